@@ -1,0 +1,66 @@
+# Checks of this project; each sets what it names.
+
+# NCMPI_MPI: which MPI it is (mpi_flavour), its launcher, and that MPI-IO links.
+AC_DEFUN([NCMPI_MPI], [
+    AC_CACHE_CHECK([for MPI-IO], [ncmpi_cv_mpiio],
+        [AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <mpi.h>]],
+            [[MPI_File f; return MPI_File_open(MPI_COMM_SELF, "x", MPI_MODE_RDONLY, MPI_INFO_NULL, &f);]])],
+            [ncmpi_cv_mpiio=yes], [ncmpi_cv_mpiio=no])])
+    AS_IF([test "$ncmpi_cv_mpiio" = no],
+        [AC_MSG_ERROR([$MPICC cannot build a program that uses MPI-IO; see config.log])])
+    AC_CACHE_CHECK([which MPI it is], [ncmpi_cv_flavour],
+        [AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[#include <mpi.h>
+#ifndef MPICH_VERSION
+#error no
+#endif]])], [ncmpi_cv_flavour=mpich],
+        [AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[#include <mpi.h>
+#ifndef OMPI_MAJOR_VERSION
+#error no
+#endif]])], [ncmpi_cv_flavour=openmpi], [ncmpi_cv_flavour=other])])])
+    mpi_flavour=$ncmpi_cv_flavour
+    AC_SUBST([mpi_flavour])
+    AS_IF([test -z "$MPIEXEC"],
+        [AC_CHECK_PROGS([MPIEXEC], [mpiexec.$mpi_flavour mpiexec mpirun], [no])])
+])
+
+# NCMPI_FEATURES: what pnetcdf.h announces.
+AC_DEFUN([NCMPI_FEATURES], [
+    AC_SUBST([ENABLE_FORTRAN], [0])
+    AC_SUBST([ENABLE_CXX], [0])
+    AC_SUBST([ENABLE_ERANGE_FILL], [1])
+    AC_SUBST([ENABLE_SUBFILING], [0])
+    AC_SUBST([ENABLE_PROFILING], [0])
+    AC_SUBST([ENABLE_NULL_PAD], [0])
+    AC_SUBST([ENABLE_SWAP_IN_PLACE], [0])
+    AC_SUBST([ENABLE_BURST_BUFFERING], [0])
+    AC_SUBST([ENABLE_THREAD_SAFE], [0])
+    AC_ARG_ENABLE([debug],
+        [AS_HELP_STRING([--enable-debug], [record where errors are first raised])],
+        [], [enable_debug=no])
+    AS_IF([test "$enable_debug" = yes], [AC_SUBST([ENABLE_DEBUG], [1])
+        AC_DEFINE([NCMPI_DEBUG], [1], [Define to record where errors are first raised.])],
+        [AC_SUBST([ENABLE_DEBUG], [0])])
+])
+
+# NCMPI_CFLAGS: AM_CFLAGS for all our own code.
+AC_DEFUN([NCMPI_CFLAGS], [
+    ncmpi_flags=
+    for flag in -Wall -Wextra -fvisibility=hidden -std=gnu11; do
+        AX_NCMPI_TRY_FLAG([$flag])
+    done
+    AC_ARG_ENABLE([werror],
+        [AS_HELP_STRING([--enable-werror], [treat compiler warnings as errors])],
+        [], [enable_werror=no])
+    AS_IF([test "$enable_werror" = yes], [ncmpi_flags="$ncmpi_flags -Werror"])
+    AC_SUBST([AM_CFLAGS], [$ncmpi_flags])
+])
+
+# AX_NCMPI_TRY_FLAG(FLAG): adds it to ncmpi_flags if the compiler takes it.
+AC_DEFUN([AX_NCMPI_TRY_FLAG], [
+    ncmpi_saved=$CFLAGS
+    CFLAGS="$CFLAGS $1"
+    AC_MSG_CHECKING([whether $CC takes $1])
+    AC_COMPILE_IFELSE([AC_LANG_PROGRAM([])],
+        [AC_MSG_RESULT([yes]); ncmpi_flags="$ncmpi_flags $1"], [AC_MSG_RESULT([no])])
+    CFLAGS=$ncmpi_saved
+])

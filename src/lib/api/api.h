@@ -1,0 +1,75 @@
+/* The engine room of the interface: the few real functions that the typed ones,
+ * generated from src/tables, call with one line each. */
+#ifndef API_H
+#define API_H
+
+#include <mpi.h>
+#include <stdbool.h>
+
+/* What kind of access a call is; `how` is one kind, with flags added. */
+enum {
+    API_VAR,  /* the whole variable: start, count, stride, imap unused */
+    API_VAR1, /* one element at start */
+    API_VARA, /* start, count */
+    API_VARS, /* start, count, stride */
+    API_VARM, /* start, count, stride, imap */
+    API_KIND = 7,
+    API_COLL = 8,     /* collective; otherwise independent */
+    API_BUFFERED = 16 /* bput: the values are copied to the attached buffer */
+};
+
+/* Arguments throughout: start, count, stride, imap have one entry per dimension, in
+ * elements; those that the kind has no use for are NULL. buf holds bufcount items of
+ * buftype. The typed functions pass the predefined MPI type of their C type and
+ * bufcount NC_COUNT_IGNORE (the amount follows from count[]); MPI_CHAR is text.
+ * Source of the rules: ../shared/spec/behaviour.md, and the comments in pnetcdf.h. */
+
+/* Blocking access. */
+int api_put(int ncid, int varid, const MPI_Offset *start, const MPI_Offset *count,
+            const MPI_Offset *stride, const MPI_Offset *imap, const void *buf,
+            MPI_Offset bufcount, MPI_Datatype buftype, unsigned how);
+int api_get(int ncid, int varid, const MPI_Offset *start, const MPI_Offset *count,
+            const MPI_Offset *stride, const MPI_Offset *imap, void *buf,
+            MPI_Offset bufcount, MPI_Datatype buftype, unsigned how);
+
+/* Nonblocking access; *req gets the id of the request. */
+int api_iput(int ncid, int varid, const MPI_Offset *start, const MPI_Offset *count,
+             const MPI_Offset *stride, const MPI_Offset *imap, const void *buf,
+             MPI_Offset bufcount, MPI_Datatype buftype, int *req, unsigned how);
+int api_iget(int ncid, int varid, const MPI_Offset *start, const MPI_Offset *count,
+             const MPI_Offset *stride, const MPI_Offset *imap, void *buf,
+             MPI_Offset bufcount, MPI_Datatype buftype, int *req, unsigned how);
+
+/* num hyperslabs of one variable from one buffer, one after the other. */
+int api_put_varn(int ncid, int varid, int num, MPI_Offset *const *starts,
+                 MPI_Offset *const *counts, const void *buf, MPI_Offset bufcount,
+                 MPI_Datatype buftype, unsigned how);
+int api_get_varn(int ncid, int varid, int num, MPI_Offset *const *starts,
+                 MPI_Offset *const *counts, void *buf, MPI_Offset bufcount,
+                 MPI_Datatype buftype, unsigned how);
+int api_iput_varn(int ncid, int varid, int num, MPI_Offset *const *starts,
+                  MPI_Offset *const *counts, const void *buf, MPI_Offset bufcount,
+                  MPI_Datatype buftype, int *req, unsigned how);
+int api_iget_varn(int ncid, int varid, int num, MPI_Offset *const *starts,
+                  MPI_Offset *const *counts, void *buf, MPI_Offset bufcount,
+                  MPI_Datatype buftype, int *req, unsigned how);
+
+/* num accesses to variables varids[i], each with its own buffer. The typed functions
+ * pass bufcounts and buftypes NULL and their type as `type`; the flexible ones
+ * MPI_DATATYPE_NULL as type. */
+int api_mput(int ncid, int num, const int *varids, MPI_Offset *const *starts,
+             MPI_Offset *const *counts, MPI_Offset *const *strides,
+             MPI_Offset *const *imaps, void *const *bufs, const MPI_Offset *bufcounts,
+             const MPI_Datatype *buftypes, MPI_Datatype type, unsigned how);
+int api_mget(int ncid, int num, const int *varids, MPI_Offset *const *starts,
+             MPI_Offset *const *counts, MPI_Offset *const *strides,
+             MPI_Offset *const *imaps, void *const *bufs, const MPI_Offset *bufcounts,
+             const MPI_Datatype *buftypes, MPI_Datatype type, unsigned how);
+
+/* Attributes. type is the MPI type of the values in memory, or MPI_DATATYPE_NULL for
+ * the C type that corresponds to the external one. */
+int api_put_att(int ncid, int varid, const char *name, int xtype, MPI_Offset nelems,
+                const void *values, MPI_Datatype type);
+int api_get_att(int ncid, int varid, const char *name, void *values, MPI_Datatype type);
+
+#endif

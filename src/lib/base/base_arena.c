@@ -1,0 +1,56 @@
+/* An arena of chunks, each about a quarter of what came before it. */
+#include "base_arena.h"
+
+#include <stdint.h>
+
+#include "base_mem.h"
+
+enum { FIRST_CHUNK = 2048 };
+
+struct base_arena_chunk {
+    struct base_arena_chunk *next;
+    size_t size;  /* bytes of data[] */
+    size_t total; /* bytes of data[] in this chunk and all before it */
+    _Alignas(max_align_t) unsigned char data[];
+};
+
+static struct base_arena_chunk *new_chunk(struct base_arena_chunk *head, size_t least)
+{
+    size_t before = head == NULL ? 0 : head->total;
+    size_t size = before / 4 > FIRST_CHUNK ? before / 4 : FIRST_CHUNK;
+    if (size < least) size = least;
+
+    struct base_arena_chunk *chunk = base_malloc(sizeof *chunk + size);
+    if (chunk == NULL) return NULL;
+    chunk->next = head;
+    chunk->size = size;
+    chunk->total = before + size;
+    return chunk;
+}
+
+void *base_arena_alloc(struct base_arena *arena, size_t size)
+{
+    const size_t align = _Alignof(max_align_t);
+    if (size > PTRDIFF_MAX / 2) return NULL;
+    size = (size + align - 1) / align * align;
+
+    if (arena->head == NULL || size > arena->head->size - arena->used) {
+        struct base_arena_chunk *chunk = new_chunk(arena->head, size);
+        if (chunk == NULL) return NULL;
+        arena->head = chunk;
+        arena->used = 0;
+    }
+    void *p = arena->head->data + arena->used;
+    arena->used += size;
+    return p;
+}
+
+void base_arena_free(struct base_arena *arena)
+{
+    while (arena->head != NULL) {
+        struct base_arena_chunk *next = arena->head->next;
+        base_free(arena->head);
+        arena->head = next;
+    }
+    arena->used = 0;
+}

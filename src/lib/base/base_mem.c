@@ -1,0 +1,84 @@
+/* Counted allocation: a hidden header before each block remembers its size. */
+#include "base_mem.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* As wide as the strictest alignment, so that the user part keeps it. */
+struct block {
+    _Alignas(max_align_t) size_t size;
+};
+
+static _Atomic int64_t in_use;
+static _Atomic int64_t high_water;
+
+static void count(int64_t change)
+{
+    int64_t now = atomic_fetch_add(&in_use, change) + change;
+    int64_t seen = atomic_load(&high_water);
+    while (now > seen && !atomic_compare_exchange_weak(&high_water, &seen, now))
+        continue;
+}
+
+static void *enter(struct block *b, size_t size)
+{
+    if (b == NULL) return NULL;
+    b->size = size;
+    count((int64_t)size);
+    return b + 1;
+}
+
+void *base_malloc(size_t size)
+{
+    if (size > PTRDIFF_MAX - sizeof(struct block)) return NULL;
+    return enter(malloc(sizeof(struct block) + size), size);
+}
+
+void *base_calloc(size_t count_, size_t size)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count_, size, &bytes)) return NULL;
+    if (bytes > PTRDIFF_MAX - sizeof(struct block)) return NULL;
+    return enter(calloc(1, sizeof(struct block) + bytes), bytes);
+}
+
+void *base_realloc(void *ptr, size_t size)
+{
+    if (ptr == NULL) return base_malloc(size);
+    if (size > PTRDIFF_MAX - sizeof(struct block)) return NULL;
+
+    struct block *old = (struct block *)ptr - 1;
+    int64_t before = (int64_t)old->size;
+    struct block *b = realloc(old, sizeof(struct block) + size);
+    if (b == NULL) return NULL;
+    b->size = size;
+    count((int64_t)size - before);
+    return b + 1;
+}
+
+void base_free(void *ptr)
+{
+    if (ptr == NULL) return;
+    struct block *b = (struct block *)ptr - 1;
+    count(-(int64_t)b->size);
+    free(b);
+}
+
+char *base_strdup(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = base_malloc(size);
+    if (copy != NULL) memcpy(copy, text, size);
+    return copy;
+}
+
+int64_t base_mem_in_use(void)
+{
+    return atomic_load(&in_use);
+}
+
+int64_t base_mem_high_water(void)
+{
+    return atomic_load(&high_water);
+}

@@ -1,0 +1,22 @@
+/* Counted allocation: every byte the library holds is known, so that leaks
+ * and memory bounds can be tested (ncmpi_inq_malloc_size and its siblings). */
+#ifndef BASE_MEM_H
+#define BASE_MEM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* malloc, calloc (of count * size, overflow checked), realloc, free and strdup
+ * with the same contracts as in <stdlib.h>; a request for 0 bytes returns a
+ * pointer that can be freed. NULL when memory is short. Thread-safe. */
+void *base_malloc(size_t size);
+void *base_calloc(size_t count, size_t size);
+void *base_realloc(void *ptr, size_t size);
+void base_free(void *ptr);
+char *base_strdup(const char *text);
+
+/* Bytes in use now, and the most there ever were, bookkeeping left out. */
+int64_t base_mem_in_use(void);
+int64_t base_mem_high_water(void);
+
+#endif

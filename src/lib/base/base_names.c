@@ -1,0 +1,115 @@
+/* Name table by open addressing; a slot keeps the hash, so that most probes
+ * never touch the name itself and growing never needs it. */
+#include "base_names.h"
+
+#include <string.h>
+
+#include "base_mem.h"
+
+enum { EMPTY = 0, REMOVED = -1 }; /* values of slot.mark; an index i is i + 1 */
+
+struct base_names_slot {
+    uint32_t hash;
+    int mark;
+};
+
+static uint64_t mix(uint64_t x)
+{
+    x ^= x >> 32;
+    x *= 0xd6e8feb86659fd93u;
+    x ^= x >> 32;
+    x *= 0xd6e8feb86659fd93u;
+    x ^= x >> 32;
+    return x;
+}
+
+uint64_t base_hash(const void *bytes, size_t length, uint64_t seed)
+{
+    const unsigned char *p = bytes;
+    uint64_t h = seed ^ (length * 0x9e3779b97f4a7c15u);
+    for (; length >= 8; p += 8, length -= 8) {
+        uint64_t word;
+        memcpy(&word, p, 8);
+        h = mix(h ^ word) + 0x9e3779b97f4a7c15u;
+    }
+    uint64_t tail = 0;
+    memcpy(&tail, p, length);
+    return mix(h ^ tail);
+}
+
+static uint32_t hash_name(const char *name)
+{
+    return (uint32_t)base_hash(name, strlen(name), 0);
+}
+
+int base_names_find(const struct base_names *t, const char *name, base_names_text *text,
+                    const void *of)
+{
+    if (t->capacity == 0) return -1;
+    uint32_t hash = hash_name(name);
+    for (size_t i = hash & (t->capacity - 1);; i = (i + 1) & (t->capacity - 1)) {
+        const struct base_names_slot *s = &t->slots[i];
+        if (s->mark == EMPTY) return -1;
+        if (s->mark != REMOVED && s->hash == hash &&
+            strcmp(text(of, s->mark - 1), name) == 0)
+            return s->mark - 1;
+    }
+}
+
+static void enter(struct base_names_slot *slots, size_t capacity, uint32_t hash, int mark)
+{
+    size_t i = hash & (capacity - 1);
+    while (slots[i].mark != EMPTY)
+        i = (i + 1) & (capacity - 1);
+    slots[i] = (struct base_names_slot){.hash = hash, .mark = mark};
+}
+
+/* Makes room for one more, at a load of at most two thirds. Rehashing drops
+ * the removed slots, so adding and removing for ever does not grow the table. */
+static int reserve(struct base_names *t)
+{
+    if (t->capacity > 0 && (t->used + 1) * 3 <= t->capacity * 2) return 0;
+
+    size_t live = 0;
+    for (size_t i = 0; i < t->capacity; i++)
+        live += t->slots[i].mark > 0;
+    size_t capacity = 16;
+    while ((live + 1) * 2 > capacity)
+        capacity *= 2;
+
+    struct base_names_slot *slots = base_calloc(capacity, sizeof *slots);
+    if (slots == NULL) return -1;
+    for (size_t i = 0; i < t->capacity; i++)
+        if (t->slots[i].mark > 0)
+            enter(slots, capacity, t->slots[i].hash, t->slots[i].mark);
+    base_free(t->slots);
+    *t = (struct base_names){.slots = slots, .capacity = capacity, .used = live};
+    return 0;
+}
+
+int base_names_add(struct base_names *t, const char *name, int index)
+{
+    if (reserve(t) != 0) return -1;
+    enter(t->slots, t->capacity, hash_name(name), index + 1);
+    t->used++;
+    return 0;
+}
+
+void base_names_remove(struct base_names *t, const char *name, int index)
+{
+    if (t->capacity == 0) return;
+    size_t i = hash_name(name) & (t->capacity - 1);
+    while (t->slots[i].mark != EMPTY) {
+        if (t->slots[i].mark == index + 1) {
+            t->slots[i].mark = REMOVED;
+            return;
+        }
+        i = (i + 1) & (t->capacity - 1);
+    }
+}
+
+void base_names_free(struct base_names *t)
+{
+    base_free(t->slots);
+    *t = (struct base_names){0};
+}

@@ -1,0 +1,35 @@
+/* Name table: finds the index of a name in an array the caller keeps. */
+#ifndef BASE_NAMES_H
+#define BASE_NAMES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Zero-initialised is empty and ready. */
+struct base_names {
+    struct base_names_slot *slots;
+    size_t capacity; /* a power of two, or 0 */
+    size_t used;     /* slots not empty, those of removed names included */
+};
+
+/* Tells the name that index stands for; `of` is the caller's own. */
+typedef const char *base_names_text(const void *of, int index);
+
+/* 64-bit hash of bytes; well mixed, not cryptographic. Start with seed 0 and
+ * feed a result as the next seed to hash a sequence. */
+uint64_t base_hash(const void *bytes, size_t length, uint64_t seed);
+
+/* The index entered under name, or -1. */
+int base_names_find(const struct base_names *t, const char *name, base_names_text *text,
+                    const void *of);
+
+/* Enters index under name. Returns 0, or -1 when memory is short (the table is
+ * then as before). The caller makes sure that the name is not there yet. */
+int base_names_add(struct base_names *t, const char *name, int index);
+
+/* Removes index, entered under name; nothing if it is not there. */
+void base_names_remove(struct base_names *t, const char *name, int index);
+
+void base_names_free(struct base_names *t);
+
+#endif

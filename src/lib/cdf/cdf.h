@@ -1,0 +1,238 @@
+/* The header of a classic netCDF dataset (CDF-1, CDF-2, CDF-5): its model in
+ * memory, the codec between model and bytes, and the layout of the data.
+ * No MPI and no file handles: the codec takes bytes and a length.
+ *
+ * Source: "The NetCDF Classic Format Specification" (CDF-1, CDF-2) and its
+ * extension to CDF-5, in which counts and sizes are 8 bytes wide.
+ *
+ * Functions return NC_NOERR or an NC_ code; where a code needs explaining they
+ * record what went wrong with base_error_set. */
+#ifndef CDF_H
+#define CDF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base_arena.h"
+#include "base_names.h"
+
+/* Where a variable or an attribute list is asked for: the dataset's own
+ * attributes go by varid NC_GLOBAL. */
+
+struct cdf_dim {
+    const char *name; /* NUL-terminated, in the arena, as all names are */
+    int64_t length;   /* NC_UNLIMITED (0) for the unlimited dimension */
+};
+
+struct cdf_att {
+    const char *name;
+    int type;         /* NC_BYTE ... NC_UINT64 */
+    int64_t nelems;
+    void *values;     /* big-endian, as in the file, without padding */
+    size_t capacity;  /* bytes that `values` has room for */
+};
+
+struct cdf_atts {
+    int count;
+    int capacity; /* entries of list[]; those behind count may hold spare storage */
+    struct cdf_att *list;
+    struct base_names names; /* filled only once the list is long */
+};
+
+struct cdf_var {
+    const char *name;
+    int type;
+    int ndims;
+    const int *dimids;      /* ndims long */
+    const int64_t *shape;   /* ndims long; shape[0] is 0 for a record variable */
+    bool is_record;
+    bool fill;              /* fill mode: NC_FILL rather than NC_NOFILL */
+    int64_t nelems;         /* elements of one record, or of a fixed-size variable */
+    int64_t size;           /* bytes it takes in one record, or in the fixed-size
+                             * section, with padding; recomputed, never read */
+    int64_t begin;          /* offset of its first byte in the file; -1: none yet */
+    struct cdf_atts atts;
+};
+
+struct cdf_header {
+    int format;       /* 1, 2 or 5 */
+    int64_t numrecs;
+    int unlimited;    /* dimension id, or -1 */
+    int ndims, nvars;
+    struct cdf_dim *dims;
+    struct cdf_var *vars;
+    struct cdf_atts gatts;
+
+    /* The layout, by cdf_decode or cdf_layout. */
+    int64_t size;         /* bytes of the encoded header */
+    int64_t begin_fixed;  /* the header's room: where the data sections start */
+    int64_t begin_record; /* where the first record starts */
+    int64_t record_size;  /* bytes from one record to the next */
+    int nrecord_vars;
+
+    /* Kept by the cdf_ functions only. */
+    int dims_capacity, vars_capacity;
+    struct base_names dim_names, var_names;
+    struct base_arena arena;
+};
+
+/* ---- life ---- */
+
+/* An empty dataset of format 1, 2 or 5. cdf_free releases what it holds. */
+void cdf_init(struct cdf_header *h, int format);
+void cdf_free(struct cdf_header *h);
+
+/* Makes *to (uninitialised) an independent copy of *from. NC_ENOMEM. */
+int cdf_copy(struct cdf_header *to, const struct cdf_header *from);
+
+/* ---- types and names ---- */
+
+/* Bytes of one element of an external type, 0 if there is no such type. */
+int cdf_type_size(int type);
+
+/* NC_NOERR if the type exists in this format; NC_EBADTYPE, or NC_ESTRICTCDF2 for
+ * a type that only CDF-5 has. */
+int cdf_check_type(int format, int type);
+
+/* Checks a name to be defined: valid UTF-8, no '/' or control characters, no
+ * trailing space, a first character that is a letter, digit, '_' or beyond ASCII,
+ * at most NC_MAX_NAME bytes. NC_EBADNAME, NC_EMAXNAME.
+ * Writes its composed form (Unicode NFC, if the library for it was there at
+ * build time) to norm, of NC_MAX_NAME + 1 bytes. The names that the functions
+ * below take are passed through this by them; look-ups too. */
+int cdf_check_name(const char *name, char *norm);
+
+/* ---- definitions; they change the model only and know nothing of modes ---- */
+
+/* NC_EBADNAME, NC_EMAXNAME, NC_ENAMEINUSE, NC_EDIMSIZE (negative, or too large
+ * for the format: 2^31-4 in CDF-1, 2^32-4 in CDF-2), NC_EUNLIMIT (a second
+ * unlimited dimension), NC_ENOMEM. */
+int cdf_def_dim(struct cdf_header *h, const char *name, int64_t length, int *dimid);
+
+/* NC_EBADNAME, NC_EMAXNAME, NC_ENAMEINUSE, NC_EBADTYPE, NC_ESTRICTCDF2, NC_EINVAL
+ * (ndims negative, or dimids NULL), NC_EBADDIM, NC_EUNLIMPOS (the unlimited
+ * dimension not first), NC_EVARSIZE (its size overflows), NC_ENOMEM.
+ * begin is -1 until cdf_layout gives it a place. fill starts false. */
+int cdf_def_var(struct cdf_header *h, const char *name, int type, int ndims,
+                const int *dimids, int *varid);
+
+/* May the new name be longer? The caller decides; these check the name and that
+ * it is not in use. NC_EBADDIM / NC_ENOTVAR / NC_ENOTATT and name errors. */
+int cdf_rename_dim(struct cdf_header *h, int dimid, const char *name);
+int cdf_rename_var(struct cdf_header *h, int varid, const char *name);
+int cdf_rename_att(struct cdf_header *h, int varid, const char *name,
+                   const char *new_name);
+
+/* Ids by name: NC_EBADDIM, NC_ENOTVAR, NC_ENOTATT where there is none. */
+int cdf_find_dim(const struct cdf_header *h, const char *name, int *dimid);
+int cdf_find_var(const struct cdf_header *h, const char *name, int *varid);
+int cdf_find_att(const struct cdf_header *h, int varid, const char *name, int *attid);
+
+/* The attributes of a variable or of NC_GLOBAL; NULL if there is no such variable. */
+struct cdf_atts *cdf_atts(struct cdf_header *h, int varid);
+
+/* Makes or replaces an attribute with room for nelems values and stores where to
+ * write them, big-endian, in *values (any pointer when nelems is 0). An error
+ * leaves the old attribute as it was. NC_ENOTVAR, name errors, NC_EBADTYPE,
+ * NC_ESTRICTCDF2, NC_EINVAL (nelems negative or too large for the format),
+ * NC_ENOMEM. */
+int cdf_put_att(struct cdf_header *h, int varid, const char *name, int type,
+                int64_t nelems, void **values);
+
+/* NC_ENOTVAR, NC_ENOTATT. Ids of later attributes go down by one. */
+int cdf_del_att(struct cdf_header *h, int varid, const char *name);
+
+/* Writes the fill value of one element, big-endian (at most 8 bytes): the
+ * variable's _FillValue if it has one of its own type, else the type's default. */
+void cdf_fill_value(const struct cdf_header *h, int varid, void *xvalue);
+
+/* ---- codec ---- */
+
+/* Bytes that cdf_encode would write for the model as it is now. */
+int64_t cdf_encoded_size(const struct cdf_header *h);
+
+/* Writes the header, exactly cdf_encoded_size(h) bytes, to bytes. Every value
+ * fits its field: cdf_layout has checked it, and the definition functions. */
+void cdf_encode(const struct cdf_header *h, unsigned char *bytes);
+
+/* Where numrecs lies in a header (offset 4) and how it is written there. Returns the
+ * field's width in bytes, 4 or 8; field has room for 8. */
+int cdf_encode_numrecs(int format, int64_t numrecs, unsigned char *field);
+
+enum { CDF_MORE = 1 };
+
+/* What decoding found wrong. */
+struct cdf_fault {
+    int64_t offset;     /* of the byte in the header where it lies */
+    char reason[160];   /* one line without a full stop */
+};
+
+/* Decodes the header at bytes[0..length) of a dataset whose file has file_size
+ * bytes (INT64_MAX where it is not known). Returns
+ *   NC_NOERR   *h is the header, layout included; free it with cdf_free
+ *   CDF_MORE   the header goes on behind length (and length < file_size): call
+ *              again with more bytes; *h is empty
+ *   NC_ENOTNC3 an HDF5 file; NC_ENOTNC another format or a broken header;
+ *   NC_EBADTYPE, NC_EBADDIM, NC_EUNLIMIT, NC_EUNLIMPOS, NC_EVARSIZE where these
+ *              say it better; NC_ENOMEM
+ * and on errors fills *fault (may be NULL) and base_error_set. One pass; time and
+ * memory are O(length), whatever the bytes claim. Starts of the variables must
+ * lie behind the header and not overlap; padding bytes may be anything; two
+ * objects of one name are accepted, the first is the one that is found.
+ * A file shorter than its variables need is accepted: what is missing reads as
+ * zeros. HDF5's signature is looked for at 0, 512, 1024, 2048 ... in bytes. */
+int cdf_decode(struct cdf_header *h, const void *bytes, size_t length,
+               int64_t file_size, struct cdf_fault *fault);
+
+/* ---- layout ---- */
+
+struct cdf_room {             /* all in bytes; see ncmpi__enddef */
+    int64_t header_minfree;   /* free room behind the header */
+    int64_t fixed_align;      /* alignment of the fixed-size section's start */
+    int64_t fixed_minfree;    /* free room behind the fixed-size section */
+    int64_t record_align;     /* alignment of the record section's start */
+};
+
+/* Gives every variable its place and computes size, begin_fixed, begin_record and
+ * record_size. `before` is the layout to keep to where it can be kept (after a
+ * redef), or NULL for a new file: no start ever decreases, and while the header
+ * fits its room and the fixed-size variables theirs, nothing moves.
+ * NC_EVARSIZE: a variable, or a start, too large for the format's fields. */
+int cdf_layout(struct cdf_header *h, const struct cdf_header *before,
+               const struct cdf_room *room);
+
+/* Where record `rec` of a record variable starts; rec is ignored for others. */
+int64_t cdf_record_offset(const struct cdf_header *h, const struct cdf_var *v,
+                          int64_t rec);
+
+/* Bytes the file has with all its variables and records in it. */
+int64_t cdf_file_size(const struct cdf_header *h);
+
+/* A step of the way from one layout to another: length bytes at `from` go to `to`,
+ * to >= from. The steps come last place first, so that each can be taken once all
+ * before it are done. */
+struct cdf_move {
+    int64_t from, to, length;
+};
+
+/* Enumerates the steps from `before` to `after`, adjacent ones joined, for
+ * numrecs records: call with *state zeroed until it returns false. Nothing that
+ * stays is named, nothing is listed in memory. */
+struct cdf_move_state {
+    int started;
+    int64_t rec;
+    int var;
+};
+bool cdf_next_move(const struct cdf_header *before, const struct cdf_header *after,
+                   struct cdf_move_state *state, struct cdf_move *move);
+
+/* ---- comparing definitions across processes ---- */
+
+/* NC_NOERR if both define the same dataset (numrecs left out), else the first
+ * difference as one of NC_EMULTIDEFINE_*, and text, of `size` bytes, names the
+ * object and both values: mine, then theirs. */
+int cdf_compare(const struct cdf_header *mine, const struct cdf_header *theirs,
+                char *text, size_t size);
+
+#endif

@@ -1,0 +1,1 @@
+libserial_la_SOURCES += src/lib/cdf/cdf.h

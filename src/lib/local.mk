@@ -1,0 +1,20 @@
+# libserial: the rooms without MPI, for the tools, the fuzzers and the unit tests.
+# libcore: everything, with hidden symbols in reach of the tests.
+# libpnetcdf: what is installed.
+noinst_LTLIBRARIES += libserial.la libcore.la
+lib_LTLIBRARIES += libpnetcdf.la
+
+libserial_la_SOURCES =
+libcore_la_SOURCES =
+libcore_la_LIBADD = libserial.la
+libpnetcdf_la_SOURCES =
+libpnetcdf_la_LIBADD = libcore.la
+libpnetcdf_la_LDFLAGS = -version-info $(LIBRARY_VERSION_INFO) -no-undefined
+
+include src/lib/base/local.mk
+include src/lib/cdf/local.mk
+include src/lib/conv/local.mk
+include src/lib/region/local.mk
+include src/lib/driver/local.mk
+include src/lib/mpio/local.mk
+include src/lib/api/local.mk

@@ -1,0 +1,27 @@
+/* Regions and MPI datatypes: the one place where region meets MPI. */
+#ifndef REGION_MPI_H
+#define REGION_MPI_H
+
+#include <mpi.h>
+
+#include "region.h"
+
+/* Takes an MPI datatype apart, any nesting of constructors over one basic type.
+ * *basic is that type (a predefined one), *bytes how many bytes of data one instance
+ * has, and *region where they lie, for `count` instances an extent apart, relative to
+ * the buffer's address, in typemap order. A type that is one run gives a region
+ * for which region_is_block holds. The datatype may be freed afterwards.
+ * NC_EMULTITYPES: more than one basic type; NC_EUNSPTETYPE: one without a counterpart
+ * here, or MPI_DATATYPE_NULL; NC_ENOMEM; NC_EINVAL for a negative count. */
+int region_from_datatype(MPI_Datatype type, int64_t count, MPI_Datatype *basic,
+                         int64_t *bytes, struct region **region);
+
+/* A committed MPI file type of the next max_bytes bytes (or max_runs runs) under the
+ * cursor, as byte runs in ascending order, adjacent ones joined, and how many bytes it
+ * has. At the end of the region: MPI_BYTE and 0. Displacements are absolute.
+ * Built flat: MPICH up to 4.0.3 writes to wrong places through a view built as
+ * hindexed over subarrays. The caller frees it unless it is MPI_BYTE. */
+int region_next_filetype(struct region_cursor *c, int64_t max_bytes, int64_t max_runs,
+                         MPI_Datatype *filetype, int64_t *bytes);
+
+#endif

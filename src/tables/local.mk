@@ -1,0 +1,1 @@
+# Tables from which typed functions are generated.

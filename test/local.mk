@@ -1,0 +1,24 @@
+# Tests speak TAP. By the file's ending: .unit, a cmocka program without MPI;
+# .mpi, a program that test/support/run-mpi crosses with formats and process counts;
+# .sh, a script.
+TEST_EXTENSIONS = .unit .mpi .sh
+TAP_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
+UNIT_LOG_DRIVER = $(TAP_DRIVER)
+MPI_LOG_DRIVER = $(TAP_DRIVER)
+SH_LOG_DRIVER = $(TAP_DRIVER)
+UNIT_LOG_COMPILER = env CMOCKA_MESSAGE_OUTPUT=TAP
+MPI_LOG_COMPILER = $(BASH_PATH) $(srcdir)/test/support/run-mpi
+SH_LOG_COMPILER = $(BASH_PATH)
+AM_TESTS_ENVIRONMENT = MPIEXEC='$(MPIEXEC)'; MPI_FLAVOUR='$(mpi_flavour)'; \
+	export MPIEXEC MPI_FLAVOUR;
+
+include test/base/local.mk
+include test/cdf/local.mk
+include test/conv/local.mk
+include test/region/local.mk
+include test/driver/local.mk
+include test/mpio/local.mk
+include test/api/local.mk
+include test/utils/local.mk
+include test/house/local.mk
+include test/fuzz/local.mk
