@@ -10,8 +10,10 @@ UNIT_LOG_COMPILER = env CMOCKA_MESSAGE_OUTPUT=TAP
 MPI_LOG_COMPILER = $(BASH_PATH) $(srcdir)/test/support/run-mpi
 SH_LOG_COMPILER = $(BASH_PATH)
 AM_TESTS_ENVIRONMENT = MPIEXEC='$(MPIEXEC)'; MPI_FLAVOUR='$(mpi_flavour)'; \
-	export MPIEXEC MPI_FLAVOUR;
+	NCMPI_YIELD='$(abs_builddir)/test/support/.libs/yield.so'; \
+	export MPIEXEC MPI_FLAVOUR NCMPI_YIELD;
 
+include test/support/local.mk
 include test/base/local.mk
 include test/cdf/local.mk
 include test/conv/local.mk

@@ -1,0 +1,32 @@
+# The harness: run-mpi starts the MPI tests, libcheck is what they are made of.
+# A test in test/ROOM/local.mk:
+#
+#	check_PROGRAMS += test/ROOM/NAME.mpi
+#	TESTS += test/ROOM/NAME.mpi
+#	test_ROOM_NAME_mpi_SOURCES = test/ROOM/NAME.c
+#	test_ROOM_NAME_mpi_LDADD = $(MPI_TEST_LIBS)
+#
+# All is linked from convenience libraries, so that programs are what they seem, and
+# no libtool script stands between the launcher and them.
+AM_CPPFLAGS += -I$(srcdir)/test/support
+MPI_TEST_LIBS = libcheck.la libcore.la
+
+check_LTLIBRARIES = libcheck.la test/support/yield.la
+libcheck_la_SOURCES = test/support/check.c test/support/check.h
+
+# The module that MPICH's processes are started with: see yield.c.
+test_support_yield_la_SOURCES = test/support/yield.c
+test_support_yield_la_LDFLAGS = -module -avoid-version -rpath /nonexistent
+
+EXTRA_DIST += test/support/run-mpi test/support/launch.sh test/support/tap.sh
+
+check_PROGRAMS += test/support/selftest.mpi
+TESTS += test/support/selftest.mpi
+test_support_selftest_mpi_SOURCES = test/support/selftest.c
+test_support_selftest_mpi_LDADD = $(MPI_TEST_LIBS)
+
+check_PROGRAMS += test/support/misbehave.mpi
+TESTS += test/support/harness.sh
+EXTRA_DIST += test/support/harness.sh
+test_support_misbehave_mpi_SOURCES = test/support/misbehave.c
+test_support_misbehave_mpi_LDADD = $(MPI_TEST_LIBS)
