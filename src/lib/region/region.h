@@ -31,8 +31,7 @@ struct region *region_loops(int64_t offset, int ndims, const int64_t *count,
  * (a record variable's record size), or as far as shape[] makes them when it is 0. */
 struct region *region_slab(int64_t offset, int ndims, const int64_t *shape,
                            const int64_t *start, const int64_t *count,
-                           const int64_t *stride, int64_t elem_size,
-                           int64_t row0_bytes);
+                           const int64_t *stride, int64_t elem_size, int64_t row0_bytes);
 
 /* `count` copies of child, stride bytes apart. Takes over child, also on failure. */
 struct region *region_repeat(struct region *child, int64_t count, int64_t stride);

@@ -1,0 +1,138 @@
+/* Walking a region: a stack with one frame a node on the way down, an odometer in
+ * each. The innermost loop of a block is never turned: it is the strip. */
+#include "region_tree.h"
+
+#include "base_mem.h"
+
+struct frame {
+    const struct region *r;
+    int64_t base;   /* where the body's current instance is */
+    int64_t item;   /* the current block or child */
+    int64_t *index; /* of each of the node's loops */
+};
+
+struct region_cursor {
+    struct region_strip left; /* what is left of the current strip; count 0: none */
+    int64_t taken;            /* bytes of its first run already handed out */
+    int top;                  /* the current frame; -1: at the end */
+    struct frame frames[];    /* then the counters of all loops on the way */
+};
+
+/* Steps to the body's next instance; loops below `from` are not the odometer's. */
+static bool turn(struct frame *f, int from)
+{
+    const struct region *r = f->r;
+    for (int k = from; k < r->nloops; k++) {
+        const struct region_loop *loop = &r->loops[k];
+        if (++f->index[k] < loop->count) {
+            f->base += loop->stride;
+            return true;
+        }
+        f->index[k] = 0;
+        f->base -= (loop->count - 1) * loop->stride;
+    }
+    return false;
+}
+
+/* Goes down from the top frame's current item to a block, and takes up its strip. */
+static void descend(struct region_cursor *c)
+{
+    struct frame *f = &c->frames[c->top];
+    while (f->r->kind == REGION_LIST) {
+        const struct region *child = f->r->children[f->item];
+        f[1] = (struct frame){.r = child,
+                              .base = f->base + child->offset,
+                              .index = f->index + f->r->nloops};
+        for (int k = 0; k < child->nloops; k++)
+            f[1].index[k] = 0;
+        c->top++;
+        f++;
+    }
+    const struct region *r = f->r;
+    struct region_strip *s = &c->left;
+    s->count = 1;
+    if (r->kind == REGION_BLOCKS) {
+        s->offset = f->base + r->blocks[f->item].offset;
+        s->stride = s->length = r->blocks[f->item].length;
+        return;
+    }
+    s->offset = f->base;
+    s->stride = s->length = r->length;
+    if (r->nloops > 0) {
+        s->stride = r->loops[0].stride;
+        s->count = r->loops[0].count;
+    }
+}
+
+/* Takes up the next strip; false at the end. */
+static bool advance(struct region_cursor *c)
+{
+    for (; c->top >= 0; c->top--) {
+        struct frame *f = &c->frames[c->top];
+        bool block = f->r->kind == REGION_BLOCK;
+        bool more = !block && ++f->item < f->r->n;
+        if (!more) {
+            f->item = 0;
+            more = turn(f, block ? 1 : 0);
+        }
+        if (more) {
+            descend(c);
+            return true;
+        }
+    }
+    return false;
+}
+
+struct region_cursor *region_cursor_new(const struct region *r)
+{
+    size_t frames = (size_t)r->depth * sizeof(struct frame);
+    size_t counters = (size_t)r->levels * sizeof(int64_t);
+    struct region_cursor *c = base_calloc(1, sizeof *c + frames + counters);
+    if (c == NULL) return NULL;
+    c->top = -1;
+    if (r->bytes == 0) return c;
+    c->frames[0] = (struct frame){
+        .r = r, .base = r->offset, .index = (int64_t *)(c->frames + r->depth)};
+    c->top = 0;
+    descend(c);
+    return c;
+}
+
+void region_cursor_free(struct region_cursor *c)
+{
+    base_free(c);
+}
+
+/* A part of the first run: at its start because it is too long, or its rest. */
+static void cut_run(struct region_cursor *c, int64_t max_bytes,
+                    struct region_strip *strip)
+{
+    struct region_strip *left = &c->left;
+    int64_t rest = left->length - c->taken;
+    int64_t n = rest < max_bytes ? rest : max_bytes;
+    *strip = (struct region_strip){
+        .offset = left->offset + c->taken, .length = n, .stride = n, .count = 1};
+    c->taken += n;
+    if (n < rest) return;
+    c->taken = 0;
+    if (--left->count > 0) left->offset += left->stride;
+}
+
+bool region_next(struct region_cursor *c, int64_t max_bytes, int64_t max_runs,
+                 struct region_strip *strip)
+{
+    struct region_strip *left = &c->left;
+    if (left->count == 0 && !advance(c)) return false;
+    if (c->taken > 0 || left->length > max_bytes) {
+        cut_run(c, max_bytes, strip);
+        return true;
+    }
+    *strip = *left;
+    if (strip->count > max_runs) strip->count = max_runs;
+    /* Divides only where it must: most strips fit. */
+    if (strip->count * strip->length > max_bytes)
+        strip->count = max_bytes / strip->length;
+    left->count -= strip->count;
+    if (left->count > 0) left->offset += strip->count * strip->stride;
+    return true;
+}

@@ -1,0 +1,46 @@
+/* The tree behind struct region; for the files of this room alone. */
+#ifndef REGION_TREE_H
+#define REGION_TREE_H
+
+#include "region.h"
+
+struct region_loop {
+    int64_t count, stride;
+};
+
+struct region_extent {
+    int64_t offset, length;
+};
+
+enum region_kind {
+    REGION_BLOCK,  /* one block of `length` bytes */
+    REGION_BLOCKS, /* n blocks */
+    REGION_LIST    /* n regions */
+};
+
+/* A body and the loops around it. One block with its loops is a whole hyperslab, in
+ * one allocation. Kept simple as it is built: no loop of one turn, no loop that its
+ * neighbour could do alone, no list of one, no empty part. */
+struct region {
+    int64_t offset;           /* of the body's first instance; all below is relative */
+    int64_t bytes, low, high; /* of the whole, loops included */
+    int64_t n;                /* blocks or regions in the body */
+    union {
+        int64_t length;
+        struct region_extent *blocks;
+        struct region **children;
+    };
+    enum region_kind kind;
+    int nloops;
+    int depth;                  /* nodes on the longest way down, this one included */
+    int levels;                 /* loops on the way down that has most */
+    struct region_loop loops[]; /* the innermost first */
+};
+
+/* A copy that shares nothing; NULL when memory is short. */
+struct region *region_clone(const struct region *r);
+
+/* Moves the region; false, and nothing done, if an offset would overflow. */
+bool region_shift(struct region *r, int64_t by);
+
+#endif
