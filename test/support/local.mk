@@ -11,11 +11,20 @@
 AM_CPPFLAGS += -I$(srcdir)/test/support
 MPI_TEST_LIBS = libcheck.la libcore.la
 
-check_LTLIBRARIES = libcheck.la test/support/yield.la
+check_LTLIBRARIES = libcheck.la libfault.la test/support/yield.la test/support/fault.la
 libcheck_la_SOURCES = test/support/check.c test/support/check.h
+
+# Faults in file functions: add libfault.la to a test's LDADD, before MPI_TEST_LIBS, or
+# preload the module.
+libfault_la_SOURCES = test/support/fault.c test/support/fault.h
+libfault_la_LIBADD = -ldl
+test_support_fault_la_SOURCES =
+test_support_fault_la_LIBADD = libfault.la
+test_support_fault_la_LDFLAGS = -module -avoid-version -rpath /nonexistent
 
 # The module that MPICH's processes are started with: see yield.c.
 test_support_yield_la_SOURCES = test/support/yield.c
+test_support_yield_la_LIBADD = -ldl
 test_support_yield_la_LDFLAGS = -module -avoid-version -rpath /nonexistent
 
 EXTRA_DIST += test/support/run-mpi test/support/launch.sh test/support/tap.sh
@@ -30,3 +39,8 @@ TESTS += test/support/harness.sh
 EXTRA_DIST += test/support/harness.sh
 test_support_misbehave_mpi_SOURCES = test/support/misbehave.c
 test_support_misbehave_mpi_LDADD = $(MPI_TEST_LIBS)
+
+check_PROGRAMS += test/support/faulty.mpi
+TESTS += test/support/faulty.mpi
+test_support_faulty_mpi_SOURCES = test/support/faulty.c
+test_support_faulty_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)

@@ -1,0 +1,277 @@
+/* Stands before the C library's file functions and lets some of them fail. */
+#define _GNU_SOURCE
+#include "fault.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum op { NONE, OPEN, READ, WRITE, SYNC, TRUNCATE };
+static const char *const op_names[] = {"", "open", "read", "write", "sync", "truncate"};
+
+static const struct {
+    const char *name;
+    int code;
+} errors[] = {{"ENOSPC", ENOSPC}, {"EIO", EIO},       {"EACCES", EACCES},
+              {"EROFS", EROFS},   {"EDQUOT", EDQUOT}, {"EMFILE", EMFILE},
+              {"short", -1}};
+
+static struct {
+    enum op op;
+    int when;   /* the how manyth call; 1 is the next */
+    bool later; /* all later ones too */
+    int code;   /* errno, or -1 for a short transfer */
+    int calls, faults;
+    char pattern[512];
+} plan;
+
+/* ---- the plan ---- */
+
+static bool my_rank_is(const char *rank)
+{
+    static const char *const names[] = {"PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *value = getenv(names[i]);
+        if (value != NULL) return strcmp(value, rank) == 0;
+    }
+    return strcmp(rank, "0") == 0;
+}
+
+static int error_code(const char *what)
+{
+    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
+        if (strcmp(what, errors[i].name) == 0) return errors[i].code;
+    return atoi(what);
+}
+
+bool fault_arm(const char *text)
+{
+    char op[16], when[16], what[16], pattern[sizeof plan.pattern], rank[16] = "";
+    enum op i = OPEN;
+    memset(&plan, 0, sizeof plan);
+    if (sscanf(text, "%15[^:]:%15[^:]:%15[^:]:%511[^:]:%15s", op, when, what, pattern,
+               rank) < 4)
+        return false;
+    while (i <= TRUNCATE && strcmp(op, op_names[i]) != 0)
+        i++;
+    plan.when = atoi(when);
+    plan.later = strchr(when, '+') != NULL;
+    plan.code = error_code(what);
+    if (i > TRUNCATE || plan.when < 1 || plan.code == 0) return false;
+    strcpy(plan.pattern, pattern);
+    if (rank[0] == '\0' || my_rank_is(rank)) plan.op = i;
+    return true;
+}
+
+int fault_disarm(void)
+{
+    plan.op = NONE;
+    return plan.faults;
+}
+
+__attribute__((constructor)) static void arm_from_environment(void)
+{
+    const char *text = getenv("NCMPI_FAULT");
+    if (text == NULL || fault_arm(text)) return;
+    fprintf(stderr, "NCMPI_FAULT=%s is not understood\n", text);
+    _exit(99);
+}
+
+/* Is this call to fail? If so sets errno and returns true. A short transfer returns
+ * false and takes bytes off *length; where length is NULL it means nothing. */
+static bool fails(enum op op, const char *path, size_t *length)
+{
+    if (op != plan.op || fnmatch(plan.pattern, path, 0) != 0) return false;
+    int call = ++plan.calls;
+    if (call != plan.when && !(plan.later && call > plan.when)) return false;
+    plan.faults++;
+    if (plan.code < 0) {
+        if (length != NULL && *length > 1) *length /= 2;
+        return false;
+    }
+    errno = plan.code;
+    return true;
+}
+
+static bool fails_at(enum op op, int fd, size_t *length)
+{
+    char link[64], path[4096];
+    if (op != plan.op) return false;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t n = readlink(link, path, sizeof path - 1);
+    if (n < 0) return false;
+    path[n] = '\0';
+    return fails(op, path, length);
+}
+
+/* ---- the functions stood before ---- */
+
+#define EXPORT __attribute__((visibility("default")))
+
+typedef int open_fn(const char *path, int flags, ...);
+typedef ssize_t read_fn(int fd, void *buf, size_t length);
+typedef ssize_t write_fn(int fd, const void *buf, size_t length);
+typedef ssize_t pread_fn(int fd, void *buf, size_t length, off_t offset);
+typedef ssize_t pwrite_fn(int fd, const void *buf, size_t length, off_t offset);
+typedef ssize_t vector_fn(int fd, const struct iovec *pieces, int count);
+typedef ssize_t pvector_fn(int fd, const struct iovec *pieces, int count, off_t offset);
+typedef int sync_fn(int fd);
+typedef int truncate_fn(int fd, off_t length);
+
+static int open_next(const char *name, const char *path, int flags, mode_t mode)
+{
+    open_fn *next;
+    if (fails(OPEN, path, NULL)) return -1;
+    *(void **)&next = dlsym(RTLD_NEXT, name);
+    return next(path, flags, mode);
+}
+
+static mode_t mode_argument(int flags, va_list args)
+{
+    return flags & (O_CREAT | O_TMPFILE) ? va_arg(args, mode_t) : 0;
+}
+
+EXPORT int open(const char *path, int flags, ...)
+{
+    va_list args;
+    va_start(args, flags);
+    mode_t mode = mode_argument(flags, args);
+    va_end(args);
+    return open_next("open", path, flags, mode);
+}
+
+EXPORT int open64(const char *path, int flags, ...)
+{
+    va_list args;
+    va_start(args, flags);
+    mode_t mode = mode_argument(flags, args);
+    va_end(args);
+    return open_next("open64", path, flags, mode);
+}
+
+EXPORT ssize_t read(int fd, void *buf, size_t length)
+{
+    read_fn *next;
+    if (fails_at(READ, fd, &length)) return -1;
+    *(void **)&next = dlsym(RTLD_NEXT, "read");
+    return next(fd, buf, length);
+}
+
+EXPORT ssize_t write(int fd, const void *buf, size_t length)
+{
+    write_fn *next;
+    if (fails_at(WRITE, fd, &length)) return -1;
+    *(void **)&next = dlsym(RTLD_NEXT, "write");
+    return next(fd, buf, length);
+}
+
+EXPORT ssize_t pread(int fd, void *buf, size_t length, off_t offset)
+{
+    pread_fn *next;
+    if (fails_at(READ, fd, &length)) return -1;
+    *(void **)&next = dlsym(RTLD_NEXT, "pread");
+    return next(fd, buf, length, offset);
+}
+
+EXPORT ssize_t pread64(int fd, void *buf, size_t length, off_t offset)
+{
+    return pread(fd, buf, length, offset);
+}
+
+EXPORT ssize_t pwrite(int fd, const void *buf, size_t length, off_t offset)
+{
+    pwrite_fn *next;
+    if (fails_at(WRITE, fd, &length)) return -1;
+    *(void **)&next = dlsym(RTLD_NEXT, "pwrite");
+    return next(fd, buf, length, offset);
+}
+
+EXPORT ssize_t pwrite64(int fd, const void *buf, size_t length, off_t offset)
+{
+    return pwrite(fd, buf, length, offset);
+}
+
+/* A vector that is cut short keeps its first piece only, or half of a single one. */
+static ssize_t vector_next(const char *name, enum op op, int fd,
+                           const struct iovec *pieces, int count, const off_t *offset)
+{
+    struct iovec first = {NULL, 0};
+    size_t length = count > 0 ? pieces[0].iov_len : 0;
+    if (fails_at(op, fd, &length)) return -1;
+    if (count > 0 && length < pieces[0].iov_len) {
+        first.iov_base = pieces[0].iov_base;
+        first.iov_len = length;
+        pieces = &first;
+        count = 1;
+    }
+    void *next = dlsym(RTLD_NEXT, name);
+    if (offset == NULL) return ((vector_fn *)next)(fd, pieces, count);
+    return ((pvector_fn *)next)(fd, pieces, count, *offset);
+}
+
+EXPORT ssize_t readv(int fd, const struct iovec *pieces, int count)
+{
+    return vector_next("readv", READ, fd, pieces, count, NULL);
+}
+
+EXPORT ssize_t writev(int fd, const struct iovec *pieces, int count)
+{
+    return vector_next("writev", WRITE, fd, pieces, count, NULL);
+}
+
+EXPORT ssize_t preadv(int fd, const struct iovec *pieces, int count, off_t offset)
+{
+    return vector_next("preadv", READ, fd, pieces, count, &offset);
+}
+
+EXPORT ssize_t preadv64(int fd, const struct iovec *pieces, int count, off_t offset)
+{
+    return vector_next("preadv", READ, fd, pieces, count, &offset);
+}
+
+EXPORT ssize_t pwritev(int fd, const struct iovec *pieces, int count, off_t offset)
+{
+    return vector_next("pwritev", WRITE, fd, pieces, count, &offset);
+}
+
+EXPORT ssize_t pwritev64(int fd, const struct iovec *pieces, int count, off_t offset)
+{
+    return vector_next("pwritev", WRITE, fd, pieces, count, &offset);
+}
+
+EXPORT int fsync(int fd)
+{
+    sync_fn *next;
+    if (fails_at(SYNC, fd, NULL)) return -1;
+    *(void **)&next = dlsym(RTLD_NEXT, "fsync");
+    return next(fd);
+}
+
+EXPORT int fdatasync(int fd)
+{
+    sync_fn *next;
+    if (fails_at(SYNC, fd, NULL)) return -1;
+    *(void **)&next = dlsym(RTLD_NEXT, "fdatasync");
+    return next(fd);
+}
+
+EXPORT int ftruncate(int fd, off_t length)
+{
+    truncate_fn *next;
+    if (fails_at(TRUNCATE, fd, NULL)) return -1;
+    *(void **)&next = dlsym(RTLD_NEXT, "ftruncate");
+    return next(fd, length);
+}
+
+EXPORT int ftruncate64(int fd, off_t length)
+{
+    return ftruncate(fd, length);
+}

@@ -1,0 +1,106 @@
+/* Faults happen where the plan says, and nowhere else. */
+#include "check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fault.h"
+
+static char plan[5000];
+
+static const char *planned(const char *head, const char *path, const char *tail)
+{
+    snprintf(plan, sizeof plan, "%s:%s%s", head, path, tail);
+    return plan;
+}
+
+static void the_nth_call_fails(void)
+{
+    char byte = 'x', name[16];
+    snprintf(name, sizeof name, "%d", check.rank);
+    const char *path = check_path(name);
+    CHECK(fault_arm(planned("write:2:ENOSPC", path, "")));
+    int fd = open(path, O_RDWR | O_CREAT, 0666);
+    CHECK_EQ(1, write(fd, &byte, 1));
+    errno = 0;
+    CHECK_EQ(-1, pwrite(fd, &byte, 1, 1));
+    CHECK_EQ(ENOSPC, errno);
+    CHECK_EQ(1, pwrite(fd, &byte, 1, 1));
+    CHECK_EQ(1, pread(fd, &byte, 1, 1));
+    CHECK_EQ(1, fault_disarm());
+    CHECK_EQ(0, close(fd));
+}
+
+static void later_calls_fail_too(void)
+{
+    CHECK(fault_arm("open:1+:EACCES:*/nowhere/*"));
+    for (int i = 0; i < 3; i++) {
+        CHECK_EQ(-1, open("/nowhere/at/all", O_RDONLY));
+        CHECK_EQ(EACCES, errno);
+    }
+    CHECK_EQ(3, fault_disarm());
+    CHECK_EQ(-1, open("/nowhere/at/all", O_RDONLY));
+    CHECK_EQ(ENOENT, errno);
+}
+
+static void a_short_transfer_moves_half(void)
+{
+    char bytes[10] = "0123456789", name[16];
+    snprintf(name, sizeof name, "%d", check.rank);
+    int fd = open(check_path(name), O_RDWR | O_CREAT, 0666);
+    CHECK(fault_arm(planned("write:1:short", check_path(name), "")));
+    CHECK_EQ(5, pwrite(fd, bytes, 10, 0));
+    CHECK_EQ(10, pwrite(fd, bytes, 10, 0));
+    CHECK_EQ(1, fault_disarm());
+    CHECK_EQ(0, close(fd));
+}
+
+static void only_the_rank_named_fails(void)
+{
+    CHECK(fault_arm("open:1:EIO:/nowhere:0"));
+    CHECK_EQ(-1, open("/nowhere", O_RDONLY));
+    CHECK_EQ(check.rank == 0 ? EIO : ENOENT, errno);
+    CHECK_EQ(check.rank == 0, fault_disarm());
+}
+
+/* MPI-IO's own writes are reached as well. */
+static void mpi_io_is_reached(void)
+{
+    MPI_File f;
+    char byte = 'x';
+    if (!CHECK(MPI_File_open(MPI_COMM_SELF, check_path(check.rank ? "b" : "a"),
+                             MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL,
+                             &f) == MPI_SUCCESS))
+        return;
+    CHECK(fault_arm("write:1:EIO:*:0"));
+    MPI_File_write_at(f, check.rank, &byte, 1, MPI_BYTE, MPI_STATUS_IGNORE);
+    CHECK_EQ(check.rank == 0, fault_disarm());
+    MPI_File_close(&f);
+}
+
+static void nonsense_is_refused(void)
+{
+    CHECK(!fault_arm("write"));
+    CHECK(!fault_arm("write:1:EIO"));
+    CHECK(!fault_arm("dance:1:EIO:*"));
+    CHECK(!fault_arm("write:0:EIO:*"));
+    CHECK(!fault_arm("write:1:nothing:*"));
+}
+
+static const struct check_test tests[] = {
+    {"the nth call fails", the_nth_call_fails, 0},
+    {"later calls fail too", later_calls_fail_too, 0},
+    {"a short transfer moves half", a_short_transfer_moves_half, 0},
+    {"only the rank named fails", only_the_rank_named_fails, 0},
+    {"MPI-IO is reached", mpi_io_is_reached, 0},
+    {"nonsense is refused", nonsense_is_refused, 0},
+    {NULL, NULL, 0},
+};
+
+int main(int argc, char **argv)
+{
+    return check_main(argc, argv, tests, "2");
+}
