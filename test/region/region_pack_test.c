@@ -1,0 +1,158 @@
+/* Gathering and scattering, in pieces of any size. */
+#include "region_model.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct space {
+    int64_t low;
+    size_t n;
+    unsigned char *bytes; /* bytes[i] is at offset low + i */
+};
+
+static struct space space_of(const struct region *r)
+{
+    int64_t high;
+    struct space s;
+    region_bounds(r, &s.low, &high);
+    s.n = (size_t)(high - s.low);
+    s.bytes = malloc(s.n + 1);
+    assert_non_null(s.bytes);
+    for (size_t i = 0; i < s.n; i++)
+        s.bytes[i] = (unsigned char)model_random(0, 255);
+    return s;
+}
+
+/* The region's offsets are relative to this; it may lie outside of the space. */
+static void *base_of(const struct space *s)
+{
+    return (void *)((uintptr_t)s->bytes - (uintptr_t)s->low);
+}
+
+static void gather_all(const struct region *r, const struct space *s,
+                       unsigned char *packed, size_t n)
+{
+    struct region_cursor *c = region_cursor_new(r);
+    assert_non_null(c);
+    for (size_t done = 0; done < n;) {
+        size_t want = (size_t)model_random(1, 40);
+        size_t got = region_gather(c, base_of(s), packed + done, want);
+        assert_int_equal(want < n - done ? want : n - done, got);
+        done += got;
+    }
+    assert_int_equal(0, region_gather(c, base_of(s), packed, 1));
+    region_cursor_free(c);
+}
+
+static void scatter_all(const struct region *r, const struct space *s,
+                        const unsigned char *packed, size_t n)
+{
+    struct region_cursor *c = region_cursor_new(r);
+    assert_non_null(c);
+    for (size_t done = 0; done < n;) {
+        size_t want = (size_t)model_random(1, 40);
+        size_t got = region_scatter(c, base_of(s), packed + done, want);
+        assert_int_equal(want < n - done ? want : n - done, got);
+        done += got;
+    }
+    assert_int_equal(0, region_scatter(c, base_of(s), packed, 1));
+    region_cursor_free(c);
+}
+
+static void check_both_ways(const struct region *r, const struct model *m)
+{
+    struct space s = space_of(r), expected = s;
+    unsigned char *packed = malloc(m->n + 1);
+    assert_non_null(packed);
+    gather_all(r, &s, packed, m->n);
+    for (size_t i = 0; i < m->n; i++)
+        assert_int_equal(s.bytes[m->at[i] - s.low], packed[i]);
+
+    expected.bytes = malloc(s.n + 1);
+    assert_non_null(expected.bytes);
+    memcpy(expected.bytes, s.bytes, s.n);
+    for (size_t i = 0; i < m->n; i++) {
+        packed[i] = (unsigned char)model_random(0, 255);
+        expected.bytes[m->at[i] - s.low] = packed[i];
+    }
+    scatter_all(r, &s, packed, m->n);
+    if (s.n > 0) assert_memory_equal(expected.bytes, s.bytes, s.n);
+    free(expected.bytes);
+    free(packed);
+    free(s.bytes);
+}
+
+static void compositions_go_out_and_back(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 1000; i++) {
+        struct model m = {0};
+        struct region *r = model_region((int)model_random(0, 3), &m);
+        assert_non_null(r);
+        check_both_ways(r, &m);
+        region_free(r);
+        model_free(&m);
+    }
+}
+
+/* Every run length that has its own loop, and their neighbours. */
+static void runs_of_every_length_go_out_and_back(void **state)
+{
+    (void)state;
+    for (int64_t length = 1; length <= 33; length++) {
+        const int64_t count = 9, stride = (model_random(0, 1) ? 1 : -1) * (length + 3);
+        struct model m = {0};
+        for (int64_t i = 0; i < count; i++)
+            model_add(&m, 5 + i * stride, length);
+        struct region *r = region_loops(5, 1, &count, &stride, length);
+        assert_non_null(r);
+        check_both_ways(r, &m);
+        region_free(r);
+        model_free(&m);
+    }
+}
+
+static void the_whole_region_may_be_asked_for_at_once(void **state)
+{
+    (void)state;
+    const int64_t count = 4, stride = 3;
+    struct region *r = region_loops(0, 1, &count, &stride, 2);
+    char packed[9] = "";
+    assert_non_null(r);
+    struct region_cursor *c = region_cursor_new(r);
+    assert_non_null(c);
+    assert_int_equal(8, region_gather(c, "ab-cd-ef-gh", packed, SIZE_MAX));
+    assert_string_equal("abcdefgh", packed);
+    region_cursor_free(c);
+    region_free(r);
+}
+
+static void offsets_may_be_addresses(void **state)
+{
+    (void)state;
+    char memory[] = "some memory", packed[7] = "";
+    struct region *r = region_block((int64_t)(intptr_t)&memory[5], 6);
+    assert_non_null(r);
+    struct region_cursor *c = region_cursor_new(r);
+    assert_non_null(c);
+    assert_int_equal(6, region_gather(c, NULL, packed, 6));
+    assert_string_equal("memory", packed);
+    region_cursor_free(c);
+    region_free(r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(compositions_go_out_and_back),
+        cmocka_unit_test(runs_of_every_length_go_out_and_back),
+        cmocka_unit_test(the_whole_region_may_be_asked_for_at_once),
+        cmocka_unit_test(offsets_may_be_addresses),
+    };
+    model_seed();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
