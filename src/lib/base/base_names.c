@@ -108,6 +108,24 @@ void base_names_remove(struct base_names *t, const char *name, int index)
     }
 }
 
+void base_names_close_gap(struct base_names *t, int index)
+{
+    for (size_t i = 0; i < t->capacity; i++)
+        t->slots[i].mark -= t->slots[i].mark > index + 1;
+}
+
+int base_names_copy(struct base_names *to, const struct base_names *from)
+{
+    *to = (struct base_names){0};
+    if (from->capacity == 0) return 0;
+    to->slots = base_malloc(from->capacity * sizeof *to->slots);
+    if (to->slots == NULL) return -1;
+    memcpy(to->slots, from->slots, from->capacity * sizeof *to->slots);
+    to->capacity = from->capacity;
+    to->used = from->used;
+    return 0;
+}
+
 void base_names_free(struct base_names *t)
 {
     base_free(t->slots);

@@ -30,6 +30,14 @@ int base_names_add(struct base_names *t, const char *name, int index);
 /* Removes index, entered under name; nothing if it is not there. */
 void base_names_remove(struct base_names *t, const char *name, int index);
 
+/* After an index has been removed and its entry taken out of the caller's array:
+ * every index behind it goes down by one. */
+void base_names_close_gap(struct base_names *t, int index);
+
+/* Makes *to (uninitialised) a copy of *from. Returns 0, or -1 when memory is short
+ * (*to is then empty). */
+int base_names_copy(struct base_names *to, const struct base_names *from);
+
 void base_names_free(struct base_names *t);
 
 #endif

@@ -73,6 +73,7 @@ struct cdf_header {
 
     /* Kept by the cdf_ functions only. */
     int dims_capacity, vars_capacity;
+    bool has_twins; /* two objects of one name have been read */
     struct base_names dim_names, var_names;
     struct base_arena arena;
 };
@@ -217,7 +218,7 @@ struct cdf_move {
 };
 
 /* Enumerates the steps from `before` to `after`, adjacent ones joined, for
- * numrecs records: call with *state zeroed until it returns false. Nothing that
+ * before->numrecs records: call with *state zeroed until it returns false. Nothing that
  * stays is named, nothing is listed in memory. */
 struct cdf_move_state {
     int started;
@@ -229,7 +230,8 @@ bool cdf_next_move(const struct cdf_header *before, const struct cdf_header *aft
 
 /* ---- comparing definitions across processes ---- */
 
-/* NC_NOERR if both define the same dataset (numrecs left out), else the first
+/* NC_NOERR if both define the same dataset, starts of the variables included, numrecs
+ * and fill modes left out (the bytes of a header do not tell fill modes); else the first
  * difference as one of NC_EMULTIDEFINE_*, and text, of `size` bytes, names the
  * object and both values: mine, then theirs. */
 int cdf_compare(const struct cdf_header *mine, const struct cdf_header *theirs,

@@ -1,1 +1,13 @@
-libserial_la_SOURCES += src/lib/cdf/cdf.h
+libserial_la_SOURCES += \
+	src/lib/cdf/cdf.h src/lib/cdf/cdf_impl.h \
+	src/lib/cdf/cdf_att.c \
+	src/lib/cdf/cdf_compare.c \
+	src/lib/cdf/cdf_decode.c \
+	src/lib/cdf/cdf_def.c \
+	src/lib/cdf/cdf_encode.c \
+	src/lib/cdf/cdf_foreign.c \
+	src/lib/cdf/cdf_layout.c \
+	src/lib/cdf/cdf_model.c \
+	src/lib/cdf/cdf_move.c \
+	src/lib/cdf/cdf_name.c \
+	src/lib/cdf/cdf_type.c

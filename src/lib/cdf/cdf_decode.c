@@ -1,0 +1,442 @@
+/* From the bytes of a header to the model. Nothing the bytes claim is believed
+ * before that much has been seen: memory and time stay in proportion to length. */
+#include "cdf_impl.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base_error.h"
+#include "base_mem.h"
+
+/* The bytes, and how far they have been read. */
+struct source {
+    const unsigned char *bytes;
+    size_t length, at;
+    int64_t file_size; /* at least length */
+    int width;         /* of a count: 4 or 8 */
+    struct cdf_header *h;
+    struct cdf_fault *fault;
+};
+
+#if defined(__GNUC__)
+__attribute__((format(printf, 4, 5)))
+#endif
+static int
+fail(struct source *s, int code, size_t at, const char *format, ...)
+{
+    struct cdf_fault fault;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(fault.reason, sizeof fault.reason, format, args);
+    va_end(args);
+    fault.offset = (int64_t)at;
+    if (s->fault != NULL) *s->fault = fault;
+    return base_error_set(code, "%s, at byte %zu of the header", fault.reason, at);
+}
+
+/* ---- reading ---- */
+
+/* Are there n more bytes? CDF_MORE if the caller may have them, else an error. */
+static int want(struct source *s, uint64_t n, const char *what)
+{
+    if (n <= s->length - s->at) return NC_NOERR;
+    if (n <= (uint64_t)s->file_size - s->at) return CDF_MORE;
+    return fail(s, NC_ENOTNC, s->at,
+                "the file is truncated, or broken: %s goes on behind its end", what);
+}
+
+/* These read what `want` has found to be there. */
+static uint32_t get_u32(struct source *s)
+{
+    uint32_t v = cdf_load32(s->bytes + s->at);
+    s->at += 4;
+    return v;
+}
+
+/* A count as it is: any 32 bits, or 64 of them, which may be negative. */
+static int64_t get_wide(struct source *s)
+{
+    if (s->width == 4) return get_u32(s);
+    int64_t v = (int64_t)cdf_load64(s->bytes + s->at);
+    s->at += 8;
+    return v;
+}
+
+/* A count that must not be over `most`. */
+static int get_count(struct source *s, const char *what, int64_t most, int64_t *n)
+{
+    int err = want(s, (uint64_t)s->width, what);
+    if (err != NC_NOERR) return err;
+    *n = get_wide(s);
+    if (*n >= 0 && *n <= most) return NC_NOERR;
+    return fail(s, NC_ENOTNC, s->at - (size_t)s->width,
+                "%s is %lld, which is out of range", what, (long long)*n);
+}
+
+/* n bytes and their padding are there; *bytes points at them. */
+static int get_bytes(struct source *s, const char *what, int64_t n,
+                     const unsigned char **bytes)
+{
+    int err = want(s, (uint64_t)cdf_pad4(n), what);
+    if (err != NC_NOERR) return err;
+    *bytes = s->bytes + s->at;
+    s->at += (size_t)cdf_pad4(n);
+    return NC_NOERR;
+}
+
+static int get_name(struct source *s, const char *what, const char **name)
+{
+    const unsigned char *bytes;
+    int64_t length;
+    int err = get_count(s, what, INT64_MAX - 3, &length);
+    if (err != NC_NOERR) return err;
+    if (length > NC_MAX_NAME)
+        return fail(s, NC_ENOTNC, s->at - (size_t)s->width,
+                    "%s is %lld, at most %d can be", what, (long long)length,
+                    NC_MAX_NAME);
+    err = get_bytes(s, "a name", length, &bytes);
+    if (err != NC_NOERR) return err;
+    /* Some writers count the NUL behind a name. */
+    *name = cdf_name_keep(&s->h->arena, NULL, (const char *)bytes,
+                          strnlen((const char *)bytes, (size_t)length));
+    return *name == NULL ? NC_ENOMEM : NC_NOERR;
+}
+
+/* The head of a list whose entries take at least `least` bytes each. */
+static int get_list(struct source *s, const char *what, uint32_t tag, int least,
+                    int *count)
+{
+    const size_t start = s->at;
+    int err = want(s, 4 + (uint64_t)s->width, what);
+    if (err != NC_NOERR) return err;
+    uint32_t found = get_u32(s);
+    int64_t n = get_wide(s);
+    if (found != tag && found != CDF_TAG_ABSENT)
+        return fail(s, NC_ENOTNC, start, "%s should begin here, with tag %u, not %u",
+                    what, tag, found);
+    if (found == CDF_TAG_ABSENT && n != 0)
+        return fail(s, NC_ENOTNC, start, "%s is absent and yet has %lld entries", what,
+                    (long long)n);
+    if (n < 0 || n > INT_MAX || n > (s->file_size - (int64_t)s->at) / least)
+        return fail(s, NC_ENOTNC, start + 4,
+                    "%s claims %lld entries, more than the file can hold", what,
+                    (long long)n);
+    if (n > (int64_t)((s->length - s->at) / (size_t)least)) return CDF_MORE;
+    *count = (int)n;
+    return NC_NOERR;
+}
+
+/* ---- the objects ---- */
+
+static int get_dim(struct source *s, struct cdf_dim *d, int id)
+{
+    int err = get_name(s, "the length of a dimension's name", &d->name);
+    if (err != NC_NOERR) return err;
+    err =
+        get_count(s, "the length of a dimension", cdf_max_dim(s->h->format), &d->length);
+    if (err != NC_NOERR) return err;
+    if (d->length != NC_UNLIMITED) return NC_NOERR;
+    if (s->h->unlimited >= 0)
+        return fail(s, NC_EUNLIMIT, s->at - (size_t)s->width,
+                    "dimensions '%.40s' and '%.40s' are both unlimited",
+                    s->h->dims[s->h->unlimited].name, d->name);
+    s->h->unlimited = id;
+    return NC_NOERR;
+}
+
+/* Enters object `index`, but of two with one name only the first. */
+static int enter(struct cdf_header *h, struct base_names *names, base_names_text *text,
+                 const void *of, int index)
+{
+    const char *name = text(of, index);
+    if (base_names_find(names, name, text, of) >= 0) {
+        h->has_twins = true;
+        return NC_NOERR;
+    }
+    return base_names_add(names, name, index) == 0 ? NC_NOERR : NC_ENOMEM;
+}
+
+static int get_dims(struct source *s)
+{
+    struct cdf_header *h = s->h;
+    int n;
+    int err = get_list(s, "the list of dimensions", CDF_TAG_DIMS, 2 * s->width, &n);
+    if (err != NC_NOERR || n == 0) return err;
+    h->dims = base_malloc((size_t)n * sizeof *h->dims);
+    if (h->dims == NULL) return NC_ENOMEM;
+    h->dims_capacity = n;
+    for (int i = 0; i < n; i++) {
+        err = get_dim(s, &h->dims[i], i);
+        if (err != NC_NOERR) return err;
+        err = enter(h, &h->dim_names, cdf_dim_text, h->dims, i);
+        if (err != NC_NOERR) return err;
+        h->ndims = i + 1;
+    }
+    return NC_NOERR;
+}
+
+/* A type that the format has. */
+static int get_type(struct source *s, const char *owner, int *type)
+{
+    int err = want(s, 4, "a type");
+    if (err != NC_NOERR) return err;
+    uint32_t v = get_u32(s);
+    if (v > INT_MAX || cdf_type_size((int)v) == 0 || (s->h->format != 5 && v > NC_DOUBLE))
+        return fail(s, NC_EBADTYPE, s->at - 4,
+                    "'%.60s' has type %u, which CDF-%d has not", owner, v, s->h->format);
+    *type = (int)v;
+    return NC_NOERR;
+}
+
+static int get_att(struct source *s, struct cdf_att *a)
+{
+    const unsigned char *bytes;
+    const int64_t most = s->width == 4 ? INT32_MAX : CDF_MAX_OFFSET / 8;
+    int err = get_name(s, "the length of an attribute's name", &a->name);
+    if (err == NC_NOERR) err = get_type(s, a->name, &a->type);
+    if (err == NC_NOERR)
+        err = get_count(s, "the length of an attribute", most, &a->nelems);
+    if (err != NC_NOERR) return err;
+
+    int64_t size = a->nelems * cdf_type_size(a->type);
+    err = get_bytes(s, "the value of an attribute", size, &bytes);
+    if (err != NC_NOERR) return err;
+    a->capacity = (size_t)size;
+    a->values = base_arena_alloc(&s->h->arena, (size_t)size);
+    if (a->values == NULL) return NC_ENOMEM;
+    memcpy(a->values, bytes, (size_t)size);
+    return NC_NOERR;
+}
+
+static int get_atts(struct source *s, struct cdf_atts *atts)
+{
+    int n;
+    int err = get_list(s, "a list of attributes", CDF_TAG_ATTS, 2 * s->width + 4, &n);
+    if (err != NC_NOERR || n == 0) return err;
+    err = cdf_atts_reserve(s->h, atts, n);
+    if (err != NC_NOERR) return err;
+    for (int i = 0; i < n; i++) {
+        err = get_att(s, &atts->list[i]);
+        if (err != NC_NOERR) return err;
+        atts->count = i + 1;
+    }
+    cdf_atts_index(s->h, atts);
+    return NC_NOERR;
+}
+
+static int get_dimids(struct source *s, struct cdf_var *v)
+{
+    const size_t width = (size_t)s->width;
+    int64_t n;
+    int *ids;
+    int err = get_count(s, "the number of a variable's dimensions", INT_MAX, &n);
+    if (err != NC_NOERR) return err;
+    err = want(s, (uint64_t)n * width, "the dimension ids of a variable");
+    if (err != NC_NOERR) return err;
+    if (cdf_var_dims(s->h, v, (int)n, &ids) != NC_NOERR) return NC_ENOMEM;
+    for (int i = 0; i < (int)n; i++) {
+        int64_t id = get_wide(s);
+        if (id < 0 || id >= s->h->ndims)
+            return fail(s, NC_EBADDIM, s->at - width,
+                        "variable '%.60s' has dimension id %lld, of %d dimensions",
+                        v->name, (long long)id, s->h->ndims);
+        ids[i] = (int)id;
+    }
+    return NC_NOERR;
+}
+
+/* An error of the model that concerns what lies at `at`. */
+static int fail_as_said(struct source *s, int code, size_t at)
+{
+    char detail[sizeof s->fault->reason];
+    snprintf(detail, sizeof detail, "%s", base_error_detail(code));
+    return fail(s, code, at, "%s", detail);
+}
+
+/* Type, vsize and start. vsize is redundant and sometimes wrong: not looked at. */
+static int get_place(struct source *s, struct cdf_var *v)
+{
+    const int offset_width = cdf_offset_width(s->h->format);
+    int err = get_type(s, v->name, &v->type);
+    if (err != NC_NOERR) return err;
+    err = want(s, (uint64_t)(s->width + offset_width), "a variable");
+    if (err != NC_NOERR) return err;
+    s->at += (size_t)s->width;
+    const unsigned char *p = s->bytes + s->at;
+    v->begin = offset_width == 4 ? (int32_t)cdf_load32(p) : (int64_t)cdf_load64(p);
+    s->at += (size_t)offset_width;
+    return NC_NOERR;
+}
+
+static int get_var(struct source *s, struct cdf_var *v)
+{
+    const size_t start = s->at;
+    int err = get_name(s, "the length of a variable's name", &v->name);
+    if (err == NC_NOERR) err = get_dimids(s, v);
+    if (err == NC_NOERR) err = get_atts(s, &v->atts);
+    if (err == NC_NOERR) err = get_place(s, v);
+    if (err != NC_NOERR) return err;
+    err = cdf_var_measure(s->h, v);
+    return err == NC_NOERR ? NC_NOERR : fail_as_said(s, err, start);
+}
+
+static int get_vars(struct source *s)
+{
+    struct cdf_header *h = s->h;
+    const int least = 4 * s->width + 8 + cdf_offset_width(h->format);
+    int n;
+    int err = get_list(s, "the list of variables", CDF_TAG_VARS, least, &n);
+    if (err != NC_NOERR || n == 0) return err;
+    h->vars = base_malloc((size_t)n * sizeof *h->vars);
+    if (h->vars == NULL) return NC_ENOMEM;
+    h->vars_capacity = n;
+    for (int i = 0; i < n; i++) {
+        h->vars[i] = (struct cdf_var){0};
+        h->nvars = i + 1; /* even on error cdf_free is to see its attributes */
+        err = get_var(s, &h->vars[i]);
+        if (err != NC_NOERR) return err;
+        err = enter(h, &h->var_names, cdf_var_text, h->vars, i);
+        if (err != NC_NOERR) return err;
+    }
+    return NC_NOERR;
+}
+
+/* ---- the layout ---- */
+
+/* The fixed-size variables come first, one after the other, with or without gaps.
+ * *end is where the last one ends. */
+static int check_fixed(struct source *s, int64_t *end)
+{
+    struct cdf_header *h = s->h;
+    *end = h->size;
+    h->begin_fixed = -1;
+    for (int i = 0; i < h->nvars; i++) {
+        const struct cdf_var *v = &h->vars[i];
+        if (v->is_record) continue;
+        if (v->begin < *end)
+            return fail(s, NC_ENOTNC, s->at,
+                        "variable '%.60s' starts at %lld, before %lld where %s ends",
+                        v->name, (long long)v->begin, (long long)*end,
+                        h->begin_fixed < 0 ? "the header" : "the one before it");
+        if (v->begin > CDF_MAX_OFFSET - v->size)
+            return fail(s, NC_EVARSIZE, s->at, "variable '%.60s' ends behind 2^63",
+                        v->name);
+        if (h->begin_fixed < 0) h->begin_fixed = v->begin;
+        *end = v->begin + v->size;
+    }
+    return NC_NOERR;
+}
+
+/* Then come the record variables, back to back: a gap would let one record overlap
+ * the next. */
+static int check_records(struct source *s, int64_t end)
+{
+    struct cdf_header *h = s->h;
+    int64_t next = -1;
+    h->begin_record = cdf_pad4(end);
+    for (int i = 0; i < h->nvars; i++) {
+        const struct cdf_var *v = &h->vars[i];
+        if (!v->is_record) continue;
+        if (next < 0 ? v->begin < end : v->begin != next)
+            return fail(s, NC_ENOTNC, s->at,
+                        "record variable '%.60s' starts at %lld, where %lld is the %s",
+                        v->name, (long long)v->begin, (long long)(next < 0 ? end : next),
+                        next < 0 ? "least possible" : "end of the one before it");
+        if (v->begin > CDF_MAX_OFFSET - v->size)
+            return fail(s, NC_EVARSIZE, s->at, "variable '%.60s' ends behind 2^63",
+                        v->name);
+        if (next < 0) h->begin_record = v->begin;
+        next = v->begin + v->size;
+    }
+    if (h->begin_fixed < 0) h->begin_fixed = h->begin_record;
+    return NC_NOERR;
+}
+
+/* A writer that never came back to say how many leaves all ones: there are as many
+ * records as the file has room for. */
+static int64_t count_records(const struct source *s)
+{
+    const struct cdf_header *h = s->h;
+    if (h->record_size == 0 || s->file_size == INT64_MAX) return 0;
+    if (s->file_size <= h->begin_record) return 0;
+    return (s->file_size - h->begin_record) / h->record_size;
+}
+
+static int check_numrecs(struct source *s)
+{
+    struct cdf_header *h = s->h;
+    const bool streaming = h->numrecs == (s->width == 4 ? (int64_t)UINT32_MAX : -1);
+    if (streaming) h->numrecs = count_records(s);
+    if (h->numrecs < 0)
+        return fail(s, NC_ENOTNC, 4, "the number of records is %lld",
+                    (long long)h->numrecs);
+    if (h->record_size > 0 &&
+        h->numrecs > (CDF_MAX_OFFSET - h->begin_record) / h->record_size)
+        return fail(s, NC_ENOTNC, 4, "%lld records would end behind 2^63",
+                    (long long)h->numrecs);
+    return NC_NOERR;
+}
+
+static int settle(struct source *s)
+{
+    int64_t end;
+    s->h->size = (int64_t)s->at;
+    int err = cdf_sum_records(s->h);
+    if (err != NC_NOERR) return fail_as_said(s, err, s->at);
+    err = check_fixed(s, &end);
+    if (err == NC_NOERR) err = check_records(s, end);
+    if (err == NC_NOERR) err = check_numrecs(s);
+    return err;
+}
+
+/* ---- the whole ---- */
+
+static int get_magic(struct source *s)
+{
+    int code;
+    if (s->file_size == 0) return fail(s, NC_ENOTNC, 0, "the file is empty");
+    if (s->length == 0) return CDF_MORE;
+    size_t seen = s->length < 4 ? s->length : 4;
+    bool ours = memcmp(s->bytes, "CDF", seen < 3 ? seen : 3) == 0 &&
+                (seen < 4 || s->bytes[3] == 1 || s->bytes[3] == 2 || s->bytes[3] == 5);
+    if (!ours) {
+        const char *reason = cdf_foreign(s->bytes, s->length, s->file_size, &code);
+        return fail(s, code, 0, "%s", reason);
+    }
+    int err = want(s, 4, "the header");
+    if (err != NC_NOERR) return err;
+    cdf_init(s->h, s->bytes[3]);
+    s->width = cdf_count_width(s->h->format);
+    s->at = 4;
+    return NC_NOERR;
+}
+
+static int get_header(struct source *s)
+{
+    int err = get_magic(s);
+    if (err != NC_NOERR) return err;
+    err = want(s, (uint64_t)s->width, "the number of records");
+    if (err != NC_NOERR) return err;
+    s->h->numrecs = get_wide(s);
+    err = get_dims(s);
+    if (err == NC_NOERR) err = get_atts(s, &s->h->gatts);
+    if (err == NC_NOERR) err = get_vars(s);
+    if (err == NC_NOERR) err = settle(s);
+    return err;
+}
+
+int cdf_decode(struct cdf_header *h, const void *bytes, size_t length, int64_t file_size,
+               struct cdf_fault *fault)
+{
+    struct source s = {.bytes = bytes, .length = length, .h = h, .fault = fault};
+    s.file_size = file_size < (int64_t)length ? (int64_t)length : file_size;
+    if (fault != NULL) *fault = (struct cdf_fault){0};
+    cdf_init(h, 0);
+
+    int err = get_header(&s);
+    if (err == NC_NOERR) return NC_NOERR;
+    cdf_free(h);
+    if (err == NC_ENOMEM) return fail(&s, err, s.at, "no memory for the header");
+    return err;
+}

@@ -1,0 +1,48 @@
+/* Recognises files of other formats, so that the error can say what they are. */
+#include "cdf_impl.h"
+
+#include "pnetcdf_constants.h"
+
+static bool has(const unsigned char *bytes, size_t length, size_t at, const char *mark,
+                size_t mark_length)
+{
+    return at <= length && length - at >= mark_length &&
+           memcmp(bytes + at, mark, mark_length) == 0;
+}
+
+/* HDF5's superblock lies at 0 or at a power of two from 512 on. */
+static bool is_hdf5(const unsigned char *bytes, size_t length)
+{
+    static const char mark[] = "\211HDF\r\n\032\n";
+    if (has(bytes, length, 0, mark, 8)) return true;
+    for (size_t at = 512; at < length; at *= 2)
+        if (has(bytes, length, at, mark, 8)) return true;
+    return false;
+}
+
+/* BP4 and BP5 say so at the start, BP3 56 bytes before the end of the file. */
+static bool is_adios(const unsigned char *bytes, size_t length, int64_t file_size)
+{
+    static const char mark[] = "ADIOS-BP";
+    if (has(bytes, length, 0, mark, 8)) return true;
+    return length >= 56 && (int64_t)length == file_size &&
+           has(bytes, length, length - 56, mark, 8);
+}
+
+const char *cdf_foreign(const unsigned char *bytes, size_t length, int64_t file_size,
+                        int *code)
+{
+    *code = NC_ENOTNC;
+    if (is_hdf5(bytes, length)) {
+        *code = NC_ENOTNC3;
+        return "a netCDF-4/HDF5 file; read it with the netCDF-4 library (nc_open), or "
+               "make a classic file of it: nccopy -k cdf5";
+    }
+    if (is_adios(bytes, length, file_size))
+        return "an ADIOS BP file; read it with the ADIOS library";
+    if (has(bytes, length, 0, "\016\003\023\001", 4))
+        return "an HDF4 file; read it with the HDF4 library";
+    if (has(bytes, length, 0, "CDF", 3))
+        return "its format version, the 4th byte, is none of 1, 2 and 5";
+    return "not a netCDF file: it does not start with CDF";
+}

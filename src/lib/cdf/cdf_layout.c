@@ -1,0 +1,133 @@
+/* Where the data lies: first the fixed-size variables, then the records. */
+#include "cdf_impl.h"
+
+#include "base_error.h"
+
+/* The next multiple of align behind `at` and so many free bytes; of 4 at least. */
+static int64_t place(int64_t at, int64_t free, int64_t align)
+{
+    if (free > 0 && __builtin_add_overflow(at, free, &at)) return CDF_MAX_OFFSET;
+    if (align > CDF_MAX_OFFSET || at > CDF_MAX_OFFSET) return CDF_MAX_OFFSET;
+    int64_t unit = align < 4 ? 4 : cdf_pad4(align);
+    int64_t rest = at % unit;
+    if (rest == 0) return at;
+    return at - rest > CDF_MAX_OFFSET - unit ? CDF_MAX_OFFSET : at - rest + unit;
+}
+
+/* The largest vsize. In CDF-1 and CDF-2 the last variable of a section may be larger,
+ * since nothing is to be found by it. */
+static int64_t max_size(int format)
+{
+    if (format == 1) return INT32_MAX - 3;
+    if (format == 2) return (int64_t)UINT32_MAX - 3;
+    return CDF_MAX_OFFSET;
+}
+
+static int check_sizes(const struct cdf_header *h, bool records, bool followed)
+{
+    const struct cdf_var *large = NULL;
+    for (int i = 0; i < h->nvars && !(large != NULL && followed); i++) {
+        const struct cdf_var *v = &h->vars[i];
+        if (v->is_record != records) continue;
+        followed |= large != NULL;
+        if (large == NULL && v->size > max_size(h->format)) large = v;
+    }
+    if (large == NULL || !followed) return NC_NOERR;
+    return base_error_set(
+        NC_EVARSIZE,
+        "variable '%.80s' has %lld bytes: in CDF-%d so large a one must be "
+        "the last%s; CDF-5 has no such limit",
+        large->name, (long long)large->size, h->format,
+        records ? " record variable" : ", without record variables");
+}
+
+static int set_begin(const struct cdf_header *h, struct cdf_var *v, int64_t begin)
+{
+    const int64_t most = h->format == 1 ? INT32_MAX : CDF_MAX_OFFSET;
+    if (begin > most || begin > CDF_MAX_OFFSET - v->size)
+        return base_error_set(
+            NC_EVARSIZE,
+            "variable '%.80s' would start at %lld, with %lld bytes: too far "
+            "for CDF-%d",
+            v->name, (long long)begin, (long long)v->size, h->format);
+    v->begin = begin;
+    return NC_NOERR;
+}
+
+/* Places the fixed-size variables from begin_fixed on; those that were there before
+ * stay unless they are pushed. */
+static int place_fixed(struct cdf_header *h, const struct cdf_header *before,
+                       int64_t *end)
+{
+    const int old = before == NULL ? 0 : before->nvars;
+    *end = h->begin_fixed;
+    for (int i = 0; i < h->nvars; i++) {
+        struct cdf_var *v = &h->vars[i];
+        if (v->is_record) continue;
+        int64_t begin = cdf_pad4(*end);
+        if (i < old && before->vars[i].begin >= *end) begin = before->vars[i].begin;
+        int err = set_begin(h, v, begin);
+        if (err != NC_NOERR) return err;
+        *end = begin + v->size;
+    }
+    return NC_NOERR;
+}
+
+static int place_records(struct cdf_header *h)
+{
+    int64_t next = h->begin_record;
+    for (int i = 0; i < h->nvars; i++) {
+        struct cdf_var *v = &h->vars[i];
+        if (!v->is_record) continue;
+        int err = set_begin(h, v, next);
+        if (err != NC_NOERR) return err;
+        next += v->size;
+    }
+    return NC_NOERR;
+}
+
+static int64_t choose_begin_record(const struct cdf_header *h,
+                                   const struct cdf_header *before,
+                                   const struct cdf_room *room, int64_t end)
+{
+    if (h->nrecord_vars == 0) return cdf_pad4(end);
+    if (before != NULL && before->nrecord_vars > 0 && end <= before->begin_record)
+        return before->begin_record;
+    return place(end, room->fixed_minfree, room->record_align);
+}
+
+int cdf_layout(struct cdf_header *h, const struct cdf_header *before,
+               const struct cdf_room *room)
+{
+    if (before != NULL && before->nvars == 0) before = NULL; /* nothing lies anywhere */
+    int err = cdf_sum_records(h);
+    if (err == NC_NOERR) err = check_sizes(h, false, h->nrecord_vars > 0);
+    if (err == NC_NOERR) err = check_sizes(h, true, false);
+    if (err != NC_NOERR) return err;
+
+    int64_t end;
+    h->size = cdf_encoded_size(h);
+    if (h->nvars == 0)
+        h->begin_fixed = h->size;
+    else if (before != NULL && h->size <= before->begin_fixed)
+        h->begin_fixed = before->begin_fixed;
+    else
+        h->begin_fixed = place(h->size, room->header_minfree, room->fixed_align);
+
+    err = place_fixed(h, before, &end);
+    if (err != NC_NOERR) return err;
+    h->begin_record = choose_begin_record(h, before, room, end);
+    if (h->nrecord_vars == h->nvars) h->begin_fixed = h->begin_record;
+    return place_records(h);
+}
+
+int64_t cdf_record_offset(const struct cdf_header *h, const struct cdf_var *v,
+                          int64_t rec)
+{
+    return v->is_record ? v->begin + rec * h->record_size : v->begin;
+}
+
+int64_t cdf_file_size(const struct cdf_header *h)
+{
+    return h->begin_record + h->numrecs * h->record_size;
+}

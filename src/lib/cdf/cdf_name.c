@@ -1,0 +1,153 @@
+/* Names: what may be one, their composed form, and where they are kept. */
+#include "config.h"
+
+#include "cdf_impl.h"
+
+#include <stdlib.h>
+#ifdef HAVE_UTF8PROC_H
+#include <utf8proc.h>
+#endif
+
+#include "base_error.h"
+
+/* A name in the arena knows its room, so that renaming for ever takes no more memory
+ * than the longest name. */
+struct kept_name {
+    uint16_t room; /* bytes of text[] */
+    char text[];
+};
+
+const char *cdf_name_keep(struct base_arena *arena, const char *old, const char *text,
+                          size_t length)
+{
+    const size_t head = offsetof(struct kept_name, text);
+    struct kept_name *box = NULL;
+    size_t room = 0;
+    if (old != NULL) {
+        box = (struct kept_name *)(void *)((uintptr_t)old - head);
+        room = box->room;
+    }
+    if (room < length + 1) {
+        room = room * 2 > length + 1 ? room * 2 : length + 1;
+        room = (head + room + 15) / 16 * 16 - head; /* as the arena rounds it anyway */
+        box = base_arena_alloc(arena, head + room);
+        if (box == NULL) return NULL;
+        box->room = (uint16_t)room;
+    }
+    memcpy(box->text, text, length);
+    box->text[length] = '\0';
+    return box->text;
+}
+
+/* Length of the UTF-8 sequence that starts with a byte from 0x80 on; 0 if the bytes
+ * are no such sequence. */
+static int utf8_length(const unsigned char *p)
+{
+    /* Second bytes outside these bounds would be overlong forms, surrogates or
+     * beyond U+10FFFF. */
+    unsigned char low = 0x80, high = 0xbf;
+    int n;
+    if (p[0] >= 0xc2 && p[0] <= 0xdf)
+        n = 2;
+    else if (p[0] >= 0xe0 && p[0] <= 0xef)
+        n = 3;
+    else if (p[0] >= 0xf0 && p[0] <= 0xf4)
+        n = 4;
+    else
+        return 0;
+    if (p[0] == 0xe0) low = 0xa0;
+    if (p[0] == 0xed) high = 0x9f;
+    if (p[0] == 0xf0) low = 0x90;
+    if (p[0] == 0xf4) high = 0x8f;
+    if (p[1] < low || p[1] > high) return 0;
+    for (int i = 2; i < n; i++)
+        if ((p[i] & 0xc0) != 0x80) return 0;
+    return n;
+}
+
+static bool is_first(unsigned char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           c == '_' || c >= 0x80;
+}
+
+/* Checks the characters; *ascii tells whether there are no others. */
+static int check_characters(const char *name, bool *ascii)
+{
+    const unsigned char *p = (const unsigned char *)name;
+    *ascii = true;
+    if (!is_first(p[0]))
+        return base_error_set(NC_EBADNAME,
+                              "'%.80s' does not start with a letter, digit or '_'", name);
+    while (*p != 0) {
+        int n = 1;
+        if (*p >= 0x80) {
+            *ascii = false;
+            n = utf8_length(p);
+        }
+        if (n == 0)
+            return base_error_set(NC_EBADNAME, "'%.80s' is not valid UTF-8", name);
+        if (*p < 0x20 || *p == 0x7f)
+            return base_error_set(NC_EBADNAME,
+                                  "a name holds the control character 0x%02x", *p);
+        if (*p == '/') return base_error_set(NC_EBADNAME, "'%.80s' holds a '/'", name);
+        p += n;
+    }
+    if (p[-1] == ' ')
+        return base_error_set(NC_EBADNAME, "'%.80s' ends with a space", name);
+    return NC_NOERR;
+}
+
+static int too_long(const char *name)
+{
+    return base_error_set(NC_EMAXNAME, "'%.40s...' has more than %d bytes", name,
+                          NC_MAX_NAME);
+}
+
+/* Unicode NFC of a name with characters beyond ASCII. */
+static int compose(const char *name, char *norm)
+{
+#ifdef HAVE_UTF8PROC_H
+    utf8proc_uint8_t *composed = NULL;
+    utf8proc_ssize_t length =
+        utf8proc_map((const utf8proc_uint8_t *)name, 0, &composed,
+                     UTF8PROC_NULLTERM | UTF8PROC_STABLE | UTF8PROC_COMPOSE);
+    if (length == UTF8PROC_ERROR_NOMEM) return base_error_set(NC_ENOMEM, "a name");
+    if (length < 0)
+        return base_error_set(NC_EBADNAME, "'%.80s': %s", name, utf8proc_errmsg(length));
+    int err = length > NC_MAX_NAME ? too_long(name) : NC_NOERR;
+    if (err == NC_NOERR) memcpy(norm, composed, (size_t)length + 1);
+    free(composed);
+    return err;
+#else
+    strcpy(norm, name);
+    return NC_NOERR;
+#endif
+}
+
+int cdf_check_name(const char *name, char *norm)
+{
+    if (name == NULL || name[0] == '\0')
+        return base_error_set(NC_EBADNAME, "a name is empty");
+    size_t length = strnlen(name, NC_MAX_NAME + 1);
+    if (length > NC_MAX_NAME) return too_long(name);
+
+    bool ascii;
+    int err = check_characters(name, &ascii);
+    if (err != NC_NOERR) return err;
+    if (!ascii) return compose(name, norm);
+    memcpy(norm, name, length + 1);
+    return NC_NOERR;
+}
+
+int cdf_name_find(const struct base_names *names, base_names_text *text, const void *of,
+                  const char *name)
+{
+    char norm[NC_MAX_NAME + 1];
+    if (name == NULL) return -1;
+    if (cdf_check_name(name, norm) == NC_NOERR) {
+        int i = base_names_find(names, norm, text, of);
+        if (i >= 0 || strcmp(name, norm) == 0) return i;
+    }
+    return base_names_find(names, name, text, of); /* files may hold any bytes */
+}

@@ -1,0 +1,52 @@
+/* The external types: one table. */
+#include "cdf_impl.h"
+
+#include "base_error.h"
+
+static const struct {
+    unsigned char size;
+    unsigned char fill[8]; /* the default fill value, big-endian */
+} types[] = {
+    [NC_BYTE] = {1, {0x81}},
+    [NC_CHAR] = {1, {0}},
+    [NC_SHORT] = {2, {0x80, 0x01}},
+    [NC_INT] = {4, {0x80, 0, 0, 0x01}},
+    [NC_FLOAT] = {4, {0x7c, 0xf0, 0, 0}},
+    [NC_DOUBLE] = {8, {0x47, 0x9e, 0, 0, 0, 0, 0, 0}},
+    [NC_UBYTE] = {1, {0xff}},
+    [NC_USHORT] = {2, {0xff, 0xff}},
+    [NC_UINT] = {4, {0xff, 0xff, 0xff, 0xff}},
+    [NC_INT64] = {8, {0x80, 0, 0, 0, 0, 0, 0, 0x02}},
+    [NC_UINT64] = {8, {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xfe}},
+};
+
+int cdf_type_size(int type)
+{
+    if (type < NC_BYTE || type > NC_UINT64) return 0;
+    return types[type].size;
+}
+
+int cdf_check_type(int format, int type)
+{
+    if (cdf_type_size(type) == 0)
+        return base_error_set(NC_EBADTYPE, "%d is not an external type", type);
+    if (format != 5 && type > NC_DOUBLE)
+        return base_error_set(NC_ESTRICTCDF2, "type %d needs a file of format CDF-5",
+                              type);
+    return NC_NOERR;
+}
+
+void cdf_fill_value(const struct cdf_header *h, int varid, void *xvalue)
+{
+    const struct cdf_var *v = &h->vars[varid];
+    size_t size = types[v->type].size;
+    int i;
+    if (cdf_find_att(h, varid, NC_FillValue, &i) == NC_NOERR) {
+        const struct cdf_att *a = &v->atts.list[i];
+        if (a->type == v->type && a->nelems == 1) {
+            memcpy(xvalue, a->values, size);
+            return;
+        }
+    }
+    memcpy(xvalue, types[v->type].fill, size);
+}
