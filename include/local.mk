@@ -4,7 +4,10 @@ nodist_include_HEADERS = include/pnetcdf.h
 noinst_HEADERS = include/pnetcdf_constants.h
 BUILT_SOURCES += include/pnetcdf.h
 CLEANFILES += include/pnetcdf.h
+HEADER_PARTS = include/pnetcdf_file.m4 include/pnetcdf_define.m4 include/pnetcdf_data.m4
+EXTRA_DIST += $(HEADER_PARTS)
 
-include/pnetcdf.h: include/pnetcdf.h.m4 $(srcdir)/include/pnetcdf_constants.h
+include/pnetcdf.h: include/pnetcdf.h.m4 $(srcdir)/include/pnetcdf_constants.h \
+		$(HEADER_PARTS) src/tables/tables.m4
 	$(AM_V_GEN)$(MKDIR_P) include && $(M4) -P -I $(srcdir)/src/tables -I $(srcdir)/include \
 		include/pnetcdf.h.m4 > $@.tmp && mv $@.tmp $@
