@@ -1,0 +1,91 @@
+/* The arena: blocks do not overlap, are aligned, and little is wasted. */
+#include "base_arena.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base_mem.h"
+
+static void blocks_are_apart_and_aligned(void **state)
+{
+    (void)state;
+    enum { N = 3000 };
+    static unsigned char *blocks[N];
+    struct base_arena arena = {0};
+    for (int i = 0; i < N; i++) {
+        size_t size = (size_t)(i * 37 % 301);
+        blocks[i] = base_arena_alloc(&arena, size);
+        assert_non_null(blocks[i]);
+        assert_int_equal(0, (uintptr_t)blocks[i] % _Alignof(max_align_t));
+        memset(blocks[i], i & 0xff, size);
+    }
+    for (int i = 0; i < N; i++)
+        for (int k = 0; k < i * 37 % 301; k++)
+            assert_int_equal(i & 0xff, blocks[i][k]);
+    base_arena_free(&arena);
+}
+
+static void frees_everything_and_starts_again(void **state)
+{
+    (void)state;
+    struct base_arena arena = {0};
+    int64_t before = base_mem_in_use();
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 1000; i++)
+            assert_non_null(base_arena_alloc(&arena, 100));
+        assert_true(base_mem_in_use() > before);
+        base_arena_free(&arena);
+        assert_int_equal(before, base_mem_in_use());
+    }
+}
+
+static void takes_a_block_larger_than_a_chunk(void **state)
+{
+    (void)state;
+    struct base_arena arena = {0};
+    char *large = base_arena_alloc(&arena, 1000000);
+    assert_non_null(large);
+    memset(large, 1, 1000000);
+    assert_non_null(base_arena_alloc(&arena, 1));
+    base_arena_free(&arena);
+}
+
+static void wastes_at_most_a_quarter(void **state)
+{
+    (void)state;
+    struct base_arena arena = {0};
+    int64_t before = base_mem_in_use(), asked = 0;
+    for (int i = 0; i < 100000; i++) {
+        assert_non_null(base_arena_alloc(&arena, 48));
+        asked += 48;
+        int64_t taken = base_mem_in_use() - before;
+        assert_true(taken <= asked + asked / 4 + 4096 + taken / 50);
+    }
+    base_arena_free(&arena);
+}
+
+static void refuses_what_cannot_be(void **state)
+{
+    (void)state;
+    struct base_arena arena = {0};
+    assert_null(base_arena_alloc(&arena, SIZE_MAX));
+    assert_null(base_arena_alloc(&arena, SIZE_MAX - 8));
+    assert_non_null(base_arena_alloc(&arena, 8));
+    base_arena_free(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blocks_are_apart_and_aligned),
+        cmocka_unit_test(frees_everything_and_starts_again),
+        cmocka_unit_test(takes_a_block_larger_than_a_chunk),
+        cmocka_unit_test(wastes_at_most_a_quarter),
+        cmocka_unit_test(refuses_what_cannot_be),
+    };
+    return cmocka_run_group_tests_name("base_arena", tests, NULL, NULL);
+}

@@ -1,0 +1,113 @@
+/* Counted allocation: the counts are right, from many threads too. */
+#include "base_mem.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void counts_what_is_in_use(void **state)
+{
+    (void)state;
+    int64_t before = base_mem_in_use();
+    char *a = base_malloc(100);
+    int *b = base_calloc(10, sizeof *b);
+    assert_int_equal(before + 140, base_mem_in_use());
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(0, b[i]);
+    a = base_realloc(a, 1000);
+    assert_int_equal(before + 1040, base_mem_in_use());
+    a = base_realloc(a, 10);
+    assert_int_equal(before + 50, base_mem_in_use());
+    base_free(a);
+    base_free(b);
+    base_free(NULL);
+    assert_int_equal(before, base_mem_in_use());
+}
+
+static void remembers_the_most_there_was(void **state)
+{
+    (void)state;
+    int64_t size = base_mem_high_water() - base_mem_in_use() + 1000;
+    int64_t most = base_mem_in_use() + size;
+    base_free(base_malloc((size_t)size));
+    assert_int_equal(most, base_mem_high_water());
+    base_free(base_malloc(1));
+    assert_int_equal(most, base_mem_high_water());
+}
+
+static void keeps_contents_when_growing(void **state)
+{
+    (void)state;
+    char *text = base_strdup("a name");
+    for (size_t size = 7; size < 100000; size *= 3) {
+        text = base_realloc(text, size);
+        assert_string_equal("a name", text);
+    }
+    base_free(text);
+    text = base_realloc(NULL, 5);
+    assert_non_null(text);
+    base_free(text);
+}
+
+static void nothing_is_a_block_too(void **state)
+{
+    (void)state;
+    void *a = base_malloc(0), *b = base_calloc(0, 8);
+    assert_non_null(a);
+    assert_non_null(b);
+    base_free(a);
+    base_free(b);
+}
+
+static void refuses_what_cannot_be(void **state)
+{
+    (void)state;
+    volatile size_t huge = SIZE_MAX;
+    int64_t before = base_mem_in_use();
+    assert_null(base_malloc(huge));
+    assert_null(base_malloc(huge / 2));
+    assert_null(base_calloc(huge / 4, 8));
+    char *a = base_malloc(8);
+    assert_null(base_realloc(a, huge));
+    memset(a, 1, 8);
+    base_free(a);
+    assert_int_equal(before, base_mem_in_use());
+}
+
+static void *work(void *arg)
+{
+    for (size_t i = 0; i < 20000; i++) {
+        void *p = base_malloc(i % 64);
+        p = base_realloc(p, i % 32);
+        base_free(p);
+    }
+    return arg;
+}
+
+static void threads_do_not_lose_counts(void **state)
+{
+    (void)state;
+    pthread_t threads[4];
+    int64_t before = base_mem_in_use();
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(0, pthread_create(&threads[i], NULL, work, NULL));
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(0, pthread_join(threads[i], NULL));
+    assert_int_equal(before, base_mem_in_use());
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counts_what_is_in_use),
+        cmocka_unit_test(remembers_the_most_there_was),
+        cmocka_unit_test(keeps_contents_when_growing),
+        cmocka_unit_test(nothing_is_a_block_too),
+        cmocka_unit_test(refuses_what_cannot_be),
+        cmocka_unit_test(threads_do_not_lose_counts),
+    };
+    return cmocka_run_group_tests_name("base_mem", tests, NULL, NULL);
+}
