@@ -1,0 +1,109 @@
+#!/bin/bash
+# pnetcdf.h: is it the published interface, and does it compile wherever it should?
+here=${srcdir:-.}/test/api
+. "${srcdir:-.}/test/support/tap.sh"
+scratch=$(mktemp -d) || exit 99
+trap 'rm -rf "$scratch"' EXIT
+header=include/pnetcdf.h
+read -ra mpicc <<<"${MPICC:-mpicc} -Iinclude"
+
+# compile NAME FLAG...: the program NAME.c in the scratch directory, without a warning.
+compile() {
+    local name=$1
+    shift
+    "${mpicc[@]}" "$@" -Werror -o "$scratch/$name" "$scratch/$name.c"
+}
+
+prototypes_agree() {
+    awk -f "$here/functions.awk" "$here/functions.txt" | LC_ALL=C sort >"$scratch/want"
+    awk -f "$here/prototypes.awk" "$header" | LC_ALL=C sort >"$scratch/got"
+    [ "$(wc -l <"$scratch/want")" = 924 ] && diff "$scratch/want" "$scratch/got"
+}
+
+names_agree() {
+    "${mpicc[@]}" -E -dM -include pnetcdf.h -x c /dev/null |
+        sed -n 's/^#define \(NC[A-Z0-9]*_[A-Za-z0-9_]*\) .*/\1/p' | LC_ALL=C sort >"$scratch/got"
+    sed '/^#/d; s/ .*//' "$here/constants.txt" | LC_ALL=C sort >"$scratch/want"
+    diff "$scratch/want" "$scratch/got"
+}
+
+# A program that prints the value of every constant, in the way of constants.txt.
+values_agree() {
+    {
+        echo '#include <stdio.h>'
+        echo '#include <pnetcdf.h>'
+        echo 'int main(void) {'
+        while read -r name kind value; do
+            case $kind in
+            integer) echo "printf(\"$name $kind %lld\\n\", (long long)$name);" ;;
+            uint64) echo "printf(\"$name $kind %llu\\n\", (unsigned long long)$name);" ;;
+            float) echo "printf(\"$name $kind %.9g\\n\", (double)$name);" ;;
+            double) echo "printf(\"$name $kind %.17g\\n\", $name);" ;;
+            string) echo "printf(\"$name $kind \\\"%s\\\"\\n\", $name);" ;;
+            esac
+        done < <(sed '/^#/d' "$here/constants.txt")
+        echo 'return 0; }'
+    } >"$scratch/values.c"
+    compile values && "$scratch/values" >"$scratch/got" || return 1
+    sed '/^#/d' "$here/constants.txt" | same_numbers >"$scratch/want"
+    same_numbers <"$scratch/got" | diff "$scratch/want" -
+}
+# One spelling for decimal fractions.
+same_numbers() { awk '$2 == "double" { $3 = sprintf("%.17g", $3) } 1'; }
+
+version_is() { grep -q "^#define PNETCDF_VERSION_$1 $2\$" "$header"; }
+version_is_whole() {
+    grep -qE '^#define PNETCDF_VERSION "[0-9]+\.[0-9]+\.[0-9]+"$' "$header"
+}
+features_are_numbers() {
+    local name
+    for name in ENABLE_FORTRAN ENABLE_CXX ERANGE_FILL SUBFILING RELAX_COORD_BOUND \
+        DEBUG_MODE PROFILING NULL_BYTE_HEADER_PADDING BYTE_SWAP_IN_PLACE \
+        BURST_BUFFERING THREAD_SAFE DRIVER_NETCDF4 DRIVER_ADIOS DRIVER_GIO; do
+        grep -qE "^#define PNETCDF_$name (0|1|-1)\$" "$header" || { echo "$name"; return 1; }
+    done
+}
+
+# Both headers in one file; netcdf.h from a place where the compiler warns.
+with_netcdf() {
+    mkdir -p "$scratch/netcdf" && cp "$netcdf" "$scratch/netcdf/netcdf.h"
+    printf '#include <%s>\n#include <%s>\nint main(void) { return NC_NOERR; }\n' "$1" "$2" \
+        >"$scratch/both.c"
+    compile both -Wall -Wextra -I"$scratch/netcdf"
+}
+# The four limits that netcdf.h sets lower, and a name it spelled otherwise in 4.9.0.
+with_netcdf_last() {
+    with_netcdf pnetcdf.h netcdf.h >"$scratch/log" 2>&1 && return
+    grep 'error: ' "$scratch/log" |
+        grep -vE '"NC_(MAX_(DIMS|ATTRS|VARS|VAR_DIMS)|QUANTIZE_BITGROOM_ATT_NAME)" redefined' &&
+        return 1
+    grep -q ' redefined' "$scratch/log"
+}
+
+check "the prototypes are the published ones" prototypes_agree
+check "the constants have the published names" names_agree
+check "the constants have the published values" values_agree
+check "major version stands alone" version_is MAJOR 1
+check "minor version stands alone" version_is MINOR 15
+check "sub version stands alone" version_is SUB 0
+check "the version is a string" version_is_whole
+check "features are 0, 1 or -1" features_are_numbers
+
+use='int main(void) { MPI_Offset n = NC_UNLIMITED; nc_type t = NC_INT; return !(n == 0 && t); }'
+printf '#include <pnetcdf.h>\n%s\n' "$use" >"$scratch/once.c"
+printf '#include "pnetcdf_constants.h"\n#include <pnetcdf.h>\n%s\n' '' '' "$use" >"$scratch/twice.c"
+check "C99 takes it" compile once -std=c99 -Wall -Wextra -pedantic
+check "C++ takes it" compile once -x c++ -fsyntax-only -Wall -DMPICH_SKIP_MPICXX -DOMPI_SKIP_MPICXX
+check "it may stand twice, and with the constants alone" compile twice -Wall -Wextra \
+    -I"${srcdir:-.}/include"
+
+netcdf=$(printf '#include <netcdf.h>\n' | "${mpicc[@]}" -E - 2>/dev/null |
+    sed -n 's/^# [0-9]* "\(.*netcdf\.h\)".*/\1/p' | head -n 1)
+if [ -n "$netcdf" ]; then
+    check "netcdf.h may come first" with_netcdf netcdf.h pnetcdf.h
+    check "netcdf.h may come last" with_netcdf_last
+else
+    skip "netcdf.h may come first" "no netcdf.h"
+    skip "netcdf.h may come last" "no netcdf.h"
+fi
+finish

@@ -1,0 +1,18 @@
+# Prints the prototypes of a C header, one a line, blanks reduced to single ones.
+/^#/ { continued = /\\$/; next }
+continued { continued = /\\$/; next }
+{ text = text " " $0 }
+END {
+    while (start = index(text, "/*")) {
+        rest = substr(text, start + 2)
+        text = substr(text, 1, start - 1) " " substr(rest, index(rest, "*/") + 2)
+    }
+    gsub(/extern "C" \{/, " ", text)
+    n = split(text, statement, ";")
+    for (i = 1; i <= n; i++) {
+        s = statement[i]
+        gsub(/[ \t]+/, " ", s)
+        gsub(/^ | $/, "", s)
+        if (s ~ /\(/) print s
+    }
+}
