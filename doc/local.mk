@@ -1,2 +1,2 @@
-EXTRA_DIST += README.md CHANGELOG.md LICENSE \
-	.ci/run dev/build dev/check dev/setup
+EXTRA_DIST += README.md CONTRIBUTING.md CHANGELOG.md LICENSE doc/architecture.md \
+	.ci/run dev/build dev/check dev/demo dev/setup
