@@ -50,7 +50,7 @@ static struct slab some_slab(bool strided)
 static void slabs_are_nested_loops(void **state)
 {
     (void)state;
-    for (int i = 0; i < 600; i++) {
+    for (int i = 0; i < 5000; i++) {
         bool strided = model_random(0, 2) > 0;
         struct slab s = some_slab(strided);
         struct model m = {0};
@@ -67,7 +67,7 @@ static void slabs_are_nested_loops(void **state)
 static void compositions_keep_every_byte_in_order(void **state)
 {
     (void)state;
-    for (int i = 0; i < 3000; i++) {
+    for (int i = 0; i < 20000; i++) {
         struct model m = {0};
         struct region *r = model_region((int)model_random(0, 4), &m);
         model_check(r, &m);
@@ -160,6 +160,34 @@ static void evenly_spaced_children_become_a_loop(void **state)
     region_free(list);
 }
 
+/* Two loops that differ in their strides, in a list. */
+static struct region *pair(struct model *m, int64_t shift, int64_t apart)
+{
+    const int64_t count = 2, stride[] = {3, 5}, displ[] = {shift, shift + apart};
+    struct region *kids[2];
+    for (int i = 0; i < 2; i++) {
+        kids[i] = region_loops(0, 1, &count, &stride[i], 1);
+        model_add(m, displ[i], 1);
+        model_add(m, displ[i] + stride[i], 1);
+    }
+    return region_list(2, displ, kids);
+}
+
+static void lists_that_differ_inside_are_kept_apart(void **state)
+{
+    (void)state;
+    const int64_t zero[] = {0, 0, 0};
+    for (int64_t apart = 50; apart <= 51; apart++) {
+        struct model m = {0};
+        struct region *kids[] = {pair(&m, 0, 50), pair(&m, 100, 50),
+                                 pair(&m, 200, apart)};
+        struct region *r = region_list(3, zero, kids);
+        model_check(r, &m);
+        region_free(r);
+        model_free(&m);
+    }
+}
+
 static void overflow_is_refused(void **state)
 {
     (void)state;
@@ -212,6 +240,7 @@ int main(void)
         cmocka_unit_test(empty_regions_are_the_same),
         cmocka_unit_test(a_slab_of_any_size_is_small),
         cmocka_unit_test(evenly_spaced_children_become_a_loop),
+        cmocka_unit_test(lists_that_differ_inside_are_kept_apart),
         cmocka_unit_test(overflow_is_refused),
         cmocka_unit_test(strides_of_single_elements_do_not_matter),
     };

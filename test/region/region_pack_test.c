@@ -89,7 +89,7 @@ static void check_both_ways(const struct region *r, const struct model *m)
 static void compositions_go_out_and_back(void **state)
 {
     (void)state;
-    for (int i = 0; i < 1000; i++) {
+    for (int i = 0; i < 5000; i++) {
         struct model m = {0};
         struct region *r = model_region((int)model_random(0, 3), &m);
         assert_non_null(r);

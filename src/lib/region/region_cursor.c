@@ -8,7 +8,7 @@ struct frame {
     const struct region *r;
     int64_t base;   /* where the body's current instance is */
     int64_t item;   /* the current block or child */
-    int64_t *index; /* of each of the node's loops */
+    int64_t *index; /* of each of the node's loops; all 0 before and after its walk */
 };
 
 struct region_cursor {
@@ -43,8 +43,6 @@ static void descend(struct region_cursor *c)
         f[1] = (struct frame){.r = child,
                               .base = f->base + child->offset,
                               .index = f->index + f->r->nloops};
-        for (int k = 0; k < child->nloops; k++)
-            f[1].index[k] = 0;
         c->top++;
         f++;
     }
