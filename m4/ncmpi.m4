@@ -65,3 +65,22 @@ AC_DEFUN([AX_NCMPI_TRY_FLAG], [
         [AC_MSG_RESULT([yes]); ncmpi_flags="$ncmpi_flags $1"], [AC_MSG_RESULT([no])])
     CFLAGS=$ncmpi_saved
 ])
+
+# NCMPI_PACKAGING: the files that tell others how this was built and where it is.
+AC_DEFUN([NCMPI_PACKAGING], [
+    AC_SUBST([MPICXX])
+    AC_SUBST([CXXFLAGS])
+    AC_SUBST([FFLAGS])
+    AC_SUBST([FPPFLAGS])
+    AC_SUBST([FCFLAGS])
+    AC_SUBST([CONFIGURE_ARGS], [$ac_configure_args])
+    AC_SUBST([CONFIG_DATE],
+        [`date -u -d "@${SOURCE_DATE_EPOCH:-$(date +%s)}" '+%d %b %Y' 2>/dev/null || date -u '+%d %b %Y'`])
+    AC_CONFIG_FILES([pnetcdf.pc:src/packaging/pnetcdf.pc.in])
+    AC_CONFIG_FILES([src/packaging/pnetcdf-config.cmake])
+    AC_CONFIG_FILES([src/packaging/pnetcdf-config-version.cmake])
+    AC_CONFIG_FILES([src/utils/pnetcdf-config/pnetcdf-config],
+        [chmod +x src/utils/pnetcdf-config/pnetcdf-config])
+    AC_CONFIG_FILES([src/utils/pnetcdf_version/pnetcdf_version],
+        [chmod +x src/utils/pnetcdf_version/pnetcdf_version])
+])
