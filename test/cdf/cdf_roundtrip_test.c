@@ -1,0 +1,160 @@
+/* Random datasets through encoding and decoding, whole, cut off and damaged. */
+#include "cdf_random.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base_mem.h"
+
+static const int formats[] = {1, 2, 5};
+
+static void what_was_encoded_is_decoded(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 900; i++) {
+        struct cdf_header h, back;
+        size_t length, again;
+        random_header(&h, formats[i % 3]);
+        unsigned char *bytes = encoded(&h, &length);
+        assert_int_equal(NC_NOERR, cdf_decode(&back, bytes, length, INT64_MAX, NULL));
+        assert_int_equal(0, headers_differ(&h, &back));
+        unsigned char *same = encoded(&back, &again);
+        assert_int_equal(length, again);
+        assert_memory_equal(bytes, same, length);
+        free(bytes);
+        free(same);
+        cdf_free(&h);
+        cdf_free(&back);
+    }
+    assert_int_equal(0, base_mem_in_use());
+}
+
+static void names_are_found_after_decoding(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 100; i++) {
+        struct cdf_header h, back;
+        size_t length;
+        int id;
+        random_header(&h, formats[i % 3]);
+        unsigned char *bytes = encoded(&h, &length);
+        assert_int_equal(NC_NOERR, cdf_decode(&back, bytes, length, INT64_MAX, NULL));
+        free(bytes); /* the model keeps nothing of it */
+        for (int k = 0; k < h.ndims; k++) {
+            assert_int_equal(NC_NOERR, cdf_find_dim(&back, h.dims[k].name, &id));
+            assert_int_equal(k, id);
+        }
+        for (int k = 0; k < h.nvars; k++) {
+            assert_int_equal(NC_NOERR, cdf_find_var(&back, h.vars[k].name, &id));
+            assert_int_equal(k, id);
+        }
+        for (int k = 0; k < h.gatts.count; k++) {
+            const char *name = h.gatts.list[k].name;
+            assert_int_equal(NC_NOERR, cdf_find_att(&back, NC_GLOBAL, name, &id));
+            assert_int_equal(k, id);
+        }
+        cdf_free(&h);
+        cdf_free(&back);
+    }
+}
+
+static void every_truncation_is_seen(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 30; i++) {
+        struct cdf_header h, back;
+        struct cdf_fault fault;
+        size_t length;
+        random_header(&h, formats[i % 3]);
+        unsigned char *bytes = encoded(&h, &length);
+        for (size_t n = 0; n < length; n++) {
+            unsigned char *part = malloc(n + 1); /* so that valgrind sees overruns */
+            assert_non_null(part);
+            memcpy(part, bytes, n);
+            assert_int_equal(CDF_MORE, cdf_decode(&back, part, n, INT64_MAX, &fault));
+            assert_int_equal(CDF_MORE, cdf_decode(&back, part, n, (int64_t)length, NULL));
+            assert_int_equal(NC_ENOTNC, cdf_decode(&back, part, n, (int64_t)n, &fault));
+            assert_in_range(fault.offset, 0, n);
+            assert_true(strlen(fault.reason) > 10);
+            free(part);
+        }
+        free(bytes);
+        cdf_free(&h);
+    }
+    assert_int_equal(0, base_mem_in_use());
+}
+
+/* What decoding took at most, for so many bytes. */
+static void assert_bounded(int64_t before, size_t length)
+{
+    assert_true(base_mem_high_water() - before <= 16 * (int64_t)length + 16384);
+}
+
+static void damage_never_harms(void **state)
+{
+    (void)state;
+    int good = 0, bad = 0;
+    for (int i = 0; i < 5000; i++) {
+        struct cdf_header h, back;
+        struct cdf_fault fault;
+        size_t length;
+        random_header(&h, formats[i % 3]);
+        unsigned char *bytes = encoded(&h, &length);
+        cdf_free(&h);
+        for (int64_t k = random_of(1, 3); k > 0; k--)
+            bytes[random_of(0, (int64_t)length - 1)] = (unsigned char)random_of(0, 255);
+        int64_t file_size = random_of(0, 1) ? (int64_t)length : INT64_MAX;
+        int err = cdf_decode(&back, bytes, length, file_size, &fault);
+        if (err == NC_NOERR) {
+            good++;
+            cdf_free(&back);
+        } else {
+            bad++;
+            assert_true(err == CDF_MORE || fault.reason[0] != '\0');
+            assert_true(err != CDF_MORE || (int64_t)length < file_size);
+        }
+        free(bytes);
+        assert_int_equal(0, base_mem_in_use());
+    }
+    assert_true(good > 50 && bad > 50);
+}
+
+static void memory_is_bounded_by_the_length(void **state)
+{
+    (void)state;
+    for (size_t length = 32; length < 400000; length *= 2) {
+        struct cdf_header back;
+        unsigned char *bytes = calloc(1, length);
+        assert_non_null(bytes);
+        /* As many nameless attributes as there is room for. */
+        memcpy(bytes, "CDF\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\14", 20);
+        uint32_t n = __builtin_bswap32((uint32_t)(length - 24) / 12);
+        memcpy(bytes + 20, &n, 4);
+        for (size_t at = 24; at + 12 <= length; at += 12)
+            bytes[at + 7] = NC_INT;
+        int64_t before = base_mem_in_use();
+        int err = cdf_decode(&back, bytes, length, INT64_MAX, NULL);
+        assert_true(err == CDF_MORE || err == NC_NOERR);
+        cdf_free(&back);
+        assert_bounded(before, length);
+        assert_int_equal(before, base_mem_in_use());
+        free(bytes);
+    }
+}
+
+int main(void)
+{
+    random_start();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(memory_is_bounded_by_the_length),
+        cmocka_unit_test(what_was_encoded_is_decoded),
+        cmocka_unit_test(names_are_found_after_decoding),
+        cmocka_unit_test(every_truncation_is_seen),
+        cmocka_unit_test(damage_never_harms),
+    };
+    return cmocka_run_group_tests_name("cdf_roundtrip", tests, NULL, NULL);
+}
