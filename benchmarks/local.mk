@@ -1,1 +1,5 @@
 # benchmarks
+
+EXTRA_PROGRAMS += benchmarks/region_bench
+benchmarks_region_bench_SOURCES = benchmarks/region_bench.c
+benchmarks_region_bench_LDADD = libserial.la

@@ -11,11 +11,20 @@ struct frame {
     int64_t *index; /* of each of the node's loops; all 0 before and after its walk */
 };
 
+/* What is left of the current strip. Not in the order of struct region_strip: copied as
+ * vectors, what was just stored as words could not be loaded before it reached the
+ * cache, which costs more than all else here. */
+struct rest {
+    int64_t length, stride;
+    int64_t taken; /* bytes of the first run already handed out */
+    int64_t count; /* 0: none */
+    int64_t offset;
+};
+
 struct region_cursor {
-    struct region_strip left; /* what is left of the current strip; count 0: none */
-    int64_t taken;            /* bytes of its first run already handed out */
-    int top;                  /* the current frame; -1: at the end */
-    struct frame frames[];    /* then the counters of all loops on the way */
+    struct rest left;
+    int top;               /* the current frame; -1: at the end */
+    struct frame frames[]; /* then the counters of all loops on the way */
 };
 
 /* Steps to the body's next instance; loops below `from` are not the odometer's. */
@@ -47,7 +56,7 @@ static void descend(struct region_cursor *c)
         f++;
     }
     const struct region *r = f->r;
-    struct region_strip *s = &c->left;
+    struct rest *s = &c->left;
     s->count = 1;
     if (r->kind == REGION_BLOCKS) {
         s->offset = f->base + r->blocks[f->item].offset;
@@ -105,32 +114,35 @@ void region_cursor_free(struct region_cursor *c)
 static void cut_run(struct region_cursor *c, int64_t max_bytes,
                     struct region_strip *strip)
 {
-    struct region_strip *left = &c->left;
-    int64_t rest = left->length - c->taken;
-    int64_t n = rest < max_bytes ? rest : max_bytes;
+    struct rest *left = &c->left;
+    int64_t more = left->length - left->taken;
+    int64_t n = more < max_bytes ? more : max_bytes;
     *strip = (struct region_strip){
-        .offset = left->offset + c->taken, .length = n, .stride = n, .count = 1};
-    c->taken += n;
-    if (n < rest) return;
-    c->taken = 0;
+        .offset = left->offset + left->taken, .length = n, .stride = n, .count = 1};
+    left->taken += n;
+    if (n < more) return;
+    left->taken = 0;
     if (--left->count > 0) left->offset += left->stride;
 }
 
 bool region_next(struct region_cursor *c, int64_t max_bytes, int64_t max_runs,
                  struct region_strip *strip)
 {
-    struct region_strip *left = &c->left;
+    struct rest *left = &c->left;
     if (left->count == 0 && !advance(c)) return false;
-    if (c->taken > 0 || left->length > max_bytes) {
+    int64_t length = left->length, count = left->count;
+    if (left->taken > 0 || length > max_bytes) {
         cut_run(c, max_bytes, strip);
         return true;
     }
-    *strip = *left;
-    if (strip->count > max_runs) strip->count = max_runs;
+    if (count > max_runs) count = max_runs;
     /* Divides only where it must: most strips fit. */
-    if (strip->count * strip->length > max_bytes)
-        strip->count = max_bytes / strip->length;
-    left->count -= strip->count;
-    if (left->count > 0) left->offset += strip->count * strip->stride;
+    if (count * length > max_bytes) count = max_bytes / length;
+    strip->offset = left->offset;
+    strip->length = length;
+    strip->stride = left->stride;
+    strip->count = count;
+    left->count -= count;
+    if (left->count > 0) left->offset += count * left->stride;
     return true;
 }
