@@ -24,3 +24,8 @@ include test/api/local.mk
 include test/utils/local.mk
 include test/house/local.mk
 include test/fuzz/local.mk
+
+# For scripts that run some of them.
+print-tests:
+	@printf '%s\n' $(TESTS)
+.PHONY: print-tests
