@@ -1,2 +1,14 @@
 EXTRA_DIST += README.md CONTRIBUTING.md CHANGELOG.md LICENSE doc/architecture.md \
 	.ci/run dev/build dev/check dev/demo dev/setup
+
+dist_man_MANS += doc/pnetcdf.3
+
+# The reference as HTML, from the header's comments.
+doc: include/pnetcdf.h
+	@test -n '$(DOXYGEN)' || { echo 'doxygen was not found (Debian: doxygen)' >&2; exit 1; }
+	$(AM_V_GEN)$(DOXYGEN) doc/Doxyfile
+
+clean-local:
+	-rm -rf doc/reference
+
+.PHONY: doc

@@ -1,7 +1,7 @@
 /* Public constants of the interface. The build pastes this file into pnetcdf.h;
  * the rooms that must stay free of MPI include it directly. */
 #ifndef PNETCDF_CONSTANTS_H
-#define PNETCDF_CONSTANTS_H
+#define PNETCDF_CONSTANTS_H /**< the constants below are defined */
 
 #include <stddef.h>
 

@@ -9,7 +9,8 @@ m4_define([WHAT_vars], [a block with gaps])
 m4_define([WHAT_varm], [a block with gaps, in memory as imap tells])
 m4_define([WHAT_varn], [a list of blocks])
 m4_define([DECLARE], [foreach_mode([m4_ifelse(M_NAME, [$1], [m4_indir(M_KINDS, [
-[/]** @{ *[/]
+[/]** @name ncmpi_[]M_NAME[]_[]K_NAME
+ * @{ *[/]
 [/]** $2 m4_indir([WHAT_]K_NAME); see @ref M_NAME. *[/]
 foreach_function([HEAD;
 ])m4_dnl
@@ -79,7 +80,8 @@ m4_divert[]m4_dnl
  * @{ */
 DECLARE([put], [Writes])m4_dnl
 
-/** @{ */
+/** @name ncmpi_put_vard
+ * @{ */
 /** Writes what an MPI datatype describes in the file.
  * @param ncid the file
  * @param varid the variable
@@ -110,7 +112,8 @@ int ncmpi_put_vard_all(int ncid, int varid, MPI_Datatype filetype, const void *i
  * @{ */
 DECLARE([get], [Reads])m4_dnl
 
-/** @{ */
+/** @name ncmpi_get_vard
+ * @{ */
 /** Reads what an MPI datatype describes in the file.
  * @param ncid the file
  * @param varid the variable
@@ -171,7 +174,8 @@ DECLARE([bput], [Posts writing a copy of])m4_dnl
 /** @addtogroup nonblocking
  * @{ */
 
-/** @{ */
+/** @name ncmpi_wait
+ * @{ */
 /** Carries out posted requests. ncmpi_wait_all() is collective, in collective data mode;
  * ncmpi_wait() independent, in independent data mode. Also requests posted in another
  * mode can be waited for.

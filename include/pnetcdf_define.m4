@@ -196,7 +196,8 @@ int ncmpi_put_att(int ncid, int varid, const char *name, nc_type xtype,
 int ncmpi_put_att_text(int ncid, int varid, const char *name, MPI_Offset len,
     const char *op);
 
-/** @{ */
+/** @name ncmpi_put_att_
+ * @{ */
 /** Writes an attribute from values of the C type that the name tells; else as
  * ncmpi_put_att().
  * @param ncid the file
@@ -220,7 +221,8 @@ int ncmpi_put_att_[]T_NAME[](int ncid, int varid, const char *name,
  * @return #NC_NOERR, #NC_ENOTVAR, #NC_EBADNAME, #NC_ENOTATT */
 int ncmpi_get_att(int ncid, int varid, const char *name, void *value);
 
-/** @{ */
+/** @name ncmpi_get_att_
+ * @{ */
 /** Reads an attribute as values of the C type that the name tells. Local.
  * @param ncid the file
  * @param varid the variable, or #NC_GLOBAL

@@ -76,6 +76,8 @@ AC_DEFUN([NCMPI_PACKAGING], [
     AC_SUBST([CONFIGURE_ARGS], [$ac_configure_args])
     AC_SUBST([CONFIG_DATE],
         [`date -u -d "@${SOURCE_DATE_EPOCH:-$(date +%s)}" '+%d %b %Y' 2>/dev/null || date -u '+%d %b %Y'`])
+    AC_CHECK_PROGS([DOXYGEN], [doxygen])
+    AC_CONFIG_FILES([doc/Doxyfile])
     AC_CONFIG_FILES([pnetcdf.pc:src/packaging/pnetcdf.pc.in])
     AC_CONFIG_FILES([src/packaging/pnetcdf-config.cmake])
     AC_CONFIG_FILES([src/packaging/pnetcdf-config-version.cmake])

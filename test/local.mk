@@ -9,9 +9,9 @@ SH_LOG_DRIVER = $(TAP_DRIVER)
 UNIT_LOG_COMPILER = env CMOCKA_MESSAGE_OUTPUT=TAP
 MPI_LOG_COMPILER = $(BASH_PATH) $(srcdir)/test/support/run-mpi
 SH_LOG_COMPILER = $(BASH_PATH)
-AM_TESTS_ENVIRONMENT = MPICC='$(MPICC)'; MPIEXEC='$(MPIEXEC)'; MPI_FLAVOUR='$(mpi_flavour)'; \
+AM_TESTS_ENVIRONMENT = DOXYGEN='$(DOXYGEN)'; MPICC='$(MPICC)'; MPIEXEC='$(MPIEXEC)'; MPI_FLAVOUR='$(mpi_flavour)'; \
 	NCMPI_YIELD='$(abs_builddir)/test/support/.libs/yield.so'; \
-	export MPICC MPIEXEC MPI_FLAVOUR NCMPI_YIELD;
+	export DOXYGEN MPICC MPIEXEC MPI_FLAVOUR NCMPI_YIELD;
 
 include test/support/local.mk
 include test/base/local.mk

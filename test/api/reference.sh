@@ -1,0 +1,28 @@
+#!/bin/bash
+# The reference that `make doc` makes of the header's comments: every function, and not
+# one warning.
+here=${srcdir:-.}/test/api
+. "${srcdir:-.}/test/support/tap.sh"
+scratch=$(mktemp -d) || exit 99
+trap 'rm -rf "$scratch"' EXIT
+
+made() {
+    { cat doc/Doxyfile; echo "OUTPUT_DIRECTORY = $scratch"; } | "$DOXYGEN" -
+}
+# Does each function stand on one of the pages, with a table row of its own?
+complete() {
+    awk -f "$here/functions.awk" "$here/functions.txt" | sed 's/(.*//; s/.* //' |
+        LC_ALL=C sort >"$scratch/want"
+    cat "$scratch"/html/group__*.html | grep 'memItemRight' |
+        grep -oE '(ncmpi|cdl_hdr)_[a-z0-9_]+' | LC_ALL=C sort -u >"$scratch/got"
+    diff "$scratch/want" "$scratch/got"
+}
+
+if [ -z "${DOXYGEN-}" ]; then
+    skip "the reference is made without a warning" "no doxygen"
+    skip "the reference has every function" "no doxygen"
+else
+    check "the reference is made without a warning" made
+    check "the reference has every function" complete
+fi
+finish
