@@ -1,0 +1,379 @@
+/* Where variables are placed, in new files and over redefs. */
+#include "cdf_random.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base_error.h"
+#include "base_mem.h"
+
+static struct cdf_header h;
+static const int time_x[] = {0, 1};
+
+static void dim(const char *name, int64_t length)
+{
+    int id;
+    assert_int_equal(NC_NOERR, cdf_def_dim(&h, name, length, &id));
+}
+
+/* A variable of ndims of (time, x, x): one with time if `first` is 0. */
+static struct cdf_var *var(const char *name, int type, int first, int ndims)
+{
+    int id;
+    assert_int_equal(NC_NOERR, cdf_def_var(&h, name, type, ndims, time_x + first, &id));
+    return &h.vars[id];
+}
+
+/* A new dataset with dimensions time (unlimited) and x. */
+static void start(int format, int64_t x)
+{
+    cdf_init(&h, format);
+    dim("time", 0);
+    dim("x", x);
+}
+
+static void lay_out(const struct cdf_header *before, int64_t header_minfree,
+                    int64_t fixed_align, int64_t fixed_minfree, int64_t record_align)
+{
+    struct cdf_room room = {header_minfree, fixed_align, fixed_minfree, record_align};
+    assert_int_equal(NC_NOERR, cdf_layout(&h, before, &room));
+    assert_int_equal(cdf_encoded_size(&h), h.size);
+}
+
+static void attribute(int64_t bytes)
+{
+    void *values;
+    assert_int_equal(NC_NOERR,
+                     cdf_put_att(&h, NC_GLOBAL, "history", NC_CHAR, bytes, &values));
+    memset(values, 'h', (size_t)bytes);
+}
+
+/* ---- new files ---- */
+
+static void fixed_come_first_whatever_the_order(void **state)
+{
+    (void)state;
+    start(1, 5);
+    var("r1", NC_INT, 0, 2);
+    var("f1", NC_SHORT, 1, 1);
+    var("r2", NC_BYTE, 0, 2);
+    var("f2", NC_DOUBLE, 1, 1);
+    lay_out(NULL, 0, 1, 0, 0);
+    assert_int_equal(h.size, h.begin_fixed);
+    assert_int_equal(h.size, h.vars[1].begin);
+    assert_int_equal(h.size + 12, h.vars[3].begin);
+    assert_int_equal(h.size + 52, h.begin_record);
+    assert_int_equal(h.size + 52, h.vars[0].begin);
+    assert_int_equal(h.size + 72, h.vars[2].begin);
+    assert_int_equal(28, h.record_size);
+    assert_int_equal(2, h.nrecord_vars);
+    h.numrecs = 3;
+    assert_int_equal(h.size + 52 + 3 * 28, cdf_file_size(&h));
+    cdf_free(&h);
+}
+
+static void room_and_alignment_are_honoured(void **state)
+{
+    (void)state;
+    start(2, 5);
+    var("f", NC_SHORT, 1, 1);
+    var("r", NC_SHORT, 0, 2);
+    lay_out(NULL, 3000, 512, 1000, 4096);
+    assert_int_equal((h.size + 3000 + 511) / 512 * 512, h.begin_fixed);
+    assert_int_equal(h.begin_fixed, h.vars[0].begin);
+    assert_int_equal((h.begin_fixed + 12 + 1000 + 4095) / 4096 * 4096, h.begin_record);
+    assert_int_equal(h.begin_record, h.vars[1].begin);
+    cdf_free(&h);
+    start(2, 5);
+    var("f", NC_SHORT, 1, 1);
+    lay_out(NULL, 0, 6, 0, 0); /* not of 4: rounded up to 8 */
+    assert_int_equal(0, h.begin_fixed % 8);
+    cdf_free(&h);
+}
+
+static void without_fixed_variables_records_follow_the_header(void **state)
+{
+    (void)state;
+    start(5, 5);
+    var("r", NC_SHORT, 0, 2);
+    lay_out(NULL, 100, 64, 0, 1024);
+    assert_int_equal(1024, h.begin_record);
+    assert_int_equal(1024, h.begin_fixed);
+    cdf_free(&h);
+    start(5, 5);
+    lay_out(NULL, 100, 64, 0, 1024);
+    assert_int_equal(h.size, cdf_file_size(&h));
+    cdf_free(&h);
+}
+
+static void a_record_variable_alone_is_not_padded(void **state)
+{
+    (void)state;
+    start(1, 5);
+    var("r", NC_BYTE, 0, 2);
+    lay_out(NULL, 0, 4, 0, 4);
+    assert_int_equal(5, h.record_size);
+    assert_int_equal(8, h.vars[0].size);
+    var("s", NC_BYTE, 0, 2);
+    lay_out(NULL, 0, 4, 0, 4);
+    assert_int_equal(16, h.record_size);
+    cdf_free(&h);
+}
+
+/* ---- limits ---- */
+
+static int try_layout(void)
+{
+    return cdf_layout(&h, NULL, &plain_room);
+}
+
+static void one_huge_variable_must_be_the_last(void **state)
+{
+    (void)state;
+    const struct {
+        int format;
+        int64_t x; /* shorts in x: just too large for vsize */
+    } rows[] = {{1, 1 << 30}, {2, (int64_t)1 << 31}};
+    for (int i = 0; i < 2; i++) {
+        start(rows[i].format, rows[i].x);
+        var("small", NC_INT, 0, 0);
+        var("huge", NC_SHORT, 1, 1);
+        assert_int_equal(NC_NOERR, try_layout());
+        var("after", NC_INT, 0, 0);
+        assert_int_equal(NC_EVARSIZE, try_layout());
+        assert_non_null(strstr(base_error_text(NC_EVARSIZE), "'huge'"));
+        cdf_free(&h);
+
+        start(rows[i].format, rows[i].x);
+        var("huge", NC_SHORT, 1, 1);
+        var("record", NC_INT, 0, 1);
+        assert_int_equal(NC_EVARSIZE, try_layout());
+        cdf_free(&h);
+
+        start(rows[i].format, rows[i].x);
+        var("record", NC_INT, 0, 1);
+        var("small", NC_INT, 0, 0);
+        var("huge record", NC_SHORT, 0, 2);
+        assert_int_equal(NC_NOERR, try_layout());
+        var("record after", NC_INT, 0, 1);
+        assert_int_equal(NC_EVARSIZE, try_layout());
+        cdf_free(&h);
+    }
+    start(5, (int64_t)1 << 31);
+    var("huge", NC_SHORT, 1, 1);
+    var("huge too", NC_SHORT, 1, 1);
+    var("record", NC_SHORT, 0, 2);
+    assert_int_equal(NC_NOERR, try_layout());
+    cdf_free(&h);
+}
+
+static void starts_have_the_formats_limit(void **state)
+{
+    (void)state;
+    start(1, 500000000);
+    var("a", NC_INT, 1, 1);
+    var("b", NC_SHORT, 1, 1); /* 3 GB in all, but it starts at 2 GB */
+    assert_int_equal(NC_NOERR, try_layout());
+    var("c", NC_SHORT, 1, 1);
+    assert_int_equal(NC_EVARSIZE, try_layout());
+    cdf_free(&h);
+    start(5, (int64_t)1 << 60);
+    var("a", NC_INT, 1, 1);
+    assert_int_equal(NC_NOERR, try_layout());
+    var("b", NC_INT, 1, 1);
+    assert_int_equal(NC_EVARSIZE, try_layout());
+    cdf_free(&h);
+    start(5, (int64_t)1 << 60);
+    var("a", NC_INT, 0, 2);
+    var("b", NC_INT, 0, 2);
+    assert_int_equal(NC_EVARSIZE, try_layout());
+    cdf_free(&h);
+    start(5, 10);
+    var("a", NC_INT, 1, 1);
+    struct cdf_room far = {INT64_MAX, 4, 0, 4};
+    assert_int_equal(NC_EVARSIZE, cdf_layout(&h, NULL, &far));
+    struct cdf_room coarse = {0, INT64_MAX, 0, 4};
+    assert_int_equal(NC_EVARSIZE, cdf_layout(&h, NULL, &coarse));
+    cdf_free(&h);
+}
+
+/* ---- over a redef ---- */
+
+/* before: f, r and a room of `room` bytes behind the header. */
+static void reopened(struct cdf_header *before, int64_t room, int64_t gap)
+{
+    start(1, 5);
+    var("f", NC_INT, 1, 1);
+    var("r", NC_INT, 0, 2);
+    lay_out(NULL, room, 4, gap, 4);
+    h.numrecs = 2;
+    assert_int_equal(NC_NOERR, cdf_copy(before, &h));
+}
+
+static void a_header_that_fits_moves_nothing(void **state)
+{
+    (void)state;
+    struct cdf_header before;
+    reopened(&before, 200, 0);
+    attribute(160);
+    lay_out(&before, 9999, 4096, 9999, 65536);
+    assert_true(h.size > before.size);
+    assert_int_equal(before.begin_fixed, h.begin_fixed);
+    assert_int_equal(before.vars[0].begin, h.vars[0].begin);
+    assert_int_equal(before.begin_record, h.begin_record);
+    assert_int_equal(before.vars[1].begin, h.vars[1].begin);
+    cdf_free(&before);
+    cdf_free(&h);
+}
+
+static void a_header_that_does_not_fit_moves_all(void **state)
+{
+    (void)state;
+    struct cdf_header before;
+    reopened(&before, 0, 0);
+    attribute(1);
+    lay_out(&before, 100, 256, 50, 512);
+    assert_int_equal((h.size + 100 + 255) / 256 * 256, h.begin_fixed);
+    assert_int_equal(h.begin_fixed, h.vars[0].begin);
+    assert_int_equal((h.begin_fixed + 20 + 50 + 511) / 512 * 512, h.begin_record);
+    cdf_free(&before);
+    cdf_free(&h);
+}
+
+static void fixed_variables_use_the_gap_before_the_records(void **state)
+{
+    (void)state;
+    struct cdf_header before;
+    reopened(&before, 500, 40);
+    var("new", NC_INT, 1, 1);
+    lay_out(&before, 0, 4, 0, 4);
+    assert_int_equal(h.vars[0].begin + 20, h.vars[2].begin);
+    assert_int_equal(before.begin_record, h.begin_record);
+    var("newer", NC_DOUBLE, 1, 1);
+    lay_out(&before, 0, 4, 0, 4);
+    assert_int_equal(h.vars[2].begin + 20, h.vars[3].begin);
+    assert_int_equal(h.vars[3].begin + 40, h.begin_record);
+    cdf_free(&before);
+    cdf_free(&h);
+}
+
+static void a_deleted_attribute_moves_nothing(void **state)
+{
+    (void)state;
+    struct cdf_header before;
+    start(1, 5);
+    attribute(1000);
+    var("f", NC_INT, 1, 1);
+    lay_out(NULL, 0, 4, 0, 4);
+    assert_int_equal(NC_NOERR, cdf_copy(&before, &h));
+    assert_int_equal(NC_NOERR, cdf_del_att(&h, NC_GLOBAL, "history"));
+    lay_out(&before, 0, 4, 0, 4);
+    assert_int_equal(before.vars[0].begin, h.vars[0].begin);
+    assert_true(h.size < before.size);
+    cdf_free(&before);
+    cdf_free(&h);
+}
+
+static void an_old_layout_without_variables_binds_nothing(void **state)
+{
+    (void)state;
+    struct cdf_header before;
+    start(1, 5);
+    attribute(1000);
+    lay_out(NULL, 0, 4, 0, 4);
+    assert_int_equal(NC_NOERR, cdf_copy(&before, &h));
+    assert_int_equal(NC_NOERR, cdf_del_att(&h, NC_GLOBAL, "history"));
+    var("f", NC_INT, 1, 1);
+    lay_out(&before, 0, 512, 0, 4);
+    assert_int_equal(512, h.vars[0].begin);
+    cdf_free(&before);
+    cdf_free(&h);
+}
+
+/* ---- whatever comes ---- */
+
+static int64_t end_of_fixed(const struct cdf_header *a, int nvars)
+{
+    int64_t end = a->begin_fixed;
+    for (int i = 0; i < nvars; i++)
+        if (!a->vars[i].is_record) end = a->vars[i].begin + a->vars[i].size;
+    return end;
+}
+
+static void check_redef(const struct cdf_header *before, const struct cdf_header *after,
+                        const struct cdf_room *room)
+{
+    const bool fits = after->size <= before->begin_fixed;
+    const int64_t end = end_of_fixed(after, after->nvars);
+    for (int i = 0; i < before->nvars; i++)
+        assert_true(after->vars[i].begin >= before->vars[i].begin);
+    for (int i = 0; i < before->nvars && fits; i++)
+        if (!before->vars[i].is_record)
+            assert_int_equal(before->vars[i].begin, after->vars[i].begin);
+    if (!fits && after->nrecord_vars < after->nvars) {
+        assert_int_equal(0, after->begin_fixed % room->fixed_align);
+        assert_true(after->begin_fixed >= after->size + room->header_minfree);
+    }
+    if (after->nrecord_vars == 0) return;
+    if (before->nrecord_vars > 0 && end <= before->begin_record) {
+        if (fits) assert_int_equal(before->begin_record, after->begin_record);
+        return;
+    }
+    assert_int_equal(0, after->begin_record % room->record_align);
+    assert_true(after->begin_record >= end + room->fixed_minfree ||
+                after->nrecord_vars == after->nvars);
+}
+
+static void any_redef_keeps_the_rules(void **state)
+{
+    (void)state;
+    const int formats[] = {1, 2, 5};
+    for (int i = 0; i < 3000; i++) {
+        struct cdf_header before, back;
+        size_t length;
+        random_header(&before, formats[i % 3]);
+        assert_int_equal(NC_NOERR, cdf_copy(&h, &before));
+        assert_int_equal(NC_NOERR, cdf_layout(&h, &before, &plain_room));
+        assert_int_equal(0, headers_differ(&before, &h)); /* against itself it stays */
+
+        random_definitions(&h, 2, random_of(0, 1) ? 3 : 0, random_of(0, 1) ? 3 : 0);
+        struct cdf_room room = {random_of(0, 99), 4 << random_of(0, 6), random_of(0, 99),
+                                4 << random_of(0, 6)};
+        lay_out(&before, room.header_minfree, room.fixed_align, room.fixed_minfree,
+                room.record_align);
+        if (before.nvars > 0) check_redef(&before, &h, &room);
+
+        /* What decoding checks holds too: order, no overlaps. */
+        unsigned char *bytes = encoded(&h, &length);
+        assert_int_equal(NC_NOERR, cdf_decode(&back, bytes, length, INT64_MAX, NULL));
+        assert_int_equal(0, headers_differ(&h, &back));
+        free(bytes);
+        cdf_free(&back);
+        cdf_free(&before);
+        cdf_free(&h);
+    }
+}
+
+int main(void)
+{
+    random_start();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fixed_come_first_whatever_the_order),
+        cmocka_unit_test(room_and_alignment_are_honoured),
+        cmocka_unit_test(without_fixed_variables_records_follow_the_header),
+        cmocka_unit_test(a_record_variable_alone_is_not_padded),
+        cmocka_unit_test(one_huge_variable_must_be_the_last),
+        cmocka_unit_test(starts_have_the_formats_limit),
+        cmocka_unit_test(a_header_that_fits_moves_nothing),
+        cmocka_unit_test(a_header_that_does_not_fit_moves_all),
+        cmocka_unit_test(fixed_variables_use_the_gap_before_the_records),
+        cmocka_unit_test(a_deleted_attribute_moves_nothing),
+        cmocka_unit_test(an_old_layout_without_variables_binds_nothing),
+        cmocka_unit_test(any_redef_keeps_the_rules),
+    };
+    return cmocka_run_group_tests_name("cdf_layout", tests, NULL, NULL);
+}

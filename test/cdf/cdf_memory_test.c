@@ -1,0 +1,151 @@
+/* When memory is short at any one allocation, NC_ENOMEM is returned and nothing is
+ * left behind. Linked so that malloc and its siblings come by here. */
+#include "cdf_random.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base_mem.h"
+
+static int until_failure = -1; /* allocations that still succeed; -1: all */
+
+static bool fails(void)
+{
+    return until_failure >= 0 && until_failure-- == 0;
+}
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *p, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *p, size_t size);
+
+void *__wrap_malloc(size_t size)
+{
+    return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+    return fails() ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *p, size_t size)
+{
+    return fails() ? NULL : __real_realloc(p, size);
+}
+
+/* Runs one operation with the 1st, 2nd ... allocation failing until none does. */
+static void until_it_works(int (*operation)(void *), void *on)
+{
+    int err = NC_ENOMEM;
+    int64_t before = base_mem_in_use();
+    for (int n = 0; err != NC_NOERR; n++) {
+        until_failure = n;
+        err = operation(on);
+        until_failure = -1;
+        assert_true(err == NC_NOERR || err == NC_ENOMEM);
+        assert_true(n < 1000);
+        assert_int_equal(before, base_mem_in_use());
+    }
+}
+
+static int copy(void *h)
+{
+    struct cdf_header to;
+    int err = cdf_copy(&to, h);
+    if (err == NC_NOERR) cdf_free(&to);
+    return err;
+}
+
+struct bytes {
+    unsigned char *p;
+    size_t n;
+};
+
+static int decode(void *bytes)
+{
+    const struct bytes *b = bytes;
+    struct cdf_header h;
+    int err = cdf_decode(&h, b->p, b->n, INT64_MAX, NULL);
+    if (err == NC_NOERR) cdf_free(&h);
+    return err;
+}
+
+static void copying_and_decoding(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        struct cdf_header h;
+        struct bytes b;
+        random_header(&h, 5);
+        b.p = encoded(&h, &b.n);
+        until_it_works(copy, &h);
+        until_it_works(decode, &b);
+        free(b.p);
+        cdf_free(&h);
+    }
+}
+
+/* One definition after the other; any of them may fail, and the model stays good. */
+static int define(void *unused)
+{
+    struct cdf_header h;
+    char name[300];
+    int id, err = NC_NOERR;
+    void *values;
+    (void)unused;
+    cdf_init(&h, 5);
+    for (int i = 0; i < 40 && err == NC_NOERR; i++) {
+        sprintf(name, "n%d", i);
+        err = cdf_def_dim(&h, name, i + 1, &id);
+        if (err == NC_NOERR) err = cdf_def_var(&h, name, NC_INT, 1, &id, &id);
+        if (err == NC_NOERR) err = cdf_put_att(&h, 0, name, NC_INT, i, &values);
+        if (err == NC_NOERR) memset(values, 0, (size_t)i * 4);
+    }
+    memset(name, 'x', 200);
+    name[200] = '\0';
+    if (err == NC_NOERR) err = cdf_rename_dim(&h, 7, name);
+    if (err == NC_NOERR) err = cdf_rename_var(&h, 7, name);
+    if (err == NC_NOERR) err = cdf_rename_att(&h, 0, "n7", name);
+    if (err == NC_NOERR) err = cdf_put_att(&h, 0, "n9", NC_INT, 10000, &values);
+    if (err == NC_NOERR) memset(values, 0, 40000);
+
+    /* Names and lists agree, whatever happened. */
+    for (int i = 0; i < h.ndims; i++) {
+        assert_int_equal(NC_NOERR, cdf_find_dim(&h, h.dims[i].name, &id));
+        assert_int_equal(i, id);
+    }
+    for (int i = 0; i < h.nvars; i++) {
+        assert_int_equal(NC_NOERR, cdf_find_var(&h, h.vars[i].name, &id));
+        assert_int_equal(i, id);
+    }
+    for (int i = 0; h.nvars > 0 && i < h.vars[0].atts.count; i++) {
+        assert_int_equal(NC_NOERR, cdf_find_att(&h, 0, h.vars[0].atts.list[i].name, &id));
+        assert_int_equal(i, id);
+    }
+    cdf_free(&h);
+    return err;
+}
+
+static void defining(void **state)
+{
+    (void)state;
+    until_it_works(define, NULL);
+}
+
+int main(void)
+{
+    random_start();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(copying_and_decoding),
+        cmocka_unit_test(defining),
+    };
+    return cmocka_run_group_tests_name("cdf_memory", tests, NULL, NULL);
+}

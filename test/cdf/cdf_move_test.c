@@ -1,0 +1,221 @@
+/* Moving data from one layout to another, played on a file in memory. */
+#include "cdf_random.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* What byte `at` of record rec of variable var holds. */
+static unsigned char content(int var, int64_t rec, int64_t at)
+{
+    return (unsigned char)(var * 31 + rec * 101 + at * 7 + (at >> 8) + 1);
+}
+
+/* Bytes of a variable's values in one record: padding is nobody's. */
+static int64_t bytes_of(const struct cdf_var *v)
+{
+    return v->nelems * cdf_type_size(v->type);
+}
+
+static void write_all(const struct cdf_header *h, unsigned char *file)
+{
+    for (int i = 0; i < h->nvars; i++)
+        for (int64_t rec = 0; rec < (h->vars[i].is_record ? h->numrecs : 1); rec++)
+            for (int64_t at = 0; at < bytes_of(&h->vars[i]); at++)
+                file[cdf_record_offset(h, &h->vars[i], rec) + at] = content(i, rec, at);
+}
+
+static void check_all(const struct cdf_header *h, int nvars, const unsigned char *file)
+{
+    for (int i = 0; i < nvars; i++)
+        for (int64_t rec = 0; rec < (h->vars[i].is_record ? h->numrecs : 1); rec++)
+            for (int64_t at = 0; at < bytes_of(&h->vars[i]); at++)
+                if (file[cdf_record_offset(h, &h->vars[i], rec) + at] !=
+                    content(i, rec, at))
+                    fail_msg("variable %d, record %d, byte %d", i, (int)rec, (int)at);
+}
+
+/* Bytes, padding included, whose place is another one. */
+static int64_t bytes_to_move(const struct cdf_header *a, const struct cdf_header *b)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < a->nvars; i++) {
+        const struct cdf_var *v = &a->vars[i];
+        bool alone = v->is_record && a->nrecord_vars == 1;
+        for (int64_t rec = 0; rec < (v->is_record ? a->numrecs : 1); rec++)
+            if (cdf_record_offset(a, v, rec) != cdf_record_offset(b, &b->vars[i], rec))
+                sum += alone ? bytes_of(v) : v->size;
+    }
+    return sum;
+}
+
+/* Plays the steps; returns how many there were. */
+static int play(const struct cdf_header *before, const struct cdf_header *after,
+                unsigned char *file)
+{
+    struct cdf_move_state state = {0};
+    struct cdf_move move;
+    int64_t moved = 0, last = INT64_MAX;
+    int steps = 0;
+    while (cdf_next_move(before, after, &state, &move)) {
+        assert_true(move.to > move.from && move.length > 0);
+        assert_true(move.from + move.length <= last); /* from the end to the start */
+        last = move.from;
+        memmove(file + move.to, file + move.from, (size_t)move.length);
+        moved += move.length;
+        steps++;
+    }
+    assert_false(cdf_next_move(before, after, &state, &move));
+    assert_int_equal(bytes_to_move(before, after), moved);
+    return steps;
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int move_all(const struct cdf_header *before, const struct cdf_header *after)
+{
+    size_t size = (size_t)larger(cdf_file_size(before), cdf_file_size(after)) + 64;
+    unsigned char *file = calloc(1, size);
+    assert_non_null(file);
+    write_all(before, file);
+    int steps = play(before, after, file);
+    check_all(after, before->nvars, file);
+    free(file);
+    return steps;
+}
+
+static void any_redef_keeps_every_value(void **state)
+{
+    (void)state;
+    const int formats[] = {1, 2, 5};
+    int moving = 0;
+    for (int i = 0; i < 4000; i++) {
+        struct cdf_header before, after;
+        random_header(&before, formats[i % 3]);
+        assert_int_equal(NC_NOERR, cdf_copy(&after, &before));
+        random_definitions(&after, 2, random_of(0, 3), random_of(0, 3));
+        struct cdf_room room = {random_of(0, 99), 4 << random_of(0, 6), random_of(0, 99),
+                                4 << random_of(0, 6)};
+        assert_int_equal(NC_NOERR, cdf_layout(&after, &before, &room));
+        moving += move_all(&before, &after) > 0;
+        cdf_free(&before);
+        cdf_free(&after);
+    }
+    assert_true(moving > 500);
+}
+
+/* time (unlimited), x; nfixed variables of x, then nrecord ones of (time, x). */
+static void define(struct cdf_header *h, int nfixed, int nrecord, int type)
+{
+    const int ids[] = {0, 1};
+    char name[] = "a";
+    int id;
+    cdf_init(h, 1);
+    assert_int_equal(NC_NOERR, cdf_def_dim(h, "time", 0, &id));
+    assert_int_equal(NC_NOERR, cdf_def_dim(h, "x", 3, &id));
+    for (int i = 0; i < nfixed + nrecord; i++, name[0]++) {
+        bool record = i >= nfixed;
+        assert_int_equal(NC_NOERR,
+                         cdf_def_var(h, name, type, 1 + record, ids + !record, &id));
+    }
+    assert_int_equal(NC_NOERR, cdf_layout(h, NULL, &plain_room));
+    h->numrecs = 50;
+}
+
+static void lengthen_header(struct cdf_header *h)
+{
+    void *values;
+    assert_int_equal(NC_NOERR, cdf_put_att(h, NC_GLOBAL, "more", NC_INT, 9, &values));
+    memset(values, 0, 36);
+}
+
+static void add_record_var(struct cdf_header *h)
+{
+    const int ids[] = {0, 1};
+    int id;
+    assert_int_equal(NC_NOERR, cdf_def_var(h, "new", NC_BYTE, 2, ids, &id));
+}
+
+static int steps_after(int nfixed, int nrecord, int type,
+                       void (*change)(struct cdf_header *h))
+{
+    struct cdf_header before, after;
+    define(&before, nfixed, nrecord, type);
+    assert_int_equal(NC_NOERR, cdf_copy(&after, &before));
+    change(&after);
+    assert_int_equal(NC_NOERR, cdf_layout(&after, &before, &plain_room));
+    int steps = move_all(&before, &after);
+    cdf_free(&before);
+    cdf_free(&after);
+    return steps;
+}
+
+static void what_goes_equally_far_goes_in_one_step(void **state)
+{
+    (void)state;
+    assert_int_equal(1, steps_after(5, 5, NC_INT, lengthen_header));
+    assert_int_equal(1, steps_after(5, 0, NC_INT, lengthen_header));
+    assert_int_equal(1, steps_after(0, 5, NC_INT, lengthen_header));
+    assert_int_equal(1, steps_after(3, 1, NC_BYTE, lengthen_header));
+}
+
+static void a_new_record_variable_moves_each_record(void **state)
+{
+    (void)state;
+    /* The header grows too: record 0 goes with the fixed-size variables. */
+    assert_int_equal(50, steps_after(5, 5, NC_INT, add_record_var));
+    /* The only one was not padded; now it is. */
+    assert_int_equal(50, steps_after(0, 1, NC_BYTE, add_record_var));
+}
+
+static void records_move_though_their_section_stays(void **state)
+{
+    (void)state;
+    struct cdf_header before, after;
+    struct cdf_room roomy = {1000, 4, 0, 4};
+    define(&before, 2, 2, NC_SHORT);
+    assert_int_equal(NC_NOERR, cdf_layout(&before, NULL, &roomy));
+    assert_int_equal(NC_NOERR, cdf_copy(&after, &before));
+    add_record_var(&after);
+    assert_int_equal(NC_NOERR, cdf_layout(&after, &before, &plain_room));
+    assert_int_equal(before.begin_record, after.begin_record);
+    assert_int_equal(49, move_all(&before, &after)); /* all but record 0 */
+    cdf_free(&before);
+    cdf_free(&after);
+}
+
+static void nothing_moves_without_need(void **state)
+{
+    (void)state;
+    struct cdf_header before, after;
+    define(&before, 2, 2, NC_SHORT);
+    assert_int_equal(NC_NOERR, cdf_copy(&after, &before));
+    assert_int_equal(0, move_all(&before, &after));
+    before.numrecs = 0;
+    after.numrecs = 0;
+    add_record_var(&after);
+    lengthen_header(&after);
+    assert_int_equal(NC_NOERR, cdf_layout(&after, &before, &plain_room));
+    assert_int_equal(1, move_all(&before, &after)); /* no records: the fixed ones only */
+    cdf_free(&before);
+    cdf_free(&after);
+}
+
+int main(void)
+{
+    random_start();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_redef_keeps_every_value),
+        cmocka_unit_test(what_goes_equally_far_goes_in_one_step),
+        cmocka_unit_test(a_new_record_variable_moves_each_record),
+        cmocka_unit_test(records_move_though_their_section_stays),
+        cmocka_unit_test(nothing_moves_without_need),
+    };
+    return cmocka_run_group_tests_name("cdf_move", tests, NULL, NULL);
+}
