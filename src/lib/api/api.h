@@ -22,7 +22,7 @@ enum {
  * elements; those that the kind has no use for are NULL. buf holds bufcount items of
  * buftype. The typed functions pass the predefined MPI type of their C type and
  * bufcount NC_COUNT_IGNORE (the amount follows from count[]); MPI_CHAR is text.
- * Source of the rules: ../shared/spec/behaviour.md, and the comments in pnetcdf.h. */
+ * The rules, and the order in which errors are found, are those of pnetcdf.h. */
 
 /* Blocking access. */
 int api_put(int ncid, int varid, const MPI_Offset *start, const MPI_Offset *count,

@@ -3,3 +3,7 @@ libserial_la_SOURCES += \
 	src/lib/base/base_error.c src/lib/base/base_error.h src/lib/base/base_errors.def \
 	src/lib/base/base_mem.c src/lib/base/base_mem.h \
 	src/lib/base/base_names.c src/lib/base/base_names.h
+
+libcore_la_SOURCES += \
+	src/lib/base/base_hints.c src/lib/base/base_hints.h \
+	src/lib/base/base_mpi.c src/lib/base/base_mpi.h

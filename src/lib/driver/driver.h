@@ -29,8 +29,19 @@ struct driver_dataset {
     bool writable;
     bool safe_mode;
     struct cdf_header header; /* the definitions, as they are now */
+    MPI_Info info;                /* everything the user asked for */
     int64_t put_bytes, get_bytes; /* moved by this process, headers included */
+    int failed; /* an I/O error here that the others have not been told of yet */
 };
+
+/* The one small agreement of a collective call: the worst of all processes' errors, and
+ * the maximum of each of n values (n <= DRIVER_AGREE_MAX), in one reduction.
+ * *failed (may be NULL) gets the worst I/O error that any process had left over from
+ * an earlier call, ds->failed, which is cleared: whoever agrees reports it.
+ * Returns the worst error, the same everywhere. */
+enum { DRIVER_AGREE_MAX = 6 };
+int driver_agree(struct driver_dataset *ds, int error, int *failed, int64_t *values,
+                 int n);
 
 /* One layer of the stack. A driver's own state begins with this. */
 struct driver {
@@ -44,7 +55,8 @@ struct driver_request {
     int varid;
     const MPI_Offset *start, *count; /* one per dimension of the variable */
     const MPI_Offset *stride;        /* likewise; NULL: all 1 */
-    void *buf;                       /* a put never changes it */
+    void *buf;                       /* a put never changes it; NULL in a put: the
+                                      * variable's fill value throughout */
     const struct region *mem;        /* its bytes in buf, in order; NULL: contiguous */
     enum conv_type type;             /* of the values in memory */
     int64_t nelems;                  /* product of count[] */
@@ -56,14 +68,16 @@ enum driver_mode { DRIVER_INDEPENDENT, DRIVER_COLLECTIVE };
 struct driver_ops {
     const char *name;
 
-    /* Is a file that starts with these bytes this driver's? For the bottom
-     * driver's open; local. NULL: never. */
-    bool (*recognises)(const unsigned char *head, size_t length);
+    /* Does the dataset, by its hints, want this layer? Local; NULL: always. */
+    bool (*wanted)(const struct driver_dataset *ds);
 
-    /* Make a new file, or open one and decode its header into ds->header. *self is the new layer;
-     * on failure nothing is left behind. Agreed. */
-    int (*create)(struct driver_dataset *ds, int cmode, struct driver **self);
-    int (*open)(struct driver_dataset *ds, int omode, struct driver **self);
+    /* Make a new file, or open one and decode its header into ds->header. lower is the
+     * layer below, already there (NULL at the bottom), *self the new one; on failure
+     * nothing of it is left behind. Agreed. */
+    int (*create)(struct driver_dataset *ds, int cmode, struct driver *lower,
+                  struct driver **self);
+    int (*open)(struct driver_dataset *ds, int omode, struct driver *lower,
+                struct driver **self);
 
     /* Ends the layer and frees it, whatever it returns. abort throws away what enddef
      * has not written: a file that create made and no enddef completed is removed. */
@@ -91,9 +105,6 @@ struct driver_ops {
     int (*get)(struct driver *self, struct driver_request *reqs, int64_t n,
                enum driver_mode mode, int error);
 
-    /* Writes fill values to record `rec` of a record variable, all processes together. */
-    int (*fill_record)(struct driver *self, int varid, MPI_Offset rec);
-
     /* sync: everything written is on its way to the device and visible to all.
      * sync_numrecs: numrecs agreed and in the file. flush: whatever is staged is in
      * the file. */
@@ -105,10 +116,13 @@ struct driver_ops {
     int (*inq_info)(struct driver *self, MPI_Info info);
 };
 
-/* The registry. Returns the bottom driver for a new file, or for a file by its first
- * bytes; NULL if none takes it. */
-const struct driver_ops *driver_default(void);
-const struct driver_ops *driver_by_signature(const unsigned char *head, size_t length);
+/* Build the stack for a new file, or for one that is there, from the registry's table;
+ * *top is the layer that is called. Agreed; on failure nothing is left. */
+int driver_create(struct driver_dataset *ds, int cmode, struct driver **top);
+int driver_open(struct driver_dataset *ds, int omode, struct driver **top);
+
+/* Removes a dataset that nobody has open. Local. NC_ENOENT, NC_EFILE ... */
+int driver_delete(const char *path, MPI_Info info);
 
 /* Calls of a slot, of this layer or the first below it that has it. */
 int driver_close(struct driver *d);
@@ -122,7 +136,6 @@ int driver_put(struct driver *d, struct driver_request *reqs, int64_t n,
                enum driver_mode mode, int error);
 int driver_get(struct driver *d, struct driver_request *reqs, int64_t n,
                enum driver_mode mode, int error);
-int driver_fill_record(struct driver *d, int varid, MPI_Offset rec);
 int driver_sync(struct driver *d);
 int driver_sync_numrecs(struct driver *d);
 int driver_flush(struct driver *d);

@@ -1,1 +1,11 @@
-# mpio
+libcore_la_SOURCES += \
+	src/lib/mpio/mpio.h \
+	src/lib/mpio/mpio_define.c \
+	src/lib/mpio/mpio_file.c src/lib/mpio/mpio_file.h \
+	src/lib/mpio/mpio_header.c \
+	src/lib/mpio/mpio_move.c \
+	src/lib/mpio/mpio_open.c \
+	src/lib/mpio/mpio_order.c \
+	src/lib/mpio/mpio_stream.c \
+	src/lib/mpio/mpio_tile.c src/lib/mpio/mpio_tile.h \
+	src/lib/mpio/mpio_transfer.c

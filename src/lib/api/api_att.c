@@ -1,0 +1,194 @@
+/* Attributes. */
+#include <string.h>
+
+#include "api.h"
+#include "api_dataset.h"
+#include "conv.h"
+#include "pnetcdf.h"
+
+/* An attribute to be written: everything that is checked before anything changes. */
+struct attribute {
+    int varid;
+    const char *name;
+    int xtype;
+    MPI_Offset nelems;
+};
+
+/* In data mode the header must not grow. */
+static int check_room(struct api_dataset *d, const struct attribute *a)
+{
+    if (d->defining) return NC_NOERR;
+    int id, err = cdf_find_att(&d->ds.header, a->varid, a->name, &id);
+    if (err == NC_ENOTATT) return NC_ENOTINDEFINE;
+    if (err != NC_NOERR) return err;
+    const struct cdf_att *old = &cdf_atts(&d->ds.header, a->varid)->list[id];
+    int64_t had = (old->nelems * cdf_type_size(old->type) + 3) / 4;
+    int64_t needs = (a->nelems * cdf_type_size(a->xtype) + 3) / 4;
+    return needs > had ? NC_ENOTINDEFINE : NC_NOERR;
+}
+
+/* The fill value must be one element of the variable's type, and known before data. */
+static int check_fill(const struct api_dataset *d, const struct attribute *a)
+{
+    if (a->varid == NC_GLOBAL || strcmp(a->name, NC_FillValue) != 0) return NC_NOERR;
+    if (a->xtype != api_var(d, a->varid)->type) return NC_EBADTYPE;
+    if (a->nelems != 1) return NC_EINVAL;
+    bool new_here = d->defining && (d->fresh || a->varid >= d->before.nvars);
+    return new_here ? NC_NOERR : NC_ELATEFILL;
+}
+
+static int check(struct api_dataset *d, const struct attribute *a, enum conv_type type,
+                 const void *values)
+{
+    char norm[NC_MAX_NAME + 1];
+    if (cdf_atts(&d->ds.header, a->varid) == NULL) return NC_ENOTVAR;
+    int err = a->name == NULL ? NC_EBADNAME : cdf_check_name(a->name, norm);
+    if (err == NC_NOERR) err = cdf_check_type(d->ds.header.format, a->xtype);
+    if (err == NC_NOERR && (int)type >= 0) err = conv_check(a->xtype, type);
+    if (err == NC_NOERR && (a->nelems < 0 || (a->nelems > 0 && values == NULL)))
+        err = NC_EINVAL;
+    if (err == NC_NOERR) err = check_fill(d, a);
+    return err == NC_NOERR ? check_room(d, a) : err;
+}
+
+int api_put_att(int ncid, int varid, const char *name, int xtype, MPI_Offset nelems,
+                const void *values, MPI_Datatype mpi_type)
+{
+    struct api_dataset *d;
+    int err = api_find(ncid, &d);
+    if (err != NC_NOERR) return err;
+    if (!d->ds.writable) return NC_EPERM;
+
+    const struct attribute a = {varid, name, xtype, nelems};
+    enum conv_type type = (enum conv_type)conv_type_of(xtype);
+    if (mpi_type != MPI_DATATYPE_NULL) err = api_conv_type(mpi_type, xtype, &type);
+    if (err == NC_NOERR) err = check(d, &a, type, values);
+    void *room;
+    int range = NC_NOERR;
+    if (err == NC_NOERR)
+        err = cdf_put_att(&d->ds.header, varid, name, xtype, nelems, &room);
+    if (err == NC_NOERR && nelems > 0) {
+        unsigned char fill[8];
+        cdf_default_fill(xtype, fill);
+        range = conv_put(room, conv_effective_type(d->ds.header.format, xtype, type),
+                         values, type, (size_t)nelems, fill);
+    }
+    err = api_commit(d, err);
+    return err != NC_NOERR ? err : range;
+}
+
+/* Finds an attribute of a dataset by id. */
+static int find(int ncid, int varid, const char *name, struct api_dataset **d, int *id)
+{
+    int err = api_find(ncid, d);
+    if (err != NC_NOERR) return err;
+    if (cdf_atts(&(*d)->ds.header, varid) == NULL) return NC_ENOTVAR;
+    if (name == NULL || *name == '\0') return NC_EBADNAME;
+    if (strlen(name) > NC_MAX_NAME) return NC_EMAXNAME;
+    return cdf_find_att(&(*d)->ds.header, varid, name, id);
+}
+
+int api_get_att(int ncid, int varid, const char *name, void *values, MPI_Datatype mpi_type)
+{
+    struct api_dataset *d;
+    int id, err = find(ncid, varid, name, &d, &id);
+    if (err != NC_NOERR) return err;
+
+    const struct cdf_att *a = &cdf_atts(&d->ds.header, varid)->list[id];
+    enum conv_type type = (enum conv_type)conv_type_of(a->type);
+    if (mpi_type != MPI_DATATYPE_NULL) err = api_conv_type(mpi_type, a->type, &type);
+    if (err == NC_NOERR) err = conv_check(a->type, type);
+    if (err != NC_NOERR) return err;
+    if (a->nelems == 0) return NC_NOERR;
+    if (values == NULL) return NC_EINVAL;
+    return conv_get(values, type, a->values,
+                    conv_effective_type(d->ds.header.format, a->type, type),
+                    (size_t)a->nelems);
+}
+
+int ncmpi_copy_att(int ncid_in, int varid_in, const char *name, int ncid_out,
+                   int varid_out)
+{
+    struct api_dataset *in, *out;
+    int id, found = find(ncid_in, varid_in, name, &in, &id);
+    int err = api_find(ncid_out, &out);
+    if (err != NC_NOERR) return err;
+    if (!out->ds.writable) return NC_EPERM;
+    if (found == NC_EBADID) return found;
+    if (found != NC_NOERR) return api_commit(out, found);
+
+    /* By value: writing may move the list it lies in. */
+    struct cdf_att from = cdf_atts(&in->ds.header, varid_in)->list[id];
+    if (in == out && varid_in == varid_out) return api_commit(out, NC_NOERR);
+    const struct attribute a = {varid_out, name, from.type, from.nelems};
+    void *room;
+    err = check(out, &a, (enum conv_type)conv_type_of(from.type), from.values);
+    if (err == NC_NOERR)
+        err = cdf_put_att(&out->ds.header, varid_out, name, from.type, from.nelems, &room);
+    if (err == NC_NOERR && from.nelems > 0)
+        memcpy(room, from.values, (size_t)(from.nelems * cdf_type_size(from.type)));
+    return api_commit(out, err);
+}
+
+int ncmpi_rename_att(int ncid, int varid, const char *name, const char *newname)
+{
+    struct api_dataset *d;
+    int id, err = find(ncid, varid, name, &d, &id);
+    if (err == NC_EBADID) return err;
+    if (!d->ds.writable) return NC_EPERM;
+    if (err == NC_NOERR && newname == NULL) err = NC_EBADNAME;
+    if (err == NC_NOERR && !d->defining && strlen(newname) > strlen(name))
+        err = NC_ENOTINDEFINE;
+    if (err == NC_NOERR) err = cdf_rename_att(&d->ds.header, varid, name, newname);
+    return api_commit(d, err);
+}
+
+int ncmpi_del_att(int ncid, int varid, const char *name)
+{
+    struct api_dataset *d;
+    int id, err = api_find_defining(ncid, &d);
+    if (err != NC_NOERR) return err;
+    err = find(ncid, varid, name, &d, &id);
+    return err != NC_NOERR ? err : cdf_del_att(&d->ds.header, varid, name);
+}
+
+int ncmpi_inq_att(int ncid, int varid, const char *name, nc_type *xtypep, MPI_Offset *lenp)
+{
+    struct api_dataset *d;
+    int id, err = find(ncid, varid, name, &d, &id);
+    if (err != NC_NOERR) return err;
+    const struct cdf_att *a = &cdf_atts(&d->ds.header, varid)->list[id];
+    if (xtypep != NULL) *xtypep = a->type;
+    if (lenp != NULL) *lenp = a->nelems;
+    return NC_NOERR;
+}
+
+int ncmpi_inq_atttype(int ncid, int varid, const char *name, nc_type *xtypep)
+{
+    return ncmpi_inq_att(ncid, varid, name, xtypep, NULL);
+}
+
+int ncmpi_inq_attlen(int ncid, int varid, const char *name, MPI_Offset *lenp)
+{
+    return ncmpi_inq_att(ncid, varid, name, NULL, lenp);
+}
+
+int ncmpi_inq_attid(int ncid, int varid, const char *name, int *idp)
+{
+    struct api_dataset *d;
+    int id, err = find(ncid, varid, name, &d, &id);
+    if (err == NC_NOERR && idp != NULL) *idp = id;
+    return err;
+}
+
+int ncmpi_inq_attname(int ncid, int varid, int attnum, char *name)
+{
+    struct api_dataset *d;
+    int err = api_find(ncid, &d);
+    if (err != NC_NOERR) return err;
+    const struct cdf_atts *atts = cdf_atts(&d->ds.header, varid);
+    if (atts == NULL) return NC_ENOTVAR;
+    if (attnum < 0 || attnum >= atts->count) return NC_ENOTATT;
+    if (name != NULL) strcpy(name, atts->list[attnum].name);
+    return NC_NOERR;
+}

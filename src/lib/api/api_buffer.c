@@ -1,0 +1,125 @@
+/* The user's buffers: MPI datatypes as types in memory. */
+#include "api_dataset.h"
+#include "api_buffer.h"
+#include "pnetcdf.h"
+#include "region_mpi.h"
+
+enum family { TEXT, SIGNED, UNSIGNED, FLOATING };
+
+/* Predefined types; their sizes are asked for, as Fortran's depend on the compiler. */
+static const struct {
+    MPI_Datatype type;
+    enum family family;
+} predefined[] = {
+    {MPI_FLOAT, FLOATING},
+    {MPI_DOUBLE, FLOATING},
+    {MPI_INT, SIGNED},
+    {MPI_CHAR, TEXT},
+    {MPI_SIGNED_CHAR, SIGNED},
+    {MPI_UNSIGNED_CHAR, UNSIGNED},
+    {MPI_SHORT, SIGNED},
+    {MPI_UNSIGNED_SHORT, UNSIGNED},
+    {MPI_UNSIGNED, UNSIGNED},
+    {MPI_LONG, SIGNED},
+    {MPI_UNSIGNED_LONG, UNSIGNED},
+    {MPI_LONG_LONG_INT, SIGNED},
+    {MPI_UNSIGNED_LONG_LONG, UNSIGNED},
+    {MPI_INT8_T, SIGNED},
+    {MPI_INT16_T, SIGNED},
+    {MPI_INT32_T, SIGNED},
+    {MPI_INT64_T, SIGNED},
+    {MPI_UINT8_T, UNSIGNED},
+    {MPI_UINT16_T, UNSIGNED},
+    {MPI_UINT32_T, UNSIGNED},
+    {MPI_UINT64_T, UNSIGNED},
+    {MPI_AINT, SIGNED},
+    {MPI_OFFSET, SIGNED},
+    {MPI_COUNT, SIGNED},
+    {MPI_CHARACTER, TEXT},
+    {MPI_INTEGER, SIGNED},
+    {MPI_INTEGER1, SIGNED},
+    {MPI_INTEGER2, SIGNED},
+    {MPI_INTEGER4, SIGNED},
+    {MPI_INTEGER8, SIGNED},
+    {MPI_LOGICAL, SIGNED},
+    {MPI_REAL, FLOATING},
+    {MPI_REAL4, FLOATING},
+    {MPI_REAL8, FLOATING},
+    {MPI_DOUBLE_PRECISION, FLOATING},
+};
+
+enum { NPREDEFINED = sizeof predefined / sizeof predefined[0] };
+
+static int by_family(enum family family, int size, enum conv_type *type)
+{
+    static const signed char types[][9] = {
+        [TEXT] = {-1, CONV_TEXT, -1, -1, -1, -1, -1, -1, -1},
+        [SIGNED] = {-1, CONV_SCHAR, CONV_SHORT, -1, CONV_INT, -1, -1, -1, CONV_LONGLONG},
+        [UNSIGNED] = {-1, CONV_UCHAR, CONV_USHORT, -1, CONV_UINT, -1, -1, -1,
+                      CONV_ULONGLONG},
+        [FLOATING] = {-1, -1, -1, -1, CONV_FLOAT, -1, -1, -1, CONV_DOUBLE},
+    };
+    if (size < 1 || size > 8 || types[family][size] < 0) return NC_EUNSPTETYPE;
+    *type = (enum conv_type)types[family][size];
+    return NC_NOERR;
+}
+
+int api_conv_type(MPI_Datatype basic, int xtype, enum conv_type *type)
+{
+    int size;
+    if (basic == MPI_BYTE) {
+        *type = xtype == NC_CHAR ? CONV_TEXT : CONV_UCHAR;
+        return NC_NOERR;
+    }
+    for (int i = 0; i < NPREDEFINED; i++)
+        if (predefined[i].type == basic && basic != MPI_DATATYPE_NULL) {
+            if (MPI_Type_size(basic, &size) != MPI_SUCCESS) return NC_EUNSPTETYPE;
+            return by_family(predefined[i].family, size, type);
+        }
+    return NC_EUNSPTETYPE;
+}
+
+/* A buffer of a predefined type, or of the variable's own. */
+static int plain(MPI_Datatype buftype, MPI_Offset bufcount, int xtype, struct api_buffer *b)
+{
+    b->mem = NULL;
+    if (buftype == MPI_DATATYPE_NULL) {
+        b->type = (enum conv_type)conv_type_of(xtype);
+        b->nelems = NC_COUNT_IGNORE;
+        return NC_NOERR;
+    }
+    if (bufcount < NC_COUNT_IGNORE) return NC_EINVAL;
+    b->nelems = bufcount;
+    return api_conv_type(buftype, xtype, &b->type);
+}
+
+static int derived(MPI_Datatype buftype, MPI_Offset bufcount, int xtype,
+                   struct api_buffer *b)
+{
+    if (bufcount < 0) return NC_EINVAL;
+    MPI_Datatype basic;
+    int64_t bytes, offset;
+    int err = region_from_datatype(buftype, bufcount, &basic, &bytes, &b->mem);
+    if (err != NC_NOERR) return err;
+
+    b->nelems = 0;
+    err = bytes == 0 ? NC_NOERR : api_conv_type(basic, xtype, &b->type);
+    if (err == NC_NOERR && bytes > 0) b->nelems = region_bytes(b->mem) / conv_size(b->type);
+    if (err != NC_NOERR || (region_is_block(b->mem, &offset) && offset == 0)) {
+        region_free(b->mem);
+        b->mem = NULL;
+    }
+    return err;
+}
+
+int api_describe_buffer(MPI_Datatype buftype, MPI_Offset bufcount, int xtype,
+                        struct api_buffer *b)
+{
+    b->type = CONV_TEXT;
+    if (buftype == MPI_DATATYPE_NULL) return plain(buftype, bufcount, xtype, b);
+    int ints, addresses, types, combiner;
+    if (MPI_Type_get_envelope(buftype, &ints, &addresses, &types, &combiner) != MPI_SUCCESS)
+        return NC_EUNSPTETYPE;
+    if (combiner == MPI_COMBINER_NAMED) return plain(buftype, bufcount, xtype, b);
+    return derived(buftype, bufcount, xtype, b);
+}

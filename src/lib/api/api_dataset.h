@@ -1,0 +1,57 @@
+/* A dataset as the interface sees it, and the table that finds it by its id. */
+#ifndef API_DATASET_H
+#define API_DATASET_H
+
+#include <stdbool.h>
+
+#include "base_error.h"
+#include "driver.h"
+
+struct api_queue;
+
+struct api_dataset {
+    struct driver_dataset ds;
+    struct driver *top;
+    int ncid;
+    int mode;        /* the flags it was created or opened with */
+    bool fresh;      /* created, and no enddef yet */
+    bool defining;   /* in define mode */
+    bool indep;      /* in independent data mode */
+    int fill_mode;   /* of variables to come: NC_FILL or NC_NOFILL */
+    struct cdf_header before; /* while redefining: the definitions as they were */
+    struct api_queue *queue;  /* pending nonblocking requests; NULL: never any */
+};
+
+/* Finds a dataset by its id. NC_EBADID. */
+int api_find(int ncid, struct api_dataset **d);
+
+/* The same, and in define mode of a writable dataset: NC_EPERM, NC_ENOTINDEFINE. */
+int api_find_defining(int ncid, struct api_dataset **d);
+
+/* Enters a dataset, which gets its id; takes it out again. NC_ENFILE, NC_ENOMEM. */
+int api_enter(struct api_dataset *d);
+void api_leave(struct api_dataset *d);
+
+/* Leaves define mode: agrees on the definitions, lays them out, and has them written.
+ * Collective; agreed. */
+int api_end_define(struct api_dataset *d, const struct cdf_room *room);
+
+/* Ends a change of the definitions that met with err. In define mode that is all; in
+ * data mode the processes agree and the header is written. Collective in data mode. */
+int api_commit(struct api_dataset *d, int err);
+
+/* The type of values in memory that an MPI type of one basic type stands for; MPI_BYTE
+ * stands for whatever xtype is. NC_EUNSPTETYPE. */
+int api_conv_type(MPI_Datatype basic, int xtype, enum conv_type *type);
+
+/* The variable, or NULL if there is no such one. */
+static inline const struct cdf_var *api_var(const struct api_dataset *d, int varid)
+{
+    return varid < 0 || varid >= d->ds.header.nvars ? NULL : &d->ds.header.vars[varid];
+}
+
+/* Pending nonblocking requests; freeing forgets them. */
+int api_queue_pending(const struct api_queue *q);
+void api_queue_free(struct api_queue *q);
+
+#endif

@@ -1,0 +1,148 @@
+/* Dimensions, variables and their fill modes. */
+#include <string.h>
+
+#include "api_dataset.h"
+#include "conv.h"
+#include "driver_fill.h"
+#include "pnetcdf.h"
+
+int ncmpi_def_dim(int ncid, const char *name, MPI_Offset len, int *idp)
+{
+    struct api_dataset *d;
+    int id, err = api_find_defining(ncid, &d);
+    if (err != NC_NOERR) return err;
+    err = cdf_def_dim(&d->ds.header, name, len, &id);
+    if (err == NC_NOERR && idp != NULL) *idp = id;
+    return err;
+}
+
+int ncmpi_def_var(int ncid, const char *name, nc_type xtype, int ndims,
+                  const int *dimidsp, int *varidp)
+{
+    struct api_dataset *d;
+    int id, err = api_find_defining(ncid, &d);
+    if (err != NC_NOERR) return err;
+    err = cdf_def_var(&d->ds.header, name, xtype, ndims, dimidsp, &id);
+    if (err != NC_NOERR) return err;
+    d->ds.header.vars[id].fill = d->fill_mode == NC_FILL;
+    if (varidp != NULL) *varidp = id;
+    return NC_NOERR;
+}
+
+/* Outside define mode a name must not grow: the header has no room for it. The
+ * collective part is api_commit. */
+static int check_growth(const struct api_dataset *d, const char *old, const char *name)
+{
+    if (d->defining || old == NULL || name == NULL || strlen(name) <= strlen(old))
+        return NC_NOERR;
+    return NC_ENOTINDEFINE;
+}
+
+int ncmpi_rename_dim(int ncid, int dimid, const char *name)
+{
+    struct api_dataset *d;
+    int err = api_find(ncid, &d);
+    if (err != NC_NOERR) return err;
+    if (!d->ds.writable) return NC_EPERM;
+    if (dimid < 0 || dimid >= d->ds.header.ndims)
+        err = NC_EBADDIM;
+    else
+        err = check_growth(d, d->ds.header.dims[dimid].name, name);
+    if (err == NC_NOERR) err = cdf_rename_dim(&d->ds.header, dimid, name);
+    return api_commit(d, err);
+}
+
+int ncmpi_rename_var(int ncid, int varid, const char *name)
+{
+    struct api_dataset *d;
+    int err = api_find(ncid, &d);
+    if (err != NC_NOERR) return err;
+    if (!d->ds.writable) return NC_EPERM;
+    const struct cdf_var *v = api_var(d, varid);
+    err = v == NULL ? NC_ENOTVAR : check_growth(d, v->name, name);
+    if (err == NC_NOERR) err = cdf_rename_var(&d->ds.header, varid, name);
+    return api_commit(d, err);
+}
+
+int api_commit(struct api_dataset *d, int err)
+{
+    if (d->defining) return err;
+    err = driver_agree(&d->ds, err, NULL, NULL, 0);
+    if (err != NC_NOERR) return err;
+    d->ds.header.size = cdf_encoded_size(&d->ds.header);
+    err = driver_write_header(d->top);
+    return driver_agree(&d->ds, err, NULL, NULL, 0);
+}
+
+/* ---- fill ---- */
+
+int ncmpi_set_fill(int ncid, int fillmode, int *old_modep)
+{
+    struct api_dataset *d;
+    int err = api_find_defining(ncid, &d);
+    if (err != NC_NOERR) return err;
+    if (fillmode != NC_FILL && fillmode != NC_NOFILL) return NC_EINVAL;
+
+    if (old_modep != NULL) *old_modep = d->fill_mode;
+    d->fill_mode = fillmode;
+    /* All variables of this define phase, not only those to come. */
+    int first = d->fresh ? 0 : d->before.nvars;
+    for (int id = first; id < d->ds.header.nvars; id++)
+        d->ds.header.vars[id].fill = fillmode == NC_FILL;
+    return NC_NOERR;
+}
+
+int ncmpi_def_var_fill(int ncid, int varid, int no_fill, const void *fill_value)
+{
+    struct api_dataset *d;
+    int err = api_find_defining(ncid, &d);
+    if (err != NC_NOERR) return err;
+    if (varid == NC_GLOBAL) return NC_EGLOBAL;
+    const struct cdf_var *v = api_var(d, varid);
+    if (v == NULL) return NC_ENOTVAR;
+    if (!d->fresh && varid < d->before.nvars) return NC_ELATEFILL;
+    if (fill_value != NULL && !no_fill) {
+        void *xvalue;
+        err = cdf_put_att(&d->ds.header, varid, NC_FillValue, v->type, 1, &xvalue);
+        if (err != NC_NOERR) return err;
+        conv_put(xvalue, v->type, fill_value, (enum conv_type)conv_type_of(v->type), 1,
+                 NULL);
+    }
+    d->ds.header.vars[varid].fill = !no_fill;
+    return NC_NOERR;
+}
+
+int ncmpi_inq_var_fill(int ncid, int varid, int *no_fill, void *fill_value)
+{
+    struct api_dataset *d;
+    int err = api_find(ncid, &d);
+    if (err != NC_NOERR) return err;
+    if (varid == NC_GLOBAL) return NC_EGLOBAL;
+    const struct cdf_var *v = api_var(d, varid);
+    if (v == NULL) return NC_ENOTVAR;
+    if (no_fill != NULL) *no_fill = !v->fill;
+    if (fill_value != NULL) {
+        unsigned char xvalue[8];
+        cdf_fill_value(&d->ds.header, varid, xvalue);
+        conv_get(fill_value, (enum conv_type)conv_type_of(v->type), xvalue, v->type, 1);
+    }
+    return NC_NOERR;
+}
+
+int ncmpi_fill_var_rec(int ncid, int varid, MPI_Offset recno)
+{
+    struct api_dataset *d;
+    int err = api_find(ncid, &d);
+    if (err != NC_NOERR) return err;
+    if (!d->ds.writable) return NC_EPERM;
+    if (d->defining) return NC_EINDEFINE;
+    if (d->indep) return NC_EINDEP;
+
+    const struct cdf_var *v = api_var(d, varid);
+    if (v == NULL) err = NC_ENOTVAR;
+    else if (!v->is_record) err = NC_ENOTRECVAR;
+    else if (!v->fill) err = NC_ENOTFILL;
+    else if (recno < 0) err = NC_EINVAL;
+    if (err != NC_NOERR) return driver_put(d->top, NULL, 0, DRIVER_COLLECTIVE, err);
+    return driver_fill(d->top, varid, varid + 1, recno, 1);
+}

@@ -1,0 +1,200 @@
+/* Asking about dimensions, variables and the dataset as a whole. All local. */
+#include <string.h>
+
+#include "api_dataset.h"
+#include "pnetcdf.h"
+
+int ncmpi_inq(int ncid, int *ndimsp, int *nvarsp, int *ngattsp, int *unlimdimidp)
+{
+    struct api_dataset *d;
+    int err = api_find(ncid, &d);
+    if (err != NC_NOERR) return err;
+    const struct cdf_header *h = &d->ds.header;
+    if (ndimsp != NULL) *ndimsp = h->ndims;
+    if (nvarsp != NULL) *nvarsp = h->nvars;
+    if (ngattsp != NULL) *ngattsp = h->gatts.count;
+    if (unlimdimidp != NULL) *unlimdimidp = h->unlimited;
+    return NC_NOERR;
+}
+
+int ncmpi_inq_ndims(int ncid, int *ndimsp)
+{
+    return ncmpi_inq(ncid, ndimsp, NULL, NULL, NULL);
+}
+
+int ncmpi_inq_nvars(int ncid, int *nvarsp)
+{
+    return ncmpi_inq(ncid, NULL, nvarsp, NULL, NULL);
+}
+
+int ncmpi_inq_natts(int ncid, int *ngattsp)
+{
+    return ncmpi_inq(ncid, NULL, NULL, ngattsp, NULL);
+}
+
+int ncmpi_inq_unlimdim(int ncid, int *unlimdimidp)
+{
+    return ncmpi_inq(ncid, NULL, NULL, NULL, unlimdimidp);
+}
+
+/* ---- dimensions ---- */
+
+int ncmpi_inq_dimid(int ncid, const char *name, int *idp)
+{
+    struct api_dataset *d;
+    int id, err = api_find(ncid, &d);
+    if (err != NC_NOERR) return err;
+    if (name == NULL) return NC_EBADNAME;
+    err = cdf_find_dim(&d->ds.header, name, &id);
+    if (err == NC_NOERR && idp != NULL) *idp = id;
+    return err;
+}
+
+int ncmpi_inq_dim(int ncid, int dimid, char *name, MPI_Offset *lenp)
+{
+    struct api_dataset *d;
+    int err = api_find(ncid, &d);
+    if (err != NC_NOERR) return err;
+    const struct cdf_header *h = &d->ds.header;
+    if (dimid < 0 || dimid >= h->ndims) return NC_EBADDIM;
+    if (name != NULL) strcpy(name, h->dims[dimid].name);
+    if (lenp != NULL) *lenp = dimid == h->unlimited ? h->numrecs : h->dims[dimid].length;
+    return NC_NOERR;
+}
+
+int ncmpi_inq_dimname(int ncid, int dimid, char *name)
+{
+    return ncmpi_inq_dim(ncid, dimid, name, NULL);
+}
+
+int ncmpi_inq_dimlen(int ncid, int dimid, MPI_Offset *lenp)
+{
+    return ncmpi_inq_dim(ncid, dimid, NULL, lenp);
+}
+
+/* ---- variables ---- */
+
+/* Finds a variable of a dataset. NC_EBADID, NC_EGLOBAL, NC_ENOTVAR. */
+static int find_var(int ncid, int varid, struct api_dataset **d, const struct cdf_var **v)
+{
+    int err = api_find(ncid, d);
+    if (err != NC_NOERR) return err;
+    if (varid == NC_GLOBAL) return NC_EGLOBAL;
+    *v = api_var(*d, varid);
+    return *v == NULL ? NC_ENOTVAR : NC_NOERR;
+}
+
+int ncmpi_inq_varid(int ncid, const char *name, int *varidp)
+{
+    struct api_dataset *d;
+    int id, err = api_find(ncid, &d);
+    if (err != NC_NOERR) return err;
+    if (name == NULL) return NC_EBADNAME;
+    err = cdf_find_var(&d->ds.header, name, &id);
+    if (err == NC_NOERR && varidp != NULL) *varidp = id;
+    return err;
+}
+
+int ncmpi_inq_var(int ncid, int varid, char *name, nc_type *xtypep, int *ndimsp,
+                  int *dimidsp, int *nattsp)
+{
+    struct api_dataset *d;
+    const struct cdf_var *v;
+    int err = find_var(ncid, varid, &d, &v);
+    if (err != NC_NOERR) return err;
+    if (name != NULL) strcpy(name, v->name);
+    if (xtypep != NULL) *xtypep = v->type;
+    if (ndimsp != NULL) *ndimsp = v->ndims;
+    for (int i = 0; dimidsp != NULL && i < v->ndims; i++)
+        dimidsp[i] = v->dimids[i];
+    if (nattsp != NULL) *nattsp = v->atts.count;
+    return NC_NOERR;
+}
+
+int ncmpi_inq_varname(int ncid, int varid, char *name)
+{
+    return ncmpi_inq_var(ncid, varid, name, NULL, NULL, NULL, NULL);
+}
+
+int ncmpi_inq_vartype(int ncid, int varid, nc_type *xtypep)
+{
+    return ncmpi_inq_var(ncid, varid, NULL, xtypep, NULL, NULL, NULL);
+}
+
+int ncmpi_inq_varndims(int ncid, int varid, int *ndimsp)
+{
+    return ncmpi_inq_var(ncid, varid, NULL, NULL, ndimsp, NULL, NULL);
+}
+
+int ncmpi_inq_vardimid(int ncid, int varid, int *dimidsp)
+{
+    return ncmpi_inq_var(ncid, varid, NULL, NULL, NULL, dimidsp, NULL);
+}
+
+int ncmpi_inq_varnatts(int ncid, int varid, int *nattsp)
+{
+    if (varid == NC_GLOBAL) return ncmpi_inq_natts(ncid, nattsp);
+    return ncmpi_inq_var(ncid, varid, NULL, NULL, NULL, NULL, nattsp);
+}
+
+int ncmpi_inq_varoffset(int ncid, int varid, MPI_Offset *offset)
+{
+    struct api_dataset *d;
+    const struct cdf_var *v;
+    int err = find_var(ncid, varid, &d, &v);
+    if (err != NC_NOERR) return err;
+    if (v->begin < 0) return NC_EINDEFINE; /* enddef gives it its place */
+    if (offset != NULL) *offset = v->begin;
+    return NC_NOERR;
+}
+
+/* ---- kinds of variables, and the record ---- */
+
+static int count_record_vars(const struct cdf_header *h)
+{
+    int n = 0;
+    for (int id = 0; id < h->nvars; id++)
+        n += h->vars[id].is_record;
+    return n;
+}
+
+int ncmpi_inq_num_rec_vars(int ncid, int *nvarsp)
+{
+    struct api_dataset *d;
+    int err = api_find(ncid, &d);
+    if (err == NC_NOERR && nvarsp != NULL) *nvarsp = count_record_vars(&d->ds.header);
+    return err;
+}
+
+int ncmpi_inq_num_fix_vars(int ncid, int *nvarsp)
+{
+    struct api_dataset *d;
+    int err = api_find(ncid, &d);
+    if (err == NC_NOERR && nvarsp != NULL)
+        *nvarsp = d->ds.header.nvars - count_record_vars(&d->ds.header);
+    return err;
+}
+
+int ncmpi_inq_recsize(int ncid, MPI_Offset *recsize)
+{
+    struct api_dataset *d;
+    int err = api_find(ncid, &d);
+    if (err == NC_NOERR && recsize != NULL) *recsize = cdf_record_size(&d->ds.header);
+    return err;
+}
+
+int ncmpi_inq_header_size(int ncid, MPI_Offset *size)
+{
+    struct api_dataset *d;
+    int err = api_find(ncid, &d);
+    if (err == NC_NOERR && size != NULL) *size = cdf_encoded_size(&d->ds.header);
+    return err;
+}
+
+int ncmpi_inq_header_extent(int ncid, MPI_Offset *extent)
+{
+    struct api_dataset *d;
+    int err = api_find(ncid, &d);
+    if (err == NC_NOERR && extent != NULL) *extent = d->ds.header.begin_fixed;
+    return err;
+}

@@ -1,0 +1,244 @@
+/* Between define mode, collective and independent data mode. */
+#include <stdio.h>
+#include <string.h>
+
+#include "api_dataset.h"
+#include "base_mem.h"
+#include "base_mpi.h"
+#include "pnetcdf.h"
+
+/* ---- do all processes define the same? ---- */
+
+/* Of everything that must be the same: definitions, layout, fill modes. */
+static int digest(const struct cdf_header *h, uint64_t *hash)
+{
+    unsigned char *bytes = base_malloc((size_t)h->size);
+    if (bytes == NULL) return NC_ENOMEM;
+    cdf_encode(h, bytes);
+    *hash = base_hash(bytes, (size_t)h->size, 0);
+    base_free(bytes);
+    for (int id = 0; id < h->nvars; id++)
+        *hash = *hash * 31 + h->vars[id].fill;
+    return NC_NOERR;
+}
+
+/* Process 0's definitions as bytes, on every process: the header, then a byte for each
+ * variable's fill mode. */
+static int share_definitions(struct driver_dataset *ds, unsigned char **bytes,
+                             int64_t *sizes)
+{
+    struct cdf_header *h = &ds->header;
+    sizes[0] = h->size;
+    sizes[1] = h->nvars;
+    int mpi = MPI_Bcast(sizes, 2, MPI_INT64_T, 0, ds->comm);
+    if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "MPI_Bcast");
+
+    *bytes = base_malloc((size_t)(sizes[0] + sizes[1]));
+    int err = driver_agree(ds, *bytes == NULL ? NC_ENOMEM : NC_NOERR, NULL, NULL, 0);
+    if (err != NC_NOERR) return err;
+    if (ds->rank == 0) {
+        cdf_encode(h, *bytes);
+        for (int id = 0; id < h->nvars; id++)
+            (*bytes)[h->size + id] = h->vars[id].fill;
+    }
+    enum { PIECE = 1 << 30 };
+    for (int64_t at = 0, n = sizes[0] + sizes[1]; at < n && mpi == MPI_SUCCESS; at += PIECE)
+        mpi = MPI_Bcast(*bytes + at, (int)(n - at < PIECE ? n - at : PIECE), MPI_BYTE, 0,
+                        ds->comm);
+    return base_mpi_error(mpi, NC_EMPI, "distributing the definitions");
+}
+
+/* Compares with process 0's definitions and takes them over. */
+static int adopt(struct driver_dataset *ds, const unsigned char *bytes,
+                 const int64_t *sizes, char *text, size_t size)
+{
+    struct cdf_header theirs;
+    int err = cdf_decode(&theirs, bytes, (size_t)sizes[0], INT64_MAX, NULL);
+    if (err != NC_NOERR) return err;
+
+    theirs.numrecs = ds->header.numrecs;
+    int code = cdf_compare(&ds->header, &theirs, text, size);
+    for (int id = 0; id < theirs.nvars; id++) {
+        theirs.vars[id].fill = bytes[sizes[0] + id];
+        if (code != NC_NOERR || theirs.vars[id].fill == ds->header.vars[id].fill) continue;
+        code = NC_EMULTIDEFINE_VAR_FILL_MODE;
+        snprintf(text, size, "variable '%s' is in %s mode here, in %s mode on process 0",
+                 theirs.vars[id].name, theirs.vars[id].fill ? "no-fill" : "fill",
+                 theirs.vars[id].fill ? "fill" : "no-fill");
+    }
+    if (code == NC_NOERR) {
+        code = NC_EMULTIDEFINE_FNC_ARGS;
+        snprintf(text, size, "the arguments of ncmpi__enddef differ from process 0's");
+    }
+    cdf_free(&ds->header);
+    ds->header = theirs;
+    return code;
+}
+
+/* The words of the first process that found a difference, on all. Agreed. */
+static int report(struct driver_dataset *ds, int code, char *text, int size)
+{
+    int64_t first = code == NC_NOERR ? 0 : ds->nprocs - ds->rank;
+    int err = driver_agree(ds, NC_NOERR, NULL, &first, 1);
+    if (err != NC_NOERR || first == 0) return err;
+    int rank = ds->nprocs - (int)first;
+    int mpi = MPI_Bcast(&code, 1, MPI_INT, rank, ds->comm);
+    if (mpi == MPI_SUCCESS) mpi = MPI_Bcast(text, size, MPI_CHAR, rank, ds->comm);
+    if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "MPI_Bcast");
+    return base_error_set(code, "process %d: %s; process 0's definitions hold", rank, text);
+}
+
+/* Finds what differs, names it on every process and lets process 0's definitions hold. */
+static int reconcile(struct driver_dataset *ds)
+{
+    unsigned char *bytes = NULL;
+    int64_t sizes[2];
+    char text[512] = "";
+    int err = share_definitions(ds, &bytes, sizes), code = NC_NOERR;
+    if (err == NC_NOERR && ds->rank != 0)
+        code = adopt(ds, bytes, sizes, text, sizeof text);
+    base_free(bytes);
+    return err != NC_NOERR ? err : report(ds, code, text, sizeof text);
+}
+
+/* NC_NOERR if all processes define the same; *difference names what does not, after which
+ * all have process 0's definitions. Agreed. */
+static int agree_on_definitions(struct driver_dataset *ds, int err, int *difference)
+{
+    uint64_t hash = 0;
+    *difference = NC_NOERR;
+    if (err == NC_NOERR) err = digest(&ds->header, &hash);
+    /* Equal everywhere if the largest and the smallest are: one maximum tells both. */
+    int64_t all[2] = {(int64_t)(hash >> 1), -(int64_t)(hash >> 1)};
+    err = driver_agree(ds, err, NULL, all, 2);
+    if (err == NC_NOERR && all[0] != -all[1]) *difference = reconcile(ds);
+    return err;
+}
+
+/* ---- enddef ---- */
+
+static int64_t first_set(int64_t a, int64_t b, int64_t c, int64_t otherwise)
+{
+    return a > 0 ? a : b > 0 ? b : c > 0 ? c : otherwise;
+}
+
+int api_end_define(struct api_dataset *d, const struct cdf_room *asked)
+{
+    const struct base_hints *hints = &d->ds.hints;
+    struct cdf_room room = *asked;
+    room.fixed_align = first_set(hints->var_align, hints->header_align, asked->fixed_align,
+                                 512);
+    room.record_align = first_set(hints->record_align, asked->record_align, 0, 4);
+
+    const struct cdf_header *before = d->fresh ? NULL : &d->before;
+    int difference, err = cdf_layout(&d->ds.header, before, &room);
+    err = agree_on_definitions(&d->ds, err, &difference);
+    if (err == NC_NOERR) err = driver_enddef(d->top, before);
+    if (err != NC_NOERR) return err;
+
+    d->defining = d->fresh = false;
+    cdf_free(&d->before);
+    return difference;
+}
+
+int ncmpi_enddef(int ncid)
+{
+    struct api_dataset *d;
+    int err = api_find_defining(ncid, &d);
+    if (err != NC_NOERR) return err;
+    return api_end_define(d, &(struct cdf_room){0});
+}
+
+int ncmpi__enddef(int ncid, MPI_Offset h_minfree, MPI_Offset v_align, MPI_Offset v_minfree,
+                  MPI_Offset r_align)
+{
+    struct api_dataset *d;
+    int err = api_find_defining(ncid, &d);
+    if (err != NC_NOERR) return err;
+    if (h_minfree < 0 || v_minfree < 0 || v_align < NC_ALIGN_CHUNK ||
+        r_align < NC_ALIGN_CHUNK)
+        err = NC_EINVAL;
+    err = driver_agree(&d->ds, err, NULL, NULL, 0);
+    if (err != NC_NOERR) return err;
+    return api_end_define(d, &(struct cdf_room){.header_minfree = h_minfree,
+                                                .fixed_align = v_align,
+                                                .fixed_minfree = v_minfree,
+                                                .record_align = r_align});
+}
+
+/* ---- the other ways ---- */
+
+static int find_in_data_mode(int ncid, struct api_dataset **d)
+{
+    int err = api_find(ncid, d);
+    if (err == NC_NOERR && (*d)->defining) err = NC_EINDEFINE;
+    return err;
+}
+
+/* Leaves independent data mode if it is on. Agreed. */
+static int to_collective(struct api_dataset *d)
+{
+    if (!d->indep) return NC_NOERR;
+    d->indep = false;
+    return driver_end_indep(d->top);
+}
+
+int ncmpi_redef(int ncid)
+{
+    struct api_dataset *d;
+    int err = find_in_data_mode(ncid, &d);
+    if (err != NC_NOERR) return err;
+    if (!d->ds.writable) return NC_EPERM;
+
+    int left = to_collective(d);
+    err = driver_redef(d->top);
+    if (err == NC_NOERR) err = left;
+    int copied = cdf_copy(&d->before, &d->ds.header);
+    if (err == NC_NOERR) err = copied;
+    err = driver_agree(&d->ds, err, NULL, NULL, 0);
+    if (err == NC_NOERR)
+        d->defining = true;
+    else if (copied == NC_NOERR)
+        cdf_free(&d->before);
+    return err;
+}
+
+int ncmpi_begin_indep_data(int ncid)
+{
+    struct api_dataset *d;
+    int err = find_in_data_mode(ncid, &d);
+    if (err != NC_NOERR || d->indep) return err;
+    err = driver_begin_indep(d->top);
+    if (err == NC_NOERR) d->indep = true;
+    return err;
+}
+
+int ncmpi_end_indep_data(int ncid)
+{
+    struct api_dataset *d;
+    int err = find_in_data_mode(ncid, &d);
+    if (err != NC_NOERR) return err;
+    return d->indep ? to_collective(d) : NC_ENOTINDEP;
+}
+
+int ncmpi_sync(int ncid)
+{
+    struct api_dataset *d;
+    int err = find_in_data_mode(ncid, &d);
+    return err != NC_NOERR ? err : driver_sync(d->top);
+}
+
+int ncmpi_sync_numrecs(int ncid)
+{
+    struct api_dataset *d;
+    int err = find_in_data_mode(ncid, &d);
+    if (err != NC_NOERR) return err;
+    return d->ds.writable ? driver_sync_numrecs(d->top) : NC_EPERM;
+}
+
+int ncmpi_flush(int ncid)
+{
+    struct api_dataset *d;
+    int err = find_in_data_mode(ncid, &d);
+    return err != NC_NOERR ? err : driver_flush(d->top);
+}

@@ -1,0 +1,244 @@
+/* Create, open, close, abort, delete. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "api_dataset.h"
+#include "base_mem.h"
+#include "base_mpi.h"
+#include "pnetcdf.h"
+
+static int default_format = NC_FORMAT_CLASSIC;
+
+int ncmpi_set_default_format(int format, int *old_formatp)
+{
+    if (old_formatp != NULL) *old_formatp = default_format;
+    switch (format) {
+    case NC_FORMAT_CLASSIC:
+    case NC_FORMAT_CDF2:
+    case NC_FORMAT_CDF5:
+        default_format = format;
+        return NC_NOERR;
+    case NC_FORMAT_NETCDF4:
+    case NC_FORMAT_NETCDF4_CLASSIC:
+        return NC_ENOTBUILT;
+    default:
+        return NC_EINVAL;
+    }
+}
+
+int ncmpi_inq_default_format(int *formatp)
+{
+    if (formatp == NULL) return NC_EINVAL;
+    *formatp = default_format;
+    return NC_NOERR;
+}
+
+/* The path without a file-system prefix that MPI-IO knows ("lustre:/a"); others are
+ * part of the name ("a:b.nc"). */
+static const char *without_prefix(const char *path)
+{
+    static const char *const known[] = {"ufs",  "nfs",   "xfs",   "pfs", "sfs",  "tfs",
+                                        "piofs", "pvfs", "pvfs2", "panfs", "lustre",
+                                        "gpfs", "bgl", "bglockless", "zoidfs", "testfs",
+                                        "ftp", "gsiftp", "ime", "daos", "unifyfs"};
+    const char *colon = strchr(path, ':');
+    if (colon == NULL) return path;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strlen(known[i]) == (size_t)(colon - path) &&
+            strncasecmp(known[i], path, (size_t)(colon - path)) == 0)
+            return colon + 1;
+    return path;
+}
+
+/* What must be the same everywhere; process 0's counts. */
+struct terms {
+    struct base_hints hints;
+    int64_t mode;
+    int64_t safe_mode;
+    int64_t error;
+    uint64_t path_hash;
+};
+
+static int compare_terms(const struct driver_dataset *ds, const struct terms *mine,
+                         const struct terms *theirs, bool create)
+{
+    if (theirs->error != NC_NOERR) return (int)theirs->error;
+    if (mine->error != NC_NOERR) return (int)mine->error;
+    if (mine->mode != theirs->mode)
+        return base_error_set(create ? NC_EMULTIDEFINE_CMODE : NC_EMULTIDEFINE_OMODE,
+                              "mode is %#llx on process %d and %#llx on process 0",
+                              (unsigned long long)mine->mode, ds->rank,
+                              (unsigned long long)theirs->mode);
+    if (!theirs->safe_mode) return NC_NOERR;
+    if (mine->path_hash != theirs->path_hash)
+        return base_error_set(NC_EMULTIDEFINE_FNC_ARGS,
+                              "process %d gives another path than process 0: %s", ds->rank,
+                              ds->path);
+    if (memcmp(&mine->hints, &theirs->hints, sizeof mine->hints) != 0)
+        return base_error_set(NC_EMULTIDEFINE_HINTS,
+                              "process %d gives other hints than process 0", ds->rank);
+    return NC_NOERR;
+}
+
+/* All processes come to process 0's terms, or none goes on. Agreed. */
+static int agree_on_terms(struct driver_dataset *ds, int mode, int error, bool create)
+{
+    struct terms mine = {.hints = ds->hints,
+                         .mode = mode,
+                         .safe_mode = ds->safe_mode,
+                         .error = error,
+                         .path_hash = base_hash(ds->path, strlen(ds->path), 0)};
+    struct terms theirs = mine;
+    int mpi = MPI_Bcast(&theirs, sizeof theirs, MPI_BYTE, 0, ds->comm);
+    if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "agreeing on the mode");
+
+    error = compare_terms(ds, &mine, &theirs, create);
+    ds->hints = theirs.hints;
+    ds->safe_mode = theirs.safe_mode != 0;
+    return driver_agree(ds, error, NULL, NULL, 0);
+}
+
+static bool environment_is_1(const char *name)
+{
+    const char *value = getenv(name);
+    return value != NULL && strcmp(value, "1") == 0;
+}
+
+static void release(struct api_dataset *d)
+{
+    api_queue_free(d->queue);
+    cdf_free(&d->before);
+    cdf_free(&d->ds.header);
+    base_free(d->ds.path);
+    if (d->ds.info != MPI_INFO_NULL) MPI_Info_free(&d->ds.info);
+    if (d->ds.comm != MPI_COMM_NULL) MPI_Comm_free(&d->ds.comm);
+    base_free(d);
+}
+
+/* A dataset with its own communicator and hints, no file yet. Errors of this process
+ * alone are left to agree_on_terms. NC_EMPI, NC_ENOMEM: no dataset. */
+static int prepare(MPI_Comm comm, const char *path, MPI_Info info, struct api_dataset **out,
+                   int *error)
+{
+    struct api_dataset *d = base_calloc(1, sizeof *d);
+    if (d == NULL) return NC_ENOMEM;
+    d->ds.info = MPI_INFO_NULL;
+    d->ds.comm = MPI_COMM_NULL;
+    d->fill_mode = NC_NOFILL;
+    int mpi = MPI_Comm_dup(comm, &d->ds.comm);
+    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_set_errhandler(d->ds.comm, MPI_ERRORS_RETURN);
+    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_rank(d->ds.comm, &d->ds.rank);
+    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_size(d->ds.comm, &d->ds.nprocs);
+    if (mpi != MPI_SUCCESS) {
+        int err = base_mpi_error(mpi, NC_EMPI, "duplicating the communicator");
+        release(d);
+        return err;
+    }
+    d->ds.path = base_strdup(path == NULL ? "" : without_prefix(path));
+    *error = base_hints_read(&d->ds.hints, info, &d->ds.info);
+    if (*error == NC_NOERR && d->ds.path == NULL) *error = NC_ENOMEM;
+    if (*error == NC_NOERR && (path == NULL || *d->ds.path == '\0')) *error = NC_EINVAL;
+    if (*error == NC_NOERR && d->ds.hints.bad_driver) *error = NC_EDRIVER;
+    d->ds.safe_mode = environment_is_1("PNETCDF_SAFE_MODE");
+    *out = d;
+    return NC_NOERR;
+}
+
+/* The format that a creation mode asks for, 1, 2 or 5; or an error. */
+static int format_of(int cmode)
+{
+    bool cdf2 = cmode & NC_64BIT_OFFSET, cdf5 = cmode & NC_64BIT_DATA;
+    if (cdf2 && cdf5) return NC_EINVAL_CMODE;
+    if (cmode & (NC_DISKLESS | NC_MMAP)) return NC_EINVAL_CMODE;
+    if (cmode & (NC_NETCDF4 | NC_BP)) return NC_ENOTBUILT;
+    if (cdf5) return 5;
+    if (cdf2) return 2;
+    return cmode & NC_CLASSIC_MODEL ? 1 : default_format;
+}
+
+static int finish(struct api_dataset *d, int err, int *ncidp)
+{
+    if (err == NC_NOERR) {
+        err = driver_agree(&d->ds, api_enter(d), NULL, NULL, 0);
+        if (err != NC_NOERR) driver_abort(d->top);
+    }
+    if (err != NC_NOERR)
+        release(d);
+    else
+        *ncidp = d->ncid;
+    return err;
+}
+
+int ncmpi_create(MPI_Comm comm, const char *path, int cmode, MPI_Info info, int *ncidp)
+{
+    struct api_dataset *d;
+    int error, err = prepare(comm, path, info, &d, &error);
+    if (err != NC_NOERR) return err;
+    int format = format_of(cmode);
+    if (error == NC_NOERR && ncidp == NULL) error = NC_EINVAL;
+    if (error == NC_NOERR && format < 0) error = format;
+
+    d->mode = cmode;
+    d->fresh = d->defining = d->ds.writable = true;
+    cdf_init(&d->ds.header, format < 0 ? 1 : format);
+    err = agree_on_terms(&d->ds, cmode, error, true);
+    if (err == NC_NOERR) err = driver_create(&d->ds, cmode, &d->top);
+    return finish(d, err, ncidp);
+}
+
+int ncmpi_open(MPI_Comm comm, const char *path, int omode, MPI_Info info, int *ncidp)
+{
+    struct api_dataset *d;
+    int error, err = prepare(comm, path, info, &d, &error);
+    if (err != NC_NOERR) return err;
+    if (error == NC_NOERR && ncidp == NULL) error = NC_EINVAL;
+    if (error == NC_NOERR && (omode & (NC_DISKLESS | NC_MMAP))) error = NC_EINVAL_OMODE;
+
+    d->mode = omode;
+    d->ds.writable = omode & NC_WRITE;
+    cdf_init(&d->ds.header, 1);
+    err = agree_on_terms(&d->ds, omode, error, false);
+    if (err == NC_NOERR) err = driver_open(&d->ds, omode, &d->top);
+    return finish(d, err, ncidp);
+}
+
+int ncmpi_close(int ncid)
+{
+    struct api_dataset *d;
+    int err = api_find(ncid, &d);
+    if (err != NC_NOERR) return err;
+
+    int pending = api_queue_pending(d->queue) > 0 ? NC_EPENDING : NC_NOERR;
+    if (d->defining) err = api_end_define(d, &(struct cdf_room){0});
+    /* Definitions that could not be completed: a new file would not be one. */
+    int closed = d->defining ? driver_abort(d->top) : driver_close(d->top);
+    api_leave(d);
+    release(d);
+    if (err == NC_NOERR) err = closed;
+    return err != NC_NOERR ? err : pending;
+}
+
+int ncmpi_abort(int ncid)
+{
+    struct api_dataset *d;
+    int err = api_find(ncid, &d);
+    if (err != NC_NOERR) return err;
+
+    if (d->defining && !d->fresh) { /* back to what the file says */
+        struct cdf_header given_up = d->ds.header;
+        d->ds.header = d->before;
+        d->before = given_up;
+    }
+    err = driver_abort(d->top);
+    api_leave(d);
+    release(d);
+    return err;
+}
+
+int ncmpi_delete(const char *filename, MPI_Info info)
+{
+    if (filename == NULL) return NC_EINVAL;
+    return driver_delete(without_prefix(filename), info);
+}

@@ -1,0 +1,157 @@
+/* Hints, by one table: a key, how its text is read, where its value goes. */
+#include "base_hints.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base_error.h"
+#include "base_mem.h"
+#include "base_mpi.h"
+
+/* Words and the values they stand for; the first word of a value is the one that is
+ * reported. */
+struct word {
+    const char *text;
+    int64_t value;
+};
+static const struct word choice[] = {
+    {"enable", BASE_ENABLE}, {"disable", BASE_DISABLE}, {"auto", BASE_AUTO}, {NULL, 0}};
+static const struct word truth[] = {{"true", 1}, {"false", 0}, {NULL, 0}};
+static const struct word transfers[] = {{"auto", BASE_TRANSFER_AUTO},
+                                        {"direct", BASE_TRANSFER_DIRECT},
+                                        {"view", BASE_TRANSFER_VIEW},
+                                        {NULL, 0}};
+static const struct word drivers[] = {{"mpiio", 0}, {"gio", 0}, {NULL, 1}};
+
+#define AT(member) offsetof(struct base_hints, member)
+
+static const struct hint {
+    const char *key;
+    size_t offset;
+    int64_t value;            /* the default */
+    int64_t least;            /* numbers below it are passed over */
+    const struct word *words; /* NULL: a number */
+    bool reported;
+} table[] = {
+    {"nc_header_align_size", AT(header_align), 0, 1, NULL, true},
+    {"nc_var_align_size", AT(var_align), 0, 1, NULL, true},
+    {"nc_record_align_size", AT(record_align), 0, 1, NULL, true},
+    {"nc_header_read_chunk_size", AT(header_read_chunk), 262144, 1, NULL, true},
+    {"nc_data_move_chunk_size", AT(move_chunk), 4194304, 1, NULL, true},
+    {"nc_ibuf_size", AT(ibuf_size), 16777216, 1, NULL, true},
+    {"nc_in_place_swap", AT(in_place_swap), BASE_AUTO, 0, choice, true},
+    {"nc_hash_size_dim", AT(hash_size_dim), 256, 1, NULL, true},
+    {"nc_hash_size_var", AT(hash_size_var), 256, 1, NULL, true},
+    {"nc_hash_size_gattr", AT(hash_size_gattr), 64, 1, NULL, true},
+    {"nc_hash_size_vattr", AT(hash_size_vattr), 8, 1, NULL, true},
+    {"nc_num_aggrs_per_node", AT(aggregators_per_node), 0, 0, NULL, true},
+    {"nc_num_subfiles", AT(num_subfiles), 0, 0, NULL, true},
+    {"pnetcdf_subfiling", AT(subfiling), BASE_DISABLE, 0, choice, true},
+    {"nc_transfer", AT(transfer), BASE_TRANSFER_AUTO, 0, transfers, true},
+    {"romio_no_indep_rw", AT(no_indep_rw), 0, 0, truth, false},
+    {"nc_driver", AT(bad_driver), 0, 0, drivers, false},
+};
+
+static int64_t *value_of(struct base_hints *h, const struct hint *t)
+{
+    return (int64_t *)((char *)h + t->offset);
+}
+
+static void take_word(struct base_hints *h, const struct hint *t, const char *text)
+{
+    const struct word *w = t->words;
+    while (w->text != NULL && strcmp(w->text, text) != 0)
+        w++;
+    /* Only nc_driver gives a word that is not there a meaning: its last row. */
+    if (w->text != NULL || w->value != 0) *value_of(h, t) = w->value;
+}
+
+static void take_number(struct base_hints *h, const struct hint *t, const char *text)
+{
+    char *end;
+    errno = 0;
+    long long number = strtoll(text, &end, 10);
+    if (errno == 0 && end != text && *end == '\0' && number >= t->least)
+        *value_of(h, t) = number;
+}
+
+static void take(struct base_hints *h, const char *key, const char *text)
+{
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        if (strcmp(table[i].key, key) != 0) continue;
+        if (table[i].words != NULL)
+            take_word(h, &table[i], text);
+        else
+            take_number(h, &table[i], text);
+    }
+}
+
+/* Adds the pairs of PNETCDF_HINTS to info. */
+static int add_environment(MPI_Info info)
+{
+    const char *variable = getenv("PNETCDF_HINTS");
+    if (variable == NULL) return NC_NOERR;
+    char *copy = base_strdup(variable), *rest = copy, *pair, *saved;
+    if (copy == NULL) return NC_ENOMEM;
+
+    int result = MPI_SUCCESS;
+    for (; (pair = strtok_r(rest, ";", &saved)) != NULL; rest = NULL) {
+        pair += strspn(pair, " \t\n");
+        char *value = strchr(pair, '=');
+        if (value == NULL || value == pair || value[1] == '\0') continue;
+        *value++ = '\0';
+        value[strcspn(value, " \t\n")] = '\0';
+        if (strlen(pair) > MPI_MAX_INFO_KEY || strlen(value) > MPI_MAX_INFO_VAL) continue;
+        result = MPI_Info_set(info, pair, value);
+        if (result != MPI_SUCCESS) break;
+    }
+    base_free(copy);
+    return base_mpi_error(result, NC_EMPI, "MPI_Info_set");
+}
+
+static int take_all(struct base_hints *h, MPI_Info info)
+{
+    int nkeys, flag, result = MPI_Info_get_nkeys(info, &nkeys);
+    for (int i = 0; result == MPI_SUCCESS && i < nkeys; i++) {
+        char key[MPI_MAX_INFO_KEY + 1], text[MPI_MAX_INFO_VAL + 1];
+        result = MPI_Info_get_nthkey(info, i, key);
+        if (result != MPI_SUCCESS) break;
+        result = MPI_Info_get(info, key, MPI_MAX_INFO_VAL, text, &flag);
+        if (result == MPI_SUCCESS && flag) take(h, key, text);
+    }
+    return base_mpi_error(result, NC_EMPI, "reading the info object");
+}
+
+int base_hints_read(struct base_hints *h, MPI_Info user, MPI_Info *info)
+{
+    *h = (struct base_hints){0};
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+        *value_of(h, &table[i]) = table[i].value;
+
+    int result = user == MPI_INFO_NULL ? MPI_Info_create(info) : MPI_Info_dup(user, info);
+    if (result != MPI_SUCCESS) return base_mpi_error(result, NC_EMPI, "MPI_Info_dup");
+    int err = add_environment(*info);
+    if (err == NC_NOERR) err = take_all(h, *info);
+    if (err != NC_NOERR) MPI_Info_free(info);
+    return err;
+}
+
+int base_hints_report(const struct base_hints *h, MPI_Info info)
+{
+    int result = MPI_SUCCESS;
+    for (size_t i = 0; i < sizeof table / sizeof table[0] && result == MPI_SUCCESS; i++) {
+        const struct hint *t = &table[i];
+        int64_t value = *(const int64_t *)((const char *)h + t->offset);
+        char text[32];
+        if (!t->reported) continue;
+        snprintf(text, sizeof text, "%lld", (long long)value);
+        const char *shown = text;
+        for (const struct word *w = t->words; w != NULL && w->text != NULL; w++)
+            if (w->value == value) shown = w->text;
+        result = MPI_Info_set(info, t->key, shown);
+    }
+    return base_mpi_error(result, NC_EMPI, "MPI_Info_set");
+}

@@ -1,0 +1,40 @@
+/* Hints: what the user asked for through MPI_Info, the environment variable
+ * PNETCDF_HINTS or both. */
+#ifndef BASE_HINTS_H
+#define BASE_HINTS_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum base_choice { BASE_DISABLE, BASE_ENABLE, BASE_AUTO };
+enum base_transfer { BASE_TRANSFER_AUTO, BASE_TRANSFER_DIRECT, BASE_TRANSFER_VIEW };
+
+/* The library's own hints, plain values only: process 0's hold for all, so they
+ * are broadcast as bytes. Sizes are in bytes; 0 where the user said nothing and the
+ * library decides. */
+struct base_hints {
+    int64_t header_align, var_align, record_align;
+    int64_t header_read_chunk;
+    int64_t move_chunk;
+    int64_t ibuf_size;
+    int64_t in_place_swap; /* enum base_choice */
+    int64_t hash_size_dim, hash_size_var, hash_size_gattr, hash_size_vattr;
+    int64_t aggregators_per_node;
+    int64_t num_subfiles;
+    int64_t subfiling;   /* enum base_choice */
+    int64_t transfer;    /* enum base_transfer */
+    int64_t no_indep_rw; /* the MPI-IO hint romio_no_indep_rw, true or false */
+    int64_t bad_driver;  /* nc_driver asks for one that there is not */
+};
+
+/* Reads the hints: defaults, then user (may be MPI_INFO_NULL), then the environment
+ * variable PNETCDF_HINTS, "key=value;key=value". Text that is not of this form, and
+ * values out of a hint's range, are passed over. *info is a new info object with all
+ * keys of both, for MPI_File_open; the caller frees it. Local. NC_ENOMEM, NC_EMPI. */
+int base_hints_read(struct base_hints *h, MPI_Info user, MPI_Info *info);
+
+/* Adds the hints in force to info. Local. NC_EMPI. */
+int base_hints_report(const struct base_hints *h, MPI_Info info);
+
+#endif

@@ -1,0 +1,156 @@
+/* The registry of drivers, and the calls that fall through to the layer below. */
+#include "driver.h"
+
+#include "base_error.h"
+#include "base_mpi.h"
+#include "mpio.h"
+
+/* From the bottom of the stack to the top. */
+static const struct driver_ops *const registry[] = {&mpio_ops};
+
+enum { NDRIVERS = sizeof registry / sizeof registry[0] };
+
+/* Puts the wanted layers on each other; takes all down again if one fails. */
+static int build(struct driver_dataset *ds, int mode, bool create, struct driver **top)
+{
+    struct driver *d = NULL;
+    for (int i = 0; i < NDRIVERS; i++) {
+        const struct driver_ops *ops = registry[i];
+        if (ops->wanted != NULL && !ops->wanted(ds)) continue;
+        struct driver *lower = d;
+        int err = create ? ops->create(ds, mode, lower, &d) : ops->open(ds, mode, lower, &d);
+        if (err == NC_NOERR) continue;
+        if (lower != NULL) driver_abort(lower);
+        return err;
+    }
+    *top = d;
+    return NC_NOERR;
+}
+
+int driver_create(struct driver_dataset *ds, int cmode, struct driver **top)
+{
+    return build(ds, cmode, true, top);
+}
+
+int driver_open(struct driver_dataset *ds, int omode, struct driver **top)
+{
+    return build(ds, omode, false, top);
+}
+
+int driver_delete(const char *path, MPI_Info info)
+{
+    return mpio_file_delete(path, info);
+}
+
+int driver_agree(struct driver_dataset *ds, int error, int *failed, int64_t *values,
+                 int n)
+{
+    /* Codes are negative, so the worst is the maximum of their opposites. */
+    int64_t all[2 + DRIVER_AGREE_MAX] = {-error, -ds->failed};
+    for (int i = 0; i < n; i++)
+        all[2 + i] = values[i];
+
+    int mpi = MPI_Allreduce(MPI_IN_PLACE, all, 2 + n, MPI_INT64_T, MPI_MAX, ds->comm);
+    if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "agreeing on a result");
+
+    for (int i = 0; i < n; i++)
+        values[i] = all[2 + i];
+    if (failed != NULL) {
+        *failed = (int)-all[1];
+        ds->failed = NC_NOERR;
+    }
+    return (int)-all[0];
+}
+
+int driver_close(struct driver *d)
+{
+    while (d->ops->close == NULL)
+        d = d->lower;
+    return d->ops->close(d);
+}
+
+int driver_abort(struct driver *d)
+{
+    while (d->ops->abort == NULL)
+        d = d->lower;
+    return d->ops->abort(d);
+}
+
+int driver_redef(struct driver *d)
+{
+    while (d->ops->redef == NULL)
+        d = d->lower;
+    return d->ops->redef(d);
+}
+
+int driver_enddef(struct driver *d, const struct cdf_header *before)
+{
+    while (d->ops->enddef == NULL)
+        d = d->lower;
+    return d->ops->enddef(d, before);
+}
+
+int driver_write_header(struct driver *d)
+{
+    while (d->ops->write_header == NULL)
+        d = d->lower;
+    return d->ops->write_header(d);
+}
+
+int driver_begin_indep(struct driver *d)
+{
+    while (d->ops->begin_indep == NULL)
+        d = d->lower;
+    return d->ops->begin_indep(d);
+}
+
+int driver_end_indep(struct driver *d)
+{
+    while (d->ops->end_indep == NULL)
+        d = d->lower;
+    return d->ops->end_indep(d);
+}
+
+int driver_put(struct driver *d, struct driver_request *reqs, int64_t n,
+               enum driver_mode mode, int error)
+{
+    while (d->ops->put == NULL)
+        d = d->lower;
+    return d->ops->put(d, reqs, n, mode, error);
+}
+
+int driver_get(struct driver *d, struct driver_request *reqs, int64_t n,
+               enum driver_mode mode, int error)
+{
+    while (d->ops->get == NULL)
+        d = d->lower;
+    return d->ops->get(d, reqs, n, mode, error);
+}
+
+int driver_sync(struct driver *d)
+{
+    while (d->ops->sync == NULL)
+        d = d->lower;
+    return d->ops->sync(d);
+}
+
+int driver_sync_numrecs(struct driver *d)
+{
+    while (d->ops->sync_numrecs == NULL)
+        d = d->lower;
+    return d->ops->sync_numrecs(d);
+}
+
+int driver_flush(struct driver *d)
+{
+    while (d->ops->flush == NULL)
+        d = d->lower;
+    return d->ops->flush(d);
+}
+
+int driver_inq_info(struct driver *d, MPI_Info info)
+{
+    while (d->ops->inq_info == NULL)
+        d = d->lower;
+    return d->ops->inq_info(d, info);
+}

@@ -1,0 +1,75 @@
+/* Filling: each process puts the fill value to its share of each variable, a band
+ * across the longest dimension. */
+#include "driver_fill.h"
+
+#include <string.h>
+
+#include "base_arena.h"
+#include "base_error.h"
+
+/* Process rank's part [*start, *start + *count) of length. */
+static void share(int rank, int nprocs, int64_t length, MPI_Offset *start,
+                  MPI_Offset *count)
+{
+    int64_t each = length / nprocs, rest = length % nprocs;
+    *start = rank * each + (rank < rest ? rank : rest);
+    *count = each + (rank < rest);
+}
+
+static void choose_band(const struct driver_dataset *ds, const struct cdf_var *v,
+                        MPI_Offset rec, MPI_Offset nrecs, MPI_Offset *start,
+                        MPI_Offset *count)
+{
+    int longest = 0;
+    for (int i = 0; i < v->ndims; i++) {
+        bool record = i == 0 && v->is_record;
+        start[i] = record ? rec : 0;
+        count[i] = record ? nrecs : v->shape[i];
+        if (count[i] > count[longest]) longest = i;
+    }
+    MPI_Offset first;
+    share(ds->rank, ds->nprocs, count[longest], &first, &count[longest]);
+    start[longest] += first;
+}
+
+/* This process's part of one variable. False if it has none. */
+static bool make_request(const struct driver_dataset *ds, int varid, MPI_Offset rec,
+                         MPI_Offset nrecs, MPI_Offset *start, struct driver_request *r)
+{
+    const struct cdf_var *v = &ds->header.vars[varid];
+    MPI_Offset *count = start + v->ndims;
+    if (v->ndims == 0 && ds->rank != 0) return false;
+    if (v->ndims > 0) choose_band(ds, v, rec, nrecs, start, count);
+
+    int64_t nelems = 1;
+    for (int i = 0; i < v->ndims; i++)
+        nelems *= count[i];
+    *r = (struct driver_request){.varid = varid,
+                                 .start = start,
+                                 .count = count,
+                                 .type = (enum conv_type)conv_type_of(v->type),
+                                 .nelems = nelems};
+    return nelems > 0;
+}
+
+int driver_fill(struct driver *d, int first, int last, MPI_Offset rec, MPI_Offset nrecs)
+{
+    const struct driver_dataset *ds = d->ds;
+    struct base_arena arena = {0};
+    struct driver_request *reqs =
+        base_arena_alloc(&arena, (size_t)(last - first) * sizeof *reqs);
+    int err = reqs == NULL ? NC_ENOMEM : NC_NOERR;
+    int64_t n = 0;
+    for (int id = first; id < last && err == NC_NOERR; id++) {
+        const struct cdf_var *v = &ds->header.vars[id];
+        if (!v->fill || (v->is_record && nrecs == 0)) continue;
+        MPI_Offset *place = base_arena_alloc(&arena, 2 * (size_t)v->ndims * sizeof *place);
+        if (place == NULL)
+            err = NC_ENOMEM;
+        else if (make_request(ds, id, rec, nrecs, place, &reqs[n]))
+            n++;
+    }
+    err = driver_put(d, reqs, err == NC_NOERR ? n : 0, DRIVER_COLLECTIVE, err);
+    base_arena_free(&arena);
+    return err;
+}

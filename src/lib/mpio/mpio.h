@@ -1,0 +1,54 @@
+/* The default driver: one shared file through MPI-IO. */
+#ifndef MPIO_H
+#define MPIO_H
+
+#include "driver.h"
+#include "mpio_file.h"
+
+extern const struct driver_ops mpio_ops;
+
+struct mpio {
+    struct driver base;
+    struct mpio_file file;
+    bool created;            /* made by us and no enddef has completed yet */
+    bool defined;            /* an enddef has completed: close gives the file its size */
+    int64_t numrecs_in_file; /* what the header in the file says */
+    unsigned char *staging;  /* kept between calls */
+    size_t staging_size;
+};
+
+/* staging memory of at least size bytes; its contents are lost. NC_ENOMEM. */
+int mpio_reserve(struct mpio *m, size_t size);
+
+/* ---- mpio_open.c ---- */
+int mpio_create(struct driver_dataset *ds, int cmode, struct driver *lower,
+                struct driver **self);
+int mpio_open(struct driver_dataset *ds, int omode, struct driver *lower,
+              struct driver **self);
+int mpio_close(struct driver *self);
+int mpio_abort(struct driver *self);
+
+/* ---- mpio_header.c: collective, the result local unless said otherwise ---- */
+
+/* Process 0 reads and decodes the header, all receive it. Agreed. */
+int mpio_read_header(struct mpio *m);
+/* Process 0 writes the header, from the definitions of the dataset. */
+int mpio_write_header(struct driver *self);
+/* Process 0 writes numrecs if the file has another. Called with numrecs agreed. */
+int mpio_write_numrecs(struct mpio *m);
+/* Agrees on numrecs and writes it. */
+int mpio_sync_numrecs(struct driver *self);
+
+/* ---- mpio_define.c, mpio_move.c ---- */
+int mpio_redef(struct driver *self);
+int mpio_enddef(struct driver *self, const struct cdf_header *before);
+/* Moves what has another place in the new layout, all processes together. Agreed. */
+int mpio_move(struct mpio *m, const struct cdf_header *before);
+
+/* ---- mpio_transfer.c ---- */
+int mpio_put(struct driver *self, struct driver_request *reqs, int64_t n,
+             enum driver_mode mode, int error);
+int mpio_get(struct driver *self, struct driver_request *reqs, int64_t n,
+             enum driver_mode mode, int error);
+
+#endif

@@ -1,0 +1,36 @@
+/* In and out of define mode: the file follows its definitions. */
+#include "mpio.h"
+
+#include "base_error.h"
+#include "driver_fill.h"
+
+int mpio_redef(struct driver *self)
+{
+    return self->ds->writable ? mpio_sync_numrecs(self) : NC_NOERR;
+}
+
+/* Are there variables from `first` on to be filled? */
+static bool wants_fill(const struct cdf_header *h, int first)
+{
+    for (int id = first; id < h->nvars; id++)
+        if (h->vars[id].fill && (!h->vars[id].is_record || h->numrecs > 0)) return true;
+    return false;
+}
+
+int mpio_enddef(struct driver *self, const struct cdf_header *before)
+{
+    struct mpio *m = (struct mpio *)self;
+    struct driver_dataset *ds = self->ds;
+    int first = before == NULL ? 0 : before->nvars;
+
+    int err = before == NULL ? NC_NOERR : mpio_move(m, before);
+    if (err == NC_NOERR) err = mpio_write_header(self);
+    err = driver_agree(ds, err, NULL, NULL, 0);
+    if (err != NC_NOERR) return err;
+
+    m->created = false;
+    m->defined = true;
+    if (!wants_fill(&ds->header, first)) return NC_NOERR;
+    err = driver_fill(self, first, ds->header.nvars, 0, ds->header.numrecs);
+    return driver_agree(ds, err, NULL, NULL, 0);
+}

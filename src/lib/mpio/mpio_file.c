@@ -1,0 +1,223 @@
+/* The shared file. Single transfers stay under 2^30 bytes: large counts are not to be
+ * trusted everywhere. */
+#include "mpio_file.h"
+
+#include <string.h>
+
+#include "base_error.h"
+#include "base_mpi.h"
+
+enum { PIECE = 1 << 30 };
+
+int mpio_file_open(struct mpio_file *f, struct driver_dataset *ds, int amode)
+{
+    *f = (struct mpio_file){.ds = ds,
+                            .amode = amode,
+                            .bytes = MPI_FILE_NULL,
+                            .view = MPI_FILE_NULL,
+                            .no_indep = ds->hints.no_indep_rw != 0};
+    int mpi = MPI_File_open(ds->comm, ds->path, amode, ds->info, &f->bytes);
+    /* The view handle must not ask for a new file again. */
+    f->amode &= ~(MPI_MODE_CREATE | MPI_MODE_EXCL);
+    return base_mpi_error(mpi, NC_EFILE, ds->path);
+}
+
+int mpio_file_close(struct mpio_file *f)
+{
+    int first = NC_NOERR;
+    MPI_File *handles[] = {&f->view, &f->bytes};
+    for (int i = 0; i < 2; i++) {
+        if (*handles[i] == MPI_FILE_NULL) continue;
+        int err = base_mpi_error(MPI_File_close(handles[i]), NC_EFILE, "closing the file");
+        if (first == NC_NOERR) first = err;
+    }
+    return first;
+}
+
+/* How many of n bytes a transfer moved. */
+static int64_t moved(MPI_Status *status, int64_t n)
+{
+    int count;
+    if (MPI_Get_count(status, MPI_BYTE, &count) != MPI_SUCCESS || count == MPI_UNDEFINED)
+        return 0;
+    return count < n ? count : n;
+}
+
+static int check_written(int mpi, MPI_Status *status, int64_t n)
+{
+    if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EWRITE, "writing");
+    int64_t done = moved(status, n);
+    if (done == n) return NC_NOERR;
+    return base_error_set(NC_EWRITE, "only %lld of %lld bytes were written",
+                          (long long)done, (long long)n);
+}
+
+int mpio_file_read(struct mpio_file *f, int64_t offset, void *bytes, int64_t n)
+{
+    unsigned char *p = bytes;
+    while (n > 0) {
+        MPI_Status status;
+        int64_t piece = n < PIECE ? n : PIECE;
+        int mpi = MPI_File_read_at(f->bytes, offset, p, (int)piece, MPI_BYTE, &status);
+        if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EREAD, "reading");
+        int64_t done = moved(&status, piece);
+        f->ds->get_bytes += done;
+        if (done == 0) {
+            memset(p, 0, (size_t)n);
+            return NC_NOERR;
+        }
+        p += done;
+        offset += done;
+        n -= done;
+    }
+    return NC_NOERR;
+}
+
+int mpio_file_write(struct mpio_file *f, int64_t offset, const void *bytes, int64_t n)
+{
+    const unsigned char *p = bytes;
+    while (n > 0) {
+        MPI_Status status;
+        int64_t piece = n < PIECE ? n : PIECE;
+        int mpi = MPI_File_write_at(f->bytes, offset, p, (int)piece, MPI_BYTE, &status);
+        int err = check_written(mpi, &status, piece);
+        if (err != NC_NOERR) return err;
+        f->ds->put_bytes += piece;
+        p += piece;
+        offset += piece;
+        n -= piece;
+    }
+    return NC_NOERR;
+}
+
+/* One collective step of process 0's transfer: its piece there, nothing elsewhere. */
+static int read_all(struct mpio_file *f, int64_t offset, void *bytes, int64_t n)
+{
+    MPI_Status status;
+    int mpi = MPI_File_read_at_all(f->bytes, offset, bytes, (int)n, MPI_BYTE, &status);
+    if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EREAD, "reading");
+    int64_t done = n > 0 ? moved(&status, n) : 0;
+    f->ds->get_bytes += done;
+    if (n > done) memset((char *)bytes + done, 0, (size_t)(n - done));
+    return NC_NOERR;
+}
+
+static int write_all(struct mpio_file *f, int64_t offset, const void *bytes, int64_t n)
+{
+    MPI_Status status;
+    int mpi = MPI_File_write_at_all(f->bytes, offset, bytes, (int)n, MPI_BYTE, &status);
+    f->ds->put_bytes += n;
+    return n == 0 && mpi == MPI_SUCCESS ? NC_NOERR : check_written(mpi, &status, n);
+}
+
+int mpio_file_read_root(struct mpio_file *f, int64_t offset, void *bytes, int64_t n)
+{
+    bool root = f->ds->rank == 0 && bytes != NULL;
+    if (!f->no_indep) return root ? mpio_file_read(f, offset, bytes, n) : NC_NOERR;
+
+    int first = NC_NOERR;
+    for (int64_t at = 0; at < n; at += PIECE) {
+        int64_t piece = n - at < PIECE ? n - at : PIECE;
+        int err = root ? read_all(f, offset + at, (char *)bytes + at, piece)
+                       : read_all(f, 0, NULL, 0);
+        if (first == NC_NOERR) first = err;
+    }
+    return first;
+}
+
+int mpio_file_write_root(struct mpio_file *f, int64_t offset, const void *bytes,
+                         int64_t n)
+{
+    bool root = f->ds->rank == 0 && bytes != NULL;
+    if (!f->no_indep) return root ? mpio_file_write(f, offset, bytes, n) : NC_NOERR;
+
+    int first = NC_NOERR;
+    for (int64_t at = 0; at < n; at += PIECE) {
+        int64_t piece = n - at < PIECE ? n - at : PIECE;
+        int err = root ? write_all(f, offset + at, (const char *)bytes + at, piece)
+                       : write_all(f, 0, NULL, 0);
+        if (first == NC_NOERR) first = err;
+    }
+    return first;
+}
+
+/* The view handle, showing filetype. */
+static int set_view(struct mpio_file *f, MPI_Datatype filetype)
+{
+    if (f->view == MPI_FILE_NULL) {
+        int mpi =
+            MPI_File_open(f->ds->comm, f->ds->path, f->amode, f->ds->info, &f->view);
+        if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EFILE, f->ds->path);
+    }
+    int mpi = MPI_File_set_view(f->view, 0, MPI_BYTE, filetype, "native", MPI_INFO_NULL);
+    return base_mpi_error(mpi, NC_EFILEVIEW, "MPI_File_set_view");
+}
+
+int mpio_file_read_view(struct mpio_file *f, MPI_Datatype filetype, MPI_Datatype memtype,
+                        void *bytes, int64_t n)
+{
+    MPI_Status status;
+    int err = set_view(f, filetype);
+    if (err != NC_NOERR) return err;
+    int count = memtype == MPI_BYTE ? (int)n : 1;
+    int mpi = MPI_File_read_at_all(f->view, 0, bytes, count, memtype, &status);
+    f->ds->get_bytes += n;
+    return base_mpi_error(mpi, NC_EREAD, "reading");
+}
+
+int mpio_file_write_view(struct mpio_file *f, MPI_Datatype filetype, MPI_Datatype memtype,
+                         const void *bytes, int64_t n)
+{
+    MPI_Status status;
+    int err = set_view(f, filetype);
+    if (err != NC_NOERR) return err;
+    int count = memtype == MPI_BYTE ? (int)n : 1;
+    int mpi = MPI_File_write_at_all(f->view, 0, bytes, count, memtype, &status);
+    f->ds->put_bytes += n;
+    return n == 0 && mpi == MPI_SUCCESS ? NC_NOERR : check_written(mpi, &status, n);
+}
+
+int mpio_file_size(struct mpio_file *f, int64_t *size)
+{
+    MPI_Offset bytes = 0;
+    int mpi = MPI_File_get_size(f->bytes, &bytes);
+    *size = bytes;
+    return base_mpi_error(mpi, NC_EFILE, "asking for the file's size");
+}
+
+int mpio_file_resize(struct mpio_file *f, int64_t size)
+{
+    return base_mpi_error(MPI_File_set_size(f->bytes, size), NC_EWRITE,
+                          "setting the file's size");
+}
+
+int mpio_file_sync(struct mpio_file *f)
+{
+    int mpi = MPI_File_sync(f->bytes);
+    if (mpi == MPI_SUCCESS && f->view != MPI_FILE_NULL) mpi = MPI_File_sync(f->view);
+    return base_mpi_error(mpi, NC_EWRITE, "MPI_File_sync");
+}
+
+int mpio_file_info(struct mpio_file *f, MPI_Info info)
+{
+    MPI_Info used;
+    int mpi = MPI_File_get_info(f->bytes, &used);
+    if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "MPI_File_get_info");
+
+    int nkeys, flag;
+    mpi = MPI_Info_get_nkeys(used, &nkeys);
+    for (int i = 0; mpi == MPI_SUCCESS && i < nkeys; i++) {
+        char key[MPI_MAX_INFO_KEY + 1], text[MPI_MAX_INFO_VAL + 1];
+        mpi = MPI_Info_get_nthkey(used, i, key);
+        if (mpi == MPI_SUCCESS)
+            mpi = MPI_Info_get(used, key, MPI_MAX_INFO_VAL, text, &flag);
+        if (mpi == MPI_SUCCESS && flag) mpi = MPI_Info_set(info, key, text);
+    }
+    MPI_Info_free(&used);
+    return base_mpi_error(mpi, NC_EMPI, "reading MPI-IO's hints");
+}
+
+int mpio_file_delete(const char *path, MPI_Info info)
+{
+    return base_mpi_error(MPI_File_delete(path, info), NC_EFILE, path);
+}

@@ -1,0 +1,136 @@
+/* The header between the file and the processes: one reads or writes, all know. */
+#include "mpio.h"
+
+#include <string.h>
+
+#include "base_error.h"
+#include "base_mem.h"
+#include "base_mpi.h"
+
+/* MPI messages stay under 2^31 bytes. */
+static int broadcast(struct driver_dataset *ds, unsigned char *bytes, int64_t n)
+{
+    enum { PIECE = 1 << 30 };
+    int mpi = MPI_SUCCESS;
+    for (int64_t at = 0; at < n && mpi == MPI_SUCCESS; at += PIECE)
+        mpi = MPI_Bcast(bytes + at, (int)(n - at < PIECE ? n - at : PIECE), MPI_BYTE, 0,
+                        ds->comm);
+    return base_mpi_error(mpi, NC_EMPI, "distributing the header");
+}
+
+/* An error that process 0 found, with its words, on every process. */
+static int share_error(struct driver_dataset *ds, int code)
+{
+    char detail[1024] = "";
+    if (ds->rank == 0)
+        strncpy(detail, base_error_detail(code), sizeof detail - 1);
+    int mpi = MPI_Bcast(detail, sizeof detail, MPI_CHAR, 0, ds->comm);
+    if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "distributing an error");
+    return detail[0] != '\0' ? base_error_set(code, "%s", detail) : code;
+}
+
+/* The header as process 0 reads it: bytes[0..have) of the file. */
+struct reading {
+    unsigned char *bytes;
+    int64_t have, file_size;
+};
+
+/* Reads on up to `want` bytes and tries to decode, unless process 0 has an error from
+ * before. All take part; process 0's result is cdf_decode's. */
+static int read_on(struct mpio *m, struct reading *r, int64_t want, int err)
+{
+    struct driver_dataset *ds = m->base.ds;
+    unsigned char *grown = NULL;
+    if (ds->rank == 0 && err == NC_NOERR) {
+        grown = base_realloc(r->bytes, (size_t)want);
+        if (grown == NULL) err = NC_ENOMEM;
+        else r->bytes = grown;
+    }
+    int read = mpio_file_read_root(&m->file, r->have,
+                                   grown == NULL ? NULL : grown + r->have, want - r->have);
+    r->have = want;
+    if (ds->rank != 0) return NC_NOERR;
+    if (err == NC_NOERR) err = read;
+    if (err != NC_NOERR) return err;
+
+    struct cdf_fault fault;
+    int64_t usable = want < r->file_size ? want : r->file_size;
+    err = cdf_decode(&ds->header, r->bytes, (size_t)usable, r->file_size, &fault);
+    if (err == NC_NOERR || err == CDF_MORE) return err;
+    return base_error_set(err, "%s: offset %lld: %s", ds->path, (long long)fault.offset,
+                          fault.reason);
+}
+
+/* Everyone else's part: the header's bytes, decoded. */
+static int receive(struct mpio *m, struct reading *r, int64_t length, int64_t file_size)
+{
+    struct driver_dataset *ds = m->base.ds;
+    if (ds->rank != 0) r->bytes = base_malloc((size_t)length);
+    int err = driver_agree(ds, r->bytes == NULL ? NC_ENOMEM : NC_NOERR, NULL, NULL, 0);
+    if (err == NC_NOERR) err = broadcast(ds, r->bytes, length);
+    if (err == NC_NOERR && ds->rank != 0)
+        err = cdf_decode(&ds->header, r->bytes, (size_t)length, file_size, NULL);
+    return driver_agree(ds, err == CDF_MORE ? NC_ENOTNC : err, NULL, NULL, 0);
+}
+
+int mpio_read_header(struct mpio *m)
+{
+    struct driver_dataset *ds = m->base.ds;
+    struct reading r = {0};
+    int64_t note[3]; /* what process 0 found: result, header's length, file's size */
+    int64_t want = ds->hints.header_read_chunk;
+
+    int err = ds->rank == 0 ? mpio_file_size(&m->file, &r.file_size) : NC_NOERR;
+    do {
+        err = read_on(m, &r, want, err == CDF_MORE ? NC_NOERR : err);
+        note[0] = err;
+        note[1] = err == NC_NOERR ? ds->header.size : 0;
+        note[2] = r.file_size;
+        int mpi = MPI_Bcast(note, 3, MPI_INT64_T, 0, ds->comm);
+        err = mpi == MPI_SUCCESS ? (int)note[0] : base_mpi_error(mpi, NC_EMPI, "MPI_Bcast");
+        want *= 2;
+    } while (err == CDF_MORE);
+    if (err != NC_NOERR) err = share_error(ds, err);
+    else if (ds->nprocs > 1) err = receive(m, &r, note[1], note[2]);
+    base_free(r.bytes);
+    return err;
+}
+
+int mpio_write_header(struct driver *self)
+{
+    struct mpio *m = (struct mpio *)self;
+    struct driver_dataset *ds = self->ds;
+    int64_t size = ds->header.size;
+    unsigned char *bytes = NULL;
+    int err = NC_NOERR;
+    if (ds->rank == 0) {
+        bytes = base_malloc((size_t)size);
+        if (bytes == NULL) err = NC_ENOMEM;
+        else cdf_encode(&ds->header, bytes);
+    }
+    int written = mpio_file_write_root(&m->file, 0, bytes, size);
+    base_free(bytes);
+    m->numrecs_in_file = ds->header.numrecs;
+    return err != NC_NOERR ? err : written;
+}
+
+int mpio_write_numrecs(struct mpio *m)
+{
+    struct driver_dataset *ds = m->base.ds;
+    if (ds->header.numrecs == m->numrecs_in_file) return NC_NOERR;
+
+    unsigned char field[8];
+    int width = cdf_encode_numrecs(ds->header.format, ds->header.numrecs, field);
+    int err = mpio_file_write_root(&m->file, 4, field, width);
+    m->numrecs_in_file = ds->header.numrecs;
+    return err;
+}
+
+int mpio_sync_numrecs(struct driver *self)
+{
+    struct driver_dataset *ds = self->ds;
+    int failed, err = driver_agree(ds, NC_NOERR, &failed, &ds->header.numrecs, 1);
+    if (err != NC_NOERR) return err;
+    err = mpio_write_numrecs((struct mpio *)self);
+    return failed != NC_NOERR ? failed : err;
+}

@@ -1,0 +1,116 @@
+/* Moving data to a new layout, all processes together.
+ *
+ * Steps come last place first and go upwards only, so what a round overwrites was read
+ * in this round or before. A round takes steps of a bounded number of bytes, each
+ * process reads its share of them, all agree, and each writes its share. */
+#include "base_error.h"
+#include "mpio_tile.h"
+
+/* The steps, as a stream that can be cut anywhere. */
+struct steps {
+    const struct cdf_header *before, *after;
+    struct cdf_move_state state;
+    struct cdf_move move; /* what is left of the current step: its low end */
+    bool ended;
+};
+
+/* Takes the highest bytes of what is left, up to max. False at the end. */
+static bool take(struct steps *s, int64_t max, struct cdf_move *part)
+{
+    while (s->move.length == 0 && !s->ended)
+        s->ended = !cdf_next_move(s->before, s->after, &s->state, &s->move);
+    if (s->ended) return false;
+
+    int64_t n = s->move.length < max ? s->move.length : max;
+    s->move.length -= n;
+    *part = (struct cdf_move){.from = s->move.from + s->move.length,
+                              .to = s->move.to + s->move.length,
+                              .length = n};
+    return true;
+}
+
+/* One process's share of a round: where its bytes come from, and where they go. */
+struct round {
+    struct mpio_tile from, to;
+};
+
+static int add(struct round *r, const struct cdf_move *part)
+{
+    int err = mpio_tile_add(&r->from, part->from, part->length, r->from.used);
+    if (err == NC_NOERR)
+        err = mpio_tile_add(&r->to, part->to, part->length, r->from.used);
+    r->from.used += part->length;
+    return err;
+}
+
+/* Deals a round's steps out: each process gets the next `chunk` bytes. */
+static int deal(struct mpio *m, struct steps *s, int64_t chunk, struct round *r,
+                bool *more)
+{
+    struct cdf_move part;
+    int err = NC_NOERR;
+    mpio_tile_clear(&r->from);
+    mpio_tile_clear(&r->to);
+    *more = false;
+    for (int rank = 0; rank < m->base.ds->nprocs; rank++)
+        for (int64_t room = chunk; room > 0 && take(s, room, &part); room -= part.length) {
+            *more = true;
+            if (rank == m->base.ds->rank && err == NC_NOERR) err = add(r, &part);
+        }
+    return err;
+}
+
+/* Sorted, and with the staging memory behind both. */
+static int settle(struct mpio *m, struct round *r)
+{
+    int err = mpio_reserve(m, (size_t)r->from.used);
+    if (err == NC_NOERR) err = mpio_tile_sort(&r->from, false);
+    if (err == NC_NOERR) err = mpio_tile_sort(&r->to, true);
+    if (err != NC_NOERR) {
+        mpio_tile_clear(&r->from);
+        mpio_tile_clear(&r->to);
+    }
+    r->from.bytes = r->to.bytes = m->staging;
+    return err;
+}
+
+static int move_round(struct mpio *m, struct round *r, int err)
+{
+    struct driver_dataset *ds = m->base.ds;
+    enum mpio_way way = m->file.no_indep ? MPIO_VIEW : MPIO_DIRECT;
+    if (err == NC_NOERR) err = settle(m, r);
+    int io = mpio_tile_read(m, &r->from, way);
+    err = driver_agree(ds, err != NC_NOERR ? err : io, NULL, NULL, 0);
+    return err == NC_NOERR ? mpio_tile_write(m, &r->to, way) : err;
+}
+
+int mpio_move(struct mpio *m, const struct cdf_header *before)
+{
+    struct driver_dataset *ds = m->base.ds;
+    struct steps s = {.before = before, .after = &ds->header};
+    struct round r = {0};
+    int64_t size = 0;
+    bool more;
+
+    int err = deal(m, &s, ds->hints.move_chunk, &r, &more);
+    if (!more) return NC_NOERR;
+
+    /* What others have written must be here before it is read, and the end of the file
+     * too: a hole there moves as zeros. */
+    int synced = mpio_file_sync(&m->file);
+    if (err == NC_NOERR) err = synced;
+    int sized = mpio_file_size(&m->file, &size);
+    err = driver_agree(ds, err != NC_NOERR ? err : sized, NULL, &size, 1);
+    if (err == NC_NOERR && size < cdf_file_size(before))
+        err = mpio_file_resize(&m->file, cdf_file_size(before));
+
+    while (more && err == NC_NOERR) {
+        err = move_round(m, &r, err);
+        int dealt = deal(m, &s, ds->hints.move_chunk, &r, &more);
+        if (err == NC_NOERR) err = dealt;
+        err = driver_agree(ds, err, NULL, NULL, 0);
+    }
+    mpio_tile_free(&r.from);
+    mpio_tile_free(&r.to);
+    return err;
+}

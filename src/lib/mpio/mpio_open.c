@@ -1,0 +1,174 @@
+/* Life of a dataset in the default driver: create, open, close, abort. */
+#include "mpio.h"
+
+#include "base_error.h"
+#include "base_mem.h"
+#include "mpio_file.h"
+
+static int inq_info(struct driver *self, MPI_Info info)
+{
+    struct mpio *m = (struct mpio *)self;
+    int err = mpio_file_info(&m->file, info);
+    if (err == NC_NOERR) err = base_hints_report(&self->ds->hints, info);
+    return err;
+}
+
+static int sync_file(struct driver *self)
+{
+    struct mpio *m = (struct mpio *)self;
+    int err = self->ds->writable ? mpio_sync_numrecs(self) : NC_NOERR;
+    int synced = mpio_file_sync(&m->file);
+    int failed, agreed =
+                    driver_agree(self->ds, err != NC_NOERR ? err : synced, &failed, NULL, 0);
+    return agreed != NC_NOERR ? agreed : failed;
+}
+
+/* Nothing is staged from one call to the next. */
+static int flush(struct driver *self)
+{
+    (void)self;
+    return NC_NOERR;
+}
+
+static int begin_indep(struct driver *self)
+{
+    (void)self;
+    return NC_NOERR;
+}
+
+static int end_indep(struct driver *self)
+{
+    return self->ds->writable ? mpio_sync_numrecs(self) : NC_NOERR;
+}
+
+const struct driver_ops mpio_ops = {
+    .name = "mpiio",
+    .create = mpio_create,
+    .open = mpio_open,
+    .close = mpio_close,
+    .abort = mpio_abort,
+    .redef = mpio_redef,
+    .enddef = mpio_enddef,
+    .write_header = mpio_write_header,
+    .begin_indep = begin_indep,
+    .end_indep = end_indep,
+    .put = mpio_put,
+    .get = mpio_get,
+    .sync = sync_file,
+    .sync_numrecs = mpio_sync_numrecs,
+    .flush = flush,
+    .inq_info = inq_info,
+};
+
+int mpio_reserve(struct mpio *m, size_t size)
+{
+    if (size <= m->staging_size) return NC_NOERR;
+    base_free(m->staging);
+    m->staging_size = 0;
+    m->staging = base_malloc(size);
+    if (m->staging == NULL) return NC_ENOMEM;
+    m->staging_size = size;
+    return NC_NOERR;
+}
+
+static void release(struct mpio *m)
+{
+    base_free(m->staging);
+    base_free(m);
+}
+
+/* A new layer on an opened file; all or none have it. */
+static int start(struct driver_dataset *ds, int amode, struct mpio **out)
+{
+    struct mpio *m = base_calloc(1, sizeof *m);
+    int err = driver_agree(ds, m == NULL ? NC_ENOMEM : NC_NOERR, NULL, NULL, 0);
+    if (err == NC_NOERR) {
+        m->base = (struct driver){.ops = &mpio_ops, .ds = ds};
+        err = mpio_file_open(&m->file, ds, amode);
+    }
+    if (err != NC_NOERR) {
+        base_free(m);
+        return err;
+    }
+    *out = m;
+    return NC_NOERR;
+}
+
+int mpio_create(struct driver_dataset *ds, int cmode, struct driver *lower,
+                struct driver **self)
+{
+    struct mpio *m;
+    bool keep = (cmode & NC_NOCLOBBER) != 0;
+    int err = start(ds, MPI_MODE_RDWR | MPI_MODE_CREATE | (keep ? MPI_MODE_EXCL : 0), &m);
+    if (err != NC_NOERR) return err;
+
+    /* Emptied rather than removed: a symbolic link stays one. */
+    err = keep ? NC_NOERR : mpio_file_resize(&m->file, 0);
+    err = driver_agree(ds, err, NULL, NULL, 0);
+    if (err != NC_NOERR) {
+        mpio_file_close(&m->file);
+        release(m);
+        return err;
+    }
+    m->base.lower = lower;
+    m->created = true;
+    *self = &m->base;
+    return NC_NOERR;
+}
+
+int mpio_open(struct driver_dataset *ds, int omode, struct driver *lower,
+              struct driver **self)
+{
+    struct mpio *m;
+    int err = start(ds, omode & NC_WRITE ? MPI_MODE_RDWR : MPI_MODE_RDONLY, &m);
+    if (err != NC_NOERR) return err;
+
+    err = mpio_read_header(m);
+    if (err != NC_NOERR) {
+        mpio_file_close(&m->file);
+        release(m);
+        return err;
+    }
+    m->base.lower = lower;
+    m->numrecs_in_file = ds->header.numrecs;
+    *self = &m->base;
+    return NC_NOERR;
+}
+
+/* A dataset has the size its header promises, even where nothing was written: a file
+ * that was cut off can then be told from one that was never filled. Never shrinks it. */
+static int give_size(struct mpio *m)
+{
+    int64_t wanted = cdf_file_size(&m->base.ds->header), size = 0;
+    int err = m->base.ds->rank == 0 ? mpio_file_size(&m->file, &size) : NC_NOERR;
+    err = driver_agree(m->base.ds, err, NULL, &size, 1);
+    if (err == NC_NOERR && size < wanted) err = mpio_file_resize(&m->file, wanted);
+    return err;
+}
+
+int mpio_close(struct driver *self)
+{
+    struct mpio *m = (struct mpio *)self;
+    int err = NC_NOERR;
+    if (self->ds->writable) err = mpio_sync_numrecs(self);
+    if (err == NC_NOERR && m->defined) err = give_size(m);
+
+    int closed = mpio_file_close(&m->file);
+    release(m);
+    return err != NC_NOERR ? err : closed;
+}
+
+int mpio_abort(struct driver *self)
+{
+    struct mpio *m = (struct mpio *)self;
+    struct driver_dataset *ds = self->ds;
+    if (!m->created) return mpio_close(self);
+
+    int err = mpio_file_close(&m->file);
+    if (ds->rank == 0) {
+        int removed = mpio_file_delete(ds->path, ds->info);
+        if (err == NC_NOERR) err = removed;
+    }
+    release(m);
+    return driver_agree(ds, err, NULL, NULL, 0);
+}

@@ -1,0 +1,90 @@
+/* Pieces of many requests in the order of the file, each byte named once. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base_error.h"
+#include "base_mem.h"
+#include "mpio_tile.h"
+
+static int by_offset(const void *a, const void *b)
+{
+    const struct mpio_piece *p = a, *q = b;
+    if (p->offset != q->offset) return p->offset < q->offset ? -1 : 1;
+    return p->order < q->order ? -1 : 1;
+}
+
+static int by_order(const void *a, const void *b)
+{
+    const struct mpio_copy *p = a, *q = b;
+    if (p->order != q->order) return p->order < q->order ? -1 : 1;
+    return p->to < q->to ? -1 : p->to > q->to;
+}
+
+static int add_copy(struct mpio_tile *t, struct mpio_copy c)
+{
+    if (t->ncopies == t->copies_capacity) {
+        int64_t capacity = t->copies_capacity * 2 + 64;
+        void *grown = base_realloc(t->copies, (size_t)capacity * sizeof *t->copies);
+        if (grown == NULL) return NC_ENOMEM;
+        t->copies = grown;
+        t->copies_capacity = capacity;
+    }
+    t->copies[t->ncopies++] = c;
+    return NC_NOERR;
+}
+
+/* Piece p starts before `covered`, where the owners, disjoint and ascending, end. Each
+ * byte of the overlap stays with its owner: a put copies p's bytes there if p is the
+ * later one, a get copies the owner's bytes to p. */
+static int share_overlap(struct mpio_tile *t, int64_t nowners, const struct mpio_piece *p,
+                         int64_t covered, bool put)
+{
+    int64_t end = p->offset + p->length < covered ? p->offset + p->length : covered;
+    for (int64_t i = nowners - 1; i >= 0; i--) {
+        const struct mpio_piece *o = &t->pieces[i];
+        int64_t low = o->offset > p->offset ? o->offset : p->offset;
+        int64_t high = o->offset + o->length < end ? o->offset + o->length : end;
+        if (o->offset + o->length <= p->offset) break;
+        if (low >= high || (put && o->order > p->order)) continue;
+        int64_t owned = o->pos + (low - o->offset), own = p->pos + (low - p->offset);
+        int err = add_copy(t, (struct mpio_copy){.from = put ? own : owned,
+                                                 .to = put ? owned : own,
+                                                 .length = high - low,
+                                                 .order = p->order});
+        if (err != NC_NOERR) return err;
+    }
+    return NC_NOERR;
+}
+
+int mpio_tile_sort(struct mpio_tile *t, bool put)
+{
+    qsort(t->pieces, (size_t)t->npieces, sizeof *t->pieces, by_offset);
+
+    int64_t kept = 0, covered = t->npieces > 0 ? t->pieces[0].offset : 0;
+    for (int64_t i = 0; i < t->npieces; i++) {
+        struct mpio_piece p = t->pieces[i];
+        if (p.offset < covered) {
+            int err = share_overlap(t, kept, &p, covered, put);
+            if (err != NC_NOERR) return err;
+            int64_t cut = covered - p.offset < p.length ? covered - p.offset : p.length;
+            p.offset += cut;
+            p.pos += cut;
+            p.length -= cut;
+        }
+        if (p.length == 0) continue;
+        covered = p.offset + p.length;
+        t->pieces[kept++] = p;
+    }
+    t->npieces = kept;
+    if (t->ncopies > 1)
+        qsort(t->copies, (size_t)t->ncopies, sizeof *t->copies, by_order);
+    return NC_NOERR;
+}
+
+void mpio_tile_share(struct mpio_tile *t)
+{
+    for (int64_t i = 0; i < t->ncopies; i++) {
+        const struct mpio_copy *c = &t->copies[i];
+        memcpy(t->bytes + c->to, t->bytes + c->from, (size_t)c->length);
+    }
+}

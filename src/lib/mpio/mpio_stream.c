@@ -1,0 +1,253 @@
+/* Requests to tiles: which bytes of the file come next, and their values. */
+#include "mpio_tile.h"
+
+#include "base_error.h"
+#include "base_mem.h"
+
+void mpio_stream_free(struct mpio_stream *s)
+{
+    region_cursor_free(s->file_cursor);
+    region_cursor_free(s->memory_cursor);
+    region_free(s->region);
+    s->file_cursor = s->memory_cursor = NULL;
+    s->region = NULL;
+}
+
+bool mpio_stream_ended(const struct mpio_stream *s)
+{
+    return s->file_request == s->n;
+}
+
+static const struct cdf_var *var_of(const struct mpio_stream *s, int64_t request)
+{
+    return &s->m->base.ds->header.vars[s->reqs[request].varid];
+}
+
+/* ---- the file side ---- */
+
+static int open_request(struct mpio_stream *s)
+{
+    const struct driver_request *r = &s->reqs[s->file_request];
+    const struct cdf_var *v = var_of(s, s->file_request);
+    int64_t row = v->is_record ? s->m->base.ds->header.record_size : 0;
+    s->region = region_slab(v->begin, v->ndims, v->shape, r->start, r->count, r->stride,
+                            cdf_type_size(v->type), row);
+    if (s->region == NULL) return NC_ENOMEM;
+    s->file_cursor = region_cursor_new(s->region);
+    return s->file_cursor == NULL ? NC_ENOMEM : NC_NOERR;
+}
+
+static void close_request(struct mpio_stream *s)
+{
+    region_cursor_free(s->file_cursor);
+    region_free(s->region);
+    s->file_cursor = NULL;
+    s->region = NULL;
+    s->file_request++;
+}
+
+static int add_segment(struct mpio_tile *t, int64_t request, int64_t nelems, int64_t pos)
+{
+    if (t->nsegments == t->segments_capacity) {
+        int64_t capacity = t->segments_capacity * 2 + 8;
+        void *grown = base_realloc(t->segments, (size_t)capacity * sizeof *t->segments);
+        if (grown == NULL) return NC_ENOMEM;
+        t->segments = grown;
+        t->segments_capacity = capacity;
+    }
+    t->segments[t->nsegments++] =
+        (struct mpio_segment){.request = request, .nelems = nelems, .pos = pos};
+    return NC_NOERR;
+}
+
+static int add_strip(struct mpio_tile *t, const struct region_strip *strip)
+{
+    int err = NC_NOERR;
+    for (int64_t i = 0; i < strip->count && err == NC_NOERR; i++) {
+        err = mpio_tile_add(t, strip->offset + i * strip->stride, strip->length, t->used);
+        t->used += strip->length;
+    }
+    return err;
+}
+
+/* Takes what fits of the current request, which ends when its region does. */
+static int plan_request(struct mpio_stream *s, struct mpio_tile *t, int64_t max_bytes,
+                        int64_t max_pieces)
+{
+    int64_t before = t->used, request = s->file_request;
+    int64_t xsize = cdf_type_size(var_of(s, request)->type);
+    int64_t room = (max_bytes - t->used) / xsize * xsize;
+    int err = NC_NOERR;
+    while (room > 0 && t->npieces < max_pieces && err == NC_NOERR) {
+        struct region_strip strip;
+        if (!region_next(s->file_cursor, room, max_pieces - t->npieces, &strip)) {
+            close_request(s);
+            break;
+        }
+        err = add_strip(t, &strip);
+        room -= strip.length * strip.count;
+    }
+    if (err == NC_NOERR && t->used > before)
+        err = add_segment(t, request, (t->used - before) / xsize, before);
+    return err;
+}
+
+/* A single segment whose values in memory are the external ones needs no staging. */
+static bool in_place(const struct mpio_stream *s, const struct mpio_tile *t)
+{
+    if (t->nsegments != 1 || !t->ascending) return false;
+    const struct driver_request *r = &s->reqs[t->segments[0].request];
+    return r->mem == NULL && r->buf != NULL &&
+           conv_is_copy(var_of(s, t->segments[0].request)->type, r->type);
+}
+
+/* Where the tile's bytes are. */
+static int give_memory(struct mpio_stream *s, struct mpio_tile *t)
+{
+    if (in_place(s, t)) {
+        const struct driver_request *r = &s->reqs[t->segments[0].request];
+        int64_t done = s->memory_request == t->segments[0].request ? s->memory_done : 0;
+        t->bytes = (unsigned char *)r->buf + done * conv_size(r->type);
+        return NC_NOERR;
+    }
+    int err = mpio_reserve(s->m, (size_t)t->used);
+    t->bytes = s->m->staging;
+    return err;
+}
+
+int mpio_stream_plan(struct mpio_stream *s, struct mpio_tile *t, int64_t max_bytes,
+                     int64_t max_pieces)
+{
+    int err = NC_NOERR;
+    while (err == NC_NOERR && s->file_request < s->n && max_bytes - t->used >= 8 &&
+           t->npieces < max_pieces) {
+        if (s->file_cursor == NULL) err = open_request(s);
+        if (err == NC_NOERR) err = plan_request(s, t, max_bytes, max_pieces);
+    }
+    return err;
+}
+
+int mpio_stream_settle(struct mpio_stream *s, struct mpio_tile *t)
+{
+    int err = t->ascending ? NC_NOERR : mpio_tile_sort(t, s->put);
+    return err == NC_NOERR ? give_memory(s, t) : err;
+}
+
+/* ---- the memory side ---- */
+
+enum { SCRATCH = 32768 }; /* gathered values between memory and conversion */
+
+/* A conversion between one segment and its request's buffer. */
+struct job {
+    const struct driver_request *req;
+    struct region_cursor *cursor; /* NULL: contiguous from buf */
+    unsigned char *buf;
+    unsigned char *external;
+    int64_t n;
+    int xtype, xsize;
+    unsigned char fill[8];
+};
+
+static int put_scattered(const struct job *j)
+{
+    unsigned char scratch[SCRATCH];
+    int64_t size = conv_size(j->req->type), step = SCRATCH / size;
+    int result = NC_NOERR;
+    for (int64_t at = 0; at < j->n; at += step) {
+        int64_t n = j->n - at < step ? j->n - at : step;
+        region_gather(j->cursor, j->req->buf, scratch, (size_t)(n * size));
+        int err = conv_put(j->external + at * j->xsize, j->xtype, scratch, j->req->type,
+                           (size_t)n, j->fill);
+        if (err != NC_NOERR) result = err;
+    }
+    return result;
+}
+
+static int get_scattered(const struct job *j)
+{
+    unsigned char scratch[SCRATCH];
+    int64_t size = conv_size(j->req->type), step = SCRATCH / size;
+    int result = NC_NOERR;
+    for (int64_t at = 0; at < j->n; at += step) {
+        int64_t n = j->n - at < step ? j->n - at : step;
+        int err = conv_get(scratch, j->req->type, j->external + at * j->xsize, j->xtype,
+                           (size_t)n);
+        if (err != NC_NOERR) result = err;
+        region_scatter(j->cursor, j->req->buf, scratch, (size_t)(n * size));
+    }
+    return result;
+}
+
+static int run(const struct job *j, bool put)
+{
+    if (put && j->req->buf == NULL) {
+        conv_fill(j->external, j->fill, j->xsize, (size_t)j->n);
+        return NC_NOERR;
+    }
+    if (j->cursor != NULL) return put ? put_scattered(j) : get_scattered(j);
+    if (put)
+        return conv_put(j->external, j->xtype, j->buf, j->req->type, (size_t)j->n, j->fill);
+    return conv_get(j->buf, j->req->type, j->external, j->xtype, (size_t)j->n);
+}
+
+/* The cursor in the request's memory, at the values that come next. */
+static int follow(struct mpio_stream *s, const struct mpio_segment *seg)
+{
+    if (s->memory_request != seg->request) {
+        region_cursor_free(s->memory_cursor);
+        s->memory_cursor = NULL;
+        s->memory_request = seg->request;
+        s->memory_done = 0;
+    }
+    const struct driver_request *r = &s->reqs[seg->request];
+    if (r->mem == NULL || s->memory_cursor != NULL) return NC_NOERR;
+    s->memory_cursor = region_cursor_new(r->mem);
+    return s->memory_cursor == NULL ? NC_ENOMEM : NC_NOERR;
+}
+
+static int run_segment(struct mpio_stream *s, struct mpio_tile *t,
+                       const struct mpio_segment *seg)
+{
+    struct driver_request *r = &s->reqs[seg->request];
+    const struct cdf_header *h = &s->m->base.ds->header;
+    int type = h->vars[r->varid].type;
+    int err = follow(s, seg);
+    if (err != NC_NOERR) return err;
+
+    struct job j = {.req = r,
+                    .cursor = s->memory_cursor,
+                    .external = t->bytes + seg->pos,
+                    .n = seg->nelems,
+                    .xtype = conv_effective_type(h->format, type, r->type),
+                    .xsize = cdf_type_size(type)};
+    if (r->buf != NULL)
+        j.buf = (unsigned char *)r->buf + s->memory_done * conv_size(r->type);
+    if (s->put) cdf_fill_value(h, r->varid, j.fill);
+    err = j.external == j.buf ? NC_NOERR : run(&j, s->put);
+    s->memory_done += seg->nelems;
+    if (r->status == NC_NOERR) r->status = err;
+    return err;
+}
+
+static int run_segments(struct mpio_stream *s, struct mpio_tile *t)
+{
+    int first = NC_NOERR;
+    for (int64_t i = 0; i < t->nsegments; i++) {
+        int err = run_segment(s, t, &t->segments[i]);
+        if (first == NC_NOERR) first = err;
+    }
+    return first;
+}
+
+int mpio_stream_pack(struct mpio_stream *s, struct mpio_tile *t)
+{
+    int err = run_segments(s, t);
+    mpio_tile_share(t);
+    return err;
+}
+
+int mpio_stream_unpack(struct mpio_stream *s, struct mpio_tile *t)
+{
+    mpio_tile_share(t);
+    return run_segments(s, t);
+}

@@ -1,0 +1,180 @@
+/* A tile and its transfer to and from the file. */
+#include "mpio_tile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base_error.h"
+#include "base_mem.h"
+#include "base_mpi.h"
+
+void mpio_tile_clear(struct mpio_tile *t)
+{
+    t->used = t->npieces = t->nsegments = t->ncopies = 0;
+    t->ascending = true;
+}
+
+void mpio_tile_free(struct mpio_tile *t)
+{
+    base_free(t->pieces);
+    base_free(t->segments);
+    base_free(t->copies);
+    *t = (struct mpio_tile){0};
+}
+
+int mpio_tile_add(struct mpio_tile *t, int64_t offset, int64_t length, int64_t pos)
+{
+    if (t->npieces > 0) {
+        struct mpio_piece *last = &t->pieces[t->npieces - 1];
+        int64_t end = last->offset + last->length;
+        if (end == offset && last->pos + last->length == pos) {
+            last->length += length;
+            return NC_NOERR;
+        }
+        if (offset < end) t->ascending = false;
+    }
+    if (t->npieces == t->pieces_capacity) {
+        int64_t capacity = t->pieces_capacity * 2 + 64;
+        void *grown = base_realloc(t->pieces, (size_t)capacity * sizeof *t->pieces);
+        if (grown == NULL) return NC_ENOMEM;
+        t->pieces = grown;
+        t->pieces_capacity = capacity;
+    }
+    t->pieces[t->npieces] = (struct mpio_piece){
+        .offset = offset, .length = length, .pos = pos, .order = t->npieces};
+    t->npieces++;
+    return NC_NOERR;
+}
+
+/* ---- direct ---- */
+
+static int write_pieces(struct mpio *m, const struct mpio_tile *t)
+{
+    int err = NC_NOERR;
+    for (int64_t i = 0; i < t->npieces && err == NC_NOERR; i++) {
+        const struct mpio_piece *p = &t->pieces[i];
+        err = mpio_file_write(&m->file, p->offset, t->bytes + p->pos, p->length);
+    }
+    return err;
+}
+
+/* Reading across a small gap is cheaper than another call. */
+enum { GAP = 4096, SIEVE = 1 << 20 };
+
+/* How many pieces from i on to read together: their span fits the sieve buffer. */
+static int64_t group(const struct mpio_tile *t, int64_t i)
+{
+    int64_t first = t->pieces[i].offset, n = 1;
+    for (; i + n < t->npieces; n++) {
+        const struct mpio_piece *p = &t->pieces[i + n], *before = p - 1;
+        if (p->offset - (before->offset + before->length) > GAP) break;
+        if (p->offset + p->length - first > SIEVE) break;
+    }
+    return n;
+}
+
+static int read_group(struct mpio *m, const struct mpio_tile *t, int64_t i, int64_t n,
+                      unsigned char *sieve)
+{
+    const struct mpio_piece *p = &t->pieces[i], *last = p + n - 1;
+    int64_t span = last->offset + last->length - p->offset;
+    int err = mpio_file_read(&m->file, p->offset, sieve, span);
+    for (int64_t k = 0; k < n && err == NC_NOERR; k++)
+        memcpy(t->bytes + p[k].pos, sieve + (p[k].offset - p->offset),
+               (size_t)p[k].length);
+    return err;
+}
+
+static int read_pieces(struct mpio *m, const struct mpio_tile *t)
+{
+    unsigned char *sieve = NULL;
+    int err = NC_NOERR;
+    for (int64_t i = 0, n; i < t->npieces && err == NC_NOERR; i += n) {
+        const struct mpio_piece *p = &t->pieces[i];
+        n = group(t, i);
+        if (n > 1 && sieve == NULL && (sieve = base_malloc(SIEVE)) == NULL)
+            err = NC_ENOMEM;
+        else if (n > 1)
+            err = read_group(m, t, i, n, sieve);
+        else
+            err = mpio_file_read(&m->file, p->offset, t->bytes + p->pos, p->length);
+    }
+    base_free(sieve);
+    return err;
+}
+
+/* ---- view ---- */
+
+/* Where a piece lies, in the file or in the tile's memory. */
+static int64_t in_file(const struct mpio_piece *p)
+{
+    return p->offset;
+}
+
+static int64_t in_memory(const struct mpio_piece *p)
+{
+    return p->pos;
+}
+
+/* The pieces where `place` says they lie, as a flat list of byte runs: MPICH up to
+ * 4.0.3 writes to wrong places through deeper file types. */
+static int list_type(const struct mpio_tile *t, int64_t (*place)(const struct mpio_piece *),
+                     MPI_Datatype *type)
+{
+    int n = (int)t->npieces;
+    int *lengths = base_malloc((size_t)n * sizeof *lengths);
+    MPI_Aint *displs = base_malloc((size_t)n * sizeof *displs);
+    int mpi = MPI_ERR_NO_MEM;
+    if (lengths != NULL && displs != NULL) {
+        for (int i = 0; i < n; i++) {
+            lengths[i] = (int)t->pieces[i].length;
+            displs[i] = place(&t->pieces[i]);
+        }
+        mpi = MPI_Type_create_hindexed(n, lengths, displs, MPI_BYTE, type);
+        if (mpi == MPI_SUCCESS) mpi = MPI_Type_commit(type);
+    }
+    base_free(lengths);
+    base_free(displs);
+    return base_mpi_error(mpi, NC_EFILEVIEW, "describing a region to MPI");
+}
+
+/* Do the pieces lie one behind the other in memory, from its start? */
+static bool packed(const struct mpio_tile *t)
+{
+    int64_t at = 0;
+    for (int64_t i = 0; i < t->npieces; at += t->pieces[i++].length)
+        if (t->pieces[i].pos != at) return false;
+    return true;
+}
+
+static int view_transfer(struct mpio *m, const struct mpio_tile *t, bool put)
+{
+    MPI_Datatype filetype = MPI_BYTE, memtype = MPI_BYTE;
+    int64_t n = 0;
+    for (int64_t i = 0; i < t->npieces; i++)
+        n += t->pieces[i].length;
+
+    /* Whatever goes wrong here, the others wait in the collective transfer. */
+    int err = n > 0 ? list_type(t, in_file, &filetype) : NC_NOERR;
+    if (err == NC_NOERR && !packed(t)) err = list_type(t, in_memory, &memtype);
+    if (err != NC_NOERR) {
+        if (filetype != MPI_BYTE) MPI_Type_free(&filetype);
+        filetype = memtype = MPI_BYTE;
+        n = 0;
+    }
+    int moved = put ? mpio_file_write_view(&m->file, filetype, memtype, t->bytes, n)
+                    : mpio_file_read_view(&m->file, filetype, memtype, t->bytes, n);
+    if (filetype != MPI_BYTE) MPI_Type_free(&filetype);
+    if (memtype != MPI_BYTE) MPI_Type_free(&memtype);
+    return err != NC_NOERR ? err : moved;
+}
+
+int mpio_tile_write(struct mpio *m, const struct mpio_tile *t, enum mpio_way way)
+{
+    return way == MPIO_VIEW ? view_transfer(m, t, true) : write_pieces(m, t);
+}
+
+int mpio_tile_read(struct mpio *m, const struct mpio_tile *t, enum mpio_way way)
+{
+    return way == MPIO_VIEW ? view_transfer(m, t, false) : read_pieces(m, t);
+}

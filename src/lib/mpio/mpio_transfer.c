@@ -1,0 +1,216 @@
+/* Puts and gets: requests through tiles, alone or all processes together. */
+#include "base_error.h"
+#include "base_mem.h"
+#include "mpio_tile.h"
+
+enum {
+    DIRECT_BYTES = 1 << 20,  /* a tile that stays in the cache on its way to the file */
+    MAX_PIECES = 1 << 16,
+    DIRECT_LENGTH = 512      /* runs at least this long are cheaper written alone */
+};
+
+/* One transfer: what comes in, how it goes, what came of it. */
+struct transfer {
+    struct mpio *m;
+    struct mpio_stream stream;
+    struct mpio_tile tile;
+    int error;    /* the first of this process */
+    int io_error; /* the last of them that came from the file */
+};
+
+static void note(struct transfer *x, int err)
+{
+    if (x->error == NC_NOERR) x->error = err;
+}
+
+/* Adds to the tile what comes next. What cannot be planned ends the stream. */
+static void plan(struct transfer *x, int64_t max_bytes)
+{
+    int err = mpio_stream_plan(&x->stream, &x->tile, max_bytes, MAX_PIECES);
+    if (err == NC_NOERR) return;
+    note(x, err);
+    mpio_tile_clear(&x->tile);
+    x->stream.file_request = x->stream.n;
+}
+
+/* Every request that has a part in the tile takes the error. */
+static void blame(struct transfer *x, int err)
+{
+    for (int64_t i = 0; i < x->tile.nsegments; i++) {
+        struct driver_request *r = &x->stream.reqs[x->tile.segments[i].request];
+        if (r->status == NC_NOERR) r->status = err;
+    }
+    note(x, err);
+}
+
+/* Transfers the planned tile, collectively or not, and leaves it empty. */
+static void move_tile(struct transfer *x, enum mpio_way way)
+{
+    int err = mpio_stream_settle(&x->stream, &x->tile), io = NC_NOERR;
+    if (err != NC_NOERR) {
+        blame(x, err);
+        mpio_tile_clear(&x->tile); /* still takes part */
+    }
+    if (x->stream.put) {
+        note(x, mpio_stream_pack(&x->stream, &x->tile));
+        io = mpio_tile_write(x->m, &x->tile, way);
+    } else {
+        io = mpio_tile_read(x->m, &x->tile, way);
+        if (io == NC_NOERR) note(x, mpio_stream_unpack(&x->stream, &x->tile));
+    }
+    if (io != NC_NOERR) {
+        blame(x, io);
+        x->io_error = io;
+    }
+    mpio_tile_clear(&x->tile);
+}
+
+/* The planned tile and all that follow, without another word to the others. */
+static void move_alone(struct transfer *x)
+{
+    move_tile(x, MPIO_DIRECT);
+    while (!mpio_stream_ended(&x->stream)) {
+        plan(x, DIRECT_BYTES);
+        move_tile(x, MPIO_DIRECT);
+    }
+}
+
+/* ---- numrecs ---- */
+
+/* The number of records there are once these requests are written. */
+static int64_t records_after(const struct mpio *m, const struct driver_request *reqs,
+                             int64_t n)
+{
+    const struct cdf_header *h = &m->base.ds->header;
+    int64_t numrecs = h->numrecs;
+    for (int64_t i = 0; i < n; i++) {
+        const struct driver_request *r = &reqs[i];
+        if (!h->vars[r->varid].is_record || r->nelems == 0) continue;
+        int64_t step = r->stride == NULL ? 1 : r->stride[0];
+        int64_t end = r->start[0] + (r->count[0] - 1) * step + 1;
+        if (end > numrecs) numrecs = end;
+    }
+    return numrecs;
+}
+
+/* ---- the choice of way ---- */
+
+/* Does this process want the tile to go through a view? Short runs are dear alone; but
+ * a view must not read behind the file's end. */
+static bool wants_view(struct transfer *x)
+{
+    const struct mpio_tile *t = &x->tile;
+    int64_t asked = x->m->base.ds->hints.transfer;
+    if (t->npieces == 0 || asked == BASE_TRANSFER_DIRECT) return false;
+    return asked == BASE_TRANSFER_VIEW || t->used / t->npieces < DIRECT_LENGTH;
+}
+
+/* Where a get ends if that is behind the file's end, else 0. */
+static int64_t behind_end(struct transfer *x)
+{
+    const struct mpio_tile *t = &x->tile;
+    int64_t size, high = 0;
+    if (x->stream.put || mpio_file_size(&x->m->file, &size) != NC_NOERR) return 0;
+    for (int64_t i = 0; i < t->npieces; i++)
+        if (t->pieces[i].offset + t->pieces[i].length > high)
+            high = t->pieces[i].offset + t->pieces[i].length;
+    return high > size ? high : 0;
+}
+
+/* ---- collective ---- */
+
+/* What the processes tell each other before a tile: the maximum of each. */
+enum { RECORDS, VIEW, BEHIND, MORE, NVALUES };
+
+/* The agreement before a tile, the first of a call or not. */
+static void agree(struct transfer *x, int64_t *all, bool first)
+{
+    struct driver_dataset *ds = x->m->base.ds;
+    int failed = NC_NOERR;
+    all[VIEW] = wants_view(x);
+    all[BEHIND] = behind_end(x);
+    all[MORE] = !mpio_stream_ended(&x->stream);
+    driver_agree(ds, x->error, first ? &failed : NULL, all, NVALUES);
+    note(x, failed);
+    if (first && x->stream.put) ds->header.numrecs = all[RECORDS];
+}
+
+/* May the tile go through a view? Then what it reads is in the file. Where independent
+ * I/O is ruled out it must: the file gets the size it is promised to have. */
+static bool choose_view(struct transfer *x, const int64_t *all)
+{
+    struct mpio *m = x->m;
+    if (!m->file.no_indep) return all[VIEW] && !all[BEHIND];
+    if (all[BEHIND] && m->base.ds->writable) note(x, mpio_file_resize(&m->file, all[BEHIND]));
+    return m->base.ds->writable || !all[BEHIND];
+}
+
+/* Tiles of a collective transfer. One agreement says how: if nobody wants a view, the
+ * rest goes without another; else there is one for each tile. */
+static void move_together(struct transfer *x, int64_t numrecs)
+{
+    int64_t all[NVALUES] = {[RECORDS] = numrecs};
+    bool first = true;
+    do {
+        plan(x, DIRECT_BYTES);
+        if (wants_view(x)) plan(x, x->m->base.ds->hints.ibuf_size);
+        agree(x, all, first);
+        first = false;
+        if (!choose_view(x, all)) {
+            move_alone(x);
+            return;
+        }
+        move_tile(x, MPIO_VIEW);
+    } while (all[MORE]);
+}
+
+/* ---- both ---- */
+
+static void move_collective(struct transfer *x, int64_t numrecs)
+{
+    struct driver_dataset *ds = x->m->base.ds;
+    move_together(x, numrecs);
+    if (x->stream.put) {
+        int err = mpio_write_numrecs(x->m);
+        note(x, err);
+        if (err != NC_NOERR) x->io_error = err;
+    }
+    /* The others learn of it from the next collective call, in safe mode from this. */
+    ds->failed = x->io_error;
+    if (!ds->safe_mode) return;
+    int failed, worst = driver_agree(ds, x->error, &failed, NULL, 0);
+    note(x, failed != NC_NOERR ? failed : worst);
+}
+
+static int transfer(struct driver *self, struct driver_request *reqs, int64_t n, bool put,
+                    enum driver_mode mode, int error)
+{
+    struct mpio *m = (struct mpio *)self;
+    struct transfer x = {.m = m, .error = error};
+    x.stream = (struct mpio_stream){.m = m, .reqs = reqs, .n = n, .put = put};
+    mpio_tile_clear(&x.tile);
+    int64_t numrecs = put ? records_after(m, reqs, n) : 0;
+
+    if (mode == DRIVER_COLLECTIVE) {
+        move_collective(&x, numrecs);
+    } else {
+        plan(&x, DIRECT_BYTES);
+        move_alone(&x);
+        if (x.io_error == NC_NOERR && put) self->ds->header.numrecs = numrecs;
+    }
+    mpio_stream_free(&x.stream);
+    mpio_tile_free(&x.tile);
+    return x.error;
+}
+
+int mpio_put(struct driver *self, struct driver_request *reqs, int64_t n,
+             enum driver_mode mode, int error)
+{
+    return transfer(self, reqs, n, true, mode, error);
+}
+
+int mpio_get(struct driver *self, struct driver_request *reqs, int64_t n,
+             enum driver_mode mode, int error)
+{
+    return transfer(self, reqs, n, false, mode, error);
+}
