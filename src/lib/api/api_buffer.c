@@ -1,6 +1,8 @@
 /* The user's buffers: MPI datatypes as types in memory. */
-#include "api_dataset.h"
 #include "api_buffer.h"
+
+#include "api_dataset.h"
+#include "base_mem.h"
 #include "pnetcdf.h"
 #include "region_mpi.h"
 
@@ -122,4 +124,53 @@ int api_describe_buffer(MPI_Datatype buftype, MPI_Offset bufcount, int xtype,
         return NC_EUNSPTETYPE;
     if (combiner == MPI_COMBINER_NAMED) return plain(buftype, bufcount, xtype, b);
     return derived(buftype, bufcount, xtype, b);
+}
+
+/* ---- elements one by one, for the rare buffers that need it ---- */
+
+int api_places(const struct region *user, int64_t size, int64_t **places)
+{
+    int64_t n = 0;
+    struct region_strip s;
+    struct region_cursor *c = region_cursor_new(user);
+    *places = base_malloc((size_t)(region_bytes(user) / size) * sizeof **places);
+    if (c == NULL || *places == NULL) {
+        region_cursor_free(c);
+        base_free(*places);
+        *places = NULL;
+        return NC_ENOMEM;
+    }
+    while (region_next(c, INT64_MAX, INT64_MAX, &s))
+        for (int64_t i = 0; i < s.count; i++)
+            for (int64_t at = 0; at < s.length; at += size)
+                (*places)[n++] = s.offset + i * s.stride + at;
+    region_cursor_free(c);
+    return NC_NOERR;
+}
+
+struct region *api_elements(const int64_t *places, int64_t n, int64_t size)
+{
+    int64_t *lengths = base_malloc((size_t)n * sizeof *lengths);
+    if (lengths == NULL) return NULL;
+    for (int64_t i = 0; i < n; i++)
+        lengths[i] = size;
+    struct region *r = region_blocks(n, places, lengths);
+    base_free(lengths);
+    return r;
+}
+
+struct region *api_compose(const struct region *map, const struct region *user,
+                           int64_t size)
+{
+    int64_t *from = NULL, *picked = NULL, n = region_bytes(map) / size;
+    struct region *r = NULL;
+    if (api_places(user, size, &from) == NC_NOERR &&
+        api_places(map, size, &picked) == NC_NOERR) {
+        for (int64_t i = 0; i < n; i++)
+            picked[i] = from[picked[i] / size];
+        r = api_elements(picked, n, size);
+    }
+    base_free(from);
+    base_free(picked);
+    return r;
 }

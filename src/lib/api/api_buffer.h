@@ -15,4 +15,16 @@ struct api_buffer {
 int api_describe_buffer(MPI_Datatype buftype, MPI_Offset bufcount, int xtype,
                         struct api_buffer *b);
 
+/* The bytes of `user` as `map` picks them: map's bytes count elements of `size` bytes in
+ * the order that user has them. NULL when memory is short. */
+struct region *api_compose(const struct region *map, const struct region *user,
+                           int64_t size);
+
+/* Where each element of a region starts, in its order; the caller frees *places with
+ * base_free. NC_ENOMEM. */
+int api_places(const struct region *user, int64_t size, int64_t **places);
+
+/* The region of n elements at places[]. NULL when memory is short. */
+struct region *api_elements(const int64_t *places, int64_t n, int64_t size);
+
 #endif

@@ -150,36 +150,37 @@ int ncmpi_inq_varoffset(int ncid, int varid, MPI_Offset *offset)
 
 /* ---- kinds of variables, and the record ---- */
 
-static int count_record_vars(const struct cdf_header *h)
+/* The sums over the definitions as they are now, a layout or not. */
+static int sum_records(int ncid, struct cdf_header *now)
 {
-    int n = 0;
-    for (int id = 0; id < h->nvars; id++)
-        n += h->vars[id].is_record;
-    return n;
+    struct api_dataset *d;
+    int err = api_find(ncid, &d);
+    if (err != NC_NOERR) return err;
+    *now = d->ds.header; /* only to be read, but for the sums */
+    return d->defining ? cdf_sum_records(now) : NC_NOERR;
 }
 
 int ncmpi_inq_num_rec_vars(int ncid, int *nvarsp)
 {
-    struct api_dataset *d;
-    int err = api_find(ncid, &d);
-    if (err == NC_NOERR && nvarsp != NULL) *nvarsp = count_record_vars(&d->ds.header);
+    struct cdf_header now;
+    int err = sum_records(ncid, &now);
+    if (err == NC_NOERR && nvarsp != NULL) *nvarsp = now.nrecord_vars;
     return err;
 }
 
 int ncmpi_inq_num_fix_vars(int ncid, int *nvarsp)
 {
-    struct api_dataset *d;
-    int err = api_find(ncid, &d);
-    if (err == NC_NOERR && nvarsp != NULL)
-        *nvarsp = d->ds.header.nvars - count_record_vars(&d->ds.header);
+    struct cdf_header now;
+    int err = sum_records(ncid, &now);
+    if (err == NC_NOERR && nvarsp != NULL) *nvarsp = now.nvars - now.nrecord_vars;
     return err;
 }
 
 int ncmpi_inq_recsize(int ncid, MPI_Offset *recsize)
 {
-    struct api_dataset *d;
-    int err = api_find(ncid, &d);
-    if (err == NC_NOERR && recsize != NULL) *recsize = cdf_record_size(&d->ds.header);
+    struct cdf_header now;
+    int err = sum_records(ncid, &now);
+    if (err == NC_NOERR && recsize != NULL) *recsize = now.record_size;
     return err;
 }
 

@@ -155,8 +155,7 @@ int ncmpi__enddef(int ncid, MPI_Offset h_minfree, MPI_Offset v_align, MPI_Offset
     struct api_dataset *d;
     int err = api_find_defining(ncid, &d);
     if (err != NC_NOERR) return err;
-    if (h_minfree < 0 || v_minfree < 0 || v_align < NC_ALIGN_CHUNK ||
-        r_align < NC_ALIGN_CHUNK)
+    if (h_minfree < 0 || v_minfree < 0 || v_align < -1 || r_align < -1)
         err = NC_EINVAL;
     err = driver_agree(&d->ds, err, NULL, NULL, 0);
     if (err != NC_NOERR) return err;

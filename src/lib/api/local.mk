@@ -1,1 +1,16 @@
-# api
+libcore_la_SOURCES += \
+	src/lib/api/api.h \
+	src/lib/api/api_access.c src/lib/api/api_access.h \
+	src/lib/api/api_att.c \
+	src/lib/api/api_blocking.c \
+	src/lib/api/api_buffer.c src/lib/api/api_buffer.h \
+	src/lib/api/api_dataset.h \
+	src/lib/api/api_define.c \
+	src/lib/api/api_info.c \
+	src/lib/api/api_inq.c \
+	src/lib/api/api_mode.c \
+	src/lib/api/api_nonblocking.c \
+	src/lib/api/api_open.c \
+	src/lib/api/api_queue.c src/lib/api/api_queue.h \
+	src/lib/api/api_table.c \
+	src/lib/api/api_vard.c

@@ -144,6 +144,9 @@ int cdf_put_att(struct cdf_header *h, int varid, const char *name, int type,
 /* NC_ENOTVAR, NC_ENOTATT. Ids of later attributes go down by one. */
 int cdf_del_att(struct cdf_header *h, int varid, const char *name);
 
+/* Writes a type's default fill value, big-endian. */
+void cdf_default_fill(int type, void *xvalue);
+
 /* Writes the fill value of one element, big-endian (at most 8 bytes): the
  * variable's _FillValue if it has one of its own type, else the type's default. */
 void cdf_fill_value(const struct cdf_header *h, int varid, void *xvalue);
@@ -186,6 +189,10 @@ struct cdf_fault {
 int cdf_decode(struct cdf_header *h, const void *bytes, size_t length,
                int64_t file_size, struct cdf_fault *fault);
 
+/* What a file that starts with these bytes is: NC_FORMAT_CLASSIC, NC_FORMAT_CDF2,
+ * NC_FORMAT_CDF5, NC_FORMAT_NETCDF4, NC_FORMAT_BP or NC_FORMAT_UNKNOWN. */
+int cdf_signature(const void *bytes, size_t length);
+
 /* ---- layout ---- */
 
 struct cdf_room {             /* all in bytes; see ncmpi__enddef */
@@ -202,6 +209,10 @@ struct cdf_room {             /* all in bytes; see ncmpi__enddef */
  * NC_EVARSIZE: a variable, or a start, too large for the format's fields. */
 int cdf_layout(struct cdf_header *h, const struct cdf_header *before,
                const struct cdf_room *room);
+
+/* Counts the record variables and computes record_size, for the definitions as they are
+ * now; cdf_layout does too. NC_EVARSIZE. */
+int cdf_sum_records(struct cdf_header *h);
 
 /* Where record `rec` of a record variable starts; rec is ignored for others. */
 int64_t cdf_record_offset(const struct cdf_header *h, const struct cdf_var *v,

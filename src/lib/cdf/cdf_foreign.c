@@ -46,3 +46,13 @@ const char *cdf_foreign(const unsigned char *bytes, size_t length, int64_t file_
         return "its format version, the 4th byte, is none of 1, 2 and 5";
     return "not a netCDF file: it does not start with CDF";
 }
+
+int cdf_signature(const void *bytes, size_t length)
+{
+    const unsigned char *b = bytes;
+    if (has(b, length, 0, "CDF\1", 4)) return NC_FORMAT_CLASSIC;
+    if (has(b, length, 0, "CDF\2", 4)) return NC_FORMAT_CDF2;
+    if (has(b, length, 0, "CDF\5", 4)) return NC_FORMAT_CDF5;
+    if (is_hdf5(b, length)) return NC_FORMAT_NETCDF4;
+    return is_adios(b, length, INT64_MAX) ? NC_FORMAT_BP : NC_FORMAT_UNKNOWN;
+}

@@ -81,9 +81,6 @@ int cdf_var_dims(struct cdf_header *h, struct cdf_var *v, int ndims, int **dimid
  * good ones. NC_EUNLIMPOS, NC_EVARSIZE. */
 int cdf_var_measure(struct cdf_header *h, struct cdf_var *v);
 
-/* Counts the record variables and computes record_size. NC_EVARSIZE. */
-int cdf_sum_records(struct cdf_header *h);
-
 /* Room for `more` attributes behind count; NC_ENOMEM. */
 int cdf_atts_reserve(struct cdf_header *h, struct cdf_atts *atts, int more);
 

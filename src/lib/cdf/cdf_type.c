@@ -36,6 +36,11 @@ int cdf_check_type(int format, int type)
     return NC_NOERR;
 }
 
+void cdf_default_fill(int type, void *xvalue)
+{
+    memcpy(xvalue, types[type].fill, types[type].size);
+}
+
 void cdf_fill_value(const struct cdf_header *h, int varid, void *xvalue)
 {
     const struct cdf_var *v = &h->vars[varid];
@@ -48,5 +53,5 @@ void cdf_fill_value(const struct cdf_header *h, int varid, void *xvalue)
             return;
         }
     }
-    memcpy(xvalue, types[v->type].fill, size);
+    cdf_default_fill(v->type, xvalue);
 }

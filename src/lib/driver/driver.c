@@ -111,7 +111,7 @@ int driver_end_indep(struct driver *d)
     return d->ops->end_indep(d);
 }
 
-int driver_put(struct driver *d, struct driver_request *reqs, int64_t n,
+int driver_put(struct driver *d, struct driver_request *const *reqs, int64_t n,
                enum driver_mode mode, int error)
 {
     while (d->ops->put == NULL)
@@ -119,7 +119,7 @@ int driver_put(struct driver *d, struct driver_request *reqs, int64_t n,
     return d->ops->put(d, reqs, n, mode, error);
 }
 
-int driver_get(struct driver *d, struct driver_request *reqs, int64_t n,
+int driver_get(struct driver *d, struct driver_request *const *reqs, int64_t n,
                enum driver_mode mode, int error)
 {
     while (d->ops->get == NULL)

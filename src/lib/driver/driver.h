@@ -50,18 +50,49 @@ struct driver {
     struct driver_dataset *ds;
 };
 
-/* One hyperslab of one variable, to or from one buffer. */
+/* One hyperslab of one variable, to or from one buffer. Compact, as there can be
+ * millions: the variable's number of dimensions says how long slab[] is. */
 struct driver_request {
+    void *buf;                /* a put never changes it; NULL in a put: the variable's fill
+                               * value throughout */
+    const struct region *mem; /* its bytes in buf, in order; NULL: contiguous */
     int varid;
-    const MPI_Offset *start, *count; /* one per dimension of the variable */
-    const MPI_Offset *stride;        /* likewise; NULL: all 1 */
-    void *buf;                       /* a put never changes it; NULL in a put: the
-                                      * variable's fill value throughout */
-    const struct region *mem;        /* its bytes in buf, in order; NULL: contiguous */
-    enum conv_type type;             /* of the values in memory */
-    int64_t nelems;                  /* product of count[] */
-    int status;                      /* out: this request's own result */
+    int status;               /* out: this request's own result */
+    unsigned char type;       /* of the values in memory: enum conv_type */
+    bool strided;
+    bool raw;                 /* slab[] is a pointer to the region of the file, relative to
+                               * the variable's first byte, and its number of elements */
+    unsigned char flags;      /* the caller's own */
+    MPI_Offset slab[];        /* start, count and, if strided, stride: ndims each */
 };
+
+enum { DRIVER_RAW_SLAB = 2 }; /* entries of slab[] in a raw request */
+
+static inline const struct region *driver_raw_region(const struct driver_request *r)
+{
+    return (const struct region *)(intptr_t)r->slab[0];
+}
+
+static inline const MPI_Offset *driver_count(const struct driver_request *r, int ndims)
+{
+    return r->slab + ndims;
+}
+
+/* NULL where all strides are 1. */
+static inline const MPI_Offset *driver_stride(const struct driver_request *r, int ndims)
+{
+    return r->strided ? r->slab + 2 * (size_t)ndims : NULL;
+}
+
+/* Elements that it moves; whoever made it knows that the product fits. */
+static inline int64_t driver_nelems(const struct driver_request *r, int ndims)
+{
+    int64_t n = 1;
+    if (r->raw) return r->slab[1];
+    for (int i = 0; i < ndims; i++)
+        n *= r->slab[ndims + i];
+    return n;
+}
 
 enum driver_mode { DRIVER_INDEPENDENT, DRIVER_COLLECTIVE };
 
@@ -100,9 +131,9 @@ struct driver_ops {
      * calls it, n may be 0 anywhere, and ds->header.numrecs is agreed on return.
      * The result is the first bad status; `error` is the caller's own trouble with its
      * arguments (n is then 0), which takes part in the agreement. */
-    int (*put)(struct driver *self, struct driver_request *reqs, int64_t n,
+    int (*put)(struct driver *self, struct driver_request *const *reqs, int64_t n,
                enum driver_mode mode, int error);
-    int (*get)(struct driver *self, struct driver_request *reqs, int64_t n,
+    int (*get)(struct driver *self, struct driver_request *const *reqs, int64_t n,
                enum driver_mode mode, int error);
 
     /* sync: everything written is on its way to the device and visible to all.
@@ -132,9 +163,9 @@ int driver_enddef(struct driver *d, const struct cdf_header *before);
 int driver_write_header(struct driver *d);
 int driver_begin_indep(struct driver *d);
 int driver_end_indep(struct driver *d);
-int driver_put(struct driver *d, struct driver_request *reqs, int64_t n,
+int driver_put(struct driver *d, struct driver_request *const *reqs, int64_t n,
                enum driver_mode mode, int error);
-int driver_get(struct driver *d, struct driver_request *reqs, int64_t n,
+int driver_get(struct driver *d, struct driver_request *const *reqs, int64_t n,
                enum driver_mode mode, int error);
 int driver_sync(struct driver *d);
 int driver_sync_numrecs(struct driver *d);

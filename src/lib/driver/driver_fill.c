@@ -32,42 +32,38 @@ static void choose_band(const struct driver_dataset *ds, const struct cdf_var *v
     start[longest] += first;
 }
 
-/* This process's part of one variable. False if it has none. */
-static bool make_request(const struct driver_dataset *ds, int varid, MPI_Offset rec,
-                         MPI_Offset nrecs, MPI_Offset *start, struct driver_request *r)
+/* This process's part of one variable; NULL in *out if it has none. */
+static int make_request(const struct driver_dataset *ds, int varid, MPI_Offset rec,
+                        MPI_Offset nrecs, struct base_arena *arena,
+                        struct driver_request **out)
 {
     const struct cdf_var *v = &ds->header.vars[varid];
-    MPI_Offset *count = start + v->ndims;
-    if (v->ndims == 0 && ds->rank != 0) return false;
-    if (v->ndims > 0) choose_band(ds, v, rec, nrecs, start, count);
+    *out = NULL;
+    if (v->ndims == 0 && ds->rank != 0) return NC_NOERR;
+    struct driver_request *r =
+        base_arena_alloc(arena, sizeof *r + 2 * (size_t)v->ndims * sizeof r->slab[0]);
+    if (r == NULL) return NC_ENOMEM;
 
-    int64_t nelems = 1;
-    for (int i = 0; i < v->ndims; i++)
-        nelems *= count[i];
     *r = (struct driver_request){.varid = varid,
-                                 .start = start,
-                                 .count = count,
-                                 .type = (enum conv_type)conv_type_of(v->type),
-                                 .nelems = nelems};
-    return nelems > 0;
+                                 .type = (unsigned char)conv_type_of(v->type)};
+    if (v->ndims > 0) choose_band(ds, v, rec, nrecs, r->slab, r->slab + v->ndims);
+    if (driver_nelems(r, v->ndims) > 0) *out = r;
+    return NC_NOERR;
 }
 
 int driver_fill(struct driver *d, int first, int last, MPI_Offset rec, MPI_Offset nrecs)
 {
     const struct driver_dataset *ds = d->ds;
     struct base_arena arena = {0};
-    struct driver_request *reqs =
-        base_arena_alloc(&arena, (size_t)(last - first) * sizeof *reqs);
+    struct driver_request **reqs =
+        base_arena_alloc(&arena, (size_t)(last - first) * sizeof(struct driver_request *));
     int err = reqs == NULL ? NC_ENOMEM : NC_NOERR;
     int64_t n = 0;
     for (int id = first; id < last && err == NC_NOERR; id++) {
         const struct cdf_var *v = &ds->header.vars[id];
         if (!v->fill || (v->is_record && nrecs == 0)) continue;
-        MPI_Offset *place = base_arena_alloc(&arena, 2 * (size_t)v->ndims * sizeof *place);
-        if (place == NULL)
-            err = NC_ENOMEM;
-        else if (make_request(ds, id, rec, nrecs, place, &reqs[n]))
-            n++;
+        err = make_request(ds, id, rec, nrecs, &arena, &reqs[n]);
+        if (reqs[n] != NULL) n++;
     }
     err = driver_put(d, reqs, err == NC_NOERR ? n : 0, DRIVER_COLLECTIVE, err);
     base_arena_free(&arena);

@@ -46,9 +46,9 @@ int mpio_enddef(struct driver *self, const struct cdf_header *before);
 int mpio_move(struct mpio *m, const struct cdf_header *before);
 
 /* ---- mpio_transfer.c ---- */
-int mpio_put(struct driver *self, struct driver_request *reqs, int64_t n,
+int mpio_put(struct driver *self, struct driver_request *const *reqs, int64_t n,
              enum driver_mode mode, int error);
-int mpio_get(struct driver *self, struct driver_request *reqs, int64_t n,
+int mpio_get(struct driver *self, struct driver_request *const *reqs, int64_t n,
              enum driver_mode mode, int error);
 
 #endif

@@ -20,20 +20,26 @@ bool mpio_stream_ended(const struct mpio_stream *s)
 
 static const struct cdf_var *var_of(const struct mpio_stream *s, int64_t request)
 {
-    return &s->m->base.ds->header.vars[s->reqs[request].varid];
+    return &s->m->base.ds->header.vars[s->reqs[request]->varid];
 }
 
 /* ---- the file side ---- */
 
 static int open_request(struct mpio_stream *s)
 {
-    const struct driver_request *r = &s->reqs[s->file_request];
+    const struct driver_request *r = s->reqs[s->file_request];
     const struct cdf_var *v = var_of(s, s->file_request);
     int64_t row = v->is_record ? s->m->base.ds->header.record_size : 0;
-    s->region = region_slab(v->begin, v->ndims, v->shape, r->start, r->count, r->stride,
-                            cdf_type_size(v->type), row);
-    if (s->region == NULL) return NC_ENOMEM;
-    s->file_cursor = region_cursor_new(s->region);
+    s->shift = r->raw ? v->begin : 0;
+    if (!r->raw) {
+        s->region =
+            region_slab(v->begin, v->ndims, v->shape, (const int64_t *)r->slab,
+                        (const int64_t *)driver_count(r, v->ndims),
+                        (const int64_t *)driver_stride(r, v->ndims),
+                        cdf_type_size(v->type), row);
+        if (s->region == NULL) return NC_ENOMEM;
+    }
+    s->file_cursor = region_cursor_new(r->raw ? driver_raw_region(r) : s->region);
     return s->file_cursor == NULL ? NC_ENOMEM : NC_NOERR;
 }
 
@@ -60,11 +66,12 @@ static int add_segment(struct mpio_tile *t, int64_t request, int64_t nelems, int
     return NC_NOERR;
 }
 
-static int add_strip(struct mpio_tile *t, const struct region_strip *strip)
+static int add_strip(struct mpio_tile *t, const struct region_strip *strip, int64_t shift)
 {
     int err = NC_NOERR;
     for (int64_t i = 0; i < strip->count && err == NC_NOERR; i++) {
-        err = mpio_tile_add(t, strip->offset + i * strip->stride, strip->length, t->used);
+        err = mpio_tile_add(t, shift + strip->offset + i * strip->stride, strip->length,
+                            t->used);
         t->used += strip->length;
     }
     return err;
@@ -84,7 +91,7 @@ static int plan_request(struct mpio_stream *s, struct mpio_tile *t, int64_t max_
             close_request(s);
             break;
         }
-        err = add_strip(t, &strip);
+        err = add_strip(t, &strip, s->shift);
         room -= strip.length * strip.count;
     }
     if (err == NC_NOERR && t->used > before)
@@ -96,7 +103,7 @@ static int plan_request(struct mpio_stream *s, struct mpio_tile *t, int64_t max_
 static bool in_place(const struct mpio_stream *s, const struct mpio_tile *t)
 {
     if (t->nsegments != 1 || !t->ascending) return false;
-    const struct driver_request *r = &s->reqs[t->segments[0].request];
+    const struct driver_request *r = s->reqs[t->segments[0].request];
     return r->mem == NULL && r->buf != NULL &&
            conv_is_copy(var_of(s, t->segments[0].request)->type, r->type);
 }
@@ -105,7 +112,7 @@ static bool in_place(const struct mpio_stream *s, const struct mpio_tile *t)
 static int give_memory(struct mpio_stream *s, struct mpio_tile *t)
 {
     if (in_place(s, t)) {
-        const struct driver_request *r = &s->reqs[t->segments[0].request];
+        const struct driver_request *r = s->reqs[t->segments[0].request];
         int64_t done = s->memory_request == t->segments[0].request ? s->memory_done : 0;
         t->bytes = (unsigned char *)r->buf + done * conv_size(r->type);
         return NC_NOERR;
@@ -199,7 +206,7 @@ static int follow(struct mpio_stream *s, const struct mpio_segment *seg)
         s->memory_request = seg->request;
         s->memory_done = 0;
     }
-    const struct driver_request *r = &s->reqs[seg->request];
+    const struct driver_request *r = s->reqs[seg->request];
     if (r->mem == NULL || s->memory_cursor != NULL) return NC_NOERR;
     s->memory_cursor = region_cursor_new(r->mem);
     return s->memory_cursor == NULL ? NC_ENOMEM : NC_NOERR;
@@ -208,7 +215,7 @@ static int follow(struct mpio_stream *s, const struct mpio_segment *seg)
 static int run_segment(struct mpio_stream *s, struct mpio_tile *t,
                        const struct mpio_segment *seg)
 {
-    struct driver_request *r = &s->reqs[seg->request];
+    struct driver_request *r = s->reqs[seg->request];
     const struct cdf_header *h = &s->m->base.ds->header;
     int type = h->vars[r->varid].type;
     int err = follow(s, seg);
@@ -222,7 +229,9 @@ static int run_segment(struct mpio_stream *s, struct mpio_tile *t,
                     .xsize = cdf_type_size(type)};
     if (r->buf != NULL)
         j.buf = (unsigned char *)r->buf + s->memory_done * conv_size(r->type);
-    if (s->put) cdf_fill_value(h, r->varid, j.fill);
+    /* A value of the variable's own type is never out of range. */
+    if (s->put && (r->buf == NULL || conv_type_of(type) != (int)r->type))
+        cdf_fill_value(h, r->varid, j.fill);
     err = j.external == j.buf ? NC_NOERR : run(&j, s->put);
     s->memory_done += seg->nelems;
     if (r->status == NC_NOERR) r->status = err;

@@ -59,12 +59,13 @@ int mpio_tile_read(struct mpio *m, const struct mpio_tile *t, enum mpio_way way)
 /* Requests on their way to or from tiles. The file side runs ahead of the memory side. */
 struct mpio_stream {
     struct mpio *m;
-    struct driver_request *reqs;
+    struct driver_request *const *reqs;
     int64_t n;
     bool put;
 
     int64_t file_request; /* whose pieces come next */
-    struct region *region;
+    struct region *region; /* made for it; NULL if the request brought its own */
+    int64_t shift;         /* of the region's offsets */
     struct region_cursor *file_cursor;
 
     int64_t memory_request; /* whose values come next */

@@ -37,7 +37,7 @@ static void plan(struct transfer *x, int64_t max_bytes)
 static void blame(struct transfer *x, int err)
 {
     for (int64_t i = 0; i < x->tile.nsegments; i++) {
-        struct driver_request *r = &x->stream.reqs[x->tile.segments[i].request];
+        struct driver_request *r = x->stream.reqs[x->tile.segments[i].request];
         if (r->status == NC_NOERR) r->status = err;
     }
     note(x, err);
@@ -77,17 +77,29 @@ static void move_alone(struct transfer *x)
 
 /* ---- numrecs ---- */
 
+static int64_t last_record(const struct cdf_header *h, const struct driver_request *r,
+                           const struct cdf_var *v)
+{
+    int64_t low, high;
+    if (r->raw) {
+        region_bounds(driver_raw_region(r), &low, &high);
+        return (high - 1) / h->record_size;
+    }
+    const MPI_Offset *stride = driver_stride(r, v->ndims);
+    return r->slab[0] + (driver_count(r, v->ndims)[0] - 1) * (stride == NULL ? 1 : stride[0]);
+}
+
 /* The number of records there are once these requests are written. */
-static int64_t records_after(const struct mpio *m, const struct driver_request *reqs,
+static int64_t records_after(const struct mpio *m, struct driver_request *const *reqs,
                              int64_t n)
 {
     const struct cdf_header *h = &m->base.ds->header;
     int64_t numrecs = h->numrecs;
     for (int64_t i = 0; i < n; i++) {
-        const struct driver_request *r = &reqs[i];
-        if (!h->vars[r->varid].is_record || r->nelems == 0) continue;
-        int64_t step = r->stride == NULL ? 1 : r->stride[0];
-        int64_t end = r->start[0] + (r->count[0] - 1) * step + 1;
+        const struct driver_request *r = reqs[i];
+        const struct cdf_var *v = &h->vars[r->varid];
+        if (!v->is_record || driver_nelems(r, v->ndims) == 0) continue;
+        int64_t end = last_record(h, r, v) + 1;
         if (end > numrecs) numrecs = end;
     }
     return numrecs;
@@ -182,7 +194,7 @@ static void move_collective(struct transfer *x, int64_t numrecs)
     note(x, failed != NC_NOERR ? failed : worst);
 }
 
-static int transfer(struct driver *self, struct driver_request *reqs, int64_t n, bool put,
+static int transfer(struct driver *self, struct driver_request *const *reqs, int64_t n, bool put,
                     enum driver_mode mode, int error)
 {
     struct mpio *m = (struct mpio *)self;
@@ -203,13 +215,13 @@ static int transfer(struct driver *self, struct driver_request *reqs, int64_t n,
     return x.error;
 }
 
-int mpio_put(struct driver *self, struct driver_request *reqs, int64_t n,
+int mpio_put(struct driver *self, struct driver_request *const *reqs, int64_t n,
              enum driver_mode mode, int error)
 {
     return transfer(self, reqs, n, true, mode, error);
 }
 
-int mpio_get(struct driver *self, struct driver_request *reqs, int64_t n,
+int mpio_get(struct driver *self, struct driver_request *const *reqs, int64_t n,
              enum driver_mode mode, int error)
 {
     return transfer(self, reqs, n, false, mode, error);

@@ -1,0 +1,373 @@
+/* Checking an access and bringing it into the form that drivers take. */
+#include "api_access.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api_buffer.h"
+#include "base_mem.h"
+#include "pnetcdf.h"
+
+int api_find_data(int ncid, bool put, unsigned how, struct api_dataset **d)
+{
+    int err = api_find(ncid, d);
+    if (err != NC_NOERR) return err;
+    if (put && !(*d)->ds.writable) return NC_EPERM;
+    if ((*d)->defining) return NC_EINDEFINE;
+    if (how & API_COLL) return (*d)->indep ? NC_EINDEP : NC_NOERR;
+    return (*d)->indep ? NC_NOERR : NC_ENOTINDEP;
+}
+
+/* ---- the region of the variable ---- */
+
+/* A hyperslab that is not yet known to be good. */
+struct slab {
+    const MPI_Offset *start, *count, *stride; /* stride NULL: all 1 */
+};
+
+/* The length of a dimension as an access sees it: a put may add records. */
+static int64_t length_of(const struct api_dataset *d, const struct cdf_var *v, int dim,
+                         bool put)
+{
+    if (dim > 0 || !v->is_record) return v->shape[dim];
+    if (!put) return d->ds.header.numrecs;
+    return d->ds.header.format == 5 ? INT64_MAX : UINT32_MAX;
+}
+
+/* Is start == length allowed where nothing is accessed? Asked for once. */
+static bool relaxed(void)
+{
+    static int answer = -1;
+    if (answer < 0) {
+        const char *value = getenv("PNETCDF_RELAX_COORD_BOUND");
+        answer = value == NULL || strcmp(value, "0") != 0;
+    }
+    return answer;
+}
+
+static int check_start(const struct api_dataset *d, const struct cdf_var *v,
+                       const struct slab *s, bool put)
+{
+    for (int i = 0; i < v->ndims; i++) {
+        int64_t length = length_of(d, v, i, put);
+        bool at_end = s->start[i] == length && s->count[i] == 0 && relaxed();
+        if (s->start[i] < 0 || (s->start[i] >= length && !at_end))
+            return base_error_set(
+                NC_EINVALCOORDS, "variable '%s', dimension %d: start %lld, length %lld",
+                v->name, i, (long long)s->start[i], (long long)length);
+    }
+    return NC_NOERR;
+}
+
+static int check_count(const struct api_dataset *d, const struct cdf_var *v,
+                       const struct slab *s, bool put)
+{
+    for (int i = 0; i < v->ndims; i++) {
+        int64_t room = length_of(d, v, i, put) - s->start[i], last;
+        int64_t step = s->stride == NULL || s->stride[i] < 1 ? 1 : s->stride[i];
+        if (s->count[i] < 0) return NC_ENEGATIVECNT;
+        if (s->count[i] == 0) continue;
+        if (__builtin_mul_overflow(s->count[i] - 1, step, &last) || last >= room)
+            return base_error_set(
+                NC_EEDGE, "variable '%s', dimension %d: start %lld, count %lld, stride %lld",
+                v->name, i, (long long)s->start[i], (long long)s->count[i],
+                (long long)step);
+    }
+    for (int i = 0; s->stride != NULL && i < v->ndims; i++)
+        if (s->stride[i] < 1) return NC_ESTRIDE;
+    return NC_NOERR;
+}
+
+/* A request with room for a slab of v, or of an element (ndims 0). */
+static struct driver_request *new_request(const struct cdf_var *v,
+                                          const struct api_access *a)
+{
+    bool strided = a->stride != NULL && (a->how & API_KIND) >= API_VARS;
+    size_t n = (size_t)v->ndims * (strided ? 3 : 2);
+    struct driver_request *r = base_malloc(sizeof *r + n * sizeof r->slab[0]);
+    if (r == NULL) return NULL;
+    *r = (struct driver_request){
+        .varid = a->varid, .buf = (void *)a->buf, .strided = strided};
+    return r;
+}
+
+/* What the user gave, and the library's own words where the kind leaves them out. */
+static void copy_slab(const struct api_dataset *d, const struct cdf_var *v,
+                      const struct api_access *a, struct driver_request *r)
+{
+    unsigned kind = a->how & API_KIND;
+    MPI_Offset *start = r->slab, *count = start + v->ndims, *stride = count + v->ndims;
+    for (int i = 0; i < v->ndims; i++) {
+        bool record = i == 0 && v->is_record;
+        start[i] = kind == API_VAR ? 0 : a->start[i];
+        if (kind == API_VAR)
+            count[i] = record ? d->ds.header.numrecs : v->shape[i];
+        else
+            count[i] = kind == API_VAR1 ? 1 : a->count[i];
+        if (r->strided) stride[i] = a->stride[i];
+    }
+}
+
+static int take_slab(const struct api_dataset *d, const struct cdf_var *v,
+                     const struct api_access *a, bool put, struct driver_request *r,
+                     int64_t *nelems)
+{
+    unsigned kind = a->how & API_KIND;
+    *nelems = 1;
+    if (v->ndims == 0) return NC_NOERR;
+    if (kind != API_VAR && a->start == NULL) return NC_ENULLSTART;
+    if (kind > API_VAR1 && a->count == NULL) return NC_ENULLCOUNT;
+    copy_slab(d, v, a, r);
+
+    const MPI_Offset *count = driver_count(r, v->ndims);
+    const struct slab s = {r->slab, count, driver_stride(r, v->ndims)};
+    int err = kind == API_VAR ? NC_NOERR : check_start(d, v, &s, put);
+    if (err == NC_NOERR && kind != API_VAR) err = check_count(d, v, &s, put);
+    for (int i = 0; i < v->ndims && err == NC_NOERR; i++)
+        if (__builtin_mul_overflow(*nelems, count[i], nelems)) err = NC_EINTOVERFLOW;
+    return err;
+}
+
+/* ---- the buffer ---- */
+
+/* Elements from the first to the last that a mapped access touches, and whether the map
+ * is that of a plain row-major array. */
+static int64_t map_extent(int ndims, const MPI_Offset *count, const MPI_Offset *imap,
+                          bool *plain)
+{
+    int64_t extent = 1, step = 1;
+    *plain = true;
+    for (int i = ndims - 1; i >= 0; i--) {
+        if (count[i] > 1 && imap[i] != step) *plain = false;
+        step *= count[i];
+        extent += (count[i] - 1) * llabs(imap[i]);
+    }
+    return extent;
+}
+
+/* Elements in memory as the map says, relative to the first. */
+static struct region *map_region(const struct driver_request *r, int ndims,
+                                 const MPI_Offset *imap)
+{
+    int64_t size = conv_size((enum conv_type)r->type);
+    int64_t *strides = base_malloc((size_t)ndims * sizeof *strides);
+    if (strides == NULL) return NULL;
+    for (int i = 0; i < ndims; i++)
+        strides[i] = imap[i] * size;
+    struct region *mem =
+        region_loops(0, ndims, (const int64_t *)driver_count(r, ndims), strides, size);
+    base_free(strides);
+    return mem;
+}
+
+/* In a buffer both derived and mapped, the map counts the elements of the derived type. */
+static int take_map(const struct cdf_var *v, const struct api_access *a,
+                    struct api_buffer *b, struct driver_request *r)
+{
+    bool plain;
+    int64_t extent = map_extent(v->ndims, driver_count(r, v->ndims), a->imap, &plain);
+    if (b->nelems != NC_COUNT_IGNORE && extent > b->nelems) return NC_EIOMISMATCH;
+    if (plain) return NC_NOERR;
+
+    struct region *map = map_region(r, v->ndims, a->imap);
+    if (map == NULL) return NC_ENOMEM;
+    struct region *user = b->mem;
+    b->mem = user == NULL ? map : api_compose(map, user, conv_size(b->type));
+    if (user != NULL) region_free(map);
+    region_free(user);
+    return b->mem == NULL ? NC_ENOMEM : NC_NOERR;
+}
+
+static int take_buffer(const struct cdf_var *v, const struct api_access *a, int64_t nelems,
+                       struct api_buffer *b, struct driver_request *r)
+{
+    bool mapped = (a->how & API_KIND) == API_VARM && a->imap != NULL && v->ndims > 0;
+    if (nelems == 0) return NC_NOERR;
+    if (b->nelems != NC_COUNT_IGNORE && b->nelems != nelems && !mapped)
+        return base_error_set(NC_EIOMISMATCH,
+                              "variable '%s': %lld elements to access, %lld in the buffer",
+                              v->name, (long long)nelems, (long long)b->nelems);
+    if (a->buf == NULL && b->mem == NULL) return NC_EINVAL; /* but MPI_BOTTOM is NULL */
+    int err = mapped ? take_map(v, a, b, r) : NC_NOERR;
+    r->mem = b->mem;
+    b->mem = NULL;
+    return err;
+}
+
+/* ---- both ---- */
+
+static void free_request(struct driver_request *r)
+{
+    region_free((struct region *)r->mem);
+    if (r->flags & API_COPIED) base_free(r->buf);
+    base_free(r);
+}
+
+/* The variable and the buffer's type, before anything else is looked at. */
+static int look_up(const struct api_dataset *d, const struct api_access *a,
+                   const struct cdf_var **v, struct api_buffer *b, int *later)
+{
+    *b = (struct api_buffer){0};
+    if (a->varid == NC_GLOBAL) return NC_EGLOBAL;
+    *v = api_var(d, a->varid);
+    if (*v == NULL) return NC_ENOTVAR;
+
+    int err = api_describe_buffer(a->buftype, a->bufcount, (*v)->type, b);
+    *later = err == NC_EINVAL ? err : NC_NOERR; /* a bad bufcount comes last */
+    if (err != NC_NOERR && err != NC_EINVAL) return err;
+    return conv_check((*v)->type, b->type);
+}
+
+/* Region and buffer of a request that has its type; the buffer's region becomes its own. */
+static int complete(const struct api_dataset *d, const struct cdf_var *v,
+                    const struct api_access *a, bool put, int later, struct api_buffer *b,
+                    struct driver_request *r, int64_t *nelems)
+{
+    int err = take_slab(d, v, a, put, r, nelems);
+    if (err == NC_NOERR) err = later;
+    return err == NC_NOERR ? take_buffer(v, a, *nelems, b, r) : err;
+}
+
+int api_request_make(const struct api_dataset *d, const struct api_access *a, bool put,
+                     struct driver_request **req)
+{
+    const struct cdf_var *v;
+    struct api_buffer b;
+    int64_t nelems = 0;
+    int later, err = look_up(d, a, &v, &b, &later);
+    struct driver_request *r = err == NC_NOERR ? new_request(v, a) : NULL;
+    *req = NULL;
+    if (err == NC_NOERR && r == NULL) err = NC_ENOMEM;
+    if (err == NC_NOERR) {
+        r->type = (unsigned char)b.type;
+        err = complete(d, v, a, put, later, &b, r, &nelems);
+        if (err == NC_NOERR && nelems > 0)
+            *req = r;
+        else
+            free_request(r);
+    }
+    region_free(b.mem);
+    return err;
+}
+
+/* ---- many slabs of one variable ---- */
+
+/* What a varn's requests have in common while they are made. */
+struct many {
+    const struct api_dataset *d;
+    const struct cdf_var *v;
+    struct api_access one; /* of the next slab, its buffer left out */
+    const unsigned char *buf;
+    int64_t *places; /* of the elements in a buffer that is not contiguous, or NULL */
+    int64_t done;    /* elements */
+    int64_t given;   /* elements in the buffer, or NC_COUNT_IGNORE */
+    bool put;
+};
+
+/* Where the next n elements lie. */
+static int next_buffer(struct many *m, int64_t n, struct driver_request *r)
+{
+    int64_t size = conv_size((enum conv_type)r->type);
+    if (n > 0 && m->given != NC_COUNT_IGNORE && n > m->given - m->done)
+        return NC_EIOMISMATCH;
+    if (n > 0 && m->buf == NULL && m->places == NULL) return NC_EINVAL;
+    r->buf = (void *)m->buf;
+    if (n > 0 && m->places != NULL) {
+        r->mem = api_elements(m->places + m->done, n, size);
+        if (r->mem == NULL) return NC_ENOMEM;
+    } else if (n > 0) {
+        r->buf = (void *)(m->buf + m->done * size);
+    }
+    m->done += n;
+    return NC_NOERR;
+}
+
+static int next_request(struct many *m, enum conv_type type, const MPI_Offset *start,
+                        const MPI_Offset *count, struct driver_request **req)
+{
+    int64_t nelems = 0;
+    m->one.start = start;
+    m->one.count = count;
+    m->one.how = count == NULL ? API_VAR1 : API_VARA;
+    *req = NULL;
+    struct driver_request *r = new_request(m->v, &m->one);
+    if (r == NULL) return NC_ENOMEM;
+    r->type = (unsigned char)type;
+    int err = take_slab(m->d, m->v, &m->one, m->put, r, &nelems);
+    if (err == NC_NOERR) err = next_buffer(m, nelems, r);
+    if (err == NC_NOERR && nelems > 0)
+        *req = r;
+    else
+        free_request(r);
+    return err;
+}
+
+int api_requests_make(const struct api_dataset *d, const struct api_access *a, int num,
+                      MPI_Offset *const *starts, MPI_Offset *const *counts, bool put,
+                      struct driver_request ***reqs, int64_t *n)
+{
+    struct many m = {.d = d, .one = {.varid = a->varid}, .buf = a->buf, .put = put};
+    struct api_buffer b;
+    int later, err = look_up(d, a, &m.v, &b, &later);
+    *n = 0;
+    *reqs = NULL;
+    m.given = b.nelems;
+    if (err == NC_NOERR) err = num < 0 ? NC_EINVAL : later;
+    if (err == NC_NOERR && num > 0 && starts == NULL && m.v->ndims > 0) err = NC_ENULLSTART;
+    if (err == NC_NOERR && b.mem != NULL)
+        err = api_places(b.mem, conv_size(b.type), &m.places);
+    if (err == NC_NOERR && num > 0) {
+        *reqs = base_malloc((size_t)num * sizeof **reqs);
+        if (*reqs == NULL) err = NC_ENOMEM;
+    }
+    for (int i = 0; i < num && err == NC_NOERR; i++) {
+        err = next_request(&m, b.type, starts == NULL ? NULL : starts[i],
+                           counts == NULL ? NULL : counts[i], &(*reqs)[*n]);
+        if (err == NC_NOERR && (*reqs)[*n] != NULL) ++*n;
+    }
+    if (err == NC_NOERR && m.given != NC_COUNT_IGNORE && m.done != m.given && m.done > 0)
+        err = NC_EIOMISMATCH;
+    base_free(m.places);
+    region_free(b.mem);
+    if (err != NC_NOERR) api_requests_drop(*reqs, n);
+    if (err != NC_NOERR) *reqs = NULL;
+    return err;
+}
+
+void api_requests_drop(struct driver_request **reqs, int64_t *n)
+{
+    for (int64_t i = 0; i < *n; i++)
+        free_request(reqs[i]);
+    base_free(reqs);
+    *n = 0;
+}
+
+int api_request_copy(const struct api_dataset *d, struct driver_request *r)
+{
+    int ndims = d->ds.header.vars[r->varid].ndims;
+    int64_t bytes = driver_nelems(r, ndims) * conv_size((enum conv_type)r->type);
+    void *copy = base_malloc((size_t)bytes);
+    struct region_cursor *cursor = r->mem == NULL ? NULL : region_cursor_new(r->mem);
+    if (copy == NULL || (r->mem != NULL && cursor == NULL)) {
+        base_free(copy);
+        region_cursor_free(cursor);
+        return NC_ENOMEM;
+    }
+    if (cursor != NULL)
+        region_gather(cursor, r->buf, copy, (size_t)bytes);
+    else
+        memcpy(copy, r->buf, (size_t)bytes);
+    region_cursor_free(cursor);
+    region_free((struct region *)r->mem);
+    r->mem = NULL;
+    r->buf = copy;
+    r->flags |= API_COPIED;
+    return NC_NOERR;
+}
+
+int api_request_end(struct driver_request *r)
+{
+    int status = r->status;
+    free_request(r);
+    return status;
+}

@@ -1,0 +1,55 @@
+/* An access as the user asks for it, checked and brought into the form that drivers
+ * take. */
+#ifndef API_ACCESS_H
+#define API_ACCESS_H
+
+#include "api.h"
+#include "api_dataset.h"
+
+/* One access: the arguments of a put or get. */
+struct api_access {
+    int varid;
+    const MPI_Offset *start, *count, *stride, *imap;
+    const void *buf;
+    MPI_Offset bufcount;
+    MPI_Datatype buftype;
+    unsigned how;
+};
+
+/* May data be accessed now, and in this way? Errors that are the same on every process of
+ * a collective call. NC_EBADID, NC_EPERM, NC_EINDEFINE, NC_EINDEP, NC_ENOTINDEP. */
+int api_find_data(int ncid, bool put, unsigned how, struct api_dataset **d);
+
+/* Checks everything else and makes the request; NULL in *req where there is nothing to
+ * move. Errors in the order that pnetcdf.h promises. */
+int api_request_make(const struct api_dataset *d, const struct api_access *a, bool put,
+                     struct driver_request **req);
+
+/* The same for num hyperslabs, whose values lie one behind the other in the buffer.
+ * *reqs is an array of *n requests, to be freed with base_free. */
+int api_requests_make(const struct api_dataset *d, const struct api_access *a, int num,
+                      MPI_Offset *const *starts, MPI_Offset *const *counts, bool put,
+                      struct driver_request ***reqs, int64_t *n);
+
+/* Has the request own a copy of its values, in place of the user's buffer. NC_ENOMEM. */
+int api_request_copy(const struct api_dataset *d, struct driver_request *req);
+
+/* Ends a request and frees what it owns. Returns its status. */
+int api_request_end(struct driver_request *req);
+
+/* Hands requests over and ends them. In a collective call this process takes part
+ * whatever its own error err; alone it has nothing to do then. */
+int api_transfer(struct api_dataset *d, struct driver_request **reqs, int64_t n, bool put,
+                 unsigned how, int err);
+
+/* Frees *n requests and their array; *n becomes 0. */
+void api_requests_drop(struct driver_request **reqs, int64_t *n);
+
+/* flags of a request */
+enum {
+    API_COPIED = 1, /* buf is the request's own */
+    API_PUT = 2,    /* a pending put, rather than a get */
+    API_CHOSEN = 4  /* one of those that are waited for */
+};
+
+#endif

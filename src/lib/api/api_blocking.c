@@ -1,0 +1,155 @@
+/* Blocking access: one hyperslab, many of one variable, many of many variables. */
+#include "api_access.h"
+#include "base_mem.h"
+#include "pnetcdf.h"
+
+int api_transfer(struct api_dataset *d, struct driver_request **reqs, int64_t n, bool put,
+                 unsigned how, int err)
+{
+    enum driver_mode mode = how & API_COLL ? DRIVER_COLLECTIVE : DRIVER_INDEPENDENT;
+    if (mode == DRIVER_COLLECTIVE || (err == NC_NOERR && n > 0))
+        err = put ? driver_put(d->top, reqs, n, mode, err)
+                  : driver_get(d->top, reqs, n, mode, err);
+    for (int64_t i = 0; i < n; i++) {
+        int status = api_request_end(reqs[i]);
+        if (err == NC_NOERR) err = status;
+    }
+    return err;
+}
+
+static int access_one(int ncid, const struct api_access *a, bool put)
+{
+    struct api_dataset *d;
+    struct driver_request *req;
+    int err = api_find_data(ncid, put, a->how, &d);
+    if (err != NC_NOERR) return err;
+    err = api_request_make(d, a, put, &req);
+    return api_transfer(d, &req, req != NULL, put, a->how, err);
+}
+
+int api_put(int ncid, int varid, const MPI_Offset *start, const MPI_Offset *count,
+            const MPI_Offset *stride, const MPI_Offset *imap, const void *buf,
+            MPI_Offset bufcount, MPI_Datatype buftype, unsigned how)
+{
+    const struct api_access a = {varid, start,    count,   stride, imap,
+                                 buf,   bufcount, buftype, how};
+    return access_one(ncid, &a, true);
+}
+
+int api_get(int ncid, int varid, const MPI_Offset *start, const MPI_Offset *count,
+            const MPI_Offset *stride, const MPI_Offset *imap, void *buf,
+            MPI_Offset bufcount, MPI_Datatype buftype, unsigned how)
+{
+    const struct api_access a = {varid, start,    count,   stride, imap,
+                                 buf,   bufcount, buftype, how};
+    return access_one(ncid, &a, false);
+}
+
+static int access_many(int ncid, const struct api_access *a, int num,
+                       MPI_Offset *const *starts, MPI_Offset *const *counts, bool put)
+{
+    struct api_dataset *d;
+    struct driver_request **reqs;
+    int64_t n;
+    int err = api_find_data(ncid, put, a->how, &d);
+    if (err != NC_NOERR) return err;
+    err = api_requests_make(d, a, num, starts, counts, put, &reqs, &n);
+    err = api_transfer(d, reqs, n, put, a->how, err);
+    base_free(reqs);
+    return err;
+}
+
+int api_put_varn(int ncid, int varid, int num, MPI_Offset *const *starts,
+                 MPI_Offset *const *counts, const void *buf, MPI_Offset bufcount,
+                 MPI_Datatype buftype, unsigned how)
+{
+    const struct api_access a = {
+        .varid = varid, .buf = buf, .bufcount = bufcount, .buftype = buftype, .how = how};
+    return access_many(ncid, &a, num, starts, counts, true);
+}
+
+int api_get_varn(int ncid, int varid, int num, MPI_Offset *const *starts,
+                 MPI_Offset *const *counts, void *buf, MPI_Offset bufcount,
+                 MPI_Datatype buftype, unsigned how)
+{
+    const struct api_access a = {
+        .varid = varid, .buf = buf, .bufcount = bufcount, .buftype = buftype, .how = how};
+    return access_many(ncid, &a, num, starts, counts, false);
+}
+
+/* ---- mput, mget ---- */
+
+/* The arguments of an access to several variables; arrays that a kind does not have are
+ * NULL. */
+struct several {
+    const int *varids;
+    MPI_Offset *const *starts, *const *counts, *const *strides, *const *imaps;
+    void *const *bufs;
+    const MPI_Offset *bufcounts;
+    const MPI_Datatype *buftypes;
+    MPI_Datatype type;
+    unsigned how;
+};
+
+static struct api_access pick(const struct several *s, int i)
+{
+    return (struct api_access){
+        .varid = s->varids[i],
+        .start = s->starts == NULL ? NULL : s->starts[i],
+        .count = s->counts == NULL ? NULL : s->counts[i],
+        .stride = s->strides == NULL ? NULL : s->strides[i],
+        .imap = s->imaps == NULL ? NULL : s->imaps[i],
+        .buf = s->bufs[i],
+        .bufcount = s->buftypes == NULL    ? NC_COUNT_IGNORE
+                    : s->bufcounts == NULL ? NC_COUNT_IGNORE
+                                           : s->bufcounts[i],
+        .buftype = s->buftypes == NULL ? s->type : s->buftypes[i],
+        .how = s->how};
+}
+
+static int access_several(int ncid, int num, const struct several *s, bool put)
+{
+    struct api_dataset *d;
+    int err = api_find_data(ncid, put, s->how, &d);
+    if (err != NC_NOERR) return err;
+    if (num < 0 || (num > 0 && (s->varids == NULL || s->bufs == NULL))) err = NC_EINVAL;
+
+    struct driver_request **reqs = NULL;
+    int64_t n = 0;
+    if (err == NC_NOERR && num > 0) {
+        reqs = base_malloc((size_t)num * sizeof *reqs);
+        if (reqs == NULL) err = NC_ENOMEM;
+    }
+    for (int i = 0; i < num && err == NC_NOERR; i++) {
+        const struct api_access a = pick(s, i);
+        err = api_request_make(d, &a, put, &reqs[n]);
+        if (err == NC_NOERR && reqs[n] != NULL) n++;
+    }
+    if (err != NC_NOERR) {
+        api_requests_drop(reqs, &n);
+        reqs = NULL;
+    }
+    err = api_transfer(d, reqs, n, put, s->how, err);
+    base_free(reqs);
+    return err;
+}
+
+int api_mput(int ncid, int num, const int *varids, MPI_Offset *const *starts,
+             MPI_Offset *const *counts, MPI_Offset *const *strides,
+             MPI_Offset *const *imaps, void *const *bufs, const MPI_Offset *bufcounts,
+             const MPI_Datatype *buftypes, MPI_Datatype type, unsigned how)
+{
+    const struct several s = {varids, starts,    counts,   strides, imaps,
+                              bufs,   bufcounts, buftypes, type,    how};
+    return access_several(ncid, num, &s, true);
+}
+
+int api_mget(int ncid, int num, const int *varids, MPI_Offset *const *starts,
+             MPI_Offset *const *counts, MPI_Offset *const *strides,
+             MPI_Offset *const *imaps, void *const *bufs, const MPI_Offset *bufcounts,
+             const MPI_Datatype *buftypes, MPI_Datatype type, unsigned how)
+{
+    const struct several s = {varids, starts,    counts,   strides, imaps,
+                              bufs,   bufcounts, buftypes, type,    how};
+    return access_several(ncid, num, &s, false);
+}

@@ -1,0 +1,161 @@
+/* About the library, and about a dataset's file. All local. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <errno.h>
+#include <unistd.h>
+
+#include "api_dataset.h"
+#include "base_mem.h"
+#include "base_mpi.h"
+#include "pnetcdf.h"
+
+const char *ncmpi_strerror(int err)
+{
+    return base_error_text(err);
+}
+
+const char *ncmpi_strerrno(int err)
+{
+    return base_error_name(err);
+}
+
+const char *ncmpi_inq_libvers(void)
+{
+    return PNETCDF_VERSION " of " NCMPI_RELEASE_DATE;
+}
+
+/* ---- memory ---- */
+
+int ncmpi_inq_malloc_size(MPI_Offset *size)
+{
+    if (size == NULL) return NC_EINVAL;
+    *size = base_mem_in_use();
+    return NC_NOERR;
+}
+
+int ncmpi_inq_malloc_max_size(MPI_Offset *size)
+{
+    if (size == NULL) return NC_EINVAL;
+    *size = base_mem_high_water();
+    return NC_NOERR;
+}
+
+/* Blocks are counted, not listed. */
+int ncmpi_inq_malloc_list(void)
+{
+    return NC_ENOTENABLED;
+}
+
+/* ---- a dataset ---- */
+
+int ncmpi_inq_format(int ncid, int *formatp)
+{
+    struct api_dataset *d;
+    int err = api_find(ncid, &d);
+    if (err == NC_NOERR && formatp != NULL) *formatp = d->ds.header.format;
+    return err;
+}
+
+int ncmpi_inq_version(int ncid, int *NC_mode)
+{
+    int format, err = ncmpi_inq_format(ncid, &format);
+    if (err == NC_NOERR && NC_mode != NULL)
+        *NC_mode = format == 5 ? NC_64BIT_DATA : format == 2 ? NC_64BIT_OFFSET : 0;
+    return err;
+}
+
+int ncmpi_inq_path(int ncid, int *pathlen, char *path)
+{
+    struct api_dataset *d;
+    int err = api_find(ncid, &d);
+    if (err != NC_NOERR) return err;
+    if (pathlen != NULL) *pathlen = (int)strlen(d->ds.path);
+    if (path != NULL) strcpy(path, d->ds.path);
+    return NC_NOERR;
+}
+
+int ncmpi_inq_put_size(int ncid, MPI_Offset *size)
+{
+    struct api_dataset *d;
+    int err = api_find(ncid, &d);
+    if (err == NC_NOERR && size != NULL) *size = d->ds.put_bytes;
+    return err;
+}
+
+int ncmpi_inq_get_size(int ncid, MPI_Offset *size)
+{
+    struct api_dataset *d;
+    int err = api_find(ncid, &d);
+    if (err == NC_NOERR && size != NULL) *size = d->ds.get_bytes;
+    return err;
+}
+
+int ncmpi_inq_file_info(int ncid, MPI_Info *info_used)
+{
+    struct api_dataset *d;
+    int err = api_find(ncid, &d);
+    if (err != NC_NOERR) return err;
+    if (info_used == NULL) return NC_EINVAL;
+    int mpi = MPI_Info_create(info_used);
+    if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "MPI_Info_create");
+    err = driver_inq_info(d->top, *info_used);
+    if (err != NC_NOERR) MPI_Info_free(info_used);
+    return err;
+}
+
+int ncmpi_get_file_info(int ncid, MPI_Info *info_used)
+{
+    return ncmpi_inq_file_info(ncid, info_used);
+}
+
+/* A number among the hints in force; 0 if there is none. */
+static int hint_number(MPI_Info info, const char *key)
+{
+    char text[MPI_MAX_INFO_VAL + 1];
+    int flag = 0;
+    if (MPI_Info_get(info, key, MPI_MAX_INFO_VAL, text, &flag) != MPI_SUCCESS || !flag)
+        return 0;
+    return (int)strtol(text, NULL, 10);
+}
+
+int ncmpi_inq_striping(int ncid, int *striping_size, int *striping_count)
+{
+    MPI_Info info;
+    int err = ncmpi_inq_file_info(ncid, &info);
+    if (err != NC_NOERR) return err;
+    if (striping_size != NULL) *striping_size = hint_number(info, "striping_unit");
+    if (striping_count != NULL) *striping_count = hint_number(info, "striping_factor");
+    MPI_Info_free(&info);
+    return NC_NOERR;
+}
+
+/* ---- a file that is not open ---- */
+
+static int read_signature(const char *path, unsigned char *head, size_t *length)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return base_error_set(errno == ENOENT   ? NC_ENOENT
+                              : errno == EACCES ? NC_EACCESS
+                                                : NC_EFILE,
+                              "%s: %s", path, strerror(errno));
+    ssize_t n = pread(fd, head, *length, 0);
+    int err = n < 0 ? base_error_set(NC_EREAD, "%s: %s", path, strerror(errno)) : NC_NOERR;
+    close(fd);
+    *length = n < 0 ? 0 : (size_t)n;
+    return err;
+}
+
+int ncmpi_inq_file_format(const char *filename, int *formatp)
+{
+    unsigned char head[4096 + 8];
+    size_t length = sizeof head;
+    if (filename == NULL || formatp == NULL) return NC_EINVAL;
+    *formatp = NC_FORMAT_UNKNOWN;
+    int err = read_signature(filename, head, &length);
+    if (err != NC_NOERR) return err;
+    *formatp = cdf_signature(head, length);
+    return *formatp == NC_FORMAT_UNKNOWN ? NC_ENOTNC : NC_NOERR;
+}

@@ -1,0 +1,225 @@
+/* Pending nonblocking requests: in the order they were posted, found by their ids. */
+#include "api_queue.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "api_access.h"
+#include "base_mem.h"
+
+/* ids[] never decreases, so that a binary search finds one; the requests of one id stand
+ * together. A request that has ended leaves NULL behind, until there are many. */
+struct api_queue {
+    struct driver_request **reqs;
+    int *ids;
+    int64_t used, capacity;
+    int64_t ended;   /* NULLs among reqs[0..used) */
+    int pending;     /* ids that have not ended */
+    int next_id;     /* back to 0 whenever the queue is empty */
+    int64_t buffer_size, buffer_used; /* of bput, in bytes of external values */
+    bool attached;
+};
+
+struct api_queue *api_queue_of(struct api_dataset *d)
+{
+    if (d->queue == NULL) d->queue = base_calloc(1, sizeof *d->queue);
+    return d->queue;
+}
+
+int api_queue_pending(const struct api_queue *q)
+{
+    return q == NULL ? 0 : q->pending;
+}
+
+void api_queue_free(struct api_queue *q)
+{
+    if (q == NULL) return;
+    for (int64_t i = 0; i < q->used; i++)
+        if (q->reqs[i] != NULL) api_request_end(q->reqs[i]);
+    base_free(q->reqs);
+    base_free(q->ids);
+    base_free(q);
+}
+
+/* ---- in ---- */
+
+static void compact(struct api_queue *q)
+{
+    int64_t kept = 0;
+    for (int64_t i = 0; i < q->used; i++) {
+        if (q->reqs[i] == NULL) continue;
+        q->reqs[kept] = q->reqs[i];
+        q->ids[kept++] = q->ids[i];
+    }
+    q->used = kept;
+    q->ended = 0;
+}
+
+static int reserve(struct api_queue *q, int64_t n)
+{
+    if (q->used + n <= q->capacity) return NC_NOERR;
+    int64_t capacity = q->capacity + q->capacity / 4 + n + 16;
+    void *reqs = base_realloc(q->reqs, (size_t)capacity * sizeof *q->reqs);
+    if (reqs == NULL) return NC_ENOMEM;
+    q->reqs = reqs;
+    int *ids = base_realloc(q->ids, (size_t)capacity * sizeof *q->ids);
+    if (ids == NULL) return NC_ENOMEM;
+    q->ids = ids;
+    q->capacity = capacity;
+    return NC_NOERR;
+}
+
+int api_queue_add(struct api_queue *q, struct driver_request *const *reqs, int64_t n,
+                  int *id)
+{
+    if (q->next_id == INT_MAX) return NC_EMAX_REQ;
+    int err = reserve(q, n);
+    if (err != NC_NOERR) return err;
+    for (int64_t i = 0; i < n; i++) {
+        q->reqs[q->used] = reqs[i];
+        q->ids[q->used++] = q->next_id;
+    }
+    q->pending++;
+    *id = q->next_id++;
+    return NC_NOERR;
+}
+
+/* ---- out ---- */
+
+int64_t api_queue_find(const struct api_queue *q, int id)
+{
+    int64_t low = 0, high = q->used;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (q->ids[middle] < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < q->used && q->ids[low] == id && q->reqs[low] != NULL ? low : -1;
+}
+
+int64_t api_queue_next(const struct api_queue *q, int64_t i)
+{
+    int64_t next = i + 1;
+    return next < q->used && q->ids[next] == q->ids[i] ? next : -1;
+}
+
+int64_t api_queue_used(const struct api_queue *q)
+{
+    return q->used;
+}
+
+struct driver_request *api_queue_at(const struct api_queue *q, int64_t i)
+{
+    return q->reqs[i];
+}
+
+int api_queue_end(struct api_dataset *d, int64_t i)
+{
+    struct api_queue *q = d->queue;
+    int first = NC_NOERR;
+    for (int64_t at = i, next; at >= 0; at = next) {
+        next = api_queue_next(q, at);
+        struct driver_request *r = q->reqs[at];
+        if (r->flags & API_COPIED) q->buffer_used -= api_buffered_bytes(d, r);
+        int status = api_request_end(r);
+        if (first == NC_NOERR) first = status;
+        q->reqs[at] = NULL;
+        q->ended++;
+    }
+    q->pending--;
+    return first;
+}
+
+void api_queue_tidy(struct api_queue *q)
+{
+    if (q->pending == 0) {
+        base_free(q->reqs);
+        base_free(q->ids);
+        q->reqs = NULL;
+        q->ids = NULL;
+        q->used = q->capacity = q->ended = 0;
+        q->next_id = 0;
+    } else if (q->ended > q->used / 2) {
+        compact(q);
+    }
+}
+
+/* ---- the attached buffer ---- */
+
+int64_t api_buffered_bytes(const struct api_dataset *d, const struct driver_request *r)
+{
+    const struct cdf_var *v = &d->ds.header.vars[r->varid];
+    return driver_nelems(r, v->ndims) * cdf_type_size(v->type);
+}
+
+int api_buffer_charge(struct api_queue *q, int64_t bytes)
+{
+    if (bytes > q->buffer_size - q->buffer_used) return NC_EINSUFFBUF;
+    q->buffer_used += bytes;
+    return NC_NOERR;
+}
+
+bool api_buffer_attached(const struct api_queue *q)
+{
+    return q != NULL && q->attached;
+}
+
+int ncmpi_buffer_attach(int ncid, MPI_Offset bufsize)
+{
+    struct api_dataset *d;
+    int err = api_find(ncid, &d);
+    if (err != NC_NOERR) return err;
+    if (bufsize <= 0) return NC_ENULLBUF;
+    struct api_queue *q = api_queue_of(d);
+    if (q == NULL) return NC_ENOMEM;
+    if (q->attached) return NC_EPREVATTACHBUF;
+    q->attached = true;
+    q->buffer_size = bufsize;
+    return NC_NOERR;
+}
+
+static int find_buffer(int ncid, struct api_queue **q)
+{
+    struct api_dataset *d;
+    int err = api_find(ncid, &d);
+    if (err != NC_NOERR) return err;
+    *q = d->queue;
+    return api_buffer_attached(*q) ? NC_NOERR : NC_ENULLABUF;
+}
+
+int ncmpi_buffer_detach(int ncid)
+{
+    struct api_queue *q;
+    int err = find_buffer(ncid, &q);
+    if (err != NC_NOERR) return err;
+    if (q->buffer_used > 0) return NC_EPENDINGBPUT;
+    q->attached = false;
+    q->buffer_size = 0;
+    return NC_NOERR;
+}
+
+int ncmpi_inq_buffer_usage(int ncid, MPI_Offset *usage)
+{
+    struct api_queue *q;
+    int err = find_buffer(ncid, &q);
+    if (err == NC_NOERR && usage != NULL) *usage = q->buffer_used;
+    return err;
+}
+
+int ncmpi_inq_buffer_size(int ncid, MPI_Offset *buf_size)
+{
+    struct api_queue *q;
+    int err = find_buffer(ncid, &q);
+    if (err == NC_NOERR && buf_size != NULL) *buf_size = q->buffer_size;
+    return err;
+}
+
+int ncmpi_inq_nreqs(int ncid, int *nreqs)
+{
+    struct api_dataset *d;
+    int err = api_find(ncid, &d);
+    if (err == NC_NOERR && nreqs != NULL) *nreqs = api_queue_pending(d->queue);
+    return err;
+}

@@ -1,0 +1,33 @@
+/* Pending nonblocking requests of a dataset. */
+#ifndef API_QUEUE_H
+#define API_QUEUE_H
+
+#include "api_dataset.h"
+
+/* The dataset's queue, made when it is first needed. NULL when memory is short. */
+struct api_queue *api_queue_of(struct api_dataset *d);
+
+/* Adds n requests under one new id. They are the queue's from then on. NC_ENOMEM,
+ * NC_EMAX_REQ. */
+int api_queue_add(struct api_queue *q, struct driver_request *const *reqs, int64_t n,
+                  int *id);
+
+/* Where the first request of an id stands, or -1; and the next one of the same id. */
+int64_t api_queue_find(const struct api_queue *q, int id);
+int64_t api_queue_next(const struct api_queue *q, int64_t i);
+
+/* Places in the queue, in the order of posting; NULL at those that have ended. */
+int64_t api_queue_used(const struct api_queue *q);
+struct driver_request *api_queue_at(const struct api_queue *q, int64_t i);
+
+/* Ends and frees the requests of an id, the first of which stands at i. Returns their first
+ * bad status. Places stay good until api_queue_tidy. */
+int api_queue_end(struct api_dataset *d, int64_t i);
+void api_queue_tidy(struct api_queue *q);
+
+/* The buffer of bput: what a request takes of it, and taking it. NC_EINSUFFBUF. */
+bool api_buffer_attached(const struct api_queue *q);
+int64_t api_buffered_bytes(const struct api_dataset *d, const struct driver_request *r);
+int api_buffer_charge(struct api_queue *q, int64_t bytes);
+
+#endif
