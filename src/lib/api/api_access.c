@@ -52,9 +52,9 @@ static int check_start(const struct api_dataset *d, const struct cdf_var *v,
         int64_t length = length_of(d, v, i, put);
         bool at_end = s->start[i] == length && s->count[i] == 0 && relaxed();
         if (s->start[i] < 0 || (s->start[i] >= length && !at_end))
-            return base_error_set(
-                NC_EINVALCOORDS, "variable '%s', dimension %d: start %lld, length %lld",
-                v->name, i, (long long)s->start[i], (long long)length);
+            return base_error_set(NC_EINVALCOORDS,
+                                  "variable '%s', dimension %d: start %lld, length %lld",
+                                  v->name, i, (long long)s->start[i], (long long)length);
     }
     return NC_NOERR;
 }
@@ -69,7 +69,8 @@ static int check_count(const struct api_dataset *d, const struct cdf_var *v,
         if (s->count[i] == 0) continue;
         if (__builtin_mul_overflow(s->count[i] - 1, step, &last) || last >= room)
             return base_error_set(
-                NC_EEDGE, "variable '%s', dimension %d: start %lld, count %lld, stride %lld",
+                NC_EEDGE,
+                "variable '%s', dimension %d: start %lld, count %lld, stride %lld",
                 v->name, i, (long long)s->start[i], (long long)s->count[i],
                 (long long)step);
     }
@@ -160,7 +161,8 @@ static struct region *map_region(const struct driver_request *r, int ndims,
     return mem;
 }
 
-/* In a buffer both derived and mapped, the map counts the elements of the derived type. */
+/* In a buffer both derived and mapped, the map counts the elements of the derived type.
+ */
 static int take_map(const struct cdf_var *v, const struct api_access *a,
                     struct api_buffer *b, struct driver_request *r)
 {
@@ -178,15 +180,15 @@ static int take_map(const struct cdf_var *v, const struct api_access *a,
     return b->mem == NULL ? NC_ENOMEM : NC_NOERR;
 }
 
-static int take_buffer(const struct cdf_var *v, const struct api_access *a, int64_t nelems,
-                       struct api_buffer *b, struct driver_request *r)
+static int take_buffer(const struct cdf_var *v, const struct api_access *a,
+                       int64_t nelems, struct api_buffer *b, struct driver_request *r)
 {
     bool mapped = (a->how & API_KIND) == API_VARM && a->imap != NULL && v->ndims > 0;
     if (nelems == 0) return NC_NOERR;
     if (b->nelems != NC_COUNT_IGNORE && b->nelems != nelems && !mapped)
-        return base_error_set(NC_EIOMISMATCH,
-                              "variable '%s': %lld elements to access, %lld in the buffer",
-                              v->name, (long long)nelems, (long long)b->nelems);
+        return base_error_set(
+            NC_EIOMISMATCH, "variable '%s': %lld elements to access, %lld in the buffer",
+            v->name, (long long)nelems, (long long)b->nelems);
     if (a->buf == NULL && b->mem == NULL) return NC_EINVAL; /* but MPI_BOTTOM is NULL */
     int err = mapped ? take_map(v, a, b, r) : NC_NOERR;
     r->mem = b->mem;
@@ -218,7 +220,8 @@ static int look_up(const struct api_dataset *d, const struct api_access *a,
     return conv_check((*v)->type, b->type);
 }
 
-/* Region and buffer of a request that has its type; the buffer's region becomes its own. */
+/* Region and buffer of a request that has its type; the buffer's region becomes its own.
+ */
 static int complete(const struct api_dataset *d, const struct cdf_var *v,
                     const struct api_access *a, bool put, int later, struct api_buffer *b,
                     struct driver_request *r, int64_t *nelems)
@@ -313,7 +316,8 @@ int api_requests_make(const struct api_dataset *d, const struct api_access *a, i
     *reqs = NULL;
     m.given = b.nelems;
     if (err == NC_NOERR) err = num < 0 ? NC_EINVAL : later;
-    if (err == NC_NOERR && num > 0 && starts == NULL && m.v->ndims > 0) err = NC_ENULLSTART;
+    if (err == NC_NOERR && num > 0 && starts == NULL && m.v->ndims > 0)
+        err = NC_ENULLSTART;
     if (err == NC_NOERR && b.mem != NULL)
         err = api_places(b.mem, conv_size(b.type), &m.places);
     if (err == NC_NOERR && num > 0) {

@@ -88,7 +88,8 @@ static int find(int ncid, int varid, const char *name, struct api_dataset **d, i
     return cdf_find_att(&(*d)->ds.header, varid, name, id);
 }
 
-int api_get_att(int ncid, int varid, const char *name, void *values, MPI_Datatype mpi_type)
+int api_get_att(int ncid, int varid, const char *name, void *values,
+                MPI_Datatype mpi_type)
 {
     struct api_dataset *d;
     int id, err = find(ncid, varid, name, &d, &id);
@@ -124,7 +125,8 @@ int ncmpi_copy_att(int ncid_in, int varid_in, const char *name, int ncid_out,
     void *room;
     err = check(out, &a, (enum conv_type)conv_type_of(from.type), from.values);
     if (err == NC_NOERR)
-        err = cdf_put_att(&out->ds.header, varid_out, name, from.type, from.nelems, &room);
+        err =
+            cdf_put_att(&out->ds.header, varid_out, name, from.type, from.nelems, &room);
     if (err == NC_NOERR && from.nelems > 0)
         memcpy(room, from.values, (size_t)(from.nelems * cdf_type_size(from.type)));
     return api_commit(out, err);
@@ -152,7 +154,8 @@ int ncmpi_del_att(int ncid, int varid, const char *name)
     return err != NC_NOERR ? err : cdf_del_att(&d->ds.header, varid, name);
 }
 
-int ncmpi_inq_att(int ncid, int varid, const char *name, nc_type *xtypep, MPI_Offset *lenp)
+int ncmpi_inq_att(int ncid, int varid, const char *name, nc_type *xtypep,
+                  MPI_Offset *lenp)
 {
     struct api_dataset *d;
     int id, err = find(ncid, varid, name, &d, &id);

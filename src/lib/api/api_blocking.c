@@ -93,18 +93,17 @@ struct several {
 
 static struct api_access pick(const struct several *s, int i)
 {
-    return (struct api_access){
-        .varid = s->varids[i],
-        .start = s->starts == NULL ? NULL : s->starts[i],
-        .count = s->counts == NULL ? NULL : s->counts[i],
-        .stride = s->strides == NULL ? NULL : s->strides[i],
-        .imap = s->imaps == NULL ? NULL : s->imaps[i],
-        .buf = s->bufs[i],
-        .bufcount = s->buftypes == NULL    ? NC_COUNT_IGNORE
-                    : s->bufcounts == NULL ? NC_COUNT_IGNORE
-                                           : s->bufcounts[i],
-        .buftype = s->buftypes == NULL ? s->type : s->buftypes[i],
-        .how = s->how};
+    return (struct api_access){.varid = s->varids[i],
+                               .start = s->starts == NULL ? NULL : s->starts[i],
+                               .count = s->counts == NULL ? NULL : s->counts[i],
+                               .stride = s->strides == NULL ? NULL : s->strides[i],
+                               .imap = s->imaps == NULL ? NULL : s->imaps[i],
+                               .buf = s->bufs[i],
+                               .bufcount = s->buftypes == NULL    ? NC_COUNT_IGNORE
+                                           : s->bufcounts == NULL ? NC_COUNT_IGNORE
+                                                                  : s->bufcounts[i],
+                               .buftype = s->buftypes == NULL ? s->type : s->buftypes[i],
+                               .how = s->how};
 }
 
 static int access_several(int ncid, int num, const struct several *s, bool put)

@@ -82,7 +82,8 @@ int api_conv_type(MPI_Datatype basic, int xtype, enum conv_type *type)
 }
 
 /* A buffer of a predefined type, or of the variable's own. */
-static int plain(MPI_Datatype buftype, MPI_Offset bufcount, int xtype, struct api_buffer *b)
+static int plain(MPI_Datatype buftype, MPI_Offset bufcount, int xtype,
+                 struct api_buffer *b)
 {
     b->mem = NULL;
     if (buftype == MPI_DATATYPE_NULL) {
@@ -106,7 +107,8 @@ static int derived(MPI_Datatype buftype, MPI_Offset bufcount, int xtype,
 
     b->nelems = 0;
     err = bytes == 0 ? NC_NOERR : api_conv_type(basic, xtype, &b->type);
-    if (err == NC_NOERR && bytes > 0) b->nelems = region_bytes(b->mem) / conv_size(b->type);
+    if (err == NC_NOERR && bytes > 0)
+        b->nelems = region_bytes(b->mem) / conv_size(b->type);
     if (err != NC_NOERR || (region_is_block(b->mem, &offset) && offset == 0)) {
         region_free(b->mem);
         b->mem = NULL;
@@ -120,7 +122,8 @@ int api_describe_buffer(MPI_Datatype buftype, MPI_Offset bufcount, int xtype,
     b->type = CONV_TEXT;
     if (buftype == MPI_DATATYPE_NULL) return plain(buftype, bufcount, xtype, b);
     int ints, addresses, types, combiner;
-    if (MPI_Type_get_envelope(buftype, &ints, &addresses, &types, &combiner) != MPI_SUCCESS)
+    if (MPI_Type_get_envelope(buftype, &ints, &addresses, &types, &combiner) !=
+        MPI_SUCCESS)
         return NC_EUNSPTETYPE;
     if (combiner == MPI_COMBINER_NAMED) return plain(buftype, bufcount, xtype, b);
     return derived(buftype, bufcount, xtype, b);

@@ -13,11 +13,11 @@ struct api_dataset {
     struct driver_dataset ds;
     struct driver *top;
     int ncid;
-    int mode;        /* the flags it was created or opened with */
-    bool fresh;      /* created, and no enddef yet */
-    bool defining;   /* in define mode */
-    bool indep;      /* in independent data mode */
-    int fill_mode;   /* of variables to come: NC_FILL or NC_NOFILL */
+    int mode;                 /* the flags it was created or opened with */
+    bool fresh;               /* created, and no enddef yet */
+    bool defining;            /* in define mode */
+    bool indep;               /* in independent data mode */
+    int fill_mode;            /* of variables to come: NC_FILL or NC_NOFILL */
     struct cdf_header before; /* while redefining: the definitions as they were */
     struct api_queue *queue;  /* pending nonblocking requests; NULL: never any */
 };

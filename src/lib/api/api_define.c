@@ -139,10 +139,14 @@ int ncmpi_fill_var_rec(int ncid, int varid, MPI_Offset recno)
     if (d->indep) return NC_EINDEP;
 
     const struct cdf_var *v = api_var(d, varid);
-    if (v == NULL) err = NC_ENOTVAR;
-    else if (!v->is_record) err = NC_ENOTRECVAR;
-    else if (!v->fill) err = NC_ENOTFILL;
-    else if (recno < 0) err = NC_EINVAL;
+    if (v == NULL)
+        err = NC_ENOTVAR;
+    else if (!v->is_record)
+        err = NC_ENOTRECVAR;
+    else if (!v->fill)
+        err = NC_ENOTFILL;
+    else if (recno < 0)
+        err = NC_EINVAL;
     if (err != NC_NOERR) return driver_put(d->top, NULL, 0, DRIVER_COLLECTIVE, err);
     return driver_fill(d->top, varid, varid + 1, recno, 1);
 }

@@ -9,6 +9,7 @@
 #include "api_dataset.h"
 #include "base_mem.h"
 #include "base_mpi.h"
+#include "config.h"
 #include "pnetcdf.h"
 
 const char *ncmpi_strerror(int err)
@@ -142,7 +143,8 @@ static int read_signature(const char *path, unsigned char *head, size_t *length)
                                                 : NC_EFILE,
                               "%s: %s", path, strerror(errno));
     ssize_t n = pread(fd, head, *length, 0);
-    int err = n < 0 ? base_error_set(NC_EREAD, "%s: %s", path, strerror(errno)) : NC_NOERR;
+    int err =
+        n < 0 ? base_error_set(NC_EREAD, "%s: %s", path, strerror(errno)) : NC_NOERR;
     close(fd);
     *length = n < 0 ? 0 : (size_t)n;
     return err;

@@ -42,7 +42,8 @@ static int share_definitions(struct driver_dataset *ds, unsigned char **bytes,
             (*bytes)[h->size + id] = h->vars[id].fill;
     }
     enum { PIECE = 1 << 30 };
-    for (int64_t at = 0, n = sizes[0] + sizes[1]; at < n && mpi == MPI_SUCCESS; at += PIECE)
+    for (int64_t at = 0, n = sizes[0] + sizes[1]; at < n && mpi == MPI_SUCCESS;
+         at += PIECE)
         mpi = MPI_Bcast(*bytes + at, (int)(n - at < PIECE ? n - at : PIECE), MPI_BYTE, 0,
                         ds->comm);
     return base_mpi_error(mpi, NC_EMPI, "distributing the definitions");
@@ -60,7 +61,8 @@ static int adopt(struct driver_dataset *ds, const unsigned char *bytes,
     int code = cdf_compare(&ds->header, &theirs, text, size);
     for (int id = 0; id < theirs.nvars; id++) {
         theirs.vars[id].fill = bytes[sizes[0] + id];
-        if (code != NC_NOERR || theirs.vars[id].fill == ds->header.vars[id].fill) continue;
+        if (code != NC_NOERR || theirs.vars[id].fill == ds->header.vars[id].fill)
+            continue;
         code = NC_EMULTIDEFINE_VAR_FILL_MODE;
         snprintf(text, size, "variable '%s' is in %s mode here, in %s mode on process 0",
                  theirs.vars[id].name, theirs.vars[id].fill ? "no-fill" : "fill",
@@ -85,7 +87,8 @@ static int report(struct driver_dataset *ds, int code, char *text, int size)
     int mpi = MPI_Bcast(&code, 1, MPI_INT, rank, ds->comm);
     if (mpi == MPI_SUCCESS) mpi = MPI_Bcast(text, size, MPI_CHAR, rank, ds->comm);
     if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "MPI_Bcast");
-    return base_error_set(code, "process %d: %s; process 0's definitions hold", rank, text);
+    return base_error_set(code, "process %d: %s; process 0's definitions hold", rank,
+                          text);
 }
 
 /* Finds what differs, names it on every process and lets process 0's definitions hold. */
@@ -126,8 +129,8 @@ int api_end_define(struct api_dataset *d, const struct cdf_room *asked)
 {
     const struct base_hints *hints = &d->ds.hints;
     struct cdf_room room = *asked;
-    room.fixed_align = first_set(hints->var_align, hints->header_align, asked->fixed_align,
-                                 512);
+    room.fixed_align =
+        first_set(hints->var_align, hints->header_align, asked->fixed_align, 512);
     room.record_align = first_set(hints->record_align, asked->record_align, 0, 4);
 
     const struct cdf_header *before = d->fresh ? NULL : &d->before;
@@ -149,14 +152,13 @@ int ncmpi_enddef(int ncid)
     return api_end_define(d, &(struct cdf_room){0});
 }
 
-int ncmpi__enddef(int ncid, MPI_Offset h_minfree, MPI_Offset v_align, MPI_Offset v_minfree,
-                  MPI_Offset r_align)
+int ncmpi__enddef(int ncid, MPI_Offset h_minfree, MPI_Offset v_align,
+                  MPI_Offset v_minfree, MPI_Offset r_align)
 {
     struct api_dataset *d;
     int err = api_find_defining(ncid, &d);
     if (err != NC_NOERR) return err;
-    if (h_minfree < 0 || v_minfree < 0 || v_align < -1 || r_align < -1)
-        err = NC_EINVAL;
+    if (h_minfree < 0 || v_minfree < 0 || v_align < -1 || r_align < -1) err = NC_EINVAL;
     err = driver_agree(&d->ds, err, NULL, NULL, 0);
     if (err != NC_NOERR) return err;
     return api_end_define(d, &(struct cdf_room){.header_minfree = h_minfree,

@@ -146,9 +146,9 @@ static int choose(const struct api_queue *q, int num, const int *ids, struct cho
     for (int i = 0; i < num; i++) {
         int64_t place = q == NULL || ids[i] < 0 ? -1 : api_queue_find(q, ids[i]);
         bool again = place >= 0 && (api_queue_at(q, place)->flags & API_CHOSEN);
-        c->places[i] = ids[i] == NC_REQ_NULL      ? NOTHING
-                       : place < 0 || again ? UNKNOWN
-                                            : place;
+        c->places[i] = ids[i] == NC_REQ_NULL ? NOTHING
+                       : place < 0 || again  ? UNKNOWN
+                                             : place;
         if (c->places[i] >= 0) api_queue_at(q, place)->flags |= API_CHOSEN;
     }
     return NC_NOERR;
@@ -248,7 +248,8 @@ static int wait_for(int ncid, int num, int *ids, int *statuses, enum driver_mode
 
 int ncmpi_wait(int ncid, int count, int array_of_requests[], int array_of_statuses[])
 {
-    return wait_for(ncid, count, array_of_requests, array_of_statuses, DRIVER_INDEPENDENT);
+    return wait_for(ncid, count, array_of_requests, array_of_statuses,
+                    DRIVER_INDEPENDENT);
 }
 
 int ncmpi_wait_all(int ncid, int count, int array_of_requests[], int array_of_statuses[])

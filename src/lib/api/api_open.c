@@ -39,10 +39,10 @@ int ncmpi_inq_default_format(int *formatp)
  * part of the name ("a:b.nc"). */
 static const char *without_prefix(const char *path)
 {
-    static const char *const known[] = {"ufs",  "nfs",   "xfs",   "pfs", "sfs",  "tfs",
-                                        "piofs", "pvfs", "pvfs2", "panfs", "lustre",
-                                        "gpfs", "bgl", "bglockless", "zoidfs", "testfs",
-                                        "ftp", "gsiftp", "ime", "daos", "unifyfs"};
+    static const char *const known[] = {
+        "ufs",    "nfs",    "xfs",   "pfs",    "sfs",  "tfs",  "piofs",
+        "pvfs",   "pvfs2",  "panfs", "lustre", "gpfs", "bgl",  "bglockless",
+        "zoidfs", "testfs", "ftp",   "gsiftp", "ime",  "daos", "unifyfs"};
     const char *colon = strchr(path, ':');
     if (colon == NULL) return path;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
@@ -74,8 +74,8 @@ static int compare_terms(const struct driver_dataset *ds, const struct terms *mi
     if (!theirs->safe_mode) return NC_NOERR;
     if (mine->path_hash != theirs->path_hash)
         return base_error_set(NC_EMULTIDEFINE_FNC_ARGS,
-                              "process %d gives another path than process 0: %s", ds->rank,
-                              ds->path);
+                              "process %d gives another path than process 0: %s",
+                              ds->rank, ds->path);
     if (memcmp(&mine->hints, &theirs->hints, sizeof mine->hints) != 0)
         return base_error_set(NC_EMULTIDEFINE_HINTS,
                               "process %d gives other hints than process 0", ds->rank);
@@ -119,8 +119,8 @@ static void release(struct api_dataset *d)
 
 /* A dataset with its own communicator and hints, no file yet. Errors of this process
  * alone are left to agree_on_terms. NC_EMPI, NC_ENOMEM: no dataset. */
-static int prepare(MPI_Comm comm, const char *path, MPI_Info info, struct api_dataset **out,
-                   int *error)
+static int prepare(MPI_Comm comm, const char *path, MPI_Info info,
+                   struct api_dataset **out, int *error)
 {
     struct api_dataset *d = base_calloc(1, sizeof *d);
     if (d == NULL) return NC_ENOMEM;

@@ -13,9 +13,9 @@ struct api_queue {
     struct driver_request **reqs;
     int *ids;
     int64_t used, capacity;
-    int64_t ended;   /* NULLs among reqs[0..used) */
-    int pending;     /* ids that have not ended */
-    int next_id;     /* back to 0 whenever the queue is empty */
+    int64_t ended;                    /* NULLs among reqs[0..used) */
+    int pending;                      /* ids that have not ended */
+    int next_id;                      /* back to 0 whenever the queue is empty */
     int64_t buffer_size, buffer_used; /* of bput, in bytes of external values */
     bool attached;
 };

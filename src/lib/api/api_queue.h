@@ -20,8 +20,8 @@ int64_t api_queue_next(const struct api_queue *q, int64_t i);
 int64_t api_queue_used(const struct api_queue *q);
 struct driver_request *api_queue_at(const struct api_queue *q, int64_t i);
 
-/* Ends and frees the requests of an id, the first of which stands at i. Returns their first
- * bad status. Places stay good until api_queue_tidy. */
+/* Ends and frees the requests of an id, the first of which stands at i. Returns their
+ * first bad status. Places stay good until api_queue_tidy. */
 int api_queue_end(struct api_dataset *d, int64_t i);
 void api_queue_tidy(struct api_queue *q);
 

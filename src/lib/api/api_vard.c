@@ -20,10 +20,13 @@ static int take_filetype(const struct api_dataset *d, const struct cdf_var *v,
     const struct cdf_header *h = &d->ds.header;
     int64_t end = v->nelems * cdf_type_size(v->type);
     if (v->is_record)
-        end = put ? INT64_MAX : h->numrecs > 0 ? (h->numrecs - 1) * h->record_size + end : 0;
+        end = put              ? INT64_MAX
+              : h->numrecs > 0 ? (h->numrecs - 1) * h->record_size + end
+                               : 0;
     region_bounds(*region, &low, &high);
     if (err == NC_NOERR && (low < 0 || high > end))
-        err = base_error_set(NC_EEDGE, "the file type goes beyond variable '%s'", v->name);
+        err =
+            base_error_set(NC_EEDGE, "the file type goes beyond variable '%s'", v->name);
     if (err != NC_NOERR) {
         region_free(*region);
         *region = NULL;

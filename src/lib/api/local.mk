@@ -14,3 +14,6 @@ libcore_la_SOURCES += \
 	src/lib/api/api_queue.c src/lib/api/api_queue.h \
 	src/lib/api/api_table.c \
 	src/lib/api/api_vard.c
+
+# Generated from src/tables.
+nodist_libcore_la_SOURCES = $(API_TYPED) src/lib/api/api_typed_att.c

@@ -18,7 +18,8 @@ static int build(struct driver_dataset *ds, int mode, bool create, struct driver
         const struct driver_ops *ops = registry[i];
         if (ops->wanted != NULL && !ops->wanted(ds)) continue;
         struct driver *lower = d;
-        int err = create ? ops->create(ds, mode, lower, &d) : ops->open(ds, mode, lower, &d);
+        int err =
+            create ? ops->create(ds, mode, lower, &d) : ops->open(ds, mode, lower, &d);
         if (err == NC_NOERR) continue;
         if (lower != NULL) driver_abort(lower);
         return err;

@@ -24,11 +24,11 @@
 struct driver_dataset {
     MPI_Comm comm; /* a duplicate, with errors returned */
     int rank, nprocs;
-    char *path;    /* file-system prefix removed */
+    char *path; /* file-system prefix removed */
     struct base_hints hints;
     bool writable;
     bool safe_mode;
-    struct cdf_header header; /* the definitions, as they are now */
+    struct cdf_header header;     /* the definitions, as they are now */
     MPI_Info info;                /* everything the user asked for */
     int64_t put_bytes, get_bytes; /* moved by this process, headers included */
     int failed; /* an I/O error here that the others have not been told of yet */
@@ -53,17 +53,17 @@ struct driver {
 /* One hyperslab of one variable, to or from one buffer. Compact, as there can be
  * millions: the variable's number of dimensions says how long slab[] is. */
 struct driver_request {
-    void *buf;                /* a put never changes it; NULL in a put: the variable's fill
-                               * value throughout */
+    void *buf; /* a put never changes it; NULL in a put: the variable's fill
+                * value throughout */
     const struct region *mem; /* its bytes in buf, in order; NULL: contiguous */
     int varid;
-    int status;               /* out: this request's own result */
-    unsigned char type;       /* of the values in memory: enum conv_type */
+    int status;         /* out: this request's own result */
+    unsigned char type; /* of the values in memory: enum conv_type */
     bool strided;
-    bool raw;                 /* slab[] is a pointer to the region of the file, relative to
-                               * the variable's first byte, and its number of elements */
-    unsigned char flags;      /* the caller's own */
-    MPI_Offset slab[];        /* start, count and, if strided, stride: ndims each */
+    bool raw;            /* slab[] is a pointer to the region of the file, relative to
+                          * the variable's first byte, and its number of elements */
+    unsigned char flags; /* the caller's own */
+    MPI_Offset slab[];   /* start, count and, if strided, stride: ndims each */
 };
 
 enum { DRIVER_RAW_SLAB = 2 }; /* entries of slab[] in a raw request */

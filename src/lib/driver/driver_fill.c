@@ -55,8 +55,8 @@ int driver_fill(struct driver *d, int first, int last, MPI_Offset rec, MPI_Offse
 {
     const struct driver_dataset *ds = d->ds;
     struct base_arena arena = {0};
-    struct driver_request **reqs =
-        base_arena_alloc(&arena, (size_t)(last - first) * sizeof(struct driver_request *));
+    struct driver_request **reqs = base_arena_alloc(
+        &arena, (size_t)(last - first) * sizeof(struct driver_request *));
     int err = reqs == NULL ? NC_ENOMEM : NC_NOERR;
     int64_t n = 0;
     for (int id = first; id < last && err == NC_NOERR; id++) {

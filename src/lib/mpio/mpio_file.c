@@ -28,7 +28,8 @@ int mpio_file_close(struct mpio_file *f)
     MPI_File *handles[] = {&f->view, &f->bytes};
     for (int i = 0; i < 2; i++) {
         if (*handles[i] == MPI_FILE_NULL) continue;
-        int err = base_mpi_error(MPI_File_close(handles[i]), NC_EFILE, "closing the file");
+        int err =
+            base_mpi_error(MPI_File_close(handles[i]), NC_EFILE, "closing the file");
         if (first == NC_NOERR) first = err;
     }
     return first;

@@ -22,8 +22,7 @@ static int broadcast(struct driver_dataset *ds, unsigned char *bytes, int64_t n)
 static int share_error(struct driver_dataset *ds, int code)
 {
     char detail[1024] = "";
-    if (ds->rank == 0)
-        strncpy(detail, base_error_detail(code), sizeof detail - 1);
+    if (ds->rank == 0) strncpy(detail, base_error_detail(code), sizeof detail - 1);
     int mpi = MPI_Bcast(detail, sizeof detail, MPI_CHAR, 0, ds->comm);
     if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "distributing an error");
     return detail[0] != '\0' ? base_error_set(code, "%s", detail) : code;
@@ -43,11 +42,13 @@ static int read_on(struct mpio *m, struct reading *r, int64_t want, int err)
     unsigned char *grown = NULL;
     if (ds->rank == 0 && err == NC_NOERR) {
         grown = base_realloc(r->bytes, (size_t)want);
-        if (grown == NULL) err = NC_ENOMEM;
-        else r->bytes = grown;
+        if (grown == NULL)
+            err = NC_ENOMEM;
+        else
+            r->bytes = grown;
     }
-    int read = mpio_file_read_root(&m->file, r->have,
-                                   grown == NULL ? NULL : grown + r->have, want - r->have);
+    int read = mpio_file_read_root(
+        &m->file, r->have, grown == NULL ? NULL : grown + r->have, want - r->have);
     r->have = want;
     if (ds->rank != 0) return NC_NOERR;
     if (err == NC_NOERR) err = read;
@@ -87,11 +88,14 @@ int mpio_read_header(struct mpio *m)
         note[1] = err == NC_NOERR ? ds->header.size : 0;
         note[2] = r.file_size;
         int mpi = MPI_Bcast(note, 3, MPI_INT64_T, 0, ds->comm);
-        err = mpi == MPI_SUCCESS ? (int)note[0] : base_mpi_error(mpi, NC_EMPI, "MPI_Bcast");
+        err =
+            mpi == MPI_SUCCESS ? (int)note[0] : base_mpi_error(mpi, NC_EMPI, "MPI_Bcast");
         want *= 2;
     } while (err == CDF_MORE);
-    if (err != NC_NOERR) err = share_error(ds, err);
-    else if (ds->nprocs > 1) err = receive(m, &r, note[1], note[2]);
+    if (err != NC_NOERR)
+        err = share_error(ds, err);
+    else if (ds->nprocs > 1)
+        err = receive(m, &r, note[1], note[2]);
     base_free(r.bytes);
     return err;
 }
@@ -105,8 +109,10 @@ int mpio_write_header(struct driver *self)
     int err = NC_NOERR;
     if (ds->rank == 0) {
         bytes = base_malloc((size_t)size);
-        if (bytes == NULL) err = NC_ENOMEM;
-        else cdf_encode(&ds->header, bytes);
+        if (bytes == NULL)
+            err = NC_ENOMEM;
+        else
+            cdf_encode(&ds->header, bytes);
     }
     int written = mpio_file_write_root(&m->file, 0, bytes, size);
     base_free(bytes);

@@ -53,7 +53,8 @@ static int deal(struct mpio *m, struct steps *s, int64_t chunk, struct round *r,
     mpio_tile_clear(&r->to);
     *more = false;
     for (int rank = 0; rank < m->base.ds->nprocs; rank++)
-        for (int64_t room = chunk; room > 0 && take(s, room, &part); room -= part.length) {
+        for (int64_t room = chunk; room > 0 && take(s, room, &part);
+             room -= part.length) {
             *more = true;
             if (rank == m->base.ds->rank && err == NC_NOERR) err = add(r, &part);
         }

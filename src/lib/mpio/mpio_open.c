@@ -18,8 +18,8 @@ static int sync_file(struct driver *self)
     struct mpio *m = (struct mpio *)self;
     int err = self->ds->writable ? mpio_sync_numrecs(self) : NC_NOERR;
     int synced = mpio_file_sync(&m->file);
-    int failed, agreed =
-                    driver_agree(self->ds, err != NC_NOERR ? err : synced, &failed, NULL, 0);
+    int failed,
+        agreed = driver_agree(self->ds, err != NC_NOERR ? err : synced, &failed, NULL, 0);
     return agreed != NC_NOERR ? agreed : failed;
 }
 

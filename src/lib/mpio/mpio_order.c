@@ -76,8 +76,7 @@ int mpio_tile_sort(struct mpio_tile *t, bool put)
         t->pieces[kept++] = p;
     }
     t->npieces = kept;
-    if (t->ncopies > 1)
-        qsort(t->copies, (size_t)t->ncopies, sizeof *t->copies, by_order);
+    if (t->ncopies > 1) qsort(t->copies, (size_t)t->ncopies, sizeof *t->copies, by_order);
     return NC_NOERR;
 }
 

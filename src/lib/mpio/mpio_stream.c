@@ -32,11 +32,10 @@ static int open_request(struct mpio_stream *s)
     int64_t row = v->is_record ? s->m->base.ds->header.record_size : 0;
     s->shift = r->raw ? v->begin : 0;
     if (!r->raw) {
-        s->region =
-            region_slab(v->begin, v->ndims, v->shape, (const int64_t *)r->slab,
-                        (const int64_t *)driver_count(r, v->ndims),
-                        (const int64_t *)driver_stride(r, v->ndims),
-                        cdf_type_size(v->type), row);
+        s->region = region_slab(v->begin, v->ndims, v->shape, (const int64_t *)r->slab,
+                                (const int64_t *)driver_count(r, v->ndims),
+                                (const int64_t *)driver_stride(r, v->ndims),
+                                cdf_type_size(v->type), row);
         if (s->region == NULL) return NC_ENOMEM;
     }
     s->file_cursor = region_cursor_new(r->raw ? driver_raw_region(r) : s->region);
@@ -193,7 +192,8 @@ static int run(const struct job *j, bool put)
     }
     if (j->cursor != NULL) return put ? put_scattered(j) : get_scattered(j);
     if (put)
-        return conv_put(j->external, j->xtype, j->buf, j->req->type, (size_t)j->n, j->fill);
+        return conv_put(j->external, j->xtype, j->buf, j->req->type, (size_t)j->n,
+                        j->fill);
     return conv_get(j->buf, j->req->type, j->external, j->xtype, (size_t)j->n);
 }
 

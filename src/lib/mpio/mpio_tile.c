@@ -118,8 +118,8 @@ static int64_t in_memory(const struct mpio_piece *p)
 
 /* The pieces where `place` says they lie, as a flat list of byte runs: MPICH up to
  * 4.0.3 writes to wrong places through deeper file types. */
-static int list_type(const struct mpio_tile *t, int64_t (*place)(const struct mpio_piece *),
-                     MPI_Datatype *type)
+static int list_type(const struct mpio_tile *t,
+                     int64_t (*place)(const struct mpio_piece *), MPI_Datatype *type)
 {
     int n = (int)t->npieces;
     int *lengths = base_malloc((size_t)n * sizeof *lengths);

@@ -63,7 +63,7 @@ struct mpio_stream {
     int64_t n;
     bool put;
 
-    int64_t file_request; /* whose pieces come next */
+    int64_t file_request;  /* whose pieces come next */
     struct region *region; /* made for it; NULL if the request brought its own */
     int64_t shift;         /* of the region's offsets */
     struct region_cursor *file_cursor;
@@ -78,8 +78,8 @@ void mpio_stream_free(struct mpio_stream *s);
 /* Is everything planned? */
 bool mpio_stream_ended(const struct mpio_stream *s);
 
-/* Plans on: adds to the tile what comes next, until it has max_bytes (8 at least) or about
- * max_pieces. NC_ENOMEM, NC_EINTOVERFLOW. */
+/* Plans on: adds to the tile what comes next, until it has max_bytes (8 at least) or
+ * about max_pieces. NC_ENOMEM, NC_EINTOVERFLOW. */
 int mpio_stream_plan(struct mpio_stream *s, struct mpio_tile *t, int64_t max_bytes,
                      int64_t max_pieces);
 

@@ -4,9 +4,9 @@
 #include "mpio_tile.h"
 
 enum {
-    DIRECT_BYTES = 1 << 20,  /* a tile that stays in the cache on its way to the file */
+    DIRECT_BYTES = 1 << 20, /* a tile that stays in the cache on its way to the file */
     MAX_PIECES = 1 << 16,
-    DIRECT_LENGTH = 512      /* runs at least this long are cheaper written alone */
+    DIRECT_LENGTH = 512 /* runs at least this long are cheaper written alone */
 };
 
 /* One transfer: what comes in, how it goes, what came of it. */
@@ -86,7 +86,8 @@ static int64_t last_record(const struct cdf_header *h, const struct driver_reque
         return (high - 1) / h->record_size;
     }
     const MPI_Offset *stride = driver_stride(r, v->ndims);
-    return r->slab[0] + (driver_count(r, v->ndims)[0] - 1) * (stride == NULL ? 1 : stride[0]);
+    return r->slab[0] +
+           (driver_count(r, v->ndims)[0] - 1) * (stride == NULL ? 1 : stride[0]);
 }
 
 /* The number of records there are once these requests are written. */
@@ -153,7 +154,8 @@ static bool choose_view(struct transfer *x, const int64_t *all)
 {
     struct mpio *m = x->m;
     if (!m->file.no_indep) return all[VIEW] && !all[BEHIND];
-    if (all[BEHIND] && m->base.ds->writable) note(x, mpio_file_resize(&m->file, all[BEHIND]));
+    if (all[BEHIND] && m->base.ds->writable)
+        note(x, mpio_file_resize(&m->file, all[BEHIND]));
     return m->base.ds->writable || !all[BEHIND];
 }
 
@@ -194,8 +196,8 @@ static void move_collective(struct transfer *x, int64_t numrecs)
     note(x, failed != NC_NOERR ? failed : worst);
 }
 
-static int transfer(struct driver *self, struct driver_request *const *reqs, int64_t n, bool put,
-                    enum driver_mode mode, int error)
+static int transfer(struct driver *self, struct driver_request *const *reqs, int64_t n,
+                    bool put, enum driver_mode mode, int error)
 {
     struct mpio *m = (struct mpio *)self;
     struct transfer x = {.m = m, .error = error};
