@@ -1,0 +1,23 @@
+#!/bin/bash
+# What the shared library shows: the published functions, and nothing else.
+top=${srcdir:-.}
+. "$top/test/support/tap.sh"
+export LC_ALL=C
+library=.libs/libpnetcdf.so
+
+exported() { nm -D --defined-only "$library" | awk '{ print $NF }' | sed 's/@.*//'; }
+
+# A sanitizer's own marks begin with underscores.
+only_published_names() {
+    ! exported | grep -vE '^(ncmpi_|nfmpi_|cdl_hdr_|_)'
+}
+soname() { readelf -d "$library" | grep -F 'Library soname: [libpnetcdf.so.8]'; }
+
+if [ -e "$library" ]; then
+    check "only published names are exported" only_published_names
+    check "the SONAME is that of the published interface" soname
+else
+    skip "only published names are exported" "no shared library is built"
+    skip "the SONAME is that of the published interface" "no shared library is built"
+fi
+finish

@@ -1,0 +1,47 @@
+#!/bin/bash
+# Files and functions that can be read at a sitting.
+top=${srcdir:-.}
+. "$top/test/support/tap.sh"
+export LC_ALL=C
+
+files() {
+    find "$top"/{src,include,test,benchmarks,examples} -type f "$@" | sort |
+        while read -r file; do
+            # generated into the tree by a build in place
+            head -n 3 "$file" | grep -qi 'generated from' || echo "$file"
+        done
+}
+
+files_are_short() {
+    files \( -name '*.[ch]' -o -name '*.sh' -o -name '*.m4' -o -name '*.in' -o -name '*.awk' \
+        -o -name '*.l' -o -name '*.y' -o -name '*.f90' -o -name '*.py' \) |
+        tr '\n' '\0' | xargs -0 wc -l |
+        awk '$2 != "total" { n++; if ($1 >= 800) { print; bad = 1 } } END { exit bad || n == 0 }'
+}
+
+# A line "LENGTH FILE:LINE" for every function, braces included. clang-format puts them,
+# and nothing else, alone on lines of their own.
+functions() {
+    files -name '*.c' | tr '\n' '\0' | xargs -0 awk '
+        /^\{$/ { start = FNR }
+        /^\}$/ && start { print FNR - start + 1, FILENAME ":" start; start = 0 }'
+}
+
+functions_are_short() {
+    functions | awk '{ n++; if ($1 > 80) { print; bad = 1 } } END { exit bad || n == 0 }'
+}
+
+most_fit_a_screen() {
+    functions | awk '$1 > 60 { print; long++ } END { exit long * 20 > NR }'
+}
+
+half_are_shorter_still() {
+    functions | sort -n | awk '{ length_[NR] = $1 } END {
+        print "median " length_[int((NR + 1) / 2)]; exit length_[int((NR + 1) / 2)] > 20 }'
+}
+
+check "files have under 800 lines" files_are_short
+check "functions have at most 80 lines" functions_are_short
+check "95 of 100 functions have at most 60 lines" most_fit_a_screen
+check "half of the functions have at most 20 lines" half_are_shorter_still
+finish
