@@ -27,10 +27,10 @@ struct cdf_dim {
 
 struct cdf_att {
     const char *name;
-    int type;         /* NC_BYTE ... NC_UINT64 */
+    int type; /* NC_BYTE ... NC_UINT64 */
     int64_t nelems;
-    void *values;     /* big-endian, as in the file, without padding */
-    size_t capacity;  /* bytes that `values` has room for */
+    void *values;    /* big-endian, as in the file, without padding */
+    size_t capacity; /* bytes that `values` has room for */
 };
 
 struct cdf_atts {
@@ -44,21 +44,21 @@ struct cdf_var {
     const char *name;
     int type;
     int ndims;
-    const int *dimids;      /* ndims long */
-    const int64_t *shape;   /* ndims long; shape[0] is 0 for a record variable */
+    const int *dimids;    /* ndims long */
+    const int64_t *shape; /* ndims long; shape[0] is 0 for a record variable */
     bool is_record;
-    bool fill;              /* fill mode: NC_FILL rather than NC_NOFILL */
-    int64_t nelems;         /* elements of one record, or of a fixed-size variable */
-    int64_t size;           /* bytes it takes in one record, or in the fixed-size
-                             * section, with padding; recomputed, never read */
-    int64_t begin;          /* offset of its first byte in the file; -1: none yet */
+    bool fill;      /* fill mode: NC_FILL rather than NC_NOFILL */
+    int64_t nelems; /* elements of one record, or of a fixed-size variable */
+    int64_t size;   /* bytes it takes in one record, or in the fixed-size
+                     * section, with padding; recomputed, never read */
+    int64_t begin;  /* offset of its first byte in the file; -1: none yet */
     struct cdf_atts atts;
 };
 
 struct cdf_header {
-    int format;       /* 1, 2 or 5 */
+    int format; /* 1, 2 or 5 */
     int64_t numrecs;
-    int unlimited;    /* dimension id, or -1 */
+    int unlimited; /* dimension id, or -1 */
     int ndims, nvars;
     struct cdf_dim *dims;
     struct cdf_var *vars;
@@ -168,8 +168,8 @@ enum { CDF_MORE = 1 };
 
 /* What decoding found wrong. */
 struct cdf_fault {
-    int64_t offset;     /* of the byte in the header where it lies */
-    char reason[160];   /* one line without a full stop */
+    int64_t offset;   /* of the byte in the header where it lies */
+    char reason[160]; /* one line without a full stop */
 };
 
 /* Decodes the header at bytes[0..length) of a dataset whose file has file_size
@@ -186,8 +186,8 @@ struct cdf_fault {
  * objects of one name are accepted, the first is the one that is found.
  * A file shorter than its variables need is accepted: what is missing reads as
  * zeros. HDF5's signature is looked for at 0, 512, 1024, 2048 ... in bytes. */
-int cdf_decode(struct cdf_header *h, const void *bytes, size_t length,
-               int64_t file_size, struct cdf_fault *fault);
+int cdf_decode(struct cdf_header *h, const void *bytes, size_t length, int64_t file_size,
+               struct cdf_fault *fault);
 
 /* What a file that starts with these bytes is: NC_FORMAT_CLASSIC, NC_FORMAT_CDF2,
  * NC_FORMAT_CDF5, NC_FORMAT_NETCDF4, NC_FORMAT_BP or NC_FORMAT_UNKNOWN. */
@@ -195,11 +195,11 @@ int cdf_signature(const void *bytes, size_t length);
 
 /* ---- layout ---- */
 
-struct cdf_room {             /* all in bytes; see ncmpi__enddef */
-    int64_t header_minfree;   /* free room behind the header */
-    int64_t fixed_align;      /* alignment of the fixed-size section's start */
-    int64_t fixed_minfree;    /* free room behind the fixed-size section */
-    int64_t record_align;     /* alignment of the record section's start */
+struct cdf_room {           /* all in bytes; see ncmpi__enddef */
+    int64_t header_minfree; /* free room behind the header */
+    int64_t fixed_align;    /* alignment of the fixed-size section's start */
+    int64_t fixed_minfree;  /* free room behind the fixed-size section */
+    int64_t record_align;   /* alignment of the record section's start */
 };
 
 /* Gives every variable its place and computes size, begin_fixed, begin_record and
