@@ -30,3 +30,9 @@ test_cdf_cdf_roundtrip_unit_LDADD = libserial.la -lcmocka
 test_cdf_cdf_memory_unit_LDFLAGS = -Wl,--wrap=malloc -Wl,--wrap=calloc \
 	-Wl,--wrap=realloc
 endif
+
+check_PROGRAMS += test/cdf/cdf_redefine
+test_cdf_cdf_redefine_SOURCES = test/cdf/cdf_redefine.c
+test_cdf_cdf_redefine_LDADD = libserial.la
+TESTS += test/cdf/cdf_ncgen.sh
+EXTRA_DIST += test/cdf/cdf_ncgen.sh
