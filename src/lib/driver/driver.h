@@ -29,10 +29,7 @@ struct driver_dataset {
     bool writable;
     bool safe_mode;
     struct cdf_header header;     /* the definitions, as they are now */
-<<<<<<< HEAD
     MPI_Info info;                /* everything the user asked for */
-=======
->>>>>>> 0fba862 (cdf, driver: headers as clang-format leaves them)
     int64_t put_bytes, get_bytes; /* moved by this process, headers included */
     int failed; /* an I/O error here that the others have not been told of yet */
 };
@@ -105,7 +102,6 @@ struct driver_ops {
     /* Does the dataset, by its hints, want this layer? Local; NULL: always. */
     bool (*wanted)(const struct driver_dataset *ds);
 
-<<<<<<< HEAD
     /* Make a new file, or open one and decode its header into ds->header. lower is the
      * layer below, already there (NULL at the bottom), *self the new one; on failure
      * nothing of it is left behind. Agreed. */
@@ -113,12 +109,6 @@ struct driver_ops {
                   struct driver **self);
     int (*open)(struct driver_dataset *ds, int omode, struct driver *lower,
                 struct driver **self);
-=======
-    /* Make a new file, or open one and decode its header into ds->header. *self is the
-     * new layer; on failure nothing is left behind. Agreed. */
-    int (*create)(struct driver_dataset *ds, int cmode, struct driver **self);
-    int (*open)(struct driver_dataset *ds, int omode, struct driver **self);
->>>>>>> 0fba862 (cdf, driver: headers as clang-format leaves them)
 
     /* Ends the layer and frees it, whatever it returns. abort throws away what enddef
      * has not written: a file that create made and no enddef completed is removed. */
