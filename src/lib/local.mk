@@ -5,6 +5,7 @@ noinst_LTLIBRARIES += libserial.la libcore.la
 lib_LTLIBRARIES += libpnetcdf.la
 
 libserial_la_SOURCES =
+libserial_la_LIBADD =
 libcore_la_SOURCES =
 libcore_la_LIBADD = libserial.la
 libpnetcdf_la_SOURCES =

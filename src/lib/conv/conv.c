@@ -1,0 +1,126 @@
+/* What goes to the loops, and in which pieces. */
+#include "config.h"
+
+#include "conv.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "conv_loops.h"
+
+/* The types in memory; the fill values are in native order. */
+static const struct {
+    int size;
+    int xtype; /* the external type with the same values */
+    const void *fill;
+} types[CONV_NTYPES] = {
+    [CONV_TEXT] = {1, NC_CHAR, &(const char){NC_FILL_CHAR}},
+    [CONV_SCHAR] = {1, NC_BYTE, &(const signed char){NC_FILL_BYTE}},
+    [CONV_UCHAR] = {1, NC_UBYTE, &(const unsigned char){NC_FILL_UBYTE}},
+    [CONV_SHORT] = {2, NC_SHORT, &(const short){NC_FILL_SHORT}},
+    [CONV_USHORT] = {2, NC_USHORT, &(const unsigned short){NC_FILL_USHORT}},
+    [CONV_INT] = {4, NC_INT, &(const int){NC_FILL_INT}},
+    [CONV_UINT] = {4, NC_UINT, &(const unsigned int){NC_FILL_UINT}},
+    [CONV_LONGLONG] = {8, NC_INT64, &(const long long){NC_FILL_INT64}},
+    [CONV_ULONGLONG] = {8, NC_UINT64, &(const unsigned long long){NC_FILL_UINT64}},
+    [CONV_FLOAT] = {4, NC_FLOAT, &(const float){NC_FILL_FLOAT}},
+    [CONV_DOUBLE] = {8, NC_DOUBLE, &(const double){NC_FILL_DOUBLE}},
+};
+
+int conv_size(enum conv_type type)
+{
+    return types[type].size;
+}
+
+int conv_type_of(int xtype)
+{
+    for (int type = 0; type < CONV_NTYPES; type++)
+        if (types[type].xtype == xtype) return type;
+    return -1;
+}
+
+int conv_check(int xtype, enum conv_type type)
+{
+    if (xtype < NC_BYTE || xtype > NC_UINT64) return NC_EBADTYPE;
+    return (xtype == NC_CHAR) == (type == CONV_TEXT) ? NC_NOERR : NC_ECHAR;
+}
+
+int conv_effective_type(int format, int xtype, enum conv_type type)
+{
+    return format != NC_FORMAT_CDF5 && xtype == NC_BYTE && type == CONV_UCHAR ? NC_UBYTE
+                                                                              : xtype;
+}
+
+int conv_is_copy(int xtype, enum conv_type type)
+{
+    return types[type].xtype == xtype &&
+           (types[type].size == 1 || __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+}
+
+const struct conv_loops *conv_loops_best(void)
+{
+#ifdef CONV_AVX2
+    if (__builtin_cpu_supports("avx2")) return &conv_loops_avx2;
+#endif
+    return &conv_loops_plain;
+}
+
+static int run(conv_loop *loop, char *dst, size_t dst_size, const char *src,
+               size_t src_size, size_t n, const void *fill)
+{
+    bool out_of_range = false;
+    while (n > 0) {
+        size_t piece = n < CONV_BLOCK ? n : CONV_BLOCK;
+        out_of_range |= loop(dst, src, piece, fill);
+        dst += piece * dst_size;
+        src += piece * src_size;
+        n -= piece;
+    }
+    return out_of_range ? NC_ERANGE : NC_NOERR;
+}
+
+int conv_put(void *xdst, int xtype, const void *src, enum conv_type type, size_t n,
+             const void *xfill)
+{
+    int err = conv_check(xtype, type);
+    if (err != NC_NOERR || n == 0) return err;
+    size_t size = (size_t)types[type].size;
+    if (conv_is_copy(xtype, type)) {
+        memcpy(xdst, src, n * size);
+        return NC_NOERR;
+    }
+    size_t xsize = (size_t)types[conv_type_of(xtype)].size;
+    return run(conv_loops_best()->put[xtype][type], xdst, xsize, src, size, n, xfill);
+}
+
+int conv_get(void *dst, enum conv_type type, const void *xsrc, int xtype, size_t n)
+{
+    int err = conv_check(xtype, type);
+    if (err != NC_NOERR || n == 0) return err;
+    size_t size = (size_t)types[type].size;
+    if (conv_is_copy(xtype, type)) {
+        memcpy(dst, xsrc, n * size);
+        return NC_NOERR;
+    }
+    size_t xsize = (size_t)types[conv_type_of(xtype)].size;
+    return run(conv_loops_best()->get[xtype][type], dst, size, xsrc, xsize, n,
+               types[type].fill);
+}
+
+/* What has been written is the source for what follows it, in pieces that double
+ * until they fill a part of the first cache. */
+void conv_fill(void *xdst, const void *xvalue, int xsize, size_t n)
+{
+    enum { LONGEST = 8192 };
+    if (n == 0) return;
+    char *to = xdst;
+    size_t left = n * (size_t)xsize, written = (size_t)xsize;
+    memcpy(to, xvalue, written);
+    to += written, left -= written;
+    while (left > 0) {
+        size_t piece = written < left ? written : left;
+        memcpy(to, xdst, piece);
+        to += piece, left -= piece;
+        if (written < LONGEST) written += piece;
+    }
+}
