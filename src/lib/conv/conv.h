@@ -33,7 +33,9 @@ int conv_size(enum conv_type type);
  * no such type. */
 int conv_type_of(int xtype);
 
-/* NC_NOERR if values can go between the two, else NC_ECHAR (text with a number). */
+/* NC_NOERR if values can go between the two; NC_ECHAR for text with a number,
+ * NC_EBADTYPE if there is no such external type. The functions below say the same
+ * and then do nothing. */
 int conv_check(int xtype, enum conv_type type);
 
 /* The external type whose rules hold: in CDF-1 and CDF-2 NC_BYTE read or written
@@ -43,7 +45,10 @@ int conv_effective_type(int format, int xtype, enum conv_type type);
 /* n contiguous elements at src, of `type`, become external values at xdst.
  * An element out of the external type's range (NaN into an integer is one) becomes
  * *xfill, one external value, and the result is NC_ERANGE; else NC_NOERR.
- * A double too large for a float is out of range; an infinity is not. */
+ * A value fits an integer if it lies between the least and the greatest; its
+ * fraction is then cut off, so 127.5 and -0.5 do not fit NC_BYTE and NC_UBYTE. A
+ * double is too large for a float where it would round to infinity; an infinity and
+ * NaN themselves fit. */
 int conv_put(void *xdst, int xtype, const void *src, enum conv_type type, size_t n,
              const void *xfill);
 

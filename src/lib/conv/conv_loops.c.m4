@@ -55,13 +55,13 @@ m4_define([BIG_ENDIAN], [conv_big[]OF([bits], $1)($2)])
 
 # FITS: the condition that v can be converted; nothing if it always can. An integer's
 # greatest value with more digits than a floating type has is given as the power
-# of 2 above it. Floating comparisons are the quiet ones, which let NaN pass by.
+# of 2 above it. NaN fits no integer.
 m4_define([FITS], [m4_ifelse(S T, [double float], [fits_float(v)],
     OF([kind], T), [f], [],
-    OF([kind], S), [f], [isgreaterequal(v, OF([min], T)) & BELOW],
+    OF([kind], S), [f], [(v >= OF([min], T)) & (BELOW)],
     [BOTH(LEAST, GREATEST)])])
-m4_define([BELOW], [m4_ifelse(S_IS_LONGER, [1], [islessequal(v, OF([max], T))],
-    [isless(v, 0x1p[]OF([digits], T)[]m4_ifelse(S, [float], [f]))])])
+m4_define([BELOW], [m4_ifelse(S_IS_LONGER, [1], [v <= OF([max], T)],
+    [v < 0x1p[]OF([digits], T)[]m4_ifelse(S, [float], [f])])])
 m4_define([LEAST], [m4_ifelse(
     OF([kind], S), [u], [],
     OF([kind], T) S_IS_LONGER, [s 0], [],
@@ -157,18 +157,19 @@ m4_divert[]m4_dnl
 /* Generated from conv_loops.c.m4. */
 #include "conv_loops.h"
 
-#include <float.h>
-#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "conv_bytes.h"
 
 /* Whether a float can come close to v: the finite values that would round to
- * infinity cannot. Infinities and NaN can. The comparisons are the quiet ones. */
+ * infinity cannot, from 2^128 - 2^103 on. Infinities and NaN can. The bits of a
+ * positive double are in the order of the values, NaN last; a comparison of doubles
+ * could raise an exception for NaN. */
 static inline bool fits_float(double v)
 {
-    return !(isgreaterequal(fabs(v), 0x1.ffffffp127) & islessequal(fabs(v), DBL_MAX));
+    int64_t magnitude = (int64_t)(conv_double_bits(v) & INT64_MAX);
+    return (magnitude < 0x47effffff0000000) | (magnitude >= 0x7ff0000000000000);
 }
 SAME_LOOP([16])SAME_LOOP([32])SAME_LOOP([64])m4_dnl
 EACH([FROM])
