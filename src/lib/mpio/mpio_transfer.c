@@ -118,12 +118,12 @@ static bool wants_view(struct transfer *x)
     return asked == BASE_TRANSFER_VIEW || t->used / t->npieces < DIRECT_LENGTH;
 }
 
-/* Where a get ends if that is behind the file's end, else 0. */
+/* Where the tile ends if that is behind the file's end, else 0. */
 static int64_t behind_end(struct transfer *x)
 {
     const struct mpio_tile *t = &x->tile;
     int64_t size, high = 0;
-    if (x->stream.put || mpio_file_size(&x->m->file, &size) != NC_NOERR) return 0;
+    if (t->npieces == 0 || mpio_file_size(&x->m->file, &size) != NC_NOERR) return 0;
     for (int64_t i = 0; i < t->npieces; i++)
         if (t->pieces[i].offset + t->pieces[i].length > high)
             high = t->pieces[i].offset + t->pieces[i].length;
@@ -148,15 +148,18 @@ static void agree(struct transfer *x, int64_t *all, bool first)
     if (first && x->stream.put) ds->header.numrecs = all[RECORDS];
 }
 
-/* May the tile go through a view? Then what it reads is in the file. Where independent
- * I/O is ruled out it must: the file gets the size it is promised to have. */
+/* Does the tile go through a view? A view must stay within the file: ROMIO reads what lies
+ * between the runs it writes, and behind the file's end that is whatever was in its
+ * buffer. A put makes the file longer first. So does a get where independent I/O is ruled
+ * out and the file may be written; else it goes direct. */
 static bool choose_view(struct transfer *x, const int64_t *all)
 {
     struct mpio *m = x->m;
-    if (!m->file.no_indep) return all[VIEW] && !all[BEHIND];
-    if (all[BEHIND] && m->base.ds->writable)
-        note(x, mpio_file_resize(&m->file, all[BEHIND]));
-    return m->base.ds->writable || !all[BEHIND];
+    if (!all[VIEW] && !m->file.no_indep) return false;
+    if (!all[BEHIND]) return true;
+    if (!x->stream.put && !(m->file.no_indep && m->base.ds->writable)) return false;
+    note(x, mpio_file_resize(&m->file, all[BEHIND]));
+    return true;
 }
 
 /* Tiles of a collective transfer. One agreement says how: if nobody wants a view, the
