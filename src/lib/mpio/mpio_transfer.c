@@ -148,8 +148,8 @@ static void agree(struct transfer *x, int64_t *all, bool first)
     if (first && x->stream.put) ds->header.numrecs = all[RECORDS];
 }
 
-/* Does the tile go through a view? A view must stay within the file: ROMIO reads what lies
- * between the runs it writes, and behind the file's end that is whatever was in its
+/* Does the tile go through a view? A view must stay within the file: ROMIO reads what
+ * lies between the runs it writes, and behind the file's end that is whatever was in its
  * buffer. A put makes the file longer first. So does a get where independent I/O is ruled
  * out and the file may be written; else it goes direct. */
 static bool choose_view(struct transfer *x, const int64_t *all)
