@@ -120,7 +120,8 @@ static int access_several(int ncid, int num, const struct several *s, bool put)
 {
     struct api_dataset *d;
     int err = api_find_data(ncid, put, s->how, &d);
-    if (err == NC_NOERR) err = same_access(d, s->how, put, num);
+    if (err == NC_NOERR && (s->how & API_COLL))
+        err = api_same_call(d, put ? "an mput" : "an mget");
     if (err != NC_NOERR) return err;
     if (num < 0 || (num > 0 && (s->varids == NULL || s->bufs == NULL))) err = NC_EINVAL;
 
