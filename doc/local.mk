@@ -1,5 +1,4 @@
-EXTRA_DIST += README.md CONTRIBUTING.md CHANGELOG.md LICENSE doc/architecture.md \
-	.ci/run dev/build dev/check dev/demo dev/setup
+EXTRA_DIST += README.md CONTRIBUTING.md CHANGELOG.md LICENSE doc/architecture.md
 
 dist_man_MANS += doc/pnetcdf.3
 

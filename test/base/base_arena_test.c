@@ -29,6 +29,27 @@ static void blocks_are_apart_and_aligned(void **state)
     base_arena_free(&arena);
 }
 
+static void packed_blocks_keep_their_alignment_only(void **state)
+{
+    (void)state;
+    enum { N = 3000 };
+    static unsigned char *blocks[N];
+    struct base_arena arena = {0};
+    int64_t before = base_mem_in_use();
+    for (int i = 0; i < N; i++) {
+        size_t align = (size_t)1 << i % 4;
+        blocks[i] = base_arena_alloc_packed(&arena, 8, align);
+        assert_non_null(blocks[i]);
+        assert_int_equal(0, (uintptr_t)blocks[i] % align);
+        memset(blocks[i], i & 0xff, 8);
+    }
+    for (int i = 0; i < N; i++)
+        for (int k = 0; k < 8; k++)
+            assert_int_equal(i & 0xff, blocks[i][k]);
+    assert_true(base_mem_in_use() - before < N * 8 * 3 / 2);
+    base_arena_free(&arena);
+}
+
 static void frees_everything_and_starts_again(void **state)
 {
     (void)state;
@@ -82,6 +103,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_are_apart_and_aligned),
+        cmocka_unit_test(packed_blocks_keep_their_alignment_only),
         cmocka_unit_test(frees_everything_and_starts_again),
         cmocka_unit_test(takes_a_block_larger_than_a_chunk),
         cmocka_unit_test(wastes_at_most_a_quarter),

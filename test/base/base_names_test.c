@@ -116,6 +116,41 @@ static void closing_a_gap_renumbers_what_follows(void **state)
     base_names_free(&t);
 }
 
+static void a_range_enters_the_first_of_each_name(void **state)
+{
+    (void)state;
+    struct base_names t = {0};
+    name_all();
+    strcpy(names[30], names[7]);
+    strcpy(names[31], names[25]);
+    strcpy(names[40], names[39]);
+    assert_int_equal(0, base_names_add_range(&t, 5, 5, text, names));
+    assert_int_equal(20, base_names_add_range(&t, 0, 20, text, names));
+    assert_int_equal(N - 20 - 3, base_names_add_range(&t, 20, N, text, names));
+    for (int i = 0; i < N; i++)
+        assert_int_equal(i == 30   ? 7
+                         : i == 31 ? 25
+                         : i == 40 ? 39
+                                   : i,
+                         find(&t, names[i]));
+    assert_int_equal(0, base_names_add_range(&t, 0, N, text, names));
+    base_names_free(&t);
+}
+
+static void reserved_room_is_enough(void **state)
+{
+    (void)state;
+    for (int n = 0; n < N; n += 97) {
+        struct base_names t = {0};
+        name_all();
+        assert_int_equal(0, base_names_reserve(&t, (size_t)n));
+        int64_t before = base_mem_in_use();
+        assert_int_equal(n, base_names_add_range(&t, 0, n, text, names));
+        assert_int_equal(before, base_mem_in_use());
+        base_names_free(&t);
+    }
+}
+
 static void a_copy_is_independent(void **state)
 {
     (void)state;
@@ -156,6 +191,8 @@ int main(void)
         cmocka_unit_test(random_use_agrees_with_an_array),
         cmocka_unit_test(adding_and_removing_for_ever_takes_no_memory),
         cmocka_unit_test(closing_a_gap_renumbers_what_follows),
+        cmocka_unit_test(a_range_enters_the_first_of_each_name),
+        cmocka_unit_test(reserved_room_is_enough),
         cmocka_unit_test(a_copy_is_independent),
         cmocka_unit_test(hashes_depend_on_every_byte_and_the_length),
     };

@@ -6,6 +6,7 @@
 
 #include "api_access.h"
 #include "base_mem.h"
+#include "pnetcdf.h"
 
 /* ids[] never decreases, so that a binary search finds one; the requests of one id stand
  * together. A request that has ended leaves NULL behind, until there are many. */

@@ -28,21 +28,23 @@ static struct base_arena_chunk *new_chunk(struct base_arena_chunk *head, size_t 
     return chunk;
 }
 
-void *base_arena_alloc(struct base_arena *arena, size_t size)
+void *base_arena_alloc_packed(struct base_arena *arena, size_t size, size_t align)
 {
-    const size_t align = _Alignof(max_align_t);
     if (size > PTRDIFF_MAX / 2) return NULL;
-    size = (size + align - 1) / align * align;
-
-    if (arena->head == NULL || size > arena->head->size - arena->used) {
+    size_t at = (arena->used + align - 1) & ~(align - 1);
+    if (arena->head == NULL || at > arena->head->size || size > arena->head->size - at) {
         struct base_arena_chunk *chunk = new_chunk(arena->head, size);
         if (chunk == NULL) return NULL;
         arena->head = chunk;
-        arena->used = 0;
+        at = 0;
     }
-    void *p = arena->head->data + arena->used;
-    arena->used += size;
-    return p;
+    arena->used = at + size;
+    return arena->head->data + at;
+}
+
+void *base_arena_alloc(struct base_arena *arena, size_t size)
+{
+    return base_arena_alloc_packed(arena, size, _Alignof(max_align_t));
 }
 
 void base_arena_free(struct base_arena *arena)

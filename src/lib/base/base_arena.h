@@ -17,6 +17,10 @@ struct base_arena {
  * of the memory is unused. */
 void *base_arena_alloc(struct base_arena *arena, size_t size);
 
+/* Likewise, aligned to `align` only, a power of two up to that of max_align_t: for
+ * strings and the like, of which there are many. */
+void *base_arena_alloc_packed(struct base_arena *arena, size_t size, size_t align);
+
 /* Frees everything; the arena is empty and ready again. */
 void base_arena_free(struct base_arena *arena);
 

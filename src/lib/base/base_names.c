@@ -42,18 +42,25 @@ static uint32_t hash_name(const char *name)
     return (uint32_t)base_hash(name, strlen(name), 0);
 }
 
+/* The slot of the name, or the empty one where it would be. The table has one. */
+static struct base_names_slot *seek(const struct base_names *t, const char *name,
+                                    uint32_t hash, base_names_text *text, const void *of)
+{
+    for (size_t i = hash & (t->capacity - 1);; i = (i + 1) & (t->capacity - 1)) {
+        struct base_names_slot *s = &t->slots[i];
+        if (s->mark == EMPTY) return s;
+        if (s->mark != REMOVED && s->hash == hash &&
+            strcmp(text(of, s->mark - 1), name) == 0)
+            return s;
+    }
+}
+
 int base_names_find(const struct base_names *t, const char *name, base_names_text *text,
                     const void *of)
 {
     if (t->capacity == 0) return -1;
-    uint32_t hash = hash_name(name);
-    for (size_t i = hash & (t->capacity - 1);; i = (i + 1) & (t->capacity - 1)) {
-        const struct base_names_slot *s = &t->slots[i];
-        if (s->mark == EMPTY) return -1;
-        if (s->mark != REMOVED && s->hash == hash &&
-            strcmp(text(of, s->mark - 1), name) == 0)
-            return s->mark - 1;
-    }
+    const struct base_names_slot *s = seek(t, name, hash_name(name), text, of);
+    return s->mark == EMPTY ? -1 : s->mark - 1;
 }
 
 static void enter(struct base_names_slot *slots, size_t capacity, uint32_t hash, int mark)
@@ -64,17 +71,17 @@ static void enter(struct base_names_slot *slots, size_t capacity, uint32_t hash,
     slots[i] = (struct base_names_slot){.hash = hash, .mark = mark};
 }
 
-/* Makes room for one more, at a load of at most two thirds. Rehashing drops
- * the removed slots, so adding and removing for ever does not grow the table. */
-static int reserve(struct base_names *t)
+/* At a load of at most two thirds. Rehashing drops the removed slots, so adding and
+ * removing for ever does not grow the table. */
+int base_names_reserve(struct base_names *t, size_t more)
 {
-    if (t->capacity > 0 && (t->used + 1) * 3 <= t->capacity * 2) return 0;
+    if (t->capacity > 0 && (t->used + more) * 3 <= t->capacity * 2) return 0;
 
     size_t live = 0;
     for (size_t i = 0; i < t->capacity; i++)
         live += t->slots[i].mark > 0;
     size_t capacity = 16;
-    while ((live + 1) * 2 > capacity)
+    while ((live + more) * 3 > capacity * 2 || live * 2 > capacity)
         capacity *= 2;
 
     struct base_names_slot *slots = base_calloc(capacity, sizeof *slots);
@@ -89,10 +96,36 @@ static int reserve(struct base_names *t)
 
 int base_names_add(struct base_names *t, const char *name, int index)
 {
-    if (reserve(t) != 0) return -1;
+    if (base_names_reserve(t, 1) != 0) return -1;
     enter(t->slots, t->capacity, hash_name(name), index + 1);
     t->used++;
     return 0;
+}
+
+/* Slots of a large table are far from the processor: all of a batch are on their way
+ * before the first is looked at. */
+int base_names_add_range(struct base_names *t, int first, int end, base_names_text *text,
+                         const void *of)
+{
+    enum { BATCH = 16 };
+    uint32_t hash[BATCH];
+    int entered = 0;
+    if (base_names_reserve(t, (size_t)(end - first)) != 0) return -1;
+    for (int n; first < end; first += n) {
+        n = end - first < BATCH ? end - first : BATCH;
+        for (int i = 0; i < n; i++) {
+            hash[i] = hash_name(text(of, first + i));
+            __builtin_prefetch(&t->slots[hash[i] & (t->capacity - 1)], 1);
+        }
+        for (int i = 0; i < n; i++) {
+            struct base_names_slot *s = seek(t, text(of, first + i), hash[i], text, of);
+            if (s->mark != EMPTY) continue;
+            *s = (struct base_names_slot){.hash = hash[i], .mark = first + i + 1};
+            entered++;
+        }
+    }
+    t->used += (size_t)entered;
+    return entered;
 }
 
 void base_names_remove(struct base_names *t, const char *name, int index)

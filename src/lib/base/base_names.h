@@ -27,6 +27,16 @@ int base_names_find(const struct base_names *t, const char *name, base_names_tex
  * then as before). The caller makes sure that the name is not there yet. */
 int base_names_add(struct base_names *t, const char *name, int index);
 
+/* Enters first ... end - 1, each under the name that text tells, but of two with one
+ * name only the first; what is there already stays. Faster than one by one. Returns
+ * how many were entered, or -1 when memory is short (the table is then as before). */
+int base_names_add_range(struct base_names *t, int first, int end, base_names_text *text,
+                         const void *of);
+
+/* Makes room for so many more names at once. Returns 0, or -1 when memory is short
+ * (the table is then as before). */
+int base_names_reserve(struct base_names *t, size_t more);
+
 /* Removes index, entered under name; nothing if it is not there. */
 void base_names_remove(struct base_names *t, const char *name, int index);
 

@@ -36,16 +36,9 @@ int cdf_atts_reserve(struct cdf_header *h, struct cdf_atts *atts, int more)
 void cdf_atts_index(struct cdf_header *h, struct cdf_atts *atts)
 {
     if (atts->count <= SHORT_LIST || atts->names.capacity > 0) return;
-    for (int i = 0; i < atts->count; i++) {
-        const char *name = atts->list[i].name;
-        if (base_names_find(&atts->names, name, att_text, atts->list) >= 0) {
-            h->has_twins = true;
-            continue;
-        }
-        if (base_names_add(&atts->names, name, i) == 0) continue;
-        base_names_free(&atts->names);
-        return;
-    }
+    int entered =
+        base_names_add_range(&atts->names, 0, atts->count, att_text, atts->list);
+    if (entered >= 0 && entered < atts->count) h->has_twins = true;
 }
 
 /* Where two have one name, the second is to be found once the first has gone. */
@@ -97,8 +90,7 @@ static int reserve_values(struct cdf_header *h, struct cdf_att *a, size_t bytes)
 {
     if (a->capacity >= bytes && a->values != NULL) return NC_NOERR;
     size_t wanted = a->capacity > bytes / 2 ? 2 * a->capacity : bytes;
-    wanted = (wanted + 15) / 16 * 16; /* as the arena rounds it anyway */
-    void *values = base_arena_alloc(&h->arena, wanted);
+    void *values = base_arena_alloc_packed(&h->arena, wanted, 1);
     if (values == NULL) return NC_ENOMEM;
     a->values = values;
     a->capacity = wanted;

@@ -145,16 +145,14 @@ static int get_dim(struct source *s, struct cdf_dim *d, int id)
     return NC_NOERR;
 }
 
-/* Enters object `index`, but of two with one name only the first. */
+/* Enters the names of objects first ... end - 1. */
 static int enter(struct cdf_header *h, struct base_names *names, base_names_text *text,
-                 const void *of, int index)
+                 const void *of, int first, int end)
 {
-    const char *name = text(of, index);
-    if (base_names_find(names, name, text, of) >= 0) {
-        h->has_twins = true;
-        return NC_NOERR;
-    }
-    return base_names_add(names, name, index) == 0 ? NC_NOERR : NC_ENOMEM;
+    int entered = base_names_add_range(names, first, end, text, of);
+    if (entered < 0) return NC_ENOMEM;
+    if (entered < end - first) h->has_twins = true;
+    return NC_NOERR;
 }
 
 static int get_dims(struct source *s)
@@ -166,14 +164,13 @@ static int get_dims(struct source *s)
     h->dims = base_malloc((size_t)n * sizeof *h->dims);
     if (h->dims == NULL) return NC_ENOMEM;
     h->dims_capacity = n;
+    if (base_names_reserve(&h->dim_names, (size_t)n) != 0) return NC_ENOMEM;
     for (int i = 0; i < n; i++) {
         err = get_dim(s, &h->dims[i], i);
         if (err != NC_NOERR) return err;
-        err = enter(h, &h->dim_names, cdf_dim_text, h->dims, i);
-        if (err != NC_NOERR) return err;
         h->ndims = i + 1;
     }
-    return NC_NOERR;
+    return enter(h, &h->dim_names, cdf_dim_text, h->dims, 0, n);
 }
 
 /* A type that the format has. */
@@ -203,7 +200,7 @@ static int get_att(struct source *s, struct cdf_att *a)
     err = get_bytes(s, "the value of an attribute", size, &bytes);
     if (err != NC_NOERR) return err;
     a->capacity = (size_t)size;
-    a->values = base_arena_alloc(&s->h->arena, (size_t)size);
+    a->values = base_arena_alloc_packed(&s->h->arena, (size_t)size, 1);
     if (a->values == NULL) return NC_ENOMEM;
     memcpy(a->values, bytes, (size_t)size);
     return NC_NOERR;
@@ -285,19 +282,23 @@ static int get_vars(struct source *s)
 {
     struct cdf_header *h = s->h;
     const int least = 4 * s->width + 8 + cdf_offset_width(h->format);
-    int n;
+    enum { NAMES_AT_ONCE = 16 }; /* while they are in the cache */
+    int n, named = 0;
     int err = get_list(s, "the list of variables", CDF_TAG_VARS, least, &n);
     if (err != NC_NOERR || n == 0) return err;
     h->vars = base_malloc((size_t)n * sizeof *h->vars);
     if (h->vars == NULL) return NC_ENOMEM;
     h->vars_capacity = n;
+    if (base_names_reserve(&h->var_names, (size_t)n) != 0) return NC_ENOMEM;
     for (int i = 0; i < n; i++) {
         h->vars[i] = (struct cdf_var){0};
         h->nvars = i + 1; /* even on error cdf_free is to see its attributes */
         err = get_var(s, &h->vars[i]);
         if (err != NC_NOERR) return err;
-        err = enter(h, &h->var_names, cdf_var_text, h->vars, i);
+        if ((i + 1) % NAMES_AT_ONCE != 0 && i + 1 < n) continue;
+        err = enter(h, &h->var_names, cdf_var_text, h->vars, named, i + 1);
         if (err != NC_NOERR) return err;
+        named = i + 1;
     }
     return NC_NOERR;
 }

@@ -54,7 +54,7 @@ static int copy_atts(struct cdf_header *h, struct cdf_atts *to,
         *a = *b;
         a->capacity = bytes;
         a->name = keep(h, b->name);
-        a->values = base_arena_alloc(&h->arena, bytes);
+        a->values = base_arena_alloc_packed(&h->arena, bytes, 1);
         if (a->name == NULL || a->values == NULL) return NC_ENOMEM;
         if (bytes > 0) memcpy(a->values, b->values, bytes);
     }
@@ -127,8 +127,8 @@ int cdf_var_dims(struct cdf_header *h, struct cdf_var *v, int ndims, int **dimid
     *dimids = NULL;
     if (ndims == 0) return NC_NOERR;
 
-    int64_t *shape =
-        base_arena_alloc(&h->arena, (size_t)ndims * (sizeof *shape + sizeof **dimids));
+    int64_t *shape = base_arena_alloc_packed(
+        &h->arena, (size_t)ndims * (sizeof *shape + sizeof **dimids), _Alignof(int64_t));
     if (shape == NULL) return NC_ENOMEM;
     *dimids = (int *)(shape + ndims);
     v->shape = shape;

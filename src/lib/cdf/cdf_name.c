@@ -29,8 +29,8 @@ const char *cdf_name_keep(struct base_arena *arena, const char *old, const char 
     }
     if (room < length + 1) {
         room = room * 2 > length + 1 ? room * 2 : length + 1;
-        room = (head + room + 15) / 16 * 16 - head; /* as the arena rounds it anyway */
-        box = base_arena_alloc(arena, head + room);
+        if (room > NC_MAX_NAME + 1) room = NC_MAX_NAME + 1;
+        box = base_arena_alloc_packed(arena, head + room, _Alignof(struct kept_name));
         if (box == NULL) return NULL;
         box->room = (uint16_t)room;
     }

@@ -3,7 +3,6 @@
 
 #include "base_error.h"
 #include "base_mpi.h"
-#include "mpio.h"
 
 /* From the bottom of the stack to the top. */
 static const struct driver_ops *const registry[] = {&mpio_ops};
@@ -40,7 +39,7 @@ int driver_open(struct driver_dataset *ds, int omode, struct driver **top)
 
 int driver_delete(const char *path, MPI_Info info)
 {
-    return mpio_file_delete(path, info);
+    return registry[0]->remove(path, info);
 }
 
 int driver_agree(struct driver_dataset *ds, int error, int *failed, int64_t *values,

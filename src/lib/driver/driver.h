@@ -110,6 +110,9 @@ struct driver_ops {
     int (*open)(struct driver_dataset *ds, int omode, struct driver *lower,
                 struct driver **self);
 
+    /* Removes a dataset that nobody has open; for a bottom driver. Local. */
+    int (*remove)(const char *path, MPI_Info info);
+
     /* Ends the layer and frees it, whatever it returns. abort throws away what enddef
      * has not written: a file that create made and no enddef completed is removed. */
     int (*close)(struct driver *self);
@@ -146,6 +149,9 @@ struct driver_ops {
     /* Adds the hints in force to info; local. */
     int (*inq_info)(struct driver *self, MPI_Info info);
 };
+
+/* The drivers, each defined in its room. */
+extern const struct driver_ops mpio_ops;
 
 /* Build the stack for a new file, or for one that is there, from the registry's table;
  * *top is the layer that is called. Agreed; on failure nothing is left. */

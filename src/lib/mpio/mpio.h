@@ -5,8 +5,6 @@
 #include "driver.h"
 #include "mpio_file.h"
 
-extern const struct driver_ops mpio_ops;
-
 struct mpio {
     struct driver base;
     struct mpio_file file;

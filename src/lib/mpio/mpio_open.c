@@ -45,6 +45,7 @@ const struct driver_ops mpio_ops = {
     .name = "mpiio",
     .create = mpio_create,
     .open = mpio_open,
+    .remove = mpio_file_delete,
     .close = mpio_close,
     .abort = mpio_abort,
     .redef = mpio_redef,
