@@ -5,9 +5,46 @@
 #include <string.h>
 
 #include "base_error.h"
+#include "base_mem.h"
 #include "base_mpi.h"
 
 enum { PIECE = 1 << 30 };
+
+/* The path as MPI-IO is to be given it; the caller frees it. ROMIO takes what stands
+ * before a colon for a file system's name, so that a name with a colon needs one. */
+static char *name_for_mpi(const char *path)
+{
+#ifdef ROMIO_VERSION
+    if (strchr(path, ':') != NULL) {
+        static const char prefix[] = "ufs:";
+        size_t length = strlen(path) + 1;
+        char *name = base_malloc(sizeof prefix - 1 + length);
+        if (name == NULL) return NULL;
+        memcpy(name, prefix, sizeof prefix - 1);
+        memcpy(name + sizeof prefix - 1, path, length);
+        return name;
+    }
+#endif
+    return base_strdup(path);
+}
+
+/* One handle. Agreed: a process that was refused knows why, and the others may only know
+ * that some process was. */
+static int open_handle(struct mpio_file *f, MPI_File *handle)
+{
+    struct driver_dataset *ds = f->ds;
+    char *name = name_for_mpi(ds->path);
+    int err = driver_agree(ds, name == NULL ? NC_ENOMEM : NC_NOERR, NULL, NULL, 0);
+    if (err == NC_NOERR) {
+        int mpi = MPI_File_open(ds->comm, name, f->amode, ds->info, handle);
+        err = base_mpi_error(mpi, NC_EFILE, ds->path);
+        int64_t why = err == NC_EFILE ? 0 : -err;
+        err = driver_agree(ds, err, NULL, &why, 1);
+        if (why > 0) err = (int)-why;
+    }
+    base_free(name);
+    return err;
+}
 
 int mpio_file_open(struct mpio_file *f, struct driver_dataset *ds, int amode)
 {
@@ -16,10 +53,10 @@ int mpio_file_open(struct mpio_file *f, struct driver_dataset *ds, int amode)
                             .bytes = MPI_FILE_NULL,
                             .view = MPI_FILE_NULL,
                             .no_indep = ds->hints.no_indep_rw != 0};
-    int mpi = MPI_File_open(ds->comm, ds->path, amode, ds->info, &f->bytes);
+    int err = open_handle(f, &f->bytes);
     /* The view handle must not ask for a new file again. */
     f->amode &= ~(MPI_MODE_CREATE | MPI_MODE_EXCL);
-    return base_mpi_error(mpi, NC_EFILE, ds->path);
+    return err;
 }
 
 int mpio_file_close(struct mpio_file *f)
@@ -146,9 +183,8 @@ int mpio_file_write_root(struct mpio_file *f, int64_t offset, const void *bytes,
 static int set_view(struct mpio_file *f, MPI_Datatype filetype)
 {
     if (f->view == MPI_FILE_NULL) {
-        int mpi =
-            MPI_File_open(f->ds->comm, f->ds->path, f->amode, f->ds->info, &f->view);
-        if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EFILE, f->ds->path);
+        int err = open_handle(f, &f->view);
+        if (err != NC_NOERR) return err;
     }
     int mpi = MPI_File_set_view(f->view, 0, MPI_BYTE, filetype, "native", MPI_INFO_NULL);
     return base_mpi_error(mpi, NC_EFILEVIEW, "MPI_File_set_view");
@@ -220,5 +256,9 @@ int mpio_file_info(struct mpio_file *f, MPI_Info info)
 
 int mpio_file_delete(const char *path, MPI_Info info)
 {
-    return base_mpi_error(MPI_File_delete(path, info), NC_EFILE, path);
+    char *name = name_for_mpi(path);
+    if (name == NULL) return NC_ENOMEM;
+    int err = base_mpi_error(MPI_File_delete(name, info), NC_EFILE, path);
+    base_free(name);
+    return err;
 }
