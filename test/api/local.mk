@@ -3,19 +3,61 @@ TESTS += test/api/header.sh test/api/reference.sh
 EXTRA_DIST += test/api/header.sh test/api/reference.sh test/api/functions.txt test/api/functions.awk \
 	test/api/prototypes.awk test/api/constants.txt
 
-# Programs that go through all functions by a table, generated as they are.
-EXTRA_DIST += test/api/api_calls.c.m4
-CLEANFILES += test/api/api_calls.c
-test/api/api_calls.c: test/api/api_calls.c.m4 src/tables/tables.m4
-	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(M4) -P -I $(srcdir)/src/tables \
-		$(srcdir)/test/api/api_calls.c.m4 > $@.tmp && mv $@.tmp $@
-
-check_LTLIBRARIES += libcalls.la
-libcalls_la_SOURCES = test/api/api_calls.h
-nodist_libcalls_la_SOURCES = test/api/api_calls.c
-libcalls_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/api
-
-check_PROGRAMS += test/api/api_every.mpi
-TESTS += test/api/api_every.mpi
-test_api_api_every_mpi_SOURCES = test/api/api_every.c
-test_api_api_every_mpi_LDADD = libcalls.la $(MPI_TEST_LIBS)
+# Behaviour of datasets.
+api_tests = \
+	test/api/attributes.mpi \
+	test/api/bad_input.mpi \
+	test/api/collective.mpi \
+	test/api/consistency.mpi \
+	test/api/convert.mpi \
+	test/api/create_open.mpi \
+	test/api/data_modes.mpi \
+	test/api/define.mpi \
+	test/api/error_order.mpi \
+	test/api/error_text.mpi \
+	test/api/file_layout.mpi \
+	test/api/fill.mpi \
+	test/api/flexible.mpi \
+	test/api/hints.mpi \
+	test/api/inquire.mpi \
+	test/api/io_errors.mpi \
+	test/api/records.mpi \
+	test/api/redefine.mpi
+check_PROGRAMS += $(api_tests)
+TESTS += $(api_tests)
+test_api_attributes_mpi_SOURCES = test/api/attributes.c test/api/dataset.h
+test_api_attributes_mpi_LDADD = $(MPI_TEST_LIBS)
+test_api_bad_input_mpi_SOURCES = test/api/bad_input.c test/api/dataset.h
+test_api_bad_input_mpi_LDADD = $(MPI_TEST_LIBS)
+test_api_collective_mpi_SOURCES = test/api/collective.c test/api/dataset.h
+test_api_collective_mpi_LDADD = $(MPI_TEST_LIBS)
+test_api_consistency_mpi_SOURCES = test/api/consistency.c test/api/dataset.h
+test_api_consistency_mpi_LDADD = $(MPI_TEST_LIBS)
+test_api_convert_mpi_SOURCES = test/api/convert.c test/api/dataset.h
+test_api_convert_mpi_LDADD = $(MPI_TEST_LIBS)
+test_api_create_open_mpi_SOURCES = test/api/create_open.c test/api/dataset.h
+test_api_create_open_mpi_LDADD = $(MPI_TEST_LIBS)
+test_api_data_modes_mpi_SOURCES = test/api/data_modes.c test/api/dataset.h
+test_api_data_modes_mpi_LDADD = $(MPI_TEST_LIBS)
+test_api_define_mpi_SOURCES = test/api/define.c test/api/dataset.h
+test_api_define_mpi_LDADD = $(MPI_TEST_LIBS)
+test_api_error_order_mpi_SOURCES = test/api/error_order.c test/api/dataset.h
+test_api_error_order_mpi_LDADD = $(MPI_TEST_LIBS)
+test_api_error_text_mpi_SOURCES = test/api/error_text.c test/api/dataset.h
+test_api_error_text_mpi_LDADD = $(MPI_TEST_LIBS)
+test_api_file_layout_mpi_SOURCES = test/api/file_layout.c test/api/dataset.h
+test_api_file_layout_mpi_LDADD = $(MPI_TEST_LIBS)
+test_api_fill_mpi_SOURCES = test/api/fill.c test/api/dataset.h
+test_api_fill_mpi_LDADD = $(MPI_TEST_LIBS)
+test_api_flexible_mpi_SOURCES = test/api/flexible.c test/api/dataset.h
+test_api_flexible_mpi_LDADD = $(MPI_TEST_LIBS)
+test_api_hints_mpi_SOURCES = test/api/hints.c test/api/dataset.h
+test_api_hints_mpi_LDADD = $(MPI_TEST_LIBS)
+test_api_inquire_mpi_SOURCES = test/api/inquire.c test/api/dataset.h
+test_api_inquire_mpi_LDADD = $(MPI_TEST_LIBS)
+test_api_io_errors_mpi_SOURCES = test/api/io_errors.c test/api/dataset.h
+test_api_io_errors_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
+test_api_records_mpi_SOURCES = test/api/records.c test/api/dataset.h
+test_api_records_mpi_LDADD = $(MPI_TEST_LIBS)
+test_api_redefine_mpi_SOURCES = test/api/redefine.c test/api/dataset.h
+test_api_redefine_mpi_LDADD = $(MPI_TEST_LIBS)

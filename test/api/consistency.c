@@ -1,0 +1,205 @@
+/* Processes that define different things: all are told what differs, and how; process 0's
+ * definitions stand, and nothing hangs. */
+#include <string.h>
+
+#include "dataset.h"
+
+/* One way to differ: what the last process does otherwise than the rest, the code all
+ * get, and what the text must name: the object and both values. */
+struct difference {
+    const char *name;
+    void (*define)(int ncid, bool odd);
+    int code;
+    const char *named[3];
+};
+
+static void dim_number(int ncid, bool odd)
+{
+    new_dim(ncid, "lat", 5);
+    if (odd) new_dim(ncid, "extra", 5);
+}
+
+static void dim_size(int ncid, bool odd)
+{
+    new_dim(ncid, "lat", odd ? 77 : 55);
+}
+
+static void dim_name(int ncid, bool odd)
+{
+    new_dim(ncid, odd ? "odd_name" : "lat", 5);
+}
+
+static void var_number(int ncid, bool odd)
+{
+    new_var(ncid, "temp", NC_INT, 0, NULL);
+    if (odd) new_var(ncid, "extra", NC_INT, 0, NULL);
+}
+
+static void var_name(int ncid, bool odd)
+{
+    new_var(ncid, odd ? "odd_name" : "temp", NC_INT, 0, NULL);
+}
+
+static void var_type(int ncid, bool odd)
+{
+    new_var(ncid, "temp", odd ? NC_FLOAT : NC_INT, 0, NULL);
+}
+
+static void var_ndims(int ncid, bool odd)
+{
+    int dims[2] = {new_dim(ncid, "y", 5), new_dim(ncid, "x", 5)};
+    new_var(ncid, "temp", NC_INT, odd ? 2 : 1, dims);
+}
+
+static void var_dimids(int ncid, bool odd)
+{
+    int dims[2] = {new_dim(ncid, "y", 5), new_dim(ncid, "x", 5)};
+    new_var(ncid, "temp", NC_INT, 1, dims + odd);
+}
+
+static void att_number(int ncid, bool odd)
+{
+    CHECK_NC(NC_NOERR, ncmpi_put_att_text(ncid, NC_GLOBAL, "title", 1, "a"));
+    if (odd) CHECK_NC(NC_NOERR, ncmpi_put_att_text(ncid, NC_GLOBAL, "extra", 1, "a"));
+}
+
+static void att_name(int ncid, bool odd)
+{
+    CHECK_NC(NC_NOERR,
+             ncmpi_put_att_text(ncid, NC_GLOBAL, odd ? "odd_name" : "title", 1, "a"));
+}
+
+static void att_type(int ncid, bool odd)
+{
+    int one = 1;
+    CHECK_NC(NC_NOERR, ncmpi_put_att_int(ncid, NC_GLOBAL, "level",
+                                         odd ? NC_SHORT : NC_INT, 1, &one));
+}
+
+static void att_length(int ncid, bool odd)
+{
+    CHECK_NC(NC_NOERR, ncmpi_put_att_text(ncid, NC_GLOBAL, "title", odd ? 17 : 11,
+                                          "seventeen letters"));
+}
+
+static void att_value(int ncid, bool odd)
+{
+    int value = odd ? 4242 : 1717;
+    int v = new_var(ncid, "temp", NC_INT, 0, NULL);
+    CHECK_NC(NC_NOERR, ncmpi_put_att_int(ncid, v, "level", NC_INT, 1, &value));
+}
+
+static const struct difference differences[] = {
+    {"number of dimensions", dim_number, NC_EMULTIDEFINE_DIM_NUM, {"2", "1", ""}},
+    {"length of a dimension", dim_size, NC_EMULTIDEFINE_DIM_SIZE, {"lat", "77", "55"}},
+    {"name of a dimension", dim_name, NC_EMULTIDEFINE_DIM_NAME, {"lat", "odd_name", ""}},
+    {"number of variables", var_number, NC_EMULTIDEFINE_VAR_NUM, {"2", "1", ""}},
+    {"name of a variable", var_name, NC_EMULTIDEFINE_VAR_NAME, {"temp", "odd_name", ""}},
+    {"type of a variable", var_type, NC_EMULTIDEFINE_VAR_TYPE, {"temp", "", ""}},
+    {"rank of a variable", var_ndims, NC_EMULTIDEFINE_VAR_NDIMS, {"temp", "2", "1"}},
+    {"shape of a variable", var_dimids, NC_EMULTIDEFINE_VAR_DIMIDS, {"temp", "", ""}},
+    {"number of attributes", att_number, NC_EMULTIDEFINE_ATTR_NUM, {"2", "1", ""}},
+    {"name of an attribute",
+     att_name,
+     NC_EMULTIDEFINE_ATTR_NAME,
+     {"title", "odd_name", ""}},
+    {"type of an attribute", att_type, NC_EMULTIDEFINE_ATTR_TYPE, {"level", "", ""}},
+    {"length of an attribute",
+     att_length,
+     NC_EMULTIDEFINE_ATTR_LEN,
+     {"title", "17", "11"}},
+    {"value of an attribute", att_value, NC_EMULTIDEFINE_ATTR_VAL, {"level", "temp", ""}},
+};
+
+/* All processes end with the same definitions: those that the file has. */
+static void same_as_the_file(int ncid)
+{
+    int n[3], of_zero[3];
+    CHECK_NC(NC_NOERR, ncmpi_inq(ncid, &n[0], &n[1], &n[2], NULL));
+    memcpy(of_zero, n, sizeof n);
+    MPI_Bcast(of_zero, 3, MPI_INT, 0, MPI_COMM_WORLD);
+    CHECK_BYTES(of_zero, n, sizeof n);
+    for (int i = 0; i < of_zero[0]; i++) {
+        char name[NC_MAX_NAME + 1] = "", name_of_zero[NC_MAX_NAME + 1];
+        MPI_Offset length = -1, length_of_zero;
+        CHECK_NC(NC_NOERR, ncmpi_inq_dim(ncid, i, name, &length));
+        memcpy(name_of_zero, name, sizeof name);
+        length_of_zero = length;
+        MPI_Bcast(name_of_zero, sizeof name_of_zero, MPI_CHAR, 0, MPI_COMM_WORLD);
+        MPI_Bcast(&length_of_zero, 1, MPI_OFFSET, 0, MPI_COMM_WORLD);
+        CHECK_STR(name_of_zero, name);
+        CHECK_EQ(length_of_zero, length);
+        CHECK(strcmp(name, "odd_name") != 0 && length != 77);
+    }
+}
+
+static void try_difference(const struct difference *d)
+{
+    bool odd = check.rank == check.nprocs - 1;
+    int ncid = new_dataset("a.nc");
+    d->define(ncid, odd);
+    int rc = ncmpi_enddef(ncid);
+    CHECK_NC(d->code, rc);
+    for (int i = 0; i < 3; i++)
+        if (strstr(ncmpi_strerror(rc), d->named[i]) == NULL)
+            CHECK_STR(d->named[i], ncmpi_strerror(rc));
+    same_as_the_file(ncid);
+    close_dataset(ncid);
+    ncid = open_dataset("a.nc", NC_NOWRITE);
+    same_as_the_file(ncid);
+    close_dataset(ncid);
+}
+
+static void definitions_that_differ_are_told(void)
+{
+    for (size_t i = 0; i < sizeof differences / sizeof differences[0]; i++)
+        try_difference(&differences[i]);
+}
+
+static void create_modes_that_differ_are_refused(void)
+{
+    bool odd = check.rank == check.nprocs - 1;
+    int ncid = -1, n = -1;
+    CHECK_NC(NC_EMULTIDEFINE_CMODE,
+             ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"), odd ? 0 : NC_64BIT_DATA,
+                          MPI_INFO_NULL, &ncid));
+    CHECK_NC(NC_NOERR, ncmpi_inq_files_opened(&n, NULL));
+    CHECK_EQ(0, n);
+}
+
+static void open_modes_that_differ_are_refused(void)
+{
+    bool odd = check.rank == check.nprocs - 1;
+    int ncid = -1, n = -1;
+    close_dataset(new_dataset("a.nc"));
+    CHECK_NC(NC_EMULTIDEFINE_OMODE,
+             ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"), odd ? NC_WRITE : NC_NOWRITE,
+                        MPI_INFO_NULL, &ncid));
+    CHECK_NC(NC_NOERR, ncmpi_inq_files_opened(&n, NULL));
+    CHECK_EQ(0, n);
+}
+
+static void equal_definitions_are_no_error_at_any_pace(void)
+{
+    int ncid = new_dataset("a.nc"), one = 1;
+    if (check.rank == 0) MPI_Barrier(MPI_COMM_WORLD); /* late, against the others */
+    int x = new_dim(ncid, "x", 5), v = new_var(ncid, "v", NC_INT, 1, &x);
+    CHECK_NC(NC_NOERR, ncmpi_put_att_int(ncid, v, "a", NC_INT, 1, &one));
+    if (check.rank != 0) MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    close_dataset(ncid);
+}
+
+static const struct check_test tests[] = {
+    {"definitions that differ are told", definitions_that_differ_are_told, CHECK_FORMATS},
+    {"create modes that differ are refused", create_modes_that_differ_are_refused, 0},
+    {"open modes that differ are refused", open_modes_that_differ_are_refused, 0},
+    {"equal definitions are no error at any pace",
+     equal_definitions_are_no_error_at_any_pace, 0},
+    {NULL, NULL, 0},
+};
+
+int main(int argc, char **argv)
+{
+    return check_main(argc, argv, tests, "2 3 4 16");
+}

@@ -1,0 +1,129 @@
+/* Define mode, collective and independent data mode: what may be called in each. */
+#include "dataset.h"
+
+static int x, v;
+
+static int one_variable(void)
+{
+    int ncid = new_dataset("a.nc");
+    x = new_dim(ncid, "x", check.nprocs);
+    v = new_var(ncid, "v", NC_INT, 1, &x);
+    return ncid;
+}
+
+static void data_calls_in_define_mode_are_refused(void)
+{
+    int ncid = one_variable(), value = 1;
+    MPI_Offset start = check.rank, count = 1;
+    CHECK_NC(NC_EINDEFINE, ncmpi_put_vara_int_all(ncid, v, &start, &count, &value));
+    CHECK_NC(NC_EINDEFINE, ncmpi_get_vara_int_all(ncid, v, &start, &count, &value));
+    CHECK_NC(NC_EINDEFINE, ncmpi_put_vara_int(ncid, v, &start, &count, &value));
+    CHECK_NC(NC_EINDEFINE, ncmpi_get_vara_int(ncid, v, &start, &count, &value));
+    CHECK_NC(NC_EINDEFINE, ncmpi_sync(ncid));
+    CHECK_NC(NC_EINDEFINE, ncmpi_begin_indep_data(ncid));
+    close_dataset(ncid);
+}
+
+static void collective_calls_need_collective_mode(void)
+{
+    int ncid = one_variable(), value = 1;
+    MPI_Offset start = check.rank, count = 1;
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK_NC(NC_ENOTINDEP, ncmpi_put_vara_int(ncid, v, &start, &count, &value));
+    CHECK_NC(NC_ENOTINDEP, ncmpi_get_vara_int(ncid, v, &start, &count, &value));
+    CHECK_NC(NC_ENOTINDEP, ncmpi_put_var1_int(ncid, v, &start, &value));
+    CHECK_NC(NC_ENOTINDEP, ncmpi_put_var_int(ncid, v, &value));
+    CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
+    CHECK_NC(NC_EINDEP, ncmpi_put_vara_int_all(ncid, v, &start, &count, &value));
+    CHECK_NC(NC_EINDEP, ncmpi_get_vara_int_all(ncid, v, &start, &count, &value));
+    CHECK_NC(NC_EINDEP, ncmpi_put_var1_int_all(ncid, v, &start, &value));
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_int(ncid, v, &start, &count, &value));
+    CHECK_NC(NC_NOERR, ncmpi_end_indep_data(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_get_vara_int_all(ncid, v, &start, &count, &value));
+    close_dataset(ncid);
+}
+
+static void independent_mode_is_entered_and_left(void)
+{
+    int ncid = one_variable();
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK_NC(NC_ENOTINDEP, ncmpi_end_indep_data(ncid));
+    for (int i = 0; i < 3; i++) {
+        CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
+        CHECK_NC(NC_NOERR, ncmpi_end_indep_data(ncid));
+    }
+    close_dataset(ncid);
+}
+
+static void one_process_may_write_alone(void)
+{
+    int ncid = one_variable(), values[16];
+    MPI_Offset count = 1;
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
+    if (check.rank == check.nprocs - 1)
+        for (MPI_Offset i = 0; i < check.nprocs; i++) {
+            int value = (int)i * 11 + 1;
+            CHECK_NC(NC_NOERR, ncmpi_put_vara_int(ncid, v, &i, &count, &value));
+        }
+    CHECK_NC(NC_NOERR, ncmpi_end_indep_data(ncid));
+    make_visible(ncid);
+    CHECK_NC(NC_NOERR, ncmpi_get_var_int_all(ncid, v, values));
+    for (int i = 0; i < check.nprocs; i++)
+        CHECK_EQ(i * 11 + 1, values[i]);
+    close_dataset(ncid);
+}
+
+static void redef_and_close_end_independent_mode(void)
+{
+    int ncid = one_variable(), value = check.rank + 5, back = 0;
+    MPI_Offset start = check.rank, count = 1;
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_int(ncid, v, &start, &count, &value));
+    CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+    new_dim(ncid, "y", 7);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_get_vara_int_all(ncid, v, &start, &count, &back));
+    CHECK_EQ(value, back);
+    CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
+    value *= 2;
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_int(ncid, v, &start, &count, &value));
+    close_dataset(ncid);
+    ncid = open_dataset("a.nc", NC_NOWRITE);
+    CHECK_NC(NC_NOERR, ncmpi_get_vara_int_all(ncid, v, &start, &count, &back));
+    CHECK_EQ(value, back);
+    close_dataset(ncid);
+}
+
+static void sync_and_flush_work_in_both_modes(void)
+{
+    int ncid = one_variable();
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_sync_numrecs(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_flush(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_sync_numrecs(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_end_indep_data(ncid));
+    close_dataset(ncid);
+}
+
+static const struct check_test tests[] = {
+    {"data calls in define mode are refused", data_calls_in_define_mode_are_refused,
+     CHECK_FORMATS},
+    {"collective calls need collective mode", collective_calls_need_collective_mode,
+     CHECK_FORMATS},
+    {"independent mode is entered and left", independent_mode_is_entered_and_left, 0},
+    {"one process may write alone", one_process_may_write_alone, CHECK_FORMATS},
+    {"redef and close end independent mode", redef_and_close_end_independent_mode,
+     CHECK_FORMATS},
+    {"sync and flush work in both modes", sync_and_flush_work_in_both_modes, 0},
+    {NULL, NULL, 0},
+};
+
+int main(int argc, char **argv)
+{
+    return check_main(argc, argv, tests, NULL);
+}

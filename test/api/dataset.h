@@ -1,0 +1,87 @@
+/* Short forms of what nearly every test of the interface does first and last. Failures
+ * are noted; ncid is then -1, and all that follows fails too. */
+#ifndef DATASET_H
+#define DATASET_H
+
+#include "check.h"
+#include "pnetcdf.h"
+
+/* A new file of the case's format in its directory, in define mode. */
+static inline int new_dataset(const char *name)
+{
+    int ncid = -1;
+    CHECK_NC(NC_NOERR, ncmpi_create(MPI_COMM_WORLD, check_path(name),
+                                    NC_CLOBBER | check.cmode, MPI_INFO_NULL, &ncid));
+    return ncid;
+}
+
+static inline int open_dataset(const char *name, int omode)
+{
+    int ncid = -1;
+    CHECK_NC(NC_NOERR,
+             ncmpi_open(MPI_COMM_WORLD, check_path(name), omode, MPI_INFO_NULL, &ncid));
+    return ncid;
+}
+
+static inline void close_dataset(int ncid)
+{
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+}
+
+static inline int new_dim(int ncid, const char *name, MPI_Offset length)
+{
+    int dimid = -1;
+    CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, name, length, &dimid));
+    return dimid;
+}
+
+static inline int new_var(int ncid, const char *name, nc_type type, int ndims,
+                          const int *dimids)
+{
+    int varid = -1;
+    CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, name, type, ndims, dimids, &varid));
+    return varid;
+}
+
+/* From define mode to the data mode of the case, and out of it. */
+static inline void begin_data(int ncid)
+{
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    if (!check.collective) CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
+}
+
+static inline void end_data(int ncid)
+{
+    if (!check.collective) CHECK_NC(NC_NOERR, ncmpi_end_indep_data(ncid));
+}
+
+/* Access in the case's data mode; the NC_ code. */
+static inline int put_ints(int ncid, int varid, const MPI_Offset *start,
+                           const MPI_Offset *count, const int *values)
+{
+    return check.collective ? ncmpi_put_vara_int_all(ncid, varid, start, count, values)
+                            : ncmpi_put_vara_int(ncid, varid, start, count, values);
+}
+
+static inline int get_ints(int ncid, int varid, const MPI_Offset *start,
+                           const MPI_Offset *count, int *values)
+{
+    return check.collective ? ncmpi_get_vara_int_all(ncid, varid, start, count, values)
+                            : ncmpi_get_vara_int(ncid, varid, start, count, values);
+}
+
+/* What every process must do before another looks at its independent writes. */
+static inline void make_visible(int ncid)
+{
+    CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static inline MPI_Offset dim_length(int ncid, int dimid)
+{
+    MPI_Offset length = -1;
+    CHECK_NC(NC_NOERR, ncmpi_inq_dimlen(ncid, dimid, &length));
+    return length;
+}
+
+#endif

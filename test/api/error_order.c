@@ -1,0 +1,157 @@
+/* Of several mistakes in one data call, which is told; and that every one is. */
+#include "dataset.h"
+
+static int ncid, v, text, readonly;
+
+/* Datasets: one in collective data mode, and one that cannot be written. */
+static void two_datasets(void)
+{
+    int dims[2];
+    close_dataset(new_dataset("b.nc"));
+    ncid = new_dataset("a.nc");
+    dims[0] = new_dim(ncid, "y", 4);
+    dims[1] = new_dim(ncid, "x", 5);
+    v = new_var(ncid, "v", NC_INT, 2, dims);
+    text = new_var(ncid, "text", NC_CHAR, 2, dims);
+    readonly = open_dataset("b.nc", NC_NOWRITE);
+}
+
+static void close_both(void)
+{
+    close_dataset(ncid);
+    close_dataset(readonly);
+}
+
+/* One call with everything wrong that the arguments say, and the code expected.
+ * Collective calls are made on all processes alike. */
+static void put_and_get(int put_code, int get_code, int id, int varid,
+                        const MPI_Offset *start, const MPI_Offset *count,
+                        const MPI_Offset *stride)
+{
+    int values[20] = {0};
+    CHECK_NC(put_code,
+             check.collective
+                 ? ncmpi_put_vars_int_all(id, varid, start, count, stride, values)
+                 : ncmpi_put_vars_int(id, varid, start, count, stride, values));
+    CHECK_NC(get_code,
+             check.collective
+                 ? ncmpi_get_vars_int_all(id, varid, start, count, stride, values)
+                 : ncmpi_get_vars_int(id, varid, start, count, stride, values));
+}
+
+static void both(int code, int id, int varid, const MPI_Offset *start,
+                 const MPI_Offset *count, const MPI_Offset *stride)
+{
+    put_and_get(code, code, id, varid, start, count, stride);
+}
+
+static void mistakes_of_mode_and_id(void)
+{
+    MPI_Offset start[2] = {9, 9}, count[2] = {9, 9}, stride[2] = {-1, 0};
+    two_datasets();
+    both(NC_EBADID, 999, 99, start, count, stride);
+    both(NC_EINDEFINE, ncid, 99, start, count, stride);
+    begin_data(ncid);
+    check.collective = !check.collective; /* the wrong calls for the mode */
+    both(check.collective ? NC_EINDEP : NC_ENOTINDEP, ncid, 99, start, count, stride);
+    check.collective = !check.collective;
+    if (!check.collective) CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(readonly));
+    put_and_get(NC_EPERM, NC_ENOTVAR, readonly, 99, start, count, stride);
+    end_data(ncid);
+    close_both();
+}
+
+static void mistakes_of_variable_and_place(void)
+{
+    MPI_Offset good_start[2] = {0, 0}, good_count[2] = {2, 2}, good_stride[2] = {1, 2};
+    MPI_Offset far_start[2] = {4, 0}, negative[2] = {0, -1}, long_count[2] = {2, 6};
+    MPI_Offset bad_stride[2] = {1, 0};
+    two_datasets();
+    begin_data(ncid);
+    both(NC_ENOTVAR, ncid, 99, far_start, negative, bad_stride);
+    both(NC_ENOTVAR, ncid, -2, far_start, negative, bad_stride);
+    both(NC_ECHAR, ncid, text, far_start, long_count, bad_stride);
+    both(NC_EINVALCOORDS, ncid, v, far_start, long_count, good_stride);
+    both(NC_EINVALCOORDS, ncid, v, negative, good_count, good_stride);
+    both(NC_EEDGE, ncid, v, good_start, long_count, good_stride);
+    both(NC_ESTRIDE, ncid, v, good_start, good_count, bad_stride);
+    both(NC_ENEGATIVECNT, ncid, v, good_start, negative, good_stride);
+    both(NC_ENULLSTART, ncid, v, NULL, good_count, good_stride);
+    both(NC_ENULLCOUNT, ncid, v, good_start, NULL, good_stride);
+    both(NC_NOERR, ncid, v, good_start, good_count, good_stride);
+    both(NC_NOERR, ncid, v, good_start, good_count, NULL);
+    end_data(ncid);
+    close_both();
+}
+
+static void edges_count_with_their_strides(void)
+{
+    MPI_Offset start[2] = {0, 1}, count[2] = {1, 2}, stride[2] = {1, 3};
+    two_datasets();
+    begin_data(ncid);
+    both(NC_NOERR, ncid, v, start, count, stride); /* 1 and 4 of 5 */
+    start[1] = 2;
+    both(NC_EEDGE, ncid, v, start, count, stride); /* 2 and 5 */
+    stride[1] = 1LL << 62;
+    both(NC_EEDGE, ncid, v, start, count, stride);
+    count[1] = 1;
+    both(NC_NOERR, ncid, v, start, count, stride); /* one element has no stride */
+    count[1] = 1LL << 62;
+    both(NC_EEDGE, ncid, v, start, count, NULL);
+    start[1] = 1LL << 62;
+    both(NC_EINVALCOORDS, ncid, v, start, count, NULL);
+    end_data(ncid);
+    close_both();
+}
+
+static void single_elements_are_checked_too(void)
+{
+    MPI_Offset place[2] = {0, 5};
+    int value = 1;
+    two_datasets();
+    begin_data(ncid);
+    CHECK_NC(NC_EINVALCOORDS, check.collective
+                                  ? ncmpi_put_var1_int_all(ncid, v, place, &value)
+                                  : ncmpi_put_var1_int(ncid, v, place, &value));
+    place[1] = 4;
+    CHECK_NC(NC_NOERR, check.collective ? ncmpi_put_var1_int_all(ncid, v, place, &value)
+                                        : ncmpi_put_var1_int(ncid, v, place, &value));
+    CHECK_NC(NC_ENULLSTART, check.collective
+                                ? ncmpi_put_var1_int_all(ncid, v, NULL, &value)
+                                : ncmpi_put_var1_int(ncid, v, NULL, &value));
+    end_data(ncid);
+    close_both();
+}
+
+static void a_bad_place_comes_before_a_bad_value(void)
+{
+    MPI_Offset start[2] = {0, 0}, count[2] = {1, 6};
+    double values[6] = {1e30, 1e30, 1e30, 1e30, 1e30, 1e30};
+    two_datasets();
+    begin_data(ncid);
+    CHECK_NC(NC_EEDGE, check.collective
+                           ? ncmpi_put_vara_double_all(ncid, v, start, count, values)
+                           : ncmpi_put_vara_double(ncid, v, start, count, values));
+    count[1] = 5;
+    CHECK_NC(NC_ERANGE, check.collective
+                            ? ncmpi_put_vara_double_all(ncid, v, start, count, values)
+                            : ncmpi_put_vara_double(ncid, v, start, count, values));
+    end_data(ncid);
+    close_both();
+}
+
+static const struct check_test tests[] = {
+    {"mistakes of mode and id", mistakes_of_mode_and_id, CHECK_MODES},
+    {"mistakes of variable and place", mistakes_of_variable_and_place,
+     CHECK_FORMATS | CHECK_MODES},
+    {"edges count with their strides", edges_count_with_their_strides, CHECK_MODES},
+    {"single elements are checked too", single_elements_are_checked_too, CHECK_MODES},
+    {"a bad place comes before a bad value", a_bad_place_comes_before_a_bad_value,
+     CHECK_MODES},
+    {NULL, NULL, 0},
+};
+
+int main(int argc, char **argv)
+{
+    return check_main(argc, argv, tests, "1 2");
+}

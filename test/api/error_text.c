@@ -1,0 +1,75 @@
+/* What the library says of its errors and of itself. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "dataset.h"
+
+static void every_code_has_a_name_and_a_text(void)
+{
+    static const struct {
+        int code;
+        const char *name;
+    } known[] = {{NC_NOERR, "NC_NOERR"},
+                 {NC_EBADID, "NC_EBADID"},
+                 {NC_ENOTNC, "NC_ENOTNC"},
+                 {NC_EINDEP, "NC_EINDEP"},
+                 {NC_EMULTIDEFINE_ATTR_VAL, "NC_EMULTIDEFINE_ATTR_VAL"},
+                 {NC_EPENDING, "NC_EPENDING"},
+                 {NC_ENULLPAD, "NC_ENULLPAD"}};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        CHECK_STR(known[i].name, ncmpi_strerrno(known[i].code));
+    for (int code = 0; code > -280; code--) {
+        const char *name = ncmpi_strerrno(code), *text = ncmpi_strerror(code);
+        CHECK(name != NULL && text != NULL && name[0] != '\0' && text[0] != '\0');
+        if (strncmp(name, "NC_E", 4) == 0 && code != NC_EMULTIDEFINE)
+            CHECK(strncmp(text, "Unknown", 7) != 0);
+    }
+}
+
+static void texts_of_different_codes_differ(void)
+{
+    char text[300];
+    for (int code = -33; code >= -78; code--)
+        for (int other = code - 1; other >= -78; other--) {
+            snprintf(text, sizeof text, "%s", ncmpi_strerror(code));
+            if (strcmp(ncmpi_strerror(other), text) == 0)
+                CHECK_STR("a text of its own", text);
+        }
+}
+
+static void positive_codes_are_the_systems(void)
+{
+    CHECK_STR(strerror(ENOSPC), ncmpi_strerror(ENOSPC));
+    CHECK_STR(strerror(EACCES), ncmpi_strerror(EACCES));
+}
+
+static void unknown_codes_are_told_as_such(void)
+{
+    CHECK(strstr(ncmpi_strerror(-9999), "9999") != NULL);
+    CHECK(strstr(ncmpi_strerrno(-9999), "9999") != NULL);
+}
+
+static void the_version_is_told(void)
+{
+    const char *text = ncmpi_inq_libvers();
+    char number[64];
+    snprintf(number, sizeof number, "%d.%d.%d", PNETCDF_VERSION_MAJOR,
+             PNETCDF_VERSION_MINOR, PNETCDF_VERSION_SUB);
+    CHECK_STR(PNETCDF_VERSION, number);
+    CHECK(text != NULL && strstr(text, PNETCDF_VERSION) != NULL);
+}
+
+static const struct check_test tests[] = {
+    {"every code has a name and a text", every_code_has_a_name_and_a_text, 0},
+    {"texts of different codes differ", texts_of_different_codes_differ, 0},
+    {"positive codes are the system's", positive_codes_are_the_systems, 0},
+    {"unknown codes are told as such", unknown_codes_are_told_as_such, 0},
+    {"the version is told", the_version_is_told, 0},
+    {NULL, NULL, 0},
+};
+
+int main(int argc, char **argv)
+{
+    return check_main(argc, argv, tests, "1");
+}

@@ -1,0 +1,192 @@
+/* Fill mode and fill values: what unwritten elements are. */
+
+#include "dataset.h"
+
+enum { N = 37 };
+
+/* Whether all n ints are `value`. */
+static bool all_are(const int *values, int n, int value)
+{
+    for (int i = 0; i < n; i++)
+        if (values[i] != value) return false;
+    return true;
+}
+
+static void the_default_is_no_fill(void)
+{
+    int ncid = new_dataset("a.nc"), x = new_dim(ncid, "x", N), old = -1, nofill = -1;
+    int v = new_var(ncid, "v", NC_INT, 1, &x);
+    CHECK_NC(NC_NOERR, ncmpi_inq_var_fill(ncid, v, &nofill, NULL));
+    CHECK_EQ(1, nofill);
+    CHECK_NC(NC_NOERR, ncmpi_set_fill(ncid, NC_FILL, &old));
+    CHECK_EQ(NC_NOFILL, old);
+    CHECK_NC(NC_NOERR, ncmpi_set_fill(ncid, NC_NOFILL, &old));
+    CHECK_EQ(NC_FILL, old);
+    CHECK_NC(NC_EINVAL, ncmpi_set_fill(ncid, 77, &old));
+    close_dataset(ncid);
+}
+
+static void set_fill_sets_earlier_and_later_variables(void)
+{
+    int ncid = new_dataset("a.nc"), x = new_dim(ncid, "x", N), values[N];
+    int before = new_var(ncid, "before", NC_INT, 1, &x);
+    CHECK_NC(NC_NOERR, ncmpi_set_fill(ncid, NC_FILL, NULL));
+    int after = new_var(ncid, "after", NC_INT, 1, &x);
+    close_dataset(ncid);
+    ncid = open_dataset("a.nc", NC_NOWRITE);
+    CHECK_NC(NC_NOERR, ncmpi_get_var_int_all(ncid, before, values));
+    CHECK(all_are(values, N, NC_FILL_INT));
+    CHECK_NC(NC_NOERR, ncmpi_get_var_int_all(ncid, after, values));
+    CHECK(all_are(values, N, NC_FILL_INT));
+    close_dataset(ncid);
+}
+
+static void one_variable_may_be_filled_with_its_own_value(void)
+{
+    int ncid = new_dataset("a.nc"), x = new_dim(ncid, "x", N), values[N], own = 42;
+    int v = new_var(ncid, "v", NC_INT, 1, &x), w = new_var(ncid, "w", NC_INT, 1, &x);
+    int nofill = -1, value = 0;
+    CHECK_NC(NC_NOERR, ncmpi_def_var_fill(ncid, v, 0, &own));
+    CHECK_NC(NC_NOERR, ncmpi_def_var_fill(ncid, w, 0, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_inq_var_fill(ncid, v, &nofill, &value));
+    CHECK_EQ(0, nofill);
+    CHECK_EQ(42, value);
+    CHECK_NC(NC_NOERR, ncmpi_inq_var_fill(ncid, w, &nofill, &value));
+    CHECK_EQ(0, nofill);
+    CHECK_EQ(NC_FILL_INT, value);
+    CHECK_NC(NC_NOERR, ncmpi_get_att_int(ncid, v, "_FillValue", &value));
+    CHECK_EQ(42, value);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_get_var_int_all(ncid, v, values));
+    CHECK(all_are(values, N, 42));
+    CHECK_NC(NC_NOERR, ncmpi_get_var_int_all(ncid, w, values));
+    CHECK(all_are(values, N, NC_FILL_INT));
+    close_dataset(ncid);
+}
+
+static void filling_may_be_turned_off_again(void)
+{
+    int ncid = new_dataset("a.nc"), x = new_dim(ncid, "x", N), nofill = -1;
+    int v = new_var(ncid, "v", NC_INT, 1, &x);
+    CHECK_NC(NC_NOERR, ncmpi_def_var_fill(ncid, v, 0, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_def_var_fill(ncid, v, 1, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_inq_var_fill(ncid, v, &nofill, NULL));
+    CHECK_EQ(1, nofill);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK_NC(NC_ENOTINDEFINE, ncmpi_def_var_fill(ncid, v, 0, NULL));
+    close_dataset(ncid);
+}
+
+static void every_type_has_its_default(void)
+{
+    int ncid = new_dataset("a.nc"), x = new_dim(ncid, "x", 3);
+    int last = check.format == 5 ? NC_UINT64 : NC_DOUBLE;
+    static const double fills[] = {0,
+                                   NC_FILL_BYTE,
+                                   NC_FILL_CHAR,
+                                   NC_FILL_SHORT,
+                                   NC_FILL_INT,
+                                   NC_FILL_FLOAT,
+                                   NC_FILL_DOUBLE,
+                                   NC_FILL_UBYTE,
+                                   NC_FILL_USHORT,
+                                   NC_FILL_UINT,
+                                   (double)NC_FILL_INT64,
+                                   (double)NC_FILL_UINT64};
+    CHECK_NC(NC_NOERR, ncmpi_set_fill(ncid, NC_FILL, NULL));
+    for (nc_type t = NC_BYTE; t <= last; t++) {
+        char name[2] = {(char)('a' + t), '\0'};
+        new_var(ncid, name, t, 1, &x);
+    }
+    close_dataset(ncid);
+    ncid = open_dataset("a.nc", NC_NOWRITE);
+    for (nc_type t = NC_BYTE; t <= last; t++) {
+        double values[3] = {0, 0, 0};
+        char text[3] = "xyz";
+        if (t == NC_CHAR) {
+            CHECK_NC(NC_NOERR, ncmpi_get_var_text_all(ncid, t - 1, text));
+            CHECK_BYTES("\0\0\0", text, 3);
+            continue;
+        }
+        CHECK_NC(NC_NOERR, ncmpi_get_var_double_all(ncid, t - 1, values));
+        CHECK(values[0] == fills[t] && values[1] == fills[t] && values[2] == fills[t]);
+    }
+    close_dataset(ncid);
+}
+
+static void new_records_are_filled_on_demand(void)
+{
+    int ncid = new_dataset("a.nc"), values[5] = {1, 2, 3, 4, 5}, own = 9;
+    int dims[2] = {new_dim(ncid, "t", NC_UNLIMITED), new_dim(ncid, "x", 5)};
+    int v = new_var(ncid, "v", NC_INT, 2, dims), w = new_var(ncid, "w", NC_INT, 2, dims);
+    int fixed = new_var(ncid, "fixed", NC_INT, 1, dims + 1);
+    int nofill = new_var(ncid, "nofill", NC_INT, 2, dims);
+    MPI_Offset start[2] = {2, 0}, count[2] = {1, 5};
+    CHECK_NC(NC_NOERR, ncmpi_def_var_fill(ncid, v, 0, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_def_var_fill(ncid, w, 0, &own));
+    CHECK_NC(NC_NOERR, ncmpi_def_var_fill(ncid, nofill, 1, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_fill_var_rec(ncid, v, 2));
+    CHECK_NC(NC_NOERR, ncmpi_fill_var_rec(ncid, w, 2));
+    CHECK_NC(NC_ENOTRECVAR, ncmpi_fill_var_rec(ncid, fixed, 0));
+    CHECK_NC(NC_ENOTFILL, ncmpi_fill_var_rec(ncid, nofill, 0));
+    CHECK_EQ(3, dim_length(ncid, dims[0]));
+    CHECK_NC(NC_NOERR, ncmpi_get_vara_int_all(ncid, v, start, count, values));
+    CHECK(all_are(values, 5, NC_FILL_INT));
+    CHECK_NC(NC_NOERR, ncmpi_get_vara_int_all(ncid, w, start, count, values));
+    CHECK(all_are(values, 5, 9));
+    close_dataset(ncid);
+}
+
+static void a_variable_added_later_is_filled(void)
+{
+    int ncid = new_dataset("a.nc"), x = new_dim(ncid, "x", N), values[N], kept[N];
+    int v = new_var(ncid, "v", NC_INT, 1, &x), w;
+    for (int i = 0; i < N; i++)
+        kept[i] = i;
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_put_var_int_all(ncid, v, kept));
+    CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+    w = new_var(ncid, "w", NC_INT, 1, &x);
+    CHECK_NC(NC_NOERR, ncmpi_def_var_fill(ncid, w, 0, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_get_var_int_all(ncid, w, values));
+    CHECK(all_are(values, N, NC_FILL_INT));
+    CHECK_NC(NC_NOERR, ncmpi_get_var_int_all(ncid, v, values));
+    CHECK_BYTES(kept, values, sizeof kept);
+    close_dataset(ncid);
+}
+
+static void a_fill_value_must_suit_its_variable(void)
+{
+    int ncid = new_dataset("a.nc"), x = new_dim(ncid, "x", N), two[2] = {1, 2}, n = -1;
+    int v = new_var(ncid, "v", NC_INT, 1, &x);
+    CHECK_NC(NC_EBADTYPE, ncmpi_put_att_int(ncid, v, "_FillValue", NC_SHORT, 1, two));
+    CHECK_NC(NC_EINVAL, ncmpi_put_att_int(ncid, v, "_FillValue", NC_INT, 2, two));
+    CHECK_NC(NC_NOERR, ncmpi_put_att_int(ncid, v, "_FillValue", NC_INT, 1, two));
+    CHECK_NC(NC_NOERR, ncmpi_inq_var_fill(ncid, v, &n, NULL));
+    CHECK_EQ(1, n); /* the fill mode is as before */
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+    CHECK_NC(NC_ELATEFILL, ncmpi_put_att_int(ncid, v, "_FillValue", NC_INT, 1, two + 1));
+    close_dataset(ncid);
+}
+
+static const struct check_test tests[] = {
+    {"the default is no fill", the_default_is_no_fill, 0},
+    {"set_fill sets earlier and later variables",
+     set_fill_sets_earlier_and_later_variables, CHECK_FORMATS},
+    {"one variable may be filled with its own value",
+     one_variable_may_be_filled_with_its_own_value, CHECK_FORMATS},
+    {"filling may be turned off again", filling_may_be_turned_off_again, 0},
+    {"every type has its default", every_type_has_its_default, CHECK_FORMATS},
+    {"new records are filled on demand", new_records_are_filled_on_demand, CHECK_FORMATS},
+    {"a variable added later is filled", a_variable_added_later_is_filled, CHECK_FORMATS},
+    {"a fill value must suit its variable", a_fill_value_must_suit_its_variable, 0},
+    {NULL, NULL, 0},
+};
+
+int main(int argc, char **argv)
+{
+    return check_main(argc, argv, tests, NULL);
+}

@@ -1,0 +1,323 @@
+/* Data calls whose memory is described by an MPI datatype. */
+#include <string.h>
+
+#include "dataset.h"
+
+enum { N = 12 }; /* elements a process has */
+
+static int v;
+static MPI_Offset start, count = N;
+
+/* One variable of ints, N for each process, in the data mode of the case. */
+static int ints_for_all(void)
+{
+    int ncid = new_dataset("a.nc"), x = new_dim(ncid, "x", N * check.nprocs);
+    v = new_var(ncid, "v", NC_INT, 1, &x);
+    start = N * check.rank;
+    count = N;
+    begin_data(ncid);
+    return ncid;
+}
+
+static int put(int ncid, const void *buf, MPI_Offset bufcount, MPI_Datatype type)
+{
+    return check.collective
+               ? ncmpi_put_vara_all(ncid, v, &start, &count, buf, bufcount, type)
+               : ncmpi_put_vara(ncid, v, &start, &count, buf, bufcount, type);
+}
+
+static int get(int ncid, void *buf, MPI_Offset bufcount, MPI_Datatype type)
+{
+    return check.collective
+               ? ncmpi_get_vara_all(ncid, v, &start, &count, buf, bufcount, type)
+               : ncmpi_get_vara(ncid, v, &start, &count, buf, bufcount, type);
+}
+
+static void file_holds(int ncid, const int *expected)
+{
+    int back[N];
+    memset(back, 0, sizeof back);
+    CHECK_NC(NC_NOERR, get_ints(ncid, v, &start, &count, back));
+    CHECK_BYTES(expected, back, sizeof back);
+}
+
+static void numbered(int *values, int n)
+{
+    for (int i = 0; i < n; i++)
+        values[i] = 1000 * check.rank + i + 1;
+}
+
+static void a_predefined_type(void)
+{
+    int ncid = ints_for_all(), values[N], back[N] = {0};
+    numbered(values, N);
+    CHECK_NC(NC_NOERR, put(ncid, values, N, MPI_INT));
+    file_holds(ncid, values);
+    CHECK_NC(NC_NOERR, get(ncid, back, N, MPI_INT));
+    CHECK_BYTES(values, back, sizeof back);
+    end_data(ncid);
+    close_dataset(ncid);
+}
+
+static void a_predefined_type_that_is_converted(void)
+{
+    int ncid = ints_for_all(), values[N];
+    double wide[N], back[N];
+    numbered(values, N);
+    for (int i = 0; i < N; i++)
+        wide[i] = values[i];
+    CHECK_NC(NC_NOERR, put(ncid, wide, N, MPI_DOUBLE));
+    file_holds(ncid, values);
+    CHECK_NC(NC_NOERR, get(ncid, back, N, MPI_DOUBLE));
+    CHECK_BYTES(wide, back, sizeof back);
+    end_data(ncid);
+    close_dataset(ncid);
+}
+
+static void the_count_may_be_left_to_the_request(void)
+{
+    int ncid = ints_for_all(), values[N], back[N] = {0};
+    numbered(values, N);
+    CHECK_NC(NC_NOERR, put(ncid, values, NC_COUNT_IGNORE, MPI_INT));
+    file_holds(ncid, values);
+    CHECK_NC(NC_NOERR, get(ncid, back, NC_COUNT_IGNORE, MPI_INT));
+    CHECK_BYTES(values, back, sizeof back);
+    end_data(ncid);
+    close_dataset(ncid);
+}
+
+static void the_null_type_is_the_variables_own(void)
+{
+    int ncid = ints_for_all(), values[N], back[N] = {0};
+    numbered(values, N);
+    CHECK_NC(NC_NOERR, put(ncid, values, 12345, MPI_DATATYPE_NULL));
+    file_holds(ncid, values);
+    CHECK_NC(NC_NOERR, get(ncid, back, -7, MPI_DATATYPE_NULL));
+    CHECK_BYTES(values, back, sizeof back);
+    end_data(ncid);
+    close_dataset(ncid);
+}
+
+/* ---- derived types: every one picks N ints out of a buffer of ROOM ---- */
+
+enum { ROOM = 80 };
+
+struct layout {
+    MPI_Datatype type; /* taken `count` times */
+    MPI_Offset count;
+    int place[N]; /* of each element, in order */
+};
+
+static void make_vector(struct layout *l)
+{
+    MPI_Type_vector(N / 2, 2, 5, MPI_INT, &l->type);
+    l->count = 1;
+    for (int i = 0; i < N; i++)
+        l->place[i] = i / 2 * 5 + i % 2;
+}
+
+static void make_contiguous(struct layout *l)
+{
+    MPI_Type_contiguous(3, MPI_INT, &l->type);
+    l->count = N / 3;
+    for (int i = 0; i < N; i++)
+        l->place[i] = i;
+}
+
+static void make_subarray(struct layout *l)
+{
+    int sizes[2] = {6, 8}, subsizes[2] = {4, 3}, starts[2] = {1, 4};
+    MPI_Type_create_subarray(2, sizes, subsizes, starts, MPI_ORDER_C, MPI_INT, &l->type);
+    l->count = 1;
+    for (int i = 0; i < N; i++)
+        l->place[i] = (1 + i / 3) * 8 + 4 + i % 3;
+}
+
+static void make_hindexed(struct layout *l)
+{
+    int lengths[3] = {5, 0, 7};
+    MPI_Aint places[3] = {40 * sizeof(int), 0, 3 * sizeof(int)};
+    MPI_Type_create_hindexed(3, lengths, places, MPI_INT, &l->type);
+    l->count = 1;
+    for (int i = 0; i < N; i++)
+        l->place[i] = i < 5 ? 40 + i : 3 + i - 5;
+}
+
+static void make_struct(struct layout *l)
+{
+    int lengths[2] = {2, 1};
+    MPI_Aint places[2] = {sizeof(int), 8 * sizeof(int)};
+    MPI_Datatype types[2] = {MPI_INT, MPI_INT};
+    MPI_Type_create_struct(2, lengths, places, types, &l->type);
+    l->count = N / 3; /* its extent is 8 ints, from 1 to 9 */
+    for (int i = 0; i < N; i++)
+        l->place[i] = i / 3 * 8 + (i % 3 == 2 ? 8 : 1 + i % 3);
+}
+
+static void make_resized(struct layout *l)
+{
+    MPI_Type_create_resized(MPI_INT, 0, 5 * sizeof(int), &l->type);
+    l->count = N;
+    for (int i = 0; i < N; i++)
+        l->place[i] = 5 * i;
+}
+
+static void make_nested(struct layout *l)
+{
+    MPI_Datatype pair, spaced;
+    MPI_Type_vector(2, 1, 3, MPI_INT, &pair); /* 0 and 3 */
+    MPI_Type_create_resized(pair, 0, 7 * sizeof(int), &spaced);
+    MPI_Type_create_hvector(3, 1, 14 * (MPI_Aint)sizeof(int), spaced, &l->type);
+    MPI_Type_free(&pair);
+    MPI_Type_free(&spaced);
+    l->count = 2; /* the last of the three ends at 35 ints, where the second begins */
+    for (int i = 0; i < N; i++)
+        l->place[i] = i / 6 * 35 + i % 6 / 2 * 14 + i % 2 * 3;
+}
+
+static void make_dup(struct layout *l)
+{
+    struct layout vector;
+    make_vector(&vector);
+    *l = vector;
+    MPI_Type_dup(vector.type, &l->type);
+    MPI_Type_free(&vector.type);
+}
+
+static void any_nesting_of_derived_types(void)
+{
+    static void (*const makers[])(struct layout *) = {
+        make_vector, make_contiguous, make_subarray, make_hindexed,
+        make_struct, make_resized,    make_nested,   make_dup};
+    int ncid = ints_for_all();
+    for (size_t m = 0; m < sizeof makers / sizeof makers[0]; m++) {
+        struct layout l;
+        int buf[ROOM], kept[ROOM], values[N];
+        makers[m](&l);
+        MPI_Type_commit(&l.type);
+        numbered(values, N);
+        for (int i = 0; i < ROOM; i++)
+            buf[i] = -7;
+        for (int i = 0; i < N; i++)
+            buf[l.place[i]] = values[i] += 100 * (int)m;
+        memcpy(kept, buf, sizeof buf);
+        CHECK_NC(NC_NOERR, put(ncid, buf, l.count, l.type));
+        CHECK_BYTES(kept, buf, sizeof buf);
+        file_holds(ncid, values);
+        for (int i = 0; i < N; i++)
+            buf[l.place[i]] = 0;
+        CHECK_NC(NC_NOERR, get(ncid, buf, l.count, l.type));
+        CHECK_BYTES(kept, buf, sizeof buf);
+        MPI_Type_free(&l.type);
+    }
+    end_data(ncid);
+    close_dataset(ncid);
+}
+
+static void a_type_of_two_basic_types_is_refused(void)
+{
+    int ncid = ints_for_all(), lengths[2] = {N / 2, N / 2};
+    char buf[N * 8] = {0};
+    MPI_Aint places[2] = {0, N * 4};
+    MPI_Datatype types[2] = {MPI_INT, MPI_FLOAT}, mixed;
+    MPI_Type_create_struct(2, lengths, places, types, &mixed);
+    MPI_Type_commit(&mixed);
+    CHECK_NC(NC_EMULTITYPES, put(ncid, buf, 1, mixed));
+    CHECK_NC(NC_EMULTITYPES, get(ncid, buf, 1, mixed));
+    MPI_Type_free(&mixed);
+    end_data(ncid);
+    close_dataset(ncid);
+}
+
+static void a_wrong_amount_is_refused(void)
+{
+    int ncid = ints_for_all(), values[N + 1] = {0};
+    CHECK_NC(NC_EIOMISMATCH, put(ncid, values, N - 1, MPI_INT));
+    CHECK_NC(NC_EIOMISMATCH, put(ncid, values, N + 1, MPI_INT));
+    CHECK_NC(NC_EIOMISMATCH, get(ncid, values, N - 1, MPI_INT));
+    CHECK(put(ncid, values, -5, MPI_INT) != NC_NOERR);
+    end_data(ncid);
+    close_dataset(ncid);
+}
+
+static void text_meets_only_text(void)
+{
+    int ncid = ints_for_all();
+    char text[N] = {0};
+    CHECK_NC(NC_ECHAR, put(ncid, text, N, MPI_CHAR));
+    CHECK_NC(NC_ECHAR, get(ncid, text, N, MPI_CHAR));
+    end_data(ncid);
+    close_dataset(ncid);
+}
+
+/* ---- mapped memory, and scalars ---- */
+
+static void a_mapped_call_without_strides(void)
+{
+    int ncid = new_dataset("a.nc"), dims[2], values[6], back[6] = {0};
+    dims[0] = new_dim(ncid, "y", 2 * check.nprocs);
+    dims[1] = new_dim(ncid, "x", 3);
+    v = new_var(ncid, "v", NC_INT, 2, dims);
+    begin_data(ncid);
+    MPI_Offset s[2] = {2 * check.rank, 0}, c[2] = {2, 3},
+               imap[2] = {1, 2}; /* x slowest */
+    numbered(values, 6);
+    CHECK_NC(NC_NOERR, check.collective
+                           ? ncmpi_put_varm_int_all(ncid, v, s, c, NULL, imap, values)
+                           : ncmpi_put_varm_int(ncid, v, s, c, NULL, imap, values));
+    CHECK_NC(NC_NOERR, get_ints(ncid, v, s, c, back));
+    for (int i = 0; i < 6; i++)
+        CHECK_EQ(values[i % 3 * 2 + i / 3], back[i]);
+    memset(back, 0, sizeof back);
+    CHECK_NC(NC_NOERR,
+             check.collective
+                 ? ncmpi_get_varm_all(ncid, v, s, c, NULL, imap, back, 6, MPI_INT)
+                 : ncmpi_get_varm(ncid, v, s, c, NULL, imap, back, 6, MPI_INT));
+    CHECK_BYTES(values, back, sizeof back);
+    end_data(ncid);
+    close_dataset(ncid);
+}
+
+static void scalars_need_no_arguments(void)
+{
+    int ncid = new_dataset("a.nc"), value = 5, back = 0;
+    v = new_var(ncid, "v", NC_INT, 0, NULL);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_put_var1_int_all(ncid, v, NULL, &value));
+    CHECK_NC(NC_NOERR, ncmpi_get_vara_int_all(ncid, v, NULL, NULL, &back));
+    CHECK_EQ(5, back);
+    value = 6;
+    CHECK_NC(NC_NOERR, ncmpi_put_vars_int_all(ncid, v, NULL, NULL, NULL, &value));
+    CHECK_NC(NC_NOERR, ncmpi_get_varm_int_all(ncid, v, NULL, NULL, NULL, NULL, &back));
+    CHECK_EQ(6, back);
+    value = 7;
+    CHECK_NC(NC_NOERR,
+             ncmpi_put_varm_all(ncid, v, NULL, NULL, NULL, NULL, &value, 1, MPI_INT));
+    CHECK_NC(NC_NOERR, ncmpi_get_var_all(ncid, v, &back, 1, MPI_INT));
+    CHECK_EQ(7, back);
+    close_dataset(ncid);
+}
+
+static const struct check_test tests[] = {
+    {"a predefined type", a_predefined_type, CHECK_FORMATS | CHECK_MODES},
+    {"a predefined type that is converted", a_predefined_type_that_is_converted,
+     CHECK_MODES},
+    {"the count may be left to the request", the_count_may_be_left_to_the_request,
+     CHECK_MODES},
+    {"the null type is the variable's own", the_null_type_is_the_variables_own,
+     CHECK_MODES},
+    {"any nesting of derived types", any_nesting_of_derived_types,
+     CHECK_FORMATS | CHECK_MODES},
+    {"a type of two basic types is refused", a_type_of_two_basic_types_is_refused,
+     CHECK_MODES},
+    {"a wrong amount is refused", a_wrong_amount_is_refused, CHECK_MODES},
+    {"text meets only text", text_meets_only_text, CHECK_MODES},
+    {"a mapped call without strides", a_mapped_call_without_strides, CHECK_MODES},
+    {"scalars need no arguments", scalars_need_no_arguments, 0},
+    {NULL, NULL, 0},
+};
+
+int main(int argc, char **argv)
+{
+    return check_main(argc, argv, tests, "1 2 4");
+}

@@ -1,0 +1,246 @@
+/* Hints: what they change, and that those in force are told. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "dataset.h"
+
+/* ---- this program's MPI-IO functions count, then do as asked ---- */
+
+static int independent, syncs;
+
+int MPI_File_write_at(MPI_File f, MPI_Offset offset, const void *buf, int count,
+                      MPI_Datatype type, MPI_Status *status)
+{
+    independent++;
+    return PMPI_File_write_at(f, offset, buf, count, type, status);
+}
+
+int MPI_File_read_at(MPI_File f, MPI_Offset offset, void *buf, int count,
+                     MPI_Datatype type, MPI_Status *status)
+{
+    independent++;
+    return PMPI_File_read_at(f, offset, buf, count, type, status);
+}
+
+int MPI_File_write(MPI_File f, const void *buf, int count, MPI_Datatype type,
+                   MPI_Status *status)
+{
+    independent++;
+    return PMPI_File_write(f, buf, count, type, status);
+}
+
+int MPI_File_read(MPI_File f, void *buf, int count, MPI_Datatype type, MPI_Status *status)
+{
+    independent++;
+    return PMPI_File_read(f, buf, count, type, status);
+}
+
+int MPI_File_iwrite_at(MPI_File f, MPI_Offset offset, const void *buf, int count,
+                       MPI_Datatype type, MPI_Request *request)
+{
+    independent++;
+    return PMPI_File_iwrite_at(f, offset, buf, count, type, request);
+}
+
+int MPI_File_iread_at(MPI_File f, MPI_Offset offset, void *buf, int count,
+                      MPI_Datatype type, MPI_Request *request)
+{
+    independent++;
+    return PMPI_File_iread_at(f, offset, buf, count, type, request);
+}
+
+int MPI_File_sync(MPI_File f)
+{
+    syncs++;
+    return PMPI_File_sync(f);
+}
+
+/* ---- */
+
+static int with_hint(const char *name, const char *key, const char *value)
+{
+    MPI_Info info;
+    int ncid = -1;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, key, value);
+    CHECK_NC(NC_NOERR,
+             ncmpi_create(MPI_COMM_WORLD, check_path(name), check.cmode, info, &ncid));
+    MPI_Info_free(&info);
+    return ncid;
+}
+
+/* The value of a hint in force, or "" */
+static const char *in_force(int ncid, const char *key)
+{
+    static char value[MPI_MAX_INFO_VAL + 1];
+    MPI_Info info = MPI_INFO_NULL;
+    int there = 0;
+    value[0] = '\0';
+    CHECK_NC(NC_NOERR, ncmpi_inq_file_info(ncid, &info));
+    if (info == MPI_INFO_NULL) return value;
+    MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &there);
+    MPI_Info_free(&info);
+    return there ? value : "";
+}
+
+/* Where the fixed and the record section start, after definitions. */
+static void sections(int ncid, MPI_Offset *fixed, MPI_Offset *record)
+{
+    int t = new_dim(ncid, "t", NC_UNLIMITED), x = new_dim(ncid, "x", 3);
+    int f = new_var(ncid, "f", NC_SHORT, 1, &x), r = new_var(ncid, "r", NC_SHORT, 1, &t);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, f, fixed));
+    CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, r, record));
+}
+
+static void the_header_has_room_by_default(void)
+{
+    MPI_Offset fixed, record;
+    int ncid = new_dataset("a.nc");
+    sections(ncid, &fixed, &record);
+    CHECK_EQ(512, fixed);
+    CHECK_EQ(512 + 8, record);
+    close_dataset(ncid);
+}
+
+static void alignment_hints_are_followed(void)
+{
+    static const struct {
+        const char *key, *value;
+        MPI_Offset fixed, record;
+    } known[] = {{"nc_header_align_size", "2048", 2048, 2056},
+                 {"nc_var_align_size", "4096", 4096, 4104},
+                 {"nc_record_align_size", "1024", 512, 1024}};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        MPI_Offset fixed, record;
+        int ncid = with_hint("a.nc", known[i].key, known[i].value);
+        sections(ncid, &fixed, &record);
+        CHECK_EQ(known[i].fixed, fixed);
+        CHECK_EQ(known[i].record, record);
+        CHECK_STR(known[i].value, in_force(ncid, known[i].key));
+        close_dataset(ncid);
+    }
+}
+
+static void hints_in_force_are_told(void)
+{
+    static const char *const keys[] = {
+        "nc_header_align_size",      "nc_var_align_size", "nc_record_align_size",
+        "nc_header_read_chunk_size", "nc_in_place_swap",  "nc_ibuf_size"};
+    int ncid = new_dataset("a.nc");
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        if (in_force(ncid, keys[i])[0] == '\0') CHECK_STR("is told", keys[i]);
+    close_dataset(ncid);
+}
+
+static void the_environment_wins(void)
+{
+    static const char setting[] = "nc_var_align_size=8192;nc_ibuf_size=65536;;=;x;y=";
+    MPI_Offset fixed, record;
+    CHECK_EQ(0, setenv("PNETCDF_HINTS", setting, 1));
+    int ncid = with_hint("a.nc", "nc_var_align_size", "1024");
+    sections(ncid, &fixed, &record);
+    CHECK_EQ(8192, fixed);
+    CHECK_STR("8192", in_force(ncid, "nc_var_align_size"));
+    CHECK_STR("65536", in_force(ncid, "nc_ibuf_size"));
+    CHECK_STR(setting, getenv("PNETCDF_HINTS"));
+    CHECK_EQ(0, unsetenv("PNETCDF_HINTS"));
+    close_dataset(ncid);
+}
+
+static void nonsense_is_no_error(void)
+{
+    static const char *const values[] = {"-5", "abc", "99999999999999999999999", "0"};
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        int ncid = with_hint("a.nc", "nc_header_align_size", values[i]);
+        MPI_Offset fixed, record;
+        sections(ncid, &fixed, &record);
+        close_dataset(ncid);
+        close_dataset(open_dataset("a.nc", NC_NOWRITE));
+    }
+}
+
+static void a_small_staging_buffer_is_enough(void)
+{
+    enum { N = 5000 };
+    int ncid = with_hint("a.nc", "nc_ibuf_size", "100"), values[N], back[N];
+    int x = new_dim(ncid, "x", N * check.nprocs),
+        v = new_var(ncid, "v", NC_DOUBLE, 1, &x);
+    MPI_Offset start = N * check.rank, count = N;
+    for (int i = 0; i < N; i++)
+        values[i] = (int)check_random_own(1u << 30);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, v, &start, &count, values));
+    CHECK_NC(NC_NOERR, ncmpi_get_vara_int_all(ncid, v, &start, &count, back));
+    CHECK_BYTES(values, back, sizeof back);
+    close_dataset(ncid);
+}
+
+static void no_independent_access_if_asked(void)
+{
+    int ncid, dims[2], values[3] = {1, 2, 3};
+    MPI_Info info;
+    MPI_Offset start[2] = {0, 3 * check.rank}, count[2] = {1, 3};
+    independent = 0;
+    ncid = with_hint("a.nc", "romio_no_indep_rw", "true");
+    dims[0] = new_dim(ncid, "t", NC_UNLIMITED);
+    dims[1] = new_dim(ncid, "x", 3 * check.nprocs);
+    int v = new_var(ncid, "v", NC_INT, 2, dims);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    for (start[0] = 0; start[0] < 4; start[0]++)
+        CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, v, start, count, values));
+    CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+    CHECK_NC(NC_NOERR,
+             ncmpi_def_var_fill(ncid, new_var(ncid, "w", NC_INT, 2, dims), 0, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
+    close_dataset(ncid);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "romio_no_indep_rw", "true");
+    CHECK_NC(NC_NOERR,
+             ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"), NC_WRITE, info, &ncid));
+    MPI_Info_free(&info);
+    start[0] = 3;
+    CHECK_NC(NC_NOERR, ncmpi_get_vara_int_all(ncid, v, start, count, values));
+    CHECK(values[0] == 1 && values[1] == 2 && values[2] == 3);
+    start[0] = 7;
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, v, start, count, values));
+    close_dataset(ncid);
+    CHECK_EQ(0, independent);
+}
+
+static void others_bytes_are_synced_before_they_move(void)
+{
+    int ncid = new_dataset("a.nc"), x = new_dim(ncid, "x", 100), values[100] = {0};
+    int t = new_dim(ncid, "t", NC_UNLIMITED);
+    int v = new_var(ncid, "v", NC_INT, 1, &x);
+    MPI_Offset start = check.rank, count = 1;
+    new_var(ncid, "r", NC_INT, 1, &t);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, v, &start, &count, values));
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, 1, &start, &count, values));
+    syncs = 0;
+    CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+    new_var(ncid, "w", NC_INT, 1, &x);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK(syncs > 0);
+    close_dataset(ncid);
+}
+
+static const struct check_test tests[] = {
+    {"the header has room by default", the_header_has_room_by_default, CHECK_FORMATS},
+    {"alignment hints are followed", alignment_hints_are_followed, 0},
+    {"hints in force are told", hints_in_force_are_told, 0},
+    {"the environment wins", the_environment_wins, 0},
+    {"nonsense is no error", nonsense_is_no_error, 0},
+    {"a small staging buffer is enough", a_small_staging_buffer_is_enough, CHECK_FORMATS},
+    {"no independent access if asked", no_independent_access_if_asked, CHECK_FORMATS},
+    {"others' bytes are synced before they move",
+     others_bytes_are_synced_before_they_move, 0},
+    {NULL, NULL, 0},
+};
+
+int main(int argc, char **argv)
+{
+    return check_main(argc, argv, tests, NULL);
+}

@@ -1,0 +1,237 @@
+/* Failing storage: full, broken, forbidden. The error is told where it happened, all
+ * learn of it, and nothing hangs. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "dataset.h"
+#include "fault.h"
+
+enum { N = 3000 };
+
+static int x, v;
+
+static int one_variable(void)
+{
+    int ncid = new_dataset("a.nc");
+    x = new_dim(ncid, "x", N * check.nprocs);
+    v = new_var(ncid, "v", NC_INT, 1, &x);
+    return ncid;
+}
+
+static void my_part(MPI_Offset *start, MPI_Offset *count, int *values)
+{
+    *start = N * check.rank;
+    *count = N;
+    for (int i = 0; i < N; i++)
+        values[i] = N * check.rank + i;
+}
+
+static bool told_by_anyone(int rc)
+{
+    int least;
+    MPI_Allreduce(&rc, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    return least != NC_NOERR;
+}
+
+static bool write_code(int rc)
+{
+    return rc == NC_ENO_SPACE || rc == NC_EWRITE || rc == NC_EIO;
+}
+
+/* The disk is full for one process after another. */
+static void a_full_disk_on_one_process(void)
+{
+    for (int bad = 0; bad < check.nprocs; bad++) {
+        char plan[64];
+        int values[N], ncid = one_variable();
+        MPI_Offset start, count;
+        my_part(&start, &count, values);
+        CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+        snprintf(plan, sizeof plan, "write:1+:ENOSPC:*/a.nc:%d", bad);
+        CHECK(fault_arm(plan));
+        int rc = ncmpi_put_vara_int_all(ncid, v, &start, &count, values);
+        int faults = fault_disarm(), any;
+        MPI_Allreduce(&faults, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+        if (faults > 0) CHECK(write_code(rc));
+        if (any > 0) CHECK(told_by_anyone(rc));
+        int next = ncmpi_put_vara_int_all(ncid, v, &start, &count, values);
+        if (any > 0) CHECK(rc != NC_NOERR || next != NC_NOERR);
+        ncmpi_close(ncid); /* may repeat the error; must return */
+    }
+}
+
+static void a_full_disk_on_all_processes(void)
+{
+    int values[N], ncid = one_variable();
+    MPI_Offset start, count;
+    my_part(&start, &count, values);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK(fault_arm("write:1+:ENOSPC:*/a.nc"));
+    int rc = ncmpi_put_vara_int_all(ncid, v, &start, &count, values);
+    int faults = fault_disarm(), all;
+    MPI_Allreduce(&faults, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    CHECK(all > 0);
+    CHECK(told_by_anyone(rc));
+    ncmpi_close(ncid);
+}
+
+static void an_independent_write_tells_at_once(void)
+{
+    int values[N], ncid = one_variable(), bad = check.rank == check.nprocs - 1;
+    MPI_Offset start, count;
+    my_part(&start, &count, values);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
+    if (bad) CHECK(fault_arm("write:1+:EIO:*/a.nc"));
+    int rc = ncmpi_put_vara_int(ncid, v, &start, &count, values);
+    if (bad) CHECK(fault_disarm() > 0);
+    CHECK(bad ? write_code(rc) : rc == NC_NOERR);
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_int(ncid, v, &start, &count, values));
+    ncmpi_end_indep_data(ncid);
+    ncmpi_close(ncid);
+}
+
+static void short_transfers_are_completed(void)
+{
+    int values[N], back[N], ncid = one_variable();
+    MPI_Offset start, count;
+    my_part(&start, &count, values);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK(fault_arm("write:1:short:*/a.nc"));
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, v, &start, &count, values));
+    CHECK(fault_arm("read:1:short:*/a.nc"));
+    CHECK_NC(NC_NOERR, ncmpi_get_vara_int_all(ncid, v, &start, &count, back));
+    fault_disarm();
+    CHECK_BYTES(values, back, sizeof back);
+    close_dataset(ncid);
+    ncid = open_dataset("a.nc", NC_NOWRITE);
+    CHECK_NC(NC_NOERR, ncmpi_get_vara_int_all(ncid, v, &start, &count, back));
+    CHECK_BYTES(values, back, sizeof back);
+    close_dataset(ncid);
+}
+
+static void a_read_that_fails_is_told(void)
+{
+    int values[N], ncid = one_variable(), faults, any;
+    MPI_Offset start, count;
+    my_part(&start, &count, values);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, v, &start, &count, values));
+    CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
+    CHECK(fault_arm("read:1+:EIO:*/a.nc"));
+    int rc = ncmpi_get_vara_int_all(ncid, v, &start, &count, values);
+    faults = fault_disarm();
+    MPI_Allreduce(&faults, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    CHECK(any > 0);
+    if (faults > 0) CHECK(rc == NC_EREAD || rc == NC_EIO);
+    ncmpi_close(ncid);
+}
+
+static void a_header_that_cannot_be_written_is_told_to_all(void)
+{
+    int ncid = one_variable();
+    CHECK(fault_arm("write:1+:ENOSPC:*/a.nc"));
+    int rc = ncmpi_enddef(ncid), faults = fault_disarm(), any;
+    MPI_Allreduce(&faults, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    CHECK(any > 0);
+    CHECK(write_code(rc));
+    ncmpi_close(ncid);
+}
+
+static void a_header_that_cannot_be_read_is_told_to_all(void)
+{
+    int ncid = one_variable();
+    close_dataset(ncid);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK(fault_arm("read:1+:EIO:*/a.nc"));
+    int rc =
+        ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"), NC_NOWRITE, MPI_INFO_NULL, &ncid);
+    fault_disarm();
+    CHECK(rc == NC_EREAD || rc == NC_EIO || rc == NC_EFILE);
+}
+
+/* Open is refused to all processes, or to one. */
+static void a_file_that_may_not_be_opened(void)
+{
+    int ncid;
+    close_dataset(one_variable());
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int bad = -1; bad < check.nprocs; bad++) {
+        char plan[64];
+        snprintf(plan, sizeof plan,
+                 bad < 0 ? "open:1+:EACCES:*/a.nc" : "open:1+:EACCES:*/a.nc:%d", bad);
+        CHECK(fault_arm(plan));
+        int rc = ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"), NC_WRITE, MPI_INFO_NULL,
+                            &ncid);
+        int faults = fault_disarm(), any;
+        MPI_Allreduce(&faults, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+        if (any > 0)
+            CHECK_NC(NC_EACCESS, rc);
+        else if (CHECK_NC(NC_NOERR, rc))
+            close_dataset(ncid);
+        CHECK(bad > 0 || any > 0);
+    }
+}
+
+static void a_file_that_may_not_be_created(void)
+{
+    int ncid = -1;
+    CHECK(fault_arm("open:1+:EACCES:*/a.nc"));
+    int rc = ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"), check.cmode, MPI_INFO_NULL,
+                          &ncid);
+    fault_disarm();
+    CHECK_NC(NC_EACCESS, rc);
+    CHECK_NC(NC_EBADID, ncmpi_close(ncid));
+}
+
+static void a_sync_that_fails_is_told(void)
+{
+    int values[N], ncid = one_variable();
+    MPI_Offset start, count;
+    my_part(&start, &count, values);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, v, &start, &count, values));
+    CHECK(fault_arm("sync:1+:EIO:*/a.nc"));
+    int rc = ncmpi_sync(ncid), faults = fault_disarm();
+    CHECK(faults == 0 || rc != NC_NOERR);
+    CHECK(told_by_anyone(rc));
+    ncmpi_close(ncid);
+}
+
+static void safe_mode_tells_all_at_once(void)
+{
+    int values[N];
+    MPI_Offset start, count;
+    CHECK_EQ(0, setenv("PNETCDF_SAFE_MODE", "1", 1));
+    int ncid = one_variable();
+    my_part(&start, &count, values);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK(fault_arm("write:1+:ENOSPC:*/a.nc"));
+    int rc = ncmpi_put_vara_int_all(ncid, v, &start, &count, values);
+    fault_disarm();
+    CHECK(write_code(rc));
+    ncmpi_close(ncid);
+    CHECK_EQ(0, unsetenv("PNETCDF_SAFE_MODE"));
+}
+
+static const struct check_test tests[] = {
+    {"a full disk on one process", a_full_disk_on_one_process, 0},
+    {"a full disk on all processes", a_full_disk_on_all_processes, CHECK_FORMATS},
+    {"an independent write tells at once", an_independent_write_tells_at_once, 0},
+    {"short transfers are completed", short_transfers_are_completed, 0},
+    {"a read that fails is told", a_read_that_fails_is_told, 0},
+    {"a header that cannot be written is told to all",
+     a_header_that_cannot_be_written_is_told_to_all, CHECK_FORMATS},
+    {"a header that cannot be read is told to all",
+     a_header_that_cannot_be_read_is_told_to_all, 0},
+    {"a file that may not be opened", a_file_that_may_not_be_opened, 0},
+    {"a file that may not be created", a_file_that_may_not_be_created, 0},
+    {"a sync that fails is told", a_sync_that_fails_is_told, 0},
+    {"safe mode tells all at once", safe_mode_tells_all_at_once, 0},
+    {NULL, NULL, 0},
+};
+
+int main(int argc, char **argv)
+{
+    return check_main(argc, argv, tests, NULL);
+}

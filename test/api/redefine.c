@@ -1,0 +1,263 @@
+/* Definitions that change while there is data. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dataset.h"
+
+enum { N = 13, RECS = 6 };
+
+static int dims[2], fixed, record;
+
+/* fixed(x) and record(t, x) with RECS records, all written, in data mode. */
+static int with_data(void)
+{
+    int ncid = new_dataset("a.nc"), values[N];
+    MPI_Offset start[2] = {0, 0}, count[2] = {1, N};
+    dims[0] = new_dim(ncid, "t", NC_UNLIMITED);
+    dims[1] = new_dim(ncid, "x", N);
+    record = new_var(ncid, "record", NC_INT, 2, dims);
+    fixed = new_var(ncid, "fixed", NC_INT, 1, dims + 1);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    for (int r = -1; r < RECS; r++) {
+        int mine = (r + 1) % check.nprocs == check.rank;
+        for (int i = 0; i < N; i++)
+            values[i] = r * 100 + i;
+        start[0] = r < 0 ? 0 : r;
+        count[0] = mine;
+        count[1] = mine ? N : 0;
+        CHECK_NC(NC_NOERR,
+                 ncmpi_put_vara_int_all(ncid, r < 0 ? fixed : record, start + (r < 0),
+                                        count + (r < 0), values));
+    }
+    return ncid;
+}
+
+static void data_is_as_written(int ncid)
+{
+    int values[RECS * N];
+    MPI_Offset start[2] = {0, 0}, count[2] = {RECS, N};
+    CHECK_NC(NC_NOERR, ncmpi_get_var_int_all(ncid, fixed, values));
+    for (int i = 0; i < N; i++)
+        CHECK_EQ(-100 + i, values[i]);
+    CHECK_NC(NC_NOERR, ncmpi_get_vara_int_all(ncid, record, start, count, values));
+    for (int i = 0; i < RECS * N; i++)
+        CHECK_EQ(i / N * 100 + i % N, values[i]);
+}
+
+static void the_fixed_section_comes_first(void)
+{
+    int ncid = with_data();
+    MPI_Offset of_fixed, of_record;
+    CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, fixed, &of_fixed));
+    CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, record, &of_record));
+    CHECK(of_fixed < of_record);
+    data_is_as_written(ncid);
+    close_dataset(ncid);
+}
+
+static void a_new_record_variable_spreads_the_records(void)
+{
+    int ncid = with_data(), more, values[RECS * N];
+    CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+    more = new_var(ncid, "more", NC_SHORT, 2, dims);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    data_is_as_written(ncid);
+    CHECK_EQ(RECS, dim_length(ncid, dims[0]));
+    for (int i = 0; i < RECS * N; i++)
+        values[i] = i;
+    MPI_Offset start[2] = {0, 0}, count[2] = {check.rank == 0 ? RECS : 0, N};
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, more, start, count, values));
+    close_dataset(ncid);
+    ncid = open_dataset("a.nc", NC_NOWRITE);
+    data_is_as_written(ncid);
+    memset(values, 0, sizeof values);
+    CHECK_NC(NC_NOERR, ncmpi_get_var_int_all(ncid, more, values));
+    for (int i = 0; i < RECS * N; i++)
+        CHECK_EQ(i, values[i]);
+    close_dataset(ncid);
+}
+
+static void a_new_fixed_variable_moves_the_records(void)
+{
+    int ncid = with_data(), more, values[N];
+    CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+    more = new_var(ncid, "more", NC_INT, 1, dims + 1);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    data_is_as_written(ncid);
+    for (int i = 0; i < N; i++)
+        values[i] = 7 * i;
+    CHECK_NC(NC_NOERR, ncmpi_put_var_int_all(ncid, more, values));
+    data_is_as_written(ncid);
+    close_dataset(ncid);
+    ncid = open_dataset("a.nc", NC_NOWRITE);
+    data_is_as_written(ncid);
+    close_dataset(ncid);
+}
+
+/* Attributes until the header outgrows its room: everything moves. */
+static void a_header_that_grows_moves_everything(void)
+{
+    int ncid = with_data();
+    MPI_Offset before, after, start, last = 0;
+    char name[16], text[700];
+    memset(text, 'x', sizeof text);
+    CHECK_NC(NC_NOERR, ncmpi_inq_header_extent(ncid, &before));
+    for (int i = 0; i < 8; i++) {
+        CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+        snprintf(name, sizeof name, "a%d", i);
+        CHECK_NC(NC_NOERR, ncmpi_put_att_text(ncid, NC_GLOBAL, name, sizeof text, text));
+        CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+        data_is_as_written(ncid);
+        CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, fixed, &start));
+        CHECK(start >= last);
+        last = start;
+    }
+    CHECK_NC(NC_NOERR, ncmpi_inq_header_extent(ncid, &after));
+    CHECK(after > before);
+    close_dataset(ncid);
+    ncid = open_dataset("a.nc", NC_NOWRITE);
+    data_is_as_written(ncid);
+    close_dataset(ncid);
+}
+
+static void all_at_once(void)
+{
+    int ncid = with_data();
+    char text[3000];
+    memset(text, 'x', sizeof text);
+    CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+    new_var(ncid, "r2", NC_DOUBLE, 2, dims);
+    new_var(ncid, "f2", NC_DOUBLE, 1, dims + 1);
+    new_var(ncid, "r3", NC_BYTE, 1, dims);
+    CHECK_NC(NC_NOERR, ncmpi_put_att_text(ncid, fixed, "note", sizeof text, text));
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    data_is_as_written(ncid);
+    close_dataset(ncid);
+    ncid = open_dataset("a.nc", NC_NOWRITE);
+    data_is_as_written(ncid);
+    close_dataset(ncid);
+}
+
+static void room_asked_for_is_used_before_data_moves(void)
+{
+    int ncid = new_dataset("a.nc"), dim = new_dim(ncid, "x", N);
+    MPI_Offset before, after, put[2];
+    char text[2000];
+    memset(text, 'x', sizeof text);
+    fixed = new_var(ncid, "fixed", NC_INT, 1, &dim);
+    CHECK_NC(NC_NOERR, ncmpi__enddef(ncid, 4000, 4, 0, 4));
+    CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, fixed, &before));
+    CHECK(before >= 4000);
+    close_dataset(ncid);
+    ncid = open_dataset("a.nc", NC_WRITE);
+    CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_put_att_text(ncid, NC_GLOBAL, "note", sizeof text, text));
+    CHECK_NC(NC_NOERR, ncmpi_inq_put_size(ncid, &put[0]));
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_inq_put_size(ncid, &put[1]));
+    CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, fixed, &after));
+    CHECK_EQ(before, after);
+    close_dataset(ncid);
+}
+
+static void alignment_asked_for_is_given_once(void)
+{
+    int ncid = new_dataset("a.nc"), dim = new_dim(ncid, "x", N), more;
+    int unlimited = new_dim(ncid, "t", NC_UNLIMITED);
+    MPI_Offset start[2], again;
+    fixed = new_var(ncid, "fixed", NC_INT, 1, &dim);
+    record = new_var(ncid, "record", NC_INT, 1, &unlimited);
+    CHECK_NC(NC_NOERR, ncmpi__enddef(ncid, 0, 8192, 100, 16384));
+    CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, fixed, &start[0]));
+    CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, record, &start[1]));
+    CHECK(start[0] > 0 && start[0] % 8192 == 0);
+    CHECK(start[1] % 16384 == 0 && start[1] >= start[0] + 4 * N + 100);
+    CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, fixed, &again));
+    CHECK_EQ(start[0], again);
+    /* the room behind the fixed section takes a new variable, and records stay */
+    CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+    more = new_var(ncid, "more", NC_INT, 1, &dim);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, more, &again));
+    CHECK_EQ(start[0] + 4 * N, again);
+    CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, record, &again));
+    CHECK_EQ(start[1], again);
+    close_dataset(ncid);
+}
+
+static void header_size_is_known_in_define_mode(void)
+{
+    int ncid = with_data();
+    MPI_Offset data, define, grown, after;
+    CHECK_NC(NC_NOERR, ncmpi_inq_header_size(ncid, &data));
+    CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_inq_header_size(ncid, &define));
+    CHECK_EQ(data, define);
+    CHECK_NC(NC_NOERR, ncmpi_put_att_text(ncid, NC_GLOBAL, "abcd", 8, "12345678"));
+    CHECK_NC(NC_NOERR, ncmpi_inq_header_size(ncid, &grown));
+    /* name and value with their lengths, and the type */
+    CHECK_EQ(check.format == 5 ? 8 + 4 + 4 + 8 + 8 : 4 + 4 + 4 + 4 + 8, grown - define);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_inq_header_size(ncid, &after));
+    CHECK_EQ(grown, after);
+    close_dataset(ncid);
+}
+
+/* Records moved on their way by all processes, with sizes that are no multiple of
+ * anything. */
+static void many_records_move_whole(void)
+{
+    enum { MANY = 700, ODD = 37 };
+    int ncid = new_dataset("a.nc"), d[2], *values = malloc(sizeof(int) * MANY * ODD);
+    d[0] = new_dim(ncid, "t", NC_UNLIMITED);
+    d[1] = new_dim(ncid, "x", ODD);
+    int first = new_var(ncid, "first", NC_INT, 2, d);
+    MPI_Offset start[2] = {0, 0}, count[2] = {MANY, ODD};
+    for (int i = 0; i < MANY * ODD; i++)
+        values[i] = i * 3;
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    if (check.rank > 0) count[0] = 0;
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, first, start, count, values));
+    for (int i = 0; i < 3; i++) {
+        char name[8];
+        CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+        snprintf(name, sizeof name, "new%d", i);
+        new_var(ncid, name, NC_BYTE, 2, d);
+        CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    }
+    memset(values, 0, sizeof(int) * MANY * ODD);
+    CHECK_NC(NC_NOERR, ncmpi_get_var_int_all(ncid, first, values));
+    int wrong = 0;
+    for (int i = 0; i < MANY * ODD; i++)
+        wrong += values[i] != i * 3;
+    CHECK_EQ(0, wrong);
+    free(values);
+    close_dataset(ncid);
+}
+
+static const struct check_test tests[] = {
+    {"the fixed section comes first", the_fixed_section_comes_first, CHECK_FORMATS},
+    {"a new record variable spreads the records",
+     a_new_record_variable_spreads_the_records, CHECK_FORMATS},
+    {"a new fixed variable moves the records", a_new_fixed_variable_moves_the_records,
+     CHECK_FORMATS},
+    {"a header that grows moves everything", a_header_that_grows_moves_everything,
+     CHECK_FORMATS},
+    {"all at once", all_at_once, CHECK_FORMATS},
+    {"room asked for is used before data moves", room_asked_for_is_used_before_data_moves,
+     CHECK_FORMATS},
+    {"alignment asked for is given once", alignment_asked_for_is_given_once,
+     CHECK_FORMATS},
+    {"header size is known in define mode", header_size_is_known_in_define_mode,
+     CHECK_FORMATS},
+    {"many records move whole", many_records_move_whole, CHECK_FORMATS},
+    {NULL, NULL, 0},
+};
+
+int main(int argc, char **argv)
+{
+    return check_main(argc, argv, tests, NULL);
+}
