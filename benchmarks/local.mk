@@ -1,5 +1,46 @@
-# benchmarks
+# The benchmark program. `make bench` builds it with its counter; `make bench-peer` the
+# same against another library that offers pnetcdf.h, on Open MPI unless PEER_CC says
+# otherwise. `make check` runs it small, to keep it alive.
+PEER_CC = mpicc.openmpi
+PEER_CFLAGS = -O2 -g -std=gnu11
+PEER_LIBS = -lpnetcdf
 
+BENCH_LINKED_WITH = -lm -ldl
+BENCH_SOURCES = benchmarks/bench_main.c benchmarks/bench_clock.c \
+	benchmarks/bench_plan.c benchmarks/bench_values.c benchmarks/bench_runs.c \
+	benchmarks/bench_raw.c benchmarks/bench_lib.c benchmarks/bench_data.c \
+	benchmarks/bench_contig.c benchmarks/bench_records.c benchmarks/bench_varn.c \
+	benchmarks/bench_e3sm.c benchmarks/bench_apps.c benchmarks/bench_meta.c \
+	benchmarks/bench_files.c benchmarks/bench_table.c
+
+check_PROGRAMS += benchmarks/bench
+benchmarks_bench_SOURCES = $(BENCH_SOURCES) benchmarks/bench.h benchmarks/bench_count.h
+benchmarks_bench_LDADD = libpnetcdf.la $(BENCH_LINKED_WITH)
+benchmarks_bench_LDFLAGS = -static
+
+benchmarks/bench-count.so: benchmarks/bench_count.c benchmarks/bench_count.h
+	$(AM_V_CCLD)$(MKDIR_P) benchmarks && $(CC) $(AM_CFLAGS) $(CFLAGS) -shared -fPIC \
+		-o $@ $(srcdir)/benchmarks/bench_count.c -ldl
+
+benchmarks/bench-peer: $(BENCH_SOURCES) benchmarks/bench.h benchmarks/bench_count.h
+	$(AM_V_CCLD)$(MKDIR_P) benchmarks && $(PEER_CC) $(PEER_CFLAGS) -o $@ \
+		$(BENCH_SOURCES:%=$(srcdir)/%) $(PEER_LIBS) $(BENCH_LINKED_WITH)
+
+benchmarks/bench-peer-count.so: benchmarks/bench_count.c benchmarks/bench_count.h
+	$(AM_V_CCLD)$(MKDIR_P) benchmarks && $(PEER_CC) $(PEER_CFLAGS) -shared -fPIC \
+		-o $@ $(srcdir)/benchmarks/bench_count.c -ldl
+
+bench: benchmarks/bench benchmarks/bench-count.so
+bench-peer: benchmarks/bench-peer benchmarks/bench-peer-count.so
+.PHONY: bench bench-peer
+
+TESTS += benchmarks/smoke.sh
+check_DATA += benchmarks/bench-count.so
+CLEANFILES += benchmarks/bench-count.so benchmarks/bench-peer benchmarks/bench-peer-count.so
+EXTRA_DIST += benchmarks/run benchmarks/tables.awk benchmarks/rates.gp benchmarks/smoke.sh \
+	benchmarks/bench_count.c benchmarks/README.md
+
+# Loops of single rooms.
 EXTRA_PROGRAMS += benchmarks/region_bench
 benchmarks_region_bench_SOURCES = benchmarks/region_bench.c
 benchmarks_region_bench_LDADD = libserial.la

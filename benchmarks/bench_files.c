@@ -1,0 +1,107 @@
+/* Files as a whole: making, opening, and changing definitions after data. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+
+enum { TIMES = 50, FIELDS = 10, GROWTH = 1 << 20 };
+
+static void small_file(struct bench *b, struct bench_plan *p)
+{
+    int dim = bench_dim(p, 16 * b->nprocs);
+    MPI_Offset start = 16 * b->rank, count = 16;
+    for (int i = 0; i < FIELDS; i++)
+        bench_piece_slab(p, bench_var(p, NC_DOUBLE, 1, &dim), &start, &count);
+    bench_plan_finish(p);
+    bench_fill(p);
+}
+
+static void create_open(struct bench *b, struct bench_plan *p)
+{
+    struct bench_clock c;
+    bench_remove(b, b->file);
+    bench_begin(b, &c);
+    for (int i = 0; i < TIMES; i++)
+        bench_need(ncmpi_close(bench_lib_create(b, p)), "ncmpi_close");
+    bench_end(b, &c, "create+close", "lib", "x50", 0);
+    bench_begin(b, &c);
+    for (int i = 0; i < TIMES; i++)
+        bench_need(ncmpi_close(bench_lib_open(b, p, false)), "ncmpi_close");
+    bench_end(b, &c, "open+close", "lib", "x50", 0);
+}
+
+static void verify(struct bench *b, struct bench_plan *p)
+{
+    int ncid = bench_lib_open(b, p, true);
+    bench_lib_layout(p, ncid);
+    bench_lib_move(p, ncid, true);
+    bench_need(ncmpi_close(ncid), "ncmpi_close");
+    bench_check_file(b, p);
+}
+
+void bench_openclose(struct bench *b)
+{
+    struct bench_plan p = {0};
+    small_file(b, &p);
+    for (b->rep = 0; b->rep <= b->options.reps; b->rep++) {
+        create_open(b, &p);
+        if (b->rep == 0) verify(b, &p);
+    }
+    bench_plan_free(&p);
+}
+
+/* Half the bytes in a fixed-size variable, half in two records of two variables. */
+static void plan_redef(struct bench *b, struct bench_plan *p)
+{
+    MPI_Offset edge = (MPI_Offset)sqrt((double)(b->options.bytes * b->nprocs / 16)) + 1;
+    if (edge < b->nprocs) edge = b->nprocs;
+    int dims[3] = {bench_dim(p, NC_UNLIMITED), bench_dim(p, edge), bench_dim(p, edge)};
+    MPI_Offset start[3] = {0}, count[3] = {1, edge, edge};
+    start[1] = bench_part(edge, b->nprocs, b->rank, &count[1]);
+    bench_piece_slab(p, bench_var(p, NC_DOUBLE, 2, dims + 1), start + 1, count + 1);
+    int var = bench_var(p, NC_FLOAT, 3, dims);
+    bench_var(p, NC_FLOAT, 3, dims);
+    for (int i = 0; i < 2; i++, start[0]++) {
+        bench_piece_slab(p, var, start, count);
+        bench_piece_slab(p, var + 1, start, count);
+    }
+    bench_plan_finish(p);
+    bench_fill(p);
+}
+
+/* Definitions change by one attribute: one that fits the header's room, or one that
+ * moves all data behind it. */
+static void redefine(struct bench *b, struct bench_plan *p, int length, const char *op)
+{
+    char *text = bench_alloc(length);
+    memset(text, 'x', (size_t)length);
+    int ncid = bench_lib_open(b, p, true);
+    struct bench_clock c;
+    bench_begin(b, &c);
+    bench_need(ncmpi_redef(ncid), "ncmpi_redef");
+    bench_need(ncmpi_put_att_text(ncid, NC_GLOBAL, op, length, text), "put_att_text");
+    bench_need(ncmpi_enddef(ncid), "ncmpi_enddef");
+    if (b->options.sync) bench_need(ncmpi_sync(ncid), "ncmpi_sync");
+    bench_end(b, &c, op, "lib", "over", length < GROWTH ? 0 : p->file_bytes);
+    bench_lib_layout(p, ncid);
+    bench_need(ncmpi_close(ncid), "ncmpi_close");
+    if (b->rep == 0) bench_check_file(b, p);
+    free(text);
+}
+
+void bench_redef(struct bench *b)
+{
+    struct bench_plan p = {0};
+    plan_redef(b, &p);
+    for (b->rep = 0; b->rep <= b->options.reps; b->rep++) {
+        bench_remove(b, b->file);
+        int ncid = bench_lib_create(b, &p);
+        bench_lib_move(&p, ncid, true);
+        bench_need(ncmpi_close(ncid), "ncmpi_close");
+        redefine(b, &p, 8, "fit");
+        redefine(b, &p, GROWTH, "grow");
+    }
+    bench_plan_free(&p);
+}

@@ -1,0 +1,50 @@
+# Each workload runs, tiny, and verifies what it moved; and the verification is awake.
+srcdir=${srcdir:-.}
+. "$srcdir/test/support/tap.sh"
+. "$srcdir/test/support/launch.sh"
+
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+bench() { launch "$@" | tee "$dir/out"; return "${PIPESTATUS[0]}"; }
+tiny=(benchmarks/bench -d "$dir" -b 0.02 -r 1 -n)
+
+# Those that always take many names or segments run apart.
+names() { launch 1 benchmarks/bench -l | awk '{ print $1 }' | grep -v -e meta -e e3sm-f; }
+
+# all_there N: a line from every workload, on N processes.
+all_there() {
+    local name workloads=$(names)
+    bench "$1" "${tiny[@]}" 100 $workloads || return 1
+    for name in $workloads; do
+        awk -F '\t' -v w="$name" '$2 == w { n++ } END { exit !n }' "$dir/out" || {
+            echo "nothing from $name"
+            return 1
+        }
+    done
+}
+
+spoiled() {
+    ! bench 1 "${tiny[@]}" 20 -x "$1" && bench 1 "${tiny[@]}" 20 "$1"
+}
+
+counted() {
+    LD_PRELOAD=$PWD/benchmarks/bench-count.so bench 1 "${tiny[@]}" 20 columns || return 1
+    grep -q "^count	columns	put	runs	fresh	1	write	1	1$" "$dir/out"
+}
+
+tables() {
+    printf 'ours\t/d\ttime\tw\tput\t%s\tfresh\t2\t8000000\t%s\t0.5\n' \
+        lib 0.5 lib 0.4 lib 0.2 runs 0.1 runs 0.3 runs 0.2 |
+        awk -v names=ours -f "$srcdir/benchmarks/tables.awk" |
+        grep -qF '| /d | 2 | w | put fresh | 40 | - | 20 | 0.50 |'
+}
+
+check "all workloads on 1 process" all_there 1
+check "all workloads on 3 processes" all_there 3
+check "metadata" bench 2 "${tiny[@]}" 1000 meta
+check "the atmosphere's maps" bench 2 "${tiny[@]}" 2 e3sm-f-h0 e3sm-f-h1-iput
+check "a damaged file is noticed: slabs" spoiled block-3d
+check "a damaged file is noticed: records" spoiled history
+check "calls are counted" counted
+check "medians and ratios" tables
+finish

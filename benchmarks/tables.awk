@@ -1,0 +1,157 @@
+# From single measurements to tables of medians.
+#   -v names="ours peer"   the libraries, in the order of the columns
+#   -v plot=1              the rates as a table for gnuplot instead
+# Input: library, folder, then a line of the benchmark program:
+#   time WORKLOAD OP WAY VARIANT PROCESSES BYTES WALL CPU
+#   count WORKLOAD OP WAY VARIANT PROCESSES WHAT MOST SUM
+BEGIN { FS = OFS = "\t"; nnames = split(names, name, " ") }
+
+function median(key,    n, i, j, t, v) {
+    n = split(values[key], v, " ")
+    for (i = 2; i <= n; i++)
+        for (j = i; j > 1 && v[j] + 0 < v[j - 1] + 0; j--) { t = v[j]; v[j] = v[j - 1]; v[j - 1] = t }
+    return n % 2 ? v[(n + 1) / 2] : (v[n / 2] + v[n / 2 + 1]) / 2
+}
+
+function known(key) { return key in values }
+
+$3 == "time" {
+    row = $2 OFS $8 OFS $4 OFS $5 OFS $7
+    if (!(row in bytes)) { rows[++nrows] = row; bytes[row] = $9 }
+    values[row OFS $1 OFS $6] = values[row OFS $1 OFS $6] " " $10
+    values[row OFS $1 OFS $6 OFS "cpu"] = values[row OFS $1 OFS $6 OFS "cpu"] " " $11
+}
+
+$3 == "count" {
+    row = $4 OFS $5 OFS $6 OFS $7 OFS $8 OFS $9
+    if ($6 != "lib" && $1 != name[1]) next
+    if (!(row in counted)) { counted[row]; counts[++ncounts] = row }
+    most[row OFS $1] = $10
+    sum[row OFS $1] = $11
+}
+
+# The quickest raw way in a library's own runs, or 0.
+function raw(row, lib,    best, w, i, t) {
+    split("runs contig", w, " ")
+    for (i = 1; i <= 2; i++)
+        if (known(row OFS lib OFS w[i])) {
+            t = median(row OFS lib OFS w[i])
+            if (!best || t < best) best = t
+        }
+    return best
+}
+
+function rate(bytes, seconds) { return seconds > 0 ? sprintf("%.0f", bytes / seconds / 1e6) : "-" }
+
+function transfer_row(row,    f, i, t, line, way, w) {
+    split(row, f, OFS)
+    line = "| " f[1] " | " f[2] " | " f[3] " | " f[4] " " f[5] " |"
+    split("runs contig", way, " ")
+    for (w = 1; w <= 2; w++)
+        line = line " " (known(row OFS name[1] OFS way[w]) ? rate(bytes[row], median(row OFS name[1] OFS way[w])) : "-") " |"
+    for (i = 1; i <= nnames; i++) {
+        if (!known(row OFS name[i] OFS "lib")) { line = line " - | - |"; continue }
+        t = median(row OFS name[i] OFS "lib")
+        line = line " " rate(bytes[row], t) " | " (raw(row, name[i]) && t > 0 ? sprintf("%.2f", raw(row, name[i]) / t) : "-") " |"
+    }
+    print line
+}
+
+function other_row(row,    f, i, line, key) {
+    split(row, f, OFS)
+    line = "| " f[1] " | " f[2] " | " f[3] " | " f[4] " " f[5] " |"
+    for (i = 1; i <= nnames; i++) {
+        key = row OFS name[i] OFS "lib"
+        line = line (known(key) ? sprintf(" %.2f | %.2f |", 1e3 * median(key), 1e3 * median(key OFS "cpu")) : " - | - |")
+    }
+    print line
+}
+
+function head(first, each,    i, line, rule, columns, k, c) {
+    line = "| " first " |"
+    for (i = 1; i <= nnames; i++) {
+        c = each
+        gsub("%", name[i], c)
+        line = line " " c " |"
+    }
+    rule = line
+    gsub(/[^|]+/, "---", rule)
+    print line
+    print rule
+}
+
+# How CPU time grows with the number of names from 10^4 on: the slope of the line
+# through the points in logarithms.
+function exponents(    i, j, f, n, k, key, group, x, y, sx, sy, sxx, sxy, seen, order, norder, g) {
+    for (i = 1; i <= nrows; i++) {
+        split(rows[i], f, OFS)
+        if (f[3] != "meta") continue
+        n = substr(f[5], 3) + 0
+        if (n < 10000) continue
+        for (j = 1; j <= nnames; j++) {
+            key = rows[i] OFS name[j] OFS "lib" OFS "cpu"
+            if (!known(key) || median(key) <= 0) continue
+            g = f[1] ", " f[2] " processes, " f[4] ", " name[j]
+            if (!(g in k)) order[++norder] = g
+            x = log(n); y = log(median(key))
+            k[g]++; sx[g] += x; sy[g] += y; sxx[g] += x * x; sxy[g] += x * y
+        }
+    }
+    for (i = 1; i <= norder; i++) {
+        g = order[i]
+        if (k[g] < 2) continue
+        if (!seen++) print "Exponents of growth of CPU time, from 10^4 variables on:\n"
+        printf "- %s: %.2f\n", g, (k[g] * sxy[g] - sx[g] * sy[g]) / (k[g] * sxx[g] - sx[g] ^ 2)
+    }
+    if (seen) print ""
+}
+
+function tables(    i, any) {
+    for (i = 1; i <= nrows; i++)
+        if (bytes[rows[i]] > 0) {
+            if (!any++) head("folder | procs | workload | MB/s of | raw, runs | raw, contig", "% | of raw")
+            transfer_row(rows[i])
+        }
+    if (any) print ""
+    any = 0
+    for (i = 1; i <= nrows; i++)
+        if (bytes[rows[i]] == 0) {
+            if (!any++) head("folder | procs | workload | ms of", "% | its CPU")
+            other_row(rows[i])
+        }
+    if (any) print ""
+    exponents()
+}
+
+function count_tables(    i, j, f, line) {
+    if (ncounts) head("procs | workload | op | way | what", "%, most of a process | in all")
+    for (i = 1; i <= ncounts; i++) {
+        split(counts[i], f, OFS)
+        line = "| " f[5] " | " f[1] " | " f[2] " " f[4] " | " f[3] " | " f[6] " |"
+        for (j = 1; j <= nnames; j++)
+            line = line " " (counts[i] OFS name[j] in most ? most[counts[i] OFS name[j]] " | " sum[counts[i] OFS name[j]] : "0 | 0") " |"
+        print line
+    }
+    if (ncounts) print ""
+}
+
+function plot_rows(    i, j, f, line, t) {
+    line = "what\traw"
+    for (j = 1; j <= nnames; j++) line = line "\t" name[j]
+    print line
+    for (i = 1; i <= nrows; i++) {
+        if (bytes[rows[i]] == 0) continue
+        split(rows[i], f, OFS)
+        t = raw(rows[i], name[1])
+        line = f[3] " " f[4] " " f[5] " " f[2] "p " f[1] "\t" (t > 0 ? bytes[rows[i]] / t / 1e6 : "?")
+        for (j = 1; j <= nnames; j++)
+            line = line "\t" (known(rows[i] OFS name[j] OFS "lib") ? bytes[rows[i]] / median(rows[i] OFS name[j] OFS "lib") / 1e6 : "?")
+        print line
+    }
+}
+
+END {
+    if (plot) { plot_rows(); exit }
+    tables()
+    count_tables()
+}
