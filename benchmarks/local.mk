@@ -35,7 +35,7 @@ bench-peer: benchmarks/bench-peer benchmarks/bench-peer-count.so
 .PHONY: bench bench-peer
 
 TESTS += benchmarks/smoke.sh
-check_DATA += benchmarks/bench-count.so
+check_DATA = benchmarks/bench-count.so
 CLEANFILES += benchmarks/bench-count.so benchmarks/bench-peer benchmarks/bench-peer-count.so
 EXTRA_DIST += benchmarks/run benchmarks/tables.awk benchmarks/rates.gp benchmarks/smoke.sh \
 	benchmarks/bench_count.c benchmarks/README.md
