@@ -53,6 +53,7 @@ extern const struct bench_workload bench_table[]; /* ends with a NULL name */
 void bench_need(int err, const char *what);     /* err: an NC_ code */
 void bench_need_mpi(int err, const char *what); /* err: an MPI code */
 void bench_stop(const char *what, const char *of);
+int64_t bench_at_most(const struct bench *b, int64_t n); /* n, or what -n allows */
 void *bench_alloc(int64_t size);
 void *bench_grow(void *old, int64_t count, int64_t size); /* room for one more */
 

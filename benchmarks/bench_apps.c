@@ -37,7 +37,7 @@ void bench_flash(struct bench *b, struct bench_plan *p)
     int dims[4] = {bench_dim(p, count * b->nprocs), bench_dim(p, CELLS),
                    bench_dim(p, CELLS), bench_dim(p, CELLS)};
     tree_arrays(p, start[0], count, dims[0]);
-    for (int i = 0; i < UNKNOWNS; i++) {
+    for (int i = 0; i < bench_at_most(b, UNKNOWNS); i++) {
         bench_piece_slab(p, bench_var(p, NC_DOUBLE, 4, dims), start, counts);
         p->pieces[p->npieces - 1].ghost = GHOSTS;
     }
@@ -56,8 +56,8 @@ static const struct family families[] = {
     {1, 35, 0, 1}, {1, 35, 1, 0}, {4, 36, 0, 0}, {4, 4, 0, 0},
 };
 
-static void put_family(struct bench_plan *p, const struct family *f, const int grid[],
-                       const int place[], MPI_Offset edge)
+static void put_family(struct bench *b, struct bench_plan *p, const struct family *f,
+                       const int grid[], const int place[], MPI_Offset edge)
 {
     MPI_Offset start[4] = {0}, count[4] = {1};
     int dims[4] = {0}, n = 1;
@@ -70,7 +70,7 @@ static void put_family(struct bench_plan *p, const struct family *f, const int g
         dims[n] = bench_dim(p, shape[i]);
         start[n] = bench_part(shape[i], grid[i], place[i], &count[n]);
     }
-    for (int i = 0; i < f->count; i++)
+    for (int i = 0; i < bench_at_most(b, f->count); i++)
         bench_piece_slab(p, bench_var(p, NC_FLOAT, n, dims), start, count);
 }
 
@@ -84,6 +84,6 @@ void bench_wrf(struct bench *b, struct bench_plan *p)
     double cells = (double)b->options.bytes * b->nprocs / 4 / layers;
     bench_dim(p, NC_UNLIMITED);
     for (int i = 0; i < nfamilies; i++)
-        put_family(p, &families[i], grid, place, (MPI_Offset)sqrt(cells) + b->nprocs);
+        put_family(b, p, &families[i], grid, place, (MPI_Offset)sqrt(cells) + b->nprocs);
     p->way = (enum bench_way)b->work->arg;
 }

@@ -65,8 +65,7 @@ void bench_columns(struct bench *b, struct bench_plan *p)
 void bench_interleaved(struct bench *b, struct bench_plan *p)
 {
     MPI_Offset n = b->work->arg / 4;
-    MPI_Offset rows = b->options.bytes / b->work->arg;
-    if (rows > b->options.most) rows = b->options.most;
+    MPI_Offset rows = bench_at_most(b, b->options.bytes / b->work->arg);
     if (rows < 1) rows = 1;
     MPI_Offset start[2] = {0, n * b->rank}, count[2] = {rows, n};
     int dims[2] = {bench_dim(p, rows), bench_dim(p, n * b->nprocs)};
@@ -76,8 +75,7 @@ void bench_interleaved(struct bench *b, struct bench_plan *p)
 /* Every nprocs'th element of a vector of doubles. */
 void bench_strided(struct bench *b, struct bench_plan *p)
 {
-    MPI_Offset n = elements(b, NC_DOUBLE), start = b->rank;
-    if (n > b->options.most) n = b->options.most;
+    MPI_Offset n = bench_at_most(b, elements(b, NC_DOUBLE)), start = b->rank;
     int dim = bench_dim(p, n * b->nprocs);
     bench_piece_slab(p, bench_var(p, NC_DOUBLE, 1, &dim), &start, &n);
     p->pieces[0].stride[0] = b->nprocs;

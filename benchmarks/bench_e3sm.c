@@ -202,12 +202,6 @@ static int small_dim(struct bench_plan *p, int length)
     return bench_dim(p, length);
 }
 
-/* How many variables of a kind there are: all, unless few names are wanted. */
-static int64_t kin(const struct bench *b, const struct field *f)
-{
-    return f->count < b->options.most ? f->count : b->options.most;
-}
-
 static int define(struct bench_plan *p, const struct field *f, const struct map *m)
 {
     int dims[3], n = 0;
@@ -257,7 +251,7 @@ static void put_step(struct bench *b, struct bench_plan *p, const struct history
 {
     int var = 0;
     for (const struct field *f = h->fields; f->count > 0; f++) {
-        for (int64_t i = 0; i < kin(b, f); i++, var++) {
+        for (int64_t i = 0; i < bench_at_most(b, f->count); i++, var++) {
             if (!f->record && record > 0) continue;
             if (f->map > 0) {
                 put_map(p, var, record, &maps[f->map]);
@@ -276,9 +270,9 @@ void bench_e3sm(struct bench *b, struct bench_plan *p)
     get_maps(b, h, maps);
     bench_dim(p, NC_UNLIMITED);
     for (const struct field *f = h->fields; f->count > 0; f++)
-        for (int64_t i = 0; i < kin(b, f); i++)
+        for (int64_t i = 0; i < bench_at_most(b, f->count); i++)
             define(p, f, &maps[f->map]);
-    for (int record = 0; record < h->records; record++)
+    for (int record = 0; record < bench_at_most(b, h->records); record++)
         put_step(b, p, h, maps, record);
     if (b->work->arg >= 10) p->way = BENCH_NONBLOCKING;
     for (int n = 0; n < MAPS; n++)

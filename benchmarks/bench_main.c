@@ -41,6 +41,11 @@ void *bench_grow(void *old, int64_t count, int64_t size)
     return p;
 }
 
+int64_t bench_at_most(const struct bench *b, int64_t n)
+{
+    return n < b->options.most ? n : b->options.most;
+}
+
 static void usage(FILE *out)
 {
     fputs("usage: bench [options] [WORKLOAD...]\n"

@@ -20,22 +20,23 @@ static void band(struct bench *b, struct bench_plan *p, int var, MPI_Offset reco
 /* A model's history: many variables a step, a few steps. `arg` says which calls. */
 void bench_history(struct bench *b, struct bench_plan *p)
 {
-    MPI_Offset field = b->options.bytes * b->nprocs / 4 / HISTORY_VARS / HISTORY_RECORDS;
+    int nvars = (int)bench_at_most(b, HISTORY_VARS);
+    MPI_Offset field = b->options.bytes * b->nprocs / 4 / nvars / HISTORY_RECORDS;
     MPI_Offset x = 360, y = at_least(field / x, b->nprocs);
     int dims[3] = {bench_dim(p, NC_UNLIMITED), bench_dim(p, y), bench_dim(p, x)};
-    for (int i = 0; i < HISTORY_VARS; i++)
+    for (int i = 0; i < nvars; i++)
         bench_var(p, NC_FLOAT, 3, dims);
     for (MPI_Offset record = 0; record < HISTORY_RECORDS; record++)
-        for (int i = 0; i < HISTORY_VARS; i++)
+        for (int i = 0; i < nvars; i++)
             band(b, p, i, record);
     p->way = (enum bench_way)b->work->arg;
-    p->every = HISTORY_VARS;
+    p->every = nvars;
 }
 
 /* `arg` records, one call each. */
 void bench_append(struct bench *b, struct bench_plan *p)
 {
-    MPI_Offset records = b->work->arg < b->options.most ? b->work->arg : b->options.most;
+    MPI_Offset records = bench_at_most(b, b->work->arg);
     MPI_Offset n = at_least(b->options.bytes / 8 / records, 1);
     MPI_Offset x = 64, y = at_least(n / x, 1) * b->nprocs;
     int dims[3] = {bench_dim(p, NC_UNLIMITED), bench_dim(p, y), bench_dim(p, x)};
@@ -48,8 +49,7 @@ void bench_append(struct bench *b, struct bench_plan *p)
 void bench_small(struct bench *b, struct bench_plan *p)
 {
     bool single = b->work->arg == 1;
-    MPI_Offset n = b->work->arg, calls = single ? 20000 : 1000;
-    if (calls > b->options.most) calls = b->options.most;
+    MPI_Offset n = b->work->arg, calls = bench_at_most(b, single ? 20000 : 1000);
     int dim = bench_dim(p, n * calls * b->nprocs);
     int var = bench_var(p, NC_DOUBLE, 1, &dim);
     for (MPI_Offset i = 0; i < calls; i++) {

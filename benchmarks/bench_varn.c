@@ -20,7 +20,7 @@ static void next_segment(struct bench *b, struct mesh *m)
 /* About `arg` segments a process, in one varn call. */
 void bench_unstructured(struct bench *b, struct bench_plan *p)
 {
-    int64_t each = b->work->arg < b->options.most ? b->work->arg : b->options.most;
+    int64_t each = bench_at_most(b, b->work->arg);
     int64_t all = each * b->nprocs, mine = 0;
     struct mesh m = {0};
     for (int64_t i = 0; i < all; i++) {

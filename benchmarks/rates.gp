@@ -3,7 +3,6 @@ set datafile separator "\t"
 set datafile missing "?"
 stats data skip 1 using 0 nooutput
 rows = STATS_records
-stats data skip 1 matrix nooutput
 set terminal svg size 900, 120 + 26 * rows font "sans,11" background "white"
 set output out
 set key outside top center horizontal

@@ -22,12 +22,11 @@ $3 == "time" {
     values[row OFS $1 OFS $6 OFS "cpu"] = values[row OFS $1 OFS $6 OFS "cpu"] " " $11
 }
 
-$3 == "count" {
-    row = $4 OFS $5 OFS $6 OFS $7 OFS $8 OFS $9
-    if ($6 != "lib" && $1 != name[1]) next
+$3 == "count" && $6 == "lib" {
+    row = $4 OFS $5 OFS $7 OFS $8 OFS $1
     if (!(row in counted)) { counted[row]; counts[++ncounts] = row }
-    most[row OFS $1] = $10
-    sum[row OFS $1] = $11
+    most[row OFS $9] = $10
+    sum[row OFS $9] = $11
 }
 
 # The quickest raw way in a library's own runs, or 0.
@@ -123,14 +122,21 @@ function tables(    i, any) {
     exponents()
 }
 
-function count_tables(    i, j, f, line) {
-    if (ncounts) head("procs | workload | op | way | what", "%, most of a process | in all")
+# MPI calls of the process that makes most of them; system calls of all together.
+function count_table(    i, j, f, line, calls, nmpi, ncalls) {
+    nmpi = split("collective point_to_point file_collective file_independent file_view file_other", calls, " ")
+    ncalls = nmpi + split("write read seek sync", f, " ")
+    for (i = nmpi + 1; i <= ncalls; i++) calls[i] = f[i - nmpi]
+    if (ncounts) {
+        print "| procs | workload | library | MPI: collective | point to point | file: collective | independent | view | other | system: write | read | seek | sync | MB written | read |"
+        print "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"
+    }
     for (i = 1; i <= ncounts; i++) {
         split(counts[i], f, OFS)
-        line = "| " f[5] " | " f[1] " | " f[2] " " f[4] " | " f[3] " | " f[6] " |"
-        for (j = 1; j <= nnames; j++)
-            line = line " " (counts[i] OFS name[j] in most ? most[counts[i] OFS name[j]] " | " sum[counts[i] OFS name[j]] : "0 | 0") " |"
-        print line
+        line = "| " f[4] " | " f[1] " " f[2] " " f[3] " | " f[5] " |"
+        for (j = 1; j <= ncalls; j++)
+            line = line " " (j <= nmpi ? most[counts[i] OFS calls[j]] : sum[counts[i] OFS calls[j]]) + 0 " |"
+        printf "%s %.2f | %.2f |\n", line, sum[counts[i] OFS "bytes_written"] / 1e6, sum[counts[i] OFS "bytes_read"] / 1e6
     }
     if (ncounts) print ""
 }
@@ -153,5 +159,5 @@ function plot_rows(    i, j, f, line, t) {
 END {
     if (plot) { plot_rows(); exit }
     tables()
-    count_tables()
+    count_table()
 }
