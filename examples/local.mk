@@ -1,5 +1,5 @@
 # Programs that use the public interface alone.
-EXTRA_PROGRAMS += examples/climate/climate examples/climate/plotfield
+noinst_PROGRAMS += examples/climate/climate examples/climate/plotfield
 examples_climate_climate_SOURCES = examples/climate/climate.c
 examples_climate_climate_LDADD = libpnetcdf.la -lm
 examples_climate_climate_LDFLAGS = -static

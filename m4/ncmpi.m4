@@ -86,3 +86,16 @@ AC_DEFUN([NCMPI_PACKAGING], [
     AC_CONFIG_FILES([src/utils/pnetcdf_version/pnetcdf_version],
         [chmod +x src/utils/pnetcdf_version/pnetcdf_version])
 ])
+
+# NCMPI_SANITIZERS: flags for a program that checks itself, if the compiler has them.
+AC_DEFUN([NCMPI_SANITIZERS], [
+    AC_SUBST([SANITIZE_CFLAGS],
+        ['-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined'])
+    ncmpi_saved=$CFLAGS
+    CFLAGS="$CFLAGS $SANITIZE_CFLAGS"
+    AC_CACHE_CHECK([for AddressSanitizer and UBSan], [ncmpi_cv_sanitizers],
+        [AC_RUN_IFELSE([AC_LANG_PROGRAM([])],
+            [ncmpi_cv_sanitizers=yes], [ncmpi_cv_sanitizers=no], [ncmpi_cv_sanitizers=no])])
+    CFLAGS=$ncmpi_saved
+    AM_CONDITIONAL([HAVE_SANITIZERS], [test "$ncmpi_cv_sanitizers" = yes])
+])

@@ -14,6 +14,7 @@ AM_TESTS_ENVIRONMENT = DOXYGEN='$(DOXYGEN)'; MPICC='$(MPICC)'; MPIEXEC='$(MPIEXE
 	export DOXYGEN MPICC MPIEXEC MPI_FLAVOUR NCMPI_YIELD;
 
 include test/support/local.mk
+include test/examples/local.mk
 include test/base/local.mk
 include test/cdf/local.mk
 include test/conv/local.mk

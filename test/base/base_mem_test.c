@@ -36,6 +36,8 @@ static void remembers_the_most_there_was(void **state)
     assert_int_equal(most, base_mem_high_water());
     base_free(base_malloc(1));
     assert_int_equal(most, base_mem_high_water());
+    base_mem_forget_high_water();
+    assert_int_equal(base_mem_in_use(), base_mem_high_water());
 }
 
 static void keeps_contents_when_growing(void **state)

@@ -181,6 +181,18 @@ static void streamed_records_are_counted_by_file_size(void **state)
     }
 }
 
+static void no_more_are_counted_than_the_field_can_tell(void **state)
+{
+    (void)state;
+    struct draft d;
+    struct cdf_header h;
+    two_vars(&d, 2, -1, 1000, 2000);
+    assert_int_equal(NC_NOERR,
+                     cdf_decode(&h, d.bytes, d.n, (int64_t)UINT32_MAX * 60, NULL));
+    assert_int_equal((int64_t)UINT32_MAX - 1, h.numrecs);
+    cdf_free(&h);
+}
+
 static void any_padding_is_accepted(void **state)
 {
     (void)state;
@@ -497,6 +509,7 @@ int main(void)
         cmocka_unit_test(a_header_is_understood),
         cmocka_unit_test(an_empty_list_may_have_its_tag),
         cmocka_unit_test(streamed_records_are_counted_by_file_size),
+        cmocka_unit_test(no_more_are_counted_than_the_field_can_tell),
         cmocka_unit_test(any_padding_is_accepted),
         cmocka_unit_test(a_counted_nul_is_no_part_of_a_name),
         cmocka_unit_test(of_two_with_one_name_the_first_is_found),

@@ -3,6 +3,7 @@
 
 #include "api.h"
 #include "api_dataset.h"
+#include "api_safe.h"
 #include "conv.h"
 #include "pnetcdf.h"
 
@@ -51,6 +52,34 @@ static int check(struct api_dataset *d, const struct attribute *a, enum conv_typ
     return err == NC_NOERR ? check_room(d, a) : err;
 }
 
+static int same_att(struct api_dataset *d, const struct attribute *a, enum conv_type type,
+                    const void *values)
+{
+    struct api_args args;
+    if (!d->ds.safe_mode) return NC_NOERR;
+    int64_t size = a->nelems > 0 && (int)type >= 0 ? a->nelems * conv_size(type) : 0;
+    api_args_start(&args, "ncmpi_put_att");
+    api_arg_number(&args, "varid", NC_EMULTIDEFINE_FNC_ARGS, a->varid);
+    api_arg_text(&args, "name", NC_EMULTIDEFINE_ATTR_NAME, a->name);
+    api_arg_number(&args, "xtype", NC_EMULTIDEFINE_ATTR_TYPE, a->xtype);
+    api_arg_number(&args, "nelems", NC_EMULTIDEFINE_ATTR_LEN, a->nelems);
+    api_arg_bytes(&args, "values", NC_EMULTIDEFINE_ATTR_VAL, values, size);
+    return api_args_agree(&d->ds, &args);
+}
+
+/* For the calls that take an attribute's name, and perhaps another. */
+static int same_names(struct api_dataset *d, const char *function, int varid,
+                      const char *name, const char *new_name)
+{
+    struct api_args args;
+    if (!d->ds.safe_mode) return NC_NOERR;
+    api_args_start(&args, function);
+    api_arg_number(&args, "varid", NC_EMULTIDEFINE_FNC_ARGS, varid);
+    api_arg_text(&args, "name", NC_EMULTIDEFINE_ATTR_NAME, name);
+    api_arg_text(&args, "new name", NC_EMULTIDEFINE_ATTR_NAME, new_name);
+    return api_args_agree(&d->ds, &args);
+}
+
 int api_put_att(int ncid, int varid, const char *name, int xtype, MPI_Offset nelems,
                 const void *values, MPI_Datatype mpi_type)
 {
@@ -63,6 +92,8 @@ int api_put_att(int ncid, int varid, const char *name, int xtype, MPI_Offset nel
     enum conv_type type = (enum conv_type)conv_type_of(xtype);
     if (mpi_type != MPI_DATATYPE_NULL) err = api_conv_type(mpi_type, xtype, &type);
     if (err == NC_NOERR) err = check(d, &a, type, values);
+    int same = same_att(d, &a, type, values);
+    if (same != NC_NOERR) return same;
     void *room;
     int range = NC_NOERR;
     if (err == NC_NOERR)
@@ -116,6 +147,8 @@ int ncmpi_copy_att(int ncid_in, int varid_in, const char *name, int ncid_out,
     if (err != NC_NOERR) return err;
     if (!out->ds.writable) return NC_EPERM;
     if (found == NC_EBADID) return found;
+    err = same_names(out, "ncmpi_copy_att", varid_out, name, NULL);
+    if (err != NC_NOERR) return err;
     if (found != NC_NOERR) return api_commit(out, found);
 
     /* By value: writing may move the list it lies in. */
@@ -138,6 +171,8 @@ int ncmpi_rename_att(int ncid, int varid, const char *name, const char *newname)
     int id, err = find(ncid, varid, name, &d, &id);
     if (err == NC_EBADID) return err;
     if (!d->ds.writable) return NC_EPERM;
+    int same = same_names(d, "ncmpi_rename_att", varid, name, newname);
+    if (same != NC_NOERR) return same;
     if (err == NC_NOERR && newname == NULL) err = NC_EBADNAME;
     if (err == NC_NOERR && !d->defining && strlen(newname) > strlen(name))
         err = NC_ENOTINDEFINE;
@@ -149,6 +184,7 @@ int ncmpi_del_att(int ncid, int varid, const char *name)
 {
     struct api_dataset *d;
     int id, err = api_find_defining(ncid, &d);
+    if (err == NC_NOERR) err = same_names(d, "ncmpi_del_att", varid, name, NULL);
     if (err != NC_NOERR) return err;
     err = find(ncid, varid, name, &d, &id);
     return err != NC_NOERR ? err : cdf_del_att(&d->ds.header, varid, name);

@@ -1,5 +1,6 @@
 /* Blocking access: one hyperslab, many of one variable, many of many variables. */
 #include "api_access.h"
+#include "api_safe.h"
 #include "base_mem.h"
 #include "pnetcdf.h"
 
@@ -17,11 +18,19 @@ int api_transfer(struct api_dataset *d, struct driver_request **reqs, int64_t n,
     return err;
 }
 
+/* In safe mode: are all processes here, with the same variable? */
+static int same_access(struct api_dataset *d, unsigned how, bool put, int varid)
+{
+    if (!(how & API_COLL)) return NC_NOERR;
+    return api_same_access(d, put ? "a put" : "a get", varid);
+}
+
 static int access_one(int ncid, const struct api_access *a, bool put)
 {
     struct api_dataset *d;
     struct driver_request *req;
     int err = api_find_data(ncid, put, a->how, &d);
+    if (err == NC_NOERR) err = same_access(d, a->how, put, a->varid);
     if (err != NC_NOERR) return err;
     err = api_request_make(d, a, put, &req);
     return api_transfer(d, &req, req != NULL, put, a->how, err);
@@ -52,6 +61,7 @@ static int access_many(int ncid, const struct api_access *a, int num,
     struct driver_request **reqs;
     int64_t n;
     int err = api_find_data(ncid, put, a->how, &d);
+    if (err == NC_NOERR) err = same_access(d, a->how, put, a->varid);
     if (err != NC_NOERR) return err;
     err = api_requests_make(d, a, num, starts, counts, put, &reqs, &n);
     err = api_transfer(d, reqs, n, put, a->how, err);
@@ -110,6 +120,8 @@ static int access_several(int ncid, int num, const struct several *s, bool put)
 {
     struct api_dataset *d;
     int err = api_find_data(ncid, put, s->how, &d);
+    if (err == NC_NOERR && (s->how & API_COLL))
+        err = api_same_call(d, put ? "an mput" : "an mget");
     if (err != NC_NOERR) return err;
     if (num < 0 || (num > 0 && (s->varids == NULL || s->bufs == NULL))) err = NC_EINVAL;
 

@@ -106,6 +106,7 @@ static int derived(MPI_Datatype buftype, MPI_Offset bufcount, int xtype,
     if (err != NC_NOERR) return err;
 
     b->nelems = 0;
+    b->type = (enum conv_type)conv_type_of(xtype); /* nothing is of no type */
     err = bytes == 0 ? NC_NOERR : api_conv_type(basic, xtype, &b->type);
     if (err == NC_NOERR && bytes > 0)
         b->nelems = region_bytes(b->mem) / conv_size(b->type);

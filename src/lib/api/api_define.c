@@ -2,18 +2,44 @@
 #include <string.h>
 
 #include "api_dataset.h"
+#include "api_safe.h"
 #include "conv.h"
 #include "driver_fill.h"
 #include "pnetcdf.h"
+
+static int same_dim(struct api_dataset *d, const char *name, MPI_Offset len)
+{
+    struct api_args a;
+    if (!d->ds.safe_mode) return NC_NOERR;
+    api_args_start(&a, "ncmpi_def_dim");
+    api_arg_text(&a, "name", NC_EMULTIDEFINE_DIM_NAME, name);
+    api_arg_number(&a, "len", NC_EMULTIDEFINE_DIM_SIZE, len);
+    return api_args_agree(&d->ds, &a);
+}
 
 int ncmpi_def_dim(int ncid, const char *name, MPI_Offset len, int *idp)
 {
     struct api_dataset *d;
     int id, err = api_find_defining(ncid, &d);
     if (err != NC_NOERR) return err;
-    err = cdf_def_dim(&d->ds.header, name, len, &id);
+    err = same_dim(d, name, len);
+    if (err == NC_NOERR) err = cdf_def_dim(&d->ds.header, name, len, &id);
     if (err == NC_NOERR && idp != NULL) *idp = id;
     return err;
+}
+
+static int same_var(struct api_dataset *d, const char *name, nc_type xtype, int ndims,
+                    const int *dimids)
+{
+    struct api_args a;
+    if (!d->ds.safe_mode) return NC_NOERR;
+    api_args_start(&a, "ncmpi_def_var");
+    api_arg_text(&a, "name", NC_EMULTIDEFINE_VAR_NAME, name);
+    api_arg_number(&a, "xtype", NC_EMULTIDEFINE_VAR_TYPE, xtype);
+    api_arg_number(&a, "ndims", NC_EMULTIDEFINE_VAR_NDIMS, ndims);
+    api_arg_bytes(&a, "dimids", NC_EMULTIDEFINE_VAR_DIMIDS, ndims > 0 ? dimids : NULL,
+                  ndims * (int64_t)sizeof *dimids);
+    return api_args_agree(&d->ds, &a);
 }
 
 int ncmpi_def_var(int ncid, const char *name, nc_type xtype, int ndims,
@@ -22,7 +48,9 @@ int ncmpi_def_var(int ncid, const char *name, nc_type xtype, int ndims,
     struct api_dataset *d;
     int id, err = api_find_defining(ncid, &d);
     if (err != NC_NOERR) return err;
-    err = cdf_def_var(&d->ds.header, name, xtype, ndims, dimidsp, &id);
+    err = same_var(d, name, xtype, ndims, dimidsp);
+    if (err == NC_NOERR)
+        err = cdf_def_var(&d->ds.header, name, xtype, ndims, dimidsp, &id);
     if (err != NC_NOERR) return err;
     d->ds.header.vars[id].fill = d->fill_mode == NC_FILL;
     if (varidp != NULL) *varidp = id;
@@ -38,12 +66,25 @@ static int check_growth(const struct api_dataset *d, const char *old, const char
     return NC_ENOTINDEFINE;
 }
 
+static int same_name(struct api_dataset *d, const char *function, int id, int code,
+                     const char *name)
+{
+    struct api_args a;
+    if (!d->ds.safe_mode) return NC_NOERR;
+    api_args_start(&a, function);
+    api_arg_number(&a, "id", NC_EMULTIDEFINE_FNC_ARGS, id);
+    api_arg_text(&a, "name", code, name);
+    return api_args_agree(&d->ds, &a);
+}
+
 int ncmpi_rename_dim(int ncid, int dimid, const char *name)
 {
     struct api_dataset *d;
     int err = api_find(ncid, &d);
     if (err != NC_NOERR) return err;
     if (!d->ds.writable) return NC_EPERM;
+    err = same_name(d, "ncmpi_rename_dim", dimid, NC_EMULTIDEFINE_DIM_NAME, name);
+    if (err != NC_NOERR) return err;
     if (dimid < 0 || dimid >= d->ds.header.ndims)
         err = NC_EBADDIM;
     else
@@ -58,6 +99,8 @@ int ncmpi_rename_var(int ncid, int varid, const char *name)
     int err = api_find(ncid, &d);
     if (err != NC_NOERR) return err;
     if (!d->ds.writable) return NC_EPERM;
+    err = same_name(d, "ncmpi_rename_var", varid, NC_EMULTIDEFINE_VAR_NAME, name);
+    if (err != NC_NOERR) return err;
     const struct cdf_var *v = api_var(d, varid);
     err = v == NULL ? NC_ENOTVAR : check_growth(d, v->name, name);
     if (err == NC_NOERR) err = cdf_rename_var(&d->ds.header, varid, name);
@@ -76,10 +119,27 @@ int api_commit(struct api_dataset *d, int err)
 
 /* ---- fill ---- */
 
+static int same_fill(struct api_dataset *d, const char *function, int varid, int mode,
+                     const void *value, int64_t size)
+{
+    struct api_args a;
+    if (!d->ds.safe_mode) return NC_NOERR;
+    api_args_start(&a, function);
+    api_arg_number(&a, "varid", NC_EMULTIDEFINE_FNC_ARGS, varid);
+    api_arg_number(&a, "fill mode",
+                   varid == NC_GLOBAL ? NC_EMULTIDEFINE_FILL_MODE
+                                      : NC_EMULTIDEFINE_VAR_FILL_MODE,
+                   mode);
+    api_arg_bytes(&a, "fill value", NC_EMULTIDEFINE_VAR_FILL_VALUE, value, size);
+    return api_args_agree(&d->ds, &a);
+}
+
 int ncmpi_set_fill(int ncid, int fillmode, int *old_modep)
 {
     struct api_dataset *d;
     int err = api_find_defining(ncid, &d);
+    if (err != NC_NOERR) return err;
+    err = same_fill(d, "ncmpi_set_fill", NC_GLOBAL, fillmode, NULL, 0);
     if (err != NC_NOERR) return err;
     if (fillmode != NC_FILL && fillmode != NC_NOFILL) return NC_EINVAL;
 
@@ -97,9 +157,11 @@ int ncmpi_def_var_fill(int ncid, int varid, int no_fill, const void *fill_value)
     struct api_dataset *d;
     int err = api_find_defining(ncid, &d);
     if (err != NC_NOERR) return err;
-    if (varid == NC_GLOBAL) return NC_EGLOBAL;
     const struct cdf_var *v = api_var(d, varid);
-    if (v == NULL) return NC_ENOTVAR;
+    err = same_fill(d, "ncmpi_def_var_fill", varid, no_fill, fill_value,
+                    v == NULL ? 0 : cdf_type_size(v->type));
+    if (err != NC_NOERR) return err;
+    if (v == NULL) return varid == NC_GLOBAL ? NC_EGLOBAL : NC_ENOTVAR;
     if (!d->fresh && varid < d->before.nvars) return NC_ELATEFILL;
     if (fill_value != NULL && !no_fill) {
         void *xvalue;

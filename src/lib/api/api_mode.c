@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api_dataset.h"
+#include "api_safe.h"
 #include "base_mem.h"
 #include "base_mpi.h"
 #include "pnetcdf.h"
@@ -77,20 +78,6 @@ static int adopt(struct driver_dataset *ds, const unsigned char *bytes,
     return code;
 }
 
-/* The words of the first process that found a difference, on all. Agreed. */
-static int report(struct driver_dataset *ds, int code, char *text, int size)
-{
-    int64_t first = code == NC_NOERR ? 0 : ds->nprocs - ds->rank;
-    int err = driver_agree(ds, NC_NOERR, NULL, &first, 1);
-    if (err != NC_NOERR || first == 0) return err;
-    int rank = ds->nprocs - (int)first;
-    int mpi = MPI_Bcast(&code, 1, MPI_INT, rank, ds->comm);
-    if (mpi == MPI_SUCCESS) mpi = MPI_Bcast(text, size, MPI_CHAR, rank, ds->comm);
-    if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "MPI_Bcast");
-    return base_error_set(code, "process %d: %s; process 0's definitions hold", rank,
-                          text);
-}
-
 /* Finds what differs, names it on every process and lets process 0's definitions hold. */
 static int reconcile(struct driver_dataset *ds, uint64_t hash)
 {
@@ -101,7 +88,7 @@ static int reconcile(struct driver_dataset *ds, uint64_t hash)
     if (err == NC_NOERR && sizes[2] != (int64_t)hash)
         code = adopt(ds, bytes, sizes, text, sizeof text);
     base_free(bytes);
-    return err != NC_NOERR ? err : report(ds, code, text, sizeof text);
+    return err != NC_NOERR ? err : api_share_report(ds, code, text, sizeof text);
 }
 
 /* NC_NOERR if all processes define the same; *difference names what does not, after which
@@ -149,7 +136,21 @@ int ncmpi_enddef(int ncid)
     struct api_dataset *d;
     int err = api_find_defining(ncid, &d);
     if (err != NC_NOERR) return err;
-    return api_end_define(d, &(struct cdf_room){0});
+    err = api_same_call(d, "ncmpi_enddef");
+    return err != NC_NOERR ? err : api_end_define(d, &(struct cdf_room){0});
+}
+
+static int same_room(struct api_dataset *d, MPI_Offset h_minfree, MPI_Offset v_align,
+                     MPI_Offset v_minfree, MPI_Offset r_align)
+{
+    struct api_args a;
+    if (!d->ds.safe_mode) return NC_NOERR;
+    api_args_start(&a, "ncmpi__enddef");
+    api_arg_number(&a, "h_minfree", NC_EMULTIDEFINE_FNC_ARGS, h_minfree);
+    api_arg_number(&a, "v_align", NC_EMULTIDEFINE_FNC_ARGS, v_align);
+    api_arg_number(&a, "v_minfree", NC_EMULTIDEFINE_FNC_ARGS, v_minfree);
+    api_arg_number(&a, "r_align", NC_EMULTIDEFINE_FNC_ARGS, r_align);
+    return api_args_agree(&d->ds, &a);
 }
 
 int ncmpi__enddef(int ncid, MPI_Offset h_minfree, MPI_Offset v_align,
@@ -157,6 +158,8 @@ int ncmpi__enddef(int ncid, MPI_Offset h_minfree, MPI_Offset v_align,
 {
     struct api_dataset *d;
     int err = api_find_defining(ncid, &d);
+    if (err != NC_NOERR) return err;
+    err = same_room(d, h_minfree, v_align, v_minfree, r_align);
     if (err != NC_NOERR) return err;
     if (h_minfree < 0 || v_minfree < 0 || v_align < -1 || r_align < -1) err = NC_EINVAL;
     err = driver_agree(&d->ds, err, NULL, NULL, 0);
@@ -169,11 +172,12 @@ int ncmpi__enddef(int ncid, MPI_Offset h_minfree, MPI_Offset v_align,
 
 /* ---- the other ways ---- */
 
-static int find_in_data_mode(int ncid, struct api_dataset **d)
+/* Finds a dataset in data mode, for a collective call without other arguments. */
+static int find_in_data_mode(int ncid, const char *function, struct api_dataset **d)
 {
     int err = api_find(ncid, d);
-    if (err == NC_NOERR && (*d)->defining) err = NC_EINDEFINE;
-    return err;
+    if (err != NC_NOERR) return err;
+    return (*d)->defining ? NC_EINDEFINE : api_same_call(*d, function);
 }
 
 /* Leaves independent data mode if it is on. Agreed. */
@@ -187,7 +191,7 @@ static int to_collective(struct api_dataset *d)
 int ncmpi_redef(int ncid)
 {
     struct api_dataset *d;
-    int err = find_in_data_mode(ncid, &d);
+    int err = find_in_data_mode(ncid, "ncmpi_redef", &d);
     if (err != NC_NOERR) return err;
     if (!d->ds.writable) return NC_EPERM;
 
@@ -207,7 +211,7 @@ int ncmpi_redef(int ncid)
 int ncmpi_begin_indep_data(int ncid)
 {
     struct api_dataset *d;
-    int err = find_in_data_mode(ncid, &d);
+    int err = find_in_data_mode(ncid, "ncmpi_begin_indep_data", &d);
     if (err != NC_NOERR || d->indep) return err;
     err = driver_begin_indep(d->top);
     if (err == NC_NOERR) d->indep = true;
@@ -217,7 +221,7 @@ int ncmpi_begin_indep_data(int ncid)
 int ncmpi_end_indep_data(int ncid)
 {
     struct api_dataset *d;
-    int err = find_in_data_mode(ncid, &d);
+    int err = find_in_data_mode(ncid, "ncmpi_end_indep_data", &d);
     if (err != NC_NOERR) return err;
     return d->indep ? to_collective(d) : NC_ENOTINDEP;
 }
@@ -225,14 +229,14 @@ int ncmpi_end_indep_data(int ncid)
 int ncmpi_sync(int ncid)
 {
     struct api_dataset *d;
-    int err = find_in_data_mode(ncid, &d);
+    int err = find_in_data_mode(ncid, "ncmpi_sync", &d);
     return err != NC_NOERR ? err : driver_sync(d->top);
 }
 
 int ncmpi_sync_numrecs(int ncid)
 {
     struct api_dataset *d;
-    int err = find_in_data_mode(ncid, &d);
+    int err = find_in_data_mode(ncid, "ncmpi_sync_numrecs", &d);
     if (err != NC_NOERR) return err;
     return d->ds.writable ? driver_sync_numrecs(d->top) : NC_EPERM;
 }
@@ -240,6 +244,6 @@ int ncmpi_sync_numrecs(int ncid)
 int ncmpi_flush(int ncid)
 {
     struct api_dataset *d;
-    int err = find_in_data_mode(ncid, &d);
+    int err = find_in_data_mode(ncid, "ncmpi_flush", &d);
     return err != NC_NOERR ? err : driver_flush(d->top);
 }

@@ -3,6 +3,7 @@
 
 #include "api_access.h"
 #include "api_queue.h"
+#include "api_safe.h"
 #include "base_mem.h"
 #include "pnetcdf.h"
 
@@ -231,6 +232,8 @@ static int wait_for(int ncid, int num, int *ids, int *statuses, enum driver_mode
     struct api_dataset *d;
     struct choice c;
     int err = api_find_data(ncid, false, mode == DRIVER_COLLECTIVE ? API_COLL : 0, &d);
+    if (err == NC_NOERR && mode == DRIVER_COLLECTIVE)
+        err = api_same_call(d, "ncmpi_wait_all");
     if (err != NC_NOERR) return err;
 
     bool all = num < 0;

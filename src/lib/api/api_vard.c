@@ -1,6 +1,7 @@
 /* Access by a file type: an MPI datatype says which of the variable's bytes. */
 #include "api_access.h"
 #include "api_buffer.h"
+#include "api_safe.h"
 #include "base_mem.h"
 #include "pnetcdf.h"
 #include "region_mpi.h"
@@ -70,6 +71,8 @@ static int access_raw(int ncid, int varid, MPI_Datatype filetype, const void *bu
     struct region *file = NULL;
     struct driver_request *req = NULL;
     int err = api_find_data(ncid, put, how, &d);
+    if (err == NC_NOERR && (how & API_COLL))
+        err = api_same_access(d, put ? "a put" : "a get", varid);
     if (err != NC_NOERR) return err;
     if (api_var(d, varid) == NULL) err = NC_ENOTVAR;
     if (err == NC_NOERR && filetype != MPI_DATATYPE_NULL) {

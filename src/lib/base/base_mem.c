@@ -82,3 +82,8 @@ int64_t base_mem_high_water(void)
 {
     return atomic_load(&high_water);
 }
+
+void base_mem_forget_high_water(void)
+{
+    atomic_store(&high_water, atomic_load(&in_use));
+}

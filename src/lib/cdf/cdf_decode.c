@@ -361,7 +361,8 @@ static int64_t count_records(const struct source *s)
     const struct cdf_header *h = s->h;
     if (h->record_size == 0 || s->file_size == INT64_MAX) return 0;
     if (s->file_size <= h->begin_record) return 0;
-    return (s->file_size - h->begin_record) / h->record_size;
+    int64_t n = (s->file_size - h->begin_record) / h->record_size;
+    return s->width == 4 && n >= UINT32_MAX ? UINT32_MAX - 1 : n;
 }
 
 static int check_numrecs(struct source *s)

@@ -1,4 +1,4 @@
-libserial_la_SOURCES += \
+cdf_sources = \
 	src/lib/cdf/cdf.h src/lib/cdf/cdf_impl.h \
 	src/lib/cdf/cdf_att.c \
 	src/lib/cdf/cdf_compare.c \
@@ -11,3 +11,4 @@ libserial_la_SOURCES += \
 	src/lib/cdf/cdf_move.c \
 	src/lib/cdf/cdf_name.c \
 	src/lib/cdf/cdf_type.c
+libserial_la_SOURCES += $(cdf_sources)

@@ -6,7 +6,8 @@
 enum {
     DIRECT_BYTES = 1 << 20, /* a tile that stays in the cache on its way to the file */
     MAX_PIECES = 1 << 16,
-    DIRECT_LENGTH = 512 /* runs at least this long are cheaper written alone */
+    DIRECT_LENGTH = 512, /* runs at least this long are cheaper written alone */
+    DIRECT_WASTE = 32    /* bytes read alone for each that is asked for, at most */
 };
 
 /* One transfer: what comes in, how it goes, what came of it. */
@@ -108,14 +109,16 @@ static int64_t records_after(const struct mpio *m, struct driver_request *const 
 
 /* ---- the choice of way ---- */
 
-/* Does this process want the tile to go through a view? Short runs are dear alone; but
- * a view must not read behind the file's end. */
+/* Does this process want the tile to go through a view? Alone, short runs are dear to
+ * write; reading takes the gaps between them along, which pays while they are small. */
 static bool wants_view(struct transfer *x)
 {
     const struct mpio_tile *t = &x->tile;
     int64_t asked = x->m->base.ds->hints.transfer;
     if (t->npieces == 0 || asked == BASE_TRANSFER_DIRECT) return false;
-    return asked == BASE_TRANSFER_VIEW || t->used / t->npieces < DIRECT_LENGTH;
+    if (asked == BASE_TRANSFER_VIEW) return true;
+    if (x->stream.put) return t->used / t->npieces < DIRECT_LENGTH;
+    return mpio_tile_read_cost(t) > DIRECT_WASTE * t->used;
 }
 
 /* Where the tile ends if that is behind the file's end, else 0. */

@@ -1,0 +1,114 @@
+/* Safe mode: each process hashes its arguments, one reduction tells whether all are the
+ * same, and only if not are they looked at one by one. */
+#include "api_safe.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base_mpi.h"
+
+void api_args_start(struct api_args *a, const char *function)
+{
+    memset(a, 0, sizeof *a); /* compared and sent as bytes */
+    snprintf(a->function, sizeof a->function, "%s", function);
+    a->hash = base_hash(function, strlen(function), 0);
+}
+
+static void add(struct api_args *a, const char *name, int code, const char *text,
+                uint64_t hash)
+{
+    struct api_arg *arg = &a->list[a->n++];
+    snprintf(arg->name, sizeof arg->name, "%s", name);
+    snprintf(arg->text, sizeof arg->text, "%s", text);
+    arg->code = code;
+    arg->hash = hash;
+    a->hash = base_hash(&hash, sizeof hash, a->hash);
+}
+
+void api_arg_number(struct api_args *a, const char *name, int code, int64_t value)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%lld", (long long)value);
+    add(a, name, code, text, base_hash(&value, sizeof value, 1));
+}
+
+void api_arg_text(struct api_args *a, const char *name, int code, const char *value)
+{
+    char text[API_ARG_TEXT];
+    if (value == NULL) value = "";
+    snprintf(text, sizeof text, "'%s'", value);
+    add(a, name, code, text, base_hash(value, strlen(value), 2));
+}
+
+void api_arg_bytes(struct api_args *a, const char *name, int code, const void *bytes,
+                   int64_t size)
+{
+    char text[API_ARG_TEXT];
+    uint64_t hash = bytes == NULL ? 0 : base_hash(bytes, (size_t)size, 3);
+    snprintf(text, sizeof text, "%lld bytes with hash %016llx", (long long)size,
+             (unsigned long long)hash);
+    add(a, name, code, text, hash);
+}
+
+/* The first argument in which mine differ from process 0's. */
+static int compare(const struct api_args *mine, const struct api_args *theirs, char *text,
+                   size_t size)
+{
+    if (strcmp(mine->function, theirs->function) != 0) {
+        snprintf(text, size, "calls %s, process 0 calls %s", mine->function,
+                 theirs->function);
+        return NC_EMULTIDEFINE_FNC_ARGS;
+    }
+    for (int i = 0; i < mine->n && i < theirs->n; i++) {
+        const struct api_arg *a = &mine->list[i], *b = &theirs->list[i];
+        if (a->hash == b->hash) continue;
+        snprintf(text, size, "%s: %s is %s, on process 0 it is %s", mine->function,
+                 a->name, a->text, b->text);
+        return a->code;
+    }
+    return NC_NOERR;
+}
+
+int api_share_report(struct driver_dataset *ds, int code, char *text, int size)
+{
+    int64_t first = code == NC_NOERR ? 0 : ds->nprocs - ds->rank;
+    int err = driver_agree(ds, NC_NOERR, NULL, &first, 1);
+    if (err != NC_NOERR || first == 0) return err;
+    int rank = ds->nprocs - (int)first;
+    int mpi = MPI_Bcast(&code, 1, MPI_INT, rank, ds->comm);
+    if (mpi == MPI_SUCCESS) mpi = MPI_Bcast(text, size, MPI_CHAR, rank, ds->comm);
+    if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "MPI_Bcast");
+    return base_error_set(code, "process %d: %s", rank, text);
+}
+
+int api_args_agree(struct driver_dataset *ds, struct api_args *a)
+{
+    /* Equal everywhere if the largest and the smallest are: one maximum tells both. */
+    int64_t half = (int64_t)(a->hash >> 1), all[2] = {half, -half};
+    int err = driver_agree(ds, NC_NOERR, NULL, all, 2);
+    if (err != NC_NOERR || all[0] == -all[1]) return err;
+
+    struct api_args theirs = *a;
+    char text[2 * API_ARG_TEXT + 128] = "";
+    int mpi = MPI_Bcast(&theirs, sizeof theirs, MPI_BYTE, 0, ds->comm);
+    if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "MPI_Bcast");
+    int code = compare(a, &theirs, text, sizeof text);
+    return api_share_report(ds, code, text, sizeof text);
+}
+
+int api_same_call(struct api_dataset *d, const char *function)
+{
+    struct api_args a;
+    if (!d->ds.safe_mode) return NC_NOERR;
+    api_args_start(&a, function);
+    return api_args_agree(&d->ds, &a);
+}
+
+int api_same_access(struct api_dataset *d, const char *function, int varid)
+{
+    struct api_args a;
+    if (!d->ds.safe_mode) return NC_NOERR;
+    api_args_start(&a, function);
+    api_arg_number(&a, "varid", NC_EMULTIDEFINE_FNC_ARGS, varid);
+    return api_args_agree(&d->ds, &a);
+}

@@ -1,0 +1,93 @@
+/* Opening and reading classic datasets. */
+#include "util_classic.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base_error.h"
+#include "base_mem.h"
+#include "util_message.h"
+
+enum { FIRST_READ = 1 << 16, READ_GROWTH = 4 };
+
+int64_t util_classic_read(const struct util_classic *c, int64_t offset, void *bytes,
+                          size_t length)
+{
+    size_t done = 0;
+    while (done < length) {
+        ssize_t n = pread(c->fd, (char *)bytes + done, length - done,
+                          (off_t)(offset + (int64_t)done));
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return -1;
+        if (n == 0) break;
+        done += (size_t)n;
+    }
+    return (int64_t)done;
+}
+
+static int complain(const char *tool, const char *path, int error)
+{
+    util_message(tool, path, -1, "%s", strerror(error));
+    return -1;
+}
+
+/* Decodes what the first bytes of the file hold, more and more of them until the header
+ * is complete. */
+static int decode(struct util_classic *c, const char *tool)
+{
+    unsigned char *bytes = NULL;
+    struct cdf_fault fault = {0};
+    int status = CDF_MORE;
+    for (int64_t want = FIRST_READ; status == CDF_MORE; want *= READ_GROWTH) {
+        size_t length = (size_t)(want < c->size ? want : c->size);
+        unsigned char *larger = base_realloc(bytes, length);
+        if (larger == NULL) {
+            base_free(bytes);
+            return complain(tool, c->path, ENOMEM);
+        }
+        bytes = larger;
+        int64_t got = util_classic_read(c, 0, bytes, length);
+        if (got < 0) {
+            base_free(bytes);
+            return complain(tool, c->path, errno);
+        }
+        if (got < (int64_t)length) c->size = got; /* cut while it was read */
+        status = cdf_decode(&c->header, bytes, (size_t)got, c->size, &fault);
+    }
+    base_free(bytes);
+    if (status == NC_NOERR) return 0;
+    util_message(tool, c->path, fault.offset, "%s", fault.reason);
+    return -1;
+}
+
+int util_classic_open(struct util_classic *c, const char *tool, const char *path)
+{
+    *c = (struct util_classic){.path = path};
+    /* Not to wait for a writer of a pipe that is refused in a moment. */
+    c->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (c->fd < 0) return complain(tool, path, errno);
+
+    struct stat st;
+    int status = -1;
+    if (fstat(c->fd, &st) != 0)
+        complain(tool, path, errno);
+    else if (S_ISDIR(st.st_mode))
+        complain(tool, path, EISDIR);
+    else if (!S_ISREG(st.st_mode))
+        util_message(tool, path, -1, "Not a regular file");
+    else {
+        c->size = st.st_size;
+        status = decode(c, tool);
+    }
+    if (status != 0) close(c->fd);
+    return status;
+}
+
+void util_classic_close(struct util_classic *c)
+{
+    cdf_free(&c->header);
+    close(c->fd);
+}

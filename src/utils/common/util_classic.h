@@ -1,0 +1,27 @@
+/* A classic netCDF dataset in a file, open for reading without MPI. */
+#ifndef UTIL_CLASSIC_H
+#define UTIL_CLASSIC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cdf.h"
+
+struct util_classic {
+    const char *path;
+    int fd;
+    int64_t size; /* bytes of the file */
+    struct cdf_header header;
+};
+
+/* Opens the file and decodes its header. 0, or -1 after a line on standard error. */
+int util_classic_open(struct util_classic *c, const char *tool, const char *path);
+
+void util_classic_close(struct util_classic *c);
+
+/* Reads bytes at offset, up to the end of the file. Returns how many they were, or -1
+ * with errno set. */
+int64_t util_classic_read(const struct util_classic *c, int64_t offset, void *bytes,
+                          size_t length);
+
+#endif

@@ -1,0 +1,34 @@
+/* Error lines. */
+#include "util_message.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void print_tame(const char *text)
+{
+    for (; *text != '\0'; text++) {
+        bool control = (unsigned char)*text < ' ' || *text == 0x7f;
+        fputc(control ? '?' : *text, stderr);
+    }
+}
+
+void util_message(const char *tool, const char *file, int64_t offset, const char *format,
+                  ...)
+{
+    char reason[2048];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(reason, sizeof reason, format, args);
+    va_end(args);
+
+    fprintf(stderr, "%s: ", tool);
+    if (file != NULL) {
+        print_tame(file);
+        fputs(": ", stderr);
+    }
+    if (offset >= 0) fprintf(stderr, "offset %lld: ", (long long)offset);
+    print_tame(reason);
+    fputc('\n', stderr);
+}

@@ -1,0 +1,116 @@
+/* Options by getopt_long, from the tool's table. */
+#include "config.h"
+
+#include "util_options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "util_message.h"
+
+enum { HELP = 1000 };
+
+static const struct util_option common[] = {
+    {HELP, "help", NULL, "show this help and stop"},
+    {'V', "version", NULL, "show the version and stop"},
+    {0},
+};
+
+/* The table in getopt's two forms, appended to what is there. */
+static void describe(const struct util_option *table, char *letters, struct option *words)
+{
+    letters += strlen(letters);
+    while (words->name != NULL)
+        words++;
+    for (; table->letter != 0; table++) {
+        if (table->letter < 256) {
+            *letters++ = (char)table->letter;
+            if (table->argument != NULL) *letters++ = ':';
+        }
+        if (table->word != NULL)
+            *words++ = (struct option){
+                .name = table->word,
+                .has_arg = table->argument != NULL ? required_argument : no_argument,
+                .val = table->letter,
+            };
+    }
+    *letters = '\0';
+    *words = (struct option){0};
+}
+
+static void print_options(const struct util_option *table)
+{
+    for (; table->letter != 0; table++) {
+        char left[64];
+        int n = 0;
+        if (table->letter < 256) n = snprintf(left, sizeof left, "-%c", table->letter);
+        if (table->word != NULL)
+            n += snprintf(left + n, sizeof left - (size_t)n, "%s--%s", n > 0 ? ", " : "",
+                          table->word);
+        if (table->argument != NULL)
+            snprintf(left + n, sizeof left - (size_t)n, " %s", table->argument);
+        printf("  %-16s %s\n", left, table->help);
+    }
+}
+
+static int print_help(const struct util_tool *tool)
+{
+    printf("Usage: %s %s\n%s\n\n", tool->name, tool->synopsis, tool->about);
+    print_options(tool->options);
+    print_options(common);
+    return fflush(stdout) == 0 ? UTIL_ANSWERED : UTIL_WRONG;
+}
+
+static int print_version(const struct util_tool *tool)
+{
+    printf("%s (PnetCDF) %s\n", tool->name, PACKAGE_VERSION);
+    return fflush(stdout) == 0 ? UTIL_ANSWERED : UTIL_WRONG;
+}
+
+void util_usage(const struct util_tool *tool)
+{
+    fprintf(stderr, "Usage: %s %s\n'%s --help' tells more.\n", tool->name, tool->synopsis,
+            tool->name);
+}
+
+static int wrong(const struct util_tool *tool, int code, char **argv)
+{
+    const char *what = code == ':' ? "this option needs an argument" : "no such option";
+    if (optopt > 0 && optopt < 256)
+        util_message(tool->name, NULL, -1, "-%c: %s", optopt, what);
+    else
+        util_message(tool->name, NULL, -1, "%s: %s", argv[optind - 1], what);
+    util_usage(tool);
+    return UTIL_WRONG;
+}
+
+int util_next_option(const struct util_tool *tool, int argc, char **argv,
+                     const char **argument)
+{
+    char letters[2 * UTIL_MAX_OPTIONS] = ":";
+    struct option words[UTIL_MAX_OPTIONS] = {0};
+    describe(tool->options, letters, words);
+    describe(common, letters, words);
+
+    int code = getopt_long(argc, argv, letters, words, NULL);
+    *argument = optarg;
+    switch (code) {
+    case -1:
+        return UTIL_END;
+    case ':':
+    case '?':
+        return wrong(tool, code, argv);
+    case HELP:
+        return print_help(tool);
+    case 'V':
+        return print_version(tool);
+    default:
+        return code;
+    }
+}
+
+int util_first_operand(void)
+{
+    return optind;
+}

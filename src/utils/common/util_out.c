@@ -1,0 +1,54 @@
+/* Buffered output that keeps the first error. */
+#include "util_out.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+void util_out_init(struct util_out *out, int fd)
+{
+    out->fd = fd;
+    out->error = 0;
+    out->used = 0;
+}
+
+int util_out_flush(struct util_out *out)
+{
+    size_t done = 0;
+    while (out->error == 0 && done < out->used) {
+        ssize_t n = write(out->fd, out->bytes + done, out->used - done);
+        if (n >= 0)
+            done += (size_t)n;
+        else if (errno != EINTR)
+            out->error = errno;
+    }
+    out->used = 0;
+    return out->error;
+}
+
+void util_out_bytes(struct util_out *out, const void *bytes, size_t length)
+{
+    const char *from = bytes;
+    while (length > 0) {
+        size_t n = length < UTIL_OUT_PIECE ? length : UTIL_OUT_PIECE;
+        memcpy(util_out_room(out), from, n);
+        util_out_advance(out, n);
+        from += n;
+        length -= n;
+    }
+}
+
+void util_out_text(struct util_out *out, const char *text)
+{
+    util_out_bytes(out, text, strlen(text));
+}
+
+void util_out_print(struct util_out *out, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(util_out_room(out), UTIL_OUT_PIECE, format, args);
+    va_end(args);
+    if (n > 0) util_out_advance(out, n < UTIL_OUT_PIECE ? (size_t)n : UTIL_OUT_PIECE - 1);
+}

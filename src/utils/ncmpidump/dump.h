@@ -1,0 +1,68 @@
+/* What the files of ncmpidump share. */
+#ifndef DUMP_H
+#define DUMP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dump_date.h"
+#include "util_classic.h"
+#include "util_out.h"
+
+#define DUMP_TOOL "ncmpidump"
+
+/* Whose data are shown. */
+enum dump_part { DUMP_ALL, DUMP_HEADER, DUMP_COORDINATES, DUMP_LISTED };
+
+struct dump_options {
+    enum dump_part part;
+    const char *variables;           /* the list for DUMP_LISTED */
+    bool brief, full;                /* comments with the indices of rows, of values */
+    char language;                   /* whose indices: 'c' or 'f' */
+    int width;                       /* of lines of numbers */
+    const char *name;                /* of the dataset; NULL: the file's */
+    int float_digits, double_digits; /* 0: not given */
+    bool kind, special;
+    char date_mark; /* between date and time; 0: numbers, no dates */
+};
+
+struct dump {
+    struct dump_options options;
+    struct util_classic file;
+    struct util_out out;
+    bool *wanted;      /* of each variable: are its data shown? */
+    int *bounds_owner; /* of each variable: the one whose bounds it holds, or -1 */
+};
+
+/* ---- dump_main.c ---- */
+
+/* The kind of a file, as ncgen -k takes it. */
+const char *dump_kind(int format);
+
+/* ---- dump_select.c ---- */
+
+/* Fills wanted and bounds_owner. 0, or -1 after an error line. */
+int dump_select(struct dump *d);
+
+/* Is the numeric variable a time, and counted from when? With bounds, also if it
+ * holds the bounds of one. */
+bool dump_is_time(const struct dump *d, int varid, bool bounds, struct dump_epoch *epoch);
+
+/* ---- dump_att.c ---- */
+
+/* One attribute; owner is its variable's name as CDL writes it, or "". epoch is its
+ * variable's, if that is a time, else NULL. */
+void dump_attribute(struct dump *d, const char *owner, const struct cdf_att *a,
+                    const struct dump_epoch *epoch);
+
+/* ---- dump_header.c ---- */
+
+/* Everything up to the data. */
+void dump_header(struct dump *d);
+
+/* ---- dump_data.c ---- */
+
+/* The data of the variables wanted. 0, or -1 after an error line. */
+int dump_data(struct dump *d);
+
+#endif

@@ -1,0 +1,281 @@
+/* The data section. */
+#include <string.h>
+
+#include "base_error.h"
+#include "base_mem.h"
+#include "dump.h"
+#include "dump_name.h"
+#include "dump_read.h"
+#include "dump_text.h"
+#include "dump_value.h"
+#include "util_message.h"
+
+enum {
+    TILE = 1 << 17,  /* elements at a time */
+    END_ROOM = 2,    /* columns kept free at the end of a line */
+    SHORT_TOKEN = 2, /* a token this short is never moved to the next line */
+};
+
+/* A variable being written. Its last dimension makes rows. */
+struct walk {
+    struct dump *d;
+    const struct cdf_var *var;
+    char name[DUMP_NAME_SIZE];
+    int64_t total;  /* elements */
+    int64_t done;   /* elements written */
+    int64_t row;    /* elements of a row */
+    int64_t column; /* where the line being written has come to */
+    int64_t limit;  /* where it must end */
+    struct dump_format format;
+    struct dump_text text;
+    bool in_row;
+    char external[TILE * 8];
+    union dump_number values[TILE];
+};
+
+static int64_t dim_length(const struct walk *w, int i)
+{
+    return i == 0 && w->var->is_record ? w->d->file.header.numrecs : w->var->shape[i];
+}
+
+static void line_break(struct walk *w)
+{
+    util_out_bytes(&w->d->out, "\n    ", 5);
+    w->column = 4;
+}
+
+/* ---- indices in comments ---- */
+
+/* The indices of an element, but for the last `skip` dimensions; in C's order counted
+ * from 0, in Fortran's from 1. */
+static void put_indices(struct walk *w, int64_t element, int skip, char language)
+{
+    struct util_out *out = &w->d->out;
+    int n = w->var->ndims - skip, shown = 0;
+    int64_t volume = w->total;
+    if (language == 'f') {
+        for (int i = w->var->ndims - 1; i >= 0; i--) {
+            int64_t length = dim_length(w, i);
+            if (i < n)
+                util_out_print(out, "%s%lld", shown++ ? "," : "",
+                               (long long)(element % length + 1));
+            element /= length;
+        }
+        return;
+    }
+    for (int i = 0; i < n; i++) {
+        volume /= dim_length(w, i);
+        util_out_print(out, "%s%lld", shown++ ? "," : "", (long long)(element / volume));
+        element %= volume;
+    }
+}
+
+/* Behind a value or a row of text: which element it is, or its last one. */
+static void put_element_comment(struct walk *w, int64_t element)
+{
+    util_out_print(&w->d->out, "  // %s", w->name);
+    if (w->var->ndims > 0) {
+        util_out_bytes(&w->d->out, "(", 1);
+        put_indices(w, element, 0, w->d->options.language);
+        util_out_bytes(&w->d->out, ")", 1);
+    }
+    line_break(w);
+}
+
+/* Before a row. */
+static void put_row_comment(struct walk *w)
+{
+    struct util_out *out = &w->d->out;
+    bool fortran = w->d->options.language == 'f';
+    bool single = w->row == 1;
+    util_out_print(out, "// %s(", w->name);
+    if (fortran && single)
+        util_out_bytes(out, "1,", 2);
+    else if (fortran)
+        util_out_print(out, "1-%lld ,", (long long)w->row);
+    put_indices(w, w->done, 1, w->d->options.language);
+    if (!fortran && single)
+        util_out_bytes(out, ",0", 2);
+    else if (!fortran)
+        util_out_print(out, ", 0-%lld", (long long)w->row - 1);
+    util_out_bytes(out, ")", 1);
+    line_break(w);
+}
+
+/* ---- rows ---- */
+
+static void begin_row(struct walk *w)
+{
+    w->in_row = true;
+    if (w->var->ndims < 2) return;
+    if (w->done == 0) {
+        util_out_bytes(&w->d->out, "\n  ", 3);
+        w->column = 2;
+    }
+    if (w->d->options.brief) put_row_comment(w);
+}
+
+/* After the row's last element, which is also the variable's if all are done. */
+static void end_row(struct walk *w)
+{
+    struct util_out *out = &w->d->out;
+    bool last = w->done == w->total;
+    w->in_row = false;
+    if (w->d->options.full) {
+        util_out_bytes(out, last ? ";" : ",", 1);
+        put_element_comment(w, w->done - 1);
+    } else if (last)
+        util_out_text(out, " ;\n");
+    else {
+        util_out_text(out, ",\n  ");
+        w->column = 2;
+    }
+}
+
+/* ---- numbers ---- */
+
+/* One value; the text at `from` has room for two bytes more. */
+static void put_token(struct walk *w, char *from, size_t length)
+{
+    bool ends_row = (w->done + 1) % w->row == 0;
+    if (!ends_row) {
+        from[length++] = ',';
+        from[length++] = ' ';
+    }
+    if (length > SHORT_TOKEN && w->column + (int64_t)length > w->limit) line_break(w);
+    util_out_bytes(&w->d->out, from, length);
+    w->column += (int64_t)length;
+    w->done++;
+    if (ends_row)
+        end_row(w);
+    else if (w->d->options.full)
+        put_element_comment(w, w->done - 1);
+}
+
+static void put_numbers(struct walk *w, int64_t n)
+{
+    dump_decode(&w->format, w->values, w->external, (size_t)n);
+    for (int64_t i = 0; i < n; i++) {
+        char text[DUMP_VALUE_SIZE + 2];
+        if (!w->in_row) begin_row(w);
+        char *end = dump_put_value(&w->format, w->values[i], text);
+        put_token(w, text, (size_t)(end - text));
+    }
+}
+
+/* ---- text ---- */
+
+static void put_text(struct walk *w, int64_t n)
+{
+    for (int64_t i = 0; i < n;) {
+        if (!w->in_row) {
+            begin_row(w);
+            dump_text_begin(&w->text);
+        }
+        int64_t piece = w->row - w->done % w->row;
+        if (piece > n - i) piece = n - i;
+        dump_text_piece(&w->text, w->external + i, (size_t)piece);
+        i += piece;
+        w->done += piece;
+        if (w->done % w->row == 0) {
+            dump_text_end(&w->text);
+            end_row(w);
+        }
+    }
+}
+
+/* ---- variables ---- */
+
+static const struct cdf_att *find_att(struct walk *w, int varid, const char *name)
+{
+    int attid;
+    if (cdf_find_att(&w->d->file.header, varid, name, &attid) != NC_NOERR) return NULL;
+    return &w->var->atts.list[attid];
+}
+
+/* A variable of bytes has a fill value only if it says so. */
+static void set_fill(struct walk *w, int varid)
+{
+    const struct cdf_att *a = find_att(w, varid, "_FillValue");
+    bool own = a != NULL && a->type == w->var->type && a->nelems == 1;
+    bool byte = w->var->type == NC_BYTE || w->var->type == NC_UBYTE;
+    if (byte && !own) return;
+
+    char external[8];
+    union dump_number fill;
+    cdf_fill_value(&w->d->file.header, varid, external);
+    dump_decode(&w->format, &fill, external, 1);
+    dump_format_fill(&w->format, fill);
+}
+
+static void set_format(struct walk *w, int varid, struct dump_epoch *epoch)
+{
+    const struct dump_options *o = &w->d->options;
+    int type = w->var->type;
+    int digits = type == NC_FLOAT ? o->float_digits : o->double_digits;
+    dump_format_init(&w->format, type, digits);
+    set_fill(w, varid);
+
+    const struct cdf_att *a = find_att(w, varid, "C_format");
+    bool digits_given = w->format.kind == DUMP_REAL && digits != 0;
+    if (a != NULL && a->type == NC_CHAR && !digits_given)
+        dump_format_printf(&w->format, a->values, strnlen(a->values, (size_t)a->nelems));
+    if (dump_is_time(w->d, varid, true, epoch)) {
+        w->format.epoch = epoch;
+        w->format.date_mark = o->date_mark;
+    }
+}
+
+static int put_elements(struct walk *w, void (*put)(struct walk *, int64_t))
+{
+    struct dump_reader reader;
+    int64_t n = -1;
+    if (dump_reader_init(&reader, &w->d->file, w->var) == 0)
+        while ((n = dump_read(&reader, w->external, TILE)) > 0 && w->d->out.error == 0)
+            put(w, n);
+    dump_reader_free(&reader);
+    return n < 0 ? -1 : 0;
+}
+
+static int put_variable(struct walk *w, int varid)
+{
+    const struct cdf_header *h = &w->d->file.header;
+    w->var = &h->vars[varid];
+    w->total = w->var->is_record ? w->var->nelems * h->numrecs : w->var->nelems;
+    if (w->total == 0) return 0;
+    w->done = 0;
+    w->row = w->var->ndims > 0 ? dim_length(w, w->var->ndims - 1) : 1;
+    dump_name(w->name, sizeof w->name, w->var->name);
+    bool rows = w->var->ndims > 1;
+    util_out_print(&w->d->out, "\n %s =%s", w->name, rows ? "" : " ");
+    w->column = (int64_t)strlen(w->var->name) + 4; /* as ncdump counts it */
+
+    if (w->var->type == NC_CHAR) {
+        w->text =
+            (struct dump_text){.out = &w->d->out, .indent = "    ", .escape_high = true};
+        return put_elements(w, put_text);
+    }
+    struct dump_epoch epoch;
+    set_format(w, varid, &epoch);
+    return put_elements(w, put_numbers);
+}
+
+int dump_data(struct dump *d)
+{
+    const struct cdf_header *h = &d->file.header;
+    struct walk *w = base_malloc(sizeof *w);
+    if (w == NULL) {
+        util_message(DUMP_TOOL, NULL, -1, "%s", base_error_text(NC_ENOMEM));
+        return -1;
+    }
+    w->d = d;
+    w->in_row = false;
+    /* With a comment behind each value lines are not broken elsewhere. */
+    w->limit = d->options.full ? INT64_MAX : d->options.width - END_ROOM;
+    int status = 0;
+    if (h->nvars > 0) util_out_text(&d->out, "data:\n");
+    for (int i = 0; i < h->nvars && status == 0 && d->out.error == 0; i++)
+        if (d->wanted[i]) status = put_variable(w, i);
+    base_free(w);
+    return status;
+}

@@ -1,0 +1,83 @@
+/* Dimensions, variables and attributes. */
+#include <string.h>
+
+#include "dump.h"
+#include "dump_name.h"
+#include "dump_value.h"
+
+/* The dataset's name: the file's, without folders and extension. */
+static void put_dataset(struct dump *d)
+{
+    char base[NC_MAX_NAME + 1], name[DUMP_NAME_SIZE];
+    const char *from = d->options.name;
+    size_t length;
+    if (from != NULL)
+        length = strlen(from);
+    else {
+        const char *slash = strrchr(d->file.path, '/');
+        from = slash == NULL ? d->file.path : slash + 1;
+        const char *dot = strrchr(from, '.');
+        length = dot != NULL && dot > from ? (size_t)(dot - from) : strlen(from);
+    }
+    if (length > NC_MAX_NAME) length = NC_MAX_NAME;
+    memcpy(base, from, length);
+    base[length] = '\0';
+    dump_name(name, sizeof name, base);
+    util_out_print(&d->out, "netcdf %s {\n", name);
+}
+
+static void put_dimensions(struct dump *d)
+{
+    const struct cdf_header *h = &d->file.header;
+    if (h->ndims > 0) util_out_text(&d->out, "dimensions:\n");
+    for (int i = 0; i < h->ndims; i++) {
+        char name[DUMP_NAME_SIZE];
+        dump_name(name, sizeof name, h->dims[i].name);
+        if (i == h->unlimited)
+            util_out_print(&d->out, "\t%s = UNLIMITED ; // (%lld currently)\n", name,
+                           (long long)h->numrecs);
+        else
+            util_out_print(&d->out, "\t%s = %lld ;\n", name,
+                           (long long)h->dims[i].length);
+    }
+}
+
+static void put_variable(struct dump *d, int varid)
+{
+    const struct cdf_header *h = &d->file.header;
+    const struct cdf_var *v = &h->vars[varid];
+    char owner[DUMP_NAME_SIZE], name[DUMP_NAME_SIZE];
+    dump_name(owner, sizeof owner, v->name);
+    util_out_print(&d->out, "\t%s %s", dump_type_name(v->type), owner);
+    for (int i = 0; i < v->ndims; i++) {
+        dump_name(name, sizeof name, h->dims[v->dimids[i]].name);
+        util_out_print(&d->out, "%s%s", i == 0 ? "(" : ", ", name);
+    }
+    util_out_text(&d->out, v->ndims > 0 ? ") ;\n" : " ;\n");
+
+    struct dump_epoch epoch;
+    bool is_time = dump_is_time(d, varid, false, &epoch);
+    for (int i = 0; i < v->atts.count; i++)
+        dump_attribute(d, owner, &v->atts.list[i], is_time ? &epoch : NULL);
+}
+
+static void put_global_attributes(struct dump *d)
+{
+    const struct cdf_header *h = &d->file.header;
+    if (h->gatts.count > 0 || d->options.special)
+        util_out_text(&d->out, "\n// global attributes:\n");
+    for (int i = 0; i < h->gatts.count; i++)
+        dump_attribute(d, "", &h->gatts.list[i], NULL);
+    if (d->options.special)
+        util_out_print(&d->out, "\t\t:_Format = \"%s\" ;\n", dump_kind(h->format));
+}
+
+void dump_header(struct dump *d)
+{
+    put_dataset(d);
+    put_dimensions(d);
+    if (d->file.header.nvars > 0) util_out_text(&d->out, "variables:\n");
+    for (int i = 0; i < d->file.header.nvars; i++)
+        put_variable(d, i);
+    put_global_attributes(d);
+}

@@ -1,0 +1,89 @@
+/* Reading variables. */
+#include "dump_read.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base_mem.h"
+#include "dump.h"
+#include "util_message.h"
+
+/* Records are read together, and what lies between their pieces thrown away, if a gap
+ * costs less than a call. */
+enum { SPAN = 1 << 20, WORTHY_GAP = 1 << 12 };
+
+int dump_reader_init(struct dump_reader *r, const struct util_classic *file,
+                     const struct cdf_var *var)
+{
+    const struct cdf_header *h = &file->header;
+    *r = (struct dump_reader){
+        .file = file,
+        .var = var,
+        .element = cdf_type_size(var->type),
+        .total = var->is_record ? var->nelems * h->numrecs : var->nelems,
+    };
+    int64_t gap = h->record_size - var->nelems * r->element;
+    if (!var->is_record || gap > WORTHY_GAP || h->record_size > SPAN / 2) return 0;
+    r->span = base_malloc(SPAN);
+    if (r->span != NULL) return 0;
+    util_message(DUMP_TOOL, NULL, -1, "%s", strerror(ENOMEM));
+    return -1;
+}
+
+void dump_reader_free(struct dump_reader *r)
+{
+    base_free(r->span);
+}
+
+/* All these bytes, or an error line. */
+static int read_all(const struct dump_reader *r, int64_t offset, void *bytes,
+                    int64_t length)
+{
+    int64_t got = util_classic_read(r->file, offset, bytes, (size_t)length);
+    if (got == length) return 0;
+    if (got < 0)
+        util_message(DUMP_TOOL, r->file->path, offset, "variable '%s': %s", r->var->name,
+                     strerror(errno));
+    else
+        util_message(DUMP_TOOL, r->file->path, offset + got,
+                     "variable '%s': the file ends before its data do", r->var->name);
+    return -1;
+}
+
+/* Whole records from `record` on, at most `most` of them; returns how many. */
+static int64_t read_records(struct dump_reader *r, int64_t record, char *values,
+                            int64_t most)
+{
+    const struct cdf_header *h = &r->file->header;
+    int64_t piece = r->var->nelems * r->element;
+    int64_t n = SPAN / h->record_size;
+    if (n > most) n = most;
+    if (read_all(r, cdf_record_offset(h, r->var, record), r->span,
+                 (n - 1) * h->record_size + piece) != 0)
+        return -1;
+    for (int64_t i = 0; i < n; i++)
+        memcpy(values + i * piece, r->span + i * h->record_size, (size_t)piece);
+    return n;
+}
+
+int64_t dump_read(struct dump_reader *r, void *values, int64_t most)
+{
+    int64_t left = r->total - r->done;
+    if (left < most) most = left;
+    if (most == 0) return 0;
+
+    int64_t per_record = r->var->nelems;
+    int64_t record = r->done / per_record, within = r->done % per_record;
+    int64_t n;
+    if (r->span != NULL && within == 0 && most >= per_record) {
+        n = read_records(r, record, values, most / per_record);
+        if (n > 0) n *= per_record;
+    } else {
+        n = per_record - within < most ? per_record - within : most;
+        int64_t offset = cdf_record_offset(&r->file->header, r->var, record);
+        if (read_all(r, offset + within * r->element, values, n * r->element) != 0)
+            n = -1;
+    }
+    if (n > 0) r->done += n;
+    return n;
+}

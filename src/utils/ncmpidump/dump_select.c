@@ -1,0 +1,119 @@
+/* Which variables are shown, and which of them are times. */
+#include <string.h>
+
+#include "base_error.h"
+#include "base_mem.h"
+#include "dump.h"
+#include "dump_name.h"
+#include "util_message.h"
+
+/* A 1-dimensional variable with its dimension's name. */
+static bool is_coordinate(const struct cdf_header *h, const struct cdf_var *v)
+{
+    return v->ndims == 1 && strcmp(v->name, h->dims[v->dimids[0]].name) == 0;
+}
+
+/* The comma that ends the first name of a list, or the list's end. */
+static char *name_end(char *list)
+{
+    while (*list != ',' && *list != '\0')
+        list += *list == '\\' && list[1] != '\0' ? 2 : 1;
+    return list;
+}
+
+static int want_one(struct dump *d, char *name)
+{
+    int varid;
+    if (cdf_find_var(&d->file.header, name, &varid) != NC_NOERR) {
+        dump_plain_name(name);
+        if (cdf_find_var(&d->file.header, name, &varid) != NC_NOERR) {
+            util_message(DUMP_TOOL, d->file.path, -1, "no variable has the name '%s'",
+                         name);
+            return -1;
+        }
+    }
+    d->wanted[varid] = true;
+    return 0;
+}
+
+static int want_listed(struct dump *d)
+{
+    char *list = base_strdup(d->options.variables);
+    if (list == NULL) {
+        util_message(DUMP_TOOL, NULL, -1, "%s", base_error_text(NC_ENOMEM));
+        return -1;
+    }
+    int status = 0;
+    for (char *name = list; name != NULL && status == 0;) {
+        char *end = name_end(name);
+        char *next = *end == ',' ? end + 1 : NULL;
+        *end = '\0';
+        status = want_one(d, name);
+        name = next;
+    }
+    base_free(list);
+    return status;
+}
+
+/* A text attribute, up to its first NUL. False if there is none or it is a long one. */
+static bool text_of(const struct cdf_header *h, int varid, const char *name, char *text,
+                    size_t size)
+{
+    int attid;
+    if (cdf_find_att(h, varid, name, &attid) != NC_NOERR) return false;
+    const struct cdf_att *a = &h->vars[varid].atts.list[attid];
+    if (a->type != NC_CHAR || (uint64_t)a->nelems >= size) return false;
+    memcpy(text, a->values, (size_t)a->nelems);
+    text[a->nelems] = '\0';
+    return true;
+}
+
+static void find_bounds(struct dump *d)
+{
+    const struct cdf_header *h = &d->file.header;
+    for (int i = 0; i < h->nvars; i++) {
+        char name[NC_MAX_NAME + 1];
+        int varid;
+        if (text_of(h, i, "bounds", name, sizeof name) &&
+            cdf_find_var(h, name, &varid) == NC_NOERR)
+            d->bounds_owner[varid] = i;
+    }
+}
+
+int dump_select(struct dump *d)
+{
+    const struct cdf_header *h = &d->file.header;
+    size_t n = (size_t)h->nvars;
+    d->wanted = base_calloc(n, sizeof d->wanted[0]);
+    d->bounds_owner = base_malloc(n * sizeof d->bounds_owner[0]);
+    if (d->wanted == NULL || d->bounds_owner == NULL) {
+        util_message(DUMP_TOOL, NULL, -1, "%s", base_error_text(NC_ENOMEM));
+        return -1;
+    }
+    enum dump_part part = d->options.part;
+    for (int i = 0; i < h->nvars; i++) {
+        d->wanted[i] = part == DUMP_ALL ||
+                       (part == DUMP_COORDINATES && is_coordinate(h, &h->vars[i]));
+        d->bounds_owner[i] = -1;
+    }
+    if (d->options.date_mark != 0) find_bounds(d);
+    return part == DUMP_LISTED ? want_listed(d) : 0;
+}
+
+static bool parse_time(const struct cdf_header *h, int varid, struct dump_epoch *epoch)
+{
+    char units[128], calendar[128];
+    if (!text_of(h, varid, "units", units, sizeof units)) return false;
+    if (!text_of(h, varid, "calendar", calendar, sizeof calendar)) calendar[0] = '\0';
+    return dump_find_calendar(calendar, &epoch->calendar) &&
+           dump_parse_units(units, epoch);
+}
+
+bool dump_is_time(const struct dump *d, int varid, bool bounds, struct dump_epoch *epoch)
+{
+    const struct cdf_header *h = &d->file.header;
+    if (d->options.date_mark == 0 || h->vars[varid].type == NC_CHAR) return false;
+    if (parse_time(h, varid, epoch)) return true;
+    int owner = bounds ? d->bounds_owner[varid] : -1;
+    return owner >= 0 && parse_time(h, owner, epoch);
+}

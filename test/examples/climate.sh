@@ -1,0 +1,67 @@
+#!/bin/bash
+# The climatology of a small file, known by heart: packed values, some missing, a
+# dimension between time and latitude.
+support=${srcdir:-.}/test/support
+. "$support/tap.sh"
+. "$support/launch.sh"
+if ! command -v ncgen ncdump >/dev/null; then
+    echo "1..0 # SKIP no ncgen and ncdump"
+    exit
+fi
+dir=$(mktemp -d) || exit 99
+trap 'rm -rf "$dir"' EXIT
+
+cat >"$dir/in.cdl" <<'END'
+netcdf in {
+dimensions: time = UNLIMITED; z = 2; lat = 3; lon = 2;
+variables:
+    double lat(lat);
+        lat:units = "degrees_north";
+    short t(time, z, lat, lon);
+        t:_FillValue = -1s; t:scale_factor = 0.5; t:add_offset = 10.; t:units = "K";
+data:
+    lat = -30, 0, 30;
+    t = 0, 2, 4, 6, 8, -1,   9, 9, 9, 9, 9, 9,
+        4, 2, 8, 6, -1, -1,  9, 9, 9, 9, 9, 9;
+}
+END
+ncgen -k cdf5 -o "$dir/in.nc" "$dir/in.cdl" || exit 99
+
+climate() {
+    launch "$1" examples/climate/climate "$dir/in.nc" "${2:-t}" "$dir/out$1.nc"
+}
+holds() {
+    ncdump -v "$2" "$dir/out$1.nc" | sed '1,/^data:/d' | tr -d ' \n}' | grep -Fx "$3;"
+}
+has_header() {
+    ncdump -h "$dir/out$1.nc" | grep -F "$2"
+}
+# The bytes that plotfield points gnuplot to, for step $1.
+drawn() {
+    local f_begin f_stride begin
+    launch 1 examples/climate/plotfield f "$dir/out4.nc" t_anomaly >"$dir/fields" || return
+    eval "$(sed -n 's/^\(f_begin\|f_stride\) = /\1=/p' "$dir/fields")"
+    begin=$((f_begin + $1 * f_stride))
+    od -A n -j $begin -N 20 -t f4 --endian=big "$dir/out4.nc" | xargs | grep -Fx -e "$2"
+}
+complains() {
+    local said
+    said=$(climate 2 "$1" 2>&1) && return 1
+    echo "$said"
+    [ "$(grep -c "^climate: .*$2" <<<"$said")" = 1 ]
+}
+
+for n in 1 2 4; do
+    check "$n processes work it out" climate $n
+    check "$n processes: mean" holds $n t_mean 't_mean=11,11,13,13,14,_'
+    check "$n processes: anomalies" holds $n t_anomaly 't_anomaly=-1,0,-1,0,0,_,1,0,1,0,_,_'
+    check "$n processes: steps counted" holds $n t_counted 't_counted=2,2,2,2,1,0'
+    check "$n processes: coordinates" holds $n lat 'lat=-30,0,30'
+done
+check "the result is CDF-5" grep -qc $'^CDF\005' "$dir/out4.nc"
+check "attributes are copied" has_header 4 't_mean:units = "K"'
+check "the picture shows the first step" drawn 0 '-1 0 -1 0 0'
+check "and the second" drawn 1 '1 0 1 0 9.96921e+36'
+check "a variable that is not there is told once" complains salt 'salt: .*'
+check "and one of too few dimensions" complains lat 'lat: .*'
+finish

@@ -1,0 +1,67 @@
+#!/bin/bash
+# What a user does: install, compile the program in README.md with pkg-config's help, in
+# C and C++, against the shared and the static library, run it; uninstall.
+support=${srcdir:-.}/test/support
+readme=$(realpath "${srcdir:-.}/README.md")
+. "$support/tap.sh"
+. "$support/launch.sh"
+dir=$(mktemp -d) || exit 99
+trap 'rm -rf "$dir"' EXIT
+unset MAKEFLAGS MFLAGS MAKELEVEL DESTDIR
+MPICXX=${MPICC/mpicc/mpicxx}
+
+installed() {
+    (cd "$dir/root" && find . ! -type d)
+}
+install_it() {
+    make -s install "DESTDIR=$dir/root" && installed
+}
+has() {
+    find "$dir/root" -path "*/$1" | grep .
+}
+settings() {
+    PKG_CONFIG_PATH=$(dirname "$(has pkgconfig/pnetcdf.pc)") \
+        PKG_CONFIG_SYSROOT_DIR=$dir/root pkg-config "$@" pnetcdf
+}
+extract() {
+    sed -n '/^```c$/,/^```$/{/^```/d;p}' "$readme" >"$dir/ranks.c" &&
+        cp "$dir/ranks.c" "$dir/ranks.cc" && grep main "$dir/ranks.c"
+}
+shared() {
+    $1 -Wall -Werror -o "$dir/$3" "$dir/$2" $(settings --cflags --libs)
+}
+static() {
+    $1 -Wall -Werror -o "$dir/$3" "$dir/$2" $(settings --cflags) \
+        "$(has libpnetcdf.a)" $(settings --static --libs | tr ' ' '\n' | grep -v pnetcdf)
+}
+runs() (
+    export LD_LIBRARY_PATH=$(dirname "$(has libpnetcdf.so)")
+    cd "$dir" && rm -f ranks.nc && launch 3 "./$1" &&
+        printf '%d %d %d\n' 0 1 2 >expected &&
+        tail -c 12 ranks.nc | od -A n -t d4 --endian=big | xargs >found &&
+        cmp expected found
+)
+uninstall_it() {
+    make -s uninstall "DESTDIR=$dir/root" && installed && [ -z "$(installed)" ]
+}
+
+check "make install" install_it
+check "the header is there" has include/pnetcdf.h
+check "pkg-config's file is there" has pkgconfig/pnetcdf.pc
+check "README.md has a program" extract
+if ! command -v pkg-config >/dev/null; then
+    skip "programs are built and run" "no pkg-config"
+else
+    if [ -n "$(has libpnetcdf.so)" ]; then
+        check "in C, shared" shared "$MPICC" ranks.c c-shared
+        check "it runs" runs c-shared
+        check "in C++, shared" shared "$MPICXX" ranks.cc cc-shared
+        check "it runs" runs cc-shared
+    fi
+    if [ -n "$(has libpnetcdf.a)" ]; then
+        check "in C, static" static "$MPICC" ranks.c c-static
+        check "it runs" runs c-static
+    fi
+fi
+check "make uninstall leaves nothing" uninstall_it
+finish
