@@ -6,6 +6,8 @@
 #include "base_error.h"
 #include "mpio_tile.h"
 
+enum { MOST = 1 << 30 }; /* bytes of a round that a process can take */
+
 /* The steps, as a stream that can be cut anywhere. */
 struct steps {
     const struct cdf_header *before, *after;
@@ -90,10 +92,11 @@ int mpio_move(struct mpio *m, const struct cdf_header *before)
     struct driver_dataset *ds = m->base.ds;
     struct steps s = {.before = before, .after = &ds->header};
     struct round r = {0};
-    int64_t size = 0;
+    int64_t size = 0, chunk = ds->hints.move_chunk;
     bool more;
 
-    int err = deal(m, &s, ds->hints.move_chunk, &r, &more);
+    if (chunk > MOST) chunk = MOST;
+    int err = deal(m, &s, chunk, &r, &more);
     if (!more) return NC_NOERR;
 
     /* What others have written must be here before it is read, and the end of the file
@@ -107,7 +110,7 @@ int mpio_move(struct mpio *m, const struct cdf_header *before)
 
     while (more && err == NC_NOERR) {
         err = move_round(m, &r, err);
-        int dealt = deal(m, &s, ds->hints.move_chunk, &r, &more);
+        int dealt = deal(m, &s, chunk, &r, &more);
         if (err == NC_NOERR) err = dealt;
         err = driver_agree(ds, err, NULL, NULL, 0);
     }

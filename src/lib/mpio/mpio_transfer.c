@@ -5,6 +5,7 @@
 
 enum {
     DIRECT_BYTES = 1 << 20, /* a tile that stays in the cache on its way to the file */
+    VIEW_BYTES = 1 << 30,   /* as many as MPI's counts are to be trusted with */
     MAX_PIECES = 1 << 16,
     DIRECT_LENGTH = 512, /* runs at least this long are cheaper written alone */
     DIRECT_WASTE = 32    /* bytes read alone for each that is asked for, at most */
@@ -169,11 +170,12 @@ static bool choose_view(struct transfer *x, const int64_t *all)
  * rest goes without another; else there is one for each tile. */
 static void move_together(struct transfer *x, int64_t numrecs)
 {
+    int64_t staging = x->m->base.ds->hints.ibuf_size;
     int64_t all[NVALUES] = {[RECORDS] = numrecs};
     bool first = true;
     do {
         plan(x, DIRECT_BYTES);
-        if (wants_view(x)) plan(x, x->m->base.ds->hints.ibuf_size);
+        if (wants_view(x)) plan(x, staging < VIEW_BYTES ? staging : VIEW_BYTES);
         agree(x, all, first);
         first = false;
         if (!choose_view(x, all)) {
