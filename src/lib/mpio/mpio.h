@@ -11,6 +11,7 @@ struct mpio {
     bool created;            /* made by us and no enddef has completed yet */
     bool defined;            /* an enddef has completed: close gives the file its size */
     int64_t numrecs_in_file; /* what the header in the file says */
+    int64_t known_size;      /* the file has at least this many bytes, all know */
     unsigned char *staging;  /* kept between calls */
     size_t staging_size;
 };

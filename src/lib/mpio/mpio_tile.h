@@ -56,8 +56,8 @@ enum mpio_way {
 int mpio_tile_write(struct mpio *m, const struct mpio_tile *t, enum mpio_way way);
 int mpio_tile_read(struct mpio *m, const struct mpio_tile *t, enum mpio_way way);
 
-/* What reading the (sorted) tile direct costs, in bytes: those read, and for each call what
- * could be read in its time. */
+/* What reading the (sorted) tile direct costs, in bytes: those read, and for each call
+ * what could be read in its time. */
 int64_t mpio_tile_read_cost(const struct mpio_tile *t);
 
 /* Requests on their way to or from tiles. The file side runs ahead of the memory side. */

@@ -122,22 +122,20 @@ static bool wants_view(struct transfer *x)
     return mpio_tile_read_cost(t) > DIRECT_WASTE * t->used;
 }
 
-/* Where the tile ends if that is behind the file's end, else 0. */
-static int64_t behind_end(struct transfer *x)
+/* Where the tile ends in the file. */
+static int64_t end_of(const struct mpio_tile *t)
 {
-    const struct mpio_tile *t = &x->tile;
-    int64_t size, high = 0;
-    if (t->npieces == 0 || mpio_file_size(&x->m->file, &size) != NC_NOERR) return 0;
+    int64_t high = 0;
     for (int64_t i = 0; i < t->npieces; i++)
         if (t->pieces[i].offset + t->pieces[i].length > high)
             high = t->pieces[i].offset + t->pieces[i].length;
-    return high > size ? high : 0;
+    return high;
 }
 
 /* ---- collective ---- */
 
 /* What the processes tell each other before a tile: the maximum of each. */
-enum { RECORDS, VIEW, BEHIND, MORE, NVALUES };
+enum { RECORDS, VIEW, HIGH, MORE, NVALUES };
 
 /* The agreement before a tile, the first of a call or not. */
 static void agree(struct transfer *x, int64_t *all, bool first)
@@ -145,11 +143,24 @@ static void agree(struct transfer *x, int64_t *all, bool first)
     struct driver_dataset *ds = x->m->base.ds;
     int failed = NC_NOERR;
     all[VIEW] = wants_view(x);
-    all[BEHIND] = behind_end(x);
+    all[HIGH] = end_of(&x->tile);
     all[MORE] = !mpio_stream_ended(&x->stream);
     driver_agree(ds, x->error, first ? &failed : NULL, all, NVALUES);
     note(x, failed);
     if (first && x->stream.put) ds->header.numrecs = all[RECORDS];
+}
+
+/* Does the file reach as far as that? What is known is remembered: no file shrinks while
+ * it is open. Collective, and the same everywhere. */
+static bool reaches(struct transfer *x, int64_t high)
+{
+    struct mpio *m = x->m;
+    if (high <= m->known_size) return true;
+    int64_t size = 0;
+    int err = mpio_file_size(&m->file, &size);
+    err = driver_agree(m->base.ds, err, NULL, &size, 1);
+    if (err == NC_NOERR) m->known_size = size;
+    return high <= m->known_size;
 }
 
 /* Does the tile go through a view? A view must stay within the file: ROMIO reads what
@@ -160,9 +171,10 @@ static bool choose_view(struct transfer *x, const int64_t *all)
 {
     struct mpio *m = x->m;
     if (!all[VIEW] && !m->file.no_indep) return false;
-    if (!all[BEHIND]) return true;
+    if (reaches(x, all[HIGH])) return true;
     if (!x->stream.put && !(m->file.no_indep && m->base.ds->writable)) return false;
-    note(x, mpio_file_resize(&m->file, all[BEHIND]));
+    note(x, mpio_file_resize(&m->file, all[HIGH]));
+    m->known_size = all[HIGH];
     return true;
 }
 
