@@ -1,5 +1,6 @@
 /* Every typed and flexible function is called, and what it reads or leaves in the file is
- * compared with a model in plain memory. On more than two processes a third of them is. */
+ * compared with a model in plain memory. On more than two processes a third of them is.
+ */
 #include "api_calls.h"
 #include "check.h"
 

@@ -15,8 +15,10 @@ libcalls_la_SOURCES = test/api/api_calls.h
 nodist_libcalls_la_SOURCES = test/api/api_calls.c
 libcalls_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/api
 
-check_PROGRAMS += test/api/api_every.mpi
-TESTS += test/api/api_every.mpi
+check_PROGRAMS += test/api/api_atts.mpi test/api/api_every.mpi
+TESTS += test/api/api_atts.mpi test/api/api_every.mpi
+test_api_api_atts_mpi_SOURCES = test/api/api_atts.c
+test_api_api_atts_mpi_LDADD = libcalls.la $(MPI_TEST_LIBS)
 test_api_api_every_mpi_SOURCES = test/api/api_every.c
 test_api_api_every_mpi_LDADD = libcalls.la $(MPI_TEST_LIBS)
 
