@@ -1,3 +1,4 @@
 # The example programs, and what a user does with an installed library.
-TESTS += test/examples/climate.sh test/examples/install.sh
-EXTRA_DIST += test/examples/climate.sh test/examples/install.sh
+example_tests = test/examples/climate.sh test/examples/install.sh test/examples/programs.sh
+TESTS += $(example_tests)
+EXTRA_DIST += $(example_tests)

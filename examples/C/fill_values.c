@@ -1,0 +1,89 @@
+/* Elements that nobody writes: in fill mode they have a fill value, which readers take
+ * for "no data".
+ *
+ *     mpicc -o fill_values fill_values.c $(pkg-config --cflags --libs pnetcdf)
+ *     mpiexec -n 4 ./fill_values
+ */
+#include <mpi.h>
+#include <pnetcdf.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Every function tells by its result whether it did what it should. One process that
+ * stops would leave the others waiting, so all are stopped. */
+static void check(int status, int line)
+{
+    if (status == NC_NOERR) return;
+    fprintf(stderr, "%s, line %d: %s\n", __FILE__, line, ncmpi_strerror(status));
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+}
+#define CHECK(call) check(call, __LINE__)
+
+enum { LENGTH = 12 };
+
+static void define(int file, int *vars)
+{
+    int dims[2];
+    const float none = -999;
+    CHECK(ncmpi_def_dim(file, "time", NC_UNLIMITED, &dims[0]));
+    CHECK(ncmpi_def_dim(file, "x", LENGTH, &dims[1]));
+    CHECK(ncmpi_def_var(file, "default_fill", NC_INT, 1, &dims[1], &vars[0]));
+    CHECK(ncmpi_def_var(file, "own_fill", NC_FLOAT, 1, &dims[1], &vars[1]));
+    CHECK(ncmpi_def_var(file, "records", NC_FLOAT, 2, dims, &vars[2]));
+
+    /* Filling costs a write of its own, so it is off until it is asked for: for one
+     * variable and with its own value, which becomes its attribute _FillValue; ... */
+    CHECK(ncmpi_def_var_fill(file, vars[1], 0, &none));
+    CHECK(ncmpi_def_var_fill(file, vars[2], 0, &none));
+    /* ... or with the default value of its type. NC_FILL_INT is that of int. */
+    CHECK(ncmpi_def_var_fill(file, vars[0], 0, NULL));
+    CHECK(ncmpi_enddef(file)); /* here the fixed-size variables are filled */
+}
+
+/* Process r writes elements r, r + nprocs ... of the first half; the rest stays. */
+static void write_half(int file, int var, int rank, int nprocs)
+{
+    float values[LENGTH];
+    MPI_Offset start = rank, stride = nprocs;
+    MPI_Offset count = rank < LENGTH / 2 ? (LENGTH / 2 - rank - 1) / nprocs + 1 : 0;
+    if (count == 0) start = 0; /* nothing to write: take part all the same */
+    for (MPI_Offset i = 0; i < count; i++)
+        values[i] = (float)(start + i * stride);
+    CHECK(ncmpi_put_vars_float_all(file, var, &start, &count, &stride, values));
+}
+
+int main(int argc, char **argv)
+{
+    int rank, nprocs, file, vars[3], off;
+    float none, values[2 * LENGTH];
+    const char *path = argc > 1 ? argv[1] : "fill_values.nc";
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &nprocs);
+
+    CHECK(ncmpi_create(MPI_COMM_WORLD, path, NC_CLOBBER, MPI_INFO_NULL, &file));
+    define(file, vars);
+    write_half(file, vars[0], rank, nprocs);
+    write_half(file, vars[1], rank, nprocs);
+
+    /* Records are filled one by one, on request; then part of them may be written. */
+    for (MPI_Offset record = 0; record < 2; record++)
+        CHECK(ncmpi_fill_var_rec(file, vars[2], record));
+    MPI_Offset place[2] = {1, LENGTH - 1}, one[2] = {1, rank == 0};
+    const float last = 1;
+    CHECK(ncmpi_put_vara_float_all(file, vars[2], place, one, &last));
+    CHECK(ncmpi_sync(file));
+
+    /* How a reader finds out: `off` is 1 where a variable is not filled. */
+    CHECK(ncmpi_inq_var_fill(file, vars[2], &off, &none));
+    CHECK(ncmpi_get_var_float_all(file, vars[2], values));
+    int missing = 0;
+    for (int i = 0; i < 2 * LENGTH; i++)
+        missing += values[i] == none;
+    printf("process %d: %d of %d elements have no data\n", rank, missing, 2 * LENGTH);
+    if (off || missing != 2 * LENGTH - 1) CHECK(NC_EREAD);
+
+    CHECK(ncmpi_close(file));
+    MPI_Finalize();
+    return EXIT_SUCCESS;
+}
