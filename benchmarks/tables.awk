@@ -1,6 +1,7 @@
 # From single measurements to tables of medians.
 #   -v names="ours peer"   the libraries, in the order of the columns
 #   -v plot=1              the rates as a table for gnuplot instead
+#   -v cpu=1               rates by CPU time, not by the clock
 # Input: library, folder, then a line of the benchmark program:
 #   time WORKLOAD OP WAY VARIANT PROCESSES BYTES WALL CPU
 #   count WORKLOAD OP WAY VARIANT PROCESSES WHAT MOST SUM
@@ -18,7 +19,7 @@ function known(key) { return key in values }
 $3 == "time" {
     row = $2 OFS $8 OFS $4 OFS $5 OFS $7
     if (!(row in bytes)) { rows[++nrows] = row; bytes[row] = $9 }
-    values[row OFS $1 OFS $6] = values[row OFS $1 OFS $6] " " $10
+    values[row OFS $1 OFS $6] = values[row OFS $1 OFS $6] " " (cpu && $9 > 0 ? $11 : $10)
     values[row OFS $1 OFS $6 OFS "cpu"] = values[row OFS $1 OFS $6 OFS "cpu"] " " $11
 }
 
