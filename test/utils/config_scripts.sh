@@ -1,0 +1,85 @@
+#!/bin/bash
+# pnetcdf-config and pnetcdf_version: one answer an option, in the known forms, and the
+# same as pnetcdf.h and pnetcdf.pc have it.
+. "${srcdir:-.}/test/support/tap.sh"
+config=src/utils/pnetcdf-config/pnetcdf-config
+version=src/utils/pnetcdf_version/pnetcdf_version
+
+# answers FORM OPTION...: each option prints one line, of that form.
+answers() {
+    local form=$1 option out
+    shift
+    for option in "$@"; do
+        out=$("$config" "--$option") && [[ $out =~ $form ]] && [ "$(wc -l <<<"$out")" = 1 ] ||
+            { echo "--$option: $out"; return 1; }
+    done
+}
+# is MACRO OPTION ON OFF: the option says ON if the macro of pnetcdf.h is not 0.
+is() {
+    local value
+    value=$(sed -n "s/^#define PNETCDF_$1 //p" include/pnetcdf.h)
+    [ "$("$config" "--$2")" = "$([ "$value" = 0 ] && echo "$4" || echo "$3")" ] ||
+        { echo "--$2: $("$config" "--$2"), $1 $value"; return 1; }
+}
+features_agree() {
+    is ENABLE_FORTRAN has-fortran yes no && is ENABLE_CXX has-c++ yes no || return 1
+    local pair
+    for pair in RELAX_COORD_BOUND:relax-coord-bound BYTE_SWAP_IN_PLACE:in-place-swap \
+        ERANGE_FILL:erange-fill SUBFILING:subfiling \
+        NULL_BYTE_HEADER_PADDING:null-byte-header-padding \
+        BURST_BUFFERING:burst-buffering PROFILING:profiling THREAD_SAFE:thread-safe \
+        DEBUG_MODE:debug DRIVER_NETCDF4:netcdf4 DRIVER_ADIOS:adios; do
+        is "${pair%:*}" "${pair#*:}" enabled disabled || return 1
+    done
+}
+places_agree() {
+    local name
+    for name in prefix includedir libdir; do
+        [ "$("$config" --$name)" = "$(PKG_CONFIG_PATH=. pkg-config --variable=$name pnetcdf)" ] ||
+            return 1
+    done
+}
+# The manual page and --help tell of every option that --all answers.
+is_described() {
+    local option
+    "$config" --all | sed -n 's/^  --\([^ ]*\) .*/\1/p' >"$scratch/options"
+    [ "$(wc -l <"$scratch/options")" -ge 30 ] || return 1
+    while read -r option; do
+        "$config" --help | grep -qE -- "--${option//+/\\+}( |$)" &&
+            sed 's/\\-/-/g' "${srcdir:-.}/src/utils/pnetcdf-config/pnetcdf-config.1" |
+            grep -qE -- "--${option//+/\\+}( |\$)" || { echo "--$option"; return 1; }
+    done <"$scratch/options"
+}
+fails() { ! "$@"; }
+two_options() { [ "$("$config" --cc --version | wc -l)" = 2 ]; }
+version_says() { "$version" "${@:2}" | grep -E "$1"; }
+only_says() { version_says "$@" && [ "$("$version" "${@:2}" | wc -l)" = 1 ]; }
+
+scratch=$(mktemp -d) || exit 99
+trap 'rm -rf "$scratch"' EXIT
+number=$(sed -n 's/^#define PNETCDF_VERSION "\(.*\)"$/\1/p' include/pnetcdf.h)
+
+check "--version" answers "^PnetCDF ${number//./\\.}$" version
+check "compilers and flags" answers '' cc cflags ldflags f77 fflags fc fcflags c++ cxxflags
+check "where the header is" answers '^-I/' cppflags fppflags
+check "the library" answers '-lpnetcdf' libs
+check "dates" answers '^[0-9]{1,2} [A-Z][a-z]{2} [0-9]{4}$' release-date config-date
+check "places" answers '^/' prefix includedir libdir
+check "yes or no" answers '^(yes|no)$' has-fortran has-c++
+check "features are those of pnetcdf.h" features_agree
+if command -v pkg-config >/dev/null; then
+    check "places are those of pnetcdf.pc" places_agree
+else
+    skip "places are those of pnetcdf.pc" "no pkg-config"
+fi
+check "several options at once" two_options
+check "every option is described" is_described
+check "an unknown option is refused" fails "$config" --no-such-thing
+check "no option at all is refused" fails "$config"
+check "pnetcdf_version begins as known" version_says "^PnetCDF Version:[[:blank:]]*${number//./\\.}$"
+check "-v prints the version alone" only_says '^PnetCDF Version:' -v
+check "-d prints the date alone" only_says '^PnetCDF Release date:' -d
+check "-c prints the options of configure" version_says '^PnetCDF configure:' -c
+check "-b prints the compilers" version_says "^MPICC:[[:blank:]]*${MPICC%% *}" -b
+check "an unknown option is refused" fails "$version" -x
+finish
