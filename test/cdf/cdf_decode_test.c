@@ -249,6 +249,33 @@ static void of_two_with_one_name_the_first_is_found(void **state)
     cdf_free(&h);
 }
 
+static void the_second_attribute_of_a_name_follows_the_first(void **state)
+{
+    (void)state;
+    struct draft d;
+    struct cdf_header h;
+    int id;
+    for (int rename = 0; rename < 2; rename++) {
+        begin(&d, 1, 0);
+        list(&d, 0, 0);
+        list(&d, 12, 40);
+        for (int i = 0; i < 40; i++) {
+            name(&d, i % 20 == 7 ? "twin" : i % 2 ? "odd" : "even");
+            u32(&d, NC_INT);
+            count(&d, 0);
+        }
+        list(&d, 0, 0);
+        assert_int_equal(NC_NOERR, decode(&d, &h));
+        assert_int_equal(NC_NOERR, cdf_find_att(&h, NC_GLOBAL, "twin", &id));
+        assert_int_equal(7, id);
+        assert_int_equal(NC_NOERR, rename ? cdf_rename_att(&h, NC_GLOBAL, "twin", "x")
+                                          : cdf_del_att(&h, NC_GLOBAL, "twin"));
+        assert_int_equal(NC_NOERR, cdf_find_att(&h, NC_GLOBAL, "twin", &id));
+        assert_int_equal(rename ? 27 : 26, id);
+        cdf_free(&h);
+    }
+}
+
 /* ---- files that are something else ---- */
 
 static int decode_bytes(const void *bytes, size_t n, int64_t file_size)
@@ -304,6 +331,21 @@ static void other_formats_are_named(void **state)
     assert_int_equal(NC_ENOTNC, decode_bytes("GIF89a..", 8, 8));
     assert_int_equal(NC_ENOTNC, decode_bytes("CE", 2, 100));
     assert_int_equal(CDF_MORE, decode_bytes("CD", 2, 100));
+}
+
+static void signatures_tell_the_format(void **state)
+{
+    (void)state;
+    char bytes[600] = "";
+    assert_int_equal(NC_FORMAT_CLASSIC, cdf_signature("CDF\1", 4));
+    assert_int_equal(NC_FORMAT_CDF2, cdf_signature("CDF\2", 4));
+    assert_int_equal(NC_FORMAT_CDF5, cdf_signature("CDF\5", 4));
+    assert_int_equal(NC_FORMAT_UNKNOWN, cdf_signature("CDF\5", 3));
+    assert_int_equal(NC_FORMAT_UNKNOWN, cdf_signature("CDF\4", 4));
+    assert_int_equal(NC_FORMAT_UNKNOWN, cdf_signature("", 0));
+    assert_int_equal(NC_FORMAT_BP, cdf_signature("ADIOS-BP v2.9", 13));
+    memcpy(bytes + 512, "\211HDF\r\n\032\n", 8);
+    assert_int_equal(NC_FORMAT_NETCDF4, cdf_signature(bytes, sizeof bytes));
 }
 
 /* ---- broken headers ---- */
@@ -513,9 +555,11 @@ int main(void)
         cmocka_unit_test(any_padding_is_accepted),
         cmocka_unit_test(a_counted_nul_is_no_part_of_a_name),
         cmocka_unit_test(of_two_with_one_name_the_first_is_found),
+        cmocka_unit_test(the_second_attribute_of_a_name_follows_the_first),
         cmocka_unit_test(an_empty_file_is_called_empty),
         cmocka_unit_test(hdf5_is_recognised_where_it_may_start),
         cmocka_unit_test(other_formats_are_named),
+        cmocka_unit_test(signatures_tell_the_format),
         cmocka_unit_test(thirteen_bytes_once_harmful),
         cmocka_unit_test(counts_larger_than_the_file_are_refused),
         cmocka_unit_test(tags_and_counts_must_fit),

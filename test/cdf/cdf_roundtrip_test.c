@@ -33,6 +33,29 @@ static void what_was_encoded_is_decoded(void **state)
     assert_int_equal(0, base_mem_in_use());
 }
 
+static void numrecs_can_be_rewritten_in_place(void **state)
+{
+    (void)state;
+    const int64_t records[] = {0xfedcba98, 0xfedcba98, 0x123456789abc};
+    for (int i = 0; i < 3; i++) {
+        struct cdf_header h, back;
+        unsigned char field[8];
+        size_t length;
+        random_header(&h, formats[i]);
+        unsigned char *bytes = encoded(&h, &length);
+        int width = cdf_encode_numrecs(formats[i], records[i], field);
+        assert_int_equal(formats[i] == 5 ? 8 : 4, width);
+        memcpy(bytes + 4, field, (size_t)width);
+        assert_int_equal(NC_NOERR, cdf_decode(&back, bytes, length, INT64_MAX, NULL));
+        assert_int_equal(records[i], back.numrecs);
+        back.numrecs = h.numrecs;
+        assert_int_equal(0, headers_differ(&h, &back));
+        free(bytes);
+        cdf_free(&h);
+        cdf_free(&back);
+    }
+}
+
 static void names_are_found_after_decoding(void **state)
 {
     (void)state;
@@ -153,6 +176,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_is_bounded_by_the_length),
         cmocka_unit_test(what_was_encoded_is_decoded),
+        cmocka_unit_test(numrecs_can_be_rewritten_in_place),
         cmocka_unit_test(names_are_found_after_decoding),
         cmocka_unit_test(every_truncation_is_seen),
         cmocka_unit_test(damage_never_harms),

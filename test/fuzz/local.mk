@@ -2,7 +2,7 @@
 # the sanitizers; `make fuzz` looks for new inputs (FUZZ_CC must be clang).
 fuzzed_sources = $(cdf_sources) $(base_serial_sources)
 replay_sources = test/fuzz/replay.c test/fuzz/cdf_fuzz.c test/fuzz/cdf_fuzz.h
-EXTRA_DIST += test/fuzz/cdf.dict test/fuzz/corpus
+EXTRA_DIST += test/fuzz/README.md test/fuzz/cdf.dict test/fuzz/corpus
 
 check_PROGRAMS += test/fuzz/replay.unit
 TESTS += test/fuzz/replay.unit
