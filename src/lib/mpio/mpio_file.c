@@ -90,6 +90,20 @@ static int check_written(int mpi, MPI_Status *status, int64_t n)
                           (long long)done, (long long)n);
 }
 
+/* Nothing came from offset: that is the file's end, or an error that MPI-IO kept to
+ * itself (Open MPI does). */
+static int read_nothing(struct mpio_file *f, int64_t offset, void *bytes, int64_t n)
+{
+    int64_t size;
+    int err = mpio_file_size(f, &size);
+    if (err != NC_NOERR) return err;
+    if (offset < size)
+        return base_error_set(NC_EREAD, "nothing could be read at byte %lld of %lld",
+                              (long long)offset, (long long)size);
+    memset(bytes, 0, (size_t)n);
+    return NC_NOERR;
+}
+
 int mpio_file_read(struct mpio_file *f, int64_t offset, void *bytes, int64_t n)
 {
     unsigned char *p = bytes;
@@ -100,10 +114,7 @@ int mpio_file_read(struct mpio_file *f, int64_t offset, void *bytes, int64_t n)
         if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EREAD, "reading");
         int64_t done = moved(&status, piece);
         f->ds->get_bytes += done;
-        if (done == 0) {
-            memset(p, 0, (size_t)n);
-            return NC_NOERR;
-        }
+        if (done == 0) return read_nothing(f, offset, p, n);
         p += done;
         offset += done;
         n -= done;
@@ -118,12 +129,12 @@ int mpio_file_write(struct mpio_file *f, int64_t offset, const void *bytes, int6
         MPI_Status status;
         int64_t piece = n < PIECE ? n : PIECE;
         int mpi = MPI_File_write_at(f->bytes, offset, p, (int)piece, MPI_BYTE, &status);
-        int err = check_written(mpi, &status, piece);
-        if (err != NC_NOERR) return err;
-        f->ds->put_bytes += piece;
-        p += piece;
-        offset += piece;
-        n -= piece;
+        int64_t done = mpi == MPI_SUCCESS ? moved(&status, piece) : 0;
+        if (done == 0) return check_written(mpi, &status, piece);
+        f->ds->put_bytes += done;
+        p += done; /* what was left out is tried again, or fails then */
+        offset += done;
+        n -= done;
     }
     return NC_NOERR;
 }
