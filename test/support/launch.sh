@@ -38,7 +38,7 @@ launch_stacks() {
     for pid in $(launch_survivors); do
         case $(readlink "/proc/$pid/exe") in */bash|*/dash|*/timeout|*hydra*|*mpiexec*|*orte*) continue ;; esac
         echo "# stack of process $pid:"
-        timeout 20 gdb -p "$pid" -batch -nx -ex 'thread 1' -ex 'bt 20' </dev/null 2>/dev/null |
+        timeout 20 gdb -p "$pid" -batch -nx -ex 'bt 20' </dev/null 2>/dev/null |
             grep '^#' | sed 's/^/#   /'
     done
 }
