@@ -91,7 +91,7 @@ static void bandwidth(const char *what, struct region *r)
 
 int main(void)
 {
-    const int64_t count[] = {4096, 1024}, stride[] = {8, 4096 * 8};
+    const int64_t count[] = {4096, 1024}, stride[] = {8, 4096L * 8};
     walk("4-byte runs, 3-D slab, strips of 128", slab(256, 256, 128, 2, 4), INT64_MAX);
     walk("4-byte runs, 3-D slab, strips of 4", slab(256, 256, 4, 2, 4), INT64_MAX);
     walk("4-byte runs, 3-D slab, one at a time", slab(256, 256, 128, 2, 4), 1);

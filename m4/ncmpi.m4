@@ -56,6 +56,20 @@ AC_DEFUN([NCMPI_CFLAGS], [
     AC_SUBST([AM_CFLAGS], [$ncmpi_flags])
 ])
 
+# NCMPI_SANITIZERS: all is built so that wrong accesses and undefined behaviour end a test.
+AC_DEFUN([NCMPI_SANITIZERS], [
+    AC_ARG_ENABLE([sanitizers],
+        [AS_HELP_STRING([--enable-sanitizers],
+            [build with the sanitizers for addresses and undefined behaviour (for tests)])],
+        [], [enable_sanitizers=no])
+    AS_IF([test "$enable_sanitizers" = yes], [
+        CFLAGS="$CFLAGS -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
+        LDFLAGS="$LDFLAGS -fsanitize=address,undefined"
+        AC_MSG_CHECKING([whether $CC has the sanitizers])
+        AC_LINK_IFELSE([AC_LANG_PROGRAM([])], [AC_MSG_RESULT([yes])],
+            [AC_MSG_RESULT([no]); AC_MSG_ERROR([$CC cannot link with the sanitizers])])])
+])
+
 # AX_NCMPI_TRY_FLAG(FLAG): adds it to ncmpi_flags if the compiler takes it.
 AC_DEFUN([AX_NCMPI_TRY_FLAG], [
     ncmpi_saved=$CFLAGS

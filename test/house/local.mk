@@ -3,3 +3,9 @@ house_tests = test/house/rooms.sh test/house/sizes.sh test/house/marks.sh \
 	test/house/format.sh test/house/exports.sh
 TESTS += $(house_tests)
 EXTRA_DIST += $(house_tests)
+
+EXTRA_DIST += test/house/lint .clang-format .clang-tidy test/.clang-tidy
+.PHONY: lint
+lint: all
+	$(AM_V_at)$(BASH_PATH) $(srcdir)/test/house/lint $(DEFS) -I. $(AM_CPPFLAGS) \
+		`$(MPICC) -show -c x.c | tr ' ' '\n' | grep '^-I'`

@@ -15,5 +15,6 @@ none() {
 
 check "nothing is left to do" none 'TO[D]O|FIX[M]E|HA[C]K\b'
 check "no code is switched off" none '^[[:blank:]]*#[[:blank:]]*if[[:blank:]]+[0]\b'
+check "no merge was left half done" none '^(<{7}|>{7}) '
 check "no blanks at the ends of lines" none '[[:blank:]]$'
 finish

@@ -14,6 +14,9 @@ driver driver base cdf conv region
 mpio mpio driver base cdf conv region
 api api driver base cdf conv region'
 
+# The registry knows every driver.
+exceptions='driver.c mpio.h'
+
 # The sources of the library, generated ones too.
 sources() {
     find "$top/src/lib" src/lib -name '*.[ch]' | sed 's|^\./||' | sort -u
@@ -39,15 +42,18 @@ every_room_has_a_law() {
 includes_keep_the_law() {
     {
         echo "$laws" | sed 's/^/law /'
+        echo "$exceptions" | sed 's/^/but /'
         sources | sed -nE 's|.*src/lib/([^/]*)/.*/?([^/]*\.h)$|home \1 &|p'
         includes | sed 's/^/inc /'
     } | awk '
         $1 == "law" { for (i = 3; i <= NF; i++) may[$2, $i] = 1 }
+        $1 == "but" { but[$2, $3] = 1 }
         $1 == "home" { name = $3; sub(".*/", "", name); home[name] = $2 }
         $1 == "inc" {
             n++
             name = $4; sub(".*/", "", name)
-            if (name in home && !(($3, home[name]) in may)) {
+            file = $2; sub(".*/", "", file)
+            if (name in home && !(($3, home[name]) in may) && !((file, name) in but)) {
                 print $2 " includes " $4
                 bad = 1
             }

@@ -3,10 +3,9 @@
 
 #include "region_mpi.h"
 
-#include <limits.h>
-
 #include "base_error.h"
 #include "base_mem.h"
+#include "base_mpi.h"
 #include "region_tree.h"
 
 /* Where an argument of a constructor is found: MPI keeps three lists. */
@@ -34,14 +33,6 @@ struct contents {
     bool overflow;
 };
 
-static int failed(int code, int mpi_error, const char *call)
-{
-    char text[MPI_MAX_ERROR_STRING] = "";
-    int length;
-    if (MPI_Error_string(mpi_error, text, &length) != MPI_SUCCESS) text[0] = '\0';
-    return base_error_set(code, "%s: %s", call, text);
-}
-
 /* ---- what MPI tells ---- */
 
 /* A type made with large counts can be asked about with large counts only. */
@@ -58,8 +49,7 @@ static int ask_envelope(MPI_Datatype type, struct contents *c)
     c->n[COUNTS] = 0;
     c->n[TYPES] = types;
 #endif
-    if (err == MPI_SUCCESS) return NC_NOERR;
-    return failed(NC_EUNSPTETYPE, err, "MPI_Type_get_envelope");
+    return base_mpi_error(err, NC_EUNSPTETYPE, "MPI_Type_get_envelope");
 }
 
 static int ask_contents(MPI_Datatype type, const struct contents *c)
@@ -72,8 +62,7 @@ static int ask_contents(MPI_Datatype type, const struct contents *c)
     int err = MPI_Type_get_contents(type, (int)c->n[INTS], (int)c->n[ADDRESSES],
                                     (int)c->n[TYPES], c->ints, c->addresses, c->types);
 #endif
-    if (err == MPI_SUCCESS) return NC_NOERR;
-    return failed(NC_EUNSPTETYPE, err, "MPI_Type_get_contents");
+    return base_mpi_error(err, NC_EUNSPTETYPE, "MPI_Type_get_contents");
 }
 
 static bool predefined(int combiner)
@@ -88,15 +77,15 @@ static int release_type(MPI_Datatype type)
     struct contents c;
     int err = ask_envelope(type, &c);
     if (err != NC_NOERR || predefined(c.combiner)) return err;
-    err = MPI_Type_free(&type);
-    return err == MPI_SUCCESS ? NC_NOERR : failed(NC_EUNSPTETYPE, err, "MPI_Type_free");
+    return base_mpi_error(MPI_Type_free(&type), NC_EUNSPTETYPE, "MPI_Type_free");
 }
 
 static int ask_extent(MPI_Datatype type, int64_t *extent)
 {
     MPI_Count low, length;
     int err = MPI_Type_get_extent_x(type, &low, &length);
-    if (err != MPI_SUCCESS) return failed(NC_EUNSPTETYPE, err, "MPI_Type_get_extent_x");
+    if (err != MPI_SUCCESS)
+        return base_mpi_error(err, NC_EUNSPTETYPE, "MPI_Type_get_extent_x");
     *extent = length;
     return NC_NOERR;
 }
@@ -445,7 +434,7 @@ static int take_named(MPI_Datatype type, struct part *part)
         return base_error_set(NC_EUNSPTETYPE, "MPI type %s", name);
     }
     int err = MPI_Type_size_x(type, &size);
-    if (err != MPI_SUCCESS) return failed(NC_EUNSPTETYPE, err, "MPI_Type_size_x");
+    if (err != MPI_SUCCESS) return base_mpi_error(err, NC_EUNSPTETYPE, "MPI_Type_size_x");
     part->basic = type;
     part->bytes = size;
     part->region = region_block(0, size);
@@ -456,13 +445,14 @@ static int take_named(MPI_Datatype type, struct part *part)
 static int take_f90(MPI_Datatype type, int combiner, struct part *part)
 {
     int size, err = MPI_Type_size(type, &size);
-    if (err != MPI_SUCCESS) return failed(NC_EUNSPTETYPE, err, "MPI_Type_size");
+    if (err != MPI_SUCCESS) return base_mpi_error(err, NC_EUNSPTETYPE, "MPI_Type_size");
     if (combiner == MPI_COMBINER_F90_COMPLEX)
         return base_error_set(NC_EUNSPTETYPE, "complex numbers");
     int class_ =
         combiner == MPI_COMBINER_F90_REAL ? MPI_TYPECLASS_REAL : MPI_TYPECLASS_INTEGER;
     err = MPI_Type_match_size(class_, size, &type);
-    if (err != MPI_SUCCESS) return failed(NC_EUNSPTETYPE, err, "MPI_Type_match_size");
+    if (err != MPI_SUCCESS)
+        return base_mpi_error(err, NC_EUNSPTETYPE, "MPI_Type_match_size");
     return take_named(type, part);
 }
 
@@ -665,10 +655,9 @@ static int make_filetype(const struct piece_list *l, MPI_Datatype *filetype)
         MPI_Type_create_hindexed((int)l->n, l->length, l->displ, MPI_BYTE, filetype);
     if (err != MPI_SUCCESS) {
         *filetype = MPI_BYTE;
-        return failed(NC_ENOMEM, err, "MPI_Type_create_hindexed");
+        return base_mpi_error(err, NC_ENOMEM, "MPI_Type_create_hindexed");
     }
-    err = MPI_Type_commit(filetype);
-    return err == MPI_SUCCESS ? NC_NOERR : failed(NC_ENOMEM, err, "MPI_Type_commit");
+    return base_mpi_error(MPI_Type_commit(filetype), NC_ENOMEM, "MPI_Type_commit");
 }
 
 int region_next_filetype(struct region_cursor *c, int64_t max_bytes, int64_t max_runs,
