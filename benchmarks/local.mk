@@ -48,3 +48,7 @@ benchmarks_region_bench_LDADD = libserial.la
 EXTRA_PROGRAMS += benchmarks/conv_bench
 benchmarks_conv_bench_SOURCES = benchmarks/conv_bench.c
 benchmarks_conv_bench_LDADD = libserial.la
+
+EXTRA_PROGRAMS += benchmarks/cdf_bench
+benchmarks_cdf_bench_SOURCES = benchmarks/cdf_bench.c
+benchmarks_cdf_bench_LDADD = libserial.la

@@ -73,7 +73,7 @@ static void show_value(const struct cdf_att *a, int64_t i, char *out, size_t siz
         snprintf(out, size, "%d", (int16_t)(p[0] << 8 | p[1]));
         break;
     case NC_USHORT:
-        snprintf(out, size, "%u", p[0] << 8 | p[1]);
+        snprintf(out, size, "%u", (unsigned)(p[0] << 8 | p[1]));
         break;
     case NC_INT:
         snprintf(out, size, "%" PRId32, (int32_t)bits32);
