@@ -162,7 +162,7 @@ static void atts_without_a_c_type(void)
 static void atts_of_text(void)
 {
     int ncid;
-    struct att a;
+    struct att a = {0};
     double values[MOST + 1];
     create(&ncid);
     make(&a, "text", 0, NC_CHAR);
