@@ -1,13 +1,12 @@
 #!/bin/bash
 # The climatology of a small file, known by heart: packed values, some missing, a
-# dimension between time and latitude.
+# dimension between time and latitude; read from each format, the result read by others.
 support=${srcdir:-.}/test/support
 . "$support/tap.sh"
 . "$support/launch.sh"
-if ! command -v ncgen ncdump >/dev/null; then
-    echo "1..0 # SKIP no ncgen and ncdump"
-    exit
-fi
+for tool in ncgen ncdump; do
+    command -v $tool >/dev/null || { echo "1..0 # SKIP no $tool"; exit; }
+done
 dir=$(mktemp -d) || exit 99
 trap 'rm -rf "$dir"' EXIT
 
@@ -25,10 +24,11 @@ data:
         4, 2, 8, 6, -1, -1,  9, 9, 9, 9, 9, 9;
 }
 END
-ncgen -k cdf5 -o "$dir/in.nc" "$dir/in.cdl" || exit 99
 
+# climate N FORMAT [VARIABLE]: on N processes, of the file in that format.
 climate() {
-    launch "$1" examples/climate/climate "$dir/in.nc" "${2:-t}" "$dir/out$1.nc"
+    ncgen -k "$2" -o "$dir/in.nc" "$dir/in.cdl" &&
+        launch "$1" examples/climate/climate "$dir/in.nc" "${3:-t}" "$dir/out$1.nc"
 }
 holds() {
     ncdump -v "$2" "$dir/out$1.nc" | sed '1,/^data:/d' | tr -d ' \n}' | grep -Fx "$3;"
@@ -46,13 +46,14 @@ drawn() {
 }
 complains() {
     local said
-    said=$(climate 2 "$1" 2>&1) && return 1
+    said=$(climate 2 cdf5 "$1" 2>&1) && return 1
     echo "$said"
     [ "$(grep -c "^climate: .*$2" <<<"$said")" = 1 ]
 }
 
-for n in 1 2 4; do
-    check "$n processes work it out" climate $n
+for case in 1:classic 2:nc6 4:cdf5; do
+    n=${case%:*} format=${case#*:}
+    check "$n processes work it out, from $format" climate $n $format
     check "$n processes: mean" holds $n t_mean 't_mean=11,11,13,13,14,_'
     check "$n processes: anomalies" holds $n t_anomaly 't_anomaly=-1,0,-1,0,0,_,1,0,1,0,_,_'
     check "$n processes: steps counted" holds $n t_counted 't_counted=2,2,2,2,1,0'
@@ -60,6 +61,33 @@ for n in 1 2 4; do
 done
 check "the result is CDF-5" grep -qc $'^CDF\005' "$dir/out4.nc"
 check "attributes are copied" has_header 4 't_mean:units = "K"'
+# reads NAME PROGRAM COMMAND...: an independent program reads the same, if it is there.
+reads() {
+    local name=$1 program=$2
+    shift 2
+    if command -v "$program" >/dev/null; then
+        check "$name reads it" "$@"
+    else
+        skip "$name reads it" "no $program"
+    fi
+}
+with_python='
+import netCDF4, sys
+found = netCDF4.Dataset(sys.argv[1])["t_mean"][:]
+print(found)
+sys.exit(found.tolist() != [[11, 11], [13, 13], [14, None]])'
+sees() {
+    local want=$1
+    shift
+    "$@" "$dir/out4.nc" | tr -s ' \n' ' ' | tee /dev/stderr | grep -qF -- "$want"
+}
+reads NCO ncks sees '11, 11, 13, 13, 14, _' ncks -H -C -v t_mean
+reads CDO cdo sees '2 2 2 2 1 0' cdo -s output -selname,t_counted
+if /usr/bin/python3 -c 'import netCDF4' 2>/dev/null; then
+    check "Python reads it" /usr/bin/python3 -c "$with_python" "$dir/out4.nc"
+else
+    skip "Python reads it" "no netCDF4 for it"
+fi
 check "the picture shows the first step" drawn 0 '-1 0 -1 0 0'
 check "and the second" drawn 1 '1 0 1 0 9.96921e+36'
 check "a variable that is not there is told once" complains salt 'salt: .*'
