@@ -173,11 +173,16 @@ static void format_and_version(void)
     CHECK_NC(NC_NOERR, ncmpi_inq_format(ncid, &format));
     CHECK_EQ(check.format, format);
     CHECK_NC(NC_NOERR, ncmpi_inq_version(ncid, &mode));
-    CHECK_EQ(check.cmode, mode & (NC_64BIT_OFFSET | NC_64BIT_DATA));
+    CHECK_EQ(check.format == 1 ? NC_CLASSIC_MODEL : check.cmode, mode);
     format = 0;
     CHECK_NC(NC_NOERR, ncmpi_inq_file_format(check_path("a.nc"), &format));
     CHECK_EQ(check.format, format);
     CHECK_NC(NC_ENOENT, ncmpi_inq_file_format(check_path("none.nc"), &format));
+    if (check.rank == 0) {
+        CHECK(check_write_file(check_path("text"), "not a dataset", 13));
+        CHECK_NC(NC_NOERR, ncmpi_inq_file_format(check_path("text"), &format));
+        CHECK_EQ(NC_FORMAT_UNKNOWN, format);
+    }
     close_dataset(ncid);
 }
 

@@ -223,7 +223,7 @@ int ncmpi_end_indep_data(int ncid)
     struct api_dataset *d;
     int err = find_in_data_mode(ncid, "ncmpi_end_indep_data", &d);
     if (err != NC_NOERR) return err;
-    return d->indep ? to_collective(d) : NC_ENOTINDEP;
+    return d->indep ? to_collective(d) : NC_NOERR;
 }
 
 int ncmpi_sync(int ncid)
