@@ -25,6 +25,7 @@ include test/region/local.mk
 include test/driver/local.mk
 include test/mpio/local.mk
 include test/api/local.mk
+include test/random/local.mk
 include test/utils/local.mk
 include test/house/local.mk
 include test/fuzz/local.mk

@@ -1,0 +1,300 @@
+/* Random programs: each defines, puts, gets, redefines, closes and opens at random, is
+ * run by all processes with our library and by one with the serial netCDF library, and in
+ * the end both files say the same.
+ *
+ * NCMPI_RANDOM_PROGRAMS=N runs N programs for each format (default 4), NCMPI_TEST_SEED
+ * gives the first seed. */
+#include <netcdf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "random_access.h"
+
+/* The program's two datasets; netCDF's is open on process 0 only. */
+struct pair {
+    int ours, theirs;
+    struct model m;
+};
+
+#define THEIRS(call)                                                                     \
+    do {                                                                                 \
+        if (check.rank == 0) CHECK_EQ(NC_NOERR, call);                                   \
+    } while (0)
+
+/* ---- definitions ---- */
+
+static const char *new_name(struct model *m, const char *what, char *name)
+{
+    sprintf(name, "%s_%d%.*s", what, m->names++, (int)check_random(5), "longer");
+    return name;
+}
+
+static void add_dim(struct pair *p)
+{
+    struct model *m = &p->m;
+    char name[32];
+    bool unlimited = m->unlimited < 0 && check_random(3) == 0;
+    MPI_Offset length = 1 + (MPI_Offset)check_random(MAX_LENGTH);
+    if (m->ndims == MAX_DIMS) return;
+    new_name(m, "dim", name);
+    if (unlimited) length = NC_UNLIMITED;
+    CHECK_NC(NC_NOERR, ncmpi_def_dim(p->ours, name, length, NULL));
+    THEIRS(nc_def_dim(p->theirs, name, (size_t)length, NULL));
+    if (unlimited) m->unlimited = m->ndims;
+    m->length[m->ndims++] = length;
+}
+
+static void add_var(struct pair *p)
+{
+    struct model *m = &p->m;
+    char name[32];
+    int dimids[MAX_RANK], ndims = (int)check_random(MAX_RANK + 1);
+    nc_type type = 1 + (nc_type)check_random(check.format == 5 ? NC_UINT64 : NC_DOUBLE);
+    if (m->ndims == 0) ndims = 0;
+    for (int i = 0; i < ndims; i++) {
+        dimids[i] = (int)check_random((uint64_t)m->ndims);
+        if (i > 0 && dimids[i] == m->unlimited) ndims = i;
+    }
+    if (m->nvars == MAX_VARS) return;
+    new_name(m, "var", name);
+    CHECK_NC(NC_NOERR, ncmpi_def_var(p->ours, name, type, ndims, dimids, NULL));
+    THEIRS(nc_def_var(p->theirs, name, type, ndims, dimids, NULL));
+    model_add_var(m, type, ndims, dimids);
+}
+
+static void add_att(struct pair *p)
+{
+    struct model *m = &p->m;
+    double values[9];
+    char name[32];
+    int varid = (int)check_random((uint64_t)m->nvars + 1) - 1; /* -1: NC_GLOBAL */
+    int n = (int)check_random(9);
+    nc_type type = 1 + (nc_type)check_random(check.format == 5 ? NC_UINT64 : NC_DOUBLE);
+    for (int i = 0; i < 9; i++)
+        values[i] = (double)check_random(100);
+    new_name(m, "att", name);
+    if (type == NC_CHAR) {
+        CHECK_NC(NC_NOERR, ncmpi_put_att_text(p->ours, varid, name, n, "some text"));
+        THEIRS(nc_put_att_text(p->theirs, varid, name, (size_t)n, "some text"));
+    } else {
+        CHECK_NC(NC_NOERR, ncmpi_put_att_double(p->ours, varid, name, type, n, values));
+        THEIRS(nc_put_att_double(p->theirs, varid, name, type, (size_t)n, values));
+    }
+}
+
+static void rename_var(struct pair *p)
+{
+    char name[32];
+    if (p->m.nvars == 0) return;
+    int varid = (int)check_random((uint64_t)p->m.nvars);
+    new_name(&p->m, "renamed", name);
+    CHECK_NC(NC_NOERR, ncmpi_rename_var(p->ours, varid, name));
+    THEIRS(nc_rename_var(p->theirs, varid, name));
+}
+
+static void define(struct pair *p, int steps)
+{
+    static void (*const kinds[])(struct pair *) = {add_dim, add_var, add_var, add_att,
+                                                   rename_var};
+    while (steps-- > 0)
+        kinds[check_random(sizeof kinds / sizeof kinds[0])](p);
+
+    uint64_t align = check_random(3);
+    MPI_Offset room = (MPI_Offset)check_random(300);
+    if (align == 0)
+        CHECK_NC(NC_NOERR, ncmpi_enddef(p->ours));
+    else
+        CHECK_NC(NC_NOERR, ncmpi__enddef(p->ours, room, align == 1 ? 4 : 1024, room, 8));
+    THEIRS(nc_enddef(p->theirs));
+}
+
+/* ---- steps ---- */
+
+static void mirror(void *to, int varid, const struct model_var *v, const struct slab *s,
+                   int write)
+{
+    const struct pair *p = to;
+    size_t start[MAX_RANK], count[MAX_RANK];
+    ptrdiff_t stride[MAX_RANK];
+    MPI_Offset n = slab_nelems(v, s);
+    double *values = malloc((size_t)n * sizeof *values);
+    char *text = malloc((size_t)n);
+    for (int i = 0; i < v->ndims; i++) {
+        start[i] = (size_t)s->start[i];
+        count[i] = (size_t)s->count[i];
+        stride[i] = (ptrdiff_t)s->stride[i];
+    }
+    for (MPI_Offset i = 0; i < n && values != NULL && text != NULL; i++) {
+        values[i] = model_value(v, write, slab_element(v, s, i));
+        text[i] = (char)values[i];
+    }
+    if (v->type == NC_CHAR)
+        THEIRS(nc_put_vars_text(p->theirs, varid, start, count, stride, text));
+    else
+        THEIRS(nc_put_vars_double(p->theirs, varid, start, count, stride, values));
+    free(values);
+    free(text);
+}
+
+static void reopen(struct pair *p)
+{
+    CHECK_NC(NC_NOERR, ncmpi_close(p->ours));
+    THEIRS(nc_close(p->theirs));
+    CHECK_NC(NC_NOERR, ncmpi_open(MPI_COMM_WORLD, check_path("ours.nc"), NC_WRITE,
+                                  MPI_INFO_NULL, &p->ours));
+    THEIRS(nc_open(check_path("theirs.nc"), NC_WRITE, &p->theirs));
+    THEIRS(nc_set_fill(p->theirs, NC_NOFILL, NULL));
+}
+
+static void redefine(struct pair *p)
+{
+    CHECK_NC(NC_NOERR, ncmpi_redef(p->ours));
+    THEIRS(nc_redef(p->theirs));
+    define(p, 1 + (int)check_random(4));
+}
+
+static void step(struct pair *p)
+{
+    uint64_t kind = check_random(20);
+    if (kind == 0) {
+        reopen(p);
+    } else if (kind < 3) {
+        redefine(p);
+    } else if (kind == 3) {
+        CHECK_NC(NC_NOERR, ncmpi_sync(p->ours));
+    } else if (p->m.nvars > 0) {
+        if (kind < 13)
+            random_put(p->ours, &p->m, mirror, p);
+        else
+            random_get(p->ours, &p->m);
+    }
+}
+
+/* ---- comparing, with netCDF on process 0 ---- */
+
+static void compare_atts(int a, int b, int varid, int natts)
+{
+    for (int i = 0; i < natts; i++) {
+        char name[NC_MAX_NAME + 1], other[NC_MAX_NAME + 1];
+        nc_type type[2];
+        size_t n[2];
+        double values[2][16] = {{0}, {0}};
+        CHECK_EQ(NC_NOERR, nc_inq_attname(a, varid, i, name));
+        CHECK_EQ(NC_NOERR, nc_inq_attname(b, varid, i, other));
+        if (!CHECK_STR(name, other)) continue;
+        CHECK_EQ(NC_NOERR, nc_inq_att(a, varid, name, &type[0], &n[0]));
+        CHECK_EQ(NC_NOERR, nc_inq_att(b, varid, name, &type[1], &n[1]));
+        CHECK_EQ(type[0], type[1]);
+        CHECK_EQ(n[0], n[1]);
+        CHECK_EQ(NC_NOERR, nc_get_att(a, varid, name, values[0]));
+        CHECK_EQ(NC_NOERR, nc_get_att(b, varid, name, values[1]));
+        CHECK_BYTES(values[0], values[1], sizeof values[0]);
+    }
+}
+
+static void read_all(int ncid, int varid, const struct model *m,
+                     const struct model_var *v, double *values)
+{
+    size_t start[MAX_RANK] = {0}, count[MAX_RANK];
+    for (int i = 0; i < v->ndims; i++)
+        count[i] = (size_t)(i == 0 && v->is_record ? m->numrecs : v->shape[i]);
+    if (v->type != NC_CHAR) {
+        CHECK_EQ(NC_NOERR, nc_get_vara_double(ncid, varid, start, count, values));
+        return;
+    }
+    char *text = calloc((size_t)v->nelems, 1);
+    CHECK_EQ(NC_NOERR, nc_get_vara_text(ncid, varid, start, count, text));
+    for (MPI_Offset i = 0; i < v->nelems; i++)
+        values[i] = text[i];
+    free(text);
+}
+
+static void compare_var(int a, int b, int varid, const struct model *m)
+{
+    const struct model_var *v = &m->vars[varid];
+    char name[NC_MAX_NAME + 1], other[NC_MAX_NAME + 1];
+    nc_type type;
+    int natts[2];
+    CHECK_EQ(NC_NOERR, nc_inq_var(a, varid, name, &type, NULL, NULL, &natts[0]));
+    CHECK_EQ(NC_NOERR, nc_inq_var(b, varid, other, NULL, NULL, NULL, &natts[1]));
+    CHECK_STR(other, name);
+    CHECK_EQ(v->type, type);
+    if (CHECK_EQ(natts[1], natts[0])) compare_atts(a, b, varid, natts[0]);
+
+    double *ours = calloc((size_t)v->nelems, sizeof *ours);
+    double *theirs = calloc((size_t)v->nelems, sizeof *theirs);
+    read_all(a, varid, m, v, ours);
+    read_all(b, varid, m, v, theirs);
+    for (MPI_Offset i = 0; i < v->nelems; i++) {
+        if (!v->known[i]) continue;
+        CHECK_EQ(v->value[i], ours[i]);
+        CHECK_EQ(v->value[i], theirs[i]);
+    }
+    free(ours);
+    free(theirs);
+}
+
+static void compare(const struct model *m)
+{
+    int a, b, n[2][4];
+    size_t length[2];
+    if (check.rank > 0) return;
+    CHECK_EQ(NC_NOERR, nc_open(check_path("ours.nc"), NC_NOWRITE, &a));
+    CHECK_EQ(NC_NOERR, nc_open(check_path("theirs.nc"), NC_NOWRITE, &b));
+    CHECK_EQ(NC_NOERR, nc_inq(a, &n[0][0], &n[0][1], &n[0][2], &n[0][3]));
+    CHECK_EQ(NC_NOERR, nc_inq(b, &n[1][0], &n[1][1], &n[1][2], &n[1][3]));
+    if (CHECK_BYTES(n[1], n[0], sizeof n[0])) {
+        for (int i = 0; i < m->ndims; i++) {
+            CHECK_EQ(NC_NOERR, nc_inq_dimlen(a, i, &length[0]));
+            CHECK_EQ(NC_NOERR, nc_inq_dimlen(b, i, &length[1]));
+            CHECK_EQ(length[1], length[0]);
+        }
+        compare_atts(a, b, NC_GLOBAL, n[0][2]);
+        for (int i = 0; i < m->nvars; i++)
+            compare_var(a, b, i, m);
+    }
+    nc_close(a);
+    nc_close(b);
+}
+
+/* ---- programs ---- */
+
+static void one_program(void)
+{
+    struct pair p = {.m = {.unlimited = -1}};
+    CHECK_NC(NC_NOERR, ncmpi_create(MPI_COMM_WORLD, check_path("ours.nc"),
+                                    NC_CLOBBER | check.cmode, MPI_INFO_NULL, &p.ours));
+    THEIRS(nc_create(check_path("theirs.nc"), NC_CLOBBER | check.cmode, &p.theirs));
+    THEIRS(nc_set_fill(p.theirs, NC_NOFILL, NULL));
+    define(&p, 4 + (int)check_random(8));
+    CHECK_NC(NC_NOERR, ncmpi_buffer_attach(p.ours, 1 << 20));
+    for (int steps = 5 + (int)check_random(30); steps > 0; steps--) {
+        int size = 0;
+        step(&p);
+        MPI_Offset attached;
+        if (ncmpi_inq_buffer_size(p.ours, &attached) != NC_NOERR) size = 1 << 20;
+        if (size > 0) CHECK_NC(NC_NOERR, ncmpi_buffer_attach(p.ours, size));
+    }
+    CHECK_NC(NC_NOERR, ncmpi_close(p.ours));
+    THEIRS(nc_close(p.theirs));
+    compare(&p.m);
+    model_free(&p.m);
+}
+
+static void random_programs_agree(void)
+{
+    const char *many = getenv("NCMPI_RANDOM_PROGRAMS");
+    for (int n = many == NULL ? 4 : atoi(many); n > 0; n--)
+        one_program();
+}
+
+static const struct check_test tests[] = {
+    {"random programs agree with netCDF", random_programs_agree, CHECK_FORMATS},
+    {NULL, NULL, 0},
+};
+
+int main(int argc, char **argv)
+{
+    return check_main(argc, argv, tests, "1 2 3 4 16");
+}
