@@ -150,7 +150,7 @@ int ncmpi_inq_varnatts(int ncid, int varid, int *nattsp);
  * @param ncid the file
  * @param varid the variable
  * @param offset gets the distance from the file's beginning, in bytes
- * @return #NC_NOERR, #NC_ENOTVAR */
+ * @return #NC_NOERR, #NC_ENOTVAR, #NC_EINDEFINE (not laid out yet) */
 int ncmpi_inq_varoffset(int ncid, int varid, MPI_Offset *offset);
 
 /** Renames a variable. Collective; in data mode the new name must not be longer.

@@ -129,7 +129,7 @@ int ncmpi_sync_numrecs(int ncid);
 /** Drains what a driver has buffered, such as the log of the burst buffer, into the
  * file. Collective in collective data mode, independent in the other.
  * @param ncid the file
- * @return #NC_NOERR, #NC_EWRITE, #NC_ENO_SPACE */
+ * @return #NC_NOERR, #NC_EINDEFINE, #NC_EWRITE, #NC_ENO_SPACE */
 int ncmpi_flush(int ncid);
 
 /** Switches fill mode for all variables defined since define mode was entered, and for

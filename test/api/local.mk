@@ -1,6 +1,6 @@
 # tests: api
-TESTS += test/api/header.sh test/api/reference.sh
-EXTRA_DIST += test/api/header.sh test/api/reference.sh test/api/functions.txt test/api/functions.awk \
+TESTS += test/api/header.sh test/api/reference.sh test/api/symbols.sh
+EXTRA_DIST += test/api/header.sh test/api/reference.sh test/api/symbols.sh test/api/functions.txt test/api/functions.awk \
 	test/api/prototypes.awk test/api/constants.txt
 
 # Programs that go through all functions by a table, generated as they are.
