@@ -80,3 +80,13 @@ test_api_records_mpi_SOURCES = test/api/records.c test/api/dataset.h
 test_api_records_mpi_LDADD = $(MPI_TEST_LIBS)
 test_api_redefine_mpi_SOURCES = test/api/redefine.c test/api/dataset.h
 test_api_redefine_mpi_LDADD = $(MPI_TEST_LIBS)
+
+# Real files; with check-realdata the large ones too.
+check_PROGRAMS += test/api/realdata
+TESTS += test/api/realdata.sh
+EXTRA_DIST += test/api/realdata.sh
+test_api_realdata_SOURCES = test/api/realdata.c test/support/element_sum.h
+test_api_realdata_LDADD = libcore.la
+check-realdata:
+	REALDATA=all $(MAKE) check TESTS=test/api/realdata.sh
+.PHONY: check-realdata

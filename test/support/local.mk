@@ -44,3 +44,10 @@ check_PROGRAMS += test/support/faulty.mpi
 TESTS += test/support/faulty.mpi
 test_support_faulty_mpi_SOURCES = test/support/faulty.c
 test_support_faulty_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
+
+# Reads datasets with netCDF-C.
+if HAVE_NETCDF
+check_PROGRAMS += test/support/nc_read
+test_support_nc_read_SOURCES = test/support/nc_read.c test/support/element_sum.h
+test_support_nc_read_LDADD = -lnetcdf
+endif
