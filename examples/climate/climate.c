@@ -373,11 +373,12 @@ static void write_all(const struct source *s, struct climate *c, const char *var
     mark_missing(c->mean, b->ny * b->nx);
     mark_missing(c->world, s->length[TIME]);
 
-    double since = MPI_Wtime();
     need(ncmpi_create(MPI_COMM_WORLD, path, NC_CLOBBER | NC_64BIT_DATA, MPI_INFO_NULL,
                       &o.ncid),
          "making", path);
     define_all(s, &o, variable);
+    MPI_Barrier(MPI_COMM_WORLD);
+    double since = MPI_Wtime();
     write_small(s, &o, c);
     need(ncmpi_put_vara_double_all(o.ncid, o.anomaly, start, count, c->values), "writing",
          path);
