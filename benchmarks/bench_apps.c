@@ -31,7 +31,8 @@ static void tree_arrays(struct bench_plan *p, MPI_Offset start, MPI_Offset count
 
 void bench_flash(struct bench *b, struct bench_plan *p)
 {
-    MPI_Offset count = b->options.bytes / (UNKNOWNS * CELLS * CELLS * CELLS * 8) + 1;
+    MPI_Offset count =
+        b->options.bytes / ((MPI_Offset)UNKNOWNS * CELLS * CELLS * CELLS * 8) + 1;
     MPI_Offset start[4] = {count * b->rank, 0, 0, 0};
     MPI_Offset counts[4] = {count, CELLS, CELLS, CELLS};
     int dims[4] = {bench_dim(p, count * b->nprocs), bench_dim(p, CELLS),

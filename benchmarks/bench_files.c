@@ -10,8 +10,8 @@ enum { TIMES = 50, FIELDS = 10, GROWTH = 1 << 20 };
 
 static void small_file(struct bench *b, struct bench_plan *p)
 {
-    int dim = bench_dim(p, 16 * b->nprocs);
-    MPI_Offset start = 16 * b->rank, count = 16;
+    int dim = bench_dim(p, (MPI_Offset)16 * b->nprocs);
+    MPI_Offset start = (MPI_Offset)16 * b->rank, count = 16;
     for (int i = 0; i < FIELDS; i++)
         bench_piece_slab(p, bench_var(p, NC_DOUBLE, 1, &dim), &start, &count);
     bench_plan_finish(p);
@@ -58,7 +58,7 @@ void bench_openclose(struct bench *b)
 /* Half the bytes in a fixed-size variable, half in two records of two variables. */
 static void plan_redef(struct bench *b, struct bench_plan *p)
 {
-    MPI_Offset edge = (MPI_Offset)sqrt((double)(b->options.bytes * b->nprocs / 16)) + 1;
+    MPI_Offset edge = (MPI_Offset)sqrt((double)b->options.bytes * b->nprocs / 16) + 1;
     if (edge < b->nprocs) edge = b->nprocs;
     int dims[3] = {bench_dim(p, NC_UNLIMITED), bench_dim(p, edge), bench_dim(p, edge)};
     MPI_Offset start[3] = {0}, count[3] = {1, edge, edge};

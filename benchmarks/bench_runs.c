@@ -29,7 +29,7 @@ static void find_steps(const struct bench_var *v, const struct bench_piece *piec
         w->index += start[i] * file;
         w->mem += ghost * mem;
         file *= v->shape[i];
-        mem *= count[i] + 2 * ghost;
+        mem *= count[i] + 2L * ghost;
     }
 }
 
@@ -122,7 +122,7 @@ static void wrong(const struct bench_run *run, int64_t i, const char *where)
 {
     char text[160];
     snprintf(text, sizeof text, "variable %d, among elements %lld to %lld",
-             run->piece->var, (long long)(run->index + i),
+             run->piece->var, (long long)run->index + i,
              (long long)(run->index + run->n - 1));
     bench_stop(text, where);
 }

@@ -228,8 +228,9 @@ static void sum_up(const struct source *s, struct climate *c)
     }
     c->lowest = -largest(-c->lowest);
     c->highest = largest(c->highest);
-    c->gaps = 1 - total((double)present) /
-                      ((double)s->length[TIME] * s->length[LAT] * s->length[LON]);
+    c->gaps =
+        1 - total((double)present) / ((double)s->length[TIME] * (double)s->length[LAT] *
+                                      (double)s->length[LON]);
     c->average = area_mean(&c->band, c->mean, weight);
     for (MPI_Offset t = 0; t < s->length[TIME]; t++)
         c->world[t] = area_mean(&c->band, c->values + t * places, weight);
@@ -470,7 +471,8 @@ int main(int argc, char **argv)
     if (rank == 0)
         printf("  %s: %.0f values read back by longitudes, %.0f wrong\n",
                wrong == 0 ? "ok" : "FAILED",
-               (double)s.length[TIME] * s.length[LAT] * s.length[LON], wrong);
+               (double)s.length[TIME] * (double)s.length[LAT] * (double)s.length[LON],
+               wrong);
     need(ncmpi_close(s.ncid), "closing", argv[1]);
     free(c.values), free(c.mean), free(c.counted), free(c.world);
     MPI_Finalize();

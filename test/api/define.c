@@ -11,8 +11,8 @@ static void bad_names_are_refused(void)
                                       "a ",
                                       " a",
                                       "a\nb",
-                                      "\x7f"
-                                      "a",
+                                      ("\x7f"
+                                       "a"),
                                       "-a",
                                       "\xff\xfe",
                                       "/"};

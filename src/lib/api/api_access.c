@@ -321,7 +321,7 @@ int api_requests_make(const struct api_dataset *d, const struct api_access *a, i
     if (err == NC_NOERR && b.mem != NULL)
         err = api_places(b.mem, conv_size(b.type), &m.places);
     if (err == NC_NOERR && num > 0) {
-        *reqs = base_malloc((size_t)num * sizeof **reqs);
+        *reqs = base_malloc((size_t)num * sizeof(struct driver_request *));
         if (*reqs == NULL) err = NC_ENOMEM;
     }
     for (int i = 0; i < num && err == NC_NOERR; i++) {

@@ -128,7 +128,7 @@ static int access_several(int ncid, int num, const struct several *s, bool put)
     struct driver_request **reqs = NULL;
     int64_t n = 0;
     if (err == NC_NOERR && num > 0) {
-        reqs = base_malloc((size_t)num * sizeof *reqs);
+        reqs = base_malloc((size_t)num * sizeof(struct driver_request *));
         if (reqs == NULL) err = NC_ENOMEM;
     }
     for (int i = 0; i < num && err == NC_NOERR; i++) {
@@ -139,6 +139,7 @@ static int access_several(int ncid, int num, const struct several *s, bool put)
     if (err != NC_NOERR) {
         api_requests_drop(reqs, &n);
         reqs = NULL;
+        n = 0;
     }
     err = api_transfer(d, reqs, n, put, s->how, err);
     base_free(reqs);

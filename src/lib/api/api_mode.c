@@ -36,7 +36,7 @@ static int share_definitions(struct driver_dataset *ds, unsigned char **bytes,
 
     *bytes = base_malloc((size_t)(sizes[0] + sizes[1]));
     int err = driver_agree(ds, *bytes == NULL ? NC_ENOMEM : NC_NOERR, NULL, NULL, 0);
-    if (err != NC_NOERR) return err;
+    if (err != NC_NOERR || *bytes == NULL) return err;
     if (ds->rank == 0) {
         cdf_encode(h, *bytes);
         for (int id = 0; id < h->nvars; id++)

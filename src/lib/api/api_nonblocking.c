@@ -180,7 +180,7 @@ static int collect(const struct api_queue *q, const struct choice *c, bool put,
             many++;
     }
     qsort(places, (size_t)chosen, sizeof *places, compare_places);
-    *reqs = base_malloc((size_t)many * sizeof **reqs);
+    *reqs = base_malloc((size_t)many * sizeof(struct driver_request *));
     for (int64_t i = 0; i < chosen && *reqs != NULL; i++)
         for (int64_t at = places[i]; at >= 0; at = api_queue_next(q, at))
             (*reqs)[(*n)++] = api_queue_at(q, at);

@@ -166,7 +166,7 @@ static int finish(struct api_dataset *d, int err, int *ncidp)
     }
     if (err != NC_NOERR)
         release(d);
-    else
+    else if (ncidp != NULL)
         *ncidp = d->ncid;
     return err;
 }
@@ -174,7 +174,7 @@ static int finish(struct api_dataset *d, int err, int *ncidp)
 int ncmpi_create(MPI_Comm comm, const char *path, int cmode, MPI_Info info, int *ncidp)
 {
     struct api_dataset *d;
-    int error, err = prepare(comm, path, info, &d, &error);
+    int error = NC_NOERR, err = prepare(comm, path, info, &d, &error);
     if (err != NC_NOERR) return err;
     int format = format_of(cmode);
     if (error == NC_NOERR && ncidp == NULL) error = NC_EINVAL;
@@ -191,7 +191,7 @@ int ncmpi_create(MPI_Comm comm, const char *path, int cmode, MPI_Info info, int 
 int ncmpi_open(MPI_Comm comm, const char *path, int omode, MPI_Info info, int *ncidp)
 {
     struct api_dataset *d;
-    int error, err = prepare(comm, path, info, &d, &error);
+    int error = NC_NOERR, err = prepare(comm, path, info, &d, &error);
     if (err != NC_NOERR) return err;
     if (error == NC_NOERR && ncidp == NULL) error = NC_EINVAL;
     if (error == NC_NOERR && (omode & (NC_DISKLESS | NC_MMAP))) error = NC_EINVAL_OMODE;

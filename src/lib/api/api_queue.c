@@ -60,7 +60,8 @@ static int reserve(struct api_queue *q, int64_t n)
 {
     if (q->used + n <= q->capacity) return NC_NOERR;
     int64_t capacity = q->capacity + q->capacity / 4 + n + 16;
-    void *reqs = base_realloc(q->reqs, (size_t)capacity * sizeof *q->reqs);
+    void *reqs =
+        base_realloc(q->reqs, (size_t)capacity * sizeof(struct driver_request *));
     if (reqs == NULL) return NC_ENOMEM;
     q->reqs = reqs;
     int *ids = base_realloc(q->ids, (size_t)capacity * sizeof *q->ids);

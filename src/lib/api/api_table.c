@@ -34,7 +34,8 @@ static int free_id(void)
     if (id < capacity) return id;
 
     int larger = capacity * 2 + 16;
-    struct api_dataset **grown = base_realloc(table, (size_t)larger * sizeof *table);
+    struct api_dataset **grown =
+        base_realloc(table, (size_t)larger * sizeof(struct api_dataset *));
     if (grown == NULL) return -1;
     for (int i = capacity; i < larger; i++)
         grown[i] = NULL;

@@ -26,7 +26,7 @@ int cdf_atts_reserve(struct cdf_header *h, struct cdf_atts *atts, int more)
     struct cdf_att *list = base_arena_alloc(&h->arena, (size_t)wanted * sizeof *list);
     if (list == NULL) return NC_ENOMEM;
     size_t old = (size_t)atts->capacity;
-    if (old > 0) memcpy(list, atts->list, old * sizeof *list);
+    if (atts->list != NULL) memcpy(list, atts->list, old * sizeof *list);
     memset(list + old, 0, ((size_t)wanted - old) * sizeof *list);
     atts->list = list;
     atts->capacity = (int)wanted;

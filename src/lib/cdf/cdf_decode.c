@@ -158,7 +158,7 @@ static int enter(struct cdf_header *h, struct base_names *names, base_names_text
 static int get_dims(struct source *s)
 {
     struct cdf_header *h = s->h;
-    int n;
+    int n = 0;
     int err = get_list(s, "the list of dimensions", CDF_TAG_DIMS, 2 * s->width, &n);
     if (err != NC_NOERR || n == 0) return err;
     h->dims = base_malloc((size_t)n * sizeof *h->dims);
@@ -208,7 +208,7 @@ static int get_att(struct source *s, struct cdf_att *a)
 
 static int get_atts(struct source *s, struct cdf_atts *atts)
 {
-    int n;
+    int n = 0;
     int err = get_list(s, "a list of attributes", CDF_TAG_ATTS, 2 * s->width + 4, &n);
     if (err != NC_NOERR || n == 0) return err;
     err = cdf_atts_reserve(s->h, atts, n);
@@ -257,7 +257,7 @@ static int get_place(struct source *s, struct cdf_var *v)
     const int offset_width = cdf_offset_width(s->h->format);
     int err = get_type(s, v->name, &v->type);
     if (err != NC_NOERR) return err;
-    err = want(s, (uint64_t)(s->width + offset_width), "a variable");
+    err = want(s, (uint64_t)s->width + (uint64_t)offset_width, "a variable");
     if (err != NC_NOERR) return err;
     s->at += (size_t)s->width;
     const unsigned char *p = s->bytes + s->at;

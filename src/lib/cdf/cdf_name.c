@@ -27,7 +27,7 @@ const char *cdf_name_keep(struct base_arena *arena, const char *old, const char 
         box = (struct kept_name *)(void *)((uintptr_t)old - head);
         room = box->room;
     }
-    if (room < length + 1) {
+    if (box == NULL || room < length + 1) {
         room = room * 2 > length + 1 ? room * 2 : length + 1;
         if (room > NC_MAX_NAME + 1) room = NC_MAX_NAME + 1;
         box = base_arena_alloc_packed(arena, head + room, _Alignof(struct kept_name));

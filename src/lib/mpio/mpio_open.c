@@ -84,7 +84,7 @@ static int start(struct driver_dataset *ds, int amode, struct mpio **out)
 {
     struct mpio *m = base_calloc(1, sizeof *m);
     int err = driver_agree(ds, m == NULL ? NC_ENOMEM : NC_NOERR, NULL, NULL, 0);
-    if (err == NC_NOERR) {
+    if (err == NC_NOERR && m != NULL) {
         m->base = (struct driver){.ops = &mpio_ops, .ds = ds};
         err = mpio_file_open(&m->file, ds, amode);
     }
