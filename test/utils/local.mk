@@ -1,5 +1,37 @@
-# tests: utils
+# Tests of the tools.
 check_PROGRAMS += test/utils/random_classic
 test_utils_random_classic_LDADD = libserial.la -lm
+
 TESTS += test/utils/config_scripts.sh test/utils/cmake.sh
 EXTRA_DIST += test/utils/config_scripts.sh test/utils/cmake.sh
+
+dump_tests = test/utils/dump_random.sh test/utils/dump_options.sh \
+	test/utils/dump_errors.sh test/utils/dump_roundtrip.sh
+TESTS += $(dump_tests)
+EXTRA_DIST += $(dump_tests) test/utils/dump_lib.sh
+
+if HAVE_SANITIZERS
+check_PROGRAMS += test/utils/ncmpidump_sanitized
+test_utils_ncmpidump_sanitized_SOURCES = $(ncmpidump_SOURCES) $(libutil_la_SOURCES) \
+	$(cdf_sources) $(base_serial_sources)
+test_utils_ncmpidump_sanitized_CFLAGS = $(AM_CFLAGS) $(SANITIZE_CFLAGS)
+test_utils_ncmpidump_sanitized_LDADD = libserial.la -lm
+endif
+
+if HAVE_CMOCKA
+util_units = test/utils/util_number.unit test/utils/dump_date.unit
+check_PROGRAMS += $(util_units)
+TESTS += $(util_units)
+test_utils_util_number_unit_SOURCES = test/utils/util_number_test.c
+test_utils_util_number_unit_LDADD = libutil.la -lcmocka
+test_utils_dump_date_unit_SOURCES = test/utils/dump_date_test.c \
+	src/utils/ncmpidump/dump_calendar.c src/utils/ncmpidump/dump_date.c
+test_utils_dump_date_unit_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/src/utils/ncmpidump
+test_utils_dump_date_unit_LDADD = -lcmocka -lm
+endif
+
+# The same tests with more to do: minutes.
+check-slow: $(check_PROGRAMS) ncmpidump
+	srcdir=$(srcdir) DUMP_SEEDS=100 $(BASH_PATH) $(srcdir)/test/utils/dump_random.sh
+	srcdir=$(srcdir) DUMP_ALL=1 $(BASH_PATH) $(srcdir)/test/utils/dump_roundtrip.sh
+.PHONY: check-slow

@@ -56,9 +56,8 @@ static void put_indices(struct walk *w, int64_t element, int skip, char language
     if (language == 'f') {
         for (int i = w->var->ndims - 1; i >= 0; i--) {
             int64_t length = dim_length(w, i);
-            if (i < n)
-                util_out_print(out, "%s%lld", shown++ ? "," : "",
-                               (long long)(element % length + 1));
+            long long index = element % length + 1;
+            if (i < n) util_out_print(out, "%s%lld", shown++ ? "," : "", index);
             element /= length;
         }
         return;

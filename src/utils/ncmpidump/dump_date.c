@@ -189,7 +189,7 @@ size_t dump_put_date(char *text, const struct dump_epoch *e, double value, char 
     if (e->months > 0) {
         if (!add_months(e, value, &date, &time)) return 0;
     } else {
-        if (!scale_value(value, e->microseconds, INT64_MAX / 2, &span)) return 0;
+        if (!scale_value(value, e->microseconds, INT64_MAX / 10 * 9, &span)) return 0;
         time += span;
     }
     int64_t days = time / DAY - (time % DAY < 0);

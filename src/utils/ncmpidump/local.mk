@@ -28,3 +28,4 @@ ncmpidump_SOURCES = \
 	src/utils/ncmpidump/dump_value.c src/utils/ncmpidump/dump_value.h
 ncmpidump_LDFLAGS = $(WITHOUT_MPI)
 ncmpidump_LDADD = libutil.la
+dist_man_MANS += src/utils/ncmpidump/ncmpidump.1

@@ -1,0 +1,93 @@
+#!/bin/bash
+# Bad input: one clear line, status 1, no crash.
+. "${srcdir:-.}/test/utils/dump_lib.sh"
+
+check "missing file" refuses '^ncmpidump: .*: No such file' "$work/missing.nc"
+check "folder" refuses '^ncmpidump: .*: Is a directory' "$work"
+mkfifo "$work/pipe"
+check "pipe" refuses 'Not a regular file' "$work/pipe"
+: >"$work/secret.nc"
+chmod 0 "$work/secret.nc"
+if [ -r "$work/secret.nc" ]; then
+    skip "no permission" "this user may read all"
+else
+    check "no permission" refuses 'Permission denied' "$work/secret.nc"
+fi
+: >"$work/empty.nc"
+check "empty file" refuses ': offset 0: ' "$work/empty.nc"
+printf 'plain text\n' >"$work/text.nc"
+check "plain text" refuses ': offset 0: ' "$work/text.nc"
+printf '\x89HDF\r\n\x1a\n12345678' >"$work/hdf5.nc"
+check "HDF5" refuses 'HDF5' "$work/hdf5.nc"
+printf 'CDF\x01\0\0\0\xb9\x8d\xff\xff\x08\xdb' >"$work/13.nc"
+check "the 13 bytes" refuses ': offset [0-9]+: ' "$work/13.nc"
+"$random" 5 3 "$work/r.nc"
+check "a file name that is no text" refuses '^ncmpidump: .*a\?b: No such' "$work/a
+b"
+check "no such variable" refuses "no variable has the name 'nosuch'" -v nosuch "$work/r.nc"
+check "no variable has the empty name" refuses "the name ''" -v '' "$work/r.nc"
+
+# Each fault in the corpus, also under the sanitizers where they are there.
+corpus() {
+    local dump=$1 file status n=0
+    for file in "${srcdir:-.}"/test/fuzz/corpus/*; do
+        status=0
+        "$dump" -t -f c "$file" >/dev/null 2>"$work/err" || status=$?
+        [ $status = "$(wc -l <"$work/err")" ] && [ $status -le 1 ] ||
+            { echo "$file: status $status"; cat "$work/err"; return 1; }
+        n=$((n + status))
+    done
+    [ $n -gt 40 ]
+}
+check "hostile headers" corpus "$dump"
+if [ -x test/utils/ncmpidump_sanitized ]; then
+    check "hostile headers, sanitized" corpus "$PWD/test/utils/ncmpidump_sanitized"
+fi
+
+# Cut at every length: a header that is not whole, or data that are not.
+cut_anywhere() {
+    local size length program=$1
+    "$random" 2 11 "$work/whole.nc"
+    size=$(stat -c %s "$work/whole.nc")
+    for ((length = size - 8; length > 0; length -= 1 + length / 40)); do
+        head -c $length "$work/whole.nc" >"$work/cut.nc"
+        refuses ': offset [0-9]+: ' "$work/cut.nc" || { echo "cut to $length"; return 1; }
+    done
+}
+check "cut anywhere" cut_anywhere
+
+# x = 10 ints from byte 80 on, of which the file has 5 and a half.
+missing_data() {
+    printf 'CDF\x01\0\0\0\0\0\0\0\x0a\0\0\0\x01\0\0\0\x01x\0\0\0\0\0\0\x0a' >"$work/short.nc"
+    printf '\0\0\0\0\0\0\0\0\0\0\0\x0b\0\0\0\x01\0\0\0\x01v\0\0\0\0\0\0\x01\0\0\0\0' >>"$work/short.nc"
+    printf '\0\0\0\0\0\0\0\0\0\0\0\x04\0\0\0\x28\0\0\0\x50' >>"$work/short.nc"
+    head -c 22 /dev/zero >>"$work/short.nc"
+    refuses ": offset 102: variable 'v': the file ends" "$work/short.nc" &&
+        "$dump" -h "$work/short.nc"
+}
+check "data that are not there" missing_data
+
+full_disk() {
+    [ -w /dev/full ] || return 0
+    local status=0
+    "$dump" "$work/r.nc" >/dev/full 2>"$work/err" || status=$?
+    [ $status = 1 ] && grep -q '^ncmpidump: standard output: No space' "$work/err" &&
+        ! "$dump" --help >/dev/full
+}
+check "full disk" full_disk
+closed_output() {
+    ! "$dump" "$work/r.nc" >&- 2>"$work/err" && [ "$(wc -l <"$work/err")" = 1 ]
+}
+check "closed output" closed_output
+
+# 48 MiB of bytes in one row, with less memory than that.
+bounded_memory() {
+    printf 'CDF\x01\0\0\0\0\0\0\0\x0a\0\0\0\x01\0\0\0\x01x\0\0\0\x03\0\0\0' >"$work/large.nc"
+    printf '\0\0\0\0\0\0\0\0\0\0\0\x0b\0\0\0\x01\0\0\0\x01v\0\0\0\0\0\0\x01\0\0\0\0' >>"$work/large.nc"
+    printf '\0\0\0\0\0\0\0\0\0\0\0\x02\x03\0\0\0\0\0\0\x50' >>"$work/large.nc"
+    truncate -s $((80 + 48 * 1024 * 1024)) "$work/large.nc"
+    printf 'end' | dd of="$work/large.nc" bs=1 seek=$((80 + 48 * 1024 * 1024 - 3)) conv=notrunc
+    (ulimit -v 32768 && "$dump" "$work/large.nc" | tail -c 16 | grep -q '000end" ;')
+}
+check "memory does not grow with the data" bounded_memory
+finish

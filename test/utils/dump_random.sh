@@ -1,0 +1,33 @@
+#!/bin/bash
+# ncmpidump against ncdump, byte for byte, on random files: all types, formats and
+# options that both have. DUMP_SEED is the first seed, DUMP_SEEDS how many there are.
+. "${srcdir:-.}/test/utils/dump_lib.sh"
+need ncdump
+seed=${DUMP_SEED:-1} seeds=${DUMP_SEEDS:-4}
+echo "# seeds from $seed on"
+
+# ncdump gives a scalar's full comment an index, which is not initialised.
+without_indices_of_scalars() {
+    sed -E 's,(// (\\9)?scalar[^(]*)\([0-9]+\)$,\1,'
+}
+
+# same FORMAT OPTION...: for every seed.
+same() {
+    local format=$1 i
+    shift
+    for ((i = seed; i < seed + seeds; i++)); do
+        echo "seed $i"
+        "$random" "$format" "$i" "$work/r.nc" || return
+        "$dump" "$@" "$work/r.nc" >"$work/ours" || return
+        ncdump "$@" "$work/r.nc" | without_indices_of_scalars >"$work/theirs"
+        diff -a "$work/theirs" "$work/ours" || return
+    done
+}
+
+for format in 1 2 5; do
+    for options in '' -h -c '-b c' '-b f' '-f c' '-f f' '-b c -f f' '-p 9,17' '-p 3' \
+        '-l 10' '-l 53' '-n a.b -l 1000'; do
+        check "CDF-$format, options '$options'" same $format $options
+    done
+done
+finish
