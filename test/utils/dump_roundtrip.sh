@@ -58,10 +58,10 @@ END
 echo 'data:' >>"$work/types.cdl"
 for cdl in types types5; do
     cat >>"$work/$cdl.cdl" <<'END'
- b = -128, 127, _, 0, 1, 2 ; c = "abcdef", "a\nb", "" ;
+ b = -128, 127, _, 0, 1, 2 ; c = "abcdef", "a\n\n\303\251", "" ;
  s = -32768, 32767, _, 0, 1, 2 ; i = -2147483648, 2147483647, _, 0, 1, 2 ;
- f = 0.1, 16777217, NaNf, Infinityf, -0., 1e-45 ;
- d = 0.1, 1e300, _, NaN, -Infinity, -0. ;
+ f = 0.1, 16777217, NaNf, Infinityf, 0.5, 1e-45 ;
+ d = 0.1, 1e300, _, NaN, -Infinity, 2.5 ;
 }
 END
 done

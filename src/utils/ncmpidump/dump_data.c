@@ -250,8 +250,8 @@ static int put_variable(struct walk *w, int varid)
     w->column = (int64_t)strlen(w->var->name) + 4; /* as ncdump counts it */
 
     if (w->var->type == NC_CHAR) {
-        w->text =
-            (struct dump_text){.out = &w->d->out, .indent = "    ", .escape_high = true};
+        /* One string a row, whatever is in it: that is how ncgen reads it. */
+        w->text = (struct dump_text){.out = &w->d->out, .escape_high = true};
         return put_elements(w, put_text);
     }
     struct dump_epoch epoch;

@@ -26,7 +26,8 @@ static void put_special(struct dump_text *t, unsigned char c)
     for (const char *p = letters; *p != '\0'; p += 2)
         if ((unsigned char)p[1] == c) {
             util_out_bytes(t->out, (char[]){'\\', p[0]}, 2);
-            if (c == '\n') util_out_print(t->out, "\",\n%s\"", t->indent);
+            if (c == '\n' && t->indent != NULL)
+                util_out_print(t->out, "\",\n%s\"", t->indent);
             return;
         }
     char *p = util_out_room(t->out);
