@@ -276,6 +276,24 @@ static void the_second_attribute_of_a_name_follows_the_first(void **state)
     }
 }
 
+static void a_part_tells_about_how_long_the_whole_is(void **state)
+{
+    (void)state;
+    struct draft d;
+    struct cdf_header h;
+    begin(&d, 5, 0);
+    list(&d, 0, 0);
+    list(&d, 0, 0);
+    list(&d, 11, 20);
+    size_t head = d.n;
+    for (int i = 0; i < 20; i++)
+        var(&d, "pressure", 0, NULL, NC_INT, 4096 + 4 * i);
+    assert_int_equal(CDF_MORE, cdf_decode(&h, d.bytes, head, INT64_MAX, &fault));
+    assert_in_range(fault.likely, d.n / 4, d.n * 4);
+    assert_int_equal(CDF_MORE, cdf_decode(&h, d.bytes, d.n - 70, INT64_MAX, &fault));
+    assert_in_range(fault.likely, d.n - 70, d.n + 70);
+}
+
 /* ---- files that are something else ---- */
 
 static int decode_bytes(const void *bytes, size_t n, int64_t file_size)
@@ -556,6 +574,7 @@ int main(void)
         cmocka_unit_test(a_counted_nul_is_no_part_of_a_name),
         cmocka_unit_test(of_two_with_one_name_the_first_is_found),
         cmocka_unit_test(the_second_attribute_of_a_name_follows_the_first),
+        cmocka_unit_test(a_part_tells_about_how_long_the_whole_is),
         cmocka_unit_test(an_empty_file_is_called_empty),
         cmocka_unit_test(hdf5_is_recognised_where_it_may_start),
         cmocka_unit_test(other_formats_are_named),

@@ -170,6 +170,7 @@ enum { CDF_MORE = 1 };
 struct cdf_fault {
     int64_t offset;   /* of the byte in the header where it lies */
     char reason[160]; /* one line without a full stop */
+    int64_t likely;   /* after CDF_MORE: a guess how long the header is, or 0 */
 };
 
 /* Decodes the header at bytes[0..length) of a dataset whose file has file_size

@@ -15,6 +15,7 @@ struct source {
     size_t length, at;
     int64_t file_size; /* at least length */
     int width;         /* of a count: 4 or 8 */
+    int64_t likely;    /* a guess how long the header is */
     struct cdf_header *h;
     struct cdf_fault *fault;
 };
@@ -31,6 +32,7 @@ fail(struct source *s, int code, size_t at, const char *format, ...)
     vsnprintf(fault.reason, sizeof fault.reason, format, args);
     va_end(args);
     fault.offset = (int64_t)at;
+    fault.likely = 0;
     if (s->fault != NULL) *s->fault = fault;
     return base_error_set(code, "%s, at byte %zu of the header", fault.reason, at);
 }
@@ -122,7 +124,10 @@ static int get_list(struct source *s, const char *what, uint32_t tag, int least,
         return fail(s, NC_ENOTNC, start + 4,
                     "%s claims %lld entries, more than the file can hold", what,
                     (long long)n);
-    if (n > (int64_t)((s->length - s->at) / (size_t)least)) return CDF_MORE;
+    if (n > (int64_t)((s->length - s->at) / (size_t)least)) {
+        s->likely = (int64_t)s->at + 3 * n * least; /* names and attributes: as usual */
+        return CDF_MORE;
+    }
     *count = (int)n;
     return NC_NOERR;
 }
@@ -290,10 +295,13 @@ static int get_vars(struct source *s)
     if (h->vars == NULL) return NC_ENOMEM;
     h->vars_capacity = n;
     if (base_names_reserve(&h->var_names, (size_t)n) != 0) return NC_ENOMEM;
+    const size_t first = s->at;
     for (int i = 0; i < n; i++) {
         h->vars[i] = (struct cdf_var){0};
         h->nvars = i + 1; /* even on error cdf_free is to see its attributes */
         err = get_var(s, &h->vars[i]);
+        if (err == CDF_MORE)
+            s->likely = (int64_t)(first + (double)(s->at - first) / (i + 1) * n);
         if (err != NC_NOERR) return err;
         if ((i + 1) % NAMES_AT_ONCE != 0 && i + 1 < n) continue;
         err = enter(h, &h->var_names, cdf_var_text, h->vars, named, i + 1);
@@ -439,6 +447,7 @@ int cdf_decode(struct cdf_header *h, const void *bytes, size_t length, int64_t f
     int err = get_header(&s);
     if (err == NC_NOERR) return NC_NOERR;
     cdf_free(h);
+    if (err == CDF_MORE && fault != NULL) fault->likely = s.likely;
     if (err == NC_ENOMEM) return fail(&s, err, s.at, "no memory for the header");
     return err;
 }

@@ -35,8 +35,9 @@ struct reading {
 };
 
 /* Reads on up to `want` bytes and tries to decode, unless process 0 has an error from
- * before. All take part; process 0's result is cdf_decode's. */
-static int read_on(struct mpio *m, struct reading *r, int64_t want, int err)
+ * before. All take part; process 0's result is cdf_decode's, and *likely its guess. */
+static int read_on(struct mpio *m, struct reading *r, int64_t want, int err,
+                   int64_t *likely)
 {
     struct driver_dataset *ds = m->base.ds;
     unsigned char *grown = NULL;
@@ -57,6 +58,7 @@ static int read_on(struct mpio *m, struct reading *r, int64_t want, int err)
     struct cdf_fault fault;
     int64_t usable = want < r->file_size ? want : r->file_size;
     err = cdf_decode(&ds->header, r->bytes, (size_t)usable, r->file_size, &fault);
+    *likely = fault.likely;
     if (err == NC_NOERR || err == CDF_MORE) return err;
     return base_error_set(err, "%s: offset %lld: %s", ds->path, (long long)fault.offset,
                           fault.reason);
@@ -74,23 +76,34 @@ static int receive(struct mpio *m, struct reading *r, int64_t length, int64_t fi
     return driver_agree(ds, err == CDF_MORE ? NC_ENOTNC : err, NULL, NULL, 0);
 }
 
+/* How much to read next, having `had`: a little over the guess, or else the double. A
+ * wrong guess only costs another round. */
+static int64_t next_read(int64_t had, int64_t likely, int64_t file_size)
+{
+    int64_t guess = likely + likely / 16;
+    int64_t next = guess > had ? guess : 2 * had;
+    return next < file_size ? next : file_size;
+}
+
 int mpio_read_header(struct mpio *m)
 {
     struct driver_dataset *ds = m->base.ds;
     struct reading r = {0};
-    int64_t note[3]; /* what process 0 found: result, header's length, file's size */
-    int64_t want = ds->hints.header_read_chunk;
+    /* What process 0 found: result, header's length, file's size, how much to read. */
+    int64_t note[4];
+    int64_t want = ds->hints.header_read_chunk, likely = 0;
 
     int err = ds->rank == 0 ? mpio_file_size(&m->file, &r.file_size) : NC_NOERR;
     do {
-        err = read_on(m, &r, want, err == CDF_MORE ? NC_NOERR : err);
+        err = read_on(m, &r, want, err == CDF_MORE ? NC_NOERR : err, &likely);
         note[0] = err;
         note[1] = err == NC_NOERR ? ds->header.size : 0;
         note[2] = r.file_size;
-        int mpi = MPI_Bcast(note, 3, MPI_INT64_T, 0, ds->comm);
+        note[3] = next_read(want, likely, r.file_size);
+        int mpi = MPI_Bcast(note, 4, MPI_INT64_T, 0, ds->comm);
         err =
             mpi == MPI_SUCCESS ? (int)note[0] : base_mpi_error(mpi, NC_EMPI, "MPI_Bcast");
-        want *= 2;
+        want = note[3];
     } while (err == CDF_MORE);
     if (err != NC_NOERR)
         err = share_error(ds, err);
