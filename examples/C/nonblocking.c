@@ -59,7 +59,7 @@ int main(int argc, char **argv)
     /* iput: the values must stay as they are until the wait. */
     for (int v = 0; v < VARS; v++) {
         for (MPI_Offset i = 0; i < count; i++)
-            values[v][i] = (float)(100 * v + start + i);
+            values[v][i] = (float)(100 * (MPI_Offset)v + start + i);
         CHECK(ncmpi_iput_vara_float(file, vars[v], &start, &count, values[v],
                                     &requests[v]));
     }
@@ -83,7 +83,8 @@ int main(int argc, char **argv)
     wait_for(file, VARS, requests);
     for (int v = 0; v < VARS; v++)
         for (MPI_Offset i = 0; i < count; i++)
-            if (values[v][i] != (v < VARS - 1 ? 100 * v + start + i : -(start + i)))
+            if (values[v][i] !=
+                (float)(v < VARS - 1 ? 100 * (MPI_Offset)v + start + i : -(start + i)))
                 CHECK(NC_EREAD);
 
     CHECK(ncmpi_close(file));

@@ -73,7 +73,7 @@ static void read_series(int file, MPI_Offset x)
 {
     int var;
     float values[2 * STEPS];
-    MPI_Offset start[2] = {0, x}, count[2] = {2 * STEPS, 1};
+    MPI_Offset start[2] = {0, x}, count[2] = {2L * STEPS, 1};
     CHECK(ncmpi_inq_varid(file, "temperature", &var));
     CHECK(ncmpi_get_vara_float_all(file, var, start, count, values));
     for (int step = 0; step < 2 * STEPS; step++)

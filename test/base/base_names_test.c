@@ -16,7 +16,8 @@ static char names[N][16];
 
 static const char *text(const void *of, int index)
 {
-    return ((const char(*)[16])of)[index];
+    const char(*list)[16] = of;
+    return list[index];
 }
 
 static int find(const struct base_names *t, const char *name)

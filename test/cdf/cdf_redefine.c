@@ -64,7 +64,7 @@ static unsigned char *read_head(const char *path, size_t *length, int64_t *file_
         exit(2);
     }
     *length = fread(bytes, 1, 1 << 20, f);
-    fseek(f, 0, SEEK_END);
+    (void)fseek(f, 0, SEEK_END);
     *file_size = ftell(f);
     fclose(f);
     return bytes;

@@ -208,7 +208,9 @@ int main(int argc, char **argv)
     cdf_encode(&h, file);
     put_data(&h, file);
     FILE *f = fopen(argv[3], "wb");
-    need(f != NULL && fwrite(file, 1, size, f) == size && fclose(f) == 0, "writing");
+    need(f != NULL, "creating");
+    need(fwrite(file, 1, size, f) == size, "writing");
+    need(fclose(f) == 0, "closing");
     free(file);
     cdf_free(&h);
     return 0;

@@ -85,7 +85,7 @@ static int reconcile(struct driver_dataset *ds, uint64_t hash)
     int64_t sizes[3] = {0, 0, (int64_t)hash};
     char text[512] = "";
     int err = share_definitions(ds, &bytes, sizes), code = NC_NOERR;
-    if (err == NC_NOERR && sizes[2] != (int64_t)hash)
+    if (err == NC_NOERR && bytes != NULL && sizes[2] != (int64_t)hash)
         code = adopt(ds, bytes, sizes, text, sizeof text);
     base_free(bytes);
     return err != NC_NOERR ? err : api_share_report(ds, code, text, sizeof text);

@@ -17,7 +17,7 @@ static const char *att_text(const void *list, int index)
 
 int cdf_atts_reserve(struct cdf_header *h, struct cdf_atts *atts, int more)
 {
-    if (more <= atts->capacity - atts->count) return NC_NOERR;
+    if (atts->list != NULL && more <= atts->capacity - atts->count) return NC_NOERR;
     if (more > INT_MAX - atts->count) return NC_ENOMEM;
     int64_t wanted = atts->count + more;
     if (wanted < 2 * (int64_t)atts->capacity) wanted = 2 * (int64_t)atts->capacity;

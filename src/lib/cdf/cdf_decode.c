@@ -288,7 +288,7 @@ static int get_vars(struct source *s)
     struct cdf_header *h = s->h;
     const int least = 4 * s->width + 8 + cdf_offset_width(h->format);
     enum { NAMES_AT_ONCE = 16 }; /* while they are in the cache */
-    int n, named = 0;
+    int n = 0, named = 0;
     int err = get_list(s, "the list of variables", CDF_TAG_VARS, least, &n);
     if (err != NC_NOERR || n == 0) return err;
     h->vars = base_malloc((size_t)n * sizeof *h->vars);
