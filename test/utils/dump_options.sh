@@ -72,6 +72,8 @@ END
 )" -v 'x\,y,sc' "$work/t.nc"
 check "-v: the last list holds" prints "$(header; printf 'data:\n\n bad = 1, 2 ;\n}\n')" \
     -v sc -v bad "$work/t.nc"
+check "-c and -v: what is in both" prints "$(header; printf 'data:\n\n time = 0.5, 1 ;\n}\n')" \
+    -v time,sc -c "$work/t.nc"
 check "-t: dates, of bounds too" prints "$(header ' // "2000-01-01 12", "2000-01-03 06"'; cat <<'END'
 data:
 

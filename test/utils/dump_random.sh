@@ -9,7 +9,7 @@ echo "# seeds from $seed on"
 # Two differences that are wanted: ncdump gives a scalar's full comment an index, which is
 # not initialised, and breaks rows of text at newlines.
 mend() {
-    sed -E 's,(// (\\9)?scalar[^(]*)\([0-9]+\)$,\1,' | sed -z 's/\\n",\n    "/\\n/g'
+    sed -E 's,(// (\\9)?scalar.*)\([0-9]+\)$,\1,' | sed -z 's/\\n",\n    "/\\n/g'
 }
 
 # same FORMAT OPTION...: for every seed.

@@ -11,12 +11,9 @@
 
 #define DUMP_TOOL "ncmpidump"
 
-/* Whose data are shown. */
-enum dump_part { DUMP_ALL, DUMP_HEADER, DUMP_COORDINATES, DUMP_LISTED };
-
 struct dump_options {
-    enum dump_part part;
-    const char *variables;           /* the list for DUMP_LISTED */
+    bool header_only, coordinates_only;
+    const char *variables;           /* only these, as a list; NULL: all */
     bool brief, full;                /* comments with the indices of rows, of values */
     char language;                   /* whose indices: 'c' or 'f' */
     int width;                       /* of lines of numbers */

@@ -98,14 +98,13 @@ static int apply(struct dump_options *o, int letter, const char *argument)
 {
     switch (letter) {
     case 'c':
-        if (o->part == DUMP_ALL) o->part = DUMP_COORDINATES;
+        o->coordinates_only = true;
         return 0;
     case 'h':
-        o->part = DUMP_HEADER;
+        o->header_only = true;
         return 0;
     case 'v':
         o->variables = argument;
-        if (o->part != DUMP_HEADER) o->part = DUMP_LISTED;
         return 0;
     case 'b':
         o->brief = true;
@@ -161,7 +160,7 @@ static int dump(struct dump *d)
     }
     if (dump_select(d) != 0) return -1;
     dump_header(d);
-    if (d->options.part != DUMP_HEADER && dump_data(d) != 0) return -1;
+    if (!d->options.header_only && dump_data(d) != 0) return -1;
     util_out_text(&d->out, "}\n");
     return 0;
 }

@@ -90,14 +90,15 @@ int dump_select(struct dump *d)
         util_message(DUMP_TOOL, NULL, -1, "%s", base_error_text(NC_ENOMEM));
         return -1;
     }
-    enum dump_part part = d->options.part;
     for (int i = 0; i < h->nvars; i++) {
-        d->wanted[i] = part == DUMP_ALL ||
-                       (part == DUMP_COORDINATES && is_coordinate(h, &h->vars[i]));
+        d->wanted[i] = d->options.variables == NULL;
         d->bounds_owner[i] = -1;
     }
+    if (d->options.variables != NULL && want_listed(d) != 0) return -1;
+    for (int i = 0; i < h->nvars && d->options.coordinates_only; i++)
+        d->wanted[i] &= is_coordinate(h, &h->vars[i]);
     if (d->options.date_mark != 0) find_bounds(d);
-    return part == DUMP_LISTED ? want_listed(d) : 0;
+    return 0;
 }
 
 static bool parse_time(const struct cdf_header *h, int varid, struct dump_epoch *epoch)
