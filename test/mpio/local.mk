@@ -1,1 +1,7 @@
 # tests: mpio
+check_PROGRAMS += test/mpio/ways.mpi test/mpio/large.mpi
+TESTS += test/mpio/ways.mpi test/mpio/large.mpi
+test_mpio_ways_mpi_SOURCES = test/mpio/ways.c
+test_mpio_ways_mpi_LDADD = $(MPI_TEST_LIBS)
+test_mpio_large_mpi_SOURCES = test/mpio/large.c
+test_mpio_large_mpi_LDADD = $(MPI_TEST_LIBS)
