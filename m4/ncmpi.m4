@@ -56,8 +56,8 @@ AC_DEFUN([NCMPI_CFLAGS], [
     AC_SUBST([AM_CFLAGS], [$ncmpi_flags])
 ])
 
-# NCMPI_SANITIZERS: all is built so that wrong accesses and undefined behaviour end a test.
-AC_DEFUN([NCMPI_SANITIZERS], [
+# NCMPI_SANITIZE_ALL: all is built so that wrong accesses and undefined behaviour end a test.
+AC_DEFUN([NCMPI_SANITIZE_ALL], [
     AC_ARG_ENABLE([sanitizers],
         [AS_HELP_STRING([--enable-sanitizers],
             [build with the sanitizers for addresses and undefined behaviour (for tests)])],
