@@ -72,7 +72,7 @@ full_disk() {
     local status=0
     "$dump" "$work/r.nc" >/dev/full 2>"$work/err" || status=$?
     [ $status = 1 ] && grep -q '^ncmpidump: standard output: No space' "$work/err" &&
-        ! "$dump" --help >/dev/full
+        ! "$dump" --help >/dev/full 2>"$work/err" && grep -q 'No space' "$work/err"
 }
 check "full disk" full_disk
 closed_output() {

@@ -3,6 +3,7 @@
 
 #include "util_options.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
@@ -54,18 +55,26 @@ static void print_options(const struct util_option *table)
     }
 }
 
+/* Everything printed must have come through. */
+static int answered(const struct util_tool *tool)
+{
+    if (fflush(stdout) == 0) return UTIL_ANSWERED;
+    util_message(tool->name, NULL, -1, "standard output: %s", strerror(errno));
+    return UTIL_WRONG;
+}
+
 static int print_help(const struct util_tool *tool)
 {
     printf("Usage: %s %s\n%s\n\n", tool->name, tool->synopsis, tool->about);
     print_options(tool->options);
     print_options(common);
-    return fflush(stdout) == 0 ? UTIL_ANSWERED : UTIL_WRONG;
+    return answered(tool);
 }
 
 static int print_version(const struct util_tool *tool)
 {
     printf("%s (PnetCDF) %s\n", tool->name, PACKAGE_VERSION);
-    return fflush(stdout) == 0 ? UTIL_ANSWERED : UTIL_WRONG;
+    return answered(tool);
 }
 
 void util_usage(const struct util_tool *tool)
