@@ -293,10 +293,14 @@ int ncmpi_inq_get_size(int ncid, MPI_Offset *size);
  * hand out belong to the header and live until cdl_hdr_close(). Ids count from 0.
  * @{ */
 
-/** Reads the definitions of a CDL file.
+/** Reads the definitions of a CDL file. What comes after `data:` is not looked at. Where
+ * something is wrong, ncmpi_strerror() tells the line and the column.
  * @param filename name of the file
  * @param hid gets the id of the header
- * @return #NC_NOERR, #NC_ENOENT, #NC_EACCESS, #NC_ENOTNC (not CDL), #NC_ENOMEM */
+ * @return #NC_NOERR, #NC_ENOENT, #NC_EACCESS, #NC_EREAD, #NC_ENOTNC (not CDL),
+ *   #NC_ENOTSUPPORT (groups, strings and the like), #NC_EBADTYPE, #NC_EBADDIM,
+ *   #NC_ENOTVAR (no such type, dimension, variable), #NC_ERANGE, #NC_ECHAR (a value that
+ *   does not fit its type), what the functions that define return, #NC_ENOMEM */
 int cdl_hdr_open(const char *filename, int *hid);
 
 /** Frees a header.
@@ -304,7 +308,10 @@ int cdl_hdr_open(const char *filename, int *hid);
  * @return #NC_NOERR, #NC_EBADID */
 int cdl_hdr_close(int hid);
 
-/** Tells the format that the file asks for.
+/** Tells the format that the file asks for by the global attribute `_Format`, which is
+ * not one of those that are counted ("classic", "64-bit offset", "64-bit data" or
+ * "cdf5"); else the first that has all the types and sizes, but not below N where a comment
+ * says `// file format: CDF-N`.
  * @param hid the header
  * @param format gets #NC_FORMAT_CLASSIC, #NC_FORMAT_CDF2 or #NC_FORMAT_CDF5
  * @return #NC_NOERR, #NC_EBADID */

@@ -1,0 +1,204 @@
+/* Headers read from CDL, by their ids. They know no dataset and no communicator. */
+#include <pthread.h>
+
+#include "base_error.h"
+#include "base_mem.h"
+#include "cdl.h"
+#include "pnetcdf.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct cdf_header **table;
+static int capacity, open_count;
+
+static struct cdf_header *find(int hid)
+{
+    pthread_mutex_lock(&lock);
+    struct cdf_header *h = hid >= 0 && hid < capacity ? table[hid] : NULL;
+    pthread_mutex_unlock(&lock);
+    return h;
+}
+
+/* The smallest free id, after making room for it; -1 when memory is short. */
+static int free_id(void)
+{
+    int id = 0;
+    while (id < capacity && table[id] != NULL)
+        id++;
+    if (id < capacity) return id;
+
+    int larger = capacity * 2 + 4;
+    struct cdf_header **grown = base_realloc(table, (size_t)larger * sizeof *table);
+    if (grown == NULL) return -1;
+    for (int i = capacity; i < larger; i++)
+        grown[i] = NULL;
+    table = grown;
+    capacity = larger;
+    return id;
+}
+
+static int enter(struct cdf_header *h)
+{
+    pthread_mutex_lock(&lock);
+    int hid = free_id();
+    if (hid >= 0) {
+        table[hid] = h;
+        open_count++;
+    }
+    pthread_mutex_unlock(&lock);
+    return hid;
+}
+
+/* Takes a header out of the table; NULL if it is not there. */
+static struct cdf_header *leave(int hid)
+{
+    pthread_mutex_lock(&lock);
+    struct cdf_header *h = hid >= 0 && hid < capacity ? table[hid] : NULL;
+    if (h != NULL) {
+        table[hid] = NULL;
+        open_count--;
+    }
+    if (open_count == 0) { /* nothing is held while nothing is open */
+        base_free(table);
+        table = NULL;
+        capacity = 0;
+    }
+    pthread_mutex_unlock(&lock);
+    return h;
+}
+
+/* Gives attributes the values in memory that callers see, aligned as these need. */
+static int make_native(struct cdf_header *h, struct cdf_atts *atts)
+{
+    for (int i = 0; i < atts->count; i++) {
+        struct cdf_att *a = &atts->list[i];
+        size_t n = (size_t)a->nelems, size = (size_t)cdf_type_size(a->type);
+        void *native = base_arena_alloc(&h->arena, n * size);
+        if (native == NULL) return NC_ENOMEM;
+        int err = conv_get(native, conv_type_of(a->type), a->values, a->type, n);
+        if (err != NC_NOERR) return err;
+        a->values = native;
+    }
+    return NC_NOERR;
+}
+
+static int read_header(const char *filename, struct cdf_header *h)
+{
+    char *text;
+    size_t length;
+    struct cdl_scan s;
+    int err = cdl_load(filename, &text, &length);
+    if (err != NC_NOERR) return err;
+    err = cdl_scan_start(&s, filename, text, length);
+    if (err == NC_NOERR) err = cdl_header(&s, 0, h);
+    cdl_scan_stop(&s);
+    base_free(text);
+    if (err != NC_NOERR) return err;
+
+    err = make_native(h, &h->gatts);
+    for (int i = 0; i < h->nvars && err == NC_NOERR; i++)
+        err = make_native(h, &h->vars[i].atts);
+    if (err != NC_NOERR) cdf_free(h);
+    return err;
+}
+
+int cdl_hdr_open(const char *filename, int *hid)
+{
+    if (filename == NULL || hid == NULL) return NC_EINVAL;
+    struct cdf_header *h = base_malloc(sizeof *h);
+    if (h == NULL) return NC_ENOMEM;
+    int err = read_header(filename, h);
+    if (err == NC_NOERR) {
+        int id = enter(h);
+        if (id >= 0) {
+            *hid = id;
+            return NC_NOERR;
+        }
+        cdf_free(h);
+        err = NC_ENOMEM;
+    }
+    base_free(h);
+    return err;
+}
+
+int cdl_hdr_close(int hid)
+{
+    struct cdf_header *h = leave(hid);
+    if (h == NULL) return NC_EBADID;
+    cdf_free(h);
+    base_free(h);
+    return NC_NOERR;
+}
+
+int cdl_hdr_inq_format(int hid, int *format)
+{
+    const struct cdf_header *h = find(hid);
+    if (h == NULL) return NC_EBADID;
+    if (format != NULL) *format = h->format; /* NC_FORMAT_CLASSIC, _CDF2, _CDF5 */
+    return NC_NOERR;
+}
+
+int cdl_hdr_inq_ndims(int hid, int *ndims)
+{
+    const struct cdf_header *h = find(hid);
+    if (h == NULL) return NC_EBADID;
+    if (ndims != NULL) *ndims = h->ndims;
+    return NC_NOERR;
+}
+
+int cdl_hdr_inq_dim(int hid, int dimid, char **name, MPI_Offset *size)
+{
+    const struct cdf_header *h = find(hid);
+    if (h == NULL) return NC_EBADID;
+    if (dimid < 0 || dimid >= h->ndims) return NC_EBADDIM;
+    if (name != NULL) *name = (char *)h->dims[dimid].name;
+    if (size != NULL) *size = h->dims[dimid].length;
+    return NC_NOERR;
+}
+
+int cdl_hdr_inq_nvars(int hid, int *nvars)
+{
+    const struct cdf_header *h = find(hid);
+    if (h == NULL) return NC_EBADID;
+    if (nvars != NULL) *nvars = h->nvars;
+    return NC_NOERR;
+}
+
+int cdl_hdr_inq_var(int hid, int varid, char **name, nc_type *xtype, int *ndims,
+                    int **dimids)
+{
+    const struct cdf_header *h = find(hid);
+    if (h == NULL) return NC_EBADID;
+    if (varid < 0 || varid >= h->nvars) return NC_ENOTVAR;
+    const struct cdf_var *v = &h->vars[varid];
+    if (name != NULL) *name = (char *)v->name;
+    if (xtype != NULL) *xtype = v->type;
+    if (ndims != NULL) *ndims = v->ndims;
+    if (dimids != NULL) *dimids = (int *)v->dimids;
+    return NC_NOERR;
+}
+
+int cdl_hdr_inq_nattrs(int hid, int varid, int *nattrs)
+{
+    struct cdf_header *h = find(hid);
+    if (h == NULL) return NC_EBADID;
+    const struct cdf_atts *atts = cdf_atts(h, varid);
+    if (atts == NULL) return NC_ENOTVAR;
+    if (nattrs != NULL) *nattrs = atts->count;
+    return NC_NOERR;
+}
+
+int cdl_hdr_inq_attr(int hid, int varid, int attrid, char **name, nc_type *xtype,
+                     MPI_Offset *nelems, void **value)
+{
+    struct cdf_header *h = find(hid);
+    if (h == NULL) return NC_EBADID;
+    const struct cdf_atts *atts = cdf_atts(h, varid);
+    if (atts == NULL) return NC_ENOTVAR;
+    if (attrid < 0 || attrid >= atts->count) return NC_ENOTATT;
+    const struct cdf_att *a = &atts->list[attrid];
+    if (name != NULL) *name = (char *)a->name;
+    if (xtype != NULL) *xtype = a->type;
+    if (nelems != NULL) *nelems = a->nelems;
+    if (value != NULL) *value = a->values;
+    return NC_NOERR;
+}
