@@ -188,12 +188,25 @@ static int collect(const struct api_queue *q, const struct choice *c, bool put,
     return *reqs == NULL ? NC_ENOMEM : NC_NOERR;
 }
 
+/* The chosen puts, or gets, will not be carried out. */
+static void blame(const struct api_queue *q, const struct choice *c, bool put, int err)
+{
+    for (int64_t i = 0; i < c->n; i++) {
+        struct driver_request *r =
+            c->places[i] < 0 ? NULL : api_queue_at(q, c->places[i]);
+        if (r != NULL && ((r->flags & API_PUT) != 0) == put) r->status = err;
+    }
+}
+
 static int transfer(struct api_dataset *d, const struct choice *c, bool put,
                     enum driver_mode mode, int err)
 {
     struct driver_request **reqs = NULL;
     int64_t n = 0;
-    if (err == NC_NOERR && c->n > 0) err = collect(d->queue, c, put, &reqs, &n);
+    if (err == NC_NOERR && c->n > 0) {
+        err = collect(d->queue, c, put, &reqs, &n);
+        if (err != NC_NOERR) blame(d->queue, c, put, err);
+    }
     if (mode == DRIVER_COLLECTIVE || n > 0)
         err = put ? driver_put(d->top, reqs, n, mode, err)
                   : driver_get(d->top, reqs, n, mode, err);
@@ -237,13 +250,10 @@ static int wait_for(int ncid, int num, int *ids, int *statuses, enum driver_mode
     if (err != NC_NOERR) return err;
 
     bool all = num < 0;
-    err = select_requests(d, num, ids, &c);
-    if (d->ds.writable) {
-        int put = transfer(d, &c, true, mode, err);
-        if (err == NC_NOERR) err = put;
-    }
-    int got = transfer(d, &c, false, mode, err);
-    if (err == NC_NOERR) err = got;
+    int bad = select_requests(d, num, ids, &c), put = bad;
+    if (d->ds.writable) put = transfer(d, &c, true, mode, bad);
+    err = transfer(d, &c, false, mode, bad); /* whatever became of the puts */
+    if (put != NC_NOERR) err = put;
     int first = end(d, &c, all ? NULL : ids, all ? NULL : statuses, false);
     base_free(c.places);
     return err != NC_NOERR ? err : first;

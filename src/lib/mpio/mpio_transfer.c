@@ -25,16 +25,6 @@ static void note(struct transfer *x, int err)
     if (x->error == NC_NOERR) x->error = err;
 }
 
-/* Adds to the tile what comes next. What cannot be planned ends the stream. */
-static void plan(struct transfer *x, int64_t max_bytes)
-{
-    int err = mpio_stream_plan(&x->stream, &x->tile, max_bytes, MAX_PIECES);
-    if (err == NC_NOERR) return;
-    note(x, err);
-    mpio_tile_clear(&x->tile);
-    x->stream.file_request = x->stream.n;
-}
-
 /* Every request that has a part in the tile takes the error. */
 static void blame(struct transfer *x, int err)
 {
@@ -43,6 +33,20 @@ static void blame(struct transfer *x, int err)
         if (r->status == NC_NOERR) r->status = err;
     }
     note(x, err);
+}
+
+/* Adds to the tile what comes next. What cannot be planned ends the stream: nothing of
+ * the tile is moved, nor of the requests that would follow. */
+static void plan(struct transfer *x, int64_t max_bytes)
+{
+    struct mpio_stream *s = &x->stream;
+    int err = mpio_stream_plan(s, &x->tile, max_bytes, MAX_PIECES);
+    if (err == NC_NOERR) return;
+    blame(x, err);
+    mpio_tile_clear(&x->tile);
+    for (; s->file_request < s->n; s->file_request++)
+        if (s->reqs[s->file_request]->status == NC_NOERR)
+            s->reqs[s->file_request]->status = err;
 }
 
 /* Transfers the planned tile, collectively or not, and leaves it empty. */
