@@ -1,0 +1,24 @@
+/* Short forms for the tests of nonblocking requests. */
+#ifndef NONBLOCKING_H
+#define NONBLOCKING_H
+
+#include "dataset.h"
+
+/* Waits in the case's data mode. */
+static inline int wait_for(int ncid, int n, int *ids, int *statuses)
+{
+    return check.collective ? ncmpi_wait_all(ncid, n, ids, statuses)
+                            : ncmpi_wait(ncid, n, ids, statuses);
+}
+
+/* 0 to n - 1 in an order that differs between processes. */
+static inline void shuffled(int *order, int n)
+{
+    for (int i = 0; i < n; i++) {
+        int k = (int)check_random_own((uint64_t)i + 1);
+        order[i] = order[k];
+        order[k] = i;
+    }
+}
+
+#endif

@@ -1,0 +1,339 @@
+/* What nonblocking requests carry: interleaved, overlapping, scalar, lists, derived. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "nonblocking.h"
+
+/* Each process has every nprocs-th column, each column a request, in any order. */
+static void interleaved_columns_in_any_order(void)
+{
+    enum { ROWS = 9, COLUMNS = 6 };
+    int ncid = new_dataset("a.nc"), order[COLUMNS], width = COLUMNS * check.nprocs;
+    int dims[2] = {new_dim(ncid, "y", NC_UNLIMITED), new_dim(ncid, "x", width)};
+    int v = new_var(ncid, "v", NC_SHORT, 2, dims);
+    int values[COLUMNS][ROWS], back[COLUMNS][ROWS];
+    begin_data(ncid);
+    for (int put = 1; put >= 0; put--) {
+        shuffled(order, COLUMNS);
+        for (int k = 0; k < COLUMNS; k++) {
+            int c = order[k];
+            MPI_Offset start[2] = {0, c * check.nprocs + check.rank};
+            MPI_Offset count[2] = {ROWS, 1};
+            for (int i = 0; i < ROWS && put; i++)
+                values[c][i] = (int)check_random_own(30000);
+            CHECK_NC(NC_NOERR,
+                     put ? ncmpi_iput_vara_int(ncid, v, start, count, values[c], NULL)
+                         : ncmpi_iget_vara_int(ncid, v, start, count, back[c], NULL));
+        }
+        CHECK_NC(NC_NOERR, wait_for(ncid, NC_REQ_ALL, NULL, NULL));
+    }
+    CHECK_BYTES(values, back, sizeof back);
+    end_data(ncid);
+    close_dataset(ncid);
+}
+
+/* Hyperslabs of a small array, all over each other, against the same done in memory. */
+static void overlapping_requests_as_if_one_after_the_other(void)
+{
+    enum { Y = 7, X = 11, MANY = 30 };
+    int ncid = new_dataset("a.nc"), model[Y][X] = {{0}}, values[MANY][Y * X];
+    int dims[3] = {new_dim(ncid, "p", check.nprocs), new_dim(ncid, "y", Y),
+                   new_dim(ncid, "x", X)};
+    int v = new_var(ncid, "v", NC_INT, 3, dims);
+    begin_data(ncid);
+    MPI_Offset all_start[3] = {check.rank, 0, 0}, all[3] = {1, Y, X};
+    CHECK_NC(NC_NOERR, put_ints(ncid, v, all_start, all, model[0]));
+    for (int put = 1; put >= 0; put--) {
+        MPI_Offset start[MANY][3], count[MANY][3];
+        for (int k = 0; k < MANY; k++) {
+            start[k][0] = check.rank, count[k][0] = 1;
+            start[k][1] = (MPI_Offset)check_random_own(Y);
+            start[k][2] = (MPI_Offset)check_random_own(X);
+            count[k][1] = 1 + (MPI_Offset)check_random_own((uint64_t)(Y - start[k][1]));
+            count[k][2] = 1 + (MPI_Offset)check_random_own((uint64_t)(X - start[k][2]));
+            for (int i = 0; i < count[k][1] * count[k][2] && put; i++) {
+                values[k][i] = 1000 * k + i;
+                model[start[k][1] + i / count[k][2]][start[k][2] + i % count[k][2]] =
+                    values[k][i];
+            }
+            CHECK_NC(
+                NC_NOERR,
+                put ? ncmpi_iput_vara_int(ncid, v, start[k], count[k], values[k], NULL)
+                    : ncmpi_iget_vara_int(ncid, v, start[k], count[k], values[k], NULL));
+        }
+        CHECK_NC(NC_NOERR, wait_for(ncid, NC_REQ_ALL, NULL, NULL));
+        for (int k = 0; k < MANY && !put; k++)
+            for (int i = 0; i < count[k][1] * count[k][2]; i++)
+                CHECK_EQ(
+                    model[start[k][1] + i / count[k][2]][start[k][2] + i % count[k][2]],
+                    values[k][i]);
+    }
+    end_data(ncid);
+    close_dataset(ncid);
+}
+
+/* The order of posting counts, not that of the list given to wait. */
+static void the_put_posted_later_wins(void)
+{
+    int ncid = new_dataset("a.nc"), ids[3], back[6];
+    int dim = new_dim(ncid, "x", 6 * check.nprocs);
+    int v = new_var(ncid, "v", NC_INT, 1, &dim);
+    const int first[4] = {1, 1, 1, 1}, second[4] = {2, 2, 2, 2}, third[1] = {3};
+    const int expected[6] = {1, 1, 2, 3, 2, 2};
+    MPI_Offset base = 6 * check.rank, two = base + 2, three = base + 3, four = 4, one = 1;
+    begin_data(ncid);
+    CHECK_NC(NC_NOERR, ncmpi_iput_vara_int(ncid, v, &base, &four, first, &ids[2]));
+    CHECK_NC(NC_NOERR, ncmpi_iput_vara_int(ncid, v, &two, &four, second, &ids[1]));
+    CHECK_NC(NC_NOERR, ncmpi_iput_vara_int(ncid, v, &three, &one, third, &ids[0]));
+    CHECK_NC(NC_NOERR, wait_for(ncid, 3, ids, NULL));
+    MPI_Offset six = 6;
+    CHECK_NC(NC_NOERR, get_ints(ncid, v, &base, &six, back));
+    CHECK_BYTES(expected, back, sizeof back);
+    end_data(ncid);
+    close_dataset(ncid);
+}
+
+static void scalars_among_others(void)
+{
+    int ncid = new_dataset("a.nc"), dim = new_dim(ncid, "x", check.nprocs);
+    int one = new_var(ncid, "one", NC_INT, 0, NULL);
+    int many = new_var(ncid, "many", NC_INT, 1, &dim);
+    int two = new_var(ncid, "two", NC_DOUBLE, 0, NULL);
+    int a = 17, b = check.rank, c = 23, back[3] = {0};
+    MPI_Offset start = check.rank, count = 1;
+    begin_data(ncid);
+    CHECK_NC(NC_NOERR, ncmpi_iput_vara_int(ncid, two, NULL, NULL, &c, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_iput_vara_int(ncid, many, &start, &count, &b, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_iput_var_int(ncid, one, &a, NULL));
+    CHECK_NC(NC_NOERR, wait_for(ncid, NC_REQ_ALL, NULL, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_iget_vara_int(ncid, many, &start, &count, &back[1], NULL));
+    CHECK_NC(NC_NOERR, ncmpi_iget_var1_int(ncid, two, NULL, &back[2], NULL));
+    CHECK_NC(NC_NOERR,
+             ncmpi_iget_varm_int(ncid, one, NULL, NULL, NULL, NULL, &back[0], NULL));
+    CHECK_NC(NC_NOERR, wait_for(ncid, NC_REQ_ALL, NULL, NULL));
+    CHECK_EQ(17, back[0]);
+    CHECK_EQ(check.rank, back[1]);
+    CHECK_EQ(23, back[2]);
+    end_data(ncid);
+    close_dataset(ncid);
+}
+
+/* Lists of hyperslabs: no counts at all, and no count for one of them. */
+static void lists_without_counts(void)
+{
+    int ncid = new_dataset("a.nc");
+    int dims[2] = {new_dim(ncid, "y", check.nprocs), new_dim(ncid, "x", 8)};
+    int v = new_var(ncid, "v", NC_INT, 2, dims), ids[2], back[8] = {0};
+    const int singles[3] = {1, 2, 3}, mixed[4] = {4, 5, 6, 7};
+    const int expected[8] = {7, 2, 4, 5, 6, 3, 0, 1};
+    MPI_Offset a[2] = {check.rank, 7}, b[2] = {check.rank, 1}, c[2] = {check.rank, 5};
+    MPI_Offset d[2] = {check.rank, 2}, e[2] = {check.rank, 0}, n[2] = {1, 3};
+    MPI_Offset *three[3] = {a, b, c}, *two[2] = {d, e}, *counts[2] = {n, NULL};
+    MPI_Offset start[2] = {check.rank, 0}, all[2] = {1, 8};
+    begin_data(ncid);
+    CHECK_NC(NC_NOERR, put_ints(ncid, v, start, all, back));
+    CHECK_NC(NC_NOERR, ncmpi_iput_varn_int(ncid, v, 3, three, NULL, singles, &ids[0]));
+    CHECK_NC(NC_NOERR, ncmpi_iput_varn_int(ncid, v, 2, two, counts, mixed, &ids[1]));
+    CHECK_NC(NC_NOERR, wait_for(ncid, 2, ids, NULL));
+    CHECK_NC(NC_NOERR, get_ints(ncid, v, start, all, back));
+    CHECK_BYTES(expected, back, sizeof back);
+    memset(back, 0, sizeof back);
+    CHECK_NC(NC_NOERR, ncmpi_iget_varn_int(ncid, v, 2, two, counts, back, &ids[0]));
+    CHECK_NC(NC_NOERR, ncmpi_iget_varn_int(ncid, v, 3, three, NULL, back + 4, &ids[1]));
+    CHECK_NC(NC_NOERR, wait_for(ncid, 2, ids, NULL));
+    CHECK_BYTES(mixed, back, sizeof mixed);
+    CHECK_BYTES(singles, back + 4, sizeof singles);
+    CHECK_NC(NC_NOERR, ncmpi_iget_varn_int(ncid, v, 0, NULL, NULL, NULL, &ids[0]));
+    CHECK_EQ(NC_REQ_NULL, ids[0]);
+    end_data(ncid);
+    close_dataset(ncid);
+}
+
+/* A list is one request: its status is the first bad one, and it ends as one. */
+static void a_list_has_one_status(void)
+{
+    int ncid = new_dataset("a.nc"), dim = new_dim(ncid, "x", 3 * check.nprocs);
+    int v = new_var(ncid, "v", NC_BYTE, 1, &dim), ids[2], statuses[2], n;
+    const int values[3] = {1, 500, 3};
+    MPI_Offset a = 3 * check.rank, b = a + 1, c = a + 2, count = 3;
+    MPI_Offset *starts[3] = {&a, &b, &c};
+    begin_data(ncid);
+    CHECK_NC(NC_NOERR, ncmpi_iput_varn_int(ncid, v, 3, starts, NULL, values, &ids[1]));
+    CHECK_NC(NC_NOERR, ncmpi_iput_vara_int(ncid, v, &a, &count, values, &ids[0]));
+    CHECK_NC(NC_NOERR, ncmpi_inq_nreqs(ncid, &n));
+    CHECK_EQ(2, n);
+    CHECK_NC(NC_NOERR, ncmpi_cancel(ncid, 1, ids, statuses));
+    CHECK_NC(NC_ERANGE, wait_for(ncid, 1, ids + 1, statuses));
+    CHECK_NC(NC_ERANGE, statuses[0]);
+    CHECK_NC(NC_NOERR, ncmpi_inq_nreqs(ncid, &n));
+    CHECK_EQ(0, n);
+    end_data(ncid);
+    close_dataset(ncid);
+}
+
+/* Every second int of the buffer, the type freed before the wait. */
+static void the_datatype_is_freed_after_the_post(void)
+{
+    enum { N = 5 };
+    int ncid = new_dataset("a.nc"), dim = new_dim(ncid, "x", N * check.nprocs);
+    int v = new_var(ncid, "v", NC_FLOAT, 1, &dim), values[2 * N], back[2 * N];
+    MPI_Offset start = N * check.rank, count = N, *starts[1] = {&start};
+    MPI_Offset *counts[1] = {&count};
+    MPI_Datatype inner, type;
+    for (int i = 0; i < 2 * N; i++) {
+        values[i] = 100 * check.rank + i;
+        back[i] = -1;
+    }
+    begin_data(ncid);
+    for (int put = 1; put >= 0; put--) {
+        for (int list = 0; list < 2; list++) {
+            CHECK(MPI_Type_vector(1, 1, 2, MPI_INT, &inner) == MPI_SUCCESS);
+            CHECK(MPI_Type_create_resized(inner, 0, 2 * sizeof(int), &type) ==
+                  MPI_SUCCESS);
+            MPI_Type_free(&inner);
+            MPI_Type_commit(&type);
+            if (put)
+                CHECK_NC(NC_NOERR, list ? ncmpi_iput_varn(ncid, v, 1, starts, counts,
+                                                          values, N, type, NULL)
+                                        : ncmpi_iput_vara(ncid, v, &start, &count, values,
+                                                          N, type, NULL));
+            else
+                CHECK_NC(NC_NOERR, list ? ncmpi_iget_varn(ncid, v, 1, starts, counts,
+                                                          back, N, type, NULL)
+                                        : ncmpi_iget_vara(ncid, v, &start, &count, back,
+                                                          N, type, NULL));
+            MPI_Type_free(&type);
+            CHECK_NC(NC_NOERR, wait_for(ncid, NC_REQ_ALL, NULL, NULL));
+            for (int i = 0; i < 2 * N && !put; i++)
+                CHECK_EQ(i % 2 ? -1 : values[i], back[i]);
+        }
+    }
+    end_data(ncid);
+    close_dataset(ncid);
+}
+
+/* Requests outlive new definitions that move the data. */
+static void data_is_moved_between_post_and_wait(void)
+{
+    int ncid = new_dataset("a.nc"), t = new_dim(ncid, "t", NC_UNLIMITED);
+    int x = new_dim(ncid, "x", 3 * check.nprocs), dims[2] = {t, x}, id;
+    int fixed = new_var(ncid, "fixed", NC_INT, 1, &x);
+    int record = new_var(ncid, "record", NC_SHORT, 2, dims);
+    MPI_Offset start[2] = {0, 3 * check.rank}, count[2] = {2, 3};
+    const int a[3] = {1, 2, 3}, b[6] = {4, 5, 6, 7, 8, 9};
+    int back_a[3], back_b[6], old[3] = {7, 7, 7}, unmoved[3] = {0};
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, fixed, start + 1, count + 1, old));
+    CHECK_NC(NC_NOERR,
+             ncmpi_iget_vara_int(ncid, fixed, start + 1, count + 1, unmoved, &id));
+    CHECK_NC(NC_NOERR, ncmpi_iput_vara_int(ncid, record, start, count, b, NULL));
+    MPI_Offset before, after;
+    CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, record, &before));
+    CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+    new_var(ncid, "more", NC_DOUBLE, 1, &x);
+    new_var(ncid, "another record", NC_INT, 2, dims);
+    char text[700] = {0};
+    CHECK_NC(NC_NOERR, ncmpi_put_att_text(ncid, NC_GLOBAL, "long", sizeof text, text));
+    begin_data(ncid);
+    CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, record, &after));
+    CHECK(after > before);
+    CHECK_NC(NC_NOERR, wait_for(ncid, 1, &id, NULL));
+    CHECK_BYTES(old, unmoved, sizeof old);
+    CHECK_NC(NC_NOERR, ncmpi_iput_vara_int(ncid, fixed, start + 1, count + 1, a, NULL));
+    CHECK_NC(NC_NOERR, wait_for(ncid, NC_REQ_ALL, NULL, NULL));
+    CHECK_NC(NC_NOERR, get_ints(ncid, fixed, start + 1, count + 1, back_a));
+    CHECK_NC(NC_NOERR, get_ints(ncid, record, start, count, back_b));
+    CHECK_BYTES(a, back_a, sizeof a);
+    CHECK_BYTES(b, back_b, sizeof b);
+    end_data(ncid);
+    close_dataset(ncid);
+}
+
+/* More single elements than a tile has pieces, from the last to the first. */
+static void very_many_requests_backwards(void)
+{
+    enum { MANY = 70001 };
+    int ncid = new_dataset("a.nc");
+    int dim = new_dim(ncid, "x", (MPI_Offset)MANY * 2 * check.nprocs);
+    int v = new_var(ncid, "v", NC_SHORT, 1, &dim);
+    short *values = malloc(MANY * sizeof *values), *back = calloc(MANY, sizeof *back);
+    int *ids = malloc(MANY * sizeof *ids), *statuses = malloc(MANY * sizeof *statuses);
+    const MPI_Offset base = (MPI_Offset)MANY * 2 * check.rank, one = 1;
+    begin_data(ncid);
+    for (int put = 1; put >= 0; put--) {
+        for (int i = MANY - 1; i >= 0; i--) {
+            MPI_Offset start = base + 2 * (MPI_Offset)i;
+            if (put) values[i] = (short)check_random_own(32768);
+            int rc =
+                put ? ncmpi_iput_vara_short(ncid, v, &start, &one, &values[i], &ids[i])
+                    : ncmpi_iget_vara_short(ncid, v, &start, &one, &back[i], &ids[i]);
+            if (!CHECK_NC(NC_NOERR, rc)) break;
+        }
+        CHECK_NC(NC_NOERR, wait_for(ncid, MANY, ids, statuses));
+        for (int i = 0; i < MANY; i++)
+            if (!CHECK_NC(NC_NOERR, statuses[i])) break;
+    }
+    CHECK_BYTES(values, back, MANY * sizeof *back);
+    free(values);
+    free(back);
+    free(ids);
+    free(statuses);
+    end_data(ncid);
+    close_dataset(ncid);
+}
+
+/* mput and mget: several variables in one blocking call, each with its own buffer. */
+static void several_variables_in_one_call(void)
+{
+    int ncid = new_dataset("a.nc"), t = new_dim(ncid, "t", NC_UNLIMITED);
+    int x = new_dim(ncid, "x", 2 * check.nprocs), dims[2] = {t, x};
+    int varids[3] = {new_var(ncid, "r", NC_INT, 2, dims),
+                     new_var(ncid, "f", NC_DOUBLE, 1, &x)};
+    varids[2] = varids[0];
+    int a[2] = {1, 2}, b[2] = {3, 4}, c[2] = {5, 6}, back[3][2];
+    int *puts[3] = {a, b, c}, *gets[3] = {back[0], back[1], back[2]};
+    MPI_Offset s0[2] = {3, 2 * check.rank}, s2[2] = {1, 2 * check.rank}, n[2] = {1, 2};
+    MPI_Offset *starts[3] = {s0, s0 + 1, s2}, *counts[3] = {n, n + 1, n};
+    begin_data(ncid);
+    CHECK_NC(NC_NOERR,
+             check.collective
+                 ? ncmpi_mput_vara_int_all(ncid, 3, varids, starts, counts, puts)
+                 : ncmpi_mput_vara_int(ncid, 3, varids, starts, counts, puts));
+    CHECK_EQ(4, dim_length(ncid, t));
+    CHECK_NC(NC_NOERR,
+             check.collective
+                 ? ncmpi_mget_vara_int_all(ncid, 3, varids, starts, counts, gets)
+                 : ncmpi_mget_vara_int(ncid, 3, varids, starts, counts, gets));
+    for (int i = 0; i < 3; i++)
+        CHECK_BYTES(puts[i], gets[i], sizeof a);
+    bool idle = check.rank == 0;
+    if (check.collective)
+        CHECK_NC(NC_NOERR, ncmpi_mget_vara_int_all(ncid, idle ? 0 : 3, varids, starts,
+                                                   counts, gets));
+    end_data(ncid);
+    close_dataset(ncid);
+}
+
+static const struct check_test tests[] = {
+    {"interleaved columns in any order", interleaved_columns_in_any_order,
+     CHECK_FORMATS | CHECK_MODES},
+    {"overlapping requests, as if one after the other",
+     overlapping_requests_as_if_one_after_the_other, CHECK_FORMATS | CHECK_MODES},
+    {"the put posted later wins", the_put_posted_later_wins, CHECK_MODES},
+    {"scalars among others", scalars_among_others, CHECK_FORMATS | CHECK_MODES},
+    {"lists without counts", lists_without_counts, CHECK_FORMATS | CHECK_MODES},
+    {"a list has one status", a_list_has_one_status, CHECK_MODES},
+    {"the datatype is freed after the post", the_datatype_is_freed_after_the_post,
+     CHECK_FORMATS | CHECK_MODES},
+    {"data is moved between post and wait", data_is_moved_between_post_and_wait,
+     CHECK_FORMATS | CHECK_MODES},
+    {"very many requests backwards", very_many_requests_backwards, CHECK_MODES},
+    {"several variables in one call", several_variables_in_one_call,
+     CHECK_FORMATS | CHECK_MODES},
+    {NULL, NULL, 0},
+};
+
+int main(int argc, char **argv)
+{
+    return check_main(argc, argv, tests, NULL);
+}
