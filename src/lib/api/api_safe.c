@@ -50,6 +50,14 @@ void api_arg_bytes(struct api_args *a, const char *name, int code, const void *b
     add(a, name, code, text, hash);
 }
 
+/* The name of the object that the call is about, in quotes, if it has one. */
+static const char *object_of(const struct api_args *a)
+{
+    for (int i = 0; i < a->n; i++)
+        if (strcmp(a->list[i].name, "name") == 0) return a->list[i].text;
+    return "";
+}
+
 /* The first argument in which mine differ from process 0's. */
 static int compare(const struct api_args *mine, const struct api_args *theirs, char *text,
                    size_t size)
@@ -62,8 +70,8 @@ static int compare(const struct api_args *mine, const struct api_args *theirs, c
     for (int i = 0; i < mine->n && i < theirs->n; i++) {
         const struct api_arg *a = &mine->list[i], *b = &theirs->list[i];
         if (a->hash == b->hash) continue;
-        snprintf(text, size, "%s: %s is %s, on process 0 it is %s", mine->function,
-                 a->name, a->text, b->text);
+        snprintf(text, size, "%s %s: %s is %s, on process 0 it is %s", mine->function,
+                 object_of(mine), a->name, a->text, b->text);
         return a->code;
     }
     return NC_NOERR;
@@ -89,7 +97,7 @@ int api_args_agree(struct driver_dataset *ds, struct api_args *a)
     if (err != NC_NOERR || all[0] == -all[1]) return err;
 
     struct api_args theirs = *a;
-    char text[2 * API_ARG_TEXT + 128] = "";
+    char text[3 * API_ARG_TEXT + 128] = "";
     int mpi = MPI_Bcast(&theirs, sizeof theirs, MPI_BYTE, 0, ds->comm);
     if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "MPI_Bcast");
     int code = compare(a, &theirs, text, sizeof text);
