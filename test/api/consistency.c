@@ -1,5 +1,6 @@
 /* Processes that define different things: all are told what differs, and how; process 0's
  * definitions stand, and nothing hangs. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "dataset.h"
@@ -179,6 +180,35 @@ static void open_modes_that_differ_are_refused(void)
     CHECK_EQ(0, n);
 }
 
+/* In safe mode the call itself tells; the odd process says something else in each. */
+static void in_safe_mode_the_call_tells(void)
+{
+    bool odd = check.rank == check.nprocs - 1;
+    int ncid, id, x, value = odd ? 4242 : 1717, code;
+    CHECK_EQ(0, setenv("PNETCDF_SAFE_MODE", "1", 1));
+    ncid = new_dataset("a.nc");
+    CHECK_NC(NC_EMULTIDEFINE_DIM_NAME,
+             ncmpi_def_dim(ncid, odd ? "odd_name" : "lat", 5, &id));
+    CHECK_NC(NC_EMULTIDEFINE_DIM_SIZE, ncmpi_def_dim(ncid, "lat", odd ? 77 : 55, &id));
+    x = new_dim(ncid, "x", 5);
+    CHECK_NC(NC_EMULTIDEFINE_VAR_NAME,
+             ncmpi_def_var(ncid, odd ? "odd_name" : "temp", NC_INT, 1, &x, &id));
+    CHECK_NC(NC_EMULTIDEFINE_VAR_TYPE,
+             ncmpi_def_var(ncid, "temp", odd ? NC_FLOAT : NC_INT, 1, &x, &id));
+    CHECK_NC(NC_EMULTIDEFINE_VAR_NDIMS,
+             ncmpi_def_var(ncid, "temp", NC_INT, odd ? 0 : 1, &x, &id));
+    code = ncmpi_put_att_int(ncid, NC_GLOBAL, "level", NC_INT, 1, &value);
+    CHECK_NC(NC_EMULTIDEFINE_ATTR_VAL, code);
+    CHECK(strstr(ncmpi_strerror(code), "level") != NULL);
+    CHECK_NC(NC_EMULTIDEFINE_ATTR_LEN,
+             ncmpi_put_att_text(ncid, NC_GLOBAL, "title", odd ? 3 : 2, "abc"));
+    CHECK_NC(NC_EMULTIDEFINE_FILL_MODE,
+             ncmpi_set_fill(ncid, odd ? NC_FILL : NC_NOFILL, NULL));
+    same_as_the_file(ncid);
+    close_dataset(ncid);
+    CHECK_EQ(0, unsetenv("PNETCDF_SAFE_MODE"));
+}
+
 static void equal_definitions_are_no_error_at_any_pace(void)
 {
     int ncid = new_dataset("a.nc"), one = 1;
@@ -194,6 +224,7 @@ static const struct check_test tests[] = {
     {"definitions that differ are told", definitions_that_differ_are_told, CHECK_FORMATS},
     {"create modes that differ are refused", create_modes_that_differ_are_refused, 0},
     {"open modes that differ are refused", open_modes_that_differ_are_refused, 0},
+    {"in safe mode the call tells", in_safe_mode_the_call_tells, 0},
     {"equal definitions are no error at any pace",
      equal_definitions_are_no_error_at_any_pace, 0},
     {NULL, NULL, 0},
