@@ -33,13 +33,19 @@ static void *base_of(const struct space *s)
     return (void *)((uintptr_t)s->bytes - (uintptr_t)s->low);
 }
 
+static size_t some_amount(size_t n)
+{
+    return (size_t)(model_random(0, 2) ? model_random(1, 40)
+                                       : model_random(1, (int64_t)n));
+}
+
 static void gather_all(const struct region *r, const struct space *s,
                        unsigned char *packed, size_t n)
 {
     struct region_cursor *c = region_cursor_new(r);
     assert_non_null(c);
     for (size_t done = 0; done < n;) {
-        size_t want = (size_t)model_random(1, 40);
+        size_t want = some_amount(n);
         size_t got = region_gather(c, base_of(s), packed + done, want);
         assert_int_equal(want < n - done ? want : n - done, got);
         done += got;
@@ -54,7 +60,7 @@ static void scatter_all(const struct region *r, const struct space *s,
     struct region_cursor *c = region_cursor_new(r);
     assert_non_null(c);
     for (size_t done = 0; done < n;) {
-        size_t want = (size_t)model_random(1, 40);
+        size_t want = some_amount(n);
         size_t got = region_scatter(c, base_of(s), packed + done, want);
         assert_int_equal(want < n - done ? want : n - done, got);
         done += got;
@@ -116,6 +122,29 @@ static void runs_of_every_length_go_out_and_back(void **state)
     }
 }
 
+/* Planes that are transposed, in parts of any size; also those whose rows overlap. */
+static void transposed_planes_go_out_and_back(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 60; i++) {
+        int64_t length = 1 << model_random(0, 4), n = model_random(2, 200);
+        const int64_t count[] = {model_random(1, 3), model_random(2, 9), n};
+        int64_t pitch = length + model_random(-1, 1), row = (n + 1) * count[1] * pitch;
+        const int64_t stride[] = {row, model_random(0, 1) ? pitch : -pitch,
+                                  count[1] * pitch - model_random(0, 1)};
+        struct model m = {0};
+        for (int64_t x = 0; x < count[0]; x++)
+            for (int64_t y = 0; y < count[1]; y++)
+                for (int64_t z = 0; z < n; z++)
+                    model_add(&m, x * stride[0] + y * stride[1] + z * stride[2], length);
+        struct region *r = region_loops(0, 3, count, stride, length);
+        assert_non_null(r);
+        check_both_ways(r, &m);
+        region_free(r);
+        model_free(&m);
+    }
+}
+
 static void the_whole_region_may_be_asked_for_at_once(void **state)
 {
     (void)state;
@@ -150,6 +179,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compositions_go_out_and_back),
         cmocka_unit_test(runs_of_every_length_go_out_and_back),
+        cmocka_unit_test(transposed_planes_go_out_and_back),
         cmocka_unit_test(the_whole_region_may_be_asked_for_at_once),
         cmocka_unit_test(offsets_may_be_addresses),
     };

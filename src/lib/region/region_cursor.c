@@ -146,3 +146,34 @@ bool region_next(struct region_cursor *c, int64_t max_bytes, int64_t max_runs,
     if (left->count > 0) left->offset += count * left->stride;
     return true;
 }
+
+/* How many strips of the current block, this one included, follow each other in one loop
+ * and fit: 0 if this one does not, or was begun. */
+static int64_t whole_strips(const struct region_cursor *c, int64_t max_bytes)
+{
+    const struct frame *f = &c->frames[c->top];
+    const struct region *r = f->r;
+    if (r->kind != REGION_BLOCK || r->nloops < 2) return 0;
+    if (c->left.taken > 0 || c->left.count < r->loops[0].count) return 0;
+    int64_t more = r->loops[1].count - f->index[1];
+    int64_t fit = max_bytes / (c->left.count * c->left.length);
+    return more < fit ? more : fit;
+}
+
+bool region_next_plane(struct region_cursor *c, int64_t max_bytes,
+                       struct region_plane *plane)
+{
+    if (c->left.count == 0 && !advance(c)) return false;
+    int64_t rows = whole_strips(c, max_bytes);
+    plane->rows = 1;
+    plane->pitch = 0;
+    if (!region_next(c, max_bytes, INT64_MAX, &plane->strip)) return false;
+    if (rows > 1) {
+        struct frame *f = &c->frames[c->top];
+        plane->rows = rows;
+        plane->pitch = f->r->loops[1].stride;
+        f->index[1] += rows - 1;
+        f->base += (rows - 1) * plane->pitch;
+    }
+    return true;
+}

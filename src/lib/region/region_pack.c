@@ -1,5 +1,5 @@
 /* Moving the bytes of a region to and from one contiguous piece of memory. */
-#include "region.h"
+#include "region_tree.h"
 
 #include <string.h>
 
@@ -55,6 +55,38 @@ static void copy_strip(unsigned char *to, int64_t to_step, const unsigned char *
     }
 }
 
+/* From one plane of pieces to another. */
+struct copy {
+    unsigned char *to;
+    const unsigned char *from;
+    int64_t to_step, to_pitch, from_step, from_pitch;
+    int64_t count, rows, length;
+};
+
+/* Part of each row: count pieces from the first. */
+static void copy_rows(const struct copy *c, int64_t first, int64_t count)
+{
+    unsigned char *to = c->to + first * c->to_step;
+    const unsigned char *from = c->from + first * c->from_step;
+    for (int64_t r = 0; r < c->rows; r++)
+        copy_strip(to + r * c->to_pitch, c->to_step, from + r * c->from_pitch,
+                   c->from_step, count, c->length);
+}
+
+/* Where rows are finer than what is in them, a transposition, a piece's neighbours in its
+ * cache line belong to the next rows: so few pieces of each row at a time that their
+ * lines are still there. Not where pieces overlap: the last one must win. */
+static void copy_plane(const struct copy *c, const struct region_plane *p)
+{
+    enum { AT_ONCE = 64 };
+    int64_t pitch = p->pitch < 0 ? -p->pitch : p->pitch;
+    int64_t stride = p->strip.stride < 0 ? -p->strip.stride : p->strip.stride;
+    int64_t part = c->count;
+    if (c->rows > 1 && pitch >= c->length && stride / c->rows >= pitch) part = AT_ONCE;
+    for (int64_t first = 0; first < c->count; first += part)
+        copy_rows(c, first, c->count - first < part ? c->count - first : part);
+}
+
 /* Offsets may be addresses, with base NULL (MPI_BOTTOM); adding them to a null
  * pointer would be no C. */
 static unsigned char *place(const void *base, int64_t offset)
@@ -72,11 +104,20 @@ size_t region_gather(struct region_cursor *c, const void *base, void *packed, si
 {
     unsigned char *to = packed;
     size_t done = 0;
-    struct region_strip s;
-    while (done < n && region_next(c, rest(n, done), INT64_MAX, &s)) {
-        copy_strip(to + done, s.length, place(base, s.offset), s.stride, s.count,
-                   s.length);
-        done += (size_t)(s.count * s.length);
+    struct region_plane p;
+    while (done < n && region_next_plane(c, rest(n, done), &p)) {
+        const struct region_strip *s = &p.strip;
+        const struct copy copy = {.to = to + done,
+                                  .to_step = s->length,
+                                  .to_pitch = s->length * s->count,
+                                  .from = place(base, s->offset),
+                                  .from_step = s->stride,
+                                  .from_pitch = p.pitch,
+                                  .count = s->count,
+                                  .rows = p.rows,
+                                  .length = s->length};
+        copy_plane(&copy, &p);
+        done += (size_t)(s->count * s->length * p.rows);
     }
     return done;
 }
@@ -85,11 +126,20 @@ size_t region_scatter(struct region_cursor *c, void *base, const void *packed, s
 {
     const unsigned char *from = packed;
     size_t done = 0;
-    struct region_strip s;
-    while (done < n && region_next(c, rest(n, done), INT64_MAX, &s)) {
-        copy_strip(place(base, s.offset), s.stride, from + done, s.length, s.count,
-                   s.length);
-        done += (size_t)(s.count * s.length);
+    struct region_plane p;
+    while (done < n && region_next_plane(c, rest(n, done), &p)) {
+        const struct region_strip *s = &p.strip;
+        const struct copy copy = {.to = place(base, s->offset),
+                                  .to_step = s->stride,
+                                  .to_pitch = p.pitch,
+                                  .from = from + done,
+                                  .from_step = s->length,
+                                  .from_pitch = s->length * s->count,
+                                  .count = s->count,
+                                  .rows = p.rows,
+                                  .length = s->length};
+        copy_plane(&copy, &p);
+        done += (size_t)(s->count * s->length * p.rows);
     }
     return done;
 }

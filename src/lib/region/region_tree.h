@@ -37,6 +37,16 @@ struct region {
     struct region_loop loops[]; /* the innermost first */
 };
 
+/* `rows` times the strip, `pitch` bytes apart. */
+struct region_plane {
+    struct region_strip strip;
+    int64_t rows, pitch;
+};
+
+/* Like region_next, but as many whole strips of one loop at once as fit. */
+bool region_next_plane(struct region_cursor *c, int64_t max_bytes,
+                       struct region_plane *plane);
+
 /* A copy that shares nothing; NULL when memory is short. */
 struct region *region_clone(const struct region *r);
 
