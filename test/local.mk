@@ -6,15 +6,17 @@ TAP_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver
 UNIT_LOG_DRIVER = $(TAP_DRIVER)
 MPI_LOG_DRIVER = $(TAP_DRIVER)
 SH_LOG_DRIVER = $(TAP_DRIVER)
-UNIT_LOG_COMPILER = env CMOCKA_MESSAGE_OUTPUT=TAP ASAN_OPTIONS=detect_leaks=1
+UNIT_LOG_COMPILER = env CMOCKA_MESSAGE_OUTPUT=TAP \
+	ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1
 MPI_LOG_COMPILER = $(BASH_PATH) $(srcdir)/test/support/run-mpi
 SH_LOG_COMPILER = $(BASH_PATH)
 AM_TESTS_ENVIRONMENT = DOXYGEN='$(DOXYGEN)'; MPICC='$(MPICC)'; MPIEXEC='$(MPIEXEC)'; MPI_FLAVOUR='$(mpi_flavour)'; \
 	NCMPI_YIELD='$(abs_builddir)/test/support/.libs/yield.so'; \
 	ASAN_OPTIONS='$(MPI_ASAN_OPTIONS)'; UBSAN_OPTIONS=print_stacktrace=1; \
 	export ASAN_OPTIONS UBSAN_OPTIONS DOXYGEN MPICC MPIEXEC MPI_FLAVOUR NCMPI_YIELD;
-# With --enable-sanitizers: MPI libraries leak, and yield.so is loaded first.
-MPI_ASAN_OPTIONS = detect_leaks=0:verify_asan_link_order=0
+# With --enable-sanitizers: MPI libraries leak, yield.so is loaded first, and too much
+# memory is asked for on purpose.
+MPI_ASAN_OPTIONS = detect_leaks=0:verify_asan_link_order=0:allocator_may_return_null=1
 
 include test/support/local.mk
 include test/examples/local.mk

@@ -58,7 +58,8 @@ static int share_overlap(struct mpio_tile *t, int64_t nowners, const struct mpio
 
 int mpio_tile_sort(struct mpio_tile *t, bool put)
 {
-    qsort(t->pieces, (size_t)t->npieces, sizeof *t->pieces, by_offset);
+    if (t->npieces > 1)
+        qsort(t->pieces, (size_t)t->npieces, sizeof *t->pieces, by_offset);
 
     int64_t kept = 0, covered = t->npieces > 0 ? t->pieces[0].offset : 0;
     for (int64_t i = 0; i < t->npieces; i++) {
