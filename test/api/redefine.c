@@ -222,7 +222,7 @@ static void many_records_move_whole(void)
     if (check.rank > 0) count[0] = 0;
     CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, first, start, count, values));
     for (int i = 0; i < 3; i++) {
-        char name[8];
+        char name[16];
         CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
         snprintf(name, sizeof name, "new%d", i);
         new_var(ncid, name, NC_BYTE, 2, d);
