@@ -91,9 +91,9 @@ static int plain(MPI_Datatype buftype, MPI_Offset bufcount, int xtype,
         b->nelems = NC_COUNT_IGNORE;
         return NC_NOERR;
     }
-    if (bufcount < NC_COUNT_IGNORE) return NC_EINVAL;
     b->nelems = bufcount;
-    return api_conv_type(buftype, xtype, &b->type);
+    int err = api_conv_type(buftype, xtype, &b->type);
+    return err == NC_NOERR && bufcount < NC_COUNT_IGNORE ? NC_EINVAL : err;
 }
 
 static int derived(MPI_Datatype buftype, MPI_Offset bufcount, int xtype,
