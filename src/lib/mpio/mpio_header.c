@@ -141,7 +141,8 @@ int mpio_write_numrecs(struct mpio *m)
     unsigned char field[8];
     int width = cdf_encode_numrecs(ds->header.format, ds->header.numrecs, field);
     int err = mpio_file_write_root(&m->file, 4, field, width);
-    m->numrecs_in_file = ds->header.numrecs;
+    /* What failed is tried again by the next call, unless that takes all processes. */
+    if (err == NC_NOERR || m->file.no_indep) m->numrecs_in_file = ds->header.numrecs;
     return err;
 }
 
@@ -151,5 +152,9 @@ int mpio_sync_numrecs(struct driver *self)
     int failed, err = driver_agree(ds, NC_NOERR, &failed, &ds->header.numrecs, 1);
     if (err != NC_NOERR) return err;
     err = mpio_write_numrecs((struct mpio *)self);
+    if (ds->safe_mode)
+        err = driver_agree(ds, err, NULL, NULL, 0);
+    else
+        ds->failed = err; /* the others learn of it next time */
     return failed != NC_NOERR ? failed : err;
 }

@@ -138,11 +138,12 @@ int mpio_open(struct driver_dataset *ds, int omode, struct driver *lower,
 }
 
 /* A dataset has the size its header promises, even where nothing was written: a file
- * that was cut off can then be told from one that was never filled. Never shrinks it. */
-static int give_size(struct mpio *m)
+ * that was cut off can then be told from one that was never filled. Never shrinks it.
+ * All take part, whatever their own error err. */
+static int give_size(struct mpio *m, int err)
 {
     int64_t wanted = cdf_file_size(&m->base.ds->header), size = 0;
-    int err = m->base.ds->rank == 0 ? mpio_file_size(&m->file, &size) : NC_NOERR;
+    if (err == NC_NOERR && m->base.ds->rank == 0) err = mpio_file_size(&m->file, &size);
     err = driver_agree(m->base.ds, err, NULL, &size, 1);
     if (err == NC_NOERR && size < wanted) err = mpio_file_resize(&m->file, wanted);
     return err;
@@ -151,13 +152,16 @@ static int give_size(struct mpio *m)
 int mpio_close(struct driver *self)
 {
     struct mpio *m = (struct mpio *)self;
-    int err = NC_NOERR;
-    if (self->ds->writable) err = mpio_sync_numrecs(self);
-    if (err == NC_NOERR && m->defined) err = give_size(m);
+    struct driver_dataset *ds = self->ds;
+    int err = NC_NOERR, failed;
+    if (ds->writable) err = mpio_sync_numrecs(self);
+    if (m->defined) err = give_size(m, err);
 
     int closed = mpio_file_close(&m->file);
     release(m);
-    return err != NC_NOERR ? err : closed;
+    /* The last occasion to tell the others. */
+    err = driver_agree(ds, err != NC_NOERR ? err : closed, &failed, NULL, 0);
+    return err != NC_NOERR ? err : failed;
 }
 
 int mpio_abort(struct driver *self)
