@@ -105,9 +105,10 @@ int mpio_move(struct mpio *m, const struct cdf_header *before)
     if (err == NC_NOERR) err = synced;
     int sized = mpio_file_size(&m->file, &size);
     err = driver_agree(ds, err != NC_NOERR ? err : sized, NULL, &size, 1);
-    if (err == NC_NOERR && size < cdf_file_size(before))
+    if (err == NC_NOERR && size < cdf_file_size(before)) {
         err = mpio_file_resize(&m->file, cdf_file_size(before));
-
+        err = driver_agree(ds, err, NULL, NULL, 0);
+    }
     while (more && err == NC_NOERR) {
         err = move_round(m, &r, err);
         int dealt = deal(m, &s, chunk, &r, &more);

@@ -163,7 +163,9 @@ static bool reaches(struct transfer *x, int64_t high)
     int64_t size = 0;
     int err = mpio_file_size(&m->file, &size);
     err = driver_agree(m->base.ds, err, NULL, &size, 1);
-    if (err == NC_NOERR) m->known_size = size;
+    note(x, err);
+    if (err != NC_NOERR) return true; /* to set a size without knowing it may cut it */
+    m->known_size = size;
     return high <= m->known_size;
 }
 
