@@ -90,6 +90,13 @@ test_api_records_mpi_LDADD = $(MPI_TEST_LIBS)
 test_api_redefine_mpi_SOURCES = test/api/redefine.c test/api/dataset.h
 test_api_redefine_mpi_LDADD = $(MPI_TEST_LIBS)
 
+# Faults on one process, crossed with the ways of access.
+check_PROGRAMS += test/api/fault_matrix.mpi
+TESTS += test/api/fault_matrix.mpi
+test_api_fault_matrix_mpi_SOURCES = test/api/fault_matrix.c test/api/fault_calls.c \
+	test/api/fault_calls.h test/api/dataset.h
+test_api_fault_matrix_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
+
 # Real files; with check-realdata the large ones too.
 check_PROGRAMS += test/api/realdata
 TESTS += test/api/realdata.sh

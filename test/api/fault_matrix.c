@@ -1,0 +1,644 @@
+/* Every family of collective data functions, crossed with what can go wrong on one
+ * process: it has nothing to do, its arguments are bad, its disk fails. All processes
+ * return; the bad one knows why; the others complete. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fault.h"
+#include "fault_calls.h"
+
+/* ---- the dataset ---- */
+
+static const char *const ways[] = {"auto", "direct", "view"};
+enum { DIRECT = 1, WAYS = 3, MOST = 16 };
+
+static int way; /* the one at hand */
+static int ncid, t, x, fixed, series, text, filled;
+static bool safe;
+
+/* fixed(x), series(t) and filled(t, x) of integers and text(x), moved in one way. */
+static void begin(int which, bool safe_mode)
+{
+    MPI_Info info;
+    way = which;
+    safe = safe_mode;
+    CHECK_EQ(0, setenv("PNETCDF_SAFE_MODE", safe ? "1" : "0", 1));
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "nc_transfer", ways[way]);
+    CHECK_NC(NC_NOERR,
+             ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"), check.cmode, info, &ncid));
+    MPI_Info_free(&info);
+    t = new_dim(ncid, "t", NC_UNLIMITED);
+    x = new_dim(ncid, "x", (MPI_Offset)N * check.nprocs);
+    int dims[2] = {t, x};
+    fixed = new_var(ncid, "fixed", NC_INT, 1, &x);
+    series = new_var(ncid, "series", NC_INT, 1, &t);
+    text = new_var(ncid, "text", NC_CHAR, 1, &x);
+    filled = new_var(ncid, "filled", NC_INT, 2, dims);
+    CHECK_NC(NC_NOERR, ncmpi_def_var_fill(ncid, filled, 0, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+}
+
+static void end(void)
+{
+    close_dataset(ncid);
+    CHECK_EQ(0, unsetenv("PNETCDF_SAFE_MODE"));
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (check.rank == 0) remove(check_path("a.nc"));
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Calls test for both ways and in safe mode too. A part must do with many
+ * processes, and of the formats all but one. */
+static void each_way(void (*test)(void))
+{
+    for (int i = DIRECT; i < WAYS; i++)
+        for (int safe_mode = 0; safe_mode <= 1; safe_mode++) {
+            bool part = check.nprocs > 4 || check.format != 5;
+            if (part && safe_mode != i % 2) continue;
+            begin(i, safe_mode);
+            test();
+            end();
+        }
+}
+
+/* ---- one call ---- */
+
+/* What a process passes, and where it is kept. */
+struct arguments {
+    struct access a;
+    MPI_Offset start[1], count[1], stride[1], imap[1];
+    int values[N * MOST];
+};
+
+static int value_at(int round, MPI_Offset place)
+{
+    return 1000 * round + (int)place;
+}
+
+/* Good arguments for an access of this process to a variable. */
+static void prepare(struct arguments *g, const struct family *f, int varid, bool put,
+                    int round)
+{
+    MPI_Offset n = elements_of(f->shape);
+    g->start[0] = place_of(f->shape, 0);
+    g->count[0] = n;
+    g->stride[0] = f->shape == CYCLIC ? check.nprocs : 1;
+    g->imap[0] = 1;
+    g->a = (struct access){varid,   1,         g->start, g->count, g->stride,
+                           g->imap, g->values, n,        MPI_INT};
+    for (MPI_Offset i = 0; i < n; i++)
+        g->values[i] = put ? value_at(round, place_of(f->shape, i)) : -1;
+}
+
+/* Are these the values of that round? */
+static bool holds(const struct family *f, int round, const int *values)
+{
+    for (MPI_Offset i = 0; i < elements_of(f->shape); i++)
+        if (!CHECK_EQ(value_at(round, place_of(f->shape, i)), values[i])) {
+            fprintf(stderr, "# %s, element %lld\n", f->name, (long long)i);
+            return false;
+        }
+    return true;
+}
+
+/* Are the file's values at this process's places those of that round? Not asked where
+ * this process does not expect it. */
+static void file_holds_here(const struct family *f, int varid, int round, bool expected)
+{
+    struct arguments g;
+    static const struct family *by_stride = &families[3];
+    struct family same = *by_stride;
+    same.shape = f->shape;
+    CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
+    MPI_Barrier(MPI_COMM_WORLD);
+    prepare(&g, &same, varid, false, round);
+    CHECK_NC(NC_NOERR, same.call(ncid, &g.a, false));
+    if (expected) holds(f, round, g.values);
+}
+
+static void file_holds(const struct family *f, int varid, int round)
+{
+    file_holds_here(f, varid, round, true);
+}
+
+/* Gives every element of a variable the value of a round, all processes together. */
+static void write_all(int varid, int round)
+{
+    struct arguments g;
+    const struct family *f = &families[2];
+    prepare(&g, f, varid, true, round);
+    CHECK_NC(NC_NOERR, f->call(ncid, &g.a, true));
+    CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* ---- nothing to do ---- */
+
+/* Takes the work out of arguments. Is there a way to? */
+static bool take_away(struct arguments *g, const struct family *f)
+{
+    if (f->takes & NUM) {
+        g->a.num = 0;
+        return true;
+    }
+    g->count[0] = 0;
+    g->a.bufcount = 0;
+    return (f->takes & (COUNT | FILETYPE)) != 0;
+}
+
+static void bring_nothing(const struct family *f, int varid, int idle, int round)
+{
+    struct arguments g;
+    bool busy = check.rank != idle;
+    write_all(varid, round);
+    prepare(&g, f, varid, true, round + 1);
+    if (!busy) take_away(&g, f);
+    CHECK_NC(NC_NOERR, f->call(ncid, &g.a, true));
+    file_holds(f, varid, busy ? round + 1 : round);
+
+    write_all(varid, round);
+    prepare(&g, f, varid, false, round);
+    if (!busy) take_away(&g, f);
+    CHECK_NC(NC_NOERR, f->call(ncid, &g.a, false));
+    if (busy)
+        holds(f, round, g.values);
+    else
+        CHECK_EQ(-1, g.values[0]);
+}
+
+static void nothing_in_any_family(void)
+{
+    int round = 1;
+    for (int i = 0; i < FAMILIES; i++) {
+        struct arguments g;
+        prepare(&g, &families[i], fixed, true, 0);
+        if (!take_away(&g, &families[i])) continue;
+        bring_nothing(&families[i], fixed, i % check.nprocs, round);
+        if (!(families[i].takes & FILETYPE))
+            bring_nothing(&families[i], series, (i + 1) % check.nprocs, round);
+        round += 2;
+    }
+}
+
+static void one_process_brings_nothing(void)
+{
+    each_way(nothing_in_any_family);
+}
+
+/* Records appear for all, from whichever process they come. */
+static void records_of_one_process(void)
+{
+    for (int i = 1; i < FAMILIES; i++) {
+        struct arguments g;
+        if (!(families[i].takes & (COUNT | NUM))) continue;
+        bool busy = check.rank == i % check.nprocs;
+        MPI_Offset last = 3 * i + 1;
+        prepare(&g, &families[i], series, true, i);
+        g.start[0] = last;
+        g.count[0] = g.a.bufcount = 1;
+        if (!busy) take_away(&g, &families[i]);
+        CHECK_NC(NC_NOERR, families[i].call(ncid, &g.a, true));
+        CHECK_EQ(last + 1, dim_length(ncid, t));
+    }
+}
+
+static void one_process_brings_the_records(void)
+{
+    each_way(records_of_one_process);
+}
+
+/* ---- bad arguments ---- */
+
+static MPI_Datatype mixed; /* an integer and a double */
+
+static void bad_varid(struct arguments *g)
+{
+    g->a.varid = 99;
+}
+
+static void global_varid(struct arguments *g)
+{
+    g->a.varid = NC_GLOBAL;
+}
+
+static void text_variable(struct arguments *g)
+{
+    g->a.varid = text;
+}
+
+static void negative_start(struct arguments *g)
+{
+    g->start[0] = -1;
+}
+
+static void far_start(struct arguments *g)
+{
+    g->start[0] = (MPI_Offset)N * check.nprocs;
+}
+
+static void long_count(struct arguments *g)
+{
+    g->count[0] = g->a.bufcount = (MPI_Offset)N * check.nprocs + 1;
+}
+
+static void negative_count(struct arguments *g)
+{
+    g->count[0] = -1;
+}
+
+static void no_start(struct arguments *g)
+{
+    g->a.start = NULL;
+}
+
+static void no_count(struct arguments *g)
+{
+    g->a.count = NULL;
+}
+
+static void stride_of_nothing(struct arguments *g)
+{
+    g->stride[0] = 0;
+}
+
+static void stride_backwards(struct arguments *g)
+{
+    g->stride[0] = -2;
+}
+
+static void wide_map(struct arguments *g)
+{
+    g->imap[0] = 2;
+}
+
+static void no_buffer(struct arguments *g)
+{
+    g->a.buf = NULL;
+}
+
+static void another_bufcount(struct arguments *g)
+{
+    g->a.bufcount++;
+}
+
+static void negative_bufcount(struct arguments *g)
+{
+    g->a.bufcount = -7;
+}
+
+static void foreign_type(struct arguments *g)
+{
+    g->a.buftype = MPI_LONG_DOUBLE;
+}
+
+static void several_types(struct arguments *g)
+{
+    g->a.buftype = mixed;
+    g->a.bufcount = 1;
+}
+
+static void negative_num(struct arguments *g)
+{
+    g->a.num = -1;
+}
+
+/* What can be bad, in the families that take all of `needs`. */
+static const struct mistake {
+    const char *name;
+    void (*make)(struct arguments *g);
+    unsigned needs;
+    int code, code_of_filetype; /* 0: the same */
+    bool of_buffer;             /* not in typed functions */
+    bool of_variable;           /* told by safe mode before anything else */
+} mistakes[] = {
+    {"no such variable", bad_varid, 0, NC_ENOTVAR, 0, false, true},
+    {"the global id", global_varid, 0, NC_EGLOBAL, NC_ENOTVAR, false, true},
+    {"text", text_variable, 0, NC_ECHAR, 0, false, true},
+    {"negative start", negative_start, START, NC_EINVALCOORDS, 0, false, false},
+    {"start too far", far_start, START, NC_EINVALCOORDS, 0, false, false},
+    {"count too long", long_count, START | COUNT, NC_EEDGE, 0, false, false},
+    {"file type too long", long_count, FILETYPE, NC_EEDGE, 0, false, false},
+    {"file type before", negative_start, FILETYPE, NC_EEDGE, 0, false, false},
+    {"negative count", negative_count, COUNT, NC_ENEGATIVECNT, 0, false, false},
+    {"no start", no_start, START, NC_ENULLSTART, 0, false, false},
+    {"no count", no_count, COUNT, NC_ENULLCOUNT, 0, false, false},
+    {"stride 0", stride_of_nothing, STRIDE, NC_ESTRIDE, 0, false, false},
+    {"stride -2", stride_backwards, STRIDE, NC_ESTRIDE, 0, false, false},
+    {"map too wide", wide_map, IMAP, NC_EIOMISMATCH, 0, false, false},
+    {"no buffer", no_buffer, 0, NC_EINVAL, 0, false, false},
+    {"another bufcount", another_bufcount, 0, NC_EIOMISMATCH, 0, true, false},
+    {"negative bufcount", negative_bufcount, 0, NC_EINVAL, 0, true, false},
+    {"foreign type", foreign_type, 0, NC_EUNSPTETYPE, 0, true, false},
+    {"several types", several_types, 0, NC_EMULTITYPES, 0, true, false},
+    {"negative num", negative_num, NUM, NC_EINVAL, 0, false, false},
+};
+enum { MISTAKES = sizeof mistakes / sizeof mistakes[0] };
+
+static bool applies(const struct mistake *m, const struct family *f)
+{
+    bool flexible = strstr(f->name, "_int") == NULL;
+    /* a longer buffer than a mapped access needs is none */
+    if (m->make == another_bufcount && (f->takes & IMAP)) return false;
+    return (f->takes & m->needs) == m->needs && (flexible || !m->of_buffer);
+}
+
+/* What the processes get from a call in which one made a mistake. */
+static int expected(const struct mistake *m, const struct family *f, bool bad)
+{
+    int code =
+        (f->takes & FILETYPE) && m->code_of_filetype != 0 ? m->code_of_filetype : m->code;
+    bool varids_compared = !(f->takes & POSTED) && strcmp(f->name, "mvara") != 0;
+    if (safe && m->of_variable && varids_compared && check.nprocs > 1)
+        return NC_EMULTIDEFINE_FNC_ARGS;
+    if (safe && !(f->takes & POSTED)) return code;
+    return bad ? code : NC_NOERR;
+}
+
+static void one_mistake(const struct mistake *m, const struct family *f, int who,
+                        bool put, int round)
+{
+    struct arguments g;
+    bool bad = check.rank == who;
+    prepare(&g, f, fixed, put, round + put);
+    if (bad) m->make(&g);
+    int code = expected(m, f, bad), rc = f->call(ncid, &g.a, put);
+    if (!CHECK_NC(code, rc))
+        fprintf(stderr, "# %s, %s, %s on process %d\n", put ? "put" : "get", f->name,
+                m->name, who);
+    if (bad || code == NC_EMULTIDEFINE_FNC_ARGS) return;
+    if (!put) holds(f, round, g.values);
+}
+
+static void mistakes_in_any_family(void)
+{
+    /* With more processes fewer of them, but others in each way and mode. */
+    int round = 1, step = check.nprocs, first = 2 * (way - DIRECT) + safe;
+    MPI_Datatype two[2] = {MPI_INT, MPI_DOUBLE};
+    int lengths[2] = {1, 1};
+    MPI_Aint displs[2] = {0, 8};
+    MPI_Type_create_struct(2, lengths, displs, two, &mixed);
+    MPI_Type_commit(&mixed);
+    write_all(fixed, round);
+    for (int i = first % step; i < FAMILIES * MISTAKES; i += step) {
+        const struct family *f = &families[i / MISTAKES];
+        const struct mistake *m = &mistakes[i % MISTAKES];
+        int who = i / step % check.nprocs;
+        if (!applies(m, f)) continue;
+        one_mistake(m, f, who, false, round);
+        one_mistake(m, f, who, true, round);
+        bool refused = expected(m, f, false) == NC_EMULTIDEFINE_FNC_ARGS;
+        bool good = check.rank != who || f->shape == ALL;
+        if (check.nprocs > 1) file_holds(f, fixed, good && !refused ? round + 1 : round);
+        round++;
+        write_all(fixed, round);
+    }
+    MPI_Type_free(&mixed);
+}
+
+static void one_process_makes_a_mistake(void)
+{
+    each_way(mistakes_in_any_family);
+}
+
+/* Requests that there are not, on one process. */
+static void wait_for_strange_requests(void)
+{
+    int who = check.nprocs - 1, id = 4711, status = NC_NOERR;
+    bool bad = check.rank == who;
+    struct arguments g;
+    prepare(&g, &families[2], fixed, true, 5);
+    if (!bad) {
+        CHECK_NC(NC_NOERR,
+                 ncmpi_iput_vara_int(ncid, fixed, g.start, g.count, g.values, &id));
+    }
+    CHECK_NC(bad ? NC_EINVAL_REQUEST : NC_NOERR, ncmpi_wait_all(ncid, 1, &id, &status));
+    CHECK_NC(bad ? NC_EINVAL_REQUEST : NC_NOERR, status);
+    int rc = ncmpi_wait_all(ncid, bad ? 1 : 0, NULL, NULL);
+    if (bad || safe) CHECK_NC(NC_EINVAL, rc);
+    if (!bad && !safe) CHECK_NC(NC_NOERR, rc);
+    rc = ncmpi_wait_all(ncid, bad ? -77 : 0, NULL, NULL);
+    if (bad || safe) CHECK_NC(NC_EINVAL, rc);
+    if (!bad) {
+        prepare(&g, &families[2], fixed, false, 5);
+        CHECK_NC(NC_NOERR, families[2].call(ncid, &g.a, false));
+        holds(&families[2], 5, g.values);
+    } else {
+        g.count[0] = 0;
+        CHECK_NC(NC_NOERR, ncmpi_get_vara_int_all(ncid, fixed, g.start, g.count, &id));
+    }
+}
+
+static void one_process_waits_for_what_is_not(void)
+{
+    each_way(wait_for_strange_requests);
+}
+
+/* ---- filling a record ---- */
+
+static void bad_fills(void)
+{
+    static const int codes[] = {NC_ENOTVAR, NC_ENOTRECVAR, NC_ENOTFILL, NC_EINVAL};
+    const int varids[] = {99, fixed, series, filled};
+    for (int i = 0; i < 4; i++) {
+        bool bad = check.rank == i % check.nprocs;
+        int rc = ncmpi_fill_var_rec(ncid, bad ? varids[i] : filled, bad ? -1 : i);
+        if (bad || safe) CHECK_NC(codes[i], rc);
+        if (!bad && !safe) CHECK_NC(NC_NOERR, rc);
+    }
+    CHECK_NC(NC_NOERR, ncmpi_fill_var_rec(ncid, filled, 4));
+    CHECK_EQ(5, dim_length(ncid, t));
+}
+
+static void one_process_fills_what_is_not(void)
+{
+    each_way(bad_fills);
+}
+
+/* ---- a disk that fails ---- */
+
+static bool io_code(int rc)
+{
+    return rc == NC_ENO_SPACE || rc == NC_EWRITE || rc == NC_EREAD || rc == NC_EIO;
+}
+
+static int most_of(int value)
+{
+    int most;
+    MPI_Allreduce(&value, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    return most;
+}
+
+/* What all must know after a call that gave rc, in which this process met faults. */
+static void all_know(int rc, int faults, const char *name)
+{
+    struct arguments g;
+    const struct family *f = &families[2];
+    int any = most_of(faults);
+    prepare(&g, f, fixed, false, 0);
+    g.count[0] = g.a.bufcount = 0;
+    int next = f->call(ncid, &g.a, false);
+    bool told = any == 0 ? rc == NC_NOERR && next == NC_NOERR
+                         : io_code(rc) || (!safe && io_code(next));
+    if (faults > 0 && !io_code(rc)) told = false;
+    if (!CHECK(told))
+        fprintf(stderr, "# %s: %s, then %s, %d faults here\n", name, ncmpi_strerrno(rc),
+                ncmpi_strerrno(next), faults);
+    CHECK_NC(NC_NOERR, f->call(ncid, &g.a, false)); /* once is enough */
+}
+
+static void one_failure(const struct family *f, const char *what, int who, bool put,
+                        int round)
+{
+    struct arguments g;
+    char plan[64];
+    bool short_only = strcmp(what, "short") == 0, direct = way == DIRECT;
+    write_all(fixed, round);
+    prepare(&g, f, fixed, put, round + put);
+    snprintf(plan, sizeof plan, "%s:1+:%s:*/a.nc", put ? "write" : "read", what);
+    if (short_only)
+        snprintf(plan, sizeof plan, "%s:1:short:*/a.nc", put ? "write" : "read");
+    if (check.rank == who) CHECK(fault_arm(plan));
+    int rc = f->call(ncid, &g.a, put), faults = check.rank == who ? fault_disarm() : 0;
+    if (check.rank == who && direct) CHECK(faults > 0);
+    if (short_only) {
+        CHECK_NC(NC_NOERR, rc);
+        faults = 0;
+    }
+    all_know(rc, faults, f->name);
+    bool good = short_only || (direct && faults == 0);
+    if (put)
+        file_holds_here(f, fixed, round + 1, good && (check.rank != who || short_only));
+    else if (good)
+        holds(f, round, g.values);
+}
+
+static void failures_in_any_family(void)
+{
+    static const char *const what[] = {"EIO", "ENOSPC", "short"};
+    int round = 1, step = check.nprocs > 4 ? 5 : 1;
+    for (int i = 0; i < FAMILIES * 3; i += step) {
+        const struct family *f = &families[i / 3];
+        one_failure(f, what[i % 3], i % check.nprocs, true, round);
+        /* ROMIO's collective read leaves the others waiting when one cannot read. */
+        if (way == DIRECT || check.nprocs == 1 || i % 3 == 2)
+            one_failure(f, what[i % 3], i % check.nprocs, false, round + 1);
+        round += 2;
+    }
+}
+
+static void one_disk_fails(void)
+{
+    each_way(failures_in_any_family);
+}
+
+/* Filling shares a record out among all. */
+static void fills_that_fail(void)
+{
+    for (int who = 0; who<check.nprocs; who += check.nprocs> 4 ? 5 : 1) {
+        if (check.rank == who) CHECK(fault_arm("write:1+:ENOSPC:*/a.nc"));
+        int rc = ncmpi_fill_var_rec(ncid, filled, who);
+        all_know(rc, check.rank == who ? fault_disarm() : 0, "fill_var_rec");
+    }
+}
+
+static void one_disk_fails_while_filling(void)
+{
+    each_way(fills_that_fail);
+}
+
+/* The number of records, written by process 0 alone, is tried again. */
+static void numrecs_that_cannot_be_written(void)
+{
+    struct arguments g;
+    const struct family *f = &families[2];
+    prepare(&g, f, series, true, 1);
+    CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_int(ncid, series, g.start, g.count, g.values));
+    if (check.rank == 0) CHECK(fault_arm("write:1+:EIO:*/a.nc"));
+    int rc = ncmpi_end_indep_data(ncid), faults = check.rank == 0 ? fault_disarm() : 0;
+    CHECK_EQ(1, most_of(faults));
+    all_know(rc, faults, "end_indep_data");
+    file_holds(f, series, 1);
+    close_dataset(ncid);
+    ncid = open_dataset("a.nc", NC_WRITE);
+    CHECK_EQ(N * check.nprocs, dim_length(ncid, t));
+    file_holds(f, series, 1);
+}
+
+static void numrecs_is_tried_again(void)
+{
+    each_way(numrecs_that_cannot_be_written);
+}
+
+/* Process 0 cannot write the number of records, and there is no later call. */
+static void close_is_the_last_to_tell(void)
+{
+    struct arguments g;
+    for (int safe_mode = 0; safe_mode <= 1; safe_mode++) {
+        begin(DIRECT, safe_mode);
+        prepare(&g, &families[2], series, true, 1);
+        CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
+        CHECK_NC(NC_NOERR, ncmpi_put_vara_int(ncid, series, g.start, g.count, g.values));
+        if (check.rank == 0) CHECK(fault_arm("write:1+:ENOSPC:*/a.nc"));
+        CHECK(io_code(ncmpi_close(ncid)));
+        if (check.rank == 0) CHECK(fault_disarm() > 0);
+
+        begin(DIRECT, safe_mode);
+        prepare(&g, &families[2], fixed, true, 1);
+        if (check.rank == check.nprocs - 1) CHECK(fault_arm("write:1+:EIO:*/a.nc"));
+        int rc = families[2].call(ncid, &g.a, true);
+        if (check.rank == check.nprocs - 1 || safe) CHECK(io_code(rc));
+        fault_disarm();
+        rc = ncmpi_close(ncid);
+        if (!safe) CHECK(io_code(rc));
+    }
+    CHECK_EQ(0, unsetenv("PNETCDF_SAFE_MODE"));
+}
+
+/* Data that must move in redef, and cannot be read or written by one process. */
+static void a_move_that_fails(void)
+{
+    static const char *const plans[] = {"read:1+:EIO:*/a.nc", "write:1+:ENOSPC:*/a.nc",
+                                        "truncate:1+:EIO:*/a.nc", "sync:1+:EIO:*/a.nc"};
+    for (int i = 0; i < 4; i++) {
+        begin(DIRECT, false);
+        write_all(fixed, 1);
+        write_all(series, 1);
+        CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+        for (int k = 0; k < 40; k++) {
+            char name[16];
+            snprintf(name, sizeof name, "attribute %d", k);
+            CHECK_NC(NC_NOERR,
+                     ncmpi_put_att_text(ncid, fixed, name, 20, "of twenty letters   "));
+        }
+        new_var(ncid, "another", NC_DOUBLE, 1, &t);
+        int who = i % check.nprocs;
+        if (check.rank == who) CHECK(fault_arm(plans[i]));
+        int rc = ncmpi_enddef(ncid), faults = check.rank == who ? fault_disarm() : 0;
+        CHECK(most_of(faults) > 0 ? io_code(rc) : rc == NC_NOERR);
+        int closed = ncmpi_close(ncid);
+        CHECK(most_of(closed != NC_NOERR) == 0 || io_code(closed));
+    }
+    CHECK_EQ(0, unsetenv("PNETCDF_SAFE_MODE"));
+}
+
+static const struct check_test tests[] = {
+    {"one process brings nothing", one_process_brings_nothing, CHECK_FORMATS},
+    {"one process brings the records", one_process_brings_the_records, CHECK_FORMATS},
+    {"one process makes a mistake", one_process_makes_a_mistake, 0},
+    {"one process waits for what is not", one_process_waits_for_what_is_not, 0},
+    {"one process fills what is not", one_process_fills_what_is_not, 0},
+    {"one disk fails", one_disk_fails, 0},
+    {"one disk fails while filling", one_disk_fails_while_filling, 0},
+    {"the number of records is tried again", numrecs_is_tried_again, CHECK_FORMATS},
+    {"close is the last to tell", close_is_the_last_to_tell, 0},
+    {"a move that fails", a_move_that_fails, 0},
+    {NULL, NULL, 0},
+};
+
+int main(int argc, char **argv)
+{
+    return check_main(argc, argv, tests, "1 2 4 16");
+}
