@@ -23,6 +23,7 @@ include test/examples/local.mk
 include test/base/local.mk
 include test/cdf/local.mk
 include test/conv/local.mk
+include test/cdl/local.mk
 include test/region/local.mk
 include test/driver/local.mk
 include test/mpio/local.mk

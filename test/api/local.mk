@@ -26,6 +26,7 @@ test_api_api_every_mpi_LDADD = libcalls.la $(MPI_TEST_LIBS)
 api_tests = \
 	test/api/attributes.mpi \
 	test/api/bad_input.mpi \
+	test/api/cdl_headers.mpi \
 	test/api/collective.mpi \
 	test/api/consistency.mpi \
 	test/api/convert.mpi \
@@ -51,6 +52,8 @@ test_api_attributes_mpi_SOURCES = test/api/attributes.c test/api/dataset.h
 test_api_attributes_mpi_LDADD = $(MPI_TEST_LIBS)
 test_api_bad_input_mpi_SOURCES = test/api/bad_input.c test/api/dataset.h
 test_api_bad_input_mpi_LDADD = $(MPI_TEST_LIBS)
+test_api_cdl_headers_mpi_SOURCES = test/api/cdl_headers.c
+test_api_cdl_headers_mpi_LDADD = $(MPI_TEST_LIBS)
 test_api_collective_mpi_SOURCES = test/api/collective.c test/api/dataset.h
 test_api_collective_mpi_LDADD = $(MPI_TEST_LIBS)
 test_api_consistency_mpi_SOURCES = test/api/consistency.c test/api/dataset.h

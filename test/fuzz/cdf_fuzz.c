@@ -11,6 +11,8 @@
 #include "cdf.h"
 #include "pnetcdf_constants.h"
 
+const char fuzz_corpus[] = "corpus";
+
 #define CHECK(condition)                                                                 \
     do {                                                                                 \
         if (!(condition)) {                                                              \

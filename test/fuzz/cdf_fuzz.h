@@ -1,3 +1,4 @@
+/* What a fuzz target shows to libFuzzer and to replay.c. */
 #ifndef CDF_FUZZ_H
 #define CDF_FUZZ_H
 
@@ -6,5 +7,8 @@
 
 /* One input of any bytes; aborts if something does not hold. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* The folder of test/fuzz with its inputs. */
+extern const char fuzz_corpus[];
 
 #endif

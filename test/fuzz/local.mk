@@ -1,19 +1,28 @@
-# Fuzzing of the header's codec. `make check` replays the corpus, plainly and under
-# the sanitizers; `make fuzz` looks for new inputs (FUZZ_CC must be clang).
-fuzzed_sources = $(cdf_sources) $(base_serial_sources)
+# Fuzzing of the header's codec and of CDL. `make check` replays the corpora, plainly and
+# under the sanitizers; `make fuzz` looks for new inputs (FUZZ_CC must be clang).
+fuzzed_sources = $(cdf_sources) $(cdl_sources) $(base_serial_sources)
 replay_sources = test/fuzz/replay.c test/fuzz/cdf_fuzz.c test/fuzz/cdf_fuzz.h
-EXTRA_DIST += test/fuzz/README.md test/fuzz/cdf.dict test/fuzz/corpus
+cdl_replay_sources = test/fuzz/replay.c test/fuzz/cdl_fuzz.c test/fuzz/cdf_fuzz.h
+EXTRA_DIST += test/fuzz/README.md test/fuzz/cdf.dict test/fuzz/corpus \
+	test/fuzz/cdl.dict test/fuzz/cdl-corpus
 
-check_PROGRAMS += test/fuzz/replay.unit
-TESTS += test/fuzz/replay.unit
+check_PROGRAMS += test/fuzz/replay.unit test/fuzz/cdl_replay.unit
+TESTS += test/fuzz/replay.unit test/fuzz/cdl_replay.unit
 test_fuzz_replay_unit_SOURCES = $(replay_sources)
 test_fuzz_replay_unit_LDADD = libserial.la
+test_fuzz_cdl_replay_unit_SOURCES = $(cdl_replay_sources)
+test_fuzz_cdl_replay_unit_LDADD = libserial.la
 
+# What is not fuzzed itself, conversion, comes from the library.
 if HAVE_SANITIZERS
-check_PROGRAMS += test/fuzz/replay_sanitized.unit
-TESTS += test/fuzz/replay_sanitized.unit
-test_fuzz_replay_sanitized_unit_SOURCES = $(replay_sources) $(fuzzed_sources)
+check_PROGRAMS += test/fuzz/replay_sanitized.unit test/fuzz/cdl_replay_sanitized.unit
+TESTS += test/fuzz/replay_sanitized.unit test/fuzz/cdl_replay_sanitized.unit
+test_fuzz_replay_sanitized_unit_SOURCES = $(replay_sources) $(cdf_sources) \
+	$(base_serial_sources)
 test_fuzz_replay_sanitized_unit_CFLAGS = $(AM_CFLAGS) $(SANITIZE_CFLAGS)
+test_fuzz_cdl_replay_sanitized_unit_SOURCES = $(cdl_replay_sources) $(fuzzed_sources)
+test_fuzz_cdl_replay_sanitized_unit_CFLAGS = $(AM_CFLAGS) $(SANITIZE_CFLAGS)
+test_fuzz_cdl_replay_sanitized_unit_LDADD = libserial.la
 endif
 
 FUZZ_CC = clang
@@ -21,16 +30,18 @@ FUZZ_CFLAGS = -g -O1 -std=gnu11 -fno-sanitize-recover=undefined \
 	-fsanitize=fuzzer,address,undefined
 FUZZ_RUNS = 1000000
 FUZZ_FORMATS = 1 2 5
+fuzzers = test/fuzz/cdf_fuzz test/fuzz/cdl_fuzz
 
-test/fuzz/cdf_fuzz: $(fuzzed_sources) test/fuzz/cdf_fuzz.c
+$(fuzzers): $(fuzzed_sources) libserial.la test/fuzz/cdf_fuzz.c test/fuzz/cdl_fuzz.c
 	@$(MKDIR_P) test/fuzz
-	@sources=; for file in $(fuzzed_sources) test/fuzz/cdf_fuzz.c; do \
+	@sources=; for file in $(fuzzed_sources) $@.c; do \
 		case $$file in *.c) sources="$$sources $(srcdir)/$$file";; esac; \
 	done; \
-	$(FUZZ_CC) $(FUZZ_CFLAGS) $(DEFS) -I. $(AM_CPPFLAGS) -o $@ $$sources $(LIBS)
+	$(FUZZ_CC) $(FUZZ_CFLAGS) $(DEFS) -I. $(AM_CPPFLAGS) -o $@ $$sources \
+		.libs/libserial.a $(LIBS)
 
 # What is found is kept in test/fuzz/found-*, and used again the next time.
-fuzz: test/fuzz/cdf_fuzz
+fuzz: $(fuzzers)
 	@for format in $(FUZZ_FORMATS); do \
 		found=test/fuzz/found-$$format; $(MKDIR_P) $$found || exit 1; \
 		echo "CDF-$$format: $(FUZZ_RUNS) runs"; \
@@ -39,6 +50,11 @@ fuzz: test/fuzz/cdf_fuzz
 			-artifact_prefix=test/fuzz/crash-$$format- \
 			$$found $(srcdir)/test/fuzz/corpus || exit 1; \
 	done
+	@echo "CDL: $(FUZZ_RUNS) runs"; $(MKDIR_P) test/fuzz/found-cdl && \
+		test/fuzz/cdl_fuzz -runs=$(FUZZ_RUNS) -max_len=2048 -verbosity=0 \
+			-print_final_stats=1 -dict=$(srcdir)/test/fuzz/cdl.dict \
+			-artifact_prefix=test/fuzz/crash-cdl- \
+			test/fuzz/found-cdl $(srcdir)/test/fuzz/cdl-corpus
 
 .PHONY: fuzz
-CLEANFILES += test/fuzz/cdf_fuzz
+CLEANFILES += $(fuzzers)

@@ -46,7 +46,8 @@ int main(int argc, char **argv)
     if (argc == 1) {
         const char *srcdir = getenv("srcdir");
         char dir[3500];
-        snprintf(dir, sizeof dir, "%s/test/fuzz/corpus", srcdir == NULL ? "." : srcdir);
+        snprintf(dir, sizeof dir, "%s/test/fuzz/%s", srcdir == NULL ? "." : srcdir,
+                 fuzz_corpus);
         replay_corpus(dir);
     }
     printf("1..%d\n", replayed);

@@ -231,7 +231,7 @@ static int typed(struct parser *p)
         return cdl_fail(s, s->start, NC_EBADTYPE, "'%.*s' is no type", length, s->start);
     cdl_next(s);
     if (s->kind == ':') return attribute(p, NC_GLOBAL, type);
-    if (cdl_peek(s) == ':') return variable_attribute(p, type);
+    if (s->kind == CDL_NAME && cdl_peek(s) == ':') return variable_attribute(p, type);
     return variables(p, type);
 }
 

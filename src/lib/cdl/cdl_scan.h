@@ -54,11 +54,10 @@ void cdl_scan_rewind(struct cdl_scan *s);
 /* Takes the next token. */
 void cdl_next(struct cdl_scan *s);
 
-/* The kind of the token that comes next. */
+/* The kind of the token that comes behind a good one. */
 int cdl_peek(const struct cdl_scan *s);
 
-/* Goes on to the first of these characters that is not escaped, as if all before it
- * were a token. */
+/* Goes on to the next c that is not escaped, or to the end; the token stays. */
 void cdl_skip_to(struct cdl_scan *s, char c);
 
 /* Is the token this word, in capitals or not? */

@@ -1,0 +1,109 @@
+/* When memory is short at any one allocation, NC_ENOMEM is returned and nothing is left
+ * behind. Linked so that malloc and its siblings come by here. */
+#include "cdl_text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base_mem.h"
+
+static int until_failure = -1; /* allocations that still succeed; -1: all */
+
+static bool out_of_memory(void)
+{
+    return until_failure >= 0 && until_failure-- == 0;
+}
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *p, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *p, size_t size);
+
+void *__wrap_malloc(size_t size)
+{
+    return out_of_memory() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+    return out_of_memory() ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *p, size_t size)
+{
+    return out_of_memory() ? NULL : __real_realloc(p, size);
+}
+
+/* Runs an operation with the 1st, 2nd ... allocation failing until none does; returns
+ * how many there are. */
+static int until_it_works(int (*operation)(const char *), const char *on)
+{
+    int err = NC_ENOMEM, n = -1;
+    while (err != NC_NOERR) {
+        until_failure = ++n;
+        err = operation(on);
+        until_failure = -1;
+        assert_true(err == NC_NOERR || err == NC_ENOMEM);
+        assert_true(n < 1000);
+        assert_int_equal(0, base_mem_in_use());
+    }
+    return n;
+}
+
+static int read_and_free(const char *text)
+{
+    struct cdf_header h;
+    int err = read_text(text, 0, &h);
+    if (err == NC_NOERR) cdf_free(&h);
+    return err;
+}
+
+static void a_header_is_read_or_not_at_all(void **state)
+{
+    (void)state;
+    int n = until_it_works(
+        read_and_free, "netcdf x { dimensions: a = 1; b = 2; t = UNLIMITED; variables:"
+                       "int v(t, a, b); int w(a), y(b); v:x = 1, 2, 3; :t = \"text\";"
+                       ":a = 1ull; :b = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10; }");
+    assert_true(n > 10);
+}
+
+static int load_and_free(const char *path)
+{
+    char *text;
+    size_t length;
+    int err = cdl_load(path, &text, &length);
+    if (err == NC_NOERR) assert_int_equal(strlen(text), length);
+    if (err == NC_NOERR) base_free(text);
+    return err;
+}
+
+static void a_file_is_loaded_or_not_at_all(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/cdl_memory_XXXXXX";
+    int fd = mkstemp(path);
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
+    assert_non_null(f);
+    for (int i = 0; i < 200000; i++)
+        fputc(' ', f);
+    fclose(f);
+    until_it_works(load_and_free, path);
+    remove(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_header_is_read_or_not_at_all),
+        cmocka_unit_test(a_file_is_loaded_or_not_at_all),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

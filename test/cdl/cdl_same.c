@@ -1,0 +1,74 @@
+/* cdl_same CDL FILE: says whether the text in CDL defines what the classic dataset FILE
+ * does, in its format, but for what CDL cannot tell: the layout, NULs at the end of text,
+ * and the type of an attribute without values. */
+#include "cdl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base_error.h"
+#include "base_mem.h"
+#include "pnetcdf_constants.h"
+
+static const struct cdf_room room = {0, 4, 0, 4};
+
+static int from_cdl(const char *path, int format, struct cdf_header *h)
+{
+    char *text;
+    size_t length;
+    struct cdl_scan s;
+    int err = cdl_load(path, &text, &length);
+    if (err != NC_NOERR) return err;
+    err = cdl_scan_start(&s, path, text, length);
+    if (err == NC_NOERR) err = cdl_header(&s, format, h);
+    cdl_scan_stop(&s);
+    base_free(text);
+    return err;
+}
+
+static void reduce(struct cdf_atts *atts)
+{
+    for (int i = 0; i < atts->count; i++) {
+        struct cdf_att *a = &atts->list[i];
+        if (a->nelems == 0) a->type = NC_CHAR;
+        const char *text = a->values;
+        while (a->type == NC_CHAR && a->nelems > 0 && text[a->nelems - 1] == '\0')
+            a->nelems--;
+    }
+}
+
+static int from_file(const char *path, struct cdf_header *h)
+{
+    static unsigned char bytes[1 << 20];
+    FILE *f = fopen(path, "rb");
+    if (f == NULL) return NC_ENOENT;
+    size_t length = fread(bytes, 1, sizeof bytes, f);
+    fclose(f);
+    int err = cdf_decode(h, bytes, length, INT64_MAX, NULL);
+    if (err != NC_NOERR) return err;
+    for (int i = NC_GLOBAL; i < h->nvars; i++)
+        reduce(cdf_atts(h, i));
+    err = cdf_layout(h, NULL, &room);
+    if (err != NC_NOERR) cdf_free(h);
+    return err;
+}
+
+int main(int argc, char **argv)
+{
+    struct cdf_header file, text;
+    char difference[400];
+    if (argc != 3) return 2;
+    int err = from_file(argv[2], &file);
+    if (err == NC_NOERR) {
+        err = from_cdl(argv[1], file.format, &text);
+        if (err == NC_NOERR) {
+            err = cdf_compare(&text, &file, difference, sizeof difference);
+            if (err != NC_NOERR) base_error_set(err, "%s", difference);
+            cdf_free(&text);
+        }
+        cdf_free(&file);
+    }
+    if (err != NC_NOERR) printf("%s\n", base_error_text(err));
+    if (base_mem_in_use() != 0) printf("memory is left over\n");
+    return err != NC_NOERR || base_mem_in_use() != 0;
+}

@@ -1,0 +1,92 @@
+/* What must hold for any text that is taken for CDL. libFuzzer calls it, and so does
+ * replay.c. */
+#include "cdf_fuzz.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base_error.h"
+#include "base_mem.h"
+#include "cdl.h"
+#include "pnetcdf_constants.h"
+
+const char fuzz_corpus[] = "cdl-corpus";
+
+#define CHECK(condition)                                                                 \
+    do {                                                                                 \
+        if (!(condition)) {                                                              \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);      \
+            abort();                                                                     \
+        }                                                                                \
+    } while (0)
+
+/* The most memory a text of this length may take: each ",a" may be a variable. */
+static int64_t memory_bound(size_t length)
+{
+    return 256 * (int64_t)length + 65536;
+}
+
+static int parse(struct cdf_header *h, const char *text, size_t length, int format)
+{
+    struct cdl_scan s;
+    int64_t before = base_mem_in_use();
+    CHECK(cdl_scan_start(&s, "input", text, length) == NC_NOERR);
+    base_mem_forget_high_water();
+    int err = cdl_header(&s, format, h);
+    CHECK(base_mem_high_water() - before <= memory_bound(length));
+    CHECK(s.at >= text && s.at <= text + length);
+    cdl_scan_stop(&s);
+    if (err == NC_NOERR) return err;
+    CHECK(err < 0 && err != NC_ENOMEM);
+    CHECK(base_mem_in_use() == before);
+    CHECK(strncmp(base_error_detail(err), "input: line ", 12) == 0);
+    return err;
+}
+
+static void check_same(const struct cdf_header *a, const struct cdf_header *b)
+{
+    char text[400];
+    CHECK(cdf_compare(a, b, text, sizeof text) == NC_NOERR);
+}
+
+/* As a header in a file it is the same again. */
+static void check_codec(const struct cdf_header *h)
+{
+    struct cdf_header again;
+    size_t length = (size_t)cdf_encoded_size(h);
+    unsigned char *bytes = malloc(length);
+    CHECK(bytes != NULL && (int64_t)length == h->size);
+    cdf_encode(h, bytes);
+    CHECK(cdf_decode(&again, bytes, length, INT64_MAX, NULL) == NC_NOERR);
+    check_same(h, &again);
+    cdf_free(&again);
+    free(bytes);
+}
+
+/* Asked for its own format it is the same. */
+static void check_format(const struct cdf_header *h, const char *text, size_t length)
+{
+    struct cdf_header again;
+    CHECK(h->format == 1 || h->format == 2 || h->format == 5);
+    CHECK(parse(&again, text, length, h->format) == NC_NOERR);
+    check_same(h, &again);
+    cdf_free(&again);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct cdf_header h;
+    char *text = malloc(size + 1); /* its own, so that overruns are seen */
+    CHECK(text != NULL);
+    memcpy(text, data, size);
+    text[size] = '\0';
+    if (parse(&h, text, size, 0) == NC_NOERR) {
+        check_codec(&h);
+        check_format(&h, text, size);
+        cdf_free(&h);
+    }
+    free(text);
+    CHECK(base_mem_in_use() == 0);
+    return 0;
+}
