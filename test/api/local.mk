@@ -41,7 +41,7 @@ api_tests = \
 	test/api/hints.mpi \
 	test/api/inquire.mpi \
 	test/api/io_errors.mpi \
-	test/api/nonblocking.mpi \
+	test/api/nonblocking_ids.mpi \
 	test/api/nonblocking_buffered.mpi \
 	test/api/nonblocking_data.mpi \
 	test/api/records.mpi \
@@ -82,8 +82,8 @@ test_api_inquire_mpi_SOURCES = test/api/inquire.c test/api/dataset.h
 test_api_inquire_mpi_LDADD = $(MPI_TEST_LIBS)
 test_api_io_errors_mpi_SOURCES = test/api/io_errors.c test/api/dataset.h
 test_api_io_errors_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
-test_api_nonblocking_mpi_SOURCES = test/api/nonblocking.c test/api/nonblocking.h test/api/dataset.h
-test_api_nonblocking_mpi_LDADD = $(MPI_TEST_LIBS)
+test_api_nonblocking_ids_mpi_SOURCES = test/api/nonblocking_ids.c test/api/nonblocking.h test/api/dataset.h
+test_api_nonblocking_ids_mpi_LDADD = $(MPI_TEST_LIBS)
 test_api_nonblocking_buffered_mpi_SOURCES = test/api/nonblocking_buffered.c test/api/nonblocking.h test/api/dataset.h
 test_api_nonblocking_buffered_mpi_LDADD = $(MPI_TEST_LIBS)
 test_api_nonblocking_data_mpi_SOURCES = test/api/nonblocking_data.c test/api/nonblocking.h test/api/dataset.h
