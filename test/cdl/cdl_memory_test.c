@@ -94,7 +94,7 @@ static void a_file_is_loaded_or_not_at_all(void **state)
     assert_non_null(f);
     for (int i = 0; i < 200000; i++)
         fputc(' ', f);
-    fclose(f);
+    assert_int_equal(0, fclose(f));
     until_it_works(load_and_free, path);
     remove(path);
 }

@@ -27,7 +27,8 @@ static int free_id(void)
     if (id < capacity) return id;
 
     int larger = capacity * 2 + 4;
-    struct cdf_header **grown = base_realloc(table, (size_t)larger * sizeof *table);
+    struct cdf_header **grown =
+        base_realloc(table, (size_t)larger * sizeof(struct cdf_header *));
     if (grown == NULL) return -1;
     for (int i = capacity; i < larger; i++)
         grown[i] = NULL;

@@ -207,7 +207,7 @@ void cdl_next(struct cdl_scan *s)
         s->kind = CDL_END;
         s->at = p;
     } else if (*p != '\0' && strchr("{}(),:;=", *p) != NULL)
-        s->kind = *p;
+        s->kind = (unsigned char)*p;
     else if (*p == '"' || *p == '\'')
         scan_quoted(s);
     else if (cdl_number_starts(p))
