@@ -93,10 +93,10 @@ static void a_file_is_loaded_or_not_at_all(void **state)
     FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
     assert_non_null(f);
     for (int i = 0; i < 200000; i++)
-        fputc(' ', f);
+        assert_int_equal(' ', fputc(' ', f));
     assert_int_equal(0, fclose(f));
     until_it_works(load_and_free, path);
-    remove(path);
+    assert_int_equal(0, remove(path));
 }
 
 int main(void)
