@@ -1,10 +1,12 @@
 /* Create, open, close, abort, delete. */
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "api_dataset.h"
+#include "api_safe.h"
 #include "base_mem.h"
 #include "base_mpi.h"
 #include "pnetcdf.h"
@@ -59,45 +61,52 @@ struct terms {
     int64_t safe_mode;
     int64_t error;
     uint64_t path_hash;
+    char path[128]; /* its end */
 };
 
-static int compare_terms(const struct driver_dataset *ds, const struct terms *mine,
-                         const struct terms *theirs, bool create)
+static int compare_terms(const struct terms *mine, const struct terms *theirs,
+                         bool create)
 {
+    char text[200];
     if (theirs->error != NC_NOERR) return (int)theirs->error;
     if (mine->error != NC_NOERR) return (int)mine->error;
     if (mine->mode != theirs->mode)
         return base_error_set(create ? NC_EMULTIDEFINE_CMODE : NC_EMULTIDEFINE_OMODE,
-                              "mode is %#llx on process %d and %#llx on process 0",
-                              (unsigned long long)mine->mode, ds->rank,
+                              "mode is %#llx, on process 0 it is %#llx",
+                              (unsigned long long)mine->mode,
                               (unsigned long long)theirs->mode);
     if (!theirs->safe_mode) return NC_NOERR;
     if (mine->path_hash != theirs->path_hash)
         return base_error_set(NC_EMULTIDEFINE_FNC_ARGS,
-                              "process %d gives another path than process 0: %s",
-                              ds->rank, ds->path);
-    if (memcmp(&mine->hints, &theirs->hints, sizeof mine->hints) != 0)
-        return base_error_set(NC_EMULTIDEFINE_HINTS,
-                              "process %d gives other hints than process 0", ds->rank);
+                              "path is '%s', on process 0 it is '%s'", mine->path,
+                              theirs->path);
+    if (base_hints_compare(&mine->hints, &theirs->hints, text, sizeof text))
+        return base_error_set(NC_EMULTIDEFINE_HINTS, "%s", text);
     return NC_NOERR;
 }
 
-/* All processes come to process 0's terms, or none goes on. Agreed. */
+/* All processes come to process 0's terms, or none goes on and all know why. Agreed. */
 static int agree_on_terms(struct driver_dataset *ds, int mode, int error, bool create)
 {
-    struct terms mine = {.hints = ds->hints,
-                         .mode = mode,
-                         .safe_mode = ds->safe_mode,
-                         .error = error,
-                         .path_hash = base_hash(ds->path, strlen(ds->path), 0)};
-    struct terms theirs = mine;
+    const char *path = ds->path == NULL ? "" : ds->path;
+    size_t length = strlen(path);
+    struct terms theirs, mine = {.hints = ds->hints,
+                                 .mode = mode,
+                                 .safe_mode = ds->safe_mode,
+                                 .error = error,
+                                 .path_hash = base_hash(path, length, 0)};
+    size_t kept = length < sizeof mine.path ? length : sizeof mine.path - 1;
+    memcpy(mine.path, path + length - kept, kept);
+    theirs = mine;
     int mpi = MPI_Bcast(&theirs, sizeof theirs, MPI_BYTE, 0, ds->comm);
     if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "agreeing on the mode");
 
-    error = compare_terms(ds, &mine, &theirs, create);
+    error = compare_terms(&mine, &theirs, create);
     ds->hints = theirs.hints;
     ds->safe_mode = theirs.safe_mode != 0;
-    return driver_agree(ds, error, NULL, NULL, 0);
+    char text[512];
+    snprintf(text, sizeof text, "%s", base_error_detail(error));
+    return api_share_report(ds, error, text, sizeof text);
 }
 
 static bool environment_is_1(const char *name)

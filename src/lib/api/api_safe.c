@@ -86,7 +86,7 @@ int api_share_report(struct driver_dataset *ds, int code, char *text, int size)
     int mpi = MPI_Bcast(&code, 1, MPI_INT, rank, ds->comm);
     if (mpi == MPI_SUCCESS) mpi = MPI_Bcast(text, size, MPI_CHAR, rank, ds->comm);
     if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "MPI_Bcast");
-    return base_error_set(code, "process %d: %s", rank, text);
+    return base_error_set(code, "process %d%s%s", rank, *text == '\0' ? "" : ": ", text);
 }
 
 int api_args_agree(struct driver_dataset *ds, struct api_args *a)

@@ -139,6 +139,17 @@ int base_hints_read(struct base_hints *h, MPI_Info user, MPI_Info *info)
     return err;
 }
 
+static void value_text(const struct hint *t, int64_t value, char *text, size_t size)
+{
+    const struct word *w = t->words;
+    while (w != NULL && w->text != NULL && w->value != value)
+        w++;
+    if (w != NULL && w->text != NULL)
+        snprintf(text, size, "%s", w->text);
+    else
+        snprintf(text, size, "%lld", (long long)value);
+}
+
 int base_hints_report(const struct base_hints *h, MPI_Info info)
 {
     int result = MPI_SUCCESS;
@@ -147,11 +158,25 @@ int base_hints_report(const struct base_hints *h, MPI_Info info)
         int64_t value = *(const int64_t *)((const char *)h + t->offset);
         char text[32];
         if (!t->reported) continue;
-        snprintf(text, sizeof text, "%lld", (long long)value);
-        const char *shown = text;
-        for (const struct word *w = t->words; w != NULL && w->text != NULL; w++)
-            if (w->value == value) shown = w->text;
-        result = MPI_Info_set(info, t->key, shown);
+        value_text(t, value, text, sizeof text);
+        result = MPI_Info_set(info, t->key, text);
     }
     return base_mpi_error(result, NC_EMPI, "MPI_Info_set");
+}
+
+bool base_hints_compare(const struct base_hints *mine, const struct base_hints *theirs,
+                        char *text, size_t size)
+{
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        const struct hint *t = &table[i];
+        int64_t a = *value_of((struct base_hints *)mine, t);
+        int64_t b = *value_of((struct base_hints *)theirs, t);
+        char here[32], there[32];
+        if (a == b) continue;
+        value_text(t, a, here, sizeof here);
+        value_text(t, b, there, sizeof there);
+        snprintf(text, size, "hint %s is %s, on process 0 it is %s", t->key, here, there);
+        return true;
+    }
+    return false;
 }

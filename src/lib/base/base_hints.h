@@ -5,6 +5,7 @@
 
 #include <mpi.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum base_choice { BASE_DISABLE, BASE_ENABLE, BASE_AUTO };
@@ -36,5 +37,9 @@ int base_hints_read(struct base_hints *h, MPI_Info user, MPI_Info *info);
 
 /* Adds the hints in force to info. Local. NC_EMPI. */
 int base_hints_report(const struct base_hints *h, MPI_Info info);
+
+/* Puts into words which hint differs first, and its values. False if none does. */
+bool base_hints_compare(const struct base_hints *mine, const struct base_hints *theirs,
+                        char *text, size_t size);
 
 #endif
