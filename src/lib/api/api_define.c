@@ -191,6 +191,16 @@ int ncmpi_inq_var_fill(int ncid, int varid, int *no_fill, void *fill_value)
     return NC_NOERR;
 }
 
+static int same_record(struct api_dataset *d, int varid, MPI_Offset recno)
+{
+    struct api_args a;
+    if (!d->ds.safe_mode) return NC_NOERR;
+    api_args_start(&a, "ncmpi_fill_var_rec");
+    api_arg_number(&a, "varid", NC_EMULTIDEFINE_FNC_ARGS, varid);
+    api_arg_number(&a, "recno", NC_EMULTIDEFINE_FNC_ARGS, recno);
+    return api_args_agree(&d->ds, &a);
+}
+
 int ncmpi_fill_var_rec(int ncid, int varid, MPI_Offset recno)
 {
     struct api_dataset *d;
@@ -199,6 +209,8 @@ int ncmpi_fill_var_rec(int ncid, int varid, MPI_Offset recno)
     if (!d->ds.writable) return NC_EPERM;
     if (d->defining) return NC_EINDEFINE;
     if (d->indep) return NC_EINDEP;
+    err = same_record(d, varid, recno);
+    if (err != NC_NOERR) return err;
 
     const struct cdf_var *v = api_var(d, varid);
     if (v == NULL)
