@@ -93,6 +93,11 @@ test_api_records_mpi_LDADD = $(MPI_TEST_LIBS)
 test_api_redefine_mpi_SOURCES = test/api/redefine.c test/api/dataset.h
 test_api_redefine_mpi_LDADD = $(MPI_TEST_LIBS)
 
+check_PROGRAMS += test/api/safe_mode.mpi
+TESTS += test/api/safe_mode.mpi
+test_api_safe_mode_mpi_SOURCES = test/api/safe_mode.c test/api/dataset.h
+test_api_safe_mode_mpi_LDADD = $(MPI_TEST_LIBS)
+
 # Faults on one process, crossed with the ways of access.
 check_PROGRAMS += test/api/fault_matrix.mpi
 TESTS += test/api/fault_matrix.mpi
