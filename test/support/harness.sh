@@ -11,7 +11,14 @@ misbehave() {
     cat "$out"
 }
 says() { cat "$out"; grep -q "$1" "$out"; }
-nobody_left() { ! ls -l /proc/[0-9]*/exe 2>/dev/null | grep 'misbehave\.mpi'; }
+# Of the processes started here, which this variable marks.
+export NCMPI_TEST_HARNESS=$$
+nobody_left() {
+    local file
+    for file in $(grep -lsz "^NCMPI_TEST_HARNESS=$$\$" /proc/[0-9]*/environ); do
+        case $(readlink "${file%environ}exe") in *misbehave*) echo "$file" && return 1 ;; esac
+    done
+}
 
 check "a failure on one process fails the test" misbehave fail
 check "and is told with its place" says '^# rank 2, .*misbehave.c:[0-9]*: .*: 7 instead of 0'
