@@ -85,7 +85,7 @@ int main(int argc, char **argv)
     printf("variables    define    layout    encode      copy    decode  memory\n"
            "                 ms        ms        ms        ms        ms  B a byte\n");
     for (int i = 1; i < argc; i++)
-        measure(atoi(argv[i]));
+        measure((int)strtol(argv[i], NULL, 10));
     for (int i = 0; i < 3 && argc == 1; i++)
         measure(usual[i]);
     return 0;

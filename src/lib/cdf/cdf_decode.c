@@ -301,7 +301,7 @@ static int get_vars(struct source *s)
         h->nvars = i + 1; /* even on error cdf_free is to see its attributes */
         err = get_var(s, &h->vars[i]);
         if (err == CDF_MORE)
-            s->likely = (int64_t)(first + (double)(s->at - first) / (i + 1) * n);
+            s->likely = (int64_t)((double)first + (double)(s->at - first) / (i + 1) * n);
         if (err != NC_NOERR) return err;
         if ((i + 1) % NAMES_AT_ONCE != 0 && i + 1 < n) continue;
         err = enter(h, &h->var_names, cdf_var_text, h->vars, named, i + 1);
