@@ -238,12 +238,13 @@ static int run_segment(struct mpio_stream *s, struct mpio_tile *t,
     return err;
 }
 
+/* The first error, but what stops the transfer before what is out of range. */
 static int run_segments(struct mpio_stream *s, struct mpio_tile *t)
 {
     int first = NC_NOERR;
     for (int64_t i = 0; i < t->nsegments; i++) {
         int err = run_segment(s, t, &t->segments[i]);
-        if (first == NC_NOERR) first = err;
+        if (first == NC_NOERR || (first == NC_ERANGE && err != NC_NOERR)) first = err;
     }
     return first;
 }

@@ -35,34 +35,48 @@ static void blame(struct transfer *x, int err)
     note(x, err);
 }
 
-/* Adds to the tile what comes next. What cannot be planned ends the stream: nothing of
- * the tile is moved, nor of the requests that would follow. */
-static void plan(struct transfer *x, int64_t max_bytes)
+/* Ends the stream: the requests in the tile and all that follow take the error. */
+static void give_up(struct transfer *x, int err)
 {
     struct mpio_stream *s = &x->stream;
-    int err = mpio_stream_plan(s, &x->tile, max_bytes, MAX_PIECES);
-    if (err == NC_NOERR) return;
-    blame(x, err);
+    int64_t i = x->tile.nsegments > 0 ? x->tile.segments[0].request : s->file_request;
+    for (; i < s->n; i++)
+        if (s->reqs[i]->status == NC_NOERR) s->reqs[i]->status = err;
+    note(x, err);
     mpio_tile_clear(&x->tile);
-    for (; s->file_request < s->n; s->file_request++)
-        if (s->reqs[s->file_request]->status == NC_NOERR)
-            s->reqs[s->file_request]->status = err;
+    s->file_request = s->n;
+}
+
+/* Adds to the tile what comes next. What cannot be planned ends the stream. */
+static void plan(struct transfer *x, int64_t max_bytes)
+{
+    int err = mpio_stream_plan(&x->stream, &x->tile, max_bytes, MAX_PIECES);
+    if (err != NC_NOERR) give_up(x, err);
+}
+
+/* Values on their way through the tile: those out of range are told; where memory was
+ * short the rest would come to wrong places. */
+static void convert(struct transfer *x)
+{
+    int err = x->stream.put ? mpio_stream_pack(&x->stream, &x->tile)
+                            : mpio_stream_unpack(&x->stream, &x->tile);
+    if (err == NC_NOERR || err == NC_ERANGE)
+        note(x, err);
+    else
+        give_up(x, err);
 }
 
 /* Transfers the planned tile, collectively or not, and leaves it empty. */
 static void move_tile(struct transfer *x, enum mpio_way way)
 {
     int err = mpio_stream_settle(&x->stream, &x->tile), io = NC_NOERR;
-    if (err != NC_NOERR) {
-        blame(x, err);
-        mpio_tile_clear(&x->tile); /* still takes part */
-    }
+    if (err != NC_NOERR) give_up(x, err); /* still takes part */
     if (x->stream.put) {
-        note(x, mpio_stream_pack(&x->stream, &x->tile));
+        convert(x);
         io = mpio_tile_write(x->m, &x->tile, way);
     } else {
         io = mpio_tile_read(x->m, &x->tile, way);
-        if (io == NC_NOERR) note(x, mpio_stream_unpack(&x->stream, &x->tile));
+        if (io == NC_NOERR) convert(x);
     }
     if (io != NC_NOERR) {
         blame(x, io);
