@@ -18,17 +18,17 @@ static int find_dataset(int ncid, bool put, struct api_dataset **d)
 }
 
 /* A bput takes what it needs of the buffer, and the values. */
-static int buffer(struct api_dataset *d, struct driver_request **reqs, int64_t n)
+static int buffer(struct api_dataset *d, struct driver_request **reqs, int64_t n,
+                  int64_t *taken)
 {
     int64_t bytes = 0;
     if (!api_buffer_attached(d->queue)) return NC_ENULLABUF;
     for (int64_t i = 0; i < n; i++)
         bytes += api_buffered_bytes(d, reqs[i]);
     int err = api_buffer_charge(d->queue, bytes);
-    if (err != NC_NOERR) return err;
+    if (err == NC_NOERR) *taken = bytes;
     for (int64_t i = 0; i < n && err == NC_NOERR; i++)
         err = api_request_copy(d, reqs[i]);
-    if (err != NC_NOERR) api_buffer_charge(d->queue, -bytes);
     return err;
 }
 
@@ -37,12 +37,14 @@ static int post(struct api_dataset *d, struct driver_request **reqs, int64_t n, 
                 int *id, unsigned how, int err)
 {
     int given = NC_REQ_NULL;
+    int64_t taken = 0; /* of the attached buffer */
     struct api_queue *q = err == NC_NOERR ? api_queue_of(d) : NULL;
     if (err == NC_NOERR && q == NULL) err = NC_ENOMEM;
-    if (err == NC_NOERR && (how & API_BUFFERED)) err = buffer(d, reqs, n);
+    if (err == NC_NOERR && (how & API_BUFFERED)) err = buffer(d, reqs, n, &taken);
     for (int64_t i = 0; i < n; i++)
         if (put) reqs[i]->flags |= API_PUT;
     if (err == NC_NOERR && n > 0) err = api_queue_add(q, reqs, n, &given);
+    if (err != NC_NOERR && taken > 0) api_buffer_charge(q, -taken);
     for (int64_t i = 0; i < n && err != NC_NOERR; i++)
         api_request_end(reqs[i]);
     if (id != NULL) *id = given;
