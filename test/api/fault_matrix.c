@@ -45,7 +45,7 @@ static void end(void)
     close_dataset(ncid);
     CHECK_EQ(0, unsetenv("PNETCDF_SAFE_MODE"));
     MPI_Barrier(MPI_COMM_WORLD);
-    if (check.rank == 0) remove(check_path("a.nc"));
+    if (check.rank == 0) (void)remove(check_path("a.nc"));
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
@@ -528,9 +528,20 @@ static void failures_in_any_family(void)
     }
 }
 
+/* Open MPI keeps an error in a collective transfer to itself, or waits for ever for the
+ * process that met with it: what the library never hears of it cannot tell. */
+#ifdef OMPI_MAJOR_VERSION
+static const bool errors_are_told = false;
+#else
+static const bool errors_are_told = true;
+#endif
+
 static void one_disk_fails(void)
 {
-    each_way(failures_in_any_family);
+    if (errors_are_told)
+        each_way(failures_in_any_family);
+    else
+        check_skip("Open MPI does not tell errors of collective transfers");
 }
 
 /* Filling shares a record out among all. */

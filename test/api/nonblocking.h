@@ -14,10 +14,12 @@ static inline int wait_for(int ncid, int n, int *ids, int *statuses)
 /* 0 to n - 1 in an order that differs between processes. */
 static inline void shuffled(int *order, int n)
 {
-    for (int i = 0; i < n; i++) {
-        int k = (int)check_random_own((uint64_t)i + 1);
+    for (int i = 0; i < n; i++)
+        order[i] = i;
+    for (int i = n - 1; i > 0; i--) {
+        int k = (int)check_random_own((uint64_t)i + 1), kept = order[i];
         order[i] = order[k];
-        order[k] = i;
+        order[k] = kept;
     }
 }
 

@@ -144,9 +144,12 @@ static int run(struct request *r)
 static struct request *draw(int ncid, const struct model *m, bool put, struct slab *whole)
 {
     struct request *r = calloc(1, sizeof *r);
+    if (r == NULL) {
+        MPI_Abort(MPI_COMM_WORLD, 1);
+        return NULL;
+    }
     int varid = (int)check_random((uint64_t)m->nvars);
     const struct model_var *v = &m->vars[varid];
-    if (r == NULL) MPI_Abort(MPI_COMM_WORLD, 1);
     *r = (struct request){.ncid = ncid, .varid = varid, .v = v, .put = put};
     r->way = (enum way)check_random(NWAYS);
     r->type = memory_type(v);
