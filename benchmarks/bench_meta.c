@@ -1,4 +1,5 @@
 /* What definitions cost: defining, writing, reading and looking up many variables. */
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -80,14 +81,25 @@ static void write_header(struct bench *b, int n, const char *variant)
     bench_end(b, &c, "close", "lib", variant, 0);
 }
 
+/* Opened twice: as a program does that has just begun, its memory not yet its own, and
+ * again where what the first open gave back is at hand. */
+static void open_header(struct bench *b, const char *name, const char *variant, int *ncid)
+{
+    struct bench_clock c;
+    bench_begin(b, &c);
+    bench_need(ncmpi_open(b->comm, b->file, NC_NOWRITE, MPI_INFO_NULL, ncid),
+               "ncmpi_open");
+    bench_end(b, &c, name, "lib", variant, 0);
+}
+
 static void read_header(struct bench *b, int n, const char *variant)
 {
     struct bench_clock c;
     int ncid;
-    bench_begin(b, &c);
-    bench_need(ncmpi_open(b->comm, b->file, NC_NOWRITE, MPI_INFO_NULL, &ncid),
-               "ncmpi_open");
-    bench_end(b, &c, "open", "lib", variant, 0);
+    malloc_trim(0);
+    open_header(b, "open_first", variant, &ncid);
+    bench_need(ncmpi_close(ncid), "ncmpi_close");
+    open_header(b, "open", variant, &ncid);
     bench_begin(b, &c);
     look_up(ncid, n);
     bench_end(b, &c, "lookup", "lib", variant, 0);
