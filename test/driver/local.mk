@@ -1,1 +1,6 @@
 # tests: driver
+check_PROGRAMS += test/driver/statistics.mpi
+TESTS += test/driver/statistics.mpi
+test_driver_statistics_mpi_SOURCES = test/driver/statistics.c test/driver/counts.h
+test_driver_statistics_mpi_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/api
+test_driver_statistics_mpi_LDADD = $(MPI_TEST_LIBS)

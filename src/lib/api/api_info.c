@@ -104,6 +104,8 @@ int ncmpi_inq_file_info(int ncid, MPI_Info *info_used)
     int mpi = MPI_Info_create(info_used);
     if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "MPI_Info_create");
     err = driver_inq_info(d->top, *info_used);
+    if (err == NC_NOERR && d->ds.hints.statistics == BASE_ENABLE)
+        err = driver_stats_info(&d->ds.stats, *info_used);
     if (err != NC_NOERR) MPI_Info_free(info_used);
     return err;
 }

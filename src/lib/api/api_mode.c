@@ -31,23 +31,18 @@ static int share_definitions(struct driver_dataset *ds, unsigned char **bytes,
     struct cdf_header *h = &ds->header;
     sizes[0] = h->size;
     sizes[1] = h->nvars;
-    int mpi = MPI_Bcast(sizes, 3, MPI_INT64_T, 0, ds->comm);
-    if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "MPI_Bcast");
+    int err = driver_share(ds, sizes, 3 * sizeof sizes[0], 0);
+    if (err != NC_NOERR) return err;
 
     *bytes = base_malloc((size_t)(sizes[0] + sizes[1]));
-    int err = driver_agree(ds, *bytes == NULL ? NC_ENOMEM : NC_NOERR, NULL, NULL, 0);
+    err = driver_agree(ds, *bytes == NULL ? NC_ENOMEM : NC_NOERR, NULL, NULL, 0);
     if (err != NC_NOERR || *bytes == NULL) return err;
     if (ds->rank == 0) {
         cdf_encode(h, *bytes);
         for (int id = 0; id < h->nvars; id++)
             (*bytes)[h->size + id] = h->vars[id].fill;
     }
-    enum { PIECE = 1 << 30 };
-    for (int64_t at = 0, n = sizes[0] + sizes[1]; at < n && mpi == MPI_SUCCESS;
-         at += PIECE)
-        mpi = MPI_Bcast(*bytes + at, (int)(n - at < PIECE ? n - at : PIECE), MPI_BYTE, 0,
-                        ds->comm);
-    return base_mpi_error(mpi, NC_EMPI, "distributing the definitions");
+    return driver_share(ds, *bytes, sizes[0] + sizes[1], 0);
 }
 
 /* Compares with process 0's definitions and takes them over. */

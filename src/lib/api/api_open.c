@@ -98,8 +98,8 @@ static int agree_on_terms(struct driver_dataset *ds, int mode, int error, bool c
     size_t kept = length < sizeof mine.path ? length : sizeof mine.path - 1;
     memcpy(mine.path, path + length - kept, kept);
     theirs = mine;
-    int mpi = MPI_Bcast(&theirs, sizeof theirs, MPI_BYTE, 0, ds->comm);
-    if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "agreeing on the mode");
+    int err = driver_share(ds, &theirs, sizeof theirs, 0);
+    if (err != NC_NOERR) return err;
 
     error = compare_terms(&mine, &theirs, create);
     ds->hints = theirs.hints;
@@ -124,6 +124,15 @@ static void release(struct api_dataset *d)
     if (d->ds.info != MPI_INFO_NULL) MPI_Info_free(&d->ds.info);
     if (d->ds.comm != MPI_COMM_NULL) MPI_Comm_free(&d->ds.comm);
     base_free(d);
+}
+
+/* The end of a dataset whose file the drivers closed, or could not, with err. */
+static int end(struct api_dataset *d, int err)
+{
+    int told = d->ds.hints.report ? driver_stats_report(&d->ds) : NC_NOERR;
+    api_leave(d);
+    release(d);
+    return err != NC_NOERR ? err : told;
 }
 
 /* A dataset with its own communicator and hints, no file yet. Errors of this process
@@ -223,8 +232,7 @@ int ncmpi_close(int ncid)
     if (d->defining) err = api_end_define(d, &(struct cdf_room){0});
     /* Definitions that could not be completed: a new file would not be one. */
     int closed = d->defining ? driver_abort(d->top) : driver_close(d->top);
-    api_leave(d);
-    release(d);
+    closed = end(d, closed);
     if (err == NC_NOERR) err = closed;
     return err != NC_NOERR ? err : pending;
 }
@@ -240,10 +248,7 @@ int ncmpi_abort(int ncid)
         d->ds.header = d->before;
         d->before = given_up;
     }
-    err = driver_abort(d->top);
-    api_leave(d);
-    release(d);
-    return err;
+    return end(d, driver_abort(d->top));
 }
 
 int ncmpi_delete(const char *filename, MPI_Info info)

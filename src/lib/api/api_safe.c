@@ -83,9 +83,9 @@ int api_share_report(struct driver_dataset *ds, int code, char *text, int size)
     int err = driver_agree(ds, NC_NOERR, NULL, &first, 1);
     if (err != NC_NOERR || first == 0) return err;
     int rank = ds->nprocs - (int)first;
-    int mpi = MPI_Bcast(&code, 1, MPI_INT, rank, ds->comm);
-    if (mpi == MPI_SUCCESS) mpi = MPI_Bcast(text, size, MPI_CHAR, rank, ds->comm);
-    if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "MPI_Bcast");
+    err = driver_share(ds, &code, sizeof code, rank);
+    if (err == NC_NOERR) err = driver_share(ds, text, size, rank);
+    if (err != NC_NOERR) return err;
     return base_error_set(code, "process %d%s%s", rank, *text == '\0' ? "" : ": ", text);
 }
 
@@ -98,8 +98,8 @@ int api_args_agree(struct driver_dataset *ds, struct api_args *a)
 
     struct api_args theirs = *a;
     char text[3 * API_ARG_TEXT + 128] = "";
-    int mpi = MPI_Bcast(&theirs, sizeof theirs, MPI_BYTE, 0, ds->comm);
-    if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "MPI_Bcast");
+    err = driver_share(ds, &theirs, sizeof theirs, 0);
+    if (err != NC_NOERR) return err;
     int code = compare(a, &theirs, text, sizeof text);
     return api_share_report(ds, code, text, sizeof text);
 }

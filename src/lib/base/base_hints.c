@@ -24,6 +24,11 @@ static const struct word transfers[] = {{"auto", BASE_TRANSFER_AUTO},
                                         {"direct", BASE_TRANSFER_DIRECT},
                                         {"view", BASE_TRANSFER_VIEW},
                                         {NULL, 0}};
+static const struct word reports[] = {{"0", BASE_REPORT_NONE},
+                                      {"disable", BASE_REPORT_NONE},
+                                      {"1", BASE_REPORT_STDERR},
+                                      {"enable", BASE_REPORT_STDERR},
+                                      {NULL, BASE_REPORT_FILE}}; /* its path */
 static const struct word drivers[] = {{"mpiio", 0}, {"gio", 0}, {NULL, 1}};
 
 #define AT(member) offsetof(struct base_hints, member)
@@ -51,6 +56,8 @@ static const struct hint {
     {"nc_num_subfiles", AT(num_subfiles), 0, 0, NULL, true},
     {"pnetcdf_subfiling", AT(subfiling), BASE_DISABLE, 0, choice, true},
     {"nc_transfer", AT(transfer), BASE_TRANSFER_AUTO, 0, transfers, true},
+    {"nc_statistics", AT(statistics), BASE_DISABLE, 0, choice, false},
+    {"nc_report", AT(report), BASE_REPORT_NONE, 0, reports, false},
     {"romio_no_indep_rw", AT(no_indep_rw), 0, 0, truth, false},
     {"nc_driver", AT(bad_driver), 0, 0, drivers, false},
 };
@@ -65,7 +72,7 @@ static void take_word(struct base_hints *h, const struct hint *t, const char *te
     const struct word *w = t->words;
     while (w->text != NULL && strcmp(w->text, text) != 0)
         w++;
-    /* Only nc_driver gives a word that is not there a meaning: its last row. */
+    /* Some give a word that is not there a meaning: their last row. */
     if (w->text != NULL || w->value != 0) *value_of(h, t) = w->value;
 }
 
@@ -90,7 +97,7 @@ static void take(struct base_hints *h, const char *key, const char *text)
 }
 
 /* Adds the pairs of PNETCDF_HINTS to info. */
-static int add_environment(MPI_Info info)
+static int add_pairs(MPI_Info info)
 {
     const char *variable = getenv("PNETCDF_HINTS");
     if (variable == NULL) return NC_NOERR;
@@ -110,6 +117,16 @@ static int add_environment(MPI_Info info)
     }
     base_free(copy);
     return base_mpi_error(result, NC_EMPI, "MPI_Info_set");
+}
+
+static int add_environment(MPI_Info info)
+{
+    const char *report = getenv("PNETCDF_REPORT");
+    int mpi = MPI_SUCCESS;
+    if (report != NULL && *report != '\0' && strlen(report) < MPI_MAX_INFO_VAL)
+        mpi = MPI_Info_set(info, "nc_report", report);
+    return mpi == MPI_SUCCESS ? add_pairs(info)
+                              : base_mpi_error(mpi, NC_EMPI, "MPI_Info_set");
 }
 
 static int take_all(struct base_hints *h, MPI_Info info)

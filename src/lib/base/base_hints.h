@@ -1,5 +1,5 @@
 /* Hints: what the user asked for through MPI_Info, the environment variable
- * PNETCDF_HINTS or both. */
+ * PNETCDF_HINTS or both; PNETCDF_REPORT is another way to set the hint nc_report. */
 #ifndef BASE_HINTS_H
 #define BASE_HINTS_H
 
@@ -10,6 +10,7 @@
 
 enum base_choice { BASE_DISABLE, BASE_ENABLE, BASE_AUTO };
 enum base_transfer { BASE_TRANSFER_AUTO, BASE_TRANSFER_DIRECT, BASE_TRANSFER_VIEW };
+enum base_report { BASE_REPORT_NONE, BASE_REPORT_STDERR, BASE_REPORT_FILE };
 
 /* The library's own hints, plain values only: process 0's hold for all, so they
  * are broadcast as bytes. Sizes are in bytes; 0 where the user said nothing and the
@@ -25,14 +26,17 @@ struct base_hints {
     int64_t num_subfiles;
     int64_t subfiling;   /* enum base_choice */
     int64_t transfer;    /* enum base_transfer */
+    int64_t statistics;  /* enum base_choice: told by ncmpi_inq_file_info */
+    int64_t report;      /* enum base_report: at close */
     int64_t no_indep_rw; /* the MPI-IO hint romio_no_indep_rw, true or false */
     int64_t bad_driver;  /* nc_driver asks for one that there is not */
 };
 
 /* Reads the hints: defaults, then user (may be MPI_INFO_NULL), then the environment
- * variable PNETCDF_HINTS, "key=value;key=value". Text that is not of this form, and
- * values out of a hint's range, are passed over. *info is a new info object with all
- * keys of both, for MPI_File_open; the caller frees it. Local. NC_ENOMEM, NC_EMPI. */
+ * variables: PNETCDF_REPORT, and PNETCDF_HINTS, "key=value;key=value". Text that is not
+ * of this form, and values out of a hint's range, are passed over. *info is a new info
+ * object with all keys, for MPI_File_open; the caller frees it. Local. NC_ENOMEM,
+ * NC_EMPI. */
 int base_hints_read(struct base_hints *h, MPI_Info user, MPI_Info *info);
 
 /* Adds the hints in force to info. Local. NC_EMPI. */

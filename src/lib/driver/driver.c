@@ -50,6 +50,7 @@ int driver_agree(struct driver_dataset *ds, int error, int *failed, int64_t *val
     for (int i = 0; i < n; i++)
         all[2 + i] = values[i];
 
+    ds->stats.agreements++;
     int mpi = MPI_Allreduce(MPI_IN_PLACE, all, 2 + n, MPI_INT64_T, MPI_MAX, ds->comm);
     if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "agreeing on a result");
 
@@ -60,6 +61,18 @@ int driver_agree(struct driver_dataset *ds, int error, int *failed, int64_t *val
         ds->failed = NC_NOERR;
     }
     return (int)-all[0];
+}
+
+int driver_share(struct driver_dataset *ds, void *bytes, int64_t n, int root)
+{
+    enum { PIECE = 1 << 30 }; /* MPI messages stay under 2^31 bytes */
+    int mpi = MPI_SUCCESS;
+    for (int64_t at = 0; at < n && mpi == MPI_SUCCESS; at += PIECE) {
+        ds->stats.broadcasts++;
+        mpi = MPI_Bcast((char *)bytes + at, (int)(n - at < PIECE ? n - at : PIECE),
+                        MPI_BYTE, root, ds->comm);
+    }
+    return base_mpi_error(mpi, NC_EMPI, "telling the other processes");
 }
 
 int driver_close(struct driver *d)

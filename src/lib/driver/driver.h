@@ -18,6 +18,7 @@
 #include "base_hints.h"
 #include "cdf.h"
 #include "conv.h"
+#include "driver_stats.h"
 #include "region.h"
 
 /* What api and all drivers of a dataset share. api makes and frees it. */
@@ -32,6 +33,7 @@ struct driver_dataset {
     MPI_Info info;                /* everything the user asked for */
     int64_t put_bytes, get_bytes; /* moved by this process, headers included */
     int failed; /* an I/O error here that the others have not been told of yet */
+    struct driver_stats stats; /* counted by this process */
 };
 
 /* The one small agreement of a collective call: the worst of all processes' errors, and
@@ -42,6 +44,9 @@ struct driver_dataset {
 enum { DRIVER_AGREE_MAX = 6 };
 int driver_agree(struct driver_dataset *ds, int error, int *failed, int64_t *values,
                  int n);
+
+/* n bytes of process root's, whatever n, on all. NC_EMPI. */
+int driver_share(struct driver_dataset *ds, void *bytes, int64_t n, int root);
 
 /* One layer of the stack. A driver's own state begins with this. */
 struct driver {

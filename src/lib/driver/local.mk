@@ -1,3 +1,5 @@
 libcore_la_SOURCES += \
 	src/lib/driver/driver.c src/lib/driver/driver.h \
-	src/lib/driver/driver_fill.c src/lib/driver/driver_fill.h
+	src/lib/driver/driver_fill.c src/lib/driver/driver_fill.h \
+	src/lib/driver/driver_stats.c src/lib/driver/driver_stats.h \
+	src/lib/driver/driver_stats.def

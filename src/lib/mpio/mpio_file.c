@@ -36,6 +36,7 @@ static int open_handle(struct mpio_file *f, MPI_File *handle)
     char *name = name_for_mpi(ds->path);
     int err = driver_agree(ds, name == NULL ? NC_ENOMEM : NC_NOERR, NULL, NULL, 0);
     if (err == NC_NOERR) {
+        ds->stats.file_opens++;
         int mpi = MPI_File_open(ds->comm, name, f->amode, ds->info, handle);
         err = base_mpi_error(mpi, NC_EFILE, ds->path);
         int64_t why = err == NC_EFILE ? 0 : -err;
@@ -70,6 +71,21 @@ int mpio_file_close(struct mpio_file *f)
         if (first == NC_NOERR) first = err;
     }
     return first;
+}
+
+/* Counts a call that read, or wrote, n bytes. */
+static void count_read(struct mpio_file *f, int64_t n)
+{
+    f->ds->get_bytes += n;
+    f->ds->stats.file_reads++;
+    f->ds->stats.file_read_bytes += n;
+}
+
+static void count_write(struct mpio_file *f, int64_t n)
+{
+    f->ds->put_bytes += n;
+    f->ds->stats.file_writes++;
+    f->ds->stats.file_written_bytes += n;
 }
 
 /* How many of n bytes a transfer moved. */
@@ -113,7 +129,7 @@ int mpio_file_read(struct mpio_file *f, int64_t offset, void *bytes, int64_t n)
         int mpi = MPI_File_read_at(f->bytes, offset, p, (int)piece, MPI_BYTE, &status);
         if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EREAD, "reading");
         int64_t done = moved(&status, piece);
-        f->ds->get_bytes += done;
+        count_read(f, done);
         if (done == 0) return read_nothing(f, offset, p, n);
         p += done;
         offset += done;
@@ -131,7 +147,7 @@ int mpio_file_write(struct mpio_file *f, int64_t offset, const void *bytes, int6
         int mpi = MPI_File_write_at(f->bytes, offset, p, (int)piece, MPI_BYTE, &status);
         int64_t done = mpi == MPI_SUCCESS ? moved(&status, piece) : 0;
         if (done == 0) return check_written(mpi, &status, piece);
-        f->ds->put_bytes += done;
+        count_write(f, done);
         p += done; /* what was left out is tried again, or fails then */
         offset += done;
         n -= done;
@@ -146,7 +162,7 @@ static int read_all(struct mpio_file *f, int64_t offset, void *bytes, int64_t n)
     int mpi = MPI_File_read_at_all(f->bytes, offset, bytes, (int)n, MPI_BYTE, &status);
     if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EREAD, "reading");
     int64_t done = n > 0 ? moved(&status, n) : 0;
-    f->ds->get_bytes += done;
+    count_read(f, done);
     if (n > done) memset((char *)bytes + done, 0, (size_t)(n - done));
     return NC_NOERR;
 }
@@ -155,7 +171,7 @@ static int write_all(struct mpio_file *f, int64_t offset, const void *bytes, int
 {
     MPI_Status status;
     int mpi = MPI_File_write_at_all(f->bytes, offset, bytes, (int)n, MPI_BYTE, &status);
-    f->ds->put_bytes += n;
+    count_write(f, n);
     return n == 0 && mpi == MPI_SUCCESS ? NC_NOERR : check_written(mpi, &status, n);
 }
 
@@ -197,6 +213,7 @@ static int set_view(struct mpio_file *f, MPI_Datatype filetype)
         int err = open_handle(f, &f->view);
         if (err != NC_NOERR) return err;
     }
+    f->ds->stats.file_views++;
     int mpi = MPI_File_set_view(f->view, 0, MPI_BYTE, filetype, "native", MPI_INFO_NULL);
     return base_mpi_error(mpi, NC_EFILEVIEW, "MPI_File_set_view");
 }
@@ -209,7 +226,7 @@ int mpio_file_read_view(struct mpio_file *f, MPI_Datatype filetype, MPI_Datatype
     if (err != NC_NOERR) return err;
     int count = memtype == MPI_BYTE ? (int)n : 1;
     int mpi = MPI_File_read_at_all(f->view, 0, bytes, count, memtype, &status);
-    f->ds->get_bytes += n;
+    count_read(f, n);
     return base_mpi_error(mpi, NC_EREAD, "reading");
 }
 
@@ -221,13 +238,14 @@ int mpio_file_write_view(struct mpio_file *f, MPI_Datatype filetype, MPI_Datatyp
     if (err != NC_NOERR) return err;
     int count = memtype == MPI_BYTE ? (int)n : 1;
     int mpi = MPI_File_write_at_all(f->view, 0, bytes, count, memtype, &status);
-    f->ds->put_bytes += n;
+    count_write(f, n);
     return n == 0 && mpi == MPI_SUCCESS ? NC_NOERR : check_written(mpi, &status, n);
 }
 
 int mpio_file_size(struct mpio_file *f, int64_t *size)
 {
     MPI_Offset bytes = 0;
+    f->ds->stats.file_sizes++;
     int mpi = MPI_File_get_size(f->bytes, &bytes);
     *size = bytes;
     return base_mpi_error(mpi, NC_EFILE, "asking for the file's size");
@@ -235,12 +253,14 @@ int mpio_file_size(struct mpio_file *f, int64_t *size)
 
 int mpio_file_resize(struct mpio_file *f, int64_t size)
 {
+    f->ds->stats.file_resizes++;
     return base_mpi_error(MPI_File_set_size(f->bytes, size), NC_EWRITE,
                           "setting the file's size");
 }
 
 int mpio_file_sync(struct mpio_file *f)
 {
+    f->ds->stats.file_syncs++;
     int mpi = MPI_File_sync(f->bytes);
     if (mpi == MPI_SUCCESS && f->view != MPI_FILE_NULL) mpi = MPI_File_sync(f->view);
     return base_mpi_error(mpi, NC_EWRITE, "MPI_File_sync");

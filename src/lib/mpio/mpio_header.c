@@ -7,24 +7,13 @@
 #include "base_mem.h"
 #include "base_mpi.h"
 
-/* MPI messages stay under 2^31 bytes. */
-static int broadcast(struct driver_dataset *ds, unsigned char *bytes, int64_t n)
-{
-    enum { PIECE = 1 << 30 };
-    int mpi = MPI_SUCCESS;
-    for (int64_t at = 0; at < n && mpi == MPI_SUCCESS; at += PIECE)
-        mpi = MPI_Bcast(bytes + at, (int)(n - at < PIECE ? n - at : PIECE), MPI_BYTE, 0,
-                        ds->comm);
-    return base_mpi_error(mpi, NC_EMPI, "distributing the header");
-}
-
 /* An error that process 0 found, with its words, on every process. */
 static int share_error(struct driver_dataset *ds, int code)
 {
     char detail[1024] = "";
     if (ds->rank == 0) strncpy(detail, base_error_detail(code), sizeof detail - 1);
-    int mpi = MPI_Bcast(detail, sizeof detail, MPI_CHAR, 0, ds->comm);
-    if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "distributing an error");
+    int err = driver_share(ds, detail, sizeof detail, 0);
+    if (err != NC_NOERR) return err;
     return detail[0] != '\0' ? base_error_set(code, "%s", detail) : code;
 }
 
@@ -70,7 +59,7 @@ static int receive(struct mpio *m, struct reading *r, int64_t length, int64_t fi
     struct driver_dataset *ds = m->base.ds;
     if (ds->rank != 0) r->bytes = base_malloc((size_t)length);
     int err = driver_agree(ds, r->bytes == NULL ? NC_ENOMEM : NC_NOERR, NULL, NULL, 0);
-    if (err == NC_NOERR) err = broadcast(ds, r->bytes, length);
+    if (err == NC_NOERR) err = driver_share(ds, r->bytes, length, 0);
     if (err == NC_NOERR && ds->rank != 0)
         err = cdf_decode(&ds->header, r->bytes, (size_t)length, file_size, NULL);
     return driver_agree(ds, err == CDF_MORE ? NC_ENOTNC : err, NULL, NULL, 0);
@@ -100,9 +89,8 @@ int mpio_read_header(struct mpio *m)
         note[1] = err == NC_NOERR ? ds->header.size : 0;
         note[2] = r.file_size;
         note[3] = next_read(want, likely, r.file_size);
-        int mpi = MPI_Bcast(note, 4, MPI_INT64_T, 0, ds->comm);
-        err =
-            mpi == MPI_SUCCESS ? (int)note[0] : base_mpi_error(mpi, NC_EMPI, "MPI_Bcast");
+        err = driver_share(ds, note, sizeof note, 0);
+        if (err == NC_NOERR) err = (int)note[0];
         want = note[3];
     } while (err == CDF_MORE);
     if (err != NC_NOERR)

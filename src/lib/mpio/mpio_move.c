@@ -84,7 +84,9 @@ static int move_round(struct mpio *m, struct round *r, int err)
     if (err == NC_NOERR) err = settle(m, r);
     int io = mpio_tile_read(m, &r->from, way);
     err = driver_agree(ds, err != NC_NOERR ? err : io, NULL, NULL, 0);
-    return err == NC_NOERR ? mpio_tile_write(m, &r->to, way) : err;
+    if (err == NC_NOERR) err = mpio_tile_write(m, &r->to, way);
+    if (err == NC_NOERR) ds->stats.redef_moved_bytes += r->from.used;
+    return err;
 }
 
 int mpio_move(struct mpio *m, const struct cdf_header *before)
@@ -98,6 +100,7 @@ int mpio_move(struct mpio *m, const struct cdf_header *before)
     if (chunk > MOST) chunk = MOST;
     int err = deal(m, &s, chunk, &r, &more);
     if (!more) return NC_NOERR;
+    ds->stats.redef_moves++;
 
     /* What others have written must be here before it is read, and the end of the file
      * too: a hole there moves as zeros. */

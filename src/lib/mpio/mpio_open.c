@@ -70,6 +70,8 @@ int mpio_reserve(struct mpio *m, size_t size)
     m->staging = base_malloc(size);
     if (m->staging == NULL) return NC_ENOMEM;
     m->staging_size = size;
+    struct driver_stats *stats = &m->base.ds->stats;
+    if ((int64_t)size > stats->staging_bytes) stats->staging_bytes = (int64_t)size;
     return NC_NOERR;
 }
 

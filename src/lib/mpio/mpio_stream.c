@@ -117,6 +117,7 @@ static int give_memory(struct mpio_stream *s, struct mpio_tile *t)
         return NC_NOERR;
     }
     int err = mpio_reserve(s->m, (size_t)t->used);
+    s->m->base.ds->stats.copied_bytes += t->used;
     t->bytes = s->m->staging;
     return err;
 }

@@ -66,9 +66,18 @@ static void convert(struct transfer *x)
         give_up(x, err);
 }
 
+/* What the planned tile moves, as the calls named it. */
+static void count(struct transfer *x)
+{
+    struct driver_stats *stats = &x->m->base.ds->stats;
+    stats->runs += x->tile.npieces;
+    *(x->stream.put ? &stats->put_bytes : &stats->get_bytes) += x->tile.used;
+}
+
 /* Transfers the planned tile, collectively or not, and leaves it empty. */
 static void move_tile(struct transfer *x, enum mpio_way way)
 {
+    count(x);
     int err = mpio_stream_settle(&x->stream, &x->tile), io = NC_NOERR;
     if (err != NC_NOERR) give_up(x, err); /* still takes part */
     if (x->stream.put) {
@@ -192,7 +201,10 @@ static bool choose_view(struct transfer *x, const int64_t *all)
     struct mpio *m = x->m;
     if (!all[VIEW] && !m->file.no_indep) return false;
     if (reaches(x, all[HIGH])) return true;
-    if (!x->stream.put && !(m->file.no_indep && m->base.ds->writable)) return false;
+    if (!x->stream.put && !(m->file.no_indep && m->base.ds->writable)) {
+        m->base.ds->stats.view_fallbacks++;
+        return false;
+    }
     note(x, mpio_file_resize(&m->file, all[HIGH]));
     m->known_size = all[HIGH];
     return true;
@@ -202,6 +214,7 @@ static bool choose_view(struct transfer *x, const int64_t *all)
  * rest goes without another; else there is one for each tile. */
 static void move_together(struct transfer *x, int64_t numrecs)
 {
+    struct driver_stats *stats = &x->m->base.ds->stats;
     int64_t staging = x->m->base.ds->hints.ibuf_size;
     int64_t all[NVALUES] = {[RECORDS] = numrecs};
     bool first = true;
@@ -209,8 +222,10 @@ static void move_together(struct transfer *x, int64_t numrecs)
         plan(x, DIRECT_BYTES);
         if (wants_view(x)) plan(x, staging < VIEW_BYTES ? staging : VIEW_BYTES);
         agree(x, all, first);
+        bool view = choose_view(x, all);
+        if (first) ++*(view ? &stats->calls_view : &stats->calls_direct);
         first = false;
-        if (!choose_view(x, all)) {
+        if (!view) {
             move_alone(x);
             return;
         }
@@ -248,6 +263,7 @@ static int transfer(struct driver *self, struct driver_request *const *reqs, int
     if (mode == DRIVER_COLLECTIVE) {
         move_collective(&x, numrecs);
     } else {
+        self->ds->stats.calls_independent++;
         plan(&x, DIRECT_BYTES);
         move_alone(&x);
         if (x.io_error == NC_NOERR && put) self->ds->header.numrecs = numrecs;

@@ -1,0 +1,86 @@
+/* Statistics: told when asked for, in the info object and in a report, and only then. */
+#include <string.h>
+
+#include "counts.h"
+#include "dataset.h"
+
+enum { N = 1000 };
+
+/* A variable of N ints for each process, put and got. */
+static void write_and_read(int ncid)
+{
+    int values[N], x = new_dim(ncid, "x", N * check.nprocs);
+    int v = new_var(ncid, "v", NC_INT, 1, &x);
+    MPI_Offset start = N * check.rank, count = N;
+    for (int i = 0; i < N; i++)
+        values[i] = i;
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, v, &start, &count, values));
+    CHECK_NC(NC_NOERR, ncmpi_get_vara_int_all(ncid, v, &start, &count, values));
+}
+
+static void counts_are_told_if_asked_for(void)
+{
+    int ncid = counting_dataset("a.nc", NULL, NULL);
+    write_and_read(ncid);
+    CHECK_EQ(N * 4, count_of(ncid, "put_bytes"));
+    CHECK_EQ(N * 4, count_of(ncid, "get_bytes"));
+    CHECK_EQ(2, count_of(ncid, "calls_direct") + count_of(ncid, "calls_node") +
+                    count_of(ncid, "calls_across") + count_of(ncid, "calls_view"));
+    CHECK_EQ(0, count_of(ncid, "calls_independent"));
+    CHECK_EQ(2, count_of(ncid, "runs"));
+    CHECK(count_of(ncid, "agreements") > 2);
+    close_dataset(ncid);
+}
+
+static void nothing_is_told_unasked(void)
+{
+    int ncid = new_dataset("a.nc");
+    write_and_read(ncid);
+    CHECK_EQ(-1, count_of(ncid, "put_bytes"));
+    close_dataset(ncid);
+}
+
+/* The second number of the report's line that begins with `what`; -1 if there is none. */
+static long long all_in(const char *report, const char *what)
+{
+    const char *line = strstr(report, what);
+    return line == NULL ? -1 : strtoll(line + strlen(what), NULL, 10);
+}
+
+static void a_report_is_appended_at_close(void)
+{
+    char path[MPI_MAX_INFO_VAL];
+    snprintf(path, sizeof path, "%s", check_path("report.txt"));
+    for (int round = 0; round < 2; round++) {
+        int ncid = counting_dataset("a.nc", "nc_report", path);
+        write_and_read(ncid);
+        close_dataset(ncid);
+    }
+    if (check.rank != 0) return;
+    size_t length = 0;
+    char *report = (char *)check_read_file(path, &length), *second;
+    if (report == NULL) return;
+    report = realloc(report, length + 1);
+    report[length] = '\0';
+    CHECK(strstr(report, "a.nc: what ") != NULL);
+    CHECK_EQ(4LL * N * check.nprocs, all_in(report, "bytes put "));
+    CHECK_EQ(4LL * N * check.nprocs, all_in(report, "bytes got "));
+    CHECK_EQ(check.nprocs, all_in(report, "file: opened "));
+    CHECK_EQ(-1, all_in(report, "independent data calls"));
+    second = strstr(report + 1, "a.nc: what ");
+    CHECK(second != NULL && strstr(second + 1, "a.nc: what ") != NULL);
+    free(report);
+}
+
+static const struct check_test tests[] = {
+    {"counts are told if asked for", counts_are_told_if_asked_for, 0},
+    {"nothing is told unasked", nothing_is_told_unasked, 0},
+    {"a report is appended at close", a_report_is_appended_at_close, 0},
+    {NULL, NULL, 0},
+};
+
+int main(int argc, char **argv)
+{
+    return check_main(argc, argv, tests, "1 3");
+}
