@@ -10,7 +10,7 @@ none() {
         if [ -d "$top/$dir" ]; then dirs+=("$top/$dir"); fi
     done
     ! grep -rnE --binary-files=without-match "$1" "${dirs[@]}" \
-        "$top/m4/ncmpi.m4" "$top/configure.ac" "$top/Makefile.am"
+        "$top"/m4/ncmpi*.m4 "$top/configure.ac" "$top/Makefile.am"
 }
 
 check "nothing is left to do" none 'TO[D]O|FIX[M]E|HA[C]K\b'

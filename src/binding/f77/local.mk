@@ -1,0 +1,1 @@
+# nfmpi_*, for Fortran 77 and later.

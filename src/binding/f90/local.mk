@@ -1,0 +1,1 @@
+# module pnetcdf, for Fortran 90 and later.
