@@ -135,25 +135,45 @@ static int end(struct api_dataset *d, int err)
     return err != NC_NOERR ? err : told;
 }
 
+/* A dataset with a communicator of its own, on all processes or on none. NC_EMPI,
+ * NC_ENOMEM. */
+static int new_dataset(MPI_Comm comm, struct api_dataset **out)
+{
+    MPI_Comm own = MPI_COMM_NULL;
+    int rank = 0, nprocs = 0, missing = 0;
+    struct api_dataset *d = NULL;
+    int mpi = MPI_Comm_dup(comm, &own);
+    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
+    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_rank(own, &rank);
+    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_size(own, &nprocs);
+    if (mpi == MPI_SUCCESS) {
+        d = base_calloc(1, sizeof *d);
+        missing = d == NULL;
+        mpi = MPI_Allreduce(MPI_IN_PLACE, &missing, 1, MPI_INT, MPI_MAX, own);
+    }
+    if (mpi != MPI_SUCCESS || missing || d == NULL) {
+        int err = base_mpi_error(mpi, NC_EMPI, "duplicating the communicator");
+        if (own != MPI_COMM_NULL) MPI_Comm_free(&own);
+        base_free(d);
+        return err != NC_NOERR ? err : NC_ENOMEM;
+    }
+    d->ds.comm = own;
+    d->ds.rank = rank;
+    d->ds.nprocs = nprocs;
+    *out = d;
+    return NC_NOERR;
+}
+
 /* A dataset with its own communicator and hints, no file yet. Errors of this process
- * alone are left to agree_on_terms. NC_EMPI, NC_ENOMEM: no dataset. */
+ * alone are left to agree_on_terms; agreed otherwise. NC_EMPI, NC_ENOMEM: no dataset. */
 static int prepare(MPI_Comm comm, const char *path, MPI_Info info,
                    struct api_dataset **out, int *error)
 {
-    struct api_dataset *d = base_calloc(1, sizeof *d);
-    if (d == NULL) return NC_ENOMEM;
+    struct api_dataset *d = NULL;
+    int err = new_dataset(comm, &d);
+    if (err != NC_NOERR || d == NULL) return err;
     d->ds.info = MPI_INFO_NULL;
-    d->ds.comm = MPI_COMM_NULL;
     d->fill_mode = NC_NOFILL;
-    int mpi = MPI_Comm_dup(comm, &d->ds.comm);
-    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_set_errhandler(d->ds.comm, MPI_ERRORS_RETURN);
-    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_rank(d->ds.comm, &d->ds.rank);
-    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_size(d->ds.comm, &d->ds.nprocs);
-    if (mpi != MPI_SUCCESS) {
-        int err = base_mpi_error(mpi, NC_EMPI, "duplicating the communicator");
-        release(d);
-        return err;
-    }
     d->ds.path = base_strdup(path == NULL ? "" : without_prefix(path));
     *error = base_hints_read(&d->ds.hints, info, &d->ds.info);
     if (*error == NC_NOERR && d->ds.path == NULL) *error = NC_ENOMEM;
@@ -179,7 +199,9 @@ static int format_of(int cmode)
 static int finish(struct api_dataset *d, int err, int *ncidp)
 {
     if (err == NC_NOERR) {
-        err = driver_agree(&d->ds, api_enter(d), NULL, NULL, 0);
+        int entered = api_enter(d);
+        err = driver_agree(&d->ds, entered, NULL, NULL, 0);
+        if (err != NC_NOERR && entered == NC_NOERR) api_leave(d);
         if (err != NC_NOERR) driver_abort(d->top);
     }
     if (err != NC_NOERR)
