@@ -112,6 +112,7 @@ static int posted(int ncid, const struct access *a, bool put)
                  : ncmpi_iget_vara(ncid, a->varid, a->start, a->count, a->buf,
                                    a->bufcount, a->buftype, &id);
     int waited = ncmpi_wait_all(ncid, 1, &id, &status);
+    if (waited == NC_ENOMEM) ncmpi_cancel(ncid, NC_REQ_ALL, NULL, NULL); /* still there */
     return rc != NC_NOERR ? rc : waited != NC_NOERR ? waited : status;
 }
 

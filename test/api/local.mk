@@ -105,6 +105,14 @@ test_api_fault_matrix_mpi_SOURCES = test/api/fault_matrix.c test/api/fault_calls
 	test/api/fault_calls.h test/api/dataset.h
 test_api_fault_matrix_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
 
+check_PROGRAMS += test/api/memory_short.mpi
+TESTS += test/api/memory_short.mpi
+test_api_memory_short_mpi_SOURCES = test/api/memory_short.c test/api/fault_calls.c \
+	test/api/fault_calls.h test/api/dataset.h test/support/shortage.c \
+	test/support/shortage.h
+test_api_memory_short_mpi_LDFLAGS = $(SHORTAGE_LDFLAGS)
+test_api_memory_short_mpi_LDADD = $(MPI_TEST_LIBS)
+
 # Real files; with check-realdata the large ones too.
 check_PROGRAMS += test/api/realdata
 TESTS += test/api/realdata.sh

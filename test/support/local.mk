@@ -22,6 +22,11 @@ test_support_fault_la_SOURCES =
 test_support_fault_la_LIBADD = libfault.la
 test_support_fault_la_LDFLAGS = -module -avoid-version -rpath /nonexistent
 
+# Shortage of memory: add test/support/shortage.c and .h to a test's sources, and
+# these to its LDFLAGS.
+SHORTAGE_LDFLAGS = -Wl,--wrap=base_malloc -Wl,--wrap=base_calloc \
+	-Wl,--wrap=base_realloc -Wl,--wrap=base_strdup
+
 # The module that MPICH's processes are started with: see yield.c.
 test_support_yield_la_SOURCES = test/support/yield.c
 test_support_yield_la_LIBADD = -ldl

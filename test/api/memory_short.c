@@ -1,0 +1,342 @@
+/* Memory is short on one process, at one allocation after another: the call returns
+ * NC_ENOMEM there, or does without; all others return too, and nothing leaks. */
+#include <stdio.h>
+#include <string.h>
+
+#include "fault_calls.h"
+#include "shortage.h"
+
+enum { MOST = 16 };
+
+static int ncid, x, t, fixed, series;
+static bool failing; /* this process is the one */
+static int told;     /* how often it was NC_ENOMEM */
+
+/* fixed(x), series(t) and filled(t, x), in define mode; values in all. */
+static void define(void)
+{
+    ncid = new_dataset("a.nc");
+    x = new_dim(ncid, "x", (MPI_Offset)N * check.nprocs);
+    t = new_dim(ncid, "t", NC_UNLIMITED);
+    int dims[2] = {t, x}, filled;
+    fixed = new_var(ncid, "fixed", NC_INT, 1, &x);
+    series = new_var(ncid, "series", NC_INT, 1, &t);
+    filled = new_var(ncid, "filled", NC_INT, 2, dims);
+    CHECK_NC(NC_NOERR, ncmpi_def_var_fill(ncid, filled, 0, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_put_att_text(ncid, fixed, "units", 6, "metres"));
+}
+
+/* One step of a dataset's life, tried with each of its allocations failing. */
+struct step {
+    const char *name;
+    void (*before)(void);
+    int (*call)(void);
+    void (*after)(void);
+};
+
+/* Is a code all right where an allocation of this process, or of any, failed? */
+static void judge(const struct step *s, int code, bool any)
+{
+    if (!CHECK(code == NC_NOERR || (any && code == NC_ENOMEM)))
+        fprintf(stderr, "# %s: %s on process %d\n", s->name, ncmpi_strerrno(code),
+                check.rank);
+    told += any && code == NC_ENOMEM;
+}
+
+static void try_step(const struct step *s)
+{
+    int any = 1;
+    long tries = 0;
+    told = 0;
+    for (long nth = 1; any && nth < 200; nth++, tries++) {
+        MPI_Offset had = -1, has = -2;
+        CHECK_NC(NC_NOERR, ncmpi_inq_malloc_size(&had));
+        s->before();
+        if (failing) shortage_arm(nth);
+        int code = s->call(), failed = failing && shortage_disarm();
+        MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+        judge(s, code, any);
+        s->after();
+        CHECK_NC(NC_NOERR, ncmpi_inq_malloc_size(&has));
+        if (!CHECK_EQ(had, has)) fprintf(stderr, "# %s, allocation %ld\n", s->name, nth);
+    }
+    CHECK(any == 0); /* in the end it had all it needs */
+    if (failing && tries > 1) CHECK(told > 0);
+}
+
+static void try_steps(const struct step *steps, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        failing = check.rank == (int)i % check.nprocs;
+        try_step(&steps[i]);
+    }
+}
+
+/* ---- the life of a dataset ---- */
+
+static void nothing(void)
+{
+}
+
+static int create(void)
+{
+    ncid = -1;
+    return ncmpi_create(MPI_COMM_WORLD, check_path("b.nc"), check.cmode, MPI_INFO_NULL,
+                        &ncid);
+}
+
+static void write_file(void)
+{
+    define();
+    close_dataset(ncid);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static int open(void)
+{
+    ncid = -1;
+    return ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"), NC_WRITE, MPI_INFO_NULL, &ncid);
+}
+
+static void close_if_open(void)
+{
+    if (ncid >= 0) close_dataset(ncid);
+}
+
+static int enddef(void)
+{
+    return ncmpi_enddef(ncid);
+}
+
+/* What one process met, close may be the first to tell the others. */
+static void close_all(void)
+{
+    int code = ncmpi_close(ncid);
+    CHECK(code == NC_NOERR || code == NC_ENOMEM);
+}
+
+static void in_data_mode(void)
+{
+    int values[N * MOST];
+    MPI_Offset start = 0, count = (MPI_Offset)N * check.nprocs;
+    for (int i = 0; i < N * MOST; i++)
+        values[i] = i;
+    define();
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, fixed, &start, &count, values));
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, series, &start, &count, values));
+}
+
+static int redef(void)
+{
+    return ncmpi_redef(ncid);
+}
+
+/* Definitions that make all data move. */
+static void redefined(void)
+{
+    in_data_mode();
+    CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+    for (int i = 0; i < 40; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "attribute %d", i);
+        CHECK_NC(NC_NOERR, ncmpi_put_att_text(ncid, fixed, name, 10, "ten bytes."));
+    }
+    new_var(ncid, "another", NC_DOUBLE, 1, &t);
+}
+
+static int fill(void)
+{
+    return ncmpi_fill_var_rec(ncid, 2, 3);
+}
+
+static int sync_it(void)
+{
+    return ncmpi_sync(ncid);
+}
+
+static int inquire(void)
+{
+    MPI_Info info = MPI_INFO_NULL;
+    int rc = ncmpi_inq_file_info(ncid, &info);
+    if (info != MPI_INFO_NULL) MPI_Info_free(&info);
+    return rc;
+}
+
+static void life(void)
+{
+    static const struct step steps[] = {
+        {"create", nothing, create, close_if_open},
+        {"open", write_file, open, close_if_open},
+        {"enddef", define, enddef, close_all},
+        {"redef", in_data_mode, redef, close_all},
+        {"enddef with moves", redefined, enddef, close_all},
+        {"fill_var_rec", in_data_mode, fill, close_all},
+        {"sync", in_data_mode, sync_it, close_all},
+        {"inq_file_info", in_data_mode, inquire, close_all},
+    };
+    try_steps(steps, sizeof steps / sizeof steps[0]);
+}
+
+/* ---- definitions: this process alone ---- */
+
+static int one_dim(void)
+{
+    return ncmpi_def_dim(ncid, "another", 5, NULL);
+}
+
+static int one_var(void)
+{
+    return ncmpi_def_var(ncid, "another", NC_INT, 1, &x, NULL);
+}
+
+static int one_att(void)
+{
+    return ncmpi_put_att_text(ncid, fixed, "another", 11, "of 11 bytes");
+}
+
+static int a_copy(void)
+{
+    return ncmpi_copy_att(ncid, fixed, "units", ncid, series);
+}
+
+static int a_dim_renamed(void)
+{
+    return ncmpi_rename_dim(ncid, x, "a_longer_name");
+}
+
+static int a_var_renamed(void)
+{
+    return ncmpi_rename_var(ncid, fixed, "a_longer_name");
+}
+
+static int an_att_renamed(void)
+{
+    return ncmpi_rename_att(ncid, fixed, "units", "a_longer_name");
+}
+
+static int a_fill_value(void)
+{
+    int value = 5;
+    return ncmpi_def_var_fill(ncid, fixed, 0, &value);
+}
+
+/* Processes have defined different things now. */
+static void give_up(void)
+{
+    CHECK_NC(NC_NOERR, ncmpi_abort(ncid));
+}
+
+static void definitions(void)
+{
+    static const struct step steps[] = {
+        {"def_dim", define, one_dim, give_up},
+        {"def_var", define, one_var, give_up},
+        {"put_att", define, one_att, give_up},
+        {"copy_att", define, a_copy, give_up},
+        {"rename_dim", define, a_dim_renamed, give_up},
+        {"rename_var", define, a_var_renamed, give_up},
+        {"rename_att", define, an_att_renamed, give_up},
+        {"def_var_fill", define, a_fill_value, give_up},
+    };
+    try_steps(steps, sizeof steps / sizeof steps[0]);
+}
+
+/* ---- data ---- */
+
+static const struct family *family; /* the one at hand */
+static bool putting, scattered;
+
+/* This process's elements, in a buffer of a type that has gaps, or in a plain one. */
+static int access_with(const struct family *f, int *values, bool put, bool gaps)
+{
+    MPI_Offset n = elements_of(f->shape);
+    MPI_Offset start[1] = {place_of(f->shape, 0)}, count[1] = {n}, imap[1] = {1};
+    MPI_Offset stride[1] = {f->shape == CYCLIC ? check.nprocs : 1};
+    MPI_Datatype type = MPI_INT;
+    if (gaps) {
+        MPI_Type_vector((int)n, 1, 2, MPI_INT, &type);
+        MPI_Type_commit(&type);
+    }
+    const struct access a = {fixed, 1,      start,        count, stride,
+                             imap,  values, gaps ? 1 : n, type};
+    int rc = f->call(ncid, &a, put);
+    if (gaps) MPI_Type_free(&type);
+    return rc;
+}
+
+/* Are these the file's values, each `more` than its place? */
+static void holds(const struct family *f, const int *values, int step, int more)
+{
+    for (MPI_Offset i = 0; i < elements_of(f->shape); i++)
+        CHECK_EQ(place_of(f->shape, i) + more, values[i * step]);
+}
+
+static int access_data(void)
+{
+    int values[2 * N * MOST] = {0};
+    bool gaps = scattered && strstr(family->name, "_int") == NULL;
+    int step = gaps ? 2 : 1;
+    for (MPI_Offset i = 0; i < elements_of(family->shape); i++)
+        values[i * step] = putting ? (int)place_of(family->shape, i) + 1000 : -1;
+    int rc = access_with(family, values, putting, gaps);
+    if (rc == NC_NOERR) holds(family, values, step, putting ? 1000 : 0);
+    if (!putting) return rc;
+
+    struct family same = families[3]; /* any place can be read with strides */
+    same.shape = family->shape;
+    MPI_Barrier(MPI_COMM_WORLD);
+    shortage_hold(true);
+    int again = access_with(&same, values, false, false);
+    shortage_hold(false);
+    if (rc == NC_NOERR && again == NC_NOERR) holds(family, values, 1, 1000);
+    return rc;
+}
+
+static void every_family(void)
+{
+    for (int i = 0; i < FAMILIES * 4; i += check.nprocs == 1 ? 1 : 3) {
+        family = &families[i / 4];
+        putting = i & 1;
+        scattered = i & 2;
+        const struct step s = {family->name, in_data_mode, access_data, close_all};
+        failing = check.rank == i % check.nprocs;
+        try_step(&s);
+    }
+}
+
+static int buffered(void)
+{
+    int values[2 * N] = {0}, id = NC_REQ_NULL, status = NC_NOERR;
+    MPI_Offset start[1] = {N * check.rank}, count[1] = {N};
+    MPI_Datatype type;
+    MPI_Type_vector(N, 1, 2, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    int attached = ncmpi_buffer_attach(ncid, N * 4);
+    int posted = ncmpi_bput_vara(ncid, fixed, start, count, values, 1, type, &id);
+    int waited = ncmpi_wait_all(ncid, 1, &id, &status);
+    /* what could not be waited for is still pending */
+    if (waited != NC_NOERR) ncmpi_cancel(ncid, NC_REQ_ALL, NULL, NULL);
+    if (attached == NC_NOERR) CHECK_NC(NC_NOERR, ncmpi_buffer_detach(ncid));
+    MPI_Type_free(&type);
+    return attached != NC_NOERR ? attached : posted != NC_NOERR ? posted : waited;
+}
+
+static void buffers(void)
+{
+    static const struct step steps[] = {{"bput", in_data_mode, buffered, close_all}};
+    try_steps(steps, 1);
+}
+
+static const struct check_test tests[] = {
+    {"the life of a dataset", life, 0},
+    {"definitions", definitions, 0},
+    {"every way to access data", every_family, 0},
+    {"buffered requests", buffers, 0},
+    {NULL, NULL, 0},
+};
+
+int main(int argc, char **argv)
+{
+    return check_main(argc, argv, tests, "1 2");
+}
