@@ -110,7 +110,7 @@ TESTS += test/api/memory_short.mpi
 test_api_memory_short_mpi_SOURCES = test/api/memory_short.c test/api/fault_calls.c \
 	test/api/fault_calls.h test/api/dataset.h test/support/shortage.c \
 	test/support/shortage.h
-test_api_memory_short_mpi_LDFLAGS = $(SHORTAGE_LDFLAGS)
+test_api_memory_short_mpi_LDFLAGS = $(SHORTAGE_WRAP)
 test_api_memory_short_mpi_LDADD = $(MPI_TEST_LIBS)
 
 # Real files; with check-realdata the large ones too.

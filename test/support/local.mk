@@ -24,7 +24,7 @@ test_support_fault_la_LDFLAGS = -module -avoid-version -rpath /nonexistent
 
 # Shortage of memory: add test/support/shortage.c and .h to a test's sources, and
 # these to its LDFLAGS.
-SHORTAGE_LDFLAGS = -Wl,--wrap=base_malloc -Wl,--wrap=base_calloc \
+SHORTAGE_WRAP = -Wl,--wrap=base_malloc -Wl,--wrap=base_calloc \
 	-Wl,--wrap=base_realloc -Wl,--wrap=base_strdup
 
 # The module that MPICH's processes are started with: see yield.c.

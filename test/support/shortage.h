@@ -1,5 +1,5 @@
 /* Lets an allocation of the library fail, in the process that asks for it. Add
- * shortage.c to a test's sources and $(SHORTAGE_LDFLAGS) to its LDFLAGS. */
+ * shortage.c to a test's sources and $(SHORTAGE_WRAP) to its LDFLAGS. */
 #ifndef SHORTAGE_H
 #define SHORTAGE_H
 
