@@ -133,6 +133,35 @@ static void check_parts(const unsigned char *bytes, size_t length, int64_t heade
     }
 }
 
+/* What an examination tells. */
+struct told {
+    int64_t length;
+    int faults, fixes;
+    bool has; /* the code that decoding ends with */
+    int code;
+};
+
+static void take(void *to, const struct cdf_finding *f)
+{
+    struct told *t = to;
+    CHECK(f->offset >= 0 && f->reason[0] != '\0');
+    CHECK(f->fix_length >= 0 && f->fix_length <= 8);
+    CHECK(f->fix_length == 0 || f->offset + f->fix_length <= t->length);
+    t->faults += f->code != NC_NOERR;
+    t->fixes += f->fix_length > 0;
+    t->has |= f->code == t->code;
+}
+
+/* It finds what decoding ends with, or nothing that would end it. */
+static void check_examined(const unsigned char *bytes, size_t length, int err)
+{
+    struct told t = {.length = (int64_t)length, .code = err};
+    int result = cdf_examine(bytes, length, (int64_t)length, take, &t);
+    CHECK(result <= 0 && result != NC_ENOMEM);
+    CHECK((err == NC_NOERR) == (t.faults == 0));
+    CHECK(err == NC_NOERR || t.has);
+}
+
 static void check(const unsigned char *bytes, size_t length)
 {
     struct cdf_header h;
@@ -140,6 +169,7 @@ static void check(const unsigned char *bytes, size_t length)
     if (open_ended == NC_NOERR) cdf_free(&h);
     int err = decode(&h, bytes, length, (int64_t)length);
     CHECK(err == NC_NOERR || err < 0);
+    check_examined(bytes, length, err);
     if (err != NC_NOERR) return;
     CHECK(open_ended == NC_NOERR);
     check_model(&h);

@@ -10,6 +10,11 @@ dump_tests = test/utils/dump_random.sh test/utils/dump_options.sh \
 TESTS += $(dump_tests)
 EXTRA_DIST += $(dump_tests) test/utils/dump_lib.sh
 
+check_PROGRAMS += test/utils/broken_classic
+tool_tests = test/utils/validator.sh test/utils/offsets.sh
+TESTS += $(tool_tests)
+EXTRA_DIST += $(tool_tests) test/utils/tool_lib.sh
+
 if HAVE_SANITIZERS
 check_PROGRAMS += test/utils/ncmpidump_sanitized
 test_utils_ncmpidump_sanitized_SOURCES = $(ncmpidump_SOURCES) $(libutil_la_SOURCES) \

@@ -190,6 +190,25 @@ struct cdf_fault {
 int cdf_decode(struct cdf_header *h, const void *bytes, size_t length, int64_t file_size,
                struct cdf_fault *fault);
 
+/* Something that an examination found. */
+struct cdf_finding {
+    int code;       /* what cdf_decode says of it; NC_NOERR: it puts up with it */
+    bool note;      /* not against the format, but worth knowing */
+    int64_t offset; /* of the field in the file that is wrong, or of what is missing */
+    const char *reason; /* without a full stop; lives as long as the call */
+    int fix_length;     /* bytes that would be right at offset, 0 to 8 */
+    unsigned char fix[8];
+};
+typedef void cdf_tell(void *to, const struct cdf_finding *finding);
+
+/* Decodes likewise, but goes on behind faults, and tells of all of them, of padding,
+ * names and sizes that are against the format though they can be read, and of data that
+ * the file is too short for. tell may be NULL. Returns NC_NOERR if it came through to the
+ * end; CDF_MORE (call again with more bytes, and do not count what was told); the fault
+ * behind which nothing could be found; or NC_ENOMEM. */
+int cdf_examine(const void *bytes, size_t length, int64_t file_size, cdf_tell *tell,
+                void *to);
+
 /* What a file that starts with these bytes is: NC_FORMAT_CLASSIC, NC_FORMAT_CDF2,
  * NC_FORMAT_CDF5, NC_FORMAT_NETCDF4, NC_FORMAT_BP or NC_FORMAT_UNKNOWN. */
 int cdf_signature(const void *bytes, size_t length);

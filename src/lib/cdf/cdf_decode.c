@@ -18,23 +18,49 @@ struct source {
     int64_t likely;    /* a guess how long the header is */
     struct cdf_header *h;
     struct cdf_fault *fault;
+    struct cdf_examiner *examiner; /* NULL: decoding ends with the first fault */
 };
 
+static int vfail(struct source *s, int code, size_t at, const char *format, va_list args)
+{
+    struct cdf_fault fault;
+    vsnprintf(fault.reason, sizeof fault.reason, format, args);
+    fault.offset = (int64_t)at;
+    fault.likely = 0;
+    if (s->fault != NULL) *s->fault = fault;
+    if (s->examiner != NULL)
+        cdf_examine_tell(s->examiner, &(struct cdf_finding){.code = code,
+                                                            .offset = fault.offset,
+                                                            .reason = fault.reason});
+    return base_error_set(code, "%s, at byte %zu of the header", fault.reason, at);
+}
+
+/* A fault behind which nothing can be found. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 4, 5)))
 #endif
 static int
 fail(struct source *s, int code, size_t at, const char *format, ...)
 {
-    struct cdf_fault fault;
     va_list args;
     va_start(args, format);
-    vsnprintf(fault.reason, sizeof fault.reason, format, args);
+    vfail(s, code, at, format, args);
     va_end(args);
-    fault.offset = (int64_t)at;
-    fault.likely = 0;
-    if (s->fault != NULL) *s->fault = fault;
-    return base_error_set(code, "%s, at byte %zu of the header", fault.reason, at);
+    return code;
+}
+
+/* A fault behind which an examination goes on: it gets NC_NOERR. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 4, 5)))
+#endif
+static int
+wrong(struct source *s, int code, size_t at, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vfail(s, code, at, format, args);
+    va_end(args);
+    return s->examiner != NULL ? NC_NOERR : code;
 }
 
 /* ---- reading ---- */
@@ -83,6 +109,8 @@ static int get_bytes(struct source *s, const char *what, int64_t n,
     int err = want(s, (uint64_t)cdf_pad4(n), what);
     if (err != NC_NOERR) return err;
     *bytes = s->bytes + s->at;
+    if (s->examiner != NULL && n % 4 != 0)
+        cdf_examine_padding(s->examiner, *bytes, (int64_t)s->at, n);
     s->at += (size_t)cdf_pad4(n);
     return NC_NOERR;
 }
@@ -94,11 +122,14 @@ static int get_name(struct source *s, const char *what, const char **name)
     int err = get_count(s, what, INT64_MAX - 3, &length);
     if (err != NC_NOERR) return err;
     if (length > NC_MAX_NAME)
-        return fail(s, NC_ENOTNC, s->at - (size_t)s->width,
-                    "%s is %lld, at most %d can be", what, (long long)length,
-                    NC_MAX_NAME);
-    err = get_bytes(s, "a name", length, &bytes);
+        err =
+            wrong(s, NC_ENOTNC, s->at - (size_t)s->width, "%s is %lld, at most %d can be",
+                  what, (long long)length, NC_MAX_NAME);
+    if (err == NC_NOERR) err = get_bytes(s, "a name", length, &bytes);
     if (err != NC_NOERR) return err;
+    if (length > NC_MAX_NAME) length = NC_MAX_NAME;
+    if (s->examiner != NULL)
+        cdf_examine_name(s->examiner, bytes, length, bytes - s->bytes);
     /* Some writers count the NUL behind a name. */
     *name = cdf_name_keep(&s->h->arena, NULL, (const char *)bytes,
                           strnlen((const char *)bytes, (size_t)length));
@@ -118,8 +149,8 @@ static int get_list(struct source *s, const char *what, uint32_t tag, int least,
         return fail(s, NC_ENOTNC, start, "%s should begin here, with tag %u, not %u",
                     what, tag, found);
     if (found == CDF_TAG_ABSENT && n != 0)
-        return fail(s, NC_ENOTNC, start, "%s is absent and yet has %lld entries", what,
-                    (long long)n);
+        return wrong(s, NC_ENOTNC, start, "%s is absent and yet has %lld entries", what,
+                     (long long)n);
     if (n < 0 || n > INT_MAX || n > (s->file_size - (int64_t)s->at) / least)
         return fail(s, NC_ENOTNC, start + 4,
                     "%s claims %lld entries, more than the file can hold", what,
@@ -134,18 +165,27 @@ static int get_list(struct source *s, const char *what, uint32_t tag, int least,
 
 /* ---- the objects ---- */
 
+/* In an examination, what has no good length has length -1. */
 static int get_dim(struct source *s, struct cdf_dim *d, int id)
 {
     int err = get_name(s, "the length of a dimension's name", &d->name);
+    if (err == NC_NOERR) err = want(s, (uint64_t)s->width, "the length of a dimension");
     if (err != NC_NOERR) return err;
-    err =
-        get_count(s, "the length of a dimension", cdf_max_dim(s->h->format), &d->length);
-    if (err != NC_NOERR) return err;
-    if (d->length != NC_UNLIMITED) return NC_NOERR;
-    if (s->h->unlimited >= 0)
-        return fail(s, NC_EUNLIMIT, s->at - (size_t)s->width,
-                    "dimensions '%.40s' and '%.40s' are both unlimited",
-                    s->h->dims[s->h->unlimited].name, d->name);
+    const size_t at = s->at;
+    d->length = get_wide(s);
+    if (d->length < 0 || d->length > cdf_max_dim(s->h->format)) {
+        err = wrong(s, NC_ENOTNC, at,
+                    "the length of a dimension is %lld, which is out of range",
+                    (long long)d->length);
+        d->length = -1;
+    }
+    if (d->length != NC_UNLIMITED) return err;
+    if (s->h->unlimited >= 0) {
+        d->length = -1;
+        return wrong(s, NC_EUNLIMIT, at,
+                     "dimensions '%.40s' and '%.40s' are both unlimited",
+                     s->h->dims[s->h->unlimited].name, d->name);
+    }
     s->h->unlimited = id;
     return NC_NOERR;
 }
@@ -171,23 +211,26 @@ static int get_dims(struct source *s)
     h->dims_capacity = n;
     if (base_names_reserve(&h->dim_names, (size_t)n) != 0) return NC_ENOMEM;
     for (int i = 0; i < n; i++) {
+        const size_t at = s->at;
         err = get_dim(s, &h->dims[i], i);
         if (err != NC_NOERR) return err;
         h->ndims = i + 1;
+        if (s->examiner != NULL)
+            cdf_examine_dim(s->examiner, h, i, (int64_t)at + s->width);
     }
     return enter(h, &h->dim_names, cdf_dim_text, h->dims, 0, n);
 }
 
-/* A type that the format has. */
+/* A type that the format has; in an examination, 0 where there is no such type. */
 static int get_type(struct source *s, const char *owner, int *type)
 {
     int err = want(s, 4, "a type");
     if (err != NC_NOERR) return err;
     uint32_t v = get_u32(s);
-    if (v > INT_MAX || cdf_type_size((int)v) == 0 || (s->h->format != 5 && v > NC_DOUBLE))
-        return fail(s, NC_EBADTYPE, s->at - 4,
-                    "'%.60s' has type %u, which CDF-%d has not", owner, v, s->h->format);
-    *type = (int)v;
+    *type = v > INT_MAX || cdf_type_size((int)v) == 0 ? 0 : (int)v;
+    if (*type == 0 || (s->h->format != 5 && v > NC_DOUBLE))
+        return wrong(s, NC_EBADTYPE, s->at - 4,
+                     "'%.60s' has type %u, which CDF-%d has not", owner, v, s->h->format);
     return NC_NOERR;
 }
 
@@ -201,6 +244,7 @@ static int get_att(struct source *s, struct cdf_att *a)
         err = get_count(s, "the length of an attribute", most, &a->nelems);
     if (err != NC_NOERR) return err;
 
+    if (a->type == 0) return NC_EBADTYPE; /* where the next one begins is not known */
     int64_t size = a->nelems * cdf_type_size(a->type);
     err = get_bytes(s, "the value of an attribute", size, &bytes);
     if (err != NC_NOERR) return err;
@@ -219,15 +263,19 @@ static int get_atts(struct source *s, struct cdf_atts *atts)
     err = cdf_atts_reserve(s->h, atts, n);
     if (err != NC_NOERR) return err;
     for (int i = 0; i < n; i++) {
+        const size_t at = s->at;
         err = get_att(s, &atts->list[i]);
         if (err != NC_NOERR) return err;
         atts->count = i + 1;
+        if (s->examiner != NULL)
+            cdf_examine_att(s->examiner, atts, i, (int64_t)at + s->width);
     }
     cdf_atts_index(s->h, atts);
     return NC_NOERR;
 }
 
-static int get_dimids(struct source *s, struct cdf_var *v)
+/* Clears *known where an id is not good. */
+static int get_dimids(struct source *s, struct cdf_var *v, bool *known)
 {
     const size_t width = (size_t)s->width;
     int64_t n;
@@ -239,11 +287,18 @@ static int get_dimids(struct source *s, struct cdf_var *v)
     if (cdf_var_dims(s->h, v, (int)n, &ids) != NC_NOERR) return NC_ENOMEM;
     for (int i = 0; i < (int)n; i++) {
         int64_t id = get_wide(s);
-        if (id < 0 || id >= s->h->ndims)
-            return fail(s, NC_EBADDIM, s->at - width,
+        bool good = id >= 0 && id < s->h->ndims;
+        if (!good)
+            err = wrong(s, NC_EBADDIM, s->at - width,
                         "variable '%.60s' has dimension id %lld, of %d dimensions",
                         v->name, (long long)id, s->h->ndims);
-        ids[i] = (int)id;
+        else if (i > 0 && id == s->h->unlimited)
+            err = wrong(s, NC_EUNLIMPOS, s->at - width,
+                        "dimension %d of variable '%.40s' is '%.40s'", i, v->name,
+                        s->h->dims[id].name);
+        if (err != NC_NOERR) return err;
+        ids[i] = good ? (int)id : 0;
+        *known &= good && (i == 0 || id != s->h->unlimited) && s->h->dims[id].length >= 0;
     }
     return NC_NOERR;
 }
@@ -253,7 +308,7 @@ static int fail_as_said(struct source *s, int code, size_t at)
 {
     char detail[sizeof s->fault->reason];
     snprintf(detail, sizeof detail, "%s", base_error_detail(code));
-    return fail(s, code, at, "%s", detail);
+    return wrong(s, code, at, "%s", detail);
 }
 
 /* Type, vsize and start. vsize is redundant and sometimes wrong: not looked at. */
@@ -271,16 +326,39 @@ static int get_place(struct source *s, struct cdf_var *v)
     return NC_NOERR;
 }
 
+/* The variable's size, if all that it follows from is known. */
+static int measure(struct source *s, struct cdf_var *v, bool *known, size_t at)
+{
+    if (*known) {
+        int err = cdf_var_measure(s->h, v);
+        if (err == NC_NOERR) return NC_NOERR;
+        *known = false;
+        err = fail_as_said(s, err, at);
+        if (err != NC_NOERR) return err;
+    }
+    v->is_record = v->ndims > 0 && v->dimids[0] == s->h->unlimited;
+    v->nelems = v->size = 0;
+    return NC_NOERR;
+}
+
 static int get_var(struct source *s, struct cdf_var *v)
 {
     const size_t start = s->at;
+    bool known = true;
     int err = get_name(s, "the length of a variable's name", &v->name);
-    if (err == NC_NOERR) err = get_dimids(s, v);
+    if (err == NC_NOERR) err = get_dimids(s, v, &known);
     if (err == NC_NOERR) err = get_atts(s, &v->atts);
     if (err == NC_NOERR) err = get_place(s, v);
     if (err != NC_NOERR) return err;
-    err = cdf_var_measure(s->h, v);
-    return err == NC_NOERR ? NC_NOERR : fail_as_said(s, err, start);
+    known &= v->type != 0;
+    err = measure(s, v, &known, start);
+    if (s->examiner == NULL || err != NC_NOERR) return err;
+    const struct cdf_var_places places = {
+        .name = (int64_t)start + s->width,
+        .begin = (int64_t)s->at - cdf_offset_width(s->h->format),
+        .known = known,
+    };
+    return cdf_examine_var(s->examiner, s->h, &places, s->bytes);
 }
 
 static int get_vars(struct source *s)
@@ -313,6 +391,23 @@ static int get_vars(struct source *s)
 
 /* ---- the layout ---- */
 
+/* Where a variable's start stands in the header, so far as that is known. */
+static size_t start_field(const struct source *s, int varid)
+{
+    return s->examiner == NULL ? s->at : (size_t)s->examiner->vars[varid].begin;
+}
+
+/* The end of a variable must be an offset too. */
+static int check_end(struct source *s, int varid)
+{
+    const struct cdf_var *v = &s->h->vars[varid];
+    if (v->begin <= CDF_MAX_OFFSET - v->size) return NC_NOERR;
+    int err = wrong(s, NC_EVARSIZE, start_field(s, varid),
+                    "variable '%.60s' ends behind 2^63", v->name);
+    if (err == NC_NOERR) cdf_examine_forget(s->examiner, s->h, varid);
+    return err;
+}
+
 /* The fixed-size variables come first, one after the other, with or without gaps.
  * *end is where the last one ends. */
 static int check_fixed(struct source *s, int64_t *end)
@@ -323,14 +418,15 @@ static int check_fixed(struct source *s, int64_t *end)
     for (int i = 0; i < h->nvars; i++) {
         const struct cdf_var *v = &h->vars[i];
         if (v->is_record) continue;
+        int err = NC_NOERR;
         if (v->begin < *end)
-            return fail(s, NC_ENOTNC, s->at,
+            err = wrong(s, NC_ENOTNC, start_field(s, i),
                         "variable '%.60s' starts at %lld, before %lld where %s ends",
                         v->name, (long long)v->begin, (long long)*end,
                         h->begin_fixed < 0 ? "the header" : "the one before it");
-        if (v->begin > CDF_MAX_OFFSET - v->size)
-            return fail(s, NC_EVARSIZE, s->at, "variable '%.60s' ends behind 2^63",
-                        v->name);
+        if (err == NC_NOERR) err = check_end(s, i);
+        if (err != NC_NOERR) return err;
+        if (v->begin < *end) continue;
         if (h->begin_fixed < 0) h->begin_fixed = v->begin;
         *end = v->begin + v->size;
     }
@@ -347,16 +443,19 @@ static int check_records(struct source *s, int64_t end)
     for (int i = 0; i < h->nvars; i++) {
         const struct cdf_var *v = &h->vars[i];
         if (!v->is_record) continue;
-        if (next < 0 ? v->begin < end : v->begin != next)
-            return fail(s, NC_ENOTNC, s->at,
+        int err = NC_NOERR;
+        bool first = next < 0;
+        bool off = first ? v->begin < end : v->begin != next;
+        if (off)
+            err = wrong(s, NC_ENOTNC, start_field(s, i),
                         "record variable '%.60s' starts at %lld, where %lld is the %s",
-                        v->name, (long long)v->begin, (long long)(next < 0 ? end : next),
-                        next < 0 ? "least possible" : "end of the one before it");
-        if (v->begin > CDF_MAX_OFFSET - v->size)
-            return fail(s, NC_EVARSIZE, s->at, "variable '%.60s' ends behind 2^63",
-                        v->name);
-        if (next < 0) h->begin_record = v->begin;
-        next = v->begin + v->size;
+                        v->name, (long long)v->begin, (long long)(first ? end : next),
+                        first ? "least possible" : "end of the one before it");
+        if (err == NC_NOERR) err = check_end(s, i);
+        if (err != NC_NOERR) return err;
+        if (first && !off) h->begin_record = v->begin;
+        next = (first && !off ? v->begin : first ? h->begin_record : next) + v->size;
+        if (s->examiner != NULL && !s->examiner->vars[i].known) break;
     }
     if (h->begin_fixed < 0) h->begin_fixed = h->begin_record;
     return NC_NOERR;
@@ -378,6 +477,7 @@ static int check_numrecs(struct source *s)
     struct cdf_header *h = s->h;
     const bool streaming = h->numrecs == (s->width == 4 ? (int64_t)UINT32_MAX : -1);
     if (streaming) h->numrecs = count_records(s);
+    if (s->examiner != NULL) return cdf_examine_numrecs(s->examiner, h, streaming);
     if (h->numrecs < 0)
         return fail(s, NC_ENOTNC, 4, "the number of records is %lld",
                     (long long)h->numrecs);
@@ -393,7 +493,7 @@ static int settle(struct source *s)
     int64_t end;
     s->h->size = (int64_t)s->at;
     int err = cdf_sum_records(s->h);
-    if (err != NC_NOERR) return fail_as_said(s, err, s->at);
+    if (err != NC_NOERR) return fail(s, err, s->at, "%s", base_error_detail(err));
     err = check_fixed(s, &end);
     if (err == NC_NOERR) err = check_records(s, end);
     if (err == NC_NOERR) err = check_numrecs(s);
@@ -450,4 +550,13 @@ int cdf_decode(struct cdf_header *h, const void *bytes, size_t length, int64_t f
     if (err == CDF_MORE && fault != NULL) fault->likely = s.likely;
     if (err == NC_ENOMEM) return fail(&s, err, s.at, "no memory for the header");
     return err;
+}
+
+int cdf_decode_all(struct cdf_header *h, const void *bytes, size_t length,
+                   struct cdf_examiner *e)
+{
+    struct source s = {.bytes = bytes, .length = length, .h = h, .examiner = e};
+    s.file_size = e->file_size;
+    cdf_init(h, 0);
+    return get_header(&s);
 }

@@ -88,6 +88,48 @@ int cdf_atts_reserve(struct cdf_header *h, struct cdf_atts *atts, int more);
  * memory there is none, and look-ups are slower. */
 void cdf_atts_index(struct cdf_header *h, struct cdf_atts *atts);
 
+/* ---- examining: see cdf_examine ---- */
+
+/* Where a variable's fields are, and whether its size could be computed. */
+struct cdf_var_places {
+    int64_t name, begin;
+    bool known;
+};
+
+struct cdf_examiner {
+    int64_t file_size;
+    cdf_tell *tell; /* or NULL */
+    void *to;
+    int err;                     /* NC_ENOMEM once memory was short */
+    struct cdf_var_places *vars; /* one for each that was read */
+    int capacity;
+    struct base_names objects, atts; /* of the list being read */
+};
+
+/* As cdf_decode, but goes on behind faults where that is possible, and tells of them. */
+int cdf_decode_all(struct cdf_header *h, const void *bytes, size_t length,
+                   struct cdf_examiner *e);
+
+void cdf_examine_tell(struct cdf_examiner *e, const struct cdf_finding *f);
+
+/* n bytes at offset, and what follows them up to a multiple of 4. */
+void cdf_examine_padding(struct cdf_examiner *e, const unsigned char *bytes,
+                         int64_t offset, int64_t n);
+void cdf_examine_name(struct cdf_examiner *e, const unsigned char *bytes, int64_t length,
+                      int64_t offset);
+
+/* The last one read of its list; name is where its name stands. */
+void cdf_examine_dim(struct cdf_examiner *e, const struct cdf_header *h, int id,
+                     int64_t name);
+void cdf_examine_att(struct cdf_examiner *e, const struct cdf_atts *atts, int id,
+                     int64_t name);
+int cdf_examine_var(struct cdf_examiner *e, const struct cdf_header *h,
+                    const struct cdf_var_places *places, const unsigned char *bytes);
+
+/* A variable whose size cannot be. */
+void cdf_examine_forget(struct cdf_examiner *e, struct cdf_header *h, int varid);
+int cdf_examine_numrecs(struct cdf_examiner *e, struct cdf_header *h, bool streaming);
+
 /* What a file that is not a classic netCDF file is: a reason, and NC_ENOTNC3 or
  * NC_ENOTNC in *code. */
 const char *cdf_foreign(const unsigned char *bytes, size_t length, int64_t file_size,

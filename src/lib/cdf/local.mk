@@ -5,6 +5,7 @@ cdf_sources = \
 	src/lib/cdf/cdf_decode.c \
 	src/lib/cdf/cdf_def.c \
 	src/lib/cdf/cdf_encode.c \
+	src/lib/cdf/cdf_examine.c \
 	src/lib/cdf/cdf_foreign.c \
 	src/lib/cdf/cdf_layout.c \
 	src/lib/cdf/cdf_model.c \

@@ -34,54 +34,65 @@ static int complain(const char *tool, const char *path, int error)
     return -1;
 }
 
+int util_classic_more(struct util_classic *c, struct util_head *head)
+{
+    int64_t want = head->length == 0 ? FIRST_READ : (int64_t)head->length * READ_GROWTH;
+    size_t length = (size_t)(want < c->size ? want : c->size);
+    unsigned char *larger = base_realloc(head->bytes, length);
+    if (larger == NULL) return complain(c->tool, c->path, ENOMEM);
+    head->bytes = larger;
+    int64_t got = util_classic_read(c, 0, larger, length);
+    if (got < 0) return complain(c->tool, c->path, errno);
+    if (got < (int64_t)length) c->size = got; /* cut while it was read */
+    head->length = (size_t)got;
+    return 0;
+}
+
 /* Decodes what the first bytes of the file hold, more and more of them until the header
  * is complete. */
-static int decode(struct util_classic *c, const char *tool)
+static int decode(struct util_classic *c)
 {
-    unsigned char *bytes = NULL;
+    struct util_head head = {0};
     struct cdf_fault fault = {0};
     int status = CDF_MORE;
-    for (int64_t want = FIRST_READ; status == CDF_MORE; want *= READ_GROWTH) {
-        size_t length = (size_t)(want < c->size ? want : c->size);
-        unsigned char *larger = base_realloc(bytes, length);
-        if (larger == NULL) {
-            base_free(bytes);
-            return complain(tool, c->path, ENOMEM);
+    while (status == CDF_MORE) {
+        if (util_classic_more(c, &head) != 0) {
+            base_free(head.bytes);
+            return -1;
         }
-        bytes = larger;
-        int64_t got = util_classic_read(c, 0, bytes, length);
-        if (got < 0) {
-            base_free(bytes);
-            return complain(tool, c->path, errno);
-        }
-        if (got < (int64_t)length) c->size = got; /* cut while it was read */
-        status = cdf_decode(&c->header, bytes, (size_t)got, c->size, &fault);
+        status = cdf_decode(&c->header, head.bytes, head.length, c->size, &fault);
     }
-    base_free(bytes);
+    base_free(head.bytes);
     if (status == NC_NOERR) return 0;
-    util_message(tool, c->path, fault.offset, "%s", fault.reason);
+    util_message(c->tool, c->path, fault.offset, "%s", fault.reason);
     return -1;
 }
 
-int util_classic_open(struct util_classic *c, const char *tool, const char *path)
+int util_classic_open_any(struct util_classic *c, const char *tool, const char *path)
 {
-    *c = (struct util_classic){.path = path};
+    *c = (struct util_classic){.tool = tool, .path = path};
     /* Not to wait for a writer of a pipe that is refused in a moment. */
     c->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (c->fd < 0) return complain(tool, path, errno);
 
     struct stat st;
-    int status = -1;
-    if (fstat(c->fd, &st) != 0)
-        complain(tool, path, errno);
-    else if (S_ISDIR(st.st_mode))
-        complain(tool, path, EISDIR);
+    int error = fstat(c->fd, &st) != 0 ? errno : S_ISDIR(st.st_mode) ? EISDIR : 0;
+    if (error != 0)
+        complain(tool, path, error);
     else if (!S_ISREG(st.st_mode))
         util_message(tool, path, -1, "Not a regular file");
     else {
         c->size = st.st_size;
-        status = decode(c, tool);
+        return 0;
     }
+    close(c->fd);
+    return -1;
+}
+
+int util_classic_open(struct util_classic *c, const char *tool, const char *path)
+{
+    if (util_classic_open_any(c, tool, path) != 0) return -1;
+    int status = decode(c);
     if (status != 0) close(c->fd);
     return status;
 }

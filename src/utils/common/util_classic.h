@@ -8,7 +8,7 @@
 #include "cdf.h"
 
 struct util_classic {
-    const char *path;
+    const char *tool, *path;
     int fd;
     int64_t size; /* bytes of the file */
     struct cdf_header header;
@@ -18,6 +18,17 @@ struct util_classic {
 int util_classic_open(struct util_classic *c, const char *tool, const char *path);
 
 void util_classic_close(struct util_classic *c);
+
+/* Opens it without a look at its bytes: header is empty. */
+int util_classic_open_any(struct util_classic *c, const char *tool, const char *path);
+
+/* The first bytes of a file, more of them with each call, up to all that it has. Starts
+ * zeroed; base_free bytes at last. 0, or -1 after an error line. */
+struct util_head {
+    unsigned char *bytes;
+    size_t length;
+};
+int util_classic_more(struct util_classic *c, struct util_head *head);
 
 /* Reads bytes at offset, up to the end of the file. Returns how many they were, or -1
  * with errno set. */

@@ -2,16 +2,24 @@
 #include "util_message.h"
 
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+static char tame(char c)
+{
+    return (unsigned char)c < ' ' || c == 0x7f ? '?' : c;
+}
+
+void util_tame(char *text)
+{
+    for (; *text != '\0'; text++)
+        *text = tame(*text);
+}
+
 static void print_tame(const char *text)
 {
-    for (; *text != '\0'; text++) {
-        bool control = (unsigned char)*text < ' ' || *text == 0x7f;
-        fputc(control ? '?' : *text, stderr);
-    }
+    for (; *text != '\0'; text++)
+        fputc(tame(*text), stderr);
 }
 
 void util_message(const char *tool, const char *file, int64_t offset, const char *format,

@@ -9,4 +9,7 @@
 __attribute__((format(printf, 4, 5))) void
 util_message(const char *tool, const char *file, int64_t offset, const char *format, ...);
 
+/* Makes such bytes '?' in a text. */
+void util_tame(char *text);
+
 #endif

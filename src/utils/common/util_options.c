@@ -40,18 +40,35 @@ static void describe(const struct util_option *table, char *letters, struct opti
     *words = (struct option){0};
 }
 
-static void print_options(const struct util_option *table)
+/* "-h, --help ARGUMENT"; returns how long it is. */
+static int put_left(char *left, size_t size, const struct util_option *o)
+{
+    int n = 0;
+    if (o->letter < 256) n = snprintf(left, size, "-%c", o->letter);
+    if (o->word != NULL)
+        n += snprintf(left + n, size - (size_t)n, "%s--%s", n > 0 ? ", " : "", o->word);
+    if (o->argument != NULL)
+        n += snprintf(left + n, size - (size_t)n, " %s", o->argument);
+    return n;
+}
+
+static int widest(const struct util_option *table)
+{
+    int most = 16;
+    char left[64];
+    for (; table->letter != 0; table++) {
+        int n = put_left(left, sizeof left, table);
+        if (n > most) most = n;
+    }
+    return most;
+}
+
+static void print_options(const struct util_option *table, int width)
 {
     for (; table->letter != 0; table++) {
         char left[64];
-        int n = 0;
-        if (table->letter < 256) n = snprintf(left, sizeof left, "-%c", table->letter);
-        if (table->word != NULL)
-            n += snprintf(left + n, sizeof left - (size_t)n, "%s--%s", n > 0 ? ", " : "",
-                          table->word);
-        if (table->argument != NULL)
-            snprintf(left + n, sizeof left - (size_t)n, " %s", table->argument);
-        printf("  %-16s %s\n", left, table->help);
+        put_left(left, sizeof left, table);
+        printf("  %-*s %s\n", width, left, table->help);
     }
 }
 
@@ -66,8 +83,9 @@ static int answered(const struct util_tool *tool)
 static int print_help(const struct util_tool *tool)
 {
     printf("Usage: %s %s\n%s\n\n", tool->name, tool->synopsis, tool->about);
-    print_options(tool->options);
-    print_options(common);
+    int width = widest(tool->options);
+    print_options(tool->options, width);
+    print_options(common, width);
     return answered(tool);
 }
 

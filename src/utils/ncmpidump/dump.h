@@ -31,11 +31,6 @@ struct dump {
     int *bounds_owner; /* of each variable: the one whose bounds it holds, or -1 */
 };
 
-/* ---- dump_main.c ---- */
-
-/* The kind of a file, as ncgen -k takes it. */
-const char *dump_kind(int format);
-
 /* ---- dump_select.c ---- */
 
 /* Fills wanted and bounds_owner. 0, or -1 after an error line. */

@@ -1,6 +1,6 @@
 /* Attributes. */
 #include "dump.h"
-#include "dump_name.h"
+#include "util_name.h"
 #include "dump_text.h"
 #include "dump_value.h"
 
@@ -76,8 +76,8 @@ static void put_text(struct dump *d, const struct cdf_att *a)
 void dump_attribute(struct dump *d, const char *owner, const struct cdf_att *a,
                     const struct dump_epoch *epoch)
 {
-    char name[DUMP_NAME_SIZE];
-    dump_name(name, sizeof name, a->name);
+    char name[UTIL_NAME_SIZE];
+    util_name(name, sizeof name, a->name);
     util_out_print(&d->out, "\t\t%s:%s = ", owner, name);
     if (a->type == NC_CHAR || a->nelems == 0) {
         put_text(d, a->type == NC_CHAR ? a : &(struct cdf_att){.values = ""});

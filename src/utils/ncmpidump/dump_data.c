@@ -4,8 +4,8 @@
 #include "base_error.h"
 #include "base_mem.h"
 #include "dump.h"
-#include "dump_name.h"
-#include "dump_read.h"
+#include "util_name.h"
+#include "util_read.h"
 #include "dump_text.h"
 #include "dump_value.h"
 #include "util_message.h"
@@ -20,7 +20,7 @@ enum {
 struct walk {
     struct dump *d;
     const struct cdf_var *var;
-    char name[DUMP_NAME_SIZE];
+    char name[UTIL_NAME_SIZE];
     int64_t total;  /* elements */
     int64_t done;   /* elements written */
     int64_t row;    /* elements of a row */
@@ -227,12 +227,12 @@ static void set_format(struct walk *w, int varid, struct dump_epoch *epoch)
 
 static int put_elements(struct walk *w, void (*put)(struct walk *, int64_t))
 {
-    struct dump_reader reader;
+    struct util_reader reader;
     int64_t n = -1;
-    if (dump_reader_init(&reader, &w->d->file, w->var) == 0)
-        while ((n = dump_read(&reader, w->external, TILE)) > 0 && w->d->out.error == 0)
+    if (util_reader_init(&reader, &w->d->file, w->var) == 0)
+        while ((n = util_read(&reader, w->external, TILE)) > 0 && w->d->out.error == 0)
             put(w, n);
-    dump_reader_free(&reader);
+    util_reader_free(&reader);
     return n < 0 ? -1 : 0;
 }
 
@@ -244,7 +244,7 @@ static int put_variable(struct walk *w, int varid)
     if (w->total == 0) return 0;
     w->done = 0;
     w->row = w->var->ndims > 0 ? dim_length(w, w->var->ndims - 1) : 1;
-    dump_name(w->name, sizeof w->name, w->var->name);
+    util_name(w->name, sizeof w->name, w->var->name);
     bool rows = w->var->ndims > 1;
     util_out_print(&w->d->out, "\n %s =%s", w->name, rows ? "" : " ");
     w->column = (int64_t)strlen(w->var->name) + 4; /* as ncdump counts it */

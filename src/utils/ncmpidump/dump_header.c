@@ -2,13 +2,14 @@
 #include <string.h>
 
 #include "dump.h"
-#include "dump_name.h"
 #include "dump_value.h"
+#include "util_name.h"
+#include "util_type.h"
 
 /* The dataset's name: the file's, without folders and extension. */
 static void put_dataset(struct dump *d)
 {
-    char base[NC_MAX_NAME + 1], name[DUMP_NAME_SIZE];
+    char base[NC_MAX_NAME + 1], name[UTIL_NAME_SIZE];
     const char *from = d->options.name;
     size_t length;
     if (from != NULL)
@@ -22,7 +23,7 @@ static void put_dataset(struct dump *d)
     if (length > NC_MAX_NAME) length = NC_MAX_NAME;
     memcpy(base, from, length);
     base[length] = '\0';
-    dump_name(name, sizeof name, base);
+    util_name(name, sizeof name, base);
     util_out_print(&d->out, "netcdf %s {\n", name);
 }
 
@@ -31,8 +32,8 @@ static void put_dimensions(struct dump *d)
     const struct cdf_header *h = &d->file.header;
     if (h->ndims > 0) util_out_text(&d->out, "dimensions:\n");
     for (int i = 0; i < h->ndims; i++) {
-        char name[DUMP_NAME_SIZE];
-        dump_name(name, sizeof name, h->dims[i].name);
+        char name[UTIL_NAME_SIZE];
+        util_name(name, sizeof name, h->dims[i].name);
         if (i == h->unlimited)
             util_out_print(&d->out, "\t%s = UNLIMITED ; // (%lld currently)\n", name,
                            (long long)h->numrecs);
@@ -46,11 +47,11 @@ static void put_variable(struct dump *d, int varid)
 {
     const struct cdf_header *h = &d->file.header;
     const struct cdf_var *v = &h->vars[varid];
-    char owner[DUMP_NAME_SIZE], name[DUMP_NAME_SIZE];
-    dump_name(owner, sizeof owner, v->name);
-    util_out_print(&d->out, "\t%s %s", dump_type_name(v->type), owner);
+    char owner[UTIL_NAME_SIZE], name[UTIL_NAME_SIZE];
+    util_name(owner, sizeof owner, v->name);
+    util_out_print(&d->out, "\t%s %s", util_type_name(v->type), owner);
     for (int i = 0; i < v->ndims; i++) {
-        dump_name(name, sizeof name, h->dims[v->dimids[i]].name);
+        util_name(name, sizeof name, h->dims[v->dimids[i]].name);
         util_out_print(&d->out, "%s%s", i == 0 ? "(" : ", ", name);
     }
     util_out_text(&d->out, v->ndims > 0 ? ") ;\n" : " ;\n");
@@ -69,7 +70,7 @@ static void put_global_attributes(struct dump *d)
     for (int i = 0; i < h->gatts.count; i++)
         dump_attribute(d, "", &h->gatts.list[i], NULL);
     if (d->options.special)
-        util_out_print(&d->out, "\t\t:_Format = \"%s\" ;\n", dump_kind(h->format));
+        util_out_print(&d->out, "\t\t:_Format = \"%s\" ;\n", util_format_name(h->format));
 }
 
 void dump_header(struct dump *d)

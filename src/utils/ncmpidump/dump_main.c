@@ -11,6 +11,7 @@
 #include "util_message.h"
 #include "util_number.h"
 #include "util_options.h"
+#include "util_type.h"
 
 static const struct util_option options[] = {
     {'c', NULL, NULL, "header, and data of the coordinate variables"},
@@ -35,18 +36,6 @@ static const struct util_tool tool = {
     .about = "Shows a classic netCDF file (CDF-1, CDF-2, CDF-5) as text in CDL.",
     .options = options,
 };
-
-const char *dump_kind(int format)
-{
-    switch (format) {
-    case 1:
-        return "classic";
-    case 2:
-        return "64-bit offset";
-    default:
-        return "cdf5";
-    }
-}
 
 /* An argument that is not what the option takes. */
 static int refuse(int letter, const char *argument)
@@ -155,7 +144,7 @@ static int parse(struct dump_options *o, int argc, char **argv, const char **pat
 static int dump(struct dump *d)
 {
     if (d->options.kind) {
-        util_out_print(&d->out, "%s\n", dump_kind(d->file.header.format));
+        util_out_print(&d->out, "%s\n", util_format_name(d->file.header.format));
         return 0;
     }
     if (dump_select(d) != 0) return -1;

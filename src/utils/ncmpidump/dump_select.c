@@ -4,55 +4,13 @@
 #include "base_error.h"
 #include "base_mem.h"
 #include "dump.h"
-#include "dump_name.h"
 #include "util_message.h"
+#include "util_select.h"
 
 /* A 1-dimensional variable with its dimension's name. */
 static bool is_coordinate(const struct cdf_header *h, const struct cdf_var *v)
 {
     return v->ndims == 1 && strcmp(v->name, h->dims[v->dimids[0]].name) == 0;
-}
-
-/* The comma that ends the first name of a list, or the list's end. */
-static char *name_end(char *list)
-{
-    while (*list != ',' && *list != '\0')
-        list += *list == '\\' && list[1] != '\0' ? 2 : 1;
-    return list;
-}
-
-static int want_one(struct dump *d, char *name)
-{
-    int varid;
-    if (cdf_find_var(&d->file.header, name, &varid) != NC_NOERR) {
-        dump_plain_name(name);
-        if (cdf_find_var(&d->file.header, name, &varid) != NC_NOERR) {
-            util_message(DUMP_TOOL, d->file.path, -1, "no variable has the name '%s'",
-                         name);
-            return -1;
-        }
-    }
-    d->wanted[varid] = true;
-    return 0;
-}
-
-static int want_listed(struct dump *d)
-{
-    char *list = base_strdup(d->options.variables);
-    if (list == NULL) {
-        util_message(DUMP_TOOL, NULL, -1, "%s", base_error_text(NC_ENOMEM));
-        return -1;
-    }
-    int status = 0;
-    for (char *name = list; name != NULL && status == 0;) {
-        char *end = name_end(name);
-        char *next = *end == ',' ? end + 1 : NULL;
-        *end = '\0';
-        status = want_one(d, name);
-        name = next;
-    }
-    base_free(list);
-    return status;
 }
 
 /* A text attribute, up to its first NUL. False if there is none or it is a long one. */
@@ -94,7 +52,9 @@ int dump_select(struct dump *d)
         d->wanted[i] = d->options.variables == NULL;
         d->bounds_owner[i] = -1;
     }
-    if (d->options.variables != NULL && want_listed(d) != 0) return -1;
+    const char *list = d->options.variables;
+    if (list != NULL && util_select(DUMP_TOOL, d->file.path, h, list, d->wanted) != 0)
+        return -1;
     for (int i = 0; i < h->nvars && d->options.coordinates_only; i++)
         d->wanted[i] &= is_coordinate(h, &h->vars[i]);
     if (d->options.date_mark != 0) find_bounds(d);

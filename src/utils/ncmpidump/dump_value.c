@@ -10,36 +10,21 @@
 #include "conv.h"
 #include "pnetcdf_constants.h"
 #include "util_number.h"
+#include "util_type.h"
 
 static const struct {
-    const char *name, *suffix;
     enum dump_kind kind;
     bool wide;
 } types[] = {
-    [NC_BYTE] = {"byte", "b", DUMP_SIGNED, false},
-    [NC_CHAR] = {"char", "", DUMP_SIGNED, false},
-    [NC_SHORT] = {"short", "s", DUMP_SIGNED, false},
-    [NC_INT] = {"int", "", DUMP_SIGNED, false},
-    [NC_FLOAT] = {"float", "f", DUMP_REAL, false},
-    [NC_DOUBLE] = {"double", "", DUMP_REAL, false},
-    [NC_UBYTE] = {"ubyte", "UB", DUMP_SIGNED, false},
-    [NC_USHORT] = {"ushort", "US", DUMP_SIGNED, false},
-    [NC_UINT] = {"uint", "U", DUMP_SIGNED, false},
-    [NC_INT64] = {"int64", "LL", DUMP_SIGNED, true},
-    [NC_UINT64] = {"uint64", "ULL", DUMP_UNSIGNED, true},
+    [NC_BYTE] = {DUMP_SIGNED, false},    [NC_CHAR] = {DUMP_SIGNED, false},
+    [NC_SHORT] = {DUMP_SIGNED, false},   [NC_INT] = {DUMP_SIGNED, false},
+    [NC_FLOAT] = {DUMP_REAL, false},     [NC_DOUBLE] = {DUMP_REAL, false},
+    [NC_UBYTE] = {DUMP_SIGNED, false},   [NC_USHORT] = {DUMP_SIGNED, false},
+    [NC_UINT] = {DUMP_SIGNED, false},    [NC_INT64] = {DUMP_SIGNED, true},
+    [NC_UINT64] = {DUMP_UNSIGNED, true},
 };
 
 enum { FLOAT_DIGITS = 7, DOUBLE_DIGITS = 15 };
-
-const char *dump_type_name(int type)
-{
-    return types[type].name;
-}
-
-const char *dump_type_suffix(int type)
-{
-    return types[type].suffix;
-}
 
 void dump_format_init(struct dump_format *f, int type, int digits)
 {
@@ -203,5 +188,5 @@ char *dump_put_typed(const struct dump_format *f, union dump_number v, char *p)
             end++;
         }
     }
-    return put_text(end, types[f->type].suffix);
+    return put_text(end, util_type_suffix(f->type));
 }

@@ -36,11 +36,6 @@ struct dump_format {
     char date_mark;
 };
 
-const char *dump_type_name(int type);
-
-/* What CDL puts behind a number of an attribute: "" or a letter or more. */
-const char *dump_type_suffix(int type);
-
 /* The plain format of a type. digits: 0 for the usual ones. */
 void dump_format_init(struct dump_format *f, int type, int digits);
 

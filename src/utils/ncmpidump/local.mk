@@ -1,17 +1,4 @@
-# ncmpidump, and with it the files that all tools share.
-AM_CPPFLAGS += -I$(srcdir)/src/utils/common
-noinst_LTLIBRARIES += libutil.la
-libutil_la_SOURCES = \
-	src/utils/common/util_classic.c src/utils/common/util_classic.h \
-	src/utils/common/util_message.c src/utils/common/util_message.h \
-	src/utils/common/util_number.c src/utils/common/util_number.h \
-	src/utils/common/util_options.c src/utils/common/util_options.h \
-	src/utils/common/util_out.c src/utils/common/util_out.h
-libutil_la_LIBADD = libserial.la -lm
-
-# The compiler is MPI's, and the MPI library need not be loaded for a serial tool.
-WITHOUT_MPI = -Wl,--as-needed
-
+# ncmpidump.
 bin_PROGRAMS += ncmpidump
 ncmpidump_SOURCES = \
 	src/utils/ncmpidump/dump.h \
@@ -21,8 +8,6 @@ ncmpidump_SOURCES = \
 	src/utils/ncmpidump/dump_date.c src/utils/ncmpidump/dump_date.h \
 	src/utils/ncmpidump/dump_header.c \
 	src/utils/ncmpidump/dump_main.c \
-	src/utils/ncmpidump/dump_name.c src/utils/ncmpidump/dump_name.h \
-	src/utils/ncmpidump/dump_read.c src/utils/ncmpidump/dump_read.h \
 	src/utils/ncmpidump/dump_select.c \
 	src/utils/ncmpidump/dump_text.c src/utils/ncmpidump/dump_text.h \
 	src/utils/ncmpidump/dump_value.c src/utils/ncmpidump/dump_value.h

@@ -1,22 +1,21 @@
 /* Reading variables. */
-#include "dump_read.h"
+#include "util_read.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "base_mem.h"
-#include "dump.h"
 #include "util_message.h"
 
 /* Records are read together, and what lies between their pieces thrown away, if a gap
  * costs less than a call. */
 enum { SPAN = 1 << 20, WORTHY_GAP = 1 << 12 };
 
-int dump_reader_init(struct dump_reader *r, const struct util_classic *file,
+int util_reader_init(struct util_reader *r, const struct util_classic *file,
                      const struct cdf_var *var)
 {
     const struct cdf_header *h = &file->header;
-    *r = (struct dump_reader){
+    *r = (struct util_reader){
         .file = file,
         .var = var,
         .element = cdf_type_size(var->type),
@@ -26,32 +25,32 @@ int dump_reader_init(struct dump_reader *r, const struct util_classic *file,
     if (!var->is_record || gap > WORTHY_GAP || h->record_size > SPAN / 2) return 0;
     r->span = base_malloc(SPAN);
     if (r->span != NULL) return 0;
-    util_message(DUMP_TOOL, NULL, -1, "%s", strerror(ENOMEM));
+    util_message(r->file->tool, NULL, -1, "%s", strerror(ENOMEM));
     return -1;
 }
 
-void dump_reader_free(struct dump_reader *r)
+void util_reader_free(struct util_reader *r)
 {
     base_free(r->span);
 }
 
 /* All these bytes, or an error line. */
-static int read_all(const struct dump_reader *r, int64_t offset, void *bytes,
+static int read_all(const struct util_reader *r, int64_t offset, void *bytes,
                     int64_t length)
 {
     int64_t got = util_classic_read(r->file, offset, bytes, (size_t)length);
     if (got == length) return 0;
     if (got < 0)
-        util_message(DUMP_TOOL, r->file->path, offset, "variable '%s': %s", r->var->name,
-                     strerror(errno));
+        util_message(r->file->tool, r->file->path, offset, "variable '%s': %s",
+                     r->var->name, strerror(errno));
     else
-        util_message(DUMP_TOOL, r->file->path, offset + got,
+        util_message(r->file->tool, r->file->path, offset + got,
                      "variable '%s': the file ends before its data do", r->var->name);
     return -1;
 }
 
 /* Whole records from `record` on, at most `most` of them; returns how many. */
-static int64_t read_records(struct dump_reader *r, int64_t record, char *values,
+static int64_t read_records(struct util_reader *r, int64_t record, char *values,
                             int64_t most)
 {
     const struct cdf_header *h = &r->file->header;
@@ -66,7 +65,7 @@ static int64_t read_records(struct dump_reader *r, int64_t record, char *values,
     return n;
 }
 
-int64_t dump_read(struct dump_reader *r, void *values, int64_t most)
+int64_t util_read(struct util_reader *r, void *values, int64_t most)
 {
     int64_t left = r->total - r->done;
     if (left < most) most = left;

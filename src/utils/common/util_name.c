@@ -1,5 +1,5 @@
 /* Escaping of names. */
-#include "dump_name.h"
+#include "util_name.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,7 @@ static size_t escape(char *text, unsigned char c, int first)
     return n;
 }
 
-size_t dump_name(char *text, size_t size, const char *name)
+size_t util_name(char *text, size_t size, const char *name)
 {
     size_t length = 0;
     for (const char *c = name; *c != '\0' && length + 5 < size; c++)
@@ -23,7 +23,7 @@ size_t dump_name(char *text, size_t size, const char *name)
     return length;
 }
 
-void dump_plain_name(char *name)
+void util_plain_name(char *name)
 {
     char *to = name;
     for (const char *from = name; *from != '\0'; from++) {

@@ -1,12 +1,12 @@
 /* Reading a variable from its first element to its last, whatever its size. */
-#ifndef DUMP_READ_H
-#define DUMP_READ_H
+#ifndef UTIL_READ_H
+#define UTIL_READ_H
 
 #include <stdint.h>
 
 #include "util_classic.h"
 
-struct dump_reader {
+struct util_reader {
     const struct util_classic *file;
     const struct cdf_var *var;
     int element;   /* bytes of one */
@@ -15,13 +15,13 @@ struct dump_reader {
     char *span;    /* records read together, other variables' bytes included */
 };
 
-/* 0, or -1 after an error line. dump_reader_free is due in both cases. */
-int dump_reader_init(struct dump_reader *r, const struct util_classic *file,
+/* 0, or -1 after an error line. util_reader_free is due in both cases. */
+int util_reader_init(struct util_reader *r, const struct util_classic *file,
                      const struct cdf_var *var);
-void dump_reader_free(struct dump_reader *r);
+void util_reader_free(struct util_reader *r);
 
 /* Reads the next elements, at most `most`, as external values. How many they are, 0 at
  * the end, -1 after an error line: a file that ends before the variable is one. */
-int64_t dump_read(struct dump_reader *r, void *values, int64_t most);
+int64_t util_read(struct util_reader *r, void *values, int64_t most);
 
 #endif

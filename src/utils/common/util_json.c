@@ -1,0 +1,120 @@
+/* Members and elements on lines of their own, indented by what is open. */
+#include "util_json.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "util_number.h"
+
+void util_json_start(struct util_json *j, struct util_out *out)
+{
+    *j = (struct util_json){.out = out};
+}
+
+static void line(struct util_json *j)
+{
+    if (j->comma) util_out_bytes(j->out, ",", 1);
+    if (j->depth > 0 || j->comma) util_out_bytes(j->out, "\n", 1);
+    for (int i = 0; i < j->depth; i++)
+        util_out_bytes(j->out, "  ", 2);
+    j->comma = true;
+}
+
+/* Length of the UTF-8 sequence at p that is whole and not overlong; 0: none. */
+static int sequence(const unsigned char *p)
+{
+    int n = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
+    if (p[0] > 0xf4) return 0;
+    for (int i = 1; i < n; i++)
+        if ((p[i] & 0xc0) != 0x80) return 0;
+    bool bad = (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
+               (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f);
+    return bad ? 0 : n;
+}
+
+static void quoted(struct util_json *j, const char *text)
+{
+    util_out_bytes(j->out, "\"", 1);
+    for (const unsigned char *p = (const unsigned char *)text; *p != '\0';) {
+        int n = sequence(p);
+        if (n == 0)
+            util_out_text(j->out, "\\ufffd");
+        else if (*p < ' ' || *p == 0x7f)
+            util_out_print(j->out, "\\u%04x", *p);
+        else {
+            if (*p == '"' || *p == '\\') util_out_bytes(j->out, "\\", 1);
+            util_out_bytes(j->out, p, (size_t)n);
+        }
+        p += n == 0 ? 1 : n;
+    }
+    util_out_bytes(j->out, "\"", 1);
+}
+
+static void begin(struct util_json *j, const char *name)
+{
+    line(j);
+    if (name == NULL) return;
+    quoted(j, name);
+    util_out_bytes(j->out, ": ", 2);
+}
+
+void util_json_open(struct util_json *j, const char *name, char bracket)
+{
+    begin(j, name);
+    util_out_bytes(j->out, &bracket, 1);
+    j->depth++;
+    j->comma = false;
+}
+
+void util_json_close(struct util_json *j, char bracket)
+{
+    bool any = j->comma;
+    j->depth--;
+    j->comma = false;
+    if (any) {
+        util_out_bytes(j->out, "\n", 1);
+        for (int i = 0; i < j->depth; i++)
+            util_out_bytes(j->out, "  ", 2);
+    }
+    util_out_bytes(j->out, &bracket, 1);
+    j->comma = j->depth > 0;
+    if (j->depth == 0) util_out_bytes(j->out, "\n", 1);
+}
+
+void util_json_raw(struct util_json *j, const char *name, const char *text)
+{
+    begin(j, name);
+    util_out_text(j->out, text);
+}
+
+void util_json_int(struct util_json *j, const char *name, int64_t value)
+{
+    char text[UTIL_NUMBER_MAX];
+    *util_put_int(text, value) = '\0';
+    util_json_raw(j, name, text);
+}
+
+void util_json_bool(struct util_json *j, const char *name, bool value)
+{
+    util_json_raw(j, name, value ? "true" : "false");
+}
+
+void util_json_text(struct util_json *j, const char *name, const char *text)
+{
+    begin(j, name);
+    quoted(j, text);
+}
+
+void util_json_real(struct util_json *j, const char *name, double value, int digits)
+{
+    char text[UTIL_NUMBER_MAX];
+    if (!isfinite(value)) {
+        util_json_text(j, name,
+                       isnan(value) ? "NaN"
+                       : value > 0  ? "Infinity"
+                                    : "-Infinity");
+        return;
+    }
+    *util_put_real(text, value, digits) = '\0';
+    util_json_raw(j, name, text);
+}

@@ -1,0 +1,18 @@
+# Completion for bash: the options are those that --help lists, the rest are files.
+_pnetcdf_tool()
+{
+    local cur=${COMP_WORDS[COMP_CWORD]}
+    COMPREPLY=()
+    case $cur in
+    -*)
+        local words
+        words=$("$1" --help 2>/dev/null | grep -oE '(^|[ ,])--?[a-zA-Z][-a-zA-Z0-9+]*' |
+            tr -d ' ,' | sort -u)
+        COMPREPLY=($(compgen -W "$words" -- "$cur"))
+        return ;;
+    esac
+    compopt -o filenames 2>/dev/null
+    COMPREPLY=($(compgen -f -- "$cur"))
+}
+complete -F _pnetcdf_tool cdfdiff ncmpicopy ncmpidiff ncmpidump ncmpigen ncoffsets \
+    ncvalidator pnetcdf-config pnetcdf_version

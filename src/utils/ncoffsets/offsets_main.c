@@ -1,0 +1,129 @@
+/* ncoffsets: where the variables of a file lie. A serial program without MPI. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base_error.h"
+#include "base_mem.h"
+#include "offsets.h"
+#include "util_message.h"
+#include "util_options.h"
+#include "util_select.h"
+
+static const struct util_option options[] = {
+    {'v', NULL, "VAR,...", "these variables only"},
+    {'r', NULL, "N", "record variables: where record N lies (0)"},
+    {'g', "gaps", NULL, "only variables in front of which there is a gap"},
+    {'x', NULL, NULL, "print 1 if there are such variables, else 0, and nothing more"},
+    {'j', "json", NULL, "write JSON"},
+    {0},
+};
+
+static const struct util_tool tool = {
+    .name = OFFSETS_TOOL,
+    .synopsis = "[-v VAR,...] [-r N] [-g] [-x] [-j] FILE",
+    .about =
+        "Shows where the header, the sections and the variables of a classic netCDF\n"
+        "file lie, in bytes.",
+    .options = options,
+};
+
+static int refuse(const char *reason)
+{
+    util_message(OFFSETS_TOOL, NULL, -1, "%s", reason);
+    util_usage(&tool);
+    return UTIL_WRONG;
+}
+
+static int parse_record(struct offsets *o, const char *text)
+{
+    char *end;
+    errno = 0;
+    o->record = strtoll(text, &end, 10);
+    if (errno != 0 || end == text || *end != '\0' || o->record < 0)
+        return refuse("-r: takes the number of a record");
+    return 0;
+}
+
+static int apply(struct offsets *o, int letter, const char *argument)
+{
+    switch (letter) {
+    case 'v':
+        o->variables = argument;
+        return 0;
+    case 'r':
+        return parse_record(o, argument);
+    case 'g':
+        o->gaps_only = true;
+        return 0;
+    case 'x':
+        o->yes_or_no = true;
+        return 0;
+    default:
+        o->json = true;
+        return 0;
+    }
+}
+
+static int parse(struct offsets *o, int argc, char **argv, const char **path)
+{
+    const char *argument;
+    int letter;
+    while ((letter = util_next_option(&tool, argc, argv, &argument)) > 0)
+        if (apply(o, letter, argument) != 0) return UTIL_WRONG;
+    if (letter != UTIL_END) return letter;
+    int first = util_first_operand();
+    if (first != argc - 1)
+        return refuse(first == argc ? "which file?" : "one file at a time");
+    *path = argv[first];
+    return 0;
+}
+
+/* The record asked for must be an offset in the file. */
+static int check_record(const struct offsets *o)
+{
+    const struct cdf_header *h = &o->file.header;
+    if (h->record_size == 0 || o->record == 0) return 0;
+    if (o->record <= (INT64_MAX / 2 - h->begin_record) / h->record_size) return 0;
+    util_message(OFFSETS_TOOL, o->file.path, -1, "record %lld would lie behind 2^62",
+                 (long long)o->record);
+    return -1;
+}
+
+static int show(struct offsets *o)
+{
+    const struct cdf_header *h = &o->file.header;
+    o->wanted = base_calloc((size_t)h->nvars, sizeof *o->wanted);
+    if (o->wanted == NULL) {
+        util_message(OFFSETS_TOOL, NULL, -1, "%s", base_error_text(NC_ENOMEM));
+        return -1;
+    }
+    if (o->variables == NULL) memset(o->wanted, 1, (size_t)h->nvars);
+    if (o->variables != NULL &&
+        util_select(OFFSETS_TOOL, o->file.path, h, o->variables, o->wanted) != 0)
+        return -1;
+    if (check_record(o) != 0) return -1;
+    offsets_show(o);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    static struct offsets o;
+    const char *path = NULL;
+    int status = parse(&o, argc, argv, &path);
+    if (status != 0) return status == UTIL_ANSWERED ? EXIT_SUCCESS : EXIT_FAILURE;
+    if (util_classic_open(&o.file, OFFSETS_TOOL, path) != 0) return EXIT_FAILURE;
+    util_out_init(&o.out, STDOUT_FILENO);
+    status = show(&o);
+    int error = util_out_flush(&o.out);
+    if (error != 0) {
+        util_message(OFFSETS_TOOL, NULL, -1, "standard output: %s", strerror(error));
+        status = -1;
+    }
+    base_free(o.wanted);
+    util_classic_close(&o.file);
+    return status == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,47 @@
+/* What the files of ncvalidator share. */
+#ifndef VALIDATOR_H
+#define VALIDATOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "util_classic.h"
+#include "util_json.h"
+#include "util_out.h"
+
+#define VALIDATOR_TOOL "ncvalidator"
+
+/* Exit statuses. */
+enum { VALIDATOR_GOOD, VALIDATOR_BAD, VALIDATOR_TROUBLE };
+
+struct validator {
+    bool quiet, no_notes, json;
+    const char *repair; /* the copy to write, or NULL */
+    struct util_out out;
+    struct util_json j;
+
+    /* Of the file being checked: */
+    const char *path;
+    int64_t violations, notes, fixes;
+    int copy;       /* the copy being written, or -1 */
+    int copy_error; /* errno of the first write that failed, or 0 */
+};
+
+/* ---- validator_check.c ---- */
+
+/* Checks one file, and tells. An exit status. */
+int validator_check(struct validator *v, const char *path);
+
+/* ---- validator_repair.c ---- */
+
+/* Begins the copy of an open file: its bytes as they are. 0, or -1 after an error line.
+ */
+int validator_copy_start(struct validator *v, const struct util_classic *file);
+
+/* Puts in the copy what a finding says would be right. */
+void validator_copy_fix(struct validator *v, const struct cdf_finding *f);
+
+/* Ends it, and removes it after an error. 0, or -1 after an error line. */
+int validator_copy_finish(struct validator *v);
+
+#endif

@@ -1,0 +1,132 @@
+/* One file examined twice: once to see how long its header is, once to tell. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base_error.h"
+#include "base_mem.h"
+#include "util_message.h"
+#include "validator.h"
+
+static void put_json(struct validator *v, const struct cdf_finding *f)
+{
+    util_json_open(&v->j, NULL, '{');
+    util_json_text(&v->j, "kind", f->note ? "note" : "violation");
+    util_json_int(&v->j, "offset", f->offset);
+    util_json_text(&v->j, "reason", f->reason);
+    util_json_bool(&v->j, "readable", f->code == NC_NOERR);
+    util_json_bool(&v->j, "repairable", f->fix_length > 0);
+    util_json_close(&v->j, '}');
+}
+
+static void put_text(struct validator *v, const struct cdf_finding *f)
+{
+    char line[1024];
+    snprintf(line, sizeof line, "%.500s: offset %" PRId64 ": %s%s", v->path, f->offset,
+             f->note ? "note: " : "", f->reason);
+    util_tame(line);
+    util_out_print(&v->out, "%s\n", line);
+}
+
+static void take(void *to, const struct cdf_finding *f)
+{
+    struct validator *v = to;
+    if (f->note)
+        v->notes++;
+    else
+        v->violations++;
+    if (f->fix_length > 0) {
+        v->fixes++;
+        if (v->copy >= 0) validator_copy_fix(v, f);
+    }
+    if (v->quiet || (f->note && v->no_notes)) return;
+    if (v->json)
+        put_json(v, f);
+    else
+        put_text(v, f);
+}
+
+/* Reads as much of the file as its header takes. */
+static int read_head(struct util_classic *file, struct util_head *head)
+{
+    int err = CDF_MORE;
+    while (err == CDF_MORE) {
+        if (util_classic_more(file, head) != 0) return -1;
+        err = cdf_examine(head->bytes, head->length, file->size, NULL, NULL);
+    }
+    if (err != NC_ENOMEM) return 0;
+    util_message(VALIDATOR_TOOL, file->path, -1, "%s", base_error_text(err));
+    return -1;
+}
+
+static void begin(struct validator *v)
+{
+    v->violations = v->notes = v->fixes = 0;
+    if (v->quiet || !v->json) return;
+    util_json_open(&v->j, NULL, '{');
+    util_json_text(&v->j, "file", v->path);
+    util_json_open(&v->j, "findings", '[');
+}
+
+static void end(struct validator *v, const struct util_head *head)
+{
+    if (v->quiet) return;
+    if (v->json) {
+        util_json_close(&v->j, ']');
+        util_json_bool(&v->j, "valid", v->violations == 0);
+        util_json_close(&v->j, '}');
+        return;
+    }
+    char path[512];
+    snprintf(path, sizeof path, "%s", v->path);
+    util_tame(path);
+    if (v->violations == 0)
+        util_out_print(&v->out, "%s: a valid CDF-%d file\n", path, head->bytes[3]);
+    else
+        util_out_print(&v->out, "%s: %" PRId64 " violation%s of the format\n", path,
+                       v->violations, v->violations == 1 ? "" : "s");
+}
+
+static int examine(struct validator *v, struct util_classic *file)
+{
+    struct util_head head = {0};
+    int status = read_head(file, &head);
+    if (status == 0) {
+        begin(v);
+        int err = cdf_examine(head.bytes, head.length, file->size, take, v);
+        if (err == NC_ENOMEM) status = -1;
+        end(v, &head);
+    }
+    base_free(head.bytes);
+    if (status != 0) return VALIDATOR_TROUBLE;
+    return v->violations == 0 ? VALIDATOR_GOOD : VALIDATOR_BAD;
+}
+
+/* What the copy still has counts, not what the original had. */
+static int recheck(struct validator *v)
+{
+    int64_t fixes = v->fixes;
+    const char *path = v->repair;
+    v->repair = NULL;
+    if (!v->quiet && !v->json)
+        util_out_print(&v->out, "%s: a copy with %" PRId64 " place%s set right\n", path,
+                       fixes, fixes == 1 ? "" : "s");
+    return validator_check(v, path);
+}
+
+int validator_check(struct validator *v, const char *path)
+{
+    struct util_classic file;
+    v->path = path;
+    v->copy = -1;
+    if (util_classic_open_any(&file, VALIDATOR_TOOL, path) != 0) return VALIDATOR_TROUBLE;
+    int status = VALIDATOR_TROUBLE;
+    if (v->repair == NULL || validator_copy_start(v, &file) == 0) {
+        status = examine(v, &file);
+        if (v->repair != NULL && validator_copy_finish(v) != 0)
+            status = VALIDATOR_TROUBLE;
+        else if (v->repair != NULL && status != VALIDATOR_TROUBLE)
+            status = recheck(v);
+    }
+    util_classic_close(&file);
+    return status;
+}

@@ -1,0 +1,89 @@
+/* ncvalidator: holds files against the classic formats. A serial program without MPI. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util_message.h"
+#include "util_options.h"
+#include "validator.h"
+
+static const struct util_option options[] = {
+    {'q', "quiet", NULL, "say nothing, but by the exit status"},
+    {'x', "no-notes", NULL, "leave out what is not against the format (notes)"},
+    {'j', "json", NULL, "write JSON"},
+    {'r', "repair", "FILE", "write a copy with what can safely be repaired set right"},
+    {0},
+};
+
+static const struct util_tool tool = {
+    .name = VALIDATOR_TOOL,
+    .synopsis = "[-q] [-x] [-j] [-r FILE] FILE...",
+    .about = "Checks files against the classic netCDF formats (CDF-1, CDF-2, CDF-5) and\n"
+             "lists all that is wrong with them.",
+    .options = options,
+};
+
+static int apply(struct validator *v, int letter, const char *argument)
+{
+    switch (letter) {
+    case 'q':
+        v->quiet = true;
+        return 0;
+    case 'x':
+        v->no_notes = true;
+        return 0;
+    case 'j':
+        v->json = true;
+        return 0;
+    default:
+        v->repair = argument;
+        return 0;
+    }
+}
+
+static int misuse(const char *reason)
+{
+    util_message(VALIDATOR_TOOL, NULL, -1, "%s", reason);
+    util_usage(&tool);
+    return UTIL_WRONG;
+}
+
+static int parse(struct validator *v, int argc, char **argv)
+{
+    const char *argument;
+    int letter;
+    while ((letter = util_next_option(&tool, argc, argv, &argument)) > 0)
+        apply(v, letter, argument);
+    if (letter != UTIL_END) return letter;
+    int files = argc - util_first_operand();
+    if (files == 0) return misuse("which file?");
+    if (files > 1 && v->repair != NULL) return misuse("-r: one file at a time");
+    return 0;
+}
+
+static int finish(struct validator *v, int status)
+{
+    int error = util_out_flush(&v->out);
+    if (error == 0) return status;
+    util_message(VALIDATOR_TOOL, NULL, -1, "standard output: %s", strerror(error));
+    return VALIDATOR_TROUBLE;
+}
+
+int main(int argc, char **argv)
+{
+    static struct validator v;
+    int status = parse(&v, argc, argv);
+    if (status == UTIL_ANSWERED) return VALIDATOR_GOOD;
+    if (status != 0) return VALIDATOR_TROUBLE;
+
+    util_out_init(&v.out, STDOUT_FILENO);
+    util_json_start(&v.j, &v.out);
+    if (v.json && !v.quiet) util_json_open(&v.j, NULL, '[');
+    for (int i = util_first_operand(); i < argc; i++) {
+        int result = validator_check(&v, argv[i]);
+        if (result > status) status = result;
+    }
+    if (v.json && !v.quiet) util_json_close(&v.j, ']');
+    return finish(&v, status);
+}

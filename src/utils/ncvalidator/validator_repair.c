@@ -1,0 +1,71 @@
+/* The copy in which things are set right. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base_mem.h"
+#include "util_message.h"
+#include "validator.h"
+
+enum { PIECE = 1 << 20 };
+
+static void write_at(struct validator *v, const void *bytes, size_t length,
+                     int64_t offset)
+{
+    size_t done = 0;
+    while (v->copy_error == 0 && done < length) {
+        ssize_t n = pwrite(v->copy, (const char *)bytes + done, length - done,
+                           (off_t)(offset + (int64_t)done));
+        if (n >= 0)
+            done += (size_t)n;
+        else if (errno != EINTR)
+            v->copy_error = errno;
+    }
+}
+
+static int copy_bytes(struct validator *v, const struct util_classic *file, char *piece)
+{
+    for (int64_t at = 0; at < file->size && v->copy_error == 0; at += PIECE) {
+        int64_t n = util_classic_read(file, at, piece, PIECE);
+        if (n < 0) {
+            util_message(VALIDATOR_TOOL, file->path, at, "%s", strerror(errno));
+            return -1;
+        }
+        write_at(v, piece, (size_t)n, at);
+    }
+    return 0;
+}
+
+int validator_copy_start(struct validator *v, const struct util_classic *file)
+{
+    v->copy_error = 0;
+    v->copy = open(v->repair, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (v->copy < 0) {
+        util_message(VALIDATOR_TOOL, v->repair, -1, "%s", strerror(errno));
+        return -1;
+    }
+    char *piece = base_malloc(PIECE);
+    int status = piece == NULL ? -1 : copy_bytes(v, file, piece);
+    if (piece == NULL) util_message(VALIDATOR_TOOL, NULL, -1, "%s", strerror(ENOMEM));
+    base_free(piece);
+    if (status == 0) return 0;
+    unlink(v->repair);
+    close(v->copy);
+    return -1;
+}
+
+void validator_copy_fix(struct validator *v, const struct cdf_finding *f)
+{
+    write_at(v, f->fix, (size_t)f->fix_length, f->offset);
+}
+
+int validator_copy_finish(struct validator *v)
+{
+    if (close(v->copy) != 0 && v->copy_error == 0) v->copy_error = errno;
+    v->copy = -1;
+    if (v->copy_error == 0) return 0;
+    unlink(v->repair);
+    util_message(VALIDATOR_TOOL, v->repair, -1, "%s; removed", strerror(v->copy_error));
+    return -1;
+}

@@ -1,0 +1,67 @@
+# For the tests of the tools: a folder to write in, and what a tool must do.
+. "${srcdir:-.}/test/support/tap.sh"
+export LC_ALL=C
+here=$(cd "${srcdir:-.}" && pwd)
+random=$PWD/test/utils/random_classic
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# Ends the script, with its tests skipped, unless all these programs are there.
+need() {
+    local program
+    for program; do
+        type "$program" >/dev/null 2>&1 || { echo "1..0 # SKIP $program was not found"; exit 0; }
+    done
+}
+
+# status N COMMAND...: its exit status is N; output in $work/out and $work/err.
+status() {
+    local want=$1 got=0
+    shift
+    "$@" >"$work/out" 2>"$work/err" || got=$?
+    cat "$work/out" "$work/err"
+    [ $got = "$want" ] || { echo "status $got, not $want: $*"; return 1; }
+}
+
+# refused N PATTERN COMMAND...: status N, and one line on standard error that matches.
+refused() {
+    local want=$1 pattern=$2
+    shift 2
+    status "$want" "$@" && [ "$(wc -l <"$work/err")" = 1 ] && grep -qE "$pattern" "$work/err"
+}
+
+# says TEXT COMMAND...: succeeds and prints this text, and nothing else.
+says() {
+    local text=$1
+    shift
+    "$@" >"$work/out" 2>"$work/err" && ! [ -s "$work/err" ] || { cat "$work/err"; return 1; }
+    printf '%s\n' "$text" | diff - "$work/out"
+}
+
+# matches PATTERN COMMAND...: succeeds, and a line of its output matches.
+matches() {
+    local pattern=$1
+    shift
+    "$@" >"$work/out" 2>"$work/err" && grep -qE -e "$pattern" "$work/out"
+}
+
+# usual TOOL WRONG-USAGE-STATUS: what all tools have: --help, --version, a man page that
+# tells of every option, and refusal of unknown ones.
+usual() {
+    local tool=$1 wrong=$2 name option
+    name=$(basename "$tool")
+    check "--help" matches "^Usage: $name " "$tool" --help
+    check "--version" matches "^$name \(PnetCDF\) [0-9]" "$tool" --version
+    check "an unknown option" status "$wrong" "$tool" --no-such-option
+    check "no operand" status "$wrong" "$tool"
+    check "the manual has every option" manual "$tool"
+}
+manual() {
+    local option page="$here/src/utils/$(basename "$1")/$(basename "$1").1"
+    "$1" --help | sed -nE 's/^  (-[^ ,]*).*/\1/p' >"$work/options"
+    [ -s "$work/options" ] || return 1
+    while read -r option; do
+        sed 's/\\-/-/g' "$page" | grep -qE -- "(^|[^-a-zA-Z])$option([^a-zA-Z]|\$)" ||
+            { echo "$option"; return 1; }
+    done <"$work/options"
+}

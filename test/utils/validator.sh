@@ -1,0 +1,96 @@
+#!/bin/bash
+# ncvalidator: every mistake is found where it is, good files are good, and what can be
+# repaired is.
+. "${srcdir:-.}/test/utils/tool_lib.sh"
+validator=$PWD/ncvalidator
+breaker=$PWD/test/utils/broken_classic
+
+usual "$validator" 2
+
+flagged() {
+    local file=$1 offset=$2
+    status 1 "$validator" -x "$work/$file" && grep -q ": offset $offset: " "$work/out"
+}
+for format in 1 2 5; do
+    check "CDF-$format: broken files are made" eval '"$breaker" $format "$work" >"$work/list"'
+    check "CDF-$format: the good one is good" status 0 "$validator" "$work/good.nc"
+    while read -r file offset mistake; do
+        check "CDF-$format: $mistake" flagged "$file" "$offset"
+    done <"$work/list"
+done
+
+# put FILE OFFSET BYTES...
+put() { printf "$3" | dd of="$1" bs=1 seek="$2" conv=notrunc 2>/dev/null; }
+everything_is_listed() {
+    local good=$work/good.nc file=$work/many.nc at
+    cp "$good" "$file" || return
+    at=$("$PWD/ncoffsets" -j "$file" | sed -n 's/.*"header_bytes": \([0-9]*\).*/\1/p')
+    put "$file" 4 '\0\0\0\0\0\0\0\x9'
+    put "$file" $((at - 12)) '\x7'
+    put "$file" 33 'x'
+    status 1 "$validator" "$file" && [ "$(grep -c ': offset' "$work/out")" = 3 ]
+}
+check "all mistakes of a file are listed" everything_is_listed
+
+# numrecs, padding and vsize: the copy is what the file was before it was broken.
+repairs() {
+    local file=$work/many.nc
+    rm -f "$work/fixed.nc"
+    status 0 "$validator" -r "$work/fixed.nc" "$file" && cmp "$work/good.nc" "$work/fixed.nc"
+}
+check "what is safe is repaired" repairs
+half_repaired() {
+    head -c 40 "$work/good.nc" >"$work/short.nc"
+    rm -f "$work/fixed.nc"
+    status 1 "$validator" -r "$work/fixed.nc" "$work/short.nc"
+}
+check "what is left after a repair counts" half_repaired
+check "a file is not overwritten by a copy" refused 2 'File exists' \
+    "$validator" -r "$work/good.nc" "$work/many.nc"
+if [ -w /dev/full ]; then
+    check "full disk" refused 2 'standard output: No space' \
+        bash -c '"$@" >/dev/full' - "$validator" "$work/good.nc"
+fi
+if [ -e test/support/.libs/fault.so ]; then
+    no_room_for_the_copy() {
+        rm -f "$work/fixed.nc"
+        status 2 env LD_PRELOAD="$PWD/test/support/.libs/fault.so" \
+            NCMPI_FAULT="write:1+:ENOSPC:*fixed.nc" "$validator" -q -r "$work/fixed.nc" "$work/many.nc" &&
+            grep -q 'No space left on device; removed' "$work/err" && ! [ -e "$work/fixed.nc" ]
+    }
+    check "no room for the copy: it is removed" no_room_for_the_copy
+fi
+check "missing file" refused 2 'No such file' "$validator" "$work/missing.nc"
+check "folder" refused 2 'Is a directory' "$validator" "$work"
+check "several files: the worst counts" status 1 "$validator" "$work/good.nc" "$work/many.nc"
+
+random_files() {
+    local format seed
+    for format in 1 2 5; do
+        for seed in 1 2 3 4 5 6; do
+            "$random" $format $seed "$work/r.nc" && status 0 "$validator" "$work/r.nc" || return
+        done
+    done
+}
+check "random files are good" random_files
+corpus() {
+    local file n=0
+    for file in "$here"/test/fuzz/corpus/*; do
+        case $file in
+        */bad-*) status 1 "$validator" "$file" || return ;;
+        *.nc) # some are headers alone
+            ! "$validator" -x "$file" | grep -vE 'ends here|records is|a valid|violations?' ||
+                return ;;
+        *) "$validator" -q "$file"; [ $? -le 1 ] || return ;;
+        esac
+        n=$((n + 1))
+    done
+    [ $n -gt 40 ]
+}
+check "hostile headers" corpus
+json() { "$validator" -j "$work/many.nc" "$work/good.nc" | python3 -c '
+import json, sys
+d = json.load(sys.stdin)
+sys.exit(not (len(d) == 2 and len(d[0]["findings"]) == 3 and d[1]["valid"]))'; }
+if command -v python3 >/dev/null; then check "JSON" json; else skip "JSON" "no python3"; fi
+finish
