@@ -34,7 +34,7 @@ AC_DEFUN([NCMPI_FEATURES], [
     AC_SUBST([ENABLE_NULL_PAD], [0])
     AC_SUBST([ENABLE_SWAP_IN_PLACE], [0])
     AC_SUBST([ENABLE_BURST_BUFFERING], [0])
-    AC_SUBST([ENABLE_THREAD_SAFE], [0])
+    AC_SUBST([ENABLE_THREAD_SAFE], [1])
     AC_ARG_ENABLE([debug],
         [AS_HELP_STRING([--enable-debug], [record where errors are first raised])],
         [], [enable_debug=no])
@@ -56,15 +56,19 @@ AC_DEFUN([NCMPI_CFLAGS], [
     AC_SUBST([AM_CFLAGS], [$ncmpi_flags])
 ])
 
-# NCMPI_SANITIZE_ALL: all is built so that wrong accesses and undefined behaviour end a test.
+# NCMPI_SANITIZE_ALL: all is built so that wrong accesses and undefined behaviour end a
+# test, or, with =thread, races.
 AC_DEFUN([NCMPI_SANITIZE_ALL], [
     AC_ARG_ENABLE([sanitizers],
-        [AS_HELP_STRING([--enable-sanitizers],
-            [build with the sanitizers for addresses and undefined behaviour (for tests)])],
+        [AS_HELP_STRING([--enable-sanitizers@<:@=LIST@:>@],
+            [build with sanitizers (for tests): address,undefined, or those of LIST, as -fsanitize takes it])],
         [], [enable_sanitizers=no])
-    AS_IF([test "$enable_sanitizers" = yes], [
-        CFLAGS="$CFLAGS -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
-        LDFLAGS="$LDFLAGS -fsanitize=address,undefined"
+    AS_IF([test "$enable_sanitizers" = yes], [enable_sanitizers=address,undefined])
+    AS_IF([test "$enable_sanitizers" != no], [
+        CFLAGS="$CFLAGS -fsanitize=$enable_sanitizers -fno-omit-frame-pointer"
+        AS_CASE([,$enable_sanitizers,], [*,undefined,*],
+            [CFLAGS="$CFLAGS -fno-sanitize-recover=undefined"])
+        LDFLAGS="$LDFLAGS -fsanitize=$enable_sanitizers"
         AC_MSG_CHECKING([whether $CC has the sanitizers])
         AC_LINK_IFELSE([AC_LANG_PROGRAM([])], [AC_MSG_RESULT([yes])],
             [AC_MSG_RESULT([no]); AC_MSG_ERROR([$CC cannot link with the sanitizers])])])

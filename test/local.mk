@@ -13,9 +13,12 @@ SH_LOG_COMPILER = $(BASH_PATH)
 AM_TESTS_ENVIRONMENT = DOXYGEN='$(DOXYGEN)'; MPICC='$(MPICC)'; MPIEXEC='$(MPIEXEC)'; MPI_FLAVOUR='$(mpi_flavour)'; \
 	NCMPI_YIELD='$(abs_builddir)/test/support/.libs/yield.so'; \
 	ASAN_OPTIONS='$(MPI_ASAN_OPTIONS)'; UBSAN_OPTIONS=print_stacktrace=1; \
-	export ASAN_OPTIONS UBSAN_OPTIONS DOXYGEN MPICC MPIEXEC MPI_FLAVOUR NCMPI_YIELD;
+	TSAN_OPTIONS='suppressions=$(abs_srcdir)/test/support/tsan.supp'; UCX_MEM_EVENTS=n; \
+	export ASAN_OPTIONS UBSAN_OPTIONS TSAN_OPTIONS UCX_MEM_EVENTS; \
+	export DOXYGEN MPICC MPIEXEC MPI_FLAVOUR NCMPI_YIELD;
 # With --enable-sanitizers: MPI libraries leak, yield.so is loaded first, and too much
-# memory is asked for on purpose.
+# memory is asked for on purpose. UCX watches memory through hooks that a thread's end runs
+# into after ThreadSanitizer has left it.
 MPI_ASAN_OPTIONS = detect_leaks=0:verify_asan_link_order=0:allocator_may_return_null=1
 
 include test/support/local.mk

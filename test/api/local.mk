@@ -45,7 +45,8 @@ api_tests = \
 	test/api/nonblocking_buffered.mpi \
 	test/api/nonblocking_data.mpi \
 	test/api/records.mpi \
-	test/api/redefine.mpi
+	test/api/redefine.mpi \
+	test/api/threads.mpi
 check_PROGRAMS += $(api_tests)
 TESTS += $(api_tests)
 test_api_attributes_mpi_SOURCES = test/api/attributes.c test/api/dataset.h
@@ -92,6 +93,8 @@ test_api_records_mpi_SOURCES = test/api/records.c test/api/dataset.h
 test_api_records_mpi_LDADD = $(MPI_TEST_LIBS)
 test_api_redefine_mpi_SOURCES = test/api/redefine.c test/api/dataset.h
 test_api_redefine_mpi_LDADD = $(MPI_TEST_LIBS)
+test_api_threads_mpi_SOURCES = test/api/threads.c test/api/nonblocking.h test/api/dataset.h
+test_api_threads_mpi_LDADD = $(MPI_TEST_LIBS)
 
 check_PROGRAMS += test/api/safe_mode.mpi
 TESTS += test/api/safe_mode.mpi

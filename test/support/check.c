@@ -16,6 +16,7 @@
 #include "base_error.h"
 
 struct check_case check;
+int check_thread_level = MPI_THREAD_SINGLE;
 
 static struct {
     char text[8192]; /* this process's failures, a line each */
@@ -290,7 +291,8 @@ int check_main(int argc, char **argv, const struct check_test *tests, const char
         printf("%d: %s\n", count_cases(tests), procs ? procs : "1 2 3 4");
         return 0;
     }
-    MPI_Init(&argc, &argv);
+    int offered;
+    MPI_Init_thread(&argc, &argv, check_thread_level, &offered);
     MPI_Comm_rank(MPI_COMM_WORLD, &check.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &check.nprocs);
     choose_seed();

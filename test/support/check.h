@@ -51,6 +51,10 @@ struct check_case {
 };
 extern struct check_case check;
 
+/* The threads a body needs, to be set before check_main: MPI_THREAD_SINGLE if it is not.
+ * MPI may offer less; the body asks. */
+extern int check_thread_level;
+
 /* Runs the table, which ends with a NULL name, on the process counts `procs` names
  * (NULL: "1 2 3 4"; 16 is for the tests that need it). The body's exit status. */
 int check_main(int argc, char **argv, const struct check_test *tests, const char *procs);

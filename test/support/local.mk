@@ -32,7 +32,7 @@ test_support_yield_la_SOURCES = test/support/yield.c
 test_support_yield_la_LIBADD = -ldl
 test_support_yield_la_LDFLAGS = -module -avoid-version -rpath /nonexistent
 
-EXTRA_DIST += test/support/run-mpi test/support/launch.sh test/support/tap.sh
+EXTRA_DIST += test/support/run-mpi test/support/launch.sh test/support/tap.sh test/support/tsan.supp
 
 check_PROGRAMS += test/support/selftest.mpi
 TESTS += test/support/selftest.mpi

@@ -1,6 +1,7 @@
 /* Checking an access and bringing it into the form that drivers take. */
 #include "api_access.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,12 +38,14 @@ static int64_t length_of(const struct api_dataset *d, const struct cdf_var *v, i
 /* Is start == length allowed where nothing is accessed? Asked for once. */
 static bool relaxed(void)
 {
-    static int answer = -1;
-    if (answer < 0) {
+    static _Atomic int answer = -1;
+    int known = atomic_load_explicit(&answer, memory_order_relaxed);
+    if (known < 0) {
         const char *value = getenv("PNETCDF_RELAX_COORD_BOUND");
-        answer = value == NULL || strcmp(value, "0") != 0;
+        known = value == NULL || strcmp(value, "0") != 0;
+        atomic_store_explicit(&answer, known, memory_order_relaxed);
     }
-    return answer;
+    return known;
 }
 
 static int check_start(const struct api_dataset *d, const struct cdf_var *v,

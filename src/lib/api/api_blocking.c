@@ -32,8 +32,11 @@ static int access_one(int ncid, const struct api_access *a, bool put)
     int err = api_find_data(ncid, put, a->how, &d);
     if (err == NC_NOERR) err = same_access(d, a->how, put, a->varid);
     if (err != NC_NOERR) return err;
+    api_lock(d);
     err = api_request_make(d, a, put, &req);
-    return api_transfer(d, &req, req != NULL, put, a->how, err);
+    err = api_transfer(d, &req, req != NULL, put, a->how, err);
+    api_unlock(d);
+    return err;
 }
 
 int api_put(int ncid, int varid, const MPI_Offset *start, const MPI_Offset *count,
@@ -63,8 +66,10 @@ static int access_many(int ncid, const struct api_access *a, int num,
     int err = api_find_data(ncid, put, a->how, &d);
     if (err == NC_NOERR) err = same_access(d, a->how, put, a->varid);
     if (err != NC_NOERR) return err;
+    api_lock(d);
     err = api_requests_make(d, a, num, starts, counts, put, &reqs, &n);
     err = api_transfer(d, reqs, n, put, a->how, err);
+    api_unlock(d);
     base_free(reqs);
     return err;
 }
@@ -116,32 +121,40 @@ static struct api_access pick(const struct several *s, int i)
                                .how = s->how};
 }
 
+/* Their requests, those that move anything; none and an error if one is bad. */
+static int make_several(const struct api_dataset *d, int num, const struct several *s,
+                        bool put, struct driver_request ***reqs, int64_t *n)
+{
+    *reqs = NULL;
+    *n = 0;
+    if (num < 0 || (num > 0 && (s->varids == NULL || s->bufs == NULL))) return NC_EINVAL;
+    if (num == 0) return NC_NOERR;
+    *reqs = base_malloc((size_t)num * sizeof(struct driver_request *));
+    int err = *reqs == NULL ? NC_ENOMEM : NC_NOERR;
+    for (int i = 0; i < num && err == NC_NOERR; i++) {
+        const struct api_access a = pick(s, i);
+        err = api_request_make(d, &a, put, &(*reqs)[*n]);
+        if (err == NC_NOERR && (*reqs)[*n] != NULL) ++*n;
+    }
+    if (err == NC_NOERR) return err;
+    api_requests_drop(*reqs, n);
+    *reqs = NULL;
+    return err;
+}
+
 static int access_several(int ncid, int num, const struct several *s, bool put)
 {
     struct api_dataset *d;
+    struct driver_request **reqs;
+    int64_t n;
     int err = api_find_data(ncid, put, s->how, &d);
     if (err == NC_NOERR && (s->how & API_COLL))
         err = api_same_call(d, put ? "an mput" : "an mget");
     if (err != NC_NOERR) return err;
-    if (num < 0 || (num > 0 && (s->varids == NULL || s->bufs == NULL))) err = NC_EINVAL;
-
-    struct driver_request **reqs = NULL;
-    int64_t n = 0;
-    if (err == NC_NOERR && num > 0) {
-        reqs = base_malloc((size_t)num * sizeof(struct driver_request *));
-        if (reqs == NULL) err = NC_ENOMEM;
-    }
-    for (int i = 0; i < num && err == NC_NOERR; i++) {
-        const struct api_access a = pick(s, i);
-        err = api_request_make(d, &a, put, &reqs[n]);
-        if (err == NC_NOERR && reqs[n] != NULL) n++;
-    }
-    if (err != NC_NOERR) {
-        api_requests_drop(reqs, &n);
-        reqs = NULL;
-        n = 0;
-    }
+    api_lock(d);
+    err = make_several(d, num, s, put, &reqs, &n);
     err = api_transfer(d, reqs, n, put, s->how, err);
+    api_unlock(d);
     base_free(reqs);
     return err;
 }

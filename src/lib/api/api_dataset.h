@@ -2,6 +2,7 @@
 #ifndef API_DATASET_H
 #define API_DATASET_H
 
+#include <pthread.h>
 #include <stdbool.h>
 
 #include "base_error.h"
@@ -20,6 +21,8 @@ struct api_dataset {
     int fill_mode;            /* of variables to come: NC_FILL or NC_NOFILL */
     struct cdf_header before; /* while redefining: the definitions as they were */
     struct api_queue *queue;  /* pending nonblocking requests; NULL: never any */
+    bool threads;             /* MPI allows them: the lock is needed */
+    pthread_mutex_t lock;     /* see api_lock */
 };
 
 /* Finds a dataset by its id. NC_EBADID. */
@@ -27,6 +30,22 @@ int api_find(int ncid, struct api_dataset **d);
 
 /* The same, and in define mode of a writable dataset: NC_EPERM, NC_ENOTINDEFINE. */
 int api_find_defining(int ncid, struct api_dataset **d);
+
+/* With MPI_THREAD_MULTIPLE threads may access the data of one dataset at the same time,
+ * post requests, wait for them and ask. What that changes is looked at with the lock
+ * held: number of records, queue, counters, and all that the drivers have. Who changes
+ * definitions or modes must be alone with the dataset. Held too by collective calls,
+ * which of one dataset only one thread can make at a time anyway. Without such threads
+ * there is nothing to lock. */
+static inline void api_lock(struct api_dataset *d)
+{
+    if (d->threads) pthread_mutex_lock(&d->lock);
+}
+
+static inline void api_unlock(struct api_dataset *d)
+{
+    if (d->threads) pthread_mutex_unlock(&d->lock);
+}
 
 /* Enters a dataset, which gets its id; takes it out again. NC_ENFILE, NC_ENOMEM. */
 int api_enter(struct api_dataset *d);

@@ -79,11 +79,19 @@ int ncmpi_inq_path(int ncid, int *pathlen, char *path)
     return NC_NOERR;
 }
 
+/* A counter, which other threads may be changing. */
+static void read_counter(struct api_dataset *d, const int64_t *counter, MPI_Offset *value)
+{
+    api_lock(d);
+    if (value != NULL) *value = *counter;
+    api_unlock(d);
+}
+
 int ncmpi_inq_put_size(int ncid, MPI_Offset *size)
 {
     struct api_dataset *d;
     int err = api_find(ncid, &d);
-    if (err == NC_NOERR && size != NULL) *size = d->ds.put_bytes;
+    if (err == NC_NOERR) read_counter(d, &d->ds.put_bytes, size);
     return err;
 }
 
@@ -91,7 +99,7 @@ int ncmpi_inq_get_size(int ncid, MPI_Offset *size)
 {
     struct api_dataset *d;
     int err = api_find(ncid, &d);
-    if (err == NC_NOERR && size != NULL) *size = d->ds.get_bytes;
+    if (err == NC_NOERR) read_counter(d, &d->ds.get_bytes, size);
     return err;
 }
 
@@ -103,9 +111,11 @@ int ncmpi_inq_file_info(int ncid, MPI_Info *info_used)
     if (info_used == NULL) return NC_EINVAL;
     int mpi = MPI_Info_create(info_used);
     if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "MPI_Info_create");
+    api_lock(d); /* counts are being changed by other threads */
     err = driver_inq_info(d->top, *info_used);
     if (err == NC_NOERR && d->ds.hints.statistics == BASE_ENABLE)
         err = driver_stats_info(&d->ds.stats, *info_used);
+    api_unlock(d);
     if (err != NC_NOERR) MPI_Info_free(info_used);
     return err;
 }

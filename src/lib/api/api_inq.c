@@ -39,6 +39,15 @@ int ncmpi_inq_unlimdim(int ncid, int *unlimdimidp)
 
 /* ---- dimensions ---- */
 
+/* The number of records, which other threads may be changing. */
+static int64_t records(struct api_dataset *d)
+{
+    api_lock(d);
+    int64_t n = d->ds.header.numrecs;
+    api_unlock(d);
+    return n;
+}
+
 int ncmpi_inq_dimid(int ncid, const char *name, int *idp)
 {
     struct api_dataset *d;
@@ -58,7 +67,7 @@ int ncmpi_inq_dim(int ncid, int dimid, char *name, MPI_Offset *lenp)
     const struct cdf_header *h = &d->ds.header;
     if (dimid < 0 || dimid >= h->ndims) return NC_EBADDIM;
     if (name != NULL) strcpy(name, h->dims[dimid].name);
-    if (lenp != NULL) *lenp = dimid == h->unlimited ? h->numrecs : h->dims[dimid].length;
+    if (lenp != NULL) *lenp = dimid == h->unlimited ? records(d) : h->dims[dimid].length;
     return NC_NOERR;
 }
 
@@ -156,7 +165,9 @@ static int sum_records(int ncid, struct cdf_header *now)
     struct api_dataset *d;
     int err = api_find(ncid, &d);
     if (err != NC_NOERR) return err;
+    api_lock(d);
     *now = d->ds.header; /* only to be read, but for the sums */
+    api_unlock(d);
     return d->defining ? cdf_sum_records(now) : NC_NOERR;
 }
 

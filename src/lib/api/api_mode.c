@@ -221,24 +221,31 @@ int ncmpi_end_indep_data(int ncid)
     return d->indep ? to_collective(d) : NC_NOERR;
 }
 
-int ncmpi_sync(int ncid)
+/* A collective call that the driver carries out, of a writable dataset if it writes. */
+static int pass_down(int ncid, const char *function, bool writes,
+                     int (*call)(struct driver *))
 {
     struct api_dataset *d;
-    int err = find_in_data_mode(ncid, "ncmpi_sync", &d);
-    return err != NC_NOERR ? err : driver_sync(d->top);
+    int err = find_in_data_mode(ncid, function, &d);
+    if (err != NC_NOERR) return err;
+    if (writes && !d->ds.writable) return NC_EPERM;
+    api_lock(d);
+    err = call(d->top);
+    api_unlock(d);
+    return err;
+}
+
+int ncmpi_sync(int ncid)
+{
+    return pass_down(ncid, "ncmpi_sync", false, driver_sync);
 }
 
 int ncmpi_sync_numrecs(int ncid)
 {
-    struct api_dataset *d;
-    int err = find_in_data_mode(ncid, "ncmpi_sync_numrecs", &d);
-    if (err != NC_NOERR) return err;
-    return d->ds.writable ? driver_sync_numrecs(d->top) : NC_EPERM;
+    return pass_down(ncid, "ncmpi_sync_numrecs", true, driver_sync_numrecs);
 }
 
 int ncmpi_flush(int ncid)
 {
-    struct api_dataset *d;
-    int err = find_in_data_mode(ncid, "ncmpi_flush", &d);
-    return err != NC_NOERR ? err : driver_flush(d->top);
+    return pass_down(ncid, "ncmpi_flush", false, driver_flush);
 }

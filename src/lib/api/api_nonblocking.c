@@ -57,8 +57,11 @@ static int post_one(int ncid, const struct api_access *a, bool put, int *id)
     struct driver_request *req = NULL;
     int err = find_dataset(ncid, put, &d);
     if (err != NC_NOERR) return err;
+    api_lock(d);
     err = api_request_make(d, a, put, &req);
-    return post(d, &req, req != NULL, put, id, a->how, err);
+    err = post(d, &req, req != NULL, put, id, a->how, err);
+    api_unlock(d);
+    return err;
 }
 
 int api_iput(int ncid, int varid, const MPI_Offset *start, const MPI_Offset *count,
@@ -88,8 +91,10 @@ static int post_many(int ncid, const struct api_access *a, int num,
     int64_t n;
     int err = find_dataset(ncid, put, &d);
     if (err != NC_NOERR) return err;
+    api_lock(d);
     err = api_requests_make(d, a, num, starts, counts, put, &reqs, &n);
     err = post(d, reqs, n, put, id, a->how, err);
+    api_unlock(d);
     base_free(reqs);
     return err;
 }
@@ -252,11 +257,13 @@ static int wait_for(int ncid, int num, int *ids, int *statuses, enum driver_mode
     if (err != NC_NOERR) return err;
 
     bool all = num < 0;
+    api_lock(d);
     int bad = select_requests(d, num, ids, &c), put = bad;
     if (d->ds.writable) put = transfer(d, &c, true, mode, bad);
     err = transfer(d, &c, false, mode, bad); /* whatever became of the puts */
     if (put != NC_NOERR) err = put;
     int first = end(d, &c, all ? NULL : ids, all ? NULL : statuses, false);
+    api_unlock(d);
     base_free(c.places);
     return err != NC_NOERR ? err : first;
 }
@@ -279,8 +286,10 @@ int ncmpi_cancel(int ncid, int num, int *reqs, int *statuses)
     int err = api_find(ncid, &d);
     if (err != NC_NOERR) return err;
     bool all = num < 0;
+    api_lock(d);
     err = select_requests(d, num, reqs, &c);
     if (err == NC_NOERR) err = end(d, &c, all ? NULL : reqs, all ? NULL : statuses, true);
+    api_unlock(d);
     base_free(c.places);
     return err;
 }

@@ -11,7 +11,7 @@
 #include "base_mpi.h"
 #include "pnetcdf.h"
 
-static int default_format = NC_FORMAT_CLASSIC;
+static _Atomic int default_format = NC_FORMAT_CLASSIC;
 
 int ncmpi_set_default_format(int format, int *old_formatp)
 {
@@ -120,6 +120,7 @@ static void release(struct api_dataset *d)
     api_queue_free(d->queue);
     cdf_free(&d->before);
     cdf_free(&d->ds.header);
+    pthread_mutex_destroy(&d->lock);
     base_free(d->ds.path);
     if (d->ds.info != MPI_INFO_NULL) MPI_Info_free(&d->ds.info);
     if (d->ds.comm != MPI_COMM_NULL) MPI_Comm_free(&d->ds.comm);
@@ -140,12 +141,13 @@ static int end(struct api_dataset *d, int err)
 static int new_dataset(MPI_Comm comm, struct api_dataset **out)
 {
     MPI_Comm own = MPI_COMM_NULL;
-    int rank = 0, nprocs = 0, missing = 0;
+    int rank = 0, nprocs = 0, level = MPI_THREAD_MULTIPLE, missing = 0;
     struct api_dataset *d = NULL;
     int mpi = MPI_Comm_dup(comm, &own);
     if (mpi == MPI_SUCCESS) mpi = MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
     if (mpi == MPI_SUCCESS) mpi = MPI_Comm_rank(own, &rank);
     if (mpi == MPI_SUCCESS) mpi = MPI_Comm_size(own, &nprocs);
+    if (mpi == MPI_SUCCESS) mpi = MPI_Query_thread(&level);
     if (mpi == MPI_SUCCESS) {
         d = base_calloc(1, sizeof *d);
         missing = d == NULL;
@@ -160,6 +162,8 @@ static int new_dataset(MPI_Comm comm, struct api_dataset **out)
     d->ds.comm = own;
     d->ds.rank = rank;
     d->ds.nprocs = nprocs;
+    d->threads = level == MPI_THREAD_MULTIPLE;
+    d->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     *out = d;
     return NC_NOERR;
 }

@@ -168,60 +168,80 @@ bool api_buffer_attached(const struct api_queue *q)
     return q != NULL && q->attached;
 }
 
+static int attach(struct api_dataset *d, int64_t size)
+{
+    struct api_queue *q = api_queue_of(d);
+    if (q == NULL) return NC_ENOMEM;
+    if (q->attached) return NC_EPREVATTACHBUF;
+    q->attached = true;
+    q->buffer_size = size;
+    return NC_NOERR;
+}
+
 int ncmpi_buffer_attach(int ncid, MPI_Offset bufsize)
 {
     struct api_dataset *d;
     int err = api_find(ncid, &d);
     if (err != NC_NOERR) return err;
     if (bufsize <= 0) return NC_ENULLBUF;
-    struct api_queue *q = api_queue_of(d);
-    if (q == NULL) return NC_ENOMEM;
-    if (q->attached) return NC_EPREVATTACHBUF;
-    q->attached = true;
-    q->buffer_size = bufsize;
-    return NC_NOERR;
+    api_lock(d);
+    err = attach(d, bufsize);
+    api_unlock(d);
+    return err;
 }
 
-static int find_buffer(int ncid, struct api_queue **q)
+static int detach(struct api_queue *q)
 {
-    struct api_dataset *d;
-    int err = api_find(ncid, &d);
-    if (err != NC_NOERR) return err;
-    *q = d->queue;
-    return api_buffer_attached(*q) ? NC_NOERR : NC_ENULLABUF;
-}
-
-int ncmpi_buffer_detach(int ncid)
-{
-    struct api_queue *q;
-    int err = find_buffer(ncid, &q);
-    if (err != NC_NOERR) return err;
+    if (!api_buffer_attached(q)) return NC_ENULLABUF;
     if (q->buffer_used > 0) return NC_EPENDINGBPUT;
     q->attached = false;
     q->buffer_size = 0;
     return NC_NOERR;
 }
 
+int ncmpi_buffer_detach(int ncid)
+{
+    struct api_dataset *d;
+    int err = api_find(ncid, &d);
+    if (err != NC_NOERR) return err;
+    api_lock(d);
+    err = detach(d->queue);
+    api_unlock(d);
+    return err;
+}
+
+/* How large the attached buffer is, and what of it is taken. */
+static int inquire(int ncid, MPI_Offset *size, MPI_Offset *usage)
+{
+    struct api_dataset *d;
+    int err = api_find(ncid, &d);
+    if (err != NC_NOERR) return err;
+    api_lock(d);
+    const struct api_queue *q = d->queue;
+    if (!api_buffer_attached(q)) err = NC_ENULLABUF;
+    if (err == NC_NOERR && size != NULL) *size = q->buffer_size;
+    if (err == NC_NOERR && usage != NULL) *usage = q->buffer_used;
+    api_unlock(d);
+    return err;
+}
+
 int ncmpi_inq_buffer_usage(int ncid, MPI_Offset *usage)
 {
-    struct api_queue *q;
-    int err = find_buffer(ncid, &q);
-    if (err == NC_NOERR && usage != NULL) *usage = q->buffer_used;
-    return err;
+    return inquire(ncid, NULL, usage);
 }
 
 int ncmpi_inq_buffer_size(int ncid, MPI_Offset *buf_size)
 {
-    struct api_queue *q;
-    int err = find_buffer(ncid, &q);
-    if (err == NC_NOERR && buf_size != NULL) *buf_size = q->buffer_size;
-    return err;
+    return inquire(ncid, buf_size, NULL);
 }
 
 int ncmpi_inq_nreqs(int ncid, int *nreqs)
 {
     struct api_dataset *d;
     int err = api_find(ncid, &d);
-    if (err == NC_NOERR && nreqs != NULL) *nreqs = api_queue_pending(d->queue);
+    if (err != NC_NOERR) return err;
+    api_lock(d);
+    if (nreqs != NULL) *nreqs = api_queue_pending(d->queue);
+    api_unlock(d);
     return err;
 }

@@ -74,12 +74,14 @@ static int access_raw(int ncid, int varid, MPI_Datatype filetype, const void *bu
     if (err == NC_NOERR && (how & API_COLL))
         err = api_same_access(d, put ? "a put" : "a get", varid);
     if (err != NC_NOERR) return err;
+    api_lock(d);
     if (api_var(d, varid) == NULL) err = NC_ENOTVAR;
     if (err == NC_NOERR && filetype != MPI_DATATYPE_NULL) {
         err = api_describe_buffer(buftype, bufcount, api_var(d, varid)->type, &b);
         if (err == NC_NOERR) err = make(d, varid, filetype, buf, &b, put, &file, &req);
     }
     err = api_transfer(d, &req, req != NULL, put, how, err);
+    api_unlock(d);
     region_free(b.mem);
     region_free(file);
     return err;

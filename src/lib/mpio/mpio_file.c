@@ -2,6 +2,7 @@
  * trusted everywhere. */
 #include "mpio_file.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #include "base_error.h"
@@ -26,6 +27,28 @@ static char *name_for_mpi(const char *path)
     }
 #endif
     return base_strdup(path);
+}
+
+/* ROMIO makes its lock when the lock is first wanted: threads that come at the same time
+ * then have two of it, and wait for ever (MPICH 4.0.2). So one thread makes a first call,
+ * local and in vain, before there can be others. */
+static void first_call(void)
+{
+    MPI_Errhandler users; /* an error must not end the program */
+    int level;
+    if (MPI_Query_thread(&level) != MPI_SUCCESS || level < MPI_THREAD_MULTIPLE) return;
+    if (MPI_File_get_errhandler(MPI_FILE_NULL, &users) != MPI_SUCCESS) return;
+    if (MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN) == MPI_SUCCESS) {
+        (void)MPI_File_delete("", MPI_INFO_NULL);
+        (void)MPI_File_set_errhandler(MPI_FILE_NULL, users);
+    }
+    MPI_Errhandler_free(&users);
+}
+
+static void before_any_call(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&once, first_call);
 }
 
 /* One handle. Agreed: a process that was refused knows why, and the others may only know
@@ -54,6 +77,7 @@ int mpio_file_open(struct mpio_file *f, struct driver_dataset *ds, int amode)
                             .bytes = MPI_FILE_NULL,
                             .view = MPI_FILE_NULL,
                             .no_indep = ds->hints.no_indep_rw != 0};
+    before_any_call();
     int err = open_handle(f, &f->bytes);
     /* The view handle must not ask for a new file again. */
     f->amode &= ~(MPI_MODE_CREATE | MPI_MODE_EXCL);
@@ -289,6 +313,7 @@ int mpio_file_delete(const char *path, MPI_Info info)
 {
     char *name = name_for_mpi(path);
     if (name == NULL) return NC_ENOMEM;
+    before_any_call();
     int err = base_mpi_error(MPI_File_delete(name, info), NC_EFILE, path);
     base_free(name);
     return err;
