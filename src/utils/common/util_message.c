@@ -5,6 +5,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+static bool is_mute;
+
+void util_mute(bool mute)
+{
+    is_mute = mute;
+}
+
+bool util_muted(void)
+{
+    return is_mute;
+}
+
 static char tame(char c)
 {
     return (unsigned char)c < ' ' || c == 0x7f ? '?' : c;
@@ -27,6 +39,7 @@ void util_message(const char *tool, const char *file, int64_t offset, const char
 {
     char reason[2048];
     va_list args;
+    if (is_mute) return;
     va_start(args, format);
     vsnprintf(reason, sizeof reason, format, args);
     va_end(args);

@@ -2,12 +2,18 @@
 #ifndef UTIL_MESSAGE_H
 #define UTIL_MESSAGE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* "TOOL: FILE: offset N: reason"; file NULL and offset -1 are left out. Bytes that
  * would break the line or steer a terminal are shown as '?'. */
 __attribute__((format(printf, 4, 5))) void
 util_message(const char *tool, const char *file, int64_t offset, const char *format, ...);
+
+/* From now on nothing is said, or it is again: for all but one of several processes, of
+ * what all of them meet. */
+void util_mute(bool mute);
+bool util_muted(void);
 
 /* Makes such bytes '?' in a text. */
 void util_tame(char *text);

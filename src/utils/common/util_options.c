@@ -82,6 +82,7 @@ static int answered(const struct util_tool *tool)
 
 static int print_help(const struct util_tool *tool)
 {
+    if (util_muted()) return UTIL_ANSWERED;
     printf("Usage: %s %s\n%s\n\n", tool->name, tool->synopsis, tool->about);
     int width = widest(tool->options);
     print_options(tool->options, width);
@@ -91,12 +92,14 @@ static int print_help(const struct util_tool *tool)
 
 static int print_version(const struct util_tool *tool)
 {
+    if (util_muted()) return UTIL_ANSWERED;
     printf("%s (PnetCDF) %s\n", tool->name, PACKAGE_VERSION);
     return answered(tool);
 }
 
 void util_usage(const struct util_tool *tool)
 {
+    if (util_muted()) return;
     fprintf(stderr, "Usage: %s %s\n'%s --help' tells more.\n", tool->name, tool->synopsis,
             tool->name);
 }

@@ -1,0 +1,157 @@
+/* The values, piece by piece; the pieces are dealt out to the processes in turn. */
+#include <string.h>
+
+#include "base_error.h"
+#include "base_mem.h"
+#include "diff.h"
+#include "util_message.h"
+
+enum { ROUND = 16 }; /* pieces of each process from one agreement to the next */
+
+struct work {
+    struct diff *d;
+    char *values[2];
+    int64_t *start, *count; /* of the piece */
+    int64_t pieces;         /* of all processes, so far */
+    int64_t bytes;          /* compared so far */
+    bool stop;
+    int status;
+};
+
+static int64_t length_of(const struct work *w, const struct cdf_var *v, int i)
+{
+    return i == 0 && v->is_record ? w->d->header[0]->numrecs : v->shape[i];
+}
+
+/* The dimension that is cut into pieces: all behind it fit one together. *inner is how
+ * many elements one step of it takes. */
+static int cut_dimension(const struct work *w, const struct cdf_var *v, int64_t most,
+                         int64_t *inner)
+{
+    int i = v->ndims - 1;
+    for (*inner = 1; i > 0 && *inner * length_of(w, v, i) <= most; i--)
+        *inner *= length_of(w, v, i);
+    return i;
+}
+
+/* The piece that starts at an element. */
+static void make_piece(const struct work *w, const struct cdf_var *v, int64_t element,
+                       int64_t total, int64_t most, struct diff_piece *p)
+{
+    int64_t inner;
+    int cut = cut_dimension(w, v, most, &inner);
+    *p = (struct diff_piece){element, 1, w->start, w->count};
+    if (v->ndims == 0) return;
+    int64_t steps = element / inner, length = length_of(w, v, cut);
+    int64_t left = cut == 0 ? (total - element) / inner : length - steps % length;
+    int64_t n = most / inner < left ? most / inner : left;
+    if (n < 1) n = 1;
+    p->n = n * inner;
+    for (int i = v->ndims - 1; i >= 0; i--) {
+        w->start[i] = i > cut ? 0 : steps % length_of(w, v, i);
+        w->count[i] = i > cut ? length_of(w, v, i) : i == cut ? n : 1;
+        if (i <= cut) steps /= length_of(w, v, i);
+    }
+}
+
+static void compare_piece(struct work *w, int i, const struct diff_piece *p)
+{
+    struct diff *d = w->d;
+    const struct diff_pair *pair = &d->pairs[i];
+    const struct cdf_var *v = &d->header[0]->vars[pair->varid[0]];
+    for (int s = 0; s < 2; s++)
+        if (d->read(d, s, pair->varid[s], p, w->values[s]) != 0) {
+            w->status = -1;
+            w->stop = true;
+            return;
+        }
+    diff_values(&d->results[i], v->type, &pair->tolerance, d->options.nan_differs,
+                w->values[0], w->values[1], p->n, p->first);
+    if (d->options.first_only && d->results[i].differing > 0) w->stop = true;
+}
+
+/* Have all processes come to a round's end? Then they see whether one wants to stop. */
+static bool over(struct work *w)
+{
+    struct diff *d = w->d;
+    if (d->agree == NULL) return w->stop;
+    if (!d->options.first_only || w->pieces % ((int64_t)d->nprocs * ROUND) != 0)
+        return false;
+    return d->agree(d, w->stop);
+}
+
+static int64_t bytes_to_compare(const struct diff *d)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < d->npairs; i++) {
+        const struct cdf_var *v = &d->header[0]->vars[d->pairs[i].varid[0]];
+        sum += d->pairs[i].total * cdf_type_size(v->type);
+    }
+    return sum;
+}
+
+/* Returns true if nothing else is to be compared. */
+static bool compare_variable(struct work *w, int i)
+{
+    struct diff *d = w->d;
+    const struct diff_pair *pair = &d->pairs[i];
+    const struct cdf_var *v = &d->header[0]->vars[pair->varid[0]];
+    const int64_t size = cdf_type_size(v->type), most = DIFF_PIECE / size;
+    struct diff_piece p;
+    if (pair->total == 0) return false;
+    if (d->enter != NULL && d->enter(d, pair) != 0) w->status = -1, w->stop = true;
+    for (int64_t at = 0; at < pair->total; at += p.n) {
+        make_piece(w, v, at, pair->total, most, &p);
+        if (w->pieces++ % d->nprocs == d->rank && !w->stop) compare_piece(w, i, &p);
+        w->bytes += p.n * size;
+        util_progress_at(&d->progress, w->bytes);
+        if (over(w)) return true;
+    }
+    return false;
+}
+
+static int allocate(struct work *w)
+{
+    int most = 1;
+    for (int i = 0; i < w->d->header[0]->nvars; i++)
+        if (w->d->header[0]->vars[i].ndims > most) most = w->d->header[0]->vars[i].ndims;
+    w->values[0] = base_malloc(DIFF_PIECE);
+    w->values[1] = base_malloc(DIFF_PIECE);
+    w->start = base_calloc((size_t)most, sizeof *w->start);
+    w->count = base_calloc((size_t)most, sizeof *w->count);
+    if (w->values[0] != NULL && w->values[1] != NULL && w->start != NULL &&
+        w->count != NULL)
+        return 0;
+    util_message(w->d->tool, NULL, -1, "%s", base_error_text(NC_ENOMEM));
+    return -1;
+}
+
+int diff_data(struct diff *d)
+{
+    struct work w = {.d = d};
+    w.status = allocate(&w);
+    w.stop = w.status != 0;
+    if (d->rank == 0) util_progress_start(&d->progress, d->tool, bytes_to_compare(d));
+    for (int i = 0; i < d->npairs; i++)
+        if (compare_variable(&w, i)) break;
+    util_progress_end(&d->progress);
+    base_free(w.values[0]);
+    base_free(w.values[1]);
+    base_free(w.start);
+    base_free(w.count);
+    return w.status;
+}
+
+void diff_merge(struct diff_result *to, const struct diff_result *from)
+{
+    to->compared += from->compared;
+    to->differing += from->differing;
+    if (from->first.element >= 0 &&
+        (to->first.element < 0 || from->first.element < to->first.element))
+        to->first = from->first;
+    if (from->largest.element < 0) return;
+    double a = to->largest.distance, b = from->largest.distance;
+    if (to->largest.element < 0 || b > a ||
+        (b == a && from->largest.element < to->largest.element))
+        to->largest = from->largest;
+}

@@ -1,0 +1,120 @@
+/* The command line of both tools. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "diff.h"
+#include "util_message.h"
+#include "util_options.h"
+
+enum { NAN_DIFFERS = 256 };
+
+static const struct util_option options[] = {
+    {'h', "header", NULL, "compare the header only"},
+    {'d', "data", NULL, "compare the data only"},
+    {'v', NULL, "VAR,...", "compare these variables only"},
+    {'t', NULL, "ABS[,REL]", "values this close to each other are the same"},
+    {'T', NULL, "VAR=ABS[,REL]", "likewise, for one variable; may be given often"},
+    {NAN_DIFFERS, "nan-differs", NULL, "NaN differs from NaN, too"},
+    {'1', "first", NULL, "stop at the first difference"},
+    {'b', "verbose", NULL, "tell of variables that are the same, too"},
+    {'q', "quiet", NULL, "say nothing, but by the exit status"},
+    {'j', "json", NULL, "write JSON"},
+    {0},
+};
+
+int diff_parse_tolerance(const char *text, struct diff_tolerance *t)
+{
+    char *end;
+    errno = 0;
+    t->absolute = strtod(text, &end);
+    t->relative = 0;
+    if (end == text || !(t->absolute >= 0)) return -1;
+    if (*end == ',') {
+        const char *second = end + 1;
+        t->relative = strtod(second, &end);
+        if (end == second || !(t->relative >= 0)) return -1;
+    }
+    return *end == '\0' ? 0 : -1;
+}
+
+static const char *own_tolerance(struct diff_options *o, const char *text)
+{
+    struct diff_tolerance t;
+    const char *sign = strrchr(text, '=');
+    if (sign == NULL || diff_parse_tolerance(sign + 1, &t) != 0)
+        return "-T: takes VAR=ABS or VAR=ABS,REL";
+    if (o->nown == DIFF_MOST_TOLERANCES) return "-T: too many of them";
+    o->own[o->nown++] = text;
+    return NULL;
+}
+
+/* NULL, or what is wrong. */
+static const char *apply(struct diff_options *o, int letter, const char *argument)
+{
+    switch (letter) {
+    case 'h':
+        o->header_only = true;
+        return NULL;
+    case 'd':
+        o->data_only = true;
+        return NULL;
+    case 'v':
+        o->variables = argument;
+        return NULL;
+    case 't':
+        return diff_parse_tolerance(argument, &o->tolerance) == 0
+                   ? NULL
+                   : "-t: takes ABS or ABS,REL, numbers from 0 on";
+    case 'T':
+        return own_tolerance(o, argument);
+    case NAN_DIFFERS:
+        o->nan_differs = true;
+        return NULL;
+    case '1':
+        o->first_only = true;
+        return NULL;
+    case 'b':
+        o->verbose = true;
+        return NULL;
+    case 'q':
+        o->quiet = true;
+        return NULL;
+    default:
+        o->json = true;
+        return NULL;
+    }
+}
+
+static const char *check(struct diff_options *o, int argc, char **argv)
+{
+    int first = util_first_operand();
+    if (first != argc - 2) return "which two files?";
+    o->path[0] = argv[first];
+    o->path[1] = argv[first + 1];
+    if (strcmp(o->path[0], o->path[1]) == 0) return "both names are the same file's";
+    if (o->header_only && o->data_only) return "-h and -d: nothing is left to compare";
+    return NULL;
+}
+
+int diff_parse(struct diff_options *o, const char *tool_name, int argc, char **argv)
+{
+    const struct util_tool tool = {
+        .name = tool_name,
+        .synopsis = "[-h|-d] [-v VAR,...] [-t ABS[,REL]] [-T VAR=ABS[,REL]] "
+                    "[--nan-differs] [-1] [-b|-q] [-j] FILE1 FILE2",
+        .about = "Compares two classic netCDF files by names: definitions and values.\n"
+                 "Status 0: the same, 1: different, 2: trouble.",
+        .options = options,
+    };
+    const char *argument, *wrong = NULL;
+    int letter;
+    while ((letter = util_next_option(&tool, argc, argv, &argument)) > 0 && wrong == NULL)
+        wrong = apply(o, letter, argument);
+    if (letter != UTIL_END && wrong == NULL) return letter;
+    if (wrong == NULL) wrong = check(o, argc, argv);
+    if (wrong == NULL) return 0;
+    util_message(tool_name, NULL, -1, "%s", wrong);
+    util_usage(&tool);
+    return UTIL_WRONG;
+}

@@ -1,0 +1,134 @@
+/* Values of all types against each other. */
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "conv.h"
+#include "diff.h"
+#include "util_number.h"
+
+enum { BLOCK = 4096 }; /* bytes that are compared as such at first */
+
+static bool is_real(int type)
+{
+    return type == NC_FLOAT || type == NC_DOUBLE;
+}
+
+static double real_of(int type, const union diff_value *v)
+{
+    return type == NC_FLOAT ? (double)v->f : v->d;
+}
+
+/* An integer of up to 64 bits as one of 128, so that differences are exact. */
+static __int128 integer_of(int type, const union diff_value *v)
+{
+    switch (type) {
+    case NC_BYTE:
+        return v->b;
+    case NC_CHAR:
+    case NC_UBYTE:
+        return v->ub;
+    case NC_SHORT:
+        return v->s;
+    case NC_USHORT:
+        return v->us;
+    case NC_INT:
+        return v->i;
+    case NC_UINT:
+        return v->ui;
+    case NC_INT64:
+        return v->i64;
+    default:
+        return v->u64;
+    }
+}
+
+/* How far two values are apart, and *size, the larger one's magnitude. NaN and what is
+ * not NaN, and infinities, are infinitely far from all else. */
+static double distance(int type, const union diff_value v[2], bool nan_differs,
+                       double *size)
+{
+    if (!is_real(type)) {
+        __int128 a = integer_of(type, &v[0]), b = integer_of(type, &v[1]);
+        double x = fabs((double)a), y = fabs((double)b);
+        *size = x > y ? x : y;
+        return (double)(a > b ? a - b : b - a);
+    }
+    double a = real_of(type, &v[0]), b = real_of(type, &v[1]);
+    *size = fabs(a) > fabs(b) ? fabs(a) : fabs(b);
+    if (isnan(a) && isnan(b)) return nan_differs ? (double)INFINITY : 0;
+    if (a == b) return 0;
+    double apart = fabs(a - b);
+    return isnan(apart) ? (double)INFINITY : apart;
+}
+
+static bool tolerated(const struct diff_tolerance *t, double apart, double size)
+{
+    if (apart == 0 || apart <= t->absolute) return true;
+    return isfinite(apart) && isfinite(size) && apart <= t->relative * size;
+}
+
+static void note(struct diff_result *r, const union diff_value v[2], double apart,
+                 int64_t element)
+{
+    struct diff_place place = {element, {v[0], v[1]}, apart};
+    r->differing++;
+    if (r->first.element < 0 || element < r->first.element) r->first = place;
+    if (r->largest.element < 0 || apart > r->largest.distance) r->largest = place;
+}
+
+void diff_values(struct diff_result *r, int type, const struct diff_tolerance *t,
+                 bool nan_differs, const void *a, const void *b, int64_t n,
+                 int64_t element)
+{
+    const size_t size = (size_t)cdf_type_size(type);
+    const int64_t block = BLOCK / (int64_t)size;
+    const bool look = nan_differs && is_real(type);
+    const char *x = a, *y = b;
+    r->compared += n;
+    for (int64_t from = 0; from < n; from += block) {
+        int64_t end = from + block < n ? from + block : n;
+        size_t at = (size_t)from * size;
+        if (!look && memcmp(x + at, y + at, (size_t)(end - from) * size) == 0) continue;
+        for (int64_t i = from; i < end; i++) {
+            union diff_value v[2];
+            double magnitude;
+            at = (size_t)i * size;
+            if (!look && memcmp(x + at, y + at, size) == 0) continue;
+            memcpy(&v[0], x + at, size);
+            memcpy(&v[1], y + at, size);
+            double apart = distance(type, v, nan_differs, &magnitude);
+            if (!tolerated(t, apart, magnitude)) note(r, v, apart, element + i);
+        }
+    }
+}
+
+void diff_value_load(union diff_value *v, int type, const void *external)
+{
+    *v = (union diff_value){0};
+    conv_get(v, (enum conv_type)conv_type_of(type), external, type, 1);
+}
+
+static void put_real(char *text, int type, const union diff_value *v)
+{
+    double value = real_of(type, v);
+    if (!isfinite(value))
+        strcpy(text, isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
+    else
+        *util_put_real(text, value, type == NC_FLOAT ? 9 : 17) = '\0';
+}
+
+void diff_value_text(char text[DIFF_TEXT], int type, const union diff_value *v)
+{
+    if (type == NC_CHAR && isprint(v->ub))
+        snprintf(text, DIFF_TEXT, "'%c'", v->ub);
+    else if (type == NC_CHAR)
+        snprintf(text, DIFF_TEXT, "'\\%03o'", v->ub);
+    else if (is_real(type))
+        put_real(text, type, v);
+    else if (type == NC_UINT64)
+        *util_put_uint(text, v->u64) = '\0';
+    else
+        *util_put_int(text, (int64_t)integer_of(type, v)) = '\0';
+}

@@ -1,0 +1,136 @@
+/* ncmpidiff: compares two classic netCDF files, in parallel. */
+#include <mpi.h>
+#include <stdlib.h>
+
+#include "base_mem.h"
+#include "diff.h"
+#include "ncmpidiff.h"
+#include "pnetcdf.h"
+#include "util_message.h"
+#include "util_options.h"
+
+struct sides {
+    int ncid[2];
+    struct cdf_header header[2];
+};
+
+static int complain(const char *path, int err)
+{
+    util_message(NCMPIDIFF_TOOL, path, -1, "%s", ncmpi_strerror(err));
+    return -1;
+}
+
+static int read_piece(struct diff *d, int side, int varid, const struct diff_piece *p,
+                      void *values)
+{
+    const struct sides *s = d->self;
+    int err = ncmpi_get_vara(s->ncid[side], varid, (const MPI_Offset *)p->start,
+                             (const MPI_Offset *)p->count, values, 0, MPI_DATATYPE_NULL);
+    if (err == NC_NOERR) return 0;
+    util_message(NCMPIDIFF_TOOL, d->options.path[side], -1, "variable '%s': %s",
+                 s->header[side].vars[varid].name, ncmpi_strerror(err));
+    return -1;
+}
+
+/* ---- what all know together ---- */
+
+static bool agree(struct diff *d, bool stop)
+{
+    int any = stop;
+    (void)d;
+    MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
+    return any != 0;
+}
+
+static void merge_results(void *from, void *to, int *n, MPI_Datatype *type)
+{
+    struct diff_result *a = to;
+    const struct diff_result *b = from;
+    (void)type;
+    for (int i = 0; i < *n; i++)
+        diff_merge(&a[i], &b[i]);
+}
+
+/* The first process gets the results of all, and all learn of trouble. */
+static int merge(struct diff *d, int status)
+{
+    MPI_Datatype type;
+    MPI_Op op;
+    int bad = status != 0;
+    MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
+    if (bad) return -1;
+    MPI_Type_contiguous((int)sizeof(struct diff_result), MPI_BYTE, &type);
+    MPI_Type_commit(&type);
+    MPI_Op_create(merge_results, 1, &op);
+    void *to = d->results;
+    MPI_Reduce(d->rank == 0 ? MPI_IN_PLACE : to, d->rank == 0 ? to : NULL, d->npairs,
+               type, op, 0, MPI_COMM_WORLD);
+    MPI_Op_free(&op);
+    MPI_Type_free(&type);
+    return 0;
+}
+
+/* ---- files ---- */
+
+static int open_side(struct sides *s, int side, const char *path)
+{
+    int err = ncmpi_open(MPI_COMM_WORLD, path, NC_NOWRITE, MPI_INFO_NULL, &s->ncid[side]);
+    if (err != NC_NOERR) return complain(path, err);
+    err = ncmpidiff_header(s->ncid[side], &s->header[side]);
+    if (err == NC_NOERR) err = ncmpi_begin_indep_data(s->ncid[side]);
+    if (err == NC_NOERR) return 0;
+    complain(path, err);
+    cdf_free(&s->header[side]);
+    ncmpi_close(s->ncid[side]);
+    return -1;
+}
+
+static void close_side(struct sides *s, int side)
+{
+    ncmpi_end_indep_data(s->ncid[side]);
+    ncmpi_close(s->ncid[side]);
+    cdf_free(&s->header[side]);
+}
+
+static int compare(const struct diff_options *o, int rank, int nprocs)
+{
+    static struct sides s;
+    struct diff d = {.tool = NCMPIDIFF_TOOL, .options = *o, .self = &s};
+    d.rank = rank;
+    d.nprocs = nprocs;
+    d.read = read_piece;
+    d.agree = agree;
+    util_mute(rank != 0);
+    int opened = 0;
+    while (opened < 2 && open_side(&s, opened, o->path[opened]) == 0)
+        opened++;
+    util_mute(false);
+    int status = DIFF_TROUBLE;
+    if (opened == 2) {
+        d.header[0] = &s.header[0];
+        d.header[1] = &s.header[1];
+        status = diff_run(&d, merge);
+    }
+    while (opened > 0)
+        close_side(&s, --opened);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static struct diff_options options;
+    int rank, nprocs;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &nprocs);
+    util_mute(rank != 0);
+    int status = diff_parse(&options, NCMPIDIFF_TOOL, argc, argv);
+    util_mute(false);
+    if (status == 0)
+        status = compare(&options, rank, nprocs);
+    else
+        status = status == UTIL_ANSWERED ? DIFF_SAME : DIFF_TROUBLE;
+    MPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    MPI_Finalize();
+    return status;
+}

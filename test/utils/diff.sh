@@ -1,0 +1,149 @@
+#!/bin/bash
+# cdfdiff and ncmpidiff: what differs is found and told, by one process and by several.
+. "${srcdir:-.}/test/utils/tool_lib.sh"
+. "$here/test/support/launch.sh"
+trap 'launch_kill; rm -rf "$work"' EXIT
+cdfdiff=$PWD/cdfdiff
+usual "$cdfdiff" 2
+need ncgen
+
+# make NAME [SED-SCRIPT]
+make_file() {
+    sed -e "${2-}" >"$work/$1.cdl" <<'END'
+netcdf t {
+dimensions: t = UNLIMITED ; x = 3 ; y = 2 ; e = 1 ;
+variables:
+ double a(x, y) ; a:u = "m" ; a:n = 1, 2 ;
+ float f(t, x) ; char c(y) ; int s ; short z(t) ; byte b(e) ;
+ :title = "A" ;
+data:
+ a = 1, 2, 3, 4, 5, NaN ; f = 1, 2, 3, 4, 5, 6 ; c = "ab" ; s = 7 ; z = 1, 2 ; b = -1 ;
+}
+END
+    ncgen -k "${3-classic}" -o "$work/$1.nc" "$work/$1.cdl"
+}
+make_file one && make_file five '' cdf5 || exit 1
+
+# in_parallel ARGUMENT...: ncmpidiff on 3 processes; and its status.
+in_parallel() { launch 3 "$PWD/ncmpidiff" "$@"; }
+serial() {
+    status "$@" && mv "$work/out" "$work/serial"
+}
+both() {
+    local want=$1
+    shift
+    serial "$want" "$cdfdiff" "$@" &&
+        status "$want" in_parallel "$@" && diff "$work/serial" "$work/out"
+}
+# tells LINE OPTION... FILE: compared with the first file, this is a line of what is told.
+tells() {
+    local line=$1
+    shift
+    serial 1 "$cdfdiff" "$@" && grep -qxF -e "$line" "$work/serial" || { cat "$work/serial"; return 1; }
+}
+a=$work/one.nc b=$work/other.nc
+check "the same in another format" both 0 "$a" "$work/five.nc"
+check "-b tells of what is the same" eval \
+    'both 0 -b "$a" "$work/five.nc"; grep -qx "variable z: 0 of 2 values differ" "$work/serial"'
+make_file other 's/4, 5, NaN/4.5, 9, NaN/'
+check "values: by several processes, too" both 1 "$a" "$b"
+check "values: how many" tells 'variable a: 2 of 6 values differ' "$a" "$b"
+check "values: the first" tells '    first at (1, 1): 4, 4.5, 0.5 apart' "$a" "$b"
+check "values: the largest" tells '    largest at (2, 0): 5, 9, 4 apart' "$a" "$b"
+check "-h: values do not count" serial 0 "$cdfdiff" -h "$a" "$b"
+check "-v: others do not count" serial 0 "$cdfdiff" -v 's,f' "$a" "$b"
+check "-t: absolute" tells 'variable a: 1 of 6 values differ' -t 0.5 "$a" "$b"
+check "-t: relative" tells 'variable a: 1 of 6 values differ' -t 0,0.12 "$a" "$b"
+check "-t: all" serial 0 "$cdfdiff" -t 4 "$a" "$b"
+check "-T: one variable's own" serial 0 "$cdfdiff" -t 0 -T s=0 -T a=4 "$a" "$b"
+check "-T: not another's" serial 1 "$cdfdiff" -T f=4 "$a" "$b"
+check "--nan-differs" tells 'variable a: 3 of 6 values differ' --nan-differs "$a" "$b"
+check "-q says nothing" eval 'serial 1 "$cdfdiff" -q "$a" "$b"; ! [ -s "$work/serial" ]'
+check "-1: one is enough" both 1 -1 "$a" "$b"
+
+# differs LINE SED-SCRIPT OPTION...
+differs() {
+    local line=$1 script=$2
+    shift 2
+    make_file other "$script" && tells "$line" "$@" "$a" "$b"
+}
+check "scalar" differs 'variable s: 1 of 1 values differ' 's/s = 7/s = 8/'
+check "text" differs "    first at (1): 'b', 'c', 1 apart" 's/"ab"/"ac"/'
+check "attribute" differs 'attribute a:u is "m", "km"' 's/"m"/"km"/'
+check "numeric attribute" differs 'attribute a:n is int 1 2, int 1 3' 's/1, 2 ;$/1, 3 ;/; s/n = 1, 2/n = 1, 3/'
+check "global attribute" differs 'attribute :title is in the first file only' 's/:title.*//'
+check "type" differs 'variable z is of type short, int' 's/short z/int z/'
+check "type, of data" differs 'variable z: types or shapes differ, values were not compared' \
+    's/short z/int z/' -d
+check "a variable in one file" differs 'variable b is in the first file only' 's/byte b(e) ;//; s/b = -1 ;//'
+check "length" differs 'dimension e has length 1, 2' 's/e = 1/e = 2/; s/b = -1/b = -1, 2/'
+check "unlimited or not" differs 'dimension t is unlimited, fixed' 's/t = UNLIMITED/t = 2/'
+check "number of records" differs 'dimension t has length 2, 3' 's/z = 1, 2/z = 1, 2, 3/'
+check "records that both have" differs 'variable z: 1 of 2 values differ' 's/z = 1, 2/z = 1, 4, 3/'
+check "order of dimensions" differs 'variable a has dimensions (x, y), (y, x)' 's/a(x, y)/a(y, x)/'
+check "no records" eval 'make_file none "s/f = 1, 2, 3, 4, 5, 6 ;//; s/z = 1, 2 ;//" &&
+    make_file empty "s/f = 1, 2, 3, 4, 5, 6 ;//; s/z = 1, 2 ;//" && serial 0 "$cdfdiff" "$work/none.nc" "$work/empty.nc"'
+reordered() {
+    make_file other 's/t = UNLIMITED ; x = 3 ; y = 2/y = 2 ; t = UNLIMITED ; x = 3/; s/int s ;//; s/byte/int s ; byte/'
+    serial 0 "$cdfdiff" "$a" "$b"
+}
+check "dimensions and variables in another order" reordered
+
+# Pieces of a variable larger than one piece, of many dimensions, by several processes.
+large() {
+    local text
+    text='netcdf l { dimensions: t = UNLIMITED ; x = 700 ; y = 1100 ; variables: double d(x, y) ;
+        int r(t, x) ; byte o(t) ; data: r = 1 ; }'
+    echo "$text" | sed 's/r = 1 ;/r = 1 ; o = 0, 0, 0, 0, 0, 0, 0, 0, 0 ;/' >"$work/l.cdl"
+    ncgen -k nc6 -o "$work/l.nc" "$work/l.cdl" && cp "$work/l.nc" "$work/m.nc" || return
+    both 0 "$work/l.nc" "$work/m.nc" || return
+    local start
+    start=$("$PWD/ncoffsets" -v d "$work/m.nc" | awk '$NF == "y)" {print $1}')
+    printf '\x40' | dd of="$work/m.nc" bs=1 seek=$((start + 8 * (650 * 1100 + 3))) conv=notrunc 2>/dev/null
+    both 1 "$work/l.nc" "$work/m.nc" && grep -qF 'first at (650, 3)' "$work/serial"
+}
+check "a large variable" large
+random_same() {
+    local seed
+    for seed in 3 4 5; do
+        "$random" 5 $seed "$work/r.nc" && cp "$work/r.nc" "$work/r2.nc" &&
+            status 0 "$cdfdiff" "$work/r.nc" "$work/r2.nc" || return
+    done
+    both 0 "$work/r.nc" "$work/r2.nc"
+}
+check "random files are the same as their copies" random_same
+
+check "one name twice" status 2 "$cdfdiff" "$a" "$a"
+check "a bad tolerance" status 2 "$cdfdiff" -t -1 "$a" "$b"
+check "no such variable" refused 2 "no variable has the name 'q'" "$cdfdiff" -v q "$a" "$b"
+twins() { refused 2 'same name' "$cdfdiff" "$here/test/fuzz/corpus/bad-cdf1-twins" "$a"; }
+check "two objects of one name" twins
+truncated() {
+    local size
+    size=$(stat -c %s "$a")
+    head -c $((size - 4)) "$a" >"$work/short.nc"
+    refused 2 "offset $((size - 4)): .*ends before" "$cdfdiff" "$a" "$work/short.nc"
+}
+check "a file that is too short" truncated
+missing() { status 2 in_parallel "$a" "$work/missing.nc" && grep -q 'There is no such file' "$work/err"; }
+check "missing file, in parallel" missing
+corpus() {
+    local file status
+    for file in "$here"/test/fuzz/corpus/bad-*; do
+        status=0
+        "$cdfdiff" "$a" "$file" >"$work/out" 2>"$work/err" || status=$?
+        case $file in *streaming) [ $status = 1 ] && continue ;; *far-start|*overlap) continue ;; esac
+        [ $status = 2 ] && [ "$(wc -l <"$work/err")" = 1 ] && ! [ -s "$work/out" ] ||
+            { echo "$file: status $status"; cat "$work/err"; return 1; }
+    done
+}
+check "hostile headers" corpus
+if [ -w /dev/full ]; then
+    check "full disk" refused 2 'standard output: No space' bash -c '"$@" >/dev/full' - "$cdfdiff" -b "$a" "$work/five.nc"
+fi
+json() { "$cdfdiff" -j "$a" "$b" | python3 -c '
+import json, sys
+d = json.load(sys.stdin)
+sys.exit(not (len(d["variables"]) == 6 and len(d["files"]) == 2))'; }
+if command -v python3 >/dev/null; then check "JSON" json; else skip "JSON" "no python3"; fi
+finish
