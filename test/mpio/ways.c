@@ -13,6 +13,7 @@ static const struct {
 } ways[] = {{"nc_transfer", "auto"},
             {"nc_transfer", "direct"},
             {"nc_transfer", "view"},
+            {"nc_transfer", "node"},
             {"romio_no_indep_rw", "true"}};
 enum { NWAYS = sizeof ways / sizeof ways[0] };
 
@@ -22,6 +23,7 @@ static MPI_Info info_for(int way)
     MPI_Info_create(&info);
     MPI_Info_set(info, ways[way].key, ways[way].value);
     MPI_Info_set(info, "nc_ibuf_size", check_random(2) ? "300" : "16777216");
+    MPI_Info_set(info, "nc_node_share_size", check_random(2) ? "100" : "1048576");
     return info;
 }
 

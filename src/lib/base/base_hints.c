@@ -22,6 +22,7 @@ static const struct word choice[] = {
 static const struct word truth[] = {{"true", 1}, {"false", 0}, {NULL, 0}};
 static const struct word transfers[] = {{"auto", BASE_TRANSFER_AUTO},
                                         {"direct", BASE_TRANSFER_DIRECT},
+                                        {"node", BASE_TRANSFER_NODE},
                                         {"view", BASE_TRANSFER_VIEW},
                                         {NULL, 0}};
 static const struct word reports[] = {{"0", BASE_REPORT_NONE},
@@ -58,6 +59,7 @@ static const struct hint {
     {"nc_transfer", AT(transfer), BASE_TRANSFER_AUTO, 0, transfers, true},
     {"nc_statistics", AT(statistics), BASE_DISABLE, 0, choice, false},
     {"nc_report", AT(report), BASE_REPORT_NONE, 0, reports, false},
+    {"nc_node_share_size", AT(node_share), 1048576, 1, NULL, true},
     {"romio_no_indep_rw", AT(no_indep_rw), 0, 0, truth, false},
     {"nc_driver", AT(bad_driver), 0, 0, drivers, false},
 };

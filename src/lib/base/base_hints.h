@@ -9,7 +9,12 @@
 #include <stdint.h>
 
 enum base_choice { BASE_DISABLE, BASE_ENABLE, BASE_AUTO };
-enum base_transfer { BASE_TRANSFER_AUTO, BASE_TRANSFER_DIRECT, BASE_TRANSFER_VIEW };
+enum base_transfer {
+    BASE_TRANSFER_AUTO,
+    BASE_TRANSFER_DIRECT,
+    BASE_TRANSFER_NODE,
+    BASE_TRANSFER_VIEW
+};
 enum base_report { BASE_REPORT_NONE, BASE_REPORT_STDERR, BASE_REPORT_FILE };
 
 /* The library's own hints, plain values only: process 0's hold for all, so they
@@ -26,6 +31,7 @@ struct base_hints {
     int64_t num_subfiles;
     int64_t subfiling;   /* enum base_choice */
     int64_t transfer;    /* enum base_transfer */
+    int64_t node_share;  /* of a block in shared memory, for each process */
     int64_t statistics;  /* enum base_choice: told by ncmpi_inq_file_info */
     int64_t report;      /* enum base_report: at close */
     int64_t no_indep_rw; /* the MPI-IO hint romio_no_indep_rw, true or false */

@@ -4,6 +4,7 @@
 
 #include "driver.h"
 #include "mpio_file.h"
+#include "mpio_window.h"
 
 struct mpio {
     struct driver base;
@@ -12,7 +13,8 @@ struct mpio {
     bool defined;            /* an enddef has completed: close gives the file its size */
     int64_t numrecs_in_file; /* what the header in the file says */
     int64_t known_size;      /* the file has at least this many bytes, all know */
-    unsigned char *staging;  /* kept between calls */
+    struct mpio_window window; /* of the processes that share memory */
+    unsigned char *staging;    /* kept between calls */
     size_t staging_size;
 };
 

@@ -77,6 +77,7 @@ int mpio_reserve(struct mpio *m, size_t size)
 
 static void release(struct mpio *m)
 {
+    mpio_window_free(&m->window);
     base_free(m->staging);
     base_free(m);
 }

@@ -7,9 +7,9 @@
 void mpio_stream_free(struct mpio_stream *s)
 {
     region_cursor_free(s->file_cursor);
-    region_cursor_free(s->memory_cursor);
+    mpio_values_end(&s->values);
     region_free(s->region);
-    s->file_cursor = s->memory_cursor = NULL;
+    s->file_cursor = NULL;
     s->region = NULL;
 }
 
@@ -112,7 +112,7 @@ static int give_memory(struct mpio_stream *s, struct mpio_tile *t)
 {
     if (in_place(s, t)) {
         const struct driver_request *r = s->reqs[t->segments[0].request];
-        int64_t done = s->memory_request == t->segments[0].request ? s->memory_done : 0;
+        int64_t done = s->values.req == r ? s->values.done : 0;
         t->bytes = (unsigned char *)r->buf + done * conv_size(r->type);
         return NC_NOERR;
     }
@@ -142,101 +142,25 @@ int mpio_stream_settle(struct mpio_stream *s, struct mpio_tile *t)
 
 /* ---- the memory side ---- */
 
-enum { SCRATCH = 32768 }; /* gathered values between memory and conversion */
-
-/* A conversion between one segment and its request's buffer. */
-struct job {
-    const struct driver_request *req;
-    struct region_cursor *cursor; /* NULL: contiguous from buf */
-    unsigned char *buf;
-    unsigned char *external;
-    int64_t n;
-    int xtype, xsize;
-    unsigned char fill[8];
-};
-
-static int put_scattered(const struct job *j)
-{
-    unsigned char scratch[SCRATCH];
-    int64_t size = conv_size(j->req->type), step = SCRATCH / size;
-    int result = NC_NOERR;
-    for (int64_t at = 0; at < j->n; at += step) {
-        int64_t n = j->n - at < step ? j->n - at : step;
-        region_gather(j->cursor, j->req->buf, scratch, (size_t)(n * size));
-        int err = conv_put(j->external + at * j->xsize, j->xtype, scratch, j->req->type,
-                           (size_t)n, j->fill);
-        if (err != NC_NOERR) result = err;
-    }
-    return result;
-}
-
-static int get_scattered(const struct job *j)
-{
-    unsigned char scratch[SCRATCH];
-    int64_t size = conv_size(j->req->type), step = SCRATCH / size;
-    int result = NC_NOERR;
-    for (int64_t at = 0; at < j->n; at += step) {
-        int64_t n = j->n - at < step ? j->n - at : step;
-        int err = conv_get(scratch, j->req->type, j->external + at * j->xsize, j->xtype,
-                           (size_t)n);
-        if (err != NC_NOERR) result = err;
-        region_scatter(j->cursor, j->req->buf, scratch, (size_t)(n * size));
-    }
-    return result;
-}
-
-static int run(const struct job *j, bool put)
-{
-    if (put && j->req->buf == NULL) {
-        conv_fill(j->external, j->fill, j->xsize, (size_t)j->n);
-        return NC_NOERR;
-    }
-    if (j->cursor != NULL) return put ? put_scattered(j) : get_scattered(j);
-    if (put)
-        return conv_put(j->external, j->xtype, j->buf, j->req->type, (size_t)j->n,
-                        j->fill);
-    return conv_get(j->buf, j->req->type, j->external, j->xtype, (size_t)j->n);
-}
-
-/* The cursor in the request's memory, at the values that come next. */
+/* The values of the segment's request, those that come next. */
 static int follow(struct mpio_stream *s, const struct mpio_segment *seg)
 {
-    if (s->memory_request != seg->request) {
-        region_cursor_free(s->memory_cursor);
-        s->memory_cursor = NULL;
-        s->memory_request = seg->request;
-        s->memory_done = 0;
-    }
-    const struct driver_request *r = s->reqs[seg->request];
-    if (r->mem == NULL || s->memory_cursor != NULL) return NC_NOERR;
-    s->memory_cursor = region_cursor_new(r->mem);
-    return s->memory_cursor == NULL ? NC_ENOMEM : NC_NOERR;
+    if (s->values.req == s->reqs[seg->request]) return NC_NOERR;
+    mpio_values_end(&s->values);
+    int err = mpio_values_begin(&s->values, &s->m->base.ds->header, s->reqs[seg->request],
+                                s->put);
+    if (err != NC_NOERR) s->values.req = NULL;
+    return err;
 }
 
 static int run_segment(struct mpio_stream *s, struct mpio_tile *t,
                        const struct mpio_segment *seg)
 {
-    struct driver_request *r = s->reqs[seg->request];
-    const struct cdf_header *h = &s->m->base.ds->header;
-    int type = h->vars[r->varid].type;
     int err = follow(s, seg);
     if (err != NC_NOERR) return err;
-
-    struct job j = {.req = r,
-                    .cursor = s->memory_cursor,
-                    .external = t->bytes + seg->pos,
-                    .n = seg->nelems,
-                    .xtype = conv_effective_type(h->format, type, r->type),
-                    .xsize = cdf_type_size(type)};
-    if (r->buf != NULL)
-        j.buf = (unsigned char *)r->buf + s->memory_done * conv_size(r->type);
-    /* A value of the variable's own type is never out of range. */
-    if (s->put && (r->buf == NULL || conv_type_of(type) != (int)r->type))
-        cdf_fill_value(h, r->varid, j.fill);
-    err = j.external == j.buf ? NC_NOERR : run(&j, s->put);
-    s->memory_done += seg->nelems;
-    if (r->status == NC_NOERR) r->status = err;
-    return err;
+    unsigned char *external = t->bytes + seg->pos;
+    return s->put ? mpio_values_put(&s->values, external, seg->nelems)
+                  : mpio_values_get(&s->values, external, seg->nelems);
 }
 
 /* The first error, but what stops the transfer before what is out of range. */

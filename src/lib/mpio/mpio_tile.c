@@ -73,18 +73,6 @@ static int64_t group(const struct mpio_tile *t, int64_t i)
     return n;
 }
 
-int64_t mpio_tile_read_cost(const struct mpio_tile *t)
-{
-    int64_t cost = 0;
-    for (int64_t i = 0, n; i < t->npieces; i += n) {
-        const struct mpio_piece *p = &t->pieces[i], *last;
-        n = group(t, i);
-        last = p + n - 1;
-        cost += GAP + last->offset + last->length - p->offset;
-    }
-    return cost;
-}
-
 static int read_group(struct mpio *m, const struct mpio_tile *t, int64_t i, int64_t n,
                       unsigned char *sieve)
 {

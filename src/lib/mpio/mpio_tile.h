@@ -4,6 +4,7 @@
 #define MPIO_TILE_H
 
 #include "mpio.h"
+#include "mpio_values.h"
 
 /* length bytes at `offset` in the file, at `pos` in the tile's memory. */
 struct mpio_piece {
@@ -56,10 +57,6 @@ enum mpio_way {
 int mpio_tile_write(struct mpio *m, const struct mpio_tile *t, enum mpio_way way);
 int mpio_tile_read(struct mpio *m, const struct mpio_tile *t, enum mpio_way way);
 
-/* What reading the (sorted) tile direct costs, in bytes: those read, and for each call
- * what could be read in its time. */
-int64_t mpio_tile_read_cost(const struct mpio_tile *t);
-
 /* Requests on their way to or from tiles. The file side runs ahead of the memory side. */
 struct mpio_stream {
     struct mpio *m;
@@ -72,9 +69,7 @@ struct mpio_stream {
     int64_t shift;         /* of the region's offsets */
     struct region_cursor *file_cursor;
 
-    int64_t memory_request; /* whose values come next */
-    int64_t memory_done;    /* elements of it */
-    struct region_cursor *memory_cursor;
+    struct mpio_values values; /* of the request whose values come next */
 };
 
 void mpio_stream_free(struct mpio_stream *s);

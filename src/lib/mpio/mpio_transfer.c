@@ -1,14 +1,13 @@
 /* Puts and gets: requests through tiles, alone or all processes together. */
 #include "base_error.h"
 #include "base_mem.h"
+#include "mpio_node.h"
 #include "mpio_tile.h"
 
 enum {
     DIRECT_BYTES = 1 << 20, /* a tile that stays in the cache on its way to the file */
     VIEW_BYTES = 1 << 30,   /* as many as MPI's counts are to be trusted with */
-    MAX_PIECES = 1 << 16,
-    DIRECT_LENGTH = 512, /* runs at least this long are cheaper written alone */
-    DIRECT_WASTE = 32    /* bytes read alone for each that is asked for, at most */
+    MAX_PIECES = 1 << 16
 };
 
 /* One transfer: what comes in, how it goes, what came of it. */
@@ -135,19 +134,7 @@ static int64_t records_after(const struct mpio *m, struct driver_request *const 
     return numrecs;
 }
 
-/* ---- the choice of way ---- */
-
-/* Does this process want the tile to go through a view? Alone, short runs are dear to
- * write; reading takes the gaps between them along, which pays while they are small. */
-static bool wants_view(struct transfer *x)
-{
-    const struct mpio_tile *t = &x->tile;
-    int64_t asked = x->m->base.ds->hints.transfer;
-    if (t->npieces == 0 || asked == BASE_TRANSFER_DIRECT) return false;
-    if (asked == BASE_TRANSFER_VIEW) return true;
-    if (x->stream.put) return t->used / t->npieces < DIRECT_LENGTH;
-    return mpio_tile_read_cost(t) > DIRECT_WASTE * t->used;
-}
+/* ---- through views ---- */
 
 /* Where the tile ends in the file. */
 static int64_t end_of(const struct mpio_tile *t)
@@ -159,8 +146,6 @@ static int64_t end_of(const struct mpio_tile *t)
     return high;
 }
 
-/* ---- collective ---- */
-
 /* What the processes tell each other before a tile: the maximum of each. */
 enum { RECORDS, VIEW, HIGH, MORE, NVALUES };
 
@@ -169,7 +154,7 @@ static void agree(struct transfer *x, int64_t *all, bool first)
 {
     struct driver_dataset *ds = x->m->base.ds;
     int failed = NC_NOERR;
-    all[VIEW] = wants_view(x);
+    all[VIEW] = x->tile.npieces > 0;
     all[HIGH] = end_of(&x->tile);
     all[MORE] = !mpio_stream_ended(&x->stream);
     driver_agree(ds, x->error, first ? &failed : NULL, all, NVALUES);
@@ -210,17 +195,16 @@ static bool choose_view(struct transfer *x, const int64_t *all)
     return true;
 }
 
-/* Tiles of a collective transfer. One agreement says how: if nobody wants a view, the
- * rest goes without another; else there is one for each tile. */
-static void move_together(struct transfer *x, int64_t numrecs)
+/* Tiles of a collective transfer, each with an agreement. If nobody has anything left, or
+ * where no view may be had, the rest goes direct. */
+static void move_through_views(struct transfer *x, int64_t numrecs)
 {
     struct driver_stats *stats = &x->m->base.ds->stats;
     int64_t staging = x->m->base.ds->hints.ibuf_size;
     int64_t all[NVALUES] = {[RECORDS] = numrecs};
     bool first = true;
     do {
-        plan(x, DIRECT_BYTES);
-        if (wants_view(x)) plan(x, staging < VIEW_BYTES ? staging : VIEW_BYTES);
+        plan(x, staging < VIEW_BYTES ? staging : VIEW_BYTES);
         agree(x, all, first);
         bool view = choose_view(x, all);
         if (first) ++*(view ? &stats->calls_view : &stats->calls_direct);
@@ -233,12 +217,80 @@ static void move_together(struct transfer *x, int64_t numrecs)
     } while (all[MORE]);
 }
 
+/* ---- direct, or with the others of the node ---- */
+
+/* Is it better for this process that all go together? Where pieces are short and many,
+ * and not so far apart that blocks of the file would be nearly empty. */
+static bool wants_node(const struct transfer *x, const struct mpio_survey *s)
+{
+    enum { MANY = 32, SHORT = 4096, APART = 16384 };
+    int64_t asked = x->m->base.ds->hints.transfer;
+    if (asked != BASE_TRANSFER_AUTO) return asked == BASE_TRANSFER_NODE && s->bytes > 0;
+    return s->pieces >= MANY && s->bytes / s->pieces < SHORT &&
+           (s->high - s->low) / s->pieces < APART;
+}
+
+/* The requests through blocks of the file, all processes together. */
+static void move_in_node(struct transfer *x, const struct mpio_survey *s,
+                         const struct mpio_reach *reach)
+{
+    struct mpio *m = x->m;
+    struct driver_stats *stats = &m->base.ds->stats;
+    const struct mpio_stream *all = &x->stream;
+    struct mpio_walk walk = {
+        .m = m, .put = all->put, .log2_block = __builtin_ctzll((uint64_t)m->window.size)};
+    int io, err = mpio_walk_begin(&walk, all->reqs, mpio_stream_ended(all) ? 0 : all->n);
+    if (err != NC_NOERR) mpio_walk_end(&walk); /* still takes part */
+    int moved = mpio_node_move(m, &walk, reach, &io);
+    if (err == NC_NOERR) err = moved;
+    if (err == NC_NOERR || err == NC_ERANGE) err = io != NC_NOERR ? io : err;
+    mpio_walk_end(&walk);
+
+    stats->runs += s->pieces;
+    stats->copied_bytes += s->bytes;
+    *(all->put ? &stats->put_bytes : &stats->get_bytes) += s->bytes;
+    for (int64_t i = 0; err != NC_NOERR && err != NC_ERANGE && i < all->n; i++)
+        if (all->reqs[i]->status == NC_NOERR) all->reqs[i]->status = err;
+    note(x, err);
+}
+
+/* One agreement says how. */
+static void move_by_choice(struct transfer *x, int64_t numrecs)
+{
+    enum { NODE = 1, UNFIT, BEFORE, BEHIND, COARSE, NCHOICE };
+    struct driver_dataset *ds = x->m->base.ds;
+    struct mpio_survey s;
+    int failed = NC_NOERR;
+    int err = mpio_survey(x->m, x->stream.reqs, x->stream.n, &s);
+    if (err != NC_NOERR) give_up(x, err);
+    int64_t all[NCHOICE] = {numrecs, wants_node(x, &s), !s.fits, -s.low,
+                            s.high,  -s.shift};
+    driver_agree(ds, x->error, &failed, all, NCHOICE);
+    note(x, failed);
+    if (x->stream.put) ds->header.numrecs = all[RECORDS];
+
+    if (all[NODE] && !all[UNFIT] && mpio_window_ready(&x->m->window, ds)) {
+        ds->stats.calls_node++;
+        move_in_node(x, &s,
+                     &(struct mpio_reach){.low = -all[BEFORE],
+                                          .high = all[BEHIND],
+                                          .shift = (int)-all[COARSE]});
+        return;
+    }
+    ds->stats.calls_direct++;
+    plan(x, DIRECT_BYTES);
+    move_alone(x);
+}
+
 /* ---- both ---- */
 
 static void move_collective(struct transfer *x, int64_t numrecs)
 {
     struct driver_dataset *ds = x->m->base.ds;
-    move_together(x, numrecs);
+    if (x->m->file.no_indep || ds->hints.transfer == BASE_TRANSFER_VIEW)
+        move_through_views(x, numrecs);
+    else
+        move_by_choice(x, numrecs);
     if (x->stream.put) {
         int err = mpio_write_numrecs(x->m);
         note(x, err);

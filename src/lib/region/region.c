@@ -467,3 +467,35 @@ int64_t region_runs(const struct region *r)
         runs *= r->loops[k].count;
     return runs;
 }
+
+/* Does the body go upwards? *high becomes its end, *low where it begins. */
+static bool body_ascends(const struct region *r, int64_t *low, int64_t *high)
+{
+    *low = *high = 0;
+    for (int64_t i = 0; i < r->n; i++) {
+        int64_t begin = 0, end = r->length;
+        if (r->kind == REGION_BLOCKS) {
+            begin = r->blocks[i].offset;
+            end = begin + r->blocks[i].length;
+        } else if (r->kind == REGION_LIST) {
+            if (!region_is_ascending(r->children[i])) return false;
+            region_bounds(r->children[i], &begin, &end);
+        }
+        if (i == 0) *low = begin;
+        if (i > 0 && begin < *high) return false;
+        *high = end;
+    }
+    return true;
+}
+
+bool region_is_ascending(const struct region *r)
+{
+    int64_t low, high;
+    if (r->bytes == 0) return true;
+    if (!body_ascends(r, &low, &high)) return false;
+    for (int k = 0; k < r->nloops; k++) {
+        if (r->loops[k].stride < high - low) return false;
+        high += (r->loops[k].count - 1) * r->loops[k].stride;
+    }
+    return true;
+}

@@ -56,6 +56,9 @@ void region_bounds(const struct region *r, int64_t *low, int64_t *high);
  * empty). */
 bool region_is_block(const struct region *r, int64_t *offset);
 
+/* True if it is walked upwards only, and touches no byte twice. */
+bool region_is_ascending(const struct region *r);
+
 /* Runs of bytes that it has at most (adjacent ones may not be joined). */
 int64_t region_runs(const struct region *r);
 
@@ -78,7 +81,20 @@ void region_cursor_free(struct region_cursor *c);
 bool region_next(struct region_cursor *c, int64_t max_bytes, int64_t max_runs,
                  struct region_strip *strip);
 
+/* Like region_next for an ascending region (see region_is_ascending), but of runs, or
+ * parts of a run in whole units, only those that begin below limit; false if there is
+ * none. unit is a power of two that divides the length of every run. */
+bool region_next_below(struct region_cursor *c, int64_t limit, int64_t unit,
+                       struct region_strip *strip);
+
+/* Where the next byte lies; false at the end. */
+bool region_peek(struct region_cursor *c, int64_t *offset);
+
 /* ---- moving bytes in memory ---- */
+
+/* Copies count pieces of `length` bytes, to_step and from_step bytes apart. */
+void region_copy_pieces(void *to, int64_t to_step, const void *from, int64_t from_step,
+                        int64_t count, int64_t length);
 
 /* Gathers the next n bytes under the cursor from base into packed; returns how many
  * (fewer only at the end). region_scatter goes the other way. */

@@ -147,6 +147,34 @@ bool region_next(struct region_cursor *c, int64_t max_bytes, int64_t max_runs,
     return true;
 }
 
+bool region_peek(struct region_cursor *c, int64_t *offset)
+{
+    if (c->left.count == 0 && !advance(c)) return false;
+    *offset = c->left.offset + c->left.taken;
+    return true;
+}
+
+bool region_next_below(struct region_cursor *c, int64_t limit, int64_t unit,
+                       struct region_strip *strip)
+{
+    struct rest *left = &c->left;
+    int64_t at;
+    if (!region_peek(c, &at) || at >= limit) return false;
+    int64_t room = limit - at, length = left->length;
+    if (left->taken > 0 || length > room) {
+        cut_run(c, (room + unit - 1) & -unit, strip);
+        return true;
+    }
+    int64_t count = left->count;
+    if (count > 1 && (count - 1) * left->stride > room - length)
+        count = (room - length) / left->stride + 1;
+    *strip = (struct region_strip){
+        .offset = at, .length = length, .stride = left->stride, .count = count};
+    left->count -= count;
+    if (left->count > 0) left->offset += count * left->stride;
+    return true;
+}
+
 /* How many strips of the current block, this one included, follow each other in one loop
  * and fit: 0 if this one does not, or was begun. */
 static int64_t whole_strips(const struct region_cursor *c, int64_t max_bytes)

@@ -55,6 +55,12 @@ static void copy_strip(unsigned char *to, int64_t to_step, const unsigned char *
     }
 }
 
+void region_copy_pieces(void *to, int64_t to_step, const void *from, int64_t from_step,
+                        int64_t count, int64_t length)
+{
+    copy_strip(to, to_step, from, from_step, count, length);
+}
+
 /* From one plane of pieces to another. */
 struct copy {
     unsigned char *to;

@@ -1,0 +1,125 @@
+/* Blocks of the file through shared memory.
+ *
+ * The file is cut into blocks. All processes of the node put their values into a block,
+ * meet, and each writes its share of it; while some still write, others put values into
+ * the next block, in the other buffer: one meeting a block. Reading is the same
+ * backwards, with one meeting more, since only who has been through a block knows where
+ * to go on. */
+#include "mpio_node.h"
+
+#include <string.h>
+
+#include "base_error.h"
+
+enum { GRAIN = 64, PAGE = 4096, LEAST_SHARE = 65536 };
+
+/* What the processes told each other, put together. */
+static struct mpio_slot meet(struct mpio_window *w, const struct mpio_slot *mine)
+{
+    const struct mpio_slot *all;
+    struct mpio_slot sum = {.next = INT64_MAX, .low = INT64_MAX};
+    mpio_window_meet(w, mine, &all);
+    for (int i = 0; i < w->nprocs; i++) {
+        if (all[i].next < sum.next) sum.next = all[i].next;
+        if (all[i].low < sum.low) sum.low = all[i].low;
+        if (all[i].high > sum.high) sum.high = all[i].high;
+        if (all[i].error < sum.error) sum.error = all[i].error;
+    }
+    return sum;
+}
+
+/* Where the i-th of nprocs shares of [low, high) begins, at whole pages of the file. */
+static int64_t bound(const struct mpio_window *w, const struct mpio_block *b, int i,
+                     int64_t low, int64_t high)
+{
+    int64_t share = (high - low) / w->nprocs / PAGE * PAGE + PAGE;
+    if (share < LEAST_SHARE) share = LEAST_SHARE;
+    int64_t at = (b->start + low) / PAGE * PAGE + i * share - b->start;
+    if (i == 0 || at < low) return low;
+    return at < high ? at : high;
+}
+
+/* The part of the file from `next` to the end of its block. */
+static struct mpio_block block_at(const struct mpio_window *w, int64_t next, int64_t turn,
+                                  int shift)
+{
+    const struct mpio_buffer *buffer = &w->buffers[turn % MPIO_BUFFERS];
+    int64_t start = next & -(int64_t)GRAIN;
+    return (struct mpio_block){.bytes = buffer->bytes,
+                               .marks = buffer->marks,
+                               .start = start,
+                               .end = (start | (w->size - 1)) + 1,
+                               .shift = shift};
+}
+
+/* All marks that can be needed are 0, from the first call that needs them on. */
+static void clear_marks(struct mpio_window *w, const struct mpio_reach *reach)
+{
+    int64_t bytes = reach->high - reach->low + GRAIN;
+    if (bytes > w->size) bytes = w->size;
+    bytes = (bytes + MPIO_SLACK + GRAIN) >> reach->shift;
+    if (bytes <= w->cleared) return;
+    int64_t each = (bytes - w->cleared) / w->nprocs + 1,
+            low = w->cleared + w->rank * each;
+    int64_t high = low + each < bytes ? low + each : bytes;
+    for (int i = 0; i < MPIO_BUFFERS && low < high; i++)
+        memset(w->buffers[i].marks + low, 0, (size_t)(high - low));
+    w->cleared = bytes;
+    (void)meet(w, &(struct mpio_slot){0});
+}
+
+static void note(int *result, int err)
+{
+    if (*result == NC_NOERR || (*result == NC_ERANGE && err != NC_NOERR)) *result = err;
+}
+
+static int put_blocks(struct mpio *m, struct mpio_walk *walk,
+                      const struct mpio_reach *reach, int *io)
+{
+    struct mpio_window *w = &m->window;
+    int64_t next = reach->low;
+    int result = NC_NOERR;
+    clear_marks(w, reach);
+    for (int64_t turn = 0; next != INT64_MAX; turn++) {
+        struct mpio_block b = block_at(w, next, turn, reach->shift);
+        note(&result, mpio_walk_block(walk, &b));
+        struct mpio_slot all =
+            meet(w, &(struct mpio_slot){
+                        .next = mpio_walk_next(walk), .low = b.low, .high = b.high});
+        int64_t low = bound(w, &b, w->rank, all.low, all.high);
+        int err =
+            mpio_cover_write(m, &b, low, bound(w, &b, w->rank + 1, all.low, all.high));
+        if (*io == NC_NOERR) *io = err;
+        next = all.next;
+    }
+    *io = (int)meet(w, &(struct mpio_slot){.error = *io}).error;
+    return result;
+}
+
+static int get_blocks(struct mpio *m, struct mpio_walk *walk,
+                      const struct mpio_reach *reach, int *io)
+{
+    struct mpio_window *w = &m->window;
+    int64_t next = reach->low;
+    int result = NC_NOERR;
+    while (next != INT64_MAX && *io == NC_NOERR) {
+        struct mpio_block b = block_at(w, next, 0, reach->shift);
+        int64_t end = b.end + MPIO_SLACK < reach->high ? b.end + MPIO_SLACK : reach->high;
+        int64_t low = bound(w, &b, w->rank, next - b.start, end - b.start);
+        int64_t high = bound(w, &b, w->rank + 1, next - b.start, end - b.start);
+        int err = high > low
+                      ? mpio_file_read(&m->file, b.start + low, b.bytes + low, high - low)
+                      : NC_NOERR;
+        *io = (int)meet(w, &(struct mpio_slot){.error = err}).error;
+        if (*io == NC_NOERR) note(&result, mpio_walk_block(walk, &b));
+        next = meet(w, &(struct mpio_slot){.next = mpio_walk_next(walk)}).next;
+    }
+    return result;
+}
+
+int mpio_node_move(struct mpio *m, struct mpio_walk *walk, const struct mpio_reach *reach,
+                   int *io)
+{
+    *io = NC_NOERR;
+    return walk->put ? put_blocks(m, walk, reach, io) : get_blocks(m, walk, reach, io);
+}

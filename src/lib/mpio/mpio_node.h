@@ -1,0 +1,26 @@
+/* The processes of a node move blocks of the file through memory they share. */
+#ifndef MPIO_NODE_H
+#define MPIO_NODE_H
+
+#include "mpio_walk.h"
+
+/* What all processes have agreed on. */
+struct mpio_reach {
+    int64_t low, high; /* all that anybody moves lies between */
+    int shift;         /* ... at multiples of 1 << shift */
+};
+
+/* Moves what the walk, begun or empty, is about. Collective, after mpio_window_ready.
+ * The result is this process's own error; *io is the worst error that the file gave
+ * anybody, the same everywhere. */
+int mpio_node_move(struct mpio *m, struct mpio_walk *walk, const struct mpio_reach *reach,
+                   int *io);
+
+/* ---- mpio_cover.c ---- */
+
+/* Writes the bytes [low, high) of the block that are marked, and clears their marks. What
+ * lies between them in the file stays. low is a multiple of 1 << shift. */
+int mpio_cover_write(struct mpio *m, const struct mpio_block *b, int64_t low,
+                     int64_t high);
+
+#endif

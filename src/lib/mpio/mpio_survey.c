@@ -1,0 +1,87 @@
+/* What requests amount to in the file, found without walking them. */
+#include "base_error.h"
+#include "mpio_walk.h"
+
+/* A hyperslab that is one run of bytes: where it begins. No region is made for it. */
+bool mpio_one_run(const struct cdf_header *h, const struct driver_request *r,
+                  int64_t *low)
+{
+    const struct cdf_var *v = &h->vars[r->varid];
+    const MPI_Offset *count = driver_count(r, v->ndims);
+    int64_t step = cdf_type_size(v->type), offset = v->begin;
+    bool whole = true; /* all dimensions so far, from end to end */
+    if (r->raw || r->strided) return false;
+    for (int k = v->ndims - 1; k >= 0; k--) {
+        bool records = k == 0 && v->is_record;
+        if (records) whole = whole && step == h->record_size;
+        if (count[k] > 1 && !whole) return false;
+        if (records) step = h->record_size;
+        whole = whole && count[k] == v->shape[k];
+        offset += r->slab[k] * step;
+        step *= v->shape[k];
+    }
+    *low = offset;
+    return true;
+}
+
+/* The largest power of 2, at most 8, that divides all of a variable's places. */
+static int shift_of(const struct cdf_header *h, const struct driver_request *r)
+{
+    const struct cdf_var *v = &h->vars[r->varid];
+    int64_t places = v->begin | cdf_type_size(v->type) | 8;
+    if (v->is_record) places |= h->record_size;
+    return r->raw ? 0 : __builtin_ctzll((unsigned long long)places);
+}
+
+struct region *mpio_region(const struct cdf_header *h, const struct driver_request *r)
+{
+    const struct cdf_var *v = &h->vars[r->varid];
+    return region_slab(v->begin, v->ndims, v->shape, (const int64_t *)r->slab,
+                       (const int64_t *)driver_count(r, v->ndims),
+                       (const int64_t *)driver_stride(r, v->ndims),
+                       cdf_type_size(v->type), v->is_record ? h->record_size : 0);
+}
+
+/* Adds one request that is not empty. */
+static int add(const struct cdf_header *h, const struct driver_request *r,
+               struct mpio_survey *s)
+{
+    const struct cdf_var *v = &h->vars[r->varid];
+    int64_t bytes = driver_nelems(r, v->ndims) * cdf_type_size(v->type);
+    int64_t low, high, pieces = 1;
+    if (r->raw) {
+        const struct region *region = driver_raw_region(r);
+        region_bounds(region, &low, &high);
+        low += v->begin;
+        high += v->begin;
+        pieces = region_runs(region);
+        s->fits = false;
+    } else if (mpio_one_run(h, r, &low)) {
+        high = low + bytes;
+    } else {
+        struct region *region = mpio_region(h, r);
+        if (region == NULL) return NC_ENOMEM;
+        region_bounds(region, &low, &high);
+        pieces = region_runs(region);
+        region_free(region);
+    }
+    int64_t shift = shift_of(h, r);
+    if (low < s->low) s->low = low;
+    if (high > s->high) s->high = high;
+    if (shift < s->shift) s->shift = shift;
+    s->pieces += pieces;
+    s->bytes += bytes;
+    return NC_NOERR;
+}
+
+int mpio_survey(struct mpio *m, struct driver_request *const *reqs, int64_t n,
+                struct mpio_survey *survey)
+{
+    const struct cdf_header *h = &m->base.ds->header;
+    int err = NC_NOERR;
+    *survey = (struct mpio_survey){.low = INT64_MAX, .shift = 3, .fits = true};
+    for (int64_t i = 0; i < n && err == NC_NOERR; i++)
+        if (driver_nelems(reqs[i], h->vars[reqs[i]->varid].ndims) > 0)
+            err = add(h, reqs[i], survey);
+    return err;
+}

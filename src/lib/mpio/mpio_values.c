@@ -1,0 +1,91 @@
+/* Values of a request: gathered, converted and swapped on their way. */
+#include "mpio_values.h"
+
+#include "base_error.h"
+
+enum { SCRATCH = 32768 }; /* gathered values between memory and conversion */
+
+int mpio_values_begin(struct mpio_values *v, const struct cdf_header *h,
+                      struct driver_request *req, bool put)
+{
+    int type = h->vars[req->varid].type;
+    v->req = req;
+    v->memory = NULL;
+    v->done = 0;
+    v->xtype = conv_effective_type(h->format, type, req->type);
+    v->xsize = cdf_type_size(type);
+    v->copied = conv_is_copy(type, req->type);
+    /* A value of the variable's own type is never out of range. */
+    if (put && (req->buf == NULL || conv_type_of(type) != (int)req->type))
+        cdf_fill_value(h, req->varid, v->fill);
+    if (req->mem == NULL) return NC_NOERR;
+    v->memory = region_cursor_new(req->mem);
+    return v->memory == NULL ? NC_ENOMEM : NC_NOERR;
+}
+
+void mpio_values_end(struct mpio_values *v)
+{
+    region_cursor_free(v->memory);
+    v->memory = NULL;
+}
+
+static int put_scattered(struct mpio_values *v, unsigned char *external, int64_t n)
+{
+    unsigned char scratch[SCRATCH];
+    int64_t size = conv_size(v->req->type), step = SCRATCH / size;
+    int result = NC_NOERR;
+    for (int64_t at = 0; at < n; at += step) {
+        int64_t part = n - at < step ? n - at : step;
+        region_gather(v->memory, v->req->buf, scratch, (size_t)(part * size));
+        int err = conv_put(external + at * v->xsize, v->xtype, scratch, v->req->type,
+                           (size_t)part, v->fill);
+        if (err != NC_NOERR) result = err;
+    }
+    return result;
+}
+
+static int get_scattered(struct mpio_values *v, const unsigned char *external, int64_t n)
+{
+    unsigned char scratch[SCRATCH];
+    int64_t size = conv_size(v->req->type), step = SCRATCH / size;
+    int result = NC_NOERR;
+    for (int64_t at = 0; at < n; at += step) {
+        int64_t part = n - at < step ? n - at : step;
+        int err = conv_get(scratch, v->req->type, external + at * v->xsize, v->xtype,
+                           (size_t)part);
+        if (err != NC_NOERR) result = err;
+        region_scatter(v->memory, v->req->buf, scratch, (size_t)(part * size));
+    }
+    return result;
+}
+
+static int finish(struct mpio_values *v, int64_t n, int err)
+{
+    v->done += n;
+    if (v->req->status == NC_NOERR) v->req->status = err;
+    return err;
+}
+
+int mpio_values_put(struct mpio_values *v, unsigned char *external, int64_t n)
+{
+    const unsigned char *buf = mpio_values_buf(v);
+    int err = NC_NOERR;
+    if (v->req->buf == NULL)
+        conv_fill(external, v->fill, v->xsize, (size_t)n);
+    else if (v->memory != NULL)
+        err = put_scattered(v, external, n);
+    else if (external != buf)
+        err = conv_put(external, v->xtype, buf, v->req->type, (size_t)n, v->fill);
+    return finish(v, n, err);
+}
+
+int mpio_values_get(struct mpio_values *v, const unsigned char *external, int64_t n)
+{
+    unsigned char *buf = mpio_values_buf(v);
+    int err = NC_NOERR;
+    if (v->memory != NULL)
+        err = get_scattered(v, external, n);
+    else if (external != buf)
+        err = conv_get(buf, v->req->type, external, v->xtype, (size_t)n);
+    return finish(v, n, err);
+}

@@ -1,0 +1,34 @@
+/* The values of one request, between the user's memory and their external form, in the
+ * order of the request and in parts of any size. */
+#ifndef MPIO_VALUES_H
+#define MPIO_VALUES_H
+
+#include "driver.h"
+
+struct mpio_values {
+    struct driver_request *req;   /* takes what is out of range as its status */
+    struct region_cursor *memory; /* NULL: contiguous from req->buf */
+    int64_t done;                 /* elements */
+    int xtype, xsize;
+    bool copied; /* external values are those in memory */
+    unsigned char fill[8];
+};
+
+/* NC_ENOMEM. */
+int mpio_values_begin(struct mpio_values *v, const struct cdf_header *h,
+                      struct driver_request *req, bool put);
+void mpio_values_end(struct mpio_values *v);
+
+/* Where the next values are, if they are contiguous; else NULL. */
+static inline unsigned char *mpio_values_buf(const struct mpio_values *v)
+{
+    const struct driver_request *r = v->req;
+    if (v->memory != NULL || r->buf == NULL) return NULL;
+    return (unsigned char *)r->buf + v->done * conv_size(r->type);
+}
+
+/* The next n values, to or from their external form. They may be in their place. */
+int mpio_values_put(struct mpio_values *v, unsigned char *external, int64_t n);
+int mpio_values_get(struct mpio_values *v, const unsigned char *external, int64_t n);
+
+#endif

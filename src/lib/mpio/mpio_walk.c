@@ -1,0 +1,322 @@
+/* Requests through blocks of the file, their values straight to and from their places.
+ *
+ * Nothing is sorted but the requests, by the block they begin in: inside a block they
+ * go by their number, so that of puts that overlap the last one holds. */
+#include "mpio_walk.h"
+
+#include <string.h>
+
+#include "base_error.h"
+#include "base_mem.h"
+#include "mpio_values.h"
+
+/* A request that was not begun: where its first byte is, and its number. */
+struct mpio_item {
+    int64_t low, number;
+};
+
+struct mpio_part {
+    struct mpio_values values;
+    int64_t number;
+    int64_t next;          /* where its next value lies */
+    int64_t bytes;         /* of a single run: what is left of it */
+    struct region *region; /* of many runs, and the cursor on it */
+    struct region_cursor *cursor;
+};
+
+/* ---- the order of requests ---- */
+
+enum { DIGIT = 11 };
+
+static uint64_t digit(const struct mpio_item *item, int shift)
+{
+    return (uint64_t)item->low >> shift & ((1 << DIGIT) - 1);
+}
+
+/* Stable, by one digit. */
+static void sort_digit(const struct mpio_item *from, struct mpio_item *to, int64_t n,
+                       int shift)
+{
+    int64_t at[1 << DIGIT] = {0}, sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        at[digit(&from[i], shift)]++;
+    for (int d = 0; d < 1 << DIGIT; d++) {
+        int64_t count = at[d];
+        at[d] = sum;
+        sum += count;
+    }
+    for (int64_t i = 0; i < n; i++)
+        to[at[digit(&from[i], shift)]++] = from[i];
+}
+
+/* By the block they begin in; those of one block stay as they are. */
+static int sort_items(struct mpio_walk *w)
+{
+    int64_t last = 0, different = 0, n = w->nitems;
+    bool sorted = true;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t block = w->items[i].low >> w->log2_block;
+        sorted = sorted && block >= last;
+        last = block;
+        different |= w->items[i].low ^ w->items[0].low;
+    }
+    if (sorted) return NC_NOERR;
+    struct mpio_item *from = w->items;
+    struct mpio_item *to = base_malloc((size_t)n * sizeof *to);
+    if (to == NULL) return NC_ENOMEM;
+    for (int shift = w->log2_block; shift < 63 && different >> shift > 0;
+         shift += DIGIT) {
+        sort_digit(from, to, n, shift);
+        struct mpio_item *other = from;
+        from = to;
+        to = other;
+    }
+    w->items = from;
+    base_free(to);
+    return NC_NOERR;
+}
+
+int mpio_walk_begin(struct mpio_walk *w, struct driver_request *const *reqs, int64_t n)
+{
+    const struct cdf_header *h = &w->m->base.ds->header;
+    w->reqs = reqs;
+    w->items = base_malloc((size_t)n * sizeof *w->items);
+    if (w->items == NULL) return NC_ENOMEM;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t low, high;
+        if (driver_nelems(reqs[i], h->vars[reqs[i]->varid].ndims) == 0) continue;
+        if (!mpio_one_run(h, reqs[i], &low)) {
+            struct region *r = mpio_region(h, reqs[i]);
+            if (r == NULL) return NC_ENOMEM;
+            region_bounds(r, &low, &high);
+            region_free(r);
+        }
+        w->items[w->nitems++] = (struct mpio_item){.low = low, .number = i};
+    }
+    return sort_items(w);
+}
+
+static void end_part(struct mpio_part *p)
+{
+    mpio_values_end(&p->values);
+    region_cursor_free(p->cursor);
+    region_free(p->region);
+}
+
+void mpio_walk_end(struct mpio_walk *w)
+{
+    for (int64_t i = 0; i < w->nparts; i++)
+        end_part(&w->parts[i]);
+    base_free(w->items);
+    base_free(w->parts);
+    base_free(w->kept);
+    w->items = NULL;
+    w->parts = w->kept = NULL;
+    w->nitems = w->begun = w->nparts = w->parts_capacity = w->kept_capacity = 0;
+}
+
+/* Does item i begin in the block that the next one begins in? */
+static bool same_block(const struct mpio_walk *w, int64_t i)
+{
+    return (w->items[i].low ^ w->items[w->begun].low) >> w->log2_block == 0;
+}
+
+int64_t mpio_walk_next(const struct mpio_walk *w)
+{
+    int64_t next = INT64_MAX;
+    for (int64_t i = w->begun; i < w->nitems && same_block(w, i); i++)
+        if (w->items[i].low < next) next = w->items[i].low;
+    for (int64_t i = 0; i < w->nparts; i++)
+        if (w->parts[i].next < next) next = w->parts[i].next;
+    return next;
+}
+
+/* ---- one request in one block ---- */
+
+static int begin_part(struct mpio_walk *w, int64_t number, struct mpio_part *p)
+{
+    const struct cdf_header *h = &w->m->base.ds->header;
+    struct driver_request *r = w->reqs[number];
+    *p = (struct mpio_part){.number = number};
+    int err = mpio_values_begin(&p->values, h, r, w->put);
+    if (err != NC_NOERR) return err;
+    if (mpio_one_run(h, r, &p->next)) {
+        p->bytes = driver_nelems(r, h->vars[r->varid].ndims) * p->values.xsize;
+        return NC_NOERR;
+    }
+    p->region = mpio_region(h, r);
+    if (p->region != NULL) p->cursor = region_cursor_new(p->region);
+    if (p->cursor == NULL) {
+        end_part(p);
+        return NC_ENOMEM;
+    }
+    (void)region_peek(p->cursor, &p->next);
+    return NC_NOERR;
+}
+
+/* The part's next strip below end; false if there is none. */
+static bool next_strip(struct mpio_part *p, int64_t end, struct region_strip *s)
+{
+    int64_t xsize = p->values.xsize;
+    if (p->cursor != NULL) return region_next_below(p->cursor, end, xsize, s);
+    if (p->bytes == 0 || p->next >= end) return false;
+    int64_t n = (end - p->next + xsize - 1) & -xsize;
+    if (n > p->bytes) n = p->bytes;
+    *s = (struct region_strip){.offset = p->next, .length = n, .stride = n, .count = 1};
+    p->next += n;
+    p->bytes -= n;
+    return true;
+}
+
+/* Is there more of it, in other blocks? */
+static bool goes_on(struct mpio_part *p)
+{
+    return p->cursor != NULL ? region_peek(p->cursor, &p->next) : p->bytes > 0;
+}
+
+/* Shorter runs go through a buffer, many at a time. */
+enum { LONG_RUN = 256, SCRATCH = 8192 };
+
+/* What stops the transfer comes before what is out of range. */
+static void note(int *result, int err)
+{
+    if (*result == NC_NOERR || (*result == NC_ERANGE && err != NC_NOERR)) *result = err;
+}
+
+static int long_runs(struct mpio_values *v, const struct region_strip *s,
+                     unsigned char *place, bool put)
+{
+    int64_t n = s->length / v->xsize;
+    int result = NC_NOERR;
+    for (int64_t i = 0; i < s->count; i++, place += s->stride)
+        note(&result, put ? mpio_values_put(v, place, n) : mpio_values_get(v, place, n));
+    return result;
+}
+
+static int short_runs(struct mpio_values *v, const struct region_strip *s,
+                      unsigned char *place, bool put)
+{
+    unsigned char scratch[SCRATCH];
+    int64_t step = SCRATCH / s->length;
+    int result = NC_NOERR;
+    for (int64_t i = 0; i < s->count; i += step) {
+        int64_t count = s->count - i < step ? s->count - i : step;
+        int64_t n = count * s->length / v->xsize;
+        unsigned char *at = place + i * s->stride;
+        if (put) {
+            note(&result, mpio_values_put(v, scratch, n));
+            region_copy_pieces(at, s->stride, scratch, s->length, count, s->length);
+        } else {
+            region_copy_pieces(scratch, s->length, at, s->stride, count, s->length);
+            note(&result, mpio_values_get(v, scratch, n));
+        }
+    }
+    return result;
+}
+
+static void mark(const struct mpio_block *b, const struct region_strip *s)
+{
+    static const unsigned char ones[LONG_RUN] = {[0 ... LONG_RUN - 1] = 1};
+    unsigned char *to = b->marks + ((s->offset - b->start) >> b->shift);
+    int64_t length = s->length >> b->shift, stride = s->stride >> b->shift;
+    if (length <= LONG_RUN) {
+        region_copy_pieces(to, stride, ones, 0, s->count, length);
+        return;
+    }
+    for (int64_t i = 0; i < s->count; i++)
+        memset(to + i * stride, 1, (size_t)length);
+}
+
+/* The part's values in the block. */
+static int take_part(struct mpio_walk *w, struct mpio_part *p, struct mpio_block *b)
+{
+    struct region_strip s;
+    int result = NC_NOERR;
+    while (next_strip(p, b->end, &s)) {
+        unsigned char *place = b->bytes + (s.offset - b->start);
+        int64_t low = s.offset - b->start;
+        int64_t high = low + (s.count - 1) * s.stride + s.length;
+        bool few = s.count == 1 || s.length >= LONG_RUN;
+        note(&result, few ? long_runs(&p->values, &s, place, w->put)
+                          : short_runs(&p->values, &s, place, w->put));
+        if (low < b->low) b->low = low;
+        if (high > b->high) b->high = high;
+        if (w->put) mark(b, &s);
+    }
+    return result;
+}
+
+/* ---- all of them in one block ---- */
+
+/* Remembers a part for the blocks that follow. */
+static int keep(struct mpio_walk *w, int64_t nkept, const struct mpio_part *p)
+{
+    if (nkept == w->kept_capacity) {
+        int64_t capacity = nkept * 2 + 16;
+        void *grown = base_realloc(w->kept, (size_t)capacity * sizeof *w->kept);
+        if (grown == NULL) return NC_ENOMEM;
+        w->kept = grown;
+        w->kept_capacity = capacity;
+    }
+    w->kept[nkept] = *p;
+    return NC_NOERR;
+}
+
+/* The next part of the block, by number: one begun before, or one that begins here.
+ * False if there is none. */
+static bool next_part(struct mpio_walk *w, int64_t *old, int64_t end, struct mpio_part *p,
+                      int *err)
+{
+    const struct mpio_item *new = NULL;
+    int64_t block = (end - 1) >> w->log2_block;
+    if (w->begun < w->nitems && w->items[w->begun].low >> w->log2_block <= block)
+        new = &w->items[w->begun];
+    *err = NC_NOERR;
+    if (*old < w->nparts && (new == NULL || w->parts[*old].number < new->number)) {
+        *p = w->parts[(*old)++];
+        return true;
+    }
+    if (new == NULL) return false;
+    w->begun++;
+    *err = begin_part(w, new->number, p);
+    return true;
+}
+
+/* All are given up: the requests that are not done take the error. */
+static int give_up(struct mpio_walk *w, int64_t old, int64_t nkept, int err)
+{
+    for (int64_t i = 0; i < nkept; i++)
+        end_part(&w->kept[i]);
+    for (; old < w->nparts; old++)
+        end_part(&w->parts[old]);
+    w->nparts = 0;
+    mpio_walk_end(w);
+    return err;
+}
+
+int mpio_walk_block(struct mpio_walk *w, struct mpio_block *b)
+{
+    int64_t old = 0, nkept = 0;
+    int result = NC_NOERR, err;
+    struct mpio_part p;
+    b->low = INT64_MAX;
+    b->high = 0;
+    while (next_part(w, &old, b->end, &p, &err)) {
+        if (err != NC_NOERR) return give_up(w, old, nkept, err);
+        note(&result, take_part(w, &p, b));
+        if (!goes_on(&p)) {
+            end_part(&p);
+        } else if ((err = keep(w, nkept, &p)) == NC_NOERR) {
+            nkept++;
+        } else {
+            end_part(&p);
+            return give_up(w, old, nkept, err);
+        }
+    }
+    struct mpio_part *spare = w->parts;
+    int64_t capacity = w->parts_capacity;
+    w->parts = w->kept, w->parts_capacity = w->kept_capacity;
+    w->kept = spare, w->kept_capacity = capacity;
+    w->nparts = nkept;
+    return result;
+}

@@ -1,0 +1,200 @@
+/* Shared memory of a node: an MPI-3 window, and waiting for each other in it. */
+#include "mpio_window.h"
+
+#include <limits.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#else
+#include <sched.h>
+#endif
+
+#include "base_error.h"
+#include "base_mem.h"
+#include "base_mpi.h"
+
+/* At the window's beginning. */
+struct mpio_control {
+    atomic_uint arrived;      /* processes that wait */
+    atomic_uint sleepers;     /* ... and sleep */
+    atomic_uint round;        /* how often all have met */
+    char apart[52];           /* the slots have cache lines of their own */
+    struct mpio_slot slots[]; /* of two rounds, by turns */
+};
+
+static int64_t control_bytes(int nprocs)
+{
+    return (int64_t)sizeof(struct mpio_control) +
+           2 * nprocs * (int64_t)sizeof(struct mpio_slot);
+}
+
+/* A share for each process, 4 MiB at most, rounded down to a power of 2. */
+static int64_t buffer_size(int64_t share, int nprocs)
+{
+    enum { LEAST = 64, MOST = 1 << 22 };
+    int64_t size = LEAST, wanted = (share < MOST ? share : MOST) * nprocs;
+    while (2 * size <= wanted)
+        size *= 2;
+    return size;
+}
+
+static int64_t buffer_bytes(int64_t size)
+{
+    enum { ROOM = 128 }; /* for the slack, and where a block begins */
+    return 2 * (size + ROOM);
+}
+
+/* Is there room for that much shared memory? Where it lives in /dev/shm, too much of it
+ * would be promised and then end the program. */
+static bool room_for(int64_t bytes)
+{
+    struct statvfs fs;
+    if (statvfs("/dev/shm", &fs) != 0) return true;
+    return (int64_t)(fs.f_bavail * fs.f_frsize) / 2 > bytes;
+}
+
+static void lay_out(struct mpio_window *w, unsigned char *memory)
+{
+    w->control = (struct mpio_control *)memory;
+    memory += control_bytes(w->nprocs);
+    for (int i = 0; i < MPIO_BUFFERS; i++) {
+        w->buffers[i].bytes = memory;
+        w->buffers[i].marks = memory + buffer_bytes(w->size) / 2;
+        memory += buffer_bytes(w->size);
+    }
+}
+
+/* The processes of a node. */
+static int split(struct mpio_window *w, struct driver_dataset *ds)
+{
+    int mpi = MPI_Comm_split_type(ds->comm, MPI_COMM_TYPE_SHARED, ds->rank, MPI_INFO_NULL,
+                                  &w->comm);
+    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_set_errhandler(w->comm, MPI_ERRORS_RETURN);
+    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_size(w->comm, &w->nprocs);
+    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_rank(w->comm, &w->rank);
+    return base_mpi_error(mpi, NC_EMPI, "finding the processes of a node");
+}
+
+/* The window's memory: all of it is the first process's. */
+static int allocate(struct mpio_window *w, int64_t bytes)
+{
+    void *base;
+    MPI_Aint size;
+    int unit;
+    int mpi = MPI_Win_allocate_shared(w->rank == 0 ? (MPI_Aint)bytes : 0, 1,
+                                      MPI_INFO_NULL, w->comm, &base, &w->win);
+    if (mpi != MPI_SUCCESS) {
+        w->win = MPI_WIN_NULL;
+        return base_mpi_error(mpi, NC_ENOMEM, "shared memory of a node");
+    }
+    mpi = MPI_Win_set_errhandler(w->win, MPI_ERRORS_RETURN);
+    if (mpi == MPI_SUCCESS) mpi = MPI_Win_shared_query(w->win, 0, &size, &unit, &base);
+    if (mpi == MPI_SUCCESS) lay_out(w, base);
+    if (mpi == MPI_SUCCESS && w->rank == 0)
+        memset(w->control, 0, (size_t)control_bytes(w->nprocs));
+    return base_mpi_error(mpi, NC_ENOMEM, "shared memory of a node");
+}
+
+static int allocate_own(struct mpio_window *w, int64_t bytes)
+{
+    w->own = base_malloc((size_t)bytes);
+    if (w->own == NULL) return NC_ENOMEM;
+    lay_out(w, w->own);
+    memset(w->control, 0, (size_t)control_bytes(w->nprocs));
+    return NC_NOERR;
+}
+
+/* One agreement before the memory is asked for, that nobody waits in vain for one who was
+ * refused; one after it. */
+static int make(struct mpio_window *w, struct driver_dataset *ds)
+{
+    int err = ds->nprocs > 1 ? split(w, ds) : NC_NOERR;
+    w->cleared = 0;
+    w->size = buffer_size(ds->hints.node_share, w->nprocs);
+    int64_t bytes = control_bytes(w->nprocs) + MPIO_BUFFERS * buffer_bytes(w->size);
+    if (err == NC_NOERR && w->nprocs < ds->nprocs) err = NC_ENOTSUPPORT;
+    if (err == NC_NOERR && w->nprocs > 1 && !room_for(bytes)) err = NC_ENOMEM;
+    err = driver_agree(ds, err, NULL, NULL, 0);
+    if (err != NC_NOERR) return err;
+    err = w->nprocs > 1 ? allocate(w, bytes) : allocate_own(w, bytes);
+    return driver_agree(ds, err, NULL, NULL, 0);
+}
+
+bool mpio_window_ready(struct mpio_window *w, struct driver_dataset *ds)
+{
+    if (w->state != MPIO_WINDOW_NEW) return w->state == MPIO_WINDOW_READY;
+    *w = (struct mpio_window){.state = MPIO_WINDOW_READY,
+                              .comm = MPI_COMM_NULL,
+                              .win = MPI_WIN_NULL,
+                              .nprocs = 1};
+    if (make(w, ds) == NC_NOERR) return true;
+    mpio_window_free(w);
+    w->state = MPIO_WINDOW_REFUSED;
+    return false;
+}
+
+void mpio_window_free(struct mpio_window *w)
+{
+    if (w->state != MPIO_WINDOW_READY) return;
+    /* Nobody can be told of a failure here, nor does anything hang on it. */
+    if (w->win != MPI_WIN_NULL) (void)MPI_Win_free(&w->win);
+    if (w->comm != MPI_COMM_NULL) (void)MPI_Comm_free(&w->comm);
+    base_free(w->own);
+    w->state = MPIO_WINDOW_NEW;
+}
+
+/* Sleeps while *round is old; may return early. */
+static void sleep_on(atomic_uint *round, unsigned old)
+{
+#ifdef __linux__
+    (void)syscall(SYS_futex, round, FUTEX_WAIT, old, NULL, NULL, 0);
+#else
+    (void)round;
+    (void)old;
+    (void)sched_yield();
+#endif
+}
+
+static void wake_all(atomic_uint *round)
+{
+#ifdef __linux__
+    (void)syscall(SYS_futex, round, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+#else
+    (void)round;
+#endif
+}
+
+/* Until the round is another. Cores may be fewer than processes: after a moment the
+ * others have this one's. */
+static void wait_for(struct mpio_control *c, unsigned old)
+{
+    enum { SPINS = 500 };
+    for (int i = 0; i < SPINS; i++)
+        if (atomic_load_explicit(&c->round, memory_order_acquire) != old) return;
+    atomic_fetch_add(&c->sleepers, 1);
+    while (atomic_load(&c->round) == old)
+        sleep_on(&c->round, old);
+    atomic_fetch_sub(&c->sleepers, 1);
+}
+
+void mpio_window_meet(struct mpio_window *w, const struct mpio_slot *mine,
+                      const struct mpio_slot **all)
+{
+    struct mpio_control *c = w->control;
+    struct mpio_slot *slots = c->slots + (w->turn++ % 2) * (unsigned)w->nprocs;
+    slots[w->rank] = *mine;
+    *all = slots;
+    unsigned round = atomic_load_explicit(&c->round, memory_order_relaxed);
+    unsigned before = atomic_fetch_add_explicit(&c->arrived, 1, memory_order_acq_rel);
+    if (before + 1 < (unsigned)w->nprocs) {
+        wait_for(c, round);
+        return;
+    }
+    atomic_store_explicit(&c->arrived, 0, memory_order_relaxed);
+    atomic_store(&c->round, round + 1);
+    if (atomic_load(&c->sleepers) > 0) wake_all(&c->round);
+}
