@@ -115,8 +115,10 @@ static bool environment_is_1(const char *name)
     return value != NULL && strcmp(value, "1") == 0;
 }
 
-static void release(struct api_dataset *d)
+/* Frees it, but not the memory of a spare one. */
+static void release(struct api_dataset *d, const struct api_dataset *spare)
 {
+    if (d->ncid >= 0) api_leave(d);
     api_queue_free(d->queue);
     cdf_free(&d->before);
     cdf_free(&d->ds.header);
@@ -124,65 +126,49 @@ static void release(struct api_dataset *d)
     base_free(d->ds.path);
     if (d->ds.info != MPI_INFO_NULL) MPI_Info_free(&d->ds.info);
     if (d->ds.comm != MPI_COMM_NULL) MPI_Comm_free(&d->ds.comm);
-    base_free(d);
+    if (d != spare) base_free(d);
 }
 
 /* The end of a dataset whose file the drivers closed, or could not, with err. */
 static int end(struct api_dataset *d, int err)
 {
     int told = d->ds.hints.report ? driver_stats_report(&d->ds) : NC_NOERR;
-    api_leave(d);
-    release(d);
+    release(d, NULL);
     return err != NC_NOERR ? err : told;
 }
 
-/* A dataset with a communicator of its own, on all processes or on none. NC_EMPI,
- * NC_ENOMEM. */
-static int new_dataset(MPI_Comm comm, struct api_dataset **out)
-{
-    MPI_Comm own = MPI_COMM_NULL;
-    int rank = 0, nprocs = 0, level = MPI_THREAD_MULTIPLE, missing = 0;
-    struct api_dataset *d = NULL;
-    int mpi = MPI_Comm_dup(comm, &own);
-    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
-    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_rank(own, &rank);
-    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_size(own, &nprocs);
-    if (mpi == MPI_SUCCESS) mpi = MPI_Query_thread(&level);
-    if (mpi == MPI_SUCCESS) {
-        d = base_calloc(1, sizeof *d);
-        missing = d == NULL;
-        mpi = MPI_Allreduce(MPI_IN_PLACE, &missing, 1, MPI_INT, MPI_MAX, own);
-    }
-    if (mpi != MPI_SUCCESS || missing || d == NULL) {
-        int err = base_mpi_error(mpi, NC_EMPI, "duplicating the communicator");
-        if (own != MPI_COMM_NULL) MPI_Comm_free(&own);
-        base_free(d);
-        return err != NC_NOERR ? err : NC_ENOMEM;
-    }
-    d->ds.comm = own;
-    d->ds.rank = rank;
-    d->ds.nprocs = nprocs;
-    d->threads = level == MPI_THREAD_MULTIPLE;
-    d->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-    *out = d;
-    return NC_NOERR;
-}
-
 /* A dataset with its own communicator and hints, no file yet. Errors of this process
- * alone are left to agree_on_terms; agreed otherwise. NC_EMPI, NC_ENOMEM: no dataset. */
+ * alone are left to agree_on_terms, for which one without memory takes part with the
+ * spare. NC_EMPI: no dataset. */
 static int prepare(MPI_Comm comm, const char *path, MPI_Info info,
-                   struct api_dataset **out, int *error)
+                   struct api_dataset *spare, struct api_dataset **out, int *error)
 {
-    struct api_dataset *d = NULL;
-    int err = new_dataset(comm, &d);
-    if (err != NC_NOERR || d == NULL) return err;
+    struct api_dataset *d = base_calloc(1, sizeof *d);
+    *error = d == NULL ? NC_ENOMEM : NC_NOERR;
+    if (d == NULL) d = memset(spare, 0, sizeof *spare);
+    d->ncid = -1;
     d->ds.info = MPI_INFO_NULL;
+    d->ds.comm = MPI_COMM_NULL;
     d->fill_mode = NC_NOFILL;
+    d->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    int level = MPI_THREAD_MULTIPLE, mpi = MPI_Comm_dup(comm, &d->ds.comm);
+    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_set_errhandler(d->ds.comm, MPI_ERRORS_RETURN);
+    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_rank(d->ds.comm, &d->ds.rank);
+    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_size(d->ds.comm, &d->ds.nprocs);
+    if (mpi == MPI_SUCCESS) mpi = MPI_Query_thread(&level);
+    if (mpi != MPI_SUCCESS) {
+        int err = base_mpi_error(mpi, NC_EMPI, "duplicating the communicator");
+        release(d, spare);
+        return err;
+    }
+    d->threads = level == MPI_THREAD_MULTIPLE;
     d->ds.path = base_strdup(path == NULL ? "" : without_prefix(path));
-    *error = base_hints_read(&d->ds.hints, info, &d->ds.info);
+    int read = base_hints_read(&d->ds.hints, info, &d->ds.info);
+    if (*error == NC_NOERR) *error = read;
     if (*error == NC_NOERR && d->ds.path == NULL) *error = NC_ENOMEM;
     if (*error == NC_NOERR && (path == NULL || *d->ds.path == '\0')) *error = NC_EINVAL;
     if (*error == NC_NOERR && d->ds.hints.bad_driver) *error = NC_EDRIVER;
+    if (*error == NC_NOERR) *error = api_enter(d);
     d->ds.safe_mode = environment_is_1("PNETCDF_SAFE_MODE");
     *out = d;
     return NC_NOERR;
@@ -200,16 +186,11 @@ static int format_of(int cmode)
     return cmode & NC_CLASSIC_MODEL ? 1 : default_format;
 }
 
-static int finish(struct api_dataset *d, int err, int *ncidp)
+static int finish(struct api_dataset *d, const struct api_dataset *spare, int err,
+                  int *ncidp)
 {
-    if (err == NC_NOERR) {
-        int entered = api_enter(d);
-        err = driver_agree(&d->ds, entered, NULL, NULL, 0);
-        if (err != NC_NOERR && entered == NC_NOERR) api_leave(d);
-        if (err != NC_NOERR) driver_abort(d->top);
-    }
     if (err != NC_NOERR)
-        release(d);
+        release(d, spare);
     else if (ncidp != NULL)
         *ncidp = d->ncid;
     return err;
@@ -217,9 +198,9 @@ static int finish(struct api_dataset *d, int err, int *ncidp)
 
 int ncmpi_create(MPI_Comm comm, const char *path, int cmode, MPI_Info info, int *ncidp)
 {
-    struct api_dataset *d = NULL;
-    int error = NC_NOERR, err = prepare(comm, path, info, &d, &error);
-    if (err != NC_NOERR || d == NULL) return err;
+    struct api_dataset spare, *d;
+    int error, err = prepare(comm, path, info, &spare, &d, &error);
+    if (err != NC_NOERR) return err;
     int format = format_of(cmode);
     if (error == NC_NOERR && ncidp == NULL) error = NC_EINVAL;
     if (error == NC_NOERR && format < 0) error = format;
@@ -229,14 +210,14 @@ int ncmpi_create(MPI_Comm comm, const char *path, int cmode, MPI_Info info, int 
     cdf_init(&d->ds.header, format < 0 ? 1 : format);
     err = agree_on_terms(&d->ds, cmode, error, true);
     if (err == NC_NOERR) err = driver_create(&d->ds, cmode, &d->top);
-    return finish(d, err, ncidp);
+    return finish(d, &spare, err, ncidp);
 }
 
 int ncmpi_open(MPI_Comm comm, const char *path, int omode, MPI_Info info, int *ncidp)
 {
-    struct api_dataset *d = NULL;
-    int error = NC_NOERR, err = prepare(comm, path, info, &d, &error);
-    if (err != NC_NOERR || d == NULL) return err;
+    struct api_dataset spare, *d;
+    int error, err = prepare(comm, path, info, &spare, &d, &error);
+    if (err != NC_NOERR) return err;
     if (error == NC_NOERR && ncidp == NULL) error = NC_EINVAL;
     if (error == NC_NOERR && (omode & (NC_DISKLESS | NC_MMAP))) error = NC_EINVAL_OMODE;
 
@@ -245,7 +226,7 @@ int ncmpi_open(MPI_Comm comm, const char *path, int omode, MPI_Info info, int *n
     cdf_init(&d->ds.header, 1);
     err = agree_on_terms(&d->ds, omode, error, false);
     if (err == NC_NOERR) err = driver_open(&d->ds, omode, &d->top);
-    return finish(d, err, ncidp);
+    return finish(d, &spare, err, ncidp);
 }
 
 int ncmpi_close(int ncid)

@@ -24,7 +24,8 @@ int mpio_enddef(struct driver *self, const struct cdf_header *before)
     int first = before == NULL ? 0 : before->nvars;
 
     int err = before == NULL ? NC_NOERR : mpio_move(m, before);
-    if (err == NC_NOERR) err = mpio_write_header(self);
+    if (err != NC_NOERR) return err;
+    err = mpio_write_header(self);
     err = driver_agree(ds, err, NULL, NULL, 0);
     if (err != NC_NOERR) return err;
 

@@ -2,31 +2,40 @@
  * trusted everywhere. */
 #include "mpio_file.h"
 
+#include <limits.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base_error.h"
-#include "base_mem.h"
 #include "base_mpi.h"
 
 enum { PIECE = 1 << 30 };
 
-/* The path as MPI-IO is to be given it; the caller frees it. ROMIO takes what stands
- * before a colon for a file system's name, so that a name with a colon needs one. */
-static char *name_for_mpi(const char *path)
+/* The path as MPI-IO is to be given it. One that is cut here is too long for the system,
+ * too. */
+struct name {
+    char text[PATH_MAX + 8];
+};
+
+/* ROMIO takes what stands before a colon for a file system's name, so that a name with a
+ * colon needs one. */
+static void name_for_mpi(const char *path, struct name *name)
 {
+    const char *prefix = "";
 #ifdef ROMIO_VERSION
-    if (strchr(path, ':') != NULL) {
-        static const char prefix[] = "ufs:";
-        size_t length = strlen(path) + 1;
-        char *name = base_malloc(sizeof prefix - 1 + length);
-        if (name == NULL) return NULL;
-        memcpy(name, prefix, sizeof prefix - 1);
-        memcpy(name + sizeof prefix - 1, path, length);
-        return name;
-    }
+    if (strchr(path, ':') != NULL) prefix = "ufs:";
 #endif
-    return base_strdup(path);
+    snprintf(name->text, sizeof name->text, "%s%s", prefix, path);
+}
+
+static int size_by(struct mpio_file *f, MPI_File handle, int64_t *size)
+{
+    MPI_Offset bytes = 0;
+    f->ds->stats.file_sizes++;
+    int mpi = MPI_File_get_size(handle, &bytes);
+    *size = bytes;
+    return base_mpi_error(mpi, NC_EFILE, "asking for the file's size");
 }
 
 /* ROMIO makes its lock when the lock is first wanted: threads that come at the same time
@@ -52,25 +61,30 @@ static void before_any_call(void)
 }
 
 /* One handle. Agreed: a process that was refused knows why, and the others may only know
- * that some process was. */
-static int open_handle(struct mpio_file *f, MPI_File *handle)
+ * that some process was. `error` is the caller's own from before. */
+static int open_handle(struct mpio_file *f, MPI_File *handle, int error)
 {
     struct driver_dataset *ds = f->ds;
-    char *name = name_for_mpi(ds->path);
-    int err = driver_agree(ds, name == NULL ? NC_ENOMEM : NC_NOERR, NULL, NULL, 0);
-    if (err == NC_NOERR) {
-        ds->stats.file_opens++;
-        int mpi = MPI_File_open(ds->comm, name, f->amode, ds->info, handle);
-        err = base_mpi_error(mpi, NC_EFILE, ds->path);
-        int64_t why = err == NC_EFILE ? 0 : -err;
-        err = driver_agree(ds, err, NULL, &why, 1);
-        if (why > 0) err = (int)-why;
+    struct name name;
+    name_for_mpi(ds->path, &name);
+    ds->stats.file_opens++;
+    int mpi = MPI_File_open(ds->comm, name.text, f->amode, ds->info, handle);
+    int err = base_mpi_error(mpi, NC_EFILE, ds->path);
+
+    enum { WHY, REFUSED, SIZE, NVALUES };
+    int64_t all[NVALUES] = {
+        [WHY] = err == NC_EFILE ? 0 : -err, [REFUSED] = err != NC_NOERR};
+    if (err == NC_NOERR && ds->rank == 0) {
+        int sized = size_by(f, *handle, &all[SIZE]);
+        if (error == NC_NOERR) error = sized;
     }
-    base_free(name);
-    return err;
+    err = driver_agree(ds, err != NC_NOERR ? err : error, NULL, all, NVALUES);
+    if (err != NC_NOERR && !all[REFUSED]) MPI_File_close(handle);
+    if (err == NC_NOERR && all[SIZE] > f->end) f->end = all[SIZE];
+    return all[WHY] > 0 ? (int)-all[WHY] : err;
 }
 
-int mpio_file_open(struct mpio_file *f, struct driver_dataset *ds, int amode)
+int mpio_file_open(struct mpio_file *f, struct driver_dataset *ds, int amode, int error)
 {
     *f = (struct mpio_file){.ds = ds,
                             .amode = amode,
@@ -78,7 +92,7 @@ int mpio_file_open(struct mpio_file *f, struct driver_dataset *ds, int amode)
                             .view = MPI_FILE_NULL,
                             .no_indep = ds->hints.no_indep_rw != 0};
     before_any_call();
-    int err = open_handle(f, &f->bytes);
+    int err = open_handle(f, &f->bytes, error);
     /* The view handle must not ask for a new file again. */
     f->amode &= ~(MPI_MODE_CREATE | MPI_MODE_EXCL);
     return err;
@@ -174,6 +188,7 @@ int mpio_file_write(struct mpio_file *f, int64_t offset, const void *bytes, int6
         count_write(f, done);
         p += done; /* what was left out is tried again, or fails then */
         offset += done;
+        if (offset > f->end) f->end = offset;
         n -= done;
     }
     return NC_NOERR;
@@ -234,7 +249,7 @@ int mpio_file_write_root(struct mpio_file *f, int64_t offset, const void *bytes,
 static int set_view(struct mpio_file *f, MPI_Datatype filetype)
 {
     if (f->view == MPI_FILE_NULL) {
-        int err = open_handle(f, &f->view);
+        int err = open_handle(f, &f->view, NC_NOERR);
         if (err != NC_NOERR) return err;
     }
     f->ds->stats.file_views++;
@@ -268,18 +283,15 @@ int mpio_file_write_view(struct mpio_file *f, MPI_Datatype filetype, MPI_Datatyp
 
 int mpio_file_size(struct mpio_file *f, int64_t *size)
 {
-    MPI_Offset bytes = 0;
-    f->ds->stats.file_sizes++;
-    int mpi = MPI_File_get_size(f->bytes, &bytes);
-    *size = bytes;
-    return base_mpi_error(mpi, NC_EFILE, "asking for the file's size");
+    return size_by(f, f->bytes, size);
 }
 
 int mpio_file_resize(struct mpio_file *f, int64_t size)
 {
     f->ds->stats.file_resizes++;
-    return base_mpi_error(MPI_File_set_size(f->bytes, size), NC_EWRITE,
-                          "setting the file's size");
+    int mpi = MPI_File_set_size(f->bytes, size);
+    if (mpi == MPI_SUCCESS) f->end = size;
+    return base_mpi_error(mpi, NC_EWRITE, "setting the file's size");
 }
 
 int mpio_file_sync(struct mpio_file *f)
@@ -311,10 +323,8 @@ int mpio_file_info(struct mpio_file *f, MPI_Info info)
 
 int mpio_file_delete(const char *path, MPI_Info info)
 {
-    char *name = name_for_mpi(path);
-    if (name == NULL) return NC_ENOMEM;
+    struct name name;
+    name_for_mpi(path, &name);
     before_any_call();
-    int err = base_mpi_error(MPI_File_delete(name, info), NC_EFILE, path);
-    base_free(name);
-    return err;
+    return base_mpi_error(MPI_File_delete(name.text, info), NC_EFILE, path);
 }

@@ -23,14 +23,14 @@ struct reading {
     int64_t have, file_size;
 };
 
-/* Reads on up to `want` bytes and tries to decode, unless process 0 has an error from
- * before. All take part; process 0's result is cdf_decode's, and *likely its guess. */
-static int read_on(struct mpio *m, struct reading *r, int64_t want, int err,
-                   int64_t *likely)
+/* Reads on up to `want` bytes and tries to decode. All take part; process 0's result is
+ * cdf_decode's, and *likely its guess. */
+static int read_on(struct mpio *m, struct reading *r, int64_t want, int64_t *likely)
 {
     struct driver_dataset *ds = m->base.ds;
     unsigned char *grown = NULL;
-    if (ds->rank == 0 && err == NC_NOERR) {
+    int err = NC_NOERR;
+    if (ds->rank == 0) {
         grown = base_realloc(r->bytes, (size_t)want);
         if (grown == NULL)
             err = NC_ENOMEM;
@@ -53,15 +53,34 @@ static int read_on(struct mpio *m, struct reading *r, int64_t want, int err,
                           fault.reason);
 }
 
-/* Everyone else's part: the header's bytes, decoded. */
-static int receive(struct mpio *m, struct reading *r, int64_t length, int64_t file_size)
+/* What process 0 tells the others after each reading: how it went, and a header that is
+ * not long. */
+struct note {
+    int64_t result; /* of cdf_decode */
+    int64_t length; /* of the header, if there is one */
+    int64_t file_size;
+    int64_t want; /* how much to read next, if more is needed */
+    unsigned char head[8192];
+};
+
+/* A header that the note has no room for, in r->bytes. */
+static int receive_long(struct mpio *m, struct reading *r, int64_t length)
 {
     struct driver_dataset *ds = m->base.ds;
     if (ds->rank != 0) r->bytes = base_malloc((size_t)length);
     int err = driver_agree(ds, r->bytes == NULL ? NC_ENOMEM : NC_NOERR, NULL, NULL, 0);
-    if (err == NC_NOERR) err = driver_share(ds, r->bytes, length, 0);
+    return err == NC_NOERR ? driver_share(ds, r->bytes, length, 0) : err;
+}
+
+/* Everyone else's part: the header's bytes, decoded. */
+static int receive(struct mpio *m, struct reading *r, const struct note *n)
+{
+    struct driver_dataset *ds = m->base.ds;
+    bool is_long = n->length > (int64_t)sizeof n->head;
+    int err = is_long ? receive_long(m, r, n->length) : NC_NOERR;
     if (err == NC_NOERR && ds->rank != 0)
-        err = cdf_decode(&ds->header, r->bytes, (size_t)length, file_size, NULL);
+        err = cdf_decode(&ds->header, is_long ? r->bytes : n->head, (size_t)n->length,
+                         n->file_size, NULL);
     return driver_agree(ds, err == CDF_MORE ? NC_ENOTNC : err, NULL, NULL, 0);
 }
 
@@ -74,29 +93,37 @@ static int64_t next_read(int64_t had, int64_t likely, int64_t file_size)
     return next < file_size ? next : file_size;
 }
 
+/* Process 0's note, after a reading that ended with err. */
+static void write_note(const struct mpio *m, const struct reading *r, int err,
+                       int64_t want, int64_t likely, struct note *n)
+{
+    n->result = err;
+    n->file_size = r->file_size;
+    n->want = next_read(want, likely, r->file_size);
+    n->length = err == NC_NOERR ? m->base.ds->header.size : 0;
+    if (err == NC_NOERR && n->length <= (int64_t)sizeof n->head)
+        memcpy(n->head, r->bytes, (size_t)n->length);
+}
+
 int mpio_read_header(struct mpio *m)
 {
     struct driver_dataset *ds = m->base.ds;
-    struct reading r = {0};
-    /* What process 0 found: result, header's length, file's size, how much to read. */
-    int64_t note[4];
-    int64_t want = ds->hints.header_read_chunk, likely = 0;
-
-    int err = ds->rank == 0 ? mpio_file_size(&m->file, &r.file_size) : NC_NOERR;
+    struct reading r = {.file_size = m->file.end};
+    struct note note = {.want = ds->hints.header_read_chunk};
+    int64_t likely = 0;
+    int err;
+    if (note.want > r.file_size) note.want = r.file_size > 0 ? r.file_size : 1;
     do {
-        err = read_on(m, &r, want, err == CDF_MORE ? NC_NOERR : err, &likely);
-        note[0] = err;
-        note[1] = err == NC_NOERR ? ds->header.size : 0;
-        note[2] = r.file_size;
-        note[3] = next_read(want, likely, r.file_size);
-        err = driver_share(ds, note, sizeof note, 0);
-        if (err == NC_NOERR) err = (int)note[0];
-        want = note[3];
+        int64_t want = note.want;
+        err = read_on(m, &r, want, &likely);
+        write_note(m, &r, err, want, likely, &note);
+        err = driver_share(ds, &note, sizeof note, 0);
+        if (err == NC_NOERR) err = (int)note.result;
     } while (err == CDF_MORE);
     if (err != NC_NOERR)
         err = share_error(ds, err);
     else if (ds->nprocs > 1)
-        err = receive(m, &r, note[1], note[2]);
+        err = receive(m, &r, &note);
     base_free(r.bytes);
     return err;
 }

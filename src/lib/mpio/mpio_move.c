@@ -77,14 +77,17 @@ static int settle(struct mpio *m, struct round *r)
     return err;
 }
 
-static int move_round(struct mpio *m, struct round *r, int err)
+/* One round, after others that ended with err here. In the agreement before anything is
+ * overwritten the others learn of errors from here, and here from theirs. */
+static int move_round(struct mpio *m, struct round *r, int err, int *agreed)
 {
     struct driver_dataset *ds = m->base.ds;
     enum mpio_way way = m->file.no_indep ? MPIO_VIEW : MPIO_DIRECT;
-    if (err == NC_NOERR) err = settle(m, r);
-    int io = mpio_tile_read(m, &r->from, way);
-    err = driver_agree(ds, err != NC_NOERR ? err : io, NULL, NULL, 0);
-    if (err == NC_NOERR) err = mpio_tile_write(m, &r->to, way);
+    int settled = settle(m, r), io = mpio_tile_read(m, &r->from, way);
+    if (err == NC_NOERR) err = settled != NC_NOERR ? settled : io;
+    *agreed = driver_agree(ds, err, NULL, NULL, 0);
+    if (*agreed != NC_NOERR) return err;
+    err = mpio_tile_write(m, &r->to, way);
     if (err == NC_NOERR) ds->stats.redef_moved_bytes += r->from.used;
     return err;
 }
@@ -112,12 +115,12 @@ int mpio_move(struct mpio *m, const struct cdf_header *before)
         err = mpio_file_resize(&m->file, cdf_file_size(before));
         err = driver_agree(ds, err, NULL, NULL, 0);
     }
-    while (more && err == NC_NOERR) {
-        err = move_round(m, &r, err);
+    for (int agreed = err; more && agreed == NC_NOERR;) {
+        err = move_round(m, &r, err, &agreed);
         int dealt = deal(m, &s, chunk, &r, &more);
         if (err == NC_NOERR) err = dealt;
-        err = driver_agree(ds, err, NULL, NULL, 0);
     }
+    err = driver_agree(ds, err, NULL, NULL, 0);
     mpio_tile_free(&r.from);
     mpio_tile_free(&r.to);
     return err;

@@ -82,21 +82,29 @@ static void release(struct mpio *m)
     base_free(m);
 }
 
-/* A new layer on an opened file; all or none have it. */
+/* A new layer on an opened file; all or none have it. Who has no memory for it opens the
+ * file with the others, so that they learn of it. */
 static int start(struct driver_dataset *ds, int amode, struct mpio **out)
 {
-    struct mpio *m = base_calloc(1, sizeof *m);
-    int err = driver_agree(ds, m == NULL ? NC_ENOMEM : NC_NOERR, NULL, NULL, 0);
-    if (err == NC_NOERR && m != NULL) {
-        m->base = (struct driver){.ops = &mpio_ops, .ds = ds};
-        err = mpio_file_open(&m->file, ds, amode);
-    }
-    if (err != NC_NOERR) {
+    struct mpio spare, *m = base_calloc(1, sizeof *m);
+    int err = mpio_file_open(m == NULL ? &spare.file : &m->file, ds, amode,
+                             m == NULL ? NC_ENOMEM : NC_NOERR);
+    if (err != NC_NOERR || m == NULL) {
         base_free(m);
         return err;
     }
+    m->base = (struct driver){.ops = &mpio_ops, .ds = ds};
+    m->known_size = m->file.end;
     *out = m;
     return NC_NOERR;
+}
+
+/* Emptied rather than removed: a symbolic link stays one. Agreed. */
+static int make_empty(struct mpio *m)
+{
+    if (m->known_size == 0) return NC_NOERR;
+    m->known_size = 0;
+    return driver_agree(m->base.ds, mpio_file_resize(&m->file, 0), NULL, NULL, 0);
 }
 
 int mpio_create(struct driver_dataset *ds, int cmode, struct driver *lower,
@@ -107,9 +115,7 @@ int mpio_create(struct driver_dataset *ds, int cmode, struct driver *lower,
     int err = start(ds, MPI_MODE_RDWR | MPI_MODE_CREATE | (keep ? MPI_MODE_EXCL : 0), &m);
     if (err != NC_NOERR) return err;
 
-    /* Emptied rather than removed: a symbolic link stays one. */
-    err = keep ? NC_NOERR : mpio_file_resize(&m->file, 0);
-    err = driver_agree(ds, err, NULL, NULL, 0);
+    err = make_empty(m);
     if (err != NC_NOERR) {
         mpio_file_close(&m->file);
         release(m);
@@ -140,26 +146,31 @@ int mpio_open(struct driver_dataset *ds, int omode, struct driver *lower,
     return NC_NOERR;
 }
 
-/* A dataset has the size its header promises, even where nothing was written: a file
- * that was cut off can then be told from one that was never filled. Never shrinks it.
- * All take part, whatever their own error err. */
-static int give_size(struct mpio *m, int err)
+/* The number of records gets into the file, and the file to the size its header promises,
+ * even where nothing was written: one that was cut off can then be told from one that was
+ * never filled. Nobody writes behind that size, so this never shrinks the file. */
+static int complete(struct mpio *m)
 {
-    int64_t wanted = cdf_file_size(&m->base.ds->header), size = 0;
-    if (err == NC_NOERR && m->base.ds->rank == 0) err = mpio_file_size(&m->file, &size);
-    err = driver_agree(m->base.ds, err, NULL, &size, 1);
-    if (err == NC_NOERR && size < wanted) err = mpio_file_resize(&m->file, wanted);
-    return err;
+    struct driver_dataset *ds = m->base.ds;
+    int64_t all[] = {ds->header.numrecs,
+                     m->file.end > m->known_size ? m->file.end : m->known_size};
+    int failed, err = driver_agree(ds, NC_NOERR, &failed, all, 2);
+    if (err != NC_NOERR) return err;
+    ds->header.numrecs = all[0];
+    err = mpio_write_numrecs(m);
+    int64_t wanted = cdf_file_size(&ds->header);
+    if (m->defined && all[1] < wanted) {
+        int sized = mpio_file_resize(&m->file, wanted);
+        if (err == NC_NOERR) err = sized;
+    }
+    return failed != NC_NOERR ? failed : err;
 }
 
 int mpio_close(struct driver *self)
 {
     struct mpio *m = (struct mpio *)self;
     struct driver_dataset *ds = self->ds;
-    int err = NC_NOERR, failed;
-    if (ds->writable) err = mpio_sync_numrecs(self);
-    if (m->defined) err = give_size(m, err);
-
+    int failed, err = ds->writable ? complete(m) : NC_NOERR;
     int closed = mpio_file_close(&m->file);
     release(m);
     /* The last occasion to tell the others. */
