@@ -1,4 +1,4 @@
-EXTRA_DIST += README.md CONTRIBUTING.md CHANGELOG.md LICENSE doc/architecture.md \
+EXTRA_DIST += README.md CONTRIBUTING.md CHANGELOG.md LICENSE doc/architecture.md doc/burst-buffer.md \
 	doc/statistics.md
 
 dist_man_MANS += doc/pnetcdf.3

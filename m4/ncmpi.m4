@@ -33,7 +33,6 @@ AC_DEFUN([NCMPI_FEATURES], [
     AC_SUBST([ENABLE_PROFILING], [0])
     AC_SUBST([ENABLE_NULL_PAD], [0])
     AC_SUBST([ENABLE_SWAP_IN_PLACE], [0])
-    AC_SUBST([ENABLE_BURST_BUFFERING], [0])
     AC_SUBST([ENABLE_THREAD_SAFE], [1])
     AC_ARG_ENABLE([debug],
         [AS_HELP_STRING([--enable-debug], [record where errors are first raised])],
@@ -116,4 +115,22 @@ AC_DEFUN([NCMPI_SANITIZERS], [
             [ncmpi_cv_sanitizers=yes], [ncmpi_cv_sanitizers=no], [ncmpi_cv_sanitizers=no])])
     CFLAGS=$ncmpi_saved
     AM_CONDITIONAL([HAVE_SANITIZERS], [test "$ncmpi_cv_sanitizers" = yes])
+])
+
+# NCMPI_BURST_BUFFER: the driver that logs writes. Its checksums are xxHash's, compiled in.
+AC_DEFUN([NCMPI_BURST_BUFFER], [
+    AC_ARG_ENABLE([burst-buffering],
+        [AS_HELP_STRING([--disable-burst-buffering], [no driver that logs writes])],
+        [], [enable_burst_buffering=check])
+    AS_IF([test "$enable_burst_buffering" != no], [
+        AC_CHECK_HEADER([xxhash.h], [have_xxhash=yes], [have_xxhash=no])
+        AS_IF([test "$have_xxhash" = no], [
+            AS_IF([test "$enable_burst_buffering" = yes],
+                [AC_MSG_ERROR([burst buffering was asked for and xxhash.h not found (Debian: libxxhash-dev)])])
+            enable_burst_buffering=no], [enable_burst_buffering=yes])])
+    AM_CONDITIONAL([BURST], [test "$enable_burst_buffering" = yes])
+    AS_IF([test "$enable_burst_buffering" = yes], [
+        AC_SUBST([ENABLE_BURST_BUFFERING], [1])
+        AC_DEFINE([NCMPI_BURST], [1], [Define for the driver that logs writes.])],
+        [AC_SUBST([ENABLE_BURST_BUFFERING], [0])])
 ])

@@ -30,6 +30,7 @@ include test/cdl/local.mk
 include test/region/local.mk
 include test/driver/local.mk
 include test/mpio/local.mk
+include test/burst/local.mk
 include test/api/local.mk
 include test/random/local.mk
 include test/utils/local.mk

@@ -19,4 +19,5 @@ include src/lib/cdl/local.mk
 include src/lib/region/local.mk
 include src/lib/driver/local.mk
 include src/lib/mpio/local.mk
+include src/lib/burst/local.mk
 include src/lib/api/local.mk

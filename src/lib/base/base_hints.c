@@ -30,6 +30,17 @@ static const struct word reports[] = {{"0", BASE_REPORT_NONE},
                                       {"1", BASE_REPORT_STDERR},
                                       {"enable", BASE_REPORT_STDERR},
                                       {NULL, BASE_REPORT_FILE}}; /* its path */
+static const struct word recoveries[] = {{"enable", BASE_RECOVER_REPLAY},
+                                         {"disable", BASE_RECOVER_DISABLE},
+                                         {"error", BASE_RECOVER_ERROR},
+                                         {NULL, 0}};
+static const struct word flushes[] = {{"flush_onclose", BASE_FLUSH_ON_CLOSE},
+                                      {"flush_immediate", BASE_FLUSH_IMMEDIATE},
+                                      {NULL, 0}};
+static const struct word caches[] = {{"enable", BASE_ENABLE},
+                                     {"disable", BASE_DISABLE},
+                                     {"coherent", BASE_COHERENT},
+                                     {NULL, 0}};
 static const struct word drivers[] = {{"mpiio", 0}, {"gio", 0}, {NULL, 1}};
 
 #define AT(member) offsetof(struct base_hints, member)
@@ -60,9 +71,35 @@ static const struct hint {
     {"nc_statistics", AT(statistics), BASE_DISABLE, 0, choice, false},
     {"nc_report", AT(report), BASE_REPORT_NONE, 0, reports, false},
     {"nc_node_share_size", AT(node_share), 1048576, 1, NULL, true},
+    {"nc_burst_buf", AT(burst), BASE_DISABLE, 0, choice, true},
+    {"nc_burst_buf_del_on_close", AT(burst_del_on_close), BASE_ENABLE, 0, choice, true},
+    {"nc_burst_buf_flush_buffer_size", AT(burst_flush_buffer), 0, 0, NULL, true},
+    {"nc_burst_buf_shared_logs", AT(burst_shared_logs), BASE_DISABLE, 0, choice, true},
+    {"nc_burst_buf_recover", AT(burst_recover), BASE_RECOVER_REPLAY, 0, recoveries, true},
+    {"nc_burst_buf_flush", AT(burst_flush), BASE_FLUSH_ON_CLOSE, 0, flushes, true},
+    {"nc_burst_buf_threads", AT(burst_threads), 1, 1, NULL, true},
+    {"nc_burst_buf_bandwidth", AT(burst_bandwidth), 0, 0, NULL, true},
+    {"e10_cache", AT(e10_cache), BASE_DISABLE, 0, caches, true},
+    {"e10_cache_flush_flag", AT(e10_flush), BASE_FLUSH_IMMEDIATE, 0, flushes, false},
+    {"e10_cache_discard_flag", AT(e10_discard), BASE_ENABLE, 0, choice, false},
+    {"e10_cache_threads", AT(e10_threads), 1, 1, NULL, false},
     {"romio_no_indep_rw", AT(no_indep_rw), 0, 0, truth, false},
     {"nc_driver", AT(bad_driver), 0, 0, drivers, false},
 };
+
+/* Hints that are text. */
+static const struct text_hint {
+    const char *key;
+    size_t offset, size;
+    const char *text; /* the default */
+    bool reported;
+} texts[] = {
+    {"nc_burst_buf_dirname", AT(burst_dirname),
+     sizeof((struct base_hints *)NULL)->burst_dirname, "./", true},
+    {"e10_cache_path", AT(e10_path), sizeof((struct base_hints *)NULL)->e10_path, "",
+     false},
+};
+enum { NTEXTS = sizeof texts / sizeof texts[0] };
 
 static int64_t *value_of(struct base_hints *h, const struct hint *t)
 {
@@ -96,6 +133,26 @@ static void take(struct base_hints *h, const char *key, const char *text)
         else
             take_number(h, &table[i], text);
     }
+    for (int i = 0; i < NTEXTS; i++)
+        if (strcmp(texts[i].key, key) == 0 && strlen(text) < texts[i].size)
+            strcpy((char *)h + texts[i].offset, text);
+}
+
+/* What is asked for in the words of E10 becomes our own. MPI-IO is not to do it again. */
+static int take_e10(struct base_hints *h, MPI_Info info)
+{
+    char text[MPI_MAX_INFO_VAL + 1];
+    int there = 0;
+    if (h->e10_cache == BASE_DISABLE) return NC_NOERR;
+    h->burst = BASE_ENABLE;
+    h->burst_coherent = h->e10_cache == BASE_COHERENT;
+    h->burst_flush = h->e10_flush;
+    h->burst_del_on_close = h->e10_discard;
+    h->burst_threads = h->e10_threads;
+    if (h->e10_path[0] != '\0') strcpy(h->burst_dirname, h->e10_path);
+    int mpi = MPI_Info_get(info, "e10_cache", MPI_MAX_INFO_VAL, text, &there);
+    if (mpi == MPI_SUCCESS && there) mpi = MPI_Info_delete(info, "e10_cache");
+    return base_mpi_error(mpi, NC_EMPI, "MPI_Info_delete");
 }
 
 /* Adds the pairs of PNETCDF_HINTS to info. */
@@ -149,11 +206,14 @@ int base_hints_read(struct base_hints *h, MPI_Info user, MPI_Info *info)
     *h = (struct base_hints){0};
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
         *value_of(h, &table[i]) = table[i].value;
+    for (int i = 0; i < NTEXTS; i++)
+        strcpy((char *)h + texts[i].offset, texts[i].text);
 
     int result = user == MPI_INFO_NULL ? MPI_Info_create(info) : MPI_Info_dup(user, info);
     if (result != MPI_SUCCESS) return base_mpi_error(result, NC_EMPI, "MPI_Info_dup");
     int err = add_environment(*info);
     if (err == NC_NOERR) err = take_all(h, *info);
+    if (err == NC_NOERR) err = take_e10(h, *info);
     if (err != NC_NOERR) MPI_Info_free(info);
     return err;
 }
@@ -180,6 +240,9 @@ int base_hints_report(const struct base_hints *h, MPI_Info info)
         value_text(t, value, text, sizeof text);
         result = MPI_Info_set(info, t->key, text);
     }
+    for (int i = 0; i < NTEXTS && result == MPI_SUCCESS; i++)
+        if (texts[i].reported)
+            result = MPI_Info_set(info, texts[i].key, (const char *)h + texts[i].offset);
     return base_mpi_error(result, NC_EMPI, "MPI_Info_set");
 }
 
@@ -195,6 +258,14 @@ bool base_hints_compare(const struct base_hints *mine, const struct base_hints *
         value_text(t, a, here, sizeof here);
         value_text(t, b, there, sizeof there);
         snprintf(text, size, "hint %s is %s, on process 0 it is %s", t->key, here, there);
+        return true;
+    }
+    for (int i = 0; i < NTEXTS; i++) {
+        const char *a = (const char *)mine + texts[i].offset;
+        const char *b = (const char *)theirs + texts[i].offset;
+        if (strcmp(a, b) == 0) continue;
+        snprintf(text, size, "hint %s is %.60s, on process 0 it is %.60s", texts[i].key,
+                 a, b);
         return true;
     }
     return false;

@@ -17,6 +17,10 @@ enum base_transfer {
 };
 enum base_report { BASE_REPORT_NONE, BASE_REPORT_STDERR, BASE_REPORT_FILE };
 
+enum base_recover { BASE_RECOVER_REPLAY, BASE_RECOVER_DISABLE, BASE_RECOVER_ERROR };
+enum base_flush { BASE_FLUSH_ON_CLOSE, BASE_FLUSH_IMMEDIATE };
+enum { BASE_COHERENT = 3 }; /* a third way for e10_cache, beside enum base_choice */
+
 /* The library's own hints, plain values only: process 0's hold for all, so they
  * are broadcast as bytes. Sizes are in bytes; 0 where the user said nothing and the
  * library decides. */
@@ -29,11 +33,25 @@ struct base_hints {
     int64_t hash_size_dim, hash_size_var, hash_size_gattr, hash_size_vattr;
     int64_t aggregators_per_node;
     int64_t num_subfiles;
-    int64_t subfiling;   /* enum base_choice */
-    int64_t transfer;    /* enum base_transfer */
-    int64_t node_share;  /* of a block in shared memory, for each process */
-    int64_t statistics;  /* enum base_choice: told by ncmpi_inq_file_info */
-    int64_t report;      /* enum base_report: at close */
+    int64_t subfiling;          /* enum base_choice */
+    int64_t transfer;           /* enum base_transfer */
+    int64_t node_share;         /* of a block in shared memory, for each process */
+    int64_t statistics;         /* enum base_choice: told by ncmpi_inq_file_info */
+    int64_t report;             /* enum base_report: at close */
+    int64_t burst;              /* enum base_choice: puts go to a log first */
+    int64_t burst_coherent;     /* nobody reads what has not reached the file */
+    int64_t burst_del_on_close; /* enum base_choice */
+    int64_t burst_flush_buffer; /* bytes; 0: the library decides */
+    int64_t burst_shared_logs;  /* enum base_choice */
+    int64_t burst_recover;      /* enum base_recover */
+    int64_t burst_flush;        /* enum base_flush */
+    int64_t burst_threads;
+    int64_t burst_bandwidth; /* bytes a second of each thread; 0: no limit */
+    char burst_dirname[1024];
+    /* The same in the words of E10; they hold where e10_cache is not disabled. */
+    int64_t e10_cache; /* enum base_choice, or BASE_COHERENT */
+    int64_t e10_flush, e10_discard, e10_threads;
+    char e10_path[1024];
     int64_t no_indep_rw; /* the MPI-IO hint romio_no_indep_rw, true or false */
     int64_t bad_driver;  /* nc_driver asks for one that there is not */
 };

@@ -1,11 +1,18 @@
 /* The registry of drivers, and the calls that fall through to the layer below. */
 #include "driver.h"
 
+#include "config.h"
+
 #include "base_error.h"
 #include "base_mpi.h"
 
 /* From the bottom of the stack to the top. */
-static const struct driver_ops *const registry[] = {&mpio_ops};
+static const struct driver_ops *const registry[] = {
+    &mpio_ops,
+#ifdef NCMPI_BURST
+    &burst_ops,
+#endif
+};
 
 enum { NDRIVERS = sizeof registry / sizeof registry[0] };
 

@@ -1,0 +1,183 @@
+/* The log driver: puts go to a log on a fast device; what is logged reaches the file when
+ * it is flushed. The parts of one dataset's layer, known to this room only. */
+#ifndef BURST_H
+#define BURST_H
+
+#include "base_arena.h"
+#include "burst_log.h"
+#include "burst_reader.h"
+#include "driver.h"
+
+/* A logged write whose values may not be in the file yet. */
+struct burst_write {
+    int64_t data_off; /* in the log; unused where flags say fill, or memory holds them */
+    int64_t nelems;
+    int64_t low, high; /* bytes of the file that it touches lie in [low, high) */
+    int64_t epoch;     /* collective calls come one after the other, whoever wrote */
+    void *memory;      /* the values, where there was no log to take them */
+    int varid;
+    int source;          /* of its values: a reader, or -1 for this process's own log */
+    int status;          /* what came of the last attempt to bring it to the file */
+    unsigned char type;  /* of its values: enum conv_type */
+    bool external;       /* they are as in the file */
+    unsigned char flags; /* BURST_FILL, BURST_RAW */
+    bool strided;
+    bool written;      /* in the file, as far as this process alone is concerned */
+    MPI_Offset slab[]; /* start, count, stride; raw: how many runs, then offset and length
+                        * of each, relative to the variable */
+};
+
+struct burst_pool;
+
+struct burst {
+    struct driver base;
+    struct burst_log log;
+    bool logging; /* false: puts go straight to the file */
+    bool indep;
+    bool coherent;   /* nobody reads what has not reached the file */
+    bool promised;   /* a sync said that what is logged now is safe */
+    bool file_dirty; /* something was brought to the file since its last sync */
+    uint64_t token;
+    int64_t epoch;
+
+    /* In the order in which they were made. */
+    struct burst_write **writes;
+    int64_t nwrites, capacity;
+    struct base_arena arena;
+    uint64_t vars; /* which variables they are of: bit varid % 64 */
+
+    struct burst_reader **sources; /* while logs are replayed */
+    int nsources;
+    bool any_file, any_log; /* replay to a file that is not the same one; what there is */
+
+    struct burst_space *space; /* of a shared log */
+    MPI_Win window;
+    MPI_Comm node;
+    struct burst_pool *pool; /* threads that drain; NULL: none */
+};
+
+/* Of values. */
+static inline int64_t burst_bytes(const struct burst_write *w)
+{
+    return w->flags & BURST_FILL ? 0 : w->nelems * conv_size((enum conv_type)w->type);
+}
+
+static inline uint64_t burst_bit(int varid)
+{
+    return (uint64_t)1 << (varid % 64);
+}
+#define BURST_ALL UINT64_MAX
+
+/* ---- burst_index.c: what is logged ---- */
+
+/* A write with room for `numbers` in its slab; not yet among the others. NULL: no memory.
+ */
+struct burst_write *burst_new_write(struct burst *b, int varid, size_t numbers);
+/* Tells where it lies in the file and adds it. NC_ENOMEM. */
+int burst_add_write(struct burst *b, struct burst_write *w);
+/* Forgets those of some variables that are written. */
+void burst_forget(struct burst *b, uint64_t vars);
+
+/* Where the elements of a slab, or the runs of a raw write, lie in the file. */
+void burst_bounds(const struct cdf_header *h, const struct burst_write *w, int64_t *low,
+                  int64_t *high);
+/* The same region, to be walked; NULL: no memory. */
+struct region *burst_region(const struct cdf_header *h, const struct burst_write *w);
+/* Of a raw write whose variable starts at begin. */
+struct region *burst_runs(const struct burst_write *w, int64_t begin);
+
+/* ---- burst_put.c ---- */
+int burst_put(struct driver *self, struct driver_request *const *reqs, int64_t n,
+              enum driver_mode mode, int error);
+
+/* ---- burst_get.c, burst_overlay.c ---- */
+int burst_get(struct driver *self, struct driver_request *const *reqs, int64_t n,
+              enum driver_mode mode, int error);
+/* Where a request lies in the file. NC_ENOMEM. */
+int burst_request_bounds(const struct burst *b, const struct driver_request *r,
+                         int64_t *low, int64_t *high);
+/* Lays this process's logged values over what a get read from the file. */
+int burst_overlay(struct burst *b, struct driver_request *r);
+
+/* ---- burst_batch.c: from the log to the file, piece by piece ---- */
+
+/* Which writes, and how far they have come. */
+struct burst_walk {
+    struct burst *b;
+    uint64_t vars;
+    const unsigned char *contested; /* by variable; NULL: none is */
+    bool want_contested;            /* only those, or only the others */
+    bool again;                     /* those that are written too */
+    int64_t epoch;                  /* only of this one; -1: of all */
+    int64_t end;                    /* only those before this one */
+    int64_t limit;                  /* bytes of a batch */
+    int64_t i, done;                /* the next write, and its elements that are past */
+};
+void burst_walk_start(struct burst_walk *k, struct burst *b, uint64_t vars);
+/* Would a batch be empty? */
+bool burst_walk_ended(struct burst_walk *k);
+/* How many batches there are; the walk stays where it is. */
+int64_t burst_walk_batches(const struct burst_walk *k);
+/* Hands the next batch, with nothing in it at the end, to the layer below. Collective in
+ * DRIVER_COLLECTIVE. Writes that are through are marked so. */
+int burst_walk_put(struct burst_walk *k, enum driver_mode mode);
+/* Says of all writes that failed which they are. Returns the first code. */
+int burst_walk_report(struct burst *b);
+/* Reads elements [from, from + n) of a write, of its own type. */
+int burst_read_values(const struct burst *b, const struct burst_write *w, int64_t from,
+                      int64_t n, void *bytes);
+
+/* ---- burst_drain.c ---- */
+
+/* Everything that is logged of some variables is in the file. Collective; agreed. */
+int burst_drain(struct burst *b, uint64_t vars);
+/* The same for what this process logged that touches bytes [low, high) of the file, and
+ * for all that it logged before: without the others. */
+int burst_drain_alone(struct burst *b, int64_t low, int64_t high);
+
+/* ---- burst_order.c ---- */
+
+/* In which variables may writes of several processes, of different epochs, overlap?
+ * *flags gets a byte for each variable; NULL if there are none. Collective; agreed. */
+int burst_contested(struct burst *b, uint64_t vars, unsigned char **flags);
+
+/* ---- burst_begin.c: the log of a dataset ---- */
+
+/* Logs from here on, if a log can be made everywhere; without one puts go straight to the
+ * file. Collective. NC_EMPI. */
+int burst_begin(struct burst *b);
+/* Time that the caller has spent here since then. */
+void burst_note_time(struct burst *b, double since);
+/* Ends the log, which is empty unless keep. Collective. */
+void burst_end(struct burst *b, bool keep);
+/* Everything is in the file: the log starts anew. Collective; agreed. */
+int burst_restart(struct burst *b);
+/* A digest of what a log depends on in a dataset's definitions. */
+uint64_t burst_definitions(const struct cdf_header *h);
+/* The beginning of the names of a dataset's logs, without the directory. */
+void burst_log_prefix(const char *path, char *prefix, size_t size);
+/* What tells a file from a later one of the same name; 0 where it cannot be told. */
+void burst_file_identity(const char *path, uint64_t *device, uint64_t *inode);
+/* The absolute path. */
+void burst_full_path(const char *path, char *full, size_t size);
+
+/* ---- burst_recover.c ---- */
+
+/* Replays the unfinished logs of the dataset that was opened. Collective; agreed. */
+int burst_recover(struct burst *b);
+/* Removes the logs of an earlier file of this name. Collective. */
+void burst_discard(struct burst *b);
+/* Replays logs that the caller has opened, some on each process; *writes counts those of
+ * all. The logs stay. Collective; agreed. */
+int burst_replay(struct burst *b, struct burst_reader **logs, int n);
+
+/* ---- burst_pool.c: threads that drain ---- */
+
+/* Starts the threads, if they are asked for and can reach the file. */
+void burst_pool_start(struct burst *b);
+void burst_pool_stop(struct burst *b);
+/* Waits until no thread writes, and keeps them from it. NULL: nothing to do. */
+void burst_pool_pause(struct burst_pool *p);
+void burst_pool_go_on(struct burst_pool *p);
+
+#endif

@@ -1,0 +1,339 @@
+/* Logged writes on their way to the file: many at a time, in pieces where they are larger
+ * than the memory that may be taken. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base_error.h"
+#include "base_mem.h"
+#include "burst.h"
+
+enum { BATCH_BYTES = 32 << 20, BATCH_WRITES = 1 << 16 };
+
+/* Elements [from, from + n) of a write, which are a box of its slab or runs of it. */
+struct piece {
+    struct burst_write *w;
+    int64_t from, n;
+};
+
+void burst_walk_start(struct burst_walk *k, struct burst *b, uint64_t vars)
+{
+    int64_t asked = b->base.ds->hints.burst_flush_buffer;
+    *k = (struct burst_walk){.b = b,
+                             .vars = vars,
+                             .epoch = -1,
+                             .end = b->nwrites,
+                             .limit = asked > 0 ? asked : BATCH_BYTES};
+    for (int64_t i = 0; i < b->nwrites; i++)
+        b->writes[i]->status = NC_NOERR;
+}
+
+static bool wanted(const struct burst_walk *k, const struct burst_write *w)
+{
+    if (!(k->vars & burst_bit(w->varid)) || (w->written && !k->again)) return false;
+    if (k->contested != NULL && k->contested[w->varid] != k->want_contested) return false;
+    return k->epoch < 0 || w->epoch == k->epoch;
+}
+
+bool burst_walk_ended(struct burst_walk *k)
+{
+    while (k->i < k->end && !wanted(k, k->b->writes[k->i]))
+        k->i++;
+    return k->i == k->end;
+}
+
+/* ---- cutting ---- */
+
+/* Elements from `done` on that make a box, most elements: whole rows where they fit. */
+static int64_t cut_slab(const struct burst_write *w, int ndims, int64_t done,
+                        int64_t most)
+{
+    const MPI_Offset *count = w->slab + ndims;
+    int64_t inner = 1; /* elements of one step of dimension i */
+    for (int i = ndims - 1; i >= 0; i--) {
+        int64_t index = done / inner % count[i], rest = count[i] - index;
+        if (index > 0 || inner * count[i] > most || i == 0) {
+            int64_t steps = most / inner < rest ? most / inner : rest;
+            return steps * inner;
+        }
+        inner *= count[i];
+    }
+    return 1;
+}
+
+/* The run that holds byte `done` of a raw write, and where in it. */
+static int64_t find_run(const struct burst_write *w, int64_t *done)
+{
+    int64_t run = 0;
+    while (*done >= w->slab[2 + 2 * run])
+        *done -= w->slab[2 + 2 * run++];
+    return run;
+}
+
+static int64_t cut(const struct cdf_header *h, const struct burst_write *w, int64_t done,
+                   int64_t most)
+{
+    if (done == 0 && w->nelems <= most) return w->nelems;
+    if (most < 1) most = 1;
+    if (!(w->flags & BURST_RAW)) return cut_slab(w, h->vars[w->varid].ndims, done, most);
+    int64_t size = conv_size(w->type), at = done * size, run = find_run(w, &at);
+    int64_t rest = (w->slab[2 + 2 * run] - at) / size;
+    return rest < most ? rest : most;
+}
+
+/* The next piece, if it fits what is left of the batch. */
+static bool next_piece(struct burst_walk *k, int64_t used, int64_t many, struct piece *p)
+{
+    if (burst_walk_ended(k) || many == BATCH_WRITES) return false;
+    struct burst_write *w = k->b->writes[k->i];
+    int64_t size = w->flags & BURST_FILL || w->memory != NULL ? 0 : conv_size(w->type);
+    int64_t rest = w->nelems - k->done, room = k->limit - used;
+    if (size > 0 && used > 0 && rest * size > room && rest * size <= k->limit)
+        return false;
+    int64_t most = size == 0 ? INT64_MAX : room / size;
+    if (used > 0 && most < 1) return false;
+    *p = (struct piece){w, k->done, cut(&k->b->base.ds->header, w, k->done, most)};
+    k->done += p->n;
+    if (k->done == w->nelems) {
+        k->i++;
+        k->done = 0;
+    }
+    return true;
+}
+
+static int64_t piece_bytes(const struct piece *p)
+{
+    if (p->w->flags & BURST_FILL || p->w->memory != NULL) return 0;
+    return p->n * conv_size(p->w->type);
+}
+
+int64_t burst_walk_batches(const struct burst_walk *k)
+{
+    struct burst_walk ahead = *k;
+    int64_t batches = 0;
+    while (!burst_walk_ended(&ahead)) {
+        struct piece p;
+        int64_t used = 0;
+        for (int64_t many = 0; next_piece(&ahead, used, many, &p); many++)
+            used += piece_bytes(&p);
+        batches++;
+    }
+    return batches;
+}
+
+/* ---- values ---- */
+
+/* External values become those of the type in memory, in place. */
+static int make_native(void *bytes, int xtype, int type, int64_t n)
+{
+    unsigned char scratch[4096], *p = bytes;
+    int64_t size = conv_size((enum conv_type)type), step = (int64_t)sizeof scratch / size;
+    int err = NC_NOERR;
+    for (int64_t at = 0; at < n && err == NC_NOERR; at += step) {
+        size_t m = (size_t)(n - at < step ? n - at : step);
+        err = conv_get(scratch, (enum conv_type)type, p + at * size, xtype, m);
+        memcpy(p + at * size, scratch, m * (size_t)size);
+    }
+    return err;
+}
+
+int burst_read_values(const struct burst *b, const struct burst_write *w, int64_t from,
+                      int64_t n, void *bytes)
+{
+    int64_t size = conv_size((enum conv_type)w->type), at = w->data_off + from * size;
+    if (w->memory != NULL) {
+        memcpy(bytes, (char *)w->memory + from * size, (size_t)(n * size));
+        return NC_NOERR;
+    }
+    int err = w->source < 0
+                  ? burst_log_read(&b->log, at, bytes, n * size)
+                  : burst_reader_read(b->sources[w->source], at, bytes, n * size);
+    if (err == NC_NOERR && w->external)
+        err = make_native(bytes, b->base.ds->header.vars[w->varid].type, w->type, n);
+    return err;
+}
+
+/* ---- a batch ---- */
+
+struct batch {
+    struct base_arena arena;
+    struct piece *pieces;
+    struct driver_request **reqs;
+    int64_t n, used;
+    unsigned char *bytes;
+};
+
+static int collect(struct burst_walk *k, struct batch *t)
+{
+    struct piece p;
+    int64_t capacity = 0;
+    while (next_piece(k, t->used, t->n, &p)) {
+        if (t->n == capacity) {
+            capacity = capacity * 2 + 16;
+            void *grown = base_realloc(t->pieces, (size_t)capacity * sizeof *t->pieces);
+            if (grown == NULL) return NC_ENOMEM;
+            t->pieces = grown;
+        }
+        t->pieces[t->n++] = p;
+        t->used += piece_bytes(&p);
+    }
+    t->bytes = base_malloc((size_t)t->used);
+    t->reqs = base_calloc((size_t)t->n, sizeof(struct driver_request *));
+    return t->bytes == NULL || t->reqs == NULL ? NC_ENOMEM : NC_NOERR;
+}
+
+/* The box of elements [from, from + n) of a slab, as cut_slab made it. */
+static void fill_slab(const struct piece *p, int ndims, MPI_Offset *slab)
+{
+    const struct burst_write *w = p->w;
+    int64_t inner = 1, left = p->n, at = p->from;
+    for (int i = ndims - 1; i >= 0; i--) {
+        int64_t count = w->slab[ndims + i], index = at / inner % count;
+        int64_t stride = w->strided ? w->slab[2 * ndims + i] : 1;
+        slab[i] = w->slab[i] + index * stride;
+        slab[ndims + i] = left < count ? left : count;
+        if (w->strided) slab[2 * ndims + i] = stride;
+        left /= slab[ndims + i];
+        inner *= count;
+    }
+}
+
+static struct driver_request *slab_request(struct batch *t, const struct piece *p,
+                                           int ndims)
+{
+    size_t numbers = (size_t)ndims * (p->w->strided ? 3 : 2);
+    struct driver_request *r =
+        base_arena_alloc(&t->arena, sizeof *r + numbers * sizeof r->slab[0]);
+    if (r == NULL) return NULL;
+    *r = (struct driver_request){
+        .varid = p->w->varid, .type = p->w->type, .strided = p->w->strided};
+    fill_slab(p, ndims, r->slab);
+    return r;
+}
+
+/* The whole of a raw write, or a part of one of its runs. */
+static struct driver_request *raw_request(struct batch *t, const struct piece *p)
+{
+    const struct burst_write *w = p->w;
+    struct driver_request *r =
+        base_arena_alloc(&t->arena, sizeof *r + DRIVER_RAW_SLAB * sizeof r->slab[0]);
+    struct region *region = NULL;
+    if (p->n == w->nelems) {
+        region = burst_runs(w, 0);
+    } else {
+        int64_t size = conv_size((enum conv_type)w->type), at = p->from * size;
+        int64_t run = find_run(w, &at);
+        region = region_block(w->slab[1 + 2 * run] + at, p->n * size);
+    }
+    if (r == NULL || region == NULL) {
+        region_free(region);
+        return NULL;
+    }
+    *r = (struct driver_request){.varid = w->varid, .type = w->type, .raw = true};
+    r->slab[0] = (MPI_Offset)(intptr_t)region;
+    r->slab[1] = p->n;
+    return r;
+}
+
+static int make_request(const struct burst *b, struct batch *t, int64_t i, int64_t *used)
+{
+    const struct piece *p = &t->pieces[i];
+    struct driver_request *r =
+        p->w->flags & BURST_RAW
+            ? raw_request(t, p)
+            : slab_request(t, p, b->base.ds->header.vars[p->w->varid].ndims);
+    if (r == NULL) return NC_ENOMEM;
+    t->reqs[i] = r;
+    if (p->w->flags & BURST_FILL) return NC_NOERR;
+    if (p->w->memory != NULL) {
+        r->buf = (char *)p->w->memory + p->from * conv_size(p->w->type);
+        return NC_NOERR;
+    }
+    r->buf = t->bytes + *used;
+    *used += piece_bytes(p);
+    return burst_read_values(b, p->w, p->from, p->n, r->buf);
+}
+
+/* Each write takes its pieces' results. One that has no more pieces is through. */
+static void settle(struct burst_walk *k, struct batch *t, int64_t made, int err)
+{
+    for (int64_t i = 0; i < t->n; i++) {
+        struct burst_write *w = t->pieces[i].w;
+        int status = i >= made ? err : t->reqs[i]->status;
+        if (status == NC_ERANGE) status = NC_NOERR; /* written all the same */
+        if (w->status == NC_NOERR) w->status = status;
+        if (t->pieces[i].from + t->pieces[i].n == w->nelems && w->status == NC_NOERR) {
+            if (!w->written) k->b->base.ds->stats.burst_drained_bytes += burst_bytes(w);
+            w->written = true;
+        }
+    }
+    k->b->file_dirty = true;
+}
+
+static void free_batch(struct batch *t)
+{
+    for (int64_t i = 0; t->reqs != NULL && i < t->n; i++)
+        if (t->reqs[i] != NULL && t->reqs[i]->raw)
+            region_free((struct region *)driver_raw_region(t->reqs[i]));
+    base_arena_free(&t->arena);
+    base_free(t->pieces);
+    base_free(t->reqs);
+    base_free(t->bytes);
+}
+
+int burst_walk_put(struct burst_walk *k, enum driver_mode mode)
+{
+    struct batch t = {0};
+    int64_t made = 0, used = 0;
+    int err = collect(k, &t);
+    while (err == NC_NOERR && made < t.n) {
+        err = make_request(k->b, &t, made, &used);
+        if (err == NC_NOERR) made++;
+    }
+    if (mode == DRIVER_COLLECTIVE || made > 0) {
+        struct driver_dataset *ds = k->b->base.ds;
+        int64_t told = ds->put_bytes; /* when they were logged */
+        int put = driver_put(k->b->base.lower, t.reqs, made, mode, NC_NOERR);
+        ds->put_bytes = told;
+        if (err == NC_NOERR && put != NC_ERANGE) err = put;
+    }
+    settle(k, &t, made, err);
+    free_batch(&t);
+    return err;
+}
+
+/* ---- what failed ---- */
+
+static int describe(const struct burst *b, const struct burst_write *w, char *text,
+                    size_t size)
+{
+    const struct cdf_var *v = &b->base.ds->header.vars[w->varid];
+    int n = snprintf(text, size, "'%s'", v->name);
+    for (int i = 0; !(w->flags & BURST_RAW) && i < v->ndims && n < (int)size; i++)
+        n += snprintf(text + n, size - (size_t)n, "%s%lld+%lld%s", i == 0 ? "[" : ",",
+                      (long long)w->slab[i], (long long)w->slab[v->ndims + i],
+                      i == v->ndims - 1 ? "]" : "");
+    return n;
+}
+
+int burst_walk_report(struct burst *b)
+{
+    char text[400];
+    size_t used = 0;
+    int first = NC_NOERR;
+    long long failed = 0;
+    for (int64_t i = 0; i < b->nwrites; i++) {
+        struct burst_write *w = b->writes[i];
+        if (first != NC_NOERR) w->written = false; /* it has to follow what failed */
+        if (w->status == NC_NOERR) continue;
+        if (first == NC_NOERR) first = w->status;
+        failed++;
+        if (used + 1 >= sizeof text) continue;
+        if (used > 0) used += (size_t)snprintf(text + used, sizeof text - used, " ");
+        if (used < sizeof text)
+            used += (size_t)describe(b, w, text + used, sizeof text - used);
+    }
+    if (first == NC_NOERR) return first;
+    return base_error_set(first,
+                          "%lld logged writes are not in the file: %s; the log is %s",
+                          failed, text, b->log.meta_fd < 0 ? "gone" : b->log.meta_path);
+}

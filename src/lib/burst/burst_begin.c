@@ -1,0 +1,186 @@
+/* The log of a dataset: where it lies, when it starts, starts anew and ends. */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base_error.h"
+#include "base_mem.h"
+#include "base_mpi.h"
+#include "base_names.h"
+#include "burst.h"
+
+/* ---- names ---- */
+
+void burst_full_path(const char *path, char *full, size_t size)
+{
+    char resolved[PATH_MAX];
+    const char *known = realpath(path, resolved) == NULL ? path : resolved;
+    snprintf(full, size, "%s", known);
+}
+
+void burst_log_prefix(const char *path, char *prefix, size_t size)
+{
+    char full[BURST_MAX_PATH];
+    burst_full_path(path, full, sizeof full);
+    const char *base = strrchr(full, '/');
+    base = base == NULL ? full : base + 1;
+    snprintf(prefix, size, "%.100s.%016llx.", base,
+             (unsigned long long)base_hash(full, strlen(full), 0));
+}
+
+uint64_t burst_definitions(const struct cdf_header *h)
+{
+    uint64_t sum = burst_sum(&h->format, sizeof h->format, 0);
+    for (int i = 0; i < h->ndims; i++)
+        sum = burst_sum(&h->dims[i].length, sizeof h->dims[i].length, sum);
+    for (int i = 0; i < h->nvars; i++) {
+        const struct cdf_var *v = &h->vars[i];
+        const int64_t of_var[] = {v->type, v->ndims, v->begin};
+        sum = burst_sum(of_var, sizeof of_var, sum);
+        sum = burst_sum(v->dimids, (size_t)v->ndims * sizeof v->dimids[0], sum);
+        sum = burst_sum(v->name, strlen(v->name), sum);
+    }
+    return sum;
+}
+
+/* ---- the start ---- */
+
+/* Time first, so that logs of several openings sort by their age. */
+static uint64_t new_token(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    const int64_t mixed[] = {now.tv_sec, now.tv_nsec, getpid()};
+    return ((uint64_t)now.tv_sec << 24) | (burst_sum(mixed, sizeof mixed, 0) & 0xffffff);
+}
+
+static void fill_header(const struct burst *b, struct burst_header *h)
+{
+    const struct driver_dataset *ds = b->base.ds;
+    char name[MPI_MAX_PROCESSOR_NAME + 1] = "";
+    int length = 0;
+    size_t path = strlen(ds->path), kept = path > BURST_MAX_NAME ? BURST_MAX_NAME : path;
+    memset(h, 0, sizeof *h);
+    h->version = 1;
+    h->format = ds->header.format;
+    h->num_ranks = ds->nprocs;
+    h->rank_id = ds->rank;
+    h->chunk = BURST_CHUNK;
+    h->nslots = 1;
+    h->token = b->token;
+    h->definitions = burst_definitions(&ds->header);
+    for (int i = 0; i < ds->header.nvars; i++)
+        if (ds->header.vars[i].ndims > h->max_ndims)
+            h->max_ndims = ds->header.vars[i].ndims;
+    memcpy(h->basename, ds->path + path - kept, kept);
+    if (MPI_Get_processor_name(name, &length) == MPI_SUCCESS)
+        snprintf(h->proc_name, sizeof h->proc_name, "%.*s", BURST_MAX_NAME, name);
+    burst_full_path(ds->path, h->path, sizeof h->path);
+    burst_file_identity(ds->path, &h->device, &h->inode);
+}
+
+static void log_path(const struct burst *b, int rank, char *path, size_t size)
+{
+    char prefix[256];
+    const struct driver_dataset *ds = b->base.ds;
+    burst_log_prefix(ds->path, prefix, sizeof prefix);
+    snprintf(path, size, "%s/%s%016llx.%d", ds->hints.burst_dirname, prefix,
+             (unsigned long long)b->token, rank);
+}
+
+/* Memory in which the processes of a node share out their log. */
+static int share_space(struct burst *b, int rank)
+{
+    MPI_Aint size = rank == 0 ? (MPI_Aint)sizeof(struct burst_space) : 0;
+    void *base;
+    int unit;
+    int mpi = MPI_Win_allocate_shared(size, 1, MPI_INFO_NULL, b->node, &base, &b->window);
+    if (mpi == MPI_SUCCESS) mpi = MPI_Win_shared_query(b->window, 0, &size, &unit, &base);
+    b->space = base;
+    return base_mpi_error(mpi, NC_EMPI, "sharing memory");
+}
+
+/* One log a node: its first process makes it, the others join. */
+static int create_shared(struct burst *b, struct burst_header *h)
+{
+    int rank, nprocs, leader = b->base.ds->rank, made = NC_NOERR;
+    char path[PATH_MAX];
+    int mpi = MPI_Comm_rank(b->node, &rank);
+    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_size(b->node, &nprocs);
+    if (mpi == MPI_SUCCESS) mpi = MPI_Bcast(&leader, 1, MPI_INT, 0, b->node);
+    int err = base_mpi_error(mpi, NC_EMPI, "on this node");
+    if (err == NC_NOERR) err = share_space(b, rank);
+    if (err != NC_NOERR) return err;
+    h->nslots = nprocs;
+    log_path(b, leader, path, sizeof path);
+    if (rank == 0) made = burst_log_create(&b->log, path, h, b->space);
+    mpi = MPI_Bcast(&made, 1, MPI_INT, 0, b->node);
+    if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "MPI_Bcast");
+    if (rank == 0 || made != NC_NOERR) return made;
+    return burst_log_join(&b->log, path, h, b->space, rank);
+}
+
+static int create_log(struct burst *b)
+{
+    struct burst_header *h = base_malloc(sizeof *h);
+    char path[PATH_MAX];
+    int err = NC_NOERR;
+    if (h != NULL)
+        fill_header(b, h);
+    else
+        err = NC_ENOMEM;
+    if (b->base.ds->hints.burst_shared_logs == BASE_ENABLE) {
+        err = driver_agree(b->base.ds, err, NULL, NULL, 0);
+        if (err == NC_NOERR && h != NULL) err = create_shared(b, h);
+    } else if (h != NULL) {
+        log_path(b, b->base.ds->rank, path, sizeof path);
+        err = burst_log_create(&b->log, path, h, NULL);
+    }
+    base_free(h);
+    return err;
+}
+
+int burst_begin(struct burst *b)
+{
+    uint64_t token = new_token();
+    int mpi = MPI_Bcast(&token, 1, MPI_UINT64_T, 0, b->base.ds->comm);
+    if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "MPI_Bcast");
+    b->token = token;
+    int err = driver_agree(b->base.ds, create_log(b), NULL, NULL, 0);
+    b->logging = err == NC_NOERR;
+    if (b->logging) {
+        burst_pool_start(b);
+        return NC_NOERR;
+    }
+    burst_end(b, false);
+    b->base.ds->stats.burst_fallbacks++;
+    return NC_NOERR;
+}
+
+void burst_end(struct burst *b, bool keep)
+{
+    burst_pool_stop(b);
+    burst_log_end(&b->log, !keep && b->log.slot == 0);
+    if (b->window != MPI_WIN_NULL) MPI_Win_free(&b->window);
+    b->space = NULL;
+    b->logging = false;
+}
+
+int burst_restart(struct burst *b)
+{
+    struct driver_dataset *ds = b->base.ds;
+    int err = NC_NOERR;
+    if (b->promised) err = driver_sync(b->base.lower); /* agreed, as promised is */
+    if (err != NC_NOERR) return err;
+    if (b->promised) b->file_dirty = false;
+    b->promised = false;
+    burst_pool_pause(b->pool);
+    burst_log_reset(&b->log);
+    if (b->window != MPI_WIN_NULL) err = driver_agree(ds, NC_NOERR, NULL, NULL, 0);
+    b->logging = b->log.meta_fd >= 0;
+    burst_pool_go_on(b->pool);
+    return err;
+}

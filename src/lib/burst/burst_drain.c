@@ -1,0 +1,161 @@
+/* Draining: all processes together, in rounds of batches that fit the memory that may be
+ * taken; or what one process has logged, alone. */
+#include "base_error.h"
+#include "base_mem.h"
+#include "burst.h"
+
+/* What the processes find out before they drain. */
+struct plan {
+    int64_t waiting;  /* writes that are not in the file, of the process with most */
+    int64_t logged;   /* those that are known at all */
+    int64_t from, to; /* epochs */
+    int64_t batches;
+    int error;
+};
+
+static void survey(const struct burst *b, uint64_t vars, struct plan *p)
+{
+    *p = (struct plan){.from = INT64_MAX, .to = -1};
+    for (int64_t i = 0; i < b->nwrites; i++) {
+        const struct burst_write *w = b->writes[i];
+        if (!(vars & burst_bit(w->varid))) continue;
+        p->logged++;
+        p->waiting += !w->written;
+        if (w->epoch < p->from) p->from = w->epoch;
+        if (w->epoch > p->to) p->to = w->epoch;
+    }
+}
+
+static int agree_on_plan(struct burst *b, uint64_t vars, struct plan *p, int *failed)
+{
+    struct burst_walk k;
+    survey(b, vars, p);
+    burst_walk_start(&k, b, vars);
+    p->batches = burst_walk_batches(&k);
+    int64_t all[5] = {p->waiting, p->logged, -p->from, p->to, p->batches};
+    int err = driver_agree(b->base.ds, NC_NOERR, failed, all, 5);
+    *p = (struct plan){all[0], all[1], -all[2], all[3], all[4], err};
+    return err;
+}
+
+/* Rounds of batches, of all processes together. */
+static int rounds(struct burst_walk *k, int64_t batches)
+{
+    int first = NC_NOERR;
+    for (int64_t i = 0; i < batches; i++) {
+        int err = burst_walk_put(k, DRIVER_COLLECTIVE);
+        if (first == NC_NOERR) first = err;
+    }
+    return first;
+}
+
+/* How many rounds the walk takes of the process that needs most. */
+static int agree_on_rounds(struct burst_walk *k, int64_t *batches)
+{
+    *batches = burst_walk_batches(k);
+    return driver_agree(k->b->base.ds, NC_NOERR, NULL, batches, 1);
+}
+
+/* The next epoch after `epoch` in which any process has a write of a contested variable.
+ */
+static int next_epoch(struct burst *b, const unsigned char *contested, uint64_t vars,
+                      int64_t *epoch)
+{
+    int64_t next = INT64_MAX;
+    for (int64_t i = 0; i < b->nwrites; i++) {
+        const struct burst_write *w = b->writes[i];
+        if ((vars & burst_bit(w->varid)) && contested[w->varid] && w->epoch > *epoch &&
+            w->epoch < next)
+            next = w->epoch;
+    }
+    next = -next;
+    int err = driver_agree(b->base.ds, NC_NOERR, NULL, &next, 1);
+    *epoch = -next;
+    return err;
+}
+
+/* Contested variables: everything that is known, written before or not, one epoch after
+ * the other. */
+static int drain_in_order(struct burst *b, uint64_t vars, const unsigned char *contested)
+{
+    int64_t epoch = -1, batches;
+    int first = NC_NOERR, err;
+    while ((err = next_epoch(b, contested, vars, &epoch)) == NC_NOERR &&
+           epoch != INT64_MAX) {
+        struct burst_walk k;
+        burst_walk_start(&k, b, vars);
+        k.contested = contested;
+        k.want_contested = k.again = true;
+        k.epoch = epoch;
+        err = agree_on_rounds(&k, &batches);
+        if (err != NC_NOERR) return err;
+        err = rounds(&k, batches);
+        if (first == NC_NOERR) first = err;
+    }
+    return err != NC_NOERR ? err : first;
+}
+
+static int drain_the_rest(struct burst *b, uint64_t vars, const unsigned char *contested,
+                          int64_t batches)
+{
+    struct burst_walk k;
+    burst_walk_start(&k, b, vars);
+    k.contested = contested;
+    int err = contested == NULL ? NC_NOERR : agree_on_rounds(&k, &batches);
+    return err == NC_NOERR ? rounds(&k, batches) : err;
+}
+
+/* Are there writes that failed? */
+static int own_result(struct burst *b, int err)
+{
+    int failed = burst_walk_report(b);
+    return failed != NC_NOERR ? failed : err;
+}
+
+int burst_drain(struct burst *b, uint64_t vars)
+{
+    struct plan p;
+    unsigned char *contested = NULL;
+    int failed, err;
+    burst_pool_pause(b->pool);
+    err = agree_on_plan(b, vars, &p, &failed);
+    if (err == NC_NOERR && p.logged > 0 && p.from < p.to && b->base.ds->nprocs > 1)
+        err = burst_contested(b, vars, &contested);
+    if (err == NC_NOERR && p.waiting > 0)
+        err = drain_the_rest(b, vars, contested, p.batches);
+    if (contested != NULL) {
+        int ordered = drain_in_order(b, vars, contested);
+        if (err == NC_NOERR) err = ordered;
+    }
+    base_free(contested);
+    if (p.logged > 0) { /* known everywhere: nobody goes on while another still writes */
+        err = own_result(b, err);
+        int worst = driver_agree(b->base.ds, err, NULL, NULL, 0);
+        if (err == NC_NOERR) err = worst;
+        if (err == NC_NOERR) burst_forget(b, vars);
+    }
+    burst_pool_go_on(b->pool);
+    return err != NC_NOERR ? err : failed;
+}
+
+static bool touches(const struct burst_write *w, int64_t low, int64_t high)
+{
+    return w->low < high && w->high > low;
+}
+
+int burst_drain_alone(struct burst *b, int64_t low, int64_t high)
+{
+    struct burst_walk k;
+    int first = NC_NOERR;
+    burst_pool_pause(b->pool);
+    burst_walk_start(&k, b, BURST_ALL);
+    while (k.end > 0 && !touches(b->writes[k.end - 1], low, high))
+        k.end--;
+    while (!burst_walk_ended(&k)) {
+        int err = burst_walk_put(&k, DRIVER_INDEPENDENT);
+        if (first == NC_NOERR) first = err;
+    }
+    int err = own_result(b, first);
+    burst_pool_go_on(b->pool);
+    return err;
+}

@@ -1,0 +1,399 @@
+/* Logs as bytes. Numbers are native: a log is read where it was written. */
+#include "burst_format.h"
+
+#include <string.h>
+
+#include "burst_sum.h"
+
+#include "base_error.h"
+#include "conv.h"
+
+uint64_t burst_sum(const void *bytes, size_t length, uint64_t seed)
+{
+    return XXH3_64bits_withSeed(bytes, length, seed);
+}
+
+/* In the order of the log's numbers, from 1 on. */
+static const int types[] = {CONV_TEXT,   CONV_SCHAR,    CONV_UCHAR,    CONV_SHORT,
+                            CONV_USHORT, CONV_INT,      CONV_UINT,     CONV_FLOAT,
+                            CONV_DOUBLE, CONV_LONGLONG, CONV_ULONGLONG};
+enum { NTYPES = sizeof types / sizeof types[0] };
+
+int burst_itype(int conv_type)
+{
+    for (int i = 0; i < NTYPES; i++)
+        if (types[i] == conv_type) return i + 1;
+    return -1;
+}
+
+int burst_conv_type(int itype)
+{
+    return itype < 1 || itype > NTYPES ? -1 : types[itype - 1];
+}
+
+/* ---- reading and writing in order ---- */
+
+struct bytes {
+    unsigned char *p;
+    size_t at, size;
+    bool failed; /* beyond the end */
+};
+
+static void put(struct bytes *b, const void *value, size_t n)
+{
+    if (n > b->size - b->at) {
+        b->failed = true;
+        return;
+    }
+    memcpy(b->p + b->at, value, n);
+    b->at += n;
+}
+
+static void get(struct bytes *b, void *value, size_t n)
+{
+    memset(value, 0, n);
+    if (b->failed || n > b->size - b->at) {
+        b->failed = true;
+        return;
+    }
+    memcpy(value, b->p + b->at, n);
+    b->at += n;
+}
+
+static void put32(struct bytes *b, int32_t value)
+{
+    put(b, &value, sizeof value);
+}
+
+static void put64(struct bytes *b, int64_t value)
+{
+    put(b, &value, sizeof value);
+}
+
+static int32_t get32(struct bytes *b)
+{
+    int32_t value;
+    get(b, &value, sizeof value);
+    return value;
+}
+
+static int64_t get64(struct bytes *b)
+{
+    int64_t value;
+    get(b, &value, sizeof value);
+    return value;
+}
+
+static void pad(struct bytes *b, size_t to)
+{
+    static const unsigned char zeros[64];
+    put(b, zeros, (to - b->at % to) % to);
+}
+
+static void put_name(struct bytes *b, const char *name)
+{
+    put32(b, (int32_t)strlen(name));
+    put(b, name, strlen(name));
+    pad(b, 4);
+}
+
+static void get_name(struct bytes *b, char *name, size_t size)
+{
+    int32_t length = get32(b);
+    if (length < 0 || (size_t)length >= size) b->failed = true;
+    if (b->failed) return;
+    get(b, name, (size_t)length);
+    name[length] = '\0';
+    b->at += (4 - b->at % 4) % 4;
+    if (b->at > b->size) b->failed = true;
+}
+
+/* ---- header ---- */
+
+static const char magic[] = "PnetCDF"; /* and the version's digit */
+enum { NUM_ENTRIES_AT = 48, ENTRY_ALIGN = 4096, SLOT_ALIGN = 64 };
+
+static bool native_is_big(void)
+{
+    const uint16_t one = 1;
+    return *(const unsigned char *)&one == 0;
+}
+
+static void put_common(struct bytes *b, const struct burst_header *h)
+{
+    const char cdf[4] = {'C', 'D', 'F', (char)('0' + h->format)};
+    put(b, magic, sizeof magic - 1);
+    put(b, "1", 1);
+    put(b, cdf, sizeof cdf);
+    put32(b, 0);
+    put32(b, native_is_big());
+    put32(b, h->is_external);
+    put64(b, h->num_ranks);
+    put64(b, h->rank_id);
+    put64(b, h->max_ndims);
+    put64(b, h->num_entries);
+    put64(b, h->entry_begin);
+    put_name(b, h->basename);
+    put_name(b, h->proc_name);
+}
+
+static void put_added(struct bytes *b, const struct burst_header *h)
+{
+    pad(b, 8);
+    put64(b, h->slots_begin);
+    put64(b, h->chunk);
+    put64(b, h->nslots);
+    put64(b, (int64_t)h->token);
+    put64(b, (int64_t)h->definitions);
+    put64(b, (int64_t)h->device);
+    put64(b, (int64_t)h->inode);
+    put_name(b, h->path);
+    pad(b, 8);
+    put64(b, b->failed ? 0 : (int64_t)burst_sum(b->p, b->at, h->token));
+}
+
+static size_t round_up(size_t n, size_t to)
+{
+    return (n + to - 1) / to * to;
+}
+
+size_t burst_encode_header(struct burst_header *h, unsigned char *bytes, size_t size)
+{
+    for (int pass = 0; pass < 2; pass++) { /* the first one finds out how long it is */
+        struct bytes b = {.p = bytes, .size = size};
+        put_common(&b, h);
+        put_added(&b, h);
+        if (b.failed) return 0;
+        size_t slots = (size_t)h->nslots * BURST_SLOT_COPIES * BURST_SLOT_BYTES;
+        h->slots_begin = (int64_t)round_up(b.at, SLOT_ALIGN);
+        h->entry_begin = (int64_t)round_up((size_t)h->slots_begin + slots, ENTRY_ALIGN);
+        if (pass == 1) return b.at;
+    }
+    return 0;
+}
+
+static int bad(const char *what)
+{
+    return base_error_set(NC_EBADLOG, "burst-buffer log: %s", what);
+}
+
+static int get_magic(struct bytes *b, struct burst_header *h)
+{
+    char text[8], cdf[4];
+    get(b, text, sizeof text);
+    get(b, cdf, sizeof cdf);
+    get32(b);
+    if (b->failed) return bad("it is shorter than a header");
+    if (memcmp(text, magic, sizeof magic - 1) != 0) return bad("this is none");
+    h->version = text[7] - '0';
+    if (h->version < 0 || h->version > 1)
+        return base_error_set(NC_EBADLOG,
+                              "burst-buffer log: its version is '%c', known "
+                              "are 0 and 1",
+                              text[7]);
+    h->format = cdf[3] - '0';
+    if (memcmp(cdf, "CDF", 3) != 0) return bad("its dataset is of another format");
+    return NC_NOERR;
+}
+
+static int get_common(struct bytes *b, struct burst_header *h)
+{
+    int err = get_magic(b, h);
+    if (err != NC_NOERR) return err;
+    int32_t big = get32(b), external = get32(b);
+    h->num_ranks = get64(b);
+    h->rank_id = get64(b);
+    h->max_ndims = get64(b);
+    h->num_entries = get64(b);
+    h->entry_begin = get64(b);
+    if (!b->failed && big != (int32_t)native_is_big())
+        return bad("it was written by a machine of the other byte order");
+    get_name(b, h->basename, sizeof h->basename);
+    get_name(b, h->proc_name, sizeof h->proc_name);
+    if (b->failed) return bad("it is shorter than its header");
+    if (external < 0 || external > 1 || h->num_ranks < 1 || h->rank_id < 0 ||
+        h->rank_id >= h->num_ranks || h->max_ndims < 0 || h->num_entries < 0 ||
+        h->entry_begin < (int64_t)b->at)
+        return bad("its header is broken");
+    h->is_external = external;
+    return NC_NOERR;
+}
+
+static int get_added(struct bytes *b, struct burst_header *h)
+{
+    b->at = round_up(b->at, 8);
+    if (b->at > b->size) return bad("it is shorter than its header");
+    h->slots_begin = get64(b);
+    h->chunk = get64(b);
+    h->nslots = get64(b);
+    h->token = (uint64_t)get64(b);
+    h->definitions = (uint64_t)get64(b);
+    h->device = (uint64_t)get64(b);
+    h->inode = (uint64_t)get64(b);
+    get_name(b, h->path, sizeof h->path);
+    b->at = round_up(b->at, 8);
+    size_t covered = b->at;
+    uint64_t sum = (uint64_t)get64(b);
+    if (b->failed) return bad("it is shorter than its header");
+    if (sum != burst_sum(b->p, covered, h->token))
+        return bad("its header's checksum is wrong");
+    return NC_NOERR;
+}
+
+int burst_decode_header(struct burst_header *h, const unsigned char *bytes, size_t length)
+{
+    struct bytes b = {.p = (unsigned char *)bytes, .size = length};
+    memset(h, 0, sizeof *h);
+    int err = get_common(&b, h);
+    if (err == NC_NOERR && h->version == 1) err = get_added(&b, h);
+    return err;
+}
+
+/* ---- commit records ---- */
+
+void burst_encode_slot(const struct burst_slot *s, uint64_t token,
+                       unsigned char bytes[BURST_SLOT_BYTES])
+{
+    const int64_t values[] = {s->rank, s->generation, s->count, s->drained, s->synced};
+    uint64_t sum = burst_sum(values, sizeof values, token);
+    memcpy(bytes, values, sizeof values);
+    memcpy(bytes + sizeof values, &sum, sizeof sum);
+}
+
+static bool decode_copy(const unsigned char *bytes, uint64_t token, struct burst_slot *s)
+{
+    int64_t v[5];
+    uint64_t sum;
+    memcpy(v, bytes, sizeof v);
+    memcpy(&sum, bytes + sizeof v, sizeof sum);
+    *s = (struct burst_slot){v[0], v[1], v[2], v[3], v[4], sum};
+    return sum == burst_sum(v, sizeof v, token) && v[3] <= v[2] && v[4] <= v[2];
+}
+
+/* Which was written later? */
+static bool later(const struct burst_slot *a, const struct burst_slot *b)
+{
+    if (a->generation != b->generation) return a->generation > b->generation;
+    if (a->count != b->count) return a->count > b->count;
+    return a->drained + a->synced > b->drained + b->synced;
+}
+
+int burst_decode_slot(const unsigned char *bytes, uint64_t token, struct burst_slot *s)
+{
+    struct burst_slot other;
+    bool one = decode_copy(bytes, token, s);
+    bool two = decode_copy(bytes + BURST_SLOT_BYTES, token, &other);
+    if (two && (!one || later(&other, s))) *s = other;
+    return one + two;
+}
+
+/* ---- entries ---- */
+
+enum { FRAME = 40, ADDED = 48 }; /* bytes before and behind the arrays */
+
+int64_t burst_entry_size(int64_t numbers)
+{
+    return FRAME + ADDED + 8 * numbers;
+}
+
+static uint64_t entry_seed(uint64_t token, int64_t generation, int64_t at)
+{
+    return token ^ ((uint64_t)generation * 0x9e3779b97f4a7c15u) ^ ((uint64_t)at << 20);
+}
+
+/* How many numbers an entry's arrays have: start, count, stride. */
+static void lengths(const struct burst_entry *e, int64_t n[3])
+{
+    n[0] = e->ndims * e->nreqs;
+    n[1] = e->count == NULL ? 0 : n[0];
+    n[2] = e->stride == NULL ? 0 : e->ndims;
+}
+
+void burst_encode_entry(const struct burst_entry *e, uint64_t token, int64_t generation,
+                        int64_t at, unsigned char *bytes)
+{
+    struct bytes b = {.p = bytes, .size = (size_t)e->size};
+    int64_t n[3];
+    lengths(e, n);
+    put64(&b, e->size);
+    put32(&b, e->kind);
+    put32(&b, e->itype);
+    put32(&b, e->varid);
+    put32(&b, e->ndims);
+    put64(&b, e->data_off);
+    put64(&b, e->data_len);
+    put(&b, e->start, (size_t)n[0] * 8);
+    if (e->count != NULL) put(&b, e->count, (size_t)n[1] * 8);
+    if (e->stride != NULL) put(&b, e->stride, (size_t)n[2] * 8);
+    put64(&b, e->seq);
+    put64(&b, e->epoch);
+    put64(&b, e->rank);
+    put64(&b, e->flags);
+    put64(&b, (int64_t)e->data_sum);
+    put64(&b, (int64_t)burst_sum(bytes, b.at, entry_seed(token, generation, at)));
+}
+
+static bool get_frame(struct bytes *b, struct burst_entry *e)
+{
+    *e = (struct burst_entry){0};
+    e->size = get64(b);
+    e->kind = get32(b);
+    e->itype = get32(b);
+    e->varid = get32(b);
+    e->ndims = get32(b);
+    e->data_off = get64(b);
+    e->data_len = get64(b);
+    e->nreqs = e->kind > 0 ? e->kind : 1;
+    return !b->failed && e->size >= FRAME && (uint64_t)e->size <= b->size &&
+           e->size % 4 == 0 && e->kind >= BURST_VARS && e->kind != 0 &&
+           burst_conv_type(e->itype) >= 0 && e->varid >= 0 && e->ndims >= 0 &&
+           e->ndims <= 1 << 20 && e->data_off >= 0 && e->data_len >= 0 &&
+           e->ndims * e->nreqs <= e->size / 8;
+}
+
+/* Where the arrays lie, of those numbers that there are room for. */
+static bool find_arrays(struct burst_entry *e, const unsigned char *at, int64_t numbers)
+{
+    int64_t each = e->ndims * e->nreqs;
+    e->start = (const int64_t *)(const void *)at;
+    if (numbers < each) return false;
+    if (numbers >= 2 * each) e->count = e->start + each;
+    if (e->kind == BURST_VARS && numbers >= 2 * each + e->ndims)
+        e->stride = e->start + 2 * each;
+    return e->kind != BURST_VARS || e->stride != NULL;
+}
+
+bool burst_decode_entry(struct burst_entry *e, const unsigned char *bytes, size_t length,
+                        uint64_t token, int64_t generation, int64_t at)
+{
+    struct bytes b = {.p = (unsigned char *)bytes, .size = length};
+    if (!get_frame(&b, e) || e->size < FRAME + ADDED) return false;
+    uint64_t sum;
+    size_t covered = (size_t)e->size - sizeof sum;
+    memcpy(&sum, bytes + covered, sizeof sum);
+    if (sum != burst_sum(bytes, covered, entry_seed(token, generation, at))) return false;
+    b.at = (size_t)e->size - ADDED;
+    e->seq = get64(&b);
+    e->epoch = get64(&b);
+    e->rank = get64(&b);
+    e->flags = get64(&b);
+    e->data_sum = (uint64_t)get64(&b);
+    return find_arrays(e, bytes + FRAME, (e->size - FRAME - ADDED) / 8);
+}
+
+int64_t burst_entry_rank(const unsigned char *bytes, size_t length)
+{
+    struct burst_entry e;
+    struct bytes b = {.p = (unsigned char *)bytes, .size = length};
+    if (!get_frame(&b, &e) || e.size < FRAME + ADDED) return -1;
+    b.at = (size_t)e.size - ADDED + 16;
+    return get64(&b);
+}
+
+int burst_decode_entry0(struct burst_entry *e, const unsigned char *bytes, size_t length)
+{
+    struct bytes b = {.p = (unsigned char *)bytes, .size = length};
+    if (!get_frame(&b, e) || !find_arrays(e, bytes + FRAME, (e->size - FRAME) / 8))
+        return bad("an entry is broken");
+    return NC_NOERR;
+}

@@ -1,0 +1,158 @@
+/* Gets: from the file, with what this process has logged laid over it. What another
+ * process has logged of the place must be in the file first; that is found out by two
+ * small exchanges, the second only if anyone reads a variable that was written. */
+#include "base_error.h"
+#include "base_mem.h"
+#include "base_mpi.h"
+#include "burst.h"
+
+int burst_request_bounds(const struct burst *b, const struct driver_request *r,
+                         int64_t *low, int64_t *high)
+{
+    const struct cdf_header *h = &b->base.ds->header;
+    const struct cdf_var *v = &h->vars[r->varid];
+    if (r->raw) {
+        region_bounds(driver_raw_region(r), low, high);
+        *low += v->begin;
+        *high += v->begin;
+        return NC_NOERR;
+    }
+    struct region *region =
+        region_slab(v->begin, v->ndims, v->shape, (const int64_t *)r->slab,
+                    (const int64_t *)driver_count(r, v->ndims),
+                    (const int64_t *)driver_stride(r, v->ndims), cdf_type_size(v->type),
+                    v->is_record ? h->record_size : 0);
+    if (region == NULL) return NC_ENOMEM;
+    region_bounds(region, low, high);
+    region_free(region);
+    return NC_NOERR;
+}
+
+/* The bytes that all requests touch lie in [*low, *high). */
+static int bounds_of_all(const struct burst *b, struct driver_request *const *reqs,
+                         int64_t n, int64_t *low, int64_t *high)
+{
+    *low = INT64_MAX;
+    *high = 0;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t from, to;
+        int err = burst_request_bounds(b, reqs[i], &from, &to);
+        if (err != NC_NOERR) return err;
+        if (from < *low) *low = from;
+        if (to > *high) *high = to;
+    }
+    return NC_NOERR;
+}
+
+/* Has this process logged anything in [low, high)? */
+static bool logged_in(const struct burst *b, int64_t low, int64_t high)
+{
+    for (int64_t i = 0; i < b->nwrites; i++)
+        if (b->writes[i]->low < high && b->writes[i]->high > low) return true;
+    return false;
+}
+
+static uint64_t vars_of(struct driver_request *const *reqs, int64_t n)
+{
+    uint64_t vars = 0;
+    for (int64_t i = 0; i < n; i++)
+        vars |= burst_bit(reqs[i]->varid);
+    return vars;
+}
+
+/* Does any process read where another has logged? The same answer everywhere. */
+static int others_logged(struct burst *b, int64_t low, int64_t high, int *answer)
+{
+    struct driver_dataset *ds = b->base.ds;
+    int64_t mine[2] = {low, high}, *all = base_malloc((size_t)ds->nprocs * sizeof mine);
+    int err = driver_agree(ds, all == NULL ? NC_ENOMEM : NC_NOERR, NULL, NULL, 0);
+    *answer = 0;
+    if (err == NC_NOERR && all != NULL) {
+        int mpi = MPI_Allgather(mine, 2, MPI_INT64_T, all, 2, MPI_INT64_T, ds->comm);
+        for (int p = 0; p < ds->nprocs && mpi == MPI_SUCCESS && !*answer; p++)
+            if (p != ds->rank || b->coherent)
+                *answer = logged_in(b, all[2 * p], all[2 * p + 1]);
+        int other = MPI_Allreduce(MPI_IN_PLACE, answer, 1, MPI_INT, MPI_MAX, ds->comm);
+        err = base_mpi_error(mpi != MPI_SUCCESS ? mpi : other, NC_EMPI, "MPI_Allgather");
+    }
+    base_free(all);
+    return err;
+}
+
+/* Sees to it that the file has what others logged of these requests. */
+static int settle_others(struct burst *b, struct driver_request *const *reqs, int64_t n)
+{
+    struct driver_dataset *ds = b->base.ds;
+    uint64_t both[2] = {b->vars, vars_of(reqs, n)};
+    int64_t low = INT64_MAX, high = 0;
+    int drain = 0;
+    int mpi = MPI_Allreduce(MPI_IN_PLACE, both, 2, MPI_UINT64_T, MPI_BOR, ds->comm);
+    if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "MPI_Allreduce");
+    if ((both[0] & both[1]) == 0) return NC_NOERR;
+
+    int err = bounds_of_all(b, reqs, n, &low, &high);
+    if (err != NC_NOERR) low = 0, high = INT64_MAX; /* to be on the safe side */
+    err = others_logged(b, low, high, &drain);
+    return err == NC_NOERR && drain ? burst_drain(b, both[0] & both[1]) : err;
+}
+
+/* Lays over each request what was logged of it. Old values in the file, under those, are
+ * no reason for a range error: such a request is read again when the file has the new. */
+static int lay_over(struct burst *b, struct driver_request *const *reqs, int64_t n)
+{
+    int first = NC_NOERR;
+    for (int64_t i = 0; i < n && b->nwrites > 0; i++) {
+        struct driver_request *r = reqs[i];
+        int64_t low, high;
+        int err = burst_request_bounds(b, r, &low, &high);
+        if (err == NC_NOERR && !logged_in(b, low, high)) continue;
+        if (err == NC_NOERR && r->status == NC_ERANGE && !b->base.ds->hints.no_indep_rw) {
+            r->status = NC_NOERR;
+            err = burst_drain_alone(b, low, high);
+            if (err == NC_NOERR)
+                err =
+                    driver_get(b->base.lower, reqs + i, 1, DRIVER_INDEPENDENT, NC_NOERR);
+        } else if (err == NC_NOERR) {
+            err = burst_overlay(b, r);
+        }
+        if (r->status == NC_NOERR) r->status = err;
+        if (first == NC_NOERR) first = err;
+    }
+    return first;
+}
+
+/* What lies behind the file's end and in the log only was got, too. */
+static void count_bytes(struct driver_dataset *ds, struct driver_request *const *reqs,
+                        int64_t n, int64_t before)
+{
+    int64_t bytes = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const struct cdf_var *v = &ds->header.vars[reqs[i]->varid];
+        bytes += driver_nelems(reqs[i], v->ndims) * cdf_type_size(v->type);
+    }
+    if (ds->get_bytes < before + bytes) ds->get_bytes = before + bytes;
+}
+
+int burst_get(struct driver *self, struct driver_request *const *reqs, int64_t n,
+              enum driver_mode mode, int error)
+{
+    struct burst *b = (struct burst *)self;
+    int64_t low, high;
+    int err = NC_NOERR;
+    if (!self->ds->writable) return driver_get(self->lower, reqs, n, mode, error);
+    if (mode == DRIVER_COLLECTIVE)
+        err = settle_others(b, reqs, n);
+    else if (b->coherent && bounds_of_all(b, reqs, n, &low, &high) == NC_NOERR)
+        err = burst_drain_alone(b, low, high);
+
+    int64_t before = self->ds->get_bytes;
+    int got = driver_get(self->lower, reqs, n, mode, error);
+    if (got == NC_ERANGE || got == NC_NOERR) {
+        count_bytes(self->ds, reqs, n, before);
+        got = lay_over(b, reqs, n);
+        for (int64_t i = 0; i < n && got == NC_NOERR; i++)
+            got = reqs[i]->status;
+        if (got == NC_NOERR && error != NC_NOERR) got = error;
+    }
+    return err != NC_NOERR ? err : got;
+}

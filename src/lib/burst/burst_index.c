@@ -1,0 +1,118 @@
+/* What is logged, in the order in which it was written. */
+#include "burst.h"
+
+#include "base_error.h"
+#include "base_mem.h"
+
+struct burst_write *burst_new_write(struct burst *b, int varid, size_t numbers)
+{
+    struct burst_write *w =
+        base_arena_alloc(&b->arena, sizeof *w + numbers * sizeof w->slab[0]);
+    if (w == NULL) return NULL;
+    *w = (struct burst_write){.varid = varid, .source = -1, .epoch = b->epoch};
+    return w;
+}
+
+/* ---- where a write lies ---- */
+
+static void bounds_of_slab(const struct cdf_header *h, const struct burst_write *w,
+                           int64_t *low, int64_t *high)
+{
+    const struct cdf_var *v = &h->vars[w->varid];
+    int64_t size = cdf_type_size(v->type), step = size;
+    *low = *high = v->begin;
+    for (int i = v->ndims - 1; i >= 0; i--) {
+        int64_t each = i == 0 && v->is_record ? h->record_size : step;
+        int64_t stride = w->strided ? w->slab[2 * v->ndims + i] : 1;
+        int64_t count = w->slab[v->ndims + i];
+        *low += w->slab[i] * each;
+        *high += (w->slab[i] + (count - 1) * stride) * each;
+        step *= v->shape[i];
+    }
+    *high += size;
+}
+
+static void bounds_of_runs(const struct cdf_header *h, const struct burst_write *w,
+                           int64_t *low, int64_t *high)
+{
+    const MPI_Offset *runs = w->slab + 1;
+    *low = INT64_MAX;
+    *high = 0;
+    for (int64_t i = 0; i < w->slab[0]; i++) {
+        if (runs[2 * i] < *low) *low = runs[2 * i];
+        if (runs[2 * i] + runs[2 * i + 1] > *high) *high = runs[2 * i] + runs[2 * i + 1];
+    }
+    *low += h->vars[w->varid].begin;
+    *high += h->vars[w->varid].begin;
+}
+
+void burst_bounds(const struct cdf_header *h, const struct burst_write *w, int64_t *low,
+                  int64_t *high)
+{
+    if (w->flags & BURST_RAW)
+        bounds_of_runs(h, w, low, high);
+    else
+        bounds_of_slab(h, w, low, high);
+}
+
+struct region *burst_runs(const struct burst_write *w, int64_t begin)
+{
+    int64_t n = w->slab[0], *displ = base_malloc((size_t)n * 2 * sizeof *displ);
+    if (displ == NULL) return NULL;
+    for (int64_t i = 0; i < n; i++) {
+        displ[i] = begin + w->slab[1 + 2 * i];
+        displ[n + i] = w->slab[2 + 2 * i];
+    }
+    struct region *r = region_blocks(n, displ, displ + n);
+    base_free(displ);
+    return r;
+}
+
+struct region *burst_region(const struct cdf_header *h, const struct burst_write *w)
+{
+    const struct cdf_var *v = &h->vars[w->varid];
+    if (w->flags & BURST_RAW) return burst_runs(w, v->begin);
+    const int64_t *slab = (const int64_t *)w->slab;
+    return region_slab(v->begin, v->ndims, v->shape, slab, slab + v->ndims,
+                       w->strided ? slab + 2 * v->ndims : NULL, cdf_type_size(v->type),
+                       v->is_record ? h->record_size : 0);
+}
+
+/* ---- in and out ---- */
+
+int burst_add_write(struct burst *b, struct burst_write *w)
+{
+    if (b->nwrites == b->capacity) {
+        int64_t capacity = b->capacity * 2 + 64;
+        void *grown =
+            base_realloc(b->writes, (size_t)capacity * sizeof(struct burst_write *));
+        if (grown == NULL) return NC_ENOMEM;
+        b->writes = grown;
+        b->capacity = capacity;
+    }
+    burst_bounds(&b->base.ds->header, w, &w->low, &w->high);
+    b->writes[b->nwrites++] = w;
+    b->vars |= burst_bit(w->varid);
+    return NC_NOERR;
+}
+
+void burst_forget(struct burst *b, uint64_t vars)
+{
+    int64_t kept = 0;
+    b->vars = 0;
+    for (int64_t i = 0; i < b->nwrites; i++) {
+        struct burst_write *w = b->writes[i];
+        if (w->written && (vars & burst_bit(w->varid))) {
+            base_free(w->memory);
+            continue;
+        }
+        b->vars |= burst_bit(w->varid);
+        b->writes[kept++] = w;
+    }
+    b->nwrites = kept;
+    if (kept > 0) return;
+    base_arena_free(&b->arena);
+    base_free(b->writes);
+    b->writes = NULL;
+    b->capacity = 0;
+}

@@ -1,0 +1,362 @@
+/* The writer. Values go to the data log with one pwritev; the entry is stored into a
+ * mapped window of the metadata log, which is as safe from a killed process as a write
+ * is, and costs no system call. Its blocks are reserved first, so that a full device is
+ * an error of posix_fallocate and never a signal. */
+#include "burst_log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base_error.h"
+#include "base_mem.h"
+
+int burst_errno(int otherwise, const char *what, const char *path)
+{
+    static const struct {
+        int number, code;
+    } codes[] = {{ENOSPC, NC_ENO_SPACE}, {EDQUOT, NC_EQUOTA}, {EACCES, NC_EACCESS},
+                 {EROFS, NC_EACCESS},    {ENOENT, NC_ENOENT}, {ENOMEM, NC_ENOMEM}};
+    int saved = errno, code = otherwise;
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++)
+        if (codes[i].number == saved) code = codes[i].code;
+    return base_error_set(code, "%s %s: %s", what, path, strerror(saved));
+}
+
+enum {
+    DATA_BEGIN = 8,    /* of the data log: behind its magic */
+    MOST_PIECES = 1024 /* of one system call */
+};
+
+void burst_log_init(struct burst_log *l)
+{
+    memset(l, 0, sizeof *l);
+    l->meta_fd = l->data_fd = -1;
+}
+
+/* ---- making ---- */
+
+static int set_paths(struct burst_log *l, const char *path)
+{
+    size_t size = strlen(path) + sizeof ".meta";
+    l->meta_path = base_malloc(size);
+    l->data_path = base_malloc(size);
+    if (l->meta_path == NULL || l->data_path == NULL) return NC_ENOMEM;
+    snprintf(l->meta_path, size, "%s.meta", path);
+    snprintf(l->data_path, size, "%s.data", path);
+    return NC_NOERR;
+}
+
+static int write_all(int fd, int64_t at, const void *bytes, size_t n)
+{
+    const unsigned char *p = bytes;
+    while (n > 0) {
+        ssize_t done = pwrite(fd, p, n, at);
+        if (done < 0 && errno == EINTR) continue;
+        if (done <= 0) return -1;
+        p += done;
+        at += done;
+        n -= (size_t)done;
+    }
+    return 0;
+}
+
+/* Reserves the blocks: what is stored there later cannot fail. */
+static int reserve(struct burst_log *l, int64_t at, int64_t n)
+{
+    int rc;
+    do
+        rc = posix_fallocate(l->meta_fd, at, n);
+    while (rc == EINTR);
+    errno = rc;
+    return rc == 0 ? NC_NOERR : burst_errno(NC_EWRITE, "reserving room in", l->meta_path);
+}
+
+static int map_head(struct burst_log *l)
+{
+    l->head_size = (size_t)l->header.entry_begin;
+    l->head = mmap(NULL, l->head_size, PROT_READ | PROT_WRITE, MAP_SHARED, l->meta_fd, 0);
+    if (l->head != MAP_FAILED) return NC_NOERR;
+    l->head = NULL;
+    return burst_errno(NC_EFILE, "mapping", l->meta_path);
+}
+
+static unsigned char *slot_copy(const struct burst_log *l, int64_t copy)
+{
+    return l->head + l->header.slots_begin +
+           (l->slot * BURST_SLOT_COPIES + copy) * BURST_SLOT_BYTES;
+}
+
+/* A complete header under another name first: there is never half of one. */
+static int write_head(struct burst_log *l, const char *temporary)
+{
+    size_t room = sizeof(struct burst_header) + 4096;
+    unsigned char *bytes = base_calloc(1, room);
+    if (bytes == NULL) return NC_ENOMEM;
+    size_t length = burst_encode_header(&l->header, bytes, room);
+    int err = length == 0 ? NC_EBADLOG : NC_NOERR;
+    if (err == NC_NOERR) err = reserve(l, 0, l->header.entry_begin);
+    if (err == NC_NOERR && write_all(l->meta_fd, 0, bytes, length) != 0)
+        err = burst_errno(NC_EWRITE, "writing", temporary);
+    if (err == NC_NOERR && flock(l->meta_fd, LOCK_SH | LOCK_NB) != 0 &&
+        errno == EWOULDBLOCK)
+        err = burst_errno(NC_EFILE, "locking", temporary);
+    if (err == NC_NOERR && rename(temporary, l->meta_path) != 0)
+        err = burst_errno(NC_EFILE, "naming", l->meta_path);
+    base_free(bytes);
+    return err;
+}
+
+static int make_files(struct burst_log *l)
+{
+    char temporary[PATH_MAX];
+    int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC;
+    if ((size_t)snprintf(temporary, sizeof temporary, "%s.new", l->meta_path) >=
+        sizeof temporary)
+        return base_error_set(NC_EFILE, "a log's path is too long");
+    l->data_fd = open(l->data_path, flags, 0600);
+    if (l->data_fd < 0) return burst_errno(NC_EFILE, "making", l->data_path);
+    if (write_all(l->data_fd, 0, "PnetCDF1", DATA_BEGIN) != 0)
+        return burst_errno(NC_EWRITE, "writing", l->data_path);
+    l->meta_fd = open(temporary, flags, 0600);
+    if (l->meta_fd < 0) return burst_errno(NC_EFILE, "making", temporary);
+    int err = write_head(l, temporary);
+    if (err != NC_NOERR) unlink(temporary);
+    return err;
+}
+
+/* The copies take turns: should this one stay half written, the other holds. */
+static void write_slot(struct burst_log *l)
+{
+    l->turn ^= 1;
+    atomic_thread_fence(memory_order_release); /* the entries before what counts them */
+    burst_encode_slot(&l->commit, l->header.token, slot_copy(l, l->turn));
+    atomic_thread_fence(memory_order_release);
+}
+
+static void write_both(struct burst_log *l)
+{
+    write_slot(l);
+    write_slot(l);
+}
+
+static void start_slot(struct burst_log *l, int64_t rank)
+{
+    l->commit = (struct burst_slot){.rank = rank};
+    write_both(l);
+}
+
+int burst_log_create(struct burst_log *l, const char *path, const struct burst_header *h,
+                     struct burst_space *space)
+{
+    burst_log_init(l);
+    l->header = *h;
+    l->shared = space != NULL;
+    l->space = l->shared ? space : &l->own;
+    int err = set_paths(l, path);
+    if (err == NC_NOERR) err = make_files(l);
+    if (err == NC_NOERR) err = map_head(l);
+    if (err != NC_NOERR) {
+        burst_log_end(l, l->data_fd >= 0);
+        return err;
+    }
+    atomic_store(&l->space->meta, 0);
+    atomic_store(&l->space->data, DATA_BEGIN);
+    l->extent = l->extent_end = DATA_BEGIN;
+    start_slot(l, h->rank_id);
+    return NC_NOERR;
+}
+
+int burst_log_join(struct burst_log *l, const char *path, const struct burst_header *h,
+                   struct burst_space *space, int slot)
+{
+    unsigned char scratch[sizeof(struct burst_header) + 4096];
+    burst_log_init(l);
+    l->header = *h;
+    l->shared = true;
+    l->space = space;
+    l->slot = slot;
+    int err = set_paths(l, path);
+    if (err == NC_NOERR && burst_encode_header(&l->header, scratch, sizeof scratch) == 0)
+        err = NC_EBADLOG;
+    if (err == NC_NOERR && (l->data_fd = open(l->data_path, O_RDWR | O_CLOEXEC)) < 0)
+        err = burst_errno(NC_EFILE, "opening", l->data_path);
+    if (err == NC_NOERR && (l->meta_fd = open(l->meta_path, O_RDWR | O_CLOEXEC)) < 0)
+        err = burst_errno(NC_EFILE, "opening", l->meta_path);
+    if (err == NC_NOERR && flock(l->meta_fd, LOCK_SH | LOCK_NB) != 0 &&
+        errno == EWOULDBLOCK)
+        err = burst_errno(NC_EFILE, "locking", l->meta_path);
+    if (err == NC_NOERR) err = map_head(l);
+    if (err != NC_NOERR) {
+        burst_log_end(l, false);
+        return err;
+    }
+    start_slot(l, h->rank_id);
+    return NC_NOERR;
+}
+
+/* ---- values ---- */
+
+int64_t burst_log_reserve(struct burst_log *l, int64_t bytes)
+{
+    if (bytes > l->extent_end - l->extent) {
+        int64_t n = l->shared && bytes < BURST_EXTENT ? BURST_EXTENT : bytes;
+        int64_t from = atomic_fetch_add(&l->space->data, n);
+        if (from != l->extent_end) l->extent = from;
+        l->extent_end = from + n;
+    }
+    int64_t at = l->extent;
+    l->extent += bytes;
+    return at;
+}
+
+int burst_log_write(struct burst_log *l, int64_t at, struct iovec *pieces, int n)
+{
+    while (n > 0) {
+        ssize_t done =
+            n == 1 ? pwrite(l->data_fd, pieces->iov_base, pieces->iov_len, at)
+                   : pwritev(l->data_fd, pieces, n < MOST_PIECES ? n : MOST_PIECES, at);
+        if (done < 0 && errno == EINTR) continue;
+        if (done == 0) errno = EIO;
+        if (done <= 0) return burst_errno(NC_EWRITE, "writing", l->data_path);
+        at += done;
+        while (n > 0 && (size_t)done >= pieces->iov_len) {
+            done -= (ssize_t)pieces->iov_len;
+            pieces++;
+            n--;
+        }
+        if (n > 0) {
+            pieces->iov_base = (char *)pieces->iov_base + done;
+            pieces->iov_len -= (size_t)done;
+        }
+    }
+    return NC_NOERR;
+}
+
+/* ---- entries ---- */
+
+static void unmap_window(struct burst_log *l)
+{
+    if (l->window != NULL) munmap(l->window, (size_t)l->window_size);
+    l->window = NULL;
+    l->window_used = l->window_size = 0;
+}
+
+/* A new window, of one chunk or as many as the entry needs. */
+static int next_window(struct burst_log *l, int64_t bytes)
+{
+    int64_t chunk = l->header.chunk, size = (bytes + chunk - 1) / chunk * chunk;
+    int64_t at = l->header.entry_begin + atomic_fetch_add(&l->space->meta, size);
+    unmap_window(l);
+    int err = reserve(l, at, size);
+    if (err != NC_NOERR) return err;
+    void *p =
+        mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, l->meta_fd, at);
+    if (p == MAP_FAILED) return burst_errno(NC_EFILE, "mapping", l->meta_path);
+    l->window = p;
+    l->window_at = at;
+    l->window_size = size;
+    return NC_NOERR;
+}
+
+int burst_log_add(struct burst_log *l, const struct burst_entry *e)
+{
+    if (l->window == NULL || e->size > l->window_size - l->window_used) {
+        int err = next_window(l, e->size);
+        if (err != NC_NOERR) return err;
+    }
+    burst_encode_entry(e, l->header.token, l->commit.generation,
+                       l->window_at + l->window_used, l->window + l->window_used);
+    l->window_used += e->size;
+    return NC_NOERR;
+}
+
+void burst_log_commit(struct burst_log *l, int64_t count)
+{
+    l->commit.count += count;
+    write_slot(l);
+}
+
+void burst_log_drained(struct burst_log *l)
+{
+    if (l->meta_fd < 0) return;
+    l->commit.drained = l->commit.count;
+    write_both(l);
+}
+
+void burst_log_reset(struct burst_log *l)
+{
+    if (l->meta_fd < 0) return;
+    l->commit = (struct burst_slot){.rank = l->commit.rank,
+                                    .generation = l->commit.generation + 1};
+    write_both(l);
+    l->extent = l->extent_end = DATA_BEGIN;
+    bool keep = !l->shared && l->window != NULL && l->window_at == l->header.entry_begin;
+    l->window_used = 0;
+    if (!keep) unmap_window(l);
+    if (l->slot > 0) return; /* the first process does it for all */
+    atomic_store(&l->space->data, DATA_BEGIN);
+    atomic_store(&l->space->meta, keep ? l->window_size : 0);
+}
+
+int burst_log_sync(struct burst_log *l)
+{
+    if (fdatasync(l->data_fd) != 0)
+        return burst_errno(NC_EWRITE, "syncing", l->data_path);
+    l->commit.synced = l->commit.count;
+    write_both(l);
+    if (fsync(l->meta_fd) != 0) return burst_errno(NC_EWRITE, "syncing", l->meta_path);
+    return NC_NOERR;
+}
+
+int burst_read_file(int fd, int64_t at, void *bytes, int64_t n, const char *path)
+{
+    unsigned char *p = bytes;
+    while (n > 0) {
+        ssize_t done = pread(fd, p, (size_t)(n < 1 << 30 ? n : 1 << 30), at);
+        if (done < 0 && errno == EINTR) continue;
+        if (done < 0) return burst_errno(NC_EREAD, "reading", path);
+        if (done == 0)
+            return base_error_set(NC_EBADLOG, "%s ends at byte %lld, values are missing",
+                                  path, (long long)at);
+        p += done;
+        at += done;
+        n -= done;
+    }
+    return NC_NOERR;
+}
+
+int burst_log_read(const struct burst_log *l, int64_t at, void *bytes, int64_t n)
+{
+    return burst_read_file(l->data_fd, at, bytes, n, l->data_path);
+}
+
+/* ---- the end ---- */
+
+int64_t burst_log_bytes(const struct burst_log *l)
+{
+    struct stat meta, data;
+    if (l->meta_fd < 0 || fstat(l->meta_fd, &meta) != 0 || fstat(l->data_fd, &data) != 0)
+        return 0;
+    return (int64_t)(meta.st_blocks + data.st_blocks) * 512;
+}
+
+void burst_log_end(struct burst_log *l, bool remove)
+{
+    unmap_window(l);
+    if (l->head != NULL) munmap(l->head, l->head_size);
+    /* The metadata first: without it, the data are nobody's. */
+    if (remove && l->meta_fd >= 0) unlink(l->meta_path);
+    if (remove && l->data_fd >= 0) unlink(l->data_path);
+    if (l->meta_fd >= 0) close(l->meta_fd);
+    if (l->data_fd >= 0) close(l->data_fd);
+    base_free(l->meta_path);
+    base_free(l->data_path);
+    burst_log_init(l);
+}

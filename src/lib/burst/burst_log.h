@@ -1,0 +1,78 @@
+/* Writing a log: two files of a directory, appended to by one process, or by several with
+ * a common burst_space. Local; no MPI. */
+#ifndef BURST_LOG_H
+#define BURST_LOG_H
+
+#include <stdatomic.h>
+#include <sys/uio.h>
+
+#include "burst_format.h"
+
+/* What of a log's files is taken: by one process, or in memory that several share. */
+struct burst_space {
+    _Atomic int64_t meta; /* bytes behind entry_begin */
+    _Atomic int64_t data; /* bytes of the data log */
+};
+
+struct burst_log {
+    char *meta_path, *data_path;
+    int meta_fd, data_fd; /* -1: none */
+    struct burst_header header;
+    struct burst_space own, *space;
+    bool shared;
+    unsigned char *head; /* the header and the commit records, mapped */
+    size_t head_size;
+    int slot; /* which record is ours */
+    int turn; /* which copy of it was written last */
+    struct burst_slot commit;
+    unsigned char *window; /* the part of the metadata log that is being filled, mapped */
+    int64_t window_at, window_size, window_used;
+    int64_t extent, extent_end; /* of the data log: ours, and free */
+};
+
+enum { BURST_CHUNK = 1 << 20, BURST_EXTENT = 4 << 20 };
+
+/* Sets up a log that is not there yet: nothing to be freed but by burst_log_end. */
+void burst_log_init(struct burst_log *l);
+
+/* Makes the files PATH.meta and PATH.data. h tells all but where things lie. space is
+ * NULL for a log of one process. NC_ENOMEM, NC_EFILE, NC_EACCESS, NC_ENO_SPACE ... */
+int burst_log_create(struct burst_log *l, const char *path, const struct burst_header *h,
+                     struct burst_space *space);
+/* Joins a log that another process has made with the same h, as its `slot`th. */
+int burst_log_join(struct burst_log *l, const char *path, const struct burst_header *h,
+                   struct burst_space *space, int slot);
+
+/* Room for bytes of values; *at is where. Nothing can fail. */
+int64_t burst_log_reserve(struct burst_log *l, int64_t bytes);
+/* Writes values there. May change the pieces. NC_EWRITE, NC_ENO_SPACE ... */
+int burst_log_write(struct burst_log *l, int64_t at, struct iovec *pieces, int n);
+
+/* Adds an entry behind those that are there; it counts once burst_log_commit says so. */
+int burst_log_add(struct burst_log *l, const struct burst_entry *e);
+void burst_log_commit(struct burst_log *l, int64_t count);
+
+/* Everything up to now is in the file: it will not be replayed. */
+void burst_log_drained(struct burst_log *l);
+/* Starts anew, with the next generation: what was logged is forgotten. In a shared log,
+ * no process may add to it before all have done this. */
+void burst_log_reset(struct burst_log *l);
+/* What was logged is on the device. NC_EWRITE ... */
+int burst_log_sync(struct burst_log *l);
+
+/* Reads values back. NC_EREAD. */
+int burst_log_read(const struct burst_log *l, int64_t at, void *bytes, int64_t n);
+
+/* Closes the files; removes them if asked to. */
+void burst_log_end(struct burst_log *l, bool remove);
+
+/* Bytes that the log takes on its device now. */
+int64_t burst_log_bytes(const struct burst_log *l);
+
+/* All of n bytes at `at` of a file. NC_EREAD: fewer are there, too. */
+int burst_read_file(int fd, int64_t at, void *bytes, int64_t n, const char *path);
+
+/* The NC_ code of errno, with words. */
+int burst_errno(int otherwise, const char *what, const char *path);
+
+#endif

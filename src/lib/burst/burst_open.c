@@ -1,0 +1,228 @@
+/* Life of the layer, and its calls that are neither put nor get. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base_error.h"
+#include "base_mem.h"
+#include "base_mpi.h"
+#include "burst.h"
+
+static bool wanted(const struct driver_dataset *ds)
+{
+    return ds->hints.burst == BASE_ENABLE;
+}
+
+void burst_file_identity(const char *path, uint64_t *device, uint64_t *inode)
+{
+    struct stat st;
+    *device = *inode = 0;
+    if (stat(path, &st) != 0) return;
+    *device = (uint64_t)st.st_dev;
+    *inode = (uint64_t)st.st_ino;
+}
+
+void burst_note_time(struct burst *b, double since)
+{
+    b->base.ds->stats.burst_visible_us += (int64_t)((MPI_Wtime() - since) * 1e6);
+}
+
+static void release(struct burst *b)
+{
+    for (int64_t i = 0; i < b->nwrites; i++)
+        base_free(b->writes[i]->memory);
+    base_arena_free(&b->arena);
+    base_free(b->writes);
+    if (b->node != MPI_COMM_NULL) MPI_Comm_free(&b->node);
+    base_free(b);
+}
+
+/* A new layer; all or none have it. */
+static int start(struct driver_dataset *ds, struct driver *lower, struct burst **out)
+{
+    struct burst *b = base_calloc(1, sizeof *b);
+    int err = driver_agree(ds, b == NULL ? NC_ENOMEM : NC_NOERR, NULL, NULL, 0);
+    if (err != NC_NOERR || b == NULL) {
+        base_free(b);
+        return err;
+    }
+    b->base = (struct driver){.ops = &burst_ops, .lower = lower, .ds = ds};
+    b->coherent = ds->hints.burst_coherent;
+    b->window = MPI_WIN_NULL;
+    b->node = MPI_COMM_NULL;
+    burst_log_init(&b->log);
+    int mpi = MPI_Comm_split_type(ds->comm, MPI_COMM_TYPE_SHARED, ds->rank, MPI_INFO_NULL,
+                                  &b->node);
+    err = base_mpi_error(mpi, NC_EMPI, "MPI_Comm_split_type");
+    err = driver_agree(ds, err, NULL, NULL, 0);
+    if (err != NC_NOERR)
+        release(b);
+    else
+        *out = b;
+    return err;
+}
+
+static int create(struct driver_dataset *ds, int cmode, struct driver *lower,
+                  struct driver **self)
+{
+    struct burst *b;
+    (void)cmode;
+    int err = start(ds, lower, &b);
+    if (err != NC_NOERR) return err;
+    burst_discard(b);
+    *self = &b->base;
+    return NC_NOERR;
+}
+
+static int open_layer(struct driver_dataset *ds, int omode, struct driver *lower,
+                      struct driver **self)
+{
+    struct burst *b;
+    (void)omode;
+    int err = start(ds, lower, &b);
+    if (err != NC_NOERR) return err;
+    err = burst_recover(b);
+    if (err == NC_NOERR && ds->writable) err = burst_begin(b);
+    if (err != NC_NOERR)
+        release(b);
+    else
+        *self = &b->base;
+    return err;
+}
+
+/* All is in the file, and safe if that was promised; the log may go. Agreed. */
+static int finish(struct burst *b)
+{
+    bool keep = b->base.ds->hints.burst_del_on_close == BASE_DISABLE;
+    int err = burst_drain(b, BURST_ALL);
+    if (err == NC_NOERR && b->promised && b->file_dirty) err = driver_sync(b->base.lower);
+    if (err == NC_NOERR && keep) burst_log_drained(&b->log);
+    if (err == NC_NOERR && !keep) {
+        /* From here on the generation tells that no log is needed, whoever goes first. */
+        burst_log_reset(&b->log);
+        err = driver_agree(b->base.ds, NC_NOERR, NULL, NULL, 0);
+    }
+    burst_end(b, keep || err != NC_NOERR);
+    return err;
+}
+
+/* Ends this layer, then those below it; what was wrong here is what is told. */
+static int end(struct driver *self, int (*end_lower)(struct driver *))
+{
+    struct burst *b = (struct burst *)self;
+    struct driver *lower = self->lower;
+    char text[1024];
+    int err = self->ds->writable ? finish(b) : NC_NOERR;
+    snprintf(text, sizeof text, "%s", base_error_detail(err));
+    release(b);
+    int ended = end_lower(lower);
+    if (err != NC_NOERR) return base_error_set(err, "%s", text);
+    return ended;
+}
+
+static int close_layer(struct driver *self)
+{
+    return end(self, driver_close);
+}
+
+static int abort_layer(struct driver *self)
+{
+    return end(self, driver_abort);
+}
+
+static int drain_all(struct burst *b)
+{
+    int err = b->base.ds->writable ? burst_drain(b, BURST_ALL) : NC_NOERR;
+    return err == NC_NOERR && b->base.ds->writable ? burst_restart(b) : err;
+}
+
+static int redef(struct driver *self)
+{
+    struct burst *b = (struct burst *)self;
+    int err = drain_all(b);
+    if (err != NC_NOERR) return err;
+    burst_end(b, false);
+    return driver_redef(self->lower);
+}
+
+static int enddef(struct driver *self, const struct cdf_header *before)
+{
+    struct burst *b = (struct burst *)self;
+    int err = driver_enddef(self->lower, before);
+    if (err != NC_NOERR) return err;
+    b->file_dirty = true;
+    return burst_begin(b);
+}
+
+static int write_header(struct driver *self)
+{
+    ((struct burst *)self)->file_dirty = true;
+    return driver_write_header(self->lower);
+}
+
+static int begin_indep(struct driver *self)
+{
+    struct burst *b = (struct burst *)self;
+    int err = drain_all(b);
+    int begun = driver_begin_indep(self->lower);
+    b->indep = true;
+    b->epoch++;
+    return err != NC_NOERR ? err : begun;
+}
+
+static int end_indep(struct driver *self)
+{
+    struct burst *b = (struct burst *)self;
+    b->indep = false;
+    b->epoch++;
+    return driver_end_indep(self->lower);
+}
+
+/* In collective mode, whoever reads next finds what is in the logs: it is enough that
+ * they are on their devices. Alone, a process sees its own log only: there the file must
+ * have it all. */
+static int sync_layer(struct driver *self)
+{
+    struct burst *b = (struct burst *)self;
+    int failed, err = NC_NOERR;
+    if (!self->ds->writable) return driver_sync(self->lower);
+    int64_t need[2] = {b->indep, b->file_dirty || !b->logging};
+    if (b->logging && !b->indep && burst_log_sync(&b->log) != NC_NOERR) need[0] = 1;
+    err = driver_agree(self->ds, err, &failed, need, 2);
+    if (err == NC_NOERR) err = failed;
+    if (need[0]) {
+        int drained = drain_all(b);
+        if (err == NC_NOERR) err = drained;
+    }
+    b->promised = true;
+    b->epoch++;
+    int synced =
+        need[0] || need[1] ? driver_sync(self->lower) : driver_sync_numrecs(self->lower);
+    if (need[0] || need[1]) b->file_dirty = synced != NC_NOERR;
+    return err != NC_NOERR ? err : synced;
+}
+
+static int flush(struct driver *self)
+{
+    int err = drain_all((struct burst *)self);
+    int flushed = driver_flush(self->lower);
+    return err != NC_NOERR ? err : flushed;
+}
+
+const struct driver_ops burst_ops = {
+    .name = "burst",
+    .wanted = wanted,
+    .create = create,
+    .open = open_layer,
+    .close = close_layer,
+    .abort = abort_layer,
+    .redef = redef,
+    .enddef = enddef,
+    .write_header = write_header,
+    .begin_indep = begin_indep,
+    .end_indep = end_indep,
+    .put = burst_put,
+    .get = burst_get,
+    .sync = sync_layer,
+    .flush = flush,
+};

@@ -1,0 +1,465 @@
+/* Puts: values to the data log with one write, entries to the metadata log, and that is
+ * all. Values are logged as the variable's own type in memory; those of that type go out
+ * of the user's buffer as they are. */
+#include <string.h>
+
+#include "base_error.h"
+#include "base_mem.h"
+#include "burst.h"
+#include "burst_sum.h"
+
+enum {
+    GROUP = 512,           /* requests that go to the log with one write */
+    GROUP_BYTES = 8 << 20, /* of values that have to be brought into form first */
+    RUNS = 1 << 15         /* of one raw entry */
+};
+
+/* Requests on their way to the log together. */
+struct group {
+    struct burst *b;
+    struct burst_write *writes[GROUP];
+    struct iovec pieces[GROUP];
+    uint64_t sums[GROUP];
+    int n;
+    int64_t bytes; /* of values */
+    unsigned char *staging;
+    int64_t staged, room;
+    bool keep;                /* there is no log: values are kept in memory */
+    int64_t current, through; /* the request at hand; those before it are logged */
+};
+
+/* ---- values ---- */
+
+/* Values on their way from the user's buffer, as elements of the variable's own type. */
+struct source {
+    const struct driver_request *r;
+    const struct cdf_var *v;
+    int xtype; /* whose rules of conversion hold */
+    struct region_cursor *cursor;
+    const unsigned char *next;
+    unsigned char fill[8];
+};
+
+static int open_source(const struct burst *b, const struct driver_request *r,
+                       struct source *s)
+{
+    const struct cdf_header *h = &b->base.ds->header;
+    *s = (struct source){.r = r, .v = &h->vars[r->varid], .next = r->buf};
+    s->xtype = conv_effective_type(h->format, s->v->type, r->type);
+    if (conv_type_of(s->v->type) != (int)r->type) cdf_fill_value(h, r->varid, s->fill);
+    if (r->mem == NULL) return NC_NOERR;
+    s->cursor = region_cursor_new(r->mem);
+    return s->cursor == NULL ? NC_ENOMEM : NC_NOERR;
+}
+
+/* Nothing to be done with the values: they can be written from where they are. */
+static bool in_place(const struct burst *b, const struct driver_request *r)
+{
+    return r->mem == NULL &&
+           conv_type_of(b->base.ds->header.vars[r->varid].type) == (int)r->type;
+}
+
+/* The next n values of another type: through the external form, which says what fits. */
+static int convert(struct source *s, unsigned char *to, int64_t n)
+{
+    enum { STEP = 2048 };
+    unsigned char gathered[STEP * 8], external[STEP * 8];
+    int64_t from = conv_size(s->r->type), own = cdf_type_size(s->v->type);
+    int result = NC_NOERR;
+    for (int64_t at = 0; at < n; at += STEP) {
+        size_t m = (size_t)(n - at < STEP ? n - at : STEP);
+        const void *values = s->next;
+        if (s->cursor != NULL) {
+            region_gather(s->cursor, s->r->buf, gathered, m * (size_t)from);
+            values = gathered;
+        } else {
+            s->next += m * (size_t)from;
+        }
+        int err = conv_put(external, s->xtype, values, s->r->type, m, s->fill);
+        if (err != NC_NOERR) result = err;
+        conv_get(to + at * own, (enum conv_type)conv_type_of(s->v->type), external,
+                 s->v->type, m);
+    }
+    return result;
+}
+
+static int take_values(struct source *s, unsigned char *to, int64_t n)
+{
+    if (conv_type_of(s->v->type) != (int)s->r->type) return convert(s, to, n);
+    size_t bytes = (size_t)(n * cdf_type_size(s->v->type));
+    region_gather(s->cursor, s->r->buf, to, bytes);
+    return NC_NOERR;
+}
+
+/* ---- the slab ---- */
+
+static struct burst_write *write_of_slab(struct burst *b, const struct driver_request *r)
+{
+    int ndims = b->base.ds->header.vars[r->varid].ndims;
+    size_t numbers = (size_t)ndims * (r->strided ? 3 : 2);
+    struct burst_write *w = burst_new_write(b, r->varid, numbers);
+    if (w == NULL) return NULL;
+    memcpy(w->slab, r->slab, numbers * sizeof r->slab[0]);
+    w->strided = r->strided;
+    w->nelems = driver_nelems(r, ndims);
+    return w;
+}
+
+/* The next runs of a region, of whole elements. */
+static struct burst_write *write_of_runs(struct burst *b, const struct driver_request *r,
+                                         struct region_cursor *c)
+{
+    int64_t most = region_runs(driver_raw_region(r)), n = 0, bytes = 0;
+    if (most > RUNS) most = RUNS;
+    struct burst_write *w = burst_new_write(b, r->varid, 1 + 2 * (size_t)most);
+    struct region_strip s;
+    if (w == NULL) return NULL;
+    while (n < most && region_next(c, INT64_MAX, most - n, &s))
+        for (int64_t i = 0; i < s.count; i++, n++) {
+            w->slab[1 + 2 * n] = s.offset + i * s.stride;
+            w->slab[2 + 2 * n] = s.length;
+            bytes += s.length;
+        }
+    w->slab[0] = n;
+    w->flags = BURST_RAW;
+    w->nelems = bytes / cdf_type_size(b->base.ds->header.vars[r->varid].type);
+    return w;
+}
+
+/* ---- entries ---- */
+
+static void describe(const struct burst *b, const struct burst_write *w, uint64_t sum,
+                     int64_t (*runs)[RUNS], struct burst_entry *e)
+{
+    const struct cdf_header *h = &b->base.ds->header;
+    int ndims = h->vars[w->varid].ndims;
+    const int64_t *slab = (const int64_t *)w->slab;
+    *e = (struct burst_entry){.kind = w->strided ? BURST_VARS : BURST_VARA,
+                              .itype = burst_itype(w->type),
+                              .varid = w->varid,
+                              .ndims = ndims,
+                              .data_off = w->data_off,
+                              .nreqs = 1,
+                              .start = slab,
+                              .count = slab + ndims,
+                              .stride = w->strided ? slab + 2 * ndims : NULL,
+                              .seq = b->log.commit.count,
+                              .epoch = w->epoch,
+                              .rank = b->base.ds->rank,
+                              .flags = w->flags,
+                              .data_sum = sum};
+    if (!(w->flags & BURST_FILL)) e->data_len = w->nelems * conv_size(w->type);
+    if (w->flags & BURST_RAW) {
+        for (int64_t i = 0; i < slab[0]; i++) {
+            runs[0][i] = slab[1 + 2 * i];
+            runs[1][i] = slab[2 + 2 * i];
+        }
+        e->kind = (int)slab[0];
+        e->ndims = 1;
+        e->nreqs = slab[0];
+        e->start = runs[0];
+        e->count = runs[1];
+    }
+    e->size = burst_entry_size(e->ndims * e->nreqs * 2 + (e->stride ? e->ndims : 0));
+}
+
+static int add_entry(struct burst *b, const struct burst_write *w, uint64_t sum)
+{
+    struct burst_entry e;
+    int64_t(*runs)[RUNS] = NULL;
+    if (w->flags & BURST_RAW) {
+        runs = base_malloc(2 * sizeof *runs);
+        if (runs == NULL) return NC_ENOMEM;
+    }
+    describe(b, w, sum, runs, &e);
+    int err = burst_log_add(&b->log, &e);
+    base_free(runs);
+    return err;
+}
+
+static void note_logged(struct burst *b, int64_t bytes)
+{
+    struct driver_stats *stats = &b->base.ds->stats;
+    stats->burst_logged_bytes += bytes;
+    b->base.ds->put_bytes += bytes;
+    int64_t taken = b->log.extent + b->log.window_at + b->log.window_used;
+    if (taken > stats->burst_log_bytes) stats->burst_log_bytes = taken;
+}
+
+/* Writes what the group has: values, entries, and that they count. */
+static int commit(struct group *g)
+{
+    struct burst *b = g->b;
+    if (g->n == 0) return NC_NOERR;
+    int64_t at = burst_log_reserve(&b->log, g->bytes), offset = at;
+    for (int i = 0; i < g->n; i++) {
+        g->writes[i]->data_off = offset;
+        offset += (int64_t)g->pieces[i].iov_len;
+    }
+    int err = g->bytes > 0 ? burst_log_write(&b->log, at, g->pieces, g->n) : NC_NOERR;
+    for (int i = 0; i < g->n && err == NC_NOERR; i++)
+        err = add_entry(b, g->writes[i], g->sums[i]);
+    for (int i = 0; i < g->n && err == NC_NOERR; i++)
+        err = burst_add_write(b, g->writes[i]);
+    if (err == NC_NOERR) {
+        burst_log_commit(&b->log, g->n);
+        note_logged(b, g->bytes);
+        g->n = 0;
+        g->bytes = g->staged = 0;
+        g->through = g->current;
+    }
+    return err;
+}
+
+static void add(struct group *g, struct burst_write *w, void *bytes, int64_t length)
+{
+    g->writes[g->n] = w;
+    g->pieces[g->n] = (struct iovec){bytes, (size_t)length};
+    g->sums[g->n++] = length > 0 ? burst_sum(bytes, (size_t)length, 0) : 0;
+    g->bytes += length;
+}
+
+/* Room for values that have to be brought into form; what was staged before is written
+ * if it is in the way. */
+static int stage(struct group *g, int64_t bytes, unsigned char **at)
+{
+    int64_t size = bytes < 65536 ? 65536 : bytes < GROUP_BYTES ? GROUP_BYTES : bytes;
+    int err = g->staged + bytes > g->room ? commit(g) : NC_NOERR;
+    if (err == NC_NOERR && bytes > g->room) {
+        base_free(g->staging);
+        g->room = 0;
+        g->staging = base_malloc((size_t)size);
+        if (g->staging == NULL) return NC_ENOMEM;
+        g->room = size;
+    }
+    *at = g->staging + g->staged;
+    g->staged += bytes;
+    return err;
+}
+
+/* An entry whose values do not fit the staging memory: part after part. */
+static int put_large(struct group *g, struct burst_write *w, struct source *s, int *range)
+{
+    struct burst *b = g->b;
+    int64_t size = conv_size(w->type), step = GROUP_BYTES / size;
+    unsigned char *bytes;
+    XXH3_state_t state;
+    int err = commit(g);
+    if (err == NC_NOERR) err = stage(g, GROUP_BYTES, &bytes);
+    if (err != NC_NOERR) return err;
+    XXH3_INITSTATE(&state);
+    XXH3_64bits_reset(&state);
+    w->data_off = burst_log_reserve(&b->log, w->nelems * size);
+    for (int64_t at = 0; at < w->nelems && err == NC_NOERR; at += step) {
+        int64_t n = w->nelems - at < step ? w->nelems - at : step;
+        int fits = take_values(s, bytes, n);
+        if (fits != NC_NOERR) *range = fits;
+        XXH3_64bits_update(&state, bytes, (size_t)(n * size));
+        struct iovec piece = {bytes, (size_t)(n * size)};
+        err = burst_log_write(&b->log, w->data_off + at * size, &piece, 1);
+    }
+    g->staged = 0;
+    if (err == NC_NOERR) err = add_entry(b, w, XXH3_64bits_digest(&state));
+    if (err == NC_NOERR) err = burst_add_write(b, w);
+    if (err != NC_NOERR) return err;
+    burst_log_commit(&b->log, 1);
+    note_logged(b, w->nelems * size);
+    return NC_NOERR;
+}
+
+/* Without a log, and with no way to the file but with all others. */
+static int keep_write(struct burst *b, struct burst_write *w, struct source *s,
+                      int *range)
+{
+    size_t bytes = (size_t)(w->nelems * conv_size(w->type));
+    w->memory = base_malloc(bytes);
+    if (w->memory == NULL) return NC_ENOMEM;
+    if (in_place(b, s->r)) {
+        memcpy(w->memory, s->next, bytes);
+        s->next += bytes;
+    } else {
+        int fits = take_values(s, w->memory, w->nelems);
+        if (fits != NC_NOERR) *range = fits;
+    }
+    int err = burst_add_write(b, w);
+    if (err != NC_NOERR) base_free(w->memory);
+    return err;
+}
+
+/* One write of a request, whose values come next in s. */
+static int put_write(struct group *g, struct burst_write *w, struct source *s, int *range)
+{
+    const struct driver_request *r = s->r;
+    unsigned char *bytes;
+    w->type = (unsigned char)conv_type_of(s->v->type);
+    int64_t length = w->nelems * conv_size(w->type);
+    int err = g->n == GROUP ? commit(g) : NC_NOERR;
+    if (err != NC_NOERR) return err;
+    if (r->buf == NULL && r->mem == NULL) {
+        w->flags |= BURST_FILL;
+        if (g->keep) return burst_add_write(g->b, w);
+        add(g, w, NULL, 0);
+        return NC_NOERR;
+    }
+    if (g->keep) return keep_write(g->b, w, s, range);
+    if (in_place(g->b, r)) {
+        add(g, w, (void *)s->next, length);
+        s->next += length;
+        return NC_NOERR;
+    }
+    if (length > GROUP_BYTES) return put_large(g, w, s, range);
+    err = stage(g, length, &bytes);
+    if (err != NC_NOERR) return err;
+    int fits = take_values(s, bytes, w->nelems);
+    if (fits != NC_NOERR) *range = fits;
+    add(g, w, bytes, length);
+    return NC_NOERR;
+}
+
+static int put_runs(struct group *g, struct source *s, int *range)
+{
+    struct region_cursor *c = region_cursor_new(driver_raw_region(s->r));
+    int64_t left = s->r->slab[1];
+    int err = c == NULL ? NC_ENOMEM : NC_NOERR;
+    while (left > 0 && err == NC_NOERR) {
+        struct burst_write *w = write_of_runs(g->b, s->r, c);
+        if (w == NULL)
+            err = NC_ENOMEM;
+        else
+            left -= w->nelems;
+        if (w != NULL) err = put_write(g, w, s, range);
+    }
+    region_cursor_free(c);
+    return err;
+}
+
+/* A request to the group, and on to the log when that is full. What does not fit the
+ * variable is the request's own matter; a result means that the log failed. */
+static int put_request(struct group *g, struct driver_request *r)
+{
+    struct source s;
+    int range = NC_NOERR, err = open_source(g->b, r, &s);
+    if (err == NC_NOERR && r->raw) {
+        err = put_runs(g, &s, &range);
+    } else if (err == NC_NOERR) {
+        struct burst_write *w = write_of_slab(g->b, r);
+        err = w == NULL ? NC_ENOMEM : put_write(g, w, &s, &range);
+    }
+    region_cursor_free(s.cursor);
+    if (r->status == NC_NOERR) r->status = range;
+    return err;
+}
+
+/* ---- numrecs ---- */
+
+/* A put that is logged makes the dataset longer at once, for this process. */
+static void count_records(struct cdf_header *h, const struct driver_request *r)
+{
+    const struct cdf_var *v = &h->vars[r->varid];
+    int64_t low, high, last;
+    if (!v->is_record) return;
+    if (r->raw) {
+        region_bounds(driver_raw_region(r), &low, &high);
+        last = (high - 1) / h->record_size;
+    } else {
+        int64_t stride = r->strided ? r->slab[2 * v->ndims] : 1;
+        last = r->slab[0] + (driver_count(r, v->ndims)[0] - 1) * stride;
+    }
+    if (last + 1 > h->numrecs) h->numrecs = last + 1;
+}
+
+/* ---- without a log ---- */
+
+static void blame(struct driver_request *const *reqs, int64_t n, int err)
+{
+    for (int64_t i = 0; i < n; i++)
+        reqs[i]->status = err;
+}
+
+/* To the file, behind what this process has logged: nothing of that may come later. */
+static int put_directly(struct burst *b, struct driver_request *const *reqs, int64_t n)
+{
+    struct driver_dataset *ds = b->base.ds;
+    int err = burst_drain_alone(b, 0, INT64_MAX);
+    if (err != NC_NOERR) {
+        blame(reqs, n, err);
+        ds->failed = err;
+        return err;
+    }
+    burst_forget(b, BURST_ALL);
+    burst_log_drained(&b->log);
+    b->file_dirty = true;
+    err = driver_put(b->base.lower, reqs, n, DRIVER_INDEPENDENT, NC_NOERR);
+    if (err != NC_NOERR && err != NC_ERANGE) ds->failed = err;
+    return err;
+}
+
+/* ---- all of it ---- */
+
+/* Logs requests, or keeps their values. *through of them are. */
+static int put_group(struct burst *b, struct driver_request *const *reqs, int64_t n,
+                     bool keep, int64_t *through)
+{
+    struct group g;
+    g.b = b;
+    g.keep = keep;
+    g.n = 0;
+    g.bytes = g.staged = g.room = g.through = 0;
+    g.staging = NULL;
+    int err = NC_NOERR;
+    for (g.current = 0; g.current < n && err == NC_NOERR; g.current++)
+        err = put_request(&g, reqs[g.current]);
+    if (err == NC_NOERR) err = commit(&g);
+    base_free(g.staging);
+    *through = err == NC_NOERR ? n : g.through;
+    return err;
+}
+
+static int put_all(struct burst *b, struct driver_request *const *reqs, int64_t n)
+{
+    struct driver_dataset *ds = b->base.ds;
+    bool direct = b->coherent && b->indep;
+    int64_t through = 0;
+    int err = NC_NOERR;
+    if (b->logging && !direct && put_group(b, reqs, n, false, &through) != NC_NOERR) {
+        b->logging = false; /* until the log starts anew */
+        ds->stats.burst_fallbacks++;
+    }
+    for (int64_t i = 0; i < through; i++)
+        count_records(&ds->header, reqs[i]);
+    if (through == n) return NC_NOERR;
+    if (!ds->hints.no_indep_rw) return put_directly(b, reqs + through, n - through);
+    int64_t before = through;
+    err = put_group(b, reqs + before, n - before, true, &through);
+    for (int64_t i = before; i < n && err == NC_NOERR; i++)
+        count_records(&ds->header, reqs[i]);
+    return err;
+}
+
+/* Collective: the number of records is everywhere the same before anyone goes on. Where
+ * no variable has records, there is nothing to be said. */
+static int tell(struct driver_dataset *ds, int err)
+{
+    int failed = NC_NOERR;
+    if (ds->header.nrecord_vars == 0 && !ds->safe_mode) return err;
+    int worst = driver_agree(ds, err, &failed, &ds->header.numrecs, 1);
+    if (err == NC_NOERR) err = failed;
+    return err == NC_NOERR && ds->safe_mode ? worst : err;
+}
+
+int burst_put(struct driver *self, struct driver_request *const *reqs, int64_t n,
+              enum driver_mode mode, int error)
+{
+    struct burst *b = (struct burst *)self;
+    double since = MPI_Wtime();
+    if (mode == DRIVER_COLLECTIVE) b->epoch++;
+    if (n > 0) {
+        int err = put_all(b, reqs, n);
+        if (error == NC_NOERR) error = err;
+    }
+    for (int64_t i = 0; i < n && error == NC_NOERR; i++)
+        error = reqs[i]->status;
+    if (mode == DRIVER_COLLECTIVE) error = tell(self->ds, error);
+    burst_note_time(b, since);
+    return error;
+}

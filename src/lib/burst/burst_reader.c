@@ -1,0 +1,265 @@
+/* The reader trusts nothing: every entry has to prove itself. */
+#include "burst_reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "burst_sum.h"
+
+#include "base_error.h"
+#include "base_mem.h"
+#include "burst_log.h"
+
+struct burst_reader {
+    char *meta_path, *data_path;
+    int meta_fd, data_fd;
+    unsigned char *meta;
+    size_t meta_size;
+    struct burst_header header;
+    struct burst_slot *slots; /* those that hold; the others have generation -1 */
+    bool *open;               /* of those, only an old copy may hold: there can be more */
+    int64_t *seen;            /* entries met, of each slot */
+    int64_t at, nread;        /* the next entry, and how many were read */
+    void *aligned;            /* a copy of the last entry of version 0 */
+};
+
+static int open_files(struct burst_reader *r, const char *meta_path, bool lock,
+                      bool *busy)
+{
+    size_t length = strlen(meta_path);
+    r->meta_path = base_strdup(meta_path);
+    r->data_path = base_strdup(meta_path);
+    if (r->meta_path == NULL || r->data_path == NULL) return NC_ENOMEM;
+    if (length < 5 || strcmp(meta_path + length - 5, ".meta") != 0)
+        return base_error_set(
+            NC_EBADLOG, "%s is no metadata log: its name ends otherwise", meta_path);
+    memcpy(r->data_path + length - 5, ".data", 5);
+    r->meta_fd = open(meta_path, O_RDONLY | O_CLOEXEC);
+    if (r->meta_fd < 0) return burst_errno(NC_EFILE, "opening", meta_path);
+    *busy = lock && flock(r->meta_fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (*busy) return base_error_set(NC_EFILE, "%s is in use", meta_path);
+    r->data_fd = open(r->data_path, O_RDONLY | O_CLOEXEC); /* missed when it is read */
+    return NC_NOERR;
+}
+
+static int map(struct burst_reader *r)
+{
+    struct stat st;
+    if (fstat(r->meta_fd, &st) != 0)
+        return burst_errno(NC_EREAD, "reading", r->meta_path);
+    r->meta_size = (size_t)st.st_size;
+    if (r->meta_size == 0) return base_error_set(NC_EBADLOG, "%s is empty", r->meta_path);
+    void *p = mmap(NULL, r->meta_size, PROT_READ, MAP_PRIVATE, r->meta_fd, 0);
+    if (p == MAP_FAILED) return burst_errno(NC_EREAD, "mapping", r->meta_path);
+    r->meta = p;
+    return NC_NOERR;
+}
+
+static int read_slots(struct burst_reader *r)
+{
+    const struct burst_header *h = &r->header;
+    int64_t bytes = BURST_SLOT_COPIES * BURST_SLOT_BYTES, good = 0;
+    if (h->nslots < 1 || h->chunk < 64 || h->slots_begin > (int64_t)r->meta_size ||
+        h->entry_begin > (int64_t)r->meta_size ||
+        h->nslots > (h->entry_begin - h->slots_begin) / bytes)
+        return base_error_set(NC_EBADLOG, "%s is shorter than its header says",
+                              r->meta_path);
+    r->slots = base_calloc((size_t)h->nslots, sizeof *r->slots);
+    r->seen = base_calloc((size_t)h->nslots, sizeof *r->seen);
+    r->open = base_calloc((size_t)h->nslots, sizeof *r->open);
+    if (r->slots == NULL || r->seen == NULL || r->open == NULL) return NC_ENOMEM;
+    for (int64_t i = 0; i < h->nslots; i++) {
+        int copies = burst_decode_slot(r->meta + h->slots_begin + i * bytes, h->token,
+                                       &r->slots[i]);
+        good += copies > 0;
+        r->open[i] = copies == 1;
+        if (copies == 0) r->slots[i].generation = -1;
+    }
+    if (good == h->nslots) return NC_NOERR;
+    return base_error_set(NC_EBADLOG, "%s: the checksum of a commit record is wrong",
+                          r->meta_path);
+}
+
+int burst_reader_open(const char *meta_path, bool lock, struct burst_reader **out,
+                      bool *busy)
+{
+    bool unused;
+    struct burst_reader *r = base_calloc(1, sizeof *r);
+    *out = NULL;
+    if (r == NULL) return NC_ENOMEM;
+    r->meta_fd = r->data_fd = -1;
+    int err = open_files(r, meta_path, lock, busy == NULL ? &unused : busy);
+    if (err == NC_NOERR) err = map(r);
+    if (err == NC_NOERR) err = burst_decode_header(&r->header, r->meta, r->meta_size);
+    if (err == NC_NOERR && r->header.version == 1) err = read_slots(r);
+    if (err != NC_NOERR) {
+        burst_reader_close(r);
+        return err;
+    }
+    burst_reader_rewind(r);
+    *out = r;
+    return NC_NOERR;
+}
+
+void burst_reader_close(struct burst_reader *r)
+{
+    if (r == NULL) return;
+    if (r->meta != NULL) munmap(r->meta, r->meta_size);
+    if (r->meta_fd >= 0) close(r->meta_fd);
+    if (r->data_fd >= 0) close(r->data_fd);
+    base_free(r->meta_path);
+    base_free(r->data_path);
+    base_free(r->slots);
+    base_free(r->seen);
+    base_free(r->open);
+    base_free(r->aligned);
+    base_free(r);
+}
+
+void burst_reader_remove(struct burst_reader *r)
+{
+    unlink(r->meta_path);
+    unlink(r->data_path);
+}
+
+const struct burst_header *burst_reader_header(const struct burst_reader *r)
+{
+    return &r->header;
+}
+
+const char *burst_reader_path(const struct burst_reader *r)
+{
+    return r->meta_path;
+}
+
+void burst_reader_counts(const struct burst_reader *r, int64_t *count, int64_t *drained,
+                         int64_t *generation)
+{
+    *count = r->header.version == 0 ? r->header.num_entries : 0;
+    *drained = *generation = 0;
+    if (r->header.version == 0) return;
+    for (int64_t i = 0; i < r->header.nslots; i++) {
+        *count += r->slots[i].count;
+        *drained += r->slots[i].drained;
+        if (r->slots[i].generation > *generation) *generation = r->slots[i].generation;
+    }
+}
+
+void burst_reader_rewind(struct burst_reader *r)
+{
+    r->at = r->header.entry_begin;
+    r->nread = 0;
+    for (int64_t i = 0; r->header.version == 1 && i < r->header.nslots; i++)
+        r->seen[i] = 0;
+}
+
+/* ---- entries ---- */
+
+static int next_of_version_0(struct burst_reader *r, struct burst_entry *e, bool *more)
+{
+    int64_t size;
+    *more = false;
+    if (r->nread == r->header.num_entries) return NC_NOERR;
+    int64_t rest = (int64_t)r->meta_size - r->at;
+    if (rest >= (int64_t)sizeof size) memcpy(&size, r->meta + r->at, sizeof size);
+    if (rest < (int64_t)sizeof size || size < (int64_t)sizeof size || size > rest)
+        return base_error_set(NC_EBADLOG, "%s: entry %lld of %lld is broken or missing",
+                              r->meta_path, (long long)r->nread,
+                              (long long)r->header.num_entries);
+    base_free(r->aligned); /* names may leave entries at any multiple of 4 */
+    r->aligned = base_malloc((size_t)size);
+    if (r->aligned == NULL) return NC_ENOMEM;
+    memcpy(r->aligned, r->meta + r->at, (size_t)size);
+    int err = burst_decode_entry0(e, r->aligned, (size_t)size);
+    if (err != NC_NOERR) return err;
+    e->seq = r->nread++;
+    e->rank = r->header.rank_id;
+    r->at += size;
+    *more = true;
+    return NC_NOERR;
+}
+
+/* The slot of the process whose entry may be at r->at; -1 if there is none. */
+static int64_t slot_here(const struct burst_reader *r)
+{
+    int64_t rank = burst_entry_rank(r->meta + r->at, r->meta_size - (size_t)r->at);
+    for (int64_t i = 0; rank >= 0 && i < r->header.nslots; i++)
+        if (r->slots[i].rank == rank && (r->open[i] || r->seen[i] < r->slots[i].count))
+            return i;
+    return -1;
+}
+
+static int next_of_version_1(struct burst_reader *r, bool all, struct burst_entry *e,
+                             bool *more)
+{
+    const struct burst_header *h = &r->header;
+    *more = true;
+    while (r->at < (int64_t)r->meta_size) {
+        int64_t i = slot_here(r);
+        if (i >= 0 && burst_decode_entry(e, r->meta + r->at, r->meta_size - (size_t)r->at,
+                                         h->token, r->slots[i].generation, r->at)) {
+            r->at += e->size;
+            r->nread++;
+            if (++r->seen[i] > r->slots[i].drained || all) return NC_NOERR;
+        } else { /* the rest of a chunk is nobody's */
+            r->at = h->entry_begin + ((r->at - h->entry_begin) / h->chunk + 1) * h->chunk;
+        }
+    }
+    *more = false;
+    return NC_NOERR;
+}
+
+int burst_reader_next(struct burst_reader *r, bool all, struct burst_entry *e, bool *more)
+{
+    if (r->header.version == 0) return next_of_version_0(r, e, more);
+    return next_of_version_1(r, all, e, more);
+}
+
+int burst_reader_complete(const struct burst_reader *r)
+{
+    if (r->header.version == 0) return NC_NOERR;
+    for (int64_t i = 0; i < r->header.nslots; i++)
+        if (r->seen[i] < r->slots[i].count)
+            return base_error_set(
+                NC_EBADLOG,
+                "%s: of process %lld's %lld entries %lld are broken or missing",
+                r->meta_path, (long long)r->slots[i].rank, (long long)r->slots[i].count,
+                (long long)(r->slots[i].count - r->seen[i]));
+    return NC_NOERR;
+}
+
+/* ---- values ---- */
+
+int burst_reader_read(const struct burst_reader *r, int64_t at, void *bytes, int64_t n)
+{
+    if (r->data_fd < 0) return base_error_set(NC_EBADLOG, "%s is missing", r->data_path);
+    return burst_read_file(r->data_fd, at, bytes, n, r->data_path);
+}
+
+int burst_reader_check(const struct burst_reader *r, const struct burst_entry *e)
+{
+    enum { PIECE = 1 << 18 };
+    XXH3_state_t state;
+    unsigned char *bytes = base_malloc(PIECE);
+    int err = bytes == NULL ? NC_ENOMEM : NC_NOERR;
+    XXH3_INITSTATE(&state);
+    XXH3_64bits_reset(&state);
+    for (int64_t at = 0; err == NC_NOERR && at < e->data_len; at += PIECE) {
+        int64_t n = e->data_len - at < PIECE ? e->data_len - at : PIECE;
+        err = burst_reader_read(r, e->data_off + at, bytes, n);
+        if (err == NC_NOERR) XXH3_64bits_update(&state, bytes, (size_t)n);
+    }
+    base_free(bytes);
+    if (err == NC_NOERR && r->header.version == 1 && e->data_len > 0 &&
+        XXH3_64bits_digest(&state) != e->data_sum)
+        err =
+            base_error_set(NC_EBADLOG, "%s: the checksum of %lld bytes at %lld is wrong",
+                           r->data_path, (long long)e->data_len, (long long)e->data_off);
+    return err;
+}

@@ -1,0 +1,41 @@
+/* Reading logs: which there are, whether they are whole, and their entries. No MPI. */
+#ifndef BURST_READER_H
+#define BURST_READER_H
+
+#include "burst_format.h"
+
+struct burst_reader;
+
+/* Opens PATH.meta (given with its ending) and the data log beside it. With lock, a log
+ * that its writer, or another reader with a lock, still has is NC_EINUSE... see *busy.
+ * NC_EBADLOG, NC_ENOENT, NC_ENOMEM. */
+int burst_reader_open(const char *meta_path, bool lock, struct burst_reader **out,
+                      bool *busy);
+void burst_reader_close(struct burst_reader *r);
+/* Removes both files. */
+void burst_reader_remove(struct burst_reader *r);
+
+const struct burst_header *burst_reader_header(const struct burst_reader *r);
+const char *burst_reader_path(const struct burst_reader *r);
+
+/* What the log promises: entries, how many of them are drained, and its generation (the
+ * highest of its processes). Version 0: its num_entries, 0 and 0. */
+void burst_reader_counts(const struct burst_reader *r, int64_t *count, int64_t *drained,
+                         int64_t *generation);
+
+/* The next entry. NC_EBADLOG when one is broken; then, and at the end, *more is false.
+ * An entry that was drained is passed over unless all are asked for. */
+int burst_reader_next(struct burst_reader *r, bool all, struct burst_entry *e,
+                      bool *more);
+void burst_reader_rewind(struct burst_reader *r);
+
+/* Are there as many entries as the log promises? To be asked at the end. NC_EBADLOG. */
+int burst_reader_complete(const struct burst_reader *r);
+
+/* Bytes [at, at + n) of the data log. */
+int burst_reader_read(const struct burst_reader *r, int64_t at, void *bytes, int64_t n);
+/* Holds an entry's values against its checksum (version 0 has none: only their presence).
+ * NC_EBADLOG, NC_ENOMEM. */
+int burst_reader_check(const struct burst_reader *r, const struct burst_entry *e);
+
+#endif

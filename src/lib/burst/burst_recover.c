@@ -1,0 +1,457 @@
+/* Unfinished logs: found, held against the dataset, and replayed. */
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base_error.h"
+#include "base_mem.h"
+#include "base_mpi.h"
+#include "burst.h"
+
+/* ---- finding ---- */
+
+/* Logs that this process has opened and locked. */
+struct found {
+    struct burst_reader **logs;
+    int n, capacity;
+    int busy; /* logs that somebody still writes */
+};
+
+static int take(struct found *f, const char *path)
+{
+    bool busy = false;
+    if (f->n == f->capacity) {
+        int capacity = f->capacity * 2 + 16;
+        void *grown =
+            base_realloc(f->logs, (size_t)capacity * sizeof(struct burst_reader *));
+        if (grown == NULL) return NC_ENOMEM;
+        f->logs = grown;
+        f->capacity = capacity;
+    }
+    int err = burst_reader_open(path, true, &f->logs[f->n], &busy);
+    if (busy) f->busy++;
+    if (busy || err == NC_ENOENT) return NC_NOERR;
+    if (err == NC_NOERR) f->n++;
+    return err;
+}
+
+static bool has_ending(const char *name, const char *ending)
+{
+    size_t n = strlen(name), m = strlen(ending);
+    return n >= m && strcmp(name + n - m, ending) == 0;
+}
+
+/* The rank in a log's name, behind the token. */
+static long rank_in(const char *name, const char *prefix)
+{
+    const char *dot = strchr(name + strlen(prefix), '.');
+    return dot == NULL ? 0 : strtol(dot + 1, NULL, 10);
+}
+
+/* Calls each(name) for the dataset's metadata logs. */
+static int for_each_log(const struct burst *b, struct found *f,
+                        int (*each)(const struct burst *, struct found *,
+                                    const char *path, long rank))
+{
+    const struct driver_dataset *ds = b->base.ds;
+    char prefix[256], path[PATH_MAX];
+    DIR *dir = opendir(ds->hints.burst_dirname);
+    struct dirent *entry;
+    int first = NC_NOERR;
+    if (dir == NULL) return NC_NOERR; /* no directory, no logs */
+    burst_log_prefix(ds->path, prefix, sizeof prefix);
+    while ((entry = readdir(dir)) != NULL) {
+        if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0 ||
+            !has_ending(entry->d_name, ".meta"))
+            continue;
+        snprintf(path, sizeof path, "%s/%s", ds->hints.burst_dirname, entry->d_name);
+        int err = each(b, f, path, rank_in(entry->d_name, prefix));
+        if (first == NC_NOERR) first = err;
+    }
+    closedir(dir);
+    return first;
+}
+
+static int take_mine(const struct burst *b, struct found *f, const char *path, long rank)
+{
+    return rank % b->base.ds->nprocs == b->base.ds->rank ? take(f, path) : NC_NOERR;
+}
+
+static int take_any(const struct burst *b, struct found *f, const char *path, long rank)
+{
+    return rank % b->base.ds->nprocs == b->base.ds->rank ? NC_NOERR : take(f, path);
+}
+
+static bool first_of_node(const struct burst *b)
+{
+    int rank = 0;
+    MPI_Comm_rank(b->node, &rank);
+    return rank == 0;
+}
+
+/* Each process takes those logs that are its own by their numbers; those that no such
+ * process sees, one of each node takes. */
+static int find(const struct burst *b, struct found *f)
+{
+    *f = (struct found){0};
+    int err = for_each_log(b, f, take_mine);
+    err = driver_agree(b->base.ds, err, NULL, NULL, 0);
+    if (err == NC_NOERR && first_of_node(b)) err = for_each_log(b, f, take_any);
+    return driver_agree(b->base.ds, err, NULL, NULL, 0);
+}
+
+static void let_go(struct found *f)
+{
+    for (int i = 0; i < f->n; i++)
+        burst_reader_close(f->logs[i]);
+    base_free(f->logs);
+}
+
+static int discard(const struct burst *b, struct found *f, const char *path, long rank)
+{
+    bool busy = false;
+    struct burst_reader *r;
+    char data[PATH_MAX];
+    (void)b, (void)f, (void)rank;
+    burst_reader_open(path, true, &r, &busy);
+    if (!busy) {
+        size_t n = strlen(path) - (sizeof ".meta" - 1);
+        snprintf(data, sizeof data, "%.*s.data", (int)n, path);
+        unlink(path);
+        unlink(data);
+    }
+    burst_reader_close(r);
+    return NC_NOERR;
+}
+
+void burst_discard(struct burst *b)
+{
+    if (first_of_node(b)) for_each_log(b, NULL, discard);
+}
+
+/* ---- is it ours, and whole? ---- */
+
+static int check_dataset(const struct burst *b, const struct burst_reader *r)
+{
+    const struct driver_dataset *ds = b->base.ds;
+    const struct burst_header *h = burst_reader_header(r);
+    uint64_t device, inode;
+    if (h->version == 0) return NC_NOERR; /* it does not say more than a name */
+    burst_file_identity(ds->path, &device, &inode);
+    if (h->format != ds->header.format ||
+        h->definitions != burst_definitions(&ds->header))
+        return base_error_set(NC_EBADLOG, "log %s is of a dataset with other definitions",
+                              burst_reader_path(r));
+    if (!b->any_file && h->inode != 0 && (h->inode != inode || h->device != device))
+        return base_error_set(NC_EBADLOG, "log %s is of another file that had this name",
+                              burst_reader_path(r));
+    return NC_NOERR;
+}
+
+static int check_entries(struct burst_reader *r)
+{
+    struct burst_entry e;
+    bool more;
+    int err;
+    burst_reader_rewind(r);
+    while ((err = burst_reader_next(r, false, &e, &more)) == NC_NOERR && more)
+        if ((err = burst_reader_check(r, &e)) != NC_NOERR) return err;
+    return err == NC_NOERR ? burst_reader_complete(r) : err;
+}
+
+/* ---- what an entry asks for ---- */
+
+static int bad_entry(const struct burst_reader *r, const struct burst_entry *e)
+{
+    return base_error_set(NC_EBADLOG, "log %s: entry %lld does not fit the dataset",
+                          burst_reader_path(r), (long long)e->seq);
+}
+
+/* Does the slab lie within the variable, and have as many elements as it should? */
+static bool fits(const struct cdf_header *h, const struct cdf_var *v,
+                 const struct burst_write *w, int64_t nelems)
+{
+    int64_t n = 1;
+    for (int i = 0; i < v->ndims; i++) {
+        int64_t start = w->slab[i], count = w->slab[v->ndims + i], last;
+        int64_t stride = w->strided ? w->slab[2 * v->ndims + i] : 1;
+        int64_t length = i > 0 || !v->is_record ? v->shape[i]
+                         : h->format == 5       ? INT64_MAX
+                                                : UINT32_MAX;
+        if (start < 0 || count < 1 || stride < 1 || start >= length ||
+            __builtin_mul_overflow(count - 1, stride, &last) || last >= length - start ||
+            __builtin_mul_overflow(n, count, &n))
+            return false;
+    }
+    return n == nelems;
+}
+
+static bool runs_fit(const struct cdf_header *h, const struct cdf_var *v,
+                     const struct burst_write *w, int64_t bytes)
+{
+    int64_t size = cdf_type_size(v->type), all = 0;
+    int64_t end = v->is_record ? INT64_MAX / 4 : v->nelems * size;
+    (void)h;
+    for (int64_t i = 0; i < w->slab[0]; i++) {
+        int64_t at = w->slab[1 + 2 * i], length = w->slab[2 + 2 * i];
+        if (at < 0 || length < 1 || length % size != 0 || length > end ||
+            at > end - length)
+            return false;
+        all += length;
+    }
+    return all == bytes;
+}
+
+static struct burst_write *write_of_runs(struct burst *b, const struct burst_entry *e)
+{
+    struct burst_write *w = burst_new_write(b, e->varid, 1 + 2 * (size_t)e->nreqs);
+    if (w == NULL) return NULL;
+    w->slab[0] = e->nreqs;
+    for (int64_t i = 0; i < e->nreqs; i++) {
+        w->slab[1 + 2 * i] = e->start[i];
+        w->slab[2 + 2 * i] = e->count[i];
+    }
+    return w;
+}
+
+/* Request i of an entry. */
+static struct burst_write *write_of_slab(struct burst *b, const struct burst_entry *e,
+                                         int64_t i)
+{
+    bool strided = e->stride != NULL;
+    struct burst_write *w =
+        burst_new_write(b, e->varid, (size_t)e->ndims * (strided ? 3 : 2));
+    if (w == NULL) return NULL;
+    w->strided = strided;
+    for (int d = 0; d < e->ndims; d++) {
+        w->slab[d] = e->start[i * e->ndims + d];
+        bool one = e->count == NULL || e->kind == BURST_VAR1;
+        w->slab[e->ndims + d] = one ? 1 : e->count[i * e->ndims + d];
+        if (strided) w->slab[2 * e->ndims + d] = e->stride[d];
+    }
+    return w;
+}
+
+static int64_t elements_of(const struct burst_write *w, int ndims)
+{
+    int64_t n = 1;
+    for (int i = 0; i < ndims; i++)
+        if (__builtin_mul_overflow(n, w->slab[ndims + i], &n) || n < 0) return -1;
+    return n;
+}
+
+/* The writes of one entry, one for each of a varn's requests. */
+static int load_entry(struct burst *b, int source, const struct burst_entry *e)
+{
+    const struct burst_reader *r = b->sources[source];
+    const struct cdf_header *h = &b->base.ds->header;
+    const struct burst_header *log = burst_reader_header(r);
+    if (e->varid >= h->nvars) return bad_entry(r, e);
+    const struct cdf_var *v = &h->vars[e->varid];
+    bool raw = e->flags & BURST_RAW, fill = e->flags & BURST_FILL;
+    int type = log->is_external ? conv_type_of(v->type) : burst_conv_type(e->itype);
+    int64_t size = conv_size((enum conv_type)type), off = e->data_off;
+    if (conv_check(v->type, (enum conv_type)type) != NC_NOERR ||
+        (!raw && e->ndims != v->ndims) || (raw && (e->ndims != 1 || e->count == NULL)))
+        return bad_entry(r, e);
+    for (int64_t i = 0; i < (raw ? 1 : e->nreqs); i++) {
+        struct burst_write *w = raw ? write_of_runs(b, e) : write_of_slab(b, e, i);
+        if (w == NULL) return NC_ENOMEM;
+        w->nelems = raw ? e->data_len / size : elements_of(w, v->ndims);
+        w->type = (unsigned char)type;
+        w->external = log->is_external;
+        w->flags = (unsigned char)e->flags;
+        w->data_off = off;
+        w->epoch = e->epoch;
+        w->source = source;
+        if (raw ? !runs_fit(h, v, w, e->data_len) : !fits(h, v, w, w->nelems))
+            return bad_entry(r, e);
+        if (!fill) off += w->nelems * size;
+        if (off > e->data_off + e->data_len) return bad_entry(r, e);
+        int err = burst_add_write(b, w);
+        if (err != NC_NOERR) return err;
+    }
+    return NC_NOERR;
+}
+
+static int load(struct burst *b, int source)
+{
+    struct burst_reader *r = b->sources[source];
+    struct burst_entry e;
+    bool more;
+    int err;
+    burst_reader_rewind(r);
+    while ((err = burst_reader_next(r, false, &e, &more)) == NC_NOERR && more)
+        if ((err = load_entry(b, source, &e)) != NC_NOERR) return err;
+    return err;
+}
+
+/* ---- replaying ---- */
+
+static uint64_t token_of(const struct burst_reader *r)
+{
+    return burst_reader_header(r)->token;
+}
+
+static int64_t generation_of(const struct burst_reader *r)
+{
+    int64_t count, drained, generation;
+    burst_reader_counts(r, &count, &drained, &generation);
+    return generation;
+}
+
+/* Of the logs of one opening, those that have not reached the generation that another
+ * has: all of theirs is in the file already. */
+static int newest_generation(struct burst *b, uint64_t token, int64_t *generation)
+{
+    *generation = -1;
+    for (int i = 0; i < b->nsources; i++)
+        if (token_of(b->sources[i]) == token &&
+            generation_of(b->sources[i]) > *generation)
+            *generation = generation_of(b->sources[i]);
+    return driver_agree(b->base.ds, NC_NOERR, NULL, generation, 1);
+}
+
+/* How many processes' entries the logs of an opening hold, and how many there were. */
+static int missing(struct burst *b, uint64_t token, int64_t *logged, int64_t *ranks)
+{
+    int64_t sums[2] = {0, 0}; /* processes whose log is here, entries that wait */
+    *ranks = 0;
+    for (int i = 0; i < b->nsources; i++) {
+        int64_t count, drained, generation;
+        const struct burst_header *h = burst_reader_header(b->sources[i]);
+        if (h->token != token) continue;
+        burst_reader_counts(b->sources[i], &count, &drained, &generation);
+        sums[0] += h->nslots;
+        sums[1] += count - drained;
+        *ranks = h->num_ranks;
+    }
+    int mpi =
+        MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_INT64_T, MPI_SUM, b->base.ds->comm);
+    int err = base_mpi_error(mpi, NC_EMPI, "MPI_Allreduce");
+    err = driver_agree(b->base.ds, err, NULL, ranks, 1);
+    *logged = sums[0];
+    if (sums[1] == 0) *logged = *ranks; /* nothing waits: nothing is missed */
+    return err;
+}
+
+static int replay_opening(struct burst *b, uint64_t token)
+{
+    int64_t generation, logged, ranks;
+    int err = newest_generation(b, token, &generation);
+    if (err == NC_NOERR && token != 0) err = missing(b, token, &logged, &ranks);
+    if (err == NC_NOERR && token != 0 && logged < ranks && !b->any_log)
+        err = base_error_set(NC_EBADLOG,
+                             "the logs of %lld of %lld processes are missing from %s",
+                             (long long)(ranks - logged), (long long)ranks,
+                             b->base.ds->hints.burst_dirname);
+    for (int i = 0; i < b->nsources && err == NC_NOERR; i++)
+        if (token_of(b->sources[i]) == token &&
+            generation_of(b->sources[i]) == generation)
+            err = load(b, i);
+    err = driver_agree(b->base.ds, err, NULL, NULL, 0);
+    for (int64_t i = 0; i < b->nwrites && err == NC_NOERR; i++)
+        b->base.ds->stats.burst_replayed_bytes += burst_bytes(b->writes[i]);
+    return err == NC_NOERR ? burst_drain(b, BURST_ALL) : err;
+}
+
+/* The least token above `after` of all processes. */
+static int next_token(struct burst *b, bool *any, uint64_t *token)
+{
+    uint64_t after = *token, next = INT64_MAX;
+    bool first = !*any;
+    for (int i = 0; i < b->nsources; i++) {
+        uint64_t t = token_of(b->sources[i]);
+        if ((first || t > after) && t < next) next = t;
+    }
+    int64_t value = -(int64_t)next;
+    int err = driver_agree(b->base.ds, NC_NOERR, NULL, &value, 1);
+    *any = err == NC_NOERR && value != -INT64_MAX;
+    *token = (uint64_t)-value;
+    return err;
+}
+
+int burst_replay(struct burst *b, struct burst_reader **logs, int n)
+{
+    int err = NC_NOERR;
+    bool any = false;
+    uint64_t token = 0;
+    b->sources = logs;
+    b->nsources = n;
+    for (int i = 0; i < n && err == NC_NOERR; i++) {
+        err = check_dataset(b, logs[i]);
+        if (err == NC_NOERR) err = check_entries(logs[i]);
+    }
+    err = driver_agree(b->base.ds, err, NULL, NULL, 0);
+    while (err == NC_NOERR && (err = next_token(b, &any, &token)) == NC_NOERR && any)
+        err = replay_opening(b, token);
+    b->sources = NULL;
+    b->nsources = 0;
+    return err;
+}
+
+/* A dataset that is open for reading only is opened once more for that. */
+static int recover_for_reading(struct burst *b)
+{
+    struct driver_dataset *ds = b->base.ds, again = *ds;
+    struct driver *top;
+    again.writable = true;
+    cdf_init(&again.header, 1);
+    int err = driver_open(&again, NC_WRITE, &top);
+    if (err == NC_NOERR) {
+        ds->header.numrecs = again.header.numrecs;
+        err = driver_close(top);
+    }
+    cdf_free(&again.header);
+    return err;
+}
+
+/* The words in which a process says what is wrong with a log reach all. */
+static int share_words(struct driver_dataset *ds, int err)
+{
+    char text[512];
+    int64_t who = err != NC_NOERR ? ds->nprocs - ds->rank : 0;
+    snprintf(text, sizeof text, "%s", base_error_detail(err));
+    int64_t first = who;
+    int worst = driver_agree(ds, err, NULL, &first, 1);
+    if (worst == NC_NOERR) return NC_NOERR;
+    if (first > 0 && MPI_Bcast(text, sizeof text, MPI_CHAR, ds->nprocs - (int)first,
+                               ds->comm) == MPI_SUCCESS)
+        return base_error_set(worst, "%s", text);
+    return worst;
+}
+
+/* Replays, makes sure that it is on the device, and only then removes the logs. */
+static int replay_found(struct burst *b, struct found *f)
+{
+    struct driver_dataset *ds = b->base.ds;
+    int64_t policy = ds->hints.burst_recover;
+    if (policy == BASE_RECOVER_ERROR)
+        return base_error_set(NC_EBADLOG, "unfinished logs of this dataset are in %s",
+                              ds->hints.burst_dirname);
+    if (!ds->writable) {
+        let_go(f);
+        *f = (struct found){0};
+        return recover_for_reading(b);
+    }
+    int err = share_words(ds, burst_replay(b, f->logs, f->n));
+    if (err == NC_NOERR) err = driver_sync(b->base.lower);
+    for (int i = 0; i < f->n && err == NC_NOERR; i++)
+        burst_reader_remove(f->logs[i]);
+    return err;
+}
+
+int burst_recover(struct burst *b)
+{
+    struct found f;
+    if (b->base.ds->hints.burst_recover == BASE_RECOVER_DISABLE) return NC_NOERR;
+    int err = share_words(b->base.ds, find(b, &f));
+    int64_t any = f.n;
+    if (err == NC_NOERR) err = driver_agree(b->base.ds, NC_NOERR, NULL, &any, 1);
+    if (err == NC_NOERR && any > 0) err = replay_found(b, &f);
+    let_go(&f);
+    return err;
+}

@@ -1,0 +1,23 @@
+# The format, the writer and the reader of logs know no MPI: ncmpilog and the unit tests
+# use them without.
+if BURST
+libserial_la_SOURCES += \
+	src/lib/burst/burst_format.c src/lib/burst/burst_format.h \
+	src/lib/burst/burst_log.c src/lib/burst/burst_log.h \
+	src/lib/burst/burst_reader.c src/lib/burst/burst_reader.h \
+	src/lib/burst/burst_sum.h
+
+libcore_la_SOURCES += \
+	src/lib/burst/burst.h \
+	src/lib/burst/burst_batch.c \
+	src/lib/burst/burst_begin.c \
+	src/lib/burst/burst_drain.c \
+	src/lib/burst/burst_get.c \
+	src/lib/burst/burst_index.c \
+	src/lib/burst/burst_open.c \
+	src/lib/burst/burst_order.c \
+	src/lib/burst/burst_overlay.c \
+	src/lib/burst/burst_pool.c \
+	src/lib/burst/burst_put.c \
+	src/lib/burst/burst_recover.c
+endif

@@ -1,0 +1,287 @@
+/* The log driver: what is put is got, by whomever, whatever becomes of the log. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "fault.h"
+#include "pnetcdf.h"
+
+enum { N = 60 };
+
+static MPI_Info info_with(const char *key, const char *value)
+{
+    MPI_Info info;
+    char dir[1000];
+    snprintf(dir, sizeof dir, "%s", check_path(""));
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "nc_burst_buf", "enable");
+    MPI_Info_set(info, "nc_burst_buf_dirname", dir);
+    MPI_Info_set(info, "nc_statistics", "enable");
+    if (key != NULL) MPI_Info_set(info, key, value);
+    return info;
+}
+
+/* A dataset with a fixed variable of N * nprocs ints and a record variable of N. */
+static int create(const char *name, MPI_Info info)
+{
+    int ncid, dims[2], v;
+    CHECK_NC(NC_NOERR,
+             ncmpi_create(MPI_COMM_WORLD, check_path(name), check.cmode, info, &ncid));
+    CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "t", NC_UNLIMITED, &dims[0]));
+    CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "x", N * check.nprocs, &dims[1]));
+    CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "f", NC_INT, 1, &dims[1], &v));
+    CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "r", NC_SHORT, 2, dims, &v));
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    MPI_Info_free(&info);
+    return ncid;
+}
+
+static int64_t statistic(int ncid, const char *name)
+{
+    MPI_Info info;
+    char key[64], text[64] = "-1";
+    int there;
+    snprintf(key, sizeof key, "nc_stat_%s", name);
+    CHECK_NC(NC_NOERR, ncmpi_inq_file_info(ncid, &info));
+    MPI_Info_get(info, key, sizeof text - 1, text, &there);
+    MPI_Info_free(&info);
+    return atoll(text);
+}
+
+static void put_part(int ncid, int from, int n, int add)
+{
+    MPI_Offset start = check.rank * N + from, count = n;
+    int values[N];
+    for (int i = 0; i < n; i++)
+        values[i] = check.rank * 1000 + from + i + add;
+    if (check.collective)
+        CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, 0, &start, &count, values));
+    else
+        CHECK_NC(NC_NOERR, ncmpi_put_vara_int(ncid, 0, &start, &count, values));
+}
+
+/* This process's part, or another's, has these values. */
+static void check_part(int ncid, int rank, int from, int n, int add)
+{
+    MPI_Offset start = rank * N + from, count = n;
+    int values[N], wrong = 0;
+    memset(values, -1, sizeof values);
+    if (check.collective)
+        CHECK_NC(NC_NOERR, ncmpi_get_vara_int_all(ncid, 0, &start, &count, values));
+    else
+        CHECK_NC(NC_NOERR, ncmpi_get_vara_int(ncid, 0, &start, &count, values));
+    for (int i = 0; i < n; i++)
+        wrong += values[i] != rank * 1000 + from + i + add;
+    CHECK_EQ(0, wrong);
+}
+
+static void enter_mode(int ncid)
+{
+    if (!check.collective) CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
+}
+
+static void own_values_are_read_from_the_log(void)
+{
+    int ncid = create("a.nc", info_with(NULL, NULL));
+    enter_mode(ncid);
+    put_part(ncid, 0, N, 0);
+    put_part(ncid, 10, 20, 5000); /* the last one holds */
+    put_part(ncid, 20, 3, 7000);
+    check_part(ncid, check.rank, 0, 10, 0);
+    check_part(ncid, check.rank, 10, 10, 5000);
+    check_part(ncid, check.rank, 20, 3, 7000);
+    check_part(ncid, check.rank, 30, 30, 0);
+    CHECK_EQ(0, statistic(ncid, "burst_drained_bytes"));
+    CHECK_EQ((N + 23) * 4, statistic(ncid, "burst_logged_bytes"));
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"), NC_NOWRITE,
+                                  MPI_INFO_NULL, &ncid));
+    enter_mode(ncid);
+    check_part(ncid, (check.rank + 1) % check.nprocs, 10, 10, 5000);
+    check_part(ncid, (check.rank + 1) % check.nprocs, 20, 3, 7000);
+    check_part(ncid, (check.rank + 1) % check.nprocs, 30, 30, 0);
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+}
+
+static void others_values_are_read(void)
+{
+    int ncid = create("a.nc", info_with(NULL, NULL));
+    put_part(ncid, 0, N, 1);
+    check_part(ncid, (check.rank + 1) % check.nprocs, 0, N, 1);
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+}
+
+/* Values of other types and places in memory, laid over those of the file. */
+static void converted_and_strided_values_are_read(void)
+{
+    int ncid = create("a.nc", info_with(NULL, NULL));
+    MPI_Offset start[2] = {1, check.rank * N}, count[2] = {1, N / 3}, stride[2] = {1, 3};
+    MPI_Offset every[2] = {1, 1}, all[2] = {1, N}, imap[2] = {1, 2};
+    double values[N], back[2 * N];
+    for (int i = 0; i < N; i++)
+        values[i] = i * 3 + check.rank;
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_double_all(ncid, 1, start, all, values));
+    CHECK_NC(NC_NOERR, ncmpi_flush(ncid));
+    for (int i = 0; i < N; i++)
+        values[i] = -i;
+    CHECK_NC(NC_NOERR, ncmpi_put_vars_double_all(ncid, 1, start, count, stride, values));
+    CHECK_NC(NC_NOERR, ncmpi_get_varm_double_all(ncid, 1, start, all, every, imap, back));
+    for (int i = 0; i < N; i++)
+        CHECK_EQ(i % 3 == 0 ? -i / 3 : i * 3 + check.rank, back[2 * i]);
+    values[0] = 1e6; /* no short */
+    count[1] = 1;
+    CHECK_NC(NC_ERANGE, ncmpi_put_vara_double_all(ncid, 1, start, count, values));
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+}
+
+static int count_logs(void)
+{
+    char command[1200];
+    int n = -1;
+    snprintf(command, sizeof command, "ls '%s' | grep -c '[.]meta$'", check_path(""));
+    FILE *p = popen(command, "r");
+    if (p == NULL || fscanf(p, "%d", &n) != 1) n = -1;
+    if (p != NULL) pclose(p);
+    return n;
+}
+
+static void logs_go_or_stay_as_asked(void)
+{
+    int ncid = create("a.nc", info_with(NULL, NULL));
+    put_part(ncid, 0, N, 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (check.rank == 0) CHECK_EQ(check.nprocs, count_logs());
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (check.rank == 0) CHECK_EQ(0, count_logs());
+    MPI_Barrier(MPI_COMM_WORLD);
+    ncid = create("b.nc", info_with("nc_burst_buf_del_on_close", "disable"));
+    put_part(ncid, 0, N, 0);
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (check.rank == 0) CHECK_EQ(check.nprocs, count_logs());
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void one_log_a_node(void)
+{
+    int ncid = create("a.nc", info_with("nc_burst_buf_shared_logs", "enable"));
+    for (int round = 0; round < 3; round++) {
+        put_part(ncid, 0, N, round);
+        if (check.rank == 0) CHECK_EQ(1, count_logs());
+        check_part(ncid, check.rank, 0, N, round);
+        check_part(ncid, (check.rank + 1) % check.nprocs, 0, N, round);
+        if (round == 1) CHECK_NC(NC_NOERR, ncmpi_flush(ncid));
+    }
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+}
+
+static void without_a_directory_puts_go_to_the_file(void)
+{
+    int ncid = create("a.nc", info_with("nc_burst_buf_dirname", "/nonexistent/there"));
+    put_part(ncid, 0, N, 0);
+    CHECK_EQ(1, statistic(ncid, "burst_fallbacks"));
+    CHECK_EQ(0, statistic(ncid, "burst_logged_bytes"));
+    check_part(ncid, (check.rank + 1) % check.nprocs, 0, N, 0);
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+}
+
+/* On every process, the nth write to the log fails or falls short, once or for good. */
+static void a_failing_log_loses_nothing(void)
+{
+    static const char *const plans[] = {"write:1:ENOSPC:*.data", "write:2+:EIO:*.data",
+                                        "write:3:short:*.data",  "write:4+:ENOSPC:*.data",
+                                        "write:1+:short:*.data", "sync:1:EIO:*.data"};
+    for (size_t i = 0; i < sizeof plans / sizeof plans[0]; i++) {
+        int ncid = create("a.nc", info_with(NULL, NULL));
+        enter_mode(ncid);
+        CHECK(fault_arm(plans[i]));
+        for (int step = 0; step < 6; step++)
+            put_part(ncid, step * 7, 20, step);
+        CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
+        fault_disarm();
+        for (int step = 0; step < 5; step++)
+            check_part(ncid, check.rank, step * 7, 7, step);
+        CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+        CHECK_NC(NC_NOERR, ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"), NC_NOWRITE,
+                                      MPI_INFO_NULL, &ncid));
+        enter_mode(ncid);
+        for (int step = 0; step < 5; step++)
+            check_part(ncid, check.rank, step * 7, 7, step);
+        CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    }
+}
+
+/* A file that cannot be written: the error comes at flush with the variable's name, the
+ * log stays, and opening again brings all of it. */
+static bool io_code(int rc) /* MPI-IO does not always tell what kind */
+{
+    return rc == NC_ENO_SPACE || rc == NC_EWRITE || rc == NC_EFILE;
+}
+
+static void a_failing_file_keeps_the_log(void)
+{
+    int ncid = create("a.nc", info_with(NULL, NULL));
+    put_part(ncid, 0, N, 0);
+    CHECK(fault_arm("write:1+:ENOSPC:*a.nc"));
+    int rc = ncmpi_flush(ncid);
+    CHECK(io_code(rc));
+    CHECK(strstr(ncmpi_strerror(rc), "'f'") != NULL);
+    CHECK(io_code(ncmpi_close(ncid)));
+    fault_disarm();
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Info info = info_with(NULL, NULL);
+    CHECK_NC(NC_NOERR,
+             ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"), NC_NOWRITE, info, &ncid));
+    MPI_Info_free(&info);
+    check_part(ncid, (check.rank + 1) % check.nprocs, 0, N, 0);
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (check.rank == 0) CHECK_EQ(0, count_logs());
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Writes of several processes to one place: the last collective call holds. */
+static void the_last_process_to_write_holds(void)
+{
+    MPI_Offset start = 0, count = N;
+    int ncid = create("a.nc", info_with(NULL, NULL)), values[N], back[N], wrong = 0;
+    for (int step = 0; step < 2 * check.nprocs; step++) {
+        for (int i = 0; i < N; i++)
+            values[i] = step * 100 + i;
+        count = check.rank == (step * 7 + 1) % check.nprocs ? N - step : 0;
+        CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, 0, &start, &count, values));
+    }
+    count = N;
+    CHECK_NC(NC_NOERR, ncmpi_get_vara_int_all(ncid, 0, &start, &count, back));
+    for (int i = 0; i < N; i++) {
+        int step = N - 1 - i < 2 * check.nprocs - 1 ? N - 1 - i : 2 * check.nprocs - 1;
+        wrong += back[i] != step * 100 + i;
+    }
+    CHECK_EQ(0, wrong);
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+}
+
+static const struct check_test tests[] = {
+    {"own values are read from the log", own_values_are_read_from_the_log, CHECK_MODES},
+    {"others' values are read", others_values_are_read, 0},
+    {"converted and strided values are read", converted_and_strided_values_are_read,
+     CHECK_FORMATS},
+    {"logs go or stay as asked", logs_go_or_stay_as_asked, 0},
+    {"one log a node", one_log_a_node, 0},
+    {"without a directory puts go to the file", without_a_directory_puts_go_to_the_file,
+     0},
+    {"a failing log loses nothing", a_failing_log_loses_nothing, CHECK_MODES},
+    {"a failing file keeps the log", a_failing_file_keeps_the_log, 0},
+    {"the last process to write holds", the_last_process_to_write_holds, 0},
+    {NULL, NULL, 0},
+};
+
+int main(int argc, char **argv)
+{
+    return check_main(argc, argv, tests, "1 3");
+}

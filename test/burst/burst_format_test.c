@@ -1,0 +1,325 @@
+/* The bytes of logs: PnetCDF's as its grammar says, ours as doc/burst-buffer.md does. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base_error.h"
+#include "base_mem.h"
+#include "burst_log.h"
+#include "burst_reader.h"
+#include "conv.h"
+
+static char directory[] = "/tmp/burst_format.XXXXXX";
+
+static const char *path_of(const char *name)
+{
+    static char path[100];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    return path;
+}
+
+static void write_file(const char *name, const void *bytes, size_t n)
+{
+    FILE *f = fopen(path_of(name), "wb");
+    assert_non_null(f);
+    assert_int_equal(n, fwrite(bytes, 1, n, f));
+    assert_int_equal(0, fclose(f));
+}
+
+/* ---- version 0, written by hand from the grammar ---- */
+
+struct bytes {
+    unsigned char at[4096];
+    size_t n;
+};
+
+static void add(struct bytes *b, const void *p, size_t n)
+{
+    memcpy(b->at + b->n, p, n);
+    b->n += n;
+}
+
+static void add32(struct bytes *b, int32_t v)
+{
+    add(b, &v, 4);
+}
+
+static void add64(struct bytes *b, int64_t v)
+{
+    add(b, &v, 8);
+}
+
+static void add_name(struct bytes *b, const char *name)
+{
+    add32(b, (int32_t)strlen(name));
+    add(b, name, strlen(name));
+    while (b->n % 4 != 0)
+        b->at[b->n++] = 0;
+}
+
+static void add_header(struct bytes *b, int64_t entries)
+{
+    add(b, "PnetCDF0CDF5\0\0\0\0", 16);
+    add32(b, 0); /* little endian, as this machine */
+    add32(b, 0); /* not external */
+    add64(b, 4); /* ranks */
+    add64(b, 2); /* this one */
+    add64(b, 3); /* dimensions at most */
+    add64(b, entries);
+    size_t begin_at = b->n;
+    add64(b, 0);
+    add_name(b, "out.nc");
+    add_name(b, "node17.site");
+    int64_t begin = (int64_t)b->n;
+    memcpy(b->at + begin_at, &begin, 8);
+}
+
+static void add_entry(struct bytes *b, int kind, int itype, int varid, int ndims,
+                      int64_t off, int64_t len, const int64_t *arrays, int n)
+{
+    add64(b, 40 + 8 * n);
+    add32(b, kind);
+    add32(b, itype);
+    add32(b, varid);
+    add32(b, ndims);
+    add64(b, off);
+    add64(b, len);
+    add(b, arrays, 8 * (size_t)n);
+}
+
+static void a_log_of_version_0_is_read(void **state)
+{
+    static const int64_t vara[] = {1, 2, 3, 4}, vars[] = {0, 0, 2, 2, 3, 5};
+    static const int64_t varn[] = {1, 1, 5, 5, 2, 2, 3, 3};
+    struct bytes b = {.n = 0};
+    struct burst_reader *r;
+    struct burst_entry e;
+    bool more, busy;
+    (void)state;
+    add_header(&b, 3);
+    add_entry(&b, -3, 6, 7, 2, 8, 48, vara, 4);
+    add_entry(&b, -4, 9, 1, 2, 56, 32, vars, 6);
+    add_entry(&b, 2, 4, 0, 2, 88, 26, varn, 8);
+    write_file("zero.meta", b.at, b.n);
+    write_file("zero.data", "PnetCDF0", 8);
+
+    assert_int_equal(NC_NOERR, burst_reader_open(path_of("zero.meta"), false, &r, &busy));
+    const struct burst_header *h = burst_reader_header(r);
+    assert_int_equal(0, h->version);
+    assert_int_equal(5, h->format);
+    assert_int_equal(4, h->num_ranks);
+    assert_int_equal(2, h->rank_id);
+    assert_string_equal("out.nc", h->basename);
+    assert_string_equal("node17.site", h->proc_name);
+
+    assert_int_equal(NC_NOERR, burst_reader_next(r, false, &e, &more));
+    assert_true(more && e.kind == BURST_VARA && e.varid == 7 && e.ndims == 2);
+    assert_int_equal(CONV_INT, burst_conv_type(e.itype));
+    assert_true(e.start[1] == 2 && e.count[1] == 4 && e.stride == NULL);
+    assert_int_equal(NC_NOERR, burst_reader_next(r, false, &e, &more));
+    assert_true(more && e.kind == BURST_VARS && e.stride[1] == 5);
+    assert_int_equal(CONV_DOUBLE, burst_conv_type(e.itype));
+    assert_int_equal(NC_NOERR, burst_reader_next(r, false, &e, &more));
+    assert_true(more && e.nreqs == 2 && e.start[2] == 5 && e.count[3] == 3);
+    assert_int_equal(NC_EBADLOG, burst_reader_check(r, &e)); /* no values */
+    assert_int_equal(NC_NOERR, burst_reader_next(r, false, &e, &more));
+    assert_false(more);
+    burst_reader_close(r);
+}
+
+static void what_is_no_log_is_told(void **state)
+{
+    struct bytes b = {.n = 0};
+    struct burst_header h;
+    (void)state;
+    add_header(&b, 0);
+    assert_int_equal(NC_NOERR, burst_decode_header(&h, b.at, b.n));
+    for (size_t n = 0; n < b.n; n++)
+        assert_int_equal(NC_EBADLOG, burst_decode_header(&h, b.at, n));
+    b.at[7] = '7';
+    assert_int_equal(NC_EBADLOG, burst_decode_header(&h, b.at, b.n));
+    assert_non_null(strstr(base_error_detail(NC_EBADLOG), "version"));
+    b.at[7] = '0';
+    b.at[16 + 3] = 1; /* TRUE of the other byte order */
+    assert_int_equal(NC_EBADLOG, burst_decode_header(&h, b.at, b.n));
+    assert_non_null(strstr(base_error_detail(NC_EBADLOG), "byte order"));
+    memcpy(b.at, "NetCDF", 6);
+    assert_int_equal(NC_EBADLOG, burst_decode_header(&h, b.at, b.n));
+}
+
+/* ---- version 1 ---- */
+
+static void start_log(struct burst_log *l, const char *name, int nslots,
+                      struct burst_space *space)
+{
+    struct burst_header h = {.format = 2,
+                             .num_ranks = 3,
+                             .rank_id = 1,
+                             .chunk = 4096,
+                             .nslots = nslots,
+                             .token = 4711,
+                             .basename = "a.nc",
+                             .proc_name = "here",
+                             .path = "/there/a.nc"};
+    assert_int_equal(NC_NOERR, burst_log_create(l, path_of(name), &h, space));
+}
+
+static void log_numbers(struct burst_log *l, int rank, int first, int n)
+{
+    int64_t start = first, count = n, values[512];
+    for (int i = 0; i < n; i++)
+        values[i] = first + i;
+    struct iovec piece = {values, (size_t)n * 8};
+    struct burst_entry e = {.size = burst_entry_size(2),
+                            .kind = BURST_VARA,
+                            .itype = burst_itype(CONV_LONGLONG),
+                            .ndims = 1,
+                            .nreqs = 1,
+                            .data_len = n * 8,
+                            .start = &start,
+                            .count = &count,
+                            .seq = first,
+                            .rank = rank,
+                            .data_sum = burst_sum(values, (size_t)n * 8, 0)};
+    e.data_off = burst_log_reserve(l, e.data_len);
+    assert_int_equal(NC_NOERR, burst_log_write(l, e.data_off, &piece, 1));
+    assert_int_equal(NC_NOERR, burst_log_add(l, &e));
+    burst_log_commit(l, 1);
+}
+
+/* Entries that the log gives, each held against what was logged. */
+static int count_entries(const char *name, int64_t *sum)
+{
+    struct burst_reader *r;
+    struct burst_entry e;
+    bool more, busy;
+    int n = 0;
+    *sum = 0;
+    assert_int_equal(NC_NOERR, burst_reader_open(path_of(name), false, &r, &busy));
+    while (burst_reader_next(r, false, &e, &more) == NC_NOERR && more) {
+        int64_t value;
+        assert_int_equal(NC_NOERR, burst_reader_check(r, &e));
+        assert_int_equal(NC_NOERR, burst_reader_read(r, e.data_off, &value, 8));
+        assert_int_equal(e.start[0], value);
+        *sum += value;
+        n++;
+    }
+    assert_int_equal(NC_NOERR, burst_reader_complete(r));
+    burst_reader_close(r);
+    return n;
+}
+
+static void what_was_logged_is_read_back(void **state)
+{
+    struct burst_log l;
+    int64_t sum;
+    (void)state;
+    start_log(&l, "one", 1, NULL);
+    for (int i = 0; i < 300; i++) /* several chunks */
+        log_numbers(&l, 1, i, 1 + i % 7);
+    assert_int_equal(300, count_entries("one.meta", &sum));
+    assert_int_equal(300 * 299 / 2, sum);
+    assert_int_equal(NC_NOERR, burst_log_sync(&l));
+
+    burst_log_drained(&l);
+    log_numbers(&l, 1, 1000, 5);
+    assert_int_equal(1, count_entries("one.meta", &sum));
+    assert_int_equal(1000, sum);
+
+    burst_log_reset(&l);
+    assert_int_equal(0, count_entries("one.meta", &sum));
+    for (int i = 0; i < 10; i++)
+        log_numbers(&l, 1, i, 2);
+    assert_int_equal(10, count_entries("one.meta", &sum));
+    assert_int_equal(45, sum);
+    burst_log_end(&l, true);
+    assert_int_equal(-1, access(path_of("one.meta"), F_OK));
+    assert_int_equal(-1, access(path_of("one.data"), F_OK));
+}
+
+static void what_does_not_count_yet_is_not_there(void **state)
+{
+    struct burst_log l;
+    int64_t sum, start = 3, count = 1;
+    struct burst_entry e = {.size = burst_entry_size(2),
+                            .kind = BURST_VARA,
+                            .itype = 1,
+                            .ndims = 1,
+                            .nreqs = 1,
+                            .start = &start,
+                            .count = &count,
+                            .rank = 1};
+    (void)state;
+    start_log(&l, "two", 1, NULL);
+    log_numbers(&l, 1, 7, 1);
+    assert_int_equal(NC_NOERR, burst_log_add(&l, &e));
+    assert_int_equal(1, count_entries("two.meta", &sum));
+    burst_log_end(&l, true);
+}
+
+static void processes_share_a_log(void **state)
+{
+    struct burst_space space;
+    struct burst_log one, two;
+    struct burst_header h;
+    int64_t sum;
+    (void)state;
+    start_log(&one, "shared", 2, &space);
+    h = one.header;
+    h.rank_id = 2;
+    assert_int_equal(NC_NOERR, burst_log_join(&two, path_of("shared"), &h, &space, 1));
+    for (int i = 0; i < 400; i++)
+        log_numbers(i % 3 == 0 ? &one : &two, i % 3 == 0 ? 1 : 2, i, 1 + i % 500);
+    assert_int_equal(400, count_entries("shared.meta", &sum));
+    assert_int_equal(400 * 399 / 2, sum);
+    burst_log_end(&two, false);
+    burst_log_end(&one, true);
+}
+
+static void a_log_in_use_is_left_alone(void **state)
+{
+    struct burst_log l;
+    struct burst_reader *r;
+    bool busy = false;
+    (void)state;
+    start_log(&l, "busy", 1, NULL);
+    assert_int_not_equal(NC_NOERR,
+                         burst_reader_open(path_of("busy.meta"), true, &r, &busy));
+    assert_true(busy);
+    burst_log_end(&l, true);
+}
+
+static int make_directory(void **state)
+{
+    (void)state;
+    return mkdtemp(directory) == NULL;
+}
+
+static int remove_directory(void **state)
+{
+    (void)state;
+    unlink(path_of("zero.meta"));
+    unlink(path_of("zero.data"));
+    assert_int_equal(0, base_mem_in_use());
+    return rmdir(directory);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_log_of_version_0_is_read),
+        cmocka_unit_test(what_is_no_log_is_told),
+        cmocka_unit_test(what_was_logged_is_read_back),
+        cmocka_unit_test(what_does_not_count_yet_is_not_there),
+        cmocka_unit_test(processes_share_a_log),
+        cmocka_unit_test(a_log_in_use_is_left_alone),
+    };
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}

@@ -1,0 +1,202 @@
+/* After a crash: a dataset as it was, with its logs, is opened again. The crash is
+ * played: copies of file and logs are made while nothing is drained, and put back after
+ * close. */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "pnetcdf.h"
+
+enum { N = 40, RECORDS = 5 };
+
+static MPI_Info info_with(const char *key, const char *value)
+{
+    MPI_Info info;
+    char dir[1000];
+    snprintf(dir, sizeof dir, "%s/logs", check_path(""));
+    if (check.rank == 0) mkdir(dir, 0777);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "nc_burst_buf", "enable");
+    MPI_Info_set(info, "nc_burst_buf_dirname", dir);
+    if (key != NULL) MPI_Info_set(info, key, value);
+    MPI_Barrier(MPI_COMM_WORLD);
+    return info;
+}
+
+static void shell(const char *command)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (check.rank == 0) {
+        char all[2000];
+        snprintf(all, sizeof all, "cd '%s' && %s", check_path(""), command);
+        CHECK_EQ(0, system(all));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void put_records(int ncid)
+{
+    int values[N];
+    for (MPI_Offset t = 0; t < RECORDS; t++) {
+        MPI_Offset start[2] = {t, check.rank * N}, count[2] = {1, N};
+        for (int i = 0; i < N; i++)
+            values[i] = (int)t * 10000 + check.rank * 1000 + i;
+        CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, 0, start, count, values));
+        for (int i = 0; i < N; i++)
+            values[i] = -i;
+        count[1] = N / 4;
+        CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, 0, start, count, values));
+    }
+}
+
+static void check_records(int ncid)
+{
+    int values[N], wrong = 0, reader = (check.rank + 1) % check.nprocs;
+    MPI_Offset length;
+    CHECK_NC(NC_NOERR, ncmpi_inq_dimlen(ncid, 0, &length));
+    CHECK_EQ(RECORDS, length);
+    for (MPI_Offset t = 0; t < length; t++) {
+        MPI_Offset start[2] = {t, reader * N}, count[2] = {1, N};
+        CHECK_NC(NC_NOERR, ncmpi_get_vara_int_all(ncid, 0, start, count, values));
+        for (int i = 0; i < N; i++)
+            wrong += values[i] != (i < N / 4 ? -i : (int)t * 10000 + reader * 1000 + i);
+    }
+    CHECK_EQ(0, wrong);
+}
+
+/* Leaves file and logs as if all had been killed after the last put. */
+static void crash(const char *key, const char *value)
+{
+    MPI_Info info = info_with(key, value);
+    int ncid, dims[2], v;
+    CHECK_NC(NC_NOERR,
+             ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"), check.cmode, info, &ncid));
+    MPI_Info_free(&info);
+    CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "t", NC_UNLIMITED, &dims[0]));
+    CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "x", N * check.nprocs, &dims[1]));
+    CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "v", NC_INT, 2, dims, &v));
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    put_records(ncid);
+    shell("rm -rf kept && cp -r logs kept && cp a.nc kept.nc");
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    shell("cp kept/* logs && cat kept.nc > a.nc");
+}
+
+static int open_with(const char *key, const char *value, int mode, int *ncid)
+{
+    MPI_Info info = info_with(key, value);
+    int rc = ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"), mode, info, ncid);
+    MPI_Info_free(&info);
+    return rc;
+}
+
+static void opening_replays(void)
+{
+    for (int mode = 0; mode < 2; mode++) {
+        int ncid;
+        crash("nc_burst_buf_shared_logs", mode ? "enable" : "disable");
+        CHECK_NC(NC_NOERR, open_with(NULL, NULL, mode ? NC_NOWRITE : NC_WRITE, &ncid));
+        check_records(ncid);
+        CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+        shell("test -z \"$(ls logs)\"");
+        CHECK_NC(NC_NOERR, ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"), NC_NOWRITE,
+                                      MPI_INFO_NULL, &ncid));
+        check_records(ncid);
+        CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    }
+}
+
+static void replaying_twice_gives_the_same(void)
+{
+    int ncid;
+    crash(NULL, NULL);
+    CHECK_NC(NC_NOERR, open_with(NULL, NULL, NC_WRITE, &ncid));
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    shell("cp a.nc once.nc && cp kept/* logs");
+    CHECK_NC(NC_NOERR, open_with(NULL, NULL, NC_WRITE, &ncid));
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    shell("cmp a.nc once.nc");
+}
+
+static void it_can_be_forbidden(void)
+{
+    int ncid;
+    crash(NULL, NULL);
+    CHECK_NC(NC_EBADLOG, open_with("nc_burst_buf_recover", "error", NC_WRITE, &ncid));
+    CHECK_NC(NC_NOERR, open_with("nc_burst_buf_recover", "disable", NC_NOWRITE, &ncid));
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    shell("test -n \"$(ls logs)\"");
+}
+
+static void a_new_file_is_no_business_of_old_logs(void)
+{
+    int ncid, dim, v, value = 17;
+    crash(NULL, NULL);
+    MPI_Info info = info_with(NULL, NULL);
+    CHECK_NC(NC_NOERR,
+             ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"), check.cmode, info, &ncid));
+    MPI_Info_free(&info);
+    CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "x", 1, &dim));
+    CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "v", NC_INT, 1, &dim, &v));
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_put_var_int_all(ncid, v, &value));
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    shell("test -z \"$(ls logs)\"");
+    CHECK_NC(NC_NOERR, open_with(NULL, NULL, NC_WRITE, &ncid));
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+}
+
+/* Each leaves the logs in a way that must be refused, with all that is in the file. */
+static void wrong_logs_are_refused(void)
+{
+    static const char *const ways[] = {
+        "cp a.nc b.nc && rm a.nc && mv b.nc a.nc",
+        "for f in logs/*.data; do truncate -s 100 \"$f\"; done",
+        "for f in logs/*.meta; do truncate -s 5000 \"$f\"; done",
+        "for f in logs/*.meta; do printf X | dd of=\"$f\" bs=1 seek=4200 conv=notrunc "
+        "2>/dev/null; done",
+        "for f in logs/*.data; do printf X | dd of=\"$f\" bs=1 seek=60 conv=notrunc "
+        "2>/dev/null; done",
+        "rm logs/*.0.meta && : > nothing && cp nothing \"$(ls logs/*.0.data | sed "
+        "s/data$/meta/)\"",
+        "rm logs/*.data"};
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        int ncid;
+        crash(NULL, NULL);
+        shell(ways[i]);
+        CHECK_NC(NC_EBADLOG, open_with(NULL, NULL, NC_WRITE, &ncid));
+        shell("cmp a.nc kept.nc");
+        shell("rm -f logs/*");
+    }
+}
+
+static void missing_logs_are_told(void)
+{
+    int ncid;
+    if (check.nprocs == 1) return;
+    crash(NULL, NULL);
+    shell("rm logs/*.1.meta");
+    int rc = open_with(NULL, NULL, NC_WRITE, &ncid);
+    CHECK_NC(NC_EBADLOG, rc);
+    CHECK(strstr(ncmpi_strerror(rc), "missing") != NULL);
+    shell("cmp a.nc kept.nc");
+}
+
+static const struct check_test tests[] = {
+    {"opening replays", opening_replays, CHECK_FORMATS},
+    {"replaying twice gives the same", replaying_twice_gives_the_same, 0},
+    {"it can be forbidden", it_can_be_forbidden, 0},
+    {"a new file is no business of old logs", a_new_file_is_no_business_of_old_logs, 0},
+    {"wrong logs are refused", wrong_logs_are_refused, 0},
+    {"missing logs are told", missing_logs_are_told, 0},
+    {NULL, NULL, 0},
+};
+
+int main(int argc, char **argv)
+{
+    return check_main(argc, argv, tests, "1 3");
+}

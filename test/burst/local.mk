@@ -1,0 +1,26 @@
+# tests: burst
+EXTRA_DIST += test/burst/burst_suites.sh
+if BURST
+if HAVE_CMOCKA
+check_PROGRAMS += test/burst/burst_format.unit test/burst/burst_broken.unit
+TESTS += test/burst/burst_format.unit test/burst/burst_broken.unit
+test_burst_burst_format_unit_SOURCES = test/burst/burst_format_test.c
+test_burst_burst_format_unit_LDADD = libserial.la -lcmocka
+test_burst_burst_broken_unit_SOURCES = test/burst/burst_broken_test.c
+test_burst_burst_broken_unit_LDADD = libserial.la -lcmocka
+endif
+
+check_PROGRAMS += test/burst/burst_data.mpi test/burst/burst_recover.mpi
+TESTS += test/burst/burst_data.mpi test/burst/burst_recover.mpi
+test_burst_burst_data_mpi_SOURCES = test/burst/burst_data.c
+test_burst_burst_data_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
+test_burst_burst_recover_mpi_SOURCES = test/burst/burst_recovery.c
+test_burst_burst_recover_mpi_LDADD = $(MPI_TEST_LIBS)
+endif
+
+# The conformance and the random programs, once more with everything logged first.
+check-burst: check-am-programs
+	$(BASH_PATH) $(srcdir)/test/burst/burst_suites.sh
+check-am-programs:
+	$(MAKE) check TESTS=
+.PHONY: check-burst check-am-programs
