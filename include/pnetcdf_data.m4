@@ -134,7 +134,8 @@ int ncmpi_get_vard_all(int ncid, int varid, MPI_Datatype filetype, void *ip,
  * iput, iget and bput post a request and return at once; ncmpi_wait_all() or ncmpi_wait()
  * carry all requests out together. Posting is independent, and works in define mode and
  * in either data mode. Requests may be waited for in any order and, put together, may
- * overlap; of two puts to one place either may win.
+ * overlap: of two puts of a process to one place the one posted later wins. Between
+ * processes there is no such order.
  *
  * The number of records grows when a put is waited for, not when it is posted.
  */

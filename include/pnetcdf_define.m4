@@ -146,11 +146,12 @@ int ncmpi_inq_vardimid(int ncid, int varid, int *dimidsp);
  * @return #NC_NOERR, #NC_ENOTVAR */
 int ncmpi_inq_varnatts(int ncid, int varid, int *nattsp);
 
-/** Tells where a variable begins in the file. Local, after ncmpi_enddef().
+/** Tells where a variable begins in the file. Local.
  * @param ncid the file
  * @param varid the variable
- * @param offset gets the distance from the file's beginning, in bytes
- * @return #NC_NOERR, #NC_ENOTVAR, #NC_EINDEFINE (not laid out yet) */
+ * @param offset gets the distance from the file's beginning, in bytes; 0 for a variable
+ *   that has no place before ncmpi_enddef()
+ * @return #NC_NOERR, #NC_ENOTVAR */
 int ncmpi_inq_varoffset(int ncid, int varid, MPI_Offset *offset);
 
 /** Renames a variable. Collective; in data mode the new name must not be longer.

@@ -127,9 +127,10 @@ int ncmpi_sync(int ncid);
 int ncmpi_sync_numrecs(int ncid);
 
 /** Drains what a driver has buffered, such as the log of the burst buffer, into the
- * file. Collective in collective data mode, independent in the other.
+ * file. Collective in collective data mode, independent in the other; in define mode
+ * there is nothing to drain.
  * @param ncid the file
- * @return #NC_NOERR, #NC_EINDEFINE, #NC_EWRITE, #NC_ENO_SPACE */
+ * @return #NC_NOERR, #NC_EWRITE, #NC_ENO_SPACE */
 int ncmpi_flush(int ncid);
 
 /** Switches fill mode for all variables defined since define mode was entered, and for

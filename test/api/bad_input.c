@@ -128,9 +128,24 @@ static void an_hdf5_file_is_told_as_such(void)
         memset(bytes, 0, 5000);
         memcpy(bytes + place, signature, sizeof signature);
         int rc = open_bytes(bytes, 5000);
-        CHECK(rc == NC_ENOTNC3 || rc == NC_ENOTBUILT);
+        CHECK_NC(NC_ENOTNC3, rc);
+        const char *text = ncmpi_strerror(rc); /* what it is, and who can read it */
+        CHECK(strstr(text, "netCDF-4") && strstr(text, "nccopy") &&
+              strstr(text, "nc_open"));
     }
     free(bytes);
+}
+
+/* BP4 and BP5 say so first, BP3 near its end. */
+static void an_adios_file_is_told_as_such(void)
+{
+    unsigned char bytes[300] = {0};
+    for (size_t place = 0; place < sizeof bytes; place += sizeof bytes - 56) {
+        memset(bytes, 0, sizeof bytes);
+        memcpy(bytes + place, "ADIOS-BP", 8);
+        CHECK_NC(NC_ENOTBUILT, open_bytes(bytes, sizeof bytes));
+        CHECK(strstr(ncmpi_strerror(NC_ENOTBUILT), "ADIOS") != NULL);
+    }
 }
 
 /* One field at a time is given a value that means gigabytes, or nothing. */
@@ -193,6 +208,7 @@ static const struct check_test tests[] = {
     {"headers with any byte changed", headers_with_any_byte_changed, CHECK_FORMATS},
     {"known bytes that are no dataset", known_bytes_that_are_no_dataset, 0},
     {"an HDF5 file is told as such", an_hdf5_file_is_told_as_such, 0},
+    {"an ADIOS file is told as such", an_adios_file_is_told_as_such, 0},
     {"hostile numbers", hostile_numbers, CHECK_FORMATS},
     {"a directory is no dataset", a_directory_is_no_dataset, 0},
     {"data truncated at any byte", data_truncated_at_any_byte, CHECK_FORMATS},

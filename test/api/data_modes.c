@@ -99,6 +99,7 @@ static void redef_and_close_end_independent_mode(void)
 static void sync_and_flush_work_in_both_modes(void)
 {
     int ncid = one_variable();
+    CHECK_NC(NC_NOERR, ncmpi_flush(ncid)); /* nothing can be waiting in define mode */
     CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
     CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
     CHECK_NC(NC_NOERR, ncmpi_sync_numrecs(ncid));
@@ -106,7 +107,10 @@ static void sync_and_flush_work_in_both_modes(void)
     CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
     CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
     CHECK_NC(NC_NOERR, ncmpi_sync_numrecs(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_flush(ncid));
     CHECK_NC(NC_NOERR, ncmpi_end_indep_data(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_flush(ncid));
     close_dataset(ncid);
 }
 

@@ -200,7 +200,11 @@ static void the_path_is_the_one_given(void)
 static void sizes_and_places(void)
 {
     int ncid = known_dataset();
-    MPI_Offset size, extent, recsize, offset[4];
+    MPI_Offset size, extent, recsize, offset[4] = {-1, -1, -1, -1};
+    for (int i = 0; i < 4; i++) {
+        CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, i, &offset[i]));
+        CHECK_EQ(0, offset[i]); /* no place yet */
+    }
     CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
     CHECK_NC(NC_NOERR, ncmpi_inq_header_size(ncid, &size));
     CHECK_NC(NC_NOERR, ncmpi_inq_header_extent(ncid, &extent));

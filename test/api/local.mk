@@ -39,6 +39,7 @@ api_tests = \
 	test/api/fill.mpi \
 	test/api/flexible.mpi \
 	test/api/hints.mpi \
+	test/api/hints_all.mpi \
 	test/api/inquire.mpi \
 	test/api/io_errors.mpi \
 	test/api/nonblocking_ids.mpi \
@@ -79,6 +80,8 @@ test_api_flexible_mpi_SOURCES = test/api/flexible.c test/api/dataset.h
 test_api_flexible_mpi_LDADD = $(MPI_TEST_LIBS)
 test_api_hints_mpi_SOURCES = test/api/hints.c test/api/dataset.h
 test_api_hints_mpi_LDADD = $(MPI_TEST_LIBS)
+test_api_hints_all_mpi_SOURCES = test/api/hints_all.c test/api/dataset.h
+test_api_hints_all_mpi_LDADD = $(MPI_TEST_LIBS)
 test_api_inquire_mpi_SOURCES = test/api/inquire.c test/api/dataset.h
 test_api_inquire_mpi_LDADD = $(MPI_TEST_LIBS)
 test_api_io_errors_mpi_SOURCES = test/api/io_errors.c test/api/dataset.h

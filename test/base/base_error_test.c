@@ -33,6 +33,8 @@ static void every_row_has_a_sentence_of_its_own(void **state)
         assert_true(strlen(text) >= 8 && strlen(text) < 300);
         assert_true(isupper((unsigned char)text[0]));
         assert_int_not_equal(0, strncmp(text, "NC_E", 4)); /* not just a name */
+        /* what is wrong; what to do */
+        if (rows[i].code != 0) assert_non_null(strstr(text, "; "));
         for (int k = 0; k < i; k++) {
             assert_int_not_equal(rows[k].code, rows[i].code);
             assert_string_not_equal(rows[k].name, rows[i].name);

@@ -335,11 +335,11 @@ static void other_formats_are_named(void **state)
 {
     (void)state;
     char bytes[200] = "ADIOS-BP v2.9.1 Index Table";
-    assert_int_equal(NC_ENOTNC, decode_bytes(bytes, sizeof bytes, sizeof bytes));
+    assert_int_equal(NC_ENOTBUILT, decode_bytes(bytes, sizeof bytes, sizeof bytes));
     assert_non_null(strstr(fault.reason, "ADIOS"));
     memset(bytes, 1, sizeof bytes);
     memcpy(bytes + sizeof bytes - 56, "ADIOS-BP v2.7.1", 15);
-    assert_int_equal(NC_ENOTNC, decode_bytes(bytes, sizeof bytes, sizeof bytes));
+    assert_int_equal(NC_ENOTBUILT, decode_bytes(bytes, sizeof bytes, sizeof bytes));
     assert_non_null(strstr(fault.reason, "ADIOS"));
     memcpy(bytes, "\016\003\023\001", 4);
     assert_int_equal(NC_ENOTNC, decode_bytes(bytes, 100, sizeof bytes));

@@ -1,7 +1,6 @@
 /* Checking an access and bringing it into the form that drivers take. */
 #include "api_access.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,17 +34,11 @@ static int64_t length_of(const struct api_dataset *d, const struct cdf_var *v, i
     return d->ds.header.format == 5 ? INT64_MAX : UINT32_MAX;
 }
 
-/* Is start == length allowed where nothing is accessed? Asked for once. */
+/* Is start == length allowed where nothing is accessed? */
 static bool relaxed(void)
 {
-    static _Atomic int answer = -1;
-    int known = atomic_load_explicit(&answer, memory_order_relaxed);
-    if (known < 0) {
-        const char *value = getenv("PNETCDF_RELAX_COORD_BOUND");
-        known = value == NULL || strcmp(value, "0") != 0;
-        atomic_store_explicit(&answer, known, memory_order_relaxed);
-    }
-    return known;
+    const char *value = getenv("PNETCDF_RELAX_COORD_BOUND");
+    return value == NULL || strcmp(value, "0") != 0;
 }
 
 static int check_start(const struct api_dataset *d, const struct cdf_var *v,

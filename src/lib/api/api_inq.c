@@ -152,8 +152,8 @@ int ncmpi_inq_varoffset(int ncid, int varid, MPI_Offset *offset)
     const struct cdf_var *v;
     int err = find_var(ncid, varid, &d, &v);
     if (err != NC_NOERR) return err;
-    if (v->begin < 0) return NC_EINDEFINE; /* enddef gives it its place */
-    if (offset != NULL) *offset = v->begin;
+    /* enddef gives it its place: 0 until then */
+    if (offset != NULL) *offset = v->begin < 0 ? 0 : v->begin;
     return NC_NOERR;
 }
 

@@ -111,9 +111,10 @@ int api_end_define(struct api_dataset *d, const struct cdf_room *asked)
 {
     const struct base_hints *hints = &d->ds.hints;
     struct cdf_room room = *asked;
-    room.fixed_align =
-        first_set(hints->var_align, hints->header_align, asked->fixed_align, 512);
-    room.record_align = first_set(hints->record_align, asked->record_align, 0, 4);
+    room.fixed_align = first_set(hints->var_align, hints->header_align,
+                                 asked->fixed_align, BASE_FIXED_ALIGN);
+    room.record_align =
+        first_set(hints->record_align, asked->record_align, 0, BASE_RECORD_ALIGN);
 
     const struct cdf_header *before = d->fresh ? NULL : &d->before;
     int difference, err = cdf_layout(&d->ds.header, before, &room);
@@ -247,5 +248,8 @@ int ncmpi_sync_numrecs(int ncid)
 
 int ncmpi_flush(int ncid)
 {
+    struct api_dataset *d;
+    int err = api_find(ncid, &d);
+    if (err != NC_NOERR || d->defining) return err; /* redef has flushed already */
     return pass_down(ncid, "ncmpi_flush", false, driver_flush);
 }

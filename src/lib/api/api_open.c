@@ -163,7 +163,7 @@ static int prepare(MPI_Comm comm, const char *path, MPI_Info info,
     }
     d->threads = level == MPI_THREAD_MULTIPLE;
     d->ds.path = base_strdup(path == NULL ? "" : without_prefix(path));
-    int read = base_hints_read(&d->ds.hints, info, &d->ds.info);
+    int read = base_hints_read(&d->ds.hints, info, d->ds.rank == 0, &d->ds.info);
     if (*error == NC_NOERR) *error = read;
     if (*error == NC_NOERR && d->ds.path == NULL) *error = NC_ENOMEM;
     if (*error == NC_NOERR && (path == NULL || *d->ds.path == '\0')) *error = NC_EINVAL;

@@ -41,6 +41,11 @@ static const struct word caches[] = {{"enable", BASE_ENABLE},
                                      {"disable", BASE_DISABLE},
                                      {"coherent", BASE_COHERENT},
                                      {NULL, 0}};
+/* A file is not divided: what asks for that is passed over. */
+static const struct word no_subfiling[] = {{"disable", BASE_DISABLE}, {NULL, 0}};
+static const struct word one_file[] = {{"0", 0}, {"1", 1}, {NULL, 0}};
+/* nc_transfer=node takes one process of a node; there is no other number to choose. */
+static const struct word no_aggregators[] = {{"0", 0}, {NULL, 0}};
 static const struct word drivers[] = {{"mpiio", 0}, {"gio", 0}, {NULL, 1}};
 
 #define AT(member) offsetof(struct base_hints, member)
@@ -64,9 +69,9 @@ static const struct hint {
     {"nc_hash_size_var", AT(hash_size_var), 256, 1, NULL, true},
     {"nc_hash_size_gattr", AT(hash_size_gattr), 64, 1, NULL, true},
     {"nc_hash_size_vattr", AT(hash_size_vattr), 8, 1, NULL, true},
-    {"nc_num_aggrs_per_node", AT(aggregators_per_node), 0, 0, NULL, true},
-    {"nc_num_subfiles", AT(num_subfiles), 0, 0, NULL, true},
-    {"pnetcdf_subfiling", AT(subfiling), BASE_DISABLE, 0, choice, true},
+    {"nc_num_aggrs_per_node", AT(aggregators_per_node), 0, 0, no_aggregators, true},
+    {"nc_num_subfiles", AT(num_subfiles), 0, 0, one_file, true},
+    {"pnetcdf_subfiling", AT(subfiling), BASE_DISABLE, 0, no_subfiling, true},
     {"nc_transfer", AT(transfer), BASE_TRANSFER_AUTO, 0, transfers, true},
     {"nc_statistics", AT(statistics), BASE_DISABLE, 0, choice, false},
     {"nc_report", AT(report), BASE_REPORT_NONE, 0, reports, false},
@@ -84,7 +89,7 @@ static const struct hint {
     {"e10_cache_discard_flag", AT(e10_discard), BASE_ENABLE, 0, choice, false},
     {"e10_cache_threads", AT(e10_threads), 1, 1, NULL, false},
     {"romio_no_indep_rw", AT(no_indep_rw), 0, 0, truth, false},
-    {"nc_driver", AT(bad_driver), 0, 0, drivers, false},
+    {"nc_driver", AT(bad_driver), 0, 0, drivers, true},
 };
 
 /* Hints that are text. */
@@ -155,8 +160,18 @@ static int take_e10(struct base_hints *h, MPI_Info info)
     return base_mpi_error(mpi, NC_EMPI, "MPI_Info_delete");
 }
 
+/* Makes key and value of a piece of PNETCDF_HINTS. Is it of that form? */
+static bool split(char *pair, char **value)
+{
+    *value = strchr(pair, '=');
+    if (*value == NULL || *value == pair || (*value)[1] == '\0') return false;
+    *(*value)++ = '\0';
+    (*value)[strcspn(*value, " \t\n")] = '\0';
+    return strlen(pair) < MPI_MAX_INFO_KEY && strlen(*value) < MPI_MAX_INFO_VAL;
+}
+
 /* Adds the pairs of PNETCDF_HINTS to info. */
-static int add_pairs(MPI_Info info)
+static int add_pairs(MPI_Info info, bool warn)
 {
     const char *variable = getenv("PNETCDF_HINTS");
     if (variable == NULL) return NC_NOERR;
@@ -165,26 +180,27 @@ static int add_pairs(MPI_Info info)
 
     int result = MPI_SUCCESS;
     for (; (pair = strtok_r(rest, ";", &saved)) != NULL; rest = NULL) {
+        char *value;
         pair += strspn(pair, " \t\n");
-        char *value = strchr(pair, '=');
-        if (value == NULL || value == pair || value[1] == '\0') continue;
-        *value++ = '\0';
-        value[strcspn(value, " \t\n")] = '\0';
-        if (strlen(pair) > MPI_MAX_INFO_KEY || strlen(value) > MPI_MAX_INFO_VAL) continue;
-        result = MPI_Info_set(info, pair, value);
+        if (*pair == '\0') continue;
+        if (split(pair, &value))
+            result = MPI_Info_set(info, pair, value);
+        else if (warn)
+            fprintf(stderr, "PNETCDF_HINTS: '%s' is not key=value and is passed over\n",
+                    pair);
         if (result != MPI_SUCCESS) break;
     }
     base_free(copy);
     return base_mpi_error(result, NC_EMPI, "MPI_Info_set");
 }
 
-static int add_environment(MPI_Info info)
+static int add_environment(MPI_Info info, bool warn)
 {
     const char *report = getenv("PNETCDF_REPORT");
     int mpi = MPI_SUCCESS;
     if (report != NULL && *report != '\0' && strlen(report) < MPI_MAX_INFO_VAL)
         mpi = MPI_Info_set(info, "nc_report", report);
-    return mpi == MPI_SUCCESS ? add_pairs(info)
+    return mpi == MPI_SUCCESS ? add_pairs(info, warn)
                               : base_mpi_error(mpi, NC_EMPI, "MPI_Info_set");
 }
 
@@ -201,7 +217,7 @@ static int take_all(struct base_hints *h, MPI_Info info)
     return base_mpi_error(result, NC_EMPI, "reading the info object");
 }
 
-int base_hints_read(struct base_hints *h, MPI_Info user, MPI_Info *info)
+int base_hints_read(struct base_hints *h, MPI_Info user, bool warn, MPI_Info *info)
 {
     *h = (struct base_hints){0};
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
@@ -211,7 +227,7 @@ int base_hints_read(struct base_hints *h, MPI_Info user, MPI_Info *info)
 
     int result = user == MPI_INFO_NULL ? MPI_Info_create(info) : MPI_Info_dup(user, info);
     if (result != MPI_SUCCESS) return base_mpi_error(result, NC_EMPI, "MPI_Info_dup");
-    int err = add_environment(*info);
+    int err = add_environment(*info, warn);
     if (err == NC_NOERR) err = take_all(h, *info);
     if (err == NC_NOERR) err = take_e10(h, *info);
     if (err != NC_NOERR) MPI_Info_free(info);
@@ -229,12 +245,23 @@ static void value_text(const struct hint *t, int64_t value, char *text, size_t s
         snprintf(text, size, "%lld", (long long)value);
 }
 
-int base_hints_report(const struct base_hints *h, MPI_Info info)
+/* With what holds where nothing was asked for. */
+static struct base_hints settled(struct base_hints h)
 {
+    if (h.var_align == 0) h.var_align = h.header_align;
+    if (h.var_align == 0) h.var_align = BASE_FIXED_ALIGN;
+    if (h.header_align == 0) h.header_align = h.var_align;
+    if (h.record_align == 0) h.record_align = BASE_RECORD_ALIGN;
+    return h;
+}
+
+int base_hints_report(const struct base_hints *asked, MPI_Info info)
+{
+    struct base_hints h = settled(*asked);
     int result = MPI_SUCCESS;
     for (size_t i = 0; i < sizeof table / sizeof table[0] && result == MPI_SUCCESS; i++) {
         const struct hint *t = &table[i];
-        int64_t value = *(const int64_t *)((const char *)h + t->offset);
+        int64_t value = *value_of(&h, t);
         char text[32];
         if (!t->reported) continue;
         value_text(t, value, text, sizeof text);
@@ -242,7 +269,7 @@ int base_hints_report(const struct base_hints *h, MPI_Info info)
     }
     for (int i = 0; i < NTEXTS && result == MPI_SUCCESS; i++)
         if (texts[i].reported)
-            result = MPI_Info_set(info, texts[i].key, (const char *)h + texts[i].offset);
+            result = MPI_Info_set(info, texts[i].key, (const char *)&h + texts[i].offset);
     return base_mpi_error(result, NC_EMPI, "MPI_Info_set");
 }
 

@@ -8,6 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Alignment of the fixed-size section, so least room of the header, and of the records,
+ * where nobody asks for another. */
+enum { BASE_FIXED_ALIGN = 512, BASE_RECORD_ALIGN = 4 };
+
 enum base_choice { BASE_DISABLE, BASE_ENABLE, BASE_AUTO };
 enum base_transfer {
     BASE_TRANSFER_AUTO,
@@ -33,7 +37,7 @@ struct base_hints {
     int64_t hash_size_dim, hash_size_var, hash_size_gattr, hash_size_vattr;
     int64_t aggregators_per_node;
     int64_t num_subfiles;
-    int64_t subfiling;          /* enum base_choice */
+    int64_t subfiling;          /* enum base_choice; there are no subfiles yet */
     int64_t transfer;           /* enum base_transfer */
     int64_t node_share;         /* of a block in shared memory, for each process */
     int64_t statistics;         /* enum base_choice: told by ncmpi_inq_file_info */
@@ -58,10 +62,10 @@ struct base_hints {
 
 /* Reads the hints: defaults, then user (may be MPI_INFO_NULL), then the environment
  * variables: PNETCDF_REPORT, and PNETCDF_HINTS, "key=value;key=value". Text that is not
- * of this form, and values out of a hint's range, are passed over. *info is a new info
- * object with all keys, for MPI_File_open; the caller frees it. Local. NC_ENOMEM,
- * NC_EMPI. */
-int base_hints_read(struct base_hints *h, MPI_Info user, MPI_Info *info);
+ * of this form, and values out of a hint's range, are passed over, the former with a word
+ * on standard error where `warn`. *info is a new info object with all keys, for
+ * MPI_File_open; the caller frees it. Local. NC_ENOMEM, NC_EMPI. */
+int base_hints_read(struct base_hints *h, MPI_Info user, bool warn, MPI_Info *info);
 
 /* Adds the hints in force to info. Local. NC_EMPI. */
 int base_hints_report(const struct base_hints *h, MPI_Info info);

@@ -38,8 +38,10 @@ const char *cdf_foreign(const unsigned char *bytes, size_t length, int64_t file_
         return "a netCDF-4/HDF5 file; read it with the netCDF-4 library (nc_open), or "
                "make a classic file of it: nccopy -k cdf5";
     }
-    if (is_adios(bytes, length, file_size))
+    if (is_adios(bytes, length, file_size)) {
+        *code = NC_ENOTBUILT;
         return "an ADIOS BP file; read it with the ADIOS library";
+    }
     if (has(bytes, length, 0, "\016\003\023\001", 4))
         return "an HDF4 file; read it with the HDF4 library";
     if (has(bytes, length, 0, "CDF", 3))

@@ -1,0 +1,283 @@
+/* Every hint and environment variable: what holds without it and with it, which of
+ * several settings counts, and what is told of it. doc/hints.md lists them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "dataset.h"
+
+/* What is in force without the hint, and where value is asked for. */
+static const struct known {
+    const char *key, *otherwise, *value, *then;
+} hints[] = {
+    {"nc_header_align_size", "512", "1024", "1024"},
+    {"nc_var_align_size", "512", "2048", "2048"},
+    {"nc_record_align_size", "4", "64", "64"},
+    {"nc_header_read_chunk_size", "262144", "16", "16"},
+    {"nc_data_move_chunk_size", "4194304", "100", "100"},
+    {"nc_ibuf_size", "16777216", "4096", "4096"},
+    {"nc_in_place_swap", "auto", "enable", "enable"},
+    {"nc_in_place_swap", "auto", "disable", "disable"},
+    {"nc_in_place_swap", "auto", "sometimes", "auto"},
+    {"nc_hash_size_dim", "256", "64", "64"},
+    {"nc_hash_size_var", "256", "64", "64"},
+    {"nc_hash_size_gattr", "64", "16", "16"},
+    {"nc_hash_size_vattr", "8", "16", "16"},
+    {"nc_num_aggrs_per_node", "0", "2", "0"},
+    {"nc_num_subfiles", "0", "4", "0"},
+    {"pnetcdf_subfiling", "disable", "enable", "disable"},
+    {"nc_driver", "mpiio", "gio", "mpiio"},
+    {"nc_transfer", "auto", "view", "view"},
+    {"nc_transfer", "auto", "direct", "direct"},
+    {"nc_transfer", "auto", "node", "node"},
+    {"nc_transfer", "auto", "teleport", "auto"},
+    {"nc_node_share_size", "1048576", "4096", "4096"},
+    {"nc_ibuf_size", "16777216", "-1", "16777216"},
+    {"nc_record_align_size", "4", "many", "4"},
+};
+enum { HINTS = sizeof hints / sizeof hints[0] };
+
+static int create(const char *key, const char *value, int *ncid)
+{
+    MPI_Info info = MPI_INFO_NULL;
+    if (key != NULL) {
+        MPI_Info_create(&info);
+        MPI_Info_set(info, key, value);
+    }
+    int rc = ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"), check.cmode, info, ncid);
+    if (key != NULL) MPI_Info_free(&info);
+    return rc;
+}
+
+static const char *in_force(int ncid, const char *key)
+{
+    static char value[MPI_MAX_INFO_VAL + 1];
+    MPI_Info info = MPI_INFO_NULL;
+    int there = 0;
+    value[0] = '\0';
+    CHECK_NC(NC_NOERR, ncmpi_inq_file_info(ncid, &info));
+    if (info == MPI_INFO_NULL) return value;
+    MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &there);
+    MPI_Info_free(&info);
+    return there ? value : "";
+}
+
+/* Two variables with values, records that move in a redef, and a second opening. */
+static void live_through(int ncid, MPI_Info info)
+{
+    enum { N = 300 };
+    int dims[2], values[N], back[N];
+    dims[0] = new_dim(ncid, "t", NC_UNLIMITED);
+    dims[1] = new_dim(ncid, "x", (MPI_Offset)N * check.nprocs);
+    int v = new_var(ncid, "v", NC_INT, 2, dims),
+        w = new_var(ncid, "w", NC_DOUBLE, 1, dims + 1);
+    MPI_Offset start[2] = {0, (MPI_Offset)N * check.rank}, count[2] = {1, N};
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    for (int i = 0; i < N; i++)
+        values[i] = 1000 * check.rank + i;
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, v, start, count, values));
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, w, start + 1, count + 1, values));
+    CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+    new_var(ncid, "u", NC_SHORT, 2, dims);
+    new_var(ncid, "f", NC_SHORT, 1, dims + 1);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    close_dataset(ncid);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_NC(NC_NOERR,
+             ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"), NC_NOWRITE, info, &ncid));
+    CHECK_NC(NC_NOERR, ncmpi_get_vara_int_all(ncid, v, start, count, back));
+    CHECK_BYTES(values, back, sizeof back);
+    CHECK_NC(NC_NOERR, ncmpi_get_vara_int_all(ncid, w, start + 1, count + 1, back));
+    CHECK_BYTES(values, back, sizeof back);
+    close_dataset(ncid);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void each_hint_is_told_and_harmless(void)
+{
+    for (int i = 0; i < HINTS; i++) {
+        MPI_Info info;
+        int ncid = -1;
+        CHECK_NC(NC_NOERR, create(NULL, NULL, &ncid));
+        CHECK_STR(hints[i].otherwise, in_force(ncid, hints[i].key));
+        close_dataset(ncid);
+        CHECK_NC(NC_NOERR, create(hints[i].key, hints[i].value, &ncid));
+        if (!CHECK_STR(hints[i].then, in_force(ncid, hints[i].key)))
+            fprintf(stderr, "# %s\n", hints[i].key);
+        MPI_Info_create(&info);
+        MPI_Info_set(info, hints[i].key, hints[i].value);
+        live_through(ncid, info);
+        MPI_Info_free(&info);
+    }
+}
+
+/* Taken without effect; nothing is told of them. */
+static void hints_of_other_systems_are_passed_on(void)
+{
+    static const char *const others[][2] = {{"file_striping", "inherit"},
+                                            {"file_striping", "auto"},
+                                            {"nc_ina_node_list", "somewhere"},
+                                            {"striping_unit", "1048576"},
+                                            {"cb_nodes", "1"},
+                                            {"nobody_knows", "this"}};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        int ncid = -1;
+        CHECK_NC(NC_NOERR, create(others[i][0], others[i][1], &ncid));
+        live_through(ncid, MPI_INFO_NULL);
+    }
+}
+
+static void an_unknown_driver_is_refused(void)
+{
+    int ncid = -1;
+    CHECK_NC(NC_EDRIVER, create("nc_driver", "steam", &ncid));
+    for (int known = 0; known < 2; known++) {
+        CHECK_NC(NC_NOERR, create("nc_driver", known ? "gio" : "mpiio", &ncid));
+        close_dataset(ncid);
+    }
+}
+
+/* ---- which of several settings counts ---- */
+
+/* Starts of the sections after ncmpi__enddef with alignments as arguments. */
+static void sections(int ncid, MPI_Offset fixed_align, MPI_Offset record_align,
+                     MPI_Offset *fixed, MPI_Offset *record)
+{
+    int t = new_dim(ncid, "t", NC_UNLIMITED), x = new_dim(ncid, "x", 3);
+    int f = new_var(ncid, "f", NC_SHORT, 1, &x), r = new_var(ncid, "r", NC_SHORT, 1, &t);
+    CHECK_NC(NC_NOERR, ncmpi__enddef(ncid, 0, fixed_align, 0, record_align));
+    CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, f, fixed));
+    CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, r, record));
+}
+
+static void environment_over_info_over_arguments(void)
+{
+    static const struct {
+        const char *info, *environment;
+        MPI_Offset fixed;
+    } known[] = {{NULL, NULL, 4096},
+                 {"1024", NULL, 1024},
+                 {NULL, "nc_var_align_size=8192", 8192},
+                 {"1024", "nc_var_align_size=8192;nc_record_align_size=16384", 8192}};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        MPI_Offset fixed, record;
+        int ncid = -1;
+        if (known[i].environment != NULL)
+            CHECK_EQ(0, setenv("PNETCDF_HINTS", known[i].environment, 1));
+        const char *key = known[i].info == NULL ? NULL : "nc_var_align_size";
+        CHECK_NC(NC_NOERR, create(key, known[i].info, &ncid));
+        sections(ncid, 4096, 512, &fixed, &record);
+        CHECK_EQ(known[i].fixed, fixed);
+        CHECK_EQ(i == 3 ? 16384 : fixed + 512, record);
+        close_dataset(ncid);
+        CHECK_EQ(0, unsetenv("PNETCDF_HINTS"));
+    }
+}
+
+static void the_section_hint_beats_the_headers(void)
+{
+    MPI_Offset fixed, record;
+    int ncid = -1;
+    CHECK_EQ(0, setenv("PNETCDF_HINTS", "nc_header_align_size=4096", 1));
+    CHECK_NC(NC_NOERR, create("nc_var_align_size", "1024", &ncid));
+    CHECK_EQ(0, unsetenv("PNETCDF_HINTS"));
+    sections(ncid, 0, 0, &fixed, &record);
+    CHECK_EQ(1024, fixed);
+    close_dataset(ncid);
+}
+
+/* ---- environment variables ---- */
+
+/* What all processes write to standard error in a creation, as process 0 has it. */
+static size_t complaints(char *text, size_t size)
+{
+    char path[64];
+    int ncid = -1;
+    snprintf(path, sizeof path, "stderr%d", check.rank);
+    fflush(stderr);
+    int kept = dup(2);
+    CHECK(kept >= 0 && freopen(check_path(path), "w+", stderr) != NULL);
+    int rc = create(NULL, NULL, &ncid);
+    fflush(stderr);
+    rewind(stderr);
+    size_t length = fread(text, 1, size - 1, stderr);
+    text[length] = '\0';
+    CHECK(dup2(kept, 2) == 2);
+    close(kept);
+    CHECK_NC(NC_NOERR, rc);
+    close_dataset(ncid);
+    return length;
+}
+
+static void malformed_pairs_are_passed_over_with_a_word(void)
+{
+    static const char setting[] = "nc_ibuf_size=512 ;; nonsense; =5; empty=;"
+                                  "\tnc_var_align_size=1024";
+    char text[2000];
+    int ncid = -1;
+    CHECK_EQ(0, setenv("PNETCDF_HINTS", setting, 1));
+    CHECK_NC(NC_NOERR, create(NULL, NULL, &ncid));
+    CHECK_STR("512", in_force(ncid, "nc_ibuf_size"));
+    CHECK_STR("1024", in_force(ncid, "nc_var_align_size"));
+    close_dataset(ncid);
+    CHECK_STR(setting, getenv("PNETCDF_HINTS"));
+    complaints(text, sizeof text);
+    if (check.rank == 0)
+        CHECK(strstr(text, "'nonsense'") && strstr(text, "'=5'") &&
+              strstr(text, "'empty='"));
+    else
+        CHECK_STR("", text);
+    CHECK_EQ(0, setenv("PNETCDF_HINTS", "nc_ibuf_size=512;", 1));
+    CHECK_EQ(0, complaints(text, sizeof text));
+    CHECK_EQ(0, unsetenv("PNETCDF_HINTS"));
+}
+
+/* What would be told needs a build for debugging, which this library has not. */
+static void verbose_debugging_is_silent(void)
+{
+    char text[100];
+    CHECK_EQ(0, setenv("PNETCDF_VERBOSE_DEBUG_MODE", "1", 1));
+    CHECK_EQ(0, complaints(text, sizeof text));
+    CHECK_EQ(0, unsetenv("PNETCDF_VERBOSE_DEBUG_MODE"));
+}
+
+static void the_bound_of_starts_can_be_strict(void)
+{
+    int ncid = new_dataset("a.nc"), x = new_dim(ncid, "x", 3), value = 1;
+    int v = new_var(ncid, "v", NC_INT, 1, &x);
+    MPI_Offset start = 3, count = 0;
+    begin_data(ncid);
+    for (int strict = 0; strict < 2; strict++) {
+        int code = strict ? NC_EINVALCOORDS : NC_NOERR;
+        CHECK_EQ(0, setenv("PNETCDF_RELAX_COORD_BOUND", strict ? "0" : "1", 1));
+        CHECK_NC(code, put_ints(ncid, v, &start, &count, &value));
+        CHECK_NC(code, get_ints(ncid, v, &start, &count, &value));
+    }
+    CHECK_EQ(0, unsetenv("PNETCDF_RELAX_COORD_BOUND"));
+    CHECK_NC(NC_NOERR, put_ints(ncid, v, &start, &count, &value));
+    end_data(ncid);
+    close_dataset(ncid);
+}
+
+static const struct check_test tests[] = {
+    {"each hint is told, and harmless", each_hint_is_told_and_harmless, 0},
+    {"hints of other systems are passed on", hints_of_other_systems_are_passed_on, 0},
+    {"an unknown driver is refused", an_unknown_driver_is_refused, 0},
+    {"environment over info over arguments", environment_over_info_over_arguments,
+     CHECK_FORMATS},
+    {"the section's hint beats the header's", the_section_hint_beats_the_headers,
+     CHECK_FORMATS},
+    {"malformed pairs are passed over with a word",
+     malformed_pairs_are_passed_over_with_a_word, 0},
+    {"verbose debugging is silent", verbose_debugging_is_silent, 0},
+    {"the bound of starts can be strict", the_bound_of_starts_can_be_strict,
+     CHECK_FORMATS | CHECK_MODES},
+    {NULL, NULL, 0},
+};
+
+int main(int argc, char **argv)
+{
+    return check_main(argc, argv, tests, "1 3");
+}
