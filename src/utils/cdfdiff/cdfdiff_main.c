@@ -35,7 +35,7 @@ static int enter(struct diff *d, const struct diff_pair *pair)
 }
 
 /* Pieces come in the order of the elements. */
-static int read_piece(struct diff *d, int side, int varid, const struct diff_piece *p,
+static int read_piece(struct diff *d, int side, int varid, const struct util_piece *p,
                       void *values)
 {
     struct sides *s = d->self;

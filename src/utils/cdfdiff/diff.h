@@ -9,6 +9,7 @@
 #include "cdf.h"
 #include "util_json.h"
 #include "util_out.h"
+#include "util_piece.h"
 #include "pnetcdf_constants.h"
 #include "util_progress.h"
 
@@ -69,17 +70,11 @@ struct diff_pair {
     struct diff_tolerance tolerance;
 };
 
-/* Elements first ... first + n - 1: the hyperslab start, count. */
-struct diff_piece {
-    int64_t first, n;
-    int64_t *start, *count;
-};
-
 struct diff;
 
 /* How a tool reads: the piece of variable varid of one side, as values in memory. 0, or
  * -1 after an error line. */
-typedef int diff_read(struct diff *d, int side, int varid, const struct diff_piece *piece,
+typedef int diff_read(struct diff *d, int side, int varid, const struct util_piece *piece,
                       void *values);
 /* Told before the pieces of a variable; may be NULL. 0 or -1, as reading. */
 typedef int diff_enter(struct diff *d, const struct diff_pair *pair);

@@ -11,6 +11,7 @@ enum { ROUND = 16 }; /* pieces of each process from one agreement to the next */
 struct work {
     struct diff *d;
     char *values[2];
+    int64_t *length;        /* of the variable */
     int64_t *start, *count; /* of the piece */
     int64_t pieces;         /* of all processes, so far */
     int64_t bytes;          /* compared so far */
@@ -18,43 +19,16 @@ struct work {
     int status;
 };
 
-static int64_t length_of(const struct work *w, const struct cdf_var *v, int i)
+/* What there is to compare of a variable, as an array. */
+static void set_lengths(struct work *w, const struct diff_pair *pair)
 {
-    return i == 0 && v->is_record ? w->d->header[0]->numrecs : v->shape[i];
+    const struct cdf_var *v = &w->d->header[0]->vars[pair->varid[0]];
+    for (int i = 0; i < v->ndims; i++)
+        w->length[i] = v->shape[i];
+    if (v->is_record) w->length[0] = pair->total / v->nelems;
 }
 
-/* The dimension that is cut into pieces: all behind it fit one together. *inner is how
- * many elements one step of it takes. */
-static int cut_dimension(const struct work *w, const struct cdf_var *v, int64_t most,
-                         int64_t *inner)
-{
-    int i = v->ndims - 1;
-    for (*inner = 1; i > 0 && *inner * length_of(w, v, i) <= most; i--)
-        *inner *= length_of(w, v, i);
-    return i;
-}
-
-/* The piece that starts at an element. */
-static void make_piece(const struct work *w, const struct cdf_var *v, int64_t element,
-                       int64_t total, int64_t most, struct diff_piece *p)
-{
-    int64_t inner;
-    int cut = cut_dimension(w, v, most, &inner);
-    *p = (struct diff_piece){element, 1, w->start, w->count};
-    if (v->ndims == 0) return;
-    int64_t steps = element / inner, length = length_of(w, v, cut);
-    int64_t left = cut == 0 ? (total - element) / inner : length - steps % length;
-    int64_t n = most / inner < left ? most / inner : left;
-    if (n < 1) n = 1;
-    p->n = n * inner;
-    for (int i = v->ndims - 1; i >= 0; i--) {
-        w->start[i] = i > cut ? 0 : steps % length_of(w, v, i);
-        w->count[i] = i > cut ? length_of(w, v, i) : i == cut ? n : 1;
-        if (i <= cut) steps /= length_of(w, v, i);
-    }
-}
-
-static void compare_piece(struct work *w, int i, const struct diff_piece *p)
+static void compare_piece(struct work *w, int i, const struct util_piece *p)
 {
     struct diff *d = w->d;
     const struct diff_pair *pair = &d->pairs[i];
@@ -97,11 +71,12 @@ static bool compare_variable(struct work *w, int i)
     const struct diff_pair *pair = &d->pairs[i];
     const struct cdf_var *v = &d->header[0]->vars[pair->varid[0]];
     const int64_t size = cdf_type_size(v->type), most = DIFF_PIECE / size;
-    struct diff_piece p;
+    struct util_piece p = {.start = w->start, .count = w->count};
     if (pair->total == 0) return false;
+    set_lengths(w, pair);
     if (d->enter != NULL && d->enter(d, pair) != 0) w->status = -1, w->stop = true;
     for (int64_t at = 0; at < pair->total; at += p.n) {
-        make_piece(w, v, at, pair->total, most, &p);
+        util_piece_make(&p, v->ndims, w->length, at, most);
         if (w->pieces++ % d->nprocs == d->rank && !w->stop) compare_piece(w, i, &p);
         w->bytes += p.n * size;
         util_progress_at(&d->progress, w->bytes);
@@ -117,10 +92,11 @@ static int allocate(struct work *w)
         if (w->d->header[0]->vars[i].ndims > most) most = w->d->header[0]->vars[i].ndims;
     w->values[0] = base_malloc(DIFF_PIECE);
     w->values[1] = base_malloc(DIFF_PIECE);
+    w->length = base_calloc((size_t)most, sizeof *w->length);
     w->start = base_calloc((size_t)most, sizeof *w->start);
     w->count = base_calloc((size_t)most, sizeof *w->count);
-    if (w->values[0] != NULL && w->values[1] != NULL && w->start != NULL &&
-        w->count != NULL)
+    if (w->values[0] != NULL && w->values[1] != NULL && w->length != NULL &&
+        w->start != NULL && w->count != NULL)
         return 0;
     util_message(w->d->tool, NULL, -1, "%s", base_error_text(NC_ENOMEM));
     return -1;
@@ -137,6 +113,7 @@ int diff_data(struct diff *d)
     util_progress_end(&d->progress);
     base_free(w.values[0]);
     base_free(w.values[1]);
+    base_free(w.length);
     base_free(w.start);
     base_free(w.count);
     return w.status;

@@ -20,7 +20,7 @@ static int complain(const char *path, int err)
     return -1;
 }
 
-static int read_piece(struct diff *d, int side, int varid, const struct diff_piece *p,
+static int read_piece(struct diff *d, int side, int varid, const struct util_piece *p,
                       void *values)
 {
     const struct sides *s = d->self;

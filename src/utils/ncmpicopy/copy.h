@@ -1,0 +1,78 @@
+/* What the files of ncmpicopy share. */
+#ifndef COPY_H
+#define COPY_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pnetcdf_constants.h"
+#include "util_slab.h"
+
+#define COPY_TOOL "ncmpicopy"
+
+enum { COPY_MOST_SLABS = 64 };
+
+struct copy_options {
+    int format;            /* 1, 2, 5; 0: the source's */
+    const char *variables; /* only these, as a list; NULL: all */
+    struct util_slab slab[COPY_MOST_SLABS];
+    int nslabs;
+    int64_t room;          /* free bytes behind the header */
+    bool fixed;            /* the unlimited dimension becomes a fixed one */
+    const char *unlimited; /* this one becomes unlimited; or NULL */
+    bool force, unchecked, quiet;
+    const char *from, *to;
+};
+
+struct copy_dim {
+    char name[NC_MAX_NAME + 1];
+    int64_t start, count, stride; /* what is taken of it */
+    bool used, unlimited;         /* in the copy */
+    int out;                      /* its id there */
+};
+
+struct copy_var {
+    int in, out; /* its ids */
+    int type;
+    int size; /* bytes of an element */
+    int ndims;
+    int *dimids;          /* of the source */
+    int64_t *length;      /* of the copy's dimensions */
+    int64_t *from, *step; /* where they start in the source, and their strides */
+    int64_t total;        /* elements */
+    bool record;          /* in the copy */
+};
+
+struct copy {
+    struct copy_options options;
+    int rank, nprocs;
+    int in, out;
+    struct copy_dim *dims;
+    int ndims;
+    struct copy_var *vars;
+    int nvars;
+    int64_t bytes; /* of all values */
+};
+
+/* Says what a function of the library returned, once for all processes that met it. */
+int copy_complain(const char *path, const char *what, int err);
+
+/* ---- copy_plan.c: what is copied ---- */
+
+/* 0, or -1 after an error line; alike on all processes. */
+int copy_plan(struct copy *c);
+void copy_plan_free(struct copy *c);
+
+/* ---- copy_define.c ---- */
+
+/* Defines all in the copy, and leaves define mode. 0 or -1, alike on all processes. */
+int copy_define(struct copy *c);
+
+/* ---- copy_data.c ---- */
+
+/* Copies the values, and compares them with what is in the copy then. 0, or -1 after an
+ * error line of the process that met it; alike on all processes. */
+int copy_data(struct copy *c);
+
+#endif

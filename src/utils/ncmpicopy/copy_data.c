@@ -1,0 +1,228 @@
+/* The values, in batches of pieces that lie near each other in the file: the library
+ * joins them. The batches are dealt out to the processes in turn. They are small enough
+ * to stay in a processor's cache between being read, written, and read again. */
+#include <string.h>
+
+#include "base_error.h"
+#include "base_mem.h"
+#include "copy.h"
+#include "pnetcdf.h"
+#include "util_message.h"
+#include "util_piece.h"
+#include "util_progress.h"
+
+enum {
+    ROOM = 1 << 19,   /* bytes of values in a batch */
+    PIECES = 1 << 12, /* pieces in a batch, at most */
+    INDICES = 1 << 16 /* and their starts and counts */
+};
+
+/* A piece of a variable of the copy. */
+struct part {
+    const struct copy_var *v;
+    MPI_Offset *start, *count;
+    char *values;
+};
+
+struct batch {
+    struct copy *c;
+    char *values, *others; /* others: the copy's, to compare */
+    int64_t used;          /* bytes */
+    struct part parts[PIECES];
+    int nparts;
+    MPI_Offset *indices, *from; /* from: of one part, in the source */
+    int64_t nindices, most_indices;
+    int64_t batches, bytes; /* so far, of all processes */
+    struct util_progress progress;
+    int err;
+    const char *path; /* the file that err is about */
+};
+
+static void note(struct batch *b, const char *path, int err)
+{
+    if (err == NC_NOERR || b->err != NC_NOERR) return;
+    b->err = err;
+    b->path = path;
+}
+
+/* ---- one batch ---- */
+
+static void read_source(struct batch *b)
+{
+    struct copy *c = b->c;
+    for (int i = 0; i < b->nparts && b->err == NC_NOERR; i++) {
+        const struct part *p = &b->parts[i];
+        for (int k = 0; k < p->v->ndims; k++)
+            b->from[k] = p->v->from[k] + p->start[k] * p->v->step[k];
+        note(b, c->options.from,
+             ncmpi_iget_vars(c->in, p->v->in, b->from, p->count,
+                             (const MPI_Offset *)p->v->step, p->values, 0,
+                             MPI_DATATYPE_NULL, NULL));
+    }
+    note(b, c->options.from, ncmpi_wait(c->in, NC_REQ_ALL, NULL, NULL));
+}
+
+static void write_copy(struct batch *b)
+{
+    struct copy *c = b->c;
+    for (int i = 0; i < b->nparts && b->err == NC_NOERR; i++) {
+        const struct part *p = &b->parts[i];
+        note(b, c->options.to,
+             ncmpi_iput_vara(c->out, p->v->out, p->start, p->count, p->values, 0,
+                             MPI_DATATYPE_NULL, NULL));
+    }
+    note(b, c->options.to, ncmpi_wait(c->out, NC_REQ_ALL, NULL, NULL));
+}
+
+static void compare_copy(struct batch *b)
+{
+    struct copy *c = b->c;
+    for (int i = 0; i < b->nparts && b->err == NC_NOERR; i++) {
+        const struct part *p = &b->parts[i];
+        note(b, c->options.to,
+             ncmpi_iget_vara(c->out, p->v->out, p->start, p->count,
+                             b->others + (p->values - b->values), 0, MPI_DATATYPE_NULL,
+                             NULL));
+    }
+    note(b, c->options.to, ncmpi_wait(c->out, NC_REQ_ALL, NULL, NULL));
+    if (b->err != NC_NOERR || memcmp(b->values, b->others, (size_t)b->used) == 0) return;
+    note(b, c->options.to,
+         base_error_set(NC_EREAD, "what was read is not what had been written"));
+}
+
+static void flush(struct batch *b)
+{
+    const struct copy *c = b->c;
+    bool mine = b->batches++ % c->nprocs == c->rank;
+    if (mine && b->nparts > 0 && b->err == NC_NOERR) {
+        read_source(b);
+        if (b->err == NC_NOERR) write_copy(b);
+        if (b->err == NC_NOERR && !c->options.unchecked) compare_copy(b);
+    }
+    b->bytes += b->used;
+    b->used = b->nparts = b->nindices = 0;
+    util_progress_at(&b->progress, b->bytes);
+}
+
+/* ---- what goes into a batch ---- */
+
+static void add(struct batch *b, const struct copy_var *v, const struct util_piece *p)
+{
+    const int64_t bytes = p->n * v->size;
+    if (b->nparts == PIECES || b->used + bytes > ROOM ||
+        b->nindices + 2 * v->ndims > b->most_indices)
+        flush(b);
+    struct part *to = &b->parts[b->nparts++];
+    *to = (struct part){.v = v, .values = b->values + b->used};
+    to->start = b->indices + b->nindices;
+    to->count = to->start + v->ndims;
+    for (int i = 0; i < v->ndims; i++) {
+        to->start[i] = p->start[i];
+        to->count[i] = p->count[i];
+    }
+    b->nindices += 2 * (int64_t)v->ndims;
+    b->used += bytes;
+}
+
+/* A variable as a whole. start: room for its indices, twice. */
+static void add_variable(struct batch *b, const struct copy_var *v, int64_t *start)
+{
+    struct util_piece p = {.start = start, .count = start + v->ndims};
+    for (int64_t at = 0; at < v->total; at += p.n) {
+        util_piece_make(&p, v->ndims, v->length, at, ROOM / v->size);
+        add(b, v, &p);
+    }
+}
+
+/* So many records of a record variable. */
+static void add_records(struct batch *b, const struct copy_var *v, int64_t first,
+                        int64_t n, int64_t *start)
+{
+    struct util_piece p = {.start = start, .count = start + v->ndims};
+    p.n = v->total / v->length[0] * n;
+    for (int i = 0; i < v->ndims; i++) {
+        p.start[i] = i == 0 ? first : 0;
+        p.count[i] = i == 0 ? n : v->length[i];
+    }
+    add(b, v, &p);
+}
+
+/* Records lie one behind the other, with all variables in each: whole ones go together,
+ * unless one is larger than a batch. */
+static void add_all(struct batch *b, int64_t *start)
+{
+    struct copy *c = b->c;
+    int64_t record = 0, records = 0;
+    for (int i = 0; i < c->nvars; i++) {
+        const struct copy_var *v = &c->vars[i];
+        if (!v->record || v->total == 0) continue;
+        records = v->length[0];
+        int64_t bytes = v->total / records * v->size;
+        record = record > ROOM - bytes ? ROOM + 1 : record + bytes;
+    }
+    const bool together = record > 0 && record <= ROOM;
+    for (int i = 0; i < c->nvars; i++)
+        if (!c->vars[i].record || !together) add_variable(b, &c->vars[i], start);
+    if (!together) return;
+    int64_t n = ROOM / record;
+    for (int64_t at = 0; at < records; at += n)
+        for (int i = 0; i < c->nvars; i++)
+            if (c->vars[i].record && c->vars[i].total > 0)
+                add_records(b, &c->vars[i], at, records - at < n ? records - at : n,
+                            start);
+}
+
+/* ---- all ---- */
+
+static int64_t *allocate(struct batch *b)
+{
+    int most = 1;
+    for (int i = 0; i < b->c->nvars; i++)
+        if (b->c->vars[i].ndims > most) most = b->c->vars[i].ndims;
+    b->most_indices = 2 * (int64_t)most > INDICES ? 2 * (int64_t)most : INDICES;
+    b->values = base_malloc(ROOM);
+    b->others = base_malloc(ROOM);
+    b->indices = base_malloc((size_t)b->most_indices * sizeof *b->indices);
+    b->from = base_malloc((size_t)most * sizeof *b->from);
+    int64_t *start = base_malloc(2 * (size_t)most * sizeof *start);
+    if (b->values == NULL || b->others == NULL || b->indices == NULL || b->from == NULL ||
+        start == NULL)
+        note(b, NULL, NC_ENOMEM);
+    return start;
+}
+
+static void run(struct batch *b)
+{
+    struct copy *c = b->c;
+    int64_t *start = allocate(b);
+    int bad = b->err != NC_NOERR;
+    MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
+    if (!bad) {
+        note(b, c->options.from, ncmpi_begin_indep_data(c->in));
+        note(b, c->options.to, ncmpi_begin_indep_data(c->out));
+        add_all(b, start);
+        flush(b);
+        note(b, c->options.from, ncmpi_end_indep_data(c->in));
+        note(b, c->options.to, ncmpi_end_indep_data(c->out));
+    }
+    base_free(b->values);
+    base_free(b->others);
+    base_free(b->indices);
+    base_free(b->from);
+    base_free(start);
+}
+
+int copy_data(struct copy *c)
+{
+    struct batch *b = base_calloc(1, sizeof *b);
+    if (b == NULL) return copy_complain(NULL, NULL, NC_ENOMEM);
+    *b = (struct batch){.c = c};
+    if (c->rank == 0) util_progress_start(&b->progress, COPY_TOOL, c->bytes);
+    run(b);
+    util_progress_end(&b->progress);
+    int status = b->err == NC_NOERR ? 0 : copy_complain(b->path, NULL, b->err);
+    base_free(b);
+    int bad = status != 0;
+    MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
+    return bad ? -1 : 0;
+}

@@ -1,0 +1,220 @@
+/* ncmpicopy: copies a classic netCDF file, in parallel, to another format or shape. */
+#include "copy.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pnetcdf.h"
+#include "util_message.h"
+#include "util_options.h"
+#include "util_type.h"
+
+static const struct util_option options[] = {
+    {'k', "format", "FORMAT", "format of the copy: 1, 2, 5 or a name (the source's)"},
+    {'v', NULL, "VAR,...", "copy these variables only, and what they need"},
+    {'d', NULL, "DIM=A:B:STEP",
+     "of a dimension, indices from A to B - 1; may be repeated"},
+    {'r', "header-room", "BYTES", "leave so much room for the header to grow"},
+    {'u', "fixed", NULL, "make the unlimited dimension a fixed one"},
+    {'U', "unlimited", "DIM", "make this dimension unlimited"},
+    {'f', "force", NULL, "overwrite FILE2 if it exists"},
+    {'n', "no-check", NULL, "do not read the copy again to compare it"},
+    {0},
+};
+
+static const struct util_tool tool = {
+    .name = COPY_TOOL,
+    .synopsis = "[-k FORMAT] [-v VAR,...] [-d DIM=A:B:STEP] [-r BYTES] [-u] [-U DIM] "
+                "[-f] [-n] FILE1 FILE2",
+    .about = "Copies a classic netCDF file, or parts of it, and checks the copy.",
+    .options = options,
+};
+
+int copy_complain(const char *path, const char *what, int err)
+{
+    if (what == NULL)
+        util_message(COPY_TOOL, path, -1, "%s", ncmpi_strerror(err));
+    else
+        util_message(COPY_TOOL, path, -1, "'%s': %s", what, ncmpi_strerror(err));
+    return -1;
+}
+
+/* ---- options ---- */
+
+static const char *parse_room(struct copy_options *o, const char *text)
+{
+    char *end;
+    errno = 0;
+    o->room = strtoll(text, &end, 10);
+    return errno == 0 && end != text && *end == '\0' && o->room >= 0
+               ? NULL
+               : "-r: takes a number of bytes";
+}
+
+static const char *parse_slab(struct copy_options *o, const char *text)
+{
+    if (o->nslabs == COPY_MOST_SLABS) return "-d: too many of them";
+    return util_slab_parse(&o->slab[o->nslabs++], text) == 0
+               ? NULL
+               : "-d: takes DIM=A:B, DIM=A:B:STEP or DIM=INDEX";
+}
+
+/* NULL, or what is wrong. */
+static const char *apply(struct copy_options *o, int letter, const char *argument)
+{
+    switch (letter) {
+    case 'k':
+        o->format = util_format_of(argument);
+        return o->format == 0 ? "-k: takes 1, 2, 5, classic, 64-bit-offset or cdf5"
+                              : NULL;
+    case 'v':
+        o->variables = argument;
+        return NULL;
+    case 'd':
+        return parse_slab(o, argument);
+    case 'r':
+        return parse_room(o, argument);
+    case 'u':
+        o->fixed = true;
+        return NULL;
+    case 'U':
+        o->unlimited = argument;
+        return NULL;
+    case 'f':
+        o->force = true;
+        return NULL;
+    default:
+        o->unchecked = true;
+        return NULL;
+    }
+}
+
+static int parse(struct copy_options *o, int argc, char **argv)
+{
+    const char *argument, *wrong = NULL;
+    int letter;
+    while ((letter = util_next_option(&tool, argc, argv, &argument)) > 0 && wrong == NULL)
+        wrong = apply(o, letter, argument);
+    if (letter != UTIL_END && wrong == NULL) return letter;
+    int first = util_first_operand();
+    if (wrong == NULL && first != argc - 2) wrong = "from which file, to which file?";
+    if (wrong != NULL) {
+        util_message(COPY_TOOL, NULL, -1, "%s", wrong);
+        util_usage(&tool);
+        return UTIL_WRONG;
+    }
+    o->from = argv[first];
+    o->to = argv[first + 1];
+    return 0;
+}
+
+/* ---- files ---- */
+
+/* Are they one file, by whatever names? The first process looks. */
+static bool same_file(const struct copy *c)
+{
+    int same = 0;
+    struct stat a, b;
+    if (c->rank == 0)
+        same = stat(c->options.from, &a) == 0 && stat(c->options.to, &b) == 0 &&
+               a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+    MPI_Bcast(&same, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (same)
+        util_message(COPY_TOOL, c->options.to, -1,
+                     "the source and the copy are one file");
+    return same != 0;
+}
+
+static int source_format(int ncid, int *format)
+{
+    int err = ncmpi_inq_format(ncid, format);
+    *format = *format == NC_FORMAT_CDF5 ? 5 : *format == NC_FORMAT_CDF2 ? 2 : 1;
+    return err;
+}
+
+static int create(struct copy *c)
+{
+    static const int flags[] = {[1] = 0, [2] = NC_64BIT_OFFSET, [5] = NC_64BIT_DATA};
+    int format = c->options.format;
+    int err = format == 0 ? source_format(c->in, &format) : NC_NOERR;
+    if (err != NC_NOERR) return copy_complain(c->options.from, NULL, err);
+    int mode = flags[format] | (c->options.force ? NC_CLOBBER : NC_NOCLOBBER);
+    err = ncmpi_create(MPI_COMM_WORLD, c->options.to, mode, MPI_INFO_NULL, &c->out);
+    return err == NC_NOERR ? 0 : copy_complain(c->options.to, NULL, err);
+}
+
+/* What a process meets when it closes its file counts for all. */
+static int close_out(struct copy *c, int status)
+{
+    int err = ncmpi_close(c->out);
+    if (err != NC_NOERR && status == 0) status = copy_complain(c->options.to, NULL, err);
+    int bad = status != 0;
+    MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
+    return bad ? -1 : 0;
+}
+
+/* Can the copy be opened, and is as much in it? */
+static int reread(struct copy *c)
+{
+    int err =
+        ncmpi_open(MPI_COMM_WORLD, c->options.to, NC_NOWRITE, MPI_INFO_NULL, &c->out);
+    if (err != NC_NOERR) return copy_complain(c->options.to, NULL, err);
+    return close_out(c, 0);
+}
+
+/* A copy that is not whole is none. */
+static void remove_copy(const struct copy *c)
+{
+    if (c->rank != 0) return;
+    if (unlink(c->options.to) == 0)
+        util_message(COPY_TOOL, c->options.to, -1, "removed, as it is not complete");
+    else if (errno != ENOENT)
+        util_message(COPY_TOOL, c->options.to, -1, "is not complete");
+}
+
+static int write_copy(struct copy *c)
+{
+    util_mute(c->rank != 0);
+    int status = create(c);
+    if (status != 0) return status;
+    status = copy_define(c);
+    util_mute(false);
+    if (status == 0)
+        status = close_out(c, copy_data(c));
+    else
+        ncmpi_abort(c->out);
+    if (status == 0 && !c->options.unchecked) status = reread(c);
+    if (status != 0) remove_copy(c);
+    return status;
+}
+
+static int copy(struct copy *c)
+{
+    util_mute(c->rank != 0); /* all meet the same */
+    if (same_file(c)) return -1;
+    int err =
+        ncmpi_open(MPI_COMM_WORLD, c->options.from, NC_NOWRITE, MPI_INFO_NULL, &c->in);
+    if (err != NC_NOERR) return copy_complain(c->options.from, NULL, err);
+    int status = copy_plan(c);
+    if (status == 0) status = write_copy(c);
+    util_mute(false);
+    copy_plan_free(c);
+    ncmpi_close(c->in);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static struct copy c;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &c.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &c.nprocs);
+    util_mute(c.rank != 0);
+    int status = parse(&c.options, argc, argv);
+    if (status == 0) status = copy(&c);
+    MPI_Finalize();
+    return status == 0 || status == UTIL_ANSWERED ? EXIT_SUCCESS : EXIT_FAILURE;
+}

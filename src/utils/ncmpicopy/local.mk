@@ -1,0 +1,10 @@
+# ncmpicopy.
+bin_PROGRAMS += ncmpicopy
+ncmpicopy_SOURCES = \
+	src/utils/ncmpicopy/copy.h \
+	src/utils/ncmpicopy/copy_data.c \
+	src/utils/ncmpicopy/copy_define.c \
+	src/utils/ncmpicopy/copy_main.c \
+	src/utils/ncmpicopy/copy_plan.c
+ncmpicopy_LDADD = libutil.la libpnetcdf.la
+dist_man_MANS += src/utils/ncmpicopy/ncmpicopy.1

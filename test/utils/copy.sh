@@ -1,0 +1,104 @@
+#!/bin/bash
+# ncmpicopy: formats, parts, shapes; the copy is what the file was.
+. "${srcdir:-.}/test/utils/tool_lib.sh"
+. "$here/test/support/launch.sh"
+trap 'launch_kill; rm -rf "$work"' EXIT
+copy=$PWD/ncmpicopy
+same() { status 0 "$PWD/cdfdiff" "$@"; }
+usual "$copy" 1
+need ncgen
+
+cat >"$work/t.cdl" <<'END'
+netcdf t {
+dimensions: t = UNLIMITED ; x = 5 ; y = 300 ; z = 400 ;
+variables:
+ double a(x, y) ; a:u = "m" ; float f(t, x) ; byte c(t, x) ; int s ; short w(y, z) ; char n(t, y, z) ;
+ :title = "A" ;
+data:
+ a = 1, 2, 3, 4 ; f = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 ;
+ c = 1, 2, 3, 4, 5, 6 ; s = 7 ; w = 1, 2 ; n = "abc" ;
+}
+END
+ncgen -k classic -o "$work/t.nc" "$work/t.cdl" || exit 1
+a=$work/t.nc b=$work/c.nc
+
+to() {
+    rm -f "$b"
+    status 0 "$copy" "$@" "$a" "$b" && same "$a" "$b" && status 0 "$PWD/ncvalidator" -x "$b"
+}
+for format in 1 2 5; do
+    check "to CDF-$format" to -k $format
+    check "it is CDF-$format" matches "^(classic|64-bit offset|cdf5)\$" "$PWD/ncmpidump" -k "$b"
+done
+in_parallel() {
+    rm -f "$b"
+    status 0 launch 3 "$copy" -k 5 "$a" "$b" && same "$a" "$b" && to -k 5 && cp "$b" "$work/d.nc" &&
+        rm "$b" && status 0 launch 2 "$copy" -k 5 "$a" "$b" && cmp "$b" "$work/d.nc"
+}
+check "several processes write the same bytes" in_parallel
+room() {
+    to -r 1000 && "$PWD/ncoffsets" "$b" >"$work/places" && grep -qE '^header: .*, 1[0-9]{3} more' "$work/places"
+}
+check "-r: room of the header" room
+there_and_back() {
+    to -k 2 || return
+    rm -f "$work/d.nc" "$work/e.nc"
+    "$copy" -u "$a" "$work/d.nc" && "$PWD/ncmpidump" -h "$work/d.nc" | grep -q 't = 3 ;' &&
+        "$copy" -U t "$work/d.nc" "$work/e.nc" && same "$a" "$work/e.nc"
+}
+check "-u, -U: fixed, and unlimited again" there_and_back
+parts() {
+    rm -f "$b"
+    status 0 "$copy" -v f,c -d t=1: -d x=::2 "$a" "$b" && "$PWD/ncmpidump" -n q "$b" >"$work/out" &&
+        grep -q '  6, 8, 10,' "$work/out" && grep -q '  11, 13, 15 ;' "$work/out" &&
+        ! grep -q ' y = ' "$work/out" && grep -q ':title' "$work/out"
+}
+check "-v, -d: variables and hyperslabs" parts
+one_index() {
+    rm -f "$b"
+    status 0 "$copy" -v f -d t=-1 -d x=3 "$a" "$b" && "$PWD/ncmpidump" "$b" | grep -q '  14 ;'
+}
+check "-d: single indices" one_index
+random_files() {
+    local format seed
+    for format in 1 2 5; do
+        for seed in 1 2 3 4 5 6; do
+            "$random" $format $seed "$work/r.nc" || return
+            rm -f "$b"
+            # a _FillValue of another type than its variable's cannot be put
+            "$copy" -k 5 "$work/r.nc" "$b" 2>"$work/err" || { grep -q "'_FillValue': This" "$work/err" && continue; return 1; }
+            # without record variables there are no records
+            "$PWD/ncoffsets" "$b" | grep -q 'record variables: 0' || same "$work/r.nc" "$b" || return
+        done
+    done
+}
+check "random files" random_files
+check "an index outside" status 1 "$copy" -d x=7 "$a" "$work/n.nc"
+check "no such dimension" refused 1 "no dimension has the name 'q'" "$copy" -d q=1 "$a" "$work/n.nc"
+check "no such variable" refused 1 "'q': " "$copy" -v q "$a" "$work/n.nc"
+check "a type that the format has not" eval '
+    "$copy" -k 5 "$a" "$work/u.nc"; "$random" 5 8 "$work/r.nc"
+    printf "netcdf u { variables: uint64 v ; }" >"$work/u.cdl" && ncgen -k cdf5 -o "$work/u.nc" "$work/u.cdl" &&
+    status 1 "$copy" -k 1 "$work/u.nc" "$work/n.nc" && ! [ -e "$work/n.nc" ]'
+check "an existing file is kept" eval 'cp "$a" "$b"; refused 1 "c.nc: " "$copy" "$a" "$b" && cmp "$a" "$b"'
+check "-f overwrites it" eval 'status 0 "$copy" -f -k 5 "$a" "$b" && same "$a" "$b"'
+check "not onto itself" refused 1 'one file' "$copy" -f "$a" "$work/../$(basename "$work")/t.nc"
+check "missing file" refused 1 'There is no such file' "$copy" "$work/missing.nc" "$work/n.nc"
+corpus() {
+    local file
+    for file in "$here"/test/fuzz/corpus/bad-*{tag,dims,vars,type,version-4,empty,length,id}; do
+        [ -e "$file" ] || continue
+        refused 1 'ncmpicopy: ' "$copy" "$file" "$work/n.nc" || return
+        ! [ -e "$work/n.nc" ] || return
+    done
+}
+check "hostile headers" corpus
+if [ -e test/support/.libs/fault.so ]; then
+    full() {
+        rm -f "$b"
+        status 1 env LD_PRELOAD="$PWD/test/support/.libs/fault.so" NCMPI_FAULT="write:3+:ENOSPC:*c.nc" \
+            "$copy" "$a" "$b" && ! [ -e "$b" ] && grep -q 'removed, as it is not complete' "$work/err"
+    }
+    check "full disk: the copy is removed" full
+fi
+finish
