@@ -49,6 +49,10 @@ AC_DEFUN([NCMPI_FORTRAN], [
             [AC_MSG_WARN([no Fortran interfaces: ${fortran_lacks:-there is no MPI Fortran compiler}])])
         MPIF77= MPIF90= FFLAGS= FCFLAGS=],
         [have_fortran=yes; AC_SUBST([ENABLE_FORTRAN], [1])])
+    dnl for tests: indices are checked, and one buffer may have many types
+    AC_SUBST([FORTRAN_CHECKS])
+    AS_IF([test "$ac_cv_fc_compiler_gnu" = yes],
+        [FORTRAN_CHECKS="-fcheck=all -fallow-argument-mismatch -w"])
     AM_CONDITIONAL([HAVE_FORTRAN], [test "$have_fortran" = yes])
     AC_SUBST([have_fortran])
 ])
