@@ -10,12 +10,12 @@ UNIT_LOG_COMPILER = env CMOCKA_MESSAGE_OUTPUT=TAP \
 	ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1
 MPI_LOG_COMPILER = $(BASH_PATH) $(srcdir)/test/support/run-mpi
 SH_LOG_COMPILER = $(BASH_PATH)
-AM_TESTS_ENVIRONMENT = DOXYGEN='$(DOXYGEN)'; MPICC='$(MPICC)'; MPIEXEC='$(MPIEXEC)'; MPI_FLAVOUR='$(mpi_flavour)'; \
+AM_TESTS_ENVIRONMENT = DOXYGEN='$(DOXYGEN)'; MPICC='$(MPICC)'; MPIF77='$(MPIF77)'; MPIF90='$(MPIF90)'; MPIEXEC='$(MPIEXEC)'; MPI_FLAVOUR='$(mpi_flavour)'; \
 	NCMPI_YIELD='$(abs_builddir)/test/support/.libs/yield.so'; \
 	ASAN_OPTIONS='$(MPI_ASAN_OPTIONS)'; UBSAN_OPTIONS=print_stacktrace=1; \
 	TSAN_OPTIONS='suppressions=$(abs_srcdir)/test/support/tsan.supp'; UCX_MEM_EVENTS=n; \
 	export ASAN_OPTIONS UBSAN_OPTIONS TSAN_OPTIONS UCX_MEM_EVENTS; \
-	export DOXYGEN MPICC MPIEXEC MPI_FLAVOUR NCMPI_YIELD;
+	export DOXYGEN MPICC MPIF77 MPIF90 MPIEXEC MPI_FLAVOUR NCMPI_YIELD;
 # With --enable-sanitizers: MPI libraries leak, yield.so is loaded first, and too much
 # memory is asked for on purpose. UCX watches memory through hooks that a thread's end runs
 # into after ThreadSanitizer has left it.
@@ -33,6 +33,7 @@ include test/mpio/local.mk
 include test/burst/local.mk
 include test/api/local.mk
 include test/random/local.mk
+include test/f77/local.mk
 include test/utils/local.mk
 include test/house/local.mk
 include test/fuzz/local.mk
