@@ -5,3 +5,9 @@ test_mpio_ways_mpi_SOURCES = test/mpio/ways.c
 test_mpio_ways_mpi_LDADD = $(MPI_TEST_LIBS)
 test_mpio_large_mpi_SOURCES = test/mpio/large.c
 test_mpio_large_mpi_LDADD = $(MPI_TEST_LIBS)
+
+check_PROGRAMS += test/mpio/node.mpi
+TESTS += test/mpio/node.mpi
+test_mpio_node_mpi_SOURCES = test/mpio/node.c test/driver/counts.h
+test_mpio_node_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
+test_mpio_node_mpi_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/driver

@@ -32,10 +32,11 @@ static struct mpio_slot meet(struct mpio_window *w, const struct mpio_slot *mine
 static int64_t bound(const struct mpio_window *w, const struct mpio_block *b, int i,
                      int64_t low, int64_t high)
 {
+    if (i == 0 || low >= high) return low;
+    if (i == w->nprocs) return high;
     int64_t share = (high - low) / w->nprocs / PAGE * PAGE + PAGE;
     if (share < LEAST_SHARE) share = LEAST_SHARE;
     int64_t at = (b->start + low) / PAGE * PAGE + i * share - b->start;
-    if (i == 0 || at < low) return low;
     return at < high ? at : high;
 }
 

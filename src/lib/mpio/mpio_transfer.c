@@ -223,7 +223,7 @@ static void move_through_views(struct transfer *x, int64_t numrecs)
  * and not so far apart that blocks of the file would be nearly empty. */
 static bool wants_node(const struct transfer *x, const struct mpio_survey *s)
 {
-    enum { MANY = 32, SHORT = 4096, APART = 16384 };
+    enum { MANY = 32, SHORT = 8192, APART = 16384 };
     int64_t asked = x->m->base.ds->hints.transfer;
     if (asked != BASE_TRANSFER_AUTO) return asked == BASE_TRANSFER_NODE && s->bytes > 0;
     return s->pieces >= MANY && s->bytes / s->pieces < SHORT &&

@@ -1,0 +1,270 @@
+/* Blocks through shared memory: whatever is put, the file is the one that plain writes
+ * leave, and nothing is written that nobody put. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "counts.h"
+#include "fault.h"
+#include "pnetcdf.h"
+
+enum { WIDTH = 37, ROWS = 23, RECORDS = 5, NVARS = 6 };
+
+static MPI_Info info_for(const char *way)
+{
+    static const char *const shares[] = {"300", "900", "6000", "1048576"};
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "nc_transfer", way);
+    MPI_Info_set(info, "nc_node_share_size", shares[check_random(4)]);
+    MPI_Info_set(info, "nc_statistics", "enable");
+    MPI_Info_set(info, "nc_var_align_size", "4");
+    return info;
+}
+
+/* Variables of all widths, some at places that are multiples of 4 only. */
+static int create(const char *name, const char *way)
+{
+    static const nc_type types[NVARS] = {NC_BYTE,  NC_SHORT,  NC_INT,
+                                         NC_FLOAT, NC_DOUBLE, NC_DOUBLE};
+    int ncid = -1, dims[3], varid;
+    MPI_Info info = info_for(way);
+    CHECK_NC(NC_NOERR,
+             ncmpi_create(MPI_COMM_WORLD, check_path(name), check.cmode, info, &ncid));
+    MPI_Info_free(&info);
+    CHECK_NC(NC_NOERR, ncmpi_put_att_text(ncid, NC_GLOBAL, "odd", 5, "12345"));
+    CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "t", NC_UNLIMITED, &dims[0]));
+    CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "y", ROWS, &dims[1]));
+    CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "x", WIDTH, &dims[2]));
+    for (int v = 0; v < NVARS; v++) {
+        char fixed[] = {(char)('a' + v), '\0'}, record[] = {(char)('A' + v), '\0'};
+        CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, fixed, types[v], 2, dims + 1, &varid));
+        CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, record, types[v], 3, dims, &varid));
+    }
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    return ncid;
+}
+
+/* Every value of the variables, the same whatever the way, by one process. */
+static void fill_all(int ncid)
+{
+    static short values[RECORDS * ROWS * WIDTH];
+    for (int v = 0; v < 2 * NVARS; v++) {
+        MPI_Offset start[3] = {0}, count[3] = {RECORDS, ROWS, WIDTH};
+        for (int i = 0; i < RECORDS * ROWS * WIDTH; i++)
+            values[i] = (short)((v * 31 + i) % 127);
+        if (check.rank > 0) count[0] = count[1] = 0;
+        CHECK_NC(NC_NOERR, ncmpi_put_vara_short_all(ncid, v, start,
+                                                    v % 2 ? count : count + 1, values));
+    }
+}
+
+/* Part of the rows that are this process's alone, in all directions with strides. */
+static bool some_part(int ndims, MPI_Offset *start, MPI_Offset *count, MPI_Offset *stride)
+{
+    static const int shape[3] = {RECORDS, ROWS, WIDTH};
+    bool empty = false;
+    for (int d = 0; d < ndims; d++) {
+        int length = shape[3 - ndims + d], row = d == ndims - 2;
+        stride[d] = row ? check.nprocs : 1 + (MPI_Offset)check_random_own(3);
+        start[d] = (MPI_Offset)check_random_own((uint64_t)length);
+        if (row) start[d] += check.rank - start[d] % check.nprocs;
+        int64_t room = length - start[d];
+        int64_t most = room <= 0 ? 0 : (room - 1) / stride[d] + 1;
+        count[d] = most > 0 ? 1 + (MPI_Offset)check_random_own((uint64_t)most) : 0;
+        empty = empty || count[d] == 0;
+    }
+    for (int d = 0; empty && d < ndims; d++)
+        start[d] = count[d] = 0;
+    return !empty;
+}
+
+/* Many requests of this process at once, some over each other: the same in both. */
+static void put_some(const int *ncid, const int *values)
+{
+    int n = 1 + (int)check_random_own(20);
+    for (int i = 0; i < n; i++) {
+        MPI_Offset start[3], count[3], stride[3];
+        int v = (int)check_random_own(2 * NVARS);
+        const int *from = values + check_random_own(50);
+        if (!some_part(v % 2 ? 3 : 2, start, count, stride)) continue;
+        for (int k = 0; k < 2; k++)
+            CHECK_NC(NC_NOERR,
+                     ncmpi_iput_vars_int(ncid[k], v, start, count, stride, from, NULL));
+    }
+    for (int k = 0; k < 2; k++)
+        CHECK_NC(NC_NOERR, ncmpi_wait_all(ncid[k], NC_REQ_ALL, NULL, NULL));
+}
+
+/* Any part of any variable, by both ways. */
+static void get_some(const int *ncid)
+{
+    enum { MOST = RECORDS * ROWS * WIDTH };
+    static float values[2][MOST];
+    MPI_Offset start[3], count[3], stride[3];
+    int v = (int)check_random_own(NVARS) * 2;
+    if (!some_part(2, start, count, stride)) count[0] = count[1] = 0;
+    memset(values, 0, sizeof values);
+    for (int k = 0; k < 2; k++)
+        CHECK_NC(NC_NOERR,
+                 ncmpi_get_vars_float_all(ncid[k], v, start, count, stride, values[k]));
+    CHECK_BYTES(values[0], values[1], sizeof values[0]);
+}
+
+/* Two files, the same puts and gets by two ways. */
+static void as_by_plain_writes(void)
+{
+    enum { MOST = RECORDS * ROWS * WIDTH + 50 };
+    static int values[MOST];
+    for (int i = 0; i < MOST; i++)
+        values[i] = (int)check_random_own(127);
+    for (int round = 0; round < 4; round++) {
+        int ncid[2] = {create("a.nc", "direct"), create("b.nc", "node")};
+        bool filled = check_random(2);
+        for (int k = 0; k < 2 && filled; k++)
+            fill_all(ncid[k]);
+        for (int i = 0; i < 3; i++) {
+            get_some(ncid);
+            put_some(ncid, values);
+        }
+        CHECK_NC(NC_NOERR, ncmpi_close(ncid[0]));
+        CHECK_NC(NC_NOERR, ncmpi_close(ncid[1]));
+        MPI_Barrier(MPI_COMM_WORLD);
+        CHECK(check_same_files(check_path("a.nc"), check_path("b.nc")));
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
+/* A line of N integers, by the node's way. */
+static int line_dataset(int n, const char *share, int *ncid)
+{
+    int x, v = -1;
+    *ncid = counting_dataset("a.nc", "nc_node_share_size", share);
+    CHECK_NC(NC_NOERR, ncmpi_def_dim(*ncid, "x", n, &x));
+    CHECK_NC(NC_NOERR, ncmpi_def_var(*ncid, "v", NC_INT, 1, &x, &v));
+    CHECK_NC(NC_NOERR, ncmpi_enddef(*ncid));
+    return v;
+}
+
+/* Where several put to one place, one of them is there; beside it stays what was. */
+static void overlapping_processes(void)
+{
+    enum { N = 6000 };
+    int ncid, v = line_dataset(N, "1000", &ncid), wrong = 0;
+    int *values = malloc(N * sizeof *values);
+    MPI_Offset start = 0, count = check.rank == 0 ? N : 0, stride = 3;
+    for (int i = 0; i < N; i++)
+        values[i] = -i - 1;
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, v, &start, &count, values));
+    for (int i = 0; i < N; i++)
+        values[i] = check.rank;
+    count = N / 3;
+    CHECK_NC(NC_NOERR, ncmpi_put_vars_int_all(ncid, v, &start, &count, &stride, values));
+    CHECK(count_of(ncid, "calls_node") > 0);
+    CHECK_NC(NC_NOERR, ncmpi_get_var_int_all(ncid, v, values));
+    for (int i = 0; i < N; i++)
+        wrong +=
+            i % 3 == 0 ? values[i] < 0 || values[i] >= check.nprocs : values[i] != -i - 1;
+    CHECK_EQ(0, wrong);
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    free(values);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* All of a counter. */
+static long long total(int ncid, const char *counter)
+{
+    long long mine = count_of(ncid, counter), all = 0;
+    MPI_Allreduce(&mine, &all, 1, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
+    return all;
+}
+
+/* Runs of one element by turns: the file is written in large pieces, and the processes
+ * agree as often as they do for one element. */
+static void few_file_operations(void)
+{
+    enum { EACH = 100000 };
+    int ncid, v = line_dataset(EACH * check.nprocs, "1048576", &ncid), wrong = 0;
+    int *values = malloc(EACH * sizeof *values);
+    MPI_Offset start = check.rank, count = EACH, stride = check.nprocs;
+    for (int i = 0; i < EACH; i++)
+        values[i] = i * 7 + check.rank;
+    CHECK_NC(NC_NOERR, ncmpi_put_vars_int_all(ncid, v, &start, &count, &stride, values));
+    long long writes = total(ncid, "file_writes"), reads = total(ncid, "file_reads");
+    long long agreements = count_of(ncid, "agreements");
+    CHECK_NC(NC_NOERR, ncmpi_put_vars_int_all(ncid, v, &start, &count, &stride, values));
+    long long alone = check.nprocs == 1; /* then others' values are holes */
+    CHECK(total(ncid, "file_writes") - writes <= 2 * check.nprocs);
+    CHECK(alone || total(ncid, "file_reads") == reads);
+    CHECK_EQ(agreements + 1, count_of(ncid, "agreements"));
+    memset(values, 0, EACH * sizeof *values);
+    reads = total(ncid, "file_reads");
+    CHECK_NC(NC_NOERR, ncmpi_get_vars_int_all(ncid, v, &start, &count, &stride, values));
+    CHECK(total(ncid, "file_reads") - reads <= 2 * check.nprocs);
+    CHECK_EQ(agreements + 2, count_of(ncid, "agreements"));
+    for (int i = 0; i < EACH; i++)
+        wrong += values[i] != i * 7 + check.rank;
+    CHECK_EQ(0, wrong);
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    free(values);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Whoever's disk fails, all know that the values are not all there. */
+static void a_failing_disk_is_told_to_all(void)
+{
+    enum { EACH = 3000 };
+    for (int bad = 0; bad < check.nprocs; bad++)
+        for (int put = 0; put <= 1; put++) {
+            int ncid, v = line_dataset(EACH * check.nprocs, "1000", &ncid), values[EACH];
+            MPI_Offset start = check.rank, count = EACH, stride = check.nprocs;
+            char plan[64];
+            memset(values, 0, sizeof values);
+            CHECK_NC(NC_NOERR,
+                     ncmpi_put_vars_int_all(ncid, v, &start, &count, &stride, values));
+            snprintf(plan, sizeof plan, "%s:1+:EIO:*/a.nc:%d", put ? "write" : "read",
+                     bad);
+            CHECK(fault_arm(plan));
+            int rc =
+                put ? ncmpi_put_vars_int_all(ncid, v, &start, &count, &stride, values)
+                    : ncmpi_get_vars_int_all(ncid, v, &start, &count, &stride, values);
+            int faults = fault_disarm(), any;
+            MPI_Allreduce(&faults, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+            CHECK(any > 0 || check.nprocs > 1);
+            CHECK_EQ(any > 0, rc != NC_NOERR);
+            /* Alone the runs are one, which goes direct: such errors are told again. */
+            rc = ncmpi_put_vars_int_all(ncid, v, &start, &count, &stride, values);
+            if (check.nprocs > 1) CHECK_NC(NC_NOERR, rc);
+            ncmpi_close(ncid);
+            MPI_Barrier(MPI_COMM_WORLD);
+        }
+}
+
+/* What lies behind the file's end reads as zeros. */
+static void behind_the_end(void)
+{
+    enum { EACH = 1000 };
+    int ncid, v = line_dataset(EACH * check.nprocs, "1000", &ncid), values[EACH];
+    MPI_Offset start = check.rank, count = EACH, stride = check.nprocs;
+    static const int zeros[EACH];
+    memset(values, 1, sizeof values);
+    CHECK_NC(NC_NOERR, ncmpi_get_vars_int_all(ncid, v, &start, &count, &stride, values));
+    CHECK_BYTES(zeros, values, sizeof values);
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static const struct check_test tests[] = {
+    {"as by plain writes", as_by_plain_writes, CHECK_FORMATS},
+    {"overlapping processes", overlapping_processes, 0},
+    {"few file operations", few_file_operations, 0},
+    {"a failing disk is told to all", a_failing_disk_is_told_to_all, 0},
+    {"behind the end", behind_the_end, 0},
+    {NULL, NULL, 0},
+};
+
+int main(int argc, char **argv)
+{
+    return check_main(argc, argv, tests, "1 2 3 5");
+}
