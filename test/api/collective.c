@@ -231,9 +231,9 @@ static void random_boxes_come_back(void)
 
 static const struct check_test tests[] = {
     {"any process may bring nothing", any_process_may_bring_nothing, CHECK_FORMATS},
-    {"all may bring nothing", all_may_bring_nothing, 0},
-    {"every kind takes nothing", every_kind_takes_nothing, 0},
-    {"start at the end with count 0", start_at_the_end_with_count_zero, 0},
+    {"all may bring nothing", all_may_bring_nothing, CHECK_FORMATS},
+    {"every kind takes nothing", every_kind_takes_nothing, CHECK_FORMATS},
+    {"start at the end with count 0", start_at_the_end_with_count_zero, CHECK_FORMATS},
     {"one bad process does not stop the others", one_bad_process_does_not_stop_the_others,
      CHECK_FORMATS},
     {"the put buffer is as before", the_put_buffer_is_as_before, CHECK_MODES},

@@ -119,11 +119,13 @@ static const struct check_test tests[] = {
      CHECK_FORMATS},
     {"collective calls need collective mode", collective_calls_need_collective_mode,
      CHECK_FORMATS},
-    {"independent mode is entered and left", independent_mode_is_entered_and_left, 0},
+    {"independent mode is entered and left", independent_mode_is_entered_and_left,
+     CHECK_FORMATS},
     {"one process may write alone", one_process_may_write_alone, CHECK_FORMATS},
     {"redef and close end independent mode", redef_and_close_end_independent_mode,
      CHECK_FORMATS},
-    {"sync and flush work in both modes", sync_and_flush_work_in_both_modes, 0},
+    {"sync and flush work in both modes", sync_and_flush_work_in_both_modes,
+     CHECK_FORMATS},
     {NULL, NULL, 0},
 };
 

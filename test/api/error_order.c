@@ -141,13 +141,15 @@ static void a_bad_place_comes_before_a_bad_value(void)
 }
 
 static const struct check_test tests[] = {
-    {"mistakes of mode and id", mistakes_of_mode_and_id, CHECK_MODES},
+    {"mistakes of mode and id", mistakes_of_mode_and_id, CHECK_FORMATS | CHECK_MODES},
     {"mistakes of variable and place", mistakes_of_variable_and_place,
      CHECK_FORMATS | CHECK_MODES},
-    {"edges count with their strides", edges_count_with_their_strides, CHECK_MODES},
-    {"single elements are checked too", single_elements_are_checked_too, CHECK_MODES},
+    {"edges count with their strides", edges_count_with_their_strides,
+     CHECK_FORMATS | CHECK_MODES},
+    {"single elements are checked too", single_elements_are_checked_too,
+     CHECK_FORMATS | CHECK_MODES},
     {"a bad place comes before a bad value", a_bad_place_comes_before_a_bad_value,
-     CHECK_MODES},
+     CHECK_FORMATS | CHECK_MODES},
     {NULL, NULL, 0},
 };
 

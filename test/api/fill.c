@@ -173,16 +173,17 @@ static void a_fill_value_must_suit_its_variable(void)
 }
 
 static const struct check_test tests[] = {
-    {"the default is no fill", the_default_is_no_fill, 0},
+    {"the default is no fill", the_default_is_no_fill, CHECK_FORMATS},
     {"set_fill sets earlier and later variables",
      set_fill_sets_earlier_and_later_variables, CHECK_FORMATS},
     {"one variable may be filled with its own value",
      one_variable_may_be_filled_with_its_own_value, CHECK_FORMATS},
-    {"filling may be turned off again", filling_may_be_turned_off_again, 0},
+    {"filling may be turned off again", filling_may_be_turned_off_again, CHECK_FORMATS},
     {"every type has its default", every_type_has_its_default, CHECK_FORMATS},
     {"new records are filled on demand", new_records_are_filled_on_demand, CHECK_FORMATS},
     {"a variable added later is filled", a_variable_added_later_is_filled, CHECK_FORMATS},
-    {"a fill value must suit its variable", a_fill_value_must_suit_its_variable, 0},
+    {"a fill value must suit its variable", a_fill_value_must_suit_its_variable,
+     CHECK_FORMATS},
     {NULL, NULL, 0},
 };
 

@@ -45,6 +45,7 @@ api_tests = \
 	test/api/nonblocking_ids.mpi \
 	test/api/nonblocking_buffered.mpi \
 	test/api/nonblocking_data.mpi \
+	test/api/promises.mpi \
 	test/api/records.mpi \
 	test/api/redefine.mpi \
 	test/api/threads.mpi
@@ -92,6 +93,8 @@ test_api_nonblocking_buffered_mpi_SOURCES = test/api/nonblocking_buffered.c test
 test_api_nonblocking_buffered_mpi_LDADD = $(MPI_TEST_LIBS)
 test_api_nonblocking_data_mpi_SOURCES = test/api/nonblocking_data.c test/api/nonblocking.h test/api/dataset.h
 test_api_nonblocking_data_mpi_LDADD = $(MPI_TEST_LIBS)
+test_api_promises_mpi_SOURCES = test/api/promises.c test/api/dataset.h
+test_api_promises_mpi_LDADD = $(MPI_TEST_LIBS)
 test_api_records_mpi_SOURCES = test/api/records.c test/api/dataset.h
 test_api_records_mpi_LDADD = $(MPI_TEST_LIBS)
 test_api_redefine_mpi_SOURCES = test/api/redefine.c test/api/dataset.h
