@@ -52,3 +52,7 @@ benchmarks_conv_bench_LDADD = libserial.la
 EXTRA_PROGRAMS += benchmarks/cdf_bench
 benchmarks_cdf_bench_SOURCES = benchmarks/cdf_bench.c
 benchmarks_cdf_bench_LDADD = libserial.la
+
+EXTRA_PROGRAMS += benchmarks/nonblock_bench
+benchmarks_nonblock_bench_SOURCES = benchmarks/nonblock_bench.c
+benchmarks_nonblock_bench_LDADD = libcore.la -lm

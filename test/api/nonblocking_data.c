@@ -282,6 +282,31 @@ static void very_many_requests_backwards(void)
     close_dataset(ncid);
 }
 
+/* Bookkeeping of the library for a request: by inq_malloc, which counts all it takes. */
+static void a_pending_request_is_small(void)
+{
+    enum { MANY = 10000, MOST = 100 };
+    int ncid = new_dataset("a.nc"), values[4] = {1, 2, 3, 4};
+    int dims[3] = {new_dim(ncid, "z", MANY), new_dim(ncid, "y", check.nprocs),
+                   new_dim(ncid, "x", 4)};
+    int v = new_var(ncid, "v", NC_INT, 3, dims);
+    MPI_Offset before, after, peak, count[3] = {1, 1, 4};
+    begin_data(ncid);
+    CHECK_NC(NC_NOERR, ncmpi_inq_malloc_size(&before));
+    for (int i = 0; i < MANY; i++) {
+        MPI_Offset start[3] = {i, check.rank, 0};
+        if (!CHECK_NC(NC_NOERR, ncmpi_iput_vara_int(ncid, v, start, count, values, NULL)))
+            break;
+    }
+    CHECK_NC(NC_NOERR, ncmpi_inq_malloc_size(&after));
+    CHECK_NC(NC_NOERR, ncmpi_inq_malloc_max_size(&peak));
+    CHECK(after - before <= MANY * MOST);
+    CHECK(peak >= after);
+    CHECK_NC(NC_NOERR, wait_for(ncid, NC_REQ_ALL, NULL, NULL));
+    end_data(ncid);
+    close_dataset(ncid);
+}
+
 /* mput and mget: several variables in one blocking call, each with its own buffer. */
 static void several_variables_in_one_call(void)
 {
@@ -328,6 +353,7 @@ static const struct check_test tests[] = {
     {"data is moved between post and wait", data_is_moved_between_post_and_wait,
      CHECK_FORMATS | CHECK_MODES},
     {"very many requests backwards", very_many_requests_backwards, CHECK_MODES},
+    {"a pending request is small", a_pending_request_is_small, CHECK_FORMATS},
     {"several variables in one call", several_variables_in_one_call,
      CHECK_FORMATS | CHECK_MODES},
     {NULL, NULL, 0},
