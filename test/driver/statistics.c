@@ -73,9 +73,37 @@ static void a_report_is_appended_at_close(void)
     free(report);
 }
 
+/* Of ncmpi_wait_all: how many reductions, with puts and with gets on process 0 alone. */
+static long long agreements_of_wait(int ncid, int v, bool put, bool get)
+{
+    static int value; /* until the wait */
+    MPI_Offset at = 0;
+    if (put && check.rank == 0)
+        CHECK_NC(NC_NOERR, ncmpi_iput_var1_int(ncid, v, &at, &value, NULL));
+    if (get && check.rank == 0)
+        CHECK_NC(NC_NOERR, ncmpi_iget_var1_int(ncid, v, &at, &value, NULL));
+    long long before = count_of(ncid, "agreements");
+    CHECK_NC(NC_NOERR, ncmpi_wait_all(ncid, NC_REQ_ALL, NULL, NULL));
+    return count_of(ncid, "agreements") - before;
+}
+
+static void waiting_for_puts_alone_agrees_once(void)
+{
+    int ncid = counting_dataset("a.nc", "nc_transfer", "direct");
+    int x = new_dim(ncid, "x", N), v = new_var(ncid, "v", NC_INT, 1, &x);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK_EQ(1, agreements_of_wait(ncid, v, true, false));
+    CHECK_EQ(1, agreements_of_wait(ncid, v, false, false));
+    CHECK_EQ(2, agreements_of_wait(ncid, v, true, true));
+    CHECK_EQ(2, agreements_of_wait(ncid, v, false, true));
+    CHECK_EQ(1, agreements_of_wait(ncid, v, true, false));
+    close_dataset(ncid);
+}
+
 static const struct check_test tests[] = {
     {"counts are told if asked for", counts_are_told_if_asked_for, 0},
     {"nothing is told unasked", nothing_is_told_unasked, 0},
+    {"waiting for puts alone agrees once", waiting_for_puts_alone_agrees_once, 0},
     {"a report is appended at close", a_report_is_appended_at_close, 0},
     {NULL, NULL, 0},
 };

@@ -170,6 +170,13 @@ static int compare_places(const void *a, const void *b)
     return *p < *q ? -1 : *p > *q;
 }
 
+static bool ascending(const int64_t *places, int64_t n)
+{
+    for (int64_t i = 1; i < n; i++)
+        if (places[i] < places[i - 1]) return false;
+    return true;
+}
+
 /* The chosen puts, or gets, in the order they were posted. */
 static int collect(const struct api_queue *q, const struct choice *c, bool put,
                    struct driver_request ***reqs, int64_t *n)
@@ -186,7 +193,8 @@ static int collect(const struct api_queue *q, const struct choice *c, bool put,
         for (int64_t at = c->places[i]; at >= 0; at = api_queue_next(q, at))
             many++;
     }
-    qsort(places, (size_t)chosen, sizeof *places, compare_places);
+    if (!ascending(places, chosen))
+        qsort(places, (size_t)chosen, sizeof *places, compare_places);
     *reqs = base_malloc((size_t)many * sizeof(struct driver_request *));
     for (int64_t i = 0; i < chosen && *reqs != NULL; i++)
         for (int64_t at = places[i]; at >= 0; at = api_queue_next(q, at))
@@ -219,6 +227,30 @@ static int transfer(struct api_dataset *d, const struct choice *c, bool put,
                   : driver_get(d->top, reqs, n, mode, err);
     base_free(reqs);
     return err;
+}
+
+static bool has_gets(const struct api_queue *q, const struct choice *c)
+{
+    for (int64_t i = 0; i < c->n; i++)
+        if (c->places[i] >= 0 && !(api_queue_at(q, c->places[i])->flags & API_PUT))
+            return true;
+    return false;
+}
+
+/* The chosen puts, then the gets, whatever became of the puts. Agreeing is the dearest
+ * part of a collective call: with the puts all hear whether anybody has gets. */
+static int carry_out(struct api_dataset *d, const struct choice *c, enum driver_mode mode,
+                     int err)
+{
+    int put = err;
+    d->ds.heard = 1;
+    if (d->ds.writable) {
+        d->ds.word = has_gets(d->queue, c);
+        put = transfer(d, c, true, mode, err);
+        d->ds.word = 0;
+    }
+    if (d->ds.heard != 0) err = transfer(d, c, false, mode, err);
+    return put != NC_NOERR ? put : err;
 }
 
 /* Ends the chosen requests; fills in statuses and ids if there are any. */
@@ -258,10 +290,7 @@ static int wait_for(int ncid, int num, int *ids, int *statuses, enum driver_mode
 
     bool all = num < 0;
     api_lock(d);
-    int bad = select_requests(d, num, ids, &c), put = bad;
-    if (d->ds.writable) put = transfer(d, &c, true, mode, bad);
-    err = transfer(d, &c, false, mode, bad); /* whatever became of the puts */
-    if (put != NC_NOERR) err = put;
+    err = carry_out(d, &c, mode, select_requests(d, num, ids, &c));
     int first = end(d, &c, all ? NULL : ids, all ? NULL : statuses, false);
     api_unlock(d);
     base_free(c.places);

@@ -53,16 +53,18 @@ int driver_agree(struct driver_dataset *ds, int error, int *failed, int64_t *val
                  int n)
 {
     /* Codes are negative, so the worst is the maximum of their opposites. */
-    int64_t all[2 + DRIVER_AGREE_MAX] = {-error, -ds->failed};
+    enum { OWN = 3 };
+    int64_t all[OWN + DRIVER_AGREE_MAX] = {-error, -ds->failed, ds->word};
     for (int i = 0; i < n; i++)
-        all[2 + i] = values[i];
+        all[OWN + i] = values[i];
 
     ds->stats.agreements++;
-    int mpi = MPI_Allreduce(MPI_IN_PLACE, all, 2 + n, MPI_INT64_T, MPI_MAX, ds->comm);
+    int mpi = MPI_Allreduce(MPI_IN_PLACE, all, OWN + n, MPI_INT64_T, MPI_MAX, ds->comm);
     if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "agreeing on a result");
 
     for (int i = 0; i < n; i++)
-        values[i] = all[2 + i];
+        values[i] = all[OWN + i];
+    ds->heard = all[2];
     if (failed != NULL) {
         *failed = (int)-all[1];
         ds->failed = NC_NOERR;

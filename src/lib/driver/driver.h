@@ -32,7 +32,9 @@ struct driver_dataset {
     struct cdf_header header;     /* the definitions, as they are now */
     MPI_Info info;                /* everything the user asked for */
     int64_t put_bytes, get_bytes; /* moved by this process, headers included */
-    int failed; /* an I/O error here that the others have not been told of yet */
+    int failed;          /* an I/O error here that the others have not been told of yet */
+    int64_t word, heard; /* of the caller's: every agreement tells word, the largest of
+                          * all is heard */
     struct driver_stats stats; /* counted by this process */
 };
 
