@@ -1,0 +1,45 @@
+# libpnetcdf_serial: the names of the serial library, nc_* and nf_*, in terms of ours. A
+# library of its own: libpnetcdf must not show names of netCDF's.
+SERIAL_TABLES = $(F77_TABLES) src/binding/serial/serial_tables.m4
+SERIAL_M4 = $(M4) -P -I $(srcdir)/src/tables -I $(srcdir)/src/binding/serial
+EXTRA_DIST += src/binding/serial/serial_tables.m4 src/binding/serial/serial_data.c.m4 \
+	src/binding/serial/serial_nf.c.m4 src/binding/serial/netcdf.h.m4 \
+	src/binding/serial/netcdf.inc.m4
+SERIAL_MADE = src/binding/serial/serial_data.c src/binding/serial/serial_nf_typed.c \
+	include/pnetcdf_serial/netcdf.h include/pnetcdf_serial/netcdf.inc
+CLEANFILES += $(SERIAL_MADE)
+
+src/binding/serial/serial_data.c: src/binding/serial/serial_data.c.m4 $(SERIAL_TABLES)
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(SERIAL_M4) \
+		$(srcdir)/src/binding/serial/serial_data.c.m4 > $@.tmp && mv $@.tmp $@
+src/binding/serial/serial_nf_typed.c: src/binding/serial/serial_nf.c.m4 $(SERIAL_TABLES)
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(SERIAL_M4) \
+		$(srcdir)/src/binding/serial/serial_nf.c.m4 > $@.tmp && mv $@.tmp $@
+include/pnetcdf_serial/netcdf.h: src/binding/serial/netcdf.h.m4 $(SERIAL_TABLES)
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(SERIAL_M4) \
+		$(srcdir)/src/binding/serial/netcdf.h.m4 > $@.tmp && mv $@.tmp $@
+
+# The parameters are those of pnetcdf.inc, but that arrays have these lengths.
+include/pnetcdf_serial/netcdf.inc: src/binding/serial/netcdf.inc.m4 include/pnetcdf.inc \
+		$(SERIAL_TABLES)
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && { sed -e '/nfmpi_/d' -e '/^! functions/d' \
+			-e 's/(nf_max_dims=.*)/(nf_max_dims=1024)/' \
+			-e 's/(nf_max_attrs=.*)/(nf_max_attrs=8192)/' \
+			-e 's/(nf_max_vars=.*)/(nf_max_vars=8192)/' include/pnetcdf.inc && \
+		$(SERIAL_M4) $(srcdir)/src/binding/serial/netcdf.inc.m4; } > $@.tmp && mv $@.tmp $@
+
+serialdir = $(includedir)/pnetcdf_serial
+nodist_serial_HEADERS = include/pnetcdf_serial/netcdf.h
+BUILT_SOURCES += include/pnetcdf_serial/netcdf.h
+lib_LTLIBRARIES += libpnetcdf_serial.la
+libpnetcdf_serial_la_SOURCES = src/binding/serial/serial.h src/binding/serial/serial_file.c
+nodist_libpnetcdf_serial_la_SOURCES = src/binding/serial/serial_data.c
+libpnetcdf_serial_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/src/binding/serial
+libpnetcdf_serial_la_LIBADD = libpnetcdf.la
+libpnetcdf_serial_la_LDFLAGS = -version-info 0:0:0 -no-undefined
+if HAVE_FORTRAN
+nodist_serial_HEADERS += include/pnetcdf_serial/netcdf.inc
+BUILT_SOURCES += include/pnetcdf_serial/netcdf.inc
+libpnetcdf_serial_la_SOURCES += src/binding/serial/serial_nf.c src/binding/serial/serial_nf.h
+nodist_libpnetcdf_serial_la_SOURCES += src/binding/serial/serial_nf_typed.c
+endif

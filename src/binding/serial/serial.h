@@ -1,0 +1,46 @@
+/* libpnetcdf_serial: programs written for the serial netCDF library, unchanged. The names
+ * of C are mapped by its netcdf.h, those of Fortran are symbols of this library alone, so
+ * that libpnetcdf never stands in netCDF's way.
+ *
+ * All files are opened on one communicator, and every call is collective on it. As netCDF
+ * does, and libpnetcdf does not, elements that are not written are filled. */
+#ifndef SERIAL_H
+#define SERIAL_H
+
+#include <config.h>
+#include <mpi.h>
+#include <pnetcdf.h>
+#include <stddef.h>
+
+/* Sizes and places are handed on by pointer. */
+_Static_assert(sizeof(size_t) == sizeof(MPI_Offset), "size_t has the size of MPI_Offset");
+_Static_assert(sizeof(ptrdiff_t) == sizeof(MPI_Offset), "and so has ptrdiff_t");
+
+enum serial_kind { SERIAL_VAR, SERIAL_VAR1, SERIAL_VARA, SERIAL_VARS, SERIAL_VARM };
+
+#pragma GCC visibility push(hidden)
+
+/* The elements of one access; lists that its kind has no use for are NULL. */
+struct serial_slab {
+    enum serial_kind kind;
+    const MPI_Offset *start, *count, *stride, *imap;
+};
+
+/* type MPI_DATATYPE_NULL: the values are of the variable's own type. */
+int serial_put(int ncid, int varid, const struct serial_slab *s, const void *buf,
+               MPI_Datatype type);
+int serial_get(int ncid, int varid, const struct serial_slab *s, void *buf,
+               MPI_Datatype type);
+
+#pragma GCC visibility pop
+#pragma GCC visibility push(default)
+
+/* Public: the communicator for all files opened from now on; else MPI_COMM_SELF. */
+void ncserial_comm(MPI_Comm comm);
+
+int ncserial_create(const char *path, int cmode, int *ncidp);
+int ncserial_open(const char *path, int omode, int *ncidp);
+int ncserial_delete(const char *path);
+int ncserial_set_fill(int ncid, int fillmode, int *old_modep);
+
+#endif

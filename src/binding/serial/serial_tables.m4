@@ -1,0 +1,115 @@
+m4_include([f77_tables.m4])m4_divert(-1)
+/* Tables of libpnetcdf_serial. Read behind tables.m4. */
+
+/* Kinds of access. S_FLAG; S_DECL: the lists, as parameters in C; S_INIT: as they are in a
+ * serial_slab. S_FDECL, S_FINIT: the same in Fortran. */
+m4_define([serial_kind_row], [m4_define([K_NAME], [$2])m4_define([S_FLAG], [$3])m4_dnl
+m4_define([S_DECL], [$4])m4_define([S_INIT], [$5])m4_dnl
+m4_define([S_FDECL], [$6])m4_define([S_FINIT], [$7])$1])
+m4_define([foreach_serial_kind], [m4_dnl
+serial_kind_row([$1], [var], [SERIAL_VAR], [], [NULL, NULL, NULL, NULL],
+    [], [NULL, NULL, NULL, NULL])m4_dnl
+serial_kind_row([$1], [var1], [SERIAL_VAR1], [ const size_t *start,],
+    [(const MPI_Offset *)start, NULL, NULL, NULL],
+    [ const int *start,], [start, NULL, NULL, NULL])m4_dnl
+serial_kind_row([$1], [vara], [SERIAL_VARA], [ const size_t *start, const size_t *count,],
+    [(const MPI_Offset *)start, (const MPI_Offset *)count, NULL, NULL],
+    [ const int *start, const int *count,], [start, count, NULL, NULL])m4_dnl
+serial_kind_row([$1], [vars], [SERIAL_VARS],
+    [ const size_t *start, const size_t *count, const ptrdiff_t *stride,],
+    [(const MPI_Offset *)start, (const MPI_Offset *)count, (const MPI_Offset *)stride, NULL],
+    [ const int *start, const int *count, const int *stride,],
+    [start, count, stride, NULL])m4_dnl
+serial_kind_row([$1], [varm], [SERIAL_VARM],
+    [ const size_t *start, const size_t *count, const ptrdiff_t *stride, const ptrdiff_t *imap,],
+    [(const MPI_Offset *)start, (const MPI_Offset *)count, (const MPI_Offset *)stride,
+        (const MPI_Offset *)imap],
+    [ const int *start, const int *count, const int *stride, const int *imap,],
+    [start, count, stride, imap])])
+
+/* Types in C: S_SUFFIX, S_C, S_MPI; without a suffix the variable's own. */
+m4_define([serial_type_row],
+[m4_define([S_SUFFIX], [$2])m4_define([S_C], [$3])m4_define([S_MPI], [$4])$1])
+m4_define([foreach_serial_type], [m4_dnl
+serial_type_row([$1], [], [void], [MPI_DATATYPE_NULL])m4_dnl
+foreach_type([serial_type_row([$1], [_]T_NAME, T_C, T_MPI)])m4_dnl
+serial_type_row([$1], [_ubyte], [unsigned char], [MPI_UNSIGNED_CHAR])])
+
+/* Types in Fortran. */
+m4_define([foreach_serial_nf_type], [m4_dnl
+serial_type_row([$1], [_text],   [char],        [MPI_CHAR])m4_dnl
+serial_type_row([$1], [_int1],   [signed char], [MPI_SIGNED_CHAR])m4_dnl
+serial_type_row([$1], [_int2],   [short],       [MPI_SHORT])m4_dnl
+serial_type_row([$1], [_int],    [int],         [MPI_INT])m4_dnl
+serial_type_row([$1], [_int64],  [long long],   [MPI_LONG_LONG_INT])m4_dnl
+serial_type_row([$1], [_real],   [float],       [MPI_FLOAT])m4_dnl
+serial_type_row([$1], [_double], [double],      [MPI_DOUBLE])])
+
+/* The name of a type in libpnetcdf. */
+m4_define([S_CNAME], [m4_ifelse(S_SUFFIX, [_int1], [_schar], S_SUFFIX, [_int2], [_short],
+    S_SUFFIX, [_int64], [_longlong], S_SUFFIX, [_real], [_float], S_SUFFIX)])
+
+m4_define([foreach_serial_direction], [m4_dnl
+m4_define([D_NAME], [put])m4_define([D_CONST], [const ])$1[]m4_dnl
+m4_define([D_NAME], [get])m4_define([D_CONST], [])$1])
+
+/* Functions of netCDF that are one of libpnetcdf's but for their name. */
+m4_define([foreach_serial_same], [m4_dnl
+$1([abort])$1([close])$1([copy_att])$1([def_dim])$1([def_var])$1([def_var_fill])$1([del_att])m4_dnl
+$1([enddef])$1([get_att])$1([inq])$1([inq_attid])$1([inq_attname])$1([inq_atttype])m4_dnl
+$1([inq_dimid])$1([inq_dimname])$1([inq_format])$1([inq_libvers])$1([inq_natts])m4_dnl
+$1([inq_ndims])$1([inq_nvars])$1([inq_unlimdim])$1([inq_var])$1([inq_var_fill])m4_dnl
+$1([inq_vardimid])$1([inq_varid])$1([inq_varname])$1([inq_varnatts])$1([inq_varndims])m4_dnl
+$1([inq_vartype])$1([put_att])$1([redef])$1([rename_att])$1([rename_dim])$1([rename_var])m4_dnl
+$1([set_default_format])$1([strerror])$1([sync])m4_dnl
+foreach_type([$1([put_att_]T_NAME)$1([get_att_]T_NAME)])m4_dnl
+$1([put_att_ubyte])$1([get_att_ubyte])])
+
+/* Functions of netCDF-Fortran that are one of nfmpi_, with the kinds of their arguments:
+ * length and length_out are an integer there and 8 bytes wide here; text has a length at
+ * the end; the others are passed on: integers in and out, characters, and TYPE, TYPE_out.
+ * Name, and behind a colon that of nfmpi_ where it differs. */
+m4_define([foreach_serial_nf], [m4_dnl
+$1([abort], num, ncid)m4_dnl
+$1([close], num, ncid)m4_dnl
+$1([copy_att], num, ncid_in, num, varid_in, text, name, num, ncid_out, num, varid_out)m4_dnl
+$1([def_dim], num, ncid, text, name, length, len, int_out, dimid)m4_dnl
+$1([def_var], num, ncid, text, name, num, xtype, num, ndims, num, dimids, int_out, varid)m4_dnl
+$1([del_att], num, ncid, num, varid, text, name)m4_dnl
+$1([enddef], num, ncid)m4_dnl
+$1([get_att_text], num, ncid, num, varid, text, name, char_out, ip)m4_dnl
+$1([inq], num, ncid, int_out, ndims, int_out, nvars, int_out, ngatts, int_out, unlimdimid)m4_dnl
+$1([inq_att], num, ncid, num, varid, text, name, int_out, xtype, length_out, len)m4_dnl
+$1([inq_attid], num, ncid, num, varid, text, name, int_out, attid)m4_dnl
+$1([inq_attlen], num, ncid, num, varid, text, name, length_out, len)m4_dnl
+$1([inq_attname], num, ncid, num, varid, num, attid, text_out, name)m4_dnl
+$1([inq_atttype], num, ncid, num, varid, text, name, int_out, xtype)m4_dnl
+$1([inq_dim], num, ncid, num, dimid, text_out, name, length_out, len)m4_dnl
+$1([inq_dimid], num, ncid, text, name, int_out, dimid)m4_dnl
+$1([inq_dimlen], num, ncid, num, dimid, length_out, len)m4_dnl
+$1([inq_dimname], num, ncid, num, dimid, text_out, name)m4_dnl
+$1([inq_format], num, ncid, int_out, format)m4_dnl
+$1([inq_natts], num, ncid, int_out, ngatts)m4_dnl
+$1([inq_ndims], num, ncid, int_out, ndims)m4_dnl
+$1([inq_nvars], num, ncid, int_out, nvars)m4_dnl
+$1([inq_unlimdim], num, ncid, int_out, unlimdimid)m4_dnl
+$1([inq_var], num, ncid, num, varid, text_out, name, int_out, xtype, int_out, ndims, int_out, dimids, int_out, natts)m4_dnl
+$1([inq_vardimid], num, ncid, num, varid, int_out, dimids)m4_dnl
+$1([inq_varid], num, ncid, text, name, int_out, varid)m4_dnl
+$1([inq_varname], num, ncid, num, varid, text_out, name)m4_dnl
+$1([inq_varnatts], num, ncid, num, varid, int_out, natts)m4_dnl
+$1([inq_varndims], num, ncid, num, varid, int_out, ndims)m4_dnl
+$1([inq_vartype], num, ncid, num, varid, int_out, xtype)m4_dnl
+$1([put_att_text], num, ncid, num, varid, text, name, length, len, char, op)m4_dnl
+$1([redef], num, ncid)m4_dnl
+$1([rename_att], num, ncid, num, varid, text, curname, text, newname)m4_dnl
+$1([rename_dim], num, ncid, num, dimid, text, name)m4_dnl
+$1([rename_var], num, ncid, num, varid, text, name)m4_dnl
+$1([set_default_format], num, format, int_out, old_format)m4_dnl
+$1([sync], num, ncid)m4_dnl
+foreach_f77_number_type([m4_dnl
+$1(get_att_[]NF_NAME:get_att_[]T_NAME, num, ncid, num, varid, text, name, T_CNAME[]_out, ip)m4_dnl
+$1(put_att_[]NF_NAME:put_att_[]T_NAME, num, ncid, num, varid, text, name, num, xtype, length, len, T_CNAME, op)m4_dnl
+])])
+m4_define([NF_NAME], [m4_ifelse(T_NAME, [int8], [int64], T_NAME)])
+m4_divert[]m4_dnl
