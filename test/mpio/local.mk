@@ -11,3 +11,5 @@ TESTS += test/mpio/node.mpi
 test_mpio_node_mpi_SOURCES = test/mpio/node.c test/driver/counts.h
 test_mpio_node_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
 test_mpio_node_mpi_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/driver
+TESTS += test/mpio/nodes.sh
+EXTRA_DIST += test/mpio/nodes.sh test/support/nodes

@@ -2,10 +2,20 @@
 #
 #   MPIEXEC, MPI_FLAVOUR    the launcher and whose it is (mpich, openmpi, other)
 #   NCMPI_YIELD             the preload library that makes waiting yield (MPICH)
+#   NCMPI_TEST_NODES        so many nodes of test/support/nodes to spread them over
 #   NCMPI_TEST_LIMIT        seconds a launch may take (default 60)
 #   NCMPI_TEST_TIME_SCALE   multiplies every time limit (default 1)
 
 export NCMPI_TEST_RUN="$$.$RANDOM.$RANDOM"   # marks every process that is started here
+
+# Spreads $1 processes over the nodes that test/support/nodes made, over TCP.
+launch_spread() {
+    local k each=$((($1 + NCMPI_TEST_NODES - 1) / NCMPI_TEST_NODES)) hosts=
+    for k in $(seq "$NCMPI_TEST_NODES"); do hosts+=,10.77.0.$k:$each; done
+    launch_command+=(-launcher ssh -launcher-exec "$NCMPI_TEST_ENTER"
+        -localhost 10.77.0.254 -hosts "${hosts#,}"
+        -genv UCX_TLS tcp,self -genv UCX_NET_DEVICES eth0)
+}
 
 # The command that starts $1 processes, as the array launch_command.
 launch_prepare() {
@@ -16,6 +26,7 @@ launch_prepare() {
             --mca mpi_yield_when_idle 1 --mca pml ob1 --mca btl self,vader
             --mca btl_vader_single_copy_mechanism none) ;;
     mpich)
+        if [ -n "${NCMPI_TEST_NODES-}" ]; then launch_spread "$1"; fi
         if [ -n "${NCMPI_YIELD-}" ] && [ -e "$NCMPI_YIELD" ]; then
             launch_command+=(-genv LD_PRELOAD "$NCMPI_YIELD${LD_PRELOAD:+:$LD_PRELOAD}")
         fi ;;
