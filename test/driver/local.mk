@@ -4,3 +4,9 @@ TESTS += test/driver/statistics.mpi
 test_driver_statistics_mpi_SOURCES = test/driver/statistics.c test/driver/counts.h
 test_driver_statistics_mpi_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/api
 test_driver_statistics_mpi_LDADD = $(MPI_TEST_LIBS)
+
+check_PROGRAMS += test/driver/call_counts.mpi
+TESTS += test/driver/call_counts.mpi
+test_driver_call_counts_mpi_SOURCES = test/driver/call_counts.c test/driver/counts.h
+test_driver_call_counts_mpi_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/api
+test_driver_call_counts_mpi_LDADD = $(MPI_TEST_LIBS)

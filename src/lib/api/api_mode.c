@@ -115,6 +115,9 @@ int api_end_define(struct api_dataset *d, const struct cdf_room *asked)
                                  asked->fixed_align, BASE_FIXED_ALIGN);
     room.record_align =
         first_set(hints->record_align, asked->record_align, 0, BASE_RECORD_ALIGN);
+    /* Who sets the alignment decides how much room there is. */
+    bool aligned = hints->var_align > 0 || hints->header_align > 0;
+    if (room.header_minfree == CDF_SOME_ROOM && aligned) room.header_minfree = 0;
 
     const struct cdf_header *before = d->fresh ? NULL : &d->before;
     int difference, err = cdf_layout(&d->ds.header, before, &room);
@@ -133,7 +136,9 @@ int ncmpi_enddef(int ncid)
     int err = api_find_defining(ncid, &d);
     if (err != NC_NOERR) return err;
     err = api_same_call(d, "ncmpi_enddef");
-    return err != NC_NOERR ? err : api_end_define(d, &(struct cdf_room){0});
+    return err != NC_NOERR
+               ? err
+               : api_end_define(d, &(struct cdf_room){.header_minfree = CDF_SOME_ROOM});
 }
 
 static int same_room(struct api_dataset *d, MPI_Offset h_minfree, MPI_Offset v_align,

@@ -236,7 +236,8 @@ int ncmpi_close(int ncid)
     if (err != NC_NOERR) return err;
 
     int pending = api_queue_pending(d->queue) > 0 ? NC_EPENDING : NC_NOERR;
-    if (d->defining) err = api_end_define(d, &(struct cdf_room){0});
+    if (d->defining)
+        err = api_end_define(d, &(struct cdf_room){.header_minfree = CDF_SOME_ROOM});
     /* Definitions that could not be completed: a new file would not be one. */
     int closed = d->defining ? driver_abort(d->top) : driver_close(d->top);
     closed = end(d, closed);

@@ -216,11 +216,14 @@ int cdf_signature(const void *bytes, size_t length);
 /* ---- layout ---- */
 
 struct cdf_room {           /* all in bytes; see ncmpi__enddef */
-    int64_t header_minfree; /* free room behind the header */
+    int64_t header_minfree; /* free room behind the header, or CDF_SOME_ROOM */
     int64_t fixed_align;    /* alignment of the fixed-size section's start */
     int64_t fixed_minfree;  /* free room behind the fixed-size section */
     int64_t record_align;   /* alignment of the record section's start */
 };
+
+/* A sixteenth of the header, a mebibyte at most: another attribute need not move data. */
+enum { CDF_SOME_ROOM = -1 };
 
 /* Gives every variable its place and computes size, begin_fixed, begin_record and
  * record_size. `before` is the layout to keep to where it can be kept (after a

@@ -96,6 +96,13 @@ static int64_t choose_begin_record(const struct cdf_header *h,
     return place(end, room->fixed_minfree, room->record_align);
 }
 
+static int64_t header_room(const struct cdf_header *h, const struct cdf_room *room)
+{
+    enum { SHARE = 16, MOST = 1 << 20 };
+    if (room->header_minfree != CDF_SOME_ROOM) return room->header_minfree;
+    return h->size < (int64_t)SHARE * MOST ? h->size / SHARE : MOST;
+}
+
 int cdf_layout(struct cdf_header *h, const struct cdf_header *before,
                const struct cdf_room *room)
 {
@@ -112,7 +119,7 @@ int cdf_layout(struct cdf_header *h, const struct cdf_header *before,
     else if (before != NULL && h->size <= before->begin_fixed)
         h->begin_fixed = before->begin_fixed;
     else
-        h->begin_fixed = place(h->size, room->header_minfree, room->fixed_align);
+        h->begin_fixed = place(h->size, header_room(h, room), room->fixed_align);
 
     err = place_fixed(h, before, &end);
     if (err != NC_NOERR) return err;

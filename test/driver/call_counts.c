@@ -1,0 +1,326 @@
+/* What typical calls cost, in steps that all processes take together and in file
+ * operations: it depends neither on the machine nor on how much there is. */
+#include <string.h>
+
+#include "counts.h"
+#include "dataset.h"
+
+/* ---- this program's MPI functions count, then do as asked ---- */
+
+static int reductions, broadcasts;
+
+int MPI_Allreduce(const void *in, void *out, int n, MPI_Datatype type, MPI_Op op,
+                  MPI_Comm comm)
+{
+    reductions++;
+    return PMPI_Allreduce(in, out, n, type, op, comm);
+}
+
+int MPI_Bcast(void *bytes, int n, MPI_Datatype type, int root, MPI_Comm comm)
+{
+    broadcasts++;
+    return PMPI_Bcast(bytes, n, type, root, comm);
+}
+
+/* At most so many since the last time. */
+static void took(int at_most_reductions, int at_most_broadcasts, const char *what)
+{
+    if (reductions > at_most_reductions || broadcasts > at_most_broadcasts)
+        CHECK_STR("so few", what);
+    CHECK(reductions <= at_most_reductions);
+    CHECK(broadcasts <= at_most_broadcasts);
+    reductions = broadcasts = 0;
+}
+
+/* ---- counts that the library tells ---- */
+
+struct tally {
+    long long agreements, reads, writes, read_bytes, written_bytes, copied, runs;
+};
+
+static struct tally tally_of(int ncid)
+{
+    return (struct tally){count_of(ncid, "agreements"),
+                          count_of(ncid, "file_reads"),
+                          count_of(ncid, "file_writes"),
+                          count_of(ncid, "file_read_bytes"),
+                          count_of(ncid, "file_written_bytes"),
+                          count_of(ncid, "copied_bytes"),
+                          count_of(ncid, "runs")};
+}
+
+static struct tally since(int ncid, const struct tally *before)
+{
+    struct tally t = tally_of(ncid);
+    t.agreements -= before->agreements;
+    t.reads -= before->reads;
+    t.writes -= before->writes;
+    t.read_bytes -= before->read_bytes;
+    t.written_bytes -= before->written_bytes;
+    t.copied -= before->copied;
+    t.runs -= before->runs;
+    return t;
+}
+
+/* A count of all processes together. */
+static long long of_all(long long mine)
+{
+    long long all = 0;
+    PMPI_Allreduce(&mine, &all, 1, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
+    return all;
+}
+
+/* ---- */
+
+static void define(int ncid, int nvars)
+{
+    int x = new_dim(ncid, "x", 10);
+    for (int i = 0; i < nvars; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "v%d", i);
+        new_var(ncid, name, NC_INT, 1, &x);
+    }
+}
+
+static void metadata_takes_few_steps_whatever_there_is(void)
+{
+    static const int sizes[] = {1, 300};
+    reductions = broadcasts = 0;
+    for (int round = 0; round < 2; round++) {
+        int nvars = sizes[round], ncid = new_dataset(nvars == 1 ? "a.nc" : "b.nc");
+        took(2, 1, "create");
+        define(ncid, nvars);
+        took(0, 0, "definitions");
+        CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+        took(2, 0, "enddef");
+        close_dataset(ncid);
+        took(2, 0, "close");
+        ncid = open_dataset(nvars == 1 ? "a.nc" : "b.nc", NC_NOWRITE);
+        took(nvars == 1 ? 3 : 4, nvars == 1 ? 2 : 3, "open");
+        close_dataset(ncid);
+        took(1, 0, "close after reading");
+        ncid = open_dataset(nvars == 1 ? "a.nc" : "b.nc", NC_WRITE);
+        took(4, 3, "open to write");
+        CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+        took(2, 0, "redef");
+        CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+        took(2, 0, "enddef after redef");
+        close_dataset(ncid);
+        took(2, 0, "close after writing");
+    }
+    close_dataset(new_dataset("a.nc"));
+    took(3 + 2 + 2, 1, "create over what is there");
+}
+
+enum { N = 5000 };
+
+static void contiguous_calls_are_one_operation_each(void)
+{
+    int ncid = counting_dataset("a.nc", NULL, NULL), *values = calloc(N, sizeof *values);
+    int x = new_dim(ncid, "x", N * check.nprocs), v = new_var(ncid, "v", NC_INT, 1, &x);
+    MPI_Offset start = N * check.rank, count = N;
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+
+    struct tally before = tally_of(ncid), t;
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, v, &start, &count, values));
+    t = since(ncid, &before);
+    CHECK_EQ(1, t.agreements);
+    CHECK_EQ(1, t.writes);
+    CHECK_EQ(0, t.reads);
+    CHECK_EQ(1, t.runs);
+    CHECK_EQ(4 * N, t.written_bytes);
+
+    before = tally_of(ncid);
+    CHECK_NC(NC_NOERR, ncmpi_get_vara_int_all(ncid, v, &start, &count, values));
+    t = since(ncid, &before);
+    CHECK_EQ(1, t.agreements);
+    CHECK_EQ(1, t.reads);
+    CHECK_EQ(4 * N, t.read_bytes);
+
+    CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
+    before = tally_of(ncid);
+    CHECK_NC(NC_NOERR, ncmpi_put_var1_int(ncid, v, &start, values));
+    t = since(ncid, &before);
+    CHECK_EQ(0, t.agreements);
+    CHECK_EQ(1, t.writes);
+    CHECK_EQ(4, t.written_bytes);
+    CHECK_EQ(1, count_of(ncid, "calls_independent"));
+    CHECK_NC(NC_NOERR, ncmpi_end_indep_data(ncid));
+    close_dataset(ncid);
+    free(values);
+}
+
+/* Nothing is converted: the bytes go from the user's buffer to the file. */
+static void bytes_that_need_no_change_are_not_copied(void)
+{
+    int ncid = counting_dataset("a.nc", NULL, NULL);
+    int x = new_dim(ncid, "x", N * check.nprocs), v = new_var(ncid, "v", NC_BYTE, 1, &x);
+    signed char *values = calloc(N, 1);
+    MPI_Offset start = N * check.rank, count = N;
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    struct tally before = tally_of(ncid), t;
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_schar_all(ncid, v, &start, &count, values));
+    t = since(ncid, &before);
+    CHECK_EQ(0, t.copied);
+    CHECK_EQ(N, t.written_bytes);
+    close_dataset(ncid);
+    free(values);
+}
+
+/* Short runs of all processes in turn: each byte is written once, in one call. */
+static void interleaved_runs_take_one_agreement(void)
+{
+    enum { ROWS = 3000 };
+    int ncid = counting_dataset("a.nc", NULL, NULL), dims[2];
+    int *values = calloc(ROWS, sizeof *values);
+    dims[0] = new_dim(ncid, "y", ROWS);
+    dims[1] = new_dim(ncid, "x", check.nprocs);
+    int v = new_var(ncid, "v", NC_INT, 2, dims);
+    MPI_Offset start[2] = {0, check.rank}, count[2] = {ROWS, 1};
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    /* The first call may get memory that all share. */
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, v, start, count, values));
+    struct tally before = tally_of(ncid), t;
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, v, start, count, values));
+    t = since(ncid, &before);
+    CHECK_EQ(1, t.agreements);
+    CHECK_EQ(4LL * ROWS * check.nprocs, of_all(t.written_bytes));
+    if (count_of(ncid, "calls_node") > 0) CHECK(t.writes <= 2);
+    close_dataset(ncid);
+    free(values);
+}
+
+/* Requests for one element each, in one wait. */
+enum { REQUESTS = 50 };
+
+static void put_by_requests(int ncid, int varid)
+{
+    int ids[REQUESTS], values[REQUESTS];
+    for (int i = 0; i < REQUESTS; i++) {
+        MPI_Offset start[2] = {i, check.rank}, count[2] = {1, 1};
+        values[i] = i;
+        CHECK_NC(NC_NOERR,
+                 ncmpi_iput_vara_int(ncid, varid, start, count, &values[i], &ids[i]));
+    }
+    CHECK_NC(NC_NOERR, ncmpi_wait_all(ncid, NC_PUT_REQ_ALL, NULL, NULL));
+}
+
+/* Whatever the number of requests: one about the puts, one that there are no gets. */
+static void one_wait_takes_two_agreements(void)
+{
+    int ncid = counting_dataset("a.nc", NULL, NULL);
+    int dims[2] = {new_dim(ncid, "y", REQUESTS), new_dim(ncid, "x", check.nprocs)};
+    int v = new_var(ncid, "v", NC_INT, 2, dims);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    put_by_requests(ncid, v);
+    struct tally before = tally_of(ncid), t;
+    put_by_requests(ncid, v);
+    t = since(ncid, &before);
+    CHECK_EQ(2, t.agreements);
+    CHECK_EQ(4LL * REQUESTS * check.nprocs, of_all(t.written_bytes));
+    close_dataset(ncid);
+}
+
+static void appends_take_one_agreement_each(void)
+{
+    enum { RECORDS = 20 };
+    int ncid = counting_dataset("a.nc", NULL, NULL), values[100] = {0};
+    int dims[2] = {new_dim(ncid, "t", NC_UNLIMITED),
+                   new_dim(ncid, "x", 100 * check.nprocs)};
+    int v = new_var(ncid, "v", NC_INT, 2, dims);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    struct tally before = tally_of(ncid), t;
+    for (int i = 0; i < RECORDS; i++) {
+        MPI_Offset start[2] = {i, 100 * check.rank}, count[2] = {1, 100};
+        CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, v, start, count, values));
+    }
+    t = since(ncid, &before);
+    CHECK_EQ(RECORDS, t.agreements);
+    /* The number of records at most once a record, by process 0. */
+    CHECK(of_all(t.writes) <= (check.nprocs + 1) * RECORDS);
+    close_dataset(ncid);
+}
+
+/* ---- redef ---- */
+
+static void put_text(int ncid, const char *name, int length)
+{
+    char *text = calloc(1, (size_t)length);
+    memset(text, 'x', (size_t)length);
+    CHECK_NC(NC_NOERR, ncmpi_put_att_text(ncid, NC_GLOBAL, name, length, text));
+    free(text);
+}
+
+static void what_fits_moves_nothing(void)
+{
+    int ncid = counting_dataset("a.nc", NULL, NULL), values[100] = {0};
+    define(ncid, 300);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    MPI_Offset start = 0, count = 10, size, extent;
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, 0, &start, &count, values));
+    CHECK_NC(NC_NOERR, ncmpi_inq_header_size(ncid, &size));
+    CHECK_NC(NC_NOERR, ncmpi_inq_header_extent(ncid, &extent));
+    CHECK(extent - size >= size / 16);
+
+    struct tally before = tally_of(ncid), t;
+    CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+    put_text(ncid, "history", (int)(size / 20));
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    t = since(ncid, &before);
+    CHECK_EQ(0, count_of(ncid, "redef_moves"));
+    CHECK_EQ(0, count_of(ncid, "redef_moved_bytes"));
+    CHECK_EQ(0, count_of(ncid, "file_syncs"));
+    CHECK_EQ(0, t.reads);
+    CHECK_EQ(check.rank == 0, t.writes);
+    close_dataset(ncid);
+}
+
+/* Data that must move is read once and written once, and nothing else is. */
+static void what_moves_moves_once(void)
+{
+    enum { LENGTH = 100000 };
+    int ncid = counting_dataset("a.nc", "nc_data_move_chunk_size", "65536");
+    int dims[2] = {new_dim(ncid, "t", NC_UNLIMITED), new_dim(ncid, "x", LENGTH)};
+    int f = new_var(ncid, "f", NC_INT, 1, &dims[1]);
+    int r = new_var(ncid, "r", NC_INT, 2, dims), *values = calloc(LENGTH, sizeof *values);
+    MPI_Offset start[2] = {check.rank, 0}, count[2] = {1, LENGTH}, none[2] = {0, 0};
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK_NC(NC_NOERR,
+             ncmpi_put_vara_int_all(ncid, f, &start[1],
+                                    check.rank == 0 ? &count[1] : none, values));
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, r, start, count, values));
+
+    struct tally before = tally_of(ncid), t;
+    CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+    put_text(ncid, "history", 5000);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    t = since(ncid, &before);
+    long long data = 4LL * LENGTH * (1 + check.nprocs);
+    CHECK_EQ(1, count_of(ncid, "redef_moves"));
+    CHECK_EQ(data, of_all(count_of(ncid, "redef_moved_bytes")));
+    CHECK_EQ(data, of_all(t.read_bytes));
+    /* All take part: none has more than a round over its share. */
+    CHECK(count_of(ncid, "redef_moved_bytes") <= data / check.nprocs + 65536);
+    close_dataset(ncid);
+    free(values);
+}
+
+static const struct check_test tests[] = {
+    {"metadata takes few steps, whatever there is",
+     metadata_takes_few_steps_whatever_there_is, 0},
+    {"contiguous calls are one operation each", contiguous_calls_are_one_operation_each,
+     CHECK_FORMATS},
+    {"bytes that need no change are not copied", bytes_that_need_no_change_are_not_copied,
+     0},
+    {"interleaved runs take one agreement", interleaved_runs_take_one_agreement, 0},
+    {"one wait takes two agreements", one_wait_takes_two_agreements, 0},
+    {"appends take one agreement each", appends_take_one_agreement_each, 0},
+    {"what fits moves nothing", what_fits_moves_nothing, 0},
+    {"what moves moves once", what_moves_moves_once, 0},
+    {NULL, NULL, 0},
+};
+
+int main(int argc, char **argv)
+{
+    return check_main(argc, argv, tests, "1 2 4");
+}
