@@ -3,7 +3,8 @@
  * Most workloads are a plan: variables, and the pieces of them that this process
  * moves. A plan is run through the library (`lib`), by writing the same runs of bytes
  * one by one with pwrite (`runs`), and by writing the same number of bytes in one
- * stretch a process (`contig`). Only pnetcdf.h and MPI are used, so that the program
+ * stretch a process (`contig`); if asked also by MPI-IO with a file view (`view`) and by
+ * parallel HDF5 (`hdf5`). Else only pnetcdf.h and MPI are used, so that the program
  * links with any library that offers them. Trouble ends the program. */
 #ifndef BENCH_H
 #define BENCH_H
@@ -24,6 +25,8 @@ struct bench_options {
     int64_t most;     /* names, segments, calls: the largest number of them */
     int reps;         /* besides the first one, which is not reported */
     bool sync;        /* a put ends with the bytes on the device */
+    bool view;        /* MPI-IO with a file view, too */
+    bool hdf5;        /* parallel HDF5, too */
     bool spoil;       /* damage the file before it is verified: must be noticed */
 };
 
@@ -154,6 +157,21 @@ int bench_raw_open(const char *path);
 void bench_raw_close(int fd);
 void bench_raw_runs(const struct bench_plan *p, int fd, bool put);
 void bench_raw_contig(const struct bench_plan *p, int fd, int64_t at, bool put);
+
+/* bench_view.c: by MPI-IO with a file view. */
+MPI_File bench_view_open(struct bench *b);
+void bench_view_move(const struct bench_plan *p, MPI_File f, bool put);
+void bench_view_close(MPI_File f, bool sync);
+
+/* bench_hdf5.c: by parallel HDF5, where the plan can be put so. Ends the program if it
+ * was built without. */
+struct bench_hdf5;
+bool bench_hdf5_can(struct bench *b, const struct bench_plan *p);
+struct bench_hdf5 *bench_hdf5_open(struct bench *b, const struct bench_plan *p,
+                                   bool fresh);
+void bench_hdf5_move(const struct bench_plan *p, struct bench_hdf5 *h, bool put);
+void bench_hdf5_sync(struct bench_hdf5 *h);
+void bench_hdf5_close(struct bench_hdf5 *h);
 
 /* bench_lib.c: through the library. */
 int bench_lib_create(struct bench *b, struct bench_plan *p);

@@ -12,7 +12,7 @@ struct state {
     struct bench *b;
     struct bench_plan plan;
     int64_t contig_at; /* where this process writes in the way `contig` */
-    bool known;        /* the file's layout is */
+    bool plain;        /* nothing is converted */
     const char *way;   /* of those below */
 };
 
@@ -65,33 +65,93 @@ static void raw_move(struct state *s, bool put, const char *variant)
     bench_raw_close(fd);
 }
 
-static void one_way(struct state *s, const char *way)
+/* What another interface got is verified; what lies in its file is its own matter, so
+ * what was put is only seen when it is got. */
+static void forget(struct state *s, bool put)
 {
-    bool lib = strcmp(way, "lib") == 0;
-    s->way = way;
-    bench_remove(s->b, lib ? s->b->file : s->b->raw);
-    bench_fill(&s->plan);
-    if (lib) {
-        lib_put(s, "fresh");
-        lib_put(s, "over");
+    if (!put && s->b->rep == 0)
+        memset(s->plan.memory, 0xa5, (size_t)s->plan.memory_bytes);
+}
+
+static void verify(struct state *s, bool put)
+{
+    if (!put && s->b->rep == 0) bench_check_memory(&s->plan);
+}
+
+static void view_move(struct state *s, bool put, const char *variant)
+{
+    struct bench *b = s->b;
+    MPI_File f = bench_view_open(b);
+    struct bench_clock c;
+    forget(s, put);
+    bench_begin(b, &c);
+    bench_view_move(&s->plan, f, put);
+    bench_end(b, &c, put ? "put" : "get", s->way, variant, s->plan.file_bytes);
+    bench_view_close(f, put && b->options.sync);
+    if (s->plain) verify(s, put);
+}
+
+static void hdf5_move(struct state *s, bool put, const char *variant)
+{
+    struct bench *b = s->b;
+    struct bench_hdf5 *h =
+        bench_hdf5_open(b, &s->plan, put && strcmp(variant, "fresh") == 0);
+    struct bench_clock c;
+    forget(s, put);
+    bench_begin(b, &c);
+    bench_hdf5_move(&s->plan, h, put);
+    if (put && b->options.sync) bench_hdf5_sync(h);
+    bench_end(b, &c, put ? "put" : "get", s->way, variant, s->plan.file_bytes);
+    bench_hdf5_close(h);
+    verify(s, put);
+}
+
+static void lib_move(struct state *s, bool put, const char *variant)
+{
+    if (put)
+        lib_put(s, variant);
+    else
         lib_get(s);
-    } else {
-        raw_move(s, true, "fresh");
-        raw_move(s, true, "over");
-        raw_move(s, false, "warm");
-    }
-    bench_remove(s->b, lib ? s->b->file : s->b->raw);
+}
+
+enum { LIB, RUNS, CONTIG, VIEW, HDF5, WAYS };
+
+static const struct {
+    const char *name;
+    void (*move)(struct state *s, bool put, const char *variant);
+} ways[WAYS] = {[LIB] = {"lib", lib_move},
+                [RUNS] = {"runs", raw_move},
+                [CONTIG] = {"contig", raw_move},
+                [VIEW] = {"view", view_move},
+                [HDF5] = {"hdf5", hdf5_move}};
+
+static void one_way(struct state *s, int way)
+{
+    s->way = ways[way].name;
+    const char *path = way == LIB ? s->b->file : s->b->raw;
+    bench_remove(s->b, path);
+    bench_fill(&s->plan);
+    ways[way].move(s, true, "fresh");
+    ways[way].move(s, true, "over");
+    ways[way].move(s, false, "warm");
+    bench_remove(s->b, path);
 }
 
 /* The first repetition, through the library first, finds the layout for the others. */
-static void repetition(struct state *s, bool runs, bool contig)
+static void repetition(struct state *s, const bool *wanted)
 {
-    bool back = s->b->rep % 2 == 1;
-    if (!back) one_way(s, "lib");
-    if (runs && !back) one_way(s, "runs");
-    if (contig) one_way(s, "contig");
-    if (runs && back) one_way(s, "runs");
-    if (back) one_way(s, "lib");
+    for (int i = 0; i < WAYS; i++) {
+        int way = s->b->rep % 2 == 1 ? WAYS - 1 - i : i;
+        if (wanted[way]) one_way(s, way);
+    }
+}
+
+/* Are values in memory those in the file, but for the order of bytes? */
+static bool is_plain(const struct bench_plan *p)
+{
+    for (int i = 0; i < p->nvars; i++)
+        if (p->vars[i].type != p->vars[i].mem) return false;
+    return true;
 }
 
 void bench_data(struct bench *b)
@@ -104,9 +164,16 @@ void bench_data(struct bench *b)
         "MPI_Exscan");
     if (b->rank == 0) s.contig_at = 0;
 
-    bool contig = bench_sum(b, s.plan.nruns > 1) > 0; /* else it is what `runs` is */
-    bool runs = bench_sum(b, s.plan.nruns > MOST_RUNS) == 0;
+    bool few = bench_sum(b, s.plan.nruns > MOST_RUNS) == 0;
+    bool small = bench_sum(b, s.plan.memory_bytes > INT32_MAX) == 0;
+    bool wanted[WAYS] = {[LIB] = true,
+                         [RUNS] = few,
+                         [CONTIG] = bench_sum(b, s.plan.nruns > 1) >
+                                    0, /* else it is what `runs` is */
+                         [VIEW] = b->options.view && few && small,
+                         [HDF5] = b->options.hdf5 && bench_hdf5_can(b, &s.plan)};
+    s.plain = is_plain(&s.plan);
     for (b->rep = 0; b->rep <= b->options.reps; b->rep++)
-        repetition(&s, runs, contig);
+        repetition(&s, wanted);
     bench_plan_free(&s.plan);
 }

@@ -55,6 +55,8 @@ static void usage(FILE *out)
           "  -r N      repetitions besides the warm-up (default 5)\n"
           "  -m DIR    folder with the model's decompositions, map_*_case_16p.nc\n"
           "  -y        a put includes writing to the device (sync)\n"
+          "  -i        also by MPI-IO with a file view\n"
+          "  -5        also by parallel HDF5 (make bench-hdf5)\n"
           "  -x        damage each file before it is verified (must fail)\n"
           "  -l        list the workloads\n"
           "  -v        library and MPI in use\n",
@@ -91,7 +93,7 @@ static bool parse(struct bench *b, int argc, char **argv)
     *o =
         (struct bench_options){.dir = ".", .bytes = 64 << 20, .most = 1000000, .reps = 5};
     int c;
-    while ((c = getopt(argc, argv, "d:b:n:r:m:yxlvh")) != -1) {
+    while ((c = getopt(argc, argv, "d:b:n:r:m:yi5xlvh")) != -1) {
         switch (c) {
         case 'd':
             o->dir = optarg;
@@ -110,6 +112,12 @@ static bool parse(struct bench *b, int argc, char **argv)
             break;
         case 'y':
             o->sync = true;
+            break;
+        case 'i':
+            o->view = true;
+            break;
+        case '5':
+            o->hdf5 = true;
             break;
         case 'x':
             o->spoil = true;

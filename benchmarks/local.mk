@@ -8,7 +8,8 @@ PEER_LIBS = -lpnetcdf
 BENCH_LINKED_WITH = -lm -ldl
 BENCH_SOURCES = benchmarks/bench_main.c benchmarks/bench_clock.c \
 	benchmarks/bench_plan.c benchmarks/bench_values.c benchmarks/bench_runs.c \
-	benchmarks/bench_raw.c benchmarks/bench_lib.c benchmarks/bench_data.c \
+	benchmarks/bench_raw.c benchmarks/bench_view.c benchmarks/bench_hdf5.c \
+	benchmarks/bench_lib.c benchmarks/bench_data.c \
 	benchmarks/bench_contig.c benchmarks/bench_records.c benchmarks/bench_varn.c \
 	benchmarks/bench_e3sm.c benchmarks/bench_apps.c benchmarks/bench_meta.c \
 	benchmarks/bench_files.c benchmarks/bench_table.c
@@ -30,13 +31,25 @@ benchmarks/bench-peer-count.so: benchmarks/bench_count.c benchmarks/bench_count.
 	$(AM_V_CCLD)$(MKDIR_P) benchmarks && $(PEER_CC) $(PEER_CFLAGS) -shared -fPIC \
 		-o $@ $(srcdir)/benchmarks/bench_count.c -ldl
 
+# The same with parallel HDF5 beside, of the MPI in use.
+HDF5_CFLAGS = `pkg-config --cflags hdf5-$(mpi_flavour)`
+HDF5_LIBS = `pkg-config --libs hdf5-$(mpi_flavour)`
+benchmarks/bench-hdf5: $(BENCH_SOURCES) benchmarks/bench.h benchmarks/bench_count.h libpnetcdf.la
+	$(AM_V_CCLD)$(CC) $(DEFS) $(DEFAULT_INCLUDES) $(INCLUDES) $(AM_CPPFLAGS) $(CPPFLAGS) \
+		$(AM_CFLAGS) $(CFLAGS) -DBENCH_HDF5 $(HDF5_CFLAGS) -o $@ \
+		$(BENCH_SOURCES:%=$(srcdir)/%) .libs/libpnetcdf.a $(LIBS) $(HDF5_LIBS) \
+		$(BENCH_LINKED_WITH)
+bench-hdf5: benchmarks/bench-hdf5
+.PHONY: bench-hdf5
+
 bench: benchmarks/bench benchmarks/bench-count.so
 bench-peer: benchmarks/bench-peer benchmarks/bench-peer-count.so
 .PHONY: bench bench-peer
 
 TESTS += benchmarks/smoke.sh
 check_DATA = benchmarks/bench-count.so
-CLEANFILES += benchmarks/bench-count.so benchmarks/bench-peer benchmarks/bench-peer-count.so
+CLEANFILES += benchmarks/bench-count.so benchmarks/bench-peer benchmarks/bench-peer-count.so \
+	benchmarks/bench-hdf5
 EXTRA_DIST += benchmarks/run benchmarks/tables.awk benchmarks/rates.gp benchmarks/smoke.sh \
 	benchmarks/bench_count.c benchmarks/README.md
 

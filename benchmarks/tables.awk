@@ -20,6 +20,7 @@ $3 == "time" {
     row = $2 OFS $8 OFS $4 OFS $5 OFS $7
     if (!(row in bytes)) { rows[++nrows] = row; bytes[row] = $9 }
     values[row OFS $1 OFS $6] = values[row OFS $1 OFS $6] " " (cpu && $9 > 0 ? $11 : $10)
+    measured[$6]
     values[row OFS $1 OFS $6 OFS "cpu"] = values[row OFS $1 OFS $6 OFS "cpu"] " " $11
 }
 
@@ -43,11 +44,19 @@ function raw(row, lib,    best, w, i, t) {
 
 function rate(bytes, seconds) { return seconds > 0 ? sprintf("%.0f", bytes / seconds / 1e6) : "-" }
 
-function transfer_row(row,    f, i, t, line, way, w) {
+# Ways besides the library, as they come in the columns.
+function find_ways(    i, extra, title, n) {
+    nways = split("runs contig", way, " ")
+    n = split("view hdf5", extra, " ")
+    split("MPI-IO view|HDF5", title, "|")
+    for (i = 1; i <= n; i++)
+        if (extra[i] in measured) { way[++nways] = extra[i]; others = others " | " title[i] }
+}
+
+function transfer_row(row,    f, i, t, line, w) {
     split(row, f, OFS)
     line = "| " f[1] " | " f[2] " | " f[3] " | " f[4] " " f[5] " |"
-    split("runs contig", way, " ")
-    for (w = 1; w <= 2; w++)
+    for (w = 1; w <= nways; w++)
         line = line " " (known(row OFS name[1] OFS way[w]) ? rate(bytes[row], median(row OFS name[1] OFS way[w])) : "-") " |"
     for (i = 1; i <= nnames; i++) {
         if (!known(row OFS name[i] OFS "lib")) { line = line " - | - |"; continue }
@@ -109,7 +118,7 @@ function exponents(    i, j, f, n, k, key, group, x, y, sx, sy, sxx, sxy, seen, 
 function tables(    i, any) {
     for (i = 1; i <= nrows; i++)
         if (bytes[rows[i]] > 0) {
-            if (!any++) head("folder | procs | workload | MB/s of | raw, runs | raw, contig", "% | of raw")
+            if (!any++) head("folder | procs | workload | MB/s of | raw, runs | raw, contig" others, "% | of raw")
             transfer_row(rows[i])
         }
     if (any) print ""
@@ -158,6 +167,7 @@ function plot_rows(    i, j, f, line, t) {
 }
 
 END {
+    find_ways()
     if (plot) { plot_rows(); exit }
     tables()
     count_table()

@@ -1,0 +1,95 @@
+/* The way `view`: a program of its own on MPI-IO. All runs of this process are one file
+ * view, and one collective call moves them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+
+struct place {
+    int64_t offset, memory, bytes;
+};
+
+struct places {
+    struct place *list;
+    int64_t n;
+};
+
+static void add(const struct bench_plan *p, const struct bench_run *run, void *arg)
+{
+    struct places *all = arg;
+    int size = bench_type_size(p->vars[run->piece->var].type);
+    all->list[all->n++] =
+        (struct place){.offset = bench_offset(p, run),
+                       .memory = run->piece->buf + run->mem * size - p->memory,
+                       .bytes = run->n * size};
+}
+
+static int by_offset(const void *a, const void *b)
+{
+    const struct place *p = a, *q = b;
+    return p->offset < q->offset ? -1 : p->offset > q->offset;
+}
+
+/* A view's places ascend. */
+static void find_places(const struct bench_plan *p, struct places *all)
+{
+    *all = (struct places){.list = bench_alloc(p->nruns * (int64_t)sizeof *all->list)};
+    bench_runs(p, add, all);
+    int64_t i = 1;
+    while (i < all->n && all->list[i - 1].offset <= all->list[i].offset)
+        i++;
+    if (i < all->n) qsort(all->list, (size_t)all->n, sizeof *all->list, by_offset);
+}
+
+/* The runs where they lie in the file, or in memory. */
+static MPI_Datatype list_type(const struct places *all, bool file)
+{
+    MPI_Datatype type;
+    int *lengths = bench_alloc(all->n * (int64_t)sizeof *lengths);
+    MPI_Aint *displs = bench_alloc(all->n * (int64_t)sizeof *displs);
+    for (int64_t i = 0; i < all->n; i++) {
+        lengths[i] = (int)all->list[i].bytes;
+        displs[i] = file ? all->list[i].offset : all->list[i].memory;
+    }
+    bench_need_mpi(
+        MPI_Type_create_hindexed((int)all->n, lengths, displs, MPI_BYTE, &type),
+        "MPI_Type_create_hindexed");
+    bench_need_mpi(MPI_Type_commit(&type), "MPI_Type_commit");
+    free(lengths);
+    free(displs);
+    return type;
+}
+
+MPI_File bench_view_open(struct bench *b)
+{
+    MPI_File f;
+    bench_need_mpi(MPI_File_open(b->comm, b->raw, MPI_MODE_RDWR | MPI_MODE_CREATE,
+                                 MPI_INFO_NULL, &f),
+                   "MPI_File_open");
+    return f;
+}
+
+void bench_view_move(const struct bench_plan *p, MPI_File f, bool put)
+{
+    struct places all;
+    MPI_Status status;
+    find_places(p, &all);
+    MPI_Datatype file = list_type(&all, true), memory = list_type(&all, false);
+    bench_need_mpi(MPI_File_set_view(f, 0, MPI_BYTE, file, "native", MPI_INFO_NULL),
+                   "MPI_File_set_view");
+    if (put)
+        bench_need_mpi(MPI_File_write_all(f, p->memory, 1, memory, &status),
+                       "MPI_File_write_all");
+    else
+        bench_need_mpi(MPI_File_read_all(f, p->memory, 1, memory, &status),
+                       "MPI_File_read_all");
+    MPI_Type_free(&file);
+    MPI_Type_free(&memory);
+    free(all.list);
+}
+
+void bench_view_close(MPI_File f, bool sync)
+{
+    if (sync) bench_need_mpi(MPI_File_sync(f), "MPI_File_sync");
+    bench_need_mpi(MPI_File_close(&f), "MPI_File_close");
+}
