@@ -1,0 +1,121 @@
+#!/bin/bash
+# ncmpigen: what it makes of a text is what ncgen makes of it, and what the text was made of;
+# programs make the same; errors tell the place.
+. "${srcdir:-.}/test/utils/tool_lib.sh"
+gen=$PWD/ncmpigen
+dump=$PWD/ncmpidump
+check "--help" matches '^Usage: ncmpigen ' "$gen" --help
+check "--version" matches '^ncmpigen \(PnetCDF\) [0-9]' "$gen" --version
+check "an unknown option" status 1 "$gen" --no-such-option
+check "the manual has every option" manual "$gen"
+cd "$work" || exit 99
+
+cat >t.cdl <<'END'
+netcdf t { // every kind of value
+dimensions: t = UNLIMITED ; x = 3 ; y = 4 ; n = 6 ;
+variables:
+ byte b(x) ; char c(x, n), one(n), s ; short h(t, x) ; int i(y) ; float f(x, y) ; double d(t) ;
+ char r(t, n) ; int none(y), some(y) ; some:_FillValue = -7 ;
+ b:u = "m\n", "2" ; i:v = 1, -2, 3 ; d:w = 1.5, NaN, -Infinity ; f:x = 0.1f ; h:z = 1s, 2s ;
+ :title = "it's ? \"quoted\" \\ \001" ;
+data:
+ c = "abc", "abcdefg" ; one = "ab", "cd" ; s = "q" ;
+ b = -128, _, 127 ; i = 0x10, 010, 10, -2147483648 ; some = 1 ;
+ f = 1.5, 1e10, NaN, -Infinity, 0.1f, .5, 5., 16777217 ; h = 1, 2, 3, 4 ; d = 1, 2.5, 1e300 ;
+ r = "x", "yyyyyy" ;
+}
+END
+for kind in 1 2 5; do
+    made() { status 0 "$gen" -k $kind -o t$kind.nc t.cdl && status 0 "$OLDPWD/ncvalidator" -x t$kind.nc; }
+    check "CDF-$kind" made
+    if type ncgen >/dev/null 2>&1; then
+        ncgen_too() {
+            ncgen -k nc$((kind * kind == 25 ? 5 : kind * 3)) -o n.nc t.cdl && status 0 "$OLDPWD/cdfdiff" n.nc t$kind.nc
+        }
+        check "CDF-$kind: ncgen makes the same" ncgen_too
+    fi
+done
+round() {
+    local format seed
+    for format in 1 2 5; do
+        for seed in 1 2 3 5 6 7 9 10; do
+            "$random" $format $seed r.nc tame && "$dump" -p 9,17 -n r r.nc >r.cdl &&
+                status 0 "$gen" -k $format -o g.nc r.cdl || return
+            # -0 is an integer in CDL
+            diff -a <(sed 's/-0\([,; ]\)/0\1/g' r.cdl) <("$dump" -p 9,17 -n r g.nc) || return
+        done
+    done
+}
+check "random files through text and back" round
+check "from standard input" eval '"$gen" -o p.nc <t.cdl && status 0 "$OLDPWD/cdfdiff" p.nc t1.nc'
+check "-b: the name of the dataset" eval '"$gen" -b t.cdl && cmp t.nc t1.nc'
+check "without options only a check" eval 'status 0 "$gen" t.cdl && [ ! -s out ]'
+
+c_program() {
+    "$gen" -c -o m.c t.cdl && $MPICC -Wall -Wextra -Werror -I"$OLDPWD/include" -o m m.c "$OLDPWD/libpnetcdf.la" 2>/dev/null ||
+        $MPICC -Wall -Wextra -Werror -I"$OLDPWD/include" -o m m.c -L"$OLDPWD/.libs" -lpnetcdf -Wl,-rpath,"$OLDPWD/.libs" || return
+    rm -f t.nc && ./m && status 0 "$OLDPWD/cdfdiff" t.nc t1.nc
+}
+fortran_program() {
+    "$gen" -f -o m.f90 t.cdl && $MPIF90 -I"$OLDPWD/include" -o mf m.f90 -L"$OLDPWD/.libs" -lpnetcdf -Wl,-rpath,"$OLDPWD/.libs" || return
+    rm -f t.nc && ./mf && status 0 "$OLDPWD/cdfdiff" t.nc t1.nc
+}
+if [ -n "${MPICC-}" ] && [ -e "$OLDPWD/.libs/libpnetcdf.so" ]; then
+    check "the C program makes the same" c_program
+    if [ -e "$OLDPWD/include/pnetcdf.inc" ]; then
+        MPIF90=${MPICC/mpicc/mpif90}
+        check "the Fortran program makes the same" fortran_program
+    fi
+fi
+
+# wrong PATTERN TEXT: refused with this, and nothing is left.
+wrong() {
+    printf '%s' "$2" >w.cdl
+    refused 1 "^ncmpigen: w.cdl: line $1" "$gen" -o w.nc w.cdl && ! [ -e w.nc ]
+}
+head='netcdf w { dimensions: x = 2 ; variables: int i(x) ; char c(x) ; byte b ;
+data:
+'
+check "too many values" wrong '3, column 12: more values' "$head i = 1, 2, 3 ; }"
+check "a value out of range" wrong '3, column 6: a value' "$head b = 300 ; }"
+check "text for numbers" wrong '3, column 6: text' "$head i = \"a\" ; }"
+check "numbers for text" wrong '3, column 6: a value' "$head c = 1 ; }"
+check "no such variable" wrong "3, column 2: there is no variable 'q'" "$head q = 1 ; }"
+check "no value" wrong "3, column 6: ',' stands" "$head i = , ; }"
+check "something behind the end" wrong "3, column 12: 'x'" "$head i = 1 ; } x"
+check "missing file" refused 1 'No such file' "$gen" -o w.nc missing.cdl
+truncated() {
+    local length size
+    size=$(wc -c <t.cdl)
+    for ((length = 1; length < size - 2; length += 13)); do
+        head -c $length t.cdl >w.cdl
+        refused 1 '^ncmpigen: w.cdl: line [0-9]+, column [0-9]+: ' "$gen" -o w.nc w.cdl && ! [ -e w.nc ] || return
+    done
+}
+check "cut anywhere" truncated
+corpus() {
+    local file
+    for file in "$here"/test/fuzz/cdl-corpus/bad-*; do
+        refused 1 'line [0-9]+, column [0-9]+: ' "$gen" "$file" || return
+    done
+    for file in "$here"/test/fuzz/cdl-corpus/all-*; do
+        "$gen" "$file" 2>/dev/null
+        [ $? -le 1 ] || return
+    done
+}
+check "hostile texts" corpus
+# 4 million numbers in less memory than they take.
+bounded() {
+    { echo 'netcdf l { dimensions: x = 4000000 ; variables: double d(x) ; data: d ='
+      yes 1.5, | head -n 3999999; echo '2 ; }'; } >l.cdl
+    (ulimit -d 16384 && status 0 "$gen" -o l.nc l.cdl) && [ "$(stat -c %s l.nc)" -gt 32000000 ]
+}
+check "memory does not grow with the data" bounded
+if [ -e "$OLDPWD/test/support/.libs/fault.so" ]; then
+    full() {
+        status 1 env LD_PRELOAD="$OLDPWD/test/support/.libs/fault.so" NCMPI_FAULT="write:2+:ENOSPC:*f.nc" \
+            "$gen" -o f.nc t.cdl && ! [ -e f.nc ] && grep -q 'No space left' "$work/err"
+    }
+    check "full disk: the file is removed" full
+fi
+finish
