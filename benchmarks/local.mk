@@ -69,3 +69,13 @@ benchmarks_cdf_bench_LDADD = libserial.la
 EXTRA_PROGRAMS += benchmarks/nonblock_bench
 benchmarks_nonblock_bench_SOURCES = benchmarks/nonblock_bench.c
 benchmarks_nonblock_bench_LDADD = libcore.la -lm
+
+# What Fortran 90 adds to a put: make benchmarks/f90_bench.
+if HAVE_F90
+EXTRA_PROGRAMS += benchmarks/f90_bench
+benchmarks_f90_bench_SOURCES = benchmarks/f90_bench.f90
+benchmarks_f90_bench_FCFLAGS = -Iinclude
+benchmarks_f90_bench_LDADD = libpnetcdf.la
+benchmarks_f90_bench_LDFLAGS = -static
+$(benchmarks_f90_bench_OBJECTS): include/pnetcdf.mod
+endif

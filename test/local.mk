@@ -15,6 +15,8 @@ AM_TESTS_ENVIRONMENT = DOXYGEN='$(DOXYGEN)'; MPICC='$(MPICC)'; MPIF77='$(MPIF77)
 	ASAN_OPTIONS='$(MPI_ASAN_OPTIONS)'; UBSAN_OPTIONS=print_stacktrace=1; \
 	TSAN_OPTIONS='suppressions=$(abs_srcdir)/test/support/tsan.supp'; UCX_MEM_EVENTS=n; \
 	export ASAN_OPTIONS UBSAN_OPTIONS TSAN_OPTIONS UCX_MEM_EVENTS; \
+	HAVE_MPI_F08='$(have_mpi_f08)'; HAVE_NETCDFF='$(have_netcdff)'; NETCDFF_DIR='$(NETCDFF_DIR)'; \
+	export HAVE_MPI_F08 HAVE_NETCDFF NETCDFF_DIR; \
 	export DOXYGEN MPICC MPIF77 MPIF90 MPIEXEC MPI_FLAVOUR NCMPI_YIELD;
 # With --enable-sanitizers: MPI libraries leak, yield.so is loaded first, and too much
 # memory is asked for on purpose. UCX watches memory through hooks that a thread's end runs
@@ -32,6 +34,7 @@ include test/driver/local.mk
 include test/mpio/local.mk
 include test/burst/local.mk
 include test/api/local.mk
+include test/f90/local.mk
 include test/random/local.mk
 include test/f77/local.mk
 include test/serial/local.mk

@@ -3,6 +3,7 @@
 # C and C++, against the shared and the static library, run it; uninstall.
 support=${srcdir:-.}/test/support
 readme=$(realpath "${srcdir:-.}/README.md")
+example=$(realpath "${srcdir:-.}/examples/F90/first_file.f90")
 . "$support/tap.sh"
 . "$support/launch.sh"
 dir=$(mktemp -d) || exit 99
@@ -34,6 +35,14 @@ static() {
     $1 -Wall -Werror -o "$dir/$3" "$dir/$2" $(settings --cflags) \
         "$(has libpnetcdf.a)" $(settings --static --libs | tr ' ' '\n' | grep -v pnetcdf)
 }
+fortran() {
+    cp "$example" "$dir/first_file.f90" &&
+        $MPIF90 -o "$dir/f90-shared" "$dir/first_file.f90" $(settings --cflags --libs)
+}
+fortran_runs() (
+    export LD_LIBRARY_PATH=$(dirname "$(has libpnetcdf.so)")
+    cd "$dir" && launch 3 ./f90-shared
+)
 runs() (
     export LD_LIBRARY_PATH=$(dirname "$(has libpnetcdf.so)")
     cd "$dir" && rm -f ranks.nc && launch 3 "./$1" &&
@@ -57,6 +66,10 @@ else
         check "it runs" runs c-shared
         check "in C++, shared" shared "$MPICXX" ranks.cc cc-shared
         check "it runs" runs cc-shared
+    fi
+    if [ -n "$(has include/pnetcdf.mod)" ] && [ -n "$(has libpnetcdf.so)" ]; then
+        check "in Fortran 90, shared" fortran
+        check "it runs" fortran_runs
     fi
     if [ -n "$(has libpnetcdf.a)" ]; then
         check "in C, static" static "$MPICC" ranks.c c-static

@@ -1,0 +1,308 @@
+/* Reading and writing variables for Fortran 90: defaults filled in, order and indices
+ * turned round, then one flexible call. In collective calls a process with an error of
+ * its own takes part all the same, with a buffer that the library refuses. */
+#include "f90_access.h"
+
+#include "base_error.h"
+#include "base_mem.h"
+#include "pnetcdf.h"
+
+/* ---- the buffer ---- */
+
+/* What the library is asked to move: count items of type at base. */
+struct buffer {
+    void *base;
+    MPI_Offset count;
+    MPI_Datatype type;
+    bool made;    /* the type is ours, to be freed */
+    void *packed; /* a copy of a section, or NULL */
+};
+
+/* Of the values, n elements. Where n is too many, or a map may reach too far, the library
+ * is told how many there are and compares. */
+static int take_values(const struct f90_values *v, MPI_Offset n, bool mapped,
+                       struct buffer *b)
+{
+    bool all = mapped || n > v->size;
+    *b = (struct buffer){.base = v->base, .count = NC_COUNT_IGNORE, .type = v->type};
+    if (v->contiguous) {
+        if (all && v->size >= 0) b->count = v->size;
+        return NC_NOERR;
+    }
+    if (n <= 0) return NC_NOERR;
+    int err = f90_section_type(v, all ? v->size : n, &b->type);
+    b->made = err == NC_NOERR;
+    b->count = 1;
+    return err;
+}
+
+/* What a datatype of the caller's describes. It applies to an array without gaps, so a
+ * section is copied; there is no place for a copy while a request waits, but bput makes
+ * one of its own. */
+static int take_described(const struct f90_values *v, MPI_Offset bufcount,
+                          MPI_Datatype buftype, int mode, struct buffer *b)
+{
+    *b = (struct buffer){.base = v->base, .count = bufcount, .type = buftype};
+    if (v->contiguous) return NC_NOERR;
+    if (mode == F90_IPUT || mode == F90_IGET)
+        return base_error_set(NC_EINVAL, "a section of an array with gaps, together with "
+                                         "buftype, cannot wait: pass the whole array");
+    b->packed = base_malloc((size_t)(v->size * v->width));
+    if (b->packed == NULL) return NC_ENOMEM;
+    b->base = b->packed;
+    f90_pack(v, b->packed);
+    return NC_NOERR;
+}
+
+/* A buffer that no call accepts. */
+static void refuse(struct buffer *b)
+{
+    b->base = NULL;
+    b->count = NC_COUNT_IGNORE;
+    b->type = MPI_BYTE;
+}
+
+static void give_back(const struct f90_values *v, int mode, struct buffer *b)
+{
+    if (b->packed != NULL && (mode == F90_GET || mode == F90_GET_ALL))
+        f90_unpack(v, b->packed);
+    base_free(b->packed);
+    if (b->made) (void)MPI_Type_free(&b->type);
+}
+
+/* ---- which elements ---- */
+
+/* Variables with no more dimensions need no memory of their own: small puts are quick. */
+enum { FEW_DIMS = 8 };
+
+/* As C wants it; stride and map are NULL where they were not given. */
+struct slab {
+    MPI_Offset *start, *count, *stride, *map;
+    MPI_Offset n; /* elements */
+    MPI_Offset few[4 * FEW_DIMS];
+};
+
+/* Of a variable that there is not, 0: the call itself will tell. */
+static int dimensions(const struct f90_call *call)
+{
+    int ndims;
+    int err = ncmpi_inq_varndims(call->ncid, call->varid - 1, &ndims);
+    return err == NC_NOERR ? ndims : 0;
+}
+
+static MPI_Offset extent(const CFI_cdesc_t *list, int dim)
+{
+    return list->dim[dim].extent;
+}
+
+/* list(i + 1, j + 1) */
+static MPI_Offset entry(const CFI_cdesc_t *list, int i, int j)
+{
+    const char *at = (const char *)list->base_addr + i * list->dim[0].sm;
+    if (list->rank > 1) at += j * list->dim[1].sm;
+    return *(const int64_t *)at;
+}
+
+static MPI_Offset entry_or(const CFI_cdesc_t *list, int i, MPI_Offset otherwise)
+{
+    return list != NULL && i < extent(list, 0) ? entry(list, i, 0) : otherwise;
+}
+
+static MPI_Offset times(MPI_Offset a, MPI_Offset b)
+{
+    MPI_Offset product;
+    return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
+}
+
+/* What is not given: from the beginning, as many as there are values, each of them; in
+ * memory without gaps. */
+static int make_slab(const struct f90_call *call, const struct f90_values *v,
+                     const CFI_cdesc_t *start, const CFI_cdesc_t *count,
+                     const CFI_cdesc_t *stride, const CFI_cdesc_t *map, struct slab *s)
+{
+    int ndims = dimensions(call);
+    MPI_Offset *room = s->few;
+    if (ndims > FEW_DIMS) room = base_malloc(4 * (size_t)ndims * sizeof *room);
+    s->start = room;
+    s->count = room == NULL ? NULL : room + ndims;
+    s->stride = room == NULL || stride == NULL ? NULL : room + 2 * ndims;
+    s->map = room == NULL || map == NULL ? NULL : room + 3 * ndims;
+    s->n = 1;
+    if (room == NULL) return NC_ENOMEM;
+    for (int i = 0; i < ndims; i++) {
+        int c = ndims - 1 - i;
+        s->start[c] = entry_or(start, i, 1) - 1;
+        s->count[c] = entry_or(count, i, i < v->rank ? v->extent[i] : 1);
+        if (stride != NULL) s->stride[c] = entry_or(stride, i, 1);
+        if (map != NULL) s->map[c] = entry_or(map, i, s->n);
+        s->n = times(s->n, s->count[c]);
+    }
+    return NC_NOERR;
+}
+
+static int move_slab(const struct f90_call *call, const struct slab *s,
+                     const struct buffer *b, int *req)
+{
+    int ncid = call->ncid, varid = call->varid - 1;
+    switch (call->mode) {
+    case F90_PUT:
+        return ncmpi_put_varm(ncid, varid, s->start, s->count, s->stride, s->map, b->base,
+                              b->count, b->type);
+    case F90_PUT_ALL:
+        return ncmpi_put_varm_all(ncid, varid, s->start, s->count, s->stride, s->map,
+                                  b->base, b->count, b->type);
+    case F90_GET:
+        return ncmpi_get_varm(ncid, varid, s->start, s->count, s->stride, s->map, b->base,
+                              b->count, b->type);
+    case F90_GET_ALL:
+        return ncmpi_get_varm_all(ncid, varid, s->start, s->count, s->stride, s->map,
+                                  b->base, b->count, b->type);
+    case F90_IPUT:
+        return ncmpi_iput_varm(ncid, varid, s->start, s->count, s->stride, s->map,
+                               b->base, b->count, b->type, req);
+    case F90_IGET:
+        return ncmpi_iget_varm(ncid, varid, s->start, s->count, s->stride, s->map,
+                               b->base, b->count, b->type, req);
+    default:
+        return ncmpi_bput_varm(ncid, varid, s->start, s->count, s->stride, s->map,
+                               b->base, b->count, b->type, req);
+    }
+}
+
+int f90_var(const struct f90_call *call, const CFI_cdesc_t *values, int *req,
+            const CFI_cdesc_t *start, const CFI_cdesc_t *count, const CFI_cdesc_t *stride,
+            const CFI_cdesc_t *map, const int64_t *bufcount, const int *buftype)
+{
+    struct f90_values v;
+    struct slab s;
+    struct buffer b = {.made = false};
+    f90_describe(values, (enum f90_type)call->type, call->len, &v);
+    int own = make_slab(call, &v, start, count, stride, map, &s);
+    if (own == NC_NOERR && buftype != NULL)
+        own = take_described(&v, bufcount != NULL ? *bufcount : NC_COUNT_IGNORE,
+                             MPI_Type_f2c(*buftype), call->mode, &b);
+    else if (own == NC_NOERR)
+        own = take_values(&v, s.n, map != NULL, &b);
+    if (own != NC_NOERR) refuse(&b);
+
+    int err = move_slab(call, &s, &b, req);
+    give_back(&v, call->mode, &b);
+    if (s.start != s.few) base_free(s.start);
+    return own != NC_NOERR ? own : err;
+}
+
+/* ---- lists of blocks ---- */
+
+struct blocks {
+    int num;
+    MPI_Offset **starts, **counts; /* NULL where counts were not given */
+    MPI_Offset n;                  /* elements */
+};
+
+/* One allocation holds it all: the pointers, then what they point to. */
+static int make_blocks(int ndims, int num, const CFI_cdesc_t *start,
+                       const CFI_cdesc_t *count, struct blocks *l)
+{
+    *l = (struct blocks){.num = 0};
+    if (num <= 0) return num < 0 ? NC_EINVAL : NC_NOERR;
+    if (num > extent(start, 1) || ndims > extent(start, 0))
+        return base_error_set(NC_EINVAL, "start has too few elements");
+    if (count != NULL && (num > extent(count, 1) || ndims > extent(count, 0)))
+        return base_error_set(NC_EINVAL, "count has too few elements");
+
+    size_t each = sizeof(MPI_Offset *) + (size_t)ndims * sizeof(MPI_Offset);
+    l->starts = base_calloc(2 * (size_t)num, each);
+    if (l->starts == NULL) return NC_ENOMEM;
+    l->num = num;
+    MPI_Offset **counts = l->starts + num, *room = (MPI_Offset *)(counts + num);
+    if (count != NULL) l->counts = counts;
+    for (int j = 0; j < num; j++) {
+        MPI_Offset n = 1;
+        l->starts[j] = room + 2 * (size_t)j * (size_t)ndims;
+        counts[j] = l->starts[j] + ndims;
+        for (int i = 0; i < ndims; i++) {
+            l->starts[j][ndims - 1 - i] = entry(start, i, j) - 1;
+            counts[j][ndims - 1 - i] = count != NULL ? entry(count, i, j) : 1;
+            n = times(n, counts[j][ndims - 1 - i]);
+        }
+        if (n > INT64_MAX - l->n) n = INT64_MAX - l->n;
+        l->n += n;
+    }
+    return NC_NOERR;
+}
+
+static int move_blocks(const struct f90_call *call, const struct blocks *l,
+                       const struct buffer *b, int *req)
+{
+    int ncid = call->ncid, varid = call->varid - 1;
+    switch (call->mode) {
+    case F90_PUT:
+        return ncmpi_put_varn(ncid, varid, l->num, l->starts, l->counts, b->base,
+                              b->count, b->type);
+    case F90_PUT_ALL:
+        return ncmpi_put_varn_all(ncid, varid, l->num, l->starts, l->counts, b->base,
+                                  b->count, b->type);
+    case F90_GET:
+        return ncmpi_get_varn(ncid, varid, l->num, l->starts, l->counts, b->base,
+                              b->count, b->type);
+    case F90_GET_ALL:
+        return ncmpi_get_varn_all(ncid, varid, l->num, l->starts, l->counts, b->base,
+                                  b->count, b->type);
+    case F90_IPUT:
+        return ncmpi_iput_varn(ncid, varid, l->num, l->starts, l->counts, b->base,
+                               b->count, b->type, req);
+    case F90_IGET:
+        return ncmpi_iget_varn(ncid, varid, l->num, l->starts, l->counts, b->base,
+                               b->count, b->type, req);
+    default:
+        return ncmpi_bput_varn(ncid, varid, l->num, l->starts, l->counts, b->base,
+                               b->count, b->type, req);
+    }
+}
+
+int f90_varn(const struct f90_call *call, const CFI_cdesc_t *values, int *req, int num,
+             const CFI_cdesc_t *start, const CFI_cdesc_t *count)
+{
+    struct f90_values v;
+    struct blocks l;
+    struct buffer b = {.made = false};
+    f90_describe(values, (enum f90_type)call->type, call->len, &v);
+    int own = make_blocks(dimensions(call), num, start, count, &l);
+    if (own == NC_NOERR) own = take_values(&v, l.n, false, &b);
+    if (own != NC_NOERR) refuse(&b);
+
+    int err = move_blocks(call, &l, &b, req);
+    give_back(&v, call->mode, &b);
+    base_free(l.starts);
+    return own != NC_NOERR ? own : err;
+}
+
+/* ---- what an MPI datatype describes in the file ---- */
+
+int f90_vard(const struct f90_call *call, int filetype, const CFI_cdesc_t *buf,
+             int64_t bufcount, int buftype)
+{
+    struct f90_values v;
+    struct buffer b;
+    MPI_Datatype file = MPI_Type_f2c(filetype);
+    int ncid = call->ncid, varid = call->varid - 1, err;
+    f90_describe(buf, (enum f90_type)call->type, call->len, &v);
+    int own = take_described(&v, bufcount, MPI_Type_f2c(buftype), call->mode, &b);
+    if (own != NC_NOERR) refuse(&b);
+
+    switch (call->mode) {
+    case F90_PUT:
+        err = ncmpi_put_vard(ncid, varid, file, b.base, b.count, b.type);
+        break;
+    case F90_GET:
+        err = ncmpi_get_vard(ncid, varid, file, b.base, b.count, b.type);
+        break;
+    case F90_PUT_ALL:
+        err = ncmpi_put_vard_all(ncid, varid, file, b.base, b.count, b.type);
+        break;
+    default:
+        err = ncmpi_get_vard_all(ncid, varid, file, b.base, b.count, b.type);
+    }
+    give_back(&v, call->mode, &b);
+    return own != NC_NOERR ? own : err;
+}

@@ -1,0 +1,35 @@
+/* Behind the generic functions of module pnetcdf that move values of variables. Arguments
+ * are those of Fortran: indices from 1, the fastest dimension first; descriptors and
+ * pointers are NULL for what is not given. */
+#ifndef F90_ACCESS_H
+#define F90_ACCESS_H
+
+#include "f90_values.h"
+
+/* Which function; pnetcdf.f90.m4 has the same numbers. */
+enum f90_mode {
+    F90_PUT,
+    F90_GET,
+    F90_PUT_ALL,
+    F90_GET_ALL,
+    F90_IPUT,
+    F90_IGET,
+    F90_BPUT
+};
+
+/* A call: the function, the type of the values and, of text, the length. */
+struct f90_call {
+    int mode, type;
+    int64_t len;
+    int ncid, varid;
+};
+
+int f90_var(const struct f90_call *call, const CFI_cdesc_t *values, int *req,
+            const CFI_cdesc_t *start, const CFI_cdesc_t *count, const CFI_cdesc_t *stride,
+            const CFI_cdesc_t *map, const int64_t *bufcount, const int *buftype);
+int f90_varn(const struct f90_call *call, const CFI_cdesc_t *values, int *req, int num,
+             const CFI_cdesc_t *start, const CFI_cdesc_t *count);
+int f90_vard(const struct f90_call *call, int filetype, const CFI_cdesc_t *buf,
+             int64_t bufcount, int buftype);
+
+#endif

@@ -1,0 +1,197 @@
+m4_divert(-1)
+/* PASS(name, arguments, declaration, ...): a function that nfmpi_ has under the same name
+ * and with the same arguments. */
+m4_define([PASS], [
+  function nf90mpi_$1($2)
+    integer :: nf90mpi_$1
+LINES(m4_shift(m4_shift($@)))m4_dnl
+    nf90mpi_$1 = nfmpi_$1($2)
+  end function
+])
+m4_define([LINES], [m4_ifelse([$1], [], [], [    $1
+LINES(m4_shift($@))])])
+m4_define([NCID], [integer, intent(in) :: ncid])
+m4_define([OFFSET], [integer(kind=MPI_OFFSET_KIND)])
+m4_divert[]m4_dnl
+
+  ! ---- errors, the library ----
+
+  function nf90mpi_inq_libvers()
+    character(len=80) :: nf90mpi_inq_libvers
+    nf90mpi_inq_libvers = nfmpi_inq_libvers()
+  end function
+
+  function nf90mpi_strerror(ncerr)
+    character(len=80) :: nf90mpi_strerror
+    integer, intent(in) :: ncerr
+    nf90mpi_strerror = nfmpi_strerror(ncerr)
+  end function
+
+  function nf90mpi_strerrno(ncerr)
+    character(len=80) :: nf90mpi_strerrno
+    integer, intent(in) :: ncerr
+    nf90mpi_strerrno = nfmpi_strerrno(ncerr)
+  end function
+
+  function nf90mpi_issyserr(ncerr)
+    logical :: nf90mpi_issyserr
+    integer, intent(in) :: ncerr
+    nf90mpi_issyserr = nfmpi_issyserr(ncerr)
+  end function
+PASS([set_default_format], [new_format, old_format],
+  [integer, intent(in) :: new_format],
+  [integer, intent(out) :: old_format])m4_dnl
+PASS([inq_default_format], [default_format],
+  [integer, intent(out) :: default_format])m4_dnl
+PASS([inq_malloc_size], [size],
+  [OFFSET, intent(out) :: size])m4_dnl
+PASS([inq_malloc_max_size], [size],
+  [OFFSET, intent(out) :: size])m4_dnl
+
+  function nf90mpi_inq_malloc_list()
+    integer :: nf90mpi_inq_malloc_list
+    nf90mpi_inq_malloc_list = nfmpi_inq_malloc_list()
+  end function
+
+  ! Too short a list is left alone.
+  function nf90mpi_inq_files_opened(nfiles, ncids)
+    integer :: nf90mpi_inq_files_opened
+    integer, intent(out) :: nfiles
+    integer, dimension(:), contiguous, intent(inout) :: ncids
+    interface
+      function ncmpi_inq_files_opened(nfiles, ncids) bind(C, name='ncmpi_inq_files_opened')
+        import :: c_int
+        integer(c_int) :: ncmpi_inq_files_opened
+        integer(c_int), intent(out) :: nfiles
+        integer(c_int), dimension(*), intent(inout), optional :: ncids
+      end function
+    end interface
+    nf90mpi_inq_files_opened = ncmpi_inq_files_opened(nfiles)
+    if (nf90mpi_inq_files_opened == nf_noerr .and. nfiles > size(ncids)) &
+      nf90mpi_inq_files_opened = nf_einval
+    if (nf90mpi_inq_files_opened == nf_noerr) &
+      nf90mpi_inq_files_opened = ncmpi_inq_files_opened(nfiles, ncids)
+  end function
+
+  ! ---- files ----
+PASS([create], [mpi_comm, path, cmode, mpi_info, ncid],
+  [integer, intent(in) :: mpi_comm, cmode, mpi_info],
+  [character(len=*), intent(in) :: path],
+  [integer, intent(out) :: ncid])m4_dnl
+PASS([open], [mpi_comm, path, omode, mpi_info, ncid],
+  [integer, intent(in) :: mpi_comm, omode, mpi_info],
+  [character(len=*), intent(in) :: path],
+  [integer, intent(out) :: ncid])m4_dnl
+PASS([delete], [name, mpi_info],
+  [character(len=*), intent(in) :: name],
+  [integer, intent(in) :: mpi_info])m4_dnl
+PASS([set_fill], [ncid, fillmode, old_mode],
+  [integer, intent(in) :: ncid, fillmode],
+  [integer, intent(out) :: old_mode])m4_dnl
+PASS([redef], [ncid], [NCID])m4_dnl
+
+  function nf90mpi_enddef(ncid, h_minfree, v_align, v_minfree, r_align)
+    integer :: nf90mpi_enddef
+    NCID
+    OFFSET, intent(in), optional :: h_minfree, v_align, v_minfree, r_align
+    OFFSET, dimension(4) :: room
+    room = 0
+    if (present(h_minfree)) room(1) = h_minfree
+    if (present(v_align)) room(2) = v_align
+    if (present(v_minfree)) room(3) = v_minfree
+    if (present(r_align)) room(4) = r_align
+    nf90mpi_enddef = nfmpi__enddef(ncid, room(1), room(2), room(3), room(4))
+  end function
+PASS([sync], [ncid], [NCID])m4_dnl
+PASS([sync_numrecs], [ncid], [NCID])m4_dnl
+PASS([flush], [ncid], [NCID])m4_dnl
+PASS([abort], [ncid], [NCID])m4_dnl
+PASS([close], [ncid], [NCID])m4_dnl
+PASS([begin_indep_data], [ncid], [NCID])m4_dnl
+PASS([end_indep_data], [ncid], [NCID])m4_dnl
+
+  ! ---- what is in a file, how it is stored ----
+
+  function nf90mpi_inquire(ncid, nDimensions, nVariables, nAttributes, unlimitedDimId, &
+      formatNum)
+    integer :: nf90mpi_inquire
+    NCID
+    integer, intent(out), optional :: nDimensions, nVariables, nAttributes
+    integer, intent(out), optional :: unlimitedDimId, formatNum
+    integer, dimension(5) :: found
+    nf90mpi_inquire = nfmpi_inq(ncid, found(1), found(2), found(3), found(4))
+    if (nf90mpi_inquire == nf_noerr) nf90mpi_inquire = nfmpi_inq_format(ncid, found(5))
+    if (nf90mpi_inquire /= nf_noerr) return
+    if (present(nDimensions)) nDimensions = found(1)
+    if (present(nVariables)) nVariables = found(2)
+    if (present(nAttributes)) nAttributes = found(3)
+    if (present(unlimitedDimId)) unlimitedDimId = found(4)
+    if (present(formatNum)) formatNum = found(5)
+  end function
+PASS([inq_striping], [ncid, striping_size, striping_count],
+  [NCID],
+  [integer, intent(out) :: striping_size, striping_count])m4_dnl
+PASS([inq_num_rec_vars], [ncid, nvars],
+  [NCID],
+  [integer, intent(out) :: nvars])m4_dnl
+PASS([inq_num_fix_vars], [ncid, nvars],
+  [NCID],
+  [integer, intent(out) :: nvars])m4_dnl
+PASS([inq_path], [ncid, pathlen, path],
+  [NCID],
+  [integer, intent(out) :: pathlen],
+  [character(len=*), intent(out) :: path])m4_dnl
+PASS([inq_put_size], [ncid, put_size],
+  [NCID],
+  [OFFSET, intent(out) :: put_size])m4_dnl
+PASS([inq_get_size], [ncid, get_size],
+  [NCID],
+  [OFFSET, intent(out) :: get_size])m4_dnl
+PASS([inq_header_size], [ncid, h_size],
+  [NCID],
+  [OFFSET, intent(out) :: h_size])m4_dnl
+PASS([inq_header_extent], [ncid, h_extent],
+  [NCID],
+  [OFFSET, intent(out) :: h_extent])m4_dnl
+PASS([inq_recsize], [ncid, recsize],
+  [NCID],
+  [OFFSET, intent(out) :: recsize])m4_dnl
+PASS([inq_file_info], [ncid, mpi_info],
+  [NCID],
+  [integer, intent(out) :: mpi_info])m4_dnl
+PASS([get_file_info], [ncid, mpi_info],
+  [NCID],
+  [integer, intent(out) :: mpi_info])m4_dnl
+
+  ! ---- requests ----
+PASS([inq_nreqs], [ncid, nreqs],
+  [NCID],
+  [integer, intent(out) :: nreqs])m4_dnl
+PASS([buffer_attach], [ncid, bufsize],
+  [NCID],
+  [OFFSET, intent(in) :: bufsize])m4_dnl
+PASS([buffer_detach], [ncid], [NCID])m4_dnl
+PASS([inq_buffer_usage], [ncid, usage],
+  [NCID],
+  [OFFSET, intent(out) :: usage])m4_dnl
+PASS([inq_buffer_size], [ncid, buf_size],
+  [NCID],
+  [OFFSET, intent(out) :: buf_size])m4_dnl
+m4_define([REQUESTS], [
+  ! Where the lists are shorter than num, nothing is waited for but the others.
+  function nf90mpi_$1(ncid, num, req, st)
+    integer :: nf90mpi_$1
+    integer, intent(in) :: ncid, num
+    integer, dimension(:), contiguous, intent(inout) :: req
+    integer, dimension(:), contiguous, intent(out) :: st
+    if (num <= size(req) .and. num <= size(st)) then
+      nf90mpi_$1 = nfmpi_$1(ncid, num, req, st)
+    else
+      nf90mpi_$1 = nfmpi_$1(ncid, 0, req, st)
+      if (nf90mpi_$1 == nf_noerr) nf90mpi_$1 = nf_einval
+    end if
+  end function
+])m4_dnl
+REQUESTS([wait])m4_dnl
+REQUESTS([wait_all])m4_dnl
+REQUESTS([cancel])m4_dnl

@@ -1,0 +1,71 @@
+#!/bin/bash
+# Every program of examples/F90 makes the file that its twin in C makes, with any number of
+# processes. The program that was ported by doc/porting.md makes the file of the serial
+# one, and each goes on with a file of the other.
+support=${srcdir:-.}/test/support
+. "$support/tap.sh"
+. "$support/launch.sh"
+examples=${srcdir:-.}/examples
+top=$PWD
+dir=$(mktemp -d) || exit 99
+trap 'rm -rf "$dir"' EXIT
+
+compile() {
+    local source=$1 name
+    name=${source##*/}
+    $MPIF90 -fcheck=all -I"$top/include" -o "$dir/${name%.f90}" "$source" \
+        "$top/.libs/libpnetcdf.so" -Wl,-rpath,"$top/.libs"
+}
+same_dump() {
+    ncdump "$dir/$1.nc" | sed 's/ *$//' | diff "$examples/C/$1.cdl" -
+}
+
+# What serial and parallel programs do one after the other, and what they left.
+serially() { "$dir/heat_serial" "$dir/$1.nc" "$2"; }
+parallel() { launch "$3" "$dir/heat_parallel" "$dir/$1.nc" "$2"; }
+same_heat() {
+    ncdump "$dir/serial.nc" | sed 1d >"$dir/serial.cdl"
+    ncdump "$dir/$1.nc" | sed 1d | diff "$dir/serial.cdl" -
+}
+ported() {
+    serially serial 40 && serially serial 20 &&
+        for n in 1 2 3 4; do
+            parallel "p$n" 40 "$n" && parallel "p$n" 20 "$n" && same_heat "p$n" || return 1
+        done
+}
+mixed() {
+    parallel mixed 20 3 && serially mixed 20 && parallel mixed 20 2 && same_heat mixed
+}
+same_bytes() {
+    PNETCDF_HINTS='nc_var_align_size=4' parallel bytes 60 2 && serially whole 60 &&
+        cmp "$dir/bytes.nc" "$dir/whole.nc"
+}
+
+if [ ! -e .libs/libpnetcdf.so ]; then
+    skip "the examples" "no shared library is built"
+    finish
+fi
+for source in "$examples"/F90/*.f90; do
+    name=${source##*/} name=${name%.f90}
+    check "$name is compiled" compile "$source"
+    for n in 1 4; do
+        rm -f "$dir/$name.nc"
+        check "$name, $n processes" launch $n "$dir/$name" "$dir/$name.nc"
+        if command -v ncdump >/dev/null; then
+            check "$name, $n processes: the file" same_dump "$name"
+        else
+            skip "$name, $n processes: the file" "no ncdump"
+        fi
+    done
+done
+check "the ported program is compiled" compile "$examples/porting/heat_parallel.f90"
+if [ "$HAVE_NETCDFF" = yes ] && command -v ncdump >/dev/null; then
+    check "the serial program is compiled" $MPIF90 -I"$NETCDFF_DIR" -o "$dir/heat_serial" \
+        "$examples/porting/heat_serial.f90" -lnetcdff -lnetcdf
+    check "the ported program makes the serial one's file" ported
+    check "each goes on with the other's file" mixed
+    check "without room behind the header, the bytes are the same" same_bytes
+else
+    skip "the ported program makes the serial one's file" "no netCDF-Fortran, or no ncdump"
+fi
+finish

@@ -1,0 +1,54 @@
+# module pnetcdf: bodies in Fortran, generated or not, called by the harness in C.
+F90_TEST_TYPES = test/f90/f90_every_text.f90 test/f90/f90_every_int1.f90 \
+	test/f90/f90_every_int2.f90 test/f90/f90_every_int.f90 test/f90/f90_every_int8.f90 \
+	test/f90/f90_every_real.f90 test/f90/f90_every_double.f90
+EXTRA_DIST += test/f90/f90_every.f90.m4 test/f90/f90_generics.txt test/f90/f90_generics.awk \
+	test/f90/f90_generics.sh test/f90/f90_examples.sh
+CLEANFILES += $(F90_TEST_TYPES)
+
+if HAVE_NETCDFF
+have_netcdff = yes
+endif
+
+if HAVE_F90
+F90_TEST_FCFLAGS = -Iinclude -Itest/f90 $(FC_MODOUT)test/f90 $(FORTRAN_CHECKS)
+
+# What they are all made of; it is built first, for its module. C has the main program,
+# Fortran links it.
+check_LTLIBRARIES += libf90check.la
+libf90check_la_SOURCES = test/f90/f90_checks.f90
+libf90check_la_FCFLAGS = $(F90_TEST_FCFLAGS)
+F90_TEST_LIBS = libf90check.la libf90.la libf77.la $(MPI_TEST_LIBS)
+F90_LINK = $(LIBTOOL) $(AM_V_lt) --tag=FC $(AM_LIBTOOLFLAGS) $(LIBTOOLFLAGS) --mode=link \
+	$(FCLD) $(FCFLAGS) $(AM_LDFLAGS) $(LDFLAGS) -o $@
+
+check_PROGRAMS += test/f90/f90_every.mpi
+TESTS += test/f90/f90_every.mpi
+test_f90_f90_every_mpi_SOURCES = test/f90/f90_types.c
+nodist_test_f90_f90_every_mpi_SOURCES = $(F90_TEST_TYPES)
+test_f90_f90_every_mpi_FCFLAGS = $(F90_TEST_FCFLAGS)
+test_f90_f90_every_mpi_LDADD = $(F90_TEST_LIBS)
+test_f90_f90_every_mpi_LINK = $(F90_LINK)
+
+check_PROGRAMS += test/f90/f90_bodies.mpi
+TESTS += test/f90/f90_bodies.mpi
+test_f90_f90_bodies_mpi_SOURCES = test/f90/f90_bodies.c test/f90/f90_behaviour.f90 \
+	test/f90/f90_definitions.f90 test/f90/f90_twin.f90
+test_f90_f90_bodies_mpi_FCFLAGS = $(F90_TEST_FCFLAGS)
+test_f90_f90_bodies_mpi_LDADD = $(F90_TEST_LIBS)
+test_f90_f90_bodies_mpi_LINK = $(F90_LINK)
+
+TESTS += test/f90/f90_generics.sh test/f90/f90_examples.sh
+
+$(F90_TEST_TYPES): test/f90/f90_every.f90.m4 src/binding/f90/f90_tables.m4
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && \
+		type=`echo $@ | sed 's/.*every_//; s/\.f90$$//'` && \
+		$(M4) -P -I $(srcdir)/src/binding/f90 -D TYPE=$$type \
+			$(srcdir)/test/f90/f90_every.f90.m4 > $@.tmp && mv $@.tmp $@
+
+CLEANFILES += test/f90/*.mod
+
+# Modules come before those who use them.
+$(libf90check_la_OBJECTS): include/pnetcdf.mod
+$(test_f90_f90_every_mpi_OBJECTS) $(test_f90_f90_bodies_mpi_OBJECTS): include/pnetcdf.mod libf90check.la
+endif
