@@ -1,5 +1,5 @@
 # tests: burst
-EXTRA_DIST += test/burst/burst_suites.sh
+EXTRA_DIST += test/burst/burst_suites.sh test/burst/burst_kill.sh test/burst/ncmpilog.sh
 if BURST
 if HAVE_CMOCKA
 check_PROGRAMS += test/burst/burst_format.unit test/burst/burst_broken.unit
@@ -16,6 +16,11 @@ test_burst_burst_data_mpi_SOURCES = test/burst/burst_data.c
 test_burst_burst_data_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
 test_burst_burst_recover_mpi_SOURCES = test/burst/burst_recovery.c
 test_burst_burst_recover_mpi_LDADD = $(MPI_TEST_LIBS)
+
+check_PROGRAMS += test/burst/burst_killed
+TESTS += test/burst/burst_kill.sh test/burst/ncmpilog.sh
+test_burst_burst_killed_SOURCES = test/burst/burst_killed.c
+test_burst_burst_killed_LDADD = libcore.la -ldl
 endif
 
 # The conformance and the random programs, once more with everything logged first.

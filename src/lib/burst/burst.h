@@ -39,6 +39,7 @@ struct burst {
     bool file_dirty; /* something was brought to the file since its last sync */
     uint64_t token;
     int64_t epoch;
+    int64_t drained_at; /* bytes that had been logged when the caller last drained some */
 
     /* In the order in which they were made. */
     struct burst_write **writes;
@@ -48,6 +49,7 @@ struct burst {
 
     struct burst_reader **sources; /* while logs are replayed */
     int nsources;
+    void (*progress)(const struct burst *b, int64_t done, int64_t all); /* may be NULL */
     bool any_file, any_log; /* replay to a file that is not the same one; what there is */
 
     struct burst_space *space; /* of a shared log */
@@ -67,6 +69,12 @@ static inline uint64_t burst_bit(int varid)
     return (uint64_t)1 << (varid % 64);
 }
 #define BURST_ALL UINT64_MAX
+
+/* ---- burst_open.c ---- */
+
+/* A layer above `lower`, with no log, and its end. Collective; agreed. */
+int burst_attach(struct driver_dataset *ds, struct driver *lower, struct burst **out);
+void burst_detach(struct burst *b);
 
 /* ---- burst_index.c: what is logged ---- */
 
@@ -179,5 +187,8 @@ void burst_pool_stop(struct burst *b);
 /* Waits until no thread writes, and keeps them from it. NULL: nothing to do. */
 void burst_pool_pause(struct burst_pool *p);
 void burst_pool_go_on(struct burst_pool *p);
+/* Around a change of what is logged. Unlocking wakes a thread. */
+void burst_pool_lock(struct burst_pool *p);
+void burst_pool_unlock(struct burst_pool *p);
 
 #endif

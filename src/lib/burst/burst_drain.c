@@ -45,6 +45,7 @@ static int rounds(struct burst_walk *k, int64_t batches)
     for (int64_t i = 0; i < batches; i++) {
         int err = burst_walk_put(k, DRIVER_COLLECTIVE);
         if (first == NC_NOERR) first = err;
+        if (k->b->progress != NULL) k->b->progress(k->b, i + 1, batches);
     }
     return first;
 }

@@ -154,5 +154,11 @@ int burst_get(struct driver *self, struct driver_request *const *reqs, int64_t n
             got = reqs[i]->status;
         if (got == NC_NOERR && error != NC_NOERR) got = error;
     }
+    /* What the next put logs may be brought to the file at once, by a thread of its
+     * process: not while another still reads what was there. */
+    if (mode == DRIVER_COLLECTIVE) {
+        int left = driver_agree(self->ds, NC_NOERR, NULL, NULL, 0);
+        if (got == NC_NOERR) got = left;
+    }
     return err != NC_NOERR ? err : got;
 }

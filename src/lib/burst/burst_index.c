@@ -80,20 +80,26 @@ struct region *burst_region(const struct cdf_header *h, const struct burst_write
 
 /* ---- in and out ---- */
 
+static int grow(struct burst *b)
+{
+    int64_t capacity = b->capacity * 2 + 64;
+    size_t bytes = (size_t)capacity * sizeof(struct burst_write *);
+    struct burst_write **grown = base_realloc(b->writes, bytes);
+    if (grown == NULL) return NC_ENOMEM;
+    b->writes = grown;
+    b->capacity = capacity;
+    return NC_NOERR;
+}
+
 int burst_add_write(struct burst *b, struct burst_write *w)
 {
-    if (b->nwrites == b->capacity) {
-        int64_t capacity = b->capacity * 2 + 64;
-        void *grown =
-            base_realloc(b->writes, (size_t)capacity * sizeof(struct burst_write *));
-        if (grown == NULL) return NC_ENOMEM;
-        b->writes = grown;
-        b->capacity = capacity;
-    }
     burst_bounds(&b->base.ds->header, w, &w->low, &w->high);
-    b->writes[b->nwrites++] = w;
+    burst_pool_lock(b->pool);
+    int err = b->nwrites == b->capacity ? grow(b) : NC_NOERR;
+    if (err == NC_NOERR) b->writes[b->nwrites++] = w;
+    burst_pool_unlock(b->pool);
     b->vars |= burst_bit(w->varid);
-    return NC_NOERR;
+    return err;
 }
 
 void burst_forget(struct burst *b, uint64_t vars)

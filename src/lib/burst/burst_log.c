@@ -216,15 +216,15 @@ int64_t burst_log_reserve(struct burst_log *l, int64_t bytes)
     return at;
 }
 
-int burst_log_write(struct burst_log *l, int64_t at, struct iovec *pieces, int n)
+int burst_write_file(int fd, int64_t at, struct iovec *pieces, int n, const char *path)
 {
     while (n > 0) {
-        ssize_t done =
-            n == 1 ? pwrite(l->data_fd, pieces->iov_base, pieces->iov_len, at)
-                   : pwritev(l->data_fd, pieces, n < MOST_PIECES ? n : MOST_PIECES, at);
+        int many = n < MOST_PIECES ? n : MOST_PIECES;
+        ssize_t done = n == 1 ? pwrite(fd, pieces->iov_base, pieces->iov_len, at)
+                              : pwritev(fd, pieces, many, at);
         if (done < 0 && errno == EINTR) continue;
         if (done == 0) errno = EIO;
-        if (done <= 0) return burst_errno(NC_EWRITE, "writing", l->data_path);
+        if (done <= 0) return burst_errno(NC_EWRITE, "writing", path);
         at += done;
         while (n > 0 && (size_t)done >= pieces->iov_len) {
             done -= (ssize_t)pieces->iov_len;
@@ -237,6 +237,11 @@ int burst_log_write(struct burst_log *l, int64_t at, struct iovec *pieces, int n
         }
     }
     return NC_NOERR;
+}
+
+int burst_log_write(struct burst_log *l, int64_t at, struct iovec *pieces, int n)
+{
+    return burst_write_file(l->data_fd, at, pieces, n, l->data_path);
 }
 
 /* ---- entries ---- */

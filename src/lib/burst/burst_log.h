@@ -72,6 +72,9 @@ int64_t burst_log_bytes(const struct burst_log *l);
 /* All of n bytes at `at` of a file. NC_EREAD: fewer are there, too. */
 int burst_read_file(int fd, int64_t at, void *bytes, int64_t n, const char *path);
 
+/* n pieces to `at` of a file, all of them; changes the pieces. NC_EWRITE ... */
+int burst_write_file(int fd, int64_t at, struct iovec *pieces, int n, const char *path);
+
 /* The NC_ code of errno, with words. */
 int burst_errno(int otherwise, const char *what, const char *path);
 

@@ -27,7 +27,7 @@ void burst_note_time(struct burst *b, double since)
     b->base.ds->stats.burst_visible_us += (int64_t)((MPI_Wtime() - since) * 1e6);
 }
 
-static void release(struct burst *b)
+void burst_detach(struct burst *b)
 {
     for (int64_t i = 0; i < b->nwrites; i++)
         base_free(b->writes[i]->memory);
@@ -38,7 +38,7 @@ static void release(struct burst *b)
 }
 
 /* A new layer; all or none have it. */
-static int start(struct driver_dataset *ds, struct driver *lower, struct burst **out)
+int burst_attach(struct driver_dataset *ds, struct driver *lower, struct burst **out)
 {
     struct burst *b = base_calloc(1, sizeof *b);
     int err = driver_agree(ds, b == NULL ? NC_ENOMEM : NC_NOERR, NULL, NULL, 0);
@@ -56,7 +56,7 @@ static int start(struct driver_dataset *ds, struct driver *lower, struct burst *
     err = base_mpi_error(mpi, NC_EMPI, "MPI_Comm_split_type");
     err = driver_agree(ds, err, NULL, NULL, 0);
     if (err != NC_NOERR)
-        release(b);
+        burst_detach(b);
     else
         *out = b;
     return err;
@@ -67,7 +67,7 @@ static int create(struct driver_dataset *ds, int cmode, struct driver *lower,
 {
     struct burst *b;
     (void)cmode;
-    int err = start(ds, lower, &b);
+    int err = burst_attach(ds, lower, &b);
     if (err != NC_NOERR) return err;
     burst_discard(b);
     *self = &b->base;
@@ -79,12 +79,12 @@ static int open_layer(struct driver_dataset *ds, int omode, struct driver *lower
 {
     struct burst *b;
     (void)omode;
-    int err = start(ds, lower, &b);
+    int err = burst_attach(ds, lower, &b);
     if (err != NC_NOERR) return err;
     err = burst_recover(b);
     if (err == NC_NOERR && ds->writable) err = burst_begin(b);
     if (err != NC_NOERR)
-        release(b);
+        burst_detach(b);
     else
         *self = &b->base;
     return err;
@@ -114,7 +114,7 @@ static int end(struct driver *self, int (*end_lower)(struct driver *))
     char text[1024];
     int err = self->ds->writable ? finish(b) : NC_NOERR;
     snprintf(text, sizeof text, "%s", base_error_detail(err));
-    release(b);
+    burst_detach(b);
     int ended = end_lower(lower);
     if (err != NC_NOERR) return base_error_set(err, "%s", text);
     return ended;
@@ -186,6 +186,8 @@ static int sync_layer(struct driver *self)
     struct burst *b = (struct burst *)self;
     int failed, err = NC_NOERR;
     if (!self->ds->writable) return driver_sync(self->lower);
+    burst_pool_pause(b->pool); /* it may have brought something to the file */
+    burst_pool_go_on(b->pool);
     int64_t need[2] = {b->indep, b->file_dirty || !b->logging};
     if (b->logging && !b->indep && burst_log_sync(&b->log) != NC_NOERR) need[0] = 1;
     err = driver_agree(self->ds, err, &failed, need, 2);

@@ -1,19 +1,227 @@
-/* Threads that drain. */
-#include "burst.h"
+/* Threads that bring what is logged to the file while the program computes. They call no
+ * MPI: each writes with pwritev through a descriptor of the process's own, so that any
+ * level of thread support does. What they have written counts as a first copy: draining
+ * looks whether other processes' writes get in the way, and then writes again in order.
+ *
+ * Whenever processes write to the file together, threads are paused on all of them:
+ * MPI-IO may read, change and write back what lies between its runs. */
+#include "burst_pool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base_error.h"
+#include "base_mem.h"
+
+/* ---- can threads reach the file? ---- */
+
+/* File systems on which several nodes, or MPI-IO and we, may see different bytes without
+ * locks that are MPI-IO's matter. */
+static bool is_coherent(int fd)
+{
+    enum { NFS = 0x6969, SMB = 0x517b, SMB2 = 0xfe534d42, CIFS = 0xff534d42 };
+    struct statfs fs;
+    if (fstatfs(fd, &fs) != 0) return false;
+    unsigned type = (unsigned)fs.f_type;
+    return type != NFS && type != SMB && type != (unsigned)SMB2 &&
+           type != (unsigned)CIFS && type != 0x65735546 /* FUSE: whoever it is */;
+}
+
+static int open_file(const struct driver_dataset *ds)
+{
+    int fd = open(ds->path, O_WRONLY | O_CLOEXEC);
+    if (fd >= 0 && is_coherent(fd)) return fd;
+    if (fd >= 0) close(fd);
+    return -1;
+}
+
+/* ---- taking work ---- */
+
+/* The next writes, in order; false if there are none. With the lock. */
+static bool take(struct burst_pool *p, struct burst_work *t)
+{
+    int64_t bytes = 0;
+    t->n = 0;
+    t->low = INT64_MAX;
+    t->high = 0;
+    t->first = p->next;
+    for (; p->next < p->b->nwrites && t->n < BURST_TAKEN && bytes < BURST_STAGING;
+         p->next++) {
+        struct burst_write *w = p->b->writes[p->next];
+        if (w->written) continue;
+        t->writes[t->n++] = w;
+        bytes += burst_bytes(w);
+        if (w->low < t->low) t->low = w->low;
+        if (w->high > t->high) t->high = w->high;
+    }
+    return t->n > 0;
+}
+
+/* Does a thread still write something earlier that this would overlap? */
+static bool has_to_wait(const struct burst_pool *p, const struct burst_work *t)
+{
+    for (int i = 0; i < p->nthreads; i++) {
+        const struct burst_work *other = &p->works[i];
+        if (other != t && other->n > 0 && other->first < t->first &&
+            other->low < t->high && other->high > t->low)
+            return true;
+    }
+    return false;
+}
+
+static int64_t microseconds(const struct timespec *since)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (now.tv_sec - since->tv_sec) * 1000000 + (now.tv_nsec - since->tv_nsec) / 1000;
+}
+
+/* With the lock: what came of the work. */
+static void finish(struct burst_pool *p, struct burst_work *t, int err)
+{
+    struct driver_stats *stats = &p->b->base.ds->stats;
+    for (int i = 0; i < t->n && err == NC_NOERR; i++) {
+        t->writes[i]->written = true;
+        stats->burst_drained_bytes += burst_bytes(t->writes[i]);
+    }
+    p->wrote = true;
+    if (err != NC_NOERR && t->first < p->failed) p->failed = t->first;
+    t->n = 0;
+    p->active--;
+    pthread_cond_broadcast(&p->idle);
+}
+
+static void *run(void *arg)
+{
+    struct burst_work *t = arg;
+    struct burst_pool *p = t->pool;
+    pthread_mutex_lock(&p->lock);
+    while (!p->stop) {
+        struct timespec since;
+        if (p->paused || p->failed != INT64_MAX || !take(p, t)) {
+            pthread_cond_wait(&p->work, &p->lock);
+            continue;
+        }
+        p->active++;
+        while (has_to_wait(p, t))
+            pthread_cond_wait(&p->idle, &p->lock);
+        pthread_mutex_unlock(&p->lock);
+        clock_gettime(CLOCK_MONOTONIC, &since);
+        int err = burst_work_write(t);
+        int64_t spent = microseconds(&since);
+        pthread_mutex_lock(&p->lock);
+        p->b->base.ds->stats.burst_hidden_us += spent;
+        finish(p, t, err);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return NULL;
+}
+
+/* ---- life ---- */
+
+static void free_pool(struct burst_pool *p)
+{
+    for (int i = 0; i < p->nthreads; i++)
+        base_free(p->works[i].staging);
+    if (p->fd >= 0) close(p->fd);
+    pthread_mutex_destroy(&p->lock);
+    pthread_cond_destroy(&p->work);
+    pthread_cond_destroy(&p->idle);
+    base_free(p->works);
+    base_free(p);
+}
+
+static struct burst_pool *new_pool(struct burst *b, int nthreads)
+{
+    struct burst_pool *p = base_calloc(1, sizeof *p);
+    if (p == NULL) return NULL;
+    p->b = b;
+    p->failed = INT64_MAX;
+    pthread_mutex_init(&p->lock, NULL);
+    pthread_cond_init(&p->work, NULL);
+    pthread_cond_init(&p->idle, NULL);
+    p->fd = open_file(b->base.ds);
+    p->works = base_calloc((size_t)nthreads, sizeof *p->works);
+    for (; p->works != NULL && p->nthreads < nthreads; p->nthreads++) {
+        struct burst_work *t = &p->works[p->nthreads];
+        t->pool = p;
+        t->staging = base_malloc(BURST_STAGING);
+        if (t->staging == NULL) break;
+    }
+    if (p->fd >= 0 && p->nthreads == nthreads) return p;
+    free_pool(p);
+    return NULL;
+}
 
 void burst_pool_start(struct burst *b)
 {
-    (void)b;
+    enum { MOST = 64 };
+    const struct base_hints *hints = &b->base.ds->hints;
+    int64_t asked = hints->burst_threads < MOST ? hints->burst_threads : MOST;
+    if (hints->burst_flush != BASE_FLUSH_IMMEDIATE || hints->no_indep_rw) return;
+    struct burst_pool *p = new_pool(b, (int)asked);
+    if (p == NULL) return;
+    while (p->running < asked && pthread_create(&p->works[p->running].thread, NULL, run,
+                                                &p->works[p->running]) == 0)
+        p->running++;
+    b->pool = p;
+    if (p->running == 0) burst_pool_stop(b);
 }
+
 void burst_pool_stop(struct burst *b)
 {
-    (void)b;
+    struct burst_pool *p = b->pool;
+    if (p == NULL) return;
+    pthread_mutex_lock(&p->lock);
+    p->stop = true;
+    pthread_cond_broadcast(&p->work);
+    pthread_mutex_unlock(&p->lock);
+    for (int i = 0; i < p->running; i++)
+        pthread_join(p->works[i].thread, NULL);
+    if (p->wrote) b->file_dirty = true;
+    free_pool(p);
+    b->pool = NULL;
 }
+
 void burst_pool_pause(struct burst_pool *p)
 {
-    (void)p;
+    if (p == NULL) return;
+    pthread_mutex_lock(&p->lock);
+    p->paused++;
+    while (p->active > 0)
+        pthread_cond_wait(&p->idle, &p->lock);
+    if (p->wrote) p->b->file_dirty = true;
+    p->wrote = false;
+    /* What follows something that failed has to be written behind it, again. */
+    for (int64_t i = p->failed; i < p->b->nwrites; i++)
+        p->b->writes[i]->written = false;
+    pthread_mutex_unlock(&p->lock);
 }
+
 void burst_pool_go_on(struct burst_pool *p)
 {
-    (void)p;
+    if (p == NULL) return;
+    pthread_mutex_lock(&p->lock);
+    p->paused--;
+    p->next = 0;
+    if (p->b->nwrites == 0) p->failed = INT64_MAX; /* try again */
+    if (p->failed != INT64_MAX) p->failed = 0;
+    pthread_cond_broadcast(&p->work);
+    pthread_mutex_unlock(&p->lock);
+}
+
+void burst_pool_lock(struct burst_pool *p)
+{
+    if (p != NULL) pthread_mutex_lock(&p->lock);
+}
+
+void burst_pool_unlock(struct burst_pool *p)
+{
+    if (p == NULL) return;
+    pthread_cond_signal(&p->work);
+    pthread_mutex_unlock(&p->lock);
 }

@@ -386,7 +386,9 @@ static int put_directly(struct burst *b, struct driver_request *const *reqs, int
         ds->failed = err;
         return err;
     }
+    burst_pool_pause(b->pool);
     burst_forget(b, BURST_ALL);
+    burst_pool_go_on(b->pool);
     burst_log_drained(&b->log);
     b->file_dirty = true;
     err = driver_put(b->base.lower, reqs, n, DRIVER_INDEPENDENT, NC_NOERR);
@@ -447,6 +449,18 @@ static int tell(struct driver_dataset *ds, int err)
     return err == NC_NOERR && ds->safe_mode ? worst : err;
 }
 
+/* Where no thread can drain, the caller does, once there is enough for large writes. */
+static void drain_some(struct burst *b)
+{
+    enum { ENOUGH = 16 << 20 };
+    const struct driver_dataset *ds = b->base.ds;
+    if (ds->hints.burst_flush != BASE_FLUSH_IMMEDIATE || b->pool != NULL ||
+        ds->hints.no_indep_rw || ds->stats.burst_logged_bytes - b->drained_at < ENOUGH)
+        return;
+    b->drained_at = ds->stats.burst_logged_bytes;
+    burst_drain_alone(b, 0, INT64_MAX);
+}
+
 int burst_put(struct driver *self, struct driver_request *const *reqs, int64_t n,
               enum driver_mode mode, int error)
 {
@@ -456,6 +470,7 @@ int burst_put(struct driver *self, struct driver_request *const *reqs, int64_t n
     if (n > 0) {
         int err = put_all(b, reqs, n);
         if (error == NC_NOERR) error = err;
+        if (err == NC_NOERR) drain_some(b); /* what fails is tried again, and told then */
     }
     for (int64_t i = 0; i < n && error == NC_NOERR; i++)
         error = reqs[i]->status;

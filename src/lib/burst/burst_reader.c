@@ -151,6 +151,12 @@ void burst_reader_counts(const struct burst_reader *r, int64_t *count, int64_t *
     }
 }
 
+int64_t burst_reader_rank(const struct burst_reader *r, int64_t i)
+{
+    if (r->header.version == 0) return i == 0 ? r->header.rank_id : -1;
+    return i < r->header.nslots ? r->slots[i].rank : -1;
+}
+
 void burst_reader_rewind(struct burst_reader *r)
 {
     r->at = r->header.entry_begin;

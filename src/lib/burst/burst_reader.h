@@ -23,6 +23,9 @@ const char *burst_reader_path(const struct burst_reader *r);
 void burst_reader_counts(const struct burst_reader *r, int64_t *count, int64_t *drained,
                          int64_t *generation);
 
+/* The rank of the i-th process that appends to the log; -1 behind the last. */
+int64_t burst_reader_rank(const struct burst_reader *r, int64_t i);
+
 /* The next entry. NC_EBADLOG when one is broken; then, and at the end, *more is false.
  * An entry that was drained is passed over unless all are asked for. */
 int burst_reader_next(struct burst_reader *r, bool all, struct burst_entry *e,

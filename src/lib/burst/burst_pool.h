@@ -1,0 +1,40 @@
+/* The threads that drain, and what one of them is at. */
+#ifndef BURST_POOL_H
+#define BURST_POOL_H
+
+#include <pthread.h>
+
+#include "burst.h"
+
+enum { BURST_STAGING = 4 << 20, BURST_TAKEN = 1024 };
+
+/* One thread's work: writes that follow each other. */
+struct burst_work {
+    struct burst_pool *pool;
+    pthread_t thread;
+    struct burst_write *writes[BURST_TAKEN];
+    int n;             /* 0: none */
+    int64_t first;     /* the place of the first among all */
+    int64_t low, high; /* the bytes of the file that they touch */
+    unsigned char *staging;
+};
+
+struct burst_pool {
+    struct burst *b;
+    pthread_mutex_t lock;
+    pthread_cond_t work, idle;
+    int fd; /* of the dataset's file */
+    struct burst_work *works;
+    int nthreads, running;
+    int64_t next;   /* the first write that nobody has taken */
+    int64_t failed; /* the first that failed; nothing is taken any more */
+    int active;
+    _Atomic int paused;
+    _Atomic bool stop;
+    bool wrote;
+};
+
+/* Brings the writes to the file. NC_EWRITE, NC_ENOMEM ... */
+int burst_work_write(struct burst_work *t);
+
+#endif

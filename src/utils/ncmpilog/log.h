@@ -1,0 +1,41 @@
+/* ncmpilog: the parts of the tool. */
+#ifndef LOG_H
+#define LOG_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "burst_reader.h"
+
+#define LOG_TOOL "ncmpilog"
+
+struct log_options {
+    const char *dataset; /* -d; NULL: as the logs say */
+    bool force;          /* -f: whatever file it is now */
+    bool keep_going;     /* -k: replay what there is */
+    bool remove;         /* -r: the logs, once they are replayed */
+    bool quiet;          /* -q: no progress */
+};
+
+/* The metadata logs that were named, or lie in directories that were: sorted, the same on
+ * every process. */
+struct log_list {
+    char **paths;
+    int n;
+};
+
+/* log_find.c. Complains of what it cannot read; *status is then 1. */
+int log_find(char **operands, int n, struct log_list *list, int *status);
+void log_free(struct log_list *list);
+
+/* log_show.c: text of one log. The status: 0, or 1 if something is wrong with it. */
+int log_show(const char *path, FILE *out);
+int log_verify(const char *path, FILE *out);
+int log_print(const char *path, FILE *out);
+/* Tells of the processes whose logs are not among these. Status. */
+int log_missing(const struct log_list *list, FILE *out);
+
+/* log_replay.c. Collective. Status. */
+int log_replay(const struct log_list *list, const struct log_options *o);
+
+#endif

@@ -1,0 +1,73 @@
+/* Which logs there are. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base_mem.h"
+#include "log.h"
+#include "util_message.h"
+
+static int add(struct log_list *list, const char *dir, const char *name)
+{
+    size_t size = strlen(dir) + strlen(name) + 2;
+    void *grown = base_realloc(list->paths, (size_t)(list->n + 1) * sizeof(char *));
+    char *path = base_malloc(size);
+    if (grown != NULL) list->paths = grown;
+    if (grown == NULL || path == NULL) {
+        base_free(path);
+        return -1;
+    }
+    snprintf(path, size, "%s%s%s", dir, *dir == '\0' ? "" : "/", name);
+    list->paths[list->n++] = path;
+    return 0;
+}
+
+static bool is_log(const char *name)
+{
+    size_t n = strlen(name);
+    return n > 5 && strcmp(name + n - 5, ".meta") == 0;
+}
+
+static int add_directory(struct log_list *list, const char *dir)
+{
+    DIR *d = opendir(dir);
+    struct dirent *entry;
+    int rc = 0;
+    if (d == NULL) return -1;
+    while (rc == 0 && (entry = readdir(d)) != NULL)
+        if (is_log(entry->d_name)) rc = add(list, dir, entry->d_name);
+    closedir(d);
+    return rc;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int log_find(char **operands, int n, struct log_list *list, int *status)
+{
+    *list = (struct log_list){0};
+    for (int i = 0; i < n; i++) {
+        struct stat st;
+        int rc = stat(operands[i], &st);
+        if (rc == 0)
+            rc = S_ISDIR(st.st_mode) ? add_directory(list, operands[i])
+                                     : add(list, "", operands[i]);
+        if (rc == 0) continue;
+        util_message(LOG_TOOL, operands[i], -1, "%s", strerror(errno));
+        *status = 1;
+    }
+    if (list->n > 1) qsort(list->paths, (size_t)list->n, sizeof(char *), by_name);
+    return list->n;
+}
+
+void log_free(struct log_list *list)
+{
+    for (int i = 0; i < list->n; i++)
+        base_free(list->paths[i]);
+    base_free(list->paths);
+}

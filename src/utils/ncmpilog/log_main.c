@@ -1,0 +1,132 @@
+/* ncmpilog: lists, verifies, prints and replays the logs of the burst buffer. */
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base_mem.h"
+#include "log.h"
+#include "util_message.h"
+#include "util_options.h"
+
+static const struct util_option options[] = {
+    {'d', "dataset", "FILE", "replay to this dataset, not to the one the logs name"},
+    {'f', "force", NULL, "... though it is another file than that"},
+    {'k', "keep-going", NULL, "replay what there is, though some of it is lost"},
+    {'r', "remove", NULL, "remove the logs that were replayed"},
+    {'q', "quiet", NULL, "no progress"},
+    {0, NULL, NULL, NULL},
+};
+
+static const struct util_tool tool = {
+    .name = LOG_TOOL,
+    .synopsis = "list|verify|print|replay [OPTION...] LOG.meta|DIRECTORY...",
+    .about =
+        "Lists the logs of the burst buffer, verifies them, prints their entries, or\n"
+        "brings what they hold to their datasets. Start it on as many processes as you\n"
+        "like.",
+    .options = options,
+};
+
+static int parse(int argc, char **argv, struct log_options *o)
+{
+    int letter;
+    const char *argument;
+    while ((letter = util_next_option(&tool, argc, argv, &argument)) != UTIL_END) {
+        if (letter == UTIL_ANSWERED) return 0;
+        if (letter == UTIL_WRONG) return 2;
+        if (letter == 'd') o->dataset = argument;
+        if (letter == 'f') o->force = true;
+        if (letter == 'k') o->keep_going = true;
+        if (letter == 'r') o->remove = true;
+        if (letter == 'q') o->quiet = true;
+    }
+    return -1;
+}
+
+/* Texts of all processes, one after the other, out of the first. */
+static void print_all(const char *text, size_t length, int rank, int nprocs)
+{
+    int mine = (int)length, *lengths = NULL, *places = NULL;
+    char *all = NULL;
+    if (rank == 0) {
+        lengths = base_calloc((size_t)nprocs, sizeof *lengths);
+        places = base_calloc((size_t)nprocs, sizeof *places);
+    }
+    MPI_Gather(&mine, 1, MPI_INT, lengths, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    size_t total = 0;
+    for (int i = 0; rank == 0 && lengths != NULL && places != NULL && i < nprocs; i++) {
+        places[i] = (int)total;
+        total += (size_t)lengths[i];
+    }
+    if (rank == 0) all = base_malloc(total);
+    MPI_Gatherv(text, mine, MPI_CHAR, all, lengths, places, MPI_CHAR, 0, MPI_COMM_WORLD);
+    if (all != NULL) fwrite(all, 1, total, stdout);
+    base_free(all);
+    base_free(lengths);
+    base_free(places);
+}
+
+/* Each process takes logs that stand together, so that the text is in order. */
+static int for_each(const struct log_list *list, int (*each)(const char *, FILE *),
+                    bool missing)
+{
+    int rank, nprocs, status = 0;
+    char *text = NULL;
+    size_t length = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &nprocs);
+    FILE *out = open_memstream(&text, &length);
+    int from = (int)((int64_t)list->n * rank / nprocs);
+    int to = (int)((int64_t)list->n * (rank + 1) / nprocs);
+    for (int i = from; i < to && out != NULL; i++)
+        status |= each(list->paths[i], out);
+    if (missing && rank == nprocs - 1 && out != NULL) status |= log_missing(list, out);
+    if (out == NULL || fclose(out) != 0) status = 1;
+    print_all(text, length, rank, nprocs);
+    free(text);
+    return status;
+}
+
+static int run(const char *command, const struct log_list *list,
+               const struct log_options *o)
+{
+    if (strcmp(command, "list") == 0) return for_each(list, log_show, false);
+    if (strcmp(command, "verify") == 0) return for_each(list, log_verify, true);
+    if (strcmp(command, "print") == 0) return for_each(list, log_print, false);
+    int lost = o->keep_going ? for_each(list, log_verify, true) : 0;
+    int status = log_replay(list, o);
+    return status != 0 ? status : lost;
+}
+
+static bool is_command(const char *word)
+{
+    static const char *const commands[] = {"list", "verify", "print", "replay"};
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        if (strcmp(word, commands[i]) == 0) return true;
+    return false;
+}
+
+int main(int argc, char **argv)
+{
+    struct log_options o = {0};
+    struct log_list list;
+    int status, rank, any;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    util_mute(rank != 0);
+    status = parse(argc, argv, &o);
+    int first = status < 0 ? util_first_operand() : argc;
+    if (status < 0 && (argc - first < 2 || !is_command(argv[first]))) {
+        if (rank == 0) util_usage(&tool);
+        status = 2;
+    }
+    if (status < 0) {
+        status = 0;
+        if (log_find(argv + first + 1, argc - first - 1, &list, &status) > 0)
+            status |= run(argv[first], &list, &o);
+        log_free(&list);
+    }
+    MPI_Allreduce(&status, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    MPI_Finalize();
+    return any;
+}
