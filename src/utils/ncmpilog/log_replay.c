@@ -65,7 +65,7 @@ static int open_dataset(struct driver_dataset *ds, const char *dataset,
     cdf_init(&ds->header, 1);
     int mpi = MPI_Info_create(&info);
     if (mpi != MPI_SUCCESS || ds->path == NULL) return NC_ENOMEM;
-    int err = base_hints_read(&ds->hints, info, &ds->info);
+    int err = base_hints_read(&ds->hints, info, false, &ds->info);
     MPI_Info_free(&info);
     err = driver_agree(ds, err, NULL, NULL, 0);
     return err == NC_NOERR ? driver_open(ds, NC_WRITE, top) : err;
