@@ -79,3 +79,12 @@ benchmarks_f90_bench_LDADD = libpnetcdf.la
 benchmarks_f90_bench_LDFLAGS = -static
 $(benchmarks_f90_bench_OBJECTS): include/pnetcdf.mod
 endif
+
+# Fortran against C.
+if HAVE_FORTRAN
+EXTRA_PROGRAMS += benchmarks/f77_bench
+benchmarks_f77_bench_SOURCES = benchmarks/f77_bench.f benchmarks/f77_bench_c.c
+benchmarks_f77_bench_FFLAGS = -I$(builddir)/include
+benchmarks_f77_bench_LDADD = libpnetcdf.la
+benchmarks_f77_bench_LDFLAGS = -static
+endif

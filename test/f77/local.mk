@@ -20,7 +20,7 @@ libf77test_la_SOURCES = test/f77/f77_check.f test/f77/f77_helper.c test/f77/f77_
 F77_TEST_LIBS = libf77test.la libpnetcdf.la
 
 f77_tests = test/f77/f77_every.mpi test/f77/f77_every90.mpi test/f77/f77_define.mpi \
-	test/f77/f77_twin.mpi test/f77/f77_f08.mpi
+	test/f77/f77_twin.mpi test/f77/f77_f08.mpi test/f77/f77_river.mpi
 check_PROGRAMS += $(f77_tests)
 TESTS += $(f77_tests) test/f77/f77_symbols.sh
 nodist_test_f77_f77_every_mpi_SOURCES = test/f77/f77_every.f
@@ -35,6 +35,9 @@ test_f77_f77_define_mpi_LDFLAGS = -static
 test_f77_f77_twin_mpi_SOURCES = test/f77/f77_twin.f
 test_f77_f77_twin_mpi_LDADD = $(F77_TEST_LIBS)
 test_f77_f77_twin_mpi_LDFLAGS = -static
+test_f77_f77_river_mpi_SOURCES = test/f77/f77_river.f
+test_f77_f77_river_mpi_LDADD = $(F77_TEST_LIBS)
+test_f77_f77_river_mpi_LDFLAGS = -static
 test_f77_f77_f08_mpi_SOURCES = test/f77/f77_f08.f90
 test_f77_f77_f08_mpi_LDADD = $(F77_TEST_LIBS)
 test_f77_f77_f08_mpi_LDFLAGS = -static
