@@ -58,3 +58,34 @@ fuzz: $(fuzzers)
 
 .PHONY: fuzz
 CLEANFILES += $(fuzzers)
+
+# The serial tools as they are, in one program; their main functions are renamed.
+fuzzed_tools = $(cdfdiff_SOURCES) $(libdiff_la_SOURCES) $(ncmpidump_SOURCES) \
+	$(ncmpigen_SOURCES) $(ncoffsets_SOURCES) $(ncvalidator_SOURCES) $(libutil_la_SOURCES)
+EXTRA_DIST += test/fuzz/tools_fuzz.c
+test/fuzz/tools_fuzz: $(fuzzed_tools) $(fuzzed_sources) libserial.la test/fuzz/tools_fuzz.c
+	@$(MKDIR_P) test/fuzz/tools
+	@objects=; for file in $(fuzzed_tools) $(fuzzed_sources) test/fuzz/tools_fuzz.c; do \
+		case $$file in *.c) ;; *) continue;; esac; \
+		name=`basename $$file .c`; object=test/fuzz/tools/$$name.o; \
+		$(FUZZ_CC) $(FUZZ_CFLAGS) $(DEFS) -I. $(AM_CPPFLAGS) -Dmain=$$name \
+			-c -o $$object $(srcdir)/$$file || exit 1; \
+		objects="$$objects $$object"; \
+	done; \
+	$(FUZZ_CC) $(FUZZ_CFLAGS) -o $@ $$objects .libs/libserial.a $(LIBS) -lm
+
+# Each tool by itself, from the corpus of headers or of CDL.
+FUZZ_TOOLS = ncmpidump ncoffsets ncvalidator cdfdiff ncmpigen
+fuzz-tools: test/fuzz/tools_fuzz
+	@for tool in $(FUZZ_TOOLS); do \
+		corpus=corpus dict=cdf; \
+		if [ $$tool = ncmpigen ]; then corpus=cdl-corpus dict=cdl; fi; \
+		found=test/fuzz/found-$$tool; $(MKDIR_P) $$found || exit 1; \
+		echo "$$tool: $(FUZZ_RUNS) runs"; \
+		TOOLS_FUZZ=$$tool test/fuzz/tools_fuzz -runs=$(FUZZ_RUNS) -max_len=2048 \
+			-verbosity=0 -print_final_stats=1 -dict=$(srcdir)/test/fuzz/$$dict.dict \
+			-artifact_prefix=test/fuzz/crash-$$tool- \
+			$$found $(srcdir)/test/fuzz/$$corpus || exit 1; \
+	done
+.PHONY: fuzz-tools
+CLEANFILES += test/fuzz/tools_fuzz

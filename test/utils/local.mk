@@ -11,7 +11,8 @@ TESTS += $(dump_tests)
 EXTRA_DIST += $(dump_tests) test/utils/dump_lib.sh
 
 check_PROGRAMS += test/utils/broken_classic
-tool_tests = test/utils/validator.sh test/utils/offsets.sh test/utils/diff.sh test/utils/copy.sh test/utils/gen.sh
+tool_tests = test/utils/validator.sh test/utils/offsets.sh test/utils/diff.sh test/utils/copy.sh test/utils/gen.sh \
+	test/utils/tools_realdata.sh
 TESTS += $(tool_tests)
 EXTRA_DIST += $(tool_tests) test/utils/tool_lib.sh
 
@@ -40,3 +41,8 @@ check-slow: $(check_PROGRAMS) ncmpidump
 	srcdir=$(srcdir) DUMP_SEEDS=100 $(BASH_PATH) $(srcdir)/test/utils/dump_random.sh
 	srcdir=$(srcdir) DUMP_ALL=1 $(BASH_PATH) $(srcdir)/test/utils/dump_roundtrip.sh
 .PHONY: check-slow
+
+# All real files, the large ones too.
+check-tools-realdata:
+	REALDATA=all NCMPI_TEST_TIME_SCALE=8 $(MAKE) check TESTS=test/utils/tools_realdata.sh
+.PHONY: check-tools-realdata
