@@ -21,11 +21,10 @@ dumps_alike() {
         cmp <("$bin/ncmpidump" $options "$1") <(ncdump $options "$1" | mend) || return
     done
 }
-# There and back, through text. Values that differ by less than their type can tell from
-# the fill value are that in text.
+# There and back, through text; NULs at the ends of text attributes are not in it.
 through_text() {
     "$bin/ncmpidump" -p 9,17 -n g "$1" >g.cdl && status 0 "$bin/ncmpigen" -k "$2" -o g.nc g.cdl &&
-        status 0 "$bin/cdfdiff" -t 0,1e-6 "$1" g.nc && ncgen -k "$2" -o n.nc g.cdl &&
+        "$bin/ncmpidump" -p 9,17 -n g g.nc | cmp - g.cdl && ncgen -k "$2" -o n.nc g.cdl &&
         status 0 "$bin/cdfdiff" n.nc g.nc
 }
 through_copies() {
