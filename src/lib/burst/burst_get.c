@@ -105,7 +105,8 @@ static int lay_over(struct burst *b, struct driver_request *const *reqs, int64_t
         struct driver_request *r = reqs[i];
         int64_t low, high;
         int err = burst_request_bounds(b, r, &low, &high);
-        if (err == NC_NOERR && !logged_in(b, low, high)) continue;
+        bool read = r->status == NC_NOERR || r->status == NC_ERANGE;
+        if (!read || (err == NC_NOERR && !logged_in(b, low, high))) continue;
         if (err == NC_NOERR && r->status == NC_ERANGE && !b->base.ds->hints.no_indep_rw) {
             r->status = NC_NOERR;
             err = burst_drain_alone(b, low, high);
@@ -133,6 +134,17 @@ static void count_bytes(struct driver_dataset *ds, struct driver_request *const 
     if (ds->get_bytes < before + bytes) ds->get_bytes = before + bytes;
 }
 
+/* Whatever became of the others' requests, these get what was logged of them. */
+static int finish(struct burst *b, struct driver_request *const *reqs, int64_t n,
+                  int64_t before)
+{
+    int err = lay_over(b, reqs, n);
+    count_bytes(b->base.ds, reqs, n, before);
+    for (int64_t i = 0; i < n && err == NC_NOERR; i++)
+        err = reqs[i]->status;
+    return err;
+}
+
 int burst_get(struct driver *self, struct driver_request *const *reqs, int64_t n,
               enum driver_mode mode, int error)
 {
@@ -147,13 +159,8 @@ int burst_get(struct driver *self, struct driver_request *const *reqs, int64_t n
 
     int64_t before = self->ds->get_bytes;
     int got = driver_get(self->lower, reqs, n, mode, error);
-    if (got == NC_ERANGE || got == NC_NOERR) {
-        count_bytes(self->ds, reqs, n, before);
-        got = lay_over(b, reqs, n);
-        for (int64_t i = 0; i < n && got == NC_NOERR; i++)
-            got = reqs[i]->status;
-        if (got == NC_NOERR && error != NC_NOERR) got = error;
-    }
+    int laid = finish(b, reqs, n, before);
+    if (got == NC_NOERR || got == NC_ERANGE) got = laid == NC_NOERR ? error : laid;
     /* What the next put logs may be brought to the file at once, by a thread of its
      * process: not while another still reads what was there. */
     if (mode == DRIVER_COLLECTIVE) {
