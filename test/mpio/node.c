@@ -11,12 +11,15 @@
 
 enum { WIDTH = 37, ROWS = 23, RECORDS = 5, NVARS = 6 };
 
+/* "node", or "across": as if two processes were a node. */
 static MPI_Info info_for(const char *way)
 {
     static const char *const shares[] = {"300", "900", "6000", "1048576"};
     MPI_Info info;
     MPI_Info_create(&info);
-    MPI_Info_set(info, "nc_transfer", way);
+    bool across = strcmp(way, "across") == 0;
+    MPI_Info_set(info, "nc_transfer", across ? "node" : way);
+    MPI_Info_set(info, "nc_node_procs", across ? "2" : "0");
     MPI_Info_set(info, "nc_node_share_size", shares[check_random(4)]);
     MPI_Info_set(info, "nc_statistics", "enable");
     MPI_Info_set(info, "nc_var_align_size", "4");
@@ -113,14 +116,14 @@ static void get_some(const int *ncid)
 }
 
 /* Two files, the same puts and gets by two ways. */
-static void as_by_plain_writes(void)
+static void by_two_ways(const char *way)
 {
     enum { MOST = RECORDS * ROWS * WIDTH + 50 };
     static int values[MOST];
     for (int i = 0; i < MOST; i++)
         values[i] = (int)check_random_own(127);
     for (int round = 0; round < 4; round++) {
-        int ncid[2] = {create("a.nc", "direct"), create("b.nc", "node")};
+        int ncid[2] = {create("a.nc", "direct"), create("b.nc", way)};
         bool filled = check_random(2);
         for (int k = 0; k < 2 && filled; k++)
             fill_all(ncid[k]);
@@ -134,6 +137,16 @@ static void as_by_plain_writes(void)
         CHECK(check_same_files(check_path("a.nc"), check_path("b.nc")));
         MPI_Barrier(MPI_COMM_WORLD);
     }
+}
+
+static void as_by_plain_writes(void)
+{
+    by_two_ways("node");
+}
+
+static void as_by_plain_writes_across_nodes(void)
+{
+    by_two_ways("across");
 }
 
 /* A line of N integers, by the node's way. */
@@ -257,6 +270,7 @@ static void behind_the_end(void)
 
 static const struct check_test tests[] = {
     {"as by plain writes", as_by_plain_writes, CHECK_FORMATS},
+    {"as by plain writes, across nodes", as_by_plain_writes_across_nodes, 0},
     {"overlapping processes", overlapping_processes, 0},
     {"few file operations", few_file_operations, 0},
     {"a failing disk is told to all", a_failing_disk_is_told_to_all, 0},

@@ -23,7 +23,7 @@ static MPI_Info info_for(int way)
     MPI_Info_create(&info);
     MPI_Info_set(info, ways[way].key, ways[way].value);
     MPI_Info_set(info, "nc_ibuf_size", check_random(2) ? "300" : "16777216");
-    MPI_Info_set(info, "nc_node_share_size", check_random(2) ? "100" : "1048576");
+    MPI_Info_set(info, "nc_node_share_size", check_random(2) ? "2000" : "1048576");
     return info;
 }
 

@@ -137,10 +137,12 @@ struct region *model_region(int depth, struct model *m)
 static void check_answers(const struct region *r, const struct model *m)
 {
     int64_t low = 0, high = 0, l, h, offset = -1, runs = 0;
+    bool ascending = true;
     for (size_t i = 0; i < m->n; i++) {
         if (i == 0 || m->at[i] < low) low = m->at[i];
         if (i == 0 || m->at[i] >= high) high = m->at[i] + 1;
         runs += i == 0 || m->at[i] != m->at[i - 1] + 1;
+        ascending = ascending && (i == 0 || m->at[i] > m->at[i - 1]);
     }
     region_bounds(r, &l, &h);
     assert_int_equal(low, l);
@@ -150,6 +152,7 @@ static void check_answers(const struct region *r, const struct model *m)
     assert_true(region_runs(r) <= (int64_t)m->n);
     assert_int_equal(runs <= 1, region_is_block(r, &offset));
     if (runs <= 1) assert_int_equal(m->n == 0 ? 0 : low, offset);
+    assert_int_equal(ascending, region_is_ascending(r));
 }
 
 /* Returns how many bytes the strip has. */
@@ -163,10 +166,36 @@ static size_t check_strip(const struct region_strip *s, const struct model *m, s
     return (size_t)(s->count * s->length);
 }
 
+/* Walks an ascending region up to one limit after another. */
+static void check_limits(const struct region *r, const struct model *m)
+{
+    struct region_cursor *c = region_cursor_new(r);
+    struct region_strip s;
+    int64_t limit = m->n > 0 ? m->at[0] : 0, next;
+    size_t at = 0;
+    assert_non_null(c);
+    while (at < m->n) {
+        limit += model_random(0, 20);
+        while (region_next_below(c, limit, 1, &s)) {
+            assert_true(s.offset + (s.count - 1) * s.stride + s.length <= limit);
+            at += check_strip(&s, m, at);
+        }
+        assert_int_equal(at < m->n, region_peek(c, &next));
+        if (at < m->n) {
+            assert_true(m->at[at] >= limit);
+            assert_int_equal(m->at[at], next);
+            if (next > limit + 100) limit = next;
+        }
+    }
+    assert_false(region_next_below(c, INT64_MAX, 1, &s));
+    region_cursor_free(c);
+}
+
 void model_check(const struct region *r, const struct model *m)
 {
     assert_non_null(r);
     check_answers(r, m);
+    if (region_is_ascending(r)) check_limits(r, m);
     struct region_cursor *c = region_cursor_new(r);
     struct region_strip s;
     size_t at = 0;

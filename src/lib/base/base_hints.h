@@ -39,6 +39,7 @@ struct base_hints {
     int64_t num_subfiles;
     int64_t subfiling;          /* enum base_choice; there are no subfiles yet */
     int64_t transfer;           /* enum base_transfer */
+    int64_t node_procs;         /* that share memory, at most; 0: all of a node */
     int64_t node_share;         /* of a block in shared memory, for each process */
     int64_t statistics;         /* enum base_choice: told by ncmpi_inq_file_info */
     int64_t report;             /* enum base_report: at close */

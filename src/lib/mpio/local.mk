@@ -2,6 +2,7 @@ libcore_la_SOURCES += \
 	src/lib/mpio/mpio.h \
 	src/lib/mpio/mpio_cover.c \
 	src/lib/mpio/mpio_define.c \
+	src/lib/mpio/mpio_exchange.c \
 	src/lib/mpio/mpio_file.c src/lib/mpio/mpio_file.h \
 	src/lib/mpio/mpio_header.c \
 	src/lib/mpio/mpio_move.c \

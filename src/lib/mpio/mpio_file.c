@@ -144,23 +144,23 @@ static int check_written(int mpi, MPI_Status *status, int64_t n)
                           (long long)done, (long long)n);
 }
 
-/* Nothing came from offset: that is the file's end, or an error that MPI-IO kept to
- * itself (Open MPI does). */
-static int read_nothing(struct mpio_file *f, int64_t offset, void *bytes, int64_t n)
+/* Nothing came from offset: that is the file's end, where zeros are read, or an error
+ * that MPI-IO kept to itself (Open MPI does). Or others made the file longer meanwhile:
+ * then *again, once for each *size it has. */
+static int read_nothing(struct mpio_file *f, int64_t offset, int64_t *size, bool *again)
 {
-    int64_t size;
-    int err = mpio_file_size(f, &size);
-    if (err != NC_NOERR) return err;
-    if (offset < size)
-        return base_error_set(NC_EREAD, "nothing could be read at byte %lld of %lld",
-                              (long long)offset, (long long)size);
-    memset(bytes, 0, (size_t)n);
-    return NC_NOERR;
+    int64_t before = *size;
+    int err = mpio_file_size(f, size);
+    *again = err == NC_NOERR && offset < *size && *size != before;
+    if (err != NC_NOERR || *again || offset >= *size) return err;
+    return base_error_set(NC_EREAD, "nothing could be read at byte %lld of %lld",
+                          (long long)offset, (long long)*size);
 }
 
 int mpio_file_read(struct mpio_file *f, int64_t offset, void *bytes, int64_t n)
 {
     unsigned char *p = bytes;
+    int64_t size = -1;
     while (n > 0) {
         MPI_Status status;
         int64_t piece = n < PIECE ? n : PIECE;
@@ -168,7 +168,13 @@ int mpio_file_read(struct mpio_file *f, int64_t offset, void *bytes, int64_t n)
         if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EREAD, "reading");
         int64_t done = moved(&status, piece);
         count_read(f, done);
-        if (done == 0) return read_nothing(f, offset, p, n);
+        if (done == 0) {
+            bool again;
+            int err = read_nothing(f, offset, &size, &again);
+            if (again) continue;
+            if (err == NC_NOERR) memset(p, 0, (size_t)n);
+            return err;
+        }
         p += done;
         offset += done;
         n -= done;

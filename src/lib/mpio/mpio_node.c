@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base_error.h"
+#include "base_mpi.h"
 
 enum { GRAIN = 64, PAGE = 4096, LEAST_SHARE = 65536 };
 
@@ -26,6 +27,23 @@ static struct mpio_slot meet(struct mpio_window *w, const struct mpio_slot *mine
         if (all[i].error < sum.error) sum.error = all[i].error;
     }
     return sum;
+}
+
+/* The same with all nodes. Their first processes put it together, by one reduction. */
+static struct mpio_slot meet_all(struct mpio_window *w, const struct mpio_slot *mine)
+{
+    struct mpio_slot all = meet(w, mine);
+    if (w->nodes == 1) return all;
+    if (w->rank == 0) {
+        int64_t v[] = {-all.next, -all.low, all.high, -all.error};
+        int mpi = MPI_Allreduce(MPI_IN_PLACE, v, 4, MPI_INT64_T, MPI_MAX, w->leaders);
+        int err = base_mpi_error(mpi, NC_EMPI, "agreeing between nodes");
+        all = (struct mpio_slot){
+            .next = -v[0], .low = -v[1], .high = v[2], .error = err != 0 ? err : -v[3]};
+    } else {
+        all = (struct mpio_slot){.next = INT64_MAX, .low = INT64_MAX};
+    }
+    return meet(w, &all);
 }
 
 /* Where the i-th of nprocs shares of [low, high) begins, at whole pages of the file. */
@@ -74,6 +92,41 @@ static void note(int *result, int err)
     if (*result == NC_NOERR || (*result == NC_ERANGE && err != NC_NOERR)) *result = err;
 }
 
+/* This process's share of what its node writes of bytes [low, high) of the block. */
+static int write_part(struct mpio *m, const struct mpio_block *b, int64_t low,
+                      int64_t high)
+{
+    struct mpio_window *w = &m->window;
+    int err = NC_NOERR;
+    if (low >= high) return NC_NOERR;
+    if (w->nodes > 1) {
+        if (w->rank == 0) err = mpio_exchange_put(m, b, low, high);
+        (void)meet(w, &(struct mpio_slot){0});
+        int64_t all = low, end = high;
+        low = mpio_node_cut(w, b, w->node, all, end);
+        high = mpio_node_cut(w, b, w->node + 1, all, end);
+    }
+    int written = mpio_cover_write(m, b, bound(w, b, w->rank, low, high),
+                                   bound(w, b, w->rank + 1, low, high));
+    return err != NC_NOERR ? err : written;
+}
+
+/* Bytes [low, high) of the block from the file, all there when all have met. */
+static int read_part(struct mpio *m, const struct mpio_block *b, int64_t low,
+                     int64_t high)
+{
+    struct mpio_window *w = &m->window;
+    int64_t from = mpio_node_cut(w, b, w->node, low, high);
+    int64_t to = mpio_node_cut(w, b, w->node + 1, low, high);
+    int64_t first = bound(w, b, w->rank, from, to);
+    int64_t n = bound(w, b, w->rank + 1, from, to) - first;
+    int err = n > 0 ? mpio_file_read(&m->file, b->start + first, b->bytes + first, n) : 0;
+    if (w->nodes == 1) return err;
+    (void)meet(w, &(struct mpio_slot){0});
+    int sent = w->rank == 0 ? mpio_exchange_get(m, b, low, high) : NC_NOERR;
+    return err != NC_NOERR ? err : sent;
+}
+
 static int put_blocks(struct mpio *m, struct mpio_walk *walk,
                       const struct mpio_reach *reach, int *io)
 {
@@ -85,15 +138,13 @@ static int put_blocks(struct mpio *m, struct mpio_walk *walk,
         struct mpio_block b = block_at(w, next, turn, reach->shift);
         note(&result, mpio_walk_block(walk, &b));
         struct mpio_slot all =
-            meet(w, &(struct mpio_slot){
-                        .next = mpio_walk_next(walk), .low = b.low, .high = b.high});
-        int64_t low = bound(w, &b, w->rank, all.low, all.high);
-        int err =
-            mpio_cover_write(m, &b, low, bound(w, &b, w->rank + 1, all.low, all.high));
+            meet_all(w, &(struct mpio_slot){
+                            .next = mpio_walk_next(walk), .low = b.low, .high = b.high});
+        int err = write_part(m, &b, all.low, all.high);
         if (*io == NC_NOERR) *io = err;
         next = all.next;
     }
-    *io = (int)meet(w, &(struct mpio_slot){.error = *io}).error;
+    *io = (int)meet_all(w, &(struct mpio_slot){.error = *io}).error;
     return result;
 }
 
@@ -106,14 +157,10 @@ static int get_blocks(struct mpio *m, struct mpio_walk *walk,
     while (next != INT64_MAX && *io == NC_NOERR) {
         struct mpio_block b = block_at(w, next, 0, reach->shift);
         int64_t end = b.end + MPIO_SLACK < reach->high ? b.end + MPIO_SLACK : reach->high;
-        int64_t low = bound(w, &b, w->rank, next - b.start, end - b.start);
-        int64_t high = bound(w, &b, w->rank + 1, next - b.start, end - b.start);
-        int err = high > low
-                      ? mpio_file_read(&m->file, b.start + low, b.bytes + low, high - low)
-                      : NC_NOERR;
-        *io = (int)meet(w, &(struct mpio_slot){.error = err}).error;
+        int err = read_part(m, &b, next - b.start, end - b.start);
+        *io = (int)meet_all(w, &(struct mpio_slot){.error = err}).error;
         if (*io == NC_NOERR) note(&result, mpio_walk_block(walk, &b));
-        next = meet(w, &(struct mpio_slot){.next = mpio_walk_next(walk)}).next;
+        next = meet_all(w, &(struct mpio_slot){.next = mpio_walk_next(walk)}).next;
     }
     return result;
 }

@@ -23,4 +23,18 @@ int mpio_node_move(struct mpio *m, struct mpio_walk *walk, const struct mpio_rea
 int mpio_cover_write(struct mpio *m, const struct mpio_block *b, int64_t low,
                      int64_t high);
 
+/* ---- mpio_exchange.c: collective over the first processes of the nodes ---- */
+
+/* Where node's part of bytes [low, high) of the block begins; that of the node behind the
+ * last is high. Each node reads and writes its part alone. */
+int64_t mpio_node_cut(const struct mpio_window *w, const struct mpio_block *b, int node,
+                      int64_t low, int64_t high);
+
+/* put: the marked bytes of the block come to the nodes whose part they are in, and their
+ * marks go. get: every node has all parts. NC_EMPI. */
+int mpio_exchange_put(struct mpio *m, const struct mpio_block *b, int64_t low,
+                      int64_t high);
+int mpio_exchange_get(struct mpio *m, const struct mpio_block *b, int64_t low,
+                      int64_t high);
+
 #endif

@@ -270,13 +270,14 @@ static void move_by_choice(struct transfer *x, int64_t numrecs)
     if (x->stream.put) ds->header.numrecs = all[RECORDS];
 
     if (all[NODE] && !all[UNFIT] && mpio_window_ready(&x->m->window, ds)) {
-        ds->stats.calls_node++;
+        ++*(x->m->window.nodes > 1 ? &ds->stats.calls_across : &ds->stats.calls_node);
         move_in_node(x, &s,
                      &(struct mpio_reach){.low = -all[BEFORE],
                                           .high = all[BEHIND],
                                           .shift = (int)-all[COARSE]});
         return;
     }
+    if (all[NODE]) ds->stats.node_fallbacks++;
     ds->stats.calls_direct++;
     plan(x, DIRECT_BYTES);
     move_alone(x);

@@ -35,9 +35,9 @@ static int64_t control_bytes(int nprocs)
 /* A share for each process, 4 MiB at most, rounded down to a power of 2. */
 static int64_t buffer_size(int64_t share, int nprocs)
 {
-    enum { LEAST = 64, MOST = 1 << 22 };
+    enum { LEAST = 64, MOST = 1 << 22, LARGEST = 1 << 29 };
     int64_t size = LEAST, wanted = (share < MOST ? share : MOST) * nprocs;
-    while (2 * size <= wanted)
+    while (2 * size <= wanted && size < LARGEST)
         size *= 2;
     return size;
 }
@@ -68,15 +68,42 @@ static void lay_out(struct mpio_window *w, unsigned char *memory)
     }
 }
 
-/* The processes of a node. */
+/* The processes of a node, or a part of them. */
 static int split(struct mpio_window *w, struct driver_dataset *ds)
 {
+    MPI_Comm node;
+    int most = (int)ds->hints.node_procs, rank;
     int mpi = MPI_Comm_split_type(ds->comm, MPI_COMM_TYPE_SHARED, ds->rank, MPI_INFO_NULL,
-                                  &w->comm);
+                                  &node);
+    if (mpi == MPI_SUCCESS) w->comm = node;
+    if (mpi == MPI_SUCCESS && most > 0) {
+        mpi = MPI_Comm_rank(node, &rank);
+        if (mpi == MPI_SUCCESS) mpi = MPI_Comm_split(node, rank / most, rank, &w->comm);
+        int freed = MPI_Comm_free(&node);
+        if (mpi == MPI_SUCCESS) mpi = freed;
+    }
     if (mpi == MPI_SUCCESS) mpi = MPI_Comm_set_errhandler(w->comm, MPI_ERRORS_RETURN);
     if (mpi == MPI_SUCCESS) mpi = MPI_Comm_size(w->comm, &w->nprocs);
     if (mpi == MPI_SUCCESS) mpi = MPI_Comm_rank(w->comm, &w->rank);
     return base_mpi_error(mpi, NC_EMPI, "finding the processes of a node");
+}
+
+/* Of several nodes: which is this, and who speaks for it? */
+static int join(struct mpio_window *w, struct driver_dataset *ds)
+{
+    int place[2] = {0, 1};
+    int mpi =
+        MPI_Comm_split(ds->comm, w->rank == 0 ? 0 : MPI_UNDEFINED, ds->rank, &w->leaders);
+    if (mpi == MPI_SUCCESS && w->rank == 0) {
+        mpi = MPI_Comm_rank(w->leaders, &place[0]);
+        if (mpi == MPI_SUCCESS) mpi = MPI_Comm_size(w->leaders, &place[1]);
+        if (mpi == MPI_SUCCESS)
+            mpi = MPI_Comm_set_errhandler(w->leaders, MPI_ERRORS_RETURN);
+    }
+    if (mpi == MPI_SUCCESS) mpi = MPI_Bcast(place, 2, MPI_INT, 0, w->comm);
+    w->node = place[0];
+    w->nodes = place[1];
+    return base_mpi_error(mpi, NC_EMPI, "finding the nodes");
 }
 
 /* The window's memory: all of it is the first process's. */
@@ -108,19 +135,34 @@ static int allocate_own(struct mpio_window *w, int64_t bytes)
     return NC_NOERR;
 }
 
-/* One agreement before the memory is asked for, that nobody waits in vain for one who was
- * refused; one after it. */
+static int make_memory(struct mpio_window *w)
+{
+    int64_t bytes = control_bytes(w->nprocs) + MPIO_BUFFERS * buffer_bytes(w->size);
+    if (w->leaders != MPI_COMM_NULL) {
+        w->inbox = base_malloc((size_t)buffer_bytes(w->size));
+        if (w->inbox == NULL) return NC_ENOMEM;
+    }
+    if (w->nprocs == 1) return allocate_own(w, bytes);
+    return allocate(w, bytes);
+}
+
+/* An agreement before each step that takes all, that nobody waits in vain for one who was
+ * refused the one before. */
 static int make(struct mpio_window *w, struct driver_dataset *ds)
 {
     int err = ds->nprocs > 1 ? split(w, ds) : NC_NOERR;
-    w->cleared = 0;
-    w->size = buffer_size(ds->hints.node_share, w->nprocs);
-    int64_t bytes = control_bytes(w->nprocs) + MPIO_BUFFERS * buffer_bytes(w->size);
-    if (err == NC_NOERR && w->nprocs < ds->nprocs) err = NC_ENOTSUPPORT;
+    int64_t least = -buffer_size(ds->hints.node_share, w->nprocs);
+    int64_t all[2] = {least, w->nprocs < ds->nprocs};
+    int64_t bytes = control_bytes(w->nprocs) + MPIO_BUFFERS * buffer_bytes(-least);
     if (err == NC_NOERR && w->nprocs > 1 && !room_for(bytes)) err = NC_ENOMEM;
-    err = driver_agree(ds, err, NULL, NULL, 0);
+    err = driver_agree(ds, err, NULL, all, 2);
+    if (err == NC_NOERR && all[1]) {
+        err = join(w, ds);
+        err = driver_agree(ds, err, NULL, NULL, 0);
+    }
     if (err != NC_NOERR) return err;
-    err = w->nprocs > 1 ? allocate(w, bytes) : allocate_own(w, bytes);
+    w->size = -all[0];
+    err = make_memory(w);
     return driver_agree(ds, err, NULL, NULL, 0);
 }
 
@@ -129,6 +171,8 @@ bool mpio_window_ready(struct mpio_window *w, struct driver_dataset *ds)
     if (w->state != MPIO_WINDOW_NEW) return w->state == MPIO_WINDOW_READY;
     *w = (struct mpio_window){.state = MPIO_WINDOW_READY,
                               .comm = MPI_COMM_NULL,
+                              .leaders = MPI_COMM_NULL,
+                              .nodes = 1,
                               .win = MPI_WIN_NULL,
                               .nprocs = 1};
     if (make(w, ds) == NC_NOERR) return true;
@@ -143,7 +187,9 @@ void mpio_window_free(struct mpio_window *w)
     /* Nobody can be told of a failure here, nor does anything hang on it. */
     if (w->win != MPI_WIN_NULL) (void)MPI_Win_free(&w->win);
     if (w->comm != MPI_COMM_NULL) (void)MPI_Comm_free(&w->comm);
+    if (w->leaders != MPI_COMM_NULL) (void)MPI_Comm_free(&w->leaders);
     base_free(w->own);
+    base_free(w->inbox);
     w->state = MPIO_WINDOW_NEW;
 }
 

@@ -27,9 +27,12 @@ struct mpio_window {
     enum { MPIO_WINDOW_NEW, MPIO_WINDOW_READY, MPIO_WINDOW_REFUSED } state;
     MPI_Comm comm; /* the processes of this node */
     int rank, nprocs;
+    MPI_Comm leaders; /* the first process of each node, on those; else MPI_COMM_NULL */
+    int node, nodes;  /* which this is, and how many there are */
+    unsigned char *inbox; /* a leader's: for what others send */
     MPI_Win win;
     void *own;       /* in its place where the node is one process */
-    int64_t size;    /* of a buffer: a power of 2 */
+    int64_t size;    /* of a buffer: a power of 2, the same on all nodes */
     int64_t cleared; /* marks from the first on that are in use */
     struct mpio_control *control;
     struct mpio_buffer buffers[MPIO_BUFFERS];
