@@ -1,70 +1,15 @@
 /* Headers read from CDL, by their ids. They know no dataset and no communicator. */
-#include <pthread.h>
-
 #include "base_error.h"
+#include "base_ids.h"
 #include "base_mem.h"
 #include "cdl.h"
 #include "pnetcdf.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct cdf_header **table;
-static int capacity, open_count;
+static struct base_ids headers = BASE_IDS_EMPTY;
 
 static struct cdf_header *find(int hid)
 {
-    pthread_mutex_lock(&lock);
-    struct cdf_header *h = hid >= 0 && hid < capacity ? table[hid] : NULL;
-    pthread_mutex_unlock(&lock);
-    return h;
-}
-
-/* The smallest free id, after making room for it; -1 when memory is short. */
-static int free_id(void)
-{
-    int id = 0;
-    while (id < capacity && table[id] != NULL)
-        id++;
-    if (id < capacity) return id;
-
-    int larger = capacity * 2 + 4;
-    struct cdf_header **grown =
-        base_realloc(table, (size_t)larger * sizeof(struct cdf_header *));
-    if (grown == NULL) return -1;
-    for (int i = capacity; i < larger; i++)
-        grown[i] = NULL;
-    table = grown;
-    capacity = larger;
-    return id;
-}
-
-static int enter(struct cdf_header *h)
-{
-    pthread_mutex_lock(&lock);
-    int hid = free_id();
-    if (hid >= 0) {
-        table[hid] = h;
-        open_count++;
-    }
-    pthread_mutex_unlock(&lock);
-    return hid;
-}
-
-/* Takes a header out of the table; NULL if it is not there. */
-static struct cdf_header *leave(int hid)
-{
-    pthread_mutex_lock(&lock);
-    struct cdf_header *h = hid >= 0 && hid < capacity ? table[hid] : NULL;
-    if (h != NULL) {
-        table[hid] = NULL;
-        open_count--;
-    }
-    if (open_count == 0) { /* nothing is held while nothing is open */
-        base_free(table);
-        table = NULL;
-        capacity = 0;
-    }
-    pthread_mutex_unlock(&lock);
-    return h;
+    return base_ids_find(&headers, hid);
 }
 
 /* Gives attributes the values in memory that callers see, aligned as these need. */
@@ -109,7 +54,7 @@ int cdl_hdr_open(const char *filename, int *hid)
     if (h == NULL) return NC_ENOMEM;
     int err = read_header(filename, h);
     if (err == NC_NOERR) {
-        int id = enter(h);
+        int id = base_ids_enter(&headers, h);
         if (id >= 0) {
             *hid = id;
             return NC_NOERR;
@@ -123,7 +68,7 @@ int cdl_hdr_open(const char *filename, int *hid)
 
 int cdl_hdr_close(int hid)
 {
-    struct cdf_header *h = leave(hid);
+    struct cdf_header *h = base_ids_leave(&headers, hid);
     if (h == NULL) return NC_EBADID;
     cdf_free(h);
     base_free(h);
