@@ -176,11 +176,16 @@ static void a_directory_is_no_dataset(void)
     int rc =
         ncmpi_open(MPI_COMM_WORLD, check_path("dir"), NC_NOWRITE, MPI_INFO_NULL, &ncid);
     CHECK(rc != NC_NOERR);
+    CHECK(strstr(ncmpi_strerror(rc), "is a directory") != NULL);
     all_have(rc);
     rc = ncmpi_create(MPI_COMM_WORLD, check_path("dir"), check.cmode, MPI_INFO_NULL,
                       &ncid);
     CHECK(rc != NC_NOERR);
+    CHECK(strstr(ncmpi_strerror(rc), "is a directory") != NULL);
     all_have(rc);
+    rc = ncmpi_delete(check_path("dir"), MPI_INFO_NULL);
+    CHECK(rc != NC_NOERR);
+    CHECK(strstr(ncmpi_strerror(rc), "is a directory") != NULL);
 }
 
 /* The file has its header, and less data than the header tells. */

@@ -68,13 +68,15 @@ static void a_file_system_prefix_is_stripped(void)
 {
     static const char *const prefixes[] = {"ufs:", "nfs:", "lustre:"};
     for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
-        int ncid = -1;
+        int ncid = -1, format = 0;
         char path[4200];
         snprintf(path, sizeof path, "%s%s", prefixes[i], check_path("a.nc"));
         CHECK_NC(NC_NOERR,
                  ncmpi_create(MPI_COMM_WORLD, path, check.cmode, MPI_INFO_NULL, &ncid));
         close_dataset(ncid);
         CHECK(access(check_path("a.nc"), F_OK) == 0);
+        CHECK_NC(NC_NOERR, ncmpi_inq_file_format(path, &format));
+        CHECK_EQ(check.format, format);
         CHECK_NC(NC_NOERR,
                  ncmpi_open(MPI_COMM_WORLD, path, NC_NOWRITE, MPI_INFO_NULL, &ncid));
         close_dataset(ncid);

@@ -25,6 +25,10 @@ struct api_dataset {
     pthread_mutex_t lock;     /* see api_lock */
 };
 
+/* The path without a file-system prefix that MPI-IO knows ("lustre:/a"); others are
+ * part of the name ("a:b.nc"). */
+const char *api_path(const char *path);
+
 /* Finds a dataset by its id. NC_EBADID. */
 int api_find(int ncid, struct api_dataset **d);
 

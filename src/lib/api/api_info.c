@@ -170,7 +170,7 @@ int ncmpi_inq_file_format(const char *filename, int *formatp)
     size_t length = sizeof head;
     if (filename == NULL || formatp == NULL) return NC_EINVAL;
     *formatp = NC_FORMAT_UNKNOWN;
-    int err = read_signature(filename, head, &length);
+    int err = read_signature(api_path(filename), head, &length);
     if (err != NC_NOERR) return err;
     *formatp = cdf_signature(head, length);
     return NC_NOERR; /* not to know the format is an answer */

@@ -37,9 +37,7 @@ int ncmpi_inq_default_format(int *formatp)
     return NC_NOERR;
 }
 
-/* The path without a file-system prefix that MPI-IO knows ("lustre:/a"); others are
- * part of the name ("a:b.nc"). */
-static const char *without_prefix(const char *path)
+const char *api_path(const char *path)
 {
     static const char *const known[] = {
         "ufs",    "nfs",    "xfs",   "pfs",    "sfs",  "tfs",  "piofs",
@@ -162,7 +160,7 @@ static int prepare(MPI_Comm comm, const char *path, MPI_Info info,
         return err;
     }
     d->threads = level == MPI_THREAD_MULTIPLE;
-    d->ds.path = base_strdup(path == NULL ? "" : without_prefix(path));
+    d->ds.path = base_strdup(path == NULL ? "" : api_path(path));
     int read = base_hints_read(&d->ds.hints, info, d->ds.rank == 0, &d->ds.info);
     if (*error == NC_NOERR) *error = read;
     if (*error == NC_NOERR && d->ds.path == NULL) *error = NC_ENOMEM;
@@ -262,5 +260,5 @@ int ncmpi_abort(int ncid)
 int ncmpi_delete(const char *filename, MPI_Info info)
 {
     if (filename == NULL) return NC_EINVAL;
-    return driver_delete(without_prefix(filename), info);
+    return driver_delete(api_path(filename), info);
 }

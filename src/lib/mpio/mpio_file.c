@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base_error.h"
 #include "base_mpi.h"
@@ -60,6 +61,14 @@ static void before_any_call(void)
     (void)pthread_once(&once, first_call);
 }
 
+/* MPI-IO has no words for the commonest cause of an error that has no code. */
+static int explain(const char *path, int err)
+{
+    struct stat st;
+    if (err == NC_NOERR || stat(path, &st) != 0 || !S_ISDIR(st.st_mode)) return err;
+    return base_error_set(err, "%s: it is a directory", path);
+}
+
 /* One handle. Agreed: a process that was refused knows why, and the others may only know
  * that some process was. `error` is the caller's own from before. */
 static int open_handle(struct mpio_file *f, MPI_File *handle, int error)
@@ -81,7 +90,7 @@ static int open_handle(struct mpio_file *f, MPI_File *handle, int error)
     err = driver_agree(ds, err != NC_NOERR ? err : error, NULL, all, NVALUES);
     if (err != NC_NOERR && !all[REFUSED]) MPI_File_close(handle);
     if (err == NC_NOERR && all[SIZE] > f->end) f->end = all[SIZE];
-    return all[WHY] > 0 ? (int)-all[WHY] : err;
+    return explain(ds->path, all[WHY] > 0 ? (int)-all[WHY] : err);
 }
 
 int mpio_file_open(struct mpio_file *f, struct driver_dataset *ds, int amode, int error)
@@ -332,5 +341,6 @@ int mpio_file_delete(const char *path, MPI_Info info)
     struct name name;
     name_for_mpi(path, &name);
     before_any_call();
-    return base_mpi_error(MPI_File_delete(name.text, info), NC_EFILE, path);
+    return explain(path,
+                   base_mpi_error(MPI_File_delete(name.text, info), NC_EFILE, path));
 }
