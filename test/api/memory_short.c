@@ -258,8 +258,8 @@ static int access_with(const struct family *f, int *values, bool put, bool gaps)
         MPI_Type_vector((int)n, 1, 2, MPI_INT, &type);
         MPI_Type_commit(&type);
     }
-    const struct access a = {fixed, 1,      start,        count, stride,
-                             imap,  values, gaps ? 1 : n, type};
+    struct access a = {fixed, 1, start, count, stride, imap, NULL, gaps ? 1 : n, type};
+    a.buf = values;
     int rc = f->call(ncid, &a, put);
     if (gaps) MPI_Type_free(&type);
     return rc;
