@@ -71,7 +71,7 @@ static int copy_var(int ncid, int varid, struct cdf_header *h)
 
 int ncmpidiff_header(int ncid, struct cdf_header *h)
 {
-    int nvars;
+    int nvars = 0;
     cdf_init(h, 5);
     int err = copy_dims(ncid, h);
     if (err == NC_NOERR) err = copy_atts(ncid, NC_GLOBAL, h);
