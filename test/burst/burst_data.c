@@ -96,6 +96,7 @@ static void own_values_are_read_from_the_log(void)
     check_part(ncid, check.rank, 30, 30, 0);
     CHECK_EQ(0, statistic(ncid, "burst_drained_bytes"));
     CHECK_EQ((N + 23) * 4, statistic(ncid, "burst_logged_bytes"));
+    CHECK_EQ((N + 23) * 4, statistic(ncid, "burst_waiting_bytes"));
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
     CHECK_NC(NC_NOERR, ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"), NC_NOWRITE,
                                   MPI_INFO_NULL, &ncid));

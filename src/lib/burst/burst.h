@@ -64,6 +64,13 @@ static inline int64_t burst_bytes(const struct burst_write *w)
     return w->flags & BURST_FILL ? 0 : w->nelems * conv_size((enum conv_type)w->type);
 }
 
+/* To be called when either has changed. */
+static inline void burst_note_waiting(struct driver_stats *s)
+{
+    int64_t waiting = s->burst_logged_bytes - s->burst_drained_bytes;
+    s->burst_waiting_bytes = waiting > 0 ? waiting : 0;
+}
+
 static inline uint64_t burst_bit(int varid)
 {
     return (uint64_t)1 << (varid % 64);

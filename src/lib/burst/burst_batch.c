@@ -266,6 +266,7 @@ static void settle(struct burst_walk *k, struct batch *t, int64_t made, int err)
             w->written = true;
         }
     }
+    burst_note_waiting(&k->b->base.ds->stats);
     k->b->file_dirty = true;
 }
 

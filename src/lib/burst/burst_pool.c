@@ -88,6 +88,7 @@ static void finish(struct burst_pool *p, struct burst_work *t, int err)
         t->writes[i]->written = true;
         stats->burst_drained_bytes += burst_bytes(t->writes[i]);
     }
+    burst_note_waiting(stats);
     p->wrote = true;
     if (err != NC_NOERR && t->first < p->failed) p->failed = t->first;
     t->n = 0;

@@ -182,6 +182,7 @@ static void note_logged(struct burst *b, int64_t bytes)
     struct driver_stats *stats = &b->base.ds->stats;
     stats->burst_logged_bytes += bytes;
     b->base.ds->put_bytes += bytes;
+    burst_note_waiting(stats);
     int64_t taken = b->log.extent + b->log.window_at + b->log.window_used;
     if (taken > stats->burst_log_bytes) stats->burst_log_bytes = taken;
 }
