@@ -1,5 +1,5 @@
 /* When memory is short at any one allocation, NC_ENOMEM is returned and nothing is
- * left behind. Linked so that malloc and its siblings come by here. */
+ * left behind. */
 #include "cdf_random.h"
 
 #include <setjmp.h>
@@ -11,35 +11,7 @@
 #include <cmocka.h>
 
 #include "base_mem.h"
-
-static int until_failure = -1; /* allocations that still succeed; -1: all */
-
-static bool fails(void)
-{
-    return until_failure >= 0 && until_failure-- == 0;
-}
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t size);
-
-void *__wrap_malloc(size_t size)
-{
-    return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-    return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *p, size_t size)
-{
-    return fails() ? NULL : __real_realloc(p, size);
-}
+#include "short_memory.h"
 
 /* Runs one operation with the 1st, 2nd ... allocation failing until none does. */
 static void until_it_works(int (*operation)(void *), void *on)
@@ -47,9 +19,9 @@ static void until_it_works(int (*operation)(void *), void *on)
     int err = NC_ENOMEM;
     int64_t before = base_mem_in_use();
     for (int n = 0; err != NC_NOERR; n++) {
-        until_failure = n;
+        short_memory_in = n;
         err = operation(on);
-        until_failure = -1;
+        short_memory_in = -1;
         assert_true(err == NC_NOERR || err == NC_ENOMEM);
         assert_true(n < 1000);
         assert_int_equal(before, base_mem_in_use());

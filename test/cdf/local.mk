@@ -19,7 +19,7 @@ test_cdf_cdf_decode_unit_SOURCES = test/cdf/cdf_decode_test.c $(cdf_random)
 test_cdf_cdf_decode_unit_LDADD = libserial.la -lcmocka
 test_cdf_cdf_layout_unit_SOURCES = test/cdf/cdf_layout_test.c $(cdf_random)
 test_cdf_cdf_layout_unit_LDADD = libserial.la -lcmocka
-test_cdf_cdf_memory_unit_SOURCES = test/cdf/cdf_memory_test.c $(cdf_random)
+test_cdf_cdf_memory_unit_SOURCES = test/cdf/cdf_memory_test.c $(cdf_random) $(short_memory)
 test_cdf_cdf_memory_unit_LDADD = libserial.la -lcmocka
 test_cdf_cdf_model_unit_SOURCES = test/cdf/cdf_model_test.c $(cdf_random)
 test_cdf_cdf_model_unit_LDADD = libserial.la -lcmocka
@@ -27,8 +27,7 @@ test_cdf_cdf_move_unit_SOURCES = test/cdf/cdf_move_test.c $(cdf_random)
 test_cdf_cdf_move_unit_LDADD = libserial.la -lcmocka
 test_cdf_cdf_roundtrip_unit_SOURCES = test/cdf/cdf_roundtrip_test.c $(cdf_random)
 test_cdf_cdf_roundtrip_unit_LDADD = libserial.la -lcmocka
-test_cdf_cdf_memory_unit_LDFLAGS = -Wl,--wrap=malloc -Wl,--wrap=calloc \
-	-Wl,--wrap=realloc
+test_cdf_cdf_memory_unit_LDFLAGS = $(SHORT_MEMORY)
 endif
 
 check_PROGRAMS += test/cdf/cdf_redefine

@@ -1,5 +1,5 @@
 /* When memory is short at any one allocation, NC_ENOMEM is returned and nothing is left
- * behind. Linked so that malloc and its siblings come by here. */
+ * behind. */
 #include "cdl_text.h"
 
 #include <setjmp.h>
@@ -11,35 +11,7 @@
 #include <cmocka.h>
 
 #include "base_mem.h"
-
-static int until_failure = -1; /* allocations that still succeed; -1: all */
-
-static bool out_of_memory(void)
-{
-    return until_failure >= 0 && until_failure-- == 0;
-}
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t size);
-
-void *__wrap_malloc(size_t size)
-{
-    return out_of_memory() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-    return out_of_memory() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *p, size_t size)
-{
-    return out_of_memory() ? NULL : __real_realloc(p, size);
-}
+#include "short_memory.h"
 
 /* Runs an operation with the 1st, 2nd ... allocation failing until none does; returns
  * how many there are. */
@@ -47,9 +19,9 @@ static int until_it_works(int (*operation)(const char *), const char *on)
 {
     int err = NC_ENOMEM, n = -1;
     while (err != NC_NOERR) {
-        until_failure = ++n;
+        short_memory_in = ++n;
         err = operation(on);
-        until_failure = -1;
+        short_memory_in = -1;
         assert_true(err == NC_NOERR || err == NC_ENOMEM);
         assert_true(n < 1000);
         assert_int_equal(0, base_mem_in_use());
@@ -88,7 +60,7 @@ static int load_and_free(const char *path)
 static void a_file_is_loaded_or_not_at_all(void **state)
 {
     (void)state;
-    char path[] = "/tmp/cdl_memory_XXXXXX";
+    char path[] = "cdl_memory_XXXXXX"; /* in the build directory */
     int fd = mkstemp(path);
     FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
     assert_non_null(f);

@@ -6,9 +6,9 @@ TESTS += $(cdl_units)
 cdl_text = test/cdl/cdl_text.c test/cdl/cdl_text.h
 test_cdl_cdl_header_unit_SOURCES = test/cdl/cdl_header_test.c $(cdl_text)
 test_cdl_cdl_header_unit_LDADD = libserial.la -lcmocka
-test_cdl_cdl_memory_unit_SOURCES = test/cdl/cdl_memory_test.c $(cdl_text)
+test_cdl_cdl_memory_unit_SOURCES = test/cdl/cdl_memory_test.c $(cdl_text) $(short_memory)
 test_cdl_cdl_memory_unit_LDADD = libserial.la -lcmocka
-test_cdl_cdl_memory_unit_LDFLAGS = -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
+test_cdl_cdl_memory_unit_LDFLAGS = $(SHORT_MEMORY)
 test_cdl_cdl_values_unit_SOURCES = test/cdl/cdl_values_test.c $(cdl_text)
 test_cdl_cdl_values_unit_LDADD = libserial.la -lcmocka
 endif

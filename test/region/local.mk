@@ -9,10 +9,9 @@ test_region_region_build_unit_SOURCES = test/region/region_build_test.c $(region
 test_region_region_build_unit_LDADD = libserial.la -lcmocka
 test_region_region_pack_unit_SOURCES = test/region/region_pack_test.c $(region_model)
 test_region_region_pack_unit_LDADD = libserial.la -lcmocka
-test_region_region_memory_unit_SOURCES = test/region/region_memory_test.c
+test_region_region_memory_unit_SOURCES = test/region/region_memory_test.c $(short_memory)
 test_region_region_memory_unit_LDADD = libserial.la -lcmocka
-test_region_region_memory_unit_LDFLAGS = -Wl,--wrap=malloc -Wl,--wrap=calloc \
-	-Wl,--wrap=realloc
+test_region_region_memory_unit_LDFLAGS = $(SHORT_MEMORY)
 endif
 
 check_PROGRAMS += test/region/region_datatype.mpi

@@ -1,5 +1,5 @@
 /* When memory is short at any one allocation, a constructor returns NULL and leaves
- * nothing behind. Linked so that malloc and its siblings come by here. */
+ * nothing behind. */
 #include "region.h"
 
 #include <setjmp.h>
@@ -9,35 +9,7 @@
 #include <cmocka.h>
 
 #include "base_mem.h"
-
-static int until_failure = -1; /* allocations that still succeed; -1: all */
-
-static bool fails(void)
-{
-    return until_failure >= 0 && until_failure-- == 0;
-}
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t size);
-
-void *__wrap_malloc(size_t size)
-{
-    return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-    return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *p, size_t size)
-{
-    return fails() ? NULL : __real_realloc(p, size);
-}
+#include "short_memory.h"
 
 static struct region *slab(void)
 {
@@ -76,10 +48,10 @@ static void check_every_failure(struct region *(*make)(void))
 {
     bool failed = true;
     for (int k = 0; failed; k++) {
-        until_failure = k;
+        short_memory_in = k;
         struct region *r = make();
-        failed = until_failure < 0; /* it was reached */
-        until_failure = -1;
+        failed = short_memory_in < 0; /* it was reached */
+        short_memory_in = -1;
         /* giving back unused room may fail without harm */
         if (!failed) assert_non_null(r);
         if (r != NULL) assert_true(region_bytes(r) > 0);
@@ -104,9 +76,9 @@ static void a_cursor_survives_short_memory(void **state)
     (void)state;
     struct region *r = uneven_list();
     assert_non_null(r);
-    until_failure = 0;
+    short_memory_in = 0;
     assert_null(region_cursor_new(r));
-    until_failure = -1;
+    short_memory_in = -1;
     region_free(r);
 }
 

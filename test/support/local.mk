@@ -27,6 +27,10 @@ test_support_fault_la_LDFLAGS = -module -avoid-version -rpath /nonexistent
 SHORTAGE_WRAP = -Wl,--wrap=base_malloc -Wl,--wrap=base_calloc \
 	-Wl,--wrap=base_realloc -Wl,--wrap=base_strdup
 
+# Memory that is short: see short_memory.h.
+short_memory = test/support/short_memory.c test/support/short_memory.h
+SHORT_MEMORY = -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
+
 # The module that MPICH's processes are started with: see yield.c.
 test_support_yield_la_SOURCES = test/support/yield.c
 test_support_yield_la_LIBADD = -ldl
