@@ -214,6 +214,32 @@ static void any_nesting_of_derived_types(void)
     close_dataset(ncid);
 }
 
+/* MPI_BOTTOM is NULL, which says elsewhere that there is nothing. */
+static void absolute_addresses_count_from_bottom(void)
+{
+    int ncid = ints_for_all(), values[N], low[N / 3], high[N - N / 3];
+    int lengths[] = {N / 3, N - N / 3};
+    MPI_Aint places[2];
+    MPI_Datatype type;
+    numbered(values, N);
+    memcpy(low, values, sizeof low);
+    memcpy(high, values + N / 3, sizeof high);
+    MPI_Get_address(low, &places[0]);
+    MPI_Get_address(high, &places[1]);
+    MPI_Type_create_hindexed(2, lengths, places, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    CHECK_NC(NC_NOERR, put(ncid, MPI_BOTTOM, 1, type));
+    file_holds(ncid, values);
+    memset(low, 0, sizeof low);
+    memset(high, 0, sizeof high);
+    CHECK_NC(NC_NOERR, get(ncid, MPI_BOTTOM, 1, type));
+    CHECK_BYTES(values, low, sizeof low);
+    CHECK_BYTES(values + N / 3, high, sizeof high);
+    MPI_Type_free(&type);
+    end_data(ncid);
+    close_dataset(ncid);
+}
+
 static void a_type_of_two_basic_types_is_refused(void)
 {
     int ncid = ints_for_all(), lengths[2] = {N / 2, N / 2};
@@ -307,6 +333,8 @@ static const struct check_test tests[] = {
     {"the null type is the variable's own", the_null_type_is_the_variables_own,
      CHECK_FORMATS | CHECK_MODES},
     {"any nesting of derived types", any_nesting_of_derived_types,
+     CHECK_FORMATS | CHECK_MODES},
+    {"absolute addresses count from MPI_BOTTOM", absolute_addresses_count_from_bottom,
      CHECK_FORMATS | CHECK_MODES},
     {"a type of two basic types is refused", a_type_of_two_basic_types_is_refused,
      CHECK_FORMATS | CHECK_MODES},

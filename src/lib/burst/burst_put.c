@@ -296,7 +296,7 @@ static int put_write(struct group *g, struct burst_write *w, struct source *s, i
     int64_t length = w->nelems * conv_size(w->type);
     int err = g->n == GROUP ? commit(g) : NC_NOERR;
     if (err != NC_NOERR) return err;
-    if (r->buf == NULL && r->mem == NULL) {
+    if (driver_is_fill(r)) {
         w->flags |= BURST_FILL;
         if (g->keep) return burst_add_write(g->b, w);
         add(g, w, NULL, 0);

@@ -60,9 +60,9 @@ struct driver {
 /* One hyperslab of one variable, to or from one buffer. Compact, as there can be
  * millions: the variable's number of dimensions says how long slab[] is. */
 struct driver_request {
-    void *buf; /* a put never changes it; NULL in a put: the variable's fill
-                * value throughout */
-    const struct region *mem; /* its bytes in buf, in order; NULL: contiguous */
+    void *buf;                /* a put never changes it */
+    const struct region *mem; /* its bytes in buf, in order; NULL: contiguous. Both NULL
+                               * in a put: the variable's fill value throughout */
     int varid;
     int status;         /* out: this request's own result */
     unsigned char type; /* of the values in memory: enum conv_type */
@@ -72,6 +72,12 @@ struct driver_request {
     unsigned char flags; /* the caller's own */
     MPI_Offset slab[];   /* start, count and, if strided, stride: ndims each */
 };
+
+/* buf alone may be NULL: that is MPI_BOTTOM, and mem has addresses. */
+static inline bool driver_is_fill(const struct driver_request *r)
+{
+    return r->buf == NULL && r->mem == NULL;
+}
 
 enum { DRIVER_RAW_SLAB = 2 }; /* entries of slab[] in a raw request */
 

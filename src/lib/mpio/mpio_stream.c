@@ -103,7 +103,7 @@ static bool in_place(const struct mpio_stream *s, const struct mpio_tile *t)
 {
     if (t->nsegments != 1 || !t->ascending) return false;
     const struct driver_request *r = s->reqs[t->segments[0].request];
-    return r->mem == NULL && r->buf != NULL &&
+    return r->mem == NULL && !driver_is_fill(r) &&
            conv_is_copy(var_of(s, t->segments[0].request)->type, r->type);
 }
 

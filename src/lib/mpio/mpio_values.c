@@ -16,7 +16,7 @@ int mpio_values_begin(struct mpio_values *v, const struct cdf_header *h,
     v->xsize = cdf_type_size(type);
     v->copied = conv_is_copy(type, req->type);
     /* A value of the variable's own type is never out of range. */
-    if (put && (req->buf == NULL || conv_type_of(type) != (int)req->type))
+    if (put && (driver_is_fill(req) || conv_type_of(type) != (int)req->type))
         cdf_fill_value(h, req->varid, v->fill);
     if (req->mem == NULL) return NC_NOERR;
     v->memory = region_cursor_new(req->mem);
@@ -70,7 +70,7 @@ int mpio_values_put(struct mpio_values *v, unsigned char *external, int64_t n)
 {
     const unsigned char *buf = mpio_values_buf(v);
     int err = NC_NOERR;
-    if (v->req->buf == NULL)
+    if (driver_is_fill(v->req))
         conv_fill(external, v->fill, v->xsize, (size_t)n);
     else if (v->memory != NULL)
         err = put_scattered(v, external, n);
