@@ -116,7 +116,7 @@ int mpio_read_header(struct mpio *m)
     do {
         int64_t want = note.want;
         err = read_on(m, &r, want, &likely);
-        write_note(m, &r, err, want, likely, &note);
+        if (ds->rank == 0) write_note(m, &r, err, want, likely, &note);
         err = driver_share(ds, &note, sizeof note, 0);
         if (err == NC_NOERR) err = (int)note.result;
     } while (err == CDF_MORE);
