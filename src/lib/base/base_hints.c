@@ -76,7 +76,7 @@ static const struct hint {
     {"nc_statistics", AT(statistics), BASE_DISABLE, 0, choice, false},
     {"nc_report", AT(report), BASE_REPORT_NONE, 0, reports, false},
     {"nc_node_procs", AT(node_procs), 0, 0, NULL, true},
-    {"nc_node_share_size", AT(node_share), 1048576, 1, NULL, true},
+    {"nc_node_share_size", AT(node_share), 262144, 1, NULL, true},
     {"nc_burst_buf", AT(burst), BASE_DISABLE, 0, choice, true},
     {"nc_burst_buf_del_on_close", AT(burst_del_on_close), BASE_ENABLE, 0, choice, true},
     {"nc_burst_buf_flush_buffer_size", AT(burst_flush_buffer), 0, 0, NULL, true},
