@@ -20,7 +20,3 @@ test_region_region_datatype_mpi_SOURCES = test/region/region_datatype_test.c \
 	test/region/region_types.c test/region/region_types.h
 test_region_region_datatype_mpi_LDADD = $(MPI_TEST_LIBS)
 
-check_PROGRAMS += test/region/region_view.mpi
-TESTS += test/region/region_view.mpi
-test_region_region_view_mpi_SOURCES = test/region/region_view_test.c
-test_region_region_view_mpi_LDADD = $(MPI_TEST_LIBS)

@@ -16,12 +16,4 @@
 int region_from_datatype(MPI_Datatype type, int64_t count, MPI_Datatype *basic,
                          int64_t *bytes, struct region **region);
 
-/* A committed MPI file type of the next max_bytes bytes (or max_runs runs) under the
- * cursor, as byte runs in ascending order, adjacent ones joined, and how many bytes it
- * has. At the end of the region: MPI_BYTE and 0. Displacements are absolute.
- * Built flat: MPICH up to 4.0.3 writes to wrong places through a view built as
- * hindexed over subarrays. The caller frees it unless it is MPI_BYTE. */
-int region_next_filetype(struct region_cursor *c, int64_t max_bytes, int64_t max_runs,
-                         MPI_Datatype *filetype, int64_t *bytes);
-
 #endif
