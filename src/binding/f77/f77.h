@@ -13,6 +13,9 @@
 #include <pnetcdf.h>
 #include <stddef.h>
 
+/* Fortran calls without a prototype. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
 /* What is defined in this room is called from outside, but for what is hidden below. */
 #pragma GCC visibility push(hidden)
 

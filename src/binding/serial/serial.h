@@ -16,6 +16,9 @@
 _Static_assert(sizeof(size_t) == sizeof(MPI_Offset), "size_t has the size of MPI_Offset");
 _Static_assert(sizeof(ptrdiff_t) == sizeof(MPI_Offset), "and so has ptrdiff_t");
 
+/* Called from Fortran, or by the names that netcdf.h of this library declares. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
 enum serial_kind { SERIAL_VAR, SERIAL_VAR1, SERIAL_VARA, SERIAL_VARS, SERIAL_VARM };
 
 #pragma GCC visibility push(hidden)
