@@ -125,8 +125,8 @@ static int make_slab(const struct f90_call *call, const struct f90_values *v,
     if (ndims > FEW_DIMS) room = base_malloc(4 * (size_t)ndims * sizeof *room);
     s->start = room;
     s->count = room == NULL ? NULL : room + ndims;
-    s->stride = room == NULL || stride == NULL ? NULL : room + 2 * ndims;
-    s->map = room == NULL || map == NULL ? NULL : room + 3 * ndims;
+    s->stride = room == NULL || stride == NULL ? NULL : room + 2 * (ptrdiff_t)ndims;
+    s->map = room == NULL || map == NULL ? NULL : room + 3 * (ptrdiff_t)ndims;
     s->n = 1;
     if (room == NULL) return NC_ENOMEM;
     for (int i = 0; i < ndims; i++) {

@@ -103,7 +103,7 @@ static MPI_Datatype first_elements(struct makings *m, const struct f90_values *v
         slab[d + 1] = loop(m, v->extent[d], v->step[d], slab[d]);
         size[d + 1] = size[d] * v->extent[d];
     }
-    for (int d = v->rank - 1; d >= 0 && n > 0; d--) {
+    for (int d = v->rank; d-- > 0 && n > 0;) {
         MPI_Offset whole = n / size[d];
         n -= whole * size[d];
         if (whole == 0) continue;

@@ -130,14 +130,18 @@ static int make_several(const struct api_dataset *d, int num, const struct sever
     if (num < 0 || (num > 0 && (s->varids == NULL || s->bufs == NULL))) return NC_EINVAL;
     if (num == 0) return NC_NOERR;
     *reqs = base_malloc((size_t)num * sizeof(struct driver_request *));
+    int64_t made = 0;
     int err = *reqs == NULL ? NC_ENOMEM : NC_NOERR;
     for (int i = 0; i < num && err == NC_NOERR; i++) {
         const struct api_access a = pick(s, i);
-        err = api_request_make(d, &a, put, &(*reqs)[*n]);
-        if (err == NC_NOERR && (*reqs)[*n] != NULL) ++*n;
+        err = api_request_make(d, &a, put, &(*reqs)[made]);
+        if (err == NC_NOERR && (*reqs)[made] != NULL) made++;
     }
-    if (err == NC_NOERR) return err;
-    api_requests_drop(*reqs, n);
+    if (err == NC_NOERR) {
+        *n = made;
+        return err;
+    }
+    api_requests_drop(*reqs, &made);
     *reqs = NULL;
     return err;
 }

@@ -196,9 +196,9 @@ static int finish(struct api_dataset *d, const struct api_dataset *spare, int er
 
 int ncmpi_create(MPI_Comm comm, const char *path, int cmode, MPI_Info info, int *ncidp)
 {
-    struct api_dataset spare, *d;
+    struct api_dataset spare, *d = NULL;
     int error, err = prepare(comm, path, info, &spare, &d, &error);
-    if (err != NC_NOERR) return err;
+    if (d == NULL) return err;
     int format = format_of(cmode);
     if (error == NC_NOERR && ncidp == NULL) error = NC_EINVAL;
     if (error == NC_NOERR && format < 0) error = format;
@@ -213,9 +213,9 @@ int ncmpi_create(MPI_Comm comm, const char *path, int cmode, MPI_Info info, int 
 
 int ncmpi_open(MPI_Comm comm, const char *path, int omode, MPI_Info info, int *ncidp)
 {
-    struct api_dataset spare, *d;
+    struct api_dataset spare, *d = NULL;
     int error, err = prepare(comm, path, info, &spare, &d, &error);
-    if (err != NC_NOERR) return err;
+    if (d == NULL) return err;
     if (error == NC_NOERR && ncidp == NULL) error = NC_EINVAL;
     if (error == NC_NOERR && (omode & (NC_DISKLESS | NC_MMAP))) error = NC_EINVAL_OMODE;
 

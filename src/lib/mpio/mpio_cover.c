@@ -12,7 +12,7 @@ enum { HOLE = 2048 }; /* reading and writing so many bytes is cheaper than anoth
 /* The end of the marks from i on that are `kind`; n at most. */
 static int64_t end_of(const unsigned char *marks, int64_t i, int64_t n, int kind)
 {
-    const unsigned char *end = memchr(marks + i, !kind, (size_t)(n - i));
+    const unsigned char *end = memchr(marks + i, 1 - kind, (size_t)(n - i));
     return end == NULL ? n : end - marks;
 }
 

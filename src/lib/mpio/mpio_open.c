@@ -110,10 +110,10 @@ static int make_empty(struct mpio *m)
 int mpio_create(struct driver_dataset *ds, int cmode, struct driver *lower,
                 struct driver **self)
 {
-    struct mpio *m;
+    struct mpio *m = NULL;
     bool keep = (cmode & NC_NOCLOBBER) != 0;
     int err = start(ds, MPI_MODE_RDWR | MPI_MODE_CREATE | (keep ? MPI_MODE_EXCL : 0), &m);
-    if (err != NC_NOERR) return err;
+    if (m == NULL) return err;
 
     err = make_empty(m);
     if (err != NC_NOERR) {
@@ -130,9 +130,9 @@ int mpio_create(struct driver_dataset *ds, int cmode, struct driver *lower,
 int mpio_open(struct driver_dataset *ds, int omode, struct driver *lower,
               struct driver **self)
 {
-    struct mpio *m;
+    struct mpio *m = NULL;
     int err = start(ds, omode & NC_WRITE ? MPI_MODE_RDWR : MPI_MODE_RDONLY, &m);
-    if (err != NC_NOERR) return err;
+    if (m == NULL) return err;
 
     err = mpio_read_header(m);
     if (err != NC_NOERR) {

@@ -29,7 +29,7 @@ struct mpio_control {
 static int64_t control_bytes(int nprocs)
 {
     return (int64_t)sizeof(struct mpio_control) +
-           2 * nprocs * (int64_t)sizeof(struct mpio_slot);
+           2 * (int64_t)nprocs * (int64_t)sizeof(struct mpio_slot);
 }
 
 /* A share for each process, 4 MiB at most, rounded down to a power of 2. */
@@ -231,7 +231,7 @@ void mpio_window_meet(struct mpio_window *w, const struct mpio_slot *mine,
                       const struct mpio_slot **all)
 {
     struct mpio_control *c = w->control;
-    struct mpio_slot *slots = c->slots + (w->turn++ % 2) * (unsigned)w->nprocs;
+    struct mpio_slot *slots = c->slots + (w->turn++ % 2) * (size_t)w->nprocs;
     slots[w->rank] = *mine;
     *all = slots;
     unsigned round = atomic_load_explicit(&c->round, memory_order_relaxed);

@@ -19,7 +19,9 @@ bool util_muted(void)
 
 static char tame(char c)
 {
-    return (unsigned char)c < ' ' || c == 0x7f ? '?' : c;
+    const bool control = (unsigned char)c < ' ' || c == 0x7f;
+    if (control) return '?';
+    return c;
 }
 
 void util_tame(char *text)

@@ -100,7 +100,8 @@ static void flush(struct batch *b)
         if (b->err == NC_NOERR && !c->options.unchecked) compare_copy(b);
     }
     b->bytes += b->used;
-    b->used = b->nparts = b->nindices = 0;
+    b->used = b->nindices = 0;
+    b->nparts = 0;
     util_progress_at(&b->progress, b->bytes);
 }
 
@@ -110,7 +111,7 @@ static void add(struct batch *b, const struct copy_var *v, const struct util_pie
 {
     const int64_t bytes = p->n * v->size;
     if (b->nparts == PIECES || b->used + bytes > ROOM ||
-        b->nindices + 2 * v->ndims > b->most_indices)
+        b->nindices + 2 * (int64_t)v->ndims > b->most_indices)
         flush(b);
     struct part *to = &b->parts[b->nparts++];
     *to = (struct part){.v = v, .values = b->values + b->used};
@@ -127,7 +128,8 @@ static void add(struct batch *b, const struct copy_var *v, const struct util_pie
 /* A variable as a whole. start: room for its indices, twice. */
 static void add_variable(struct batch *b, const struct copy_var *v, int64_t *start)
 {
-    struct util_piece p = {.start = start, .count = start + v->ndims};
+    int64_t *count = start + v->ndims;
+    struct util_piece p = {.start = start, .count = count};
     for (int64_t at = 0; at < v->total; at += p.n) {
         util_piece_make(&p, v->ndims, v->length, at, ROOM / v->size);
         add(b, v, &p);
@@ -138,7 +140,8 @@ static void add_variable(struct batch *b, const struct copy_var *v, int64_t *sta
 static void add_records(struct batch *b, const struct copy_var *v, int64_t first,
                         int64_t n, int64_t *start)
 {
-    struct util_piece p = {.start = start, .count = start + v->ndims};
+    int64_t *count = start + v->ndims;
+    struct util_piece p = {.start = start, .count = count};
     p.n = v->total / v->length[0] * n;
     for (int i = 0; i < v->ndims; i++) {
         p.start[i] = i == 0 ? first : 0;
