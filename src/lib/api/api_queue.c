@@ -88,9 +88,21 @@ int api_queue_add(struct api_queue *q, struct driver_request *const *reqs, int64
 
 /* ---- out ---- */
 
+/* Where the id stands if all before it have one request each, as is usual. */
+static bool in_its_place(const struct api_queue *q, int id, int64_t *at)
+{
+    *at = q->used > 0 ? (int64_t)id - q->ids[0] : -1;
+    return *at >= 0 && *at < q->used && q->ids[*at] == id &&
+           (*at == 0 || q->ids[*at - 1] != id);
+}
+
 int64_t api_queue_find(const struct api_queue *q, int id)
 {
-    int64_t low = 0, high = q->used;
+    int64_t low, high = q->used;
+    if (in_its_place(q, id, &low))
+        high = low;
+    else
+        low = 0;
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
         if (q->ids[middle] < id)
