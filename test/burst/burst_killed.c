@@ -4,6 +4,7 @@
  * BURST_KILL_AT=N kills it at its Nth call that has to do with logs or the file. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <mpi.h>
 #include <signal.h>
 #include <stdbool.h>

@@ -106,7 +106,7 @@ static int share_space(struct burst *b, int rank)
 /* One log a node: its first process makes it, the others join. */
 static int create_shared(struct burst *b, struct burst_header *h)
 {
-    int rank, nprocs, leader = b->base.ds->rank, made = NC_NOERR;
+    int rank = 0, nprocs = 1, leader = b->base.ds->rank, made = NC_NOERR;
     char path[PATH_MAX];
     int mpi = MPI_Comm_rank(b->node, &rank);
     if (mpi == MPI_SUCCESS) mpi = MPI_Comm_size(b->node, &nprocs);

@@ -160,7 +160,8 @@ static size_t round_up(size_t n, size_t to)
 size_t burst_encode_header(struct burst_header *h, unsigned char *bytes, size_t size)
 {
     for (int pass = 0; pass < 2; pass++) { /* the first one finds out how long it is */
-        struct bytes b = {.p = bytes, .size = size};
+        struct bytes b = {.size = size};
+        b.p = bytes;
         put_common(&b, h);
         put_added(&b, h);
         if (b.failed) return 0;

@@ -69,7 +69,7 @@ static int others_logged(struct burst *b, int64_t low, int64_t high, int *answer
     *answer = 0;
     if (err == NC_NOERR && all != NULL) {
         int mpi = MPI_Allgather(mine, 2, MPI_INT64_T, all, 2, MPI_INT64_T, ds->comm);
-        for (int p = 0; p < ds->nprocs && mpi == MPI_SUCCESS && !*answer; p++)
+        for (int64_t p = 0; p < ds->nprocs && mpi == MPI_SUCCESS && !*answer; p++)
             if (p != ds->rank || b->coherent)
                 *answer = logged_in(b, all[2 * p], all[2 * p + 1]);
         int other = MPI_Allreduce(MPI_IN_PLACE, answer, 1, MPI_INT, MPI_MAX, ds->comm);

@@ -74,8 +74,8 @@ struct region *burst_region(const struct cdf_header *h, const struct burst_write
     if (w->flags & BURST_RAW) return burst_runs(w, v->begin);
     const int64_t *slab = (const int64_t *)w->slab;
     return region_slab(v->begin, v->ndims, v->shape, slab, slab + v->ndims,
-                       w->strided ? slab + 2 * v->ndims : NULL, cdf_type_size(v->type),
-                       v->is_record ? h->record_size : 0);
+                       w->strided ? slab + (ptrdiff_t)2 * v->ndims : NULL,
+                       cdf_type_size(v->type), v->is_record ? h->record_size : 0);
 }
 
 /* ---- in and out ---- */

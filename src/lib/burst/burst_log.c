@@ -90,7 +90,7 @@ static int map_head(struct burst_log *l)
 static unsigned char *slot_copy(const struct burst_log *l, int64_t copy)
 {
     return l->head + l->header.slots_begin +
-           (l->slot * BURST_SLOT_COPIES + copy) * BURST_SLOT_BYTES;
+           (l->slot * (int64_t)BURST_SLOT_COPIES + copy) * BURST_SLOT_BYTES;
 }
 
 /* A complete header under another name first: there is never half of one. */

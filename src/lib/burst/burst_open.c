@@ -65,10 +65,10 @@ int burst_attach(struct driver_dataset *ds, struct driver *lower, struct burst *
 static int create(struct driver_dataset *ds, int cmode, struct driver *lower,
                   struct driver **self)
 {
-    struct burst *b;
+    struct burst *b = NULL;
     (void)cmode;
     int err = burst_attach(ds, lower, &b);
-    if (err != NC_NOERR) return err;
+    if (err != NC_NOERR || b == NULL) return err;
     burst_discard(b);
     *self = &b->base;
     return NC_NOERR;
@@ -77,10 +77,10 @@ static int create(struct driver_dataset *ds, int cmode, struct driver *lower,
 static int open_layer(struct driver_dataset *ds, int omode, struct driver *lower,
                       struct driver **self)
 {
-    struct burst *b;
+    struct burst *b = NULL;
     (void)omode;
     int err = burst_attach(ds, lower, &b);
-    if (err != NC_NOERR) return err;
+    if (err != NC_NOERR || b == NULL) return err;
     err = burst_recover(b);
     if (err == NC_NOERR && ds->writable) err = burst_begin(b);
     if (err != NC_NOERR)

@@ -43,7 +43,7 @@ static void join(int64_t *part, const struct burst_write *w, int ndims)
     if (first || w->epoch < part[FROM]) part[FROM] = w->epoch;
     if (first || w->epoch > part[TO]) part[TO] = w->epoch;
     for (int i = 0; i < ndims; i++) {
-        int64_t *dim = part + BOX + i * PER_DIM;
+        int64_t *dim = part + BOX + (ptrdiff_t)i * PER_DIM;
         if (w->flags & BURST_RAW) /* anywhere */
             dim[0] = 0, dim[1] = INT64_MAX, dim[2] = 1;
         else
@@ -57,7 +57,8 @@ static bool meet(const int64_t *a, const int64_t *b, int ndims)
     if (a[FROM] == -1 || b[FROM] == -1) return false;
     if (a[FROM] == a[TO] && b[FROM] == b[TO] && a[FROM] == b[FROM]) return false;
     for (int i = 0; i < ndims; i++) {
-        const int64_t *p = a + BOX + i * PER_DIM, *q = b + BOX + i * PER_DIM;
+        ptrdiff_t at = BOX + (ptrdiff_t)i * PER_DIM;
+        const int64_t *p = a + at, *q = b + at;
         int64_t step = gcd(p[2], q[2]);
         if (p[0] > q[1] || q[0] > p[1]) return false;
         if (step > 1 && (p[0] - q[0]) % step != 0) return false;
@@ -100,13 +101,14 @@ static int compare_parts(struct burst *b, uint64_t vars, const int *touched, int
         int mpi = MPI_Allgather(mine, (int)total, MPI_INT64_T, all, (int)total,
                                 MPI_INT64_T, ds->comm);
         err = base_mpi_error(mpi, NC_EMPI, "MPI_Allgather");
+        for (int id = first; id < last && err == NC_NOERR; id++) {
+            int64_t at = places[id - first];
+            for (int p = 0; touched[id] > 1 && p < ds->nprocs; p++)
+                if (p != ds->rank &&
+                    meet(mine + at, all + p * total + at, ds->header.vars[id].ndims))
+                    flags[id] = 1;
+        }
     }
-    for (int id = first; id < last && err == NC_NOERR; id++)
-        for (int p = 0; touched[id] > 1 && p < ds->nprocs; p++)
-            if (p != ds->rank &&
-                meet(mine + places[id - first], all + p * total + places[id - first],
-                     ds->header.vars[id].ndims))
-                flags[id] = 1;
     base_free(mine);
     base_free(all);
     return err;
@@ -143,29 +145,38 @@ static int count_touched(struct burst *b, uint64_t vars, int *touched)
     return base_mpi_error(mpi, NC_EMPI, "MPI_Allreduce");
 }
 
-int burst_contested(struct burst *b, uint64_t vars, unsigned char **flags)
+/* Marks the variables that processes contest, alike everywhere. Agreed. */
+static int mark_contested(struct burst *b, uint64_t vars, int *touched,
+                          unsigned char *flags, bool *any)
 {
     struct driver_dataset *ds = b->base.ds;
     int nvars = ds->header.nvars;
-    int *touched = base_calloc((size_t)nvars, sizeof *touched);
-    unsigned char any = 0;
-    *flags = base_calloc((size_t)nvars, 1);
-    int err = touched == NULL || *flags == NULL ? NC_ENOMEM : NC_NOERR;
+    int err = count_touched(b, vars, touched);
+    if (err == NC_NOERR) err = compare_all(b, vars, touched, flags);
     err = driver_agree(ds, err, NULL, NULL, 0);
-    if (err == NC_NOERR) err = count_touched(b, vars, touched);
-    if (err == NC_NOERR) err = compare_all(b, vars, touched, *flags);
-    err = driver_agree(ds, err, NULL, NULL, 0);
-    if (err == NC_NOERR) {
-        int mpi = MPI_Allreduce(MPI_IN_PLACE, *flags, nvars, MPI_UNSIGNED_CHAR, MPI_MAX,
-                                ds->comm);
-        err = base_mpi_error(mpi, NC_EMPI, "MPI_Allreduce");
-    }
-    for (int id = 0; id < nvars && err == NC_NOERR; id++)
-        any |= (*flags)[id];
+    if (err != NC_NOERR) return err;
+    int mpi =
+        MPI_Allreduce(MPI_IN_PLACE, flags, nvars, MPI_UNSIGNED_CHAR, MPI_MAX, ds->comm);
+    for (int id = 0; id < nvars; id++)
+        if (flags[id]) *any = true;
+    return base_mpi_error(mpi, NC_EMPI, "MPI_Allreduce");
+}
+
+int burst_contested(struct burst *b, uint64_t vars, unsigned char **flags)
+{
+    size_t nvars = (size_t)b->base.ds->header.nvars;
+    int *touched = base_calloc(nvars, sizeof *touched);
+    unsigned char *marks = base_calloc(nvars, 1);
+    bool any = false;
+    int err = touched == NULL || marks == NULL ? NC_ENOMEM : NC_NOERR;
+    err = driver_agree(b->base.ds, err, NULL, NULL, 0);
+    if (err == NC_NOERR && touched != NULL && marks != NULL)
+        err = mark_contested(b, vars, touched, marks, &any);
     base_free(touched);
     if (err != NC_NOERR || !any) {
-        base_free(*flags);
-        *flags = NULL;
+        base_free(marks);
+        marks = NULL;
     }
+    *flags = marks;
     return err;
 }

@@ -126,7 +126,7 @@ static void *run(void *arg)
 
 static void free_pool(struct burst_pool *p)
 {
-    for (int i = 0; i < p->nthreads; i++)
+    for (int i = 0; p->works != NULL && i < p->nthreads; i++)
         base_free(p->works[i].staging);
     if (p->fd >= 0) close(p->fd);
     pthread_mutex_destroy(&p->lock);

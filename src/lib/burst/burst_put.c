@@ -142,7 +142,7 @@ static void describe(const struct burst *b, const struct burst_write *w, uint64_
                               .nreqs = 1,
                               .start = slab,
                               .count = slab + ndims,
-                              .stride = w->strided ? slab + 2 * ndims : NULL,
+                              .stride = w->strided ? slab + (ptrdiff_t)2 * ndims : NULL,
                               .seq = b->log.commit.count,
                               .epoch = w->epoch,
                               .rank = b->base.ds->rank,
@@ -363,7 +363,7 @@ static void count_records(struct cdf_header *h, const struct driver_request *r)
         region_bounds(driver_raw_region(r), &low, &high);
         last = (high - 1) / h->record_size;
     } else {
-        int64_t stride = r->strided ? r->slab[2 * v->ndims] : 1;
+        int64_t stride = r->strided ? r->slab[(ptrdiff_t)2 * v->ndims] : 1;
         last = r->slab[0] + (driver_count(r, v->ndims)[0] - 1) * stride;
     }
     if (last + 1 > h->numrecs) h->numrecs = last + 1;

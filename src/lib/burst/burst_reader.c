@@ -64,7 +64,7 @@ static int map(struct burst_reader *r)
 static int read_slots(struct burst_reader *r)
 {
     const struct burst_header *h = &r->header;
-    int64_t bytes = BURST_SLOT_COPIES * BURST_SLOT_BYTES, good = 0;
+    int64_t bytes = (int64_t)BURST_SLOT_COPIES * BURST_SLOT_BYTES, good = 0;
     if (h->nslots < 1 || h->chunk < 64 || h->slots_begin > (int64_t)r->meta_size ||
         h->entry_begin > (int64_t)r->meta_size ||
         h->nslots > (h->entry_begin - h->slots_begin) / bytes)
@@ -169,7 +169,7 @@ void burst_reader_rewind(struct burst_reader *r)
 
 static int next_of_version_0(struct burst_reader *r, struct burst_entry *e, bool *more)
 {
-    int64_t size;
+    int64_t size = 0;
     *more = false;
     if (r->nread == r->header.num_entries) return NC_NOERR;
     int64_t rest = (int64_t)r->meta_size - r->at;

@@ -342,7 +342,7 @@ static int missing(struct burst *b, uint64_t token, int64_t *logged, int64_t *ra
 
 static int replay_opening(struct burst *b, uint64_t token)
 {
-    int64_t generation, logged, ranks;
+    int64_t generation, logged = 0, ranks = 0;
     int err = newest_generation(b, token, &generation);
     if (err == NC_NOERR && token != 0) err = missing(b, token, &logged, &ranks);
     if (err == NC_NOERR && token != 0 && logged < ranks && !b->any_log)

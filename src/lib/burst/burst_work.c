@@ -86,6 +86,7 @@ static int write_chain(const struct stage *s, int64_t i, int64_t *next)
 static int flush(struct stage *s)
 {
     int err = NC_NOERR;
+    if (s->n == 0) return NC_NOERR;
     qsort(s->parts, (size_t)s->n, sizeof *s->parts, by_offset);
     for (int64_t i = 1; i < s->n; i++)
         if (s->parts[i].offset < s->parts[i - 1].offset + s->parts[i - 1].length) {
