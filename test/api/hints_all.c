@@ -33,7 +33,7 @@ static const struct known {
     {"nc_transfer", "auto", "direct", "direct"},
     {"nc_transfer", "auto", "node", "node"},
     {"nc_transfer", "auto", "teleport", "auto"},
-    {"nc_node_share_size", "1048576", "4096", "4096"},
+    {"nc_node_share_size", "262144", "4096", "4096"},
     {"nc_ibuf_size", "16777216", "-1", "16777216"},
     {"nc_record_align_size", "4", "many", "4"},
 };
