@@ -43,8 +43,8 @@ int ncserial_create(const char *path, int cmode, int *ncidp);
 int ncserial_open(const char *path, int omode, int *ncidp);
 int ncserial_delete(const char *path);
 int ncserial_set_fill(int ncid, int fillmode, int *old_modep);
-int ncserial__create(const char *path, int cmode, size_t size, size_t *chunk, int *ncidp);
-int ncserial__open(const char *path, int omode, size_t *chunk, int *ncidp);
+int ncserial__create(const char *path, int cmode, size_t size, const size_t *chunk, int *ncidp);
+int ncserial__open(const char *path, int omode, const size_t *chunk, int *ncidp);
 int ncserial__enddef(int ncid, size_t h_minfree, size_t v_align, size_t v_minfree,
                      size_t r_align);
 int ncserial_inq_dim(int ncid, int dimid, char *name, size_t *lenp);

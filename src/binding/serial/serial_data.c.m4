@@ -23,13 +23,13 @@ int ncserial_inq_attlen(int ncid, int varid, const char *name, size_t *lenp)
     return ncmpi_inq_attlen(ncid, varid, name, (MPI_Offset *)lenp);
 }
 
-int ncserial__create(const char *path, int cmode, size_t size, size_t *chunk, int *ncidp)
+int ncserial__create(const char *path, int cmode, size_t size, const size_t *chunk, int *ncidp)
 {
     (void)size, (void)chunk; /* sizes that tune the serial library's own buffers */
     return ncserial_create(path, cmode, ncidp);
 }
 
-int ncserial__open(const char *path, int omode, size_t *chunk, int *ncidp)
+int ncserial__open(const char *path, int omode, const size_t *chunk, int *ncidp)
 {
     (void)chunk;
     return ncserial_open(path, omode, ncidp);

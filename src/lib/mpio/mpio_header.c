@@ -101,7 +101,7 @@ static void write_note(const struct mpio *m, const struct reading *r, int err,
     n->file_size = r->file_size;
     n->want = next_read(want, likely, r->file_size);
     n->length = err == NC_NOERR ? m->base.ds->header.size : 0;
-    if (err == NC_NOERR && n->length <= (int64_t)sizeof n->head)
+    if (r->bytes != NULL && n->length <= (int64_t)sizeof n->head)
         memcpy(n->head, r->bytes, (size_t)n->length);
 }
 
