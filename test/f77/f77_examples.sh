@@ -1,6 +1,6 @@
 #!/bin/bash
-# The programs of examples/F77, with any number of processes, make the files of their twins
-# in examples/C.
+# Every program of examples/C has a twin in examples/F77 that makes, with any number of
+# processes, the same file, byte for byte.
 support=${srcdir:-.}/test/support
 . "$support/tap.sh"
 . "$support/launch.sh"
@@ -12,6 +12,18 @@ same_dump() {
     ncdump "$dir/$1.nc" | sed 's/ *$//' | diff "$twins/$1.cdl" -
 }
 
+each_has_a_twin() {
+    local source name
+    for source in "$twins"/*.c; do
+        name=${source##*/} name=${name%.c}
+        [ -e "${srcdir:-.}/examples/F77/$name.f" ] || { echo "$name.f"; return 1; }
+    done
+}
+same_bytes() {
+    launch 2 "examples/C/$1" "$dir/$1.c.nc" && cmp "$dir/$1.c.nc" "$dir/$1.nc"
+}
+
+check "each program in C has a twin" each_has_a_twin
 for source in "${srcdir:-.}"/examples/F77/*.f; do
     name=${source##*/} name=${name%.f}
     for n in 1 4; do
@@ -23,5 +35,6 @@ for source in "${srcdir:-.}"/examples/F77/*.f; do
             skip "$name, $n processes: the file" "no ncdump"
         fi
     done
+    check "$name: the bytes that its twin in C writes" same_bytes "$name"
 done
 finish

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Every program of examples/F90 makes the file that its twin in C makes, with any number of
-# processes. The program that was ported by doc/porting.md makes the file of the serial
+# Every program of examples/C has a twin in examples/F90 that makes, with any number of
+# processes, the same file, byte for byte. The program that was ported by doc/porting.md makes the file of the serial
 # one, and each goes on with a file of the other.
 support=${srcdir:-.}/test/support
 . "$support/tap.sh"
@@ -18,6 +18,17 @@ compile() {
 }
 same_dump() {
     ncdump "$dir/$1.nc" | sed 's/ *$//' | diff "$examples/C/$1.cdl" -
+}
+
+same_as_in_c() {
+    launch 2 "examples/C/$1" "$dir/$1.c.nc" && cmp "$dir/$1.c.nc" "$dir/$1.nc"
+}
+each_has_a_twin() {
+    local source name
+    for source in "$examples"/C/*.c; do
+        name=${source##*/} name=${name%.c}
+        [ -e "$examples/F90/$name.f90" ] || { echo "$name.f90"; return 1; }
+    done
 }
 
 # What serial and parallel programs do one after the other, and what they left.
@@ -45,6 +56,7 @@ if [ ! -e .libs/libpnetcdf.so ]; then
     skip "the examples" "no shared library is built"
     finish
 fi
+check "each program in C has a twin" each_has_a_twin
 for source in "$examples"/F90/*.f90; do
     name=${source##*/} name=${name%.f90}
     check "$name is compiled" compile "$source"
@@ -57,6 +69,7 @@ for source in "$examples"/F90/*.f90; do
             skip "$name, $n processes: the file" "no ncdump"
         fi
     done
+    check "$name: the bytes that its twin in C writes" same_as_in_c "$name"
 done
 check "the ported program is compiled" compile "$examples/porting/heat_parallel.f90"
 if [ "$HAVE_NETCDFF" = yes ] && command -v ncdump >/dev/null; then
