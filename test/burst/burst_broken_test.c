@@ -1,5 +1,7 @@
-/* Broken logs: bits that flipped, tails that are missing. Either the log is refused or it
- * gives what was logged, never anything else. BURST_FLIPS=N tries N flips. */
+/* Broken logs: bits that flipped, tails that are missing, sectors that never were
+ * written. Either the log is refused or it gives what was logged, never anything else;
+ * and where a byte matters, it is refused. The log's files are mapped here, so that the
+ * reader sees at once what is done to them. BURST_FLIPS=N tries N faults. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base_error.h"
@@ -16,12 +19,13 @@
 #include "burst_reader.h"
 #include "conv.h"
 
-enum { ENTRIES = 12, META = 0, DATA = 1 };
+enum { ENTRIES = 40, META = 0, DATA = 1, CHUNK = 4096, BEGIN = 4096, ENTRY = 120 };
 
 static char directory[] = "/tmp/burst_broken.XXXXXX";
 static const char *const endings[] = {"meta", "data"};
-static unsigned char *whole[2];
+static unsigned char *whole[2], *mapped[2];
 static size_t length[2];
+static int fds[2];
 
 static const char *path_of(const char *name, int which)
 {
@@ -30,12 +34,18 @@ static const char *path_of(const char *name, int which)
     return paths[which];
 }
 
-static void put_file(int which, const unsigned char *bytes, size_t n)
+/* The file as it was, mapped. */
+static void put_file(int which)
 {
-    FILE *f = fopen(path_of("try", which), "wb");
+    FILE *f = fopen(path_of("try", which), "wb+");
     assert_non_null(f);
-    assert_int_equal(n, fwrite(bytes, 1, n, f));
+    assert_int_equal(length[which], fwrite(whole[which], 1, length[which], f));
+    assert_int_equal(0, fflush(f));
+    fds[which] = dup(fileno(f));
     assert_int_equal(0, fclose(f));
+    mapped[which] =
+        mmap(NULL, length[which], PROT_READ | PROT_WRITE, MAP_SHARED, fds[which], 0);
+    assert_true(mapped[which] != MAP_FAILED);
 }
 
 static void log_one(struct burst_log *l, int i)
@@ -64,7 +74,7 @@ static int make_log(void **state)
     struct burst_log l;
     struct burst_header h = {.format = 5,
                              .num_ranks = 1,
-                             .chunk = 4096,
+                             .chunk = CHUNK,
                              .nslots = 1,
                              .token = 12345,
                              .basename = "a.nc",
@@ -81,7 +91,7 @@ static int make_log(void **state)
         whole[which] = malloc(1 << 16);
         length[which] = fread(whole[which], 1, 1 << 16, f);
         fclose(f);
-        put_file(which, whole[which], length[which]);
+        put_file(which);
     }
     burst_log_end(&l, true);
     return 0;
@@ -91,29 +101,35 @@ static int tidy(void **state)
 {
     (void)state;
     for (int which = 0; which < 2; which++) {
+        munmap(mapped[which], length[which]);
+        close(fds[which]);
         unlink(path_of("try", which));
         free(whole[which]);
     }
     return rmdir(directory);
 }
 
-/* NC_NOERR only if it gives all that was logged, as it was. */
+/* NC_NOERR only if it gives all that was logged, as it was. Before it refuses, a reader
+ * may pass over what is broken. */
 static int read_all(void)
 {
     struct burst_reader *r;
     struct burst_entry e;
     bool more, busy;
     int n = 0, err = burst_reader_open(path_of("try", META), false, &r, &busy);
+    int64_t i, last = -1;
     if (err != NC_NOERR) return err;
     while ((err = burst_reader_next(r, false, &e, &more)) == NC_NOERR && more) {
         int64_t v[3];
         err = burst_reader_check(r, &e);
         if (err != NC_NOERR) break;
         assert_int_equal(NC_NOERR, burst_reader_read(r, e.data_off, v, sizeof v));
-        assert_true(e.seq == n && e.varid == n % 3 && e.ndims == 2 &&
-                    e.kind == BURST_VARA);
-        assert_true(e.start[0] == n && e.start[1] == 2 * n && e.count[1] == 3);
-        assert_true(v[0] == n && v[1] == n * n && v[2] == -n);
+        i = e.seq;
+        assert_true(i > last && i < ENTRIES && e.varid == i % 3 && e.ndims == 2);
+        assert_true(e.kind == BURST_VARA && e.start[0] == i && e.start[1] == 2 * i);
+        assert_true(e.count[0] == 1 && e.count[1] == 3);
+        assert_true(v[0] == i && v[1] == i * i && v[2] == -i);
+        last = i;
         n++;
     }
     if (err == NC_NOERR) err = burst_reader_complete(r);
@@ -122,40 +138,118 @@ static int read_all(void)
     return err;
 }
 
-static void flipped_bits_never_give_wrong_values(void **state)
+/* ---- faults ---- */
+
+/* Is a byte one that a reader has to hold against a checksum? Of the header's page only
+ * the beginning is sure to be: behind it are commit records, of which one copy is enough,
+ * and nothing. */
+static bool matters(int which, size_t at)
 {
+    if (which == DATA) return at >= 8;
+    if (at < BEGIN) return at < 140;
+    return (at - BEGIN) % CHUNK < CHUNK / ENTRY * ENTRY &&
+           (at - BEGIN) / CHUNK * (CHUNK / ENTRY) + (at - BEGIN) % CHUNK / ENTRY <
+               ENTRIES;
+}
+
+static long below(size_t limit)
+{
+    return random() % (long)limit;
+}
+
+/* Each breaks a file and says whether anything that matters is another byte now. */
+static bool flip(int which)
+{
+    size_t at = (size_t)below(length[which]);
+    mapped[which][at] ^= (unsigned char)(1 << below(8));
+    return matters(which, at);
+}
+
+static bool flip_many(int which)
+{
+    bool found = false;
+    for (long n = 2 + below(6); n > 0; n--) {
+        size_t at = (size_t)below(length[which]);
+        unsigned char was = mapped[which][at];
+        mapped[which][at] = (unsigned char)random();
+        if (mapped[which][at] != was) found |= matters(which, at);
+    }
+    return found;
+}
+
+static bool set_to_zero(int which, size_t from, size_t to)
+{
+    bool found = false;
+    for (size_t i = from; i < to && i < length[which]; i++) {
+        found |= mapped[which][i] != 0 && matters(which, i);
+        mapped[which][i] = 0;
+    }
+    return found;
+}
+
+static bool lose_the_tail(int which)
+{
+    return set_to_zero(which, (size_t)below(length[which]), length[which]);
+}
+
+static bool lose_a_sector(int which)
+{
+    size_t at = (size_t)below(length[which]) / 512 * 512;
+    return set_to_zero(which, at, at + 512);
+}
+
+static bool cut(int which)
+{
+    size_t n = (size_t)below(length[which]);
+    bool found = false;
+    for (size_t i = n; i < length[which] && !found; i++)
+        found = matters(which, i);
+    assert_int_equal(0, ftruncate(fds[which], (off_t)n));
+    return found;
+}
+
+static void mend(int which)
+{
+    assert_int_equal(0, ftruncate(fds[which], (off_t)length[which]));
+    memcpy(mapped[which], whole[which], length[which]);
+}
+
+static void broken_logs_never_give_wrong_values(void **state)
+{
+    static bool (*const faults[])(int) = {flip, flip_many, lose_the_tail, lose_a_sector,
+                                          cut};
     const char *asked = getenv("BURST_FLIPS");
-    long flips = asked == NULL ? 2000 : atol(asked), refused = 0;
+    long tries = asked == NULL ? 5000 : atol(asked), refused[5] = {0};
     (void)state;
     srandom(20261121);
-    for (long i = 0; i < flips; i++) {
-        int which = i % 3 == 2 ? DATA : META;
-        /* Most of a chunk is empty: look for what is not. */
-        size_t used = which == META ? 4096 + ENTRIES * 128 : length[DATA];
-        size_t at = (size_t)random() % used;
-        unsigned char bit = (unsigned char)(1 << random() % 8);
-        whole[which][at] ^= bit;
-        put_file(which, whole[which], length[which]);
+    for (long i = 0; i < tries; i++) {
+        int which = i % 2 == 0 ? META : DATA;
+        /* half of them are single bits, the rest by turns */
+        int kind = i % 4 < 2 ? 0 : 1 + (int)(i / 4 % 4);
+        bool must = faults[kind](which);
         int err = read_all();
-        assert_true(err == NC_NOERR || err == NC_EBADLOG);
-        refused += err != NC_NOERR;
-        whole[which][at] ^= bit;
-        put_file(which, whole[which], length[which]);
+        assert_true(err == NC_EBADLOG || (err == NC_NOERR && !must));
+        refused[kind] += err != NC_NOERR;
+        mend(which);
     }
-    assert_true(refused > flips / 4);
+    for (int kind = 0; kind < 5; kind++)
+        assert_true(refused[kind] > tries / 40);
     assert_int_equal(NC_NOERR, read_all());
+    print_message("# %ld faults: refused %ld, %ld, %ld, %ld, %ld\n", tries, refused[0],
+                  refused[1], refused[2], refused[3], refused[4]);
 }
 
 static void a_torn_tail_is_found(void **state)
 {
     (void)state;
     for (int which = 0; which < 2; which++) {
-        size_t used = which == META ? 4096 + ENTRIES * 120 : length[DATA];
+        size_t used =
+            which == META ? BEGIN + CHUNK + (ENTRIES - 34) * ENTRY : length[DATA];
         for (size_t n = 0; n < used; n += which == META && n < 4000 ? 61 : 1) {
-            put_file(which, whole[which], n);
+            assert_int_equal(0, ftruncate(fds[which], (off_t)n));
             assert_int_equal(NC_EBADLOG, read_all());
+            mend(which);
         }
-        put_file(which, whole[which], length[which]);
     }
     assert_int_equal(NC_NOERR, read_all());
 }
@@ -163,7 +257,7 @@ static void a_torn_tail_is_found(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(flipped_bits_never_give_wrong_values),
+        cmocka_unit_test(broken_logs_never_give_wrong_values),
         cmocka_unit_test(a_torn_tail_is_found),
     };
     return cmocka_run_group_tests(tests, make_log, tidy);
