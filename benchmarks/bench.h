@@ -24,9 +24,12 @@ struct bench_options {
     int64_t bytes;    /* about what a process moves in one repetition */
     int64_t most;     /* names, segments, calls: the largest number of them */
     int reps;         /* besides the first one, which is not reported */
+    double seconds;   /* a workload begins no repetition later; 0: whenever */
+    bool alone;       /* the library only, no raw ways */
     bool sync;        /* a put ends with the bytes on the device */
     bool view;        /* MPI-IO with a file view, too */
     bool hdf5;        /* parallel HDF5, too */
+    bool stats;       /* also what the library counts */
     bool spoil;       /* damage the file before it is verified: must be noticed */
 };
 
@@ -35,7 +38,8 @@ struct bench {
     const struct bench_workload *work;
     MPI_Comm comm;
     int rank, nprocs;
-    int rep; /* 0: the warm-up, verified and not reported */
+    int rep;      /* 0: the warm-up, verified and not reported */
+    double began; /* the workload, by the clock */
     char file[BENCH_PATH];
     char raw[BENCH_PATH];
 };
@@ -71,7 +75,20 @@ void bench_begin(struct bench *b, struct bench_clock *c);
 void bench_end(struct bench *b, struct bench_clock *c, const char *op, const char *way,
                const char *variant, int64_t bytes);
 int64_t bench_sum(struct bench *b, int64_t value);
+bool bench_again(struct bench *b); /* one more repetition? The first is b->rep = 0 */
 void bench_remove(struct bench *b, const char *path);
+
+/* bench_stats.c: what a dataset's library counts between two reads. */
+enum { BENCH_STATS = 64, BENCH_STAT_NAME = 48 };
+struct bench_stats {
+    int n;
+    char names[BENCH_STATS][BENCH_STAT_NAME];
+    int64_t values[BENCH_STATS];
+};
+MPI_Info bench_stats_hints(const struct bench *b);
+void bench_stats_read(const struct bench *b, int ncid, struct bench_stats *s);
+void bench_stats_report(struct bench *b, int ncid, const struct bench_stats *before,
+                        const char *op, const char *variant);
 
 /* bench_plan.c: */
 enum bench_way { BENCH_BLOCKING, BENCH_NONBLOCKING, BENCH_BUFFERED, BENCH_INDEPENDENT };
@@ -155,7 +172,7 @@ void bench_check_file(struct bench *b, const struct bench_plan *p);
 /* bench_raw.c: the same by system calls. */
 int bench_raw_open(const char *path);
 void bench_raw_close(int fd);
-void bench_raw_runs(const struct bench_plan *p, int fd, bool put);
+int64_t bench_raw_runs(const struct bench_plan *p, int fd, bool put); /* bytes moved */
 void bench_raw_contig(const struct bench_plan *p, int fd, int64_t at, bool put);
 
 /* bench_view.c: by MPI-IO with a file view. */

@@ -45,6 +45,17 @@ int64_t bench_sum(struct bench *b, int64_t value)
     return sum;
 }
 
+/* Process 0's clock decides for all. One repetition is always measured. */
+bool bench_again(struct bench *b)
+{
+    if (b->rep == 0) b->began = wall_now();
+    double limit = b->options.seconds;
+    int again = b->rep <= 1 || limit <= 0 || wall_now() - b->began < limit;
+    again = again && b->rep <= b->options.reps;
+    bench_need_mpi(MPI_Bcast(&again, 1, MPI_INT, 0, b->comm), "MPI_Bcast");
+    return again != 0;
+}
+
 void bench_remove(struct bench *b, const char *path)
 {
     bench_need_mpi(MPI_Barrier(b->comm), "MPI_Barrier");

@@ -6,7 +6,7 @@
 
 #include "bench.h"
 
-enum { MOST_RUNS = 4000000 }; /* a process; more take minutes one by one */
+enum { MOST_RUNS = 4000000 }; /* a process, in a view; more take minutes */
 
 struct state {
     struct bench *b;
@@ -27,10 +27,13 @@ static void lib_put(struct state *s, const char *variant)
     }
     int ncid = bench_lib_open(b, p, true);
     struct bench_clock c;
+    struct bench_stats before;
+    bench_stats_read(b, ncid, &before);
     bench_begin(b, &c);
     bench_lib_move(p, ncid, true);
     if (b->options.sync) bench_need(ncmpi_sync(ncid), "ncmpi_sync");
     bench_end(b, &c, "put", s->way, variant, p->file_bytes);
+    bench_stats_report(b, ncid, &before, "put", variant);
     bench_lib_close(p, ncid, true);
     if (b->rep == 0) bench_check_file(b, p);
 }
@@ -42,9 +45,12 @@ static void lib_get(struct state *s)
     if (b->rep == 0) memset(p->memory, 0xa5, (size_t)p->memory_bytes);
     int ncid = bench_lib_open(b, p, false);
     struct bench_clock c;
+    struct bench_stats before;
+    bench_stats_read(b, ncid, &before);
     bench_begin(b, &c);
     bench_lib_move(p, ncid, false);
     bench_end(b, &c, "get", s->way, "warm", p->file_bytes);
+    bench_stats_report(b, ncid, &before, "get", "warm");
     bench_lib_close(p, ncid, false);
     if (b->rep == 0) bench_check_memory(p);
 }
@@ -54,14 +60,15 @@ static void raw_move(struct state *s, bool put, const char *variant)
     struct bench *b = s->b;
     int fd = bench_raw_open(b->raw);
     struct bench_clock c;
+    int64_t bytes = s->plan.file_bytes;
     bench_begin(b, &c);
     if (strcmp(s->way, "runs") == 0) {
-        bench_raw_runs(&s->plan, fd, put);
+        bytes = bench_raw_runs(&s->plan, fd, put);
     } else {
         bench_raw_contig(&s->plan, fd, s->contig_at, put);
     }
     if (put && b->options.sync && fsync(fd) != 0) bench_stop(strerror(errno), "fsync");
-    bench_end(b, &c, put ? "put" : "get", s->way, variant, s->plan.file_bytes);
+    bench_end(b, &c, put ? "put" : "get", s->way, variant, bytes);
     bench_raw_close(fd);
 }
 
@@ -166,14 +173,15 @@ void bench_data(struct bench *b)
 
     bool few = bench_sum(b, s.plan.nruns > MOST_RUNS) == 0;
     bool small = bench_sum(b, s.plan.memory_bytes > INT32_MAX) == 0;
+    bool raw = !b->options.alone;
+    bool several = bench_sum(b, s.plan.nruns > 1) > 0; /* else contig is what runs is */
     bool wanted[WAYS] = {[LIB] = true,
-                         [RUNS] = few,
-                         [CONTIG] = bench_sum(b, s.plan.nruns > 1) >
-                                    0, /* else it is what `runs` is */
+                         [RUNS] = raw,
+                         [CONTIG] = raw && several,
                          [VIEW] = b->options.view && few && small,
                          [HDF5] = b->options.hdf5 && bench_hdf5_can(b, &s.plan)};
     s.plain = is_plain(&s.plan);
-    for (b->rep = 0; b->rep <= b->options.reps; b->rep++)
+    for (b->rep = 0; bench_again(b); b->rep++)
         repetition(&s, wanted);
     bench_plan_free(&s.plan);
 }

@@ -35,6 +35,18 @@ static void create_open(struct bench *b, struct bench_plan *p)
     bench_end(b, &c, "open+close", "lib", variant, 0);
 }
 
+/* From the beginning to what close has left to do. */
+static void count_steps(struct bench *b, struct bench_plan *p)
+{
+    static const struct bench_stats none;
+    int ncid = bench_lib_create(b, p);
+    bench_stats_report(b, ncid, &none, "create", "once");
+    bench_need(ncmpi_close(ncid), "ncmpi_close");
+    ncid = bench_lib_open(b, p, false);
+    bench_stats_report(b, ncid, &none, "open", "once");
+    bench_need(ncmpi_close(ncid), "ncmpi_close");
+}
+
 static void verify(struct bench *b, struct bench_plan *p)
 {
     int ncid = bench_lib_open(b, p, true);
@@ -48,9 +60,10 @@ void bench_openclose(struct bench *b)
 {
     struct bench_plan p = {0};
     small_file(b, &p);
-    for (b->rep = 0; b->rep <= b->options.reps; b->rep++) {
+    for (b->rep = 0; bench_again(b); b->rep++) {
         create_open(b, &p);
         if (b->rep == 0) verify(b, &p);
+        if (b->rep == 1) count_steps(b, &p);
     }
     bench_plan_free(&p);
 }
@@ -82,12 +95,15 @@ static void redefine(struct bench *b, struct bench_plan *p, int length, const ch
     memset(text, 'x', (size_t)length);
     int ncid = bench_lib_open(b, p, true);
     struct bench_clock c;
+    struct bench_stats before;
+    bench_stats_read(b, ncid, &before);
     bench_begin(b, &c);
     bench_need(ncmpi_redef(ncid), "ncmpi_redef");
     bench_need(ncmpi_put_att_text(ncid, NC_GLOBAL, op, length, text), "put_att_text");
     bench_need(ncmpi_enddef(ncid), "ncmpi_enddef");
     if (b->options.sync) bench_need(ncmpi_sync(ncid), "ncmpi_sync");
     bench_end(b, &c, op, "lib", "over", length < GROWTH ? 0 : p->file_bytes);
+    bench_stats_report(b, ncid, &before, op, "over");
     bench_lib_layout(p, ncid);
     bench_need(ncmpi_close(ncid), "ncmpi_close");
     if (b->rep == 0) bench_check_file(b, p);
@@ -98,7 +114,7 @@ void bench_redef(struct bench *b)
 {
     struct bench_plan p = {0};
     plan_redef(b, &p);
-    for (b->rep = 0; b->rep <= b->options.reps; b->rep++) {
+    for (b->rep = 0; bench_again(b); b->rep++) {
         bench_remove(b, b->file);
         int ncid = bench_lib_create(b, &p);
         bench_lib_move(&p, ncid, true);

@@ -33,9 +33,10 @@ static void define(struct bench_plan *p, int ncid)
 int bench_lib_create(struct bench *b, struct bench_plan *p)
 {
     int ncid;
-    bench_need(
-        ncmpi_create(b->comm, b->file, NC_CLOBBER | NC_64BIT_DATA, MPI_INFO_NULL, &ncid),
-        "ncmpi_create");
+    MPI_Info hints = bench_stats_hints(b);
+    bench_need(ncmpi_create(b->comm, b->file, NC_CLOBBER | NC_64BIT_DATA, hints, &ncid),
+               "ncmpi_create");
+    if (hints != MPI_INFO_NULL) MPI_Info_free(&hints);
     define(p, ncid);
     bench_need(ncmpi_enddef(ncid), "ncmpi_enddef");
     return ncid;
@@ -52,7 +53,9 @@ static void begin_data(const struct bench_plan *p, int ncid, bool writing)
 int bench_lib_open(struct bench *b, const struct bench_plan *p, bool writing)
 {
     int ncid, mode = writing ? NC_WRITE : NC_NOWRITE;
-    bench_need(ncmpi_open(b->comm, b->file, mode, MPI_INFO_NULL, &ncid), "ncmpi_open");
+    MPI_Info hints = bench_stats_hints(b);
+    bench_need(ncmpi_open(b->comm, b->file, mode, hints, &ncid), "ncmpi_open");
+    if (hints != MPI_INFO_NULL) MPI_Info_free(&hints);
     begin_data(p, ncid, writing);
     return ncid;
 }

@@ -53,10 +53,13 @@ static void usage(FILE *out)
           "  -b MIB    about what a process moves in one repetition (default 64)\n"
           "  -n N      at most N names, segments or calls (default 1000000)\n"
           "  -r N      repetitions besides the warm-up (default 5)\n"
+          "  -t SEC    a workload begins no repetition after so many seconds\n"
           "  -m DIR    folder with the model's decompositions, map_*_case_16p.nc\n"
           "  -y        a put includes writing to the device (sync)\n"
+          "  -a        the library alone, no system calls beside\n"
           "  -i        also by MPI-IO with a file view\n"
           "  -5        also by parallel HDF5 (make bench-hdf5)\n"
+          "  -c        also what the library counts, if it does\n"
           "  -x        damage each file before it is verified (must fail)\n"
           "  -l        list the workloads\n"
           "  -v        library and MPI in use\n",
@@ -93,7 +96,7 @@ static bool parse(struct bench *b, int argc, char **argv)
     *o =
         (struct bench_options){.dir = ".", .bytes = 64 << 20, .most = 1000000, .reps = 5};
     int c;
-    while ((c = getopt(argc, argv, "d:b:n:r:m:yi5xlvh")) != -1) {
+    while ((c = getopt(argc, argv, "d:b:n:r:t:m:yai5cxlvh")) != -1) {
         switch (c) {
         case 'd':
             o->dir = optarg;
@@ -107,17 +110,26 @@ static bool parse(struct bench *b, int argc, char **argv)
         case 'r':
             o->reps = (int)number(optarg, 1);
             break;
+        case 't':
+            o->seconds = (double)number(optarg, 1);
+            break;
         case 'm':
             o->maps = optarg;
             break;
         case 'y':
             o->sync = true;
             break;
+        case 'a':
+            o->alone = true;
+            break;
         case 'i':
             o->view = true;
             break;
         case '5':
             o->hdf5 = true;
+            break;
+        case 'c':
+            o->stats = true;
             break;
         case 'x':
             o->spoil = true;

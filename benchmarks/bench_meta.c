@@ -110,7 +110,7 @@ static void read_header(struct bench *b, int n, const char *variant)
 void bench_meta(struct bench *b)
 {
     char variant[32];
-    for (b->rep = 0; b->rep <= b->options.reps; b->rep++) {
+    for (b->rep = 0; bench_again(b); b->rep++) {
         for (int64_t n = LEAST; n <= 1000000 && n <= b->options.most; n *= 10) {
             snprintf(variant, sizeof variant, "n=%lld", (long long)n);
             write_header(b, (int)n, variant);

@@ -12,7 +12,7 @@ BENCH_SOURCES = benchmarks/bench_main.c benchmarks/bench_clock.c \
 	benchmarks/bench_lib.c benchmarks/bench_data.c \
 	benchmarks/bench_contig.c benchmarks/bench_records.c benchmarks/bench_varn.c \
 	benchmarks/bench_e3sm.c benchmarks/bench_apps.c benchmarks/bench_meta.c \
-	benchmarks/bench_files.c benchmarks/bench_table.c
+	benchmarks/bench_files.c benchmarks/bench_stats.c benchmarks/bench_table.c
 
 check_PROGRAMS += benchmarks/bench
 benchmarks_bench_SOURCES = $(BENCH_SOURCES) benchmarks/bench.h benchmarks/bench_count.h
@@ -46,11 +46,13 @@ bench: benchmarks/bench benchmarks/bench-count.so
 bench-peer: benchmarks/bench-peer benchmarks/bench-peer-count.so
 .PHONY: bench bench-peer
 
-TESTS += benchmarks/smoke.sh
+TESTS += benchmarks/smoke.sh benchmarks/counts.sh
 check_DATA = benchmarks/bench-count.so
 CLEANFILES += benchmarks/bench-count.so benchmarks/bench-peer benchmarks/bench-peer-count.so \
 	benchmarks/bench-hdf5
-EXTRA_DIST += benchmarks/run benchmarks/tables.awk benchmarks/rates.gp benchmarks/smoke.sh \
+EXTRA_DIST += benchmarks/run benchmarks/medians.awk benchmarks/tables.awk benchmarks/aims.awk \
+	benchmarks/aims.txt benchmarks/rates.gp benchmarks/smoke.sh \
+	benchmarks/counts.sh benchmarks/counts.txt \
 	benchmarks/bench_count.c benchmarks/README.md
 
 # Loops of single rooms.

@@ -2,45 +2,11 @@
 #   -v names="ours peer"   the libraries, in the order of the columns
 #   -v plot=1              the rates as a table for gnuplot instead
 #   -v cpu=1               rates by CPU time, not by the clock
-# Input: library, folder, then a line of the benchmark program:
-#   time WORKLOAD OP WAY VARIANT PROCESSES BYTES WALL CPU
-#   count WORKLOAD OP WAY VARIANT PROCESSES WHAT MOST SUM
-BEGIN { FS = OFS = "\t"; nnames = split(names, name, " ") }
+# Use: awk -f medians.awk -f tables.awk MEASUREMENTS
+BEGIN { nnames = split(names, name, " ") }
 
-function median(key,    n, i, j, t, v) {
-    n = split(values[key], v, " ")
-    for (i = 2; i <= n; i++)
-        for (j = i; j > 1 && v[j] + 0 < v[j - 1] + 0; j--) { t = v[j]; v[j] = v[j - 1]; v[j - 1] = t }
-    return n % 2 ? v[(n + 1) / 2] : (v[n / 2] + v[n / 2 + 1]) / 2
-}
-
-function known(key) { return key in values }
-
-$3 == "time" {
-    row = $2 OFS $8 OFS $4 OFS $5 OFS $7
-    if (!(row in bytes)) { rows[++nrows] = row; bytes[row] = $9 }
-    values[row OFS $1 OFS $6] = values[row OFS $1 OFS $6] " " (cpu && $9 > 0 ? $11 : $10)
-    measured[$6]
-    values[row OFS $1 OFS $6 OFS "cpu"] = values[row OFS $1 OFS $6 OFS "cpu"] " " $11
-}
-
-$3 == "count" && $6 == "lib" {
-    row = $4 OFS $5 OFS $7 OFS $8 OFS $1
-    if (!(row in counted)) { counted[row]; counts[++ncounts] = row }
-    most[row OFS $9] = $10
-    sum[row OFS $9] = $11
-}
-
-# The quickest raw way in a library's own runs, or 0.
-function raw(row, lib,    best, w, i, t) {
-    split("runs contig", w, " ")
-    for (i = 1; i <= 2; i++)
-        if (known(row OFS lib OFS w[i])) {
-            t = median(row OFS lib OFS w[i])
-            if (!best || t < best) best = t
-        }
-    return best
-}
+# ... or in the first library's, if it was run alone.
+function base(row, lib) { return raw(row, lib) ? raw(row, lib) : raw(row, name[1]) }
 
 function rate(bytes, seconds) { return seconds > 0 ? sprintf("%.0f", bytes / seconds / 1e6) : "-" }
 
@@ -61,7 +27,7 @@ function transfer_row(row,    f, i, t, line, w) {
     for (i = 1; i <= nnames; i++) {
         if (!known(row OFS name[i] OFS "lib")) { line = line " - | - |"; continue }
         t = median(row OFS name[i] OFS "lib")
-        line = line " " rate(bytes[row], t) " | " (raw(row, name[i]) && t > 0 ? sprintf("%.2f", raw(row, name[i]) / t) : "-") " |"
+        line = line " " rate(bytes[row], t) " | " (base(row, name[i]) && t > 0 ? sprintf("%.2f", base(row, name[i]) / t) : "-") " |"
     }
     print line
 }
@@ -89,18 +55,23 @@ function head(first, each,    i, line, rule, columns, k, c) {
     print rule
 }
 
-# How CPU time grows with the number of names from 10^4 on: the slope of the line
-# through the points in logarithms.
+# How many names, or segments a process: these have 36 bytes on average.
+function size_of(row, f) {
+    if (f[3] == "meta") return substr(f[5], 3) + 0
+    return f[3] ~ /^unstructured-/ ? bytes[row] / f[2] / 36 : 0
+}
+
+# How CPU time grows with the number of names or segments from 10^4 on: the slope of the
+# line through the points in logarithms.
 function exponents(    i, j, f, n, k, key, group, x, y, sx, sy, sxx, sxy, seen, order, norder, g) {
     for (i = 1; i <= nrows; i++) {
         split(rows[i], f, OFS)
-        if (f[3] != "meta") continue
-        n = substr(f[5], 3) + 0
-        if (n < 10000) continue
+        n = size_of(rows[i], f)
+        if (n < 9000) continue
         for (j = 1; j <= nnames; j++) {
             key = rows[i] OFS name[j] OFS "lib" OFS "cpu"
             if (!known(key) || median(key) <= 0) continue
-            g = f[1] ", " f[2] " processes, " f[4] ", " name[j]
+            g = f[1] ", " f[2] " processes, " (f[3] == "meta" ? f[4] : "varn " f[4] " " f[5]) ", " name[j]
             if (!(g in k)) order[++norder] = g
             x = log(n); y = log(median(key))
             k[g]++; sx[g] += x; sy[g] += y; sxx[g] += x * x; sxy[g] += x * y
@@ -109,10 +80,29 @@ function exponents(    i, j, f, n, k, key, group, x, y, sx, sy, sxx, sxy, seen, 
     for (i = 1; i <= norder; i++) {
         g = order[i]
         if (k[g] < 2) continue
-        if (!seen++) print "Exponents of growth of CPU time, from 10^4 variables on:\n"
+        if (!seen++) print "Exponents of growth of CPU time, from 10^4 variables or segments on:\n"
         printf "- %s: %.2f\n", g, (k[g] * sxy[g] - sx[g] * sy[g]) / (k[g] * sxx[g] - sx[g] ^ 2)
     }
     if (seen) print ""
+}
+
+# Time per byte of more processes against that of fewer.
+function growth(from, to,    i, j, f, key, other, line, any) {
+    for (i = 1; i <= nrows; i++) {
+        split(rows[i], f, OFS)
+        if (f[2] != from || bytes[rows[i]] == 0) continue
+        other = f[1] OFS to OFS f[3] OFS f[4] OFS f[5]
+        if (!(other in bytes)) continue
+        line = "| " f[1] " | " f[3] " | " f[4] " " f[5] " |"
+        for (j = 1; j <= nnames; j++) {
+            key = OFS name[j] OFS "lib"
+            line = line (known(rows[i] key) && known(other key) && median(rows[i] key) > 0 ? \
+                sprintf(" %.2f |", median(other key) / bytes[other] / (median(rows[i] key) / bytes[rows[i]])) : " - |")
+        }
+        if (!any++) head("folder | workload | time per byte, " to " to " from " processes", "%")
+        print line
+    }
+    if (any) print ""
 }
 
 function tables(    i, any) {
@@ -130,6 +120,7 @@ function tables(    i, any) {
         }
     if (any) print ""
     exponents()
+    growth(4, 16)
 }
 
 # MPI calls of the process that makes most of them; system calls of all together.
