@@ -24,8 +24,6 @@ test_burst_burst_killed_LDADD = libcore.la -ldl
 endif
 
 # The conformance and the random programs, once more with everything logged first.
-check-burst: check-am-programs
-	$(BASH_PATH) $(srcdir)/test/burst/burst_suites.sh
-check-am-programs:
-	$(MAKE) check TESTS=
-.PHONY: check-burst check-am-programs
+check-burst: check-programs
+	@$(AM_TESTS_ENVIRONMENT) srcdir=$(srcdir) $(BASH_PATH) $(srcdir)/test/burst/burst_suites.sh
+.PHONY: check-burst

@@ -13,3 +13,10 @@ test_mpio_node_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
 test_mpio_node_mpi_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/driver
 TESTS += test/mpio/nodes.sh
 EXTRA_DIST += test/mpio/nodes.sh test/support/nodes
+
+# With every way of transfer forced: a sample, and all.
+TESTS += test/mpio/ways_forced.sh
+EXTRA_DIST += test/mpio/ways_forced.sh test/mpio/ways_suites.sh
+check-ways: check-programs
+	@$(AM_TESTS_ENVIRONMENT) srcdir=$(srcdir) $(BASH_PATH) $(srcdir)/test/mpio/ways_suites.sh
+.PHONY: check-ways

@@ -36,7 +36,13 @@ test_support_yield_la_SOURCES = test/support/yield.c
 test_support_yield_la_LIBADD = -ldl
 test_support_yield_la_LDFLAGS = -module -avoid-version -rpath /nonexistent
 
-EXTRA_DIST += test/support/run-mpi test/support/launch.sh test/support/tap.sh test/support/tsan.supp
+EXTRA_DIST += test/support/run-mpi test/support/launch.sh test/support/tap.sh \
+	test/support/suites.sh test/support/tsan.supp
+
+# For targets that run the tests in ways of their own.
+check-programs:
+	$(MAKE) check TESTS=
+.PHONY: check-programs
 
 check_PROGRAMS += test/support/selftest.mpi
 TESTS += test/support/selftest.mpi
