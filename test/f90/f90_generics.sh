@@ -29,8 +29,9 @@ subroutine hidden()
   use pnetcdf
   implicit none
   integer, parameter :: mpi_offset_kind = 1, c_int = 2, int4 = 3, real8 = 4, one_value = 5
-  integer, parameter :: f08_comm = 6, move_var = 7
-  print *, mpi_offset_kind, c_int, int4, real8, one_value, f08_comm, move_var
+  integer, parameter :: f08_comm = 6, move_varn = 7, f90_var = 8
+  print *, mpi_offset_kind, c_int, int4, real8, one_value, f08_comm, move_varn, &
+    f90_var
 end subroutine
 END
     compile -c hidden.f90

@@ -75,6 +75,17 @@ static void give_back(const struct f90_values *v, int mode, struct buffer *b)
 /* Variables with no more dimensions need no memory of their own: small puts are quick. */
 enum { FEW_DIMS = 8 };
 
+/* What the caller said: start, count, stride and map, each of so many elements. */
+enum { START, COUNT, STRIDE, MAP, LISTS };
+struct place {
+    const int64_t *list[LISTS], *given;
+};
+
+static MPI_Offset entry_or(const struct place *p, int list, int i, MPI_Offset otherwise)
+{
+    return p->list[list] != NULL && i < p->given[list] ? p->list[list][i] : otherwise;
+}
+
 /* As C wants it; stride and map are NULL where they were not given. */
 struct slab {
     MPI_Offset *start, *count, *stride, *map;
@@ -103,11 +114,6 @@ static MPI_Offset entry(const CFI_cdesc_t *list, int i, int j)
     return *(const int64_t *)at;
 }
 
-static MPI_Offset entry_or(const CFI_cdesc_t *list, int i, MPI_Offset otherwise)
-{
-    return list != NULL && i < extent(list, 0) ? entry(list, i, 0) : otherwise;
-}
-
 static MPI_Offset times(MPI_Offset a, MPI_Offset b)
 {
     MPI_Offset product;
@@ -117,31 +123,35 @@ static MPI_Offset times(MPI_Offset a, MPI_Offset b)
 /* What is not given: from the beginning, as many as there are values, each of them; in
  * memory without gaps. */
 static int make_slab(const struct f90_call *call, const struct f90_values *v,
-                     const CFI_cdesc_t *start, const CFI_cdesc_t *count,
-                     const CFI_cdesc_t *stride, const CFI_cdesc_t *map, struct slab *s)
+                     const struct place *p, struct slab *s)
 {
     int ndims = dimensions(call);
     MPI_Offset *room = s->few;
+    bool strided = p->list[STRIDE] != NULL, mapped = p->list[MAP] != NULL;
     if (ndims > FEW_DIMS) room = base_malloc(4 * (size_t)ndims * sizeof *room);
     s->start = room;
     s->count = room == NULL ? NULL : room + ndims;
-    s->stride = room == NULL || stride == NULL ? NULL : room + 2 * (ptrdiff_t)ndims;
-    s->map = room == NULL || map == NULL ? NULL : room + 3 * (ptrdiff_t)ndims;
+    s->stride = room == NULL || !strided ? NULL : room + 2 * (ptrdiff_t)ndims;
+    s->map = room == NULL || !mapped ? NULL : room + 3 * (ptrdiff_t)ndims;
     s->n = 1;
     if (room == NULL) return NC_ENOMEM;
-    for (int i = 0; i < ndims; i++) {
-        int c = ndims - 1 - i;
-        s->start[c] = entry_or(start, i, 1) - 1;
-        s->count[c] = entry_or(count, i, i < v->rank ? v->extent[i] : 1);
-        if (stride != NULL) s->stride[c] = entry_or(stride, i, 1);
-        if (map != NULL) s->map[c] = entry_or(map, i, s->n);
-        s->n = times(s->n, s->count[c]);
+    MPI_Offset n = 1;
+    for (int i = 0, c = ndims - 1; c >= 0; i++, c--) {
+        MPI_Offset length = entry_or(p, COUNT, i, i < v->rank ? v->extent[i] : 1);
+        s->start[c] = entry_or(p, START, i, 1) - 1;
+        s->count[c] = length;
+        if (strided) s->stride[c] = entry_or(p, STRIDE, i, 1);
+        if (mapped) s->map[c] = entry_or(p, MAP, i, n);
+        n = times(n, length);
     }
+    s->n = n;
     return NC_NOERR;
 }
 
-static int move_slab(const struct f90_call *call, const struct slab *s,
-                     const struct buffer *b, int *req)
+/* A jump through a table costs a small put as much as all else here, so there are two
+ * functions of few cases. */
+static int move_now(const struct f90_call *call, const struct slab *s,
+                    const struct buffer *b)
 {
     int ncid = call->ncid, varid = call->varid - 1;
     switch (call->mode) {
@@ -154,9 +164,17 @@ static int move_slab(const struct f90_call *call, const struct slab *s,
     case F90_GET:
         return ncmpi_get_varm(ncid, varid, s->start, s->count, s->stride, s->map, b->base,
                               b->count, b->type);
-    case F90_GET_ALL:
+    default:
         return ncmpi_get_varm_all(ncid, varid, s->start, s->count, s->stride, s->map,
                                   b->base, b->count, b->type);
+    }
+}
+
+static int move_later(const struct f90_call *call, const struct slab *s,
+                      const struct buffer *b, int *req)
+{
+    int ncid = call->ncid, varid = call->varid - 1;
+    switch (call->mode) {
     case F90_IPUT:
         return ncmpi_iput_varm(ncid, varid, s->start, s->count, s->stride, s->map,
                                b->base, b->count, b->type, req);
@@ -169,15 +187,17 @@ static int move_slab(const struct f90_call *call, const struct slab *s,
     }
 }
 
-int f90_var(const struct f90_call *call, const CFI_cdesc_t *values, int *req,
-            const CFI_cdesc_t *start, const CFI_cdesc_t *count, const CFI_cdesc_t *stride,
-            const CFI_cdesc_t *map, const int64_t *bufcount, const int *buftype)
+int f90_var(const struct f90_call *call, const int64_t given[4],
+            const CFI_cdesc_t *values, const int64_t *start, const int64_t *count,
+            const int64_t *stride, const int64_t *map, const int64_t *bufcount,
+            const int *buftype, int *req)
 {
+    const struct place p = {{start, count, stride, map}, given};
     struct f90_values v;
     struct slab s;
     struct buffer b = {.made = false};
     f90_describe(values, (enum f90_type)call->type, call->len, &v);
-    int own = make_slab(call, &v, start, count, stride, map, &s);
+    int own = make_slab(call, &v, &p, &s);
     if (own == NC_NOERR && buftype != NULL)
         own = take_described(&v, bufcount != NULL ? *bufcount : NC_COUNT_IGNORE,
                              MPI_Type_f2c(*buftype), call->mode, &b);
@@ -185,7 +205,7 @@ int f90_var(const struct f90_call *call, const CFI_cdesc_t *values, int *req,
         own = take_values(&v, s.n, map != NULL, &b);
     if (own != NC_NOERR) refuse(&b);
 
-    int err = move_slab(call, &s, &b, req);
+    int err = req == NULL ? move_now(call, &s, &b) : move_later(call, &s, &b, req);
     give_back(&v, call->mode, &b);
     if (s.start != s.few) base_free(s.start);
     return own != NC_NOERR ? own : err;

@@ -24,9 +24,11 @@ struct f90_call {
     int ncid, varid;
 };
 
-int f90_var(const struct f90_call *call, const CFI_cdesc_t *values, int *req,
-            const CFI_cdesc_t *start, const CFI_cdesc_t *count, const CFI_cdesc_t *stride,
-            const CFI_cdesc_t *map, const int64_t *bufcount, const int *buftype);
+/* The lists have given[0] ... given[3] elements. */
+int f90_var(const struct f90_call *call, const int64_t given[4],
+            const CFI_cdesc_t *values, const int64_t *start, const int64_t *count,
+            const int64_t *stride, const int64_t *map, const int64_t *bufcount,
+            const int *buftype, int *req);
 int f90_varn(const struct f90_call *call, const CFI_cdesc_t *values, int *req, int num,
              const CFI_cdesc_t *start, const CFI_cdesc_t *count);
 int f90_vard(const struct f90_call *call, int filetype, const CFI_cdesc_t *buf,

@@ -1,33 +1,6 @@
 
   ! ---- values of variables: the functions in C, and those of each type ----
 
-  function move_var(mode, type, len, ncid, varid, values, start, count, stride, map, &
-      bufcount, buftype, req)
-    integer :: move_var
-    integer, intent(in) :: mode, type, len, ncid, varid
-    type(*), dimension(..) :: values
-    integer(kind=MPI_OFFSET_KIND), dimension(:), intent(in), optional :: start, count
-    integer(kind=MPI_OFFSET_KIND), dimension(:), intent(in), optional :: stride, map
-    integer(kind=MPI_OFFSET_KIND), intent(in), optional :: bufcount
-    integer, intent(in), optional :: buftype
-    integer, intent(out), optional :: req
-    interface
-      function f90_var(what, values, req, start, count, stride, map, bufcount, buftype) &
-          bind(C, name='f90_var')
-        import :: f90_call, c_int, c_int64_t
-        integer(c_int) :: f90_var
-        type(f90_call), intent(in) :: what
-        type(*), dimension(..) :: values
-        integer(c_int), intent(out), optional :: req
-        integer(c_int64_t), dimension(:), intent(in), optional :: start, count, stride, map
-        integer(c_int64_t), intent(in), optional :: bufcount
-        integer(c_int), intent(in), optional :: buftype
-      end function
-    end interface
-    move_var = f90_var(f90_call(mode, type, len, ncid, varid), values, req, start, count, &
-      stride, map, bufcount, buftype)
-  end function
-
   function move_varn(mode, type, len, ncid, varid, values, num, start, count, req)
     integer :: move_varn
     integer, intent(in) :: mode, type, len, ncid, varid, num
@@ -71,18 +44,47 @@
     move_vard = f90_vard(f90_call(mode, type, len, ncid, varid), filetype, buf, bufcount, &
       buftype)
   end function
+m4_divert(-1)
+/* Within each function, so that it costs no other on the way; given says how many elements
+ * the lists have. */
+m4_define([F90_VAR_INTERFACE], [m4_dnl
+    interface
+      function f90_var(what, given, values, start, count, stride, map, bufcount, buftype, &
+          req) bind(C, name='f90_var')
+        import :: f90_call, c_int, c_int64_t
+        integer(c_int) :: f90_var
+        type(f90_call), intent(in) :: what
+        integer(c_int64_t), intent(in) :: given(4)
+        type(*), dimension(..) :: values
+        integer(c_int64_t), dimension(*), intent(in), optional :: start, count, stride, map
+        integer(c_int64_t), intent(in), optional :: bufcount
+        integer(c_int), intent(in), optional :: buftype
+        integer(c_int), intent(out), optional :: req
+      end function
+    end interface
+])
+m4_divert[]m4_dnl
 foreach_mode([foreach_type([
   function SPECIFIC([var])(ncid, varid, values, M_REQ[]start, count, &
       stride, map, bufcount, buftype)
     integer :: SPECIFIC([var])
     integer, intent(in) :: ncid, varid
     T_DECL, dimension(..), M_INTENT :: values[]M_DECL
-    integer(kind=MPI_OFFSET_KIND), dimension(:), intent(in), optional :: start, count
-    integer(kind=MPI_OFFSET_KIND), dimension(:), intent(in), optional :: stride, map
+    integer(kind=MPI_OFFSET_KIND), dimension(:), intent(in), optional, contiguous :: start
+    integer(kind=MPI_OFFSET_KIND), dimension(:), intent(in), optional, contiguous :: count
+    integer(kind=MPI_OFFSET_KIND), dimension(:), intent(in), optional, contiguous :: stride
+    integer(kind=MPI_OFFSET_KIND), dimension(:), intent(in), optional, contiguous :: map
     integer(kind=MPI_OFFSET_KIND), intent(in), optional :: bufcount
     integer, intent(in), optional :: buftype
-    SPECIFIC([var]) = move_var(M_TAG, T_TAG, T_LEN, ncid, varid, values, &
-      start, count, stride, map, bufcount, buftype[]M_PASS)
+F90_VAR_INTERFACE[]m4_dnl
+    integer(kind=MPI_OFFSET_KIND) :: given(4)
+    given = 0
+    if (present(start)) given(1) = size(start)
+    if (present(count)) given(2) = size(count)
+    if (present(stride)) given(3) = size(stride)
+    if (present(map)) given(4) = size(map)
+    SPECIFIC([var]) = f90_var(f90_call(M_TAG, T_TAG, T_LEN, ncid, varid), given, &
+      values, start, count, stride, map, bufcount, buftype[]M_PASS)
   end function
 
   function SPECIFIC([varn])(ncid, varid, values, M_REQ[]num, start, count)

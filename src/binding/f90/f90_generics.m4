@@ -5,7 +5,7 @@
     integer(c_int) :: ncid, varid
   end type
 
-  private :: move_var, move_varn, move_vard, set_fill_mode, any_fill
+  private :: move_varn, move_vard, set_fill_mode, any_fill
   private :: attribute_fits
 
   interface nf90mpi_def_var
