@@ -1,7 +1,8 @@
 # tests: nfmpi_*. Programs in Fortran, run as the other MPI tests are; what two of them
 # share is in f77_check.f (Fortran) and f77_helper.c (C).
 EXTRA_DIST += test/f77/f77_names.txt test/f77/f77_values.txt test/f77/f77_every.m4 \
-	test/f77/f77_every.inc test/f77/f77_symbols.sh test/f77/f77_examples.sh
+	test/f77/f77_every.inc test/f77/f77_symbols.sh test/f77/f77_examples.sh \
+	test/f77/f77_names.sh
 CLEANFILES += test/f77/f77_every.f test/f77/f77_every90.f90
 AM_FFLAGS = -I$(builddir)/include -I$(srcdir)/test/f77 $(FORTRAN_CHECKS)
 AM_FCFLAGS = $(AM_FFLAGS)
@@ -22,7 +23,7 @@ F77_TEST_LIBS = libf77test.la libpnetcdf.la
 f77_tests = test/f77/f77_every.mpi test/f77/f77_every90.mpi test/f77/f77_define.mpi \
 	test/f77/f77_twin.mpi test/f77/f77_f08.mpi test/f77/f77_river.mpi
 check_PROGRAMS += $(f77_tests)
-TESTS += $(f77_tests) test/f77/f77_symbols.sh test/f77/f77_examples.sh
+TESTS += $(f77_tests) test/f77/f77_symbols.sh test/f77/f77_examples.sh test/f77/f77_names.sh
 nodist_test_f77_f77_every_mpi_SOURCES = test/f77/f77_every.f
 test_f77_f77_every_mpi_LDADD = $(F77_TEST_LIBS)
 test_f77_f77_every_mpi_LDFLAGS = -static
