@@ -1,8 +1,9 @@
 # tests: libpnetcdf_serial. Each program is compiled twice, for it and for netCDF.
-TESTS += test/serial/serial_programs.sh
-EXTRA_DIST += test/serial/serial_programs.sh
+TESTS += test/serial/serial_programs.sh test/serial/serial_names.sh
+EXTRA_DIST += test/serial/serial_programs.sh test/serial/serial_names.sh
 if HAVE_NETCDF
-check_PROGRAMS += test/serial/ocean test/serial/ocean_netcdf
+check_PROGRAMS += test/serial/ocean test/serial/ocean_netcdf test/serial/weather \
+	test/serial/weather_netcdf test/serial/answers test/serial/answers_netcdf
 test_serial_ocean_SOURCES = test/serial/ocean.c
 test_serial_ocean_CPPFLAGS = -I$(builddir)/include/pnetcdf_serial -I$(builddir)/include
 test_serial_ocean_LDADD = libpnetcdf_serial.la libpnetcdf.la
@@ -10,9 +11,24 @@ test_serial_ocean_LDFLAGS = -static
 test_serial_ocean_netcdf_SOURCES = test/serial/ocean.c
 test_serial_ocean_netcdf_CPPFLAGS = -DSERIAL_NETCDF
 test_serial_ocean_netcdf_LDADD = -lnetcdf
+test_serial_weather_SOURCES = test/serial/weather.c
+test_serial_weather_CPPFLAGS = -I$(builddir)/include/pnetcdf_serial -I$(builddir)/include
+test_serial_weather_LDADD = libpnetcdf_serial.la libpnetcdf.la
+test_serial_weather_LDFLAGS = -static
+test_serial_weather_netcdf_SOURCES = test/serial/weather.c
+test_serial_weather_netcdf_CPPFLAGS = -DSERIAL_NETCDF
+test_serial_weather_netcdf_LDADD = -lnetcdf
+test_serial_answers_SOURCES = test/serial/answers.c
+test_serial_answers_CPPFLAGS = -I$(builddir)/include/pnetcdf_serial -I$(builddir)/include
+test_serial_answers_LDADD = libpnetcdf_serial.la libpnetcdf.la
+test_serial_answers_LDFLAGS = -static
+test_serial_answers_netcdf_SOURCES = test/serial/answers.c
+test_serial_answers_netcdf_CPPFLAGS = -DSERIAL_NETCDF
+test_serial_answers_netcdf_LDADD = -lnetcdf
 endif
 if HAVE_NETCDFF
-check_PROGRAMS += test/serial/river test/serial/river_netcdf
+check_PROGRAMS += test/serial/river test/serial/river_netcdf test/serial/surface \
+	test/serial/surface_netcdf
 test_serial_river_SOURCES = test/serial/river.f
 test_serial_river_FFLAGS = -I$(builddir)/include/pnetcdf_serial $(FORTRAN_CHECKS)
 test_serial_river_LDADD = libpnetcdf_serial.la libpnetcdf.la
@@ -20,4 +36,11 @@ test_serial_river_LDFLAGS = -static
 test_serial_river_netcdf_SOURCES = test/serial/river.f
 test_serial_river_netcdf_FFLAGS = -I$(NETCDFF_DIR) $(FORTRAN_CHECKS)
 test_serial_river_netcdf_LDADD = -lnetcdff -lnetcdf
+test_serial_surface_SOURCES = test/serial/surface.f90
+test_serial_surface_FCFLAGS = -I$(builddir)/include/pnetcdf_serial $(FORTRAN_CHECKS)
+test_serial_surface_LDADD = libpnetcdf_serial.la libpnetcdf.la
+test_serial_surface_LDFLAGS = -static
+test_serial_surface_netcdf_SOURCES = test/serial/surface.f90
+test_serial_surface_netcdf_FCFLAGS = -I$(NETCDFF_DIR) $(FORTRAN_CHECKS)
+test_serial_surface_netcdf_LDADD = -lnetcdff -lnetcdf
 endif

@@ -32,7 +32,8 @@ serialdir = $(includedir)/pnetcdf_serial
 nodist_serial_HEADERS = include/pnetcdf_serial/netcdf.h
 BUILT_SOURCES += include/pnetcdf_serial/netcdf.h
 lib_LTLIBRARIES += libpnetcdf_serial.la
-libpnetcdf_serial_la_SOURCES = src/binding/serial/serial.h src/binding/serial/serial_file.c
+libpnetcdf_serial_la_SOURCES = src/binding/serial/serial.h src/binding/serial/serial_file.c \
+	src/binding/serial/serial_more.c
 nodist_libpnetcdf_serial_la_SOURCES = src/binding/serial/serial_data.c
 libpnetcdf_serial_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/src/binding/serial
 libpnetcdf_serial_la_LIBADD = libpnetcdf.la

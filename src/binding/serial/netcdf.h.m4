@@ -3,6 +3,15 @@ m4_define([SAME], [#define nc_$1 ncmpi_$1
 ])
 m4_define([OWN], [#define nc_$1 ncserial_$1
 ])
+m4_define([MORE], [OWN([$1])])
+m4_define([NOT4], [#define nc_$1 ncserial_not4
+])
+m4_define([NOTHING], [#define nc_$1(...) ncserial_nothing()
+])
+m4_define([MISSING], [#define nc_$1(...) ncserial_needs_netcdf4()
+])
+m4_define([DECLARE], [int ncserial_$1($2);
+])
 m4_divert[]m4_dnl
 /* Generated from netcdf.h.m4: the serial interface of netCDF for classic files, in terms
  * of libpnetcdf. Programs written for netCDF compile with it unchanged; every file is
@@ -34,6 +43,30 @@ OWN([inq_dim])OWN([inq_dimlen])OWN([inq_att])OWN([inq_attlen])m4_dnl
 foreach_serial_direction([foreach_serial_kind([foreach_serial_type([m4_dnl
 OWN(D_NAME[]_[]K_NAME[]S_SUFFIX)])])])m4_dnl
 
+/* Classic files have no more than one group, no types but their own, no chunks. */
+foreach_serial_more([MORE])m4_dnl
+foreach_serial_not4([NOT4])m4_dnl
+foreach_serial_nothing([NOTHING])m4_dnl
+foreach_serial_missing([MISSING])m4_dnl
+
+#define NC_SYSERR (-31)
+#define NC_EXDR (-32)
+#define NC_ENTOOL NC_EMAXNAME
+#define NC_ISSYSERR(err) ((err) > 0)
+#define NC_SZIP_EC 4
+#define NC_SZIP_NN 32
+#define NC_FATAL 1
+#define NC_VERBOSE 2
+#define NC_TURN_OFF_LOGGING (-1)
+#define NC_QUANTIZE_BITROUND 3
+#define NC_NODIMSCALE_ATTACH 0x40000
+
+#if defined(__GNUC__)
+#define NCSERIAL_ERROR(text) __attribute__((error(text)))
+#else
+#define NCSERIAL_ERROR(text) /* such a program does not link */
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -54,6 +87,11 @@ int ncserial_inq_attlen(int ncid, int varid, const char *name, size_t *lenp);
 foreach_serial_direction([foreach_serial_kind([foreach_serial_type([m4_dnl
 int ncserial_[]D_NAME[]_[]K_NAME[]S_SUFFIX[](int ncid, int varid,S_DECL D_CONST[]S_C *buf);
 ])])])m4_dnl
+foreach_serial_more([DECLARE])m4_dnl
+int ncserial_not4(int ncid, ...);
+int ncserial_nothing(void);
+int ncserial_needs_netcdf4(void) NCSERIAL_ERROR(
+    "is for netCDF-4 files; these are classic ones: see porting.md, Without edits");
 
 #ifdef __cplusplus
 }

@@ -45,5 +45,16 @@ int ncserial_create(const char *path, int cmode, int *ncidp);
 int ncserial_open(const char *path, int omode, int *ncidp);
 int ncserial_delete(const char *path);
 int ncserial_set_fill(int ncid, int fillmode, int *old_modep);
+int ncserial_redef(int ncid);
+int ncserial_inq_var_fill(int ncid, int varid, int *no_fillp, void *fill_valuep);
+int ncserial_not4(int ncid, ...);
+int ncserial_inq_base_pe(int ncid, int *pe);
+int ncserial_set_base_pe(int ncid, int pe);
+int ncserial_copy_var(int ncid_in, int varid, int ncid_out);
+int ncserial_inq_var_chunking(int ncid, int varid, int *storagep, size_t *chunksizesp);
+int ncserial_inq_var_deflate(int ncid, int varid, int *shufflep, int *deflatep,
+                             int *levelp);
+int ncserial_inq_var_fletcher32(int ncid, int varid, int *fletcher32p);
+int ncserial_inq_var_szip(int ncid, int varid, int *optionsp, int *pixelsp);
 
 #endif

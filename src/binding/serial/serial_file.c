@@ -12,6 +12,9 @@ static bool is_chosen;
 /* Of each file, by id: the records that grow are not filled. */
 static bool nofill[FILES];
 
+/* Of each file, by id: it is as it was opened, which PnetCDF does without filling. */
+static bool as_opened[FILES];
+
 static bool is_file(int ncid)
 {
     return ncid >= 0 && ncid < FILES;
@@ -63,7 +66,7 @@ int ncserial_create(const char *path, int cmode, int *ncidp)
     if (err == NC_NOERR) err = ncmpi_create(comm(), path, cmode, info, ncidp);
     if (info != MPI_INFO_NULL) MPI_Info_free(&info);
     if (err != NC_NOERR) return err;
-    if (is_file(*ncidp)) nofill[*ncidp] = false;
+    if (is_file(*ncidp)) nofill[*ncidp] = as_opened[*ncidp] = false;
     return ncmpi_set_fill(*ncidp, NC_FILL, NULL);
 }
 
@@ -71,7 +74,26 @@ int ncserial_open(const char *path, int omode, int *ncidp)
 {
     int err = begin_mpi();
     if (err == NC_NOERR) err = ncmpi_open(comm(), path, omode, MPI_INFO_NULL, ncidp);
-    if (err == NC_NOERR && is_file(*ncidp)) nofill[*ncidp] = false;
+    if (err != NC_NOERR || !is_file(*ncidp)) return err;
+    nofill[*ncidp] = false;
+    as_opened[*ncidp] = true;
+    return NC_NOERR;
+}
+
+/* Variables that are added to a file are filled, too. */
+int ncserial_redef(int ncid)
+{
+    int err = ncmpi_redef(ncid);
+    if (err != NC_NOERR || !is_file(ncid)) return err;
+    as_opened[ncid] = false;
+    return ncmpi_set_fill(ncid, nofill[ncid] ? NC_NOFILL : NC_FILL, NULL);
+}
+
+int ncserial_inq_var_fill(int ncid, int varid, int *no_fillp, void *fill_valuep)
+{
+    int err = ncmpi_inq_var_fill(ncid, varid, no_fillp, fill_valuep);
+    if (err == NC_NOERR && no_fillp && is_file(ncid) && as_opened[ncid])
+        *no_fillp = nofill[ncid];
     return err;
 }
 

@@ -107,3 +107,136 @@ int F77_NAME(nf_issyserr, NF_ISSYSERR)(const int *err)
 {
     return *err > 0;
 }
+
+/* ---- for which netCDF-Fortran has functions of its own ---- */
+
+int F77_NAME(nf_redef, NF_REDEF)(const int *ncid)
+{
+    return ncserial_redef(*ncid);
+}
+
+int F77_NAME(nf_inq_var_fill, NF_INQ_VAR_FILL)(const int *ncid, const int *varid,
+                                               int *no_fill, void *fill_value)
+{
+    return ncserial_inq_var_fill(*ncid, (int)((unsigned)*varid - 1U), no_fill,
+                                 fill_value);
+}
+
+int F77_NAME(nf__create, NF__CREATE)(const char *text, const int *cmode, const int *size,
+                                     const int *chunk, int *ncid, F77_STRLEN len)
+{
+    (void)size, (void)chunk; /* sizes that tune the serial library's own buffers */
+    return F77_NAME(nf_create, NF_CREATE)(text, cmode, ncid, len);
+}
+
+int F77_NAME(nf__open, NF__OPEN)(const char *text, const int *omode, const int *chunk,
+                                 int *ncid, F77_STRLEN len)
+{
+    (void)chunk;
+    return F77_NAME(nf_open, NF_OPEN)(text, omode, ncid, len);
+}
+
+int F77_NAME(nf__enddef, NF__ENDDEF)(const int *ncid, const int *h_minfree,
+                                     const int *v_align, const int *v_minfree,
+                                     const int *r_align)
+{
+    return ncmpi__enddef(*ncid, *h_minfree, *v_align, *v_minfree, *r_align);
+}
+
+int F77_NAME(nf__create_mp, NF__CREATE_MP)(const char *text, const int *cmode,
+                                           const int *size, const int *pe,
+                                           const int *chunk, int *ncid, F77_STRLEN len)
+{
+    (void)size, (void)chunk;
+    return *pe == 0 ? F77_NAME(nf_create, NF_CREATE)(text, cmode, ncid, len) : NC_EINVAL;
+}
+
+int F77_NAME(nf__open_mp, NF__OPEN_MP)(const char *text, const int *omode, const int *pe,
+                                       const int *chunk, int *ncid, F77_STRLEN len)
+{
+    (void)chunk;
+    return *pe == 0 ? F77_NAME(nf_open, NF_OPEN)(text, omode, ncid, len) : NC_EINVAL;
+}
+
+int F77_NAME(nf_delete_mp, NF_DELETE_MP)(const char *text, const int *pe, F77_STRLEN len)
+{
+    (void)pe;
+    return F77_NAME(nf_delete, NF_DELETE)(text, len);
+}
+
+int F77_NAME(nf_inq_base_pe, NF_INQ_BASE_PE)(const int *ncid, int *pe)
+{
+    return ncserial_inq_base_pe(*ncid, pe);
+}
+
+int F77_NAME(nf_set_base_pe, NF_SET_BASE_PE)(const int *ncid, const int *pe)
+{
+    return ncserial_set_base_pe(*ncid, *pe);
+}
+
+int F77_NAME(nf_copy_var, NF_COPY_VAR)(const int *in, const int *varid, const int *out)
+{
+    return ncserial_copy_var(*in, (int)((unsigned)*varid - 1U), *out);
+}
+
+/* Ids count from 1. */
+static int from_one(int err, int n, int *ids)
+{
+    for (int i = 0; err == NC_NOERR && i < n; i++)
+        ids[i] = i + 1;
+    return err;
+}
+
+int F77_NAME(nf_inq_dimids, NF_INQ_DIMIDS)(const int *ncid, int *n, int *ids,
+                                           const int *parents)
+{
+    (void)parents;
+    int err = ncmpi_inq_ndims(*ncid, n);
+    return from_one(err, *n, ids);
+}
+
+int F77_NAME(nf_inq_varids, NF_INQ_VARIDS)(const int *ncid, int *n, int *ids)
+{
+    int err = ncmpi_inq_nvars(*ncid, n);
+    return from_one(err, *n, ids);
+}
+
+int F77_NAME(nf_inq_var_chunking, NF_INQ_VAR_CHUNKING)(const int *ncid, const int *varid,
+                                                       int *storage, int *sizes)
+{
+    (void)sizes; /* there are none */
+    return ncserial_inq_var_chunking(*ncid, (int)((unsigned)*varid - 1U), storage, NULL);
+}
+
+int F77_NAME(nf_inq_var_deflate, NF_INQ_VAR_DEFLATE)(const int *ncid, const int *varid,
+                                                     int *shuffle, int *deflate,
+                                                     int *level)
+{
+    return ncserial_inq_var_deflate(*ncid, (int)((unsigned)*varid - 1U), shuffle, deflate,
+                                    level);
+}
+
+int F77_NAME(nf_inq_var_fletcher32, NF_INQ_VAR_FLETCHER32)(const int *ncid,
+                                                           const int *varid, int *sum)
+{
+    return ncserial_inq_var_fletcher32(*ncid, (int)((unsigned)*varid - 1U), sum);
+}
+
+int F77_NAME(nf_inq_var_szip, NF_INQ_VAR_SZIP)(const int *ncid, const int *varid,
+                                               int *options, int *pixels)
+{
+    return ncserial_inq_var_szip(*ncid, (int)((unsigned)*varid - 1U), options, pixels);
+}
+
+int F77_NAME(nf_set_chunk_cache, NF_SET_CHUNK_CACHE)(const int *size, const int *elements,
+                                                     const int *preemption)
+{
+    (void)size, (void)elements, (void)preemption;
+    return NC_NOERR;
+}
+
+int F77_NAME(nf_set_log_level, NF_SET_LOG_LEVEL)(const int *level)
+{
+    (void)level;
+    return NC_NOERR;
+}

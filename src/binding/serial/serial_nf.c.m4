@@ -45,10 +45,19 @@ EACH([AFTER], m4_shift($@))m4_dnl
     return err;
 }
 ])
+m4_define([REFUSED], [
+int F77_NAME(nf_$1, NF_[]UPPER([$1]))(const int *ncid)
+{
+    return ncserial_not4(*ncid);
+}
+])
 m4_divert[]m4_dnl
 /* Generated from serial_nf.c.m4: the functions of netCDF-Fortran. */
 #include "serial_nf.h"
 foreach_serial_nf([STUB])m4_dnl
+
+/* The other arguments do not matter. */
+foreach_serial_nf_not4([REFUSED])m4_dnl
 foreach_serial_direction([foreach_serial_kind([foreach_serial_nf_type([
 int F77_NAME(nf_[]D_NAME[]_[]K_NAME[]S_SUFFIX, NF_[]UPPER(D_NAME[]_[]K_NAME[]S_SUFFIX))(
     const int *ncid, const int *varid,S_FDECL D_CONST[]S_C *buf)

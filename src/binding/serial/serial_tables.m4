@@ -37,6 +37,7 @@ serial_type_row([$1], [_ubyte], [unsigned char], [MPI_UNSIGNED_CHAR])])
 
 /* Types in Fortran. */
 m4_define([foreach_serial_nf_type], [m4_dnl
+serial_type_row([$1], [],        [void],        [MPI_DATATYPE_NULL])m4_dnl
 serial_type_row([$1], [_text],   [char],        [MPI_CHAR])m4_dnl
 serial_type_row([$1], [_int1],   [signed char], [MPI_SIGNED_CHAR])m4_dnl
 serial_type_row([$1], [_int2],   [short],       [MPI_SHORT])m4_dnl
@@ -58,12 +59,74 @@ m4_define([foreach_serial_same], [m4_dnl
 $1([abort])$1([close])$1([copy_att])$1([def_dim])$1([def_var])$1([def_var_fill])$1([del_att])m4_dnl
 $1([enddef])$1([get_att])$1([inq])$1([inq_attid])$1([inq_attname])$1([inq_atttype])m4_dnl
 $1([inq_dimid])$1([inq_dimname])$1([inq_format])$1([inq_libvers])$1([inq_natts])m4_dnl
-$1([inq_ndims])$1([inq_nvars])$1([inq_unlimdim])$1([inq_var])$1([inq_var_fill])m4_dnl
+$1([inq_ndims])$1([inq_nvars])$1([inq_unlimdim])$1([inq_var])m4_dnl
 $1([inq_vardimid])$1([inq_varid])$1([inq_varname])$1([inq_varnatts])$1([inq_varndims])m4_dnl
-$1([inq_vartype])$1([put_att])$1([redef])$1([rename_att])$1([rename_dim])$1([rename_var])m4_dnl
+$1([inq_vartype])$1([put_att])$1([rename_att])$1([rename_dim])$1([rename_var])m4_dnl
 $1([set_default_format])$1([strerror])$1([sync])m4_dnl
 foreach_type([$1([put_att_]T_NAME)$1([get_att_]T_NAME)])m4_dnl
 $1([put_att_ubyte])$1([get_att_ubyte])])
+
+/* What is no other function of ours under another name, with its parameters: filling, and
+ * what netCDF answers of classic files though they have it not (serial_more.c). */
+m4_define([foreach_serial_more], [m4_dnl
+$1([redef], [int ncid])m4_dnl
+$1([inq_var_fill], [int ncid, int varid, int *no_fillp, void *fill_valuep])m4_dnl
+$1([inq_var_chunking], [int ncid, int varid, int *storagep, size_t *chunksizesp])m4_dnl
+$1([inq_var_deflate], [int ncid, int varid, int *shufflep, int *deflatep, int *levelp])m4_dnl
+$1([inq_var_fletcher32], [int ncid, int varid, int *fletcher32p])m4_dnl
+$1([inq_var_szip], [int ncid, int varid, int *optionsp, int *pixelsp])m4_dnl
+$1([inq_var_filter], [int ncid, int varid, unsigned int *idp, size_t *nparams, unsigned int *params])m4_dnl
+$1([inq_grps], [int ncid, int *ngroups, int *ncids])m4_dnl
+$1([inq_typeids], [int ncid, int *ntypes, int *typeids])m4_dnl
+$1([inq_grpname], [int ncid, char *name])m4_dnl
+$1([inq_grpname_full], [int ncid, size_t *lenp, char *name])m4_dnl
+$1([inq_grpname_len], [int ncid, size_t *lenp])m4_dnl
+$1([inq_grp_parent], [int ncid, int *parent])m4_dnl
+$1([inq_grp_full_ncid], [int ncid, const char *name, int *group])m4_dnl
+$1([inq_grp_ncid], [int ncid, const char *name, int *group])m4_dnl
+$1([inq_ncid], [int ncid, const char *name, int *group])m4_dnl
+$1([inq_dimids], [int ncid, int *ndims, int *ids, int parents])m4_dnl
+$1([inq_varids], [int ncid, int *nvars, int *ids])m4_dnl
+$1([inq_unlimdims], [int ncid, int *n, int *ids])m4_dnl
+$1([inq_path], [int ncid, size_t *lenp, char *path])m4_dnl
+$1([inq_format_extended], [int ncid, int *formatp, int *modep])m4_dnl
+$1([inq_type], [int ncid, nc_type type, char *name, size_t *sizep])m4_dnl
+$1([inq_typeid], [int ncid, const char *name, nc_type *typep])m4_dnl
+$1([inq_type_equal], [int ncid1, nc_type type1, int ncid2, nc_type type2, int *equal])m4_dnl
+$1([inq_base_pe], [int ncid, int *pe])m4_dnl
+$1([set_base_pe], [int ncid, int pe])m4_dnl
+$1([_create_mp], [const char *path, int cmode, size_t size, int pe, size_t *chunk, int *ncidp])m4_dnl
+$1([_open_mp], [const char *path, int omode, int pe, size_t *chunk, int *ncidp])m4_dnl
+$1([delete_mp], [const char *path, int pe])m4_dnl
+$1([copy_var], [int ncid_in, int varid, int ncid_out])])
+
+/* What netCDF refuses for classic files, with NC_ENOTNC4. */
+m4_define([foreach_serial_not4], [m4_dnl
+$1([def_var_chunking])$1([def_var_deflate])$1([def_var_endian])$1([def_var_filter])m4_dnl
+$1([def_var_fletcher32])$1([def_var_quantize])$1([def_var_szip])m4_dnl
+$1([set_var_chunk_cache])$1([get_var_chunk_cache])$1([inq_var_endian])m4_dnl
+$1([inq_var_quantize])$1([rename_grp])])
+
+/* Settings of netCDF's own, that change no result. */
+m4_define([foreach_serial_nothing], [m4_dnl
+$1([initialize])$1([finalize])$1([set_log_level])$1([set_chunk_cache])$1([set_alignment])m4_dnl
+$1([show_metadata])])
+
+/* What there is in netCDF-4 files alone: a call does not compile. */
+m4_define([foreach_serial_missing], [m4_dnl
+$1([advise])$1([copy_data])$1([copy_data_all])$1([def_compound])$1([def_enum])$1([def_grp])m4_dnl
+$1([def_opaque])$1([def_user_format])$1([def_vlen])$1([dump_data])$1([free_string])m4_dnl
+$1([free_vlen])$1([free_vlens])$1([get_alignment])$1([get_att_string])$1([get_chunk_cache])m4_dnl
+$1([get_var1_string])$1([get_var_string])$1([get_vara_string])$1([get_varm_string])m4_dnl
+$1([get_vars_string])$1([get_vlen_element])$1([inq_compound])$1([inq_compound_field])m4_dnl
+$1([inq_compound_fielddim_sizes])$1([inq_compound_fieldindex])$1([inq_compound_fieldname])m4_dnl
+$1([inq_compound_fieldndims])$1([inq_compound_fieldoffset])$1([inq_compound_fieldtype])m4_dnl
+$1([inq_compound_name])$1([inq_compound_nfields])$1([inq_compound_size])$1([inq_enum])m4_dnl
+$1([inq_enum_ident])$1([inq_enum_member])$1([inq_opaque])m4_dnl
+$1([inq_user_format])$1([inq_user_type])$1([inq_vlen])$1([insert_array_compound])m4_dnl
+$1([insert_compound])$1([insert_enum])$1([put_att_string])$1([put_var1_string])m4_dnl
+$1([put_var_string])$1([put_vara_string])$1([put_varm_string])$1([put_vars_string])m4_dnl
+$1([put_vlen_element])$1([reclaim_data])$1([reclaim_data_all])])
 
 /* Functions of netCDF-Fortran that are one of nfmpi_, with the kinds of their arguments:
  * length and length_out are an integer there and 8 bytes wide here; text has a length at
@@ -90,6 +153,10 @@ $1([inq_dimlen], num, ncid, num, dimid, length_out, len)m4_dnl
 $1([inq_dimname], num, ncid, num, dimid, text_out, name)m4_dnl
 $1([inq_format], num, ncid, int_out, format)m4_dnl
 $1([inq_natts], num, ncid, int_out, ngatts)m4_dnl
+$1([inq_path], num, ncid, int_out, pathlen, text_out, path)m4_dnl
+$1([def_var_fill], num, ncid, num, varid, num, no_fill, char, fill_value)m4_dnl
+$1([put_att], num, ncid, num, varid, text, name, num, xtype, length, len, char, op)m4_dnl
+$1([get_att], num, ncid, num, varid, text, name, char_out, ip)m4_dnl
 $1([inq_ndims], num, ncid, int_out, ndims)m4_dnl
 $1([inq_nvars], num, ncid, int_out, nvars)m4_dnl
 $1([inq_unlimdim], num, ncid, int_out, unlimdimid)m4_dnl
@@ -101,7 +168,6 @@ $1([inq_varnatts], num, ncid, num, varid, int_out, natts)m4_dnl
 $1([inq_varndims], num, ncid, num, varid, int_out, ndims)m4_dnl
 $1([inq_vartype], num, ncid, num, varid, int_out, xtype)m4_dnl
 $1([put_att_text], num, ncid, num, varid, text, name, length, len, char, op)m4_dnl
-$1([redef], num, ncid)m4_dnl
 $1([rename_att], num, ncid, num, varid, text, curname, text, newname)m4_dnl
 $1([rename_dim], num, ncid, num, dimid, text, name)m4_dnl
 $1([rename_var], num, ncid, num, varid, text, name)m4_dnl
@@ -111,5 +177,16 @@ foreach_f77_number_type([m4_dnl
 $1(get_att_[]NF_NAME:get_att_[]T_NAME, num, ncid, num, varid, text, name, T_CNAME[]_out, ip)m4_dnl
 $1(put_att_[]NF_NAME:put_att_[]T_NAME, num, ncid, num, varid, text, name, num, xtype, length, len, T_CNAME, op)m4_dnl
 ])])
+/* Others of netCDF-Fortran: written by hand; what netCDF refuses for classic files. */
+m4_define([foreach_serial_nf_more], [m4_dnl
+$1([redef])$1([inq_var_fill])m4_dnl
+$1([_create])$1([_open])$1([_enddef])$1([_create_mp])$1([_open_mp])$1([inq_base_pe])m4_dnl
+$1([set_base_pe])$1([copy_var])$1([inq_dimids])$1([inq_varids])$1([inq_var_chunking])m4_dnl
+$1([inq_var_deflate])$1([inq_var_fletcher32])$1([inq_var_szip])$1([set_chunk_cache])m4_dnl
+$1([set_log_level])$1([delete_mp])])
+m4_define([foreach_serial_nf_not4], [m4_dnl
+$1([def_var_chunking])$1([def_var_deflate])$1([def_var_endian])$1([def_var_filter])m4_dnl
+$1([def_var_fletcher32])$1([def_var_szip])$1([set_var_chunk_cache])m4_dnl
+$1([get_var_chunk_cache])$1([inq_var_endian])$1([rename_grp])$1([def_grp])])
 m4_define([NF_NAME], [m4_ifelse(T_NAME, [int8], [int64], T_NAME)])
 m4_divert[]m4_dnl

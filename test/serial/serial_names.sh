@@ -1,0 +1,95 @@
+#!/bin/bash
+# Every name of netCDF's header is one of ours too: a function of libpnetcdf_serial or
+# libpnetcdf, or one that does not compile and says why. So is every name of netCDF-Fortran's
+# include file, but for those that doc/porting.md lists.
+here=${srcdir:-.}
+. "$here/test/support/tap.sh"
+export LC_ALL=C
+scratch=$(mktemp -d) || exit 99
+trap 'rm -rf "$scratch"' EXIT
+ours=include/pnetcdf_serial
+libraries=".libs/libpnetcdf.so .libs/libpnetcdf_serial.so"
+
+# The functions that a header declares.
+declared() {
+    echo '#include <netcdf.h>' | $MPICC -E "$@" - | grep -oE '\bnc_[a-z0-9_]+ *\(' | tr -d ' (' |
+        grep -v '^nc_type$' | sort -u
+}
+mapped() {
+    grep -oE '^#define nc_[a-z0-9_]+(\(\.\.\.\))? [a-z0-9_]+' "$ours/netcdf.h" |
+        sed 's/(\.\.\.)//' | cut -d ' ' -f 2- | sort
+}
+all_of_c() {
+    declared >"$scratch/theirs"
+    [ "$(wc -l <"$scratch/theirs")" -gt 250 ] || return 1
+    mapped | cut -d ' ' -f 1 | comm -23 "$scratch/theirs" - >"$scratch/missing"
+    cat "$scratch/missing"
+    [ ! -s "$scratch/missing" ]
+}
+# What a name stands for is exported.
+all_there() {
+    nm -D --defined-only $libraries | awk '{print $NF}' | sort -u >"$scratch/exported"
+    mapped | cut -d ' ' -f 2 | sort -u | grep -vx ncserial_needs_netcdf4 |
+        comm -23 - "$scratch/exported" >"$scratch/missing"
+    cat "$scratch/missing"
+    [ -s "$scratch/exported" ] && [ ! -s "$scratch/missing" ]
+}
+# A function of netCDF-4: the compiler says what is the matter, in each of them.
+says_why() {
+    mapped | awk '$2 == "ncserial_needs_netcdf4" {print $1}' >"$scratch/names"
+    {
+        echo '#include <netcdf.h>'
+        awk '{print "int f" NR "(void) { return " $1 "(1, 2); }"}' "$scratch/names"
+    } >"$scratch/four.c"
+    ! $MPICC -I$ours -Iinclude -c -o "$scratch/four.o" "$scratch/four.c" 2>"$scratch/said" || return 1
+    [ "$(grep -c 'error: .*is for netCDF-4 files' "$scratch/said")" = "$(wc -l <"$scratch/names")" ]
+}
+external() { tr A-Z a-z <"$1" | sed -n 's/^ *external *\(nf_[a-z0-9_]*\) *$/\1/p' | sort -u; }
+all_of_fortran() {
+    external "$NETCDFF_DIR/netcdf.inc" >"$scratch/theirs"
+    external $ours/netcdf.inc >"$scratch/ours"
+    [ "$(wc -l <"$scratch/theirs")" -gt 150 ] || return 1
+    sed -n '/^`nf_` names that are not there/,/^$/p' "$here/doc/porting.md" |
+        grep -oE '\bnf_[a-z0-9_]+' | sort -u >"$scratch/listed"
+    comm -23 "$scratch/theirs" "$scratch/ours" >"$scratch/missing"
+    diff "$scratch/listed" "$scratch/missing"
+}
+fortran_there() {
+    nm -D --defined-only $libraries | awk '{print tolower($NF)}' | sed 's/_*$//' | sort -u \
+        >"$scratch/exported"
+    external $ours/netcdf.inc | sed 's/_*$//' | sort -u | comm -23 - "$scratch/exported" \
+        >"$scratch/missing"
+    cat "$scratch/missing"
+    [ ! -s "$scratch/missing" ]
+}
+parameters() {
+    tr A-Z a-z <"$1" | tr -d ' ' | sed -n 's/^parameter(\(nf_[a-z0-9_]*\)=.*/\1/p' | sort -u
+}
+all_parameters() {
+    parameters "$NETCDFF_DIR/netcdf.inc" >"$scratch/theirs"
+    parameters $ours/netcdf.inc | comm -23 "$scratch/theirs" - >"$scratch/missing"
+    cat "$scratch/missing"
+    [ -s "$scratch/theirs" ] && [ ! -s "$scratch/missing" ]
+}
+
+if [ ! -e .libs/libpnetcdf_serial.so ]; then
+    echo "1..0 # SKIP no shared library is built"
+    exit 0
+fi
+check "every function that netcdf.h names is exported" all_there
+check "those of netCDF-4 do not compile, and it is said why" says_why
+if echo '#include <netcdf.h>' | $MPICC -E - >/dev/null 2>&1; then
+    check "every function of netCDF's header has its name here" all_of_c
+else
+    skip "every function of netCDF's header has its name here" "no netCDF"
+fi
+if [ -e $ours/netcdf.inc ]; then
+    check "every function that netcdf.inc names is exported" fortran_there
+    if [ "$HAVE_NETCDFF" = yes ]; then
+        check "every function of netCDF-Fortran is here, or listed" all_of_fortran
+        check "every parameter of netCDF-Fortran is here" all_parameters
+    else
+        skip "every function of netCDF-Fortran is here, or listed" "no netCDF-Fortran"
+    fi
+fi
+finish
