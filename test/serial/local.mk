@@ -1,6 +1,8 @@
 # tests: libpnetcdf_serial. Each program is compiled twice, for it and for netCDF.
-TESTS += test/serial/serial_programs.sh test/serial/serial_names.sh
-EXTRA_DIST += test/serial/serial_programs.sh test/serial/serial_names.sh
+TESTS += test/serial/serial_programs.sh test/serial/serial_names.sh \
+	test/serial/serial_guide.sh
+EXTRA_DIST += test/serial/serial_programs.sh test/serial/serial_names.sh \
+	test/serial/serial_guide.sh
 if HAVE_NETCDF
 check_PROGRAMS += test/serial/ocean test/serial/ocean_netcdf test/serial/weather \
 	test/serial/weather_netcdf test/serial/answers test/serial/answers_netcdf
