@@ -143,6 +143,46 @@ contains
     call okay(nf90mpi_close(ncid), 'close')
   end subroutine
 
+  ! What a caller makes of an array on the way: dummy arguments, pointers and allocatables
+  ! are the array itself, with or without gaps; nothing is copied.
+  subroutine waiting_dummies() bind(C)
+    integer :: ncid, varid, req(4), st(4), n
+    integer, target, asynchronous :: a(2 * nx, 2 * ny)
+    integer, asynchronous, allocatable :: whole(:, :)
+    integer, pointer, asynchronous :: row(:, :)
+    call create_planes(ncid, varid, nf90_int)
+    call okay(nf90mpi_put_var_all(ncid, varid, plane(), here(1, 1)), 'put')
+    a = 0
+    row => a(1::2, 1::2)
+    allocate (whole(nx, ny))
+    whole = 0
+    n = ny
+    call post_shaped(a(2::2, 2::2), req(1))
+    call okay(nf90mpi_iget_var(ncid, varid, row, req(2), here(1, 1)), 'iget, a pointer')
+    call okay(nf90mpi_iget_var(ncid, varid, whole, req(3), here(1, 1)), 'iget, allocatable')
+    call post_explicit(a(1, 2), n, req(4))
+    call okay(nf90mpi_wait_all(ncid, 4, req, st), 'wait_all')
+    call same(all(a(2::2, 2::2) == plane()), 'a dummy of assumed shape')
+    call same(all(row == plane()), 'a pointer')
+    call same(all(whole == plane()), 'an allocatable')
+    call same(a(1, 2) == 1000 * at_hand%rank + 1 .and. a(3, 2) == 0, &
+      'a dummy of explicit shape')
+    call okay(nf90mpi_close(ncid), 'close')
+  contains
+    subroutine post_shaped(part, req)
+      integer, asynchronous :: part(:, :)
+      integer, intent(out) :: req
+      call okay(nf90mpi_iget_var(ncid, varid, part, req, here(1, 1)), 'iget, a dummy')
+    end subroutine
+    ! One element, where the array begins.
+    subroutine post_explicit(part, n, req)
+      integer, intent(in) :: n
+      integer, asynchronous :: part(n)
+      integer, intent(out) :: req
+      call okay(nf90mpi_iget_var(ncid, varid, part(:1), req, here(1, 1)), 'iget, explicit')
+    end subroutine
+  end subroutine
+
   ! A datatype applies to the array as if it had no gaps.
   subroutine datatypes() bind(C)
     integer :: ncid, varid, req(1), type, ierr

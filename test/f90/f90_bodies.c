@@ -8,6 +8,7 @@ void optional_arguments(void);
 void nothing_optional(void);
 void sections(void);
 void waiting_sections(void);
+void waiting_dummies(void);
 void datatypes(void);
 void errors(void);
 void dimensions_and_variables(void);
@@ -85,6 +86,7 @@ static const struct check_test tests[] = {
     {"all four left out", nothing_optional, 0},
     {"sections of arrays", sections, CHECK_FORMATS},
     {"sections of arrays that wait", waiting_sections, 0},
+    {"dummies, pointers and allocatables that wait", waiting_dummies, 0},
     {"datatypes in memory", datatypes, 0},
     {"errors, and those without", errors, 0},
     {"dimensions and variables", dimensions_and_variables, CHECK_FORMATS},
