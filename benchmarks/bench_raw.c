@@ -17,6 +17,7 @@ struct gather {
     bool put;
     int n;
     int64_t runs, bytes; /* so far */
+    const struct bench_piece *piece;
     int64_t at, end;
     struct iovec pieces[PIECES];
 };
@@ -66,7 +67,9 @@ static void move_run(const struct bench_plan *p, const struct bench_run *run, vo
     int64_t at = bench_offset(p, run), bytes = run->n * size;
     g->runs++;
     g->bytes += bytes;
-    if (g->n == PIECES || at != g->end || at + bytes - g->at > LARGEST) flush(g);
+    bool apart = p->way == BENCH_INDEPENDENT && run->piece != g->piece; /* its own call */
+    if (g->n == PIECES || at != g->end || at + bytes - g->at > LARGEST || apart) flush(g);
+    g->piece = run->piece;
     if (g->n == 0) g->at = at;
     g->pieces[g->n++] = (struct iovec){run->piece->buf + run->mem * size, (size_t)bytes};
     g->end = at + bytes;

@@ -9,10 +9,15 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 table=$srcdir/benchmarks/counts.txt
 
-# measure N: every workload of the table, small.
+# names PATTERN: the table's workloads that match.
+names() { awk -v want="$1" '!/^#/ && $1 ~ want { print $1 }' "$table" | uniq; }
+
+# measure N: every workload of the table, small; of the model's files, two variables of a
+# kind and two steps.
 measure() {
     launch "$1" benchmarks/bench -c -a -d "$dir" -b 0.25 -n 200 -r 1 \
-        $(awk '!/^#/ && NF { print $1 }' "$table" | uniq) >"$dir/out.$1"
+        $(names '^[^e]') >"$dir/out.$1" &&
+        launch "$1" benchmarks/bench -c -a -d "$dir" -n 2 -r 1 $(names '^e3sm') >>"$dir/out.$1"
 }
 
 # within N [NEAR]: a line of each row, none over it; NEAR: nor far below it, so that the

@@ -105,6 +105,24 @@ function growth(from, to,    i, j, f, key, other, line, any) {
     if (any) print ""
 }
 
+# A time limit may have cut repetitions off.
+function few(    i, j, key, n, v, most, any) {
+    for (i = 1; i <= nrows; i++)
+        for (j = 1; j <= nnames; j++) {
+            n = split(values[rows[i] OFS name[j] OFS "lib"], v, " ")
+            if (n > most) most = n
+        }
+    for (i = 1; i <= nrows && most >= 5; i++)
+        for (j = 1; j <= nnames; j++) {
+            key = rows[i] OFS name[j] OFS "lib"
+            if (!known(key) || (n = split(values[key], v, " ")) >= 5) continue
+            if (!any++) print "Fewer than 5 repetitions, since they take long:\n"
+            split(rows[i], v, OFS)
+            print "- " name[j] ", " v[2] " processes, " v[3] " " v[4] " " v[5] ", " v[1] ": " n
+        }
+    if (any) print ""
+}
+
 function tables(    i, any) {
     for (i = 1; i <= nrows; i++)
         if (bytes[rows[i]] > 0) {
@@ -121,6 +139,7 @@ function tables(    i, any) {
     if (any) print ""
     exponents()
     growth(4, 16)
+    few()
 }
 
 # MPI calls of the process that makes most of them; system calls of all together.
