@@ -1,30 +1,100 @@
 #!/bin/bash
-# A program is killed at each of its calls that have to do with logs, before it or after;
-# then its dataset is opened again: whatever a put had returned for is there.
-# BURST_KILL_STEP=1 tries every point, not only some.
+# A program is killed at each of its calls that have to do with its log or its file, before
+# it or behind it; then its dataset is opened again: whatever a put had returned for is
+# there. The same with a power cut, after which the files hold what was synced, and by
+# chance some of the rest: whatever was put before the last sync is there.
+#
+#   BURST_KILL=all   every point; else some points of one process
 . "${srcdir:-.}/test/support/tap.sh"
-where=$(mktemp -d "${TMPDIR:-/tmp}/ncmpi-kill.XXXXXX") || exit 99
-trap 'rm -rf "$where"' EXIT
-step=${BURST_KILL_STEP:-9}
+. "${srcdir:-.}/test/support/launch.sh"
+shm=/tmp
+if [ -w /dev/shm ]; then shm=/dev/shm; fi
+where=$(mktemp -d "${TMPDIR:-$shm}/ncmpi-kill.XXXXXX") || exit 99
+trap 'launch_kill; rm -rf "$where"' EXIT
 program=test/burst/burst_killed
+files=$where/files told=$where/told.d/told
+printf 'another start of this machine\n' >"$where/boot"
+one=$program
 
-# every_point HINTS: tries them; says how many there were.
-every_point() {
-    local total told point tried=0 bad=0
-    export PNETCDF_HINTS="nc_burst_buf=enable;nc_burst_buf_dirname=$where;$1"
-    total=$($program "$where/a.nc" 2>&1 >/dev/null | tail -n 1)
-    [ "$total" -gt 40 ] || { echo "only ${total:-no} calls"; return 1; }
-    for ((point = 2; point <= 2 * total + 1; point += step)); do
-        rm -f "$where"/*
-        # the shell's own word on the kill goes nowhere
-        told=$({ BURST_KILL_AT=$point $program "$where/a.nc"; } 2>/dev/null | wc -c)
-        tried=$((tried + 1))
-        $program "$where/a.nc" check "$told" || { echo "lost at $point, $told told"; bad=1; }
-    done
-    echo "# $tried points of $((2 * total)), $1"
-    return $bad
+# play PROCESSES COMMAND...: the program, with its calls counted.
+play() {
+    local n=$1
+    shift
+    if [ "$n" = 1 ]; then "$one" "$@"; else launch "$n" "$one" "$@"; fi
 }
 
-check "nothing is lost when it drains at close" every_point nc_burst_buf_flush=flush_onclose
-check "nothing is lost when it drains at once" every_point nc_burst_buf_flush=flush_immediate
+fresh() {
+    rm -rf "$files" "$where/told.d" "$where/shadow" "$where/pids"
+    mkdir "$files" "$where/told.d" "$where/shadow"
+}
+
+# crash PROCESSES RANK POINT: it is killed there.
+crash() {
+    fresh
+    # the shell's own word on the kill goes nowhere
+    { BURST_CALLS_DIR=$files BURST_PIDS=$where/pids BURST_KILL_RANK=$2 BURST_KILL_AT=$3 \
+        play "$1" write "$files/a.nc" "$told"; } >"$where/out" 2>&1
+    return 0
+}
+
+killed() {
+    crash "$@"
+    play 1 check "$files/a.nc" "$told" put
+}
+
+cut_power() {
+    BURST_SHADOW=$where/shadow BURST_SHADOW_SEED=$3 crash "$@"
+    play 1 restore "$where/shadow" "$files" $(($3 % 3)) &&
+        BURST_CALLS_DIR=/nowhere BURST_BOOT=$where/boot play 1 check "$files/a.nc" "$told" synced
+}
+
+# every_point HOW PROCESSES STEP HINTS: tries the points of each process by steps; says how
+# many there were.
+every_point() {
+    local how=$1 n=$2 step=$3 rank total point tried=0 all=0 bad=0
+    export PNETCDF_HINTS="nc_burst_buf=enable;nc_burst_buf_dirname=$files;$4"
+    crash "$n" 0 0
+    cp -r "$where/told.d" "$where/counted"
+    for ((rank = 0; rank < n; rank++)); do
+        total=$(cat "$where/counted/told.calls.$rank")
+        [ "${total:-0}" -gt 20 ] || { echo "only ${total:-no} calls"; cat "$where/out"; return 1; }
+        all=$((all + 2 * total))
+        for ((point = 2; point <= 2 * total + 1; point += step)); do
+            tried=$((tried + 1))
+            "$how" "$n" "$rank" "$point" && continue
+            echo "lost at $point of process $rank: $(cat "$told.0")"
+            bad=$((bad + 1))
+        done
+    done
+    rm -rf "$where/counted"
+    echo "# $how, $n processes, $4: $tried of $all points, $bad lost something" |
+        tee -a "$where/summary"
+    [ "$bad" = 0 ]
+}
+
+logs=(nc_burst_buf_shared_logs=disable nc_burst_buf_shared_logs=enable)
+flushes=(nc_burst_buf_flush=flush_onclose nc_burst_buf_flush=flush_immediate)
+if [ "${BURST_KILL-}" = all ]; then
+    for how in ${BURST_KILL_HOW:-killed cut_power}; do
+        for n in ${BURST_KILL_PROCS:-1 3}; do
+            if [ "$n" = 1 ]; then export BURST_PUTS=30; else export BURST_PUTS=10; fi
+            for log in "${logs[@]}"; do
+                for flush in "${flushes[@]}"; do
+                    check "$how, $n processes, $log, $flush" \
+                        every_point "$how" "$n" "${BURST_KILL_STEP:-1}" "$log;$flush"
+                done
+            done
+        done
+    done
+else
+    export BURST_PUTS=30
+    check "nothing is lost when it drains at close" \
+        every_point killed 1 13 "${flushes[0]}"
+    check "nothing is lost when it drains at once" \
+        every_point killed 1 17 "${flushes[1]};${logs[1]}"
+    check "nothing synced is lost with the power" every_point cut_power 1 17 "${flushes[0]}"
+    check "nothing synced is lost when it drains at once" \
+        every_point cut_power 1 19 "${flushes[1]}"
+fi
+sed 's/^/# /; s/^# # /# /' "$where/summary"
 finish

@@ -1,156 +1,228 @@
-/* A program to be killed: puts one value after another through the log, tells each on
- * standard output once the put has returned, syncs and flushes in between. With `check N`
- * it opens the dataset again, which replays the logs, and looks for the first N.
- * BURST_KILL_AT=N kills it at its Nth call that has to do with logs or the file. */
-#define _GNU_SOURCE
-#include <dlfcn.h>
+/* A program to be killed, and what looks for what it wrote.
+ *
+ *     burst_killed write FILE TOLD      puts values through the log; syncs, flushes, goes
+ *                                       through define and independent mode, closes
+ *     burst_killed check FILE TOLD ALL  opens it again, which replays the logs: ALL is
+ *                                       `put`, and every put that returned is there, or
+ *                                       `synced`, and those before the last sync are
+ *     burst_killed restore SHADOW DIRECTORY SEED
+ *
+ * Each process notes what has returned in TOLD.RANK, a letter for each call, and in
+ * TOLD.calls.RANK how many calls it made. See burst_calls.h for the killing. BURST_PUTS
+ * says how many puts there are. */
 #include <fcntl.h>
 #include <mpi.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/types.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
+#include "burst_calls.h"
+#include "burst_shadow.h"
 #include "pnetcdf.h"
 
-enum { PUTS = 40 };
-
-static int calls, kill_at;
-
-/* Half of the calls die before they are made, half after. */
-static void count(bool before)
-{
-    if (!before) calls++;
-    if (kill_at > 0 && calls == kill_at / 2 && before == (kill_at % 2 == 0))
-        kill(getpid(), SIGKILL);
-}
-
-#define NEXT(type, name) ((type)dlsym(RTLD_NEXT, name))
-#define COUNTED(call)                                                                    \
-    count(true);                                                                         \
-    ssize_t rc = call;                                                                   \
-    count(false);                                                                        \
-    return rc
-
-ssize_t pwrite(int fd, const void *buf, size_t n, off_t at)
-{
-    typedef ssize_t fn(int, const void *, size_t, off_t);
-    COUNTED(NEXT(fn *, "pwrite")(fd, buf, n, at));
-}
-
-ssize_t pwrite64(int fd, const void *buf, size_t n, off_t at)
-{
-    return pwrite(fd, buf, n, at);
-}
-
-ssize_t pwritev(int fd, const struct iovec *pieces, int n, off_t at)
-{
-    typedef ssize_t fn(int, const struct iovec *, int, off_t);
-    COUNTED(NEXT(fn *, "pwritev")(fd, pieces, n, at));
-}
-
-ssize_t pwritev64(int fd, const struct iovec *pieces, int n, off_t at)
-{
-    return pwritev(fd, pieces, n, at);
-}
-
-int posix_fallocate(int fd, off_t at, off_t n)
-{
-    typedef int fn(int, off_t, off_t);
-    COUNTED(NEXT(fn *, "posix_fallocate")(fd, at, n));
-}
-
-int posix_fallocate64(int fd, off_t at, off_t n)
-{
-    return posix_fallocate(fd, at, n);
-}
-
-int rename(const char *from, const char *to)
-{
-    typedef int fn(const char *, const char *);
-    COUNTED(NEXT(fn *, "rename")(from, to));
-}
-
-int unlink(const char *path)
-{
-    typedef int fn(const char *);
-    COUNTED(NEXT(fn *, "unlink")(path));
-}
-
-int fdatasync(int fd)
-{
-    typedef int fn(int);
-    COUNTED(NEXT(fn *, "fdatasync")(fd));
-}
-
-int fsync(int fd)
-{
-    typedef int fn(int);
-    COUNTED(NEXT(fn *, "fsync")(fd));
-}
+static int rank, nprocs, told_fd, nputs = 30;
 
 static void need(int rc, const char *what)
 {
     if (rc == NC_NOERR) return;
     fprintf(stderr, "%s: %s\n", what, ncmpi_strerror(rc));
-    exit(3);
+    MPI_Abort(MPI_COMM_WORLD, 3);
 }
 
-/* Value i goes to place i, and at times to the place of the one before too. */
-static void write_all(const char *path, MPI_Info info)
+static void tell(char letter)
 {
-    int ncid, dim, v;
-    need(ncmpi_create(MPI_COMM_SELF, path, NC_64BIT_DATA, info, &ncid), "create");
-    need(ncmpi_def_dim(ncid, "x", PUTS, &dim), "def_dim");
-    need(ncmpi_def_var(ncid, "v", NC_INT, 1, &dim, &v), "def_var");
+    burst_calls_pause(1);
+    if (write(told_fd, &letter, 1) != 1) need(NC_EWRITE, "told");
+    burst_calls_pause(0);
+}
+
+/* ---- what is written where ---- */
+
+/* Value `put` of process `r`. Even ones go to the variable, odd ones to records; each
+ * fifth to where another process wrote just before. */
+struct place {
+    int varid, at; /* of all places, by put and process */
+};
+
+static struct place place_of(int put, int r, int n)
+{
+    int over = put % 5 == 4, from = over ? put - 1 : put;
+    return (struct place){from % 2, from * n + (over ? (r + 1) % n : r)};
+}
+
+static int value_of(int put, int r)
+{
+    return 1000 * (put + 1) + r;
+}
+
+static void put(int ncid, int i, bool all)
+{
+    struct place p = place_of(i, rank, nprocs);
+    MPI_Offset start[2] = {p.at / nprocs, p.at % nprocs}, one[2] = {1, 1};
+    int value = value_of(i, rank);
+    need(all ? ncmpi_put_vara_int_all(ncid, p.varid, start, one, &value)
+             : ncmpi_put_vara_int(ncid, p.varid, start, one, &value),
+         "put");
+    tell('.');
+}
+
+static void define(int ncid)
+{
+    int dims[3];
+    need(ncmpi_def_dim(ncid, "put", nputs, &dims[0]), "def_dim");
+    need(ncmpi_def_dim(ncid, "process", nprocs, &dims[1]), "def_dim");
+    need(ncmpi_def_dim(ncid, "t", NC_UNLIMITED, &dims[2]), "def_dim");
+    int record[2] = {dims[2], dims[1]}, v;
+    need(ncmpi_def_var(ncid, "v", NC_INT, 2, dims, &v), "def_var");
+    need(ncmpi_def_var(ncid, "r", NC_INT, 2, record, &v), "def_var");
+    need(ncmpi__enddef(ncid, 1024, 4, 0, 4), "enddef"); /* room for the attribute */
+}
+
+static void redefine(int ncid)
+{
+    int one = 1;
+    need(ncmpi_redef(ncid), "redef");
+    need(ncmpi_put_att_int(ncid, NC_GLOBAL, "a", NC_INT, 1, &one), "put_att");
     need(ncmpi_enddef(ncid), "enddef");
-    for (int i = 0; i < PUTS; i++) {
-        MPI_Offset start = i;
-        int value = 1000 + i;
-        char said = '.';
-        need(ncmpi_put_var1_int_all(ncid, v, &start, &value), "put");
-        if (write(STDOUT_FILENO, &said, 1) != 1) exit(3);
-        if (i == 13) need(ncmpi_sync(ncid), "sync");
-        if (i == 25) need(ncmpi_flush(ncid), "flush");
+    tell('d');
+}
+
+static void sync_all(int ncid)
+{
+    need(ncmpi_sync(ncid), "sync");
+    tell('s');
+}
+
+static void write_all(const char *path)
+{
+    int ncid;
+    need(ncmpi_create(MPI_COMM_WORLD, path, NC_64BIT_DATA, MPI_INFO_NULL, &ncid),
+         "create");
+    define(ncid);
+    for (int i = 0; i < nputs; i++) {
+        bool alone = i == nputs - 3;
+        if (alone) need(ncmpi_begin_indep_data(ncid), "begin_indep_data");
+        put(ncid, i, !alone);
+        if (alone) need(ncmpi_end_indep_data(ncid), "end_indep_data");
+        if (i == nputs / 5 || i == nputs / 5 + 2 || i == nputs * 3 / 5) sync_all(ncid);
+        if (i == nputs * 2 / 5 || i == nputs * 4 / 5) need(ncmpi_flush(ncid), "flush");
+        if (i == nputs / 2) redefine(ncid);
     }
     need(ncmpi_close(ncid), "close");
+    tell('c');
 }
 
-static int check_all(const char *path, MPI_Info info, int told)
+/* ---- looking for it ---- */
+
+/* How many puts of each process must be there. */
+static void read_told(const char *told, bool synced, int *must, int n)
 {
-    int ncid, values[PUTS], wrong = 0;
-    memset(values, 0, sizeof values);
-    int rc = ncmpi_open(MPI_COMM_SELF, path, NC_WRITE, info, &ncid);
-    if (rc != NC_NOERR && told == 0) return 0; /* there was no dataset yet */
+    for (int r = 0; r < n; r++) {
+        char path[4096], letters[4096];
+        snprintf(path, sizeof path, "%s.%d", told, r);
+        int fd = open(path, O_RDONLY), done = 0;
+        ssize_t length = fd < 0 ? 0 : read(fd, letters, sizeof letters);
+        if (fd >= 0) close(fd);
+        must[r] = 0;
+        for (ssize_t i = 0; i < length; i++) {
+            done += letters[i] == '.';
+            if (!synced || letters[i] == 's') must[r] = done;
+        }
+    }
+}
+
+/* May the place have this value? It must be of a put to it, and of none before the last
+ * that must be there. */
+static bool may_be(int varid, int at, int value, const int *must, int n)
+{
+    int last = -1, from = value / 1000 - 1, r = value % 1000;
+    for (int i = 0; i < nputs; i++)
+        for (int who = 0; who < n; who++) {
+            struct place p = place_of(i, who, n);
+            if (p.varid == varid && p.at == at && i < must[who]) last = i;
+        }
+    if (last < 0 && value == 0) return true;
+    if (from < last || from < 0 || from >= nputs || r >= n) return false;
+    struct place p = place_of(from, r, n);
+    return p.varid == varid && p.at == at;
+}
+
+static int check_var(int ncid, int varid, MPI_Offset rows, const int *must, int n)
+{
+    int *values = calloc((size_t)nputs * (size_t)n, sizeof *values), wrong = 0;
+    MPI_Offset start[2] = {0, 0}, count[2] = {rows < nputs ? rows : nputs, n};
+    if (values == NULL) return 1;
+    need(ncmpi_get_vara_int_all(ncid, varid, start, count, values), "get");
+    for (int at = 0; at < nputs * n; at++) {
+        if (may_be(varid, at, values[at], must, n)) continue;
+        fprintf(stderr, "variable %d, place %d: %d\n", varid, at, values[at]);
+        wrong = 1;
+    }
+    free(values);
+    return wrong;
+}
+
+static int check_all(const char *path, const char *told, bool synced)
+{
+    MPI_Offset n = 0, rows = 0;
+    int ncid, must[64] = {0}, wrong = 0;
+    read_told(told, synced, must, 64);
+    int rc = ncmpi_open(MPI_COMM_WORLD, path, NC_WRITE, MPI_INFO_NULL, &ncid);
+    if (rc != NC_NOERR && rc != NC_EBADLOG && must[0] == 0) return 0; /* not made yet */
     need(rc, "open");
-    need(ncmpi_get_var_int_all(ncid, 0, values), "get");
-    for (int i = 0; i < told; i++)
-        wrong += values[i] != 1000 + i;
+    rc = ncmpi_inq_dimlen(ncid, 1, &n);
+    if (rc == NC_EBADDIM && must[0] == 0) return ncmpi_close(ncid); /* not defined yet */
+    need(rc, "inq_dimlen");
+    need(ncmpi_inq_dimlen(ncid, 2, &rows), "inq_dimlen");
+    wrong |= check_var(ncid, 0, nputs, must, (int)n);
+    wrong |= check_var(ncid, 1, rows, must, (int)n);
     need(ncmpi_close(ncid), "close");
-    if (wrong > 0) fprintf(stderr, "%d of %d values are lost\n", wrong, told);
-    return wrong > 0;
+    return wrong;
+}
+
+/* ---- */
+
+static void note_calls(const char *told)
+{
+    char path[4096];
+    burst_calls_pause(1);
+    snprintf(path, sizeof path, "%s.calls.%d", told, rank);
+    FILE *f = fopen(path, "w");
+    if (f == NULL || fprintf(f, "%d\n", burst_calls()) < 0 || fclose(f) != 0)
+        need(NC_EWRITE, path);
+    burst_calls_pause(0);
+}
+
+static void write_and_tell(const char *path, const char *told)
+{
+    char own[4096];
+    snprintf(own, sizeof own, "%s.%d", told, rank);
+    told_fd = open(own, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (told_fd < 0) need(NC_EWRITE, own);
+    write_all(path);
+    note_calls(told);
+    close(told_fd);
 }
 
 int main(int argc, char **argv)
 {
-    MPI_Info info;
-    const char *at = getenv("BURST_KILL_AT");
-    int status = 0;
+    int status = 2;
+    const char *asked = getenv("BURST_PUTS");
+    if (asked != NULL) nputs = atoi(asked);
+    if (argc == 5 && strcmp(argv[1], "restore") == 0)
+        return burst_shadow_restore(argv[2], argv[3], (unsigned)atoi(argv[4]));
     MPI_Init(&argc, &argv);
-    MPI_Info_create(&info);
-    if (argc > 2 && strcmp(argv[2], "check") == 0) {
-        status = check_all(argv[1], info, argc > 3 ? atoi(argv[3]) : 0);
-    } else if (argc > 1) {
-        if (at != NULL) kill_at = atoi(at);
-        write_all(argv[1], info);
-        fprintf(stderr, "%d\n", calls);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &nprocs);
+    burst_calls_rank(rank);
+    if (argc == 4 && strcmp(argv[1], "write") == 0) {
+        write_and_tell(argv[2], argv[3]);
+        status = 0;
+    } else if (argc == 5 && strcmp(argv[1], "check") == 0) {
+        status = check_all(argv[2], argv[3], strcmp(argv[4], "synced") == 0);
     }
-    MPI_Info_free(&info);
     MPI_Finalize();
     return status;
 }

@@ -19,11 +19,16 @@ test_burst_burst_recover_mpi_LDADD = $(MPI_TEST_LIBS)
 
 check_PROGRAMS += test/burst/burst_killed
 TESTS += test/burst/burst_kill.sh test/burst/ncmpilog.sh
-test_burst_burst_killed_SOURCES = test/burst/burst_killed.c
+test_burst_burst_killed_SOURCES = test/burst/burst_killed.c test/burst/burst_calls.c \
+	test/burst/burst_calls.h test/burst/burst_shadow.c test/burst/burst_shadow.h
 test_burst_burst_killed_LDADD = libcore.la -ldl
 endif
 
 # The conformance and the random programs, once more with everything logged first.
 check-burst: check-programs
 	@$(AM_TESTS_ENVIRONMENT) srcdir=$(srcdir) $(BASH_PATH) $(srcdir)/test/burst/burst_suites.sh
-.PHONY: check-burst
+
+# Every point at which a program can be killed, or lose power; takes an hour.
+check-burst-kill: check-programs
+	@$(AM_TESTS_ENVIRONMENT) BURST_KILL=all srcdir=$(srcdir) $(BASH_PATH) $(srcdir)/test/burst/burst_kill.sh
+.PHONY: check-burst check-burst-kill

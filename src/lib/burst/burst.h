@@ -36,6 +36,7 @@ struct burst {
     bool indep;
     bool coherent;   /* nobody reads what has not reached the file */
     bool promised;   /* a sync said that what is logged now is safe */
+    bool named;      /* the dataset's name is on the device */
     bool file_dirty; /* something was brought to the file since its last sync */
     uint64_t token;
     int64_t epoch;

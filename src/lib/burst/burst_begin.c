@@ -80,6 +80,7 @@ static void fill_header(const struct burst *b, struct burst_header *h)
         snprintf(h->proc_name, sizeof h->proc_name, "%.*s", BURST_MAX_NAME, name);
     burst_full_path(ds->path, h->path, sizeof h->path);
     burst_file_identity(ds->path, &h->device, &h->inode);
+    h->boot = burst_boot();
 }
 
 static void log_path(const struct burst *b, int rank, char *path, size_t size)
@@ -172,15 +173,17 @@ void burst_end(struct burst *b, bool keep)
 int burst_restart(struct burst *b)
 {
     struct driver_dataset *ds = b->base.ds;
-    int err = NC_NOERR;
-    if (b->promised) err = driver_sync(b->base.lower); /* agreed, as promised is */
+    bool promised = b->promised; /* agreed */
+    int err = promised ? driver_sync(b->base.lower) : NC_NOERR;
     if (err != NC_NOERR) return err;
-    if (b->promised) b->file_dirty = false;
+    if (promised) b->file_dirty = false;
     b->promised = false;
     burst_pool_pause(b->pool);
     burst_log_reset(&b->log);
+    /* Before it is overwritten: nobody may take it for what was synced. */
+    bool known = !promised || burst_log_sync_head(&b->log) == NC_NOERR;
     if (b->window != MPI_WIN_NULL) err = driver_agree(ds, NC_NOERR, NULL, NULL, 0);
-    b->logging = b->log.meta_fd >= 0;
+    b->logging = b->log.meta_fd >= 0 && known;
     burst_pool_go_on(b->pool);
     return err;
 }

@@ -147,6 +147,7 @@ static void put_added(struct bytes *b, const struct burst_header *h)
     put64(b, (int64_t)h->definitions);
     put64(b, (int64_t)h->device);
     put64(b, (int64_t)h->inode);
+    put64(b, (int64_t)h->boot);
     put_name(b, h->path);
     pad(b, 8);
     put64(b, b->failed ? 0 : (int64_t)burst_sum(b->p, b->at, h->token));
@@ -231,6 +232,7 @@ static int get_added(struct bytes *b, struct burst_header *h)
     h->definitions = (uint64_t)get64(b);
     h->device = (uint64_t)get64(b);
     h->inode = (uint64_t)get64(b);
+    h->boot = (uint64_t)get64(b);
     get_name(b, h->path, sizeof h->path);
     b->at = round_up(b->at, 8);
     size_t covered = b->at;

@@ -40,12 +40,13 @@ struct burst_header {
     uint64_t token;       /* the same in all logs of one opening, no other has it */
     uint64_t definitions; /* a digest of the dataset's definitions */
     uint64_t device, inode;
+    uint64_t boot; /* of the machine that wrote it: another one after each start */
     char path[BURST_MAX_PATH]; /* of the dataset, absolute */
 };
 
 /* A process's commit record; two copies take turns, so that one always holds. */
 struct burst_slot {
-    int64_t rank;
+    int64_t rank;       /* -1: it has not joined yet */
     int64_t generation; /* one higher whenever all logs start anew */
     int64_t count;      /* entries of this generation that are complete */
     int64_t drained;    /* how many of them, from the first, are in the file */

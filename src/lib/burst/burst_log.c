@@ -93,44 +93,6 @@ static unsigned char *slot_copy(const struct burst_log *l, int64_t copy)
            (l->slot * (int64_t)BURST_SLOT_COPIES + copy) * BURST_SLOT_BYTES;
 }
 
-/* A complete header under another name first: there is never half of one. */
-static int write_head(struct burst_log *l, const char *temporary)
-{
-    size_t room = sizeof(struct burst_header) + 4096;
-    unsigned char *bytes = base_calloc(1, room);
-    if (bytes == NULL) return NC_ENOMEM;
-    size_t length = burst_encode_header(&l->header, bytes, room);
-    int err = length == 0 ? NC_EBADLOG : NC_NOERR;
-    if (err == NC_NOERR) err = reserve(l, 0, l->header.entry_begin);
-    if (err == NC_NOERR && write_all(l->meta_fd, 0, bytes, length) != 0)
-        err = burst_errno(NC_EWRITE, "writing", temporary);
-    if (err == NC_NOERR && flock(l->meta_fd, LOCK_SH | LOCK_NB) != 0 &&
-        errno == EWOULDBLOCK)
-        err = burst_errno(NC_EFILE, "locking", temporary);
-    if (err == NC_NOERR && rename(temporary, l->meta_path) != 0)
-        err = burst_errno(NC_EFILE, "naming", l->meta_path);
-    base_free(bytes);
-    return err;
-}
-
-static int make_files(struct burst_log *l)
-{
-    char temporary[PATH_MAX];
-    int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC;
-    if ((size_t)snprintf(temporary, sizeof temporary, "%s.new", l->meta_path) >=
-        sizeof temporary)
-        return base_error_set(NC_EFILE, "a log's path is too long");
-    l->data_fd = open(l->data_path, flags, 0600);
-    if (l->data_fd < 0) return burst_errno(NC_EFILE, "making", l->data_path);
-    if (write_all(l->data_fd, 0, "PnetCDF1", DATA_BEGIN) != 0)
-        return burst_errno(NC_EWRITE, "writing", l->data_path);
-    l->meta_fd = open(temporary, flags, 0600);
-    if (l->meta_fd < 0) return burst_errno(NC_EFILE, "making", temporary);
-    int err = write_head(l, temporary);
-    if (err != NC_NOERR) unlink(temporary);
-    return err;
-}
-
 /* The copies take turns: should this one stay half written, the other holds. */
 static void write_slot(struct burst_log *l)
 {
@@ -152,6 +114,58 @@ static void start_slot(struct burst_log *l, int64_t rank)
     write_both(l);
 }
 
+/* Ours, and those of processes that will join. */
+static void start_slots(struct burst_log *l)
+{
+    for (l->slot = (int)l->header.nslots - 1; l->slot > 0; l->slot--)
+        start_slot(l, -1);
+    start_slot(l, l->header.rank_id);
+}
+
+/* A complete log under another name first, on the device: there is never half of one,
+ * not after a power cut either. */
+static int write_head(struct burst_log *l, const char *temporary)
+{
+    size_t room = sizeof(struct burst_header) + 4096;
+    unsigned char *bytes = base_calloc(1, room);
+    if (bytes == NULL) return NC_ENOMEM;
+    size_t length = burst_encode_header(&l->header, bytes, room);
+    int err = length == 0 ? NC_EBADLOG : NC_NOERR;
+    if (err == NC_NOERR) err = reserve(l, 0, l->header.entry_begin);
+    if (err == NC_NOERR && write_all(l->meta_fd, 0, bytes, length) != 0)
+        err = burst_errno(NC_EWRITE, "writing", temporary);
+    if (err == NC_NOERR) err = map_head(l);
+    if (err == NC_NOERR) start_slots(l);
+    if (err == NC_NOERR && fsync(l->meta_fd) != 0)
+        err = burst_errno(NC_EWRITE, "syncing", temporary);
+    if (err == NC_NOERR && rename(temporary, l->meta_path) != 0)
+        err = burst_errno(NC_EFILE, "naming", l->meta_path);
+    base_free(bytes);
+    return err;
+}
+
+static int make_files(struct burst_log *l)
+{
+    char temporary[PATH_MAX];
+    int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC;
+    if ((size_t)snprintf(temporary, sizeof temporary, "%s.new", l->meta_path) >=
+        sizeof temporary)
+        return base_error_set(NC_EFILE, "a log's path is too long");
+    l->meta_fd = open(temporary, flags, 0600);
+    if (l->meta_fd < 0) return burst_errno(NC_EFILE, "making", temporary);
+    int err = NC_NOERR;
+    if (flock(l->meta_fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        err = burst_errno(NC_EFILE, "locking", temporary);
+    if (err == NC_NOERR && (l->data_fd = open(l->data_path, flags, 0600)) < 0)
+        err = burst_errno(NC_EFILE, "making", l->data_path);
+    if (err == NC_NOERR && write_all(l->data_fd, 0, "PnetCDF1", DATA_BEGIN) != 0)
+        err = burst_errno(NC_EWRITE, "writing", l->data_path);
+    if (err == NC_NOERR) err = write_head(l, temporary);
+    if (err != NC_NOERR) unlink(temporary);
+    if (err == NC_NOERR) err = burst_sync_directory(l->meta_path);
+    return err;
+}
+
 int burst_log_create(struct burst_log *l, const char *path, const struct burst_header *h,
                      struct burst_space *space)
 {
@@ -161,7 +175,6 @@ int burst_log_create(struct burst_log *l, const char *path, const struct burst_h
     l->space = l->shared ? space : &l->own;
     int err = set_paths(l, path);
     if (err == NC_NOERR) err = make_files(l);
-    if (err == NC_NOERR) err = map_head(l);
     if (err != NC_NOERR) {
         burst_log_end(l, l->data_fd >= 0);
         return err;
@@ -169,7 +182,6 @@ int burst_log_create(struct burst_log *l, const char *path, const struct burst_h
     atomic_store(&l->space->meta, 0);
     atomic_store(&l->space->data, DATA_BEGIN);
     l->extent = l->extent_end = DATA_BEGIN;
-    start_slot(l, h->rank_id);
     return NC_NOERR;
 }
 
@@ -314,10 +326,56 @@ int burst_log_sync(struct burst_log *l)
 {
     if (fdatasync(l->data_fd) != 0)
         return burst_errno(NC_EWRITE, "syncing", l->data_path);
-    l->commit.synced = l->commit.count;
-    write_both(l);
     if (fsync(l->meta_fd) != 0) return burst_errno(NC_EWRITE, "syncing", l->meta_path);
     return NC_NOERR;
+}
+
+/* Only noted once it is true: the record may reach the device at any time. */
+void burst_log_synced(struct burst_log *l)
+{
+    l->commit.synced = l->commit.count;
+    write_both(l);
+}
+
+int burst_log_sync_head(struct burst_log *l)
+{
+    if (l->head == NULL || msync(l->head, l->head_size, MS_SYNC) == 0) return NC_NOERR;
+    return burst_errno(NC_EWRITE, "syncing", l->meta_path);
+}
+
+static int sync_and_close(int fd, const char *path)
+{
+    int err = NC_NOERR;
+    if (fsync(fd) != 0 && errno != EINVAL) err = burst_errno(NC_EWRITE, "syncing", path);
+    close(fd);
+    return err;
+}
+
+int burst_sync_file(const char *path)
+{
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0) return burst_errno(NC_EWRITE, "opening", path);
+    return sync_and_close(fd, path);
+}
+
+int burst_sync_directory(const char *path_of_file)
+{
+    char path[PATH_MAX];
+    const char *slash = strrchr(path_of_file, '/');
+    int n = slash == NULL ? 0 : (int)(slash - path_of_file) + 1;
+    snprintf(path, sizeof path, "%.*s.", n, path_of_file);
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return fd < 0 ? NC_NOERR : sync_and_close(fd, path); /* not everybody may look */
+}
+
+uint64_t burst_boot(void)
+{
+    char id[64] = "";
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return 0;
+    ssize_t n = read(fd, id, sizeof id);
+    close(fd);
+    return n > 0 ? burst_sum(id, (size_t)n, 0) : 0;
 }
 
 int burst_read_file(int fd, int64_t at, void *bytes, int64_t n, const char *path)

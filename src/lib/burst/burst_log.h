@@ -59,6 +59,11 @@ void burst_log_drained(struct burst_log *l);
 void burst_log_reset(struct burst_log *l);
 /* What was logged is on the device. NC_EWRITE ... */
 int burst_log_sync(struct burst_log *l);
+/* Notes that it is, and that the dataset it is of is as well. */
+void burst_log_synced(struct burst_log *l);
+/* The commit records are on the device: whether what was logged is in the file or not is
+ * known after a power cut, too. NC_EWRITE ... */
+int burst_log_sync_head(struct burst_log *l);
 
 /* Reads values back. NC_EREAD. */
 int burst_log_read(const struct burst_log *l, int64_t at, void *bytes, int64_t n);
@@ -74,6 +79,13 @@ int burst_read_file(int fd, int64_t at, void *bytes, int64_t n, const char *path
 
 /* n pieces to `at` of a file, all of them; changes the pieces. NC_EWRITE ... */
 int burst_write_file(int fd, int64_t at, struct iovec *pieces, int n, const char *path);
+
+/* The names in the directory that a file is in are on the device. NC_EWRITE ... */
+int burst_sync_directory(const char *path_of_file);
+/* The same for the file itself. */
+int burst_sync_file(const char *path);
+/* Tells one start of this machine from others; 0: unknown. */
+uint64_t burst_boot(void);
 
 /* The NC_ code of errno, with words. */
 int burst_errno(int otherwise, const char *what, const char *path);

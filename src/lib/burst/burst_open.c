@@ -99,7 +99,11 @@ static int finish(struct burst *b)
     if (err == NC_NOERR && keep) burst_log_drained(&b->log);
     if (err == NC_NOERR && !keep) {
         /* From here on the generation tells that no log is needed, whoever goes first. */
+        bool used = b->log.commit.count > 0 || b->log.commit.generation > 0;
         burst_log_reset(&b->log);
+        /* So it is after a power cut, should the log come back; if not, it is gone now.
+         */
+        if (used) burst_log_sync_head(&b->log);
         err = driver_agree(b->base.ds, NC_NOERR, NULL, NULL, 0);
     }
     burst_end(b, keep || err != NC_NOERR);
@@ -190,6 +194,11 @@ static int sync_layer(struct driver *self)
     burst_pool_go_on(b->pool);
     int64_t need[2] = {b->indep, b->file_dirty || !b->logging};
     if (b->logging && !b->indep && burst_log_sync(&b->log) != NC_NOERR) need[0] = 1;
+    if (!b->logging) err = burst_log_sync_head(&b->log);
+    if (err == NC_NOERR && self->ds->rank == 0 && !b->named) {
+        err = burst_sync_directory(self->ds->path);
+        b->named = err == NC_NOERR;
+    }
     err = driver_agree(self->ds, err, &failed, need, 2);
     if (err == NC_NOERR) err = failed;
     if (need[0]) {
@@ -201,6 +210,8 @@ static int sync_layer(struct driver *self)
     int synced =
         need[0] || need[1] ? driver_sync(self->lower) : driver_sync_numrecs(self->lower);
     if (need[0] || need[1]) b->file_dirty = synced != NC_NOERR;
+    if (err == NC_NOERR && synced == NC_NOERR && b->logging && !need[0])
+        burst_log_synced(&b->log);
     return err != NC_NOERR ? err : synced;
 }
 

@@ -377,20 +377,31 @@ static void blame(struct driver_request *const *reqs, int64_t n, int err)
         reqs[i]->status = err;
 }
 
+/* Everything this process has logged is in the file; what was synced in the log is so
+ * there, before the log says that it is not needed. */
+static int retire(struct burst *b)
+{
+    int err = burst_drain_alone(b, 0, INT64_MAX);
+    if (err != NC_NOERR) return err;
+    burst_pool_pause(b->pool);
+    burst_forget(b, BURST_ALL);
+    burst_pool_go_on(b->pool);
+    if (b->log.commit.synced > b->log.commit.drained)
+        err = burst_sync_file(b->base.ds->path);
+    if (err == NC_NOERR) burst_log_drained(&b->log);
+    return err;
+}
+
 /* To the file, behind what this process has logged: nothing of that may come later. */
 static int put_directly(struct burst *b, struct driver_request *const *reqs, int64_t n)
 {
     struct driver_dataset *ds = b->base.ds;
-    int err = burst_drain_alone(b, 0, INT64_MAX);
+    int err = retire(b);
     if (err != NC_NOERR) {
         blame(reqs, n, err);
         ds->failed = err;
         return err;
     }
-    burst_pool_pause(b->pool);
-    burst_forget(b, BURST_ALL);
-    burst_pool_go_on(b->pool);
-    burst_log_drained(&b->log);
     b->file_dirty = true;
     err = driver_put(b->base.lower, reqs, n, DRIVER_INDEPENDENT, NC_NOERR);
     if (err != NC_NOERR && err != NC_ERANGE) ds->failed = err;

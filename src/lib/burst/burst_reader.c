@@ -269,3 +269,67 @@ int burst_reader_check(const struct burst_reader *r, const struct burst_entry *e
                            r->data_path, (long long)e->data_len, (long long)e->data_off);
     return err;
 }
+
+/* ---- after a power cut ---- */
+
+bool burst_reader_rebooted(const struct burst_reader *r)
+{
+    uint64_t now = burst_boot();
+    return r->header.boot != 0 && now != 0 && r->header.boot != now;
+}
+
+static int64_t slot_of(const struct burst_reader *r, int64_t rank)
+{
+    for (int64_t i = 0; i < r->header.nslots; i++)
+        if (r->slots[i].rank == rank) return i;
+    return -1;
+}
+
+/* How many of each process's entries are whole, from the first. */
+static int count_whole(struct burst_reader *r, int64_t *whole)
+{
+    struct burst_entry e;
+    bool more;
+    int err;
+    burst_reader_rewind(r);
+    while ((err = burst_reader_next(r, true, &e, &more)) == NC_NOERR && more) {
+        int64_t i = slot_of(r, e.rank);
+        if (i < 0 || e.seq != whole[i]) continue;
+        err = e.seq < r->slots[i].drained ? NC_NOERR : burst_reader_check(r, &e);
+        if (err == NC_NOERR) whole[i]++;
+        if (err != NC_NOERR && err != NC_EBADLOG) break;
+    }
+    burst_reader_rewind(r);
+    return err;
+}
+
+int burst_reader_trim(struct burst_reader *r)
+{
+    if (r->header.version == 0) return NC_NOERR;
+    int64_t *whole = base_calloc((size_t)r->header.nslots, sizeof *whole);
+    int err = whole == NULL ? NC_ENOMEM : count_whole(r, whole);
+    for (int64_t i = 0; err == NC_NOERR && i < r->header.nslots; i++) {
+        struct burst_slot *s = &r->slots[i];
+        if (whole[i] < s->synced) continue;
+        s->count = whole[i];
+        if (s->drained > s->count) s->drained = s->count;
+        r->open[i] = false;
+    }
+    base_free(whole);
+    return err;
+}
+
+bool burst_reader_synced(const struct burst_reader *r)
+{
+    for (int64_t i = 0; r->header.version == 1 && i < r->header.nslots; i++)
+        if (r->slots[i].synced > r->slots[i].drained) return true;
+    return false;
+}
+
+void burst_reader_forget(struct burst_reader *r)
+{
+    for (int64_t i = 0; r->header.version == 1 && i < r->header.nslots; i++) {
+        r->slots[i].count = r->slots[i].drained = r->slots[i].synced = 0;
+        r->open[i] = false;
+    }
+}

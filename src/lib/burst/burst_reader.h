@@ -23,6 +23,17 @@ const char *burst_reader_path(const struct burst_reader *r);
 void burst_reader_counts(const struct burst_reader *r, int64_t *count, int64_t *drained,
                          int64_t *generation);
 
+/* Has the machine been started anew since the log was written? */
+bool burst_reader_rebooted(const struct burst_reader *r);
+/* To be called then: what was logged behind the last sync counts only as far as it is
+ * whole, as only some of it may have reached the device. What was synced has to be there:
+ * the log is refused later if it is not. NC_ENOMEM, NC_EREAD. */
+int burst_reader_trim(struct burst_reader *r);
+/* Was anything of what it holds synced? */
+bool burst_reader_synced(const struct burst_reader *r);
+/* Nothing in it counts. */
+void burst_reader_forget(struct burst_reader *r);
+
 /* The rank of the i-th process that appends to the log; -1 behind the last. */
 int64_t burst_reader_rank(const struct burst_reader *r, int64_t i);
 

@@ -122,6 +122,7 @@ static int discard(const struct burst *b, struct found *f, const char *path, lon
         snprintf(data, sizeof data, "%.*s.data", (int)n, path);
         unlink(path);
         unlink(data);
+        burst_sync_directory(path); /* if it cannot be, the log's file is another one */
     }
     burst_reader_close(r);
     return NC_NOERR;
@@ -139,7 +140,10 @@ static int check_dataset(const struct burst *b, const struct burst_reader *r)
     const struct driver_dataset *ds = b->base.ds;
     const struct burst_header *h = burst_reader_header(r);
     uint64_t device, inode;
-    if (h->version == 0) return NC_NOERR; /* it does not say more than a name */
+    int64_t count, drained, generation;
+    burst_reader_counts(r, &count, &drained, &generation);
+    if (h->version == 0) return NC_NOERR;  /* it does not say more than a name */
+    if (count == drained) return NC_NOERR; /* nothing waits, whatever it was of */
     burst_file_identity(ds->path, &device, &inode);
     if (h->format != ds->header.format ||
         h->definitions != burst_definitions(&ds->header))
@@ -160,6 +164,21 @@ static int check_entries(struct burst_reader *r)
     while ((err = burst_reader_next(r, false, &e, &more)) == NC_NOERR && more)
         if ((err = burst_reader_check(r, &e)) != NC_NOERR) return err;
     return err == NC_NOERR ? burst_reader_complete(r) : err;
+}
+
+/* Is the log one that can be replayed? After a power cut what was synced has to be there:
+ * the definitions may not be, where nothing was. */
+static int check_log(const struct burst *b, struct burst_reader *r)
+{
+    bool rebooted = burst_reader_rebooted(r);
+    int err = rebooted ? burst_reader_trim(r) : NC_NOERR;
+    if (err != NC_NOERR) return err;
+    err = check_dataset(b, r);
+    if (err == NC_EBADLOG && rebooted && !burst_reader_synced(r)) {
+        burst_reader_forget(r);
+        err = NC_NOERR;
+    }
+    return err == NC_NOERR && !b->any_log ? check_entries(r) : err;
 }
 
 /* ---- what an entry asks for ---- */
@@ -383,10 +402,8 @@ int burst_replay(struct burst *b, struct burst_reader **logs, int n)
     uint64_t token = 0;
     b->sources = logs;
     b->nsources = n;
-    for (int i = 0; i < n && err == NC_NOERR; i++) {
-        err = check_dataset(b, logs[i]);
-        if (err == NC_NOERR && !b->any_log) err = check_entries(logs[i]);
-    }
+    for (int i = 0; i < n && err == NC_NOERR; i++)
+        err = check_log(b, logs[i]);
     err = driver_agree(b->base.ds, err, NULL, NULL, 0);
     while (err == NC_NOERR && (err = next_token(b, &any, &token)) == NC_NOERR && any)
         err = replay_opening(b, token);
@@ -443,7 +460,11 @@ static int replay_found(struct burst *b, struct found *f)
     if (err == NC_NOERR) err = driver_sync(b->base.lower);
     for (int i = 0; i < f->n && err == NC_NOERR; i++)
         burst_reader_remove(f->logs[i]);
-    return err;
+    /* They must not come back after a power cut, when other values are in their places.
+     */
+    if (err == NC_NOERR && f->n > 0)
+        err = burst_sync_directory(burst_reader_path(f->logs[0]));
+    return driver_agree(ds, err, NULL, NULL, 0);
 }
 
 int burst_recover(struct burst *b)
