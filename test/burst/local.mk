@@ -17,6 +17,11 @@ test_burst_burst_data_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
 test_burst_burst_recover_mpi_SOURCES = test/burst/burst_recovery.c
 test_burst_burst_recover_mpi_LDADD = $(MPI_TEST_LIBS)
 
+check_PROGRAMS += test/burst/burst_posted.mpi
+TESTS += test/burst/burst_posted.mpi
+test_burst_burst_posted_mpi_SOURCES = test/burst/burst_posted.c
+test_burst_burst_posted_mpi_LDADD = $(MPI_TEST_LIBS)
+
 check_PROGRAMS += test/burst/burst_killed
 TESTS += test/burst/burst_kill.sh test/burst/ncmpilog.sh
 test_burst_burst_killed_SOURCES = test/burst/burst_killed.c test/burst/burst_calls.c \

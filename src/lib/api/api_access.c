@@ -365,6 +365,14 @@ int api_request_copy(const struct api_dataset *d, struct driver_request *r)
     return NC_NOERR;
 }
 
+void api_request_leave(struct driver_request *r)
+{
+    region_free((struct region *)r->mem);
+    r->mem = NULL;
+    r->buf = NULL;
+    r->flags |= API_COPIED;
+}
+
 int api_request_end(struct driver_request *r)
 {
     int status = r->status;

@@ -37,6 +37,10 @@ int api_request_copy(const struct api_dataset *d, struct driver_request *req);
 /* Ends a request and frees what it owns. Returns its status. */
 int api_request_end(struct driver_request *req);
 
+/* The driver has a request's values: it needs the caller's buffer no more. It counts as
+ * one that was copied. */
+void api_request_leave(struct driver_request *req);
+
 /* Hands requests over and ends them. In a collective call this process takes part
  * whatever its own error err; alone it has nothing to do then. */
 int api_transfer(struct api_dataset *d, struct driver_request **reqs, int64_t n, bool put,

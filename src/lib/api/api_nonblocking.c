@@ -27,8 +27,20 @@ static int buffer(struct api_dataset *d, struct driver_request **reqs, int64_t n
         bytes += api_buffered_bytes(d, reqs[i]);
     int err = api_buffer_charge(d->queue, bytes);
     if (err == NC_NOERR) *taken = bytes;
-    for (int64_t i = 0; i < n && err == NC_NOERR; i++)
-        err = api_request_copy(d, reqs[i]);
+    return err;
+}
+
+/* A driver may take the values at once; those of a bput that it leaves are copied. */
+static int take(struct api_dataset *d, struct driver_request **reqs, int64_t n,
+                bool buffered)
+{
+    int err = NC_NOERR;
+    driver_post(d->top, reqs, n);
+    for (int64_t i = 0; buffered && i < n && err == NC_NOERR; i++)
+        if (reqs[i]->ticket == 0)
+            err = api_request_copy(d, reqs[i]);
+        else
+            api_request_leave(reqs[i]);
     return err;
 }
 
@@ -43,7 +55,9 @@ static int post(struct api_dataset *d, struct driver_request **reqs, int64_t n, 
     if (err == NC_NOERR && (how & API_BUFFERED)) err = buffer(d, reqs, n, &taken);
     for (int64_t i = 0; i < n; i++)
         if (put) reqs[i]->flags |= API_PUT;
+    if (err == NC_NOERR && put) err = take(d, reqs, n, how & API_BUFFERED);
     if (err == NC_NOERR && n > 0) err = api_queue_add(q, reqs, n, &given);
+    if (err != NC_NOERR && put) driver_cancel(d->top, reqs, n);
     if (err != NC_NOERR && taken > 0) api_buffer_charge(q, -taken);
     for (int64_t i = 0; i < n && err != NC_NOERR; i++)
         api_request_end(reqs[i]);
@@ -223,7 +237,7 @@ static int transfer(struct api_dataset *d, const struct choice *c, bool put,
         if (err != NC_NOERR) blame(d->queue, c, put, err);
     }
     if (mode == DRIVER_COLLECTIVE || n > 0)
-        err = put ? driver_put(d->top, reqs, n, mode, err)
+        err = put ? driver_wait(d->top, reqs, n, mode, err)
                   : driver_get(d->top, reqs, n, mode, err);
     base_free(reqs);
     return err;
@@ -261,7 +275,7 @@ static int end(struct api_dataset *d, const struct choice *c, int *ids, int *sta
     for (int64_t i = 0; i < c->n; i++) {
         int status = c->places[i] == UNKNOWN ? NC_EINVAL_REQUEST : NC_NOERR;
         if (c->places[i] >= 0) status = api_queue_end(d, c->places[i]);
-        if (cancelled && c->places[i] >= 0) status = NC_NOERR;
+        if (cancelled && c->places[i] >= 0 && status != NC_EFLUSHED) status = NC_NOERR;
         if (statuses != NULL) statuses[i] = status;
         if (ids != NULL) ids[i] = NC_REQ_NULL;
         if (first == NC_NOERR) first = status;
@@ -308,6 +322,17 @@ int ncmpi_wait_all(int ncid, int count, int array_of_requests[], int array_of_st
     return wait_for(ncid, count, array_of_requests, array_of_statuses, DRIVER_COLLECTIVE);
 }
 
+/* What a driver has taken is its to give back. */
+static int take_back(struct api_dataset *d, const struct choice *c)
+{
+    struct driver_request **reqs = NULL;
+    int64_t n = 0;
+    int err = c->n > 0 ? collect(d->queue, c, true, &reqs, &n) : NC_NOERR;
+    if (err == NC_NOERR && n > 0) driver_cancel(d->top, reqs, n);
+    base_free(reqs);
+    return err;
+}
+
 int ncmpi_cancel(int ncid, int num, int *reqs, int *statuses)
 {
     struct api_dataset *d;
@@ -317,6 +342,7 @@ int ncmpi_cancel(int ncid, int num, int *reqs, int *statuses)
     bool all = num < 0;
     api_lock(d);
     err = select_requests(d, num, reqs, &c);
+    if (err == NC_NOERR) err = take_back(d, &c);
     if (err == NC_NOERR) err = end(d, &c, all ? NULL : reqs, all ? NULL : statuses, true);
     api_unlock(d);
     base_free(c.places);

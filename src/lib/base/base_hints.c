@@ -37,6 +37,8 @@ static const struct word recoveries[] = {{"enable", BASE_RECOVER_REPLAY},
 static const struct word flushes[] = {{"flush_onclose", BASE_FLUSH_ON_CLOSE},
                                       {"flush_immediate", BASE_FLUSH_IMMEDIATE},
                                       {NULL, 0}};
+static const struct word log_ats[] = {
+    {"wait", BASE_LOG_AT_WAIT}, {"post", BASE_LOG_AT_POST}, {NULL, 0}};
 static const struct word caches[] = {{"enable", BASE_ENABLE},
                                      {"disable", BASE_DISABLE},
                                      {"coherent", BASE_COHERENT},
@@ -83,6 +85,7 @@ static const struct hint {
     {"nc_burst_buf_shared_logs", AT(burst_shared_logs), BASE_DISABLE, 0, choice, true},
     {"nc_burst_buf_recover", AT(burst_recover), BASE_RECOVER_REPLAY, 0, recoveries, true},
     {"nc_burst_buf_flush", AT(burst_flush), BASE_FLUSH_ON_CLOSE, 0, flushes, true},
+    {"nc_burst_buf_log_at", AT(burst_log_at), BASE_LOG_AT_WAIT, 0, log_ats, true},
     {"nc_burst_buf_threads", AT(burst_threads), 1, 1, NULL, true},
     {"nc_burst_buf_bandwidth", AT(burst_bandwidth), 0, 0, NULL, true},
     {"e10_cache", AT(e10_cache), BASE_DISABLE, 0, caches, true},

@@ -23,6 +23,7 @@ enum base_report { BASE_REPORT_NONE, BASE_REPORT_STDERR, BASE_REPORT_FILE };
 
 enum base_recover { BASE_RECOVER_REPLAY, BASE_RECOVER_DISABLE, BASE_RECOVER_ERROR };
 enum base_flush { BASE_FLUSH_ON_CLOSE, BASE_FLUSH_IMMEDIATE };
+enum base_log_at { BASE_LOG_AT_WAIT, BASE_LOG_AT_POST };
 enum { BASE_COHERENT = 3 }; /* a third way for e10_cache, beside enum base_choice */
 
 /* The library's own hints, plain values only: process 0's hold for all, so they
@@ -50,6 +51,7 @@ struct base_hints {
     int64_t burst_shared_logs;  /* enum base_choice */
     int64_t burst_recover;      /* enum base_recover */
     int64_t burst_flush;        /* enum base_flush */
+    int64_t burst_log_at;       /* enum base_log_at: when nonblocking puts are logged */
     int64_t burst_threads;
     int64_t burst_bandwidth; /* bytes a second of each thread; 0: no limit */
     char burst_dirname[1024];

@@ -13,6 +13,8 @@ struct burst_write {
     int64_t data_off; /* in the log; unused where flags say fill, or memory holds them */
     int64_t nelems;
     int64_t low, high; /* bytes of the file that it touches lie in [low, high) */
+    int64_t serial;    /* its number among all of this layer, from 1 */
+    int64_t sum_at;    /* of its entry in the log: where its checksum lies */
     int64_t epoch;     /* collective calls come one after the other, whoever wrote */
     void *memory;      /* the values, where there was no log to take them */
     int varid;
@@ -22,6 +24,8 @@ struct burst_write {
     bool external;       /* they are as in the file */
     unsigned char flags; /* BURST_FILL, BURST_RAW */
     bool strided;
+    bool chosen; /* somebody waits for it */
+    bool cancelled;
     bool written;      /* in the file, as far as this process alone is concerned */
     MPI_Offset slab[]; /* start, count, stride; raw: how many runs, then offset and length
                         * of each, relative to the variable */
@@ -45,6 +49,7 @@ struct burst {
     /* In the order in which they were made. */
     struct burst_write **writes;
     int64_t nwrites, capacity;
+    int64_t serial; /* of the last one */
     struct base_arena arena;
     uint64_t vars; /* which variables they are of: bit varid % 64 */
 
@@ -68,7 +73,8 @@ static inline int64_t burst_bytes(const struct burst_write *w)
 /* To be called when either has changed. */
 static inline void burst_note_waiting(struct driver_stats *s)
 {
-    int64_t waiting = s->burst_logged_bytes - s->burst_drained_bytes;
+    int64_t waiting =
+        s->burst_logged_bytes - s->burst_drained_bytes - s->burst_cancelled_bytes;
     s->burst_waiting_bytes = waiting > 0 ? waiting : 0;
 }
 
@@ -91,7 +97,15 @@ void burst_detach(struct burst *b);
 struct burst_write *burst_new_write(struct burst *b, int varid, size_t numbers);
 /* Tells where it lies in the file and adds it. NC_ENOMEM. */
 int burst_add_write(struct burst *b, struct burst_write *w);
-/* Forgets those of some variables that are written. */
+/* Serial numbers go up from 1. A request's ticket is the lower half of one, which is
+ * never 0; there are no 2^32 writes at a time. */
+static inline int64_t burst_next_serial(int64_t serial)
+{
+    return serial + ((uint32_t)(serial + 1) == 0 ? 2 : 1);
+}
+/* The write that has this ticket; NULL: it is forgotten. */
+struct burst_write *burst_find(const struct burst *b, uint32_t ticket);
+/* Forgets those of some variables that are written, or cancelled. */
 void burst_forget(struct burst *b, uint64_t vars);
 
 /* Where the elements of a slab, or the runs of a raw write, lie in the file. */
@@ -105,6 +119,17 @@ struct region *burst_runs(const struct burst_write *w, int64_t begin);
 /* ---- burst_put.c ---- */
 int burst_put(struct driver *self, struct driver_request *const *reqs, int64_t n,
               enum driver_mode mode, int error);
+
+/* Logs requests, if there is a log; how many. Where there is none any more, it says so.
+ */
+int64_t burst_log_requests(struct burst *b, struct driver_request *const *reqs,
+                           int64_t n);
+
+/* ---- burst_post.c: nonblocking puts that are logged when they are posted ---- */
+void burst_post(struct driver *self, struct driver_request *const *reqs, int64_t n);
+int burst_wait(struct driver *self, struct driver_request *const *reqs, int64_t n,
+               enum driver_mode mode, int error);
+void burst_cancel(struct driver *self, struct driver_request *const *reqs, int64_t n);
 
 /* ---- burst_get.c, burst_overlay.c ---- */
 int burst_get(struct driver *self, struct driver_request *const *reqs, int64_t n,
@@ -124,6 +149,7 @@ struct burst_walk {
     const unsigned char *contested; /* by variable; NULL: none is */
     bool want_contested;            /* only those, or only the others */
     bool again;                     /* those that are written too */
+    bool chosen;                    /* only those that are */
     int64_t epoch;                  /* only of this one; -1: of all */
     int64_t end;                    /* only those before this one */
     int64_t limit;                  /* bytes of a batch */
@@ -150,6 +176,11 @@ int burst_drain(struct burst *b, uint64_t vars);
 /* The same for what this process logged that touches bytes [low, high) of the file, and
  * for all that it logged before: without the others. */
 int burst_drain_alone(struct burst *b, int64_t low, int64_t high);
+/* The same for writes that are chosen, on any process: vars are their variables, on all.
+ * Where order between processes matters, the whole variable. */
+int burst_drain_chosen(struct burst *b, uint64_t vars);
+/* Those of this process, without the others. */
+int burst_drain_chosen_alone(struct burst *b);
 
 /* ---- burst_order.c ---- */
 

@@ -26,11 +26,13 @@ static void survey(const struct burst *b, uint64_t vars, struct plan *p)
     }
 }
 
-static int agree_on_plan(struct burst *b, uint64_t vars, struct plan *p, int *failed)
+static int agree_on_plan(struct burst *b, uint64_t vars, bool chosen, struct plan *p,
+                         int *failed)
 {
     struct burst_walk k;
     survey(b, vars, p);
     burst_walk_start(&k, b, vars);
+    k.chosen = chosen;
     p->batches = burst_walk_batches(&k);
     int64_t all[5] = {p->waiting, p->logged, -p->from, p->to, p->batches};
     int err = driver_agree(b->base.ds, NC_NOERR, failed, all, 5);
@@ -96,12 +98,13 @@ static int drain_in_order(struct burst *b, uint64_t vars, const unsigned char *c
     return err != NC_NOERR ? err : first;
 }
 
-static int drain_the_rest(struct burst *b, uint64_t vars, const unsigned char *contested,
-                          int64_t batches)
+static int drain_the_rest(struct burst *b, uint64_t vars, bool chosen,
+                          const unsigned char *contested, int64_t batches)
 {
     struct burst_walk k;
     burst_walk_start(&k, b, vars);
     k.contested = contested;
+    k.chosen = chosen;
     int err = contested == NULL ? NC_NOERR : agree_on_rounds(&k, &batches);
     return err == NC_NOERR ? rounds(&k, batches) : err;
 }
@@ -113,17 +116,17 @@ static int own_result(struct burst *b, int err)
     return failed != NC_NOERR ? failed : err;
 }
 
-int burst_drain(struct burst *b, uint64_t vars)
+static int drain(struct burst *b, uint64_t vars, bool chosen)
 {
     struct plan p;
     unsigned char *contested = NULL;
     int failed, err;
     burst_pool_pause(b->pool);
-    err = agree_on_plan(b, vars, &p, &failed);
+    err = agree_on_plan(b, vars, chosen, &p, &failed);
     if (err == NC_NOERR && p.logged > 0 && p.from < p.to && b->base.ds->nprocs > 1)
         err = burst_contested(b, vars, &contested);
     if (err == NC_NOERR && p.waiting > 0)
-        err = drain_the_rest(b, vars, contested, p.batches);
+        err = drain_the_rest(b, vars, chosen, contested, p.batches);
     if (contested != NULL) {
         int ordered = drain_in_order(b, vars, contested);
         if (err == NC_NOERR) err = ordered;
@@ -139,24 +142,51 @@ int burst_drain(struct burst *b, uint64_t vars)
     return err != NC_NOERR ? err : failed;
 }
 
+int burst_drain(struct burst *b, uint64_t vars)
+{
+    return drain(b, vars, false);
+}
+
+int burst_drain_chosen(struct burst *b, uint64_t vars)
+{
+    return drain(b, vars, true);
+}
+
 static bool touches(const struct burst_write *w, int64_t low, int64_t high)
 {
     return w->low < high && w->high > low;
 }
 
+/* All of a walk, by this process alone. The threads are paused. */
+static int walk_alone(struct burst_walk *k)
+{
+    int first = NC_NOERR;
+    while (!burst_walk_ended(k)) {
+        int err = burst_walk_put(k, DRIVER_INDEPENDENT);
+        if (first == NC_NOERR) first = err;
+    }
+    return own_result(k->b, first);
+}
+
 int burst_drain_alone(struct burst *b, int64_t low, int64_t high)
 {
     struct burst_walk k;
-    int first = NC_NOERR;
     burst_pool_pause(b->pool);
     burst_walk_start(&k, b, BURST_ALL);
     while (k.end > 0 && !touches(b->writes[k.end - 1], low, high))
         k.end--;
-    while (!burst_walk_ended(&k)) {
-        int err = burst_walk_put(&k, DRIVER_INDEPENDENT);
-        if (first == NC_NOERR) first = err;
-    }
-    int err = own_result(b, first);
+    int err = walk_alone(&k);
+    burst_pool_go_on(b->pool);
+    return err;
+}
+
+int burst_drain_chosen_alone(struct burst *b)
+{
+    struct burst_walk k;
+    burst_pool_pause(b->pool);
+    burst_walk_start(&k, b, BURST_ALL);
+    k.chosen = true;
+    int err = walk_alone(&k);
     burst_pool_go_on(b->pool);
     return err;
 }

@@ -374,12 +374,13 @@ bool burst_decode_entry(struct burst_entry *e, const unsigned char *bytes, size_
     uint64_t sum;
     size_t covered = (size_t)e->size - sizeof sum;
     memcpy(&sum, bytes + covered, sizeof sum);
-    if (sum != burst_sum(bytes, covered, entry_seed(token, generation, at))) return false;
+    uint64_t good = burst_sum(bytes, covered, entry_seed(token, generation, at));
+    if (sum != good && sum != ~good) return false;
     b.at = (size_t)e->size - ADDED;
     e->seq = get64(&b);
     e->epoch = get64(&b);
     e->rank = get64(&b);
-    e->flags = get64(&b);
+    e->flags = get64(&b) | (sum == good ? 0 : BURST_CANCELLED);
     e->data_sum = (uint64_t)get64(&b);
     return find_arrays(e, bytes + FRAME, (e->size - FRAME - ADDED) / 8);
 }

@@ -96,10 +96,28 @@ int burst_add_write(struct burst *b, struct burst_write *w)
     burst_bounds(&b->base.ds->header, w, &w->low, &w->high);
     burst_pool_lock(b->pool);
     int err = b->nwrites == b->capacity ? grow(b) : NC_NOERR;
-    if (err == NC_NOERR) b->writes[b->nwrites++] = w;
+    if (err == NC_NOERR) {
+        w->serial = b->serial = burst_next_serial(b->serial);
+        b->writes[b->nwrites++] = w;
+    }
     burst_pool_unlock(b->pool);
     b->vars |= burst_bit(w->varid);
     return err;
+}
+
+struct burst_write *burst_find(const struct burst *b, uint32_t ticket)
+{
+    int64_t serial = (b->serial & ~(int64_t)UINT32_MAX) | ticket;
+    int64_t low = 0, high = b->nwrites;
+    if (serial > b->serial) serial -= (int64_t)1 << 32;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (b->writes[middle]->serial < serial)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < b->nwrites && b->writes[low]->serial == serial ? b->writes[low] : NULL;
 }
 
 void burst_forget(struct burst *b, uint64_t vars)
@@ -108,7 +126,7 @@ void burst_forget(struct burst *b, uint64_t vars)
     b->vars = 0;
     for (int64_t i = 0; i < b->nwrites; i++) {
         struct burst_write *w = b->writes[i];
-        if (w->written && (vars & burst_bit(w->varid))) {
+        if (w->cancelled || (w->written && (vars & burst_bit(w->varid)))) {
             base_free(w->memory);
             continue;
         }

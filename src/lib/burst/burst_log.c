@@ -291,6 +291,7 @@ int burst_log_add(struct burst_log *l, const struct burst_entry *e)
     burst_encode_entry(e, l->header.token, l->commit.generation,
                        l->window_at + l->window_used, l->window + l->window_used);
     l->window_used += e->size;
+    l->sum_at = l->window_at + l->window_used - (int64_t)sizeof(uint64_t);
     return NC_NOERR;
 }
 
@@ -298,6 +299,17 @@ void burst_log_commit(struct burst_log *l, int64_t count)
 {
     l->commit.count += count;
     write_slot(l);
+}
+
+/* One store of 8 bytes, so that the entry is whole whenever the process is killed. */
+int burst_log_cancel(struct burst_log *l, int64_t sum_at)
+{
+    uint64_t sum;
+    int err = burst_read_file(l->meta_fd, sum_at, &sum, sizeof sum, l->meta_path);
+    if (err != NC_NOERR) return err;
+    sum = ~sum;
+    if (write_all(l->meta_fd, sum_at, &sum, sizeof sum) == 0) return NC_NOERR;
+    return burst_errno(NC_EWRITE, "writing", l->meta_path);
 }
 
 void burst_log_drained(struct burst_log *l)

@@ -27,6 +27,7 @@ struct burst_log {
     struct burst_slot commit;
     unsigned char *window; /* the part of the metadata log that is being filled, mapped */
     int64_t window_at, window_size, window_used;
+    int64_t sum_at;             /* where the checksum of the last entry lies */
     int64_t extent, extent_end; /* of the data log: ours, and free */
 };
 
@@ -51,6 +52,9 @@ int burst_log_write(struct burst_log *l, int64_t at, struct iovec *pieces, int n
 /* Adds an entry behind those that are there; it counts once burst_log_commit says so. */
 int burst_log_add(struct burst_log *l, const struct burst_entry *e);
 void burst_log_commit(struct burst_log *l, int64_t count);
+
+/* The entry whose checksum lies there counts no more. NC_EWRITE ... */
+int burst_log_cancel(struct burst_log *l, int64_t sum_at);
 
 /* Everything up to now is in the file: it will not be replayed. */
 void burst_log_drained(struct burst_log *l);

@@ -236,6 +236,9 @@ const struct driver_ops burst_ops = {
     .end_indep = end_indep,
     .put = burst_put,
     .get = burst_get,
+    .post = burst_post,
+    .wait = burst_wait,
+    .cancel = burst_cancel,
     .sync = sync_layer,
     .flush = flush,
 };

@@ -163,7 +163,7 @@ static void describe(const struct burst *b, const struct burst_write *w, uint64_
     e->size = burst_entry_size(e->ndims * e->nreqs * 2 + (e->stride ? e->ndims : 0));
 }
 
-static int add_entry(struct burst *b, const struct burst_write *w, uint64_t sum)
+static int add_entry(struct burst *b, struct burst_write *w, uint64_t sum)
 {
     struct burst_entry e;
     int64_t(*runs)[RUNS] = NULL;
@@ -173,6 +173,7 @@ static int add_entry(struct burst *b, const struct burst_write *w, uint64_t sum)
     }
     describe(b, w, sum, runs, &e);
     int err = burst_log_add(&b->log, &e);
+    w->sum_at = b->log.sum_at;
     base_free(runs);
     return err;
 }
@@ -429,22 +430,26 @@ static int put_group(struct burst *b, struct driver_request *const *reqs, int64_
     return err;
 }
 
+int64_t burst_log_requests(struct burst *b, struct driver_request *const *reqs, int64_t n)
+{
+    int64_t through = 0;
+    if (!b->logging || (b->coherent && b->indep)) return 0;
+    if (put_group(b, reqs, n, false, &through) != NC_NOERR) {
+        b->logging = false; /* until the log starts anew */
+        b->base.ds->stats.burst_fallbacks++;
+    }
+    for (int64_t i = 0; i < through; i++)
+        count_records(&b->base.ds->header, reqs[i]);
+    return through;
+}
+
 static int put_all(struct burst *b, struct driver_request *const *reqs, int64_t n)
 {
     struct driver_dataset *ds = b->base.ds;
-    bool direct = b->coherent && b->indep;
-    int64_t through = 0;
-    int err = NC_NOERR;
-    if (b->logging && !direct && put_group(b, reqs, n, false, &through) != NC_NOERR) {
-        b->logging = false; /* until the log starts anew */
-        ds->stats.burst_fallbacks++;
-    }
-    for (int64_t i = 0; i < through; i++)
-        count_records(&ds->header, reqs[i]);
+    int64_t through = burst_log_requests(b, reqs, n), before = through;
     if (through == n) return NC_NOERR;
     if (!ds->hints.no_indep_rw) return put_directly(b, reqs + through, n - through);
-    int64_t before = through;
-    err = put_group(b, reqs + before, n - before, true, &through);
+    int err = put_group(b, reqs + before, n - before, true, &through);
     for (int64_t i = before; i < n && err == NC_NOERR; i++)
         count_records(&ds->header, reqs[i]);
     return err;

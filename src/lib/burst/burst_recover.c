@@ -304,6 +304,7 @@ static int load(struct burst *b, int source)
     int err;
     burst_reader_rewind(r);
     while ((err = burst_reader_next(r, false, &e, &more)) == NC_NOERR && more) {
+        if (e.flags & BURST_CANCELLED) continue;
         if (b->any_log && burst_reader_check(r, &e) != NC_NOERR) continue;
         if ((err = load_entry(b, source, &e)) != NC_NOERR) return err;
     }

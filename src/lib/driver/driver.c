@@ -149,6 +149,27 @@ int driver_get(struct driver *d, struct driver_request *const *reqs, int64_t n,
     return d->ops->get(d, reqs, n, mode, error);
 }
 
+void driver_post(struct driver *d, struct driver_request *const *reqs, int64_t n)
+{
+    while (d != NULL && d->ops->post == NULL)
+        d = d->lower;
+    if (d != NULL) d->ops->post(d, reqs, n);
+}
+
+int driver_wait(struct driver *d, struct driver_request *const *reqs, int64_t n,
+                enum driver_mode mode, int error)
+{
+    if (d->ops->wait != NULL) return d->ops->wait(d, reqs, n, mode, error);
+    return driver_put(d, reqs, n, mode, error);
+}
+
+void driver_cancel(struct driver *d, struct driver_request *const *reqs, int64_t n)
+{
+    while (d != NULL && d->ops->cancel == NULL)
+        d = d->lower;
+    if (d != NULL) d->ops->cancel(d, reqs, n);
+}
+
 int driver_sync(struct driver *d)
 {
     while (d->ops->sync == NULL)

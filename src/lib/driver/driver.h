@@ -70,7 +70,8 @@ struct driver_request {
     bool raw;            /* slab[] is a pointer to the region of the file, relative to
                           * the variable's first byte, and its number of elements */
     unsigned char flags; /* the caller's own */
-    MPI_Offset slab[];   /* start, count and, if strided, stride: ndims each */
+    uint32_t ticket;   /* of a pending put that the driver has taken: see post; else 0 */
+    MPI_Offset slab[]; /* start, count and, if strided, stride: ndims each */
 };
 
 /* buf alone may be NULL: that is MPI_BOTTOM, and mem has addresses. */
@@ -152,6 +153,15 @@ struct driver_ops {
     int (*get)(struct driver *self, struct driver_request *const *reqs, int64_t n,
                enum driver_mode mode, int error);
 
+    /* Nonblocking puts in data mode. post may take the values of some requests at once,
+     * which then get a ticket; local. wait is put for requests of which some may have
+     * one; NULL: put. cancel takes those with a ticket back; the status of one for which
+     * it is too late is NC_EFLUSHED, of the others NC_NOERR; local. */
+    void (*post)(struct driver *self, struct driver_request *const *reqs, int64_t n);
+    int (*wait)(struct driver *self, struct driver_request *const *reqs, int64_t n,
+                enum driver_mode mode, int error);
+    void (*cancel)(struct driver *self, struct driver_request *const *reqs, int64_t n);
+
     /* sync: everything written is on its way to the device and visible to all.
      * sync_numrecs: numrecs agreed and in the file. flush: whatever is staged is in
      * the file. */
@@ -187,6 +197,10 @@ int driver_put(struct driver *d, struct driver_request *const *reqs, int64_t n,
                enum driver_mode mode, int error);
 int driver_get(struct driver *d, struct driver_request *const *reqs, int64_t n,
                enum driver_mode mode, int error);
+void driver_post(struct driver *d, struct driver_request *const *reqs, int64_t n);
+int driver_wait(struct driver *d, struct driver_request *const *reqs, int64_t n,
+                enum driver_mode mode, int error);
+void driver_cancel(struct driver *d, struct driver_request *const *reqs, int64_t n);
 int driver_sync(struct driver *d);
 int driver_sync_numrecs(struct driver *d);
 int driver_flush(struct driver *d);

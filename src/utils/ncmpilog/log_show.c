@@ -68,7 +68,8 @@ static void print_entry(FILE *out, const struct burst_entry *e)
     print_numbers(out, "start", e->start, n);
     print_numbers(out, "count", e->count, n);
     print_numbers(out, "stride", e->stride, e->ndims);
-    fprintf(out, ", %" PRId64 " bytes at %" PRId64 "\n", e->data_len, e->data_off);
+    fprintf(out, ", %" PRId64 " bytes at %" PRId64 "%s\n", e->data_len, e->data_off,
+            e->flags & BURST_CANCELLED ? ", cancelled" : "");
 }
 
 int log_print(const char *path, FILE *out)

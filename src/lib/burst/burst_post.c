@@ -1,0 +1,132 @@
+/* Nonblocking puts that are logged when they are posted. Waiting for some brings those to
+ * the file, and no others but what has to be there before them; cancelling takes back
+ * what has not got there. A request's ticket is its write's serial number: a write that
+ * is found no more is in the file. */
+#include "base_error.h"
+#include "base_mem.h"
+#include "base_mpi.h"
+#include "burst.h"
+
+void burst_post(struct driver *self, struct driver_request *const *reqs, int64_t n)
+{
+    struct burst *b = (struct burst *)self;
+    if (self->ds->hints.burst_log_at != BASE_LOG_AT_POST) return;
+    double since = MPI_Wtime();
+    int64_t serial = b->serial, through = burst_log_requests(b, reqs, n);
+    for (int64_t i = 0; i < through; i++)
+        reqs[i]->ticket = (uint32_t)(serial = burst_next_serial(serial));
+    burst_note_time(b, since);
+}
+
+/* ---- choosing ---- */
+
+/* Puts those without a ticket as any others. */
+static int put_others(struct driver *self, struct driver_request *const *reqs, int64_t n,
+                      enum driver_mode mode, int error)
+{
+    struct driver_request **others = base_malloc((size_t)n * sizeof *others);
+    int64_t many = 0;
+    if (others == NULL && error == NC_NOERR) error = NC_ENOMEM;
+    for (int64_t i = 0; i < n && others != NULL; i++)
+        if (reqs[i]->ticket == 0) others[many++] = reqs[i];
+    if (mode == DRIVER_COLLECTIVE || many > 0)
+        error = burst_put(self, others, many, mode, error);
+    base_free(others);
+    return error;
+}
+
+/* What comes before a chosen write in its place must be there first. Bounds of what is
+ * chosen are kept by variables' bits: rather too much than too little. */
+static uint64_t choose_earlier(struct burst *b)
+{
+    int64_t low[64], high[64];
+    uint64_t vars = 0;
+    for (int i = 0; i < 64; i++)
+        low[i] = INT64_MAX, high[i] = INT64_MIN;
+    for (int64_t i = b->nwrites - 1; i >= 0; i--) {
+        struct burst_write *w = b->writes[i];
+        int bit = w->varid % 64;
+        if (w->low < high[bit] && w->high > low[bit]) w->chosen = true;
+        if (!w->chosen) continue;
+        if (w->low < low[bit]) low[bit] = w->low;
+        if (w->high > high[bit]) high[bit] = w->high;
+        vars |= burst_bit(w->varid);
+    }
+    return vars;
+}
+
+static uint64_t choose(struct burst *b, struct driver_request *const *reqs, int64_t n,
+                       int64_t before)
+{
+    for (int64_t i = 0; i < b->nwrites; i++)
+        b->writes[i]->chosen = b->writes[i]->serial > before;
+    for (int64_t i = 0; i < n; i++) {
+        struct burst_write *w = burst_find(b, reqs[i]->ticket);
+        if (w != NULL) w->chosen = true;
+    }
+    return choose_earlier(b);
+}
+
+/* ---- waiting ---- */
+
+static int drain_chosen(struct burst *b, uint64_t vars, enum driver_mode mode)
+{
+    if (mode == DRIVER_INDEPENDENT) return burst_drain_chosen_alone(b);
+    int mpi =
+        MPI_Allreduce(MPI_IN_PLACE, &vars, 1, MPI_UINT64_T, MPI_BOR, b->base.ds->comm);
+    int err = base_mpi_error(mpi, NC_EMPI, "MPI_Allreduce");
+    return err != NC_NOERR ? err : burst_drain_chosen(b, vars);
+}
+
+/* Each request that did not get to the file says so. */
+static void settle(const struct burst *b, struct driver_request *const *reqs, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        const struct burst_write *w = burst_find(b, reqs[i]->ticket);
+        if (w != NULL && w->status != NC_NOERR) reqs[i]->status = w->status;
+    }
+}
+
+int burst_wait(struct driver *self, struct driver_request *const *reqs, int64_t n,
+               enum driver_mode mode, int error)
+{
+    struct burst *b = (struct burst *)self;
+    if (self->ds->hints.burst_log_at != BASE_LOG_AT_POST)
+        return burst_put(self, reqs, n, mode, error);
+    int64_t before = b->serial;
+    error = put_others(self, reqs, n, mode, error);
+    double since = MPI_Wtime();
+    uint64_t vars = choose(b, reqs, n, before);
+    int err = drain_chosen(b, vars, mode);
+    settle(b, reqs, n);
+    burst_note_time(b, since);
+    if (error == NC_NOERR) error = err;
+    for (int64_t i = 0; i < n && error == NC_NOERR; i++)
+        error = reqs[i]->status;
+    return error;
+}
+
+/* ---- cancelling ---- */
+
+static int take_back(struct burst *b, uint32_t ticket)
+{
+    struct burst_write *w = burst_find(b, ticket);
+    if (w == NULL || w->written) return NC_EFLUSHED;
+    int err = burst_log_cancel(&b->log, w->sum_at);
+    if (err != NC_NOERR) return base_error_set(NC_EFLUSHED, "it cannot be taken back");
+    w->cancelled = true;
+    b->base.ds->stats.burst_cancelled_bytes += burst_bytes(w);
+    b->base.ds->put_bytes -= burst_bytes(w);
+    return NC_NOERR;
+}
+
+void burst_cancel(struct driver *self, struct driver_request *const *reqs, int64_t n)
+{
+    struct burst *b = (struct burst *)self;
+    burst_pool_pause(b->pool);
+    for (int64_t i = 0; i < n; i++)
+        if (reqs[i]->ticket != 0) reqs[i]->status = take_back(b, reqs[i]->ticket);
+    burst_forget(b, 0);
+    burst_note_waiting(&self->ds->stats);
+    burst_pool_go_on(b->pool);
+}
