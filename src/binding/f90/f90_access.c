@@ -90,7 +90,6 @@ static MPI_Offset entry_or(const struct place *p, int list, int i, MPI_Offset ot
 struct slab {
     MPI_Offset *start, *count, *stride, *map;
     MPI_Offset n; /* elements */
-    MPI_Offset few[4 * FEW_DIMS];
 };
 
 /* Of a variable that there is not, 0: the call itself will tell. */
@@ -123,10 +122,10 @@ static MPI_Offset times(MPI_Offset a, MPI_Offset b)
 /* What is not given: from the beginning, as many as there are values, each of them; in
  * memory without gaps. */
 static int make_slab(const struct f90_call *call, const struct f90_values *v,
-                     const struct place *p, struct slab *s)
+                     const struct place *p, MPI_Offset few[4 * FEW_DIMS], struct slab *s)
 {
     int ndims = dimensions(call);
-    MPI_Offset *room = s->few;
+    MPI_Offset *room = few;
     bool strided = p->list[STRIDE] != NULL, mapped = p->list[MAP] != NULL;
     if (ndims > FEW_DIMS) room = base_malloc(4 * (size_t)ndims * sizeof *room);
     s->start = room;
@@ -194,10 +193,11 @@ int f90_var(const struct f90_call *call, const int64_t given[4],
 {
     const struct place p = {{start, count, stride, map}, given};
     struct f90_values v;
-    struct slab s;
+    MPI_Offset few[4 * FEW_DIMS];
+    struct slab s = {.n = 0};
     struct buffer b = {.made = false};
     f90_describe(values, (enum f90_type)call->type, call->len, &v);
-    int own = make_slab(call, &v, &p, &s);
+    int own = make_slab(call, &v, &p, few, &s);
     if (own == NC_NOERR && buftype != NULL)
         own = take_described(&v, bufcount != NULL ? *bufcount : NC_COUNT_IGNORE,
                              MPI_Type_f2c(*buftype), call->mode, &b);
@@ -207,7 +207,7 @@ int f90_var(const struct f90_call *call, const int64_t given[4],
 
     int err = req == NULL ? move_now(call, &s, &b) : move_later(call, &s, &b, req);
     give_back(&v, call->mode, &b);
-    if (s.start != s.few) base_free(s.start);
+    if (s.start != few) base_free(s.start);
     return own != NC_NOERR ? own : err;
 }
 

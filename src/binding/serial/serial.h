@@ -51,7 +51,8 @@ int ncserial_not4(int ncid, ...);
 int ncserial_inq_base_pe(int ncid, int *pe);
 int ncserial_set_base_pe(int ncid, int pe);
 int ncserial_copy_var(int ncid_in, int varid, int ncid_out);
-int ncserial_inq_var_chunking(int ncid, int varid, int *storagep, size_t *chunksizesp);
+int ncserial_inq_var_chunking(int ncid, int varid, int *storagep,
+                              const size_t *chunksizesp);
 int ncserial_inq_var_deflate(int ncid, int varid, int *shufflep, int *deflatep,
                              int *levelp);
 int ncserial_inq_var_fletcher32(int ncid, int varid, int *fletcher32p);

@@ -44,7 +44,8 @@ int ncserial_nothing(void)
     return NC_NOERR;
 }
 
-int ncserial_inq_var_chunking(int ncid, int varid, int *storagep, size_t *chunksizesp)
+int ncserial_inq_var_chunking(int ncid, int varid, int *storagep,
+                              const size_t *chunksizesp)
 {
     (void)chunksizesp; /* there are none */
     return answer(known_var(ncid, varid), NC_CONTIGUOUS, storagep);
@@ -68,8 +69,8 @@ int ncserial_inq_var_szip(int ncid, int varid, int *optionsp, int *pixelsp)
     return answer(answer(known_var(ncid, varid), 0, optionsp), 0, pixelsp);
 }
 
-int ncserial_inq_var_filter(int ncid, int varid, unsigned int *idp, size_t *nparams,
-                            unsigned int *params)
+int ncserial_inq_var_filter(int ncid, int varid, unsigned int *idp, const size_t *nparams,
+                            const unsigned int *params)
 {
     (void)nparams, (void)params;
     int err = known_var(ncid, varid);
@@ -79,13 +80,13 @@ int ncserial_inq_var_filter(int ncid, int varid, unsigned int *idp, size_t *npar
 
 /* ---- groups: a classic file is one ---- */
 
-int ncserial_inq_grps(int ncid, int *ngroups, int *ncids)
+int ncserial_inq_grps(int ncid, int *ngroups, const int *ncids)
 {
     (void)ncids;
     return answer(known(ncid), 0, ngroups);
 }
 
-int ncserial_inq_typeids(int ncid, int *ntypes, int *typeids)
+int ncserial_inq_typeids(int ncid, int *ntypes, const int *typeids)
 {
     (void)typeids;
     return answer(known(ncid), 0, ntypes);
@@ -108,7 +109,7 @@ int ncserial_inq_grpname_len(int ncid, size_t *lenp)
     return ncserial_inq_grpname_full(ncid, lenp, NULL);
 }
 
-int ncserial_inq_grp_parent(int ncid, int *parent)
+int ncserial_inq_grp_parent(int ncid, const int *parent)
 {
     (void)parent;
     int err = known(ncid);
@@ -126,7 +127,7 @@ int ncserial_inq_grp_ncid(int ncid, const char *name, int *group)
     return ncserial_inq_ncid(ncid, name, group);
 }
 
-int ncserial_inq_grp_full_ncid(int ncid, const char *name, int *group)
+int ncserial_inq_grp_full_ncid(int ncid, const char *name, const int *group)
 {
     (void)name;
     return ncserial_inq_grp_parent(ncid, group);
@@ -228,14 +229,15 @@ int ncserial_set_base_pe(int ncid, int pe)
     return known(ncid);
 }
 
-int ncserial__create_mp(const char *path, int cmode, size_t size, int pe, size_t *chunk,
-                        int *ncidp)
+int ncserial__create_mp(const char *path, int cmode, size_t size, int pe,
+                        const size_t *chunk, int *ncidp)
 {
     (void)size, (void)chunk;
     return pe == 0 ? ncserial_create(path, cmode, ncidp) : NC_EINVAL;
 }
 
-int ncserial__open_mp(const char *path, int omode, int pe, size_t *chunk, int *ncidp)
+int ncserial__open_mp(const char *path, int omode, int pe, const size_t *chunk,
+                      int *ncidp)
 {
     (void)chunk;
     return pe == 0 ? ncserial_open(path, omode, ncidp) : NC_EINVAL;

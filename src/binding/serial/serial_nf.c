@@ -202,7 +202,7 @@ int F77_NAME(nf_inq_varids, NF_INQ_VARIDS)(const int *ncid, int *n, int *ids)
 }
 
 int F77_NAME(nf_inq_var_chunking, NF_INQ_VAR_CHUNKING)(const int *ncid, const int *varid,
-                                                       int *storage, int *sizes)
+                                                       int *storage, const int *sizes)
 {
     (void)sizes; /* there are none */
     return ncserial_inq_var_chunking(*ncid, (int)((unsigned)*varid - 1U), storage, NULL);

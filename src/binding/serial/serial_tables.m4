@@ -67,22 +67,23 @@ foreach_type([$1([put_att_]T_NAME)$1([get_att_]T_NAME)])m4_dnl
 $1([put_att_ubyte])$1([get_att_ubyte])])
 
 /* What is no other function of ours under another name, with its parameters: filling, and
- * what netCDF answers of classic files though they have it not (serial_more.c). */
+ * what netCDF answers of classic files though they have it not (serial_more.c). What is not
+ * written is const. */
 m4_define([foreach_serial_more], [m4_dnl
 $1([redef], [int ncid])m4_dnl
 $1([inq_var_fill], [int ncid, int varid, int *no_fillp, void *fill_valuep])m4_dnl
-$1([inq_var_chunking], [int ncid, int varid, int *storagep, size_t *chunksizesp])m4_dnl
+$1([inq_var_chunking], [int ncid, int varid, int *storagep, const size_t *chunksizesp])m4_dnl
 $1([inq_var_deflate], [int ncid, int varid, int *shufflep, int *deflatep, int *levelp])m4_dnl
 $1([inq_var_fletcher32], [int ncid, int varid, int *fletcher32p])m4_dnl
 $1([inq_var_szip], [int ncid, int varid, int *optionsp, int *pixelsp])m4_dnl
-$1([inq_var_filter], [int ncid, int varid, unsigned int *idp, size_t *nparams, unsigned int *params])m4_dnl
-$1([inq_grps], [int ncid, int *ngroups, int *ncids])m4_dnl
-$1([inq_typeids], [int ncid, int *ntypes, int *typeids])m4_dnl
+$1([inq_var_filter], [int ncid, int varid, unsigned int *idp, const size_t *nparams, const unsigned int *params])m4_dnl
+$1([inq_grps], [int ncid, int *ngroups, const int *ncids])m4_dnl
+$1([inq_typeids], [int ncid, int *ntypes, const int *typeids])m4_dnl
 $1([inq_grpname], [int ncid, char *name])m4_dnl
 $1([inq_grpname_full], [int ncid, size_t *lenp, char *name])m4_dnl
 $1([inq_grpname_len], [int ncid, size_t *lenp])m4_dnl
-$1([inq_grp_parent], [int ncid, int *parent])m4_dnl
-$1([inq_grp_full_ncid], [int ncid, const char *name, int *group])m4_dnl
+$1([inq_grp_parent], [int ncid, const int *parent])m4_dnl
+$1([inq_grp_full_ncid], [int ncid, const char *name, const int *group])m4_dnl
 $1([inq_grp_ncid], [int ncid, const char *name, int *group])m4_dnl
 $1([inq_ncid], [int ncid, const char *name, int *group])m4_dnl
 $1([inq_dimids], [int ncid, int *ndims, int *ids, int parents])m4_dnl
@@ -95,8 +96,8 @@ $1([inq_typeid], [int ncid, const char *name, nc_type *typep])m4_dnl
 $1([inq_type_equal], [int ncid1, nc_type type1, int ncid2, nc_type type2, int *equal])m4_dnl
 $1([inq_base_pe], [int ncid, int *pe])m4_dnl
 $1([set_base_pe], [int ncid, int pe])m4_dnl
-$1([_create_mp], [const char *path, int cmode, size_t size, int pe, size_t *chunk, int *ncidp])m4_dnl
-$1([_open_mp], [const char *path, int omode, int pe, size_t *chunk, int *ncidp])m4_dnl
+$1([_create_mp], [const char *path, int cmode, size_t size, int pe, const size_t *chunk, int *ncidp])m4_dnl
+$1([_open_mp], [const char *path, int omode, int pe, const size_t *chunk, int *ncidp])m4_dnl
 $1([delete_mp], [const char *path, int pe])m4_dnl
 $1([copy_var], [int ncid_in, int varid, int ncid_out])])
 
