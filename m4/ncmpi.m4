@@ -1,5 +1,27 @@
 # Checks of this project; each sets what it names.
 
+# NCMPI_FLEX_BISON: for the reader of CDL, unless what they make of it is there already.
+AC_DEFUN([NCMPI_FLEX_BISON], [
+    AC_REQUIRE([AM_MISSING_HAS_RUN])
+    AC_PROG_LEX([noyywrap])
+    AS_IF([test "$LEX" = :], [LEX="${am_missing_run}flex"])
+    AC_PROG_YACC
+    AS_IF([test ! -f "$srcdir/src/lib/cdl/cdl_scanner.c" ||
+           test ! -f "$srcdir/src/lib/cdl/cdl_grammar.c"], [
+        AC_MSG_CHECKING([for flex])
+        AS_CASE([`$LEX --version 2>/dev/null`],
+            [flex*], [AC_MSG_RESULT([$LEX])],
+            [AC_MSG_RESULT([no])
+             AC_MSG_ERROR([flex was not found, and this checkout, unlike a release, has no src/lib/cdl/cdl_scanner.c (Debian: flex)])])
+        AC_MSG_CHECKING([for bison 3.6 or later])
+        AS_CASE([`$YACC --version 2>/dev/null | sed 1q`],
+            [*Bison*' '3.@<:@0-5@:>@|*Bison*' '3.@<:@0-5@:>@.*|*Bison*' '@<:@12@:>@.*],
+                [ncmpi_bison=no], [*Bison*], [ncmpi_bison=yes], [ncmpi_bison=no])
+        AC_MSG_RESULT([$ncmpi_bison])
+        AS_IF([test $ncmpi_bison = no],
+            [AC_MSG_ERROR([bison 3.6 or later was not found, and this checkout, unlike a release, has no src/lib/cdl/cdl_grammar.c (Debian: bison)])])])
+])
+
 # NCMPI_MPI: which MPI it is (mpi_flavour), its launcher, and that MPI-IO links.
 AC_DEFUN([NCMPI_MPI], [
     AC_CACHE_CHECK([for MPI-IO], [ncmpi_cv_mpiio],

@@ -47,35 +47,10 @@ static void a_header_is_read_or_not_at_all(void **state)
     assert_true(n > 10);
 }
 
-static int load_and_free(const char *path)
-{
-    char *text;
-    size_t length;
-    int err = cdl_load(path, &text, &length);
-    if (err == NC_NOERR) assert_int_equal(strlen(text), length);
-    if (err == NC_NOERR) base_free(text);
-    return err;
-}
-
-static void a_file_is_loaded_or_not_at_all(void **state)
-{
-    (void)state;
-    char path[] = "cdl_memory_XXXXXX"; /* in the build directory */
-    int fd = mkstemp(path);
-    FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
-    assert_non_null(f);
-    for (int i = 0; i < 200000; i++)
-        assert_int_equal(' ', fputc(' ', f));
-    assert_int_equal(0, fclose(f));
-    until_it_works(load_and_free, path);
-    assert_int_equal(0, remove(path));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_header_is_read_or_not_at_all),
-        cmocka_unit_test(a_file_is_loaded_or_not_at_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,8 +3,10 @@
  * and the type of an attribute without values. */
 #include "cdl.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base_error.h"
 #include "base_mem.h"
@@ -14,15 +16,10 @@ static const struct cdf_room room = {0, 4, 0, 4};
 
 static int from_cdl(const char *path, int format, struct cdf_header *h)
 {
-    char *text;
-    size_t length;
-    struct cdl_scan s;
-    int err = cdl_load(path, &text, &length);
-    if (err != NC_NOERR) return err;
-    err = cdl_scan_start(&s, path, text, length);
-    if (err == NC_NOERR) err = cdl_header(&s, format, h);
-    cdl_scan_stop(&s);
-    base_free(text);
+    struct cdl_source source = {.name = path, .fd = open(path, O_RDONLY)};
+    if (source.fd < 0) return NC_ENOENT;
+    int err = cdl_read(&source, format, NULL, NULL, h);
+    close(source.fd);
     return err;
 }
 

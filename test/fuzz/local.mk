@@ -32,10 +32,17 @@ FUZZ_RUNS = 1000000
 FUZZ_FORMATS = 1 2 5
 fuzzers = test/fuzz/cdf_fuzz test/fuzz/cdl_fuzz
 
+# In a loop over sources: the C file to compile, which may have been generated.
+fuzzed_file = case $$file in \
+	*.c) path=$(srcdir)/$$file;; \
+	*.[ly]) path=`echo $$file | sed 's/.$$/c/'`; test -f $$path || path=$(srcdir)/$$path;; \
+	*) continue;; \
+	esac
+
 $(fuzzers): $(fuzzed_sources) libserial.la test/fuzz/cdf_fuzz.c test/fuzz/cdl_fuzz.c
 	@$(MKDIR_P) test/fuzz
 	@sources=; for file in $(fuzzed_sources) $@.c; do \
-		case $$file in *.c) sources="$$sources $(srcdir)/$$file";; esac; \
+		$(fuzzed_file); sources="$$sources $$path"; \
 	done; \
 	$(FUZZ_CC) $(FUZZ_CFLAGS) $(DEFS) -I. $(AM_CPPFLAGS) -o $@ $$sources \
 		.libs/libserial.a $(LIBS)
@@ -66,10 +73,9 @@ EXTRA_DIST += test/fuzz/tools_fuzz.c
 test/fuzz/tools_fuzz: $(fuzzed_tools) $(fuzzed_sources) libserial.la test/fuzz/tools_fuzz.c
 	@$(MKDIR_P) test/fuzz/tools
 	@objects=; for file in $(fuzzed_tools) $(fuzzed_sources) test/fuzz/tools_fuzz.c; do \
-		case $$file in *.c) ;; *) continue;; esac; \
-		name=`basename $$file .c`; object=test/fuzz/tools/$$name.o; \
+		$(fuzzed_file); name=`basename $$path .c`; object=test/fuzz/tools/$$name.o; \
 		$(FUZZ_CC) $(FUZZ_CFLAGS) $(DEFS) -I. $(AM_CPPFLAGS) -Dmain=$$name \
-			-c -o $$object $(srcdir)/$$file || exit 1; \
+			-c -o $$object $$path || exit 1; \
 		objects="$$objects $$object"; \
 	done; \
 	$(FUZZ_CC) $(FUZZ_CFLAGS) -o $@ $$objects .libs/libserial.a $(LIBS) -lm

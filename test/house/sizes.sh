@@ -7,8 +7,9 @@ export LC_ALL=C
 files() {
     find "$top"/{src,include,test,benchmarks,examples} -type f "$@" | sort |
         while read -r file; do
-            # generated into the tree by a build in place
-            head -n 3 "$file" | grep -qi 'generated from' || echo "$file"
+            # generated into the tree by a build in place, or from a scanner or grammar
+            head -n 3 "$file" | grep -qi 'generated from' || [ -e "${file%.[ch]}.l" ] ||
+                [ -e "${file%.[ch]}.y" ] || echo "$file"
         done
 }
 

@@ -1,4 +1,9 @@
 /* Headers read from CDL, by their ids. They know no dataset and no communicator. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "base_error.h"
 #include "base_ids.h"
 #include "base_mem.h"
@@ -27,17 +32,22 @@ static int make_native(struct cdf_header *h, struct cdf_atts *atts)
     return NC_NOERR;
 }
 
+/* Opens a file, or says why it cannot be. */
+static int open_file(const char *path, int *fd)
+{
+    *fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (*fd >= 0) return NC_NOERR;
+    int code = errno == ENOENT ? NC_ENOENT : errno == EACCES ? NC_EACCESS : NC_EFILE;
+    return base_error_set(code, "%s: %s", path, strerror(errno));
+}
+
 static int read_header(const char *filename, struct cdf_header *h)
 {
-    char *text;
-    size_t length;
-    struct cdl_scan s;
-    int err = cdl_load(filename, &text, &length);
+    struct cdl_source source = {.name = filename};
+    int err = open_file(filename, &source.fd);
     if (err != NC_NOERR) return err;
-    err = cdl_scan_start(&s, filename, text, length);
-    if (err == NC_NOERR) err = cdl_header(&s, 0, h);
-    cdl_scan_stop(&s);
-    base_free(text);
+    err = cdl_read(&source, 0, NULL, NULL, h);
+    close(source.fd);
     if (err != NC_NOERR) return err;
 
     err = make_native(h, &h->gatts);

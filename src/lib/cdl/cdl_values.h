@@ -3,7 +3,7 @@
 #define CDL_VALUES_H
 
 #include "cdf.h"
-#include "cdl_scan.h"
+#include "cdl.h"
 
 /* Zero-initialised is empty. Used again for the next attribute, its memory stays. */
 struct cdl_values {
@@ -13,19 +13,26 @@ struct cdl_values {
     bool all_quoted; /* each is a character in single quotes */
 };
 
-/* Takes values from the current token on, up to what follows the last one. Strings that
- * follow each other are one; no values at all are an empty text. */
-int cdl_values_read(struct cdl_scan *s, struct cdl_values *v);
+/* Starts anew. */
+void cdl_values_begin(struct cdl_values *v);
 
-/* Makes them the attribute of a variable or of NC_GLOBAL, of this type, or of their own
- * where type is 0. Complaints name the place `where`. */
-int cdl_values_store(const struct cdl_scan *s, const char *where,
-                     const struct cdl_values *v, struct cdf_header *h, int varid,
-                     const char *name, int type);
+/* Strings that follow each other are one; no values at all are an empty text. */
+int cdl_values_string(const struct cdl_reader *r, struct cdl_place at,
+                      struct cdl_values *v);
+int cdl_values_text(struct cdl_values *v, const char *bytes, size_t n);
+int cdl_values_number(const struct cdl_reader *r, struct cdl_place at,
+                      struct cdl_values *v, const struct cdl_number *n);
+
+/* How many there are: bytes of text, or numbers. */
+int64_t cdl_values_count(const struct cdl_values *v);
+
+/* The type of the attribute that they make, where `type` is asked for, or 0: none. -1 for
+ * text that should be numbers, or the other way. */
+int cdl_values_type(const struct cdl_values *v, int type);
+
+/* Writes them, big-endian, to x. NC_ERANGE. */
+int cdl_values_write(const struct cdl_values *v, int type, void *x);
 
 void cdl_values_free(struct cdl_values *v);
-
-/* Passes an error of the model on, with the place it concerns; NC_NOERR too. */
-int cdl_check(const struct cdl_scan *s, const char *where, int err);
 
 #endif

@@ -1,5 +1,5 @@
-/* What the files of ncmpigen share. The definitions are read by cdl_header, which the
- * library has too; the data, here, by the same scanner. */
+/* What the files of ncmpigen share. The text is read by cdl_read, as the library does;
+ * its values come here as they are read. */
 #ifndef GEN_H
 #define GEN_H
 
@@ -16,10 +16,12 @@
 #define GEN_TOOL "ncmpigen"
 
 struct gen;
+struct gen_reader;
 
 /* What becomes of the data: a file, or a program. Functions return 0, or -1 after an
  * error line. */
 struct gen_sink {
+    enum { GEN_NOTHING, GEN_FILE, GEN_PROGRAM } makes;
     int64_t most; /* elements of a piece */
     int (*begin)(struct gen *g);
     /* Values of a variable, as a file has them. */
@@ -32,41 +34,43 @@ struct gen_sink {
 };
 
 struct gen {
-    const char *input, *output; /* output: NULL for a program on standard output */
+    const char *input;
+    const char *asked;          /* the output that was asked for, or NULL */
+    char name[NC_MAX_NAME + 4]; /* NAME.nc, of the dataset's name */
+    const char *dataset;        /* the file that is made, by us or by the program */
     int format;                 /* 1, 2, 5; 0: what the text needs */
     bool no_fill;
     const struct gen_sink *sink;
-    struct cdl_scan scan;
+    const struct cdl_reader *reader;
     struct cdf_header header;
     int64_t *written; /* elements of each variable */
-    struct util_out *out;
+    struct gen_reader *values;
+    struct util_out *out; /* of a program */
     struct util_progress progress;
-    int fd;       /* of the file made */
+    int fd;       /* of what is written; -1 before the definitions have been read */
     bool filling; /* a program: the values are written, what is left is fill values */
 };
 
-/* ---- gen_text.c ---- */
+/* ---- gen_main.c ---- */
 
-/* The text of a file, or of standard input for "-", a NUL behind it. A file's is mapped:
- * it takes no memory. 0, or -1 after an error line. */
-struct gen_text {
-    char *text;
-    size_t length, mapped;
-};
-int gen_text_open(struct gen_text *t, const char *path);
-void gen_text_close(struct gen_text *t);
+/* Opens what is to be written, once the dataset's name is known. 0, or -1 after an error
+ * line. */
+int gen_open(struct gen *g);
 
 /* ---- gen_data.c ---- */
 
-/* Reads the data section, if there is one, and feeds the sink. 0, or -1 after an error
- * line. */
-int gen_data(struct gen *g);
+/* Something has been said already, and is not to be said again. */
+enum { GEN_SAID = 1 };
+
+/* Reads all the text and feeds the sink; `length` is what there is of it, or 0 where
+ * nobody knows. 0, or -1 after an error line. */
+int gen_read(struct gen *g, const struct cdl_source *source, int64_t length);
 
 /* Says what base_error_set recorded. -1. */
 int gen_complain(int err);
 
 /* ---- the sinks ---- */
 
-extern const struct gen_sink gen_check, gen_file, gen_c, gen_fortran;
+extern const struct gen_sink gen_check, gen_file, gen_c, gen_f90;
 
 #endif

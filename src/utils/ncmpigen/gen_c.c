@@ -155,7 +155,7 @@ static int begin(struct gen *g)
     const struct cdf_header *h = &g->header;
     util_out_text(g->out, prologue);
     util_out_text(g->out, "    CHECK(ncmpi_create(MPI_COMM_WORLD, ");
-    put_string(g, g->output, (int64_t)strlen(g->output));
+    put_string(g, g->dataset, (int64_t)strlen(g->dataset));
     util_out_print(g->out, ", NC_CLOBBER | %s, MPI_INFO_NULL, &ncid));\n",
                    modes[h->format]);
     for (int i = 0; i < h->ndims; i++) {
@@ -231,6 +231,7 @@ static int end(struct gen *g)
 }
 
 const struct gen_sink gen_c = {
+    .makes = GEN_PROGRAM,
     .most = 1024,
     .begin = begin,
     .piece = piece,

@@ -1,5 +1,5 @@
-/* The data section: NAME = VALUE, ... ; for each variable. Values are gathered in pieces.
- */
+/* Values, as they come from the data section, are gathered in pieces. Functions return 0,
+ * GEN_SAID after an error line, or an error of cdl_fail. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,16 +11,17 @@
 enum { ROOM = 1 << 20 }; /* bytes of a piece */
 
 /* The variable whose values are being read. */
-struct reader {
+struct gen_reader {
     struct gen *g;
-    struct cdl_scan *s;
     int varid;
     const struct cdf_var *v;
     int size;
     int64_t most;    /* elements the variable may have */
     int64_t *length; /* of its dimensions */
     struct util_piece piece;
-    int64_t used; /* elements in the piece */
+    int64_t used;   /* elements in the piece */
+    int64_t string; /* of the string that is being read */
+    struct cdl_place at;
     unsigned char fill[8];
     unsigned char *values;
 };
@@ -33,14 +34,9 @@ int gen_complain(int err)
     return -1;
 }
 
-static int misplaced(struct reader *r, const char *wanted)
-{
-    return gen_complain(cdl_unexpected(r->s, wanted));
-}
-
 /* ---- pieces ---- */
 
-static void next_piece(struct reader *r, int64_t first)
+static void next_piece(struct gen_reader *r, int64_t first)
 {
     int64_t most = ROOM / r->size;
     if (r->g->sink->most < most) most = r->g->sink->most;
@@ -48,41 +44,64 @@ static void next_piece(struct reader *r, int64_t first)
     r->used = 0;
 }
 
-static int put_piece(struct reader *r)
+static int put_piece(struct gen_reader *r)
 {
     if (r->used == 0) return 0;
     r->g->written[r->varid] = r->piece.first + r->piece.n;
-    if (r->g->sink->piece(r->g, r->varid, &r->piece, r->values) != 0) return -1;
-    util_progress_at(&r->g->progress, r->s->at - r->s->text);
+    if (r->g->sink->piece(r->g, r->varid, &r->piece, r->values) != 0) return GEN_SAID;
+    util_progress_at(&r->g->progress, cdl_taken(r->g->reader));
     next_piece(r, r->piece.first + r->piece.n);
     return 0;
 }
 
-/* Room for one element; NULL after an error line. */
-static unsigned char *room(struct reader *r)
+/* Room for n elements at most, and at least one: *n of them, at *to. */
+static int room(struct gen_reader *r, int64_t *n, unsigned char **to)
 {
-    if (r->piece.first + r->used >= r->most) {
-        gen_complain(cdl_fail(r->s, r->s->start, NC_EEDGE,
-                              "more values than variable '%.80s' has elements (%lld)",
-                              r->v->name, (long long)r->most));
-        return NULL;
+    if (r->used == r->piece.n) {
+        int status = put_piece(r);
+        if (status != 0) return status;
     }
-    if (r->used == r->piece.n && put_piece(r) != 0) return NULL;
-    return r->values + r->used++ * r->size;
+    int64_t at = r->piece.first + r->used;
+    if (at >= r->most)
+        return cdl_fail(r->g->reader, r->at, NC_EEDGE,
+                        "more values than variable '%.80s' has elements (%lld)",
+                        r->v->name, (long long)r->most);
+    if (*n > r->piece.n - r->used) *n = r->piece.n - r->used;
+    if (*n > r->most - at) *n = r->most - at;
+    *to = r->values + r->used * r->size;
+    r->used += *n;
+    return 0;
 }
 
-static int put_fill(struct reader *r, int64_t n)
+static int put_fill(struct gen_reader *r, int64_t n)
 {
-    for (int64_t i = 0; i < n; i++) {
-        unsigned char *to = room(r);
-        if (to == NULL) return -1;
-        memcpy(to, r->fill, (size_t)r->size);
+    while (n > 0) {
+        int64_t part = n;
+        unsigned char *to;
+        int status = room(r, &part, &to);
+        if (status != 0) return status;
+        conv_fill(to, r->fill, r->size, (size_t)part);
+        n -= part;
+    }
+    return 0;
+}
+
+static int put_text(struct gen_reader *r, const char *bytes, int64_t n)
+{
+    while (n > 0) {
+        int64_t part = n;
+        unsigned char *to;
+        int status = room(r, &part, &to);
+        if (status != 0) return status;
+        memcpy(to, bytes, (size_t)part);
+        bytes += part;
+        n -= part;
     }
     return 0;
 }
 
 /* The last piece goes on to its end, but not behind the last record begun. */
-static int finish(struct reader *r)
+static int finish(struct gen_reader *r)
 {
     const struct cdf_var *v = r->v;
     int64_t have = r->piece.first + r->used, end = r->piece.first + r->piece.n;
@@ -93,88 +112,35 @@ static int finish(struct reader *r)
         end = records * v->nelems;
         r->piece.n = end - r->piece.first;
     }
-    if (put_fill(r, end - have) != 0 || put_piece(r) != 0) return -1;
+    int status = put_fill(r, end - have);
+    if (status == 0) status = put_piece(r);
     /* What is missing in the last record. */
     int64_t rest = v->is_record && v->nelems > 0 ? end % v->nelems : 0;
-    if (rest == 0) return 0;
-    if (put_fill(r, v->nelems - rest) != 0) return -1;
-    return put_piece(r);
-}
-
-/* ---- values ---- */
-
-/* A string fills rows of the last dimension; those of one dimension follow each other. */
-static int put_string(struct reader *r)
-{
-    struct cdl_scan *s = r->s;
-    const struct cdf_var *v = r->v;
-    if (v->type != NC_CHAR)
-        return gen_complain(cdl_fail(s, s->start, NC_ECHAR,
-                                     "text for variable '%.80s' of numbers", v->name));
-    char *text = base_malloc((size_t)(s->at - s->start));
-    if (text == NULL) return gen_complain(NC_ENOMEM);
-    int64_t n = (int64_t)cdl_string(s, text), i = 0;
-    for (unsigned char *to; i < n && (to = room(r)) != NULL; i++)
-        *to = (unsigned char)text[i];
-    base_free(text);
-    if (i < n) return -1;
-    int64_t row = v->ndims > 1 ? v->shape[v->ndims - 1] : 1;
-    int64_t rest = n == 0 && v->ndims > 1 ? row : (row - n % row) % row;
-    return put_fill(r, rest);
-}
-
-static int put_number(struct reader *r)
-{
-    const struct cdl_number *n = &r->s->number;
-    unsigned char *to = room(r);
-    if (to == NULL) return -1;
-    if (r->v->type == NC_CHAR && n->quoted) {
-        *to = (unsigned char)n->value.i;
-        return 0;
-    }
-    int err = cdl_number_put(n, r->v->type, to);
-    if (err == NC_NOERR) return 0;
-    return gen_complain(cdl_fail(
-        r->s, r->s->start, err, "a value that variable '%.80s' cannot have", r->v->name));
-}
-
-static int put_value(struct reader *r)
-{
-    struct cdl_scan *s = r->s;
-    if (s->kind == CDL_STRING) return put_string(r);
-    if (cdl_is(s, "_")) return put_fill(r, 1);
-    if (cdl_want_number(s)) return put_number(r);
-    return misplaced(r, "a value");
-}
-
-static int put_values(struct reader *r)
-{
-    if (r->s->kind == ';') return 0;
-    for (;; cdl_next(r->s)) {
-        if (put_value(r) != 0) return -1;
-        cdl_next(r->s);
-        if (r->s->kind == ';') return finish(r);
-        if (r->s->kind != ',') return misplaced(r, "',' or ';'");
-    }
+    if (status != 0 || rest == 0) return status;
+    status = put_fill(r, v->nelems - rest);
+    return status == 0 ? put_piece(r) : status;
 }
 
 /* ---- variables ---- */
 
-static int begin_variable(struct reader *r, int varid)
+static int begin_variable(void *to, struct cdl_place at, int varid)
 {
+    struct gen_reader *r = to;
     const struct cdf_header *h = &r->g->header;
     const struct cdf_var *v = &h->vars[varid];
     r->varid = varid;
     r->v = v;
+    r->at = at;
     r->size = cdf_type_size(v->type);
     r->most = v->is_record ? INT64_MAX / 16 : v->nelems;
     if (v->is_record && v->nelems == 0) r->most = 0;
-    int64_t *room = base_realloc(r->length, 3 * ((size_t)v->ndims + 1) * sizeof *room);
-    if (room == NULL) return gen_complain(NC_ENOMEM);
-    r->length = room;
+    int64_t *lengths =
+        base_realloc(r->length, 3 * ((size_t)v->ndims + 1) * sizeof *lengths);
+    if (lengths == NULL) return NC_ENOMEM;
+    r->length = lengths;
     for (int i = 0; i < v->ndims; i++)
-        room[i] = i == 0 && v->is_record ? INT64_MAX / 2 : v->shape[i];
-    r->piece.start = room + v->ndims;
+        lengths[i] = i == 0 && v->is_record ? INT64_MAX / 2 : v->shape[i];
+    r->piece.start = lengths + v->ndims;
     r->piece.count = r->piece.start + v->ndims;
     cdf_fill_value(h, varid, r->fill);
     r->g->written[varid] = 0;
@@ -182,23 +148,72 @@ static int begin_variable(struct reader *r, int varid)
     return 0;
 }
 
-/* NAME = VALUES ; */
-static int variable(struct reader *r)
+static int end_variable(void *to)
 {
-    struct cdl_scan *s = r->s;
-    char name[NC_MAX_NAME + 1];
-    int varid;
-    if (s->kind != CDL_NAME) return misplaced(r, "a variable's name or '}'");
-    int err = cdl_name(s, name);
-    if (err == NC_NOERR && cdf_find_var(&r->g->header, name, &varid) != NC_NOERR)
-        err = cdl_fail(s, s->start, NC_ENOTVAR, "there is no variable '%.80s'", name);
-    if (err != NC_NOERR) return gen_complain(err);
-    cdl_next(s);
-    if (s->kind != '=') return misplaced(r, "'='");
-    cdl_next(s);
-    if (begin_variable(r, varid) != 0 || put_values(r) != 0) return -1;
-    cdl_next(s);
-    return 0;
+    return finish(to);
+}
+
+/* ---- values ---- */
+
+static int take_number(void *to, struct cdl_place at, const struct cdl_number *n)
+{
+    struct gen_reader *r = to;
+    int64_t one = 1;
+    unsigned char *x;
+    r->at = at;
+    int status = room(r, &one, &x);
+    if (status != 0) return status;
+    int err = cdl_number_put(n, r->v->type, x);
+    if (err == NC_NOERR) return 0;
+    return cdl_fail(r->g->reader, at, err, "a value that variable '%.80s' cannot have",
+                    r->v->name);
+}
+
+static int take_fill(void *to, struct cdl_place at)
+{
+    struct gen_reader *r = to;
+    r->at = at;
+    return put_fill(r, 1);
+}
+
+/* A string fills rows of the last dimension; those of one dimension follow each other. */
+static int take_string(void *to, struct cdl_place at)
+{
+    struct gen_reader *r = to;
+    r->at = at;
+    r->string = 0;
+    if (r->v->type == NC_CHAR) return 0;
+    return cdl_fail(r->g->reader, at, NC_ECHAR, "text for variable '%.80s' of numbers",
+                    r->v->name);
+}
+
+static int take_part(void *to, const char *bytes, size_t n)
+{
+    struct gen_reader *r = to;
+    r->string += (int64_t)n;
+    return put_text(r, bytes, (int64_t)n);
+}
+
+static int end_string(void *to)
+{
+    struct gen_reader *r = to;
+    const struct cdf_var *v = r->v;
+    if (v->ndims < 2) return 0;
+    int64_t row = v->shape[v->ndims - 1], n = r->string;
+    return put_fill(r, n == 0 ? row : (row - n % row) % row);
+}
+
+/* ---- all of it ---- */
+
+static int begin(void *to, const struct cdl_reader *reader)
+{
+    struct gen_reader *r = to;
+    struct gen *g = r->g;
+    g->reader = reader;
+    g->written = base_calloc((size_t)g->header.nvars, sizeof *g->written);
+    r->values = base_malloc(ROOM);
+    if (g->written == NULL || r->values == NULL) return NC_ENOMEM;
+    return gen_open(g) == 0 && g->sink->begin(g) == 0 ? 0 : GEN_SAID;
 }
 
 /* As many records as the variable has that has most; the others are filled up. */
@@ -220,28 +235,29 @@ static int fill_rest(struct gen *g)
     return 0;
 }
 
-static int read_section(struct reader *r)
-{
-    r->values = base_malloc(ROOM);
-    if (r->values == NULL) return gen_complain(NC_ENOMEM);
-    int status = 0;
-    if (r->s->kind == ':') {
-        cdl_next(r->s);
-        while (status == 0 && r->s->kind != '}')
-            status = variable(r);
-    }
-    if (status == 0) {
-        cdl_next(r->s);
-        if (r->s->kind != CDL_END) status = misplaced(r, "the end");
-    }
-    return status;
-}
+static const struct cdl_sink sink = {
+    .begin = begin,
+    .variable = begin_variable,
+    .number = take_number,
+    .fill = take_fill,
+    .string = take_string,
+    .part = take_part,
+    .string_end = end_string,
+    .variable_end = end_variable,
+};
 
-int gen_data(struct gen *g)
+int gen_read(struct gen *g, const struct cdl_source *source, int64_t length)
 {
-    struct reader r = {.g = g, .s = &g->scan};
-    int status = read_section(&r);
+    struct gen_reader r = {.g = g};
+    util_progress_start(&g->progress, GEN_TOOL, length);
+    int err = cdl_read(source, g->format, &sink, &r, &g->header);
+    int status = err == NC_NOERR ? fill_rest(g) : -1;
+    if (status == 0) status = g->sink->end(g);
+    util_progress_end(&g->progress);
+    if (err < 0) gen_complain(err);
+    if (err == NC_NOERR) cdf_free(&g->header);
     base_free(r.values);
     base_free(r.length);
-    return status == 0 ? fill_rest(g) : -1;
+    base_free(g->written);
+    return status;
 }

@@ -18,7 +18,7 @@ static int write_at(struct gen *g, const void *bytes, size_t length, int64_t off
                            (off_t)(offset + (int64_t)done));
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) {
-            util_message(GEN_TOOL, g->output, -1, "%s", strerror(errno));
+            util_message(GEN_TOOL, g->dataset, -1, "%s", strerror(errno));
             return -1;
         }
         done += (size_t)n;
@@ -82,11 +82,12 @@ static int end(struct gen *g)
     int64_t size = cdf_file_size(h);
     if (status != 0 || ftruncate(g->fd, (off_t)(size > h->size ? size : h->size)) == 0)
         return status;
-    util_message(GEN_TOOL, g->output, -1, "%s", strerror(errno));
+    util_message(GEN_TOOL, g->dataset, -1, "%s", strerror(errno));
     return -1;
 }
 
 const struct gen_sink gen_file = {
+    .makes = GEN_FILE,
     .most = INT64_MAX,
     .begin = begin,
     .piece = piece,
@@ -110,6 +111,7 @@ static int no_fill(struct gen *g, int varid, int64_t first, int64_t last)
 }
 
 const struct gen_sink gen_check = {
+    .makes = GEN_NOTHING,
     .most = INT64_MAX,
     .begin = begin,
     .piece = no_piece,

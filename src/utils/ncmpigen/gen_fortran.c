@@ -192,7 +192,7 @@ static int begin(struct gen *g)
     util_out_text(g->out, "  call MPI_Init(ierr)\n"
                           "  call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)\n"
                           "  call check(nfmpi_create(MPI_COMM_WORLD, &\n      ");
-    put_string(g, g->output);
+    put_string(g, g->dataset);
     util_out_print(g->out, ", &\n      ior(nf_clobber, %s), MPI_INFO_NULL, ncid))\n",
                    modes[h->format]);
     for (int i = 0; i < h->ndims; i++) {
@@ -260,7 +260,8 @@ static int end(struct gen *g)
     return 0;
 }
 
-const struct gen_sink gen_fortran = {
+const struct gen_sink gen_f90 = {
+    .makes = GEN_PROGRAM,
     .most = PIECE,
     .begin = begin,
     .piece = piece,

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base_error.h"
-#include "base_mem.h"
 #include "gen.h"
 #include "util_message.h"
 #include "util_options.h"
@@ -17,165 +17,171 @@
 static const struct util_option options[] = {
     {'b', NULL, NULL, "make a file, NAME.nc of the dataset's name"},
     {'o', NULL, "FILE", "make this file"},
-    {'c', NULL, NULL, "write a C program that makes the file"},
-    {'f', NULL, NULL, "write a Fortran program that makes the file"},
+    {'l', NULL, "LANGUAGE", "write a program that makes it: c, f77 or f90 (b: make it)"},
+    {'c', NULL, NULL, "the same as -l c"},
+    {'f', NULL, NULL, "the same as -l f77"},
     {'k', NULL, "FORMAT", "its format: 1, 2, 5 or a name (what the text needs)"},
     {'v', NULL, "FORMAT", "the same"},
+    {'3', NULL, NULL, "the same as -k classic"},
+    {'6', NULL, NULL, "the same as -k 64-bit-offset"},
+    {'5', NULL, NULL, "the same as -k cdf5"},
     {'x', "no-fill", NULL, "what has no value is not filled"},
     {0},
 };
 
 static const struct util_tool tool = {
     .name = GEN_TOOL,
-    .synopsis = "[-b] [-o FILE] [-c|-f] [-k FORMAT] [-x] [CDL]",
+    .synopsis = "[-b] [-o FILE] [-l LANGUAGE] [-k FORMAT] [-x] [CDL]",
     .about = "Makes a classic netCDF file of a text in CDL, or a program that makes it.\n"
              "With no option that names an output the text is only checked.",
     .options = options,
 };
 
-struct order {
-    bool binary;
-    const char *output;
-    const struct gen_sink *program;
+/* Names as ncgen has them. */
+static const struct {
+    const char *name;
+    const struct gen_sink *sink;
+} languages[] = {
+    {"b", &gen_file},        {"c", &gen_c},         {"f77", &gen_f90},
+    {"fortran77", &gen_f90}, {"f", &gen_f90},       {"f90", &gen_f90},
+    {"fortran90", &gen_f90}, {"fortran", &gen_f90}, {"binary", &gen_file},
 };
 
-static const char *apply(struct gen *g, struct order *o, int letter, const char *argument)
+static const char *choose_language(struct gen *g, const char *name)
+{
+    for (size_t i = 0; i < sizeof languages / sizeof languages[0]; i++)
+        if (strcasecmp(name, languages[i].name) == 0) {
+            g->sink = languages[i].sink;
+            return NULL;
+        }
+    return "-l: takes c, f77, f90 or b";
+}
+
+static const char *choose_format(struct gen *g, const char *name)
+{
+    g->format = util_format_of(name);
+    return g->format == 0 ? "-k: takes 1, 2, 5, classic, 64-bit-offset or cdf5" : NULL;
+}
+
+static const char *apply(struct gen *g, int letter, const char *argument)
 {
     switch (letter) {
     case 'b':
-        o->binary = true;
-        return NULL;
+        return choose_language(g, "b");
     case 'o':
-        o->output = argument;
+        g->asked = argument;
         return NULL;
     case 'c':
-        o->program = &gen_c;
-        return NULL;
+        return choose_language(g, "c");
     case 'f':
-        o->program = &gen_fortran;
-        return NULL;
+        return choose_language(g, "f77");
+    case 'l':
+        return choose_language(g, argument);
     case 'k':
     case 'v':
-        g->format = util_format_of(argument);
-        return g->format == 0 ? "-k: takes 1, 2, 5, classic, 64-bit-offset or cdf5"
-                              : NULL;
-    default:
+        return choose_format(g, argument);
+    case 'x':
         g->no_fill = true;
+        return NULL;
+    default:
+        g->format = letter == '3' ? 1 : letter == '6' ? 2 : 5;
         return NULL;
     }
 }
 
-static int parse(struct gen *g, struct order *o, int argc, char **argv)
+static int parse(struct gen *g, int argc, char **argv)
 {
     const char *argument, *wrong = NULL;
     int letter;
     while ((letter = util_next_option(&tool, argc, argv, &argument)) > 0 && wrong == NULL)
-        wrong = apply(g, o, letter, argument);
+        wrong = apply(g, letter, argument);
     if (letter != UTIL_END && wrong == NULL) return letter;
     int first = util_first_operand();
     if (wrong == NULL && argc - first > 1) wrong = "one text at a time";
     g->input = first < argc ? argv[first] : "-";
+    if (g->sink == NULL) g->sink = g->asked == NULL ? &gen_check : &gen_file;
     if (wrong == NULL) return 0;
     util_message(GEN_TOOL, NULL, -1, "%s", wrong);
     util_usage(&tool);
     return UTIL_WRONG;
 }
 
-/* The name behind the word netcdf; the text's own where that is no plain name. */
-static void name_output(struct gen *g, char path[NC_MAX_NAME + 4])
+/* The name behind the word netcdf, where it can be one of a file. */
+static void name_dataset(struct gen *g)
 {
-    char name[NC_MAX_NAME + 1];
-    struct cdl_scan *s = &g->scan;
-    cdl_scan_rewind(s);
-    cdl_next(s);
-    cdl_next(s);
-    if (s->kind != CDL_NAME || cdl_name(s, name) != NC_NOERR || strchr(name, '/') != NULL)
-        strcpy(name, "unnamed");
-    snprintf(path, NC_MAX_NAME + 4, "%s.nc", name);
-}
-
-static int feed(struct gen *g)
-{
-    g->written = base_calloc((size_t)g->header.nvars, sizeof *g->written);
-    if (g->written == NULL) return gen_complain(NC_ENOMEM);
-    util_progress_start(&g->progress, GEN_TOOL, (int64_t)(g->scan.end - g->scan.text));
-    int status = g->sink->begin(g);
-    if (status == 0) status = gen_data(g);
-    if (status == 0) status = g->sink->end(g);
-    util_progress_end(&g->progress);
-    base_free(g->written);
-    return status;
-}
-
-/* A file that is not complete is removed. */
-static int to_file(struct gen *g)
-{
-    g->fd = open(g->output, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (g->fd < 0) {
-        util_message(GEN_TOOL, g->output, -1, "%s", strerror(errno));
-        return -1;
-    }
-    int status = feed(g);
-    if (close(g->fd) != 0 && status == 0) {
-        util_message(GEN_TOOL, g->output, -1, "%s", strerror(errno));
-        status = -1;
-    }
-    if (status != 0) unlink(g->output);
-    return status;
+    const char *title = cdl_title(g->reader);
+    bool plain = title[0] != '\0' && strchr(title, '/') == NULL;
+    snprintf(g->name, sizeof g->name, "%s.nc", plain ? title : "unnamed");
+    g->dataset = g->sink->makes == GEN_FILE && g->asked != NULL ? g->asked : g->name;
 }
 
 /* A program goes to the file that is named, or to standard output. */
-static int to_program(struct gen *g, const char *path)
+static const char *path_of(const struct gen *g)
+{
+    return g->sink->makes == GEN_FILE ? g->dataset : g->asked;
+}
+
+static int complain_of(const struct gen *g, int error)
+{
+    const char *path = path_of(g);
+    util_message(GEN_TOOL, path == NULL ? "standard output" : path, -1, "%s",
+                 strerror(error));
+    return -1;
+}
+
+int gen_open(struct gen *g)
 {
     static struct util_out out;
-    int fd = STDOUT_FILENO;
-    if (path != NULL) fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    const char *where = path == NULL ? "standard output" : path;
-    if (fd < 0) {
-        util_message(GEN_TOOL, where, -1, "%s", strerror(errno));
-        return -1;
+    name_dataset(g);
+    const char *path = path_of(g);
+    if (g->sink->makes == GEN_NOTHING) return 0;
+    g->fd = path == NULL ? STDOUT_FILENO
+                         : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (g->fd < 0) return complain_of(g, errno);
+    if (g->sink->makes == GEN_PROGRAM) {
+        util_out_init(&out, g->fd);
+        g->out = &out;
     }
-    util_out_init(&out, fd);
-    g->out = &out;
-    int status = feed(g);
-    int error = util_out_flush(&out);
-    if (path != NULL && close(fd) != 0 && error == 0) error = errno;
-    if (error != 0) {
-        util_message(GEN_TOOL, where, -1, "%s", strerror(error));
-        status = -1;
-    }
-    if (status != 0 && path != NULL) unlink(path);
+    return 0;
+}
+
+/* A file that is not complete is removed. */
+static int finish(struct gen *g, int status)
+{
+    struct stat st;
+    const char *path = path_of(g);
+    if (g->fd < 0) return status;
+    bool plain = path != NULL && fstat(g->fd, &st) == 0 && S_ISREG(st.st_mode);
+    int error = g->out == NULL ? 0 : util_out_flush(g->out);
+    if (path != NULL && close(g->fd) != 0 && error == 0) error = errno;
+    if (error != 0 && status == 0) status = complain_of(g, error);
+    if (status != 0 && plain) unlink(path);
     return status;
 }
 
-static int generate(struct gen *g, const struct order *o)
+static int generate(struct gen *g)
 {
-    char name[NC_MAX_NAME + 4];
-    name_output(g, name);
-    int err = cdl_header(&g->scan, g->format, &g->header);
-    if (err != NC_NOERR) return gen_complain(err);
-    g->output = o->output == NULL || o->program != NULL ? name : o->output;
-    bool file = o->program == NULL && (o->binary || o->output != NULL);
-    g->sink = o->program != NULL ? o->program : file ? &gen_file : &gen_check;
-    int status = o->program != NULL ? to_program(g, o->output)
-                 : file             ? to_file(g)
-                                    : feed(g);
-    cdf_free(&g->header);
+    struct cdl_source source = {.name = "standard input", .fd = STDIN_FILENO};
+    bool named = strcmp(g->input, "-") != 0;
+    struct stat st;
+    if (named) {
+        source.name = g->input;
+        source.fd = open(g->input, O_RDONLY | O_CLOEXEC);
+        if (source.fd < 0) {
+            util_message(GEN_TOOL, g->input, -1, "%s", strerror(errno));
+            return -1;
+        }
+    }
+    bool sized = fstat(source.fd, &st) == 0 && S_ISREG(st.st_mode);
+    int status = finish(g, gen_read(g, &source, sized ? st.st_size : 0));
+    if (named) close(source.fd);
     return status;
 }
 
 int main(int argc, char **argv)
 {
-    static struct gen g;
-    struct order o = {0};
-    struct gen_text t;
-    int status = parse(&g, &o, argc, argv);
+    struct gen g = {.fd = -1};
+    int status = parse(&g, argc, argv);
     if (status != 0) return status == UTIL_ANSWERED ? EXIT_SUCCESS : EXIT_FAILURE;
-    if (gen_text_open(&t, g.input) != 0) return EXIT_FAILURE;
-    const char *name = strcmp(g.input, "-") == 0 ? "standard input" : g.input;
-    int err = cdl_scan_start(&g.scan, name, t.text, t.length);
-    status = err == NC_NOERR ? generate(&g, &o) : gen_complain(err);
-    cdl_scan_stop(&g.scan);
-    gen_text_close(&t);
-    return status == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return generate(&g) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
