@@ -36,6 +36,9 @@ static const struct {
     {"nc3", 1},
     {"64-bit-offset", 2},
     {"nc6", 2},
+    {"nc5", 5},
+    {"3", 1},
+    {"6", 2},
     {"64-bit data", 5},
     {"64-bit-data", 5},
 };
