@@ -30,6 +30,14 @@ check "and says so" says "whole"
 check "its entries are printed" log print "$where/logs"
 check "with their regions" says "vara int of variable 0.*start 2,0 count 1,1"
 check "what was written is not in the file yet" fails there
+full() {
+    local rc=0
+    ./ncmpilog "$1" "$where/logs" >/dev/full 2>"$out" || rc=$?
+    [ $rc = 2 ] && says '^ncmpilog: standard output: No space'
+}
+if [ -w /dev/full ]; then
+    for command in list verify print; do check "full disk: $command" full $command; done
+fi
 check "two processes replay it" launch 2 "$PWD/ncmpilog" replay -q "$where/logs"
 check "then it is there" there
 cp "$where/a.nc" "$where/once.nc"

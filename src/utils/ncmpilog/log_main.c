@@ -1,4 +1,5 @@
 /* ncmpilog: lists, verifies, prints and replays the logs of the burst buffer. */
+#include <errno.h>
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,8 +44,17 @@ static int parse(int argc, char **argv, struct log_options *o)
     return -1;
 }
 
+/* All of it to standard output; 0, or 2 after an error line. */
+static int print(const char *text, size_t length)
+{
+    errno = 0;
+    if (fwrite(text, 1, length, stdout) == length && fflush(stdout) == 0) return 0;
+    util_message(LOG_TOOL, NULL, -1, "standard output: %s", strerror(errno));
+    return 2;
+}
+
 /* Texts of all processes, one after the other, out of the first. */
-static void print_all(const char *text, size_t length, int rank, int nprocs)
+static int print_all(const char *text, size_t length, int rank, int nprocs)
 {
     int mine = (int)length, *lengths = NULL, *places = NULL;
     char *all = NULL;
@@ -60,11 +70,11 @@ static void print_all(const char *text, size_t length, int rank, int nprocs)
     }
     if (rank == 0) all = base_malloc(total);
     MPI_Gatherv(text, mine, MPI_CHAR, all, lengths, places, MPI_CHAR, 0, MPI_COMM_WORLD);
-    /* As with printf: a full or closed stdout is no fault of the logs. */
-    if (all != NULL) (void)fwrite(all, 1, total, stdout);
+    int status = all == NULL ? 0 : print(all, total);
     base_free(all);
     base_free(lengths);
     base_free(places);
+    return status;
 }
 
 /* Each process takes logs that stand together, so that the text is in order. */
@@ -83,9 +93,9 @@ static int for_each(const struct log_list *list, int (*each)(const char *, FILE 
         status |= each(list->paths[i], out);
     if (missing && rank == nprocs - 1 && out != NULL) status |= log_missing(list, out);
     if (out == NULL || fclose(out) != 0) status = 1;
-    print_all(text, length, rank, nprocs);
+    int printed = print_all(text, length, rank, nprocs);
     free(text);
-    return status;
+    return printed != 0 ? printed : status;
 }
 
 static int run(const char *command, const struct log_list *list,
