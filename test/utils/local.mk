@@ -25,11 +25,19 @@ test_utils_ncmpidump_sanitized_LDADD = libserial.la -lm
 endif
 
 if HAVE_CMOCKA
-util_units = test/utils/util_number.unit test/utils/dump_date.unit
+util_units = test/utils/util_number.unit test/utils/util_json.unit \
+	test/utils/util_slab.unit test/utils/util_progress.unit test/utils/dump_date.unit
 check_PROGRAMS += $(util_units)
 TESTS += $(util_units)
 test_utils_util_number_unit_SOURCES = test/utils/util_number_test.c
 test_utils_util_number_unit_LDADD = libutil.la -lcmocka
+test_utils_util_json_unit_SOURCES = test/utils/util_json_test.c
+test_utils_util_json_unit_LDADD = libutil.la -lcmocka
+test_utils_util_slab_unit_SOURCES = test/utils/util_slab_test.c
+test_utils_util_slab_unit_LDADD = libutil.la -lcmocka
+test_utils_util_progress_unit_SOURCES = test/utils/util_progress_test.c
+test_utils_util_progress_unit_LDADD = libutil.la -lcmocka
+test_utils_util_progress_unit_LDFLAGS = -Wl,--wrap=clock_gettime
 test_utils_dump_date_unit_SOURCES = test/utils/dump_date_test.c \
 	src/utils/ncmpidump/dump_calendar.c src/utils/ncmpidump/dump_date.c
 test_utils_dump_date_unit_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/src/utils/ncmpidump

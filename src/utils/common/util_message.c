@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "util_progress.h"
+
 static bool is_mute;
 
 void util_mute(bool mute)
@@ -46,6 +48,7 @@ void util_message(const char *tool, const char *file, int64_t offset, const char
     vsnprintf(reason, sizeof reason, format, args);
     va_end(args);
 
+    util_progress_clear();
     fprintf(stderr, "%s: ", tool);
     if (file != NULL) {
         print_tame(file);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 static const double patience = 2, interval = 0.2;
+static bool shown; /* is there a line now? */
 
 static double now(void)
 {
@@ -29,7 +30,7 @@ void util_progress_at(struct util_progress *p, int64_t done)
     double t = now();
     if (t < p->next) return;
     p->next = t + interval;
-    p->shown = true;
+    shown = true;
     double part = (double)done / (double)p->total;
     fprintf(stderr, "\r%s: %3.0f %%", p->tool, 100 * (part < 1 ? part : 1));
     if (part > 0 && part < 1)
@@ -37,9 +38,14 @@ void util_progress_at(struct util_progress *p, int64_t done)
     fflush(stderr);
 }
 
+void util_progress_clear(void)
+{
+    if (shown) fputs("\r\033[K", stderr);
+    shown = false;
+}
+
 void util_progress_end(struct util_progress *p)
 {
-    if (p->shown) fputs("\r\033[K", stderr);
-    p->shown = false;
+    util_progress_clear();
     p->terminal = false;
 }

@@ -21,7 +21,7 @@ struct copy_options {
     int64_t room;          /* free bytes behind the header */
     bool fixed;            /* the unlimited dimension becomes a fixed one */
     const char *unlimited; /* this one becomes unlimited; or NULL */
-    bool force, unchecked, quiet;
+    bool force, unchecked;
     const char *from, *to;
 };
 

@@ -1,5 +1,6 @@
 /* The data section. */
 #include <string.h>
+#include <unistd.h>
 
 #include "base_error.h"
 #include "base_mem.h"
@@ -9,6 +10,7 @@
 #include "dump_text.h"
 #include "dump_value.h"
 #include "util_message.h"
+#include "util_progress.h"
 
 enum {
     TILE = 1 << 17,  /* elements at a time */
@@ -29,6 +31,8 @@ struct walk {
     struct dump_format format;
     struct dump_text text;
     bool in_row;
+    int64_t bytes; /* of all variables, so far */
+    struct util_progress progress;
     char external[TILE * 8];
     union dump_number values[TILE];
 };
@@ -230,8 +234,11 @@ static int put_elements(struct walk *w, void (*put)(struct walk *, int64_t))
     struct util_reader reader;
     int64_t n = -1;
     if (util_reader_init(&reader, &w->d->file, w->var) == 0)
-        while ((n = util_read(&reader, w->external, TILE)) > 0 && w->d->out.error == 0)
+        while ((n = util_read(&reader, w->external, TILE)) > 0 && w->d->out.error == 0) {
             put(w, n);
+            w->bytes += n * reader.element;
+            util_progress_at(&w->progress, w->bytes);
+        }
     util_reader_free(&reader);
     return n < 0 ? -1 : 0;
 }
@@ -259,6 +266,20 @@ static int put_variable(struct walk *w, int varid)
     return put_elements(w, put_numbers);
 }
 
+/* Where the text itself goes to a terminal it shows by itself how far it is. */
+static void start_progress(struct walk *w)
+{
+    const struct cdf_header *h = &w->d->file.header;
+    int64_t bytes = 0;
+    for (int i = 0; i < h->nvars; i++) {
+        const struct cdf_var *v = &h->vars[i];
+        if (!w->d->wanted[i]) continue;
+        bytes += v->nelems * cdf_type_size(v->type) * (v->is_record ? h->numrecs : 1);
+    }
+    w->bytes = 0;
+    util_progress_start(&w->progress, DUMP_TOOL, isatty(STDOUT_FILENO) ? 0 : bytes);
+}
+
 int dump_data(struct dump *d)
 {
     const struct cdf_header *h = &d->file.header;
@@ -271,10 +292,12 @@ int dump_data(struct dump *d)
     w->in_row = false;
     /* With a comment behind each value lines are not broken elsewhere. */
     w->limit = d->options.full ? INT64_MAX : d->options.width - END_ROOM;
+    start_progress(w);
     int status = 0;
     if (h->nvars > 0) util_out_text(&d->out, "data:\n");
     for (int i = 0; i < h->nvars && status == 0 && d->out.error == 0; i++)
         if (d->wanted[i]) status = put_variable(w, i);
+    util_progress_end(&w->progress);
     base_free(w);
     return status;
 }

@@ -6,6 +6,7 @@
 
 #include "base_mem.h"
 #include "util_message.h"
+#include "util_progress.h"
 #include "validator.h"
 
 enum { PIECE = 1 << 20 };
@@ -26,7 +27,10 @@ static void write_at(struct validator *v, const void *bytes, size_t length,
 
 static int copy_bytes(struct validator *v, const struct util_classic *file, char *piece)
 {
+    struct util_progress progress;
+    util_progress_start(&progress, VALIDATOR_TOOL, v->quiet ? 0 : file->size);
     for (int64_t at = 0; at < file->size && v->copy_error == 0; at += PIECE) {
+        util_progress_at(&progress, at);
         int64_t n = util_classic_read(file, at, piece, PIECE);
         if (n < 0) {
             util_message(VALIDATOR_TOOL, file->path, at, "%s", strerror(errno));
@@ -34,6 +38,7 @@ static int copy_bytes(struct validator *v, const struct util_classic *file, char
         }
         write_at(v, piece, (size_t)n, at);
     }
+    util_progress_end(&progress);
     return 0;
 }
 
