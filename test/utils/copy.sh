@@ -86,13 +86,29 @@ check "not onto itself" refused 1 'one file' "$copy" -f "$a" "$work/../$(basenam
 check "missing file" refused 1 'There is no such file' "$copy" "$work/missing.nc" "$work/n.nc"
 corpus() {
     local file
-    for file in "$here"/test/fuzz/corpus/bad-*{tag,dims,vars,type,version-4,empty,length,id}; do
-        [ -e "$file" ] || continue
+    for file in "$here"/test/fuzz/corpus/bad-*; do
+        case $file in *cdf?-streaming|*cdf1-far-start) continue ;; esac
         refused 1 'ncmpicopy: ' "$copy" "$file" "$work/n.nc" || return
         ! [ -e "$work/n.nc" ] || return
     done
 }
 check "hostile headers" corpus
+hostile_in_parallel() {
+    local file
+    for file in bad-cdf5-{tag,overlap,att-length} bad-empty bad-hdf5 bad-cdf1-twins cdf5-huge.nc; do
+        status 1 launch 2 "$copy" "$here/test/fuzz/corpus/$file" "$work/n.nc" && ! [ -e "$work/n.nc" ] || return
+        [ "$(grep -c '^ncmpicopy: ' "$work/err")" = 1 ] || grep -q removed "$work/err" || return
+    done
+}
+check "hostile headers, in parallel" hostile_in_parallel
+too_short() {
+    local size
+    size=$(stat -c %s "$a")
+    head -c $((size - 4)) "$a" >"$work/short.nc"
+    refused 1 "offset $((size - 4)): variable 'n': the file ends before" "$copy" "$work/short.nc" "$work/n.nc" &&
+        ! [ -e "$work/n.nc" ] && rm -f "$b" && status 0 "$copy" -v a "$work/short.nc" "$b"
+}
+check "a file that is too short" too_short
 if [ -e test/support/.libs/fault.so ]; then
     full() {
         rm -f "$b"

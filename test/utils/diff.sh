@@ -5,6 +5,7 @@
 trap 'launch_kill; rm -rf "$work"' EXIT
 cdfdiff=$PWD/cdfdiff
 usual "$cdfdiff" 2
+usual "$PWD/ncmpidiff" 2
 need ncgen
 
 # make NAME [SED-SCRIPT]
@@ -71,6 +72,13 @@ check "scalar" differs 'variable s: 1 of 1 values differ' 's/s = 7/s = 8/'
 check "text" differs "    first at (1): 'b', 'c', 1 apart" 's/"ab"/"ac"/'
 check "attribute" differs 'attribute a:u is "m", "km"' 's/"m"/"km"/'
 check "numeric attribute" differs 'attribute a:n is int 1 2, int 1 3' 's/1, 2 ;$/1, 3 ;/; s/n = 1, 2/n = 1, 3/'
+check "NaN and a number" differs '    largest at (2, 1): NaN, 6' 's/4, 5, NaN/4, 5.5, 6/'
+check "NaN is beyond all tolerances" differs 'variable a: 1 of 6 values differ' 's/5, NaN/5, 6/' -t 1e300,1e300
+check "large integers" differs '    first at (): 7, -2147483648, 2147483655 apart' 's/s = 7/s = -2147483648/'
+check "a dimension in one file" differs 'dimension q is in the second file only' 's/e = 1/e = 1 ; q = 2/'
+check "a variable in the other file" differs 'variable q is in the second file only' 's/int s ;/int s, q ;/'
+check "an attribute in the other file" differs 'attribute a:v is in the second file only' 's/a:u = "m" ;/a:u = "m" ; a:v = 1 ;/'
+check "an attribute of another type" differs 'attribute a:n is int 1 2, double 1 2' 's/a:n = 1, 2/a:n = 1., 2./'
 check "global attribute" differs 'attribute :title is in the first file only' 's/:title.*//'
 check "type" differs 'variable z is of type short, int' 's/short z/int z/'
 check "type, of data" differs 'variable z: types or shapes differ, values were not compared' \
@@ -83,6 +91,11 @@ check "records that both have" differs 'variable z: 1 of 2 values differ' 's/z =
 check "order of dimensions" differs 'variable a has dimensions (x, y), (y, x)' 's/a(x, y)/a(y, x)/'
 check "no records" eval 'make_file none "s/f = 1, 2, 3, 4, 5, 6 ;//; s/z = 1, 2 ;//" &&
     make_file empty "s/f = 1, 2, 3, 4, 5, 6 ;//; s/z = 1, 2 ;//" && serial 0 "$cdfdiff" "$work/none.nc" "$work/empty.nc"'
+one_without_records() {
+    make_file none "s/f = 1, 2, 3, 4, 5, 6 ;//; s/z = 1, 2 ;//" && both 1 "$a" "$work/none.nc" &&
+        grep -qxF 'dimension t has length 2, 0' "$work/serial"
+}
+check "no records in one of them" one_without_records
 reordered() {
     make_file other 's/t = UNLIMITED ; x = 3 ; y = 2/y = 2 ; t = UNLIMITED ; x = 3/; s/int s ;//; s/byte/int s ; byte/'
     serial 0 "$cdfdiff" "$a" "$b"
@@ -125,25 +138,48 @@ truncated() {
     refused 2 "offset $((size - 4)): .*ends before" "$cdfdiff" "$a" "$work/short.nc"
 }
 check "a file that is too short" truncated
+truncated_in_parallel() {
+    status 2 in_parallel "$a" "$work/short.nc" && [ "$(grep -c '^ncmpidiff: .*ends before' "$work/err")" = 1 ]
+}
+check "... in parallel" truncated_in_parallel
 missing() { status 2 in_parallel "$a" "$work/missing.nc" && grep -q 'There is no such file' "$work/err"; }
 check "missing file, in parallel" missing
 corpus() {
     local file status
     for file in "$here"/test/fuzz/corpus/bad-*; do
         status=0
-        "$cdfdiff" "$a" "$file" >"$work/out" 2>"$work/err" || status=$?
+        "$@" "$a" "$file" >"$work/out" 2>"$work/err" || status=$?
         case $file in *streaming) [ $status = 1 ] && continue ;; *far-start|*overlap) continue ;; esac
         [ $status = 2 ] && [ "$(wc -l <"$work/err")" = 1 ] && ! [ -s "$work/out" ] ||
             { echo "$file: status $status"; cat "$work/err"; return 1; }
     done
 }
-check "hostile headers" corpus
+check "hostile headers" corpus "$cdfdiff"
+check "hostile headers, ncmpidiff" corpus "$PWD/ncmpidiff"
+hostile_in_parallel() {
+    local file
+    for file in bad-cdf5-{tag,overlap,att-length} bad-empty bad-hdf5 bad-cdf1-twins; do
+        status 2 in_parallel "$a" "$here/test/fuzz/corpus/$file" &&
+            [ "$(grep -c '^ncmpidiff: ' "$work/err")" = 1 ] || return
+    done
+}
+check "hostile headers, in parallel" hostile_in_parallel
 if [ -w /dev/full ]; then
     check "full disk" refused 2 'standard output: No space' bash -c '"$@" >/dev/full' - "$cdfdiff" -b "$a" "$work/five.nc"
+    check "full disk, ncmpidiff" refused 2 'standard output: No space' \
+        bash -c '"$@" >/dev/full' - "$PWD/ncmpidiff" -b "$a" "$work/five.nc"
 fi
-json() { "$cdfdiff" -j "$a" "$b" | python3 -c '
+json() {
+    make_file other 's/4, 5, NaN/4.5, 9, NaN/; s/:title.*//'
+    both 1 -j "$a" "$b" && python3 - "$work/serial" <<'END'
 import json, sys
-d = json.load(sys.stdin)
-sys.exit(not (len(d["variables"]) == 6 and len(d["files"]) == 2))'; }
+d = json.load(open(sys.argv[1]))
+v = {v["name"]: v for v in d["variables"]}
+sys.exit(not (len(v) == 6 and len(d["files"]) == 2 and not d["same"] and len(d["definitions"]) == 1 and
+    v["s"]["differing"] == 0 and v["a"]["compared"] == 6 and v["a"]["differing"] == 2 and
+    v["a"]["first"] == {"index": [1, 1], "values": [4, 4.5], "apart": 0.5} and
+    v["a"]["largest"] == {"index": [2, 0], "values": [5, 9], "apart": 4}))
+END
+}
 if command -v python3 >/dev/null; then check "JSON" json; else skip "JSON" "no python3"; fi
 finish

@@ -58,6 +58,8 @@ usual() {
 }
 manual() {
     local option page="$here/src/utils/$(basename "$1")/$(basename "$1").1"
+    read -r option <"$page"
+    case $option in .so*) page=$here/src/utils/cdfdiff/$(basename "$option") ;; esac
     "$1" --help | sed -nE 's/^  (-[^ ,]*).*/\1/p' >"$work/options"
     [ -s "$work/options" ] || return 1
     while read -r option; do

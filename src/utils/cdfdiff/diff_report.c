@@ -77,7 +77,9 @@ static void put_place(struct diff *d, const struct diff_pair *p, const char *wha
     util_out_print(d->out, "    %s at (", what);
     indices(d, p, at->element, put_index);
     util_out_print(d->out, "): %s, %s", text[0], text[1]);
-    if (isfinite(at->distance)) util_out_print(d->out, ", %.9g apart", at->distance);
+    bool real = v->type == NC_FLOAT || v->type == NC_DOUBLE;
+    if (isfinite(at->distance))
+        util_out_print(d->out, ", %.*g apart", real ? 9 : 17, at->distance);
     util_out_text(d->out, "\n");
 }
 

@@ -27,6 +27,7 @@ struct copy_options {
 
 struct copy_dim {
     char name[NC_MAX_NAME + 1];
+    int64_t length;               /* in the source */
     int64_t start, count, stride; /* what is taken of it */
     bool used, unlimited;         /* in the copy */
     int out;                      /* its id there */
@@ -50,6 +51,7 @@ struct copy {
     int in, out;
     struct copy_dim *dims;
     int ndims;
+    int unlimited; /* in the source; -1: none */
     struct copy_var *vars;
     int nvars;
     int64_t bytes; /* of all values */

@@ -9,6 +9,7 @@
 #include "util_message.h"
 #include "util_name.h"
 #include "util_select.h"
+#include "util_whole.h"
 
 static int no_memory(void)
 {
@@ -20,9 +21,8 @@ static int no_memory(void)
 
 static int get_dims(struct copy *c)
 {
-    int unlimited = -1;
     int err = ncmpi_inq_ndims(c->in, &c->ndims);
-    if (err == NC_NOERR) err = ncmpi_inq_unlimdim(c->in, &unlimited);
+    if (err == NC_NOERR) err = ncmpi_inq_unlimdim(c->in, &c->unlimited);
     if (err != NC_NOERR) return copy_complain(c->options.from, NULL, err);
     c->dims = base_calloc((size_t)c->ndims, sizeof *c->dims);
     if (c->dims == NULL) return no_memory();
@@ -31,10 +31,10 @@ static int get_dims(struct copy *c)
         MPI_Offset length;
         err = ncmpi_inq_dim(c->in, i, d->name, &length);
         if (err != NC_NOERR) return copy_complain(c->options.from, NULL, err);
-        d->count = length;
+        d->length = d->count = length;
         d->stride = 1;
         d->used = c->options.variables == NULL;
-        d->unlimited = i == unlimited && !c->options.fixed;
+        d->unlimited = i == c->unlimited && !c->options.fixed;
     }
     return 0;
 }
@@ -163,13 +163,27 @@ static void measure(struct copy *c, struct copy_var *v)
     c->bytes += v->total * v->size;
 }
 
+/* Is all of a variable there, though not all of it may be wanted? */
+static int check_whole(const struct copy *c, const struct copy_var *v, int64_t size)
+{
+    int64_t records = 1, piece = v->size;
+    for (int i = 0; i < v->ndims; i++)
+        *(v->dimids[i] == c->unlimited ? &records : &piece) *=
+            c->dims[v->dimids[i]].length;
+    return util_whole(COPY_TOOL, c->options.from, size, c->in, v->in, records, piece);
+}
+
 int copy_plan(struct copy *c)
 {
     if (get_dims(c) != 0 || cut_dims(c) != 0 || get_vars(c) != 0 || settle_dims(c) != 0)
         return -1;
-    for (int i = 0; i < c->nvars; i++)
+    const int64_t size = util_file_size(c->options.from);
+    int status = 0;
+    for (int i = 0; i < c->nvars && status == 0; i++) {
         measure(c, &c->vars[i]);
-    return 0;
+        status = check_whole(c, &c->vars[i], size);
+    }
+    return status;
 }
 
 void copy_plan_free(struct copy *c)

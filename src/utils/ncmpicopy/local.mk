@@ -1,6 +1,7 @@
 # ncmpicopy.
 bin_PROGRAMS += ncmpicopy
 ncmpicopy_SOURCES = \
+	src/utils/common/util_whole.c src/utils/common/util_whole.h \
 	src/utils/ncmpicopy/copy.h \
 	src/utils/ncmpicopy/copy_data.c \
 	src/utils/ncmpicopy/copy_define.c \

@@ -1,6 +1,7 @@
 # ncmpidiff: see cdfdiff for most of it.
 bin_PROGRAMS += ncmpidiff
 ncmpidiff_SOURCES = \
+	src/utils/common/util_whole.c src/utils/common/util_whole.h \
 	src/utils/ncmpidiff/ncmpidiff.h \
 	src/utils/ncmpidiff/ncmpidiff_header.c \
 	src/utils/ncmpidiff/ncmpidiff_main.c

@@ -8,10 +8,12 @@
 #include "pnetcdf.h"
 #include "util_message.h"
 #include "util_options.h"
+#include "util_whole.h"
 
 struct sides {
     int ncid[2];
     struct cdf_header header[2];
+    int64_t size[2]; /* of the files */
 };
 
 static int complain(const char *path, int err)
@@ -30,6 +32,23 @@ static int read_piece(struct diff *d, int side, int varid, const struct util_pie
     util_message(NCMPIDIFF_TOOL, d->options.path[side], -1, "variable '%s': %s",
                  s->header[side].vars[varid].name, ncmpi_strerror(err));
     return -1;
+}
+
+/* All processes come here, and find the same. */
+static int enter(struct diff *d, const struct diff_pair *pair)
+{
+    const struct sides *s = d->self;
+    int status = 0;
+    util_mute(d->rank != 0);
+    for (int i = 0; i < 2 && status == 0; i++) {
+        const struct cdf_header *h = &s->header[i];
+        const struct cdf_var *v = &h->vars[pair->varid[i]];
+        status = util_whole(NCMPIDIFF_TOOL, d->options.path[i], s->size[i], s->ncid[i],
+                            pair->varid[i], v->is_record ? h->numrecs : 1,
+                            v->nelems * cdf_type_size(v->type));
+    }
+    util_mute(false);
+    return status;
 }
 
 /* ---- what all know together ---- */
@@ -101,6 +120,7 @@ static int compare(const struct diff_options *o, int rank, int nprocs)
     d.rank = rank;
     d.nprocs = nprocs;
     d.read = read_piece;
+    d.enter = enter;
     d.agree = agree;
     util_mute(rank != 0);
     int opened = 0;
@@ -111,6 +131,8 @@ static int compare(const struct diff_options *o, int rank, int nprocs)
     if (opened == 2) {
         d.header[0] = &s.header[0];
         d.header[1] = &s.header[1];
+        for (int i = 0; i < 2; i++)
+            s.size[i] = util_file_size(o->path[i]);
         status = diff_run(&d, merge);
     }
     while (opened > 0)

@@ -1,0 +1,39 @@
+/* Where variables end, against where the file does. */
+#include "util_whole.h"
+
+#include "pnetcdf.h"
+#include "util_message.h"
+
+int64_t util_file_size(const char *path)
+{
+    MPI_File file;
+    MPI_Offset size = -1;
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0 && MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDONLY, MPI_INFO_NULL,
+                                   &file) == MPI_SUCCESS) {
+        if (MPI_File_get_size(file, &size) != MPI_SUCCESS) size = -1;
+        MPI_File_close(&file);
+    }
+    MPI_Bcast(&size, 1, MPI_OFFSET, 0, MPI_COMM_WORLD);
+    return size;
+}
+
+int util_whole(const char *tool, const char *path, int64_t size, int ncid, int varid,
+               int64_t records, int64_t piece)
+{
+    MPI_Offset begin, step;
+    char name[NC_MAX_NAME + 1];
+    if (size < 0 || records == 0 || piece == 0) return 0;
+    int err = ncmpi_inq_varoffset(ncid, varid, &begin);
+    if (err == NC_NOERR) err = ncmpi_inq_recsize(ncid, &step);
+    if (err == NC_NOERR) err = ncmpi_inq_varname(ncid, varid, name);
+    if (err != NC_NOERR)
+        util_message(tool, path, -1, "%s", ncmpi_strerror(err));
+    else if (begin + (records - 1) * step + piece > size)
+        util_message(tool, path, size, "variable '%s': the file ends before its data do",
+                     name);
+    else
+        return 0;
+    return -1;
+}

@@ -1,0 +1,17 @@
+/* Has a dataset, open through the library, all values that its header tells of? The
+ * library reads what lies behind a file's end as it finds it; a tool must know. */
+#ifndef UTIL_WHOLE_H
+#define UTIL_WHOLE_H
+
+#include <mpi.h>
+#include <stdint.h>
+
+/* Bytes of a file, told to all processes of MPI_COMM_WORLD; -1 if they cannot be had. */
+int64_t util_file_size(const char *path);
+
+/* Does a variable end behind `size`, unless that is -1? It has so many records, or 1, of
+ * `piece` bytes each. 0, or -1 after an error line. */
+int util_whole(const char *tool, const char *path, int64_t size, int ncid, int varid,
+               int64_t records, int64_t piece);
+
+#endif
