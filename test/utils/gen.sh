@@ -56,15 +56,17 @@ c_program() {
         $MPICC -Wall -Wextra -Werror -I"$OLDPWD/include" -o m m.c -L"$OLDPWD/.libs" -lpnetcdf -Wl,-rpath,"$OLDPWD/.libs" || return
     rm -f t.nc && ./m && status 0 "$OLDPWD/cdfdiff" t.nc t1.nc
 }
+# fortran_program LANGUAGE SUFFIX
 fortran_program() {
-    "$gen" -f -o m.f90 t.cdl && $MPIF90 -I"$OLDPWD/include" -o mf m.f90 -L"$OLDPWD/.libs" -lpnetcdf -Wl,-rpath,"$OLDPWD/.libs" || return
+    "$gen" -l "$1" -o "m.$2" t.cdl && $MPIF90 -I"$OLDPWD/include" -o mf "m.$2" -L"$OLDPWD/.libs" -lpnetcdf -Wl,-rpath,"$OLDPWD/.libs" || return
     rm -f t.nc && ./mf && status 0 "$OLDPWD/cdfdiff" t.nc t1.nc
 }
 if [ -n "${MPICC-}" ] && [ -e "$OLDPWD/.libs/libpnetcdf.so" ]; then
     check "the C program makes the same" c_program
     if [ -e "$OLDPWD/include/pnetcdf.inc" ]; then
         MPIF90=${MPICC/mpicc/mpif90}
-        check "the Fortran program makes the same" fortran_program
+        check "the Fortran 90 program makes the same" fortran_program f90 f90
+        check "the Fortran 77 program makes the same" fortran_program f77 f
     fi
 fi
 

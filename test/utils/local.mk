@@ -12,6 +12,7 @@ EXTRA_DIST += $(dump_tests) test/utils/dump_lib.sh
 
 check_PROGRAMS += test/utils/broken_classic
 tool_tests = test/utils/validator.sh test/utils/offsets.sh test/utils/diff.sh test/utils/copy.sh test/utils/gen.sh \
+	test/utils/gen_syntax.sh \
 	test/utils/tools_realdata.sh
 TESTS += $(tool_tests)
 EXTRA_DIST += $(tool_tests) test/utils/tool_lib.sh

@@ -71,6 +71,6 @@ int gen_complain(int err);
 
 /* ---- the sinks ---- */
 
-extern const struct gen_sink gen_check, gen_file, gen_c, gen_f90;
+extern const struct gen_sink gen_check, gen_file, gen_c, gen_f77, gen_f90;
 
 #endif

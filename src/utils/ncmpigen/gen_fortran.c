@@ -1,7 +1,10 @@
-/* A Fortran program (free form, nfmpi_ functions) that makes the dataset; see gen_c.c.
- * Fortran has no unsigned types: their values are put as those of a wider one. */
+/* Fortran programs that make the dataset, in free form and in fixed form; see gen_c.c.
+ * Both use nfmpi_ functions: those of module pnetcdf cannot make attributes of unsigned
+ * types. Fortran has none: their values are put as those of a wider one. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base_error.h"
@@ -27,25 +30,68 @@ static const struct {
 
 enum { LINE = 48, PIECE = 1024 };
 
+/* How a statement is broken up into lines: columns are full, so that text in quotes stays
+ * what it is. */
+static const struct form {
+    const char *first, *next, *more; /* in front of its lines; behind all but the last */
+    int width;
+} fixed_form = {"      ", "     +", "", 66}, free_form = {"  ", "&", "&", 90};
+
+static const struct form *form_of(const struct gen *g)
+{
+    return g->sink == &gen_f77 ? &fixed_form : &free_form;
+}
+
+/* The statement being made. The longest has a name, of which each byte may take 15. */
+static struct {
+    char text[16 * NC_MAX_NAME];
+    int length;
+} statement;
+
+__attribute__((format(printf, 1, 2))) static void add(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    size_t room = sizeof statement.text - (size_t)statement.length;
+    int n = vsnprintf(statement.text + statement.length, room, format, args);
+    va_end(args);
+    statement.length += n < (int)room ? n : (int)room - 1;
+}
+
+static void end_statement(struct gen *g)
+{
+    const struct form *f = form_of(g);
+    for (int i = 0; i < statement.length; i += f->width) {
+        int n = statement.length - i < f->width ? statement.length - i : f->width;
+        bool last = i + n == statement.length;
+        util_out_text(g->out, i == 0 ? f->first : f->next);
+        util_out_bytes(g->out, statement.text + i, (size_t)n);
+        util_out_text(g->out, last ? "" : f->more);
+        util_out_text(g->out, "\n");
+    }
+    statement.length = 0;
+}
+
+/* A whole statement. */
+#define SAY(...) (add(__VA_ARGS__), end_statement(g))
+
 /* ---- values ---- */
 
 static bool is_plain(unsigned char c)
 {
-    return c >= ' ' && c != 0x7f && c != '\'' && c != '\\' && c != '&' && c != '!';
+    return c >= ' ' && c < 0x7f && c != '\'' && c != '\\' && c != '&' && c != '!';
 }
 
 /* A name or path as an expression. */
-static void put_string(struct gen *g, const char *text)
+static void add_string(const char *text)
 {
-    util_out_text(g->out, "'");
-    for (int i = 0; text[i] != '\0'; i++) {
-        if (i > 0 && i % LINE == 0) util_out_text(g->out, "'// &\n      '");
-        if (is_plain((unsigned char)text[i]))
-            util_out_bytes(g->out, &text[i], 1);
+    add("'");
+    for (; *text != '\0'; text++)
+        if (is_plain((unsigned char)*text))
+            add("%c", *text);
         else
-            util_out_print(g->out, "'//achar(%d)//'", (unsigned char)text[i]);
-    }
-    util_out_text(g->out, "'");
+            add("'//char(%d)//'", (unsigned char)*text);
+    add("'");
 }
 
 /* Assigns text, a line of plain bytes or one other byte at a time. */
@@ -56,19 +102,18 @@ static void put_text(struct gen *g, const char *text, int64_t n)
         while (end < n && end - i < LINE && is_plain((unsigned char)text[end]))
             end++;
         if (end > i) {
-            util_out_print(g->out, "  text(%" PRId64 ":%" PRId64 ") = '", i + 1, end);
-            util_out_bytes(g->out, text + i, (size_t)(end - i));
-            util_out_text(g->out, "'\n");
+            SAY("text(%" PRId64 ":%" PRId64 ") = '%.*s'", i + 1, end, (int)(end - i),
+                text + i);
             i = end;
         } else {
-            util_out_print(g->out, "  text(%" PRId64 ":%" PRId64 ") = char(%d)\n", i + 1,
-                           i + 1, (unsigned char)text[i]);
+            SAY("text(%" PRId64 ":%" PRId64 ") = char(%d)", i + 1, i + 1,
+                (unsigned char)text[i]);
             i++;
         }
     }
 }
 
-static void put_real(struct gen *g, int type, const char *external)
+static void add_real(int type, const char *external)
 {
     char text[UTIL_NUMBER_MAX];
     double value;
@@ -77,33 +122,30 @@ static void put_real(struct gen *g, int type, const char *external)
         long long bits;
         conv_get(&bits, CONV_LONGLONG, external, type == NC_FLOAT ? NC_INT : NC_INT64, 1);
         bool least = bits == INT64_MIN;
-        util_out_print(g->out,
-                       type == NC_FLOAT ? "transfer(int(%lld_8,4), 0.0)"
-                                        : "transfer(%lld_8%s, 0d0)",
-                       least ? bits + 1 : bits, least ? "-1_8" : "");
+        add(type == NC_FLOAT ? "transfer(int(%lld_8,4), 0.0)" : "transfer(%lld_8%s, 0d0)",
+            least ? bits + 1 : bits, least ? "-1_8" : "");
         return;
     }
     *util_put_real(text, value, type == NC_FLOAT ? 9 : 17) = '\0';
     char *e = strchr(text, 'e');
     int digits = e == NULL ? (int)strlen(text) : (int)(e - text);
-    util_out_print(g->out, "%.*s%s%c%s", digits, text,
-                   memchr(text, '.', (size_t)digits) ? "" : ".",
-                   type == NC_FLOAT ? 'e' : 'd', e == NULL ? "0" : e + 1);
+    add("%.*s%s%c%s", digits, text, memchr(text, '.', (size_t)digits) ? "" : ".",
+        type == NC_FLOAT ? 'e' : 'd', e == NULL ? "0" : e + 1);
 }
 
 /* False for a value that no integer of Fortran holds. */
-static bool put_number(struct gen *g, int type, const char *external)
+static bool add_number(int type, const char *external)
 {
     long long i;
     if (type == NC_FLOAT || type == NC_DOUBLE) {
-        put_real(g, type, external);
+        add_real(type, external);
         return true;
     }
     if (conv_get(&i, CONV_LONGLONG, external, type, 1) != NC_NOERR) return false;
     if (i == INT64_MIN)
-        util_out_text(g->out, "-9223372036854775807_8-1_8");
+        add("-9223372036854775807_8-1_8");
     else
-        util_out_print(g->out, "%lld_8", i);
+        add("%lld_8", i);
     return true;
 }
 
@@ -115,12 +157,13 @@ static int put_values(struct gen *g, const char *name, int type, int64_t n,
     if (type == NC_CHAR) put_text(g, external, n);
     for (int64_t i = 0; i < n && type != NC_CHAR; i++) {
         if (i % line == 0)
-            util_out_print(g->out, "  %s(%" PRId64 ":%" PRId64 ") = (/ ",
-                           types[type].values, i + 1, i + line < n ? i + line : n);
-        if (!put_number(g, type, external + i * size))
+            add("%s(%" PRId64 ":%" PRId64 ") = (/ ", types[type].values, i + 1,
+                i + line < n ? i + line : n);
+        if (!add_number(type, external + i * size))
             return gen_complain(base_error_set(
                 NC_ERANGE, "'%.80s' has a value that no integer of Fortran has", name));
-        util_out_text(g->out, i + 1 == n || i % line == line - 1 ? " /)\n" : ", ");
+        add(i + 1 == n || i % line == line - 1 ? " /)" : ", ");
+        if (i + 1 == n || i % line == line - 1) end_statement(g);
     }
     return 0;
 }
@@ -132,12 +175,11 @@ static int put_atts(struct gen *g, int varid, const struct cdf_atts *atts)
     for (int i = 0; i < atts->count; i++) {
         const struct cdf_att *a = &atts->list[i];
         if (put_values(g, a->name, a->type, a->nelems, a->values) != 0) return -1;
-        util_out_print(g->out, "  n = %" PRId64 "\n", a->nelems);
-        util_out_print(g->out, "  call check(nfmpi_put_att_%s(ncid, %d, &\n      ",
-                       types[a->type].suffix, varid + 1);
-        put_string(g, a->name);
-        if (a->type != NC_CHAR) util_out_print(g->out, ", %s", types[a->type].nf);
-        util_out_print(g->out, ", n, %s))\n", types[a->type].values);
+        SAY("n = %" PRId64, a->nelems);
+        add("call check(nfmpi_put_att_%s(ncid, %d, ", types[a->type].suffix, varid + 1);
+        add_string(a->name);
+        if (a->type != NC_CHAR) add(", %s", types[a->type].nf);
+        SAY(", n, %s))", types[a->type].values);
     }
     return 0;
 }
@@ -146,10 +188,10 @@ static int put_var(struct gen *g, int varid)
 {
     const struct cdf_var *v = &g->header.vars[varid];
     for (int i = 0; i < v->ndims; i++)
-        util_out_print(g->out, "  dims(%d) = %d\n", v->ndims - i, v->dimids[i] + 1);
-    util_out_text(g->out, "  call check(nfmpi_def_var(ncid, &\n      ");
-    put_string(g, v->name);
-    util_out_print(g->out, ", %s, %d, dims, id))\n", types[v->type].nf, v->ndims);
+        SAY("dims(%d) = %d", v->ndims - i, v->dimids[i] + 1);
+    add("call check(nfmpi_def_var(ncid, ");
+    add_string(v->name);
+    SAY(", %s, %d, dims, id))", types[v->type].nf, v->ndims);
     return put_atts(g, varid, &v->atts);
 }
 
@@ -170,17 +212,18 @@ static void put_declarations(struct gen *g)
         most = longest(&h->vars[i].atts, most);
         if (h->vars[i].ndims > ndims) ndims = h->vars[i].ndims;
     }
-    util_out_text(g->out, "program make_dataset\n  implicit none\n  include 'mpif.h'\n"
-                          "  include 'pnetcdf.inc'\n  integer :: ncid, id, rank, ierr\n"
-                          "  integer(kind=MPI_OFFSET_KIND) :: n, r\n");
-    util_out_print(g->out, "  integer :: dims(%d)\n", ndims);
-    util_out_print(g->out, "  integer(kind=MPI_OFFSET_KIND) :: first(%d), count(%d)\n",
-                   ndims, ndims);
+    SAY("program make_dataset");
+    SAY("implicit none");
+    SAY("include 'mpif.h'");
+    SAY("include 'pnetcdf.inc'");
+    SAY("integer :: ncid, id, rank, ierr");
+    SAY("integer(kind=MPI_OFFSET_KIND) :: n, r");
+    SAY("integer :: dims(%d)", ndims);
+    SAY("integer(kind=MPI_OFFSET_KIND) :: first(%d), count(%d)", ndims, ndims);
     for (int type = NC_BYTE; type <= NC_INT64; type++)
         if (type != NC_CHAR && (type <= NC_DOUBLE || type == NC_INT64))
-            util_out_print(g->out, "  %s :: %s(%" PRId64 ")\n", types[type].type,
-                           types[type].values, most);
-    util_out_print(g->out, "  character(len=%" PRId64 ") :: text\n", most);
+            SAY("%s :: %s(%" PRId64 ")", types[type].type, types[type].values, most);
+    SAY("character(len=%" PRId64 ") :: text", most);
 }
 
 static int begin(struct gen *g)
@@ -188,26 +231,25 @@ static int begin(struct gen *g)
     static const char *const modes[] = {
         [1] = "0", [2] = "nf_64bit_offset", [5] = "nf_64bit_data"};
     const struct cdf_header *h = &g->header;
+    statement.length = 0;
     put_declarations(g);
-    util_out_text(g->out, "  call MPI_Init(ierr)\n"
-                          "  call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)\n"
-                          "  call check(nfmpi_create(MPI_COMM_WORLD, &\n      ");
-    put_string(g, g->dataset);
-    util_out_print(g->out, ", &\n      ior(nf_clobber, %s), MPI_INFO_NULL, ncid))\n",
-                   modes[h->format]);
+    SAY("call MPI_Init(ierr)");
+    SAY("call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)");
+    add("call check(nfmpi_create(MPI_COMM_WORLD, ");
+    add_string(g->dataset);
+    SAY(", ior(nf_clobber, %s), MPI_INFO_NULL, ncid))", modes[h->format]);
     for (int i = 0; i < h->ndims; i++) {
-        util_out_print(g->out, "  n = %" PRId64 "\n", h->dims[i].length);
-        util_out_text(g->out, "  call check(nfmpi_def_dim(ncid, &\n      ");
-        put_string(g, h->dims[i].name);
-        util_out_text(g->out, ", n, id))\n");
+        SAY("n = %" PRId64, h->dims[i].length);
+        add("call check(nfmpi_def_dim(ncid, ");
+        add_string(h->dims[i].name);
+        SAY(", n, id))");
     }
     int status = put_atts(g, NC_GLOBAL, &h->gatts);
     for (int i = 0; i < h->nvars && status == 0; i++)
         status = put_var(g, i);
-    if (!g->no_fill)
-        util_out_text(g->out, "  call check(nfmpi_set_fill(ncid, nf_fill, id))\n");
-    util_out_text(g->out, "  call check(nfmpi_enddef(ncid))\n"
-                          "  call check(nfmpi_begin_indep_data(ncid))\n");
+    if (!g->no_fill) SAY("call check(nfmpi_set_fill(ncid, nf_fill, id))");
+    SAY("call check(nfmpi_enddef(ncid))");
+    SAY("call check(nfmpi_begin_indep_data(ncid))");
     return status;
 }
 
@@ -217,19 +259,19 @@ static int piece(struct gen *g, int varid, const struct util_piece *p, const voi
 {
     const struct cdf_var *v = &g->header.vars[varid];
     if (put_values(g, v->name, v->type, p->n, values) != 0) return -1;
-    for (int i = 0; i < v->ndims; i++)
-        util_out_print(g->out, "  first(%d) = %" PRId64 "; count(%d) = %" PRId64 "\n",
-                       v->ndims - i, p->start[i] + 1, v->ndims - i, p->count[i]);
-    util_out_print(g->out, "  if (rank == 0) call check(nfmpi_put_var%s_%s(ncid, %d, ",
-                   v->ndims == 0 ? "" : "a", types[v->type].suffix, varid + 1);
-    util_out_print(g->out, "%s%s))\n", v->ndims == 0 ? "" : "first, count, ",
-                   types[v->type].values);
+    for (int i = 0; i < v->ndims; i++) {
+        SAY("first(%d) = %" PRId64, v->ndims - i, p->start[i] + 1);
+        SAY("count(%d) = %" PRId64, v->ndims - i, p->count[i]);
+    }
+    SAY("if (rank == 0) call check(nfmpi_put_var%s_%s(ncid, %d, %s%s))",
+        v->ndims == 0 ? "" : "a", types[v->type].suffix, varid + 1,
+        v->ndims == 0 ? "" : "first, count, ", types[v->type].values);
     return 0;
 }
 
 static void end_pieces(struct gen *g)
 {
-    if (!g->filling) util_out_text(g->out, "  call check(nfmpi_end_indep_data(ncid))\n");
+    if (!g->filling) SAY("call check(nfmpi_end_indep_data(ncid))");
     g->filling = true;
 }
 
@@ -238,27 +280,39 @@ static int fill(struct gen *g, int varid, int64_t first, int64_t last)
     const struct cdf_var *v = &g->header.vars[varid];
     end_pieces(g);
     if (!v->is_record) return 0;
-    util_out_print(g->out,
-                   "  do r = %" PRId64 ", %" PRId64 "\n"
-                   "    call check(nfmpi_fill_var_rec(ncid, %d, r))\n  end do\n",
-                   first / v->nelems + 1, last / v->nelems, varid + 1);
+    SAY("do r = %" PRId64 ", %" PRId64, first / v->nelems + 1, last / v->nelems);
+    SAY("call check(nfmpi_fill_var_rec(ncid, %d, r))", varid + 1);
+    SAY("end do");
     return 0;
 }
 
 static int end(struct gen *g)
 {
     end_pieces(g);
-    util_out_text(g->out, "  call check(nfmpi_close(ncid))\n  call MPI_Finalize(ierr)\n"
-                          "contains\n"
-                          "  subroutine check(err)\n"
-                          "    integer, intent(in) :: err\n"
-                          "    if (err == nf_noerr) return\n"
-                          "    print *, trim(nfmpi_strerror(err))\n"
-                          "    call MPI_Abort(MPI_COMM_WORLD, 1, ierr)\n"
-                          "  end subroutine check\n"
-                          "end program make_dataset\n");
+    SAY("call check(nfmpi_close(ncid))");
+    SAY("call MPI_Finalize(ierr)");
+    SAY("end program make_dataset");
+    util_out_text(g->out, "\n");
+    SAY("subroutine check(err)");
+    SAY("implicit none");
+    SAY("include 'mpif.h'");
+    SAY("include 'pnetcdf.inc'");
+    SAY("integer :: err, ierr");
+    SAY("if (err == nf_noerr) return");
+    SAY("print *, trim(nfmpi_strerror(err))");
+    SAY("call MPI_Abort(MPI_COMM_WORLD, 1, ierr)");
+    SAY("end subroutine check");
     return 0;
 }
+
+const struct gen_sink gen_f77 = {
+    .makes = GEN_PROGRAM,
+    .most = PIECE,
+    .begin = begin,
+    .piece = piece,
+    .fill = fill,
+    .end = end,
+};
 
 const struct gen_sink gen_f90 = {
     .makes = GEN_PROGRAM,

@@ -42,9 +42,9 @@ static const struct {
     const char *name;
     const struct gen_sink *sink;
 } languages[] = {
-    {"b", &gen_file},        {"c", &gen_c},         {"f77", &gen_f90},
-    {"fortran77", &gen_f90}, {"f", &gen_f90},       {"f90", &gen_f90},
-    {"fortran90", &gen_f90}, {"fortran", &gen_f90}, {"binary", &gen_file},
+    {"b", &gen_file},        {"c", &gen_c},         {"f77", &gen_f77},
+    {"fortran77", &gen_f77}, {"f", &gen_f77},       {"f90", &gen_f90},
+    {"fortran90", &gen_f90}, {"fortran", &gen_f77}, {"binary", &gen_file},
 };
 
 static const char *choose_language(struct gen *g, const char *name)
