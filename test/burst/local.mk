@@ -22,6 +22,11 @@ TESTS += test/burst/burst_posted.mpi
 test_burst_burst_posted_mpi_SOURCES = test/burst/burst_posted.c
 test_burst_burst_posted_mpi_LDADD = $(MPI_TEST_LIBS)
 
+check_PROGRAMS += test/burst/burst_hints.mpi
+TESTS += test/burst/burst_hints.mpi
+test_burst_burst_hints_mpi_SOURCES = test/burst/burst_hints.c
+test_burst_burst_hints_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
+
 check_PROGRAMS += test/burst/burst_killed
 TESTS += test/burst/burst_kill.sh test/burst/ncmpilog.sh
 test_burst_burst_killed_SOURCES = test/burst/burst_killed.c test/burst/burst_calls.c \

@@ -235,7 +235,46 @@ static struct driver_request *raw_request(struct batch *t, const struct piece *p
     return r;
 }
 
-static int make_request(const struct burst *b, struct batch *t, int64_t i, int64_t *used)
+/* Values of one log that follow each other there and in the batch: read with one call. */
+struct stretch {
+    const struct burst_write *w; /* one of those whose values they are; NULL: none */
+    int64_t at, bytes;
+    unsigned char *to;
+    bool failed;
+};
+
+static int read_stretch(const struct burst *b, struct stretch *s)
+{
+    const struct burst_write *w = s->w;
+    if (w == NULL) return NC_NOERR;
+    s->w = NULL;
+    int err = w->source < 0
+                  ? burst_log_read(&b->log, s->at, s->to, s->bytes)
+                  : burst_reader_read(b->sources[w->source], s->at, s->to, s->bytes);
+    if (err != NC_NOERR) s->failed = true;
+    return err;
+}
+
+/* Has a piece's values read: now, with what comes before, or with what follows. */
+static int read_piece(const struct burst *b, const struct piece *p, unsigned char *to,
+                      struct stretch *s)
+{
+    int64_t at = p->w->data_off + p->from * conv_size((enum conv_type)p->w->type);
+    int64_t bytes = piece_bytes(p);
+    if (s->w != NULL && s->w->source == p->w->source && s->at + s->bytes == at &&
+        s->to + s->bytes == to && !p->w->external) {
+        s->bytes += bytes;
+        return NC_NOERR;
+    }
+    int err = read_stretch(b, s);
+    if (err == NC_NOERR && p->w->external)
+        return burst_read_values(b, p->w, p->from, p->n, to);
+    if (err == NC_NOERR) *s = (struct stretch){p->w, at, bytes, to, false};
+    return err;
+}
+
+static int make_request(const struct burst *b, struct batch *t, int64_t i, int64_t *used,
+                        struct stretch *s)
 {
     const struct piece *p = &t->pieces[i];
     struct driver_request *r =
@@ -251,7 +290,7 @@ static int make_request(const struct burst *b, struct batch *t, int64_t i, int64
     }
     r->buf = t->bytes + *used;
     *used += piece_bytes(p);
-    return burst_read_values(b, p->w, p->from, p->n, r->buf);
+    return read_piece(b, p, r->buf, s);
 }
 
 /* Each write takes its pieces' results. One that has no more pieces is through. */
@@ -285,12 +324,16 @@ static void free_batch(struct batch *t)
 int burst_walk_put(struct burst_walk *k, enum driver_mode mode)
 {
     struct batch t = {0};
+    struct stretch s = {0};
     int64_t made = 0, used = 0;
     int err = collect(k, &t);
     while (err == NC_NOERR && made < t.n) {
-        err = make_request(k->b, &t, made, &used);
+        err = make_request(k->b, &t, made, &used, &s);
         if (err == NC_NOERR) made++;
     }
+    int last = read_stretch(k->b, &s);
+    if (err == NC_NOERR) err = last;
+    if (s.failed) made = 0; /* which of them have their values is not known */
     if (mode == DRIVER_COLLECTIVE || made > 0) {
         struct driver_dataset *ds = k->b->base.ds;
         int64_t told = ds->put_bytes; /* when they were logged */
@@ -305,8 +348,8 @@ int burst_walk_put(struct burst_walk *k, enum driver_mode mode)
 
 /* ---- what failed ---- */
 
-static int describe(const struct burst *b, const struct burst_write *w, char *text,
-                    size_t size)
+static void describe(const struct burst *b, const struct burst_write *w, char *text,
+                     size_t size)
 {
     const struct cdf_var *v = &b->base.ds->header.vars[w->varid];
     int n = snprintf(text, size, "'%s'", v->name);
@@ -314,28 +357,59 @@ static int describe(const struct burst *b, const struct burst_write *w, char *te
         n += snprintf(text + n, size - (size_t)n, "%s%lld+%lld%s", i == 0 ? "[" : ",",
                       (long long)w->slab[i], (long long)w->slab[v->ndims + i],
                       i == v->ndims - 1 ? "]" : "");
-    return n;
+    if ((w->flags & BURST_RAW) && n < (int)size)
+        snprintf(text + n, size - (size_t)n, "[bytes %lld to %lld of the file]",
+                 (long long)w->low, (long long)w->high - 1);
+}
+
+/* A line for each to the report, if there is one. */
+static void tell(const struct burst *b, const struct burst_write *w)
+{
+    char what[400], line[800];
+    if (b->base.ds->hints.report == BASE_REPORT_NONE) return;
+    describe(b, w, what, sizeof what);
+    snprintf(line, sizeof line, "not in the file: %s (%s); the log is %s", what,
+             base_error_name(w->status), b->log.meta_fd < 0 ? "gone" : b->log.meta_path);
+    driver_stats_tell(b->base.ds, line);
+}
+
+/* Where those are told that fail: as many as the words of an error have room for. */
+struct names {
+    char text[600];
+    size_t used;
+    long long named, all;
+};
+
+static void name_failed(const struct burst *b, const struct burst_write *w,
+                        struct names *n)
+{
+    char what[400];
+    n->all++;
+    tell(b, w);
+    describe(b, w, what, sizeof what);
+    if (n->all > n->named + 1 || n->used + strlen(what) + 2 > sizeof n->text) return;
+    n->used += (size_t)snprintf(n->text + n->used, sizeof n->text - n->used, "%s%s",
+                                n->used > 0 ? " " : "", what);
+    n->named++;
 }
 
 int burst_walk_report(struct burst *b)
 {
-    char text[400];
-    size_t used = 0;
+    struct names n = {.used = 0};
+    char more[80] = "";
     int first = NC_NOERR;
-    long long failed = 0;
     for (int64_t i = 0; i < b->nwrites; i++) {
         struct burst_write *w = b->writes[i];
         if (first != NC_NOERR) w->written = false; /* it has to follow what failed */
         if (w->status == NC_NOERR) continue;
         if (first == NC_NOERR) first = w->status;
-        failed++;
-        if (used + 1 >= sizeof text) continue;
-        if (used > 0) used += (size_t)snprintf(text + used, sizeof text - used, " ");
-        if (used < sizeof text)
-            used += (size_t)describe(b, w, text + used, sizeof text - used);
+        name_failed(b, w, &n);
     }
     if (first == NC_NOERR) return first;
-    return base_error_set(first,
-                          "%lld logged writes are not in the file: %s; the log is %s",
-                          failed, text, b->log.meta_fd < 0 ? "gone" : b->log.meta_path);
+    if (n.all > n.named)
+        snprintf(more, sizeof more, " and %lld more, which nc_report names",
+                 n.all - n.named);
+    return base_error_set(
+        first, "%lld logged writes are not in the file: %s%s; the log is %s", n.all,
+        n.text, more, b->log.meta_fd < 0 ? "gone" : b->log.meta_path);
 }

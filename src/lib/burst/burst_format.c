@@ -1,4 +1,6 @@
 /* Logs as bytes. Numbers are native: a log is read where it was written. */
+#include "config.h"
+
 #include "burst_format.h"
 
 #include <string.h>
@@ -10,6 +12,11 @@
 
 uint64_t burst_sum(const void *bytes, size_t length, uint64_t seed)
 {
+#ifdef CONV_AVX2
+    enum { LONG = 4096 };
+    if (seed == 0 && length >= LONG && __builtin_cpu_supports("avx2"))
+        return burst_sum_avx2(bytes, length);
+#endif
     return XXH3_64bits_withSeed(bytes, length, seed);
 }
 

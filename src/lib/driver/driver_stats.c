@@ -132,3 +132,11 @@ int driver_stats_report(const struct driver_dataset *ds)
     deliver(ds, &t);
     return NC_NOERR;
 }
+
+void driver_stats_tell(const struct driver_dataset *ds, const char *line)
+{
+    struct text t = {.length = 0};
+    if (ds->hints.report == BASE_REPORT_NONE) return;
+    add(&t, "%.1024s: process %d: %s\n", ds->path, ds->rank, line);
+    deliver(ds, &t);
+}
