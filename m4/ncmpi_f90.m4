@@ -27,13 +27,13 @@ AC_DEFUN([NCMPI_F90_RANKS], [
 contains
   integer function probe(values, start)
     integer, dimension(..), intent(in), asynchronous :: values
-    integer(kind=c_int64_t), dimension(:), intent(in), optional :: start
+    integer(kind=c_int64_t), dimension(:), intent(in), optional, contiguous :: start
     interface
       function look(values, start) bind(C, name='look')
         import
         integer(c_int) :: look
         type(*), dimension(..) :: values
-        integer(c_int64_t), dimension(:), intent(in), optional :: start
+        integer(c_int64_t), dimension(*), intent(in), optional :: start
       end function
     end interface
     probe = look(values, start)
