@@ -20,7 +20,7 @@ each_has_a_twin() {
     done
 }
 same_bytes() {
-    launch 2 "examples/C/$1" "$dir/$1.c.nc" && cmp "$dir/$1.c.nc" "$dir/$1.nc"
+    launch 1 "examples/C/$1" "$dir/$1.c.nc" && cmp "$dir/$1.c.nc" "$dir/$1.nc"
 }
 
 check "each program in C has a twin" each_has_a_twin

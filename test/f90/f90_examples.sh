@@ -21,7 +21,7 @@ same_dump() {
 }
 
 same_as_in_c() {
-    launch 2 "examples/C/$1" "$dir/$1.c.nc" && cmp "$dir/$1.c.nc" "$dir/$1.nc"
+    launch 1 "examples/C/$1" "$dir/$1.c.nc" && cmp "$dir/$1.c.nc" "$dir/$1.nc"
 }
 each_has_a_twin() {
     local source name
