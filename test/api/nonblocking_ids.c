@@ -202,6 +202,31 @@ static void unknown_and_repeated_ids(void)
     close_dataset(ncid);
 }
 
+/* Of those that are chosen the one posted last holds, whatever lies between them. */
+static void a_few_among_many(void)
+{
+    enum { MANY = 100 };
+    int ncid = three_variables(), ids[MANY], values[MANY], statuses[4];
+    begin_data(ncid);
+    for (int i = 0; i < MANY; i++) {
+        values[i] = 1000 * check.rank + i;
+        CHECK_NC(NC_NOERR, post_put(ncid, fixed, 0, &values[i], &ids[i]));
+    }
+    int far[4] = {ids[90], ids[3], ids[3], ids[40]}, near[2] = {ids[7], ids[5]};
+    CHECK_NC(NC_EINVAL_REQUEST, wait_for(ncid, 4, far, statuses));
+    for (int i = 0; i < 4; i++)
+        CHECK_NC(i == 2 ? NC_EINVAL_REQUEST : NC_NOERR, statuses[i]);
+    CHECK_EQ(MANY - 3, pending(ncid));
+    CHECK_EQ(values[90], stored(ncid, fixed, 0));
+    CHECK_NC(NC_NOERR, wait_for(ncid, 2, near, statuses));
+    CHECK_EQ(values[7], stored(ncid, fixed, 0));
+    CHECK_NC(NC_NOERR, wait_for(ncid, NC_PUT_REQ_ALL, NULL, NULL));
+    CHECK_EQ(values[MANY - 1], stored(ncid, fixed, 0));
+    CHECK_EQ(0, pending(ncid));
+    end_data(ncid);
+    close_dataset(ncid);
+}
+
 static void lists_that_make_no_sense(void)
 {
     int ncid = three_variables(), id = 0;
@@ -404,6 +429,7 @@ static const struct check_test tests[] = {
     {"without statuses the first error is the result",
      without_statuses_the_first_error_is_the_result, CHECK_FORMATS | CHECK_MODES},
     {"unknown and repeated ids", unknown_and_repeated_ids, CHECK_FORMATS | CHECK_MODES},
+    {"a few among many", a_few_among_many, CHECK_FORMATS | CHECK_MODES},
     {"lists that make no sense", lists_that_make_no_sense, CHECK_FORMATS | CHECK_MODES},
     {"all, or all of a kind", all_or_all_of_a_kind, CHECK_FORMATS | CHECK_MODES},
     {"zero elements and errors give no request", zero_elements_and_errors_give_no_request,

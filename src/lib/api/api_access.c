@@ -75,16 +75,21 @@ static int check_count(const struct api_dataset *d, const struct cdf_var *v,
     return NC_NOERR;
 }
 
-/* A request with room for a slab of v, or of an element (ndims 0). */
-static struct driver_request *new_request(const struct cdf_var *v,
-                                          const struct api_access *a)
+/* A request with room for a slab of v, or of an element (ndims 0), and, if mapped, for
+ * the region of its buffer. */
+static struct driver_request *
+new_request(const struct cdf_var *v, const struct api_access *a, bool mapped, int type)
 {
     bool strided = a->stride != NULL && (a->how & API_KIND) >= API_VARS;
-    size_t n = (size_t)v->ndims * (strided ? 3 : 2);
+    size_t n = (size_t)v->ndims * (strided ? 3 : 2) + mapped;
     struct driver_request *r = base_malloc(sizeof *r + n * sizeof r->slab[0]);
     if (r == NULL) return NULL;
-    *r = (struct driver_request){
-        .varid = a->varid, .buf = (void *)a->buf, .strided = strided};
+    *r = (struct driver_request){.varid = a->varid,
+                                 .buf = (void *)a->buf,
+                                 .type = (unsigned char)type,
+                                 .strided = strided,
+                                 .mapped = mapped};
+    driver_set_mem(r, NULL);
     return r;
 }
 
@@ -93,7 +98,8 @@ static void copy_slab(const struct api_dataset *d, const struct cdf_var *v,
                       const struct api_access *a, struct driver_request *r)
 {
     unsigned kind = a->how & API_KIND;
-    MPI_Offset *start = r->slab, *count = start + v->ndims, *stride = count + v->ndims;
+    MPI_Offset *start = r->slab + r->mapped, *count = start + v->ndims,
+               *stride = count + v->ndims;
     for (int i = 0; i < v->ndims; i++) {
         bool record = i == 0 && v->is_record;
         start[i] = kind == API_VAR ? 0 : a->start[i];
@@ -117,7 +123,7 @@ static int take_slab(const struct api_dataset *d, const struct cdf_var *v,
     copy_slab(d, v, a, r);
 
     const MPI_Offset *count = driver_count(r, v->ndims);
-    const struct slab s = {r->slab, count, driver_stride(r, v->ndims)};
+    const struct slab s = {driver_start(r), count, driver_stride(r, v->ndims)};
     int err = kind == API_VAR ? NC_NOERR : check_start(d, v, &s, put);
     if (err == NC_NOERR && kind != API_VAR) err = check_count(d, v, &s, put);
     for (int i = 0; i < v->ndims && err == NC_NOERR; i++)
@@ -187,7 +193,7 @@ static int take_buffer(const struct cdf_var *v, const struct api_access *a,
             v->name, (long long)nelems, (long long)b->nelems);
     if (a->buf == NULL && b->mem == NULL) return NC_EINVAL; /* but MPI_BOTTOM is NULL */
     int err = mapped ? take_map(v, a, b, r) : NC_NOERR;
-    r->mem = b->mem;
+    driver_set_mem(r, b->mem);
     b->mem = NULL;
     return err;
 }
@@ -196,8 +202,8 @@ static int take_buffer(const struct cdf_var *v, const struct api_access *a,
 
 static void free_request(struct driver_request *r)
 {
-    region_free((struct region *)r->mem);
-    if (r->flags & API_COPIED) base_free(r->buf);
+    region_free((struct region *)driver_mem(r));
+    if ((r->flags & API_COPIED) && !r->taken) base_free(r->buf);
     base_free(r);
 }
 
@@ -234,11 +240,11 @@ int api_request_make(const struct api_dataset *d, const struct api_access *a, bo
     struct api_buffer b;
     int64_t nelems = 0;
     int later, err = look_up(d, a, &v, &b, &later);
-    struct driver_request *r = err == NC_NOERR ? new_request(v, a) : NULL;
+    bool mapped = b.mem != NULL || (a->how & API_KIND) == API_VARM;
+    struct driver_request *r = err == NC_NOERR ? new_request(v, a, mapped, b.type) : NULL;
     *req = NULL;
     if (err == NC_NOERR && r == NULL) err = NC_ENOMEM;
     if (err == NC_NOERR) {
-        r->type = (unsigned char)b.type;
         err = complete(d, v, a, put, later, &b, r, &nelems);
         if (err == NC_NOERR && nelems > 0)
             *req = r;
@@ -272,8 +278,8 @@ static int next_buffer(struct many *m, int64_t n, struct driver_request *r)
     if (n > 0 && m->buf == NULL && m->places == NULL) return NC_EINVAL;
     r->buf = (void *)m->buf;
     if (n > 0 && m->places != NULL) {
-        r->mem = api_elements(m->places + m->done, n, size);
-        if (r->mem == NULL) return NC_ENOMEM;
+        driver_set_mem(r, api_elements(m->places + m->done, n, size));
+        if (driver_mem(r) == NULL) return NC_ENOMEM;
     } else if (n > 0) {
         r->buf = (void *)(m->buf + m->done * size);
     }
@@ -289,9 +295,8 @@ static int next_request(struct many *m, enum conv_type type, const MPI_Offset *s
     m->one.count = count;
     m->one.how = count == NULL ? API_VAR1 : API_VARA;
     *req = NULL;
-    struct driver_request *r = new_request(m->v, &m->one);
+    struct driver_request *r = new_request(m->v, &m->one, m->places != NULL, type);
     if (r == NULL) return NC_ENOMEM;
-    r->type = (unsigned char)type;
     int err = take_slab(m->d, m->v, &m->one, m->put, r, &nelems);
     if (err == NC_NOERR) err = next_buffer(m, nelems, r);
     if (err == NC_NOERR && nelems > 0)
@@ -347,8 +352,9 @@ int api_request_copy(const struct api_dataset *d, struct driver_request *r)
     int ndims = d->ds.header.vars[r->varid].ndims;
     int64_t bytes = driver_nelems(r, ndims) * conv_size((enum conv_type)r->type);
     void *copy = base_malloc((size_t)bytes);
-    struct region_cursor *cursor = r->mem == NULL ? NULL : region_cursor_new(r->mem);
-    if (copy == NULL || (r->mem != NULL && cursor == NULL)) {
+    const struct region *mem = driver_mem(r);
+    struct region_cursor *cursor = mem == NULL ? NULL : region_cursor_new(mem);
+    if (copy == NULL || (mem != NULL && cursor == NULL)) {
         base_free(copy);
         region_cursor_free(cursor);
         return NC_ENOMEM;
@@ -358,8 +364,8 @@ int api_request_copy(const struct api_dataset *d, struct driver_request *r)
     else
         memcpy(copy, r->buf, (size_t)bytes);
     region_cursor_free(cursor);
-    region_free((struct region *)r->mem);
-    r->mem = NULL;
+    region_free((struct region *)mem);
+    driver_set_mem(r, NULL);
     r->buf = copy;
     r->flags |= API_COPIED;
     return NC_NOERR;
@@ -367,9 +373,8 @@ int api_request_copy(const struct api_dataset *d, struct driver_request *r)
 
 void api_request_leave(struct driver_request *r)
 {
-    region_free((struct region *)r->mem);
-    r->mem = NULL;
-    r->buf = NULL;
+    region_free((struct region *)driver_mem(r));
+    driver_set_mem(r, NULL);
     r->flags |= API_COPIED;
 }
 

@@ -37,7 +37,7 @@ static int take(struct api_dataset *d, struct driver_request **reqs, int64_t n,
     int err = NC_NOERR;
     driver_post(d->top, reqs, n);
     for (int64_t i = 0; buffered && i < n && err == NC_NOERR; i++)
-        if (reqs[i]->ticket == 0)
+        if (!reqs[i]->taken)
             err = api_request_copy(d, reqs[i]);
         else
             api_request_leave(reqs[i]);
@@ -133,46 +133,76 @@ int api_iget_varn(int ncid, int varid, int num, MPI_Offset *const *starts,
 
 /* ---- choosing what to wait for ---- */
 
-/* The first requests of the chosen ids, by their places in the queue. */
-struct choice {
-    int64_t *places;
-    int64_t n;
+/* The chosen puts, or gets: how many, and the places in the queue they lie between. */
+struct span {
+    int64_t low, high, many;
 };
 
-enum { NOTHING = -1, UNKNOWN = -2 }; /* in place of a place */
+/* What is waited for: the ids, or all of a kind. Its requests carry the flag API_CHOSEN,
+ * and no list is made of them: there can be millions. */
+struct choice {
+    int kind; /* NC_REQ_ALL and its like, or 0: the ids */
+    const int *ids;
+    int64_t n;
+    struct span spans[2]; /* of gets, of puts */
+};
 
-/* The ids of one of the three kinds of all. */
-static int choose_all(const struct api_queue *q, int kind, struct choice *c)
+static bool is_put(const struct driver_request *r)
 {
-    int64_t used = q == NULL ? 0 : api_queue_used(q);
-    c->places = base_malloc((size_t)used * sizeof *c->places);
-    if (c->places == NULL) return NC_ENOMEM;
-    for (int64_t i = 0, last = -1; i < used; i++) {
-        const struct driver_request *r = api_queue_at(q, i);
-        if (r == NULL || (last >= 0 && api_queue_next(q, last) == i)) {
-            last = r == NULL ? -1 : i;
-            continue; /* not the first of its id */
-        }
-        last = i;
-        bool put = r->flags & API_PUT;
-        if (kind == NC_REQ_ALL || put == (kind == NC_PUT_REQ_ALL)) c->places[c->n++] = i;
-    }
-    return NC_NOERR;
+    return r->flags & API_PUT;
 }
 
-static int choose(const struct api_queue *q, int num, const int *ids, struct choice *c)
+/* Chooses the request at a place, and the others of its id. */
+static void pick(const struct api_queue *q, int64_t place, struct choice *c)
 {
-    c->places = base_malloc((size_t)num * sizeof *c->places);
-    if (c->places == NULL) return NC_ENOMEM;
-    c->n = num;
-    for (int i = 0; i < num; i++) {
-        int64_t place = q == NULL || ids[i] < 0 ? -1 : api_queue_find(q, ids[i]);
-        bool again = place >= 0 && (api_queue_at(q, place)->flags & API_CHOSEN);
-        c->places[i] = ids[i] == NC_REQ_NULL ? NOTHING
-                       : place < 0 || again  ? UNKNOWN
-                                             : place;
-        if (c->places[i] >= 0) api_queue_at(q, place)->flags |= API_CHOSEN;
+    struct span *s = &c->spans[is_put(api_queue_at(q, place))];
+    for (int64_t at = place; at >= 0; at = api_queue_next(q, at)) {
+        api_queue_at(q, at)->flags |= API_CHOSEN;
+        if (s->many == 0 || at < s->low) s->low = at;
+        if (s->many == 0 || at >= s->high) s->high = at + 1;
+        s->many++;
     }
+}
+
+static void choose_all(const struct api_queue *q, struct choice *c)
+{
+    int64_t used = q == NULL ? 0 : api_queue_used(q);
+    for (int64_t i = 0; i < used; i++) {
+        const struct driver_request *r = api_queue_at(q, i);
+        if (r == NULL || (r->flags & API_CHOSEN)) continue;
+        if (c->kind == NC_REQ_ALL || is_put(r) == (c->kind == NC_PUT_REQ_ALL))
+            pick(q, i, c);
+    }
+}
+
+/* Where the first request of an id stands; negative: nowhere. */
+static int64_t find(const struct api_queue *q, int id)
+{
+    return q == NULL || id < 0 ? -1 : api_queue_find(q, id);
+}
+
+static void choose(const struct api_queue *q, struct choice *c)
+{
+    for (int64_t i = 0; i < c->n; i++) {
+        int64_t place = find(q, c->ids[i]);
+        if (place >= 0 && !(api_queue_at(q, place)->flags & API_CHOSEN))
+            pick(q, place, c);
+    }
+}
+
+/* What count and the arrays ask for. */
+static int select_requests(struct api_dataset *d, int num, const int *ids,
+                           struct choice *c)
+{
+    *c = (struct choice){.ids = ids};
+    if (num >= NC_PUT_REQ_ALL && num <= NC_REQ_ALL) {
+        c->kind = num;
+        choose_all(d->queue, c);
+        return NC_NOERR;
+    }
+    if (num < 0 || (num > 0 && ids == NULL)) return NC_EINVAL;
+    c->n = num;
+    choose(d->queue, c);
     return NC_NOERR;
 }
 
@@ -184,71 +214,86 @@ static int compare_places(const void *a, const void *b)
     return *p < *q ? -1 : *p > *q;
 }
 
-static bool ascending(const int64_t *places, int64_t n)
+/* The chosen of a span that few others lie in. */
+static void pick_all(const struct api_queue *q, const struct span *s, bool put,
+                     struct driver_request **reqs)
 {
-    for (int64_t i = 1; i < n; i++)
-        if (places[i] < places[i - 1]) return false;
-    return true;
+    for (int64_t i = s->low, n = 0; i < s->high; i++) {
+        struct driver_request *r = api_queue_at(q, i);
+        if (r != NULL && (r->flags & API_CHOSEN) && is_put(r) == put) reqs[n++] = r;
+    }
 }
 
-/* The chosen puts, or gets, in the order they were posted. */
-static int collect(const struct api_queue *q, const struct choice *c, bool put,
-                   struct driver_request ***reqs, int64_t *n)
+/* The same where they are far between. NC_ENOMEM. */
+static int pick_few(const struct api_queue *q, const struct choice *c, bool put,
+                    struct driver_request **reqs)
 {
-    int64_t many = 0, *places = base_malloc((size_t)c->n * sizeof *places);
-    *n = 0;
-    *reqs = NULL;
+    int64_t n = 0, *places = base_malloc((size_t)c->spans[put].many * sizeof *places);
     if (places == NULL) return NC_ENOMEM;
-    int64_t chosen = 0;
     for (int64_t i = 0; i < c->n; i++) {
-        if (c->places[i] < 0) continue;
-        if (((api_queue_at(q, c->places[i])->flags & API_PUT) != 0) != put) continue;
-        places[chosen++] = c->places[i];
-        for (int64_t at = c->places[i]; at >= 0; at = api_queue_next(q, at))
-            many++;
+        int64_t place = find(q, c->ids[i]);
+        if (place < 0 || is_put(api_queue_at(q, place)) != put) continue;
+        if (!(api_queue_at(q, place)->flags & API_CHOSEN)) continue; /* named twice */
+        for (int64_t at = place; at >= 0; at = api_queue_next(q, at)) {
+            api_queue_at(q, at)->flags &= ~API_CHOSEN;
+            places[n++] = at;
+        }
     }
-    if (!ascending(places, chosen))
-        qsort(places, (size_t)chosen, sizeof *places, compare_places);
-    *reqs = base_malloc((size_t)many * sizeof(struct driver_request *));
-    for (int64_t i = 0; i < chosen && *reqs != NULL; i++)
-        for (int64_t at = places[i]; at >= 0; at = api_queue_next(q, at))
-            (*reqs)[(*n)++] = api_queue_at(q, at);
+    qsort(places, (size_t)n, sizeof *places, compare_places);
+    for (int64_t i = 0; i < n; i++) {
+        reqs[i] = api_queue_at(q, places[i]);
+        reqs[i]->flags |= API_CHOSEN;
+    }
     base_free(places);
-    return *reqs == NULL ? NC_ENOMEM : NC_NOERR;
+    return NC_NOERR;
+}
+
+/* The chosen puts, or gets, in the order they were posted: the queue's own array where
+ * they stand side by side, else *made, which the caller frees. */
+static int collect(const struct api_queue *q, const struct choice *c, bool put,
+                   struct driver_request *const **reqs, struct driver_request ***made)
+{
+    enum { SPARSE = 16 };
+    const struct span *s = &c->spans[put];
+    int err = NC_NOERR;
+    if (s->high - s->low == s->many) {
+        *reqs = api_queue_requests(q) + s->low;
+        return NC_NOERR;
+    }
+    *reqs = *made = base_malloc((size_t)s->many * sizeof(struct driver_request *));
+    if (*made == NULL) return NC_ENOMEM;
+    if (c->kind != 0 || (s->high - s->low) / SPARSE <= s->many)
+        pick_all(q, s, put, *made);
+    else
+        err = pick_few(q, c, put, *made);
+    return err;
 }
 
 /* The chosen puts, or gets, will not be carried out. */
-static void blame(const struct api_queue *q, const struct choice *c, bool put, int err)
+static void blame(const struct api_queue *q, const struct span *s, bool put, int err)
 {
-    for (int64_t i = 0; i < c->n; i++) {
-        struct driver_request *r =
-            c->places[i] < 0 ? NULL : api_queue_at(q, c->places[i]);
-        if (r != NULL && ((r->flags & API_PUT) != 0) == put) r->status = err;
+    for (int64_t i = s->low; i < s->high; i++) {
+        struct driver_request *r = api_queue_at(q, i);
+        if (r != NULL && (r->flags & API_CHOSEN) && is_put(r) == put)
+            driver_blame(r, err);
     }
 }
 
 static int transfer(struct api_dataset *d, const struct choice *c, bool put,
                     enum driver_mode mode, int err)
 {
-    struct driver_request **reqs = NULL;
-    int64_t n = 0;
-    if (err == NC_NOERR && c->n > 0) {
-        err = collect(d->queue, c, put, &reqs, &n);
-        if (err != NC_NOERR) blame(d->queue, c, put, err);
+    struct driver_request *const *reqs = NULL, **made = NULL;
+    int64_t n = err == NC_NOERR ? c->spans[put].many : 0;
+    if (n > 0) {
+        err = collect(d->queue, c, put, &reqs, &made);
+        if (err != NC_NOERR) blame(d->queue, &c->spans[put], put, err);
+        if (err != NC_NOERR) n = 0;
     }
     if (mode == DRIVER_COLLECTIVE || n > 0)
         err = put ? driver_wait(d->top, reqs, n, mode, err)
                   : driver_get(d->top, reqs, n, mode, err);
-    base_free(reqs);
+    base_free(made);
     return err;
-}
-
-static bool has_gets(const struct api_queue *q, const struct choice *c)
-{
-    for (int64_t i = 0; i < c->n; i++)
-        if (c->places[i] >= 0 && !(api_queue_at(q, c->places[i])->flags & API_PUT))
-            return true;
-    return false;
 }
 
 /* The chosen puts, then the gets, whatever became of the puts. Agreeing is the dearest
@@ -259,7 +304,7 @@ static int carry_out(struct api_dataset *d, const struct choice *c, enum driver_
     int put = err;
     d->ds.heard = 1;
     if (d->ds.writable) {
-        d->ds.word = has_gets(d->queue, c);
+        d->ds.word = c->spans[false].many > 0;
         put = transfer(d, c, true, mode, err);
         d->ds.word = 0;
     }
@@ -267,30 +312,40 @@ static int carry_out(struct api_dataset *d, const struct choice *c, enum driver_
     return put != NC_NOERR ? put : err;
 }
 
+/* What is cancelled has no errors, unless it is too late. */
+static int result_of(int status, bool cancelled)
+{
+    return cancelled && status != NC_EFLUSHED ? NC_NOERR : status;
+}
+
+/* Ends all of a kind. */
+static int end_all(struct api_dataset *d, bool cancelled)
+{
+    int64_t used = d->queue == NULL ? 0 : api_queue_used(d->queue);
+    int first = NC_NOERR;
+    for (int64_t i = 0; i < used; i++) {
+        const struct driver_request *r = api_queue_at(d->queue, i);
+        int status = r != NULL && (r->flags & API_CHOSEN) ? api_queue_end(d, i) : 0;
+        if (first == NC_NOERR) first = result_of(status, cancelled);
+    }
+    return first;
+}
+
 /* Ends the chosen requests; fills in statuses and ids if there are any. */
 static int end(struct api_dataset *d, const struct choice *c, int *ids, int *statuses,
                bool cancelled)
 {
-    int first = NC_NOERR;
+    int first = c->kind != 0 ? end_all(d, cancelled) : NC_NOERR;
     for (int64_t i = 0; i < c->n; i++) {
-        int status = c->places[i] == UNKNOWN ? NC_EINVAL_REQUEST : NC_NOERR;
-        if (c->places[i] >= 0) status = api_queue_end(d, c->places[i]);
-        if (cancelled && c->places[i] >= 0 && status != NC_EFLUSHED) status = NC_NOERR;
+        int64_t place = find(d->queue, ids[i]);
+        int status = ids[i] == NC_REQ_NULL ? NC_NOERR : NC_EINVAL_REQUEST;
+        if (place >= 0) status = result_of(api_queue_end(d, place), cancelled);
         if (statuses != NULL) statuses[i] = status;
-        if (ids != NULL) ids[i] = NC_REQ_NULL;
+        ids[i] = NC_REQ_NULL;
         if (first == NC_NOERR) first = status;
     }
     if (d->queue != NULL) api_queue_tidy(d->queue);
     return first;
-}
-
-/* What count and the arrays ask for. */
-static int select_requests(struct api_dataset *d, int num, int *ids, struct choice *c)
-{
-    *c = (struct choice){0};
-    if (num >= NC_PUT_REQ_ALL && num <= NC_REQ_ALL) return choose_all(d->queue, num, c);
-    if (num < 0 || (num > 0 && ids == NULL)) return NC_EINVAL;
-    return num == 0 ? NC_NOERR : choose(d->queue, num, ids, c);
 }
 
 static int wait_for(int ncid, int num, int *ids, int *statuses, enum driver_mode mode)
@@ -302,12 +357,10 @@ static int wait_for(int ncid, int num, int *ids, int *statuses, enum driver_mode
         err = api_same_call(d, "ncmpi_wait_all");
     if (err != NC_NOERR) return err;
 
-    bool all = num < 0;
     api_lock(d);
     err = carry_out(d, &c, mode, select_requests(d, num, ids, &c));
-    int first = end(d, &c, all ? NULL : ids, all ? NULL : statuses, false);
+    int first = end(d, &c, ids, statuses, false);
     api_unlock(d);
-    base_free(c.places);
     return err != NC_NOERR ? err : first;
 }
 
@@ -325,11 +378,11 @@ int ncmpi_wait_all(int ncid, int count, int array_of_requests[], int array_of_st
 /* What a driver has taken is its to give back. */
 static int take_back(struct api_dataset *d, const struct choice *c)
 {
-    struct driver_request **reqs = NULL;
-    int64_t n = 0;
-    int err = c->n > 0 ? collect(d->queue, c, true, &reqs, &n) : NC_NOERR;
+    struct driver_request *const *reqs = NULL, **made = NULL;
+    int64_t n = c->spans[true].many;
+    int err = n > 0 ? collect(d->queue, c, true, &reqs, &made) : NC_NOERR;
     if (err == NC_NOERR && n > 0) driver_cancel(d->top, reqs, n);
-    base_free(reqs);
+    base_free(made);
     return err;
 }
 
@@ -339,12 +392,10 @@ int ncmpi_cancel(int ncid, int num, int *reqs, int *statuses)
     struct choice c;
     int err = api_find(ncid, &d);
     if (err != NC_NOERR) return err;
-    bool all = num < 0;
     api_lock(d);
     err = select_requests(d, num, reqs, &c);
     if (err == NC_NOERR) err = take_back(d, &c);
-    if (err == NC_NOERR) err = end(d, &c, all ? NULL : reqs, all ? NULL : statuses, true);
+    if (err == NC_NOERR) err = end(d, &c, reqs, statuses, true);
     api_unlock(d);
-    base_free(c.places);
     return err;
 }

@@ -59,7 +59,7 @@ static void compact(struct api_queue *q)
 static int reserve(struct api_queue *q, int64_t n)
 {
     if (q->used + n <= q->capacity) return NC_NOERR;
-    int64_t capacity = q->capacity + q->capacity / 4 + n + 16;
+    int64_t capacity = q->capacity + q->capacity / 8 + n + 16;
     void *reqs =
         base_realloc(q->reqs, (size_t)capacity * sizeof(struct driver_request *));
     if (reqs == NULL) return NC_ENOMEM;
@@ -122,6 +122,11 @@ int64_t api_queue_next(const struct api_queue *q, int64_t i)
 int64_t api_queue_used(const struct api_queue *q)
 {
     return q->used;
+}
+
+struct driver_request *const *api_queue_requests(const struct api_queue *q)
+{
+    return q->reqs;
 }
 
 struct driver_request *api_queue_at(const struct api_queue *q, int64_t i)

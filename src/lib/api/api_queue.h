@@ -18,6 +18,7 @@ int64_t api_queue_next(const struct api_queue *q, int64_t i);
 
 /* Places in the queue, in the order of posting; NULL at those that have ended. */
 int64_t api_queue_used(const struct api_queue *q);
+struct driver_request *const *api_queue_requests(const struct api_queue *q);
 struct driver_request *api_queue_at(const struct api_queue *q, int64_t i);
 
 /* Ends and frees the requests of an id, the first of which stands at i. Returns their

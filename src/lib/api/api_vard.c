@@ -49,15 +49,16 @@ static int make(const struct api_dataset *d, int varid, MPI_Datatype filetype,
     if (b->nelems != NC_COUNT_IGNORE && b->nelems != nelems) return NC_EIOMISMATCH;
     if (buf == NULL && b->mem == NULL) return NC_EINVAL;
     struct driver_request *r =
-        base_malloc(sizeof *r + DRIVER_RAW_SLAB * sizeof r->slab[0]);
+        base_malloc(sizeof *r + (1 + DRIVER_RAW_SLAB) * sizeof r->slab[0]);
     if (r == NULL) return NC_ENOMEM;
     *r = (struct driver_request){.buf = (void *)buf,
-                                 .mem = b->mem,
                                  .varid = varid,
                                  .type = (unsigned char)b->type,
-                                 .raw = true};
-    r->slab[0] = (MPI_Offset)(intptr_t)*file;
-    r->slab[1] = nelems;
+                                 .raw = true,
+                                 .mapped = true};
+    driver_set_mem(r, b->mem);
+    r->slab[1] = (MPI_Offset)(intptr_t)*file;
+    r->slab[2] = nelems;
     b->mem = NULL;
     *req = r;
     return NC_NOERR;

@@ -18,7 +18,7 @@ int burst_request_bounds(const struct burst *b, const struct driver_request *r,
         return NC_NOERR;
     }
     struct region *region =
-        region_slab(v->begin, v->ndims, v->shape, (const int64_t *)r->slab,
+        region_slab(v->begin, v->ndims, v->shape, (const int64_t *)driver_start(r),
                     (const int64_t *)driver_count(r, v->ndims),
                     (const int64_t *)driver_stride(r, v->ndims), cdf_type_size(v->type),
                     v->is_record ? h->record_size : 0);
@@ -116,7 +116,7 @@ static int lay_over(struct burst *b, struct driver_request *const *reqs, int64_t
         } else if (err == NC_NOERR) {
             err = burst_overlay(b, r);
         }
-        if (r->status == NC_NOERR) r->status = err;
+        driver_blame(r, err);
         if (first == NC_NOERR) first = err;
     }
     return first;

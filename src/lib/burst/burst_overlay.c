@@ -58,8 +58,8 @@ static int start_target(struct target *t, const struct burst *b,
     *t = (struct target){.r = r,
                          .xtype = conv_effective_type(h->format, type, r->type),
                          .xsize = cdf_type_size(type)};
-    if (r->mem == NULL) return NC_NOERR;
-    t->cursor = region_cursor_new(r->mem);
+    if (driver_mem(r) == NULL) return NC_NOERR;
+    t->cursor = region_cursor_new(driver_mem(r));
     return t->cursor == NULL ? NC_ENOMEM : NC_NOERR;
 }
 
@@ -194,7 +194,7 @@ int burst_overlay(struct burst *b, struct driver_request *r)
         region = driver_raw_region(r);
     } else {
         region = own =
-            region_slab(v->begin, v->ndims, v->shape, (const int64_t *)r->slab,
+            region_slab(v->begin, v->ndims, v->shape, (const int64_t *)driver_start(r),
                         (const int64_t *)driver_count(r, v->ndims),
                         (const int64_t *)driver_stride(r, v->ndims),
                         cdf_type_size(v->type), v->is_record ? h->record_size : 0);

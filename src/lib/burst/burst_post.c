@@ -14,7 +14,7 @@ void burst_post(struct driver *self, struct driver_request *const *reqs, int64_t
     double since = MPI_Wtime();
     int64_t serial = b->serial, through = burst_log_requests(b, reqs, n);
     for (int64_t i = 0; i < through; i++)
-        reqs[i]->ticket = (uint32_t)(serial = burst_next_serial(serial));
+        driver_set_ticket(reqs[i], (uint32_t)(serial = burst_next_serial(serial)));
     burst_note_time(b, since);
 }
 
@@ -24,11 +24,12 @@ void burst_post(struct driver *self, struct driver_request *const *reqs, int64_t
 static int put_others(struct driver *self, struct driver_request *const *reqs, int64_t n,
                       enum driver_mode mode, int error)
 {
-    struct driver_request **others = base_malloc((size_t)n * sizeof *others);
+    struct driver_request **others =
+        base_malloc((size_t)n * sizeof(struct driver_request *));
     int64_t many = 0;
     if (others == NULL && error == NC_NOERR) error = NC_ENOMEM;
     for (int64_t i = 0; i < n && others != NULL; i++)
-        if (reqs[i]->ticket == 0) others[many++] = reqs[i];
+        if (!reqs[i]->taken) others[many++] = reqs[i];
     if (mode == DRIVER_COLLECTIVE || many > 0)
         error = burst_put(self, others, many, mode, error);
     base_free(others);
@@ -61,7 +62,7 @@ static uint64_t choose(struct burst *b, struct driver_request *const *reqs, int6
     for (int64_t i = 0; i < b->nwrites; i++)
         b->writes[i]->chosen = b->writes[i]->serial > before;
     for (int64_t i = 0; i < n; i++) {
-        struct burst_write *w = burst_find(b, reqs[i]->ticket);
+        struct burst_write *w = burst_find(b, driver_ticket(reqs[i]));
         if (w != NULL) w->chosen = true;
     }
     return choose_earlier(b);
@@ -82,8 +83,8 @@ static int drain_chosen(struct burst *b, uint64_t vars, enum driver_mode mode)
 static void settle(const struct burst *b, struct driver_request *const *reqs, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
-        const struct burst_write *w = burst_find(b, reqs[i]->ticket);
-        if (w != NULL && w->status != NC_NOERR) reqs[i]->status = w->status;
+        const struct burst_write *w = burst_find(b, driver_ticket(reqs[i]));
+        if (w != NULL && w->status != NC_NOERR) reqs[i]->status = (short)w->status;
     }
 }
 
@@ -125,7 +126,7 @@ void burst_cancel(struct driver *self, struct driver_request *const *reqs, int64
     struct burst *b = (struct burst *)self;
     burst_pool_pause(b->pool);
     for (int64_t i = 0; i < n; i++)
-        if (reqs[i]->ticket != 0) reqs[i]->status = take_back(b, reqs[i]->ticket);
+        if (reqs[i]->taken) reqs[i]->status = (short)take_back(b, driver_ticket(reqs[i]));
     burst_forget(b, 0);
     burst_note_waiting(&self->ds->stats);
     burst_pool_go_on(b->pool);

@@ -47,15 +47,15 @@ static int open_source(const struct burst *b, const struct driver_request *r,
     *s = (struct source){.r = r, .v = &h->vars[r->varid], .next = r->buf};
     s->xtype = conv_effective_type(h->format, s->v->type, r->type);
     if (conv_type_of(s->v->type) != (int)r->type) cdf_fill_value(h, r->varid, s->fill);
-    if (r->mem == NULL) return NC_NOERR;
-    s->cursor = region_cursor_new(r->mem);
+    if (driver_mem(r) == NULL) return NC_NOERR;
+    s->cursor = region_cursor_new(driver_mem(r));
     return s->cursor == NULL ? NC_ENOMEM : NC_NOERR;
 }
 
 /* Nothing to be done with the values: they can be written from where they are. */
 static bool in_place(const struct burst *b, const struct driver_request *r)
 {
-    return r->mem == NULL &&
+    return driver_mem(r) == NULL &&
            conv_type_of(b->base.ds->header.vars[r->varid].type) == (int)r->type;
 }
 
@@ -99,7 +99,7 @@ static struct burst_write *write_of_slab(struct burst *b, const struct driver_re
     size_t numbers = (size_t)ndims * (r->strided ? 3 : 2);
     struct burst_write *w = burst_new_write(b, r->varid, numbers);
     if (w == NULL) return NULL;
-    memcpy(w->slab, r->slab, numbers * sizeof r->slab[0]);
+    memcpy(w->slab, driver_start(r), numbers * sizeof r->slab[0]);
     w->strided = r->strided;
     w->nelems = driver_nelems(r, ndims);
     return w;
@@ -321,7 +321,7 @@ static int put_write(struct group *g, struct burst_write *w, struct source *s, i
 static int put_runs(struct group *g, struct source *s, int *range)
 {
     struct region_cursor *c = region_cursor_new(driver_raw_region(s->r));
-    int64_t left = s->r->slab[1];
+    int64_t left = driver_start(s->r)[1];
     int err = c == NULL ? NC_ENOMEM : NC_NOERR;
     while (left > 0 && err == NC_NOERR) {
         struct burst_write *w = write_of_runs(g->b, s->r, c);
@@ -348,7 +348,7 @@ static int put_request(struct group *g, struct driver_request *r)
         err = w == NULL ? NC_ENOMEM : put_write(g, w, &s, &range);
     }
     region_cursor_free(s.cursor);
-    if (r->status == NC_NOERR) r->status = range;
+    driver_blame(r, range);
     return err;
 }
 
@@ -364,8 +364,9 @@ static void count_records(struct cdf_header *h, const struct driver_request *r)
         region_bounds(driver_raw_region(r), &low, &high);
         last = (high - 1) / h->record_size;
     } else {
-        int64_t stride = r->strided ? r->slab[(ptrdiff_t)2 * v->ndims] : 1;
-        last = r->slab[0] + (driver_count(r, v->ndims)[0] - 1) * stride;
+        const MPI_Offset *stride = driver_stride(r, v->ndims);
+        last = driver_start(r)[0] +
+               (driver_count(r, v->ndims)[0] - 1) * (stride == NULL ? 1 : stride[0]);
     }
     if (last + 1 > h->numrecs) h->numrecs = last + 1;
 }
@@ -375,7 +376,7 @@ static void count_records(struct cdf_header *h, const struct driver_request *r)
 static void blame(struct driver_request *const *reqs, int64_t n, int err)
 {
     for (int64_t i = 0; i < n; i++)
-        reqs[i]->status = err;
+        reqs[i]->status = (short)err;
 }
 
 /* Everything this process has logged is in the file; what was synced in the log is so

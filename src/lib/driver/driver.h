@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base_error.h"
 #include "base_hints.h"
 #include "cdf.h"
 #include "conv.h"
@@ -58,53 +59,90 @@ struct driver {
 };
 
 /* One hyperslab of one variable, to or from one buffer. Compact, as there can be
- * millions: the variable's number of dimensions says how long slab[] is. */
+ * millions: the variable's number of dimensions and the bits say how long slab[] is. */
 struct driver_request {
-    void *buf;                /* a put never changes it */
-    const struct region *mem; /* its bytes in buf, in order; NULL: contiguous. Both NULL
-                               * in a put: the variable's fill value throughout */
+    void *buf; /* a put never changes it */
     int varid;
-    int status;         /* out: this request's own result */
+    short status;       /* out: this request's own result, an NC_ code */
     unsigned char type; /* of the values in memory: enum conv_type */
-    bool strided;
-    bool raw;            /* slab[] is a pointer to the region of the file, relative to
-                          * the variable's first byte, and its number of elements */
-    unsigned char flags; /* the caller's own */
-    uint32_t ticket;   /* of a pending put that the driver has taken: see post; else 0 */
-    MPI_Offset slab[]; /* start, count and, if strided, stride: ndims each */
+    bool strided : 1;
+    bool raw : 1;    /* in place of start and count: a pointer to the region of the file,
+                      * relative to the variable's first byte, and its number of elements */
+    bool mapped : 1; /* driver_mem says where the values are in buf */
+    bool taken : 1;  /* a pending put whose values the driver has: buf is its ticket */
+    unsigned char flags : 4; /* the caller's own */
+    MPI_Offset slab[];       /* if mapped, a pointer to the region of buf; start, count
+                              * and, if strided, stride: ndims each */
 };
 
-/* buf alone may be NULL: that is MPI_BOTTOM, and mem has addresses. */
-static inline bool driver_is_fill(const struct driver_request *r)
+/* The bytes of the values in buf, in order; NULL: contiguous. */
+static inline const struct region *driver_mem(const struct driver_request *r)
 {
-    return r->buf == NULL && r->mem == NULL;
+    return r->mapped ? (const struct region *)(intptr_t)r->slab[0] : NULL;
 }
 
-enum { DRIVER_RAW_SLAB = 2 }; /* entries of slab[] in a raw request */
+/* mem may be NULL; only a mapped request has room for another. */
+static inline void driver_set_mem(struct driver_request *r, const struct region *mem)
+{
+    if (r->mapped) r->slab[0] = (MPI_Offset)(intptr_t)mem;
+}
+
+/* What a driver's post made of a request, see there; 0: nothing. */
+static inline uint32_t driver_ticket(const struct driver_request *r)
+{
+    return r->taken ? (uint32_t)(uintptr_t)r->buf : 0;
+}
+
+static inline void driver_set_ticket(struct driver_request *r, uint32_t ticket)
+{
+    r->taken = true;
+    r->buf = (void *)(uintptr_t)ticket;
+}
+
+/* A put without a buffer, of the variable's fill value throughout. buf alone may be NULL:
+ * that is MPI_BOTTOM, and driver_mem has addresses. */
+static inline bool driver_is_fill(const struct driver_request *r)
+{
+    return r->buf == NULL && driver_mem(r) == NULL;
+}
+
+/* The first bad result of a request is its status. */
+static inline void driver_blame(struct driver_request *r, int err)
+{
+    if (r->status == NC_NOERR) r->status = (short)err;
+}
+
+enum { DRIVER_RAW_SLAB = 2 }; /* entries of slab[] that take start's place if raw */
+
+static inline const MPI_Offset *driver_start(const struct driver_request *r)
+{
+    return r->slab + r->mapped;
+}
 
 static inline const struct region *driver_raw_region(const struct driver_request *r)
 {
-    return (const struct region *)(intptr_t)r->slab[0];
+    return (const struct region *)(intptr_t)driver_start(r)[0];
 }
 
 static inline const MPI_Offset *driver_count(const struct driver_request *r, int ndims)
 {
-    return r->slab + ndims;
+    return driver_start(r) + ndims;
 }
 
 /* NULL where all strides are 1. */
 static inline const MPI_Offset *driver_stride(const struct driver_request *r, int ndims)
 {
-    return r->strided ? r->slab + 2 * (size_t)ndims : NULL;
+    return r->strided ? driver_start(r) + 2 * (size_t)ndims : NULL;
 }
 
 /* Elements that it moves; whoever made it knows that the product fits. */
 static inline int64_t driver_nelems(const struct driver_request *r, int ndims)
 {
+    const MPI_Offset *count = driver_count(r, ndims);
     int64_t n = 1;
-    if (r->raw) return r->slab[1];
+    if (r->raw) return driver_start(r)[1];
     for (int i = 0; i < ndims; i++)
-        n *= r->slab[ndims + i];
+        n *= count[i];
     return n;
 }
 

@@ -32,10 +32,10 @@ static int open_request(struct mpio_stream *s)
     int64_t row = v->is_record ? s->m->base.ds->header.record_size : 0;
     s->shift = r->raw ? v->begin : 0;
     if (!r->raw) {
-        s->region = region_slab(v->begin, v->ndims, v->shape, (const int64_t *)r->slab,
-                                (const int64_t *)driver_count(r, v->ndims),
-                                (const int64_t *)driver_stride(r, v->ndims),
-                                cdf_type_size(v->type), row);
+        s->region = region_slab(
+            v->begin, v->ndims, v->shape, (const int64_t *)driver_start(r),
+            (const int64_t *)driver_count(r, v->ndims),
+            (const int64_t *)driver_stride(r, v->ndims), cdf_type_size(v->type), row);
         if (s->region == NULL) return NC_ENOMEM;
     }
     s->file_cursor = region_cursor_new(r->raw ? driver_raw_region(r) : s->region);
@@ -103,7 +103,7 @@ static bool in_place(const struct mpio_stream *s, const struct mpio_tile *t)
 {
     if (t->nsegments != 1 || !t->ascending) return false;
     const struct driver_request *r = s->reqs[t->segments[0].request];
-    return r->mem == NULL && !driver_is_fill(r) &&
+    return driver_mem(r) == NULL && !driver_is_fill(r) &&
            conv_is_copy(var_of(s, t->segments[0].request)->type, r->type);
 }
 

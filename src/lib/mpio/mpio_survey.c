@@ -2,26 +2,26 @@
 #include "base_error.h"
 #include "mpio_walk.h"
 
-/* A hyperslab that is one run of bytes: where it begins. No region is made for it. */
+/* No region is made for it. */
 bool mpio_one_run(const struct cdf_header *h, const struct driver_request *r,
                   int64_t *low)
 {
     const struct cdf_var *v = &h->vars[r->varid];
-    const MPI_Offset *count = driver_count(r, v->ndims);
+    const MPI_Offset *start = driver_start(r), *count = driver_count(r, v->ndims);
     int64_t step = cdf_type_size(v->type), offset = v->begin;
     bool whole = true; /* all dimensions so far, from end to end */
-    if (r->raw || r->strided) return false;
+    bool one = !r->strided;
     for (int k = v->ndims - 1; k >= 0; k--) {
         bool records = k == 0 && v->is_record;
         if (records) whole = whole && step == h->record_size;
-        if (count[k] > 1 && !whole) return false;
+        one = one && (whole || count[k] == 1);
         if (records) step = h->record_size;
         whole = whole && count[k] == v->shape[k];
-        offset += r->slab[k] * step;
+        offset += start[k] * step;
         step *= v->shape[k];
     }
     *low = offset;
-    return true;
+    return one;
 }
 
 /* The largest power of 2, at most 8, that divides all of a variable's places. */
@@ -36,7 +36,7 @@ static int shift_of(const struct cdf_header *h, const struct driver_request *r)
 struct region *mpio_region(const struct cdf_header *h, const struct driver_request *r)
 {
     const struct cdf_var *v = &h->vars[r->varid];
-    return region_slab(v->begin, v->ndims, v->shape, (const int64_t *)r->slab,
+    return region_slab(v->begin, v->ndims, v->shape, (const int64_t *)driver_start(r),
                        (const int64_t *)driver_count(r, v->ndims),
                        (const int64_t *)driver_stride(r, v->ndims),
                        cdf_type_size(v->type), v->is_record ? h->record_size : 0);
@@ -83,5 +83,8 @@ int mpio_survey(struct mpio *m, struct driver_request *const *reqs, int64_t n,
     for (int64_t i = 0; i < n && err == NC_NOERR; i++)
         if (driver_nelems(reqs[i], h->vars[reqs[i]->varid].ndims) > 0)
             err = add(h, reqs[i], survey);
+    if (survey->bytes > 0 &&
+        (survey->high - survey->low) / MPIO_LEAST_BLOCK >> (63 - mpio_number_bits(n)) > 0)
+        survey->fits = false;
     return err;
 }

@@ -27,10 +27,8 @@ static void note(struct transfer *x, int err)
 /* Every request that has a part in the tile takes the error. */
 static void blame(struct transfer *x, int err)
 {
-    for (int64_t i = 0; i < x->tile.nsegments; i++) {
-        struct driver_request *r = x->stream.reqs[x->tile.segments[i].request];
-        if (r->status == NC_NOERR) r->status = err;
-    }
+    for (int64_t i = 0; i < x->tile.nsegments; i++)
+        driver_blame(x->stream.reqs[x->tile.segments[i].request], err);
     note(x, err);
 }
 
@@ -40,7 +38,7 @@ static void give_up(struct transfer *x, int err)
     struct mpio_stream *s = &x->stream;
     int64_t i = x->tile.nsegments > 0 ? x->tile.segments[0].request : s->file_request;
     for (; i < s->n; i++)
-        if (s->reqs[i]->status == NC_NOERR) s->reqs[i]->status = err;
+        driver_blame(s->reqs[i], err);
     note(x, err);
     mpio_tile_clear(&x->tile);
     s->file_request = s->n;
@@ -114,7 +112,7 @@ static int64_t last_record(const struct cdf_header *h, const struct driver_reque
         return (high - 1) / h->record_size;
     }
     const MPI_Offset *stride = driver_stride(r, v->ndims);
-    return r->slab[0] +
+    return driver_start(r)[0] +
            (driver_count(r, v->ndims)[0] - 1) * (stride == NULL ? 1 : stride[0]);
 }
 
@@ -124,7 +122,7 @@ static int64_t records_after(const struct mpio *m, struct driver_request *const 
 {
     const struct cdf_header *h = &m->base.ds->header;
     int64_t numrecs = h->numrecs;
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n && h->nrecord_vars > 0; i++) {
         const struct driver_request *r = reqs[i];
         const struct cdf_var *v = &h->vars[r->varid];
         if (!v->is_record || driver_nelems(r, v->ndims) == 0) continue;
@@ -239,7 +237,8 @@ static void move_in_node(struct transfer *x, const struct mpio_survey *s,
     const struct mpio_stream *all = &x->stream;
     struct mpio_walk walk = {
         .m = m, .put = all->put, .log2_block = __builtin_ctzll((uint64_t)m->window.size)};
-    int io, err = mpio_walk_begin(&walk, all->reqs, mpio_stream_ended(all) ? 0 : all->n);
+    int io, err = mpio_walk_begin(&walk, all->reqs, mpio_stream_ended(all) ? 0 : all->n,
+                                  s->low);
     if (err != NC_NOERR) mpio_walk_end(&walk); /* still takes part */
     int moved = mpio_node_move(m, &walk, reach, &io);
     if (err == NC_NOERR) err = moved;
@@ -250,7 +249,7 @@ static void move_in_node(struct transfer *x, const struct mpio_survey *s,
     stats->copied_bytes += s->bytes;
     *(all->put ? &stats->put_bytes : &stats->get_bytes) += s->bytes;
     for (int64_t i = 0; err != NC_NOERR && err != NC_ERANGE && i < all->n; i++)
-        if (all->reqs[i]->status == NC_NOERR) all->reqs[i]->status = err;
+        driver_blame(all->reqs[i], err);
     note(x, err);
 }
 

@@ -18,8 +18,8 @@ int mpio_values_begin(struct mpio_values *v, const struct cdf_header *h,
     /* A value of the variable's own type is never out of range. */
     if (put && (driver_is_fill(req) || conv_type_of(type) != (int)req->type))
         cdf_fill_value(h, req->varid, v->fill);
-    if (req->mem == NULL) return NC_NOERR;
-    v->memory = region_cursor_new(req->mem);
+    if (driver_mem(req) == NULL) return NC_NOERR;
+    v->memory = region_cursor_new(driver_mem(req));
     return v->memory == NULL ? NC_ENOMEM : NC_NOERR;
 }
 
@@ -62,7 +62,7 @@ static int get_scattered(struct mpio_values *v, const unsigned char *external, i
 static int finish(struct mpio_values *v, int64_t n, int err)
 {
     v->done += n;
-    if (v->req->status == NC_NOERR) v->req->status = err;
+    driver_blame(v->req, err);
     return err;
 }
 

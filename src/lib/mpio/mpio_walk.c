@@ -10,11 +10,6 @@
 #include "base_mem.h"
 #include "mpio_values.h"
 
-/* A request that was not begun: where its first byte is, and its number. */
-struct mpio_item {
-    int64_t low, number;
-};
-
 struct mpio_part {
     struct mpio_values values;
     int64_t number;
@@ -26,48 +21,55 @@ struct mpio_part {
 
 /* ---- the order of requests ---- */
 
+static int64_t block_of(const struct mpio_walk *w, int64_t i)
+{
+    return w->first_block + (int64_t)(w->items[i] >> w->number_bits);
+}
+
+static int64_t number_of(const struct mpio_walk *w, int64_t i)
+{
+    return (int64_t)(w->items[i] & ((UINT64_C(1) << w->number_bits) - 1));
+}
+
 enum { DIGIT = 11 };
 
-static uint64_t digit(const struct mpio_item *item, int shift)
+static uint64_t digit(uint64_t item, int shift)
 {
-    return (uint64_t)item->low >> shift & ((1 << DIGIT) - 1);
+    return item >> shift & ((1 << DIGIT) - 1);
 }
 
 /* Stable, by one digit. */
-static void sort_digit(const struct mpio_item *from, struct mpio_item *to, int64_t n,
-                       int shift)
+static void sort_digit(const uint64_t *from, uint64_t *to, int64_t n, int shift)
 {
     int64_t at[1 << DIGIT] = {0}, sum = 0;
     for (int64_t i = 0; i < n; i++)
-        at[digit(&from[i], shift)]++;
+        at[digit(from[i], shift)]++;
     for (int d = 0; d < 1 << DIGIT; d++) {
         int64_t count = at[d];
         at[d] = sum;
         sum += count;
     }
     for (int64_t i = 0; i < n; i++)
-        to[at[digit(&from[i], shift)]++] = from[i];
+        to[at[digit(from[i], shift)]++] = from[i];
 }
 
 /* By the block they begin in; those of one block stay as they are. */
 static int sort_items(struct mpio_walk *w)
 {
-    int64_t last = 0, different = 0, n = w->nitems;
+    uint64_t different = 0;
+    int64_t n = w->nitems;
     bool sorted = true;
-    for (int64_t i = 0; i < n; i++) {
-        int64_t block = w->items[i].low >> w->log2_block;
-        sorted = sorted && block >= last;
-        last = block;
-        different |= w->items[i].low ^ w->items[0].low;
+    for (int64_t i = 1; i < n; i++) {
+        sorted = sorted && w->items[i - 1] < w->items[i];
+        different |= w->items[i] ^ w->items[0];
     }
     if (sorted) return NC_NOERR;
-    struct mpio_item *from = w->items;
-    struct mpio_item *to = base_malloc((size_t)n * sizeof *to);
+    uint64_t *from = w->items, *to = base_malloc((size_t)n * sizeof *to);
     if (to == NULL) return NC_ENOMEM;
-    for (int shift = w->log2_block; shift < 63 && different >> shift > 0;
+    for (int shift = w->number_bits; shift < 64 && different >> shift > 0;
          shift += DIGIT) {
         sort_digit(from, to, n, shift);
-        struct mpio_item *other = from;
+        uint64_t *other = from;
         from = to;
         to = other;
     }
@@ -76,22 +78,21 @@ static int sort_items(struct mpio_walk *w)
     return NC_NOERR;
 }
 
-int mpio_walk_begin(struct mpio_walk *w, struct driver_request *const *reqs, int64_t n)
+int mpio_walk_begin(struct mpio_walk *w, struct driver_request *const *reqs, int64_t n,
+                    int64_t low)
 {
     const struct cdf_header *h = &w->m->base.ds->header;
     w->reqs = reqs;
+    w->first_block = low >> w->log2_block;
+    w->number_bits = mpio_number_bits(n);
     w->items = base_malloc((size_t)n * sizeof *w->items);
     if (w->items == NULL) return NC_ENOMEM;
     for (int64_t i = 0; i < n; i++) {
-        int64_t low, high;
+        int64_t at;
         if (driver_nelems(reqs[i], h->vars[reqs[i]->varid].ndims) == 0) continue;
-        if (!mpio_one_run(h, reqs[i], &low)) {
-            struct region *r = mpio_region(h, reqs[i]);
-            if (r == NULL) return NC_ENOMEM;
-            region_bounds(r, &low, &high);
-            region_free(r);
-        }
-        w->items[w->nitems++] = (struct mpio_item){.low = low, .number = i};
+        (void)mpio_one_run(h, reqs[i], &at);
+        uint64_t block = (uint64_t)((at >> w->log2_block) - w->first_block);
+        w->items[w->nitems++] = block << w->number_bits | (uint64_t)i;
     }
     return sort_items(w);
 }
@@ -115,17 +116,27 @@ void mpio_walk_end(struct mpio_walk *w)
     w->nitems = w->begun = w->nparts = w->parts_capacity = w->kept_capacity = 0;
 }
 
-/* Does item i begin in the block that the next one begins in? */
-static bool same_block(const struct mpio_walk *w, int64_t i)
+/* Where the next request that was not begun lies. All that begin in its block are looked
+ * at, one after the other: their memory comes in while others are waited for, much sooner
+ * than if each were first seen when its values are moved. */
+static int64_t next_begin(const struct mpio_walk *w)
 {
-    return (w->items[i].low ^ w->items[w->begun].low) >> w->log2_block == 0;
+    enum { AHEAD = 8 };
+    int64_t next = INT64_MAX, low;
+    for (int64_t i = w->begun; i < w->nitems && block_of(w, i) == block_of(w, w->begun);
+         i++) {
+        const struct driver_request *r = w->reqs[number_of(w, i)];
+        if (i + AHEAD < w->nitems) __builtin_prefetch(w->reqs[number_of(w, i + AHEAD)]);
+        (void)mpio_one_run(&w->m->base.ds->header, r, &low);
+        if (low < next) next = low;
+        __builtin_prefetch(r->buf);
+    }
+    return next;
 }
 
 int64_t mpio_walk_next(const struct mpio_walk *w)
 {
-    int64_t next = INT64_MAX;
-    for (int64_t i = w->begun; i < w->nitems && same_block(w, i); i++)
-        if (w->items[i].low < next) next = w->items[i].low;
+    int64_t next = next_begin(w);
     for (int64_t i = 0; i < w->nparts; i++)
         if (w->parts[i].next < next) next = w->parts[i].next;
     return next;
@@ -267,18 +278,17 @@ static int keep(struct mpio_walk *w, int64_t nkept, const struct mpio_part *p)
 static bool next_part(struct mpio_walk *w, int64_t *old, int64_t end, struct mpio_part *p,
                       int *err)
 {
-    const struct mpio_item *new = NULL;
     int64_t block = (end - 1) >> w->log2_block;
-    if (w->begun < w->nitems && w->items[w->begun].low >> w->log2_block <= block)
-        new = &w->items[w->begun];
+    bool new = w->begun < w->nitems &&block_of(w, w->begun) <= block;
+    int64_t number = new ? number_of(w, w->begun) : INT64_MAX;
     *err = NC_NOERR;
-    if (*old < w->nparts && (new == NULL || w->parts[*old].number < new->number)) {
+    if (*old < w->nparts && w->parts[*old].number < number) {
         *p = w->parts[(*old)++];
         return true;
     }
-    if (new == NULL) return false;
+    if (!new) return false;
     w->begun++;
-    *err = begin_part(w, new->number, p);
+    *err = begin_part(w, number, p);
     return true;
 }
 

@@ -12,16 +12,23 @@ struct mpio_survey {
     int64_t pieces; /* at most */
     int64_t bytes;
     int64_t shift; /* all pieces begin and end at multiples of 1 << shift */
-    bool fits;     /* each request goes through the file upwards */
+    bool fits;     /* each request goes through the file upwards, and a walk can number
+                    * the blocks */
 };
 
 /* NC_ENOMEM, NC_EINTOVERFLOW. */
 int mpio_survey(struct mpio *m, struct driver_request *const *reqs, int64_t n,
                 struct mpio_survey *survey);
 
-/* Is the request one run of bytes, and where does it begin? */
+/* Where a request that is not raw begins, and whether it is one run of bytes. */
 bool mpio_one_run(const struct cdf_header *h, const struct driver_request *r,
                   int64_t *low);
+
+/* Bits that the numbers below n take. */
+static inline int mpio_number_bits(int64_t n)
+{
+    return n <= 1 ? 1 : 64 - __builtin_clzll((uint64_t)(n - 1));
+}
 
 /* The region of the file; NULL when memory is short. The caller frees it. */
 struct region *mpio_region(const struct cdf_header *h, const struct driver_request *r);
@@ -33,15 +40,19 @@ struct mpio_walk {
     struct mpio *m;
     struct driver_request *const *reqs;
     bool put;
-    int log2_block;          /* the file is cut at multiples of so many bytes */
-    struct mpio_item *items; /* requests by the block they begin in, then by number */
+    int log2_block; /* the file is cut at multiples of so many bytes */
+    int64_t first_block;
+    int number_bits;
+    uint64_t *items; /* requests: the block they begin in, counted from the first, above
+                      * number_bits of their own number; ascending */
     int64_t nitems, begun;
     struct mpio_part *parts, *kept; /* requests begun and not ended, by number; spare */
     int64_t nparts, parts_capacity, kept_capacity;
 };
 
-/* n requests that fit. NC_ENOMEM. */
-int mpio_walk_begin(struct mpio_walk *w, struct driver_request *const *reqs, int64_t n);
+/* n requests that fit, none of which begins before low. NC_ENOMEM. */
+int mpio_walk_begin(struct mpio_walk *w, struct driver_request *const *reqs, int64_t n,
+                    int64_t low);
 void mpio_walk_end(struct mpio_walk *w);
 
 /* Where the next value lies; INT64_MAX: nowhere. */

@@ -35,8 +35,8 @@ static int64_t control_bytes(int nprocs)
 /* A share for each process, 4 MiB at most, rounded down to a power of 2. */
 static int64_t buffer_size(int64_t share, int nprocs)
 {
-    enum { LEAST = 64, MOST = 1 << 22, LARGEST = 1 << 29 };
-    int64_t size = LEAST, wanted = (share < MOST ? share : MOST) * nprocs;
+    enum { MOST = 1 << 22, LARGEST = 1 << 29 };
+    int64_t size = MPIO_LEAST_BLOCK, wanted = (share < MOST ? share : MOST) * nprocs;
     while (2 * size <= wanted && size < LARGEST)
         size *= 2;
     return size;

@@ -16,7 +16,11 @@ struct mpio_slot {
     int64_t pad[4];    /* a cache line of its own */
 };
 
-enum { MPIO_BUFFERS = 2, MPIO_SLACK = 8 /* bytes behind a buffer's end */ };
+enum {
+    MPIO_BUFFERS = 2,
+    MPIO_SLACK = 8,       /* bytes behind a buffer's end */
+    MPIO_LEAST_BLOCK = 64 /* the smallest size of a buffer */
+};
 
 /* One of the buffers: `size` bytes of the file and a little more, and a mark for each. */
 struct mpio_buffer {
