@@ -113,14 +113,14 @@ static void copy(int nc, int v, const char *path)
 {
     int out, dims[2];
     char other[1000];
-    short values[6];
+    short values[8];
     snprintf(other, sizeof other, "%s.copy", path);
     say("create", nc_create(other, NC_CLOBBER, &out));
     nc_def_dim(out, "time", NC_UNLIMITED, &dims[0]);
-    nc_def_dim(out, "x", 3, &dims[1]);
+    nc_def_dim(out, "x", 4, &dims[1]);
     say("copy", nc_copy_var(nc, v, out));
     say("read", nc_get_var_short(out, 0, values));
-    for (int i = 0; i < 6; i++)
+    for (int i = 0; i < 8; i++)
         printf("%d\n", values[i]);
     char units[8] = "";
     say("units", nc_get_att_text(out, 0, "units", units));
@@ -129,16 +129,37 @@ static void copy(int nc, int v, const char *path)
     say("delete", nc_delete_mp(other, 0));
 }
 
+/* Variables added to a file that is there already are filled, and say so. */
+static void add(const char *path)
+{
+    int nc, dims[2], v, w, no_fill = -9;
+    short values[8] = {0}, fill = 0;
+    say("open", nc_open(path, NC_WRITE, &nc));
+    say("redef", nc_redef(nc));
+    nc_inq_dimid(nc, "time", &dims[0]);
+    nc_inq_dimid(nc, "x", &dims[1]);
+    say("def", nc_def_var(nc, "added", NC_SHORT, 1, &dims[1], &v));
+    say("def records", nc_def_var(nc, "added_records", NC_SHORT, 2, dims, &w));
+    say("enddef", nc_enddef(nc));
+    say("fill", nc_inq_var_fill(nc, v, &no_fill, &fill));
+    printf("%d %d\n", no_fill, fill);
+    say("get", nc_get_var_short(nc, v, values));
+    say("get records", nc_get_var_short(nc, w, values));
+    for (int i = 0; i < 8; i++)
+        printf("%d\n", values[i]);
+    say("close", nc_close(nc));
+}
+
 int main(int argc, char **argv)
 {
     int nc, dims[2], v, w;
-    const short values[6] = {1, 2, 3, 4, 5, 6};
-    const size_t start[2] = {0, 0}, count[2] = {2, 3};
+    const short values[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    const size_t start[2] = {0, 0}, count[2] = {2, 4};
     size_t chunk = 0;
     const char *path = argc > 1 ? argv[1] : "answers.nc";
     say("create", nc__create_mp(path, NC_CLOBBER, 0, 0, &chunk, &nc));
     nc_def_dim(nc, "time", NC_UNLIMITED, &dims[0]);
-    nc_def_dim(nc, "x", 3, &dims[1]);
+    nc_def_dim(nc, "x", 4, &dims[1]);
     nc_def_var(nc, "v", NC_SHORT, 2, dims, &v);
     nc_def_var(nc, "w", NC_CHAR, 1, &dims[1], &w);
     nc_put_att_text(nc, v, "units", 2, "kg");
@@ -154,5 +175,6 @@ int main(int argc, char **argv)
     say("no file", nc_inq_grps(nc, &v, NULL));
     say("open", nc__open_mp(path, NC_NOWRITE, 0, &chunk, &nc));
     say("close", nc_close(nc));
+    add(path);
     return 0;
 }

@@ -72,8 +72,11 @@ int ncserial_create(const char *path, int cmode, int *ncidp)
 
 int ncserial_open(const char *path, int omode, int *ncidp)
 {
+    MPI_Info info = MPI_INFO_NULL;
     int err = begin_mpi();
-    if (err == NC_NOERR) err = ncmpi_open(comm(), path, omode, MPI_INFO_NULL, ncidp);
+    if (err == NC_NOERR) err = without_gaps(&info);
+    if (err == NC_NOERR) err = ncmpi_open(comm(), path, omode, info, ncidp);
+    if (info != MPI_INFO_NULL) MPI_Info_free(&info);
     if (err != NC_NOERR || !is_file(*ncidp)) return err;
     nofill[*ncidp] = false;
     as_opened[*ncidp] = true;
@@ -84,7 +87,7 @@ int ncserial_open(const char *path, int omode, int *ncidp)
 int ncserial_redef(int ncid)
 {
     int err = ncmpi_redef(ncid);
-    if (err != NC_NOERR || !is_file(ncid)) return err;
+    if (err != NC_NOERR || !is_file(ncid) || !as_opened[ncid]) return err;
     as_opened[ncid] = false;
     return ncmpi_set_fill(ncid, nofill[ncid] ? NC_NOFILL : NC_FILL, NULL);
 }
