@@ -108,8 +108,7 @@ int cdl_integer(const char *text, struct cdl_number *n)
 int cdl_real(const struct cdl_reader *r, const char *text, int length,
              struct cdl_number *n)
 {
-    char suffix = text[length - 1] | 32;
-    bool single = suffix == 'f';
+    bool single = (text[length - 1] | 32) == 'f';
     *n = (struct cdl_number){single ? NC_FLOAT : NC_DOUBLE, CONV_DOUBLE, false, {0}};
     n->value.d = single ? (double)strtof_l(text, NULL, r->numbers)
                         : strtod_l(text, NULL, r->numbers);

@@ -31,14 +31,15 @@ int64_t cdl_taken(const struct cdl_reader *r)
     return r->taken;
 }
 
-/* The scanner comes back here when memory is short; the parser holds none. */
+/* The scanner comes back here when memory is short; the parser holds none. Whatever ends
+ * the reading early is in r->err. */
 static int parse(struct cdl_reader *r)
 {
     void *scanner;
     if (cdl_yylex_init_extra(r, &scanner) != 0) return NC_ENOMEM;
-    if (setjmp(r->short_memory) != 0)
-        r->err = NC_ENOMEM;
-    else if (cdl_yyparse(r, scanner) != 0 && r->err == NC_NOERR)
+    if (setjmp(r->short_memory) == 0)
+        cdl_yyparse(r, scanner);
+    else
         r->err = NC_ENOMEM;
     return r->err;
 }

@@ -62,10 +62,12 @@ static int room(struct gen_reader *r, int64_t *n, unsigned char **to)
         if (status != 0) return status;
     }
     int64_t at = r->piece.first + r->used;
-    if (at >= r->most)
-        return cdl_fail(r->g->reader, r->at, NC_EEDGE,
-                        "more values than variable '%.80s' has elements (%lld)",
-                        r->v->name, (long long)r->most);
+    if (at >= r->most) {
+        cdl_fail(r->g->reader, r->at, NC_EEDGE,
+                 "more values than variable '%.80s' has elements (%lld)", r->v->name,
+                 (long long)r->most);
+        return NC_EEDGE;
+    }
     if (*n > r->piece.n - r->used) *n = r->piece.n - r->used;
     if (*n > r->most - at) *n = r->most - at;
     *to = r->values + r->used * r->size;

@@ -98,7 +98,7 @@ static int parse(struct gen *g, int argc, char **argv)
     if (letter != UTIL_END && wrong == NULL) return letter;
     int first = util_first_operand();
     if (wrong == NULL && argc - first > 1) wrong = "one text at a time";
-    g->input = first < argc ? argv[first] : "-";
+    if (first < argc) g->input = argv[first];
     if (g->sink == NULL) g->sink = g->asked == NULL ? &gen_check : &gen_file;
     if (wrong == NULL) return 0;
     util_message(GEN_TOOL, NULL, -1, "%s", wrong);
@@ -180,7 +180,7 @@ static int generate(struct gen *g)
 
 int main(int argc, char **argv)
 {
-    struct gen g = {.fd = -1};
+    struct gen g = {.input = "-", .fd = -1};
     int status = parse(&g, argc, argv);
     if (status != 0) return status == UTIL_ANSWERED ? EXIT_SUCCESS : EXIT_FAILURE;
     return generate(&g) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
