@@ -90,3 +90,12 @@ benchmarks_f77_bench_FFLAGS = -I$(builddir)/include
 benchmarks_f77_bench_LDADD = libpnetcdf.la
 benchmarks_f77_bench_LDFLAGS = -static
 endif
+
+# The tools against cp, cmp and ncdump.
+EXTRA_PROGRAMS += benchmarks/tools_file
+benchmarks_tools_file_SOURCES = benchmarks/tools_file.c
+benchmarks_tools_file_LDADD = libpnetcdf.la -lm
+benchmarks_tools_file_LDFLAGS = -static
+bench-tools: benchmarks/tools_file ncmpicopy ncmpidiff ncmpidump cdfdiff
+.PHONY: bench-tools
+EXTRA_DIST += benchmarks/tools

@@ -95,3 +95,36 @@ fuzz-tools: test/fuzz/tools_fuzz
 	done
 .PHONY: fuzz-tools
 CLEANFILES += test/fuzz/tools_fuzz
+
+# The parallel ones likewise, on one process.
+parallel_tools = $(ncmpidiff_SOURCES) $(libdiff_la_SOURCES) $(ncmpicopy_SOURCES) \
+	$(ncvalidator_SOURCES) $(libutil_la_SOURCES)
+EXTRA_DIST += test/fuzz/parallel_fuzz.c
+FUZZ_MPICC = MPICH_CC=$(FUZZ_CC) OMPI_CC=$(FUZZ_CC) $(CC)
+test/fuzz/parallel_fuzz: $(parallel_tools) $(fuzzed_sources) libpnetcdf.la test/fuzz/parallel_fuzz.c
+	@$(MKDIR_P) test/fuzz/parallel
+	@objects=; for file in $(parallel_tools) $(fuzzed_sources) test/fuzz/parallel_fuzz.c; do \
+		case $$file in *.c) ;; *) continue;; esac; \
+		name=`basename $$file .c`; object=test/fuzz/parallel/$$name.o; \
+		case " $$objects " in *" $$object "*) continue;; esac; \
+		$(FUZZ_MPICC) $(FUZZ_CFLAGS) $(DEFS) -I. $(AM_CPPFLAGS) -Dmain=$$name \
+			-DMPI_Init=fuzz_mpi_init -DMPI_Finalize=fuzz_mpi_finalize \
+			-c -o $$object $(srcdir)/$$file || exit 1; \
+		objects="$$objects $$object"; \
+	done; \
+	$(FUZZ_MPICC) $(FUZZ_CFLAGS) -o $@ $$objects .libs/libcore.a $(LIBS) -lm
+
+# What MPI itself leaves behind is not ours.
+FUZZ_PARALLEL = ncmpidiff ncmpicopy ncvalidator
+fuzz-parallel: test/fuzz/parallel_fuzz
+	@for tool in $(FUZZ_PARALLEL); do \
+		found=test/fuzz/found-parallel-$$tool; $(MKDIR_P) $$found || exit 1; \
+		echo "$$tool: $(FUZZ_RUNS) runs"; \
+		ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=2 PARALLEL_FUZZ=$$tool test/fuzz/parallel_fuzz \
+			-runs=$(FUZZ_RUNS) -max_len=2048 -verbosity=0 -print_final_stats=1 \
+			-detect_leaks=0 -dict=$(srcdir)/test/fuzz/cdf.dict \
+			-close_fd_mask=2 -artifact_prefix=test/fuzz/crash-$$tool- \
+			$$found $(srcdir)/test/fuzz/corpus || exit 1; \
+	done
+.PHONY: fuzz-parallel
+CLEANFILES += test/fuzz/parallel_fuzz

@@ -109,6 +109,7 @@ int diff_parse(struct diff_options *o, const char *tool_name, int argc, char **a
     };
     const char *argument, *wrong = NULL;
     int letter;
+    *o = (struct diff_options){0};
     while ((letter = util_next_option(&tool, argc, argv, &argument)) > 0 && wrong == NULL)
         wrong = apply(o, letter, argument);
     if (letter != UTIL_END && wrong == NULL) return letter;

@@ -96,6 +96,7 @@ static int parse(struct copy_options *o, int argc, char **argv)
 {
     const char *argument, *wrong = NULL;
     int letter;
+    *o = (struct copy_options){0};
     while ((letter = util_next_option(&tool, argc, argv, &argument)) > 0 && wrong == NULL)
         wrong = apply(o, letter, argument);
     if (letter != UTIL_END && wrong == NULL) return letter;

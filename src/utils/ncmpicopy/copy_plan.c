@@ -194,4 +194,8 @@ void copy_plan_free(struct copy *c)
     }
     base_free(c->vars);
     base_free(c->dims);
+    c->vars = NULL;
+    c->dims = NULL;
+    c->nvars = c->ndims = 0;
+    c->bytes = 0;
 }
