@@ -1,5 +1,6 @@
 # tests: burst
-EXTRA_DIST += test/burst/burst_suites.sh test/burst/burst_kill.sh test/burst/ncmpilog.sh
+EXTRA_DIST += test/burst/burst_suites.sh test/burst/burst_kill.sh test/burst/ncmpilog.sh \
+	test/burst/burst_bad.sh
 if BURST
 if HAVE_CMOCKA
 check_PROGRAMS += test/burst/burst_format.unit test/burst/burst_broken.unit
@@ -27,8 +28,17 @@ TESTS += test/burst/burst_hints.mpi
 test_burst_burst_hints_mpi_SOURCES = test/burst/burst_hints.c
 test_burst_burst_hints_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
 
+check_PROGRAMS += test/burst/burst_faults.mpi
+TESTS += test/burst/burst_faults.mpi
+test_burst_burst_faults_mpi_SOURCES = test/burst/burst_faults.c
+test_burst_burst_faults_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
+
+check_PROGRAMS += test/burst/burst_foreign
+test_burst_burst_foreign_SOURCES = test/burst/burst_foreign.c
+test_burst_burst_foreign_LDADD = libcore.la
+
 check_PROGRAMS += test/burst/burst_killed
-TESTS += test/burst/burst_kill.sh test/burst/ncmpilog.sh
+TESTS += test/burst/burst_kill.sh test/burst/ncmpilog.sh test/burst/burst_bad.sh
 test_burst_burst_killed_SOURCES = test/burst/burst_killed.c test/burst/burst_calls.c \
 	test/burst/burst_calls.h test/burst/burst_shadow.c test/burst/burst_shadow.h
 test_burst_burst_killed_LDADD = libcore.la -ldl

@@ -54,6 +54,21 @@ check "replaying refuses" fails log replay "$where/logs"
 check "told to, it replays the rest" fails log replay -q -k "$where/logs"
 check "the first value is lost and no other" fails there
 cp "$where/a.nc" "$where/copy.nc"
+foreign=test/burst/burst_foreign
+rm -rf "$where/logs" "$where/a.nc"
+mkdir "$where/logs"
+check "logs are written as PnetCDF's grammar has them" $foreign write "$where/a.nc" "$where/logs"
+check "they are listed" log list "$where/logs"
+check "with their version and process" says "version 0.*a.nc, process 2 of 3 on node7.site, 1 entries"
+check "they are whole, without checksums" log verify "$where/logs"
+check "their entries are printed" log print "$where/logs"
+check "as those of the grammar" says "vars double of variable 0.*start 1,1 count 1,3 stride 1,2"
+check "two processes replay them" launch 2 "$PWD/ncmpilog" replay -q -d "$where/a.nc" "$where/logs"
+check "what they hold is in the dataset" $foreign check "$where/a.nc"
+truncate -s -1 "$where/logs/a.nc_1_1.data"
+check "values that are missing are found" fails log verify "$where/logs"
+check "and nothing is replayed" fails log replay -q -d "$where/a.nc" "$where/logs"
+
 check "what is no log is told" fails log list "$where/a.nc"
 check "wrong usage is told" fails log sing
 finish

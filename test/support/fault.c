@@ -14,8 +14,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum op { NONE, OPEN, READ, WRITE, SYNC, TRUNCATE };
-static const char *const op_names[] = {"", "open", "read", "write", "sync", "truncate"};
+enum op { NONE, OPEN, READ, WRITE, SYNC, TRUNCATE, ALLOCATE };
+static const char *const op_names[] = {"",     "open",     "read",    "write",
+                                       "sync", "truncate", "allocate"};
 
 static const struct {
     const char *name;
@@ -60,12 +61,12 @@ bool fault_arm(const char *text)
     if (sscanf(text, "%15[^:]:%15[^:]:%15[^:]:%511[^:]:%15s", op, when, what, pattern,
                rank) < 4)
         return false;
-    while (i <= TRUNCATE && strcmp(op, op_names[i]) != 0)
+    while (i <= ALLOCATE && strcmp(op, op_names[i]) != 0)
         i++;
     plan.when = atoi(when);
     plan.later = strchr(when, '+') != NULL;
     plan.code = error_code(what);
-    if (i > TRUNCATE || plan.when < 1 || plan.code == 0) return false;
+    if (i > ALLOCATE || plan.when < 1 || plan.code == 0) return false;
     strcpy(plan.pattern, pattern);
     if (rank[0] == '\0' || my_rank_is(rank)) plan.op = i;
     return true;
@@ -274,4 +275,19 @@ EXPORT int ftruncate(int fd, off_t length)
 EXPORT int ftruncate64(int fd, off_t length)
 {
     return ftruncate(fd, length);
+}
+
+/* It returns the error. */
+EXPORT int posix_fallocate(int fd, off_t offset, off_t length)
+{
+    typedef int allocate_fn(int, off_t, off_t);
+    allocate_fn *next;
+    if (fails_at(ALLOCATE, fd, NULL)) return errno;
+    *(void **)&next = dlsym(RTLD_NEXT, "posix_fallocate");
+    return next(fd, offset, length);
+}
+
+EXPORT int posix_fallocate64(int fd, off_t offset, off_t length)
+{
+    return posix_fallocate(fd, offset, length);
 }

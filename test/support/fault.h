@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 /* A plan is OP:WHEN:WHAT:PATTERN[:RANK].
- *   OP       open, read, write, sync or truncate, with all their variants
+ *   OP       open, read, write, sync, truncate or allocate, with all their variants
  *   WHEN     N, the Nth such call from now only, or N+, that one and all later ones
  *   WHAT     a number for errno to be, or one of ENOSPC, EIO, EACCES, EROFS, EDQUOT,
  *            EMFILE; or "short": half of the bytes, one at least, are transferred

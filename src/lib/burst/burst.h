@@ -38,10 +38,11 @@ struct burst {
     struct burst_log log;
     bool logging; /* false: puts go straight to the file */
     bool indep;
-    bool coherent;   /* nobody reads what has not reached the file */
-    bool promised;   /* a sync said that what is logged now is safe */
-    bool named;      /* the dataset's name is on the device */
-    bool file_dirty; /* something was brought to the file since its last sync */
+    bool coherent;        /* nobody reads what has not reached the file */
+    bool promised;        /* a sync said that what is logged now is safe */
+    bool named;           /* the dataset's name is on the device */
+    int64_t records_told; /* of those in the file, what this process put there alone */
+    bool file_dirty;      /* something was brought to the file since its last sync */
     uint64_t token;
     int64_t epoch;
     int64_t drained_at; /* bytes that had been logged when the caller last drained some */
@@ -197,6 +198,8 @@ int burst_begin(struct burst *b);
 void burst_note_time(struct burst *b, double since);
 /* Ends the log, which is empty unless keep. Collective. */
 void burst_end(struct burst *b, bool keep);
+/* All values are in the file: so is the number of records. Collective; agreed. */
+int burst_settle_records(struct burst *b);
 /* Everything is in the file: the log starts anew. Collective; agreed. */
 int burst_restart(struct burst *b);
 /* A digest of what a log depends on in a dataset's definitions. */

@@ -170,11 +170,22 @@ void burst_end(struct burst *b, bool keep)
     b->logging = false;
 }
 
+/* A process that cannot write it tells the others: all keep their logs. */
+int burst_settle_records(struct burst *b)
+{
+    struct driver_dataset *ds = b->base.ds;
+    if (ds->header.nrecord_vars == 0) return NC_NOERR;
+    int err = driver_sync_numrecs(b->base.lower);
+    int worst = driver_agree(ds, err, NULL, NULL, 0);
+    return err != NC_NOERR ? err : worst;
+}
+
 int burst_restart(struct burst *b)
 {
     struct driver_dataset *ds = b->base.ds;
     bool promised = b->promised; /* agreed */
-    int err = promised ? driver_sync(b->base.lower) : NC_NOERR;
+    int err = burst_settle_records(b);
+    if (err == NC_NOERR && promised) err = driver_sync(b->base.lower);
     if (err != NC_NOERR) return err;
     if (promised) b->file_dirty = false;
     b->promised = false;

@@ -95,6 +95,7 @@ static int finish(struct burst *b)
 {
     bool keep = b->base.ds->hints.burst_del_on_close == BASE_DISABLE;
     int err = burst_drain(b, BURST_ALL);
+    if (err == NC_NOERR) err = burst_settle_records(b);
     if (err == NC_NOERR && b->promised && b->file_dirty) err = driver_sync(b->base.lower);
     if (err == NC_NOERR && keep) burst_log_drained(&b->log);
     if (err == NC_NOERR && !keep) {

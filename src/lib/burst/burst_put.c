@@ -1,7 +1,10 @@
 /* Puts: values to the data log with one write, entries to the metadata log, and that is
  * all. Values are logged as the variable's own type in memory; those of that type go out
  * of the user's buffer as they are. */
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base_error.h"
 #include "base_mem.h"
@@ -379,6 +382,35 @@ static void blame(struct driver_request *const *reqs, int64_t n, int err)
         reqs[i]->status = (short)err;
 }
 
+/* The number of records in the file, not to be less than this process knows. Others may
+ * be doing the same: under a lock. */
+static int grow_records(int fd, const struct cdf_header *h, const char *path)
+{
+    unsigned char mine[8], there[8];
+    size_t width = (size_t)cdf_encode_numrecs(h->format, h->numrecs, mine);
+    struct flock lock = {
+        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 4, .l_len = (off_t)width};
+    struct iovec piece = {mine, width};
+    while (fcntl(fd, F_SETLKW, &lock) != 0)
+        if (errno != EINTR) return burst_errno(NC_EWRITE, "locking", path);
+    int err = burst_read_file(fd, 4, there, (int64_t)width, path);
+    if (err != NC_NOERR || memcmp(there, mine, width) >= 0) return err;
+    return burst_write_file(fd, 4, &piece, 1, path);
+}
+
+/* Without the others, and before the next call of all would see to it. */
+static int tell_file(struct burst *b)
+{
+    const struct driver_dataset *ds = b->base.ds;
+    if (ds->header.numrecs <= b->records_told) return NC_NOERR;
+    int fd = open(ds->path, O_RDWR | O_CLOEXEC);
+    if (fd < 0) return burst_errno(NC_EWRITE, "opening", ds->path);
+    int err = grow_records(fd, &ds->header, ds->path);
+    close(fd); /* and unlocked */
+    if (err == NC_NOERR) b->records_told = ds->header.numrecs;
+    return err;
+}
+
 /* Everything this process has logged is in the file; what was synced in the log is so
  * there, before the log says that it is not needed. */
 static int retire(struct burst *b)
@@ -388,7 +420,8 @@ static int retire(struct burst *b)
     burst_pool_pause(b->pool);
     burst_forget(b, BURST_ALL);
     burst_pool_go_on(b->pool);
-    if (b->log.commit.synced > b->log.commit.drained)
+    err = tell_file(b);
+    if (err == NC_NOERR && b->log.commit.synced > b->log.commit.drained)
         err = burst_sync_file(b->base.ds->path);
     if (err == NC_NOERR) burst_log_drained(&b->log);
     return err;
@@ -406,6 +439,8 @@ static int put_directly(struct burst *b, struct driver_request *const *reqs, int
     }
     b->file_dirty = true;
     err = driver_put(b->base.lower, reqs, n, DRIVER_INDEPENDENT, NC_NOERR);
+    int told = err == NC_NOERR || err == NC_ERANGE ? tell_file(b) : NC_NOERR;
+    if (told != NC_NOERR) err = told;
     if (err != NC_NOERR && err != NC_ERANGE) ds->failed = err;
     return err;
 }

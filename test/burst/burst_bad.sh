@@ -1,0 +1,123 @@
+#!/bin/bash
+# Logs and settings that are wrong: each is told or passed over, and never does the dataset
+# get bytes that nobody wrote.
+top=${srcdir:-.}
+. "$top/test/support/tap.sh"
+. "$top/test/support/launch.sh"
+where=$(mktemp -d "${TMPDIR:-/tmp}/ncmpi-bad.XXXXXX") || exit 99
+trap 'launch_kill; chmod -R u+rwx "$where"; rm -rf "$where"' EXIT
+program=test/burst/burst_killed
+file=$where/a.nc logs=$where/logs told=$where/told
+hints="nc_burst_buf=enable;nc_burst_buf_dirname=$logs"
+export PNETCDF_HINTS=$hints
+
+# Leaves a dataset and its log, of the 8 puts or so that returned.
+crash() {
+    rm -rf "$logs" "$file" "$told".*
+    mkdir "$logs"
+    { BURST_CALLS_DIR=$where/ BURST_KILL_AT=56 $program write "$file" "$told"; } 2>/dev/null
+    [ "$(wc -c <"$told.0")" -gt 5 ] && cp "$file" "$where/before.nc"
+}
+meta() { printf '%s\n' "$logs"/*.meta; }
+poke() { printf '%b' "$3" | dd of="$1" bs=1 seek="$2" conv=notrunc 2>/dev/null; } # bytes at a place
+opens() { $program check "$file" "$told" put; }
+# refused TEXT: opening fails, says this, and leaves the dataset as it is.
+refused() {
+    if opens >"$where/out" 2>&1; then echo "it was opened"; return 1; fi
+    cat "$where/out"
+    grep -q "$1" "$where/out" && cmp "$file" "$where/before.nc"
+}
+# by ncmpilog too
+log_refused() {
+    if ./ncmpilog replay -q "$logs" >"$where/out" 2>&1; then echo "it was replayed"; return 1; fi
+    cat "$where/out"
+    grep -q "$1" "$where/out" && cmp "$file" "$where/before.nc"
+}
+fails() { ! "$@"; }
+writes() { rm -f "$file" "$told".*; $program write "$file" "$told" && PNETCDF_HINTS='' opens; }
+
+check "a log of another version" crash
+poke "$(meta)" 7 7
+check "is refused when opening" refused "its version is '7'"
+check "and by ncmpilog" log_refused "its version is '7'"
+
+check "a log of the other byte order" crash
+poke "$(meta)" 16 '\001\001\001\001'
+check "is refused when opening" refused "byte order"
+check "and by ncmpilog" log_refused "byte order"
+
+check "a log of another dataset of that name" crash
+cp "$file" "$where/b.nc" && rm "$file" && mv "$where/b.nc" "$file"
+check "is refused when opening" refused "another file that had this name"
+check "and by ncmpilog" log_refused "another file that had this name"
+
+check "a log of other definitions" crash
+at=$(LC_ALL=C grep -abo -P '\x01v\x00' "$file" | cut -d: -f1 | head -n 1)
+poke "$file" $((at + 1)) w # the first variable has another name
+cp "$file" "$where/before.nc"
+check "is refused when opening" refused "other definitions"
+check "and by ncmpilog" log_refused "other definitions"
+
+check "a log of a deleted file" crash
+rm "$file"
+check "leaves nothing to be opened" fails opens
+check "is told by ncmpilog" fails ./ncmpilog replay -q "$logs"
+check "is still there" test -s "$(meta)"
+check "a new dataset of that name has nothing of it" writes
+check "and the log is gone" test -z "$(ls "$logs")"
+
+rm -rf "$logs"
+check "without the directory all goes to the file" writes
+: >"$logs"
+check "so it does where that is a file" writes
+rm -f "$logs"; mkdir "$logs"; chmod a-w "$logs"
+if [ -w "$logs" ]; then
+    skip "and where nobody may write" "this user may"
+else
+    check "and where nobody may write" writes
+fi
+chmod u+w "$logs"
+
+# Two jobs, each with a dataset of its own and of the same name, in one directory of logs.
+two_jobs() {
+    local k pids=()
+    for k in 1 2 3; do
+        mkdir -p "$where/job$k"
+        (BURST_PUTS=60 $program write "$where/job$k/a.nc" "$where/job$k/told") &
+        pids+=($!)
+    done
+    for k in "${pids[@]}"; do wait "$k" || return 1; done
+    for k in 1 2 3; do
+        BURST_PUTS=60 PNETCDF_HINTS='' $program check "$where/job$k/a.nc" "$where/job$k/told" put || return 1
+    done
+    [ -z "$(ls "$logs")" ]
+}
+check "jobs at once in one directory do not meet" two_jobs
+
+# A job that still runs has its log: the other one that opens the dataset leaves it alone.
+in_use() {
+    local held lost=0 there
+    crash || return 1
+    exec {held}<"$(meta)"
+    flock -s "$held" || return 1
+    opens >"$where/out" 2>&1 || lost=$?
+    there=$(meta | wc -l)
+    exec {held}<&-
+    cat "$where/out"
+    [ $lost = 1 ] && [ "$there" = 1 ] && cmp "$file" "$where/before.nc" && opens
+}
+check "a log in use is left alone, and replayed later" in_use
+
+nonsense='nc_burst_buf_flush=perhaps nc_burst_buf_threads=-3 nc_burst_buf_threads=many
+    nc_burst_buf_bandwidth=fast nc_burst_buf_flush_buffer_size=-1
+    nc_burst_buf_flush_buffer_size=1x nc_burst_buf_shared_logs=2 nc_burst_buf_recover=no
+    nc_burst_buf_del_on_close=later e10_cache=sometimes e10_cache_threads=0
+    e10_cache_flush_flag=flush nc_burst_buf_dirname='
+rm -rf "$logs"; mkdir "$logs"
+for hint in $nonsense; do
+    check "$hint is passed over" env PNETCDF_HINTS="$hints;$hint" "$BASH" -c \
+        "rm -f '$file' '$told'.*; $program write '$file' '$told' && PNETCDF_HINTS= $program check '$file' '$told' put"
+done
+check "nc_burst_buf=maybe is passed over" env PNETCDF_HINTS="nc_burst_buf=maybe" "$BASH" -c \
+    "rm -f '$file' '$told'.*; $program write '$file' '$told' && $program check '$file' '$told' put"
+finish

@@ -1,0 +1,241 @@
+/* Calls on the log and on the file fail, the first, the second and so on: each process
+ * gets an error or all goes on another way, nobody hangs, and whatever a put has returned
+ * for is there, after opening the dataset again at the latest. BURST_FAULTS=all tries
+ * each call, else some. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "fault.h"
+#include "pnetcdf.h"
+
+enum { N = 50, PUTS = 10 };
+
+static const char *shared = "disable", *flush = "flush_onclose";
+static int acked[PUTS]; /* by this process */
+static char plan[300];  /* the fault at hand */
+
+static MPI_Info new_info(void)
+{
+    MPI_Info info;
+    char dir[1000];
+    snprintf(dir, sizeof dir, "%s", check_path(""));
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "nc_burst_buf", "enable");
+    MPI_Info_set(info, "nc_burst_buf_dirname", dir);
+    MPI_Info_set(info, "nc_burst_buf_shared_logs", shared);
+    MPI_Info_set(info, "nc_burst_buf_flush", flush);
+    return info;
+}
+
+/* ---- the program ---- */
+
+static bool failed_anywhere(int rc)
+{
+    int worst = rc != NC_NOERR;
+    MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    return worst != 0;
+}
+
+/* Collective calls that define end with an error on all processes or on none. */
+static bool defined(int rc)
+{
+    bool any = failed_anywhere(rc);
+    CHECK(any == (rc != NC_NOERR));
+    return !any;
+}
+
+static int define(int ncid)
+{
+    int dims[2], v;
+    ncmpi_def_dim(ncid, "t", NC_UNLIMITED, &dims[0]);
+    ncmpi_def_dim(ncid, "x", N * check.nprocs, &dims[1]);
+    ncmpi_def_var(ncid, "r", NC_INT, 2, dims, &v);
+    ncmpi_def_dim(ncid, "put", PUTS, &dims[0]);
+    ncmpi_def_var(ncid, "f", NC_INT, 2, dims, &v);
+    return ncmpi_enddef(ncid);
+}
+
+static int value_of(int put, int rank, int i)
+{
+    return put * 10000 + rank * 1000 + i;
+}
+
+static void put(int ncid, int k, bool all)
+{
+    MPI_Offset start[2] = {k, check.rank * N}, count[2] = {1, N};
+    int values[N];
+    for (int i = 0; i < N; i++)
+        values[i] = value_of(k, check.rank, i);
+    acked[k] = (all ? ncmpi_put_vara_int_all(ncid, k % 2, start, count, values)
+                    : ncmpi_put_vara_int(ncid, k % 2, start, count, values)) == NC_NOERR;
+}
+
+static void check_values(int ncid)
+{
+    for (int k = 0; k < PUTS; k++) {
+        MPI_Offset start[2] = {k, check.rank * N}, count[2] = {1, N}, rows = 0;
+        int values[N], wrong = 0;
+        CHECK_NC(NC_NOERR, ncmpi_inq_dimlen(ncid, 0, &rows));
+        memset(values, 0, sizeof values);
+        if (k % 2 == 0 && rows <= k) count[0] = count[1] = start[0] = start[1] = 0;
+        CHECK_NC(NC_NOERR, ncmpi_get_vara_int_all(ncid, k % 2, start, count, values));
+        for (int i = 0; i < N && acked[k]; i++)
+            wrong += values[i] != value_of(k, check.rank, i);
+        if (CHECK_EQ(0, wrong)) continue;
+        printf("# put %d of process %d is lost with %s, %s, %s\n", k, check.rank, plan,
+               shared, flush);
+        return;
+    }
+}
+
+static void look_again(void)
+{
+    int ncid;
+    MPI_Info info = new_info();
+    int rc = ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"), NC_WRITE, info, &ncid);
+    MPI_Info_free(&info);
+    if (!CHECK_NC(NC_NOERR, rc)) return;
+    check_values(ncid);
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+}
+
+/* How many calls failed, of all processes; *errors: some call gave an error. */
+static int run(bool *errors)
+{
+    int ncid, faults;
+    MPI_Info info = new_info();
+    memset(acked, 0, sizeof acked);
+    *errors = true;
+    CHECK(fault_arm(plan));
+    int rc = ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"), check.cmode, info, &ncid);
+    MPI_Info_free(&info);
+    if (defined(rc)) {
+        bool good = defined(define(ncid));
+        *errors = !good;
+        for (int k = 0; k < PUTS && good; k++) {
+            if (k == 7) *errors |= ncmpi_begin_indep_data(ncid) != NC_NOERR;
+            put(ncid, k, k != 7);
+            *errors |= !acked[k];
+            if (k == 7) *errors |= ncmpi_end_indep_data(ncid) != NC_NOERR;
+            if (k == 2 || k == 8) *errors |= ncmpi_sync(ncid) != NC_NOERR;
+            if (k == 4) *errors |= ncmpi_flush(ncid) != NC_NOERR;
+        }
+        bool closed = ncmpi_close(ncid) == NC_NOERR;
+        *errors |= !closed;
+        faults = fault_disarm();
+        if (good) look_again();
+    } else {
+        faults = fault_disarm();
+    }
+    int all[2] = {faults, *errors};
+    MPI_Allreduce(MPI_IN_PLACE, all, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    *errors = all[1] > 0;
+    return all[0];
+}
+
+/* ---- the faults ---- */
+
+static int points, faults_made;
+
+/* The nth call and none else, or all from it on. On one process, or all by turns. */
+static int one_point(const char *op, const char *what, const char *pattern, int n,
+                     bool later, bool *errors)
+{
+    char who[16] = "";
+    if (n % 2 == 0) snprintf(who, sizeof who, ":%d", n / 2 % check.nprocs);
+    snprintf(plan, sizeof plan, "%s:%d%s:%s:%s%s", op, n, later ? "+" : "", what, pattern,
+             who);
+    int faults = run(errors);
+    points++;
+    faults_made += faults;
+    return faults;
+}
+
+static bool all_of_them(void)
+{
+    const char *asked = getenv("BURST_FAULTS");
+    return asked != NULL && strcmp(asked, "all") == 0;
+}
+
+static void every_call(const char *op, const char *what, const char *pattern,
+                       bool must_go_on)
+{
+    bool errors;
+    int idle = 0, step = all_of_them() ? 1 : check.nprocs == 1 ? 3 : 9;
+    int most =
+        all_of_them() ? 2 * check.nprocs : 2; /* some have fewer calls than others */
+    for (int n = 1; idle < most; n += step)
+        for (int later = 0; later < 2; later++) {
+            int faults = one_point(op, what, pattern, n, later, &errors);
+            idle = faults > 0 ? 0 : idle + 1;
+            if (must_go_on) CHECK(!errors);
+        }
+}
+
+static void every_way(const char *pattern, bool must_go_on)
+{
+    static const char *const codes[] = {"EIO", "ENOSPC", "short"};
+    for (int way = 0; way < 4; way++) {
+        shared = way & 1 ? "enable" : "disable";
+        flush = way & 2 ? "flush_immediate" : "flush_onclose";
+        for (int i = 0; i < 3; i++)
+            if (all_of_them() || check.nprocs == 1 || way % 3 == i)
+                every_call("write", codes[i], pattern, must_go_on);
+    }
+    if (check.rank == 0) printf("# %d points, %d faults\n", points, faults_made);
+    points = faults_made = 0;
+}
+
+static void a_log_that_cannot_be_written(void)
+{
+    every_way("*.data", true);
+    every_way("*.meta*", true);
+}
+
+static void a_log_without_room(void)
+{
+    for (int way = 0; way < 4; way++) {
+        shared = way & 1 ? "enable" : "disable";
+        flush = way & 2 ? "flush_immediate" : "flush_onclose";
+        every_call("allocate", "ENOSPC", "*.meta*", true);
+        every_call("open", "EMFILE", "*.meta*", true);
+        every_call("open", "EACCES", "*.data", true);
+    }
+}
+
+static void a_file_that_cannot_be_written(void)
+{
+    every_way("*/a.nc", false);
+}
+
+static void neither_can_be_written(void)
+{
+    every_way("*/a.nc*", false);
+}
+
+static void what_cannot_be_synced(void)
+{
+    for (int way = 0; way < 4; way++) {
+        shared = way & 1 ? "enable" : "disable";
+        flush = way & 2 ? "flush_immediate" : "flush_onclose";
+        every_call("sync", "EIO", "*.data", false);
+        every_call("sync", "EIO", "*.meta*", false);
+        every_call("sync", "EIO", "*/a.nc", false);
+    }
+}
+
+static const struct check_test tests[] = {
+    {"a log that cannot be written", a_log_that_cannot_be_written, 0},
+    {"a log without room", a_log_without_room, 0},
+    {"a file that cannot be written", a_file_that_cannot_be_written, 0},
+    {"neither can be written", neither_can_be_written, 0},
+    {"what cannot be synced", what_cannot_be_synced, 0},
+    {NULL, NULL, 0},
+};
+
+int main(int argc, char **argv)
+{
+    return check_main(argc, argv, tests, "1 3");
+}
