@@ -11,3 +11,4 @@ libserial_la_SOURCES += $(cdl_sources)
 # What flex and bison make of them goes into the tarball. Bison's own words are no mistake.
 AM_YFLAGS = -d -Wno-yacc
 BUILT_SOURCES += src/lib/cdl/cdl_grammar.h
+src/lib/cdl/cdl_read.lo src/lib/cdl/cdl_scanner.lo: src/lib/cdl/cdl_grammar.h
