@@ -72,6 +72,25 @@ EXTRA_PROGRAMS += benchmarks/nonblock_bench
 benchmarks_nonblock_bench_SOURCES = benchmarks/nonblock_bench.c
 benchmarks_nonblock_bench_LDADD = libcore.la -lm
 
+# What the burst buffer hides: benchmarks/burst_run.
+check_PROGRAMS += benchmarks/burst_bench
+benchmarks_burst_bench_SOURCES = benchmarks/burst_bench.c
+benchmarks_burst_bench_LDADD = libpnetcdf.la
+benchmarks_burst_bench_LDFLAGS = -static
+benchmarks/burst-slow.so: benchmarks/burst_slow.c
+	$(AM_V_CCLD)$(MKDIR_P) benchmarks && $(CC) $(AM_CFLAGS) $(CFLAGS) -shared -fPIC \
+		-o $@ $(srcdir)/benchmarks/burst_slow.c -ldl
+benchmarks/burst_bench-peer: benchmarks/burst_bench.c
+	$(AM_V_CCLD)$(MKDIR_P) benchmarks && $(PEER_CC) $(PEER_CFLAGS) -o $@ \
+		$(srcdir)/benchmarks/burst_bench.c $(PEER_LIBS)
+bench-burst: benchmarks/burst_bench benchmarks/burst-slow.so
+bench-burst-peer: benchmarks/burst_bench-peer
+.PHONY: bench-burst bench-burst-peer
+check_DATA += benchmarks/burst-slow.so
+CLEANFILES += benchmarks/burst-slow.so benchmarks/burst_bench-peer
+EXTRA_DIST += benchmarks/burst_run benchmarks/burst_slow.c benchmarks/burst_table.awk \
+	benchmarks/burst.gp benchmarks/burst.md benchmarks/burst.svg
+
 # What Fortran 90 adds to a put: make benchmarks/f90_bench.
 if HAVE_F90
 EXTRA_PROGRAMS += benchmarks/f90_bench

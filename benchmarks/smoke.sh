@@ -63,4 +63,12 @@ count_table() {
 
 check "medians and ratios" tables
 check "a table of counts" count_table
+
+# A burst buffer's ways, each verified by the program.
+burst() {
+    bench 2 benchmarks/burst_bench -d "$dir" -l "$dir" -r 1 -s 0.001 small-64 small-4k &&
+        awk -F '\t' '{ n[$4]++ } END { exit !(n["raw"] == 2 && n["direct"] == 2 &&
+            n["close"] == 2 && n["immediate"] == 2) }' "$dir/out"
+}
+check "the burst buffer's ways" burst
 finish

@@ -213,14 +213,14 @@ static void a_put_is_at_most_two_system_calls(void)
     enum { MANY = 500 };
     int ncid = create("nc_burst_buf=enable");
     double values[3] = {1, 2, 3};
+    int same[3] = {1, 2, 3};
     MPI_Offset start = check.rank * N, count = 3;
     CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
     CHECK_NC(NC_NOERR, ncmpi_put_vara_double(ncid, 0, &start, &count, values));
     long long before = system_calls();
     for (int i = 0; i < MANY; i++) /* half of them converted */
-        CHECK_NC(NC_NOERR,
-                 i % 2 ? ncmpi_put_vara_double(ncid, 0, &start, &count, values)
-                       : ncmpi_put_vara_int(ncid, 0, &start, &count, (int *)values));
+        CHECK_NC(NC_NOERR, i % 2 ? ncmpi_put_vara_double(ncid, 0, &start, &count, values)
+                                 : ncmpi_put_vara_int(ncid, 0, &start, &count, same));
     long long calls = system_calls() - before;
     CHECK(before < 0 || (calls >= MANY && calls <= 2 * MANY));
     CHECK_NC(NC_NOERR, ncmpi_end_indep_data(ncid));

@@ -1,0 +1,391 @@
+/* What the burst buffer hides: patterns of output written directly, logged and drained at
+ * close, logged and drained at once; and the same bytes by pwrite alone.
+ *
+ *     burst_bench [-d DIRECTORY] [-l LOG_DIRECTORY] [-n NAME] [-r REPETITIONS]
+ *                 [-g "GAP ..."] [-s SCALE] [-w "WAY ..."] [-k] [PATTERN ...]
+ *
+ * Uses nothing but pnetcdf.h and MPI, so that the same source links with any library that
+ * offers them. A gap is the time between two steps, in units of the time that a step
+ * takes when written directly; with -k the processes compute in it, else they sleep. A
+ * line of output is one measurement: name, pattern, gap, way, processes, bytes of a
+ * process, then seconds in puts, in the library (from enddef to close) and in all, of the
+ * slowest process, and the bytes that log files had at most. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <mpi.h>
+#include <pnetcdf.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MOST_VARS = 64, MOST_GAPS = 16 };
+
+/* Each step, each process writes `puts` pieces to each variable, one after the other. */
+struct pattern {
+    const char *name;
+    int steps, vars, puts;
+    int64_t bytes; /* of a piece */
+    bool collective, records, post, gaps;
+};
+
+static const struct pattern patterns[] = {
+    {"small-64", 1, 1, 40000, 64, false, false, false, false},
+    {"small-512", 1, 1, 40000, 512, false, false, false, false},
+    {"small-4k", 1, 1, 10000, 4096, false, false, false, false},
+    {"large", 1, 1, 16, 4 << 20, false, false, false, false},
+    {"history", 10, 20, 1, 128 << 10, true, true, false, false},
+    {"history-iput", 10, 20, 1, 128 << 10, true, true, true, false},
+    {"flash", 1, 24, 1, 2560 << 10, true, false, false, false},
+    {"checkpoint", 4, 8, 1, 4 << 20, true, false, false, true},
+};
+enum { PATTERNS = sizeof patterns / sizeof patterns[0] };
+
+enum way { RAW, DIRECT, CLOSE, IMMEDIATE, WAYS };
+static const char *const way_names[WAYS] = {"raw", "direct", "close", "immediate"};
+
+static struct {
+    const char *dir, *log_dir, *name, *ways;
+    double gaps[MOST_GAPS];
+    int ngaps, repetitions;
+    double scale;
+    bool compute;
+} options = {".", ".", "ours", "raw direct close immediate", {0}, 0, 5, 1, false};
+
+static int rank, nprocs;
+static double *values;
+
+struct times {
+    double put, visible, total, space;
+};
+
+static void need(int err, const char *what)
+{
+    if (err == NC_NOERR) return;
+    fprintf(stderr, "burst_bench: %s: %s\n", what, ncmpi_strerror(err));
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static void need_system(bool good, const char *what)
+{
+    if (good) return;
+    perror(what);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+/* ---- pieces ---- */
+
+static int64_t elements(const struct pattern *p)
+{
+    return p->bytes / 8;
+}
+
+/* What tells a piece from all others, in its first and last element. */
+static double mark(const struct pattern *p, int step, int var, int put)
+{
+    return 1 + put + p->puts * (var + p->vars * (step + p->steps * (double)rank));
+}
+
+static void *piece(const struct pattern *p, int step, int var, int put)
+{
+    double *v = values + (p->post ? elements(p) * var : 0);
+    v[0] = v[elements(p) - 1] = mark(p, step, var, put);
+    return v;
+}
+
+/* ---- by system calls ---- */
+
+static void raw_step(const struct pattern *p, int step, int fd, int64_t *at)
+{
+    for (int var = 0; var < p->vars; var++)
+        for (int i = 0; i < p->puts; i++) {
+            ssize_t done =
+                pwrite(fd, piece(p, step, var, i), (size_t)p->bytes, (off_t)*at);
+            need_system(done == (ssize_t)p->bytes, "pwrite");
+            *at += p->bytes;
+        }
+}
+
+/* ---- by the library ---- */
+
+static MPI_Info make_info(enum way way)
+{
+    MPI_Info info;
+    MPI_Info_create(&info);
+    if (way == DIRECT) return info;
+    MPI_Info_set(info, "nc_burst_buf", "enable");
+    MPI_Info_set(info, "nc_burst_buf_dirname", options.log_dir);
+    MPI_Info_set(info, "nc_burst_buf_flush",
+                 way == CLOSE ? "flush_onclose" : "flush_immediate");
+    return info;
+}
+
+static int create(const struct pattern *p, enum way way, const char *path)
+{
+    MPI_Info info = make_info(way);
+    int ncid, dims[2], var;
+    char name[16];
+    need(ncmpi_create(MPI_COMM_WORLD, path, NC_CLOBBER | NC_64BIT_DATA, info, &ncid),
+         "create");
+    MPI_Info_free(&info);
+    need(ncmpi_def_dim(ncid, "t", p->records ? NC_UNLIMITED : p->steps, &dims[0]), "dim");
+    need(ncmpi_def_dim(ncid, "x", elements(p) * p->puts * nprocs, &dims[1]), "dim");
+    for (int i = 0; i < p->vars; i++) {
+        snprintf(name, sizeof name, "v%d", i);
+        need(ncmpi_def_var(ncid, name, NC_DOUBLE, 2, dims, &var), "var");
+    }
+    return ncid;
+}
+
+static void put_step(const struct pattern *p, int step, int ncid)
+{
+    int ids[MOST_VARS], statuses[MOST_VARS], n = 0;
+    for (int var = 0; var < p->vars; var++)
+        for (int i = 0; i < p->puts; i++) {
+            MPI_Offset start[2] = {step, elements(p) * (rank * (int64_t)p->puts + i)};
+            MPI_Offset count[2] = {1, elements(p)};
+            double *v = piece(p, step, var, i);
+            int err;
+            if (p->post)
+                err = ncmpi_iput_vara_double(ncid, var, start, count, v, &ids[n++]);
+            else if (p->collective)
+                err = ncmpi_put_vara_double_all(ncid, var, start, count, v);
+            else
+                err = ncmpi_put_vara_double(ncid, var, start, count, v);
+            need(err, "put");
+        }
+    if (p->post) need(ncmpi_wait_all(ncid, n, ids, statuses), "wait_all");
+}
+
+/* What was put is what is there. */
+static void verify(const struct pattern *p, const char *path)
+{
+    int ncid;
+    need(ncmpi_open(MPI_COMM_WORLD, path, NC_NOWRITE, MPI_INFO_NULL, &ncid), "open");
+    need(ncmpi_begin_indep_data(ncid), "begin_indep_data");
+    for (int step = 0; step < p->steps; step++)
+        for (int var = 0; var < p->vars; var++)
+            for (int i = 0; i < p->puts; i += 1 + p->puts / 7) {
+                MPI_Offset at[2] = {step, elements(p) * (rank * (int64_t)p->puts + i)};
+                double first, last, m = mark(p, step, var, i);
+                need(ncmpi_get_var1_double(ncid, var, at, &first), "get");
+                at[1] += elements(p) - 1;
+                need(ncmpi_get_var1_double(ncid, var, at, &last), "get");
+                if (first == m && last == m) continue;
+                fprintf(stderr, "burst_bench: %s: wrong values in %s\n", p->name, path);
+                MPI_Abort(MPI_COMM_WORLD, 1);
+            }
+    need(ncmpi_close(ncid), "close");
+}
+
+/* ---- time and space ---- */
+
+/* Files that the device of the log holds now. */
+static double log_space(void)
+{
+    double bytes = 0;
+    struct dirent *e;
+    DIR *d = opendir(options.log_dir);
+    need_system(d != NULL, options.log_dir);
+    while (d != NULL && (e = readdir(d)) != NULL) {
+        struct stat st;
+        if (fstatat(dirfd(d), e->d_name, &st, 0) == 0 && S_ISREG(st.st_mode))
+            bytes += (double)st.st_blocks * 512;
+    }
+    if (d != NULL) closedir(d);
+    return bytes;
+}
+
+static void gap(double seconds)
+{
+    double until = MPI_Wtime() + seconds;
+    struct timespec t = {(time_t)seconds,
+                         (long)((seconds - (double)(time_t)seconds) * 1e9)};
+    if (seconds <= 0) return;
+    if (!options.compute) nanosleep(&t, NULL);
+    while (MPI_Wtime() < until)
+        continue;
+}
+
+static struct times slowest(struct times t)
+{
+    struct times all;
+    MPI_Allreduce(&t, &all, 4, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return all;
+}
+
+static struct times run_raw(const struct pattern *p, double seconds)
+{
+    struct times t = {0};
+    char path[4096];
+    int64_t at = 0;
+    snprintf(path, sizeof path, "%s/burst_bench.%d.raw", options.log_dir, rank);
+    MPI_Barrier(MPI_COMM_WORLD);
+    double begin = MPI_Wtime();
+    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    need_system(fd >= 0, path);
+    t.visible = MPI_Wtime() - begin;
+    for (int step = 0; step < p->steps; step++) {
+        double since = MPI_Wtime();
+        raw_step(p, step, fd, &at);
+        t.put += MPI_Wtime() - since;
+        gap(seconds);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) t.space = log_space();
+    MPI_Barrier(MPI_COMM_WORLD);
+    double since = MPI_Wtime();
+    close(fd);
+    unlink(path); /* as the log goes when the dataset is closed */
+    t.visible += t.put + MPI_Wtime() - since;
+    t.total = MPI_Wtime() - begin;
+    return slowest(t);
+}
+
+static struct times run_library(const struct pattern *p, enum way way, double seconds,
+                                bool check)
+{
+    struct times t = {0};
+    char path[4096];
+    snprintf(path, sizeof path, "%s/burst_bench.nc", options.dir);
+    int ncid = create(p, way, path);
+    MPI_Barrier(MPI_COMM_WORLD);
+    double begin = MPI_Wtime(), since = begin;
+    need(ncmpi_enddef(ncid), "enddef");
+    if (!p->collective) need(ncmpi_begin_indep_data(ncid), "begin_indep_data");
+    t.visible = MPI_Wtime() - since;
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int step = 0; step < p->steps; step++) {
+        since = MPI_Wtime();
+        put_step(p, step, ncid);
+        t.put += MPI_Wtime() - since;
+        gap(seconds);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0 && way != DIRECT) t.space = log_space();
+    MPI_Barrier(MPI_COMM_WORLD);
+    since = MPI_Wtime();
+    if (!p->collective) need(ncmpi_end_indep_data(ncid), "end_indep_data");
+    need(ncmpi_close(ncid), "close");
+    t.visible += t.put + MPI_Wtime() - since;
+    t.total = MPI_Wtime() - begin;
+    if (check) verify(p, path);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) unlink(path);
+    return slowest(t);
+}
+
+/* ---- all of it ---- */
+
+static struct times run(const struct pattern *p, enum way way, double seconds, bool check)
+{
+    return way == RAW ? run_raw(p, seconds) : run_library(p, way, seconds, check);
+}
+
+static bool asked_for(const char *names, const char *name)
+{
+    const char *at = strstr(names, name);
+    for (size_t n = strlen(name); at != NULL; at = strstr(at + 1, name))
+        if ((at == names || at[-1] == ' ') && (at[n] == ' ' || at[n] == '\0'))
+            return true;
+    return false;
+}
+
+/* The ways take turns at going first; the first round is not told. */
+static void measure(const struct pattern *p, double part, double seconds)
+{
+    for (int turn = -1; turn < options.repetitions; turn++)
+        for (int i = 0; i < WAYS; i++) {
+            enum way way = (enum way)((i + turn + 1) % WAYS);
+            if (!asked_for(options.ways, way_names[way])) continue;
+            struct times t = run(p, way, seconds, turn < 0);
+            if (rank > 0 || turn < 0) continue;
+            printf("%s\t%s\t%g\t%s\t%d\t%lld\t%.6f\t%.6f\t%.6f\t%.0f\n", options.name,
+                   p->name, part, way_names[way], nprocs,
+                   (long long)p->bytes * p->puts * p->vars * p->steps, t.put, t.visible,
+                   t.total, t.space);
+            fflush(stdout);
+        }
+}
+
+static void run_pattern(struct pattern p)
+{
+    p.puts = p.puts > 1 ? (int)(p.puts * options.scale) + 1 : p.puts;
+    size_t bytes = (size_t)p.bytes * (p.post ? (size_t)p.vars : 1);
+    values = malloc(bytes);
+    need_system(values != NULL, "memory");
+    for (size_t i = 0; i < bytes / 8; i++)
+        values[i] = (double)i + 0.5;
+    double drain = 0;
+    if (p.gaps) drain = run(&p, DIRECT, 0, false).put / p.steps;
+    for (int i = 0; i < (p.gaps ? options.ngaps : 1); i++) {
+        double part = p.gaps ? options.gaps[i] : 0;
+        measure(&p, part, part * drain);
+    }
+    free(values);
+}
+
+static void read_gaps(const char *text)
+{
+    char *end = NULL;
+    for (options.ngaps = 0; options.ngaps < MOST_GAPS; text = end) {
+        double g = strtod(text, &end);
+        if (end == text) return;
+        options.gaps[options.ngaps++] = g;
+    }
+}
+
+static void read_options(int argc, char **argv)
+{
+    int c;
+    read_gaps("0 0.5 1 1.5 2");
+    while ((c = getopt(argc, argv, "d:l:n:r:g:s:w:k")) != -1)
+        switch (c) {
+        case 'd':
+            options.dir = optarg;
+            break;
+        case 'l':
+            options.log_dir = optarg;
+            break;
+        case 'n':
+            options.name = optarg;
+            break;
+        case 'r':
+            options.repetitions = (int)strtol(optarg, NULL, 10);
+            break;
+        case 'g':
+            read_gaps(optarg);
+            break;
+        case 's':
+            options.scale = strtod(optarg, NULL);
+            break;
+        case 'w':
+            options.ways = optarg;
+            break;
+        case 'k':
+            options.compute = true;
+            break;
+        default:
+            exit(2);
+        }
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &nprocs);
+    read_options(argc, argv);
+    for (int i = 0; i < PATTERNS; i++) {
+        bool wanted = optind == argc;
+        for (int k = optind; k < argc; k++)
+            if (strcmp(argv[k], patterns[i].name) == 0) wanted = true;
+        if (wanted) run_pattern(patterns[i]);
+    }
+    MPI_Finalize();
+    return 0;
+}
