@@ -86,9 +86,9 @@ int main(int argc, char **argv)
     must(ncmpi_create(MPI_COMM_SELF, argv[1], NC_CLOBBER | NC_64BIT_DATA, MPI_INFO_NULL,
                       &ncid));
     if (argc == 3)
-        make_values(ncid, atoll(argv[2]));
+        make_values(ncid, strtoll(argv[2], NULL, 10));
     else
-        make_header(ncid, atoi(argv[3]));
+        make_header(ncid, (int)strtol(argv[3], NULL, 10));
     must(ncmpi_close(ncid));
     MPI_Finalize();
     return 0;
