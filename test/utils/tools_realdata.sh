@@ -1,12 +1,13 @@
 #!/bin/bash
 # The tools on real files: ncmpidump prints what ncdump does, text makes the file again by
 # ncmpigen and by ncgen, copies in every format come back the same, all are valid.
-# REALDATA=all takes the large ones too (make check-tools-realdata).
+# REALDATA=all takes the large ones too, and NCAR's (make check-tools-realdata).
 . "${srcdir:-.}/test/utils/tool_lib.sh"
 bin=$PWD
 need ncdump ncgen
-[ "${REALDATA-}" = all ] && size=9999999k || size=600k
-mapfile -t files < <(find /usr/share/ferret-vis/data -type f -size -$size \
+size=600k folders=(/usr/share/ferret-vis/data)
+if [ "${REALDATA-}" = all ]; then size=9999999k folders+=(/usr/share/ncarg); fi
+mapfile -t files < <(find ${REALDATA_DIR:-"${folders[@]}"} -type f -size -$size \
     \( -name '*.nc' -o -name '*.cdf' \) 2>/dev/null | sort)
 [ ${#files[@]} -gt 0 ] || { echo "1..0 # SKIP no real data (Debian: ferret-datasets)"; exit 0; }
 cd "$work" || exit 99
