@@ -85,35 +85,166 @@ static int vard(int ncid, const struct access *a, bool put)
     return rc;
 }
 
-static int mvara(int ncid, const struct access *a, bool put)
+static int var_int(int ncid, const struct access *a, bool put)
 {
-    int varids[1] = {a->varid};
-    MPI_Offset *starts[1] = {(MPI_Offset *)a->start};
-    MPI_Offset *counts[1] = {(MPI_Offset *)a->count}, bufcounts[1] = {a->bufcount};
-    void *bufs[1] = {a->buf};
-    MPI_Datatype types[1] = {a->buftype};
-    return put ? ncmpi_mput_vara_all(ncid, a->num, varids, starts, counts, bufs,
-                                     bufcounts, types)
-               : ncmpi_mget_vara_all(ncid, a->num, varids, starts, counts, bufs,
-                                     bufcounts, types);
+    return put ? ncmpi_put_var_int_all(ncid, a->varid, a->buf)
+               : ncmpi_get_var_int_all(ncid, a->varid, a->buf);
 }
 
-static int typed(int ncid, const struct access *a, bool put)
+static int var1_int(int ncid, const struct access *a, bool put)
+{
+    return put ? ncmpi_put_var1_int_all(ncid, a->varid, a->start, a->buf)
+               : ncmpi_get_var1_int_all(ncid, a->varid, a->start, a->buf);
+}
+
+static int vara_int(int ncid, const struct access *a, bool put)
 {
     return put ? ncmpi_put_vara_int_all(ncid, a->varid, a->start, a->count, a->buf)
                : ncmpi_get_vara_int_all(ncid, a->varid, a->start, a->count, a->buf);
 }
 
+static int vars_int(int ncid, const struct access *a, bool put)
+{
+    return put ? ncmpi_put_vars_int_all(ncid, a->varid, a->start, a->count, a->stride,
+                                        a->buf)
+               : ncmpi_get_vars_int_all(ncid, a->varid, a->start, a->count, a->stride,
+                                        a->buf);
+}
+
+static int varm_int(int ncid, const struct access *a, bool put)
+{
+    return put ? ncmpi_put_varm_int_all(ncid, a->varid, a->start, a->count, a->stride,
+                                        a->imap, a->buf)
+               : ncmpi_get_varm_int_all(ncid, a->varid, a->start, a->count, a->stride,
+                                        a->imap, a->buf);
+}
+
+static int varn_int(int ncid, const struct access *a, bool put)
+{
+    MPI_Offset *starts[1] = {(MPI_Offset *)a->start};
+    MPI_Offset *counts[1] = {(MPI_Offset *)a->count};
+    return put ? ncmpi_put_varn_int_all(ncid, a->varid, a->num, starts, counts, a->buf)
+               : ncmpi_get_varn_int_all(ncid, a->varid, a->num, starts, counts, a->buf);
+}
+
+/* ---- several variables: one of them ---- */
+
+struct one {
+    int varids[1];
+    MPI_Offset *starts[1], *counts[1], *strides[1], *imaps[1], bufcounts[1];
+    void *bufs[1];
+    int *ints[1];
+    MPI_Datatype types[1];
+};
+
+static struct one one_of(const struct access *a)
+{
+    return (struct one){{a->varid},
+                        {(MPI_Offset *)a->start},
+                        {(MPI_Offset *)a->count},
+                        {(MPI_Offset *)a->stride},
+                        {(MPI_Offset *)a->imap},
+                        {a->bufcount},
+                        {a->buf},
+                        {a->buf},
+                        {a->buftype}};
+}
+
+static int mvar(int ncid, const struct access *a, bool put)
+{
+    struct one o = one_of(a);
+    return put ? ncmpi_mput_var_all(ncid, a->num, o.varids, o.bufs, o.bufcounts, o.types)
+               : ncmpi_mget_var_all(ncid, a->num, o.varids, o.bufs, o.bufcounts, o.types);
+}
+
+static int mvar1(int ncid, const struct access *a, bool put)
+{
+    struct one o = one_of(a);
+    return put ? ncmpi_mput_var1_all(ncid, a->num, o.varids, o.starts, o.bufs,
+                                     o.bufcounts, o.types)
+               : ncmpi_mget_var1_all(ncid, a->num, o.varids, o.starts, o.bufs,
+                                     o.bufcounts, o.types);
+}
+
+static int mvara(int ncid, const struct access *a, bool put)
+{
+    struct one o = one_of(a);
+    return put ? ncmpi_mput_vara_all(ncid, a->num, o.varids, o.starts, o.counts, o.bufs,
+                                     o.bufcounts, o.types)
+               : ncmpi_mget_vara_all(ncid, a->num, o.varids, o.starts, o.counts, o.bufs,
+                                     o.bufcounts, o.types);
+}
+
+static int mvars(int ncid, const struct access *a, bool put)
+{
+    struct one o = one_of(a);
+    return put ? ncmpi_mput_vars_all(ncid, a->num, o.varids, o.starts, o.counts,
+                                     o.strides, o.bufs, o.bufcounts, o.types)
+               : ncmpi_mget_vars_all(ncid, a->num, o.varids, o.starts, o.counts,
+                                     o.strides, o.bufs, o.bufcounts, o.types);
+}
+
+static int mvarm(int ncid, const struct access *a, bool put)
+{
+    struct one o = one_of(a);
+    return put ? ncmpi_mput_varm_all(ncid, a->num, o.varids, o.starts, o.counts,
+                                     o.strides, o.imaps, o.bufs, o.bufcounts, o.types)
+               : ncmpi_mget_varm_all(ncid, a->num, o.varids, o.starts, o.counts,
+                                     o.strides, o.imaps, o.bufs, o.bufcounts, o.types);
+}
+
+static int mvars_int(int ncid, const struct access *a, bool put)
+{
+    struct one o = one_of(a);
+    return put ? ncmpi_mput_vars_int_all(ncid, a->num, o.varids, o.starts, o.counts,
+                                         o.strides, o.ints)
+               : ncmpi_mget_vars_int_all(ncid, a->num, o.varids, o.starts, o.counts,
+                                         o.strides, o.ints);
+}
+
+/* ---- posted ---- */
+
+/* rc is the post's. */
+static int wait_for_one(int ncid, int rc, int id)
+{
+    int status = NC_NOERR, waited = ncmpi_wait_all(ncid, 1, &id, &status);
+    if (waited == NC_ENOMEM) ncmpi_cancel(ncid, NC_REQ_ALL, NULL, NULL); /* still there */
+    return rc != NC_NOERR ? rc : waited != NC_NOERR ? waited : status;
+}
+
 static int posted(int ncid, const struct access *a, bool put)
 {
-    int id, status = NC_NOERR;
+    int id = NC_REQ_NULL;
     int rc = put ? ncmpi_iput_vara(ncid, a->varid, a->start, a->count, a->buf,
                                    a->bufcount, a->buftype, &id)
                  : ncmpi_iget_vara(ncid, a->varid, a->start, a->count, a->buf,
                                    a->bufcount, a->buftype, &id);
-    int waited = ncmpi_wait_all(ncid, 1, &id, &status);
-    if (waited == NC_ENOMEM) ncmpi_cancel(ncid, NC_REQ_ALL, NULL, NULL); /* still there */
-    return rc != NC_NOERR ? rc : waited != NC_NOERR ? waited : status;
+    return wait_for_one(ncid, rc, id);
+}
+
+static int posted_list(int ncid, const struct access *a, bool put)
+{
+    int id = NC_REQ_NULL;
+    MPI_Offset *starts[1] = {(MPI_Offset *)a->start};
+    MPI_Offset *counts[1] = {(MPI_Offset *)a->count};
+    int rc = put ? ncmpi_iput_varn(ncid, a->varid, a->num, starts, counts, a->buf,
+                                   a->bufcount, a->buftype, &id)
+                 : ncmpi_iget_varn(ncid, a->varid, a->num, starts, counts, a->buf,
+                                   a->bufcount, a->buftype, &id);
+    return wait_for_one(ncid, rc, id);
+}
+
+/* A put by way of the attached buffer; there is no such get. */
+static int buffered(int ncid, const struct access *a, bool put)
+{
+    int id = NC_REQ_NULL;
+    if (!put) return posted(ncid, a, put);
+    int attached = ncmpi_buffer_attach(ncid, 4096);
+    int rc = ncmpi_bput_vara(ncid, a->varid, a->start, a->count, a->buf, a->bufcount,
+                             a->buftype, &id);
+    rc = wait_for_one(ncid, attached != NC_NOERR ? attached : rc, id);
+    int detached = ncmpi_buffer_detach(ncid);
+    return rc != NC_NOERR ? rc : detached;
 }
 
 const struct family families[FAMILIES] = {
@@ -125,6 +256,18 @@ const struct family families[FAMILIES] = {
     {"varn", varn, BLOCK, START | NUM},
     {"vard", vard, BLOCK, FILETYPE},
     {"mvara", mvara, BLOCK, START | COUNT | NUM},
-    {"vara_int", typed, BLOCK, START | COUNT},
+    {"vara_int", vara_int, BLOCK, START | COUNT},
     {"iput, wait_all", posted, BLOCK, START | COUNT | POSTED},
+    {"var_int", var_int, ALL, 0},
+    {"var1_int", var1_int, ONE, START},
+    {"vars_int", vars_int, CYCLIC, START | COUNT | STRIDE},
+    {"varm_int", varm_int, CYCLIC, START | COUNT | STRIDE | IMAP},
+    {"varn_int", varn_int, BLOCK, START | NUM},
+    {"mvar", mvar, ALL, NUM},
+    {"mvar1", mvar1, ONE, START | NUM},
+    {"mvars", mvars, CYCLIC, START | COUNT | STRIDE | NUM},
+    {"mvarm", mvarm, CYCLIC, START | COUNT | STRIDE | IMAP | NUM},
+    {"mvars_int", mvars_int, CYCLIC, START | COUNT | STRIDE | NUM},
+    {"iput_varn, wait_all", posted_list, BLOCK, START | NUM | POSTED},
+    {"bput, wait_all", buffered, BLOCK, START | COUNT | POSTED},
 };

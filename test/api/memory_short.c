@@ -295,7 +295,7 @@ static int access_data(void)
 
 static void every_family(void)
 {
-    for (int i = 0; i < FAMILIES * 4; i += check.nprocs == 1 ? 1 : 3) {
+    for (int i = 0; i < FIRST_FAMILIES * 4; i += check.nprocs == 1 ? 1 : 3) {
         family = &families[i / 4];
         putting = i & 1;
         scattered = i & 2;
