@@ -4,7 +4,7 @@
 # there. The same with a power cut, after which the files hold what was synced, and by
 # chance some of the rest: whatever was put before the last sync is there.
 #
-#   BURST_KILL=all   every point; else some points of one process
+#   BURST_KILL=all   every point; else some, most of them of one process
 . "${srcdir:-.}/test/support/tap.sh"
 . "${srcdir:-.}/test/support/launch.sh"
 shm=/tmp
@@ -95,6 +95,9 @@ else
     check "nothing synced is lost with the power" every_point cut_power 1 17 "${flushes[0]}"
     check "nothing synced is lost when it drains at once" \
         every_point cut_power 1 19 "${flushes[1]}"
+    export BURST_PUTS=10
+    check "nothing is lost when all of three processes are killed" \
+        every_point killed 3 47 "${flushes[0]}"
 fi
 sed 's/^/# /; s/^# # /# /' "$where/summary"
 finish

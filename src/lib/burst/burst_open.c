@@ -146,6 +146,10 @@ static int redef(struct driver *self)
     struct burst *b = (struct burst *)self;
     int err = drain_all(b);
     if (err != NC_NOERR) return err;
+    /* All logs say that nothing waits, before one goes: none is missed then. */
+    burst_log_sync_head(&b->log);
+    err = driver_agree(self->ds, NC_NOERR, NULL, NULL, 0);
+    if (err != NC_NOERR) return err;
     burst_end(b, false);
     return driver_redef(self->lower);
 }

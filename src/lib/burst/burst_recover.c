@@ -360,6 +360,33 @@ static int missing(struct burst *b, uint64_t token, int64_t *logged, int64_t *ra
     return err;
 }
 
+struct turn {
+    struct burst_write *w;
+    int64_t i;
+};
+
+static int by_epoch(const void *a, const void *b)
+{
+    const struct turn *p = a, *q = b;
+    if (p->w->epoch != q->w->epoch) return p->w->epoch < q->w->epoch ? -1 : 1;
+    return p->i < q->i ? -1 : p->i > q->i;
+}
+
+/* The writes of several logs that one process replays, in the order of the collective
+ * calls. */
+static int put_in_order(struct burst *b)
+{
+    struct turn *turns = base_malloc((size_t)b->nwrites * sizeof *turns);
+    if (turns == NULL) return NC_ENOMEM;
+    for (int64_t i = 0; i < b->nwrites; i++)
+        turns[i] = (struct turn){b->writes[i], i};
+    qsort(turns, (size_t)b->nwrites, sizeof *turns, by_epoch);
+    for (int64_t i = 0; i < b->nwrites; i++)
+        b->writes[i] = turns[i].w;
+    base_free(turns);
+    return NC_NOERR;
+}
+
 static int replay_opening(struct burst *b, uint64_t token)
 {
     int64_t generation, logged = 0, ranks = 0;
@@ -374,6 +401,7 @@ static int replay_opening(struct burst *b, uint64_t token)
         if (token_of(b->sources[i]) == token &&
             generation_of(b->sources[i]) == generation)
             err = load(b, i);
+    if (err == NC_NOERR && b->nwrites > 0) err = put_in_order(b);
     err = driver_agree(b->base.ds, err, NULL, NULL, 0);
     for (int64_t i = 0; i < b->nwrites && err == NC_NOERR; i++)
         b->base.ds->stats.burst_replayed_bytes += burst_bytes(b->writes[i]);
