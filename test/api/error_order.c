@@ -78,6 +78,7 @@ static void mistakes_of_variable_and_place(void)
     both(NC_ENEGATIVECNT, ncid, v, good_start, negative, good_stride);
     both(NC_ENULLSTART, ncid, v, NULL, good_count, good_stride);
     both(NC_ENULLCOUNT, ncid, v, good_start, NULL, good_stride);
+    both(NC_EINVALCOORDS, ncid, v, far_start, NULL, good_stride);
     both(NC_NOERR, ncid, v, good_start, good_count, good_stride);
     both(NC_NOERR, ncid, v, good_start, good_count, NULL);
     end_data(ncid);

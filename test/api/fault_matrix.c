@@ -287,6 +287,7 @@ static void stride_backwards(struct arguments *g)
 static void wide_map(struct arguments *g)
 {
     g->imap[0] = 2;
+    g->a.bufcount++; /* more than are accessed, fewer than the map spans */
 }
 
 static void no_buffer(struct arguments *g)

@@ -304,6 +304,38 @@ static void a_mapped_call_without_strides(void)
     close_dataset(ncid);
 }
 
+/* Every other element of memory; the caller says how many are accessed, or spanned. */
+static void a_map_may_leave_gaps(void)
+{
+    int ncid = new_dataset("a.nc"), dim, values[9], back[9];
+    dim = new_dim(ncid, "x", 5 * check.nprocs);
+    v = new_var(ncid, "v", NC_INT, 1, &dim);
+    begin_data(ncid);
+    MPI_Offset s[1] = {5 * check.rank}, c[1] = {5}, imap[1] = {2};
+    const struct {
+        MPI_Offset n;
+        int result;
+    } given[] = {{5, NC_NOERR}, {9, NC_NOERR}, {4, NC_EIOMISMATCH}, {6, NC_EIOMISMATCH}};
+    for (size_t k = 0; k < sizeof given / sizeof given[0]; k++) {
+        numbered(values, 9);
+        memset(back, 0, sizeof back);
+        CHECK_NC(given[k].result, check.collective
+                                      ? ncmpi_put_varm_all(ncid, v, s, c, NULL, imap,
+                                                           values, given[k].n, MPI_INT)
+                                      : ncmpi_put_varm(ncid, v, s, c, NULL, imap, values,
+                                                       given[k].n, MPI_INT));
+        CHECK_NC(
+            given[k].result,
+            check.collective
+                ? ncmpi_get_varm_all(ncid, v, s, c, NULL, imap, back, given[k].n, MPI_INT)
+                : ncmpi_get_varm(ncid, v, s, c, NULL, imap, back, given[k].n, MPI_INT));
+        for (int i = 0; i < 9; i++)
+            CHECK_EQ(given[k].result == NC_NOERR && i % 2 == 0 ? values[i] : 0, back[i]);
+    }
+    end_data(ncid);
+    close_dataset(ncid);
+}
+
 static void scalars_need_no_arguments(void)
 {
     int ncid = new_dataset("a.nc"), value = 5, back = 0;
@@ -342,6 +374,7 @@ static const struct check_test tests[] = {
     {"text meets only text", text_meets_only_text, CHECK_FORMATS | CHECK_MODES},
     {"a mapped call without strides", a_mapped_call_without_strides,
      CHECK_FORMATS | CHECK_MODES},
+    {"a map may leave gaps", a_map_may_leave_gaps, CHECK_FORMATS | CHECK_MODES},
     {"scalars need no arguments", scalars_need_no_arguments, CHECK_FORMATS},
     {NULL, NULL, 0},
 };

@@ -76,6 +76,7 @@ static const char *in_force(int ncid, const char *key)
     MPI_Info info = MPI_INFO_NULL;
     int there = 0;
     value[0] = '\0';
+    CHECK_NC(NC_NOERR, ncmpi_inq_file_info(ncid, NULL));
     CHECK_NC(NC_NOERR, ncmpi_inq_file_info(ncid, &info));
     if (info == MPI_INFO_NULL) return value;
     MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &there);

@@ -36,6 +36,8 @@ static const struct known {
     {"nc_node_share_size", "262144", "4096", "4096"},
     {"nc_ibuf_size", "16777216", "-1", "16777216"},
     {"nc_record_align_size", "4", "many", "4"},
+    {"nc_var_align_size", "512", "197", "200"}, /* a multiple of 4 */
+    {"nc_header_align_size", "512", "1", "4"},
 };
 enum { HINTS = sizeof hints / sizeof hints[0] };
 

@@ -161,13 +161,15 @@ static void dimensions_have_the_formats_limit(void **state)
     (void)state;
     const struct {
         int format;
-        int64_t most;
-    } limit[] = {{1, 2147483644}, {2, 4294967292}, {5, INT64_MAX - 3}};
+        int64_t most, too_much;
+    } limit[] = {{1, 2147483644, 2147483645},
+                 {2, 4294967292, 4294967293},
+                 {5, INT64_MAX, INT64_MIN}};
     for (int i = 0; i < 3; i++) {
         cdf_free(&h);
         cdf_init(&h, limit[i].format);
         assert_int_equal(NC_NOERR, def_dim("x", limit[i].most));
-        assert_int_equal(NC_EDIMSIZE, def_dim("y", limit[i].most + 1));
+        assert_int_equal(NC_EDIMSIZE, def_dim("y", limit[i].too_much));
     }
 }
 

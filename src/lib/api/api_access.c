@@ -106,7 +106,7 @@ static void copy_slab(const struct api_dataset *d, const struct cdf_var *v,
         if (kind == API_VAR)
             count[i] = record ? d->ds.header.numrecs : v->shape[i];
         else
-            count[i] = kind == API_VAR1 ? 1 : a->count[i];
+            count[i] = kind == API_VAR1 || a->count == NULL ? 1 : a->count[i];
         if (r->strided) stride[i] = a->stride[i];
     }
 }
@@ -119,12 +119,12 @@ static int take_slab(const struct api_dataset *d, const struct cdf_var *v,
     *nelems = 1;
     if (v->ndims == 0) return NC_NOERR;
     if (kind != API_VAR && a->start == NULL) return NC_ENULLSTART;
-    if (kind > API_VAR1 && a->count == NULL) return NC_ENULLCOUNT;
     copy_slab(d, v, a, r);
 
     const MPI_Offset *count = driver_count(r, v->ndims);
     const struct slab s = {driver_start(r), count, driver_stride(r, v->ndims)};
     int err = kind == API_VAR ? NC_NOERR : check_start(d, v, &s, put);
+    if (err == NC_NOERR && kind > API_VAR1 && a->count == NULL) err = NC_ENULLCOUNT;
     if (err == NC_NOERR && kind != API_VAR) err = check_count(d, v, &s, put);
     for (int i = 0; i < v->ndims && err == NC_NOERR; i++)
         if (__builtin_mul_overflow(*nelems, count[i], nelems)) err = NC_EINTOVERFLOW;
@@ -163,14 +163,20 @@ static struct region *map_region(const struct driver_request *r, int ndims,
     return mem;
 }
 
-/* In a buffer both derived and mapped, the map counts the elements of the derived type.
- */
-static int take_map(const struct cdf_var *v, const struct api_access *a,
+/* In a buffer both derived and mapped, the map counts the elements of the derived type,
+ * and may not lead out of it. Of a plain buffer, the caller may give as many elements as
+ * are accessed, or as many as the map spans. */
+static int take_map(const struct cdf_var *v, const struct api_access *a, int64_t nelems,
                     struct api_buffer *b, struct driver_request *r)
 {
     bool plain;
     int64_t extent = map_extent(v->ndims, driver_count(r, v->ndims), a->imap, &plain);
-    if (b->nelems != NC_COUNT_IGNORE && extent > b->nelems) return NC_EIOMISMATCH;
+    bool accessed = b->mem == NULL && b->nelems == nelems;
+    if (b->nelems != NC_COUNT_IGNORE && extent > b->nelems && !accessed)
+        return base_error_set(NC_EIOMISMATCH,
+                              "variable '%s': the map spans %lld elements, %lld are in "
+                              "the buffer",
+                              v->name, (long long)extent, (long long)b->nelems);
     if (plain) return NC_NOERR;
 
     struct region *map = map_region(r, v->ndims, a->imap);
@@ -192,7 +198,7 @@ static int take_buffer(const struct cdf_var *v, const struct api_access *a,
             NC_EIOMISMATCH, "variable '%s': %lld elements to access, %lld in the buffer",
             v->name, (long long)nelems, (long long)b->nelems);
     if (a->buf == NULL && b->mem == NULL) return NC_EINVAL; /* but MPI_BOTTOM is NULL */
-    int err = mapped ? take_map(v, a, b, r) : NC_NOERR;
+    int err = mapped ? take_map(v, a, nelems, b, r) : NC_NOERR;
     driver_set_mem(r, b->mem);
     b->mem = NULL;
     return err;

@@ -108,7 +108,7 @@ int ncmpi_inq_file_info(int ncid, MPI_Info *info_used)
     struct api_dataset *d;
     int err = api_find(ncid, &d);
     if (err != NC_NOERR) return err;
-    if (info_used == NULL) return NC_EINVAL;
+    if (info_used == NULL) return NC_NOERR;
     int mpi = MPI_Info_create(info_used);
     if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "MPI_Info_create");
     api_lock(d); /* counts are being changed by other threads */

@@ -221,6 +221,12 @@ static int take_all(struct base_hints *h, MPI_Info info)
     return base_mpi_error(result, NC_EMPI, "reading the info object");
 }
 
+/* Variables start at multiples of 4 bytes. */
+static void round_up(int64_t *align)
+{
+    if (*align % 4 != 0 && *align < INT64_MAX - 4) *align += 4 - *align % 4;
+}
+
 int base_hints_read(struct base_hints *h, MPI_Info user, bool warn, MPI_Info *info)
 {
     *h = (struct base_hints){0};
@@ -234,6 +240,9 @@ int base_hints_read(struct base_hints *h, MPI_Info user, bool warn, MPI_Info *in
     int err = add_environment(*info, warn);
     if (err == NC_NOERR) err = take_all(h, *info);
     if (err == NC_NOERR) err = take_e10(h, *info);
+    round_up(&h->header_align);
+    round_up(&h->var_align);
+    round_up(&h->record_align);
     if (err != NC_NOERR) MPI_Info_free(info);
     return err;
 }

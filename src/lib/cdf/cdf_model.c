@@ -106,7 +106,7 @@ int64_t cdf_max_dim(int format)
 {
     if (format == 1) return INT32_MAX - 3;
     if (format == 2) return (int64_t)UINT32_MAX - 3;
-    return INT64_MAX - 3;
+    return INT64_MAX;
 }
 
 const char *cdf_dim_text(const void *dims, int index)
