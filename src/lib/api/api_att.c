@@ -129,9 +129,9 @@ int api_get_att(int ncid, int varid, const char *name, void *values,
     const struct cdf_att *a = &cdf_atts(&d->ds.header, varid)->list[id];
     enum conv_type type = (enum conv_type)conv_type_of(a->type);
     if (mpi_type != MPI_DATATYPE_NULL) err = api_conv_type(mpi_type, a->type, &type);
-    if (err == NC_NOERR) err = conv_check(a->type, type);
+    if (err != NC_NOERR || a->nelems == 0) return err;
+    err = conv_check(a->type, type);
     if (err != NC_NOERR) return err;
-    if (a->nelems == 0) return NC_NOERR;
     if (values == NULL) return NC_EINVAL;
     return conv_get(values, type, a->values,
                     conv_effective_type(d->ds.header.format, a->type, type),
