@@ -107,6 +107,12 @@ int conv_get(void *dst, enum conv_type type, const void *xsrc, int xtype, size_t
                types[type].fill);
 }
 
+void conv_get_here(void *array, int xsize, size_t n)
+{
+    conv_turning *turn = conv_loops_best()->turn[xsize];
+    if (turn != NULL) turn(array, n);
+}
+
 /* What has been written is the source for what follows it, in pieces that double
  * until they fill a part of the first cache. */
 void conv_fill(void *xdst, const void *xvalue, int xsize, size_t n)

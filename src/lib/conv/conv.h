@@ -60,6 +60,10 @@ int conv_get(void *dst, enum conv_type type, const void *xsrc, int xtype, size_t
 /* True if a conversion leaves every bit in place: copying does it. */
 int conv_is_copy(int xtype, enum conv_type type);
 
+/* External values of a type of the same values become those in memory, in their place:
+ * n elements of xsize bytes (1, 2, 4, 8). */
+void conv_get_here(void *array, int xsize, size_t n);
+
 /* Repeats one external value of xsize bytes (1, 2, 4, 8) n times. */
 void conv_fill(void *xdst, const void *xvalue, int xsize, size_t n);
 

@@ -141,7 +141,7 @@ m4_define([ROW], [
         AT(OF([ext], [$2])) = {EACH([$1_ENTRY], [$2])
         },])
 
-# A pair of the same type: no value is looked at.
+# A pair of the same type: no value is looked at. The second is for an array's own place.
 m4_define([SAME_LOOP], [
 static bool same$1(void *restrict dst, const void *restrict src, size_t n,
                    const void *fill)
@@ -150,6 +150,12 @@ static bool same$1(void *restrict dst, const void *restrict src, size_t n,
     for (size_t i = 0; i < n; i++)
         conv_store$1(dst, i, conv_big$1(conv_load$1(src, i)));
     return false;
+}
+
+static void turn$1(void *array, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        conv_store$1(array, i, conv_big$1(conv_load$1(array, i)));
 }
 ])
 
@@ -178,4 +184,5 @@ const struct conv_loops CONV_LOOPS = {
     },
     .get = {EACH([ROW], [GET])
     },
+    .turn = {AT(2) = turn16, AT(4) = turn32, AT(8) = turn64},
 };

@@ -19,11 +19,15 @@ enum { CONV_BLOCK = 1024 };
 typedef bool conv_loop(void *restrict dst, const void *restrict src, size_t n,
                        const void *fill);
 
-/* By external type, then type in memory. NULL where copying bytes does it, and where
- * text meets a number. */
+/* n elements of any alignment, in their place. */
+typedef void conv_turning(void *array, size_t n);
+
+/* By external type, then type in memory: NULL where copying bytes does it, and where
+ * text meets a number. By size: NULL where there are no such elements, or of one byte. */
 struct conv_loops {
     conv_loop *put[NC_UINT64 + 1][CONV_NTYPES];
     conv_loop *get[NC_UINT64 + 1][CONV_NTYPES];
+    conv_turning *turn[9];
 };
 
 /* Two compilations of one file, for any processor and for those with AVX2. */

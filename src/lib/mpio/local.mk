@@ -9,6 +9,7 @@ libcore_la_SOURCES += \
 	src/lib/mpio/mpio_node.c src/lib/mpio/mpio_node.h \
 	src/lib/mpio/mpio_open.c \
 	src/lib/mpio/mpio_order.c \
+	src/lib/mpio/mpio_pool.c src/lib/mpio/mpio_pool.h \
 	src/lib/mpio/mpio_stream.c \
 	src/lib/mpio/mpio_survey.c \
 	src/lib/mpio/mpio_tile.c src/lib/mpio/mpio_tile.h \

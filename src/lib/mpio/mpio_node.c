@@ -3,8 +3,7 @@
  * The file is cut into blocks. All processes of the node put their values into a block,
  * meet, and each writes its share of it; while some still write, others put values into
  * the next block, in the other buffer: one meeting a block. Reading is the same
- * backwards, with one meeting more, since only who has been through a block knows where
- * to go on. */
+ * backwards. */
 #include "mpio_node.h"
 
 #include <string.h>
@@ -148,19 +147,28 @@ static int put_blocks(struct mpio *m, struct mpio_walk *walk,
     return result;
 }
 
+/* One meeting a block: it is read on the supposition that it follows the last one, while
+ * some still get their values from that, out of the other buffer. Who has been through a
+ * block tells where to go on; a block that nobody needs is left out then. */
 static int get_blocks(struct mpio *m, struct mpio_walk *walk,
                       const struct mpio_reach *reach, int *io)
 {
     struct mpio_window *w = &m->window;
-    int64_t next = reach->low;
+    int64_t at = reach->low, turn = 0;
     int result = NC_NOERR;
-    while (next != INT64_MAX && *io == NC_NOERR) {
-        struct mpio_block b = block_at(w, next, 0, reach->shift);
+    while (at < reach->high) {
+        struct mpio_block b = block_at(w, at, turn, reach->shift);
         int64_t end = b.end + MPIO_SLACK < reach->high ? b.end + MPIO_SLACK : reach->high;
-        int err = read_part(m, &b, next - b.start, end - b.start);
-        *io = (int)meet_all(w, &(struct mpio_slot){.error = err}).error;
-        if (*io == NC_NOERR) note(&result, mpio_walk_block(walk, &b));
-        next = meet_all(w, &(struct mpio_slot){.next = mpio_walk_next(walk)}).next;
+        int err = read_part(m, &b, at - b.start, end - b.start);
+        struct mpio_slot all =
+            meet_all(w, &(struct mpio_slot){.next = mpio_walk_next(walk), .error = err});
+        *io = (int)all.error;
+        if (*io != NC_NOERR) break;
+        at = all.next;
+        if (at >= b.end) continue;
+        note(&result, mpio_walk_block(walk, &b));
+        at = b.end;
+        turn++;
     }
     return result;
 }

@@ -4,6 +4,7 @@
 #include "base_error.h"
 #include "base_mem.h"
 #include "mpio_file.h"
+#include "mpio_pool.h"
 
 static int inq_info(struct driver *self, MPI_Info info)
 {
@@ -172,9 +173,17 @@ int mpio_close(struct driver *self)
     struct driver_dataset *ds = self->ds;
     int failed, err = ds->writable ? complete(m) : NC_NOERR;
     int closed = mpio_file_close(&m->file);
-    release(m);
+    bool held = mpio_pool_hold(&m->window);
+    int64_t refused = !held;
     /* The last occasion to tell the others. */
-    err = driver_agree(ds, err != NC_NOERR ? err : closed, &failed, NULL, 0);
+    err = driver_agree(ds, err != NC_NOERR ? err : closed, &failed, &refused, 1);
+    if (held && !refused) {
+        mpio_pool_keep(&m->window);
+        m->window.state = MPIO_WINDOW_NEW;
+    } else if (held) {
+        mpio_pool_let_go();
+    }
+    release(m);
     return err != NC_NOERR ? err : failed;
 }
 

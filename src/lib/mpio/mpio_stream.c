@@ -98,13 +98,16 @@ static int plan_request(struct mpio_stream *s, struct mpio_tile *t, int64_t max_
     return err;
 }
 
-/* A single segment whose values in memory are the external ones needs no staging. */
+/* A single segment whose values in memory are the external ones needs no staging; nor
+ * does one that is got, if they are as large: they can be turned round where they lie. */
 static bool in_place(const struct mpio_stream *s, const struct mpio_tile *t)
 {
     if (t->nsegments != 1 || !t->ascending) return false;
     const struct driver_request *r = s->reqs[t->segments[0].request];
+    int type = var_of(s, t->segments[0].request)->type;
     return driver_mem(r) == NULL && !driver_is_fill(r) &&
-           conv_is_copy(var_of(s, t->segments[0].request)->type, r->type);
+           (conv_is_copy(type, r->type) ||
+            (!s->put && conv_type_of(type) == (int)r->type));
 }
 
 /* Where the tile's bytes are. */

@@ -24,15 +24,6 @@ bool mpio_one_run(const struct cdf_header *h, const struct driver_request *r,
     return one;
 }
 
-/* The largest power of 2, at most 8, that divides all of a variable's places. */
-static int shift_of(const struct cdf_header *h, const struct driver_request *r)
-{
-    const struct cdf_var *v = &h->vars[r->varid];
-    int64_t places = v->begin | cdf_type_size(v->type) | 8;
-    if (v->is_record) places |= h->record_size;
-    return r->raw ? 0 : __builtin_ctzll((unsigned long long)places);
-}
-
 struct region *mpio_region(const struct cdf_header *h, const struct driver_request *r)
 {
     const struct cdf_var *v = &h->vars[r->varid];
@@ -49,6 +40,7 @@ static int add(const struct cdf_header *h, const struct driver_request *r,
     const struct cdf_var *v = &h->vars[r->varid];
     int64_t bytes = driver_nelems(r, v->ndims) * cdf_type_size(v->type);
     int64_t low, high, pieces = 1;
+    int shift = 0;
     if (r->raw) {
         const struct region *region = driver_raw_region(r);
         region_bounds(region, &low, &high);
@@ -58,14 +50,15 @@ static int add(const struct cdf_header *h, const struct driver_request *r,
         s->fits = false;
     } else if (mpio_one_run(h, r, &low)) {
         high = low + bytes;
+        shift = __builtin_ctzll((uint64_t)(low | bytes));
     } else {
         struct region *region = mpio_region(h, r);
         if (region == NULL) return NC_ENOMEM;
         region_bounds(region, &low, &high);
         pieces = region_runs(region);
+        shift = region_grain(region);
         region_free(region);
     }
-    int64_t shift = shift_of(h, r);
     if (low < s->low) s->low = low;
     if (high > s->high) s->high = high;
     if (shift < s->shift) s->shift = shift;
@@ -79,7 +72,7 @@ int mpio_survey(struct mpio *m, struct driver_request *const *reqs, int64_t n,
 {
     const struct cdf_header *h = &m->base.ds->header;
     int err = NC_NOERR;
-    *survey = (struct mpio_survey){.low = INT64_MAX, .shift = 3, .fits = true};
+    *survey = (struct mpio_survey){.low = INT64_MAX, .shift = MPIO_COARSE, .fits = true};
     for (int64_t i = 0; i < n && err == NC_NOERR; i++)
         if (driver_nelems(reqs[i], h->vars[reqs[i]->varid].ndims) > 0)
             err = add(h, reqs[i], survey);

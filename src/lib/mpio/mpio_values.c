@@ -87,5 +87,7 @@ int mpio_values_get(struct mpio_values *v, const unsigned char *external, int64_
         err = get_scattered(v, external, n);
     else if (external != buf)
         err = conv_get(buf, v->req->type, external, v->xtype, (size_t)n);
+    else if (!v->copied)
+        conv_get_here(buf, v->xsize, (size_t)n);
     return finish(v, n, err);
 }

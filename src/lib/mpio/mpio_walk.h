@@ -6,6 +6,9 @@
 
 #include "mpio.h"
 
+/* Marks stand for at most 2 to the power of this, which divides where blocks begin. */
+enum { MPIO_COARSE = 6 };
+
 /* What the requests of one process amount to in the file; of none: low is INT64_MAX. */
 struct mpio_survey {
     int64_t low, high;

@@ -16,6 +16,7 @@
 #include "base_error.h"
 #include "base_mem.h"
 #include "base_mpi.h"
+#include "mpio_pool.h"
 
 /* At the window's beginning. */
 struct mpio_control {
@@ -46,6 +47,14 @@ static int64_t buffer_bytes(int64_t size)
 {
     enum { ROOM = 128 }; /* for the slack, and where a block begins */
     return 2 * (size + ROOM);
+}
+
+/* How often to look before sleeping. Where there are cores enough, as long as it takes to
+ * be woken; where not, the others need this one's. */
+static int spins(int nprocs)
+{
+    enum { FEW = 500, MANY = 20000 };
+    return sysconf(_SC_NPROCESSORS_ONLN) < nprocs ? FEW : MANY;
 }
 
 /* Is there room for that much shared memory? Where it lives in /dev/shm, too much of it
@@ -85,6 +94,7 @@ static int split(struct mpio_window *w, struct driver_dataset *ds)
     if (mpi == MPI_SUCCESS) mpi = MPI_Comm_set_errhandler(w->comm, MPI_ERRORS_RETURN);
     if (mpi == MPI_SUCCESS) mpi = MPI_Comm_size(w->comm, &w->nprocs);
     if (mpi == MPI_SUCCESS) mpi = MPI_Comm_rank(w->comm, &w->rank);
+    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_group(ds->comm, &w->group);
     return base_mpi_error(mpi, NC_EMPI, "finding the processes of a node");
 }
 
@@ -161,15 +171,40 @@ static int make(struct mpio_window *w, struct driver_dataset *ds)
         err = driver_agree(ds, err, NULL, NULL, 0);
     }
     if (err != NC_NOERR) return err;
+    w->spins = spins(w->nprocs);
     w->size = -all[0];
     err = make_memory(w);
-    return driver_agree(ds, err, NULL, NULL, 0);
+    w->number = mpio_pool_number();
+    err = driver_agree(ds, err, NULL, &w->number, 1);
+    mpio_pool_note(w->number);
+    return err;
+}
+
+/* Takes the window that all have kept, if it is the same. */
+static bool reuse(struct mpio_window *w, struct driver_dataset *ds)
+{
+    struct mpio_window kept;
+    bool found = mpio_pool_take(&kept, ds);
+    int64_t number = found ? kept.number : 0, all[2] = {number, -number};
+    int err = driver_agree(ds, NC_NOERR, NULL, all, 2);
+    bool same = err == NC_NOERR && all[0] > 0 && all[0] == -all[1];
+    if (same) {
+        *w = kept;
+        mpio_pool_let_go();
+    } else if (found) {
+        mpio_pool_keep(&kept);
+    }
+    return same;
 }
 
 bool mpio_window_ready(struct mpio_window *w, struct driver_dataset *ds)
 {
     if (w->state != MPIO_WINDOW_NEW) return w->state == MPIO_WINDOW_READY;
+    if (ds->nprocs > 1 && reuse(w, ds)) return true;
     *w = (struct mpio_window){.state = MPIO_WINDOW_READY,
+                              .group = MPI_GROUP_NULL,
+                              .share = ds->hints.node_share,
+                              .most = ds->hints.node_procs,
                               .comm = MPI_COMM_NULL,
                               .leaders = MPI_COMM_NULL,
                               .nodes = 1,
@@ -186,6 +221,7 @@ void mpio_window_free(struct mpio_window *w)
     if (w->state != MPIO_WINDOW_READY) return;
     /* Nobody can be told of a failure here, nor does anything hang on it. */
     if (w->win != MPI_WIN_NULL) (void)MPI_Win_free(&w->win);
+    if (w->group != MPI_GROUP_NULL) (void)MPI_Group_free(&w->group);
     if (w->comm != MPI_COMM_NULL) (void)MPI_Comm_free(&w->comm);
     if (w->leaders != MPI_COMM_NULL) (void)MPI_Comm_free(&w->leaders);
     base_free(w->own);
@@ -214,12 +250,11 @@ static void wake_all(atomic_uint *round)
 #endif
 }
 
-/* Until the round is another. Cores may be fewer than processes: after a moment the
- * others have this one's. */
-static void wait_for(struct mpio_control *c, unsigned old)
+/* Until the round is another. */
+static void wait_for(const struct mpio_window *w, unsigned old)
 {
-    enum { SPINS = 500 };
-    for (int i = 0; i < SPINS; i++)
+    struct mpio_control *c = w->control;
+    for (int i = 0; i < w->spins; i++)
         if (atomic_load_explicit(&c->round, memory_order_acquire) != old) return;
     atomic_fetch_add(&c->sleepers, 1);
     while (atomic_load(&c->round) == old)
@@ -237,7 +272,7 @@ void mpio_window_meet(struct mpio_window *w, const struct mpio_slot *mine,
     unsigned round = atomic_load_explicit(&c->round, memory_order_relaxed);
     unsigned before = atomic_fetch_add_explicit(&c->arrived, 1, memory_order_acq_rel);
     if (before + 1 < (unsigned)w->nprocs) {
-        wait_for(c, round);
+        wait_for(w, round);
         return;
     }
     atomic_store_explicit(&c->arrived, 0, memory_order_relaxed);

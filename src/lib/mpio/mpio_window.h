@@ -29,7 +29,10 @@ struct mpio_buffer {
 
 struct mpio_window {
     enum { MPIO_WINDOW_NEW, MPIO_WINDOW_READY, MPIO_WINDOW_REFUSED } state;
-    MPI_Comm comm; /* the processes of this node */
+    MPI_Group group;     /* all processes it was made for */
+    int64_t share, most; /* the hints it was made by */
+    int64_t number;      /* which of all that were made */
+    MPI_Comm comm;       /* the processes of this node */
     int rank, nprocs;
     MPI_Comm leaders; /* the first process of each node, on those; else MPI_COMM_NULL */
     int node, nodes;  /* which this is, and how many there are */
@@ -41,10 +44,12 @@ struct mpio_window {
     struct mpio_control *control;
     struct mpio_buffer buffers[MPIO_BUFFERS];
     unsigned turn; /* of the slots */
+    int spins;     /* looks at the others before sleeping */
 };
 
-/* Makes the window, unless that was tried before. Collective, over all of the dataset's
- * processes; the same result everywhere: is it there? */
+/* Makes the window or takes one that another dataset left, unless that was tried before.
+ * Collective, over all of the dataset's processes; the same result everywhere: is it
+ * there? */
 bool mpio_window_ready(struct mpio_window *w, struct driver_dataset *ds);
 void mpio_window_free(struct mpio_window *w);
 

@@ -468,6 +468,27 @@ int64_t region_runs(const struct region *r)
     return runs;
 }
 
+/* Every offset, length and stride of the tree: what divides them all divides each run's
+ * place. */
+static uint64_t places(const struct region *r)
+{
+    uint64_t all = (uint64_t)r->offset;
+    if (r->kind == REGION_BLOCK) all |= (uint64_t)r->length;
+    for (int64_t i = 0; r->kind == REGION_BLOCKS && i < r->n; i++)
+        all |= (uint64_t)(r->blocks[i].offset | r->blocks[i].length);
+    for (int64_t i = 0; r->kind == REGION_LIST && i < r->n; i++)
+        all |= places(r->children[i]);
+    for (int k = 0; k < r->nloops; k++)
+        all |= (uint64_t)r->loops[k].stride;
+    return all;
+}
+
+int region_grain(const struct region *r)
+{
+    uint64_t all = places(r);
+    return all == 0 ? 62 : __builtin_ctzll(all);
+}
+
 /* Does the body go upwards? *high becomes its end, *low where it begins. */
 static bool body_ascends(const struct region *r, int64_t *low, int64_t *high)
 {

@@ -62,6 +62,9 @@ bool region_is_ascending(const struct region *r);
 /* Runs of bytes that it has at most (adjacent ones may not be joined). */
 int64_t region_runs(const struct region *r);
 
+/* All its runs begin and end at multiples of 2 to the power of this. */
+int region_grain(const struct region *r);
+
 /* ---- walking ---- */
 
 /* `count` runs of `length` bytes, `stride` bytes apart, the first at offset. */

@@ -1,0 +1,116 @@
+/* Windows without a dataset. All processes of a window keep it or none does, so that
+ * they can free it together when MPI ends, in the order of their numbers. */
+#include "mpio_pool.h"
+
+#include <pthread.h>
+
+enum { ROOM = 2 };
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct mpio_window kept[ROOM]; /* the one kept last comes last */
+static int nkept, held;
+static int64_t last_number;
+static bool watching; /* the end of MPI */
+
+/* All that are left. */
+static int free_all(MPI_Comm comm, int key, void *value, void *extra)
+{
+    (void)comm, (void)key, (void)value, (void)extra;
+    while (nkept > 0) {
+        int first = 0;
+        for (int i = 1; i < nkept; i++)
+            if (kept[i].number < kept[first].number) first = i;
+        mpio_window_free(&kept[first]);
+        kept[first] = kept[--nkept];
+    }
+    return MPI_SUCCESS;
+}
+
+/* MPI frees the attributes of MPI_COMM_SELF before all else, when it can still be used.
+ */
+static bool watch(void)
+{
+    int key;
+    if (watching) return true;
+    if (MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_all, &key, NULL) !=
+        MPI_SUCCESS)
+        return false;
+    watching = MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL) == MPI_SUCCESS;
+    (void)MPI_Comm_free_keyval(&key); /* goes with the attribute */
+    return watching;
+}
+
+static bool same_group(const struct mpio_window *w, MPI_Group group)
+{
+    int result;
+    return MPI_Group_compare(w->group, group, &result) == MPI_SUCCESS &&
+           result == MPI_IDENT;
+}
+
+/* The last one that fits, or -1. */
+static int find(const struct driver_dataset *ds, MPI_Group group)
+{
+    for (int i = nkept - 1; i >= 0; i--)
+        if (kept[i].share == ds->hints.node_share &&
+            kept[i].most == ds->hints.node_procs && same_group(&kept[i], group))
+            return i;
+    return -1;
+}
+
+bool mpio_pool_take(struct mpio_window *w, const struct driver_dataset *ds)
+{
+    MPI_Group group;
+    pthread_mutex_lock(&mutex);
+    int i = -1;
+    if (nkept > 0 && MPI_Comm_group(ds->comm, &group) == MPI_SUCCESS) {
+        i = find(ds, group);
+        MPI_Group_free(&group);
+    }
+    if (i >= 0) {
+        *w = kept[i];
+        for (nkept--, held++; i < nkept; i++)
+            kept[i] = kept[i + 1];
+    }
+    pthread_mutex_unlock(&mutex);
+    return i >= 0;
+}
+
+bool mpio_pool_hold(const struct mpio_window *w)
+{
+    pthread_mutex_lock(&mutex);
+    bool room = w->state == MPIO_WINDOW_READY && w->nodes == 1 && w->nprocs > 1 &&
+                nkept + held < ROOM && watch();
+    if (room) held++;
+    pthread_mutex_unlock(&mutex);
+    return room;
+}
+
+void mpio_pool_keep(const struct mpio_window *w)
+{
+    pthread_mutex_lock(&mutex);
+    held--;
+    kept[nkept++] = *w;
+    pthread_mutex_unlock(&mutex);
+}
+
+void mpio_pool_let_go(void)
+{
+    pthread_mutex_lock(&mutex);
+    held--;
+    pthread_mutex_unlock(&mutex);
+}
+
+int64_t mpio_pool_number(void)
+{
+    pthread_mutex_lock(&mutex);
+    int64_t number = last_number + 1;
+    pthread_mutex_unlock(&mutex);
+    return number;
+}
+
+void mpio_pool_note(int64_t number)
+{
+    pthread_mutex_lock(&mutex);
+    if (number > last_number) last_number = number;
+    pthread_mutex_unlock(&mutex);
+}
