@@ -254,6 +254,51 @@ static void a_failing_disk_is_told_to_all(void)
         }
 }
 
+/* Segments of any length by turns, as one derived type. */
+static MPI_Datatype segments(int n, int *end)
+{
+    enum { MOST = 64 };
+    int lengths[MOST], places[MOST];
+    MPI_Datatype type;
+    *end = (int)check_random(3);
+    for (int i = 0; i < n; i++)
+        for (int rank = 0; rank < check.nprocs; rank++) {
+            int length = 1 + (int)check_random(40);
+            if (rank == check.rank) lengths[i] = length, places[i] = *end;
+            *end += length + (int)check_random(2);
+        }
+    MPI_Type_indexed(n, lengths, places, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    return type;
+}
+
+/* A file type goes the way that hyperslabs go. */
+static void by_file_type(void)
+{
+    enum { SEGMENTS = 64, MOST = 40 * SEGMENTS };
+    int ncid, end, bytes, values[MOST], back[MOST] = {0};
+    MPI_Datatype type = segments(SEGMENTS, &end);
+    int v = line_dataset(end, "1000", &ncid);
+    MPI_Type_size(type, &bytes);
+    int n = bytes / 4;
+    for (int i = 0; i < n; i++)
+        values[i] = i * 5 + check.rank;
+    CHECK_NC(NC_NOERR, ncmpi_put_vard_all(ncid, v, type, values, n, MPI_INT));
+    CHECK_NC(NC_NOERR, ncmpi_get_vard_all(ncid, v, type, back, n, MPI_INT));
+    CHECK(check.nprocs == 1 || count_of(ncid, "calls_node") == 2);
+    CHECK_BYTES(values, back, (size_t)bytes);
+
+    int *line = malloc((size_t)end * sizeof *line), packed = 0;
+    CHECK_NC(NC_NOERR, ncmpi_get_var_int_all(ncid, v, line));
+    MPI_Pack(line, 1, type, back, sizeof back, &packed, MPI_COMM_WORLD);
+    CHECK_EQ(bytes, packed);
+    CHECK_BYTES(values, back, (size_t)bytes);
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    MPI_Type_free(&type);
+    free(line);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /* What lies behind the file's end reads as zeros. */
 static void behind_the_end(void)
 {
@@ -274,6 +319,7 @@ static const struct check_test tests[] = {
     {"overlapping processes", overlapping_processes, 0},
     {"few file operations", few_file_operations, 0},
     {"a failing disk is told to all", a_failing_disk_is_told_to_all, 0},
+    {"by file type", by_file_type, 0},
     {"behind the end", behind_the_end, 0},
     {NULL, NULL, 0},
 };

@@ -47,7 +47,10 @@ static int add(const struct cdf_header *h, const struct driver_request *r,
         low += v->begin;
         high += v->begin;
         pieces = region_runs(region);
-        s->fits = false;
+        shift = region_grain(region);
+        if (v->begin != 0 && __builtin_ctzll((uint64_t)v->begin) < shift)
+            shift = __builtin_ctzll((uint64_t)v->begin);
+        s->fits = s->fits && region_is_ascending(region);
     } else if (mpio_one_run(h, r, &low)) {
         high = low + bytes;
         shift = __builtin_ctzll((uint64_t)(low | bytes));

@@ -15,11 +15,24 @@ struct mpio_part {
     int64_t number;
     int64_t next;          /* where its next value lies */
     int64_t bytes;         /* of a single run: what is left of it */
-    struct region *region; /* of many runs, and the cursor on it */
+    struct region *region; /* of many runs, unless the request brought its own */
     struct region_cursor *cursor;
+    int64_t shift; /* of the offsets under the cursor */
 };
 
 /* ---- the order of requests ---- */
+
+/* Where the request's first byte lies. */
+static int64_t begin_of(const struct cdf_header *h, const struct driver_request *r)
+{
+    int64_t low, high;
+    if (r->raw) {
+        region_bounds(driver_raw_region(r), &low, &high);
+        return low + h->vars[r->varid].begin;
+    }
+    (void)mpio_one_run(h, r, &low);
+    return low;
+}
 
 static int64_t block_of(const struct mpio_walk *w, int64_t i)
 {
@@ -88,9 +101,8 @@ int mpio_walk_begin(struct mpio_walk *w, struct driver_request *const *reqs, int
     w->items = base_malloc((size_t)n * sizeof *w->items);
     if (w->items == NULL) return NC_ENOMEM;
     for (int64_t i = 0; i < n; i++) {
-        int64_t at;
         if (driver_nelems(reqs[i], h->vars[reqs[i]->varid].ndims) == 0) continue;
-        (void)mpio_one_run(h, reqs[i], &at);
+        int64_t at = begin_of(h, reqs[i]);
         uint64_t block = (uint64_t)((at >> w->log2_block) - w->first_block);
         w->items[w->nitems++] = block << w->number_bits | (uint64_t)i;
     }
@@ -122,12 +134,12 @@ void mpio_walk_end(struct mpio_walk *w)
 static int64_t next_begin(const struct mpio_walk *w)
 {
     enum { AHEAD = 8 };
-    int64_t next = INT64_MAX, low;
+    int64_t next = INT64_MAX;
     for (int64_t i = w->begun; i < w->nitems && block_of(w, i) == block_of(w, w->begun);
          i++) {
         const struct driver_request *r = w->reqs[number_of(w, i)];
         if (i + AHEAD < w->nitems) __builtin_prefetch(w->reqs[number_of(w, i + AHEAD)]);
-        (void)mpio_one_run(&w->m->base.ds->header, r, &low);
+        int64_t low = begin_of(&w->m->base.ds->header, r);
         if (low < next) next = low;
         __builtin_prefetch(r->buf);
     }
@@ -144,6 +156,15 @@ int64_t mpio_walk_next(const struct mpio_walk *w)
 
 /* ---- one request in one block ---- */
 
+/* Is there more of it, and where? */
+static bool goes_on(struct mpio_part *p)
+{
+    if (p->cursor == NULL) return p->bytes > 0;
+    if (!region_peek(p->cursor, &p->next)) return false;
+    p->next += p->shift;
+    return true;
+}
+
 static int begin_part(struct mpio_walk *w, int64_t number, struct mpio_part *p)
 {
     const struct cdf_header *h = &w->m->base.ds->header;
@@ -151,17 +172,21 @@ static int begin_part(struct mpio_walk *w, int64_t number, struct mpio_part *p)
     *p = (struct mpio_part){.number = number};
     int err = mpio_values_begin(&p->values, h, r, w->put);
     if (err != NC_NOERR) return err;
-    if (mpio_one_run(h, r, &p->next)) {
+    if (!r->raw && mpio_one_run(h, r, &p->next)) {
         p->bytes = driver_nelems(r, h->vars[r->varid].ndims) * p->values.xsize;
         return NC_NOERR;
     }
-    p->region = mpio_region(h, r);
-    if (p->region != NULL) p->cursor = region_cursor_new(p->region);
+    const struct region *region = r->raw ? driver_raw_region(r) : NULL;
+    if (r->raw)
+        p->shift = h->vars[r->varid].begin;
+    else
+        region = p->region = mpio_region(h, r);
+    if (region != NULL) p->cursor = region_cursor_new(region);
     if (p->cursor == NULL) {
         end_part(p);
         return NC_ENOMEM;
     }
-    (void)region_peek(p->cursor, &p->next);
+    (void)goes_on(p);
     return NC_NOERR;
 }
 
@@ -169,7 +194,11 @@ static int begin_part(struct mpio_walk *w, int64_t number, struct mpio_part *p)
 static bool next_strip(struct mpio_part *p, int64_t end, struct region_strip *s)
 {
     int64_t xsize = p->values.xsize;
-    if (p->cursor != NULL) return region_next_below(p->cursor, end, xsize, s);
+    if (p->cursor != NULL) {
+        if (!region_next_below(p->cursor, end - p->shift, xsize, s)) return false;
+        s->offset += p->shift;
+        return true;
+    }
     if (p->bytes == 0 || p->next >= end) return false;
     int64_t n = (end - p->next + xsize - 1) & -xsize;
     if (n > p->bytes) n = p->bytes;
@@ -177,12 +206,6 @@ static bool next_strip(struct mpio_part *p, int64_t end, struct region_strip *s)
     p->next += n;
     p->bytes -= n;
     return true;
-}
-
-/* Is there more of it, in other blocks? */
-static bool goes_on(struct mpio_part *p)
-{
-    return p->cursor != NULL ? region_peek(p->cursor, &p->next) : p->bytes > 0;
 }
 
 /* Shorter runs go through a buffer, many at a time. */

@@ -33,7 +33,8 @@ static inline int mpio_number_bits(int64_t n)
     return n <= 1 ? 1 : 64 - __builtin_clzll((uint64_t)(n - 1));
 }
 
-/* The region of the file; NULL when memory is short. The caller frees it. */
+/* The region of the file of a request that is not raw; NULL when memory is short. The
+ * caller frees it. */
 struct region *mpio_region(const struct cdf_header *h, const struct driver_request *r);
 
 /* A request that was begun. */
