@@ -91,6 +91,60 @@ static void move_tile(struct transfer *x, enum mpio_way way)
     mpio_tile_clear(&x->tile);
 }
 
+/* ---- one short run ---- */
+
+enum { SMALL = 2048 };
+
+/* The values of x's only request, n of them, at `at` in the file. */
+static int move_run(struct transfer *x, struct mpio_values *v, int64_t at, int64_t n,
+                    int *io)
+{
+    unsigned char room[SMALL], *external = room;
+    int64_t bytes = n * v->xsize;
+    if (v->copied && mpio_values_buf(v) != NULL)
+        external = mpio_values_buf(v);
+    else
+        x->m->base.ds->stats.copied_bytes += bytes;
+    if (!x->stream.put) {
+        *io = mpio_file_read(&x->m->file, at, external, bytes);
+        return *io == NC_NOERR ? mpio_values_get(v, external, n) : *io;
+    }
+    int err = mpio_values_put(v, external, n);
+    *io = mpio_file_write(&x->m->file, at, external, bytes);
+    return err != NC_NOERR ? err : *io;
+}
+
+/* A single request of a few values in a row needs no plan and no memory. False, and
+ * nothing done, if it is something else. */
+static bool move_small(struct transfer *x)
+{
+    struct mpio_stream *s = &x->stream;
+    const struct cdf_header *h = &x->m->base.ds->header;
+    struct driver_stats *stats = &x->m->base.ds->stats;
+    struct mpio_values v;
+    int64_t at;
+    if (s->n != 1 || mpio_stream_ended(s)) return false;
+    struct driver_request *r = s->reqs[0];
+    int64_t n = driver_nelems(r, h->vars[r->varid].ndims);
+    int64_t bytes = n * cdf_type_size(h->vars[r->varid].type);
+    if (n == 0 || bytes > SMALL || !mpio_one_run(h, r, &at)) return false;
+
+    int io = NC_NOERR, err = mpio_values_begin(&v, h, r, s->put);
+    if (err == NC_NOERR) {
+        err = move_run(x, &v, at, n, &io);
+        mpio_values_end(&v);
+        stats->runs++;
+        *(s->put ? &stats->put_bytes : &stats->get_bytes) += bytes;
+    }
+    if (io != NC_NOERR) x->io_error = io;
+    if (r->status == NC_NOERR) r->status = err;
+    note(x, err);
+    s->file_request = s->n;
+    return true;
+}
+
+/* ---- directly ---- */
+
 /* The planned tile and all that follow, without another word to the others. */
 static void move_alone(struct transfer *x)
 {
@@ -99,6 +153,14 @@ static void move_alone(struct transfer *x)
         plan(x, DIRECT_BYTES);
         move_tile(x, MPIO_DIRECT);
     }
+}
+
+/* All of it. */
+static void move_direct(struct transfer *x)
+{
+    if (move_small(x)) return;
+    plan(x, DIRECT_BYTES);
+    move_alone(x);
 }
 
 /* ---- numrecs ---- */
@@ -278,8 +340,7 @@ static void move_by_choice(struct transfer *x, int64_t numrecs)
     }
     if (all[NODE]) ds->stats.node_fallbacks++;
     ds->stats.calls_direct++;
-    plan(x, DIRECT_BYTES);
-    move_alone(x);
+    move_direct(x);
 }
 
 /* ---- both ---- */
@@ -316,8 +377,7 @@ static int transfer(struct driver *self, struct driver_request *const *reqs, int
         move_collective(&x, numrecs);
     } else {
         self->ds->stats.calls_independent++;
-        plan(&x, DIRECT_BYTES);
-        move_alone(&x);
+        move_direct(&x);
         if (x.io_error == NC_NOERR && put) self->ds->header.numrecs = numrecs;
     }
     mpio_stream_free(&x.stream);
