@@ -127,7 +127,7 @@ static bool move_small(struct transfer *x)
     struct driver_request *r = s->reqs[0];
     int64_t n = driver_nelems(r, h->vars[r->varid].ndims);
     int64_t bytes = n * cdf_type_size(h->vars[r->varid].type);
-    if (n == 0 || bytes > SMALL || !mpio_one_run(h, r, &at)) return false;
+    if (r->raw || n == 0 || bytes > SMALL || !mpio_one_run(h, r, &at)) return false;
 
     int io = NC_NOERR, err = mpio_values_begin(&v, h, r, s->put);
     if (err == NC_NOERR) {
@@ -137,7 +137,7 @@ static bool move_small(struct transfer *x)
         *(s->put ? &stats->put_bytes : &stats->get_bytes) += bytes;
     }
     if (io != NC_NOERR) x->io_error = io;
-    if (r->status == NC_NOERR) r->status = err;
+    driver_blame(r, err);
     note(x, err);
     s->file_request = s->n;
     return true;
