@@ -112,6 +112,10 @@ static void sync_and_flush_work_in_both_modes(void)
     CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
     CHECK_NC(NC_NOERR, ncmpi_flush(ncid));
     close_dataset(ncid);
+    ncid = open_dataset("a.nc", NC_NOWRITE);
+    CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
+    CHECK_NC(NC_ENOTINDEFINE, ncmpi_enddef(ncid));
+    close_dataset(ncid);
 }
 
 static const struct check_test tests[] = {

@@ -130,10 +130,17 @@ int api_end_define(struct api_dataset *d, const struct cdf_room *asked)
     return difference;
 }
 
+/* What is open for reading only is not being defined. */
+static int find_to_end(int ncid, struct api_dataset **d)
+{
+    int err = api_find_defining(ncid, d);
+    return err == NC_EPERM ? NC_ENOTINDEFINE : err;
+}
+
 int ncmpi_enddef(int ncid)
 {
     struct api_dataset *d;
-    int err = api_find_defining(ncid, &d);
+    int err = find_to_end(ncid, &d);
     if (err != NC_NOERR) return err;
     err = api_same_call(d, "ncmpi_enddef");
     return err != NC_NOERR
@@ -158,7 +165,7 @@ int ncmpi__enddef(int ncid, MPI_Offset h_minfree, MPI_Offset v_align,
                   MPI_Offset v_minfree, MPI_Offset r_align)
 {
     struct api_dataset *d;
-    int err = api_find_defining(ncid, &d);
+    int err = find_to_end(ncid, &d);
     if (err != NC_NOERR) return err;
     err = same_room(d, h_minfree, v_align, v_minfree, r_align);
     if (err != NC_NOERR) return err;

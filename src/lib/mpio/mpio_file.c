@@ -311,6 +311,7 @@ int mpio_file_resize(struct mpio_file *f, int64_t size)
 
 int mpio_file_sync(struct mpio_file *f)
 {
+    if (!f->ds->writable) return NC_NOERR; /* MPI-IO would refuse */
     f->ds->stats.file_syncs++;
     int mpi = MPI_File_sync(f->bytes);
     if (mpi == MPI_SUCCESS && f->view != MPI_FILE_NULL) mpi = MPI_File_sync(f->view);
