@@ -184,9 +184,11 @@ static int add_entry(struct burst *b, struct burst_write *w, uint64_t sum)
 static void note_logged(struct burst *b, int64_t bytes)
 {
     struct driver_stats *stats = &b->base.ds->stats;
+    burst_pool_lock(b->pool); /* threads count, too */
     stats->burst_logged_bytes += bytes;
-    b->base.ds->put_bytes += bytes;
     burst_note_waiting(stats);
+    burst_pool_unlock(b->pool);
+    b->base.ds->put_bytes += bytes;
     int64_t taken = b->log.extent + b->log.window_at + b->log.window_used;
     if (taken > stats->burst_log_bytes) stats->burst_log_bytes = taken;
 }
