@@ -274,13 +274,15 @@ int ncmpi_inq_header_extent(int ncid, MPI_Offset *extent);
  * @return #NC_NOERR */
 int ncmpi_inq_recsize(int ncid, MPI_Offset *recsize);
 
-/** Tells how much this process has written to the file since it was opened.
+/** Tells how much this process has put since the file was opened, whichever process wrote
+ * it there; what it wrote of the header included.
  * @param ncid the file
  * @param size gets it, in bytes
  * @return #NC_NOERR */
 int ncmpi_inq_put_size(int ncid, MPI_Offset *size);
 
-/** Tells how much this process has read from the file since it was opened.
+/** Tells how much this process has got since the file was opened, whichever process read
+ * it there; what it read of the header included.
  * @param ncid the file
  * @param size gets it, in bytes
  * @return #NC_NOERR */

@@ -295,8 +295,10 @@ static void move_in_node(struct transfer *x, const struct mpio_survey *s,
                          const struct mpio_reach *reach)
 {
     struct mpio *m = x->m;
-    struct driver_stats *stats = &m->base.ds->stats;
+    struct driver_dataset *ds = m->base.ds;
+    struct driver_stats *stats = &ds->stats;
     const struct mpio_stream *all = &x->stream;
+    const int64_t put = ds->put_bytes, got = ds->get_bytes;
     struct mpio_walk walk = {
         .m = m, .put = all->put, .log2_block = __builtin_ctzll((uint64_t)m->window.size)};
     int io, err = mpio_walk_begin(&walk, all->reqs, mpio_stream_ended(all) ? 0 : all->n,
@@ -307,6 +309,9 @@ static void move_in_node(struct transfer *x, const struct mpio_survey *s,
     if (err == NC_NOERR || err == NC_ERANGE) err = io != NC_NOERR ? io : err;
     mpio_walk_end(&walk);
 
+    /* Whoever took blocks to or from the file, each has moved what it asked for. */
+    ds->put_bytes = put + (all->put ? s->bytes : 0);
+    ds->get_bytes = got + (all->put ? 0 : s->bytes);
     stats->runs += s->pieces;
     stats->copied_bytes += s->bytes;
     *(all->put ? &stats->put_bytes : &stats->get_bytes) += s->bytes;
