@@ -249,7 +249,7 @@ static void definitions_are_checked(void **state)
           "text: line 1, column 28: a length of 2^63 or more");
     fails(
         "netcdf x { dimensions: x = -1; }", NC_EDIMSIZE,
-        "text: line 1, column 24: 'x' has length -1, at most 9223372036854775804 can be");
+        "text: line 1, column 24: 'x' has length -1, at most 9223372036854775807 can be");
     fails("netcdf x { variables: int a\\/b; }", NC_EBADNAME,
           "text: line 1, column 27: 'a/b' holds a '/'");
 }
