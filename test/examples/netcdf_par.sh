@@ -1,0 +1,32 @@
+#!/bin/bash
+# Debian's netCDF-C in its parallel mode, a program built long before, runs on this library
+# in place of the PnetCDF it was linked with.
+here=${srcdir:-.}
+. "$here/test/support/tap.sh"
+. "$here/test/support/launch.sh"
+debian=/usr/lib/$(gcc -print-multiarch)/netcdf/pnetcdf
+[ "$MPI_FLAVOUR" = openmpi ] || { echo "1..0 # SKIP Debian's netCDF-C has Open MPI"; exit 0; }
+[ -e "$debian/libnetcdf.so" ] || { echo "1..0 # SKIP no libnetcdf-pnetcdf-dev"; exit 0; }
+ours=$(realpath .libs/libpnetcdf.so.8) || { echo "1..0 # SKIP no shared library"; exit 0; }
+dir=$(mktemp -d) || exit 99
+trap 'rm -rf "$dir"' EXIT
+
+builds() {
+    $MPICC -o "$dir/par" "$here/test/examples/netcdf_par.c" "-I$debian/include" \
+        "-L$debian" "-Wl,-rpath,$debian" -lnetcdf
+}
+runs() {
+    launch "$1" env LD_PRELOAD="$ours" PNETCDF_REPORT=1 "$dir/par" "$dir/ours.nc" \
+        >"$dir/report" 2>&1 && grep "what $1 process.* did" "$dir/report"
+}
+same() {
+    launch "$1" "$dir/par" "$dir/theirs.nc" && ncdump -n par "$dir/theirs.nc" >"$dir/theirs" &&
+        ncdump -n par "$dir/ours.nc" | diff - "$dir/theirs"
+}
+
+check 'it builds' builds
+for n in 1 3; do
+    check "it runs on this library ($n processes)" runs $n
+    check "the file is as it is with PnetCDF ($n processes)" same $n
+done
+finish
