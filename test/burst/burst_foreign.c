@@ -28,24 +28,24 @@ static void need(int rc, const char *what)
 static struct {
     FILE *meta, *data;
     int64_t data_off;
-} log;
+} made;
 
 static void put32(int32_t v)
 {
-    if (fwrite(&v, sizeof v, 1, log.meta) != 1) exit(3);
+    if (fwrite(&v, sizeof v, 1, made.meta) != 1) exit(3);
 }
 
 static void put64(int64_t v)
 {
-    if (fwrite(&v, sizeof v, 1, log.meta) != 1) exit(3);
+    if (fwrite(&v, sizeof v, 1, made.meta) != 1) exit(3);
 }
 
 static void put_name(const char *name)
 {
     put32((int32_t)strlen(name));
-    fputs(name, log.meta);
-    while (ftell(log.meta) % 4 != 0)
-        fputc(0, log.meta);
+    fputs(name, made.meta);
+    while (ftell(made.meta) % 4 != 0)
+        fputc(0, made.meta);
 }
 
 static void start_log(const char *dir, int rank, int entries, bool external)
@@ -54,11 +54,11 @@ static void start_log(const char *dir, int rank, int entries, bool external)
     const uint16_t one = 1;
     char path[1000];
     snprintf(path, sizeof path, "%s/a.nc_1_%d.meta", dir, rank);
-    log.meta = fopen(path, "wb");
+    made.meta = fopen(path, "wb");
     snprintf(path, sizeof path, "%s/a.nc_1_%d.data", dir, rank);
-    log.data = fopen(path, "wb");
-    if (log.meta == NULL || log.data == NULL) exit(3);
-    fputs("PnetCDF0CDF2", log.meta);
+    made.data = fopen(path, "wb");
+    if (made.meta == NULL || made.data == NULL) exit(3);
+    fputs("PnetCDF0CDF2", made.meta);
     put32(0);
     put32(*(const unsigned char *)&one == 0);
     put32(external);
@@ -69,8 +69,8 @@ static void start_log(const char *dir, int rank, int entries, bool external)
     put64(64 + 8 + 16); /* where entries begin */
     put_name(base);
     put_name(node);
-    fputs("PnetCDF0", log.data);
-    log.data_off = 8;
+    fputs("PnetCDF0", made.data);
+    made.data_off = 8;
 }
 
 static void add(int kind, int itype, int varid, int ndims, const int64_t *numbers, int n,
@@ -81,17 +81,17 @@ static void add(int kind, int itype, int varid, int ndims, const int64_t *number
     put32(itype);
     put32(varid);
     put32(ndims);
-    put64(log.data_off);
+    put64(made.data_off);
     put64((int64_t)bytes);
     for (int i = 0; i < n; i++)
         put64(numbers[i]);
-    if (fwrite(values, 1, bytes, log.data) != bytes) exit(3);
-    log.data_off += (int64_t)bytes;
+    if (fwrite(values, 1, bytes, made.data) != bytes) exit(3);
+    made.data_off += (int64_t)bytes;
 }
 
 static void end_log(void)
 {
-    if (fclose(log.meta) != 0 || fclose(log.data) != 0) exit(3);
+    if (fclose(made.meta) != 0 || fclose(made.data) != 0) exit(3);
 }
 
 /* ---- what is logged ---- */

@@ -119,7 +119,7 @@ static bool same_file(const struct copy *c)
 {
     int same = 0;
     struct stat a, b;
-    if (c->rank == 0)
+    if (c->rank == 0 && c->options.from != NULL)
         same = stat(c->options.from, &a) == 0 && stat(c->options.to, &b) == 0 &&
                a.st_dev == b.st_dev && a.st_ino == b.st_ino;
     MPI_Bcast(&same, 1, MPI_INT, 0, MPI_COMM_WORLD);
