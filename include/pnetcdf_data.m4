@@ -147,7 +147,8 @@ int ncmpi_get_vard_all(int ncid, int varid, MPI_Datatype filetype, void *ip,
  *   where the id is not wanted, for a later wait with #NC_REQ_ALL
  *
  * Errors as in @ref data , but for those of data modes and of the file; #NC_EMAX_REQ,
- * #NC_ENOMEM. #NC_ERANGE is met here or at the wait.
+ * #NC_ENOMEM. With #NC_ERANGE the request is posted all the same: what does
+ * not fit becomes the fill value, as in @ref put , and the wait does not tell it again.
  * @{ */
 DECLARE([iput], [Posts writing])m4_dnl
 /** @} */
@@ -158,7 +159,7 @@ DECLARE([iput], [Posts writing])m4_dnl
  * in @ref get , and
  * - req: gets the id of the request, as in @ref iput
  *
- * Errors as in @ref iput .
+ * Errors as in @ref iput , but #NC_ERANGE is the wait's to tell.
  * @{ */
 DECLARE([iget], [Posts reading])m4_dnl
 /** @} */

@@ -154,18 +154,22 @@ static void lists_without_counts(void)
 static void a_list_has_one_status(void)
 {
     int ncid = new_dataset("a.nc"), dim = new_dim(ncid, "x", 3 * check.nprocs);
-    int v = new_var(ncid, "v", NC_BYTE, 1, &dim), ids[2], statuses[2], n;
+    int v = new_var(ncid, "v", NC_INT, 1, &dim), ids[2], statuses[2], n;
     const int values[3] = {1, 500, 3};
+    signed char back[3] = {0};
     MPI_Offset a = 3 * check.rank, b = a + 1, c = a + 2, count = 3;
     MPI_Offset *starts[3] = {&a, &b, &c};
     begin_data(ncid);
-    CHECK_NC(NC_NOERR, ncmpi_iput_varn_int(ncid, v, 3, starts, NULL, values, &ids[1]));
+    CHECK_NC(NC_NOERR, put_ints(ncid, v, &a, &count, values));
+    CHECK_NC(NC_NOERR, ncmpi_iget_varn_schar(ncid, v, 3, starts, NULL, back, &ids[1]));
     CHECK_NC(NC_NOERR, ncmpi_iput_vara_int(ncid, v, &a, &count, values, &ids[0]));
     CHECK_NC(NC_NOERR, ncmpi_inq_nreqs(ncid, &n));
     CHECK_EQ(2, n);
     CHECK_NC(NC_NOERR, ncmpi_cancel(ncid, 1, ids, statuses));
     CHECK_NC(NC_ERANGE, wait_for(ncid, 1, ids + 1, statuses));
     CHECK_NC(NC_ERANGE, statuses[0]);
+    CHECK_EQ(1, back[0]);
+    CHECK_EQ(3, back[2]);
     CHECK_NC(NC_NOERR, ncmpi_inq_nreqs(ncid, &n));
     CHECK_EQ(0, n);
     end_data(ncid);

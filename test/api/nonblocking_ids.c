@@ -1,4 +1,5 @@
 /* Posting requests, waiting for them and cancelling them: modes, ids, statuses. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +33,13 @@ static int post_get(int ncid, int varid, int i, int *value, int *id)
 {
     MPI_Offset start = (MPI_Offset)N * check.rank + i, count = 1;
     return ncmpi_iget_vara_int(ncid, varid, &start, &count, value, id);
+}
+
+/* Into a byte, which may be too small. */
+static int post_get_small(int ncid, int varid, int i, signed char *value, int *id)
+{
+    MPI_Offset start = (MPI_Offset)N * check.rank + i, count = 1;
+    return ncmpi_iget_vara_schar(ncid, varid, &start, &count, value, id);
 }
 
 static int pending(int ncid)
@@ -147,17 +155,20 @@ static void each_status_is_of_its_own_request(void)
 {
     int ncid = three_variables(), ids[4], statuses[4] = {1, 1, 1, 1}, back = -1;
     const int good = 6, bad = 300;
+    signed char small;
     begin_data(ncid);
     CHECK_NC(NC_NOERR, post_put(ncid, bytes, 0, &good, &ids[2]));
+    CHECK_NC(NC_NOERR, post_put(ncid, fixed, 1, &bad, &ids[0]));
     CHECK_NC(NC_NOERR, wait_for(ncid, 1, &ids[2], NULL));
-    CHECK_NC(NC_NOERR, post_put(ncid, bytes, 1, &bad, &ids[2]));
+    CHECK_NC(NC_NOERR, wait_for(ncid, 1, &ids[0], NULL));
+    CHECK_NC(NC_NOERR, post_get_small(ncid, fixed, 1, &small, &ids[2]));
     CHECK_NC(NC_NOERR, post_put(ncid, bytes, 2, &good, &ids[0]));
     CHECK_NC(NC_NOERR, post_get(ncid, bytes, 0, &back, &ids[1]));
     CHECK_NC(NC_NOERR, post_put(ncid, fixed, 3, &bad, &ids[3]));
     CHECK_NC(NC_ERANGE, wait_for(ncid, 4, ids, statuses));
     for (int i = 0; i < 4; i++)
         CHECK_NC(i == 2 ? NC_ERANGE : NC_NOERR, statuses[i]);
-    CHECK_EQ(6, back); /* the bad put does not keep the get from its value */
+    CHECK_EQ(6, back); /* the bad get does not keep the other from its value */
     CHECK_EQ(6, stored(ncid, bytes, 2));
     CHECK_EQ(300, stored(ncid, fixed, 3));
     end_data(ncid);
@@ -168,12 +179,52 @@ static void without_statuses_the_first_error_is_the_result(void)
 {
     int ncid = three_variables(), ids[3];
     const int good = 6, bad = 300;
+    signed char small;
     begin_data(ncid);
+    CHECK_NC(NC_NOERR, post_put(ncid, fixed, 1, &bad, &ids[1]));
+    CHECK_NC(NC_NOERR, wait_for(ncid, 1, &ids[1], NULL));
     CHECK_NC(NC_NOERR, post_put(ncid, bytes, 0, &good, &ids[0]));
-    CHECK_NC(NC_NOERR, post_put(ncid, bytes, 1, &bad, &ids[1]));
+    CHECK_NC(NC_NOERR, post_get_small(ncid, fixed, 1, &small, &ids[1]));
     ids[2] = NC_REQ_NULL;
     CHECK_NC(NC_ERANGE, wait_for(ncid, 3, ids, NULL));
     CHECK_EQ(6, stored(ncid, bytes, 0));
+    end_data(ncid);
+    close_dataset(ncid);
+}
+
+/* The post tells of values that do not fit, whatever form it has, and posts the rest. */
+static void a_post_tells_of_values_out_of_range(void)
+{
+    int ncid = three_variables(), ids[4], statuses[4];
+    const int ints[3] = {1, 300, 3};
+    const int64_t fill = NC_FILL_BYTE;
+    const double doubles[6] = {4, 0, 1e9, 0, NAN, 0};
+    MPI_Offset start = (MPI_Offset)N * check.rank, count = 3, stride = 1, two = 2;
+    MPI_Offset *starts[1] = {&start}, *counts[1] = {&count};
+    begin_data(ncid);
+    CHECK_NC(NC_NOERR, ncmpi_buffer_attach(ncid, 100));
+    CHECK_NC(NC_ERANGE, ncmpi_iput_vara_int(ncid, bytes, &start, &count, ints, &ids[0]));
+    CHECK_NC(NC_NOERR, wait_for(ncid, 1, ids, statuses));
+    CHECK_NC(NC_NOERR, statuses[0]);
+    CHECK_EQ(1, stored(ncid, bytes, 0));
+    CHECK_EQ(fill, stored(ncid, bytes, 1));
+    CHECK_EQ(3, stored(ncid, bytes, 2));
+
+    CHECK_NC(NC_ERANGE, ncmpi_iput_varm_double(ncid, bytes, &start, &count, &stride, &two,
+                                               doubles, &ids[0]));
+    CHECK_NC(NC_NOERR, wait_for(ncid, NC_REQ_ALL, NULL, NULL));
+    CHECK_EQ(4, stored(ncid, bytes, 0));
+    CHECK_EQ(fill, stored(ncid, bytes, 1));
+    CHECK_EQ(fill, stored(ncid, bytes, 2));
+
+    CHECK_NC(NC_ERANGE,
+             ncmpi_bput_varn_int(ncid, bytes, 1, starts, counts, ints, &ids[0]));
+    CHECK_NC(NC_NOERR, ncmpi_iput_vara_int(ncid, fixed, &start, &count, ints, &ids[1]));
+    CHECK_EQ(2, pending(ncid));
+    CHECK_NC(NC_NOERR, wait_for(ncid, 2, ids, NULL));
+    CHECK_EQ(fill, stored(ncid, bytes, 1));
+    CHECK_EQ(300, stored(ncid, fixed, 1));
+    CHECK_NC(NC_NOERR, ncmpi_buffer_detach(ncid));
     end_data(ncid);
     close_dataset(ncid);
 }
@@ -424,6 +475,8 @@ static const struct check_test tests[] = {
      CHECK_FORMATS},
     {"ids are waited for in any order", ids_are_waited_for_in_any_order,
      CHECK_FORMATS | CHECK_MODES},
+    {"a post tells of values out of range", a_post_tells_of_values_out_of_range,
+     CHECK_MODES},
     {"each status is of its own request", each_status_is_of_its_own_request,
      CHECK_FORMATS | CHECK_MODES},
     {"without statuses the first error is the result",

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 #include <fenv.h>
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -180,6 +181,49 @@ static void no_floating_point_exception_is_raised(void **state)
 #endif
 }
 
+/* The largest and the least values of every type, put into every other: those that fit
+ * are told beforehand, and trying says of the others that they do not. */
+static void extremes_fit_where_all_values_do(void **state)
+{
+    (void)state;
+    const struct {
+        enum conv_type type;
+        const void *least, *largest;
+    } rows[] = {
+        {CONV_SCHAR, &(signed char){SCHAR_MIN}, &(signed char){SCHAR_MAX}},
+        {CONV_UCHAR, &(unsigned char){0}, &(unsigned char){UCHAR_MAX}},
+        {CONV_SHORT, &(short){SHRT_MIN}, &(short){SHRT_MAX}},
+        {CONV_USHORT, &(unsigned short){0}, &(unsigned short){USHRT_MAX}},
+        {CONV_INT, &(int){INT_MIN}, &(int){INT_MAX}},
+        {CONV_UINT, &(unsigned){0}, &(unsigned){UINT_MAX}},
+        {CONV_LONGLONG, &(long long){LLONG_MIN}, &(long long){LLONG_MAX}},
+        {CONV_ULONGLONG, &(unsigned long long){0}, &(unsigned long long){ULLONG_MAX}},
+        {CONV_FLOAT, &(float){-FLT_MAX}, &(float){FLT_MAX}},
+        {CONV_DOUBLE, &(double){-DBL_MAX}, &(double){DBL_MAX}},
+    };
+    for (int xtype = NC_BYTE; xtype <= NC_UINT64; xtype++)
+        for (size_t i = 0; i < sizeof rows / sizeof *rows && xtype != NC_CHAR; i++) {
+            int low = conv_try(xtype, rows[i].least, rows[i].type, 1);
+            int high = conv_try(xtype, rows[i].largest, rows[i].type, 1);
+            bool fit = low == NC_NOERR && high == NC_NOERR;
+            assert_int_equal(fit, conv_always_fits(xtype, rows[i].type));
+        }
+}
+
+static void trying_finds_the_one_that_does_not_fit(void **state)
+{
+    (void)state;
+    enum { N = 2001 };
+    int values[N] = {0};
+    for (int at = 0; at < N; at += 97) {
+        values[at] = 40000;
+        assert_int_equal(NC_ERANGE, conv_try(NC_SHORT, values, CONV_INT, N));
+        assert_int_equal(NC_NOERR, conv_try(NC_USHORT, values, CONV_INT, N));
+        assert_int_equal(NC_NOERR, conv_try(NC_SHORT, values, CONV_INT, (size_t)at));
+        values[at] = 0;
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -191,6 +235,8 @@ int main(void)
         cmocka_unit_test(doubles_that_round_to_a_float_fit_it),
         cmocka_unit_test(fractions_are_cut_inside_the_range_only),
         cmocka_unit_test(no_floating_point_exception_is_raised),
+        cmocka_unit_test(extremes_fit_where_all_values_do),
+        cmocka_unit_test(trying_finds_the_one_that_does_not_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,6 +31,9 @@ int api_requests_make(const struct api_dataset *d, const struct api_access *a, i
                       MPI_Offset *const *starts, MPI_Offset *const *counts, bool put,
                       struct driver_request ***reqs, int64_t *n);
 
+/* NC_ERANGE if a value of a put does not fit its variable; NC_ENOMEM. */
+int api_request_range(const struct api_dataset *d, const struct driver_request *req);
+
 /* Has the request own a copy of its values, in place of the user's buffer. NC_ENOMEM. */
 int api_request_copy(const struct api_dataset *d, struct driver_request *req);
 
@@ -53,7 +56,8 @@ void api_requests_drop(struct driver_request **reqs, int64_t *n);
 enum {
     API_COPIED = 1, /* buf is the request's own */
     API_PUT = 2,    /* a pending put, rather than a get */
-    API_CHOSEN = 4  /* one of those that are waited for */
+    API_CHOSEN = 4, /* one of those that are waited for */
+    API_TOLD = 8    /* of values out of range the caller has heard */
 };
 
 #endif

@@ -44,17 +44,35 @@ static int take(struct api_dataset *d, struct driver_request **reqs, int64_t n,
     return err;
 }
 
+/* Values that do not fit are told at the post, where the program still knows which call
+ * they came with; the others are written all the same, and the wait is silent about it.
+ */
+static int look_at_values(const struct api_dataset *d, struct driver_request **reqs,
+                          int64_t n, int *range)
+{
+    int err = NC_NOERR;
+    for (int64_t i = 0; i < n && err == NC_NOERR; i++) {
+        err = api_request_range(d, reqs[i]);
+        if (err != NC_ERANGE) continue;
+        reqs[i]->flags |= API_TOLD;
+        *range = err;
+        err = NC_NOERR;
+    }
+    return err;
+}
+
 /* Puts made requests into the queue, or frees them if anything is wrong. */
 static int post(struct api_dataset *d, struct driver_request **reqs, int64_t n, bool put,
                 int *id, unsigned how, int err)
 {
-    int given = NC_REQ_NULL;
+    int given = NC_REQ_NULL, range = NC_NOERR;
     int64_t taken = 0; /* of the attached buffer */
     struct api_queue *q = err == NC_NOERR ? api_queue_of(d) : NULL;
     if (err == NC_NOERR && q == NULL) err = NC_ENOMEM;
     if (err == NC_NOERR && (how & API_BUFFERED)) err = buffer(d, reqs, n, &taken);
     for (int64_t i = 0; i < n; i++)
         if (put) reqs[i]->flags |= API_PUT;
+    if (err == NC_NOERR && put) err = look_at_values(d, reqs, n, &range);
     if (err == NC_NOERR && put) err = take(d, reqs, n, how & API_BUFFERED);
     if (err == NC_NOERR && n > 0) err = api_queue_add(q, reqs, n, &given);
     if (err != NC_NOERR && put) driver_cancel(d->top, reqs, n);
@@ -62,7 +80,7 @@ static int post(struct api_dataset *d, struct driver_request **reqs, int64_t n, 
     for (int64_t i = 0; i < n && err != NC_NOERR; i++)
         api_request_end(reqs[i]);
     if (id != NULL) *id = given;
-    return err;
+    return err != NC_NOERR ? err : range;
 }
 
 static int post_one(int ncid, const struct api_access *a, bool put, int *id)
@@ -293,7 +311,7 @@ static int transfer(struct api_dataset *d, const struct choice *c, bool put,
         err = put ? driver_wait(d->top, reqs, n, mode, err)
                   : driver_get(d->top, reqs, n, mode, err);
     base_free(made);
-    return err;
+    return err == NC_ERANGE ? NC_NOERR : err; /* the requests tell, and if it is new */
 }
 
 /* The chosen puts, then the gets, whatever became of the puts. Agreeing is the dearest

@@ -8,23 +8,24 @@
 
 #include "conv_loops.h"
 
-/* The types in memory; the fill values are in native order. */
+/* The types in memory; the fill values are in native order. Values are under 2 to the
+ * power of `above`, and as large below 0 with `below`. */
 static const struct {
-    int size;
+    int size, below, above;
     int xtype; /* the external type with the same values */
     const void *fill;
 } types[CONV_NTYPES] = {
-    [CONV_TEXT] = {1, NC_CHAR, &(const char){NC_FILL_CHAR}},
-    [CONV_SCHAR] = {1, NC_BYTE, &(const signed char){NC_FILL_BYTE}},
-    [CONV_UCHAR] = {1, NC_UBYTE, &(const unsigned char){NC_FILL_UBYTE}},
-    [CONV_SHORT] = {2, NC_SHORT, &(const short){NC_FILL_SHORT}},
-    [CONV_USHORT] = {2, NC_USHORT, &(const unsigned short){NC_FILL_USHORT}},
-    [CONV_INT] = {4, NC_INT, &(const int){NC_FILL_INT}},
-    [CONV_UINT] = {4, NC_UINT, &(const unsigned int){NC_FILL_UINT}},
-    [CONV_LONGLONG] = {8, NC_INT64, &(const long long){NC_FILL_INT64}},
-    [CONV_ULONGLONG] = {8, NC_UINT64, &(const unsigned long long){NC_FILL_UINT64}},
-    [CONV_FLOAT] = {4, NC_FLOAT, &(const float){NC_FILL_FLOAT}},
-    [CONV_DOUBLE] = {8, NC_DOUBLE, &(const double){NC_FILL_DOUBLE}},
+    [CONV_TEXT] = {1, 0, 8, NC_CHAR, &(const char){NC_FILL_CHAR}},
+    [CONV_SCHAR] = {1, 7, 7, NC_BYTE, &(const signed char){NC_FILL_BYTE}},
+    [CONV_UCHAR] = {1, 0, 8, NC_UBYTE, &(const unsigned char){NC_FILL_UBYTE}},
+    [CONV_SHORT] = {2, 15, 15, NC_SHORT, &(const short){NC_FILL_SHORT}},
+    [CONV_USHORT] = {2, 0, 16, NC_USHORT, &(const unsigned short){NC_FILL_USHORT}},
+    [CONV_INT] = {4, 31, 31, NC_INT, &(const int){NC_FILL_INT}},
+    [CONV_UINT] = {4, 0, 32, NC_UINT, &(const unsigned int){NC_FILL_UINT}},
+    [CONV_LONGLONG] = {8, 63, 63, NC_INT64, &(const long long){NC_FILL_INT64}},
+    [CONV_ULONGLONG] = {8, 0, 64, NC_UINT64, &(const unsigned long long){NC_FILL_UINT64}},
+    [CONV_FLOAT] = {4, 128, 128, NC_FLOAT, &(const float){NC_FILL_FLOAT}},
+    [CONV_DOUBLE] = {8, 1024, 1024, NC_DOUBLE, &(const double){NC_FILL_DOUBLE}},
 };
 
 int conv_size(enum conv_type type)
@@ -105,6 +106,25 @@ int conv_get(void *dst, enum conv_type type, const void *xsrc, int xtype, size_t
     size_t xsize = (size_t)types[conv_type_of(xtype)].size;
     return run(conv_loops_best()->get[xtype][type], dst, size, xsrc, xsize, n,
                types[type].fill);
+}
+
+bool conv_always_fits(int xtype, enum conv_type type)
+{
+    int to = conv_type_of(xtype);
+    return to >= 0 && types[type].below <= types[to].below &&
+           types[type].above <= types[to].above;
+}
+
+int conv_try(int xtype, const void *src, enum conv_type type, size_t n)
+{
+    enum { PIECE = 512 };
+    const char *from = src;
+    double external[PIECE], fill = 0; /* room for the largest type */
+    int err = NC_NOERR;
+    for (size_t at = 0; at < n && err == NC_NOERR; at += PIECE)
+        err = conv_put(external, xtype, from + at * (size_t)types[type].size, type,
+                       n - at < PIECE ? n - at : PIECE, &fill);
+    return err;
 }
 
 void conv_get_here(void *array, int xsize, size_t n)

@@ -7,6 +7,7 @@
 #ifndef CONV_H
 #define CONV_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Types in memory. `long` is one of them by its width. */
@@ -56,6 +57,12 @@ int conv_put(void *xdst, int xtype, const void *src, enum conv_type type, size_t
  * becomes the default fill value of the type in memory (NC_FILL_INT for int ...),
  * and the result is NC_ERANGE; else NC_NOERR. */
 int conv_get(void *dst, enum conv_type type, const void *xsrc, int xtype, size_t n);
+
+/* True if no value can be out of range when it is put. */
+bool conv_always_fits(int xtype, enum conv_type type);
+
+/* What conv_put would return; nothing is stored. */
+int conv_try(int xtype, const void *src, enum conv_type type, size_t n);
 
 /* True if a conversion leaves every bit in place: copying does it. */
 int conv_is_copy(int xtype, enum conv_type type);
