@@ -267,6 +267,36 @@ static void the_last_process_to_write_holds(void)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
+/* Puts, gets, flushes and pauses in which four threads drain: all values are those put
+ * last, in the log, in the file and in between. */
+static void threads_drain_behind_puts(void)
+{
+    MPI_Info info = info_with("nc_burst_buf_flush", "flush_immediate");
+    int added[N] = {0};
+    MPI_Info_set(info, "nc_burst_buf_threads", "4");
+    int ncid = create("a.nc", info);
+    enter_mode(ncid);
+    put_part(ncid, 0, N, 0);
+    for (int step = 1; step < 300; step++) {
+        int from = (int)check_random(N), n = 1 + (int)check_random((uint64_t)(N - from));
+        put_part(ncid, from, n, step);
+        for (int i = from; i < from + n; i++)
+            added[i] = step;
+        if (check_random(15) == 0) usleep(5000); /* the threads begin */
+        if (check_random(15) == 0) check_part(ncid, check.rank, from, n, step);
+        if (check_random(40) == 0) CHECK_NC(NC_NOERR, ncmpi_flush(ncid));
+    }
+    for (int i = 0; i < N; i++)
+        check_part(ncid, check.rank, i, 1, added[i]);
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"), NC_NOWRITE,
+                                  MPI_INFO_NULL, &ncid));
+    enter_mode(ncid);
+    for (int i = 0; i < N; i++)
+        check_part(ncid, (check.rank + 1) % check.nprocs, i, 1, added[i]);
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+}
+
 static const struct check_test tests[] = {
     {"own values are read from the log", own_values_are_read_from_the_log, CHECK_MODES},
     {"others' values are read", others_values_are_read, 0},
@@ -279,6 +309,7 @@ static const struct check_test tests[] = {
     {"a failing log loses nothing", a_failing_log_loses_nothing, CHECK_MODES},
     {"a failing file keeps the log", a_failing_file_keeps_the_log, 0},
     {"the last process to write holds", the_last_process_to_write_holds, 0},
+    {"threads drain behind puts", threads_drain_behind_puts, CHECK_MODES},
     {NULL, NULL, 0},
 };
 

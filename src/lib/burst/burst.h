@@ -63,6 +63,7 @@ struct burst {
     MPI_Win window;
     MPI_Comm node;
     struct burst_pool *pool; /* threads that drain; NULL: none */
+    _Atomic bool putting;    /* the caller is at a put just now */
 };
 
 /* Of values. */
@@ -96,8 +97,14 @@ void burst_detach(struct burst *b);
 /* A write with room for `numbers` in its slab; not yet among the others. NULL: no memory.
  */
 struct burst_write *burst_new_write(struct burst *b, int varid, size_t numbers);
-/* Tells where it lies in the file and adds it. NC_ENOMEM. */
-int burst_add_write(struct burst *b, struct burst_write *w);
+/* Tells where they lie in the file and adds them all; so many bytes of them are new in
+ * the log. NC_ENOMEM. */
+int burst_add_writes(struct burst *b, struct burst_write **writes, int64_t n,
+                     int64_t logged);
+static inline int burst_add_write(struct burst *b, struct burst_write *w)
+{
+    return burst_add_writes(b, &w, 1, 0);
+}
 /* Serial numbers go up from 1. A request's ticket is the lower half of one, which is
  * never 0; there are no 2^32 writes at a time. */
 static inline int64_t burst_next_serial(int64_t serial)

@@ -80,9 +80,9 @@ struct region *burst_region(const struct cdf_header *h, const struct burst_write
 
 /* ---- in and out ---- */
 
-static int grow(struct burst *b)
+static int grow(struct burst *b, int64_t more)
 {
-    int64_t capacity = b->capacity * 2 + 64;
+    int64_t capacity = b->capacity * 2 + more + 64;
     size_t bytes = (size_t)capacity * sizeof(struct burst_write *);
     struct burst_write **grown = base_realloc(b->writes, bytes);
     if (grown == NULL) return NC_ENOMEM;
@@ -91,17 +91,25 @@ static int grow(struct burst *b)
     return NC_NOERR;
 }
 
-int burst_add_write(struct burst *b, struct burst_write *w)
+int burst_add_writes(struct burst *b, struct burst_write **writes, int64_t n,
+                     int64_t logged)
 {
-    burst_bounds(&b->base.ds->header, w, &w->low, &w->high);
+    struct driver_stats *stats = &b->base.ds->stats;
+    for (int64_t i = 0; i < n; i++) {
+        burst_bounds(&b->base.ds->header, writes[i], &writes[i]->low, &writes[i]->high);
+        b->vars |= burst_bit(writes[i]->varid);
+    }
     burst_pool_lock(b->pool);
-    int err = b->nwrites == b->capacity ? grow(b) : NC_NOERR;
+    int err = b->nwrites + n > b->capacity ? grow(b, n) : NC_NOERR;
+    for (int64_t i = 0; i < n && err == NC_NOERR; i++) {
+        writes[i]->serial = b->serial = burst_next_serial(b->serial);
+        b->writes[b->nwrites++] = writes[i];
+    }
     if (err == NC_NOERR) {
-        w->serial = b->serial = burst_next_serial(b->serial);
-        b->writes[b->nwrites++] = w;
+        stats->burst_logged_bytes += logged; /* threads count, too */
+        burst_note_waiting(stats);
     }
     burst_pool_unlock(b->pool);
-    b->vars |= burst_bit(w->varid);
     return err;
 }
 

@@ -96,6 +96,57 @@ static void finish(struct burst_pool *p, struct burst_work *t, int err)
     pthread_cond_broadcast(&p->idle);
 }
 
+/* ---- when ---- */
+
+static bool may_take(const struct burst_pool *p)
+{
+    return !p->paused && p->failed == INT64_MAX && p->next < p->b->nwrites;
+}
+
+static void sleep_for(struct burst_pool *p, int64_t us)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += us * 1000;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_cond_timedwait(&p->work, &p->lock, &until);
+}
+
+/* Puts come in bursts, and go at the speed of the log alone while no thread copies beside
+ * them: one begins when none has come for a moment, or when that takes too long. */
+static void watch(struct burst_pool *p)
+{
+    enum { MOMENT = 2000, TOO_LONG = 100000 };
+    struct timespec since;
+    int64_t seen;
+    clock_gettime(CLOCK_MONOTONIC, &since);
+    p->watching = true;
+    do {
+        seen = p->b->serial;
+        sleep_for(p, MOMENT);
+    } while (!p->stop && may_take(p) && (p->b->putting || p->b->serial != seen) &&
+             microseconds(&since) < TOO_LONG);
+    p->watching = false;
+    p->ready = may_take(p);
+}
+
+/* Work, when it is time for it; false: something else may have changed meanwhile. */
+static bool get_work(struct burst_pool *p, struct burst_work *t)
+{
+    bool any = may_take(p);
+    if (any && !p->ready && !p->watching) {
+        watch(p);
+        return false;
+    }
+    bool taken = any && p->ready && take(p, t);
+    p->ready = taken && p->next < p->b->nwrites;
+    p->wanted = !p->ready;
+    if (p->ready) pthread_cond_signal(&p->work); /* there is more, for another */
+    if (!taken) pthread_cond_wait(&p->work, &p->lock);
+    return taken;
+}
+
 static void *run(void *arg)
 {
     struct burst_work *t = arg;
@@ -103,10 +154,7 @@ static void *run(void *arg)
     pthread_mutex_lock(&p->lock);
     while (!p->stop) {
         struct timespec since;
-        if (p->paused || p->failed != INT64_MAX || !take(p, t)) {
-            pthread_cond_wait(&p->work, &p->lock);
-            continue;
-        }
+        if (!get_work(p, t)) continue;
         p->active++;
         while (has_to_wait(p, t))
             pthread_cond_wait(&p->idle, &p->lock);
@@ -143,15 +191,20 @@ static struct burst_pool *new_pool(struct burst *b, int nthreads)
     p->b = b;
     p->failed = INT64_MAX;
     pthread_mutex_init(&p->lock, NULL);
-    pthread_cond_init(&p->work, NULL);
+    pthread_condattr_t clock;
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&p->work, &clock);
+    pthread_condattr_destroy(&clock);
     pthread_cond_init(&p->idle, NULL);
     p->fd = open_file(b->base.ds);
     p->works = base_calloc((size_t)nthreads, sizeof *p->works);
     for (; p->works != NULL && p->nthreads < nthreads; p->nthreads++) {
         struct burst_work *t = &p->works[p->nthreads];
         t->pool = p;
-        t->staging = base_malloc(BURST_STAGING);
+        t->staging = base_malloc(BURST_STAGING + BURST_AHEAD);
         if (t->staging == NULL) break;
+        t->ahead = t->staging + BURST_STAGING;
     }
     if (p->fd >= 0 && p->nthreads == nthreads) return p;
     free_pool(p);
@@ -223,6 +276,8 @@ void burst_pool_lock(struct burst_pool *p)
 void burst_pool_unlock(struct burst_pool *p)
 {
     if (p == NULL) return;
-    pthread_cond_signal(&p->work);
+    bool wake = p->wanted;
+    p->wanted = false;
     pthread_mutex_unlock(&p->lock);
+    if (wake) pthread_cond_signal(&p->work);
 }

@@ -6,17 +6,18 @@
 
 #include "burst.h"
 
-enum { BURST_STAGING = 4 << 20, BURST_TAKEN = 1024 };
+enum { BURST_STAGING = 4 << 20, BURST_TAKEN = 1024, BURST_AHEAD = 128 << 10 };
 
 /* One thread's work: writes that follow each other. */
 struct burst_work {
     struct burst_pool *pool;
     pthread_t thread;
     struct burst_write *writes[BURST_TAKEN];
-    int n;             /* 0: none */
-    int64_t first;     /* the place of the first among all */
-    int64_t low, high; /* the bytes of the file that they touch */
-    unsigned char *staging;
+    int n;                  /* 0: none */
+    int64_t first;          /* the place of the first among all */
+    int64_t low, high;      /* the bytes of the file that they touch */
+    unsigned char *staging; /* BURST_STAGING bytes, as they go to the file */
+    unsigned char *ahead;   /* BURST_AHEAD bytes of the log */
 };
 
 struct burst_pool {
@@ -29,6 +30,9 @@ struct burst_pool {
     int64_t next;   /* the first write that nobody has taken */
     int64_t failed; /* the first that failed; nothing is taken any more */
     int active;
+    bool wanted;   /* a thread sleeps until something is logged */
+    bool watching; /* one waits until no more puts come */
+    bool ready;    /* none came for a while: the rest is taken without waiting again */
     _Atomic int paused;
     _Atomic bool stop;
     bool wrote;

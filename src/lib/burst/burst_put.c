@@ -181,16 +181,17 @@ static int add_entry(struct burst *b, struct burst_write *w, uint64_t sum)
     return err;
 }
 
-static void note_logged(struct burst *b, int64_t bytes)
+/* Entries that are written count, and the threads see them. */
+static int publish(struct burst *b, struct burst_write **writes, int n, int64_t bytes)
 {
     struct driver_stats *stats = &b->base.ds->stats;
-    burst_pool_lock(b->pool); /* threads count, too */
-    stats->burst_logged_bytes += bytes;
-    burst_note_waiting(stats);
-    burst_pool_unlock(b->pool);
+    int err = burst_add_writes(b, writes, n, bytes);
+    if (err != NC_NOERR) return err;
+    burst_log_commit(&b->log, n);
     b->base.ds->put_bytes += bytes;
     int64_t taken = b->log.extent + b->log.window_at + b->log.window_used;
     if (taken > stats->burst_log_bytes) stats->burst_log_bytes = taken;
+    return NC_NOERR;
 }
 
 /* Writes what the group has: values, entries, and that they count. */
@@ -206,11 +207,8 @@ static int commit(struct group *g)
     int err = g->bytes > 0 ? burst_log_write(&b->log, at, g->pieces, g->n) : NC_NOERR;
     for (int i = 0; i < g->n && err == NC_NOERR; i++)
         err = add_entry(b, g->writes[i], g->sums[i]);
-    for (int i = 0; i < g->n && err == NC_NOERR; i++)
-        err = burst_add_write(b, g->writes[i]);
+    if (err == NC_NOERR) err = publish(b, g->writes, g->n, g->bytes);
     if (err == NC_NOERR) {
-        burst_log_commit(&b->log, g->n);
-        note_logged(b, g->bytes);
         g->n = 0;
         g->bytes = g->staged = 0;
         g->through = g->current;
@@ -267,11 +265,7 @@ static int put_large(struct group *g, struct burst_write *w, struct source *s, i
     }
     g->staged = 0;
     if (err == NC_NOERR) err = add_entry(b, w, XXH3_64bits_digest(&state));
-    if (err == NC_NOERR) err = burst_add_write(b, w);
-    if (err != NC_NOERR) return err;
-    burst_log_commit(&b->log, 1);
-    note_logged(b, w->nelems * size);
-    return NC_NOERR;
+    return err == NC_NOERR ? publish(b, &w, 1, w->nelems * size) : err;
 }
 
 /* Without a log, and with no way to the file but with all others. */
@@ -523,7 +517,9 @@ int burst_put(struct driver *self, struct driver_request *const *reqs, int64_t n
     double since = MPI_Wtime();
     if (mode == DRIVER_COLLECTIVE) b->epoch++;
     if (n > 0) {
+        atomic_store_explicit(&b->putting, true, memory_order_relaxed);
         int err = put_all(b, reqs, n);
+        atomic_store_explicit(&b->putting, false, memory_order_relaxed);
         if (error == NC_NOERR) error = err;
         if (err == NC_NOERR) drain_some(b); /* what fails is tried again, and told then */
     }

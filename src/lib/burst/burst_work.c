@@ -17,6 +17,7 @@ struct stage {
     struct burst_work *t;
     struct part *parts;
     int64_t n, capacity, used;
+    int64_t ahead_from, ahead_to; /* bytes of the log that were read last */
 };
 
 static int by_offset(const void *a, const void *b)
@@ -100,34 +101,65 @@ static int flush(struct stage *s)
     return err;
 }
 
-/* Elements [from, from + n) of a write, as they are in the file. */
-static int stage_values(const struct burst *b, const struct burst_write *w, int64_t from,
-                        int64_t n, unsigned char *to)
+/* How far the values of the i-th write, and of those behind it, go on in the log. */
+static int64_t end_of_stretch(const struct burst_work *t, int i, int64_t enough)
 {
-    enum { STEP = 4096 };
-    unsigned char native[STEP * 8], fill[8];
-    const struct cdf_header *h = &b->base.ds->header;
+    int64_t end = t->writes[i]->data_off + burst_bytes(t->writes[i]);
+    while (++i < t->n && end < enough) {
+        int64_t bytes = burst_bytes(t->writes[i]);
+        if (bytes > 0 && t->writes[i]->data_off != end) break;
+        end += bytes;
+    }
+    return end < enough ? end : enough;
+}
+
+/* n bytes of the i-th write's values in the log, at most BURST_AHEAD. What follows them
+ * there is read with them: many small writes take one system call. */
+static int read_values(struct stage *s, int i, int64_t at, int64_t n,
+                       const unsigned char **bytes)
+{
+    struct burst_work *t = s->t;
+    if (at < s->ahead_from || at + n > s->ahead_to) {
+        int64_t to = end_of_stretch(t, i, at + BURST_AHEAD);
+        s->ahead_from = s->ahead_to = 0;
+        int err = burst_log_read(&t->pool->b->log, at, t->ahead, to - at);
+        if (err != NC_NOERR) return err;
+        s->ahead_from = at;
+        s->ahead_to = to;
+    }
+    *bytes = t->ahead + (at - s->ahead_from);
+    return NC_NOERR;
+}
+
+/* Elements [from, from + n) of the i-th write, as they are in the file. */
+static int stage_values(struct stage *s, int i, int64_t from, int64_t n,
+                        unsigned char *to)
+{
+    const struct burst_write *w = s->t->writes[i];
+    const struct cdf_header *h = &s->t->pool->b->base.ds->header;
+    const unsigned char *values;
+    unsigned char fill[8];
     int type = h->vars[w->varid].type;
-    int64_t size = cdf_type_size(type);
+    int64_t size = cdf_type_size(type), own = conv_size((enum conv_type)w->type);
+    cdf_fill_value(h, w->varid, fill);
     if (w->flags & BURST_FILL) {
-        cdf_fill_value(h, w->varid, fill);
         conv_fill(to, fill, (int)size, (size_t)n);
         return NC_NOERR;
     }
-    for (int64_t at = 0; at < n; at += STEP) {
-        int64_t m = n - at < STEP ? n - at : STEP;
-        int err = burst_read_values(b, w, from + at, m, native);
+    for (int64_t at = 0, m; at < n; at += m) {
+        m = n - at < BURST_AHEAD / own ? n - at : BURST_AHEAD / own;
+        int err = read_values(s, i, w->data_off + (from + at) * own, m * own, &values);
         if (err != NC_NOERR) return err;
-        conv_put(to + at * size, type, native, (enum conv_type)w->type, (size_t)m,
-                 native);
+        conv_put(to + at * size, type, values, (enum conv_type)w->type, (size_t)m, fill);
     }
     return NC_NOERR;
 }
 
-/* All of a write, run after run. */
-static int stage_write(struct stage *s, const struct burst_write *w)
+/* All of the i-th write, run after run. */
+static int stage_write(struct stage *s, int i)
 {
     const struct burst *b = s->t->pool->b;
+    const struct burst_write *w = s->t->writes[i];
     int64_t size = cdf_type_size(b->base.ds->header.vars[w->varid].type), done = 0;
     struct region *region = burst_region(&b->base.ds->header, w);
     struct region_cursor *c = region == NULL ? NULL : region_cursor_new(region);
@@ -143,7 +175,7 @@ static int stage_write(struct stage *s, const struct burst_write *w)
         for (int64_t i = 0; i < strip.count && err == NC_NOERR; i++)
             err = add_part(s, strip.offset + i * strip.stride, strip.length);
         int64_t n = strip.length * strip.count / size;
-        if (err == NC_NOERR) err = stage_values(b, w, done, n, s->t->staging + from);
+        if (err == NC_NOERR) err = stage_values(s, i, done, n, s->t->staging + from);
         done += n;
     }
     region_cursor_free(c);
@@ -156,7 +188,7 @@ int burst_work_write(struct burst_work *t)
     struct stage s = {.t = t};
     int err = NC_NOERR;
     for (int i = 0; i < t->n && err == NC_NOERR; i++)
-        err = stage_write(&s, t->writes[i]);
+        err = stage_write(&s, i);
     if (err == NC_NOERR) err = flush(&s);
     base_free(s.parts);
     return err;
