@@ -78,7 +78,7 @@ benchmarks_burst_bench_SOURCES = benchmarks/burst_bench.c
 benchmarks_burst_bench_LDADD = libpnetcdf.la
 benchmarks_burst_bench_LDFLAGS = -static
 benchmarks/burst-slow.so: benchmarks/burst_slow.c
-	$(AM_V_CCLD)$(MKDIR_P) benchmarks && $(CC) $(AM_CFLAGS) $(CFLAGS) -shared -fPIC \
+	$(AM_V_CCLD)$(MKDIR_P) benchmarks && $(CC) $(AM_CFLAGS) $(CFLAGS) -fvisibility=default -shared -fPIC \
 		-o $@ $(srcdir)/benchmarks/burst_slow.c -ldl
 benchmarks/burst_bench-peer: benchmarks/burst_bench.c
 	$(AM_V_CCLD)$(MKDIR_P) benchmarks && $(PEER_CC) $(PEER_CFLAGS) -o $@ \
