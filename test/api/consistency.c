@@ -221,10 +221,13 @@ static void equal_definitions_are_no_error_at_any_pace(void)
 }
 
 static const struct check_test tests[] = {
-    {"definitions that differ are told", definitions_that_differ_are_told, CHECK_FORMATS},
-    {"create modes that differ are refused", create_modes_that_differ_are_refused, 0},
-    {"open modes that differ are refused", open_modes_that_differ_are_refused, 0},
-    {"in safe mode the call tells", in_safe_mode_the_call_tells, 0},
+    {"definitions that differ are told", definitions_that_differ_are_told,
+     CHECK_FORMATS | CHECK_SEVERAL},
+    {"create modes that differ are refused", create_modes_that_differ_are_refused,
+     CHECK_SEVERAL},
+    {"open modes that differ are refused", open_modes_that_differ_are_refused,
+     CHECK_SEVERAL},
+    {"in safe mode the call tells", in_safe_mode_the_call_tells, CHECK_SEVERAL},
     {"equal definitions are no error at any pace",
      equal_definitions_are_no_error_at_any_pace, 0},
     {NULL, NULL, 0},
