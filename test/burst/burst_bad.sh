@@ -58,6 +58,26 @@ cp "$file" "$where/before.nc"
 check "is refused when opening" refused "other definitions"
 check "and by ncmpilog" log_refused "other definitions"
 
+left() { # NAME...: what a program that was killed then leaves beside the dataset
+    local stem name; stem=$logs/$(basename "$(meta)" .meta)
+    for name; do printf PnetCDF1 >"$stem.$name"; done
+    rm -f "$stem.meta"
+}
+check "values whose metadata log was taken away" crash
+left data
+check "are told by ncmpilog" fails ./ncmpilog verify "$logs"
+report() { PNETCDF_HINTS="$hints;nc_report=$where/report" $program check "$file" "$told.none" put; }
+check "do not keep the dataset from being opened" report
+check "are told then, too" grep -q "left alone: .*[.]data, whose metadata log" "$where/report"
+check "and stay" test -n "$(ls "$logs")"
+for name in new done; do
+    check "a log that was half gone or half made ($name)" crash
+    left data meta.$name
+    check "is nobody's ($name)" ./ncmpilog verify "$logs"
+    check "and goes when the dataset is opened ($name)" report
+    check "all of it ($name)" test -z "$(ls "$logs")"
+done
+
 check "a log of a deleted file" crash
 rm "$file"
 check "leaves nothing to be opened" fails opens

@@ -161,6 +161,7 @@ static int make_files(struct burst_log *l)
     if (err == NC_NOERR && write_all(l->data_fd, 0, "PnetCDF1", DATA_BEGIN) != 0)
         err = burst_errno(NC_EWRITE, "writing", l->data_path);
     if (err == NC_NOERR) err = write_head(l, temporary);
+    if (err != NC_NOERR && l->data_fd >= 0) unlink(l->data_path);
     if (err != NC_NOERR) unlink(temporary);
     if (err == NC_NOERR) err = burst_sync_directory(l->meta_path);
     return err;
@@ -426,9 +427,7 @@ void burst_log_end(struct burst_log *l, bool remove)
 {
     unmap_window(l);
     if (l->head != NULL) munmap(l->head, l->head_size);
-    /* The metadata first: without it, the data are nobody's. */
-    if (remove && l->meta_fd >= 0) unlink(l->meta_path);
-    if (remove && l->data_fd >= 0) unlink(l->data_path);
+    if (remove && l->meta_fd >= 0) burst_remove(l->meta_path, false);
     if (l->meta_fd >= 0) close(l->meta_fd);
     if (l->data_fd >= 0) close(l->data_fd);
     base_free(l->meta_path);

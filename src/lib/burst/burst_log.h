@@ -75,6 +75,20 @@ int burst_log_read(const struct burst_log *l, int64_t at, void *bytes, int64_t n
 /* Closes the files; removes them if asked to. */
 void burst_log_end(struct burst_log *l, bool remove);
 
+/* Removes a log of which all is in the file: this one and the data log beside it. wanted:
+ * it does not say itself that nothing waits, so that after a power cut the values may not
+ * be missed. */
+void burst_remove(const char *meta_path, bool wanted);
+
+/* What a file of a directory of logs, by its name, is that is no metadata log. */
+enum burst_left {
+    BURST_LEFT_NOTHING, /* of a log that is there, or none of ours */
+    BURST_LEFT_EMPTY,   /* of one that was being made or removed; it can go, and does if
+                         * that is asked for */
+    BURST_LEFT_VALUES   /* a data log whose metadata log is gone */
+};
+enum burst_left burst_left(const char *path, bool remove);
+
 /* Bytes that the log takes on its device now. */
 int64_t burst_log_bytes(const struct burst_log *l);
 

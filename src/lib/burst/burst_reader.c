@@ -124,8 +124,7 @@ void burst_reader_close(struct burst_reader *r)
 
 void burst_reader_remove(struct burst_reader *r)
 {
-    unlink(r->meta_path);
-    unlink(r->data_path);
+    burst_remove(r->meta_path, true);
 }
 
 const struct burst_header *burst_reader_header(const struct burst_reader *r)

@@ -51,10 +51,11 @@ static long rank_in(const char *name, const char *prefix)
     return dot == NULL ? 0 : strtol(dot + 1, NULL, 10);
 }
 
-/* Calls each(name) for the dataset's metadata logs. */
-static int for_each_log(const struct burst *b, struct found *f,
-                        int (*each)(const struct burst *, struct found *,
-                                    const char *path, long rank))
+/* Calls each(name) for the dataset's metadata logs, or for the other files of its logs.
+ */
+static int for_each_file(const struct burst *b, struct found *f, bool meta,
+                         int (*each)(const struct burst *, struct found *,
+                                     const char *path, long rank))
 {
     const struct driver_dataset *ds = b->base.ds;
     char prefix[256], path[PATH_MAX];
@@ -65,7 +66,7 @@ static int for_each_log(const struct burst *b, struct found *f,
     burst_log_prefix(ds->path, prefix, sizeof prefix);
     while ((entry = readdir(dir)) != NULL) {
         if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0 ||
-            !has_ending(entry->d_name, ".meta"))
+            has_ending(entry->d_name, ".meta") != meta)
             continue;
         snprintf(path, sizeof path, "%s/%s", ds->hints.burst_dirname, entry->d_name);
         int err = each(b, f, path, rank_in(entry->d_name, prefix));
@@ -73,6 +74,26 @@ static int for_each_log(const struct burst *b, struct found *f,
     }
     closedir(dir);
     return first;
+}
+
+static int for_each_log(const struct burst *b, struct found *f,
+                        int (*each)(const struct burst *, struct found *,
+                                    const char *path, long rank))
+{
+    return for_each_file(b, f, true, each);
+}
+
+/* What a killed program has left over can go, but for values without their entries. */
+static int sweep(const struct burst *b, struct found *f, const char *path, long rank)
+{
+    char line[PATH_MAX + 100];
+    (void)f, (void)rank;
+    if (burst_left(path, true) != BURST_LEFT_VALUES ||
+        b->base.ds->hints.report == BASE_REPORT_NONE)
+        return NC_NOERR;
+    snprintf(line, sizeof line, "left alone: %s, whose metadata log is gone", path);
+    driver_stats_tell(b->base.ds, line);
+    return NC_NOERR;
 }
 
 static int take_mine(const struct burst *b, struct found *f, const char *path, long rank)
@@ -114,23 +135,18 @@ static int discard(const struct burst *b, struct found *f, const char *path, lon
 {
     bool busy = false;
     struct burst_reader *r;
-    char data[PATH_MAX];
     (void)b, (void)f, (void)rank;
     burst_reader_open(path, true, &r, &busy);
-    if (!busy) {
-        size_t n = strlen(path) - (sizeof ".meta" - 1);
-        snprintf(data, sizeof data, "%.*s.data", (int)n, path);
-        unlink(path);
-        unlink(data);
-        burst_sync_directory(path); /* if it cannot be, the log's file is another one */
-    }
+    if (!busy) burst_remove(path, true);
     burst_reader_close(r);
     return NC_NOERR;
 }
 
 void burst_discard(struct burst *b)
 {
-    if (first_of_node(b)) for_each_log(b, NULL, discard);
+    if (!first_of_node(b)) return;
+    for_each_log(b, NULL, discard);
+    for_each_file(b, NULL, false, sweep);
 }
 
 /* ---- is it ours, and whole? ---- */
@@ -500,6 +516,7 @@ int burst_recover(struct burst *b)
 {
     struct found f;
     if (b->base.ds->hints.burst_recover == BASE_RECOVER_DISABLE) return NC_NOERR;
+    if (first_of_node(b)) for_each_file(b, NULL, false, sweep);
     int err = share_words(b->base.ds, find(b, &f));
     int64_t any = f.n;
     if (err == NC_NOERR) err = driver_agree(b->base.ds, NC_NOERR, NULL, &any, 1);

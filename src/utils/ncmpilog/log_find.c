@@ -1,12 +1,14 @@
 /* Which logs there are. */
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base_mem.h"
+#include "burst_log.h"
 #include "log.h"
 #include "util_message.h"
 
@@ -31,14 +33,27 @@ static bool is_log(const char *name)
     return n > 5 && strcmp(name + n - 5, ".meta") == 0;
 }
 
-static int add_directory(struct log_list *list, const char *dir)
+/* Values whose entries are gone: nobody knows where they belong. */
+static int tell_left(const char *dir, const char *name)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    if (burst_left(path, false) != BURST_LEFT_VALUES) return 0;
+    util_message(LOG_TOOL, path, -1, "its metadata log is gone: it cannot be replayed");
+    return 1;
+}
+
+static int add_directory(struct log_list *list, const char *dir, int *status)
 {
     DIR *d = opendir(dir);
     struct dirent *entry;
     int rc = 0;
     if (d == NULL) return -1;
     while (rc == 0 && (entry = readdir(d)) != NULL)
-        if (is_log(entry->d_name)) rc = add(list, dir, entry->d_name);
+        if (is_log(entry->d_name))
+            rc = add(list, dir, entry->d_name);
+        else
+            *status |= tell_left(dir, entry->d_name);
     closedir(d);
     return rc;
 }
@@ -55,7 +70,7 @@ int log_find(char **operands, int n, struct log_list *list, int *status)
         struct stat st;
         int rc = stat(operands[i], &st);
         if (rc == 0)
-            rc = S_ISDIR(st.st_mode) ? add_directory(list, operands[i])
+            rc = S_ISDIR(st.st_mode) ? add_directory(list, operands[i], status)
                                      : add(list, "", operands[i]);
         if (rc == 0) continue;
         util_message(LOG_TOOL, operands[i], -1, "%s", strerror(errno));

@@ -1,0 +1,97 @@
+/* How the files of a log go, and what is left when somebody dies over it.
+ *
+ *     making    PATH.meta.new, locked; PATH.data; then it is named PATH.meta
+ *     removing  PATH.meta is named PATH.meta.done; PATH.data goes, then that
+ *
+ * So a data log beside either of those holds nothing that anybody waits for. One that
+ * stands alone was not left by us: somebody took its metadata log away, and what it holds
+ * may be wanted. */
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "burst_log.h"
+
+struct names {
+    char making[PATH_MAX], meta[PATH_MAX], done[PATH_MAX], data[PATH_MAX];
+};
+
+static bool set_names(struct names *n, const char *path, size_t length)
+{
+    if (length + sizeof ".meta.done" > PATH_MAX) return false;
+    snprintf(n->making, sizeof n->making, "%.*s.meta.new", (int)length, path);
+    snprintf(n->meta, sizeof n->meta, "%.*s.meta", (int)length, path);
+    snprintf(n->done, sizeof n->done, "%.*s.meta.done", (int)length, path);
+    snprintf(n->data, sizeof n->data, "%.*s.data", (int)length, path);
+    return true;
+}
+
+static bool ends_with(const char *text, const char *ending)
+{
+    size_t n = strlen(text), m = strlen(ending);
+    return n > m && strcmp(text + n - m, ending) == 0;
+}
+
+static bool there(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+void burst_remove(const char *meta_path, bool wanted)
+{
+    struct names n;
+    if (!set_names(&n, meta_path, strlen(meta_path) - (sizeof ".meta" - 1))) return;
+    if (rename(n.meta, n.done) != 0) unlink(n.meta);
+    if (wanted) burst_sync_directory(meta_path);
+    unlink(n.data);
+    unlink(n.done);
+}
+
+/* Others have files whose names end so, too. */
+static bool is_data_log(const char *path)
+{
+    static const char magic[] = "PnetCDF";
+    char bytes[sizeof magic] = "";
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return false;
+    ssize_t n = pread(fd, bytes, sizeof magic - 1, 0);
+    close(fd);
+    return n == (ssize_t)sizeof magic - 1 && strcmp(bytes, magic) == 0;
+}
+
+/* Is a log being made? */
+static bool is_locked(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return false;
+    bool locked = flock(fd, LOCK_EX | LOCK_NB) != 0;
+    close(fd);
+    return locked;
+}
+
+/* They are looked for in the order in which a log has these names, so that none that
+ * lives is missed. */
+enum burst_left burst_left(const char *path, bool remove)
+{
+    static const char *const endings[] = {".data", ".meta.new", ".meta.done"};
+    struct names n;
+    size_t length = 0;
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
+        if (ends_with(path, endings[i])) length = strlen(path) - strlen(endings[i]);
+    if (length == 0 || !set_names(&n, path, length)) return BURST_LEFT_NOTHING;
+    bool making = there(n.making);
+    if (making && is_locked(n.making)) return BURST_LEFT_NOTHING;
+    if (there(n.meta)) return BURST_LEFT_NOTHING;
+    if (making || there(n.done)) {
+        if (remove) {
+            unlink(n.data);
+            unlink(n.done);
+            unlink(n.making);
+        }
+        return BURST_LEFT_EMPTY;
+    }
+    return is_data_log(n.data) ? BURST_LEFT_VALUES : BURST_LEFT_NOTHING;
+}
