@@ -50,6 +50,7 @@ TESTS += benchmarks/smoke.sh benchmarks/counts.sh
 check_DATA = benchmarks/bench-count.so
 CLEANFILES += benchmarks/bench-count.so benchmarks/bench-peer benchmarks/bench-peer-count.so \
 	benchmarks/bench-hdf5
+EXTRA_DIST += benchmarks/f90_puts.f90.m4 benchmarks/f90_counts.sh
 EXTRA_DIST += benchmarks/run benchmarks/medians.awk benchmarks/tables.awk benchmarks/aims.awk \
 	benchmarks/aims.txt benchmarks/rates.gp benchmarks/smoke.sh \
 	benchmarks/counts.sh benchmarks/counts.txt \
@@ -99,6 +100,21 @@ benchmarks_f90_bench_FCFLAGS = -Iinclude
 benchmarks_f90_bench_LDADD = libpnetcdf.la
 benchmarks_f90_bench_LDFLAGS = -static
 $(benchmarks_f90_bench_OBJECTS): include/pnetcdf.mod
+
+# The same by type, rank and form, against Fortran 77 too; a test counts its instructions.
+check_PROGRAMS += benchmarks/f90_puts
+TESTS += benchmarks/f90_counts.sh
+nodist_benchmarks_f90_puts_SOURCES = benchmarks/f90_puts_loops.f90 benchmarks/f90_puts_main.f90
+benchmarks_f90_puts_FCFLAGS = -Iinclude $(FC_MODOUT)benchmarks
+benchmarks_f90_puts_LDADD = libpnetcdf.la
+benchmarks_f90_puts_LDFLAGS = -static
+CLEANFILES += benchmarks/f90_puts_loops.f90 benchmarks/f90_puts_main.f90 benchmarks/*.mod
+benchmarks/f90_puts_loops.f90 benchmarks/f90_puts_main.f90: benchmarks/f90_puts.f90.m4
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && \
+		part=`echo $@ | sed 's/.*f90_puts_//; s/\.f90$$//'` && \
+		$(M4) -P -D PART=$$part $(srcdir)/benchmarks/f90_puts.f90.m4 > $@.tmp && mv $@.tmp $@
+$(benchmarks_f90_puts_OBJECTS): include/pnetcdf.mod
+benchmarks/f90_puts-f90_puts_main.$(OBJEXT): benchmarks/f90_puts-f90_puts_loops.$(OBJEXT)
 endif
 
 # Fortran against C.

@@ -44,14 +44,16 @@ end module
     AS_IF([test "$ncmpi_cv_f90_ranks" = no], [have_f90=no])
 ])
 
+dnl Linked, because its functions bear names that a compiler may spell otherwise than MPI's did.
 AC_DEFUN([NCMPI_F90_MPI_F08], [
     AC_CACHE_CHECK([whether MPI has the module mpi_f08], [ncmpi_cv_mpi_f08],
-        [AC_COMPILE_IFELSE([AC_LANG_SOURCE([[program conftest
-  use mpi_f08, only: comm => MPI_Comm, info => MPI_Info
+        [AC_LINK_IFELSE([AC_LANG_SOURCE([[program conftest
+  use mpi_f08, only: comm => MPI_Comm, info => MPI_Info, MPI_Comm_free
   type(comm) :: c
   type(info) :: i
   c%MPI_VAL = 0
   i%MPI_VAL = c%MPI_VAL
+  call MPI_Comm_free(c)
 end program
 ]])], [ncmpi_cv_mpi_f08=yes], [ncmpi_cv_mpi_f08=no])])
     have_mpi_f08=$ncmpi_cv_mpi_f08

@@ -21,7 +21,10 @@ libf77test_la_SOURCES = test/f77/f77_check.f test/f77/f77_helper.c test/f77/f77_
 F77_TEST_LIBS = libf77test.la libpnetcdf.la
 
 f77_tests = test/f77/f77_every.mpi test/f77/f77_every90.mpi test/f77/f77_define.mpi \
-	test/f77/f77_twin.mpi test/f77/f77_f08.mpi test/f77/f77_river.mpi
+	test/f77/f77_twin.mpi test/f77/f77_river.mpi
+if HAVE_MPI_F08
+f77_tests += test/f77/f77_f08.mpi
+endif
 check_PROGRAMS += $(f77_tests)
 TESTS += $(f77_tests) test/f77/f77_symbols.sh test/f77/f77_examples.sh test/f77/f77_names.sh
 nodist_test_f77_f77_every_mpi_SOURCES = test/f77/f77_every.f

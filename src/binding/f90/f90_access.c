@@ -1,8 +1,9 @@
-/* Reading and writing variables for Fortran 90: defaults filled in, order and indices
- * turned round, then one flexible call. In collective calls a process with an error of
+/* Reading and writing variables for Fortran 90: defaults filled in, then one flexible
+ * call. In collective calls a process with an error of
  * its own takes part all the same, with a buffer that the library refuses. */
 #include "f90_access.h"
 
+#include "api.h"
 #include "base_error.h"
 #include "base_mem.h"
 #include "pnetcdf.h"
@@ -18,22 +19,26 @@ struct buffer {
     void *packed; /* a copy of a section, or NULL */
 };
 
+/* n elements of a section, or all, as a datatype that lists them. */
+static int take_section(const struct f90_values *v, MPI_Offset n, struct buffer *b)
+{
+    if (n <= 0) return NC_NOERR;
+    int err = f90_section_type(v, n, &b->type);
+    b->made = err == NC_NOERR;
+    b->count = 1;
+    return err;
+}
+
 /* Of the values, n elements. Where n is too many, or a map may reach too far, the library
  * is told how many there are and compares. */
 static int take_values(const struct f90_values *v, MPI_Offset n, bool mapped,
                        struct buffer *b)
 {
-    bool all = mapped || n > v->size;
+    bool all = (mapped || n > v->size) && v->size >= 0;
     *b = (struct buffer){.base = v->base, .count = NC_COUNT_IGNORE, .type = v->type};
-    if (v->contiguous) {
-        if (all && v->size >= 0) b->count = v->size;
-        return NC_NOERR;
-    }
-    if (n <= 0) return NC_NOERR;
-    int err = f90_section_type(v, all ? v->size : n, &b->type);
-    b->made = err == NC_NOERR;
-    b->count = 1;
-    return err;
+    if (!v->contiguous) return take_section(v, all && n > 0 ? v->size : n, b);
+    if (all) b->count = v->size;
+    return NC_NOERR;
 }
 
 /* What a datatype of the caller's describes. It applies to an array without gaps, so a
@@ -72,34 +77,6 @@ static void give_back(const struct f90_values *v, int mode, struct buffer *b)
 
 /* ---- which elements ---- */
 
-/* Variables with no more dimensions need no memory of their own: small puts are quick. */
-enum { FEW_DIMS = 8 };
-
-/* What the caller said: start, count, stride and map, each of so many elements. */
-enum { START, COUNT, STRIDE, MAP, LISTS };
-struct place {
-    const int64_t *list[LISTS], *given;
-};
-
-static MPI_Offset entry_or(const struct place *p, int list, int i, MPI_Offset otherwise)
-{
-    return p->list[list] != NULL && i < p->given[list] ? p->list[list][i] : otherwise;
-}
-
-/* As C wants it; stride and map are NULL where they were not given. */
-struct slab {
-    MPI_Offset *start, *count, *stride, *map;
-    MPI_Offset n; /* elements */
-};
-
-/* Of a variable that there is not, 0: the call itself will tell. */
-static int dimensions(const struct f90_call *call)
-{
-    int ndims;
-    int err = ncmpi_inq_varndims(call->ncid, call->varid - 1, &ndims);
-    return err == NC_NOERR ? ndims : 0;
-}
-
 static MPI_Offset extent(const CFI_cdesc_t *list, int dim)
 {
     return list->dim[dim].extent;
@@ -119,95 +96,89 @@ static MPI_Offset times(MPI_Offset a, MPI_Offset b)
     return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
 }
 
-/* What is not given: from the beginning, as many as there are values, each of them; in
- * memory without gaps. */
-static int make_slab(const struct f90_call *call, const struct f90_values *v,
-                     const struct place *p, MPI_Offset few[4 * FEW_DIMS], struct slab *s)
+/* Of a variable that there is not, 0: the call itself will tell. */
+static int dimensions(const struct f90_call *call)
 {
-    int ndims = dimensions(call);
-    MPI_Offset *room = few;
-    bool strided = p->list[STRIDE] != NULL, mapped = p->list[MAP] != NULL;
-    if (ndims > FEW_DIMS) room = base_malloc(4 * (size_t)ndims * sizeof *room);
-    s->start = room;
-    s->count = room == NULL ? NULL : room + ndims;
-    s->stride = room == NULL || !strided ? NULL : room + 2 * (ptrdiff_t)ndims;
-    s->map = room == NULL || !mapped ? NULL : room + 3 * (ptrdiff_t)ndims;
-    s->n = 1;
-    if (room == NULL) return NC_ENOMEM;
+    int ndims;
+    int err = ncmpi_inq_varndims(call->ncid, call->varid - 1, &ndims);
+    return err == NC_NOERR ? ndims : 0;
+}
+
+static MPI_Offset elements(const struct f90_call *call, const struct api_access *a)
+{
     MPI_Offset n = 1;
-    for (int i = 0, c = ndims - 1; c >= 0; i++, c--) {
-        MPI_Offset length = entry_or(p, COUNT, i, i < v->rank ? v->extent[i] : 1);
-        s->start[c] = entry_or(p, START, i, 1) - 1;
-        s->count[c] = length;
-        if (strided) s->stride[c] = entry_or(p, STRIDE, i, 1);
-        if (mapped) s->map[c] = entry_or(p, MAP, i, n);
-        n = times(n, length);
-    }
-    s->n = n;
-    return NC_NOERR;
+    for (int i = 0, ndims = dimensions(call); i < ndims && i < a->given[COUNT]; i++)
+        n = times(n, a->count[i]);
+    return n;
 }
 
-/* A jump through a table costs a small put as much as all else here, so there are two
- * functions of few cases. */
-static int move_now(const struct f90_call *call, const struct slab *s,
-                    const struct buffer *b)
+static const struct {
+    unsigned how;
+    bool put;
+} modes[] = {
+    [F90_PUT] = {API_VARM, true},
+    [F90_GET] = {API_VARM, false},
+    [F90_PUT_ALL] = {API_VARM | API_COLL, true},
+    [F90_GET_ALL] = {API_VARM | API_COLL, false},
+    [F90_IPUT] = {API_VARM, true},
+    [F90_IGET] = {API_VARM, false},
+    [F90_BPUT] = {API_VARM | API_BUFFERED, true},
+};
+
+/* Fewer counts than the values have dimensions: the others are those of the values. */
+struct counts {
+    MPI_Offset list[CFI_MAX_RANK + 1];
+    int64_t given[LISTS];
+};
+
+static void count_values(const struct f90_values *v, struct api_access *a,
+                         struct counts *c)
 {
-    int ncid = call->ncid, varid = call->varid - 1;
-    switch (call->mode) {
-    case F90_PUT:
-        return ncmpi_put_varm(ncid, varid, s->start, s->count, s->stride, s->map, b->base,
-                              b->count, b->type);
-    case F90_PUT_ALL:
-        return ncmpi_put_varm_all(ncid, varid, s->start, s->count, s->stride, s->map,
-                                  b->base, b->count, b->type);
-    case F90_GET:
-        return ncmpi_get_varm(ncid, varid, s->start, s->count, s->stride, s->map, b->base,
-                              b->count, b->type);
-    default:
-        return ncmpi_get_varm_all(ncid, varid, s->start, s->count, s->stride, s->map,
-                                  b->base, b->count, b->type);
-    }
+    for (int i = 0; i < v->rank; i++)
+        c->list[i] = i < a->given[COUNT] ? a->count[i] : v->extent[i];
+    for (int i = 0; i < LISTS; i++)
+        c->given[i] = i == COUNT ? v->rank : a->given[i];
+    a->count = c->list;
+    a->given = c->given;
 }
 
-static int move_later(const struct f90_call *call, const struct slab *s,
-                      const struct buffer *b, int *req)
-{
-    int ncid = call->ncid, varid = call->varid - 1;
-    switch (call->mode) {
-    case F90_IPUT:
-        return ncmpi_iput_varm(ncid, varid, s->start, s->count, s->stride, s->map,
-                               b->base, b->count, b->type, req);
-    case F90_IGET:
-        return ncmpi_iget_varm(ncid, varid, s->start, s->count, s->stride, s->map,
-                               b->base, b->count, b->type, req);
-    default:
-        return ncmpi_bput_varm(ncid, varid, s->start, s->count, s->stride, s->map,
-                               b->base, b->count, b->type, req);
-    }
-}
-
-int f90_var(const struct f90_call *call, const int64_t given[4],
-            const CFI_cdesc_t *values, const int64_t *start, const int64_t *count,
-            const int64_t *stride, const int64_t *map, const int64_t *bufcount,
+/* Everything that is not said here is left to the library, which turns the lists round as
+ * it copies them: small puts shall cost hardly more than from C. */
+int f90_var(const struct f90_call *call, const int64_t given[LISTS],
+            const CFI_cdesc_t *values, const MPI_Offset *start, const MPI_Offset *count,
+            const MPI_Offset *stride, const MPI_Offset *map, const int64_t *bufcount,
             const int *buftype, int *req)
 {
-    const struct place p = {{start, count, stride, map}, given};
     struct f90_values v;
-    MPI_Offset few[4 * FEW_DIMS];
-    struct slab s = {.n = 0};
     struct buffer b = {.made = false};
+    struct counts counts;
+    struct api_access a = {.varid = call->varid - 1,
+                           .start = start,
+                           .count = count,
+                           .stride = stride,
+                           .imap = map,
+                           .how = modes[call->mode].how,
+                           .given = given};
+    bool put = modes[call->mode].put;
+    int own = NC_NOERR, err;
     f90_describe(values, (enum f90_type)call->type, call->len, &v);
-    int own = make_slab(call, &v, &p, few, &s);
-    if (own == NC_NOERR && buftype != NULL)
+    if (given[COUNT] < v.rank) count_values(&v, &a, &counts);
+    if (buftype != NULL) {
         own = take_described(&v, bufcount != NULL ? *bufcount : NC_COUNT_IGNORE,
                              MPI_Type_f2c(*buftype), call->mode, &b);
-    else if (own == NC_NOERR)
-        own = take_values(&v, s.n, map != NULL, &b);
+    } else if (v.contiguous) {
+        b = (struct buffer){.base = v.base, .count = v.size, .type = v.type};
+        a.how |= API_ROOM;
+    } else {
+        own = take_values(&v, elements(call, &a), map != NULL, &b);
+    }
     if (own != NC_NOERR) refuse(&b);
-
-    int err = req == NULL ? move_now(call, &s, &b) : move_later(call, &s, &b, req);
+    a.buf = b.base;
+    a.bufcount = b.count;
+    a.buftype = b.type;
+    err = req == NULL ? api_access_now(call->ncid, &a, put)
+                      : api_access_later(call->ncid, &a, put, req);
     give_back(&v, call->mode, &b);
-    if (s.start != few) base_free(s.start);
     return own != NC_NOERR ? own : err;
 }
 

@@ -24,10 +24,13 @@ struct f90_call {
     int ncid, varid;
 };
 
-/* The lists have given[0] ... given[3] elements. */
-int f90_var(const struct f90_call *call, const int64_t given[4],
-            const CFI_cdesc_t *values, const int64_t *start, const int64_t *count,
-            const int64_t *stride, const int64_t *map, const int64_t *bufcount,
+/* The lists of a hyperslab, and how many. */
+enum { START, COUNT, STRIDE, MAP, LISTS };
+
+/* The lists have given[START] ... given[MAP] elements, 0 where there is none. */
+int f90_var(const struct f90_call *call, const int64_t given[LISTS],
+            const CFI_cdesc_t *values, const MPI_Offset *start, const MPI_Offset *count,
+            const MPI_Offset *stride, const MPI_Offset *map, const int64_t *bufcount,
             const int *buftype, int *req);
 int f90_varn(const struct f90_call *call, const CFI_cdesc_t *values, int *req, int num,
              const CFI_cdesc_t *start, const CFI_cdesc_t *count);

@@ -79,10 +79,10 @@ foreach_mode([foreach_type([
 F90_VAR_INTERFACE[]m4_dnl
     integer(kind=MPI_OFFSET_KIND) :: given(4)
     given = 0
-    if (present(start)) given(1) = size(start)
-    if (present(count)) given(2) = size(count)
-    if (present(stride)) given(3) = size(stride)
-    if (present(map)) given(4) = size(map)
+    if (present(start)) given(1) = size(start, kind=MPI_OFFSET_KIND)
+    if (present(count)) given(2) = size(count, kind=MPI_OFFSET_KIND)
+    if (present(stride)) given(3) = size(stride, kind=MPI_OFFSET_KIND)
+    if (present(map)) given(4) = size(map, kind=MPI_OFFSET_KIND)
     SPECIFIC([var]) = f90_var(f90_call(M_TAG, T_TAG, T_LEN, ncid, varid), given, &
       values, start, count, stride, map, bufcount, buftype[]M_PASS)
   end function

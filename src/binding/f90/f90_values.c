@@ -7,41 +7,12 @@
 #include "base_mpi.h"
 #include "pnetcdf.h"
 
-/* ---- the descriptor ---- */
-
-static const struct {
-    MPI_Datatype type;
-    int width;
-} types[] = {
+const struct f90_type_row f90_types[] = {
     [F90_TEXT] = {MPI_CHAR, 1},          [F90_INT1] = {MPI_SIGNED_CHAR, 1},
     [F90_INT2] = {MPI_SHORT, 2},         [F90_INT4] = {MPI_INT, 4},
     [F90_INT8] = {MPI_LONG_LONG_INT, 8}, [F90_REAL4] = {MPI_FLOAT, 4},
     [F90_REAL8] = {MPI_DOUBLE, 8},
 };
-
-static void add_dimension(struct f90_values *v, MPI_Offset extent, MPI_Offset step)
-{
-    if (extent != 1 && step != v->size * v->width) v->contiguous = false;
-    v->extent[v->rank] = extent;
-    v->step[v->rank++] = step;
-    v->size = extent < 0 ? -1 : v->size * extent;
-}
-
-/* The elem_len of text is not to be trusted: gfortran 12 gets it wrong for substrings. */
-void f90_describe(const CFI_cdesc_t *values, enum f90_type type, MPI_Offset len,
-                  struct f90_values *v)
-{
-    v->base = values->base_addr;
-    v->type = types[type].type;
-    v->width = types[type].width;
-    v->rank = 0;
-    v->size = 1;
-    v->contiguous = true;
-    if (type == F90_TEXT) add_dimension(v, len, 1);
-    for (int i = 0; i < values->rank; i++)
-        add_dimension(v, values->dim[i].extent, values->dim[i].sm);
-    if (v->size == 0) v->contiguous = true;
-}
 
 /* ---- sections as MPI datatypes ---- */
 

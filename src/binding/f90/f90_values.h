@@ -21,9 +21,40 @@ struct f90_values {
     bool contiguous;
 };
 
-/* Reads a descriptor; len is the length of text, otherwise unused. */
-void f90_describe(const CFI_cdesc_t *values, enum f90_type type, MPI_Offset len,
-                  struct f90_values *v);
+/* What values of a type are for MPI. */
+extern const struct f90_type_row {
+    MPI_Datatype type;
+    int width;
+} f90_types[];
+
+/* Reads a descriptor; len is the length of text, otherwise unused: the elem_len of text
+ * is not to be trusted, gfortran 12 gets it wrong for substrings. Every put comes here,
+ * small ones too, so it is made part of its callers. */
+static inline void f90_describe(const CFI_cdesc_t *values, enum f90_type type,
+                                MPI_Offset len, struct f90_values *v)
+{
+    int rank = 0;
+    MPI_Offset size = 1, bytes = f90_types[type].width;
+    bool gaps = false;
+    v->base = values->base_addr;
+    v->type = f90_types[type].type;
+    v->width = bytes;
+    if (type == F90_TEXT) {
+        v->extent[rank] = size = bytes = len;
+        v->step[rank++] = 1;
+    }
+    for (int i = 0; i < values->rank; i++, rank++) {
+        MPI_Offset extent = values->dim[i].extent, step = values->dim[i].sm;
+        v->extent[rank] = extent;
+        v->step[rank] = step;
+        gaps |= extent != 1 && step != bytes;
+        size *= extent;
+        bytes *= extent;
+    }
+    v->rank = rank;
+    v->size = size < 0 ? -1 : size; /* the last extent of an assumed size is -1 */
+    v->contiguous = !gaps || size == 0;
+}
 
 /* Makes an MPI datatype of the first n elements, in the order of Fortran, relative to
  * v->base; to be freed. Returns an NC_ code. */

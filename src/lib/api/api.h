@@ -5,6 +5,7 @@
 
 #include <mpi.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* What kind of access a call is; `how` is one kind, with flags added. */
 enum {
@@ -14,8 +15,9 @@ enum {
     API_VARS, /* start, count, stride */
     API_VARM, /* start, count, stride, imap */
     API_KIND = 7,
-    API_COLL = 8,     /* collective; otherwise independent */
-    API_BUFFERED = 16 /* bput: the values are copied to the attached buffer */
+    API_COLL = 8,      /* collective; otherwise independent */
+    API_BUFFERED = 16, /* bput: the values are copied to the attached buffer */
+    API_ROOM = 32      /* bufcount is how many may be accessed, not how many are */
 };
 
 /* Arguments throughout: start, count, stride, imap have one entry per dimension, in
@@ -31,6 +33,23 @@ int api_put(int ncid, int varid, const MPI_Offset *start, const MPI_Offset *coun
 int api_get(int ncid, int varid, const MPI_Offset *start, const MPI_Offset *count,
             const MPI_Offset *stride, const MPI_Offset *imap, void *buf,
             MPI_Offset bufcount, MPI_Datatype buftype, unsigned how);
+
+/* One access: the arguments of a put or get. Where `given` is not NULL the lists are
+ * those of Fortran, and the kind is API_VARM: the fastest dimension comes first, elements
+ * count from 1, and given[0] to given[3] entries are in start, count, stride and imap.
+ * Where a list ends, it goes on with the first element, one, each of them, without gaps.
+ */
+struct api_access {
+    int varid;
+    const MPI_Offset *start, *count, *stride, *imap;
+    const void *buf;
+    MPI_Offset bufcount;
+    MPI_Datatype buftype;
+    unsigned how;
+    const int64_t *given;
+};
+int api_access_now(int ncid, const struct api_access *a, bool put);
+int api_access_later(int ncid, const struct api_access *a, bool put, int *req);
 
 /* Nonblocking access; *req gets the id of the request. */
 int api_iput(int ncid, int varid, const MPI_Offset *start, const MPI_Offset *count,

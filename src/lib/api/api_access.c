@@ -111,6 +111,19 @@ static void copy_slab(const struct api_dataset *d, const struct cdf_var *v,
     }
 }
 
+/* The same from the lists of Fortran. */
+static void turn_slab(const struct cdf_var *v, const struct api_access *a,
+                      struct driver_request *r)
+{
+    MPI_Offset *start = r->slab + r->mapped, *count = start + v->ndims,
+               *stride = count + v->ndims;
+    for (int i = v->ndims - 1, j = 0; i >= 0; i--, j++) {
+        start[i] = j < a->given[0] ? (MPI_Offset)((uint64_t)a->start[j] - 1) : 0;
+        count[i] = j < a->given[1] ? a->count[j] : 1;
+        if (r->strided) stride[i] = j < a->given[2] ? a->stride[j] : 1;
+    }
+}
+
 static int take_slab(const struct api_dataset *d, const struct cdf_var *v,
                      const struct api_access *a, bool put, struct driver_request *r,
                      int64_t *nelems)
@@ -118,13 +131,18 @@ static int take_slab(const struct api_dataset *d, const struct cdf_var *v,
     unsigned kind = a->how & API_KIND;
     *nelems = 1;
     if (v->ndims == 0) return NC_NOERR;
-    if (kind != API_VAR && a->start == NULL) return NC_ENULLSTART;
-    copy_slab(d, v, a, r);
+    if (a->given != NULL) {
+        turn_slab(v, a, r);
+    } else {
+        if (kind != API_VAR && a->start == NULL) return NC_ENULLSTART;
+        copy_slab(d, v, a, r);
+    }
 
     const MPI_Offset *count = driver_count(r, v->ndims);
     const struct slab s = {driver_start(r), count, driver_stride(r, v->ndims)};
     int err = kind == API_VAR ? NC_NOERR : check_start(d, v, &s, put);
-    if (err == NC_NOERR && kind > API_VAR1 && a->count == NULL) err = NC_ENULLCOUNT;
+    if (err == NC_NOERR && a->given == NULL && kind > API_VAR1 && a->count == NULL)
+        err = NC_ENULLCOUNT;
     if (err == NC_NOERR && kind != API_VAR) err = check_count(d, v, &s, put);
     for (int i = 0; i < v->ndims && err == NC_NOERR; i++)
         if (__builtin_mul_overflow(*nelems, count[i], nelems)) err = NC_EINTOVERFLOW;
@@ -163,14 +181,30 @@ static struct region *map_region(const struct driver_request *r, int ndims,
     return mem;
 }
 
+/* The map as C has it, one of Fortran's turned round and made whole; what is to be freed
+ * in *made. NULL where memory is short. */
+static const MPI_Offset *map_of(const struct api_access *a, int ndims,
+                                const MPI_Offset *count, MPI_Offset **made)
+{
+    MPI_Offset step = 1;
+    *made = NULL;
+    if (a->given == NULL) return a->imap;
+    *made = base_malloc((size_t)ndims * sizeof **made);
+    for (int i = ndims - 1, j = 0; *made != NULL && i >= 0; i--, j++) {
+        (*made)[i] = j < a->given[3] ? a->imap[j] : step;
+        step *= count[i];
+    }
+    return *made;
+}
+
 /* In a buffer both derived and mapped, the map counts the elements of the derived type,
  * and may not lead out of it. Of a plain buffer, the caller may give as many elements as
  * are accessed, or as many as the map spans. */
-static int take_map(const struct cdf_var *v, const struct api_access *a, int64_t nelems,
+static int take_map(const struct cdf_var *v, const MPI_Offset *imap, int64_t nelems,
                     struct api_buffer *b, struct driver_request *r)
 {
     bool plain;
-    int64_t extent = map_extent(v->ndims, driver_count(r, v->ndims), a->imap, &plain);
+    int64_t extent = map_extent(v->ndims, driver_count(r, v->ndims), imap, &plain);
     bool accessed = b->mem == NULL && b->nelems == nelems;
     if (b->nelems != NC_COUNT_IGNORE && extent > b->nelems && !accessed)
         return base_error_set(NC_EIOMISMATCH,
@@ -179,7 +213,7 @@ static int take_map(const struct cdf_var *v, const struct api_access *a, int64_t
                               v->name, (long long)extent, (long long)b->nelems);
     if (plain) return NC_NOERR;
 
-    struct region *map = map_region(r, v->ndims, a->imap);
+    struct region *map = map_region(r, v->ndims, imap);
     if (map == NULL) return NC_ENOMEM;
     struct region *user = b->mem;
     b->mem = user == NULL ? map : api_compose(map, user, conv_size(b->type));
@@ -192,13 +226,20 @@ static int take_buffer(const struct cdf_var *v, const struct api_access *a,
                        int64_t nelems, struct api_buffer *b, struct driver_request *r)
 {
     bool mapped = (a->how & API_KIND) == API_VARM && a->imap != NULL && v->ndims > 0;
+    bool fits = a->how & API_ROOM ? nelems <= b->nelems : nelems == b->nelems;
     if (nelems == 0) return NC_NOERR;
-    if (b->nelems != NC_COUNT_IGNORE && b->nelems != nelems && !mapped)
+    if (b->nelems != NC_COUNT_IGNORE && !fits && !mapped)
         return base_error_set(
             NC_EIOMISMATCH, "variable '%s': %lld elements to access, %lld in the buffer",
             v->name, (long long)nelems, (long long)b->nelems);
     if (a->buf == NULL && b->mem == NULL) return NC_EINVAL; /* but MPI_BOTTOM is NULL */
-    int err = mapped ? take_map(v, a, nelems, b, r) : NC_NOERR;
+    MPI_Offset *made = NULL;
+    int err = NC_NOERR;
+    if (mapped) {
+        const MPI_Offset *map = map_of(a, v->ndims, driver_count(r, v->ndims), &made);
+        err = map == NULL ? NC_ENOMEM : take_map(v, map, nelems, b, r);
+        base_free(made);
+    }
     driver_set_mem(r, b->mem);
     b->mem = NULL;
     return err;
@@ -300,6 +341,7 @@ static int next_request(struct many *m, enum conv_type type, const MPI_Offset *s
     m->one.start = start;
     m->one.count = count;
     m->one.how = count == NULL ? API_VAR1 : API_VARA;
+    m->one.given = NULL;
     *req = NULL;
     struct driver_request *r = new_request(m->v, &m->one, m->places != NULL, type);
     if (r == NULL) return NC_ENOMEM;

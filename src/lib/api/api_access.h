@@ -6,16 +6,6 @@
 #include "api.h"
 #include "api_dataset.h"
 
-/* One access: the arguments of a put or get. */
-struct api_access {
-    int varid;
-    const MPI_Offset *start, *count, *stride, *imap;
-    const void *buf;
-    MPI_Offset bufcount;
-    MPI_Datatype buftype;
-    unsigned how;
-};
-
 /* May data be accessed now, and in this way? Errors that are the same on every process of
  * a collective call. NC_EBADID, NC_EPERM, NC_EINDEFINE, NC_EINDEP, NC_ENOTINDEP. */
 int api_find_data(int ncid, bool put, unsigned how, struct api_dataset **d);

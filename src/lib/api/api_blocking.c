@@ -25,7 +25,7 @@ static int same_access(struct api_dataset *d, unsigned how, bool put, int varid)
     return api_same_access(d, put ? "a put" : "a get", varid);
 }
 
-static int access_one(int ncid, const struct api_access *a, bool put)
+int api_access_now(int ncid, const struct api_access *a, bool put)
 {
     struct api_dataset *d;
     struct driver_request *req;
@@ -44,8 +44,8 @@ int api_put(int ncid, int varid, const MPI_Offset *start, const MPI_Offset *coun
             MPI_Offset bufcount, MPI_Datatype buftype, unsigned how)
 {
     const struct api_access a = {varid, start,    count,   stride, imap,
-                                 buf,   bufcount, buftype, how};
-    return access_one(ncid, &a, true);
+                                 buf,   bufcount, buftype, how,    NULL};
+    return api_access_now(ncid, &a, true);
 }
 
 int api_get(int ncid, int varid, const MPI_Offset *start, const MPI_Offset *count,
@@ -53,8 +53,8 @@ int api_get(int ncid, int varid, const MPI_Offset *start, const MPI_Offset *coun
             MPI_Offset bufcount, MPI_Datatype buftype, unsigned how)
 {
     const struct api_access a = {varid, start,    count,   stride, imap,
-                                 buf,   bufcount, buftype, how};
-    return access_one(ncid, &a, false);
+                                 buf,   bufcount, buftype, how,    NULL};
+    return api_access_now(ncid, &a, false);
 }
 
 static int access_many(int ncid, const struct api_access *a, int num,

@@ -132,7 +132,11 @@ int ncmpi_inq_vartype(int ncid, int varid, nc_type *xtypep)
 
 int ncmpi_inq_varndims(int ncid, int varid, int *ndimsp)
 {
-    return ncmpi_inq_var(ncid, varid, NULL, NULL, ndimsp, NULL, NULL);
+    struct api_dataset *d;
+    const struct cdf_var *v;
+    int err = find_var(ncid, varid, &d, &v);
+    if (err == NC_NOERR && ndimsp != NULL) *ndimsp = v->ndims;
+    return err;
 }
 
 int ncmpi_inq_vardimid(int ncid, int varid, int *dimidsp)

@@ -83,7 +83,7 @@ static int post(struct api_dataset *d, struct driver_request **reqs, int64_t n, 
     return err != NC_NOERR ? err : range;
 }
 
-static int post_one(int ncid, const struct api_access *a, bool put, int *id)
+int api_access_later(int ncid, const struct api_access *a, bool put, int *id)
 {
     struct api_dataset *d;
     struct driver_request *req = NULL;
@@ -101,8 +101,8 @@ int api_iput(int ncid, int varid, const MPI_Offset *start, const MPI_Offset *cou
              MPI_Offset bufcount, MPI_Datatype buftype, int *req, unsigned how)
 {
     const struct api_access a = {varid, start,    count,   stride, imap,
-                                 buf,   bufcount, buftype, how};
-    return post_one(ncid, &a, true, req);
+                                 buf,   bufcount, buftype, how,    NULL};
+    return api_access_later(ncid, &a, true, req);
 }
 
 int api_iget(int ncid, int varid, const MPI_Offset *start, const MPI_Offset *count,
@@ -110,8 +110,8 @@ int api_iget(int ncid, int varid, const MPI_Offset *start, const MPI_Offset *cou
              MPI_Offset bufcount, MPI_Datatype buftype, int *req, unsigned how)
 {
     const struct api_access a = {varid, start,    count,   stride, imap,
-                                 buf,   bufcount, buftype, how};
-    return post_one(ncid, &a, false, req);
+                                 buf,   bufcount, buftype, how,    NULL};
+    return api_access_later(ncid, &a, false, req);
 }
 
 static int post_many(int ncid, const struct api_access *a, int num,

@@ -5,22 +5,46 @@
 
 #include "base_mem.h"
 
+/* A larger table with the same objects; NULL when memory is short. */
+static struct base_ids_table *grow(struct base_ids *t)
+{
+    struct base_ids_table *now = t->table, *grown;
+    int had = now == NULL ? 0 : now->capacity, larger = had * 2 + 16;
+    grown = base_calloc(1, sizeof *grown + (size_t)larger * sizeof grown->object[0]);
+    if (grown == NULL) return NULL;
+    grown->smaller = now;
+    grown->capacity = larger;
+    for (int i = 0; i < had; i++)
+        grown->object[i] = atomic_load(&now->object[i]);
+    t->table = grown;
+    return grown;
+}
+
 /* The smallest free number, after making room for it; -1 when memory is short. */
 static int free_id(struct base_ids *t)
 {
-    int id = 0;
-    while (id < t->capacity && t->table[id] != NULL)
+    struct base_ids_table *now = t->table;
+    int id = 0, capacity = now == NULL ? 0 : now->capacity;
+    while (id < capacity && now->object[id] != NULL)
         id++;
-    if (id < t->capacity) return id;
+    return id < capacity || grow(t) != NULL ? id : -1;
+}
 
-    int larger = t->capacity * 2 + 16;
-    void **grown = base_realloc(t->table, (size_t)larger * sizeof *grown);
-    if (grown == NULL) return -1;
-    for (int i = t->capacity; i < larger; i++)
-        grown[i] = NULL;
-    t->table = grown;
-    t->capacity = larger;
-    return id;
+static _Atomic(void *) *place(struct base_ids *t, int id)
+{
+    struct base_ids_table *now = atomic_load_explicit(&t->table, memory_order_acquire);
+    return now != NULL && id >= 0 && id < now->capacity ? &now->object[id] : NULL;
+}
+
+static void free_tables(struct base_ids *t)
+{
+    struct base_ids_table *now = t->table;
+    t->table = NULL;
+    while (now != NULL) {
+        struct base_ids_table *smaller = now->smaller;
+        base_free(now);
+        now = smaller;
+    }
 }
 
 int base_ids_enter(struct base_ids *t, void *object)
@@ -28,7 +52,7 @@ int base_ids_enter(struct base_ids *t, void *object)
     pthread_mutex_lock(&t->lock);
     int id = free_id(t);
     if (id >= 0) {
-        t->table[id] = object;
+        atomic_store(place(t, id), object);
         t->used++;
     }
     pthread_mutex_unlock(&t->lock);
@@ -37,25 +61,17 @@ int base_ids_enter(struct base_ids *t, void *object)
 
 void *base_ids_find(struct base_ids *t, int id)
 {
-    pthread_mutex_lock(&t->lock);
-    void *object = id >= 0 && id < t->capacity ? t->table[id] : NULL;
-    pthread_mutex_unlock(&t->lock);
-    return object;
+    _Atomic(void *) *at = place(t, id);
+    return at == NULL ? NULL : atomic_load_explicit(at, memory_order_acquire);
 }
 
 void *base_ids_leave(struct base_ids *t, int id)
 {
     pthread_mutex_lock(&t->lock);
-    void *object = id >= 0 && id < t->capacity ? t->table[id] : NULL;
-    if (object != NULL) {
-        t->table[id] = NULL;
-        t->used--;
-    }
-    if (t->used == 0) {
-        base_free(t->table);
-        t->table = NULL;
-        t->capacity = 0;
-    }
+    _Atomic(void *) *at = place(t, id);
+    void *object = at == NULL ? NULL : atomic_exchange(at, NULL);
+    if (object != NULL) t->used--;
+    if (t->used == 0) free_tables(t);
     pthread_mutex_unlock(&t->lock);
     return object;
 }
@@ -63,9 +79,10 @@ void *base_ids_leave(struct base_ids *t, int id)
 int base_ids_list(struct base_ids *t, int *ids)
 {
     pthread_mutex_lock(&t->lock);
+    const struct base_ids_table *now = t->table;
     int used = t->used;
-    for (int id = 0; ids != NULL && id < t->capacity; id++)
-        if (t->table[id] != NULL) *ids++ = id;
+    for (int id = 0; ids != NULL && now != NULL && id < now->capacity; id++)
+        if (now->object[id] != NULL) *ids++ = id;
     pthread_mutex_unlock(&t->lock);
     return used;
 }

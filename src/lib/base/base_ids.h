@@ -1,14 +1,23 @@
 /* Objects by small numbers. Numbers of objects that left are used again, the smallest
- * first. Threads may share a table. */
+ * first. Threads may share a table. Finding takes no lock, being part of every call: a
+ * table that became too small stays for those who still look into it until nothing is
+ * entered any more. */
 #ifndef BASE_IDS_H
 #define BASE_IDS_H
 
 #include <pthread.h>
+#include <stdatomic.h>
+
+struct base_ids_table {
+    struct base_ids_table *smaller; /* the one before */
+    int capacity;
+    _Atomic(void *) object[];
+};
 
 struct base_ids {
-    pthread_mutex_t lock;
-    void **table;
-    int capacity, used;
+    pthread_mutex_t lock; /* held by who changes something */
+    _Atomic(struct base_ids_table *) table;
+    int used;
 };
 
 /* What an empty table is initialised with. It holds no memory while it is empty. */
