@@ -6,6 +6,11 @@ test_mpio_ways_mpi_LDADD = $(MPI_TEST_LIBS)
 test_mpio_large_mpi_SOURCES = test/mpio/large.c
 test_mpio_large_mpi_LDADD = $(MPI_TEST_LIBS)
 
+check_PROGRAMS += test/mpio/segments.mpi
+TESTS += test/mpio/segments.mpi
+test_mpio_segments_mpi_SOURCES = test/mpio/segments.c
+test_mpio_segments_mpi_LDADD = $(MPI_TEST_LIBS)
+
 check_PROGRAMS += test/mpio/node.mpi
 TESTS += test/mpio/node.mpi
 test_mpio_node_mpi_SOURCES = test/mpio/node.c test/driver/counts.h

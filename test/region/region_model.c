@@ -166,6 +166,25 @@ static size_t check_strip(const struct region_strip *s, const struct model *m, s
     return (size_t)(s->count * s->length);
 }
 
+/* Blocks of a list that come next, if any; returns how many bytes they have. */
+static size_t check_blocks(struct region_cursor *c, int64_t limit, const struct model *m,
+                           size_t at)
+{
+    struct region_span span;
+    int64_t longest = model_random(1, 20), most = model_random(1, 60), bytes = 0;
+    if (!region_next_blocks(c, limit, longest, most, &span)) return 0;
+    for (int64_t i = 0; i < span.n; i++) {
+        const struct region_extent *x = &span.blocks[i];
+        struct region_strip s = {
+            .offset = span.base + x->offset, .length = x->length, .count = 1};
+        assert_true(x->length <= longest && s.offset + s.length <= limit);
+        bytes += (int64_t)check_strip(&s, m, at + (size_t)bytes);
+    }
+    assert_true(bytes <= most);
+    assert_int_equal(bytes, span.bytes);
+    return (size_t)bytes;
+}
+
 /* Walks an ascending region up to one limit after another. */
 static void check_limits(const struct region *r, const struct model *m)
 {
@@ -176,6 +195,7 @@ static void check_limits(const struct region *r, const struct model *m)
     assert_non_null(c);
     while (at < m->n) {
         limit += model_random(0, 20);
+        at += check_blocks(c, limit, m, at);
         while (region_next_below(c, limit, 1, &s)) {
             assert_true(s.offset + (s.count - 1) * s.stride + s.length <= limit);
             at += check_strip(&s, m, at);

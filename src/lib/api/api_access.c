@@ -25,9 +25,8 @@ struct slab {
     const MPI_Offset *start, *count, *stride; /* stride NULL: all 1 */
 };
 
-/* The length of a dimension as an access sees it: a put may add records. */
-static int64_t length_of(const struct api_dataset *d, const struct cdf_var *v, int dim,
-                         bool put)
+int64_t api_length_of(const struct api_dataset *d, const struct cdf_var *v, int dim,
+                      bool put)
 {
     if (dim > 0 || !v->is_record) return v->shape[dim];
     if (!put) return d->ds.header.numrecs;
@@ -45,7 +44,7 @@ static int check_start(const struct api_dataset *d, const struct cdf_var *v,
                        const struct slab *s, bool put)
 {
     for (int i = 0; i < v->ndims; i++) {
-        int64_t length = length_of(d, v, i, put);
+        int64_t length = api_length_of(d, v, i, put);
         bool at_end = s->start[i] == length && s->count[i] == 0 && relaxed();
         if (s->start[i] < 0 || (s->start[i] >= length && !at_end))
             return base_error_set(NC_EINVALCOORDS,
@@ -59,7 +58,7 @@ static int check_count(const struct api_dataset *d, const struct cdf_var *v,
                        const struct slab *s, bool put)
 {
     for (int i = 0; i < v->ndims; i++) {
-        int64_t room = length_of(d, v, i, put) - s->start[i], last;
+        int64_t room = api_length_of(d, v, i, put) - s->start[i], last;
         int64_t step = s->stride == NULL || s->stride[i] < 1 ? 1 : s->stride[i];
         if (s->count[i] < 0) return NC_ENEGATIVECNT;
         if (s->count[i] == 0) continue;
@@ -250,6 +249,7 @@ static int take_buffer(const struct cdf_var *v, const struct api_access *a,
 static void free_request(struct driver_request *r)
 {
     region_free((struct region *)driver_mem(r));
+    if (r->raw) region_free((struct region *)driver_raw_region(r));
     if ((r->flags & API_COPIED) && !r->taken) base_free(r->buf);
     base_free(r);
 }
@@ -354,8 +354,24 @@ static int next_request(struct many *m, enum conv_type type, const MPI_Offset *s
     return err;
 }
 
-int api_requests_make(const struct api_dataset *d, const struct api_access *a, int num,
-                      MPI_Offset *const *starts, MPI_Offset *const *counts, bool put,
+/* A request for each of them. */
+static int make_each(struct many *m, const struct api_slabs *slabs, enum conv_type type,
+                     struct driver_request **reqs, int64_t *n)
+{
+    int err = NC_NOERR;
+    for (int i = 0; i < slabs->n && err == NC_NOERR; i++) {
+        err = next_request(m, type, slabs->starts == NULL ? NULL : slabs->starts[i],
+                           slabs->counts == NULL ? NULL : slabs->counts[i], &reqs[*n]);
+        if (err == NC_NOERR && reqs[*n] != NULL) ++*n;
+    }
+    if (err == NC_NOERR && m->given != NC_COUNT_IGNORE && m->done != m->given &&
+        m->done > 0)
+        err = NC_EIOMISMATCH;
+    return err;
+}
+
+int api_requests_make(const struct api_dataset *d, const struct api_access *a,
+                      const struct api_slabs *slabs, bool put,
                       struct driver_request ***reqs, int64_t *n)
 {
     struct many m = {.d = d, .one = {.varid = a->varid}, .buf = a->buf, .put = put};
@@ -364,22 +380,24 @@ int api_requests_make(const struct api_dataset *d, const struct api_access *a, i
     *n = 0;
     *reqs = NULL;
     m.given = b.nelems;
-    if (err == NC_NOERR) err = num < 0 ? NC_EINVAL : later;
-    if (err == NC_NOERR && num > 0 && starts == NULL && m.v->ndims > 0)
+    struct driver_request *one = NULL;
+    if (err == NC_NOERR) err = slabs->n < 0 ? NC_EINVAL : later;
+    if (err == NC_NOERR && slabs->n > 0 && slabs->starts == NULL && m.v->ndims > 0)
         err = NC_ENULLSTART;
+    if (err == NC_NOERR && b.mem == NULL)
+        one = api_runs_request(d, a, slabs, put, b.type, m.given);
     if (err == NC_NOERR && b.mem != NULL)
         err = api_places(b.mem, conv_size(b.type), &m.places);
-    if (err == NC_NOERR && num > 0) {
-        *reqs = base_malloc((size_t)num * sizeof(struct driver_request *));
+    if (err == NC_NOERR && slabs->n > 0) {
+        size_t room = one != NULL ? 1 : (size_t)slabs->n;
+        *reqs = base_malloc(room * sizeof(struct driver_request *));
         if (*reqs == NULL) err = NC_ENOMEM;
     }
-    for (int i = 0; i < num && err == NC_NOERR; i++) {
-        err = next_request(&m, b.type, starts == NULL ? NULL : starts[i],
-                           counts == NULL ? NULL : counts[i], &(*reqs)[*n]);
-        if (err == NC_NOERR && (*reqs)[*n] != NULL) ++*n;
-    }
-    if (err == NC_NOERR && m.given != NC_COUNT_IGNORE && m.done != m.given && m.done > 0)
-        err = NC_EIOMISMATCH;
+    if (one != NULL && err != NC_NOERR) free_request(one);
+    if (one != NULL && err == NC_NOERR)
+        (*reqs)[(*n)++] = one;
+    else if (err == NC_NOERR)
+        err = make_each(&m, slabs, b.type, *reqs, n);
     base_free(m.places);
     region_free(b.mem);
     if (err != NC_NOERR) api_requests_drop(*reqs, n);

@@ -15,14 +15,32 @@ int api_find_data(int ncid, bool put, unsigned how, struct api_dataset **d);
 int api_request_make(const struct api_dataset *d, const struct api_access *a, bool put,
                      struct driver_request **req);
 
-/* The same for num hyperslabs, whose values lie one behind the other in the buffer.
- * *reqs is an array of *n requests, to be freed with base_free. */
-int api_requests_make(const struct api_dataset *d, const struct api_access *a, int num,
-                      MPI_Offset *const *starts, MPI_Offset *const *counts, bool put,
+/* Hyperslabs of one variable, whose values lie one behind the other in the buffer. */
+struct api_slabs {
+    int n;
+    MPI_Offset *const *starts, *const *counts;
+    bool pending; /* the layout may be another one when they are moved */
+};
+
+/* The same for them. *reqs is an array of *n requests, to be freed with base_free. */
+int api_requests_make(const struct api_dataset *d, const struct api_access *a,
+                      const struct api_slabs *slabs, bool put,
                       struct driver_request ***reqs, int64_t *n);
 
 /* NC_ERANGE if a value of a put does not fit its variable; NC_ENOMEM. */
 int api_request_range(const struct api_dataset *d, const struct driver_request *req);
+
+/* One request for all of them, of nelems elements (or NC_COUNT_IGNORE) from a->buf on.
+ * NULL if they are not runs of bytes in the order of the file, if anything is wrong with
+ * them, and when memory is short. */
+struct driver_request *api_runs_request(const struct api_dataset *d,
+                                        const struct api_access *a,
+                                        const struct api_slabs *slabs, bool put,
+                                        enum conv_type type, int64_t nelems);
+
+/* The length of a dimension as an access sees it: a put may add records. */
+int64_t api_length_of(const struct api_dataset *d, const struct cdf_var *v, int dim,
+                      bool put);
 
 /* Has the request own a copy of its values, in place of the user's buffer. NC_ENOMEM. */
 int api_request_copy(const struct api_dataset *d, struct driver_request *req);

@@ -67,7 +67,8 @@ static int access_many(int ncid, const struct api_access *a, int num,
     if (err == NC_NOERR) err = same_access(d, a->how, put, a->varid);
     if (err != NC_NOERR) return err;
     api_lock(d);
-    err = api_requests_make(d, a, num, starts, counts, put, &reqs, &n);
+    const struct api_slabs slabs = {num, starts, counts, false};
+    err = api_requests_make(d, a, &slabs, put, &reqs, &n);
     err = api_transfer(d, reqs, n, put, a->how, err);
     api_unlock(d);
     base_free(reqs);

@@ -124,7 +124,8 @@ static int post_many(int ncid, const struct api_access *a, int num,
     int err = find_dataset(ncid, put, &d);
     if (err != NC_NOERR) return err;
     api_lock(d);
-    err = api_requests_make(d, a, num, starts, counts, put, &reqs, &n);
+    const struct api_slabs slabs = {num, starts, counts, true};
+    err = api_requests_make(d, a, &slabs, put, &reqs, &n);
     err = post(d, reqs, n, put, id, a->how, err);
     api_unlock(d);
     base_free(reqs);

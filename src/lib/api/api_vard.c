@@ -59,7 +59,9 @@ static int make(const struct api_dataset *d, int varid, MPI_Datatype filetype,
     driver_set_mem(r, b->mem);
     r->slab[1] = (MPI_Offset)(intptr_t)*file;
     r->slab[2] = nelems;
+    r->slab[3] = 0;
     b->mem = NULL;
+    *file = NULL;
     *req = r;
     return NC_NOERR;
 }

@@ -13,6 +13,7 @@ libcore_la_SOURCES += \
 	src/lib/api/api_nonblocking.c \
 	src/lib/api/api_open.c \
 	src/lib/api/api_queue.c src/lib/api/api_queue.h \
+	src/lib/api/api_runs.c \
 	src/lib/api/api_safe.c src/lib/api/api_safe.h \
 	src/lib/api/api_table.c \
 	src/lib/api/api_vard.c

@@ -232,6 +232,7 @@ static struct driver_request *raw_request(struct batch *t, const struct piece *p
     *r = (struct driver_request){.varid = w->varid, .type = w->type, .raw = true};
     r->slab[0] = (MPI_Offset)(intptr_t)region;
     r->slab[1] = p->n;
+    r->slab[2] = 0;
     return r;
 }
 

@@ -67,7 +67,8 @@ struct driver_request {
     unsigned char type; /* of the values in memory: enum conv_type */
     bool strided : 1;
     bool raw : 1;    /* in place of start and count: a pointer to the region of the file,
-                      * relative to the variable's first byte, and its number of elements */
+                      * its number of elements, and the record in whose part of the
+                      * variable it begins: offsets are relative to the first byte there */
     bool mapped : 1; /* driver_mem says where the values are in buf */
     bool taken : 1;  /* a pending put whose values the driver has: buf is its ticket */
     unsigned char flags : 4; /* the caller's own */
@@ -112,7 +113,7 @@ static inline void driver_blame(struct driver_request *r, int err)
     if (r->status == NC_NOERR) r->status = (short)err;
 }
 
-enum { DRIVER_RAW_SLAB = 2 }; /* entries of slab[] that take start's place if raw */
+enum { DRIVER_RAW_SLAB = 3 }; /* entries of slab[] that take start's place if raw */
 
 static inline const MPI_Offset *driver_start(const struct driver_request *r)
 {
@@ -122,6 +123,13 @@ static inline const MPI_Offset *driver_start(const struct driver_request *r)
 static inline const struct region *driver_raw_region(const struct driver_request *r)
 {
     return (const struct region *)(intptr_t)driver_start(r)[0];
+}
+
+/* What the offsets of its region are relative to. */
+static inline int64_t driver_raw_shift(const struct cdf_header *h,
+                                       const struct driver_request *r)
+{
+    return h->vars[r->varid].begin + driver_start(r)[2] * h->record_size;
 }
 
 static inline const MPI_Offset *driver_count(const struct driver_request *r, int ndims)
@@ -150,6 +158,9 @@ enum driver_mode { DRIVER_INDEPENDENT, DRIVER_COLLECTIVE };
 
 struct driver_ops {
     const char *name;
+
+    /* Runs of bytes that ascend are better one raw request than a request each. */
+    bool likes_runs;
 
     /* Does the dataset, by its hints, want this layer? Local; NULL: always. */
     bool (*wanted)(const struct driver_dataset *ds);

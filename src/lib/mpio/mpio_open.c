@@ -45,6 +45,7 @@ static int end_indep(struct driver *self)
 
 const struct driver_ops mpio_ops = {
     .name = "mpiio",
+    .likes_runs = true,
     .create = mpio_create,
     .open = mpio_open,
     .remove = mpio_file_delete,

@@ -30,7 +30,7 @@ static int open_request(struct mpio_stream *s)
     const struct driver_request *r = s->reqs[s->file_request];
     const struct cdf_var *v = var_of(s, s->file_request);
     int64_t row = v->is_record ? s->m->base.ds->header.record_size : 0;
-    s->shift = r->raw ? v->begin : 0;
+    s->shift = r->raw ? driver_raw_shift(&s->m->base.ds->header, r) : 0;
     if (!r->raw) {
         s->region = region_slab(
             v->begin, v->ndims, v->shape, (const int64_t *)driver_start(r),

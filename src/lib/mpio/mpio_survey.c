@@ -43,13 +43,14 @@ static int add(const struct cdf_header *h, const struct driver_request *r,
     int shift = 0;
     if (r->raw) {
         const struct region *region = driver_raw_region(r);
+        int64_t first = driver_raw_shift(h, r);
         region_bounds(region, &low, &high);
-        low += v->begin;
-        high += v->begin;
+        low += first;
+        high += first;
         pieces = region_runs(region);
         shift = region_grain(region);
-        if (v->begin != 0 && __builtin_ctzll((uint64_t)v->begin) < shift)
-            shift = __builtin_ctzll((uint64_t)v->begin);
+        if (first != 0 && __builtin_ctzll((uint64_t)first) < shift)
+            shift = __builtin_ctzll((uint64_t)first);
         s->fits = s->fits && region_is_ascending(region);
     } else if (mpio_one_run(h, r, &low)) {
         high = low + bytes;

@@ -171,7 +171,7 @@ static int64_t last_record(const struct cdf_header *h, const struct driver_reque
     int64_t low, high;
     if (r->raw) {
         region_bounds(driver_raw_region(r), &low, &high);
-        return (high - 1) / h->record_size;
+        return driver_start(r)[2] + (high - 1) / h->record_size;
     }
     const MPI_Offset *stride = driver_stride(r, v->ndims);
     return driver_start(r)[0] +

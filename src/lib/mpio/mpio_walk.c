@@ -28,7 +28,7 @@ static int64_t begin_of(const struct cdf_header *h, const struct driver_request 
     int64_t low, high;
     if (r->raw) {
         region_bounds(driver_raw_region(r), &low, &high);
-        return low + h->vars[r->varid].begin;
+        return low + driver_raw_shift(h, r);
     }
     (void)mpio_one_run(h, r, &low);
     return low;
@@ -178,7 +178,7 @@ static int begin_part(struct mpio_walk *w, int64_t number, struct mpio_part *p)
     }
     const struct region *region = r->raw ? driver_raw_region(r) : NULL;
     if (r->raw)
-        p->shift = h->vars[r->varid].begin;
+        p->shift = driver_raw_shift(h, r);
     else
         region = p->region = mpio_region(h, r);
     if (region != NULL) p->cursor = region_cursor_new(region);
@@ -261,22 +261,84 @@ static void mark(const struct mpio_block *b, const struct region_strip *s)
         memset(to + i * stride, 1, (size_t)length);
 }
 
+/* Bytes of the block were used. */
+static void used(struct mpio_block *b, int64_t low, int64_t high)
+{
+    if (low < b->low) b->low = low;
+    if (high > b->high) b->high = high;
+}
+
+/* The next strip's values; false if there is none. */
+static bool take_strip(struct mpio_walk *w, struct mpio_part *p, struct mpio_block *b,
+                       int *result)
+{
+    struct region_strip s;
+    if (!next_strip(p, b->end, &s)) return false;
+    unsigned char *place = b->bytes + (s.offset - b->start);
+    int64_t low = s.offset - b->start;
+    bool few = s.count == 1 || s.length >= LONG_RUN;
+    note(result, few ? long_runs(&p->values, &s, place, w->put)
+                     : short_runs(&p->values, &s, place, w->put));
+    used(b, low, low + (s.count - 1) * s.stride + s.length);
+    if (w->put) mark(b, &s);
+    return true;
+}
+
+/* ---- lists of short runs ---- */
+
+/* From the scratch to their places in the block, and marked. */
+static void spread(const struct mpio_block *b, int64_t base, const struct region_span *s,
+                   const unsigned char *scratch)
+{
+    const struct region_extent *x = s->blocks;
+    for (int64_t i = 0; i < s->n; i++) {
+        int64_t to = base + x[i].offset;
+        memcpy(b->bytes + to, scratch, (size_t)x[i].length);
+        memset(b->marks + (to >> b->shift), 1, (size_t)(x[i].length >> b->shift));
+        scratch += x[i].length;
+    }
+}
+
+static void collect(const struct mpio_block *b, int64_t base, const struct region_span *s,
+                    unsigned char *scratch)
+{
+    const struct region_extent *x = s->blocks;
+    for (int64_t i = 0; i < s->n; i++) {
+        memcpy(scratch, b->bytes + base + x[i].offset, (size_t)x[i].length);
+        scratch += x[i].length;
+    }
+}
+
+/* The next short blocks of a list: many converted at once. False if what comes next is
+ * something else. */
+static bool take_blocks(struct mpio_walk *w, struct mpio_part *p, struct mpio_block *b,
+                        int *result)
+{
+    unsigned char scratch[SCRATCH];
+    struct region_span s;
+    struct mpio_values *v = &p->values;
+    if (p->cursor == NULL) return false;
+    if (!region_next_blocks(p->cursor, b->end - p->shift, LONG_RUN, SCRATCH, &s))
+        return false;
+    const struct region_extent *first = s.blocks, *last = first + s.n - 1;
+    int64_t base = s.base + p->shift - b->start;
+    used(b, base + first->offset, base + last->offset + last->length);
+    if (w->put) {
+        note(result, mpio_values_put(v, scratch, s.bytes / v->xsize));
+        spread(b, base, &s, scratch);
+    } else {
+        collect(b, base, &s, scratch);
+        note(result, mpio_values_get(v, scratch, s.bytes / v->xsize));
+    }
+    return true;
+}
+
 /* The part's values in the block. */
 static int take_part(struct mpio_walk *w, struct mpio_part *p, struct mpio_block *b)
 {
-    struct region_strip s;
     int result = NC_NOERR;
-    while (next_strip(p, b->end, &s)) {
-        unsigned char *place = b->bytes + (s.offset - b->start);
-        int64_t low = s.offset - b->start;
-        int64_t high = low + (s.count - 1) * s.stride + s.length;
-        bool few = s.count == 1 || s.length >= LONG_RUN;
-        note(&result, few ? long_runs(&p->values, &s, place, w->put)
-                          : short_runs(&p->values, &s, place, w->put));
-        if (low < b->low) b->low = low;
-        if (high > b->high) b->high = high;
-        if (w->put) mark(b, &s);
-    }
+    while (take_blocks(w, p, b, &result) || take_strip(w, p, b, &result))
+        ;
     return result;
 }
 

@@ -199,8 +199,7 @@ static struct region *uneven_blocks(struct region_extent *b, int64_t m)
     return r;
 }
 
-/* The region of m blocks, none empty nor continuing the one before. Takes over b. */
-static struct region *of_blocks(struct region_extent *b, int64_t m)
+struct region *region_of_extents(struct region_extent *b, int64_t m)
 {
     struct region *r = NULL;
     int64_t stride = 0;
@@ -226,7 +225,7 @@ struct region *region_blocks(int64_t n, const int64_t *displ, const int64_t *len
     int64_t m = 0;
     for (int64_t i = 0; i < n && m >= 0; i++)
         m = enter_block(b, m, displ[i], length[i]);
-    return of_blocks(b, m);
+    return region_of_extents(b, m);
 }
 
 /* ---- lists ---- */
@@ -321,7 +320,7 @@ static struct region *join_plain(struct region **kids, int64_t m)
                                  r->blocks[j].length);
     }
     free_children(kids, m);
-    return b == NULL ? NULL : of_blocks(b, at);
+    return b == NULL ? NULL : region_of_extents(b, at);
 }
 
 static struct region *uneven_list(struct region **kids, int64_t m)

@@ -43,6 +43,14 @@ struct region *region_list(int64_t n, const int64_t *displ, struct region **chil
 /* n blocks: length[i] bytes at displ[i]. */
 struct region *region_blocks(int64_t n, const int64_t *displ, const int64_t *length);
 
+struct region_extent {
+    int64_t offset, length;
+};
+
+/* The same, of which none is empty, and none begins where the one before ends. Takes over
+ * their array, which base_malloc gave, also on failure. */
+struct region *region_of_extents(struct region_extent *blocks, int64_t n);
+
 void region_free(struct region *r);
 
 /* ---- asking ---- */
@@ -89,6 +97,18 @@ bool region_next(struct region_cursor *c, int64_t max_bytes, int64_t max_runs,
  * none. unit is a power of two that divides the length of every run. */
 bool region_next_below(struct region_cursor *c, int64_t limit, int64_t unit,
                        struct region_strip *strip);
+
+/* Blocks side by side in a list (see region_blocks), of so many bytes together. */
+struct region_span {
+    const struct region_extent *blocks; /* their offsets are relative to base */
+    int64_t n, base, bytes;
+};
+
+/* The next blocks, as many as are in one list, end at limit or before it, have at most
+ * `longest` bytes each and max_bytes together; false if the next strip is none of them.
+ */
+bool region_next_blocks(struct region_cursor *c, int64_t limit, int64_t longest,
+                        int64_t max_bytes, struct region_span *span);
 
 /* Where the next byte lies; false at the end. */
 bool region_peek(struct region_cursor *c, int64_t *offset);

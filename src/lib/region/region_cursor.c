@@ -175,6 +175,30 @@ bool region_next_below(struct region_cursor *c, int64_t limit, int64_t unit,
     return true;
 }
 
+bool region_next_blocks(struct region_cursor *c, int64_t limit, int64_t longest,
+                        int64_t max_bytes, struct region_span *span)
+{
+    struct rest *left = &c->left;
+    if (left->count == 0 && !advance(c)) return false;
+    struct frame *f = &c->frames[c->top];
+    const struct region *r = f->r;
+    if (r->kind != REGION_BLOCKS || left->taken > 0) return false;
+    const struct region_extent *first = r->blocks + f->item, *b = first,
+                               *end = r->blocks + r->n;
+    int64_t room = max_bytes;
+    limit -= f->base;
+    for (; b < end && b->length <= longest && b->length <= room; b++) {
+        if (b->offset + b->length > limit) break;
+        room -= b->length;
+    }
+    if (b == first) return false;
+    *span = (struct region_span){
+        .blocks = first, .n = b - first, .base = f->base, .bytes = max_bytes - room};
+    f->item += span->n - 1; /* the last one is current, and done */
+    left->count = 0;
+    return true;
+}
+
 /* How many strips of the current block, this one included, follow each other in one loop
  * and fit: 0 if this one does not, or was begun. */
 static int64_t whole_strips(const struct region_cursor *c, int64_t max_bytes)

@@ -8,10 +8,6 @@ struct region_loop {
     int64_t count, stride;
 };
 
-struct region_extent {
-    int64_t offset, length;
-};
-
 enum region_kind {
     REGION_BLOCK,  /* one block of `length` bytes */
     REGION_BLOCKS, /* n blocks */
