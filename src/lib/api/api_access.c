@@ -377,27 +377,22 @@ int api_requests_make(const struct api_dataset *d, const struct api_access *a,
     struct many m = {.d = d, .one = {.varid = a->varid}, .buf = a->buf, .put = put};
     struct api_buffer b;
     int later, err = look_up(d, a, &m.v, &b, &later);
-    *n = 0;
-    *reqs = NULL;
     m.given = b.nelems;
-    struct driver_request *one = NULL;
     if (err == NC_NOERR) err = slabs->n < 0 ? NC_EINVAL : later;
     if (err == NC_NOERR && slabs->n > 0 && slabs->starts == NULL && m.v->ndims > 0)
         err = NC_ENULLSTART;
-    if (err == NC_NOERR && b.mem == NULL)
-        one = api_runs_request(d, a, slabs, put, b.type, m.given);
+    if (err == NC_NOERR && b.mem == NULL &&
+        api_runs_make(d, a, slabs, put, b.type, m.given, reqs, n))
+        return NC_NOERR;
+    *n = 0;
+    *reqs = NULL;
     if (err == NC_NOERR && b.mem != NULL)
         err = api_places(b.mem, conv_size(b.type), &m.places);
     if (err == NC_NOERR && slabs->n > 0) {
-        size_t room = one != NULL ? 1 : (size_t)slabs->n;
-        *reqs = base_malloc(room * sizeof(struct driver_request *));
+        *reqs = base_malloc((size_t)slabs->n * sizeof(struct driver_request *));
         if (*reqs == NULL) err = NC_ENOMEM;
     }
-    if (one != NULL && err != NC_NOERR) free_request(one);
-    if (one != NULL && err == NC_NOERR)
-        (*reqs)[(*n)++] = one;
-    else if (err == NC_NOERR)
-        err = make_each(&m, slabs, b.type, *reqs, n);
+    if (err == NC_NOERR) err = make_each(&m, slabs, b.type, *reqs, n);
     base_free(m.places);
     region_free(b.mem);
     if (err != NC_NOERR) api_requests_drop(*reqs, n);

@@ -30,13 +30,12 @@ int api_requests_make(const struct api_dataset *d, const struct api_access *a,
 /* NC_ERANGE if a value of a put does not fit its variable; NC_ENOMEM. */
 int api_request_range(const struct api_dataset *d, const struct driver_request *req);
 
-/* One request for all of them, of nelems elements (or NC_COUNT_IGNORE) from a->buf on.
- * NULL if they are not runs of bytes in the order of the file, if anything is wrong with
- * them, and when memory is short. */
-struct driver_request *api_runs_request(const struct api_dataset *d,
-                                        const struct api_access *a,
-                                        const struct api_slabs *slabs, bool put,
-                                        enum conv_type type, int64_t nelems);
+/* A request for all of them, of nelems elements (or NC_COUNT_IGNORE) from a->buf on, or a
+ * few. False if they are not runs of bytes, mostly in the order of the file, if anything
+ * is wrong with them, and when memory is short. */
+bool api_runs_make(const struct api_dataset *d, const struct api_access *a,
+                   const struct api_slabs *slabs, bool put, enum conv_type type,
+                   int64_t nelems, struct driver_request ***reqs, int64_t *n);
 
 /* The length of a dimension as an access sees it: a put may add records. */
 int64_t api_length_of(const struct api_dataset *d, const struct cdf_var *v, int dim,

@@ -1,6 +1,10 @@
 /* Many hyperslabs of one variable as one request, where each is a run of bytes and they
- * come in the order of the file: 16 bytes each, and no work below but to walk along. */
+ * come in the order of the file: 16 bytes each, and no work below but to walk along.
+ * Where they start again further up, another request follows. */
 #include "api_access.h"
+
+#include <string.h>
+
 #include "base_mem.h"
 #include "pnetcdf.h"
 
@@ -15,11 +19,19 @@ struct runs {
     int64_t step[MOST_DIMS];   /* bytes between neighbours; of records: record_size */
     int64_t xsize;
 
-    int64_t record; /* the first slab's */
-    int64_t end;    /* of the last run */
-    int64_t bytes;
+    const struct api_access *a;
+    enum conv_type type;
+
+    /* Of the request that is being made. */
+    int64_t record;           /* its first slab's; -1: there is none yet */
+    int64_t end;              /* of the last run */
+    int64_t bytes;            /* of all runs */
     struct region_extent *at; /* n of them */
     int64_t n;
+
+    int64_t nelems; /* of the requests made before */
+    struct driver_request **made;
+    int64_t nmade, most;
 };
 
 static void describe(const struct api_dataset *d, const struct cdf_var *v, bool put,
@@ -43,7 +55,7 @@ static void describe(const struct api_dataset *d, const struct cdf_var *v, bool 
     s->step[0] = h->record_size;
 }
 
-/* The bytes of a slab, relative to the record of the first one; 0 if it has none.
+/* The bytes of a slab, relative to the record where the request's first one begins.
  * False if it is no run, or not good. */
 static bool run_of(struct runs *s, const MPI_Offset *start, const MPI_Offset *count,
                    struct region_extent *run)
@@ -56,8 +68,8 @@ static bool run_of(struct runs *s, const MPI_Offset *start, const MPI_Offset *co
         if (first < 0 || n < 0 || first >= s->length[k] || n > s->length[k] - first)
             return false;
         if (k == 0 && s->records) {
+            if (s->apart && n > 1) return false;
             if (s->record < 0) s->record = first;
-            if (s->apart && (first != s->record || n > 1)) return false;
             first -= s->record;
             whole = whole && s->whole[0] > 0;
         }
@@ -71,11 +83,10 @@ static bool run_of(struct runs *s, const MPI_Offset *start, const MPI_Offset *co
     return true;
 }
 
-/* False if it does not follow what there is. */
+/* Adds a run that is not empty; false if it does not follow what there is. */
 static bool add(struct runs *s, const struct region_extent *run)
 {
     int64_t end;
-    if (run->length == 0) return true;
     if (s->n > 0 && run->offset < s->end) return false;
     if (__builtin_add_overflow(run->offset, run->length, &end)) return false;
     if (s->n > 0 && run->offset == s->end)
@@ -87,50 +98,84 @@ static bool add(struct runs *s, const struct region_extent *run)
     return true;
 }
 
-static struct driver_request *request(const struct api_access *a, struct runs *s,
-                                      enum conv_type type)
+/* The region of the runs there are. */
+static struct region *region_of(const struct runs *s)
 {
+    struct region_extent *own = base_malloc((size_t)s->n * sizeof *own);
+    if (own == NULL) return NULL;
+    memcpy(own, s->at, (size_t)s->n * sizeof *own);
+    return region_of_extents(own, s->n);
+}
+
+/* Makes the request of the runs there are, if any. False when memory is short, and where
+ * there are so many that one for each slab is as good. */
+static bool close_request(struct runs *s)
+{
+    if (s->n == 0) return true;
+    if (s->nmade == s->most) return false;
     struct driver_request *r =
         base_malloc(sizeof *r + DRIVER_RAW_SLAB * sizeof r->slab[0]);
-    struct region *region = region_of_extents(s->at, s->n);
-    s->at = NULL;
+    struct region *region = region_of(s);
     if (r == NULL || region == NULL) {
         base_free(r);
         region_free(region);
-        return NULL;
+        return false;
     }
-    *r = (struct driver_request){.varid = a->varid,
-                                 .buf = (void *)a->buf,
-                                 .type = (unsigned char)type,
-                                 .raw = true};
+    char *buf = (char *)s->a->buf + s->nelems * conv_size(s->type);
+    *r = (struct driver_request){
+        .varid = s->a->varid, .buf = buf, .type = (unsigned char)s->type, .raw = true};
     r->slab[0] = (MPI_Offset)(intptr_t)region;
     r->slab[1] = s->bytes / s->xsize;
     r->slab[2] = s->records ? s->record : 0;
-    return r;
+    s->nelems += s->bytes / s->xsize;
+    s->made[s->nmade++] = r;
+    s->n = s->bytes = 0;
+    s->record = -1;
+    return true;
 }
 
-struct driver_request *api_runs_request(const struct api_dataset *d,
-                                        const struct api_access *a,
-                                        const struct api_slabs *slabs, bool put,
-                                        enum conv_type type, int64_t nelems)
+/* Takes a slab into the request, or into one that begins with it. */
+static bool take(struct runs *s, const MPI_Offset *start, const MPI_Offset *count)
 {
-    const struct cdf_var *v = &d->ds.header.vars[a->varid];
-    struct driver_request *r = NULL;
     struct region_extent run;
-    struct runs s = {0};
-    if (!d->top->ops->likes_runs || slabs->n < 2 || slabs->starts == NULL ||
-        a->buf == NULL || v->ndims == 0 || v->ndims > MOST_DIMS)
-        return NULL;
-    describe(d, v, put, slabs->pending, &s);
-    s.at = base_malloc((size_t)slabs->n * sizeof *s.at);
-    bool good = s.at != NULL;
+    bool other = s->apart && s->records && s->n > 0 && start[0] != s->record;
+    if (other && !close_request(s)) return false;
+    if (s->n == 0) s->record = -1; /* an empty slab may have set it */
+    if (!run_of(s, start, count, &run)) return false;
+    if (run.length == 0 || add(s, &run)) return true;
+    return close_request(s) && run_of(s, start, count, &run) && add(s, &run);
+}
+
+static bool take_all(struct runs *s, const struct api_slabs *slabs)
+{
+    bool good = s->at != NULL && s->made != NULL;
     for (int i = 0; i < slabs->n && good; i++)
         good = slabs->starts[i] != NULL &&
-               run_of(&s, slabs->starts[i],
-                      slabs->counts == NULL ? NULL : slabs->counts[i], &run) &&
-               add(&s, &run);
-    if (good && s.n > 0 && (nelems == NC_COUNT_IGNORE || nelems == s.bytes / s.xsize))
-        r = request(a, &s, type);
+               take(s, slabs->starts[i], slabs->counts == NULL ? NULL : slabs->counts[i]);
+    return good && close_request(s);
+}
+
+bool api_runs_make(const struct api_dataset *d, const struct api_access *a,
+                   const struct api_slabs *slabs, bool put, enum conv_type type,
+                   int64_t nelems, struct driver_request ***reqs, int64_t *n)
+{
+    enum { MANY = 4 }; /* slabs that are worth a request */
+    const struct cdf_var *v = &d->ds.header.vars[a->varid];
+    struct runs s = {.a = a, .type = type, .most = slabs->n / MANY};
+    if (!d->top->ops->likes_runs || s.most < 1 || slabs->starts == NULL ||
+        a->buf == NULL || v->ndims == 0 || v->ndims > MOST_DIMS)
+        return false;
+    describe(d, v, put, slabs->pending, &s);
+    s.at = base_malloc((size_t)slabs->n * sizeof *s.at);
+    s.made = base_malloc((size_t)s.most * sizeof(struct driver_request *));
+    bool good = take_all(&s, slabs) && s.nmade > 0 &&
+                (nelems == NC_COUNT_IGNORE || nelems == s.nelems);
     base_free(s.at);
-    return r;
+    if (!good) {
+        api_requests_drop(s.made, &s.nmade);
+        return false;
+    }
+    *reqs = s.made;
+    *n = s.nmade;
+    return true;
 }
