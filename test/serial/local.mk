@@ -30,7 +30,7 @@ test_serial_answers_netcdf_LDADD = -lnetcdf
 endif
 if HAVE_NETCDFF
 check_PROGRAMS += test/serial/river test/serial/river_netcdf test/serial/surface \
-	test/serial/surface_netcdf
+	test/serial/surface_netcdf test/serial/groups test/serial/groups_netcdf
 test_serial_river_SOURCES = test/serial/river.f
 test_serial_river_FFLAGS = -I$(builddir)/include/pnetcdf_serial $(FORTRAN_CHECKS)
 test_serial_river_LDADD = libpnetcdf_serial.la libpnetcdf.la
@@ -45,4 +45,11 @@ test_serial_surface_LDFLAGS = -static
 test_serial_surface_netcdf_SOURCES = test/serial/surface.f90
 test_serial_surface_netcdf_FCFLAGS = -I$(NETCDFF_DIR) $(FORTRAN_CHECKS)
 test_serial_surface_netcdf_LDADD = -lnetcdff -lnetcdf
+test_serial_groups_SOURCES = test/serial/groups.f90
+test_serial_groups_FCFLAGS = -I$(builddir)/include/pnetcdf_serial $(FORTRAN_CHECKS)
+test_serial_groups_LDADD = libpnetcdf_serial.la libpnetcdf.la
+test_serial_groups_LDFLAGS = -static
+test_serial_groups_netcdf_SOURCES = test/serial/groups.f90
+test_serial_groups_netcdf_FCFLAGS = -I$(NETCDFF_DIR) $(FORTRAN_CHECKS)
+test_serial_groups_netcdf_LDADD = -lnetcdff -lnetcdf
 endif

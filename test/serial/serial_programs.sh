@@ -12,7 +12,7 @@ same() {
     diff "$dir/theirs.txt" "$dir/ours.txt" && cmp "$dir/theirs.nc" "$dir/ours.nc"
 }
 
-for program in ocean weather answers river surface; do
+for program in ocean weather answers river surface groups; do
     if [ -e "test/serial/${program}_netcdf" ]; then
         check "$program: the same words and the same bytes as with netCDF" same "$program"
     else

@@ -41,6 +41,7 @@ libpnetcdf_serial_la_LDFLAGS = -version-info 0:0:0 -no-undefined
 if HAVE_FORTRAN
 nodist_serial_HEADERS += include/pnetcdf_serial/netcdf.inc
 BUILT_SOURCES += include/pnetcdf_serial/netcdf.inc
-libpnetcdf_serial_la_SOURCES += src/binding/serial/serial_nf.c src/binding/serial/serial_nf.h
+libpnetcdf_serial_la_SOURCES += src/binding/serial/serial_nf.c \
+	src/binding/serial/serial_nf_groups.c src/binding/serial/serial_nf.h
 nodist_libpnetcdf_serial_la_SOURCES += src/binding/serial/serial_nf_typed.c
 endif

@@ -57,5 +57,16 @@ int ncserial_inq_var_deflate(int ncid, int varid, int *shufflep, int *deflatep,
                              int *levelp);
 int ncserial_inq_var_fletcher32(int ncid, int varid, int *fletcher32p);
 int ncserial_inq_var_szip(int ncid, int varid, int *optionsp, int *pixelsp);
+int ncserial_inq_var_filter(int ncid, int varid, unsigned int *idp, const size_t *nparams,
+                            const unsigned int *params);
+int ncserial_inq_grps(int ncid, int *ngroups, const int *ncids);
+int ncserial_inq_typeids(int ncid, int *ntypes, const int *typeids);
+int ncserial_inq_grpname(int ncid, char *name);
+int ncserial_inq_grpname_len(int ncid, size_t *lenp);
+int ncserial_inq_grp_parent(int ncid, const int *parent);
+int ncserial_inq_ncid(int ncid, const char *name, int *group);
+int ncserial_inq_grp_full_ncid(int ncid, const char *name, const int *group);
+int ncserial_inq_type(int ncid, nc_type type, char *name, size_t *sizep);
+int ncserial_inq_typeid(int ncid, const char *name, nc_type *typep);
 
 #endif

@@ -39,8 +39,7 @@ void serial_nf_slab(struct serial_nf_slab *at, enum serial_kind kind, int ncid, 
     at->slab.imap = reversed(imap, n, 0, at->room[3]);
 }
 
-/* A path without the blanks at its end, to be freed; NULL where memory is short. */
-static char *path_of(const char *text, F77_STRLEN len)
+char *serial_nf_text_in(const char *text, F77_STRLEN len)
 {
     size_t n = (size_t)len;
     while (n > 0 && text[n - 1] == ' ')
@@ -48,10 +47,18 @@ static char *path_of(const char *text, F77_STRLEN len)
     return strndup(text, n);
 }
 
+void serial_nf_text_out(char *text, F77_STRLEN len, const char *string)
+{
+    size_t room = (size_t)len, n = strlen(string);
+    if (n > room) n = room;
+    memcpy(text, string, n);
+    memset(text + n, ' ', room - n);
+}
+
 int F77_NAME(nf_create, NF_CREATE)(const char *text, const int *cmode, int *ncid,
                                    F77_STRLEN len)
 {
-    char *path = path_of(text, len);
+    char *path = serial_nf_text_in(text, len);
     int err = path ? ncserial_create(path, *cmode, ncid) : NC_ENOMEM;
     free(path);
     return err;
@@ -60,7 +67,7 @@ int F77_NAME(nf_create, NF_CREATE)(const char *text, const int *cmode, int *ncid
 int F77_NAME(nf_open, NF_OPEN)(const char *text, const int *omode, int *ncid,
                                F77_STRLEN len)
 {
-    char *path = path_of(text, len);
+    char *path = serial_nf_text_in(text, len);
     int err = path ? ncserial_open(path, *omode, ncid) : NC_ENOMEM;
     free(path);
     return err;
@@ -68,7 +75,7 @@ int F77_NAME(nf_open, NF_OPEN)(const char *text, const int *omode, int *ncid,
 
 int F77_NAME(nf_delete, NF_DELETE)(const char *text, F77_STRLEN len)
 {
-    char *path = path_of(text, len);
+    char *path = serial_nf_text_in(text, len);
     int err = path ? ncserial_delete(path) : NC_ENOMEM;
     free(path);
     return err;
@@ -85,22 +92,14 @@ void F77_NAME(nf_serial_comm, NF_SERIAL_COMM)(const MPI_Fint *comm)
     ncserial_comm(MPI_Comm_f2c(*comm));
 }
 
-static void text_out(char *text, F77_STRLEN len, const char *string)
-{
-    size_t room = (size_t)len, n = strlen(string);
-    if (n > room) n = room;
-    memcpy(text, string, n);
-    memset(text + n, ' ', room - n);
-}
-
 void F77_NAME(nf_strerror, NF_STRERROR)(char *text, F77_STRLEN len, const int *err)
 {
-    text_out(text, len, ncmpi_strerror(*err));
+    serial_nf_text_out(text, len, ncmpi_strerror(*err));
 }
 
 void F77_NAME(nf_inq_libvers, NF_INQ_LIBVERS)(char *text, F77_STRLEN len)
 {
-    text_out(text, len, ncmpi_inq_libvers());
+    serial_nf_text_out(text, len, ncmpi_inq_libvers());
 }
 
 int F77_NAME(nf_issyserr, NF_ISSYSERR)(const int *err)

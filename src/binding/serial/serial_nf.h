@@ -21,6 +21,12 @@ void serial_nf_slab(struct serial_nf_slab *at, enum serial_kind kind, int ncid, 
 /* A length as an integer of Fortran, if it is one. */
 int serial_length(MPI_Offset length, int *out);
 
+/* A string without the blanks at its end, to be freed; NULL where memory is short. */
+char *serial_nf_text_in(const char *text, F77_STRLEN len);
+
+/* Fills text with a string and blanks behind it; what does not fit is left out. */
+void serial_nf_text_out(char *text, F77_STRLEN len, const char *string);
+
 #pragma GCC visibility pop
 
 #endif

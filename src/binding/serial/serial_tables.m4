@@ -184,10 +184,21 @@ $1([redef])$1([inq_var_fill])m4_dnl
 $1([_create])$1([_open])$1([_enddef])$1([_create_mp])$1([_open_mp])$1([inq_base_pe])m4_dnl
 $1([set_base_pe])$1([copy_var])$1([inq_dimids])$1([inq_varids])$1([inq_var_chunking])m4_dnl
 $1([inq_var_deflate])$1([inq_var_fletcher32])$1([inq_var_szip])$1([set_chunk_cache])m4_dnl
-$1([set_log_level])$1([delete_mp])])
+$1([set_log_level])$1([delete_mp])$1([inq_grps])$1([inq_grpname])m4_dnl
+$1([inq_grpname_full])$1([inq_grpname_len])$1([inq_grp_parent])$1([inq_ncid])m4_dnl
+$1([inq_grp_ncid])$1([inq_grp_full_ncid])$1([inq_typeids])$1([inq_typeid])$1([inq_type])m4_dnl
+$1([inq_var_filter])$1([get_chunk_cache])$1([free_vlen])$1([create_par])$1([open_par])m4_dnl
+$1([var_par_access])])
 m4_define([foreach_serial_nf_not4], [m4_dnl
 $1([def_var_chunking])$1([def_var_deflate])$1([def_var_endian])$1([def_var_filter])m4_dnl
 $1([def_var_fletcher32])$1([def_var_szip])$1([set_var_chunk_cache])m4_dnl
-$1([get_var_chunk_cache])$1([inq_var_endian])$1([rename_grp])$1([def_grp])])
+$1([get_var_chunk_cache])$1([inq_var_endian])$1([rename_grp])$1([def_grp])m4_dnl
+$1([def_compound])$1([insert_compound])$1([insert_array_compound])$1([inq_compound])m4_dnl
+$1([inq_compound_name])$1([inq_compound_size])$1([inq_compound_nfields])m4_dnl
+$1([inq_compound_field])$1([inq_compound_fieldname])$1([inq_compound_fieldindex])m4_dnl
+$1([inq_compound_fieldoffset])$1([inq_compound_fieldtype])$1([inq_compound_fieldndims])m4_dnl
+$1([inq_compound_fielddim_sizes])$1([def_enum])$1([insert_enum])$1([inq_enum])m4_dnl
+$1([inq_enum_member])$1([inq_enum_ident])$1([def_opaque])$1([inq_opaque])$1([def_vlen])m4_dnl
+$1([inq_vlen])$1([get_vlen_element])$1([put_vlen_element])$1([inq_user_type])])
 m4_define([NF_NAME], [m4_ifelse(T_NAME, [int8], [int64], T_NAME)])
 m4_divert[]m4_dnl
