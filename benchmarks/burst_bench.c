@@ -5,11 +5,12 @@
  *                 [-g "GAP ..."] [-s SCALE] [-w "WAY ..."] [-k] [PATTERN ...]
  *
  * Uses nothing but pnetcdf.h and MPI, so that the same source links with any library that
- * offers them. A gap is the time between two steps, in units of the time that a step
- * takes when written directly; with -k the processes compute in it, else they sleep. A
- * line of output is one measurement: name, pattern, gap, way, processes, bytes of a
- * process, then seconds in puts, in the library (from enddef to close) and in all, of the
- * slowest process, and the bytes that log files had at most. */
+ * offers them. A gap is the time between two steps, in units of the time that a thread of
+ * the library takes to drain a step, or, where there is none, of writing it directly;
+ * with -k the processes compute in it, else they sleep. A line of output is one
+ * measurement: name, pattern, gap, way, processes, bytes of a process, then seconds in
+ * puts, in the library (from enddef to close) and in all, of the slowest process, and the
+ * bytes that log files had at most. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <mpi.h>
@@ -58,6 +59,7 @@ static struct {
 
 static int rank, nprocs;
 static double *values;
+static double drained; /* seconds that a thread has drained, in the last run */
 
 struct times {
     double put, visible, total, space;
@@ -119,6 +121,7 @@ static MPI_Info make_info(enum way way)
     if (way == DIRECT) return info;
     MPI_Info_set(info, "nc_burst_buf", "enable");
     MPI_Info_set(info, "nc_burst_buf_dirname", options.log_dir);
+    MPI_Info_set(info, "nc_statistics", "enable");
     MPI_Info_set(info, "nc_burst_buf_flush",
                  way == CLOSE ? "flush_onclose" : "flush_immediate");
     return info;
@@ -159,6 +162,18 @@ static void put_step(const struct pattern *p, int step, int ncid)
             need(err, "put");
         }
     if (p->post) need(ncmpi_wait_all(ncid, n, ids, statuses), "wait_all");
+}
+
+/* Of this process, by the library's own count; 0 where it has none. */
+static double time_drained(int ncid)
+{
+    char text[64] = "0";
+    int there = 0;
+    MPI_Info info;
+    need(ncmpi_inq_file_info(ncid, &info), "inq_file_info");
+    MPI_Info_get(info, "nc_stat_burst_hidden_us", sizeof text - 1, text, &there);
+    MPI_Info_free(&info);
+    return strtod(text, NULL) / 1e6;
 }
 
 /* What was put is what is there. */
@@ -267,6 +282,7 @@ static struct times run_library(const struct pattern *p, enum way way, double se
     }
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0 && way != DIRECT) t.space = log_space();
+    drained = way == IMMEDIATE ? time_drained(ncid) : 0;
     MPI_Barrier(MPI_COMM_WORLD);
     since = MPI_Wtime();
     if (!p->collective) need(ncmpi_end_indep_data(ncid), "end_indep_data");
@@ -312,6 +328,17 @@ static void measure(const struct pattern *p, double part, double seconds)
         }
 }
 
+/* The unit of gaps, from runs of which nothing else is told. The first of all finds no
+ * memory that was ever used. */
+static double time_of_a_step(const struct pattern *p)
+{
+    run(p, DIRECT, 0, false);
+    double direct = run(p, DIRECT, 0, false).put / p->steps, most = 0;
+    run(p, IMMEDIATE, 2 * direct, false);
+    MPI_Allreduce(&drained, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return most > 0 ? most / p->steps : direct;
+}
+
 static void run_pattern(struct pattern p)
 {
     p.puts = p.puts > 1 ? (int)(p.puts * options.scale) + 1 : p.puts;
@@ -320,11 +347,10 @@ static void run_pattern(struct pattern p)
     need_system(values != NULL, "memory");
     for (size_t i = 0; i < bytes / 8; i++)
         values[i] = (double)i + 0.5;
-    double drain = 0;
-    if (p.gaps) drain = run(&p, DIRECT, 0, false).put / p.steps;
+    double unit = p.gaps ? time_of_a_step(&p) : 0;
     for (int i = 0; i < (p.gaps ? options.ngaps : 1); i++) {
         double part = p.gaps ? options.gaps[i] : 0;
-        measure(&p, part, part * drain);
+        measure(&p, part, part * unit);
     }
     free(values);
 }
