@@ -274,6 +274,7 @@ static void threads_drain_behind_puts(void)
     MPI_Info info = info_with("nc_burst_buf_flush", "flush_immediate");
     int added[N] = {0};
     MPI_Info_set(info, "nc_burst_buf_threads", "4");
+    MPI_Info_set(info, "nc_burst_buf_delay", check_random(2) == 0 ? "0" : "1");
     int ncid = create("a.nc", info);
     enter_mode(ncid);
     put_part(ncid, 0, N, 0);

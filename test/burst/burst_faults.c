@@ -26,6 +26,7 @@ static MPI_Info new_info(void)
     MPI_Info_set(info, "nc_burst_buf_dirname", dir);
     MPI_Info_set(info, "nc_burst_buf_shared_logs", shared);
     MPI_Info_set(info, "nc_burst_buf_flush", flush);
+    MPI_Info_set(info, "nc_burst_buf_delay", "0");
     return info;
 }
 

@@ -79,7 +79,8 @@ every_point() {
 }
 
 logs=(nc_burst_buf_shared_logs=disable nc_burst_buf_shared_logs=enable)
-flushes=(nc_burst_buf_flush=flush_onclose nc_burst_buf_flush=flush_immediate)
+flushes=(nc_burst_buf_flush=flush_onclose
+    'nc_burst_buf_flush=flush_immediate;nc_burst_buf_delay=0')
 if [ "${BURST_KILL-}" = all ]; then
     for how in ${BURST_KILL_HOW:-killed cut_power}; do
         for n in ${BURST_KILL_PROCS:-1 3}; do

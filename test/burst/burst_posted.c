@@ -278,7 +278,9 @@ static void a_crash_keeps_what_was_posted(void)
 static void cancelled_or_drained_in_the_background(void)
 {
     enum { MANY = 20 };
-    int ncid = create(info_with("nc_burst_buf_flush", "flush_immediate"));
+    MPI_Info info = info_with("nc_burst_buf_flush", "flush_immediate");
+    MPI_Info_set(info, "nc_burst_buf_delay", "0");
+    int ncid = create(info);
     int ids[MANY], statuses[MANY], values[N], wrong = 0;
     for (int i = 0; i < MANY; i++) {
         ids[i] = post(ncid, 0, 2 * i, 2, 0);

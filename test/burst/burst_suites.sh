@@ -11,8 +11,8 @@ where=$(mktemp -d "${TMPDIR:-/tmp}/ncmpi-burst.XXXXXX") || exit 99
 trap 'rm -rf "$where"' EXIT
 on="nc_burst_buf=enable;nc_burst_buf_dirname=$where"
 suites "$on;nc_burst_buf_flush=flush_onclose" \
-    "$on;nc_burst_buf_flush=flush_immediate" \
+    "$on;nc_burst_buf_flush=flush_immediate;nc_burst_buf_delay=0" \
     "$on;nc_burst_buf_shared_logs=enable" \
     "$on;nc_burst_buf_flush_buffer_size=64" \
-    "$on;nc_burst_buf_flush=flush_immediate;nc_burst_buf_threads=4" \
+    "$on;nc_burst_buf_flush=flush_immediate;nc_burst_buf_delay=0;nc_burst_buf_threads=4" \
     "$on;e10_cache=coherent"

@@ -88,6 +88,7 @@ static const struct hint {
     {"nc_burst_buf_log_at", AT(burst_log_at), BASE_LOG_AT_WAIT, 0, log_ats, true},
     {"nc_burst_buf_threads", AT(burst_threads), 1, 1, NULL, true},
     {"nc_burst_buf_bandwidth", AT(burst_bandwidth), 0, 0, NULL, true},
+    {"nc_burst_buf_delay", AT(burst_delay), 2, 0, NULL, true},
     {"e10_cache", AT(e10_cache), BASE_DISABLE, 0, caches, true},
     {"e10_cache_flush_flag", AT(e10_flush), BASE_FLUSH_IMMEDIATE, 0, flushes, false},
     {"e10_cache_discard_flag", AT(e10_discard), BASE_ENABLE, 0, choice, false},

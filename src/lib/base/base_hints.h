@@ -54,6 +54,7 @@ struct base_hints {
     int64_t burst_log_at;       /* enum base_log_at: when nonblocking puts are logged */
     int64_t burst_threads;
     int64_t burst_bandwidth; /* bytes a second of each thread; 0: no limit */
+    int64_t burst_delay;     /* milliseconds without a put before threads drain */
     char burst_dirname[1024];
     /* The same in the words of E10; they hold where e10_cache is not disabled. */
     int64_t e10_cache; /* enum base_choice, or BASE_COHERENT */

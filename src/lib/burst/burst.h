@@ -52,7 +52,11 @@ struct burst {
     int64_t nwrites, capacity;
     int64_t serial; /* of the last one */
     struct base_arena arena;
-    uint64_t vars; /* which variables they are of: bit varid % 64 */
+    uint64_t vars;              /* which variables they are of: bit varid % 64 */
+    struct burst_place *places; /* of the first so many, in order */
+    int64_t nplaces;
+    int64_t *touching; /* what burst_touching found */
+    int64_t touching_capacity;
 
     struct burst_reader **sources; /* while logs are replayed */
     int nsources;
@@ -123,6 +127,14 @@ void burst_bounds(const struct cdf_header *h, const struct burst_write *w, int64
 struct region *burst_region(const struct cdf_header *h, const struct burst_write *w);
 /* Of a raw write whose variable starts at begin. */
 struct region *burst_runs(const struct burst_write *w, int64_t begin);
+
+/* ---- burst_place.c ---- */
+
+/* Writes that touch bytes [low, high) of the file, as they follow each other: *n of them,
+ * at most so many, in b->touching. NC_ENOMEM. */
+int burst_touching(struct burst *b, int64_t low, int64_t high, int64_t most, int64_t *n);
+/* To be called when they are others. */
+void burst_forget_places(struct burst *b);
 
 /* ---- burst_put.c ---- */
 int burst_put(struct driver *self, struct driver_request *const *reqs, int64_t n,

@@ -45,11 +45,10 @@ static int bounds_of_all(const struct burst *b, struct driver_request *const *re
 }
 
 /* Has this process logged anything in [low, high)? */
-static bool logged_in(const struct burst *b, int64_t low, int64_t high)
+static bool logged_in(struct burst *b, int64_t low, int64_t high)
 {
-    for (int64_t i = 0; i < b->nwrites; i++)
-        if (b->writes[i]->low < high && b->writes[i]->high > low) return true;
-    return false;
+    int64_t n;
+    return burst_touching(b, low, high, 1, &n) != NC_NOERR || n > 0;
 }
 
 static uint64_t vars_of(struct driver_request *const *reqs, int64_t n)

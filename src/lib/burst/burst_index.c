@@ -141,6 +141,7 @@ void burst_forget(struct burst *b, uint64_t vars)
         b->vars |= burst_bit(w->varid);
         b->writes[kept++] = w;
     }
+    burst_forget_places(b);
     b->nwrites = kept;
     if (kept > 0) return;
     base_arena_free(&b->arena);

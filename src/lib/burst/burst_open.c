@@ -32,6 +32,7 @@ void burst_detach(struct burst *b)
     for (int64_t i = 0; i < b->nwrites; i++)
         base_free(b->writes[i]->memory);
     base_arena_free(&b->arena);
+    burst_forget_places(b);
     base_free(b->writes);
     if (b->node != MPI_COMM_NULL) MPI_Comm_free(&b->node);
     base_free(b);

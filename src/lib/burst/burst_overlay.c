@@ -202,14 +202,13 @@ int burst_overlay(struct burst *b, struct driver_request *r)
     }
     int64_t shift = r->raw ? v->begin : 0;
     region_bounds(region, &low, &high);
-    int result = NC_NOERR;
-    for (int64_t i = 0; i < b->nwrites; i++) {
-        const struct burst_write *w = b->writes[i];
-        if (w->varid != r->varid || w->low >= high + shift || w->high <= low + shift)
-            continue;
+    int64_t n;
+    int result = burst_touching(b, low + shift, high + shift, INT64_MAX, &n);
+    for (int64_t i = 0; i < n && (result == NC_NOERR || result == NC_ERANGE); i++) {
+        const struct burst_write *w = b->writes[b->touching[i]];
+        if (w->varid != r->varid) continue;
         int err = overlay_write(b, w, region, shift, r);
         if (err != NC_NOERR) result = err;
-        if (err != NC_NOERR && err != NC_ERANGE) break;
     }
     region_free(own);
     return result;

@@ -107,9 +107,9 @@ static void sleep_for(struct burst_pool *p, int64_t us)
 {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += us * 1000;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
+    int64_t ns = until.tv_nsec + us % 1000000 * 1000;
+    until.tv_sec += us / 1000000 + ns / 1000000000;
+    until.tv_nsec = ns % 1000000000;
     pthread_cond_timedwait(&p->work, &p->lock, &until);
 }
 
@@ -117,16 +117,17 @@ static void sleep_for(struct burst_pool *p, int64_t us)
  * them: one begins when none has come for a moment, or when that takes too long. */
 static void watch(struct burst_pool *p)
 {
-    enum { MOMENT = 2000, TOO_LONG = 100000 };
+    enum { LONGEST = 3600000, TOO_LONG = 50 };
+    int64_t asked = p->b->base.ds->hints.burst_delay, seen;
+    int64_t moment = (asked < LONGEST ? asked : LONGEST) * 1000;
     struct timespec since;
-    int64_t seen;
     clock_gettime(CLOCK_MONOTONIC, &since);
     p->watching = true;
     do {
         seen = p->b->serial;
-        sleep_for(p, MOMENT);
+        if (moment > 0) sleep_for(p, moment);
     } while (!p->stop && may_take(p) && (p->b->putting || p->b->serial != seen) &&
-             microseconds(&since) < TOO_LONG);
+             microseconds(&since) < TOO_LONG * moment);
     p->watching = false;
     p->ready = may_take(p);
 }

@@ -26,6 +26,7 @@ libcore_la_SOURCES += \
 	src/lib/burst/burst_open.c \
 	src/lib/burst/burst_order.c \
 	src/lib/burst/burst_overlay.c \
+	src/lib/burst/burst_place.c \
 	src/lib/burst/burst_pool.c src/lib/burst/burst_pool.h \
 	src/lib/burst/burst_post.c \
 	src/lib/burst/burst_put.c \
