@@ -23,14 +23,15 @@ static const struct {
     int code;
 } errors[] = {{"ENOSPC", ENOSPC}, {"EIO", EIO},       {"EACCES", EACCES},
               {"EROFS", EROFS},   {"EDQUOT", EDQUOT}, {"EMFILE", EMFILE},
-              {"short", -1}};
+              {"short", -1},      {"wrong", -2}};
 
 static struct {
     enum op op;
     int when;   /* the how manyth call; 1 is the next */
     bool later; /* all later ones too */
-    int code;   /* errno, or -1 for a short transfer */
+    int code;   /* errno; -1 for a short transfer, -2 for a wrong byte */
     int calls, faults;
+    bool spoil; /* what is read now */
     char pattern[512];
 } plan;
 
@@ -94,8 +95,9 @@ static bool fails(enum op op, const char *path, size_t *length)
     int call = ++plan.calls;
     if (call != plan.when && !(plan.later && call > plan.when)) return false;
     plan.faults++;
+    plan.spoil = plan.code == -2;
     if (plan.code < 0) {
-        if (length != NULL && *length > 1) *length /= 2;
+        if (plan.code == -1 && length != NULL && *length > 1) *length /= 2;
         return false;
     }
     errno = plan.code;
@@ -158,12 +160,19 @@ EXPORT int open64(const char *path, int flags, ...)
     return open_next("open64", path, flags, mode);
 }
 
+static ssize_t spoil(void *buf, ssize_t n)
+{
+    if (plan.spoil && n > 0) *(unsigned char *)buf ^= 1;
+    plan.spoil = false;
+    return n;
+}
+
 EXPORT ssize_t read(int fd, void *buf, size_t length)
 {
     read_fn *next;
     if (fails_at(READ, fd, &length)) return -1;
     *(void **)&next = dlsym(RTLD_NEXT, "read");
-    return next(fd, buf, length);
+    return spoil(buf, next(fd, buf, length));
 }
 
 EXPORT ssize_t write(int fd, const void *buf, size_t length)
@@ -179,7 +188,7 @@ EXPORT ssize_t pread(int fd, void *buf, size_t length, off_t offset)
     pread_fn *next;
     if (fails_at(READ, fd, &length)) return -1;
     *(void **)&next = dlsym(RTLD_NEXT, "pread");
-    return next(fd, buf, length, offset);
+    return spoil(buf, next(fd, buf, length, offset));
 }
 
 EXPORT ssize_t pread64(int fd, void *buf, size_t length, off_t offset)

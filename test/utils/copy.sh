@@ -116,5 +116,22 @@ if [ -e test/support/.libs/fault.so ]; then
             "$copy" "$a" "$b" && ! [ -e "$b" ] && grep -q 'removed, as it is not complete' "$work/err"
     }
     check "full disk: the copy is removed" full
+    # as bytes, and through the library
+    misread() {
+        rm -f "$b"
+        status 1 env LD_PRELOAD="$PWD/test/support/.libs/fault.so" NCMPI_FAULT="read:1:wrong:*c.nc" \
+            "$copy" "$@" "$a" "$b" && ! [ -e "$b" ] && grep -q 'not what had been written' "$work/err"
+    }
+    check "a copy that reads otherwise is removed" misread
+    check "parts of it likewise" misread -d x=::2
+    in_parts() {
+        local op
+        for op in "read:1+:short:*t.nc" "read:1+:short:*c.nc" "write:3+:short:*c.nc"; do
+            rm -f "$b"
+            status 0 env LD_PRELOAD="$PWD/test/support/.libs/fault.so" NCMPI_FAULT="$op" "$copy" -k 5 "$a" "$b" &&
+                same "$a" "$b" || return
+        done
+    }
+    check "short transfers go on" in_parts
 fi
 finish

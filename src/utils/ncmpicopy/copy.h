@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "pnetcdf_constants.h"
+#include "util_progress.h"
 #include "util_slab.h"
 
 #define COPY_TOOL "ncmpicopy"
@@ -43,6 +44,7 @@ struct copy_var {
     int64_t *from, *step; /* where they start in the source, and their strides */
     int64_t total;        /* elements */
     bool record;          /* in the copy */
+    bool done;            /* its values are there */
 };
 
 struct copy {
@@ -54,7 +56,10 @@ struct copy {
     int unlimited; /* in the source; -1: none */
     struct copy_var *vars;
     int nvars;
-    int64_t bytes; /* of all values */
+    int64_t records_done; /* of the copy's record variables, likewise */
+    int64_t bytes, moved; /* of all values, and of those that are there */
+    const char *words;    /* what is wrong, if it is not the library that knows */
+    struct util_progress progress;
 };
 
 /* Says what a function of the library returned, once for all processes that met it. */
@@ -71,7 +76,18 @@ void copy_plan_free(struct copy *c);
 /* Defines all in the copy, and leaves define mode. 0 or -1, alike on all processes. */
 int copy_define(struct copy *c);
 
+/* ---- copy_bytes.c ---- */
+
+/* Moves what is alike in both files, byte for byte, compares it, and marks it as done. An
+ * NC_ error of this process, about the file *path. Collective. */
+int copy_bytes(struct copy *c, const char **path);
+
 /* ---- copy_data.c ---- */
+
+#define COPY_DIFFERS "what was read is not what had been written"
+
+/* So many bytes more are there, of all processes. */
+void copy_moved(struct copy *c, int64_t bytes);
 
 /* Copies the values, and compares them with what is in the copy then. 0, or -1 after an
  * error line of the process that met it; alike on all processes. */

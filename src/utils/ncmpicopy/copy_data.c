@@ -1,18 +1,17 @@
-/* The values, in batches of pieces that lie near each other in the file: the library
- * joins them. The batches are dealt out to the processes in turn. They are small enough
- * to stay in a processor's cache between being read, written, and read again. */
+/* The values that are not moved as bytes, in batches of pieces that lie near each other
+ * in the file: the library joins them. The batches are dealt out to the processes in
+ * turn. They are small enough to stay in a processor's cache between being read, written,
+ * and read again. */
 #include <string.h>
 
-#include "base_error.h"
 #include "base_mem.h"
 #include "copy.h"
 #include "pnetcdf.h"
 #include "util_message.h"
 #include "util_piece.h"
-#include "util_progress.h"
 
 enum {
-    ROOM = 1 << 19,   /* bytes of values in a batch */
+    ROOM = 1 << 18,   /* bytes of values in a batch */
     PIECES = 1 << 12, /* pieces in a batch, at most */
     INDICES = 1 << 16 /* and their starts and counts */
 };
@@ -32,11 +31,16 @@ struct batch {
     int nparts;
     MPI_Offset *indices, *from; /* from: of one part, in the source */
     int64_t nindices, most_indices;
-    int64_t batches, bytes; /* so far, of all processes */
-    struct util_progress progress;
+    int64_t batches; /* so far, of all processes */
     int err;
     const char *path; /* the file that err is about */
 };
+
+void copy_moved(struct copy *c, int64_t bytes)
+{
+    c->moved += bytes;
+    util_progress_at(&c->progress, c->moved);
+}
 
 static void note(struct batch *b, const char *path, int err)
 {
@@ -86,8 +90,8 @@ static void compare_copy(struct batch *b)
     }
     note(b, c->options.to, ncmpi_wait(c->out, NC_REQ_ALL, NULL, NULL));
     if (b->err != NC_NOERR || memcmp(b->values, b->others, (size_t)b->used) == 0) return;
-    note(b, c->options.to,
-         base_error_set(NC_EREAD, "what was read is not what had been written"));
+    c->words = COPY_DIFFERS;
+    note(b, c->options.to, NC_EREAD);
 }
 
 static void flush(struct batch *b)
@@ -99,10 +103,9 @@ static void flush(struct batch *b)
         if (b->err == NC_NOERR) write_copy(b);
         if (b->err == NC_NOERR && !c->options.unchecked) compare_copy(b);
     }
-    b->bytes += b->used;
+    copy_moved(b->c, b->used);
     b->used = b->nindices = 0;
     b->nparts = 0;
-    util_progress_at(&b->progress, b->bytes);
 }
 
 /* ---- what goes into a batch ---- */
@@ -130,7 +133,9 @@ static void add_variable(struct batch *b, const struct copy_var *v, int64_t *sta
 {
     int64_t *count = start + v->ndims;
     struct util_piece p = {.start = start, .count = count};
-    for (int64_t at = 0; at < v->total; at += p.n) {
+    const int64_t done = v->record ? b->c->records_done : 0;
+    for (int64_t at = done == 0 ? 0 : v->total / v->length[0] * done; at < v->total;
+         at += p.n) {
         util_piece_make(&p, v->ndims, v->length, at, ROOM / v->size);
         add(b, v, &p);
     }
@@ -165,10 +170,11 @@ static void add_all(struct batch *b, int64_t *start)
     }
     const bool together = record > 0 && record <= ROOM;
     for (int i = 0; i < c->nvars; i++)
-        if (!c->vars[i].record || !together) add_variable(b, &c->vars[i], start);
+        if (!c->vars[i].done && (!c->vars[i].record || !together))
+            add_variable(b, &c->vars[i], start);
     if (!together) return;
     int64_t n = ROOM / record;
-    for (int64_t at = 0; at < records; at += n)
+    for (int64_t at = c->records_done; at < records; at += n)
         for (int i = 0; i < c->nvars; i++)
             if (c->vars[i].record && c->vars[i].total > 0)
                 add_records(b, &c->vars[i], at, records - at < n ? records - at : n,
@@ -201,6 +207,7 @@ static void run(struct batch *b)
     int bad = b->err != NC_NOERR;
     MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
     if (!bad) {
+        b->err = copy_bytes(c, &b->path);
         note(b, c->options.from, ncmpi_begin_indep_data(c->in));
         note(b, c->options.to, ncmpi_begin_indep_data(c->out));
         add_all(b, start);
@@ -215,15 +222,22 @@ static void run(struct batch *b)
     base_free(start);
 }
 
+static int complain(const struct batch *b)
+{
+    if (b->c->words == NULL) return copy_complain(b->path, NULL, b->err);
+    util_message(COPY_TOOL, b->path, -1, "%s", b->c->words);
+    return -1;
+}
+
 int copy_data(struct copy *c)
 {
     struct batch *b = base_calloc(1, sizeof *b);
     if (b == NULL) return copy_complain(NULL, NULL, NC_ENOMEM);
     *b = (struct batch){.c = c};
-    if (c->rank == 0) util_progress_start(&b->progress, COPY_TOOL, c->bytes);
+    if (c->rank == 0) util_progress_start(&c->progress, COPY_TOOL, c->bytes);
     run(b);
-    util_progress_end(&b->progress);
-    int status = b->err == NC_NOERR ? 0 : copy_complain(b->path, NULL, b->err);
+    util_progress_end(&c->progress);
+    int status = b->err == NC_NOERR ? 0 : complain(b);
     base_free(b);
     int bad = status != 0;
     MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);

@@ -197,5 +197,6 @@ void copy_plan_free(struct copy *c)
     c->vars = NULL;
     c->dims = NULL;
     c->nvars = c->ndims = 0;
-    c->bytes = 0;
+    c->bytes = c->moved = c->records_done = 0;
+    c->words = NULL;
 }

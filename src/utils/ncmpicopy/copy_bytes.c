@@ -1,0 +1,220 @@
+/* What the copy has as the file has it, byte for byte in one stretch, needs neither
+ * conversion nor the library: fixed variables, and whole records. The bytes are read,
+ * written, read back and compared while they are in the processor's cache. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base_mem.h"
+#include "copy.h"
+#include "pnetcdf.h"
+
+enum {
+    ROOM = 1 << 17, /* bytes at a time; so many are dealt out to a process */
+    PAGE = 1 << 12
+};
+
+/* n bytes of both files. */
+struct stretch {
+    int64_t from, to, n;
+};
+
+struct mover {
+    struct copy *c;
+    int in, out; /* descriptors */
+    char *bytes, *others;
+    int64_t turns;    /* of all processes, so far */
+    const char *path; /* the file that an error is about */
+};
+
+/* ---- which ---- */
+
+/* Are the bytes of a row of it (all of it, or a record) together in both files? The first
+ * dimension may be cut. */
+static bool together(const struct copy *c, const struct copy_var *v)
+{
+    for (int i = 0; i < v->ndims; i++) {
+        const struct copy_dim *d = &c->dims[v->dimids[i]];
+        if (d->stride != 1 || (i > 0 && d->count != d->length)) return false;
+    }
+    return true;
+}
+
+/* Bytes of the first dimension's steps. */
+static int64_t step_size(const struct copy_var *v)
+{
+    return v->length[0] == 0 ? 0 : v->total / v->length[0] * v->size;
+}
+
+static bool in_records(const struct copy *c, const struct copy_var *v)
+{
+    return v->ndims > 0 && v->dimids[0] == c->unlimited;
+}
+
+/* Where a variable begins in both files. NC_ error. */
+static int begins(const struct copy *c, const struct copy_var *v, struct stretch *s)
+{
+    MPI_Offset from, to;
+    int err = ncmpi_inq_varoffset(c->in, v->in, &from);
+    if (err == NC_NOERR) err = ncmpi_inq_varoffset(c->out, v->out, &to);
+    if (err == NC_NOERR) *s = (struct stretch){.from = from, .to = to};
+    return err;
+}
+
+static int fixed_stretch(const struct copy *c, const struct copy_var *v,
+                         struct stretch *s)
+{
+    *s = (struct stretch){0};
+    if (v->record || in_records(c, v) || !together(c, v)) return NC_NOERR;
+    int err = begins(c, v, s);
+    if (v->ndims > 0) s->from += v->from[0] * step_size(v);
+    s->n = v->total * v->size;
+    return err;
+}
+
+/* Records that have the same variables at the same places, and nothing else. The last one
+ * is left to the library, which counts them. */
+static int record_stretch(const struct copy *c, struct stretch *s, int64_t *records)
+{
+    MPI_Offset from, to;
+    int64_t sum = 0, first = 0, n = 0;
+    int err = ncmpi_inq_recsize(c->in, &from);
+    if (err == NC_NOERR) err = ncmpi_inq_recsize(c->out, &to);
+    *s = (struct stretch){0};
+    *records = 0;
+    for (int i = 0; i < c->nvars && err == NC_NOERR; i++) {
+        const struct copy_var *v = &c->vars[i];
+        struct stretch begin;
+        if (!v->record) continue;
+        if (!in_records(c, v) || !together(c, v)) return NC_NOERR;
+        err = begins(c, v, &begin);
+        if (err != NC_NOERR) break;
+        if (sum == 0) *s = begin;
+        if (begin.from - s->from != begin.to - s->to) return err;
+        sum += step_size(v);
+        first = v->from[0];
+        n = v->length[0];
+    }
+    if (err != NC_NOERR || n < 2 || from != to || sum != to) return err;
+    s->from += first * sum;
+    s->n = (n - 1) * sum;
+    *records = n - 1;
+    return NC_NOERR;
+}
+
+/* ---- moving ---- */
+
+static int failed(struct mover *m, int code)
+{
+    m->c->words = strerror(errno);
+    return code;
+}
+
+static int read_bytes(struct mover *m, int fd, const char *path, char *bytes, int64_t at,
+                      int64_t n)
+{
+    m->path = path;
+    for (ssize_t got; n > 0; bytes += got, at += got, n -= got) {
+        got = pread(fd, bytes, (size_t)n, at);
+        if (got == 0) {
+            m->c->words = "the file ends before its data do";
+            return NC_EREAD;
+        }
+        if (got < 0 && errno != EINTR) return failed(m, NC_EREAD);
+        if (got < 0) got = 0;
+    }
+    return NC_NOERR;
+}
+
+static int write_bytes(struct mover *m, const char *bytes, int64_t at, int64_t n)
+{
+    m->path = m->c->options.to;
+    for (ssize_t put; n > 0; bytes += put, at += put, n -= put) {
+        put = pwrite(m->out, bytes, (size_t)n, at);
+        if (put < 0 && errno != EINTR) return failed(m, NC_EWRITE);
+        if (put < 0) put = 0;
+    }
+    return NC_NOERR;
+}
+
+static int move_part(struct mover *m, const struct stretch *s)
+{
+    const struct copy_options *o = &m->c->options;
+    int err = read_bytes(m, m->in, o->from, m->bytes, s->from, s->n);
+    if (err == NC_NOERR) err = write_bytes(m, m->bytes, s->to, s->n);
+    if (err != NC_NOERR || o->unchecked) return err;
+    err = read_bytes(m, m->out, o->to, m->others, s->to, s->n);
+    if (err != NC_NOERR || memcmp(m->bytes, m->others, (size_t)s->n) == 0) return err;
+    m->c->words = COPY_DIFFERS;
+    return NC_EREAD;
+}
+
+/* The parts end where pages of the copy do. */
+static int move(struct mover *m, const struct stretch *s)
+{
+    struct stretch part = {.from = s->from, .to = s->to};
+    int err = NC_NOERR;
+    for (int64_t left = s->n; left > 0 && err == NC_NOERR; left -= part.n) {
+        part.n = ROOM - part.to % PAGE;
+        if (part.n > left) part.n = left;
+        if (m->turns++ % m->c->nprocs == m->c->rank) err = move_part(m, &part);
+        part.from += part.n;
+        part.to += part.n;
+        copy_moved(m->c, part.n);
+    }
+    return err;
+}
+
+static int move_fixed(struct mover *m)
+{
+    struct copy *c = m->c;
+    struct stretch s;
+    int err = NC_NOERR;
+    for (int i = 0; i < c->nvars && err == NC_NOERR; i++) {
+        err = fixed_stretch(c, &c->vars[i], &s);
+        if (err != NC_NOERR || s.n == 0) continue;
+        c->vars[i].done = true;
+        err = move(m, &s);
+    }
+    return err;
+}
+
+static int move_records(struct mover *m)
+{
+    struct stretch s;
+    int err = record_stretch(m->c, &s, &m->c->records_done);
+    return err == NC_NOERR ? move(m, &s) : err;
+}
+
+/* Everything the mover needs, on all processes; else none of them begins. */
+static bool prepare(struct mover *m)
+{
+    const struct copy_options *o = &m->c->options;
+    m->in = open(o->from, O_RDONLY | O_CLOEXEC);
+    m->out = open(o->to, O_RDWR | O_CLOEXEC);
+    m->bytes = base_malloc(ROOM);
+    m->others = base_malloc(ROOM);
+    int ready = m->in >= 0 && m->out >= 0 && m->bytes != NULL && m->others != NULL;
+    MPI_Allreduce(MPI_IN_PLACE, &ready, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
+    return ready != 0;
+}
+
+int copy_bytes(struct copy *c, const char **path)
+{
+    struct mover m = {.c = c, .path = c->options.to};
+    int err = NC_NOERR;
+    if (prepare(&m)) {
+        err = move_fixed(&m);
+        if (err == NC_NOERR) err = move_records(&m);
+    }
+    if (m.in >= 0) close(m.in);
+    if (m.out >= 0 && close(m.out) != 0 && err == NC_NOERR) {
+        m.path = c->options.to;
+        err = failed(&m, NC_EWRITE);
+    }
+    base_free(m.bytes);
+    base_free(m.others);
+    *path = m.path;
+    return err;
+}
