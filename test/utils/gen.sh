@@ -41,8 +41,7 @@ round() {
         for seed in 1 2 3 5 6 7 9 10; do
             "$random" $format $seed r.nc tame && "$dump" -p 9,17 -n r r.nc >r.cdl &&
                 status 0 "$gen" -k $format -o g.nc r.cdl || return
-            # -0 is an integer in CDL
-            diff -a <(sed 's/-0\([,; ]\)/0\1/g' r.cdl) <("$dump" -p 9,17 -n r g.nc) || return
+            diff -a r.cdl <("$dump" -p 9,17 -n r g.nc) || return
         done
     done
 }

@@ -26,6 +26,7 @@ struct cdl_number {
     int type;            /* NC_BYTE ... */
     enum conv_type kind; /* which of the values: CONV_LONGLONG, _ULONGLONG, _DOUBLE */
     bool quoted;         /* a character */
+    bool minus_zero;     /* of an integer: real values have a sign then */
     union {
         int64_t i;
         uint64_t u; /* above INT64_MAX */

@@ -26,6 +26,8 @@ int cdl_number_put(const struct cdl_number *n, int type, void *x)
         return NC_NOERR;
     }
     cdf_default_fill(type, fill);
+    if (n->minus_zero && (type == NC_FLOAT || type == NC_DOUBLE))
+        return conv_put(x, type, &(double){-0.0}, CONV_DOUBLE, 1, fill);
     return conv_put(x, type, &n->value, n->kind, 1, fill);
 }
 
@@ -54,7 +56,7 @@ struct cdl_number cdl_special(const char *text)
     bool single = (name[length - 1] | 32) == 'f' && length != (nan ? 0 : 3);
     double value = nan ? NAN : negative ? -INFINITY : INFINITY;
     return (struct cdl_number){
-        single ? NC_FLOAT : NC_DOUBLE, CONV_DOUBLE, false, {.d = value}};
+        single ? NC_FLOAT : NC_DOUBLE, CONV_DOUBLE, false, false, {.d = value}};
 }
 
 /* The type of an integer without a suffix: the least of int, uint, int64 and uint64, as
@@ -79,6 +81,7 @@ static const char *read_integer(const char *p, bool negative, struct cdl_number 
     else
         n->value.i = (int64_t)(negative ? -size : size);
     if (negative && size > (uint64_t)INT64_MAX + 1) errno = ERANGE;
+    n->minus_zero = negative && size == 0;
     n->type = least_type(n);
     return end;
 }
@@ -109,7 +112,8 @@ int cdl_real(const struct cdl_reader *r, const char *text, int length,
              struct cdl_number *n)
 {
     bool single = (text[length - 1] | 32) == 'f';
-    *n = (struct cdl_number){single ? NC_FLOAT : NC_DOUBLE, CONV_DOUBLE, false, {0}};
+    *n = (struct cdl_number){
+        single ? NC_FLOAT : NC_DOUBLE, CONV_DOUBLE, false, false, {0}};
     n->value.d = single ? (double)strtof_l(text, NULL, r->numbers)
                         : strtod_l(text, NULL, r->numbers);
     return isfinite(n->value.d) ? NC_NOERR : NC_ERANGE;

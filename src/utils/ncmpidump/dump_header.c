@@ -43,6 +43,17 @@ static void put_dimensions(struct dump *d)
     }
 }
 
+/* Words that begin a section of CDL with a colon behind them: a variable of that name is
+ * kept apart from the colon of its attributes. */
+static bool begins_section(const char *name)
+{
+    static const char *const words[] = {"dimensions", "variables", "data", "types",
+                                        "group"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(name, words[i]) == 0) return true;
+    return false;
+}
+
 static void put_variable(struct dump *d, int varid)
 {
     const struct cdf_header *h = &d->file.header;
@@ -57,6 +68,7 @@ static void put_variable(struct dump *d, int varid)
     util_out_text(&d->out, v->ndims > 0 ? ") ;\n" : " ;\n");
 
     struct dump_epoch epoch;
+    if (begins_section(v->name)) strcat(owner, " ");
     bool is_time = dump_is_time(d, varid, false, &epoch);
     for (int i = 0; i < v->atts.count; i++)
         dump_attribute(d, owner, &v->atts.list[i], is_time ? &epoch : NULL);
