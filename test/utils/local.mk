@@ -12,10 +12,10 @@ EXTRA_DIST += $(dump_tests) test/utils/dump_lib.sh
 
 check_PROGRAMS += test/utils/broken_classic
 tool_tests = test/utils/validator.sh test/utils/offsets.sh test/utils/diff.sh test/utils/copy.sh test/utils/gen.sh \
-	test/utils/gen_syntax.sh \
+	test/utils/gen_syntax.sh test/utils/gen_random.sh \
 	test/utils/tools_realdata.sh
 TESTS += $(tool_tests)
-EXTRA_DIST += $(tool_tests) test/utils/tool_lib.sh
+EXTRA_DIST += $(tool_tests) test/utils/tool_lib.sh test/utils/random_cdl.awk
 
 if HAVE_SANITIZERS
 check_PROGRAMS += test/utils/ncmpidump_sanitized
@@ -46,8 +46,9 @@ test_utils_dump_date_unit_LDADD = -lcmocka -lm
 endif
 
 # The same tests with more to do: minutes.
-check-slow: $(check_PROGRAMS) ncmpidump
+check-slow: $(check_PROGRAMS) $(bin_PROGRAMS)
 	srcdir=$(srcdir) DUMP_SEEDS=100 $(BASH_PATH) $(srcdir)/test/utils/dump_random.sh
+	srcdir=$(srcdir) CDL_SEEDS=200 $(BASH_PATH) $(srcdir)/test/utils/gen_random.sh
 	srcdir=$(srcdir) DUMP_ALL=1 $(BASH_PATH) $(srcdir)/test/utils/dump_roundtrip.sh
 .PHONY: check-slow
 
