@@ -149,15 +149,20 @@ static void as_by_plain_writes_across_nodes(void)
     by_two_ways("across");
 }
 
-/* A line of N integers, by the node's way. */
-static int line_dataset(int n, const char *share, int *ncid)
+/* A line of N integers. */
+static int line_of(int n, const char *key, const char *hint, int *ncid)
 {
     int x, v = -1;
-    *ncid = counting_dataset("a.nc", "nc_node_share_size", share);
+    *ncid = counting_dataset("a.nc", key, hint);
     CHECK_NC(NC_NOERR, ncmpi_def_dim(*ncid, "x", n, &x));
     CHECK_NC(NC_NOERR, ncmpi_def_var(*ncid, "v", NC_INT, 1, &x, &v));
     CHECK_NC(NC_NOERR, ncmpi_enddef(*ncid));
     return v;
+}
+
+static int line_dataset(int n, const char *share, int *ncid)
+{
+    return line_of(n, "nc_node_share_size", share, ncid);
 }
 
 /* Where several put to one place, one of them is there; beside it stays what was. */
@@ -218,6 +223,34 @@ static void few_file_operations(void)
     CHECK_EQ(agreements + 2, count_of(ncid, "agreements"));
     for (int i = 0; i < EACH; i++)
         wrong += values[i] != i * 7 + check.rank;
+    CHECK_EQ(0, wrong);
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    free(values);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* A stripe of the file is written and read by one process, in one piece. */
+static void whole_stripes(void)
+{
+    enum { STRIPE = 1 << 20, EACH = STRIPE / 2 };
+    int ncid, v = line_of(EACH * check.nprocs, "striping_unit", "1048576", &ncid);
+    int *values = malloc(EACH * sizeof *values), wrong = 0;
+    MPI_Offset start = check.rank, count = EACH, stride = check.nprocs, begin;
+    for (int i = 0; i < EACH; i++)
+        values[i] = i * 5 + check.rank;
+    CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, v, &begin));
+    long long end = begin + 4LL * EACH * check.nprocs;
+    long long stripes = (end - 1) / STRIPE - begin / STRIPE + 1;
+    long long writes = total(ncid, "file_writes"), reads = total(ncid, "file_reads");
+    CHECK_NC(NC_NOERR, ncmpi_put_vars_int_all(ncid, v, &start, &count, &stride, values));
+    writes = total(ncid, "file_writes") - writes;
+    memset(values, 0, EACH * sizeof *values);
+    CHECK_NC(NC_NOERR, ncmpi_get_vars_int_all(ncid, v, &start, &count, &stride, values));
+    reads = total(ncid, "file_reads") - reads;
+    if (check.nprocs > 1) CHECK_EQ(stripes, writes);
+    if (check.nprocs > 1) CHECK_EQ(stripes, reads);
+    for (int i = 0; i < EACH; i++)
+        wrong += values[i] != i * 5 + check.rank;
     CHECK_EQ(0, wrong);
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
     free(values);
@@ -317,6 +350,7 @@ static const struct check_test tests[] = {
     {"as by plain writes", as_by_plain_writes, CHECK_FORMATS},
     {"as by plain writes, across nodes", as_by_plain_writes_across_nodes, 0},
     {"overlapping processes", overlapping_processes, 0},
+    {"whole stripes", whole_stripes, 0},
     {"few file operations", few_file_operations, 0},
     {"a failing disk is told to all", a_failing_disk_is_told_to_all, 0},
     {"by file type", by_file_type, 0},

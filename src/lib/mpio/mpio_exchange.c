@@ -9,11 +9,21 @@
 #include "base_mpi.h"
 #include "mpio_node.h"
 
-int64_t mpio_node_cut(const struct mpio_window *w, const struct mpio_block *b, int node,
+int64_t mpio_node_unit(const struct mpio *m)
+{
+    enum { PAGE = 4096 };
+    int procs = m->window.nprocs * m->window.nodes;
+    return procs > 1 && m->unit > m->window.size / 2 ? PAGE : m->unit;
+}
+
+int64_t mpio_node_cut(const struct mpio *m, const struct mpio_block *b, int node,
                       int64_t low, int64_t high)
 {
     enum { GRAIN = 64 };
-    int64_t at = (w->size / w->nodes * node & -(int64_t)GRAIN) + b->end - w->size;
+    const struct mpio_window *w = &m->window;
+    int64_t unit = mpio_node_unit(m);
+    if (unit > w->size / w->nodes) unit = GRAIN;
+    int64_t at = (b->end - w->size + w->size / w->nodes * node) / unit * unit;
     if (node == w->nodes) return high;
     if (node == 0 || at - b->start < low) return low;
     return at - b->start < high ? at - b->start : high;
@@ -58,14 +68,14 @@ int mpio_exchange_put(struct mpio *m, const struct mpio_block *b, int64_t low,
 {
     struct mpio_window *w = &m->window;
     struct driver_stats *stats = &m->base.ds->stats;
-    int64_t mine = mpio_node_cut(w, b, w->node, low, high);
-    int64_t my_marks = marks_of(b, mine, mpio_node_cut(w, b, w->node + 1, low, high));
+    int64_t mine = mpio_node_cut(m, b, w->node, low, high);
+    int64_t my_marks = marks_of(b, mine, mpio_node_cut(m, b, w->node + 1, low, high));
     int result = NC_NOERR;
     for (int step = 1; step < w->nodes; step++) {
         int to = (w->node + step) % w->nodes, err;
         int from = (w->node - step + w->nodes) % w->nodes;
-        int64_t first = mpio_node_cut(w, b, to, low, high);
-        int64_t n = marks_of(b, first, mpio_node_cut(w, b, to + 1, low, high)), got, more;
+        int64_t first = mpio_node_cut(m, b, to, low, high);
+        int64_t n = marks_of(b, first, mpio_node_cut(m, b, to + 1, low, high)), got, more;
         unsigned char *marks = b->marks + (first >> b->shift);
         int64_t sent = n > 0 && memchr(marks, 1, (size_t)n) != NULL ? n : 0;
         err = swap(w, b->bytes + first, sent << b->shift, to, w->inbox,
@@ -86,14 +96,14 @@ int mpio_exchange_get(struct mpio *m, const struct mpio_block *b, int64_t low,
 {
     struct mpio_window *w = &m->window;
     struct driver_stats *stats = &m->base.ds->stats;
-    int64_t mine = mpio_node_cut(w, b, w->node, low, high);
-    int64_t n = mpio_node_cut(w, b, w->node + 1, low, high) - mine, got;
+    int64_t mine = mpio_node_cut(m, b, w->node, low, high);
+    int64_t n = mpio_node_cut(m, b, w->node + 1, low, high) - mine, got;
     int result = NC_NOERR;
     for (int step = 1; step < w->nodes; step++) {
         int to = (w->node + step) % w->nodes;
         int from = (w->node - step + w->nodes) % w->nodes;
-        int64_t first = mpio_node_cut(w, b, from, low, high);
-        int64_t most = mpio_node_cut(w, b, from + 1, low, high) - first;
+        int64_t first = mpio_node_cut(m, b, from, low, high);
+        int64_t most = mpio_node_cut(m, b, from + 1, low, high) - first;
         int err = swap(w, b->bytes + mine, n, to, b->bytes + first, most, from, &got);
         if (result == NC_NOERR) result = err;
         stats->exchanges++;

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -69,6 +70,31 @@ static int explain(const char *path, int err)
     return base_error_set(err, "%s: it is a directory", path);
 }
 
+/* A hint's number of bytes; 0 if there is none. */
+static int64_t bytes_hint(MPI_Info info, const char *key)
+{
+    char text[MPI_MAX_INFO_VAL + 1];
+    int there = 0;
+    if (info == MPI_INFO_NULL ||
+        MPI_Info_get(info, key, MPI_MAX_INFO_VAL, text, &there) != MPI_SUCCESS || !there)
+        return 0;
+    long long n = strtoll(text, NULL, 10);
+    return n > 0 ? n : 0;
+}
+
+/* The stripe size: as MPI-IO knows it of the file, else as the user says. */
+static int64_t stripe_of(const struct mpio_file *f, MPI_File handle)
+{
+    static const char key[] = "striping_unit";
+    int64_t known = 0;
+    MPI_Info info;
+    if (MPI_File_get_info(handle, &info) == MPI_SUCCESS) {
+        known = bytes_hint(info, key);
+        MPI_Info_free(&info);
+    }
+    return known > 0 ? known : bytes_hint(f->ds->info, key);
+}
+
 /* One handle. Agreed: a process that was refused knows why, and the others may only know
  * that some process was. `error` is the caller's own from before. */
 static int open_handle(struct mpio_file *f, MPI_File *handle, int error)
@@ -80,16 +106,18 @@ static int open_handle(struct mpio_file *f, MPI_File *handle, int error)
     int mpi = MPI_File_open(ds->comm, name.text, f->amode, ds->info, handle);
     int err = base_mpi_error(mpi, NC_EFILE, ds->path);
 
-    enum { WHY, REFUSED, SIZE, NVALUES };
+    enum { WHY, REFUSED, SIZE, STRIPE, NVALUES };
     int64_t all[NVALUES] = {
         [WHY] = err == NC_EFILE ? 0 : -err, [REFUSED] = err != NC_NOERR};
     if (err == NC_NOERR && ds->rank == 0) {
         int sized = size_by(f, *handle, &all[SIZE]);
         if (error == NC_NOERR) error = sized;
+        all[STRIPE] = stripe_of(f, *handle);
     }
     err = driver_agree(ds, err != NC_NOERR ? err : error, NULL, all, NVALUES);
     if (err != NC_NOERR && !all[REFUSED]) MPI_File_close(handle);
     if (err == NC_NOERR && all[SIZE] > f->end) f->end = all[SIZE];
+    if (err == NC_NOERR) f->stripe = all[STRIPE];
     return explain(ds->path, all[WHY] > 0 ? (int)-all[WHY] : err);
 }
 

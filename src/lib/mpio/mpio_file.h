@@ -16,12 +16,14 @@ struct mpio_file {
     int amode;
     MPI_File bytes;
     MPI_File view;
-    bool no_indep; /* no independent I/O on the file: see romio_no_indep_rw */
-    int64_t end;   /* this process knows that the file has as many bytes at least */
+    bool no_indep;  /* no independent I/O on the file: see romio_no_indep_rw */
+    int64_t end;    /* this process knows that the file has as many bytes at least */
+    int64_t stripe; /* bytes that the file system keeps together; 0: nobody knows */
 };
 
 /* Collective and agreed. Where a process has an `error` from before nobody gets a file;
- * else f->end is the file's size. NC_ENOENT, NC_EEXIST, NC_EACCESS, NC_EFILE ... */
+ * else f->end is the file's size, f->stripe the same everywhere. NC_ENOENT, NC_EEXIST,
+ * NC_EACCESS, NC_EFILE ... */
 int mpio_file_open(struct mpio_file *f, struct driver_dataset *ds, int amode, int error);
 int mpio_file_close(struct mpio_file *f);
 

@@ -11,7 +11,7 @@
 #include "base_error.h"
 #include "base_mpi.h"
 
-enum { GRAIN = 64, PAGE = 4096, LEAST_SHARE = 65536 };
+enum { GRAIN = 64, LEAST_SHARE = 65536 };
 
 /* What the processes told each other, put together. */
 static struct mpio_slot meet(struct mpio_window *w, const struct mpio_slot *mine)
@@ -45,16 +45,21 @@ static struct mpio_slot meet_all(struct mpio_window *w, const struct mpio_slot *
     return meet(w, &all);
 }
 
-/* Where the i-th of nprocs shares of [low, high) begins, at whole pages of the file. */
-static int64_t bound(const struct mpio_window *w, const struct mpio_block *b, int i,
-                     int64_t low, int64_t high)
+/* Where the i-th of nprocs shares of [low, high) begins, at whole stripes of the file.
+ * The slack behind a block is no share of its own. */
+static int64_t bound(const struct mpio *m, const struct mpio_block *b, int i, int64_t low,
+                     int64_t high)
 {
+    int n = m->window.nprocs;
     if (i == 0 || low >= high) return low;
-    if (i == w->nprocs) return high;
-    int64_t share = (high - low) / w->nprocs / PAGE * PAGE + PAGE;
-    if (share < LEAST_SHARE) share = LEAST_SHARE;
-    int64_t at = (b->start + low) / PAGE * PAGE + i * share - b->start;
-    return at < high ? at : high;
+    if (i == n) return high;
+    int64_t unit = mpio_node_unit(m);
+    int64_t first = (b->start + low) / unit * unit - b->start;
+    int64_t units = (high - MPIO_SLACK - first + unit - 1) / unit;
+    int64_t share = (units + n - 1) / n * unit;
+    if (share < LEAST_SHARE) share = (LEAST_SHARE + unit - 1) / unit * unit;
+    int64_t at = first + i * share;
+    return at < high - MPIO_SLACK ? at : high;
 }
 
 /* The part of the file from `next` to the end of its block. */
@@ -102,11 +107,11 @@ static int write_part(struct mpio *m, const struct mpio_block *b, int64_t low,
         if (w->rank == 0) err = mpio_exchange_put(m, b, low, high);
         (void)meet(w, &(struct mpio_slot){0});
         int64_t all = low, end = high;
-        low = mpio_node_cut(w, b, w->node, all, end);
-        high = mpio_node_cut(w, b, w->node + 1, all, end);
+        low = mpio_node_cut(m, b, w->node, all, end);
+        high = mpio_node_cut(m, b, w->node + 1, all, end);
     }
-    int written = mpio_cover_write(m, b, bound(w, b, w->rank, low, high),
-                                   bound(w, b, w->rank + 1, low, high));
+    int written = mpio_cover_write(m, b, bound(m, b, w->rank, low, high),
+                                   bound(m, b, w->rank + 1, low, high));
     return err != NC_NOERR ? err : written;
 }
 
@@ -115,10 +120,10 @@ static int read_part(struct mpio *m, const struct mpio_block *b, int64_t low,
                      int64_t high)
 {
     struct mpio_window *w = &m->window;
-    int64_t from = mpio_node_cut(w, b, w->node, low, high);
-    int64_t to = mpio_node_cut(w, b, w->node + 1, low, high);
-    int64_t first = bound(w, b, w->rank, from, to);
-    int64_t n = bound(w, b, w->rank + 1, from, to) - first;
+    int64_t from = mpio_node_cut(m, b, w->node, low, high);
+    int64_t to = mpio_node_cut(m, b, w->node + 1, low, high);
+    int64_t first = bound(m, b, w->rank, from, to);
+    int64_t n = bound(m, b, w->rank + 1, from, to) - first;
     int err = n > 0 ? mpio_file_read(&m->file, b->start + first, b->bytes + first, n) : 0;
     if (w->nodes == 1) return err;
     (void)meet(w, &(struct mpio_slot){0});

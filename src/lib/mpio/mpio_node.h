@@ -25,9 +25,13 @@ int mpio_cover_write(struct mpio *m, const struct mpio_block *b, int64_t low,
 
 /* ---- mpio_exchange.c: collective over the first processes of the nodes ---- */
 
+/* What a process writes of a block begins at multiples of this in the file: of a stripe,
+ * if a block has two of them, else of a page. */
+int64_t mpio_node_unit(const struct mpio *m);
+
 /* Where node's part of bytes [low, high) of the block begins; that of the node behind the
  * last is high. Each node reads and writes its part alone. */
-int64_t mpio_node_cut(const struct mpio_window *w, const struct mpio_block *b, int node,
+int64_t mpio_node_cut(const struct mpio *m, const struct mpio_block *b, int node,
                       int64_t low, int64_t high);
 
 /* put: the marked bytes of the block come to the nodes whose part they are in, and their

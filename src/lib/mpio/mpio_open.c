@@ -84,6 +84,18 @@ static void release(struct mpio *m)
     base_free(m);
 }
 
+/* Blocks in shared memory are so large that each process has a whole stripe of the file,
+ * where stripes are whole pages and not too long. */
+static void take_stripe(struct mpio *m)
+{
+    enum { PAGE = 4096, MOST = 1 << 22 };
+    struct base_hints *hints = &m->base.ds->hints;
+    int64_t stripe = m->file.stripe;
+    m->unit = stripe > 0 && stripe % PAGE == 0 ? stripe : PAGE;
+    if (m->unit > hints->node_share && m->unit <= MOST && m->unit > PAGE)
+        hints->node_share = m->unit;
+}
+
 /* A new layer on an opened file; all or none have it. Who has no memory for it opens the
  * file with the others, so that they learn of it. */
 static int start(struct driver_dataset *ds, int amode, struct mpio **out)
@@ -97,6 +109,7 @@ static int start(struct driver_dataset *ds, int amode, struct mpio **out)
     }
     m->base = (struct driver){.ops = &mpio_ops, .ds = ds};
     m->known_size = m->file.end;
+    take_stripe(m);
     *out = m;
     return NC_NOERR;
 }
