@@ -21,7 +21,7 @@ libf77test_la_SOURCES = test/f77/f77_check.f test/f77/f77_helper.c test/f77/f77_
 F77_TEST_LIBS = libf77test.la libpnetcdf.la
 
 f77_tests = test/f77/f77_every.mpi test/f77/f77_every90.mpi test/f77/f77_define.mpi \
-	test/f77/f77_twin.mpi test/f77/f77_river.mpi
+	test/f77/f77_twin.mpi test/f77/f77_river.mpi test/f77/f77_models.mpi
 if HAVE_MPI_F08
 f77_tests += test/f77/f77_f08.mpi
 endif
@@ -39,6 +39,9 @@ test_f77_f77_define_mpi_LDFLAGS = -static
 test_f77_f77_twin_mpi_SOURCES = test/f77/f77_twin.f
 test_f77_f77_twin_mpi_LDADD = $(F77_TEST_LIBS)
 test_f77_f77_twin_mpi_LDFLAGS = -static
+test_f77_f77_models_mpi_SOURCES = test/f77/f77_models.f
+test_f77_f77_models_mpi_LDADD = $(F77_TEST_LIBS)
+test_f77_f77_models_mpi_LDFLAGS = -static
 test_f77_f77_river_mpi_SOURCES = test/f77/f77_river.f
 test_f77_f77_river_mpi_LDADD = $(F77_TEST_LIBS)
 test_f77_f77_river_mpi_LDFLAGS = -static

@@ -17,6 +17,11 @@ void fill_values(void);
 void files(void);
 void requests(void);
 void write_in_fortran(void);
+void history(void);
+void one_request_fails(void);
+void text_arrays(void);
+void odd_attributes(void);
+void lists(void);
 
 enum { NX = 5, NY = 4, RECORDS = 3 };
 
@@ -95,6 +100,11 @@ static const struct check_test tests[] = {
     {"files", files, CHECK_FORMATS},
     {"requests", requests, 0},
     {"the same bytes as from C", same_file_as_c, CHECK_FORMATS},
+    {"a history by buffered puts", history, CHECK_FORMATS},
+    {"one request of several fails", one_request_fails, 0},
+    {"arrays of text", text_arrays, CHECK_FORMATS},
+    {"attributes of nothing, and by keyword", odd_attributes, CHECK_FORMATS},
+    {"lists that are short or long", lists, CHECK_FORMATS},
     {NULL, NULL, 0},
 };
 
