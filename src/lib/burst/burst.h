@@ -175,6 +175,8 @@ struct burst_walk {
     int64_t limit;                  /* bytes of a batch */
     int64_t i, done;                /* the next write, and its elements that are past */
 };
+/* Bytes that a process may take for draining. */
+int64_t burst_memory(const struct burst *b);
 void burst_walk_start(struct burst_walk *k, struct burst *b, uint64_t vars);
 /* Would a batch be empty? */
 bool burst_walk_ended(struct burst_walk *k);

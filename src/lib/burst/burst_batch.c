@@ -15,14 +15,16 @@ struct piece {
     int64_t from, n;
 };
 
-void burst_walk_start(struct burst_walk *k, struct burst *b, uint64_t vars)
+int64_t burst_memory(const struct burst *b)
 {
     int64_t asked = b->base.ds->hints.burst_flush_buffer;
-    *k = (struct burst_walk){.b = b,
-                             .vars = vars,
-                             .epoch = -1,
-                             .end = b->nwrites,
-                             .limit = asked > 0 ? asked : BATCH_BYTES};
+    return asked > 0 ? asked : BATCH_BYTES;
+}
+
+void burst_walk_start(struct burst_walk *k, struct burst *b, uint64_t vars)
+{
+    *k = (struct burst_walk){
+        .b = b, .vars = vars, .epoch = -1, .end = b->nwrites, .limit = burst_memory(b)};
     for (int64_t i = 0; i < b->nwrites; i++)
         b->writes[i]->status = NC_NOERR;
 }

@@ -49,8 +49,7 @@ static bool take(struct burst_pool *p, struct burst_work *t)
     t->low = INT64_MAX;
     t->high = 0;
     t->first = p->next;
-    for (; p->next < p->b->nwrites && t->n < BURST_TAKEN && bytes < BURST_STAGING;
-         p->next++) {
+    for (; p->next < p->b->nwrites && t->n < BURST_TAKEN && bytes < p->room; p->next++) {
         struct burst_write *w = p->b->writes[p->next];
         if (w->written) continue;
         t->writes[t->n++] = w;
@@ -187,6 +186,7 @@ static void free_pool(struct burst_pool *p)
 
 static struct burst_pool *new_pool(struct burst *b, int nthreads)
 {
+    enum { LEAST = 64 << 10, MOST = 4 << 20 };
     struct burst_pool *p = base_calloc(1, sizeof *p);
     if (p == NULL) return NULL;
     p->b = b;
@@ -200,13 +200,11 @@ static struct burst_pool *new_pool(struct burst *b, int nthreads)
     pthread_cond_init(&p->idle, NULL);
     p->fd = open_file(b->base.ds);
     p->works = base_calloc((size_t)nthreads, sizeof *p->works);
-    for (; p->works != NULL && p->nthreads < nthreads; p->nthreads++) {
-        struct burst_work *t = &p->works[p->nthreads];
-        t->pool = p;
-        t->staging = base_malloc(BURST_STAGING + BURST_AHEAD);
-        if (t->staging == NULL) break;
-        t->ahead = t->staging + BURST_STAGING;
-    }
+    for (; p->works != NULL && p->nthreads < nthreads; p->nthreads++)
+        p->works[p->nthreads].pool = p;
+    p->room = burst_memory(b) / nthreads;
+    if (p->room < LEAST) p->room = LEAST;
+    if (p->room > MOST) p->room = MOST;
     if (p->fd >= 0 && p->nthreads == nthreads) return p;
     free_pool(p);
     return NULL;

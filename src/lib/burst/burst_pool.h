@@ -6,7 +6,7 @@
 
 #include "burst.h"
 
-enum { BURST_STAGING = 4 << 20, BURST_TAKEN = 1024, BURST_AHEAD = 128 << 10 };
+enum { BURST_TAKEN = 1024, BURST_AHEAD = 128 << 10 };
 
 /* One thread's work: writes that follow each other. */
 struct burst_work {
@@ -16,7 +16,7 @@ struct burst_work {
     int n;                  /* 0: none */
     int64_t first;          /* the place of the first among all */
     int64_t low, high;      /* the bytes of the file that they touch */
-    unsigned char *staging; /* BURST_STAGING bytes, as they go to the file */
+    unsigned char *staging; /* the pool's room, as it goes to the file; NULL at first */
     unsigned char *ahead;   /* BURST_AHEAD bytes of the log */
 };
 
@@ -27,6 +27,7 @@ struct burst_pool {
     int fd; /* of the dataset's file */
     struct burst_work *works;
     int nthreads, running;
+    int64_t room;   /* of each, for values on their way to the file */
     int64_t next;   /* the first write that nobody has taken */
     int64_t failed; /* the first that failed; nothing is taken any more */
     int active;

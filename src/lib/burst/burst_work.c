@@ -165,7 +165,7 @@ static int stage_write(struct stage *s, int i)
     struct region_cursor *c = region == NULL ? NULL : region_cursor_new(region);
     int err = c == NULL ? NC_ENOMEM : NC_NOERR;
     while (done < w->nelems && err == NC_NOERR) {
-        int64_t room = (BURST_STAGING - s->used) / size * size, from = s->used;
+        int64_t room = (s->t->pool->room - s->used) / size * size, from = s->used;
         struct region_strip strip = {0};
         if (room < 4096 || s->n > 1 << 16) {
             err = flush(s);
@@ -187,6 +187,9 @@ int burst_work_write(struct burst_work *t)
 {
     struct stage s = {.t = t};
     int err = NC_NOERR;
+    if (t->staging == NULL) t->staging = base_malloc((size_t)t->pool->room + BURST_AHEAD);
+    if (t->staging == NULL) return NC_ENOMEM;
+    t->ahead = t->staging + t->pool->room;
     for (int i = 0; i < t->n && err == NC_NOERR; i++)
         err = stage_write(&s, i);
     if (err == NC_NOERR) err = flush(&s);
