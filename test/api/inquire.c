@@ -220,22 +220,72 @@ static void sizes_and_places(void)
     close_dataset(ncid);
 }
 
+/* Bytes that this process has put, and got, since it asked last. */
+static void expect_moved(int ncid, long long put, long long got)
+{
+    static MPI_Offset seen[2];
+    MPI_Offset now[2];
+    CHECK_NC(NC_NOERR, ncmpi_inq_put_size(ncid, &now[0]));
+    CHECK_NC(NC_NOERR, ncmpi_inq_get_size(ncid, &now[1]));
+    if (put >= 0) CHECK_EQ(put, now[0] - seen[0]);
+    if (got >= 0) CHECK_EQ(got, now[1] - seen[1]);
+    seen[0] = now[0];
+    seen[1] = now[1];
+}
+
 /* Each process counts what it asked for, whoever moved it. */
 static void bytes_moved_are_counted(void)
 {
     enum { EACH = 1000 };
     int ncid = new_dataset("a.nc"), x = new_dim(ncid, "x", EACH * check.nprocs);
     int v = new_var(ncid, "v", NC_INT, 1, &x), values[EACH] = {0};
-    MPI_Offset start = check.rank, count = EACH, stride = check.nprocs, before, after;
+    MPI_Offset start = check.rank, count = EACH, stride = check.nprocs;
     CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
-    CHECK_NC(NC_NOERR, ncmpi_inq_put_size(ncid, &before));
+    expect_moved(ncid, -1, -1);
     CHECK_NC(NC_NOERR, ncmpi_put_vars_int_all(ncid, v, &start, &count, &stride, values));
-    CHECK_NC(NC_NOERR, ncmpi_inq_put_size(ncid, &after));
-    CHECK_EQ(4 * EACH, after - before);
-    CHECK_NC(NC_NOERR, ncmpi_inq_get_size(ncid, &before));
+    expect_moved(ncid, 4 * EACH, 0);
     CHECK_NC(NC_NOERR, ncmpi_get_vars_int_all(ncid, v, &start, &count, &stride, values));
-    CHECK_NC(NC_NOERR, ncmpi_inq_get_size(ncid, &after));
-    CHECK_EQ(4 * EACH, after - before);
+    expect_moved(ncid, 0, 4 * EACH);
+    start = EACH * check.nprocs;
+    CHECK_NC(NC_EINVALCOORDS, ncmpi_put_vara_int_all(ncid, v, &start, &count, values));
+    CHECK_NC(NC_EINVALCOORDS, ncmpi_get_vara_int_all(ncid, v, &start, &count, values));
+    expect_moved(ncid, 0, 0);
+    close_dataset(ncid);
+}
+
+/* Requests count when they have been carried out: not when posted, nor if cancelled. */
+static void bytes_of_requests_are_counted(void)
+{
+    enum { EACH = 10 };
+    int ncid = new_dataset("a.nc"), x = new_dim(ncid, "x", EACH * check.nprocs);
+    int v = new_var(ncid, "v", NC_SHORT, 1, &x), values[EACH] = {0}, id;
+    MPI_Offset start = EACH * check.rank, count = EACH;
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    expect_moved(ncid, -1, -1);
+    CHECK_NC(NC_NOERR, ncmpi_iput_vara_int(ncid, v, &start, &count, values, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_iput_var1_int(ncid, v, &start, values, &id));
+    expect_moved(ncid, 0, 0);
+    CHECK_NC(NC_NOERR, ncmpi_cancel(ncid, 1, &id, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_wait_all(ncid, NC_REQ_ALL, NULL, NULL));
+    expect_moved(ncid, 2 * EACH, 0);
+    CHECK_NC(NC_NOERR, ncmpi_iget_vara_int(ncid, v, &start, &count, values, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_wait_all(ncid, NC_REQ_ALL, NULL, NULL));
+    expect_moved(ncid, 0, 2 * EACH);
+    close_dataset(ncid);
+}
+
+/* Headers are process 0's; each process fills its share. */
+static void bytes_of_headers_and_filling_are_counted(void)
+{
+    enum { EACH = 10 };
+    int ncid = new_dataset("a.nc"), x = new_dim(ncid, "x", EACH * check.nprocs);
+    MPI_Offset size;
+    new_var(ncid, "v", NC_INT, 1, &x);
+    CHECK_NC(NC_NOERR, ncmpi_set_fill(ncid, NC_FILL, NULL));
+    expect_moved(ncid, -1, -1);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_inq_header_size(ncid, &size));
+    expect_moved(ncid, 4 * EACH + (check.rank == 0 ? size : 0), 0);
     close_dataset(ncid);
 }
 
@@ -292,6 +342,9 @@ static const struct check_test tests[] = {
     {"the path is the one given", the_path_is_the_one_given, 0},
     {"sizes and places", sizes_and_places, CHECK_FORMATS},
     {"bytes moved are counted", bytes_moved_are_counted, 0},
+    {"bytes of requests are counted", bytes_of_requests_are_counted, 0},
+    {"bytes of headers and filling are counted", bytes_of_headers_and_filling_are_counted,
+     0},
     {"striping can be asked", striping_can_be_asked, 0},
     {"memory is given back", memory_is_given_back, CHECK_FORMATS},
     {"questions of a bad id", questions_of_a_bad_id, 0},

@@ -12,6 +12,7 @@ int api_transfer(struct api_dataset *d, struct driver_request **reqs, int64_t n,
         err = put ? driver_put(d->top, reqs, n, mode, err)
                   : driver_get(d->top, reqs, n, mode, err);
     for (int64_t i = 0; i < n; i++) {
+        driver_count_bytes(&d->ds, reqs[i], put);
         int status = api_request_end(reqs[i]);
         if (err == NC_NOERR) err = status;
     }

@@ -79,28 +79,29 @@ int ncmpi_inq_path(int ncid, int *pathlen, char *path)
     return NC_NOERR;
 }
 
-/* A counter, which other threads may be changing. */
-static void read_counter(struct api_dataset *d, const int64_t *counter, MPI_Offset *value)
+/* What this process has put or got: values, headers, and what enddef moved. */
+static int inq_moved(int ncid, bool put, MPI_Offset *size)
 {
-    api_lock(d);
-    if (value != NULL) *value = *counter;
+    struct api_dataset *d;
+    int err = api_find(ncid, &d);
+    if (err != NC_NOERR || size == NULL) return err;
+    api_lock(d); /* other threads may be counting */
+    const struct driver_stats *s = &d->ds.stats;
+    *size = put ? s->put_bytes + s->header_written_bytes
+                : s->get_bytes + s->header_read_bytes;
+    *size += s->redef_moved_bytes;
     api_unlock(d);
+    return NC_NOERR;
 }
 
 int ncmpi_inq_put_size(int ncid, MPI_Offset *size)
 {
-    struct api_dataset *d;
-    int err = api_find(ncid, &d);
-    if (err == NC_NOERR) read_counter(d, &d->ds.put_bytes, size);
-    return err;
+    return inq_moved(ncid, true, size);
 }
 
 int ncmpi_inq_get_size(int ncid, MPI_Offset *size)
 {
-    struct api_dataset *d;
-    int err = api_find(ncid, &d);
-    if (err == NC_NOERR) read_counter(d, &d->ds.get_bytes, size);
-    return err;
+    return inq_moved(ncid, false, size);
 }
 
 int ncmpi_inq_file_info(int ncid, MPI_Info *info_used)

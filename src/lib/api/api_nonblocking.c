@@ -344,7 +344,8 @@ static int end_all(struct api_dataset *d, bool cancelled)
     int first = NC_NOERR;
     for (int64_t i = 0; i < used; i++) {
         const struct driver_request *r = api_queue_at(d->queue, i);
-        int status = r != NULL && (r->flags & API_CHOSEN) ? api_queue_end(d, i) : 0;
+        int status = r != NULL && (r->flags & API_CHOSEN) ? api_queue_end(d, i, cancelled)
+                                                          : NC_NOERR;
         if (first == NC_NOERR) first = result_of(status, cancelled);
     }
     return first;
@@ -358,7 +359,7 @@ static int end(struct api_dataset *d, const struct choice *c, int *ids, int *sta
     for (int64_t i = 0; i < c->n; i++) {
         int64_t place = find(d->queue, ids[i]);
         int status = ids[i] == NC_REQ_NULL ? NC_NOERR : NC_EINVAL_REQUEST;
-        if (place >= 0) status = result_of(api_queue_end(d, place), cancelled);
+        if (place >= 0) status = result_of(api_queue_end(d, place, cancelled), cancelled);
         if (statuses != NULL) statuses[i] = status;
         ids[i] = NC_REQ_NULL;
         if (first == NC_NOERR) first = status;

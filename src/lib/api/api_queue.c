@@ -134,7 +134,7 @@ struct driver_request *api_queue_at(const struct api_queue *q, int64_t i)
     return q->reqs[i];
 }
 
-int api_queue_end(struct api_dataset *d, int64_t i)
+int api_queue_end(struct api_dataset *d, int64_t i, bool cancelled)
 {
     struct api_queue *q = d->queue;
     int first = NC_NOERR;
@@ -142,6 +142,7 @@ int api_queue_end(struct api_dataset *d, int64_t i)
         next = api_queue_next(q, at);
         struct driver_request *r = q->reqs[at];
         if (r->flags & API_COPIED) q->buffer_used -= api_buffered_bytes(d, r);
+        if (!cancelled) driver_count_bytes(&d->ds, r, r->flags & API_PUT);
         int status = api_request_end(r);
         if (first == NC_NOERR) first = status;
         q->reqs[at] = NULL;

@@ -21,9 +21,10 @@ int64_t api_queue_used(const struct api_queue *q);
 struct driver_request *const *api_queue_requests(const struct api_queue *q);
 struct driver_request *api_queue_at(const struct api_queue *q, int64_t i);
 
-/* Ends and frees the requests of an id, the first of which stands at i. Returns their
- * first bad status. Places stay good until api_queue_tidy. */
-int api_queue_end(struct api_dataset *d, int64_t i);
+/* Ends and frees the requests of an id, the first of which stands at i; unless they were
+ * cancelled, their bytes count. Returns their first bad status. Places stay good until
+ * api_queue_tidy. */
+int api_queue_end(struct api_dataset *d, int64_t i, bool cancelled);
 void api_queue_tidy(struct api_queue *q);
 
 /* The buffer of bput: what a request takes of it, and taking it. NC_EINSUFFBUF. */

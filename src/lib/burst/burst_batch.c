@@ -338,10 +338,7 @@ int burst_walk_put(struct burst_walk *k, enum driver_mode mode)
     if (err == NC_NOERR) err = last;
     if (s.failed) made = 0; /* which of them have their values is not known */
     if (mode == DRIVER_COLLECTIVE || made > 0) {
-        struct driver_dataset *ds = k->b->base.ds;
-        int64_t told = ds->put_bytes; /* when they were logged */
         int put = driver_put(k->b->base.lower, t.reqs, made, mode, NC_NOERR);
-        ds->put_bytes = told;
         if (err == NC_NOERR && put != NC_ERANGE) err = put;
     }
     settle(k, &t, made, err);

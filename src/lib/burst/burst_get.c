@@ -121,24 +121,10 @@ static int lay_over(struct burst *b, struct driver_request *const *reqs, int64_t
     return first;
 }
 
-/* What lies behind the file's end and in the log only was got, too. */
-static void count_bytes(struct driver_dataset *ds, struct driver_request *const *reqs,
-                        int64_t n, int64_t before)
-{
-    int64_t bytes = 0;
-    for (int64_t i = 0; i < n; i++) {
-        const struct cdf_var *v = &ds->header.vars[reqs[i]->varid];
-        bytes += driver_nelems(reqs[i], v->ndims) * cdf_type_size(v->type);
-    }
-    if (ds->get_bytes < before + bytes) ds->get_bytes = before + bytes;
-}
-
 /* Whatever became of the others' requests, these get what was logged of them. */
-static int finish(struct burst *b, struct driver_request *const *reqs, int64_t n,
-                  int64_t before)
+static int finish(struct burst *b, struct driver_request *const *reqs, int64_t n)
 {
     int err = lay_over(b, reqs, n);
-    count_bytes(b->base.ds, reqs, n, before);
     for (int64_t i = 0; i < n && err == NC_NOERR; i++)
         err = reqs[i]->status;
     return err;
@@ -156,9 +142,8 @@ int burst_get(struct driver *self, struct driver_request *const *reqs, int64_t n
     else if (b->coherent && bounds_of_all(b, reqs, n, &low, &high) == NC_NOERR)
         err = burst_drain_alone(b, low, high);
 
-    int64_t before = self->ds->get_bytes;
     int got = driver_get(self->lower, reqs, n, mode, error);
-    int laid = finish(b, reqs, n, before);
+    int laid = finish(b, reqs, n);
     if (got == NC_NOERR || got == NC_ERANGE) got = laid == NC_NOERR ? error : laid;
     /* What the next put logs may be brought to the file at once, by a thread of its
      * process: not while another still reads what was there. */

@@ -117,7 +117,6 @@ static int take_back(struct burst *b, uint32_t ticket)
     if (err != NC_NOERR) return base_error_set(NC_EFLUSHED, "it cannot be taken back");
     w->cancelled = true;
     b->base.ds->stats.burst_cancelled_bytes += burst_bytes(w);
-    b->base.ds->put_bytes -= burst_bytes(w);
     return NC_NOERR;
 }
 

@@ -188,7 +188,6 @@ static int publish(struct burst *b, struct burst_write **writes, int n, int64_t 
     int err = burst_add_writes(b, writes, n, bytes);
     if (err != NC_NOERR) return err;
     burst_log_commit(&b->log, n);
-    b->base.ds->put_bytes += bytes;
     int64_t taken = b->log.extent + b->log.window_at + b->log.window_used;
     if (taken > stats->burst_log_bytes) stats->burst_log_bytes = taken;
     return NC_NOERR;

@@ -133,6 +133,15 @@ int driver_end_indep(struct driver *d)
     return d->ops->end_indep(d);
 }
 
+void driver_count_bytes(struct driver_dataset *ds, const struct driver_request *r,
+                        bool put)
+{
+    const struct cdf_var *v = &ds->header.vars[r->varid];
+    if (r->status != NC_NOERR && r->status != NC_ERANGE) return;
+    *(put ? &ds->stats.put_bytes : &ds->stats.get_bytes) +=
+        driver_nelems(r, v->ndims) * cdf_type_size(v->type);
+}
+
 int driver_put(struct driver *d, struct driver_request *const *reqs, int64_t n,
                enum driver_mode mode, int error)
 {

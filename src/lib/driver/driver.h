@@ -30,9 +30,8 @@ struct driver_dataset {
     struct base_hints hints;
     bool writable;
     bool safe_mode;
-    struct cdf_header header;     /* the definitions, as they are now */
-    MPI_Info info;                /* everything the user asked for */
-    int64_t put_bytes, get_bytes; /* moved by this process, headers included */
+    struct cdf_header header; /* the definitions, as they are now */
+    MPI_Info info;            /* everything the user asked for */
     int failed;          /* an I/O error here that the others have not been told of yet */
     int64_t word, heard; /* of the caller's: every agreement tells word, the largest of
                           * all is heard */
@@ -153,6 +152,11 @@ static inline int64_t driver_nelems(const struct driver_request *r, int ndims)
         n *= count[i];
     return n;
 }
+
+/* Counts the bytes of a request that has been carried out. Whoever made it does so, not
+ * the layers it passes. */
+void driver_count_bytes(struct driver_dataset *ds, const struct driver_request *r,
+                        bool put);
 
 enum driver_mode { DRIVER_INDEPENDENT, DRIVER_COLLECTIVE };
 

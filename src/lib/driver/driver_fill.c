@@ -53,7 +53,7 @@ static int make_request(const struct driver_dataset *ds, int varid, MPI_Offset r
 
 int driver_fill(struct driver *d, int first, int last, MPI_Offset rec, MPI_Offset nrecs)
 {
-    const struct driver_dataset *ds = d->ds;
+    struct driver_dataset *ds = d->ds;
     struct base_arena arena = {0};
     struct driver_request **reqs = base_arena_alloc(
         &arena, (size_t)(last - first) * sizeof(struct driver_request *));
@@ -65,7 +65,10 @@ int driver_fill(struct driver *d, int first, int last, MPI_Offset rec, MPI_Offse
         err = make_request(ds, id, rec, nrecs, &arena, &reqs[n]);
         if (reqs[n] != NULL) n++;
     }
-    err = driver_put(d, reqs, err == NC_NOERR ? n : 0, DRIVER_COLLECTIVE, err);
+    if (err != NC_NOERR) n = 0;
+    err = driver_put(d, reqs, n, DRIVER_COLLECTIVE, err);
+    for (int64_t i = 0; i < n; i++)
+        driver_count_bytes(ds, reqs[i], true);
     base_arena_free(&arena);
     return err;
 }

@@ -151,14 +151,12 @@ int mpio_file_close(struct mpio_file *f)
 /* Counts a call that read, or wrote, n bytes. */
 static void count_read(struct mpio_file *f, int64_t n)
 {
-    f->ds->get_bytes += n;
     f->ds->stats.file_reads++;
     f->ds->stats.file_read_bytes += n;
 }
 
 static void count_write(struct mpio_file *f, int64_t n)
 {
-    f->ds->put_bytes += n;
     f->ds->stats.file_writes++;
     f->ds->stats.file_written_bytes += n;
 }
@@ -260,6 +258,7 @@ static int write_all(struct mpio_file *f, int64_t offset, const void *bytes, int
 int mpio_file_read_root(struct mpio_file *f, int64_t offset, void *bytes, int64_t n)
 {
     bool root = f->ds->rank == 0 && bytes != NULL;
+    if (root) f->ds->stats.header_read_bytes += n;
     if (!f->no_indep) return root ? mpio_file_read(f, offset, bytes, n) : NC_NOERR;
 
     int first = NC_NOERR;
@@ -276,6 +275,7 @@ int mpio_file_write_root(struct mpio_file *f, int64_t offset, const void *bytes,
                          int64_t n)
 {
     bool root = f->ds->rank == 0 && bytes != NULL;
+    if (root) f->ds->stats.header_written_bytes += n;
     if (!f->no_indep) return root ? mpio_file_write(f, offset, bytes, n) : NC_NOERR;
 
     int first = NC_NOERR;

@@ -63,18 +63,10 @@ static void convert(struct transfer *x)
         give_up(x, err);
 }
 
-/* What the planned tile moves, as the calls named it. */
-static void count(struct transfer *x)
-{
-    struct driver_stats *stats = &x->m->base.ds->stats;
-    stats->runs += x->tile.npieces;
-    *(x->stream.put ? &stats->put_bytes : &stats->get_bytes) += x->tile.used;
-}
-
 /* Transfers the planned tile, collectively or not, and leaves it empty. */
 static void move_tile(struct transfer *x, enum mpio_way way)
 {
-    count(x);
+    x->m->base.ds->stats.runs += x->tile.npieces;
     int err = mpio_stream_settle(&x->stream, &x->tile), io = NC_NOERR;
     if (err != NC_NOERR) give_up(x, err); /* still takes part */
     if (x->stream.put) {
@@ -120,7 +112,6 @@ static bool move_small(struct transfer *x)
 {
     struct mpio_stream *s = &x->stream;
     const struct cdf_header *h = &x->m->base.ds->header;
-    struct driver_stats *stats = &x->m->base.ds->stats;
     struct mpio_values v;
     int64_t at;
     if (s->n != 1 || mpio_stream_ended(s)) return false;
@@ -133,8 +124,7 @@ static bool move_small(struct transfer *x)
     if (err == NC_NOERR) {
         err = move_run(x, &v, at, n, &io);
         mpio_values_end(&v);
-        stats->runs++;
-        *(s->put ? &stats->put_bytes : &stats->get_bytes) += bytes;
+        x->m->base.ds->stats.runs++;
     }
     if (io != NC_NOERR) x->io_error = io;
     driver_blame(r, err);
@@ -295,10 +285,7 @@ static void move_in_node(struct transfer *x, const struct mpio_survey *s,
                          const struct mpio_reach *reach)
 {
     struct mpio *m = x->m;
-    struct driver_dataset *ds = m->base.ds;
-    struct driver_stats *stats = &ds->stats;
     const struct mpio_stream *all = &x->stream;
-    const int64_t put = ds->put_bytes, got = ds->get_bytes;
     struct mpio_walk walk = {
         .m = m, .put = all->put, .log2_block = __builtin_ctzll((uint64_t)m->window.size)};
     int io, err = mpio_walk_begin(&walk, all->reqs, mpio_stream_ended(all) ? 0 : all->n,
@@ -309,12 +296,8 @@ static void move_in_node(struct transfer *x, const struct mpio_survey *s,
     if (err == NC_NOERR || err == NC_ERANGE) err = io != NC_NOERR ? io : err;
     mpio_walk_end(&walk);
 
-    /* Whoever took blocks to or from the file, each has moved what it asked for. */
-    ds->put_bytes = put + (all->put ? s->bytes : 0);
-    ds->get_bytes = got + (all->put ? 0 : s->bytes);
-    stats->runs += s->pieces;
-    stats->copied_bytes += s->bytes;
-    *(all->put ? &stats->put_bytes : &stats->get_bytes) += s->bytes;
+    m->base.ds->stats.runs += s->pieces;
+    m->base.ds->stats.copied_bytes += s->bytes;
     for (int64_t i = 0; err != NC_NOERR && err != NC_ERANGE && i < all->n; i++)
         driver_blame(all->reqs[i], err);
     note(x, err);
