@@ -364,14 +364,14 @@ static bool next_part(struct mpio_walk *w, int64_t *old, int64_t end, struct mpi
                       int *err)
 {
     int64_t block = (end - 1) >> w->log2_block;
-    bool new = w->begun < w->nitems &&block_of(w, w->begun) <= block;
-    int64_t number = new ? number_of(w, w->begun) : INT64_MAX;
+    bool begins = w->begun < w->nitems && block_of(w, w->begun) <= block;
+    int64_t number = begins ? number_of(w, w->begun) : INT64_MAX;
     *err = NC_NOERR;
     if (*old < w->nparts && w->parts[*old].number < number) {
         *p = w->parts[(*old)++];
         return true;
     }
-    if (!new) return false;
+    if (!begins) return false;
     w->begun++;
     *err = begin_part(w, number, p);
     return true;
