@@ -5,7 +5,6 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -134,28 +133,7 @@ static int open_next(const char *name, const char *path, int flags, mode_t mode)
     COUNTED(int, counts(path), f(path, flags, mode));
 }
 
-static mode_t mode_argument(int flags, va_list args)
-{
-    return flags & (O_CREAT | O_TMPFILE) ? va_arg(args, mode_t) : 0;
-}
-
-EXPORT int open(const char *path, int flags, ...)
-{
-    va_list args;
-    va_start(args, flags);
-    mode_t mode = mode_argument(flags, args);
-    va_end(args);
-    return open_next("open", path, flags, mode);
-}
-
-EXPORT int open64(const char *path, int flags, ...)
-{
-    va_list args;
-    va_start(args, flags);
-    mode_t mode = mode_argument(flags, args);
-    va_end(args);
-    return open_next("open64", path, flags, mode);
-}
+#include "stand_open.h"
 
 EXPORT int close(int fd)
 {

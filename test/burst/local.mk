@@ -40,7 +40,7 @@ test_burst_burst_foreign_LDADD = libcore.la
 check_PROGRAMS += test/burst/burst_killed
 TESTS += test/burst/burst_kill.sh test/burst/ncmpilog.sh test/burst/burst_bad.sh
 test_burst_burst_killed_SOURCES = test/burst/burst_killed.c test/burst/burst_calls.c \
-	test/burst/burst_calls.h test/burst/burst_shadow.c test/burst/burst_shadow.h
+	test/burst/burst_calls.h test/support/stand_open.h test/burst/burst_shadow.c test/burst/burst_shadow.h
 test_burst_burst_killed_LDADD = libcore.la -ldl
 endif
 

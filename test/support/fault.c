@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,28 +136,7 @@ static int open_next(const char *name, const char *path, int flags, mode_t mode)
     return next(path, flags, mode);
 }
 
-static mode_t mode_argument(int flags, va_list args)
-{
-    return flags & (O_CREAT | O_TMPFILE) ? va_arg(args, mode_t) : 0;
-}
-
-EXPORT int open(const char *path, int flags, ...)
-{
-    va_list args;
-    va_start(args, flags);
-    mode_t mode = mode_argument(flags, args);
-    va_end(args);
-    return open_next("open", path, flags, mode);
-}
-
-EXPORT int open64(const char *path, int flags, ...)
-{
-    va_list args;
-    va_start(args, flags);
-    mode_t mode = mode_argument(flags, args);
-    va_end(args);
-    return open_next("open64", path, flags, mode);
-}
+#include "stand_open.h"
 
 static ssize_t spoil(void *buf, ssize_t n)
 {

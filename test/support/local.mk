@@ -16,7 +16,7 @@ libcheck_la_SOURCES = test/support/check.c test/support/check.h
 
 # Faults in file functions: add libfault.la to a test's LDADD, before MPI_TEST_LIBS, or
 # preload the module.
-libfault_la_SOURCES = test/support/fault.c test/support/fault.h
+libfault_la_SOURCES = test/support/fault.c test/support/fault.h test/support/stand_open.h
 libfault_la_LIBADD = -ldl
 test_support_fault_la_SOURCES =
 test_support_fault_la_LIBADD = libfault.la
