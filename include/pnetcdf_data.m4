@@ -86,13 +86,15 @@ DECLARE([put], [Writes])m4_dnl
  * @param ncid the file
  * @param varid the variable
  * @param filetype the elements to write, as displacements in bytes from the variable's
- *        beginning; made of the MPI type that corresponds to the external type. Offsets
- *        must not decrease. MPI_DATATYPE_NULL for none.
+ *        beginning; made of the MPI type that corresponds to the external type. They may
+ *        be elements of other variables of that type, too, which ncmpi_inq_varoffset()
+ *        tells the places of. MPI_DATATYPE_NULL for none.
  * @param ip the values to write
  * @param bufcount how many items of buftype ip holds
  * @param buftype their MPI type
- * @return errors of @ref data , and #NC_ETYPE_MISMATCH, #NC_ETYPESIZE,
- * #NC_ETYPESIZE_MISMATCH, #NC_EFILEVIEW */
+ * @return errors of @ref data , and #NC_ETYPE_MISMATCH if filetype is of another type than
+ * the variable; #NC_EEDGE if it reaches anything but variables of that type and records
+ * that are there, or in a put can be; #NC_EIOMISMATCH, #NC_EMULTITYPES, #NC_EFILEVIEW */
 int ncmpi_put_vard(int ncid, int varid, MPI_Datatype filetype, const void *ip,
     MPI_Offset bufcount, MPI_Datatype buftype);
 int ncmpi_put_vard_all(int ncid, int varid, MPI_Datatype filetype, const void *ip,

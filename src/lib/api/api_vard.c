@@ -1,4 +1,5 @@
-/* Access by a file type: an MPI datatype says which of the variable's bytes. */
+/* Access by a file type: an MPI datatype says which bytes, counted from the variable's
+ * first. They may be bytes of other variables of its type, too. */
 #include "api_access.h"
 #include "api_buffer.h"
 #include "api_safe.h"
@@ -6,87 +7,298 @@
 #include "pnetcdf.h"
 #include "region_mpi.h"
 
-/* The file type must be of the variable's own type, and stay within the variable. */
-static int take_filetype(const struct api_dataset *d, const struct cdf_var *v,
-                         MPI_Datatype filetype, bool put, struct region **region)
-{
-    MPI_Datatype basic;
-    enum conv_type type;
-    int64_t bytes, low, high;
-    int err = region_from_datatype(filetype, 1, &basic, &bytes, region);
-    if (err != NC_NOERR) return err;
-    err = api_conv_type(basic, v->type, &type);
-    if (err == NC_NOERR && (int)type != conv_type_of(v->type)) err = NC_ETYPE_MISMATCH;
+/* An access on its way from a file type to requests, each of one variable. */
+struct raw {
+    const struct api_dataset *d;
+    const void *buf;
+    bool put;
+    struct api_buffer b;
+    int64_t *places; /* of the elements in a buffer that is not contiguous */
+    int64_t done;    /* elements that have got a request */
 
-    const struct cdf_header *h = &d->ds.header;
-    int64_t end = v->nelems * cdf_type_size(v->type);
-    if (v->is_record)
-        end = put              ? INT64_MAX
-              : h->numrecs > 0 ? (h->numrecs - 1) * h->record_size + end
-                               : 0;
-    region_bounds(*region, &low, &high);
-    if (err == NC_NOERR && (low < 0 || high > end))
-        err =
-            base_error_set(NC_EEDGE, "the file type goes beyond variable '%s'", v->name);
-    if (err != NC_NOERR) {
-        region_free(*region);
-        *region = NULL;
+    /* The part in hand: runs in one variable. */
+    int varid;
+    int64_t nruns, room;
+    int64_t *displ, *length;
+
+    struct driver_request **reqs;
+    int64_t n, capacity;
+};
+
+static void free_raw(struct raw *a)
+{
+    region_free(a->b.mem);
+    base_free(a->reqs);
+    base_free(a->places);
+    base_free(a->displ);
+    base_free(a->length);
+}
+
+static int has_room(struct raw *a)
+{
+    if (a->n < a->capacity) return NC_NOERR;
+    size_t capacity = (size_t)a->capacity * 2 + 1;
+    void *grown = base_realloc(a->reqs, capacity * sizeof(struct driver_request *));
+    if (grown == NULL) return NC_ENOMEM;
+    a->reqs = grown;
+    a->capacity = (int64_t)capacity;
+    return NC_NOERR;
+}
+
+/* A request for what `file` has of a variable, and the values in mem, or contiguous in
+ * buf. Takes over both regions. */
+static int add_request(struct raw *a, int varid, struct region *file, const void *buf,
+                       struct region *mem)
+{
+    struct driver_request *r =
+        base_malloc(sizeof *r + (1 + DRIVER_RAW_SLAB) * sizeof r->slab[0]);
+    if (r == NULL || has_room(a) != NC_NOERR) {
+        base_free(r);
+        region_free(file);
+        region_free(mem);
+        return NC_ENOMEM;
+    }
+    *r = (struct driver_request){.buf = (void *)buf,
+                                 .varid = varid,
+                                 .type = (unsigned char)a->b.type,
+                                 .raw = true,
+                                 .mapped = true};
+    driver_set_mem(r, mem);
+    r->slab[1] = (MPI_Offset)(intptr_t)file;
+    r->slab[2] = region_bytes(file) / cdf_type_size(api_var(a->d, varid)->type);
+    r->slab[3] = 0;
+    a->reqs[a->n++] = r;
+    return NC_NOERR;
+}
+
+/* ---- which variable a byte is of ---- */
+
+/* Records that may be accessed. */
+static int64_t records(const struct raw *a)
+{
+    const struct cdf_header *h = &a->d->ds.header;
+    if (!a->put) return h->numrecs;
+    int64_t most = (INT64_MAX / 4 - h->begin_record) / h->record_size;
+    return h->format != 5 && most > UINT32_MAX ? UINT32_MAX : most;
+}
+
+/* Bytes of the variable that lie side by side from `at` on; 0: that is none of its. */
+static int64_t bytes_from(const struct raw *a, const struct cdf_var *v, int64_t at)
+{
+    int64_t bytes = v->nelems * cdf_type_size(v->type), off = at - v->begin;
+    if (bytes == 0 || off < 0) return 0;
+    if (v->is_record) {
+        int64_t step = a->d->ds.header.record_size;
+        if (bytes == step)
+            bytes *= records(a);
+        else if (off / step < records(a))
+            off %= step;
+    }
+    return off < bytes ? bytes - off : 0;
+}
+
+/* The variable that byte `at` is of, most likely that of the byte before or the next
+ * one; -1: none. */
+static int find_var(const struct raw *a, int64_t at, int64_t *bytes)
+{
+    int nvars = a->d->ds.header.nvars;
+    for (int i = 0; i < nvars; i++) {
+        int varid = (a->varid + i) % nvars;
+        *bytes = bytes_from(a, api_var(a->d, varid), at);
+        if (*bytes > 0) return varid;
+    }
+    return -1;
+}
+
+/* Are all runs of the strip the variable's? Found out from the first and the last. */
+static bool is_own(const struct raw *a, const struct cdf_var *v,
+                   const struct region_strip *s)
+{
+    int64_t first = v->begin + s->offset, last = first + (s->count - 1) * s->stride;
+    int64_t low = first < last ? first : last, high = first < last ? last : first;
+    if (bytes_from(a, v, low) < s->length || bytes_from(a, v, high) < s->length)
+        return false;
+    return bytes_from(a, v, low) >= high - low + s->length ||
+           (v->is_record && s->stride % a->d->ds.header.record_size == 0);
+}
+
+/* Does the file type stay within the variable? */
+static int stays_within(const struct raw *a, const struct cdf_var *v,
+                        const struct region *file, bool *within)
+{
+    int64_t low, high;
+    struct region_strip s;
+    region_bounds(file, &low, &high);
+    *within = bytes_from(a, v, v->begin + low) >= high - low;
+    if (*within || !v->is_record) return NC_NOERR;
+    struct region_cursor *c = region_cursor_new(file);
+    if (c == NULL) return NC_ENOMEM;
+    *within = true;
+    while (*within && region_next(c, INT64_MAX, INT64_MAX, &s))
+        *within = is_own(a, v, &s);
+    region_cursor_free(c);
+    return NC_NOERR;
+}
+
+/* ---- several variables ---- */
+
+/* The part in hand becomes a request; its values are the next in the buffer. */
+static int end_part(struct raw *a)
+{
+    if (a->nruns == 0) return NC_NOERR;
+    struct region *file = region_blocks(a->nruns, a->displ, a->length), *mem = NULL;
+    if (file == NULL) return NC_ENOMEM;
+    int64_t size = conv_size(a->b.type);
+    int64_t n = region_bytes(file) / cdf_type_size(api_var(a->d, a->varid)->type);
+    const char *buf = a->buf;
+    if (a->places != NULL) {
+        mem = api_elements(a->places + a->done, n, size);
+        if (mem == NULL) region_free(file);
+        if (mem == NULL) return NC_ENOMEM;
+    } else {
+        buf += a->done * size;
+    }
+    a->done += n;
+    a->nruns = 0;
+    return add_request(a, a->varid, file, buf, mem);
+}
+
+static int add_run(struct raw *a, int64_t displ, int64_t length)
+{
+    if (a->nruns == a->room) {
+        size_t room = (size_t)a->room * 2 + 8;
+        int64_t *grown = base_realloc(a->displ, room * sizeof *grown);
+        if (grown != NULL) a->displ = grown;
+        if (grown != NULL) grown = base_realloc(a->length, room * sizeof *grown);
+        if (grown == NULL) return NC_ENOMEM;
+        a->length = grown;
+        a->room = (int64_t)room;
+    }
+    a->displ[a->nruns] = displ;
+    a->length[a->nruns++] = length;
+    return NC_NOERR;
+}
+
+/* Gives the parts of a run to the variables that they are of. */
+static int share_run(struct raw *a, int type, int64_t at, int64_t length)
+{
+    int err = NC_NOERR;
+    while (length > 0 && err == NC_NOERR) {
+        int64_t n = 0;
+        int varid = find_var(a, at, &n);
+        if (varid >= 0 && api_var(a->d, varid)->type != type)
+            return base_error_set(NC_EEDGE,
+                                  "the file type reaches variable '%s', which is of "
+                                  "another type",
+                                  api_var(a->d, varid)->name);
+        if (n > length) n = length;
+        if (varid < 0 || n % cdf_type_size(type) != 0)
+            return base_error_set(NC_EEDGE,
+                                  "the file type reaches byte %lld of the file, where "
+                                  "no variable has values",
+                                  (long long)(at + n));
+        if (varid != a->varid) err = end_part(a);
+        a->varid = varid;
+        if (err == NC_NOERR) err = add_run(a, at - api_var(a->d, varid)->begin, n);
+        at += n;
+        length -= n;
     }
     return err;
 }
 
-static int make(const struct api_dataset *d, int varid, MPI_Datatype filetype,
-                const void *buf, struct api_buffer *b, bool put, struct region **file,
-                struct driver_request **req)
+/* A file type that reaches other variables too, as requests of each. */
+static int split(struct raw *a, const struct cdf_var *v, const struct region *file)
 {
-    const struct cdf_var *v = api_var(d, varid);
-    int err = conv_check(v->type, b->type);
-    if (err == NC_NOERR) err = take_filetype(d, v, filetype, put, file);
-    if (err != NC_NOERR) return err;
+    struct region_strip s;
+    struct region_cursor *c = region_cursor_new(file);
+    int err = c == NULL ? NC_ENOMEM : NC_NOERR;
+    if (err == NC_NOERR && a->b.mem != NULL)
+        err = api_places(a->b.mem, conv_size(a->b.type), &a->places);
+    while (err == NC_NOERR && region_next(c, INT64_MAX, INT64_MAX, &s))
+        for (int64_t i = 0; i < s.count && err == NC_NOERR; i++)
+            err = share_run(a, v->type, v->begin + s.offset + i * s.stride, s.length);
+    region_cursor_free(c);
+    return err == NC_NOERR ? end_part(a) : err;
+}
 
-    int64_t nelems = region_bytes(*file) / cdf_type_size(v->type);
-    if (nelems == 0) return NC_NOERR;
-    if (b->nelems != NC_COUNT_IGNORE && b->nelems != nelems) return NC_EIOMISMATCH;
-    if (buf == NULL && b->mem == NULL) return NC_EINVAL;
-    struct driver_request *r =
-        base_malloc(sizeof *r + (1 + DRIVER_RAW_SLAB) * sizeof r->slab[0]);
-    if (r == NULL) return NC_ENOMEM;
-    *r = (struct driver_request){.buf = (void *)buf,
-                                 .varid = varid,
-                                 .type = (unsigned char)b->type,
-                                 .raw = true,
-                                 .mapped = true};
-    driver_set_mem(r, b->mem);
-    r->slab[1] = (MPI_Offset)(intptr_t)*file;
-    r->slab[2] = nelems;
-    r->slab[3] = 0;
-    b->mem = NULL;
-    *file = NULL;
-    *req = r;
-    return NC_NOERR;
+/* ---- all of it ---- */
+
+/* The file type must be of the variable's own type. */
+static int take_filetype(const struct cdf_var *v, MPI_Datatype filetype,
+                         struct region **file)
+{
+    MPI_Datatype basic;
+    enum conv_type type;
+    int64_t bytes, low, high;
+    int err = region_from_datatype(filetype, 1, &basic, &bytes, file);
+    if (err != NC_NOERR) return err;
+    err = api_conv_type(basic, v->type, &type);
+    if (err == NC_NOERR && (int)type != conv_type_of(v->type)) err = NC_ETYPE_MISMATCH;
+    region_bounds(*file, &low, &high);
+    if (err == NC_NOERR && (low < -v->begin || high > INT64_MAX / 4))
+        err = base_error_set(NC_EEDGE, "the file type goes beyond the file");
+    return err;
+}
+
+/* The requests; none where there is nothing to move. Takes over the region. */
+static int make(struct raw *a, int varid, struct region *file)
+{
+    const struct cdf_var *v = api_var(a->d, varid);
+    int64_t nelems = region_bytes(file) / cdf_type_size(v->type);
+    bool within = true;
+    int err = stays_within(a, v, file, &within);
+    if (err == NC_NOERR && nelems > 0) {
+        if (a->b.nelems != NC_COUNT_IGNORE && a->b.nelems != nelems)
+            err = NC_EIOMISMATCH;
+        else if (a->buf == NULL && a->b.mem == NULL)
+            err = NC_EINVAL;
+    }
+    if (err == NC_NOERR && nelems > 0 && within) {
+        struct region *mem = a->b.mem;
+        a->b.mem = NULL;
+        return add_request(a, varid, file, a->buf, mem);
+    }
+    a->varid = varid;
+    if (err == NC_NOERR && nelems > 0) err = split(a, v, file);
+    region_free(file);
+    return err;
+}
+
+static int describe(struct raw *a, int varid, MPI_Datatype filetype, MPI_Offset bufcount,
+                    MPI_Datatype buftype)
+{
+    const struct cdf_var *v = api_var(a->d, varid);
+    struct region *file = NULL;
+    if (v == NULL) return NC_ENOTVAR;
+    if (filetype == MPI_DATATYPE_NULL) return NC_NOERR;
+    int err = api_describe_buffer(buftype, bufcount, v->type, &a->b);
+    if (err == NC_NOERR) err = conv_check(v->type, a->b.type);
+    if (err == NC_NOERR) err = take_filetype(v, filetype, &file);
+    if (err == NC_NOERR) return make(a, varid, file);
+    region_free(file);
+    return err;
 }
 
 static int access_raw(int ncid, int varid, MPI_Datatype filetype, const void *buf,
                       MPI_Offset bufcount, MPI_Datatype buftype, bool put, unsigned how)
 {
     struct api_dataset *d;
-    struct api_buffer b = {0};
-    struct region *file = NULL;
-    struct driver_request *req = NULL;
     int err = api_find_data(ncid, put, how, &d);
     if (err == NC_NOERR && (how & API_COLL))
         err = api_same_access(d, put ? "a put" : "a get", varid);
     if (err != NC_NOERR) return err;
+    struct raw a = {.d = d, .buf = buf, .put = put};
     api_lock(d);
-    if (api_var(d, varid) == NULL) err = NC_ENOTVAR;
-    if (err == NC_NOERR && filetype != MPI_DATATYPE_NULL) {
-        err = api_describe_buffer(buftype, bufcount, api_var(d, varid)->type, &b);
-        if (err == NC_NOERR) err = make(d, varid, filetype, buf, &b, put, &file, &req);
+    err = describe(&a, varid, filetype, bufcount, buftype);
+    if (err == NC_NOERR) {
+        err = api_transfer(d, a.reqs, a.n, put, how, err);
+    } else {
+        for (int64_t i = 0; i < a.n; i++)
+            api_request_end(a.reqs[i]);
+        err = api_transfer(d, NULL, 0, put, how, err);
     }
-    err = api_transfer(d, &req, req != NULL, put, how, err);
     api_unlock(d);
-    region_free(b.mem);
-    region_free(file);
+    free_raw(&a);
     return err;
 }
 
