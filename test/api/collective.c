@@ -84,16 +84,17 @@ static void start_at_the_end_with_count_zero(void)
 {
     int ncid = two_variables(), value = 1;
     MPI_Offset start[2] = {0, N * check.nprocs}, count[2] = {1, 0};
-    CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, fixed, start + 1, count + 1, &value));
-    CHECK_NC(NC_NOERR, ncmpi_get_vara_int_all(ncid, fixed, start + 1, count + 1, &value));
-    CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, record, start, count, &value));
+    if (!check.collective) CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
+    CHECK_NC(NC_NOERR, put_ints(ncid, fixed, start + 1, count + 1, &value));
+    CHECK_NC(NC_NOERR, get_ints(ncid, fixed, start + 1, count + 1, &value));
+    CHECK_NC(NC_NOERR, put_ints(ncid, record, start, count, &value));
+    CHECK_EQ(1, value);
     start[1]++;
-    CHECK_NC(NC_EINVALCOORDS,
-             ncmpi_put_vara_int_all(ncid, fixed, start + 1, count + 1, &value));
+    CHECK_NC(NC_EINVALCOORDS, put_ints(ncid, fixed, start + 1, count + 1, &value));
     start[1]--;
     count[1] = 1;
-    CHECK_NC(NC_EINVALCOORDS,
-             ncmpi_put_vara_int_all(ncid, fixed, start + 1, count + 1, &value));
+    CHECK_NC(NC_EINVALCOORDS, put_ints(ncid, fixed, start + 1, count + 1, &value));
+    end_data(ncid);
     close_dataset(ncid);
 }
 
@@ -121,10 +122,22 @@ static void one_bad_process_does_not_stop_the_others(void)
     close_dataset(ncid);
 }
 
-static void the_put_buffer_is_as_before(void)
+static int swapping_dataset(const char *how)
+{
+    MPI_Info info;
+    int ncid = -1;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "nc_in_place_swap", how);
+    CHECK_NC(NC_NOERR, ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"),
+                                    NC_CLOBBER | check.cmode, info, &ncid));
+    MPI_Info_free(&info);
+    return ncid;
+}
+
+static void buffer_is_as_before(const char *how)
 {
     enum { M = 300000 };
-    int ncid = new_dataset("a.nc"), dim = new_dim(ncid, "x", M * check.nprocs);
+    int ncid = swapping_dataset(how), dim = new_dim(ncid, "x", M * check.nprocs);
     int v = new_var(ncid, "v", NC_INT, 1, &dim);
     MPI_Offset start = (MPI_Offset)M * check.rank, count = M;
     int *values = malloc(M * sizeof *values), *kept = malloc(M * sizeof *kept);
@@ -144,6 +157,13 @@ static void the_put_buffer_is_as_before(void)
     free(kept);
     end_data(ncid);
     close_dataset(ncid);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void the_put_buffer_is_as_before(void)
+{
+    buffer_is_as_before("auto");
+    buffer_is_as_before("enable");
 }
 
 /* Processes whose elements alternate, as in a cyclic distribution. */
@@ -233,7 +253,8 @@ static const struct check_test tests[] = {
     {"any process may bring nothing", any_process_may_bring_nothing, CHECK_FORMATS},
     {"all may bring nothing", all_may_bring_nothing, CHECK_FORMATS},
     {"every kind takes nothing", every_kind_takes_nothing, CHECK_FORMATS},
-    {"start at the end with count 0", start_at_the_end_with_count_zero, CHECK_FORMATS},
+    {"start at the end with count 0", start_at_the_end_with_count_zero,
+     CHECK_FORMATS | CHECK_MODES},
     {"one bad process does not stop the others", one_bad_process_does_not_stop_the_others,
      CHECK_FORMATS},
     {"the put buffer is as before", the_put_buffer_is_as_before, CHECK_MODES},

@@ -11,10 +11,34 @@ static int one_variable(void)
     return ncid;
 }
 
+/* One call of each kind that takes other arguments, collective or not. */
+static void every_kind_gives(int code, int ncid, bool collective)
+{
+    int value = 1;
+    MPI_Offset start = 0, count = 1, *starts[1] = {&start}, *counts[1] = {&count};
+    int *bufs[1] = {&value};
+    CHECK_NC(code, collective ? ncmpi_put_varn_int_all(ncid, v, 1, starts, counts, &value)
+                              : ncmpi_put_varn_int(ncid, v, 1, starts, counts, &value));
+    CHECK_NC(code, collective ? ncmpi_get_varn_int_all(ncid, v, 1, starts, counts, &value)
+                              : ncmpi_get_varn_int(ncid, v, 1, starts, counts, &value));
+    CHECK_NC(code, collective ? ncmpi_put_vard_all(ncid, v, MPI_INT, &value, 1, MPI_INT)
+                              : ncmpi_put_vard(ncid, v, MPI_INT, &value, 1, MPI_INT));
+    CHECK_NC(code, collective ? ncmpi_get_vard_all(ncid, v, MPI_INT, &value, 1, MPI_INT)
+                              : ncmpi_get_vard(ncid, v, MPI_INT, &value, 1, MPI_INT));
+    CHECK_NC(code, collective ? ncmpi_mput_vara_int_all(ncid, 1, &v, starts, counts, bufs)
+                              : ncmpi_mput_vara_int(ncid, 1, &v, starts, counts, bufs));
+    CHECK_NC(code, collective ? ncmpi_mget_vara_int_all(ncid, 1, &v, starts, counts, bufs)
+                              : ncmpi_mget_vara_int(ncid, 1, &v, starts, counts, bufs));
+    CHECK_NC(code, collective ? ncmpi_wait_all(ncid, 0, NULL, NULL)
+                              : ncmpi_wait(ncid, 0, NULL, NULL));
+}
+
 static void data_calls_in_define_mode_are_refused(void)
 {
     int ncid = one_variable(), value = 1;
     MPI_Offset start = check.rank, count = 1;
+    every_kind_gives(NC_EINDEFINE, ncid, true);
+    every_kind_gives(NC_EINDEFINE, ncid, false);
     CHECK_NC(NC_EINDEFINE, ncmpi_put_vara_int_all(ncid, v, &start, &count, &value));
     CHECK_NC(NC_EINDEFINE, ncmpi_get_vara_int_all(ncid, v, &start, &count, &value));
     CHECK_NC(NC_EINDEFINE, ncmpi_put_vara_int(ncid, v, &start, &count, &value));
@@ -33,10 +57,12 @@ static void collective_calls_need_collective_mode(void)
     CHECK_NC(NC_ENOTINDEP, ncmpi_get_vara_int(ncid, v, &start, &count, &value));
     CHECK_NC(NC_ENOTINDEP, ncmpi_put_var1_int(ncid, v, &start, &value));
     CHECK_NC(NC_ENOTINDEP, ncmpi_put_var_int(ncid, v, &value));
+    every_kind_gives(NC_ENOTINDEP, ncid, false);
     CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
     CHECK_NC(NC_EINDEP, ncmpi_put_vara_int_all(ncid, v, &start, &count, &value));
     CHECK_NC(NC_EINDEP, ncmpi_get_vara_int_all(ncid, v, &start, &count, &value));
     CHECK_NC(NC_EINDEP, ncmpi_put_var1_int_all(ncid, v, &start, &value));
+    every_kind_gives(NC_EINDEP, ncid, true);
     CHECK_NC(NC_NOERR, ncmpi_put_vara_int(ncid, v, &start, &count, &value));
     CHECK_NC(NC_NOERR, ncmpi_end_indep_data(ncid));
     CHECK_NC(NC_NOERR, ncmpi_get_vara_int_all(ncid, v, &start, &count, &value));

@@ -45,6 +45,17 @@ static void both(int code, int id, int varid, const MPI_Offset *start,
     put_and_get(code, code, id, varid, start, count, stride);
 }
 
+static void no_buffer(int code, const MPI_Offset *start, const MPI_Offset *count,
+                      const MPI_Offset *stride)
+{
+    CHECK_NC(code, check.collective
+                       ? ncmpi_put_vars_int_all(ncid, v, start, count, stride, NULL)
+                       : ncmpi_put_vars_int(ncid, v, start, count, stride, NULL));
+    CHECK_NC(code, check.collective
+                       ? ncmpi_get_vars_int_all(ncid, v, start, count, stride, NULL)
+                       : ncmpi_get_vars_int(ncid, v, start, count, stride, NULL));
+}
+
 static void mistakes_of_mode_and_id(void)
 {
     MPI_Offset start[2] = {9, 9}, count[2] = {9, 9}, stride[2] = {-1, 0};
@@ -74,7 +85,10 @@ static void mistakes_of_variable_and_place(void)
     both(NC_EINVALCOORDS, ncid, v, far_start, long_count, good_stride);
     both(NC_EINVALCOORDS, ncid, v, negative, good_count, good_stride);
     both(NC_EEDGE, ncid, v, good_start, long_count, good_stride);
+    both(NC_EEDGE, ncid, v, good_start, long_count, bad_stride);
     both(NC_ESTRIDE, ncid, v, good_start, good_count, bad_stride);
+    no_buffer(NC_ESTRIDE, good_start, good_count, bad_stride);
+    no_buffer(NC_EINVAL, good_start, good_count, good_stride);
     both(NC_ENEGATIVECNT, ncid, v, good_start, negative, good_stride);
     both(NC_ENULLSTART, ncid, v, NULL, good_count, good_stride);
     both(NC_ENULLCOUNT, ncid, v, good_start, NULL, good_stride);

@@ -6,12 +6,13 @@
 
 /* ---- this program's MPI-IO functions count, then do as asked ---- */
 
-static int independent, syncs;
+static int independent, syncs, before_sync;
 
 int MPI_File_write_at(MPI_File f, MPI_Offset offset, const void *buf, int count,
                       MPI_Datatype type, MPI_Status *status)
 {
     independent++;
+    before_sync += syncs == 0;
     return PMPI_File_write_at(f, offset, buf, count, type, status);
 }
 
@@ -19,6 +20,7 @@ int MPI_File_read_at(MPI_File f, MPI_Offset offset, void *buf, int count,
                      MPI_Datatype type, MPI_Status *status)
 {
     independent++;
+    before_sync += syncs == 0;
     return PMPI_File_read_at(f, offset, buf, count, type, status);
 }
 
@@ -220,11 +222,12 @@ static void others_bytes_are_synced_before_they_move(void)
     CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
     CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, v, &start, &count, values));
     CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, 1, &start, &count, values));
-    syncs = 0;
+    syncs = before_sync = 0;
     CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
     new_var(ncid, "w", NC_INT, 1, &x);
     CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
     CHECK(syncs > 0);
+    CHECK_EQ(0, before_sync);
     close_dataset(ncid);
 }
 

@@ -86,6 +86,7 @@ static void what_is_taken_comes_back(void)
     CHECK_EQ(32, usage(ncid));
     CHECK_NC(NC_EINSUFFBUF, bput(ncid, 0, 1, values, &ids[2]));
     CHECK_NC(NC_NOERR, bput(ncid, 0, 0, values, &ids[2]));
+    CHECK_EQ(NC_REQ_NULL, ids[2]);
     CHECK_NC(NC_EPENDINGBPUT, ncmpi_buffer_detach(ncid));
     begin_data(ncid);
     CHECK_NC(NC_NOERR, wait_for(ncid, 1, &ids[1], NULL));

@@ -254,19 +254,20 @@ static void data_is_moved_between_post_and_wait(void)
     close_dataset(ncid);
 }
 
-/* More single elements than a tile has pieces, from the last to the first. */
+/* More single elements than a tile has pieces, from the last to the first; where
+ * NCMPI_TEST_LARGE is set, a million. */
 static void very_many_requests_backwards(void)
 {
-    enum { MANY = 70001 };
+    const size_t many = getenv("NCMPI_TEST_LARGE") == NULL ? 70001 : 1000000;
     int ncid = new_dataset("a.nc");
-    int dim = new_dim(ncid, "x", (MPI_Offset)MANY * 2 * check.nprocs);
+    int dim = new_dim(ncid, "x", (MPI_Offset)many * 2 * check.nprocs);
     int v = new_var(ncid, "v", NC_SHORT, 1, &dim);
-    short *values = malloc(MANY * sizeof *values), *back = calloc(MANY, sizeof *back);
-    int *ids = malloc(MANY * sizeof *ids), *statuses = malloc(MANY * sizeof *statuses);
-    const MPI_Offset base = (MPI_Offset)MANY * 2 * check.rank, one = 1;
+    short *values = malloc(many * sizeof *values), *back = calloc(many, sizeof *back);
+    int *ids = malloc(many * sizeof *ids), *statuses = malloc(many * sizeof *statuses);
+    const MPI_Offset base = (MPI_Offset)many * 2 * check.rank, one = 1;
     begin_data(ncid);
     for (int put = 1; put >= 0; put--) {
-        for (int i = MANY - 1; i >= 0; i--) {
+        for (int i = (int)many - 1; i >= 0; i--) {
             MPI_Offset start = base + 2 * (MPI_Offset)i;
             if (put) values[i] = (short)check_random_own(32768);
             int rc =
@@ -274,11 +275,11 @@ static void very_many_requests_backwards(void)
                     : ncmpi_iget_vara_short(ncid, v, &start, &one, &back[i], &ids[i]);
             if (!CHECK_NC(NC_NOERR, rc)) break;
         }
-        CHECK_NC(NC_NOERR, wait_for(ncid, MANY, ids, statuses));
-        for (int i = 0; i < MANY; i++)
+        CHECK_NC(NC_NOERR, wait_for(ncid, (int)many, ids, statuses));
+        for (int i = 0; i < (int)many; i++)
             if (!CHECK_NC(NC_NOERR, statuses[i])) break;
     }
-    CHECK_BYTES(values, back, MANY * sizeof *back);
+    CHECK_BYTES(values, back, many * sizeof *back);
     free(values);
     free(back);
     free(ids);

@@ -158,6 +158,9 @@ static void room_asked_for_is_used_before_data_moves(void)
     CHECK_NC(NC_NOERR, ncmpi_inq_put_size(ncid, &put[1]));
     CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, fixed, &after));
     CHECK_EQ(before, after);
+    /* the header alone was written, by process 0 */
+    CHECK_NC(NC_NOERR, ncmpi_inq_header_size(ncid, &after));
+    CHECK_EQ(check.rank == 0 ? after : 0, put[1] - put[0]);
     close_dataset(ncid);
 }
 
@@ -185,6 +188,16 @@ static void alignment_asked_for_is_given_once(void)
     CHECK_EQ(start[0] + 4 * N, again);
     CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, record, &again));
     CHECK_EQ(start[1], again);
+    /* what outgrows its room moves no farther than it must */
+    char text[9000];
+    memset(text, 'x', sizeof text);
+    CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_put_att_text(ncid, NC_GLOBAL, "long", sizeof text, text));
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, fixed, &again));
+    CHECK(again > (MPI_Offset)sizeof text && again < 2 * 8192);
+    CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, record, &again));
+    CHECK(again >= start[1] && again < 2 * 16384);
     close_dataset(ncid);
 }
 

@@ -20,6 +20,16 @@ install_it() {
 has() {
     find "$dir/root" -path "*/$1" | grep .
 }
+everything() {
+    local tool
+    for tool in ncmpidump ncmpidiff ncmpigen ncvalidator ncoffsets cdfdiff pnetcdf-config \
+        pnetcdf_version; do
+        has "bin/$tool" && has "man1/$tool.1" || return 1
+    done
+    has man3/pnetcdf.3 && has cmake/pnetcdf/pnetcdf-config.cmake || return 1
+    if [ -n "$MPIF90" ]; then has include/pnetcdf.inc && has include/pnetcdf.mod || return 1; fi
+    has libpnetcdf.a || has libpnetcdf.so.8
+}
 settings() {
     PKG_CONFIG_PATH=$(dirname "$(has pkgconfig/pnetcdf.pc)") \
         PKG_CONFIG_SYSROOT_DIR=$dir/root pkg-config "$@" pnetcdf
@@ -57,6 +67,7 @@ uninstall_it() {
 check "make install" install_it
 check "the header is there" has include/pnetcdf.h
 check "pkg-config's file is there" has pkgconfig/pnetcdf.pc
+check "libraries, tools and manual pages are there" everything
 check "README.md has a program" extract
 if ! command -v pkg-config >/dev/null; then
     skip "programs are built and run" "no pkg-config"
