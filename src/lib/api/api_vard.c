@@ -192,15 +192,16 @@ static int share_run(struct raw *a, int type, int64_t at, int64_t length)
                                   "another type",
                                   api_var(a->d, varid)->name);
         if (n > length) n = length;
+        int64_t end = at + n;
         if (varid < 0 || n % cdf_type_size(type) != 0)
             return base_error_set(NC_EEDGE,
                                   "the file type reaches byte %lld of the file, where "
                                   "no variable has values",
-                                  (long long)(at + n));
+                                  (long long)end);
         if (varid != a->varid) err = end_part(a);
         a->varid = varid;
         if (err == NC_NOERR) err = add_run(a, at - api_var(a->d, varid)->begin, n);
-        at += n;
+        at = end;
         length -= n;
     }
     return err;
