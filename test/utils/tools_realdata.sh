@@ -13,20 +13,28 @@ mapfile -t files < <(find ${REALDATA_DIR:-"${folders[@]}"} -type f -size -$size 
 cd "$work" || exit 99
 
 # ncdump gives a scalar's full comment an index, and breaks text at newlines: see dump_random.sh.
+scalars() {
+    "$bin/ncmpidump" -h "$1" | sed -nE 's/^\t[a-z0-9]+ ([A-Za-z0-9_]+) ;$/\1/p' | paste -sd '|'
+}
 mend() {
-    sed -E 's,(// (\\9)?scalar.*)\([0-9]+\)$,\1,' | sed -z 's/\\n",\n    "/\\n/g'
+    sed -E "s,(// ($(scalars "$1")))\([0-9]+\)\$,\1," | sed -z 's/\\n",\n    "/\\n/g'
 }
 dumps_alike() {
     local options
     for options in '' '-c' '-b c -f f' '-p 9,17'; do
-        cmp <("$bin/ncmpidump" $options "$1") <(ncdump $options "$1" | mend) || return
+        cmp <("$bin/ncmpidump" $options "$1") <(ncdump $options "$1" | mend "$1") || return
     done
 }
-# There and back, through text; NULs at the ends of text attributes are not in it.
+# There and back, through text; NULs at the ends of text attributes are not in it. ncgen
+# refuses whole numbers above 2^32 of real variables, as ncdump writes them.
+by_ncgen() {
+    rm -f n.nc
+    ncgen -k "$2" -o n.nc g.cdl && status 0 "$bin/cdfdiff" n.nc g.nc && return
+    ncdump -p 9,17 "$1" >n.cdl && ! ncgen -k "$2" -o n.nc n.cdl && echo "nor does ncgen read what ncdump wrote"
+}
 through_text() {
     "$bin/ncmpidump" -p 9,17 -n g "$1" >g.cdl && status 0 "$bin/ncmpigen" -k "$2" -o g.nc g.cdl &&
-        "$bin/ncmpidump" -p 9,17 -n g g.nc | cmp - g.cdl && ncgen -k "$2" -o n.nc g.cdl &&
-        status 0 "$bin/cdfdiff" n.nc g.nc
+        "$bin/ncmpidump" -p 9,17 -n g g.nc | cmp - g.cdl && by_ncgen "$1" "$2"
 }
 through_copies() {
     local format
