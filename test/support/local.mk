@@ -70,7 +70,8 @@ endif
 # Bodies under valgrind, on one process: `make memcheck`.
 EXTRA_DIST += test/support/memcheck test/support/valgrind.supp
 MEMCHECK = test/driver/statistics.mpi test/driver/call_counts.mpi test/mpio/ways.mpi \
-	test/mpio/node.mpi test/api/records.mpi test/api/redefine.mpi test/api/fill.mpi \
+	test/mpio/node.mpi test/mpio/segments.mpi test/api/records.mpi \
+	test/api/redefine.mpi test/api/fill.mpi \
 	test/api/flexible.mpi test/api/nonblocking_data.mpi test/api/nonblocking_buffered.mpi \
 	test/api/attributes.mpi test/burst/burst_data.mpi
 memcheck: $(MEMCHECK)

@@ -6,7 +6,8 @@
 #include "base_error.h"
 #include "mpio_tile.h"
 
-enum { MOST = 1 << 30 }; /* bytes of a round that a process can take */
+/* Bytes of a round that a process can take, and that are worth one. */
+enum { MOST = 1 << 30, LEAST = 1 << 20 };
 
 /* The steps, as a stream that can be cut anywhere. */
 struct steps {
@@ -29,6 +30,21 @@ static bool take(struct steps *s, int64_t max, struct cdf_move *part)
                               .to = s->move.to + s->move.length,
                               .length = n};
     return true;
+}
+
+/* What a process takes in a round: as the hint says, and of less than a round an even
+ * share. */
+static int64_t chunk_for(const struct driver_dataset *ds, const struct cdf_header *before)
+{
+    struct steps s = {.before = before, .after = &ds->header};
+    struct cdf_move part;
+    int64_t chunk = ds->hints.move_chunk < MOST ? ds->hints.move_chunk : MOST;
+    int64_t round = chunk * ds->nprocs, all = 0;
+    while (all < round && take(&s, round - all, &part))
+        all += part.length;
+    int64_t share = (all + ds->nprocs - 1) / ds->nprocs;
+    if (share < LEAST) share = LEAST;
+    return share < chunk ? share : chunk;
 }
 
 /* One process's share of a round: where its bytes come from, and where they go. */
@@ -97,10 +113,9 @@ int mpio_move(struct mpio *m, const struct cdf_header *before)
     struct driver_dataset *ds = m->base.ds;
     struct steps s = {.before = before, .after = &ds->header};
     struct round r = {0};
-    int64_t size = 0, chunk = ds->hints.move_chunk;
+    int64_t size = 0, chunk = chunk_for(ds, before);
     bool more;
 
-    if (chunk > MOST) chunk = MOST;
     int err = deal(m, &s, chunk, &r, &more);
     if (!more) return NC_NOERR;
     ds->stats.redef_moves++;
