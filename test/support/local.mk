@@ -37,6 +37,7 @@ test_support_yield_la_LIBADD = -ldl
 test_support_yield_la_LDFLAGS = -module -avoid-version -rpath /nonexistent
 
 EXTRA_DIST += test/support/run-mpi test/support/launch.sh test/support/tap.sh \
+	test/support/capitals \
 	test/support/suites.sh test/support/tsan.supp
 
 # For targets that run the tests in ways of their own.
