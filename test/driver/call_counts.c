@@ -221,6 +221,36 @@ static void one_wait_takes_one_agreement(void)
     close_dataset(ncid);
 }
 
+/* Two variables by turns in each record: what lies side by side is written at once. */
+static void neighbours_of_two_requests_are_one_operation(void)
+{
+    enum { RECORDS = 8, EACH = 300 };
+    int ncid = counting_dataset("a.nc", "nc_transfer", "direct"), wrong = 0;
+    int dims[2] = {new_dim(ncid, "t", NC_UNLIMITED), new_dim(ncid, "x", EACH)};
+    int v = new_var(ncid, "v", NC_INT, 2, dims),
+        w = new_var(ncid, "w", NC_SHORT, 2, dims);
+    MPI_Offset start[2] = {RECORDS * check.rank, 0}, count[2] = {RECORDS, EACH};
+    int *values = calloc(2 * RECORDS * EACH, sizeof *values);
+    for (int i = 0; i < RECORDS * EACH; i++)
+        values[i] = i + check.rank;
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    struct tally before = tally_of(ncid), t;
+    CHECK_NC(NC_NOERR, ncmpi_iput_vara_int(ncid, w, start, count, values, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_iput_vara_int(ncid, v, start, count, values, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_wait_all(ncid, NC_PUT_REQ_ALL, NULL, NULL));
+    t = since(ncid, &before);
+    CHECK_EQ(1 + (check.rank == 0), t.writes); /* and the number of records */
+    for (int i = 0; i < 2; i++) {
+        int *got = values + RECORDS * EACH;
+        CHECK_NC(NC_NOERR,
+                 ncmpi_get_vara_int_all(ncid, i == 0 ? v : w, start, count, got));
+        wrong += memcmp(values, got, RECORDS * EACH * sizeof *got) != 0;
+    }
+    CHECK_EQ(0, wrong);
+    close_dataset(ncid);
+    free(values);
+}
+
 static void appends_take_one_agreement_each(void)
 {
     enum { RECORDS = 20 };
@@ -322,6 +352,8 @@ static const struct check_test tests[] = {
      0},
     {"interleaved runs take one agreement", interleaved_runs_take_one_agreement, 0},
     {"one wait takes one agreement", one_wait_takes_one_agreement, 0},
+    {"neighbours of two requests are one operation",
+     neighbours_of_two_requests_are_one_operation, CHECK_FORMATS},
     {"appends take one agreement each", appends_take_one_agreement_each, 0},
     {"what fits moves nothing", what_fits_moves_nothing, 0},
     {"what moves moves once", what_moves_moves_once, 0},

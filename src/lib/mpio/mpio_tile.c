@@ -48,18 +48,10 @@ int mpio_tile_add(struct mpio_tile *t, int64_t offset, int64_t length, int64_t p
 
 /* ---- direct ---- */
 
-static int write_pieces(struct mpio *m, const struct mpio_tile *t)
-{
-    int err = NC_NOERR;
-    for (int64_t i = 0; i < t->npieces && err == NC_NOERR; i++) {
-        const struct mpio_piece *p = &t->pieces[i];
-        err = mpio_file_write(&m->file, p->offset, t->bytes + p->pos, p->length);
-    }
-    return err;
-}
-
-/* Reading across a small gap is cheaper than another call. */
-enum { GAP = 4096, SIEVE = 1 << 20 };
+/* What lies near each other in the file goes through a buffer in one call. Reading across
+ * a small gap is cheaper than another call; so is copying short pieces that are written.
+ */
+enum { GAP = 4096, SHORT = 8192, SIEVE = 1 << 20 };
 
 /* How many pieces from i on to read together: their span fits the sieve buffer. */
 static int64_t group(const struct mpio_tile *t, int64_t i)
@@ -71,6 +63,47 @@ static int64_t group(const struct mpio_tile *t, int64_t i)
         if (p->offset + p->length - first > SIEVE) break;
     }
     return n;
+}
+
+/* And to write together: short ones, without gaps. */
+static int64_t chain(const struct mpio_tile *t, int64_t i)
+{
+    int64_t first = t->pieces[i].offset, n = 1;
+    if (t->pieces[i].length > SHORT) return 1;
+    for (; i + n < t->npieces; n++) {
+        const struct mpio_piece *p = &t->pieces[i + n], *before = p - 1;
+        if (p->offset != before->offset + before->length || p->length > SHORT) break;
+        if (p->offset + p->length - first > SIEVE) break;
+    }
+    return n;
+}
+
+static int write_chain(struct mpio *m, const struct mpio_tile *t, int64_t i, int64_t n,
+                       unsigned char *sieve)
+{
+    const struct mpio_piece *p = &t->pieces[i];
+    int64_t span = 0;
+    for (int64_t k = 0; k < n; span += p[k++].length)
+        memcpy(sieve + span, t->bytes + p[k].pos, (size_t)p[k].length);
+    return mpio_file_write(&m->file, p->offset, sieve, span);
+}
+
+static int write_pieces(struct mpio *m, const struct mpio_tile *t)
+{
+    unsigned char *sieve = NULL;
+    int err = NC_NOERR;
+    for (int64_t i = 0, n; i < t->npieces && err == NC_NOERR; i += n) {
+        const struct mpio_piece *p = &t->pieces[i];
+        n = chain(t, i);
+        if (n > 1 && sieve == NULL && (sieve = base_malloc(SIEVE)) == NULL)
+            err = NC_ENOMEM;
+        else if (n > 1)
+            err = write_chain(m, t, i, n, sieve);
+        else
+            err = mpio_file_write(&m->file, p->offset, t->bytes + p->pos, p->length);
+    }
+    base_free(sieve);
+    return err;
 }
 
 static int read_group(struct mpio *m, const struct mpio_tile *t, int64_t i, int64_t n,
