@@ -279,6 +279,9 @@ static void processes_share_a_log(void **state)
         log_numbers(i % 3 == 0 ? &one : &two, i % 3 == 0 ? 1 : 2, i, 1 + i % 500);
     assert_int_equal(400, count_entries("shared.meta", &sum));
     assert_int_equal(400 * 399 / 2, sum);
+    /* One starts anew, as all is in the file; the other is killed first. */
+    burst_log_reset(&two);
+    assert_int_equal(0, count_entries("shared.meta", &sum));
     burst_log_end(&two, false);
     burst_log_end(&one, true);
 }

@@ -61,6 +61,21 @@ static int map(struct burst_reader *r)
     return NC_NOERR;
 }
 
+/* Processes start a new generation when everything is in the file, all of them: those
+ * that had not come to it yet when they were killed have nothing left to replay. */
+static void pass_over_old(struct burst_reader *r)
+{
+    int64_t newest = 0;
+    for (int64_t i = 0; i < r->header.nslots; i++)
+        if (r->slots[i].generation > newest) newest = r->slots[i].generation;
+    for (int64_t i = 0; i < r->header.nslots; i++) {
+        struct burst_slot *s = &r->slots[i];
+        if (s->generation < 0 || s->generation == newest) continue;
+        s->count = s->drained = s->synced = 0;
+        r->open[i] = false;
+    }
+}
+
 static int read_slots(struct burst_reader *r)
 {
     const struct burst_header *h = &r->header;
@@ -81,6 +96,7 @@ static int read_slots(struct burst_reader *r)
         r->open[i] = copies == 1;
         if (copies == 0) r->slots[i].generation = -1;
     }
+    pass_over_old(r);
     if (good == h->nslots) return NC_NOERR;
     return base_error_set(NC_EBADLOG, "%s: the checksum of a commit record is wrong",
                           r->meta_path);
