@@ -142,6 +142,12 @@ truncated_in_parallel() {
     status 2 in_parallel "$a" "$work/short.nc" && [ "$(grep -c '^ncmpidiff: .*ends before' "$work/err")" = 1 ]
 }
 check "... in parallel" truncated_in_parallel
+far_end() {
+    cp "$here/test/fuzz/corpus/found-37" "$work/far.nc" && cp "$work/far.nc" "$work/far2.nc" &&
+        refused 2 'ends before' timeout 200 "$1" "$work/far.nc" "$work/far2.nc"
+}
+check "a file that should be 10^17 bytes long" far_end "$cdfdiff"
+check "... ncmpidiff" far_end "$PWD/ncmpidiff"
 missing() { status 2 in_parallel "$a" "$work/missing.nc" && grep -q 'There is no such file' "$work/err"; }
 check "missing file, in parallel" missing
 corpus() {

@@ -74,7 +74,10 @@ static bool compare_variable(struct work *w, int i)
     struct util_piece p = {.start = w->start, .count = w->count};
     if (pair->total == 0) return false;
     set_lengths(w, pair);
-    if (d->enter != NULL && d->enter(d, pair) != 0) w->status = -1, w->stop = true;
+    if (d->enter != NULL && d->enter(d, pair) != 0) {
+        w->status = -1;
+        return true;
+    }
     for (int64_t at = 0; at < pair->total; at += p.n) {
         util_piece_make(&p, v->ndims, w->length, at, most);
         if (w->pieces++ % d->nprocs == d->rank && !w->stop) compare_piece(w, i, &p);
