@@ -91,13 +91,21 @@ static int open_layer(struct driver_dataset *ds, int omode, struct driver *lower
     return err;
 }
 
+/* Any process may have drained on its own: all sync if one must. Agreed. */
+static int sync_what_was_drained(struct burst *b)
+{
+    int64_t dirty = b->file_dirty;
+    int err = driver_agree(b->base.ds, NC_NOERR, NULL, &dirty, 1);
+    return err == NC_NOERR && dirty ? driver_sync(b->base.lower) : err;
+}
+
 /* All is in the file, and safe if that was promised; the log may go. Agreed. */
 static int finish(struct burst *b)
 {
     bool keep = b->base.ds->hints.burst_del_on_close == BASE_DISABLE;
     int err = burst_drain(b, BURST_ALL);
     if (err == NC_NOERR) err = burst_settle_records(b);
-    if (err == NC_NOERR && b->promised && b->file_dirty) err = driver_sync(b->base.lower);
+    if (err == NC_NOERR && b->promised) err = sync_what_was_drained(b);
     if (err == NC_NOERR && keep) burst_log_drained(&b->log);
     if (err == NC_NOERR && !keep) {
         /* From here on the generation tells that no log is needed, whoever goes first. */
