@@ -6,16 +6,20 @@
 
 enum { N = 10 }; /* elements of a variable, or of its record, that a process has */
 
-static const char *const ways[] = {NULL, "direct", "node", "view", "burst"};
+static const char *const ways[] = {NULL,   "direct", "node",
+                                   "view", "burst",  "burst at once"};
 enum { NWAYS = sizeof ways / sizeof ways[0] };
 
 static MPI_Info info_for(const char *way)
 {
     MPI_Info info;
     MPI_Info_create(&info);
-    if (way != NULL && strcmp(way, "burst") == 0) {
+    if (way != NULL && strncmp(way, "burst", 5) == 0) {
+        bool at_once = way[5] != '\0';
         MPI_Info_set(info, "nc_burst_buf", "enable");
         MPI_Info_set(info, "nc_burst_buf_dirname", check_path("."));
+        MPI_Info_set(info, "nc_burst_buf_flush",
+                     at_once ? "flush_immediate" : "flush_onclose");
     } else if (way != NULL) {
         MPI_Info_set(info, "nc_transfer", way);
     }
