@@ -71,7 +71,8 @@ static void pass_over_old(struct burst_reader *r)
     for (int64_t i = 0; i < r->header.nslots; i++) {
         struct burst_slot *s = &r->slots[i];
         if (s->generation < 0 || s->generation == newest) continue;
-        s->count = s->drained = s->synced = 0;
+        /* Of the new generation, so that nobody counts its entries of the old one. */
+        *s = (struct burst_slot){.rank = s->rank, .generation = newest};
         r->open[i] = false;
     }
 }
