@@ -42,8 +42,11 @@ function mark(v) {
 function attribute(owner, i,    type, n, list) {
     type = types[1 + random(ntypes)]
     n = 1 + random(4)
-    if (type == "char") list = text(random(12))
-    else for (list = constant(type); n > 1; n--) list = list ", " constant(type)
+    if (type == "char") {
+        list = text(random(12))
+        # NULs at the end are not shown; of no text ncgen makes a NUL.
+        if (ncgen || list ~ /000"$/) sub(/"$/, "e\"", list)
+    } else for (list = constant(type); n > 1; n--) list = list ", " constant(type)
     printf "\t\t%s:%s = %s ;\n", mark(owner), name("a" i), list
 }
 function fill_value(v, type) {
