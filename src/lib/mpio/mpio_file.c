@@ -62,11 +62,16 @@ static void before_any_call(void)
     (void)pthread_once(&once, first_call);
 }
 
+static bool is_directory(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 /* MPI-IO has no words for the commonest cause of an error that has no code. */
 static int explain(const char *path, int err)
 {
-    struct stat st;
-    if (err == NC_NOERR || stat(path, &st) != 0 || !S_ISDIR(st.st_mode)) return err;
+    if (err == NC_NOERR || !is_directory(path)) return err;
     return base_error_set(err, "%s: it is a directory", path);
 }
 
@@ -111,6 +116,8 @@ static int open_handle(struct mpio_file *f, MPI_File *handle, int error)
         [WHY] = err == NC_EFILE ? 0 : -err, [REFUSED] = err != NC_NOERR};
     if (err == NC_NOERR && ds->rank == 0) {
         int sized = size_by(f, *handle, &all[SIZE]);
+        if (sized == NC_NOERR && is_directory(ds->path))
+            sized = NC_EFILE; /* for reading */
         if (error == NC_NOERR) error = sized;
         all[STRIPE] = stripe_of(f, *handle);
     }
