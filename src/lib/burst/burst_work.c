@@ -172,8 +172,8 @@ static int stage_write(struct stage *s, int i)
             continue;
         }
         if (!region_next(c, room, 1 << 16, &strip)) break;
-        for (int64_t i = 0; i < strip.count && err == NC_NOERR; i++)
-            err = add_part(s, strip.offset + i * strip.stride, strip.length);
+        for (int64_t k = 0; k < strip.count && err == NC_NOERR; k++)
+            err = add_part(s, strip.offset + k * strip.stride, strip.length);
         int64_t n = strip.length * strip.count / size;
         if (err == NC_NOERR) err = stage_values(s, i, done, n, s->t->staging + from);
         done += n;

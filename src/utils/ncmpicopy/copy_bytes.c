@@ -77,7 +77,7 @@ static int fixed_stretch(const struct copy *c, const struct copy_var *v,
  * is left to the library, which counts them. */
 static int record_stretch(const struct copy *c, struct stretch *s, int64_t *records)
 {
-    MPI_Offset from, to;
+    MPI_Offset from, to = 0;
     int64_t sum = 0, first = 0, n = 0;
     int err = ncmpi_inq_recsize(c->in, &from);
     if (err == NC_NOERR) err = ncmpi_inq_recsize(c->out, &to);
