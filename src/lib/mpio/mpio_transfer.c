@@ -270,14 +270,17 @@ static void move_through_views(struct transfer *x, int64_t numrecs)
 /* ---- direct, or with the others of the node ---- */
 
 /* Is it better for this process that all go together? Where pieces are short and many,
- * and not so far apart that blocks of the file would be nearly empty. */
+ * and not so far apart that blocks of the file would be nearly empty: of more processes
+ * than four each looks after so much less of the blocks. */
 static bool wants_node(const struct transfer *x, const struct mpio_survey *s)
 {
     enum { MANY = 32, SHORT = 8192, APART = 16384 };
-    int64_t asked = x->m->base.ds->hints.transfer;
+    const struct driver_dataset *ds = x->m->base.ds;
+    int64_t asked = ds->hints.transfer, apart = APART;
+    if (ds->nprocs > 4) apart = (int64_t)APART / 4 * ds->nprocs;
     if (asked != BASE_TRANSFER_AUTO) return asked == BASE_TRANSFER_NODE && s->bytes > 0;
     return s->pieces >= MANY && s->bytes / s->pieces < SHORT &&
-           (s->high - s->low) / s->pieces < APART;
+           (s->high - s->low) / s->pieces < apart;
 }
 
 /* The requests through blocks of the file, all processes together. */
