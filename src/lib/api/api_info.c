@@ -1,7 +1,6 @@
 /* About the library, and about a dataset's file. All local. */
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <errno.h>
 #include <unistd.h>
@@ -126,23 +125,15 @@ int ncmpi_get_file_info(int ncid, MPI_Info *info_used)
     return ncmpi_inq_file_info(ncid, info_used);
 }
 
-/* A number among the hints in force; 0 if there is none. */
-static int hint_number(MPI_Info info, const char *key)
-{
-    char text[MPI_MAX_INFO_VAL + 1];
-    int flag = 0;
-    if (MPI_Info_get(info, key, MPI_MAX_INFO_VAL, text, &flag) != MPI_SUCCESS || !flag)
-        return 0;
-    return (int)strtol(text, NULL, 10);
-}
-
 int ncmpi_inq_striping(int ncid, int *striping_size, int *striping_count)
 {
     MPI_Info info;
     int err = ncmpi_inq_file_info(ncid, &info);
     if (err != NC_NOERR) return err;
-    if (striping_size != NULL) *striping_size = hint_number(info, "striping_unit");
-    if (striping_count != NULL) *striping_count = hint_number(info, "striping_factor");
+    if (striping_size != NULL)
+        *striping_size = (int)base_mpi_number(info, "striping_unit");
+    if (striping_count != NULL)
+        *striping_count = (int)base_mpi_number(info, "striping_factor");
     MPI_Info_free(&info);
     return NC_NOERR;
 }

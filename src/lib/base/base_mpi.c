@@ -2,6 +2,7 @@
 #include "base_mpi.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 
 #include "base_error.h"
 
@@ -29,4 +30,14 @@ int base_mpi_error(int mpi_result, int otherwise, const char *what)
             if (classes[i].class == class) code = classes[i].code;
     }
     return base_error_set(code, "%s: %s", what, text);
+}
+
+long long base_mpi_number(MPI_Info info, const char *key)
+{
+    char text[MPI_MAX_INFO_VAL + 1];
+    int there = 0;
+    if (info == MPI_INFO_NULL ||
+        MPI_Info_get(info, key, MPI_MAX_INFO_VAL, text, &there) != MPI_SUCCESS || !there)
+        return 0;
+    return strtoll(text, NULL, 10);
 }

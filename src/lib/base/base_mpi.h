@@ -1,4 +1,4 @@
-/* MPI's errors as NC_ codes. */
+/* MPI's errors as NC_ codes, and numbers among its hints. */
 #ifndef BASE_MPI_H
 #define BASE_MPI_H
 
@@ -8,5 +8,8 @@
  * own where the error class has one (NC_ENOENT, NC_EACCESS, NC_ENO_SPACE ...), else
  * otherwise. MPI's own words are recorded with base_error_set, after `what`. */
 int base_mpi_error(int mpi_result, int otherwise, const char *what);
+
+/* The number that a hint has; 0 if it is not there, or the info is MPI_INFO_NULL. */
+long long base_mpi_number(MPI_Info info, const char *key);
 
 #endif

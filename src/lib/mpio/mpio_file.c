@@ -5,7 +5,6 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -75,29 +74,18 @@ static int explain(const char *path, int err)
     return base_error_set(err, "%s: it is a directory", path);
 }
 
-/* A hint's number of bytes; 0 if there is none. */
-static int64_t bytes_hint(MPI_Info info, const char *key)
-{
-    char text[MPI_MAX_INFO_VAL + 1];
-    int there = 0;
-    if (info == MPI_INFO_NULL ||
-        MPI_Info_get(info, key, MPI_MAX_INFO_VAL, text, &there) != MPI_SUCCESS || !there)
-        return 0;
-    long long n = strtoll(text, NULL, 10);
-    return n > 0 ? n : 0;
-}
-
 /* The stripe size: as MPI-IO knows it of the file, else as the user says. */
 static int64_t stripe_of(const struct mpio_file *f, MPI_File handle)
 {
     static const char key[] = "striping_unit";
-    int64_t known = 0;
+    long long known = 0;
     MPI_Info info;
     if (MPI_File_get_info(handle, &info) == MPI_SUCCESS) {
-        known = bytes_hint(info, key);
+        known = base_mpi_number(info, key);
         MPI_Info_free(&info);
     }
-    return known > 0 ? known : bytes_hint(f->ds->info, key);
+    if (known <= 0) known = base_mpi_number(f->ds->info, key);
+    return known > 0 ? known : 0;
 }
 
 /* One handle. Agreed: a process that was refused knows why, and the others may only know
