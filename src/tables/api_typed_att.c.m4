@@ -6,13 +6,13 @@ m4_include(`tables.m4')m4_dnl
 int ncmpi_put_att(int ncid, int varid, const char *name, nc_type xtype,
     MPI_Offset nelems, const void *value)
 {
-    return api_put_att(ncid, varid, name, xtype, nelems, value, MPI_DATATYPE_NULL);
+    return api_put_att_all(ncid, varid, name, xtype, nelems, value, MPI_DATATYPE_NULL);
 }
 
 int ncmpi_put_att_text(int ncid, int varid, const char *name, MPI_Offset len,
     const char *op)
 {
-    return api_put_att(ncid, varid, name, NC_CHAR, len, op, MPI_CHAR);
+    return api_put_att_all(ncid, varid, name, NC_CHAR, len, op, MPI_CHAR);
 }
 
 int ncmpi_get_att(int ncid, int varid, const char *name, void *value)
@@ -28,7 +28,7 @@ foreach_number_att_type([
 int ncmpi_put_att_[]T_NAME[](int ncid, int varid, const char *name, nc_type xtype,
     MPI_Offset len, const T_C *op)
 {
-    return api_put_att(ncid, varid, name, xtype, len, op, T_MPI);
+    return api_put_att_all(ncid, varid, name, xtype, len, op, T_MPI);
 }
 
 int ncmpi_get_att_[]T_NAME[](int ncid, int varid, const char *name, T_C *ip)

@@ -130,11 +130,11 @@ m4_define([M_DECL], [$6])m4_define([M_CALL], [$7])m4_define([M_TYPES], [$8])$1])
 m4_define([foreach_mode], [m4_dnl
 mode_row([$1], [put], [foreach_kind], [foreach_sharing], [op],
     [int varid,K_DECL[]const F_C *BUF[]F_DECL],
-    [api_put[]K_ENGINE[](ncid, varid, K_PASS,
+    [api_put[]K_ENGINE[]_either(ncid, varid, K_PASS,
         BUF, F_PASS, K_FLAG[]C_FLAG)])m4_dnl
 mode_row([$1], [get], [foreach_kind], [foreach_sharing], [ip],
     [int varid,K_DECL[]F_C *BUF[]F_DECL],
-    [api_get[]K_ENGINE[](ncid, varid, K_PASS,
+    [api_get[]K_ENGINE[]_either(ncid, varid, K_PASS,
         BUF, F_PASS, K_FLAG[]C_FLAG)])m4_dnl
 mode_row([$1], [iput], [foreach_kind], [only_independent], [op],
     [int varid,K_DECL[]const F_C *BUF[]F_DECL, int *req],
@@ -150,12 +150,12 @@ mode_row([$1], [bput], [foreach_kind], [only_independent], [op],
         BUF, F_PASS, req, K_FLAG | API_BUFFERED)])m4_dnl
 mode_row([$1], [mput], [foreach_slab_kind], [foreach_sharing], [buf],
     [int num, int *varids,K_MDECL[]F_C* const *BUF[]F_MDECL],
-    [api_mput(ncid, num, varids, K_MPASS,
+    [api_mput_either(ncid, num, varids, K_MPASS,
         (void *const *)BUF, F_MPASS, K_FLAG[]C_FLAG)],
     [datatypes[]ARRAY])m4_dnl
 mode_row([$1], [mget], [foreach_slab_kind], [foreach_sharing], [bufs],
     [int num, int *varids,K_MDECL[]F_C *BUF[]ARRAY[]F_MDECL],
-    [api_mget(ncid, num, varids, K_MPASS,
+    [api_mget_either(ncid, num, varids, K_MPASS,
         (void *const *)BUF, F_MPASS, K_FLAG[]C_FLAG)],
     [*datatypes])])
 

@@ -176,7 +176,7 @@ int f90_var(const struct f90_call *call, const int64_t given[LISTS],
     a.buf = b.base;
     a.bufcount = b.count;
     a.buftype = b.type;
-    err = req == NULL ? api_access_now(call->ncid, &a, put)
+    err = req == NULL ? api_access_now_either(call->ncid, &a, put)
                       : api_access_later(call->ncid, &a, put, req);
     give_back(&v, call->mode, &b);
     return own != NC_NOERR ? own : err;

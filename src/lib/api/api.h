@@ -27,12 +27,12 @@ enum {
  * The rules, and the order in which errors are found, are those of pnetcdf.h. */
 
 /* Blocking access. */
-int api_put(int ncid, int varid, const MPI_Offset *start, const MPI_Offset *count,
-            const MPI_Offset *stride, const MPI_Offset *imap, const void *buf,
-            MPI_Offset bufcount, MPI_Datatype buftype, unsigned how);
-int api_get(int ncid, int varid, const MPI_Offset *start, const MPI_Offset *count,
-            const MPI_Offset *stride, const MPI_Offset *imap, void *buf,
-            MPI_Offset bufcount, MPI_Datatype buftype, unsigned how);
+int api_put_either(int ncid, int varid, const MPI_Offset *start, const MPI_Offset *count,
+                   const MPI_Offset *stride, const MPI_Offset *imap, const void *buf,
+                   MPI_Offset bufcount, MPI_Datatype buftype, unsigned how);
+int api_get_either(int ncid, int varid, const MPI_Offset *start, const MPI_Offset *count,
+                   const MPI_Offset *stride, const MPI_Offset *imap, void *buf,
+                   MPI_Offset bufcount, MPI_Datatype buftype, unsigned how);
 
 /* One access: the arguments of a put or get. Where `given` is not NULL the lists are
  * those of Fortran, and the kind is API_VARM: the fastest dimension comes first, elements
@@ -48,7 +48,7 @@ struct api_access {
     unsigned how;
     const int64_t *given;
 };
-int api_access_now(int ncid, const struct api_access *a, bool put);
+int api_access_now_either(int ncid, const struct api_access *a, bool put);
 int api_access_later(int ncid, const struct api_access *a, bool put, int *req);
 
 /* Nonblocking access; *req gets the id of the request. */
@@ -60,12 +60,12 @@ int api_iget(int ncid, int varid, const MPI_Offset *start, const MPI_Offset *cou
              MPI_Offset bufcount, MPI_Datatype buftype, int *req, unsigned how);
 
 /* num hyperslabs of one variable from one buffer, one after the other. */
-int api_put_varn(int ncid, int varid, int num, MPI_Offset *const *starts,
-                 MPI_Offset *const *counts, const void *buf, MPI_Offset bufcount,
-                 MPI_Datatype buftype, unsigned how);
-int api_get_varn(int ncid, int varid, int num, MPI_Offset *const *starts,
-                 MPI_Offset *const *counts, void *buf, MPI_Offset bufcount,
-                 MPI_Datatype buftype, unsigned how);
+int api_put_varn_either(int ncid, int varid, int num, MPI_Offset *const *starts,
+                        MPI_Offset *const *counts, const void *buf, MPI_Offset bufcount,
+                        MPI_Datatype buftype, unsigned how);
+int api_get_varn_either(int ncid, int varid, int num, MPI_Offset *const *starts,
+                        MPI_Offset *const *counts, void *buf, MPI_Offset bufcount,
+                        MPI_Datatype buftype, unsigned how);
 int api_iput_varn(int ncid, int varid, int num, MPI_Offset *const *starts,
                   MPI_Offset *const *counts, const void *buf, MPI_Offset bufcount,
                   MPI_Datatype buftype, int *req, unsigned how);
@@ -76,19 +76,21 @@ int api_iget_varn(int ncid, int varid, int num, MPI_Offset *const *starts,
 /* num accesses to variables varids[i], each with its own buffer. The typed functions
  * pass bufcounts and buftypes NULL and their type as `type`; the flexible ones
  * MPI_DATATYPE_NULL as type. */
-int api_mput(int ncid, int num, const int *varids, MPI_Offset *const *starts,
-             MPI_Offset *const *counts, MPI_Offset *const *strides,
-             MPI_Offset *const *imaps, void *const *bufs, const MPI_Offset *bufcounts,
-             const MPI_Datatype *buftypes, MPI_Datatype type, unsigned how);
-int api_mget(int ncid, int num, const int *varids, MPI_Offset *const *starts,
-             MPI_Offset *const *counts, MPI_Offset *const *strides,
-             MPI_Offset *const *imaps, void *const *bufs, const MPI_Offset *bufcounts,
-             const MPI_Datatype *buftypes, MPI_Datatype type, unsigned how);
+int api_mput_either(int ncid, int num, const int *varids, MPI_Offset *const *starts,
+                    MPI_Offset *const *counts, MPI_Offset *const *strides,
+                    MPI_Offset *const *imaps, void *const *bufs,
+                    const MPI_Offset *bufcounts, const MPI_Datatype *buftypes,
+                    MPI_Datatype type, unsigned how);
+int api_mget_either(int ncid, int num, const int *varids, MPI_Offset *const *starts,
+                    MPI_Offset *const *counts, MPI_Offset *const *strides,
+                    MPI_Offset *const *imaps, void *const *bufs,
+                    const MPI_Offset *bufcounts, const MPI_Datatype *buftypes,
+                    MPI_Datatype type, unsigned how);
 
 /* Attributes. type is the MPI type of the values in memory, or MPI_DATATYPE_NULL for
  * the C type that corresponds to the external one. */
-int api_put_att(int ncid, int varid, const char *name, int xtype, MPI_Offset nelems,
-                const void *values, MPI_Datatype type);
+int api_put_att_all(int ncid, int varid, const char *name, int xtype, MPI_Offset nelems,
+                    const void *values, MPI_Datatype type);
 int api_get_att(int ncid, int varid, const char *name, void *values, MPI_Datatype type);
 
 #endif

@@ -53,8 +53,8 @@ void api_request_leave(struct driver_request *req);
 
 /* Hands requests over and ends them. In a collective call this process takes part
  * whatever its own error err; alone it has nothing to do then. */
-int api_transfer(struct api_dataset *d, struct driver_request **reqs, int64_t n, bool put,
-                 unsigned how, int err);
+int api_transfer_either(struct api_dataset *d, struct driver_request **reqs, int64_t n,
+                        bool put, unsigned how, int err);
 
 /* Frees *n requests and their array; *n becomes 0. */
 void api_requests_drop(struct driver_request **reqs, int64_t *n);

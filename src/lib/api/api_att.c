@@ -52,8 +52,8 @@ static int check(struct api_dataset *d, const struct attribute *a, enum conv_typ
     return err == NC_NOERR ? check_room(d, a) : err;
 }
 
-static int same_att(struct api_dataset *d, const struct attribute *a, enum conv_type type,
-                    const void *values)
+static int same_att_all(struct api_dataset *d, const struct attribute *a,
+                        enum conv_type type, const void *values)
 {
     struct api_args args;
     if (!d->ds.safe_mode) return NC_NOERR;
@@ -64,12 +64,12 @@ static int same_att(struct api_dataset *d, const struct attribute *a, enum conv_
     api_arg_number(&args, "xtype", NC_EMULTIDEFINE_ATTR_TYPE, a->xtype);
     api_arg_number(&args, "nelems", NC_EMULTIDEFINE_ATTR_LEN, a->nelems);
     api_arg_bytes(&args, "values", NC_EMULTIDEFINE_ATTR_VAL, values, size);
-    return api_args_agree(&d->ds, &args);
+    return api_args_agree_all(&d->ds, &args);
 }
 
 /* For the calls that take an attribute's name, and perhaps another. */
-static int same_names(struct api_dataset *d, const char *function, int varid,
-                      const char *name, const char *new_name)
+static int same_names_all(struct api_dataset *d, const char *function, int varid,
+                          const char *name, const char *new_name)
 {
     struct api_args args;
     if (!d->ds.safe_mode) return NC_NOERR;
@@ -77,11 +77,11 @@ static int same_names(struct api_dataset *d, const char *function, int varid,
     api_arg_number(&args, "varid", NC_EMULTIDEFINE_FNC_ARGS, varid);
     api_arg_text(&args, "name", NC_EMULTIDEFINE_ATTR_NAME, name);
     api_arg_text(&args, "new name", NC_EMULTIDEFINE_ATTR_NAME, new_name);
-    return api_args_agree(&d->ds, &args);
+    return api_args_agree_all(&d->ds, &args);
 }
 
-int api_put_att(int ncid, int varid, const char *name, int xtype, MPI_Offset nelems,
-                const void *values, MPI_Datatype mpi_type)
+int api_put_att_all(int ncid, int varid, const char *name, int xtype, MPI_Offset nelems,
+                    const void *values, MPI_Datatype mpi_type)
 {
     struct api_dataset *d;
     int err = api_find(ncid, &d);
@@ -92,7 +92,7 @@ int api_put_att(int ncid, int varid, const char *name, int xtype, MPI_Offset nel
     enum conv_type type = (enum conv_type)conv_type_of(xtype);
     if (mpi_type != MPI_DATATYPE_NULL) err = api_conv_type(mpi_type, xtype, &type);
     if (err == NC_NOERR) err = check(d, &a, type, values);
-    int same = same_att(d, &a, type, values);
+    int same = same_att_all(d, &a, type, values);
     if (same != NC_NOERR) return same;
     void *room;
     int range = NC_NOERR;
@@ -104,7 +104,7 @@ int api_put_att(int ncid, int varid, const char *name, int xtype, MPI_Offset nel
         range = conv_put(room, conv_effective_type(d->ds.header.format, xtype, type),
                          values, type, (size_t)nelems, fill);
     }
-    err = api_commit(d, err);
+    err = api_commit_all(d, err);
     return err != NC_NOERR ? err : range;
 }
 
@@ -147,13 +147,13 @@ int ncmpi_copy_att(int ncid_in, int varid_in, const char *name, int ncid_out,
     if (err != NC_NOERR) return err;
     if (!out->ds.writable) return NC_EPERM;
     if (found == NC_EBADID) return found;
-    err = same_names(out, "ncmpi_copy_att", varid_out, name, NULL);
+    err = same_names_all(out, "ncmpi_copy_att", varid_out, name, NULL);
     if (err != NC_NOERR) return err;
-    if (found != NC_NOERR) return api_commit(out, found);
+    if (found != NC_NOERR) return api_commit_all(out, found);
 
     /* By value: writing may move the list it lies in. */
     struct cdf_att from = cdf_atts(&in->ds.header, varid_in)->list[id];
-    if (in == out && varid_in == varid_out) return api_commit(out, NC_NOERR);
+    if (in == out && varid_in == varid_out) return api_commit_all(out, NC_NOERR);
     const struct attribute a = {varid_out, name, from.type, from.nelems};
     void *room;
     err = check(out, &a, (enum conv_type)conv_type_of(from.type), from.values);
@@ -162,7 +162,7 @@ int ncmpi_copy_att(int ncid_in, int varid_in, const char *name, int ncid_out,
             cdf_put_att(&out->ds.header, varid_out, name, from.type, from.nelems, &room);
     if (err == NC_NOERR && from.nelems > 0)
         memcpy(room, from.values, (size_t)(from.nelems * cdf_type_size(from.type)));
-    return api_commit(out, err);
+    return api_commit_all(out, err);
 }
 
 int ncmpi_rename_att(int ncid, int varid, const char *name, const char *newname)
@@ -171,20 +171,20 @@ int ncmpi_rename_att(int ncid, int varid, const char *name, const char *newname)
     int id, err = find(ncid, varid, name, &d, &id);
     if (err == NC_EBADID) return err;
     if (!d->ds.writable) return NC_EPERM;
-    int same = same_names(d, "ncmpi_rename_att", varid, name, newname);
+    int same = same_names_all(d, "ncmpi_rename_att", varid, name, newname);
     if (same != NC_NOERR) return same;
     if (err == NC_NOERR && newname == NULL) err = NC_EBADNAME;
     if (err == NC_NOERR && !d->defining && strlen(newname) > strlen(name))
         err = NC_ENOTINDEFINE;
     if (err == NC_NOERR) err = cdf_rename_att(&d->ds.header, varid, name, newname);
-    return api_commit(d, err);
+    return api_commit_all(d, err);
 }
 
 int ncmpi_del_att(int ncid, int varid, const char *name)
 {
     struct api_dataset *d;
     int id, err = api_find_defining(ncid, &d);
-    if (err == NC_NOERR) err = same_names(d, "ncmpi_del_att", varid, name, NULL);
+    if (err == NC_NOERR) err = same_names_all(d, "ncmpi_del_att", varid, name, NULL);
     if (err != NC_NOERR) return err;
     err = find(ncid, varid, name, &d, &id);
     return err != NC_NOERR ? err : cdf_del_att(&d->ds.header, varid, name);

@@ -4,8 +4,8 @@
 #include "base_mem.h"
 #include "pnetcdf.h"
 
-int api_transfer(struct api_dataset *d, struct driver_request **reqs, int64_t n, bool put,
-                 unsigned how, int err)
+int api_transfer_either(struct api_dataset *d, struct driver_request **reqs, int64_t n,
+                        bool put, unsigned how, int err)
 {
     enum driver_mode mode = how & API_COLL ? DRIVER_COLLECTIVE : DRIVER_INDEPENDENT;
     if (mode == DRIVER_COLLECTIVE || (err == NC_NOERR && n > 0))
@@ -20,78 +20,79 @@ int api_transfer(struct api_dataset *d, struct driver_request **reqs, int64_t n,
 }
 
 /* In safe mode: are all processes here, with the same variable? */
-static int same_access(struct api_dataset *d, unsigned how, bool put, int varid)
+static int same_access_either(struct api_dataset *d, unsigned how, bool put, int varid)
 {
     if (!(how & API_COLL)) return NC_NOERR;
-    return api_same_access(d, put ? "a put" : "a get", varid);
+    return api_same_access_all(d, put ? "a put" : "a get", varid);
 }
 
-int api_access_now(int ncid, const struct api_access *a, bool put)
+int api_access_now_either(int ncid, const struct api_access *a, bool put)
 {
     struct api_dataset *d;
     struct driver_request *req;
     int err = api_find_data(ncid, put, a->how, &d);
-    if (err == NC_NOERR) err = same_access(d, a->how, put, a->varid);
+    if (err == NC_NOERR) err = same_access_either(d, a->how, put, a->varid);
     if (err != NC_NOERR) return err;
     api_lock(d);
     err = api_request_make(d, a, put, &req);
-    err = api_transfer(d, &req, req != NULL, put, a->how, err);
+    err = api_transfer_either(d, &req, req != NULL, put, a->how, err);
     api_unlock(d);
     return err;
 }
 
-int api_put(int ncid, int varid, const MPI_Offset *start, const MPI_Offset *count,
-            const MPI_Offset *stride, const MPI_Offset *imap, const void *buf,
-            MPI_Offset bufcount, MPI_Datatype buftype, unsigned how)
+int api_put_either(int ncid, int varid, const MPI_Offset *start, const MPI_Offset *count,
+                   const MPI_Offset *stride, const MPI_Offset *imap, const void *buf,
+                   MPI_Offset bufcount, MPI_Datatype buftype, unsigned how)
 {
     const struct api_access a = {varid, start,    count,   stride, imap,
                                  buf,   bufcount, buftype, how,    NULL};
-    return api_access_now(ncid, &a, true);
+    return api_access_now_either(ncid, &a, true);
 }
 
-int api_get(int ncid, int varid, const MPI_Offset *start, const MPI_Offset *count,
-            const MPI_Offset *stride, const MPI_Offset *imap, void *buf,
-            MPI_Offset bufcount, MPI_Datatype buftype, unsigned how)
+int api_get_either(int ncid, int varid, const MPI_Offset *start, const MPI_Offset *count,
+                   const MPI_Offset *stride, const MPI_Offset *imap, void *buf,
+                   MPI_Offset bufcount, MPI_Datatype buftype, unsigned how)
 {
     const struct api_access a = {varid, start,    count,   stride, imap,
                                  buf,   bufcount, buftype, how,    NULL};
-    return api_access_now(ncid, &a, false);
+    return api_access_now_either(ncid, &a, false);
 }
 
-static int access_many(int ncid, const struct api_access *a, int num,
-                       MPI_Offset *const *starts, MPI_Offset *const *counts, bool put)
+static int access_many_either(int ncid, const struct api_access *a, int num,
+                              MPI_Offset *const *starts, MPI_Offset *const *counts,
+                              bool put)
 {
     struct api_dataset *d;
     struct driver_request **reqs;
     int64_t n;
     int err = api_find_data(ncid, put, a->how, &d);
-    if (err == NC_NOERR) err = same_access(d, a->how, put, a->varid);
+    if (err == NC_NOERR) err = same_access_either(d, a->how, put, a->varid);
     if (err != NC_NOERR) return err;
     api_lock(d);
     const struct api_slabs slabs = {num, starts, counts, false};
     err = api_requests_make(d, a, &slabs, put, &reqs, &n);
-    err = api_transfer(d, reqs, n, put, a->how, err);
+    err = api_transfer_either(d, reqs, n, put, a->how, err);
     api_unlock(d);
     base_free(reqs);
     return err;
 }
 
-int api_put_varn(int ncid, int varid, int num, MPI_Offset *const *starts,
-                 MPI_Offset *const *counts, const void *buf, MPI_Offset bufcount,
-                 MPI_Datatype buftype, unsigned how)
+int api_put_varn_either(int ncid, int varid, int num, MPI_Offset *const *starts,
+                        MPI_Offset *const *counts, const void *buf, MPI_Offset bufcount,
+                        MPI_Datatype buftype, unsigned how)
 {
     const struct api_access a = {
         .varid = varid, .buf = buf, .bufcount = bufcount, .buftype = buftype, .how = how};
-    return access_many(ncid, &a, num, starts, counts, true);
+    return access_many_either(ncid, &a, num, starts, counts, true);
 }
 
-int api_get_varn(int ncid, int varid, int num, MPI_Offset *const *starts,
-                 MPI_Offset *const *counts, void *buf, MPI_Offset bufcount,
-                 MPI_Datatype buftype, unsigned how)
+int api_get_varn_either(int ncid, int varid, int num, MPI_Offset *const *starts,
+                        MPI_Offset *const *counts, void *buf, MPI_Offset bufcount,
+                        MPI_Datatype buftype, unsigned how)
 {
     const struct api_access a = {
         .varid = varid, .buf = buf, .bufcount = bufcount, .buftype = buftype, .how = how};
-    return access_many(ncid, &a, num, starts, counts, false);
+    return access_many_either(ncid, &a, num, starts, counts, false);
 }
 
 /* ---- mput, mget ---- */
@@ -148,39 +149,41 @@ static int make_several(const struct api_dataset *d, int num, const struct sever
     return err;
 }
 
-static int access_several(int ncid, int num, const struct several *s, bool put)
+static int access_several_either(int ncid, int num, const struct several *s, bool put)
 {
     struct api_dataset *d;
     struct driver_request **reqs;
     int64_t n;
     int err = api_find_data(ncid, put, s->how, &d);
     if (err == NC_NOERR && (s->how & API_COLL))
-        err = api_same_call(d, put ? "an mput" : "an mget");
+        err = api_same_call_all(d, put ? "an mput" : "an mget");
     if (err != NC_NOERR) return err;
     api_lock(d);
     err = make_several(d, num, s, put, &reqs, &n);
-    err = api_transfer(d, reqs, n, put, s->how, err);
+    err = api_transfer_either(d, reqs, n, put, s->how, err);
     api_unlock(d);
     base_free(reqs);
     return err;
 }
 
-int api_mput(int ncid, int num, const int *varids, MPI_Offset *const *starts,
-             MPI_Offset *const *counts, MPI_Offset *const *strides,
-             MPI_Offset *const *imaps, void *const *bufs, const MPI_Offset *bufcounts,
-             const MPI_Datatype *buftypes, MPI_Datatype type, unsigned how)
+int api_mput_either(int ncid, int num, const int *varids, MPI_Offset *const *starts,
+                    MPI_Offset *const *counts, MPI_Offset *const *strides,
+                    MPI_Offset *const *imaps, void *const *bufs,
+                    const MPI_Offset *bufcounts, const MPI_Datatype *buftypes,
+                    MPI_Datatype type, unsigned how)
 {
     const struct several s = {varids, starts,    counts,   strides, imaps,
                               bufs,   bufcounts, buftypes, type,    how};
-    return access_several(ncid, num, &s, true);
+    return access_several_either(ncid, num, &s, true);
 }
 
-int api_mget(int ncid, int num, const int *varids, MPI_Offset *const *starts,
-             MPI_Offset *const *counts, MPI_Offset *const *strides,
-             MPI_Offset *const *imaps, void *const *bufs, const MPI_Offset *bufcounts,
-             const MPI_Datatype *buftypes, MPI_Datatype type, unsigned how)
+int api_mget_either(int ncid, int num, const int *varids, MPI_Offset *const *starts,
+                    MPI_Offset *const *counts, MPI_Offset *const *strides,
+                    MPI_Offset *const *imaps, void *const *bufs,
+                    const MPI_Offset *bufcounts, const MPI_Datatype *buftypes,
+                    MPI_Datatype type, unsigned how)
 {
     const struct several s = {varids, starts,    counts,   strides, imaps,
                               bufs,   bufcounts, buftypes, type,    how};
-    return access_several(ncid, num, &s, false);
+    return access_several_either(ncid, num, &s, false);
 }

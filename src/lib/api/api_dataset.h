@@ -57,11 +57,11 @@ void api_leave(struct api_dataset *d);
 
 /* Leaves define mode: agrees on the definitions, lays them out, and has them written.
  * Collective; agreed. */
-int api_end_define(struct api_dataset *d, const struct cdf_room *room);
+int api_end_define_all(struct api_dataset *d, const struct cdf_room *room);
 
 /* Ends a change of the definitions that met with err. In define mode that is all; in
  * data mode the processes agree and the header is written. Collective in data mode. */
-int api_commit(struct api_dataset *d, int err);
+int api_commit_all(struct api_dataset *d, int err);
 
 /* The type of values in memory that an MPI type of one basic type stands for; MPI_BYTE
  * stands for whatever xtype is. NC_EUNSPTETYPE. */

@@ -7,14 +7,14 @@
 #include "driver_fill.h"
 #include "pnetcdf.h"
 
-static int same_dim(struct api_dataset *d, const char *name, MPI_Offset len)
+static int same_dim_all(struct api_dataset *d, const char *name, MPI_Offset len)
 {
     struct api_args a;
     if (!d->ds.safe_mode) return NC_NOERR;
     api_args_start(&a, "ncmpi_def_dim");
     api_arg_text(&a, "name", NC_EMULTIDEFINE_DIM_NAME, name);
     api_arg_number(&a, "len", NC_EMULTIDEFINE_DIM_SIZE, len);
-    return api_args_agree(&d->ds, &a);
+    return api_args_agree_all(&d->ds, &a);
 }
 
 int ncmpi_def_dim(int ncid, const char *name, MPI_Offset len, int *idp)
@@ -22,14 +22,14 @@ int ncmpi_def_dim(int ncid, const char *name, MPI_Offset len, int *idp)
     struct api_dataset *d;
     int id, err = api_find_defining(ncid, &d);
     if (err != NC_NOERR) return err;
-    err = same_dim(d, name, len);
+    err = same_dim_all(d, name, len);
     if (err == NC_NOERR) err = cdf_def_dim(&d->ds.header, name, len, &id);
     if (err == NC_NOERR && idp != NULL) *idp = id;
     return err;
 }
 
-static int same_var(struct api_dataset *d, const char *name, nc_type xtype, int ndims,
-                    const int *dimids)
+static int same_var_all(struct api_dataset *d, const char *name, nc_type xtype, int ndims,
+                        const int *dimids)
 {
     struct api_args a;
     if (!d->ds.safe_mode) return NC_NOERR;
@@ -39,7 +39,7 @@ static int same_var(struct api_dataset *d, const char *name, nc_type xtype, int 
     api_arg_number(&a, "ndims", NC_EMULTIDEFINE_VAR_NDIMS, ndims);
     api_arg_bytes(&a, "dimids", NC_EMULTIDEFINE_VAR_DIMIDS, ndims > 0 ? dimids : NULL,
                   ndims * (int64_t)sizeof *dimids);
-    return api_args_agree(&d->ds, &a);
+    return api_args_agree_all(&d->ds, &a);
 }
 
 int ncmpi_def_var(int ncid, const char *name, nc_type xtype, int ndims,
@@ -48,7 +48,7 @@ int ncmpi_def_var(int ncid, const char *name, nc_type xtype, int ndims,
     struct api_dataset *d;
     int id, err = api_find_defining(ncid, &d);
     if (err != NC_NOERR) return err;
-    err = same_var(d, name, xtype, ndims, dimidsp);
+    err = same_var_all(d, name, xtype, ndims, dimidsp);
     if (err == NC_NOERR)
         err = cdf_def_var(&d->ds.header, name, xtype, ndims, dimidsp, &id);
     if (err != NC_NOERR) return err;
@@ -58,7 +58,7 @@ int ncmpi_def_var(int ncid, const char *name, nc_type xtype, int ndims,
 }
 
 /* Outside define mode a name must not grow: the header has no room for it. The
- * collective part is api_commit. */
+ * collective part is api_commit_all. */
 static int check_growth(const struct api_dataset *d, const char *old, const char *name)
 {
     if (d->defining || old == NULL || name == NULL || strlen(name) <= strlen(old))
@@ -66,15 +66,15 @@ static int check_growth(const struct api_dataset *d, const char *old, const char
     return NC_ENOTINDEFINE;
 }
 
-static int same_name(struct api_dataset *d, const char *function, int id, int code,
-                     const char *name)
+static int same_name_all(struct api_dataset *d, const char *function, int id, int code,
+                         const char *name)
 {
     struct api_args a;
     if (!d->ds.safe_mode) return NC_NOERR;
     api_args_start(&a, function);
     api_arg_number(&a, "id", NC_EMULTIDEFINE_FNC_ARGS, id);
     api_arg_text(&a, "name", code, name);
-    return api_args_agree(&d->ds, &a);
+    return api_args_agree_all(&d->ds, &a);
 }
 
 int ncmpi_rename_dim(int ncid, int dimid, const char *name)
@@ -83,14 +83,14 @@ int ncmpi_rename_dim(int ncid, int dimid, const char *name)
     int err = api_find(ncid, &d);
     if (err != NC_NOERR) return err;
     if (!d->ds.writable) return NC_EPERM;
-    err = same_name(d, "ncmpi_rename_dim", dimid, NC_EMULTIDEFINE_DIM_NAME, name);
+    err = same_name_all(d, "ncmpi_rename_dim", dimid, NC_EMULTIDEFINE_DIM_NAME, name);
     if (err != NC_NOERR) return err;
     if (dimid < 0 || dimid >= d->ds.header.ndims)
         err = NC_EBADDIM;
     else
         err = check_growth(d, d->ds.header.dims[dimid].name, name);
     if (err == NC_NOERR) err = cdf_rename_dim(&d->ds.header, dimid, name);
-    return api_commit(d, err);
+    return api_commit_all(d, err);
 }
 
 int ncmpi_rename_var(int ncid, int varid, const char *name)
@@ -99,28 +99,28 @@ int ncmpi_rename_var(int ncid, int varid, const char *name)
     int err = api_find(ncid, &d);
     if (err != NC_NOERR) return err;
     if (!d->ds.writable) return NC_EPERM;
-    err = same_name(d, "ncmpi_rename_var", varid, NC_EMULTIDEFINE_VAR_NAME, name);
+    err = same_name_all(d, "ncmpi_rename_var", varid, NC_EMULTIDEFINE_VAR_NAME, name);
     if (err != NC_NOERR) return err;
     const struct cdf_var *v = api_var(d, varid);
     err = v == NULL ? NC_ENOTVAR : check_growth(d, v->name, name);
     if (err == NC_NOERR) err = cdf_rename_var(&d->ds.header, varid, name);
-    return api_commit(d, err);
+    return api_commit_all(d, err);
 }
 
-int api_commit(struct api_dataset *d, int err)
+int api_commit_all(struct api_dataset *d, int err)
 {
     if (d->defining) return err;
-    err = driver_agree(&d->ds, err, NULL, NULL, 0);
+    err = driver_agree_all(&d->ds, err, NULL, NULL, 0);
     if (err != NC_NOERR) return err;
     d->ds.header.size = cdf_encoded_size(&d->ds.header);
-    err = driver_write_header(d->top);
-    return driver_agree(&d->ds, err, NULL, NULL, 0);
+    err = driver_write_header_all(d->top);
+    return driver_agree_all(&d->ds, err, NULL, NULL, 0);
 }
 
 /* ---- fill ---- */
 
-static int same_fill(struct api_dataset *d, const char *function, int varid, int mode,
-                     const void *value, int64_t size)
+static int same_fill_all(struct api_dataset *d, const char *function, int varid, int mode,
+                         const void *value, int64_t size)
 {
     struct api_args a;
     if (!d->ds.safe_mode) return NC_NOERR;
@@ -131,7 +131,7 @@ static int same_fill(struct api_dataset *d, const char *function, int varid, int
                                       : NC_EMULTIDEFINE_VAR_FILL_MODE,
                    mode);
     api_arg_bytes(&a, "fill value", NC_EMULTIDEFINE_VAR_FILL_VALUE, value, size);
-    return api_args_agree(&d->ds, &a);
+    return api_args_agree_all(&d->ds, &a);
 }
 
 int ncmpi_set_fill(int ncid, int fillmode, int *old_modep)
@@ -139,7 +139,7 @@ int ncmpi_set_fill(int ncid, int fillmode, int *old_modep)
     struct api_dataset *d;
     int err = api_find_defining(ncid, &d);
     if (err != NC_NOERR) return err;
-    err = same_fill(d, "ncmpi_set_fill", NC_GLOBAL, fillmode, NULL, 0);
+    err = same_fill_all(d, "ncmpi_set_fill", NC_GLOBAL, fillmode, NULL, 0);
     if (err != NC_NOERR) return err;
     if (fillmode != NC_FILL && fillmode != NC_NOFILL) return NC_EINVAL;
 
@@ -158,8 +158,8 @@ int ncmpi_def_var_fill(int ncid, int varid, int no_fill, const void *fill_value)
     int err = api_find_defining(ncid, &d);
     if (err != NC_NOERR) return err;
     const struct cdf_var *v = api_var(d, varid);
-    err = same_fill(d, "ncmpi_def_var_fill", varid, no_fill, fill_value,
-                    v == NULL ? 0 : cdf_type_size(v->type));
+    err = same_fill_all(d, "ncmpi_def_var_fill", varid, no_fill, fill_value,
+                        v == NULL ? 0 : cdf_type_size(v->type));
     if (err != NC_NOERR) return err;
     if (v == NULL) return varid == NC_GLOBAL ? NC_EGLOBAL : NC_ENOTVAR;
     if (!d->fresh && varid < d->before.nvars) return NC_ELATEFILL;
@@ -191,14 +191,14 @@ int ncmpi_inq_var_fill(int ncid, int varid, int *no_fill, void *fill_value)
     return NC_NOERR;
 }
 
-static int same_record(struct api_dataset *d, int varid, MPI_Offset recno)
+static int same_record_all(struct api_dataset *d, int varid, MPI_Offset recno)
 {
     struct api_args a;
     if (!d->ds.safe_mode) return NC_NOERR;
     api_args_start(&a, "ncmpi_fill_var_rec");
     api_arg_number(&a, "varid", NC_EMULTIDEFINE_FNC_ARGS, varid);
     api_arg_number(&a, "recno", NC_EMULTIDEFINE_FNC_ARGS, recno);
-    return api_args_agree(&d->ds, &a);
+    return api_args_agree_all(&d->ds, &a);
 }
 
 int ncmpi_fill_var_rec(int ncid, int varid, MPI_Offset recno)
@@ -209,7 +209,7 @@ int ncmpi_fill_var_rec(int ncid, int varid, MPI_Offset recno)
     if (!d->ds.writable) return NC_EPERM;
     if (d->defining) return NC_EINDEFINE;
     if (d->indep) return NC_EINDEP;
-    err = same_record(d, varid, recno);
+    err = same_record_all(d, varid, recno);
     if (err != NC_NOERR) return err;
 
     const struct cdf_var *v = api_var(d, varid);
@@ -222,5 +222,5 @@ int ncmpi_fill_var_rec(int ncid, int varid, MPI_Offset recno)
     else if (recno < 0)
         err = NC_EINVAL;
     if (err != NC_NOERR) return driver_put(d->top, NULL, 0, DRIVER_COLLECTIVE, err);
-    return driver_fill(d->top, varid, varid + 1, recno, 1);
+    return driver_fill_all(d->top, varid, varid + 1, recno, 1);
 }

@@ -25,24 +25,24 @@ static int digest(const struct cdf_header *h, uint64_t *hash)
 
 /* Process 0's definitions as bytes, on every process: the header, then a byte for each
  * variable's fill mode. sizes tells the bytes of both, and process 0's digest. */
-static int share_definitions(struct driver_dataset *ds, unsigned char **bytes,
-                             int64_t *sizes)
+static int share_definitions_all(struct driver_dataset *ds, unsigned char **bytes,
+                                 int64_t *sizes)
 {
     struct cdf_header *h = &ds->header;
     sizes[0] = h->size;
     sizes[1] = h->nvars;
-    int err = driver_share(ds, sizes, 3 * sizeof sizes[0], 0);
+    int err = driver_share_all(ds, sizes, 3 * sizeof sizes[0], 0);
     if (err != NC_NOERR) return err;
 
     *bytes = base_malloc((size_t)(sizes[0] + sizes[1]));
-    err = driver_agree(ds, *bytes == NULL ? NC_ENOMEM : NC_NOERR, NULL, NULL, 0);
+    err = driver_agree_all(ds, *bytes == NULL ? NC_ENOMEM : NC_NOERR, NULL, NULL, 0);
     if (err != NC_NOERR || *bytes == NULL) return err;
     if (ds->rank == 0) {
         cdf_encode(h, *bytes);
         for (int id = 0; id < h->nvars; id++)
             (*bytes)[h->size + id] = h->vars[id].fill;
     }
-    return driver_share(ds, *bytes, sizes[0] + sizes[1], 0);
+    return driver_share_all(ds, *bytes, sizes[0] + sizes[1], 0);
 }
 
 /* Compares with process 0's definitions and takes them over. */
@@ -74,29 +74,29 @@ static int adopt(struct driver_dataset *ds, const unsigned char *bytes,
 }
 
 /* Finds what differs, names it on every process and lets process 0's definitions hold. */
-static int reconcile(struct driver_dataset *ds, uint64_t hash)
+static int reconcile_all(struct driver_dataset *ds, uint64_t hash)
 {
     unsigned char *bytes = NULL;
     int64_t sizes[3] = {0, 0, (int64_t)hash};
     char text[512] = "";
-    int err = share_definitions(ds, &bytes, sizes), code = NC_NOERR;
+    int err = share_definitions_all(ds, &bytes, sizes), code = NC_NOERR;
     if (err == NC_NOERR && bytes != NULL && sizes[2] != (int64_t)hash)
         code = adopt(ds, bytes, sizes, text, sizeof text);
     base_free(bytes);
-    return err != NC_NOERR ? err : api_share_report(ds, code, text, sizeof text);
+    return err != NC_NOERR ? err : api_share_report_all(ds, code, text, sizeof text);
 }
 
 /* NC_NOERR if all processes define the same; *difference names what does not, after which
  * all have process 0's definitions. Agreed. */
-static int agree_on_definitions(struct driver_dataset *ds, int err, int *difference)
+static int agree_on_definitions_all(struct driver_dataset *ds, int err, int *difference)
 {
     uint64_t hash = 0;
     *difference = NC_NOERR;
     if (err == NC_NOERR) err = digest(&ds->header, &hash);
     /* Equal everywhere if the largest and the smallest are: one maximum tells both. */
     int64_t all[2] = {(int64_t)(hash >> 1), -(int64_t)(hash >> 1)};
-    err = driver_agree(ds, err, NULL, all, 2);
-    if (err == NC_NOERR && all[0] != -all[1]) *difference = reconcile(ds, hash);
+    err = driver_agree_all(ds, err, NULL, all, 2);
+    if (err == NC_NOERR && all[0] != -all[1]) *difference = reconcile_all(ds, hash);
     return err;
 }
 
@@ -107,7 +107,7 @@ static int64_t first_set(int64_t a, int64_t b, int64_t c, int64_t otherwise)
     return a > 0 ? a : b > 0 ? b : c > 0 ? c : otherwise;
 }
 
-int api_end_define(struct api_dataset *d, const struct cdf_room *asked)
+int api_end_define_all(struct api_dataset *d, const struct cdf_room *asked)
 {
     const struct base_hints *hints = &d->ds.hints;
     struct cdf_room room = *asked;
@@ -121,8 +121,8 @@ int api_end_define(struct api_dataset *d, const struct cdf_room *asked)
 
     const struct cdf_header *before = d->fresh ? NULL : &d->before;
     int difference, err = cdf_layout(&d->ds.header, before, &room);
-    err = agree_on_definitions(&d->ds, err, &difference);
-    if (err == NC_NOERR) err = driver_enddef(d->top, before);
+    err = agree_on_definitions_all(&d->ds, err, &difference);
+    if (err == NC_NOERR) err = driver_enddef_all(d->top, before);
     if (err != NC_NOERR) return err;
 
     d->defining = d->fresh = false;
@@ -142,14 +142,14 @@ int ncmpi_enddef(int ncid)
     struct api_dataset *d;
     int err = find_to_end(ncid, &d);
     if (err != NC_NOERR) return err;
-    err = api_same_call(d, "ncmpi_enddef");
-    return err != NC_NOERR
-               ? err
-               : api_end_define(d, &(struct cdf_room){.header_minfree = CDF_SOME_ROOM});
+    err = api_same_call_all(d, "ncmpi_enddef");
+    return err != NC_NOERR ? err
+                           : api_end_define_all(
+                                 d, &(struct cdf_room){.header_minfree = CDF_SOME_ROOM});
 }
 
-static int same_room(struct api_dataset *d, MPI_Offset h_minfree, MPI_Offset v_align,
-                     MPI_Offset v_minfree, MPI_Offset r_align)
+static int same_room_all(struct api_dataset *d, MPI_Offset h_minfree, MPI_Offset v_align,
+                         MPI_Offset v_minfree, MPI_Offset r_align)
 {
     struct api_args a;
     if (!d->ds.safe_mode) return NC_NOERR;
@@ -158,7 +158,7 @@ static int same_room(struct api_dataset *d, MPI_Offset h_minfree, MPI_Offset v_a
     api_arg_number(&a, "v_align", NC_EMULTIDEFINE_FNC_ARGS, v_align);
     api_arg_number(&a, "v_minfree", NC_EMULTIDEFINE_FNC_ARGS, v_minfree);
     api_arg_number(&a, "r_align", NC_EMULTIDEFINE_FNC_ARGS, r_align);
-    return api_args_agree(&d->ds, &a);
+    return api_args_agree_all(&d->ds, &a);
 }
 
 int ncmpi__enddef(int ncid, MPI_Offset h_minfree, MPI_Offset v_align,
@@ -167,48 +167,48 @@ int ncmpi__enddef(int ncid, MPI_Offset h_minfree, MPI_Offset v_align,
     struct api_dataset *d;
     int err = find_to_end(ncid, &d);
     if (err != NC_NOERR) return err;
-    err = same_room(d, h_minfree, v_align, v_minfree, r_align);
+    err = same_room_all(d, h_minfree, v_align, v_minfree, r_align);
     if (err != NC_NOERR) return err;
     if (h_minfree < 0 || v_minfree < 0 || v_align < -1 || r_align < -1) err = NC_EINVAL;
-    err = driver_agree(&d->ds, err, NULL, NULL, 0);
+    err = driver_agree_all(&d->ds, err, NULL, NULL, 0);
     if (err != NC_NOERR) return err;
-    return api_end_define(d, &(struct cdf_room){.header_minfree = h_minfree,
-                                                .fixed_align = v_align,
-                                                .fixed_minfree = v_minfree,
-                                                .record_align = r_align});
+    return api_end_define_all(d, &(struct cdf_room){.header_minfree = h_minfree,
+                                                    .fixed_align = v_align,
+                                                    .fixed_minfree = v_minfree,
+                                                    .record_align = r_align});
 }
 
 /* ---- the other ways ---- */
 
 /* Finds a dataset in data mode, for a collective call without other arguments. */
-static int find_in_data_mode(int ncid, const char *function, struct api_dataset **d)
+static int find_in_data_mode_all(int ncid, const char *function, struct api_dataset **d)
 {
     int err = api_find(ncid, d);
     if (err != NC_NOERR) return err;
-    return (*d)->defining ? NC_EINDEFINE : api_same_call(*d, function);
+    return (*d)->defining ? NC_EINDEFINE : api_same_call_all(*d, function);
 }
 
 /* Leaves independent data mode if it is on. Agreed. */
-static int to_collective(struct api_dataset *d)
+static int to_collective_all(struct api_dataset *d)
 {
     if (!d->indep) return NC_NOERR;
     d->indep = false;
-    return driver_end_indep(d->top);
+    return driver_end_indep_all(d->top);
 }
 
 int ncmpi_redef(int ncid)
 {
     struct api_dataset *d;
-    int err = find_in_data_mode(ncid, "ncmpi_redef", &d);
+    int err = find_in_data_mode_all(ncid, "ncmpi_redef", &d);
     if (err != NC_NOERR) return err;
     if (!d->ds.writable) return NC_EPERM;
 
-    int left = to_collective(d);
-    err = driver_redef(d->top);
+    int left = to_collective_all(d);
+    err = driver_redef_all(d->top);
     if (err == NC_NOERR) err = left;
     int copied = cdf_copy(&d->before, &d->ds.header);
     if (err == NC_NOERR) err = copied;
-    err = driver_agree(&d->ds, err, NULL, NULL, 0);
+    err = driver_agree_all(&d->ds, err, NULL, NULL, 0);
     if (err == NC_NOERR)
         d->defining = true;
     else if (copied == NC_NOERR)
@@ -219,9 +219,9 @@ int ncmpi_redef(int ncid)
 int ncmpi_begin_indep_data(int ncid)
 {
     struct api_dataset *d;
-    int err = find_in_data_mode(ncid, "ncmpi_begin_indep_data", &d);
+    int err = find_in_data_mode_all(ncid, "ncmpi_begin_indep_data", &d);
     if (err != NC_NOERR || d->indep) return err;
-    err = driver_begin_indep(d->top);
+    err = driver_begin_indep_all(d->top);
     if (err == NC_NOERR) d->indep = true;
     return err;
 }
@@ -229,17 +229,17 @@ int ncmpi_begin_indep_data(int ncid)
 int ncmpi_end_indep_data(int ncid)
 {
     struct api_dataset *d;
-    int err = find_in_data_mode(ncid, "ncmpi_end_indep_data", &d);
+    int err = find_in_data_mode_all(ncid, "ncmpi_end_indep_data", &d);
     if (err != NC_NOERR) return err;
-    return d->indep ? to_collective(d) : NC_NOERR;
+    return d->indep ? to_collective_all(d) : NC_NOERR;
 }
 
 /* A collective call that the driver carries out, of a writable dataset if it writes. */
-static int pass_down(int ncid, const char *function, bool writes,
-                     int (*call)(struct driver *))
+static int pass_down_all(int ncid, const char *function, bool writes,
+                         int (*call)(struct driver *))
 {
     struct api_dataset *d;
-    int err = find_in_data_mode(ncid, function, &d);
+    int err = find_in_data_mode_all(ncid, function, &d);
     if (err != NC_NOERR) return err;
     if (writes && !d->ds.writable) return NC_EPERM;
     api_lock(d);
@@ -250,12 +250,12 @@ static int pass_down(int ncid, const char *function, bool writes,
 
 int ncmpi_sync(int ncid)
 {
-    return pass_down(ncid, "ncmpi_sync", false, driver_sync);
+    return pass_down_all(ncid, "ncmpi_sync", false, driver_sync_all);
 }
 
 int ncmpi_sync_numrecs(int ncid)
 {
-    return pass_down(ncid, "ncmpi_sync_numrecs", true, driver_sync_numrecs);
+    return pass_down_all(ncid, "ncmpi_sync_numrecs", true, driver_sync_numrecs_all);
 }
 
 int ncmpi_flush(int ncid)
@@ -263,5 +263,5 @@ int ncmpi_flush(int ncid)
     struct api_dataset *d;
     int err = api_find(ncid, &d);
     if (err != NC_NOERR || d->defining) return err; /* redef has flushed already */
-    return pass_down(ncid, "ncmpi_flush", false, driver_flush);
+    return pass_down_all(ncid, "ncmpi_flush", false, driver_flush_all);
 }

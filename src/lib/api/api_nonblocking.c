@@ -183,7 +183,7 @@ static void pick(const struct api_queue *q, int64_t place, struct choice *c)
     }
 }
 
-static void choose_all(const struct api_queue *q, struct choice *c)
+static void choose_kind(const struct api_queue *q, struct choice *c)
 {
     int64_t used = q == NULL ? 0 : api_queue_used(q);
     for (int64_t i = 0; i < used; i++) {
@@ -216,7 +216,7 @@ static int select_requests(struct api_dataset *d, int num, const int *ids,
     *c = (struct choice){.ids = ids};
     if (num >= NC_PUT_REQ_ALL && num <= NC_REQ_ALL) {
         c->kind = num;
-        choose_all(d->queue, c);
+        choose_kind(d->queue, c);
         return NC_NOERR;
     }
     if (num < 0 || (num > 0 && ids == NULL)) return NC_EINVAL;
@@ -234,8 +234,8 @@ static int compare_places(const void *a, const void *b)
 }
 
 /* The chosen of a span that few others lie in. */
-static void pick_all(const struct api_queue *q, const struct span *s, bool put,
-                     struct driver_request **reqs)
+static void pick_chosen(const struct api_queue *q, const struct span *s, bool put,
+                        struct driver_request **reqs)
 {
     for (int64_t i = s->low, n = 0; i < s->high; i++) {
         struct driver_request *r = api_queue_at(q, i);
@@ -282,7 +282,7 @@ static int collect(const struct api_queue *q, const struct choice *c, bool put,
     *reqs = *made = base_malloc((size_t)s->many * sizeof(struct driver_request *));
     if (*made == NULL) return NC_ENOMEM;
     if (c->kind != 0 || (s->high - s->low) / SPARSE <= s->many)
-        pick_all(q, s, put, *made);
+        pick_chosen(q, s, put, *made);
     else
         err = pick_few(q, c, put, *made);
     return err;
@@ -298,8 +298,8 @@ static void blame(const struct api_queue *q, const struct span *s, bool put, int
     }
 }
 
-static int transfer(struct api_dataset *d, const struct choice *c, bool put,
-                    enum driver_mode mode, int err)
+static int transfer_either(struct api_dataset *d, const struct choice *c, bool put,
+                           enum driver_mode mode, int err)
 {
     struct driver_request *const *reqs = NULL, **made = NULL;
     int64_t n = err == NC_NOERR ? c->spans[put].many : 0;
@@ -317,17 +317,17 @@ static int transfer(struct api_dataset *d, const struct choice *c, bool put,
 
 /* The chosen puts, then the gets, whatever became of the puts. Agreeing is the dearest
  * part of a collective call: with the puts all hear whether anybody has gets. */
-static int carry_out(struct api_dataset *d, const struct choice *c, enum driver_mode mode,
-                     int err)
+static int carry_out_either(struct api_dataset *d, const struct choice *c,
+                            enum driver_mode mode, int err)
 {
     int put = err;
     d->ds.heard = 1;
     if (d->ds.writable) {
         d->ds.word = c->spans[false].many > 0;
-        put = transfer(d, c, true, mode, err);
+        put = transfer_either(d, c, true, mode, err);
         d->ds.word = 0;
     }
-    if (d->ds.heard != 0) err = transfer(d, c, false, mode, err);
+    if (d->ds.heard != 0) err = transfer_either(d, c, false, mode, err);
     return put != NC_NOERR ? put : err;
 }
 
@@ -338,7 +338,7 @@ static int result_of(int status, bool cancelled)
 }
 
 /* Ends all of a kind. */
-static int end_all(struct api_dataset *d, bool cancelled)
+static int end_kind(struct api_dataset *d, bool cancelled)
 {
     int64_t used = d->queue == NULL ? 0 : api_queue_used(d->queue);
     int first = NC_NOERR;
@@ -355,7 +355,7 @@ static int end_all(struct api_dataset *d, bool cancelled)
 static int end(struct api_dataset *d, const struct choice *c, int *ids, int *statuses,
                bool cancelled)
 {
-    int first = c->kind != 0 ? end_all(d, cancelled) : NC_NOERR;
+    int first = c->kind != 0 ? end_kind(d, cancelled) : NC_NOERR;
     for (int64_t i = 0; i < c->n; i++) {
         int64_t place = find(d->queue, ids[i]);
         int status = ids[i] == NC_REQ_NULL ? NC_NOERR : NC_EINVAL_REQUEST;
@@ -368,17 +368,17 @@ static int end(struct api_dataset *d, const struct choice *c, int *ids, int *sta
     return first;
 }
 
-static int wait_for(int ncid, int num, int *ids, int *statuses, enum driver_mode mode)
+static int wait_either(int ncid, int num, int *ids, int *statuses, enum driver_mode mode)
 {
     struct api_dataset *d;
     struct choice c;
     int err = api_find_data(ncid, false, mode == DRIVER_COLLECTIVE ? API_COLL : 0, &d);
     if (err == NC_NOERR && mode == DRIVER_COLLECTIVE)
-        err = api_same_call(d, "ncmpi_wait_all");
+        err = api_same_call_all(d, "ncmpi_wait_all");
     if (err != NC_NOERR) return err;
 
     api_lock(d);
-    err = carry_out(d, &c, mode, select_requests(d, num, ids, &c));
+    err = carry_out_either(d, &c, mode, select_requests(d, num, ids, &c));
     int first = end(d, &c, ids, statuses, false);
     api_unlock(d);
     return err != NC_NOERR ? err : first;
@@ -386,13 +386,14 @@ static int wait_for(int ncid, int num, int *ids, int *statuses, enum driver_mode
 
 int ncmpi_wait(int ncid, int count, int array_of_requests[], int array_of_statuses[])
 {
-    return wait_for(ncid, count, array_of_requests, array_of_statuses,
-                    DRIVER_INDEPENDENT);
+    return wait_either(ncid, count, array_of_requests, array_of_statuses,
+                       DRIVER_INDEPENDENT);
 }
 
 int ncmpi_wait_all(int ncid, int count, int array_of_requests[], int array_of_statuses[])
 {
-    return wait_for(ncid, count, array_of_requests, array_of_statuses, DRIVER_COLLECTIVE);
+    return wait_either(ncid, count, array_of_requests, array_of_statuses,
+                       DRIVER_COLLECTIVE);
 }
 
 /* What a driver has taken is its to give back. */

@@ -84,7 +84,7 @@ static int compare_terms(const struct terms *mine, const struct terms *theirs,
 }
 
 /* All processes come to process 0's terms, or none goes on and all know why. Agreed. */
-static int agree_on_terms(struct driver_dataset *ds, int mode, int error, bool create)
+static int agree_on_terms_all(struct driver_dataset *ds, int mode, int error, bool create)
 {
     const char *path = ds->path == NULL ? "" : ds->path;
     size_t length = strlen(path);
@@ -96,7 +96,7 @@ static int agree_on_terms(struct driver_dataset *ds, int mode, int error, bool c
     size_t kept = length < sizeof mine.path ? length : sizeof mine.path - 1;
     memcpy(mine.path, path + length - kept, kept);
     theirs = mine;
-    int err = driver_share(ds, &theirs, sizeof theirs, 0);
+    int err = driver_share_all(ds, &theirs, sizeof theirs, 0);
     if (err != NC_NOERR) return err;
 
     error = compare_terms(&mine, &theirs, create);
@@ -104,7 +104,7 @@ static int agree_on_terms(struct driver_dataset *ds, int mode, int error, bool c
     ds->safe_mode = theirs.safe_mode != 0;
     char text[512];
     snprintf(text, sizeof text, "%s", base_error_detail(error));
-    return api_share_report(ds, error, text, sizeof text);
+    return api_share_report_all(ds, error, text, sizeof text);
 }
 
 static bool environment_is_1(const char *name)
@@ -114,7 +114,7 @@ static bool environment_is_1(const char *name)
 }
 
 /* Frees it, but not the memory of a spare one. */
-static void release(struct api_dataset *d, const struct api_dataset *spare)
+static void release_all(struct api_dataset *d, const struct api_dataset *spare)
 {
     if (d->ncid >= 0) api_leave(d);
     api_queue_free(d->queue);
@@ -128,18 +128,18 @@ static void release(struct api_dataset *d, const struct api_dataset *spare)
 }
 
 /* The end of a dataset whose file the drivers closed, or could not, with err. */
-static int end(struct api_dataset *d, int err)
+static int end_all(struct api_dataset *d, int err)
 {
-    int told = d->ds.hints.report ? driver_stats_report(&d->ds) : NC_NOERR;
-    release(d, NULL);
+    int told = d->ds.hints.report ? driver_stats_report_all(&d->ds) : NC_NOERR;
+    release_all(d, NULL);
     return err != NC_NOERR ? err : told;
 }
 
 /* A dataset with its own communicator and hints, no file yet. Errors of this process
  * alone are left to agree_on_terms, for which one without memory takes part with the
  * spare. NC_EMPI: no dataset. */
-static int prepare(MPI_Comm comm, const char *path, MPI_Info info,
-                   struct api_dataset *spare, struct api_dataset **out, int *error)
+static int prepare_all(MPI_Comm comm, const char *path, MPI_Info info,
+                       struct api_dataset *spare, struct api_dataset **out, int *error)
 {
     struct api_dataset *d = base_calloc(1, sizeof *d);
     *error = d == NULL ? NC_ENOMEM : NC_NOERR;
@@ -156,7 +156,7 @@ static int prepare(MPI_Comm comm, const char *path, MPI_Info info,
     if (mpi == MPI_SUCCESS) mpi = MPI_Query_thread(&level);
     if (mpi != MPI_SUCCESS) {
         int err = base_mpi_error(mpi, NC_EMPI, "duplicating the communicator");
-        release(d, spare);
+        release_all(d, spare);
         return err;
     }
     d->threads = level == MPI_THREAD_MULTIPLE;
@@ -184,11 +184,11 @@ static int format_of(int cmode)
     return cmode & NC_CLASSIC_MODEL ? 1 : default_format;
 }
 
-static int finish(struct api_dataset *d, const struct api_dataset *spare, int err,
-                  int *ncidp)
+static int finish_all(struct api_dataset *d, const struct api_dataset *spare, int err,
+                      int *ncidp)
 {
     if (err != NC_NOERR)
-        release(d, spare);
+        release_all(d, spare);
     else if (ncidp != NULL)
         *ncidp = d->ncid;
     return err;
@@ -197,7 +197,7 @@ static int finish(struct api_dataset *d, const struct api_dataset *spare, int er
 int ncmpi_create(MPI_Comm comm, const char *path, int cmode, MPI_Info info, int *ncidp)
 {
     struct api_dataset spare, *d = NULL;
-    int error, err = prepare(comm, path, info, &spare, &d, &error);
+    int error, err = prepare_all(comm, path, info, &spare, &d, &error);
     if (d == NULL) return err;
     int format = format_of(cmode);
     if (error == NC_NOERR && ncidp == NULL) error = NC_EINVAL;
@@ -206,15 +206,15 @@ int ncmpi_create(MPI_Comm comm, const char *path, int cmode, MPI_Info info, int 
     d->mode = cmode;
     d->fresh = d->defining = d->ds.writable = true;
     cdf_init(&d->ds.header, format < 0 ? 1 : format);
-    err = agree_on_terms(&d->ds, cmode, error, true);
-    if (err == NC_NOERR) err = driver_create(&d->ds, cmode, &d->top);
-    return finish(d, &spare, err, ncidp);
+    err = agree_on_terms_all(&d->ds, cmode, error, true);
+    if (err == NC_NOERR) err = driver_create_all(&d->ds, cmode, &d->top);
+    return finish_all(d, &spare, err, ncidp);
 }
 
 int ncmpi_open(MPI_Comm comm, const char *path, int omode, MPI_Info info, int *ncidp)
 {
     struct api_dataset spare, *d = NULL;
-    int error, err = prepare(comm, path, info, &spare, &d, &error);
+    int error, err = prepare_all(comm, path, info, &spare, &d, &error);
     if (d == NULL) return err;
     if (error == NC_NOERR && ncidp == NULL) error = NC_EINVAL;
     if (error == NC_NOERR && (omode & (NC_DISKLESS | NC_MMAP))) error = NC_EINVAL_OMODE;
@@ -222,9 +222,9 @@ int ncmpi_open(MPI_Comm comm, const char *path, int omode, MPI_Info info, int *n
     d->mode = omode;
     d->ds.writable = omode & NC_WRITE;
     cdf_init(&d->ds.header, 1);
-    err = agree_on_terms(&d->ds, omode, error, false);
-    if (err == NC_NOERR) err = driver_open(&d->ds, omode, &d->top);
-    return finish(d, &spare, err, ncidp);
+    err = agree_on_terms_all(&d->ds, omode, error, false);
+    if (err == NC_NOERR) err = driver_open_all(&d->ds, omode, &d->top);
+    return finish_all(d, &spare, err, ncidp);
 }
 
 int ncmpi_close(int ncid)
@@ -235,10 +235,10 @@ int ncmpi_close(int ncid)
 
     int pending = api_queue_pending(d->queue) > 0 ? NC_EPENDING : NC_NOERR;
     if (d->defining)
-        err = api_end_define(d, &(struct cdf_room){.header_minfree = CDF_SOME_ROOM});
+        err = api_end_define_all(d, &(struct cdf_room){.header_minfree = CDF_SOME_ROOM});
     /* Definitions that could not be completed: a new file would not be one. */
-    int closed = d->defining ? driver_abort(d->top) : driver_close(d->top);
-    closed = end(d, closed);
+    int closed = d->defining ? driver_abort_all(d->top) : driver_close_all(d->top);
+    closed = end_all(d, closed);
     if (err == NC_NOERR) err = closed;
     return err != NC_NOERR ? err : pending;
 }
@@ -254,7 +254,7 @@ int ncmpi_abort(int ncid)
         d->ds.header = d->before;
         d->before = given_up;
     }
-    return end(d, driver_abort(d->top));
+    return end_all(d, driver_abort_all(d->top));
 }
 
 int ncmpi_delete(const char *filename, MPI_Info info)

@@ -146,7 +146,7 @@ static bool take(struct runs *s, const MPI_Offset *start, const MPI_Offset *coun
     return close_request(s) && run_of(s, start, count, &run) && add(s, &run);
 }
 
-static bool take_all(struct runs *s, const struct api_slabs *slabs)
+static bool take_runs(struct runs *s, const struct api_slabs *slabs)
 {
     bool good = s->at != NULL && s->made != NULL;
     for (int i = 0; i < slabs->n && good; i++)
@@ -168,7 +168,7 @@ bool api_runs_make(const struct api_dataset *d, const struct api_access *a,
     describe(d, v, put, slabs->pending, &s);
     s.at = base_malloc((size_t)slabs->n * sizeof *s.at);
     s.made = base_malloc((size_t)s.most * sizeof(struct driver_request *));
-    bool good = take_all(&s, slabs) && s.nmade > 0 &&
+    bool good = take_runs(&s, slabs) && s.nmade > 0 &&
                 (nelems == NC_COUNT_IGNORE || nelems == s.nelems);
     base_free(s.at);
     if (!good) {

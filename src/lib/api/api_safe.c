@@ -77,46 +77,46 @@ static int compare(const struct api_args *mine, const struct api_args *theirs, c
     return NC_NOERR;
 }
 
-int api_share_report(struct driver_dataset *ds, int code, char *text, int size)
+int api_share_report_all(struct driver_dataset *ds, int code, char *text, int size)
 {
     int64_t first = code == NC_NOERR ? 0 : ds->nprocs - ds->rank;
-    int err = driver_agree(ds, NC_NOERR, NULL, &first, 1);
+    int err = driver_agree_all(ds, NC_NOERR, NULL, &first, 1);
     if (err != NC_NOERR || first == 0) return err;
     int rank = ds->nprocs - (int)first;
-    err = driver_share(ds, &code, sizeof code, rank);
-    if (err == NC_NOERR) err = driver_share(ds, text, size, rank);
+    err = driver_share_all(ds, &code, sizeof code, rank);
+    if (err == NC_NOERR) err = driver_share_all(ds, text, size, rank);
     if (err != NC_NOERR) return err;
     return base_error_set(code, "process %d%s%s", rank, *text == '\0' ? "" : ": ", text);
 }
 
-int api_args_agree(struct driver_dataset *ds, struct api_args *a)
+int api_args_agree_all(struct driver_dataset *ds, struct api_args *a)
 {
     /* Equal everywhere if the largest and the smallest are: one maximum tells both. */
     int64_t half = (int64_t)(a->hash >> 1), all[2] = {half, -half};
-    int err = driver_agree(ds, NC_NOERR, NULL, all, 2);
+    int err = driver_agree_all(ds, NC_NOERR, NULL, all, 2);
     if (err != NC_NOERR || all[0] == -all[1]) return err;
 
     struct api_args theirs = *a;
     char text[3 * API_ARG_TEXT + 128] = "";
-    err = driver_share(ds, &theirs, sizeof theirs, 0);
+    err = driver_share_all(ds, &theirs, sizeof theirs, 0);
     if (err != NC_NOERR) return err;
     int code = compare(a, &theirs, text, sizeof text);
-    return api_share_report(ds, code, text, sizeof text);
+    return api_share_report_all(ds, code, text, sizeof text);
 }
 
-int api_same_call(struct api_dataset *d, const char *function)
+int api_same_call_all(struct api_dataset *d, const char *function)
 {
     struct api_args a;
     if (!d->ds.safe_mode) return NC_NOERR;
     api_args_start(&a, function);
-    return api_args_agree(&d->ds, &a);
+    return api_args_agree_all(&d->ds, &a);
 }
 
-int api_same_access(struct api_dataset *d, const char *function, int varid)
+int api_same_access_all(struct api_dataset *d, const char *function, int varid)
 {
     struct api_args a;
     if (!d->ds.safe_mode) return NC_NOERR;
     api_args_start(&a, function);
     api_arg_number(&a, "varid", NC_EMULTIDEFINE_FNC_ARGS, varid);
-    return api_args_agree(&d->ds, &a);
+    return api_args_agree_all(&d->ds, &a);
 }

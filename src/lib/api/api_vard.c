@@ -280,23 +280,24 @@ static int describe(struct raw *a, int varid, MPI_Datatype filetype, MPI_Offset 
     return err;
 }
 
-static int access_raw(int ncid, int varid, MPI_Datatype filetype, const void *buf,
-                      MPI_Offset bufcount, MPI_Datatype buftype, bool put, unsigned how)
+static int access_raw_either(int ncid, int varid, MPI_Datatype filetype, const void *buf,
+                             MPI_Offset bufcount, MPI_Datatype buftype, bool put,
+                             unsigned how)
 {
     struct api_dataset *d;
     int err = api_find_data(ncid, put, how, &d);
     if (err == NC_NOERR && (how & API_COLL))
-        err = api_same_access(d, put ? "a put" : "a get", varid);
+        err = api_same_access_all(d, put ? "a put" : "a get", varid);
     if (err != NC_NOERR) return err;
     struct raw a = {.d = d, .buf = buf, .put = put};
     api_lock(d);
     err = describe(&a, varid, filetype, bufcount, buftype);
     if (err == NC_NOERR) {
-        err = api_transfer(d, a.reqs, a.n, put, how, err);
+        err = api_transfer_either(d, a.reqs, a.n, put, how, err);
     } else {
         for (int64_t i = 0; i < a.n; i++)
             api_request_end(a.reqs[i]);
-        err = api_transfer(d, NULL, 0, put, how, err);
+        err = api_transfer_either(d, NULL, 0, put, how, err);
     }
     api_unlock(d);
     free_raw(&a);
@@ -306,23 +307,25 @@ static int access_raw(int ncid, int varid, MPI_Datatype filetype, const void *bu
 int ncmpi_put_vard(int ncid, int varid, MPI_Datatype filetype, const void *ip,
                    MPI_Offset bufcount, MPI_Datatype buftype)
 {
-    return access_raw(ncid, varid, filetype, ip, bufcount, buftype, true, 0);
+    return access_raw_either(ncid, varid, filetype, ip, bufcount, buftype, true, 0);
 }
 
 int ncmpi_put_vard_all(int ncid, int varid, MPI_Datatype filetype, const void *ip,
                        MPI_Offset bufcount, MPI_Datatype buftype)
 {
-    return access_raw(ncid, varid, filetype, ip, bufcount, buftype, true, API_COLL);
+    return access_raw_either(ncid, varid, filetype, ip, bufcount, buftype, true,
+                             API_COLL);
 }
 
 int ncmpi_get_vard(int ncid, int varid, MPI_Datatype filetype, void *ip,
                    MPI_Offset bufcount, MPI_Datatype buftype)
 {
-    return access_raw(ncid, varid, filetype, ip, bufcount, buftype, false, 0);
+    return access_raw_either(ncid, varid, filetype, ip, bufcount, buftype, false, 0);
 }
 
 int ncmpi_get_vard_all(int ncid, int varid, MPI_Datatype filetype, void *ip,
                        MPI_Offset bufcount, MPI_Datatype buftype)
 {
-    return access_raw(ncid, varid, filetype, ip, bufcount, buftype, false, API_COLL);
+    return access_raw_either(ncid, varid, filetype, ip, bufcount, buftype, false,
+                             API_COLL);
 }

@@ -209,7 +209,7 @@ static int add_environment(MPI_Info info, bool warn)
                               : base_mpi_error(mpi, NC_EMPI, "MPI_Info_set");
 }
 
-static int take_all(struct base_hints *h, MPI_Info info)
+static int take_hints(struct base_hints *h, MPI_Info info)
 {
     int nkeys, flag, result = MPI_Info_get_nkeys(info, &nkeys);
     for (int i = 0; result == MPI_SUCCESS && i < nkeys; i++) {
@@ -239,7 +239,7 @@ int base_hints_read(struct base_hints *h, MPI_Info user, bool warn, MPI_Info *in
     int result = user == MPI_INFO_NULL ? MPI_Info_create(info) : MPI_Info_dup(user, info);
     if (result != MPI_SUCCESS) return base_mpi_error(result, NC_EMPI, "MPI_Info_dup");
     int err = add_environment(*info, warn);
-    if (err == NC_NOERR) err = take_all(h, *info);
+    if (err == NC_NOERR) err = take_hints(h, *info);
     if (err == NC_NOERR) err = take_e10(h, *info);
     round_up(&h->header_align);
     round_up(&h->var_align);

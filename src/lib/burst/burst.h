@@ -93,8 +93,8 @@ static inline uint64_t burst_bit(int varid)
 /* ---- burst_open.c ---- */
 
 /* A layer above `lower`, with no log, and its end. Collective; agreed. */
-int burst_attach(struct driver_dataset *ds, struct driver *lower, struct burst **out);
-void burst_detach(struct burst *b);
+int burst_attach_all(struct driver_dataset *ds, struct driver *lower, struct burst **out);
+void burst_detach_all(struct burst *b);
 
 /* ---- burst_index.c: what is logged ---- */
 
@@ -194,13 +194,13 @@ int burst_read_values(const struct burst *b, const struct burst_write *w, int64_
 /* ---- burst_drain.c ---- */
 
 /* Everything that is logged of some variables is in the file. Collective; agreed. */
-int burst_drain(struct burst *b, uint64_t vars);
+int burst_drain_all(struct burst *b, uint64_t vars);
 /* The same for what this process logged that touches bytes [low, high) of the file, and
  * for all that it logged before: without the others. */
 int burst_drain_alone(struct burst *b, int64_t low, int64_t high);
 /* The same for writes that are chosen, on any process: vars are their variables, on all.
  * Where order between processes matters, the whole variable. */
-int burst_drain_chosen(struct burst *b, uint64_t vars);
+int burst_drain_chosen_all(struct burst *b, uint64_t vars);
 /* Those of this process, without the others. */
 int burst_drain_chosen_alone(struct burst *b);
 
@@ -208,21 +208,21 @@ int burst_drain_chosen_alone(struct burst *b);
 
 /* In which variables may writes of several processes, of different epochs, overlap?
  * *flags gets a byte for each variable; NULL if there are none. Collective; agreed. */
-int burst_contested(struct burst *b, uint64_t vars, unsigned char **flags);
+int burst_contested_all(struct burst *b, uint64_t vars, unsigned char **flags);
 
 /* ---- burst_begin.c: the log of a dataset ---- */
 
 /* Logs from here on, if a log can be made everywhere; without one puts go straight to the
  * file. Collective. NC_EMPI. */
-int burst_begin(struct burst *b);
+int burst_begin_all(struct burst *b);
 /* Time that the caller has spent here since then. */
 void burst_note_time(struct burst *b, double since);
 /* Ends the log, which is empty unless keep. Collective. */
-void burst_end(struct burst *b, bool keep);
+void burst_end_all(struct burst *b, bool keep);
 /* All values are in the file: so is the number of records. Collective; agreed. */
-int burst_settle_records(struct burst *b);
+int burst_settle_records_all(struct burst *b);
 /* Everything is in the file: the log starts anew. Collective; agreed. */
-int burst_restart(struct burst *b);
+int burst_restart_all(struct burst *b);
 /* A digest of what a log depends on in a dataset's definitions. */
 uint64_t burst_definitions(const struct cdf_header *h);
 /* The beginning of the names of a dataset's logs, without the directory. */
@@ -235,12 +235,12 @@ void burst_full_path(const char *path, char *full, size_t size);
 /* ---- burst_recover.c ---- */
 
 /* Replays the unfinished logs of the dataset that was opened. Collective; agreed. */
-int burst_recover(struct burst *b);
+int burst_recover_all(struct burst *b);
 /* Removes the logs of an earlier file of this name. Collective. */
 void burst_discard(struct burst *b);
 /* Replays logs that the caller has opened, some on each process; *writes counts those of
  * all. The logs stay. Collective; agreed. */
-int burst_replay(struct burst *b, struct burst_reader **logs, int n);
+int burst_replay_all(struct burst *b, struct burst_reader **logs, int n);
 
 /* ---- burst_pool.c: threads that drain ---- */
 

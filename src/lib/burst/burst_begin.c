@@ -93,7 +93,7 @@ static void log_path(const struct burst *b, int rank, char *path, size_t size)
 }
 
 /* Memory in which the processes of a node share out their log. */
-static int share_space(struct burst *b, int rank)
+static int share_space_all(struct burst *b, int rank)
 {
     MPI_Aint size = rank == 0 ? (MPI_Aint)sizeof(struct burst_space) : 0;
     void *base;
@@ -105,7 +105,7 @@ static int share_space(struct burst *b, int rank)
 }
 
 /* One log a node: its first process makes it, the others join. */
-static int create_shared(struct burst *b, struct burst_header *h)
+static int create_shared_all(struct burst *b, struct burst_header *h)
 {
     int rank = 0, nprocs = 1, leader = b->base.ds->rank, made = NC_NOERR;
     char path[PATH_MAX];
@@ -113,7 +113,7 @@ static int create_shared(struct burst *b, struct burst_header *h)
     if (mpi == MPI_SUCCESS) mpi = MPI_Comm_size(b->node, &nprocs);
     if (mpi == MPI_SUCCESS) mpi = MPI_Bcast(&leader, 1, MPI_INT, 0, b->node);
     int err = base_mpi_error(mpi, NC_EMPI, "on this node");
-    if (err == NC_NOERR) err = share_space(b, rank);
+    if (err == NC_NOERR) err = share_space_all(b, rank);
     if (err != NC_NOERR) return err;
     h->nslots = nprocs;
     log_path(b, leader, path, sizeof path);
@@ -124,7 +124,7 @@ static int create_shared(struct burst *b, struct burst_header *h)
     return burst_log_join(&b->log, path, h, b->space, rank);
 }
 
-static int create_log(struct burst *b)
+static int create_log_all(struct burst *b)
 {
     struct burst_header *h = base_malloc(sizeof *h);
     char path[PATH_MAX];
@@ -134,8 +134,8 @@ static int create_log(struct burst *b)
     else
         err = NC_ENOMEM;
     if (b->base.ds->hints.burst_shared_logs == BASE_ENABLE) {
-        err = driver_agree(b->base.ds, err, NULL, NULL, 0);
-        if (err == NC_NOERR && h != NULL) err = create_shared(b, h);
+        err = driver_agree_all(b->base.ds, err, NULL, NULL, 0);
+        if (err == NC_NOERR && h != NULL) err = create_shared_all(b, h);
     } else if (h != NULL) {
         log_path(b, b->base.ds->rank, path, sizeof path);
         err = burst_log_create(&b->log, path, h, NULL);
@@ -144,24 +144,24 @@ static int create_log(struct burst *b)
     return err;
 }
 
-int burst_begin(struct burst *b)
+int burst_begin_all(struct burst *b)
 {
     uint64_t token = new_token();
     int mpi = MPI_Bcast(&token, 1, MPI_UINT64_T, 0, b->base.ds->comm);
     if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "MPI_Bcast");
     b->token = token;
-    int err = driver_agree(b->base.ds, create_log(b), NULL, NULL, 0);
+    int err = driver_agree_all(b->base.ds, create_log_all(b), NULL, NULL, 0);
     b->logging = err == NC_NOERR;
     if (b->logging) {
         burst_pool_start(b);
         return NC_NOERR;
     }
-    burst_end(b, false);
+    burst_end_all(b, false);
     b->base.ds->stats.burst_fallbacks++;
     return NC_NOERR;
 }
 
-void burst_end(struct burst *b, bool keep)
+void burst_end_all(struct burst *b, bool keep)
 {
     burst_pool_stop(b);
     burst_log_end(&b->log, !keep && b->log.slot == 0);
@@ -171,21 +171,21 @@ void burst_end(struct burst *b, bool keep)
 }
 
 /* A process that cannot write it tells the others: all keep their logs. */
-int burst_settle_records(struct burst *b)
+int burst_settle_records_all(struct burst *b)
 {
     struct driver_dataset *ds = b->base.ds;
     if (ds->header.nrecord_vars == 0) return NC_NOERR;
-    int err = driver_sync_numrecs(b->base.lower);
-    int worst = driver_agree(ds, err, NULL, NULL, 0);
+    int err = driver_sync_numrecs_all(b->base.lower);
+    int worst = driver_agree_all(ds, err, NULL, NULL, 0);
     return err != NC_NOERR ? err : worst;
 }
 
-int burst_restart(struct burst *b)
+int burst_restart_all(struct burst *b)
 {
     struct driver_dataset *ds = b->base.ds;
     bool promised = b->promised; /* agreed */
-    int err = burst_settle_records(b);
-    if (err == NC_NOERR && promised) err = driver_sync(b->base.lower);
+    int err = burst_settle_records_all(b);
+    if (err == NC_NOERR && promised) err = driver_sync_all(b->base.lower);
     if (err != NC_NOERR) return err;
     if (promised) b->file_dirty = false;
     b->promised = false;
@@ -193,7 +193,7 @@ int burst_restart(struct burst *b)
     burst_log_reset(&b->log);
     /* Before it is overwritten: nobody may take it for what was synced. */
     bool known = !promised || burst_log_sync_head(&b->log) == NC_NOERR;
-    if (b->window != MPI_WIN_NULL) err = driver_agree(ds, NC_NOERR, NULL, NULL, 0);
+    if (b->window != MPI_WIN_NULL) err = driver_agree_all(ds, NC_NOERR, NULL, NULL, 0);
     b->logging = b->log.meta_fd >= 0 && known;
     burst_pool_go_on(b->pool);
     return err;

@@ -26,8 +26,8 @@ static void survey(const struct burst *b, uint64_t vars, struct plan *p)
     }
 }
 
-static int agree_on_plan(struct burst *b, uint64_t vars, bool chosen, struct plan *p,
-                         int *failed)
+static int agree_on_plan_all(struct burst *b, uint64_t vars, bool chosen, struct plan *p,
+                             int *failed)
 {
     struct burst_walk k;
     survey(b, vars, p);
@@ -35,13 +35,13 @@ static int agree_on_plan(struct burst *b, uint64_t vars, bool chosen, struct pla
     k.chosen = chosen;
     p->batches = burst_walk_batches(&k);
     int64_t all[5] = {p->waiting, p->logged, -p->from, p->to, p->batches};
-    int err = driver_agree(b->base.ds, NC_NOERR, failed, all, 5);
+    int err = driver_agree_all(b->base.ds, NC_NOERR, failed, all, 5);
     *p = (struct plan){all[0], all[1], -all[2], all[3], all[4], err};
     return err;
 }
 
 /* Rounds of batches, of all processes together. */
-static int rounds(struct burst_walk *k, int64_t batches)
+static int rounds_all(struct burst_walk *k, int64_t batches)
 {
     int first = NC_NOERR;
     for (int64_t i = 0; i < batches; i++) {
@@ -53,16 +53,16 @@ static int rounds(struct burst_walk *k, int64_t batches)
 }
 
 /* How many rounds the walk takes of the process that needs most. */
-static int agree_on_rounds(struct burst_walk *k, int64_t *batches)
+static int agree_on_rounds_all(struct burst_walk *k, int64_t *batches)
 {
     *batches = burst_walk_batches(k);
-    return driver_agree(k->b->base.ds, NC_NOERR, NULL, batches, 1);
+    return driver_agree_all(k->b->base.ds, NC_NOERR, NULL, batches, 1);
 }
 
 /* The next epoch after `epoch` in which any process has a write of a contested variable.
  */
-static int next_epoch(struct burst *b, const unsigned char *contested, uint64_t vars,
-                      int64_t *epoch)
+static int next_epoch_all(struct burst *b, const unsigned char *contested, uint64_t vars,
+                          int64_t *epoch)
 {
     int64_t next = INT64_MAX;
     for (int64_t i = 0; i < b->nwrites; i++) {
@@ -72,41 +72,42 @@ static int next_epoch(struct burst *b, const unsigned char *contested, uint64_t 
             next = w->epoch;
     }
     next = -next;
-    int err = driver_agree(b->base.ds, NC_NOERR, NULL, &next, 1);
+    int err = driver_agree_all(b->base.ds, NC_NOERR, NULL, &next, 1);
     *epoch = -next;
     return err;
 }
 
 /* Contested variables: everything that is known, written before or not, one epoch after
  * the other. */
-static int drain_in_order(struct burst *b, uint64_t vars, const unsigned char *contested)
+static int drain_in_order_all(struct burst *b, uint64_t vars,
+                              const unsigned char *contested)
 {
     int64_t epoch = -1, batches;
     int first = NC_NOERR, err;
-    while ((err = next_epoch(b, contested, vars, &epoch)) == NC_NOERR &&
+    while ((err = next_epoch_all(b, contested, vars, &epoch)) == NC_NOERR &&
            epoch != INT64_MAX) {
         struct burst_walk k;
         burst_walk_start(&k, b, vars);
         k.contested = contested;
         k.want_contested = k.again = true;
         k.epoch = epoch;
-        err = agree_on_rounds(&k, &batches);
+        err = agree_on_rounds_all(&k, &batches);
         if (err != NC_NOERR) return err;
-        err = rounds(&k, batches);
+        err = rounds_all(&k, batches);
         if (first == NC_NOERR) first = err;
     }
     return err != NC_NOERR ? err : first;
 }
 
-static int drain_the_rest(struct burst *b, uint64_t vars, bool chosen,
-                          const unsigned char *contested, int64_t batches)
+static int drain_the_rest_all(struct burst *b, uint64_t vars, bool chosen,
+                              const unsigned char *contested, int64_t batches)
 {
     struct burst_walk k;
     burst_walk_start(&k, b, vars);
     k.contested = contested;
     k.chosen = chosen;
-    int err = contested == NULL ? NC_NOERR : agree_on_rounds(&k, &batches);
-    return err == NC_NOERR ? rounds(&k, batches) : err;
+    int err = contested == NULL ? NC_NOERR : agree_on_rounds_all(&k, &batches);
+    return err == NC_NOERR ? rounds_all(&k, batches) : err;
 }
 
 /* Are there writes that failed? */
@@ -116,25 +117,25 @@ static int own_result(struct burst *b, int err)
     return failed != NC_NOERR ? failed : err;
 }
 
-static int drain(struct burst *b, uint64_t vars, bool chosen)
+static int drain_all(struct burst *b, uint64_t vars, bool chosen)
 {
     struct plan p;
     unsigned char *contested = NULL;
     int failed, err;
     burst_pool_pause(b->pool);
-    err = agree_on_plan(b, vars, chosen, &p, &failed);
+    err = agree_on_plan_all(b, vars, chosen, &p, &failed);
     if (err == NC_NOERR && p.logged > 0 && p.from < p.to && b->base.ds->nprocs > 1)
-        err = burst_contested(b, vars, &contested);
+        err = burst_contested_all(b, vars, &contested);
     if (err == NC_NOERR && p.waiting > 0)
-        err = drain_the_rest(b, vars, chosen, contested, p.batches);
+        err = drain_the_rest_all(b, vars, chosen, contested, p.batches);
     if (contested != NULL) {
-        int ordered = drain_in_order(b, vars, contested);
+        int ordered = drain_in_order_all(b, vars, contested);
         if (err == NC_NOERR) err = ordered;
     }
     base_free(contested);
     if (p.logged > 0) { /* known everywhere: nobody goes on while another still writes */
         err = own_result(b, err);
-        int worst = driver_agree(b->base.ds, err, NULL, NULL, 0);
+        int worst = driver_agree_all(b->base.ds, err, NULL, NULL, 0);
         if (err == NC_NOERR) err = worst;
         if (err == NC_NOERR) burst_forget(b, vars);
     }
@@ -142,14 +143,14 @@ static int drain(struct burst *b, uint64_t vars, bool chosen)
     return err != NC_NOERR ? err : failed;
 }
 
-int burst_drain(struct burst *b, uint64_t vars)
+int burst_drain_all(struct burst *b, uint64_t vars)
 {
-    return drain(b, vars, false);
+    return drain_all(b, vars, false);
 }
 
-int burst_drain_chosen(struct burst *b, uint64_t vars)
+int burst_drain_chosen_all(struct burst *b, uint64_t vars)
 {
-    return drain(b, vars, true);
+    return drain_all(b, vars, true);
 }
 
 static bool touches(const struct burst_write *w, int64_t low, int64_t high)

@@ -29,8 +29,8 @@ int burst_request_bounds(const struct burst *b, const struct driver_request *r,
 }
 
 /* The bytes that all requests touch lie in [*low, *high). */
-static int bounds_of_all(const struct burst *b, struct driver_request *const *reqs,
-                         int64_t n, int64_t *low, int64_t *high)
+static int bounds_of_requests(const struct burst *b, struct driver_request *const *reqs,
+                              int64_t n, int64_t *low, int64_t *high)
 {
     *low = INT64_MAX;
     *high = 0;
@@ -60,11 +60,11 @@ static uint64_t vars_of(struct driver_request *const *reqs, int64_t n)
 }
 
 /* Does any process read where another has logged? The same answer everywhere. */
-static int others_logged(struct burst *b, int64_t low, int64_t high, int *answer)
+static int others_logged_all(struct burst *b, int64_t low, int64_t high, int *answer)
 {
     struct driver_dataset *ds = b->base.ds;
     int64_t mine[2] = {low, high}, *all = base_malloc((size_t)ds->nprocs * sizeof mine);
-    int err = driver_agree(ds, all == NULL ? NC_ENOMEM : NC_NOERR, NULL, NULL, 0);
+    int err = driver_agree_all(ds, all == NULL ? NC_ENOMEM : NC_NOERR, NULL, NULL, 0);
     *answer = 0;
     if (err == NC_NOERR && all != NULL) {
         int mpi = MPI_Allgather(mine, 2, MPI_INT64_T, all, 2, MPI_INT64_T, ds->comm);
@@ -79,7 +79,8 @@ static int others_logged(struct burst *b, int64_t low, int64_t high, int *answer
 }
 
 /* Sees to it that the file has what others logged of these requests. */
-static int settle_others(struct burst *b, struct driver_request *const *reqs, int64_t n)
+static int settle_others_all(struct burst *b, struct driver_request *const *reqs,
+                             int64_t n)
 {
     struct driver_dataset *ds = b->base.ds;
     uint64_t both[2] = {b->vars, vars_of(reqs, n)};
@@ -89,10 +90,10 @@ static int settle_others(struct burst *b, struct driver_request *const *reqs, in
     if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "MPI_Allreduce");
     if ((both[0] & both[1]) == 0) return NC_NOERR;
 
-    int err = bounds_of_all(b, reqs, n, &low, &high);
+    int err = bounds_of_requests(b, reqs, n, &low, &high);
     if (err != NC_NOERR) low = 0, high = INT64_MAX; /* to be on the safe side */
-    err = others_logged(b, low, high, &drain);
-    return err == NC_NOERR && drain ? burst_drain(b, both[0] & both[1]) : err;
+    err = others_logged_all(b, low, high, &drain);
+    return err == NC_NOERR && drain ? burst_drain_all(b, both[0] & both[1]) : err;
 }
 
 /* Lays over each request what was logged of it. Old values in the file, under those, are
@@ -138,8 +139,8 @@ int burst_get(struct driver *self, struct driver_request *const *reqs, int64_t n
     int err = NC_NOERR;
     if (!self->ds->writable) return driver_get(self->lower, reqs, n, mode, error);
     if (mode == DRIVER_COLLECTIVE)
-        err = settle_others(b, reqs, n);
-    else if (b->coherent && bounds_of_all(b, reqs, n, &low, &high) == NC_NOERR)
+        err = settle_others_all(b, reqs, n);
+    else if (b->coherent && bounds_of_requests(b, reqs, n, &low, &high) == NC_NOERR)
         err = burst_drain_alone(b, low, high);
 
     int got = driver_get(self->lower, reqs, n, mode, error);
@@ -148,7 +149,7 @@ int burst_get(struct driver *self, struct driver_request *const *reqs, int64_t n
     /* What the next put logs may be brought to the file at once, by a thread of its
      * process: not while another still reads what was there. */
     if (mode == DRIVER_COLLECTIVE) {
-        int left = driver_agree(self->ds, NC_NOERR, NULL, NULL, 0);
+        int left = driver_agree_all(self->ds, NC_NOERR, NULL, NULL, 0);
         if (got == NC_NOERR) got = left;
     }
     return err != NC_NOERR ? err : got;

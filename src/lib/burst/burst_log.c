@@ -53,7 +53,7 @@ static int set_paths(struct burst_log *l, const char *path)
     return NC_NOERR;
 }
 
-static int write_all(int fd, int64_t at, const void *bytes, size_t n)
+static int write_fully(int fd, int64_t at, const void *bytes, size_t n)
 {
     const unsigned char *p = bytes;
     while (n > 0) {
@@ -132,7 +132,7 @@ static int write_head(struct burst_log *l, const char *temporary)
     size_t length = burst_encode_header(&l->header, bytes, room);
     int err = length == 0 ? NC_EBADLOG : NC_NOERR;
     if (err == NC_NOERR) err = reserve(l, 0, l->header.entry_begin);
-    if (err == NC_NOERR && write_all(l->meta_fd, 0, bytes, length) != 0)
+    if (err == NC_NOERR && write_fully(l->meta_fd, 0, bytes, length) != 0)
         err = burst_errno(NC_EWRITE, "writing", temporary);
     if (err == NC_NOERR) err = map_head(l);
     if (err == NC_NOERR) start_slots(l);
@@ -158,7 +158,7 @@ static int make_files(struct burst_log *l)
         err = burst_errno(NC_EFILE, "locking", temporary);
     if (err == NC_NOERR && (l->data_fd = open(l->data_path, flags, 0600)) < 0)
         err = burst_errno(NC_EFILE, "making", l->data_path);
-    if (err == NC_NOERR && write_all(l->data_fd, 0, "PnetCDF1", DATA_BEGIN) != 0)
+    if (err == NC_NOERR && write_fully(l->data_fd, 0, "PnetCDF1", DATA_BEGIN) != 0)
         err = burst_errno(NC_EWRITE, "writing", l->data_path);
     if (err == NC_NOERR) err = write_head(l, temporary);
     if (err != NC_NOERR && l->data_fd >= 0) unlink(l->data_path);
@@ -309,7 +309,7 @@ int burst_log_cancel(struct burst_log *l, int64_t sum_at)
     int err = burst_read_file(l->meta_fd, sum_at, &sum, sizeof sum, l->meta_path);
     if (err != NC_NOERR) return err;
     sum = ~sum;
-    if (write_all(l->meta_fd, sum_at, &sum, sizeof sum) == 0) return NC_NOERR;
+    if (write_fully(l->meta_fd, sum_at, &sum, sizeof sum) == 0) return NC_NOERR;
     return burst_errno(NC_EWRITE, "writing", l->meta_path);
 }
 

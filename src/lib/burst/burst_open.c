@@ -27,7 +27,7 @@ void burst_note_time(struct burst *b, double since)
     b->base.ds->stats.burst_visible_us += (int64_t)((MPI_Wtime() - since) * 1e6);
 }
 
-void burst_detach(struct burst *b)
+void burst_detach_all(struct burst *b)
 {
     for (int64_t i = 0; i < b->nwrites; i++)
         base_free(b->writes[i]->memory);
@@ -39,10 +39,10 @@ void burst_detach(struct burst *b)
 }
 
 /* A new layer; all or none have it. */
-int burst_attach(struct driver_dataset *ds, struct driver *lower, struct burst **out)
+int burst_attach_all(struct driver_dataset *ds, struct driver *lower, struct burst **out)
 {
     struct burst *b = base_calloc(1, sizeof *b);
-    int err = driver_agree(ds, b == NULL ? NC_ENOMEM : NC_NOERR, NULL, NULL, 0);
+    int err = driver_agree_all(ds, b == NULL ? NC_ENOMEM : NC_NOERR, NULL, NULL, 0);
     if (err != NC_NOERR || b == NULL) {
         base_free(b);
         return err;
@@ -55,57 +55,57 @@ int burst_attach(struct driver_dataset *ds, struct driver *lower, struct burst *
     int mpi = MPI_Comm_split_type(ds->comm, MPI_COMM_TYPE_SHARED, ds->rank, MPI_INFO_NULL,
                                   &b->node);
     err = base_mpi_error(mpi, NC_EMPI, "MPI_Comm_split_type");
-    err = driver_agree(ds, err, NULL, NULL, 0);
+    err = driver_agree_all(ds, err, NULL, NULL, 0);
     if (err != NC_NOERR)
-        burst_detach(b);
+        burst_detach_all(b);
     else
         *out = b;
     return err;
 }
 
-static int create(struct driver_dataset *ds, int cmode, struct driver *lower,
-                  struct driver **self)
+static int create_all(struct driver_dataset *ds, int cmode, struct driver *lower,
+                      struct driver **self)
 {
     struct burst *b = NULL;
     (void)cmode;
-    int err = burst_attach(ds, lower, &b);
+    int err = burst_attach_all(ds, lower, &b);
     if (err != NC_NOERR || b == NULL) return err;
     burst_discard(b);
     *self = &b->base;
     return NC_NOERR;
 }
 
-static int open_layer(struct driver_dataset *ds, int omode, struct driver *lower,
-                      struct driver **self)
+static int open_layer_all(struct driver_dataset *ds, int omode, struct driver *lower,
+                          struct driver **self)
 {
     struct burst *b = NULL;
     (void)omode;
-    int err = burst_attach(ds, lower, &b);
+    int err = burst_attach_all(ds, lower, &b);
     if (err != NC_NOERR || b == NULL) return err;
-    err = burst_recover(b);
-    if (err == NC_NOERR && ds->writable) err = burst_begin(b);
+    err = burst_recover_all(b);
+    if (err == NC_NOERR && ds->writable) err = burst_begin_all(b);
     if (err != NC_NOERR)
-        burst_detach(b);
+        burst_detach_all(b);
     else
         *self = &b->base;
     return err;
 }
 
 /* Any process may have drained on its own: all sync if one must. Agreed. */
-static int sync_what_was_drained(struct burst *b)
+static int sync_what_was_drained_all(struct burst *b)
 {
     int64_t dirty = b->file_dirty;
-    int err = driver_agree(b->base.ds, NC_NOERR, NULL, &dirty, 1);
-    return err == NC_NOERR && dirty ? driver_sync(b->base.lower) : err;
+    int err = driver_agree_all(b->base.ds, NC_NOERR, NULL, &dirty, 1);
+    return err == NC_NOERR && dirty ? driver_sync_all(b->base.lower) : err;
 }
 
 /* All is in the file, and safe if that was promised; the log may go. Agreed. */
-static int finish(struct burst *b)
+static int finish_all(struct burst *b)
 {
     bool keep = b->base.ds->hints.burst_del_on_close == BASE_DISABLE;
-    int err = burst_drain(b, BURST_ALL);
-    if (err == NC_NOERR) err = burst_settle_records(b);
-    if (err == NC_NOERR && b->promised) err = sync_what_was_drained(b);
+    int err = burst_drain_all(b, BURST_ALL);
+    if (err == NC_NOERR) err = burst_settle_records_all(b);
+    if (err == NC_NOERR && b->promised) err = sync_what_was_drained_all(b);
     if (err == NC_NOERR && keep) burst_log_drained(&b->log);
     if (err == NC_NOERR && !keep) {
         /* From here on the generation tells that no log is needed, whoever goes first. */
@@ -114,96 +114,96 @@ static int finish(struct burst *b)
         /* So it is after a power cut, should the log come back; if not, it is gone now.
          */
         if (used) burst_log_sync_head(&b->log);
-        err = driver_agree(b->base.ds, NC_NOERR, NULL, NULL, 0);
+        err = driver_agree_all(b->base.ds, NC_NOERR, NULL, NULL, 0);
     }
-    burst_end(b, keep || err != NC_NOERR);
+    burst_end_all(b, keep || err != NC_NOERR);
     return err;
 }
 
 /* Ends this layer, then those below it; what was wrong here is what is told. */
-static int end(struct driver *self, int (*end_lower)(struct driver *))
+static int end_all(struct driver *self, int (*end_lower)(struct driver *))
 {
     struct burst *b = (struct burst *)self;
     struct driver *lower = self->lower;
     char text[1024];
-    int err = self->ds->writable ? finish(b) : NC_NOERR;
+    int err = self->ds->writable ? finish_all(b) : NC_NOERR;
     snprintf(text, sizeof text, "%s", base_error_detail(err));
-    burst_detach(b);
+    burst_detach_all(b);
     int ended = end_lower(lower);
     if (err != NC_NOERR) return base_error_set(err, "%s", text);
     return ended;
 }
 
-static int close_layer(struct driver *self)
+static int close_layer_all(struct driver *self)
 {
-    return end(self, driver_close);
+    return end_all(self, driver_close_all);
 }
 
-static int abort_layer(struct driver *self)
+static int abort_layer_all(struct driver *self)
 {
-    return end(self, driver_abort);
+    return end_all(self, driver_abort_all);
 }
 
 static int drain_all(struct burst *b)
 {
-    int err = b->base.ds->writable ? burst_drain(b, BURST_ALL) : NC_NOERR;
-    return err == NC_NOERR && b->base.ds->writable ? burst_restart(b) : err;
+    int err = b->base.ds->writable ? burst_drain_all(b, BURST_ALL) : NC_NOERR;
+    return err == NC_NOERR && b->base.ds->writable ? burst_restart_all(b) : err;
 }
 
-static int redef(struct driver *self)
+static int redef_all(struct driver *self)
 {
     struct burst *b = (struct burst *)self;
     int err = drain_all(b);
     if (err != NC_NOERR) return err;
     /* All logs say that nothing waits, before one goes: none is missed then. */
     burst_log_sync_head(&b->log);
-    err = driver_agree(self->ds, NC_NOERR, NULL, NULL, 0);
+    err = driver_agree_all(self->ds, NC_NOERR, NULL, NULL, 0);
     if (err != NC_NOERR) return err;
-    burst_end(b, false);
-    return driver_redef(self->lower);
+    burst_end_all(b, false);
+    return driver_redef_all(self->lower);
 }
 
-static int enddef(struct driver *self, const struct cdf_header *before)
+static int enddef_all(struct driver *self, const struct cdf_header *before)
 {
     struct burst *b = (struct burst *)self;
-    int err = driver_enddef(self->lower, before);
+    int err = driver_enddef_all(self->lower, before);
     if (err != NC_NOERR) return err;
     b->file_dirty = true;
-    return burst_begin(b);
+    return burst_begin_all(b);
 }
 
-static int write_header(struct driver *self)
+static int write_header_all(struct driver *self)
 {
     ((struct burst *)self)->file_dirty = true;
-    return driver_write_header(self->lower);
+    return driver_write_header_all(self->lower);
 }
 
-static int begin_indep(struct driver *self)
+static int begin_indep_all(struct driver *self)
 {
     struct burst *b = (struct burst *)self;
     int err = drain_all(b);
-    int begun = driver_begin_indep(self->lower);
+    int begun = driver_begin_indep_all(self->lower);
     b->indep = true;
     b->epoch++;
     return err != NC_NOERR ? err : begun;
 }
 
-static int end_indep(struct driver *self)
+static int end_indep_all(struct driver *self)
 {
     struct burst *b = (struct burst *)self;
     b->indep = false;
     b->epoch++;
-    return driver_end_indep(self->lower);
+    return driver_end_indep_all(self->lower);
 }
 
 /* In collective mode, whoever reads next finds what is in the logs: it is enough that
  * they are on their devices. Alone, a process sees its own log only: there the file must
  * have it all. */
-static int sync_layer(struct driver *self)
+static int sync_layer_all(struct driver *self)
 {
     struct burst *b = (struct burst *)self;
     int failed, err = NC_NOERR;
-    if (!self->ds->writable) return driver_sync(self->lower);
+    if (!self->ds->writable) return driver_sync_all(self->lower);
     burst_pool_pause(b->pool); /* it may have brought something to the file */
     burst_pool_go_on(b->pool);
     int64_t need[2] = {b->indep, b->file_dirty || !b->logging};
@@ -213,7 +213,7 @@ static int sync_layer(struct driver *self)
         err = burst_sync_directory(self->ds->path);
         b->named = err == NC_NOERR;
     }
-    err = driver_agree(self->ds, err, &failed, need, 2);
+    err = driver_agree_all(self->ds, err, &failed, need, 2);
     if (err == NC_NOERR) err = failed;
     if (need[0]) {
         int drained = drain_all(b);
@@ -221,38 +221,38 @@ static int sync_layer(struct driver *self)
     }
     b->promised = true;
     b->epoch++;
-    int synced =
-        need[0] || need[1] ? driver_sync(self->lower) : driver_sync_numrecs(self->lower);
+    int synced = need[0] || need[1] ? driver_sync_all(self->lower)
+                                    : driver_sync_numrecs_all(self->lower);
     if (need[0] || need[1]) b->file_dirty = synced != NC_NOERR;
     if (err == NC_NOERR && synced == NC_NOERR && b->logging && !need[0])
         burst_log_synced(&b->log);
     return err != NC_NOERR ? err : synced;
 }
 
-static int flush(struct driver *self)
+static int flush_all(struct driver *self)
 {
     int err = drain_all((struct burst *)self);
-    int flushed = driver_flush(self->lower);
+    int flushed = driver_flush_all(self->lower);
     return err != NC_NOERR ? err : flushed;
 }
 
 const struct driver_ops burst_ops = {
     .name = "burst",
     .wanted = wanted,
-    .create = create,
-    .open = open_layer,
-    .close = close_layer,
-    .abort = abort_layer,
-    .redef = redef,
-    .enddef = enddef,
-    .write_header = write_header,
-    .begin_indep = begin_indep,
-    .end_indep = end_indep,
+    .create_all = create_all,
+    .open_all = open_layer_all,
+    .close_all = close_layer_all,
+    .abort_all = abort_layer_all,
+    .redef_all = redef_all,
+    .enddef_all = enddef_all,
+    .write_header_all = write_header_all,
+    .begin_indep_all = begin_indep_all,
+    .end_indep_all = end_indep_all,
     .put = burst_put,
     .get = burst_get,
     .post = burst_post,
     .wait = burst_wait,
     .cancel = burst_cancel,
-    .sync = sync_layer,
-    .flush = flush,
+    .sync_all = sync_layer_all,
+    .flush_all = flush_all,
 };

@@ -87,15 +87,15 @@ static void fill_parts(const struct burst *b, uint64_t vars, const int *touched,
 }
 
 /* Holds this process's parts of variables [first, last) against all others'. */
-static int compare_parts(struct burst *b, uint64_t vars, const int *touched, int first,
-                         int last, const int64_t *places, int64_t total,
-                         unsigned char *flags)
+static int compare_parts_all(struct burst *b, uint64_t vars, const int *touched,
+                             int first, int last, const int64_t *places, int64_t total,
+                             unsigned char *flags)
 {
     struct driver_dataset *ds = b->base.ds;
     int64_t *mine = base_calloc((size_t)total, sizeof *mine);
     int64_t *all = base_calloc((size_t)(total * ds->nprocs), sizeof *all);
     int err = mine == NULL || all == NULL ? NC_ENOMEM : NC_NOERR;
-    err = driver_agree(ds, err, NULL, NULL, 0);
+    err = driver_agree_all(ds, err, NULL, NULL, 0);
     if (err == NC_NOERR && mine != NULL && all != NULL) {
         fill_parts(b, vars, touched, first, last, places, mine);
         int mpi = MPI_Allgather(mine, (int)total, MPI_INT64_T, all, (int)total,
@@ -129,14 +129,14 @@ static int compare_all(struct burst *b, uint64_t vars, const int *touched,
             if (touched[last] > 1) total += numbers_of(h, last);
         }
         if (total > 0)
-            err = compare_parts(b, vars, touched, first, last, places, total, flags);
+            err = compare_parts_all(b, vars, touched, first, last, places, total, flags);
         base_free(places);
     }
     return err;
 }
 
 /* How many processes have written to each variable. */
-static int count_touched(struct burst *b, uint64_t vars, int *touched)
+static int count_touched_all(struct burst *b, uint64_t vars, int *touched)
 {
     for (int64_t i = 0; i < b->nwrites; i++)
         if (vars & burst_bit(b->writes[i]->varid)) touched[b->writes[i]->varid] = 1;
@@ -146,14 +146,14 @@ static int count_touched(struct burst *b, uint64_t vars, int *touched)
 }
 
 /* Marks the variables that processes contest, alike everywhere. Agreed. */
-static int mark_contested(struct burst *b, uint64_t vars, int *touched,
-                          unsigned char *flags, bool *any)
+static int mark_contested_all(struct burst *b, uint64_t vars, int *touched,
+                              unsigned char *flags, bool *any)
 {
     struct driver_dataset *ds = b->base.ds;
     int nvars = ds->header.nvars;
-    int err = count_touched(b, vars, touched);
+    int err = count_touched_all(b, vars, touched);
     if (err == NC_NOERR) err = compare_all(b, vars, touched, flags);
-    err = driver_agree(ds, err, NULL, NULL, 0);
+    err = driver_agree_all(ds, err, NULL, NULL, 0);
     if (err != NC_NOERR) return err;
     int mpi =
         MPI_Allreduce(MPI_IN_PLACE, flags, nvars, MPI_UNSIGNED_CHAR, MPI_MAX, ds->comm);
@@ -162,16 +162,16 @@ static int mark_contested(struct burst *b, uint64_t vars, int *touched,
     return base_mpi_error(mpi, NC_EMPI, "MPI_Allreduce");
 }
 
-int burst_contested(struct burst *b, uint64_t vars, unsigned char **flags)
+int burst_contested_all(struct burst *b, uint64_t vars, unsigned char **flags)
 {
     size_t nvars = (size_t)b->base.ds->header.nvars;
     int *touched = base_calloc(nvars, sizeof *touched);
     unsigned char *marks = base_calloc(nvars, 1);
     bool any = false;
     int err = touched == NULL || marks == NULL ? NC_ENOMEM : NC_NOERR;
-    err = driver_agree(b->base.ds, err, NULL, NULL, 0);
+    err = driver_agree_all(b->base.ds, err, NULL, NULL, 0);
     if (err == NC_NOERR && touched != NULL && marks != NULL)
-        err = mark_contested(b, vars, touched, marks, &any);
+        err = mark_contested_all(b, vars, touched, marks, &any);
     base_free(touched);
     if (err != NC_NOERR || !any) {
         base_free(marks);

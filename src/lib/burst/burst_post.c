@@ -76,7 +76,7 @@ static int drain_chosen(struct burst *b, uint64_t vars, enum driver_mode mode)
     int mpi =
         MPI_Allreduce(MPI_IN_PLACE, &vars, 1, MPI_UINT64_T, MPI_BOR, b->base.ds->comm);
     int err = base_mpi_error(mpi, NC_EMPI, "MPI_Allreduce");
-    return err != NC_NOERR ? err : burst_drain_chosen(b, vars);
+    return err != NC_NOERR ? err : burst_drain_chosen_all(b, vars);
 }
 
 /* Each request that did not get to the file says so. */

@@ -474,7 +474,7 @@ int64_t burst_log_requests(struct burst *b, struct driver_request *const *reqs, 
     return through;
 }
 
-static int put_all(struct burst *b, struct driver_request *const *reqs, int64_t n)
+static int log_or_put(struct burst *b, struct driver_request *const *reqs, int64_t n)
 {
     struct driver_dataset *ds = b->base.ds;
     int64_t through = burst_log_requests(b, reqs, n), before = through;
@@ -488,11 +488,11 @@ static int put_all(struct burst *b, struct driver_request *const *reqs, int64_t 
 
 /* Collective: the number of records is everywhere the same before anyone goes on. Where
  * no variable has records, there is nothing to be said. */
-static int tell(struct driver_dataset *ds, int err)
+static int tell_all(struct driver_dataset *ds, int err)
 {
     int failed = NC_NOERR;
     if (ds->header.nrecord_vars == 0 && !ds->safe_mode) return err;
-    int worst = driver_agree(ds, err, &failed, &ds->header.numrecs, 1);
+    int worst = driver_agree_all(ds, err, &failed, &ds->header.numrecs, 1);
     if (err == NC_NOERR) err = failed;
     return err == NC_NOERR && ds->safe_mode ? worst : err;
 }
@@ -517,14 +517,14 @@ int burst_put(struct driver *self, struct driver_request *const *reqs, int64_t n
     if (mode == DRIVER_COLLECTIVE) b->epoch++;
     if (n > 0) {
         atomic_store_explicit(&b->putting, true, memory_order_relaxed);
-        int err = put_all(b, reqs, n);
+        int err = log_or_put(b, reqs, n);
         atomic_store_explicit(&b->putting, false, memory_order_relaxed);
         if (error == NC_NOERR) error = err;
         if (err == NC_NOERR) drain_some(b); /* what fails is tried again, and told then */
     }
     for (int64_t i = 0; i < n && error == NC_NOERR; i++)
         error = reqs[i]->status;
-    if (mode == DRIVER_COLLECTIVE) error = tell(self->ds, error);
+    if (mode == DRIVER_COLLECTIVE) error = tell_all(self->ds, error);
     burst_note_time(b, since);
     return error;
 }

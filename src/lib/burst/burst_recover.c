@@ -115,13 +115,13 @@ static bool first_of_node(const struct burst *b)
 
 /* Each process takes those logs that are its own by their numbers; those that no such
  * process sees, one of each node takes. */
-static int find(const struct burst *b, struct found *f)
+static int find_all(const struct burst *b, struct found *f)
 {
     *f = (struct found){0};
     int err = for_each_log(b, f, take_mine);
-    err = driver_agree(b->base.ds, err, NULL, NULL, 0);
+    err = driver_agree_all(b->base.ds, err, NULL, NULL, 0);
     if (err == NC_NOERR && first_of_node(b)) err = for_each_log(b, f, take_any);
-    return driver_agree(b->base.ds, err, NULL, NULL, 0);
+    return driver_agree_all(b->base.ds, err, NULL, NULL, 0);
 }
 
 static void let_go(struct found *f)
@@ -343,18 +343,18 @@ static int64_t generation_of(const struct burst_reader *r)
 
 /* Of the logs of one opening, those that have not reached the generation that another
  * has: all of theirs is in the file already. */
-static int newest_generation(struct burst *b, uint64_t token, int64_t *generation)
+static int newest_generation_all(struct burst *b, uint64_t token, int64_t *generation)
 {
     *generation = -1;
     for (int i = 0; i < b->nsources; i++)
         if (token_of(b->sources[i]) == token &&
             generation_of(b->sources[i]) > *generation)
             *generation = generation_of(b->sources[i]);
-    return driver_agree(b->base.ds, NC_NOERR, NULL, generation, 1);
+    return driver_agree_all(b->base.ds, NC_NOERR, NULL, generation, 1);
 }
 
 /* How many processes' entries the logs of an opening hold, and how many there were. */
-static int missing(struct burst *b, uint64_t token, int64_t *logged, int64_t *ranks)
+static int missing_all(struct burst *b, uint64_t token, int64_t *logged, int64_t *ranks)
 {
     int64_t sums[2] = {0, 0}; /* processes whose log is here, entries that wait */
     *ranks = 0;
@@ -370,7 +370,7 @@ static int missing(struct burst *b, uint64_t token, int64_t *logged, int64_t *ra
     int mpi =
         MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_INT64_T, MPI_SUM, b->base.ds->comm);
     int err = base_mpi_error(mpi, NC_EMPI, "MPI_Allreduce");
-    err = driver_agree(b->base.ds, err, NULL, ranks, 1);
+    err = driver_agree_all(b->base.ds, err, NULL, ranks, 1);
     *logged = sums[0];
     if (sums[1] == 0) *logged = *ranks; /* nothing waits: nothing is missed */
     return err;
@@ -403,11 +403,11 @@ static int put_in_order(struct burst *b)
     return NC_NOERR;
 }
 
-static int replay_opening(struct burst *b, uint64_t token)
+static int replay_opening_all(struct burst *b, uint64_t token)
 {
     int64_t generation, logged = 0, ranks = 0;
-    int err = newest_generation(b, token, &generation);
-    if (err == NC_NOERR && token != 0) err = missing(b, token, &logged, &ranks);
+    int err = newest_generation_all(b, token, &generation);
+    if (err == NC_NOERR && token != 0) err = missing_all(b, token, &logged, &ranks);
     if (err == NC_NOERR && token != 0 && logged < ranks && !b->any_log)
         err = base_error_set(NC_EBADLOG,
                              "the logs of %lld of %lld processes are missing from %s",
@@ -418,14 +418,14 @@ static int replay_opening(struct burst *b, uint64_t token)
             generation_of(b->sources[i]) == generation)
             err = load(b, i);
     if (err == NC_NOERR && b->nwrites > 0) err = put_in_order(b);
-    err = driver_agree(b->base.ds, err, NULL, NULL, 0);
+    err = driver_agree_all(b->base.ds, err, NULL, NULL, 0);
     for (int64_t i = 0; i < b->nwrites && err == NC_NOERR; i++)
         b->base.ds->stats.burst_replayed_bytes += burst_bytes(b->writes[i]);
-    return err == NC_NOERR ? burst_drain(b, BURST_ALL) : err;
+    return err == NC_NOERR ? burst_drain_all(b, BURST_ALL) : err;
 }
 
 /* The least token above `after` of all processes. */
-static int next_token(struct burst *b, bool *any, uint64_t *token)
+static int next_token_all(struct burst *b, bool *any, uint64_t *token)
 {
     uint64_t after = *token, next = INT64_MAX;
     bool first = !*any;
@@ -434,13 +434,13 @@ static int next_token(struct burst *b, bool *any, uint64_t *token)
         if ((first || t > after) && t < next) next = t;
     }
     int64_t value = -(int64_t)next;
-    int err = driver_agree(b->base.ds, NC_NOERR, NULL, &value, 1);
+    int err = driver_agree_all(b->base.ds, NC_NOERR, NULL, &value, 1);
     *any = err == NC_NOERR && value != -INT64_MAX;
     *token = (uint64_t)-value;
     return err;
 }
 
-int burst_replay(struct burst *b, struct burst_reader **logs, int n)
+int burst_replay_all(struct burst *b, struct burst_reader **logs, int n)
 {
     int err = NC_NOERR;
     bool any = false;
@@ -449,38 +449,38 @@ int burst_replay(struct burst *b, struct burst_reader **logs, int n)
     b->nsources = n;
     for (int i = 0; i < n && err == NC_NOERR; i++)
         err = check_log(b, logs[i]);
-    err = driver_agree(b->base.ds, err, NULL, NULL, 0);
-    while (err == NC_NOERR && (err = next_token(b, &any, &token)) == NC_NOERR && any)
-        err = replay_opening(b, token);
+    err = driver_agree_all(b->base.ds, err, NULL, NULL, 0);
+    while (err == NC_NOERR && (err = next_token_all(b, &any, &token)) == NC_NOERR && any)
+        err = replay_opening_all(b, token);
     b->sources = NULL;
     b->nsources = 0;
     return err;
 }
 
 /* A dataset that is open for reading only is opened once more for that. */
-static int recover_for_reading(struct burst *b)
+static int recover_for_reading_all(struct burst *b)
 {
     struct driver_dataset *ds = b->base.ds, again = *ds;
     struct driver *top;
     again.writable = true;
     cdf_init(&again.header, 1);
-    int err = driver_open(&again, NC_WRITE, &top);
+    int err = driver_open_all(&again, NC_WRITE, &top);
     if (err == NC_NOERR) {
         ds->header.numrecs = again.header.numrecs;
-        err = driver_close(top);
+        err = driver_close_all(top);
     }
     cdf_free(&again.header);
     return err;
 }
 
 /* The words in which a process says what is wrong with a log reach all. */
-static int share_words(struct driver_dataset *ds, int err)
+static int share_words_all(struct driver_dataset *ds, int err)
 {
     char text[512];
     int64_t who = err != NC_NOERR ? ds->nprocs - ds->rank : 0;
     snprintf(text, sizeof text, "%s", base_error_detail(err));
     int64_t first = who;
-    int worst = driver_agree(ds, err, NULL, &first, 1);
+    int worst = driver_agree_all(ds, err, NULL, &first, 1);
     if (worst == NC_NOERR) return NC_NOERR;
     if (first > 0 && MPI_Bcast(text, sizeof text, MPI_CHAR, ds->nprocs - (int)first,
                                ds->comm) == MPI_SUCCESS)
@@ -489,7 +489,7 @@ static int share_words(struct driver_dataset *ds, int err)
 }
 
 /* Replays, makes sure that it is on the device, and only then removes the logs. */
-static int replay_found(struct burst *b, struct found *f)
+static int replay_found_all(struct burst *b, struct found *f)
 {
     struct driver_dataset *ds = b->base.ds;
     int64_t policy = ds->hints.burst_recover;
@@ -499,28 +499,28 @@ static int replay_found(struct burst *b, struct found *f)
     if (!ds->writable) {
         let_go(f);
         *f = (struct found){0};
-        return recover_for_reading(b);
+        return recover_for_reading_all(b);
     }
-    int err = share_words(ds, burst_replay(b, f->logs, f->n));
-    if (err == NC_NOERR) err = driver_sync(b->base.lower);
+    int err = share_words_all(ds, burst_replay_all(b, f->logs, f->n));
+    if (err == NC_NOERR) err = driver_sync_all(b->base.lower);
     for (int i = 0; i < f->n && err == NC_NOERR; i++)
         burst_reader_remove(f->logs[i]);
     /* They must not come back after a power cut, when other values are in their places.
      */
     if (err == NC_NOERR && f->n > 0)
         err = burst_sync_directory(burst_reader_path(f->logs[0]));
-    return driver_agree(ds, err, NULL, NULL, 0);
+    return driver_agree_all(ds, err, NULL, NULL, 0);
 }
 
-int burst_recover(struct burst *b)
+int burst_recover_all(struct burst *b)
 {
     struct found f;
     if (b->base.ds->hints.burst_recover == BASE_RECOVER_DISABLE) return NC_NOERR;
     if (first_of_node(b)) for_each_file(b, NULL, false, sweep);
-    int err = share_words(b->base.ds, find(b, &f));
+    int err = share_words_all(b->base.ds, find_all(b, &f));
     int64_t any = f.n;
-    if (err == NC_NOERR) err = driver_agree(b->base.ds, NC_NOERR, NULL, &any, 1);
-    if (err == NC_NOERR && any > 0) err = replay_found(b, &f);
+    if (err == NC_NOERR) err = driver_agree_all(b->base.ds, NC_NOERR, NULL, &any, 1);
+    if (err == NC_NOERR && any > 0) err = replay_found_all(b, &f);
     let_go(&f);
     return err;
 }

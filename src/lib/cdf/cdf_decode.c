@@ -552,8 +552,8 @@ int cdf_decode(struct cdf_header *h, const void *bytes, size_t length, int64_t f
     return err;
 }
 
-int cdf_decode_all(struct cdf_header *h, const void *bytes, size_t length,
-                   struct cdf_examiner *e)
+int cdf_decode_whole(struct cdf_header *h, const void *bytes, size_t length,
+                     struct cdf_examiner *e)
 {
     struct source s = {.bytes = bytes, .length = length, .h = h, .examiner = e};
     s.file_size = e->file_size;

@@ -238,7 +238,7 @@ int cdf_examine(const void *bytes, size_t length, int64_t file_size, cdf_tell *t
     struct cdf_header h;
     struct cdf_examiner e = {.tell = to_tell, .to = to, .file_size = file_size};
     if (file_size < (int64_t)length) e.file_size = (int64_t)length;
-    int err = cdf_decode_all(&h, bytes, length, &e);
+    int err = cdf_decode_whole(&h, bytes, length, &e);
     if (err == NC_NOERR) check_file_size(&e, &h);
     cdf_free(&h);
     base_names_free(&e.objects);

@@ -107,8 +107,8 @@ struct cdf_examiner {
 };
 
 /* As cdf_decode, but goes on behind faults where that is possible, and tells of them. */
-int cdf_decode_all(struct cdf_header *h, const void *bytes, size_t length,
-                   struct cdf_examiner *e);
+int cdf_decode_whole(struct cdf_header *h, const void *bytes, size_t length,
+                     struct cdf_examiner *e);
 
 void cdf_examine_tell(struct cdf_examiner *e, const struct cdf_finding *f);
 

@@ -17,31 +17,32 @@ static const struct driver_ops *const registry[] = {
 enum { NDRIVERS = sizeof registry / sizeof registry[0] };
 
 /* Puts the wanted layers on each other; takes all down again if one fails. */
-static int build(struct driver_dataset *ds, int mode, bool create, struct driver **top)
+static int build_all(struct driver_dataset *ds, int mode, bool create,
+                     struct driver **top)
 {
     struct driver *d = NULL;
     for (int i = 0; i < NDRIVERS; i++) {
         const struct driver_ops *ops = registry[i];
         if (ops->wanted != NULL && !ops->wanted(ds)) continue;
         struct driver *lower = d;
-        int err =
-            create ? ops->create(ds, mode, lower, &d) : ops->open(ds, mode, lower, &d);
+        int err = create ? ops->create_all(ds, mode, lower, &d)
+                         : ops->open_all(ds, mode, lower, &d);
         if (err == NC_NOERR) continue;
-        if (lower != NULL) driver_abort(lower);
+        if (lower != NULL) driver_abort_all(lower);
         return err;
     }
     *top = d;
     return NC_NOERR;
 }
 
-int driver_create(struct driver_dataset *ds, int cmode, struct driver **top)
+int driver_create_all(struct driver_dataset *ds, int cmode, struct driver **top)
 {
-    return build(ds, cmode, true, top);
+    return build_all(ds, cmode, true, top);
 }
 
-int driver_open(struct driver_dataset *ds, int omode, struct driver **top)
+int driver_open_all(struct driver_dataset *ds, int omode, struct driver **top)
 {
-    return build(ds, omode, false, top);
+    return build_all(ds, omode, false, top);
 }
 
 int driver_delete(const char *path, MPI_Info info)
@@ -49,8 +50,8 @@ int driver_delete(const char *path, MPI_Info info)
     return registry[0]->remove(path, info);
 }
 
-int driver_agree(struct driver_dataset *ds, int error, int *failed, int64_t *values,
-                 int n)
+int driver_agree_all(struct driver_dataset *ds, int error, int *failed, int64_t *values,
+                     int n)
 {
     /* Codes are negative, so the worst is the maximum of their opposites. */
     enum { OWN = 3 };
@@ -72,7 +73,7 @@ int driver_agree(struct driver_dataset *ds, int error, int *failed, int64_t *val
     return (int)-all[0];
 }
 
-int driver_share(struct driver_dataset *ds, void *bytes, int64_t n, int root)
+int driver_share_all(struct driver_dataset *ds, void *bytes, int64_t n, int root)
 {
     enum { PIECE = 1 << 30 }; /* MPI messages stay under 2^31 bytes */
     int mpi = MPI_SUCCESS;
@@ -84,53 +85,53 @@ int driver_share(struct driver_dataset *ds, void *bytes, int64_t n, int root)
     return base_mpi_error(mpi, NC_EMPI, "telling the other processes");
 }
 
-int driver_close(struct driver *d)
+int driver_close_all(struct driver *d)
 {
-    while (d->ops->close == NULL)
+    while (d->ops->close_all == NULL)
         d = d->lower;
-    return d->ops->close(d);
+    return d->ops->close_all(d);
 }
 
-int driver_abort(struct driver *d)
+int driver_abort_all(struct driver *d)
 {
-    while (d->ops->abort == NULL)
+    while (d->ops->abort_all == NULL)
         d = d->lower;
-    return d->ops->abort(d);
+    return d->ops->abort_all(d);
 }
 
-int driver_redef(struct driver *d)
+int driver_redef_all(struct driver *d)
 {
-    while (d->ops->redef == NULL)
+    while (d->ops->redef_all == NULL)
         d = d->lower;
-    return d->ops->redef(d);
+    return d->ops->redef_all(d);
 }
 
-int driver_enddef(struct driver *d, const struct cdf_header *before)
+int driver_enddef_all(struct driver *d, const struct cdf_header *before)
 {
-    while (d->ops->enddef == NULL)
+    while (d->ops->enddef_all == NULL)
         d = d->lower;
-    return d->ops->enddef(d, before);
+    return d->ops->enddef_all(d, before);
 }
 
-int driver_write_header(struct driver *d)
+int driver_write_header_all(struct driver *d)
 {
-    while (d->ops->write_header == NULL)
+    while (d->ops->write_header_all == NULL)
         d = d->lower;
-    return d->ops->write_header(d);
+    return d->ops->write_header_all(d);
 }
 
-int driver_begin_indep(struct driver *d)
+int driver_begin_indep_all(struct driver *d)
 {
-    while (d->ops->begin_indep == NULL)
+    while (d->ops->begin_indep_all == NULL)
         d = d->lower;
-    return d->ops->begin_indep(d);
+    return d->ops->begin_indep_all(d);
 }
 
-int driver_end_indep(struct driver *d)
+int driver_end_indep_all(struct driver *d)
 {
-    while (d->ops->end_indep == NULL)
+    while (d->ops->end_indep_all == NULL)
         d = d->lower;
-    return d->ops->end_indep(d);
+    return d->ops->end_indep_all(d);
 }
 
 void driver_count_bytes(struct driver_dataset *ds, const struct driver_request *r,
@@ -179,25 +180,25 @@ void driver_cancel(struct driver *d, struct driver_request *const *reqs, int64_t
     if (d != NULL) d->ops->cancel(d, reqs, n);
 }
 
-int driver_sync(struct driver *d)
+int driver_sync_all(struct driver *d)
 {
-    while (d->ops->sync == NULL)
+    while (d->ops->sync_all == NULL)
         d = d->lower;
-    return d->ops->sync(d);
+    return d->ops->sync_all(d);
 }
 
-int driver_sync_numrecs(struct driver *d)
+int driver_sync_numrecs_all(struct driver *d)
 {
-    while (d->ops->sync_numrecs == NULL)
+    while (d->ops->sync_numrecs_all == NULL)
         d = d->lower;
-    return d->ops->sync_numrecs(d);
+    return d->ops->sync_numrecs_all(d);
 }
 
-int driver_flush(struct driver *d)
+int driver_flush_all(struct driver *d)
 {
-    while (d->ops->flush == NULL)
+    while (d->ops->flush_all == NULL)
         d = d->lower;
-    return d->ops->flush(d);
+    return d->ops->flush_all(d);
 }
 
 int driver_inq_info(struct driver *d, MPI_Info info)

@@ -44,11 +44,11 @@ struct driver_dataset {
  * an earlier call, ds->failed, which is cleared: whoever agrees reports it.
  * Returns the worst error, the same everywhere. */
 enum { DRIVER_AGREE_MAX = 6 };
-int driver_agree(struct driver_dataset *ds, int error, int *failed, int64_t *values,
-                 int n);
+int driver_agree_all(struct driver_dataset *ds, int error, int *failed, int64_t *values,
+                     int n);
 
 /* n bytes of process root's, whatever n, on all. NC_EMPI. */
-int driver_share(struct driver_dataset *ds, void *bytes, int64_t n, int root);
+int driver_share_all(struct driver_dataset *ds, void *bytes, int64_t n, int root);
 
 /* One layer of the stack. A driver's own state begins with this. */
 struct driver {
@@ -172,30 +172,30 @@ struct driver_ops {
     /* Make a new file, or open one and decode its header into ds->header. lower is the
      * layer below, already there (NULL at the bottom), *self the new one; on failure
      * nothing of it is left behind. Agreed. */
-    int (*create)(struct driver_dataset *ds, int cmode, struct driver *lower,
-                  struct driver **self);
-    int (*open)(struct driver_dataset *ds, int omode, struct driver *lower,
-                struct driver **self);
+    int (*create_all)(struct driver_dataset *ds, int cmode, struct driver *lower,
+                      struct driver **self);
+    int (*open_all)(struct driver_dataset *ds, int omode, struct driver *lower,
+                    struct driver **self);
 
     /* Removes a dataset that nobody has open; for a bottom driver. Local. */
     int (*remove)(const char *path, MPI_Info info);
 
     /* Ends the layer and frees it, whatever it returns. abort throws away what enddef
      * has not written: a file that create made and no enddef completed is removed. */
-    int (*close)(struct driver *self);
-    int (*abort)(struct driver *self);
+    int (*close_all)(struct driver *self);
+    int (*abort_all)(struct driver *self);
 
     /* Definitions may change from here ... */
-    int (*redef)(struct driver *self);
+    int (*redef_all)(struct driver *self);
     /* ... to here: ds->header has its new layout, `before` the old one (NULL for a
      * new file). Moves data, fills, writes the header. Agreed. */
-    int (*enddef)(struct driver *self, const struct cdf_header *before);
+    int (*enddef_all)(struct driver *self, const struct cdf_header *before);
 
     /* The header changed in data mode, and still fits: write it. */
-    int (*write_header)(struct driver *self);
+    int (*write_header_all)(struct driver *self);
 
-    int (*begin_indep)(struct driver *self);
-    int (*end_indep)(struct driver *self);
+    int (*begin_indep_all)(struct driver *self);
+    int (*end_indep_all)(struct driver *self);
 
     /* Move n requests, as if one after the other. In DRIVER_COLLECTIVE every process
      * calls it, n may be 0 anywhere, and ds->header.numrecs is agreed on return.
@@ -218,9 +218,9 @@ struct driver_ops {
     /* sync: everything written is on its way to the device and visible to all.
      * sync_numrecs: numrecs agreed and in the file. flush: whatever is staged is in
      * the file. */
-    int (*sync)(struct driver *self);
-    int (*sync_numrecs)(struct driver *self);
-    int (*flush)(struct driver *self);
+    int (*sync_all)(struct driver *self);
+    int (*sync_numrecs_all)(struct driver *self);
+    int (*flush_all)(struct driver *self);
 
     /* Adds the hints in force to info; local. */
     int (*inq_info)(struct driver *self, MPI_Info info);
@@ -232,20 +232,20 @@ extern const struct driver_ops burst_ops;
 
 /* Build the stack for a new file, or for one that is there, from the registry's table;
  * *top is the layer that is called. Agreed; on failure nothing is left. */
-int driver_create(struct driver_dataset *ds, int cmode, struct driver **top);
-int driver_open(struct driver_dataset *ds, int omode, struct driver **top);
+int driver_create_all(struct driver_dataset *ds, int cmode, struct driver **top);
+int driver_open_all(struct driver_dataset *ds, int omode, struct driver **top);
 
 /* Removes a dataset that nobody has open. Local. NC_ENOENT, NC_EFILE ... */
 int driver_delete(const char *path, MPI_Info info);
 
 /* Calls of a slot, of this layer or the first below it that has it. */
-int driver_close(struct driver *d);
-int driver_abort(struct driver *d);
-int driver_redef(struct driver *d);
-int driver_enddef(struct driver *d, const struct cdf_header *before);
-int driver_write_header(struct driver *d);
-int driver_begin_indep(struct driver *d);
-int driver_end_indep(struct driver *d);
+int driver_close_all(struct driver *d);
+int driver_abort_all(struct driver *d);
+int driver_redef_all(struct driver *d);
+int driver_enddef_all(struct driver *d, const struct cdf_header *before);
+int driver_write_header_all(struct driver *d);
+int driver_begin_indep_all(struct driver *d);
+int driver_end_indep_all(struct driver *d);
 int driver_put(struct driver *d, struct driver_request *const *reqs, int64_t n,
                enum driver_mode mode, int error);
 int driver_get(struct driver *d, struct driver_request *const *reqs, int64_t n,
@@ -254,9 +254,9 @@ void driver_post(struct driver *d, struct driver_request *const *reqs, int64_t n
 int driver_wait(struct driver *d, struct driver_request *const *reqs, int64_t n,
                 enum driver_mode mode, int error);
 void driver_cancel(struct driver *d, struct driver_request *const *reqs, int64_t n);
-int driver_sync(struct driver *d);
-int driver_sync_numrecs(struct driver *d);
-int driver_flush(struct driver *d);
+int driver_sync_all(struct driver *d);
+int driver_sync_numrecs_all(struct driver *d);
+int driver_flush_all(struct driver *d);
 int driver_inq_info(struct driver *d, MPI_Info info);
 
 #endif

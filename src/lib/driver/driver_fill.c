@@ -51,7 +51,8 @@ static int make_request(const struct driver_dataset *ds, int varid, MPI_Offset r
     return NC_NOERR;
 }
 
-int driver_fill(struct driver *d, int first, int last, MPI_Offset rec, MPI_Offset nrecs)
+int driver_fill_all(struct driver *d, int first, int last, MPI_Offset rec,
+                    MPI_Offset nrecs)
 {
     struct driver_dataset *ds = d->ds;
     struct base_arena arena = {0};

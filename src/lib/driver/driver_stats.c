@@ -112,7 +112,7 @@ static void deliver(const struct driver_dataset *ds, struct text *t)
     write_text(STDERR_FILENO, t);
 }
 
-int driver_stats_report(const struct driver_dataset *ds)
+int driver_stats_report_all(const struct driver_dataset *ds)
 {
     /* The least is the largest of the opposites: one reduction less. */
     int64_t mine[2 * COUNTERS], ends[2 * COUNTERS], sum[COUNTERS];

@@ -20,7 +20,7 @@ int driver_stats_info(const struct driver_stats *s, MPI_Info info);
 
 /* Process 0 writes what all counted where the hint nc_report says; a file that cannot be
  * written is no error, the report then goes to standard error. Collective. NC_EMPI. */
-int driver_stats_report(const struct driver_dataset *ds);
+int driver_stats_report_all(const struct driver_dataset *ds);
 
 /* A line of this process's to the same place, where a report is asked for. Local. */
 void driver_stats_tell(const struct driver_dataset *ds, const char *line);

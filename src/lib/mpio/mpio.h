@@ -23,29 +23,29 @@ struct mpio {
 int mpio_reserve(struct mpio *m, size_t size);
 
 /* ---- mpio_open.c ---- */
-int mpio_create(struct driver_dataset *ds, int cmode, struct driver *lower,
-                struct driver **self);
-int mpio_open(struct driver_dataset *ds, int omode, struct driver *lower,
-              struct driver **self);
-int mpio_close(struct driver *self);
-int mpio_abort(struct driver *self);
+int mpio_create_all(struct driver_dataset *ds, int cmode, struct driver *lower,
+                    struct driver **self);
+int mpio_open_all(struct driver_dataset *ds, int omode, struct driver *lower,
+                  struct driver **self);
+int mpio_close_all(struct driver *self);
+int mpio_abort_all(struct driver *self);
 
 /* ---- mpio_header.c: collective, the result local unless said otherwise ---- */
 
 /* Process 0 reads and decodes the header, all receive it. Agreed. */
-int mpio_read_header(struct mpio *m);
+int mpio_read_header_all(struct mpio *m);
 /* Process 0 writes the header, from the definitions of the dataset. */
-int mpio_write_header(struct driver *self);
+int mpio_write_header_all(struct driver *self);
 /* Process 0 writes numrecs if the file has another. Called with numrecs agreed. */
-int mpio_write_numrecs(struct mpio *m);
+int mpio_write_numrecs_all(struct mpio *m);
 /* Agrees on numrecs and writes it. */
-int mpio_sync_numrecs(struct driver *self);
+int mpio_sync_numrecs_all(struct driver *self);
 
 /* ---- mpio_define.c, mpio_move.c ---- */
-int mpio_redef(struct driver *self);
-int mpio_enddef(struct driver *self, const struct cdf_header *before);
+int mpio_redef_all(struct driver *self);
+int mpio_enddef_all(struct driver *self, const struct cdf_header *before);
 /* Moves what has another place in the new layout, all processes together. Agreed. */
-int mpio_move(struct mpio *m, const struct cdf_header *before);
+int mpio_move_all(struct mpio *m, const struct cdf_header *before);
 
 /* ---- mpio_transfer.c ---- */
 int mpio_put(struct driver *self, struct driver_request *const *reqs, int64_t n,

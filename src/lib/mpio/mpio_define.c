@@ -4,9 +4,9 @@
 #include "base_error.h"
 #include "driver_fill.h"
 
-int mpio_redef(struct driver *self)
+int mpio_redef_all(struct driver *self)
 {
-    return self->ds->writable ? mpio_sync_numrecs(self) : NC_NOERR;
+    return self->ds->writable ? mpio_sync_numrecs_all(self) : NC_NOERR;
 }
 
 /* Are there variables from `first` on to be filled? */
@@ -17,21 +17,21 @@ static bool wants_fill(const struct cdf_header *h, int first)
     return false;
 }
 
-int mpio_enddef(struct driver *self, const struct cdf_header *before)
+int mpio_enddef_all(struct driver *self, const struct cdf_header *before)
 {
     struct mpio *m = (struct mpio *)self;
     struct driver_dataset *ds = self->ds;
     int first = before == NULL ? 0 : before->nvars;
 
-    int err = before == NULL ? NC_NOERR : mpio_move(m, before);
+    int err = before == NULL ? NC_NOERR : mpio_move_all(m, before);
     if (err != NC_NOERR) return err;
-    err = mpio_write_header(self);
-    err = driver_agree(ds, err, NULL, NULL, 0);
+    err = mpio_write_header_all(self);
+    err = driver_agree_all(ds, err, NULL, NULL, 0);
     if (err != NC_NOERR) return err;
 
     m->created = false;
     m->defined = true;
     if (!wants_fill(&ds->header, first)) return NC_NOERR;
-    err = driver_fill(self, first, ds->header.nvars, 0, ds->header.numrecs);
-    return driver_agree(ds, err, NULL, NULL, 0);
+    err = driver_fill_all(self, first, ds->header.nvars, 0, ds->header.numrecs);
+    return driver_agree_all(ds, err, NULL, NULL, 0);
 }

@@ -45,8 +45,8 @@ static void merge(struct mpio_window *w, const struct mpio_block *b, int64_t low
 
 /* What two nodes send each other: n bytes of `from`, most of them at most to the inbox.
  */
-static int swap(struct mpio_window *w, const unsigned char *from, int64_t n, int to,
-                unsigned char *inbox, int64_t most, int source, int64_t *received)
+static int swap_all(struct mpio_window *w, const unsigned char *from, int64_t n, int to,
+                    unsigned char *inbox, int64_t most, int source, int64_t *received)
 {
     MPI_Status status;
     int count = 0;
@@ -63,8 +63,8 @@ static int64_t marks_of(const struct mpio_block *b, int64_t low, int64_t high)
     return high > low ? ((high - 1) >> b->shift) - (low >> b->shift) + 1 : 0;
 }
 
-int mpio_exchange_put(struct mpio *m, const struct mpio_block *b, int64_t low,
-                      int64_t high)
+int mpio_exchange_put_all(struct mpio *m, const struct mpio_block *b, int64_t low,
+                          int64_t high)
 {
     struct mpio_window *w = &m->window;
     struct driver_stats *stats = &m->base.ds->stats;
@@ -78,10 +78,10 @@ int mpio_exchange_put(struct mpio *m, const struct mpio_block *b, int64_t low,
         int64_t n = marks_of(b, first, mpio_node_cut(m, b, to + 1, low, high)), got, more;
         unsigned char *marks = b->marks + (first >> b->shift);
         int64_t sent = n > 0 && memchr(marks, 1, (size_t)n) != NULL ? n : 0;
-        err = swap(w, b->bytes + first, sent << b->shift, to, w->inbox,
-                   my_marks << b->shift, from, &got);
+        err = swap_all(w, b->bytes + first, sent << b->shift, to, w->inbox,
+                       my_marks << b->shift, from, &got);
         if (err == NC_NOERR)
-            err = swap(w, marks, sent, to, w->inbox + got, my_marks, from, &more);
+            err = swap_all(w, marks, sent, to, w->inbox + got, my_marks, from, &more);
         if (err == NC_NOERR) merge(w, b, mine, got, more);
         if (result == NC_NOERR) result = err;
         memset(marks, 0, (size_t)n);
@@ -91,8 +91,8 @@ int mpio_exchange_put(struct mpio *m, const struct mpio_block *b, int64_t low,
     return result;
 }
 
-int mpio_exchange_get(struct mpio *m, const struct mpio_block *b, int64_t low,
-                      int64_t high)
+int mpio_exchange_get_all(struct mpio *m, const struct mpio_block *b, int64_t low,
+                          int64_t high)
 {
     struct mpio_window *w = &m->window;
     struct driver_stats *stats = &m->base.ds->stats;
@@ -104,7 +104,7 @@ int mpio_exchange_get(struct mpio *m, const struct mpio_block *b, int64_t low,
         int from = (w->node - step + w->nodes) % w->nodes;
         int64_t first = mpio_node_cut(m, b, from, low, high);
         int64_t most = mpio_node_cut(m, b, from + 1, low, high) - first;
-        int err = swap(w, b->bytes + mine, n, to, b->bytes + first, most, from, &got);
+        int err = swap_all(w, b->bytes + mine, n, to, b->bytes + first, most, from, &got);
         if (result == NC_NOERR) result = err;
         stats->exchanges++;
         stats->exchanged_bytes += n;

@@ -90,7 +90,7 @@ static int64_t stripe_of(const struct mpio_file *f, MPI_File handle)
 
 /* One handle. Agreed: a process that was refused knows why, and the others may only know
  * that some process was. `error` is the caller's own from before. */
-static int open_handle(struct mpio_file *f, MPI_File *handle, int error)
+static int open_handle_all(struct mpio_file *f, MPI_File *handle, int error)
 {
     struct driver_dataset *ds = f->ds;
     struct name name;
@@ -109,14 +109,15 @@ static int open_handle(struct mpio_file *f, MPI_File *handle, int error)
         if (error == NC_NOERR) error = sized;
         all[STRIPE] = stripe_of(f, *handle);
     }
-    err = driver_agree(ds, err != NC_NOERR ? err : error, NULL, all, NVALUES);
+    err = driver_agree_all(ds, err != NC_NOERR ? err : error, NULL, all, NVALUES);
     if (err != NC_NOERR && !all[REFUSED]) MPI_File_close(handle);
     if (err == NC_NOERR && all[SIZE] > f->end) f->end = all[SIZE];
     if (err == NC_NOERR) f->stripe = all[STRIPE];
     return explain(ds->path, all[WHY] > 0 ? (int)-all[WHY] : err);
 }
 
-int mpio_file_open(struct mpio_file *f, struct driver_dataset *ds, int amode, int error)
+int mpio_file_open_all(struct mpio_file *f, struct driver_dataset *ds, int amode,
+                       int error)
 {
     *f = (struct mpio_file){.ds = ds,
                             .amode = amode,
@@ -124,13 +125,13 @@ int mpio_file_open(struct mpio_file *f, struct driver_dataset *ds, int amode, in
                             .view = MPI_FILE_NULL,
                             .no_indep = ds->hints.no_indep_rw != 0};
     before_any_call();
-    int err = open_handle(f, &f->bytes, error);
+    int err = open_handle_all(f, &f->bytes, error);
     /* The view handle must not ask for a new file again. */
     f->amode &= ~(MPI_MODE_CREATE | MPI_MODE_EXCL);
     return err;
 }
 
-int mpio_file_close(struct mpio_file *f)
+int mpio_file_close_all(struct mpio_file *f)
 {
     int first = NC_NOERR;
     MPI_File *handles[] = {&f->view, &f->bytes};
@@ -250,7 +251,7 @@ static int write_all(struct mpio_file *f, int64_t offset, const void *bytes, int
     return n == 0 && mpi == MPI_SUCCESS ? NC_NOERR : check_written(mpi, &status, n);
 }
 
-int mpio_file_read_root(struct mpio_file *f, int64_t offset, void *bytes, int64_t n)
+int mpio_file_read_root_all(struct mpio_file *f, int64_t offset, void *bytes, int64_t n)
 {
     bool root = f->ds->rank == 0 && bytes != NULL;
     if (root) f->ds->stats.header_read_bytes += n;
@@ -266,8 +267,8 @@ int mpio_file_read_root(struct mpio_file *f, int64_t offset, void *bytes, int64_
     return first;
 }
 
-int mpio_file_write_root(struct mpio_file *f, int64_t offset, const void *bytes,
-                         int64_t n)
+int mpio_file_write_root_all(struct mpio_file *f, int64_t offset, const void *bytes,
+                             int64_t n)
 {
     bool root = f->ds->rank == 0 && bytes != NULL;
     if (root) f->ds->stats.header_written_bytes += n;
@@ -284,10 +285,10 @@ int mpio_file_write_root(struct mpio_file *f, int64_t offset, const void *bytes,
 }
 
 /* The view handle, showing filetype. */
-static int set_view(struct mpio_file *f, MPI_Datatype filetype)
+static int set_view_all(struct mpio_file *f, MPI_Datatype filetype)
 {
     if (f->view == MPI_FILE_NULL) {
-        int err = open_handle(f, &f->view, NC_NOERR);
+        int err = open_handle_all(f, &f->view, NC_NOERR);
         if (err != NC_NOERR) return err;
     }
     f->ds->stats.file_views++;
@@ -295,11 +296,11 @@ static int set_view(struct mpio_file *f, MPI_Datatype filetype)
     return base_mpi_error(mpi, NC_EFILEVIEW, "MPI_File_set_view");
 }
 
-int mpio_file_read_view(struct mpio_file *f, MPI_Datatype filetype, MPI_Datatype memtype,
-                        void *bytes, int64_t n)
+int mpio_file_read_view_all(struct mpio_file *f, MPI_Datatype filetype,
+                            MPI_Datatype memtype, void *bytes, int64_t n)
 {
     MPI_Status status;
-    int err = set_view(f, filetype);
+    int err = set_view_all(f, filetype);
     if (err != NC_NOERR) return err;
     int count = memtype == MPI_BYTE ? (int)n : 1;
     int mpi = MPI_File_read_at_all(f->view, 0, bytes, count, memtype, &status);
@@ -307,11 +308,11 @@ int mpio_file_read_view(struct mpio_file *f, MPI_Datatype filetype, MPI_Datatype
     return base_mpi_error(mpi, NC_EREAD, "reading");
 }
 
-int mpio_file_write_view(struct mpio_file *f, MPI_Datatype filetype, MPI_Datatype memtype,
-                         const void *bytes, int64_t n)
+int mpio_file_write_view_all(struct mpio_file *f, MPI_Datatype filetype,
+                             MPI_Datatype memtype, const void *bytes, int64_t n)
 {
     MPI_Status status;
-    int err = set_view(f, filetype);
+    int err = set_view_all(f, filetype);
     if (err != NC_NOERR) return err;
     int count = memtype == MPI_BYTE ? (int)n : 1;
     int mpi = MPI_File_write_at_all(f->view, 0, bytes, count, memtype, &status);
@@ -324,7 +325,7 @@ int mpio_file_size(struct mpio_file *f, int64_t *size)
     return size_by(f, f->bytes, size);
 }
 
-int mpio_file_resize(struct mpio_file *f, int64_t size)
+int mpio_file_resize_all(struct mpio_file *f, int64_t size)
 {
     f->ds->stats.file_resizes++;
     int mpi = MPI_File_set_size(f->bytes, size);
@@ -332,7 +333,7 @@ int mpio_file_resize(struct mpio_file *f, int64_t size)
     return base_mpi_error(mpi, NC_EWRITE, "setting the file's size");
 }
 
-int mpio_file_sync(struct mpio_file *f)
+int mpio_file_sync_all(struct mpio_file *f)
 {
     if (!f->ds->writable) return NC_NOERR; /* MPI-IO would refuse */
     f->ds->stats.file_syncs++;

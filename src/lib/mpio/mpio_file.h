@@ -24,8 +24,9 @@ struct mpio_file {
 /* Collective and agreed. Where a process has an `error` from before nobody gets a file;
  * else f->end is the file's size, f->stripe the same everywhere. NC_ENOENT, NC_EEXIST,
  * NC_EACCESS, NC_EFILE ... */
-int mpio_file_open(struct mpio_file *f, struct driver_dataset *ds, int amode, int error);
-int mpio_file_close(struct mpio_file *f);
+int mpio_file_open_all(struct mpio_file *f, struct driver_dataset *ds, int amode,
+                       int error);
+int mpio_file_close_all(struct mpio_file *f);
 
 /* Independent. n bytes of any amount at offset. What lies behind the file's end reads
  * as zeros. NC_EREAD; NC_EWRITE, NC_ENO_SPACE, NC_EQUOTA. */
@@ -35,24 +36,24 @@ int mpio_file_write(struct mpio_file *f, int64_t offset, const void *bytes, int6
 /* Collective: process 0 transfers n bytes, the others nothing; n is the same everywhere.
  * With bytes NULL process 0 takes part and transfers nothing either.
  * The result is process 0's own there and NC_NOERR elsewhere. */
-int mpio_file_read_root(struct mpio_file *f, int64_t offset, void *bytes, int64_t n);
-int mpio_file_write_root(struct mpio_file *f, int64_t offset, const void *bytes,
-                         int64_t n);
+int mpio_file_read_root_all(struct mpio_file *f, int64_t offset, void *bytes, int64_t n);
+int mpio_file_write_root_all(struct mpio_file *f, int64_t offset, const void *bytes,
+                             int64_t n);
 
 /* Collective: n bytes (less than 2^31) between memory, as memtype describes it from
  * bytes, and the file through a view of filetype; MPI_BYTE and 0 on those that have
  * nothing. Reading behind the file's end is undefined: the caller looks first. */
-int mpio_file_read_view(struct mpio_file *f, MPI_Datatype filetype, MPI_Datatype memtype,
-                        void *bytes, int64_t n);
-int mpio_file_write_view(struct mpio_file *f, MPI_Datatype filetype, MPI_Datatype memtype,
-                         const void *bytes, int64_t n);
+int mpio_file_read_view_all(struct mpio_file *f, MPI_Datatype filetype,
+                            MPI_Datatype memtype, void *bytes, int64_t n);
+int mpio_file_write_view_all(struct mpio_file *f, MPI_Datatype filetype,
+                             MPI_Datatype memtype, const void *bytes, int64_t n);
 
 /* The file's size in bytes; local. */
 int mpio_file_size(struct mpio_file *f, int64_t *size);
 /* Collective; every process gives the same size. */
-int mpio_file_resize(struct mpio_file *f, int64_t size);
+int mpio_file_resize_all(struct mpio_file *f, int64_t size);
 /* Collective: what was written is on the device, and seen by all who come after. */
-int mpio_file_sync(struct mpio_file *f);
+int mpio_file_sync_all(struct mpio_file *f);
 
 /* Adds the hints that MPI-IO has in force to info; local. */
 int mpio_file_info(struct mpio_file *f, MPI_Info info);

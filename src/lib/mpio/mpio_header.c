@@ -8,11 +8,11 @@
 #include "base_mpi.h"
 
 /* An error that process 0 found, with its words, on every process. */
-static int share_error(struct driver_dataset *ds, int code)
+static int share_error_all(struct driver_dataset *ds, int code)
 {
     char detail[1024] = "";
     if (ds->rank == 0) strncpy(detail, base_error_detail(code), sizeof detail - 1);
-    int err = driver_share(ds, detail, sizeof detail, 0);
+    int err = driver_share_all(ds, detail, sizeof detail, 0);
     if (err != NC_NOERR) return err;
     return detail[0] != '\0' ? base_error_set(code, "%s", detail) : code;
 }
@@ -25,7 +25,7 @@ struct reading {
 
 /* Reads on up to `want` bytes and tries to decode. All take part; process 0's result is
  * cdf_decode's, and *likely its guess. */
-static int read_on(struct mpio *m, struct reading *r, int64_t want, int64_t *likely)
+static int read_on_all(struct mpio *m, struct reading *r, int64_t want, int64_t *likely)
 {
     struct driver_dataset *ds = m->base.ds;
     unsigned char *grown = NULL;
@@ -37,7 +37,7 @@ static int read_on(struct mpio *m, struct reading *r, int64_t want, int64_t *lik
         else
             r->bytes = grown;
     }
-    int read = mpio_file_read_root(
+    int read = mpio_file_read_root_all(
         &m->file, r->have, grown == NULL ? NULL : grown + r->have, want - r->have);
     r->have = want;
     if (ds->rank != 0) return NC_NOERR;
@@ -64,24 +64,25 @@ struct note {
 };
 
 /* A header that the note has no room for, in r->bytes. */
-static int receive_long(struct mpio *m, struct reading *r, int64_t length)
+static int receive_long_all(struct mpio *m, struct reading *r, int64_t length)
 {
     struct driver_dataset *ds = m->base.ds;
     if (ds->rank != 0) r->bytes = base_malloc((size_t)length);
-    int err = driver_agree(ds, r->bytes == NULL ? NC_ENOMEM : NC_NOERR, NULL, NULL, 0);
-    return err == NC_NOERR ? driver_share(ds, r->bytes, length, 0) : err;
+    int err =
+        driver_agree_all(ds, r->bytes == NULL ? NC_ENOMEM : NC_NOERR, NULL, NULL, 0);
+    return err == NC_NOERR ? driver_share_all(ds, r->bytes, length, 0) : err;
 }
 
 /* Everyone else's part: the header's bytes, decoded. */
-static int receive(struct mpio *m, struct reading *r, const struct note *n)
+static int receive_all(struct mpio *m, struct reading *r, const struct note *n)
 {
     struct driver_dataset *ds = m->base.ds;
     bool is_long = n->length > (int64_t)sizeof n->head;
-    int err = is_long ? receive_long(m, r, n->length) : NC_NOERR;
+    int err = is_long ? receive_long_all(m, r, n->length) : NC_NOERR;
     if (err == NC_NOERR && ds->rank != 0)
         err = cdf_decode(&ds->header, is_long ? r->bytes : n->head, (size_t)n->length,
                          n->file_size, NULL);
-    return driver_agree(ds, err == CDF_MORE ? NC_ENOTNC : err, NULL, NULL, 0);
+    return driver_agree_all(ds, err == CDF_MORE ? NC_ENOTNC : err, NULL, NULL, 0);
 }
 
 /* How much to read next, having `had`: a little over the guess, or else the double. A
@@ -105,7 +106,7 @@ static void write_note(const struct mpio *m, const struct reading *r, int err,
         memcpy(n->head, r->bytes, (size_t)n->length);
 }
 
-int mpio_read_header(struct mpio *m)
+int mpio_read_header_all(struct mpio *m)
 {
     struct driver_dataset *ds = m->base.ds;
     struct reading r = {.file_size = m->file.end};
@@ -115,20 +116,20 @@ int mpio_read_header(struct mpio *m)
     if (note.want > r.file_size) note.want = r.file_size > 0 ? r.file_size : 1;
     do {
         int64_t want = note.want;
-        err = read_on(m, &r, want, &likely);
+        err = read_on_all(m, &r, want, &likely);
         if (ds->rank == 0) write_note(m, &r, err, want, likely, &note);
-        err = driver_share(ds, &note, sizeof note, 0);
+        err = driver_share_all(ds, &note, sizeof note, 0);
         if (err == NC_NOERR) err = (int)note.result;
     } while (err == CDF_MORE);
     if (err != NC_NOERR)
-        err = share_error(ds, err);
+        err = share_error_all(ds, err);
     else if (ds->nprocs > 1)
-        err = receive(m, &r, &note);
+        err = receive_all(m, &r, &note);
     base_free(r.bytes);
     return err;
 }
 
-int mpio_write_header(struct driver *self)
+int mpio_write_header_all(struct driver *self)
 {
     struct mpio *m = (struct mpio *)self;
     struct driver_dataset *ds = self->ds;
@@ -142,33 +143,33 @@ int mpio_write_header(struct driver *self)
         else
             cdf_encode(&ds->header, bytes);
     }
-    int written = mpio_file_write_root(&m->file, 0, bytes, size);
+    int written = mpio_file_write_root_all(&m->file, 0, bytes, size);
     base_free(bytes);
     m->numrecs_in_file = ds->header.numrecs;
     return err != NC_NOERR ? err : written;
 }
 
-int mpio_write_numrecs(struct mpio *m)
+int mpio_write_numrecs_all(struct mpio *m)
 {
     struct driver_dataset *ds = m->base.ds;
     if (ds->header.numrecs == m->numrecs_in_file) return NC_NOERR;
 
     unsigned char field[8];
     int width = cdf_encode_numrecs(ds->header.format, ds->header.numrecs, field);
-    int err = mpio_file_write_root(&m->file, 4, field, width);
+    int err = mpio_file_write_root_all(&m->file, 4, field, width);
     /* What failed is tried again by the next call, unless that takes all processes. */
     if (err == NC_NOERR || m->file.no_indep) m->numrecs_in_file = ds->header.numrecs;
     return err;
 }
 
-int mpio_sync_numrecs(struct driver *self)
+int mpio_sync_numrecs_all(struct driver *self)
 {
     struct driver_dataset *ds = self->ds;
-    int failed, err = driver_agree(ds, NC_NOERR, &failed, &ds->header.numrecs, 1);
+    int failed, err = driver_agree_all(ds, NC_NOERR, &failed, &ds->header.numrecs, 1);
     if (err != NC_NOERR) return err;
-    err = mpio_write_numrecs((struct mpio *)self);
+    err = mpio_write_numrecs_all((struct mpio *)self);
     if (ds->safe_mode)
-        err = driver_agree(ds, err, NULL, NULL, 0);
+        err = driver_agree_all(ds, err, NULL, NULL, 0);
     else
         ds->failed = err; /* the others learn of it next time */
     return failed != NC_NOERR ? failed : err;

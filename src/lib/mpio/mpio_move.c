@@ -95,20 +95,20 @@ static int settle(struct mpio *m, struct round *r)
 
 /* One round, after others that ended with err here. In the agreement before anything is
  * overwritten the others learn of errors from here, and here from theirs. */
-static int move_round(struct mpio *m, struct round *r, int err, int *agreed)
+static int move_round_all(struct mpio *m, struct round *r, int err, int *agreed)
 {
     struct driver_dataset *ds = m->base.ds;
     enum mpio_way way = m->file.no_indep ? MPIO_VIEW : MPIO_DIRECT;
     int settled = settle(m, r), io = mpio_tile_read(m, &r->from, way);
     if (err == NC_NOERR) err = settled != NC_NOERR ? settled : io;
-    *agreed = driver_agree(ds, err, NULL, NULL, 0);
+    *agreed = driver_agree_all(ds, err, NULL, NULL, 0);
     if (*agreed != NC_NOERR) return err;
     err = mpio_tile_write(m, &r->to, way);
     if (err == NC_NOERR) ds->stats.redef_moved_bytes += r->from.used;
     return err;
 }
 
-int mpio_move(struct mpio *m, const struct cdf_header *before)
+int mpio_move_all(struct mpio *m, const struct cdf_header *before)
 {
     struct driver_dataset *ds = m->base.ds;
     struct steps s = {.before = before, .after = &ds->header};
@@ -122,20 +122,20 @@ int mpio_move(struct mpio *m, const struct cdf_header *before)
 
     /* What others have written must be here before it is read, and the end of the file
      * too: a hole there moves as zeros. */
-    int synced = mpio_file_sync(&m->file);
+    int synced = mpio_file_sync_all(&m->file);
     if (err == NC_NOERR) err = synced;
     int sized = mpio_file_size(&m->file, &size);
-    err = driver_agree(ds, err != NC_NOERR ? err : sized, NULL, &size, 1);
+    err = driver_agree_all(ds, err != NC_NOERR ? err : sized, NULL, &size, 1);
     if (err == NC_NOERR && size < cdf_file_size(before)) {
-        err = mpio_file_resize(&m->file, cdf_file_size(before));
-        err = driver_agree(ds, err, NULL, NULL, 0);
+        err = mpio_file_resize_all(&m->file, cdf_file_size(before));
+        err = driver_agree_all(ds, err, NULL, NULL, 0);
     }
     for (int agreed = err; more && agreed == NC_NOERR;) {
-        err = move_round(m, &r, err, &agreed);
+        err = move_round_all(m, &r, err, &agreed);
         int dealt = deal(m, &s, chunk, &r, &more);
         if (err == NC_NOERR) err = dealt;
     }
-    err = driver_agree(ds, err, NULL, NULL, 0);
+    err = driver_agree_all(ds, err, NULL, NULL, 0);
     mpio_tile_free(&r.from);
     mpio_tile_free(&r.to);
     return err;

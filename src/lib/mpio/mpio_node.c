@@ -14,11 +14,11 @@
 enum { GRAIN = 64, LEAST_SHARE = 65536 };
 
 /* What the processes told each other, put together. */
-static struct mpio_slot meet(struct mpio_window *w, const struct mpio_slot *mine)
+static struct mpio_slot meet_node_all(struct mpio_window *w, const struct mpio_slot *mine)
 {
     const struct mpio_slot *all;
     struct mpio_slot sum = {.next = INT64_MAX, .low = INT64_MAX};
-    mpio_window_meet(w, mine, &all);
+    mpio_window_meet_all(w, mine, &all);
     for (int i = 0; i < w->nprocs; i++) {
         if (all[i].next < sum.next) sum.next = all[i].next;
         if (all[i].low < sum.low) sum.low = all[i].low;
@@ -29,9 +29,10 @@ static struct mpio_slot meet(struct mpio_window *w, const struct mpio_slot *mine
 }
 
 /* The same with all nodes. Their first processes put it together, by one reduction. */
-static struct mpio_slot meet_all(struct mpio_window *w, const struct mpio_slot *mine)
+static struct mpio_slot meet_nodes_all(struct mpio_window *w,
+                                       const struct mpio_slot *mine)
 {
-    struct mpio_slot all = meet(w, mine);
+    struct mpio_slot all = meet_node_all(w, mine);
     if (w->nodes == 1) return all;
     if (w->rank == 0) {
         int64_t v[] = {-all.next, -all.low, all.high, -all.error};
@@ -42,7 +43,7 @@ static struct mpio_slot meet_all(struct mpio_window *w, const struct mpio_slot *
     } else {
         all = (struct mpio_slot){.next = INT64_MAX, .low = INT64_MAX};
     }
-    return meet(w, &all);
+    return meet_node_all(w, &all);
 }
 
 /* Where the i-th of nprocs shares of [low, high) begins, at whole stripes of the file.
@@ -76,7 +77,7 @@ static struct mpio_block block_at(const struct mpio_window *w, int64_t next, int
 }
 
 /* All marks that can be needed are 0, from the first call that needs them on. */
-static void clear_marks(struct mpio_window *w, const struct mpio_reach *reach)
+static void clear_marks_all(struct mpio_window *w, const struct mpio_reach *reach)
 {
     int64_t bytes = reach->high - reach->low + GRAIN;
     if (bytes > w->size) bytes = w->size;
@@ -88,7 +89,7 @@ static void clear_marks(struct mpio_window *w, const struct mpio_reach *reach)
     for (int i = 0; i < MPIO_BUFFERS && low < high; i++)
         memset(w->buffers[i].marks + low, 0, (size_t)(high - low));
     w->cleared = bytes;
-    (void)meet(w, &(struct mpio_slot){0});
+    (void)meet_node_all(w, &(struct mpio_slot){0});
 }
 
 static void note(int *result, int err)
@@ -97,15 +98,15 @@ static void note(int *result, int err)
 }
 
 /* This process's share of what its node writes of bytes [low, high) of the block. */
-static int write_part(struct mpio *m, const struct mpio_block *b, int64_t low,
-                      int64_t high)
+static int write_part_all(struct mpio *m, const struct mpio_block *b, int64_t low,
+                          int64_t high)
 {
     struct mpio_window *w = &m->window;
     int err = NC_NOERR;
     if (low >= high) return NC_NOERR;
     if (w->nodes > 1) {
-        if (w->rank == 0) err = mpio_exchange_put(m, b, low, high);
-        (void)meet(w, &(struct mpio_slot){0});
+        if (w->rank == 0) err = mpio_exchange_put_all(m, b, low, high);
+        (void)meet_node_all(w, &(struct mpio_slot){0});
         int64_t all = low, end = high;
         low = mpio_node_cut(m, b, w->node, all, end);
         high = mpio_node_cut(m, b, w->node + 1, all, end);
@@ -116,8 +117,8 @@ static int write_part(struct mpio *m, const struct mpio_block *b, int64_t low,
 }
 
 /* Bytes [low, high) of the block from the file, all there when all have met. */
-static int read_part(struct mpio *m, const struct mpio_block *b, int64_t low,
-                     int64_t high)
+static int read_part_all(struct mpio *m, const struct mpio_block *b, int64_t low,
+                         int64_t high)
 {
     struct mpio_window *w = &m->window;
     int64_t from = mpio_node_cut(m, b, w->node, low, high);
@@ -126,37 +127,37 @@ static int read_part(struct mpio *m, const struct mpio_block *b, int64_t low,
     int64_t n = bound(m, b, w->rank + 1, from, to) - first;
     int err = n > 0 ? mpio_file_read(&m->file, b->start + first, b->bytes + first, n) : 0;
     if (w->nodes == 1) return err;
-    (void)meet(w, &(struct mpio_slot){0});
-    int sent = w->rank == 0 ? mpio_exchange_get(m, b, low, high) : NC_NOERR;
+    (void)meet_node_all(w, &(struct mpio_slot){0});
+    int sent = w->rank == 0 ? mpio_exchange_get_all(m, b, low, high) : NC_NOERR;
     return err != NC_NOERR ? err : sent;
 }
 
-static int put_blocks(struct mpio *m, struct mpio_walk *walk,
-                      const struct mpio_reach *reach, int *io)
+static int put_blocks_all(struct mpio *m, struct mpio_walk *walk,
+                          const struct mpio_reach *reach, int *io)
 {
     struct mpio_window *w = &m->window;
     int64_t next = reach->low;
     int result = NC_NOERR;
-    clear_marks(w, reach);
+    clear_marks_all(w, reach);
     for (int64_t turn = 0; next != INT64_MAX; turn++) {
         struct mpio_block b = block_at(w, next, turn, reach->shift);
         note(&result, mpio_walk_block(walk, &b));
-        struct mpio_slot all =
-            meet_all(w, &(struct mpio_slot){
-                            .next = mpio_walk_next(walk), .low = b.low, .high = b.high});
-        int err = write_part(m, &b, all.low, all.high);
+        struct mpio_slot all = meet_nodes_all(
+            w, &(struct mpio_slot){
+                   .next = mpio_walk_next(walk), .low = b.low, .high = b.high});
+        int err = write_part_all(m, &b, all.low, all.high);
         if (*io == NC_NOERR) *io = err;
         next = all.next;
     }
-    *io = (int)meet_all(w, &(struct mpio_slot){.error = *io}).error;
+    *io = (int)meet_nodes_all(w, &(struct mpio_slot){.error = *io}).error;
     return result;
 }
 
 /* One meeting a block: it is read on the supposition that it follows the last one, while
  * some still get their values from that, out of the other buffer. Who has been through a
  * block tells where to go on; a block that nobody needs is left out then. */
-static int get_blocks(struct mpio *m, struct mpio_walk *walk,
-                      const struct mpio_reach *reach, int *io)
+static int get_blocks_all(struct mpio *m, struct mpio_walk *walk,
+                          const struct mpio_reach *reach, int *io)
 {
     struct mpio_window *w = &m->window;
     int64_t at = reach->low, turn = 0;
@@ -164,9 +165,9 @@ static int get_blocks(struct mpio *m, struct mpio_walk *walk,
     while (at < reach->high) {
         struct mpio_block b = block_at(w, at, turn, reach->shift);
         int64_t end = b.end + MPIO_SLACK < reach->high ? b.end + MPIO_SLACK : reach->high;
-        int err = read_part(m, &b, at - b.start, end - b.start);
-        struct mpio_slot all =
-            meet_all(w, &(struct mpio_slot){.next = mpio_walk_next(walk), .error = err});
+        int err = read_part_all(m, &b, at - b.start, end - b.start);
+        struct mpio_slot all = meet_nodes_all(
+            w, &(struct mpio_slot){.next = mpio_walk_next(walk), .error = err});
         *io = (int)all.error;
         if (*io != NC_NOERR) break;
         at = all.next;
@@ -178,9 +179,10 @@ static int get_blocks(struct mpio *m, struct mpio_walk *walk,
     return result;
 }
 
-int mpio_node_move(struct mpio *m, struct mpio_walk *walk, const struct mpio_reach *reach,
-                   int *io)
+int mpio_node_move_all(struct mpio *m, struct mpio_walk *walk,
+                       const struct mpio_reach *reach, int *io)
 {
     *io = NC_NOERR;
-    return walk->put ? put_blocks(m, walk, reach, io) : get_blocks(m, walk, reach, io);
+    return walk->put ? put_blocks_all(m, walk, reach, io)
+                     : get_blocks_all(m, walk, reach, io);
 }

@@ -13,8 +13,8 @@ struct mpio_reach {
 /* Moves what the walk, begun or empty, is about. Collective, after mpio_window_ready.
  * The result is this process's own error; *io is the worst error that the file gave
  * anybody, the same everywhere. */
-int mpio_node_move(struct mpio *m, struct mpio_walk *walk, const struct mpio_reach *reach,
-                   int *io);
+int mpio_node_move_all(struct mpio *m, struct mpio_walk *walk,
+                       const struct mpio_reach *reach, int *io);
 
 /* ---- mpio_cover.c ---- */
 
@@ -36,9 +36,9 @@ int64_t mpio_node_cut(const struct mpio *m, const struct mpio_block *b, int node
 
 /* put: the marked bytes of the block come to the nodes whose part they are in, and their
  * marks go. get: every node has all parts. NC_EMPI. */
-int mpio_exchange_put(struct mpio *m, const struct mpio_block *b, int64_t low,
-                      int64_t high);
-int mpio_exchange_get(struct mpio *m, const struct mpio_block *b, int64_t low,
-                      int64_t high);
+int mpio_exchange_put_all(struct mpio *m, const struct mpio_block *b, int64_t low,
+                          int64_t high);
+int mpio_exchange_get_all(struct mpio *m, const struct mpio_block *b, int64_t low,
+                          int64_t high);
 
 #endif

@@ -14,53 +14,53 @@ static int inq_info(struct driver *self, MPI_Info info)
     return err;
 }
 
-static int sync_file(struct driver *self)
+static int sync_file_all(struct driver *self)
 {
     struct mpio *m = (struct mpio *)self;
-    int err = self->ds->writable ? mpio_sync_numrecs(self) : NC_NOERR;
-    int synced = mpio_file_sync(&m->file);
-    int failed,
-        agreed = driver_agree(self->ds, err != NC_NOERR ? err : synced, &failed, NULL, 0);
+    int err = self->ds->writable ? mpio_sync_numrecs_all(self) : NC_NOERR;
+    int synced = mpio_file_sync_all(&m->file);
+    int failed, agreed = driver_agree_all(self->ds, err != NC_NOERR ? err : synced,
+                                          &failed, NULL, 0);
     return agreed != NC_NOERR ? agreed : failed;
 }
 
 /* Nothing is staged from one call to the next. */
-static int flush(struct driver *self)
+static int flush_all(struct driver *self)
 {
     (void)self;
     return NC_NOERR;
 }
 
 /* What any process wrote together with the others is there before one reads it alone. */
-static int begin_indep(struct driver *self)
+static int begin_indep_all(struct driver *self)
 {
-    int failed, err = driver_agree(self->ds, NC_NOERR, &failed, NULL, 0);
+    int failed, err = driver_agree_all(self->ds, NC_NOERR, &failed, NULL, 0);
     return err != NC_NOERR ? err : failed;
 }
 
-static int end_indep(struct driver *self)
+static int end_indep_all(struct driver *self)
 {
-    return self->ds->writable ? mpio_sync_numrecs(self) : begin_indep(self);
+    return self->ds->writable ? mpio_sync_numrecs_all(self) : begin_indep_all(self);
 }
 
 const struct driver_ops mpio_ops = {
     .name = "mpiio",
     .likes_runs = true,
-    .create = mpio_create,
-    .open = mpio_open,
+    .create_all = mpio_create_all,
+    .open_all = mpio_open_all,
     .remove = mpio_file_delete,
-    .close = mpio_close,
-    .abort = mpio_abort,
-    .redef = mpio_redef,
-    .enddef = mpio_enddef,
-    .write_header = mpio_write_header,
-    .begin_indep = begin_indep,
-    .end_indep = end_indep,
+    .close_all = mpio_close_all,
+    .abort_all = mpio_abort_all,
+    .redef_all = mpio_redef_all,
+    .enddef_all = mpio_enddef_all,
+    .write_header_all = mpio_write_header_all,
+    .begin_indep_all = begin_indep_all,
+    .end_indep_all = end_indep_all,
     .put = mpio_put,
     .get = mpio_get,
-    .sync = sync_file,
-    .sync_numrecs = mpio_sync_numrecs,
-    .flush = flush,
+    .sync_all = sync_file_all,
+    .sync_numrecs_all = mpio_sync_numrecs_all,
+    .flush_all = flush_all,
     .inq_info = inq_info,
 };
 
@@ -77,9 +77,9 @@ int mpio_reserve(struct mpio *m, size_t size)
     return NC_NOERR;
 }
 
-static void release(struct mpio *m)
+static void release_all(struct mpio *m)
 {
-    mpio_window_free(&m->window);
+    mpio_window_free_all(&m->window);
     base_free(m->staging);
     base_free(m);
 }
@@ -98,11 +98,11 @@ static void take_stripe(struct mpio *m)
 
 /* A new layer on an opened file; all or none have it. Who has no memory for it opens the
  * file with the others, so that they learn of it. */
-static int start(struct driver_dataset *ds, int amode, struct mpio **out)
+static int start_all(struct driver_dataset *ds, int amode, struct mpio **out)
 {
     struct mpio spare, *m = base_calloc(1, sizeof *m);
-    int err = mpio_file_open(m == NULL ? &spare.file : &m->file, ds, amode,
-                             m == NULL ? NC_ENOMEM : NC_NOERR);
+    int err = mpio_file_open_all(m == NULL ? &spare.file : &m->file, ds, amode,
+                                 m == NULL ? NC_ENOMEM : NC_NOERR);
     if (err != NC_NOERR || m == NULL) {
         base_free(m);
         return err;
@@ -115,25 +115,26 @@ static int start(struct driver_dataset *ds, int amode, struct mpio **out)
 }
 
 /* Emptied rather than removed: a symbolic link stays one. Agreed. */
-static int make_empty(struct mpio *m)
+static int make_empty_all(struct mpio *m)
 {
     if (m->known_size == 0) return NC_NOERR;
     m->known_size = 0;
-    return driver_agree(m->base.ds, mpio_file_resize(&m->file, 0), NULL, NULL, 0);
+    return driver_agree_all(m->base.ds, mpio_file_resize_all(&m->file, 0), NULL, NULL, 0);
 }
 
-int mpio_create(struct driver_dataset *ds, int cmode, struct driver *lower,
-                struct driver **self)
+int mpio_create_all(struct driver_dataset *ds, int cmode, struct driver *lower,
+                    struct driver **self)
 {
     struct mpio *m = NULL;
     bool keep = (cmode & NC_NOCLOBBER) != 0;
-    int err = start(ds, MPI_MODE_RDWR | MPI_MODE_CREATE | (keep ? MPI_MODE_EXCL : 0), &m);
+    int err =
+        start_all(ds, MPI_MODE_RDWR | MPI_MODE_CREATE | (keep ? MPI_MODE_EXCL : 0), &m);
     if (m == NULL) return err;
 
-    err = make_empty(m);
+    err = make_empty_all(m);
     if (err != NC_NOERR) {
-        mpio_file_close(&m->file);
-        release(m);
+        mpio_file_close_all(&m->file);
+        release_all(m);
         return err;
     }
     m->base.lower = lower;
@@ -142,17 +143,17 @@ int mpio_create(struct driver_dataset *ds, int cmode, struct driver *lower,
     return NC_NOERR;
 }
 
-int mpio_open(struct driver_dataset *ds, int omode, struct driver *lower,
-              struct driver **self)
+int mpio_open_all(struct driver_dataset *ds, int omode, struct driver *lower,
+                  struct driver **self)
 {
     struct mpio *m = NULL;
-    int err = start(ds, omode & NC_WRITE ? MPI_MODE_RDWR : MPI_MODE_RDONLY, &m);
+    int err = start_all(ds, omode & NC_WRITE ? MPI_MODE_RDWR : MPI_MODE_RDONLY, &m);
     if (m == NULL) return err;
 
-    err = mpio_read_header(m);
+    err = mpio_read_header_all(m);
     if (err != NC_NOERR) {
-        mpio_file_close(&m->file);
-        release(m);
+        mpio_file_close_all(&m->file);
+        release_all(m);
         return err;
     }
     m->base.lower = lower;
@@ -164,54 +165,54 @@ int mpio_open(struct driver_dataset *ds, int omode, struct driver *lower,
 /* The number of records gets into the file, and the file to the size its header promises,
  * even where nothing was written: one that was cut off can then be told from one that was
  * never filled. Nobody writes behind that size, so this never shrinks the file. */
-static int complete(struct mpio *m)
+static int complete_all(struct mpio *m)
 {
     struct driver_dataset *ds = m->base.ds;
     int64_t all[] = {ds->header.numrecs,
                      m->file.end > m->known_size ? m->file.end : m->known_size};
-    int failed, err = driver_agree(ds, NC_NOERR, &failed, all, 2);
+    int failed, err = driver_agree_all(ds, NC_NOERR, &failed, all, 2);
     if (err != NC_NOERR) return err;
     ds->header.numrecs = all[0];
-    err = mpio_write_numrecs(m);
+    err = mpio_write_numrecs_all(m);
     int64_t wanted = cdf_file_size(&ds->header);
     if (m->defined && all[1] < wanted) {
-        int sized = mpio_file_resize(&m->file, wanted);
+        int sized = mpio_file_resize_all(&m->file, wanted);
         if (err == NC_NOERR) err = sized;
     }
     return failed != NC_NOERR ? failed : err;
 }
 
-int mpio_close(struct driver *self)
+int mpio_close_all(struct driver *self)
 {
     struct mpio *m = (struct mpio *)self;
     struct driver_dataset *ds = self->ds;
-    int failed, err = ds->writable ? complete(m) : NC_NOERR;
-    int closed = mpio_file_close(&m->file);
+    int failed, err = ds->writable ? complete_all(m) : NC_NOERR;
+    int closed = mpio_file_close_all(&m->file);
     bool held = mpio_pool_hold(&m->window);
     int64_t refused = !held;
     /* The last occasion to tell the others. */
-    err = driver_agree(ds, err != NC_NOERR ? err : closed, &failed, &refused, 1);
+    err = driver_agree_all(ds, err != NC_NOERR ? err : closed, &failed, &refused, 1);
     if (held && !refused) {
         mpio_pool_keep(&m->window);
         m->window.state = MPIO_WINDOW_NEW;
     } else if (held) {
         mpio_pool_let_go();
     }
-    release(m);
+    release_all(m);
     return err != NC_NOERR ? err : failed;
 }
 
-int mpio_abort(struct driver *self)
+int mpio_abort_all(struct driver *self)
 {
     struct mpio *m = (struct mpio *)self;
     struct driver_dataset *ds = self->ds;
-    if (!m->created) return mpio_close(self);
+    if (!m->created) return mpio_close_all(self);
 
-    int err = mpio_file_close(&m->file);
+    int err = mpio_file_close_all(&m->file);
     if (ds->rank == 0) {
         int removed = mpio_file_delete(ds->path, ds->info);
         if (err == NC_NOERR) err = removed;
     }
-    release(m);
-    return driver_agree(ds, err, NULL, NULL, 0);
+    release_all(m);
+    return driver_agree_all(ds, err, NULL, NULL, 0);
 }

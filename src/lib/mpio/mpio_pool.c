@@ -20,7 +20,7 @@ static int free_all(MPI_Comm comm, int key, void *value, void *extra)
         int first = 0;
         for (int i = 1; i < nkept; i++)
             if (kept[i].number < kept[first].number) first = i;
-        mpio_window_free(&kept[first]);
+        mpio_window_free_all(&kept[first]);
         kept[first] = kept[--nkept];
     }
     return MPI_SUCCESS;

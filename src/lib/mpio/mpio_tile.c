@@ -195,8 +195,8 @@ static int view_transfer(struct mpio *m, const struct mpio_tile *t, bool put)
         filetype = memtype = MPI_BYTE;
         n = 0;
     }
-    int moved = put ? mpio_file_write_view(&m->file, filetype, memtype, t->bytes, n)
-                    : mpio_file_read_view(&m->file, filetype, memtype, t->bytes, n);
+    int moved = put ? mpio_file_write_view_all(&m->file, filetype, memtype, t->bytes, n)
+                    : mpio_file_read_view_all(&m->file, filetype, memtype, t->bytes, n);
     if (filetype != MPI_BYTE) MPI_Type_free(&filetype);
     if (memtype != MPI_BYTE) MPI_Type_free(&memtype);
     return err != NC_NOERR ? err : moved;

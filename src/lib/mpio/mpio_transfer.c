@@ -200,27 +200,27 @@ static int64_t end_of(const struct mpio_tile *t)
 enum { RECORDS, VIEW, HIGH, MORE, NVALUES };
 
 /* The agreement before a tile, the first of a call or not. */
-static void agree(struct transfer *x, int64_t *all, bool first)
+static void agree_all(struct transfer *x, int64_t *all, bool first)
 {
     struct driver_dataset *ds = x->m->base.ds;
     int failed = NC_NOERR;
     all[VIEW] = x->tile.npieces > 0;
     all[HIGH] = end_of(&x->tile);
     all[MORE] = !mpio_stream_ended(&x->stream);
-    driver_agree(ds, x->error, first ? &failed : NULL, all, NVALUES);
+    driver_agree_all(ds, x->error, first ? &failed : NULL, all, NVALUES);
     note(x, failed);
     if (first && x->stream.put) ds->header.numrecs = all[RECORDS];
 }
 
 /* Does the file reach as far as that? What is known is remembered: no file shrinks while
  * it is open. Collective, and the same everywhere. */
-static bool reaches(struct transfer *x, int64_t high)
+static bool reaches_all(struct transfer *x, int64_t high)
 {
     struct mpio *m = x->m;
     if (high <= m->known_size) return true;
     int64_t size = 0;
     int err = mpio_file_size(&m->file, &size);
-    err = driver_agree(m->base.ds, err, NULL, &size, 1);
+    err = driver_agree_all(m->base.ds, err, NULL, &size, 1);
     note(x, err);
     if (err != NC_NOERR) return true; /* to set a size without knowing it may cut it */
     m->known_size = size;
@@ -231,23 +231,23 @@ static bool reaches(struct transfer *x, int64_t high)
  * lies between the runs it writes, and behind the file's end that is whatever was in its
  * buffer. A put makes the file longer first. So does a get where independent I/O is ruled
  * out and the file may be written; else it goes direct. */
-static bool choose_view(struct transfer *x, const int64_t *all)
+static bool choose_view_all(struct transfer *x, const int64_t *all)
 {
     struct mpio *m = x->m;
     if (!all[VIEW] && !m->file.no_indep) return false;
-    if (reaches(x, all[HIGH])) return true;
+    if (reaches_all(x, all[HIGH])) return true;
     if (!x->stream.put && !(m->file.no_indep && m->base.ds->writable)) {
         m->base.ds->stats.view_fallbacks++;
         return false;
     }
-    note(x, mpio_file_resize(&m->file, all[HIGH]));
+    note(x, mpio_file_resize_all(&m->file, all[HIGH]));
     m->known_size = all[HIGH];
     return true;
 }
 
 /* Tiles of a collective transfer, each with an agreement. If nobody has anything left, or
  * where no view may be had, the rest goes direct. */
-static void move_through_views(struct transfer *x, int64_t numrecs)
+static void move_through_views_all(struct transfer *x, int64_t numrecs)
 {
     struct driver_stats *stats = &x->m->base.ds->stats;
     int64_t staging = x->m->base.ds->hints.ibuf_size;
@@ -255,8 +255,8 @@ static void move_through_views(struct transfer *x, int64_t numrecs)
     bool first = true;
     do {
         plan(x, staging < VIEW_BYTES ? staging : VIEW_BYTES);
-        agree(x, all, first);
-        bool view = choose_view(x, all);
+        agree_all(x, all, first);
+        bool view = choose_view_all(x, all);
         if (first) ++*(view ? &stats->calls_view : &stats->calls_direct);
         first = false;
         if (!view) {
@@ -284,8 +284,8 @@ static bool wants_node(const struct transfer *x, const struct mpio_survey *s)
 }
 
 /* The requests through blocks of the file, all processes together. */
-static void move_in_node(struct transfer *x, const struct mpio_survey *s,
-                         const struct mpio_reach *reach)
+static void move_in_node_all(struct transfer *x, const struct mpio_survey *s,
+                             const struct mpio_reach *reach)
 {
     struct mpio *m = x->m;
     const struct mpio_stream *all = &x->stream;
@@ -294,7 +294,7 @@ static void move_in_node(struct transfer *x, const struct mpio_survey *s,
     int io, err = mpio_walk_begin(&walk, all->reqs, mpio_stream_ended(all) ? 0 : all->n,
                                   s->low);
     if (err != NC_NOERR) mpio_walk_end(&walk); /* still takes part */
-    int moved = mpio_node_move(m, &walk, reach, &io);
+    int moved = mpio_node_move_all(m, &walk, reach, &io);
     if (err == NC_NOERR) err = moved;
     if (err == NC_NOERR || err == NC_ERANGE) err = io != NC_NOERR ? io : err;
     mpio_walk_end(&walk);
@@ -307,7 +307,7 @@ static void move_in_node(struct transfer *x, const struct mpio_survey *s,
 }
 
 /* One agreement says how. */
-static void move_by_choice(struct transfer *x, int64_t numrecs)
+static void move_by_choice_all(struct transfer *x, int64_t numrecs)
 {
     enum { NODE = 1, UNFIT, BEFORE, BEHIND, COARSE, NCHOICE };
     struct driver_dataset *ds = x->m->base.ds;
@@ -317,16 +317,16 @@ static void move_by_choice(struct transfer *x, int64_t numrecs)
     if (err != NC_NOERR) give_up(x, err);
     int64_t all[NCHOICE] = {numrecs, wants_node(x, &s), !s.fits, -s.low,
                             s.high,  -s.shift};
-    driver_agree(ds, x->error, &failed, all, NCHOICE);
+    driver_agree_all(ds, x->error, &failed, all, NCHOICE);
     note(x, failed);
     if (x->stream.put) ds->header.numrecs = all[RECORDS];
 
-    if (all[NODE] && !all[UNFIT] && mpio_window_ready(&x->m->window, ds)) {
+    if (all[NODE] && !all[UNFIT] && mpio_window_ready_all(&x->m->window, ds)) {
         ++*(x->m->window.nodes > 1 ? &ds->stats.calls_across : &ds->stats.calls_node);
-        move_in_node(x, &s,
-                     &(struct mpio_reach){.low = -all[BEFORE],
-                                          .high = all[BEHIND],
-                                          .shift = (int)-all[COARSE]});
+        move_in_node_all(x, &s,
+                         &(struct mpio_reach){.low = -all[BEFORE],
+                                              .high = all[BEHIND],
+                                              .shift = (int)-all[COARSE]});
         return;
     }
     if (all[NODE]) ds->stats.node_fallbacks++;
@@ -336,22 +336,22 @@ static void move_by_choice(struct transfer *x, int64_t numrecs)
 
 /* ---- both ---- */
 
-static void move_collective(struct transfer *x, int64_t numrecs)
+static void move_all(struct transfer *x, int64_t numrecs)
 {
     struct driver_dataset *ds = x->m->base.ds;
     if (x->m->file.no_indep || ds->hints.transfer == BASE_TRANSFER_VIEW)
-        move_through_views(x, numrecs);
+        move_through_views_all(x, numrecs);
     else
-        move_by_choice(x, numrecs);
+        move_by_choice_all(x, numrecs);
     if (x->stream.put) {
-        int err = mpio_write_numrecs(x->m);
+        int err = mpio_write_numrecs_all(x->m);
         note(x, err);
         if (err != NC_NOERR) x->io_error = err;
     }
     /* The others learn of it from the next collective call, in safe mode from this. */
     ds->failed = x->io_error;
     if (!ds->safe_mode) return;
-    int failed, worst = driver_agree(ds, x->error, &failed, NULL, 0);
+    int failed, worst = driver_agree_all(ds, x->error, &failed, NULL, 0);
     note(x, failed != NC_NOERR ? failed : worst);
 }
 
@@ -365,7 +365,7 @@ static int transfer(struct driver *self, struct driver_request *const *reqs, int
     int64_t numrecs = put ? records_after(m, reqs, n) : 0;
 
     if (mode == DRIVER_COLLECTIVE) {
-        move_collective(&x, numrecs);
+        move_all(&x, numrecs);
     } else {
         self->ds->stats.calls_independent++;
         move_direct(&x);

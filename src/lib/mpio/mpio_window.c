@@ -78,7 +78,7 @@ static void lay_out(struct mpio_window *w, unsigned char *memory)
 }
 
 /* The processes of a node, or a part of them. */
-static int split(struct mpio_window *w, struct driver_dataset *ds)
+static int split_all(struct mpio_window *w, struct driver_dataset *ds)
 {
     MPI_Comm node;
     int most = (int)ds->hints.node_procs, rank;
@@ -99,7 +99,7 @@ static int split(struct mpio_window *w, struct driver_dataset *ds)
 }
 
 /* Of several nodes: which is this, and who speaks for it? */
-static int join(struct mpio_window *w, struct driver_dataset *ds)
+static int join_all(struct mpio_window *w, struct driver_dataset *ds)
 {
     int place[2] = {0, 1};
     int mpi =
@@ -117,7 +117,7 @@ static int join(struct mpio_window *w, struct driver_dataset *ds)
 }
 
 /* The window's memory: all of it is the first process's. */
-static int allocate(struct mpio_window *w, int64_t bytes)
+static int allocate_all(struct mpio_window *w, int64_t bytes)
 {
     void *base;
     MPI_Aint size;
@@ -145,7 +145,7 @@ static int allocate_own(struct mpio_window *w, int64_t bytes)
     return NC_NOERR;
 }
 
-static int make_memory(struct mpio_window *w)
+static int make_memory_all(struct mpio_window *w)
 {
     int64_t bytes = control_bytes(w->nprocs) + MPIO_BUFFERS * buffer_bytes(w->size);
     if (w->leaders != MPI_COMM_NULL) {
@@ -153,40 +153,40 @@ static int make_memory(struct mpio_window *w)
         if (w->inbox == NULL) return NC_ENOMEM;
     }
     if (w->nprocs == 1) return allocate_own(w, bytes);
-    return allocate(w, bytes);
+    return allocate_all(w, bytes);
 }
 
 /* An agreement before each step that takes all, that nobody waits in vain for one who was
  * refused the one before. */
-static int make(struct mpio_window *w, struct driver_dataset *ds)
+static int make_all(struct mpio_window *w, struct driver_dataset *ds)
 {
-    int err = ds->nprocs > 1 ? split(w, ds) : NC_NOERR;
+    int err = ds->nprocs > 1 ? split_all(w, ds) : NC_NOERR;
     int64_t least = -buffer_size(ds->hints.node_share, w->nprocs);
     int64_t all[2] = {least, w->nprocs < ds->nprocs};
     int64_t bytes = control_bytes(w->nprocs) + MPIO_BUFFERS * buffer_bytes(-least);
     if (err == NC_NOERR && w->nprocs > 1 && !room_for(bytes)) err = NC_ENOMEM;
-    err = driver_agree(ds, err, NULL, all, 2);
+    err = driver_agree_all(ds, err, NULL, all, 2);
     if (err == NC_NOERR && all[1]) {
-        err = join(w, ds);
-        err = driver_agree(ds, err, NULL, NULL, 0);
+        err = join_all(w, ds);
+        err = driver_agree_all(ds, err, NULL, NULL, 0);
     }
     if (err != NC_NOERR) return err;
     w->spins = spins(w->nprocs);
     w->size = -all[0];
-    err = make_memory(w);
+    err = make_memory_all(w);
     w->number = mpio_pool_number();
-    err = driver_agree(ds, err, NULL, &w->number, 1);
+    err = driver_agree_all(ds, err, NULL, &w->number, 1);
     mpio_pool_note(w->number);
     return err;
 }
 
 /* Takes the window that all have kept, if it is the same. */
-static bool reuse(struct mpio_window *w, struct driver_dataset *ds)
+static bool reuse_all(struct mpio_window *w, struct driver_dataset *ds)
 {
     struct mpio_window kept;
     bool found = mpio_pool_take(&kept, ds);
     int64_t number = found ? kept.number : 0, all[2] = {number, -number};
-    int err = driver_agree(ds, NC_NOERR, NULL, all, 2);
+    int err = driver_agree_all(ds, NC_NOERR, NULL, all, 2);
     bool same = err == NC_NOERR && all[0] > 0 && all[0] == -all[1];
     if (same) {
         *w = kept;
@@ -197,10 +197,10 @@ static bool reuse(struct mpio_window *w, struct driver_dataset *ds)
     return same;
 }
 
-bool mpio_window_ready(struct mpio_window *w, struct driver_dataset *ds)
+bool mpio_window_ready_all(struct mpio_window *w, struct driver_dataset *ds)
 {
     if (w->state != MPIO_WINDOW_NEW) return w->state == MPIO_WINDOW_READY;
-    if (ds->nprocs > 1 && reuse(w, ds)) return true;
+    if (ds->nprocs > 1 && reuse_all(w, ds)) return true;
     *w = (struct mpio_window){.state = MPIO_WINDOW_READY,
                               .group = MPI_GROUP_NULL,
                               .share = ds->hints.node_share,
@@ -210,13 +210,13 @@ bool mpio_window_ready(struct mpio_window *w, struct driver_dataset *ds)
                               .nodes = 1,
                               .win = MPI_WIN_NULL,
                               .nprocs = 1};
-    if (make(w, ds) == NC_NOERR) return true;
-    mpio_window_free(w);
+    if (make_all(w, ds) == NC_NOERR) return true;
+    mpio_window_free_all(w);
     w->state = MPIO_WINDOW_REFUSED;
     return false;
 }
 
-void mpio_window_free(struct mpio_window *w)
+void mpio_window_free_all(struct mpio_window *w)
 {
     if (w->state != MPIO_WINDOW_READY) return;
     /* Nobody can be told of a failure here, nor does anything hang on it. */
@@ -241,7 +241,7 @@ static void sleep_on(atomic_uint *round, unsigned old)
 #endif
 }
 
-static void wake_all(atomic_uint *round)
+static void wake(atomic_uint *round)
 {
 #ifdef __linux__
     (void)syscall(SYS_futex, round, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
@@ -262,8 +262,8 @@ static void wait_for(const struct mpio_window *w, unsigned old)
     atomic_fetch_sub(&c->sleepers, 1);
 }
 
-void mpio_window_meet(struct mpio_window *w, const struct mpio_slot *mine,
-                      const struct mpio_slot **all)
+void mpio_window_meet_all(struct mpio_window *w, const struct mpio_slot *mine,
+                          const struct mpio_slot **all)
 {
     struct mpio_control *c = w->control;
     struct mpio_slot *slots = c->slots + (w->turn++ % 2) * (size_t)w->nprocs;
@@ -277,5 +277,5 @@ void mpio_window_meet(struct mpio_window *w, const struct mpio_slot *mine,
     }
     atomic_store_explicit(&c->arrived, 0, memory_order_relaxed);
     atomic_store(&c->round, round + 1);
-    if (atomic_load(&c->sleepers) > 0) wake_all(&c->round);
+    if (atomic_load(&c->sleepers) > 0) wake(&c->round);
 }

@@ -50,12 +50,12 @@ struct mpio_window {
 /* Makes the window or takes one that another dataset left, unless that was tried before.
  * Collective, over all of the dataset's processes; the same result everywhere: is it
  * there? */
-bool mpio_window_ready(struct mpio_window *w, struct driver_dataset *ds);
-void mpio_window_free(struct mpio_window *w);
+bool mpio_window_ready_all(struct mpio_window *w, struct driver_dataset *ds);
+void mpio_window_free_all(struct mpio_window *w);
 
 /* Waits for all processes of the node, each with its slot; *all (one a process) are
  * then theirs, until the next call. What they wrote to the window is seen. */
-void mpio_window_meet(struct mpio_window *w, const struct mpio_slot *mine,
-                      const struct mpio_slot **all);
+void mpio_window_meet_all(struct mpio_window *w, const struct mpio_slot *mine,
+                          const struct mpio_slot **all);
 
 #endif

@@ -67,8 +67,8 @@ static int open_dataset(struct driver_dataset *ds, const char *dataset,
     if (mpi != MPI_SUCCESS || ds->path == NULL) return NC_ENOMEM;
     int err = base_hints_read(&ds->hints, info, false, &ds->info);
     MPI_Info_free(&info);
-    err = driver_agree(ds, err, NULL, NULL, 0);
-    return err == NC_NOERR ? driver_open(ds, NC_WRITE, top) : err;
+    err = driver_agree_all(ds, err, NULL, NULL, 0);
+    return err == NC_NOERR ? driver_open_all(ds, NC_WRITE, top) : err;
 }
 
 static int replay_dataset(const struct log_list *list, const struct log_options *o,
@@ -80,15 +80,15 @@ static int replay_dataset(const struct log_list *list, const struct log_options 
     struct burst_reader **logs =
         base_calloc((size_t)list->n, sizeof(struct burst_reader *));
     int n = 0, err = open_dataset(&ds, dataset, &top);
-    if (err == NC_NOERR) err = burst_attach(&ds, top, &b);
+    if (err == NC_NOERR) err = burst_attach_all(&ds, top, &b);
     if (err == NC_NOERR) {
         b->any_file = o->force;
         b->any_log = o->keep_going;
         b->progress = o->quiet ? NULL : show_progress;
         err =
-            driver_agree(&ds, open_share(list, o, dataset, &ds, logs, &n), NULL, NULL, 0);
-        if (err == NC_NOERR) err = burst_replay(b, logs, n);
-        if (err == NC_NOERR) err = driver_sync(top);
+            driver_agree_all(&ds, open_share(list, o, dataset, &ds, logs, &n), NULL, NULL, 0);
+        if (err == NC_NOERR) err = burst_replay_all(b, logs, n);
+        if (err == NC_NOERR) err = driver_sync_all(top);
     }
     for (int i = 0; i < n; i++) {
         if (err == NC_NOERR && o->remove) burst_reader_remove(logs[i]);
@@ -96,8 +96,8 @@ static int replay_dataset(const struct log_list *list, const struct log_options 
     }
     char text[1024];
     snprintf(text, sizeof text, "%s", base_error_text(err));
-    if (b != NULL) burst_detach(b);
-    if (top != NULL) driver_close(top);
+    if (b != NULL) burst_detach_all(b);
+    if (top != NULL) driver_close_all(top);
     if (err != NC_NOERR && (ds.rank == 0 || n > 0))
         util_message(LOG_TOOL, dataset, -1, "%s", text);
     cdf_free(&ds.header);
