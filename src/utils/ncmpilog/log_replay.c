@@ -85,8 +85,8 @@ static int replay_dataset(const struct log_list *list, const struct log_options 
         b->any_file = o->force;
         b->any_log = o->keep_going;
         b->progress = o->quiet ? NULL : show_progress;
-        err =
-            driver_agree_all(&ds, open_share(list, o, dataset, &ds, logs, &n), NULL, NULL, 0);
+        err = driver_agree_all(&ds, open_share(list, o, dataset, &ds, logs, &n), NULL,
+                               NULL, 0);
         if (err == NC_NOERR) err = burst_replay_all(b, logs, n);
         if (err == NC_NOERR) err = driver_sync_all(top);
     }
