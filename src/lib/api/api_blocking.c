@@ -7,10 +7,11 @@
 int api_transfer_either(struct api_dataset *d, struct driver_request **reqs, int64_t n,
                         bool put, unsigned how, int err)
 {
-    enum driver_mode mode = how & API_COLL ? DRIVER_COLLECTIVE : DRIVER_INDEPENDENT;
-    if (mode == DRIVER_COLLECTIVE || (err == NC_NOERR && n > 0))
-        err = put ? driver_put(d->top, reqs, n, mode, err)
-                  : driver_get(d->top, reqs, n, mode, err);
+    if (how & API_COLL)
+        err = put ? driver_put_all(d->top, reqs, n, err)
+                  : driver_get_all(d->top, reqs, n, err);
+    else if (err == NC_NOERR && n > 0)
+        err = put ? driver_put(d->top, reqs, n) : driver_get(d->top, reqs, n);
     for (int64_t i = 0; i < n; i++) {
         driver_count_bytes(&d->ds, reqs[i], put);
         int status = api_request_end(reqs[i]);

@@ -221,6 +221,6 @@ int ncmpi_fill_var_rec(int ncid, int varid, MPI_Offset recno)
         err = NC_ENOTFILL;
     else if (recno < 0)
         err = NC_EINVAL;
-    if (err != NC_NOERR) return driver_put(d->top, NULL, 0, DRIVER_COLLECTIVE, err);
+    if (err != NC_NOERR) return driver_put_all(d->top, NULL, 0, err);
     return driver_fill_all(d->top, varid, varid + 1, recno, 1);
 }

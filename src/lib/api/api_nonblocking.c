@@ -299,7 +299,7 @@ static void blame(const struct api_queue *q, const struct span *s, bool put, int
 }
 
 static int transfer_either(struct api_dataset *d, const struct choice *c, bool put,
-                           enum driver_mode mode, int err)
+                           unsigned how, int err)
 {
     struct driver_request *const *reqs = NULL, **made = NULL;
     int64_t n = err == NC_NOERR ? c->spans[put].many : 0;
@@ -308,26 +308,28 @@ static int transfer_either(struct api_dataset *d, const struct choice *c, bool p
         if (err != NC_NOERR) blame(d->queue, &c->spans[put], put, err);
         if (err != NC_NOERR) n = 0;
     }
-    if (mode == DRIVER_COLLECTIVE || n > 0)
-        err = put ? driver_wait(d->top, reqs, n, mode, err)
-                  : driver_get(d->top, reqs, n, mode, err);
+    if (how & API_COLL)
+        err = put ? driver_wait_all(d->top, reqs, n, err)
+                  : driver_get_all(d->top, reqs, n, err);
+    else if (n > 0)
+        err = put ? driver_wait(d->top, reqs, n) : driver_get(d->top, reqs, n);
     base_free(made);
     return err == NC_ERANGE ? NC_NOERR : err; /* the requests tell, and if it is new */
 }
 
 /* The chosen puts, then the gets, whatever became of the puts. Agreeing is the dearest
  * part of a collective call: with the puts all hear whether anybody has gets. */
-static int carry_out_either(struct api_dataset *d, const struct choice *c,
-                            enum driver_mode mode, int err)
+static int carry_out_either(struct api_dataset *d, const struct choice *c, unsigned how,
+                            int err)
 {
     int put = err;
     d->ds.heard = 1;
     if (d->ds.writable) {
         d->ds.word = c->spans[false].many > 0;
-        put = transfer_either(d, c, true, mode, err);
+        put = transfer_either(d, c, true, how, err);
         d->ds.word = 0;
     }
-    if (d->ds.heard != 0) err = transfer_either(d, c, false, mode, err);
+    if (d->ds.heard != 0) err = transfer_either(d, c, false, how, err);
     return put != NC_NOERR ? put : err;
 }
 
@@ -368,17 +370,16 @@ static int end(struct api_dataset *d, const struct choice *c, int *ids, int *sta
     return first;
 }
 
-static int wait_either(int ncid, int num, int *ids, int *statuses, enum driver_mode mode)
+static int wait_either(int ncid, int num, int *ids, int *statuses, unsigned how)
 {
     struct api_dataset *d;
     struct choice c;
-    int err = api_find_data(ncid, false, mode == DRIVER_COLLECTIVE ? API_COLL : 0, &d);
-    if (err == NC_NOERR && mode == DRIVER_COLLECTIVE)
-        err = api_same_call_all(d, "ncmpi_wait_all");
+    int err = api_find_data(ncid, false, how, &d);
+    if (err == NC_NOERR && (how & API_COLL)) err = api_same_call_all(d, "ncmpi_wait_all");
     if (err != NC_NOERR) return err;
 
     api_lock(d);
-    err = carry_out_either(d, &c, mode, select_requests(d, num, ids, &c));
+    err = carry_out_either(d, &c, how, select_requests(d, num, ids, &c));
     int first = end(d, &c, ids, statuses, false);
     api_unlock(d);
     return err != NC_NOERR ? err : first;
@@ -386,14 +387,12 @@ static int wait_either(int ncid, int num, int *ids, int *statuses, enum driver_m
 
 int ncmpi_wait(int ncid, int count, int array_of_requests[], int array_of_statuses[])
 {
-    return wait_either(ncid, count, array_of_requests, array_of_statuses,
-                       DRIVER_INDEPENDENT);
+    return wait_either(ncid, count, array_of_requests, array_of_statuses, 0);
 }
 
 int ncmpi_wait_all(int ncid, int count, int array_of_requests[], int array_of_statuses[])
 {
-    return wait_either(ncid, count, array_of_requests, array_of_statuses,
-                       DRIVER_COLLECTIVE);
+    return wait_either(ncid, count, array_of_requests, array_of_statuses, API_COLL);
 }
 
 /* What a driver has taken is its to give back. */

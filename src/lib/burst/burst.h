@@ -137,8 +137,9 @@ int burst_touching(struct burst *b, int64_t low, int64_t high, int64_t most, int
 void burst_forget_places(struct burst *b);
 
 /* ---- burst_put.c ---- */
-int burst_put(struct driver *self, struct driver_request *const *reqs, int64_t n,
-              enum driver_mode mode, int error);
+int burst_put_all(struct driver *self, struct driver_request *const *reqs, int64_t n,
+                  int error);
+int burst_put(struct driver *self, struct driver_request *const *reqs, int64_t n);
 
 /* Logs requests, if there is a log; how many. Where there is none any more, it says so.
  */
@@ -147,13 +148,15 @@ int64_t burst_log_requests(struct burst *b, struct driver_request *const *reqs,
 
 /* ---- burst_post.c: nonblocking puts that are logged when they are posted ---- */
 void burst_post(struct driver *self, struct driver_request *const *reqs, int64_t n);
-int burst_wait(struct driver *self, struct driver_request *const *reqs, int64_t n,
-               enum driver_mode mode, int error);
+int burst_wait_all(struct driver *self, struct driver_request *const *reqs, int64_t n,
+                   int error);
+int burst_wait(struct driver *self, struct driver_request *const *reqs, int64_t n);
 void burst_cancel(struct driver *self, struct driver_request *const *reqs, int64_t n);
 
 /* ---- burst_get.c, burst_overlay.c ---- */
-int burst_get(struct driver *self, struct driver_request *const *reqs, int64_t n,
-              enum driver_mode mode, int error);
+int burst_get_all(struct driver *self, struct driver_request *const *reqs, int64_t n,
+                  int error);
+int burst_get(struct driver *self, struct driver_request *const *reqs, int64_t n);
 /* Where a request lies in the file. NC_ENOMEM. */
 int burst_request_bounds(const struct burst *b, const struct driver_request *r,
                          int64_t *low, int64_t *high);
@@ -182,9 +185,10 @@ void burst_walk_start(struct burst_walk *k, struct burst *b, uint64_t vars);
 bool burst_walk_ended(struct burst_walk *k);
 /* How many batches there are; the walk stays where it is. */
 int64_t burst_walk_batches(const struct burst_walk *k);
-/* Hands the next batch, with nothing in it at the end, to the layer below. Collective in
- * DRIVER_COLLECTIVE. Writes that are through are marked so. */
-int burst_walk_put(struct burst_walk *k, enum driver_mode mode);
+/* Hands the next batch, with nothing in it at the end, to the layer below. Writes that
+ * are through are marked so. */
+int burst_walk_put_all(struct burst_walk *k);
+int burst_walk_put(struct burst_walk *k);
 /* Says of all writes that failed which they are. Returns the first code. */
 int burst_walk_report(struct burst *b);
 /* Reads elements [from, from + n) of a write, of its own type. */

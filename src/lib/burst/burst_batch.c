@@ -324,26 +324,49 @@ static void free_batch(struct batch *t)
     base_free(t->bytes);
 }
 
-int burst_walk_put(struct burst_walk *k, enum driver_mode mode)
+/* The next batch; *made of its requests have their values. */
+static int make_batch(struct burst_walk *k, struct batch *t, int64_t *made)
 {
-    struct batch t = {0};
     struct stretch s = {0};
-    int64_t made = 0, used = 0;
-    int err = collect(k, &t);
-    while (err == NC_NOERR && made < t.n) {
-        err = make_request(k->b, &t, made, &used, &s);
-        if (err == NC_NOERR) made++;
+    int64_t used = 0;
+    *made = 0;
+    int err = collect(k, t);
+    while (err == NC_NOERR && *made < t->n) {
+        err = make_request(k->b, t, *made, &used, &s);
+        if (err == NC_NOERR) ++*made;
     }
     int last = read_stretch(k->b, &s);
     if (err == NC_NOERR) err = last;
-    if (s.failed) made = 0; /* which of them have their values is not known */
-    if (mode == DRIVER_COLLECTIVE || made > 0) {
-        int put = driver_put(k->b->base.lower, t.reqs, made, mode, NC_NOERR);
-        if (err == NC_NOERR && put != NC_ERANGE) err = put;
-    }
-    settle(k, &t, made, err);
-    free_batch(&t);
+    if (s.failed) *made = 0; /* which of them have their values is not known */
     return err;
+}
+
+/* It was put with that result. */
+static int end_batch(struct burst_walk *k, struct batch *t, int64_t made, int err,
+                     int put)
+{
+    if (err == NC_NOERR && put != NC_ERANGE) err = put;
+    settle(k, t, made, err);
+    free_batch(t);
+    return err;
+}
+
+int burst_walk_put_all(struct burst_walk *k)
+{
+    struct batch t = {0};
+    int64_t made;
+    int err = make_batch(k, &t, &made);
+    int put = driver_put_all(k->b->base.lower, t.reqs, made, NC_NOERR);
+    return end_batch(k, &t, made, err, put);
+}
+
+int burst_walk_put(struct burst_walk *k)
+{
+    struct batch t = {0};
+    int64_t made;
+    int err = make_batch(k, &t, &made);
+    int put = made > 0 ? driver_put(k->b->base.lower, t.reqs, made) : NC_NOERR;
+    return end_batch(k, &t, made, err, put);
 }
 
 /* ---- what failed ---- */

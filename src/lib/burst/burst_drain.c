@@ -45,7 +45,7 @@ static int rounds_all(struct burst_walk *k, int64_t batches)
 {
     int first = NC_NOERR;
     for (int64_t i = 0; i < batches; i++) {
-        int err = burst_walk_put(k, DRIVER_COLLECTIVE);
+        int err = burst_walk_put_all(k);
         if (first == NC_NOERR) first = err;
         if (k->b->progress != NULL) k->b->progress(k->b, i + 1, batches);
     }
@@ -163,7 +163,7 @@ static int walk_alone(struct burst_walk *k)
 {
     int first = NC_NOERR;
     while (!burst_walk_ended(k)) {
-        int err = burst_walk_put(k, DRIVER_INDEPENDENT);
+        int err = burst_walk_put(k);
         if (first == NC_NOERR) first = err;
     }
     return own_result(k->b, first);

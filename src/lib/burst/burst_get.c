@@ -110,9 +110,7 @@ static int lay_over(struct burst *b, struct driver_request *const *reqs, int64_t
         if (err == NC_NOERR && r->status == NC_ERANGE && !b->base.ds->hints.no_indep_rw) {
             r->status = NC_NOERR;
             err = burst_drain_alone(b, low, high);
-            if (err == NC_NOERR)
-                err =
-                    driver_get(b->base.lower, reqs + i, 1, DRIVER_INDEPENDENT, NC_NOERR);
+            if (err == NC_NOERR) err = driver_get(b->base.lower, reqs + i, 1);
         } else if (err == NC_NOERR) {
             err = burst_overlay(b, r);
         }
@@ -131,26 +129,33 @@ static int finish(struct burst *b, struct driver_request *const *reqs, int64_t n
     return err;
 }
 
-int burst_get(struct driver *self, struct driver_request *const *reqs, int64_t n,
-              enum driver_mode mode, int error)
+int burst_get_all(struct driver *self, struct driver_request *const *reqs, int64_t n,
+                  int error)
 {
     struct burst *b = (struct burst *)self;
-    int64_t low, high;
-    int err = NC_NOERR;
-    if (!self->ds->writable) return driver_get(self->lower, reqs, n, mode, error);
-    if (mode == DRIVER_COLLECTIVE)
-        err = settle_others_all(b, reqs, n);
-    else if (b->coherent && bounds_of_requests(b, reqs, n, &low, &high) == NC_NOERR)
-        err = burst_drain_alone(b, low, high);
-
-    int got = driver_get(self->lower, reqs, n, mode, error);
+    if (!self->ds->writable) return driver_get_all(self->lower, reqs, n, error);
+    int err = settle_others_all(b, reqs, n);
+    int got = driver_get_all(self->lower, reqs, n, error);
     int laid = finish(b, reqs, n);
     if (got == NC_NOERR || got == NC_ERANGE) got = laid == NC_NOERR ? error : laid;
     /* What the next put logs may be brought to the file at once, by a thread of its
      * process: not while another still reads what was there. */
-    if (mode == DRIVER_COLLECTIVE) {
-        int left = driver_agree_all(self->ds, NC_NOERR, NULL, NULL, 0);
-        if (got == NC_NOERR) got = left;
-    }
+    int left = driver_agree_all(self->ds, NC_NOERR, NULL, NULL, 0);
+    if (got == NC_NOERR) got = left;
+    return err != NC_NOERR ? err : got;
+}
+
+int burst_get(struct driver *self, struct driver_request *const *reqs, int64_t n)
+{
+    struct burst *b = (struct burst *)self;
+    int64_t low, high;
+    int err = NC_NOERR;
+    if (!self->ds->writable) return driver_get(self->lower, reqs, n);
+    if (b->coherent && bounds_of_requests(b, reqs, n, &low, &high) == NC_NOERR)
+        err = burst_drain_alone(b, low, high);
+
+    int got = driver_get(self->lower, reqs, n);
+    int laid = finish(b, reqs, n);
+    if (got == NC_NOERR || got == NC_ERANGE) got = laid;
     return err != NC_NOERR ? err : got;
 }

@@ -20,20 +20,16 @@ void burst_post(struct driver *self, struct driver_request *const *reqs, int64_t
 
 /* ---- choosing ---- */
 
-/* Puts those without a ticket as any others. */
-static int put_others(struct driver *self, struct driver_request *const *reqs, int64_t n,
-                      enum driver_mode mode, int error)
+/* Those without a ticket, which are put as any others: *many. NC_ENOMEM. */
+static int find_others(struct driver_request *const *reqs, int64_t n,
+                       struct driver_request ***others, int64_t *many)
 {
-    struct driver_request **others =
-        base_malloc((size_t)n * sizeof(struct driver_request *));
-    int64_t many = 0;
-    if (others == NULL && error == NC_NOERR) error = NC_ENOMEM;
-    for (int64_t i = 0; i < n && others != NULL; i++)
-        if (!reqs[i]->taken) others[many++] = reqs[i];
-    if (mode == DRIVER_COLLECTIVE || many > 0)
-        error = burst_put(self, others, many, mode, error);
-    base_free(others);
-    return error;
+    *many = 0;
+    *others = base_malloc((size_t)n * sizeof(struct driver_request *));
+    if (*others == NULL) return NC_ENOMEM;
+    for (int64_t i = 0; i < n; i++)
+        if (!reqs[i]->taken) (*others)[(*many)++] = reqs[i];
+    return NC_NOERR;
 }
 
 /* What comes before a chosen write in its place must be there first. Bounds of what is
@@ -70,9 +66,8 @@ static uint64_t choose(struct burst *b, struct driver_request *const *reqs, int6
 
 /* ---- waiting ---- */
 
-static int drain_chosen(struct burst *b, uint64_t vars, enum driver_mode mode)
+static int drain_chosen_all(struct burst *b, uint64_t vars)
 {
-    if (mode == DRIVER_INDEPENDENT) return burst_drain_chosen_alone(b);
     int mpi =
         MPI_Allreduce(MPI_IN_PLACE, &vars, 1, MPI_UINT64_T, MPI_BOR, b->base.ds->comm);
     int err = base_mpi_error(mpi, NC_EMPI, "MPI_Allreduce");
@@ -88,23 +83,46 @@ static void settle(const struct burst *b, struct driver_request *const *reqs, in
     }
 }
 
-int burst_wait(struct driver *self, struct driver_request *const *reqs, int64_t n,
-               enum driver_mode mode, int error)
+/* What a wait comes to, after the drain that ended with err. */
+static int end_wait(struct burst *b, struct driver_request *const *reqs, int64_t n,
+                    double since, int err)
 {
-    struct burst *b = (struct burst *)self;
-    if (self->ds->hints.burst_log_at != BASE_LOG_AT_POST)
-        return burst_put(self, reqs, n, mode, error);
-    int64_t before = b->serial;
-    error = put_others(self, reqs, n, mode, error);
-    double since = MPI_Wtime();
-    uint64_t vars = choose(b, reqs, n, before);
-    int err = drain_chosen(b, vars, mode);
     settle(b, reqs, n);
     burst_note_time(b, since);
-    if (error == NC_NOERR) error = err;
-    for (int64_t i = 0; i < n && error == NC_NOERR; i++)
-        error = reqs[i]->status;
-    return error;
+    for (int64_t i = 0; i < n && err == NC_NOERR; i++)
+        err = reqs[i]->status;
+    return err;
+}
+
+int burst_wait_all(struct driver *self, struct driver_request *const *reqs, int64_t n,
+                   int error)
+{
+    struct burst *b = (struct burst *)self;
+    struct driver_request **others;
+    int64_t many, before = b->serial;
+    if (self->ds->hints.burst_log_at != BASE_LOG_AT_POST)
+        return burst_put_all(self, reqs, n, error);
+    int found = find_others(reqs, n, &others, &many);
+    error = burst_put_all(self, others, many, error != NC_NOERR ? error : found);
+    base_free(others);
+    double since = MPI_Wtime();
+    int err = drain_chosen_all(b, choose(b, reqs, n, before));
+    return end_wait(b, reqs, n, since, error != NC_NOERR ? error : err);
+}
+
+int burst_wait(struct driver *self, struct driver_request *const *reqs, int64_t n)
+{
+    struct burst *b = (struct burst *)self;
+    struct driver_request **others;
+    int64_t many, before = b->serial;
+    if (self->ds->hints.burst_log_at != BASE_LOG_AT_POST) return burst_put(self, reqs, n);
+    int error = find_others(reqs, n, &others, &many);
+    if (many > 0) error = burst_put(self, others, many);
+    base_free(others);
+    double since = MPI_Wtime();
+    (void)choose(b, reqs, n, before);
+    int err = burst_drain_chosen_alone(b);
+    return end_wait(b, reqs, n, since, error != NC_NOERR ? error : err);
 }
 
 /* ---- cancelling ---- */

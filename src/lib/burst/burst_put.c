@@ -433,7 +433,7 @@ static int put_directly(struct burst *b, struct driver_request *const *reqs, int
         return err;
     }
     b->file_dirty = true;
-    err = driver_put(b->base.lower, reqs, n, DRIVER_INDEPENDENT, NC_NOERR);
+    err = driver_put(b->base.lower, reqs, n);
     int told = err == NC_NOERR || err == NC_ERANGE ? tell_file(b) : NC_NOERR;
     if (told != NC_NOERR) err = told;
     if (err != NC_NOERR && err != NC_ERANGE) ds->failed = err;
@@ -509,12 +509,9 @@ static void drain_some(struct burst *b)
     burst_drain_alone(b, 0, INT64_MAX);
 }
 
-int burst_put(struct driver *self, struct driver_request *const *reqs, int64_t n,
-              enum driver_mode mode, int error)
+/* This process's part, whoever else puts. */
+static int put(struct burst *b, struct driver_request *const *reqs, int64_t n, int error)
 {
-    struct burst *b = (struct burst *)self;
-    double since = MPI_Wtime();
-    if (mode == DRIVER_COLLECTIVE) b->epoch++;
     if (n > 0) {
         atomic_store_explicit(&b->putting, true, memory_order_relaxed);
         int err = log_or_put(b, reqs, n);
@@ -524,7 +521,25 @@ int burst_put(struct driver *self, struct driver_request *const *reqs, int64_t n
     }
     for (int64_t i = 0; i < n && error == NC_NOERR; i++)
         error = reqs[i]->status;
-    if (mode == DRIVER_COLLECTIVE) error = tell_all(self->ds, error);
+    return error;
+}
+
+int burst_put_all(struct driver *self, struct driver_request *const *reqs, int64_t n,
+                  int error)
+{
+    struct burst *b = (struct burst *)self;
+    double since = MPI_Wtime();
+    b->epoch++;
+    error = tell_all(self->ds, put(b, reqs, n, error));
     burst_note_time(b, since);
     return error;
+}
+
+int burst_put(struct driver *self, struct driver_request *const *reqs, int64_t n)
+{
+    struct burst *b = (struct burst *)self;
+    double since = MPI_Wtime();
+    int err = put(b, reqs, n, NC_NOERR);
+    burst_note_time(b, since);
+    return err;
 }

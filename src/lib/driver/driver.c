@@ -143,20 +143,34 @@ void driver_count_bytes(struct driver_dataset *ds, const struct driver_request *
         driver_nelems(r, v->ndims) * cdf_type_size(v->type);
 }
 
-int driver_put(struct driver *d, struct driver_request *const *reqs, int64_t n,
-               enum driver_mode mode, int error)
+int driver_put_all(struct driver *d, struct driver_request *const *reqs, int64_t n,
+                   int error)
+{
+    while (d->ops->put_all == NULL)
+        d = d->lower;
+    return d->ops->put_all(d, reqs, n, error);
+}
+
+int driver_get_all(struct driver *d, struct driver_request *const *reqs, int64_t n,
+                   int error)
+{
+    while (d->ops->get_all == NULL)
+        d = d->lower;
+    return d->ops->get_all(d, reqs, n, error);
+}
+
+int driver_put(struct driver *d, struct driver_request *const *reqs, int64_t n)
 {
     while (d->ops->put == NULL)
         d = d->lower;
-    return d->ops->put(d, reqs, n, mode, error);
+    return d->ops->put(d, reqs, n);
 }
 
-int driver_get(struct driver *d, struct driver_request *const *reqs, int64_t n,
-               enum driver_mode mode, int error)
+int driver_get(struct driver *d, struct driver_request *const *reqs, int64_t n)
 {
     while (d->ops->get == NULL)
         d = d->lower;
-    return d->ops->get(d, reqs, n, mode, error);
+    return d->ops->get(d, reqs, n);
 }
 
 void driver_post(struct driver *d, struct driver_request *const *reqs, int64_t n)
@@ -166,11 +180,17 @@ void driver_post(struct driver *d, struct driver_request *const *reqs, int64_t n
     if (d != NULL) d->ops->post(d, reqs, n);
 }
 
-int driver_wait(struct driver *d, struct driver_request *const *reqs, int64_t n,
-                enum driver_mode mode, int error)
+int driver_wait_all(struct driver *d, struct driver_request *const *reqs, int64_t n,
+                    int error)
 {
-    if (d->ops->wait != NULL) return d->ops->wait(d, reqs, n, mode, error);
-    return driver_put(d, reqs, n, mode, error);
+    if (d->ops->wait_all != NULL) return d->ops->wait_all(d, reqs, n, error);
+    return driver_put_all(d, reqs, n, error);
+}
+
+int driver_wait(struct driver *d, struct driver_request *const *reqs, int64_t n)
+{
+    if (d->ops->wait != NULL) return d->ops->wait(d, reqs, n);
+    return driver_put(d, reqs, n);
 }
 
 void driver_cancel(struct driver *d, struct driver_request *const *reqs, int64_t n)

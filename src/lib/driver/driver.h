@@ -5,9 +5,9 @@
  * words. api holds the definitions and checks every argument; what reaches a
  * driver is well-formed.
  *
- * Every function is collective over the dataset's communicator unless it says
- * otherwise, and returns an NC_ code. A collective function returns the same code on
- * every process only where it says `agreed`. */
+ * A function whose name ends in _all is collective over the dataset's communicator, and
+ * no other is (see "Errors" in doc/architecture.md). They return NC_ codes. A collective
+ * function returns the same code on every process only where it says `agreed`. */
 #ifndef DRIVER_H
 #define DRIVER_H
 
@@ -158,8 +158,6 @@ static inline int64_t driver_nelems(const struct driver_request *r, int ndims)
 void driver_count_bytes(struct driver_dataset *ds, const struct driver_request *r,
                         bool put);
 
-enum driver_mode { DRIVER_INDEPENDENT, DRIVER_COLLECTIVE };
-
 struct driver_ops {
     const char *name;
 
@@ -197,22 +195,27 @@ struct driver_ops {
     int (*begin_indep_all)(struct driver *self);
     int (*end_indep_all)(struct driver *self);
 
-    /* Move n requests, as if one after the other. In DRIVER_COLLECTIVE every process
-     * calls it, n may be 0 anywhere, and ds->header.numrecs is agreed on return.
-     * The result is the first bad status; `error` is the caller's own trouble with its
-     * arguments (n is then 0), which takes part in the agreement. */
-    int (*put)(struct driver *self, struct driver_request *const *reqs, int64_t n,
-               enum driver_mode mode, int error);
-    int (*get)(struct driver *self, struct driver_request *const *reqs, int64_t n,
-               enum driver_mode mode, int error);
+    /* Move n requests, as if one after the other; the result is the first bad status.
+     * Of put_all and get_all every process calls the same one, n may be 0 anywhere, and
+     * ds->header.numrecs is agreed on return; `error` is the caller's own trouble with
+     * its arguments (n is then 0), which takes part in the agreement. put and get are
+     * independent. */
+    int (*put_all)(struct driver *self, struct driver_request *const *reqs, int64_t n,
+                   int error);
+    int (*get_all)(struct driver *self, struct driver_request *const *reqs, int64_t n,
+                   int error);
+    int (*put)(struct driver *self, struct driver_request *const *reqs, int64_t n);
+    int (*get)(struct driver *self, struct driver_request *const *reqs, int64_t n);
 
     /* Nonblocking puts in data mode. post may take the values of some requests at once,
-     * which then get a ticket; local. wait is put for requests of which some may have
-     * one; NULL: put. cancel takes those with a ticket back; the status of one for which
-     * it is too late is NC_EFLUSHED, of the others NC_NOERR; local. */
+     * which then get a ticket; local. wait_all and wait are put_all and put for requests
+     * of which some may have one; NULL: those. cancel takes those with a ticket back; the
+     * status of one for which it is too late is NC_EFLUSHED, of the others NC_NOERR;
+     * local. */
     void (*post)(struct driver *self, struct driver_request *const *reqs, int64_t n);
-    int (*wait)(struct driver *self, struct driver_request *const *reqs, int64_t n,
-                enum driver_mode mode, int error);
+    int (*wait_all)(struct driver *self, struct driver_request *const *reqs, int64_t n,
+                    int error);
+    int (*wait)(struct driver *self, struct driver_request *const *reqs, int64_t n);
     void (*cancel)(struct driver *self, struct driver_request *const *reqs, int64_t n);
 
     /* sync: everything written is on its way to the device and visible to all.
@@ -246,13 +249,16 @@ int driver_enddef_all(struct driver *d, const struct cdf_header *before);
 int driver_write_header_all(struct driver *d);
 int driver_begin_indep_all(struct driver *d);
 int driver_end_indep_all(struct driver *d);
-int driver_put(struct driver *d, struct driver_request *const *reqs, int64_t n,
-               enum driver_mode mode, int error);
-int driver_get(struct driver *d, struct driver_request *const *reqs, int64_t n,
-               enum driver_mode mode, int error);
+int driver_put_all(struct driver *d, struct driver_request *const *reqs, int64_t n,
+                   int error);
+int driver_get_all(struct driver *d, struct driver_request *const *reqs, int64_t n,
+                   int error);
+int driver_put(struct driver *d, struct driver_request *const *reqs, int64_t n);
+int driver_get(struct driver *d, struct driver_request *const *reqs, int64_t n);
 void driver_post(struct driver *d, struct driver_request *const *reqs, int64_t n);
-int driver_wait(struct driver *d, struct driver_request *const *reqs, int64_t n,
-                enum driver_mode mode, int error);
+int driver_wait_all(struct driver *d, struct driver_request *const *reqs, int64_t n,
+                    int error);
+int driver_wait(struct driver *d, struct driver_request *const *reqs, int64_t n);
 void driver_cancel(struct driver *d, struct driver_request *const *reqs, int64_t n);
 int driver_sync_all(struct driver *d);
 int driver_sync_numrecs_all(struct driver *d);

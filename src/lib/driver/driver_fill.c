@@ -67,7 +67,7 @@ int driver_fill_all(struct driver *d, int first, int last, MPI_Offset rec,
         if (reqs[n] != NULL) n++;
     }
     if (err != NC_NOERR) n = 0;
-    err = driver_put(d, reqs, n, DRIVER_COLLECTIVE, err);
+    err = driver_put_all(d, reqs, n, err);
     for (int64_t i = 0; i < n; i++)
         driver_count_bytes(ds, reqs[i], true);
     base_arena_free(&arena);

@@ -48,9 +48,11 @@ int mpio_enddef_all(struct driver *self, const struct cdf_header *before);
 int mpio_move_all(struct mpio *m, const struct cdf_header *before);
 
 /* ---- mpio_transfer.c ---- */
-int mpio_put(struct driver *self, struct driver_request *const *reqs, int64_t n,
-             enum driver_mode mode, int error);
-int mpio_get(struct driver *self, struct driver_request *const *reqs, int64_t n,
-             enum driver_mode mode, int error);
+int mpio_put_all(struct driver *self, struct driver_request *const *reqs, int64_t n,
+                 int error);
+int mpio_get_all(struct driver *self, struct driver_request *const *reqs, int64_t n,
+                 int error);
+int mpio_put(struct driver *self, struct driver_request *const *reqs, int64_t n);
+int mpio_get(struct driver *self, struct driver_request *const *reqs, int64_t n);
 
 #endif

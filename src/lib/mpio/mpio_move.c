@@ -98,12 +98,13 @@ static int settle(struct mpio *m, struct round *r)
 static int move_round_all(struct mpio *m, struct round *r, int err, int *agreed)
 {
     struct driver_dataset *ds = m->base.ds;
-    enum mpio_way way = m->file.no_indep ? MPIO_VIEW : MPIO_DIRECT;
-    int settled = settle(m, r), io = mpio_tile_read(m, &r->from, way);
+    bool view = m->file.no_indep;
+    int settled = settle(m, r);
+    int io = view ? mpio_tile_view_all(m, &r->from, false) : mpio_tile_read(m, &r->from);
     if (err == NC_NOERR) err = settled != NC_NOERR ? settled : io;
     *agreed = driver_agree_all(ds, err, NULL, NULL, 0);
     if (*agreed != NC_NOERR) return err;
-    err = mpio_tile_write(m, &r->to, way);
+    err = view ? mpio_tile_view_all(m, &r->to, true) : mpio_tile_write(m, &r->to);
     if (err == NC_NOERR) ds->stats.redef_moved_bytes += r->from.used;
     return err;
 }

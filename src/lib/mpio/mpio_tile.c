@@ -88,7 +88,7 @@ static int write_chain(struct mpio *m, const struct mpio_tile *t, int64_t i, int
     return mpio_file_write(&m->file, p->offset, sieve, span);
 }
 
-static int write_pieces(struct mpio *m, const struct mpio_tile *t)
+int mpio_tile_write(struct mpio *m, const struct mpio_tile *t)
 {
     unsigned char *sieve = NULL;
     int err = NC_NOERR;
@@ -118,7 +118,7 @@ static int read_group(struct mpio *m, const struct mpio_tile *t, int64_t i, int6
     return err;
 }
 
-static int read_pieces(struct mpio *m, const struct mpio_tile *t)
+int mpio_tile_read(struct mpio *m, const struct mpio_tile *t)
 {
     unsigned char *sieve = NULL;
     int err = NC_NOERR;
@@ -180,7 +180,7 @@ static bool packed(const struct mpio_tile *t)
     return true;
 }
 
-static int view_transfer(struct mpio *m, const struct mpio_tile *t, bool put)
+int mpio_tile_view_all(struct mpio *m, const struct mpio_tile *t, bool put)
 {
     MPI_Datatype filetype = MPI_BYTE, memtype = MPI_BYTE;
     int64_t n = 0;
@@ -200,14 +200,4 @@ static int view_transfer(struct mpio *m, const struct mpio_tile *t, bool put)
     if (filetype != MPI_BYTE) MPI_Type_free(&filetype);
     if (memtype != MPI_BYTE) MPI_Type_free(&memtype);
     return err != NC_NOERR ? err : moved;
-}
-
-int mpio_tile_write(struct mpio *m, const struct mpio_tile *t, enum mpio_way way)
-{
-    return way == MPIO_VIEW ? view_transfer(m, t, true) : write_pieces(m, t);
-}
-
-int mpio_tile_read(struct mpio *m, const struct mpio_tile *t, enum mpio_way way)
-{
-    return way == MPIO_VIEW ? view_transfer(m, t, false) : read_pieces(m, t);
 }

@@ -47,15 +47,11 @@ int mpio_tile_add(struct mpio_tile *t, int64_t offset, int64_t length, int64_t p
 int mpio_tile_sort(struct mpio_tile *t, bool put);
 void mpio_tile_share(struct mpio_tile *t);
 
-enum mpio_way {
-    MPIO_DIRECT, /* each process transfers its own pieces, one by one */
-    MPIO_VIEW    /* all processes together, through a file view */
-};
-
-/* Transfers the (sorted) tile between its memory and the file. Collective for
- * MPIO_VIEW. Local result. */
-int mpio_tile_write(struct mpio *m, const struct mpio_tile *t, enum mpio_way way);
-int mpio_tile_read(struct mpio *m, const struct mpio_tile *t, enum mpio_way way);
+/* Transfers the (sorted) tile between its memory and the file: each process its own
+ * pieces, one by one, or all processes together through a file view. Local result. */
+int mpio_tile_write(struct mpio *m, const struct mpio_tile *t);
+int mpio_tile_read(struct mpio *m, const struct mpio_tile *t);
+int mpio_tile_view_all(struct mpio *m, const struct mpio_tile *t, bool put);
 
 /* Requests on their way to or from tiles. The file side runs ahead of the memory side. */
 struct mpio_stream {

@@ -63,24 +63,38 @@ static void convert(struct transfer *x)
         give_up(x, err);
 }
 
-/* Transfers the planned tile, collectively or not, and leaves it empty. */
-static void move_tile(struct transfer *x, enum mpio_way way)
+/* The planned tile is ready to be moved. */
+static void load(struct transfer *x)
 {
     x->m->base.ds->stats.runs += x->tile.npieces;
-    int err = mpio_stream_settle(&x->stream, &x->tile), io = NC_NOERR;
+    int err = mpio_stream_settle(&x->stream, &x->tile);
     if (err != NC_NOERR) give_up(x, err); /* still takes part */
-    if (x->stream.put) {
-        convert(x);
-        io = mpio_tile_write(x->m, &x->tile, way);
-    } else {
-        io = mpio_tile_read(x->m, &x->tile, way);
-        if (io == NC_NOERR) convert(x);
-    }
+    if (x->stream.put) convert(x);
+}
+
+/* It has been, with that result of the file, and is left empty. */
+static void unload(struct transfer *x, int io)
+{
+    if (!x->stream.put && io == NC_NOERR) convert(x);
     if (io != NC_NOERR) {
         blame(x, io);
         x->io_error = io;
     }
     mpio_tile_clear(&x->tile);
+}
+
+/* Transfers the planned tile. */
+static void move_tile(struct transfer *x)
+{
+    load(x);
+    unload(x, x->stream.put ? mpio_tile_write(x->m, &x->tile)
+                            : mpio_tile_read(x->m, &x->tile));
+}
+
+static void move_tile_all(struct transfer *x)
+{
+    load(x);
+    unload(x, mpio_tile_view_all(x->m, &x->tile, x->stream.put));
 }
 
 /* ---- one short run ---- */
@@ -138,10 +152,10 @@ static bool move_small(struct transfer *x)
 /* The planned tile and all that follow, without another word to the others. */
 static void move_alone(struct transfer *x)
 {
-    move_tile(x, MPIO_DIRECT);
+    move_tile(x);
     while (!mpio_stream_ended(&x->stream)) {
         plan(x, DIRECT_BYTES);
-        move_tile(x, MPIO_DIRECT);
+        move_tile(x);
     }
 }
 
@@ -263,7 +277,7 @@ static void move_through_views_all(struct transfer *x, int64_t numrecs)
             move_alone(x);
             return;
         }
-        move_tile(x, MPIO_VIEW);
+        move_tile_all(x);
     } while (all[MORE]);
 }
 
@@ -355,35 +369,56 @@ static void move_all(struct transfer *x, int64_t numrecs)
     note(x, failed != NC_NOERR ? failed : worst);
 }
 
-static int transfer(struct driver *self, struct driver_request *const *reqs, int64_t n,
-                    bool put, enum driver_mode mode, int error)
+static void begin(struct transfer *x, struct driver *self,
+                  struct driver_request *const *reqs, int64_t n, bool put, int error)
 {
     struct mpio *m = (struct mpio *)self;
-    struct transfer x = {.m = m, .error = error};
-    x.stream = (struct mpio_stream){.m = m, .reqs = reqs, .n = n, .put = put};
-    mpio_tile_clear(&x.tile);
-    int64_t numrecs = put ? records_after(m, reqs, n) : 0;
-
-    if (mode == DRIVER_COLLECTIVE) {
-        move_all(&x, numrecs);
-    } else {
-        self->ds->stats.calls_independent++;
-        move_direct(&x);
-        if (x.io_error == NC_NOERR && put) self->ds->header.numrecs = numrecs;
-    }
-    mpio_stream_free(&x.stream);
-    mpio_tile_free(&x.tile);
-    return x.error;
+    *x = (struct transfer){.m = m, .error = error};
+    x->stream = (struct mpio_stream){.m = m, .reqs = reqs, .n = n, .put = put};
+    mpio_tile_clear(&x->tile);
 }
 
-int mpio_put(struct driver *self, struct driver_request *const *reqs, int64_t n,
-             enum driver_mode mode, int error)
+static int end(struct transfer *x)
 {
-    return transfer(self, reqs, n, true, mode, error);
+    mpio_stream_free(&x->stream);
+    mpio_tile_free(&x->tile);
+    return x->error;
 }
 
-int mpio_get(struct driver *self, struct driver_request *const *reqs, int64_t n,
-             enum driver_mode mode, int error)
+int mpio_put_all(struct driver *self, struct driver_request *const *reqs, int64_t n,
+                 int error)
 {
-    return transfer(self, reqs, n, false, mode, error);
+    struct transfer x;
+    begin(&x, self, reqs, n, true, error);
+    move_all(&x, records_after(x.m, reqs, n));
+    return end(&x);
+}
+
+int mpio_get_all(struct driver *self, struct driver_request *const *reqs, int64_t n,
+                 int error)
+{
+    struct transfer x;
+    begin(&x, self, reqs, n, false, error);
+    move_all(&x, 0);
+    return end(&x);
+}
+
+int mpio_put(struct driver *self, struct driver_request *const *reqs, int64_t n)
+{
+    struct transfer x;
+    begin(&x, self, reqs, n, true, NC_NOERR);
+    int64_t numrecs = records_after(x.m, reqs, n);
+    self->ds->stats.calls_independent++;
+    move_direct(&x);
+    if (x.io_error == NC_NOERR) self->ds->header.numrecs = numrecs;
+    return end(&x);
+}
+
+int mpio_get(struct driver *self, struct driver_request *const *reqs, int64_t n)
+{
+    struct transfer x;
+    begin(&x, self, reqs, n, false, NC_NOERR);
+    self->ds->stats.calls_independent++;
+    move_direct(&x);
+    return end(&x);
 }
