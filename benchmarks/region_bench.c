@@ -1,5 +1,5 @@
-/* What walking a region costs a run, and how fast its bytes are gathered and scattered.
- * Prints the best of several rounds; needs no MPI. */
+/* What walking a region costs a run, what seeking in it costs, and how fast its bytes are
+ * gathered and scattered. Prints the best of several rounds; needs no MPI. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,6 +55,46 @@ static void walk(const char *what, struct region *r, int64_t max_runs)
     region_free(r);
 }
 
+/* n blocks of 1 to 7 bytes. */
+static struct region *blocks(int64_t n)
+{
+    int64_t *displ = must(malloc((size_t)n * sizeof *displ));
+    int64_t *length = must(malloc((size_t)n * sizeof *length));
+    for (int64_t i = 0; i < n; i++) {
+        displ[i] = 10 * i;
+        length[i] = 1 + i % 7;
+    }
+    struct region *r = must(region_blocks(n, displ, length));
+    free(displ);
+    free(length);
+    return r;
+}
+
+/* To places all over the region. */
+static void seek(const char *what, struct region *r)
+{
+    enum { SEEKS = 1 << 16 };
+    double best = 1e30;
+    int64_t low, high;
+    region_bounds(r, &low, &high);
+    struct region_cursor *c = must(region_cursor_new(r));
+    for (int i = 0; i < ROUNDS; i++) {
+        uint64_t at = 1;
+        int64_t sum = 0;
+        double t = now();
+        for (int k = 0; k < SEEKS; k++) {
+            at = at * 6364136223846793005u + 1442695040888963407u;
+            sum += region_seek(c, (int64_t)((at >> 33) % (uint64_t)high));
+        }
+        t = now() - t;
+        sink = sum;
+        if (t < best) best = t;
+    }
+    printf("%-52s %8.2f ns a seek\n", what, best / SEEKS);
+    region_cursor_free(c);
+    region_free(r);
+}
+
 /* Moves all of r in tiles of `tile` bytes. */
 static double move(const struct region *r, unsigned char *base, unsigned char *packed,
                    size_t tile, int out)
@@ -95,6 +135,8 @@ int main(void)
     walk("4-byte runs, 3-D slab, strips of 128", slab(256, 256, 128, 2, 4), INT64_MAX);
     walk("4-byte runs, 3-D slab, strips of 4", slab(256, 256, 4, 2, 4), INT64_MAX);
     walk("4-byte runs, 3-D slab, one at a time", slab(256, 256, 128, 2, 4), 1);
+    seek("seek, 3-D slab of 4-byte runs", slab(256, 256, 128, 2, 4));
+    seek("seek, list of 100000 blocks", blocks(100000));
     bandwidth("1 byte of 2, 512 KiB", slab(1, 1, 256 << 10, 2, 1));
     bandwidth("4 bytes of 8, 512 KiB", slab(1, 1, 64 << 10, 2, 4));
     bandwidth("4 bytes of 8, 64 MiB", slab(8, 8, 128 << 10, 2, 4));

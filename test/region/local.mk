@@ -1,6 +1,6 @@
 if HAVE_CMOCKA
 region_units = test/region/region_build.unit test/region/region_pack.unit \
-	test/region/region_memory.unit
+	test/region/region_seek.unit test/region/region_memory.unit
 check_PROGRAMS += $(region_units)
 TESTS += $(region_units)
 
@@ -9,6 +9,8 @@ test_region_region_build_unit_SOURCES = test/region/region_build_test.c $(region
 test_region_region_build_unit_LDADD = libserial.la -lcmocka
 test_region_region_pack_unit_SOURCES = test/region/region_pack_test.c $(region_model)
 test_region_region_pack_unit_LDADD = libserial.la -lcmocka
+test_region_region_seek_unit_SOURCES = test/region/region_seek_test.c $(region_model)
+test_region_region_seek_unit_LDADD = libserial.la -lcmocka
 test_region_region_memory_unit_SOURCES = test/region/region_memory_test.c $(short_memory)
 test_region_region_memory_unit_LDADD = libserial.la -lcmocka
 test_region_region_memory_unit_LDFLAGS = $(SHORT_MEMORY)

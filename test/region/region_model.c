@@ -155,8 +155,7 @@ static void check_answers(const struct region *r, const struct model *m)
     assert_int_equal(ascending, region_is_ascending(r));
 }
 
-/* Returns how many bytes the strip has. */
-static size_t check_strip(const struct region_strip *s, const struct model *m, size_t at)
+size_t model_check_strip(const struct region_strip *s, const struct model *m, size_t at)
 {
     for (int64_t i = 0; i < s->count; i++)
         for (int64_t j = 0; j < s->length; j++) {
@@ -166,9 +165,8 @@ static size_t check_strip(const struct region_strip *s, const struct model *m, s
     return (size_t)(s->count * s->length);
 }
 
-/* Blocks of a list that come next, if any; returns how many bytes they have. */
-static size_t check_blocks(struct region_cursor *c, int64_t limit, const struct model *m,
-                           size_t at)
+size_t model_check_blocks(struct region_cursor *c, int64_t limit, const struct model *m,
+                          size_t at)
 {
     struct region_span span;
     int64_t longest = model_random(1, 20), most = model_random(1, 60), bytes = 0;
@@ -178,7 +176,7 @@ static size_t check_blocks(struct region_cursor *c, int64_t limit, const struct 
         struct region_strip s = {
             .offset = span.base + x->offset, .length = x->length, .count = 1};
         assert_true(x->length <= longest && s.offset + s.length <= limit);
-        bytes += (int64_t)check_strip(&s, m, at + (size_t)bytes);
+        bytes += (int64_t)model_check_strip(&s, m, at + (size_t)bytes);
     }
     assert_true(bytes <= most);
     assert_int_equal(bytes, span.bytes);
@@ -195,10 +193,10 @@ static void check_limits(const struct region *r, const struct model *m)
     assert_non_null(c);
     while (at < m->n) {
         limit += model_random(0, 20);
-        at += check_blocks(c, limit, m, at);
+        at += model_check_blocks(c, limit, m, at);
         while (region_next_below(c, limit, 1, &s)) {
             assert_true(s.offset + (s.count - 1) * s.stride + s.length <= limit);
-            at += check_strip(&s, m, at);
+            at += model_check_strip(&s, m, at);
         }
         assert_int_equal(at < m->n, region_peek(c, &next));
         if (at < m->n) {
@@ -227,7 +225,7 @@ void model_check(const struct region *r, const struct model *m)
         if (!region_next(c, max_bytes, max_runs, &s)) break;
         assert_true(s.count >= 1 && s.count <= max_runs);
         assert_true(s.length >= 1 && s.length * s.count <= max_bytes);
-        at += check_strip(&s, m, at);
+        at += model_check_strip(&s, m, at);
         runs += s.count;
     }
     assert_int_equal(m->n, at);

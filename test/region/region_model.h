@@ -24,6 +24,14 @@ void model_free(struct model *m);
 /* A random composition of all constructors, a few levels deep, and its model. */
 struct region *model_region(int depth, struct model *m);
 
+/* Checks that the strip is the model's bytes from number `at`; returns how many it has.
+ */
+size_t model_check_strip(const struct region_strip *s, const struct model *m, size_t at);
+
+/* The same for the blocks of a list that come next below limit, if any. */
+size_t model_check_blocks(struct region_cursor *c, int64_t limit, const struct model *m,
+                          size_t at);
+
 /* Walks r in random cuts, from beginning to end, and checks every strip. The region's
  * answers about itself must fit too. */
 void model_check(const struct region *r, const struct model *m);

@@ -71,6 +71,21 @@ static struct region *shrink(struct region *r)
     return smaller == NULL ? r : smaller;
 }
 
+/* Marks how many bytes lie before the entries of a list. Not to have them costs time
+ * only, when a cursor seeks. */
+static void mark_entries(struct region *r)
+{
+    r->marks = NULL;
+    if (r->n <= REGION_MARK_EVERY) return;
+    size_t marks = (size_t)((r->n - 1) / REGION_MARK_EVERY + 1);
+    r->marks = base_malloc(marks * sizeof r->marks[0]);
+    int64_t bytes = 0;
+    for (int64_t i = 0; r->marks != NULL && i < r->n; i++) {
+        if (i % REGION_MARK_EVERY == 0) r->marks[i / REGION_MARK_EVERY] = bytes;
+        bytes += region_entry_bytes(r, i);
+    }
+}
+
 /* 1: some count is 0, 0: none is, -1: one is negative. */
 static int any_zero(int ndims, const int64_t *count)
 {
@@ -196,6 +211,7 @@ static struct region *uneven_blocks(struct region_extent *b, int64_t m)
     struct region_extent *smaller = base_realloc(b, (size_t)m * sizeof *b);
     r->blocks = smaller == NULL ? b : smaller;
     r->n = m;
+    mark_entries(r);
     return r;
 }
 
@@ -342,6 +358,7 @@ static struct region *uneven_list(struct region **kids, int64_t m)
     }
     r->children = kids;
     r->n = m;
+    mark_entries(r);
     return r;
 }
 
@@ -411,7 +428,9 @@ static bool clone_body(struct region *copy, const struct region *r)
             copy->children[copy->n++] = child;
         }
     }
-    return copy->n == r->n;
+    if (copy->n < r->n) return false;
+    if (r->kind != REGION_BLOCK) mark_entries(copy);
+    return true;
 }
 
 struct region *region_clone(const struct region *r)
@@ -420,6 +439,7 @@ struct region *region_clone(const struct region *r)
     struct region *copy = base_malloc(size);
     if (copy == NULL) return NULL;
     memcpy(copy, r, size);
+    copy->marks = NULL;
     if (clone_body(copy, r)) return copy;
     region_free(copy);
     return NULL;
@@ -430,6 +450,7 @@ void region_free(struct region *r)
     if (r == NULL) return;
     if (r->kind == REGION_BLOCKS) base_free(r->blocks);
     if (r->kind == REGION_LIST) free_children(r->children, r->n);
+    base_free(r->marks);
     base_free(r);
 }
 
@@ -514,7 +535,9 @@ bool region_is_ascending(const struct region *r)
     if (r->bytes == 0) return true;
     if (!body_ascends(r, &low, &high)) return false;
     for (int k = 0; k < r->nloops; k++) {
-        if (r->loops[k].stride < high - low) return false;
+        int64_t extent;
+        if (__builtin_sub_overflow(high, low, &extent)) return false;
+        if (r->loops[k].stride < extent) return false;
         high += (r->loops[k].count - 1) * r->loops[k].stride;
     }
     return true;

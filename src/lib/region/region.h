@@ -113,6 +113,21 @@ bool region_next_blocks(struct region_cursor *c, int64_t limit, int64_t longest,
 /* Where the next byte lies; false at the end. */
 bool region_peek(struct region_cursor *c, int64_t *offset);
 
+/* ---- seeking ---- */
+
+/* Both put the cursor, wherever it is, to another place without walking what is between:
+ * in time that grows with the depth of the tree and the logarithm of its lists' lengths.
+ * It goes on from there as one that walked to it. */
+
+/* To byte number `rank` (from 0) in the region's own order; to its end for region_bytes.
+ * False, and nothing done, if there is no such byte. */
+bool region_skip_to(struct region_cursor *c, int64_t rank);
+
+/* In an ascending region (see region_is_ascending): to the first of its bytes at offset
+ * or behind it, to the end if there is none. Returns how many bytes are before that one.
+ */
+int64_t region_seek(struct region_cursor *c, int64_t offset);
+
 /* ---- moving bytes in memory ---- */
 
 /* Copies count pieces of `length` bytes, to_step and from_step bytes apart. */

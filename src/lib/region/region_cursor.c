@@ -2,6 +2,8 @@
  * each. The innermost loop of a block is never turned: it is the strip. */
 #include "region_tree.h"
 
+#include <string.h>
+
 #include "base_mem.h"
 
 struct frame {
@@ -24,7 +26,7 @@ struct rest {
 struct region_cursor {
     struct rest left;
     int top;               /* the current frame; -1: at the end */
-    struct frame frames[]; /* then the counters of all loops on the way */
+    struct frame frames[]; /* the region's first; then the counters of all loops */
 };
 
 /* Steps to the body's next instance; loops below `from` are not the odometer's. */
@@ -43,18 +45,20 @@ static bool turn(struct frame *f, int from)
     return false;
 }
 
-/* Goes down from the top frame's current item to a block, and takes up its strip. */
-static void descend(struct region_cursor *c)
+/* Goes down from the top frame's current item, a child; returns the child's frame. */
+static struct frame *enter(struct region_cursor *c)
 {
-    struct frame *f = &c->frames[c->top];
-    while (f->r->kind == REGION_LIST) {
-        const struct region *child = f->r->children[f->item];
-        f[1] = (struct frame){.r = child,
-                              .base = f->base + child->offset,
-                              .index = f->index + f->r->nloops};
-        c->top++;
-        f++;
-    }
+    struct frame *f = &c->frames[c->top++];
+    const struct region *child = f->r->children[f->item];
+    f[1] = (struct frame){
+        .r = child, .base = f->base + child->offset, .index = f->index + f->r->nloops};
+    return f + 1;
+}
+
+/* Takes up the strip of the top frame's current block. */
+static void take_up(struct region_cursor *c)
+{
+    const struct frame *f = &c->frames[c->top];
     const struct region *r = f->r;
     struct rest *s = &c->left;
     s->count = 1;
@@ -69,6 +73,15 @@ static void descend(struct region_cursor *c)
         s->stride = r->loops[0].stride;
         s->count = r->loops[0].count;
     }
+}
+
+/* Goes down from the top frame's current item to a block, and takes up its strip. */
+static void descend(struct region_cursor *c)
+{
+    const struct frame *f = &c->frames[c->top];
+    while (f->r->kind == REGION_LIST)
+        f = enter(c);
+    take_up(c);
 }
 
 /* Takes up the next strip; false at the end. */
@@ -96,12 +109,10 @@ struct region_cursor *region_cursor_new(const struct region *r)
     size_t counters = (size_t)r->levels * sizeof(int64_t);
     struct region_cursor *c = base_calloc(1, sizeof *c + frames + counters);
     if (c == NULL) return NULL;
-    c->top = -1;
-    if (r->bytes == 0) return c;
     c->frames[0] = (struct frame){
         .r = r, .base = r->offset, .index = (int64_t *)(c->frames + r->depth)};
-    c->top = 0;
-    descend(c);
+    c->top = r->bytes == 0 ? -1 : 0;
+    if (c->top == 0) descend(c);
     return c;
 }
 
@@ -228,4 +239,191 @@ bool region_next_plane(struct region_cursor *c, int64_t max_bytes,
         f->base += (rows - 1) * plane->pitch;
     }
     return true;
+}
+
+/* ---- seeking ---- */
+
+/* Bytes of one instance of the body. */
+static int64_t body_bytes(const struct region *r)
+{
+    if (r->kind == REGION_BLOCK) return r->length;
+    int64_t turns = 1;
+    for (int k = 0; k < r->nloops; k++)
+        turns *= r->loops[k].count;
+    return turns == 1 ? r->bytes : r->bytes / turns;
+}
+
+/* Bytes of the body before entry i of a list. */
+static int64_t bytes_before(const struct region *r, int64_t i)
+{
+    int64_t bytes = 0, from = 0;
+    if (r->marks != NULL) {
+        bytes = r->marks[i / REGION_MARK_EVERY];
+        from = i - i % REGION_MARK_EVERY;
+    }
+    for (; from < i; from++)
+        bytes += region_entry_bytes(r, from);
+    return bytes;
+}
+
+/* The entry of a list that has byte number *rank of the body, which becomes the byte's
+ * number in the entry. */
+static int64_t entry_of(const struct region *r, int64_t *rank)
+{
+    int64_t i = 0;
+    if (r->marks != NULL) {
+        int64_t low = 0, high = (r->n - 1) / REGION_MARK_EVERY;
+        while (low < high) {
+            int64_t middle = high - (high - low) / 2;
+            if (r->marks[middle] <= *rank)
+                low = middle;
+            else
+                high = middle - 1;
+        }
+        i = low * REGION_MARK_EVERY;
+        *rank -= r->marks[low];
+    }
+    for (int64_t bytes; *rank >= (bytes = region_entry_bytes(r, i)); i++)
+        *rank -= bytes;
+    return i;
+}
+
+/* Goes to the body's instance number n, the loops below `from` left alone. */
+static void turn_to(struct frame *f, int from, int64_t n)
+{
+    const struct region *r = f->r;
+    for (int k = from; n > 0; k++) {
+        int64_t count = r->loops[k].count;
+        f->index[k] = n < count ? n : n % count;
+        f->base += f->index[k] * r->loops[k].stride;
+        n = n < count ? 0 : n / count;
+    }
+}
+
+/* Goes down to byte number `rank` of what the top frame is at the beginning of. */
+static void descend_to(struct region_cursor *c, int64_t rank)
+{
+    struct frame *f = &c->frames[c->top];
+    for (; f->r->kind != REGION_BLOCK; f = enter(c)) {
+        int64_t body = body_bytes(f->r);
+        turn_to(f, 0, rank / body);
+        rank %= body;
+        f->item = entry_of(f->r, &rank);
+        if (f->r->kind == REGION_BLOCKS) break;
+    }
+    int64_t run = 0;
+    if (f->r->kind == REGION_BLOCK) {
+        run = rank / f->r->length;
+        rank %= f->r->length;
+    }
+    if (run > 0) {
+        int64_t strip = f->r->loops[0].count;
+        turn_to(f, 1, run / strip);
+        run %= strip;
+    }
+    take_up(c);
+    c->left.count -= run;
+    c->left.offset += run * c->left.stride;
+    c->left.taken = rank;
+}
+
+bool region_skip_to(struct region_cursor *c, int64_t rank)
+{
+    struct frame *f = &c->frames[0];
+    const struct region *r = f->r;
+    if (rank < 0 || rank > r->bytes) return false;
+    memset(f->index, 0, (size_t)r->levels * sizeof f->index[0]);
+    f->base = r->offset;
+    f->item = 0;
+    c->left = (struct rest){.count = 0};
+    c->top = rank == r->bytes ? -1 : 0;
+    if (c->top == 0) descend_to(c, rank);
+    return true;
+}
+
+/* A part of an ascending region, and how far behind its first byte the sought place is:
+ * less than from there to its end. Unsigned, as is each such distance: between the ends
+ * of all numbers it may be more than the largest of them. */
+struct sought {
+    const struct region *r;
+    uint64_t behind;
+};
+
+/* The body's instance that the place is in, which then is relative to that; if it is in
+ * the gap behind one, the beginning of the next.
+ *
+ * A loop's stride is at least the extent of one turn (region_is_ascending), so that turns
+ * do not interleave, and those before the place are wholly before it: division finds
+ * them. In a gap there is a next turn, as the place is before the end of the last. */
+static int64_t instance_at(struct sought *s)
+{
+    const struct region *r = s->r;
+    uint64_t extent = (uint64_t)r->high - (uint64_t)r->low;
+    int64_t instance = 0;
+    for (int k = r->nloops - 1; k >= 0; k--) {
+        uint64_t stride = (uint64_t)r->loops[k].stride;
+        uint64_t turn = s->behind / stride;
+        extent -= (uint64_t)(r->loops[k].count - 1) * stride;
+        s->behind -= turn * stride;
+        if (s->behind >= extent) {
+            turn++;
+            s->behind = 0;
+        }
+        instance = instance * r->loops[k].count + (int64_t)turn;
+    }
+    return instance;
+}
+
+/* Where entry i of a list begins. */
+static uint64_t entry_begin(const struct region *r, int64_t i)
+{
+    return (uint64_t)(r->kind == REGION_BLOCKS ? r->blocks[i].offset
+                                               : r->children[i]->low);
+}
+
+/* The same for the entries of a list, of which none begins before the last one's end. */
+static int64_t entry_at(struct sought *s)
+{
+    const struct region *r = s->r;
+    uint64_t first = entry_begin(r, 0);
+    int64_t low = 0, high = r->n - 1;
+    while (low < high) {
+        int64_t middle = high - (high - low) / 2;
+        if (entry_begin(r, middle) - first <= s->behind)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    s->behind -= entry_begin(r, low) - first;
+    uint64_t end = (uint64_t)(r->kind == REGION_BLOCKS
+                                  ? r->blocks[low].offset + r->blocks[low].length
+                                  : r->children[low]->high);
+    if (s->behind < end - entry_begin(r, low)) return low;
+    s->behind = 0;
+    return low + 1;
+}
+
+/* How many bytes of the region are before offset. */
+static int64_t rank_of(const struct region *r, int64_t offset)
+{
+    if (offset <= r->low) return 0;
+    if (offset >= r->high) return r->bytes;
+    struct sought s = {.r = r, .behind = (uint64_t)offset - (uint64_t)r->low};
+    int64_t rank = 0;
+    for (;;) {
+        rank += instance_at(&s) * body_bytes(s.r);
+        if (s.r->kind == REGION_BLOCK) break;
+        int64_t entry = entry_at(&s);
+        rank += bytes_before(s.r, entry);
+        if (s.r->kind == REGION_BLOCKS) break;
+        s.r = s.r->children[entry];
+    }
+    return rank + (int64_t)s.behind;
+}
+
+int64_t region_seek(struct region_cursor *c, int64_t offset)
+{
+    int64_t rank = rank_of(c->frames[0].r, offset);
+    region_skip_to(c, rank);
+    return rank;
 }

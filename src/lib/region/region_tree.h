@@ -14,6 +14,8 @@ enum region_kind {
     REGION_LIST    /* n regions */
 };
 
+enum { REGION_MARK_EVERY = 64 };
+
 /* A body and the loops around it. One block with its loops is a whole hyperslab, in
  * one allocation. Kept simple as it is built: no loop of one turn, no loop that its
  * neighbour could do alone, no list of one, no empty part. */
@@ -26,12 +28,21 @@ struct region {
         struct region_extent *blocks;
         struct region **children;
     };
+    /* How many bytes of the body lie before entry 0, REGION_MARK_EVERY, twice that...;
+     * made with the list, as threads may share it. NULL: it is short, or memory was. */
+    int64_t *marks;
     enum region_kind kind;
     int nloops;
     int depth;                  /* nodes on the longest way down, this one included */
     int levels;                 /* loops on the way down that has most */
     struct region_loop loops[]; /* the innermost first */
 };
+
+/* How many bytes entry i of a list has. */
+static inline int64_t region_entry_bytes(const struct region *r, int64_t i)
+{
+    return r->kind == REGION_BLOCKS ? r->blocks[i].length : r->children[i]->bytes;
+}
 
 /* `rows` times the strip, `pitch` bytes apart. */
 struct region_plane {
