@@ -33,6 +33,7 @@ api_tests = \
 	test/api/create_open.mpi \
 	test/api/data_modes.mpi \
 	test/api/define.mpi \
+	test/api/elsewhere.mpi \
 	test/api/error_order.mpi \
 	test/api/error_text.mpi \
 	test/api/file_layout.mpi \
@@ -70,6 +71,8 @@ test_api_data_modes_mpi_SOURCES = test/api/data_modes.c test/api/dataset.h
 test_api_data_modes_mpi_LDADD = $(MPI_TEST_LIBS)
 test_api_define_mpi_SOURCES = test/api/define.c test/api/dataset.h
 test_api_define_mpi_LDADD = $(MPI_TEST_LIBS)
+test_api_elsewhere_mpi_SOURCES = test/api/elsewhere.c
+test_api_elsewhere_mpi_LDADD = $(MPI_TEST_LIBS)
 test_api_error_order_mpi_SOURCES = test/api/error_order.c test/api/dataset.h
 test_api_error_order_mpi_LDADD = $(MPI_TEST_LIBS)
 test_api_error_text_mpi_SOURCES = test/api/error_text.c test/api/dataset.h

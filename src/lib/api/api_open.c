@@ -9,6 +9,7 @@
 #include "api_safe.h"
 #include "base_mem.h"
 #include "base_mpi.h"
+#include "base_path.h"
 #include "pnetcdf.h"
 
 static _Atomic int default_format = NC_FORMAT_CLASSIC;
@@ -122,6 +123,7 @@ static void release_all(struct api_dataset *d, const struct api_dataset *spare)
     cdf_free(&d->ds.header);
     pthread_mutex_destroy(&d->lock);
     base_free(d->ds.path);
+    base_free(d->ds.full);
     if (d->ds.info != MPI_INFO_NULL) MPI_Info_free(&d->ds.info);
     if (d->ds.comm != MPI_COMM_NULL) MPI_Comm_free(&d->ds.comm);
     if (d != spare) base_free(d);
@@ -161,9 +163,10 @@ static int prepare_all(MPI_Comm comm, const char *path, MPI_Info info,
     }
     d->threads = level == MPI_THREAD_MULTIPLE;
     d->ds.path = base_strdup(path == NULL ? "" : api_path(path));
+    if (d->ds.path != NULL) d->ds.full = base_path_absolute(d->ds.path);
     int read = base_hints_read(&d->ds.hints, info, d->ds.rank == 0, &d->ds.info);
     if (*error == NC_NOERR) *error = read;
-    if (*error == NC_NOERR && d->ds.path == NULL) *error = NC_ENOMEM;
+    if (*error == NC_NOERR && d->ds.full == NULL) *error = NC_ENOMEM;
     if (*error == NC_NOERR && (path == NULL || *d->ds.path == '\0')) *error = NC_EINVAL;
     if (*error == NC_NOERR && d->ds.hints.bad_driver) *error = NC_EDRIVER;
     if (*error == NC_NOERR) *error = api_enter(d);

@@ -10,6 +10,7 @@
 #include "base_error.h"
 #include "base_mem.h"
 #include "base_mpi.h"
+#include "base_path.h"
 
 /* Words and the values they stand for; the first word of a value is the one that is
  * reported. */
@@ -228,6 +229,22 @@ static void round_up(int64_t *align)
     if (*align % 4 != 0 && *align < INT64_MAX - 4) *align += 4 - *align % 4;
 }
 
+/* The report is written at close, wherever the program is by then. */
+static int fix_report(const struct base_hints *h, MPI_Info info)
+{
+    static const char key[] = "nc_report";
+    char text[MPI_MAX_INFO_VAL + 1] = "";
+    int flag = 0;
+    if (h->report != BASE_REPORT_FILE) return NC_NOERR;
+    int mpi = MPI_Info_get(info, key, MPI_MAX_INFO_VAL, text, &flag);
+    if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "MPI_Info_get");
+    char *full = base_path_absolute(text);
+    if (full == NULL) return NC_ENOMEM;
+    if (flag && strlen(full) < MPI_MAX_INFO_VAL) mpi = MPI_Info_set(info, key, full);
+    base_free(full);
+    return base_mpi_error(mpi, NC_EMPI, "MPI_Info_set");
+}
+
 int base_hints_read(struct base_hints *h, MPI_Info user, bool warn, MPI_Info *info)
 {
     *h = (struct base_hints){0};
@@ -241,6 +258,7 @@ int base_hints_read(struct base_hints *h, MPI_Info user, bool warn, MPI_Info *in
     int err = add_environment(*info, warn);
     if (err == NC_NOERR) err = take_hints(h, *info);
     if (err == NC_NOERR) err = take_e10(h, *info);
+    if (err == NC_NOERR) err = fix_report(h, *info);
     round_up(&h->header_align);
     round_up(&h->var_align);
     round_up(&h->record_align);

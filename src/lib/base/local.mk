@@ -3,7 +3,8 @@ base_serial_sources = \
 	src/lib/base/base_error.c src/lib/base/base_error.h src/lib/base/base_errors.def \
 	src/lib/base/base_ids.c src/lib/base/base_ids.h \
 	src/lib/base/base_mem.c src/lib/base/base_mem.h \
-	src/lib/base/base_names.c src/lib/base/base_names.h
+	src/lib/base/base_names.c src/lib/base/base_names.h \
+	src/lib/base/base_path.c src/lib/base/base_path.h
 libserial_la_SOURCES += $(base_serial_sources)
 
 libcore_la_SOURCES += \

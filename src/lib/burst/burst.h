@@ -36,6 +36,9 @@ struct burst_pool;
 struct burst {
     struct driver base;
     struct burst_log log;
+    char *path;   /* of the dataset, absolute, without symbolic links: the logs' names */
+    char *dir;    /* of the logs, absolute */
+    int fd;       /* of the dataset's file; -1: none */
     bool logging; /* false: puts go straight to the file */
     bool indep;
     bool coherent;        /* nobody reads what has not reached the file */
@@ -230,11 +233,20 @@ int burst_restart_all(struct burst *b);
 /* A digest of what a log depends on in a dataset's definitions. */
 uint64_t burst_definitions(const struct cdf_header *h);
 /* The beginning of the names of a dataset's logs, without the directory. */
-void burst_log_prefix(const char *path, char *prefix, size_t size);
+void burst_log_prefix(const struct burst *b, char *prefix, size_t size);
+
+/* ---- burst_file.c: where the dataset's file and the logs are ---- */
+
+/* Finds both, as long as the program's directory and the file's name are those that the
+ * caller of create or open saw: whatever is done later goes through what this keeps.
+ * Local; NC_ENOMEM. */
+int burst_find_file(struct burst *b);
+void burst_forget_file(struct burst *b);
 /* What tells a file from a later one of the same name; 0 where it cannot be told. */
-void burst_file_identity(const char *path, uint64_t *device, uint64_t *inode);
-/* The absolute path. */
-void burst_full_path(const char *path, char *full, size_t size);
+void burst_file_identity(const struct burst *b, uint64_t *device, uint64_t *inode);
+/* May bytes be written there beside MPI-IO, and does it tell at once when it was changed?
+ */
+bool burst_file_coherent(const struct burst *b);
 
 /* ---- burst_recover.c ---- */
 

@@ -14,21 +14,12 @@
 
 /* ---- names ---- */
 
-void burst_full_path(const char *path, char *full, size_t size)
+void burst_log_prefix(const struct burst *b, char *prefix, size_t size)
 {
-    char resolved[PATH_MAX];
-    const char *known = realpath(path, resolved) == NULL ? path : resolved;
-    snprintf(full, size, "%s", known);
-}
-
-void burst_log_prefix(const char *path, char *prefix, size_t size)
-{
-    char full[BURST_MAX_PATH];
-    burst_full_path(path, full, sizeof full);
-    const char *base = strrchr(full, '/');
-    base = base == NULL ? full : base + 1;
+    const char *base = strrchr(b->path, '/');
+    base = base == NULL ? b->path : base + 1;
     snprintf(prefix, size, "%.100s.%016llx.", base,
-             (unsigned long long)base_hash(full, strlen(full), 0));
+             (unsigned long long)base_hash(b->path, strlen(b->path), 0));
 }
 
 uint64_t burst_definitions(const struct cdf_header *h)
@@ -78,18 +69,17 @@ static void fill_header(const struct burst *b, struct burst_header *h)
     memcpy(h->basename, ds->path + path - kept, kept);
     if (MPI_Get_processor_name(name, &length) == MPI_SUCCESS)
         snprintf(h->proc_name, sizeof h->proc_name, "%.*s", BURST_MAX_NAME, name);
-    burst_full_path(ds->path, h->path, sizeof h->path);
-    burst_file_identity(ds->path, &h->device, &h->inode);
+    snprintf(h->path, sizeof h->path, "%s", b->path);
+    burst_file_identity(b, &h->device, &h->inode);
     h->boot = burst_boot();
 }
 
 static void log_path(const struct burst *b, int rank, char *path, size_t size)
 {
     char prefix[256];
-    const struct driver_dataset *ds = b->base.ds;
-    burst_log_prefix(ds->path, prefix, sizeof prefix);
-    snprintf(path, size, "%s/%s%016llx.%d", ds->hints.burst_dirname, prefix,
-             (unsigned long long)b->token, rank);
+    burst_log_prefix(b, prefix, sizeof prefix);
+    snprintf(path, size, "%s/%s%016llx.%d", b->dir, prefix, (unsigned long long)b->token,
+             rank);
 }
 
 /* Memory in which the processes of a node share out their log. */
@@ -128,15 +118,15 @@ static int create_log_all(struct burst *b)
 {
     struct burst_header *h = base_malloc(sizeof *h);
     char path[PATH_MAX];
-    int err = NC_NOERR;
-    if (h != NULL)
-        fill_header(b, h);
-    else
-        err = NC_ENOMEM;
+    int err = h == NULL ? NC_ENOMEM : NC_NOERR;
+    if (h != NULL) fill_header(b, h);
+    /* A log must say which file it is of, and one that fails is drained there. */
+    if (err == NC_NOERR && b->fd < 0)
+        err = base_error_set(NC_EFILE, "%s is out of reach", b->path);
     if (b->base.ds->hints.burst_shared_logs == BASE_ENABLE) {
         err = driver_agree_all(b->base.ds, err, NULL, NULL, 0);
         if (err == NC_NOERR && h != NULL) err = create_shared_all(b, h);
-    } else if (h != NULL) {
+    } else if (err == NC_NOERR && h != NULL) {
         log_path(b, b->base.ds->rank, path, sizeof path);
         err = burst_log_create(&b->log, path, h, NULL);
     }

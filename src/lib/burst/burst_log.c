@@ -356,19 +356,10 @@ int burst_log_sync_head(struct burst_log *l)
     return burst_errno(NC_EWRITE, "syncing", l->meta_path);
 }
 
-static int sync_and_close(int fd, const char *path)
+int burst_sync_file(int fd, const char *path)
 {
-    int err = NC_NOERR;
-    if (fsync(fd) != 0 && errno != EINVAL) err = burst_errno(NC_EWRITE, "syncing", path);
-    close(fd);
-    return err;
-}
-
-int burst_sync_file(const char *path)
-{
-    int fd = open(path, O_RDWR | O_CLOEXEC);
-    if (fd < 0) return burst_errno(NC_EWRITE, "opening", path);
-    return sync_and_close(fd, path);
+    if (fsync(fd) == 0 || errno == EINVAL) return NC_NOERR;
+    return burst_errno(NC_EWRITE, "syncing", path);
 }
 
 int burst_sync_directory(const char *path_of_file)
@@ -378,7 +369,10 @@ int burst_sync_directory(const char *path_of_file)
     int n = slash == NULL ? 0 : (int)(slash - path_of_file) + 1;
     snprintf(path, sizeof path, "%.*s.", n, path_of_file);
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return fd < 0 ? NC_NOERR : sync_and_close(fd, path); /* not everybody may look */
+    if (fd < 0) return NC_NOERR; /* not everybody may look */
+    int err = burst_sync_file(fd, path);
+    close(fd);
+    return err;
 }
 
 uint64_t burst_boot(void)

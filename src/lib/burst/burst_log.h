@@ -101,7 +101,7 @@ int burst_write_file(int fd, int64_t at, struct iovec *pieces, int n, const char
 /* The names in the directory that a file is in are on the device. NC_EWRITE ... */
 int burst_sync_directory(const char *path_of_file);
 /* The same for the file itself. */
-int burst_sync_file(const char *path);
+int burst_sync_file(int fd, const char *path);
 /* Tells one start of this machine from others; 0: unknown. */
 uint64_t burst_boot(void);
 

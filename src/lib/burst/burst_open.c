@@ -1,7 +1,6 @@
 /* Life of the layer, and its calls that are neither put nor get. */
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base_error.h"
 #include "base_mem.h"
@@ -11,15 +10,6 @@
 static bool wanted(const struct driver_dataset *ds)
 {
     return ds->hints.burst == BASE_ENABLE;
-}
-
-void burst_file_identity(const char *path, uint64_t *device, uint64_t *inode)
-{
-    struct stat st;
-    *device = *inode = 0;
-    if (stat(path, &st) != 0) return;
-    *device = (uint64_t)st.st_dev;
-    *inode = (uint64_t)st.st_ino;
 }
 
 void burst_note_time(struct burst *b, double since)
@@ -34,6 +24,7 @@ void burst_detach_all(struct burst *b)
     base_arena_free(&b->arena);
     burst_forget_places(b);
     base_free(b->writes);
+    burst_forget_file(b);
     if (b->node != MPI_COMM_NULL) MPI_Comm_free(&b->node);
     base_free(b);
 }
@@ -51,10 +42,13 @@ int burst_attach_all(struct driver_dataset *ds, struct driver *lower, struct bur
     b->coherent = ds->hints.burst_coherent;
     b->window = MPI_WIN_NULL;
     b->node = MPI_COMM_NULL;
+    b->fd = -1;
     burst_log_init(&b->log);
     int mpi = MPI_Comm_split_type(ds->comm, MPI_COMM_TYPE_SHARED, ds->rank, MPI_INFO_NULL,
                                   &b->node);
     err = base_mpi_error(mpi, NC_EMPI, "MPI_Comm_split_type");
+    int found = burst_find_file(b);
+    if (err == NC_NOERR) err = found;
     err = driver_agree_all(ds, err, NULL, NULL, 0);
     if (err != NC_NOERR)
         burst_detach_all(b);
@@ -210,7 +204,7 @@ static int sync_layer_all(struct driver *self)
     if (b->logging && !b->indep && burst_log_sync(&b->log) != NC_NOERR) need[0] = 1;
     if (!b->logging) err = burst_log_sync_head(&b->log);
     if (err == NC_NOERR && self->ds->rank == 0 && !b->named) {
-        err = burst_sync_directory(self->ds->path);
+        err = burst_sync_directory(b->path);
         b->named = err == NC_NOERR;
     }
     err = driver_agree_all(self->ds, err, &failed, need, 2);

@@ -7,37 +7,11 @@
  * MPI-IO may read, change and write back what lies between its runs. */
 #include "burst_pool.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/vfs.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base_error.h"
 #include "base_mem.h"
-
-/* ---- can threads reach the file? ---- */
-
-/* File systems on which several nodes, or MPI-IO and we, may see different bytes without
- * locks that are MPI-IO's matter. */
-static bool is_coherent(int fd)
-{
-    enum { NFS = 0x6969, SMB = 0x517b, SMB2 = 0xfe534d42, CIFS = 0xff534d42 };
-    struct statfs fs;
-    if (fstatfs(fd, &fs) != 0) return false;
-    unsigned type = (unsigned)fs.f_type;
-    return type != NFS && type != SMB && type != (unsigned)SMB2 &&
-           type != (unsigned)CIFS && type != 0x65735546 /* FUSE: whoever it is */;
-}
-
-static int open_file(const struct driver_dataset *ds)
-{
-    int fd = open(ds->path, O_WRONLY | O_CLOEXEC);
-    if (fd >= 0 && is_coherent(fd)) return fd;
-    if (fd >= 0) close(fd);
-    return -1;
-}
 
 /* ---- taking work ---- */
 
@@ -176,7 +150,6 @@ static void free_pool(struct burst_pool *p)
 {
     for (int i = 0; p->works != NULL && i < p->nthreads; i++)
         base_free(p->works[i].staging);
-    if (p->fd >= 0) close(p->fd);
     pthread_mutex_destroy(&p->lock);
     pthread_cond_destroy(&p->work);
     pthread_cond_destroy(&p->idle);
@@ -198,14 +171,13 @@ static struct burst_pool *new_pool(struct burst *b, int nthreads)
     pthread_cond_init(&p->work, &clock);
     pthread_condattr_destroy(&clock);
     pthread_cond_init(&p->idle, NULL);
-    p->fd = open_file(b->base.ds);
     p->works = base_calloc((size_t)nthreads, sizeof *p->works);
     for (; p->works != NULL && p->nthreads < nthreads; p->nthreads++)
         p->works[p->nthreads].pool = p;
     p->room = burst_memory(b) / nthreads;
     if (p->room < LEAST) p->room = LEAST;
     if (p->room > MOST) p->room = MOST;
-    if (p->fd >= 0 && p->nthreads == nthreads) return p;
+    if (p->nthreads == nthreads) return p;
     free_pool(p);
     return NULL;
 }
@@ -216,6 +188,7 @@ void burst_pool_start(struct burst *b)
     const struct base_hints *hints = &b->base.ds->hints;
     int64_t asked = hints->burst_threads < MOST ? hints->burst_threads : MOST;
     if (hints->burst_flush != BASE_FLUSH_IMMEDIATE || hints->no_indep_rw) return;
+    if (!burst_file_coherent(b)) return;
     struct burst_pool *p = new_pool(b, (int)asked);
     if (p == NULL) return;
     while (p->running < asked && pthread_create(&p->works[p->running].thread, NULL, run,

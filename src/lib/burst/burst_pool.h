@@ -24,7 +24,6 @@ struct burst_pool {
     struct burst *b;
     pthread_mutex_t lock;
     pthread_cond_t work, idle;
-    int fd; /* of the dataset's file */
     struct burst_work *works;
     int nthreads, running;
     int64_t room;   /* of each, for values on their way to the file */

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base_error.h"
 #include "base_mem.h"
@@ -389,8 +388,12 @@ static int grow_records(int fd, const struct cdf_header *h, const char *path)
     while (fcntl(fd, F_SETLKW, &lock) != 0)
         if (errno != EINTR) return burst_errno(NC_EWRITE, "locking", path);
     int err = burst_read_file(fd, 4, there, (int64_t)width, path);
-    if (err != NC_NOERR || memcmp(there, mine, width) >= 0) return err;
-    return burst_write_file(fd, 4, &piece, 1, path);
+    if (err == NC_NOERR && memcmp(there, mine, width) < 0)
+        err = burst_write_file(fd, 4, &piece, 1, path);
+    lock.l_type = F_UNLCK;
+    if (fcntl(fd, F_SETLK, &lock) != 0 && err == NC_NOERR)
+        err = burst_errno(NC_EWRITE, "unlocking", path);
+    return err;
 }
 
 /* Without the others, and before the next call of all would see to it. */
@@ -398,10 +401,7 @@ static int tell_file(struct burst *b)
 {
     const struct driver_dataset *ds = b->base.ds;
     if (ds->header.numrecs <= b->records_told) return NC_NOERR;
-    int fd = open(ds->path, O_RDWR | O_CLOEXEC);
-    if (fd < 0) return burst_errno(NC_EWRITE, "opening", ds->path);
-    int err = grow_records(fd, &ds->header, ds->path);
-    close(fd); /* and unlocked */
+    int err = grow_records(b->fd, &ds->header, ds->path);
     if (err == NC_NOERR) b->records_told = ds->header.numrecs;
     return err;
 }
@@ -417,7 +417,7 @@ static int retire(struct burst *b)
     burst_pool_go_on(b->pool);
     err = tell_file(b);
     if (err == NC_NOERR && b->log.commit.synced > b->log.commit.drained)
-        err = burst_sync_file(b->base.ds->path);
+        err = burst_sync_file(b->fd, b->path);
     if (err == NC_NOERR) burst_log_drained(&b->log);
     return err;
 }

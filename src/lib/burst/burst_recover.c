@@ -57,18 +57,17 @@ static int for_each_file(const struct burst *b, struct found *f, bool meta,
                          int (*each)(const struct burst *, struct found *,
                                      const char *path, long rank))
 {
-    const struct driver_dataset *ds = b->base.ds;
     char prefix[256], path[PATH_MAX];
-    DIR *dir = opendir(ds->hints.burst_dirname);
+    DIR *dir = opendir(b->dir);
     struct dirent *entry;
     int first = NC_NOERR;
     if (dir == NULL) return NC_NOERR; /* no directory, no logs */
-    burst_log_prefix(ds->path, prefix, sizeof prefix);
+    burst_log_prefix(b, prefix, sizeof prefix);
     while ((entry = readdir(dir)) != NULL) {
         if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0 ||
             has_ending(entry->d_name, ".meta") != meta)
             continue;
-        snprintf(path, sizeof path, "%s/%s", ds->hints.burst_dirname, entry->d_name);
+        snprintf(path, sizeof path, "%s/%s", b->dir, entry->d_name);
         int err = each(b, f, path, rank_in(entry->d_name, prefix));
         if (first == NC_NOERR) first = err;
     }
@@ -160,7 +159,7 @@ static int check_dataset(const struct burst *b, const struct burst_reader *r)
     burst_reader_counts(r, &count, &drained, &generation);
     if (h->version == 0) return NC_NOERR;  /* it does not say more than a name */
     if (count == drained) return NC_NOERR; /* nothing waits, whatever it was of */
-    burst_file_identity(ds->path, &device, &inode);
+    burst_file_identity(b, &device, &inode);
     if (h->format != ds->header.format ||
         h->definitions != burst_definitions(&ds->header))
         return base_error_set(NC_EBADLOG, "log %s is of a dataset with other definitions",
@@ -411,8 +410,7 @@ static int replay_opening_all(struct burst *b, uint64_t token)
     if (err == NC_NOERR && token != 0 && logged < ranks && !b->any_log)
         err = base_error_set(NC_EBADLOG,
                              "the logs of %lld of %lld processes are missing from %s",
-                             (long long)(ranks - logged), (long long)ranks,
-                             b->base.ds->hints.burst_dirname);
+                             (long long)(ranks - logged), (long long)ranks, b->dir);
     for (int i = 0; i < b->nsources && err == NC_NOERR; i++)
         if (token_of(b->sources[i]) == token &&
             generation_of(b->sources[i]) == generation)
@@ -495,7 +493,7 @@ static int replay_found_all(struct burst *b, struct found *f)
     int64_t policy = ds->hints.burst_recover;
     if (policy == BASE_RECOVER_ERROR)
         return base_error_set(NC_EBADLOG, "unfinished logs of this dataset are in %s",
-                              ds->hints.burst_dirname);
+                              b->dir);
     if (!ds->writable) {
         let_go(f);
         *f = (struct found){0};

@@ -80,7 +80,8 @@ static int write_chain(const struct stage *s, int64_t i, int64_t *next)
         end += s->parts[i++].length;
     }
     *next = i;
-    return burst_write_file(s->t->pool->fd, at, pieces, n, s->t->pool->b->base.ds->path);
+    return burst_write_file(s->t->pool->b->fd, at, pieces, n,
+                            s->t->pool->b->base.ds->path);
 }
 
 /* Writes what is staged: in the order of the file, or as it came where parts overlap. */

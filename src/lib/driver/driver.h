@@ -26,7 +26,10 @@
 struct driver_dataset {
     MPI_Comm comm; /* a duplicate, with errors returned */
     int rank, nprocs;
-    char *path; /* file-system prefix removed */
+    char *path; /* as the user gave it, file-system prefix removed */
+    char *full; /* the same from the root: whoever opens the file later uses this */
+    uint64_t device, inode; /* of the file that is open, as process 0 sees them; inode 0:
+                             * unknown, and on the others */
     struct base_hints hints;
     bool writable;
     bool safe_mode;

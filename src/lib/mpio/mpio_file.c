@@ -67,6 +67,26 @@ static bool is_directory(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+/* Does the path still lead to the file that is open? On process 0; the first time tells
+ * which one that is. Where it cannot be told, yes. */
+static bool is_ours(struct driver_dataset *ds, bool first)
+{
+    struct stat st;
+    bool known = stat(ds->full, &st) == 0;
+    if (first) {
+        ds->device = known ? (uint64_t)st.st_dev : 0;
+        ds->inode = known ? (uint64_t)st.st_ino : 0;
+        return true;
+    }
+    return !known || ds->inode == 0 ||
+           ((uint64_t)st.st_dev == ds->device && (uint64_t)st.st_ino == ds->inode);
+}
+
+static int tell_other(const struct driver_dataset *ds)
+{
+    return base_error_set(NC_EFILE, "%s: another file has taken this name", ds->full);
+}
+
 /* MPI-IO has no words for the commonest cause of an error that has no code. */
 static int explain(const char *path, int err)
 {
@@ -94,18 +114,20 @@ static int open_handle_all(struct mpio_file *f, MPI_File *handle, int error)
 {
     struct driver_dataset *ds = f->ds;
     struct name name;
-    name_for_mpi(ds->path, &name);
+    bool first = handle == &f->bytes; /* a later one may come from another directory */
+    const char *path = first ? ds->path : ds->full;
+    name_for_mpi(path, &name);
     ds->stats.file_opens++;
     int mpi = MPI_File_open(ds->comm, name.text, f->amode, ds->info, handle);
-    int err = base_mpi_error(mpi, NC_EFILE, ds->path);
+    int err = base_mpi_error(mpi, NC_EFILE, path);
 
     enum { WHY, REFUSED, SIZE, STRIPE, NVALUES };
     int64_t all[NVALUES] = {
         [WHY] = err == NC_EFILE ? 0 : -err, [REFUSED] = err != NC_NOERR};
     if (err == NC_NOERR && ds->rank == 0) {
         int sized = size_by(f, *handle, &all[SIZE]);
-        if (sized == NC_NOERR && is_directory(ds->path))
-            sized = NC_EFILE; /* for reading */
+        if (sized == NC_NOERR && is_directory(path)) sized = NC_EFILE; /* for reading */
+        if (sized == NC_NOERR && !is_ours(ds, first)) sized = tell_other(ds);
         if (error == NC_NOERR) error = sized;
         all[STRIPE] = stripe_of(f, *handle);
     }
@@ -113,7 +135,7 @@ static int open_handle_all(struct mpio_file *f, MPI_File *handle, int error)
     if (err != NC_NOERR && !all[REFUSED]) MPI_File_close(handle);
     if (err == NC_NOERR && all[SIZE] > f->end) f->end = all[SIZE];
     if (err == NC_NOERR) f->stripe = all[STRIPE];
-    return explain(ds->path, all[WHY] > 0 ? (int)-all[WHY] : err);
+    return explain(path, all[WHY] > 0 ? (int)-all[WHY] : err);
 }
 
 int mpio_file_open_all(struct mpio_file *f, struct driver_dataset *ds, int amode,
@@ -359,6 +381,11 @@ int mpio_file_info(struct mpio_file *f, MPI_Info info)
     }
     MPI_Info_free(&used);
     return base_mpi_error(mpi, NC_EMPI, "reading MPI-IO's hints");
+}
+
+int mpio_file_remove(struct driver_dataset *ds)
+{
+    return is_ours(ds, false) ? mpio_file_delete(ds->full, ds->info) : tell_other(ds);
 }
 
 int mpio_file_delete(const char *path, MPI_Info info)

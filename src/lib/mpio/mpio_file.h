@@ -58,6 +58,10 @@ int mpio_file_sync_all(struct mpio_file *f);
 /* Adds the hints that MPI-IO has in force to info; local. */
 int mpio_file_info(struct mpio_file *f, MPI_Info info);
 
+/* Removes the file that was open, and never another that has its name by now; on process
+ * 0. NC_EFILE ... */
+int mpio_file_remove(struct driver_dataset *ds);
+
 /* Removes a file; local. NC_ENOENT, NC_EFILE ... */
 int mpio_file_delete(const char *path, MPI_Info info);
 

@@ -212,7 +212,7 @@ int mpio_abort_all(struct driver *self)
 
     int err = mpio_file_close_all(&m->file);
     if (ds->rank == 0) {
-        int removed = mpio_file_delete(ds->path, ds->info);
+        int removed = mpio_file_remove(ds);
         if (err == NC_NOERR) err = removed;
     }
     release_all(m);

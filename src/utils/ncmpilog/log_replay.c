@@ -5,6 +5,7 @@
 
 #include "base_error.h"
 #include "base_mem.h"
+#include "base_path.h"
 #include "burst.h"
 #include "log.h"
 #include "util_message.h"
@@ -62,9 +63,10 @@ static int open_dataset(struct driver_dataset *ds, const char *dataset,
     MPI_Comm_size(ds->comm, &ds->nprocs);
     ds->writable = true;
     ds->path = base_strdup(dataset);
+    ds->full = base_path_absolute(dataset);
     cdf_init(&ds->header, 1);
     int mpi = MPI_Info_create(&info);
-    if (mpi != MPI_SUCCESS || ds->path == NULL) return NC_ENOMEM;
+    if (mpi != MPI_SUCCESS || ds->path == NULL || ds->full == NULL) return NC_ENOMEM;
     int err = base_hints_read(&ds->hints, info, false, &ds->info);
     MPI_Info_free(&info);
     err = driver_agree_all(ds, err, NULL, NULL, 0);
@@ -102,6 +104,7 @@ static int replay_dataset(const struct log_list *list, const struct log_options 
         util_message(LOG_TOOL, dataset, -1, "%s", text);
     cdf_free(&ds.header);
     base_free(ds.path);
+    base_free(ds.full);
     base_free(logs);
     if (ds.info != MPI_INFO_NULL) MPI_Info_free(&ds.info);
     return err == NC_NOERR ? 0 : 1;
