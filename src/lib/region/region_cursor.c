@@ -55,10 +55,12 @@ static struct frame *enter(struct region_cursor *c)
     return f + 1;
 }
 
-/* Takes up the strip of the top frame's current block. */
-static void take_up(struct region_cursor *c)
+/* Goes down from the top frame's current item to a block, and takes up its strip. */
+static void descend(struct region_cursor *c)
 {
     const struct frame *f = &c->frames[c->top];
+    while (f->r->kind == REGION_LIST)
+        f = enter(c);
     const struct region *r = f->r;
     struct rest *s = &c->left;
     s->count = 1;
@@ -73,15 +75,6 @@ static void take_up(struct region_cursor *c)
         s->stride = r->loops[0].stride;
         s->count = r->loops[0].count;
     }
-}
-
-/* Goes down from the top frame's current item to a block, and takes up its strip. */
-static void descend(struct region_cursor *c)
-{
-    const struct frame *f = &c->frames[c->top];
-    while (f->r->kind == REGION_LIST)
-        f = enter(c);
-    take_up(c);
 }
 
 /* Takes up the next strip; false at the end. */
@@ -300,45 +293,52 @@ static void turn_to(struct frame *f, int from, int64_t n)
     }
 }
 
-/* Goes down to byte number `rank` of what the top frame is at the beginning of. */
-static void descend_to(struct region_cursor *c, int64_t rank)
+/* Takes up the strip of the top frame's current block at run number `run` of all that the
+ * loops around it make, and at byte `taken` of that. */
+static void take_up_at(struct region_cursor *c, int64_t run, int64_t taken)
 {
     struct frame *f = &c->frames[c->top];
-    for (; f->r->kind != REGION_BLOCK; f = enter(c)) {
-        int64_t body = body_bytes(f->r);
-        turn_to(f, 0, rank / body);
-        rank %= body;
-        f->item = entry_of(f->r, &rank);
-        if (f->r->kind == REGION_BLOCKS) break;
-    }
-    int64_t run = 0;
-    if (f->r->kind == REGION_BLOCK) {
-        run = rank / f->r->length;
-        rank %= f->r->length;
-    }
     if (run > 0) {
         int64_t strip = f->r->loops[0].count;
         turn_to(f, 1, run / strip);
         run %= strip;
     }
-    take_up(c);
+    descend(c);
     c->left.count -= run;
     c->left.offset += run * c->left.stride;
-    c->left.taken = rank;
+    c->left.taken = taken;
+}
+
+/* Back to the beginning, or to the end, of the region's own frame. */
+static struct frame *restart(struct region_cursor *c, int top)
+{
+    struct frame *f = &c->frames[0];
+    memset(f->index, 0, (size_t)f->r->levels * sizeof f->index[0]);
+    f->base = f->r->offset;
+    f->item = 0;
+    c->left = (struct rest){.count = 0};
+    c->top = top;
+    return f;
 }
 
 bool region_skip_to(struct region_cursor *c, int64_t rank)
 {
-    struct frame *f = &c->frames[0];
-    const struct region *r = f->r;
+    const struct region *r = c->frames[0].r;
     if (rank < 0 || rank > r->bytes) return false;
-    memset(f->index, 0, (size_t)r->levels * sizeof f->index[0]);
-    f->base = r->offset;
-    f->item = 0;
-    c->left = (struct rest){.count = 0};
-    c->top = rank == r->bytes ? -1 : 0;
-    if (c->top == 0) descend_to(c, rank);
-    return true;
+    struct frame *f = restart(c, rank == r->bytes ? -1 : 0);
+    if (rank == r->bytes) return true;
+    for (;; f = enter(c)) {
+        int64_t body = body_bytes(f->r), instance = rank / body;
+        rank %= body;
+        if (f->r->kind != REGION_BLOCK) {
+            turn_to(f, 0, instance);
+            f->item = entry_of(f->r, &rank);
+            instance = 0;
+        }
+        if (f->r->kind == REGION_LIST) continue;
+        take_up_at(c, instance, rank);
+        return true;
+    }
 }
 
 /* A part of an ascending region, and how far behind its first byte the sought place is:
@@ -403,27 +403,33 @@ static int64_t entry_at(struct sought *s)
     return low + 1;
 }
 
-/* How many bytes of the region are before offset. */
-static int64_t rank_of(const struct region *r, int64_t offset)
+/* To a place behind the region's first byte and before its end. */
+static int64_t seek_inside(struct region_cursor *c, uint64_t behind)
 {
-    if (offset <= r->low) return 0;
-    if (offset >= r->high) return r->bytes;
-    struct sought s = {.r = r, .behind = (uint64_t)offset - (uint64_t)r->low};
+    struct frame *f = restart(c, 0);
+    struct sought s = {.r = f->r, .behind = behind};
     int64_t rank = 0;
-    for (;;) {
-        rank += instance_at(&s) * body_bytes(s.r);
-        if (s.r->kind == REGION_BLOCK) break;
-        int64_t entry = entry_at(&s);
-        rank += bytes_before(s.r, entry);
-        if (s.r->kind == REGION_BLOCKS) break;
-        s.r = s.r->children[entry];
+    for (;; f = enter(c), s.r = f->r) {
+        int64_t instance = instance_at(&s);
+        rank += instance * body_bytes(s.r);
+        if (s.r->kind != REGION_BLOCK) {
+            turn_to(f, 0, instance);
+            f->item = entry_at(&s);
+            rank += bytes_before(s.r, f->item);
+            instance = 0;
+        }
+        if (s.r->kind == REGION_LIST) continue;
+        take_up_at(c, instance, (int64_t)s.behind);
+        return rank + (int64_t)s.behind;
     }
-    return rank + (int64_t)s.behind;
 }
 
 int64_t region_seek(struct region_cursor *c, int64_t offset)
 {
-    int64_t rank = rank_of(c->frames[0].r, offset);
+    const struct region *r = c->frames[0].r;
+    if (offset > r->low && offset < r->high)
+        return seek_inside(c, (uint64_t)offset - (uint64_t)r->low);
+    int64_t rank = offset <= r->low ? 0 : r->bytes;
     region_skip_to(c, rank);
     return rank;
 }
