@@ -134,3 +134,11 @@ benchmarks_tools_file_LDFLAGS = -static
 bench-tools: benchmarks/tools_file ncmpicopy ncmpidiff ncmpidump cdfdiff
 .PHONY: bench-tools
 EXTRA_DIST += benchmarks/tools
+
+# Many nodes, simulated: benchmarks/scale/build and benchmarks/scale/run. See scale.md.
+EXTRA_DIST += benchmarks/scale.md benchmarks/scale/build benchmarks/scale/run \
+	benchmarks/scale/wrapped benchmarks/scale/table.awk benchmarks/scale/machines/reference \
+	benchmarks/scale/machine.h benchmarks/scale/machine_impl.h benchmarks/scale/machine.c \
+	benchmarks/scale/machine_store.c benchmarks/scale/machine_mpi.c \
+	benchmarks/scale/machine_count.cpp benchmarks/scale/scale.h benchmarks/scale/scale_main.c \
+	benchmarks/scale/scale_plan.c benchmarks/scale/scale_work.c

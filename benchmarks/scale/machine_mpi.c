@@ -1,0 +1,285 @@
+/* What the linker puts in place of MPI-IO, and of what would make the whole simulation
+ * wait or take no time in it: the library calls NAME and gets __wrap_NAME. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <mpi.h>
+#include <sched.h>
+#include <simgrid/actor.h>
+#include <simgrid/host.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "machine_impl.h"
+
+/* ---- MPI-IO ---- */
+
+/* A process's handle. */
+struct handle {
+    struct store_file *file;
+};
+
+static struct handle *handle_of(MPI_File f)
+{
+    return (struct handle *)f;
+}
+
+static int error_of(int number)
+{
+    switch (number) {
+    case 0:
+        return MPI_SUCCESS;
+    case ENOENT:
+        return MPI_ERR_NO_SUCH_FILE;
+    case EEXIST:
+        return MPI_ERR_FILE_EXISTS;
+    case EACCES:
+        return MPI_ERR_ACCESS;
+    case ENOSPC:
+        return MPI_ERR_NO_SPACE;
+    default:
+        return MPI_ERR_IO;
+    }
+}
+
+static int flags_of(int amode)
+{
+    int flags = O_RDWR;
+    if (amode & MPI_MODE_RDONLY) flags = O_RDONLY;
+    if (amode & MPI_MODE_WRONLY) flags = O_WRONLY;
+    return flags;
+}
+
+/* The first process creates the file, and the others open it. Each passes the metadata
+ * server. */
+int __wrap_MPI_File_open(MPI_Comm comm, const char *path, int amode, MPI_Info info,
+                         MPI_File *f)
+{
+    (void)info;
+    int rank, flags = flags_of(amode), err = 0;
+    struct handle *h = calloc(1, sizeof *h);
+    if (h == NULL) machine_fail("out of memory", path);
+    MPI_Comm_rank(comm, &rank);
+    if (rank == 0) {
+        int create = (amode & MPI_MODE_CREATE ? O_CREAT : 0) |
+                     (amode & MPI_MODE_EXCL ? O_EXCL : 0);
+        h->file = store_open(path, flags | create);
+        if (h->file == NULL) err = error_of(errno);
+    }
+    int mpi = MPI_Bcast(&err, 1, MPI_INT, 0, comm);
+    if (mpi != MPI_SUCCESS) err = mpi;
+    if (rank != 0 && err == 0) {
+        h->file = store_open(path, flags);
+        if (h->file == NULL) err = error_of(errno);
+    }
+    if (err != 0) free(h);
+    *f = err == 0 ? (MPI_File)h : MPI_FILE_NULL;
+    return err;
+}
+
+int __wrap_MPI_File_close(MPI_File *f)
+{
+    store_close(handle_of(*f)->file);
+    free(handle_of(*f));
+    *f = MPI_FILE_NULL;
+    return MPI_SUCCESS;
+}
+
+int __wrap_MPI_File_delete(const char *path, MPI_Info info)
+{
+    (void)info;
+    if (path[0] == '\0') return MPI_ERR_NO_SUCH_FILE;
+    return store_delete(path) == 0 ? MPI_SUCCESS : error_of(errno);
+}
+
+int __wrap_MPI_File_get_size(MPI_File f, MPI_Offset *size)
+{
+    *size = store_size(handle_of(f)->file);
+    return *size >= 0 ? MPI_SUCCESS : MPI_ERR_IO;
+}
+
+/* One process does it, whoever comes first: the others change nothing. */
+int __wrap_MPI_File_set_size(MPI_File f, MPI_Offset size)
+{
+    return store_resize(handle_of(f)->file, size) == 0 ? MPI_SUCCESS : error_of(errno);
+}
+
+int __wrap_MPI_File_sync(MPI_File f)
+{
+    (void)f;
+    machine_settle();
+    return MPI_SUCCESS;
+}
+
+int __wrap_MPI_File_get_info(MPI_File f, MPI_Info *info)
+{
+    char text[32];
+    (void)f;
+    int mpi = MPI_Info_create(info);
+    snprintf(text, sizeof text, "%lld", (long long)machine_get()->stripe);
+    if (mpi == MPI_SUCCESS) mpi = MPI_Info_set(*info, "striping_unit", text);
+    snprintf(text, sizeof text, "%d", machine_servers());
+    if (mpi == MPI_SUCCESS) mpi = MPI_Info_set(*info, "striping_factor", text);
+    return mpi;
+}
+
+int __wrap_MPI_File_set_errhandler(MPI_File f, MPI_Errhandler handler)
+{
+    (void)f;
+    (void)handler;
+    return MPI_SUCCESS;
+}
+
+int __wrap_MPI_File_get_errhandler(MPI_File f, MPI_Errhandler *handler)
+{
+    (void)f;
+    *handler = MPI_ERRORS_RETURN;
+    return MPI_SUCCESS;
+}
+
+/* Views are MPI-IO's own two phases, which this machine does not have. */
+int __wrap_MPI_File_set_view(MPI_File f, MPI_Offset at, MPI_Datatype etype,
+                             MPI_Datatype type, const char *how, MPI_Info info)
+{
+    (void)f, (void)at, (void)etype, (void)type, (void)how, (void)info;
+    return MPI_ERR_UNSUPPORTED_OPERATION;
+}
+
+static int moved(int64_t done, MPI_Status *status)
+{
+    if (done < 0) return error_of(errno);
+    if (status != MPI_STATUS_IGNORE) {
+        memset(status, 0, sizeof *status);
+        status->count = (int)done;
+    }
+    return MPI_SUCCESS;
+}
+
+static int64_t bytes_of(int count, MPI_Datatype type)
+{
+    int size = 0;
+    MPI_Type_size(type, &size);
+    return (int64_t)count * size;
+}
+
+int __wrap_MPI_File_read_at(MPI_File f, MPI_Offset at, void *buf, int count,
+                            MPI_Datatype type, MPI_Status *status)
+{
+    return moved(store_read(handle_of(f)->file, at, buf, bytes_of(count, type)), status);
+}
+
+int __wrap_MPI_File_write_at(MPI_File f, MPI_Offset at, const void *buf, int count,
+                             MPI_Datatype type, MPI_Status *status)
+{
+    return moved(store_write(handle_of(f)->file, at, buf, bytes_of(count, type)), status);
+}
+
+/* Without a view: each process its own, as ROMIO does where collective buffering is off.
+ */
+int __wrap_MPI_File_read_at_all(MPI_File f, MPI_Offset at, void *buf, int count,
+                                MPI_Datatype type, MPI_Status *status)
+{
+    return __wrap_MPI_File_read_at(f, at, buf, count, type, status);
+}
+
+int __wrap_MPI_File_write_at_all(MPI_File f, MPI_Offset at, const void *buf, int count,
+                                 MPI_Datatype type, MPI_Status *status)
+{
+    return __wrap_MPI_File_write_at(f, at, buf, count, type, status);
+}
+
+/* ---- shared memory of a node ---- */
+
+int __wrap_MPI_Win_allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm,
+                                   void *base, MPI_Win *win)
+{
+    int nprocs = 1;
+    MPI_Comm_size(comm, &nprocs);
+    if (size / nprocs > machine_count.window_bytes)
+        machine_count.window_bytes = size / nprocs;
+    return MPI_Win_allocate_shared(size, unit, info, comm, base, win);
+}
+
+/* ---- waiting for each other in it ---- */
+
+struct sleeper {
+    const void *word;
+    sg_actor_t who;
+    struct sleeper *next; /* who came later */
+};
+enum { QUEUES = 4096 };
+static struct sleeper *queues[QUEUES];
+
+static struct sleeper **queue_of(const void *word)
+{
+    return &queues[((uintptr_t)word >> 6) * 0x9E3779B97F4A7C15u >> 52];
+}
+
+static long futex_wait(const unsigned *word, unsigned old)
+{
+    struct sleeper me = {word, sg_actor_self(), NULL};
+    machine_settle();
+    if (*(const volatile unsigned *)word != old) {
+        errno = EAGAIN;
+        return -1;
+    }
+    machine_count.waits++;
+    struct sleeper **last = queue_of(word);
+    while (*last != NULL)
+        last = &(*last)->next;
+    *last = &me;
+    sg_actor_suspend(me.who);
+    sg_actor_sleep_for(machine_get()->wake_time);
+    return 0;
+}
+
+static long futex_wake(const unsigned *word, unsigned most)
+{
+    long woken = 0;
+    machine_settle();
+    for (struct sleeper **s = queue_of(word); *s != NULL && woken < (long)most;) {
+        if ((*s)->word != word) {
+            s = &(*s)->next;
+            continue;
+        }
+        sg_actor_t who = (*s)->who;
+        *s = (*s)->next;
+        sg_actor_resume(who);
+        woken++;
+    }
+    return woken;
+}
+
+long __wrap_syscall(long number, ...)
+{
+    va_list args;
+    va_start(args, number);
+    if (number != SYS_futex) machine_fail("unknown system call", "in the library");
+    unsigned *word = va_arg(args, unsigned *);
+    int what = va_arg(args, int) & FUTEX_CMD_MASK;
+    unsigned value = va_arg(args, unsigned);
+    va_end(args);
+    if (what == FUTEX_WAIT) return futex_wait(word, value);
+    if (what == FUTEX_WAKE) return futex_wake(word, value);
+    machine_fail("unknown operation", "of a futex");
+}
+
+int __wrap_sched_yield(void)
+{
+    machine_settle();
+    sg_actor_sleep_for(1e-6);
+    return 0;
+}
+
+int __wrap_nanosleep(const struct timespec *time, struct timespec *left)
+{
+    (void)left;
+    machine_settle();
+    sg_actor_sleep_for((double)time->tv_sec + 1e-9 * (double)time->tv_nsec);
+    return 0;
+}
