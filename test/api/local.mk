@@ -120,6 +120,12 @@ test_api_fault_matrix_mpi_SOURCES = test/api/fault_matrix.c test/api/fault_calls
 	test/api/fault_calls.h test/api/dataset.h
 test_api_fault_matrix_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
 
+check_PROGRAMS += test/api/overflow.mpi
+TESTS += test/api/overflow.mpi
+test_api_overflow_mpi_SOURCES = test/api/overflow.c test/api/fault_calls.c \
+	test/api/fault_calls.h test/api/dataset.h
+test_api_overflow_mpi_LDADD = $(MPI_TEST_LIBS)
+
 check_PROGRAMS += test/api/memory_short.mpi
 TESTS += test/api/memory_short.mpi
 test_api_memory_short_mpi_SOURCES = test/api/memory_short.c test/api/fault_calls.c \

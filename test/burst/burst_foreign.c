@@ -2,7 +2,8 @@
  * for ncmpilog to replay.
  *
  *     burst_foreign write FILE LOGS   a dataset, and the logs of three processes
- *     burst_foreign check FILE        what the logs say is in the dataset */
+ *     burst_foreign far FILE LOGS     a dataset, and a log with a record that it cannot
+ * have burst_foreign check FILE        what the logs say is in the dataset */
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -127,7 +128,17 @@ static void write_logs(const char *dir)
     end_log();
 }
 
-static void write_all(const char *path, const char *dir)
+/* Behind the last record that CDF-2 can count. */
+static void write_far(const char *dir)
+{
+    static const int64_t record[] = {((int64_t)1 << 32) - 2, 1, 1, 2};
+    static const short shorts[] = {1, 2};
+    start_log(dir, 0, 1, false);
+    add(VARA, SHORT, 2, 2, record, 4, shorts, sizeof shorts);
+    end_log();
+}
+
+static void write_all(const char *path, const char *dir, void (*write)(const char *dir))
 {
     int ncid, dims[3], v, zeros[ROWS * COLUMNS] = {0};
     need(ncmpi_create(MPI_COMM_SELF, path, NC_64BIT_OFFSET, MPI_INFO_NULL, &ncid),
@@ -142,7 +153,7 @@ static void write_all(const char *path, const char *dir)
     need(ncmpi_enddef(ncid), "enddef");
     need(ncmpi_put_var_int_all(ncid, 0, zeros), "put");
     need(ncmpi_close(ncid), "close");
-    write_logs(dir);
+    write(dir);
 }
 
 /* ---- what is there ---- */
@@ -175,7 +186,10 @@ int main(int argc, char **argv)
     int status = 2;
     MPI_Init(&argc, &argv);
     if (argc == 4 && strcmp(argv[1], "write") == 0) {
-        write_all(argv[2], argv[3]);
+        write_all(argv[2], argv[3], write_logs);
+        status = 0;
+    } else if (argc == 4 && strcmp(argv[1], "far") == 0) {
+        write_all(argv[2], argv[3], write_far);
         status = 0;
     } else if (argc == 3 && strcmp(argv[1], "check") == 0) {
         status = check_all(argv[2]);

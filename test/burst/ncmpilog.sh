@@ -68,6 +68,11 @@ check "what they hold is in the dataset" $foreign check "$where/a.nc"
 truncate -s -1 "$where/logs/a.nc_1_1.data"
 check "values that are missing are found" fails log verify "$where/logs"
 check "and nothing is replayed" fails log replay -q -d "$where/a.nc" "$where/logs"
+rm -rf "$where/logs" "$where/a.nc"
+mkdir "$where/logs"
+check "a log has a record that there cannot be" $foreign far "$where/a.nc" "$where/logs"
+check "it is not replayed" fails log replay -q -d "$where/a.nc" "$where/logs"
+check "because the entry does not fit" says "does not fit the dataset"
 
 check "what is no log is told" fails log list "$where/a.nc"
 check "wrong usage is told" fails log sing

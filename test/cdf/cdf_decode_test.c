@@ -440,12 +440,25 @@ static void dimensions_have_limits(void **state)
     const struct {
         int format;
         int64_t length;
-    } bad[] = {{1, INT32_MAX - 2},
-               {1, UINT32_MAX},
-               {2, (int64_t)UINT32_MAX - 2},
-               {5, -1},
-               {5, INT64_MIN}};
-    for (int i = 0; i < 5; i++) {
+    } bad[] = {{1, (int64_t)INT32_MAX + 1}, {1, UINT32_MAX}, {5, -1}, {5, INT64_MIN}},
+      good[] = {{1, INT32_MAX},
+                {2, INT32_MAX},
+                {2, (int64_t)INT32_MAX + 1},
+                {2, 3000000000},
+                {2, UINT32_MAX},
+                {5, INT64_MAX}};
+    for (int i = 0; i < 6; i++) {
+        begin(&d, good[i].format, 0);
+        list(&d, 10, 1);
+        dim(&d, "x", good[i].length);
+        list(&d, 0, 0);
+        list(&d, 0, 0);
+        struct cdf_header h;
+        assert_int_equal(NC_NOERR, cdf_decode(&h, d.bytes, d.n, (int64_t)d.n, NULL));
+        assert_int_equal(good[i].length, h.dims[0].length);
+        cdf_free(&h);
+    }
+    for (int i = 0; i < 4; i++) {
         begin(&d, bad[i].format, 0);
         list(&d, 10, 1);
         dim(&d, "x", bad[i].length);

@@ -135,13 +135,13 @@ static void one_huge_variable_must_be_the_last(void **state)
 {
     (void)state;
     const struct {
-        int format;
-        int64_t x; /* shorts in x: just too large for vsize */
-    } rows[] = {{1, 1 << 30}, {2, (int64_t)1 << 31}};
+        int format, type;
+        int64_t x; /* of the type in x: just too large for vsize */
+    } rows[] = {{1, NC_SHORT, 1 << 30}, {2, NC_INT, 1 << 30}};
     for (int i = 0; i < 2; i++) {
         start(rows[i].format, rows[i].x);
         var("small", NC_INT, 0, 0);
-        var("huge", NC_SHORT, 1, 1);
+        var("huge", rows[i].type, 1, 1);
         assert_int_equal(NC_NOERR, try_layout());
         var("after", NC_INT, 0, 0);
         assert_int_equal(NC_EVARSIZE, try_layout());
@@ -149,7 +149,7 @@ static void one_huge_variable_must_be_the_last(void **state)
         cdf_free(&h);
 
         start(rows[i].format, rows[i].x);
-        var("huge", NC_SHORT, 1, 1);
+        var("huge", rows[i].type, 1, 1);
         var("record", NC_INT, 0, 1);
         assert_int_equal(NC_EVARSIZE, try_layout());
         cdf_free(&h);
@@ -157,7 +157,7 @@ static void one_huge_variable_must_be_the_last(void **state)
         start(rows[i].format, rows[i].x);
         var("record", NC_INT, 0, 1);
         var("small", NC_INT, 0, 0);
-        var("huge record", NC_SHORT, 0, 2);
+        var("huge record", rows[i].type, 0, 2);
         assert_int_equal(NC_NOERR, try_layout());
         var("record after", NC_INT, 0, 1);
         assert_int_equal(NC_EVARSIZE, try_layout());
@@ -169,6 +169,31 @@ static void one_huge_variable_must_be_the_last(void **state)
     var("record", NC_SHORT, 0, 2);
     assert_int_equal(NC_NOERR, try_layout());
     cdf_free(&h);
+}
+
+/* Records that are there, and become longer. */
+static void records_end_before_2_to_63(void **state)
+{
+    (void)state;
+    const int64_t most = (INT64_MAX - 1000) / 4;
+    start(5, 1);
+    var("record", NC_INT, 0, 1);
+    assert_int_equal(NC_NOERR, try_layout());
+    assert_in_range(cdf_max_records(&h), most, INT64_MAX / 4);
+    h.numrecs = cdf_max_records(&h);
+    assert_int_equal(NC_NOERR, try_layout());
+    var("more", NC_INT, 0, 1);
+    assert_int_equal(NC_EVARSIZE, try_layout());
+    h.numrecs = most / 2;
+    assert_int_equal(NC_NOERR, try_layout());
+    cdf_free(&h);
+    for (int format = 1; format <= 2; format++) {
+        start(format, 1);
+        var("record", NC_INT, 0, 1);
+        assert_int_equal(NC_NOERR, try_layout());
+        assert_int_equal(UINT32_MAX - 1, cdf_max_records(&h));
+        cdf_free(&h);
+    }
 }
 
 static void starts_have_the_formats_limit(void **state)
@@ -367,6 +392,7 @@ int main(void)
         cmocka_unit_test(without_fixed_variables_records_follow_the_header),
         cmocka_unit_test(a_record_variable_alone_is_not_padded),
         cmocka_unit_test(one_huge_variable_must_be_the_last),
+        cmocka_unit_test(records_end_before_2_to_63),
         cmocka_unit_test(starts_have_the_formats_limit),
         cmocka_unit_test(a_header_that_fits_moves_nothing),
         cmocka_unit_test(a_header_that_does_not_fit_moves_all),

@@ -162,8 +162,8 @@ static void dimensions_have_the_formats_limit(void **state)
     const struct {
         int format;
         int64_t most, too_much;
-    } limit[] = {{1, 2147483644, 2147483645},
-                 {2, 4294967292, 4294967293},
+    } limit[] = {{1, NC_MAX_INT, (int64_t)NC_MAX_INT + 1},
+                 {2, NC_MAX_INT, (int64_t)NC_MAX_INT + 1},
                  {5, INT64_MAX, INT64_MIN}};
     for (int i = 0; i < 3; i++) {
         cdf_free(&h);

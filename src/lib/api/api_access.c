@@ -30,7 +30,7 @@ int64_t api_length_of(const struct api_dataset *d, const struct cdf_var *v, int 
 {
     if (dim > 0 || !v->is_record) return v->shape[dim];
     if (!put) return d->ds.header.numrecs;
-    return d->ds.header.format == 5 ? INT64_MAX : UINT32_MAX;
+    return cdf_max_records(&d->ds.header);
 }
 
 /* Is start == length allowed where nothing is accessed? */
@@ -123,6 +123,25 @@ static void turn_slab(const struct cdf_var *v, const struct api_access *a,
     }
 }
 
+/* The product of the counts. So many values have a size, in the file and in memory. */
+static int count_elements(const struct cdf_var *v, const MPI_Offset *count,
+                          enum conv_type type, int64_t *nelems)
+{
+    int64_t n = 1, xsize = cdf_type_size(v->type), bytes = conv_size(type);
+    if (xsize > bytes) bytes = xsize;
+    bool overflow = false;
+    *nelems = 0;
+    for (int i = 0; i < v->ndims; i++) {
+        if (count[i] == 0) return NC_NOERR;
+        overflow = __builtin_mul_overflow(n, count[i], &n) || overflow;
+    }
+    if (overflow || __builtin_mul_overflow(n, bytes, &bytes))
+        return base_error_set(NC_EINTOVERFLOW, "variable '%s': more than 2^63 bytes",
+                              v->name);
+    *nelems = n;
+    return NC_NOERR;
+}
+
 static int take_slab(const struct api_dataset *d, const struct cdf_var *v,
                      const struct api_access *a, bool put, struct driver_request *r,
                      int64_t *nelems)
@@ -143,26 +162,30 @@ static int take_slab(const struct api_dataset *d, const struct cdf_var *v,
     if (err == NC_NOERR && a->given == NULL && kind > API_VAR1 && a->count == NULL)
         err = NC_ENULLCOUNT;
     if (err == NC_NOERR && kind != API_VAR) err = check_count(d, v, &s, put);
-    for (int i = 0; i < v->ndims && err == NC_NOERR; i++)
-        if (__builtin_mul_overflow(*nelems, count[i], nelems)) err = NC_EINTOVERFLOW;
-    return err;
+    return err == NC_NOERR ? count_elements(v, count, (enum conv_type)r->type, nelems)
+                           : err;
 }
 
 /* ---- the buffer ---- */
 
 /* Elements from the first to the last that a mapped access touches, and whether the map
- * is that of a plain row-major array. */
-static int64_t map_extent(int ndims, const MPI_Offset *count, const MPI_Offset *imap,
-                          bool *plain)
+ * is that of a plain row-major array. False if they are of more bytes than memory can
+ * have, of `size` each. */
+static bool map_extent(int ndims, const MPI_Offset *count, const MPI_Offset *imap,
+                       int64_t size, int64_t *extent, bool *plain)
 {
-    int64_t extent = 1, step = 1;
+    int64_t span, bytes, step = 1;
+    *extent = 1;
     *plain = true;
     for (int i = ndims - 1; i >= 0; i--) {
-        if (count[i] > 1 && imap[i] != step) *plain = false;
+        if (count[i] <= 1) continue; /* its step is never taken */
+        if (imap[i] != step) *plain = false;
         step *= count[i];
-        extent += (count[i] - 1) * llabs(imap[i]);
+        if (__builtin_mul_overflow(count[i] - 1, imap[i], &span) || span == INT64_MIN ||
+            __builtin_add_overflow(*extent, llabs(span), extent))
+            return false;
     }
-    return extent;
+    return !__builtin_mul_overflow(*extent, size, &bytes);
 }
 
 /* Elements in memory as the map says, relative to the first. */
@@ -173,7 +196,7 @@ static struct region *map_region(const struct driver_request *r, int ndims,
     int64_t *strides = base_malloc((size_t)ndims * sizeof *strides);
     if (strides == NULL) return NULL;
     for (int i = 0; i < ndims; i++)
-        strides[i] = imap[i] * size;
+        strides[i] = driver_count(r, ndims)[i] > 1 ? imap[i] * size : 0;
     struct region *mem =
         region_loops(0, ndims, (const int64_t *)driver_count(r, ndims), strides, size);
     base_free(strides);
@@ -203,7 +226,11 @@ static int take_map(const struct cdf_var *v, const MPI_Offset *imap, int64_t nel
                     struct api_buffer *b, struct driver_request *r)
 {
     bool plain;
-    int64_t extent = map_extent(v->ndims, driver_count(r, v->ndims), imap, &plain);
+    int64_t extent;
+    if (!map_extent(v->ndims, driver_count(r, v->ndims), imap, conv_size(b->type),
+                    &extent, &plain))
+        return base_error_set(
+            NC_EIOMISMATCH, "variable '%s': the map spans more than 2^63 bytes", v->name);
     bool accessed = b->mem == NULL && b->nelems == nelems;
     if (b->nelems != NC_COUNT_IGNORE && extent > b->nelems && !accessed)
         return base_error_set(NC_EIOMISMATCH,
@@ -215,6 +242,13 @@ static int take_map(const struct cdf_var *v, const MPI_Offset *imap, int64_t nel
     struct region *map = map_region(r, v->ndims, imap);
     if (map == NULL) return NC_ENOMEM;
     struct region *user = b->mem;
+    int64_t low, high;
+    region_bounds(map, &low, &high);
+    if (user != NULL && low < 0) {
+        region_free(map);
+        return base_error_set(NC_EIOMISMATCH,
+                              "variable '%s': the map leads before the buffer", v->name);
+    }
     b->mem = user == NULL ? map : api_compose(map, user, conv_size(b->type));
     if (user != NULL) region_free(map);
     region_free(user);
@@ -322,6 +356,7 @@ static int next_buffer(struct many *m, int64_t n, struct driver_request *r)
     int64_t size = conv_size((enum conv_type)r->type);
     if (n > 0 && m->given != NC_COUNT_IGNORE && n > m->given - m->done)
         return NC_EIOMISMATCH;
+    if (n > INT64_MAX / size - m->done) return NC_EINTOVERFLOW;
     if (n > 0 && m->buf == NULL && m->places == NULL) return NC_EINVAL;
     r->buf = (void *)m->buf;
     if (n > 0 && m->places != NULL) {

@@ -221,6 +221,10 @@ int ncmpi_fill_var_rec(int ncid, int varid, MPI_Offset recno)
         err = NC_ENOTFILL;
     else if (recno < 0)
         err = NC_EINVAL;
+    else if (recno >= cdf_max_records(&d->ds.header))
+        err = base_error_set(NC_EINVALCOORDS, "variable '%s', record %lld: %lld can be",
+                             v->name, (long long)recno,
+                             (long long)cdf_max_records(&d->ds.header));
     if (err != NC_NOERR) return driver_put_all(d->top, NULL, 0, err);
     return driver_fill_all(d->top, varid, varid + 1, recno, 1);
 }

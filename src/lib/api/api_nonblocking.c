@@ -21,13 +21,14 @@ static int find_dataset(int ncid, bool put, struct api_dataset **d)
 static int buffer(struct api_dataset *d, struct driver_request **reqs, int64_t n,
                   int64_t *taken)
 {
-    int64_t bytes = 0;
     if (!api_buffer_attached(d->queue)) return NC_ENULLABUF;
-    for (int64_t i = 0; i < n; i++)
-        bytes += api_buffered_bytes(d, reqs[i]);
-    int err = api_buffer_charge(d->queue, bytes);
-    if (err == NC_NOERR) *taken = bytes;
-    return err;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t bytes = api_buffered_bytes(d, reqs[i]);
+        int err = api_buffer_charge(d->queue, bytes);
+        if (err != NC_NOERR) return err;
+        *taken += bytes;
+    }
+    return NC_NOERR;
 }
 
 /* A driver may take the values at once; those of a bput that it leaves are copied. */
@@ -298,6 +299,22 @@ static void blame(const struct api_queue *q, const struct span *s, bool put, int
     }
 }
 
+/* Records may have become longer since the puts were posted, and these places for
+ * records beyond all offsets. */
+static int check_records(const struct api_dataset *d, struct driver_request *const *reqs,
+                         int64_t n)
+{
+    const struct cdf_header *h = &d->ds.header;
+    const int64_t most = cdf_max_records(h);
+    for (int64_t i = 0; i < n; i++)
+        if (driver_records(h, reqs[i]) > most)
+            return base_error_set(
+                NC_EINVALCOORDS, "variable '%s', record %lld: %lld can be",
+                h->vars[reqs[i]->varid].name, (long long)driver_records(h, reqs[i]) - 1,
+                (long long)most);
+    return NC_NOERR;
+}
+
 static int transfer_either(struct api_dataset *d, const struct choice *c, bool put,
                            unsigned how, int err)
 {
@@ -305,6 +322,7 @@ static int transfer_either(struct api_dataset *d, const struct choice *c, bool p
     int64_t n = err == NC_NOERR ? c->spans[put].many : 0;
     if (n > 0) {
         err = collect(d->queue, c, put, &reqs, &made);
+        if (err == NC_NOERR && put) err = check_records(d, reqs, n);
         if (err != NC_NOERR) blame(d->queue, &c->spans[put], put, err);
         if (err != NC_NOERR) n = 0;
     }

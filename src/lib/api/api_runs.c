@@ -113,6 +113,7 @@ static bool close_request(struct runs *s)
 {
     if (s->n == 0) return true;
     if (s->nmade == s->most) return false;
+    if (s->bytes / s->xsize > INT64_MAX / conv_size(s->type) - s->nelems) return false;
     struct driver_request *r =
         base_malloc(sizeof *r + DRIVER_RAW_SLAB * sizeof r->slab[0]);
     struct region *region = region_of(s);

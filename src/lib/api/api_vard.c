@@ -77,9 +77,7 @@ static int add_request(struct raw *a, int varid, struct region *file, const void
 static int64_t records(const struct raw *a)
 {
     const struct cdf_header *h = &a->d->ds.header;
-    if (!a->put) return h->numrecs;
-    int64_t most = (INT64_MAX / 4 - h->begin_record) / h->record_size;
-    return h->format != 5 && most > UINT32_MAX ? UINT32_MAX : most;
+    return a->put ? cdf_max_records(h) : h->numrecs;
 }
 
 /* Bytes of the variable that lie side by side from `at` on; 0: that is none of its. */
@@ -236,7 +234,7 @@ static int take_filetype(const struct cdf_var *v, MPI_Datatype filetype,
     err = api_conv_type(basic, v->type, &type);
     if (err == NC_NOERR && (int)type != conv_type_of(v->type)) err = NC_ETYPE_MISMATCH;
     region_bounds(*file, &low, &high);
-    if (err == NC_NOERR && (low < -v->begin || high > INT64_MAX / 4))
+    if (err == NC_NOERR && (low < -v->begin || high > INT64_MAX - v->begin))
         err = base_error_set(NC_EEDGE, "the file type goes beyond the file");
     return err;
 }
@@ -248,6 +246,8 @@ static int make(struct raw *a, int varid, struct region *file)
     int64_t nelems = region_bytes(file) / cdf_type_size(v->type);
     bool within = true;
     int err = stays_within(a, v, file, &within);
+    if (err == NC_NOERR && nelems > INT64_MAX / conv_size(a->b.type))
+        err = NC_EINTOVERFLOW;
     if (err == NC_NOERR && nelems > 0) {
         if (a->b.nelems != NC_COUNT_IGNORE && a->b.nelems != nelems)
             err = NC_EIOMISMATCH;

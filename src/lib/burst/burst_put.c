@@ -354,18 +354,8 @@ static int put_request(struct group *g, struct driver_request *r)
 /* A put that is logged makes the dataset longer at once, for this process. */
 static void count_records(struct cdf_header *h, const struct driver_request *r)
 {
-    const struct cdf_var *v = &h->vars[r->varid];
-    int64_t low, high, last;
-    if (!v->is_record) return;
-    if (r->raw) {
-        region_bounds(driver_raw_region(r), &low, &high);
-        last = (high - 1) / h->record_size;
-    } else {
-        const MPI_Offset *stride = driver_stride(r, v->ndims);
-        last = driver_start(r)[0] +
-               (driver_count(r, v->ndims)[0] - 1) * (stride == NULL ? 1 : stride[0]);
-    }
-    if (last + 1 > h->numrecs) h->numrecs = last + 1;
+    int64_t records = driver_records(h, r);
+    if (records > h->numrecs) h->numrecs = records;
 }
 
 /* ---- without a log ---- */

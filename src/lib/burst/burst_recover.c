@@ -212,9 +212,7 @@ static bool fits(const struct cdf_header *h, const struct cdf_var *v,
     for (int i = 0; i < v->ndims; i++) {
         int64_t start = w->slab[i], count = w->slab[v->ndims + i], last;
         int64_t stride = w->strided ? w->slab[2 * v->ndims + i] : 1;
-        int64_t length = i > 0 || !v->is_record ? v->shape[i]
-                         : h->format == 5       ? INT64_MAX
-                                                : UINT32_MAX;
+        int64_t length = i > 0 || !v->is_record ? v->shape[i] : cdf_max_records(h);
         if (start < 0 || count < 1 || stride < 1 || start >= length ||
             __builtin_mul_overflow(count - 1, stride, &last) || last >= length - start ||
             __builtin_mul_overflow(n, count, &n))
@@ -227,8 +225,9 @@ static bool runs_fit(const struct cdf_header *h, const struct cdf_var *v,
                      const struct burst_write *w, int64_t bytes)
 {
     int64_t size = cdf_type_size(v->type), all = 0;
-    int64_t end = v->is_record ? INT64_MAX / 4 : v->nelems * size;
-    (void)h;
+    int64_t end = v->nelems * size;
+    if (v->is_record)
+        end = cdf_max_records(h) * h->record_size - (v->begin - h->begin_record);
     for (int64_t i = 0; i < w->slab[0]; i++) {
         int64_t at = w->slab[1 + 2 * i], length = w->slab[2 + 2 * i];
         if (at < 0 || length < 1 || length % size != 0 || length > end ||

@@ -107,7 +107,7 @@ int cdf_check_name(const char *name, char *norm);
 /* ---- definitions; they change the model only and know nothing of modes ---- */
 
 /* NC_EBADNAME, NC_EMAXNAME, NC_ENAMEINUSE, NC_EDIMSIZE (negative, or too large
- * for the format: 2^31-4 in CDF-1, 2^32-4 in CDF-2), NC_EUNLIMIT (a second
+ * for the format: 2^31-1 in CDF-1 and CDF-2), NC_EUNLIMIT (a second
  * unlimited dimension), NC_ENOMEM. */
 int cdf_def_dim(struct cdf_header *h, const char *name, int64_t length, int *dimid);
 
@@ -240,6 +240,10 @@ int cdf_sum_records(struct cdf_header *h);
 /* Where record `rec` of a record variable starts; rec is ignored for others. */
 int64_t cdf_record_offset(const struct cdf_header *h, const struct cdf_var *v,
                           int64_t rec);
+
+/* The most records that a dataset can have in this layout: the last one's bytes must have
+ * offsets, and its number a field that does not mean something else. */
+int64_t cdf_max_records(const struct cdf_header *h);
 
 /* Bytes the file has with all its variables and records in it. */
 int64_t cdf_file_size(const struct cdf_header *h);

@@ -173,7 +173,7 @@ static int get_dim(struct source *s, struct cdf_dim *d, int id)
     if (err != NC_NOERR) return err;
     const size_t at = s->at;
     d->length = get_wide(s);
-    if (d->length < 0 || d->length > cdf_max_dim(s->h->format)) {
+    if (d->length < 0 || d->length > cdf_max_dim_read(s->h->format)) {
         err = wrong(s, NC_ENOTNC, at,
                     "the length of a dimension is %lld, which is out of range",
                     (long long)d->length);
@@ -469,7 +469,7 @@ static int64_t count_records(const struct source *s)
     if (h->record_size == 0 || s->file_size == INT64_MAX) return 0;
     if (s->file_size <= h->begin_record) return 0;
     int64_t n = (s->file_size - h->begin_record) / h->record_size;
-    return s->width == 4 && n >= UINT32_MAX ? UINT32_MAX - 1 : n;
+    return n < cdf_max_records(h) ? n : cdf_max_records(h);
 }
 
 static int check_numrecs(struct source *s)
@@ -481,8 +481,7 @@ static int check_numrecs(struct source *s)
     if (h->numrecs < 0)
         return fail(s, NC_ENOTNC, 4, "the number of records is %lld",
                     (long long)h->numrecs);
-    if (h->record_size > 0 &&
-        h->numrecs > (CDF_MAX_OFFSET - h->begin_record) / h->record_size)
+    if (h->numrecs > cdf_max_records(h))
         return fail(s, NC_ENOTNC, 4, "%lld records would end behind 2^63",
                     (long long)h->numrecs);
     return NC_NOERR;

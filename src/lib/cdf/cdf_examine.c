@@ -180,7 +180,7 @@ static int64_t whole_records(const struct cdf_examiner *e, const struct cdf_head
     int64_t first_end = record_end(h);
     if (h->record_size <= 0 || e->file_size < first_end) return 0;
     int64_t n = (e->file_size - first_end) / h->record_size + 1;
-    return h->format != 5 && n >= UINT32_MAX ? UINT32_MAX - 1 : n;
+    return n < cdf_max_records(h) ? n : cdf_max_records(h);
 }
 
 int cdf_examine_numrecs(struct cdf_examiner *e, struct cdf_header *h, bool streaming)
@@ -198,8 +198,7 @@ int cdf_examine_numrecs(struct cdf_examiner *e, struct cdf_header *h, bool strea
         f.code = NC_ENOTNC;
         tell(e, f, "the number of records is %lld", (long long)found);
     } else if (known && h->record_size > 0 && found > whole) {
-        if (found > (CDF_MAX_OFFSET - h->begin_record) / h->record_size)
-            f.code = NC_ENOTNC;
+        if (found > cdf_max_records(h)) f.code = NC_ENOTNC;
         tell(e, f, "the number of records is %lld, the file has %lld", (long long)found,
              (long long)whole);
     } else

@@ -57,8 +57,10 @@ static inline int cdf_offset_width(int format)
     return format == 1 ? 4 : 8;
 }
 
-/* The longest dimension the format can tell. */
+/* The longest dimension that may be defined, and that a file may have: of CDF-2, others
+ * wrote lengths that not every reader takes for positive. */
 int64_t cdf_max_dim(int format);
+int64_t cdf_max_dim_read(int format);
 
 /* Keeps a name of `length` bytes in the arena, in the place of `old` (may be NULL)
  * if that has room for it. NULL when memory is short; old is then as it was. */

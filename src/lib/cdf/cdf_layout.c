@@ -83,6 +83,10 @@ static int place_records(struct cdf_header *h)
         if (err != NC_NOERR) return err;
         next += v->size;
     }
+    if (h->numrecs > cdf_max_records(h))
+        return base_error_set(NC_EVARSIZE,
+                              "%lld records of %lld bytes would end behind 2^63",
+                              (long long)h->numrecs, (long long)h->record_size);
     return NC_NOERR;
 }
 
@@ -132,6 +136,16 @@ int64_t cdf_record_offset(const struct cdf_header *h, const struct cdf_var *v,
                           int64_t rec)
 {
     return v->is_record ? v->begin + rec * h->record_size : v->begin;
+}
+
+/* In CDF-1 and CDF-2 a number of all ones is left by writers that did not come to say it.
+ */
+int64_t cdf_max_records(const struct cdf_header *h)
+{
+    int64_t most = h->format == 5 ? INT64_MAX : (int64_t)UINT32_MAX - 1;
+    if (h->record_size == 0) return most;
+    int64_t room = (CDF_MAX_OFFSET - h->begin_record) / h->record_size;
+    return room < most ? room : most;
 }
 
 int64_t cdf_file_size(const struct cdf_header *h)

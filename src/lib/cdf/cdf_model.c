@@ -104,9 +104,12 @@ int cdf_copy(struct cdf_header *to, const struct cdf_header *from)
 
 int64_t cdf_max_dim(int format)
 {
-    if (format == 1) return INT32_MAX - 3;
-    if (format == 2) return (int64_t)UINT32_MAX - 3;
-    return INT64_MAX;
+    return format == 5 ? INT64_MAX : NC_MAX_INT;
+}
+
+int64_t cdf_max_dim_read(int format)
+{
+    return format == 2 ? UINT32_MAX : cdf_max_dim(format);
 }
 
 const char *cdf_dim_text(const void *dims, int index)

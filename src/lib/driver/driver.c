@@ -134,6 +134,20 @@ int driver_end_indep_all(struct driver *d)
     return d->ops->end_indep_all(d);
 }
 
+int64_t driver_records(const struct cdf_header *h, const struct driver_request *r)
+{
+    const struct cdf_var *v = &h->vars[r->varid];
+    int64_t low, high;
+    if (!v->is_record || driver_nelems(r, v->ndims) == 0) return 0;
+    if (r->raw) {
+        region_bounds(driver_raw_region(r), &low, &high);
+        return driver_start(r)[2] + (high - 1) / h->record_size + 1;
+    }
+    const MPI_Offset *stride = driver_stride(r, v->ndims);
+    return driver_start(r)[0] +
+           (driver_count(r, v->ndims)[0] - 1) * (stride == NULL ? 1 : stride[0]) + 1;
+}
+
 void driver_count_bytes(struct driver_dataset *ds, const struct driver_request *r,
                         bool put)
 {

@@ -156,6 +156,9 @@ static inline int64_t driver_nelems(const struct driver_request *r, int ndims)
     return n;
 }
 
+/* Records that there are at least once a request has been put; 0 if it is of none. */
+int64_t driver_records(const struct cdf_header *h, const struct driver_request *r);
+
 /* Counts the bytes of a request that has been carried out. Whoever made it does so, not
  * the layers it passes. */
 void driver_count_bytes(struct driver_dataset *ds, const struct driver_request *r,

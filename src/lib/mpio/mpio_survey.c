@@ -66,9 +66,10 @@ static int add(const struct cdf_header *h, const struct driver_request *r,
     if (low < s->low) s->low = low;
     if (high > s->high) s->high = high;
     if (shift < s->shift) s->shift = shift;
-    s->pieces += pieces;
-    s->bytes += bytes;
-    return NC_NOERR;
+    return __builtin_add_overflow(s->pieces, pieces, &s->pieces) ||
+                   __builtin_add_overflow(s->bytes, bytes, &s->bytes)
+               ? NC_EINTOVERFLOW
+               : NC_NOERR;
 }
 
 int mpio_survey(struct mpio *m, struct driver_request *const *reqs, int64_t n,

@@ -169,19 +169,6 @@ static void move_direct(struct transfer *x)
 
 /* ---- numrecs ---- */
 
-static int64_t last_record(const struct cdf_header *h, const struct driver_request *r,
-                           const struct cdf_var *v)
-{
-    int64_t low, high;
-    if (r->raw) {
-        region_bounds(driver_raw_region(r), &low, &high);
-        return driver_start(r)[2] + (high - 1) / h->record_size;
-    }
-    const MPI_Offset *stride = driver_stride(r, v->ndims);
-    return driver_start(r)[0] +
-           (driver_count(r, v->ndims)[0] - 1) * (stride == NULL ? 1 : stride[0]);
-}
-
 /* The number of records there are once these requests are written. */
 static int64_t records_after(const struct mpio *m, struct driver_request *const *reqs,
                              int64_t n)
@@ -189,11 +176,8 @@ static int64_t records_after(const struct mpio *m, struct driver_request *const 
     const struct cdf_header *h = &m->base.ds->header;
     int64_t numrecs = h->numrecs;
     for (int64_t i = 0; i < n && h->nrecord_vars > 0; i++) {
-        const struct driver_request *r = reqs[i];
-        const struct cdf_var *v = &h->vars[r->varid];
-        if (!v->is_record || driver_nelems(r, v->ndims) == 0) continue;
-        int64_t end = last_record(h, r, v) + 1;
-        if (end > numrecs) numrecs = end;
+        int64_t records = driver_records(h, reqs[i]);
+        if (records > numrecs) numrecs = records;
     }
     return numrecs;
 }
