@@ -333,8 +333,7 @@ static void marks_take_hardly_any_memory(void **state)
 {
     (void)state;
     enum { N = 100000 };
-    int64_t *displ = malloc(N * sizeof *displ), *length = malloc(N * sizeof *length);
-    assert_true(displ != NULL && length != NULL);
+    static int64_t displ[N], length[N];
     for (int64_t i = 0; i < N; i++) {
         displ[i] = 20 * i;
         length[i] = 1 + i % 7;
@@ -343,8 +342,6 @@ static void marks_take_hardly_any_memory(void **state)
     struct region *r = region_blocks(N, displ, length);
     assert_true(base_mem_in_use() - before < N * 16 + N / 7 + 100);
     region_free(r);
-    free(length);
-    free(displ);
 }
 
 int main(void)
