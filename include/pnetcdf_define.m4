@@ -75,7 +75,8 @@ int ncmpi_def_var(int ncid, const char *name, nc_type xtype, int ndims,
  * @return #NC_NOERR, #NC_ENOTINDEFINE, #NC_ENOTVAR, #NC_EGLOBAL, #NC_ELATEFILL */
 int ncmpi_def_var_fill(int ncid, int varid, int no_fill, const void *fill_value);
 
-/** Tells fill mode and fill value of a variable. Local.
+/** Tells fill mode and fill value of a variable. Local. A file does not tell fill modes:
+ * after it was opened, all its variables are in fill mode.
  * @param ncid the file
  * @param varid the variable
  * @param no_fill gets 1 where unwritten elements are left alone, 0 where filled
@@ -84,7 +85,8 @@ int ncmpi_def_var_fill(int ncid, int varid, int no_fill, const void *fill_value)
  * @return #NC_NOERR, #NC_ENOTVAR */
 int ncmpi_inq_var_fill(int ncid, int varid, int *no_fill, void *fill_value);
 
-/** Fills one record of a record variable with its fill value. Collective, in data mode.
+/** Fills one record of a record variable, which is in fill mode or has a _FillValue, with
+ * its fill value. Collective, in data mode.
  * @param ncid the file
  * @param varid the variable
  * @param recno the record, from 0

@@ -1,5 +1,7 @@
 /* Fill mode and fill values: what unwritten elements are. */
 
+#include <string.h>
+
 #include "dataset.h"
 
 enum { N = 37 };
@@ -138,6 +140,118 @@ static void new_records_are_filled_on_demand(void)
     close_dataset(ncid);
 }
 
+/* The ways in which a variable comes to its own fill value; all leave fill mode off. */
+static void own_by_put_att(int ncid, int v, int own)
+{
+    CHECK_NC(NC_NOERR, ncmpi_put_att_int(ncid, v, "_FillValue", NC_INT, 1, &own));
+}
+
+static void own_by_copy_att(int ncid, int v, int own)
+{
+    int x = new_dim(ncid, "of_other", 1), other = new_var(ncid, "other", NC_INT, 1, &x);
+    own_by_put_att(ncid, other, own);
+    CHECK_NC(NC_NOERR, ncmpi_copy_att(ncid, other, "_FillValue", ncid, v));
+}
+
+static void own_by_rename_att(int ncid, int v, int own)
+{
+    CHECK_NC(NC_NOERR, ncmpi_put_att_int(ncid, v, "longer_name", NC_INT, 1, &own));
+    CHECK_NC(NC_NOERR, ncmpi_rename_att(ncid, v, "longer_name", "_FillValue"));
+}
+
+static void own_by_def_var_fill(int ncid, int v, int own)
+{
+    CHECK_NC(NC_NOERR, ncmpi_def_var_fill(ncid, v, 0, &own));
+    CHECK_NC(NC_NOERR, ncmpi_def_var_fill(ncid, v, 1, NULL));
+}
+
+static void own_before_set_fill(int ncid, int v, int own)
+{
+    CHECK_NC(NC_NOERR, ncmpi_def_var_fill(ncid, v, 0, &own));
+    CHECK_NC(NC_NOERR, ncmpi_set_fill(ncid, NC_NOFILL, NULL));
+}
+
+static void a_record_is_filled_with_the_variables_own_value(void)
+{
+    static void (*const ways[])(int, int, int) = {own_by_put_att, own_by_copy_att,
+                                                  own_by_rename_att, own_by_def_var_fill,
+                                                  own_before_set_fill};
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        int ncid = new_dataset("a.nc"), values[N], nofill = -1, own = 42 + (int)i;
+        int dims[2] = {new_dim(ncid, "t", NC_UNLIMITED), new_dim(ncid, "x", N)};
+        int v = new_var(ncid, "v", NC_INT, 2, dims);
+        MPI_Offset start[2] = {1, 0}, count[2] = {1, N};
+        ways[i](ncid, v, own);
+        CHECK_NC(NC_NOERR, ncmpi_inq_var_fill(ncid, v, &nofill, NULL));
+        CHECK_EQ(1, nofill);
+        CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+        CHECK_NC(NC_NOERR, ncmpi_fill_var_rec(ncid, v, 1));
+        CHECK_EQ(2, dim_length(ncid, dims[0]));
+        memset(values, 0, sizeof values);
+        CHECK_NC(NC_NOERR, ncmpi_get_vara_int_all(ncid, v, start, count, values));
+        CHECK(all_are(values, N, own));
+        close_dataset(ncid);
+    }
+}
+
+/* f and r are not filled, r has its own value; g and s are. */
+static void write_fill_modes(void)
+{
+    int ncid = new_dataset("a.nc"), own = 42;
+    int dims[2] = {new_dim(ncid, "t", NC_UNLIMITED), new_dim(ncid, "x", N)};
+    new_var(ncid, "f", NC_INT, 1, dims + 1);
+    int r = new_var(ncid, "r", NC_INT, 2, dims);
+    int g = new_var(ncid, "g", NC_INT, 1, dims + 1);
+    int s = new_var(ncid, "s", NC_INT, 2, dims);
+    own_by_put_att(ncid, r, own);
+    CHECK_NC(NC_NOERR, ncmpi_def_var_fill(ncid, g, 0, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_def_var_fill(ncid, s, 0, NULL));
+    close_dataset(ncid);
+}
+
+static void after_reopening_every_variable_is_in_fill_mode(void)
+{
+    write_fill_modes();
+    for (int omode = NC_NOWRITE; omode <= NC_WRITE; omode += NC_WRITE) {
+        int ncid = open_dataset("a.nc", omode);
+        for (int v = 0; v < 4; v++) {
+            int nofill = -1, value = 0;
+            CHECK_NC(NC_NOERR, ncmpi_inq_var_fill(ncid, v, &nofill, &value));
+            CHECK_EQ(0, nofill);
+            CHECK_EQ(v == 1 ? 42 : NC_FILL_INT, value);
+        }
+        close_dataset(ncid);
+    }
+}
+
+/* A program that appends fills its records first; what is added is as set_fill says. */
+static void records_appended_to_a_reopened_file_are_filled(void)
+{
+    write_fill_modes();
+    for (int rec = 0; rec < 3; rec++) {
+        int ncid = open_dataset("a.nc", NC_WRITE), values[N], nofill = -1, old = -1;
+        MPI_Offset start[2] = {rec, 0}, count[2] = {1, N}, one[2] = {1, 1};
+        if (rec > 0) {
+            char name[2] = {(char)('0' + rec), '\0'};
+            CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+            CHECK_NC(NC_NOERR, ncmpi_set_fill(ncid, NC_NOFILL, &old));
+            CHECK_EQ(NC_NOFILL, old);
+            int more = new_var(ncid, name, NC_INT, 0, NULL);
+            CHECK_NC(NC_NOERR, ncmpi_inq_var_fill(ncid, more, &nofill, NULL));
+            CHECK_EQ(1, nofill);
+            CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+        }
+        for (int v = 1; v < 4; v += 2) {
+            CHECK_NC(NC_NOERR, ncmpi_fill_var_rec(ncid, v, rec));
+            CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, v, start, one, &rec));
+            CHECK_NC(NC_NOERR, ncmpi_get_vara_int_all(ncid, v, start, count, values));
+            CHECK_EQ(rec, values[0]);
+            CHECK(all_are(values + 1, N - 1, v == 1 ? 42 : NC_FILL_INT));
+        }
+        close_dataset(ncid);
+    }
+}
+
 static void a_variable_added_later_is_filled(void)
 {
     int ncid = new_dataset("a.nc"), x = new_dim(ncid, "x", N), values[N], kept[N];
@@ -181,6 +295,12 @@ static const struct check_test tests[] = {
     {"filling may be turned off again", filling_may_be_turned_off_again, CHECK_FORMATS},
     {"every type has its default", every_type_has_its_default, CHECK_FORMATS},
     {"new records are filled on demand", new_records_are_filled_on_demand, CHECK_FORMATS},
+    {"a record is filled with the variable's own value",
+     a_record_is_filled_with_the_variables_own_value, CHECK_FORMATS},
+    {"after reopening every variable is in fill mode",
+     after_reopening_every_variable_is_in_fill_mode, CHECK_FORMATS},
+    {"records appended to a reopened file are filled",
+     records_appended_to_a_reopened_file_are_filled, CHECK_FORMATS},
     {"a variable added later is filled", a_variable_added_later_is_filled, CHECK_FORMATS},
     {"a fill value must suit its variable", a_fill_value_must_suit_its_variable,
      CHECK_FORMATS},

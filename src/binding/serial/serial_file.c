@@ -12,7 +12,8 @@ static bool is_chosen;
 /* Of each file, by id: the records that grow are not filled. */
 static bool nofill[FILES];
 
-/* Of each file, by id: it is as it was opened, which PnetCDF does without filling. */
+/* Of each file, by id: it is as it was opened, when variables that are added would not be
+ * filled. */
 static bool as_opened[FILES];
 
 static bool is_file(int ncid)
@@ -137,12 +138,13 @@ static int records_reached(int ncid, int varid, const struct serial_slab *s,
     return NC_NOERR;
 }
 
-/* Fills one record of every record variable that has fill values. */
+/* Fills one record of every record variable that is in fill mode. */
 static int fill_record(int ncid, int nvars, MPI_Offset record)
 {
     for (int v = 0; v < nvars; v++) {
-        int err = ncmpi_fill_var_rec(ncid, v, record);
-        if (err != NC_NOERR && err != NC_ENOTRECVAR && err != NC_ENOTFILL) return err;
+        int no_fill, err = ncmpi_inq_var_fill(ncid, v, &no_fill, NULL);
+        if (err == NC_NOERR && !no_fill) err = ncmpi_fill_var_rec(ncid, v, record);
+        if (err != NC_NOERR && err != NC_ENOTRECVAR) return err;
     }
     return NC_NOERR;
 }

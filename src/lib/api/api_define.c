@@ -217,7 +217,7 @@ int ncmpi_fill_var_rec(int ncid, int varid, MPI_Offset recno)
         err = NC_ENOTVAR;
     else if (!v->is_record)
         err = NC_ENOTRECVAR;
-    else if (!v->fill)
+    else if (!cdf_has_fill(&d->ds.header, varid))
         err = NC_ENOTFILL;
     else if (recno < 0)
         err = NC_EINVAL;
@@ -226,5 +226,5 @@ int ncmpi_fill_var_rec(int ncid, int varid, MPI_Offset recno)
                              v->name, (long long)recno,
                              (long long)cdf_max_records(&d->ds.header));
     if (err != NC_NOERR) return driver_put_all(d->top, NULL, 0, err);
-    return driver_fill_all(d->top, varid, varid + 1, recno, 1);
+    return driver_fill_record_all(d->top, varid, recno);
 }

@@ -375,7 +375,7 @@ static int get_vars(struct source *s)
     if (base_names_reserve(&h->var_names, (size_t)n) != 0) return NC_ENOMEM;
     const size_t first = s->at;
     for (int i = 0; i < n; i++) {
-        h->vars[i] = (struct cdf_var){0};
+        h->vars[i] = (struct cdf_var){.fill = true};
         h->nvars = i + 1; /* even on error cdf_free is to see its attributes */
         err = get_var(s, &h->vars[i]);
         if (err == CDF_MORE)

@@ -41,17 +41,27 @@ void cdf_default_fill(int type, void *xvalue)
     memcpy(xvalue, types[type].fill, types[type].size);
 }
 
-void cdf_fill_value(const struct cdf_header *h, int varid, void *xvalue)
+/* The value of the variable's own _FillValue, or NULL. */
+static const void *own_fill(const struct cdf_header *h, int varid)
 {
     const struct cdf_var *v = &h->vars[varid];
-    size_t size = types[v->type].size;
     int i;
-    if (cdf_find_att(h, varid, NC_FillValue, &i) == NC_NOERR) {
-        const struct cdf_att *a = &v->atts.list[i];
-        if (a->type == v->type && a->nelems == 1) {
-            memcpy(xvalue, a->values, size);
-            return;
-        }
-    }
-    cdf_default_fill(v->type, xvalue);
+    if (cdf_find_att(h, varid, NC_FillValue, &i) != NC_NOERR) return NULL;
+    const struct cdf_att *a = &v->atts.list[i];
+    return a->type == v->type && a->nelems == 1 ? a->values : NULL;
+}
+
+bool cdf_has_fill(const struct cdf_header *h, int varid)
+{
+    return h->vars[varid].fill || own_fill(h, varid) != NULL;
+}
+
+void cdf_fill_value(const struct cdf_header *h, int varid, void *xvalue)
+{
+    const int type = h->vars[varid].type;
+    const void *own = own_fill(h, varid);
+    if (own != NULL)
+        memcpy(xvalue, own, types[type].size);
+    else
+        cdf_default_fill(type, xvalue);
 }

@@ -51,25 +51,42 @@ static int make_request(const struct driver_dataset *ds, int varid, MPI_Offset r
     return NC_NOERR;
 }
 
-int driver_fill_all(struct driver *d, int first, int last, MPI_Offset rec,
-                    MPI_Offset nrecs)
+/* Puts them, or tells the others that this process could not make them. */
+static int put_all(struct driver *d, struct driver_request *const *reqs, int64_t n,
+                   int err)
 {
-    struct driver_dataset *ds = d->ds;
-    struct base_arena arena = {0};
-    struct driver_request **reqs = base_arena_alloc(
-        &arena, (size_t)(last - first) * sizeof(struct driver_request *));
-    int err = reqs == NULL ? NC_ENOMEM : NC_NOERR;
-    int64_t n = 0;
-    for (int id = first; id < last && err == NC_NOERR; id++) {
-        const struct cdf_var *v = &ds->header.vars[id];
-        if (!v->fill || (v->is_record && nrecs == 0)) continue;
-        err = make_request(ds, id, rec, nrecs, &arena, &reqs[n]);
-        if (reqs[n] != NULL) n++;
-    }
     if (err != NC_NOERR) n = 0;
     err = driver_put_all(d, reqs, n, err);
     for (int64_t i = 0; i < n; i++)
-        driver_count_bytes(ds, reqs[i], true);
+        driver_count_bytes(d->ds, reqs[i], true);
+    return err;
+}
+
+int driver_fill_record_all(struct driver *d, int varid, MPI_Offset rec)
+{
+    struct base_arena arena = {0};
+    struct driver_request *r = NULL;
+    int err = make_request(d->ds, varid, rec, 1, &arena, &r);
+    err = put_all(d, &r, r != NULL, err);
+    base_arena_free(&arena);
+    return err;
+}
+
+int driver_fill_new_all(struct driver *d, int first)
+{
+    const struct cdf_header *h = &d->ds->header;
+    struct base_arena arena = {0};
+    struct driver_request **reqs = base_arena_alloc(
+        &arena, (size_t)(h->nvars - first) * sizeof(struct driver_request *));
+    int err = reqs == NULL ? NC_ENOMEM : NC_NOERR;
+    int64_t n = 0;
+    for (int id = first; id < h->nvars && err == NC_NOERR; id++) {
+        const struct cdf_var *v = &h->vars[id];
+        if (!v->fill || (v->is_record && h->numrecs == 0)) continue;
+        err = make_request(d->ds, id, 0, h->numrecs, &arena, &reqs[n]);
+        if (reqs[n] != NULL) n++;
+    }
+    err = put_all(d, reqs, n, err);
     base_arena_free(&arena);
     return err;
 }

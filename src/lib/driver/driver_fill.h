@@ -4,10 +4,12 @@
 
 #include "driver.h"
 
-/* Fills variables first <= id < last that are in fill mode, every process its share:
- * fixed-size ones whole, and nrecs records from rec on of record variables. Collective.
- * The result is this process's own. */
-int driver_fill_all(struct driver *d, int first, int last, MPI_Offset rec,
-                    MPI_Offset nrecs);
+/* Fill, every process its share. Collective; the result is this process's own. */
+
+/* All that is there of the variables from `first` on that are in fill mode. */
+int driver_fill_new_all(struct driver *d, int first);
+
+/* A record of a record variable, be it in fill mode or not. */
+int driver_fill_record_all(struct driver *d, int varid, MPI_Offset rec);
 
 #endif

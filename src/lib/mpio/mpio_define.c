@@ -32,6 +32,6 @@ int mpio_enddef_all(struct driver *self, const struct cdf_header *before)
     m->created = false;
     m->defined = true;
     if (!wants_fill(&ds->header, first)) return NC_NOERR;
-    err = driver_fill_all(self, first, ds->header.nvars, 0, ds->header.numrecs);
+    err = driver_fill_new_all(self, first);
     return driver_agree_all(ds, err, NULL, NULL, 0);
 }
