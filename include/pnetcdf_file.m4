@@ -85,8 +85,9 @@ int ncmpi_delete(const char *filename, MPI_Info info);
  * the codes from #NC_EMULTIDEFINE_FIRST on */
 int ncmpi_enddef(int ncid);
 
-/** As ncmpi_enddef(), with a say in the layout. The values hold for this call only. All
- * are in bytes; 0 leaves the choice to the hints, and then to the library.
+/** As ncmpi_enddef(), with a say in the layout. The values hold for this call only, and
+ * also after a redef in which nothing would have to move. All are in bytes; 0 leaves the
+ * choice to the hints, and then to the library.
  * @param ncid the file
  * @param h_minfree room to leave behind the header, for what may be defined later
  * @param v_align alignment of the section of fixed-size variables

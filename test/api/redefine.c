@@ -201,6 +201,120 @@ static void alignment_asked_for_is_given_once(void)
     close_dataset(ncid);
 }
 
+/* A small dataset in data mode, of records alone or with a fixed-size variable: where the
+ * data begins, where the records, and the header's size. */
+static int small(bool with_fixed, MPI_Offset place[3])
+{
+    int ncid = new_dataset("a.nc"), dim = new_dim(ncid, "x", N);
+    int unlimited = new_dim(ncid, "t", NC_UNLIMITED);
+    if (with_fixed) fixed = new_var(ncid, "fixed", NC_INT, 1, &dim);
+    record = new_var(ncid, "record", NC_INT, 1, &unlimited);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_inq_header_extent(ncid, &place[0]));
+    CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, record, &place[1]));
+    CHECK_NC(NC_NOERR, ncmpi_inq_header_size(ncid, &place[2]));
+    return ncid;
+}
+
+/* Asked for in a later define phase, in which nothing else would move. */
+static void room_is_made_where_all_would_fit(void)
+{
+    static const struct {
+        MPI_Offset h_minfree, v_align, v_minfree, r_align;
+    } rows[] = {{5000, 4, 0, 4}, {0, 4096, 0, 4}, {0, 4, 3000, 4},
+                {0, 4, 0, 8192}, {5000, 0, 0, 0}, {76, 2048, 44, 65536}};
+    for (size_t i = 0; i < 2 * sizeof rows / sizeof rows[0]; i++) {
+        bool with_fixed = i % 2 == 0;
+        MPI_Offset old[3], extent, start[2], size = with_fixed ? 4 * N : 0;
+        MPI_Offset h_minfree = rows[i / 2].h_minfree, v_align = rows[i / 2].v_align;
+        MPI_Offset v_minfree = rows[i / 2].v_minfree, r_align = rows[i / 2].r_align;
+        int ncid = small(with_fixed, old), values[N], back[N], third = 3, got = -1;
+        MPI_Offset at = 2;
+        for (int k = 0; k < N; k++)
+            values[k] = 7 * k;
+        if (with_fixed) CHECK_NC(NC_NOERR, ncmpi_put_var_int_all(ncid, fixed, values));
+        CHECK_NC(NC_NOERR, ncmpi_put_var1_int_all(ncid, record, &at, &third));
+        for (int again = 0; again < 2; again++) { /* what is there is not made twice */
+            CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+            CHECK_NC(NC_NOERR,
+                     ncmpi__enddef(ncid, h_minfree, v_align, v_minfree, r_align));
+            CHECK_NC(NC_NOERR, ncmpi_inq_header_extent(ncid, &extent));
+            CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, record, &start[again]));
+            CHECK(extent >= old[0] && extent >= old[2] + h_minfree);
+            if (with_fixed && v_align > 0) CHECK_EQ(0, extent % v_align);
+            CHECK(start[again] >= old[2] + h_minfree + size + v_minfree);
+            if (with_fixed) CHECK(start[again] >= extent + size + v_minfree);
+            if (r_align > 0) CHECK_EQ(0, start[again] % r_align);
+        }
+        CHECK_EQ(start[0], start[1]);
+        if (with_fixed) {
+            CHECK_NC(NC_NOERR, ncmpi_get_var_int_all(ncid, fixed, back));
+            CHECK_BYTES(values, back, sizeof values);
+        }
+        CHECK_NC(NC_NOERR, ncmpi_get_var1_int_all(ncid, record, &at, &got));
+        CHECK_EQ(third, got);
+        close_dataset(ncid);
+    }
+}
+
+/* With and without a fixed-size variable: a sixteenth is free behind any header. */
+static void a_header_has_room_to_grow(void)
+{
+    for (int with_fixed = 0; with_fixed < 2; with_fixed++) {
+        for (int more = 0; more < 600; more += 4) {
+            int ncid = new_dataset("a.nc"), x = new_dim(ncid, "x", N);
+            int t = new_dim(ncid, "t", NC_UNLIMITED);
+            MPI_Offset size, extent;
+            char text[600] = "";
+            new_var(ncid, "v", NC_INT, 1, with_fixed ? &x : &t);
+            CHECK_NC(NC_NOERR, ncmpi_put_att_text(ncid, NC_GLOBAL, "a", more, text));
+            CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+            CHECK_NC(NC_NOERR, ncmpi_inq_header_size(ncid, &size));
+            CHECK_NC(NC_NOERR, ncmpi_inq_header_extent(ncid, &extent));
+            CHECK(extent >= size + size / 16);
+            CHECK_EQ(0, extent % 512);
+            close_dataset(ncid);
+        }
+    }
+}
+
+/* Whoever says where records begin gets them there: at the next such place, not at one
+ * behind room that nobody asked for. */
+static void records_go_no_further_than_asked(void)
+{
+    for (int i = 0; i < 4; i++) {
+        bool by_hint = i / 2 == 1, with_fixed = i % 2 == 1;
+        for (MPI_Offset align = 4; align < 3000; align = align * 5 - 4) {
+            MPI_Offset size, start, end;
+            char text[16];
+            MPI_Info info;
+            int ncid = -1;
+            snprintf(text, sizeof text, "%lld", (long long)align);
+            CHECK_EQ(MPI_SUCCESS, MPI_Info_create(&info));
+            if (by_hint) MPI_Info_set(info, "nc_record_align_size", text);
+            CHECK_NC(NC_NOERR, ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"),
+                                            NC_CLOBBER | check.cmode, info, &ncid));
+            MPI_Info_free(&info);
+            int x = new_dim(ncid, "x", N), t = new_dim(ncid, "t", NC_UNLIMITED);
+            if (with_fixed) fixed = new_var(ncid, "fixed", NC_INT, 1, &x);
+            record = new_var(ncid, "record", NC_INT, 1, &t);
+            CHECK_NC(NC_NOERR,
+                     by_hint ? ncmpi_enddef(ncid) : ncmpi__enddef(ncid, 0, 0, 0, align));
+            CHECK_NC(NC_NOERR, ncmpi_inq_header_size(ncid, &size));
+            CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, record, &start));
+            end = size;
+            if (with_fixed) {
+                CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, fixed, &end));
+                CHECK_EQ(512, end);
+                end += 4 * N;
+            }
+            MPI_Offset unit = (align + 3) / 4 * 4;
+            CHECK_EQ((end + unit - 1) / unit * unit, start);
+            close_dataset(ncid);
+        }
+    }
+}
+
 static void header_size_is_known_in_define_mode(void)
 {
     int ncid = with_data();
@@ -264,6 +378,9 @@ static const struct check_test tests[] = {
      CHECK_FORMATS},
     {"alignment asked for is given once", alignment_asked_for_is_given_once,
      CHECK_FORMATS},
+    {"room is made where all would fit", room_is_made_where_all_would_fit, CHECK_FORMATS},
+    {"a header has room to grow", a_header_has_room_to_grow, 0},
+    {"records go no further than asked", records_go_no_further_than_asked, CHECK_FORMATS},
     {"header size is known in define mode", header_size_is_known_in_define_mode,
      CHECK_FORMATS},
     {"many records move whole", many_records_move_whole, CHECK_FORMATS},

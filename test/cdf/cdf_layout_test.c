@@ -39,7 +39,10 @@ static void start(int format, int64_t x)
 static void lay_out(const struct cdf_header *before, int64_t header_minfree,
                     int64_t fixed_align, int64_t fixed_minfree, int64_t record_align)
 {
-    struct cdf_room room = {header_minfree, fixed_align, fixed_minfree, record_align};
+    struct cdf_room room = {.header_minfree = header_minfree,
+                            .fixed_align = fixed_align,
+                            .fixed_minfree = fixed_minfree,
+                            .record_align = record_align};
     assert_int_equal(NC_NOERR, cdf_layout(&h, before, &room));
     assert_int_equal(cdf_encoded_size(&h), h.size);
 }
@@ -219,9 +222,10 @@ static void starts_have_the_formats_limit(void **state)
     cdf_free(&h);
     start(5, 10);
     var("a", NC_INT, 1, 1);
-    struct cdf_room far = {INT64_MAX, 4, 0, 4};
+    struct cdf_room far = {
+        .header_minfree = INT64_MAX, .fixed_align = 4, .record_align = 4};
     assert_int_equal(NC_EVARSIZE, cdf_layout(&h, NULL, &far));
-    struct cdf_room coarse = {0, INT64_MAX, 0, 4};
+    struct cdf_room coarse = {.fixed_align = INT64_MAX, .record_align = 4};
     assert_int_equal(NC_EVARSIZE, cdf_layout(&h, NULL, &coarse));
     cdf_free(&h);
 }
@@ -245,7 +249,7 @@ static void a_header_that_fits_moves_nothing(void **state)
     struct cdf_header before;
     reopened(&before, 200, 0);
     attribute(160);
-    lay_out(&before, 9999, 4096, 9999, 65536);
+    lay_out(&before, CDF_SOME_ROOM, 4096, 0, 65536);
     assert_true(h.size > before.size);
     assert_int_equal(before.begin_fixed, h.begin_fixed);
     assert_int_equal(before.vars[0].begin, h.vars[0].begin);
@@ -265,6 +269,31 @@ static void a_header_that_does_not_fit_moves_all(void **state)
     assert_int_equal((h.size + 100 + 255) / 256 * 256, h.begin_fixed);
     assert_int_equal(h.begin_fixed, h.vars[0].begin);
     assert_int_equal((h.begin_fixed + 20 + 50 + 511) / 512 * 512, h.begin_record);
+    cdf_free(&before);
+    cdf_free(&h);
+}
+
+static void what_is_asked_for_moves_what_would_fit(void **state)
+{
+    (void)state;
+    struct cdf_header before;
+    reopened(&before, 200, 0);
+    lay_out(&before, 200, 4, 0, 4);
+    assert_int_equal(before.begin_fixed, h.begin_fixed);
+    lay_out(&before, 204, 4, 0, 4);
+    assert_int_equal(before.begin_fixed + 4, h.begin_fixed);
+    assert_int_equal(before.begin_record + 4, h.begin_record);
+    lay_out(&before, 0, 4, 12, 4);
+    assert_int_equal(before.begin_fixed, h.begin_fixed);
+    assert_int_equal(before.begin_record + 12, h.begin_record);
+    struct cdf_room strict = {.fixed_align = 4096, .fixed_strict = true};
+    assert_int_equal(NC_NOERR, cdf_layout(&h, &before, &strict));
+    assert_int_equal(4096, h.begin_fixed);
+    assert_int_equal(4096 + 20, h.begin_record);
+    strict = (struct cdf_room){.record_align = 65536, .record_strict = true};
+    assert_int_equal(NC_NOERR, cdf_layout(&h, &before, &strict));
+    assert_int_equal(before.begin_fixed, h.begin_fixed);
+    assert_int_equal(65536, h.begin_record);
     cdf_free(&before);
     cdf_free(&h);
 }
@@ -332,7 +361,10 @@ static int64_t end_of_fixed(const struct cdf_header *a, int nvars)
 static void check_redef(const struct cdf_header *before, const struct cdf_header *after,
                         const struct cdf_room *room)
 {
-    const bool fits = after->size <= before->begin_fixed;
+    const int64_t minfree = room->header_minfree > 0 ? room->header_minfree : 0;
+    const bool fits =
+        after->size + minfree <= before->begin_fixed &&
+        (!room->fixed_strict || before->begin_fixed % room->fixed_align == 0);
     const int64_t end = end_of_fixed(after, after->nvars);
     for (int i = 0; i < before->nvars; i++)
         assert_true(after->vars[i].begin >= before->vars[i].begin);
@@ -344,13 +376,14 @@ static void check_redef(const struct cdf_header *before, const struct cdf_header
         assert_true(after->begin_fixed >= after->size + room->header_minfree);
     }
     if (after->nrecord_vars == 0) return;
-    if (before->nrecord_vars > 0 && end <= before->begin_record) {
-        if (fits) assert_int_equal(before->begin_record, after->begin_record);
-        return;
-    }
-    assert_int_equal(0, after->begin_record % room->record_align);
-    assert_true(after->begin_record >= end + room->fixed_minfree ||
-                after->nrecord_vars == after->nvars);
+    const bool alone = after->nrecord_vars == after->nvars;
+    const int64_t least = (alone ? after->size + minfree : end) + room->fixed_minfree;
+    assert_true(after->begin_record >= least);
+    if (before->nrecord_vars > 0 && before->begin_record >= least &&
+        (!room->record_strict || before->begin_record % room->record_align == 0))
+        assert_int_equal(before->begin_record, after->begin_record);
+    else
+        assert_int_equal(0, after->begin_record % room->record_align);
 }
 
 static void any_redef_keeps_the_rules(void **state)
@@ -366,10 +399,15 @@ static void any_redef_keeps_the_rules(void **state)
         assert_int_equal(0, headers_differ(&before, &h)); /* against itself it stays */
 
         random_definitions(&h, 2, random_of(0, 1) ? 3 : 0, random_of(0, 1) ? 3 : 0);
-        struct cdf_room room = {random_of(0, 99), 4 << random_of(0, 6), random_of(0, 99),
-                                4 << random_of(0, 6)};
-        lay_out(&before, room.header_minfree, room.fixed_align, room.fixed_minfree,
-                room.record_align);
+        struct cdf_room room = {
+            .header_minfree = random_of(CDF_SOME_ROOM, 99),
+            .fixed_align = 4 << random_of(0, 6),
+            .fixed_minfree = random_of(0, 1) * random_of(0, 99),
+            .record_align = 4 << random_of(0, 6),
+            .fixed_strict = random_of(0, 1),
+            .record_strict = random_of(0, 1),
+        };
+        assert_int_equal(NC_NOERR, cdf_layout(&h, &before, &room));
         if (before.nvars > 0) check_redef(&before, &h, &room);
 
         /* What decoding checks holds too: order, no overlaps. */
@@ -396,6 +434,7 @@ int main(void)
         cmocka_unit_test(starts_have_the_formats_limit),
         cmocka_unit_test(a_header_that_fits_moves_nothing),
         cmocka_unit_test(a_header_that_does_not_fit_moves_all),
+        cmocka_unit_test(what_is_asked_for_moves_what_would_fit),
         cmocka_unit_test(fixed_variables_use_the_gap_before_the_records),
         cmocka_unit_test(a_deleted_attribute_moves_nothing),
         cmocka_unit_test(an_old_layout_without_variables_binds_nothing),

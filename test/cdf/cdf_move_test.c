@@ -100,8 +100,10 @@ static void any_redef_keeps_every_value(void **state)
         random_header(&before, formats[i % 3]);
         assert_int_equal(NC_NOERR, cdf_copy(&after, &before));
         random_definitions(&after, 2, random_of(0, 3), random_of(0, 3));
-        struct cdf_room room = {random_of(0, 99), 4 << random_of(0, 6), random_of(0, 99),
-                                4 << random_of(0, 6)};
+        struct cdf_room room = {.header_minfree = random_of(0, 99),
+                                .fixed_align = 4 << random_of(0, 6),
+                                .fixed_minfree = random_of(0, 99),
+                                .record_align = 4 << random_of(0, 6)};
         assert_int_equal(NC_NOERR, cdf_layout(&after, &before, &room));
         moving += move_all(&before, &after) > 0;
         cdf_free(&before);
@@ -178,7 +180,7 @@ static void records_move_though_their_section_stays(void **state)
 {
     (void)state;
     struct cdf_header before, after;
-    struct cdf_room roomy = {1000, 4, 0, 4};
+    struct cdf_room roomy = {.header_minfree = 1000, .fixed_align = 4, .record_align = 4};
     define(&before, 2, 2, NC_SHORT);
     assert_int_equal(NC_NOERR, cdf_layout(&before, NULL, &roomy));
     assert_int_equal(NC_NOERR, cdf_copy(&after, &before));

@@ -24,7 +24,7 @@ static int put_atts(struct cdf_header *h, int varid, const struct cdf_atts *atts
 
 static int define(struct cdf_header *h, const struct cdf_header *from)
 {
-    const struct cdf_room room = {0, 4, 0, 4};
+    const struct cdf_room room = {.fixed_align = 4, .record_align = 4};
     int id, err = NC_NOERR;
     cdf_init(h, from->format);
     for (int i = 0; i < from->ndims && err == NC_NOERR; i++)

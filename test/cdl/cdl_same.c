@@ -12,7 +12,7 @@
 #include "base_mem.h"
 #include "pnetcdf_constants.h"
 
-static const struct cdf_room room = {0, 4, 0, 4};
+static const struct cdf_room room = {.fixed_align = 4, .record_align = 4};
 
 static int from_cdl(const char *path, int format, struct cdf_header *h)
 {

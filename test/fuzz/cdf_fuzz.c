@@ -92,7 +92,7 @@ static void check_codec(const struct cdf_header *h)
 /* Layout against itself changes nothing; with a longer header nothing goes back. */
 static void check_layout(const struct cdf_header *h)
 {
-    const struct cdf_room room = {0, 4, 0, 4};
+    const struct cdf_room room = {.fixed_align = 4, .record_align = 4};
     struct cdf_header after;
     struct cdf_move_state state = {0};
     struct cdf_move move;

@@ -102,23 +102,45 @@ static int agree_on_definitions_all(struct driver_dataset *ds, int err, int *dif
 
 /* ---- enddef ---- */
 
-static int64_t first_set(int64_t a, int64_t b, int64_t c, int64_t otherwise)
+/* The first of three that is set, or 0. */
+static int64_t first_set(int64_t a, int64_t b, int64_t c)
 {
-    return a > 0 ? a : b > 0 ? b : c > 0 ? c : otherwise;
+    return a > 0 ? a : b > 0 ? b : c > 0 ? c : 0;
+}
+
+static bool only_records(const struct cdf_header *h)
+{
+    for (int id = 0; id < h->nvars; id++)
+        if (!h->vars[id].is_record) return false;
+    return h->nvars > 0;
+}
+
+/* Room and alignments by hints and arguments. Hints say where what has to be placed goes,
+ * arguments are also heard where everything could stay. Who sets the alignment of what
+ * comes behind the header decides how much room that has. */
+static struct cdf_room choose_room(const struct api_dataset *d,
+                                   const struct cdf_room *asked)
+{
+    const struct base_hints *hints = &d->ds.hints;
+    struct cdf_room room = *asked;
+    room.fixed_align =
+        first_set(hints->var_align, hints->header_align, asked->fixed_align);
+    room.record_align = first_set(hints->record_align, asked->record_align, 0);
+    room.fixed_strict = asked->fixed_align > 0 && room.fixed_align == asked->fixed_align;
+    room.record_strict =
+        asked->record_align > 0 && room.record_align == asked->record_align;
+
+    bool aligned =
+        room.fixed_align > 0 || (room.record_align > 0 && only_records(&d->ds.header));
+    if (!aligned) room.fixed_align = BASE_FIXED_ALIGN;
+    if (aligned && room.header_minfree == CDF_SOME_ROOM) room.header_minfree = 0;
+    if (room.record_align == 0) room.record_align = BASE_RECORD_ALIGN;
+    return room;
 }
 
 int api_end_define_all(struct api_dataset *d, const struct cdf_room *asked)
 {
-    const struct base_hints *hints = &d->ds.hints;
-    struct cdf_room room = *asked;
-    room.fixed_align = first_set(hints->var_align, hints->header_align,
-                                 asked->fixed_align, BASE_FIXED_ALIGN);
-    room.record_align =
-        first_set(hints->record_align, asked->record_align, 0, BASE_RECORD_ALIGN);
-    /* Who sets the alignment decides how much room there is. */
-    bool aligned = hints->var_align > 0 || hints->header_align > 0;
-    if (room.header_minfree == CDF_SOME_ROOM && aligned) room.header_minfree = 0;
-
+    const struct cdf_room room = choose_room(d, asked);
     const struct cdf_header *before = d->fresh ? NULL : &d->before;
     int difference, err = cdf_layout(&d->ds.header, before, &room);
     err = agree_on_definitions_all(&d->ds, err, &difference);

@@ -147,6 +147,10 @@ int cdf_del_att(struct cdf_header *h, int varid, const char *name);
 /* Writes a type's default fill value, big-endian. */
 void cdf_default_fill(int type, void *xvalue);
 
+/* Is there a value to fill the variable with: is it in fill mode, or has it a _FillValue
+ * of its own? */
+bool cdf_has_fill(const struct cdf_header *h, int varid);
+
 /* Writes the fill value of one element, big-endian (at most 8 bytes): the
  * variable's _FillValue if it has one of its own type, else the type's default. */
 void cdf_fill_value(const struct cdf_header *h, int varid, void *xvalue);
@@ -184,7 +188,8 @@ struct cdf_fault {
  * and on errors fills *fault (may be NULL) and base_error_set. One pass; time and
  * memory are O(length), whatever the bytes claim. Starts of the variables must
  * lie behind the header and not overlap; padding bytes may be anything; two
- * objects of one name are accepted, the first is the one that is found.
+ * objects of one name are accepted, the first is the one that is found. A file does not
+ * tell of variables that are not to be filled: all are in fill mode.
  * A file shorter than its variables need is accepted: what is missing reads as
  * zeros. HDF5's signature is looked for at 0, 512, 1024, 2048 ... in bytes. */
 int cdf_decode(struct cdf_header *h, const void *bytes, size_t length, int64_t file_size,
@@ -220,6 +225,8 @@ struct cdf_room {           /* all in bytes; see ncmpi__enddef */
     int64_t fixed_align;    /* alignment of the fixed-size section's start */
     int64_t fixed_minfree;  /* free room behind the fixed-size section */
     int64_t record_align;   /* alignment of the record section's start */
+    bool fixed_strict;      /* a section that could stay moves for its alignment */
+    bool record_strict;
 };
 
 /* A sixteenth of the header, a mebibyte at most: another attribute need not move data. */
@@ -228,7 +235,8 @@ enum { CDF_SOME_ROOM = -1 };
 /* Gives every variable its place and computes size, begin_fixed, begin_record and
  * record_size. `before` is the layout to keep to where it can be kept (after a
  * redef), or NULL for a new file: no start ever decreases, and while the header
- * fits its room and the fixed-size variables theirs, nothing moves.
+ * and the fixed-size variables fit their rooms, with the free bytes asked for behind
+ * them, nothing moves but for a strict alignment.
  * NC_EVARSIZE: a variable, or a start, too large for the format's fields. */
 int cdf_layout(struct cdf_header *h, const struct cdf_header *before,
                const struct cdf_room *room);

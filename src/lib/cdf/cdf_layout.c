@@ -3,15 +3,35 @@
 
 #include "base_error.h"
 
-/* The next multiple of align behind `at` and so many free bytes; of 4 at least. */
-static int64_t place(int64_t at, int64_t free, int64_t align)
+/* So many free bytes behind `at`. */
+static int64_t behind(int64_t at, int64_t free)
 {
     if (free > 0 && __builtin_add_overflow(at, free, &at)) return CDF_MAX_OFFSET;
-    if (align > CDF_MAX_OFFSET || at > CDF_MAX_OFFSET) return CDF_MAX_OFFSET;
-    int64_t unit = align < 4 ? 4 : cdf_pad4(align);
-    int64_t rest = at % unit;
+    return at > CDF_MAX_OFFSET ? CDF_MAX_OFFSET : at;
+}
+
+/* How far `at` is behind a multiple of align, which is of 4 at least. */
+static int64_t beyond(int64_t at, int64_t align, int64_t *unit)
+{
+    *unit = align < 4 ? 4 : align > CDF_MAX_OFFSET ? CDF_MAX_OFFSET : cdf_pad4(align);
+    return at % *unit;
+}
+
+/* The next multiple of align from `at` on. */
+static int64_t round_up(int64_t at, int64_t align)
+{
+    int64_t unit, rest = beyond(at, align, &unit);
     if (rest == 0) return at;
     return at - rest > CDF_MAX_OFFSET - unit ? CDF_MAX_OFFSET : at - rest + unit;
+}
+
+/* A section that began at `old` stays if that is not before `least`, and a multiple of
+ * align where it must be; else it goes to `anew`, or further on: never back. */
+static int64_t keep(int64_t old, int64_t least, int64_t anew, int64_t align, bool strict)
+{
+    int64_t unit;
+    if (old >= least && (!strict || beyond(old, align, &unit) == 0)) return old;
+    return anew > old ? anew : round_up(old, align);
 }
 
 /* The largest vsize. In CDF-1 and CDF-2 the last variable of a section may be larger,
@@ -90,21 +110,35 @@ static int place_records(struct cdf_header *h)
     return NC_NOERR;
 }
 
-static int64_t choose_begin_record(const struct cdf_header *h,
-                                   const struct cdf_header *before,
-                                   const struct cdf_room *room, int64_t end)
-{
-    if (h->nrecord_vars == 0) return cdf_pad4(end);
-    if (before != NULL && before->nrecord_vars > 0 && end <= before->begin_record)
-        return before->begin_record;
-    return place(end, room->fixed_minfree, room->record_align);
-}
-
 static int64_t header_room(const struct cdf_header *h, const struct cdf_room *room)
 {
     enum { SHARE = 16, MOST = 1 << 20 };
     if (room->header_minfree != CDF_SOME_ROOM) return room->header_minfree;
     return h->size < (int64_t)SHARE * MOST ? h->size / SHARE : MOST;
+}
+
+static int64_t choose_begin_fixed(const struct cdf_header *h,
+                                  const struct cdf_header *before,
+                                  const struct cdf_room *room)
+{
+    int64_t anew = round_up(behind(h->size, header_room(h, room)), room->fixed_align);
+    if (before == NULL) return anew;
+    return keep(before->begin_fixed, behind(h->size, room->header_minfree), anew,
+                room->fixed_align, room->fixed_strict);
+}
+
+/* Records without fixed-size variables before them leave both free rooms behind the
+ * header; they were given them once, and do not get them again at every redef. */
+static int64_t choose_begin_record(const struct cdf_header *h,
+                                   const struct cdf_header *before,
+                                   const struct cdf_room *room, int64_t end)
+{
+    if (h->nrecord_vars == 0) return cdf_pad4(end);
+    int64_t anew = round_up(behind(end, room->fixed_minfree), room->record_align);
+    if (before == NULL || before->nrecord_vars == 0) return anew;
+    if (h->nrecord_vars == h->nvars) end = behind(h->size, room->header_minfree);
+    return keep(before->begin_record, behind(end, room->fixed_minfree), anew,
+                room->record_align, room->record_strict);
 }
 
 int cdf_layout(struct cdf_header *h, const struct cdf_header *before,
@@ -118,17 +152,13 @@ int cdf_layout(struct cdf_header *h, const struct cdf_header *before,
 
     int64_t end;
     h->size = cdf_encoded_size(h);
-    if (h->nvars == 0)
-        h->begin_fixed = h->size;
-    else if (before != NULL && h->size <= before->begin_fixed)
-        h->begin_fixed = before->begin_fixed;
-    else
-        h->begin_fixed = place(h->size, header_room(h, room), room->fixed_align);
-
+    const bool fixed = h->nrecord_vars < h->nvars;
+    h->begin_fixed =
+        h->nvars == 0 ? h->size : choose_begin_fixed(h, fixed ? before : NULL, room);
     err = place_fixed(h, before, &end);
     if (err != NC_NOERR) return err;
     h->begin_record = choose_begin_record(h, before, room, end);
-    if (h->nrecord_vars == h->nvars) h->begin_fixed = h->begin_record;
+    if (!fixed) h->begin_fixed = h->begin_record;
     return place_records(h);
 }
 

@@ -216,7 +216,7 @@ int cdl_define_att(struct cdl_reader *r, struct cdl_place at,
 
 int cdl_define_end(struct cdl_reader *r, struct cdl_place at)
 {
-    static const struct cdf_room room = {0, 4, 0, 4};
+    static const struct cdf_room room = {.fixed_align = 4, .record_align = 4};
     struct cdf_header *h = r->h;
     int err;
     r->title[r->title_end] = '\0';
