@@ -32,6 +32,13 @@ features_agree() {
         is "${pair%:*}" "${pair#*:}" enabled disabled || return 1
     done
 }
+# As builds of clients have it: what --libs prints as it is, or else in its place -L with
+# --libdir. Another PnetCDF in a place that the linker knows must not be taken for ours.
+libs_lead_here() {
+    set -- $("$config" --libs)
+    [ "$1" = "-L$("$config" --libdir)" ] && [ "$2" = -lpnetcdf ]
+}
+date_agrees() { grep -q "^#define PNETCDF_RELEASE_DATE \"$("$config" --release-date)\"$" include/pnetcdf.h; }
 places_agree() {
     local name
     for name in prefix includedir libdir; do
@@ -62,10 +69,11 @@ number=$(sed -n 's/^#define PNETCDF_VERSION "\(.*\)"$/\1/p' include/pnetcdf.h)
 check "--version" answers "^PnetCDF ${number//./\\.}$" version
 check "compilers and flags" answers '' cc cflags ldflags f77 fflags fc fcflags c++ cxxflags
 check "where the header is" answers '^-I/' cppflags fppflags
-check "the library" answers '-lpnetcdf' libs
+check "the library, and where it is" libs_lead_here
 check "dates" answers '^[0-9]{1,2} [A-Z][a-z]{2} [0-9]{4}$' release-date config-date
 check "places" answers '^/' prefix includedir libdir
 check "yes or no" answers '^(yes|no)$' has-fortran has-c++
+check "the date is that of pnetcdf.h" date_agrees
 check "features are those of pnetcdf.h" features_agree
 if command -v pkg-config >/dev/null; then
     check "places are those of pnetcdf.pc" places_agree
