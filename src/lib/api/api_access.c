@@ -22,7 +22,7 @@ int api_find_data(int ncid, bool put, unsigned how, struct api_dataset **d)
 
 /* A hyperslab that is not yet known to be good. */
 struct slab {
-    const MPI_Offset *start, *count, *stride; /* stride NULL: all 1 */
+    const int64_t *start, *count, *stride; /* stride NULL: all 1 */
 };
 
 int64_t api_length_of(const struct api_dataset *d, const struct cdf_var *v, int dim,
@@ -97,8 +97,8 @@ static void copy_slab(const struct api_dataset *d, const struct cdf_var *v,
                       const struct api_access *a, struct driver_request *r)
 {
     unsigned kind = a->how & API_KIND;
-    MPI_Offset *start = r->slab + r->mapped, *count = start + v->ndims,
-               *stride = count + v->ndims;
+    int64_t *start = r->slab + r->mapped, *count = start + v->ndims,
+            *stride = count + v->ndims;
     for (int i = 0; i < v->ndims; i++) {
         bool record = i == 0 && v->is_record;
         start[i] = kind == API_VAR ? 0 : a->start[i];
@@ -114,10 +114,10 @@ static void copy_slab(const struct api_dataset *d, const struct cdf_var *v,
 static void turn_slab(const struct cdf_var *v, const struct api_access *a,
                       struct driver_request *r)
 {
-    MPI_Offset *start = r->slab + r->mapped, *count = start + v->ndims,
-               *stride = count + v->ndims;
+    int64_t *start = r->slab + r->mapped, *count = start + v->ndims,
+            *stride = count + v->ndims;
     for (int i = v->ndims - 1, j = 0; i >= 0; i--, j++) {
-        start[i] = j < a->given[0] ? (MPI_Offset)((uint64_t)a->start[j] - 1) : 0;
+        start[i] = j < a->given[0] ? (int64_t)((uint64_t)a->start[j] - 1) : 0;
         count[i] = j < a->given[1] ? a->count[j] : 1;
         if (r->strided) stride[i] = j < a->given[2] ? a->stride[j] : 1;
     }
@@ -156,7 +156,7 @@ static int take_slab(const struct api_dataset *d, const struct cdf_var *v,
         copy_slab(d, v, a, r);
     }
 
-    const MPI_Offset *count = driver_count(r, v->ndims);
+    const int64_t *count = driver_count(r, v->ndims);
     const struct slab s = {driver_start(r), count, driver_stride(r, v->ndims)};
     int err = kind == API_VAR ? NC_NOERR : check_start(d, v, &s, put);
     if (err == NC_NOERR && a->given == NULL && kind > API_VAR1 && a->count == NULL)
@@ -171,7 +171,7 @@ static int take_slab(const struct api_dataset *d, const struct cdf_var *v,
 /* Elements from the first to the last that a mapped access touches, and whether the map
  * is that of a plain row-major array. False if they are of more bytes than memory can
  * have, of `size` each. */
-static bool map_extent(int ndims, const MPI_Offset *count, const MPI_Offset *imap,
+static bool map_extent(int ndims, const int64_t *count, const MPI_Offset *imap,
                        int64_t size, int64_t *extent, bool *plain)
 {
     int64_t span, bytes, step = 1;
@@ -197,8 +197,7 @@ static struct region *map_region(const struct driver_request *r, int ndims,
     if (strides == NULL) return NULL;
     for (int i = 0; i < ndims; i++)
         strides[i] = driver_count(r, ndims)[i] > 1 ? imap[i] * size : 0;
-    struct region *mem =
-        region_loops(0, ndims, (const int64_t *)driver_count(r, ndims), strides, size);
+    struct region *mem = region_loops(0, ndims, driver_count(r, ndims), strides, size);
     base_free(strides);
     return mem;
 }
@@ -206,7 +205,7 @@ static struct region *map_region(const struct driver_request *r, int ndims,
 /* The map as C has it, one of Fortran's turned round and made whole; what is to be freed
  * in *made. NULL where memory is short. */
 static const MPI_Offset *map_of(const struct api_access *a, int ndims,
-                                const MPI_Offset *count, MPI_Offset **made)
+                                const int64_t *count, MPI_Offset **made)
 {
     MPI_Offset step = 1;
     *made = NULL;

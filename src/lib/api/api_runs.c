@@ -125,7 +125,7 @@ static bool close_request(struct runs *s)
     char *buf = (char *)s->a->buf + s->nelems * conv_size(s->type);
     *r = (struct driver_request){
         .varid = s->a->varid, .buf = buf, .type = (unsigned char)s->type, .raw = true};
-    r->slab[0] = (MPI_Offset)(intptr_t)region;
+    r->slab[0] = (int64_t)(intptr_t)region;
     r->slab[1] = s->bytes / s->xsize;
     r->slab[2] = s->records ? s->record : 0;
     s->nelems += s->bytes / s->xsize;

@@ -64,7 +64,7 @@ static int add_request(struct raw *a, int varid, struct region *file, const void
                                  .raw = true,
                                  .mapped = true};
     driver_set_mem(r, mem);
-    r->slab[1] = (MPI_Offset)(intptr_t)file;
+    r->slab[1] = (int64_t)(intptr_t)file;
     r->slab[2] = region_bytes(file) / cdf_type_size(api_var(a->d, varid)->type);
     r->slab[3] = 0;
     a->reqs[a->n++] = r;

@@ -26,9 +26,9 @@ struct burst_write {
     bool strided;
     bool chosen; /* somebody waits for it */
     bool cancelled;
-    bool written;      /* in the file, as far as this process alone is concerned */
-    MPI_Offset slab[]; /* start, count, stride; raw: how many runs, then offset and length
-                        * of each, relative to the variable */
+    bool written;   /* in the file, as far as this process alone is concerned */
+    int64_t slab[]; /* start, count, stride; raw: how many runs, then offset and length
+                     * of each, relative to the variable */
 };
 
 struct burst_pool;

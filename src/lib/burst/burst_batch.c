@@ -50,7 +50,7 @@ bool burst_walk_ended(struct burst_walk *k)
 static int64_t cut_slab(const struct burst_write *w, int ndims, int64_t done,
                         int64_t most)
 {
-    const MPI_Offset *count = w->slab + ndims;
+    const int64_t *count = w->slab + ndims;
     int64_t inner = 1; /* elements of one step of dimension i */
     for (int i = ndims - 1; i >= 0; i--) {
         int64_t index = done / inner % count[i], rest = count[i] - index;
@@ -185,7 +185,7 @@ static int collect(struct burst_walk *k, struct batch *t)
 }
 
 /* The box of elements [from, from + n) of a slab, as cut_slab made it. */
-static void fill_slab(const struct piece *p, int ndims, MPI_Offset *slab)
+static void fill_slab(const struct piece *p, int ndims, int64_t *slab)
 {
     const struct burst_write *w = p->w;
     int64_t inner = 1, left = p->n, at = p->from;
@@ -232,7 +232,7 @@ static struct driver_request *raw_request(struct batch *t, const struct piece *p
         return NULL;
     }
     *r = (struct driver_request){.varid = w->varid, .type = w->type, .raw = true};
-    r->slab[0] = (MPI_Offset)(intptr_t)region;
+    r->slab[0] = (int64_t)(intptr_t)region;
     r->slab[1] = p->n;
     r->slab[2] = 0;
     return r;

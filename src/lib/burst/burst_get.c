@@ -18,10 +18,9 @@ int burst_request_bounds(const struct burst *b, const struct driver_request *r,
         return NC_NOERR;
     }
     struct region *region =
-        region_slab(v->begin, v->ndims, v->shape, (const int64_t *)driver_start(r),
-                    (const int64_t *)driver_count(r, v->ndims),
-                    (const int64_t *)driver_stride(r, v->ndims), cdf_type_size(v->type),
-                    v->is_record ? h->record_size : 0);
+        region_slab(v->begin, v->ndims, v->shape, driver_start(r),
+                    driver_count(r, v->ndims), driver_stride(r, v->ndims),
+                    cdf_type_size(v->type), v->is_record ? h->record_size : 0);
     if (region == NULL) return NC_ENOMEM;
     region_bounds(region, low, high);
     region_free(region);

@@ -35,7 +35,7 @@ static void bounds_of_slab(const struct cdf_header *h, const struct burst_write 
 static void bounds_of_runs(const struct cdf_header *h, const struct burst_write *w,
                            int64_t *low, int64_t *high)
 {
-    const MPI_Offset *runs = w->slab + 1;
+    const int64_t *runs = w->slab + 1;
     *low = INT64_MAX;
     *high = 0;
     for (int64_t i = 0; i < w->slab[0]; i++) {
@@ -72,7 +72,7 @@ struct region *burst_region(const struct cdf_header *h, const struct burst_write
 {
     const struct cdf_var *v = &h->vars[w->varid];
     if (w->flags & BURST_RAW) return burst_runs(w, v->begin);
-    const int64_t *slab = (const int64_t *)w->slab;
+    const int64_t *slab = w->slab;
     return region_slab(v->begin, v->ndims, v->shape, slab, slab + v->ndims,
                        w->strided ? slab + (ptrdiff_t)2 * v->ndims : NULL,
                        cdf_type_size(v->type), v->is_record ? h->record_size : 0);

@@ -194,9 +194,8 @@ int burst_overlay(struct burst *b, struct driver_request *r)
         region = driver_raw_region(r);
     } else {
         region = own =
-            region_slab(v->begin, v->ndims, v->shape, (const int64_t *)driver_start(r),
-                        (const int64_t *)driver_count(r, v->ndims),
-                        (const int64_t *)driver_stride(r, v->ndims),
+            region_slab(v->begin, v->ndims, v->shape, driver_start(r),
+                        driver_count(r, v->ndims), driver_stride(r, v->ndims),
                         cdf_type_size(v->type), v->is_record ? h->record_size : 0);
         if (region == NULL) return NC_ENOMEM;
     }

@@ -135,7 +135,7 @@ static void describe(const struct burst *b, const struct burst_write *w, uint64_
 {
     const struct cdf_header *h = &b->base.ds->header;
     int ndims = h->vars[w->varid].ndims;
-    const int64_t *slab = (const int64_t *)w->slab;
+    const int64_t *slab = w->slab;
     *e = (struct burst_entry){.kind = w->strided ? BURST_VARS : BURST_VARA,
                               .itype = burst_itype(w->type),
                               .varid = w->varid,

@@ -143,7 +143,7 @@ int64_t driver_records(const struct cdf_header *h, const struct driver_request *
         region_bounds(driver_raw_region(r), &low, &high);
         return driver_start(r)[2] + (high - 1) / h->record_size + 1;
     }
-    const MPI_Offset *stride = driver_stride(r, v->ndims);
+    const int64_t *stride = driver_stride(r, v->ndims);
     return driver_start(r)[0] +
            (driver_count(r, v->ndims)[0] - 1) * (stride == NULL ? 1 : stride[0]) + 1;
 }

@@ -74,7 +74,7 @@ struct driver_request {
     bool mapped : 1; /* driver_mem says where the values are in buf */
     bool taken : 1;  /* a pending put whose values the driver has: buf is its ticket */
     unsigned char flags : 4; /* the caller's own */
-    MPI_Offset slab[];       /* if mapped, a pointer to the region of buf; start, count
+    int64_t slab[];          /* if mapped, a pointer to the region of buf; start, count
                               * and, if strided, stride: ndims each */
 };
 
@@ -87,7 +87,7 @@ static inline const struct region *driver_mem(const struct driver_request *r)
 /* mem may be NULL; only a mapped request has room for another. */
 static inline void driver_set_mem(struct driver_request *r, const struct region *mem)
 {
-    if (r->mapped) r->slab[0] = (MPI_Offset)(intptr_t)mem;
+    if (r->mapped) r->slab[0] = (int64_t)(intptr_t)mem;
 }
 
 /* What a driver's post made of a request, see there; 0: nothing. */
@@ -117,7 +117,7 @@ static inline void driver_blame(struct driver_request *r, int err)
 
 enum { DRIVER_RAW_SLAB = 3 }; /* entries of slab[] that take start's place if raw */
 
-static inline const MPI_Offset *driver_start(const struct driver_request *r)
+static inline const int64_t *driver_start(const struct driver_request *r)
 {
     return r->slab + r->mapped;
 }
@@ -134,13 +134,13 @@ static inline int64_t driver_raw_shift(const struct cdf_header *h,
     return h->vars[r->varid].begin + driver_start(r)[2] * h->record_size;
 }
 
-static inline const MPI_Offset *driver_count(const struct driver_request *r, int ndims)
+static inline const int64_t *driver_count(const struct driver_request *r, int ndims)
 {
     return driver_start(r) + ndims;
 }
 
 /* NULL where all strides are 1. */
-static inline const MPI_Offset *driver_stride(const struct driver_request *r, int ndims)
+static inline const int64_t *driver_stride(const struct driver_request *r, int ndims)
 {
     return r->strided ? driver_start(r) + 2 * (size_t)ndims : NULL;
 }
@@ -148,7 +148,7 @@ static inline const MPI_Offset *driver_stride(const struct driver_request *r, in
 /* Elements that it moves; whoever made it knows that the product fits. */
 static inline int64_t driver_nelems(const struct driver_request *r, int ndims)
 {
-    const MPI_Offset *count = driver_count(r, ndims);
+    const int64_t *count = driver_count(r, ndims);
     int64_t n = 1;
     if (r->raw) return driver_start(r)[1];
     for (int i = 0; i < ndims; i++)

@@ -8,8 +8,7 @@
 #include "base_error.h"
 
 /* Process rank's part [*start, *start + *count) of length. */
-static void share(int rank, int nprocs, int64_t length, MPI_Offset *start,
-                  MPI_Offset *count)
+static void share(int rank, int nprocs, int64_t length, int64_t *start, int64_t *count)
 {
     int64_t each = length / nprocs, rest = length % nprocs;
     *start = rank * each + (rank < rest ? rank : rest);
@@ -17,8 +16,7 @@ static void share(int rank, int nprocs, int64_t length, MPI_Offset *start,
 }
 
 static void choose_band(const struct driver_dataset *ds, const struct cdf_var *v,
-                        MPI_Offset rec, MPI_Offset nrecs, MPI_Offset *start,
-                        MPI_Offset *count)
+                        int64_t rec, int64_t nrecs, int64_t *start, int64_t *count)
 {
     int longest = 0;
     for (int i = 0; i < v->ndims; i++) {
@@ -27,14 +25,14 @@ static void choose_band(const struct driver_dataset *ds, const struct cdf_var *v
         count[i] = record ? nrecs : v->shape[i];
         if (count[i] > count[longest]) longest = i;
     }
-    MPI_Offset first;
+    int64_t first;
     share(ds->rank, ds->nprocs, count[longest], &first, &count[longest]);
     start[longest] += first;
 }
 
 /* This process's part of one variable; NULL in *out if it has none. */
-static int make_request(const struct driver_dataset *ds, int varid, MPI_Offset rec,
-                        MPI_Offset nrecs, struct base_arena *arena,
+static int make_request(const struct driver_dataset *ds, int varid, int64_t rec,
+                        int64_t nrecs, struct base_arena *arena,
                         struct driver_request **out)
 {
     const struct cdf_var *v = &ds->header.vars[varid];
@@ -62,7 +60,7 @@ static int put_all(struct driver *d, struct driver_request *const *reqs, int64_t
     return err;
 }
 
-int driver_fill_record_all(struct driver *d, int varid, MPI_Offset rec)
+int driver_fill_record_all(struct driver *d, int varid, int64_t rec)
 {
     struct base_arena arena = {0};
     struct driver_request *r = NULL;

@@ -10,6 +10,6 @@
 int driver_fill_new_all(struct driver *d, int first);
 
 /* A record of a record variable, be it in fill mode or not. */
-int driver_fill_record_all(struct driver *d, int varid, MPI_Offset rec);
+int driver_fill_record_all(struct driver *d, int varid, int64_t rec);
 
 #endif

@@ -32,10 +32,9 @@ static int open_request(struct mpio_stream *s)
     int64_t row = v->is_record ? s->m->base.ds->header.record_size : 0;
     s->shift = r->raw ? driver_raw_shift(&s->m->base.ds->header, r) : 0;
     if (!r->raw) {
-        s->region = region_slab(
-            v->begin, v->ndims, v->shape, (const int64_t *)driver_start(r),
-            (const int64_t *)driver_count(r, v->ndims),
-            (const int64_t *)driver_stride(r, v->ndims), cdf_type_size(v->type), row);
+        s->region = region_slab(v->begin, v->ndims, v->shape, driver_start(r),
+                                driver_count(r, v->ndims), driver_stride(r, v->ndims),
+                                cdf_type_size(v->type), row);
         if (s->region == NULL) return NC_ENOMEM;
     }
     s->file_cursor = region_cursor_new(r->raw ? driver_raw_region(r) : s->region);

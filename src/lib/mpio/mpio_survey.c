@@ -7,7 +7,7 @@ bool mpio_one_run(const struct cdf_header *h, const struct driver_request *r,
                   int64_t *low)
 {
     const struct cdf_var *v = &h->vars[r->varid];
-    const MPI_Offset *start = driver_start(r), *count = driver_count(r, v->ndims);
+    const int64_t *start = driver_start(r), *count = driver_count(r, v->ndims);
     int64_t step = cdf_type_size(v->type), offset = v->begin;
     bool whole = true; /* all dimensions so far, from end to end */
     bool one = !r->strided;
@@ -27,9 +27,8 @@ bool mpio_one_run(const struct cdf_header *h, const struct driver_request *r,
 struct region *mpio_region(const struct cdf_header *h, const struct driver_request *r)
 {
     const struct cdf_var *v = &h->vars[r->varid];
-    return region_slab(v->begin, v->ndims, v->shape, (const int64_t *)driver_start(r),
-                       (const int64_t *)driver_count(r, v->ndims),
-                       (const int64_t *)driver_stride(r, v->ndims),
+    return region_slab(v->begin, v->ndims, v->shape, driver_start(r),
+                       driver_count(r, v->ndims), driver_stride(r, v->ndims),
                        cdf_type_size(v->type), v->is_record ? h->record_size : 0);
 }
 

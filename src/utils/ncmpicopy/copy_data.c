@@ -29,7 +29,7 @@ struct batch {
     int64_t used;          /* bytes */
     struct part parts[PIECES];
     int nparts;
-    MPI_Offset *indices, *from; /* from: of one part, in the source */
+    MPI_Offset *indices, *from, *step; /* from and step: of one part, in the source */
     int64_t nindices, most_indices;
     int64_t batches; /* so far, of all processes */
     int err;
@@ -57,10 +57,9 @@ static void read_source(struct batch *b)
     for (int i = 0; i < b->nparts && b->err == NC_NOERR; i++) {
         const struct part *p = &b->parts[i];
         for (int k = 0; k < p->v->ndims; k++)
-            b->from[k] = p->v->from[k] + p->start[k] * p->v->step[k];
+            b->from[k] = p->v->from[k] + p->start[k] * (b->step[k] = p->v->step[k]);
         note(b, c->options.from,
-             ncmpi_iget_vars(c->in, p->v->in, b->from, p->count,
-                             (const MPI_Offset *)p->v->step, p->values, 0,
+             ncmpi_iget_vars(c->in, p->v->in, b->from, p->count, b->step, p->values, 0,
                              MPI_DATATYPE_NULL, NULL));
     }
     note(b, c->options.from, ncmpi_wait(c->in, NC_REQ_ALL, NULL, NULL));
@@ -193,9 +192,10 @@ static int64_t *allocate(struct batch *b)
     b->others = base_malloc(ROOM);
     b->indices = base_malloc((size_t)b->most_indices * sizeof *b->indices);
     b->from = base_malloc((size_t)most * sizeof *b->from);
+    b->step = base_malloc((size_t)most * sizeof *b->step);
     int64_t *start = base_malloc(2 * (size_t)most * sizeof *start);
     if (b->values == NULL || b->others == NULL || b->indices == NULL || b->from == NULL ||
-        start == NULL)
+        b->step == NULL || start == NULL)
         note(b, NULL, NC_ENOMEM);
     return start;
 }
@@ -219,6 +219,7 @@ static void run(struct batch *b)
     base_free(b->others);
     base_free(b->indices);
     base_free(b->from);
+    base_free(b->step);
     base_free(start);
 }
 

@@ -26,8 +26,16 @@ static int read_piece(struct diff *d, int side, int varid, const struct util_pie
                       void *values)
 {
     const struct sides *s = d->self;
-    int err = ncmpi_get_vara(s->ncid[side], varid, (const MPI_Offset *)p->start,
-                             (const MPI_Offset *)p->count, values, 0, MPI_DATATYPE_NULL);
+    int ndims = s->header[side].vars[varid].ndims, err = NC_ENOMEM;
+    MPI_Offset *start = base_malloc(2 * (size_t)ndims * sizeof *start);
+    for (int i = 0; start != NULL && i < ndims; i++) {
+        start[i] = p->start[i];
+        start[ndims + i] = p->count[i];
+    }
+    if (start != NULL)
+        err = ncmpi_get_vara(s->ncid[side], varid, start, start + ndims, values, 0,
+                             MPI_DATATYPE_NULL);
+    base_free(start);
     if (err == NC_NOERR) return 0;
     util_message(NCMPIDIFF_TOOL, d->options.path[side], -1, "variable '%s': %s",
                  s->header[side].vars[varid].name, ncmpi_strerror(err));
