@@ -44,6 +44,22 @@ static void positive_codes_are_the_systems(void)
     CHECK_STR(strerror(EACCES), ncmpi_strerror(EACCES));
 }
 
+static bool begins(const char *text, const char *words)
+{
+    return strncmp(text, words, strlen(words)) == 0;
+}
+
+/* Programs compare the beginnings of these. */
+static void what_programs_compare_stays(void)
+{
+    CHECK(begins(ncmpi_strerror(-9999), "Unknown Error"));
+    CHECK(begins(ncmpi_strerror(99999), "Unknown Error"));
+    CHECK(begins(ncmpi_strerror(NC_EMULTIDEFINE_VAR_NUM), "Number of variables is"));
+    CHECK_STR("Attribute value is inconsistent among processes.",
+              ncmpi_strerror(NC_EMULTIDEFINE_ATTR_VAL));
+    CHECK_STR("No error", ncmpi_strerror(NC_NOERR));
+}
+
 static void unknown_codes_are_told_as_such(void)
 {
     CHECK(strstr(ncmpi_strerror(-9999), "9999") != NULL);
@@ -58,6 +74,8 @@ static void the_version_is_told(void)
              PNETCDF_VERSION_MINOR, PNETCDF_VERSION_SUB);
     CHECK_STR(PNETCDF_VERSION, number);
     CHECK(text != NULL && strstr(text, PNETCDF_VERSION) != NULL);
+    CHECK_STR(PNETCDF_VERSION, PNETCDF_VERSION_PRE);
+    CHECK(strstr(text, PNETCDF_RELEASE_DATE) != NULL);
 }
 
 static const struct check_test tests[] = {
@@ -65,6 +83,7 @@ static const struct check_test tests[] = {
     {"texts of different codes differ", texts_of_different_codes_differ, 0},
     {"positive codes are the system's", positive_codes_are_the_systems, 0},
     {"unknown codes are told as such", unknown_codes_are_told_as_such, 0},
+    {"what programs compare stays", what_programs_compare_stays, 0},
     {"the version is told", the_version_is_told, 0},
     {NULL, NULL, 0},
 };

@@ -33,8 +33,9 @@ static void every_row_has_a_sentence_of_its_own(void **state)
         assert_true(strlen(text) >= 8 && strlen(text) < 300);
         assert_true(isupper((unsigned char)text[0]));
         assert_int_not_equal(0, strncmp(text, "NC_E", 4)); /* not just a name */
-        /* what is wrong; what to do */
-        if (rows[i].code != 0) assert_non_null(strstr(text, "; "));
+        /* what is wrong; what to do. But one that programs compare whole. */
+        if (rows[i].code != 0 && rows[i].code != NC_EMULTIDEFINE_ATTR_VAL)
+            assert_non_null(strstr(text, "; "));
         for (int k = 0; k < i; k++) {
             assert_int_not_equal(rows[k].code, rows[i].code);
             assert_string_not_equal(rows[k].name, rows[i].name);
@@ -67,7 +68,8 @@ static void every_code_of_the_interface_has_a_row(void **state)
 static void unknown_codes_are_named_by_number(void **state)
 {
     (void)state;
-    assert_string_equal("Unknown error code -9999", base_error_text(-9999));
+    assert_string_equal("Unknown Error -9999", base_error_text(-9999));
+    assert_string_equal("Unknown Error 99999", base_error_text(99999));
     assert_string_equal("Unknown code -9999", base_error_name(-9999));
     assert_string_equal(strerror(ENOENT), base_error_text(ENOENT));
 }

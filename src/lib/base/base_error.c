@@ -31,14 +31,25 @@ static int row_of(int code)
     return -1;
 }
 
+/* Clients' tests look for these words. */
+static const char *unknown_error(int code)
+{
+    snprintf(unknown, sizeof unknown, "Unknown Error %d", code);
+    return unknown;
+}
+
+/* Of errno. The C library has words for numbers that it does not know, too. */
+static const char *system_text(int code)
+{
+    const char *text = strerror(code);
+    return strncmp(text, "Unknown error", 13) == 0 ? unknown_error(code) : text;
+}
+
 const char *base_error_text(int code)
 {
-    if (code > 0) return strerror(code);
+    if (code > 0) return system_text(code);
     int row = row_of(code);
-    if (row < 0) {
-        snprintf(unknown, sizeof unknown, "Unknown error code %d", code);
-        return unknown;
-    }
+    if (row < 0) return unknown_error(code);
     if (code == NC_NOERR || code != last.code) return table[row].text;
     snprintf(last.text, sizeof last.text, "%s (%s)", table[row].text, last.detail);
     return last.text;
