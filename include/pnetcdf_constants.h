@@ -298,6 +298,7 @@
 #define NC_ENOOBJECT      (-141) /**< netCDF: no such object */
 #define NC_EPLUGIN        (-142) /**< netCDF: plug-in */
 #define NC4_LAST_ERROR    (-142) /**< where netCDF-4's errors end */
+#define NC_ISSYSERR(err)  ((err) > 0) /**< is it the system's, from errno.h? */
 /** @} */
 
 /* clang-format on */

@@ -54,7 +54,7 @@ AC_DEFUN([NCMPI_FEATURES], [
     AC_SUBST([ENABLE_SUBFILING], [0])
     AC_SUBST([ENABLE_PROFILING], [0])
     AC_SUBST([ENABLE_NULL_PAD], [0])
-    AC_SUBST([ENABLE_SWAP_IN_PLACE], [0])
+    AC_SUBST([ENABLE_SWAP_IN_PLACE], [-1])
     AC_SUBST([ENABLE_THREAD_SAFE], [1])
     AC_ARG_ENABLE([debug],
         [AS_HELP_STRING([--enable-debug], [record where errors are first raised])],

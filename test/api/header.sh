@@ -22,7 +22,8 @@ prototypes_agree() {
 
 names_agree() {
     "${mpicc[@]}" -E -dM -include pnetcdf.h -x c /dev/null |
-        sed -n 's/^#define \(NC[A-Z0-9]*_[A-Za-z0-9_]*\) .*/\1/p' | LC_ALL=C sort >"$scratch/got"
+        sed -nE 's/^#define (NC[A-Z0-9]*_[A-Za-z0-9_]*(\(err\))?|PNETCDF_(VERSION_PRE|RELEASE_DATE)) .*/\1/p' |
+        LC_ALL=C sort >"$scratch/got"
     sed '/^#/d; s/ .*//' "$here/constants.txt" | LC_ALL=C sort >"$scratch/want"
     diff "$scratch/want" "$scratch/got"
 }
@@ -39,6 +40,11 @@ values_agree() {
             uint64) echo "printf(\"$name $kind %llu\\n\", (unsigned long long)$name);" ;;
             float) echo "printf(\"$name $kind %.9g\\n\", (double)$name);" ;;
             double) echo "printf(\"$name $kind %.17g\\n\", $name);" ;;
+            macro) # one says what is the system's
+                echo "printf(\"$name $kind %s\\n\", NC_ISSYSERR(1) && !NC_ISSYSERR(0) &&"
+                echo "!NC_ISSYSERR(-1) ? \"$value\" : \"wrong\");"
+                ;;
+            date) echo "printf(\"$name $kind%s\\n\", *$name ? \"\" : \" none\");" ;;
             string) echo "printf(\"$name $kind \\\"%s\\\"\\n\", $name);" ;;
             esac
         done < <(sed '/^#/d' "$here/constants.txt")

@@ -1,6 +1,6 @@
-# Writes the parameters of pnetcdf.inc. Read are pnetcdf_constants.h and then
-# f77_constants.txt, which refers to codes of errors. Every line ends before column 73 and needs no next one, so that fixed
-# and free form are the same.
+# Writes the parameters of pnetcdf.inc. Read are pnetcdf.h and then f77_constants.txt, which
+# refers to it. Every line ends before column 73 and needs no next one, so that fixed and
+# free form are the same.
 function parameter(kind, name, value) {
     printf "      %s %s\n      parameter (%s=%s)\n", kind, name, name, value
 }
@@ -11,8 +11,16 @@ BEGIN {
 }
 
 FNR == 1 && NR > 1 { others = 1 }
-others && !/^#/ { parameter($1, $2, $3) }
+others && /^#/ { next }
+others && $3 == "@" {
+    if (!($2 in header)) exit 1
+    gsub(/"/, "\047", header[$2])
+    $3 = header[$2]
+}
+others { parameter($1, $2, $3) }
 others { next }
+
+/^#define PNETCDF_/ { header[$2] = $3 }
 
 /^#define NC(2_ERR|_NOERR|_E[A-Z0-9_]+) +(\(-[0-9]+\)|0|NC_E[A-Z_]+) / && !/_(FIRST|LAST) / {
     value = $3

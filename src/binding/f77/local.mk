@@ -22,9 +22,9 @@ src/binding/f77/f77_plain.c: src/tables/f77_plain.c.m4 $(F77_TABLES)
 
 # Made in include, where programs of the tree find it.
 include/pnetcdf.inc: src/binding/f77/pnetcdf.inc.m4 src/binding/f77/f77_constants.awk \
-		src/binding/f77/f77_constants.txt include/pnetcdf_constants.h $(F77_TABLES)
+		src/binding/f77/f77_constants.txt include/pnetcdf.h $(F77_TABLES)
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && { $(AWK) -f $(srcdir)/src/binding/f77/f77_constants.awk \
-			$(srcdir)/include/pnetcdf_constants.h \
+			include/pnetcdf.h \
 			$(srcdir)/src/binding/f77/f77_constants.txt && \
 		$(M4) -P -I $(srcdir)/src/tables $(srcdir)/src/binding/f77/pnetcdf.inc.m4; \
 		} > $@.tmp && mv $@.tmp $@

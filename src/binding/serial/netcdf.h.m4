@@ -52,7 +52,6 @@ foreach_serial_missing([MISSING])m4_dnl
 #define NC_SYSERR (-31)
 #define NC_EXDR (-32)
 #define NC_ENTOOL NC_EMAXNAME
-#define NC_ISSYSERR(err) ((err) > 0)
 #define NC_SZIP_EC 4
 #define NC_SZIP_NN 32
 #define NC_FATAL 1
