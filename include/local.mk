@@ -3,7 +3,11 @@ include_HEADERS =
 nodist_include_HEADERS = include/pnetcdf.h
 noinst_HEADERS = include/pnetcdf_constants.h
 BUILT_SOURCES += include/pnetcdf.h
-CLEANFILES += include/pnetcdf.h
+# For configure; so they go when it is undone, and not with `make clean`.
+made_headers = include/pnetcdf.h
+public-headers: $(made_headers)
+.PHONY: public-headers
+DISTCLEANFILES += $(made_headers)
 HEADER_PARTS = include/pnetcdf_file.m4 include/pnetcdf_define.m4 include/pnetcdf_data.m4
 EXTRA_DIST += $(HEADER_PARTS)
 

@@ -1,6 +1,7 @@
 # Tests of the tree itself.
 house_tests = test/house/rooms.sh test/house/sizes.sh test/house/marks.sh \
-	test/house/format.sh test/house/exports.sh test/house/promises.sh
+	test/house/format.sh test/house/exports.sh test/house/promises.sh \
+	test/house/headers.sh
 TESTS += $(house_tests)
 EXTRA_DIST += $(house_tests)
 

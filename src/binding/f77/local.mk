@@ -28,9 +28,8 @@ include/pnetcdf.inc: src/binding/f77/pnetcdf.inc.m4 src/binding/f77/f77_constant
 			$(srcdir)/src/binding/f77/f77_constants.txt && \
 		$(M4) -P -I $(srcdir)/src/tables $(srcdir)/src/binding/f77/pnetcdf.inc.m4; \
 		} > $@.tmp && mv $@.tmp $@
-CLEANFILES += include/pnetcdf.inc
-
 if HAVE_FORTRAN
+made_headers += include/pnetcdf.inc
 nodist_include_HEADERS += include/pnetcdf.inc
 BUILT_SOURCES += include/pnetcdf.inc
 

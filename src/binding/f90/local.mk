@@ -17,7 +17,7 @@ nodist_libf90_la_SOURCES = src/binding/f90/pnetcdf.f90
 libf90_la_FCFLAGS = -Iinclude $(FC_MODOUT)include
 nodist_include_HEADERS += include/pnetcdf.mod
 CLEANFILES += src/binding/f90/pnetcdf.f90 include/pnetcdf_nf90.inc include/pnetcdf.mod
-DISTCLEANFILES = include/ISO_Fortran_binding.h
+DISTCLEANFILES += include/ISO_Fortran_binding.h
 
 src/binding/f90/pnetcdf.f90: $(F90_PARTS) src/binding/f90/f90_tables.m4
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(M4) -P -I $(srcdir)/src/binding/f90 $(F90_M4FLAGS) \

@@ -5,8 +5,8 @@ SERIAL_M4 = $(M4) -P -I $(srcdir)/src/tables -I $(srcdir)/src/binding/serial
 EXTRA_DIST += src/binding/serial/serial_tables.m4 src/binding/serial/serial_data.c.m4 \
 	src/binding/serial/serial_nf.c.m4 src/binding/serial/netcdf.h.m4 \
 	src/binding/serial/netcdf.inc.m4
-SERIAL_MADE = src/binding/serial/serial_data.c src/binding/serial/serial_nf_typed.c \
-	include/pnetcdf_serial/netcdf.h include/pnetcdf_serial/netcdf.inc
+SERIAL_MADE = src/binding/serial/serial_data.c src/binding/serial/serial_nf_typed.c
+made_headers += include/pnetcdf_serial/netcdf.h
 CLEANFILES += $(SERIAL_MADE)
 
 src/binding/serial/serial_data.c: src/binding/serial/serial_data.c.m4 $(SERIAL_TABLES)
@@ -41,6 +41,7 @@ libpnetcdf_serial_la_LDFLAGS = -version-info 0:0:0 -no-undefined
 if HAVE_FORTRAN
 nodist_serial_HEADERS += include/pnetcdf_serial/netcdf.inc
 BUILT_SOURCES += include/pnetcdf_serial/netcdf.inc
+made_headers += include/pnetcdf_serial/netcdf.inc
 libpnetcdf_serial_la_SOURCES += src/binding/serial/serial_nf.c \
 	src/binding/serial/serial_nf_groups.c src/binding/serial/serial_nf.h
 nodist_libpnetcdf_serial_la_SOURCES += src/binding/serial/serial_nf_typed.c
