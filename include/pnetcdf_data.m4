@@ -144,7 +144,9 @@ int ncmpi_get_vard_all(int ncid, int varid, MPI_Datatype filetype, void *ip,
 
 /** @defgroup iput Posting writes: iput
  * @ingroup nonblocking
- * op must stay as it is until the wait. Arguments as in @ref put , and
+ * op must stay as it is until the wait, but where it has at most 4 KiB of values, and all
+ * such puts of the file that are pending at most 16 MiB: these are copied at once, if there
+ * is memory. A program that cannot be sure uses @ref bput . Arguments as in @ref put , and
  * - req: gets the id of the request, #NC_REQ_NULL where no element was asked for; NULL
  *   where the id is not wanted, for a later wait with #NC_REQ_ALL
  *

@@ -46,6 +46,7 @@ api_tests = \
 	test/api/io_errors.mpi \
 	test/api/nonblocking_ids.mpi \
 	test/api/nonblocking_buffered.mpi \
+	test/api/nonblocking_kept.mpi \
 	test/api/nonblocking_data.mpi \
 	test/api/promises.mpi \
 	test/api/records.mpi \
@@ -95,6 +96,8 @@ test_api_io_errors_mpi_SOURCES = test/api/io_errors.c test/api/dataset.h
 test_api_io_errors_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
 test_api_nonblocking_ids_mpi_SOURCES = test/api/nonblocking_ids.c test/api/nonblocking.h test/api/dataset.h
 test_api_nonblocking_ids_mpi_LDADD = $(MPI_TEST_LIBS)
+test_api_nonblocking_kept_mpi_SOURCES = test/api/nonblocking_kept.c test/api/nonblocking.h test/api/dataset.h
+test_api_nonblocking_kept_mpi_LDADD = $(MPI_TEST_LIBS)
 test_api_nonblocking_buffered_mpi_SOURCES = test/api/nonblocking_buffered.c test/api/nonblocking.h test/api/dataset.h
 test_api_nonblocking_buffered_mpi_LDADD = $(MPI_TEST_LIBS)
 test_api_nonblocking_data_mpi_SOURCES = test/api/nonblocking_data.c test/api/nonblocking.h test/api/dataset.h

@@ -74,6 +74,7 @@ MEMCHECK = test/driver/statistics.mpi test/driver/call_counts.mpi test/mpio/ways
 	test/mpio/node.mpi test/mpio/segments.mpi test/api/records.mpi \
 	test/api/redefine.mpi test/api/fill.mpi \
 	test/api/flexible.mpi test/api/nonblocking_data.mpi test/api/nonblocking_buffered.mpi \
+	test/api/nonblocking_kept.mpi \
 	test/api/attributes.mpi test/burst/burst_data.mpi
 memcheck: $(MEMCHECK)
 	$(BASH_PATH) $(srcdir)/test/support/memcheck $(MEMCHECK:%=./%)

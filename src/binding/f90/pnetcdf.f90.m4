@@ -13,8 +13,9 @@ m4_include(`f90_tables.m4')m4_dnl
 ! without gaps. What a get does not read keeps its value.
 !
 ! What iput and iget are given must stay, unchanged by the program, until the request was
-! waited for. So do not pass them expressions, nor components of an array of structures
-! (a%b), of which the compiler makes a copy that is gone when the call returns.
+! waited for; but an iput takes at most 4 KiB of values at once (see pnetcdf.h). So do not
+! pass them large expressions, nor components of an array of structures (a%b), of which the
+! compiler makes a copy that is gone when the call returns.
 module pnetcdf
   use, intrinsic :: iso_c_binding, only: c_int, c_int64_t, c_loc, c_null_ptr, c_ptr
 m4_ifdef([HAVE_MPI_F08], [m4_dnl

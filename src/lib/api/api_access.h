@@ -44,6 +44,12 @@ int64_t api_length_of(const struct api_dataset *d, const struct cdf_var *v, int 
 /* Has the request own a copy of its values, in place of the user's buffer. NC_ENOMEM. */
 int api_request_copy(const struct api_dataset *d, struct driver_request *req);
 
+/* The same for few values: they stand in the request itself, which may move. */
+int api_request_keep(const struct api_dataset *d, struct driver_request **req);
+
+/* Bytes of a request's values in memory. */
+int64_t api_value_bytes(const struct api_dataset *d, const struct driver_request *r);
+
 /* Ends a request and frees what it owns. Returns its status. */
 int api_request_end(struct driver_request *req);
 
@@ -64,7 +70,8 @@ enum {
     API_COPIED = 1, /* buf is the request's own */
     API_PUT = 2,    /* a pending put, rather than a get */
     API_CHOSEN = 4, /* one of those that are waited for */
-    API_TOLD = 8    /* of values out of range the caller has heard */
+    API_TOLD = 8,   /* of values out of range the caller has heard */
+    API_KEPT = 16   /* the values stand behind slab[] */
 };
 
 #endif

@@ -76,6 +76,7 @@ static int post(struct api_dataset *d, struct driver_request **reqs, int64_t n, 
     if (err == NC_NOERR && put) err = look_at_values(d, reqs, n, &range);
     if (err == NC_NOERR && put) err = take(d, reqs, n, how & API_BUFFERED);
     if (err == NC_NOERR && n > 0) err = api_queue_add(q, reqs, n, &given);
+    if (err == NC_NOERR && n > 0 && put && !(how & API_BUFFERED)) api_queue_keep(d, n);
     if (err != NC_NOERR && put) driver_cancel(d->top, reqs, n);
     if (err != NC_NOERR && taken > 0) api_buffer_charge(q, -taken);
     for (int64_t i = 0; i < n && err != NC_NOERR; i++)

@@ -19,6 +19,7 @@ struct api_queue {
     int next_id;                      /* back to 0 whenever the queue is empty */
     int64_t buffer_size, buffer_used; /* of bput, in bytes of external values */
     bool attached;
+    int64_t kept; /* bytes of values that puts took at the post: see api_queue_keep */
 };
 
 struct api_queue *api_queue_of(struct api_dataset *d)
@@ -86,6 +87,22 @@ int api_queue_add(struct api_queue *q, struct driver_request *const *reqs, int64
     return NC_NOERR;
 }
 
+/* Programs use a small buffer again before the wait, Fortran's copies of expressions and
+ * sections above all, though nothing says that they may. */
+void api_queue_keep(struct api_dataset *d, int64_t n)
+{
+    enum { FEW = 4096, MOST = 16 << 20 }; /* of a put, and of all together */
+    struct api_queue *q = d->queue;
+    struct driver_request **reqs = q->reqs + q->used - n;
+    int64_t bytes = 0;
+    for (int64_t i = 0; i < n && bytes <= FEW; i++)
+        bytes += api_value_bytes(d, reqs[i]);
+    if (bytes > FEW || bytes > MOST - q->kept) return;
+    for (int64_t i = 0; i < n; i++)
+        if (!reqs[i]->taken && api_request_keep(d, &reqs[i]) == NC_NOERR)
+            q->kept += api_value_bytes(d, reqs[i]);
+}
+
 /* ---- out ---- */
 
 /* Where the id stands if all before it have one request each, as is usual. */
@@ -142,6 +159,7 @@ int api_queue_end(struct api_dataset *d, int64_t i, bool cancelled)
         next = api_queue_next(q, at);
         struct driver_request *r = q->reqs[at];
         if (r->flags & API_COPIED) q->buffer_used -= api_buffered_bytes(d, r);
+        if (r->flags & API_KEPT) q->kept -= api_value_bytes(d, r);
         if (!cancelled) driver_count_bytes(&d->ds, r, r->flags & API_PUT);
         int status = api_request_end(r);
         if (first == NC_NOERR) first = status;

@@ -32,4 +32,9 @@ bool api_buffer_attached(const struct api_queue *q);
 int64_t api_buffered_bytes(const struct api_dataset *d, const struct driver_request *r);
 int api_buffer_charge(struct api_queue *q, int64_t bytes);
 
+/* Takes the values of the put that was added last, of n requests, if they are few: its
+ * buffer may be used again. Where they are many, of it or of all that are pending, or
+ * memory is short, they stay where they are, and the caller must not touch them. */
+void api_queue_keep(struct api_dataset *d, int64_t n);
+
 #endif

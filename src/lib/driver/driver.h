@@ -65,17 +65,17 @@ struct driver {
 struct driver_request {
     void *buf; /* a put never changes it */
     int varid;
-    short status;       /* out: this request's own result, an NC_ code */
-    unsigned char type; /* of the values in memory: enum conv_type */
+    short status;           /* out: this request's own result, an NC_ code */
+    unsigned char type : 4; /* of the values in memory: enum conv_type */
     bool strided : 1;
     bool raw : 1;    /* in place of start and count: a pointer to the region of the file,
                       * its number of elements, and the record in whose part of the
                       * variable it begins: offsets are relative to the first byte there */
     bool mapped : 1; /* driver_mem says where the values are in buf */
     bool taken : 1;  /* a pending put whose values the driver has: buf is its ticket */
-    unsigned char flags : 4; /* the caller's own */
-    int64_t slab[];          /* if mapped, a pointer to the region of buf; start, count
-                              * and, if strided, stride: ndims each */
+    unsigned char flags; /* the caller's own */
+    int64_t slab[];      /* if mapped, a pointer to the region of buf; start, count
+                          * and, if strided, stride: ndims each */
 };
 
 /* The bytes of the values in buf, in order; NULL: contiguous. */
