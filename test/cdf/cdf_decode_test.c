@@ -407,14 +407,77 @@ static void tags_and_counts_must_fit(void **state)
     begin(&d, 1, 0);
     list(&d, 0, 3);
     refused(&d, NC_ENOTNC, "absent");
-    begin(&d, 5, 0);
-    list(&d, 10, -5);
-    refused(&d, NC_ENOTNC, "-5 entries");
     begin(&d, 5, -2);
     list(&d, 0, 0);
     list(&d, 0, 0);
     list(&d, 0, 0);
     refused(&d, NC_ENOTNC, "number of records is -2");
+}
+
+/* Of each list in turn, as many as no dataset may have. */
+static void counts_have_limits(void **state)
+{
+    (void)state;
+    static const int codes[] = {NC_EMAXDIMS, NC_EMAXATTS, NC_EMAXVARS};
+    static const uint32_t tags[] = {10, 12, 11};
+    struct draft d;
+    for (int i = 0; i < 6; i++) {
+        const int which = i / 2, format = i % 2 == 0 ? 1 : 5;
+        const int64_t many[] = {-5, (int64_t)1 << 31, INT64_MIN};
+        for (int k = 0; k < (format == 1 ? 2 : 3); k++) {
+            begin(&d, format, 0);
+            for (int before = 0; before < which; before++)
+                list(&d, 0, 0);
+            list(&d, tags[which], many[k]);
+            refused(&d, codes[which], "more than there may be");
+        }
+    }
+    begin(&d, 5, 0); /* the dimensions of a variable */
+    list(&d, 0, 0);
+    list(&d, 0, 0);
+    list(&d, 11, 1);
+    count(&d, 1);
+    u32(&d, (uint32_t)'v' << 24);
+    count(&d, (int64_t)1 << 31);
+    d.n += 100;
+    refused(&d, NC_EMAXDIMS, "dimensions");
+}
+
+/* A variable whose size does not fit its field must be the last one of its section. */
+static void sizes_have_limits_where_they_stand(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 8; i++) {
+        const bool records = i & 1, first = i & 2;
+        const int format = i & 4 ? 2 : 1;
+        const int64_t huge = format == 1 ? (int64_t)1 << 31 : (int64_t)1 << 32;
+        const struct cdf_room room = {.header_minfree = 1000, .fixed_align = 4};
+        struct cdf_header h, back;
+        int t, x, v;
+        cdf_init(&h, format);
+        assert_int_equal(NC_NOERR, cdf_def_dim(&h, "t", 0, &t));
+        assert_int_equal(NC_NOERR, cdf_def_dim(&h, "x", huge / 4, &x));
+        const int dims[2] = {t, x}, *of_huge = records ? dims : dims + 1;
+        if (!first)
+            assert_int_equal(NC_NOERR, cdf_def_var(&h, "a", NC_INT, records, &t, &v));
+        assert_int_equal(NC_NOERR,
+                         cdf_def_var(&h, "huge", NC_INT, 1 + records, of_huge, &v));
+        assert_int_equal(NC_NOERR, cdf_layout(&h, NULL, &room));
+        if (first) {
+            int64_t end = h.vars[v].begin + (format == 1 ? 0 : h.vars[v].size);
+            assert_int_equal(NC_NOERR, cdf_def_var(&h, "a", NC_INT, records, &t, &v));
+            h.vars[v].begin = end;
+        }
+        size_t length = (size_t)cdf_encoded_size(&h);
+        unsigned char *bytes = malloc(length);
+        cdf_encode(&h, bytes);
+        assert_int_equal(first ? NC_EVARSIZE : NC_NOERR,
+                         cdf_decode(&back, bytes, length, INT64_MAX, NULL));
+        if (first) assert_non_null(strstr(base_error_text(NC_EVARSIZE), "'huge'"));
+        free(bytes);
+        cdf_free(&back);
+        cdf_free(&h);
+    }
 }
 
 static void names_have_a_limit(void **state)
@@ -441,12 +504,8 @@ static void dimensions_have_limits(void **state)
         int format;
         int64_t length;
     } bad[] = {{1, (int64_t)INT32_MAX + 1}, {1, UINT32_MAX}, {5, -1}, {5, INT64_MIN}},
-      good[] = {{1, INT32_MAX},
-                {2, INT32_MAX},
-                {2, (int64_t)INT32_MAX + 1},
-                {2, 3000000000},
-                {2, UINT32_MAX},
-                {5, INT64_MAX}};
+      good[] = {{1, INT32_MAX},  {2, INT32_MAX},  {2, (int64_t)INT32_MAX + 1},
+                {2, 3000000000}, {2, UINT32_MAX}, {5, INT64_MAX}};
     for (int i = 0; i < 6; i++) {
         begin(&d, good[i].format, 0);
         list(&d, 10, 1);
@@ -595,6 +654,8 @@ int main(void)
         cmocka_unit_test(thirteen_bytes_once_harmful),
         cmocka_unit_test(counts_larger_than_the_file_are_refused),
         cmocka_unit_test(tags_and_counts_must_fit),
+        cmocka_unit_test(counts_have_limits),
+        cmocka_unit_test(sizes_have_limits_where_they_stand),
         cmocka_unit_test(names_have_a_limit),
         cmocka_unit_test(dimensions_have_limits),
         cmocka_unit_test(variables_must_make_sense),

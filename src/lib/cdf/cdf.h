@@ -183,8 +183,10 @@ struct cdf_fault {
  *   CDF_MORE   the header goes on behind length (and length < file_size): call
  *              again with more bytes; *h is empty
  *   NC_ENOTNC3 an HDF5 file; NC_ENOTNC another format or a broken header;
- *   NC_EBADTYPE, NC_EBADDIM, NC_EUNLIMIT, NC_EUNLIMPOS, NC_EVARSIZE where these
- *              say it better; NC_ENOMEM
+ *   NC_EMAXDIMS, NC_EMAXATTS, NC_EMAXVARS: more than a dataset may have
+ *   NC_EVARSIZE a variable too large where it stands
+ *   NC_EBADTYPE, NC_EBADDIM, NC_EUNLIMIT, NC_EUNLIMPOS where these say it better;
+ *              NC_ENOMEM
  * and on errors fills *fault (may be NULL) and base_error_set. One pass; time and
  * memory are O(length), whatever the bytes claim. Starts of the variables must
  * lie behind the header and not overlap; padding bytes may be anything; two

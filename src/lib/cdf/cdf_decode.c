@@ -91,15 +91,16 @@ static int64_t get_wide(struct source *s)
     return v;
 }
 
-/* A count that must not be over `most`. */
-static int get_count(struct source *s, const char *what, int64_t most, int64_t *n)
+/* A count; one over `most` is `code`. */
+static int get_count(struct source *s, const char *what, int64_t most, int code,
+                     int64_t *n)
 {
     int err = want(s, (uint64_t)s->width, what);
     if (err != NC_NOERR) return err;
     *n = get_wide(s);
     if (*n >= 0 && *n <= most) return NC_NOERR;
-    return fail(s, NC_ENOTNC, s->at - (size_t)s->width,
-                "%s is %lld, which is out of range", what, (long long)*n);
+    return fail(s, code, s->at - (size_t)s->width, "%s is %lld, which is out of range",
+                what, (long long)*n);
 }
 
 /* n bytes and their padding are there; *bytes points at them. */
@@ -119,7 +120,7 @@ static int get_name(struct source *s, const char *what, const char **name)
 {
     const unsigned char *bytes;
     int64_t length;
-    int err = get_count(s, what, INT64_MAX - 3, &length);
+    int err = get_count(s, what, INT64_MAX - 3, NC_ENOTNC, &length);
     if (err != NC_NOERR) return err;
     if (length > NC_MAX_NAME)
         err =
@@ -136,9 +137,10 @@ static int get_name(struct source *s, const char *what, const char **name)
     return *name == NULL ? NC_ENOMEM : NC_NOERR;
 }
 
-/* The head of a list whose entries take at least `least` bytes each. */
+/* The head of a list whose entries take at least `least` bytes each; more than a dataset
+ * may have are `too_many`. */
 static int get_list(struct source *s, const char *what, uint32_t tag, int least,
-                    int *count)
+                    int too_many, int *count)
 {
     const size_t start = s->at;
     int err = want(s, 4 + (uint64_t)s->width, what);
@@ -151,7 +153,10 @@ static int get_list(struct source *s, const char *what, uint32_t tag, int least,
     if (found == CDF_TAG_ABSENT && n != 0)
         return wrong(s, NC_ENOTNC, start, "%s is absent and yet has %lld entries", what,
                      (long long)n);
-    if (n < 0 || n > INT_MAX || n > (s->file_size - (int64_t)s->at) / least)
+    if (n < 0 || n > INT_MAX)
+        return fail(s, too_many, start + 4, "%s has %lld entries, more than there may be",
+                    what, (long long)n);
+    if (n > (s->file_size - (int64_t)s->at) / least)
         return fail(s, NC_ENOTNC, start + 4,
                     "%s claims %lld entries, more than the file can hold", what,
                     (long long)n);
@@ -204,7 +209,8 @@ static int get_dims(struct source *s)
 {
     struct cdf_header *h = s->h;
     int n = 0;
-    int err = get_list(s, "the list of dimensions", CDF_TAG_DIMS, 2 * s->width, &n);
+    int err = get_list(s, "the list of dimensions", CDF_TAG_DIMS, 2 * s->width,
+                       NC_EMAXDIMS, &n);
     if (err != NC_NOERR || n == 0) return err;
     h->dims = base_malloc((size_t)n * sizeof *h->dims);
     if (h->dims == NULL) return NC_ENOMEM;
@@ -241,7 +247,7 @@ static int get_att(struct source *s, struct cdf_att *a)
     int err = get_name(s, "the length of an attribute's name", &a->name);
     if (err == NC_NOERR) err = get_type(s, a->name, &a->type);
     if (err == NC_NOERR)
-        err = get_count(s, "the length of an attribute", most, &a->nelems);
+        err = get_count(s, "the length of an attribute", most, NC_ENOTNC, &a->nelems);
     if (err != NC_NOERR) return err;
 
     if (a->type == 0) return NC_EBADTYPE; /* where the next one begins is not known */
@@ -258,7 +264,8 @@ static int get_att(struct source *s, struct cdf_att *a)
 static int get_atts(struct source *s, struct cdf_atts *atts)
 {
     int n = 0;
-    int err = get_list(s, "a list of attributes", CDF_TAG_ATTS, 2 * s->width + 4, &n);
+    int err = get_list(s, "a list of attributes", CDF_TAG_ATTS, 2 * s->width + 4,
+                       NC_EMAXATTS, &n);
     if (err != NC_NOERR || n == 0) return err;
     err = cdf_atts_reserve(s->h, atts, n);
     if (err != NC_NOERR) return err;
@@ -280,7 +287,8 @@ static int get_dimids(struct source *s, struct cdf_var *v, bool *known)
     const size_t width = (size_t)s->width;
     int64_t n;
     int *ids;
-    int err = get_count(s, "the number of a variable's dimensions", INT_MAX, &n);
+    int err = get_count(s, "the number of a variable's dimensions", NC_MAX_VAR_DIMS,
+                        NC_EMAXDIMS, &n);
     if (err != NC_NOERR) return err;
     err = want(s, (uint64_t)n * width, "the dimension ids of a variable");
     if (err != NC_NOERR) return err;
@@ -367,7 +375,7 @@ static int get_vars(struct source *s)
     const int least = 4 * s->width + 8 + cdf_offset_width(h->format);
     enum { NAMES_AT_ONCE = 16 }; /* while they are in the cache */
     int n = 0, named = 0;
-    int err = get_list(s, "the list of variables", CDF_TAG_VARS, least, &n);
+    int err = get_list(s, "the list of variables", CDF_TAG_VARS, least, NC_EMAXVARS, &n);
     if (err != NC_NOERR || n == 0) return err;
     h->vars = base_malloc((size_t)n * sizeof *h->vars);
     if (h->vars == NULL) return NC_ENOMEM;
@@ -493,7 +501,9 @@ static int settle(struct source *s)
     s->h->size = (int64_t)s->at;
     int err = cdf_sum_records(s->h);
     if (err != NC_NOERR) return fail(s, err, s->at, "%s", base_error_detail(err));
-    err = check_fixed(s, &end);
+    err = cdf_check_sizes(s->h);
+    if (err != NC_NOERR) err = fail_as_said(s, err, s->at);
+    if (err == NC_NOERR) err = check_fixed(s, &end);
     if (err == NC_NOERR) err = check_records(s, end);
     if (err == NC_NOERR) err = check_numrecs(s);
     return err;

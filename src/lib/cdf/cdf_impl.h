@@ -83,6 +83,10 @@ int cdf_var_dims(struct cdf_header *h, struct cdf_var *v, int ndims, int **dimid
  * good ones. NC_EUNLIMPOS, NC_EVARSIZE. */
 int cdf_var_measure(struct cdf_header *h, struct cdf_var *v);
 
+/* Is no variable too large for the format where it stands, in its section? After
+ * cdf_sum_records. NC_EVARSIZE. */
+int cdf_check_sizes(const struct cdf_header *h);
+
 /* Room for `more` attributes behind count; NC_ENOMEM. */
 int cdf_atts_reserve(struct cdf_header *h, struct cdf_atts *atts, int more);
 

@@ -43,7 +43,7 @@ static int64_t max_size(int format)
     return CDF_MAX_OFFSET;
 }
 
-static int check_sizes(const struct cdf_header *h, bool records, bool followed)
+static int check_section(const struct cdf_header *h, bool records, bool followed)
 {
     const struct cdf_var *large = NULL;
     for (int i = 0; i < h->nvars && !(large != NULL && followed); i++) {
@@ -59,6 +59,12 @@ static int check_sizes(const struct cdf_header *h, bool records, bool followed)
         "the last%s; CDF-5 has no such limit",
         large->name, (long long)large->size, h->format,
         records ? " record variable" : ", without record variables");
+}
+
+int cdf_check_sizes(const struct cdf_header *h)
+{
+    int err = check_section(h, false, h->nrecord_vars > 0);
+    return err == NC_NOERR ? check_section(h, true, false) : err;
 }
 
 static int set_begin(const struct cdf_header *h, struct cdf_var *v, int64_t begin)
@@ -146,8 +152,7 @@ int cdf_layout(struct cdf_header *h, const struct cdf_header *before,
 {
     if (before != NULL && before->nvars == 0) before = NULL; /* nothing lies anywhere */
     int err = cdf_sum_records(h);
-    if (err == NC_NOERR) err = check_sizes(h, false, h->nrecord_vars > 0);
-    if (err == NC_NOERR) err = check_sizes(h, true, false);
+    if (err == NC_NOERR) err = cdf_check_sizes(h);
     if (err != NC_NOERR) return err;
 
     int64_t end;
