@@ -157,25 +157,71 @@ static void definitions_that_differ_are_told(void)
         try_difference(&differences[i]);
 }
 
-static void create_modes_that_differ_are_refused(void)
+/* The code of a call in which the odd process asked for another mode: an error there, in
+ * safe mode everywhere. */
+static void check_mode_code(int code, bool odd, bool safe, int rc)
 {
-    bool odd = check.rank == check.nprocs - 1;
-    int ncid = -1, n = -1;
-    CHECK_NC(NC_EMULTIDEFINE_CMODE,
-             ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"), odd ? 0 : NC_64BIT_DATA,
-                          MPI_INFO_NULL, &ncid));
-    CHECK_NC(NC_NOERR, ncmpi_inq_files_opened(&n, NULL));
-    CHECK_EQ(0, n);
+    CHECK_NC(odd || safe ? code : NC_NOERR, rc);
+    if (odd || safe) CHECK(strstr(ncmpi_strerror(rc), "on process 0") != NULL);
 }
 
-static void open_modes_that_differ_are_refused(void)
+static void set_safe_mode(bool safe)
+{
+    CHECK_EQ(0, setenv("PNETCDF_SAFE_MODE", safe ? "1" : "0", 1));
+}
+
+/* Process 0's mode holds: format and all else. */
+static void create_modes_that_differ(void)
+{
+    static const int others[] = {0, NC_64BIT_OFFSET, NC_64BIT_OFFSET | NC_64BIT_DATA,
+                                 NC_64BIT_DATA | NC_NOCLOBBER};
+    bool odd = check.rank == check.nprocs - 1;
+    for (int i = 0; i < 8; i++) {
+        bool safe = i % 2 == 1;
+        int ncid = -1, format = -1, got = -1, mine = check.rank;
+        MPI_Offset at[1] = {check.rank};
+        set_safe_mode(safe);
+        check_mode_code(NC_EMULTIDEFINE_CMODE, odd, safe,
+                        ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"),
+                                     odd ? others[i / 2] : NC_64BIT_DATA, MPI_INFO_NULL,
+                                     &ncid));
+        CHECK_NC(NC_NOERR, ncmpi_inq_format(ncid, &format));
+        CHECK_EQ(NC_FORMAT_CDF5, format);
+        int x = new_dim(ncid, "x", check.nprocs), v = new_var(ncid, "v", NC_INT, 1, &x);
+        CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+        CHECK_NC(NC_NOERR, ncmpi_put_var1_int_all(ncid, v, at, &mine));
+        CHECK_NC(NC_NOERR, ncmpi_get_var1_int_all(ncid, v, at, &got));
+        CHECK_EQ(mine, got);
+        close_dataset(ncid);
+    }
+    set_safe_mode(false);
+}
+
+static void open_modes_that_differ(void)
 {
     bool odd = check.rank == check.nprocs - 1;
-    int ncid = -1, n = -1;
     close_dataset(new_dataset("a.nc"));
-    CHECK_NC(NC_EMULTIDEFINE_OMODE,
-             ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"), odd ? NC_WRITE : NC_NOWRITE,
-                        MPI_INFO_NULL, &ncid));
+    for (int i = 0; i < 4; i++) {
+        bool safe = i % 2 == 1, writable = i / 2 == 1;
+        int ncid = -1;
+        set_safe_mode(safe);
+        check_mode_code(NC_EMULTIDEFINE_OMODE, odd, safe,
+                        ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"),
+                                   odd != writable ? NC_WRITE : NC_NOWRITE, MPI_INFO_NULL,
+                                   &ncid));
+        CHECK_NC(writable ? NC_NOERR : NC_EPERM, ncmpi_redef(ncid));
+        close_dataset(ncid);
+    }
+    set_safe_mode(false);
+}
+
+/* A mode that cannot be is an error where process 0 has it, on all. */
+static void a_bad_mode_of_process_0_is_refused(void)
+{
+    int ncid = -1, n = -1, bad = NC_64BIT_OFFSET | NC_64BIT_DATA;
+    CHECK_NC(NC_EINVAL_CMODE,
+             ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"),
+                          check.rank == 0 ? bad : NC_CLOBBER, MPI_INFO_NULL, &ncid));
     CHECK_NC(NC_NOERR, ncmpi_inq_files_opened(&n, NULL));
     CHECK_EQ(0, n);
 }
@@ -223,9 +269,9 @@ static void equal_definitions_are_no_error_at_any_pace(void)
 static const struct check_test tests[] = {
     {"definitions that differ are told", definitions_that_differ_are_told,
      CHECK_FORMATS | CHECK_SEVERAL},
-    {"create modes that differ are refused", create_modes_that_differ_are_refused,
-     CHECK_SEVERAL},
-    {"open modes that differ are refused", open_modes_that_differ_are_refused,
+    {"create modes that differ", create_modes_that_differ, CHECK_SEVERAL},
+    {"open modes that differ", open_modes_that_differ, CHECK_SEVERAL},
+    {"a bad mode of process 0 is refused", a_bad_mode_of_process_0_is_refused,
      CHECK_SEVERAL},
     {"in safe mode the call tells", in_safe_mode_the_call_tells, CHECK_SEVERAL},
     {"equal definitions are no error at any pace",

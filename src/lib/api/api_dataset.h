@@ -14,7 +14,6 @@ struct api_dataset {
     struct driver_dataset ds;
     struct driver *top;
     int ncid;
-    int mode;                 /* the flags it was created or opened with */
     bool fresh;               /* created, and no enddef yet */
     bool defining;            /* in define mode */
     bool indep;               /* in independent data mode */
@@ -58,6 +57,10 @@ void api_leave(struct api_dataset *d);
 /* Leaves define mode: agrees on the definitions, lays them out, and has them written.
  * Collective; agreed. */
 int api_end_define_all(struct api_dataset *d, const struct cdf_room *room);
+
+/* May what is called `old` (NULL: nothing is) get this name? Outside define mode it must
+ * not grow: the header has no room for it. Name errors, NC_ENOTINDEFINE. */
+int api_check_rename(const struct api_dataset *d, const char *old, const char *name);
 
 /* Ends a change of the definitions that met with err. In define mode that is all; in
  * data mode the processes agree and the header is written. Collective in data mode. */

@@ -33,8 +33,7 @@ int ncmpi_set_default_format(int format, int *old_formatp)
 
 int ncmpi_inq_default_format(int *formatp)
 {
-    if (formatp == NULL) return NC_EINVAL;
-    *formatp = default_format;
+    if (formatp != NULL) *formatp = default_format;
     return NC_NOERR;
 }
 
@@ -57,23 +56,18 @@ const char *api_path(const char *path)
 struct terms {
     struct base_hints hints;
     int64_t mode;
+    int64_t format; /* that the mode asks for, or the error that it is */
     int64_t safe_mode;
     int64_t error;
     uint64_t path_hash;
     char path[128]; /* its end */
 };
 
-static int compare_terms(const struct terms *mine, const struct terms *theirs,
-                         bool create)
+static int compare_terms(const struct terms *mine, const struct terms *theirs)
 {
     char text[200];
     if (theirs->error != NC_NOERR) return (int)theirs->error;
     if (mine->error != NC_NOERR) return (int)mine->error;
-    if (mine->mode != theirs->mode)
-        return base_error_set(create ? NC_EMULTIDEFINE_CMODE : NC_EMULTIDEFINE_OMODE,
-                              "mode is %#llx, on process 0 it is %#llx",
-                              (unsigned long long)mine->mode,
-                              (unsigned long long)theirs->mode);
     if (!theirs->safe_mode) return NC_NOERR;
     if (mine->path_hash != theirs->path_hash)
         return base_error_set(NC_EMULTIDEFINE_FNC_ARGS,
@@ -84,28 +78,42 @@ static int compare_terms(const struct terms *mine, const struct terms *theirs,
     return NC_NOERR;
 }
 
-/* All processes come to process 0's terms, or none goes on and all know why. Agreed. */
-static int agree_on_terms_all(struct driver_dataset *ds, int mode, int error, bool create)
+/* What every process says of an error, this one's or that of the first which has one. */
+static int report_all(struct driver_dataset *ds, int error)
 {
-    const char *path = ds->path == NULL ? "" : ds->path;
-    size_t length = strlen(path);
-    struct terms theirs, mine = {.hints = ds->hints,
-                                 .mode = mode,
-                                 .safe_mode = ds->safe_mode,
-                                 .error = error,
-                                 .path_hash = base_hash(path, length, 0)};
-    size_t kept = length < sizeof mine.path ? length : sizeof mine.path - 1;
-    memcpy(mine.path, path + length - kept, kept);
-    theirs = mine;
-    int err = driver_share_all(ds, &theirs, sizeof theirs, 0);
-    if (err != NC_NOERR) return err;
-
-    error = compare_terms(&mine, &theirs, create);
-    ds->hints = theirs.hints;
-    ds->safe_mode = theirs.safe_mode != 0;
     char text[512];
     snprintf(text, sizeof text, "%s", base_error_detail(error));
     return api_share_report_all(ds, error, text, sizeof text);
+}
+
+/* All processes come to process 0's terms, or none goes on and all know why. Agreed. A
+ * mode that is another here is in the way of nothing: *differs is what to say of it in
+ * the end, `code` or NC_NOERR; in safe mode all say so. */
+static int agree_on_terms_all(struct driver_dataset *ds, struct terms *terms, int code,
+                              int *differs)
+{
+    const char *path = ds->path == NULL ? "" : ds->path;
+    size_t length = strlen(path);
+    terms->hints = ds->hints;
+    terms->safe_mode = ds->safe_mode;
+    terms->path_hash = base_hash(path, length, 0);
+    size_t kept = length < sizeof terms->path ? length : sizeof terms->path - 1;
+    memcpy(terms->path, path + length - kept, kept);
+    const struct terms mine = *terms;
+    int err = driver_share_all(ds, terms, sizeof *terms, 0);
+    if (err != NC_NOERR) return err;
+
+    ds->hints = terms->hints;
+    ds->safe_mode = terms->safe_mode != 0;
+    err = report_all(ds, compare_terms(&mine, terms));
+    if (err != NC_NOERR) return err;
+    *differs = mine.mode == terms->mode
+                   ? NC_NOERR
+                   : base_error_set(code, "mode is %#llx, on process 0 it is %#llx",
+                                    (unsigned long long)mine.mode,
+                                    (unsigned long long)terms->mode);
+    if (ds->safe_mode) *differs = report_all(ds, *differs);
+    return NC_NOERR;
 }
 
 static bool environment_is_1(const char *name)
@@ -188,46 +196,48 @@ static int format_of(int cmode)
 }
 
 static int finish_all(struct api_dataset *d, const struct api_dataset *spare, int err,
-                      int *ncidp)
+                      int differs, int *ncidp)
 {
-    if (err != NC_NOERR)
+    if (err != NC_NOERR) {
         release_all(d, spare);
-    else if (ncidp != NULL)
-        *ncidp = d->ncid;
-    return err;
+        return err;
+    }
+    if (ncidp != NULL) *ncidp = d->ncid;
+    return differs;
 }
 
 int ncmpi_create(MPI_Comm comm, const char *path, int cmode, MPI_Info info, int *ncidp)
 {
     struct api_dataset spare, *d = NULL;
-    int error, err = prepare_all(comm, path, info, &spare, &d, &error);
+    int error, differs = NC_NOERR;
+    int err = prepare_all(comm, path, info, &spare, &d, &error);
     if (d == NULL) return err;
-    int format = format_of(cmode);
     if (error == NC_NOERR && ncidp == NULL) error = NC_EINVAL;
-    if (error == NC_NOERR && format < 0) error = format;
 
-    d->mode = cmode;
+    struct terms terms = {.mode = cmode, .format = format_of(cmode), .error = error};
+    err = agree_on_terms_all(&d->ds, &terms, NC_EMULTIDEFINE_CMODE, &differs);
+    if (err == NC_NOERR && terms.format < 0) err = (int)terms.format;
     d->fresh = d->defining = d->ds.writable = true;
-    cdf_init(&d->ds.header, format < 0 ? 1 : format);
-    err = agree_on_terms_all(&d->ds, cmode, error, true);
-    if (err == NC_NOERR) err = driver_create_all(&d->ds, cmode, &d->top);
-    return finish_all(d, &spare, err, ncidp);
+    cdf_init(&d->ds.header, err == NC_NOERR ? (int)terms.format : 1);
+    if (err == NC_NOERR) err = driver_create_all(&d->ds, (int)terms.mode, &d->top);
+    return finish_all(d, &spare, err, differs, ncidp);
 }
 
 int ncmpi_open(MPI_Comm comm, const char *path, int omode, MPI_Info info, int *ncidp)
 {
     struct api_dataset spare, *d = NULL;
-    int error, err = prepare_all(comm, path, info, &spare, &d, &error);
+    int error, differs = NC_NOERR;
+    int err = prepare_all(comm, path, info, &spare, &d, &error);
     if (d == NULL) return err;
     if (error == NC_NOERR && ncidp == NULL) error = NC_EINVAL;
-    if (error == NC_NOERR && (omode & (NC_DISKLESS | NC_MMAP))) error = NC_EINVAL_OMODE;
 
-    d->mode = omode;
-    d->ds.writable = omode & NC_WRITE;
+    struct terms terms = {.mode = omode, .error = error};
+    err = agree_on_terms_all(&d->ds, &terms, NC_EMULTIDEFINE_OMODE, &differs);
+    if (err == NC_NOERR && (terms.mode & (NC_DISKLESS | NC_MMAP))) err = NC_EINVAL_OMODE;
+    d->ds.writable = terms.mode & NC_WRITE;
     cdf_init(&d->ds.header, 1);
-    err = agree_on_terms_all(&d->ds, omode, error, false);
-    if (err == NC_NOERR) err = driver_open_all(&d->ds, omode, &d->top);
-    return finish_all(d, &spare, err, ncidp);
+    if (err == NC_NOERR) err = driver_open_all(&d->ds, (int)terms.mode, &d->top);
+    return finish_all(d, &spare, err, differs, ncidp);
 }
 
 int ncmpi_close(int ncid)
