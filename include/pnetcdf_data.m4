@@ -61,8 +61,8 @@ m4_divert[]m4_dnl
  *
  * **Errors**, in the order in which they are looked for: #NC_EBADID, #NC_EPERM,
  * #NC_EINDEFINE, #NC_EINDEP or #NC_ENOTINDEP (the other data mode), #NC_ENOTVAR,
- * #NC_ECHAR, #NC_ENULLSTART, #NC_EINVALCOORDS, #NC_ENULLCOUNT, #NC_ENEGATIVECNT,
- * #NC_EEDGE, #NC_ESTRIDE, #NC_EINVAL, #NC_ERANGE; for flexible functions also
+ * #NC_ECHAR, #NC_EINVALCOORDS (a start NULL, too), #NC_ENEGATIVECNT and #NC_EEDGE (a
+ * count NULL, too), #NC_ESTRIDE, #NC_EINVAL, #NC_ERANGE; for flexible functions also
  * #NC_EMULTITYPES, #NC_EUNSPTETYPE, #NC_EIOMISMATCH; from the file #NC_EREAD, #NC_EWRITE,
  * #NC_ENO_SPACE, #NC_EQUOTA.
  * In a collective call a process with an error of its own takes part with no element, and

@@ -113,7 +113,7 @@ static void one_bad_process_does_not_stop_the_others(void)
         CHECK_NC(good ? NC_NOERR : NC_EEDGE,
                  ncmpi_get_vara_int_all(ncid, fixed, start, count, back));
         if (good) CHECK_BYTES(values, back, sizeof back);
-        CHECK_NC(good ? NC_NOERR : NC_ENULLSTART,
+        CHECK_NC(good ? NC_NOERR : NC_EINVALCOORDS,
                  ncmpi_put_vara_int_all(ncid, fixed, good ? start : NULL, count, values));
         start[0] = good ? start[0] : -1;
         CHECK_NC(good ? NC_NOERR : NC_EINVALCOORDS,

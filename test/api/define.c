@@ -162,6 +162,11 @@ static void renaming_in_define_mode(void)
     CHECK_NC(NC_ENOTVAR, ncmpi_inq_varid(ncid, "v", &id));
     CHECK_NC(NC_EBADDIM, ncmpi_rename_dim(ncid, 5, "y"));
     CHECK_NC(NC_ENOTVAR, ncmpi_rename_var(ncid, 5, "y"));
+    CHECK_NC(NC_EBADNAME, ncmpi_rename_dim(ncid, 5, "a/b"));
+    CHECK_NC(NC_EBADNAME, ncmpi_rename_dim(ncid, -1, NULL));
+    CHECK_NC(NC_ENOTVAR, ncmpi_rename_var(ncid, 5, "a/b"));
+    CHECK_NC(NC_EGLOBAL, ncmpi_rename_var(ncid, NC_GLOBAL, "y"));
+    CHECK_NC(NC_EGLOBAL, ncmpi_rename_var(ncid, NC_GLOBAL, "a/b"));
     close_dataset(ncid);
     ncid = open_dataset("a.nc", NC_NOWRITE);
     CHECK_NC(NC_NOERR, ncmpi_inq_dimid(ncid, "a_longer_name", &id));

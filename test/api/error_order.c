@@ -90,8 +90,8 @@ static void mistakes_of_variable_and_place(void)
     no_buffer(NC_ESTRIDE, good_start, good_count, bad_stride);
     no_buffer(NC_EINVAL, good_start, good_count, good_stride);
     both(NC_ENEGATIVECNT, ncid, v, good_start, negative, good_stride);
-    both(NC_ENULLSTART, ncid, v, NULL, good_count, good_stride);
-    both(NC_ENULLCOUNT, ncid, v, good_start, NULL, good_stride);
+    both(NC_EINVALCOORDS, ncid, v, NULL, good_count, good_stride);
+    both(NC_EEDGE, ncid, v, good_start, NULL, good_stride);
     both(NC_EINVALCOORDS, ncid, v, far_start, NULL, good_stride);
     both(NC_NOERR, ncid, v, good_start, good_count, good_stride);
     both(NC_NOERR, ncid, v, good_start, good_count, NULL);
@@ -131,10 +131,33 @@ static void single_elements_are_checked_too(void)
     place[1] = 4;
     CHECK_NC(NC_NOERR, check.collective ? ncmpi_put_var1_int_all(ncid, v, place, &value)
                                         : ncmpi_put_var1_int(ncid, v, place, &value));
-    CHECK_NC(NC_ENULLSTART, check.collective
-                                ? ncmpi_put_var1_int_all(ncid, v, NULL, &value)
-                                : ncmpi_put_var1_int(ncid, v, NULL, &value));
+    CHECK_NC(NC_EINVALCOORDS, check.collective
+                                  ? ncmpi_put_var1_int_all(ncid, v, NULL, &value)
+                                  : ncmpi_put_var1_int(ncid, v, NULL, &value));
     end_data(ncid);
+    close_both();
+}
+
+/* That there is no buffer for it comes before anything about where; lists without starts
+ * are as a start that is NULL. */
+static void lists_of_places(void)
+{
+    MPI_Offset far[2] = {4, 0}, good[2] = {0, 0}, *starts[2] = {good, far};
+    MPI_Offset *gap[2] = {good, NULL};
+    int values[2] = {1, 2}, id;
+    two_datasets();
+    CHECK_NC(NC_ENOTVAR, ncmpi_bput_varn_int(ncid, 99, 2, starts, NULL, values, &id));
+    CHECK_NC(NC_ENULLABUF, ncmpi_bput_varn_int(ncid, v, 2, starts, NULL, values, &id));
+    CHECK_NC(NC_ENULLABUF, ncmpi_bput_varn_int(ncid, v, 1, NULL, NULL, values, &id));
+    CHECK_NC(NC_NOERR, ncmpi_buffer_attach(ncid, 100));
+    CHECK_NC(NC_EINVALCOORDS, ncmpi_bput_varn_int(ncid, v, 2, starts, NULL, values, &id));
+    CHECK_NC(NC_EINVALCOORDS, ncmpi_bput_varn_int(ncid, v, 1, NULL, NULL, values, &id));
+    CHECK_NC(NC_NOERR, ncmpi_buffer_detach(ncid));
+    CHECK_NC(NC_EINVALCOORDS, ncmpi_iput_varn_int(ncid, v, 1, NULL, NULL, values, &id));
+    CHECK_NC(NC_EINVALCOORDS, ncmpi_iput_varn_int(ncid, v, 2, gap, NULL, values, &id));
+    CHECK_NC(NC_EINVALCOORDS, ncmpi_iput_vara_int(ncid, v, NULL, NULL, values, &id));
+    CHECK_NC(NC_EEDGE, ncmpi_iput_vara_int(ncid, v, good, NULL, values, &id));
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
     close_both();
 }
 
@@ -163,6 +186,7 @@ static const struct check_test tests[] = {
      CHECK_FORMATS | CHECK_MODES},
     {"single elements are checked too", single_elements_are_checked_too,
      CHECK_FORMATS | CHECK_MODES},
+    {"lists of places", lists_of_places, CHECK_FORMATS},
     {"a bad place comes before a bad value", a_bad_place_comes_before_a_bad_value,
      CHECK_FORMATS | CHECK_MODES},
     {NULL, NULL, 0},

@@ -328,28 +328,27 @@ static const struct mistake {
     unsigned needs;
     int code, code_of_filetype; /* 0: the same */
     bool of_buffer;             /* not in typed functions */
-    bool of_variable;           /* told by safe mode before anything else */
 } mistakes[] = {
-    {"no such variable", bad_varid, 0, NC_ENOTVAR, 0, false, true},
-    {"the global id", global_varid, 0, NC_EGLOBAL, NC_ENOTVAR, false, true},
-    {"text", text_variable, 0, NC_ECHAR, 0, false, true},
-    {"negative start", negative_start, START, NC_EINVALCOORDS, 0, false, false},
-    {"start too far", far_start, START, NC_EINVALCOORDS, 0, false, false},
-    {"count too long", long_count, START | COUNT, NC_EEDGE, 0, false, false},
-    {"file type too long", long_count, FILETYPE, NC_EEDGE, 0, false, false},
-    {"file type before", negative_start, FILETYPE, NC_EEDGE, 0, false, false},
-    {"negative count", negative_count, COUNT, NC_ENEGATIVECNT, 0, false, false},
-    {"no start", no_start, START, NC_ENULLSTART, 0, false, false},
-    {"no count", no_count, COUNT, NC_ENULLCOUNT, 0, false, false},
-    {"stride 0", stride_of_nothing, STRIDE, NC_ESTRIDE, 0, false, false},
-    {"stride -2", stride_backwards, STRIDE, NC_ESTRIDE, 0, false, false},
-    {"map too wide", wide_map, IMAP, NC_EIOMISMATCH, 0, true, false},
-    {"no buffer", no_buffer, 0, NC_EINVAL, 0, false, false},
-    {"another bufcount", another_bufcount, 0, NC_EIOMISMATCH, 0, true, false},
-    {"negative bufcount", negative_bufcount, 0, NC_EINVAL, 0, true, false},
-    {"foreign type", foreign_type, 0, NC_EUNSPTETYPE, 0, true, false},
-    {"several types", several_types, 0, NC_EMULTITYPES, 0, true, false},
-    {"negative num", negative_num, NUM, NC_EINVAL, 0, false, false},
+    {"no such variable", bad_varid, 0, NC_ENOTVAR, 0, false},
+    {"the global id", global_varid, 0, NC_EGLOBAL, NC_ENOTVAR, false},
+    {"text", text_variable, 0, NC_ECHAR, 0, false},
+    {"negative start", negative_start, START, NC_EINVALCOORDS, 0, false},
+    {"start too far", far_start, START, NC_EINVALCOORDS, 0, false},
+    {"count too long", long_count, START | COUNT, NC_EEDGE, 0, false},
+    {"file type too long", long_count, FILETYPE, NC_EEDGE, 0, false},
+    {"file type before", negative_start, FILETYPE, NC_EEDGE, 0, false},
+    {"negative count", negative_count, COUNT, NC_ENEGATIVECNT, 0, false},
+    {"no start", no_start, START, NC_EINVALCOORDS, 0, false},
+    {"no count", no_count, COUNT, NC_EEDGE, 0, false},
+    {"stride 0", stride_of_nothing, STRIDE, NC_ESTRIDE, 0, false},
+    {"stride -2", stride_backwards, STRIDE, NC_ESTRIDE, 0, false},
+    {"map too wide", wide_map, IMAP, NC_EIOMISMATCH, 0, true},
+    {"no buffer", no_buffer, 0, NC_EINVAL, 0, false},
+    {"another bufcount", another_bufcount, 0, NC_EIOMISMATCH, 0, true},
+    {"negative bufcount", negative_bufcount, 0, NC_EINVAL, 0, true},
+    {"foreign type", foreign_type, 0, NC_EUNSPTETYPE, 0, true},
+    {"several types", several_types, 0, NC_EMULTITYPES, 0, true},
+    {"negative num", negative_num, NUM, NC_EINVAL, 0, false},
 };
 enum { MISTAKES = sizeof mistakes / sizeof mistakes[0] };
 
@@ -366,9 +365,6 @@ static int expected(const struct mistake *m, const struct family *f, bool bad)
 {
     int code =
         (f->takes & FILETYPE) && m->code_of_filetype != 0 ? m->code_of_filetype : m->code;
-    bool varids_compared = !(f->takes & POSTED) && f->name[0] != 'm';
-    if (safe && m->of_variable && varids_compared && check.nprocs > 1)
-        return NC_EMULTIDEFINE_FNC_ARGS;
     if (safe && !(f->takes & POSTED)) return code;
     return bad ? code : NC_NOERR;
 }
@@ -384,7 +380,7 @@ static void one_mistake(const struct mistake *m, const struct family *f, int who
     if (!CHECK_NC(code, rc))
         fprintf(stderr, "# %s, %s, %s on process %d\n", put ? "put" : "get", f->name,
                 m->name, who);
-    if (bad || code == NC_EMULTIDEFINE_FNC_ARGS) return;
+    if (bad) return;
     if (!put) holds(f, round, g.values);
 }
 

@@ -331,7 +331,55 @@ static void questions_of_a_bad_id(void)
     CHECK_NC(NC_EBADID, ncmpi_inq_put_size(99, &size));
 }
 
+/* Nothing that an inquiry could tell must be wanted. */
+static void nothing_is_wanted(void)
+{
+    int ncid = new_dataset("a.nc"), x = new_dim(ncid, "x", 4);
+    int v = new_var(ncid, "v", NC_INT, 1, &x), one = 1, id, n = -1;
+    CHECK_NC(NC_NOERR, ncmpi_put_att_int(ncid, v, "a", NC_INT, 1, &one));
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_buffer_attach(ncid, 64));
+    CHECK_NC(NC_NOERR, ncmpi_inq_buffer_usage(ncid, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_inq_buffer_size(ncid, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_buffer_detach(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_inq_file_format(check_path("a.nc"), NULL));
+    CHECK_NC(NC_ENOENT, ncmpi_inq_file_format(check_path("none.nc"), NULL));
+    CHECK_NC(NC_NOERR, ncmpi_inq_files_opened(NULL, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_inq_files_opened(NULL, &id));
+    CHECK_EQ(ncid, id);
+    CHECK_NC(NC_NOERR, ncmpi_inq_files_opened(&n, NULL));
+    CHECK_EQ(1, n);
+    CHECK_NC(NC_NOERR, ncmpi_inq_default_format(NULL));
+    CHECK_NC(NC_NOERR, ncmpi_inq_malloc_size(NULL));
+    CHECK_NC(NC_NOERR, ncmpi_inq_malloc_max_size(NULL));
+    CHECK_NC(NC_NOERR, ncmpi_inq(ncid, NULL, NULL, NULL, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_inq_format(ncid, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_inq_version(ncid, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_inq_nreqs(ncid, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_inq_path(ncid, NULL, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_inq_striping(ncid, NULL, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_inq_file_info(ncid, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_inq_put_size(ncid, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_inq_get_size(ncid, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_inq_header_size(ncid, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_inq_header_extent(ncid, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_inq_recsize(ncid, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_inq_num_rec_vars(ncid, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_inq_num_fix_vars(ncid, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_inq_dimid(ncid, "x", NULL));
+    CHECK_NC(NC_NOERR, ncmpi_inq_dim(ncid, x, NULL, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_inq_varid(ncid, "v", NULL));
+    CHECK_NC(NC_NOERR, ncmpi_inq_var(ncid, v, NULL, NULL, NULL, NULL, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, v, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_inq_var_fill(ncid, v, NULL, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_inq_att(ncid, v, "a", NULL, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_inq_attid(ncid, v, "a", NULL));
+    CHECK_NC(NC_NOERR, ncmpi_inq_attname(ncid, v, 0, NULL));
+    close_dataset(ncid);
+}
+
 static const struct check_test tests[] = {
+    {"nothing is wanted", nothing_is_wanted, CHECK_FORMATS},
     {"counts of the dataset", counts_of_the_dataset, CHECK_FORMATS},
     {"no unlimited dimension is -1", no_unlimited_dimension_is_minus_one, 0},
     {"dimensions", dimensions, CHECK_FORMATS},

@@ -235,12 +235,13 @@ static void unknown_and_repeated_ids(void)
     begin_data(ncid);
     CHECK_NC(NC_NOERR, post_put(ncid, fixed, 0, &values[0], &id));
     int ids[5] = {id + 1000, id, NC_REQ_NULL, id, -2}, statuses[5];
+    const int left[5] = {id + 1000, NC_REQ_NULL, NC_REQ_NULL, id, -2};
     CHECK_NC(NC_EINVAL_REQUEST, wait_for(ncid, 5, ids, statuses));
     static const int expected[5] = {NC_EINVAL_REQUEST, NC_NOERR, NC_NOERR,
                                     NC_EINVAL_REQUEST, NC_EINVAL_REQUEST};
     for (int i = 0; i < 5; i++) {
         CHECK_NC(expected[i], statuses[i]);
-        CHECK_EQ(NC_REQ_NULL, ids[i]);
+        CHECK_EQ(left[i], ids[i]);
     }
     CHECK_EQ(7, stored(ncid, fixed, 0));
     ids[0] = id; /* it has been waited for */
@@ -249,6 +250,7 @@ static void unknown_and_repeated_ids(void)
     ids[0] = id + 5;
     CHECK_NC(NC_EINVAL_REQUEST, ncmpi_cancel(ncid, 1, ids, statuses));
     CHECK_NC(NC_EINVAL_REQUEST, statuses[0]);
+    CHECK_EQ(id + 5, ids[0]);
     end_data(ncid);
     close_dataset(ncid);
 }

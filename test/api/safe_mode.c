@@ -222,16 +222,6 @@ static int put_or_get(bool odd)
                : ncmpi_get_vara_int_all(ncid, TEMP, first, one, &value);
 }
 
-static int put_varid(bool odd)
-{
-    return ncmpi_put_vara_int_all(ncid, odd ? WIND : TEMP, first, one, &value);
-}
-
-static int get_varid(bool odd)
-{
-    return ncmpi_get_vara_int_all(ncid, odd ? WIND : TEMP, first, one, &value);
-}
-
 static int sync_or_put(bool odd)
 {
     return odd ? ncmpi_sync(ncid) : ncmpi_put_var1_int_all(ncid, TEMP, first, &value);
@@ -280,8 +270,6 @@ static int several_or_one(bool odd)
 
 static const struct difference in_data_mode[] = {
     {"put and get", put_or_get, NC_EMULTIDEFINE_FNC_ARGS, "a put", "a get"},
-    {"put, varid", put_varid, NC_EMULTIDEFINE_FNC_ARGS, "is 1", "is 0"},
-    {"get, varid", get_varid, NC_EMULTIDEFINE_FNC_ARGS, "is 1", "is 0"},
     {"sync and put", sync_or_put, NC_EMULTIDEFINE_FNC_ARGS, "ncmpi_sync", "a put"},
     {"sync and redef", sync_or_redef, NC_EMULTIDEFINE_FNC_ARGS, "ncmpi_sync",
      "ncmpi_redef"},
@@ -402,26 +390,50 @@ static void refused(const struct difference *d, bool create, const char *name, i
 
 static void create_and_open(void)
 {
-    static const struct difference cmode = {"mode", NULL, NC_EMULTIDEFINE_CMODE, "0x20",
-                                            "0"},
-                                   omode = {"mode", NULL, NC_EMULTIDEFINE_OMODE, "0x1",
-                                            "0"},
-                                   path = {"path", NULL, NC_EMULTIDEFINE_FNC_ARGS,
+    static const struct difference path = {"path", NULL, NC_EMULTIDEFINE_FNC_ARGS,
                                            "c.nc'", "a.nc'"},
                                    hints = {"hint", NULL, NC_EMULTIDEFINE_HINTS,
                                             "nc_var_align_size is 1024", "512"};
     bool odd = check.rank == check.nprocs - 1;
     const char *name = odd ? "c.nc" : "a.nc", *alignment = odd ? "1024" : "512";
     CHECK_EQ(0, setenv("PNETCDF_SAFE_MODE", "1", 1));
-    refused(&cmode, true, "a.nc", odd ? NC_64BIT_DATA : 0, "512");
     refused(&path, true, name, 0, "512");
     refused(&hints, true, "a.nc", 0, alignment);
     close_dataset(new_dataset("a.nc"));
     close_dataset(new_dataset("c.nc"));
-    refused(&omode, false, "a.nc", odd ? NC_WRITE : NC_NOWRITE, "512");
     refused(&path, false, name, NC_NOWRITE, "512");
     refused(&hints, false, "a.nc", NC_NOWRITE, alignment);
     close_dataset(open_dataset("a.nc", NC_NOWRITE));
+    CHECK_EQ(0, unsetenv("PNETCDF_SAFE_MODE"));
+}
+
+/* Every process accesses a variable and a place of its own, in one call. */
+static void variables_of_their_own(void)
+{
+    enum { VARS = 3 };
+    int varids[VARS], dims[2], values[2] = {10 * check.rank, 10 * check.rank + 1},
+                               back[2];
+    MPI_Offset start[2] = {check.rank / VARS, 1}, count[2] = {1, 2}, *starts[1] = {start};
+    int mine = check.rank % VARS;
+    CHECK_EQ(0, setenv("PNETCDF_SAFE_MODE", "1", 1));
+    ncid = new_dataset("a.nc");
+    dims[0] = new_dim(ncid, "t", NC_UNLIMITED);
+    dims[1] = new_dim(ncid, "x", 4);
+    for (int v = 0; v < VARS; v++) {
+        char name[2] = {(char)('a' + v), '\0'};
+        varids[v] = new_var(ncid, name, v == 1 ? NC_DOUBLE : NC_INT, 2, dims);
+    }
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, varids[mine], start, count, values));
+    CHECK_NC(NC_NOERR, ncmpi_get_vara_int_all(ncid, varids[mine], start, count, back));
+    CHECK_BYTES(values, back, sizeof values);
+    values[0] = -check.rank;
+    CHECK_NC(NC_NOERR,
+             ncmpi_put_varn_int_all(ncid, varids[mine], 1, starts, NULL, values));
+    CHECK_NC(NC_NOERR, ncmpi_get_varn_int_all(ncid, varids[mine], 1, starts, NULL, back));
+    CHECK_EQ(values[0], back[0]);
+    CHECK_EQ((check.nprocs + VARS - 1) / VARS, dim_length(ncid, dims[0]));
+    close_dataset(ncid);
     CHECK_EQ(0, unsetenv("PNETCDF_SAFE_MODE"));
 }
 
@@ -443,6 +455,7 @@ static void one_process_in_safe_mode(void)
 static const struct check_test tests[] = {
     {"definitions that differ", definitions, CHECK_SEVERAL},
     {"data calls that differ", data_calls, CHECK_SEVERAL},
+    {"variables of their own", variables_of_their_own, CHECK_SEVERAL},
     {"create and open with different arguments", create_and_open, CHECK_SEVERAL},
     {"process 0 decides about safe mode", one_process_in_safe_mode, CHECK_SEVERAL},
     {NULL, NULL, 0},

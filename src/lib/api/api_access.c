@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api_buffer.h"
+#include "api_queue.h"
 #include "base_mem.h"
 #include "pnetcdf.h"
 
@@ -142,6 +143,11 @@ static int count_elements(const struct cdf_var *v, const MPI_Offset *count,
     return NC_NOERR;
 }
 
+static int no_start(const struct cdf_var *v)
+{
+    return base_error_set(NC_EINVALCOORDS, "variable '%s': start is NULL", v->name);
+}
+
 static int take_slab(const struct api_dataset *d, const struct cdf_var *v,
                      const struct api_access *a, bool put, struct driver_request *r,
                      int64_t *nelems)
@@ -152,7 +158,7 @@ static int take_slab(const struct api_dataset *d, const struct cdf_var *v,
     if (a->given != NULL) {
         turn_slab(v, a, r);
     } else {
-        if (kind != API_VAR && a->start == NULL) return NC_ENULLSTART;
+        if (kind != API_VAR && a->start == NULL) return no_start(v);
         copy_slab(d, v, a, r);
     }
 
@@ -160,7 +166,7 @@ static int take_slab(const struct api_dataset *d, const struct cdf_var *v,
     const struct slab s = {driver_start(r), count, driver_stride(r, v->ndims)};
     int err = kind == API_VAR ? NC_NOERR : check_start(d, v, &s, put);
     if (err == NC_NOERR && a->given == NULL && kind > API_VAR1 && a->count == NULL)
-        err = NC_ENULLCOUNT;
+        err = base_error_set(NC_EEDGE, "variable '%s': count is NULL", v->name);
     if (err == NC_NOERR && kind != API_VAR) err = check_count(d, v, &s, put);
     return err == NC_NOERR ? count_elements(v, count, (enum conv_type)r->type, nelems)
                            : err;
@@ -412,9 +418,11 @@ int api_requests_make(const struct api_dataset *d, const struct api_access *a,
     struct api_buffer b;
     int later, err = look_up(d, a, &m.v, &b, &later);
     m.given = b.nelems;
+    if (err == NC_NOERR && (a->how & API_BUFFERED) && !api_buffer_attached(d->queue))
+        err = NC_ENULLABUF;
     if (err == NC_NOERR) err = slabs->n < 0 ? NC_EINVAL : later;
     if (err == NC_NOERR && slabs->n > 0 && slabs->starts == NULL && m.v->ndims > 0)
-        err = NC_ENULLSTART;
+        err = no_start(m.v);
     if (err == NC_NOERR && b.mem == NULL &&
         api_runs_make(d, a, slabs, put, b.type, m.given, reqs, n))
         return NC_NOERR;

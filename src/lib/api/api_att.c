@@ -173,9 +173,8 @@ int ncmpi_rename_att(int ncid, int varid, const char *name, const char *newname)
     if (!d->ds.writable) return NC_EPERM;
     int same = same_names_all(d, "ncmpi_rename_att", varid, name, newname);
     if (same != NC_NOERR) return same;
-    if (err == NC_NOERR && newname == NULL) err = NC_EBADNAME;
-    if (err == NC_NOERR && !d->defining && strlen(newname) > strlen(name))
-        err = NC_ENOTINDEFINE;
+    if (err == NC_NOERR)
+        err = api_check_rename(d, cdf_atts(&d->ds.header, varid)->list[id].name, newname);
     if (err == NC_NOERR) err = cdf_rename_att(&d->ds.header, varid, name, newname);
     return api_commit_all(d, err);
 }

@@ -20,11 +20,11 @@ int api_transfer_either(struct api_dataset *d, struct driver_request **reqs, int
     return err;
 }
 
-/* In safe mode: are all processes here, with the same variable? */
-static int same_access_either(struct api_dataset *d, unsigned how, bool put, int varid)
+/* In safe mode: are all processes here? Each may bring a variable of its own. */
+static int same_access_either(struct api_dataset *d, unsigned how, bool put)
 {
     if (!(how & API_COLL)) return NC_NOERR;
-    return api_same_access_all(d, put ? "a put" : "a get", varid);
+    return api_same_call_all(d, put ? "a put" : "a get");
 }
 
 int api_access_now_either(int ncid, const struct api_access *a, bool put)
@@ -32,7 +32,7 @@ int api_access_now_either(int ncid, const struct api_access *a, bool put)
     struct api_dataset *d;
     struct driver_request *req;
     int err = api_find_data(ncid, put, a->how, &d);
-    if (err == NC_NOERR) err = same_access_either(d, a->how, put, a->varid);
+    if (err == NC_NOERR) err = same_access_either(d, a->how, put);
     if (err != NC_NOERR) return err;
     api_lock(d);
     err = api_request_make(d, a, put, &req);
@@ -67,7 +67,7 @@ static int access_many_either(int ncid, const struct api_access *a, int num,
     struct driver_request **reqs;
     int64_t n;
     int err = api_find_data(ncid, put, a->how, &d);
-    if (err == NC_NOERR) err = same_access_either(d, a->how, put, a->varid);
+    if (err == NC_NOERR) err = same_access_either(d, a->how, put);
     if (err != NC_NOERR) return err;
     api_lock(d);
     const struct api_slabs slabs = {num, starts, counts, false};

@@ -57,13 +57,12 @@ int ncmpi_def_var(int ncid, const char *name, nc_type xtype, int ndims,
     return NC_NOERR;
 }
 
-/* Outside define mode a name must not grow: the header has no room for it. The
- * collective part is api_commit_all. */
-static int check_growth(const struct api_dataset *d, const char *old, const char *name)
+int api_check_rename(const struct api_dataset *d, const char *old, const char *name)
 {
-    if (d->defining || old == NULL || name == NULL || strlen(name) <= strlen(old))
-        return NC_NOERR;
-    return NC_ENOTINDEFINE;
+    char norm[NC_MAX_NAME + 1];
+    int err = name == NULL ? NC_EBADNAME : cdf_check_name(name, norm);
+    if (err != NC_NOERR || d->defining || old == NULL) return err;
+    return strlen(norm) <= strlen(old) ? NC_NOERR : NC_ENOTINDEFINE;
 }
 
 static int same_name_all(struct api_dataset *d, const char *function, int id, int code,
@@ -85,10 +84,9 @@ int ncmpi_rename_dim(int ncid, int dimid, const char *name)
     if (!d->ds.writable) return NC_EPERM;
     err = same_name_all(d, "ncmpi_rename_dim", dimid, NC_EMULTIDEFINE_DIM_NAME, name);
     if (err != NC_NOERR) return err;
-    if (dimid < 0 || dimid >= d->ds.header.ndims)
-        err = NC_EBADDIM;
-    else
-        err = check_growth(d, d->ds.header.dims[dimid].name, name);
+    bool there = dimid >= 0 && dimid < d->ds.header.ndims;
+    err = api_check_rename(d, there ? d->ds.header.dims[dimid].name : NULL, name);
+    if (err == NC_NOERR && !there) err = NC_EBADDIM;
     if (err == NC_NOERR) err = cdf_rename_dim(&d->ds.header, dimid, name);
     return api_commit_all(d, err);
 }
@@ -102,7 +100,10 @@ int ncmpi_rename_var(int ncid, int varid, const char *name)
     err = same_name_all(d, "ncmpi_rename_var", varid, NC_EMULTIDEFINE_VAR_NAME, name);
     if (err != NC_NOERR) return err;
     const struct cdf_var *v = api_var(d, varid);
-    err = v == NULL ? NC_ENOTVAR : check_growth(d, v->name, name);
+    if (v == NULL)
+        err = varid == NC_GLOBAL ? NC_EGLOBAL : NC_ENOTVAR;
+    else
+        err = api_check_rename(d, v->name, name);
     if (err == NC_NOERR) err = cdf_rename_var(&d->ds.header, varid, name);
     return api_commit_all(d, err);
 }

@@ -372,7 +372,8 @@ static int end_kind(struct api_dataset *d, bool cancelled)
     return first;
 }
 
-/* Ends the chosen requests; fills in statuses and ids if there are any. */
+/* Ends the chosen requests; fills in statuses and ids if there are any. An id that is not
+ * known stays as it is. */
 static int end(struct api_dataset *d, const struct choice *c, int *ids, int *statuses,
                bool cancelled)
 {
@@ -380,9 +381,11 @@ static int end(struct api_dataset *d, const struct choice *c, int *ids, int *sta
     for (int64_t i = 0; i < c->n; i++) {
         int64_t place = find(d->queue, ids[i]);
         int status = ids[i] == NC_REQ_NULL ? NC_NOERR : NC_EINVAL_REQUEST;
-        if (place >= 0) status = result_of(api_queue_end(d, place, cancelled), cancelled);
+        if (place >= 0) {
+            status = result_of(api_queue_end(d, place, cancelled), cancelled);
+            ids[i] = NC_REQ_NULL;
+        }
         if (statuses != NULL) statuses[i] = status;
-        ids[i] = NC_REQ_NULL;
         if (first == NC_NOERR) first = status;
     }
     if (d->queue != NULL) api_queue_tidy(d->queue);

@@ -111,12 +111,3 @@ int api_same_call_all(struct api_dataset *d, const char *function)
     api_args_start(&a, function);
     return api_args_agree_all(&d->ds, &a);
 }
-
-int api_same_access_all(struct api_dataset *d, const char *function, int varid)
-{
-    struct api_args a;
-    if (!d->ds.safe_mode) return NC_NOERR;
-    api_args_start(&a, function);
-    api_arg_number(&a, "varid", NC_EMULTIDEFINE_FNC_ARGS, varid);
-    return api_args_agree_all(&d->ds, &a);
-}

@@ -31,10 +31,8 @@ void api_arg_bytes(struct api_args *a, const char *name, int code, const void *b
  * that name the argument, the process and both values. */
 int api_args_agree_all(struct driver_dataset *ds, struct api_args *a);
 
-/* In safe mode: do all processes make this very call, and access this variable? NC_NOERR
- * outside of it. */
+/* In safe mode: do all processes make this very call? NC_NOERR outside of it. */
 int api_same_call_all(struct api_dataset *d, const char *function);
-int api_same_access_all(struct api_dataset *d, const char *function, int varid);
 
 /* The words and the code of the first process that has a code, on all. Agreed. */
 int api_share_report_all(struct driver_dataset *ds, int code, char *text, int size);

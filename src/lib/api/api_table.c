@@ -32,7 +32,7 @@ void api_leave(struct api_dataset *d)
 
 int ncmpi_inq_files_opened(int *num, int *ncids)
 {
-    if (num == NULL) return NC_EINVAL;
-    *num = base_ids_list(&open_datasets, ncids);
+    int open = base_ids_list(&open_datasets, ncids);
+    if (num != NULL) *num = open;
     return NC_NOERR;
 }

@@ -287,7 +287,7 @@ static int access_raw_either(int ncid, int varid, MPI_Datatype filetype, const v
     struct api_dataset *d;
     int err = api_find_data(ncid, put, how, &d);
     if (err == NC_NOERR && (how & API_COLL))
-        err = api_same_access_all(d, put ? "a put" : "a get", varid);
+        err = api_same_call_all(d, put ? "a put" : "a get");
     if (err != NC_NOERR) return err;
     struct raw a = {.d = d, .buf = buf, .put = put};
     api_lock(d);
