@@ -189,8 +189,8 @@ DECLARE([bput], [Posts writing a copy of])m4_dnl
  * @param count the number of requests, possibly 0; or #NC_REQ_ALL, #NC_GET_REQ_ALL or
  *        #NC_PUT_REQ_ALL for all, or all of their kind, that this process has pending:
  *        the lists are not looked at then
- * @param array_of_requests ids of requests, in any order; each is set to #NC_REQ_NULL.
- *        An id that is #NC_REQ_NULL already is skipped.
+ * @param array_of_requests ids of requests, in any order; each that is
+ *        known is set to #NC_REQ_NULL. An id that is #NC_REQ_NULL already is skipped.
  * @param array_of_statuses gets for each request its own error or #NC_NOERR; may be NULL
  * @return #NC_NOERR, #NC_EINDEFINE, #NC_EINDEP, #NC_ENOTINDEP, #NC_EINVAL_REQUEST, or the
  * first error of a request where array_of_statuses is NULL; errors of the file */
@@ -202,7 +202,7 @@ int ncmpi_wait_all(int ncid, int count, int array_of_requests[[]],
 /** Drops posted requests; in any mode. Independent.
  * @param ncid the file
  * @param num the number of requests, or one of the constants as in ncmpi_wait()
- * @param reqs ids of requests; each is set to #NC_REQ_NULL
+ * @param reqs ids of requests; each that is known is set to #NC_REQ_NULL
  * @param statuses gets an error for each request; may be NULL
  * @return #NC_NOERR, #NC_EINVAL_REQUEST */
 int ncmpi_cancel(int ncid, int num, int *reqs, int *statuses);

@@ -45,7 +45,8 @@ int ncmpi_inq_malloc_list(void);
  * @param info hints for MPI-IO and for this library, or MPI_INFO_NULL; duplicated
  * @param ncidp gets the id of the file
  * @return #NC_NOERR, #NC_EEXIST, #NC_ENOENT, #NC_EACCESS, #NC_EINVAL_CMODE,
- * #NC_EBAD_FILE, #NC_ENFILE, #NC_ENOMEM, #NC_EMULTIDEFINE_CMODE, or what else MPI-IO met */
+ * #NC_EBAD_FILE, #NC_ENFILE, #NC_ENOMEM, or what else MPI-IO met;
+ * #NC_EMULTIDEFINE_CMODE where process 0 gave another mode: the file is open, by that */
 int ncmpi_create(MPI_Comm comm, const char *path, int cmode, MPI_Info info, int *ncidp);
 
 /** Opens a file and enters collective data mode. Collective.
@@ -56,7 +57,8 @@ int ncmpi_create(MPI_Comm comm, const char *path, int cmode, MPI_Info info, int 
  * @param ncidp gets the id of the file
  * @return #NC_NOERR, #NC_ENOENT, #NC_EACCESS, #NC_ENOTNC (not a netCDF file, or a broken
  * header), #NC_ENOTNC3 or #NC_ENOTBUILT (HDF5, ADIOS), #NC_EINVAL_OMODE, #NC_ENFILE,
- * #NC_ENOMEM, #NC_EMULTIDEFINE_OMODE, or what else MPI-IO met */
+ * #NC_ENOMEM, or what else MPI-IO met; #NC_EMULTIDEFINE_OMODE where process 0 gave
+ * another mode: the file is open, by that */
 int ncmpi_open(MPI_Comm comm, const char *path, int omode, MPI_Info info, int *ncidp);
 
 /** Closes a file; in define mode, ncmpi_enddef() is done first. Collective.

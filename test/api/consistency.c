@@ -1,5 +1,6 @@
 /* Processes that define different things: all are told what differs, and how; process 0's
  * definitions stand, and nothing hangs. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,26 +71,6 @@ static void att_name(int ncid, bool odd)
              ncmpi_put_att_text(ncid, NC_GLOBAL, odd ? "odd_name" : "title", 1, "a"));
 }
 
-static void att_type(int ncid, bool odd)
-{
-    int one = 1;
-    CHECK_NC(NC_NOERR, ncmpi_put_att_int(ncid, NC_GLOBAL, "level",
-                                         odd ? NC_SHORT : NC_INT, 1, &one));
-}
-
-static void att_length(int ncid, bool odd)
-{
-    CHECK_NC(NC_NOERR, ncmpi_put_att_text(ncid, NC_GLOBAL, "title", odd ? 17 : 11,
-                                          "seventeen letters"));
-}
-
-static void att_value(int ncid, bool odd)
-{
-    int value = odd ? 4242 : 1717;
-    int v = new_var(ncid, "temp", NC_INT, 0, NULL);
-    CHECK_NC(NC_NOERR, ncmpi_put_att_int(ncid, v, "level", NC_INT, 1, &value));
-}
-
 static const struct difference differences[] = {
     {"number of dimensions", dim_number, NC_EMULTIDEFINE_DIM_NUM, {"2", "1", ""}},
     {"length of a dimension", dim_size, NC_EMULTIDEFINE_DIM_SIZE, {"lat", "77", "55"}},
@@ -104,12 +85,6 @@ static const struct difference differences[] = {
      att_name,
      NC_EMULTIDEFINE_ATTR_NAME,
      {"title", "odd_name", ""}},
-    {"type of an attribute", att_type, NC_EMULTIDEFINE_ATTR_TYPE, {"level", "", ""}},
-    {"length of an attribute",
-     att_length,
-     NC_EMULTIDEFINE_ATTR_LEN,
-     {"title", "17", "11"}},
-    {"value of an attribute", att_value, NC_EMULTIDEFINE_ATTR_VAL, {"level", "temp", ""}},
 };
 
 /* All processes end with the same definitions: those that the file has. */
@@ -149,6 +124,141 @@ static void try_difference(const struct difference *d)
     ncid = open_dataset("a.nc", NC_NOWRITE);
     same_as_the_file(ncid);
     close_dataset(ncid);
+}
+
+/* What attributes say differs: process 0's holds, in the file and everywhere. `long_one`
+ * makes the headers so different that the processes would lay out data otherwise. */
+static void put_odd_attributes(int ncid, int v, bool odd, bool long_one)
+{
+    static char text[5000];
+    int value = odd ? 4242 : 1717, fill = odd ? 42 : 17;
+    memset(text, odd ? 'o' : 'e', sizeof text);
+    CHECK_NC(NC_NOERR, ncmpi_put_att_int(ncid, NC_GLOBAL, "level", NC_INT, 1, &value));
+    CHECK_NC(NC_NOERR, ncmpi_put_att_text(ncid, NC_GLOBAL, "title",
+                                          odd && long_one ? 5000 : 11, text));
+    CHECK_NC(NC_NOERR,
+             ncmpi_put_att_int(ncid, v, "kind", odd ? NC_DOUBLE : NC_INT, 1, &value));
+    if (!long_one)
+        CHECK_NC(NC_NOERR, ncmpi_put_att_int(ncid, v, "_FillValue", NC_INT, 1, &fill));
+}
+
+static void attributes_are_those_of_0(int ncid, int v, bool filled)
+{
+    int value = 0;
+    nc_type type = NC_NAT;
+    MPI_Offset length = -1;
+    char text[12] = "";
+    CHECK_NC(NC_NOERR, ncmpi_inq_att(ncid, NC_GLOBAL, "title", NULL, &length));
+    CHECK_EQ(11, length);
+    if (length == 11)
+        CHECK_NC(NC_NOERR, ncmpi_get_att_text(ncid, NC_GLOBAL, "title", text));
+    CHECK_STR("eeeeeeeeeee", text);
+    CHECK_NC(NC_NOERR, ncmpi_get_att_int(ncid, NC_GLOBAL, "level", &value));
+    CHECK_EQ(1717, value);
+    CHECK_NC(NC_NOERR, ncmpi_inq_atttype(ncid, v, "kind", &type));
+    CHECK_EQ(NC_INT, type);
+    if (!filled) return;
+    CHECK_NC(NC_NOERR, ncmpi_inq_var_fill(ncid, v, NULL, &value));
+    CHECK_EQ(17, value);
+}
+
+/* Every process's own place is where the others believe it to be. */
+static void data_goes_where_all_look(int ncid, int v)
+{
+    int mine = 100 + check.rank, all[16];
+    MPI_Offset at[1] = {check.rank};
+    CHECK_NC(NC_NOERR, ncmpi_put_var1_int_all(ncid, v, at, &mine));
+    make_visible(ncid);
+    CHECK_NC(NC_NOERR, ncmpi_get_var_int_all(ncid, v, all));
+    for (int i = 0; i < check.nprocs; i++)
+        CHECK_EQ(100 + i, all[i]);
+}
+
+static void attributes_of_process_0_hold(void)
+{
+    bool odd = check.rank == check.nprocs - 1;
+    for (int long_one = 0; long_one < 2; long_one++) {
+        int ncid = new_dataset("a.nc"), x = new_dim(ncid, "x", check.nprocs);
+        int v = new_var(ncid, "v", NC_INT, 1, &x), id;
+        put_odd_attributes(ncid, v, odd, long_one);
+        CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+        attributes_are_those_of_0(ncid, v, !long_one);
+        data_goes_where_all_look(ncid, v);
+        /* in a later define phase, with an error besides */
+        CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+        put_odd_attributes(ncid, v, odd, true);
+        CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "y", odd ? 77 : 55, &id));
+        int rc = ncmpi_enddef(ncid);
+        CHECK_NC(NC_EMULTIDEFINE_DIM_SIZE, rc);
+        CHECK(strstr(ncmpi_strerror(rc), "'y'") != NULL);
+        attributes_are_those_of_0(ncid, v, !long_one);
+        data_goes_where_all_look(ncid, v);
+        close_dataset(ncid);
+        ncid = open_dataset("a.nc", NC_NOWRITE);
+        attributes_are_those_of_0(ncid, v, !long_one);
+        close_dataset(ncid);
+    }
+}
+
+/* In data mode, where the number of records may differ, too. */
+static void attributes_of_process_0_hold_in_data_mode(void)
+{
+    bool odd = check.rank == check.nprocs - 1;
+    int ncid = new_dataset("a.nc"), t = new_dim(ncid, "t", NC_UNLIMITED), got[2] = {0, 0};
+    int v = new_var(ncid, "v", NC_INT, 1, &t), first[2] = {1, 2}, value[2] = {5 + odd, 6};
+    MPI_Offset at[1] = {check.rank}, length = -1;
+    CHECK_NC(NC_NOERR, ncmpi_put_att_int(ncid, v, "level", NC_INT, 2, first));
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_put_att_int(ncid, v, "level", NC_INT, 2, value));
+    CHECK_NC(NC_NOERR, ncmpi_get_att_int(ncid, v, "level", got));
+    CHECK_EQ(5, got[0]);
+    CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_put_var1_int(ncid, v, at, &check.rank));
+    CHECK_NC(NC_NOERR, ncmpi_put_att_int(ncid, v, "level", NC_INT, odd ? 2 : 1, value));
+    CHECK_NC(NC_NOERR, ncmpi_inq_attlen(ncid, v, "level", &length));
+    CHECK_EQ(1, length);
+    CHECK_NC(NC_NOERR, ncmpi_end_indep_data(ncid));
+    CHECK_EQ(check.nprocs, dim_length(ncid, t));
+    close_dataset(ncid);
+    ncid = open_dataset("a.nc", NC_NOWRITE);
+    CHECK_NC(NC_NOERR, ncmpi_get_att_int(ncid, v, "level", got));
+    CHECK_EQ(5, got[0]);
+    close_dataset(ncid);
+}
+
+/* The statistics count them where they were overruled, and the report names them. */
+static void what_was_overruled_is_told(void)
+{
+    bool odd = check.rank == check.nprocs - 1;
+    char path[600], text[4096] = "", count[MPI_MAX_INFO_VAL + 1] = "";
+    int ncid = -1, there = 0, x, v;
+    MPI_Info info, used;
+    snprintf(path, sizeof path, "%s", check_path("report.txt"));
+    CHECK_EQ(MPI_SUCCESS, MPI_Info_create(&info));
+    MPI_Info_set(info, "nc_statistics", "enable");
+    MPI_Info_set(info, "nc_report", path);
+    CHECK_NC(NC_NOERR,
+             ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"), check.cmode, info, &ncid));
+    MPI_Info_free(&info);
+    x = new_dim(ncid, "x", check.nprocs);
+    v = new_var(ncid, "v", NC_INT, 1, &x);
+    put_odd_attributes(ncid, v, odd, true);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_inq_file_info(ncid, &used));
+    MPI_Info_get(used, "nc_stat_atts_overruled", MPI_MAX_INFO_VAL, count, &there);
+    MPI_Info_free(&used);
+    CHECK(there);
+    CHECK_STR(odd ? "3" : "0", count);
+    close_dataset(ncid);
+    MPI_Barrier(MPI_COMM_WORLD);
+    FILE *file = fopen(path, "r");
+    if (!CHECK(file != NULL)) return;
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    CHECK(strstr(text, "'level' of the dataset differs in element 0: 4242 here, 1717"));
+    CHECK(strstr(text, "'title' of the dataset has length 5000 here, 11 on process 0"));
+    CHECK(strstr(text, "'kind' of variable 'v' has type 6 here, 4 on process 0"));
+    CHECK(strstr(text, "attributes for which process 0's values held"));
 }
 
 static void definitions_that_differ_are_told(void)
@@ -255,6 +365,28 @@ static void in_safe_mode_the_call_tells(void)
     CHECK_EQ(0, unsetenv("PNETCDF_SAFE_MODE"));
 }
 
+/* What a call's arguments do not tell, in safe mode enddef does. */
+static void in_safe_mode_enddef_tells(void)
+{
+    char name[32];
+    int own = -1, value = check.rank == 0 ? 1717 : 4242, got = 0;
+    snprintf(name, sizeof name, "own%d.nc", check.rank);
+    CHECK_NC(NC_NOERR, ncmpi_create(MPI_COMM_SELF, check_path(name), check.cmode,
+                                    MPI_INFO_NULL, &own));
+    CHECK_NC(NC_NOERR, ncmpi_put_att_int(own, NC_GLOBAL, "level", NC_INT, 1, &value));
+    set_safe_mode(true);
+    int ncid = new_dataset("a.nc");
+    CHECK_NC(NC_NOERR, ncmpi_copy_att(own, NC_GLOBAL, "level", ncid, NC_GLOBAL));
+    int rc = ncmpi_enddef(ncid);
+    CHECK_NC(NC_EMULTIDEFINE_ATTR_VAL, rc);
+    CHECK(strstr(ncmpi_strerror(rc), "'level' of the dataset") != NULL);
+    CHECK_NC(NC_NOERR, ncmpi_get_att_int(ncid, NC_GLOBAL, "level", &got));
+    CHECK_EQ(1717, got);
+    close_dataset(ncid);
+    set_safe_mode(false);
+    CHECK_NC(NC_NOERR, ncmpi_close(own));
+}
+
 static void equal_definitions_are_no_error_at_any_pace(void)
 {
     int ncid = new_dataset("a.nc"), one = 1;
@@ -269,11 +401,17 @@ static void equal_definitions_are_no_error_at_any_pace(void)
 static const struct check_test tests[] = {
     {"definitions that differ are told", definitions_that_differ_are_told,
      CHECK_FORMATS | CHECK_SEVERAL},
+    {"attributes of process 0 hold", attributes_of_process_0_hold,
+     CHECK_FORMATS | CHECK_SEVERAL},
+    {"attributes of process 0 hold in data mode",
+     attributes_of_process_0_hold_in_data_mode, CHECK_FORMATS | CHECK_SEVERAL},
+    {"what was overruled is told", what_was_overruled_is_told, CHECK_SEVERAL},
     {"create modes that differ", create_modes_that_differ, CHECK_SEVERAL},
     {"open modes that differ", open_modes_that_differ, CHECK_SEVERAL},
     {"a bad mode of process 0 is refused", a_bad_mode_of_process_0_is_refused,
      CHECK_SEVERAL},
     {"in safe mode the call tells", in_safe_mode_the_call_tells, CHECK_SEVERAL},
+    {"in safe mode enddef tells", in_safe_mode_enddef_tells, CHECK_SEVERAL},
     {"equal definitions are no error at any pace",
      equal_definitions_are_no_error_at_any_pace, 0},
     {NULL, NULL, 0},

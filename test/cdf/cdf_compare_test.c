@@ -1,4 +1,6 @@
 /* Comparing: every kind of difference has its own code and names what differs. */
+#include <stdio.h>
+
 #include "cdf_random.h"
 
 #include <setjmp.h>
@@ -47,12 +49,19 @@ static int stop(void **state)
 
 static void told(int code, const char *sentence)
 {
-    char text[200];
-    assert_int_equal(code, cdf_compare(&mine, &theirs, text, sizeof text));
-    assert_string_equal(sentence, text);
-    assert_int_equal(code, cdf_compare(&mine, &theirs, text, 5)); /* cut, not overrun */
-    assert_int_equal(code == NC_NOERR ? 0 : 4, strlen(text));
-    assert_int_equal(code, cdf_compare(&mine, &theirs, NULL, 0));
+    struct cdf_difference d;
+    assert_int_equal(code, cdf_compare(&mine, &theirs, &d));
+    assert_string_equal(sentence, d.text);
+}
+
+/* Attributes that differ in what they say: how many, the first one's code. */
+static void noted(int64_t atts, int code, const char *sentence)
+{
+    struct cdf_difference d;
+    assert_int_equal(NC_NOERR, cdf_compare(&mine, &theirs, &d));
+    assert_int_equal(atts, d.atts);
+    assert_int_equal(code, d.att_code);
+    assert_string_equal(sentence, d.text);
 }
 
 static void equal_ones_are_equal(void **state)
@@ -108,28 +117,63 @@ static void attributes(void **state)
 {
     (void)state;
     put(&theirs, 0, "_FillValue", NC_INT, 1, "\xff\xff\xff\xff");
-    told(NC_EMULTIDEFINE_VAR_FILL_VALUE,
-         "attribute '_FillValue' of variable 'v' differs in element 0: 7 here, -1 on "
-         "process 0");
+    noted(1, NC_EMULTIDEFINE_VAR_FILL_VALUE,
+          "attribute '_FillValue' of variable 'v' differs in element 0: 7 here, -1 on "
+          "process 0");
+    put(&theirs, 0, "_FillValue", NC_INT, 1, "\0\0\0\7");
     put(&theirs, 0, "range", NC_INT, 2, "\0\0\0\1\0\0\1\0");
-    told(NC_EMULTIDEFINE_ATTR_VAL,
-         "attribute 'range' of variable 'v' differs in element 1: 2 here, 256 on process "
-         "0");
+    noted(1, NC_EMULTIDEFINE_ATTR_VAL,
+          "attribute 'range' of variable 'v' differs in element 1: 2 here, 256 on "
+          "process 0");
     put(&theirs, 0, "range", NC_INT, 1, "\0\0\0\1");
-    told(NC_EMULTIDEFINE_ATTR_LEN,
-         "attribute 'range' of variable 'v' has length 2 here, 1 on process 0");
+    noted(1, NC_EMULTIDEFINE_ATTR_LEN,
+          "attribute 'range' of variable 'v' has length 2 here, 1 on process 0");
     put(&theirs, 0, "range", NC_FLOAT, 1, "\0\0\0\1");
-    told(NC_EMULTIDEFINE_ATTR_TYPE,
-         "attribute 'range' of variable 'v' has type 4 here, 5 on process 0");
+    noted(1, NC_EMULTIDEFINE_ATTR_TYPE,
+          "attribute 'range' of variable 'v' has type 4 here, 5 on process 0");
+    put(&theirs, NC_GLOBAL, "title", NC_CHAR, 4, "diff");
+    noted(2, NC_EMULTIDEFINE_ATTR_VAL,
+          "attribute 'title' of the dataset differs in element 0: 'same' here, 'diff' on "
+          "process 0; attribute 'range' of variable 'v' has type 4 here, 5 on process 0");
+    /* what must not differ is what is told */
     assert_int_equal(NC_NOERR, cdf_rename_att(&theirs, 0, "range", "r"));
     told(NC_EMULTIDEFINE_ATTR_NAME,
          "attribute 0 of variable 'v' is 'range' here, 'r' on process 0");
     put(&theirs, 0, "more", NC_INT, 0, "");
     told(NC_EMULTIDEFINE_ATTR_NUM, "variable 'v' has 2 attributes here, 3 on process 0");
-    put(&theirs, NC_GLOBAL, "title", NC_CHAR, 4, "diff");
-    told(NC_EMULTIDEFINE_ATTR_VAL,
-         "attribute 'title' of the dataset differs in element 0: "
-         "'same' here, 'diff' on process 0");
+}
+
+/* Many that differ are all counted; as many are named as there is room for. */
+static void many_attributes(void **state)
+{
+    (void)state;
+    enum { MANY = 50 };
+    struct cdf_difference d;
+    for (int i = 0; i < MANY; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "a%d", i);
+        put(&mine, NC_GLOBAL, name, NC_CHAR, 1, "x");
+        put(&theirs, NC_GLOBAL, name, NC_CHAR, 2, "yz");
+    }
+    assert_int_equal(NC_NOERR, cdf_layout(&theirs, NULL, &plain_room));
+    assert_int_equal(NC_NOERR, cdf_compare(&mine, &theirs, &d));
+    assert_int_equal(MANY, d.atts);
+    assert_non_null(strstr(d.text, "; attribute 'a1' of the dataset has length 1 here"));
+    assert_string_equal("process 0", d.text + strlen(d.text) - strlen("process 0"));
+}
+
+/* They end with what the other header says, whatever the sizes. */
+static void attributes_are_taken_over(void **state)
+{
+    (void)state;
+    struct cdf_difference d;
+    put(&theirs, NC_GLOBAL, "title", NC_CHAR, 11, "a long text");
+    put(&theirs, 0, "range", NC_DOUBLE, 1, "\0\0\0\0\0\0\0\0");
+    put(&theirs, 0, "_FillValue", NC_INT, 1, "\0\0\0\1");
+    assert_int_equal(NC_NOERR, cdf_take_atts(&mine, &theirs));
+    assert_int_equal(NC_NOERR, cdf_compare(&mine, &theirs, &d));
+    assert_int_equal(0, d.atts);
+    assert_int_equal(cdf_encoded_size(&theirs), cdf_encoded_size(&mine));
 }
 
 /* A value of each type as it is shown. */
@@ -152,12 +196,12 @@ static void values_are_shown_in_their_type(void **state)
         {NC_UINT64, "\xff\xff\xff\xff\xff\xff\xff\xff", "\0\0\0\0\0\0\0\1",
          "18446744073709551615 here, 1 on"}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        char text[300];
+        struct cdf_difference d;
         put(&mine, NC_GLOBAL, "a", rows[i].type, 1, rows[i].a);
         put(&theirs, NC_GLOBAL, "a", rows[i].type, 1, rows[i].b);
-        assert_int_equal(NC_EMULTIDEFINE_ATTR_VAL,
-                         cdf_compare(&mine, &theirs, text, sizeof text));
-        assert_non_null(strstr(text, rows[i].words));
+        assert_int_equal(NC_NOERR, cdf_compare(&mine, &theirs, &d));
+        assert_int_equal(NC_EMULTIDEFINE_ATTR_VAL, d.att_code);
+        assert_non_null(strstr(d.text, rows[i].words));
     }
 }
 
@@ -166,9 +210,14 @@ static void values_are_shown_in_their_type(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        with_headers(equal_ones_are_equal), with_headers(formats),
-        with_headers(dimensions),           with_headers(variables),
-        with_headers(attributes),           with_headers(values_are_shown_in_their_type),
+        with_headers(equal_ones_are_equal),
+        with_headers(formats),
+        with_headers(dimensions),
+        with_headers(variables),
+        with_headers(attributes),
+        with_headers(many_attributes),
+        with_headers(attributes_are_taken_over),
+        with_headers(values_are_shown_in_their_type),
     };
     return cmocka_run_group_tests_name("cdf_compare", tests, NULL, NULL);
 }

@@ -125,9 +125,10 @@ unsigned char *encoded(const struct cdf_header *h, size_t *length)
 
 int headers_differ(const struct cdf_header *a, const struct cdf_header *b)
 {
-    char text[400];
-    int err = cdf_compare(a, b, text, sizeof text);
-    if (err != NC_NOERR) printf("# %s\n", text);
+    struct cdf_difference d;
+    int err = cdf_compare(a, b, &d);
+    if (err == NC_NOERR) err = d.att_code;
+    if (err != NC_NOERR) printf("# %s\n", d.text);
     if (err != NC_NOERR) return err;
     for (int i = 0; i < a->nvars; i++) {
         const struct cdf_var *v = &a->vars[i], *w = &b->vars[i];

@@ -53,14 +53,15 @@ static int from_file(const char *path, struct cdf_header *h)
 int main(int argc, char **argv)
 {
     struct cdf_header file, text;
-    char difference[400];
+    struct cdf_difference d;
     if (argc != 3) return 2;
     int err = from_file(argv[2], &file);
     if (err == NC_NOERR) {
         err = from_cdl(argv[1], file.format, &text);
         if (err == NC_NOERR) {
-            err = cdf_compare(&text, &file, difference, sizeof difference);
-            if (err != NC_NOERR) base_error_set(err, "%s", difference);
+            err = cdf_compare(&text, &file, &d);
+            if (err == NC_NOERR) err = d.att_code;
+            if (err != NC_NOERR) base_error_set(err, "%s", d.text);
             cdf_free(&text);
         }
         cdf_free(&file);

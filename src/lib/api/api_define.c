@@ -108,16 +108,6 @@ int ncmpi_rename_var(int ncid, int varid, const char *name)
     return api_commit_all(d, err);
 }
 
-int api_commit_all(struct api_dataset *d, int err)
-{
-    if (d->defining) return err;
-    err = driver_agree_all(&d->ds, err, NULL, NULL, 0);
-    if (err != NC_NOERR) return err;
-    d->ds.header.size = cdf_encoded_size(&d->ds.header);
-    err = driver_write_header_all(d->top);
-    return driver_agree_all(&d->ds, err, NULL, NULL, 0);
-}
-
 /* ---- fill ---- */
 
 static int same_fill_all(struct api_dataset *d, const char *function, int varid, int mode,

@@ -10,12 +10,15 @@
 
 /* ---- do all processes define the same? ---- */
 
-/* Of everything that must be the same: definitions, layout, fill modes. */
+/* Of everything that is to be the same: definitions, layout, fill modes; the number of
+ * records is agreed on elsewhere. */
 static int digest(const struct cdf_header *h, uint64_t *hash)
 {
     unsigned char *bytes = base_malloc((size_t)h->size);
     if (bytes == NULL) return NC_ENOMEM;
-    cdf_encode(h, bytes);
+    struct cdf_header same = *h; /* only to be read */
+    same.numrecs = 0;
+    cdf_encode(&same, bytes);
     *hash = base_hash(bytes, (size_t)h->size, 0);
     base_free(bytes);
     for (int id = 0; id < h->nvars; id++)
@@ -45,59 +48,91 @@ static int share_definitions_all(struct driver_dataset *ds, unsigned char **byte
     return driver_share_all(ds, *bytes, sizes[0] + sizes[1], 0);
 }
 
-/* Compares with process 0's definitions and takes them over. */
-static int adopt(struct driver_dataset *ds, const unsigned char *bytes,
-                 const int64_t *sizes, char *text, size_t size)
+/* Compares with process 0's definitions, which are taken over: *code is NC_EMULTIDEFINE_*
+ * where they differ in more than what attributes say. In data mode only that is taken, so
+ * that nothing moves which others may be looking at. */
+static int adopt(struct api_dataset *a, const unsigned char *bytes, const int64_t *sizes,
+                 struct cdf_difference *d, int *code)
 {
+    struct driver_dataset *ds = &a->ds;
     struct cdf_header theirs;
     int err = cdf_decode(&theirs, bytes, (size_t)sizes[0], INT64_MAX, NULL);
     if (err != NC_NOERR) return err;
 
     theirs.numrecs = ds->header.numrecs;
-    int code = cdf_compare(&ds->header, &theirs, text, size);
+    *code = cdf_compare(&ds->header, &theirs, d);
     for (int id = 0; id < theirs.nvars; id++) {
         theirs.vars[id].fill = bytes[sizes[0] + id];
-        if (code != NC_NOERR || theirs.vars[id].fill == ds->header.vars[id].fill)
+        if (*code != NC_NOERR || theirs.vars[id].fill == ds->header.vars[id].fill)
             continue;
-        code = NC_EMULTIDEFINE_VAR_FILL_MODE;
-        snprintf(text, size, "variable '%s' is in %s mode here, in %s mode on process 0",
+        *code = NC_EMULTIDEFINE_VAR_FILL_MODE;
+        snprintf(d->text, sizeof d->text,
+                 "variable '%s' is in %s mode here, in %s mode on process 0",
                  theirs.vars[id].name, theirs.vars[id].fill ? "no-fill" : "fill",
                  theirs.vars[id].fill ? "fill" : "no-fill");
     }
-    if (code == NC_NOERR) {
-        code = NC_EMULTIDEFINE_FNC_ARGS;
-        snprintf(text, size, "the arguments of ncmpi__enddef differ from process 0's");
+    if (a->defining) {
+        struct cdf_header mine = ds->header;
+        ds->header = theirs;
+        theirs = mine;
+    } else if (*code == NC_NOERR) {
+        err = cdf_take_atts(&ds->header, &theirs);
     }
-    cdf_free(&ds->header);
-    ds->header = theirs;
-    return code;
+    cdf_free(&theirs);
+    return err;
 }
 
-/* Finds what differs, names it on every process and lets process 0's definitions hold. */
-static int reconcile_all(struct driver_dataset *ds, uint64_t hash)
+/* Finds what differs and lets process 0's definitions hold. What attributes say may
+ * differ, outside safe mode: the first process where it does names it in the report.
+ * Anything else is named on every process. Agreed. */
+static int reconcile_all(struct api_dataset *a, uint64_t hash, int *difference)
 {
+    struct driver_dataset *ds = &a->ds;
     unsigned char *bytes = NULL;
     int64_t sizes[3] = {0, 0, (int64_t)hash};
-    char text[512] = "";
-    int err = share_definitions_all(ds, &bytes, sizes), code = NC_NOERR;
+    struct cdf_difference d = {0};
+    int code = NC_NOERR, err = share_definitions_all(ds, &bytes, sizes);
     if (err == NC_NOERR && bytes != NULL && sizes[2] != (int64_t)hash)
-        code = adopt(ds, bytes, sizes, text, sizeof text);
+        err = adopt(a, bytes, sizes, &d, &code);
     base_free(bytes);
-    return err != NC_NOERR ? err : api_share_report_all(ds, code, text, sizeof text);
+    int64_t first = d.atts > 0 ? ds->nprocs - ds->rank : 0;
+    err = driver_agree_all(ds, err, NULL, &first, 1);
+    if (err != NC_NOERR) return err;
+
+    ds->stats.atts_overruled += d.atts;
+    if (code == NC_NOERR && ds->safe_mode) code = d.att_code;
+    *difference = api_share_report_all(ds, code, d.text, sizeof d.text);
+    if (*difference == NC_NOERR && first > 0 && ds->rank == ds->nprocs - (int)first)
+        driver_stats_tell(ds, d.text);
+    return NC_NOERR;
 }
 
-/* NC_NOERR if all processes define the same; *difference names what does not, after which
- * all have process 0's definitions. Agreed. */
-static int agree_on_definitions_all(struct driver_dataset *ds, int err, int *difference)
+/* *difference is NC_NOERR if all processes define the same, but for what attributes say;
+ * else what does not, named. All have process 0's definitions then. Agreed. */
+static int agree_on_definitions_all(struct api_dataset *a, int err, int *difference)
 {
     uint64_t hash = 0;
     *difference = NC_NOERR;
-    if (err == NC_NOERR) err = digest(&ds->header, &hash);
+    if (err == NC_NOERR) err = digest(&a->ds.header, &hash);
     /* Equal everywhere if the largest and the smallest are: one maximum tells both. */
     int64_t all[2] = {(int64_t)(hash >> 1), -(int64_t)(hash >> 1)};
-    err = driver_agree_all(ds, err, NULL, all, 2);
-    if (err == NC_NOERR && all[0] != -all[1]) *difference = reconcile_all(ds, hash);
+    err = driver_agree_all(&a->ds, err, NULL, all, 2);
+    if (err == NC_NOERR && all[0] != -all[1]) err = reconcile_all(a, hash, difference);
     return err;
+}
+
+int api_commit_all(struct api_dataset *d, int err)
+{
+    if (d->defining) return err;
+    struct driver_dataset *ds = &d->ds;
+    int difference;
+    ds->header.size = cdf_encoded_size(&ds->header);
+    err = agree_on_definitions_all(d, err, &difference);
+    if (err == NC_NOERR) err = difference;
+    if (err != NC_NOERR) return err;
+    ds->header.size = cdf_encoded_size(&ds->header); /* by process 0's attributes */
+    err = driver_write_header_all(d->top);
+    return driver_agree_all(ds, err, NULL, NULL, 0);
 }
 
 /* ---- enddef ---- */
@@ -143,7 +178,7 @@ int api_end_define_all(struct api_dataset *d, const struct cdf_room *asked)
     const struct cdf_room room = choose_room(d, asked);
     const struct cdf_header *before = d->fresh ? NULL : &d->before;
     int difference, err = cdf_layout(&d->ds.header, before, &room);
-    err = agree_on_definitions_all(&d->ds, err, &difference);
+    err = agree_on_definitions_all(d, err, &difference);
     if (err == NC_NOERR) err = driver_enddef_all(d->top, before);
     if (err != NC_NOERR) return err;
 

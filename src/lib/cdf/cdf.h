@@ -141,6 +141,10 @@ struct cdf_atts *cdf_atts(struct cdf_header *h, int varid);
 int cdf_put_att(struct cdf_header *h, int varid, const char *name, int type,
                 int64_t nelems, void **values);
 
+/* Gives the attributes type, length and values of those of the same names that another
+ * header of the same variables has. NC_ENOMEM. */
+int cdf_take_atts(struct cdf_header *h, const struct cdf_header *from);
+
 /* NC_ENOTVAR, NC_ENOTATT. Ids of later attributes go down by one. */
 int cdf_del_att(struct cdf_header *h, int varid, const char *name);
 
@@ -278,11 +282,20 @@ bool cdf_next_move(const struct cdf_header *before, const struct cdf_header *aft
 
 /* ---- comparing definitions across processes ---- */
 
-/* NC_NOERR if both define the same dataset, starts of the variables included, numrecs
- * and fill modes left out (the bytes of a header do not tell fill modes); else the first
- * difference as one of NC_EMULTIDEFINE_*, and text, of `size` bytes, names the
- * object and both values: mine, then theirs. */
+/* What cdf_compare found. */
+struct cdf_difference {
+    int64_t atts;   /* attributes of the same names whose type, length or values differ */
+    int att_code;   /* of the first of them: one of NC_EMULTIDEFINE_ATTR_*, or
+                     * NC_EMULTIDEFINE_VAR_FILL_VALUE */
+    char text[512]; /* objects and both values: mine, then theirs */
+};
+
+/* NC_NOERR if both define the same dataset but for what attributes say, numrecs and fill
+ * modes (the bytes of a header do not tell fill modes); else the first difference as one
+ * of NC_EMULTIDEFINE_*, which text describes. Where there is none, text describes the
+ * attributes that differ, as many as it has room for. Starts of variables are compared
+ * where the headers have the same size: attributes may have moved them. */
 int cdf_compare(const struct cdf_header *mine, const struct cdf_header *theirs,
-                char *text, size_t size);
+                struct cdf_difference *d);
 
 #endif

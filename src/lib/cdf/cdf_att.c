@@ -158,6 +158,37 @@ int cdf_put_att(struct cdf_header *h, int varid, const char *name, int type,
     return NC_NOERR;
 }
 
+bool cdf_same_values(const struct cdf_att *a, const struct cdf_att *b)
+{
+    if (a->type != b->type || a->nelems != b->nelems) return false;
+    size_t bytes = (size_t)a->nelems * (size_t)cdf_type_size(a->type);
+    return bytes == 0 || memcmp(a->values, b->values, bytes) == 0;
+}
+
+static int take_list(struct cdf_header *h, int varid, const struct cdf_atts *from)
+{
+    for (int i = 0; i < from->count; i++) {
+        const struct cdf_att *b = &from->list[i];
+        void *values;
+        int id, err = cdf_find_att(h, varid, b->name, &id);
+        if (err != NC_NOERR || cdf_same_values(&cdf_atts(h, varid)->list[id], b))
+            continue;
+        err = cdf_put_att(h, varid, b->name, b->type, b->nelems, &values);
+        if (err != NC_NOERR) return err;
+        if (b->nelems > 0)
+            memcpy(values, b->values, (size_t)(b->nelems * cdf_type_size(b->type)));
+    }
+    return NC_NOERR;
+}
+
+int cdf_take_atts(struct cdf_header *h, const struct cdf_header *from)
+{
+    int err = take_list(h, NC_GLOBAL, &from->gatts);
+    for (int id = 0; id < h->nvars && err == NC_NOERR; id++)
+        err = take_list(h, id, &from->vars[id].atts);
+    return err;
+}
+
 int cdf_del_att(struct cdf_header *h, int varid, const char *name)
 {
     int i;

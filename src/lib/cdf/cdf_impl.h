@@ -87,6 +87,9 @@ int cdf_var_measure(struct cdf_header *h, struct cdf_var *v);
  * cdf_sum_records. NC_EVARSIZE. */
 int cdf_check_sizes(const struct cdf_header *h);
 
+/* Do they say the same, whatever their names? */
+bool cdf_same_values(const struct cdf_att *a, const struct cdf_att *b);
+
 /* Room for `more` attributes behind count; NC_ENOMEM. */
 int cdf_atts_reserve(struct cdf_header *h, struct cdf_atts *atts, int more);
 
