@@ -246,7 +246,10 @@ static void break_fields(void)
         int64_t value = wrong[i].value;
         snprintf(mistake, sizeof mistake, "%s %lld", wrong[i].label, (long long)value);
         set(wrong[i].label, value);
-        broken(place(wrong[i].at == NULL ? wrong[i].label : wrong[i].at), mistake);
+        const char *at = wrong[i].at == NULL ? wrong[i].label : wrong[i].at;
+        /* In CDF-2 a dimension may have any length; a variable may not follow it. */
+        if (format == 2 && strcmp(at, "lat.size") == 0 && value == -1) at = "bytes.vsize";
+        broken(place(at), mistake);
     }
     set("doubl.begin", data + 4);
     broken(place("doubl.begin"), "doubl.begin overlaps");
