@@ -127,7 +127,9 @@
       call check_that(name .eq. 'latitude', 'rename_dim')
       e = nfmpi_inq_varname(nc, b, name)
       call check_that(name .eq. 'lat', 'rename_var')
-      call check_equal(NF_ENOTVAR, nfmpi_rename_var(nc, 0, 'g'),
+      call check_equal(NF_EGLOBAL, nfmpi_rename_var(nc, NF_GLOBAL, 'g'),
+     &    'rename_var of the dataset')
+      call check_equal(NF_ENOTVAR, nfmpi_rename_var(nc, 99, 'g'),
      &    'rename_var of none')
       call check_equal(0, nfmpi_close(nc), 'close')
       end
