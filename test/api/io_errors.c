@@ -38,6 +38,89 @@ static bool write_code(int rc)
     return rc == NC_ENO_SPACE || rc == NC_EWRITE || rc == NC_EIO;
 }
 
+/* ---- the number of records ---- */
+
+enum { NEW = 3 }; /* the record that is not to be there */
+static const char *const ways[][2] = {{"nc_transfer", "direct"},
+                                      {"nc_transfer", "node"},
+                                      {"nc_transfer", "view"},
+                                      {"romio_no_indep_rw", "true"}};
+#ifdef OMPI_MAJOR_VERSION
+enum { WAYS = 2 }; /* Open MPI's collective transfers keep errors to themselves */
+#else
+enum { WAYS = 4 };
+#endif
+
+static int t;
+
+/* Record 0 of v(t, x) is there. */
+static int one_record(const char *const way[2])
+{
+    int ncid = -1, values[N], dims[2];
+    MPI_Offset start[2] = {0}, count[2] = {1};
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, way[0], way[1]);
+    CHECK_NC(NC_NOERR,
+             ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"), check.cmode, info, &ncid));
+    MPI_Info_free(&info);
+    dims[0] = t = new_dim(ncid, "t", NC_UNLIMITED);
+    dims[1] = x = new_dim(ncid, "x", N * check.nprocs);
+    v = new_var(ncid, "v", NC_INT, 2, dims);
+    begin_data(ncid);
+    my_part(&start[1], &count[1], values);
+    CHECK_NC(NC_NOERR, put_ints(ncid, v, start, count, values));
+    end_data(ncid);
+    return ncid;
+}
+
+static int put_record(int ncid, bool posted)
+{
+    int values[N], id, status = NC_NOERR;
+    MPI_Offset start[2] = {NEW}, count[2] = {1};
+    my_part(&start[1], &count[1], values);
+    if (!posted) return put_ints(ncid, v, start, count, values);
+    CHECK_NC(NC_NOERR, ncmpi_iput_vara_int(ncid, v, start, count, values, &id));
+    return check.collective ? ncmpi_wait_all(ncid, 1, &id, &status)
+                            : ncmpi_wait(ncid, 1, &id, &status);
+}
+
+/* Process bad's disk is full, or, if that is -1, everybody's. */
+static void no_record_for(const char *const way[2], int bad, bool posted)
+{
+    char plan[64];
+    int ncid = one_record(way), good, any;
+    snprintf(plan, sizeof plan,
+             bad < 0 ? "write:1+:ENOSPC:*/a.nc" : "write:1+:ENOSPC:*/a.nc:%d", bad);
+    if (!check.collective) CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
+    CHECK(fault_arm(plan));
+    int rc = put_record(ncid, posted), faults = fault_disarm();
+    if (faults > 0) CHECK_NC(NC_ENO_SPACE, rc);
+    good = rc == NC_NOERR;
+    MPI_Allreduce(&good, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    MPI_Offset expected = any ? NEW + 1 : 1;
+    if (good || !any) CHECK_EQ(expected, dim_length(ncid, t));
+    end_data(ncid);
+    (void)ncmpi_sync_numrecs(ncid); /* tells once more */
+    CHECK_EQ(expected, dim_length(ncid, t));
+    (void)ncmpi_close(ncid);
+    ncid = open_dataset("a.nc", NC_NOWRITE);
+    CHECK_EQ(expected, dim_length(ncid, t));
+    close_dataset(ncid);
+}
+
+static void a_put_that_fails_adds_no_record(void)
+{
+    int last = check.collective ? WAYS : 2;
+    for (int way = 0; way < last; way++)
+        for (int bad = -1; bad < check.nprocs;
+             bad += bad < 0 ? 1 : check.nprocs - 1 + (check.nprocs == 1))
+            for (int posted = 0; posted <= 1; posted++)
+                no_record_for(ways[way], bad, posted);
+}
+
+/* ---- */
+
 /* The disk is full for one process after another. */
 static void a_full_disk_on_one_process(void)
 {
@@ -222,6 +305,7 @@ static void safe_mode_tells_all_at_once(void)
 static const struct check_test tests[] = {
     {"a full disk on one process", a_full_disk_on_one_process, 0},
     {"a full disk on all processes", a_full_disk_on_all_processes, CHECK_FORMATS},
+    {"a put that fails adds no record", a_put_that_fails_adds_no_record, CHECK_MODES},
     {"an independent write tells at once", an_independent_write_tells_at_once, 0},
     {"short transfers are completed", short_transfers_are_completed, 0},
     {"a read that fails is told", a_read_that_fails_is_told, 0},

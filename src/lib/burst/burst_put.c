@@ -352,10 +352,9 @@ static int put_request(struct group *g, struct driver_request *r)
 /* ---- numrecs ---- */
 
 /* A put that is logged makes the dataset longer at once, for this process. */
-static void count_records(struct cdf_header *h, const struct driver_request *r)
+static void count_records(struct driver_dataset *ds, const struct driver_request *r)
 {
-    int64_t records = driver_records(h, r);
-    if (records > h->numrecs) h->numrecs = records;
+    driver_hold_records(ds, driver_records(&ds->header, r));
 }
 
 /* ---- without a log ---- */
@@ -460,7 +459,7 @@ int64_t burst_log_requests(struct burst *b, struct driver_request *const *reqs, 
         b->base.ds->stats.burst_fallbacks++;
     }
     for (int64_t i = 0; i < through; i++)
-        count_records(&b->base.ds->header, reqs[i]);
+        count_records(b->base.ds, reqs[i]);
     return through;
 }
 
@@ -472,7 +471,7 @@ static int log_or_put(struct burst *b, struct driver_request *const *reqs, int64
     if (!ds->hints.no_indep_rw) return put_directly(b, reqs + through, n - through);
     int err = put_group(b, reqs + before, n - before, true, &through);
     for (int64_t i = before; i < n && err == NC_NOERR; i++)
-        count_records(&ds->header, reqs[i]);
+        count_records(ds, reqs[i]);
     return err;
 }
 
@@ -482,7 +481,9 @@ static int tell_all(struct driver_dataset *ds, int err)
 {
     int failed = NC_NOERR;
     if (ds->header.nrecord_vars == 0 && !ds->safe_mode) return err;
-    int worst = driver_agree_all(ds, err, &failed, &ds->header.numrecs, 1);
+    int64_t records = ds->held;
+    int worst = driver_agree_all(ds, err, &failed, &records, 1);
+    ds->header.numrecs = records;
     if (err == NC_NOERR) err = failed;
     return err == NC_NOERR && ds->safe_mode ? worst : err;
 }

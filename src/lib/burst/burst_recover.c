@@ -463,7 +463,7 @@ static int recover_for_reading_all(struct burst *b)
     cdf_init(&again.header, 1);
     int err = driver_open_all(&again, NC_WRITE, &top);
     if (err == NC_NOERR) {
-        ds->header.numrecs = again.header.numrecs;
+        driver_hold_records(ds, again.header.numrecs);
         err = driver_close_all(top);
     }
     cdf_free(&again.header);

@@ -27,6 +27,7 @@ static int build_all(struct driver_dataset *ds, int mode, bool create,
         struct driver *lower = d;
         int err = create ? ops->create_all(ds, mode, lower, &d)
                          : ops->open_all(ds, mode, lower, &d);
+        driver_hold_records(ds, ds->header.numrecs);
         if (err == NC_NOERR) continue;
         if (lower != NULL) driver_abort_all(lower);
         return err;
@@ -146,6 +147,12 @@ int64_t driver_records(const struct cdf_header *h, const struct driver_request *
     const int64_t *stride = driver_stride(r, v->ndims);
     return driver_start(r)[0] +
            (driver_count(r, v->ndims)[0] - 1) * (stride == NULL ? 1 : stride[0]) + 1;
+}
+
+void driver_hold_records(struct driver_dataset *ds, int64_t records)
+{
+    if (records > ds->held) ds->held = records;
+    if (records > ds->header.numrecs) ds->header.numrecs = records;
 }
 
 void driver_count_bytes(struct driver_dataset *ds, const struct driver_request *r,

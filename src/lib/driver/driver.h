@@ -35,6 +35,9 @@ struct driver_dataset {
     bool safe_mode;
     struct cdf_header header; /* the definitions, as they are now */
     MPI_Info info;            /* everything the user asked for */
+    int64_t held;        /* records that this process found, or has put: what a put that
+                          * failed was to add is held by nobody, and drops out with
+                          * the next agreement */
     int failed;          /* an I/O error here that the others have not been told of yet */
     int64_t word, heard; /* of the caller's: every agreement tells word, the largest of
                           * all is heard */
@@ -158,6 +161,9 @@ static inline int64_t driver_nelems(const struct driver_request *r, int ndims)
 
 /* Records that there are at least once a request has been put; 0 if it is of none. */
 int64_t driver_records(const struct cdf_header *h, const struct driver_request *r);
+
+/* There are so many records at least, by this process's doing. */
+void driver_hold_records(struct driver_dataset *ds, int64_t records);
 
 /* Counts the bytes of a request that has been carried out. Whoever made it does so, not
  * the layers it passes. */

@@ -2,6 +2,7 @@
  * trusted everywhere. */
 #include "mpio_file.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -188,13 +189,21 @@ static int64_t moved(MPI_Status *status, int64_t n)
     return count < n ? count : n;
 }
 
+/* Why a transfer failed, or came short: ROMIO has one error class for nearly all, and
+ * Open MPI none, but errno is still what the system said, if it was 0 before. */
+static int write_code(void)
+{
+    return errno == ENOSPC ? NC_ENO_SPACE : errno == EDQUOT ? NC_EQUOTA : NC_EWRITE;
+}
+
 static int check_written(int mpi, MPI_Status *status, int64_t n)
 {
-    if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EWRITE, "writing");
+    int code = write_code();
+    if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, code, "writing");
     int64_t done = moved(status, n);
     if (done == n) return NC_NOERR;
-    return base_error_set(NC_EWRITE, "only %lld of %lld bytes were written",
-                          (long long)done, (long long)n);
+    return base_error_set(code, "only %lld of %lld bytes were written", (long long)done,
+                          (long long)n);
 }
 
 /* Nothing came from offset: that is the file's end, where zeros are read, or an error
@@ -241,6 +250,7 @@ int mpio_file_write(struct mpio_file *f, int64_t offset, const void *bytes, int6
     while (n > 0) {
         MPI_Status status;
         int64_t piece = n < PIECE ? n : PIECE;
+        errno = 0;
         int mpi = MPI_File_write_at(f->bytes, offset, p, (int)piece, MPI_BYTE, &status);
         int64_t done = mpi == MPI_SUCCESS ? moved(&status, piece) : 0;
         if (done == 0) return check_written(mpi, &status, piece);
@@ -268,6 +278,7 @@ static int read_all(struct mpio_file *f, int64_t offset, void *bytes, int64_t n)
 static int write_all(struct mpio_file *f, int64_t offset, const void *bytes, int64_t n)
 {
     MPI_Status status;
+    errno = 0;
     int mpi = MPI_File_write_at_all(f->bytes, offset, bytes, (int)n, MPI_BYTE, &status);
     count_write(f, n);
     return n == 0 && mpi == MPI_SUCCESS ? NC_NOERR : check_written(mpi, &status, n);
@@ -337,6 +348,7 @@ int mpio_file_write_view_all(struct mpio_file *f, MPI_Datatype filetype,
     int err = set_view_all(f, filetype);
     if (err != NC_NOERR) return err;
     int count = memtype == MPI_BYTE ? (int)n : 1;
+    errno = 0;
     int mpi = MPI_File_write_at_all(f->view, 0, bytes, count, memtype, &status);
     count_write(f, n);
     return n == 0 && mpi == MPI_SUCCESS ? NC_NOERR : check_written(mpi, &status, n);
@@ -350,18 +362,20 @@ int mpio_file_size(struct mpio_file *f, int64_t *size)
 int mpio_file_resize_all(struct mpio_file *f, int64_t size)
 {
     f->ds->stats.file_resizes++;
+    errno = 0;
     int mpi = MPI_File_set_size(f->bytes, size);
     if (mpi == MPI_SUCCESS) f->end = size;
-    return base_mpi_error(mpi, NC_EWRITE, "setting the file's size");
+    return base_mpi_error(mpi, write_code(), "setting the file's size");
 }
 
 int mpio_file_sync_all(struct mpio_file *f)
 {
     if (!f->ds->writable) return NC_NOERR; /* MPI-IO would refuse */
     f->ds->stats.file_syncs++;
+    errno = 0;
     int mpi = MPI_File_sync(f->bytes);
     if (mpi == MPI_SUCCESS && f->view != MPI_FILE_NULL) mpi = MPI_File_sync(f->view);
-    return base_mpi_error(mpi, NC_EWRITE, "MPI_File_sync");
+    return base_mpi_error(mpi, write_code(), "MPI_File_sync");
 }
 
 int mpio_file_info(struct mpio_file *f, MPI_Info info)

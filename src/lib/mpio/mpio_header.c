@@ -165,8 +165,10 @@ int mpio_write_numrecs_all(struct mpio *m)
 int mpio_sync_numrecs_all(struct driver *self)
 {
     struct driver_dataset *ds = self->ds;
-    int failed, err = driver_agree_all(ds, NC_NOERR, &failed, &ds->header.numrecs, 1);
+    int64_t records = ds->held;
+    int failed, err = driver_agree_all(ds, NC_NOERR, &failed, &records, 1);
     if (err != NC_NOERR) return err;
+    ds->header.numrecs = records;
     err = mpio_write_numrecs_all((struct mpio *)self);
     if (ds->safe_mode)
         err = driver_agree_all(ds, err, NULL, NULL, 0);

@@ -170,8 +170,7 @@ int mpio_open_all(struct driver_dataset *ds, int omode, struct driver *lower,
 static int complete_all(struct mpio *m)
 {
     struct driver_dataset *ds = m->base.ds;
-    int64_t all[] = {ds->header.numrecs,
-                     m->file.end > m->known_size ? m->file.end : m->known_size};
+    int64_t all[] = {ds->held, m->file.end > m->known_size ? m->file.end : m->known_size};
     int failed, err = driver_agree_all(ds, NC_NOERR, &failed, all, 2);
     if (err != NC_NOERR) return err;
     ds->header.numrecs = all[0];

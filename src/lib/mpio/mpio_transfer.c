@@ -17,6 +17,7 @@ struct transfer {
     struct mpio_tile tile;
     int error;    /* the first of this process */
     int io_error; /* the last of them that came from the file */
+    bool failed;  /* on all processes, and all know */
 };
 
 static void note(struct transfer *x, int err)
@@ -169,17 +170,27 @@ static void move_direct(struct transfer *x)
 
 /* ---- numrecs ---- */
 
-/* The number of records there are once these requests are written. */
-static int64_t records_after(const struct mpio *m, struct driver_request *const *reqs,
-                             int64_t n)
+/* The number of records there are once this process's requests are written, those left
+ * out that have failed. */
+static int64_t records_held(const struct transfer *x)
 {
-    const struct cdf_header *h = &m->base.ds->header;
-    int64_t numrecs = h->numrecs;
-    for (int64_t i = 0; i < n && h->nrecord_vars > 0; i++) {
-        int64_t records = driver_records(h, reqs[i]);
-        if (records > numrecs) numrecs = records;
+    const struct driver_dataset *ds = x->m->base.ds;
+    const struct mpio_stream *s = &x->stream;
+    int64_t held = ds->held;
+    for (int64_t i = 0; i < s->n && ds->header.nrecord_vars > 0; i++) {
+        const struct driver_request *r = s->reqs[i];
+        int64_t records = driver_records(&ds->header, r);
+        bool good = r->status == NC_NOERR || r->status == NC_ERANGE;
+        if (good && records > held) held = records;
     }
-    return numrecs;
+    return held;
+}
+
+/* Claimed was what a put was to make of them. */
+static void hold_records(struct transfer *x, int64_t claimed)
+{
+    bool good = x->error == NC_NOERR || x->error == NC_ERANGE;
+    driver_hold_records(x->m->base.ds, good ? claimed : records_held(x));
 }
 
 /* ---- through views ---- */
@@ -207,7 +218,7 @@ static void agree_all(struct transfer *x, int64_t *all, bool first)
     all[MORE] = !mpio_stream_ended(&x->stream);
     driver_agree_all(ds, x->error, first ? &failed : NULL, all, NVALUES);
     note(x, failed);
-    if (first && x->stream.put) ds->header.numrecs = all[RECORDS];
+    if (first) ds->header.numrecs = all[RECORDS];
 }
 
 /* Does the file reach as far as that? What is known is remembered: no file shrinks while
@@ -295,6 +306,7 @@ static void move_in_node_all(struct transfer *x, const struct mpio_survey *s,
     int moved = mpio_node_move_all(m, &walk, reach, &io);
     if (err == NC_NOERR) err = moved;
     if (err == NC_NOERR || err == NC_ERANGE) err = io != NC_NOERR ? io : err;
+    x->failed = io != NC_NOERR;
     mpio_walk_end(&walk);
 
     m->base.ds->stats.runs += s->pieces;
@@ -317,7 +329,7 @@ static void move_by_choice_all(struct transfer *x, int64_t numrecs)
                             s.high,  -s.shift};
     driver_agree_all(ds, x->error, &failed, all, NCHOICE);
     note(x, failed);
-    if (x->stream.put) ds->header.numrecs = all[RECORDS];
+    ds->header.numrecs = all[RECORDS];
 
     if (all[NODE] && !all[UNFIT] && mpio_window_ready_all(&x->m->window, ds)) {
         ++*(x->m->window.nodes > 1 ? &ds->stats.calls_across : &ds->stats.calls_node);
@@ -334,23 +346,54 @@ static void move_by_choice_all(struct transfer *x, int64_t numrecs)
 
 /* ---- both ---- */
 
-static void move_all(struct transfer *x, int64_t numrecs)
+/* After a put. Who failed does not know whether others have put as many records, and goes
+ * by those before: all know with the next agreement. Where process 0 writes their number
+ * together with the others, these must know now. */
+static void count_records_all(struct transfer *x, int64_t claimed, int64_t before)
+{
+    struct mpio *m = x->m;
+    struct driver_dataset *ds = m->base.ds;
+    int64_t agreed = ds->header.numrecs;
+    hold_records(x, claimed);
+    if (m->file.no_indep && agreed != m->numrecs_in_file) {
+        agreed = ds->held;
+        note(x, driver_agree_all(ds, NC_NOERR, NULL, &agreed, 1));
+    } else if (!m->file.no_indep &&
+               (x->failed || (agreed == claimed && ds->held < claimed))) {
+        agreed = before > ds->held ? before : ds->held;
+    }
+    ds->header.numrecs = agreed;
+}
+
+/* Process 0, and where it may not do so alone, all. */
+static void write_numrecs_all(struct transfer *x)
+{
+    int err = mpio_write_numrecs_all(x->m);
+    note(x, err);
+    if (err != NC_NOERR) x->io_error = err;
+}
+
+static void move_all(struct transfer *x)
 {
     struct driver_dataset *ds = x->m->base.ds;
+    int64_t before = ds->header.numrecs, held = ds->held;
+    int64_t claimed = x->stream.put ? records_held(x) : held;
     if (x->m->file.no_indep || ds->hints.transfer == BASE_TRANSFER_VIEW)
-        move_through_views_all(x, numrecs);
+        move_through_views_all(x, claimed);
     else
-        move_by_choice_all(x, numrecs);
+        move_by_choice_all(x, claimed);
     if (x->stream.put) {
-        int err = mpio_write_numrecs_all(x->m);
-        note(x, err);
-        if (err != NC_NOERR) x->io_error = err;
+        count_records_all(x, claimed, before);
+        write_numrecs_all(x);
     }
     /* The others learn of it from the next collective call, in safe mode from this. */
     ds->failed = x->io_error;
     if (!ds->safe_mode) return;
-    int failed, worst = driver_agree_all(ds, x->error, &failed, NULL, 0);
+    held = ds->held;
+    int failed, worst = driver_agree_all(ds, x->error, &failed, &held, 1);
     note(x, failed != NC_NOERR ? failed : worst);
+    ds->header.numrecs = held;
+    if (x->stream.put) write_numrecs_all(x);
 }
 
 static void begin(struct transfer *x, struct driver *self,
@@ -374,7 +417,7 @@ int mpio_put_all(struct driver *self, struct driver_request *const *reqs, int64_
 {
     struct transfer x;
     begin(&x, self, reqs, n, true, error);
-    move_all(&x, records_after(x.m, reqs, n));
+    move_all(&x);
     return end(&x);
 }
 
@@ -383,7 +426,7 @@ int mpio_get_all(struct driver *self, struct driver_request *const *reqs, int64_
 {
     struct transfer x;
     begin(&x, self, reqs, n, false, error);
-    move_all(&x, 0);
+    move_all(&x);
     return end(&x);
 }
 
@@ -391,10 +434,10 @@ int mpio_put(struct driver *self, struct driver_request *const *reqs, int64_t n)
 {
     struct transfer x;
     begin(&x, self, reqs, n, true, NC_NOERR);
-    int64_t numrecs = records_after(x.m, reqs, n);
+    int64_t claimed = records_held(&x);
     self->ds->stats.calls_independent++;
     move_direct(&x);
-    if (x.io_error == NC_NOERR) self->ds->header.numrecs = numrecs;
+    hold_records(&x, claimed);
     return end(&x);
 }
 
