@@ -140,5 +140,7 @@ EXTRA_DIST += benchmarks/scale.md benchmarks/scale/build benchmarks/scale/run \
 	benchmarks/scale/wrapped benchmarks/scale/table.awk benchmarks/scale/machines/reference \
 	benchmarks/scale/machine.h benchmarks/scale/machine_impl.h benchmarks/scale/machine.c \
 	benchmarks/scale/machine_store.c benchmarks/scale/machine_mpi.c \
+	benchmarks/scale/machine_mpi.h benchmarks/scale/machine_task.c \
+	benchmarks/scale/machine_coll.c benchmarks/scale/machine_node.c \
 	benchmarks/scale/machine_count.cpp benchmarks/scale/scale.h benchmarks/scale/scale_main.c \
 	benchmarks/scale/scale_plan.c benchmarks/scale/scale_work.c

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "machine_impl.h"
+#include "machine_mpi.h"
 
 /* ---- MPI-IO ---- */
 
@@ -29,7 +29,7 @@ static struct handle *handle_of(MPI_File f)
     return (struct handle *)f;
 }
 
-static int error_of(int number)
+int machine_mpi_error(int number)
 {
     switch (number) {
     case 0:
@@ -69,13 +69,13 @@ int __wrap_MPI_File_open(MPI_Comm comm, const char *path, int amode, MPI_Info in
         int create = (amode & MPI_MODE_CREATE ? O_CREAT : 0) |
                      (amode & MPI_MODE_EXCL ? O_EXCL : 0);
         h->file = store_open(path, flags | create);
-        if (h->file == NULL) err = error_of(errno);
+        if (h->file == NULL) err = machine_mpi_error(errno);
     }
     int mpi = MPI_Bcast(&err, 1, MPI_INT, 0, comm);
     if (mpi != MPI_SUCCESS) err = mpi;
     if (rank != 0 && err == 0) {
         h->file = store_open(path, flags);
-        if (h->file == NULL) err = error_of(errno);
+        if (h->file == NULL) err = machine_mpi_error(errno);
     }
     if (err != 0) free(h);
     *f = err == 0 ? (MPI_File)h : MPI_FILE_NULL;
@@ -94,7 +94,7 @@ int __wrap_MPI_File_delete(const char *path, MPI_Info info)
 {
     (void)info;
     if (path[0] == '\0') return MPI_ERR_NO_SUCH_FILE;
-    return store_delete(path) == 0 ? MPI_SUCCESS : error_of(errno);
+    return store_delete(path) == 0 ? MPI_SUCCESS : machine_mpi_error(errno);
 }
 
 int __wrap_MPI_File_get_size(MPI_File f, MPI_Offset *size)
@@ -106,7 +106,8 @@ int __wrap_MPI_File_get_size(MPI_File f, MPI_Offset *size)
 /* One process does it, whoever comes first: the others change nothing. */
 int __wrap_MPI_File_set_size(MPI_File f, MPI_Offset size)
 {
-    return store_resize(handle_of(f)->file, size) == 0 ? MPI_SUCCESS : error_of(errno);
+    return store_resize(handle_of(f)->file, size) == 0 ? MPI_SUCCESS
+                                                       : machine_mpi_error(errno);
 }
 
 int __wrap_MPI_File_sync(MPI_File f)
@@ -150,9 +151,9 @@ int __wrap_MPI_File_set_view(MPI_File f, MPI_Offset at, MPI_Datatype etype,
     return MPI_ERR_UNSUPPORTED_OPERATION;
 }
 
-static int moved(int64_t done, MPI_Status *status)
+int machine_mpi_moved(int64_t done, MPI_Status *status)
 {
-    if (done < 0) return error_of(errno);
+    if (done < 0) return machine_mpi_error(errno);
     if (status != MPI_STATUS_IGNORE) {
         memset(status, 0, sizeof *status);
         status->count = (int)done;
@@ -170,13 +171,15 @@ static int64_t bytes_of(int count, MPI_Datatype type)
 int __wrap_MPI_File_read_at(MPI_File f, MPI_Offset at, void *buf, int count,
                             MPI_Datatype type, MPI_Status *status)
 {
-    return moved(store_read(handle_of(f)->file, at, buf, bytes_of(count, type)), status);
+    return machine_mpi_moved(
+        store_read(handle_of(f)->file, at, buf, bytes_of(count, type)), status);
 }
 
 int __wrap_MPI_File_write_at(MPI_File f, MPI_Offset at, const void *buf, int count,
                              MPI_Datatype type, MPI_Status *status)
 {
-    return moved(store_write(handle_of(f)->file, at, buf, bytes_of(count, type)), status);
+    return machine_mpi_moved(
+        store_write(handle_of(f)->file, at, buf, bytes_of(count, type)), status);
 }
 
 /* Without a view: each process its own, as ROMIO does where collective buffering is off.
@@ -193,93 +196,16 @@ int __wrap_MPI_File_write_at_all(MPI_File f, MPI_Offset at, const void *buf, int
     return __wrap_MPI_File_write_at(f, at, buf, count, type, status);
 }
 
-/* ---- shared memory of a node ---- */
-
-int __wrap_MPI_Win_allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm,
-                                   void *base, MPI_Win *win)
+int __wrap_MPI_File_iread_at(MPI_File f, MPI_Offset at, void *buf, int count,
+                             MPI_Datatype type, MPI_Request *request)
 {
-    int nprocs = 1;
-    MPI_Comm_size(comm, &nprocs);
-    if (size / nprocs > machine_count.window_bytes)
-        machine_count.window_bytes = size / nprocs;
-    return MPI_Win_allocate_shared(size, unit, info, comm, base, win);
+    *request = task_new(handle_of(f)->file, at, buf, bytes_of(count, type), false);
+    return MPI_SUCCESS;
 }
 
-/* ---- waiting for each other in it ---- */
-
-struct sleeper {
-    const void *word;
-    sg_actor_t who;
-    struct sleeper *next; /* who came later */
-};
-enum { QUEUES = 4096 };
-static struct sleeper *queues[QUEUES];
-
-static struct sleeper **queue_of(const void *word)
+int __wrap_MPI_File_iwrite_at(MPI_File f, MPI_Offset at, const void *buf, int count,
+                              MPI_Datatype type, MPI_Request *request)
 {
-    return &queues[((uintptr_t)word >> 6) * 0x9E3779B97F4A7C15u >> 52];
-}
-
-static long futex_wait(const unsigned *word, unsigned old)
-{
-    struct sleeper me = {word, sg_actor_self(), NULL};
-    machine_settle();
-    if (*(const volatile unsigned *)word != old) {
-        errno = EAGAIN;
-        return -1;
-    }
-    machine_count.waits++;
-    struct sleeper **last = queue_of(word);
-    while (*last != NULL)
-        last = &(*last)->next;
-    *last = &me;
-    sg_actor_suspend(me.who);
-    sg_actor_sleep_for(machine_get()->wake_time);
-    return 0;
-}
-
-static long futex_wake(const unsigned *word, unsigned most)
-{
-    long woken = 0;
-    machine_settle();
-    for (struct sleeper **s = queue_of(word); *s != NULL && woken < (long)most;) {
-        if ((*s)->word != word) {
-            s = &(*s)->next;
-            continue;
-        }
-        sg_actor_t who = (*s)->who;
-        *s = (*s)->next;
-        sg_actor_resume(who);
-        woken++;
-    }
-    return woken;
-}
-
-long __wrap_syscall(long number, ...)
-{
-    va_list args;
-    va_start(args, number);
-    if (number != SYS_futex) machine_fail("unknown system call", "in the library");
-    unsigned *word = va_arg(args, unsigned *);
-    int what = va_arg(args, int) & FUTEX_CMD_MASK;
-    unsigned value = va_arg(args, unsigned);
-    va_end(args);
-    if (what == FUTEX_WAIT) return futex_wait(word, value);
-    if (what == FUTEX_WAKE) return futex_wake(word, value);
-    machine_fail("unknown operation", "of a futex");
-}
-
-int __wrap_sched_yield(void)
-{
-    machine_settle();
-    sg_actor_sleep_for(1e-6);
-    return 0;
-}
-
-int __wrap_nanosleep(const struct timespec *time, struct timespec *left)
-{
-    (void)left;
-    machine_settle();
-    sg_actor_sleep_for((double)time->tv_sec + 1e-9 * (double)time->tv_nsec);
-    return 0;
+    *request = task_new(handle_of(f)->file, at, (void *)buf, bytes_of(count, type), true);
+    return MPI_SUCCESS;
 }
