@@ -69,6 +69,7 @@ int driver_agree_all(struct driver_dataset *ds, int error, int *failed, int64_t 
     ds->heard = all[2];
     if (failed != NULL) {
         *failed = (int)-all[1];
+        ds->failures += *failed != NC_NOERR;
         ds->failed = NC_NOERR;
     }
     return (int)-all[0];

@@ -35,10 +35,11 @@ struct driver_dataset {
     bool safe_mode;
     struct cdf_header header; /* the definitions, as they are now */
     MPI_Info info;            /* everything the user asked for */
-    int64_t held;        /* records that this process found, or has put: what a put that
-                          * failed was to add is held by nobody, and drops out with
-                          * the next agreement */
-    int failed;          /* an I/O error here that the others have not been told of yet */
+    int64_t held;     /* records that this process found, or has put: what a put that
+                       * failed was to add is held by nobody, and drops out with
+                       * the next agreement */
+    int failed;       /* an I/O error here that the others have not been told of yet */
+    int64_t failures; /* how many times an agreement told of one: the same everywhere */
     int64_t word, heard; /* of the caller's: every agreement tells word, the largest of
                           * all is heard */
     struct driver_stats stats; /* counted by this process */

@@ -12,6 +12,7 @@ struct mpio {
     bool created;            /* made by us and no enddef has completed yet */
     bool defined;            /* an enddef has completed: close gives the file its size */
     int64_t numrecs_in_file; /* what the header in the file says */
+    int64_t failures;        /* the dataset's, when that was written */
     int64_t known_size;      /* the file has at least this many bytes, all know */
     int64_t unit;            /* who writes what changes at multiples of it: a stripe */
     struct mpio_window window; /* of the processes that share memory */

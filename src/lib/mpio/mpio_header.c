@@ -152,13 +152,16 @@ int mpio_write_header_all(struct driver *self)
 int mpio_write_numrecs_all(struct mpio *m)
 {
     struct driver_dataset *ds = m->base.ds;
-    if (ds->header.numrecs == m->numrecs_in_file) return NC_NOERR;
+    /* What failed is tried again by the next call. Where that takes all processes, it is
+     * once all have been told that something failed: they cannot know what. */
+    bool again = m->file.no_indep && m->failures != ds->failures;
+    if (ds->header.numrecs == m->numrecs_in_file && !again) return NC_NOERR;
 
     unsigned char field[8];
     int width = cdf_encode_numrecs(ds->header.format, ds->header.numrecs, field);
     int err = mpio_file_write_root_all(&m->file, 4, field, width);
-    /* What failed is tried again by the next call, unless that takes all processes. */
     if (err == NC_NOERR || m->file.no_indep) m->numrecs_in_file = ds->header.numrecs;
+    m->failures = ds->failures;
     return err;
 }
 
@@ -170,9 +173,8 @@ int mpio_sync_numrecs_all(struct driver *self)
     if (err != NC_NOERR) return err;
     ds->header.numrecs = records;
     err = mpio_write_numrecs_all((struct mpio *)self);
-    if (ds->safe_mode)
-        err = driver_agree_all(ds, err, NULL, NULL, 0);
-    else
-        ds->failed = err; /* the others learn of it next time */
+    ds->failed = err; /* the others learn of it next time */
+    int told = NC_NOERR;
+    if (ds->safe_mode) err = driver_agree_all(ds, err, &told, NULL, 0);
     return failed != NC_NOERR ? failed : err;
 }
