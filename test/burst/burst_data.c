@@ -138,6 +138,65 @@ static void converted_and_strided_values_are_read(void)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
+/* Of values that do not fit, those count that are there in the end: not what lies under
+ * newer ones, be it in the file or in the log. */
+static void only_the_last_values_can_be_out_of_range(void)
+{
+    static const char *const ways[] = {"false", "true"};
+    for (int k = 0; k < 16; k++) {
+        bool in_file = k & 1, halves = k & 2, one_bad = k & 4;
+        int ncid = create("a.nc", info_with("romio_no_indep_rw", ways[k >> 3]));
+        MPI_Offset start = check.rank * N, count = N, half = N / 2;
+        int values[N];
+        unsigned back[N];
+        for (int i = 0; i < N; i++)
+            values[i] = -5 - i;
+        CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, 0, &start, &count, values));
+        if (in_file) CHECK_NC(NC_NOERR, ncmpi_flush(ncid));
+        for (int i = 0; i < N; i++)
+            values[i] = i;
+        if (one_bad) values[N - 1] = -1;
+        if (halves) {
+            CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, 0, &start, &half, values));
+            start += half;
+            CHECK_NC(NC_NOERR,
+                     ncmpi_put_vara_int_all(ncid, 0, &start, &half, values + half));
+            start -= half;
+        } else {
+            CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, 0, &start, &count, values));
+        }
+        count = N - 1;
+        CHECK_NC(NC_NOERR, ncmpi_get_vara_uint_all(ncid, 0, &start, &count, back));
+        count = N;
+        CHECK_NC(one_bad ? NC_ERANGE : NC_NOERR,
+                 ncmpi_get_vara_uint_all(ncid, 0, &start, &count, back));
+        for (int i = 0; i < N; i++)
+            CHECK_EQ(one_bad && i == N - 1 ? NC_FILL_UINT : (unsigned)i, back[i]);
+        CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    }
+}
+
+/* A put tells of what does not fit, and nobody else: not the flush, though it is written
+ * then, nor the put that overwrites it. */
+static void a_range_error_is_told_once(void)
+{
+    int ncid = create("a.nc", info_with(NULL, NULL));
+    MPI_Offset start[2] = {0, check.rank * N}, count[2] = {1, 3};
+    double values[3] = {1, 1e9, 3};
+    short back[3];
+    CHECK_NC(NC_ERANGE, ncmpi_put_vara_double_all(ncid, 1, start, count, values));
+    CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_flush(ncid));
+    CHECK_NC(NC_ERANGE, ncmpi_put_vara_double_all(ncid, 1, start, count, values));
+    CHECK_NC(NC_NOERR, ncmpi_get_vara_short_all(ncid, 1, start, count, back));
+    CHECK_EQ(NC_FILL_SHORT, back[1]);
+    values[1] = 2;
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_double_all(ncid, 1, start, count, values));
+    CHECK_NC(NC_NOERR, ncmpi_get_vara_short_all(ncid, 1, start, count, back));
+    CHECK_EQ(2, back[1]);
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+}
+
 static int count_logs(void)
 {
     char command[1200];
@@ -298,11 +357,58 @@ static void threads_drain_behind_puts(void)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
+/* Names and attributes change while threads drain, the fill value's name, too: each
+ * record is filled with what was the fill value when that was asked for. */
+static void names_and_attributes_change_while_threads_drain(void)
+{
+    enum { STEPS = 12 };
+    MPI_Info info = info_with("nc_burst_buf_flush", "flush_immediate");
+    MPI_Info_set(info, "nc_burst_buf_threads", "2");
+    MPI_Info_set(info, "nc_burst_buf_delay", "0");
+    int ncid = create("a.nc", info);
+    short fill = 7, values[N];
+    CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+    int dims[2] = {0, 1}, v, wrong = 0;
+    CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "filled", NC_SHORT, 2, dims, &v));
+    CHECK_NC(NC_NOERR, ncmpi_def_var_fill(ncid, v, 0, &fill));
+    CHECK_NC(NC_NOERR, ncmpi_put_att_text(ncid, v, "note", 4, "0000"));
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    for (int step = 0; step < STEPS; step++) {
+        char text[16];
+        bool renamed = step % 2;
+        CHECK_NC(NC_NOERR, ncmpi_fill_var_rec(ncid, v, step));
+        put_part(ncid, 0, N, step);
+        if (check_random(2) == 0) usleep(200);
+        CHECK_NC(NC_NOERR,
+                 ncmpi_rename_att(ncid, v, renamed ? "was_filled" : "_FillValue",
+                                  renamed ? "_FillValue" : "was_filled"));
+        snprintf(text, sizeof text, "%04d", step);
+        CHECK_NC(NC_NOERR, ncmpi_put_att_text(ncid, v, "note", 4, text));
+        CHECK_NC(NC_NOERR, ncmpi_rename_var(ncid, v, renamed ? "filled" : "f_ll_d"));
+        CHECK(statistic(ncid, "burst_drained_bytes") >= 0);
+    }
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"), NC_NOWRITE,
+                                  MPI_INFO_NULL, &ncid));
+    check_part(ncid, check.rank, 0, N, STEPS - 1);
+    for (int step = 0; step < STEPS; step++) {
+        MPI_Offset start[2] = {step, check.rank * N}, count[2] = {1, N};
+        CHECK_NC(NC_NOERR, ncmpi_get_vara_short_all(ncid, v, start, count, values));
+        for (int i = 0; i < N; i++)
+            wrong += values[i] != (step % 2 ? NC_FILL_SHORT : fill);
+    }
+    CHECK_EQ(0, wrong);
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+}
+
 static const struct check_test tests[] = {
     {"own values are read from the log", own_values_are_read_from_the_log, CHECK_MODES},
     {"others' values are read", others_values_are_read, 0},
     {"converted and strided values are read", converted_and_strided_values_are_read,
      CHECK_FORMATS},
+    {"only the last values can be out of range", only_the_last_values_can_be_out_of_range,
+     0},
+    {"a range error is told once", a_range_error_is_told_once, 0},
     {"logs go or stay as asked", logs_go_or_stay_as_asked, 0},
     {"one log a node", one_log_a_node, 0},
     {"without a directory puts go to the file", without_a_directory_puts_go_to_the_file,
@@ -311,6 +417,8 @@ static const struct check_test tests[] = {
     {"a failing file keeps the log", a_failing_file_keeps_the_log, 0},
     {"the last process to write holds", the_last_process_to_write_holds, 0},
     {"threads drain behind puts", threads_drain_behind_puts, CHECK_MODES},
+    {"names and attributes change while threads drain",
+     names_and_attributes_change_while_threads_drain, 0},
     {NULL, NULL, 0},
 };
 

@@ -58,8 +58,23 @@ static uint64_t vars_of(struct driver_request *const *reqs, int64_t n)
     return vars;
 }
 
-/* Does any process read where another has logged? The same answer everywhere. */
-static int others_logged_all(struct burst *b, int64_t low, int64_t high, int *answer)
+/* Must what this process itself has logged be in the file before it reads it? Where no
+ * process may read alone, this is the last time to see to it that of values that may not
+ * fit only those are looked at that were put last. */
+static bool own_is_in_the_way(const struct burst *b, struct driver_request *const *reqs,
+                              int64_t n)
+{
+    const struct cdf_header *h = &b->base.ds->header;
+    bool any = b->coherent;
+    for (int64_t i = 0; i < n && b->base.ds->hints.no_indep_rw && !any; i++)
+        any = conv_type_of(h->vars[reqs[i]->varid].type) != (int)reqs[i]->type;
+    return any;
+}
+
+/* Does any process read where another has logged, or it itself if own? The same answer
+ * everywhere. */
+static int others_logged_all(struct burst *b, int64_t low, int64_t high, bool own,
+                             int *answer)
 {
     struct driver_dataset *ds = b->base.ds;
     int64_t mine[2] = {low, high}, *all = base_malloc((size_t)ds->nprocs * sizeof mine);
@@ -68,8 +83,7 @@ static int others_logged_all(struct burst *b, int64_t low, int64_t high, int *an
     if (err == NC_NOERR && all != NULL) {
         int mpi = MPI_Allgather(mine, 2, MPI_INT64_T, all, 2, MPI_INT64_T, ds->comm);
         for (int64_t p = 0; p < ds->nprocs && mpi == MPI_SUCCESS && !*answer; p++)
-            if (p != ds->rank || b->coherent)
-                *answer = logged_in(b, all[2 * p], all[2 * p + 1]);
+            if (p != ds->rank || own) *answer = logged_in(b, all[2 * p], all[2 * p + 1]);
         int other = MPI_Allreduce(MPI_IN_PLACE, answer, 1, MPI_INT, MPI_MAX, ds->comm);
         err = base_mpi_error(mpi != MPI_SUCCESS ? mpi : other, NC_EMPI, "MPI_Allgather");
     }
@@ -91,12 +105,25 @@ static int settle_others_all(struct burst *b, struct driver_request *const *reqs
 
     int err = bounds_of_requests(b, reqs, n, &low, &high);
     if (err != NC_NOERR) low = 0, high = INT64_MAX; /* to be on the safe side */
-    err = others_logged_all(b, low, high, &drain);
+    err = others_logged_all(b, low, high, own_is_in_the_way(b, reqs, n), &drain);
     return err == NC_NOERR && drain ? burst_drain_all(b, both[0] & both[1]) : err;
 }
 
-/* Lays over each request what was logged of it. Old values in the file, under those, are
- * no reason for a range error: such a request is read again when the file has the new. */
+/* Lays what was logged over a request that lies in [low, high). Old values, in the file
+ * or in the log under newer ones, are no reason for a range error: if there is one, the
+ * request is read again when the file has what was put last. */
+static int lay_over_one(struct burst *b, struct driver_request *const *r, int64_t low,
+                        int64_t high)
+{
+    int err = burst_overlay(b, *r);
+    bool range = err == NC_ERANGE || (err == NC_NOERR && (*r)->status == NC_ERANGE);
+    if (!range || b->base.ds->hints.no_indep_rw) return err;
+    (*r)->status = NC_NOERR;
+    err = burst_drain_alone(b, low, high);
+    if (err != NC_NOERR) return err;
+    return driver_get(b->base.lower, r, 1);
+}
+
 static int lay_over(struct burst *b, struct driver_request *const *reqs, int64_t n)
 {
     int first = NC_NOERR;
@@ -106,13 +133,7 @@ static int lay_over(struct burst *b, struct driver_request *const *reqs, int64_t
         int err = burst_request_bounds(b, r, &low, &high);
         bool read = r->status == NC_NOERR || r->status == NC_ERANGE;
         if (!read || (err == NC_NOERR && !logged_in(b, low, high))) continue;
-        if (err == NC_NOERR && r->status == NC_ERANGE && !b->base.ds->hints.no_indep_rw) {
-            r->status = NC_NOERR;
-            err = burst_drain_alone(b, low, high);
-            if (err == NC_NOERR) err = driver_get(b->base.lower, reqs + i, 1);
-        } else if (err == NC_NOERR) {
-            err = burst_overlay(b, r);
-        }
+        if (err == NC_NOERR) err = lay_over_one(b, reqs + i, low, high);
         driver_blame(r, err);
         if (first == NC_NOERR) first = err;
     }
