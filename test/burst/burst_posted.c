@@ -154,6 +154,58 @@ static void a_wait_keeps_program_order(void)
     check_unwritten(2, 35, N - 35);
 }
 
+/* All put together, then one process posts: what it posted came later, also where the
+ * others' older values have not got to the file yet. */
+static void what_is_posted_is_later_than_a_put_before(void)
+{
+    for (int poster = 0; poster < check.nprocs; poster++) {
+        int ncid = create(info_with(NULL, NULL)), ones[N], twos[N], id = NC_REQ_NULL;
+        MPI_Offset start = 0, count = N;
+        for (int i = 0; i < N; i++)
+            ones[i] = i, twos[i] = 1000 + i;
+        CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, 1, &start, &count, ones));
+        if (check.rank == poster)
+            CHECK_NC(NC_NOERR, ncmpi_iput_vara_int(ncid, 1, &start, &count, twos, &id));
+        CHECK_NC(NC_NOERR, ncmpi_wait_all(ncid, check.rank == poster, &id, NULL));
+        CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+        CHECK_NC(NC_NOERR, ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"), NC_NOWRITE,
+                                      MPI_INFO_NULL, &ncid));
+        CHECK_NC(NC_NOERR, ncmpi_get_vara_int_all(ncid, 1, &start, &count, ones));
+        CHECK_BYTES(twos, ones, sizeof twos);
+        CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    }
+}
+
+/* The first is posted while there is no log, the second when there is one: the second is
+ * the later one. Without the first nothing is in its way any more. */
+static void what_is_not_logged_stays_before_what_is(void)
+{
+    int ncid = create(info_with(NULL, NULL)), ids[2];
+    CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+    int values[N];
+    MPI_Offset start = check.rank * N, count = N;
+    for (int i = 0; i < N; i++)
+        values[i] = value(0, i, 0);
+    CHECK_NC(NC_NOERR, ncmpi_iput_vara_int(ncid, 0, &start, &count, values, &ids[0]));
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    int later[10], back[N];
+    start += 5;
+    count = 10;
+    for (int i = 0; i < 10; i++)
+        later[i] = value(0, 5 + i, 3000);
+    CHECK_NC(NC_NOERR, ncmpi_iput_vara_int(ncid, 0, &start, &count, later, &ids[1]));
+    CHECK_EQ(0, statistic(ncid, "burst_logged_bytes"));
+    CHECK_NC(NC_NOERR, ncmpi_wait_all(ncid, 2, ids, NULL));
+    CHECK_EQ(0, statistic(ncid, "burst_waiting_bytes"));
+    read_file(0, back);
+    for (int i = 0; i < N; i++)
+        CHECK_EQ(i < 5 || i >= 15 ? values[i] : later[i - 5], back[i]);
+    int id = post(ncid, 1, 0, N, 0);
+    CHECK_EQ(4 * N, statistic(ncid, "burst_waiting_bytes"));
+    wait_for(ncid, id);
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+}
+
 static void what_is_cancelled_is_not_done(void)
 {
     int ncid = create(info_with(NULL, NULL)), ids[2], statuses[2] = {-1, -1};
@@ -301,6 +353,10 @@ static void cancelled_or_drained_in_the_background(void)
 static const struct check_test tests[] = {
     {"a wait drains its request only", a_wait_drains_its_request_only, CHECK_MODES},
     {"a wait keeps program order", a_wait_keeps_program_order, CHECK_MODES},
+    {"what is posted is later than a put before",
+     what_is_posted_is_later_than_a_put_before, 0},
+    {"what is not logged stays before what is", what_is_not_logged_stays_before_what_is,
+     0},
     {"what is cancelled is not done", what_is_cancelled_is_not_done, CHECK_MODES},
     {"what is drained cannot be cancelled", what_is_drained_cannot_be_cancelled,
      CHECK_MODES},

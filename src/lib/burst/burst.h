@@ -71,6 +71,7 @@ struct burst {
     MPI_Comm node;
     struct burst_pool *pool; /* threads that drain; NULL: none */
     _Atomic bool putting;    /* the caller is at a put just now */
+    int64_t unlogged;        /* puts that are posted and have no ticket */
 };
 
 /* Of values. */

@@ -140,6 +140,7 @@ static int abort_layer_all(struct driver *self)
 
 static int drain_all(struct burst *b)
 {
+    b->epoch++;
     int err = b->base.ds->writable ? burst_drain_all(b, BURST_ALL) : NC_NOERR;
     return err == NC_NOERR && b->base.ds->writable ? burst_restart_all(b) : err;
 }

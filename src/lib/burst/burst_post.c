@@ -12,10 +12,20 @@ void burst_post(struct driver *self, struct driver_request *const *reqs, int64_t
     struct burst *b = (struct burst *)self;
     if (self->ds->hints.burst_log_at != BASE_LOG_AT_POST) return;
     double since = MPI_Wtime();
-    int64_t serial = b->serial, through = burst_log_requests(b, reqs, n);
+    int64_t serial = b->serial, through = 0;
+    if (b->unlogged == 0) through = burst_log_requests(b, reqs, n);
     for (int64_t i = 0; i < through; i++)
         driver_set_ticket(reqs[i], (uint32_t)(serial = burst_next_serial(serial)));
+    b->unlogged += n - through;
     burst_note_time(b, since);
+}
+
+/* Requests end. One without a ticket is logged when it is waited for: while there are
+ * any, nothing that is posted later may be in the log before them. */
+static void end_unlogged(struct burst *b, struct driver_request *const *reqs, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        b->unlogged -= !reqs[i]->taken;
 }
 
 /* ---- choosing ---- */
@@ -26,10 +36,12 @@ static int find_others(struct driver_request *const *reqs, int64_t n,
 {
     *many = 0;
     *others = base_malloc((size_t)n * sizeof(struct driver_request *));
-    if (*others == NULL) return NC_ENOMEM;
     for (int64_t i = 0; i < n; i++)
-        if (!reqs[i]->taken) (*others)[(*many)++] = reqs[i];
-    return NC_NOERR;
+        if (!reqs[i]->taken && *others != NULL)
+            (*others)[(*many)++] = reqs[i];
+        else if (!reqs[i]->taken)
+            reqs[i]->status = NC_ENOMEM;
+    return *others == NULL ? NC_ENOMEM : NC_NOERR;
 }
 
 /* What comes before a chosen write in its place must be there first. Bounds of what is
@@ -102,6 +114,7 @@ int burst_wait_all(struct driver *self, struct driver_request *const *reqs, int6
     int64_t many, before = b->serial;
     if (self->ds->hints.burst_log_at != BASE_LOG_AT_POST)
         return burst_put_all(self, reqs, n, error);
+    end_unlogged(b, reqs, n);
     int found = find_others(reqs, n, &others, &many);
     error = burst_put_all(self, others, many, error != NC_NOERR ? error : found);
     base_free(others);
@@ -116,6 +129,7 @@ int burst_wait(struct driver *self, struct driver_request *const *reqs, int64_t 
     struct driver_request **others;
     int64_t many, before = b->serial;
     if (self->ds->hints.burst_log_at != BASE_LOG_AT_POST) return burst_put(self, reqs, n);
+    end_unlogged(b, reqs, n);
     int error = find_others(reqs, n, &others, &many);
     if (many > 0) error = burst_put(self, others, many);
     base_free(others);
@@ -141,6 +155,8 @@ static int take_back(struct burst *b, uint32_t ticket)
 void burst_cancel(struct driver *self, struct driver_request *const *reqs, int64_t n)
 {
     struct burst *b = (struct burst *)self;
+    if (self->ds->hints.burst_log_at != BASE_LOG_AT_POST) return;
+    end_unlogged(b, reqs, n);
     burst_pool_pause(b->pool);
     for (int64_t i = 0; i < n; i++)
         if (reqs[i]->taken) reqs[i]->status = (short)take_back(b, driver_ticket(reqs[i]));

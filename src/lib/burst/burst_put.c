@@ -522,6 +522,7 @@ int burst_put_all(struct driver *self, struct driver_request *const *reqs, int64
     double since = MPI_Wtime();
     b->epoch++;
     error = tell_all(self->ds, put(b, reqs, n, error));
+    b->epoch++; /* what is posted from here on comes later */
     burst_note_time(b, since);
     return error;
 }
