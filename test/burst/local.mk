@@ -33,6 +33,11 @@ TESTS += test/burst/burst_faults.mpi
 test_burst_burst_faults_mpi_SOURCES = test/burst/burst_faults.c
 test_burst_burst_faults_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
 
+check_PROGRAMS += test/burst/burst_again.mpi
+TESTS += test/burst/burst_again.mpi
+test_burst_burst_again_mpi_SOURCES = test/burst/burst_again.c
+test_burst_burst_again_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
+
 check_PROGRAMS += test/burst/burst_foreign
 test_burst_burst_foreign_SOURCES = test/burst/burst_foreign.c
 test_burst_burst_foreign_LDADD = libcore.la

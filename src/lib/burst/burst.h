@@ -80,12 +80,19 @@ static inline int64_t burst_bytes(const struct burst_write *w)
     return w->flags & BURST_FILL ? 0 : w->nelems * conv_size((enum conv_type)w->type);
 }
 
-/* To be called when either has changed. */
+/* To be called when any of them has changed. */
 static inline void burst_note_waiting(struct driver_stats *s)
 {
     int64_t waiting =
         s->burst_logged_bytes - s->burst_drained_bytes - s->burst_cancelled_bytes;
     s->burst_waiting_bytes = waiting > 0 ? waiting : 0;
+}
+
+/* What is in the file has to be written once more, behind something that failed. */
+static inline void burst_unwrite(struct burst *b, struct burst_write *w)
+{
+    if (w->written) b->base.ds->stats.burst_drained_bytes -= burst_bytes(w);
+    w->written = false;
 }
 
 static inline uint64_t burst_bit(int varid)
@@ -193,7 +200,10 @@ int64_t burst_walk_batches(const struct burst_walk *k);
  * are through are marked so. */
 int burst_walk_put_all(struct burst_walk *k);
 int burst_walk_put(struct burst_walk *k);
-/* Says of all writes that failed which they are. Returns the first code. */
+/* Of the walks that follow: nothing has failed yet. */
+void burst_walk_forgive(struct burst *b);
+/* Says of all writes that failed since then which they are, and takes it that they and
+ * all behind them are not in the file. Returns the first code. */
 int burst_walk_report(struct burst *b);
 /* Reads elements [from, from + n) of a write, of its own type. */
 int burst_read_values(const struct burst *b, const struct burst_write *w, int64_t from,

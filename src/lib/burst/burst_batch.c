@@ -25,8 +25,6 @@ void burst_walk_start(struct burst_walk *k, struct burst *b, uint64_t vars)
 {
     *k = (struct burst_walk){
         .b = b, .vars = vars, .epoch = -1, .end = b->nwrites, .limit = burst_memory(b)};
-    for (int64_t i = 0; i < b->nwrites; i++)
-        b->writes[i]->status = NC_NOERR;
 }
 
 static bool wanted(const struct burst_walk *k, const struct burst_write *w)
@@ -229,7 +227,7 @@ static struct driver_request *raw_request(struct batch *t, const struct piece *p
     }
     if (r == NULL || region == NULL) {
         region_free(region);
-        return NULL;
+        return NC_ENOMEM;
     }
     *r = (struct driver_request){.varid = w->varid, .type = w->type, .raw = true};
     r->slab[0] = (int64_t)(intptr_t)region;
@@ -416,6 +414,12 @@ static void name_failed(const struct burst *b, const struct burst_write *w,
     n->named++;
 }
 
+void burst_walk_forgive(struct burst *b)
+{
+    for (int64_t i = 0; i < b->nwrites; i++)
+        b->writes[i]->status = NC_NOERR;
+}
+
 int burst_walk_report(struct burst *b)
 {
     struct names n = {.used = 0};
@@ -423,12 +427,12 @@ int burst_walk_report(struct burst *b)
     int first = NC_NOERR;
     for (int64_t i = 0; i < b->nwrites; i++) {
         struct burst_write *w = b->writes[i];
-        if (first != NC_NOERR) w->written = false; /* it has to follow what failed */
-        if (w->status == NC_NOERR) continue;
         if (first == NC_NOERR) first = w->status;
-        name_failed(b, w, &n);
+        if (first != NC_NOERR) burst_unwrite(b, w); /* it has to follow what failed */
+        if (w->status != NC_NOERR) name_failed(b, w, &n);
     }
     if (first == NC_NOERR) return first;
+    burst_note_waiting(&b->base.ds->stats);
     if (n.all > n.named)
         snprintf(more, sizeof more, " and %lld more, which nc_report names",
                  n.all - n.named);

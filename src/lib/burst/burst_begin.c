@@ -165,9 +165,10 @@ int burst_settle_records_all(struct burst *b)
 {
     struct driver_dataset *ds = b->base.ds;
     if (ds->header.nrecord_vars == 0) return NC_NOERR;
-    int err = driver_sync_numrecs_all(b->base.lower);
-    int worst = driver_agree_all(ds, err, NULL, NULL, 0);
-    return err != NC_NOERR ? err : worst;
+    int told, err = driver_sync_numrecs_all(b->base.lower);
+    int worst = driver_agree_all(ds, err, &told, NULL, 0);
+    if (err == NC_NOERR) err = worst;
+    return err != NC_NOERR ? err : told;
 }
 
 int burst_restart_all(struct burst *b)

@@ -123,6 +123,7 @@ static int drain_all(struct burst *b, uint64_t vars, bool chosen)
     unsigned char *contested = NULL;
     int failed, err;
     burst_pool_pause(b->pool);
+    burst_walk_forgive(b);
     err = agree_on_plan_all(b, vars, chosen, &p, &failed);
     if (err == NC_NOERR && p.logged > 0 && p.from < p.to && b->base.ds->nprocs > 1)
         err = burst_contested_all(b, vars, &contested);
@@ -135,8 +136,8 @@ static int drain_all(struct burst *b, uint64_t vars, bool chosen)
     base_free(contested);
     if (p.logged > 0) { /* known everywhere: nobody goes on while another still writes */
         err = own_result(b, err);
-        int worst = driver_agree_all(b->base.ds, err, NULL, NULL, 0);
-        if (err == NC_NOERR) err = worst;
+        int told, worst = driver_agree_all(b->base.ds, err, &told, NULL, 0);
+        if (err == NC_NOERR) err = worst != NC_NOERR ? worst : told;
         if (err == NC_NOERR) burst_forget(b, vars);
     }
     burst_pool_go_on(b->pool);
@@ -162,6 +163,7 @@ static bool touches(const struct burst_write *w, int64_t low, int64_t high)
 static int walk_alone(struct burst_walk *k)
 {
     int first = NC_NOERR;
+    burst_walk_forgive(k->b);
     while (!burst_walk_ended(k)) {
         int err = burst_walk_put(k);
         if (first == NC_NOERR) first = err;

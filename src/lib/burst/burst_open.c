@@ -177,10 +177,10 @@ static int begin_indep_all(struct driver *self)
 {
     struct burst *b = (struct burst *)self;
     int err = drain_all(b);
-    int begun = driver_begin_indep_all(self->lower);
-    b->indep = true;
+    if (err == NC_NOERR) err = driver_begin_indep_all(self->lower);
+    b->indep = err == NC_NOERR;
     b->epoch++;
-    return err != NC_NOERR ? err : begun;
+    return err;
 }
 
 static int end_indep_all(struct driver *self)
@@ -216,8 +216,8 @@ static int sync_layer_all(struct driver *self)
     }
     b->promised = true;
     b->epoch++;
-    int synced = need[0] || need[1] ? driver_sync_all(self->lower)
-                                    : driver_sync_numrecs_all(self->lower);
+    int synced =
+        need[0] || need[1] ? driver_sync_all(self->lower) : burst_settle_records_all(b);
     if (need[0] || need[1]) b->file_dirty = synced != NC_NOERR;
     if (err == NC_NOERR && synced == NC_NOERR && b->logging && !need[0])
         burst_log_synced(&b->log);

@@ -263,7 +263,9 @@ static int put_large(struct group *g, struct burst_write *w, struct source *s, i
     }
     g->staged = 0;
     if (err == NC_NOERR) err = add_entry(b, w, XXH3_64bits_digest(&state));
-    return err == NC_NOERR ? publish(b, &w, 1, w->nelems * size) : err;
+    if (err == NC_NOERR) err = publish(b, &w, 1, w->nelems * size);
+    if (err == NC_NOERR && !s->r->raw) g->through = g->current + 1;
+    return err;
 }
 
 /* Without a log, and with no way to the file but with all others. */
@@ -442,8 +444,10 @@ static int put_group(struct burst *b, struct driver_request *const *reqs, int64_
     g.bytes = g.staged = g.room = g.through = 0;
     g.staging = NULL;
     int err = NC_NOERR;
-    for (g.current = 0; g.current < n && err == NC_NOERR; g.current++)
+    for (g.current = 0; g.current < n && err == NC_NOERR; g.current++) {
         err = put_request(&g, reqs[g.current]);
+        if (err == NC_NOERR && keep) g.through = g.current + 1;
+    }
     if (err == NC_NOERR) err = commit(&g);
     base_free(g.staging);
     *through = err == NC_NOERR ? n : g.through;
@@ -466,12 +470,15 @@ int64_t burst_log_requests(struct burst *b, struct driver_request *const *reqs, 
 static int log_or_put(struct burst *b, struct driver_request *const *reqs, int64_t n)
 {
     struct driver_dataset *ds = b->base.ds;
-    int64_t through = burst_log_requests(b, reqs, n), before = through;
-    if (through == n) return NC_NOERR;
-    if (!ds->hints.no_indep_rw) return put_directly(b, reqs + through, n - through);
-    int err = put_group(b, reqs + before, n - before, true, &through);
-    for (int64_t i = before; i < n && err == NC_NOERR; i++)
+    int64_t logged = burst_log_requests(b, reqs, n), kept;
+    if (logged == n) return NC_NOERR;
+    reqs += logged;
+    n -= logged;
+    if (!ds->hints.no_indep_rw) return put_directly(b, reqs, n);
+    int err = put_group(b, reqs, n, true, &kept);
+    for (int64_t i = 0; i < kept; i++)
         count_records(ds, reqs[i]);
+    if (err != NC_NOERR) blame(reqs + kept, n - kept, err);
     return err;
 }
 

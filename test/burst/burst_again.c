@@ -1,0 +1,358 @@
+/* Calls that fail and are made again, in random programs: in the end all values are those
+ * that the same puts give without a log. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "fault.h"
+#include "pnetcdf.h"
+
+enum { W = 90, RECS = 5, PART = W / 3, POSTS = 4 }; /* W of each record, too */
+
+/* What the dataset has to have: every process knows it. NONE: nobody has written there.
+ */
+enum { NONE = -77, FILL = -5 };
+static int expected[2][RECS][W]; /* the fixed variable has one row */
+static int records;
+static const char *way;
+
+/* ---- the dataset ---- */
+
+static MPI_Info new_info(void)
+{
+    MPI_Info info;
+    char dir[1000], hints[300], *rest = hints, *hint;
+    snprintf(dir, sizeof dir, "%s", check_path(""));
+    snprintf(hints, sizeof hints, "%s", way);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "nc_burst_buf", "enable");
+    MPI_Info_set(info, "nc_burst_buf_dirname", dir);
+    MPI_Info_set(info, "nc_burst_buf_delay", "0");
+    while ((hint = strtok_r(rest, ";", &rest)) != NULL) {
+        char *value = strchr(hint, '=');
+        *value = '\0';
+        MPI_Info_set(info, hint, value + 1);
+    }
+    return info;
+}
+
+static int create(void)
+{
+    int ncid, dims[2], v;
+    short fill = FILL;
+    MPI_Info info = new_info();
+    CHECK_NC(NC_NOERR,
+             ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"), check.cmode, info, &ncid));
+    MPI_Info_free(&info);
+    CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "t", NC_UNLIMITED, &dims[0]));
+    CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "x", W, &dims[1]));
+    CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "f", NC_INT, 1, &dims[1], &v));
+    CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "r", NC_SHORT, 2, dims, &v));
+    CHECK_NC(NC_NOERR, ncmpi_def_var_fill(ncid, v, 0, &fill));
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    for (int i = 0; i < 2 * RECS * W; i++)
+        (&expected[0][0][0])[i] = NONE;
+    records = 0;
+    return ncid;
+}
+
+/* ---- faults ---- */
+
+static char plan[1200];
+
+static bool failed_anywhere(int rc)
+{
+    int failed = rc != NC_NOERR;
+    MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    return failed;
+}
+
+/* Often some writes to the file fail from here on, of one process or of all. */
+static void arm(void)
+{
+    int nth = 1 + (int)check_random(5), who = (int)check_random(3);
+    const char *later = check_random(2) ? "+" : "";
+    const char *what = check_random(2) ? "EIO" : "ENOSPC";
+    snprintf(plan, sizeof plan, "write:%d%s:%s:%s", nth, later, what, check_path("a.nc"));
+    if (who < check.nprocs)
+        snprintf(plan + strlen(plan), sizeof plan - strlen(plan), ":%d", who);
+    if (check_random(3) > 0) CHECK(fault_arm(plan));
+}
+
+/* A collective call under faults, and again without, if it has failed anywhere. */
+static int do_again(int ncid, int (*call)(int))
+{
+    arm();
+    int rc = call(ncid);
+    fault_disarm();
+    if (!failed_anywhere(rc)) return rc;
+    rc = call(ncid);
+    if (rc != NC_NOERR) printf("# %s; the last fault was %s\n", way, plan);
+    return rc;
+}
+
+/* ---- steps ---- */
+
+/* Elements [from, from + n) of a row. */
+struct slab {
+    int var, row, from, n;
+};
+
+/* As all know it; of the process that puts it. */
+static void expect(const struct slab *s, int value)
+{
+    for (int i = s->from; i < s->from + s->n; i++)
+        expected[s->var][s->row][i] = value + i;
+    if (s->var == 1 && s->row >= records) records = s->row + 1;
+}
+
+static struct slab random_slab(int low, int high)
+{
+    struct slab s = {.var = (int)check_random(2)};
+    s.row = s.var == 0 ? 0 : (int)check_random(RECS);
+    s.from = low + (int)check_random((uint64_t)(high - low));
+    s.n = 1 + (int)check_random((uint64_t)(high - s.from));
+    return s;
+}
+
+/* start and count of its variable: that many numbers from `first` on. */
+static int place(const struct slab *s, MPI_Offset *start, MPI_Offset *count)
+{
+    start[0] = s->row;
+    start[1] = s->from;
+    count[0] = s->n > 0;
+    count[1] = s->n;
+    return 1 - s->var;
+}
+
+static void fill_values(const struct slab *s, int value, int *values)
+{
+    for (int i = 0; i < s->n; i++)
+        values[i] = value + s->from + i;
+}
+
+/* One process anywhere, or each in a part of its own, which moves from step to step. */
+static void put_all(int ncid, int step)
+{
+    MPI_Offset start[2], count[2];
+    int values[W], shift = (int)check_random(3);
+    bool one = check_random(2);
+    struct slab mine = {0};
+    for (int p = 0; p < (one ? 1 : check.nprocs); p++) {
+        int low = (p + shift) % 3 * PART, who = one ? shift % check.nprocs : p;
+        struct slab s = one ? random_slab(0, W) : random_slab(low, low + PART);
+        expect(&s, 100 * step);
+        if (who == check.rank) mine = s;
+    }
+    fill_values(&mine, 100 * step, values);
+    int skip = place(&mine, start, count);
+    CHECK_NC(NC_NOERR,
+             ncmpi_put_vara_int_all(ncid, mine.var, start + skip, count + skip, values));
+}
+
+/* One process posts some, which may overlap, and all wait. What could not be brought to
+ * the file when it was waited for is in the log. */
+static void post_and_wait(int ncid, int step)
+{
+    int values[POSTS][W], ids[POSTS], statuses[POSTS];
+    int n = 1 + (int)check_random(POSTS),
+        owner = (int)check_random((uint64_t)check.nprocs);
+    for (int k = 0; k < n; k++) {
+        MPI_Offset start[2], count[2];
+        struct slab s = random_slab(0, W);
+        expect(&s, 100 * step + k);
+        fill_values(&s, 100 * step + k, values[k]);
+        int skip = place(&s, start, count);
+        if (check.rank == owner)
+            CHECK_NC(NC_NOERR, ncmpi_iput_vara_int(ncid, s.var, start + skip,
+                                                   count + skip, values[k], &ids[k]));
+    }
+    arm();
+    int rc = ncmpi_wait_all(ncid, check.rank == owner ? n : 0, ids, statuses);
+    fault_disarm();
+    if (failed_anywhere(rc)) CHECK_NC(NC_NOERR, ncmpi_flush(ncid));
+}
+
+static void put_alone(int ncid, int step)
+{
+    MPI_Offset start[2], count[2];
+    int values[W], owner = (int)check_random((uint64_t)check.nprocs);
+    struct slab s = random_slab(0, W);
+    expect(&s, 100 * step);
+    fill_values(&s, 100 * step, values);
+    int skip = place(&s, start, count);
+    CHECK_NC(NC_NOERR, do_again(ncid, ncmpi_begin_indep_data));
+    if (check.rank == owner)
+        CHECK_NC(NC_NOERR,
+                 ncmpi_put_vara_int(ncid, s.var, start + skip, count + skip, values));
+    if (check_random(3) == 0) CHECK_NC(NC_NOERR, do_again(ncid, ncmpi_sync));
+    CHECK_NC(NC_NOERR, ncmpi_end_indep_data(ncid));
+}
+
+static void fill_record(int ncid)
+{
+    struct slab s = {1, (int)check_random(RECS), 0, W};
+    expect(&s, 0);
+    for (int i = 0; i < W; i++)
+        expected[1][s.row][i] = FILL;
+    CHECK_NC(NC_NOERR, ncmpi_fill_var_rec(ncid, 1, s.row));
+}
+
+static int get_row(int ncid, int var, int row, int *values)
+{
+    MPI_Offset start[2] = {row, 0}, count[2] = {1, W};
+    return ncmpi_get_vara_int_all(ncid, var, start + 1 - var, count + 1 - var, values);
+}
+
+static int asked_row;
+
+static int get_asked_row(int ncid)
+{
+    int values[W];
+    return get_row(ncid, asked_row / RECS, asked_row % RECS, values);
+}
+
+static void check_values(int ncid, const char *when, int step)
+{
+    int values[W], wrong = 0;
+    MPI_Offset n;
+    CHECK_NC(NC_NOERR, ncmpi_inq_dimlen(ncid, 0, &n));
+    wrong = n != records;
+    for (int row = -1; row < n && row < records; row++) {
+        int var = row >= 0, k = row < 0 ? 0 : row;
+        if (!CHECK_NC(NC_NOERR, get_row(ncid, var, k, values))) return;
+        for (int i = 0; i < W; i++)
+            wrong += expected[var][k][i] != NONE && values[i] != expected[var][k][i];
+    }
+    if (!CHECK_EQ(0, wrong))
+        printf("# %s, step %d, %s; the last fault was %s\n", when, step, way, plan);
+}
+
+static void redefine(int ncid)
+{
+    CHECK_NC(NC_NOERR, do_again(ncid, ncmpi_redef));
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+}
+
+static void take_step(int ncid, int step)
+{
+    switch (check_random(14)) {
+    case 0:
+        post_and_wait(ncid, step);
+        break;
+    case 1:
+        put_alone(ncid, step);
+        break;
+    case 2:
+        fill_record(ncid);
+        break;
+    case 3:
+        CHECK_NC(NC_NOERR, do_again(ncid, ncmpi_flush));
+        break;
+    case 4:
+        CHECK_NC(NC_NOERR, do_again(ncid, ncmpi_sync));
+        break;
+    case 5:
+        redefine(ncid);
+        break;
+    case 6:
+        asked_row = records > 0 ? RECS + (int)check_random((uint64_t)records) : 0;
+        CHECK_NC(NC_NOERR, do_again(ncid, get_asked_row));
+        break;
+    case 7:
+        check_values(ncid, "open", step);
+        break;
+    default:
+        put_all(ncid, step);
+    }
+}
+
+/* ---- programs ---- */
+
+/* Closing cannot be done again: what it could not bring to the file the next opening
+ * does. */
+static void close_and_look(int ncid, int steps)
+{
+    MPI_Info info = new_info();
+    arm();
+    bool failed = failed_anywhere(ncmpi_close(ncid));
+    fault_disarm();
+    CHECK_NC(NC_NOERR, ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"),
+                                  failed ? NC_WRITE : NC_NOWRITE,
+                                  failed ? info : MPI_INFO_NULL, &ncid));
+    check_values(ncid, failed ? "recovered" : "closed", steps);
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    MPI_Info_free(&info);
+}
+
+static void run_programs(int programs)
+{
+    enum { STEPS = 30 };
+    for (int k = 0; k < programs; k++) {
+        int ncid = create();
+        for (int step = 1; step <= STEPS; step++)
+            take_step(ncid, step);
+        close_and_look(ncid, STEPS);
+    }
+}
+
+static void calls_that_failed_are_made_again(void)
+{
+    static const char *const ways[] = {
+        "",
+        "nc_burst_buf_flush_buffer_size=100",
+        "nc_burst_buf_log_at=post",
+        "nc_burst_buf_log_at=post;nc_burst_buf_shared_logs=enable",
+        "nc_burst_buf_flush=flush_immediate;nc_burst_buf_threads=2",
+        "nc_burst_buf_flush=flush_immediate;nc_burst_buf_log_at=post",
+        "romio_no_indep_rw=true",
+    };
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        way = ways[i];
+        run_programs(4);
+    }
+}
+
+/* ---- records ---- */
+
+/* Neither the log nor the file takes the put: the number of records stays what it was. */
+static void a_put_that_failed_adds_no_record(void)
+{
+    for (int collective = 0; collective < 2; collective++) {
+        MPI_Offset start[2] = {3, 0}, count[2] = {1, W}, n = -1;
+        int values[W] = {0};
+        way = "";
+        int ncid = create();
+        if (!collective) CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
+        snprintf(plan, sizeof plan, "write:1+:ENOSPC:%s", check_path("*"));
+        CHECK(fault_arm(plan));
+        int rc = collective ? ncmpi_put_vara_int_all(ncid, 1, start, count, values)
+                            : ncmpi_put_vara_int(ncid, 1, start, count, values);
+        CHECK(fault_disarm() > 0);
+        CHECK(rc == NC_ENO_SPACE || rc == NC_EWRITE);
+        CHECK_NC(NC_NOERR, ncmpi_inq_dimlen(ncid, 0, &n));
+        CHECK_EQ(0, n);
+        start[0] = 1;
+        if (!collective) ncmpi_end_indep_data(ncid); /* tells of what failed, or this: */
+        ncmpi_flush(ncid);
+        CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, 1, start, count, values));
+        CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+        CHECK_NC(NC_NOERR, ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"), NC_NOWRITE,
+                                      MPI_INFO_NULL, &ncid));
+        CHECK_NC(NC_NOERR, ncmpi_inq_dimlen(ncid, 0, &n));
+        CHECK_EQ(2, n);
+        CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    }
+}
+
+static const struct check_test tests[] = {
+    {"calls that failed are made again", calls_that_failed_are_made_again, 0},
+    {"a put that failed adds no record", a_put_that_failed_adds_no_record, CHECK_FORMATS},
+    {NULL, NULL, 0},
+};
+
+int main(int argc, char **argv)
+{
+    return check_main(argc, argv, tests, "1 3");
+}
