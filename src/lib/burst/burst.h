@@ -18,11 +18,12 @@ struct burst_write {
     int64_t epoch;     /* collective calls come one after the other, whoever wrote */
     void *memory;      /* the values, where there was no log to take them */
     int varid;
-    int source;          /* of its values: a reader, or -1 for this process's own log */
-    int status;          /* what came of the last attempt to bring it to the file */
-    unsigned char type;  /* of its values: enum conv_type */
-    bool external;       /* they are as in the file */
-    unsigned char flags; /* BURST_FILL, BURST_RAW */
+    int source;            /* of its values: a reader, or -1 for this process's own log */
+    int status;            /* what came of the last attempt to bring it to the file */
+    unsigned char type;    /* of its values: enum conv_type */
+    bool external;         /* they are as in the file */
+    unsigned char flags;   /* BURST_FILL, BURST_RAW */
+    unsigned char fill[8]; /* if BURST_FILL: the value, as in the file */
     bool strided;
     bool chosen; /* somebody waits for it */
     bool cancelled;
@@ -277,6 +278,8 @@ void burst_pool_stop(struct burst *b);
 /* Waits until no thread writes, and keeps them from it. NULL: nothing to do. */
 void burst_pool_pause(struct burst_pool *p);
 void burst_pool_go_on(struct burst_pool *p);
+/* The dataset's statistics learn what threads have done. */
+void burst_pool_tell(struct burst_pool *p);
 /* Around a change of what is logged. Unlocking wakes a thread. */
 void burst_pool_lock(struct burst_pool *p);
 void burst_pool_unlock(struct burst_pool *p);

@@ -198,21 +198,38 @@ static void fill_slab(const struct piece *p, int ndims, int64_t *slab)
     }
 }
 
-static struct driver_request *slab_request(struct batch *t, const struct piece *p,
-                                           int ndims)
+/* The fill value as it was when it was put, for all elements: the variable's may be
+ * another by now. */
+static int repeat_fill(struct batch *t, const struct piece *p, int xtype,
+                       struct driver_request *r)
 {
-    size_t numbers = (size_t)ndims * (p->w->strided ? 3 : 2);
+    int64_t size = conv_size((enum conv_type)p->w->type);
+    r->buf = base_arena_alloc(&t->arena, (size_t)size);
+    driver_set_mem(r, region_repeat(region_block(0, size), p->n, 0));
+    if (r->buf == NULL || driver_mem(r) == NULL) return NC_ENOMEM;
+    return conv_get(r->buf, (enum conv_type)p->w->type, p->w->fill, xtype, 1);
+}
+
+static int slab_request(struct batch *t, const struct piece *p, const struct cdf_var *v,
+                        struct driver_request **made)
+{
+    bool fill = p->w->flags & BURST_FILL;
+    size_t numbers = (size_t)v->ndims * (p->w->strided ? 3 : 2) + fill;
     struct driver_request *r =
         base_arena_alloc(&t->arena, sizeof *r + numbers * sizeof r->slab[0]);
-    if (r == NULL) return NULL;
-    *r = (struct driver_request){
-        .varid = p->w->varid, .type = p->w->type, .strided = p->w->strided};
-    fill_slab(p, ndims, r->slab);
-    return r;
+    *made = r;
+    if (r == NULL) return NC_ENOMEM;
+    *r = (struct driver_request){.varid = p->w->varid,
+                                 .type = p->w->type,
+                                 .strided = p->w->strided,
+                                 .mapped = fill};
+    fill_slab(p, v->ndims, r->slab + fill);
+    return fill ? repeat_fill(t, p, v->type, r) : NC_NOERR;
 }
 
 /* The whole of a raw write, or a part of one of its runs. */
-static struct driver_request *raw_request(struct batch *t, const struct piece *p)
+static int raw_request(struct batch *t, const struct piece *p,
+                       struct driver_request **made)
 {
     const struct burst_write *w = p->w;
     struct driver_request *r =
@@ -233,7 +250,8 @@ static struct driver_request *raw_request(struct batch *t, const struct piece *p
     r->slab[0] = (int64_t)(intptr_t)region;
     r->slab[1] = p->n;
     r->slab[2] = 0;
-    return r;
+    *made = r;
+    return NC_NOERR;
 }
 
 /* Values of one log that follow each other there and in the batch: read with one call. */
@@ -278,13 +296,12 @@ static int make_request(const struct burst *b, struct batch *t, int64_t i, int64
                         struct stretch *s)
 {
     const struct piece *p = &t->pieces[i];
-    struct driver_request *r =
+    int err =
         p->w->flags & BURST_RAW
-            ? raw_request(t, p)
-            : slab_request(t, p, b->base.ds->header.vars[p->w->varid].ndims);
-    if (r == NULL) return NC_ENOMEM;
-    t->reqs[i] = r;
-    if (p->w->flags & BURST_FILL) return NC_NOERR;
+            ? raw_request(t, p, &t->reqs[i])
+            : slab_request(t, p, &b->base.ds->header.vars[p->w->varid], &t->reqs[i]);
+    struct driver_request *r = t->reqs[i];
+    if (err != NC_NOERR || p->w->flags & BURST_FILL) return err;
     if (p->w->memory != NULL) {
         r->buf = (char *)p->w->memory + p->from * conv_size(p->w->type);
         return NC_NOERR;
@@ -314,8 +331,9 @@ static void settle(struct burst_walk *k, struct batch *t, int64_t made, int err)
 static void free_batch(struct batch *t)
 {
     for (int64_t i = 0; t->reqs != NULL && i < t->n; i++)
-        if (t->reqs[i] != NULL && t->reqs[i]->raw)
-            region_free((struct region *)driver_raw_region(t->reqs[i]));
+        if (t->reqs[i] != NULL)
+            region_free((struct region *)(t->reqs[i]->raw ? driver_raw_region(t->reqs[i])
+                                                          : driver_mem(t->reqs[i])));
     base_arena_free(&t->arena);
     base_free(t->pieces);
     base_free(t->reqs);

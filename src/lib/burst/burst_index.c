@@ -105,11 +105,11 @@ int burst_add_writes(struct burst *b, struct burst_write **writes, int64_t n,
         writes[i]->serial = b->serial = burst_next_serial(b->serial);
         b->writes[b->nwrites++] = writes[i];
     }
+    burst_pool_unlock(b->pool);
     if (err == NC_NOERR) {
-        stats->burst_logged_bytes += logged; /* threads count, too */
+        stats->burst_logged_bytes += logged;
         burst_note_waiting(stats);
     }
-    burst_pool_unlock(b->pool);
     return err;
 }
 

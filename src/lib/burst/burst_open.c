@@ -231,6 +231,12 @@ static int flush_all(struct driver *self)
     return err != NC_NOERR ? err : flushed;
 }
 
+static int inq_info(struct driver *self, MPI_Info info)
+{
+    burst_pool_tell(((struct burst *)self)->pool); /* who asks may look at them next */
+    return driver_inq_info(self->lower, info);
+}
+
 const struct driver_ops burst_ops = {
     .name = "burst",
     .wanted = wanted,
@@ -253,4 +259,5 @@ const struct driver_ops burst_ops = {
     .cancel = burst_cancel,
     .sync_all = sync_layer_all,
     .flush_all = flush_all,
+    .inq_info = inq_info,
 };

@@ -89,9 +89,7 @@ static int copy(const struct burst *b, const struct burst_write *w, int64_t from
     for (int64_t at = 0; at < n; at += STEP) {
         int64_t m = n - at < STEP ? n - at : STEP;
         if (w->flags & BURST_FILL) {
-            unsigned char fill[8];
-            cdf_fill_value(&b->base.ds->header, w->varid, fill);
-            conv_fill(external, fill, (int)t->xsize, (size_t)m);
+            conv_fill(external, w->fill, (int)t->xsize, (size_t)m);
         } else {
             int err = burst_read_values(b, w, from + at, m, native);
             if (err != NC_NOERR) return err;

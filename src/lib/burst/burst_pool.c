@@ -56,13 +56,12 @@ static int64_t microseconds(const struct timespec *since)
 /* With the lock: what came of the work. */
 static void finish(struct burst_pool *p, struct burst_work *t, int err)
 {
-    struct driver_stats *stats = &p->b->base.ds->stats;
     for (int i = 0; i < t->n && err == NC_NOERR; i++) {
         t->writes[i]->written = true;
-        stats->burst_drained_bytes += burst_bytes(t->writes[i]);
+        p->drained += burst_bytes(t->writes[i]);
     }
-    burst_note_waiting(stats);
     p->wrote = true;
+    if (err != NC_NOERR) p->stuck = true;
     if (err != NC_NOERR && t->first < p->failed) p->failed = t->first;
     t->n = 0;
     p->active--;
@@ -73,7 +72,7 @@ static void finish(struct burst_pool *p, struct burst_work *t, int err)
 
 static bool may_take(const struct burst_pool *p)
 {
-    return !p->paused && p->failed == INT64_MAX && p->next < p->b->nwrites;
+    return !p->paused && !p->stuck && p->next < p->b->nwrites;
 }
 
 static void sleep_for(struct burst_pool *p, int64_t us)
@@ -137,11 +136,23 @@ static void *run(void *arg)
         int err = burst_work_write(t);
         int64_t spent = microseconds(&since);
         pthread_mutex_lock(&p->lock);
-        p->b->base.ds->stats.burst_hidden_us += spent;
+        p->hidden_us += spent;
         finish(p, t, err);
     }
     pthread_mutex_unlock(&p->lock);
     return NULL;
+}
+
+/* The caller, with the lock: what threads did is done as far as others can see. */
+static void tell(struct burst_pool *p)
+{
+    struct driver_stats *stats = &p->b->base.ds->stats;
+    stats->burst_drained_bytes += p->drained;
+    stats->burst_hidden_us += p->hidden_us;
+    p->drained = p->hidden_us = 0;
+    burst_note_waiting(stats);
+    if (p->wrote) p->b->file_dirty = true;
+    p->wrote = false;
 }
 
 /* ---- life ---- */
@@ -153,6 +164,7 @@ static void free_pool(struct burst_pool *p)
     pthread_mutex_destroy(&p->lock);
     pthread_cond_destroy(&p->work);
     pthread_cond_destroy(&p->idle);
+    cdf_free(&p->header);
     base_free(p->works);
     base_free(p);
 }
@@ -162,6 +174,10 @@ static struct burst_pool *new_pool(struct burst *b, int nthreads)
     enum { LEAST = 64 << 10, MOST = 4 << 20 };
     struct burst_pool *p = base_calloc(1, sizeof *p);
     if (p == NULL) return NULL;
+    if (cdf_copy(&p->header, &b->base.ds->header) != NC_NOERR) {
+        base_free(p);
+        return NULL;
+    }
     p->b = b;
     p->failed = INT64_MAX;
     pthread_mutex_init(&p->lock, NULL);
@@ -208,9 +224,17 @@ void burst_pool_stop(struct burst *b)
     pthread_mutex_unlock(&p->lock);
     for (int i = 0; i < p->running; i++)
         pthread_join(p->works[i].thread, NULL);
-    if (p->wrote) b->file_dirty = true;
+    tell(p);
     free_pool(p);
     b->pool = NULL;
+}
+
+void burst_pool_tell(struct burst_pool *p)
+{
+    if (p == NULL) return;
+    pthread_mutex_lock(&p->lock);
+    tell(p);
+    pthread_mutex_unlock(&p->lock);
 }
 
 void burst_pool_pause(struct burst_pool *p)
@@ -220,11 +244,11 @@ void burst_pool_pause(struct burst_pool *p)
     p->paused++;
     while (p->active > 0)
         pthread_cond_wait(&p->idle, &p->lock);
-    if (p->wrote) p->b->file_dirty = true;
-    p->wrote = false;
     /* What follows something that failed has to be written behind it, again. */
     for (int64_t i = p->failed; i < p->b->nwrites; i++)
-        p->b->writes[i]->written = false;
+        burst_unwrite(p->b, p->b->writes[i]);
+    p->failed = INT64_MAX;
+    tell(p);
     pthread_mutex_unlock(&p->lock);
 }
 
@@ -234,8 +258,7 @@ void burst_pool_go_on(struct burst_pool *p)
     pthread_mutex_lock(&p->lock);
     p->paused--;
     p->next = 0;
-    if (p->b->nwrites == 0) p->failed = INT64_MAX; /* try again */
-    if (p->failed != INT64_MAX) p->failed = 0;
+    if (p->b->nwrites == 0) p->stuck = false; /* try again */
     pthread_cond_broadcast(&p->work);
     pthread_mutex_unlock(&p->lock);
 }

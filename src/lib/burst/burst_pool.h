@@ -24,15 +24,19 @@ struct burst_pool {
     struct burst *b;
     pthread_mutex_t lock;
     pthread_cond_t work, idle;
+    struct cdf_header header; /* as it was at first: names and attributes of the dataset's
+                               * may change while threads look where variables lie */
     struct burst_work *works;
     int nthreads, running;
     int64_t room;   /* of each, for values on their way to the file */
     int64_t next;   /* the first write that nobody has taken */
-    int64_t failed; /* the first that failed; nothing is taken any more */
+    int64_t failed; /* the first that failed since the last pause */
+    bool stuck;     /* one failed: nothing is taken until all is in the file otherwise */
     int active;
-    bool wanted;   /* a thread sleeps until something is logged */
-    bool watching; /* one waits until no more puts come */
-    bool ready;    /* none came for a while: the rest is taken without waiting again */
+    int64_t drained, hidden_us; /* what the dataset's statistics have not been told */
+    bool wanted;                /* a thread sleeps until something is logged */
+    bool watching;              /* one waits until no more puts come */
+    bool ready; /* none came for a while: the rest is taken without waiting again */
     _Atomic int paused;
     _Atomic bool stop;
     bool wrote;

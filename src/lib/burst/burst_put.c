@@ -298,6 +298,7 @@ static int put_write(struct group *g, struct burst_write *w, struct source *s, i
     if (err != NC_NOERR) return err;
     if (driver_is_fill(r)) {
         w->flags |= BURST_FILL;
+        cdf_fill_value(&g->b->base.ds->header, w->varid, w->fill);
         if (g->keep) return burst_add_write(g->b, w);
         add(g, w, NULL, 0);
         return NC_NOERR;

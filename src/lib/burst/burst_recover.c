@@ -297,6 +297,7 @@ static int load_entry(struct burst *b, int source, const struct burst_entry *e)
         w->type = (unsigned char)type;
         w->external = log->is_external;
         w->flags = (unsigned char)e->flags;
+        if (fill) cdf_fill_value(h, e->varid, w->fill);
         w->data_off = off;
         w->epoch = e->epoch;
         w->source = source;

@@ -137,21 +137,19 @@ static int stage_values(struct stage *s, int i, int64_t from, int64_t n,
                         unsigned char *to)
 {
     const struct burst_write *w = s->t->writes[i];
-    const struct cdf_header *h = &s->t->pool->b->base.ds->header;
     const unsigned char *values;
-    unsigned char fill[8];
-    int type = h->vars[w->varid].type;
+    int type = s->t->pool->header.vars[w->varid].type;
     int64_t size = cdf_type_size(type), own = conv_size((enum conv_type)w->type);
-    cdf_fill_value(h, w->varid, fill);
     if (w->flags & BURST_FILL) {
-        conv_fill(to, fill, (int)size, (size_t)n);
+        conv_fill(to, w->fill, (int)size, (size_t)n);
         return NC_NOERR;
     }
     for (int64_t at = 0, m; at < n; at += m) {
         m = n - at < BURST_AHEAD / own ? n - at : BURST_AHEAD / own;
         int err = read_values(s, i, w->data_off + (from + at) * own, m * own, &values);
         if (err != NC_NOERR) return err;
-        conv_put(to + at * size, type, values, (enum conv_type)w->type, (size_t)m, fill);
+        conv_put(to + at * size, type, values, (enum conv_type)w->type, (size_t)m,
+                 w->fill); /* all fit: they are of the variable's own type */
     }
     return NC_NOERR;
 }
@@ -159,10 +157,10 @@ static int stage_values(struct stage *s, int i, int64_t from, int64_t n,
 /* All of the i-th write, run after run. */
 static int stage_write(struct stage *s, int i)
 {
-    const struct burst *b = s->t->pool->b;
+    const struct cdf_header *h = &s->t->pool->header;
     const struct burst_write *w = s->t->writes[i];
-    int64_t size = cdf_type_size(b->base.ds->header.vars[w->varid].type), done = 0;
-    struct region *region = burst_region(&b->base.ds->header, w);
+    int64_t size = cdf_type_size(h->vars[w->varid].type), done = 0;
+    struct region *region = burst_region(h, w);
     struct region_cursor *c = region == NULL ? NULL : region_cursor_new(region);
     int err = c == NULL ? NC_ENOMEM : NC_NOERR;
     while (done < w->nelems && err == NC_NOERR) {
