@@ -138,6 +138,9 @@ EXTRA_DIST += benchmarks/tools
 # Many nodes, simulated: benchmarks/scale/build and benchmarks/scale/run. See scale.md.
 EXTRA_DIST += benchmarks/scale.md benchmarks/scale/build benchmarks/scale/run \
 	benchmarks/scale/wrapped benchmarks/scale/table.awk benchmarks/scale/machines/reference \
+	benchmarks/scale/machines/modest benchmarks/scale/machines/lustre \
+	benchmarks/scale/machines/gpfs benchmarks/scale/check benchmarks/scale/counts256.txt \
+	benchmarks/scale/plot \
 	benchmarks/scale/machine.h benchmarks/scale/machine_impl.h benchmarks/scale/machine.c \
 	benchmarks/scale/machine_store.c benchmarks/scale/machine_mpi.c \
 	benchmarks/scale/machine_mpi.h benchmarks/scale/machine_task.c \

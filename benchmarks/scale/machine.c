@@ -40,6 +40,7 @@ static const struct {
     PARAMETER(piece_time),
     PARAMETER(wake_time),
     PARAMETER(message_time),
+    PARAMETER(spoil),
 };
 
 void machine_fail(const char *what, const char *which)

@@ -30,6 +30,7 @@ struct machine {
     double piece_time;   /* seconds for each call that moves or finds a piece */
     double wake_time;    /* seconds until a process that sleeps is awake */
     double message_time; /* seconds of a core for each message */
+    double spoil;        /* not 0: each so-manyth write puts a wrong byte */
 };
 const struct machine *machine_get(void);
 

@@ -207,6 +207,13 @@ static void transfer(struct store_file *f, int64_t offset, int64_t n, bool writi
     machine_wait_until(until);
 }
 
+/* To see that wrong bytes are found. */
+static bool spoiled(void)
+{
+    int64_t every = (int64_t)machine_get()->spoil;
+    return every > 0 && machine_count.writes % every == 0;
+}
+
 /* The bytes move at the end, so that who takes a buffer back too early is found out. */
 int64_t store_write(struct store_file *f, int64_t offset, const void *bytes, int64_t n)
 {
@@ -214,6 +221,7 @@ int64_t store_write(struct store_file *f, int64_t offset, const void *bytes, int
     if (n > 0) transfer(f, offset, n, true);
     int64_t done = pwrite(f->fd, bytes, (size_t)n, (off_t)offset);
     machine_count.writes++;
+    if (done > 0 && spoiled()) done -= 1 - pwrite(f->fd, "?", 1, (off_t)(offset + n / 2));
     machine_count.written_bytes += done > 0 ? done : 0;
     return done;
 }
