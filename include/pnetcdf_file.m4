@@ -56,7 +56,7 @@ int ncmpi_create(MPI_Comm comm, const char *path, int cmode, MPI_Info info, int 
  * @param info hints for MPI-IO and for this library, or MPI_INFO_NULL; duplicated
  * @param ncidp gets the id of the file
  * @return #NC_NOERR, #NC_ENOENT, #NC_EACCESS, #NC_ENOTNC (not a netCDF file, or a broken
- * header), #NC_ENOTNC3 or #NC_ENOTBUILT (HDF5, ADIOS), #NC_EINVAL_OMODE, #NC_ENFILE,
+ * header), #NC_ENOTBUILT (HDF5, ADIOS), #NC_EINVAL_OMODE, #NC_ENFILE,
  * #NC_ENOMEM, or what else MPI-IO met; #NC_EMULTIDEFINE_OMODE where process 0 gave
  * another mode: the file is open, by that */
 int ncmpi_open(MPI_Comm comm, const char *path, int omode, MPI_Info info, int *ncidp);

@@ -128,7 +128,7 @@ static void an_hdf5_file_is_told_as_such(void)
         memset(bytes, 0, 5000);
         memcpy(bytes + place, signature, sizeof signature);
         int rc = open_bytes(bytes, 5000);
-        CHECK_NC(NC_ENOTNC3, rc);
+        CHECK_NC(NC_ENOTBUILT, rc);
         const char *text = ncmpi_strerror(rc); /* what it is, and who can read it */
         CHECK(strstr(text, "netCDF-4") && strstr(text, "nccopy") &&
               strstr(text, "nc_open"));

@@ -186,7 +186,7 @@ struct cdf_fault {
  *   NC_NOERR   *h is the header, layout included; free it with cdf_free
  *   CDF_MORE   the header goes on behind length (and length < file_size): call
  *              again with more bytes; *h is empty
- *   NC_ENOTNC3 an HDF5 file; NC_ENOTNC another format or a broken header;
+ *   NC_ENOTBUILT an HDF5 or ADIOS file; NC_ENOTNC another format or a broken header;
  *   NC_EMAXDIMS, NC_EMAXATTS, NC_EMAXVARS: more than a dataset may have
  *   NC_EVARSIZE a variable too large where it stands
  *   NC_EBADTYPE, NC_EBADDIM, NC_EUNLIMIT, NC_EUNLIMPOS where these say it better;

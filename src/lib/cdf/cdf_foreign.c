@@ -34,7 +34,7 @@ const char *cdf_foreign(const unsigned char *bytes, size_t length, int64_t file_
 {
     *code = NC_ENOTNC;
     if (is_hdf5(bytes, length)) {
-        *code = NC_ENOTNC3;
+        *code = NC_ENOTBUILT;
         return "a netCDF-4/HDF5 file; read it with the netCDF-4 library (nc_open), or "
                "make a classic file of it: nccopy -k cdf5";
     }

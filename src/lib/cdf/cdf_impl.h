@@ -139,8 +139,8 @@ int cdf_examine_var(struct cdf_examiner *e, const struct cdf_header *h,
 void cdf_examine_forget(struct cdf_examiner *e, struct cdf_header *h, int varid);
 int cdf_examine_numrecs(struct cdf_examiner *e, struct cdf_header *h, bool streaming);
 
-/* What a file that is not a classic netCDF file is: a reason, and NC_ENOTNC3 or
- * NC_ENOTNC in *code. */
+/* What a file that is not a classic netCDF file is: a reason, and NC_ENOTBUILT
+ * (another library of netCDF's kind reads it) or NC_ENOTNC in *code. */
 const char *cdf_foreign(const unsigned char *bytes, size_t length, int64_t file_size,
                         int *code);
 
