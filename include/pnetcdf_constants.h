@@ -301,6 +301,8 @@
 #define NC_ISSYSERR(err)  ((err) > 0) /**< is it the system's, from errno.h? */
 /** @} */
 
+#define _FillValue      "_FillValue" /**< attribute that gives the fill value: old name */
+
 /* clang-format on */
 #endif /* _NETCDF_ */
 
