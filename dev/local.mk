@@ -1,5 +1,5 @@
 # What developers run.
-EXTRA_DIST += .ci/run dev/build dev/check dev/demo dev/setup
+EXTRA_DIST += .ci/run dev/build dev/check dev/clients dev/demo dev/setup
 
 # Which lines of the library the tests reach, from a build of its own.
 EXTRA_DIST += dev/coverage
