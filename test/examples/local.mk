@@ -3,3 +3,9 @@ example_tests = test/examples/climate.sh test/examples/install.sh test/examples/
 	test/examples/netcdf_par.sh
 TESTS += $(example_tests)
 EXTRA_DIST += $(example_tests) test/examples/netcdf_par.c
+
+check_PROGRAMS += test/examples/scorpio.mpi
+TESTS += test/examples/scorpio.mpi
+test_examples_scorpio_mpi_SOURCES = test/examples/scorpio.c test/api/dataset.h
+test_examples_scorpio_mpi_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/support -I$(srcdir)/test/api
+test_examples_scorpio_mpi_LDADD = $(MPI_TEST_LIBS)
