@@ -125,7 +125,7 @@ static void turn_slab(const struct cdf_var *v, const struct api_access *a,
 }
 
 /* The product of the counts. So many values have a size, in the file and in memory. */
-static int count_elements(const struct cdf_var *v, const MPI_Offset *count,
+static int count_elements(const struct cdf_var *v, const int64_t *count,
                           enum conv_type type, int64_t *nelems)
 {
     int64_t n = 1, xsize = cdf_type_size(v->type), bytes = conv_size(type);
