@@ -365,6 +365,68 @@ static void many_records_move_whole(void)
     close_dataset(ncid);
 }
 
+/* Memory that is used next has bytes in it that are in no dataset. */
+static void dirty_memory(void)
+{
+    enum { BYTES = 24 << 20 };
+    unsigned char *bytes = malloc(BYTES);
+    if (!CHECK(bytes != NULL)) return;
+    memset(bytes, 0xEE, BYTES);
+    CHECK_EQ(0xEE, bytes[check_random(BYTES)]);
+    free(bytes);
+}
+
+/* Records that are there in part, moved twice: apart, and up. */
+static void moved_in_a_way(const char *key, const char *value, const char *name)
+{
+    int ncid = -1, v[2], ids[2], values[N];
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, key, value);
+    CHECK_NC(NC_NOERR,
+             ncmpi_create(MPI_COMM_WORLD, check_path(name), check.cmode, info, &ncid));
+    MPI_Info_free(&info);
+    ids[0] = new_dim(ncid, "t", NC_UNLIMITED);
+    ids[1] = new_dim(ncid, "x", 300);
+    v[0] = new_var(ncid, "v", NC_INT, 2, ids);
+    v[1] = new_var(ncid, "fixed", NC_INT, 1, ids + 1);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    for (int i = 0; i < N; i++)
+        values[i] = 0x01020304 + check.rank;
+    MPI_Offset start[2] = {2 + 3 * check.rank, 100}, count[2] = {1, N};
+    dirty_memory();
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, v[0], start, count, values));
+    for (int round = 0; round < 2; round++) {
+        CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+        new_var(ncid, round ? "late" : "more", NC_SHORT, round ? 1 : 2, ids + round);
+        if (round)
+            CHECK_NC(NC_NOERR,
+                     ncmpi_put_att_int(ncid, NC_GLOBAL, "a", NC_INT, N, values));
+        dirty_memory();
+        CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    }
+    dirty_memory();
+    count[1] = 0;
+    start[0]++;
+    if (check.rank == 0) count[1] = 1;
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, v[0], start, count, values));
+    close_dataset(ncid);
+}
+
+static void every_way_leaves_the_same_bytes(void)
+{
+    static const char *const ways[][2] = {
+        {"nc_transfer", "node"}, {"nc_transfer", "view"}, {"romio_no_indep_rw", "true"}};
+    moved_in_a_way("nc_transfer", "direct", "a.nc");
+    for (int i = 0; i < 3; i++) {
+        moved_in_a_way(ways[i][0], ways[i][1], "b.nc");
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (check.rank == 0 && !check_same_files(check_path("a.nc"), check_path("b.nc")))
+            fprintf(stderr, "# %s=%s\n", ways[i][0], ways[i][1]);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
 static const struct check_test tests[] = {
     {"the fixed section comes first", the_fixed_section_comes_first, CHECK_FORMATS},
     {"a new record variable spreads the records",
@@ -383,6 +445,7 @@ static const struct check_test tests[] = {
     {"records go no further than asked", records_go_no_further_than_asked, CHECK_FORMATS},
     {"header size is known in define mode", header_size_is_known_in_define_mode,
      CHECK_FORMATS},
+    {"every way leaves the same bytes", every_way_leaves_the_same_bytes, CHECK_FORMATS},
     {"many records move whole", many_records_move_whole, CHECK_FORMATS},
     {NULL, NULL, 0},
 };

@@ -122,13 +122,15 @@ int mpio_move_all(struct mpio *m, const struct cdf_header *before)
     ds->stats.redef_moves++;
 
     /* What others have written must be here before it is read, and the end of the file
-     * too: a hole there moves as zeros. */
+     * too: a hole there moves as zeros. A view must stay within the file when it is
+     * written, too: ROMIO would fill what lies between the runs with its buffer's bytes. */
+    int64_t wanted = cdf_file_size(m->file.no_indep ? &ds->header : before);
     int synced = mpio_file_sync_all(&m->file);
     if (err == NC_NOERR) err = synced;
     int sized = mpio_file_size(&m->file, &size);
     err = driver_agree_all(ds, err != NC_NOERR ? err : sized, NULL, &size, 1);
-    if (err == NC_NOERR && size < cdf_file_size(before)) {
-        err = mpio_file_resize_all(&m->file, cdf_file_size(before));
+    if (err == NC_NOERR && size < wanted) {
+        err = mpio_file_resize_all(&m->file, wanted);
         err = driver_agree_all(ds, err, NULL, NULL, 0);
     }
     for (int agreed = err; more && agreed == NC_NOERR;) {
