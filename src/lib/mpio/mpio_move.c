@@ -123,7 +123,8 @@ int mpio_move_all(struct mpio *m, const struct cdf_header *before)
 
     /* What others have written must be here before it is read, and the end of the file
      * too: a hole there moves as zeros. A view must stay within the file when it is
-     * written, too: ROMIO would fill what lies between the runs with its buffer's bytes. */
+     * written, too: ROMIO would fill what lies between the runs with its buffer's bytes.
+     */
     int64_t wanted = cdf_file_size(m->file.no_indep ? &ds->header : before);
     int synced = mpio_file_sync_all(&m->file);
     if (err == NC_NOERR) err = synced;
