@@ -98,6 +98,107 @@ else
 fi
 chmod u+w "$logs"
 
+# What others put beside the logs, where everybody may write, is none of this user's.
+prefix() { basename "$(meta)" | cut -d. -f1-3; } # BASE.HASH
+plant() { # NAME COMMAND...: made by somebody else, if that can be
+    local name=$logs/$(prefix).0000000000000001.0.$1
+    shift
+    "$@" "$name"
+}
+of_nobody() { cp "$(meta)" "$1" && chown nobody "$1"; }
+garbage() { echo garbage >"$1" && chown nobody "$1"; }
+link_to() { ln -s "$(meta)" "$1"; }
+replays() { opens && cmp "$file" "$where/replayed.nc"; }
+check "a log to be replayed" crash
+cp -p "$file" "$where/left.nc" && cp -rp "$logs" "$where/left"
+check "is replayed" opens
+cp "$file" "$where/replayed.nc"
+again() {
+    rm -rf "$logs" && cp -rp "$where/left" "$logs" && cat "$where/left.nc" >"$file" &&
+        touch -r "$where/left.nc" "$file"
+}
+kinds="link_to mkfifo mkdir"
+if [ "$(id -u)" = 0 ]; then kinds="$kinds of_nobody garbage"; fi
+for kind in $kinds; do
+    again
+    check "beside a log of ours: $kind" plant meta "$kind"
+    check "it is passed over ($kind)" timeout 60 "$BASH" -c \
+        "$program check '$file' '$told' put && cmp '$file' '$where/replayed.nc'"
+    check "and stays ($kind)" test -n "$(ls "$logs")"
+    check "create passes it over, too ($kind)" $program write "$file" "$where/new"
+    check "and leaves it there ($kind)" test -n "$(ls "$logs")"
+done
+# While one opening is at the logs, others wait until it has done, or is dead.
+waits() {
+    local pid there
+    again || return 1
+    ls "$logs"/*.data >/dev/null || return 1
+    (exec 9<"$(ls "$logs"/*.data)"; flock -x 9; exec sleep 300) &
+    there=$!
+    sleep 0.3
+    opens >"$where/out" 2>&1 &
+    pid=$!
+    sleep 1
+    kill -0 $pid || { echo "it did not wait"; cat "$where/out"; kill $there; return 1; }
+    kill -KILL $there
+    wait $there 2>/dev/null
+    wait $pid && cmp "$file" "$where/replayed.nc"
+}
+check "who recovers is waited for, and not when it is dead" waits
+
+# Many openings at once: whoever comes first recovers, and nobody reads less.
+at_once() {
+    local pids=() pid k bad=0
+    again || return 1
+    for k in 1 2 3 4; do
+        opens >"$where/out.$k" 2>&1 &
+        pids+=($!)
+    done
+    for pid in "${pids[@]}"; do wait "$pid" || bad=1; done
+    [ $bad = 0 ] || cat "$where"/out.?
+    [ $bad = 0 ] && [ -z "$(ls "$logs")" ]
+}
+check "of several openings at once none reads less" at_once
+
+# Who recovers is killed, anywhere: the next one takes the file for what the log is of.
+recovery_dies() {
+    local point killed=0
+    for point in $(seq 2 5 90); do
+        again || return 1
+        { BURST_CALLS_DIR=$where/ BURST_KILL_AT=$point opens; } >"$where/out" 2>&1 || killed=$((killed + 1))
+        opens || { echo "after point $point"; return 1; }
+        [ -z "$(ls "$logs")" ] || { ls "$logs"; return 1; }
+    done
+    [ $killed -gt 5 ]
+}
+check "who recovers may be killed" recovery_dies
+
+if [ "$(id -u)" = 0 ]; then
+    again
+    check "a log of the user who has the dataset" chown nobody "$file" "$logs"/*
+    cp "$file" "$where/before.nc"
+    check "is told" refused "that of user"
+    rm -f "$file"
+else
+    skip "a log of the user who has the dataset" "this user cannot give files away"
+fi
+rm -rf "$logs"
+check "a log whose values are a link" crash
+mv "$(ls "$logs"/*.data)" "$where/values" && ln -s "$where/values" "$(meta | sed 's/meta$/data/')"
+check "is refused" refused "is missing"
+
+again_foreign() {
+    crash || return 1
+    local stem; stem=$logs/$(prefix).0000000000000001.0
+    rm -rf "$where/foreign" && mkdir "$where/foreign"
+    test/burst/burst_foreign write "$where/other.nc" "$where/foreign" || return 1
+    rm -f "$logs"/*
+    cp "$where/foreign/a.nc_1_0.meta" "$stem.meta" && cp "$where/foreign/a.nc_1_0.data" "$stem.data"
+}
+check "a log of PnetCDF's format" again_foreign
+check "is not replayed by an open" refused "only ncmpilog"
+rm -rf "$logs"; mkdir "$logs"
+
 # Two jobs, each with a dataset of its own and of the same name, in one directory of logs.
 two_jobs() {
     local k pids=()

@@ -115,8 +115,9 @@ static int read_all(void)
 {
     struct burst_reader *r;
     struct burst_entry e;
-    bool more, busy;
-    int n = 0, err = burst_reader_open(path_of("try", META), false, &r, &busy);
+    bool more;
+    enum burst_busy busy;
+    int n = 0, err = burst_reader_open(path_of("try", META), 0, &r, &busy);
     int64_t i, last = -1;
     if (err != NC_NOERR) return err;
     while ((err = burst_reader_next(r, false, &e, &more)) == NC_NOERR && more) {

@@ -296,7 +296,7 @@ static void a_failing_file_keeps_the_log(void)
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Info info = info_with(NULL, NULL);
     CHECK_NC(NC_NOERR,
-             ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"), NC_NOWRITE, info, &ncid));
+             ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"), NC_WRITE, info, &ncid));
     MPI_Info_free(&info);
     check_part(ncid, (check.rank + 1) % check.nprocs, 0, N, 0);
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));

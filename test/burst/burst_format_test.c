@@ -101,7 +101,8 @@ static void a_log_of_version_0_is_read(void **state)
     struct bytes b = {.n = 0};
     struct burst_reader *r;
     struct burst_entry e;
-    bool more, busy;
+    bool more;
+    enum burst_busy busy;
     (void)state;
     add_header(&b, 3);
     add_entry(&b, -3, 6, 7, 2, 8, 48, vara, 4);
@@ -110,7 +111,7 @@ static void a_log_of_version_0_is_read(void **state)
     write_file("zero.meta", b.at, b.n);
     write_file("zero.data", "PnetCDF0", 8);
 
-    assert_int_equal(NC_NOERR, burst_reader_open(path_of("zero.meta"), false, &r, &busy));
+    assert_int_equal(NC_NOERR, burst_reader_open(path_of("zero.meta"), 0, &r, &busy));
     const struct burst_header *h = burst_reader_header(r);
     assert_int_equal(0, h->version);
     assert_int_equal(5, h->format);
@@ -199,10 +200,11 @@ static int count_entries(const char *name, int64_t *sum)
 {
     struct burst_reader *r;
     struct burst_entry e;
-    bool more, busy;
+    bool more;
+    enum burst_busy busy;
     int n = 0;
     *sum = 0;
-    assert_int_equal(NC_NOERR, burst_reader_open(path_of(name), false, &r, &busy));
+    assert_int_equal(NC_NOERR, burst_reader_open(path_of(name), 0, &r, &busy));
     while (burst_reader_next(r, false, &e, &more) == NC_NOERR && more) {
         int64_t value;
         assert_int_equal(NC_NOERR, burst_reader_check(r, &e));
@@ -290,11 +292,11 @@ static void a_log_in_use_is_left_alone(void **state)
 {
     struct burst_log l;
     struct burst_reader *r;
-    bool busy = false;
+    enum burst_busy busy;
     (void)state;
     start_log(&l, "busy", 1, NULL);
-    assert_int_not_equal(NC_NOERR,
-                         burst_reader_open(path_of("busy.meta"), true, &r, &busy));
+    assert_int_not_equal(
+        NC_NOERR, burst_reader_open(path_of("busy.meta"), BURST_READ_LOCK, &r, &busy));
     assert_true(busy);
     burst_log_end(&l, true);
 }

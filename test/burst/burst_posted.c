@@ -298,8 +298,8 @@ static void a_crash_keeps_what_was_posted(void)
     MPI_Barrier(MPI_COMM_WORLD);
     snprintf(copy, sizeof copy, "%s", check_path("was"));
     snprintf(command, sizeof command,
-             "d='%s' && mkdir -p \"$d/was\" && cp -r \"$d\"/a.nc* \"$d/was\" && "
-             "cp \"$d/was/a.nc\" \"$d/keep.nc\"",
+             "d='%s' && mkdir -p \"$d/was\" && cp -rp \"$d\"/a.nc* \"$d/was\" && "
+             "cp -p \"$d/was/a.nc\" \"$d/keep.nc\"",
              check_path(""));
     if (check.rank == 0) CHECK_EQ(0, system(command));
     MPI_Barrier(MPI_COMM_WORLD);
@@ -307,10 +307,13 @@ static void a_crash_keeps_what_was_posted(void)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
     check_unwritten(0, 0, N);
     MPI_Barrier(MPI_COMM_WORLD);
-    /* The logs name the file by path and inode: it gets its old bytes back in place. */
-    snprintf(command, sizeof command,
-             "d='%s' && cat \"$d/keep.nc\" >\"$d/a.nc\" && mv \"$d\"/was/a.nc.* \"$d\"",
-             check_path(""));
+    /* The logs name the file by path and inode: it gets its old bytes back in place, and
+     * the time when they were written. */
+    snprintf(
+        command, sizeof command,
+        "d='%s' && cat \"$d/keep.nc\" >\"$d/a.nc\" && mv \"$d\"/was/a.nc.* \"$d\" && "
+        "touch -r \"$d/keep.nc\" \"$d/a.nc\"",
+        check_path(""));
     if (check.rank == 0) CHECK_EQ(0, system(command));
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Info info = info_with(NULL, NULL);

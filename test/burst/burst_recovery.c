@@ -68,6 +68,9 @@ static void check_records(int ncid)
     CHECK_EQ(0, wrong);
 }
 
+/* As they were, the file's time of change too: logs are of no use to a changed file. */
+#define BACK "cp kept/* logs && cat kept.nc > a.nc && touch -r kept.nc a.nc"
+
 /* Leaves file and logs as if all had been killed after the last put. */
 static void crash(const char *key, const char *value)
 {
@@ -81,9 +84,9 @@ static void crash(const char *key, const char *value)
     CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "v", NC_INT, 2, dims, &v));
     CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
     put_records(ncid);
-    shell("rm -rf kept && cp -r logs kept && cp a.nc kept.nc");
+    shell("rm -rf kept && cp -r logs kept && cp -p a.nc kept.nc");
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
-    shell("cp kept/* logs && cat kept.nc > a.nc");
+    shell(BACK);
 }
 
 static int open_with(const char *key, const char *value, int mode, int *ncid)
@@ -99,7 +102,8 @@ static void opening_replays(void)
     for (int mode = 0; mode < 2; mode++) {
         int ncid;
         crash("nc_burst_buf_shared_logs", mode ? "enable" : "disable");
-        CHECK_NC(NC_NOERR, open_with(NULL, NULL, mode ? NC_NOWRITE : NC_WRITE, &ncid));
+        CHECK_NC(NC_NOERR, open_with("nc_burst_buf_recover", mode ? "always" : "enable",
+                                     mode ? NC_NOWRITE : NC_WRITE, &ncid));
         check_records(ncid);
         CHECK_NC(NC_NOERR, ncmpi_close(ncid));
         shell("test -z \"$(ls logs)\"");
@@ -116,10 +120,58 @@ static void replaying_twice_gives_the_same(void)
     crash(NULL, NULL);
     CHECK_NC(NC_NOERR, open_with(NULL, NULL, NC_WRITE, &ncid));
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
-    shell("cp a.nc once.nc && cp kept/* logs");
+    shell("cp a.nc once.nc && " BACK);
     CHECK_NC(NC_NOERR, open_with(NULL, NULL, NC_WRITE, &ncid));
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
     shell("cmp a.nc once.nc");
+}
+
+/* Who only reads changes nothing unless asked, and is not given half of the data. */
+static void opening_for_reading_tells(void)
+{
+    int ncid;
+    crash(NULL, NULL);
+    int rc = open_with(NULL, NULL, NC_NOWRITE, &ncid);
+    CHECK_NC(NC_EBADLOG, rc);
+    CHECK(strstr(ncmpi_strerror(rc), "for writing once") != NULL);
+    shell("cmp a.nc kept.nc && test -n \"$(ls logs)\"");
+    CHECK_NC(NC_NOERR, open_with(NULL, NULL, NC_WRITE, &ncid));
+    check_records(ncid);
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    CHECK_NC(NC_NOERR, open_with(NULL, NULL, NC_NOWRITE, &ncid));
+    check_records(ncid);
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    /* a log that stays has nothing that a reader would miss */
+    CHECK_NC(NC_NOERR,
+             open_with("nc_burst_buf_del_on_close", "disable", NC_WRITE, &ncid));
+    put_records(ncid);
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    shell("test -n \"$(ls logs)\"");
+    CHECK_NC(NC_NOERR, open_with(NULL, NULL, NC_NOWRITE, &ncid));
+    check_records(ncid);
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+}
+
+/* Whatever others did to the file since: the log may be older than that. */
+static void a_changed_dataset_keeps_its_values(void)
+{
+    static const char *const ways[] = {"touch a.nc", "cat kept.nc > a.nc",
+                                       "truncate -s +4 a.nc && touch -r kept.nc a.nc",
+                                       "touch -d '1 day ago' a.nc"};
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        int ncid;
+        crash("nc_burst_buf_shared_logs", i % 2 ? "enable" : "disable");
+        shell("sleep 0.02");
+        shell(ways[i]);
+        shell("cp a.nc before.nc");
+        for (int mode = 0; mode < 2; mode++) {
+            int rc =
+                open_with("nc_burst_buf_recover", "always", mode ? NC_WRITE : 0, &ncid);
+            CHECK_NC(NC_EBADLOG, rc);
+            CHECK(strstr(ncmpi_strerror(rc), "was changed since") != NULL);
+        }
+        shell("cmp a.nc before.nc && test -n \"$(ls logs)\" && rm -f logs/*");
+    }
 }
 
 static void it_can_be_forbidden(void)
@@ -189,6 +241,8 @@ static void missing_logs_are_told(void)
 static const struct check_test tests[] = {
     {"opening replays", opening_replays, CHECK_FORMATS},
     {"replaying twice gives the same", replaying_twice_gives_the_same, 0},
+    {"opening for reading tells", opening_for_reading_tells, 0},
+    {"a changed dataset keeps its values", a_changed_dataset_keeps_its_values, 0},
     {"it can be forbidden", it_can_be_forbidden, 0},
     {"a new file is no business of old logs", a_new_file_is_no_business_of_old_logs, 0},
     {"wrong logs are refused", wrong_logs_are_refused, 0},

@@ -34,6 +34,7 @@ static const struct word reports[] = {{"0", BASE_REPORT_NONE},
 static const struct word recoveries[] = {{"enable", BASE_RECOVER_REPLAY},
                                          {"disable", BASE_RECOVER_DISABLE},
                                          {"error", BASE_RECOVER_ERROR},
+                                         {"always", BASE_RECOVER_ALWAYS},
                                          {NULL, 0}};
 static const struct word flushes[] = {{"flush_onclose", BASE_FLUSH_ON_CLOSE},
                                       {"flush_immediate", BASE_FLUSH_IMMEDIATE},

@@ -21,7 +21,12 @@ enum base_transfer {
 };
 enum base_report { BASE_REPORT_NONE, BASE_REPORT_STDERR, BASE_REPORT_FILE };
 
-enum base_recover { BASE_RECOVER_REPLAY, BASE_RECOVER_DISABLE, BASE_RECOVER_ERROR };
+enum base_recover {
+    BASE_RECOVER_REPLAY, /* at an open for writing */
+    BASE_RECOVER_DISABLE,
+    BASE_RECOVER_ERROR,
+    BASE_RECOVER_ALWAYS
+};
 enum base_flush { BASE_FLUSH_ON_CLOSE, BASE_FLUSH_IMMEDIATE };
 enum base_log_at { BASE_LOG_AT_WAIT, BASE_LOG_AT_POST };
 enum { BASE_COHERENT = 3 }; /* a third way for e10_cache, beside enum base_choice */

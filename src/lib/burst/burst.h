@@ -3,6 +3,8 @@
 #ifndef BURST_H
 #define BURST_H
 
+#include <pthread.h>
+
 #include "base_arena.h"
 #include "burst_log.h"
 #include "burst_reader.h"
@@ -37,10 +39,13 @@ struct burst_pool;
 struct burst {
     struct driver base;
     struct burst_log log;
-    char *path;   /* of the dataset, absolute, without symbolic links: the logs' names */
-    char *dir;    /* of the logs, absolute */
-    int fd;       /* of the dataset's file; -1: none */
-    bool logging; /* false: puts go straight to the file */
+    char *path; /* of the dataset, absolute, without symbolic links: the logs' names */
+    char *dir;  /* of the logs, absolute */
+    int fd;     /* of the dataset's file; -1: none */
+    pthread_mutex_t noting; /* what follows, and the log's note */
+    int changers;           /* that are changing the file just now */
+    bool look;              /* some of it only this process knows of */
+    bool logging;           /* false: puts go straight to the file */
     bool indep;
     bool coherent;        /* nobody reads what has not reached the file */
     bool promised;        /* a sync said that what is logged now is safe */
@@ -65,6 +70,7 @@ struct burst {
     struct burst_reader **sources; /* while logs are replayed */
     int nsources;
     void (*progress)(const struct burst *b, int64_t done, int64_t all); /* may be NULL */
+    bool by_hand;           /* the logs were named, by whoever wants them replayed */
     bool any_file, any_log; /* replay to a file that is not the same one; what there is */
 
     struct burst_space *space; /* of a shared log */
@@ -107,6 +113,10 @@ static inline uint64_t burst_bit(int varid)
 /* A layer above `lower`, with no log, and its end. Collective; agreed. */
 int burst_attach_all(struct driver_dataset *ds, struct driver *lower, struct burst **out);
 void burst_detach_all(struct burst *b);
+
+/* Those of the layer below, which may change the file. */
+int burst_sync_all(struct burst *b);
+int burst_sync_numrecs_all(struct driver *self);
 
 /* ---- burst_index.c: what is logged ---- */
 
@@ -255,10 +265,25 @@ void burst_log_prefix(const struct burst *b, char *prefix, size_t size);
 int burst_find_file(struct burst *b);
 void burst_forget_file(struct burst *b);
 /* What tells a file from a later one of the same name; 0 where it cannot be told. */
-void burst_file_identity(const struct burst *b, uint64_t *device, uint64_t *inode);
+void burst_file_identity(const struct burst *b, struct burst_header *h);
+/* The user who owns it; -1: unknown. */
+int64_t burst_file_owner(const struct burst *b);
+/* Is it the file that a log says it is of? */
+bool burst_file_is(const struct burst *b, const struct burst_header *h, bool same_boot);
 /* May bytes be written there beside MPI-IO, and does it tell at once when it was changed?
  */
 bool burst_file_coherent(const struct burst *b);
+/* Around whatever may change the file; they nest, and threads may call them. look: this
+ * process is to find out what the file has become; else another one does, after an
+ * agreement behind the change. */
+void burst_change(struct burst *b);
+void burst_changed(struct burst *b, bool look);
+/* What the file is now; false: nobody can tell. */
+bool burst_file_note(const struct burst *b, struct burst_note *note);
+/* Has nobody changed it since the logs' latest notes? quiet: none of their processes was
+ * just changing it. Local. NC_EBADLOG, NC_EFILE. */
+int burst_file_unchanged(const struct burst *b, const struct burst_note *last,
+                         bool quiet);
 
 /* ---- burst_recover.c ---- */
 
@@ -269,6 +294,8 @@ void burst_discard(struct burst *b);
 /* Replays logs that the caller has opened, some on each process; *writes counts those of
  * all. The logs stay. Collective; agreed. */
 int burst_replay_all(struct burst *b, struct burst_reader **logs, int n);
+/* Notes in logs that stay what the file is, now that they were replayed. Local. */
+int burst_replayed(const struct burst *b, struct burst_reader **logs, int n);
 
 /* ---- burst_pool.c: threads that drain ---- */
 

@@ -70,7 +70,7 @@ static void fill_header(const struct burst *b, struct burst_header *h)
     if (MPI_Get_processor_name(name, &length) == MPI_SUCCESS)
         snprintf(h->proc_name, sizeof h->proc_name, "%.*s", BURST_MAX_NAME, name);
     snprintf(h->path, sizeof h->path, "%s", b->path);
-    burst_file_identity(b, &h->device, &h->inode);
+    burst_file_identity(b, h);
     h->boot = burst_boot();
 }
 
@@ -131,6 +131,8 @@ static int create_log_all(struct burst *b)
         err = burst_log_create(&b->log, path, h, NULL);
     }
     base_free(h);
+    struct burst_note now = {0};
+    if (burst_file_note(b, &now)) burst_log_note(&b->log, now);
     return err;
 }
 
@@ -165,7 +167,7 @@ int burst_settle_records_all(struct burst *b)
 {
     struct driver_dataset *ds = b->base.ds;
     if (ds->header.nrecord_vars == 0) return NC_NOERR;
-    int told, err = driver_sync_numrecs_all(b->base.lower);
+    int told, err = burst_sync_numrecs_all(&b->base);
     int worst = driver_agree_all(ds, err, &told, NULL, 0);
     if (err == NC_NOERR) err = worst;
     return err != NC_NOERR ? err : told;
@@ -176,7 +178,7 @@ int burst_restart_all(struct burst *b)
     struct driver_dataset *ds = b->base.ds;
     bool promised = b->promised; /* agreed */
     int err = burst_settle_records_all(b);
-    if (err == NC_NOERR && promised) err = driver_sync_all(b->base.lower);
+    if (err == NC_NOERR && promised) err = burst_sync_all(b);
     if (err != NC_NOERR) return err;
     if (promised) b->file_dirty = false;
     b->promised = false;

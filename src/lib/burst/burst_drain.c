@@ -125,6 +125,7 @@ static int drain_all(struct burst *b, uint64_t vars, bool chosen)
     burst_pool_pause(b->pool);
     burst_walk_forgive(b);
     err = agree_on_plan_all(b, vars, chosen, &p, &failed);
+    if (p.logged > 0) burst_change(b);
     if (err == NC_NOERR && p.logged > 0 && p.from < p.to && b->base.ds->nprocs > 1)
         err = burst_contested_all(b, vars, &contested);
     if (err == NC_NOERR && p.waiting > 0)
@@ -139,6 +140,7 @@ static int drain_all(struct burst *b, uint64_t vars, bool chosen)
         int told, worst = driver_agree_all(b->base.ds, err, &told, NULL, 0);
         if (err == NC_NOERR) err = worst != NC_NOERR ? worst : told;
         if (err == NC_NOERR) burst_forget(b, vars);
+        burst_changed(b, b->base.ds->rank == 0);
     }
     burst_pool_go_on(b->pool);
     return err != NC_NOERR ? err : failed;
@@ -164,10 +166,12 @@ static int walk_alone(struct burst_walk *k)
 {
     int first = NC_NOERR;
     burst_walk_forgive(k->b);
+    burst_change(k->b);
     while (!burst_walk_ended(k)) {
         int err = burst_walk_put(k);
         if (first == NC_NOERR) first = err;
     }
+    burst_changed(k->b, true);
     return own_result(k->b, first);
 }
 

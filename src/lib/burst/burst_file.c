@@ -1,11 +1,15 @@
 /* Where the dataset's file and its logs are. A program may change its directory and give
  * the file another name while it is open: nothing here goes by what the caller said once
  * create or open has returned. */
+#define _GNU_SOURCE /* statx */
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base_error.h"
@@ -26,9 +30,8 @@ static bool is_ours(const struct burst *b, int fd)
 int burst_find_file(struct burst *b)
 {
     const struct driver_dataset *ds = b->base.ds;
-    char *known = realpath(ds->path, NULL);
-    b->path = base_strdup(known == NULL ? ds->full : known);
-    free(known);
+    char known[PATH_MAX];
+    b->path = base_strdup(realpath(ds->path, known) == NULL ? ds->full : known);
     b->dir = base_path_absolute(ds->hints.burst_dirname);
     b->fd = open(ds->path, (ds->writable ? O_RDWR : O_RDONLY) | O_NONBLOCK | O_CLOEXEC);
     if (b->fd >= 0 && !is_ours(b, b->fd)) {
@@ -46,13 +49,47 @@ void burst_forget_file(struct burst *b)
     base_free(b->dir);
 }
 
-void burst_file_identity(const struct burst *b, uint64_t *device, uint64_t *inode)
+static int64_t in_nanoseconds(int64_t seconds, int64_t nanoseconds)
+{
+    return seconds * 1000000000 + nanoseconds;
+}
+
+/* When the file was made; 0: not every file system knows. */
+static uint64_t birth_of(int fd)
+{
+#ifdef STATX_BTIME
+    struct statx st;
+    if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &st) == 0 &&
+        (st.stx_mask & STATX_BTIME))
+        return (uint64_t)in_nanoseconds(st.stx_btime.tv_sec, st.stx_btime.tv_nsec);
+#endif
+    return 0;
+}
+
+void burst_file_identity(const struct burst *b, struct burst_header *h)
 {
     struct stat st;
-    *device = *inode = 0;
+    h->device = h->inode = h->birth = 0;
     if (b->fd < 0 || fstat(b->fd, &st) != 0) return;
-    *device = (uint64_t)st.st_dev;
-    *inode = (uint64_t)st.st_ino;
+    h->device = (uint64_t)st.st_dev;
+    h->inode = (uint64_t)st.st_ino;
+    h->birth = birth_of(b->fd);
+}
+
+int64_t burst_file_owner(const struct burst *b)
+{
+    struct stat st;
+    return fstat(b->fd, &st) == 0 ? (int64_t)st.st_uid : -1;
+}
+
+bool burst_file_is(const struct burst *b, const struct burst_header *h, bool same_boot)
+{
+    struct burst_header now;
+    burst_file_identity(b, &now);
+    /* Device numbers are a machine's own, and others after a start. */
+    return h->inode == 0 ||
+           (h->inode == now.inode && (!same_boot || h->device == now.device) &&
+            (h->birth == 0 || now.birth == 0 || h->birth == now.birth));
 }
 
 bool burst_file_coherent(const struct burst *b)
@@ -63,4 +100,92 @@ bool burst_file_coherent(const struct burst *b)
     unsigned type = (unsigned)fs.f_type;
     return type != NFS && type != SMB && type != (unsigned)SMB2 &&
            type != (unsigned)CIFS && type != 0x65735546 /* FUSE: whoever it is */;
+}
+
+/* ---- has anybody else changed it? ----
+ *
+ * Each process notes in its log, before it may change the file, that it does so; and when
+ * that is over, when the file was changed last (its mtime) and how large it is. Both are
+ * stores into mapped memory, in the order of the program, so that they are there whenever
+ * it is killed. So in the logs of a job that was killed
+ *
+ * - no note says `changing`: whatever a process wrote came before its own last note,
+ * which has an mtime not older than that. The latest of all notes then is the file's, to
+ * the nanosecond, unless somebody else came later. No agreement is needed for this. Where
+ * the processes agree behind a change they make together, one of them looks for all.
+ * - one says so: it was killed between the note and the next one, in a single transfer or
+ *   soon after it, as each batch renews the note. What came much later was not its own.
+ *
+ * The same holds after a power cut, when the file or the log may be older than the other,
+ * and where the file system may keep an mtime back from other nodes. Whoever replays logs
+ * notes in them what it does, as the processes did: it may be killed, too. */
+
+/* How much later than the last note a transfer of the job may have ended. Clocks of nodes
+ * and of file servers differ by less. */
+static const int64_t IN_FLIGHT = 120 * (int64_t)1000000000;
+
+static int64_t clock_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return in_nanoseconds(now.tv_sec, now.tv_nsec);
+}
+
+bool burst_file_note(const struct burst *b, struct burst_note *note)
+{
+    struct stat st;
+    note->when = clock_now();
+    if (b->fd < 0 || fstat(b->fd, &st) != 0) return false;
+    note->mtime = in_nanoseconds(st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+    note->size = st.st_size;
+    return true;
+}
+
+/* Into the log, or one of those that are being replayed. */
+static void write_note(struct burst *b, struct burst_note note)
+{
+    if (b->nsources > 0 && !b->any_file) burst_reader_set_note(b->sources[0], note);
+    burst_log_note(&b->log, note);
+}
+
+void burst_change(struct burst *b)
+{
+    pthread_mutex_lock(&b->noting);
+    struct burst_note now = b->log.note;
+    now.changing = 1;
+    now.when = clock_now();
+    b->changers++;
+    write_note(b, now);
+    pthread_mutex_unlock(&b->noting);
+}
+
+void burst_changed(struct burst *b, bool look)
+{
+    pthread_mutex_lock(&b->noting);
+    struct burst_note now = b->log.note;
+    b->look |= look;
+    bool last = --b->changers == 0 && b->nsources == 0;
+    if (last && (!b->look || burst_file_note(b, &now))) {
+        now.changing = 0;
+        b->look = false;
+        write_note(b, now);
+    }
+    pthread_mutex_unlock(&b->noting);
+}
+
+int burst_file_unchanged(const struct burst *b, const struct burst_note *last, bool quiet)
+{
+    struct burst_note now = {0};
+    if (!burst_file_note(b, &now))
+        return burst_errno(NC_EFILE, "asking for the state of", b->path);
+    int64_t latest = last->when > last->mtime ? last->when : last->mtime;
+    bool same = quiet && burst_file_coherent(b)
+                    ? now.mtime == last->mtime && now.size == last->size
+                    : now.mtime <= latest + IN_FLIGHT;
+    if (same) return NC_NOERR;
+    return base_error_set(NC_EBADLOG,
+                          "%s was changed since its logs in %s were left, and what they "
+                          "hold may be older: delete them, or have them replayed by "
+                          "ncmpilog replay -f",
+                          b->path, b->dir);
 }

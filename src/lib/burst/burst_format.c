@@ -154,6 +154,7 @@ static void put_added(struct bytes *b, const struct burst_header *h)
     put64(b, (int64_t)h->definitions);
     put64(b, (int64_t)h->device);
     put64(b, (int64_t)h->inode);
+    put64(b, (int64_t)h->birth);
     put64(b, (int64_t)h->boot);
     put_name(b, h->path);
     pad(b, 8);
@@ -173,7 +174,7 @@ size_t burst_encode_header(struct burst_header *h, unsigned char *bytes, size_t 
         put_common(&b, h);
         put_added(&b, h);
         if (b.failed) return 0;
-        size_t slots = (size_t)h->nslots * BURST_SLOT_COPIES * BURST_SLOT_BYTES;
+        size_t slots = (size_t)h->nslots * BURST_SLOT_STRIDE;
         h->slots_begin = (int64_t)round_up(b.at, SLOT_ALIGN);
         h->entry_begin = (int64_t)round_up((size_t)h->slots_begin + slots, ENTRY_ALIGN);
         if (pass == 1) return b.at;
@@ -239,6 +240,7 @@ static int get_added(struct bytes *b, struct burst_header *h)
     h->definitions = (uint64_t)get64(b);
     h->device = (uint64_t)get64(b);
     h->inode = (uint64_t)get64(b);
+    h->birth = (uint64_t)get64(b);
     h->boot = (uint64_t)get64(b);
     get_name(b, h->path, sizeof h->path);
     b->at = round_up(b->at, 8);
@@ -294,6 +296,34 @@ int burst_decode_slot(const unsigned char *bytes, uint64_t token, struct burst_s
     bool one = decode_copy(bytes, token, s);
     bool two = decode_copy(bytes + BURST_SLOT_BYTES, token, &other);
     if (two && (!one || later(&other, s))) *s = other;
+    return one + two;
+}
+
+void burst_encode_note(const struct burst_note *n, uint64_t token,
+                       unsigned char bytes[BURST_SLOT_BYTES])
+{
+    const int64_t values[] = {n->serial, n->changing, n->when, n->mtime, n->size};
+    uint64_t sum = burst_sum(values, sizeof values, ~token);
+    memcpy(bytes, values, sizeof values);
+    memcpy(bytes + sizeof values, &sum, sizeof sum);
+}
+
+static bool decode_note(const unsigned char *bytes, uint64_t token, struct burst_note *n)
+{
+    int64_t v[5];
+    uint64_t sum;
+    memcpy(v, bytes, sizeof v);
+    memcpy(&sum, bytes + sizeof v, sizeof sum);
+    *n = (struct burst_note){v[0], v[1], v[2], v[3], v[4]};
+    return sum == burst_sum(v, sizeof v, ~token);
+}
+
+int burst_decode_note(const unsigned char *bytes, uint64_t token, struct burst_note *n)
+{
+    struct burst_note other;
+    bool one = decode_note(bytes, token, n);
+    bool two = decode_note(bytes + BURST_SLOT_BYTES, token, &other);
+    if (two && (!one || other.serial > n->serial)) *n = other;
     return one + two;
 }
 

@@ -42,7 +42,8 @@ struct burst_header {
     uint64_t token;       /* the same in all logs of one opening, no other has it */
     uint64_t definitions; /* a digest of the dataset's definitions */
     uint64_t device, inode;
-    uint64_t boot; /* of the machine that wrote it: another one after each start */
+    uint64_t birth; /* when the file was made; 0: unknown */
+    uint64_t boot;  /* of the machine that wrote it: another one after each start */
     char path[BURST_MAX_PATH]; /* of the dataset, absolute */
 };
 
@@ -55,7 +56,21 @@ struct burst_slot {
     int64_t synced;     /* how many of them are on the device */
     uint64_t sum;
 };
-enum { BURST_SLOT_BYTES = 64, BURST_SLOT_COPIES = 2 };
+
+/* What the process knows of the dataset's file, in two copies behind its commit records.
+ * Times are in nanoseconds since 1970. */
+struct burst_note {
+    int64_t serial;   /* the later one has the higher */
+    int64_t changing; /* it may be writing to the file: what follows is of before */
+    int64_t when;     /* by the clock of its node */
+    int64_t mtime;    /* of the file; 0: not looked */
+    int64_t size;
+};
+enum {
+    BURST_SLOT_BYTES = 64,
+    BURST_SLOT_COPIES = 2,
+    BURST_SLOT_STRIDE = 2 * BURST_SLOT_BYTES * BURST_SLOT_COPIES /* of one process */
+};
 
 struct burst_entry {
     int64_t size; /* of the entry in the log */
@@ -92,6 +107,11 @@ void burst_encode_slot(const struct burst_slot *s, uint64_t token,
                        unsigned char bytes[BURST_SLOT_BYTES]);
 /* The later of the two copies that hold. Returns how many do. */
 int burst_decode_slot(const unsigned char *bytes, uint64_t token, struct burst_slot *s);
+
+void burst_encode_note(const struct burst_note *n, uint64_t token,
+                       unsigned char bytes[BURST_SLOT_BYTES]);
+/* The same of notes. */
+int burst_decode_note(const unsigned char *bytes, uint64_t token, struct burst_note *n);
 
 /* ---- entries ---- */
 

@@ -5,12 +5,17 @@
  *
  * So a data log beside either of those holds nothing that anybody waits for. One that
  * stands alone was not left by us: somebody took its metadata log away, and what it holds
- * may be wanted. */
+ * may be wanted.
+ *
+ * Logs lie where others may write, too. What bears a log's name and is not a regular file
+ * of this user's is never read, written, waited for or removed. */
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "burst_log.h"
@@ -35,9 +40,35 @@ static bool ends_with(const char *text, const char *ending)
     return n > m && strcmp(text + n - m, ending) == 0;
 }
 
+enum burst_whose burst_whose(const char *path, int64_t *user)
+{
+    struct stat st;
+    if (lstat(path, &st) != 0) return BURST_NOBODYS;
+    *user = st.st_uid;
+    return S_ISREG(st.st_mode) && st.st_uid == geteuid() ? BURST_OURS : BURST_OTHERS;
+}
+
 static bool there(const char *path)
 {
-    return access(path, F_OK) == 0;
+    int64_t user;
+    return burst_whose(path, &user) == BURST_OURS;
+}
+
+int burst_open_own(const char *path, bool anybody)
+{
+    struct stat st;
+    int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC; /* a pipe must not keep us waiting */
+    int fd = open(path, O_RDWR | flags);
+    if (fd < 0 && (errno == EACCES || errno == EROFS)) fd = open(path, O_RDONLY | flags);
+    if (fd < 0) {
+        if (errno == ELOOP || errno == EISDIR || errno == ENXIO) errno = EPERM;
+        return -1;
+    }
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (anybody || st.st_uid == geteuid()))
+        return fd;
+    close(fd);
+    errno = EPERM;
+    return -1;
 }
 
 void burst_remove(const char *meta_path, bool wanted)
@@ -55,7 +86,7 @@ static bool is_data_log(const char *path)
 {
     static const char magic[] = "PnetCDF";
     char bytes[sizeof magic] = "";
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = burst_open_own(path, true);
     if (fd < 0) return false;
     ssize_t n = pread(fd, bytes, sizeof magic - 1, 0);
     close(fd);
@@ -65,7 +96,7 @@ static bool is_data_log(const char *path)
 /* Is a log being made? */
 static bool is_locked(const char *path)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = burst_open_own(path, false);
     if (fd < 0) return false;
     bool locked = flock(fd, LOCK_EX | LOCK_NB) != 0;
     close(fd);

@@ -22,7 +22,8 @@ int burst_errno(int otherwise, const char *what, const char *path)
     static const struct {
         int number, code;
     } codes[] = {{ENOSPC, NC_ENO_SPACE}, {EDQUOT, NC_EQUOTA}, {EACCES, NC_EACCESS},
-                 {EROFS, NC_EACCESS},    {ENOENT, NC_ENOENT}, {ENOMEM, NC_ENOMEM}};
+                 {EROFS, NC_EACCESS},    {EPERM, NC_EACCESS}, {ENOENT, NC_ENOENT},
+                 {ENOMEM, NC_ENOMEM}};
     int saved = errno, code = otherwise;
     for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++)
         if (codes[i].number == saved) code = codes[i].code;
@@ -89,8 +90,8 @@ static int map_head(struct burst_log *l)
 
 static unsigned char *slot_copy(const struct burst_log *l, int64_t copy)
 {
-    return l->head + l->header.slots_begin +
-           (l->slot * (int64_t)BURST_SLOT_COPIES + copy) * BURST_SLOT_BYTES;
+    return l->head + l->header.slots_begin + l->slot * (int64_t)BURST_SLOT_STRIDE +
+           copy * BURST_SLOT_BYTES;
 }
 
 /* The copies take turns: should this one stay half written, the other holds. */
@@ -108,10 +109,25 @@ static void write_both(struct burst_log *l)
     write_slot(l);
 }
 
+void burst_log_note(struct burst_log *l, struct burst_note note)
+{
+    if (l->head == NULL) return;
+    note.serial = l->note.serial + 1;
+    l->note = note;
+    atomic_thread_fence(memory_order_release); /* it is there before the file changes */
+    burst_encode_note(&note, l->header.token,
+                      slot_copy(l, BURST_SLOT_COPIES + note.serial % BURST_SLOT_COPIES));
+    atomic_thread_fence(memory_order_seq_cst);
+}
+
+/* Whoever has not joined has not changed the file either. */
 static void start_slot(struct burst_log *l, int64_t rank)
 {
     l->commit = (struct burst_slot){.rank = rank};
     write_both(l);
+    l->note.serial = 0;
+    for (int i = 0; i < BURST_SLOT_COPIES; i++)
+        burst_log_note(l, (struct burst_note){.changing = 0});
 }
 
 /* Ours, and those of processes that will join. */
@@ -198,9 +214,9 @@ int burst_log_join(struct burst_log *l, const char *path, const struct burst_hea
     int err = set_paths(l, path);
     if (err == NC_NOERR && burst_encode_header(&l->header, scratch, sizeof scratch) == 0)
         err = NC_EBADLOG;
-    if (err == NC_NOERR && (l->data_fd = open(l->data_path, O_RDWR | O_CLOEXEC)) < 0)
+    if (err == NC_NOERR && (l->data_fd = burst_open_own(l->data_path, false)) < 0)
         err = burst_errno(NC_EFILE, "opening", l->data_path);
-    if (err == NC_NOERR && (l->meta_fd = open(l->meta_path, O_RDWR | O_CLOEXEC)) < 0)
+    if (err == NC_NOERR && (l->meta_fd = burst_open_own(l->meta_path, false)) < 0)
         err = burst_errno(NC_EFILE, "opening", l->meta_path);
     if (err == NC_NOERR && flock(l->meta_fd, LOCK_SH | LOCK_NB) != 0 &&
         errno == EWOULDBLOCK)

@@ -25,6 +25,7 @@ struct burst_log {
     int slot; /* which record is ours */
     int turn; /* which copy of it was written last */
     struct burst_slot commit;
+    struct burst_note note;
     unsigned char *window; /* the part of the metadata log that is being filled, mapped */
     int64_t window_at, window_size, window_used;
     int64_t sum_at;             /* where the checksum of the last entry lies */
@@ -58,6 +59,9 @@ int burst_log_cancel(struct burst_log *l, int64_t sum_at);
 
 /* Everything up to now is in the file: it will not be replayed. */
 void burst_log_drained(struct burst_log *l);
+/* Notes what is known of the dataset's file; of the serial it sees to itself. May be
+ * called beside the functions above, but not by two threads at once. */
+void burst_log_note(struct burst_log *l, struct burst_note note);
 /* Starts anew, with the next generation: what was logged is forgotten. In a shared log,
  * no process may add to it before all have done this. */
 void burst_log_reset(struct burst_log *l);
@@ -104,6 +108,14 @@ int burst_sync_directory(const char *path_of_file);
 int burst_sync_file(int fd, const char *path);
 /* Tells one start of this machine from others; 0: unknown. */
 uint64_t burst_boot(void);
+
+/* Opens a file of a log, and nothing else that somebody may have put in its place: a
+ * regular file, of this user's unless `anybody`, by no symbolic link; for writing too if
+ * that may be. -1: see errno; EPERM where it is something else. */
+int burst_open_own(const char *path, bool anybody);
+/* Whose file it is that bears a log's name. */
+enum burst_whose { BURST_NOBODYS, BURST_OURS, BURST_OTHERS };
+enum burst_whose burst_whose(const char *path, int64_t *user);
 
 /* The NC_ code of errno, with words. */
 int burst_errno(int otherwise, const char *what, const char *path);

@@ -43,6 +43,7 @@ int burst_attach_all(struct driver_dataset *ds, struct driver *lower, struct bur
     b->window = MPI_WIN_NULL;
     b->node = MPI_COMM_NULL;
     b->fd = -1;
+    b->noting = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     burst_log_init(&b->log);
     int mpi = MPI_Comm_split_type(ds->comm, MPI_COMM_TYPE_SHARED, ds->rank, MPI_INFO_NULL,
                                   &b->node);
@@ -85,18 +86,37 @@ static int open_layer_all(struct driver_dataset *ds, int omode, struct driver *l
     return err;
 }
 
+/* Process 0 writes what there is once; with no independent access MPI-IO may have another
+ * one do it, behind the call. */
+static bool looks(const struct burst *b)
+{
+    return b->base.ds->rank == 0 || b->base.ds->hints.no_indep_rw;
+}
+
+static int change_all(struct burst *b, int (*call_all)(struct driver *))
+{
+    burst_change(b);
+    int err = call_all(b->base.lower);
+    burst_changed(b, looks(b));
+    return err;
+}
+
+int burst_sync_all(struct burst *b)
+{
+    return change_all(b, driver_sync_all);
+}
+
 /* Any process may have drained on its own: all sync if one must. Agreed. */
 static int sync_what_was_drained_all(struct burst *b)
 {
     int64_t dirty = b->file_dirty;
     int err = driver_agree_all(b->base.ds, NC_NOERR, NULL, &dirty, 1);
-    return err == NC_NOERR && dirty ? driver_sync_all(b->base.lower) : err;
+    return err == NC_NOERR && dirty ? burst_sync_all(b) : err;
 }
 
 /* All is in the file, and safe if that was promised; the log may go. Agreed. */
-static int finish_all(struct burst *b)
+static int finish_all(struct burst *b, bool keep)
 {
-    bool keep = b->base.ds->hints.burst_del_on_close == BASE_DISABLE;
     int err = burst_drain_all(b, BURST_ALL);
     if (err == NC_NOERR) err = burst_settle_records_all(b);
     if (err == NC_NOERR && b->promised) err = sync_what_was_drained_all(b);
@@ -110,7 +130,6 @@ static int finish_all(struct burst *b)
         if (used) burst_log_sync_head(&b->log);
         err = driver_agree_all(b->base.ds, NC_NOERR, NULL, NULL, 0);
     }
-    burst_end_all(b, keep || err != NC_NOERR);
     return err;
 }
 
@@ -120,10 +139,15 @@ static int end_all(struct driver *self, int (*end_lower)(struct driver *))
     struct burst *b = (struct burst *)self;
     struct driver *lower = self->lower;
     char text[1024];
-    int err = self->ds->writable ? finish_all(b) : NC_NOERR;
+    bool keep = self->ds->hints.burst_del_on_close == BASE_DISABLE;
+    int err = self->ds->writable ? finish_all(b, keep) : NC_NOERR;
     snprintf(text, sizeof text, "%s", base_error_detail(err));
-    burst_detach_all(b);
+    burst_pool_stop(b);
+    burst_change(b); /* a log that stays has to know the file as it is left */
     int ended = end_lower(lower);
+    burst_changed(b, true);
+    burst_end_all(b, keep || err != NC_NOERR);
+    burst_detach_all(b);
     if (err != NC_NOERR) return base_error_set(err, "%s", text);
     return ended;
 }
@@ -170,7 +194,7 @@ static int enddef_all(struct driver *self, const struct cdf_header *before)
 static int write_header_all(struct driver *self)
 {
     ((struct burst *)self)->file_dirty = true;
-    return driver_write_header_all(self->lower);
+    return change_all((struct burst *)self, driver_write_header_all);
 }
 
 static int begin_indep_all(struct driver *self)
@@ -188,7 +212,12 @@ static int end_indep_all(struct driver *self)
     struct burst *b = (struct burst *)self;
     b->indep = false;
     b->epoch++;
-    return driver_end_indep_all(self->lower);
+    return change_all(b, driver_end_indep_all);
+}
+
+int burst_sync_numrecs_all(struct driver *self)
+{
+    return change_all((struct burst *)self, driver_sync_numrecs_all);
 }
 
 /* In collective mode, whoever reads next finds what is in the logs: it is enough that
@@ -216,8 +245,7 @@ static int sync_layer_all(struct driver *self)
     }
     b->promised = true;
     b->epoch++;
-    int synced =
-        need[0] || need[1] ? driver_sync_all(self->lower) : burst_settle_records_all(b);
+    int synced = need[0] || need[1] ? burst_sync_all(b) : burst_settle_records_all(b);
     if (need[0] || need[1]) b->file_dirty = synced != NC_NOERR;
     if (err == NC_NOERR && synced == NC_NOERR && b->logging && !need[0])
         burst_log_synced(&b->log);
@@ -258,6 +286,7 @@ const struct driver_ops burst_ops = {
     .wait = burst_wait,
     .cancel = burst_cancel,
     .sync_all = sync_layer_all,
+    .sync_numrecs_all = burst_sync_numrecs_all,
     .flush_all = flush_all,
     .inq_info = inq_info,
 };

@@ -133,7 +133,9 @@ static void *run(void *arg)
             pthread_cond_wait(&p->idle, &p->lock);
         pthread_mutex_unlock(&p->lock);
         clock_gettime(CLOCK_MONOTONIC, &since);
+        burst_change(p->b);
         int err = burst_work_write(t);
+        burst_changed(p->b, true);
         int64_t spent = microseconds(&since);
         pthread_mutex_lock(&p->lock);
         p->hidden_us += spent;

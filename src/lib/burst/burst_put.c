@@ -415,20 +415,25 @@ static int retire(struct burst *b)
 }
 
 /* To the file, behind what this process has logged: nothing of that may come later. */
-static int put_directly(struct burst *b, struct driver_request *const *reqs, int64_t n)
+static int put_behind(struct burst *b, struct driver_request *const *reqs, int64_t n)
 {
-    struct driver_dataset *ds = b->base.ds;
     int err = retire(b);
     if (err != NC_NOERR) {
         blame(reqs, n, err);
-        ds->failed = err;
         return err;
     }
     b->file_dirty = true;
     err = driver_put(b->base.lower, reqs, n);
     int told = err == NC_NOERR || err == NC_ERANGE ? tell_file(b) : NC_NOERR;
-    if (told != NC_NOERR) err = told;
-    if (err != NC_NOERR && err != NC_ERANGE) ds->failed = err;
+    return told != NC_NOERR ? told : err;
+}
+
+static int put_directly(struct burst *b, struct driver_request *const *reqs, int64_t n)
+{
+    burst_change(b);
+    int err = put_behind(b, reqs, n);
+    burst_changed(b, true);
+    if (err != NC_NOERR && err != NC_ERANGE) b->base.ds->failed = err;
     return err;
 }
 

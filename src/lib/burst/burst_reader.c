@@ -23,16 +23,42 @@ struct burst_reader {
     size_t meta_size;
     struct burst_header header;
     struct burst_slot *slots; /* those that hold; the others have generation -1 */
+    struct burst_note *notes; /* of the same processes; serial 0: none holds */
     bool *open;               /* of those, only an old copy may hold: there can be more */
     int64_t *seen;            /* entries met, of each slot */
     int64_t at, nread;        /* the next entry, and how many were read */
     void *aligned;            /* a copy of the last entry of version 0 */
 };
 
-static int open_files(struct burst_reader *r, const char *meta_path, bool lock,
-                      bool *busy)
+/* A reader locks the values first and then the entries, which the writer has locked as
+ * long as it lives: so each knows whom it met. The locks go with their process. */
+static int lock_files(const struct burst_reader *r, enum burst_busy *busy)
+{
+    int how = LOCK_EX | LOCK_NB;
+    *busy = BURST_FREE;
+    if (r->data_fd >= 0 && flock(r->data_fd, how) != 0 && errno == EWOULDBLOCK)
+        *busy = BURST_READ;
+    else if (flock(r->meta_fd, how) != 0 && errno == EWOULDBLOCK)
+        *busy = BURST_WRITTEN;
+    if (*busy == BURST_FREE) return NC_NOERR;
+    return base_error_set(NC_EFILE, "%s is in use", r->meta_path);
+}
+
+/* Another reader may have removed it while this one came to the lock. */
+static int look_again(const struct burst_reader *r)
+{
+    struct stat open, named;
+    if (fstat(r->meta_fd, &open) != 0 || lstat(r->meta_path, &named) != 0 ||
+        open.st_ino != named.st_ino || open.st_dev != named.st_dev)
+        return base_error_set(NC_ENOENT, "%s is gone", r->meta_path);
+    return NC_NOERR;
+}
+
+static int open_files(struct burst_reader *r, const char *meta_path, int how,
+                      enum burst_busy *busy)
 {
     size_t length = strlen(meta_path);
+    bool anybody = how & BURST_READ_ANYBODYS;
     r->meta_path = base_strdup(meta_path);
     r->data_path = base_strdup(meta_path);
     if (r->meta_path == NULL || r->data_path == NULL) return NC_ENOMEM;
@@ -40,12 +66,12 @@ static int open_files(struct burst_reader *r, const char *meta_path, bool lock,
         return base_error_set(
             NC_EBADLOG, "%s is no metadata log: its name ends otherwise", meta_path);
     memcpy(r->data_path + length - 5, ".data", 5);
-    r->meta_fd = open(meta_path, O_RDONLY | O_CLOEXEC);
+    r->meta_fd = burst_open_own(meta_path, anybody);
     if (r->meta_fd < 0) return burst_errno(NC_EFILE, "opening", meta_path);
-    *busy = lock && flock(r->meta_fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-    if (*busy) return base_error_set(NC_EFILE, "%s is in use", meta_path);
-    r->data_fd = open(r->data_path, O_RDONLY | O_CLOEXEC); /* missed when it is read */
-    return NC_NOERR;
+    r->data_fd = burst_open_own(r->data_path, anybody); /* missed when it is read */
+    if (!(how & BURST_READ_LOCK)) return NC_NOERR;
+    int err = lock_files(r, busy);
+    return err == NC_NOERR ? look_again(r) : err;
 }
 
 static int map(struct burst_reader *r)
@@ -77,10 +103,12 @@ static void pass_over_old(struct burst_reader *r)
     }
 }
 
+enum { NOTES_AT = BURST_SLOT_COPIES * BURST_SLOT_BYTES };
+
 static int read_slots(struct burst_reader *r)
 {
     const struct burst_header *h = &r->header;
-    int64_t bytes = (int64_t)BURST_SLOT_COPIES * BURST_SLOT_BYTES, good = 0;
+    int64_t bytes = BURST_SLOT_STRIDE, good = 0;
     if (h->nslots < 1 || h->chunk < 64 || h->slots_begin > (int64_t)r->meta_size ||
         h->entry_begin > (int64_t)r->meta_size ||
         h->nslots > (h->entry_begin - h->slots_begin) / bytes)
@@ -89,10 +117,14 @@ static int read_slots(struct burst_reader *r)
     r->slots = base_calloc((size_t)h->nslots, sizeof *r->slots);
     r->seen = base_calloc((size_t)h->nslots, sizeof *r->seen);
     r->open = base_calloc((size_t)h->nslots, sizeof *r->open);
-    if (r->slots == NULL || r->seen == NULL || r->open == NULL) return NC_ENOMEM;
+    r->notes = base_calloc((size_t)h->nslots, sizeof *r->notes);
+    if (r->slots == NULL || r->seen == NULL || r->open == NULL || r->notes == NULL)
+        return NC_ENOMEM;
     for (int64_t i = 0; i < h->nslots; i++) {
-        int copies = burst_decode_slot(r->meta + h->slots_begin + i * bytes, h->token,
-                                       &r->slots[i]);
+        const unsigned char *at = r->meta + h->slots_begin + i * bytes;
+        int copies = burst_decode_slot(at, h->token, &r->slots[i]);
+        if (burst_decode_note(at + NOTES_AT, h->token, &r->notes[i]) < 2)
+            r->notes[i].changing = 1; /* the later one may be lost */
         good += copies > 0;
         r->open[i] = copies == 1;
         if (copies == 0) r->slots[i].generation = -1;
@@ -103,15 +135,17 @@ static int read_slots(struct burst_reader *r)
                           r->meta_path);
 }
 
-int burst_reader_open(const char *meta_path, bool lock, struct burst_reader **out,
-                      bool *busy)
+int burst_reader_open(const char *meta_path, int how, struct burst_reader **out,
+                      enum burst_busy *busy)
 {
-    bool unused;
+    enum burst_busy unused;
     struct burst_reader *r = base_calloc(1, sizeof *r);
     *out = NULL;
     if (r == NULL) return NC_ENOMEM;
     r->meta_fd = r->data_fd = -1;
-    int err = open_files(r, meta_path, lock, busy == NULL ? &unused : busy);
+    if (busy == NULL) busy = &unused;
+    *busy = BURST_FREE;
+    int err = open_files(r, meta_path, how, busy);
     if (err == NC_NOERR) err = map(r);
     if (err == NC_NOERR) err = burst_decode_header(&r->header, r->meta, r->meta_size);
     if (err == NC_NOERR && r->header.version == 1) err = read_slots(r);
@@ -133,6 +167,7 @@ void burst_reader_close(struct burst_reader *r)
     base_free(r->meta_path);
     base_free(r->data_path);
     base_free(r->slots);
+    base_free(r->notes);
     base_free(r->seen);
     base_free(r->open);
     base_free(r->aligned);
@@ -283,6 +318,68 @@ int burst_reader_check(const struct burst_reader *r, const struct burst_entry *e
         err =
             base_error_set(NC_EBADLOG, "%s: the checksum of %lld bytes at %lld is wrong",
                            r->data_path, (long long)e->data_len, (long long)e->data_off);
+    return err;
+}
+
+/* ---- what the log says of the file ---- */
+
+bool burst_reader_note(const struct burst_reader *r, struct burst_note *latest)
+{
+    bool quiet = true;
+    *latest = (struct burst_note){0};
+    for (int64_t i = 0; r->header.version == 1 && i < r->header.nslots; i++) {
+        const struct burst_note *n = &r->notes[i];
+        if (n->changing) quiet = false;
+        if (n->when > latest->when) latest->when = n->when;
+        if (n->mtime > latest->mtime) latest->mtime = n->mtime;
+        if (n->size > latest->size) latest->size = n->size;
+    }
+    return quiet;
+}
+
+/* Only this reader has the log: whatever way it is left, it counts no less than it did.
+ */
+static int write_head(const struct burst_reader *r, int64_t at, unsigned char *bytes,
+                      int copies)
+{
+    int flags = fcntl(r->meta_fd, F_GETFL);
+    struct iovec piece = {bytes, BURST_SLOT_BYTES};
+    int err = NC_NOERR;
+    if (flags >= 0 && (flags & O_ACCMODE) == O_RDONLY) return NC_NOERR;
+    for (int i = 0; i < copies && err == NC_NOERR; i++) {
+        piece = (struct iovec){bytes, BURST_SLOT_BYTES};
+        err = burst_write_file(r->meta_fd, at + (int64_t)i * BURST_SLOT_BYTES, &piece, 1,
+                               r->meta_path);
+    }
+    return err;
+}
+
+int burst_reader_set_note(struct burst_reader *r, struct burst_note note)
+{
+    unsigned char bytes[BURST_SLOT_BYTES] = {0};
+    int err = NC_NOERR;
+    for (int64_t i = 0; r->header.version == 1 && i < r->header.nslots; i++) {
+        note.serial = r->notes[i].serial + 1;
+        r->notes[i] = note;
+        burst_encode_note(&note, r->header.token, bytes);
+        if (err == NC_NOERR)
+            err = write_head(r, r->header.slots_begin + i * BURST_SLOT_STRIDE + NOTES_AT,
+                             bytes, BURST_SLOT_COPIES);
+    }
+    return err;
+}
+
+int burst_reader_drained(struct burst_reader *r)
+{
+    unsigned char bytes[BURST_SLOT_BYTES] = {0};
+    int err = NC_NOERR;
+    for (int64_t i = 0; r->header.version == 1 && i < r->header.nslots; i++) {
+        r->slots[i].drained = r->slots[i].count;
+        burst_encode_slot(&r->slots[i], r->header.token, bytes);
+        if (err == NC_NOERR)
+            err = write_head(r, r->header.slots_begin + i * BURST_SLOT_STRIDE, bytes,
+                             BURST_SLOT_COPIES);
+    }
     return err;
 }
 

@@ -6,11 +6,14 @@
 
 struct burst_reader;
 
-/* Opens PATH.meta (given with its ending) and the data log beside it. With lock, a log
- * that its writer, or another reader with a lock, still has is NC_EINUSE... see *busy.
- * NC_EBADLOG, NC_ENOENT, NC_ENOMEM. */
-int burst_reader_open(const char *meta_path, bool lock, struct burst_reader **out,
-                      bool *busy);
+/* Opens PATH.meta (given with its ending) and the data log beside it, whoever's they are
+ * if `anybody`. With lock, nobody else has it from here on; *busy (may be NULL) says why
+ * that cannot be: its writer lives, or another reader has locked it. NC_EBADLOG,
+ * NC_ENOENT, NC_EACCESS, NC_ENOMEM. */
+enum { BURST_READ_LOCK = 1, BURST_READ_ANYBODYS = 2 };
+enum burst_busy { BURST_FREE, BURST_WRITTEN, BURST_READ };
+int burst_reader_open(const char *meta_path, int how, struct burst_reader **out,
+                      enum burst_busy *busy);
 void burst_reader_close(struct burst_reader *r);
 /* Removes both files. */
 void burst_reader_remove(struct burst_reader *r);
@@ -22,6 +25,16 @@ const char *burst_reader_path(const struct burst_reader *r);
  * highest of its processes). Version 0: its num_entries, 0 and 0. */
 void burst_reader_counts(const struct burst_reader *r, int64_t *count, int64_t *drained,
                          int64_t *generation);
+
+/* What the log's processes knew of the dataset's file, of all the latest; false: one may
+ * have been changing it when it ended, or its note is lost. */
+bool burst_reader_note(const struct burst_reader *r, struct burst_note *latest);
+/* Notes in the log that this reader changes the file now, or what it has become, for the
+ * next one, should this one be killed. NC_EWRITE ... A log that may only be read is
+ * passed over. */
+int burst_reader_set_note(struct burst_reader *r, struct burst_note note);
+/* Notes in the log that all of it is in the file. */
+int burst_reader_drained(struct burst_reader *r);
 
 /* Has the machine been started anew since the log was written? */
 bool burst_reader_rebooted(const struct burst_reader *r);

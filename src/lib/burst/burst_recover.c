@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base_error.h"
@@ -17,23 +18,57 @@
 struct found {
     struct burst_reader **logs;
     int n, capacity;
-    int busy; /* logs that somebody still writes */
+    int64_t contested; /* logs that another opening is at */
 };
 
-static int take(struct found *f, const char *path)
+static int make_room(struct found *f)
 {
-    bool busy = false;
-    if (f->n == f->capacity) {
-        int capacity = f->capacity * 2 + 16;
-        void *grown =
-            base_realloc(f->logs, (size_t)capacity * sizeof(struct burst_reader *));
-        if (grown == NULL) return NC_ENOMEM;
-        f->logs = grown;
-        f->capacity = capacity;
+    int capacity = f->capacity * 2 + 16;
+    if (f->n < f->capacity) return NC_NOERR;
+    void *grown = base_realloc(f->logs, (size_t)capacity * sizeof(struct burst_reader *));
+    if (grown == NULL) return NC_ENOMEM;
+    f->logs = grown;
+    f->capacity = capacity;
+    return NC_NOERR;
+}
+
+static void tell_left(const struct burst *b, const char *path, const char *why)
+{
+    char line[PATH_MAX + 100];
+    snprintf(line, sizeof line, "left alone: %s, %s", path, why);
+    driver_stats_tell(b->base.ds, line);
+}
+
+/* What another user has put here is nobody's business, unless that is who has the
+ * dataset: then values may be missing from it that only he can bring there. */
+static int pass_by(const struct burst *b, const char *path, int64_t user)
+{
+    if (b->fd >= 0 && user != (int64_t)geteuid() && user == burst_file_owner(b))
+        return base_error_set(NC_EBADLOG,
+                              "log %s is that of user %lld, whose dataset this is, and "
+                              "who has to recover it",
+                              path, (long long)user);
+    tell_left(b, path, "which is no file of this user's");
+    return NC_NOERR;
+}
+
+static int take(const struct burst *b, struct found *f, const char *path)
+{
+    enum burst_busy busy = BURST_FREE;
+    int64_t user = 0;
+    int err = make_room(f);
+    if (err != NC_NOERR) return err;
+    switch (burst_whose(path, &user)) {
+    case BURST_NOBODYS:
+        return NC_NOERR; /* gone */
+    case BURST_OTHERS:
+        return pass_by(b, path, user);
+    case BURST_OURS:
+        break;
     }
-    int err = burst_reader_open(path, true, &f->logs[f->n], &busy);
-    if (busy) f->busy++;
-    if (busy || err == NC_ENOENT) return NC_NOERR;
+    err = burst_reader_open(path, BURST_READ_LOCK, &f->logs[f->n], &busy);
+    f->contested += busy == BURST_READ;
+    if (busy != BURST_FREE || err == NC_ENOENT) return NC_NOERR;
     if (err == NC_NOERR) f->n++;
     return err;
 }
@@ -85,24 +120,22 @@ static int for_each_log(const struct burst *b, struct found *f,
 /* What a killed program has left over can go, but for values without their entries. */
 static int sweep(const struct burst *b, struct found *f, const char *path, long rank)
 {
-    char line[PATH_MAX + 100];
+    int64_t user;
     (void)f, (void)rank;
-    if (burst_left(path, true) != BURST_LEFT_VALUES ||
-        b->base.ds->hints.report == BASE_REPORT_NONE)
-        return NC_NOERR;
-    snprintf(line, sizeof line, "left alone: %s, whose metadata log is gone", path);
-    driver_stats_tell(b->base.ds, line);
+    if (burst_whose(path, &user) == BURST_OURS &&
+        burst_left(path, true) == BURST_LEFT_VALUES)
+        tell_left(b, path, "whose metadata log is gone");
     return NC_NOERR;
 }
 
 static int take_mine(const struct burst *b, struct found *f, const char *path, long rank)
 {
-    return rank % b->base.ds->nprocs == b->base.ds->rank ? take(f, path) : NC_NOERR;
+    return rank % b->base.ds->nprocs == b->base.ds->rank ? take(b, f, path) : NC_NOERR;
 }
 
 static int take_any(const struct burst *b, struct found *f, const char *path, long rank)
 {
-    return rank % b->base.ds->nprocs == b->base.ds->rank ? NC_NOERR : take(f, path);
+    return rank % b->base.ds->nprocs == b->base.ds->rank ? NC_NOERR : take(b, f, path);
 }
 
 static bool first_of_node(const struct burst *b)
@@ -112,31 +145,79 @@ static bool first_of_node(const struct burst *b)
     return rank == 0;
 }
 
-/* Each process takes those logs that are its own by their numbers; those that no such
- * process sees, one of each node takes. */
-static int find_all(const struct burst *b, struct found *f)
-{
-    *f = (struct found){0};
-    int err = for_each_log(b, f, take_mine);
-    err = driver_agree_all(b->base.ds, err, NULL, NULL, 0);
-    if (err == NC_NOERR && first_of_node(b)) err = for_each_log(b, f, take_any);
-    return driver_agree_all(b->base.ds, err, NULL, NULL, 0);
-}
-
 static void let_go(struct found *f)
 {
     for (int i = 0; i < f->n; i++)
         burst_reader_close(f->logs[i]);
     base_free(f->logs);
+    *f = (struct found){0};
+}
+
+/* As the file has it now: whoever recovered it may just have made it longer. */
+static int64_t records_in_file(const struct burst *b)
+{
+    const struct driver_dataset *ds = b->base.ds;
+    size_t width = ds->header.format == 5 ? 8 : 4;
+    unsigned char bytes[8];
+    int64_t n = 0;
+    if (ds->rank != 0 || b->fd < 0 ||
+        burst_read_file(b->fd, 4, bytes, (int64_t)width, b->path) != NC_NOERR)
+        return 0;
+    for (size_t i = 0; i < width; i++)
+        n = (int64_t)((uint64_t)n << 8 | bytes[i]);
+    return n < 0 || (width == 4 && n == UINT32_MAX) ? 0 : n; /* all ones: not known */
+}
+
+/* Each process takes those logs that are its own by their numbers; those that no such
+ * process sees, one of each node takes (what is locked then, is so by the others of this
+ * opening). None, where another opening has one. */
+static int take_logs_all(struct burst *b, struct found *f)
+{
+    struct driver_dataset *ds = b->base.ds;
+    *f = (struct found){0};
+    int err = for_each_log(b, f, take_mine);
+    err = driver_agree_all(ds, err, NULL, &f->contested, 1);
+    int64_t contested = f->contested;
+    if (err == NC_NOERR && contested == 0 && first_of_node(b))
+        err = for_each_log(b, f, take_any);
+    f->contested = contested;
+    int64_t records = records_in_file(b);
+    err = driver_agree_all(ds, err, NULL, &records, 1);
+    if (records > ds->header.numrecs && ds->header.nrecord_vars > 0)
+        ds->header.numrecs = records;
+    return err;
+}
+
+/* Another opening that recovers the dataset has its logs locked, as long as it lives: it
+ * is waited for, until it has removed them or is dead. Nobody waits with a lock, and two
+ * openings do not try again at the same times, so that none keeps the other from all. */
+static int find_all(struct burst *b, struct found *f)
+{
+    enum { SHORTEST = 5, LONGEST = 1000 }; /* milliseconds */
+    int64_t longest = SHORTEST;
+    unsigned seed = (unsigned)b->base.ds->rank + (unsigned)getpid();
+    int err;
+    while ((err = take_logs_all(b, f)) == NC_NOERR && f->contested > 0) {
+        let_go(f);
+        int64_t wait = b->base.ds->rank == 0 ? 1 + rand_r(&seed) % longest : 0;
+        err = driver_agree_all(b->base.ds, NC_NOERR, NULL, &wait, 1);
+        if (err != NC_NOERR) return err;
+        const struct timespec pause = {wait / 1000, wait % 1000 * 1000000};
+        nanosleep(&pause, NULL);
+        longest = longest * 2 < LONGEST ? longest * 2 : LONGEST;
+    }
+    return err;
 }
 
 static int discard(const struct burst *b, struct found *f, const char *path, long rank)
 {
-    bool busy = false;
+    enum burst_busy busy;
     struct burst_reader *r;
+    int64_t user;
     (void)b, (void)f, (void)rank;
-    burst_reader_open(path, true, &r, &busy);
-    if (!busy) burst_remove(path, true);
+    if (burst_whose(path, &user) != BURST_OURS) return NC_NOERR;
+    burst_reader_open(path, BURST_READ_LOCK, &r, &busy);
+    if (busy == BURST_FREE) burst_remove(path, true);
     burst_reader_close(r);
     return NC_NOERR;
 }
@@ -154,17 +235,19 @@ static int check_dataset(const struct burst *b, const struct burst_reader *r)
 {
     const struct driver_dataset *ds = b->base.ds;
     const struct burst_header *h = burst_reader_header(r);
-    uint64_t device, inode;
     int64_t count, drained, generation;
     burst_reader_counts(r, &count, &drained, &generation);
-    if (h->version == 0) return NC_NOERR;  /* it does not say more than a name */
+    if (h->version == 0 && !b->by_hand) /* it does not say more than a name */
+        return base_error_set(
+            NC_EBADLOG, "log %s is of PnetCDF's format, which only ncmpilog replays",
+            burst_reader_path(r));
+    if (h->version == 0) return NC_NOERR;
     if (count == drained) return NC_NOERR; /* nothing waits, whatever it was of */
-    burst_file_identity(b, &device, &inode);
     if (h->format != ds->header.format ||
         h->definitions != burst_definitions(&ds->header))
         return base_error_set(NC_EBADLOG, "log %s is of a dataset with other definitions",
                               burst_reader_path(r));
-    if (!b->any_file && h->inode != 0 && (h->inode != inode || h->device != device))
+    if (!b->any_file && !burst_file_is(b, h, !burst_reader_rebooted(r)))
         return base_error_set(NC_EBADLOG, "log %s is of another file that had this name",
                               burst_reader_path(r));
     return NC_NOERR;
@@ -438,20 +521,106 @@ static int next_token_all(struct burst *b, bool *any, uint64_t *token)
     return err;
 }
 
+/* What the logs of one opening know together. */
+struct known {
+    struct burst_note note;
+    int64_t waiting; /* entries of the log with most */
+    bool quiet;
+};
+
+static void add_log(const struct burst_reader *r, struct known *k)
+{
+    struct burst_note note;
+    int64_t count, drained, generation;
+    burst_reader_counts(r, &count, &drained, &generation);
+    if (count - drained > k->waiting) k->waiting = count - drained;
+    if (!burst_reader_note(r, &note) || burst_reader_rebooted(r)) k->quiet = false;
+    if (note.when > k->note.when) k->note.when = note.when;
+    if (note.mtime > k->note.mtime) k->note.mtime = note.mtime;
+    if (note.size > k->note.size) k->note.size = note.size;
+}
+
+static int ask_opening_all(struct burst *b, uint64_t token, struct known *k)
+{
+    int64_t generation;
+    *k = (struct known){.quiet = true};
+    int err = newest_generation_all(b, token, &generation);
+    for (int i = 0; i < b->nsources && err == NC_NOERR; i++)
+        if (token_of(b->sources[i]) == token &&
+            generation_of(b->sources[i]) == generation)
+            add_log(b->sources[i], k);
+    int64_t all[] = {k->waiting, !k->quiet, k->note.when, k->note.mtime, k->note.size};
+    err = driver_agree_all(b->base.ds, err, NULL, all, 5);
+    *k = (struct known){{.when = all[2], .mtime = all[3], .size = all[4]},
+                        .waiting = all[0],
+                        .quiet = !all[1]};
+    return err;
+}
+
+/* Does the file hold what the job left there, for each opening whose logs these are?
+ * Before any is replayed, which changes it. Is there anything to be replayed at all? */
+static int check_file_all(struct burst *b, bool *waiting)
+{
+    int err, mine = NC_NOERR;
+    bool any = false;
+    uint64_t token = 0;
+    *waiting = false;
+    while ((err = next_token_all(b, &any, &token)) == NC_NOERR && any) {
+        struct known k;
+        err = ask_opening_all(b, token, &k);
+        if (err != NC_NOERR) return err;
+        if (k.waiting == 0) continue;
+        *waiting = true;
+        if (token == 0 || b->any_file || b->base.ds->rank != 0 || mine != NC_NOERR)
+            continue; /* version 0 knows nothing of the file */
+        mine = burst_file_unchanged(b, &k.note, k.quiet);
+    }
+    return driver_agree_all(b->base.ds, err != NC_NOERR ? err : mine, NULL, NULL, 0);
+}
+
+/* For whoever comes after this process, should it be killed: the file changes. */
+static int start_replay(struct burst *b)
+{
+    struct burst_note note = {0};
+    int err = NC_NOERR;
+    burst_file_note(b, &note);
+    note.changing = 1;
+    for (int i = 0; i < b->nsources && err == NC_NOERR && !b->any_file; i++)
+        err = burst_reader_set_note(b->sources[i], note);
+    return err;
+}
+
+static void use(struct burst *b, struct burst_reader **logs, int n)
+{
+    b->sources = logs;
+    b->nsources = n;
+}
+
 int burst_replay_all(struct burst *b, struct burst_reader **logs, int n)
 {
     int err = NC_NOERR;
-    bool any = false;
+    bool any = false, waiting = false;
     uint64_t token = 0;
-    b->sources = logs;
-    b->nsources = n;
+    use(b, logs, n);
     for (int i = 0; i < n && err == NC_NOERR; i++)
         err = check_log(b, logs[i]);
     err = driver_agree_all(b->base.ds, err, NULL, NULL, 0);
+    if (err == NC_NOERR) err = check_file_all(b, &waiting);
+    if (err == NC_NOERR && waiting)
+        err = driver_agree_all(b->base.ds, start_replay(b), NULL, NULL, 0);
     while (err == NC_NOERR && (err = next_token_all(b, &any, &token)) == NC_NOERR && any)
         err = replay_opening_all(b, token);
-    b->sources = NULL;
-    b->nsources = 0;
+    use(b, NULL, 0);
+    return err;
+}
+
+int burst_replayed(const struct burst *b, struct burst_reader **logs, int n)
+{
+    struct burst_note note = {0};
+    int err = NC_NOERR;
+    if (b->any_file || !burst_file_note(b, &note)) return NC_NOERR;
+    for (int i = 0; i < n && err == NC_NOERR; i++)
+        err = burst_reader_set_note(logs[i], note);
     return err;
 }
 
@@ -486,21 +655,42 @@ static int share_words_all(struct driver_dataset *ds, int err)
     return worst;
 }
 
+static int tell_waiting(const struct burst *b)
+{
+    if (b->base.ds->hints.burst_recover == BASE_RECOVER_ERROR)
+        return base_error_set(NC_EBADLOG, "unfinished logs of this dataset are in %s",
+                              b->dir);
+    return base_error_set(NC_EBADLOG,
+                          "values of this dataset wait in unfinished logs in %s: open it "
+                          "for writing once, run ncmpilog replay -r, or allow it at an "
+                          "open for reading (hint nc_burst_buf_recover=always)",
+                          b->dir);
+}
+
 /* Replays, makes sure that it is on the device, and only then removes the logs. */
 static int replay_found_all(struct burst *b, struct found *f)
 {
     struct driver_dataset *ds = b->base.ds;
     int64_t policy = ds->hints.burst_recover;
-    if (policy == BASE_RECOVER_ERROR)
-        return base_error_set(NC_EBADLOG, "unfinished logs of this dataset are in %s",
-                              b->dir);
+    if (!ds->writable || policy == BASE_RECOVER_ERROR) {
+        bool waiting;
+        use(b, f->logs, f->n);
+        int err = check_file_all(b, &waiting);
+        use(b, NULL, 0);
+        if (err != NC_NOERR) return share_words_all(ds, err);
+        if (waiting && policy != BASE_RECOVER_ALWAYS) return tell_waiting(b);
+        if (!waiting && !ds->writable) return NC_NOERR;
+    }
     if (!ds->writable) {
         let_go(f);
-        *f = (struct found){0};
         return recover_for_reading_all(b);
     }
     int err = share_words_all(ds, burst_replay_all(b, f->logs, f->n));
     if (err == NC_NOERR) err = driver_sync_all(b->base.lower);
+    /* None of them is missed, when one goes after the other. */
+    for (int i = 0; i < f->n && err == NC_NOERR; i++)
+        err = burst_reader_drained(f->logs[i]);
+    err = driver_agree_all(ds, err, NULL, NULL, 0);
     for (int i = 0; i < f->n && err == NC_NOERR; i++)
         burst_reader_remove(f->logs[i]);
     /* They must not come back after a power cut, when other values are in their places.

@@ -15,7 +15,7 @@ static const char *dataset_of(const char *path, const struct log_options *o, cha
 {
     struct burst_reader *r;
     if (o->dataset != NULL) return o->dataset;
-    int err = burst_reader_open(path, false, &r, NULL);
+    int err = burst_reader_open(path, BURST_READ_ANYBODYS, &r, NULL);
     if (err != NC_NOERR) return NULL;
     const struct burst_header *h = burst_reader_header(r);
     snprintf(name, BURST_MAX_PATH, "%s", h->path[0] != '\0' ? h->path : h->basename);
@@ -42,7 +42,8 @@ static int open_share(const struct log_list *list, const struct log_options *o,
         const char *of = dataset_of(list->paths[i], o, name);
         if (i % ds->nprocs != ds->rank) continue;
         if (of != NULL && strcmp(of, dataset) != 0) continue;
-        int opened = burst_reader_open(list->paths[i], true, &logs[*n], NULL);
+        int opened = burst_reader_open(
+            list->paths[i], BURST_READ_LOCK | BURST_READ_ANYBODYS, &logs[*n], NULL);
         if (opened == NC_NOERR)
             ++*n;
         else if (!o->keep_going)
@@ -84,6 +85,7 @@ static int replay_dataset(const struct log_list *list, const struct log_options 
     int n = 0, err = open_dataset(&ds, dataset, &top);
     if (err == NC_NOERR) err = burst_attach_all(&ds, top, &b);
     if (err == NC_NOERR) {
+        b->by_hand = true;
         b->any_file = o->force;
         b->any_log = o->keep_going;
         b->progress = o->quiet ? NULL : show_progress;
@@ -92,14 +94,15 @@ static int replay_dataset(const struct log_list *list, const struct log_options 
         if (err == NC_NOERR) err = burst_replay_all(b, logs, n);
         if (err == NC_NOERR) err = driver_sync_all(top);
     }
+    char text[1024];
+    snprintf(text, sizeof text, "%s", base_error_text(err));
+    if (top != NULL) driver_close_all(top);
+    if (err == NC_NOERR && b != NULL && !o->remove) (void)burst_replayed(b, logs, n);
     for (int i = 0; i < n; i++) {
         if (err == NC_NOERR && o->remove) burst_reader_remove(logs[i]);
         burst_reader_close(logs[i]);
     }
-    char text[1024];
-    snprintf(text, sizeof text, "%s", base_error_text(err));
     if (b != NULL) burst_detach_all(b);
-    if (top != NULL) driver_close_all(top);
     if (err != NC_NOERR && (ds.rank == 0 || n > 0))
         util_message(LOG_TOOL, dataset, -1, "%s", text);
     cdf_free(&ds.header);

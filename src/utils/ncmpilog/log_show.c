@@ -8,7 +8,7 @@
 
 static int open_log(const char *path, FILE *out, struct burst_reader **r)
 {
-    int err = burst_reader_open(path, false, r, NULL);
+    int err = burst_reader_open(path, BURST_READ_ANYBODYS, r, NULL);
     if (err != NC_NOERR) fprintf(out, "%s: %s\n", path, base_error_text(err));
     return err == NC_NOERR ? 0 : 1;
 }
@@ -167,7 +167,8 @@ int log_missing(const struct log_list *list, FILE *out)
     if (sets == NULL) return 1;
     for (int i = 0; i < list->n; i++) {
         struct burst_reader *r;
-        if (burst_reader_open(list->paths[i], false, &r, NULL) != NC_NOERR) continue;
+        if (burst_reader_open(list->paths[i], BURST_READ_ANYBODYS, &r, NULL) != NC_NOERR)
+            continue;
         add_to_set(find_set(sets, &n, burst_reader_header(r)), r);
         burst_reader_close(r);
     }
