@@ -417,6 +417,13 @@ int ncmpi_wait_all(int ncid, int count, int array_of_requests[], int array_of_st
     return wait_either(ncid, count, array_of_requests, array_of_statuses, API_COLL);
 }
 
+/* Nothing is chosen any more: what was is pending as before. */
+static void let_be(const struct api_queue *q)
+{
+    for (int64_t i = 0; q != NULL && i < api_queue_used(q); i++)
+        if (api_queue_at(q, i) != NULL) api_queue_at(q, i)->flags &= ~API_CHOSEN;
+}
+
 /* What a driver has taken is its to give back. */
 static int take_back(struct api_dataset *d, const struct choice *c)
 {
@@ -437,7 +444,10 @@ int ncmpi_cancel(int ncid, int num, int *reqs, int *statuses)
     api_lock(d);
     err = select_requests(d, num, reqs, &c);
     if (err == NC_NOERR) err = take_back(d, &c);
-    if (err == NC_NOERR) err = end(d, &c, reqs, statuses, true);
+    if (err == NC_NOERR)
+        err = end(d, &c, reqs, statuses, true);
+    else
+        let_be(d->queue);
     api_unlock(d);
     return err;
 }
