@@ -96,6 +96,7 @@ int api_put_att_all(int ncid, int varid, const char *name, int xtype, MPI_Offset
     if (same != NC_NOERR) return same;
     void *room;
     int range = NC_NOERR;
+    if (err == NC_NOERR) err = api_begin_change(d);
     if (err == NC_NOERR)
         err = cdf_put_att(&d->ds.header, varid, name, xtype, nelems, &room);
     if (err == NC_NOERR && nelems > 0) {
@@ -108,22 +109,28 @@ int api_put_att_all(int ncid, int varid, const char *name, int xtype, MPI_Offset
     return err != NC_NOERR ? err : range;
 }
 
-/* Finds an attribute of a dataset by id. */
-static int find(int ncid, int varid, const char *name, struct api_dataset **d, int *id)
+/* Finds an attribute of a dataset. */
+static int find(struct api_dataset *d, int varid, const char *name, int *id)
 {
-    int err = api_find(ncid, d);
-    if (err != NC_NOERR) return err;
-    if (cdf_atts(&(*d)->ds.header, varid) == NULL) return NC_ENOTVAR;
+    if (cdf_atts(&d->ds.header, varid) == NULL) return NC_ENOTVAR;
     if (name == NULL || *name == '\0') return NC_EBADNAME;
     if (strlen(name) > NC_MAX_NAME) return NC_EMAXNAME;
-    return cdf_find_att(&(*d)->ds.header, varid, name, id);
+    return cdf_find_att(&d->ds.header, varid, name, id);
+}
+
+/* The same, of a dataset by its id. */
+static int find_by_id(int ncid, int varid, const char *name, struct api_dataset **d,
+                      int *id)
+{
+    int err = api_find(ncid, d);
+    return err != NC_NOERR ? err : find(*d, varid, name, id);
 }
 
 int api_get_att(int ncid, int varid, const char *name, void *values,
                 MPI_Datatype mpi_type)
 {
     struct api_dataset *d;
-    int id, err = find(ncid, varid, name, &d, &id);
+    int id, err = find_by_id(ncid, varid, name, &d, &id);
     if (err != NC_NOERR) return err;
 
     const struct cdf_att *a = &cdf_atts(&d->ds.header, varid)->list[id];
@@ -138,43 +145,50 @@ int api_get_att(int ncid, int varid, const char *name, void *values,
                     (size_t)a->nelems);
 }
 
+/* A copy of an attribute by another id or in another dataset. `from` is by value: writing
+ * may move the list it lies in. */
+static int copy(struct api_dataset *d, int varid, const char *name,
+                const struct cdf_att from)
+{
+    const struct attribute a = {varid, name, from.type, from.nelems};
+    void *room;
+    int err = check(d, &a, (enum conv_type)conv_type_of(from.type), from.values);
+    if (err == NC_NOERR) err = api_begin_change(d);
+    if (err == NC_NOERR)
+        err = cdf_put_att(&d->ds.header, varid, name, from.type, from.nelems, &room);
+    if (err == NC_NOERR && from.nelems > 0)
+        memcpy(room, from.values, (size_t)(from.nelems * cdf_type_size(from.type)));
+    return err;
+}
+
 int ncmpi_copy_att(int ncid_in, int varid_in, const char *name, int ncid_out,
                    int varid_out)
 {
     struct api_dataset *in, *out;
-    int id, found = find(ncid_in, varid_in, name, &in, &id);
-    int err = api_find(ncid_out, &out);
+    int id, err = api_find(ncid_in, &in);
+    if (err == NC_NOERR) err = api_find(ncid_out, &out);
     if (err != NC_NOERR) return err;
     if (!out->ds.writable) return NC_EPERM;
-    if (found == NC_EBADID) return found;
-    err = same_names_all(out, "ncmpi_copy_att", varid_out, name, NULL);
-    if (err != NC_NOERR) return err;
-    if (found != NC_NOERR) return api_commit_all(out, found);
-
-    /* By value: writing may move the list it lies in. */
-    struct cdf_att from = cdf_atts(&in->ds.header, varid_in)->list[id];
-    if (in == out && varid_in == varid_out) return api_commit_all(out, NC_NOERR);
-    const struct attribute a = {varid_out, name, from.type, from.nelems};
-    void *room;
-    err = check(out, &a, (enum conv_type)conv_type_of(from.type), from.values);
-    if (err == NC_NOERR)
-        err =
-            cdf_put_att(&out->ds.header, varid_out, name, from.type, from.nelems, &room);
-    if (err == NC_NOERR && from.nelems > 0)
-        memcpy(room, from.values, (size_t)(from.nelems * cdf_type_size(from.type)));
+    int same = same_names_all(out, "ncmpi_copy_att", varid_out, name, NULL);
+    if (same != NC_NOERR) return same;
+    err = find(in, varid_in, name, &id);
+    if (err == NC_NOERR && (in != out || varid_in != varid_out))
+        err = copy(out, varid_out, name, cdf_atts(&in->ds.header, varid_in)->list[id]);
     return api_commit_all(out, err);
 }
 
 int ncmpi_rename_att(int ncid, int varid, const char *name, const char *newname)
 {
     struct api_dataset *d;
-    int id, err = find(ncid, varid, name, &d, &id);
-    if (err == NC_EBADID) return err;
+    int id, err = api_find(ncid, &d);
+    if (err != NC_NOERR) return err;
     if (!d->ds.writable) return NC_EPERM;
     int same = same_names_all(d, "ncmpi_rename_att", varid, name, newname);
     if (same != NC_NOERR) return same;
+    err = find(d, varid, name, &id);
     if (err == NC_NOERR)
         err = api_check_rename(d, cdf_atts(&d->ds.header, varid)->list[id].name, newname);
+    if (err == NC_NOERR) err = api_begin_change(d);
     if (err == NC_NOERR) err = cdf_rename_att(&d->ds.header, varid, name, newname);
     return api_commit_all(d, err);
 }
@@ -185,7 +199,7 @@ int ncmpi_del_att(int ncid, int varid, const char *name)
     int id, err = api_find_defining(ncid, &d);
     if (err == NC_NOERR) err = same_names_all(d, "ncmpi_del_att", varid, name, NULL);
     if (err != NC_NOERR) return err;
-    err = find(ncid, varid, name, &d, &id);
+    err = find(d, varid, name, &id);
     return err != NC_NOERR ? err : cdf_del_att(&d->ds.header, varid, name);
 }
 
@@ -193,7 +207,7 @@ int ncmpi_inq_att(int ncid, int varid, const char *name, nc_type *xtypep,
                   MPI_Offset *lenp)
 {
     struct api_dataset *d;
-    int id, err = find(ncid, varid, name, &d, &id);
+    int id, err = find_by_id(ncid, varid, name, &d, &id);
     if (err != NC_NOERR) return err;
     const struct cdf_att *a = &cdf_atts(&d->ds.header, varid)->list[id];
     if (xtypep != NULL) *xtypep = a->type;
@@ -214,7 +228,7 @@ int ncmpi_inq_attlen(int ncid, int varid, const char *name, MPI_Offset *lenp)
 int ncmpi_inq_attid(int ncid, int varid, const char *name, int *idp)
 {
     struct api_dataset *d;
-    int id, err = find(ncid, varid, name, &d, &id);
+    int id, err = find_by_id(ncid, varid, name, &d, &id);
     if (err == NC_NOERR && idp != NULL) *idp = id;
     return err;
 }

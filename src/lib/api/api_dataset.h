@@ -19,6 +19,7 @@ struct api_dataset {
     bool indep;               /* in independent data mode */
     int fill_mode;            /* of variables to come: NC_FILL or NC_NOFILL */
     struct cdf_header before; /* while redefining: the definitions as they were */
+    bool changing;            /* the same of one change, in data mode */
     struct api_queue *queue;  /* pending nonblocking requests; NULL: never any */
     bool threads;             /* MPI allows them: the lock is needed */
     pthread_mutex_t lock;     /* see api_lock */
@@ -62,8 +63,13 @@ int api_end_define_all(struct api_dataset *d, const struct cdf_room *room);
  * not grow: the header has no room for it. Name errors, NC_ENOTINDEFINE. */
 int api_check_rename(const struct api_dataset *d, const char *old, const char *name);
 
+/* Before the definitions change in any mode: in data mode they are kept, for the case
+ * that some process cannot change them. NC_ENOMEM. */
+int api_begin_change(struct api_dataset *d);
+
 /* Ends a change of the definitions that met with err. In define mode that is all; in
- * data mode the processes agree and the header is written. Collective in data mode. */
+ * data mode the processes agree and the header is written, or all have the definitions
+ * that they had. Collective in data mode. */
 int api_commit_all(struct api_dataset *d, int err);
 
 /* The type of values in memory that an MPI type of one basic type stands for; MPI_BYTE

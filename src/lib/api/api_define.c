@@ -87,6 +87,7 @@ int ncmpi_rename_dim(int ncid, int dimid, const char *name)
     bool there = dimid >= 0 && dimid < d->ds.header.ndims;
     err = api_check_rename(d, there ? d->ds.header.dims[dimid].name : NULL, name);
     if (err == NC_NOERR && !there) err = NC_EBADDIM;
+    if (err == NC_NOERR) err = api_begin_change(d);
     if (err == NC_NOERR) err = cdf_rename_dim(&d->ds.header, dimid, name);
     return api_commit_all(d, err);
 }
@@ -104,6 +105,7 @@ int ncmpi_rename_var(int ncid, int varid, const char *name)
         err = varid == NC_GLOBAL ? NC_EGLOBAL : NC_ENOTVAR;
     else
         err = api_check_rename(d, v->name, name);
+    if (err == NC_NOERR) err = api_begin_change(d);
     if (err == NC_NOERR) err = cdf_rename_var(&d->ds.header, varid, name);
     return api_commit_all(d, err);
 }
@@ -216,6 +218,5 @@ int ncmpi_fill_var_rec(int ncid, int varid, MPI_Offset recno)
         err = base_error_set(NC_EINVALCOORDS, "variable '%s', record %lld: %lld can be",
                              v->name, (long long)recno,
                              (long long)cdf_max_records(&d->ds.header));
-    if (err != NC_NOERR) return driver_put_all(d->top, NULL, 0, err);
-    return driver_fill_record_all(d->top, varid, recno);
+    return driver_fill_record_all(d->top, varid, recno, err);
 }

@@ -121,6 +121,28 @@ static int agree_on_definitions_all(struct api_dataset *a, int err, int *differe
     return err;
 }
 
+int api_begin_change(struct api_dataset *d)
+{
+    if (d->defining) return NC_NOERR;
+    int err = cdf_copy(&d->before, &d->ds.header);
+    d->changing = err == NC_NOERR;
+    return err;
+}
+
+/* The change was made, or the definitions are as they were. */
+static void end_change(struct api_dataset *d, bool made)
+{
+    struct cdf_header *h = &d->ds.header;
+    if (d->changing && !made) {
+        struct cdf_header given_up = *h;
+        *h = d->before;
+        h->numrecs = given_up.numrecs;
+        d->before = given_up;
+    }
+    if (d->changing) cdf_free(&d->before);
+    d->changing = false;
+}
+
 int api_commit_all(struct api_dataset *d, int err)
 {
     if (d->defining) return err;
@@ -129,10 +151,16 @@ int api_commit_all(struct api_dataset *d, int err)
     ds->header.size = cdf_encoded_size(&ds->header);
     err = agree_on_definitions_all(d, err, &difference);
     if (err == NC_NOERR) err = difference;
-    if (err != NC_NOERR) return err;
+    if (err != NC_NOERR) {
+        end_change(d, false);
+        return err;
+    }
     ds->header.size = cdf_encoded_size(&ds->header); /* by process 0's attributes */
-    err = driver_write_header_all(d->top);
-    return driver_agree_all(ds, err, NULL, NULL, 0);
+    err = driver_agree_all(ds, driver_write_header_all(d->top), NULL, NULL, 0);
+    end_change(d, err == NC_NOERR);
+    /* What there is of the new one may be in the file. */
+    if (err != NC_NOERR) (void)driver_write_header_all(d->top);
+    return err;
 }
 
 /* ---- enddef ---- */

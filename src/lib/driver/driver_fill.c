@@ -60,11 +60,12 @@ static int put_all(struct driver *d, struct driver_request *const *reqs, int64_t
     return err;
 }
 
-int driver_fill_record_all(struct driver *d, int varid, int64_t rec)
+int driver_fill_record_all(struct driver *d, int varid, int64_t rec, int error)
 {
     struct base_arena arena = {0};
     struct driver_request *r = NULL;
-    int err = make_request(d->ds, varid, rec, 1, &arena, &r);
+    int err = error;
+    if (err == NC_NOERR) err = make_request(d->ds, varid, rec, 1, &arena, &r);
     err = put_all(d, &r, r != NULL, err);
     base_arena_free(&arena);
     return err;

@@ -9,7 +9,8 @@
 /* All that is there of the variables from `first` on that are in fill mode. */
 int driver_fill_new_all(struct driver *d, int first);
 
-/* A record of a record variable, be it in fill mode or not. */
-int driver_fill_record_all(struct driver *d, int varid, int64_t rec);
+/* A record of a record variable, be it in fill mode or not; nothing where this process
+ * has an error from before. */
+int driver_fill_record_all(struct driver *d, int varid, int64_t rec, int error);
 
 #endif
