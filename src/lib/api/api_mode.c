@@ -39,8 +39,8 @@ static int share_definitions_all(struct driver_dataset *ds, unsigned char **byte
 
     *bytes = base_malloc((size_t)(sizes[0] + sizes[1]));
     err = driver_agree_all(ds, *bytes == NULL ? NC_ENOMEM : NC_NOERR, NULL, NULL, 0);
-    if (err != NC_NOERR || *bytes == NULL) return err;
-    if (ds->rank == 0) {
+    if (err != NC_NOERR) return err;
+    if (ds->rank == 0 && *bytes != NULL) {
         cdf_encode(h, *bytes);
         for (int id = 0; id < h->nvars; id++)
             (*bytes)[h->size + id] = h->vars[id].fill;
@@ -333,9 +333,28 @@ static int pass_down_all(int ncid, const char *function, bool writes,
     return err;
 }
 
+/* In independent data mode the same by one process, for what it wrote. */
+static int pass_down_alone(int ncid, int (*call)(struct driver *))
+{
+    struct api_dataset *d;
+    int err = api_find(ncid, &d);
+    if (err != NC_NOERR) return err;
+    api_lock(d);
+    err = call(d->top);
+    api_unlock(d);
+    return err;
+}
+
+static bool is_indep(int ncid)
+{
+    struct api_dataset *d;
+    return api_find(ncid, &d) == NC_NOERR && !d->defining && d->indep;
+}
+
 int ncmpi_sync(int ncid)
 {
-    return pass_down_all(ncid, "ncmpi_sync", false, driver_sync_all);
+    return is_indep(ncid) ? pass_down_alone(ncid, driver_sync)
+                          : pass_down_all(ncid, "ncmpi_sync", false, driver_sync_all);
 }
 
 int ncmpi_sync_numrecs(int ncid)
@@ -348,5 +367,6 @@ int ncmpi_flush(int ncid)
     struct api_dataset *d;
     int err = api_find(ncid, &d);
     if (err != NC_NOERR || d->defining) return err; /* redef has flushed already */
+    if (d->indep) return pass_down_alone(ncid, driver_flush);
     return pass_down_all(ncid, "ncmpi_flush", false, driver_flush_all);
 }

@@ -145,9 +145,25 @@ static int end_all(struct api_dataset *d, int err)
     return err != NC_NOERR ? err : told;
 }
 
+/* The communicators of a program are limited: there are none left is no reason to end it,
+ * as the caller's own way with errors would. */
+static int duplicate_all(MPI_Comm comm, MPI_Comm *own)
+{
+    MPI_Errhandler users;
+    int kept = MPI_Comm_get_errhandler(comm, &users);
+    if (kept == MPI_SUCCESS) kept = MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    int mpi = MPI_Comm_dup(comm, own);
+    if (kept == MPI_SUCCESS) {
+        (void)MPI_Comm_set_errhandler(comm, users);
+        MPI_Errhandler_free(&users);
+    }
+    if (mpi != MPI_SUCCESS) *own = MPI_COMM_NULL;
+    return base_mpi_error(mpi, NC_ENFILE, "duplicating the communicator");
+}
+
 /* A dataset with its own communicator and hints, no file yet. Errors of this process
  * alone are left to agree_on_terms, for which one without memory takes part with the
- * spare. NC_EMPI: no dataset. */
+ * spare. NC_ENFILE: no dataset. */
 static int prepare_all(MPI_Comm comm, const char *path, MPI_Info info,
                        struct api_dataset *spare, struct api_dataset **out, int *error)
 {
@@ -159,16 +175,16 @@ static int prepare_all(MPI_Comm comm, const char *path, MPI_Info info,
     d->ds.comm = MPI_COMM_NULL;
     d->fill_mode = NC_NOFILL;
     d->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-    int level = MPI_THREAD_MULTIPLE, mpi = MPI_Comm_dup(comm, &d->ds.comm);
-    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_set_errhandler(d->ds.comm, MPI_ERRORS_RETURN);
-    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_rank(d->ds.comm, &d->ds.rank);
-    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_size(d->ds.comm, &d->ds.nprocs);
-    if (mpi == MPI_SUCCESS) mpi = MPI_Query_thread(&level);
-    if (mpi != MPI_SUCCESS) {
-        int err = base_mpi_error(mpi, NC_EMPI, "duplicating the communicator");
+    int level = MPI_THREAD_MULTIPLE, err = duplicate_all(comm, &d->ds.comm);
+    if (err != NC_NOERR) {
         release_all(d, spare);
         return err;
     }
+    int mpi = MPI_Comm_set_errhandler(d->ds.comm, MPI_ERRORS_RETURN);
+    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_rank(d->ds.comm, &d->ds.rank);
+    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_size(d->ds.comm, &d->ds.nprocs);
+    if (mpi == MPI_SUCCESS) mpi = MPI_Query_thread(&level);
+    if (*error == NC_NOERR) *error = base_mpi_error(mpi, NC_EMPI, "the communicator");
     d->threads = level == MPI_THREAD_MULTIPLE;
     d->ds.path = base_strdup(path == NULL ? "" : api_path(path));
     if (d->ds.path != NULL) d->ds.full = base_path_absolute(d->ds.path);
@@ -211,7 +227,7 @@ int ncmpi_create(MPI_Comm comm, const char *path, int cmode, MPI_Info info, int 
     struct api_dataset spare, *d = NULL;
     int error, differs = NC_NOERR;
     int err = prepare_all(comm, path, info, &spare, &d, &error);
-    if (d == NULL) return err;
+    if (err != NC_NOERR) return err;
     if (error == NC_NOERR && ncidp == NULL) error = NC_EINVAL;
 
     struct terms terms = {.mode = cmode, .format = format_of(cmode), .error = error};
@@ -228,7 +244,7 @@ int ncmpi_open(MPI_Comm comm, const char *path, int omode, MPI_Info info, int *n
     struct api_dataset spare, *d = NULL;
     int error, differs = NC_NOERR;
     int err = prepare_all(comm, path, info, &spare, &d, &error);
-    if (d == NULL) return err;
+    if (err != NC_NOERR) return err;
     if (error == NC_NOERR && ncidp == NULL) error = NC_EINVAL;
 
     struct terms terms = {.mode = omode, .error = error};

@@ -292,13 +292,12 @@ static int access_raw_either(int ncid, int varid, MPI_Datatype filetype, const v
     struct raw a = {.d = d, .buf = buf, .put = put};
     api_lock(d);
     err = describe(&a, varid, filetype, bufcount, buftype);
-    if (err == NC_NOERR) {
-        err = api_transfer_either(d, a.reqs, a.n, put, how, err);
-    } else {
+    if (err != NC_NOERR) {
         for (int64_t i = 0; i < a.n; i++)
             api_request_end(a.reqs[i]);
-        err = api_transfer_either(d, NULL, 0, put, how, err);
+        a.n = 0;
     }
+    err = api_transfer_either(d, a.reqs, a.n, put, how, err);
     api_unlock(d);
     free_raw(&a);
     return err;

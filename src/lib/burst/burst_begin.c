@@ -89,21 +89,27 @@ static int share_space_all(struct burst *b, int rank)
     void *base;
     int unit;
     int mpi = MPI_Win_allocate_shared(size, 1, MPI_INFO_NULL, b->node, &base, &b->window);
+    if (mpi != MPI_SUCCESS) b->window = MPI_WIN_NULL;
     if (mpi == MPI_SUCCESS) mpi = MPI_Win_shared_query(b->window, 0, &size, &unit, &base);
-    b->space = base;
+    if (mpi == MPI_SUCCESS) b->space = base;
     return base_mpi_error(mpi, NC_EMPI, "sharing memory");
 }
 
-/* One log a node: its first process makes it, the others join. */
-static int create_shared_all(struct burst *b, struct burst_header *h)
+/* One log a node: its first process makes it, the others join. Whoever cannot, or has no
+ * header to begin with, takes part as far as all know. */
+static int create_shared_all(struct burst *b, struct burst_header *h, int err)
 {
     int rank = 0, nprocs = 1, leader = b->base.ds->rank, made = NC_NOERR;
     char path[PATH_MAX];
     int mpi = MPI_Comm_rank(b->node, &rank);
     if (mpi == MPI_SUCCESS) mpi = MPI_Comm_size(b->node, &nprocs);
-    if (mpi == MPI_SUCCESS) mpi = MPI_Bcast(&leader, 1, MPI_INT, 0, b->node);
-    int err = base_mpi_error(mpi, NC_EMPI, "on this node");
-    if (err == NC_NOERR) err = share_space_all(b, rank);
+    int told = MPI_Bcast(&leader, 1, MPI_INT, 0, b->node);
+    if (err == NC_NOERR)
+        err = base_mpi_error(mpi != MPI_SUCCESS ? mpi : told, NC_EMPI, "on this node");
+    int shared = share_space_all(b, rank);
+    int64_t lacking = b->window == MPI_WIN_NULL;
+    err = driver_agree_all(b->base.ds, err != NC_NOERR ? err : shared, NULL, &lacking, 1);
+    if (lacking) b->window = MPI_WIN_NULL; /* not to be freed by some alone */
     if (err != NC_NOERR) return err;
     h->nslots = nprocs;
     log_path(b, leader, path, sizeof path);
@@ -124,8 +130,7 @@ static int create_log_all(struct burst *b)
     if (err == NC_NOERR && b->fd < 0)
         err = base_error_set(NC_EFILE, "%s is out of reach", b->path);
     if (b->base.ds->hints.burst_shared_logs == BASE_ENABLE) {
-        err = driver_agree_all(b->base.ds, err, NULL, NULL, 0);
-        if (err == NC_NOERR && h != NULL) err = create_shared_all(b, h);
+        err = create_shared_all(b, h, err);
     } else if (err == NC_NOERR && h != NULL) {
         log_path(b, b->base.ds->rank, path, sizeof path);
         err = burst_log_create(&b->log, path, h, NULL);
@@ -168,8 +173,7 @@ int burst_settle_records_all(struct burst *b)
     struct driver_dataset *ds = b->base.ds;
     if (ds->header.nrecord_vars == 0) return NC_NOERR;
     int told, err = burst_sync_numrecs_all(&b->base);
-    int worst = driver_agree_all(ds, err, &told, NULL, 0);
-    if (err == NC_NOERR) err = worst;
+    err = driver_concur_all(ds, err, &told, NULL, 0);
     return err != NC_NOERR ? err : told;
 }
 

@@ -136,9 +136,9 @@ static int drain_all(struct burst *b, uint64_t vars, bool chosen)
     }
     base_free(contested);
     if (p.logged > 0) { /* known everywhere: nobody goes on while another still writes */
-        err = own_result(b, err);
-        int told, worst = driver_agree_all(b->base.ds, err, &told, NULL, 0);
-        if (err == NC_NOERR) err = worst != NC_NOERR ? worst : told;
+        int told;
+        err = driver_concur_all(b->base.ds, own_result(b, err), &told, NULL, 0);
+        if (err == NC_NOERR) err = told;
         if (err == NC_NOERR) burst_forget(b, vars);
         burst_changed(b, b->base.ds->rank == 0);
     }

@@ -249,7 +249,7 @@ static int sync_layer_all(struct driver *self)
     if (need[0] || need[1]) b->file_dirty = synced != NC_NOERR;
     if (err == NC_NOERR && synced == NC_NOERR && b->logging && !need[0])
         burst_log_synced(&b->log);
-    return err != NC_NOERR ? err : synced;
+    return driver_concur_all(self->ds, err != NC_NOERR ? err : synced, NULL, NULL, 0);
 }
 
 static int flush_all(struct driver *self)
@@ -263,6 +263,20 @@ static int inq_info(struct driver *self, MPI_Info info)
 {
     burst_pool_tell(((struct burst *)self)->pool); /* who asks may look at them next */
     return driver_inq_info(self->lower, info);
+}
+
+/* In independent mode: what this process put is in the file, and its own to bring there.
+ */
+static int flush_alone(struct driver *self)
+{
+    struct burst *b = (struct burst *)self;
+    return self->ds->writable ? burst_drain_alone(b, 0, INT64_MAX) : NC_NOERR;
+}
+
+static int sync_alone(struct driver *self)
+{
+    int err = flush_alone(self);
+    return err != NC_NOERR ? err : driver_sync(self->lower);
 }
 
 const struct driver_ops burst_ops = {
@@ -289,4 +303,6 @@ const struct driver_ops burst_ops = {
     .sync_numrecs_all = burst_sync_numrecs_all,
     .flush_all = flush_all,
     .inq_info = inq_info,
+    .sync = sync_alone,
+    .flush = flush_alone,
 };

@@ -116,21 +116,19 @@ static int compare_parts_all(struct burst *b, uint64_t vars, const int *touched,
 
 /* Takes as many variables at a time as memory is meant for. */
 static int compare_all(struct burst *b, uint64_t vars, const int *touched,
-                       unsigned char *flags)
+                       int64_t *places, unsigned char *flags)
 {
     const struct cdf_header *h = &b->base.ds->header;
     int64_t most = GATHERED / 8 / b->base.ds->nprocs;
     int err = NC_NOERR;
     for (int first = 0, last; first < h->nvars && err == NC_NOERR; first = last) {
-        int64_t total = 0, *places = base_malloc((size_t)h->nvars * sizeof *places);
-        if (places == NULL) return NC_ENOMEM;
+        int64_t total = 0;
         for (last = first; last < h->nvars && (total < most || total == 0); last++) {
             places[last - first] = total;
             if (touched[last] > 1) total += numbers_of(h, last);
         }
         if (total > 0)
             err = compare_parts_all(b, vars, touched, first, last, places, total, flags);
-        base_free(places);
     }
     return err;
 }
@@ -147,12 +145,12 @@ static int count_touched_all(struct burst *b, uint64_t vars, int *touched)
 
 /* Marks the variables that processes contest, alike everywhere. Agreed. */
 static int mark_contested_all(struct burst *b, uint64_t vars, int *touched,
-                              unsigned char *flags, bool *any)
+                              int64_t *places, unsigned char *flags, bool *any)
 {
     struct driver_dataset *ds = b->base.ds;
     int nvars = ds->header.nvars;
     int err = count_touched_all(b, vars, touched);
-    if (err == NC_NOERR) err = compare_all(b, vars, touched, flags);
+    if (err == NC_NOERR) err = compare_all(b, vars, touched, places, flags);
     err = driver_agree_all(ds, err, NULL, NULL, 0);
     if (err != NC_NOERR) return err;
     int mpi =
@@ -166,13 +164,14 @@ int burst_contested_all(struct burst *b, uint64_t vars, unsigned char **flags)
 {
     size_t nvars = (size_t)b->base.ds->header.nvars;
     int *touched = base_calloc(nvars, sizeof *touched);
+    int64_t *places = base_malloc(nvars * sizeof *places);
     unsigned char *marks = base_calloc(nvars, 1);
-    bool any = false;
-    int err = touched == NULL || marks == NULL ? NC_ENOMEM : NC_NOERR;
-    err = driver_agree_all(b->base.ds, err, NULL, NULL, 0);
-    if (err == NC_NOERR && touched != NULL && marks != NULL)
-        err = mark_contested_all(b, vars, touched, marks, &any);
+    bool any = false, short_of = touched == NULL || marks == NULL || places == NULL;
+    int err =
+        driver_agree_all(b->base.ds, short_of ? NC_ENOMEM : NC_NOERR, NULL, NULL, 0);
+    if (err == NC_NOERR) err = mark_contested_all(b, vars, touched, places, marks, &any);
     base_free(touched);
+    base_free(places);
     if (err != NC_NOERR || !any) {
         base_free(marks);
         marks = NULL;

@@ -75,6 +75,13 @@ int driver_agree_all(struct driver_dataset *ds, int error, int *failed, int64_t 
     return (int)-all[0];
 }
 
+int driver_concur_all(struct driver_dataset *ds, int error, int *failed, int64_t *values,
+                      int n)
+{
+    int worst = driver_agree_all(ds, error, failed, values, n);
+    return error != NC_NOERR ? error : worst;
+}
+
 int driver_share_all(struct driver_dataset *ds, void *bytes, int64_t n, int root)
 {
     enum { PIECE = 1 << 30 }; /* MPI messages stay under 2^31 bytes */
@@ -241,6 +248,20 @@ int driver_flush_all(struct driver *d)
     while (d->ops->flush_all == NULL)
         d = d->lower;
     return d->ops->flush_all(d);
+}
+
+int driver_sync(struct driver *d)
+{
+    while (d->ops->sync == NULL)
+        d = d->lower;
+    return d->ops->sync(d);
+}
+
+int driver_flush(struct driver *d)
+{
+    while (d->ops->flush == NULL)
+        d = d->lower;
+    return d->ops->flush(d);
 }
 
 int driver_inq_info(struct driver *d, MPI_Info info)

@@ -54,6 +54,11 @@ enum { DRIVER_AGREE_MAX = 6 };
 int driver_agree_all(struct driver_dataset *ds, int error, int *failed, int64_t *values,
                      int n);
 
+/* The same as a call's last word: a process's own error, if it has one, else the worst.
+ * So it is an error on all or on none, and whoever has none may go on. */
+int driver_concur_all(struct driver_dataset *ds, int error, int *failed, int64_t *values,
+                      int n);
+
 /* n bytes of process root's, whatever n, on all. NC_EMPI. */
 int driver_share_all(struct driver_dataset *ds, void *bytes, int64_t n, int root);
 
@@ -238,6 +243,10 @@ struct driver_ops {
     int (*sync_numrecs_all)(struct driver *self);
     int (*flush_all)(struct driver *self);
 
+    /* The same of what this process alone put, in independent mode. */
+    int (*sync)(struct driver *self);
+    int (*flush)(struct driver *self);
+
     /* Adds the hints in force to info; local. */
     int (*inq_info)(struct driver *self, MPI_Info info);
 };
@@ -276,6 +285,8 @@ void driver_cancel(struct driver *d, struct driver_request *const *reqs, int64_t
 int driver_sync_all(struct driver *d);
 int driver_sync_numrecs_all(struct driver *d);
 int driver_flush_all(struct driver *d);
+int driver_sync(struct driver *d);
+int driver_flush(struct driver *d);
 int driver_inq_info(struct driver *d, MPI_Info info);
 
 #endif

@@ -120,8 +120,8 @@ int driver_stats_report_all(const struct driver_dataset *ds)
     for (int i = 0; i < COUNTERS; i++)
         mine[COUNTERS + i] = -mine[i];
     int mpi = MPI_Reduce(mine, ends, 2 * COUNTERS, MPI_INT64_T, MPI_MAX, 0, ds->comm);
-    if (mpi == MPI_SUCCESS)
-        mpi = MPI_Reduce(mine, sum, COUNTERS, MPI_INT64_T, MPI_SUM, 0, ds->comm);
+    int other = MPI_Reduce(mine, sum, COUNTERS, MPI_INT64_T, MPI_SUM, 0, ds->comm);
+    if (mpi == MPI_SUCCESS) mpi = other;
     if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "adding up statistics");
     if (ds->rank != 0) return NC_NOERR;
 

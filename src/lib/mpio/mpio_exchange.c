@@ -80,8 +80,8 @@ int mpio_exchange_put_all(struct mpio *m, const struct mpio_block *b, int64_t lo
         int64_t sent = n > 0 && memchr(marks, 1, (size_t)n) != NULL ? n : 0;
         err = swap_all(w, b->bytes + first, sent << b->shift, to, w->inbox,
                        my_marks << b->shift, from, &got);
-        if (err == NC_NOERR)
-            err = swap_all(w, marks, sent, to, w->inbox + got, my_marks, from, &more);
+        int other = swap_all(w, marks, sent, to, w->inbox + got, my_marks, from, &more);
+        if (err == NC_NOERR) err = other;
         if (err == NC_NOERR) merge(w, b, mine, got, more);
         if (result == NC_NOERR) result = err;
         memset(marks, 0, (size_t)n);

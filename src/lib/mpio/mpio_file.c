@@ -293,8 +293,8 @@ int mpio_file_read_root_all(struct mpio_file *f, int64_t offset, void *bytes, in
     int first = NC_NOERR;
     for (int64_t at = 0; at < n; at += PIECE) {
         int64_t piece = n - at < PIECE ? n - at : PIECE;
-        int err = root ? read_all(f, offset + at, (char *)bytes + at, piece)
-                       : read_all(f, 0, NULL, 0);
+        int err = read_all(f, root ? offset + at : 0, root ? (char *)bytes + at : NULL,
+                           root ? piece : 0);
         if (first == NC_NOERR) first = err;
     }
     return first;
@@ -310,20 +310,25 @@ int mpio_file_write_root_all(struct mpio_file *f, int64_t offset, const void *by
     int first = NC_NOERR;
     for (int64_t at = 0; at < n; at += PIECE) {
         int64_t piece = n - at < PIECE ? n - at : PIECE;
-        int err = root ? write_all(f, offset + at, (const char *)bytes + at, piece)
-                       : write_all(f, 0, NULL, 0);
+        int err = write_all(f, root ? offset + at : 0,
+                            root ? (const char *)bytes + at : NULL, root ? piece : 0);
         if (first == NC_NOERR) first = err;
     }
     return first;
 }
 
+/* The view handle is there. Agreed. */
+static int open_view_all(struct mpio_file *f)
+{
+    if (f->view != MPI_FILE_NULL) return NC_NOERR;
+    int err = open_handle_all(f, &f->view, NC_NOERR);
+    if (err != NC_NOERR) f->view = MPI_FILE_NULL;
+    return err;
+}
+
 /* The view handle, showing filetype. */
 static int set_view_all(struct mpio_file *f, MPI_Datatype filetype)
 {
-    if (f->view == MPI_FILE_NULL) {
-        int err = open_handle_all(f, &f->view, NC_NOERR);
-        if (err != NC_NOERR) return err;
-    }
     f->ds->stats.file_views++;
     int mpi = MPI_File_set_view(f->view, 0, MPI_BYTE, filetype, "native", MPI_INFO_NULL);
     return base_mpi_error(mpi, NC_EFILEVIEW, "MPI_File_set_view");
@@ -333,10 +338,12 @@ int mpio_file_read_view_all(struct mpio_file *f, MPI_Datatype filetype,
                             MPI_Datatype memtype, void *bytes, int64_t n)
 {
     MPI_Status status;
-    int err = set_view_all(f, filetype);
+    int err = open_view_all(f);
     if (err != NC_NOERR) return err;
-    int count = memtype == MPI_BYTE ? (int)n : 1;
+    int viewed = set_view_all(f, filetype), count = memtype == MPI_BYTE ? (int)n : 1;
+    if (viewed != NC_NOERR) count = 0; /* the others wait in the transfer */
     int mpi = MPI_File_read_at_all(f->view, 0, bytes, count, memtype, &status);
+    if (viewed != NC_NOERR) return viewed;
     count_read(f, n);
     return base_mpi_error(mpi, NC_EREAD, "reading");
 }
@@ -345,11 +352,13 @@ int mpio_file_write_view_all(struct mpio_file *f, MPI_Datatype filetype,
                              MPI_Datatype memtype, const void *bytes, int64_t n)
 {
     MPI_Status status;
-    int err = set_view_all(f, filetype);
+    int err = open_view_all(f);
     if (err != NC_NOERR) return err;
-    int count = memtype == MPI_BYTE ? (int)n : 1;
+    int viewed = set_view_all(f, filetype), count = memtype == MPI_BYTE ? (int)n : 1;
+    if (viewed != NC_NOERR) count = 0; /* the others wait in the transfer */
     errno = 0;
     int mpi = MPI_File_write_at_all(f->view, 0, bytes, count, memtype, &status);
+    if (viewed != NC_NOERR) return viewed;
     count_write(f, n);
     return n == 0 && mpi == MPI_SUCCESS ? NC_NOERR : check_written(mpi, &status, n);
 }
@@ -374,8 +383,26 @@ int mpio_file_sync_all(struct mpio_file *f)
     f->ds->stats.file_syncs++;
     errno = 0;
     int mpi = MPI_File_sync(f->bytes);
-    if (mpi == MPI_SUCCESS && f->view != MPI_FILE_NULL) mpi = MPI_File_sync(f->view);
-    return base_mpi_error(mpi, write_code(), "MPI_File_sync");
+    int other = f->view != MPI_FILE_NULL ? MPI_File_sync(f->view) : MPI_SUCCESS;
+    return base_mpi_error(mpi != MPI_SUCCESS ? mpi : other, write_code(),
+                          "MPI_File_sync");
+}
+
+int mpio_file_sync(struct mpio_file *f)
+{
+    struct name name;
+    MPI_File alone;
+    if (!f->ds->writable) return NC_NOERR;
+    name_for_mpi(f->ds->full, &name);
+    f->ds->stats.file_syncs++;
+    int mpi =
+        MPI_File_open(MPI_COMM_SELF, name.text, MPI_MODE_RDWR, MPI_INFO_NULL, &alone);
+    if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EFILE, f->ds->full);
+    errno = 0;
+    mpi = MPI_File_sync(alone);
+    int closed = MPI_File_close(&alone);
+    return base_mpi_error(mpi != MPI_SUCCESS ? mpi : closed, write_code(),
+                          "MPI_File_sync");
 }
 
 int mpio_file_info(struct mpio_file *f, MPI_Info info)

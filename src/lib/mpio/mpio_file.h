@@ -55,6 +55,10 @@ int mpio_file_resize_all(struct mpio_file *f, int64_t size);
 /* Collective: what was written is on the device, and seen by all who come after. */
 int mpio_file_sync_all(struct mpio_file *f);
 
+/* What this process wrote is on the device. The handles are all processes': it takes one
+ * of its own. */
+int mpio_file_sync(struct mpio_file *f);
+
 /* Adds the hints that MPI-IO has in force to info; local. */
 int mpio_file_info(struct mpio_file *f, MPI_Info info);
 

@@ -109,7 +109,7 @@ static void write_note(const struct mpio *m, const struct reading *r, int err,
 int mpio_read_header_all(struct mpio *m)
 {
     struct driver_dataset *ds = m->base.ds;
-    struct reading r = {.file_size = m->file.end};
+    struct reading r = {.file_size = m->known_size};
     struct note note = {.want = ds->hints.header_read_chunk};
     int64_t likely = 0;
     int err;

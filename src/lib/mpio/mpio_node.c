@@ -64,16 +64,16 @@ static int64_t bound(const struct mpio *m, const struct mpio_block *b, int i, in
 }
 
 /* The part of the file from `next` to the end of its block. */
-static struct mpio_block block_at(const struct mpio_window *w, int64_t next, int64_t turn,
-                                  int shift)
+static void begin_block(const struct mpio_window *w, int64_t next, int64_t turn,
+                        int shift, struct mpio_block *b)
 {
     const struct mpio_buffer *buffer = &w->buffers[turn % MPIO_BUFFERS];
     int64_t start = next & -(int64_t)GRAIN;
-    return (struct mpio_block){.bytes = buffer->bytes,
-                               .marks = buffer->marks,
-                               .start = start,
-                               .end = (start | (w->size - 1)) + 1,
-                               .shift = shift};
+    *b = (struct mpio_block){.bytes = buffer->bytes,
+                             .marks = buffer->marks,
+                             .start = start,
+                             .end = (start | (w->size - 1)) + 1,
+                             .shift = shift};
 }
 
 /* All marks that can be needed are 0, from the first call that needs them on. */
@@ -140,7 +140,8 @@ static int put_blocks_all(struct mpio *m, struct mpio_walk *walk,
     int result = NC_NOERR;
     clear_marks_all(w, reach);
     for (int64_t turn = 0; next != INT64_MAX; turn++) {
-        struct mpio_block b = block_at(w, next, turn, reach->shift);
+        struct mpio_block b;
+        begin_block(w, next, turn, reach->shift, &b);
         note(&result, mpio_walk_block(walk, &b));
         struct mpio_slot all = meet_nodes_all(
             w, &(struct mpio_slot){
@@ -163,7 +164,8 @@ static int get_blocks_all(struct mpio *m, struct mpio_walk *walk,
     int64_t at = reach->low, turn = 0;
     int result = NC_NOERR;
     while (at < reach->high) {
-        struct mpio_block b = block_at(w, at, turn, reach->shift);
+        struct mpio_block b;
+        begin_block(w, at, turn, reach->shift, &b);
         int64_t end = b.end + MPIO_SLACK < reach->high ? b.end + MPIO_SLACK : reach->high;
         int err = read_part_all(m, &b, at - b.start, end - b.start);
         struct mpio_slot all = meet_nodes_all(

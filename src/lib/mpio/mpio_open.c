@@ -24,8 +24,13 @@ static int sync_file_all(struct driver *self)
     return agreed != NC_NOERR ? agreed : failed;
 }
 
+static int sync_alone(struct driver *self)
+{
+    return mpio_file_sync(&((struct mpio *)self)->file);
+}
+
 /* Nothing is staged from one call to the next. */
-static int flush_all(struct driver *self)
+static int flush(struct driver *self)
 {
     (void)self;
     return NC_NOERR;
@@ -62,7 +67,9 @@ const struct driver_ops mpio_ops = {
     .get = mpio_get,
     .sync_all = sync_file_all,
     .sync_numrecs_all = mpio_sync_numrecs_all,
-    .flush_all = flush_all,
+    .flush_all = flush,
+    .sync = sync_alone,
+    .flush = flush,
     .inq_info = inq_info,
 };
 
@@ -193,7 +200,7 @@ int mpio_close_all(struct driver *self)
     int64_t refused = !held;
     /* The last occasion to tell the others. */
     err = driver_agree_all(ds, err != NC_NOERR ? err : closed, &failed, &refused, 1);
-    if (held && !refused) {
+    if (!refused) {
         mpio_pool_keep(&m->window);
         m->window.state = MPIO_WINDOW_NEW;
     } else if (held) {

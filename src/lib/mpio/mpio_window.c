@@ -77,19 +77,26 @@ static void lay_out(struct mpio_window *w, unsigned char *memory)
     }
 }
 
-/* The processes of a node, or a part of them. */
+/* The processes of a node, or a part of them. w->comm is MPI_COMM_NULL where there is
+ * none: it cannot be freed then, which takes all. */
 static int split_all(struct mpio_window *w, struct driver_dataset *ds)
 {
     MPI_Comm node;
-    int most = (int)ds->hints.node_procs, rank;
+    int64_t most = ds->hints.node_procs, lacking;
+    int rank = 0;
     int mpi = MPI_Comm_split_type(ds->comm, MPI_COMM_TYPE_SHARED, ds->rank, MPI_INFO_NULL,
                                   &node);
-    if (mpi == MPI_SUCCESS) w->comm = node;
-    if (mpi == MPI_SUCCESS && most > 0) {
-        mpi = MPI_Comm_rank(node, &rank);
-        if (mpi == MPI_SUCCESS) mpi = MPI_Comm_split(node, rank / most, rank, &w->comm);
+    w->comm = mpi == MPI_SUCCESS ? node : MPI_COMM_NULL;
+    if (most > 0) {
+        lacking = mpi != MPI_SUCCESS;
+        int err = driver_agree_all(ds, NC_NOERR, NULL, &lacking, 1);
+        w->comm = MPI_COMM_NULL;
+        if (err != NC_NOERR || lacking) return err != NC_NOERR ? err : NC_EMPI;
+        int ranked = MPI_Comm_rank(node, &rank);
+        mpi = MPI_Comm_split(node, rank / (int)most, rank, &w->comm);
+        if (mpi != MPI_SUCCESS) w->comm = MPI_COMM_NULL;
         int freed = MPI_Comm_free(&node);
-        if (mpi == MPI_SUCCESS) mpi = freed;
+        if (mpi == MPI_SUCCESS) mpi = ranked != MPI_SUCCESS ? ranked : freed;
     }
     if (mpi == MPI_SUCCESS) mpi = MPI_Comm_set_errhandler(w->comm, MPI_ERRORS_RETURN);
     if (mpi == MPI_SUCCESS) mpi = MPI_Comm_size(w->comm, &w->nprocs);
@@ -98,22 +105,36 @@ static int split_all(struct mpio_window *w, struct driver_dataset *ds)
     return base_mpi_error(mpi, NC_EMPI, "finding the processes of a node");
 }
 
-/* Of several nodes: which is this, and who speaks for it? */
+/* A node's place among all, as its first process finds it. */
+static int find_place(struct mpio_window *w, int *place)
+{
+    int mpi = MPI_Comm_rank(w->leaders, &place[0]);
+    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_size(w->leaders, &place[1]);
+    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_set_errhandler(w->leaders, MPI_ERRORS_RETURN);
+    return base_mpi_error(mpi, NC_EMPI, "finding the nodes");
+}
+
+/* Of several nodes: which is this, and who speaks for it? That one has an inbox. Agreed.
+ */
 static int join_all(struct mpio_window *w, struct driver_dataset *ds)
 {
     int place[2] = {0, 1};
     int mpi =
         MPI_Comm_split(ds->comm, w->rank == 0 ? 0 : MPI_UNDEFINED, ds->rank, &w->leaders);
-    if (mpi == MPI_SUCCESS && w->rank == 0) {
-        mpi = MPI_Comm_rank(w->leaders, &place[0]);
-        if (mpi == MPI_SUCCESS) mpi = MPI_Comm_size(w->leaders, &place[1]);
-        if (mpi == MPI_SUCCESS)
-            mpi = MPI_Comm_set_errhandler(w->leaders, MPI_ERRORS_RETURN);
+    int err = base_mpi_error(mpi, NC_EMPI, "finding the nodes");
+    int64_t all[2] = {mpi != MPI_SUCCESS, 0};
+    if (err == NC_NOERR && w->rank == 0) {
+        w->inbox = base_malloc((size_t)buffer_bytes(w->size));
+        err = w->inbox == NULL ? NC_ENOMEM : find_place(w, place);
     }
-    if (mpi == MPI_SUCCESS) mpi = MPI_Bcast(place, 2, MPI_INT, 0, w->comm);
+    mpi = MPI_Bcast(place, 2, MPI_INT, 0, w->comm);
+    if (err == NC_NOERR) err = base_mpi_error(mpi, NC_EMPI, "finding the nodes");
     w->node = place[0];
-    w->nodes = place[1];
-    return base_mpi_error(mpi, NC_EMPI, "finding the nodes");
+    all[1] = place[1];
+    err = driver_agree_all(ds, err, NULL, all, 2);
+    if (all[0]) w->leaders = MPI_COMM_NULL; /* not to be freed by some alone */
+    w->nodes = (int)all[1];
+    return err;
 }
 
 /* The window's memory: all of it is the first process's. */
@@ -145,39 +166,36 @@ static int allocate_own(struct mpio_window *w, int64_t bytes)
     return NC_NOERR;
 }
 
-static int make_memory_all(struct mpio_window *w)
+/* The memory, and the window's number. Agreed. */
+static int make_memory_all(struct mpio_window *w, struct driver_dataset *ds)
 {
     int64_t bytes = control_bytes(w->nprocs) + MPIO_BUFFERS * buffer_bytes(w->size);
-    if (w->leaders != MPI_COMM_NULL) {
-        w->inbox = base_malloc((size_t)buffer_bytes(w->size));
-        if (w->inbox == NULL) return NC_ENOMEM;
-    }
-    if (w->nprocs == 1) return allocate_own(w, bytes);
-    return allocate_all(w, bytes);
+    int err = w->nprocs == 1 ? allocate_own(w, bytes) : allocate_all(w, bytes);
+    int64_t all[2] = {mpio_pool_number(), w->nprocs > 1 && w->win == MPI_WIN_NULL};
+    err = driver_agree_all(ds, err, NULL, all, 2);
+    if (all[1]) w->win = MPI_WIN_NULL; /* not to be freed by some alone */
+    w->number = all[0];
+    mpio_pool_note(w->number);
+    return err;
 }
 
 /* An agreement before each step that takes all, that nobody waits in vain for one who was
- * refused the one before. */
+ * refused the one before. Agreed. */
 static int make_all(struct mpio_window *w, struct driver_dataset *ds)
 {
     int err = ds->nprocs > 1 ? split_all(w, ds) : NC_NOERR;
     int64_t least = -buffer_size(ds->hints.node_share, w->nprocs);
-    int64_t all[2] = {least, w->nprocs < ds->nprocs};
+    int64_t all[3] = {least,
+                      w->nprocs<ds->nprocs, ds->nprocs> 1 && w->comm == MPI_COMM_NULL};
     int64_t bytes = control_bytes(w->nprocs) + MPIO_BUFFERS * buffer_bytes(-least);
     if (err == NC_NOERR && w->nprocs > 1 && !room_for(bytes)) err = NC_ENOMEM;
-    err = driver_agree_all(ds, err, NULL, all, 2);
-    if (err == NC_NOERR && all[1]) {
-        err = join_all(w, ds);
-        err = driver_agree_all(ds, err, NULL, NULL, 0);
-    }
+    err = driver_agree_all(ds, err, NULL, all, 3);
+    if (all[2]) w->comm = MPI_COMM_NULL; /* not to be freed by some alone */
     if (err != NC_NOERR) return err;
     w->spins = spins(w->nprocs);
     w->size = -all[0];
-    err = make_memory_all(w);
-    w->number = mpio_pool_number();
-    err = driver_agree_all(ds, err, NULL, &w->number, 1);
-    mpio_pool_note(w->number);
-    return err;
+    if (all[1]) err = join_all(w, ds);
+    return err != NC_NOERR ? err : make_memory_all(w, ds);
 }
 
 /* Takes the window that all have kept, if it is the same. */
