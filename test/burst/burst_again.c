@@ -13,7 +13,13 @@ enum { W = 90, RECS = 5, PART = W / 3, POSTS = 4 }; /* W of each record, too */
 /* What the dataset has to have: every process knows it. NONE: nobody has written there.
  */
 enum { NONE = -77, FILL = -5 };
-static int expected[2][RECS][W]; /* the fixed variable has one row */
+enum {
+    FIXED,
+    RECORDS,
+    OWN,
+    VARS
+}; /* of OWN each process writes a part that is its own */
+static int expected[VARS][RECS][W]; /* a fixed variable has one row */
 static int records;
 static const char *way;
 
@@ -50,8 +56,9 @@ static int create(void)
     CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "f", NC_INT, 1, &dims[1], &v));
     CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "r", NC_SHORT, 2, dims, &v));
     CHECK_NC(NC_NOERR, ncmpi_def_var_fill(ncid, v, 0, &fill));
+    CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "own", NC_INT, 1, &dims[1], &v));
     CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
-    for (int i = 0; i < 2 * RECS * W; i++)
+    for (int i = 0; i < VARS * RECS * W; i++)
         (&expected[0][0][0])[i] = NONE;
     records = 0;
     return ncid;
@@ -104,13 +111,13 @@ static void expect(const struct slab *s, int value)
 {
     for (int i = s->from; i < s->from + s->n; i++)
         expected[s->var][s->row][i] = value + i;
-    if (s->var == 1 && s->row >= records) records = s->row + 1;
+    if (s->var == RECORDS && s->row >= records) records = s->row + 1;
 }
 
-static struct slab random_slab(int low, int high)
+static struct slab random_slab(int var, int low, int high)
 {
-    struct slab s = {.var = (int)check_random(2)};
-    s.row = s.var == 0 ? 0 : (int)check_random(RECS);
+    struct slab s = {.var = var};
+    s.row = s.var != RECORDS ? 0 : (int)check_random(RECS);
     s.from = low + (int)check_random((uint64_t)(high - low));
     s.n = 1 + (int)check_random((uint64_t)(high - s.from));
     return s;
@@ -123,7 +130,7 @@ static int place(const struct slab *s, MPI_Offset *start, MPI_Offset *count)
     start[1] = s->from;
     count[0] = s->n > 0;
     count[1] = s->n;
-    return 1 - s->var;
+    return s->var != RECORDS;
 }
 
 static void fill_values(const struct slab *s, int value, int *values)
@@ -132,23 +139,38 @@ static void fill_values(const struct slab *s, int value, int *values)
         values[i] = value + s->from + i;
 }
 
-/* One process anywhere, or each in a part of its own, which moves from step to step. */
-static void put_all(int ncid, int step)
+/* All put together: this process's part. */
+static void put_mine(int ncid, const struct slab *mine, int step)
 {
     MPI_Offset start[2], count[2];
-    int values[W], shift = (int)check_random(3);
-    bool one = check_random(2);
-    struct slab mine = {0};
-    for (int p = 0; p < (one ? 1 : check.nprocs); p++) {
-        int low = (p + shift) % 3 * PART, who = one ? shift % check.nprocs : p;
-        struct slab s = one ? random_slab(0, W) : random_slab(low, low + PART);
-        expect(&s, 100 * step);
-        if (who == check.rank) mine = s;
-    }
-    fill_values(&mine, 100 * step, values);
-    int skip = place(&mine, start, count);
+    int values[W], skip = place(mine, start, count);
+    fill_values(mine, 100 * step, values);
     CHECK_NC(NC_NOERR,
-             ncmpi_put_vara_int_all(ncid, mine.var, start + skip, count + skip, values));
+             ncmpi_put_vara_int_all(ncid, mine->var, start + skip, count + skip, values));
+}
+
+/* One process puts anywhere. */
+static void put_one(int ncid, int step)
+{
+    struct slab mine = {0}, s = random_slab((int)check_random(OWN), 0, W);
+    expect(&s, 100 * step);
+    if ((int)check_random((uint64_t)check.nprocs) == check.rank) mine = s;
+    put_mine(ncid, &mine, step);
+}
+
+/* Each puts in a part of the variable, which moves from step to step, unless it is the
+ * one of which each has its own. */
+static void put_parts(int ncid, int step)
+{
+    struct slab mine = {0};
+    int var = (int)check_random(VARS), shift = var == OWN ? 0 : (int)check_random(3);
+    for (int p = 0; p < check.nprocs; p++) {
+        int low = (p + shift) % 3 * PART;
+        struct slab s = random_slab(var, low, low + PART);
+        expect(&s, 100 * step);
+        if (p == check.rank) mine = s;
+    }
+    put_mine(ncid, &mine, step);
 }
 
 /* One process posts some, which may overlap, and all wait. What could not be brought to
@@ -160,7 +182,7 @@ static void post_and_wait(int ncid, int step)
         owner = (int)check_random((uint64_t)check.nprocs);
     for (int k = 0; k < n; k++) {
         MPI_Offset start[2], count[2];
-        struct slab s = random_slab(0, W);
+        struct slab s = random_slab((int)check_random(OWN), 0, W);
         expect(&s, 100 * step + k);
         fill_values(&s, 100 * step + k, values[k]);
         int skip = place(&s, start, count);
@@ -178,7 +200,7 @@ static void put_alone(int ncid, int step)
 {
     MPI_Offset start[2], count[2];
     int values[W], owner = (int)check_random((uint64_t)check.nprocs);
-    struct slab s = random_slab(0, W);
+    struct slab s = random_slab((int)check_random(OWN), 0, W);
     expect(&s, 100 * step);
     fill_values(&s, 100 * step, values);
     int skip = place(&s, start, count);
@@ -190,82 +212,92 @@ static void put_alone(int ncid, int step)
     CHECK_NC(NC_NOERR, ncmpi_end_indep_data(ncid));
 }
 
-static void fill_record(int ncid)
+static void fill_record(int ncid, int step)
 {
-    struct slab s = {1, (int)check_random(RECS), 0, W};
+    (void)step;
+    struct slab s = {RECORDS, (int)check_random(RECS), 0, W};
     expect(&s, 0);
     for (int i = 0; i < W; i++)
-        expected[1][s.row][i] = FILL;
-    CHECK_NC(NC_NOERR, ncmpi_fill_var_rec(ncid, 1, s.row));
+        expected[RECORDS][s.row][i] = FILL;
+    CHECK_NC(NC_NOERR, ncmpi_fill_var_rec(ncid, RECORDS, s.row));
 }
 
 static int get_row(int ncid, int var, int row, int *values)
 {
     MPI_Offset start[2] = {row, 0}, count[2] = {1, W};
-    return ncmpi_get_vara_int_all(ncid, var, start + 1 - var, count + 1 - var, values);
+    int skip = var != RECORDS;
+    return ncmpi_get_vara_int_all(ncid, var, start + skip, count + skip, values);
 }
 
-static int asked_row;
+static int asked_var, asked_row;
 
 static int get_asked_row(int ncid)
 {
     int values[W];
-    return get_row(ncid, asked_row / RECS, asked_row % RECS, values);
+    return get_row(ncid, asked_var, asked_row, values);
+}
+
+/* How many values of a row are not what they should be; what nobody has put may be any.
+ */
+static int wrong_in_row(int ncid, int var, int row)
+{
+    int values[W], wrong = 0;
+    if (!CHECK_NC(NC_NOERR, get_row(ncid, var, row, values))) return 0;
+    for (int i = 0; i < W; i++)
+        wrong += expected[var][row][i] != NONE && values[i] != expected[var][row][i];
+    return wrong;
 }
 
 static void check_values(int ncid, const char *when, int step)
 {
-    int values[W], wrong = 0;
     MPI_Offset n;
     CHECK_NC(NC_NOERR, ncmpi_inq_dimlen(ncid, 0, &n));
-    wrong = n != records;
-    for (int row = -1; row < n && row < records; row++) {
-        int var = row >= 0, k = row < 0 ? 0 : row;
-        if (!CHECK_NC(NC_NOERR, get_row(ncid, var, k, values))) return;
-        for (int i = 0; i < W; i++)
-            wrong += expected[var][k][i] != NONE && values[i] != expected[var][k][i];
-    }
+    int wrong = n != records;
+    wrong += wrong_in_row(ncid, FIXED, 0) + wrong_in_row(ncid, OWN, 0);
+    for (int row = 0; row < n && row < records; row++)
+        wrong += wrong_in_row(ncid, RECORDS, row);
     if (!CHECK_EQ(0, wrong))
         printf("# %s, step %d, %s; the last fault was %s\n", when, step, way, plan);
 }
 
-static void redefine(int ncid)
+static int redefine(int ncid)
 {
     CHECK_NC(NC_NOERR, do_again(ncid, ncmpi_redef));
-    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    return ncmpi_enddef(ncid);
+}
+
+static int again_flush(int ncid)
+{
+    return do_again(ncid, ncmpi_flush);
+}
+
+static int again_sync(int ncid)
+{
+    return do_again(ncid, ncmpi_sync);
+}
+
+static int again_get(int ncid)
+{
+    asked_var = records > 0 ? RECORDS : FIXED;
+    asked_row = records > 0 ? (int)check_random((uint64_t)records) : 0;
+    return do_again(ncid, get_asked_row);
 }
 
 static void take_step(int ncid, int step)
 {
-    switch (check_random(14)) {
-    case 0:
-        post_and_wait(ncid, step);
-        break;
-    case 1:
-        put_alone(ncid, step);
-        break;
-    case 2:
-        fill_record(ncid);
-        break;
-    case 3:
-        CHECK_NC(NC_NOERR, do_again(ncid, ncmpi_flush));
-        break;
-    case 4:
-        CHECK_NC(NC_NOERR, do_again(ncid, ncmpi_sync));
-        break;
-    case 5:
-        redefine(ncid);
-        break;
-    case 6:
-        asked_row = records > 0 ? RECS + (int)check_random((uint64_t)records) : 0;
-        CHECK_NC(NC_NOERR, do_again(ncid, get_asked_row));
-        break;
-    case 7:
+    static int (*const again[])(int) = {again_flush, again_sync, again_get, redefine};
+    static void (*const puts[])(int, int) = {put_one,   put_parts,     put_one,
+                                             put_parts, post_and_wait, put_alone,
+                                             put_parts, fill_record};
+    int kind = (int)check_random(15);
+    if (kind < 4)
+        CHECK_NC(NC_NOERR, again[kind](ncid));
+    else if (kind < 12)
+        puts[kind - 4](ncid, step);
+    else if (kind == 12)
         check_values(ncid, "open", step);
-        break;
-    default:
-        put_all(ncid, step);
-    }
+    else
+        put_parts(ncid, step);
 }
 
 /* ---- programs ---- */
@@ -314,6 +346,38 @@ static void calls_that_failed_are_made_again(void)
     }
 }
 
+/* One write of many fails, the nth: what this process has put over it is written again
+ * behind it, also where other variables, which processes contest, go to the file after
+ * it. */
+static void what_is_put_over_a_failed_write_follows_it(void)
+{
+    enum { MOST = 8 };
+    way = "nc_burst_buf_flush_buffer_size=100;nc_transfer=direct";
+    for (int nth = 1; nth <= MOST; nth++) {
+        int ncid = create();
+        for (int step = 1; step <= 3; step++) {
+            struct slab all = {FIXED, 0, 0, W}, mine = {0};
+            for (int p = 0; p < check.nprocs; p++) {
+                struct slab own = {OWN, 0, p * PART, PART};
+                expect(&own, 100 * step);
+                if (p == check.rank) mine = own;
+            }
+            put_mine(ncid, &mine, step);
+            expect(&all, 100 * step);
+            if (step % check.nprocs != check.rank) all.n = 0;
+            put_mine(ncid, &all, step);
+        }
+        snprintf(plan, sizeof plan, "write:%d:EIO:%s:0", nth, check_path("a.nc"));
+        CHECK(fault_arm(plan));
+        bool failed = failed_anywhere(ncmpi_flush(ncid));
+        CHECK(failed || nth > 3);
+        fault_disarm();
+        CHECK_NC(NC_NOERR, ncmpi_flush(ncid));
+        check_values(ncid, "flushed", nth);
+        CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    }
+}
+
 /* ---- records ---- */
 
 /* Neither the log nor the file takes the put: the number of records stays what it was. */
@@ -327,8 +391,8 @@ static void a_put_that_failed_adds_no_record(void)
         if (!collective) CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
         snprintf(plan, sizeof plan, "write:1+:ENOSPC:%s", check_path("*"));
         CHECK(fault_arm(plan));
-        int rc = collective ? ncmpi_put_vara_int_all(ncid, 1, start, count, values)
-                            : ncmpi_put_vara_int(ncid, 1, start, count, values);
+        int rc = collective ? ncmpi_put_vara_int_all(ncid, RECORDS, start, count, values)
+                            : ncmpi_put_vara_int(ncid, RECORDS, start, count, values);
         CHECK(fault_disarm() > 0);
         CHECK(rc == NC_ENO_SPACE || rc == NC_EWRITE);
         CHECK_NC(NC_NOERR, ncmpi_inq_dimlen(ncid, 0, &n));
@@ -336,7 +400,7 @@ static void a_put_that_failed_adds_no_record(void)
         start[0] = 1;
         if (!collective) ncmpi_end_indep_data(ncid); /* tells of what failed, or this: */
         ncmpi_flush(ncid);
-        CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, 1, start, count, values));
+        CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, RECORDS, start, count, values));
         CHECK_NC(NC_NOERR, ncmpi_close(ncid));
         CHECK_NC(NC_NOERR, ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"), NC_NOWRITE,
                                       MPI_INFO_NULL, &ncid));
@@ -348,6 +412,8 @@ static void a_put_that_failed_adds_no_record(void)
 
 static const struct check_test tests[] = {
     {"calls that failed are made again", calls_that_failed_are_made_again, 0},
+    {"what is put over a failed write follows it",
+     what_is_put_over_a_failed_write_follows_it, 0},
     {"a put that failed adds no record", a_put_that_failed_adds_no_record, CHECK_FORMATS},
     {NULL, NULL, 0},
 };
