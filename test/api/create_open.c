@@ -292,6 +292,40 @@ static void two_formats_at_once_are_refused(void)
     CHECK(access(check_path("a.nc"), F_OK) != 0);
 }
 
+/* Until MPI, or the system, has no more to give: that is an error, and the rest is fine.
+ * Another communicator or two, and another call runs short first. */
+static void as_many_as_can_be_had(int spare)
+{
+    enum { MOST = 2100 };
+    static int ncids[MOST];
+    MPI_Comm others[2];
+    int n = 0, value = 7, back, err = NC_NOERR;
+    for (int i = 0; i < spare; i++)
+        MPI_Comm_dup(MPI_COMM_WORLD, &others[i]);
+    while (n < MOST && err == NC_NOERR) {
+        err = ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"), check.cmode, MPI_INFO_NULL,
+                           &ncids[n]);
+        if (err == NC_NOERR) n++;
+    }
+    CHECK(n > 100);
+    if (err != NC_NOERR) CHECK(err == NC_ENFILE || err == NC_EFILE);
+    int v = new_var(ncids[n - 1], "v", NC_INT, 0, NULL);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncids[n - 1]));
+    CHECK_NC(NC_NOERR, ncmpi_put_var_int_all(ncids[n - 1], v, &value));
+    CHECK_NC(NC_NOERR, ncmpi_get_var_int_all(ncids[n - 1], v, &back));
+    CHECK_EQ(value, back);
+    for (int i = n - 1; i >= 0; i--)
+        CHECK_NC(NC_NOERR, ncmpi_close(ncids[i]));
+    for (int i = 0; i < spare; i++)
+        MPI_Comm_free(&others[i]);
+}
+
+static void too_many_files_are_an_error(void)
+{
+    for (int spare = 0; spare <= 2; spare++)
+        as_many_as_can_be_had(spare);
+}
+
 static const struct check_test tests[] = {
     {"NOCLOBBER refuses an existing file", noclobber_refuses_an_existing_file,
      CHECK_FORMATS},
@@ -308,6 +342,7 @@ static const struct check_test tests[] = {
     {"one process alone may have a file", one_process_alone_may_have_a_file,
      CHECK_FORMATS},
     {"many files are open at once", many_files_are_open_at_once, 0},
+    {"too many files are an error", too_many_files_are_an_error, 0},
     {"a closed id is bad", a_closed_id_is_bad, CHECK_FORMATS},
     {"close in define mode completes the definitions",
      close_in_define_mode_completes_the_definitions, CHECK_FORMATS},

@@ -117,31 +117,38 @@ static int own_result(struct burst *b, int err)
     return failed != NC_NOERR ? failed : err;
 }
 
-static int drain_all(struct burst *b, uint64_t vars, bool chosen)
+/* What is logged, on any process. An error on all, or on none. */
+static int drain_logged_all(struct burst *b, uint64_t vars, bool chosen,
+                            const struct plan *p)
 {
-    struct plan p;
     unsigned char *contested = NULL;
-    int failed, err;
-    burst_pool_pause(b->pool);
-    burst_walk_forgive(b);
-    err = agree_on_plan_all(b, vars, chosen, &p, &failed);
-    if (p.logged > 0) burst_change(b);
-    if (err == NC_NOERR && p.logged > 0 && p.from < p.to && b->base.ds->nprocs > 1)
+    int told, err = NC_NOERR;
+    burst_change(b);
+    if (p->from < p->to && b->base.ds->nprocs > 1)
         err = burst_contested_all(b, vars, &contested);
-    if (err == NC_NOERR && p.waiting > 0)
-        err = drain_the_rest_all(b, vars, chosen, contested, p.batches);
+    if (err == NC_NOERR && p->waiting > 0)
+        err = drain_the_rest_all(b, vars, chosen, contested, p->batches);
     if (contested != NULL) {
         int ordered = drain_in_order_all(b, vars, contested);
         if (err == NC_NOERR) err = ordered;
     }
     base_free(contested);
-    if (p.logged > 0) { /* known everywhere: nobody goes on while another still writes */
-        int told;
-        err = driver_concur_all(b->base.ds, own_result(b, err), &told, NULL, 0);
-        if (err == NC_NOERR) err = told;
-        if (err == NC_NOERR) burst_forget(b, vars);
-        burst_changed(b, b->base.ds->rank == 0);
-    }
+    /* Known everywhere: nobody goes on while another still writes. */
+    err = driver_concur_all(b->base.ds, own_result(b, err), &told, NULL, 0);
+    if (err == NC_NOERR) err = told;
+    if (err == NC_NOERR) burst_forget(b, vars);
+    burst_changed(b, b->base.ds->rank == 0);
+    return err;
+}
+
+static int drain_all(struct burst *b, uint64_t vars, bool chosen)
+{
+    struct plan p;
+    int failed;
+    burst_pool_pause(b->pool);
+    burst_walk_forgive(b);
+    int err = agree_on_plan_all(b, vars, chosen, &p, &failed);
+    if (err == NC_NOERR && p.logged > 0) err = drain_logged_all(b, vars, chosen, &p);
     burst_pool_go_on(b->pool);
     return err != NC_NOERR ? err : failed;
 }

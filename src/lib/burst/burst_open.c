@@ -93,17 +93,17 @@ static bool looks(const struct burst *b)
     return b->base.ds->rank == 0 || b->base.ds->hints.no_indep_rw;
 }
 
-static int change_all(struct burst *b, int (*call_all)(struct driver *))
+/* After a call that changes the file, with that result. */
+static int changed(struct burst *b, int err)
 {
-    burst_change(b);
-    int err = call_all(b->base.lower);
     burst_changed(b, looks(b));
     return err;
 }
 
 int burst_sync_all(struct burst *b)
 {
-    return change_all(b, driver_sync_all);
+    burst_change(b);
+    return changed(b, driver_sync_all(b->base.lower));
 }
 
 /* Any process may have drained on its own: all sync if one must. Agreed. */
@@ -194,7 +194,8 @@ static int enddef_all(struct driver *self, const struct cdf_header *before)
 static int write_header_all(struct driver *self)
 {
     ((struct burst *)self)->file_dirty = true;
-    return change_all((struct burst *)self, driver_write_header_all);
+    burst_change((struct burst *)self);
+    return changed((struct burst *)self, driver_write_header_all(self->lower));
 }
 
 static int begin_indep_all(struct driver *self)
@@ -212,12 +213,14 @@ static int end_indep_all(struct driver *self)
     struct burst *b = (struct burst *)self;
     b->indep = false;
     b->epoch++;
-    return change_all(b, driver_end_indep_all);
+    burst_change(b);
+    return changed(b, driver_end_indep_all(b->base.lower));
 }
 
 int burst_sync_numrecs_all(struct driver *self)
 {
-    return change_all((struct burst *)self, driver_sync_numrecs_all);
+    burst_change((struct burst *)self);
+    return changed((struct burst *)self, driver_sync_numrecs_all(self->lower));
 }
 
 /* In collective mode, whoever reads next finds what is in the logs: it is enough that

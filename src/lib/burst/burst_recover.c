@@ -706,9 +706,11 @@ int burst_recover_all(struct burst *b)
     if (b->base.ds->hints.burst_recover == BASE_RECOVER_DISABLE) return NC_NOERR;
     if (first_of_node(b)) for_each_file(b, NULL, false, sweep);
     int err = share_words_all(b->base.ds, find_all(b, &f));
-    int64_t any = f.n;
-    if (err == NC_NOERR) err = driver_agree_all(b->base.ds, NC_NOERR, NULL, &any, 1);
-    if (err == NC_NOERR && any > 0) err = replay_found_all(b, &f);
+    if (err == NC_NOERR) {
+        int64_t any = f.n;
+        err = driver_agree_all(b->base.ds, NC_NOERR, NULL, &any, 1);
+        if (err == NC_NOERR && any > 0) err = replay_found_all(b, &f);
+    }
     let_go(&f);
     return err;
 }

@@ -109,6 +109,18 @@ static int64_t stripe_of(const struct mpio_file *f, MPI_File handle)
     return known > 0 ? known : 0;
 }
 
+/* Is there a communicator left for MPI-IO? ROMIO wants one for each handle, and where it
+ * gets none it ends the program (MPICH 4.0.2). Agreed. */
+static int room_for_handle_all(struct driver_dataset *ds)
+{
+    MPI_Comm one;
+    int mpi = MPI_Comm_dup(ds->comm, &one);
+    if (mpi != MPI_SUCCESS)
+        return base_mpi_error(mpi, NC_ENFILE, "a communicator for the file");
+    (void)MPI_Comm_free(&one);
+    return NC_NOERR;
+}
+
 /* One handle. Agreed: a process that was refused knows why, and the others may only know
  * that some process was. `error` is the caller's own from before. */
 static int open_handle_all(struct mpio_file *f, MPI_File *handle, int error)
@@ -118,6 +130,8 @@ static int open_handle_all(struct mpio_file *f, MPI_File *handle, int error)
     bool first = handle == &f->bytes; /* a later one may come from another directory */
     const char *path = first ? ds->path : ds->full;
     name_for_mpi(path, &name);
+    int room = room_for_handle_all(ds);
+    if (room != NC_NOERR) return room;
     ds->stats.file_opens++;
     int mpi = MPI_File_open(ds->comm, name.text, f->amode, ds->info, handle);
     int err = base_mpi_error(mpi, NC_EFILE, path);
