@@ -5,6 +5,8 @@ house_tests = test/house/rooms.sh test/house/sizes.sh test/house/marks.sh \
 TESTS += $(house_tests)
 EXTRA_DIST += $(house_tests)
 
+EXTRA_DIST += test/house/collective.py test/house/collective_source.py \
+	test/house/collective_tables.py test/house/collective_sample.c
 EXTRA_DIST += test/house/lint .clang-format .clang-tidy test/.clang-tidy
 .PHONY: lint
 lint: all

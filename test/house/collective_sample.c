@@ -1,0 +1,84 @@
+/* What the test of collectivity must find, on the lines that say so, and what it must not:
+ * see collective.sh. Nobody compiles it. */
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+struct driver_dataset {
+    MPI_Comm comm;
+    int rank, nprocs;
+    bool writable;
+};
+
+int driver_agree_all(struct driver_dataset *ds, int error, int *failed, int64_t *values,
+                     int n);
+
+int early_return_all(struct driver_dataset *ds)
+{
+    void *p = malloc(1);
+    if (p == NULL) return 1;
+    free(p);
+    return MPI_Barrier(ds->comm); /* found */
+}
+
+int short_circuit_all(struct driver_dataset *ds, MPI_File one, MPI_File other)
+{
+    int mpi = MPI_File_sync(one);
+    if (mpi == MPI_SUCCESS && MPI_File_sync(other) != MPI_SUCCESS) mpi = 1; /* found */
+    return ds->writable || MPI_Barrier(ds->comm) != MPI_SUCCESS ? mpi : 0;
+}
+
+int each_has_its_own_all(struct driver_dataset *ds)
+{
+    int all = 0;
+    for (int i = 0; i < ds->rank; i++)
+        all += MPI_Barrier(ds->comm); /* found */
+    for (int i = 0; i < ds->nprocs; i++)
+        all += MPI_Barrier(ds->comm);
+    return ds->rank == 0 ? MPI_Barrier(ds->comm) : all; /* found */
+}
+
+int after_break_all(struct driver_dataset *ds)
+{
+    for (int i = 0; i < 10; i++) {
+        void *p = malloc(1);
+        MPI_Barrier(ds->comm); /* found */
+        if (p == NULL) break;
+        free(p);
+    }
+    return MPI_Barrier(ds->comm);
+}
+
+static int if_asked_all(struct driver_dataset *ds, bool asked)
+{
+    return asked ? MPI_Barrier(ds->comm) : 0; /* found */
+}
+
+int by_an_argument_all(struct driver_dataset *ds)
+{
+    (void)if_asked_all(ds, ds->nprocs > 1);
+    return if_asked_all(ds, ds->rank > 1);
+}
+
+int agreed_all(struct driver_dataset *ds)
+{
+    int64_t most = ds->rank;
+    void *p = malloc(1);
+    int err = driver_agree_all(ds, p == NULL ? -1 : 0, NULL, &most, 1);
+    if (err != 0 || p == NULL) return err;
+    free(p);
+    for (int64_t i = 0; i < most; i++)
+        MPI_Barrier(ds->comm);
+    return 0;
+}
+
+int not_named_so(struct driver_dataset *ds) /* found */
+{
+    return MPI_Barrier(ds->comm);
+}
+
+int nor_is_this_all(int a) /* found */
+{
+    return a;
+}

@@ -1,0 +1,230 @@
+"""The sources as the test of collectivity reads them, by libclang: functions, whom they
+call, and over whom they are collective."""
+import os
+import re
+import sys
+
+from clang.cindex import CursorKind as K, Index, StorageClass, TypeKind
+
+from collective_tables import *  # noqa: F401,F403
+
+
+def key(c):
+    """A function's name; with its file, if it is static there."""
+    if c.storage_class == StorageClass.STATIC and c.location.file.name.endswith('.c'):
+        return os.path.basename(c.location.file.name) + ':' + c.spelling
+    return c.spelling
+
+
+sources = {}
+
+
+def source_of(n):
+    if n.file not in sources:
+        with open(n.file, 'rb') as f:
+            sources[n.file] = f.read()
+    return sources[n.file]
+
+
+def text_of(n):
+    return source_of(n)[n.start:n.end].decode()
+
+
+def between(a, b):
+    """What stands between two neighbours: an operator."""
+    t = source_of(a)[a.end:b.start].decode()
+    return re.sub(r'/\*.*?\*/|[()\s]', '', t, flags=re.S)
+
+
+WRAPPERS = (K.UNEXPOSED_EXPR, K.PAREN_EXPR, K.CSTYLE_CAST_EXPR)
+
+
+def strip(e):
+    """Without parentheses and casts."""
+    while e.kind in WRAPPERS:
+        inner = [x for x in e.children if x.kind != K.TYPE_REF]
+        if len(inner) != 1:
+            return e
+        e = inner[0]
+    return e
+
+
+def function_named(e):
+    e = strip(e)
+    if e.kind == K.UNARY_OPERATOR:
+        e = strip(e.children[0])
+    return e.target if e.referenced == K.FUNCTION_DECL and e.kind == K.DECL_REF_EXPR else None
+
+
+class Node:
+    """What of a cursor is wanted, read once: libclang is slow to ask."""
+    __slots__ = ('kind', 'spelling', 'children', 'at', 'start', 'end', 'line', 'file',
+                 'referenced', 'target', 'record', 'shape', 'is_expr', 'arguments', 'fields')
+
+    def __init__(self, c):
+        self.kind, self.spelling = c.kind, c.spelling
+        extent = c.extent
+        self.start, self.end = extent.start.offset, extent.end.offset
+        self.line = extent.start.line
+        self.file = extent.start.file.name if extent.start.file is not None else ''
+        self.is_expr = c.kind.is_expression() or c.kind in WRAPPERS
+        self.children = [Node(x) for x in c.get_children()]
+        self.referenced = self.target = self.record = self.fields = None
+        self.shape = TypeKind.INVALID
+        if self.is_expr or c.kind == K.VAR_DECL:
+            t = c.type
+            self.shape = t.get_canonical().kind
+            self.record, self.fields = describe(t)
+        if c.kind in (K.DECL_REF_EXPR, K.CALL_EXPR):
+            r = c.referenced
+            if r is not None:
+                self.referenced = r.kind
+                if r.kind == K.FUNCTION_DECL:
+                    self.target = key(r)
+                elif r.kind == K.VAR_DECL and 'const' in r.type.spelling:
+                    self.target = 'constant'
+        self.arguments = self.children[1:] if c.kind == K.CALL_EXPR else []
+
+    def walk_preorder(self):
+        yield self
+        for x in self.children:
+            yield from x.walk_preorder()
+
+
+records = {}
+
+
+def describe(t):
+    """The struct that a type is or points to, and its members."""
+    name = t.spelling
+    if name not in records:
+        c = t.get_canonical()
+        while c.kind in (TypeKind.POINTER, TypeKind.CONSTANTARRAY, TypeKind.INCOMPLETEARRAY,
+                         TypeKind.VARIABLEARRAY):
+            c = (c.get_pointee() if c.kind == TypeKind.POINTER
+                 else c.element_type).get_canonical()
+        records[name] = (None, None) if c.kind != TypeKind.RECORD else \
+            (c.get_declaration().spelling, [f.spelling for f in c.get_fields()])
+    return records[name]
+
+
+class Function:
+    def __init__(self, cursor):
+        self.key, self.name = key(cursor), cursor.spelling
+        self.params = [p.spelling for p in cursor.get_arguments()]
+        self.pointer = {p.spelling: p.type.get_canonical().kind == TypeKind.POINTER
+                        for p in cursor.get_arguments()}
+        self.has_how = any(p.spelling == 'how' or 'how' in (describe(p.type)[1] or ())
+                           for p in cursor.get_arguments())
+        self.at = '%s:%d' % (os.path.basename(cursor.location.file.name),
+                             cursor.location.line)
+        self.body = Node([x for x in cursor.get_children()
+                          if x.kind == K.COMPOUND_STMT][0])
+        self.result = frozenset()
+        self.out = {}            # (param, member...) -> what it may depend on after a call
+        self.needs = {}          # what must be the same on all: (source, scope) -> why
+        self.tells = set()        # arguments that an agreement is told of, as errors
+        self.scope = frozenset()  # who is waited for
+
+
+class Program:
+    def __init__(self):
+        self.functions = {}
+        self.slots = {}   # member -> functions stored there
+        self.passed = {}  # (function, parameter) -> functions passed there
+        self.findings = {}
+        self.entered = set()  # functions whose address is taken, or that nobody calls
+
+    def read(self, path, flags, top):
+        tu = Index.create().parse(path, flags)
+        errors = [str(d) for d in tu.diagnostics if d.severity >= 3]
+        if errors:
+            sys.exit('collective.py: ' + '\n'.join(errors))
+        self.keep = getattr(self, 'keep', []) + [tu]
+        for c in tu.cursor.get_children():
+            if c.location.file is None or not within(c.location.file.name, top):
+                continue
+            if c.kind == K.FUNCTION_DECL and c.is_definition():
+                if key(c) not in self.functions:
+                    f = self.functions[key(c)] = Function(c)
+                    self.note_uses(f.body)
+            elif c.kind == K.VAR_DECL:
+                self.note_uses(Node(c))
+
+    def note_uses(self, n):
+        """Functions that are stored in members, or passed on."""
+        for x in n.walk_preorder():
+            if x.kind == K.CALL_EXPR and x.target is not None:
+                for i, a in enumerate(x.arguments):
+                    f = function_named(a)
+                    if f is not None:
+                        self.passed.setdefault((x.target, i), set()).add(f)
+            elif x.kind == K.INIT_LIST_EXPR:
+                for y in x.children:
+                    if len(y.children) == 2 and y.children[0].kind == K.MEMBER_REF:
+                        f = function_named(y.children[1])
+                        if f is not None:
+                            self.slots.setdefault(y.children[0].spelling, set()).add(f)
+
+    def targets(self, call, caller):
+        """Whom a call may reach: names."""
+        if call.referenced == K.FUNCTION_DECL:
+            return [call.target]
+        e = strip(call.children[0]) if call.children else None
+        if e is not None and e.kind == K.UNARY_OPERATOR:
+            e = strip(e.children[0])
+        if e is not None and e.kind == K.MEMBER_REF_EXPR:
+            return sorted(self.slots.get(e.spelling, ()))
+        if e is not None and e.kind == K.DECL_REF_EXPR and e.spelling in caller.params:
+            place = (caller.key, caller.params.index(e.spelling))
+            return sorted(self.passed.get(place, ()))
+        return []
+
+    def find_scopes(self):
+        """Over whom each function is collective."""
+        calls = {}
+        for name, f in self.functions.items():
+            scope = {MEETS[f.name]} if f.name in MEETS else set()
+            calls[name] = set()
+            for x in f.body.walk_preorder():
+                if x.kind != K.CALL_EXPR:
+                    continue
+                for t in self.targets(x, f):
+                    if t in COLLECTIVE:
+                        scope |= {scope_of_call(t, x.arguments)} - {None}
+                    calls[name].add(t)
+            f.scope, f.calls = frozenset(scope), calls[name]
+        changed = True
+        while changed:
+            changed = False
+            for name, f in self.functions.items():
+                scope = f.scope.union(*(self.functions[t].scope for t in calls[name]
+                                        if t in self.functions))
+                if f.name not in MEETS and scope != f.scope:
+                    f.scope, changed = scope, True
+        called = set().union(*calls.values())
+        self.entered = {n for n in self.functions if n not in called} | {
+            n for ns in self.passed.values() for n in ns
+            if not any(n in self.functions for n in ns)}
+
+
+def scope_of_call(name, args):
+    at = COLLECTIVE[name]
+    if at is None or at >= len(args):
+        return ALL
+    e = strip(args[at])
+    if e.kind == K.UNARY_OPERATOR:
+        e = strip(e.children[0])
+    if text_of(args[at]).lstrip('&') in ALONE:
+        return None
+    if e.kind == K.MEMBER_REF_EXPR:
+        owner = e.children
+        record = owner[0].record if owner else None
+        return SCOPE.get((record, e.spelling), ALL)
+    if e.kind == K.DECL_REF_EXPR and e.spelling == 'node':
+        return NODE
+    return ALL
+
+
+def within(path, top):
+    return os.path.realpath(path).startswith(os.path.realpath(top) + os.sep)

@@ -1,0 +1,115 @@
+"""What the test of collectivity knows of MPI and of the library. An entry that names a
+function, or state, of the library says why it may be trusted."""
+
+ALL, NODE, LEADERS = 'all', 'node', 'leaders'
+
+# Collective calls of MPI, and which argument says over whom.
+COLLECTIVE = {
+    'MPI_Comm_dup': 0, 'MPI_Comm_create': 0, 'MPI_Comm_split': 0, 'MPI_Comm_split_type': 0,
+    'MPI_Comm_free': 0, 'MPI_Comm_dup_with_info': 0, 'MPI_Comm_idup': 0,
+    'MPI_Win_allocate_shared': 3, 'MPI_Win_allocate': 3, 'MPI_Win_create': 4,
+    'MPI_Win_free': 0, 'MPI_Win_fence': 1,
+    'MPI_File_open': 0, 'MPI_File_close': 0, 'MPI_File_set_view': 0, 'MPI_File_set_size': 0,
+    'MPI_File_preallocate': 0, 'MPI_File_set_info': 0, 'MPI_File_set_atomicity': 0,
+    'MPI_File_sync': 0, 'MPI_File_seek_shared': 0,
+    'MPI_File_read_all': 0, 'MPI_File_write_all': 0, 'MPI_File_read_at_all': 0,
+    'MPI_File_write_at_all': 0, 'MPI_File_iread_at_all': 0, 'MPI_File_iwrite_at_all': 0,
+    'MPI_File_read_ordered': 0, 'MPI_File_write_ordered': 0,
+    'MPI_Barrier': 0, 'MPI_Bcast': 4, 'MPI_Allreduce': 5, 'MPI_Reduce': 6, 'MPI_Scan': 5,
+    'MPI_Exscan': 5, 'MPI_Gather': 7, 'MPI_Gatherv': 8, 'MPI_Scatter': 7, 'MPI_Scatterv': 8,
+    'MPI_Allgather': 6, 'MPI_Allgatherv': 7, 'MPI_Alltoall': 6, 'MPI_Alltoallv': 8,
+    'MPI_Alltoallw': 8, 'MPI_Reduce_scatter': 5, 'MPI_Reduce_scatter_block': 5,
+    'MPI_Ibarrier': 0, 'MPI_Ibcast': 4, 'MPI_Iallreduce': 5,
+    # Each waits for a partner who must come, too.
+    'MPI_Sendrecv': 10, 'MPI_Send': 5, 'MPI_Recv': 5, 'MPI_Ssend': 5, 'MPI_Probe': 2,
+    'MPI_Isend': 5, 'MPI_Irecv': 5, 'MPI_Wait': None, 'MPI_Waitall': None,
+}
+# What they put into memory is the same on all: by argument.
+SPREADS = {'MPI_Bcast': 0, 'MPI_Allreduce': 1, 'MPI_Allgather': 3}
+
+# Waiting for others without MPI.
+MEETS = {
+    'mpio_window_meet_all': NODE,  # a counter in shared memory
+}
+
+# Communicators, windows and files that are not of all processes of the dataset.
+SCOPE = {
+    ('mpio_window', 'comm'): NODE, ('mpio_window', 'win'): NODE,
+    ('mpio_window', 'leaders'): LEADERS,
+    ('burst', 'node'): NODE, ('burst', 'window'): NODE,
+}
+# A process's own communicator, and handles made over it.
+ALONE = {'MPI_COMM_SELF', 'alone'}
+
+# Functions whose result, and what they put where these arguments point to, is the same on
+# all processes. Should the agreement itself fail, nothing can be agreed on.
+AGREES = {
+    'driver_agree_all': (2, 3),
+    'driver_concur_all': (2,),  # an error on all, or on none
+    'driver_share_all': (1,),
+    'meet_nodes_all': (),       # two meetings of a node with a reduction between the nodes
+    # The same dataset everywhere is what makes a call collective; an id that is wrong is
+    # so everywhere.
+    'base_ids_find': (),
+    # There is no communicator yet over which to agree; MPI gives all of them one, or none.
+    'MPI_Comm_dup': (),
+    # Processes of a program have the same level of threads.
+    'MPI_Query_thread': (0,),
+}
+# Which argument of theirs is a process's own error. Who goes on after an agreement in which
+# all errors were told knows that nobody had one: what the error came of is settled then.
+TELLS = {'driver_agree_all': 1, 'driver_concur_all': 1}
+
+# State. Members that are named are the same on all processes of a dataset, and what is
+# stored there is looked at: it must be the same, too. The others are each process's own.
+# None: all members are the same, and nobody looks.
+AGREED = {
+    # Definitions: enddef compares them, and calls in data mode agree before they change.
+    # The number of records is agreed on by each collective call that looks at it.
+    'cdf_header': None, 'cdf_var': None, 'cdf_dim': None, 'cdf_att': None, 'cdf_atts': None,
+    'base_hints': None,   # process 0's hold for all
+    'driver_ops': None,   # constants
+    'driver_dataset': {'nprocs', 'writable', 'safe_mode', 'heard', 'header', 'hints',
+                       'comm', 'failures'},
+    'driver': {'ops', 'lower', 'ds'},
+    'api_dataset': {'defining', 'indep', 'fresh', 'top', 'before'},
+    # numrecs_in_file differs only where process 0 writes it without the others.
+    'mpio': {'created', 'defined', 'known_size', 'unit', 'numrecs_in_file',
+             'failures'},
+    'mpio_file': {'no_indep', 'view', 'bytes', 'stripe'},
+    'mpio_window': {'nodes', 'size', 'state', 'cleared'},
+    'burst': {'promised', 'coherent', 'window', 'node', 'indep'},
+    'api_queue': set(),
+}
+# Who may store there what all do not know yet.
+UNCHECKED = {
+    'driver_agree_all',                           # it agrees
+    'prepare_all', 'ncmpi_create', 'ncmpi_open',  # agree_on_terms_all follows
+    'mpio_write_numrecs_all', 'mpio_write_header_all',  # see numrecs_in_file above
+    'adopt', 'end_change',                        # process 0's definitions; the old ones
+    'share_space_all',                            # create_shared_all agrees on it
+}
+# Variables of the process that are the same on all: constants; windows are kept by all or
+# by none.
+SHARED = {'nkept', 'kept', 'registry'}
+
+# The same within a node; whether it is 0 tells the node's first process.
+NODEWISE = {('mpio_window', 'nprocs'), ('mpio_window', 'win'), ('mpio_window', 'comm')}
+FIRST = {('mpio_window', 'rank')}
+FIRSTS = {('mpio_window', 'leaders')}  # only they have it
+
+# Arguments by which a function is one of several.
+ALIKE = {'how', 'put'}
+
+# Functions of the system that find nothing out; the first of these write what they are given.
+# These hand an argument on, with words.
+HANDS_ON = {'base_error_set': 0, 'base_mpi_error': 0, 'explain': 1}
+PURE = {'base_mpi_error', 'base_error_set', 'base_error_detail', 'explain',
+        'strnlen', 'strcmp', 'strlen', 'memcmp', 'strchr', 'strncmp', 'memcpy', 'memset', 'strncpy',
+        'memchr', 'snprintf', 'strcasecmp', 'strncasecmp', '__builtin_mul_overflow',
+        '__builtin_add_overflow', '__builtin_ctzll'}
+MEMORY = {'malloc', 'calloc', 'realloc', 'strdup'}
+# Functions of the rooms without MPI are foreign here, too. These look at definitions.
+PURE |= {'cdf_file_size', 'cdf_type_size', 'cdf_next_move', 'cdf_encode_numrecs',
+         'cdf_max_records', 'cdf_encoded_size'}
+PURE_INTO = {'memcpy', 'memset', 'strncpy'}
