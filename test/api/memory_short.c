@@ -242,6 +242,74 @@ static void definitions(void)
     try_steps(steps, sizeof steps / sizeof steps[0]);
 }
 
+/* ---- definitions in data mode: on all processes or on none ---- */
+
+static int a_shorter_dim(void)
+{
+    return ncmpi_rename_dim(ncid, x, "y");
+}
+
+static int a_shorter_var(void)
+{
+    return ncmpi_rename_var(ncid, fixed, "fix");
+}
+
+static int a_shorter_att(void)
+{
+    return ncmpi_rename_att(ncid, fixed, "units", "unit");
+}
+
+static int another_value(void)
+{
+    return ncmpi_put_att_text(ncid, fixed, "units", 5, "miles");
+}
+
+static int a_copied_value(void)
+{
+    return ncmpi_copy_att(ncid, series, "units", ncid, fixed);
+}
+
+static void with_units(void)
+{
+    define();
+    CHECK_NC(NC_NOERR, ncmpi_put_att_text(ncid, series, "units", 4, "days"));
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+}
+
+/* Do all processes see the same, and the file too? */
+static void same_on_all(void)
+{
+    char now[3 * (NC_MAX_NAME + 1)] = "", others[sizeof now], text[20] = "";
+    for (int open = 0; open < 2; open++) {
+        memset(now, 0, sizeof now);
+        CHECK_NC(NC_NOERR, ncmpi_inq_dimname(ncid, x, now));
+        CHECK_NC(NC_NOERR, ncmpi_inq_varname(ncid, fixed, now + NC_MAX_NAME));
+        CHECK_NC(NC_NOERR, ncmpi_inq_attname(ncid, fixed, 0, now + 2 * NC_MAX_NAME));
+        memset(text, 0, sizeof text);
+        CHECK_NC(NC_NOERR, ncmpi_get_att_text(ncid, fixed, now + 2 * NC_MAX_NAME, text));
+        memcpy(now + sizeof now - sizeof text, text, sizeof text);
+        if (open == 0) memcpy(others, now, sizeof now);
+        if (open == 0) MPI_Bcast(others, sizeof others, MPI_CHAR, 0, MPI_COMM_WORLD);
+        CHECK(memcmp(now, others, sizeof now) == 0);
+        close_dataset(ncid);
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (open == 0) ncid = open_dataset("a.nc", NC_NOWRITE);
+    }
+}
+
+static void definitions_in_data_mode(void)
+{
+    static const struct step steps[] = {
+        {"rename_dim", with_units, a_shorter_dim, same_on_all},
+        {"rename_var", with_units, a_shorter_var, same_on_all},
+        {"rename_att", with_units, a_shorter_att, same_on_all},
+        {"put_att", with_units, another_value, same_on_all},
+        {"copy_att", with_units, a_copied_value, same_on_all},
+    };
+    for (int i = 0; i < check.nprocs; i++)
+        try_steps(steps, sizeof steps / sizeof steps[0]);
+}
+
 /* ---- data ---- */
 
 static const struct family *family; /* the one at hand */
@@ -328,11 +396,52 @@ static void buffers(void)
     try_steps(steps, 1);
 }
 
+/* Requests far between the others, cancelled: all of them, or none. */
+static int ids[200];
+
+static void many_posted(void)
+{
+    static const int one = 1000;
+    MPI_Offset start = (MPI_Offset)N * check.rank;
+    in_data_mode();
+    for (int i = 0; i < 200; i++)
+        CHECK_NC(NC_NOERR, ncmpi_iput_var1_int(ncid, fixed, &start, &one, &ids[i]));
+}
+
+static int cancel_few(void)
+{
+    int some[2] = {ids[0], ids[199]}, status[2] = {0};
+    return ncmpi_cancel(ncid, 2, some, status);
+}
+
+static void the_rest_is_put(void)
+{
+    int value = 0, pending = 0;
+    MPI_Offset start = (MPI_Offset)N * check.rank;
+    CHECK_NC(NC_NOERR, ncmpi_inq_nreqs(ncid, &pending));
+    CHECK(pending == 198 || pending == 200);
+    CHECK_NC(NC_NOERR, ncmpi_wait_all(ncid, NC_REQ_ALL, NULL, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_inq_nreqs(ncid, &pending));
+    CHECK_EQ(0, pending);
+    CHECK_NC(NC_NOERR, ncmpi_get_var1_int_all(ncid, fixed, &start, &value));
+    CHECK_EQ(1000, value);
+    close_all();
+}
+
+static void cancelled(void)
+{
+    static const struct step steps[] = {
+        {"cancel", many_posted, cancel_few, the_rest_is_put}};
+    try_steps(steps, 1);
+}
+
 static const struct check_test tests[] = {
     {"the life of a dataset", life, 0},
     {"definitions", definitions, 0},
+    {"definitions in data mode", definitions_in_data_mode, 0},
     {"every way to access data", every_family, 0},
     {"buffered requests", buffers, 0},
+    {"cancelled requests", cancelled, 0},
     {NULL, NULL, 0},
 };
 
