@@ -1,5 +1,5 @@
-/* What the test of collectivity must find, on the lines that say so, and what it must not:
- * see collective.sh. Nobody compiles it. */
+/* What the test of collectivity must find, on the lines that say so, and what it must
+ * not: see collective.sh. Nobody compiles it. */
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
