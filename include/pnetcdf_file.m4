@@ -117,8 +117,9 @@ int ncmpi_begin_indep_data(int ncid);
 int ncmpi_end_indep_data(int ncid);
 
 /** Brings all that was written to the storage, so that every process reads it, and
- * agrees on the number of records. Collective in collective data mode; in independent
- * data mode each process may call it, for its own data.
+ * agrees on the number of records. Collective in collective data mode. In independent
+ * data mode each process may call it, for its own data: its records count in the file
+ * then, and those that others have synced before count for it.
  * @param ncid the file
  * @return #NC_NOERR, #NC_EINDEFINE, #NC_EWRITE */
 int ncmpi_sync(int ncid);

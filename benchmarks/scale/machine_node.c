@@ -5,6 +5,7 @@
 #include <mpi.h>
 #include <sched.h>
 #include <simgrid/actor.h>
+#include <simgrid/semaphore.h>
 #include <stdarg.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -27,7 +28,7 @@ int __wrap_MPI_Win_allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_C
 
 struct sleeper {
     const void *word;
-    sg_actor_t who;
+    sg_sem_t awake;       /* to suspend the process would suspend its messages, too */
     struct sleeper *next; /* who came later */
 };
 enum { QUEUES = 4096 };
@@ -40,18 +41,20 @@ static struct sleeper **queue_of(const void *word)
 
 static long futex_wait(const unsigned *word, unsigned old)
 {
-    struct sleeper me = {word, sg_actor_self(), NULL};
+    struct sleeper me = {word, NULL, NULL};
     machine_settle();
     if (*(const volatile unsigned *)word != old) {
         errno = EAGAIN;
         return -1;
     }
     machine_count.waits++;
+    me.awake = sg_sem_init(0);
     struct sleeper **last = queue_of(word);
     while (*last != NULL)
         last = &(*last)->next;
     *last = &me;
-    sg_actor_suspend(me.who);
+    sg_sem_acquire(me.awake);
+    sg_sem_destroy(me.awake);
     sg_actor_sleep_for(machine_get()->wake_time);
     return 0;
 }
@@ -65,9 +68,9 @@ static long futex_wake(const unsigned *word, unsigned most)
             s = &(*s)->next;
             continue;
         }
-        sg_actor_t who = (*s)->who;
+        sg_sem_t awake = (*s)->awake;
         *s = (*s)->next;
-        sg_actor_resume(who);
+        sg_sem_release(awake);
         woken++;
     }
     return woken;

@@ -25,7 +25,7 @@ static const struct known {
     {"nc_hash_size_var", "256", "64", "64"},
     {"nc_hash_size_gattr", "64", "16", "16"},
     {"nc_hash_size_vattr", "8", "16", "16"},
-    {"nc_num_aggrs_per_node", "0", "2", "0"},
+    {"nc_num_aggrs_per_node", "0", "2", "2"},
     {"nc_num_subfiles", "0", "4", "0"},
     {"pnetcdf_subfiling", "disable", "enable", "disable"},
     {"nc_driver", "mpiio", "gio", "mpiio"},

@@ -100,10 +100,11 @@ static void end_indep_data_agrees_on_numrecs(void)
 static void sync_agrees_on_numrecs(void)
 {
     int ncid = one_process_appends(2);
-    CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
-    CHECK_EQ(3, dim_length(ncid, t));
+    CHECK_NC(NC_NOERR, ncmpi_sync(ncid)); /* each its own, in independent mode */
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK_EQ(3, numrecs_in_file());
+    CHECK_NC(NC_NOERR, ncmpi_sync(ncid)); /* now they see what the others synced */
+    CHECK_EQ(3, dim_length(ncid, t));
     CHECK_NC(NC_NOERR, ncmpi_end_indep_data(ncid));
     close_dataset(ncid);
 }

@@ -125,8 +125,8 @@ contains
     integer, asynchronous :: a(nx, 2 * ny), b(3 * nx, ny)
     call create_planes(ncid, varid, nf90_int)
     a = 0
-    call okay(nf90mpi_iput_var(ncid, varid, a(:, 2::2), req(1), here(1, 1)), 'iput')
     a(:, 2::2) = plane()
+    call okay(nf90mpi_iput_var(ncid, varid, a(:, 2::2), req(1), here(1, 1)), 'iput')
     call okay(nf90mpi_wait_all(ncid, 1, req, st), 'wait_all')
     b = 0
     call okay(nf90mpi_iget_var(ncid, varid, b(3::3, :), req(1), here(1, 1)), 'iget')

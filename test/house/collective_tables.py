@@ -20,9 +20,9 @@ COLLECTIVE = {
     'MPI_Allgather': 6, 'MPI_Allgatherv': 7, 'MPI_Alltoall': 6, 'MPI_Alltoallv': 8,
     'MPI_Alltoallw': 8, 'MPI_Reduce_scatter': 5, 'MPI_Reduce_scatter_block': 5,
     'MPI_Ibarrier': 0, 'MPI_Ibcast': 4, 'MPI_Iallreduce': 5,
-    # Each waits for a partner who must come, too.
-    'MPI_Sendrecv': 10, 'MPI_Send': 5, 'MPI_Recv': 5, 'MPI_Ssend': 5, 'MPI_Probe': 2,
-    'MPI_Isend': 5, 'MPI_Irecv': 5, 'MPI_Wait': None, 'MPI_Waitall': None,
+    # Each waits for a partner who must come, too. Single messages (MPI_Send ...) are sent and
+    # received by number, which mpio_exchange_count_all has told: mpio_exchange alone has any.
+    'MPI_Sendrecv': 10,
 }
 # What they put into memory is the same on all: by argument.
 SPREADS = {'MPI_Bcast': 0, 'MPI_Allreduce': 1, 'MPI_Allgather': 3}
@@ -35,7 +35,7 @@ MEETS = {
 # Communicators, windows and files that are not of all processes of the dataset.
 SCOPE = {
     ('mpio_window', 'comm'): NODE, ('mpio_window', 'win'): NODE,
-    ('mpio_window', 'leaders'): LEADERS,
+    ('mpio_window', 'leaders'): LEADERS, ('mpio_window', 'column'): LEADERS,
     ('burst', 'node'): NODE, ('burst', 'window'): NODE,
 }
 # A process's own communicator, and handles made over it.
@@ -47,7 +47,9 @@ AGREES = {
     'driver_agree_all': (2, 3),
     'driver_concur_all': (2,),  # an error on all, or on none
     'driver_share_all': (1,),
-    'meet_nodes_all': (),       # two meetings of a node with a reduction between the nodes
+    # Which round comes next: the least of all processes, told by the exchange of counts or,
+    # on one node, read from all slots.
+    'learn': (),
     # The same dataset everywhere is what makes a call collective; an id that is wrong is
     # so everywhere.
     'base_ids_find': (),
@@ -85,7 +87,7 @@ AGREED = {
 UNCHECKED = {
     'driver_agree_all',                           # it agrees
     'prepare_all', 'ncmpi_create', 'ncmpi_open',  # agree_on_terms_all follows
-    'mpio_write_numrecs_all', 'mpio_write_header_all',  # see numrecs_in_file above
+    'mpio_write_numrecs_all', 'mpio_write_header_all', 'mpio_sync_numrecs',  # see numrecs_in_file above
     'adopt', 'end_change',                        # process 0's definitions; the old ones
     'share_space_all',                            # create_shared_all agrees on it
 }
@@ -96,7 +98,8 @@ SHARED = {'nkept', 'kept', 'registry'}
 # The same within a node; whether it is 0 tells the node's first process.
 NODEWISE = {('mpio_window', 'nprocs'), ('mpio_window', 'win'), ('mpio_window', 'comm')}
 FIRST = {('mpio_window', 'rank')}
-FIRSTS = {('mpio_window', 'leaders')}  # only they have it
+# Only those who speak for their node have them.
+FIRSTS = {('mpio_window', 'leaders'), ('mpio_window', 'column')}
 
 # Arguments by which a function is one of several.
 ALIKE = {'how', 'put'}

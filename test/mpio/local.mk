@@ -16,6 +16,13 @@ TESTS += test/mpio/node.mpi
 test_mpio_node_mpi_SOURCES = test/mpio/node.c test/driver/counts.h
 test_mpio_node_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
 test_mpio_node_mpi_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/driver
+
+check_PROGRAMS += test/mpio/node_memory.mpi
+TESTS += test/mpio/node_memory.mpi
+test_mpio_node_memory_mpi_SOURCES = test/mpio/node_memory.c test/support/shortage.c \
+	test/support/shortage.h
+test_mpio_node_memory_mpi_LDFLAGS = $(SHORTAGE_WRAP)
+test_mpio_node_memory_mpi_LDADD = $(MPI_TEST_LIBS)
 TESTS += test/mpio/nodes.sh
 EXTRA_DIST += test/mpio/nodes.sh test/support/nodes
 

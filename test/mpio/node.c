@@ -3,6 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "check.h"
 #include "counts.h"
@@ -11,16 +14,31 @@
 
 enum { WIDTH = 37, ROWS = 23, RECORDS = 5, NVARS = 6 };
 
-/* "node", or "across": as if two processes were a node. */
+/* A hint of those that the ways across nodes go by, or none. */
+static void set_one_of(MPI_Info info, const char *key, const char *const *values, int n)
+{
+    const char *value = values[check_random((uint64_t)n)];
+    if (value[0] != '\0') MPI_Info_set(info, key, value);
+}
+
+/* "node", or "across": as if up to three processes were a node. */
 static MPI_Info info_for(const char *way)
 {
-    static const char *const shares[] = {"300", "900", "6000", "1048576"};
+    static const char *const shares[] = {"300", "900", "6000", "70000", "1048576"};
+    static const char *const procs[] = {"1", "2", "3"};
+    static const char *const units[] = {"", "4096", "12288", "65536", "262144"};
+    static const char *const factors[] = {"", "1", "3", "4", "64"};
+    static const char *const nodes[] = {"", "1", "2", "3"};
     MPI_Info info;
     MPI_Info_create(&info);
     bool across = strcmp(way, "across") == 0;
     MPI_Info_set(info, "nc_transfer", across ? "node" : way);
-    MPI_Info_set(info, "nc_node_procs", across ? "2" : "0");
-    MPI_Info_set(info, "nc_node_share_size", shares[check_random(4)]);
+    if (across) set_one_of(info, "nc_node_procs", procs, 3);
+    if (!across) MPI_Info_set(info, "nc_node_procs", "0");
+    set_one_of(info, "nc_node_share_size", shares, 5);
+    set_one_of(info, "striping_unit", units, 5);
+    set_one_of(info, "striping_factor", factors, 5);
+    set_one_of(info, "cb_nodes", nodes, 4);
     MPI_Info_set(info, "nc_statistics", "enable");
     MPI_Info_set(info, "nc_var_align_size", "4");
     return info;
@@ -190,6 +208,69 @@ static void overlapping_processes(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* In fresh memory, which is not of zeros: a call whose first values lie far behind the
+ * beginning of a block writes these alone. */
+static void what_was_in_memory_stays_there(void)
+{
+    enum { N = 300000, FROM = 230000, EACH = 40, STEP = 50 };
+    int ncid, v = -1, x, wrong = 0, *values = calloc(N, sizeof *values);
+    MPI_Offset start = FROM + check.rank, count = EACH, stride = STEP;
+    MPI_Info info = info_for("node");
+    MPI_Info_set(info, "nc_node_procs", "1");
+    MPI_Info_set(info, "nc_node_share_size", "1234567"); /* that no other test has */
+    MPI_Info_set(info, "striping_unit", "65536");
+    MPI_Info_set(info, "striping_factor", "64");
+    CHECK_NC(NC_NOERR,
+             ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"), check.cmode, info, &ncid));
+    MPI_Info_free(&info);
+    CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "x", N, &x));
+    CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "v", NC_INT, 1, &x, &v));
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    for (int i = 0; i < EACH; i++)
+        values[i] = i + 1;
+    CHECK_NC(NC_NOERR, ncmpi_put_vars_int_all(ncid, v, &start, &count, &stride, values));
+    CHECK_NC(NC_NOERR, ncmpi_get_var_int_all(ncid, v, values));
+    for (int i = 0; i < N; i++) {
+        int at = i - FROM, is = i >= FROM && at % STEP < check.nprocs && at / STEP < EACH;
+        wrong += values[i] != (is ? at / STEP + 1 : 0);
+    }
+    CHECK_EQ(0, wrong);
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    free(values);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Short pieces with those of others, a long one directly: when the disk fails, the
+ * records are counted by all requests. */
+static void a_failing_disk_and_both_ways(void)
+{
+    enum { RECORD = 200000, EACH = 64 };
+    static int values[RECORD];
+    int ncid, dims[2], v = -1, w = -1;
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "nc_node_procs", "2");
+    CHECK_NC(NC_NOERR,
+             ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"), check.cmode, info, &ncid));
+    MPI_Info_free(&info);
+    CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "t", NC_UNLIMITED, &dims[0]));
+    CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "x", RECORD, &dims[1]));
+    CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "w", NC_INT, 1, dims + 1, &w));
+    CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "v", NC_INT, 2, dims, &v));
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    MPI_Offset start[2] = {2, check.rank}, count[2] = {1, EACH};
+    MPI_Offset stride[2] = {1, check.nprocs}, zero = 0, all = RECORD, records = -1;
+    CHECK_NC(NC_NOERR, ncmpi_iput_vars_int(ncid, v, start, count, stride, values, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_iput_vara_int(ncid, w, &zero, &all, values, NULL));
+    CHECK(fault_arm("write:1+:EIO:*/a.nc"));
+    CHECK(ncmpi_wait_all(ncid, NC_REQ_ALL, NULL, NULL) != NC_NOERR);
+    CHECK(fault_disarm() > 0);
+    CHECK_NC(NC_NOERR, ncmpi_inq_dimlen(ncid, dims[0], &records));
+    CHECK_EQ(0, records);
+    (void)ncmpi_close(ncid);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /* All of a counter. */
 static long long total(int ncid, const char *counter)
 {
@@ -351,6 +432,8 @@ static const struct check_test tests[] = {
     {"as by plain writes, across nodes", as_by_plain_writes_across_nodes, 0},
     {"overlapping processes", overlapping_processes, 0},
     {"whole stripes", whole_stripes, 0},
+    {"what was in memory stays there", what_was_in_memory_stays_there, 0},
+    {"a failing disk and both ways", a_failing_disk_and_both_ways, 0},
     {"few file operations", few_file_operations, 0},
     {"a failing disk is told to all", a_failing_disk_is_told_to_all, 0},
     {"by file type", by_file_type, 0},
@@ -360,5 +443,8 @@ static const struct check_test tests[] = {
 
 int main(int argc, char **argv)
 {
+#ifdef M_PERTURB
+    mallopt(M_PERTURB, 0x5a); /* memory is not of zeros by chance */
+#endif
     return check_main(argc, argv, tests, "1 2 3 5");
 }

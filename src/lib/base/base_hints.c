@@ -48,8 +48,6 @@ static const struct word caches[] = {{"enable", BASE_ENABLE},
 /* A file is not divided: what asks for that is passed over. */
 static const struct word no_subfiling[] = {{"disable", BASE_DISABLE}, {NULL, 0}};
 static const struct word one_file[] = {{"0", 0}, {"1", 1}, {NULL, 0}};
-/* nc_transfer=node takes one process of a node; there is no other number to choose. */
-static const struct word no_aggregators[] = {{"0", 0}, {NULL, 0}};
 static const struct word drivers[] = {{"mpiio", 0}, {"gio", 0}, {NULL, 1}};
 
 #define AT(member) offsetof(struct base_hints, member)
@@ -73,7 +71,8 @@ static const struct hint {
     {"nc_hash_size_var", AT(hash_size_var), 256, 1, NULL, true},
     {"nc_hash_size_gattr", AT(hash_size_gattr), 64, 1, NULL, true},
     {"nc_hash_size_vattr", AT(hash_size_vattr), 8, 1, NULL, true},
-    {"nc_num_aggrs_per_node", AT(aggregators_per_node), 0, 0, no_aggregators, true},
+    {"nc_num_aggrs_per_node", AT(aggregators_per_node), 0, 0, NULL, true},
+    {"cb_nodes", AT(cb_nodes), 0, 1, NULL, false},
     {"nc_num_subfiles", AT(num_subfiles), 0, 0, one_file, true},
     {"pnetcdf_subfiling", AT(subfiling), BASE_DISABLE, 0, no_subfiling, true},
     {"nc_transfer", AT(transfer), BASE_TRANSFER_AUTO, 0, transfers, true},

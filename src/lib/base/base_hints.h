@@ -41,7 +41,8 @@ struct base_hints {
     int64_t ibuf_size;
     int64_t in_place_swap; /* enum base_choice */
     int64_t hash_size_dim, hash_size_var, hash_size_gattr, hash_size_vattr;
-    int64_t aggregators_per_node;
+    int64_t aggregators_per_node; /* that write and read; 0: the library decides */
+    int64_t cb_nodes;             /* that have a domain of the file; 0: likewise */
     int64_t num_subfiles;
     int64_t subfiling;          /* enum base_choice; there are no subfiles yet */
     int64_t transfer;           /* enum base_transfer */

@@ -50,7 +50,7 @@ struct driver_dataset {
  * *failed (may be NULL) gets the worst I/O error that any process had left over from
  * an earlier call, ds->failed, which is cleared: whoever agrees reports it.
  * Returns the worst error, the same everywhere. */
-enum { DRIVER_AGREE_MAX = 6 };
+enum { DRIVER_AGREE_MAX = 8 };
 int driver_agree_all(struct driver_dataset *ds, int error, int *failed, int64_t *values,
                      int n);
 

@@ -2,18 +2,21 @@ libcore_la_SOURCES += \
 	src/lib/mpio/mpio.h \
 	src/lib/mpio/mpio_cover.c \
 	src/lib/mpio/mpio_define.c \
-	src/lib/mpio/mpio_exchange.c \
+	src/lib/mpio/mpio_domain.c src/lib/mpio/mpio_domain.h \
+	src/lib/mpio/mpio_exchange.c src/lib/mpio/mpio_exchange.h \
 	src/lib/mpio/mpio_file.c src/lib/mpio/mpio_file.h \
 	src/lib/mpio/mpio_header.c \
 	src/lib/mpio/mpio_move.c \
-	src/lib/mpio/mpio_node.c src/lib/mpio/mpio_node.h \
 	src/lib/mpio/mpio_open.c \
 	src/lib/mpio/mpio_order.c \
+	src/lib/mpio/mpio_pack.c \
+	src/lib/mpio/mpio_place.c \
 	src/lib/mpio/mpio_pool.c src/lib/mpio/mpio_pool.h \
 	src/lib/mpio/mpio_stream.c \
 	src/lib/mpio/mpio_survey.c \
 	src/lib/mpio/mpio_tile.c src/lib/mpio/mpio_tile.h \
 	src/lib/mpio/mpio_transfer.c \
+	src/lib/mpio/mpio_twophase.c src/lib/mpio/mpio_twophase.h \
 	src/lib/mpio/mpio_values.c src/lib/mpio/mpio_values.h \
 	src/lib/mpio/mpio_walk.c src/lib/mpio/mpio_walk.h \
 	src/lib/mpio/mpio_window.c src/lib/mpio/mpio_window.h

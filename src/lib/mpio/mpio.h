@@ -39,6 +39,9 @@ int mpio_read_header_all(struct mpio *m);
 int mpio_write_header_all(struct driver *self);
 /* Process 0 writes numrecs if the file has another. Called with numrecs agreed. */
 int mpio_write_numrecs_all(struct mpio *m);
+/* This process alone, in independent mode: its numrecs is in the file, if the file has
+ * fewer, and is at least the file's. */
+int mpio_sync_numrecs(struct mpio *m);
 /* Agrees on numrecs and writes it. */
 int mpio_sync_numrecs_all(struct driver *self);
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base_error.h"
-#include "mpio_node.h"
+#include "mpio_twophase.h"
 
 enum { HOLE = 2048 }; /* reading and writing so many bytes is cheaper than another call */
 
@@ -21,7 +21,7 @@ static int fill_holes(struct mpio *m, const struct mpio_block *b, int64_t i, int
 {
     int64_t low = i << b->shift, n = (end - i) << b->shift;
     int err = mpio_reserve(m, (size_t)n);
-    if (err == NC_NOERR) err = mpio_file_read(&m->file, b->start + low, m->staging, n);
+    if (err == NC_NOERR) err = mpio_file_read(&m->file, b->origin + low, m->staging, n);
     while (err == NC_NOERR && i < end) {
         int64_t hole = end_of(b->marks, i, end, 1);
         i = end_of(b->marks, hole, end, 0);
@@ -58,7 +58,7 @@ int mpio_cover_write(struct mpio *m, const struct mpio_block *b, int64_t low,
         end = end_of_group(b, i, n, &holes);
         int err = holes ? fill_holes(m, b, i, end) : NC_NOERR;
         if (err == NC_NOERR)
-            err = mpio_file_write(&m->file, b->start + at, b->bytes + at,
+            err = mpio_file_write(&m->file, b->origin + at, b->bytes + at,
                                   (end - i) << b->shift);
         if (result == NC_NOERR) result = err;
     }

@@ -1,113 +1,340 @@
-/* Between nodes: the first process of each sends what its node has of the others' parts
- * of a block, or its own part to all.
- *
- * Pairs take turns, so that a message and its room are never more than one part. A part
- * is sent as it lies in the block, with the marks of what is in it. */
+/* Messages between nodes. */
+#include "mpio_exchange.h"
+
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base_error.h"
+#include "base_mem.h"
 #include "base_mpi.h"
-#include "mpio_node.h"
 
-int64_t mpio_node_unit(const struct mpio *m)
-{
-    enum { PAGE = 4096 };
-    int procs = m->window.nprocs * m->window.nodes;
-    return procs > 1 && m->unit > m->window.size / 2 ? PAGE : m->unit;
-}
+/* Who has no memory answers at once, before it has answered the step before: by turns
+ * answers have one tag or the next. */
+enum { LETTER = 1, COUNT, ANSWER };
 
-int64_t mpio_node_cut(const struct mpio *m, const struct mpio_block *b, int node,
-                      int64_t low, int64_t high)
+static int failed(int mpi)
 {
-    enum { GRAIN = 64 };
-    const struct mpio_window *w = &m->window;
-    int64_t unit = mpio_node_unit(m);
-    if (unit > w->size / w->nodes) unit = GRAIN;
-    int64_t at = (b->end - w->size + w->size / w->nodes * node) / unit * unit;
-    if (node == w->nodes) return high;
-    if (node == 0 || at - b->start < low) return low;
-    return at - b->start < high ? at - b->start : high;
-}
-
-/* Adds what another node has of this node's part, from the inbox. */
-static void merge(struct mpio_window *w, const struct mpio_block *b, int64_t low,
-                  int64_t n, int64_t nmarks)
-{
-    const unsigned char *marks = w->inbox + n;
-    unsigned char *to = b->marks + (low >> b->shift);
-    for (int64_t i = 0; i < nmarks; i++) {
-        if (!marks[i]) continue;
-        int64_t at = i << b->shift, size = (int64_t)1 << b->shift;
-        memcpy(b->bytes + low + at, w->inbox + at, (size_t)size);
-        to[i] = 1;
-    }
-}
-
-/* What two nodes send each other: n bytes of `from`, most of them at most to the inbox.
- */
-static int swap_all(struct mpio_window *w, const unsigned char *from, int64_t n, int to,
-                    unsigned char *inbox, int64_t most, int source, int64_t *received)
-{
-    MPI_Status status;
-    int count = 0;
-    int mpi = MPI_Sendrecv(from, (int)n, MPI_BYTE, to, 0, inbox, (int)most, MPI_BYTE,
-                           source, 0, w->leaders, &status);
-    if (mpi == MPI_SUCCESS) mpi = MPI_Get_count(&status, MPI_BYTE, &count);
-    *received = count;
     return base_mpi_error(mpi, NC_EMPI, "between nodes");
 }
 
-/* Marks of a part of the block. */
-static int64_t marks_of(const struct mpio_block *b, int64_t low, int64_t high)
+static void note(int *result, int err)
 {
-    return high > low ? ((high - 1) >> b->shift) - (low >> b->shift) + 1 : 0;
+    if (*result == NC_NOERR) *result = err;
 }
 
-int mpio_exchange_put_all(struct mpio *m, const struct mpio_block *b, int64_t low,
-                          int64_t high)
+/* ---- letters ---- */
+
+/* An entry of a process of the node. */
+struct piece {
+    int node, rank;
+    const struct mpio_entry *entry;
+};
+
+static int by_node(const void *a, const void *b)
 {
-    struct mpio_window *w = &m->window;
-    struct driver_stats *stats = &m->base.ds->stats;
-    int64_t mine = mpio_node_cut(m, b, w->node, low, high);
-    int64_t my_marks = marks_of(b, mine, mpio_node_cut(m, b, w->node + 1, low, high));
+    const struct piece *p = a, *q = b;
+    if (p->node != q->node) return p->node < q->node ? -1 : 1;
+    if (p->rank != q->rank) return p->rank < q->rank ? -1 : 1;
+    return p->entry > q->entry ? -1 : p->entry < q->entry;
+}
+
+/* Who sends what a process has packed for a node: the other nodes' shares are dealt out
+ * to those who speak, several to each share where there are more of them than nodes. */
+static int column_of(const struct mpio_window *w, int rank, int64_t node)
+{
+    int several = w->columns / (w->nodes - 1);
+    if (several < 1) several = 1;
+    return (int)(((w->node + node) * several + rank % several) % w->columns);
+}
+
+/* The entries for the nodes this process speaks with; how many, and where they go. */
+static int find_pieces(const struct mpio_window *w, int64_t step, struct piece *pieces)
+{
+    int n = 0;
+    for (int rank = 0; rank < w->nprocs; rank++) {
+        int64_t entries = mpio_window_slot(w, step, rank)->entries;
+        for (int64_t i = 0; i < entries; i++) {
+            const struct mpio_entry *e = mpio_entry_at(w, step, rank, i);
+            if (column_of(w, rank, e->node) != w->rank) continue;
+            if (pieces != NULL) pieces[n] = (struct piece){(int)e->node, rank, e};
+            n++;
+        }
+    }
+    return n;
+}
+
+/* Where n pieces lie, or their answers, from w->areas on. */
+static int type_of(const struct mpio_window *w, int64_t step, const struct piece *pieces,
+                   int n, bool answers, MPI_Datatype *type)
+{
+    int *lengths = base_malloc((size_t)n * sizeof *lengths);
+    MPI_Aint *displs = base_malloc((size_t)n * sizeof *displs);
+    int err = NC_ENOMEM;
+    if (lengths != NULL && displs != NULL) {
+        for (int i = 0; i < n; i++) {
+            const struct mpio_entry *e = pieces[i].entry;
+            lengths[i] = (int)(answers ? e->asked : e->used);
+            displs[i] = mpio_window_area(w, step, pieces[i].rank) - w->areas +
+                        (answers ? e->answer : e->offset);
+        }
+        int mpi = MPI_Type_create_hindexed(n, lengths, displs, MPI_BYTE, type);
+        if (mpi == MPI_SUCCESS) mpi = MPI_Type_commit(type);
+        err = failed(mpi);
+    }
+    base_free(lengths);
+    base_free(displs);
+    return err;
+}
+
+/* How many pieces make one letter: for one node, and no larger than an area. */
+static int letter_length(const struct mpio_window *w, const struct piece *p, int n)
+{
+    int64_t used = 0, asked = 0;
+    int i = 0;
+    for (; i < n && p[i].node == p[0].node; i++) {
+        used += p[i].entry->used;
+        asked += p[i].entry->asked;
+        if (i > 0 && (used > w->area_size || asked > w->area_size)) break;
+    }
+    return i;
+}
+
+static int add_letter(struct mpio_exchange *x, int64_t step, const struct piece *p, int n)
+{
+    struct mpio_letter *l = &x->letters[x->nletters];
+    *l = (struct mpio_letter){p[0].node, MPI_DATATYPE_NULL, MPI_DATATYPE_NULL};
+    int err = type_of(&x->m->window, step, p, n, false, &l->packed);
+    if (err == NC_NOERR && !x->put)
+        err = type_of(&x->m->window, step, p, n, true, &l->answer);
+    if (err == NC_NOERR)
+        x->nletters++;
+    else if (l->packed != MPI_DATATYPE_NULL)
+        (void)MPI_Type_free(&l->packed);
+    for (int i = 0; i < n; i++)
+        x->m->base.ds->stats.exchanged_bytes += p[i].entry->used;
+    return err;
+}
+
+int mpio_exchange_collect(struct mpio_exchange *x, int64_t step)
+{
+    const struct mpio_window *w = &x->m->window;
+    int n = find_pieces(w, step, NULL), result = NC_NOERR;
+    x->nletters = x->nquestions = x->incoming = 0;
+    x->answers = ANSWER + (int)(step % 2);
+    if (n == 0) return NC_NOERR;
+    struct piece *pieces = base_malloc((size_t)n * sizeof *pieces);
+    x->letters = base_malloc((size_t)n * sizeof *x->letters);
+    x->requests = base_malloc((size_t)n * 2 * sizeof(MPI_Request));
+    if (pieces == NULL || x->letters == NULL || x->requests == NULL) {
+        base_free(pieces);
+        return NC_ENOMEM;
+    }
+    find_pieces(w, step, pieces);
+    qsort(pieces, (size_t)n, sizeof *pieces, by_node);
+    for (int i = 0, length; i < n; i += length) {
+        length = letter_length(w, pieces + i, n - i);
+        note(&result, add_letter(x, step, pieces + i, length));
+    }
+    base_free(pieces);
+    return result;
+}
+
+/* ---- how many come ----
+ *
+ * What is for a process d ranks behind this one goes there in steps that are powers of
+ * two, those d is made of: log2(n) messages a process, none longer than there are
+ * receivers. All have a part in each step, so that nobody is through before all have
+ * begun. */
+
+/* Two lists into one, by distance. */
+static int merge(const struct mpio_tally *a, int na, const struct mpio_tally *b, int nb,
+                 struct mpio_tally *to)
+{
+    int n = 0;
+    for (int i = 0, k = 0; i < na || k < nb; n++) {
+        bool from_a = k == nb || (i < na && a[i].distance <= b[k].distance);
+        bool from_b = i == na || (k < nb && b[k].distance <= a[i].distance);
+        to[n] = from_a ? a[i] : b[k];
+        if (from_a && from_b) to[n].messages += b[k].messages;
+        i += from_a;
+        k += from_b;
+    }
+    return n;
+}
+
+/* Takes out of a list what goes on by `step` ranks. */
+static int take_out(struct mpio_tally *list, int *n, int step, struct mpio_tally *out)
+{
+    int kept = 0, taken = 0;
+    for (int i = 0; i < *n; i++) {
+        if (list[i].distance & step) {
+            out[taken] = list[i];
+            out[taken++].distance -= step;
+        } else {
+            list[kept++] = list[i];
+        }
+    }
+    *n = kept;
+    return taken;
+}
+
+/* This process's letters, by distance: those for higher ranks, then for lower ones. */
+static int list_letters(const struct mpio_exchange *x, struct mpio_tally *list)
+{
+    const struct mpio_window *w = &x->m->window;
+    int n = 0;
+    for (int lower = 0; lower < 2; lower++)
+        for (int i = 0; i < x->nletters; i++) {
+            int distance = (x->letters[i].node - w->node + w->nodes) % w->nodes;
+            if ((x->letters[i].node < w->node) != lower) continue;
+            if (n > 0 && list[n - 1].distance == distance)
+                list[n - 1].messages++;
+            else
+                list[n++] = (struct mpio_tally){distance, 1};
+        }
+    return n;
+}
+
+/* One step; the first place of what is sent has the least value. */
+static int swap_all(const struct mpio_window *w, struct mpio_tally *out, int nout,
+                    int step, struct mpio_tally *in, int *nin, int64_t *least)
+{
+    MPI_Status status;
+    int size = (int)sizeof *out, bytes = 0;
+    int64_t heard = *least;
+    memcpy(out, least, sizeof *least);
+    int mpi =
+        MPI_Sendrecv(out, (nout + 1) * size, MPI_BYTE, (w->node + step) % w->nodes, COUNT,
+                     in, (w->nodes + 1) * size, MPI_BYTE,
+                     (w->node - step + w->nodes) % w->nodes, COUNT, w->column, &status);
+    if (mpi == MPI_SUCCESS) mpi = MPI_Get_count(&status, MPI_BYTE, &bytes);
+    if (bytes >= size) memcpy(&heard, in, sizeof heard);
+    *nin = bytes / size - 1;
+    if (*nin < 0) *nin = 0;
+    if (heard < *least) *least = heard;
+    return failed(mpi);
+}
+
+int mpio_exchange_count_all(struct mpio_exchange *x, int64_t *least)
+{
+    const struct mpio_window *w = &x->m->window;
+    int most = w->nodes + 1, result = NC_NOERR;
+    struct mpio_tally *list = w->tallies, *out = list + most, *in = out + most,
+                      *spare = in + most;
+    int n = list_letters(x, list);
+    for (int step = 1; step < w->nodes; step *= 2) {
+        int nin, nout = take_out(list, &n, step, out + 1);
+        note(&result, swap_all(w, out, nout, step, in, &nin, least));
+        x->m->base.ds->stats.exchanges++;
+        n = merge(list, n, in + 1, nin, spare);
+        struct mpio_tally *other = list;
+        list = spare;
+        spare = other;
+    }
+    x->incoming = n > 0 ? list[0].messages : 0;
+    return result;
+}
+
+/* ---- there and back ---- */
+
+static int keep_question(struct mpio_exchange *x, const struct mpio_block *b, int node,
+                         int64_t n, int64_t *low, int64_t *high)
+{
+    struct mpio_question *q = &x->questions[x->nquestions++];
+    *q = (struct mpio_question){.node = node, .used = n};
+    int err = mpio_unpack_asked(b, x->m->window.inbox, n, &q->asked, low, high);
+    if (err == NC_NOERR && q->asked > x->m->window.area_size)
+        err = base_error_set(NC_EMPI, "another node asks for too much");
+    if (err == NC_NOERR && (q->bytes = base_malloc((size_t)n)) == NULL) err = NC_ENOMEM;
+    if (err == NC_NOERR) memcpy(q->bytes, x->m->window.inbox, (size_t)n);
+    return err;
+}
+
+static int receive(struct mpio_exchange *x, const struct mpio_block *b, int64_t *low,
+                   int64_t *high)
+{
+    const struct mpio_window *w = &x->m->window;
+    MPI_Status status;
+    int n = 0;
+    int mpi = MPI_Recv(w->inbox, (int)w->area_size, MPI_BYTE, MPI_ANY_SOURCE, LETTER,
+                       w->column, &status);
+    if (mpi == MPI_SUCCESS) mpi = MPI_Get_count(&status, MPI_BYTE, &n);
+    if (mpi != MPI_SUCCESS) return failed(mpi);
+    if (x->put) return mpio_unpack(b, w->inbox, n);
+    if (x->questions != NULL) return keep_question(x, b, status.MPI_SOURCE, n, low, high);
+    (void)MPI_Send(NULL, 0, MPI_BYTE, status.MPI_SOURCE, x->answers, w->column);
+    return NC_ENOMEM;
+}
+
+static int send_letters(struct mpio_exchange *x)
+{
+    const struct mpio_window *w = &x->m->window;
     int result = NC_NOERR;
-    for (int step = 1; step < w->nodes; step++) {
-        int to = (w->node + step) % w->nodes, err;
-        int from = (w->node - step + w->nodes) % w->nodes;
-        int64_t first = mpio_node_cut(m, b, to, low, high);
-        int64_t n = marks_of(b, first, mpio_node_cut(m, b, to + 1, low, high)), got, more;
-        unsigned char *marks = b->marks + (first >> b->shift);
-        int64_t sent = n > 0 && memchr(marks, 1, (size_t)n) != NULL ? n : 0;
-        err = swap_all(w, b->bytes + first, sent << b->shift, to, w->inbox,
-                       my_marks << b->shift, from, &got);
-        int other = swap_all(w, marks, sent, to, w->inbox + got, my_marks, from, &more);
-        if (err == NC_NOERR) err = other;
-        if (err == NC_NOERR) merge(w, b, mine, got, more);
-        if (result == NC_NOERR) result = err;
-        memset(marks, 0, (size_t)n);
-        stats->exchanges++;
-        stats->exchanged_bytes += (sent << b->shift) + sent;
+    for (int i = 0; i < x->nletters; i++) {
+        struct mpio_letter *l = &x->letters[i];
+        x->requests[i] = x->requests[x->nletters + i] = MPI_REQUEST_NULL;
+        if (!x->put)
+            note(&result, failed(MPI_Irecv(w->areas, 1, l->answer, l->node, x->answers,
+                                           w->column, &x->requests[x->nletters + i])));
+        note(&result, failed(MPI_Isend(w->areas, 1, l->packed, l->node, LETTER, w->column,
+                                       &x->requests[i])));
+        (void)MPI_Type_free(&l->packed);
+        if (!x->put) (void)MPI_Type_free(&l->answer);
+    }
+    x->m->base.ds->stats.exchanges += x->nletters;
+    return result;
+}
+
+int mpio_exchange_letters(struct mpio_exchange *x, const struct mpio_block *b,
+                          int64_t *low, int64_t *high)
+{
+    int result = send_letters(x);
+    if (!x->put && x->incoming > 0)
+        x->questions = base_malloc((size_t)x->incoming * sizeof *x->questions);
+    for (int i = 0; i < x->incoming; i++)
+        note(&result, receive(x, b, low, high));
+    for (int i = 0; i < x->nletters; i++)
+        note(&result, failed(MPI_Wait(&x->requests[i], MPI_STATUS_IGNORE)));
+    return result;
+}
+
+static int answer(struct mpio_exchange *x, const struct mpio_block *b,
+                  struct mpio_question *q)
+{
+    const struct mpio_window *w = &x->m->window;
+    int n = q->bytes != NULL ? (int)q->asked : 0;
+    if (n > 0) mpio_unpack_answer(b, q->bytes, q->used, w->inbox);
+    base_free(q->bytes);
+    x->m->base.ds->stats.exchanges++;
+    x->m->base.ds->stats.exchanged_bytes += n;
+    return failed(MPI_Send(w->inbox, n, MPI_BYTE, q->node, x->answers, w->column));
+}
+
+int mpio_exchange_answers(struct mpio_exchange *x, const struct mpio_block *b)
+{
+    int result = NC_NOERR;
+    for (int i = 0; i < x->nquestions; i++)
+        note(&result, answer(x, b, &x->questions[i]));
+    for (int i = 0; i < x->nletters; i++) {
+        MPI_Status status;
+        int n = 0, mpi = MPI_Wait(&x->requests[x->nletters + i], &status);
+        if (mpi == MPI_SUCCESS) mpi = MPI_Get_count(&status, MPI_BYTE, &n);
+        note(&result, failed(mpi));
+        if (mpi == MPI_SUCCESS && n == 0)
+            note(&result,
+                 base_error_set(NC_ENOMEM, "another node had no memory for an answer"));
     }
     return result;
 }
 
-int mpio_exchange_get_all(struct mpio *m, const struct mpio_block *b, int64_t low,
-                          int64_t high)
+void mpio_exchange_free(struct mpio_exchange *x)
 {
-    struct mpio_window *w = &m->window;
-    struct driver_stats *stats = &m->base.ds->stats;
-    int64_t mine = mpio_node_cut(m, b, w->node, low, high);
-    int64_t n = mpio_node_cut(m, b, w->node + 1, low, high) - mine, got;
-    int result = NC_NOERR;
-    for (int step = 1; step < w->nodes; step++) {
-        int to = (w->node + step) % w->nodes;
-        int from = (w->node - step + w->nodes) % w->nodes;
-        int64_t first = mpio_node_cut(m, b, from, low, high);
-        int64_t most = mpio_node_cut(m, b, from + 1, low, high) - first;
-        int err = swap_all(w, b->bytes + mine, n, to, b->bytes + first, most, from, &got);
-        if (result == NC_NOERR) result = err;
-        stats->exchanges++;
-        stats->exchanged_bytes += n;
-    }
-    return result;
+    base_free(x->letters);
+    base_free(x->requests);
+    base_free(x->questions);
+    x->letters = NULL;
+    x->requests = NULL;
+    x->questions = NULL;
+    x->nletters = x->nquestions = 0;
 }

@@ -95,10 +95,9 @@ static int explain(const char *path, int err)
     return base_error_set(err, "%s: it is a directory", path);
 }
 
-/* The stripe size: as MPI-IO knows it of the file, else as the user says. */
-static int64_t stripe_of(const struct mpio_file *f, MPI_File handle)
+/* What is known of the file's stripes: by MPI-IO, else by the user. */
+static int64_t striping(const struct mpio_file *f, MPI_File handle, const char *key)
 {
-    static const char key[] = "striping_unit";
     long long known = 0;
     MPI_Info info;
     if (MPI_File_get_info(handle, &info) == MPI_SUCCESS) {
@@ -121,6 +120,18 @@ static int room_for_handle_all(struct driver_dataset *ds)
     return NC_NOERR;
 }
 
+/* A number that tells hosts apart, as good as certainly. */
+static int64_t host_number(void)
+{
+    char name[MPI_MAX_PROCESSOR_NAME] = "";
+    int length = 0;
+    uint64_t hash = UINT64_C(14695981039346656037);
+    if (MPI_Get_processor_name(name, &length) != MPI_SUCCESS) return 0;
+    for (int i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)name[i]) * UINT64_C(1099511628211);
+    return (int64_t)(hash >> 1);
+}
+
 /* One handle. Agreed: a process that was refused knows why, and the others may only know
  * that some process was. `error` is the caller's own from before. */
 static int open_handle_all(struct mpio_file *f, MPI_File *handle, int error)
@@ -136,20 +147,26 @@ static int open_handle_all(struct mpio_file *f, MPI_File *handle, int error)
     int mpi = MPI_File_open(ds->comm, name.text, f->amode, ds->info, handle);
     int err = base_mpi_error(mpi, NC_EFILE, path);
 
-    enum { WHY, REFUSED, SIZE, STRIPE, NVALUES };
-    int64_t all[NVALUES] = {
-        [WHY] = err == NC_EFILE ? 0 : -err, [REFUSED] = err != NC_NOERR};
+    enum { WHY, REFUSED, SIZE, STRIPE, STRIPES, HOST, OTHER_HOST, NVALUES };
+    int64_t all[NVALUES] = {[WHY] = err == NC_EFILE ? 0 : -err,
+                            [REFUSED] = err != NC_NOERR,
+                            [HOST] = host_number(),
+                            [OTHER_HOST] = -host_number()};
     if (err == NC_NOERR && ds->rank == 0) {
         int sized = size_by(f, *handle, &all[SIZE]);
         if (sized == NC_NOERR && is_directory(path)) sized = NC_EFILE; /* for reading */
         if (sized == NC_NOERR && !is_ours(ds, first)) sized = tell_other(ds);
         if (error == NC_NOERR) error = sized;
-        all[STRIPE] = stripe_of(f, *handle);
+        all[STRIPE] = striping(f, *handle, "striping_unit");
+        all[STRIPES] = striping(f, *handle, "striping_factor");
     }
     err = driver_agree_all(ds, err != NC_NOERR ? err : error, NULL, all, NVALUES);
     if (err != NC_NOERR && !all[REFUSED]) MPI_File_close(handle);
     if (err == NC_NOERR && all[SIZE] > f->end) f->end = all[SIZE];
     if (err == NC_NOERR) f->stripe = all[STRIPE];
+    if (err == NC_NOERR) f->stripes = all[STRIPES];
+    f->across = all[HOST] != -all[OTHER_HOST] ||
+                (ds->hints.node_procs > 0 && ds->hints.node_procs < ds->nprocs);
     return explain(path, all[WHY] > 0 ? (int)-all[WHY] : err);
 }
 

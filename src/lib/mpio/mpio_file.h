@@ -16,9 +16,11 @@ struct mpio_file {
     int amode;
     MPI_File bytes;
     MPI_File view;
-    bool no_indep;  /* no independent I/O on the file: see romio_no_indep_rw */
-    int64_t end;    /* this process knows that the file has as many bytes at least */
-    int64_t stripe; /* bytes that the file system keeps together; 0: nobody knows */
+    bool no_indep;   /* no independent I/O on the file: see romio_no_indep_rw */
+    int64_t end;     /* this process knows that the file has as many bytes at least */
+    int64_t stripe;  /* bytes that the file system keeps together; 0: nobody knows */
+    int64_t stripes; /* over so many servers; 0: nobody knows */
+    bool across;     /* the processes run on several nodes */
 };
 
 /* Collective and agreed. Where a process has an `error` from before nobody gets a file;

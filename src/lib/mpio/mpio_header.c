@@ -165,6 +165,28 @@ int mpio_write_numrecs_all(struct mpio *m)
     return err;
 }
 
+/* Others may do the same at this time, so that fewer records than there are may stand in
+ * the file afterwards: process 0, if it wrote, no longer relies on what it wrote, and the
+ * next agreement has the number right. */
+int mpio_sync_numrecs(struct mpio *m)
+{
+    struct driver_dataset *ds = m->base.ds;
+    unsigned char field[8];
+    int width = cdf_encode_numrecs(ds->header.format, ds->header.numrecs, field);
+    int err = mpio_file_read(&m->file, 4, field, width);
+    uint64_t there = 0, streaming = UINT64_MAX >> (64 - 8 * width);
+    if (err != NC_NOERR) return err;
+    for (int i = 0; i < width; i++)
+        there = there << 8 | field[i];
+    if (there != streaming && (int64_t)there >= ds->header.numrecs) {
+        driver_hold_records(ds, (int64_t)there);
+        return NC_NOERR;
+    }
+    (void)cdf_encode_numrecs(ds->header.format, ds->header.numrecs, field);
+    m->numrecs_in_file = -1;
+    return mpio_file_write(&m->file, 4, field, width);
+}
+
 int mpio_sync_numrecs_all(struct driver *self)
 {
     struct driver_dataset *ds = self->ds;

@@ -26,7 +26,11 @@ static int sync_file_all(struct driver *self)
 
 static int sync_alone(struct driver *self)
 {
-    return mpio_file_sync(&((struct mpio *)self)->file);
+    struct mpio *m = (struct mpio *)self;
+    bool may = self->ds->writable && !m->file.no_indep;
+    int err = may ? mpio_sync_numrecs(m) : NC_NOERR;
+    int synced = mpio_file_sync(&m->file);
+    return err != NC_NOERR ? err : synced;
 }
 
 /* Nothing is staged from one call to the next. */
@@ -93,16 +97,12 @@ static void release_all(struct mpio *m)
     base_free(m);
 }
 
-/* Blocks in shared memory are so large that each process has a whole stripe of the file,
- * where stripes are whole pages and not too long. */
-static void take_stripe(struct mpio *m)
+/* Stripes that are whole pages are what one node alone touches in an exchange, if they
+ * fit into its buffer. */
+static int64_t unit_of(const struct mpio_file *f)
 {
-    enum { PAGE = 4096, MOST = 1 << 22 };
-    struct base_hints *hints = &m->base.ds->hints;
-    int64_t stripe = m->file.stripe;
-    m->unit = stripe > 0 && stripe % PAGE == 0 ? stripe : PAGE;
-    if (m->unit > hints->node_share && m->unit <= MOST && m->unit > PAGE)
-        hints->node_share = m->unit;
+    enum { PAGE = 4096 };
+    return f->stripe > 0 && f->stripe % PAGE == 0 ? f->stripe : PAGE;
 }
 
 /* A new layer on an opened file; all or none have it. Who has no memory for it opens the
@@ -118,7 +118,7 @@ static int start_all(struct driver_dataset *ds, int amode, struct mpio **out)
     }
     m->base = (struct driver){.ops = &mpio_ops, .ds = ds};
     m->known_size = m->file.end;
-    take_stripe(m);
+    m->unit = unit_of(&m->file);
     *out = m;
     return NC_NOERR;
 }

@@ -48,22 +48,24 @@ static bool same_group(const struct mpio_window *w, MPI_Group group)
 }
 
 /* The last one that fits, or -1. */
-static int find(const struct driver_dataset *ds, MPI_Group group)
+static int find(const struct driver_dataset *ds, int64_t unit, MPI_Group group)
 {
     for (int i = nkept - 1; i >= 0; i--)
         if (kept[i].share == ds->hints.node_share &&
-            kept[i].most == ds->hints.node_procs && same_group(&kept[i], group))
+            kept[i].most == ds->hints.node_procs &&
+            kept[i].storers == ds->hints.aggregators_per_node && kept[i].unit == unit &&
+            same_group(&kept[i], group))
             return i;
     return -1;
 }
 
-bool mpio_pool_take(struct mpio_window *w, const struct driver_dataset *ds)
+bool mpio_pool_take(struct mpio_window *w, const struct driver_dataset *ds, int64_t unit)
 {
     MPI_Group group;
     pthread_mutex_lock(&mutex);
     int i = -1;
     if (nkept > 0 && MPI_Comm_group(ds->comm, &group) == MPI_SUCCESS) {
-        i = find(ds, group);
+        i = find(ds, unit, group);
         MPI_Group_free(&group);
     }
     if (i >= 0) {
@@ -78,7 +80,7 @@ bool mpio_pool_take(struct mpio_window *w, const struct driver_dataset *ds)
 bool mpio_pool_hold(const struct mpio_window *w)
 {
     pthread_mutex_lock(&mutex);
-    bool room = w->state == MPIO_WINDOW_READY && w->nodes == 1 && w->nprocs > 1 &&
+    bool room = w->state == MPIO_WINDOW_READY && w->nodes * w->nprocs > 1 &&
                 nkept + held < ROOM && watch();
     if (room) held++;
     pthread_mutex_unlock(&mutex);

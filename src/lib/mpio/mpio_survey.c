@@ -1,27 +1,84 @@
-/* What requests amount to in the file, found without walking them. */
+/* What requests amount to in the file, found without walking them and without memory. */
 #include "base_error.h"
 #include "mpio_walk.h"
 
-/* No region is made for it. */
-bool mpio_one_run(const struct cdf_header *h, const struct driver_request *r,
-                  int64_t *low)
+static int trailing_zeros(int64_t n)
+{
+    return n == 0 ? 63 : __builtin_ctzll((uint64_t)n);
+}
+
+/* A hyperslab, dimension by dimension from the last one: as long as the next one goes on
+ * where the last one ends, its elements are one run. */
+static void survey_slab(const struct cdf_header *h, const struct driver_request *r,
+                        struct mpio_survey *s)
 {
     const struct cdf_var *v = &h->vars[r->varid];
     const int64_t *start = driver_start(r), *count = driver_count(r, v->ndims);
-    int64_t step = cdf_type_size(v->type), offset = v->begin;
-    bool whole = true; /* all dimensions so far, from end to end */
-    bool one = !r->strided;
+    const int64_t *stride = driver_stride(r, v->ndims);
+    int64_t step = cdf_type_size(v->type), run = step, span = 0, places = 0;
+    bool joined = true;
+    *s = (struct mpio_survey){.low = v->begin, .pieces = 1, .ascending = true};
     for (int k = v->ndims - 1; k >= 0; k--) {
-        bool records = k == 0 && v->is_record;
-        if (records) whole = whole && step == h->record_size;
-        one = one && (whole || count[k] == 1);
-        if (records) step = h->record_size;
-        whole = whole && count[k] == v->shape[k];
-        offset += start[k] * step;
+        if (k == 0 && v->is_record) step = h->record_size;
+        int64_t pitch = stride == NULL ? step : step * stride[k];
+        s->low += start[k] * step;
+        if (count[k] > 1) {
+            joined = joined && pitch == run;
+            if (joined) run *= count[k];
+            if (!joined) s->pieces *= count[k];
+            if (!joined) places |= pitch;
+            span += (count[k] - 1) * pitch;
+        }
         step *= v->shape[k];
     }
-    *low = offset;
-    return one;
+    s->high = s->low + span + cdf_type_size(v->type);
+    s->bytes = s->pieces * run;
+    s->shift = trailing_zeros(s->low | run | places);
+}
+
+static void survey_raw(const struct cdf_header *h, const struct driver_request *r,
+                       struct mpio_survey *s)
+{
+    const struct region *region = driver_raw_region(r);
+    int64_t first = driver_raw_shift(h, r);
+    region_bounds(region, &s->low, &s->high);
+    s->low += first;
+    s->high += first;
+    s->bytes = region_bytes(region);
+    s->pieces = region_runs(region);
+    s->shift = region_grain(region);
+    if (trailing_zeros(first) < s->shift) s->shift = trailing_zeros(first);
+    s->ascending = region_is_ascending(region);
+}
+
+void mpio_survey(const struct cdf_header *h, const struct driver_request *r,
+                 struct mpio_survey *s)
+{
+    if (r->raw)
+        survey_raw(h, r, s);
+    else
+        survey_slab(h, r, s);
+    if (s->shift > MPIO_COARSE) s->shift = MPIO_COARSE;
+}
+
+void mpio_survey_add(struct mpio_survey *sum, const struct mpio_survey *s)
+{
+    if (s->low < sum->low) sum->low = s->low;
+    if (s->high > sum->high) sum->high = s->high;
+    if (s->shift < sum->shift) sum->shift = s->shift;
+    if (__builtin_add_overflow(sum->pieces, s->pieces, &sum->pieces))
+        sum->pieces = INT64_MAX;
+    if (__builtin_add_overflow(sum->bytes, s->bytes, &sum->bytes)) sum->bytes = INT64_MAX;
+    sum->ascending = sum->ascending && s->ascending;
+}
+
+bool mpio_one_run(const struct cdf_header *h, const struct driver_request *r,
+                  int64_t *low)
+{
+    struct mpio_survey s;
+    survey_slab(h, r, &s);
+    *low = s.low;
+    return s.pieces == 1;
 }
 
 struct region *mpio_region(const struct cdf_header *h, const struct driver_request *r)
@@ -30,58 +87,4 @@ struct region *mpio_region(const struct cdf_header *h, const struct driver_reque
     return region_slab(v->begin, v->ndims, v->shape, driver_start(r),
                        driver_count(r, v->ndims), driver_stride(r, v->ndims),
                        cdf_type_size(v->type), v->is_record ? h->record_size : 0);
-}
-
-/* Adds one request that is not empty. */
-static int add(const struct cdf_header *h, const struct driver_request *r,
-               struct mpio_survey *s)
-{
-    const struct cdf_var *v = &h->vars[r->varid];
-    int64_t bytes = driver_nelems(r, v->ndims) * cdf_type_size(v->type);
-    int64_t low, high, pieces = 1;
-    int shift = 0;
-    if (r->raw) {
-        const struct region *region = driver_raw_region(r);
-        int64_t first = driver_raw_shift(h, r);
-        region_bounds(region, &low, &high);
-        low += first;
-        high += first;
-        pieces = region_runs(region);
-        shift = region_grain(region);
-        if (first != 0 && __builtin_ctzll((uint64_t)first) < shift)
-            shift = __builtin_ctzll((uint64_t)first);
-        s->fits = s->fits && region_is_ascending(region);
-    } else if (mpio_one_run(h, r, &low)) {
-        high = low + bytes;
-        shift = __builtin_ctzll((uint64_t)(low | bytes));
-    } else {
-        struct region *region = mpio_region(h, r);
-        if (region == NULL) return NC_ENOMEM;
-        region_bounds(region, &low, &high);
-        pieces = region_runs(region);
-        shift = region_grain(region);
-        region_free(region);
-    }
-    if (low < s->low) s->low = low;
-    if (high > s->high) s->high = high;
-    if (shift < s->shift) s->shift = shift;
-    return __builtin_add_overflow(s->pieces, pieces, &s->pieces) ||
-                   __builtin_add_overflow(s->bytes, bytes, &s->bytes)
-               ? NC_EINTOVERFLOW
-               : NC_NOERR;
-}
-
-int mpio_survey(struct mpio *m, struct driver_request *const *reqs, int64_t n,
-                struct mpio_survey *survey)
-{
-    const struct cdf_header *h = &m->base.ds->header;
-    int err = NC_NOERR;
-    *survey = (struct mpio_survey){.low = INT64_MAX, .shift = MPIO_COARSE, .fits = true};
-    for (int64_t i = 0; i < n && err == NC_NOERR; i++)
-        if (driver_nelems(reqs[i], h->vars[reqs[i]->varid].ndims) > 0)
-            err = add(h, reqs[i], survey);
-    if (survey->bytes > 0 &&
-        (survey->high - survey->low) / MPIO_LEAST_BLOCK >> (63 - mpio_number_bits(n)) > 0)
-        survey->fits = false;
-    return err;
 }

@@ -1,8 +1,8 @@
 /* Puts and gets: requests through tiles, alone or all processes together. */
 #include "base_error.h"
 #include "base_mem.h"
-#include "mpio_node.h"
 #include "mpio_tile.h"
+#include "mpio_twophase.h"
 
 enum {
     DIRECT_BYTES = 1 << 20, /* a tile that stays in the cache on its way to the file */
@@ -276,72 +276,167 @@ static void move_through_views_all(struct transfer *x, int64_t numrecs)
     } while (all[MORE]);
 }
 
-/* ---- direct, or with the others of the node ---- */
+/* ---- direct, or with the others ---- */
 
-/* Is it better for this process that all go together? Where pieces are short and many,
- * and not so far apart that blocks of the file would be nearly empty: of more processes
- * than four each looks after so much less of the blocks. */
-static bool wants_node(const struct transfer *x, const struct mpio_survey *s)
+/* A process's requests by how they go: together with those of others, or directly. */
+struct choice {
+    struct mpio_survey together, direct;
+    struct driver_request **parted; /* if there are both: first those that go together */
+    int64_t ntogether, ndirect;
+};
+
+/* Where nodes share a striped file each stripe is to be written by one of them, so that
+ * all goes together. */
+static bool has_stripes(const struct mpio *m)
 {
-    enum { MANY = 32, SHORT = 8192, APART = 16384 };
-    const struct driver_dataset *ds = x->m->base.ds;
-    int64_t asked = ds->hints.transfer, apart = APART;
-    if (ds->nprocs > 4) apart = (int64_t)APART / 4 * ds->nprocs;
-    if (asked != BASE_TRANSFER_AUTO) return asked == BASE_TRANSFER_NODE && s->bytes > 0;
-    return s->pieces >= MANY && s->bytes / s->pieces < SHORT &&
-           (s->high - s->low) / s->pieces < apart;
+    enum { PAGE = 4096 };
+    return m->file.across && m->unit > PAGE;
+}
+
+/* Are the request's pieces better together with those of others? */
+static bool is_short(const struct mpio *m, const struct mpio_survey *s)
+{
+    enum { SHORT = 8192 };
+    return has_stripes(m) || s->bytes / s->pieces < SHORT;
+}
+
+/* Is it better for these short pieces that they go with those of others? Where they are
+ * many, and not so far apart that blocks of the file would be nearly empty: of more
+ * processes than four each looks after so much less of the blocks. */
+static bool wants_company(const struct mpio *m, const struct mpio_survey *s)
+{
+    enum { MANY = 32, APART = 16384 };
+    int64_t nprocs = m->base.ds->nprocs, apart = APART;
+    if (nprocs > 4) apart = (int64_t)APART / 4 * nprocs;
+    if (s->bytes == 0 || !s->ascending) return false;
+    if (has_stripes(m)) return true;
+    return s->pieces >= MANY && (s->high - s->low) / s->pieces < apart;
+}
+
+/* Puts those requests first that are short, if there is memory for another list. */
+static bool part(struct transfer *x, struct choice *c)
+{
+    const struct mpio_stream *all = &x->stream;
+    const struct cdf_header *h = &x->m->base.ds->header;
+    int64_t direct = c->ntogether, together = 0;
+    c->parted = base_malloc((size_t)(c->ntogether + c->ndirect) * sizeof(void *));
+    if (c->parted == NULL) return false;
+    for (int64_t i = 0; i < all->n; i++) {
+        struct driver_request *r = all->reqs[i];
+        struct mpio_survey s;
+        if (driver_nelems(r, h->vars[r->varid].ndims) == 0) continue;
+        mpio_survey(h, r, &s);
+        c->parted[is_short(x->m, &s) ? together++ : direct++] = r;
+    }
+    return true;
+}
+
+/* All go one way: together, or not. */
+static void join(struct transfer *x, struct choice *c, bool together)
+{
+    struct mpio_survey all = c->together;
+    mpio_survey_add(&all, &c->direct);
+    c->together = together ? all : mpio_survey_none();
+    c->direct = together ? mpio_survey_none() : all;
+    c->ntogether = together ? x->stream.n : 0;
+    c->ndirect = together ? 0 : x->stream.n;
+}
+
+/* How each request goes. Of puts that may overlap the later one must hold, so that they
+ * go the same way. */
+static void choose(struct transfer *x, struct choice *c)
+{
+    const struct mpio_stream *all = &x->stream;
+    const struct cdf_header *h = &x->m->base.ds->header;
+    int64_t asked = x->m->base.ds->hints.transfer;
+    *c = (struct choice){.together = mpio_survey_none(), .direct = mpio_survey_none()};
+    if (mpio_stream_ended(all)) return;
+    for (int64_t i = 0; i < all->n; i++) {
+        struct mpio_survey s;
+        if (driver_nelems(all->reqs[i], h->vars[all->reqs[i]->varid].ndims) == 0)
+            continue;
+        mpio_survey(h, all->reqs[i], &s);
+        bool is = is_short(x->m, &s);
+        mpio_survey_add(is ? &c->together : &c->direct, &s);
+        ++*(is ? &c->ntogether : &c->ndirect);
+    }
+    bool ascending = c->together.ascending && c->direct.ascending;
+    bool apart = c->together.high <= c->direct.low || c->direct.high <= c->together.low;
+    if (asked != BASE_TRANSFER_AUTO)
+        join(x, c, asked == BASE_TRANSFER_NODE && ascending);
+    else if (!wants_company(x->m, &c->together))
+        join(x, c, false);
+    else if (c->ndirect == 0 || (!apart && all->put) || !part(x, c))
+        join(x, c, ascending);
 }
 
 /* The requests through blocks of the file, all processes together. */
-static void move_in_node_all(struct transfer *x, const struct mpio_survey *s,
-                             const struct mpio_reach *reach)
+static void move_together_all(struct transfer *x, const struct choice *c,
+                              const struct mpio_domains *d)
 {
     struct mpio *m = x->m;
-    const struct mpio_stream *all = &x->stream;
-    struct mpio_walk walk = {
-        .m = m, .put = all->put, .log2_block = __builtin_ctzll((uint64_t)m->window.size)};
-    int io, err = mpio_walk_begin(&walk, all->reqs, mpio_stream_ended(all) ? 0 : all->n,
-                                  s->low);
-    if (err != NC_NOERR) mpio_walk_end(&walk); /* still takes part */
-    int moved = mpio_node_move_all(m, &walk, reach, &io);
+    const struct mpio_survey *mine = &c->together;
+    struct driver_request *const *reqs = c->parted != NULL ? c->parted : x->stream.reqs;
+    struct mpio_walk walk = {.m = m,
+                             .put = x->stream.put,
+                             .log2_block = 63 - __builtin_clzll((uint64_t)d->block)};
+    int io, err = mpio_walk_begin(&walk, reqs, c->ntogether, mine->low, mine->high);
+    struct mpio_survey none = mpio_survey_none();
+    int moved = mpio_twophase_all(m, &walk, err == NC_NOERR ? mine : &none, d, &io);
     if (err == NC_NOERR) err = moved;
     if (err == NC_NOERR || err == NC_ERANGE) err = io != NC_NOERR ? io : err;
     x->failed = io != NC_NOERR;
     mpio_walk_end(&walk);
 
-    m->base.ds->stats.runs += s->pieces;
-    m->base.ds->stats.copied_bytes += s->bytes;
-    for (int64_t i = 0; err != NC_NOERR && err != NC_ERANGE && i < all->n; i++)
-        driver_blame(all->reqs[i], err);
-    note(x, err);
+    m->base.ds->stats.runs += mine->pieces;
+    m->base.ds->stats.copied_bytes += mine->bytes;
+    for (int64_t i = 0; err != NC_NOERR && err != NC_ERANGE && i < c->ntogether; i++)
+        driver_blame(reqs[i], err);
+    note(x, err); /* all have been told of io */
+}
+
+/* The requests that go directly: after what goes together is in the file, where holes
+ * between values may be written as they were read before. */
+static void move_rest(struct transfer *x, const struct choice *c)
+{
+    struct mpio_stream *s = &x->stream;
+    struct driver_request *const *reqs = s->reqs;
+    int64_t n = s->n;
+    if (c->parted != NULL) {
+        s->reqs = c->parted + c->ntogether;
+        s->n = c->ndirect;
+    }
+    if (c->ndirect > 0) move_direct(x);
+    s->reqs = reqs;
+    s->n = n;
 }
 
 /* One agreement says how. */
 static void move_by_choice_all(struct transfer *x, int64_t numrecs)
 {
-    enum { NODE = 1, UNFIT, BEFORE, BEHIND, COARSE, NCHOICE };
+    enum { BEFORE = 1, BEHIND, COARSE, NCHOICE };
     struct driver_dataset *ds = x->m->base.ds;
-    struct mpio_survey s;
+    struct choice c;
     int failed = NC_NOERR;
-    int err = mpio_survey(x->m, x->stream.reqs, x->stream.n, &s);
-    if (err != NC_NOERR) give_up(x, err);
-    int64_t all[NCHOICE] = {numrecs, wants_node(x, &s), !s.fits, -s.low,
-                            s.high,  -s.shift};
+    choose(x, &c);
+    int64_t all[NCHOICE] = {numrecs, -c.together.low, c.together.high, -c.together.shift};
     driver_agree_all(ds, x->error, &failed, all, NCHOICE);
     note(x, failed);
     ds->header.numrecs = all[RECORDS];
 
-    if (all[NODE] && !all[UNFIT] && mpio_window_ready_all(&x->m->window, ds)) {
+    int64_t low = -all[BEFORE], high = all[BEHIND];
+    if (low < high && mpio_window_ready_all(&x->m->window, ds, x->m->unit)) {
+        struct mpio_domains d;
+        mpio_domains_make(&d, x->m, low, high, (int)-all[COARSE]);
         ++*(x->m->window.nodes > 1 ? &ds->stats.calls_across : &ds->stats.calls_node);
-        move_in_node_all(x, &s,
-                         &(struct mpio_reach){.low = -all[BEFORE],
-                                              .high = all[BEHIND],
-                                              .shift = (int)-all[COARSE]});
-        return;
+        move_together_all(x, &c, &d);
+        move_rest(x, &c);
+    } else {
+        if (low < high) ds->stats.node_fallbacks++;
+        ds->stats.calls_direct++;
+        move_direct(x);
     }
-    if (all[NODE]) ds->stats.node_fallbacks++;
-    ds->stats.calls_direct++;
-    move_direct(x);
+    base_free(c.parted);
 }
 
 /* ---- both ---- */

@@ -29,6 +29,13 @@ void mpio_values_end(struct mpio_values *v)
     v->memory = NULL;
 }
 
+void mpio_values_seek(struct mpio_values *v, int64_t first)
+{
+    if (v->memory != NULL && v->done != first)
+        (void)region_skip_to(v->memory, first * conv_size(v->req->type));
+    v->done = first;
+}
+
 static int put_scattered(struct mpio_values *v, unsigned char *external, int64_t n)
 {
     unsigned char scratch[SCRATCH];

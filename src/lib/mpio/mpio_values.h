@@ -19,6 +19,9 @@ int mpio_values_begin(struct mpio_values *v, const struct cdf_header *h,
                       struct driver_request *req, bool put);
 void mpio_values_end(struct mpio_values *v);
 
+/* Goes to value number `first`. */
+void mpio_values_seek(struct mpio_values *v, int64_t first);
+
 /* Where the next values are, if they are contiguous; else NULL. */
 static inline unsigned char *mpio_values_buf(const struct mpio_values *v)
 {

@@ -1,50 +1,26 @@
-/* Requests through blocks of the file, their values straight to and from their places.
+/* Which requests have values in a range of the file, and where in the requests these are.
  *
- * Nothing is sorted but the requests, by the block they begin in: inside a block they
- * go by their number, so that of puts that overlap the last one holds. */
+ * The requests are sorted once. One that spans up to 8^k blocks of the file is on level
+ * k, and begins in the range or at most 8^k blocks before it: so of those that are looked
+ * at on a level, an eighth or more have bytes in the range, wherever long and short ones
+ * lie. In a range requests go by their number, so that of puts that overlap the last one
+ * holds. */
 #include "mpio_walk.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base_error.h"
 #include "base_mem.h"
-#include "mpio_values.h"
-
-struct mpio_part {
-    struct mpio_values values;
-    int64_t number;
-    int64_t next;          /* where its next value lies */
-    int64_t bytes;         /* of a single run: what is left of it */
-    struct region *region; /* of many runs, unless the request brought its own */
-    struct region_cursor *cursor;
-    int64_t shift; /* of the offsets under the cursor */
-};
 
 /* ---- the order of requests ---- */
 
-/* Where the request's first byte lies. */
-static int64_t begin_of(const struct cdf_header *h, const struct driver_request *r)
-{
-    int64_t low, high;
-    if (r->raw) {
-        region_bounds(driver_raw_region(r), &low, &high);
-        return low + driver_raw_shift(h, r);
-    }
-    (void)mpio_one_run(h, r, &low);
-    return low;
-}
+enum { DIGIT = 11, LEVEL_BITS = 5, OCTET = 3 };
 
-static int64_t block_of(const struct mpio_walk *w, int64_t i)
+static int bits_of(int64_t n)
 {
-    return w->first_block + (int64_t)(w->items[i] >> w->number_bits);
+    return n <= 1 ? 1 : 64 - __builtin_clzll((uint64_t)(n - 1));
 }
-
-static int64_t number_of(const struct mpio_walk *w, int64_t i)
-{
-    return (int64_t)(w->items[i] & ((UINT64_C(1) << w->number_bits) - 1));
-}
-
-enum { DIGIT = 11 };
 
 static uint64_t digit(uint64_t item, int shift)
 {
@@ -66,7 +42,7 @@ static void sort_digit(const uint64_t *from, uint64_t *to, int64_t n, int shift)
         to[at[digit(from[i], shift)]++] = from[i];
 }
 
-/* By the block they begin in; those of one block stay as they are. */
+/* By level and block; those that have both alike stay as they are. */
 static int sort_items(struct mpio_walk *w)
 {
     uint64_t different = 0;
@@ -91,88 +67,182 @@ static int sort_items(struct mpio_walk *w)
     return NC_NOERR;
 }
 
-int mpio_walk_begin(struct mpio_walk *w, struct driver_request *const *reqs, int64_t n,
-                    int64_t low)
+static int64_t block_at(const struct mpio_walk *w, int64_t offset)
 {
-    const struct cdf_header *h = &w->m->base.ds->header;
-    w->reqs = reqs;
-    w->first_block = low >> w->log2_block;
-    w->number_bits = mpio_number_bits(n);
-    w->items = base_malloc((size_t)n * sizeof *w->items);
-    if (w->items == NULL) return NC_ENOMEM;
-    for (int64_t i = 0; i < n; i++) {
-        if (driver_nelems(reqs[i], h->vars[reqs[i]->varid].ndims) == 0) continue;
-        int64_t at = begin_of(h, reqs[i]);
-        uint64_t block = (uint64_t)((at >> w->log2_block) - w->first_block);
-        w->items[w->nitems++] = block << w->number_bits | (uint64_t)i;
-    }
-    return sort_items(w);
+    return (offset >> w->log2_block) - w->first_block;
 }
 
-static void end_part(struct mpio_part *p)
+/* How many blocks before its last one a request of this level may begin. */
+static int64_t reach_of(int level)
 {
+    return level == 0 ? 0 : (INT64_C(1) << (OCTET * level)) - 1;
+}
+
+static uint64_t key_of(const struct mpio_walk *w, int level, int64_t block)
+{
+    return ((uint64_t)level << w->block_bits | (uint64_t)block) << w->number_bits;
+}
+
+static int64_t number_of(const struct mpio_walk *w, int64_t i)
+{
+    return (int64_t)(w->items[i] & ((UINT64_C(1) << w->number_bits) - 1));
+}
+
+static void add_item(struct mpio_walk *w, int64_t number)
+{
+    const struct cdf_header *h = &w->m->base.ds->header;
+    const struct driver_request *r = w->reqs[number];
+    struct mpio_survey s;
+    if (driver_nelems(r, h->vars[r->varid].ndims) == 0) return;
+    mpio_survey(h, r, &s);
+    int64_t block = block_at(w, s.low), last = block_at(w, s.high - 1);
+    int level = 0;
+    while (reach_of(level) < last - block)
+        level++;
+    w->levels |= UINT32_C(1) << level;
+    w->items[w->nitems++] = key_of(w, level, block) | (uint64_t)number;
+}
+
+int mpio_walk_begin(struct mpio_walk *w, struct driver_request *const *reqs, int64_t n,
+                    int64_t low, int64_t high)
+{
+    w->reqs = reqs;
+    w->number_bits = bits_of(n);
+    w->hits = NULL;
+    w->items = base_malloc((size_t)(n > 0 ? n : 1) * sizeof *w->items);
+    w->parts = base_malloc(MPIO_PARTS * sizeof *w->parts);
+    if (w->items == NULL || w->parts == NULL) {
+        base_free(w->items);
+        base_free(w->parts);
+        w->items = NULL;
+        w->parts = NULL;
+        return NC_ENOMEM;
+    }
+    for (int i = 0; i < MPIO_PARTS; i++)
+        w->parts[i].number = -1;
+    if (n == 0) return NC_NOERR;
+    /* Coarser blocks, where finer ones have numbers that are too long. */
+    for (;; w->log2_block++) {
+        w->first_block = low >> w->log2_block;
+        w->block_bits = bits_of(block_at(w, high - 1) + 2); /* one is left over */
+        if (w->block_bits + w->number_bits + LEVEL_BITS <= 64) break;
+    }
+    for (int64_t i = 0; i < n; i++)
+        add_item(w, i);
+    int err = sort_items(w);
+    if (err != NC_NOERR) mpio_walk_end(w);
+    return err;
+}
+
+static void close_part(struct mpio_part *p)
+{
+    if (p->number < 0) return;
     mpio_values_end(&p->values);
     region_cursor_free(p->cursor);
     region_free(p->region);
+    p->number = -1;
 }
 
 void mpio_walk_end(struct mpio_walk *w)
 {
-    for (int64_t i = 0; i < w->nparts; i++)
-        end_part(&w->parts[i]);
-    base_free(w->items);
+    for (int i = 0; w->parts != NULL && i < MPIO_PARTS; i++)
+        close_part(&w->parts[i]);
     base_free(w->parts);
-    base_free(w->kept);
+    base_free(w->items);
+    base_free(w->hits);
+    w->parts = NULL;
     w->items = NULL;
-    w->parts = w->kept = NULL;
-    w->nitems = w->begun = w->nparts = w->parts_capacity = w->kept_capacity = 0;
+    w->hits = NULL;
+    w->part = NULL;
+    w->nitems = w->nhits = w->hit = w->hits_capacity = 0;
+    w->levels = 0;
 }
 
-/* Where the next request that was not begun lies. All that begin in its block are looked
- * at, one after the other: their memory comes in while others are waited for, much sooner
- * than if each were first seen when its values are moved. */
-static int64_t next_begin(const struct mpio_walk *w)
+/* ---- the requests of a range ---- */
+
+/* The first item that is not below the key. */
+static int64_t find_item(const struct mpio_walk *w, uint64_t key)
 {
-    enum { AHEAD = 8 };
-    int64_t next = INT64_MAX;
-    for (int64_t i = w->begun; i < w->nitems && block_of(w, i) == block_of(w, w->begun);
-         i++) {
-        const struct driver_request *r = w->reqs[number_of(w, i)];
-        if (i + AHEAD < w->nitems) __builtin_prefetch(w->reqs[number_of(w, i + AHEAD)]);
-        int64_t low = begin_of(&w->m->base.ds->header, r);
-        if (low < next) next = low;
-        __builtin_prefetch(r->buf);
+    int64_t low = 0, high = w->nitems;
+    while (low < high) {
+        int64_t mid = low + (high - low) / 2;
+        if (w->items[mid] < key)
+            low = mid + 1;
+        else
+            high = mid;
     }
-    return next;
+    return low;
 }
 
-int64_t mpio_walk_next(const struct mpio_walk *w)
+/* The items of a level that may have bytes in blocks [from, to]: [*first, the result). */
+static int64_t find_items(const struct mpio_walk *w, int level, int64_t from, int64_t to,
+                          int64_t *first)
 {
-    int64_t next = next_begin(w);
-    for (int64_t i = 0; i < w->nparts; i++)
-        if (w->parts[i].next < next) next = w->parts[i].next;
-    return next;
+    from -= reach_of(level);
+    *first = find_item(w, key_of(w, level, from > 0 ? from : 0));
+    return find_item(w, key_of(w, level, to + 1));
 }
 
-/* ---- one request in one block ---- */
-
-/* Is there more of it, and where? */
-static bool goes_on(struct mpio_part *p)
+static int by_number(const void *a, const void *b)
 {
-    if (p->cursor == NULL) return p->bytes > 0;
-    if (!region_peek(p->cursor, &p->next)) return false;
-    p->next += p->shift;
+    const int64_t *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+static int make_room(struct mpio_walk *w, int64_t n)
+{
+    if (n <= w->hits_capacity) return NC_NOERR;
+    void *grown = base_realloc(w->hits, (size_t)n * sizeof *w->hits);
+    if (grown == NULL) return NC_ENOMEM;
+    w->hits = grown;
+    w->hits_capacity = n;
+    return NC_NOERR;
+}
+
+/* The requests that may have bytes in blocks [from, to], by number. */
+static int find_hits(struct mpio_walk *w, int64_t from, int64_t to)
+{
+    bool sorted = true;
+    w->nhits = 0;
+    for (int level = 0; w->levels >> level > 0; level++) {
+        int64_t first = 0, end = 0;
+        if (w->levels >> level & 1) end = find_items(w, level, from, to, &first);
+        int64_t n = w->nhits + end - first;
+        if (n > w->hits_capacity && make_room(w, n + n / 2) != NC_NOERR) return NC_ENOMEM;
+        for (int64_t i = first; i < end; i++) {
+            w->hits[w->nhits] = number_of(w, i);
+            if (w->nhits > 0 && w->hits[w->nhits - 1] > w->hits[w->nhits]) sorted = false;
+            w->nhits++;
+        }
+    }
+    if (!sorted) qsort(w->hits, (size_t)w->nhits, sizeof *w->hits, by_number);
+    return NC_NOERR;
+}
+
+/* The blocks of [low, high) that there are numbers for; false if there are none. */
+static bool blocks_of(const struct mpio_walk *w, int64_t low, int64_t high, int64_t *from,
+                      int64_t *to)
+{
+    int64_t last = (INT64_C(1) << w->block_bits) - 2;
+    *from = block_at(w, low);
+    *to = block_at(w, high - 1);
+    if (w->nitems == 0 || low >= high || *to < 0 || *from > last) return false;
+    if (*from < 0) *from = 0;
+    if (*to > last) *to = last;
     return true;
 }
+
+/* ---- one request ---- */
 
 static int begin_part(struct mpio_walk *w, int64_t number, struct mpio_part *p)
 {
     const struct cdf_header *h = &w->m->base.ds->header;
     struct driver_request *r = w->reqs[number];
-    *p = (struct mpio_part){.number = number};
+    *p = (struct mpio_part){.number = -1, .limit = -1};
     int err = mpio_values_begin(&p->values, h, r, w->put);
     if (err != NC_NOERR) return err;
-    if (!r->raw && mpio_one_run(h, r, &p->next)) {
+    p->number = number;
+    if (!r->raw && mpio_one_run(h, r, &p->begin)) {
         p->bytes = driver_nelems(r, h->vars[r->varid].ndims) * p->values.xsize;
         return NC_NOERR;
     }
@@ -182,236 +252,217 @@ static int begin_part(struct mpio_walk *w, int64_t number, struct mpio_part *p)
     else
         region = p->region = mpio_region(h, r);
     if (region != NULL) p->cursor = region_cursor_new(region);
-    if (p->cursor == NULL) {
-        end_part(p);
-        return NC_ENOMEM;
-    }
-    (void)goes_on(p);
-    return NC_NOERR;
+    if (p->cursor != NULL) return NC_NOERR;
+    close_part(p);
+    return NC_ENOMEM;
 }
 
-/* The part's next strip below end; false if there is none. */
-static bool next_strip(struct mpio_part *p, int64_t end, struct region_strip *s)
+int mpio_walk_part(struct mpio_walk *w, int64_t number, struct mpio_part **part)
 {
-    int64_t xsize = p->values.xsize;
+    struct mpio_part *p = &w->parts[number % MPIO_PARTS];
+    *part = p;
+    if (p->number == number) return NC_NOERR;
+    close_part(p);
+    int err = begin_part(w, number, p);
+    if (err != NC_NOERR) driver_blame(w->reqs[number], err);
+    return err;
+}
+
+/* Where its next value lies; false at the end. */
+static bool peek(struct mpio_part *p, int64_t *at)
+{
+    if (p->cursor == NULL) {
+        *at = p->begin + p->done;
+        return p->done < p->bytes;
+    }
+    if (!region_peek(p->cursor, at)) return false;
+    *at += p->shift;
+    return true;
+}
+
+/* Goes to the first value that a range from low on has a part of. Where a range goes on
+ * behind the last one, the cursor is there. */
+static void seek(const struct mpio_walk *w, struct mpio_part *p, int64_t low)
+{
+    int64_t xsize = p->values.xsize, at = w->put ? low - xsize + 1 : low, rank;
+    if (p->limit == low) return;
+    if (p->cursor == NULL) {
+        rank = at < p->begin ? 0 : at - p->begin < p->bytes ? at - p->begin : p->bytes;
+        rank = (rank + xsize - 1) / xsize * xsize;
+        p->done = rank;
+    } else {
+        rank = region_seek(p->cursor, at - p->shift);
+        int64_t inside = rank % xsize;
+        if (inside > 0) (void)region_skip_to(p->cursor, rank += xsize - inside);
+    }
+    mpio_values_seek(&p->values, rank / xsize);
+    p->limit = low;
+}
+
+/* Its next strip below end: of whole values, so that one run alone may end behind it. A
+ * value that begins before the range comes alone. */
+static bool next_strip(const struct mpio_walk *w, struct mpio_part *p,
+                       struct region_strip *s)
+{
+    int64_t xsize = p->values.xsize, end = w->high, at;
+    p->limit = -1;
+    if (!peek(p, &at)) return false;
+    if (at < w->low) end = at + 1;
     if (p->cursor != NULL) {
         if (!region_next_below(p->cursor, end - p->shift, xsize, s)) return false;
         s->offset += p->shift;
         return true;
     }
-    if (p->bytes == 0 || p->next >= end) return false;
-    int64_t n = (end - p->next + xsize - 1) & -xsize;
-    if (n > p->bytes) n = p->bytes;
-    *s = (struct region_strip){.offset = p->next, .length = n, .stride = n, .count = 1};
-    p->next += n;
-    p->bytes -= n;
+    if (at >= end) return false;
+    int64_t n = (end - at + xsize - 1) / xsize * xsize;
+    if (n > p->bytes - p->done) n = p->bytes - p->done;
+    *s = (struct region_strip){.offset = at, .length = n, .stride = n, .count = 1};
+    p->done += n;
     return true;
 }
 
-/* Shorter runs go through a buffer, many at a time. */
-enum { LONG_RUN = 256, SCRATCH = 8192 };
-
-/* What stops the transfer comes before what is out of range. */
-static void note(int *result, int err)
+int mpio_walk_range(struct mpio_walk *w, int64_t low, int64_t high)
 {
-    if (*result == NC_NOERR || (*result == NC_ERANGE && err != NC_NOERR)) *result = err;
+    int64_t from, to;
+    w->low = low;
+    w->high = high;
+    w->part = NULL;
+    w->strip.count = 0;
+    w->nhits = w->hit = 0;
+    return blocks_of(w, low, high, &from, &to) ? find_hits(w, from, to) : NC_NOERR;
 }
 
-static int long_runs(struct mpio_values *v, const struct region_strip *s,
-                     unsigned char *place, bool put)
+bool mpio_walk_open(struct mpio_walk *w, int *err)
 {
-    int64_t n = s->length / v->xsize;
-    int result = NC_NOERR;
-    for (int64_t i = 0; i < s->count; i++, place += s->stride)
-        note(&result, put ? mpio_values_put(v, place, n) : mpio_values_get(v, place, n));
-    return result;
-}
-
-static int short_runs(struct mpio_values *v, const struct region_strip *s,
-                      unsigned char *place, bool put)
-{
-    unsigned char scratch[SCRATCH];
-    int64_t step = SCRATCH / s->length;
-    int result = NC_NOERR;
-    for (int64_t i = 0; i < s->count; i += step) {
-        int64_t count = s->count - i < step ? s->count - i : step;
-        int64_t n = count * s->length / v->xsize;
-        unsigned char *at = place + i * s->stride;
-        if (put) {
-            note(&result, mpio_values_put(v, scratch, n));
-            region_copy_pieces(at, s->stride, scratch, s->length, count, s->length);
-        } else {
-            region_copy_pieces(scratch, s->length, at, s->stride, count, s->length);
-            note(&result, mpio_values_get(v, scratch, n));
+    while (w->part == NULL && w->hit < w->nhits) {
+        struct mpio_part *p;
+        int opened = mpio_walk_part(w, w->hits[w->hit++], &p);
+        if (opened != NC_NOERR) {
+            mpio_walk_note(err, opened);
+            continue;
         }
+        seek(w, p, w->low);
+        w->part = p;
     }
-    return result;
+    return w->part != NULL;
 }
 
-static void mark(const struct mpio_block *b, const struct region_strip *s)
+bool mpio_walk_strip(struct mpio_walk *w)
 {
-    static const unsigned char ones[LONG_RUN] = {[0 ... LONG_RUN - 1] = 1};
-    unsigned char *to = b->marks + ((s->offset - b->start) >> b->shift);
-    int64_t length = s->length >> b->shift, stride = s->stride >> b->shift;
-    if (length <= LONG_RUN) {
-        region_copy_pieces(to, stride, ones, 0, s->count, length);
-        return;
+    struct mpio_part *p = w->part;
+    if (w->strip.count > 0) return true;
+    if (next_strip(w, p, &w->strip)) {
+        w->crossed = w->strip.offset + w->strip.length > w->high;
+        return true;
     }
-    for (int64_t i = 0; i < s->count; i++)
-        memset(to + i * stride, 1, (size_t)length);
+    /* A value that is in two ranges is looked for anew in the second. */
+    if (!(w->put && w->crossed)) p->limit = w->high;
+    w->crossed = false;
+    w->part = NULL;
+    return false;
 }
 
-/* Bytes of the block were used. */
-static void used(struct mpio_block *b, int64_t low, int64_t high)
+void mpio_walk_again(struct mpio_walk *w)
 {
-    if (low < b->low) b->low = low;
-    if (high > b->high) b->high = high;
+    struct mpio_part *p = w->part;
+    int64_t rank = p->values.done * p->values.xsize;
+    if (p->cursor == NULL)
+        p->done = rank;
+    else
+        (void)region_skip_to(p->cursor, rank);
+    w->strip.count = 0;
+    w->left = p->number;
+    w->left_off = p->values.done;
 }
 
-/* The next strip's values; false if there is none. */
-static bool take_strip(struct mpio_walk *w, struct mpio_part *p, struct mpio_block *b,
-                       int *result)
+int mpio_walk_resume(struct mpio_walk *w, int64_t low, int64_t high)
 {
-    struct region_strip s;
-    if (!next_strip(p, b->end, &s)) return false;
-    unsigned char *place = b->bytes + (s.offset - b->start);
-    int64_t low = s.offset - b->start;
-    bool few = s.count == 1 || s.length >= LONG_RUN;
-    note(result, few ? long_runs(&p->values, &s, place, w->put)
-                     : short_runs(&p->values, &s, place, w->put));
-    used(b, low, low + (s.count - 1) * s.stride + s.length);
-    if (w->put) mark(b, &s);
-    return true;
-}
-
-/* ---- lists of short runs ---- */
-
-/* From the scratch to their places in the block, and marked. */
-static void spread(const struct mpio_block *b, int64_t base, const struct region_span *s,
-                   const unsigned char *scratch)
-{
-    const struct region_extent *x = s->blocks;
-    for (int64_t i = 0; i < s->n; i++) {
-        int64_t to = base + x[i].offset;
-        memcpy(b->bytes + to, scratch, (size_t)x[i].length);
-        memset(b->marks + (to >> b->shift), 1, (size_t)(x[i].length >> b->shift));
-        scratch += x[i].length;
-    }
-}
-
-static void collect(const struct mpio_block *b, int64_t base, const struct region_span *s,
-                    unsigned char *scratch)
-{
-    const struct region_extent *x = s->blocks;
-    for (int64_t i = 0; i < s->n; i++) {
-        memcpy(scratch, b->bytes + base + x[i].offset, (size_t)x[i].length);
-        scratch += x[i].length;
-    }
-}
-
-/* The next short blocks of a list: many converted at once. False if what comes next is
- * something else. */
-static bool take_blocks(struct mpio_walk *w, struct mpio_part *p, struct mpio_block *b,
-                        int *result)
-{
-    unsigned char scratch[SCRATCH];
-    struct region_span s;
-    struct mpio_values *v = &p->values;
-    if (p->cursor == NULL) return false;
-    if (!region_next_blocks(p->cursor, b->end - p->shift, LONG_RUN, SCRATCH, &s))
-        return false;
-    const struct region_extent *first = s.blocks, *last = first + s.n - 1;
-    int64_t base = s.base + p->shift - b->start;
-    used(b, base + first->offset, base + last->offset + last->length);
-    if (w->put) {
-        note(result, mpio_values_put(v, scratch, s.bytes / v->xsize));
-        spread(b, base, &s, scratch);
-    } else {
-        collect(b, base, &s, scratch);
-        note(result, mpio_values_get(v, scratch, s.bytes / v->xsize));
-    }
-    return true;
-}
-
-/* The part's values in the block. */
-static int take_part(struct mpio_walk *w, struct mpio_part *p, struct mpio_block *b)
-{
-    int result = NC_NOERR;
-    while (take_blocks(w, p, b, &result) || take_strip(w, p, b, &result))
+    struct mpio_part *p;
+    int64_t number = w->left, first = w->left_off;
+    int err = mpio_walk_range(w, low, high);
+    while (w->hit < w->nhits && w->hits[w->hit++] != number)
         ;
-    return result;
-}
-
-/* ---- all of them in one block ---- */
-
-/* Remembers a part for the blocks that follow. */
-static int keep(struct mpio_walk *w, int64_t nkept, const struct mpio_part *p)
-{
-    if (nkept == w->kept_capacity) {
-        int64_t capacity = nkept * 2 + 16;
-        void *grown = base_realloc(w->kept, (size_t)capacity * sizeof *w->kept);
-        if (grown == NULL) return NC_ENOMEM;
-        w->kept = grown;
-        w->kept_capacity = capacity;
-    }
-    w->kept[nkept] = *p;
+    if (err == NC_NOERR) err = mpio_walk_part(w, number, &p);
+    if (err != NC_NOERR) return err;
+    mpio_values_seek(&p->values, first);
+    p->limit = -1;
+    w->part = p;
+    mpio_walk_again(w);
     return NC_NOERR;
 }
 
-/* The next part of the block, by number: one begun before, or one that begins here.
- * False if there is none. */
-static bool next_part(struct mpio_walk *w, int64_t *old, int64_t end, struct mpio_part *p,
-                      int *err)
+/* ---- what comes next ---- */
+
+/* Where the request's first value at offset or behind it lies. */
+static int first_at(struct mpio_walk *w, int64_t number, int64_t offset, int64_t *next)
 {
-    int64_t block = (end - 1) >> w->log2_block;
-    bool begins = w->begun < w->nitems && block_of(w, w->begun) <= block;
-    int64_t number = begins ? number_of(w, w->begun) : INT64_MAX;
-    *err = NC_NOERR;
-    if (*old < w->nparts && w->parts[*old].number < number) {
-        *p = w->parts[(*old)++];
-        return true;
-    }
-    if (!begins) return false;
-    w->begun++;
-    *err = begin_part(w, number, p);
-    return true;
+    struct mpio_part *p;
+    int64_t at;
+    int err = mpio_walk_part(w, number, &p);
+    if (err != NC_NOERR) return err;
+    seek(w, p, offset);
+    if (peek(p, &at) && at < *next) *next = at > offset ? at : offset;
+    return NC_NOERR;
 }
 
-/* All are given up: the requests that are not done take the error. */
-static int give_up(struct mpio_walk *w, int64_t old, int64_t nkept, int err)
+int mpio_walk_next(struct mpio_walk *w, int64_t offset, int64_t *next)
 {
-    for (int64_t i = 0; i < nkept; i++)
-        end_part(&w->kept[i]);
-    for (; old < w->nparts; old++)
-        end_part(&w->parts[old]);
-    w->nparts = 0;
-    mpio_walk_end(w);
+    int64_t from, to;
+    *next = INT64_MAX;
+    if (!blocks_of(w, offset, INT64_MAX, &from, &to)) return NC_NOERR;
+    for (int level = 0; w->levels >> level > 0; level++) {
+        int64_t i = find_item(w, key_of(w, level, from + 1));
+        if (i == w->nitems || w->items[i] >= key_of(w, level + 1, 0)) continue;
+        int64_t block = (int64_t)((w->items[i] - key_of(w, level, 0)) >> w->number_bits);
+        int64_t at = (w->first_block + block) << w->log2_block;
+        if (at < *next) *next = at;
+    }
+    int err = find_hits(w, from, from);
+    if (err != NC_NOERR) return err;
+    if (w->nhits > MPIO_PARTS) *next = offset;
+    for (int64_t i = 0; i<w->nhits && * next> offset && err == NC_NOERR; i++)
+        err = first_at(w, w->hits[i], offset, next);
     return err;
 }
 
-int mpio_walk_block(struct mpio_walk *w, struct mpio_block *b)
+/* One past the request's last byte below high, and the slack. */
+static int last_below(struct mpio_walk *w, int64_t number, int64_t high, int64_t *to)
 {
-    int64_t old = 0, nkept = 0;
-    int result = NC_NOERR, err;
-    struct mpio_part p;
-    b->low = INT64_MAX;
-    b->high = 0;
-    while (next_part(w, &old, b->end, &p, &err)) {
-        if (err != NC_NOERR) return give_up(w, old, nkept, err);
-        note(&result, take_part(w, &p, b));
-        if (!goes_on(&p)) {
-            end_part(&p);
-        } else if ((err = keep(w, nkept, &p)) == NC_NOERR) {
-            nkept++;
-        } else {
-            end_part(&p);
-            return give_up(w, old, nkept, err);
-        }
+    struct mpio_part *p;
+    int64_t at = 0;
+    int err = mpio_walk_part(w, number, &p);
+    if (err != NC_NOERR) return err;
+    int64_t xsize = p->values.xsize, rank;
+    p->limit = -1;
+    if (p->cursor == NULL) {
+        rank = high <= p->begin ? 0 : high - p->begin;
+        if (rank > p->bytes) rank = p->bytes;
+        at = p->begin + (rank + xsize - 1) / xsize * xsize;
+    } else {
+        rank = region_seek(p->cursor, high - p->shift);
+        if (rank == 0) return NC_NOERR;
+        (void)region_skip_to(p->cursor, (rank - 1) / xsize * xsize);
+        (void)region_peek(p->cursor, &at);
+        at += p->shift + xsize;
     }
-    struct mpio_part *spare = w->parts;
-    int64_t capacity = w->parts_capacity;
-    w->parts = w->kept, w->parts_capacity = w->kept_capacity;
-    w->kept = spare, w->kept_capacity = capacity;
-    w->nparts = nkept;
-    return result;
+    if (at > *to) *to = at;
+    return NC_NOERR;
+}
+
+int mpio_walk_needs(struct mpio_walk *w, int64_t low, int64_t high, int64_t *from,
+                    int64_t *to)
+{
+    int err = mpio_walk_next(w, low, from);
+    *to = low;
+    if (err == NC_NOERR && *from >= high) *from = INT64_MAX;
+    if (err != NC_NOERR || *from == INT64_MAX) return err;
+    int64_t most = high < INT64_MAX - MPIO_SLACK ? high + MPIO_SLACK : INT64_MAX;
+    err = mpio_walk_range(w, low, high);
+    for (int64_t i = 0; i < w->nhits && err == NC_NOERR; i++) {
+        if (w->nhits > MPIO_PARTS) *to = most;
+        if (*to >= high) break;
+        err = last_below(w, w->hits[i], high, to);
+    }
+    if (*to > most) *to = most;
+    return err;
 }

@@ -1,0 +1,140 @@
+/* How a call's part of the file is divided among the nodes. */
+#include "mpio_domain.h"
+
+/* Where domains begin. Stripes, if they are known; else what is worth a message. */
+static int64_t unit_of(const struct mpio *m)
+{
+    enum { PAGE = 4096, WORTH = 1 << 16 };
+    const struct mpio_window *w = &m->window;
+    if (w->nodes == 1 || m->unit > w->size) return w->size;
+    if (m->unit > PAGE) return m->unit;
+    return w->size < WORTH ? w->size : WORTH;
+}
+
+/* Stripes of a block: of all nodes together they keep each server busy, if it is known
+ * how many there are; and no more than there is memory for. */
+static int64_t stripes_of(const struct mpio *m, const struct mpio_domains *d)
+{
+    int64_t most = m->window.size / d->unit, factor = m->file.stripes;
+    if (factor > 0 && d->unit == m->unit) {
+        int64_t busy = (factor + d->nodes - 1) / d->nodes;
+        if (busy < most) most = busy;
+    }
+    return most > 0 ? most : 1;
+}
+
+static int64_t common_divisor(int64_t a, int64_t b)
+{
+    while (b > 0) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Nodes go through their domains side by side: that they do not meet at one server,
+ * blocks that are moved at the same time are to be on different ones, as long as there
+ * are any. There are as many places as blocks on different servers, in a ring. Where
+ * domains begin comes back to the same place after so many of them: the next ones begin a
+ * block later in their domain, and so on, until all places are taken. */
+static int64_t period_of(const struct mpio *m, const struct mpio_domains *d)
+{
+    int64_t ring = m->file.stripes / (d->block / d->unit);
+    if (d->unit != m->unit || ring <= 1) return d->count;
+    return ring / common_divisor(d->each, ring);
+}
+
+void mpio_domains_make(struct mpio_domains *d, const struct mpio *m, int64_t low,
+                       int64_t high, int shift)
+{
+    int64_t most = m->base.ds->hints.cb_nodes;
+    *d = (struct mpio_domains){
+        .low = low, .high = high, .nodes = m->window.nodes, .shift = shift};
+    d->unit = unit_of(m);
+    d->block = stripes_of(m, d) * d->unit;
+    d->first = low / d->block;
+    int64_t blocks = (high - 1) / d->block + 1 - d->first;
+    d->count = most > 0 && most < d->nodes ? most : d->nodes;
+    if (blocks < d->count) d->count = blocks;
+    d->each = blocks / d->count;
+    d->longer = blocks % d->count;
+    d->rounds = d->each + (d->longer > 0);
+    d->period = period_of(m, d);
+}
+
+/* The first block of a domain, from d->first on: the last ones are longer. */
+static int64_t block_of(const struct mpio_domains *d, int64_t domain)
+{
+    int64_t before = domain - (d->count - d->longer);
+    return domain * d->each + (before > 0 ? before : 0);
+}
+
+/* Short calls, of a block for each node at most, find the same blocks with the same nodes
+ * whatever the call. */
+int mpio_domain_node(const struct mpio_domains *d, int64_t domain)
+{
+    if (d->rounds == 1) return (int)((d->first + domain) % d->nodes);
+    return (int)(domain * d->nodes / d->count);
+}
+
+int64_t mpio_domain_of_node(const struct mpio_domains *d, int node)
+{
+    int64_t domain = (node * d->count + d->nodes - 1) / d->nodes;
+    if (d->rounds == 1) domain = (node - d->first % d->nodes + d->nodes) % d->nodes;
+    return domain < d->count && mpio_domain_node(d, domain) == node ? domain : -1;
+}
+
+int64_t mpio_domain_at(const struct mpio_domains *d, int64_t offset)
+{
+    int64_t block = offset / d->block - d->first, same = d->count - d->longer;
+    if (block < same * d->each) return block / d->each;
+    return same + (block - same * d->each) / (d->each + 1);
+}
+
+/* Where a block begins: the last one in the file may end behind all numbers. */
+static int64_t place_of(const struct mpio_domains *d, int64_t block)
+{
+    int64_t at;
+    return __builtin_mul_overflow(d->first + block, d->block, &at) ? INT64_MAX : at;
+}
+
+int64_t mpio_domain_start(const struct mpio_domains *d, int64_t domain)
+{
+    return place_of(d, block_of(d, domain));
+}
+
+static int64_t begins_with(const struct mpio_domains *d, int64_t domain)
+{
+    return domain / d->period % d->rounds;
+}
+
+bool mpio_domain_block(const struct mpio_domains *d, int64_t domain, int64_t round,
+                       int64_t *origin, int64_t *low, int64_t *high)
+{
+    int64_t number = (begins_with(d, domain) + round) % d->rounds;
+    int64_t block = block_of(d, domain) + number, end = place_of(d, block + 1);
+    *origin = place_of(d, block);
+    *low = *origin > d->low ? *origin : d->low;
+    *high = d->high < end ? d->high : end;
+    return *low < *high && block < block_of(d, domain + 1);
+}
+
+bool mpio_domain_rest(const struct mpio_domains *d, int64_t domain, int64_t round,
+                      bool wrapped, int64_t *low, int64_t *high)
+{
+    int64_t begin = begins_with(d, domain), first = block_of(d, domain);
+    int64_t next = begin + round + 1, end = wrapped ? begin : d->rounds;
+    if (wrapped) next = next > d->rounds ? next - d->rounds : 0;
+    *low = place_of(d, first + next);
+    *high = place_of(d, first + end);
+    int64_t most = mpio_domain_start(d, domain + 1);
+    if (*high > most) *high = most;
+    return *low < *high;
+}
+
+int64_t mpio_domain_round(const struct mpio_domains *d, int64_t domain, int64_t offset)
+{
+    int64_t number = (offset - mpio_domain_start(d, domain)) / d->block;
+    return (number - begins_with(d, domain) + d->rounds) % d->rounds;
+}

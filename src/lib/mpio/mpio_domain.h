@@ -1,0 +1,48 @@
+/* File domains: each part of the file that a collective call moves belongs to one node,
+ * as long as the exchange lasts, in whole stripes, if they fit into a buffer. */
+#ifndef MPIO_DOMAIN_H
+#define MPIO_DOMAIN_H
+
+#include "mpio.h"
+
+/* What all processes have agreed on. The file is cut into blocks, at multiples of their
+ * size. A domain has `each` of them, the last ones one more; in a round one is moved. */
+struct mpio_domains {
+    int64_t low, high; /* bytes that anybody moves lie between */
+    int64_t unit;      /* a block has so many bytes, or a multiple: a stripe, if it is
+                        * known and fits into a buffer */
+    int64_t block;     /* bytes */
+    int64_t first;     /* the first domain begins with this block */
+    int64_t count;
+    int64_t each, longer; /* blocks of a domain; so many have one more */
+    int64_t rounds;       /* that bring the longest domain to its end */
+    int64_t period; /* so many domains begin with their first block, as many with the
+                     * second, and so on: then they go round */
+    int nodes;
+    int shift; /* all that is moved begins and ends at multiples of 1 << shift */
+};
+
+void mpio_domains_make(struct mpio_domains *d, const struct mpio *m, int64_t low,
+                       int64_t high, int shift);
+
+/* Whose domain it is. */
+int mpio_domain_node(const struct mpio_domains *d, int64_t domain);
+/* The node's domain; -1: it has none. */
+int64_t mpio_domain_of_node(const struct mpio_domains *d, int node);
+/* The domain that has this byte. */
+int64_t mpio_domain_at(const struct mpio_domains *d, int64_t offset);
+/* Where it begins in the file. */
+int64_t mpio_domain_start(const struct mpio_domains *d, int64_t domain);
+/* The block of a round: from *origin on, of which [*low, *high) is moved; false: nothing
+ * of it. */
+bool mpio_domain_block(const struct mpio_domains *d, int64_t domain, int64_t round,
+                       int64_t *origin, int64_t *low, int64_t *high);
+
+/* The bytes of a domain whose rounds come after this one: up to its end, and, `wrapped`,
+ * from its start on. False: there are none. */
+bool mpio_domain_rest(const struct mpio_domains *d, int64_t domain, int64_t round,
+                      bool wrapped, int64_t *low, int64_t *high);
+/* In which round the domain comes to this byte of it. */
+int64_t mpio_domain_round(const struct mpio_domains *d, int64_t domain, int64_t offset);
+
+#endif

@@ -1,0 +1,70 @@
+/* Messages between nodes. Each process that speaks for its node sends what the processes
+ * of the node have packed for some of the others, and receives from its like there. */
+#ifndef MPIO_EXCHANGE_H
+#define MPIO_EXCHANGE_H
+
+#include "mpio_walk.h"
+
+/* What a process has packed for a node in a step: at `offset` in its area. Of gets the
+ * answer, of `asked` bytes, comes to `answer` in the area. Entries lie at the end of the
+ * area, the first one last. */
+struct mpio_entry {
+    int64_t node;
+    int64_t offset, used;
+    int64_t answer, asked;
+};
+
+static inline struct mpio_entry *mpio_entry_at(const struct mpio_window *w, int64_t step,
+                                               int rank, int64_t i)
+{
+    unsigned char *end = mpio_window_area(w, step, rank) + w->area_size;
+    return (struct mpio_entry *)(void *)end - (i + 1);
+}
+
+/* A message: entries of this node's processes, for one other node. */
+struct mpio_letter {
+    int node;
+    MPI_Datatype packed, answer; /* where they lie, from w->areas on */
+};
+
+/* What another node wants to read. */
+struct mpio_question {
+    int node;
+    int64_t used, asked;
+    unsigned char *bytes; /* NULL: memory was short, or it cannot be read */
+};
+
+/* One step's messages. */
+struct mpio_exchange {
+    struct mpio *m;
+    bool put;
+    struct mpio_letter *letters;
+    MPI_Request *requests; /* the letters', then the answers' */
+    int nletters;
+    struct mpio_question *questions;
+    int nquestions;
+    int incoming;
+    int answers; /* their tag */
+};
+
+/* Makes letters of what the node has packed for those this process speaks with. Local.
+ * NC_ENOMEM, NC_EMPI: some are left out. */
+int mpio_exchange_collect(struct mpio_exchange *x, int64_t step);
+
+/* All tell each other how many letters there are for whom. *least becomes the least of
+ * all. Collective over w->column. NC_EMPI. */
+int mpio_exchange_count_all(struct mpio_exchange *x, int64_t *least);
+
+/* Sends the letters and receives the others'. Values that are put come to the block;
+ * questions are kept, *low and *high of them being where the bytes lie that they ask for.
+ * Collective over w->column. */
+int mpio_exchange_letters(struct mpio_exchange *x, const struct mpio_block *b,
+                          int64_t *low, int64_t *high);
+
+/* Answers the questions out of the block, and waits for the answers to one's own.
+ * Collective over w->column. */
+int mpio_exchange_answers(struct mpio_exchange *x, const struct mpio_block *b);
+
+void mpio_exchange_free(struct mpio_exchange *x);
+
+#endif

@@ -1,0 +1,328 @@
+/* Values on their way to and from other processes: runs of a block of the file.
+ *
+ * A message is a row of records, each with a head. A strip of runs of the same length is
+ * one record, whatever their number; a list of short runs has 8 bytes for each. Behind
+ * the head come the values, if it is a put. Whole messages go between processes of one
+ * program, so that they are in the machine's byte order. */
+#include <string.h>
+
+#include "base_error.h"
+#include "base_mem.h"
+#include "mpio_walk.h"
+
+/* `count` runs of `length` bytes; or, with stride LIST, `count` runs of `length` bytes
+ * together, each with a place of its own. Places are from the start of the block. */
+struct head {
+    uint32_t offset, length, stride, count;
+};
+struct place {
+    uint32_t offset, length;
+};
+static const uint32_t LIST = UINT32_MAX;
+
+static int64_t left_in(const struct mpio_walk *w, const struct mpio_packed *p)
+{
+    int64_t room = p->room - p->used - (int64_t)sizeof(struct head);
+    if (!w->put && room >= 0) room = p->most - p->asked;
+    return room;
+}
+
+static void add_head(struct mpio_packed *p, struct head h)
+{
+    memcpy(p->bytes + p->used, &h, sizeof h);
+    p->used += (int64_t)sizeof h;
+}
+
+/* Room for another entry in the list. */
+static int grow_list(struct mpio_packed *p)
+{
+    if (p->nlist < p->list_capacity) return NC_NOERR;
+    int64_t capacity = 2 * p->nlist + 16;
+    void *grown = base_realloc(p->list, (size_t)capacity * sizeof *p->list);
+    if (grown == NULL) return NC_ENOMEM;
+    p->list = grown;
+    p->list_capacity = capacity;
+    return NC_NOERR;
+}
+
+/* The next values are asked for; or passed over, when memory is short. */
+static int add_asked(struct mpio_packed *p, const struct mpio_walk *w, int64_t nelems)
+{
+    struct mpio_values *v = &w->part->values;
+    struct mpio_asked *last = p->nlist > 0 ? &p->list[p->nlist - 1] : NULL;
+    int64_t first = v->done;
+    bool joins = last != NULL && last->number == w->part->number &&
+                 last->first + last->nelems == first;
+    mpio_values_seek(v, first + nelems);
+    if (!joins && grow_list(p) != NC_NOERR) return NC_ENOMEM;
+    if (joins)
+        last->nelems += nelems;
+    else
+        p->list[p->nlist++] = (struct mpio_asked){
+            .number = w->part->number, .first = first, .nelems = nelems};
+    p->asked += nelems * v->xsize;
+    return NC_NOERR;
+}
+
+/* The values that the record from `start` on describes, n bytes of them. Those that are
+ * not asked for have no record: the answer is as long as what was asked for. */
+static int add_values(struct mpio_walk *w, struct mpio_packed *p, int64_t start,
+                      int64_t n)
+{
+    struct mpio_values *v = &w->part->values;
+    int err;
+    if (w->put) {
+        err = mpio_values_put(v, p->bytes + p->used, n / v->xsize);
+        p->used += n;
+    } else {
+        err = add_asked(p, w, n / v->xsize);
+        if (err != NC_NOERR) p->used = start;
+    }
+    return err;
+}
+
+/* One value of a put that lies in two ranges. */
+static int pack_edge(struct mpio_walk *w, struct mpio_packed *p, int64_t origin)
+{
+    unsigned char value[8], *bytes;
+    int64_t offset = w->strip.offset, n;
+    int err = mpio_place_edge(w, &w->part->values, &offset, value, &bytes, &n);
+    uint32_t length = (uint32_t)n;
+    add_head(p, (struct head){(uint32_t)(offset - origin), length, length, 1});
+    memcpy(p->bytes + p->used, bytes, (size_t)n);
+    p->used += n;
+    w->strip.count = 0;
+    return err;
+}
+
+/* How much of the current strip is packed: `count` runs of `length` bytes. Whole runs, as
+ * many as there is room for, or as many values of the first as there is room for; of a
+ * put not the value that lies in two ranges. */
+static void choose(const struct mpio_walk *w, int64_t room, int64_t *length,
+                   int64_t *count)
+{
+    const struct region_strip *s = &w->strip;
+    int64_t xsize = w->part->values.xsize;
+    *length = s->length;
+    *count = s->count;
+    if (w->put && w->crossed && *count == 1) *length -= xsize;
+    if (*length > room) {
+        *length = room / xsize * xsize;
+        *count = 1;
+    } else if (*count * *length > room) {
+        *count = room / *length;
+    }
+}
+
+/* Packs of the current strip what there is room for; false if there is room for nothing.
+ */
+static bool pack_some(struct mpio_walk *w, struct mpio_packed *p, int64_t origin,
+                      int *result)
+{
+    struct region_strip *s = &w->strip;
+    int64_t room = left_in(w, p), length, count;
+    if (room < w->part->values.xsize) return false;
+    choose(w, room, &length, &count);
+    if (w->put && (s->offset < w->low || length == 0)) {
+        mpio_walk_note(result, pack_edge(w, p, origin));
+        return true;
+    }
+    int64_t start = p->used;
+    add_head(p,
+             (struct head){(uint32_t)(s->offset - origin), (uint32_t)length,
+                           (uint32_t)(count > 1 ? s->stride : length), (uint32_t)count});
+    mpio_walk_note(result, add_values(w, p, start, count * length));
+    if (length < s->length) {
+        mpio_walk_again(w);
+        return true;
+    }
+    s->count -= count;
+    s->offset += count * s->stride;
+    return true;
+}
+
+/* A row of short runs, each with its place. False if what comes next is something else.
+ */
+static bool pack_list(struct mpio_walk *w, struct mpio_packed *p, int64_t origin,
+                      int *result)
+{
+    struct region_span span;
+    int64_t xsize = w->part->values.xsize, size = (int64_t)sizeof(struct place);
+    int64_t room = p->room - p->used - (int64_t)sizeof(struct head);
+    int64_t most = room / (xsize + size) * xsize;
+    if (!w->put) most = room / size * xsize;
+    if (!w->put && most > p->most - p->asked) most = p->most - p->asked;
+    if (most < xsize || !mpio_walk_span(w, most, &span)) return false;
+
+    int64_t start = p->used;
+    add_head(p, (struct head){.length = (uint32_t)span.bytes,
+                              .stride = LIST,
+                              .count = (uint32_t)span.n});
+    for (int64_t i = 0; i < span.n; i++) {
+        const struct region_extent *x = &span.blocks[i];
+        struct place place = {(uint32_t)(span.base + x->offset - origin),
+                              (uint32_t)x->length};
+        memcpy(p->bytes + p->used, &place, sizeof place);
+        p->used += size;
+    }
+    mpio_walk_note(result, add_values(w, p, start, span.bytes));
+    return true;
+}
+
+int mpio_pack(struct mpio_walk *w, struct mpio_packed *p, int64_t low, int64_t high,
+              int64_t origin, bool resume, bool *all)
+{
+    int result = resume ? mpio_walk_resume(w, low, high) : mpio_walk_range(w, low, high);
+    *all = true;
+    while (mpio_walk_open(w, &result))
+        for (;;) {
+            if (pack_list(w, p, origin, &result)) continue;
+            if (!mpio_walk_strip(w)) break;
+            if (pack_some(w, p, origin, &result)) continue;
+            mpio_walk_again(w);
+            *all = false;
+            return result;
+        }
+    return result;
+}
+
+int mpio_pack_take(struct mpio_walk *w, const struct mpio_packed *p,
+                   const unsigned char *bytes)
+{
+    int result = NC_NOERR;
+    for (int64_t i = 0; i < p->nlist; i++) {
+        const struct mpio_asked *a = &p->list[i];
+        struct mpio_part *part;
+        int err = mpio_walk_part(w, a->number, &part);
+        if (err != NC_NOERR) return err;
+        part->limit = -1;
+        mpio_values_seek(&part->values, a->first);
+        mpio_walk_note(&result, mpio_values_get(&part->values, bytes, a->nelems));
+        bytes += a->nelems * part->values.xsize;
+    }
+    return result;
+}
+
+/* ---- who receives them ---- */
+
+/* What a record says, `at` bytes from the start of n, with the list's places behind it;
+ * its bytes without values. False: that is no record of this block. */
+static bool read_head(const struct mpio_block *b, const unsigned char *bytes, int64_t n,
+                      int64_t at, struct head *h, int64_t *size)
+{
+    int64_t room = b->end - b->origin + MPIO_SLACK;
+    *size = (int64_t)sizeof *h;
+    if (n - at < *size) return false;
+    memcpy(h, bytes + at, sizeof *h);
+    if (h->stride == LIST) *size += (int64_t)h->count * (int64_t)sizeof(struct place);
+    if (n - at < *size || h->count == 0) return false;
+    return h->stride == LIST ||
+           h->offset + (int64_t)(h->count - 1) * h->stride + h->length <= room;
+}
+
+/* Place number i of a list; false if it is none of this block. */
+static bool read_place(const struct mpio_block *b, const unsigned char *list, int64_t i,
+                       struct place *place)
+{
+    memcpy(place, list + i * (int64_t)sizeof *place, sizeof *place);
+    return (int64_t)place->offset + place->length <= b->end - b->origin + MPIO_SLACK;
+}
+
+static void put_strip(const struct mpio_block *b, const struct head *h,
+                      const unsigned char *values)
+{
+    struct region_strip s = {.offset = b->origin + h->offset,
+                             .length = h->length,
+                             .stride = h->stride,
+                             .count = h->count};
+    region_copy_pieces(b->bytes + h->offset, h->stride, values, h->length, h->count,
+                       h->length);
+    mpio_place_mark(b, &s);
+}
+
+static bool put_list(const struct mpio_block *b, const struct head *h,
+                     const unsigned char *list)
+{
+    const unsigned char *values = list + h->count * sizeof(struct place);
+    int64_t left = h->length;
+    for (int64_t i = 0; i < h->count; i++) {
+        struct place x;
+        if (!read_place(b, list, i, &x) || (left -= x.length) < 0) return false;
+        memcpy(b->bytes + x.offset, values, x.length);
+        memset(b->marks + (x.offset >> b->shift), 1, x.length >> b->shift);
+        values += x.length;
+    }
+    return true;
+}
+
+static int no_message(void)
+{
+    return base_error_set(NC_EMPI, "what another process sent cannot be read");
+}
+
+int mpio_unpack(const struct mpio_block *b, const unsigned char *bytes, int64_t n)
+{
+    struct head h;
+    int64_t size;
+    for (int64_t at = 0; at < n;) {
+        if (!read_head(b, bytes, n, at, &h, &size)) return no_message();
+        const unsigned char *body = bytes + at + sizeof h;
+        int64_t values = h.stride == LIST ? h.length : (int64_t)h.length * h.count;
+        if (n - at - size < values) return no_message();
+        if (h.stride != LIST)
+            put_strip(b, &h, body);
+        else if (!put_list(b, &h, body))
+            return no_message();
+        at += size + values;
+    }
+    return NC_NOERR;
+}
+
+static void widen(int64_t *low, int64_t *high, int64_t from, int64_t to)
+{
+    if (from < *low) *low = from;
+    if (to > *high) *high = to;
+}
+
+int mpio_unpack_asked(const struct mpio_block *b, const unsigned char *bytes, int64_t n,
+                      int64_t *asked, int64_t *low, int64_t *high)
+{
+    struct head h;
+    struct place x;
+    int64_t size;
+    *asked = 0;
+    for (int64_t at = 0; at < n; at += size) {
+        if (!read_head(b, bytes, n, at, &h, &size)) return no_message();
+        const unsigned char *list = bytes + at + sizeof h;
+        *asked += h.stride == LIST ? h.length : (int64_t)h.length * h.count;
+        if (h.stride != LIST)
+            widen(low, high, h.offset,
+                  h.offset + (int64_t)(h.count - 1) * h.stride + h.length);
+        for (int64_t i = 0; h.stride == LIST && i < h.count; i++) {
+            if (!read_place(b, list, i, &x)) return no_message();
+            widen(low, high, x.offset, (int64_t)x.offset + x.length);
+        }
+    }
+    return NC_NOERR;
+}
+
+void mpio_unpack_answer(const struct mpio_block *b, const unsigned char *bytes, int64_t n,
+                        unsigned char *answer)
+{
+    struct head h;
+    struct place x;
+    int64_t size;
+    for (int64_t at = 0; at < n && read_head(b, bytes, n, at, &h, &size); at += size) {
+        const unsigned char *list = bytes + at + sizeof h;
+        if (h.stride != LIST) {
+            region_copy_pieces(answer, h.length, b->bytes + h.offset, h.stride, h.count,
+                               h.length);
+            answer += (int64_t)h.length * h.count;
+        }
+        for (int64_t i = 0; h.stride == LIST && i < h.count; i++) {
+            (void)read_place(b, list, i, &x);
+            memcpy(answer, b->bytes + x.offset, x.length);
+            answer += x.length;
+        }
+    }
+}

@@ -1,0 +1,174 @@
+/* Values straight to and from their places in a block of the file. */
+#include <string.h>
+
+#include "base_error.h"
+#include "mpio_walk.h"
+
+/* Shorter runs go through a buffer, many at a time. */
+enum { LONG_RUN = 256, SCRATCH = 8192 };
+
+static int long_runs(struct mpio_values *v, const struct region_strip *s,
+                     unsigned char *place, bool put)
+{
+    int64_t n = s->length / v->xsize;
+    int result = NC_NOERR;
+    for (int64_t i = 0; i < s->count; i++, place += s->stride)
+        mpio_walk_note(&result,
+                       put ? mpio_values_put(v, place, n) : mpio_values_get(v, place, n));
+    return result;
+}
+
+static int short_runs(struct mpio_values *v, const struct region_strip *s,
+                      unsigned char *place, bool put)
+{
+    unsigned char scratch[SCRATCH];
+    int64_t step = SCRATCH / s->length;
+    int result = NC_NOERR;
+    for (int64_t i = 0; i < s->count; i += step) {
+        int64_t count = s->count - i < step ? s->count - i : step;
+        int64_t n = count * s->length / v->xsize;
+        unsigned char *at = place + i * s->stride;
+        if (put) {
+            mpio_walk_note(&result, mpio_values_put(v, scratch, n));
+            region_copy_pieces(at, s->stride, scratch, s->length, count, s->length);
+        } else {
+            region_copy_pieces(scratch, s->length, at, s->stride, count, s->length);
+            mpio_walk_note(&result, mpio_values_get(v, scratch, n));
+        }
+    }
+    return result;
+}
+
+void mpio_place_mark(const struct mpio_block *b, const struct region_strip *s)
+{
+    static const unsigned char ones[LONG_RUN] = {[0 ... LONG_RUN - 1] = 1};
+    unsigned char *to = b->marks + ((s->offset - b->origin) >> b->shift);
+    int64_t length = s->length >> b->shift, stride = s->stride >> b->shift;
+    if (length <= LONG_RUN) {
+        region_copy_pieces(to, stride, ones, 0, s->count, length);
+        return;
+    }
+    for (int64_t i = 0; i < s->count; i++)
+        memset(to + i * stride, 1, (size_t)length);
+}
+
+/* The bytes in [w->low, w->high) of one value that is put and lies in two ranges. */
+int mpio_place_edge(const struct mpio_walk *w, struct mpio_values *v, int64_t *offset,
+                    unsigned char value[8], unsigned char **bytes, int64_t *n)
+{
+    int64_t end = *offset + v->xsize, before = w->low - *offset;
+    int err = mpio_values_put(v, value, 1);
+    if (before < 0) before = 0;
+    *bytes = value + before;
+    *offset += before;
+    *n = (end < w->high ? end : w->high) - *offset;
+    return err;
+}
+
+static int place_edge(struct mpio_walk *w, const struct mpio_block *b, int64_t offset)
+{
+    unsigned char value[8], *bytes;
+    struct region_strip s = {.offset = offset, .count = 1};
+    int err = mpio_place_edge(w, &w->part->values, &s.offset, value, &bytes, &s.length);
+    s.stride = s.length;
+    memcpy(b->bytes + (s.offset - b->origin), bytes, (size_t)s.length);
+    mpio_place_mark(b, &s);
+    return err;
+}
+
+static int move_strip(struct mpio_walk *w, const struct mpio_block *b,
+                      const struct region_strip *s)
+{
+    unsigned char *place = b->bytes + (s->offset - b->origin);
+    bool few = s->count == 1 || s->length >= LONG_RUN;
+    int err = few ? long_runs(&w->part->values, s, place, w->put)
+                  : short_runs(&w->part->values, s, place, w->put);
+    if (w->put) mpio_place_mark(b, s);
+    return err;
+}
+
+/* The current strip: values of puts that lie in two ranges apart. */
+static int take_strip(struct mpio_walk *w, const struct mpio_block *b)
+{
+    struct region_strip s = w->strip;
+    int64_t xsize = w->part->values.xsize;
+    int result = NC_NOERR;
+    w->strip.count = 0;
+    if (!w->put) return move_strip(w, b, &s);
+    if (s.offset < w->low) return place_edge(w, b, s.offset);
+    if (!w->crossed) return move_strip(w, b, &s);
+    s.length -= xsize;
+    if (s.length > 0) result = move_strip(w, b, &s);
+    mpio_walk_note(&result, place_edge(w, b, s.offset + s.length));
+    return result;
+}
+
+/* ---- lists of short runs ---- */
+
+/* From the scratch to their places in the block, and marked. */
+static void spread(const struct mpio_block *b, int64_t base, const struct region_span *s,
+                   const unsigned char *scratch)
+{
+    const struct region_extent *x = s->blocks;
+    for (int64_t i = 0; i < s->n; i++) {
+        int64_t to = base + x[i].offset;
+        memcpy(b->bytes + to, scratch, (size_t)x[i].length);
+        memset(b->marks + (to >> b->shift), 1, (size_t)(x[i].length >> b->shift));
+        scratch += x[i].length;
+    }
+}
+
+static void collect(const struct mpio_block *b, int64_t base, const struct region_span *s,
+                    unsigned char *scratch)
+{
+    const struct region_extent *x = s->blocks;
+    for (int64_t i = 0; i < s->n; i++) {
+        memcpy(scratch, b->bytes + base + x[i].offset, (size_t)x[i].length);
+        scratch += x[i].length;
+    }
+}
+
+bool mpio_walk_span(struct mpio_walk *w, int64_t max_bytes, struct region_span *s)
+{
+    struct mpio_part *p = w->part;
+    int64_t at;
+    if (p->cursor == NULL || w->strip.count > 0) return false;
+    if (!region_peek(p->cursor, &at) || at + p->shift < w->low) return false;
+    if (!region_next_blocks(p->cursor, w->high - p->shift, LONG_RUN, max_bytes, s))
+        return false;
+    s->base += p->shift;
+    p->limit = -1;
+    w->crossed = false;
+    return true;
+}
+
+/* The next short blocks of a list: many converted at once. False if what comes next is
+ * something else. */
+static bool take_blocks(struct mpio_walk *w, const struct mpio_block *b, int *result)
+{
+    unsigned char scratch[SCRATCH];
+    struct mpio_values *v = &w->part->values;
+    struct region_span s;
+    if (!mpio_walk_span(w, SCRATCH, &s)) return false;
+    int64_t base = s.base - b->origin;
+    if (w->put) {
+        mpio_walk_note(result, mpio_values_put(v, scratch, s.bytes / v->xsize));
+        spread(b, base, &s, scratch);
+    } else {
+        collect(b, base, &s, scratch);
+        mpio_walk_note(result, mpio_values_get(v, scratch, s.bytes / v->xsize));
+    }
+    return true;
+}
+
+int mpio_walk_block(struct mpio_walk *w, const struct mpio_block *b)
+{
+    int result = mpio_walk_range(w, b->start, b->end);
+    while (mpio_walk_open(w, &result))
+        for (;;) {
+            if (take_blocks(w, b, &result)) continue;
+            if (!mpio_walk_strip(w)) break;
+            mpio_walk_note(&result, take_strip(w, b));
+        }
+    return result;
+}

@@ -1,0 +1,467 @@
+/* Two-phase exchange.
+ *
+ * Each node has a domain of the file and goes through it block by block, all nodes side
+ * by side: that is a round. A process puts its values straight to their places in its own
+ * node's block, which lies in shared memory, and packs what is for the other nodes'
+ * blocks into its area; some processes of the node send that and receive the others'; the
+ * rest write the block when it is complete, while values of the next round are put into
+ * the other buffer. (On one node all write; one process that is a node does both.) What
+ * does not fit an area is sent in another step of the same round.
+ * Rounds that nobody has values in are left out. Gets are the same backwards: what is
+ * packed says which bytes are wanted, and the answer has them.
+ *
+ * Nobody waits but for counters in the window (see mpio_window.h), and those who speak
+ * with other nodes for messages. A buffer, an area and the slots of a step serve again
+ * two steps later. That this is safe:
+ * - slots of step s are read before their reader has packed s + 1, and written again by
+ *   who packs s + 2, which needs what is known of s + 1, so that all have packed it; who
+ *   reads the block of a get looks at them later, but before it has stored s, which all
+ *   await before they pack s + 2;
+ * - areas of step s have been sent when MPIO_MOVED says so, which packing s + 2 awaits;
+ *   of gets each process has taken its answers of s before it packs s + 2;
+ * - a block that is put has been written when MPIO_STORED says so, which putting into its
+ *   buffer again awaits. Block s + 2 that is got is read after all have packed s + 2,
+ * which each does after taking its values of s, and answering for them. Nobody awaits
+ * what comes later in the order of another: to pack s + 1 takes but the counting of s, to
+ * exchange s + 1 that all have packed it, and to write or read block s and to answer its
+ * questions the exchange of s. */
+#include "mpio_twophase.h"
+
+#include <string.h>
+
+#include "base_error.h"
+#include "base_mem.h"
+#include "mpio_exchange.h"
+
+/* One process's part in a call. */
+struct twophase {
+    struct mpio *m;
+    struct mpio_window *w;
+    struct mpio_walk *walk;
+    const struct mpio_survey *mine;
+    const struct mpio_domains *d;
+    int64_t own;                  /* this node's domain; -1: none */
+    int64_t from, to;             /* the domains this process has values in */
+    int64_t visit;                /* of them, so many are packed in this round */
+    bool resumes;                 /* the next one has been begun */
+    bool near[2];                 /* of gets: values of this node's block are wanted */
+    struct mpio_packed packed[2]; /* of a step and the next */
+    struct mpio_exchange letters[2];
+    int64_t steps, blocks; /* so many were there */
+    int result, io;
+};
+
+static void note_io(struct twophase *x, int err)
+{
+    if (x->io == NC_NOERR) x->io = err;
+}
+
+static bool across(const struct twophase *x)
+{
+    return x->w->nodes > 1;
+}
+
+static bool speaks(const struct twophase *x)
+{
+    return x->w->column != MPI_COMM_NULL;
+}
+
+static bool stores(const struct twophase *x)
+{
+    return x->w->rank >= x->w->first_storer;
+}
+
+/* This node's block of a round, in one of the buffers; false: it has none. */
+static bool own_block(const struct twophase *x, int64_t round, int64_t buffer,
+                      struct mpio_block *b)
+{
+    const struct mpio_buffer *memory = &x->w->buffers[buffer % MPIO_BUFFERS];
+    *b = (struct mpio_block){
+        .bytes = memory->bytes, .marks = memory->marks, .shift = x->d->shift};
+    if (x->own < 0) return false;
+    return mpio_domain_block(x->d, x->own, round, &b->origin, &b->start, &b->end);
+}
+
+/* ---- for other nodes ---- */
+
+/* Domain number i of those to visit: first those behind this node's own, so that not all
+ * begin with the same. */
+static int64_t domain_to_visit(const struct twophase *x, int64_t i)
+{
+    int64_t n = x->to - x->from, first = x->own < 0 ? x->d->count / 2 : x->own + 1;
+    first = first < x->from || first >= x->to ? 0 : first - x->from;
+    return x->from + (first + i) % n;
+}
+
+/* What the process has of a round for one node; false if there is no room for all. */
+static bool pack_domain(struct twophase *x, struct mpio_packed *p, int64_t domain,
+                        int64_t round, struct mpio_entry *e)
+{
+    int64_t origin, low, high;
+    bool all = true;
+    *e = (struct mpio_entry){
+        .node = mpio_domain_node(x->d, domain), .offset = p->used, .asked = p->asked};
+    if (!mpio_domain_block(x->d, domain, round, &origin, &low, &high)) return true;
+    int err = mpio_pack(x->walk, p, low, high, origin, x->resumes, &all);
+    mpio_walk_note(&x->result, err);
+    x->resumes = !all;
+    e->used = p->used - e->offset;
+    e->asked = p->asked - e->asked;
+    return all;
+}
+
+/* Packs what the process has of a round for other nodes, from where it left off; so many
+ * entries come of it. */
+static int64_t pack_others(struct twophase *x, int64_t round, int64_t step)
+{
+    struct mpio_window *w = x->w;
+    struct mpio_packed *p = &x->packed[step % 2];
+    int64_t records = x->walk->put ? w->area_size : w->area_size / 4, n = 0;
+    p->bytes = mpio_window_area(w, step, w->rank);
+    p->used = p->asked = p->nlist = 0;
+    int64_t entries = w->area_size / 8;
+    p->most = w->area_size - records - entries;
+    for (; x->visit < x->to - x->from; x->visit++) {
+        int64_t domain = domain_to_visit(x, x->visit);
+        struct mpio_entry e;
+        if (domain == x->own) continue;
+        int64_t taken = (n + 1) * (int64_t)sizeof e;
+        p->room = x->walk->put ? records - taken : taken <= entries ? records : 0;
+        bool all = pack_domain(x, p, domain, round, &e);
+        e.answer = records + p->asked - e.asked;
+        if (e.used > 0) *mpio_entry_at(w, step, w->rank, n++) = e;
+        if (!all) break;
+    }
+    return n;
+}
+
+/* ---- what all know of a step ---- */
+
+/* The next round after this one that brings the process to values of a domain. */
+static int64_t next_in_domain(struct twophase *x, int64_t domain, int64_t round)
+{
+    int64_t low, high, at;
+    for (int wrapped = 0; wrapped < 2; wrapped++) {
+        if (!mpio_domain_rest(x->d, domain, round, wrapped, &low, &high)) continue;
+        if (low < x->mine->low) low = x->mine->low;
+        if (low >= high || low >= x->mine->high) continue;
+        mpio_walk_note(&x->result, mpio_walk_next(x->walk, low, &at));
+        if (at < high) return mpio_domain_round(x->d, domain, at);
+    }
+    return INT64_MAX;
+}
+
+/* ... of any domain. */
+static int64_t next_round(struct twophase *x, int64_t round)
+{
+    int64_t least = INT64_MAX;
+    if (across(x) && x->visit < x->to - x->from) return round;
+    for (int64_t domain = x->from; domain < x->to; domain++) {
+        int64_t next = next_in_domain(x, domain, round);
+        if (next < least) least = next;
+        if (least == round + 1) break;
+    }
+    return least;
+}
+
+static void publish(struct twophase *x, int64_t step, struct mpio_slot slot)
+{
+    *mpio_window_slot(x->w, step, x->w->rank) = slot;
+    mpio_window_arrive(x->w, MPIO_PACKED);
+}
+
+static int64_t least_of(const struct mpio_window *w, int64_t step)
+{
+    int64_t least = INT64_MAX;
+    for (int rank = 0; rank < w->nprocs; rank++) {
+        int64_t next = mpio_window_slot(w, step, rank)->next;
+        if (next < least) least = next;
+    }
+    return least;
+}
+
+/* Messages of a step. As soon as all nodes are known to have packed it, the others of
+ * this one are told which round comes next. */
+static void exchange_all(struct twophase *x, int64_t step, const struct mpio_block *b)
+{
+    struct mpio_window *w = x->w;
+    struct mpio_exchange *e = &x->letters[step % 2];
+    struct mpio_slot *mine = mpio_window_slot(w, step, w->nprocs + w->rank);
+    mpio_window_await(w, MPIO_PACKED, step + 1);
+    int64_t least = least_of(w, step);
+    *e = (struct mpio_exchange){.m = x->m, .put = x->walk->put};
+    note_io(x, mpio_exchange_collect(e, step));
+    note_io(x, mpio_exchange_count_all(e, &least));
+    *mine = (struct mpio_slot){.next = least, .low = INT64_MAX};
+    if (w->rank == 0) mpio_window_arrive(w, MPIO_TOLD);
+    note_io(x, mpio_exchange_letters(e, b, &mine->low, &mine->high));
+    if (e->put) mpio_exchange_free(e);
+    mpio_window_arrive(w, MPIO_MOVED);
+}
+
+/* Which round comes after this step. */
+static int64_t learn(const struct twophase *x, int64_t step)
+{
+    mpio_window_await(x->w, across(x) ? MPIO_TOLD : MPIO_PACKED, step + 1);
+    if (!across(x)) return least_of(x->w, step);
+    return mpio_window_slot(x->w, step, x->w->nprocs)->next;
+}
+
+/* All that this step needs from the processes of this node and of others has come. */
+static void await_step(const struct twophase *x, int64_t step)
+{
+    mpio_window_await(x->w, MPIO_PACKED, step + 1);
+    if (across(x)) mpio_window_await(x->w, MPIO_MOVED, step + 1);
+}
+
+/* ---- the file ---- */
+
+/* Where the i-th of n shares of bytes [low, high) of the file begins, at whole stripes.
+ */
+static int64_t bound(const struct mpio *m, int i, int n, int64_t low, int64_t high)
+{
+    enum { PAGE = 4096, LEAST_SHARE = 65536 };
+    if (i == 0 || low >= high) return low;
+    if (i == n) return high;
+    int64_t unit = m->unit > m->window.size / 2 ? PAGE : m->unit;
+    int64_t first = low / unit * unit, units = (high - first + unit - 1) / unit;
+    int64_t share = (units + n - 1) / n * unit;
+    if (share < LEAST_SHARE) share = (LEAST_SHARE + unit - 1) / unit * unit;
+    return i * share < high - first ? first + i * share : high;
+}
+
+/* This process's share of bytes [*low, *high); the last one's has what is behind `end`.
+ */
+static void take_share(const struct twophase *x, int64_t end, int64_t *low, int64_t *high)
+{
+    int n = x->w->all[MPIO_STORED], i = x->w->rank - x->w->first_storer;
+    int64_t from = *low, to = *high, cut = to < end ? to : end;
+    *low = bound(x->m, i, n, from, cut);
+    *high = bound(x->m, i + 1, n, from, cut);
+    if (*high == cut && *low < cut) *high = to;
+}
+
+static void write_block(struct twophase *x, int64_t round, int64_t step, int64_t block)
+{
+    struct mpio_block b;
+    if (!stores(x)) return;
+    await_step(x, step);
+    if (own_block(x, round, block, &b)) {
+        int64_t low = b.start, high = b.end;
+        take_share(x, b.end, &low, &high);
+        note_io(x, mpio_cover_write(x->m, &b, low - b.origin, high - b.origin));
+    }
+    mpio_window_arrive(x->w, MPIO_STORED);
+}
+
+/* The bytes of the block that anybody needs. */
+static void needed(const struct twophase *x, int64_t step, const struct mpio_block *b,
+                   int64_t *low, int64_t *high)
+{
+    const struct mpio_window *w = x->w;
+    *low = INT64_MAX;
+    *high = 0;
+    for (int i = 0; i < w->nprocs + w->columns; i++) {
+        const struct mpio_slot *s = mpio_window_slot(w, step, i);
+        int64_t base = i < w->nprocs ? 0 : b->origin;
+        if (s->low == INT64_MAX) continue;
+        if (base + s->low < *low) *low = base + s->low;
+        if (base + s->high > *high) *high = base + s->high;
+    }
+}
+
+static void read_block(struct twophase *x, int64_t round, int64_t step)
+{
+    struct mpio_block b;
+    int64_t low, high;
+    if (!stores(x)) return;
+    await_step(x, step);
+    if (own_block(x, round, step, &b)) {
+        needed(x, step, &b, &low, &high);
+        take_share(x, b.end, &low, &high);
+        if (low < high)
+            note_io(x, mpio_file_read(&x->m->file, low, b.bytes + (low - b.origin),
+                                      high - low));
+    }
+    mpio_window_arrive(x->w, MPIO_STORED);
+}
+
+/* ---- puts ---- */
+
+/* The values of a new round into the block, when its buffer is free; and what there is
+ * for others, of this round or what is left of it. */
+static void put_step(struct twophase *x, int64_t round, int64_t step, bool begins)
+{
+    struct mpio_block b;
+    struct mpio_slot slot = {.low = INT64_MAX};
+    if (begins) {
+        x->visit = 0;
+        mpio_window_await(x->w, MPIO_STORED, x->blocks - 1);
+        if (own_block(x, round, x->blocks, &b))
+            mpio_walk_note(&x->result, mpio_walk_block(x->walk, &b));
+        x->blocks++;
+    }
+    if (across(x)) {
+        mpio_window_await(x->w, MPIO_MOVED, step - 1);
+        slot.entries = pack_others(x, round, step);
+    }
+    slot.next = next_round(x, round);
+    publish(x, step, slot);
+}
+
+static void put_rounds_all(struct twophase *x)
+{
+    int64_t round = 0, next = 0;
+    put_step(x, round, 0, true);
+    for (int64_t step = 0; next != INT64_MAX; step++) {
+        int64_t block = x->blocks - 1;
+        struct mpio_block b;
+        if (speaks(x)) {
+            (void)own_block(x, round, block, &b);
+            exchange_all(x, step, &b);
+        }
+        next = learn(x, step);
+        if (next != INT64_MAX) put_step(x, next, step + 1, next != round);
+        if (next != round) write_block(x, round, step, block);
+        round = next;
+        x->steps = step + 1;
+    }
+    mpio_window_end(x->w, MPIO_STORED, x->blocks);
+}
+
+/* All marks that can be needed are 0, from the first call that needs them on. */
+static void clear_marks_all(struct twophase *x)
+{
+    struct mpio_window *w = x->w;
+    int64_t marks = ((w->size + MPIO_SLACK) >> x->d->shift) + 1;
+    int64_t block = x->d->low / x->d->block * x->d->block;
+    int64_t extent = ((x->d->high - block) >> x->d->shift) + 1;
+    if (extent < marks) marks = extent;
+    if (marks <= w->cleared) return;
+    int64_t each = (marks - w->cleared) / w->nprocs + 1;
+    int64_t low = w->cleared + w->rank * each;
+    int64_t high = low + each < marks ? low + each : marks;
+    for (int i = 0; i < MPIO_BUFFERS && low < high; i++)
+        memset(w->buffers[i].marks + low, 0, (size_t)(high - low));
+    w->cleared = marks;
+    mpio_window_meet_all(w);
+}
+
+/* ---- gets ---- */
+
+/* Which bytes the process needs of a new round in this node's block; and which of
+ * others', in this round or what is left of it. */
+static void get_step(struct twophase *x, int64_t round, int64_t step, bool begins)
+{
+    struct mpio_block b;
+    struct mpio_slot slot = {.low = INT64_MAX};
+    if (begins) {
+        x->visit = 0;
+        if (own_block(x, round, step, &b))
+            mpio_walk_note(&x->result, mpio_walk_needs(x->walk, b.start, b.end, &slot.low,
+                                                       &slot.high));
+    }
+    x->near[step % 2] = slot.low != INT64_MAX;
+    if (across(x)) slot.entries = pack_others(x, round, step);
+    slot.next = next_round(x, round);
+    publish(x, step, slot);
+}
+
+/* What was asked for in a step, out of the block and the answers. */
+static void take_values(struct twophase *x, int64_t round, int64_t step)
+{
+    struct mpio_block b;
+    mpio_window_await(x->w, MPIO_STORED, step + 1);
+    if (across(x)) mpio_window_await(x->w, MPIO_ANSWERED, step + 1);
+    if (x->near[step % 2] && own_block(x, round, step, &b))
+        mpio_walk_note(&x->result, mpio_walk_block(x->walk, &b));
+    if (!across(x)) return;
+    const unsigned char *answers =
+        mpio_window_area(x->w, step, x->w->rank) + x->w->area_size / 4;
+    mpio_walk_note(&x->result, mpio_pack_take(x->walk, &x->packed[step % 2], answers));
+}
+
+static void answer_step(struct twophase *x, int64_t round, int64_t step)
+{
+    struct mpio_exchange *e = &x->letters[step % 2];
+    struct mpio_block b;
+    (void)own_block(x, round, step, &b);
+    mpio_window_await(x->w, MPIO_STORED, step + 1);
+    note_io(x, mpio_exchange_answers(e, &b));
+    mpio_exchange_free(e);
+    mpio_window_arrive(x->w, MPIO_ANSWERED);
+}
+
+/* A step's beginning: what is needed is told, and read; of the step before the values are
+ * still to be answered for and taken. */
+static void ask_all(struct twophase *x, int64_t round, int64_t step, bool begins)
+{
+    struct mpio_block b;
+    get_step(x, round, step, begins);
+    (void)own_block(x, round, step, &b);
+    if (speaks(x)) exchange_all(x, step, &b);
+    read_block(x, round, step);
+}
+
+static void get_rounds_all(struct twophase *x)
+{
+    int64_t round = 0, next = 0;
+    ask_all(x, round, 0, true);
+    for (int64_t step = 0; next != INT64_MAX; step++) {
+        next = learn(x, step);
+        if (next != INT64_MAX) ask_all(x, next, step + 1, next != round);
+        if (speaks(x)) answer_step(x, round, step);
+        take_values(x, round, step);
+        round = next;
+        x->steps = step + 1;
+    }
+    mpio_window_end(x->w, MPIO_STORED, x->steps);
+    if (across(x)) mpio_window_end(x->w, MPIO_ANSWERED, x->steps);
+}
+
+/* ---- both ---- */
+
+/* The worst error that anybody met with the file or with messages. Nobody goes on before
+ * all are through. */
+static int worst_all(struct twophase *x)
+{
+    struct mpio_window *w = x->w;
+    int worst = NC_NOERR;
+    if (across(x)) return driver_agree_all(x->m->base.ds, x->io, NULL, NULL, 0);
+    mpio_window_slot(w, x->steps, w->rank)->error = x->io;
+    mpio_window_meet_all(w);
+    for (int rank = 0; rank < w->nprocs; rank++) {
+        int error = (int)mpio_window_slot(w, x->steps, rank)->error;
+        if (error < worst) worst = error;
+    }
+    return worst;
+}
+
+int mpio_twophase_all(struct mpio *m, struct mpio_walk *walk,
+                      const struct mpio_survey *mine, const struct mpio_domains *d,
+                      int *io)
+{
+    struct twophase x = {.m = m,
+                         .w = &m->window,
+                         .walk = walk,
+                         .mine = mine,
+                         .d = d,
+                         .own = mpio_domain_of_node(d, m->window.node)};
+    if (mine->low < mine->high) {
+        x.from = mpio_domain_at(d, mine->low);
+        x.to = mpio_domain_at(d, mine->high - 1) + 1;
+    }
+    if (walk->put) {
+        clear_marks_all(&x);
+        put_rounds_all(&x);
+    } else {
+        get_rounds_all(&x);
+    }
+    mpio_window_end(x.w, MPIO_PACKED, x.steps);
+    if (across(&x)) mpio_window_end(x.w, MPIO_TOLD, x.steps);
+    if (across(&x)) mpio_window_end(x.w, MPIO_MOVED, x.steps);
+    *io = worst_all(&x);
+    base_free(x.packed[0].list);
+    base_free(x.packed[1].list);
+    return x.result;
+}
