@@ -104,15 +104,17 @@ int64_t mpio_domain_start(const struct mpio_domains *d, int64_t domain)
     return place_of(d, block_of(d, domain));
 }
 
+/* With which block a domain begins. Its last one, if it has one more than others, comes
+ * last, so that all stay in step. */
 static int64_t begins_with(const struct mpio_domains *d, int64_t domain)
 {
-    return domain / d->period % d->rounds;
+    return domain / d->period % d->each;
 }
 
 bool mpio_domain_block(const struct mpio_domains *d, int64_t domain, int64_t round,
                        int64_t *origin, int64_t *low, int64_t *high)
 {
-    int64_t number = (begins_with(d, domain) + round) % d->rounds;
+    int64_t number = round < d->each ? (begins_with(d, domain) + round) % d->each : round;
     int64_t block = block_of(d, domain) + number, end = place_of(d, block + 1);
     *origin = place_of(d, block);
     *low = *origin > d->low ? *origin : d->low;
@@ -121,20 +123,26 @@ bool mpio_domain_block(const struct mpio_domains *d, int64_t domain, int64_t rou
 }
 
 bool mpio_domain_rest(const struct mpio_domains *d, int64_t domain, int64_t round,
-                      bool wrapped, int64_t *low, int64_t *high)
+                      int part, int64_t *low, int64_t *high)
 {
     int64_t begin = begins_with(d, domain), first = block_of(d, domain);
-    int64_t next = begin + round + 1, end = wrapped ? begin : d->rounds;
-    if (wrapped) next = next > d->rounds ? next - d->rounds : 0;
+    int64_t next = begin + round + 1, end = d->each;
+    if (round >= d->each) return false;
+    if (part == 1) {
+        next = next > d->each ? next - d->each : 0;
+        end = begin;
+    } else if (part == 2) {
+        next = d->each;
+        end = block_of(d, domain + 1) - first;
+    }
     *low = place_of(d, first + next);
     *high = place_of(d, first + end);
-    int64_t most = mpio_domain_start(d, domain + 1);
-    if (*high > most) *high = most;
-    return *low < *high;
+    return next < end && *low < *high;
 }
 
 int64_t mpio_domain_round(const struct mpio_domains *d, int64_t domain, int64_t offset)
 {
     int64_t number = (offset - mpio_domain_start(d, domain)) / d->block;
-    return (number - begins_with(d, domain) + d->rounds) % d->rounds;
+    if (number >= d->each) return number;
+    return (number - begins_with(d, domain) + d->each) % d->each;
 }

@@ -38,10 +38,11 @@ int64_t mpio_domain_start(const struct mpio_domains *d, int64_t domain);
 bool mpio_domain_block(const struct mpio_domains *d, int64_t domain, int64_t round,
                        int64_t *origin, int64_t *low, int64_t *high);
 
-/* The bytes of a domain whose rounds come after this one: up to its end, and, `wrapped`,
- * from its start on. False: there are none. */
+/* The bytes of a domain whose rounds come after this one, in MPIO_DOMAIN_PARTS parts in
+ * the order of rounds. False: a part has none. */
+enum { MPIO_DOMAIN_PARTS = 3 };
 bool mpio_domain_rest(const struct mpio_domains *d, int64_t domain, int64_t round,
-                      bool wrapped, int64_t *low, int64_t *high);
+                      int part, int64_t *low, int64_t *high);
 /* In which round the domain comes to this byte of it. */
 int64_t mpio_domain_round(const struct mpio_domains *d, int64_t domain, int64_t offset);
 

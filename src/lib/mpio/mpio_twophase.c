@@ -141,8 +141,8 @@ static int64_t pack_others(struct twophase *x, int64_t round, int64_t step)
 static int64_t next_in_domain(struct twophase *x, int64_t domain, int64_t round)
 {
     int64_t low, high, at;
-    for (int wrapped = 0; wrapped < 2; wrapped++) {
-        if (!mpio_domain_rest(x->d, domain, round, wrapped, &low, &high)) continue;
+    for (int part = 0; part < MPIO_DOMAIN_PARTS; part++) {
+        if (!mpio_domain_rest(x->d, domain, round, part, &low, &high)) continue;
         if (low < x->mine->low) low = x->mine->low;
         if (low >= high || low >= x->mine->high) continue;
         mpio_walk_note(&x->result, mpio_walk_next(x->walk, low, &at));
