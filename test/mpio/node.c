@@ -183,6 +183,38 @@ static int line_dataset(int n, const char *share, int *ncid)
     return line_of(n, "nc_node_share_size", share, ncid);
 }
 
+/* Long runs for other nodes, which go there in several messages, at places that are
+ * multiples of any size a mark may stand for. */
+static void long_runs_go_in_pieces(void)
+{
+    enum { EACH = 16 * 1999 };
+    int ncid, x, v, wrong = 0, *values = malloc(EACH * sizeof *values);
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "nc_transfer", "node");
+    MPI_Info_set(info, "nc_node_procs", check_random(2) ? "1" : "2");
+    MPI_Info_set(info, "nc_node_share_size", check_random(2) ? "1000" : "20000");
+    MPI_Info_set(info, "nc_var_align_size", "4096");
+    CHECK_NC(NC_NOERR,
+             ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"), check.cmode, info, &ncid));
+    MPI_Info_free(&info);
+    CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "x", EACH * check.nprocs, &x));
+    CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "v", NC_INT, 1, &x, &v));
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    MPI_Offset start = (check.nprocs - 1 - check.rank) * EACH, count = EACH;
+    for (int i = 0; i < EACH; i++)
+        values[i] = (int)start + i + 1;
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, v, &start, &count, values));
+    start = check.rank * EACH;
+    CHECK_NC(NC_NOERR, ncmpi_get_vara_int_all(ncid, v, &start, &count, values));
+    for (int i = 0; i < EACH; i++)
+        wrong += values[i] != (int)start + i + 1;
+    CHECK_EQ(0, wrong);
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    free(values);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /* Where several put to one place, one of them is there; beside it stays what was. */
 static void overlapping_processes(void)
 {
@@ -430,6 +462,7 @@ static void behind_the_end(void)
 static const struct check_test tests[] = {
     {"as by plain writes", as_by_plain_writes, CHECK_FORMATS},
     {"as by plain writes, across nodes", as_by_plain_writes_across_nodes, 0},
+    {"long runs go in pieces", long_runs_go_in_pieces, 0},
     {"overlapping processes", overlapping_processes, 0},
     {"whole stripes", whole_stripes, 0},
     {"what was in memory stays there", what_was_in_memory_stays_there, 0},

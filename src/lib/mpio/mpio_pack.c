@@ -96,22 +96,24 @@ static int pack_edge(struct mpio_walk *w, struct mpio_packed *p, int64_t origin)
 }
 
 /* How much of the current strip is packed: `count` runs of `length` bytes. Whole runs, as
- * many as there is room for, or as many values of the first as there is room for; of a
- * put not the value that lies in two ranges. */
-static void choose(const struct mpio_walk *w, int64_t room, int64_t *length,
+ * many as there is room for, or of the first as much as there is room for, in pieces that
+ * a mark may stand for and that have whole values; of a put not the value that lies in
+ * two ranges. False: there is room for nothing. */
+static bool choose(const struct mpio_walk *w, int64_t room, int64_t *length,
                    int64_t *count)
 {
     const struct region_strip *s = &w->strip;
-    int64_t xsize = w->part->values.xsize;
+    int64_t xsize = w->part->values.xsize, piece = INT64_C(1) << MPIO_COARSE;
     *length = s->length;
     *count = s->count;
     if (w->put && w->crossed && *count == 1) *length -= xsize;
     if (*length > room) {
-        *length = room / xsize * xsize;
+        *length = room / piece * piece;
         *count = 1;
-    } else if (*count * *length > room) {
-        *count = room / *length;
+        return *length > 0;
     }
+    if (*count * *length > room) *count = room / *length;
+    return room >= xsize;
 }
 
 /* Packs of the current strip what there is room for; false if there is room for nothing.
@@ -121,8 +123,7 @@ static bool pack_some(struct mpio_walk *w, struct mpio_packed *p, int64_t origin
 {
     struct region_strip *s = &w->strip;
     int64_t room = left_in(w, p), length, count;
-    if (room < w->part->values.xsize) return false;
-    choose(w, room, &length, &count);
+    if (!choose(w, room, &length, &count)) return false;
     if (w->put && (s->offset < w->low || length == 0)) {
         mpio_walk_note(result, pack_edge(w, p, origin));
         return true;
