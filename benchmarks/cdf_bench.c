@@ -50,7 +50,7 @@ static void define(struct cdf_header *h, int n)
 
 static void measure(int n)
 {
-    const struct cdf_room room = {0, 4, 0, 4};
+    const struct cdf_room room = {.fixed_align = 4, .record_align = 4};
     struct cdf_header h, copy, back;
     double t[6];
     t[0] = now();

@@ -147,26 +147,26 @@ static void sync_and_flush_work_in_both_modes(void)
 /* Every call that may be made without the others, made by one process while they wait. */
 static void one_process_may_sync_and_flush_alone(void)
 {
-    int ncid = one_variable(), v, value = 7, back = 0, id;
+    int ncid = one_variable(), var, value = 7, back = 0, id;
     MPI_Offset start = check.nprocs - 1, count = 1;
-    CHECK_NC(NC_NOERR, ncmpi_inq_varid(ncid, "v", &v));
+    CHECK_NC(NC_NOERR, ncmpi_inq_varid(ncid, "v", &var));
     CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
     CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
     if (check.rank == check.nprocs - 1) {
         CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
-        CHECK_NC(NC_NOERR, ncmpi_put_vara_int(ncid, v, &start, &count, &value));
+        CHECK_NC(NC_NOERR, ncmpi_put_vara_int(ncid, var, &start, &count, &value));
         CHECK_NC(NC_NOERR, ncmpi_flush(ncid));
         CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
-        CHECK_NC(NC_NOERR, ncmpi_iget_vara_int(ncid, v, &start, &count, &back, &id));
+        CHECK_NC(NC_NOERR, ncmpi_iget_vara_int(ncid, var, &start, &count, &back, &id));
         CHECK_NC(NC_NOERR, ncmpi_wait(ncid, 1, &id, NULL));
         CHECK_EQ(value, back);
-        CHECK_NC(NC_NOERR, ncmpi_iput_vara_int(ncid, v, &start, &count, &value, &id));
+        CHECK_NC(NC_NOERR, ncmpi_iput_vara_int(ncid, var, &start, &count, &value, &id));
         CHECK_NC(NC_NOERR, ncmpi_cancel(ncid, 1, &id, NULL));
     }
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK_NC(NC_NOERR, ncmpi_end_indep_data(ncid));
     back = 0;
-    CHECK_NC(NC_NOERR, ncmpi_get_vara_int_all(ncid, v, &start, &count, &back));
+    CHECK_NC(NC_NOERR, ncmpi_get_vara_int_all(ncid, var, &start, &count, &back));
     CHECK_EQ(value, back);
     close_dataset(ncid);
 }

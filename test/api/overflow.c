@@ -37,7 +37,8 @@ static bool first_record_holds(void)
     MPI_Offset start = 0;
     int value = -1;
     CHECK_NC(NC_NOERR, ncmpi_get_var1_int_all(ncid, series, &start, &value));
-    return CHECK_EQ(first[0], value) & CHECK_EQ(1, dim_length(ncid, t));
+    bool kept = CHECK_EQ(first[0], value);
+    return CHECK_EQ(1, dim_length(ncid, t)) && kept;
 }
 
 /* What was there is there, in the file too. */

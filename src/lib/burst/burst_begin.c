@@ -111,7 +111,7 @@ static int create_shared_all(struct burst *b, struct burst_header *h, int err)
     err = driver_agree_all(b->base.ds, err != NC_NOERR ? err : shared, NULL, &lacking, 1);
     if (lacking) b->window = MPI_WIN_NULL; /* not to be freed by some alone */
     if (err != NC_NOERR) return err;
-    h->nslots = nprocs;
+    if (h != NULL) h->nslots = nprocs; /* all have one: agreed */
     log_path(b, leader, path, sizeof path);
     if (rank == 0) made = burst_log_create(&b->log, path, h, b->space);
     mpi = MPI_Bcast(&made, 1, MPI_INT, 0, b->node);

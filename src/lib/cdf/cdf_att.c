@@ -169,13 +169,13 @@ static int take_list(struct cdf_header *h, int varid, const struct cdf_atts *fro
 {
     for (int i = 0; i < from->count; i++) {
         const struct cdf_att *b = &from->list[i];
-        void *values;
+        void *values = NULL;
         int id, err = cdf_find_att(h, varid, b->name, &id);
         if (err != NC_NOERR || cdf_same_values(&cdf_atts(h, varid)->list[id], b))
             continue;
         err = cdf_put_att(h, varid, b->name, b->type, b->nelems, &values);
         if (err != NC_NOERR) return err;
-        if (b->nelems > 0)
+        if (b->nelems > 0 && values != NULL)
             memcpy(values, b->values, (size_t)(b->nelems * cdf_type_size(b->type)));
     }
     return NC_NOERR;

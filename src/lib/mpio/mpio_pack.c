@@ -36,7 +36,7 @@ static void add_head(struct mpio_packed *p, struct head h)
 /* Room for another entry in the list. */
 static int grow_list(struct mpio_packed *p)
 {
-    if (p->nlist < p->list_capacity) return NC_NOERR;
+    if (p->list != NULL && p->nlist < p->list_capacity) return NC_NOERR;
     int64_t capacity = 2 * p->nlist + 16;
     void *grown = base_realloc(p->list, (size_t)capacity * sizeof *p->list);
     if (grown == NULL) return NC_ENOMEM;
