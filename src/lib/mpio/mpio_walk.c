@@ -334,17 +334,18 @@ int mpio_walk_range(struct mpio_walk *w, int64_t low, int64_t high)
 
 bool mpio_walk_open(struct mpio_walk *w, int *err)
 {
-    while (w->part == NULL && w->hit < w->nhits) {
+    if (w->part != NULL) return true;
+    while (w->hit < w->nhits) {
         struct mpio_part *p;
         int opened = mpio_walk_part(w, w->hits[w->hit++], &p);
-        if (opened != NC_NOERR) {
-            mpio_walk_note(err, opened);
-            continue;
+        if (opened == NC_NOERR) {
+            seek(w, p, w->low);
+            w->part = p;
+            return true;
         }
-        seek(w, p, w->low);
-        w->part = p;
+        mpio_walk_note(err, opened);
     }
-    return w->part != NULL;
+    return false;
 }
 
 bool mpio_walk_strip(struct mpio_walk *w)
