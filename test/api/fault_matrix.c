@@ -49,11 +49,11 @@ static void end(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Calls test for the ways below `end_of_ways`, and in safe mode too. A part must do with
- * many processes, and of the formats all but one. */
-static void each_way_below(int end_of_ways, void (*test)(void))
+/* Calls test for every way, and in safe mode too. A part must do with many processes, and
+ * of the formats all but one. */
+static void each_way(void (*test)(void))
 {
-    for (int i = DIRECT; i < end_of_ways; i++)
+    for (int i = DIRECT; i < WAYS; i++)
         for (int safe_mode = 0; safe_mode <= 1; safe_mode++) {
             bool part = check.nprocs > 4 || check.format != 5;
             if (part && safe_mode != i % 2) continue;
@@ -61,11 +61,6 @@ static void each_way_below(int end_of_ways, void (*test)(void))
             test();
             end();
         }
-}
-
-static void each_way(void (*test)(void))
-{
-    each_way_below(WAYS, test);
 }
 
 /* ---- one call ---- */
@@ -543,17 +538,9 @@ static void failures_in_any_family(void)
     }
 }
 
-/* Open MPI keeps an error in a collective transfer to itself, or waits for ever for the
- * process that met with it: what the library never hears of it cannot tell. */
-#ifdef OMPI_MAJOR_VERSION
-enum { END_OF_WAYS = VIEW };
-#else
-enum { END_OF_WAYS = WAYS };
-#endif
-
 static void one_disk_fails(void)
 {
-    each_way_below(END_OF_WAYS, failures_in_any_family);
+    each_way(failures_in_any_family);
 }
 
 /* Filling shares a record out among all. */
@@ -568,7 +555,7 @@ static void fills_that_fail(void)
 
 static void one_disk_fails_while_filling(void)
 {
-    each_way_below(END_OF_WAYS, fills_that_fail);
+    each_way(fills_that_fail);
 }
 
 /* The number of records, written by process 0 alone, is tried again. */
@@ -592,7 +579,7 @@ static void numrecs_that_cannot_be_written(void)
 
 static void numrecs_is_tried_again(void)
 {
-    each_way_below(END_OF_WAYS, numrecs_that_cannot_be_written);
+    each_way(numrecs_that_cannot_be_written);
 }
 
 /* Process 0 cannot write the number of records, and there is no later call. */

@@ -45,11 +45,7 @@ static const char *const ways[][2] = {{"nc_transfer", "direct"},
                                       {"nc_transfer", "node"},
                                       {"nc_transfer", "view"},
                                       {"romio_no_indep_rw", "true"}};
-#ifdef OMPI_MAJOR_VERSION
-enum { WAYS = 2 }; /* Open MPI's collective transfers keep errors to themselves */
-#else
 enum { WAYS = 4 };
-#endif
 
 static int t;
 

@@ -8,7 +8,8 @@
 #include "fault.h"
 #include "pnetcdf.h"
 
-enum { W = 90, RECS = 5, PART = W / 3, POSTS = 4 }; /* W of each record, too */
+/* W of each record, too; at most PARTS processes. */
+enum { PARTS = 4, PART = 23, W = PARTS * PART, RECS = 5, POSTS = 4 };
 
 /* What the dataset has to have: every process knows it. NONE: nobody has written there.
  */
@@ -163,9 +164,9 @@ static void put_one(int ncid, int step)
 static void put_parts(int ncid, int step)
 {
     struct slab mine = {0};
-    int var = (int)check_random(VARS), shift = var == OWN ? 0 : (int)check_random(3);
+    int var = (int)check_random(VARS), shift = var == OWN ? 0 : (int)check_random(PARTS);
     for (int p = 0; p < check.nprocs; p++) {
-        int low = (p + shift) % 3 * PART;
+        int low = (p + shift) % PARTS * PART;
         struct slab s = random_slab(var, low, low + PART);
         expect(&s, 100 * step);
         if (p == check.rank) mine = s;

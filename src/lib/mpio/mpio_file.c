@@ -170,9 +170,24 @@ static int open_handle_all(struct mpio_file *f, MPI_File *handle, int error)
     return explain(path, all[WHY] > 0 ? (int)-all[WHY] : err);
 }
 
+/* Open MPI's own MPI-IO (4.1.4) tells no process of a collective transfer that failed,
+ * not even the one whose write it was, and counts all bytes as moved; alone, a process is
+ * told. So there nothing goes collectively, nor has it ROMIO's hint, which asks for that.
+ */
+static void avoid_collective(struct base_hints *h)
+{
+#ifdef OPEN_MPI
+    h->no_indep_rw = 0;
+    if (h->transfer == BASE_TRANSFER_VIEW) h->transfer = BASE_TRANSFER_AUTO;
+#else
+    (void)h;
+#endif
+}
+
 int mpio_file_open_all(struct mpio_file *f, struct driver_dataset *ds, int amode,
                        int error)
 {
+    avoid_collective(&ds->hints);
     *f = (struct mpio_file){.ds = ds,
                             .amode = amode,
                             .bytes = MPI_FILE_NULL,
