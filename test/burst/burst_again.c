@@ -22,6 +22,8 @@ enum {
 }; /* of OWN each process writes a part that is its own */
 static int expected[VARS][RECS][W]; /* a fixed variable has one row */
 static int records;
+static bool logs_fail; /* sometimes, when something is put */
+static bool unlogged;  /* some log did not take all: what it lacks is not safe there */
 static const char *way;
 
 /* ---- the dataset ---- */
@@ -62,6 +64,7 @@ static int create(void)
     for (int i = 0; i < VARS * RECS * W; i++)
         (&expected[0][0][0])[i] = NONE;
     records = 0;
+    unlogged = false;
     return ncid;
 }
 
@@ -86,6 +89,18 @@ static void arm(void)
     if (who < check.nprocs)
         snprintf(plan + strlen(plan), sizeof plan - strlen(plan), ":%d", who);
     if (check_random(3) > 0) CHECK(fault_arm(plan));
+}
+
+/* Sometimes the log of some process, or of all, takes no more: it goes on without. */
+static void arm_log(void)
+{
+    if (!logs_fail || check_random(6) > 0) return;
+    int nth = 1 + (int)check_random(3), who = (int)check_random(PARTS);
+    const char *later = check_random(2) ? "+" : "";
+    snprintf(plan, sizeof plan, "write:%d%s:ENOSPC:%s", nth, later, check_path("*.data"));
+    if (who < check.nprocs)
+        snprintf(plan + strlen(plan), sizeof plan - strlen(plan), ":%d", who);
+    CHECK(fault_arm(plan));
 }
 
 /* A collective call under faults, and again without, if it has failed anywhere. */
@@ -146,8 +161,10 @@ static void put_mine(int ncid, const struct slab *mine, int step)
     MPI_Offset start[2], count[2];
     int values[W], skip = place(mine, start, count);
     fill_values(mine, 100 * step, values);
+    arm_log();
     CHECK_NC(NC_NOERR,
              ncmpi_put_vara_int_all(ncid, mine->var, start + skip, count + skip, values));
+    unlogged |= failed_anywhere(fault_disarm());
 }
 
 /* One process puts anywhere. */
@@ -174,27 +191,37 @@ static void put_parts(int ncid, int step)
     put_mine(ncid, &mine, step);
 }
 
-/* One process posts some, which may overlap, and all wait. What could not be brought to
- * the file when it was waited for is in the log. */
-static void post_and_wait(int ncid, int step)
+/* This process posts n puts, and all wait for them. */
+static int post_all(int ncid, const struct slab *s, int n, int step)
 {
     int values[POSTS][W], ids[POSTS], statuses[POSTS];
-    int n = 1 + (int)check_random(POSTS),
-        owner = (int)check_random((uint64_t)check.nprocs);
     for (int k = 0; k < n; k++) {
         MPI_Offset start[2], count[2];
-        struct slab s = random_slab((int)check_random(OWN), 0, W);
-        expect(&s, 100 * step + k);
-        fill_values(&s, 100 * step + k, values[k]);
-        int skip = place(&s, start, count);
-        if (check.rank == owner)
-            CHECK_NC(NC_NOERR, ncmpi_iput_vara_int(ncid, s.var, start + skip,
-                                                   count + skip, values[k], &ids[k]));
+        int skip = place(&s[k], start, count);
+        fill_values(&s[k], 100 * step + k, values[k]);
+        CHECK_NC(NC_NOERR, ncmpi_iput_vara_int(ncid, s[k].var, start + skip, count + skip,
+                                               values[k], &ids[k]));
+    }
+    return ncmpi_wait_all(ncid, n, ids, statuses);
+}
+
+/* One process posts some, which may overlap. What could not be brought to the file when
+ * it was waited for is in the log, or has failed if there was none. */
+static void post_and_wait(int ncid, int step)
+{
+    struct slab s[POSTS];
+    int n = 1 + (int)check_random(POSTS);
+    int mine = (int)check_random((uint64_t)check.nprocs) == check.rank ? n : 0;
+    for (int k = 0; k < n; k++) {
+        s[k] = random_slab((int)check_random(OWN), 0, W);
+        expect(&s[k], 100 * step + k);
     }
     arm();
-    int rc = ncmpi_wait_all(ncid, check.rank == owner ? n : 0, ids, statuses);
+    int rc = post_all(ncid, s, mine, step);
     fault_disarm();
-    if (failed_anywhere(rc)) CHECK_NC(NC_NOERR, ncmpi_flush(ncid));
+    if (!failed_anywhere(rc)) return;
+    CHECK_NC(NC_NOERR, ncmpi_flush(ncid));
+    if (unlogged) CHECK_NC(NC_NOERR, post_all(ncid, s, mine, step));
 }
 
 static void put_alone(int ncid, int step)
@@ -304,10 +331,11 @@ static void take_step(int ncid, int step)
 /* ---- programs ---- */
 
 /* Closing cannot be done again: what it could not bring to the file the next opening
- * does. */
+ * does, as far as it is in the logs. */
 static void close_and_look(int ncid, int steps)
 {
     MPI_Info info = new_info();
+    if (unlogged) CHECK_NC(NC_NOERR, ncmpi_flush(ncid));
     arm();
     bool failed = failed_anywhere(ncmpi_close(ncid));
     fault_disarm();
@@ -343,8 +371,10 @@ static void calls_that_failed_are_made_again(void)
     };
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         way = ways[i];
+        logs_fail = check_random(2) == 1;
         run_programs(4);
     }
+    logs_fail = false;
 }
 
 /* One write of many fails, the nth: what this process has put over it is written again
@@ -375,6 +405,39 @@ static void what_is_put_over_a_failed_write_follows_it(void)
         fault_disarm();
         CHECK_NC(NC_NOERR, ncmpi_flush(ncid));
         check_values(ncid, "flushed", nth);
+        CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    }
+}
+
+static void put_one_as(int ncid, const struct slab *s, int rank, int step)
+{
+    struct slab none = {.var = s->var};
+    expect(s, 100 * step);
+    put_mine(ncid, check.rank == rank ? s : &none, step);
+}
+
+/* One process's log takes nothing after its first put: what the others have put before
+ * and after that comes to the file before and after it. */
+static void a_log_that_fails_keeps_the_order(void)
+{
+    static const char *const ways[] = {"", "romio_no_indep_rw=true",
+                                       "nc_burst_buf_flush=flush_immediate"};
+    static const struct slab all = {FIXED, 0, 0, W}, middle = {FIXED, 0, 20, 50},
+                             inner = {FIXED, 0, 40, 10};
+    for (int i = 0; i < 3 * check.nprocs; i++) {
+        int who = i / 3, other = (who + 1) % check.nprocs;
+        way = ways[i % 3];
+        int ncid = create();
+        put_one_as(ncid, &middle, who, 1);
+        put_one_as(ncid, &all, other, 2);
+        snprintf(plan, sizeof plan, "write:1+:EIO:%s:%d", check_path("*.data"), who);
+        CHECK(fault_arm(plan));
+        put_one_as(ncid, &middle, who, 3);
+        fault_disarm();
+        put_one_as(ncid, &inner, other, 4);
+        if (i % 2) CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
+        CHECK_NC(NC_NOERR, ncmpi_flush(ncid));
+        check_values(ncid, "flushed", i);
         CHECK_NC(NC_NOERR, ncmpi_close(ncid));
     }
 }
@@ -415,6 +478,7 @@ static const struct check_test tests[] = {
     {"calls that failed are made again", calls_that_failed_are_made_again, 0},
     {"what is put over a failed write follows it",
      what_is_put_over_a_failed_write_follows_it, 0},
+    {"a log that fails keeps the order", a_log_that_fails_keeps_the_order, 0},
     {"a put that failed adds no record", a_put_that_failed_adds_no_record, CHECK_FORMATS},
     {NULL, NULL, 0},
 };

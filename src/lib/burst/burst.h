@@ -12,13 +12,12 @@
 
 /* A logged write whose values may not be in the file yet. */
 struct burst_write {
-    int64_t data_off; /* in the log; unused where flags say fill, or memory holds them */
+    int64_t data_off; /* in the log; unused where flags say fill */
     int64_t nelems;
     int64_t low, high; /* bytes of the file that it touches lie in [low, high) */
     int64_t serial;    /* its number among all of this layer, from 1 */
     int64_t sum_at;    /* of its entry in the log: where its checksum lies */
     int64_t epoch;     /* collective calls come one after the other, whoever wrote */
-    void *memory;      /* the values, where there was no log to take them */
     int varid;
     int source;            /* of its values: a reader, or -1 for this process's own log */
     int status;            /* what came of the last attempt to bring it to the file */

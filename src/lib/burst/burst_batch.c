@@ -86,7 +86,7 @@ static bool next_piece(struct burst_walk *k, int64_t used, int64_t many, struct 
 {
     if (burst_walk_ended(k) || many == BATCH_WRITES) return false;
     struct burst_write *w = k->b->writes[k->i];
-    int64_t size = w->flags & BURST_FILL || w->memory != NULL ? 0 : conv_size(w->type);
+    int64_t size = w->flags & BURST_FILL ? 0 : conv_size(w->type);
     int64_t rest = w->nelems - k->done, room = k->limit - used;
     if (size > 0 && used > 0 && rest * size > room && rest * size <= k->limit)
         return false;
@@ -103,7 +103,7 @@ static bool next_piece(struct burst_walk *k, int64_t used, int64_t many, struct 
 
 static int64_t piece_bytes(const struct piece *p)
 {
-    if (p->w->flags & BURST_FILL || p->w->memory != NULL) return 0;
+    if (p->w->flags & BURST_FILL) return 0;
     return p->n * conv_size(p->w->type);
 }
 
@@ -141,10 +141,6 @@ int burst_read_values(const struct burst *b, const struct burst_write *w, int64_
                       int64_t n, void *bytes)
 {
     int64_t size = conv_size((enum conv_type)w->type), at = w->data_off + from * size;
-    if (w->memory != NULL) {
-        memcpy(bytes, (char *)w->memory + from * size, (size_t)(n * size));
-        return NC_NOERR;
-    }
     int err = w->source < 0
                   ? burst_log_read(&b->log, at, bytes, n * size)
                   : burst_reader_read(b->sources[w->source], at, bytes, n * size);
@@ -302,10 +298,6 @@ static int make_request(const struct burst *b, struct batch *t, int64_t i, int64
             : slab_request(t, p, &b->base.ds->header.vars[p->w->varid], &t->reqs[i]);
     struct driver_request *r = t->reqs[i];
     if (err != NC_NOERR || p->w->flags & BURST_FILL) return err;
-    if (p->w->memory != NULL) {
-        r->buf = (char *)p->w->memory + p->from * conv_size(p->w->type);
-        return NC_NOERR;
-    }
     r->buf = t->bytes + *used;
     *used += piece_bytes(p);
     return read_piece(b, p, r->buf, s);

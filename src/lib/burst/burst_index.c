@@ -134,10 +134,7 @@ void burst_forget(struct burst *b, uint64_t vars)
     b->vars = 0;
     for (int64_t i = 0; i < b->nwrites; i++) {
         struct burst_write *w = b->writes[i];
-        if (w->cancelled || (w->written && (vars & burst_bit(w->varid)))) {
-            base_free(w->memory);
-            continue;
-        }
+        if (w->cancelled || (w->written && (vars & burst_bit(w->varid)))) continue;
         b->vars |= burst_bit(w->varid);
         b->writes[kept++] = w;
     }

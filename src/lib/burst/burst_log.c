@@ -2,12 +2,14 @@
  * mapped window of the metadata log, which is as safe from a killed process as a write
  * is, and costs no system call. Its blocks are reserved first, so that a full device is
  * an error of posix_fallocate and never a signal. */
+#define _GNU_SOURCE /* mkostemp */
 #include "burst_log.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -38,7 +40,7 @@ enum {
 void burst_log_init(struct burst_log *l)
 {
     memset(l, 0, sizeof *l);
-    l->meta_fd = l->data_fd = -1;
+    l->meta_fd = l->data_fd = l->kept_fd = -1;
 }
 
 /* ---- making ---- */
@@ -245,6 +247,45 @@ int64_t burst_log_reserve(struct burst_log *l, int64_t bytes)
     return at;
 }
 
+/* Nobody finds it by the name it has for a moment. */
+static int open_kept(const char *beside, int *fd)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%.*s.kept.XXXXXX", PATH_MAX - 20, beside);
+    *fd = mkostemp(path, O_CLOEXEC);
+    if (*fd < 0) return burst_errno(NC_EWRITE, "making", path);
+    return unlink(path) == 0 ? NC_NOERR : burst_errno(NC_EWRITE, "removing", path);
+}
+
+int burst_log_keep(struct burst_log *l, const char *beside, int64_t bytes, int64_t *at)
+{
+    int err = l->kept_fd < 0 ? open_kept(beside, &l->kept_fd) : NC_NOERR;
+    *at = BURST_KEPT + l->kept;
+    if (err == NC_NOERR) l->kept += bytes;
+    return err;
+}
+
+static void forget_kept(struct burst_log *l)
+{
+    if (l->kept_fd >= 0) close(l->kept_fd);
+    l->kept_fd = -1;
+    l->kept = 0;
+}
+
+/* Values lie in the data log, or are kept elsewhere: where, and what that is called. */
+struct place {
+    int fd;
+    int64_t at;
+    const char *name;
+};
+
+static struct place place_of(const struct burst_log *l, int64_t at)
+{
+    if (at < BURST_KEPT) return (struct place){l->data_fd, at, l->data_path};
+    return (struct place){l->kept_fd, at - BURST_KEPT,
+                          "values that the log did not take"};
+}
+
 int burst_write_file(int fd, int64_t at, struct iovec *pieces, int n, const char *path)
 {
     while (n > 0) {
@@ -270,7 +311,8 @@ int burst_write_file(int fd, int64_t at, struct iovec *pieces, int n, const char
 
 int burst_log_write(struct burst_log *l, int64_t at, struct iovec *pieces, int n)
 {
-    return burst_write_file(l->data_fd, at, pieces, n, l->data_path);
+    struct place p = place_of(l, at);
+    return burst_write_file(p.fd, p.at, pieces, n, p.name);
 }
 
 /* ---- entries ---- */
@@ -338,6 +380,7 @@ void burst_log_drained(struct burst_log *l)
 
 void burst_log_reset(struct burst_log *l)
 {
+    forget_kept(l);
     if (l->meta_fd < 0) return;
     l->commit = (struct burst_slot){.rank = l->commit.rank,
                                     .generation = l->commit.generation + 1};
@@ -420,7 +463,8 @@ int burst_read_file(int fd, int64_t at, void *bytes, int64_t n, const char *path
 
 int burst_log_read(const struct burst_log *l, int64_t at, void *bytes, int64_t n)
 {
-    return burst_read_file(l->data_fd, at, bytes, n, l->data_path);
+    struct place p = place_of(l, at);
+    return burst_read_file(p.fd, p.at, bytes, n, p.name);
 }
 
 /* ---- the end ---- */
@@ -435,6 +479,7 @@ int64_t burst_log_bytes(const struct burst_log *l)
 
 void burst_log_end(struct burst_log *l, bool remove)
 {
+    forget_kept(l);
     unmap_window(l);
     if (l->head != NULL) munmap(l->head, l->head_size);
     if (remove && l->meta_fd >= 0) burst_remove(l->meta_path, false);

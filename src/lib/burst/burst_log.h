@@ -30,9 +30,14 @@ struct burst_log {
     int64_t window_at, window_size, window_used;
     int64_t sum_at;             /* where the checksum of the last entry lies */
     int64_t extent, extent_end; /* of the data log: ours, and free */
+    int kept_fd;                /* see burst_log_keep; -1: none */
+    int64_t kept;               /* bytes there */
 };
 
 enum { BURST_CHUNK = 1 << 20, BURST_EXTENT = 4 << 20 };
+
+/* Places of values from here on are of those that were kept. */
+#define BURST_KEPT ((int64_t)1 << 62)
 
 /* Sets up a log that is not there yet: nothing to be freed but by burst_log_end. */
 void burst_log_init(struct burst_log *l);
@@ -47,6 +52,9 @@ int burst_log_join(struct burst_log *l, const char *path, const struct burst_hea
 
 /* Room for bytes of values; *at is where. Nothing can fail. */
 int64_t burst_log_reserve(struct burst_log *l, int64_t bytes);
+/* Room for values that the log does not take, in a file without a name that lies beside
+ * the given one and goes with this process. NC_EWRITE, NC_EACCESS, NC_ENO_SPACE ... */
+int burst_log_keep(struct burst_log *l, const char *beside, int64_t bytes, int64_t *at);
 /* Writes values there. May change the pieces. NC_EWRITE, NC_ENO_SPACE ... */
 int burst_log_write(struct burst_log *l, int64_t at, struct iovec *pieces, int n);
 

@@ -19,8 +19,6 @@ void burst_note_time(struct burst *b, double since)
 
 void burst_detach_all(struct burst *b)
 {
-    for (int64_t i = 0; i < b->nwrites; i++)
-        base_free(b->writes[i]->memory);
     base_arena_free(&b->arena);
     burst_forget_places(b);
     base_free(b->writes);
@@ -233,7 +231,8 @@ static int sync_layer_all(struct driver *self)
     if (!self->ds->writable) return driver_sync_all(self->lower);
     burst_pool_pause(b->pool); /* it may have brought something to the file */
     burst_pool_go_on(b->pool);
-    int64_t need[2] = {b->indep, b->file_dirty || !b->logging};
+    bool kept = !b->logging && self->ds->hints.no_indep_rw; /* and nowhere else */
+    int64_t need[2] = {b->indep || kept, b->file_dirty || !b->logging};
     if (b->logging && !b->indep && burst_log_sync(&b->log) != NC_NOERR) need[0] = 1;
     if (!b->logging) err = burst_log_sync_head(&b->log);
     if (err == NC_NOERR && self->ds->rank == 0 && !b->named) {

@@ -26,7 +26,7 @@ struct group {
     int64_t bytes; /* of values */
     unsigned char *staging;
     int64_t staged, room;
-    bool keep;                /* there is no log: values are kept in memory */
+    bool keep;                /* beside the log, which does not take them */
     int64_t current, through; /* the request at hand; those before it are logged */
 };
 
@@ -181,14 +181,24 @@ static int add_entry(struct burst *b, struct burst_write *w, uint64_t sum)
 }
 
 /* Entries that are written count, and the threads see them. */
-static int publish(struct burst *b, struct burst_write **writes, int n, int64_t bytes)
+static int publish(struct group *g, struct burst_write **writes, int n, int64_t bytes)
 {
+    struct burst *b = g->b;
     struct driver_stats *stats = &b->base.ds->stats;
     int err = burst_add_writes(b, writes, n, bytes);
-    if (err != NC_NOERR) return err;
+    if (err != NC_NOERR || g->keep) return err;
     burst_log_commit(&b->log, n);
     int64_t taken = b->log.extent + b->log.window_at + b->log.window_used;
     if (taken > stats->burst_log_bytes) stats->burst_log_bytes = taken;
+    return NC_NOERR;
+}
+
+/* Room for values. */
+static int reserve(struct group *g, int64_t bytes, int64_t *at)
+{
+    *at = 0;
+    if (bytes > 0 && g->keep) return burst_log_keep(&g->b->log, g->b->path, bytes, at);
+    if (bytes > 0) *at = burst_log_reserve(&g->b->log, bytes);
     return NC_NOERR;
 }
 
@@ -197,15 +207,18 @@ static int commit(struct group *g)
 {
     struct burst *b = g->b;
     if (g->n == 0) return NC_NOERR;
-    int64_t at = burst_log_reserve(&b->log, g->bytes), offset = at;
+    int64_t at, offset;
+    int err = reserve(g, g->bytes, &at);
+    offset = at;
     for (int i = 0; i < g->n; i++) {
         g->writes[i]->data_off = offset;
         offset += (int64_t)g->pieces[i].iov_len;
     }
-    int err = g->bytes > 0 ? burst_log_write(&b->log, at, g->pieces, g->n) : NC_NOERR;
-    for (int i = 0; i < g->n && err == NC_NOERR; i++)
+    if (err == NC_NOERR && g->bytes > 0)
+        err = burst_log_write(&b->log, at, g->pieces, g->n);
+    for (int i = 0; i < g->n && err == NC_NOERR && !g->keep; i++)
         err = add_entry(b, g->writes[i], g->sums[i]);
-    if (err == NC_NOERR) err = publish(b, g->writes, g->n, g->bytes);
+    if (err == NC_NOERR) err = publish(g, g->writes, g->n, g->bytes);
     if (err == NC_NOERR) {
         g->n = 0;
         g->bytes = g->staged = 0;
@@ -252,7 +265,7 @@ static int put_large(struct group *g, struct burst_write *w, struct source *s, i
     if (err != NC_NOERR) return err;
     XXH3_INITSTATE(&state);
     XXH3_64bits_reset(&state);
-    w->data_off = burst_log_reserve(&b->log, w->nelems * size);
+    if (err == NC_NOERR) err = reserve(g, w->nelems * size, &w->data_off);
     for (int64_t at = 0; at < w->nelems && err == NC_NOERR; at += step) {
         int64_t n = w->nelems - at < step ? w->nelems - at : step;
         int fits = take_values(s, bytes, n);
@@ -262,28 +275,9 @@ static int put_large(struct group *g, struct burst_write *w, struct source *s, i
         err = burst_log_write(&b->log, w->data_off + at * size, &piece, 1);
     }
     g->staged = 0;
-    if (err == NC_NOERR) err = add_entry(b, w, XXH3_64bits_digest(&state));
-    if (err == NC_NOERR) err = publish(b, &w, 1, w->nelems * size);
+    if (err == NC_NOERR && !g->keep) err = add_entry(b, w, XXH3_64bits_digest(&state));
+    if (err == NC_NOERR) err = publish(g, &w, 1, w->nelems * size);
     if (err == NC_NOERR && !s->r->raw) g->through = g->current + 1;
-    return err;
-}
-
-/* Without a log, and with no way to the file but with all others. */
-static int keep_write(struct burst *b, struct burst_write *w, struct source *s,
-                      int *range)
-{
-    size_t bytes = (size_t)(w->nelems * conv_size(w->type));
-    w->memory = base_malloc(bytes);
-    if (w->memory == NULL) return NC_ENOMEM;
-    if (in_place(b, s->r)) {
-        memcpy(w->memory, s->next, bytes);
-        s->next += bytes;
-    } else {
-        int fits = take_values(s, w->memory, w->nelems);
-        if (fits != NC_NOERR) *range = fits;
-    }
-    int err = burst_add_write(b, w);
-    if (err != NC_NOERR) base_free(w->memory);
     return err;
 }
 
@@ -299,11 +293,9 @@ static int put_write(struct group *g, struct burst_write *w, struct source *s, i
     if (driver_is_fill(r)) {
         w->flags |= BURST_FILL;
         cdf_fill_value(&g->b->base.ds->header, w->varid, w->fill);
-        if (g->keep) return burst_add_write(g->b, w);
         add(g, w, NULL, 0);
         return NC_NOERR;
     }
-    if (g->keep) return keep_write(g->b, w, s, range);
     if (in_place(g->b, r)) {
         add(g, w, (void *)s->next, length);
         s->next += length;
@@ -398,16 +390,11 @@ static int tell_file(struct burst *b)
     return err;
 }
 
-/* Everything this process has logged is in the file; what was synced in the log is so
- * there, before the log says that it is not needed. */
+/* Everything this process has logged was brought to the file: what was synced in the log
+ * is so there, before the log says that it is not needed. */
 static int retire(struct burst *b)
 {
-    int err = burst_drain_alone(b, 0, INT64_MAX);
-    if (err != NC_NOERR) return err;
-    burst_pool_pause(b->pool);
-    burst_forget(b, BURST_ALL);
-    burst_pool_go_on(b->pool);
-    err = tell_file(b);
+    int err = tell_file(b);
     if (err == NC_NOERR && b->log.commit.synced > b->log.commit.drained)
         err = burst_sync_file(b->fd, b->path);
     if (err == NC_NOERR) burst_log_drained(&b->log);
@@ -417,7 +404,13 @@ static int retire(struct burst *b)
 /* To the file, behind what this process has logged: nothing of that may come later. */
 static int put_behind(struct burst *b, struct driver_request *const *reqs, int64_t n)
 {
-    int err = retire(b);
+    int err = burst_drain_alone(b, 0, INT64_MAX);
+    if (err == NC_NOERR) {
+        burst_pool_pause(b->pool);
+        burst_forget(b, BURST_ALL);
+        burst_pool_go_on(b->pool);
+        err = retire(b);
+    }
     if (err != NC_NOERR) {
         blame(reqs, n, err);
         return err;
@@ -450,10 +443,8 @@ static int put_group(struct burst *b, struct driver_request *const *reqs, int64_
     g.bytes = g.staged = g.room = g.through = 0;
     g.staging = NULL;
     int err = NC_NOERR;
-    for (g.current = 0; g.current < n && err == NC_NOERR; g.current++) {
+    for (g.current = 0; g.current < n && err == NC_NOERR; g.current++)
         err = put_request(&g, reqs[g.current]);
-        if (err == NC_NOERR && keep) g.through = g.current + 1;
-    }
     if (err == NC_NOERR) err = commit(&g);
     base_free(g.staging);
     *through = err == NC_NOERR ? n : g.through;
@@ -473,19 +464,56 @@ int64_t burst_log_requests(struct burst *b, struct driver_request *const *reqs, 
     return through;
 }
 
-static int log_or_put(struct burst *b, struct driver_request *const *reqs, int64_t n)
+/* What was kept since then is in the file, for the others to see and should this process
+ * be killed; or, if it cannot be brought there, forgotten. */
+static int settle_kept(struct burst *b, int64_t since)
+{
+    int err = burst_drain_alone(b, 0, INT64_MAX);
+    for (int64_t i = 0; i < b->nwrites && err != NC_NOERR; i++)
+        if (b->writes[i]->serial > since) b->writes[i]->cancelled = true;
+    if (err != NC_NOERR) burst_forget(b, 0);
+    if (err != NC_NOERR) b->base.ds->failed = err;
+    return err;
+}
+
+/* The log did not take it. It may go to the file, but what others have logged may be
+ * older and come there later: so its values are kept as well, with their epoch, until all
+ * drain together and in order. */
+static int put_and_keep(struct burst *b, struct driver_request *const *reqs, int64_t n)
 {
     struct driver_dataset *ds = b->base.ds;
-    int64_t logged = burst_log_requests(b, reqs, n), kept;
-    if (logged == n) return NC_NOERR;
-    reqs += logged;
-    n -= logged;
-    if (!ds->hints.no_indep_rw) return put_directly(b, reqs, n);
+    int64_t kept, since = b->serial;
+    burst_pool_pause(b->pool);
     int err = put_group(b, reqs, n, true, &kept);
+    int settled = ds->hints.no_indep_rw ? NC_NOERR : settle_kept(b, since);
+    burst_pool_go_on(b->pool);
+    if (settled != NC_NOERR) {
+        blame(reqs, n, settled);
+        return settled;
+    }
     for (int64_t i = 0; i < kept; i++)
         count_records(ds, reqs[i]);
     if (err != NC_NOERR) blame(reqs + kept, n - kept, err);
-    return err;
+    if (ds->hints.no_indep_rw) return err;
+    burst_change(b);
+    int told = retire(b);
+    burst_changed(b, true);
+    return err != NC_NOERR ? err : told;
+}
+
+/* Whose values come to one place is decided among several processes that log: alone, or
+ * where nothing orders them, the file may have them at once. */
+static bool has_company(const struct burst *b)
+{
+    return b->base.ds->nprocs > 1 && !b->indep && b->log.meta_fd >= 0;
+}
+
+static int log_or_put(struct burst *b, struct driver_request *const *reqs, int64_t n)
+{
+    int64_t logged = burst_log_requests(b, reqs, n);
+    if (logged == n) return NC_NOERR;
+    bool keep = b->base.ds->hints.no_indep_rw || has_company(b);
+    return (keep ? put_and_keep : put_directly)(b, reqs + logged, n - logged);
 }
 
 /* Collective: the number of records is everywhere the same before anyone goes on. Where
