@@ -138,8 +138,8 @@ static void single_elements_are_checked_too(void)
     close_both();
 }
 
-/* That there is no buffer for it comes before anything about where; lists without starts
- * are as a start that is NULL. */
+/* That there is no buffer for it comes before anything about where; a start that is
+ * NULL has a code of its own there. */
 static void lists_of_places(void)
 {
     MPI_Offset far[2] = {4, 0}, good[2] = {0, 0}, *starts[2] = {good, far};
@@ -151,10 +151,10 @@ static void lists_of_places(void)
     CHECK_NC(NC_ENULLABUF, ncmpi_bput_varn_int(ncid, v, 1, NULL, NULL, values, &id));
     CHECK_NC(NC_NOERR, ncmpi_buffer_attach(ncid, 100));
     CHECK_NC(NC_EINVALCOORDS, ncmpi_bput_varn_int(ncid, v, 2, starts, NULL, values, &id));
-    CHECK_NC(NC_EINVALCOORDS, ncmpi_bput_varn_int(ncid, v, 1, NULL, NULL, values, &id));
+    CHECK_NC(NC_ENULLSTART, ncmpi_bput_varn_int(ncid, v, 1, NULL, NULL, values, &id));
     CHECK_NC(NC_NOERR, ncmpi_buffer_detach(ncid));
-    CHECK_NC(NC_EINVALCOORDS, ncmpi_iput_varn_int(ncid, v, 1, NULL, NULL, values, &id));
-    CHECK_NC(NC_EINVALCOORDS, ncmpi_iput_varn_int(ncid, v, 2, gap, NULL, values, &id));
+    CHECK_NC(NC_ENULLSTART, ncmpi_iput_varn_int(ncid, v, 1, NULL, NULL, values, &id));
+    CHECK_NC(NC_ENULLSTART, ncmpi_iput_varn_int(ncid, v, 2, gap, NULL, values, &id));
     CHECK_NC(NC_EINVALCOORDS, ncmpi_iput_vara_int(ncid, v, NULL, NULL, values, &id));
     CHECK_NC(NC_EEDGE, ncmpi_iput_vara_int(ncid, v, good, NULL, values, &id));
     CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));

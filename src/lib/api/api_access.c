@@ -143,9 +143,9 @@ static int count_elements(const struct cdf_var *v, const int64_t *count,
     return NC_NOERR;
 }
 
-static int no_start(const struct cdf_var *v)
+static int no_start(int err, const struct cdf_var *v)
 {
-    return base_error_set(NC_EINVALCOORDS, "variable '%s': start is NULL", v->name);
+    return base_error_set(err, "variable '%s': start is NULL", v->name);
 }
 
 static int take_slab(const struct api_dataset *d, const struct cdf_var *v,
@@ -158,7 +158,7 @@ static int take_slab(const struct api_dataset *d, const struct cdf_var *v,
     if (a->given != NULL) {
         turn_slab(v, a, r);
     } else {
-        if (kind != API_VAR && a->start == NULL) return no_start(v);
+        if (kind != API_VAR && a->start == NULL) return no_start(NC_EINVALCOORDS, v);
         copy_slab(d, v, a, r);
     }
 
@@ -383,6 +383,7 @@ static int next_request(struct many *m, enum conv_type type, const MPI_Offset *s
     m->one.how = count == NULL ? API_VAR1 : API_VARA;
     m->one.given = NULL;
     *req = NULL;
+    if (start == NULL && m->v->ndims > 0) return no_start(NC_ENULLSTART, m->v);
     struct driver_request *r = new_request(m->v, &m->one, m->places != NULL, type);
     if (r == NULL) return NC_ENOMEM;
     int err = take_slab(m->d, m->v, &m->one, m->put, r, &nelems);
@@ -421,8 +422,6 @@ int api_requests_make(const struct api_dataset *d, const struct api_access *a,
     if (err == NC_NOERR && (a->how & API_BUFFERED) && !api_buffer_attached(d->queue))
         err = NC_ENULLABUF;
     if (err == NC_NOERR) err = slabs->n < 0 ? NC_EINVAL : later;
-    if (err == NC_NOERR && slabs->n > 0 && slabs->starts == NULL && m.v->ndims > 0)
-        err = no_start(m.v);
     if (err == NC_NOERR && b.mem == NULL &&
         api_runs_make(d, a, slabs, put, b.type, m.given, reqs, n))
         return NC_NOERR;
