@@ -1,0 +1,69 @@
+# Sourced by dev/clients: netCDF-C's own tests, built for parallel classic files, which is what
+# it has PnetCDF for. (HDF5, without MPI, is there because 4.9.0 does not build without.) Named netcdf/NAME are the programs that it runs under MPI, netcdf/check/NAME
+# is what `make check` in its nc_test says of each test.
+
+netcdf_build=$dir/netcdf-build
+netcdf_at=$netcdf_build/nc_test
+
+netcdf_make() {
+    mkdir -p "$netcdf_build"
+    (
+        cd "$netcdf_build" || exit
+        [ -e Makefile ] || "$dir/netcdf/configure" --enable-pnetcdf --disable-parallel4 --disable-nczarr \
+            --disable-dap --disable-byterange --disable-plugins --disable-libxml2 --disable-doxygen \
+            --disable-shared --with-mpiexec="$MPIEXEC" \
+            CC="$("$inst/bin/pnetcdf-config" --cc)" CFLAGS='-w -O1 -g' \
+            CPPFLAGS="-I$inst/include $(pkg-config --cflags hdf5-serial)" \
+            LDFLAGS="-L$inst/lib $(pkg-config --libs-only-L hdf5-serial)" || exit
+        make -j"$(nproc)" V=0 && make -j"$(nproc)" -C nc_test V=0 check TESTS=
+    ) >"$dir/netcdf.log" 2>&1
+}
+
+# Each program and its counts of processes. tst_addvar goes on with the file that
+# tst_pnetcdf writes.
+netcdf_programs() {
+    grep -E "^netcdf/[^ ]*($pattern)|^($pattern)" <<'END'
+netcdf/tst_pnetcdf 1
+netcdf/tst_addvar 1
+netcdf/tst_parallel2 2,4
+netcdf/t_nc 1
+netcdf/tst_atts3 1
+netcdf/tst_nofill 1
+netcdf/nc_test 1
+netcdf/tst_default_format_pnetcdf 1
+netcdf/tst_small 1
+netcdf/tst_formatx_pnetcdf 1
+netcdf/tst_cdf5format 1
+END
+}
+
+netcdf_check() {
+    local trs result
+    rm -f "$netcdf_at"/*.trs
+    timeout $((1200 * ${NCMPI_TEST_TIME_SCALE:-1})) make -C "$netcdf_at" -k V=0 check >"$dir/netcdf-check.log" 2>&1
+    for trs in "$netcdf_at"/*.trs; do
+        [ -e "$trs" ] || { note netcdf/check 1 plain failed; return; }
+        case $(sed -n 's/^:global-test-result: *//p' "$trs") in
+        PASS) result=passed ;;
+        SKIP) result=skipped ;;
+        *) result=failed ;;
+        esac
+        note "netcdf/check/$(basename "$trs" .trs)" 1 plain $result
+    done
+}
+
+netcdf_all() {
+    local name counts n way
+    [ -n "$(netcdf_programs)" ] || [[ netcdf/check =~ $pattern ]] || return 0
+    netcdf_make || { note netcdf/all 1 plain failed; echo "netCDF-C does not build: $dir/netcdf.log"; return; }
+    mkdir -p "$bin/netcdf"
+    while read -r name counts; do
+        ln -sf "$netcdf_at/${name#*/}" "$bin/$name"
+        for n in ${counts//,/ }; do
+            for way in plain burst safe; do
+                note "$name" "$n" $way "$(outcome "$name" "$n" $way)"
+            done
+        done
+    done < <(netcdf_programs)
+    [[ ! netcdf/check =~ $pattern ]] || netcdf_check
+}

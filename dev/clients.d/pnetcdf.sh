@@ -1,0 +1,271 @@
+# Sourced by dev/clients: PnetCDF's test programs, examples and benchmarks. A program is named
+# FOLDER/NAME, as in PnetCDF's tree without test/.
+
+source=$dir/pnetcdf
+made=$dir/made          # what m4 and this script make
+bin=$dir/bin
+out=$dir/out
+
+# ---- compiling ----
+
+# What its configure would find out about this library and this machine.
+defines=(-DRELAX_COORD_BOUND -DENABLE_LARGE_SINGLE_REQ -DENABLE_BURST_BUFFER -DENABLE_THREAD_SAFE
+    -DHAVE_STRDUP -DHAVE_STRCASECMP -DHAVE_DECL_MPI_OFFSET)
+types=(-Dschar='signed char' -Duchar='unsigned char' -Dlonglong='long long'
+    -Dulonglong='unsigned long long')
+flash=(-DN_DIM=3 -DMAXBLOCKS=100 -DIONMAX=13)
+
+cc() {
+    $("$inst/bin/pnetcdf-config" --cc) -w -O1 -g "${defines[@]}" "${types[@]}" -I"$made" \
+        -I"$inst/include" -I"$source/test/common" "$@"
+}
+fc() {
+    $("$inst/bin/pnetcdf-config" --fc) -w -O1 -g -fallow-argument-mismatch "${defines[@]}" \
+        "${flash[@]}" -I"$made" -I"$inst/include" "$@"
+}
+libs() { echo "$("$inst/bin/pnetcdf-config" --libs) -lm -lpthread"; }
+
+# Its tests in Fortran have parts in C, which ask for headers of its own library.
+prepare() {
+    mkdir -p "$made" "$bin" "$out"
+    echo '#include <mpi.h>
+#include <pnetcdf.h>' >"$made/mpinetcdf_impl.h"
+    echo '#define FORTRAN_API
+#define FORT_CALL' >"$made/mpifnetcdf.h"
+    m4 -DPNETCDF -I"$source/m4" "$source/test/nc_test/tests.h.m4" >"$made/tests.h" &&
+        cc -c -o "$made/testutils.o" "$source/test/common/testutils.c" &&
+        fc -J"$made" -c -o "$made/testutilsf.o" "$source/test/common/testutilsf.F90" &&
+        fc -J"$made" -c -o "$made/utils.o" "$source/examples/F90/utils.F90"
+}
+
+# made TO FILE: it, or what m4 makes of it in the folder TO. Three programs stop where texts of
+# errors are not PnetCDF's; that one of their tests is left out, so that the others are run.
+made() {
+    local as=.c to
+    case $2 in
+    *.m4)
+        case $2 in */nf_test/*) as=.F ;; */nf90_test/*) as=.F90 ;; esac
+        to=$1/$(basename "$2" .m4)$as
+        m4 -DPNETCDF -I"$source/m4" "$2" >"$to" && echo "$to" ;;
+    */nc_test.c | */nf_test.F | */nf90_test.F90)
+        to=$1/$(basename "$2")
+        sed '/NC_TEST(ncmpi_strerror)/d; /call test(.*strerror/d' "$2" >"$to" && echo "$to" ;;
+    *) echo "$2" ;;
+    esac
+}
+
+# tests_inc FOLDER TO: the header that configure makes of FOLDER/tests.inc.in.
+tests_inc() {
+    [ ! -e "$1/tests.inc.in" ] ||
+        sed 's/@NF_INT\([128]\)_T@/integer*\1/; s/@PNF_X_INT8_MIN@/-9223372036854775807_8/
+            s/@PNF_X_INT8_MAX@/9223372036854775807_8/; s/@PNF_X_UINT_MAX@/4294967295_8/' \
+            "$1/tests.inc.in" >"$2/tests.inc"
+}
+
+# form NAME FILE: how its lines are laid out.
+form() {
+    case $1 in
+    fandc/fixedform) echo -ffixed-form ;;
+    fandc/freeform) echo -ffree-form ;;
+    *) case $2 in *.f | *.F) echo -ffixed-form ;; *) echo -ffree-form ;; esac ;;
+    esac
+}
+
+# compile NAME SOURCE...: the program NAME; what it was told is in NAME.log.
+compile() {
+    local name=$1 to=$made/$1 files=() file
+    shift
+    [ ! "$bin/$name" -nt "$build/include/pnetcdf.h" ] || return 0
+    mkdir -p "$to" "$(dirname "$bin/$name")"
+    tests_inc "$(dirname "$1")" "$to" || return 1
+    for file in "$@"; do
+        case $file in
+        *.o) files+=("$file") ;;
+        *) files+=("$(made "$to" "$file")") || return 1 ;;
+        esac
+    done
+    case ${files[0]} in
+    *.c) cc -I"$(dirname "$1")" -o "$bin/$name" "${files[@]}" "$made/testutils.o" $(libs) ;;
+    *) fc "$(form "$name" "$1")" -J"$to" -I"$to" -I"$(dirname "$1")" -o "$bin/$name" "${files[@]}" \
+        $(case $name in examples/*) echo "$made/utils.o" ;; *) echo "$made"/testutils{f,}.o ;; esac) \
+        $(libs) ;;
+    esac >"$to/log" 2>&1
+}
+
+# Each source of these folders is a program; those that write come before those that read.
+singles() {
+    local folder file
+    for folder in testcases nonblocking burst_buffer subfile cdf_format header fandc C F90 \
+        examples/{C,F77,F90,tutorial,burst_buffer} benchmarks/C largefile; do
+        for file in $(ls -r "$source/$folder"/*.{c,m4,f,F,f90} "$source/test/$folder"/*.{c,m4,f,F,f90} \
+            2>/dev/null); do
+            echo "$folder/$(basename "${file%.*}") $file"
+        done
+    done
+    for file in t_nc tst_atts tst_atts3 tst_misc tst_names tst_nofill tst_norm tst_small; do
+        echo "nc_test/$file $source/test/nc_test/$file.c"
+    done
+}
+
+# Programs of several sources.
+joined() {
+    local t=$source/test b=$source/benchmarks/FLASH-IO
+    echo nc_test/nc_test "$t"/nc_test/{nc_test,error,util}.c "$t"/nc_test/test_*.m4
+    echo nf_test/nf_test "$t"/nf_test/*.F "$t"/nf_test/test_*.m4 "$made/nf_test/fortlib.o"
+    echo nf90_test/nf90_test "$t"/nf90_test/*.F90 "$t"/nf90_test/test_*.m4 "$made/nf90_test/fortlib.o"
+    echo benchmarks/FLASH-IO/flash_benchmark_io "$b"/{get_mfluid_property,flash_release}.F90 \
+        "$b"/{flash_benchmark_io,checkpoint_ncmpi_parallel,plotfile_ncmpi_parallel}.F90
+}
+
+pnetcdf_programs() { { singles; joined; } | grep -E "^[^ ]*($pattern)"; }
+
+compile_all() {
+    local name files folder
+    for folder in nf_test nf90_test; do
+        mkdir -p "$made/$folder"
+        cc -c -DF77_NAME_LOWER_USCORE -o "$made/$folder/fortlib.o" "$source/test/$folder/fortlib.c" || return 1
+    done
+    while read -r name files; do
+        compile "$name" $files </dev/null || {
+            echo "$name does not compile: $made/$name/log"
+            note "$name" 1 plain failed
+        }
+    done <"$dir/programs"
+}
+
+# ---- running ----
+
+# counts NAME: how many processes run it. Some are for one process, or for several.
+counts() {
+    case $1 in
+    header/*) echo 4 ;;
+    nc_test/* | nf_test/* | nf90_test/* | F90/tst_io) echo 1 ;;
+    *) echo 1 4 ;;
+    esac
+}
+
+# ways NAME: those that are run.
+ways() {
+    case $1 in
+    burst_buffer/*) echo plain burst safe shared ;;
+    largefile/*) echo plain burst ;;
+    *) echo plain burst safe ;;
+    esac
+}
+
+# variants NAME: its arguments, a line for each call of it; @ is the folder, @@ a file there.
+variants() {
+    case $1 in
+    cdf_format/test_inq_format | cdf_format/tst_corrupt) echo "$source/test/cdf_format" ;;
+    cdf_format/tst_open_cdf5) echo "$source/test/cdf_format/bad_begin.nc5" ;;
+    nc_test/nc_test | nf_test/nf_test | nf90_test/nf90_test) printf '%s\n' '-d @' '-2 -d @' '-5 -d @' ;;
+    F90/tst_io) echo @ ;;
+    C/pres_temp_4D_*) echo @/pres_temp_4D.nc ;;
+    subfile/*) echo -f @@ -s 2 ;;
+    examples/*/get_vara) echo -q @/put_vara.nc ;;
+    examples/burst_buffer/*) echo -q -b @ @@ ;;
+    examples/tutorial/pnetcdf-read-*) echo "@/pnetcdf-write-${1##*-read-}.nc" ;;
+    examples/tutorial/*) echo @@ ;;
+    examples/*) echo -q @@ ;;
+    benchmarks/C/*) echo -q -l 10 @@ ;;
+    benchmarks/FLASH-IO/*) echo -q @/flash. ;;
+    netcdf/tst_addvar) echo tst_pnetcdf.nc ;;
+    netcdf/* | fandc/*) echo ;;
+    *) echo @@ ;;
+    esac
+}
+
+# started NAME N WAY FOLDER ARGUMENT...: one run of it, with its words.
+started() {
+    local name=$1 n=$2 way=$3 at=$4
+    local burst="nc_burst_buf=enable;nc_burst_buf_dirname=$at;nc_burst_buf_overwrite=enable"
+    shift 4
+    (
+        cd "$at" || exit
+        case $way in
+        burst) export PNETCDF_HINTS=$burst ;;
+        shared) export PNETCDF_HINTS="$burst;nc_burst_buf_shared_logs=enable" ;;
+        safe) export PNETCDF_SAFE_MODE=1 ;;
+        esac
+        launch "$n" "$bin/$name" "$@"
+    )
+}
+
+# What it says of itself, where its status does not.
+tells_failure() { grep -qE '\bfail(ed|ures)?\b|^Error|^ERROR|### .*FAIL|Failed with' "$1"; }
+tells_skip() { grep -qE -- '--- *(\S*m)?skip' "$1"; }
+
+# Whether its processes put different values to the same place, so that any of them may hold.
+overlaps() { case $1 in F90/test_fill) true ;; *) false ;; esac }
+
+# left NAME N WAY FOLDER LOG: whether the files that it wrote are right, and the same with the
+# burst buffer as without.
+left() {
+    local file other
+    for file in "$4"/*; do
+        [ -f "$file" ] && [ "$file" -nt "$5.began" ] || continue
+        case $(head -c 3 "$file" | tr -d '\0') in CDF) ;; *) continue ;; esac
+        "$inst/bin/ncvalidator" -q "$file" >>"$5" 2>&1 || { echo "$file is not valid" >>"$5"; return 1; }
+        other=$out/plain.$2/${file#"$out/$3.$2/"}
+        if [ "$3" = burst ] && ! overlaps "$1" && [ -e "$other" ] && [ "$(stat -c %s "$file")" -lt 100000000 ]; then
+            launch "$2" "$inst/bin/ncmpidiff" -q "$file" "$other" >>"$5" 2>&1 ||
+                { echo "$file differs from $other" >>"$5"; return 1; }
+        fi
+    done
+}
+
+# meant NAME FOLDER: what PnetCDF's scripts look at besides.
+meant() {
+    local file
+    case $1 in
+    testcases/redef1)
+        "$inst/bin/ncmpigen" -v 5 -o "$2/redef-good.nc" "$source/test/testcases/redef-good.ncdump" &&
+            launch 1 "$inst/bin/ncmpidiff" -q "$2/redef1.nc" "$2/redef-good.nc" ;;
+    cdf_format/tst_corrupt)
+        for file in "$source"/test/cdf_format/bad_*; do
+            ! "$inst/bin/ncvalidator" -q "$file" || { echo "$file is valid"; return 1; }
+        done ;;
+    esac
+}
+
+# outcome NAME N WAY: passed, failed, hangs or skipped.
+outcome() {
+    local folder=$out/$3.$2/$(dirname "$1") log=$out/$3.$2/$1.log line rc result=passed
+    mkdir -p "$folder"
+    : >"$log"
+    touch "$log.began"
+    while IFS= read -r line; do
+        line=${line//@@/$folder/$(basename "$1").nc}
+        rc=0
+        started "$1" "$2" "$3" "$folder" ${line//@/$folder} >>"$log" 2>&1 </dev/null || rc=$?
+        if [ $rc = 124 ]; then
+            echo hangs
+            return
+        fi
+        [ $rc = 0 ] || result=failed
+    done < <(variants "$1")
+    if [ $result = failed ] || tells_failure "$log" || ! left "$1" "$2" "$3" "$folder" "$log" ||
+        ! meant "$1" "$folder" >>"$log" 2>&1; then
+        echo failed
+    elif tells_skip "$log"; then
+        echo skipped
+    else
+        echo passed
+    fi
+    case $1 in largefile/*) rm -f "$folder/${1##*/}.nc"* ;; esac
+}
+
+pnetcdf_all() {
+    local name rest n way
+    pnetcdf_programs >"$dir/programs"
+    prepare >"$dir/prepare.log" 2>&1 || die "PnetCDF's common parts do not compile: $dir/prepare.log"
+    compile_all || die "PnetCDF's programs do not compile"
+    while read -r name rest; do
+        [ -x "$bin/$name" ] || continue
+        for n in $(counts "$name"); do
+            for way in $(ways "$name"); do
+                note "$name" "$n" "$way" "$(outcome "$name" "$n" "$way")"
+            done
+        done
+    done <"$dir/programs"
+}
