@@ -1,10 +1,13 @@
 /* Hints: what they change, and that those in force are told. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "dataset.h"
 
-/* ---- this program's MPI-IO functions count, then do as asked ---- */
+/* ---- this program's functions count, then do as asked ---- */
 
 static int independent, syncs, before_sync;
 
@@ -12,7 +15,6 @@ int MPI_File_write_at(MPI_File f, MPI_Offset offset, const void *buf, int count,
                       MPI_Datatype type, MPI_Status *status)
 {
     independent++;
-    before_sync += syncs == 0;
     return PMPI_File_write_at(f, offset, buf, count, type, status);
 }
 
@@ -20,7 +22,6 @@ int MPI_File_read_at(MPI_File f, MPI_Offset offset, void *buf, int count,
                      MPI_Datatype type, MPI_Status *status)
 {
     independent++;
-    before_sync += syncs == 0;
     return PMPI_File_read_at(f, offset, buf, count, type, status);
 }
 
@@ -51,10 +52,29 @@ int MPI_File_iread_at(MPI_File f, MPI_Offset offset, void *buf, int count,
     return PMPI_File_iread_at(f, offset, buf, count, type, request);
 }
 
-int MPI_File_sync(MPI_File f)
+/* MPI-IO's are these, too. */
+ssize_t pwrite(int fd, const void *buf, size_t length, off_t offset)
 {
+    ssize_t (*next)(int, const void *, size_t, off_t);
+    *(void **)&next = dlsym(RTLD_NEXT, "pwrite");
+    before_sync += syncs == 0;
+    return next(fd, buf, length, offset);
+}
+
+ssize_t pread(int fd, void *buf, size_t length, off_t offset)
+{
+    ssize_t (*next)(int, void *, size_t, off_t);
+    *(void **)&next = dlsym(RTLD_NEXT, "pread");
+    before_sync += syncs == 0;
+    return next(fd, buf, length, offset);
+}
+
+int fsync(int fd)
+{
+    int (*next)(int);
+    *(void **)&next = dlsym(RTLD_NEXT, "fsync");
     syncs++;
-    return PMPI_File_sync(f);
+    return next(fd);
 }
 
 /* ---- */

@@ -215,7 +215,7 @@ def scope_of_call(name, args):
     e = strip(args[at])
     if e.kind == K.UNARY_OPERATOR:
         e = strip(e.children[0])
-    if text_of(args[at]).lstrip('&') in ALONE:
+    if text_of(args[at]).lstrip('&').split('->')[-1] in ALONE:
         return None
     if e.kind == K.MEMBER_REF_EXPR:
         owner = e.children

@@ -78,7 +78,7 @@ AGREED = {
     # numrecs_in_file differs only where process 0 writes it without the others.
     'mpio': {'created', 'defined', 'known_size', 'unit', 'numrecs_in_file',
              'failures'},
-    'mpio_file': {'no_indep', 'view', 'bytes', 'stripe'},
+    'mpio_file': {'no_indep', 'view', 'stripe'},
     'mpio_window': {'nodes', 'size', 'state', 'cleared'},
     'burst': {'promised', 'coherent', 'window', 'node', 'indep'},
     'api_queue': set(),

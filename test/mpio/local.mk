@@ -6,6 +6,12 @@ test_mpio_ways_mpi_LDADD = $(MPI_TEST_LIBS)
 test_mpio_large_mpi_SOURCES = test/mpio/large.c
 test_mpio_large_mpi_LDADD = $(MPI_TEST_LIBS)
 
+check_PROGRAMS += test/mpio/file_io.mpi
+TESTS += test/mpio/file_io.mpi
+test_mpio_file_io_mpi_SOURCES = test/mpio/file_io.c test/driver/counts.h test/api/dataset.h
+test_mpio_file_io_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
+test_mpio_file_io_mpi_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/driver -I$(srcdir)/test/api
+
 check_PROGRAMS += test/mpio/segments.mpi
 TESTS += test/mpio/segments.mpi
 test_mpio_segments_mpi_SOURCES = test/mpio/segments.c

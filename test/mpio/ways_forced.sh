@@ -4,6 +4,12 @@
 top=${srcdir:-.}
 . "$top/test/support/tap.sh"
 
+# through_mpi_io TEST: on two processes, with the file read and written through MPI-IO.
+through_mpi_io() {
+    env PNETCDF_HINTS=nc_file_io=mpi NCMPI_TEST_PROCS=2 \
+        bash "$top/test/support/run-mpi" "$1"
+}
+
 # forced HINTS: on three processes.
 forced() {
     env PNETCDF_HINTS="$1" NCMPI_TEST_PROCS=3 \
@@ -11,11 +17,14 @@ forced() {
 }
 
 for hints in nc_transfer=direct 'nc_transfer=view;nc_ibuf_size=1000' \
-    'nc_transfer=node;nc_node_share_size=1000' 'nc_transfer=node;nc_node_procs=1'; do
+    nc_file_io=mpi 'nc_transfer=node;nc_node_share_size=1000' 'nc_transfer=node;nc_node_procs=1'; do
     if [ -x test/random/random_program.mpi ]; then
         check "random programs, $hints" forced "$hints"
     else
         skip "random programs, $hints" "netCDF is not there to compare with"
     fi
+done
+for test in api/io_errors api/create_open api/bad_input api/records mpio/ways; do
+    check "$test, nc_file_io=mpi" through_mpi_io test/$test.mpi
 done
 finish

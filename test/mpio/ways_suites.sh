@@ -8,7 +8,7 @@ export NCMPI_TEST_PROCS=${NCMPI_TEST_PROCS-1 2 3 4}
 suites_but=/threads
 # As if each process were a node, so that leaders exchange; shared blocks so small that
 # every call takes many of them.
-suites nc_transfer=direct nc_transfer=view nc_transfer=node \
+suites nc_file_io=mpi nc_transfer=direct nc_transfer=view nc_transfer=node \
     'nc_transfer=node;nc_node_procs=1' \
     'nc_transfer=node;nc_node_procs=2;nc_node_share_size=1000' \
     'nc_transfer=view;nc_ibuf_size=1000'

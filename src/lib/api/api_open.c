@@ -187,6 +187,7 @@ static int prepare_all(MPI_Comm comm, const char *path, MPI_Info info,
     if (*error == NC_NOERR) *error = base_mpi_error(mpi, NC_EMPI, "the communicator");
     d->threads = level == MPI_THREAD_MULTIPLE;
     d->ds.path = base_strdup(path == NULL ? "" : api_path(path));
+    d->ds.prefixed = path != NULL && api_path(path) != path;
     if (d->ds.path != NULL) d->ds.full = base_path_absolute(d->ds.path);
     int read = base_hints_read(&d->ds.hints, info, d->ds.rank == 0, &d->ds.info);
     if (*error == NC_NOERR) *error = read;

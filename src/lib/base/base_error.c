@@ -1,6 +1,7 @@
 /* Error texts: one table, and a note per thread about the last error. */
 #include "base_error.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -76,4 +77,25 @@ int base_error_set(int code, const char *format, ...)
 const char *base_error_detail(int code)
 {
     return code == last.code ? last.detail : "";
+}
+
+/* As MPI-IO has them, where it has one. */
+static const struct {
+    int number, code;
+} system_codes[] = {
+    {ENOENT, NC_ENOENT},     {EEXIST, NC_EEXIST},
+    {EACCES, NC_EACCESS},    {EPERM, NC_EACCESS},
+    {EROFS, NC_EPERM},       {ENOSPC, NC_ENO_SPACE},
+    {EDQUOT, NC_EQUOTA},     {ENAMETOOLONG, NC_EBAD_FILE},
+    {ENOTDIR, NC_EBAD_FILE}, {ELOOP, NC_EBAD_FILE},
+    {EMFILE, NC_ENFILE},     {ENFILE, NC_ENFILE},
+    {ENOMEM, NC_ENOMEM},
+};
+
+int base_error_system(int otherwise, const char *what, const char *path)
+{
+    int saved = errno, code = otherwise;
+    for (size_t i = 0; i < sizeof system_codes / sizeof system_codes[0]; i++)
+        if (system_codes[i].number == saved) code = system_codes[i].code;
+    return base_error_set(code, "%s %s: %s", what, path, strerror(saved));
 }

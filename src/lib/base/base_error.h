@@ -20,6 +20,11 @@ __attribute__((format(printf, 2, 3)))
 #endif
 int base_error_set(int code, const char *format, ...);
 
+/* The code for errno as a system call left it: one of its own where there is one
+ * (NC_ENOENT, NC_EACCESS, NC_ENO_SPACE ...), else otherwise. Recorded is what was being
+ * done to which file, and the system's words. */
+int base_error_system(int otherwise, const char *what, const char *path);
+
 /* What base_error_set last recorded on this thread for this code, or "". */
 const char *base_error_detail(int code);
 

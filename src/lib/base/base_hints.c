@@ -26,6 +26,10 @@ static const struct word transfers[] = {{"auto", BASE_TRANSFER_AUTO},
                                         {"node", BASE_TRANSFER_NODE},
                                         {"view", BASE_TRANSFER_VIEW},
                                         {NULL, 0}};
+static const struct word file_ios[] = {{"auto", BASE_FILE_IO_AUTO},
+                                       {"posix", BASE_FILE_IO_POSIX},
+                                       {"mpi", BASE_FILE_IO_MPI},
+                                       {NULL, 0}};
 static const struct word reports[] = {{"0", BASE_REPORT_NONE},
                                       {"disable", BASE_REPORT_NONE},
                                       {"1", BASE_REPORT_STDERR},
@@ -76,6 +80,7 @@ static const struct hint {
     {"nc_num_subfiles", AT(num_subfiles), 0, 0, one_file, true},
     {"pnetcdf_subfiling", AT(subfiling), BASE_DISABLE, 0, no_subfiling, true},
     {"nc_transfer", AT(transfer), BASE_TRANSFER_AUTO, 0, transfers, true},
+    {"nc_file_io", AT(file_io), BASE_FILE_IO_AUTO, 0, file_ios, true},
     {"nc_statistics", AT(statistics), BASE_DISABLE, 0, choice, false},
     {"nc_report", AT(report), BASE_REPORT_NONE, 0, reports, false},
     {"nc_node_procs", AT(node_procs), 0, 0, NULL, true},

@@ -8,24 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base_error.h"
+#include "base_fs.h"
 #include "base_mem.h"
 #include "base_path.h"
 #include "burst.h"
-
-/* Is it the file that MPI-IO opened? Process 0 knows. */
-static bool is_ours(const struct burst *b, int fd)
-{
-    const struct driver_dataset *ds = b->base.ds;
-    struct stat st;
-    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-           (ds->inode == 0 ||
-            ((uint64_t)st.st_dev == ds->device && (uint64_t)st.st_ino == ds->inode));
-}
+#include "driver_file.h"
 
 int burst_find_file(struct burst *b)
 {
@@ -33,11 +24,7 @@ int burst_find_file(struct burst *b)
     char known[PATH_MAX];
     b->path = base_strdup(realpath(ds->path, known) == NULL ? ds->full : known);
     b->dir = base_path_absolute(ds->hints.burst_dirname);
-    b->fd = open(ds->path, (ds->writable ? O_RDWR : O_RDONLY) | O_NONBLOCK | O_CLOEXEC);
-    if (b->fd >= 0 && !is_ours(b, b->fd)) {
-        close(b->fd);
-        b->fd = -1; /* no log, no threads */
-    }
+    if (driver_file_again(ds, &b->fd) != NC_NOERR) b->fd = -1; /* no log, no threads */
     return b->path == NULL || b->dir == NULL ? NC_ENOMEM : NC_NOERR;
 }
 
@@ -94,12 +81,7 @@ bool burst_file_is(const struct burst *b, const struct burst_header *h, bool sam
 
 bool burst_file_coherent(const struct burst *b)
 {
-    enum { NFS = 0x6969, SMB = 0x517b, SMB2 = 0xfe534d42, CIFS = 0xff534d42 };
-    struct statfs fs;
-    if (b->fd < 0 || fstatfs(b->fd, &fs) != 0) return false;
-    unsigned type = (unsigned)fs.f_type;
-    return type != NFS && type != SMB && type != (unsigned)SMB2 &&
-           type != (unsigned)CIFS && type != 0x65735546 /* FUSE: whoever it is */;
+    return b->fd >= 0 && base_fs_coherent(b->fd);
 }
 
 /* ---- has anybody else changed it? ----

@@ -26,10 +26,11 @@
 struct driver_dataset {
     MPI_Comm comm; /* a duplicate, with errors returned */
     int rank, nprocs;
-    char *path; /* as the user gave it, file-system prefix removed */
-    char *full; /* the same from the root: whoever opens the file later uses this */
-    uint64_t device, inode; /* of the file that is open, as process 0 sees them; inode 0:
-                             * unknown, and on the others */
+    char *path;    /* as the user gave it, file-system prefix removed */
+    char *full;    /* the same from the root: whoever opens the file later uses this */
+    bool prefixed; /* there was one: the user has MPI-IO in mind */
+    int64_t device, inode, host; /* of the file, as process 0 found it, and where that
+                                  * runs; inode 0: unknown */
     struct base_hints hints;
     bool writable;
     bool safe_mode;
@@ -50,7 +51,7 @@ struct driver_dataset {
  * *failed (may be NULL) gets the worst I/O error that any process had left over from
  * an earlier call, ds->failed, which is cleared: whoever agrees reports it.
  * Returns the worst error, the same everywhere. */
-enum { DRIVER_AGREE_MAX = 8 };
+enum { DRIVER_AGREE_MAX = 10 };
 int driver_agree_all(struct driver_dataset *ds, int error, int *failed, int64_t *values,
                      int n);
 

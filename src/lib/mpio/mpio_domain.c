@@ -4,10 +4,10 @@
 /* Where domains begin. Stripes, if they are known; else what is worth a message. */
 static int64_t unit_of(const struct mpio *m)
 {
-    enum { PAGE = 4096, WORTH = 1 << 16 };
+    enum { WORTH = 1 << 16 };
     const struct mpio_window *w = &m->window;
     if (w->nodes == 1 || m->unit > w->size) return w->size;
-    if (m->unit > PAGE) return m->unit;
+    if (mpio_file_striped(&m->file)) return m->unit;
     return w->size < WORTH ? w->size : WORTH;
 }
 

@@ -1,18 +1,31 @@
-/* The shared file. Single transfers stay under 2^30 bytes: large counts are not to be
- * trusted everywhere. */
+/* The file. Single transfers stay under 2^30 bytes: large counts are not to be trusted
+ * everywhere.
+ *
+ * What one process has written another one reads after an agreement. By descriptors: the
+ * write() has returned before the agreement, the read() begins behind it, and
+ * base_fs_coherent says where that is enough. Through MPI-IO's handles of one process
+ * each: MPI-IO's own driver for the file system sees to it, as it does where processes
+ * open the file together and read and write independently (for NFS, ROMIO locks what it
+ * reads and writes, which empties the client's cache). */
 #include "mpio_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base_error.h"
+#include "base_fs.h"
 #include "base_mpi.h"
+#include "driver_file.h"
 
 enum { PIECE = 1 << 30 };
+
+/* ---- MPI-IO's handles ---- */
 
 /* The path as MPI-IO is to be given it. One that is cut here is too long for the system,
  * too. */
@@ -22,22 +35,15 @@ struct name {
 
 /* ROMIO takes what stands before a colon for a file system's name, so that a name with a
  * colon needs one. */
-static void name_for_mpi(const char *path, struct name *name)
+static struct name name_for_mpi(const char *path)
 {
+    struct name name;
     const char *prefix = "";
 #ifdef ROMIO_VERSION
     if (strchr(path, ':') != NULL) prefix = "ufs:";
 #endif
-    snprintf(name->text, sizeof name->text, "%s%s", prefix, path);
-}
-
-static int size_by(struct mpio_file *f, MPI_File handle, int64_t *size)
-{
-    MPI_Offset bytes = 0;
-    f->ds->stats.file_sizes++;
-    int mpi = MPI_File_get_size(handle, &bytes);
-    *size = bytes;
-    return base_mpi_error(mpi, NC_EFILE, "asking for the file's size");
+    snprintf(name.text, sizeof name.text, "%s%s", prefix, path);
+    return name;
 }
 
 /* ROMIO makes its lock when the lock is first wanted: threads that come at the same time
@@ -62,50 +68,13 @@ static void before_any_call(void)
     (void)pthread_once(&once, first_call);
 }
 
-static bool is_directory(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
-/* Does the path still lead to the file that is open? On process 0; the first time tells
- * which one that is. Where it cannot be told, yes. */
-static bool is_ours(struct driver_dataset *ds, bool first)
-{
-    struct stat st;
-    bool known = stat(ds->full, &st) == 0;
-    if (first) {
-        ds->device = known ? (uint64_t)st.st_dev : 0;
-        ds->inode = known ? (uint64_t)st.st_ino : 0;
-        return true;
-    }
-    return !known || ds->inode == 0 ||
-           ((uint64_t)st.st_dev == ds->device && (uint64_t)st.st_ino == ds->inode);
-}
-
-static int tell_other(const struct driver_dataset *ds)
-{
-    return base_error_set(NC_EFILE, "%s: another file has taken this name", ds->full);
-}
-
 /* MPI-IO has no words for the commonest cause of an error that has no code. */
 static int explain(const char *path, int err)
 {
-    if (err == NC_NOERR || !is_directory(path)) return err;
-    return base_error_set(err, "%s: it is a directory", path);
-}
-
-/* What is known of the file's stripes: by MPI-IO, else by the user. */
-static int64_t striping(const struct mpio_file *f, MPI_File handle, const char *key)
-{
-    long long known = 0;
-    MPI_Info info;
-    if (MPI_File_get_info(handle, &info) == MPI_SUCCESS) {
-        known = base_mpi_number(info, key);
-        MPI_Info_free(&info);
-    }
-    if (known <= 0) known = base_mpi_number(f->ds->info, key);
-    return known > 0 ? known : 0;
+    char words[512];
+    if (err == NC_NOERR || driver_file_refuse(path) == NC_NOERR) return err;
+    snprintf(words, sizeof words, "%s", base_error_detail(NC_EFILE));
+    return base_error_set(err, "%s", words);
 }
 
 /* Is there a communicator left for MPI-IO? ROMIO wants one for each handle, and where it
@@ -120,54 +89,219 @@ static int room_for_handle_all(struct driver_dataset *ds)
     return NC_NOERR;
 }
 
-/* A number that tells hosts apart, as good as certainly. */
-static int64_t host_number(void)
+/* The same for a handle of this process's own. */
+static int room_for_handle(struct driver_dataset *ds)
 {
-    char name[MPI_MAX_PROCESSOR_NAME] = "";
-    int length = 0;
-    uint64_t hash = UINT64_C(14695981039346656037);
-    if (MPI_Get_processor_name(name, &length) != MPI_SUCCESS) return 0;
-    for (int i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)name[i]) * UINT64_C(1099511628211);
-    return (int64_t)(hash >> 1);
+#ifdef ROMIO_VERSION
+    MPI_Group self;
+    MPI_Comm alone;
+    int mpi = MPI_Comm_group(MPI_COMM_SELF, &self);
+    if (mpi == MPI_SUCCESS) {
+        mpi = MPI_Comm_create_group(ds->comm, self, 0, &alone);
+        MPI_Group_free(&self);
+    }
+    if (mpi != MPI_SUCCESS)
+        return base_mpi_error(mpi, NC_ENFILE, "a communicator for the file");
+    (void)MPI_Comm_free(&alone);
+#else
+    (void)ds;
+#endif
+    return NC_NOERR;
 }
 
-/* One handle. Agreed: a process that was refused knows why, and the others may only know
- * that some process was. `error` is the caller's own from before. */
-static int open_handle_all(struct mpio_file *f, MPI_File *handle, int error)
+static void count_open(struct mpio_file *f)
+{
+    f->ds->stats.file_opens++;
+    f->ds->stats.file_opens_mpi++;
+}
+
+static int open_alone(struct mpio_file *f, const char *path, int amode)
+{
+    MPI_Info info = f->no_indep ? MPI_INFO_NULL : f->ds->info;
+    int err = driver_file_refuse(path); /* opening a pipe might wait for ever */
+    if (err == NC_NOERR) err = room_for_handle(f->ds);
+    if (err != NC_NOERR) return err;
+    before_any_call();
+    struct name name = name_for_mpi(path);
+    count_open(f);
+    int mpi = MPI_File_open(MPI_COMM_SELF, name.text, amode, info, &f->alone);
+    if (mpi != MPI_SUCCESS) f->alone = MPI_FILE_NULL;
+    return base_mpi_error(mpi, NC_EFILE, path);
+}
+
+/* The handle of all, or none has one. Agreed: a process that was refused knows why, and
+ * the others may only know that some process was. `error` is the caller's own from
+ * before. */
+static int open_together_all(struct mpio_file *f, const char *path, int amode, int error)
 {
     struct driver_dataset *ds = f->ds;
-    struct name name;
-    bool first = handle == &f->bytes; /* a later one may come from another directory */
-    const char *path = first ? ds->path : ds->full;
-    name_for_mpi(path, &name);
+    before_any_call();
+    struct name name = name_for_mpi(path);
     int room = room_for_handle_all(ds);
     if (room != NC_NOERR) return room;
-    ds->stats.file_opens++;
-    int mpi = MPI_File_open(ds->comm, name.text, f->amode, ds->info, handle);
+    count_open(f);
+    int mpi = MPI_File_open(ds->comm, name.text, amode, ds->info, &f->view);
     int err = base_mpi_error(mpi, NC_EFILE, path);
+    if (err == NC_NOERR && error == NC_NOERR && ds->rank == 0)
+        error = driver_file_check(ds);
 
-    enum { WHY, REFUSED, SIZE, STRIPE, STRIPES, HOST, OTHER_HOST, NVALUES };
-    int64_t all[NVALUES] = {[WHY] = err == NC_EFILE ? 0 : -err,
-                            [REFUSED] = err != NC_NOERR,
-                            [HOST] = host_number(),
-                            [OTHER_HOST] = -host_number()};
-    if (err == NC_NOERR && ds->rank == 0) {
-        int sized = size_by(f, *handle, &all[SIZE]);
-        if (sized == NC_NOERR && is_directory(path)) sized = NC_EFILE; /* for reading */
-        if (sized == NC_NOERR && !is_ours(ds, first)) sized = tell_other(ds);
-        if (error == NC_NOERR) error = sized;
-        all[STRIPE] = striping(f, *handle, "striping_unit");
-        all[STRIPES] = striping(f, *handle, "striping_factor");
-    }
+    enum { WHY, REFUSED, NVALUES };
+    int64_t all[NVALUES] = {
+        [WHY] = err == NC_EFILE ? 0 : -err, [REFUSED] = err != NC_NOERR};
     err = driver_agree_all(ds, err != NC_NOERR ? err : error, NULL, all, NVALUES);
-    if (err != NC_NOERR && !all[REFUSED]) MPI_File_close(handle);
-    if (err == NC_NOERR && all[SIZE] > f->end) f->end = all[SIZE];
-    if (err == NC_NOERR) f->stripe = all[STRIPE];
-    if (err == NC_NOERR) f->stripes = all[STRIPES];
+    if (err == NC_NOERR) return NC_NOERR;
+    if (!all[REFUSED]) MPI_File_close(&f->view);
+    f->view = MPI_FILE_NULL;
+    return explain(path, all[WHY] > 0 ? (int)-all[WHY] : err);
+}
+
+static int open_view_all(struct mpio_file *f)
+{
+    if (f->view != MPI_FILE_NULL) return NC_NOERR;
+    return open_together_all(f, f->ds->full, f->amode, NC_NOERR);
+}
+
+/* ---- a process's own way to the file ---- */
+
+static bool wants_mpi(const struct mpio_file *f)
+{
+    const struct driver_dataset *ds = f->ds;
+    if (ds->hints.file_io != BASE_FILE_IO_AUTO)
+        return ds->hints.file_io == BASE_FILE_IO_MPI;
+    return f->mpi || f->no_indep || ds->prefixed;
+}
+
+/* Takes the descriptor, unless the file system is one for MPI-IO. */
+static int take_descriptor(struct mpio_file *f, int fd)
+{
+    f->ds->stats.file_opens++;
+    if (f->ds->hints.file_io == BASE_FILE_IO_POSIX || base_fs_coherent(fd)) {
+        f->fd = fd;
+        return NC_NOERR;
+    }
+    (void)close(fd);
+    return open_alone(f, f->ds->full, f->amode);
+}
+
+static int open_own(struct mpio_file *f)
+{
+    int fd, err;
+    if (!wants_mpi(f)) {
+        err = driver_file_again(f->ds, &fd);
+        return err == NC_NOERR ? take_descriptor(f, fd) : err;
+    }
+    err = driver_file_check(f->ds);
+    return err == NC_NOERR ? open_alone(f, f->ds->full, f->amode) : err;
+}
+
+static bool is_open(const struct mpio_file *f)
+{
+    return f->fd >= 0 || f->alone != MPI_FILE_NULL;
+}
+
+/* This process can read and write. */
+static int ready(struct mpio_file *f)
+{
+    return is_open(f) ? NC_NOERR : open_own(f);
+}
+
+static int flags_of(int amode)
+{
+    return (amode & MPI_MODE_RDONLY ? O_RDONLY : O_RDWR) |
+           (amode & MPI_MODE_CREATE ? O_CREAT : 0) | (amode & MPI_MODE_EXCL ? O_EXCL : 0);
+}
+
+/* MPI-IO knows how to give a new file the stripes that the user asks for. */
+static bool asks_for_stripes(const struct driver_dataset *ds)
+{
+    return base_mpi_number(ds->info, "striping_unit") > 0 ||
+           base_mpi_number(ds->info, "striping_factor") > 0;
+}
+
+/* Process 0, for all. */
+static int open_first(struct mpio_file *f, int amode)
+{
+    struct driver_dataset *ds = f->ds;
+    bool mpi = wants_mpi(f);
+    int fd, err;
+    if (mpi || ((amode & MPI_MODE_CREATE) && asks_for_stripes(ds))) {
+        err = explain(ds->path, open_alone(f, ds->path, amode));
+        if (err == NC_NOERR) driver_file_note(ds);
+        if (err != NC_NOERR || mpi) return err;
+        err = base_mpi_error(MPI_File_close(&f->alone), NC_EFILE, ds->path);
+        if (err != NC_NOERR) return err;
+        amode = f->amode;
+    }
+    err = driver_file_first(ds, flags_of(amode), &fd);
+    return err == NC_NOERR ? take_descriptor(f, fd) : err;
+}
+
+/* What is known of the file's stripes: by the system or MPI-IO, else by the user. */
+static int64_t striping(const struct mpio_file *f, const char *key, int64_t known)
+{
+    MPI_Info info;
+    MPI_File handle = f->alone != MPI_FILE_NULL ? f->alone : f->view;
+    if (handle != MPI_FILE_NULL && MPI_File_get_info(handle, &info) == MPI_SUCCESS) {
+        known = base_mpi_number(info, key);
+        MPI_Info_free(&info);
+    }
+    if (known <= 0) known = base_mpi_number(f->ds->info, key);
+    return known > 0 ? known : 0;
+}
+
+/* The words of process 0, where the error is its own. */
+static int share_words_all(struct driver_dataset *ds, int error, int own)
+{
+    char words[512] = "";
+    if (ds->rank == 0 && own == error)
+        snprintf(words, sizeof words, "%s", base_error_detail(error));
+    int err = driver_share_all(ds, words, sizeof words, 0);
+    if (err != NC_NOERR || words[0] == '\0') return error;
+    return base_error_set(error, "%s", words);
+}
+
+/* What process 0 knows of the file it has opened, or that it has not. Agreed. */
+static int describe_all(struct mpio_file *f, int error)
+{
+    struct driver_dataset *ds = f->ds;
+    enum {
+        SIZE,
+        STRIPE,
+        STRIPES,
+        MPI_WAY,
+        HOST,
+        OTHER_HOST,
+        ROOT_HOST,
+        DEVICE,
+        INODE,
+        NVALUES
+    };
+    int64_t host = driver_file_host(),
+            all[NVALUES] = {[HOST] = host, [OTHER_HOST] = -host};
+    all[ROOT_HOST] = all[DEVICE] = all[INODE] = INT64_MIN;
+    if (ds->rank == 0) {
+        struct base_fs_stripes known = {0, 0};
+        if (error == NC_NOERR) error = mpio_file_size(f, &all[SIZE]);
+        if (f->fd >= 0) known = base_fs_stripes(f->fd);
+        all[STRIPE] = striping(f, "striping_unit", known.unit);
+        all[STRIPES] = striping(f, "striping_factor", known.count);
+        all[MPI_WAY] = f->fd < 0;
+        all[ROOT_HOST] = ds->host;
+        all[DEVICE] = ds->device;
+        all[INODE] = ds->inode;
+    }
+    int err = driver_agree_all(ds, error, NULL, all, NVALUES);
+    if (err != NC_NOERR) return share_words_all(ds, err, error);
+    f->end = all[SIZE];
+    f->stripe = all[STRIPE];
+    f->stripes = all[STRIPES];
+    f->mpi = all[MPI_WAY] > 0;
+    ds->host = all[ROOT_HOST];
+    ds->device = all[DEVICE];
+    ds->inode = all[INODE];
     f->across = all[HOST] != -all[OTHER_HOST] ||
                 (ds->hints.node_procs > 0 && ds->hints.node_procs < ds->nprocs);
-    return explain(path, all[WHY] > 0 ? (int)-all[WHY] : err);
+    return NC_NOERR;
 }
 
 /* Open MPI's own MPI-IO (4.1.4) tells no process of a collective transfer that failed,
@@ -189,29 +323,42 @@ int mpio_file_open_all(struct mpio_file *f, struct driver_dataset *ds, int amode
 {
     avoid_collective(&ds->hints);
     *f = (struct mpio_file){.ds = ds,
-                            .amode = amode,
-                            .bytes = MPI_FILE_NULL,
+                            .amode = amode & ~(MPI_MODE_CREATE | MPI_MODE_EXCL),
+                            .fd = -1,
+                            .alone = MPI_FILE_NULL,
                             .view = MPI_FILE_NULL,
                             .no_indep = ds->hints.no_indep_rw != 0};
-    before_any_call();
-    int err = open_handle_all(f, &f->bytes, error);
-    /* The view handle must not ask for a new file again. */
-    f->amode &= ~(MPI_MODE_CREATE | MPI_MODE_EXCL);
+    if (f->no_indep) {
+        int err = open_together_all(f, ds->path, amode, error);
+        if (err != NC_NOERR) return err;
+        if (ds->rank == 0) driver_file_note(ds);
+    } else if (ds->rank == 0 && error == NC_NOERR) {
+        error = open_first(f, amode);
+    }
+    int err = describe_all(f, error);
+    if (err != NC_NOERR) (void)mpio_file_close_all(f);
     return err;
 }
 
 int mpio_file_close_all(struct mpio_file *f)
 {
-    int first = NC_NOERR;
-    MPI_File *handles[] = {&f->view, &f->bytes};
-    for (int i = 0; i < 2; i++) {
-        if (*handles[i] == MPI_FILE_NULL) continue;
-        int err =
-            base_mpi_error(MPI_File_close(handles[i]), NC_EFILE, "closing the file");
-        if (first == NC_NOERR) first = err;
-    }
-    return first;
+    int first = NC_NOERR, err = NC_NOERR;
+    if (f->view != MPI_FILE_NULL)
+        first = base_mpi_error(MPI_File_close(&f->view), NC_EFILE, "closing the file");
+    if (f->alone != MPI_FILE_NULL)
+        err = base_mpi_error(MPI_File_close(&f->alone), NC_EFILE, "closing the file");
+    if (f->fd >= 0 && close(f->fd) != 0 && errno != EINTR)
+        err = base_error_system(NC_EFILE, "closing", f->ds->full);
+    f->fd = -1;
+    return first != NC_NOERR ? first : err;
 }
+
+bool mpio_file_striped(const struct mpio_file *f)
+{
+    return f->stripe > MPIO_FILE_PAGE && f->stripe % MPIO_FILE_PAGE == 0;
+}
+
+/* ---- transfers ---- */
 
 /* Counts a call that read, or wrote, n bytes. */
 static void count_read(struct mpio_file *f, int64_t n)
@@ -265,67 +412,120 @@ static int read_nothing(struct mpio_file *f, int64_t offset, int64_t *size, bool
                           (long long)offset, (long long)*size);
 }
 
+/* One call for n bytes; *done were read, 0 at the end of the file or where MPI-IO keeps
+ * an error to itself. */
+static int read_piece(struct mpio_file *f, int64_t offset, void *bytes, int64_t n,
+                      int64_t *done)
+{
+    if (f->fd >= 0) {
+        do
+            *done = pread(f->fd, bytes, (size_t)n, (off_t)offset);
+        while (*done < 0 && errno == EINTR);
+        if (*done < 0) return base_error_system(NC_EREAD, "reading", f->ds->full);
+    } else {
+        MPI_Status status;
+        int mpi = MPI_File_read_at(f->alone, offset, bytes, (int)n, MPI_BYTE, &status);
+        if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EREAD, "reading");
+        *done = moved(&status, n);
+    }
+    count_read(f, *done);
+    return NC_NOERR;
+}
+
 int mpio_file_read(struct mpio_file *f, int64_t offset, void *bytes, int64_t n)
 {
     unsigned char *p = bytes;
     int64_t size = -1;
-    while (n > 0) {
-        MPI_Status status;
-        int64_t piece = n < PIECE ? n : PIECE;
-        int mpi = MPI_File_read_at(f->bytes, offset, p, (int)piece, MPI_BYTE, &status);
-        if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EREAD, "reading");
-        int64_t done = moved(&status, piece);
-        count_read(f, done);
-        if (done == 0) {
-            bool again;
-            int err = read_nothing(f, offset, &size, &again);
-            if (again) continue;
-            if (err == NC_NOERR) memset(p, 0, (size_t)n);
-            return err;
+    int err = n > 0 ? ready(f) : NC_NOERR;
+    while (n > 0 && err == NC_NOERR) {
+        bool again = false;
+        int64_t done = 0;
+        err = read_piece(f, offset, p, n < PIECE ? n : PIECE, &done);
+        if (err == NC_NOERR && done == 0) {
+            if (f->fd < 0) err = read_nothing(f, offset, &size, &again);
+            if (err == NC_NOERR && !again) memset(p, 0, (size_t)n);
+            if (!again) break;
         }
         p += done;
         offset += done;
         n -= done;
     }
+    return err;
+}
+
+/* One call for n bytes, of which *done > 0 were written. */
+static int write_piece(struct mpio_file *f, int64_t offset, const void *bytes, int64_t n,
+                       int64_t *done)
+{
+    MPI_Status status;
+    if (f->fd >= 0) {
+        do
+            *done = pwrite(f->fd, bytes, (size_t)n, (off_t)offset);
+        while (*done < 0 && errno == EINTR);
+        if (*done < 0) return base_error_system(NC_EWRITE, "writing", f->ds->full);
+        if (*done == 0)
+            return base_error_set(NC_EWRITE, "%s took no more bytes", f->ds->full);
+    } else {
+        errno = 0;
+        int mpi = MPI_File_write_at(f->alone, offset, bytes, (int)n, MPI_BYTE, &status);
+        *done = mpi == MPI_SUCCESS ? moved(&status, n) : 0;
+        if (*done == 0) return check_written(mpi, &status, n);
+    }
+    count_write(f, *done);
     return NC_NOERR;
 }
 
 int mpio_file_write(struct mpio_file *f, int64_t offset, const void *bytes, int64_t n)
 {
     const unsigned char *p = bytes;
-    while (n > 0) {
-        MPI_Status status;
-        int64_t piece = n < PIECE ? n : PIECE;
-        errno = 0;
-        int mpi = MPI_File_write_at(f->bytes, offset, p, (int)piece, MPI_BYTE, &status);
-        int64_t done = mpi == MPI_SUCCESS ? moved(&status, piece) : 0;
-        if (done == 0) return check_written(mpi, &status, piece);
-        count_write(f, done);
+    int err = n > 0 ? ready(f) : NC_NOERR;
+    while (n > 0 && err == NC_NOERR) {
+        int64_t done = 0;
+        f->dirty = true;
+        err = write_piece(f, offset, p, n < PIECE ? n : PIECE, &done);
         p += done; /* what was left out is tried again, or fails then */
         offset += done;
         if (offset > f->end) f->end = offset;
         n -= done;
     }
-    return NC_NOERR;
+    return err;
 }
 
-/* One collective step of process 0's transfer: its piece there, nothing elsewhere. */
-static int read_all(struct mpio_file *f, int64_t offset, void *bytes, int64_t n)
+/* ---- transfers of all together ---- */
+
+/* The view handle, showing filetype; *count is 0 where it does not: the others wait in
+ * the transfer. */
+static int set_view_all(struct mpio_file *f, MPI_Datatype filetype, int *count)
 {
-    MPI_Status status;
-    int mpi = MPI_File_read_at_all(f->bytes, offset, bytes, (int)n, MPI_BYTE, &status);
-    if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EREAD, "reading");
-    int64_t done = n > 0 ? moved(&status, n) : 0;
-    count_read(f, done);
-    if (n > done) memset((char *)bytes + done, 0, (size_t)(n - done));
-    return NC_NOERR;
+    f->ds->stats.file_views++;
+    int mpi = MPI_File_set_view(f->view, 0, MPI_BYTE, filetype, "native", MPI_INFO_NULL);
+    if (mpi != MPI_SUCCESS) *count = 0;
+    return base_mpi_error(mpi, NC_EFILEVIEW, "MPI_File_set_view");
 }
 
-static int write_all(struct mpio_file *f, int64_t offset, const void *bytes, int64_t n)
+/* n bytes, *done of them were read. */
+static int read_all(struct mpio_file *f, MPI_Datatype filetype, int64_t offset,
+                    MPI_Datatype memtype, void *bytes, int64_t n, int64_t *done)
 {
     MPI_Status status;
+    int count = memtype == MPI_BYTE ? (int)n : 1;
+    int viewed = set_view_all(f, filetype, &count);
+    int mpi = MPI_File_read_at_all(f->view, offset, bytes, count, memtype, &status);
+    *done = mpi == MPI_SUCCESS && n > 0 ? moved(&status, n) : 0;
+    if (viewed != NC_NOERR) return viewed;
+    count_read(f, *done);
+    return base_mpi_error(mpi, NC_EREAD, "reading");
+}
+
+static int write_all(struct mpio_file *f, MPI_Datatype filetype, int64_t offset,
+                     MPI_Datatype memtype, const void *bytes, int64_t n)
+{
+    MPI_Status status;
+    int count = memtype == MPI_BYTE ? (int)n : 1;
+    int viewed = set_view_all(f, filetype, &count);
     errno = 0;
-    int mpi = MPI_File_write_at_all(f->bytes, offset, bytes, (int)n, MPI_BYTE, &status);
+    int mpi = MPI_File_write_at_all(f->view, offset, bytes, count, memtype, &status);
+    if (viewed != NC_NOERR) return viewed;
     count_write(f, n);
     return n == 0 && mpi == MPI_SUCCESS ? NC_NOERR : check_written(mpi, &status, n);
 }
@@ -338,9 +538,11 @@ int mpio_file_read_root_all(struct mpio_file *f, int64_t offset, void *bytes, in
 
     int first = NC_NOERR;
     for (int64_t at = 0; at < n; at += PIECE) {
-        int64_t piece = n - at < PIECE ? n - at : PIECE;
-        int err = read_all(f, root ? offset + at : 0, root ? (char *)bytes + at : NULL,
-                           root ? piece : 0);
+        int64_t piece = n - at < PIECE ? n - at : PIECE, done;
+        char *p = root ? (char *)bytes + at : NULL;
+        int err = read_all(f, MPI_BYTE, root ? offset + at : 0, MPI_BYTE, p,
+                           root ? piece : 0, &done);
+        if (root && err == NC_NOERR) memset(p + done, 0, (size_t)(piece - done));
         if (first == NC_NOERR) first = err;
     }
     return first;
@@ -356,135 +558,167 @@ int mpio_file_write_root_all(struct mpio_file *f, int64_t offset, const void *by
     int first = NC_NOERR;
     for (int64_t at = 0; at < n; at += PIECE) {
         int64_t piece = n - at < PIECE ? n - at : PIECE;
-        int err = write_all(f, root ? offset + at : 0,
+        int err = write_all(f, MPI_BYTE, root ? offset + at : 0, MPI_BYTE,
                             root ? (const char *)bytes + at : NULL, root ? piece : 0);
         if (first == NC_NOERR) first = err;
     }
     return first;
 }
 
-/* The view handle is there. Agreed. */
-static int open_view_all(struct mpio_file *f)
-{
-    if (f->view != MPI_FILE_NULL) return NC_NOERR;
-    int err = open_handle_all(f, &f->view, NC_NOERR);
-    if (err != NC_NOERR) f->view = MPI_FILE_NULL;
-    return err;
-}
-
-/* The view handle, showing filetype. */
-static int set_view_all(struct mpio_file *f, MPI_Datatype filetype)
-{
-    f->ds->stats.file_views++;
-    int mpi = MPI_File_set_view(f->view, 0, MPI_BYTE, filetype, "native", MPI_INFO_NULL);
-    return base_mpi_error(mpi, NC_EFILEVIEW, "MPI_File_set_view");
-}
-
 int mpio_file_read_view_all(struct mpio_file *f, MPI_Datatype filetype,
                             MPI_Datatype memtype, void *bytes, int64_t n)
 {
-    MPI_Status status;
+    int64_t done;
     int err = open_view_all(f);
     if (err != NC_NOERR) return err;
-    int viewed = set_view_all(f, filetype), count = memtype == MPI_BYTE ? (int)n : 1;
-    if (viewed != NC_NOERR) count = 0; /* the others wait in the transfer */
-    int mpi = MPI_File_read_at_all(f->view, 0, bytes, count, memtype, &status);
-    if (viewed != NC_NOERR) return viewed;
-    count_read(f, n);
-    return base_mpi_error(mpi, NC_EREAD, "reading");
+    return read_all(f, filetype, 0, memtype, bytes, n, &done);
 }
 
 int mpio_file_write_view_all(struct mpio_file *f, MPI_Datatype filetype,
                              MPI_Datatype memtype, const void *bytes, int64_t n)
 {
-    MPI_Status status;
     int err = open_view_all(f);
     if (err != NC_NOERR) return err;
-    int viewed = set_view_all(f, filetype), count = memtype == MPI_BYTE ? (int)n : 1;
-    if (viewed != NC_NOERR) count = 0; /* the others wait in the transfer */
-    errno = 0;
-    int mpi = MPI_File_write_at_all(f->view, 0, bytes, count, memtype, &status);
-    if (viewed != NC_NOERR) return viewed;
-    count_write(f, n);
-    return n == 0 && mpi == MPI_SUCCESS ? NC_NOERR : check_written(mpi, &status, n);
+    return write_all(f, filetype, 0, memtype, bytes, n);
 }
+
+/* ---- the file as a whole ---- */
 
 int mpio_file_size(struct mpio_file *f, int64_t *size)
 {
-    return size_by(f, f->bytes, size);
+    struct stat st;
+    MPI_Offset bytes = f->end;
+    MPI_File handle = f->alone != MPI_FILE_NULL ? f->alone : f->view;
+    int mpi = MPI_SUCCESS;
+    f->ds->stats.file_sizes++;
+    if (f->fd >= 0) {
+        if (fstat(f->fd, &st) != 0)
+            return base_error_system(NC_EFILE, "asking for the size of", f->ds->full);
+        bytes = st.st_size;
+    } else if (handle != MPI_FILE_NULL) {
+        mpi = MPI_File_get_size(handle, &bytes);
+    }
+    *size = bytes;
+    return base_mpi_error(mpi, NC_EFILE, "asking for the file's size");
+}
+
+static int resize(struct mpio_file *f, int64_t size)
+{
+    int err = ready(f);
+    if (err != NC_NOERR) return err;
+    f->dirty = true;
+    errno = 0;
+    if (f->fd < 0)
+        return base_mpi_error(MPI_File_set_size(f->alone, size), write_code(),
+                              "setting the file's size");
+    int failed;
+    do
+        failed = ftruncate(f->fd, (off_t)size);
+    while (failed && errno == EINTR);
+    return failed ? base_error_system(NC_EWRITE, "setting the size of", f->ds->full)
+                  : NC_NOERR;
 }
 
 int mpio_file_resize_all(struct mpio_file *f, int64_t size)
 {
+    int err = NC_NOERR;
     f->ds->stats.file_resizes++;
-    errno = 0;
-    int mpi = MPI_File_set_size(f->bytes, size);
-    if (mpi == MPI_SUCCESS) f->end = size;
-    return base_mpi_error(mpi, write_code(), "setting the file's size");
+    if (f->no_indep) {
+        errno = 0;
+        int mpi = MPI_File_set_size(f->view, size);
+        err = base_mpi_error(mpi, write_code(), "setting the file's size");
+    } else if (f->ds->rank == 0) {
+        err = resize(f, size);
+    }
+    bool mine = f->ds->rank == 0 && err == NC_NOERR;
+    if (mine || size < f->end) f->end = size;
+    return err;
 }
 
 int mpio_file_sync(struct mpio_file *f)
 {
-    struct name name;
-    MPI_File alone;
-    if (!f->ds->writable) return NC_NOERR;
-    name_for_mpi(f->ds->full, &name);
+    if (!f->ds->writable) return NC_NOERR; /* MPI-IO would refuse */
+    int err = ready(f), failed = 0;
+    if (err != NC_NOERR) return err;
     f->ds->stats.file_syncs++;
-    int mpi =
-        MPI_File_open(MPI_COMM_SELF, name.text, MPI_MODE_RDWR, MPI_INFO_NULL, &alone);
-    if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EFILE, f->ds->full);
     errno = 0;
-    mpi = MPI_File_sync(alone);
-    int closed = MPI_File_close(&alone);
-    return base_mpi_error(mpi != MPI_SUCCESS ? mpi : closed, write_code(),
-                          "MPI_File_sync");
+    if (f->fd < 0) {
+        int mpi = MPI_File_sync(f->alone);
+        err = base_mpi_error(mpi, write_code(), "MPI_File_sync");
+    } else {
+        do
+            failed = fsync(f->fd);
+        while (failed && errno == EINTR);
+        if (failed) err = base_error_system(NC_EWRITE, "syncing", f->ds->full);
+    }
+    if (err == NC_NOERR) f->dirty = false;
+    return err;
 }
 
+/* Whoever has written syncs what its node keeps of the file; and of what went through a
+ * view MPI-IO knows who wrote it. */
 int mpio_file_sync_all(struct mpio_file *f)
 {
-#ifdef OPEN_MPI
-    /* Where it fails on one process, Open MPI (4.1.4) leaves the others waiting for it.
-     */
-    return mpio_file_sync(f);
-#else
-    if (!f->ds->writable) return NC_NOERR; /* MPI-IO would refuse */
-    f->ds->stats.file_syncs++;
-    errno = 0;
-    int mpi = MPI_File_sync(f->bytes);
-    int other = f->view != MPI_FILE_NULL ? MPI_File_sync(f->view) : MPI_SUCCESS;
-    return base_mpi_error(mpi != MPI_SUCCESS ? mpi : other, write_code(),
-                          "MPI_File_sync");
-#endif
+    if (f->ds->writable && f->view != MPI_FILE_NULL) {
+        f->ds->stats.file_syncs++;
+        errno = 0;
+        int mpi = MPI_File_sync(f->view);
+        int err = base_mpi_error(mpi, write_code(), "MPI_File_sync");
+        if (err != NC_NOERR || f->no_indep) return err;
+    }
+    return f->dirty ? mpio_file_sync(f) : NC_NOERR;
+}
+
+/* Adds the pairs of one info to another, but for those that are about how many processes
+ * have a handle, which one of one process gets wrong. */
+static int add_pairs(MPI_Info from, bool alone, MPI_Info info)
+{
+    int nkeys = 0, flag, mpi = MPI_Info_get_nkeys(from, &nkeys);
+    for (int i = 0; mpi == MPI_SUCCESS && i < nkeys; i++) {
+        char key[MPI_MAX_INFO_KEY + 1], text[MPI_MAX_INFO_VAL + 1];
+        mpi = MPI_Info_get_nthkey(from, i, key);
+        if (mpi == MPI_SUCCESS)
+            mpi = MPI_Info_get(from, key, MPI_MAX_INFO_VAL, text, &flag);
+        if (alone && strncmp(key, "cb_", 3) == 0) continue;
+        if (mpi == MPI_SUCCESS && flag) mpi = MPI_Info_set(info, key, text);
+    }
+    return mpi;
+}
+
+static int add_number(MPI_Info info, const char *key, int64_t number)
+{
+    char text[32];
+    if (number <= 0) return MPI_SUCCESS;
+    snprintf(text, sizeof text, "%lld", (long long)number);
+    return MPI_Info_set(info, key, text);
 }
 
 int mpio_file_info(struct mpio_file *f, MPI_Info info)
 {
+    bool alone = f->view == MPI_FILE_NULL;
+    MPI_File handle = alone ? f->alone : f->view;
     MPI_Info used;
-    int mpi = MPI_File_get_info(f->bytes, &used);
-    if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "MPI_File_get_info");
-
-    int nkeys, flag;
-    mpi = MPI_Info_get_nkeys(used, &nkeys);
-    for (int i = 0; mpi == MPI_SUCCESS && i < nkeys; i++) {
-        char key[MPI_MAX_INFO_KEY + 1], text[MPI_MAX_INFO_VAL + 1];
-        mpi = MPI_Info_get_nthkey(used, i, key);
-        if (mpi == MPI_SUCCESS)
-            mpi = MPI_Info_get(used, key, MPI_MAX_INFO_VAL, text, &flag);
-        if (mpi == MPI_SUCCESS && flag) mpi = MPI_Info_set(info, key, text);
+    int mpi = add_pairs(f->ds->info, false, info);
+    if (mpi == MPI_SUCCESS && handle != MPI_FILE_NULL) {
+        mpi = MPI_File_get_info(handle, &used);
+        if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "MPI_File_get_info");
+        mpi = add_pairs(used, alone, info);
+        MPI_Info_free(&used);
     }
-    MPI_Info_free(&used);
-    return base_mpi_error(mpi, NC_EMPI, "reading MPI-IO's hints");
+    if (mpi == MPI_SUCCESS) mpi = add_number(info, "striping_unit", f->stripe);
+    if (mpi == MPI_SUCCESS) mpi = add_number(info, "striping_factor", f->stripes);
+    return base_mpi_error(mpi, NC_EMPI, "telling hints");
 }
 
 int mpio_file_remove(struct driver_dataset *ds)
 {
-    return is_ours(ds, false) ? mpio_file_delete(ds->full, ds->info) : tell_other(ds);
+    int err = driver_file_check(ds);
+    return err == NC_NOERR ? mpio_file_delete(ds->full, ds->info) : err;
 }
 
 int mpio_file_delete(const char *path, MPI_Info info)
 {
-    struct name name;
-    name_for_mpi(path, &name);
+    struct name name = name_for_mpi(path);
     before_any_call();
     return explain(path,
                    base_mpi_error(MPI_File_delete(name.text, info), NC_EFILE, path));

@@ -1,4 +1,5 @@
-/* The shared file: the only place that calls MPI_File_*. */
+/* The file: the only place that calls MPI_File_*, and where a dataset's bytes are read
+ * and written. */
 #ifndef MPIO_FILE_H
 #define MPIO_FILE_H
 
@@ -9,13 +10,20 @@
 
 #include "driver.h"
 
-/* Two handles on one file, so that changing the view never gets in the way of plain
- * bytes: `view` is opened when it is first needed. */
+/* A process opens the file for itself when it first reads or writes, so that who moves
+ * nothing does not trouble the file system: by a descriptor of the system where that is
+ * safe (base_fs_coherent, and the hint nc_file_io), else through MPI-IO. Process 0 has
+ * it from the beginning. A handle of all processes together is opened when a view is
+ * first needed; where independent I/O is ruled out, at the beginning, and then it is the
+ * only one. */
 struct mpio_file {
     struct driver_dataset *ds;
-    int amode;
-    MPI_File bytes;
-    MPI_File view;
+    int amode;       /* of MPI_File_open, once the file is there */
+    int fd;          /* this process's own; -1: none */
+    MPI_File alone;  /* the same through MPI-IO */
+    MPI_File view;   /* all processes' */
+    bool mpi;        /* process 0 goes through MPI-IO, so all do */
+    bool dirty;      /* this process wrote by its own handle since the last sync */
     bool no_indep;   /* no independent I/O on the file: see romio_no_indep_rw */
     int64_t end;     /* this process knows that the file has as many bytes at least */
     int64_t stripe;  /* bytes that the file system keeps together; 0: nobody knows */
@@ -25,13 +33,20 @@ struct mpio_file {
 
 /* Collective and agreed. Where a process has an `error` from before nobody gets a file;
  * else f->end is the file's size, f->stripe the same everywhere. NC_ENOENT, NC_EEXIST,
- * NC_EACCESS, NC_EFILE ... */
+ * NC_EACCESS, NC_EFILE ... Process 0's access counts: a process that is refused the file
+ * says so when it first reads or writes. */
 int mpio_file_open_all(struct mpio_file *f, struct driver_dataset *ds, int amode,
                        int error);
 int mpio_file_close_all(struct mpio_file *f);
 
+/* Are stripes known, of which an exchange lets one node alone touch each, if they fit
+ * into its buffer? They are whole pages, and more than one. The same everywhere. */
+enum { MPIO_FILE_PAGE = 4096 };
+bool mpio_file_striped(const struct mpio_file *f);
+
 /* Independent. n bytes of any amount at offset. What lies behind the file's end reads
- * as zeros. NC_EREAD; NC_EWRITE, NC_ENO_SPACE, NC_EQUOTA. */
+ * as zeros. NC_EREAD; NC_EWRITE, NC_ENO_SPACE, NC_EQUOTA; and of the process's
+ * first, why it may not open the file: NC_ENOENT, NC_EACCESS, NC_EFILE ... */
 int mpio_file_read(struct mpio_file *f, int64_t offset, void *bytes, int64_t n);
 int mpio_file_write(struct mpio_file *f, int64_t offset, const void *bytes, int64_t n);
 
@@ -50,18 +65,22 @@ int mpio_file_read_view_all(struct mpio_file *f, MPI_Datatype filetype,
 int mpio_file_write_view_all(struct mpio_file *f, MPI_Datatype filetype,
                              MPI_Datatype memtype, const void *bytes, int64_t n);
 
-/* The file's size in bytes; local. */
+/* The file's size in bytes, where this process has opened it; else what it knows of it.
+ * The largest of all is right. Local. */
 int mpio_file_size(struct mpio_file *f, int64_t *size);
-/* Collective; every process gives the same size. */
+/* Collective; every process gives the same size. The result is process 0's own there and,
+ * as a rule, NC_NOERR elsewhere. */
 int mpio_file_resize_all(struct mpio_file *f, int64_t size);
-/* Collective: what was written is on the device, and seen by all who come after. */
+
+/* Collective: what was written is on the device, and seen by all who come after. The
+ * result is each process's own. */
 int mpio_file_sync_all(struct mpio_file *f);
 
-/* What this process wrote is on the device. The handles are all processes': it takes one
- * of its own. */
+/* What this process wrote is on the device; local. */
 int mpio_file_sync(struct mpio_file *f);
 
-/* Adds the hints that MPI-IO has in force to info; local. */
+/* Adds to info what was asked for, the hints that MPI-IO has in force where this process
+ * has opened the file through it, and the file's stripes; local. */
 int mpio_file_info(struct mpio_file *f, MPI_Info info);
 
 /* Removes the file that was open, and never another that has its name by now; on process

@@ -9,8 +9,10 @@
 static int inq_info(struct driver *self, MPI_Info info)
 {
     struct mpio *m = (struct mpio *)self;
+    struct base_hints hints = self->ds->hints;
+    hints.file_io = m->file.mpi ? BASE_FILE_IO_MPI : BASE_FILE_IO_POSIX;
     int err = mpio_file_info(&m->file, info);
-    if (err == NC_NOERR) err = base_hints_report(&self->ds->hints, info);
+    if (err == NC_NOERR) err = base_hints_report(&hints, info);
     return err;
 }
 
@@ -97,14 +99,6 @@ static void release_all(struct mpio *m)
     base_free(m);
 }
 
-/* Stripes that are whole pages are what one node alone touches in an exchange, if they
- * fit into its buffer. */
-static int64_t unit_of(const struct mpio_file *f)
-{
-    enum { PAGE = 4096 };
-    return f->stripe > 0 && f->stripe % PAGE == 0 ? f->stripe : PAGE;
-}
-
 /* A new layer on an opened file; all or none have it. Who has no memory for it opens the
  * file with the others, so that they learn of it. */
 static int start_all(struct driver_dataset *ds, int amode, struct mpio **out)
@@ -118,7 +112,7 @@ static int start_all(struct driver_dataset *ds, int amode, struct mpio **out)
     }
     m->base = (struct driver){.ops = &mpio_ops, .ds = ds};
     m->known_size = m->file.end;
-    m->unit = unit_of(&m->file);
+    m->unit = mpio_file_striped(&m->file) ? m->file.stripe : MPIO_FILE_PAGE;
     *out = m;
     return NC_NOERR;
 }

@@ -289,8 +289,7 @@ struct choice {
  * all goes together. */
 static bool has_stripes(const struct mpio *m)
 {
-    enum { PAGE = 4096 };
-    return m->file.across && m->unit > PAGE;
+    return m->file.across && mpio_file_striped(&m->file);
 }
 
 /* Are the request's pieces better together with those of others? */

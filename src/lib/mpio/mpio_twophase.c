@@ -220,10 +220,10 @@ static void await_step(const struct twophase *x, int64_t step)
  */
 static int64_t bound(const struct mpio *m, int i, int n, int64_t low, int64_t high)
 {
-    enum { PAGE = 4096, LEAST_SHARE = 65536 };
+    enum { LEAST_SHARE = 65536 };
     if (i == 0 || low >= high) return low;
     if (i == n) return high;
-    int64_t unit = m->unit > m->window.size / 2 ? PAGE : m->unit;
+    int64_t unit = m->unit > m->window.size / 2 ? MPIO_FILE_PAGE : m->unit;
     int64_t first = low / unit * unit, units = (high - first + unit - 1) / unit;
     int64_t share = (units + n - 1) / n * unit;
     if (share < LEAST_SHARE) share = (LEAST_SHARE + unit - 1) / unit * unit;

@@ -1,0 +1,122 @@
+/* File systems, told apart by what statfs says. */
+#include "base_fs.h"
+
+#ifndef __linux__
+bool base_fs_coherent(int fd)
+{
+    (void)fd;
+    return false;
+}
+
+struct base_fs_stripes base_fs_stripes(int fd)
+{
+    (void)fd;
+    return (struct base_fs_stripes){0, 0};
+}
+#else
+#include <endian.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <sys/xattr.h>
+
+enum { LUSTRE = 0x0bd00bd0, GPFS = 0x47504653 };
+
+/* Those that keep the promise of POSIX: a read() that begins after a write() has returned
+ * gets what that wrote.
+ *
+ * - One host has the file system to itself. A file has one cache there, in the kernel,
+ *   which all descriptors share. Processes on another host do not find the file at all.
+ * - Nodes share it under its own locks: a node that writes has the lock of these bytes,
+ *   and gives it up, with what it has cached, before another node reads them. Their
+ *   protocol does so for every read() and write().
+ *
+ * Left out are those that write late or read what is old: NFS and SMB (caches agree when
+ * a file is closed and opened), BeeGFS (each client has buffers of its own, as it is
+ * usually mounted), FUSE (whatever is behind it), 9p; and all that nobody has looked at.
+ *
+ * Numbers are those of Linux' <linux/magic.h> and of statfs(2) unless said otherwise. */
+static const uint32_t coherent[] = {
+    0x0000ef53, /* ext2, ext3, ext4 */
+    0x58465342, /* XFS */
+    0x9123683e, /* Btrfs */
+    0xf2f52010, /* F2FS */
+    0xca451a4e, /* bcachefs */
+    0x3153464a, /* JFS */
+    0x2fc12fc1, /* ZFS: OpenZFS, ZFS_SUPER_MAGIC */
+    0x01021994, /* tmpfs */
+    0x858458f6, /* ramfs */
+    0x794c7630, /* overlayfs */
+    /* shared by nodes */
+    LUSTRE,     /* lustre_user.h, LL_SUPER_MAGIC: extent locks (LDLM) */
+    GPFS,       /* GNU coreutils, S_MAGIC_GPFS: byte-range tokens */
+    0x00c36400, /* CephFS: capabilities; caches are off where several write */
+    0x01161970, /* GFS2: glocks */
+    0x7461636f, /* OCFS2: its DLM */
+};
+
+static uint32_t type_of(int fd)
+{
+    struct statfs fs;
+    return fstatfs(fd, &fs) == 0 ? (uint32_t)fs.f_type : 0;
+}
+
+bool base_fs_coherent(int fd)
+{
+    uint32_t type = type_of(fd);
+    for (size_t i = 0; i < sizeof coherent / sizeof coherent[0]; i++)
+        if (coherent[i] == type) return true;
+    return false;
+}
+
+/* ---- Lustre tells stripes by an extended attribute, little-endian ----
+ * struct lov_user_md_v1 and _v3, lov_comp_md_v1 of lustre_user.h. */
+
+static int64_t number(const unsigned char *bytes, size_t at, size_t width)
+{
+    uint32_t four = 0;
+    memcpy(&four, bytes + at, width);
+    return (int64_t)le32toh(four);
+}
+
+static struct base_fs_stripes lustre_layout(const unsigned char *bytes, size_t length)
+{
+    enum { V1 = 0x0bd10bd0, V3 = 0x0bd30bd0, UNIT = 24, COUNT = 28, END = 32 };
+    enum { LEAST = 65536, ALL = 0xffff }; /* of a stripe; all servers there are */
+    struct base_fs_stripes none = {0, 0};
+    if (length < END) return none;
+    int64_t magic = number(bytes, 0, 4);
+    if (magic != V1 && magic != V3) return none;
+    int64_t unit = number(bytes, UNIT, 4), count = number(bytes, COUNT, 2);
+    if (unit == 0 || unit % LEAST != 0) return none;
+    return (struct base_fs_stripes){unit, count == ALL ? 0 : count};
+}
+
+/* A file of several layouts, one behind the other: the last one has all that is large. */
+static struct base_fs_stripes lustre_stripes(const unsigned char *bytes, size_t length)
+{
+    enum { COMPOSITE = 0x0bd60bd0, ENTRIES = 14, HEAD = 32, ENTRY = 48, OFFSET = 24 };
+    if (length < HEAD || number(bytes, 0, 4) != COMPOSITE)
+        return lustre_layout(bytes, length);
+    size_t n = (size_t)number(bytes, ENTRIES, 2);
+    if (n == 0 || length < HEAD + n * ENTRY) return (struct base_fs_stripes){0, 0};
+    size_t at = (size_t)number(bytes, HEAD + (n - 1) * ENTRY + OFFSET, 4);
+    return lustre_layout(at < length ? bytes + at : bytes, at < length ? length - at : 0);
+}
+
+struct base_fs_stripes base_fs_stripes(int fd)
+{
+    unsigned char layout[65536]; /* the most an attribute has */
+    struct stat st;
+    uint32_t type = type_of(fd);
+    if (type == LUSTRE) {
+        ssize_t n = fgetxattr(fd, "lustre.lov", layout, sizeof layout);
+        if (n > 0) return lustre_stripes(layout, (size_t)n);
+    }
+    /* A block is what is written whole. It tells nothing of how many disks there are. */
+    if (type == GPFS && fstat(fd, &st) == 0)
+        return (struct base_fs_stripes){(int64_t)st.st_blksize, 0};
+    return (struct base_fs_stripes){0, 0};
+}
+#endif

@@ -1,0 +1,19 @@
+/* What is known of the file system that a file lies on. */
+#ifndef BASE_FS_H
+#define BASE_FS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What a call of write() has written is what every read() gets from then on, wherever its
+ * process runs, and the file has the same inode number there. False where that is not
+ * known. */
+bool base_fs_coherent(int fd);
+
+/* How the file is spread: bytes of a stripe, and over how many servers; 0: not known. */
+struct base_fs_stripes {
+    int64_t unit, count;
+};
+struct base_fs_stripes base_fs_stripes(int fd);
+
+#endif

@@ -1,0 +1,105 @@
+/* Which file a dataset has: device and inode, as process 0 found them. As long as that
+ * has the file open, no other file can get the same. */
+#include "driver_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base_fs.h"
+
+int64_t driver_file_host(void)
+{
+    char name[MPI_MAX_PROCESSOR_NAME] = "";
+    int length = 0;
+    uint64_t hash = UINT64_C(14695981039346656037);
+    if (MPI_Get_processor_name(name, &length) != MPI_SUCCESS) return 0;
+    for (int i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)name[i]) * UINT64_C(1099511628211);
+    return (int64_t)(hash >> 1);
+}
+
+static int tell_other(const char *path)
+{
+    return base_error_set(NC_EFILE, "%s: another file has taken this name", path);
+}
+
+static int refuse(const char *path, mode_t mode)
+{
+    if (S_ISREG(mode)) return NC_NOERR;
+    return base_error_set(NC_EFILE, "%s: it is %s", path,
+                          S_ISDIR(mode) ? "a directory" : "no regular file");
+}
+
+int driver_file_refuse(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 ? refuse(path, st.st_mode) : NC_NOERR;
+}
+
+/* Never waits for another end, as a pipe would; of a file that somebody has leased
+ * O_NONBLOCK is refused. */
+static int open_regular(const char *path, int flags, int *fd, struct stat *st)
+{
+    *fd = open(path, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
+    if (*fd < 0 && errno == EWOULDBLOCK)
+        *fd = open(path, flags | O_NOCTTY | O_CLOEXEC, 0666);
+    if (*fd < 0) {
+        int err = base_error_system(NC_EFILE, "opening", path);
+        int special = flags & O_EXCL ? NC_NOERR : driver_file_refuse(path);
+        return special != NC_NOERR ? special : err;
+    }
+    int err = fstat(*fd, st) == 0 ? refuse(path, st->st_mode)
+                                  : base_error_system(NC_EFILE, "looking at", path);
+    if (err != NC_NOERR) (void)close(*fd);
+    return err;
+}
+
+static void note(struct driver_dataset *ds, const struct stat *st)
+{
+    ds->device = (int64_t)st->st_dev;
+    ds->inode = (int64_t)st->st_ino;
+    ds->host = driver_file_host();
+}
+
+/* Device numbers are a host's own. Inode numbers are the same on all where the file
+ * system is one that base_fs knows; others may number files on each host anew. */
+static bool is_ours(const struct driver_dataset *ds, const struct stat *st)
+{
+    return ds->inode == 0 ||
+           ((int64_t)st->st_ino == ds->inode &&
+            (ds->host != driver_file_host() || (int64_t)st->st_dev == ds->device));
+}
+
+int driver_file_first(struct driver_dataset *ds, int flags, int *fd)
+{
+    struct stat st = {0};
+    int err = open_regular(ds->path, flags, fd, &st);
+    if (err == NC_NOERR) note(ds, &st);
+    return err;
+}
+
+int driver_file_again(const struct driver_dataset *ds, int *fd)
+{
+    struct stat st = {0};
+    int err = open_regular(ds->full, ds->writable ? O_RDWR : O_RDONLY, fd, &st);
+    if (err != NC_NOERR || is_ours(ds, &st)) return err;
+    if (ds->host != driver_file_host() && !base_fs_coherent(*fd)) return NC_NOERR;
+    (void)close(*fd);
+    return tell_other(ds->full);
+}
+
+void driver_file_note(struct driver_dataset *ds)
+{
+    struct stat st = {0};
+    if (stat(ds->path, &st) == 0) note(ds, &st);
+}
+
+int driver_file_check(const struct driver_dataset *ds)
+{
+    struct stat st;
+    if (stat(ds->full, &st) != 0) return NC_NOERR;
+    return ds->host != driver_file_host() || is_ours(ds, &st) ? NC_NOERR
+                                                              : tell_other(ds->full);
+}

@@ -1,0 +1,27 @@
+/* The file of a dataset through descriptors of the system. Process 0 opens it first, and
+ * notes which one it is; whoever opens it later gets that one or none. */
+#ifndef DRIVER_FILE_H
+#define DRIVER_FILE_H
+
+#include "driver.h"
+
+/* A number that tells hosts apart, as good as certainly; 0: unknown. */
+int64_t driver_file_host(void);
+
+/* Opens ds->path, creates it if the flags of open() say so, and notes which file it is.
+ * It is a regular one. NC_ENOENT, NC_EEXIST, NC_EACCESS, NC_EFILE ... */
+int driver_file_first(struct driver_dataset *ds, int flags, int *fd);
+
+/* Opens it where others have. It may have got another name since, or not be there for
+ * this process: NC_ENOENT, NC_EACCESS ...; NC_EFILE if that is another file by now. */
+int driver_file_again(const struct driver_dataset *ds, int *fd);
+
+/* The same two for those who open it by its name through others: is there a file at path
+ * that cannot be a dataset's? Which file is it? */
+int driver_file_refuse(const char *path);
+void driver_file_note(struct driver_dataset *ds);
+
+/* Does ds->full still lead to that file, or to nothing? Else NC_EFILE. */
+int driver_file_check(const struct driver_dataset *ds);
+
+#endif
