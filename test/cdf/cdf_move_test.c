@@ -78,6 +78,26 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+/* Wherever it is begun, the rest of the way is the same, byte for byte. */
+static void check_places(const struct cdf_header *before, const struct cdf_header *after)
+{
+    struct cdf_move_state state = {0}, there;
+    struct cdf_move move, found;
+    int64_t place = 0, total = cdf_move_total(before, after);
+    while (cdf_next_move(before, after, &state, &move)) {
+        int64_t into = random_of(0, (int)(move.length < 1000 ? move.length : 1000) - 1);
+        assert_true(cdf_seek_move(before, after, place + into, &there, &found));
+        assert_int_equal(move.from + move.length - into, found.from + found.length);
+        assert_int_equal(move.to + move.length - into, found.to + found.length);
+        assert_true(found.from >= move.from);
+        if (!cdf_next_move(before, after, &there, &found)) found.from = 0;
+        assert_true(found.from < move.from + move.length - into);
+        place += move.length;
+    }
+    assert_int_equal(place, total);
+    assert_false(cdf_seek_move(before, after, total, &there, &found));
+}
+
 static int move_all(const struct cdf_header *before, const struct cdf_header *after)
 {
     size_t size = (size_t)larger(cdf_file_size(before), cdf_file_size(after)) + 64;
@@ -85,6 +105,7 @@ static int move_all(const struct cdf_header *before, const struct cdf_header *af
     assert_non_null(file);
     write_all(before, file);
     int steps = play(before, after, file);
+    check_places(before, after);
     check_all(after, before->nvars, file);
     free(file);
     return steps;

@@ -220,6 +220,11 @@ typedef void cdf_tell(void *to, const struct cdf_finding *finding);
 int cdf_examine(const void *bytes, size_t length, int64_t file_size, cdf_tell *tell,
                 void *to);
 
+/* While data move to a new layout a file's first byte is this in place of 'C', so that no
+ * reader takes the header for one; is it so? */
+enum { CDF_MOVING = 'R' };
+bool cdf_is_moving(const void *bytes, size_t length);
+
 /* What a file that starts with these bytes is: NC_FORMAT_CLASSIC, NC_FORMAT_CDF2,
  * NC_FORMAT_CDF5, NC_FORMAT_NETCDF4, NC_FORMAT_BP or NC_FORMAT_UNKNOWN. */
 int cdf_signature(const void *bytes, size_t length);
@@ -279,6 +284,13 @@ struct cdf_move_state {
 };
 bool cdf_next_move(const struct cdf_header *before, const struct cdf_header *after,
                    struct cdf_move_state *state, struct cdf_move *move);
+
+/* The bytes that move have places, from 0 for the last one in the file on downwards: how
+ * many there are, and the step that begins (with its last byte) at a place; cdf_next_move
+ * goes on from there. Time in proportion to the variables. */
+int64_t cdf_move_total(const struct cdf_header *before, const struct cdf_header *after);
+bool cdf_seek_move(const struct cdf_header *before, const struct cdf_header *after,
+                   int64_t place, struct cdf_move_state *state, struct cdf_move *move);
 
 /* ---- comparing definitions across processes ---- */
 

@@ -44,9 +44,20 @@ const char *cdf_foreign(const unsigned char *bytes, size_t length, int64_t file_
     }
     if (has(bytes, length, 0, "\016\003\023\001", 4))
         return "an HDF4 file; read it with the HDF4 library";
+    if (cdf_is_moving(bytes, length))
+        return "a redefinition of this dataset was interrupted: open it for writing, or "
+               "run ncvalidator -f on it, to bring it to an end";
     if (has(bytes, length, 0, "CDF", 3))
         return "its format version, the 4th byte, is none of 1, 2 and 5";
     return "not a netCDF file: it does not start with CDF";
+}
+
+bool cdf_is_moving(const void *bytes, size_t length)
+{
+    const unsigned char *b = bytes;
+    const char mark[] = {CDF_MOVING, 'D', 'F'};
+    return has(b, length, 0, mark, sizeof mark) && length > sizeof mark &&
+           (b[3] == 1 || b[3] == 2 || b[3] == 5);
 }
 
 int cdf_signature(const void *bytes, size_t length)

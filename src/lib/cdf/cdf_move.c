@@ -54,17 +54,68 @@ static bool next_fixed(const struct cdf_header *before, const struct cdf_header 
     }
 }
 
+static void start(const struct cdf_header *before, struct cdf_move_state *state)
+{
+    state->started = 1;
+    state->rec = before->nrecord_vars > 0 ? before->numrecs : 0;
+    state->var = before->nvars;
+}
+
 bool cdf_next_move(const struct cdf_header *before, const struct cdf_header *after,
                    struct cdf_move_state *state, struct cdf_move *move)
 {
-    if (!state->started) {
-        state->started = 1;
-        state->rec = before->nrecord_vars > 0 ? before->numrecs : 0;
-        state->var = before->nvars;
-    }
+    if (!state->started) start(before, state);
     if (!next_records(before, after, state, move) &&
         !next_fixed(before, after, state, move))
         return false;
     extend(before, after, state, move);
+    return true;
+}
+
+/* Bytes of records that move: all of them, but for the first where only the distance
+ * between records grows. */
+static int64_t records_to_move(const struct cdf_header *before,
+                               const struct cdf_header *after)
+{
+    int64_t stay = before->begin_record == after->begin_record;
+    if (before->nrecord_vars == 0 || before->numrecs == 0) return 0;
+    if (stay && before->record_size == after->record_size) return 0;
+    return (before->numrecs - stay) * before->record_size;
+}
+
+/* Of a fixed-size variable. */
+static int64_t var_to_move(const struct cdf_header *before,
+                           const struct cdf_header *after, int var)
+{
+    const struct cdf_var *v = &before->vars[var];
+    return v->is_record || v->begin == after->vars[var].begin ? 0 : v->size;
+}
+
+int64_t cdf_move_total(const struct cdf_header *before, const struct cdf_header *after)
+{
+    int64_t total = records_to_move(before, after);
+    for (int var = 0; var < before->nvars; var++)
+        total += var_to_move(before, after, var);
+    return total;
+}
+
+bool cdf_seek_move(const struct cdf_header *before, const struct cdf_header *after,
+                   int64_t place, struct cdf_move_state *state, struct cdf_move *move)
+{
+    int64_t records = records_to_move(before, after), size;
+    start(before, state);
+    if (place >= records) {
+        state->rec = 0;
+        place -= records;
+        for (; state->var > 0; place -= size, state->var--) {
+            size = var_to_move(before, after, state->var - 1);
+            if (place < size) break;
+        }
+    } else if (before->record_size != after->record_size) {
+        state->rec -= place / before->record_size;
+        place %= before->record_size;
+    }
+    if (!cdf_next_move(before, after, state, move)) return false;
+    move->length -= place;
     return true;
 }
