@@ -14,6 +14,7 @@ libpnetcdf_la_LDFLAGS = -version-info $(LIBRARY_VERSION_INFO) -no-undefined
 
 include src/lib/base/local.mk
 include src/lib/cdf/local.mk
+include src/lib/journal/local.mk
 include src/lib/conv/local.mk
 include src/lib/cdl/local.mk
 include src/lib/region/local.mk

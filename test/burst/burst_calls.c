@@ -19,7 +19,7 @@
 #include "burst_shadow.h"
 
 static atomic_int calls;
-static int kill_at, kill_rank, my_rank;
+static int kill_at, kill_rank, kill_half, my_rank;
 static const char *directory;
 static size_t directory_length;
 static _Thread_local int paused;
@@ -41,6 +41,7 @@ __attribute__((constructor)) static void start(void)
     paused++;
     kill_at = number("BURST_KILL_AT");
     kill_rank = number("BURST_KILL_RANK");
+    kill_half = number("BURST_KILL_HALF");
     if (pids != NULL) {
         int fd = open(pids, O_WRONLY | O_APPEND | O_CREAT, 0600);
         if (fd < 0 || dprintf(fd, "%d\n", (int)getpid()) < 0) _exit(99);
@@ -94,7 +95,7 @@ static bool fd_counts(int fd)
 static int before(void)
 {
     int call = atomic_fetch_add(&calls, 1) + 1;
-    if (kill_at == 2 * call && my_rank == kill_rank) kill_all();
+    if (kill_at == 2 * call && my_rank == kill_rank && !kill_half) kill_all();
     return call;
 }
 
@@ -151,12 +152,33 @@ EXPORT ssize_t write(int fd, const void *buf, size_t n)
     COUNTED(ssize_t, fd_counts(fd), f(fd, buf, n));
 }
 
+/* So many of n bytes are written by a call in the middle of which the process dies. */
+static size_t share(int call, size_t n)
+{
+    return kill_half && kill_at / 2 == call && my_rank == kill_rank ? n / 2 : n;
+}
+
+/* Of a file that says so, what was written is on the device. */
+static void written(int fd, off_t at, ssize_t n, int call)
+{
+    int flags = fcntl(fd, F_GETFL);
+    paused++;
+    if (n > 0 && flags >= 0 && (flags & O_DSYNC)) burst_shadow_range(fd, at, (size_t)n);
+    paused--;
+    if (kill_half && kill_at / 2 == call && my_rank == kill_rank) kill_all();
+    after(call);
+}
+
 EXPORT ssize_t pwrite(int fd, const void *buf, size_t n, off_t at)
 {
     typedef ssize_t fn(int, const void *, size_t, off_t);
     fn *f;
     *(void **)&f = next("pwrite");
-    COUNTED(ssize_t, fd_counts(fd), f(fd, buf, n, at));
+    if (!fd_counts(fd)) return f(fd, buf, n, at);
+    int call = before();
+    ssize_t rc = f(fd, buf, share(call, n), at);
+    written(fd, at, rc, call);
+    return rc;
 }
 
 EXPORT ssize_t pwrite64(int fd, const void *buf, size_t n, off_t at)
@@ -201,6 +223,19 @@ EXPORT int posix_fallocate(int fd, off_t at, off_t n)
 EXPORT int posix_fallocate64(int fd, off_t at, off_t n)
 {
     return posix_fallocate(fd, at, n);
+}
+
+EXPORT int fallocate(int fd, int mode, off_t at, off_t n)
+{
+    typedef int fn(int, int, off_t, off_t);
+    fn *f;
+    *(void **)&f = next("fallocate");
+    COUNTED(int, fd_counts(fd), f(fd, mode, at, n));
+}
+
+EXPORT int fallocate64(int fd, int mode, off_t at, off_t n)
+{
+    return fallocate(fd, mode, at, n);
 }
 
 EXPORT int flock(int fd, int operation)

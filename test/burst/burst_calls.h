@@ -5,6 +5,7 @@
  *   BURST_CALLS_DIR   the directory, an absolute path
  *   BURST_KILL_AT     kill at this point: 2 N before call N, 2 N + 1 behind it
  *   BURST_KILL_RANK   in the process of this rank (0)
+ *   BURST_KILL_HALF   1: in the middle of call N, if it is a pwrite
  *   BURST_PIDS        a file in which the processes to be killed are noted
  *   BURST_SHADOW      a directory for what is on the device, see burst_shadow.h
  *   BURST_BOOT        a file to be read for the number of the machine's start */

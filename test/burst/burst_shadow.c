@@ -152,6 +152,28 @@ void burst_shadow_sync(int fd)
     close(locked);
 }
 
+void burst_shadow_range(int fd, long at, size_t length)
+{
+    const char *shadow = getenv("BURST_SHADOW");
+    char link[64], path[4096];
+    struct stat st;
+    if (shadow == NULL) return;
+    int locked = lock(shadow);
+    if (fstat(fd, &st) != 0) fail("fstat");
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    struct bytes now = read_whole(link);
+    image_path(shadow, st.st_ino, path, sizeof path);
+    struct bytes image = read_whole(path);
+    size_t low = (size_t)at / PAGE * PAGE,
+           high = ((size_t)at + length + PAGE - 1) / PAGE * PAGE;
+    if (high > now.n) high = now.n;
+    if (low < high) copy_range(&image, now.at + low, low, high - low);
+    if (image.at != NULL) replace(path, image);
+    free(now.at);
+    free(image.at);
+    close(locked);
+}
+
 /* The file that is mapped at an address, and where in it that is. */
 static bool mapped_there(const void *address, unsigned long *inode, size_t *offset)
 {

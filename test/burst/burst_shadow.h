@@ -9,6 +9,7 @@
 
 /* A file, or the directory, was synced; or what is mapped at an address. */
 void burst_shadow_sync(int fd);
+void burst_shadow_range(int fd, long at, size_t length); /* whole pages */
 void burst_shadow_msync(const void *address, size_t length);
 
 /* Some pages of some files reach the device. */

@@ -32,7 +32,8 @@ sample_is_seen() {
             sed -n 's/^collective_sample.c:\([0-9]*\):.*/\1/p' | sort -nu)
 }
 library_is_clean() {
-    look "$top/src/lib" "$top"/src/lib/{api,driver,mpio,burst}/*.c
+    look "$top/src/lib" "$top"/src/lib/{api,driver,mpio,burst}/*.c \
+        "$top/src/lib/journal/journal_rounds.c"
 }
 
 if [ -n "$python" ]; then

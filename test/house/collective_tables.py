@@ -47,6 +47,7 @@ AGREES = {
     'driver_agree_all': (2, 3),
     'driver_concur_all': (2,),  # an error on all, or on none
     'driver_share_all': (1,),
+    'journal_agree_all': (),  # an error on all, or on none
     # Which round comes next: the least of all processes, told by the exchange of counts or,
     # on one node, read from all slots.
     'learn': (),
@@ -60,7 +61,7 @@ AGREES = {
 }
 # Which argument of theirs is a process's own error. Who goes on after an agreement in which
 # all errors were told knows that nobody had one: what the error came of is settled then.
-TELLS = {'driver_agree_all': 1, 'driver_concur_all': 1}
+TELLS = {'driver_agree_all': 1, 'driver_concur_all': 1, 'journal_agree_all': 1}
 
 # State. Members that are named are the same on all processes of a dataset, and what is
 # stored there is looked at: it must be the same, too. The others are each process's own.
@@ -79,6 +80,11 @@ AGREED = {
     'mpio': {'created', 'defined', 'known_size', 'unit', 'numrecs_in_file',
              'failures'},
     'mpio_file': {'no_indep', 'view', 'stripe'},
+    # A journal is process 0's; all know from it what is the same (mpio_share_journal_all), and
+    # go on from there by what was agreed on.
+    'journal_facts': None, 'journal_state': None, 'cdf_move': None, 'cdf_move_state': None,
+    'journal': {'facts', 'state', 'pending'},
+    'journal_crew': {'j', 'before', 'after', 'share', 'least', 'who'},
     'mpio_window': {'nodes', 'size', 'state', 'cleared'},
     'burst': {'promised', 'coherent', 'window', 'node', 'indep'},
     'api_queue': set(),
@@ -87,7 +93,9 @@ AGREED = {
 UNCHECKED = {
     'driver_agree_all',                           # it agrees
     'prepare_all', 'ncmpi_create', 'ncmpi_open',  # agree_on_terms_all follows
-    'mpio_write_numrecs_all', 'mpio_write_header_all', 'mpio_sync_numrecs',  # see numrecs_in_file above
+    'mpio_write_numrecs_all', 'mpio_write_header_all', 'mpio_sync_numrecs', 'mpio_move_all',  # see numrecs_in_file above
+    'resume_all',                                 # from headers that all have decoded
+    'record_all',                                 # journal_record stores what it is given
     'adopt', 'end_change',                        # process 0's definitions; the old ones
     'share_space_all',                            # create_shared_all agrees on it
 }
@@ -114,5 +122,6 @@ PURE = {'base_mpi_error', 'base_error_set', 'base_error_detail', 'explain',
 MEMORY = {'malloc', 'calloc', 'realloc', 'strdup'}
 # Functions of the rooms without MPI are foreign here, too. These look at definitions.
 PURE |= {'cdf_file_size', 'cdf_type_size', 'cdf_next_move', 'cdf_encode_numrecs',
-         'cdf_max_records', 'cdf_encoded_size'}
+         'cdf_max_records', 'cdf_encoded_size', 'cdf_move_total', 'cdf_seek_move',
+         'cdf_next_move'}
 PURE_INTO = {'memcpy', 'memset', 'strncpy'}

@@ -38,3 +38,10 @@ EXTRA_DIST += test/mpio/ways_forced.sh test/mpio/ways_suites.sh
 check-ways: check-programs
 	@$(AM_TESTS_ENVIRONMENT) srcdir=$(srcdir) $(BASH_PATH) $(srcdir)/test/mpio/ways_suites.sh
 .PHONY: check-ways
+
+# Definitions that change: what is left when a call fails, or a process is killed.
+check_PROGRAMS += test/mpio/redef_faults.mpi
+TESTS += test/mpio/redef_faults.mpi
+redef_change = test/mpio/redef_change.c test/mpio/redef_change.h
+test_mpio_redef_faults_mpi_SOURCES = test/mpio/redef_faults.c $(redef_change)
+test_mpio_redef_faults_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)

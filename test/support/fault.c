@@ -278,3 +278,18 @@ EXPORT int posix_fallocate64(int fd, off_t offset, off_t length)
 {
     return posix_fallocate(fd, offset, length);
 }
+
+/* How the library asks for blocks of a file that is there; it returns -1. */
+EXPORT int fallocate(int fd, int mode, off_t offset, off_t length)
+{
+    typedef int allocate_fn(int, int, off_t, off_t);
+    allocate_fn *next;
+    if (fails_at(ALLOCATE, fd, NULL)) return -1;
+    *(void **)&next = dlsym(RTLD_NEXT, "fallocate");
+    return next(fd, mode, offset, length);
+}
+
+EXPORT int fallocate64(int fd, int mode, off_t offset, off_t length)
+{
+    return fallocate(fd, mode, offset, length);
+}

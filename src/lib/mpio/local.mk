@@ -6,12 +6,14 @@ libcore_la_SOURCES += \
 	src/lib/mpio/mpio_exchange.c src/lib/mpio/mpio_exchange.h \
 	src/lib/mpio/mpio_file.c src/lib/mpio/mpio_file.h \
 	src/lib/mpio/mpio_header.c \
-	src/lib/mpio/mpio_move.c \
+	src/lib/mpio/mpio_image.c \
+	src/lib/mpio/mpio_move.c src/lib/mpio/mpio_move.h \
 	src/lib/mpio/mpio_open.c \
 	src/lib/mpio/mpio_order.c \
 	src/lib/mpio/mpio_pack.c \
 	src/lib/mpio/mpio_place.c \
 	src/lib/mpio/mpio_pool.c src/lib/mpio/mpio_pool.h \
+	src/lib/mpio/mpio_recover.c \
 	src/lib/mpio/mpio_stream.c \
 	src/lib/mpio/mpio_survey.c \
 	src/lib/mpio/mpio_tile.c src/lib/mpio/mpio_tile.h \

@@ -14,7 +14,12 @@ struct mpio {
     int64_t numrecs_in_file; /* what the header in the file says */
     int64_t failures;        /* the dataset's, when that was written */
     int64_t known_size;      /* the file has at least this many bytes, all know */
-    int64_t unit;            /* who writes what changes at multiples of it: a stripe */
+    bool pending;            /* a redefinition was left to whoever opens the file next;
+                              * process 0 knows */
+    unsigned char *image;    /* the header as it is in the file, on process 0 */
+    int64_t image_size;
+    int64_t torn_low, torn_high; /* bytes of it that may be others */
+    int64_t unit;              /* who writes what changes at multiples of it: a stripe */
     struct mpio_window window; /* of the processes that share memory */
     unsigned char *staging;    /* kept between calls */
     size_t staging_size;
@@ -31,12 +36,24 @@ int mpio_open_all(struct driver_dataset *ds, int omode, struct driver *lower,
 int mpio_close_all(struct driver *self);
 int mpio_abort_all(struct driver *self);
 
-/* ---- mpio_header.c: collective, the result local unless said otherwise ---- */
+/* ---- mpio_header.c, mpio_image.c: collective, the result local unless said otherwise
+ * ---- */
 
 /* Process 0 reads and decodes the header, all receive it. Agreed. */
 int mpio_read_header_all(struct mpio *m);
-/* Process 0 writes the header, from the definitions of the dataset. */
+/* Process 0 writes the header, from the definitions of the dataset: in the file is the
+ * new one then or, should the process end or the call fail, the old one still. */
 int mpio_write_header_all(struct driver *self);
+/* Process 0 writes the old one once more, after that has failed. */
+void mpio_restore_header_all(struct mpio *m);
+/* The header of the definitions, encoded; NULL on others than process 0, and where there
+ * is no memory. And: the one in the file is this one now. Local. */
+unsigned char *mpio_encode_header(const struct mpio *m);
+void mpio_keep_header(struct mpio *m, unsigned char *bytes);
+/* An error of process 0's, with its words, on every process. Agreed. */
+int mpio_explain_all(struct driver_dataset *ds, int code);
+/* That error, or NC_EFILE, in words that say what was left in the file. */
+int mpio_tell_pending(const struct mpio *m, int code);
 /* Process 0 writes numrecs if the file has another. Called with numrecs agreed. */
 int mpio_write_numrecs_all(struct mpio *m);
 /* This process alone, in independent mode: its numrecs is in the file, if the file has
@@ -48,8 +65,18 @@ int mpio_sync_numrecs_all(struct driver *self);
 /* ---- mpio_define.c, mpio_move.c ---- */
 int mpio_redef_all(struct driver *self);
 int mpio_enddef_all(struct driver *self, const struct cdf_header *before);
-/* Moves what has another place in the new layout, all processes together. Agreed. */
+/* Moves what has another place in the new layout, fills what is new and writes the
+ * header, all processes together; or all is as it was, or pending. Agreed. */
 int mpio_move_all(struct mpio *m, const struct cdf_header *before);
+/* Fills variables from `first` on. */
+int mpio_fill_new_all(struct mpio *m, int first);
+
+/* ---- mpio_recover.c ---- */
+
+/* Brings an interrupted redefinition to its end. Agreed. */
+int mpio_recover_all(struct mpio *m);
+/* Removes a dataset; local. NC_ENOENT, NC_EFILE ... */
+int mpio_delete(const char *path, MPI_Info info);
 
 /* ---- mpio_transfer.c ---- */
 int mpio_put_all(struct driver *self, struct driver_request *const *reqs, int64_t n,

@@ -7,12 +7,13 @@
 #include "base_mem.h"
 #include "base_mpi.h"
 
-/* An error that process 0 found, with its words, on every process. */
-static int share_error_all(struct driver_dataset *ds, int code)
+int mpio_explain_all(struct driver_dataset *ds, int code)
 {
     char detail[1024] = "";
+    int err = driver_share_all(ds, &code, sizeof code, 0);
+    if (err != NC_NOERR || code == NC_NOERR) return err;
     if (ds->rank == 0) strncpy(detail, base_error_detail(code), sizeof detail - 1);
-    int err = driver_share_all(ds, detail, sizeof detail, 0);
+    err = driver_share_all(ds, detail, sizeof detail, 0);
     if (err != NC_NOERR) return err;
     return detail[0] != '\0' ? base_error_set(code, "%s", detail) : code;
 }
@@ -22,6 +23,9 @@ struct reading {
     unsigned char *bytes;
     int64_t have, file_size;
 };
+
+/* A result beside those of cdf_decode: a redefinition has to be finished first. */
+enum { INTERRUPTED = CDF_MORE + 1 };
 
 /* Reads on up to `want` bytes and tries to decode. All take part; process 0's result is
  * cdf_decode's, and *likely its guess. */
@@ -49,6 +53,7 @@ static int read_on_all(struct mpio *m, struct reading *r, int64_t want, int64_t 
     err = cdf_decode(&ds->header, r->bytes, (size_t)usable, r->file_size, &fault);
     *likely = fault.likely;
     if (err == NC_NOERR || err == CDF_MORE) return err;
+    if (ds->writable && cdf_is_moving(r->bytes, (size_t)usable)) return INTERRUPTED;
     return base_error_set(err, "%s: offset %lld: %s", ds->path, (long long)fault.offset,
                           fault.reason);
 }
@@ -106,7 +111,16 @@ static void write_note(const struct mpio *m, const struct reading *r, int err,
         memcpy(n->head, r->bytes, (size_t)n->length);
 }
 
-int mpio_read_header_all(struct mpio *m)
+/* What was read is the header as it is in the file. */
+static void keep(struct mpio *m, struct reading *r)
+{
+    void *fitted = base_realloc(r->bytes, (size_t)m->base.ds->header.size);
+    mpio_keep_header(m, fitted == NULL ? r->bytes : fitted);
+    r->bytes = NULL;
+}
+
+/* INTERRUPTED, or agreed. */
+static int read_once_all(struct mpio *m)
 {
     struct driver_dataset *ds = m->base.ds;
     struct reading r = {.file_size = m->known_size};
@@ -121,32 +135,22 @@ int mpio_read_header_all(struct mpio *m)
         err = driver_share_all(ds, &note, sizeof note, 0);
         if (err == NC_NOERR) err = (int)note.result;
     } while (err == CDF_MORE);
-    if (err != NC_NOERR)
-        err = share_error_all(ds, err);
-    else if (ds->nprocs > 1)
+    if (err < NC_NOERR)
+        err = mpio_explain_all(ds, err);
+    else if (err == NC_NOERR && ds->nprocs > 1)
         err = receive_all(m, &r, &note);
+    if (err == NC_NOERR && ds->rank == 0 && ds->writable) keep(m, &r);
     base_free(r.bytes);
     return err;
 }
 
-int mpio_write_header_all(struct driver *self)
+int mpio_read_header_all(struct mpio *m)
 {
-    struct mpio *m = (struct mpio *)self;
-    struct driver_dataset *ds = self->ds;
-    int64_t size = ds->header.size;
-    unsigned char *bytes = NULL;
-    int err = NC_NOERR;
-    if (ds->rank == 0) {
-        bytes = base_malloc((size_t)size);
-        if (bytes == NULL)
-            err = NC_ENOMEM;
-        else
-            cdf_encode(&ds->header, bytes);
-    }
-    int written = mpio_file_write_root_all(&m->file, 0, bytes, size);
-    base_free(bytes);
-    m->numrecs_in_file = ds->header.numrecs;
-    return err != NC_NOERR ? err : written;
+    int err = read_once_all(m);
+    if (err != INTERRUPTED) return err;
+    err = mpio_recover_all(m);
+    if (err == NC_NOERR) err = read_once_all(m);
+    return err == INTERRUPTED ? NC_ENOTNC : err;
 }
 
 int mpio_write_numrecs_all(struct mpio *m)
@@ -159,7 +163,8 @@ int mpio_write_numrecs_all(struct mpio *m)
 
     unsigned char field[8];
     int width = cdf_encode_numrecs(ds->header.format, ds->header.numrecs, field);
-    int err = mpio_file_write_root_all(&m->file, 4, field, width);
+    int err = mpio_file_write_root_all(&m->file, 4, m->pending ? NULL : field, width);
+    if (m->pending && err == NC_NOERR) err = mpio_tell_pending(m, NC_EFILE);
     if (err == NC_NOERR || m->file.no_indep) m->numrecs_in_file = ds->header.numrecs;
     m->failures = ds->failures;
     return err;

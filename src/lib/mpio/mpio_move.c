@@ -1,146 +1,238 @@
-/* Moving data to a new layout, all processes together.
- *
- * Steps come last place first and go upwards only, so what a round overwrites was read
- * in this round or before. A round takes steps of a bounded number of bytes, each
- * process reads its share of them, all agree, and each writes its share. */
+/* Moving data to a new layout, all processes together: what journal_rounds wants of the
+ * file. */
+#include "mpio_move.h"
+
 #include "base_error.h"
-#include "mpio_tile.h"
+#include "base_mem.h"
+#include "driver_fill.h"
 
-/* Bytes of a round that a process can take, and that are worth one. */
-enum { MOST = 1 << 30, LEAST = 1 << 20 };
+/* Bytes of a round that a process can take, and that are worth one; and that can be saved
+ * at a time, by all of them. */
+enum { MOST = 1 << 30, LEAST = 1 << 20, SAVED = 256 << 20 };
 
-/* The steps, as a stream that can be cut anywhere. */
-struct steps {
-    const struct cdf_header *before, *after;
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Adds the bytes [low, high) to tiles, where they lie in the old layout and in the new
+ * one. In memory, as in the file, the last byte is the one that has the first place. */
+static int plan(const struct mpio_mover *v, int64_t low, int64_t high,
+                struct mpio_tile *old, struct mpio_tile *new)
+{
     struct cdf_move_state state;
-    struct cdf_move move; /* what is left of the current step: its low end */
-    bool ended;
-};
-
-/* Takes the highest bytes of what is left, up to max. False at the end. */
-static bool take(struct steps *s, int64_t max, struct cdf_move *part)
-{
-    while (s->move.length == 0 && !s->ended)
-        s->ended = !cdf_next_move(s->before, s->after, &s->state, &s->move);
-    if (s->ended) return false;
-
-    int64_t n = s->move.length < max ? s->move.length : max;
-    s->move.length -= n;
-    *part = (struct cdf_move){.from = s->move.from + s->move.length,
-                              .to = s->move.to + s->move.length,
-                              .length = n};
-    return true;
-}
-
-/* What a process takes in a round: as the hint says, and of less than a round an even
- * share. */
-static int64_t chunk_for(const struct driver_dataset *ds, const struct cdf_header *before)
-{
-    struct steps s = {.before = before, .after = &ds->header};
-    struct cdf_move part;
-    int64_t chunk = ds->hints.move_chunk < MOST ? ds->hints.move_chunk : MOST;
-    int64_t round = chunk * ds->nprocs, all = 0;
-    while (all < round && take(&s, round - all, &part))
-        all += part.length;
-    int64_t share = (all + ds->nprocs - 1) / ds->nprocs;
-    if (share < LEAST) share = LEAST;
-    return share < chunk ? share : chunk;
-}
-
-/* One process's share of a round: where its bytes come from, and where they go. */
-struct round {
-    struct mpio_tile from, to;
-};
-
-static int add(struct round *r, const struct cdf_move *part)
-{
-    int err = mpio_tile_add(&r->from, part->from, part->length, r->from.used);
-    if (err == NC_NOERR)
-        err = mpio_tile_add(&r->to, part->to, part->length, r->from.used);
-    r->from.used += part->length;
-    return err;
-}
-
-/* Deals a round's steps out: each process gets the next `chunk` bytes. */
-static int deal(struct mpio *m, struct steps *s, int64_t chunk, struct round *r,
-                bool *more)
-{
-    struct cdf_move part;
+    struct cdf_move move;
     int err = NC_NOERR;
-    mpio_tile_clear(&r->from);
-    mpio_tile_clear(&r->to);
-    *more = false;
-    for (int rank = 0; rank < m->base.ds->nprocs; rank++)
-        for (int64_t room = chunk; room > 0 && take(s, room, &part);
-             room -= part.length) {
-            *more = true;
-            if (rank == m->base.ds->rank && err == NC_NOERR) err = add(r, &part);
-        }
-    return err;
-}
-
-/* Sorted, and with the staging memory behind both. */
-static int settle(struct mpio *m, struct round *r)
-{
-    int err = mpio_reserve(m, (size_t)r->from.used);
-    if (err == NC_NOERR) err = mpio_tile_sort(&r->from, false);
-    if (err == NC_NOERR) err = mpio_tile_sort(&r->to, true);
-    if (err != NC_NOERR) {
-        mpio_tile_clear(&r->from);
-        mpio_tile_clear(&r->to);
+    bool more = cdf_seek_move(v->crew.before, v->crew.after, low, &state, &move);
+    for (int64_t pos = high - low; pos > 0 && more && err == NC_NOERR;) {
+        int64_t n = smaller(move.length, pos), skip = move.length - n;
+        pos -= n;
+        err = mpio_tile_add(old, move.from + skip, n, pos);
+        if (err == NC_NOERR) err = mpio_tile_add(new, move.to + skip, n, pos);
+        more = cdf_next_move(v->crew.before, v->crew.after, &state, &move);
     }
-    r->from.bytes = r->to.bytes = m->staging;
     return err;
 }
 
-/* One round, after others that ended with err here. In the agreement before anything is
- * overwritten the others learn of errors from here, and here from theirs. */
-static int move_round_all(struct mpio *m, struct round *r, int err, int *agreed)
+/* The tile has the bytes of places [low, high), or will have them. */
+static int settle(struct mpio_mover *v, int64_t low, int64_t high)
 {
-    struct driver_dataset *ds = m->base.ds;
-    bool view = m->file.no_indep;
-    int settled = settle(m, r);
-    int io = view ? mpio_tile_view_all(m, &r->from, false) : mpio_tile_read(m, &r->from);
-    if (err == NC_NOERR) err = settled != NC_NOERR ? settled : io;
-    *agreed = driver_agree_all(ds, err, NULL, NULL, 0);
-    if (*agreed != NC_NOERR) return err;
-    err = view ? mpio_tile_view_all(m, &r->to, true) : mpio_tile_write(m, &r->to);
-    if (err == NC_NOERR) ds->stats.redef_moved_bytes += r->from.used;
+    mpio_tile_clear(&v->old);
+    mpio_tile_clear(&v->new);
+    int err = mpio_reserve(v->m, (size_t)(high - low));
+    if (err == NC_NOERR) err = plan(v, low, high, &v->old, &v->new);
+    if (err == NC_NOERR) err = mpio_tile_sort(&v->old, true);
+    if (err == NC_NOERR) err = mpio_tile_sort(&v->new, true);
+    if (err != NC_NOERR) {
+        mpio_tile_clear(&v->old);
+        mpio_tile_clear(&v->new);
+    }
+    v->old.bytes = v->new.bytes = v->m->staging;
     return err;
+}
+
+/* Between the area and the tile's memory. */
+static int save(struct mpio_mover *v, int64_t low, int64_t high, bool put)
+{
+    struct journal *j = v->crew.j;
+    int64_t at = v->round_high - high, n = high - low;
+    int err = n > 0 ? journal_join(j) : NC_NOERR;
+    if (n == 0 || err != NC_NOERR) return err;
+    if (put) return journal_write_area(j, j->state.area, at, v->m->staging, n);
+    return journal_read_area(j, j->state.area, at, v->m->staging, n);
+}
+
+/* Between the file and the tile; nothing of it after an error. */
+static int transfer_all(struct mpio_mover *v, enum journal_place place, bool put, int err)
+{
+    struct mpio_tile *t = place == JOURNAL_OLD ? &v->old : &v->new;
+    if (err != NC_NOERR) mpio_tile_clear(t);
+    int io = v->m->file.no_indep ? mpio_tile_view_all(v->m, t, put)
+             : put               ? mpio_tile_write(v->m, t)
+                                 : mpio_tile_read(v->m, t);
+    return err != NC_NOERR ? err : io;
+}
+
+/* A piece of this process's share, through memory; what is saved stays there until its
+ * turn to be written comes, if it is one piece. */
+static int piece_all(struct mpio_mover *v, int64_t low, int64_t high,
+                     enum journal_place from, enum journal_place to)
+{
+    bool kept = v->kept_low == low && v->kept_high == high && high > low;
+    v->kept_low = v->kept_high = 0;
+    int err = NC_NOERR;
+    if (from != JOURNAL_AREA || !kept) err = settle(v, low, high);
+    if (from != JOURNAL_AREA)
+        err = transfer_all(v, from, false, err);
+    else if (!kept && err == NC_NOERR)
+        err = save(v, low, high, false);
+    if (to != JOURNAL_AREA) {
+        err = transfer_all(v, to, true, err);
+        if (err == NC_NOERR) v->m->base.ds->stats.redef_moved_bytes += high - low;
+        return err;
+    }
+    if (err == NC_NOERR) err = save(v, low, high, true);
+    if (err != NC_NOERR) return err;
+    v->kept_low = low;
+    v->kept_high = high;
+    return err;
+}
+
+/* Each process takes an even share, but what is worth the call, piece by piece; all go
+ * through as many pieces. */
+static int move_share_all(void *who, int64_t low, int64_t high, enum journal_place from,
+                          enum journal_place to)
+{
+    struct mpio_mover *v = who;
+    const struct driver_dataset *ds = v->m->base.ds;
+    int64_t share = (high - low + ds->nprocs - 1) / ds->nprocs;
+    int64_t least = smaller(v->chunk, LEAST);
+    if (share < least) share = smaller(least, high - low);
+    int64_t begin = smaller(low + ds->rank * share, high);
+    int64_t end = smaller(begin + share, high);
+    int err = NC_NOERR;
+    v->round_high = high;
+    for (int64_t done = 0; done < share; done += v->chunk) {
+        int64_t first = smaller(begin + done, end);
+        int64_t last = err == NC_NOERR ? smaller(first + v->chunk, end) : first;
+        int moved = piece_all(v, first, last, from, to);
+        if (err == NC_NOERR) err = moved;
+    }
+    return err;
+}
+
+static int mover_sync_all(void *who)
+{
+    struct mpio_mover *v = who;
+    return mpio_file_sync_all(&v->m->file);
+}
+
+static int mover_agree_all(void *who, int err)
+{
+    struct mpio_mover *v = who;
+    return driver_agree_all(v->m->base.ds, err, NULL, NULL, 0);
+}
+
+/* New variables are filled before a header tells of them. */
+static int mover_fill_all(void *who)
+{
+    struct mpio_mover *v = who;
+    return mpio_fill_new_all(v->m, v->crew.before->nvars);
+}
+
+void mpio_mover_init(struct mpio_mover *v, struct mpio *m, struct journal *j,
+                     const struct cdf_header *before, const struct cdf_header *after)
+{
+    const struct driver_dataset *ds = m->base.ds;
+    *v = (struct mpio_mover){.m = m, .chunk = smaller(ds->hints.move_chunk, MOST)};
+    int64_t all = v->chunk > SAVED / ds->nprocs ? SAVED : v->chunk * ds->nprocs;
+    v->crew = (struct journal_crew){.j = j,
+                                    .before = before,
+                                    .after = after,
+                                    .first = ds->rank == 0,
+                                    .share = all,
+                                    .least = all / 16 > v->chunk ? all / 16 : v->chunk,
+                                    .who = v,
+                                    .carry_all = move_share_all,
+                                    .complete_all = mover_fill_all,
+                                    .secure_all = mover_sync_all,
+                                    .concur_all = mover_agree_all};
+}
+
+void mpio_mover_free(struct mpio_mover *v)
+{
+    mpio_tile_free(&v->old);
+    mpio_tile_free(&v->new);
+}
+
+/* Process 0's part before anything moves: room, journal, mark. */
+static int prepare(struct mpio *m, struct mpio_mover *v)
+{
+    const struct cdf_header *before = v->crew.before, *after = v->crew.after;
+    struct journal *j = v->crew.j;
+    int err = journal_open_dataset(j, (uint64_t)m->base.ds->inode);
+    if (err == NC_NOERR) err = journal_make_room(j, before, after);
+    if (err != NC_NOERR) return err;
+    return journal_start(j, before->size, after, journal_area_for(&v->crew),
+                         JOURNAL_READY);
+}
+
+int mpio_share_journal_all(struct mpio *m, struct journal *j)
+{
+    struct {
+        struct journal_facts facts;
+        struct journal_state state;
+    } known = {j->facts, j->state};
+    int err = driver_share_all(m->base.ds, &known, sizeof known, 0);
+    j->facts = known.facts;
+    j->state = known.state;
+    return err;
+}
+
+/* What came of it, and what the file has now. Agreed. */
+static int end(struct mpio *m, const struct journal *j, int err)
+{
+    m->pending = j->pending;
+    if (j->facts.new_size > 0)
+        m->file.end = err == NC_NOERR ? j->facts.new_size : j->facts.old_size;
+    return m->pending ? mpio_tell_pending(m, err) : err;
 }
 
 int mpio_move_all(struct mpio *m, const struct cdf_header *before)
 {
     struct driver_dataset *ds = m->base.ds;
-    struct steps s = {.before = before, .after = &ds->header};
-    struct round r = {0};
-    int64_t size = 0, chunk = chunk_for(ds, before);
-    bool more;
-
-    int err = deal(m, &s, chunk, &r, &more);
-    if (!more) return NC_NOERR;
+    struct journal j;
+    struct mpio_mover v;
+    unsigned char *image = mpio_encode_header(m);
+    int err = journal_init(&j, ds->full);
+    if (err == NC_NOERR && ds->rank == 0 && image == NULL) err = NC_ENOMEM;
+    if (err == NC_NOERR && m->pending) err = mpio_tell_pending(m, NC_EFILE);
     ds->stats.redef_moves++;
+    mpio_mover_init(&v, m, &j, before, &ds->header);
 
-    /* What others have written must be here before it is read, and the end of the file
-     * too: a hole there moves as zeros. A view must stay within the file when it is
-     * written, too: ROMIO would fill what lies between the runs with its buffer's bytes.
-     */
-    int64_t wanted = cdf_file_size(m->file.no_indep ? &ds->header : before);
+    /* What others have written must be here before it is read, and stay. */
     int synced = mpio_file_sync_all(&m->file);
-    if (err == NC_NOERR) err = synced;
-    int sized = mpio_file_size(&m->file, &size);
-    err = driver_agree_all(ds, err != NC_NOERR ? err : sized, NULL, &size, 1);
-    if (err == NC_NOERR && size < wanted) {
-        err = mpio_file_resize_all(&m->file, wanted);
-        err = driver_agree_all(ds, err, NULL, NULL, 0);
+    err = driver_agree_all(ds, err != NC_NOERR ? err : synced, NULL, NULL, 0);
+    if (err == NC_NOERR) {
+        int64_t pending = 0;
+        if (ds->rank == 0) {
+            err = prepare(m, &v);
+            pending = j.pending;
+        }
+        err = mpio_explain_all(ds, err);
+        int told = driver_agree_all(ds, NC_NOERR, NULL, &pending, 1);
+        j.pending = pending != 0;
+        if (err == NC_NOERR) err = told;
     }
-    for (int agreed = err; more && agreed == NC_NOERR;) {
-        err = move_round_all(m, &r, err, &agreed);
-        int dealt = deal(m, &s, chunk, &r, &more);
-        if (err == NC_NOERR) err = dealt;
-    }
-    err = driver_agree_all(ds, err, NULL, NULL, 0);
-    mpio_tile_free(&r.from);
-    mpio_tile_free(&r.to);
+    if (err == NC_NOERR) err = mpio_share_journal_all(m, &j);
+    if (err == NC_NOERR) err = journal_move_all(&v.crew);
+    err = end(m, &j, err);
+    if (err == NC_NOERR && ds->rank == 0)
+        mpio_keep_header(m, image);
+    else
+        base_free(image);
+    if (err == NC_NOERR) m->numrecs_in_file = ds->header.numrecs;
+    mpio_mover_free(&v);
+    journal_free(&j);
     return err;
 }

@@ -3,6 +3,7 @@
 
 #include "base_error.h"
 #include "base_mem.h"
+#include "journal.h"
 #include "mpio_file.h"
 #include "mpio_pool.h"
 
@@ -59,7 +60,7 @@ const struct driver_ops mpio_ops = {
     .likes_runs = true,
     .create_all = mpio_create_all,
     .open_all = mpio_open_all,
-    .remove = mpio_file_delete,
+    .remove = mpio_delete,
     .close_all = mpio_close_all,
     .abort_all = mpio_abort_all,
     .redef_all = mpio_redef_all,
@@ -96,6 +97,7 @@ static void release_all(struct mpio *m)
 {
     mpio_window_free_all(&m->window);
     base_free(m->staging);
+    base_free(m->image);
     base_free(m);
 }
 
@@ -122,6 +124,7 @@ static int make_empty_all(struct mpio *m)
 {
     if (m->known_size == 0) return NC_NOERR;
     m->known_size = 0;
+    if (m->base.ds->rank == 0) journal_forget(journal_of(m->base.ds->full));
     return driver_agree_all(m->base.ds, mpio_file_resize_all(&m->file, 0), NULL, NULL, 0);
 }
 
@@ -176,6 +179,7 @@ static int complete_all(struct mpio *m)
     if (err != NC_NOERR) return err;
     ds->header.numrecs = all[0];
     err = mpio_write_numrecs_all(m);
+    if (m->pending && err == NC_NOERR) err = mpio_tell_pending(m, NC_EFILE);
     int64_t wanted = cdf_file_size(&ds->header);
     if (m->defined && all[1] < wanted) {
         int sized = mpio_file_resize_all(&m->file, wanted);

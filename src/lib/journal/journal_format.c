@@ -1,0 +1,193 @@
+/* A journal's facts and states as bytes, and what must hold of any bytes that are taken
+ * for them. */
+#include <endian.h>
+#include <string.h>
+
+#include "base_error.h"
+#include "base_names.h"
+#include "journal.h"
+
+static const char facts_magic[8] = "NCREDEF1", state_magic[8] = "NCSTATE1";
+
+static unsigned char *put(unsigned char *p, uint64_t value)
+{
+    value = htobe64(value);
+    memcpy(p, &value, sizeof value);
+    return p + sizeof value;
+}
+
+static uint64_t get(const unsigned char **p)
+{
+    uint64_t value;
+    memcpy(&value, *p, sizeof value);
+    *p += sizeof value;
+    return be64toh(value);
+}
+
+/* The fields end with a sum of what stands before it. */
+static void seal(unsigned char *page, unsigned char *end)
+{
+    put(end, base_hash(page, (size_t)(end - page), 0));
+}
+
+static bool sealed(const unsigned char *page, const unsigned char *end)
+{
+    uint64_t sum = base_hash(page, (size_t)(end - page), 0);
+    return get(&end) == sum;
+}
+
+void journal_encode_facts(const struct journal_facts *f, unsigned char *page)
+{
+    unsigned char *p = page + sizeof facts_magic;
+    memset(page, 0, JOURNAL_PAGE);
+    memcpy(page, facts_magic, sizeof facts_magic);
+    p = put(p, f->inode);
+    p = put(p, f->birth);
+    p = put(p, (uint64_t)f->old_size);
+    p = put(p, (uint64_t)f->new_size);
+    p = put(p, (uint64_t)f->before);
+    p = put(p, (uint64_t)f->after);
+    p = put(p, (uint64_t)f->fills);
+    p = put(p, (uint64_t)f->area);
+    p = put(p, f->sum);
+    seal(page, p);
+}
+
+int64_t journal_headers_at(void)
+{
+    return 3 * (int64_t)JOURNAL_PAGE;
+}
+
+static int64_t whole_pages(int64_t n)
+{
+    return (n + JOURNAL_PAGE - 1) / JOURNAL_PAGE * JOURNAL_PAGE;
+}
+
+int64_t journal_area_at(const struct journal_facts *f, int area)
+{
+    return whole_pages(journal_headers_at() + f->before + f->after + f->fills) +
+           area * whole_pages(f->area);
+}
+
+int64_t journal_size(const struct journal_facts *f)
+{
+    return journal_area_at(f, 2);
+}
+
+/* Sizes that no sum of them overflows, and that a file can have. */
+static bool sizes_fit(const struct journal_facts *f, int64_t size)
+{
+    const int64_t sizes[] = {f->before, f->after, f->fills, f->area};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        if (sizes[i] < 0 || sizes[i] > size) return false;
+    return size <= INT64_MAX / 8 && f->before >= 8 && f->after >= 8 &&
+           journal_size(f) <= size && f->old_size >= 0 && f->new_size >= f->old_size;
+}
+
+const char *journal_decode_facts(struct journal_facts *f, const unsigned char *page,
+                                 int64_t size)
+{
+    const unsigned char *p = page + sizeof facts_magic;
+    const size_t name = sizeof facts_magic - 1;
+    if (size < JOURNAL_PAGE || memcmp(page, facts_magic, name) != 0)
+        return "it is no journal of a redefinition";
+    if (page[name] != (unsigned char)facts_magic[name])
+        return "it is of another version of the library";
+    f->inode = get(&p);
+    f->birth = get(&p);
+    f->old_size = (int64_t)get(&p);
+    f->new_size = (int64_t)get(&p);
+    f->before = (int64_t)get(&p);
+    f->after = (int64_t)get(&p);
+    f->fills = (int64_t)get(&p);
+    f->area = (int64_t)get(&p);
+    f->sum = get(&p);
+    if (!sealed(page, p)) return "its first page is damaged";
+    return sizes_fit(f, size) ? NULL : "it is cut off";
+}
+
+void journal_encode_state(const struct journal_state *s, unsigned char *page)
+{
+    unsigned char *p = page + sizeof state_magic;
+    memset(page, 0, JOURNAL_PAGE);
+    memcpy(page, state_magic, sizeof state_magic);
+    p = put(p, (uint64_t)s->serial);
+    p = put(p, (uint64_t)s->phase);
+    p = put(p, s->back);
+    p = put(p, s->saved);
+    p = put(p, (uint64_t)s->area);
+    p = put(p, (uint64_t)s->low);
+    p = put(p, (uint64_t)s->high);
+    seal(page, p);
+}
+
+bool journal_decode_state(struct journal_state *s, const unsigned char *page,
+                          const struct journal_facts *f)
+{
+    const unsigned char *p = page + sizeof state_magic;
+    if (memcmp(page, state_magic, sizeof state_magic) != 0) return false;
+    s->serial = (int64_t)get(&p);
+    uint64_t phase = get(&p), back = get(&p), saved = get(&p), area = get(&p);
+    s->low = (int64_t)get(&p);
+    s->high = (int64_t)get(&p);
+    if (!sealed(page, p) || phase < JOURNAL_READY || phase > JOURNAL_RETURNING ||
+        back > 1 || saved > 1 || area > 1)
+        return false;
+    s->phase = (enum journal_phase)phase;
+    s->back = back != 0;
+    s->saved = saved != 0;
+    s->area = (int)area;
+    return s->serial >= 0 && s->low >= 0 && s->high >= s->low &&
+           (!s->saved || s->high - s->low <= f->area);
+}
+
+/* A header that the library itself has written: all there, and of all these bytes. */
+static int decode_one(struct cdf_header *h, const unsigned char *bytes, int64_t n)
+{
+    struct cdf_fault fault;
+    int err = cdf_decode(h, bytes, (size_t)n, INT64_MAX, &fault);
+    if (err == NC_ENOMEM) return err;
+    if (err != NC_NOERR)
+        return base_error_set(NC_ENOTNC, "a header in the journal: offset %lld: %s",
+                              (long long)fault.offset,
+                              err == CDF_MORE ? "it is cut off" : fault.reason);
+    return NC_NOERR;
+}
+
+/* Nothing goes back, and what was there is there still. */
+static bool follows(const struct cdf_header *before, const struct cdf_header *after)
+{
+    if (after->nvars < before->nvars || after->format != before->format ||
+        after->numrecs != before->numrecs || after->record_size < before->record_size ||
+        (before->nrecord_vars > 0 && after->begin_record < before->begin_record))
+        return false;
+    for (int id = 0; id < before->nvars; id++) {
+        const struct cdf_var *was = &before->vars[id], *is = &after->vars[id];
+        if (is->begin < was->begin || is->is_record != was->is_record ||
+            is->nelems != was->nelems || is->type != was->type)
+            return false;
+    }
+    return true;
+}
+
+int journal_decode_headers(const struct journal_facts *f, const unsigned char *bytes,
+                           struct cdf_header *before, struct cdf_header *after)
+{
+    const unsigned char *fills = bytes + f->before + f->after;
+    int err = decode_one(before, bytes, f->before);
+    if (err != NC_NOERR) return err;
+    err = decode_one(after, bytes + f->before, f->after);
+    if (err != NC_NOERR) {
+        cdf_free(before);
+        return err;
+    }
+    if (f->fills != after->nvars || !follows(before, after)) {
+        cdf_free(before);
+        cdf_free(after);
+        return base_error_set(NC_ENOTNC,
+                              "the journal's headers do not follow each other");
+    }
+    for (int id = 0; id < after->nvars; id++)
+        after->vars[id].fill = fills[id] != 0;
+    return NC_NOERR;
+}

@@ -1,0 +1,212 @@
+/* Writing the header: only what differs from the one in the file, of which process 0
+ * keeps an image, and so that there is an old one or a new one whenever it is cut off.
+ *
+ * - A new file gets its first page last: before that it is no netCDF file.
+ * - What differs within one page of the file is one write: a process that is killed, and
+ * a device whose power goes, leave a page as it was or as it was to be.
+ * - What differs in more pages goes through the journal.
+ *
+ * The number of records is a field that changes at any time, by a write of its own, and
+ * belongs to neither. */
+#include "mpio.h"
+
+#include <string.h>
+
+#include "base_error.h"
+#include "base_mem.h"
+#include "journal.h"
+
+enum { PAGE = 4096, NUMRECS = 4 };
+
+int mpio_tell_pending(const struct mpio *m, int code)
+{
+    char why[600] = "";
+    if (code == NC_NOERR) code = NC_EFILE;
+    strncpy(why, base_error_detail(code), sizeof why - 1);
+    return base_error_set(code,
+                          "%s%s%s: the redefinition could be neither completed nor taken "
+                          "back; open the dataset for writing, or run ncvalidator -f on "
+                          "it, when the cause is gone",
+                          why, *why == '\0' ? "" : "; ", m->base.ds->full);
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static bool is_numrecs(int64_t at, int width)
+{
+    return at >= NUMRECS && at < NUMRECS + width;
+}
+
+/* Which bytes [*low, *high) of a header differ from those in the file; numrecs is left
+ * out. */
+static void differences(const struct mpio *m, const unsigned char *bytes, int64_t size,
+                        int width, int64_t *low, int64_t *high)
+{
+    *low = *high = 0;
+    for (int64_t at = 0; at < size; at++) {
+        bool same = at < m->image_size && bytes[at] == m->image[at];
+        bool sound = at < m->torn_low || at >= m->torn_high;
+        if ((same && sound) || is_numrecs(at, width)) continue;
+        if (*high == 0) *low = at;
+        *high = at + 1;
+    }
+}
+
+/* By process 0 alone. */
+static int write_alone(struct mpio *m, int64_t at, const unsigned char *bytes, int64_t n)
+{
+    m->base.ds->stats.header_written_bytes += n;
+    return mpio_file_write(&m->file, at, bytes, n);
+}
+
+static int write_part(struct mpio *m, const unsigned char *bytes, int64_t low,
+                      int64_t high)
+{
+    int err = write_alone(m, low, bytes + low, high - low);
+    m->torn_low = err == NC_NOERR ? 0 : low;
+    m->torn_high = err == NC_NOERR ? 0 : high;
+    return err;
+}
+
+static int replace_by_journal(struct mpio *m)
+{
+    struct driver_dataset *ds = m->base.ds;
+    struct journal j;
+    int err = journal_init(&j, ds->full);
+    if (err == NC_NOERR) err = journal_open_dataset(&j, (uint64_t)ds->inode);
+    if (err == NC_NOERR) err = journal_replace(&j, m->image_size, &ds->header);
+    if (j.pending) {
+        m->pending = true;
+        err = mpio_tell_pending(m, err);
+    }
+    ds->stats.header_written_bytes += ds->header.size;
+    journal_free(&j);
+    return err;
+}
+
+/* On process 0, of which alone that is asked. */
+static int replace(struct mpio *m, const unsigned char *bytes, int64_t size)
+{
+    struct driver_dataset *ds = m->base.ds;
+    unsigned char field[8];
+    int width = cdf_encode_numrecs(ds->header.format, ds->header.numrecs, field);
+    int64_t low, high;
+    differences(m, bytes, size, width, &low, &high);
+    bool more = ds->header.numrecs != m->numrecs_in_file;
+    if (high > low && low / PAGE != (high - 1) / PAGE) return replace_by_journal(m);
+    if (more && low < high && low < PAGE) { /* one write for both */
+        low = low < NUMRECS ? low : NUMRECS;
+        high = larger(high, NUMRECS + width);
+        more = false;
+    }
+    int err = high > low ? write_part(m, bytes, low, high) : NC_NOERR;
+    if (err == NC_NOERR && more) err = write_alone(m, NUMRECS, field, width);
+    return err;
+}
+
+/* Where all processes have to take part in writing they cannot know how much there is:
+ * it is all of it, which leaves the rest as it is. */
+static int replace_together_all(struct mpio *m, const unsigned char *bytes, int64_t size)
+{
+    struct driver_dataset *ds = m->base.ds;
+    unsigned char field[8];
+    int width = cdf_encode_numrecs(ds->header.format, ds->header.numrecs, field);
+    int64_t low = 0, high = 0;
+    int err = NC_NOERR;
+    if (ds->rank == 0 && bytes != NULL) {
+        differences(m, bytes, size, width, &low, &high);
+        if (high > low && low / PAGE != (high - 1) / PAGE) {
+            err = replace_by_journal(m);
+            bytes = NULL;
+        }
+    }
+    int written = mpio_file_write_root_all(&m->file, 0, bytes, size);
+    if (written != NC_NOERR) {
+        m->torn_low = 0;
+        m->torn_high = size;
+    }
+    return err != NC_NOERR ? err : written;
+}
+
+static int write_new_all(struct mpio *m, const unsigned char *bytes, int64_t size)
+{
+    int64_t head = size < PAGE ? size : PAGE;
+    int err = NC_NOERR;
+    if (size > head)
+        err = mpio_file_write_root_all(&m->file, head,
+                                       bytes == NULL ? NULL : bytes + head, size - head);
+    int first =
+        mpio_file_write_root_all(&m->file, 0, err == NC_NOERR ? bytes : NULL, head);
+    return err != NC_NOERR ? err : first;
+}
+
+unsigned char *mpio_encode_header(const struct mpio *m)
+{
+    const struct driver_dataset *ds = m->base.ds;
+    unsigned char *bytes = ds->rank == 0 ? base_malloc((size_t)ds->header.size) : NULL;
+    if (bytes != NULL) cdf_encode(&ds->header, bytes);
+    return bytes;
+}
+
+void mpio_keep_header(struct mpio *m, unsigned char *bytes)
+{
+    base_free(m->image);
+    m->image = bytes;
+    m->image_size = m->base.ds->header.size;
+}
+
+int mpio_write_header_all(struct driver *self)
+{
+    struct mpio *m = (struct mpio *)self;
+    struct driver_dataset *ds = self->ds;
+    int64_t size = ds->header.size;
+    unsigned char *bytes = mpio_encode_header(m);
+    bool lacking = ds->rank == 0 && bytes == NULL;
+    int err = NC_NOERR;
+    if (m->pending) {
+        base_free(bytes);
+        bytes = NULL;
+    }
+    if (m->created)
+        err = write_new_all(m, bytes, size);
+    else if (m->file.no_indep)
+        err = replace_together_all(m, bytes, size);
+    else if (bytes != NULL)
+        err = replace(m, bytes, size);
+    if (lacking) err = NC_ENOMEM;
+    if (m->pending && err == NC_NOERR) err = mpio_tell_pending(m, NC_EFILE);
+    if (err == NC_NOERR && ds->rank == 0)
+        mpio_keep_header(m, bytes);
+    else
+        base_free(bytes);
+    m->numrecs_in_file = ds->header.numrecs;
+    return err;
+}
+
+/* As many bytes of the image as the definitions' header has, and zeros: what lies behind
+ * a header that was shorter is nobody's. NULL: none, or no memory. */
+static unsigned char *copy_image(const struct mpio *m)
+{
+    int64_t size = m->base.ds->header.size;
+    unsigned char *copy = m->image == NULL ? NULL : base_calloc(1, (size_t)size);
+    int64_t n = size < m->image_size ? size : m->image_size;
+    if (copy != NULL) memcpy(copy, m->image, (size_t)n);
+    return copy;
+}
+
+void mpio_restore_header_all(struct mpio *m)
+{
+    struct driver_dataset *ds = m->base.ds;
+    if (m->created) return;
+    unsigned char *copy = m->torn_high > 0 ? copy_image(m) : NULL; /* on process 0 */
+    if (copy != NULL)
+        (void)cdf_encode_numrecs(ds->header.format, ds->header.numrecs, copy + NUMRECS);
+    if (m->file.no_indep)
+        (void)mpio_file_write_root_all(&m->file, 0, copy, ds->header.size);
+    else if (copy != NULL)
+        (void)write_part(m, copy, m->torn_low, m->torn_high);
+    base_free(copy);
+}

@@ -1,0 +1,95 @@
+/* A redefinition that was interrupted is brought to its end by those who open the dataset
+ * for writing next, however many they are. */
+#include <sys/stat.h>
+
+#include "base_error.h"
+#include "base_mem.h"
+#include "mpio_move.h"
+
+/* Process 0 finds the journal and trusts it, all know what it is. Agreed. */
+static int find_all(struct mpio *m, struct journal *j)
+{
+    struct driver_dataset *ds = m->base.ds;
+    int err = driver_agree_all(ds, journal_init(j, ds->full), NULL, NULL, 0);
+    if (err != NC_NOERR) return err;
+    if (ds->rank == 0) {
+        err = journal_open_dataset(j, (uint64_t)ds->inode);
+        if (err == NC_NOERR) err = journal_find(j);
+    }
+    err = mpio_explain_all(ds, err);
+    return err == NC_NOERR ? mpio_share_journal_all(m, j) : err;
+}
+
+/* Both headers, on all. Agreed. */
+static int read_headers_all(struct mpio *m, struct journal *j, struct cdf_header *before,
+                            struct cdf_header *after)
+{
+    struct driver_dataset *ds = m->base.ds;
+    const struct journal_facts *f = &j->facts;
+    int64_t n = f->before + f->after + f->fills;
+    unsigned char *bytes = base_malloc((size_t)n);
+    int err = driver_agree_all(ds, bytes == NULL ? NC_ENOMEM : NC_NOERR, NULL, NULL, 0);
+    if (err == NC_NOERR && ds->rank == 0) err = journal_read_headers(j, bytes);
+    err = mpio_explain_all(ds, err);
+    if (err == NC_NOERR) err = driver_share_all(ds, bytes, n, 0);
+    int decoded = err;
+    if (decoded == NC_NOERR) decoded = journal_decode_headers(f, bytes, before, after);
+    base_free(bytes);
+    err = driver_concur_all(ds, decoded, NULL, NULL, 0);
+    if (err != NC_NOERR && decoded == NC_NOERR) {
+        cdf_free(before);
+        cdf_free(after);
+    }
+    return err;
+}
+
+/* Process 0 knows how large the file is now. Agreed. */
+static int look_again_all(struct mpio *m)
+{
+    int64_t size = 0;
+    int err = m->base.ds->rank == 0 ? mpio_file_size(&m->file, &size) : NC_NOERR;
+    err = driver_agree_all(m->base.ds, err, NULL, &size, 1);
+    m->known_size = m->file.end = size;
+    return err;
+}
+
+static int resume_all(struct mpio *m, struct journal *j, const struct cdf_header *before)
+{
+    struct driver_dataset *ds = m->base.ds;
+    struct mpio_mover v;
+    mpio_mover_init(&v, m, j, before, &ds->header);
+    driver_hold_records(ds, ds->header.numrecs);
+    m->numrecs_in_file = ds->header.numrecs;
+    int err = journal_resume_all(&v.crew);
+    mpio_mover_free(&v);
+    cdf_free(&ds->header);
+    cdf_init(&ds->header, 1);
+    return err;
+}
+
+int mpio_recover_all(struct mpio *m)
+{
+    struct driver_dataset *ds = m->base.ds;
+    struct cdf_header before;
+    struct journal j;
+    int err = find_all(m, &j);
+    if (err == NC_NOERR) err = read_headers_all(m, &j, &before, &ds->header);
+    if (err == NC_NOERR) {
+        err = resume_all(m, &j, &before);
+        cdf_free(&before);
+    }
+    if (err == NC_NOERR) err = look_again_all(m);
+    journal_free(&j);
+    return err;
+}
+
+int mpio_delete(const char *path, MPI_Info info)
+{
+    char *journal = journal_of(path);
+    int err = mpio_file_delete(path, info);
+    if (err == NC_NOERR)
+        journal_forget(journal);
+    else
+        base_free(journal);
+    return err;
+}

@@ -1,0 +1,130 @@
+/* Definitions change while one call fails, on one process: each call once, in each way.
+ * What is there afterwards is the old dataset or the new one, and the new one if all went
+ * well as the program was told. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "fault.h"
+#include "pnetcdf.h"
+#include "redef_change.h"
+
+static int cases, lost, lied, old, pending;
+
+static MPI_Info small_rounds(const char *key)
+{
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "nc_data_move_chunk_size", "4096");
+    if (key != NULL) MPI_Info_set(info, key, "true");
+    return info;
+}
+
+static int most_of(int mine)
+{
+    int most = mine;
+    MPI_Allreduce(&mine, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    return most;
+}
+
+/* What a reader without our help makes of the file: it has the mark, or is sound. */
+static bool is_marked(const char *path)
+{
+    size_t n = 0;
+    unsigned char *bytes = check_read_file(path, &n);
+    bool marked = n > 0 && bytes[0] == 'R';
+    free(bytes);
+    return marked;
+}
+
+/* One call fails. How many did, or would have. */
+static int fail_once(int change, const char *plan, int rank, MPI_Info info, bool again)
+{
+    const char *path = check_path("a.nc");
+    int ncid;
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (check.rank == 0) {
+        size_t n = 0;
+        unsigned char *bytes = check_read_file(check_path("made.nc"), &n);
+        check_write_file(path, bytes, n);
+        free(bytes);
+        unlink(check_path("a.nc.redef"));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (check.rank == rank) CHECK(fault_arm(plan));
+    int rc = most_of(-redef_try(path, change, info));
+    int faults = most_of(check.rank == rank ? fault_disarm() : 0);
+    if (faults == 0) return 0;
+
+    cases++;
+    pending += is_marked(path);
+    MPI_Barrier(MPI_COMM_WORLD);
+    int opened = ncmpi_open(MPI_COMM_WORLD, path, NC_WRITE, info, &ncid);
+    int is = opened == NC_NOERR ? redef_is(ncid, change) : -1;
+    if (opened == NC_NOERR) CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    lost += is < 0;
+    old += is == 0;
+    lied += rc == NC_NOERR && is != 1;
+    if (is < 0 || (rc == NC_NOERR && is != 1))
+        fprintf(stderr, "# %s, %s: told %d, opens with %d, is %d\n", redef_names[change],
+                plan, -rc, opened, is);
+    if (again) CHECK_NC(NC_NOERR, redef_try(path, change, info));
+    return faults;
+}
+
+static void each_call_fails(const char *key)
+{
+    static const char *const calls[] = {"open", "read",     "write",
+                                        "sync", "truncate", "allocate"};
+    static const char *const ways[] = {"EIO", "ENOSPC", "short"};
+    MPI_Info info = small_rounds(key);
+    cases = lost = lied = old = pending = 0;
+    CHECK_NC(NC_NOERR, redef_make(check_path("made.nc")));
+    for (int change = 0; redef_names[change] != NULL; change++)
+        for (int call = 0; call < 6; call++)
+            for (int way = 0; way < 3; way++)
+                for (int later = 0; later < 2; later++)
+                    for (int n = 1, more = 1; more; n += 1 + n / 4) {
+                        char plan[1000];
+                        int rank = (change + call + n) % check.nprocs;
+                        snprintf(plan, sizeof plan, "%s:%d%s:%s:%s*", calls[call], n,
+                                 later ? "+" : "", ways[way], check_path("a.nc"));
+                        more = fail_once(change, plan, rank, info, false);
+                    }
+    MPI_Info_free(&info);
+    if (check.rank == 0)
+        fprintf(stderr, "# %d cases: %d old, %d pending, %d lost, %d lied\n", cases, old,
+                pending, lost, lied);
+    CHECK(cases > 50);
+    CHECK_EQ(0, lost);
+    CHECK_EQ(0, lied);
+}
+
+static void a_call_that_fails(void)
+{
+    each_call_fails(NULL);
+}
+
+/* Where one process's call fails within a collective one of ROMIO's (MPICH 4.0.2), the
+ * others may wait for it for ever. */
+static void a_call_that_fails_in_a_view(void)
+{
+    if (check.nprocs > 1) {
+        check_skip("MPI-IO may not return");
+        return;
+    }
+    each_call_fails("romio_no_indep_rw");
+}
+
+static const struct check_test tests[] = {
+    {"a call that fails loses nothing", a_call_that_fails, 0},
+    {"nor through a view", a_call_that_fails_in_a_view, 0},
+    {NULL, NULL, 0},
+};
+
+int main(int argc, char **argv)
+{
+    return check_main(argc, argv, tests, "1 3");
+}
