@@ -45,3 +45,17 @@ TESTS += test/mpio/redef_faults.mpi
 redef_change = test/mpio/redef_change.c test/mpio/redef_change.h
 test_mpio_redef_faults_mpi_SOURCES = test/mpio/redef_faults.c $(redef_change)
 test_mpio_redef_faults_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
+
+check_PROGRAMS += test/mpio/redef_killed
+TESTS += test/mpio/redef_kill.sh
+EXTRA_DIST += test/mpio/redef_kill.sh
+test_mpio_redef_killed_SOURCES = test/mpio/redef_killed.c $(redef_change) \
+	test/burst/burst_calls.c test/burst/burst_calls.h test/support/stand_open.h \
+	test/burst/burst_shadow.c test/burst/burst_shadow.h
+test_mpio_redef_killed_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/burst
+test_mpio_redef_killed_LDADD = libcore.la -ldl
+
+# Every point at which a program can be killed, or lose power; takes hours.
+check-redef-kill: check-programs
+	@$(AM_TESTS_ENVIRONMENT) REDEF_KILL=all srcdir=$(srcdir) $(BASH_PATH) $(srcdir)/test/mpio/redef_kill.sh
+.PHONY: check-redef-kill

@@ -157,7 +157,7 @@ struct journal_crew {
     int64_t least; /* that a round should have which saves none */
     void *who;     /* for these: */
     int (*carry_all)(void *who, int64_t low, int64_t high, enum journal_place from,
-                    enum journal_place to);
+                     enum journal_place to);
     int (*complete_all)(void *who); /* before the new header is written */
     int (*secure_all)(void *who);
     int (*concur_all)(void *who, int err);

@@ -119,7 +119,7 @@ static int round_all(const struct journal_crew *c, struct journal_state s, bool 
         int area = c->j->state.area;
         c->j->state.area = s.area; /* carry_all looks there */
         int err = c->carry_all(c->who, s.low, s.high, s.back ? JOURNAL_NEW : JOURNAL_OLD,
-                              JOURNAL_AREA);
+                               JOURNAL_AREA);
         c->j->state.area = area;
         err = journal_agree_all(c, err);
         if (err != NC_NOERR) return err;

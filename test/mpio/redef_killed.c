@@ -1,0 +1,123 @@
+/* A program to be killed while definitions change, and what looks at what is left.
+ *
+ *     redef_killed make FILE
+ *     redef_killed try FILE CHANGE           opens, changes, closes
+ *     redef_killed open FILE                 opens for writing and closes
+ *     redef_killed check FILE CHANGE         opens for writing: says `old` or `new`, and
+ *                                            that definitions can change again
+ *     redef_killed restore SHADOW DIRECTORY SEED
+ *
+ * CHANGE is a number, see redef_change.h. See burst_calls.h for the killing; with
+ * REDEF_CALLS=FILE each process notes in FILE.RANK how many calls it made. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "burst_calls.h"
+#include "burst_shadow.h"
+#include "pnetcdf.h"
+#include "redef_change.h"
+
+static int rank;
+
+static MPI_Info small_rounds(void)
+{
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "nc_data_move_chunk_size", "8192");
+    return info;
+}
+
+static void note_calls(void)
+{
+    char path[4096];
+    const char *base = getenv("REDEF_CALLS");
+    if (base == NULL) return;
+    int calls = burst_calls();
+    burst_calls_pause(1);
+    snprintf(path, sizeof path, "%s.%d", base, rank);
+    FILE *f = fopen(path, "w");
+    if (f != NULL) fprintf(f, "%d\n", calls);
+    if (f != NULL) fclose(f);
+    burst_calls_pause(0);
+}
+
+/* The dataset as it is, and its name, are on the device. */
+static void make_safe(const char *path)
+{
+    const char *directory = getenv("BURST_CALLS_DIR");
+    burst_calls_pause(1);
+    for (int i = 0; rank == 0 && directory != NULL && i < 2; i++) {
+        int fd = open(i == 0 ? path : directory, O_RDONLY);
+        if (fd < 0) continue;
+        burst_shadow_sync(fd);
+        close(fd);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    burst_calls_pause(0);
+}
+
+static int try(const char *path, int change)
+{
+    MPI_Info info = small_rounds();
+    make_safe(path);
+    int err = redef_try(path, change, info);
+    note_calls();
+    MPI_Info_free(&info);
+    if (err != NC_NOERR) fprintf(stderr, "%s\n", ncmpi_strerror(err));
+    return err != NC_NOERR;
+}
+
+static int open_only(const char *path)
+{
+    int ncid;
+    MPI_Info info = small_rounds();
+    make_safe(path);
+    int err = ncmpi_open(MPI_COMM_WORLD, path, NC_WRITE, info, &ncid);
+    if (err == NC_NOERR) err = ncmpi_close(ncid);
+    note_calls();
+    MPI_Info_free(&info);
+    if (err != NC_NOERR) fprintf(stderr, "%s\n", ncmpi_strerror(err));
+    return err != NC_NOERR;
+}
+
+static int check(const char *path, int change)
+{
+    int ncid, is;
+    int err = ncmpi_open(MPI_COMM_WORLD, path, NC_WRITE, MPI_INFO_NULL, &ncid);
+    if (err != NC_NOERR) {
+        fprintf(stderr, "%s\n", ncmpi_strerror(err));
+        return 1;
+    }
+    is = redef_is(ncid, change);
+    if (err == NC_NOERR) err = ncmpi_redef(ncid);
+    if (err == NC_NOERR) err = ncmpi__enddef(ncid, 0, 8192, 0, 512);
+    if (err == NC_NOERR && is >= 0 && redef_is(ncid, change) < 0) is = -1;
+    int closed = ncmpi_close(ncid);
+    if (err == NC_NOERR) err = closed;
+    if (err != NC_NOERR) fprintf(stderr, "%s\n", ncmpi_strerror(err));
+    if (rank == 0 && is >= 0) puts(is ? "new" : "old");
+    return err != NC_NOERR || is < 0;
+}
+
+int main(int argc, char **argv)
+{
+    int status = 2;
+    if (argc == 5 && strcmp(argv[1], "restore") == 0)
+        return burst_shadow_restore(argv[2], argv[3], (unsigned)atoi(argv[4]));
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    burst_calls_rank(rank);
+    if (argc == 3 && strcmp(argv[1], "make") == 0)
+        status = redef_make(argv[2]) != NC_NOERR;
+    else if (argc == 4 && strcmp(argv[1], "try") == 0)
+        status = try(argv[2], atoi(argv[3]));
+    else if (argc == 3 && strcmp(argv[1], "open") == 0)
+        status = open_only(argv[2]);
+    else if (argc == 4 && strcmp(argv[1], "check") == 0)
+        status = check(argv[2], atoi(argv[3]));
+    MPI_Finalize();
+    return status;
+}
