@@ -159,7 +159,7 @@ int burst_file_unchanged(const struct burst *b, const struct burst_note *last, b
 {
     struct burst_note now = {0};
     if (!burst_file_note(b, &now))
-        return burst_errno(NC_EFILE, "asking for the state of", b->path);
+        return base_error_system(NC_EFILE, "asking for the state of", b->path);
     int64_t latest = last->when > last->mtime ? last->when : last->mtime;
     bool same = quiet && burst_file_coherent(b)
                     ? now.mtime == last->mtime && now.size == last->size

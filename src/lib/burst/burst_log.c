@@ -19,19 +19,6 @@
 #include "base_error.h"
 #include "base_mem.h"
 
-int burst_errno(int otherwise, const char *what, const char *path)
-{
-    static const struct {
-        int number, code;
-    } codes[] = {{ENOSPC, NC_ENO_SPACE}, {EDQUOT, NC_EQUOTA}, {EACCES, NC_EACCESS},
-                 {EROFS, NC_EACCESS},    {EPERM, NC_EACCESS}, {ENOENT, NC_ENOENT},
-                 {ENOMEM, NC_ENOMEM}};
-    int saved = errno, code = otherwise;
-    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++)
-        if (codes[i].number == saved) code = codes[i].code;
-    return base_error_set(code, "%s %s: %s", what, path, strerror(saved));
-}
-
 enum {
     DATA_BEGIN = 8,    /* of the data log: behind its magic */
     MOST_PIECES = 1024 /* of one system call */
@@ -78,7 +65,8 @@ static int reserve(struct burst_log *l, int64_t at, int64_t n)
         rc = posix_fallocate(l->meta_fd, at, n);
     while (rc == EINTR);
     errno = rc;
-    return rc == 0 ? NC_NOERR : burst_errno(NC_EWRITE, "reserving room in", l->meta_path);
+    return rc == 0 ? NC_NOERR
+                   : base_error_system(NC_EWRITE, "reserving room in", l->meta_path);
 }
 
 static int map_head(struct burst_log *l)
@@ -87,7 +75,7 @@ static int map_head(struct burst_log *l)
     l->head = mmap(NULL, l->head_size, PROT_READ | PROT_WRITE, MAP_SHARED, l->meta_fd, 0);
     if (l->head != MAP_FAILED) return NC_NOERR;
     l->head = NULL;
-    return burst_errno(NC_EFILE, "mapping", l->meta_path);
+    return base_error_system(NC_EFILE, "mapping", l->meta_path);
 }
 
 static unsigned char *slot_copy(const struct burst_log *l, int64_t copy)
@@ -151,13 +139,13 @@ static int write_head(struct burst_log *l, const char *temporary)
     int err = length == 0 ? NC_EBADLOG : NC_NOERR;
     if (err == NC_NOERR) err = reserve(l, 0, l->header.entry_begin);
     if (err == NC_NOERR && write_fully(l->meta_fd, 0, bytes, length) != 0)
-        err = burst_errno(NC_EWRITE, "writing", temporary);
+        err = base_error_system(NC_EWRITE, "writing", temporary);
     if (err == NC_NOERR) err = map_head(l);
     if (err == NC_NOERR) start_slots(l);
     if (err == NC_NOERR && fsync(l->meta_fd) != 0)
-        err = burst_errno(NC_EWRITE, "syncing", temporary);
+        err = base_error_system(NC_EWRITE, "syncing", temporary);
     if (err == NC_NOERR && rename(temporary, l->meta_path) != 0)
-        err = burst_errno(NC_EFILE, "naming", l->meta_path);
+        err = base_error_system(NC_EFILE, "naming", l->meta_path);
     base_free(bytes);
     return err;
 }
@@ -170,14 +158,14 @@ static int make_files(struct burst_log *l)
         sizeof temporary)
         return base_error_set(NC_EFILE, "a log's path is too long");
     l->meta_fd = open(temporary, flags, 0600);
-    if (l->meta_fd < 0) return burst_errno(NC_EFILE, "making", temporary);
+    if (l->meta_fd < 0) return base_error_system(NC_EFILE, "making", temporary);
     int err = NC_NOERR;
     if (flock(l->meta_fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-        err = burst_errno(NC_EFILE, "locking", temporary);
+        err = base_error_system(NC_EFILE, "locking", temporary);
     if (err == NC_NOERR && (l->data_fd = open(l->data_path, flags, 0600)) < 0)
-        err = burst_errno(NC_EFILE, "making", l->data_path);
+        err = base_error_system(NC_EFILE, "making", l->data_path);
     if (err == NC_NOERR && write_fully(l->data_fd, 0, "PnetCDF1", DATA_BEGIN) != 0)
-        err = burst_errno(NC_EWRITE, "writing", l->data_path);
+        err = base_error_system(NC_EWRITE, "writing", l->data_path);
     if (err == NC_NOERR) err = write_head(l, temporary);
     if (err != NC_NOERR && l->data_fd >= 0) unlink(l->data_path);
     if (err != NC_NOERR) unlink(temporary);
@@ -217,12 +205,12 @@ int burst_log_join(struct burst_log *l, const char *path, const struct burst_hea
     if (err == NC_NOERR && burst_encode_header(&l->header, scratch, sizeof scratch) == 0)
         err = NC_EBADLOG;
     if (err == NC_NOERR && (l->data_fd = burst_open_own(l->data_path, false)) < 0)
-        err = burst_errno(NC_EFILE, "opening", l->data_path);
+        err = base_error_system(NC_EFILE, "opening", l->data_path);
     if (err == NC_NOERR && (l->meta_fd = burst_open_own(l->meta_path, false)) < 0)
-        err = burst_errno(NC_EFILE, "opening", l->meta_path);
+        err = base_error_system(NC_EFILE, "opening", l->meta_path);
     if (err == NC_NOERR && flock(l->meta_fd, LOCK_SH | LOCK_NB) != 0 &&
         errno == EWOULDBLOCK)
-        err = burst_errno(NC_EFILE, "locking", l->meta_path);
+        err = base_error_system(NC_EFILE, "locking", l->meta_path);
     if (err == NC_NOERR) err = map_head(l);
     if (err != NC_NOERR) {
         burst_log_end(l, false);
@@ -253,8 +241,8 @@ static int open_kept(const char *beside, int *fd)
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%.*s.kept.XXXXXX", PATH_MAX - 20, beside);
     *fd = mkostemp(path, O_CLOEXEC);
-    if (*fd < 0) return burst_errno(NC_EWRITE, "making", path);
-    return unlink(path) == 0 ? NC_NOERR : burst_errno(NC_EWRITE, "removing", path);
+    if (*fd < 0) return base_error_system(NC_EWRITE, "making", path);
+    return unlink(path) == 0 ? NC_NOERR : base_error_system(NC_EWRITE, "removing", path);
 }
 
 int burst_log_keep(struct burst_log *l, const char *beside, int64_t bytes, int64_t *at)
@@ -294,7 +282,7 @@ int burst_write_file(int fd, int64_t at, struct iovec *pieces, int n, const char
                               : pwritev(fd, pieces, many, at);
         if (done < 0 && errno == EINTR) continue;
         if (done == 0) errno = EIO;
-        if (done <= 0) return burst_errno(NC_EWRITE, "writing", path);
+        if (done <= 0) return base_error_system(NC_EWRITE, "writing", path);
         at += done;
         while (n > 0 && (size_t)done >= pieces->iov_len) {
             done -= (ssize_t)pieces->iov_len;
@@ -334,7 +322,7 @@ static int next_window(struct burst_log *l, int64_t bytes)
     if (err != NC_NOERR) return err;
     void *p =
         mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, l->meta_fd, at);
-    if (p == MAP_FAILED) return burst_errno(NC_EFILE, "mapping", l->meta_path);
+    if (p == MAP_FAILED) return base_error_system(NC_EFILE, "mapping", l->meta_path);
     l->window = p;
     l->window_at = at;
     l->window_size = size;
@@ -368,7 +356,7 @@ int burst_log_cancel(struct burst_log *l, int64_t sum_at)
     if (err != NC_NOERR) return err;
     sum = ~sum;
     if (write_fully(l->meta_fd, sum_at, &sum, sizeof sum) == 0) return NC_NOERR;
-    return burst_errno(NC_EWRITE, "writing", l->meta_path);
+    return base_error_system(NC_EWRITE, "writing", l->meta_path);
 }
 
 void burst_log_drained(struct burst_log *l)
@@ -397,8 +385,9 @@ void burst_log_reset(struct burst_log *l)
 int burst_log_sync(struct burst_log *l)
 {
     if (fdatasync(l->data_fd) != 0)
-        return burst_errno(NC_EWRITE, "syncing", l->data_path);
-    if (fsync(l->meta_fd) != 0) return burst_errno(NC_EWRITE, "syncing", l->meta_path);
+        return base_error_system(NC_EWRITE, "syncing", l->data_path);
+    if (fsync(l->meta_fd) != 0)
+        return base_error_system(NC_EWRITE, "syncing", l->meta_path);
     return NC_NOERR;
 }
 
@@ -412,13 +401,13 @@ void burst_log_synced(struct burst_log *l)
 int burst_log_sync_head(struct burst_log *l)
 {
     if (l->head == NULL || msync(l->head, l->head_size, MS_SYNC) == 0) return NC_NOERR;
-    return burst_errno(NC_EWRITE, "syncing", l->meta_path);
+    return base_error_system(NC_EWRITE, "syncing", l->meta_path);
 }
 
 int burst_sync_file(int fd, const char *path)
 {
     if (fsync(fd) == 0 || errno == EINVAL) return NC_NOERR;
-    return burst_errno(NC_EWRITE, "syncing", path);
+    return base_error_system(NC_EWRITE, "syncing", path);
 }
 
 int burst_sync_directory(const char *path_of_file)
@@ -450,7 +439,7 @@ int burst_read_file(int fd, int64_t at, void *bytes, int64_t n, const char *path
     while (n > 0) {
         ssize_t done = pread(fd, p, (size_t)(n < 1 << 30 ? n : 1 << 30), at);
         if (done < 0 && errno == EINTR) continue;
-        if (done < 0) return burst_errno(NC_EREAD, "reading", path);
+        if (done < 0) return base_error_system(NC_EREAD, "reading", path);
         if (done == 0)
             return base_error_set(NC_EBADLOG, "%s ends at byte %lld, values are missing",
                                   path, (long long)at);

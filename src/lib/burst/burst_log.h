@@ -125,7 +125,4 @@ int burst_open_own(const char *path, bool anybody);
 enum burst_whose { BURST_NOBODYS, BURST_OURS, BURST_OTHERS };
 enum burst_whose burst_whose(const char *path, int64_t *user);
 
-/* The NC_ code of errno, with words. */
-int burst_errno(int otherwise, const char *what, const char *path);
-
 #endif

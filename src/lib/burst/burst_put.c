@@ -370,13 +370,13 @@ static int grow_records(int fd, const struct cdf_header *h, const char *path)
         .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 4, .l_len = (off_t)width};
     struct iovec piece = {mine, width};
     while (fcntl(fd, F_SETLKW, &lock) != 0)
-        if (errno != EINTR) return burst_errno(NC_EWRITE, "locking", path);
+        if (errno != EINTR) return base_error_system(NC_EWRITE, "locking", path);
     int err = burst_read_file(fd, 4, there, (int64_t)width, path);
     if (err == NC_NOERR && memcmp(there, mine, width) < 0)
         err = burst_write_file(fd, 4, &piece, 1, path);
     lock.l_type = F_UNLCK;
     if (fcntl(fd, F_SETLK, &lock) != 0 && err == NC_NOERR)
-        err = burst_errno(NC_EWRITE, "unlocking", path);
+        err = base_error_system(NC_EWRITE, "unlocking", path);
     return err;
 }
 

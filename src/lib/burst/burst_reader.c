@@ -67,7 +67,7 @@ static int open_files(struct burst_reader *r, const char *meta_path, int how,
             NC_EBADLOG, "%s is no metadata log: its name ends otherwise", meta_path);
     memcpy(r->data_path + length - 5, ".data", 5);
     r->meta_fd = burst_open_own(meta_path, anybody);
-    if (r->meta_fd < 0) return burst_errno(NC_EFILE, "opening", meta_path);
+    if (r->meta_fd < 0) return base_error_system(NC_EFILE, "opening", meta_path);
     r->data_fd = burst_open_own(r->data_path, anybody); /* missed when it is read */
     if (!(how & BURST_READ_LOCK)) return NC_NOERR;
     int err = lock_files(r, busy);
@@ -78,11 +78,11 @@ static int map(struct burst_reader *r)
 {
     struct stat st;
     if (fstat(r->meta_fd, &st) != 0)
-        return burst_errno(NC_EREAD, "reading", r->meta_path);
+        return base_error_system(NC_EREAD, "reading", r->meta_path);
     r->meta_size = (size_t)st.st_size;
     if (r->meta_size == 0) return base_error_set(NC_EBADLOG, "%s is empty", r->meta_path);
     void *p = mmap(NULL, r->meta_size, PROT_READ, MAP_PRIVATE, r->meta_fd, 0);
-    if (p == MAP_FAILED) return burst_errno(NC_EREAD, "mapping", r->meta_path);
+    if (p == MAP_FAILED) return base_error_system(NC_EREAD, "mapping", r->meta_path);
     r->meta = p;
     return NC_NOERR;
 }
