@@ -59,3 +59,5 @@ test_mpio_redef_killed_LDADD = libcore.la -ldl
 check-redef-kill: check-programs
 	@$(AM_TESTS_ENVIRONMENT) REDEF_KILL=all srcdir=$(srcdir) $(BASH_PATH) $(srcdir)/test/mpio/redef_kill.sh
 .PHONY: check-redef-kill
+TESTS += test/mpio/redef_bad.sh
+EXTRA_DIST += test/mpio/redef_bad.sh

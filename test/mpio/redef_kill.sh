@@ -50,7 +50,7 @@ others_are_safe() {
         [ "$(head -c 3 "$files/a.nc")" = RDF ] && ! "$validator" -q "$files/a.nc"
     fi
 }
-validator=src/utils/ncvalidator/ncvalidator
+validator=./ncvalidator
 
 # look PROCESSES CHANGE: is it the old one or the new one?
 look() {

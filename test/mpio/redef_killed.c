@@ -5,6 +5,8 @@
  *     redef_killed open FILE                 opens for writing and closes
  *     redef_killed check FILE CHANGE         opens for writing: says `old` or `new`, and
  *                                            that definitions can change again
+ *     redef_killed read FILE                 opens for reading
+ *     redef_killed delete FILE
  *     redef_killed restore SHADOW DIRECTORY SEED
  *
  * CHANGE is a number, see redef_change.h. See burst_calls.h for the killing; with
@@ -83,6 +85,15 @@ static int open_only(const char *path)
     return err != NC_NOERR;
 }
 
+static int read_only(const char *path)
+{
+    int ncid;
+    int err = ncmpi_open(MPI_COMM_WORLD, path, NC_NOWRITE, MPI_INFO_NULL, &ncid);
+    if (err == NC_NOERR) err = ncmpi_close(ncid);
+    if (err != NC_NOERR) fprintf(stderr, "%s\n", ncmpi_strerror(err));
+    return err != NC_NOERR;
+}
+
 static int check(const char *path, int change)
 {
     int ncid, is;
@@ -116,6 +127,10 @@ int main(int argc, char **argv)
         status = try(argv[2], atoi(argv[3]));
     else if (argc == 3 && strcmp(argv[1], "open") == 0)
         status = open_only(argv[2]);
+    else if (argc == 3 && strcmp(argv[1], "read") == 0)
+        status = read_only(argv[2]);
+    else if (argc == 3 && strcmp(argv[1], "delete") == 0)
+        status = ncmpi_delete(argv[2], MPI_INFO_NULL) != NC_NOERR;
     else if (argc == 4 && strcmp(argv[1], "check") == 0)
         status = check(argv[2], atoi(argv[3]));
     MPI_Finalize();

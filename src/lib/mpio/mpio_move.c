@@ -6,13 +6,19 @@
 #include "base_mem.h"
 #include "driver_fill.h"
 
-/* Bytes of a round that a process can take, and that are worth one; and that can be saved
- * at a time, by all of them. */
+/* Bytes that a process can take at a time, and that are worth it; and that can be saved
+ * in a round, by all of them: what each can have in memory, or a part of what moves, so
+ * that there are not more rounds than need be. */
 enum { MOST = 1 << 30, LEAST = 1 << 20, SAVED = 256 << 20 };
 
 static int64_t smaller(int64_t a, int64_t b)
 {
     return a < b ? a : b;
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
 }
 
 /* Adds the bytes [low, high) to tiles, where they lie in the old layout and in the new
@@ -146,12 +152,14 @@ void mpio_mover_init(struct mpio_mover *v, struct mpio *m, struct journal *j,
     const struct driver_dataset *ds = m->base.ds;
     *v = (struct mpio_mover){.m = m, .chunk = smaller(ds->hints.move_chunk, MOST)};
     int64_t all = v->chunk > SAVED / ds->nprocs ? SAVED : v->chunk * ds->nprocs;
+    int64_t part = cdf_move_total(before, after) / 16;
+    if (part > all) all = smaller(part, SAVED);
     v->crew = (struct journal_crew){.j = j,
                                     .before = before,
                                     .after = after,
                                     .first = ds->rank == 0,
                                     .share = all,
-                                    .least = all / 16 > v->chunk ? all / 16 : v->chunk,
+                                    .least = larger(all / 16, v->chunk),
                                     .who = v,
                                     .carry_all = move_share_all,
                                     .complete_all = mover_fill_all,

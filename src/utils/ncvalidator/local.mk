@@ -3,6 +3,7 @@ bin_PROGRAMS += ncvalidator
 ncvalidator_SOURCES = \
 	src/utils/ncvalidator/validator.h \
 	src/utils/ncvalidator/validator_check.c \
+	src/utils/ncvalidator/validator_finish.c \
 	src/utils/ncvalidator/validator_main.c \
 	src/utils/ncvalidator/validator_repair.c
 ncvalidator_LDFLAGS = $(WITHOUT_MPI)

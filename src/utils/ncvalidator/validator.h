@@ -16,6 +16,7 @@ enum { VALIDATOR_GOOD, VALIDATOR_BAD, VALIDATOR_TROUBLE };
 
 struct validator {
     bool quiet, no_notes, json;
+    bool finish;
     const char *repair; /* the copy to write, or NULL */
     struct util_out out;
     struct util_json j;
@@ -31,6 +32,12 @@ struct validator {
 
 /* Checks one file, and tells. An exit status. */
 int validator_check(struct validator *v, const char *path);
+
+/* ---- validator_finish.c ---- */
+
+/* Completes a redefinition that was interrupted, or takes it back. 0, or -1 after an
+ * error line. */
+int validator_finish(struct validator *v, const char *path);
 
 /* ---- validator_repair.c ---- */
 

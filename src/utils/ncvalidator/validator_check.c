@@ -113,12 +113,26 @@ static int recheck(struct validator *v)
     return validator_check(v, path);
 }
 
+/* Does the file begin as one whose data are being moved? */
+static bool is_moving(const struct util_classic *file)
+{
+    unsigned char first[4];
+    return util_classic_read(file, 0, first, sizeof first) == sizeof first &&
+           cdf_is_moving(first, sizeof first);
+}
+
 int validator_check(struct validator *v, const char *path)
 {
     struct util_classic file;
     v->path = path;
     v->copy = -1;
     if (util_classic_open_any(&file, VALIDATOR_TOOL, path) != 0) return VALIDATOR_TROUBLE;
+    if (v->finish && is_moving(&file)) {
+        util_classic_close(&file);
+        if (validator_finish(v, path) != 0) return VALIDATOR_TROUBLE;
+        if (util_classic_open_any(&file, VALIDATOR_TOOL, path) != 0)
+            return VALIDATOR_TROUBLE;
+    }
     int status = VALIDATOR_TROUBLE;
     if (v->repair == NULL || validator_copy_start(v, &file) == 0) {
         status = examine(v, &file);

@@ -12,13 +12,14 @@ static const struct util_option options[] = {
     {'q', "quiet", NULL, "say nothing, but by the exit status"},
     {'x', "no-notes", NULL, "leave out what is not against the format (notes)"},
     {'j', "json", NULL, "write JSON"},
+    {'f', "finish", NULL, "bring an interrupted redefinition to its end first"},
     {'r', "repair", "FILE", "write a copy with what can safely be repaired set right"},
     {0},
 };
 
 static const struct util_tool tool = {
     .name = VALIDATOR_TOOL,
-    .synopsis = "[-q] [-x] [-j] [-r FILE] FILE...",
+    .synopsis = "[-q] [-x] [-j] [-f] [-r FILE] FILE...",
     .about = "Checks files against the classic netCDF formats (CDF-1, CDF-2, CDF-5) and\n"
              "lists all that is wrong with them.",
     .options = options,
@@ -35,6 +36,9 @@ static int apply(struct validator *v, int letter, const char *argument)
         return 0;
     case 'j':
         v->json = true;
+        return 0;
+    case 'f':
+        v->finish = true;
         return 0;
     default:
         v->repair = argument;

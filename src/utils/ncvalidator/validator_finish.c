@@ -1,0 +1,176 @@
+/* Brings an interrupted redefinition to its end, as opening the dataset for writing does,
+ * but without MPI. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base_error.h"
+#include "base_mem.h"
+#include "journal.h"
+#include "util_message.h"
+#include "validator.h"
+
+enum { PIECE = 4 << 20, AREA = 64 << 20 };
+
+struct finish {
+    struct journal j;
+    struct journal_crew crew;
+    int fd; /* of the dataset; what is written is not on the device yet */
+    unsigned char *piece;
+};
+
+/* Between a piece of the file and memory. */
+static int transfer(const struct finish *f, int64_t at, unsigned char *bytes, int64_t n,
+                    bool put)
+{
+    while (n > 0) {
+        ssize_t done = put ? pwrite(f->fd, bytes, (size_t)n, at)
+                           : pread(f->fd, bytes, (size_t)n, at);
+        if (done < 0 && errno == EINTR) continue;
+        if (done < 0)
+            return base_error_system(put ? NC_EWRITE : NC_EREAD,
+                                     put ? "writing" : "reading", f->j.of);
+        if (done == 0)
+            return base_error_set(NC_EREAD, "%s ends at byte %lld", f->j.of,
+                                  (long long)at);
+        bytes += done;
+        at += done;
+        n -= done;
+    }
+    return NC_NOERR;
+}
+
+/* The last n bytes of a step, of which `saved` bytes of the area lie before them. */
+static int carry_step(struct finish *f, const struct cdf_move *move, int64_t n,
+                      int64_t saved, enum journal_place from, enum journal_place to)
+{
+    const struct journal *j = &f->j;
+    int64_t skip = move->length - n, old = move->from + skip, new = move->to + skip;
+    int err = NC_NOERR;
+    for (int64_t at = 0, m; at < n && err == NC_NOERR; at += m) {
+        m = n - at < PIECE ? n - at : PIECE;
+        err =
+            from == JOURNAL_AREA
+                ? journal_read_area(&f->j, j->state.area, saved + at, f->piece, m)
+                : transfer(f, (from == JOURNAL_OLD ? old : new) + at, f->piece, m, false);
+        if (err != NC_NOERR) return err;
+        err = to == JOURNAL_AREA
+                  ? journal_write_area(&f->j, j->state.area, saved + at, f->piece, m)
+                  : transfer(f, (to == JOURNAL_OLD ? old : new) + at, f->piece, m, true);
+    }
+    return err;
+}
+
+static int carry(void *who, int64_t low, int64_t high, enum journal_place from,
+                 enum journal_place to)
+{
+    struct finish *f = who;
+    struct cdf_move_state state;
+    struct cdf_move move;
+    int err = NC_NOERR;
+    bool more = cdf_seek_move(f->crew.before, f->crew.after, low, &state, &move);
+    for (int64_t left = high - low; left > 0 && more && err == NC_NOERR;) {
+        int64_t n = move.length < left ? move.length : left;
+        left -= n;
+        err = carry_step(f, &move, n, left, from, to);
+        more = cdf_next_move(f->crew.before, f->crew.after, &state, &move);
+    }
+    return err;
+}
+
+/* n bytes of a variable get its fill value. */
+static int fill_part(const struct finish *f, int64_t at, int64_t n)
+{
+    int err = NC_NOERR;
+    for (int64_t done = 0, m; done < n && err == NC_NOERR; done += m) {
+        m = n - done < PIECE ? n - done : PIECE;
+        err = transfer(f, at + done, f->piece, m, true);
+    }
+    return err;
+}
+
+static int fill_var(struct finish *f, int id)
+{
+    const struct cdf_header *h = f->crew.after;
+    const struct cdf_var *v = &h->vars[id];
+    int64_t size = cdf_type_size(v->type), records = v->is_record ? h->numrecs : 1;
+    unsigned char value[8];
+    int err = NC_NOERR;
+    cdf_fill_value(h, id, value);
+    for (int64_t at = 0; at < PIECE; at += size)
+        memcpy(f->piece + at, value, (size_t)size);
+    for (int64_t rec = 0; rec < records && err == NC_NOERR; rec++)
+        err = fill_part(f, cdf_record_offset(h, v, rec), v->nelems * size);
+    return err;
+}
+
+static int complete(void *who)
+{
+    struct finish *f = who;
+    int err = NC_NOERR;
+    for (int id = f->crew.before->nvars; id < f->crew.after->nvars; id++)
+        if (err == NC_NOERR && f->crew.after->vars[id].fill) err = fill_var(f, id);
+    return err;
+}
+
+static int secure(void *who)
+{
+    struct finish *f = who;
+    if (fsync(f->fd) == 0) return NC_NOERR;
+    return base_error_system(NC_EWRITE, "syncing", f->j.of);
+}
+
+static int concur(void *who, int err)
+{
+    (void)who;
+    return err;
+}
+
+static int resume(struct finish *f)
+{
+    const struct journal_facts *facts = &f->j.facts;
+    struct cdf_header before, after;
+    unsigned char *bytes =
+        base_malloc((size_t)(facts->before + facts->after + facts->fills));
+    int err = bytes == NULL ? NC_ENOMEM : journal_read_headers(&f->j, bytes);
+    if (err == NC_NOERR) err = journal_decode_headers(facts, bytes, &before, &after);
+    base_free(bytes);
+    if (err != NC_NOERR) return err;
+    f->crew = (struct journal_crew){.j = &f->j,
+                                    .before = &before,
+                                    .after = &after,
+                                    .first = true,
+                                    .share = AREA,
+                                    .least = PIECE,
+                                    .who = f,
+                                    .carry_all = carry,
+                                    .complete_all = complete,
+                                    .secure_all = secure,
+                                    .concur_all = concur};
+    err = journal_resume_all(&f->crew);
+    cdf_free(&before);
+    cdf_free(&after);
+    return err;
+}
+
+int validator_finish(struct validator *v, const char *path)
+{
+    struct finish f = {.fd = -1, .piece = base_malloc(PIECE)};
+    int err = journal_init(&f.j, path);
+    if (err == NC_NOERR && f.piece == NULL) err = NC_ENOMEM;
+    if (err == NC_NOERR) err = journal_open_dataset(&f.j, 0);
+    if (err == NC_NOERR) f.fd = open(f.j.of, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    if (err == NC_NOERR && f.fd < 0) err = base_error_system(NC_EFILE, "opening", path);
+    if (err == NC_NOERR) err = journal_find(&f.j);
+    if (err == NC_NOERR) err = resume(&f);
+    if (f.fd >= 0) close(f.fd);
+    base_free(f.piece);
+    journal_free(&f.j);
+    if (err != NC_NOERR)
+        util_message(VALIDATOR_TOOL, path, -1, "%s", base_error_text(err));
+    else if (!v->quiet && !v->json)
+        util_out_print(&v->out, "%s: the redefinition was brought to its end\n", path);
+    return err == NC_NOERR ? 0 : -1;
+}

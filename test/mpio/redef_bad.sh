@@ -1,0 +1,141 @@
+#!/bin/bash
+# A dataset whose redefinition was interrupted, and a journal that is not the right one: it
+# is refused with words, and nothing is changed. A journal that nobody needs is in nobody's
+# way, and one that may be somebody's is not removed.
+. "${srcdir:-.}/test/support/tap.sh"
+shm=/tmp
+if [ -w /dev/shm ]; then shm=/dev/shm; fi
+where=$(mktemp -d "${TMPDIR:-$shm}/ncmpi-redef.XXXXXX") || exit 99
+trap 'rm -rf "$where"' EXIT
+program=test/mpio/redef_killed
+validator=./ncvalidator
+file=$where/a.nc journal=$where/a.nc.redef
+
+play() { timeout 60 "$program" "$@" >"$where/out" 2>"$where/err"; }
+
+# interrupt CHANGE POINT: a.nc is left half moved, both files are kept.
+interrupt() {
+    rm -rf "$file" "$journal"
+    play make "$file" || return 1
+    { BURST_CALLS_DIR=$where BURST_PIDS=$where/pids BURST_KILL_AT=$2 play try "$file" "$1"; } 2>/dev/null
+    rm -f "$where/pids"
+    [ "$(head -c 3 "$file")" = RDF ] && cp "$file" "$where/kept" && cp "$journal" "$where/kept.redef"
+}
+
+# In place: it is the same file.
+put_back() {
+    rm -rf "$journal"
+    cat "$where/kept" >"$file" && cp "$where/kept.redef" "$journal"
+}
+
+# unchanged WORDS: opening and the validator refuse with these words.
+unchanged() {
+    cp "$file" "$where/now"
+    if play open "$file"; then echo "it was opened"; return 1; fi
+    grep -q "$1" "$where/err" || { cat "$where/err"; return 1; }
+    "$validator" -f "$file" >"$where/out" 2>"$where/err" && return 1
+    grep -q "$1" "$where/err" || { cat "$where/err"; return 1; }
+    cmp "$file" "$where/now"
+}
+
+refused() { # WORDS COMMAND...: the journal is spoilt so
+    local words=$1
+    shift
+    put_back && "$@" && unchanged "$words"
+}
+set_byte() { printf "$2" | dd of="$journal" bs=1 seek="$1" conv=notrunc 2>/dev/null; }
+replaced() { rm "$journal" && "$@"; }
+damaged_state() { set_byte 4100 X && set_byte 8200 X; }
+
+check "a program is killed while data move" interrupt 0 60
+reader_is_told() {
+    put_back
+    if play read "$file"; then return 1; fi
+    grep -q 'interrupted' "$where/err" && grep -q 'for writing' "$where/err" && cmp "$file" "$where/kept"
+}
+check "a reader is told why, and what to do" reader_is_told
+check "a missing journal is refused" refused 'No such file' rm "$journal"
+check "one that is cut off is refused" refused 'cut off' truncate -s 9000 "$journal"
+check "an empty one is refused" refused 'no journal' truncate -s 0 "$journal"
+check "one of another version is refused" refused 'another version' set_byte 7 9
+check "one whose first page is damaged is refused" refused 'damaged' set_byte 30 X
+check "one whose state is damaged is refused" refused 'state is damaged' damaged_state
+check "one whose headers are damaged is refused" refused 'headers are damaged' set_byte 12400 X
+check "a symbolic link is refused" refused 'symbolic link' replaced ln -s kept.redef "$journal"
+check "a pipe is refused" refused 'no regular file' replaced mkfifo "$journal"
+check "a directory is refused" refused 'directory' replaced mkdir "$journal"
+if [ "$(id -u)" = 0 ]; then
+    check "another user's is refused" refused 'another user' chown 12345 "$journal"
+else
+    skip "another user's is refused" "only root can make one"
+fi
+another_file() {
+    put_back && cp "$file" "$where/b.nc" && cp "$journal" "$where/b.nc.redef"
+    file=$where/b.nc unchanged 'of another file'
+}
+check "a copy of both is refused" another_file
+shorter() { put_back && truncate -s 5000 "$file" && unchanged 'shorter'; }
+check "a dataset that was cut is refused" shorter
+header_changed() {
+    put_back
+    printf X | dd of="$file" bs=1 seek=600 conv=notrunc 2>/dev/null
+    unchanged 'another header'
+}
+check "a dataset with another header is refused" header_changed
+
+no_room() {
+    local fault=test/support/.libs/fault.so
+    play make "$where/d.nc" && cp "$where/d.nc" "$where/d.was" || return 1
+    for plan in 'allocate:1+:ENOSPC:*d.nc' 'allocate:1+:ENOSPC:*.redef' 'write:1+:ENOSPC:*.redef' \
+        'open:1+:EACCES:*.redef'; do
+        if LD_PRELOAD=$PWD/$fault NCMPI_FAULT=$plan play try "$where/d.nc" 0; then return 1; fi
+        cmp "$where/d.nc" "$where/d.was" && ! [ -e "$where/d.nc.redef" ] || { echo "$plan"; return 1; }
+    done
+}
+if [ -e test/support/.libs/fault.so ]; then
+    check "without room for a journal nothing changes" no_room
+else
+    skip "without room for a journal nothing changes" "there is no fault.so"
+fi
+
+sound() { play check "$file" "$1" && grep -qE '^(old|new)$' "$where/out"; }
+by_opening() { put_back && play open "$file" && ! [ -e "$journal" ] && sound 0; }
+check "the right one is taken" by_opening
+by_validator() {
+    put_back && "$validator" -f "$file" >"$where/out" 2>"$where/err" || { cat "$where/err"; return 1; }
+    grep -q 'brought to its end' "$where/out" && ! [ -e "$journal" ] && play read "$file" && sound 0
+}
+check "the validator brings it to its end" by_validator
+each_point() {
+    local change point tried=0
+    for change in 0 2 3; do
+        for point in $(seq 34 12 130); do
+            interrupt "$change" "$point" || continue
+            tried=$((tried + 1))
+            "$validator" -q -f "$file" && sound "$change" && continue
+            echo "change $change, point $point"
+            return 1
+        done
+    done
+    [ "$tried" -gt 5 ] || { echo "only $tried"; return 1; }
+}
+check "so it does wherever it was interrupted" each_point
+
+# ---- journals that nobody waits for ----
+
+check "a program is killed once more" interrupt 0 60
+stale() { put_back && play open "$file" && cp "$where/kept.redef" "$journal" && sound 0 && ! [ -e "$journal" ]; }
+check "a journal left beside a sound dataset is removed" stale
+blank() { put_back && play open "$file" && : >"$journal" && sound 0 && ! [ -e "$journal" ]; }
+check "and an empty one" blank
+of_somebody() {
+    play make "$where/c.nc" && cp "$where/kept.redef" "$where/c.nc.redef" || return 1
+    if play check "$where/c.nc" 0; then return 1; fi
+    grep -q 'in the way' "$where/err" && cmp "$where/kept.redef" "$where/c.nc.redef"
+}
+check "one of another file stays, and is told of" of_somebody
+made_anew() { put_back && play make "$file" && ! [ -e "$journal" ] && sound 0; }
+check "making the dataset anew removes it" made_anew
+deleted() { interrupt 0 60 && play delete "$file" && ! [ -e "$file" ] && ! [ -e "$journal" ]; }
+check "deleting the dataset removes it" deleted
+finish
