@@ -41,3 +41,16 @@ long long base_mpi_number(MPI_Info info, const char *key)
         return 0;
     return strtoll(text, NULL, 10);
 }
+
+int base_mpi_runs(int n, const int *lengths, const MPI_Aint *displs, MPI_Datatype *type)
+{
+    MPI_Datatype made;
+    int mpi = MPI_Type_create_hindexed(n, lengths, displs, MPI_BYTE, &made);
+    if (mpi != MPI_SUCCESS) return mpi;
+    mpi = MPI_Type_commit(&made);
+    if (mpi == MPI_SUCCESS)
+        *type = made;
+    else
+        (void)MPI_Type_free(&made);
+    return mpi;
+}

@@ -12,4 +12,8 @@ int base_mpi_error(int mpi_result, int otherwise, const char *what);
 /* The number that a hint has; 0 if it is not there, or the info is MPI_INFO_NULL. */
 long long base_mpi_number(MPI_Info info, const char *key);
 
+/* A datatype of n runs of bytes, committed; the caller frees it. The result is MPI's;
+ * after an error *type is as it was. */
+int base_mpi_runs(int n, const int *lengths, const MPI_Aint *displs, MPI_Datatype *type);
+
 #endif

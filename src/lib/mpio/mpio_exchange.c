@@ -78,9 +78,7 @@ static int type_of(const struct mpio_window *w, int64_t step, const struct piece
             displs[i] = mpio_window_area(w, step, pieces[i].rank) - w->areas +
                         (answers ? e->answer : e->offset);
         }
-        int mpi = MPI_Type_create_hindexed(n, lengths, displs, MPI_BYTE, type);
-        if (mpi == MPI_SUCCESS) mpi = MPI_Type_commit(type);
-        err = failed(mpi);
+        err = failed(base_mpi_runs(n, lengths, displs, type));
     }
     base_free(lengths);
     base_free(displs);

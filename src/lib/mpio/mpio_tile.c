@@ -163,8 +163,7 @@ static int list_type(const struct mpio_tile *t,
             lengths[i] = (int)t->pieces[i].length;
             displs[i] = place(&t->pieces[i]);
         }
-        mpi = MPI_Type_create_hindexed(n, lengths, displs, MPI_BYTE, type);
-        if (mpi == MPI_SUCCESS) mpi = MPI_Type_commit(type);
+        mpi = base_mpi_runs(n, lengths, displs, type);
     }
     base_free(lengths);
     base_free(displs);
@@ -192,7 +191,7 @@ int mpio_tile_view_all(struct mpio *m, const struct mpio_tile *t, bool put)
     if (err == NC_NOERR && !packed(t)) err = list_type(t, in_memory, &memtype);
     if (err != NC_NOERR) {
         if (filetype != MPI_BYTE) MPI_Type_free(&filetype);
-        filetype = memtype = MPI_BYTE;
+        filetype = MPI_BYTE;
         n = 0;
     }
     int moved = put ? mpio_file_write_view_all(&m->file, filetype, memtype, t->bytes, n)
