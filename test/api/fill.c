@@ -271,18 +271,33 @@ static void a_variable_added_later_is_filled(void)
     close_dataset(ncid);
 }
 
+/* Another attribute becomes the fill value, or may not. */
+static void put_and_rename(int ncid, int v, nc_type type, int n, int code)
+{
+    int two[2] = {1, 2};
+    CHECK_NC(NC_NOERR, ncmpi_put_att_int(ncid, v, "a_longer_name", type, n, two));
+    CHECK_NC(code, ncmpi_rename_att(ncid, v, "a_longer_name", "_FillValue"));
+    if (code != NC_NOERR)
+        CHECK_NC(NC_NOERR, ncmpi_inq_attlen(ncid, v, "a_longer_name", NULL));
+}
+
 static void a_fill_value_must_suit_its_variable(void)
 {
     int ncid = new_dataset("a.nc"), x = new_dim(ncid, "x", N), two[2] = {1, 2}, n = -1;
     int v = new_var(ncid, "v", NC_INT, 1, &x);
     CHECK_NC(NC_EBADTYPE, ncmpi_put_att_int(ncid, v, "_FillValue", NC_SHORT, 1, two));
     CHECK_NC(NC_EINVAL, ncmpi_put_att_int(ncid, v, "_FillValue", NC_INT, 2, two));
+    put_and_rename(ncid, v, NC_SHORT, 1, NC_EBADTYPE);
+    put_and_rename(ncid, v, NC_INT, 2, NC_EINVAL);
+    put_and_rename(ncid, NC_GLOBAL, NC_INT, 2, NC_NOERR);
     CHECK_NC(NC_NOERR, ncmpi_put_att_int(ncid, v, "_FillValue", NC_INT, 1, two));
     CHECK_NC(NC_NOERR, ncmpi_inq_var_fill(ncid, v, &n, NULL));
     CHECK_EQ(1, n); /* the fill mode is as before */
     CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
     CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
     CHECK_NC(NC_ELATEFILL, ncmpi_put_att_int(ncid, v, "_FillValue", NC_INT, 1, two + 1));
+    CHECK_NC(NC_NOERR, ncmpi_del_att(ncid, v, "_FillValue"));
+    put_and_rename(ncid, v, NC_INT, 1, NC_ELATEFILL);
     close_dataset(ncid);
 }
 

@@ -177,6 +177,15 @@ int ncmpi_copy_att(int ncid_in, int varid_in, const char *name, int ncid_out,
     return api_commit_all(out, err);
 }
 
+/* Under a new name an attribute must be what one that is put by it must be. */
+static int check_new_name(struct api_dataset *d, int varid, int id, const char *name)
+{
+    const struct cdf_att *old = &cdf_atts(&d->ds.header, varid)->list[id];
+    const struct attribute a = {varid, name, old->type, old->nelems};
+    int err = api_check_rename(d, old->name, name);
+    return err == NC_NOERR ? check_fill(d, &a) : err;
+}
+
 int ncmpi_rename_att(int ncid, int varid, const char *name, const char *newname)
 {
     struct api_dataset *d;
@@ -186,8 +195,7 @@ int ncmpi_rename_att(int ncid, int varid, const char *name, const char *newname)
     int same = same_names_all(d, "ncmpi_rename_att", varid, name, newname);
     if (same != NC_NOERR) return same;
     err = find(d, varid, name, &id);
-    if (err == NC_NOERR)
-        err = api_check_rename(d, cdf_atts(&d->ds.header, varid)->list[id].name, newname);
+    if (err == NC_NOERR) err = check_new_name(d, varid, id, newname);
     if (err == NC_NOERR) err = api_begin_change(d);
     if (err == NC_NOERR) err = cdf_rename_att(&d->ds.header, varid, name, newname);
     return api_commit_all(d, err);
