@@ -54,8 +54,6 @@ AGREES = {
     # The same dataset everywhere is what makes a call collective; an id that is wrong is
     # so everywhere.
     'base_ids_find': (),
-    # There is no communicator yet over which to agree; MPI gives all of them one, or none.
-    'MPI_Comm_dup': (),
     # Processes of a program have the same level of threads.
     'MPI_Query_thread': (0,),
 }
@@ -97,6 +95,7 @@ UNCHECKED = {
     'resume_all',                                 # from headers that all have decoded
     'record_all',                                 # journal_record stores what it is given
     'adopt', 'end_change',                        # process 0's definitions; the old ones
+    'hand_back',                                  # all have it, or nobody: agreed on before
     'share_space_all',                            # create_shared_all agrees on it
 }
 # Variables of the process that are the same on all: constants; windows are kept by all or

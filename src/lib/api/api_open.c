@@ -78,19 +78,51 @@ static int compare_terms(const struct terms *mine, const struct terms *theirs)
     return NC_NOERR;
 }
 
-/* What every process says of an error, this one's or that of the first which has one. */
-static int report_all(struct driver_dataset *ds, int error)
+/* What every process says of an error, this one's or that of the first which has one.
+ * *lacking becomes the largest of all processes. */
+static int report_all(struct driver_dataset *ds, int error, int64_t *lacking)
 {
     char text[512];
     snprintf(text, sizeof text, "%s", base_error_detail(error));
-    return api_share_report_all(ds, error, text, sizeof text);
+    return api_share_report_all(ds, error, text, sizeof text, lacking);
+}
+
+/* The dataset's own communicator, while it is agreed over the caller's: MPI may refuse it
+ * to one process alone. And how the caller's treats errors. */
+struct caller {
+    MPI_Comm own;
+    MPI_Errhandler handler;
+    bool kept, changed;
+};
+
+/* The communicators of a program are limited: there are none left is no reason to end it,
+ * as the caller's own way with errors would. */
+static int duplicate_all(MPI_Comm comm, struct caller *c)
+{
+    c->kept = MPI_Comm_get_errhandler(comm, &c->handler) == MPI_SUCCESS;
+    c->changed =
+        c->kept && MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN) == MPI_SUCCESS;
+    int mpi = MPI_Comm_dup(comm, &c->own);
+    if (mpi != MPI_SUCCESS) c->own = MPI_COMM_NULL;
+    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_set_errhandler(c->own, MPI_ERRORS_RETURN);
+    return base_mpi_error(mpi, NC_ENFILE, "duplicating the communicator");
+}
+
+/* The caller's communicator is as it was, and the dataset has its own; nobody has one if
+ * it was refused to anybody, as it cannot be freed by some alone. */
+static void hand_back(struct driver_dataset *ds, const struct caller *c, bool lacking)
+{
+    MPI_Errhandler handler = c->handler;
+    if (c->changed) (void)MPI_Comm_set_errhandler(ds->comm, handler);
+    if (c->kept) (void)MPI_Errhandler_free(&handler);
+    ds->comm = lacking ? MPI_COMM_NULL : c->own;
 }
 
 /* All processes come to process 0's terms, or none goes on and all know why. Agreed. A
  * mode that is another here is in the way of nothing: *differs is what to say of it in
  * the end, `code` or NC_NOERR; in safe mode all say so. */
-static int agree_on_terms_all(struct driver_dataset *ds, struct terms *terms, int code,
-                              int *differs)
+static int come_to_terms_all(struct driver_dataset *ds, struct terms *terms, int code,
+                             int *differs, int64_t *lacking)
 {
     const char *path = ds->path == NULL ? "" : ds->path;
     size_t length = strlen(path);
@@ -105,15 +137,25 @@ static int agree_on_terms_all(struct driver_dataset *ds, struct terms *terms, in
 
     ds->hints = terms->hints;
     ds->safe_mode = terms->safe_mode != 0;
-    err = report_all(ds, compare_terms(&mine, terms));
+    err = report_all(ds, compare_terms(&mine, terms), lacking);
     if (err != NC_NOERR) return err;
     *differs = mine.mode == terms->mode
                    ? NC_NOERR
                    : base_error_set(code, "mode is %#llx, on process 0 it is %#llx",
                                     (unsigned long long)mine.mode,
                                     (unsigned long long)terms->mode);
-    if (ds->safe_mode) *differs = report_all(ds, *differs);
+    if (ds->safe_mode) *differs = report_all(ds, *differs, NULL);
     return NC_NOERR;
+}
+
+/* The same, and then the dataset has a communicator of its own. Agreed. */
+static int agree_on_terms_all(struct driver_dataset *ds, const struct caller *c,
+                              struct terms *terms, int code, int *differs)
+{
+    int64_t lacking = c->own == MPI_COMM_NULL;
+    int err = come_to_terms_all(ds, terms, code, differs, &lacking);
+    hand_back(ds, c, lacking);
+    return err;
 }
 
 static bool environment_is_1(const char *name)
@@ -145,44 +187,25 @@ static int end_all(struct api_dataset *d, int err)
     return err != NC_NOERR ? err : told;
 }
 
-/* The communicators of a program are limited: there are none left is no reason to end it,
- * as the caller's own way with errors would. */
-static int duplicate_all(MPI_Comm comm, MPI_Comm *own)
-{
-    MPI_Errhandler users;
-    int kept = MPI_Comm_get_errhandler(comm, &users);
-    if (kept == MPI_SUCCESS) kept = MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    int mpi = MPI_Comm_dup(comm, own);
-    if (kept == MPI_SUCCESS) {
-        (void)MPI_Comm_set_errhandler(comm, users);
-        MPI_Errhandler_free(&users);
-    }
-    if (mpi != MPI_SUCCESS) *own = MPI_COMM_NULL;
-    return base_mpi_error(mpi, NC_ENFILE, "duplicating the communicator");
-}
-
-/* A dataset with its own communicator and hints, no file yet. Errors of this process
- * alone are left to agree_on_terms, for which one without memory takes part with the
- * spare. NC_ENFILE: no dataset. */
-static int prepare_all(MPI_Comm comm, const char *path, MPI_Info info,
-                       struct api_dataset *spare, struct api_dataset **out, int *error)
+/* A dataset with its hints, no file yet. Its communicator is the caller's still. Errors
+ * of this process alone are left to agree_on_terms, for which one without memory takes
+ * part with the spare. */
+static struct api_dataset *prepare_all(MPI_Comm comm, const char *path, MPI_Info info,
+                                       struct api_dataset *spare, struct caller *caller,
+                                       int *error)
 {
     struct api_dataset *d = base_calloc(1, sizeof *d);
     *error = d == NULL ? NC_ENOMEM : NC_NOERR;
     if (d == NULL) d = memset(spare, 0, sizeof *spare);
     d->ncid = -1;
     d->ds.info = MPI_INFO_NULL;
-    d->ds.comm = MPI_COMM_NULL;
+    d->ds.comm = comm;
     d->fill_mode = NC_NOFILL;
     d->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-    int level = MPI_THREAD_MULTIPLE, err = duplicate_all(comm, &d->ds.comm);
-    if (err != NC_NOERR) {
-        release_all(d, spare);
-        return err;
-    }
-    int mpi = MPI_Comm_set_errhandler(d->ds.comm, MPI_ERRORS_RETURN);
-    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_rank(d->ds.comm, &d->ds.rank);
-    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_size(d->ds.comm, &d->ds.nprocs);
+    int level = MPI_THREAD_MULTIPLE, duplicated = duplicate_all(comm, caller);
+    if (*error == NC_NOERR) *error = duplicated;
+    int mpi = MPI_Comm_rank(comm, &d->ds.rank);
+    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_size(comm, &d->ds.nprocs);
     if (mpi == MPI_SUCCESS) mpi = MPI_Query_thread(&level);
     if (*error == NC_NOERR) *error = base_mpi_error(mpi, NC_EMPI, "the communicator");
     d->threads = level == MPI_THREAD_MULTIPLE;
@@ -196,8 +219,7 @@ static int prepare_all(MPI_Comm comm, const char *path, MPI_Info info,
     if (*error == NC_NOERR && d->ds.hints.bad_driver) *error = NC_EDRIVER;
     if (*error == NC_NOERR) *error = api_enter(d);
     d->ds.safe_mode = environment_is_1("PNETCDF_SAFE_MODE");
-    *out = d;
-    return NC_NOERR;
+    return d;
 }
 
 /* The format that a creation mode asks for, 1, 2 or 5; or an error. */
@@ -225,14 +247,15 @@ static int finish_all(struct api_dataset *d, const struct api_dataset *spare, in
 
 int ncmpi_create(MPI_Comm comm, const char *path, int cmode, MPI_Info info, int *ncidp)
 {
-    struct api_dataset spare, *d = NULL;
+    struct api_dataset spare;
+    struct caller caller;
     int error, differs = NC_NOERR;
-    int err = prepare_all(comm, path, info, &spare, &d, &error);
-    if (err != NC_NOERR) return err;
+    struct api_dataset *d = prepare_all(comm, path, info, &spare, &caller, &error);
     if (error == NC_NOERR && ncidp == NULL) error = NC_EINVAL;
 
     struct terms terms = {.mode = cmode, .format = format_of(cmode), .error = error};
-    err = agree_on_terms_all(&d->ds, &terms, NC_EMULTIDEFINE_CMODE, &differs);
+    int err =
+        agree_on_terms_all(&d->ds, &caller, &terms, NC_EMULTIDEFINE_CMODE, &differs);
     if (err == NC_NOERR && terms.format < 0) err = (int)terms.format;
     d->fresh = d->defining = d->ds.writable = true;
     cdf_init(&d->ds.header, err == NC_NOERR ? (int)terms.format : 1);
@@ -242,14 +265,15 @@ int ncmpi_create(MPI_Comm comm, const char *path, int cmode, MPI_Info info, int 
 
 int ncmpi_open(MPI_Comm comm, const char *path, int omode, MPI_Info info, int *ncidp)
 {
-    struct api_dataset spare, *d = NULL;
+    struct api_dataset spare;
+    struct caller caller;
     int error, differs = NC_NOERR;
-    int err = prepare_all(comm, path, info, &spare, &d, &error);
-    if (err != NC_NOERR) return err;
+    struct api_dataset *d = prepare_all(comm, path, info, &spare, &caller, &error);
     if (error == NC_NOERR && ncidp == NULL) error = NC_EINVAL;
 
     struct terms terms = {.mode = omode, .error = error};
-    err = agree_on_terms_all(&d->ds, &terms, NC_EMULTIDEFINE_OMODE, &differs);
+    int err =
+        agree_on_terms_all(&d->ds, &caller, &terms, NC_EMULTIDEFINE_OMODE, &differs);
     if (err == NC_NOERR && (terms.mode & (NC_DISKLESS | NC_MMAP))) err = NC_EINVAL_OMODE;
     d->ds.writable = terms.mode & NC_WRITE;
     cdf_init(&d->ds.header, 1);

@@ -77,12 +77,15 @@ static int compare(const struct api_args *mine, const struct api_args *theirs, c
     return NC_NOERR;
 }
 
-int api_share_report_all(struct driver_dataset *ds, int code, char *text, int size)
+int api_share_report_all(struct driver_dataset *ds, int code, char *text, int size,
+                         int64_t *largest)
 {
-    int64_t first = code == NC_NOERR ? 0 : ds->nprocs - ds->rank;
-    int err = driver_agree_all(ds, NC_NOERR, NULL, &first, 1);
-    if (err != NC_NOERR || first == 0) return err;
-    int rank = ds->nprocs - (int)first;
+    int64_t all[2] = {code == NC_NOERR ? 0 : ds->nprocs - ds->rank,
+                      largest == NULL ? 0 : *largest};
+    int err = driver_agree_all(ds, NC_NOERR, NULL, all, 2);
+    if (largest != NULL) *largest = all[1];
+    if (err != NC_NOERR || all[0] == 0) return err;
+    int rank = ds->nprocs - (int)all[0];
     err = driver_share_all(ds, &code, sizeof code, rank);
     if (err == NC_NOERR) err = driver_share_all(ds, text, size, rank);
     if (err != NC_NOERR) return err;
@@ -101,7 +104,7 @@ int api_args_agree_all(struct driver_dataset *ds, struct api_args *a)
     err = driver_share_all(ds, &theirs, sizeof theirs, 0);
     if (err != NC_NOERR) return err;
     int code = compare(a, &theirs, text, sizeof text);
-    return api_share_report_all(ds, code, text, sizeof text);
+    return api_share_report_all(ds, code, text, sizeof text, NULL);
 }
 
 int api_same_call_all(struct api_dataset *d, const char *function)

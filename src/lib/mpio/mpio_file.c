@@ -83,10 +83,11 @@ static int room_for_handle_all(struct driver_dataset *ds)
 {
     MPI_Comm one;
     int mpi = MPI_Comm_dup(ds->comm, &one);
-    if (mpi != MPI_SUCCESS)
-        return base_mpi_error(mpi, NC_ENFILE, "a communicator for the file");
-    (void)MPI_Comm_free(&one);
-    return NC_NOERR;
+    int err = base_mpi_error(mpi, NC_ENFILE, "a communicator for the file");
+    int64_t lacking = err != NC_NOERR;
+    err = driver_agree_all(ds, err, NULL, &lacking, 1);
+    if (!lacking) (void)MPI_Comm_free(&one);
+    return err;
 }
 
 /* The same for a handle of this process's own. */
