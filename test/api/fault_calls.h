@@ -5,7 +5,10 @@
 
 #include "dataset.h"
 
-enum { N = 7 }; /* elements of a process, where a family lets it choose */
+enum {
+    N = 7,    /* elements of a process, where a family lets it choose */
+    MOST = 16 /* processes */
+};
 
 /* The arguments of a process, in one dimension. */
 struct access {
@@ -45,5 +48,18 @@ extern const struct family families[FAMILIES];
 /* The place in the variable of this process's i-th element, and how many it has. */
 MPI_Offset place_of(enum shape shape, MPI_Offset i);
 MPI_Offset elements_of(enum shape shape);
+
+/* What a process passes, and where it is kept. */
+struct arguments {
+    struct access a;
+    MPI_Offset start[1], count[1], stride[1], imap[1];
+    int values[N * MOST];
+};
+
+/* Good arguments for an access of this process to a variable, with the values of a round
+ * if it is a put, else -1. */
+void prepare(struct arguments *g, const struct family *f, int varid, bool put, int round);
+
+int value_at(int round, MPI_Offset place);
 
 #endif

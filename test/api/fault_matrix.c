@@ -11,7 +11,7 @@
 /* ---- the dataset ---- */
 
 static const char *const ways[] = {"auto", "direct", "node", "view"};
-enum { DIRECT = 1, VIEW = 3, WAYS = 4, MOST = 16 };
+enum { DIRECT = 1, VIEW = 3, WAYS = 4 };
 
 static int way; /* the one at hand */
 static int ncid, t, x, fixed, series, text, filled;
@@ -64,33 +64,6 @@ static void each_way(void (*test)(void))
 }
 
 /* ---- one call ---- */
-
-/* What a process passes, and where it is kept. */
-struct arguments {
-    struct access a;
-    MPI_Offset start[1], count[1], stride[1], imap[1];
-    int values[N * MOST];
-};
-
-static int value_at(int round, MPI_Offset place)
-{
-    return 1000 * round + (int)place;
-}
-
-/* Good arguments for an access of this process to a variable. */
-static void prepare(struct arguments *g, const struct family *f, int varid, bool put,
-                    int round)
-{
-    MPI_Offset n = elements_of(f->shape);
-    g->start[0] = place_of(f->shape, 0);
-    g->count[0] = n;
-    g->stride[0] = f->shape == CYCLIC ? check.nprocs : 1;
-    g->imap[0] = 1;
-    g->a = (struct access){varid,   1,         g->start, g->count, g->stride,
-                           g->imap, g->values, n,        MPI_INT};
-    for (MPI_Offset i = 0; i < n; i++)
-        g->values[i] = put ? value_at(round, place_of(f->shape, i)) : -1;
-}
 
 /* Are these the values of that round? */
 static bool holds(const struct family *f, int round, const int *values)

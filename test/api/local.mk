@@ -137,6 +137,19 @@ test_api_memory_short_mpi_SOURCES = test/api/memory_short.c test/api/fault_calls
 test_api_memory_short_mpi_LDFLAGS = $(SHORTAGE_WRAP)
 test_api_memory_short_mpi_LDADD = $(MPI_TEST_LIBS)
 
+# Each call that can fail does, in each step of a dataset's life: a part, and all.
+check_PROGRAMS += test/api/each_fault.mpi
+TESTS += test/api/each_fault.mpi
+test_api_each_fault_mpi_SOURCES = test/api/each_fault.c test/api/each_fault_steps.c \
+	test/api/each_fault.h test/api/fault_calls.c test/api/fault_calls.h \
+	test/api/dataset.h $(fault_mpi) test/support/shortage.c test/support/shortage.h
+test_api_each_fault_mpi_LDFLAGS = $(SHORTAGE_WRAP)
+test_api_each_fault_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
+EXTRA_DIST += test/api/each_fault.sh
+check-faults: check-programs
+	@$(AM_TESTS_ENVIRONMENT) srcdir=$(srcdir) $(BASH_PATH) $(srcdir)/test/api/each_fault.sh
+.PHONY: check-faults
+
 # Real files; with check-realdata the large ones too.
 check_PROGRAMS += test/api/realdata
 TESTS += test/api/realdata.sh

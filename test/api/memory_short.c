@@ -6,8 +6,6 @@
 #include "fault_calls.h"
 #include "shortage.h"
 
-enum { MOST = 16 };
-
 static int ncid, x, t, fixed, series;
 static bool failing; /* this process is the one */
 static int told;     /* how often it was NC_ENOMEM */

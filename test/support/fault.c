@@ -9,27 +9,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum op { NONE, OPEN, READ, WRITE, SYNC, TRUNCATE, ALLOCATE };
-static const char *const op_names[] = {"",     "open",     "read",    "write",
-                                       "sync", "truncate", "allocate"};
+static const char OPEN[] = "open", READ[] = "read", WRITE[] = "write", SYNC[] = "sync",
+                  TRUNCATE[] = "truncate", ALLOCATE[] = "allocate", MAP[] = "map",
+                  UNLINK[] = "unlink", RENAME[] = "rename";
+static const char *const op_names[] = {OPEN,     READ, WRITE,  SYNC,  TRUNCATE,
+                                       ALLOCATE, MAP,  UNLINK, RENAME};
 
 static const struct {
     const char *name;
     int code;
 } errors[] = {{"ENOSPC", ENOSPC}, {"EIO", EIO},       {"EACCES", EACCES},
               {"EROFS", EROFS},   {"EDQUOT", EDQUOT}, {"EMFILE", EMFILE},
-              {"short", -1},      {"wrong", -2}};
+              {"ENOMEM", ENOMEM}, {"short", -1},      {"wrong", -2}};
 
 static struct {
-    enum op op;
-    int when;   /* the how manyth call; 1 is the next */
-    bool later; /* all later ones too */
-    int code;   /* errno; -1 for a short transfer, -2 for a wrong byte */
+    char op[64]; /* empty: none */
+    int when;    /* the how manyth call; 1 is the next */
+    bool later;  /* all later ones too */
+    int code;    /* errno; -1 for a short transfer, -2 for a wrong byte */
     int calls, faults;
+    const char *met;
     bool spoil; /* what is read now */
     char pattern[512];
 } plan;
@@ -53,29 +57,40 @@ static int error_code(const char *what)
     return atoi(what);
 }
 
+static bool is_op(const char *op)
+{
+    for (size_t i = 0; i < sizeof op_names / sizeof op_names[0]; i++)
+        if (strcmp(op, op_names[i]) == 0) return true;
+    return strncmp(op, "MPI_", 4) == 0;
+}
+
 bool fault_arm(const char *text)
 {
-    char op[16], when[16], what[16], pattern[sizeof plan.pattern], rank[16] = "";
-    enum op i = OPEN;
+    char op[sizeof plan.op], when[16], what[16], pattern[sizeof plan.pattern],
+        rank[16] = "";
     memset(&plan, 0, sizeof plan);
-    if (sscanf(text, "%15[^:]:%15[^:]:%15[^:]:%511[^:]:%15s", op, when, what, pattern,
+    plan.met = "";
+    if (sscanf(text, "%63[^:]:%15[^:]:%15[^:]:%511[^:]:%15s", op, when, what, pattern,
                rank) < 4)
         return false;
-    while (i <= ALLOCATE && strcmp(op, op_names[i]) != 0)
-        i++;
     plan.when = atoi(when);
     plan.later = strchr(when, '+') != NULL;
     plan.code = error_code(what);
-    if (i > ALLOCATE || plan.when < 1 || plan.code == 0) return false;
+    if (!is_op(op) || plan.when < 1 || plan.code == 0) return false;
     strcpy(plan.pattern, pattern);
-    if (rank[0] == '\0' || my_rank_is(rank)) plan.op = i;
+    if (rank[0] == '\0' || my_rank_is(rank)) strcpy(plan.op, op);
     return true;
 }
 
 int fault_disarm(void)
 {
-    plan.op = NONE;
+    plan.op[0] = '\0';
     return plan.faults;
+}
+
+const char *fault_met(void)
+{
+    return plan.met == NULL ? "" : plan.met;
 }
 
 __attribute__((constructor)) static void arm_from_environment(void)
@@ -86,14 +101,20 @@ __attribute__((constructor)) static void arm_from_environment(void)
     _exit(99);
 }
 
+static bool is_planned(const char *op)
+{
+    return plan.op[0] != '\0' && fnmatch(plan.op, op, 0) == 0;
+}
+
 /* Is this call to fail? If so sets errno and returns true. A short transfer returns
  * false and takes bytes off *length; where length is NULL it means nothing. */
-static bool fails(enum op op, const char *path, size_t *length)
+static bool fails(const char *op, const char *path, size_t *length)
 {
-    if (op != plan.op || fnmatch(plan.pattern, path, 0) != 0) return false;
+    if (!is_planned(op) || fnmatch(plan.pattern, path, 0) != 0) return false;
     int call = ++plan.calls;
     if (call != plan.when && !(plan.later && call > plan.when)) return false;
     plan.faults++;
+    plan.met = op;
     plan.spoil = plan.code == -2;
     if (plan.code < 0) {
         if (plan.code == -1 && length != NULL && *length > 1) *length /= 2;
@@ -103,10 +124,15 @@ static bool fails(enum op op, const char *path, size_t *length)
     return true;
 }
 
-static bool fails_at(enum op op, int fd, size_t *length)
+bool fault_meets(const char *op, const char *path)
+{
+    return fails(op, path, NULL);
+}
+
+static bool fails_at(const char *op, int fd, size_t *length)
 {
     char link[64], path[4096];
-    if (op != plan.op) return false;
+    if (!is_planned(op)) return false;
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
     ssize_t n = readlink(link, path, sizeof path - 1);
     if (n < 0) return false;
@@ -127,6 +153,9 @@ typedef ssize_t vector_fn(int fd, const struct iovec *pieces, int count);
 typedef ssize_t pvector_fn(int fd, const struct iovec *pieces, int count, off_t offset);
 typedef int sync_fn(int fd);
 typedef int truncate_fn(int fd, off_t length);
+typedef void *map_fn(void *at, size_t length, int access, int flags, int fd, off_t from);
+typedef int unlink_fn(const char *path);
+typedef int rename_fn(const char *from, const char *to);
 
 static int open_next(const char *name, const char *path, int flags, mode_t mode)
 {
@@ -188,7 +217,7 @@ EXPORT ssize_t pwrite64(int fd, const void *buf, size_t length, off_t offset)
 }
 
 /* A vector that is cut short keeps its first piece only, or half of a single one. */
-static ssize_t vector_next(const char *name, enum op op, int fd,
+static ssize_t vector_next(const char *name, const char *op, int fd,
                            const struct iovec *pieces, int count, const off_t *offset)
 {
     struct iovec first = {NULL, 0};
@@ -292,4 +321,33 @@ EXPORT int fallocate(int fd, int mode, off_t offset, off_t length)
 EXPORT int fallocate64(int fd, int mode, off_t offset, off_t length)
 {
     return fallocate(fd, mode, offset, length);
+}
+
+EXPORT void *mmap(void *at, size_t length, int access, int flags, int fd, off_t from)
+{
+    map_fn *next;
+    if (fd < 0 ? fails(MAP, "", NULL) : fails_at(MAP, fd, NULL)) return MAP_FAILED;
+    *(void **)&next = dlsym(RTLD_NEXT, "mmap");
+    return next(at, length, access, flags, fd, from);
+}
+
+EXPORT void *mmap64(void *at, size_t length, int access, int flags, int fd, off_t from)
+{
+    return mmap(at, length, access, flags, fd, from);
+}
+
+EXPORT int unlink(const char *path)
+{
+    unlink_fn *next;
+    if (fails(UNLINK, path, NULL)) return -1;
+    *(void **)&next = dlsym(RTLD_NEXT, "unlink");
+    return next(path);
+}
+
+EXPORT int rename(const char *from, const char *to)
+{
+    rename_fn *next;
+    if (fails(RENAME, from, NULL)) return -1;
+    *(void **)&next = dlsym(RTLD_NEXT, "rename");
+    return next(from, to);
 }

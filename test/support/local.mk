@@ -22,6 +22,9 @@ test_support_fault_la_SOURCES =
 test_support_fault_la_LIBADD = libfault.la
 test_support_fault_la_LDFLAGS = -module -avoid-version -rpath /nonexistent
 
+# Faults in calls of MPI, with those: add $(fault_mpi) to a test's sources.
+fault_mpi = test/support/fault_mpi.c test/support/fault_mpi.h
+
 # Shortage of memory: add test/support/shortage.c and .h to a test's sources, and
 # these to its LDFLAGS.
 SHORTAGE_WRAP = -Wl,--wrap=base_malloc -Wl,--wrap=base_calloc \

@@ -11,7 +11,7 @@ suites_rooms='api|random' suites_but='^$'
 suites_tests() {
     make -s print-tests | tr ' ' '\n' |
         grep -E "^test/($suites_rooms)/.*\.mpi$" |
-        grep -vE 'io_errors|fault_matrix|memory_short|large|/hints' |
+        grep -vE 'io_errors|fault_matrix|each_fault|memory_short|large|/hints' |
         grep -vE "$suites_but" | grep -E "${SUITES_TESTS-.}"
 }
 

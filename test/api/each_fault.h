@@ -1,0 +1,38 @@
+/* Steps of a dataset's life, each of which is tried with one fault after the other. */
+#ifndef EACH_FAULT_H
+#define EACH_FAULT_H
+
+#include <mpi.h>
+#include <stdbool.h>
+
+/* What can be wrong. */
+enum verdict {
+    LOST,   /* what was there before is not any more */
+    LIED,   /* success was told, and it is not so */
+    WRONG,  /* the answer is none that a user could go by */
+    LEAKED, /* something was not given back */
+    VERDICTS
+};
+
+struct step {
+    const char *name;
+    bool agreed; /* all processes are told of an error, or none is */
+    int variants;
+    void (*before)(void);  /* all goes well in it */
+    int (*call)(void);     /* something fails on one process; the NC_ code */
+    void (*after)(int rc); /* and well again; no dataset is left open */
+};
+
+enum { STEPS = 48 };
+extern const struct step steps[STEPS]; /* the last without a name */
+
+/* The case at hand. */
+extern const char *hints; /* "key=value;..." */
+extern int variant;       /* of the step, 0 and up */
+extern bool any_fault;    /* the fault was met, by anybody */
+
+/* Notes what is wrong with the case. */
+void complain(enum verdict v, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

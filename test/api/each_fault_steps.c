@@ -1,0 +1,622 @@
+/* The steps, and whether the dataset is afterwards what it should be: variables fixed(x),
+ * series(t) and wide(w) are what the step is about, kept(x) has been written before and
+ * must always be there. */
+#include "each_fault.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fault_calls.h"
+
+enum { W = 600, SHIFT = N }; /* elements of wide, and new records, for each process */
+
+static int ncid, x, t, fixed, series, kept, filled, wide;
+
+/* ---- of all processes ---- */
+
+static int most_of(int value)
+{
+    int most;
+    MPI_Allreduce(&value, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    return most;
+}
+
+static bool all_well(int rc)
+{
+    return most_of(rc != NC_NOERR) == 0;
+}
+
+/* ---- a dataset ---- */
+
+/* With functions of MPI that fail for nobody, like all that the steps call themselves. */
+static MPI_Info new_info(void)
+{
+    char text[512], *rest = text;
+    MPI_Info info;
+    PMPI_Info_create(&info);
+    snprintf(text, sizeof text, "%s", hints);
+    for (char *pair; (pair = strtok_r(rest, ";", &rest)) != NULL;) {
+        char *value = strchr(pair, '=');
+        *value++ = '\0';
+        PMPI_Info_set(info, pair, value);
+    }
+    if (strstr(hints, "nc_burst_buf=") != NULL)
+        PMPI_Info_set(info, "nc_burst_buf_dirname", check_path(""));
+    return info;
+}
+
+static int create(void)
+{
+    MPI_Info info = new_info();
+    ncid = -1;
+    int rc = ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"), NC_CLOBBER | check.cmode,
+                          info, &ncid);
+    PMPI_Info_free(&info);
+    return rc;
+}
+
+static int open_as(int mode)
+{
+    MPI_Info info = new_info();
+    ncid = -1;
+    int rc = ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"), mode, info, &ncid);
+    PMPI_Info_free(&info);
+    return rc;
+}
+
+static int open_to_write(void)
+{
+    return open_as(NC_WRITE);
+}
+
+static int open_to_read(void)
+{
+    return open_as(NC_NOWRITE);
+}
+
+static void define(void)
+{
+    x = new_dim(ncid, "x", (MPI_Offset)N * check.nprocs);
+    t = new_dim(ncid, "t", NC_UNLIMITED);
+    int w = new_dim(ncid, "w", (MPI_Offset)W * check.nprocs), dims[2] = {t, x};
+    kept = new_var(ncid, "kept", NC_INT, 1, &x);
+    fixed = new_var(ncid, "fixed", NC_INT, 1, &x);
+    wide = new_var(ncid, "wide", NC_INT, 1, &w);
+    series = new_var(ncid, "series", NC_INT, 1, &t);
+    filled = new_var(ncid, "filled", NC_INT, 2, dims);
+    CHECK_NC(NC_NOERR, ncmpi_def_var_fill(ncid, filled, 0, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_put_att_text(ncid, fixed, "units", 6, "metres"));
+}
+
+/* Values of round 1 in three variables, put by each process alone. */
+static void write_alone(void)
+{
+    const int varids[] = {kept, fixed, series};
+    struct arguments g;
+    CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
+    for (int i = 0; i < 3; i++) {
+        prepare(&g, &families[2], varids[i], true, 1);
+        CHECK_NC(NC_NOERR,
+                 ncmpi_put_vara_int(ncid, varids[i], g.start, g.count, g.values));
+    }
+    CHECK_NC(NC_NOERR, ncmpi_end_indep_data(ncid));
+}
+
+static void defined(void)
+{
+    CHECK_NC(NC_NOERR, create());
+    define();
+}
+
+static void in_data_mode(void)
+{
+    defined();
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    write_alone();
+    CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* ---- what must be in it ---- */
+
+static bool written;                     /* are the values of round 1 in it? */
+static int target = -1, told = NC_NOERR; /* what this process was told of its put */
+static const struct family *family;      /* by which; NULL: none */
+static MPI_Offset shift;                 /* of its places */
+
+/* Reads this process's places of a variable: each must have the value of one of two
+ * rounds. */
+static void holds(enum verdict v, int varid, enum shape shape, MPI_Offset by, int round,
+                  int other, bool here)
+{
+    struct arguments g;
+    struct family same = families[3]; /* any place can be read with strides */
+    same.shape = shape;
+    prepare(&g, &same, varid, false, 0);
+    g.start[0] = here ? g.start[0] + by : 0;
+    if (!here) g.count[0] = g.a.bufcount = 0;
+    int rc = same.call(ncid, &g.a, false);
+    if (rc != NC_NOERR) complain(v, "get of %d: %s", varid, ncmpi_strerror(rc));
+    for (MPI_Offset i = 0; here && rc == NC_NOERR && i < elements_of(shape); i++) {
+        MPI_Offset place = place_of(shape, i) + by;
+        int value = g.values[i];
+        if (value == value_at(round, place) || value == value_at(other, place)) continue;
+        complain(v, "variable %d, place %lld: %d", varid, (long long)place, value);
+        return;
+    }
+}
+
+static void holds_all(void)
+{
+    if (written) holds(LOST, kept, BLOCK, 0, 1, 1, true);
+    if (family == NULL) return;
+    holds(told == NC_NOERR ? LIED : LOST, target, family->shape, shift, 2,
+          told == NC_NOERR ? 2 : 1, told == NC_NOERR || shift == 0);
+}
+
+/* What one process met the others may be told by the next call, and by no more. */
+static void calm_down(void)
+{
+    int rc = ncmpi_sync(ncid);
+    if (!any_fault && rc != NC_NOERR) complain(WRONG, "sync: %s", ncmpi_strerror(rc));
+    if (all_well(rc)) return;
+    rc = ncmpi_sync(ncid);
+    if (rc != NC_NOERR) complain(WRONG, "sync again: %s", ncmpi_strerror(rc));
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void close_it(void)
+{
+    int rc = ncmpi_close(ncid);
+    if (rc != NC_NOERR && !any_fault) complain(WRONG, "close: %s", ncmpi_strerror(rc));
+}
+
+/* In a new opening, which replays what was left in logs. */
+static void reopened(void)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+    any_fault = false;
+    int rc = strstr(hints, "nc_burst_buf=") != NULL ? open_to_write() : open_to_read();
+    if (!all_well(rc)) {
+        complain(LOST, "open again: %s", ncmpi_strerror(rc));
+        return;
+    }
+    holds_all();
+    close_it();
+}
+
+/* A dataset in data mode: now, and when it was closed. */
+static void as_it_should_be(int rc)
+{
+    (void)rc;
+    calm_down();
+    holds_all();
+    close_it();
+    reopened();
+}
+
+static void without_data(void)
+{
+    written = false;
+    family = NULL;
+}
+
+static void with_data(void)
+{
+    written = true;
+    family = NULL;
+}
+
+/* ---- create, open, definitions ---- */
+
+static void nothing(void)
+{
+    without_data();
+}
+
+/* Then a dataset is made, if need be by another call. */
+static void made(int rc)
+{
+    if (rc != NC_NOERR && create() != NC_NOERR) {
+        complain(WRONG, "create again fails");
+        return;
+    }
+    define();
+    rc = ncmpi_enddef(ncid);
+    if (rc != NC_NOERR) complain(WRONG, "enddef: %s", ncmpi_strerror(rc));
+    write_alone();
+    written = true;
+    as_it_should_be(rc);
+}
+
+static void file_there(void)
+{
+    with_data();
+    in_data_mode();
+    close_it();
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void opened(int rc)
+{
+    if (rc != NC_NOERR && !all_well(rc = open_to_write())) {
+        complain(WRONG, "open again: %s", ncmpi_strerror(rc));
+        return;
+    }
+    as_it_should_be(rc);
+}
+
+static void ready_to_define(void)
+{
+    without_data();
+    defined();
+}
+
+static int enddef(void)
+{
+    return ncmpi_enddef(ncid);
+}
+
+static void new_definitions(int rc)
+{
+    if (rc != NC_NOERR) rc = ncmpi_enddef(ncid);
+    if (!all_well(rc)) {
+        complain(WRONG, "enddef again: %s", ncmpi_strerror(rc));
+        ncmpi_abort(ncid);
+        return;
+    }
+    write_alone();
+    written = true;
+    as_it_should_be(rc);
+}
+
+static void ready(void)
+{
+    with_data();
+    in_data_mode();
+}
+
+static int redef(void)
+{
+    return ncmpi_redef(ncid);
+}
+
+static void in_define_mode(int rc)
+{
+    if (rc != NC_NOERR) rc = ncmpi_redef(ncid);
+    if (all_well(rc)) {
+        new_var(ncid, "another", NC_INT, 1, &x);
+        rc = ncmpi_enddef(ncid);
+    }
+    if (rc != NC_NOERR) complain(WRONG, "redef again: %s", ncmpi_strerror(rc));
+    as_it_should_be(rc);
+}
+
+/* Definitions that make all data move. */
+static void redefined(void)
+{
+    ready();
+    CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+    for (int i = 0; i < 40; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "attribute %d", i);
+        CHECK_NC(NC_NOERR, ncmpi_put_att_text(ncid, fixed, name, 10, "ten bytes."));
+    }
+    new_var(ncid, "another", NC_DOUBLE, 1, &t);
+}
+
+static void moved(int rc)
+{
+    if (rc != NC_NOERR) rc = ncmpi_enddef(ncid);
+    if (all_well(rc)) {
+        as_it_should_be(rc);
+        return;
+    }
+    complain(WRONG, "enddef again: %s", ncmpi_strerror(rc));
+    ncmpi_abort(ncid);
+    reopened();
+}
+
+static int give_up(void)
+{
+    return ncmpi_abort(ncid);
+}
+
+static void given_up(int rc)
+{
+    (void)rc;
+    reopened();
+}
+
+static int another_value(void)
+{
+    return ncmpi_put_att_text(ncid, fixed, "units", 5, "miles");
+}
+
+static int a_shorter_name(void)
+{
+    return ncmpi_rename_var(ncid, series, "s");
+}
+
+static int fill(void)
+{
+    return ncmpi_fill_var_rec(ncid, filled, 3);
+}
+
+static int sync_it(void)
+{
+    return ncmpi_sync(ncid);
+}
+
+static int flush_it(void)
+{
+    return ncmpi_flush(ncid);
+}
+
+static int inquire(void)
+{
+    MPI_Info info = MPI_INFO_NULL;
+    int rc = ncmpi_inq_file_info(ncid, &info);
+    if (info != MPI_INFO_NULL) MPI_Info_free(&info);
+    return rc;
+}
+
+static int begin_indep(void)
+{
+    return ncmpi_begin_indep_data(ncid);
+}
+
+static void in_indep_mode(int rc)
+{
+    if (!all_well(rc)) rc = ncmpi_begin_indep_data(ncid);
+    rc = ncmpi_end_indep_data(ncid);
+    if (rc != NC_NOERR) rc = ncmpi_end_indep_data(ncid);
+    as_it_should_be(rc);
+}
+
+static void ready_alone(void)
+{
+    ready();
+    CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
+}
+
+/* Puts of this process alone, as it was told; new records. */
+static void put_alone(struct arguments *g)
+{
+    family = &families[2];
+    target = series;
+    shift = (MPI_Offset)SHIFT * check.nprocs;
+    prepare(g, family, series, true, 2);
+    g->start[0] += shift;
+    for (int i = 0; i < N; i++)
+        g->values[i] = value_at(2, g->start[0] + i);
+    told = ncmpi_put_vara_int(ncid, series, g->start, g->count, g->values);
+}
+
+static int put_of_this_alone(void)
+{
+    struct arguments g;
+    put_alone(&g);
+    return told;
+}
+
+static int get_of_this_alone(void)
+{
+    struct arguments g;
+    prepare(&g, &families[2], fixed, false, 1);
+    int rc = ncmpi_get_vara_int(ncid, fixed, g.start, g.count, g.values);
+    for (int i = 0; i < N && rc == NC_NOERR; i++)
+        if (g.values[i] != value_at(1, g.start[0] + i)) complain(LIED, "get: values");
+    return rc;
+}
+
+static void then_together(int rc)
+{
+    rc = ncmpi_end_indep_data(ncid);
+    if (rc != NC_NOERR) rc = ncmpi_end_indep_data(ncid);
+    as_it_should_be(rc);
+}
+
+static void put_by_all_alone(void)
+{
+    struct arguments g;
+    ready_alone();
+    put_alone(&g);
+    CHECK_NC(NC_NOERR, told);
+}
+
+static int end_indep(void)
+{
+    return ncmpi_end_indep_data(ncid);
+}
+
+static void together_again(int rc)
+{
+    if (rc != NC_NOERR) (void)ncmpi_end_indep_data(ncid); /* it may have ended */
+    as_it_should_be(rc);
+}
+
+static int close_now(void)
+{
+    return ncmpi_close(ncid);
+}
+
+/* ---- data, all together ---- */
+
+enum { BY_FAMILY = 2 * FIRST_FAMILIES }; /* each with fixed values, or with records */
+
+static const struct family *family_at_hand(void)
+{
+    return &families[variant / 2];
+}
+
+/* This process's elements of fixed, or of new records. */
+static int put_by(const struct family *f)
+{
+    struct arguments g;
+    bool records = variant % 2 == 1, moves = records && f->shape != ALL;
+    family = f;
+    target = records ? series : fixed;
+    shift = moves ? (MPI_Offset)SHIFT * check.nprocs : 0;
+    prepare(&g, f, target, true, 2);
+    if (moves) g.start[0] += shift;
+    for (MPI_Offset i = 0; i < elements_of(f->shape); i++)
+        g.values[i] = value_at(2, place_of(f->shape, i) + shift);
+    if ((f->takes & FILETYPE) && moves) { /* whose offsets are those of fixed variables */
+        target = fixed;
+        shift = 0;
+        prepare(&g, f, target, true, 2);
+    }
+    told = f->call(ncid, &g.a, true);
+    return told;
+}
+
+static int get_by(const struct family *f)
+{
+    struct arguments g;
+    prepare(&g, f, fixed, false, 1);
+    int rc = f->call(ncid, &g.a, false);
+    for (MPI_Offset i = 0; i < elements_of(f->shape) && rc == NC_NOERR; i++)
+        if (g.values[i] != value_at(1, place_of(f->shape, i))) {
+            complain(LIED, "get by %s: place %lld is %d", f->name,
+                     (long long)place_of(f->shape, i), g.values[i]);
+            break;
+        }
+    return rc;
+}
+
+static int put_next(void)
+{
+    return put_by(family_at_hand());
+}
+
+static int get_next(void)
+{
+    return get_by(family_at_hand());
+}
+
+/* The node's memory is there already. */
+static void warm(void)
+{
+    ready();
+    CHECK_NC(NC_NOERR, get_by(&families[2]));
+}
+
+/* It is that of a dataset that was closed. */
+static void pooled(void)
+{
+    ready();
+    CHECK_NC(NC_NOERR, get_by(&families[2]));
+    close_it();
+    MPI_Barrier(MPI_COMM_WORLD);
+    ready();
+}
+
+/* ---- mixed work ---- */
+
+enum { SHORT_PIECES, A_LONG_PIECE, NOTHING, A_MISTAKE, ROLES };
+
+static int role(void)
+{
+    return (check.rank + variant / 2) % ROLES;
+}
+
+/* A process's places of wide that it has to do with, every other one or all. */
+static MPI_Offset slab_of(MPI_Offset *start, MPI_Offset *count, MPI_Offset *stride)
+{
+    *start = (MPI_Offset)W * check.rank;
+    *stride = role() == SHORT_PIECES ? 2 : 1;
+    *count = role() == NOTHING ? 0 : W / *stride;
+    MPI_Offset real = *count;
+    if (role() == A_MISTAKE) *start = -5, real = 0;
+    return real;
+}
+
+static int mixed(bool put, int round, bool posted)
+{
+    int values[W], status = NC_NOERR, id = NC_REQ_NULL;
+    MPI_Offset start, count, stride, n = slab_of(&start, &count, &stride);
+    for (int i = 0; i < W; i++)
+        values[i] = put ? value_at(round, start + i * stride) : -1;
+    int rc;
+    if (posted) {
+        rc = put ? ncmpi_iput_vars_int(ncid, wide, &start, &count, &stride, values, &id)
+                 : ncmpi_iget_vars_int(ncid, wide, &start, &count, &stride, values, &id);
+        int waited = ncmpi_wait_all(ncid, 1, &id, &status);
+        if (waited == NC_ENOMEM) (void)ncmpi_cancel(ncid, NC_REQ_ALL, NULL, NULL);
+        if (rc == NC_NOERR) rc = waited != NC_NOERR ? waited : status;
+    } else {
+        rc = put ? ncmpi_put_vars_int_all(ncid, wide, &start, &count, &stride, values)
+                 : ncmpi_get_vars_int_all(ncid, wide, &start, &count, &stride, values);
+    }
+    for (MPI_Offset i = 0; !put && rc == NC_NOERR && i < n; i++)
+        if (values[i] != value_at(round, start + i * stride)) {
+            complain(LIED, "mixed get: place %lld is %d", (long long)(start + i * stride),
+                     values[i]);
+            break;
+        }
+    if (role() != A_MISTAKE) return rc;
+    if (rc == NC_NOERR) complain(LIED, "mistake: no error");
+    return rc == NC_EINVALCOORDS ? NC_NOERR : rc;
+}
+
+static int put_mixed(void)
+{
+    return told = mixed(true, 2, variant % 2 == 1);
+}
+
+static void mixed_is_there(int rc)
+{
+    int had = told;
+    (void)rc;
+    calm_down();
+    if (had == NC_NOERR || role() == A_MISTAKE || role() == NOTHING) {
+        rc = mixed(false, 2, false);
+    } else {
+        MPI_Offset none = 0;
+        int value;
+        rc = ncmpi_get_vars_int_all(ncid, wide, &none, &none, NULL, &value);
+    }
+    if (rc != NC_NOERR) complain(LIED, "get of mixed: %s", ncmpi_strerror(rc));
+    as_it_should_be(rc);
+}
+
+static void mixed_there(void)
+{
+    ready();
+    CHECK_NC(NC_NOERR, mixed(true, 1, false));
+}
+
+static int get_mixed(void)
+{
+    return mixed(false, 1, variant % 2 == 1);
+}
+
+const struct step steps[STEPS] = {
+    {"create", true, 1, nothing, create, made},
+    {"open to write", true, 1, file_there, open_to_write, opened},
+    {"open to read", true, 1, file_there, open_to_read, opened},
+    {"enddef", true, 1, ready_to_define, enddef, new_definitions},
+    {"redef", false, 1, ready, redef, in_define_mode},
+    {"enddef with a move", true, 1, redefined, enddef, moved},
+    {"abort", false, 1, redefined, give_up, given_up},
+    {"put_att", true, 1, ready, another_value, as_it_should_be},
+    {"rename_var", true, 1, ready, a_shorter_name, as_it_should_be},
+    {"fill_var_rec", false, 1, ready, fill, as_it_should_be},
+    {"sync", false, 1, ready, sync_it, as_it_should_be},
+    {"flush", false, 1, ready, flush_it, as_it_should_be},
+    {"inq_file_info", false, 1, ready, inquire, as_it_should_be},
+    {"begin_indep_data", false, 1, ready, begin_indep, in_indep_mode},
+    {"end_indep_data", false, 1, put_by_all_alone, end_indep, together_again},
+    {"put alone", false, 1, ready_alone, put_of_this_alone, then_together},
+    {"get alone", false, 1, ready_alone, get_of_this_alone, then_together},
+    {"close", false, 1, ready, close_now, given_up},
+    {"put", false, BY_FAMILY, ready, put_next, as_it_should_be},
+    {"get", false, BY_FAMILY, ready, get_next, as_it_should_be},
+    {"put again", false, BY_FAMILY, warm, put_next, as_it_should_be},
+    {"get again", false, BY_FAMILY, warm, get_next, as_it_should_be},
+    {"put, memory of another", false, BY_FAMILY, pooled, put_next, as_it_should_be},
+    {"mixed put", false, 2 * ROLES, ready, put_mixed, mixed_is_there},
+    {"mixed get", false, 2 * ROLES, mixed_there, get_mixed, as_it_should_be},
+};
