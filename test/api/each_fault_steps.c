@@ -593,6 +593,82 @@ static int get_mixed(void)
     return mixed(false, 1, variant % 2 == 1);
 }
 
+/* ---- many requests, each of which is told how it went ---- */
+
+enum { REQUESTS = 4, PART = W / REQUESTS };
+static int statuses[REQUESTS];
+
+/* Posts all of wide that is this process's, and waits: the parts by turns dense and with
+ * gaps. */
+static int all_parts(bool put, int round, int values[REQUESTS][PART])
+{
+    int ids[REQUESTS], first = NC_NOERR;
+    for (int i = 0; i < REQUESTS; i++) {
+        MPI_Offset start = (MPI_Offset)W * check.rank + (MPI_Offset)i * PART;
+        MPI_Offset stride = 1 + i % 2, count = PART / stride;
+        for (int k = 0; k < PART; k++)
+            values[i][k] = put ? value_at(round, start + k * stride) : -1;
+        int rc = put ? ncmpi_iput_vars_int(ncid, wide, &start, &count, &stride, values[i],
+                                           &ids[i])
+                     : ncmpi_iget_vars_int(ncid, wide, &start, &count, &stride, values[i],
+                                           &ids[i]);
+        statuses[i] = rc;
+        if (first == NC_NOERR) first = rc;
+        if (rc != NC_NOERR) ids[i] = NC_REQ_NULL;
+    }
+    int waited[REQUESTS] = {NC_EPENDING, NC_EPENDING, NC_EPENDING, NC_EPENDING};
+    int rc = ncmpi_wait_all(ncid, REQUESTS, ids, waited);
+    for (int i = 0; i < REQUESTS; i++)
+        if (statuses[i] == NC_NOERR) statuses[i] = waited[i];
+    if (rc != NC_NOERR) (void)ncmpi_cancel(ncid, NC_REQ_ALL, NULL, NULL);
+    return first != NC_NOERR ? first : rc;
+}
+
+/* Have the requests that went well the values of a round? */
+static void parts_hold(int round, int values[REQUESTS][PART])
+{
+    for (int i = 0; i < REQUESTS; i++)
+        for (int k = 0; k < PART / (1 + i % 2) && statuses[i] == NC_NOERR; k++) {
+            int place = W * check.rank + i * PART + k * (1 + i % 2);
+            if (values[i][k] == value_at(round, place)) continue;
+            complain(LIED, "request %d, place %d: %d", i, place, values[i][k]);
+            break;
+        }
+}
+
+static int put_parts(void)
+{
+    int values[REQUESTS][PART];
+    return all_parts(true, 2, values);
+}
+
+static void parts_are_there(int rc)
+{
+    int values[REQUESTS][PART], told_of[REQUESTS];
+    memcpy(told_of, statuses, sizeof told_of);
+    calm_down();
+    rc = all_parts(false, 2, values);
+    if (rc != NC_NOERR) complain(LIED, "get of parts: %s", ncmpi_strerror(rc));
+    memcpy(statuses, told_of, sizeof told_of);
+    parts_hold(2, values);
+    as_it_should_be(rc);
+}
+
+static void parts_there(void)
+{
+    ready();
+    CHECK_NC(NC_NOERR, put_parts());
+    CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static int get_parts(void)
+{
+    int values[REQUESTS][PART], rc = all_parts(false, 2, values);
+    parts_hold(2, values);
+    return rc;
+}
+
 const struct step steps[STEPS] = {
     {"create", true, 1, nothing, create, made},
     {"open to write", true, 1, file_there, open_to_write, opened},
@@ -618,5 +694,7 @@ const struct step steps[STEPS] = {
     {"get again", false, BY_FAMILY, warm, get_next, as_it_should_be},
     {"put, memory of another", false, BY_FAMILY, pooled, put_next, as_it_should_be},
     {"mixed put", false, 2 * ROLES, ready, put_mixed, mixed_is_there},
+    {"put of parts", false, 1, ready, put_parts, parts_are_there},
+    {"get of parts", false, 1, parts_there, get_parts, as_it_should_be},
     {"mixed get", false, 2 * ROLES, mixed_there, get_mixed, as_it_should_be},
 };

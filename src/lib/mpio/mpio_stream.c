@@ -75,25 +75,26 @@ static int add_strip(struct mpio_tile *t, const struct region_strip *strip, int6
     return err;
 }
 
-/* Takes what fits of the current request, which ends when its region does. */
+/* Takes what fits of the current request, which ends when its region does: not before all
+ * of it is noted in the tile, so that the right ones are told of an error. */
 static int plan_request(struct mpio_stream *s, struct mpio_tile *t, int64_t max_bytes,
                         int64_t max_pieces)
 {
     int64_t before = t->used, request = s->file_request;
     int64_t xsize = cdf_type_size(var_of(s, request)->type);
     int64_t room = (max_bytes - t->used) / xsize * xsize;
+    bool ended = false;
     int err = NC_NOERR;
     while (room > 0 && t->npieces < max_pieces && err == NC_NOERR) {
         struct region_strip strip;
-        if (!region_next(s->file_cursor, room, max_pieces - t->npieces, &strip)) {
-            close_request(s);
-            break;
-        }
+        ended = !region_next(s->file_cursor, room, max_pieces - t->npieces, &strip);
+        if (ended) break;
         err = add_strip(t, &strip, s->shift);
         room -= strip.length * strip.count;
     }
     if (err == NC_NOERR && t->used > before)
         err = add_segment(t, request, (t->used - before) / xsize, before);
+    if (err == NC_NOERR && ended) close_request(s);
     return err;
 }
 
