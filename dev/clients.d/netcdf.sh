@@ -1,6 +1,6 @@
 # Sourced by dev/clients: netCDF-C's own tests, built for parallel classic files, which is what
-# it has PnetCDF for. (4.9.0 does not build with neither HDF5 nor NCZarr.) Named netcdf/NAME are the programs that it runs under MPI, netcdf/check/NAME
-# is what `make check` in its nc_test says of each test.
+# it has PnetCDF for. Named netcdf/NAME are the programs that it runs under MPI, netcdf/check/NAME
+# is what `make check` in its nc_test says of each test. It builds with HDF5 or NCZarr only.
 
 netcdf_build=$dir/netcdf-build
 netcdf_at=$netcdf_build/nc_test
