@@ -1,13 +1,18 @@
 # Fuzzing of the header's codec and of CDL. `make check` replays the corpora, plainly and
 # under the sanitizers; `make fuzz` looks for new inputs (FUZZ_CC must be clang).
-fuzzed_sources = $(cdf_sources) $(cdl_sources) $(base_serial_sources)
+fuzzed_sources = $(cdf_sources) $(cdl_sources) $(journal_sources) $(base_serial_sources)
 replay_sources = test/fuzz/replay.c test/fuzz/cdf_fuzz.c test/fuzz/cdf_fuzz.h
 cdl_replay_sources = test/fuzz/replay.c test/fuzz/cdl_fuzz.c test/fuzz/cdf_fuzz.h
 EXTRA_DIST += test/fuzz/README.md test/fuzz/cdf.dict test/fuzz/corpus \
 	test/fuzz/cdl.dict test/fuzz/cdl-corpus
 
-check_PROGRAMS += test/fuzz/replay.unit test/fuzz/cdl_replay.unit
-TESTS += test/fuzz/replay.unit test/fuzz/cdl_replay.unit
+journal_replay_sources = test/fuzz/replay.c test/fuzz/journal_fuzz.c test/fuzz/cdf_fuzz.h
+EXTRA_DIST += test/fuzz/journal-corpus
+check_PROGRAMS += test/fuzz/replay.unit test/fuzz/cdl_replay.unit \
+	test/fuzz/journal_replay.unit
+TESTS += test/fuzz/replay.unit test/fuzz/cdl_replay.unit test/fuzz/journal_replay.unit
+test_fuzz_journal_replay_unit_SOURCES = $(journal_replay_sources)
+test_fuzz_journal_replay_unit_LDADD = libserial.la
 test_fuzz_replay_unit_SOURCES = $(replay_sources)
 test_fuzz_replay_unit_LDADD = libserial.la
 test_fuzz_cdl_replay_unit_SOURCES = $(cdl_replay_sources)
@@ -30,7 +35,7 @@ FUZZ_CFLAGS = -g -O1 -std=gnu11 -fno-sanitize-recover=undefined \
 	-fsanitize=fuzzer,address,undefined
 FUZZ_RUNS = 1000000
 FUZZ_FORMATS = 1 2 5
-fuzzers = test/fuzz/cdf_fuzz test/fuzz/cdl_fuzz
+fuzzers = test/fuzz/cdf_fuzz test/fuzz/cdl_fuzz test/fuzz/journal_fuzz
 
 # In a loop over sources: the C file to compile, which may have been generated.
 fuzzed_file = case $$file in \
@@ -39,7 +44,8 @@ fuzzed_file = case $$file in \
 	*) continue;; \
 	esac
 
-$(fuzzers): $(fuzzed_sources) libserial.la test/fuzz/cdf_fuzz.c test/fuzz/cdl_fuzz.c
+$(fuzzers): $(fuzzed_sources) libserial.la test/fuzz/cdf_fuzz.c test/fuzz/cdl_fuzz.c \
+	test/fuzz/journal_fuzz.c
 	@$(MKDIR_P) test/fuzz
 	@sources=; for file in $(fuzzed_sources) $@.c; do \
 		$(fuzzed_file); sources="$$sources $$path"; \
@@ -62,6 +68,10 @@ fuzz: $(fuzzers)
 			-print_final_stats=1 -dict=$(srcdir)/test/fuzz/cdl.dict \
 			-artifact_prefix=test/fuzz/crash-cdl- \
 			test/fuzz/found-cdl $(srcdir)/test/fuzz/cdl-corpus
+	@echo "journals: $(FUZZ_RUNS) runs"; $(MKDIR_P) test/fuzz/found-journal && \
+		test/fuzz/journal_fuzz -runs=$(FUZZ_RUNS) -max_len=65536 -verbosity=0 \
+			-print_final_stats=1 -artifact_prefix=test/fuzz/crash-journal- \
+			test/fuzz/found-journal $(srcdir)/test/fuzz/journal-corpus
 
 .PHONY: fuzz
 CLEANFILES += $(fuzzers)

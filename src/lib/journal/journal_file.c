@@ -251,7 +251,7 @@ int journal_make_room(struct journal *j, const struct cdf_header *before,
  * made. Anything else is somebody's. */
 static int remove_left(struct journal *j)
 {
-    struct journal_facts left;
+    struct journal_facts left = {0};
     const char *why;
     int64_t size = 0;
     int fd = open_trusted(j->path, O_RDONLY, owner_of(j->file), &why);
@@ -529,7 +529,7 @@ int journal_replace(struct journal *j, int64_t before, const struct cdf_header *
 char *journal_of(const char *dataset)
 {
     struct journal j;
-    struct journal_facts left;
+    struct journal_facts left = {0};
     const char *why;
     int64_t size;
     char *path = NULL;
@@ -538,7 +538,6 @@ char *journal_of(const char *dataset)
         j.file = open_file(j.of, O_RDONLY);
         if (j.file >= 0 && fstat(j.file, &st) == 0)
             j.fd = open_trusted(j.path, O_RDONLY, st.st_uid, &why);
-        left.inode = 0;
         if (j.fd >= 0 && read_facts(j.fd, &left, &size) == NULL &&
             left.inode == (uint64_t)st.st_ino)
             path = base_strdup(j.path);

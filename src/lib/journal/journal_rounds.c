@@ -217,6 +217,8 @@ int journal_resume_all(struct journal_crew *c)
     const struct journal_state s = c->j->state;
     int64_t place = s.back || s.phase == JOURNAL_RESTORING ? s.low : s.high;
     bool begun;
+    if (s.high > cdf_move_total(c->before, c->after) || (s.high == s.low && place > 0))
+        return base_error_set(NC_ENOTNC, "the journal's round is none of this dataset's");
     if (s.phase == JOURNAL_READY) return finish_all(c, JOURNAL_RETURNING);
     if (s.phase == JOURNAL_FILLING) return commit_all(c);
     if (s.phase > JOURNAL_FILLING) return finish_all(c, s.phase);
