@@ -333,6 +333,7 @@ static int expected(const struct mistake *m, const struct family *f, bool bad)
 {
     int code =
         (f->takes & FILETYPE) && m->code_of_filetype != 0 ? m->code_of_filetype : m->code;
+    if (m->make == no_start && strstr(f->name, "varn") != NULL) code = NC_ENULLSTART;
     if (safe && !(f->takes & POSTED)) return code;
     return bad ? code : NC_NOERR;
 }
