@@ -288,10 +288,44 @@ static void check_values(int ncid, const char *when, int step)
         printf("# %s, step %d, %s; the last fault was %s\n", when, step, way, plan);
 }
 
+/* Everything has to move: sometimes a little, sometimes by more than all of it. */
+static void grow(int ncid)
+{
+    static char text[20000];
+    MPI_Offset n = 600 + (MPI_Offset)check_random(check_random(2) ? 1000 : 10000);
+    char name[16];
+    int natts, dim;
+    memset(text, 'x', sizeof text);
+    CHECK_NC(NC_NOERR, ncmpi_inq_natts(ncid, &natts));
+    snprintf(name, sizeof name, "more%d", natts);
+    CHECK_NC(NC_NOERR, ncmpi_put_att_text(ncid, NC_GLOBAL, name, n, text));
+    if (check_random(3) > 0) return;
+    CHECK_NC(NC_NOERR, ncmpi_inq_dimid(ncid, "t", &dim));
+    CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, name, NC_SHORT, 1, &dim, &dim));
+}
+
+static int dataset; /* what the program is at */
+
+/* What could be neither completed nor taken back is one of both after the next opening.
+ */
+static int open_again(int ncid)
+{
+    MPI_Info info = new_info();
+    CHECK_NC(NC_EFILE, ncmpi_close(ncid));
+    int rc = ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"), NC_WRITE, info, &dataset);
+    MPI_Info_free(&info);
+    return rc;
+}
+
 static int redefine(int ncid)
 {
     CHECK_NC(NC_NOERR, do_again(ncid, ncmpi_redef));
-    return ncmpi_enddef(ncid);
+    if (check_random(2)) grow(ncid);
+    arm();
+    int rc = ncmpi_enddef(ncid);
+    fault_disarm();
+    if (failed_anywhere(rc)) rc = ncmpi_enddef(ncid);
+    return rc == NC_EFILE ? open_again(ncid) : rc;
 }
 
 static int again_flush(int ncid)
@@ -351,10 +385,10 @@ static void run_programs(int programs)
 {
     enum { STEPS = 30 };
     for (int k = 0; k < programs; k++) {
-        int ncid = create();
+        dataset = create();
         for (int step = 1; step <= STEPS; step++)
-            take_step(ncid, step);
-        close_and_look(ncid, STEPS);
+            take_step(dataset, step);
+        close_and_look(dataset, STEPS);
     }
 }
 

@@ -200,7 +200,7 @@ int mpio_share_journal_all(struct mpio *m, struct journal *j)
 /* What came of it, and what the file has now. Agreed. */
 static int end(struct mpio *m, const struct journal *j, int err)
 {
-    m->pending = j->pending;
+    m->pending |= j->pending; /* once it is, a further call must not begin anew */
     if (j->facts.new_size > 0)
         m->file.end = err == NC_NOERR ? j->facts.new_size : j->facts.old_size;
     return m->pending ? mpio_tell_pending(m, err) : err;
