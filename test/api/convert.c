@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include <stdlib.h>
+
 #include "dataset.h"
 
 enum { N = 5 };
@@ -139,15 +141,19 @@ static void what_does_not_fit_on_get_becomes_the_memory_types_fill(void)
 
 static void only_the_process_concerned_gets_the_range_error(void)
 {
-    double values[N] = {1, 2, 3, 4, 5}, back[N];
-    int ncid = defined(NC_BYTE), odd = check.rank == check.nprocs - 1;
-    if (odd) values[2] = 1000;
-    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
-    CHECK_NC(odd ? NC_ERANGE : NC_NOERR, put_doubles(ncid, values));
-    CHECK_NC(NC_NOERR, get_doubles(ncid, back));
-    if (odd) values[2] = NC_FILL_BYTE;
-    CHECK_BYTES(values, back, sizeof back);
-    close_dataset(ncid);
+    for (int safe = 0; safe <= 1; safe++) {
+        double values[N] = {1, 2, 3, 4, 5}, back[N];
+        CHECK_EQ(0, setenv("PNETCDF_SAFE_MODE", safe ? "1" : "0", 1));
+        int ncid = defined(NC_BYTE), odd = check.rank == check.nprocs - 1;
+        if (odd) values[2] = 1000;
+        CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+        CHECK_NC(odd ? NC_ERANGE : NC_NOERR, put_doubles(ncid, values));
+        CHECK_NC(NC_NOERR, get_doubles(ncid, back));
+        if (odd) values[2] = NC_FILL_BYTE;
+        CHECK_BYTES(values, back, sizeof back);
+        close_dataset(ncid);
+    }
+    CHECK_EQ(0, unsetenv("PNETCDF_SAFE_MODE"));
 }
 
 static void bytes_and_unsigned_characters(void)

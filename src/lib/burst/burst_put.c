@@ -523,10 +523,11 @@ static int tell_all(struct driver_dataset *ds, int err)
     int failed = NC_NOERR;
     if (ds->header.nrecord_vars == 0 && !ds->safe_mode) return err;
     int64_t records = ds->held;
-    int worst = driver_agree_all(ds, err, &failed, &records, 1);
+    int told = driver_is_own(err) ? NC_NOERR : err;
+    int worst = driver_agree_all(ds, told, &failed, &records, 1);
     ds->header.numrecs = records;
     if (err == NC_NOERR) err = failed;
-    return err == NC_NOERR && ds->safe_mode ? worst : err;
+    return worst != NC_NOERR && ds->safe_mode ? worst : err;
 }
 
 /* Where no thread can drain, the caller does, once there is enough for large writes. */

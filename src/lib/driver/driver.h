@@ -46,6 +46,13 @@ struct driver_dataset {
     struct driver_stats stats; /* counted by this process */
 };
 
+/* In safe mode a mistake of one process is told to all; but the values it brings, and how
+ * its memory is described, are its own affair. */
+static inline bool driver_is_own(int error)
+{
+    return error == NC_ERANGE || error == NC_EIOMISMATCH || error == NC_EMULTITYPES;
+}
+
 /* The one small agreement of a collective call: the worst of all processes' errors, and
  * the maximum of each of n values (n <= DRIVER_AGREE_MAX), in one reduction.
  * *failed (may be NULL) gets the worst I/O error that any process had left over from

@@ -484,8 +484,10 @@ static void move_all(struct transfer *x)
     ds->failed = x->io_error;
     if (!ds->safe_mode) return;
     held = ds->held;
-    int failed, worst = driver_agree_all(ds, x->error, &failed, &held, 1);
-    note(x, failed != NC_NOERR ? failed : worst);
+    int told = driver_is_own(x->error) ? NC_NOERR : x->error;
+    int failed, worst = driver_agree_all(ds, told, &failed, &held, 1);
+    if (failed != NC_NOERR) note(x, failed);
+    if (worst != NC_NOERR) x->error = worst;
     ds->header.numrecs = held;
     if (x->stream.put) write_numrecs_all(x);
 }
