@@ -178,7 +178,82 @@ static void a_bad_place_comes_before_a_bad_value(void)
     close_both();
 }
 
+/* What PnetCDF says, where several things could be said; test/differ finds more. */
+static void mistakes_in_definitions(void)
+{
+    int id, bad[2] = {0, 99}, n = -1, old;
+    MPI_Offset size = -1;
+    two_datasets();
+    CHECK_NC(NC_ENAMEINUSE, ncmpi_def_var(ncid, "v", NC_INT, 2, bad, &id));
+    CHECK_NC(NC_EINVAL, ncmpi_def_var(ncid, "v", NC_INT, -1, bad, &id));
+    CHECK_NC(NC_NOERR, ncmpi_rename_dim(ncid, 1, "x"));
+    CHECK_NC(NC_ENAMEINUSE, ncmpi_rename_dim(ncid, 1, "y"));
+    CHECK_NC(NC_ENAMEINUSE, ncmpi_rename_var(ncid, v, "v"));
+    CHECK_NC(NC_EBADNAME, ncmpi_rename_att(ncid, v, "none", "/"));
+    CHECK_NC(NC_ENOTVAR, ncmpi_copy_att(ncid, v, "none", ncid, 99));
+    CHECK_NC(NC_EINVAL, ncmpi__enddef(ncid, 0, -1, 0, 0));
+    CHECK_NC(NC_EINVAL, ncmpi__enddef(ncid, 0, 0, 0, -1));
+    CHECK_NC(NC_NOERR, ncmpi_inq_var(ncid, NC_GLOBAL, NULL, NULL, NULL, NULL, &n));
+    CHECK_EQ(0, n);
+    CHECK_NC(NC_EGLOBAL, ncmpi_inq_var(ncid, NC_GLOBAL, NULL, &id, NULL, NULL, NULL));
+    CHECK_NC(NC_EGLOBAL, ncmpi_inq_varname(ncid, NC_GLOBAL, NULL));
+    CHECK_NC(NC_EBADNAME, ncmpi_inq_varid(ncid, "", &id));
+    CHECK_NC(NC_EBADNAME, ncmpi_inq_dimid(ncid, "", &id));
+    CHECK_NC(NC_NOERR, ncmpi_inq_buffer_size(ncid, NULL));
+    CHECK_NC(NC_ENULLABUF, ncmpi_inq_buffer_size(ncid, &size));
+    CHECK_NC(NC_ENOTINDEFINE, ncmpi_def_dim(readonly, "z", 1, &id));
+    CHECK_NC(NC_ENOTINDEFINE, ncmpi_def_var(readonly, "z", NC_INT, 0, NULL, &id));
+    CHECK_NC(NC_EPERM, ncmpi_set_fill(readonly, NC_FILL, &old));
+    CHECK_NC(NC_EPERM, ncmpi_del_att(readonly, NC_GLOBAL, "z"));
+    CHECK_NC(NC_NOERR, ncmpi_sync_numrecs(readonly));
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK_NC(NC_ENAMEINUSE, ncmpi_rename_dim(ncid, 1, "y"));
+    CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_def_var_fill(ncid, v, 1, NULL));
+    CHECK_NC(NC_ELATEFILL, ncmpi_def_var_fill(ncid, v, 0, &n));
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    close_both();
+}
+
+static void formats_that_are_not_built(void)
+{
+    int old, id;
+    CHECK_NC(NC_NOERR, ncmpi_set_default_format(NC_FORMAT_NETCDF4, &old));
+    CHECK_NC(NC_ENOTBUILT, ncmpi_create(MPI_COMM_WORLD, check_path("c.nc"), NC_CLOBBER,
+                                        MPI_INFO_NULL, &id));
+    CHECK_NC(NC_NOERR, ncmpi_set_default_format(old, NULL));
+}
+
+static void mistakes_of_the_buffer(void)
+{
+    MPI_Offset start[2] = {0, 0}, far[2] = {9, 0}, count[2] = {1, 2};
+    int values[2] = {1, 2}, id = -77;
+    two_datasets();
+    CHECK_NC(NC_EPERM, ncmpi_iput_var_int(readonly, 0, values, &id));
+    CHECK_EQ(NC_REQ_NULL, id);
+    CHECK_NC(NC_ENULLABUF, ncmpi_bput_vara_int(ncid, v, far, count, values, &id));
+    CHECK_NC(NC_ECHAR, ncmpi_bput_vara_int(ncid, text, far, count, values, &id));
+    CHECK_NC(NC_EIOMISMATCH,
+             ncmpi_iput_vara(ncid, v, start, count, values, -7, MPI_INT, &id));
+    CHECK_NC(NC_EINVALCOORDS,
+             ncmpi_iput_vara(ncid, v, far, count, values, -7, MPI_INT, &id));
+    /* a buffer of nothing is a request for nothing, but in a collective call a mismatch
+     */
+    CHECK_NC(NC_NOERR, ncmpi_iput_vara(ncid, v, start, count, values, 0, MPI_INT, &id));
+    CHECK_EQ(NC_REQ_NULL, id);
+    begin_data(ncid);
+    CHECK_NC(check.collective ? NC_EIOMISMATCH : NC_NOERR,
+             check.collective
+                 ? ncmpi_get_vara_all(ncid, v, start, count, values, 0, MPI_INT)
+                 : ncmpi_get_vara(ncid, v, start, count, values, 0, MPI_INT));
+    end_data(ncid);
+    close_both();
+}
+
 static const struct check_test tests[] = {
+    {"mistakes in definitions", mistakes_in_definitions, CHECK_FORMATS},
+    {"formats that are not built", formats_that_are_not_built, 0},
+    {"mistakes of the buffer", mistakes_of_the_buffer, CHECK_FORMATS | CHECK_MODES},
     {"mistakes of mode and id", mistakes_of_mode_and_id, CHECK_FORMATS | CHECK_MODES},
     {"mistakes of variable and place", mistakes_of_variable_and_place,
      CHECK_FORMATS | CHECK_MODES},

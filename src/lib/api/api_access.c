@@ -293,7 +293,23 @@ static void free_request(struct driver_request *r)
     base_free(r);
 }
 
-/* The variable and the buffer's type, before anything else is looked at. */
+/* Does the caller say that its buffer has no elements? Who gives an array's room, as
+ * Fortran's typed calls do, does not. */
+static bool gives_nothing(const struct api_access *a)
+{
+    return a->bufcount == 0 && a->buftype != MPI_DATATYPE_NULL && !(a->how & API_ROOM);
+}
+
+/* Then nothing is accessed, whatever was counted, but by a collective call that is to say
+ * so in its counts. */
+static int unless_nothing(const struct api_access *a, int err)
+{
+    bool nothing = gives_nothing(a) && !(a->how & API_COLL);
+    return err == NC_EIOMISMATCH && nothing ? NC_NOERR : err;
+}
+
+/* The variable and the buffer's type, before anything else is looked at. What is wrong
+ * with the buffer comes after what is wrong with the place. */
 static int look_up(const struct api_dataset *d, const struct api_access *a,
                    const struct cdf_var **v, struct api_buffer *b, int *later)
 {
@@ -301,11 +317,14 @@ static int look_up(const struct api_dataset *d, const struct api_access *a,
     if (a->varid == NC_GLOBAL) return NC_EGLOBAL;
     *v = api_var(d, a->varid);
     if (*v == NULL) return NC_ENOTVAR;
-
     int err = api_describe_buffer(a->buftype, a->bufcount, (*v)->type, b);
-    *later = err == NC_EINVAL ? err : NC_NOERR; /* a bad bufcount comes last */
-    if (err != NC_NOERR && err != NC_EINVAL) return err;
-    return conv_check((*v)->type, b->type);
+    *later = err;
+    if (err == NC_ENOMEM) return err;
+    bool typed = err == NC_NOERR && !gives_nothing(a);
+    err = typed ? conv_check((*v)->type, b->type) : NC_NOERR;
+    bool buffered = a->how & API_BUFFERED;
+    return err == NC_NOERR && buffered && !api_buffer_attached(d->queue) ? NC_ENULLABUF
+                                                                         : err;
 }
 
 /* Region and buffer of a request that has its type; the buffer's region becomes its own.
@@ -325,7 +344,7 @@ int api_request_make(const struct api_dataset *d, const struct api_access *a, bo
     const struct cdf_var *v;
     struct api_buffer b;
     int64_t nelems = 0;
-    int later, err = look_up(d, a, &v, &b, &later);
+    int later = NC_NOERR, err = look_up(d, a, &v, &b, &later);
     bool mapped = b.mem != NULL || (a->how & API_KIND) == API_VARM;
     struct driver_request *r = err == NC_NOERR ? new_request(v, a, mapped, b.type) : NULL;
     *req = NULL;
@@ -338,7 +357,7 @@ int api_request_make(const struct api_dataset *d, const struct api_access *a, bo
             free_request(r);
     }
     region_free(b.mem);
-    return err;
+    return unless_nothing(a, err);
 }
 
 /* ---- many slabs of one variable ---- */
@@ -383,7 +402,6 @@ static int next_request(struct many *m, enum conv_type type, const MPI_Offset *s
     m->one.how = count == NULL ? API_VAR1 : API_VARA;
     m->one.given = NULL;
     *req = NULL;
-    if (start == NULL && m->v->ndims > 0) return no_start(NC_ENULLSTART, m->v);
     struct driver_request *r = new_request(m->v, &m->one, m->places != NULL, type);
     if (r == NULL) return NC_ENOMEM;
     int err = take_slab(m->d, m->v, &m->one, m->put, r, &nelems);
@@ -411,18 +429,31 @@ static int make_each(struct many *m, const struct api_slabs *slabs, enum conv_ty
     return err;
 }
 
+/* Unlike a single start, that of a part has a code of its own for being NULL. */
+static int check_lists(const struct cdf_var *v, const struct api_slabs *slabs)
+{
+    bool missing = slabs->n > 0 && slabs->starts == NULL, negative = false;
+    for (int i = 0; i < slabs->n && v->ndims > 0 && !missing; i++)
+        missing = slabs->starts[i] == NULL;
+    if (missing && v->ndims > 0) return no_start(NC_ENULLSTART, v);
+    for (int i = 0; i < slabs->n && slabs->counts != NULL; i++)
+        for (int k = 0; k < v->ndims && slabs->counts[i] != NULL; k++)
+            negative |= slabs->counts[i][k] < 0;
+    return negative ? NC_ENEGATIVECNT : NC_NOERR;
+}
+
 int api_requests_make(const struct api_dataset *d, const struct api_access *a,
                       const struct api_slabs *slabs, bool put,
                       struct driver_request ***reqs, int64_t *n)
 {
     struct many m = {.d = d, .one = {.varid = a->varid}, .buf = a->buf, .put = put};
     struct api_buffer b;
-    int later, err = look_up(d, a, &m.v, &b, &later);
-    m.given = b.nelems;
-    if (err == NC_NOERR && (a->how & API_BUFFERED) && !api_buffer_attached(d->queue))
-        err = NC_ENULLABUF;
-    if (err == NC_NOERR) err = slabs->n < 0 ? NC_EINVAL : later;
-    if (err == NC_NOERR && b.mem == NULL &&
+    int later = NC_NOERR, err = look_up(d, a, &m.v, &b, &later);
+    if (err == NC_ENULLABUF && slabs->n == 0) err = NC_NOERR; /* which needs none */
+    m.given = later == NC_NOERR ? b.nelems : NC_COUNT_IGNORE;
+    if (err == NC_NOERR && slabs->n < 0) err = NC_EINVAL;
+    if (err == NC_NOERR) err = check_lists(m.v, slabs);
+    if (err == NC_NOERR && later == NC_NOERR && b.mem == NULL &&
         api_runs_make(d, a, slabs, put, b.type, m.given, reqs, n))
         return NC_NOERR;
     *n = 0;
@@ -433,12 +464,14 @@ int api_requests_make(const struct api_dataset *d, const struct api_access *a,
         *reqs = base_malloc((size_t)slabs->n * sizeof(struct driver_request *));
         if (*reqs == NULL) err = NC_ENOMEM;
     }
-    if (err == NC_NOERR) err = make_each(&m, slabs, b.type, *reqs, n);
+    bool nothing = gives_nothing(a) && slabs->pending;
+    if (err == NC_NOERR && !nothing) err = make_each(&m, slabs, b.type, *reqs, n);
+    if (err == NC_NOERR) err = later;
     base_free(m.places);
     region_free(b.mem);
     if (err != NC_NOERR) api_requests_drop(*reqs, n);
     if (err != NC_NOERR) *reqs = NULL;
-    return err;
+    return unless_nothing(a, err);
 }
 
 void api_requests_drop(struct driver_request **reqs, int64_t *n)

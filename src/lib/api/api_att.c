@@ -28,12 +28,19 @@ static int check_room(struct api_dataset *d, const struct attribute *a)
     return needs > had ? NC_ENOTINDEFINE : NC_NOERR;
 }
 
-/* The fill value must be one element of the variable's type, and known before data. */
+/* The fill value must be one element of the variable's type, and, below, known before
+ * data.
+ */
 static int check_fill(const struct api_dataset *d, const struct attribute *a)
 {
     if (a->varid == NC_GLOBAL || strcmp(a->name, NC_FillValue) != 0) return NC_NOERR;
     if (a->xtype != api_var(d, a->varid)->type) return NC_EBADTYPE;
-    if (a->nelems != 1) return NC_EINVAL;
+    return a->nelems == 1 ? NC_NOERR : NC_EINVAL;
+}
+
+static int check_late(const struct api_dataset *d, const struct attribute *a)
+{
+    if (a->varid == NC_GLOBAL || strcmp(a->name, NC_FillValue) != 0) return NC_NOERR;
     bool new_here = d->defining && (d->fresh || a->varid >= d->before.nvars);
     return new_here ? NC_NOERR : NC_ELATEFILL;
 }
@@ -49,7 +56,8 @@ static int check(struct api_dataset *d, const struct attribute *a, enum conv_typ
     if (err == NC_NOERR && (a->nelems < 0 || (a->nelems > 0 && values == NULL)))
         err = NC_EINVAL;
     if (err == NC_NOERR) err = check_fill(d, a);
-    return err == NC_NOERR ? check_room(d, a) : err;
+    if (err == NC_NOERR) err = check_room(d, a);
+    return err == NC_NOERR ? check_late(d, a) : err;
 }
 
 static int same_att_all(struct api_dataset *d, const struct attribute *a,
@@ -171,7 +179,8 @@ int ncmpi_copy_att(int ncid_in, int varid_in, const char *name, int ncid_out,
     if (!out->ds.writable) return NC_EPERM;
     int same = same_names_all(out, "ncmpi_copy_att", varid_out, name, NULL);
     if (same != NC_NOERR) return same;
-    err = find(in, varid_in, name, &id);
+    err = cdf_atts(&out->ds.header, varid_out) == NULL ? NC_ENOTVAR
+                                                       : find(in, varid_in, name, &id);
     if (err == NC_NOERR && (in != out || varid_in != varid_out))
         err = copy(out, varid_out, name, cdf_atts(&in->ds.header, varid_in)->list[id]);
     return api_commit_all(out, err);
@@ -182,8 +191,11 @@ static int check_new_name(struct api_dataset *d, int varid, int id, const char *
 {
     const struct cdf_att *old = &cdf_atts(&d->ds.header, varid)->list[id];
     const struct attribute a = {varid, name, old->type, old->nelems};
-    int err = api_check_rename(d, old->name, name);
-    return err == NC_NOERR ? check_fill(d, &a) : err;
+    int other;
+    bool taken = cdf_find_att(&d->ds.header, varid, name, &other) == NC_NOERR;
+    int err = api_check_rename(d, old->name, name, taken);
+    if (err == NC_NOERR) err = check_fill(d, &a);
+    return err == NC_NOERR ? check_late(d, &a) : err;
 }
 
 int ncmpi_rename_att(int ncid, int varid, const char *name, const char *newname)
@@ -194,7 +206,8 @@ int ncmpi_rename_att(int ncid, int varid, const char *name, const char *newname)
     if (!d->ds.writable) return NC_EPERM;
     int same = same_names_all(d, "ncmpi_rename_att", varid, name, newname);
     if (same != NC_NOERR) return same;
-    err = find(d, varid, name, &id);
+    err = cdf_atts(&d->ds.header, varid) == NULL ? NC_ENOTVAR : api_check_name(newname);
+    if (err == NC_NOERR) err = find(d, varid, name, &id);
     if (err == NC_NOERR) err = check_new_name(d, varid, id, newname);
     if (err == NC_NOERR) err = api_begin_change(d);
     if (err == NC_NOERR) err = cdf_rename_att(&d->ds.header, varid, name, newname);
@@ -204,7 +217,7 @@ int ncmpi_rename_att(int ncid, int varid, const char *name, const char *newname)
 int ncmpi_del_att(int ncid, int varid, const char *name)
 {
     struct api_dataset *d;
-    int id, err = api_find_defining(ncid, &d);
+    int id, err = api_find_to_change(ncid, &d);
     if (err == NC_NOERR) err = same_names_all(d, "ncmpi_del_att", varid, name, NULL);
     if (err != NC_NOERR) return err;
     err = find(d, varid, name, &id);

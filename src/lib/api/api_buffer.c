@@ -93,13 +93,13 @@ static int plain(MPI_Datatype buftype, MPI_Offset bufcount, int xtype,
     }
     b->nelems = bufcount;
     int err = api_conv_type(buftype, xtype, &b->type);
-    return err == NC_NOERR && bufcount < NC_COUNT_IGNORE ? NC_EINVAL : err;
+    return err == NC_NOERR && bufcount < NC_COUNT_IGNORE ? NC_EIOMISMATCH : err;
 }
 
 static int derived(MPI_Datatype buftype, MPI_Offset bufcount, int xtype,
                    struct api_buffer *b)
 {
-    if (bufcount < 0) return NC_EINVAL;
+    if (bufcount < 0) return NC_EIOMISMATCH;
     MPI_Datatype basic;
     int64_t bytes, offset;
     int err = region_from_datatype(buftype, bufcount, &basic, &bytes, &b->mem);

@@ -32,8 +32,11 @@ const char *api_path(const char *path);
 /* Finds a dataset by its id. NC_EBADID. */
 int api_find(int ncid, struct api_dataset **d);
 
-/* The same, and in define mode of a writable dataset: NC_EPERM, NC_ENOTINDEFINE. */
+/* The same, and in define mode, as what is open for reading never is: NC_ENOTINDEFINE. */
 int api_find_defining(int ncid, struct api_dataset **d);
+
+/* The same, for what tells of a dataset that is open for reading only: also NC_EPERM. */
+int api_find_to_change(int ncid, struct api_dataset **d);
 
 /* With MPI_THREAD_MULTIPLE threads may access the data of one dataset at the same time,
  * post requests, wait for them and ask. What that changes is looked at with the lock
@@ -59,9 +62,14 @@ void api_leave(struct api_dataset *d);
  * Collective; agreed. */
 int api_end_define_all(struct api_dataset *d, const struct cdf_room *room);
 
-/* May what is called `old` (NULL: nothing is) get this name? Outside define mode it must
- * not grow: the header has no room for it. Name errors, NC_ENOTINDEFINE. */
-int api_check_rename(const struct api_dataset *d, const char *old, const char *name);
+/* May anything be called so? Name errors. */
+int api_check_name(const char *name);
+
+/* May what is called `old` get this name, which may be taken? Outside define mode it must
+ * not grow: the header has no room for it. Name errors, NC_ENAMEINUSE, NC_ENOTINDEFINE.
+ */
+int api_check_rename(const struct api_dataset *d, const char *old, const char *name,
+                     bool taken);
 
 /* Before the definitions change in any mode: in data mode they are kept, for the case
  * that some process cannot change them. NC_ENOMEM. */

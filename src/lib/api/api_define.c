@@ -57,11 +57,20 @@ int ncmpi_def_var(int ncid, const char *name, nc_type xtype, int ndims,
     return NC_NOERR;
 }
 
-int api_check_rename(const struct api_dataset *d, const char *old, const char *name)
+int api_check_name(const char *name)
 {
     char norm[NC_MAX_NAME + 1];
-    int err = name == NULL ? NC_EBADNAME : cdf_check_name(name, norm);
-    if (err != NC_NOERR || d->defining || old == NULL) return err;
+    return name == NULL ? NC_EBADNAME : cdf_check_name(name, norm);
+}
+
+int api_check_rename(const struct api_dataset *d, const char *old, const char *name,
+                     bool taken)
+{
+    char norm[NC_MAX_NAME + 1];
+    int err = cdf_check_name(name, norm);
+    if (err == NC_NOERR && taken)
+        err = base_error_set(NC_ENAMEINUSE, "'%.80s' exists already", norm);
+    if (err != NC_NOERR || d->defining) return err;
     return strlen(norm) <= strlen(old) ? NC_NOERR : NC_ENOTINDEFINE;
 }
 
@@ -84,11 +93,16 @@ int ncmpi_rename_dim(int ncid, int dimid, const char *name)
     if (!d->ds.writable) return NC_EPERM;
     err = same_name_all(d, "ncmpi_rename_dim", dimid, NC_EMULTIDEFINE_DIM_NAME, name);
     if (err != NC_NOERR) return err;
-    bool there = dimid >= 0 && dimid < d->ds.header.ndims;
-    err = api_check_rename(d, there ? d->ds.header.dims[dimid].name : NULL, name);
-    if (err == NC_NOERR && !there) err = NC_EBADDIM;
-    if (err == NC_NOERR) err = api_begin_change(d);
-    if (err == NC_NOERR) err = cdf_rename_dim(&d->ds.header, dimid, name);
+    const struct cdf_header *h = &d->ds.header;
+    int other = dimid;
+    err = api_check_name(name);
+    if (err == NC_NOERR && (dimid < 0 || dimid >= h->ndims)) err = NC_EBADDIM;
+    bool taken = err == NC_NOERR && cdf_find_dim(h, name, &other) == NC_NOERR;
+    bool same = taken && other == dimid; /* has that name: there is nothing to do */
+    if (err == NC_NOERR)
+        err = api_check_rename(d, h->dims[dimid].name, name, taken && !same);
+    if (err == NC_NOERR && !same) err = api_begin_change(d);
+    if (err == NC_NOERR && !same) err = cdf_rename_dim(&d->ds.header, dimid, name);
     return api_commit_all(d, err);
 }
 
@@ -101,10 +115,11 @@ int ncmpi_rename_var(int ncid, int varid, const char *name)
     err = same_name_all(d, "ncmpi_rename_var", varid, NC_EMULTIDEFINE_VAR_NAME, name);
     if (err != NC_NOERR) return err;
     const struct cdf_var *v = api_var(d, varid);
-    if (v == NULL)
-        err = varid == NC_GLOBAL ? NC_EGLOBAL : NC_ENOTVAR;
-    else
-        err = api_check_rename(d, v->name, name);
+    int other;
+    err = v != NULL ? api_check_name(name) : varid == NC_GLOBAL ? NC_EGLOBAL : NC_ENOTVAR;
+    if (err == NC_NOERR)
+        err = api_check_rename(d, v->name, name,
+                               cdf_find_var(&d->ds.header, name, &other) == NC_NOERR);
     if (err == NC_NOERR) err = api_begin_change(d);
     if (err == NC_NOERR) err = cdf_rename_var(&d->ds.header, varid, name);
     return api_commit_all(d, err);
@@ -130,7 +145,7 @@ static int same_fill_all(struct api_dataset *d, const char *function, int varid,
 int ncmpi_set_fill(int ncid, int fillmode, int *old_modep)
 {
     struct api_dataset *d;
-    int err = api_find_defining(ncid, &d);
+    int err = api_find_to_change(ncid, &d);
     if (err != NC_NOERR) return err;
     err = same_fill_all(d, "ncmpi_set_fill", NC_GLOBAL, fillmode, NULL, 0);
     if (err != NC_NOERR) return err;
@@ -155,7 +170,8 @@ int ncmpi_def_var_fill(int ncid, int varid, int no_fill, const void *fill_value)
                         v == NULL ? 0 : cdf_type_size(v->type));
     if (err != NC_NOERR) return err;
     if (v == NULL) return varid == NC_GLOBAL ? NC_EGLOBAL : NC_ENOTVAR;
-    if (!d->fresh && varid < d->before.nvars) return NC_ELATEFILL;
+    bool in_file = !d->fresh && varid < d->before.nvars;
+    if (in_file && fill_value != NULL && !no_fill) return NC_ELATEFILL;
     if (fill_value != NULL && !no_fill) {
         void *xvalue;
         err = cdf_put_att(&d->ds.header, varid, NC_FillValue, v->type, 1, &xvalue);

@@ -48,12 +48,20 @@ static int64_t records(struct api_dataset *d)
     return n;
 }
 
+/* Can anything be called so? */
+static int check_asked(const char *name)
+{
+    if (name == NULL || *name == '\0') return NC_EBADNAME;
+    return strlen(name) > NC_MAX_NAME ? NC_EMAXNAME : NC_NOERR;
+}
+
 int ncmpi_inq_dimid(int ncid, const char *name, int *idp)
 {
     struct api_dataset *d;
     int id, err = api_find(ncid, &d);
     if (err != NC_NOERR) return err;
-    if (name == NULL) return NC_EBADNAME;
+    err = check_asked(name);
+    if (err != NC_NOERR) return err;
     err = cdf_find_dim(&d->ds.header, name, &id);
     if (err == NC_NOERR && idp != NULL) *idp = id;
     return err;
@@ -98,7 +106,8 @@ int ncmpi_inq_varid(int ncid, const char *name, int *varidp)
     struct api_dataset *d;
     int id, err = api_find(ncid, &d);
     if (err != NC_NOERR) return err;
-    if (name == NULL) return NC_EBADNAME;
+    err = check_asked(name);
+    if (err != NC_NOERR) return err;
     err = cdf_find_var(&d->ds.header, name, &id);
     if (err == NC_NOERR && varidp != NULL) *varidp = id;
     return err;
@@ -109,6 +118,9 @@ int ncmpi_inq_var(int ncid, int varid, char *name, nc_type *xtypep, int *ndimsp,
 {
     struct api_dataset *d;
     const struct cdf_var *v;
+    bool of_variables =
+        name != NULL || xtypep != NULL || ndimsp != NULL || dimidsp != NULL;
+    if (varid == NC_GLOBAL && !of_variables) return ncmpi_inq_natts(ncid, nattsp);
     int err = find_var(ncid, varid, &d, &v);
     if (err != NC_NOERR) return err;
     if (name != NULL) strcpy(name, v->name);
@@ -122,12 +134,20 @@ int ncmpi_inq_var(int ncid, int varid, char *name, nc_type *xtypep, int *ndimsp,
 
 int ncmpi_inq_varname(int ncid, int varid, char *name)
 {
-    return ncmpi_inq_var(ncid, varid, name, NULL, NULL, NULL, NULL);
+    struct api_dataset *d;
+    const struct cdf_var *v;
+    int err = find_var(ncid, varid, &d, &v);
+    if (err == NC_NOERR && name != NULL) strcpy(name, v->name);
+    return err;
 }
 
 int ncmpi_inq_vartype(int ncid, int varid, nc_type *xtypep)
 {
-    return ncmpi_inq_var(ncid, varid, NULL, xtypep, NULL, NULL, NULL);
+    struct api_dataset *d;
+    const struct cdf_var *v;
+    int err = find_var(ncid, varid, &d, &v);
+    if (err == NC_NOERR && xtypep != NULL) *xtypep = v->type;
+    return err;
 }
 
 int ncmpi_inq_varndims(int ncid, int varid, int *ndimsp)
@@ -141,12 +161,17 @@ int ncmpi_inq_varndims(int ncid, int varid, int *ndimsp)
 
 int ncmpi_inq_vardimid(int ncid, int varid, int *dimidsp)
 {
-    return ncmpi_inq_var(ncid, varid, NULL, NULL, NULL, dimidsp, NULL);
+    struct api_dataset *d;
+    const struct cdf_var *v;
+    int err = find_var(ncid, varid, &d, &v);
+    if (err != NC_NOERR || dimidsp == NULL) return err;
+    for (int i = 0; i < v->ndims; i++)
+        dimidsp[i] = v->dimids[i];
+    return NC_NOERR;
 }
 
 int ncmpi_inq_varnatts(int ncid, int varid, int *nattsp)
 {
-    if (varid == NC_GLOBAL) return ncmpi_inq_natts(ncid, nattsp);
     return ncmpi_inq_var(ncid, varid, NULL, NULL, NULL, NULL, nattsp);
 }
 

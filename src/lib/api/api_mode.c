@@ -215,17 +215,10 @@ int api_end_define_all(struct api_dataset *d, const struct cdf_room *asked)
     return difference;
 }
 
-/* What is open for reading only is not being defined. */
-static int find_to_end(int ncid, struct api_dataset **d)
-{
-    int err = api_find_defining(ncid, d);
-    return err == NC_EPERM ? NC_ENOTINDEFINE : err;
-}
-
 int ncmpi_enddef(int ncid)
 {
     struct api_dataset *d;
-    int err = find_to_end(ncid, &d);
+    int err = api_find_defining(ncid, &d);
     if (err != NC_NOERR) return err;
     err = api_same_call_all(d, "ncmpi_enddef");
     return err != NC_NOERR ? err
@@ -250,11 +243,11 @@ int ncmpi__enddef(int ncid, MPI_Offset h_minfree, MPI_Offset v_align,
                   MPI_Offset v_minfree, MPI_Offset r_align)
 {
     struct api_dataset *d;
-    int err = find_to_end(ncid, &d);
+    int err = api_find_defining(ncid, &d);
     if (err != NC_NOERR) return err;
     err = same_room_all(d, h_minfree, v_align, v_minfree, r_align);
     if (err != NC_NOERR) return err;
-    if (h_minfree < 0 || v_minfree < 0 || v_align < -1 || r_align < -1) err = NC_EINVAL;
+    if (h_minfree < 0 || v_minfree < 0 || v_align < 0 || r_align < 0) err = NC_EINVAL;
     err = driver_agree_all(&d->ds, err, NULL, NULL, 0);
     if (err != NC_NOERR) return err;
     return api_end_define_all(d, &(struct cdf_room){.header_minfree = h_minfree,
@@ -319,14 +312,15 @@ int ncmpi_end_indep_data(int ncid)
     return d->indep ? to_collective_all(d) : NC_NOERR;
 }
 
-/* A collective call that the driver carries out, of a writable dataset if it writes. */
+/* A collective call that the driver carries out; one that only writes has nothing to do
+ * where nothing can have changed. */
 static int pass_down_all(int ncid, const char *function, bool writes,
                          int (*call)(struct driver *))
 {
     struct api_dataset *d;
     int err = find_in_data_mode_all(ncid, function, &d);
     if (err != NC_NOERR) return err;
-    if (writes && !d->ds.writable) return NC_EPERM;
+    if (writes && !d->ds.writable) return NC_NOERR;
     api_lock(d);
     err = call(d->top);
     api_unlock(d);

@@ -9,11 +9,12 @@
 
 /* ---- posting ---- */
 
-/* A pending request may be posted in every mode. */
-static int find_dataset(int ncid, bool put, struct api_dataset **d)
+/* A pending request may be posted in every mode. There is no request yet. */
+static int find_dataset(int ncid, bool put, int *id, struct api_dataset **d)
 {
     int err = api_find(ncid, d);
     if (err != NC_NOERR) return err;
+    if (id != NULL) *id = NC_REQ_NULL;
     return put && !(*d)->ds.writable ? NC_EPERM : NC_NOERR;
 }
 
@@ -21,7 +22,6 @@ static int find_dataset(int ncid, bool put, struct api_dataset **d)
 static int buffer(struct api_dataset *d, struct driver_request **reqs, int64_t n,
                   int64_t *taken)
 {
-    if (!api_buffer_attached(d->queue)) return NC_ENULLABUF;
     for (int64_t i = 0; i < n; i++) {
         int64_t bytes = api_buffered_bytes(d, reqs[i]);
         int err = api_buffer_charge(d->queue, bytes);
@@ -89,7 +89,7 @@ int api_access_later(int ncid, const struct api_access *a, bool put, int *id)
 {
     struct api_dataset *d;
     struct driver_request *req = NULL;
-    int err = find_dataset(ncid, put, &d);
+    int err = find_dataset(ncid, put, id, &d);
     if (err != NC_NOERR) return err;
     api_lock(d);
     err = api_request_make(d, a, put, &req);
@@ -123,7 +123,7 @@ static int post_many(int ncid, const struct api_access *a, int num,
     struct api_dataset *d;
     struct driver_request **reqs;
     int64_t n;
-    int err = find_dataset(ncid, put, &d);
+    int err = find_dataset(ncid, put, id, &d);
     if (err != NC_NOERR) return err;
     api_lock(d);
     const struct api_slabs slabs = {num, starts, counts, true};

@@ -21,11 +21,10 @@ int ncmpi_set_default_format(int format, int *old_formatp)
     case NC_FORMAT_CLASSIC:
     case NC_FORMAT_CDF2:
     case NC_FORMAT_CDF5:
+    case NC_FORMAT_NETCDF4: /* who creates such a file is told that there are none */
+    case NC_FORMAT_NETCDF4_CLASSIC:
         default_format = format;
         return NC_NOERR;
-    case NC_FORMAT_NETCDF4:
-    case NC_FORMAT_NETCDF4_CLASSIC:
-        return NC_ENOTBUILT;
     default:
         return NC_EINVAL;
     }
@@ -231,7 +230,10 @@ static int format_of(int cmode)
     if (cmode & (NC_NETCDF4 | NC_BP)) return NC_ENOTBUILT;
     if (cdf5) return 5;
     if (cdf2) return 2;
-    return cmode & NC_CLASSIC_MODEL ? 1 : default_format;
+    if (cmode & NC_CLASSIC_MODEL) return 1;
+    int format = default_format;
+    bool netcdf4 = format == NC_FORMAT_NETCDF4 || format == NC_FORMAT_NETCDF4_CLASSIC;
+    return netcdf4 ? NC_ENOTBUILT : format;
 }
 
 static int finish_all(struct api_dataset *d, const struct api_dataset *spare, int err,

@@ -254,7 +254,8 @@ static int inquire(int ncid, MPI_Offset *size, MPI_Offset *usage)
     if (err != NC_NOERR) return err;
     api_lock(d);
     const struct api_queue *q = d->queue;
-    if (!api_buffer_attached(q)) err = NC_ENULLABUF;
+    bool asked = size != NULL || usage != NULL;
+    if (asked && !api_buffer_attached(q)) err = NC_ENULLABUF;
     if (err == NC_NOERR && size != NULL) *size = q->buffer_size;
     if (err == NC_NOERR && usage != NULL) *usage = q->buffer_used;
     api_unlock(d);

@@ -15,8 +15,13 @@ int api_find_defining(int ncid, struct api_dataset **d)
 {
     int err = api_find(ncid, d);
     if (err != NC_NOERR) return err;
-    if (!(*d)->ds.writable) return NC_EPERM;
     return (*d)->defining ? NC_NOERR : NC_ENOTINDEFINE;
+}
+
+int api_find_to_change(int ncid, struct api_dataset **d)
+{
+    int err = api_find_defining(ncid, d);
+    return err == NC_ENOTINDEFINE && !(*d)->ds.writable ? NC_EPERM : err;
 }
 
 int api_enter(struct api_dataset *d)

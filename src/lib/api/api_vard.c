@@ -270,7 +270,7 @@ static int describe(struct raw *a, int varid, MPI_Datatype filetype, MPI_Offset 
 {
     const struct cdf_var *v = api_var(a->d, varid);
     struct region *file = NULL;
-    if (v == NULL) return NC_ENOTVAR;
+    if (v == NULL) return varid == NC_GLOBAL ? NC_EGLOBAL : NC_ENOTVAR;
     if (filetype == MPI_DATATYPE_NULL) return NC_NOERR;
     int err = api_describe_buffer(buftype, bufcount, v->type, &a->b);
     if (err == NC_NOERR) err = conv_check(v->type, a->b.type);

@@ -64,12 +64,17 @@ int cdf_def_dim(struct cdf_header *h, const char *name, int64_t length, int *dim
     return NC_NOERR;
 }
 
-static int check_dimids(const struct cdf_header *h, const char *name, int ndims,
-                        const int *dimids)
+static int check_ndims(const char *name, int ndims)
 {
     if (ndims < 0)
         return base_error_set(NC_EINVAL, "variable '%.80s' with %d dimensions", name,
                               ndims);
+    return NC_NOERR;
+}
+
+static int check_dimids(const struct cdf_header *h, const char *name, int ndims,
+                        const int *dimids)
+{
     if (ndims > 0 && dimids == NULL)
         return base_error_set(NC_EINVAL, "variable '%.80s' with dimids NULL", name);
     for (int i = 0; i < ndims; i++)
@@ -85,10 +90,12 @@ int cdf_def_var(struct cdf_header *h, const char *name, int type, int ndims,
     char norm[NC_MAX_NAME + 1];
     int err = cdf_check_name(name, norm);
     if (err == NC_NOERR) err = cdf_check_type(h->format, type);
-    if (err == NC_NOERR) err = check_dimids(h, norm, ndims, dimids);
+    if (err == NC_NOERR) err = check_ndims(norm, ndims);
     if (err != NC_NOERR) return err;
     if (base_names_find(&h->var_names, norm, cdf_var_text, h->vars) >= 0)
         return in_use("variable", norm);
+    err = check_dimids(h, norm, ndims, dimids);
+    if (err != NC_NOERR) return err;
     if (reserve_var(h) != NC_NOERR) return NC_ENOMEM;
 
     struct cdf_var *v = &h->vars[h->nvars];
