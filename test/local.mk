@@ -35,6 +35,7 @@ include test/mpio/local.mk
 include test/burst/local.mk
 include test/api/local.mk
 include test/f90/local.mk
+include test/differ/local.mk
 include test/random/local.mk
 include test/f77/local.mk
 include test/serial/local.mk
