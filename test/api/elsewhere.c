@@ -16,20 +16,6 @@ enum { N = 3000 };
 
 static char before[PATH_MAX];
 
-static MPI_Info info_of(const char *text)
-{
-    char pairs[1000], *rest = pairs, *pair;
-    MPI_Info info;
-    MPI_Info_create(&info);
-    snprintf(pairs, sizeof pairs, "%s", text);
-    while ((pair = strtok_r(rest, ";", &rest)) != NULL) {
-        char *value = strchr(pair, '=');
-        *value++ = '\0';
-        MPI_Info_set(info, pair, value);
-    }
-    return info;
-}
-
 static void go(const char *path)
 {
     CHECK_EQ(0, chdir(path));
@@ -90,7 +76,7 @@ enum { WAYS = sizeof ways / sizeof ways[0] };
 static int create_here(const char *hints)
 {
     int ncid, dim, v;
-    MPI_Info info = info_of(hints);
+    MPI_Info info = check_info(hints);
     if (check.rank == 0) {
         CHECK_EQ(0, system("rm -rf sub logs"));
         CHECK_EQ(0, mkdir("sub", 0777));

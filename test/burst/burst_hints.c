@@ -12,18 +12,10 @@
 
 enum { N = 50 };
 
-/* "key=value;key=value", logs beside the file, and statistics. */
-static MPI_Info info_of(const char *text)
+/* The hints, logs beside the file, and statistics. */
+static MPI_Info logs_beside(const char *hints)
 {
-    char pairs[1000], *rest = pairs, *pair;
-    MPI_Info info;
-    MPI_Info_create(&info);
-    snprintf(pairs, sizeof pairs, "%s", text);
-    while ((pair = strtok_r(rest, ";", &rest)) != NULL) {
-        char *value = strchr(pair, '=');
-        *value++ = '\0';
-        MPI_Info_set(info, pair, value);
-    }
+    MPI_Info info = check_info(hints);
     MPI_Info_set(info, "nc_burst_buf_dirname", check_path(""));
     MPI_Info_set(info, "nc_statistics", "enable");
     return info;
@@ -33,7 +25,7 @@ static MPI_Info info_of(const char *text)
 static int create(const char *hints)
 {
     int ncid, dim, v;
-    MPI_Info info = info_of(hints);
+    MPI_Info info = logs_beside(hints);
     CHECK_NC(NC_NOERR,
              ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"), check.cmode, info, &ncid));
     CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "x", N * check.nprocs, &dim));

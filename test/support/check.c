@@ -145,6 +145,20 @@ const char *check_path(const char *name)
     return path;
 }
 
+MPI_Info check_info(const char *text)
+{
+    char pairs[1000], *rest = pairs, *pair;
+    MPI_Info info;
+    MPI_Info_create(&info);
+    snprintf(pairs, sizeof pairs, "%s", text);
+    while ((pair = strtok_r(rest, ";", &rest)) != NULL) {
+        char *value = strchr(pair, '=');
+        *value++ = '\0';
+        MPI_Info_set(info, pair, value);
+    }
+    return info;
+}
+
 bool check_write_file(const char *path, const void *bytes, size_t length)
 {
     FILE *f = fopen(path, "wb");

@@ -64,6 +64,9 @@ int check_main(int argc, char **argv, const struct check_test *tests, const char
  * the end. One of a few static buffers. */
 const char *check_path(const char *name);
 
+/* Hints from "key=value;key=value", to be freed by the caller. */
+MPI_Info check_info(const char *text);
+
 /* Each notes a failure and returns whether it held. Arguments are evaluated once.
  * CHECK_NC compares NC_ codes and tells their names, CHECK_EQ integers. */
 #define CHECK(cond)            check_that(!!(cond), #cond, __FILE__, __LINE__)

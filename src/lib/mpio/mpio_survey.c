@@ -51,14 +51,16 @@ static void survey_raw(const struct cdf_header *h, const struct driver_request *
     s->ascending = region_is_ascending(region);
 }
 
-void mpio_survey(const struct cdf_header *h, const struct driver_request *r,
+bool mpio_survey(const struct cdf_header *h, const struct driver_request *r,
                  struct mpio_survey *s)
 {
+    if (driver_nelems(r, h->vars[r->varid].ndims) == 0) return false;
     if (r->raw)
         survey_raw(h, r, s);
     else
         survey_slab(h, r, s);
     if (s->shift > MPIO_COARSE) s->shift = MPIO_COARSE;
+    return true;
 }
 
 void mpio_survey_add(struct mpio_survey *sum, const struct mpio_survey *s)

@@ -323,8 +323,7 @@ static bool part(struct transfer *x, struct choice *c)
     for (int64_t i = 0; i < all->n; i++) {
         struct driver_request *r = all->reqs[i];
         struct mpio_survey s;
-        if (driver_nelems(r, h->vars[r->varid].ndims) == 0) continue;
-        mpio_survey(h, r, &s);
+        if (!mpio_survey(h, r, &s)) continue;
         c->parted[is_short(x->m, &s) ? together++ : direct++] = r;
     }
     return true;
@@ -352,9 +351,7 @@ static void choose(struct transfer *x, struct choice *c)
     if (mpio_stream_ended(all)) return;
     for (int64_t i = 0; i < all->n; i++) {
         struct mpio_survey s;
-        if (driver_nelems(all->reqs[i], h->vars[all->reqs[i]->varid].ndims) == 0)
-            continue;
-        mpio_survey(h, all->reqs[i], &s);
+        if (!mpio_survey(h, all->reqs[i], &s)) continue;
         bool is = is_short(x->m, &s);
         mpio_survey_add(is ? &c->together : &c->direct, &s);
         ++*(is ? &c->ntogether : &c->ndirect);

@@ -93,8 +93,7 @@ static void add_item(struct mpio_walk *w, int64_t number)
     const struct cdf_header *h = &w->m->base.ds->header;
     const struct driver_request *r = w->reqs[number];
     struct mpio_survey s;
-    if (driver_nelems(r, h->vars[r->varid].ndims) == 0) return;
-    mpio_survey(h, r, &s);
+    if (!mpio_survey(h, r, &s)) return;
     int64_t block = block_at(w, s.low), last = block_at(w, s.high - 1);
     int level = 0;
     while (reach_of(level) < last - block)

@@ -21,8 +21,8 @@ struct mpio_survey {
     bool ascending; /* each request goes through the file upwards */
 };
 
-/* One request that is not empty. */
-void mpio_survey(const struct cdf_header *h, const struct driver_request *r,
+/* One request; false, and nothing told, if it is empty. */
+bool mpio_survey(const struct cdf_header *h, const struct driver_request *r,
                  struct mpio_survey *s);
 void mpio_survey_add(struct mpio_survey *sum, const struct mpio_survey *s);
 static inline struct mpio_survey mpio_survey_none(void)

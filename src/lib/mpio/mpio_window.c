@@ -152,12 +152,14 @@ static int connect_all(struct driver_dataset *ds, int colour, int key, MPI_Comm 
 /* Of several nodes: which is this? The first process of each finds out. Agreed. */
 static int number_nodes_all(struct mpio_window *w, struct driver_dataset *ds)
 {
+    MPI_Comm leaders;
     int place[2] = {0, 1}, mpi = MPI_SUCCESS;
-    int err = connect_all(ds, w->rank == 0 ? 0 : MPI_UNDEFINED, ds->rank, &w->leaders);
+    int err = connect_all(ds, w->rank == 0 ? 0 : MPI_UNDEFINED, ds->rank, &leaders);
     if (err != NC_NOERR) return err;
-    if (w->leaders != MPI_COMM_NULL) {
-        mpi = MPI_Comm_rank(w->leaders, &place[0]);
-        if (mpi == MPI_SUCCESS) mpi = MPI_Comm_size(w->leaders, &place[1]);
+    if (leaders != MPI_COMM_NULL) {
+        mpi = MPI_Comm_rank(leaders, &place[0]);
+        if (mpi == MPI_SUCCESS) mpi = MPI_Comm_size(leaders, &place[1]);
+        (void)MPI_Comm_free(&leaders);
     }
     int told = MPI_Bcast(place, 2, MPI_INT, 0, w->comm);
     err = base_mpi_error(mpi != MPI_SUCCESS ? mpi : told, NC_EMPI, "finding the nodes");
@@ -309,7 +311,6 @@ bool mpio_window_ready_all(struct mpio_window *w, struct driver_dataset *ds, int
                               .unit = unit,
                               .storers = ds->hints.aggregators_per_node,
                               .comm = MPI_COMM_NULL,
-                              .leaders = MPI_COMM_NULL,
                               .column = MPI_COMM_NULL,
                               .nodes = 1,
                               .win = MPI_WIN_NULL,
@@ -327,7 +328,6 @@ void mpio_window_free_all(struct mpio_window *w)
     if (w->win != MPI_WIN_NULL) (void)MPI_Win_free(&w->win);
     if (w->group != MPI_GROUP_NULL) (void)MPI_Group_free(&w->group);
     if (w->comm != MPI_COMM_NULL) (void)MPI_Comm_free(&w->comm);
-    if (w->leaders != MPI_COMM_NULL) (void)MPI_Comm_free(&w->leaders);
     if (w->column != MPI_COMM_NULL) (void)MPI_Comm_free(&w->column);
     base_free(w->own);
     base_free(w->inbox);

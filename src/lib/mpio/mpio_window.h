@@ -57,7 +57,6 @@ struct mpio_window {
     int64_t number;               /* which of all that were made */
     MPI_Comm comm;                /* the processes of this node */
     int rank, nprocs;
-    MPI_Comm leaders; /* the first processes of all nodes, on those */
     int first_storer; /* from this rank on they write and read the file */
     MPI_Comm column;  /* of one that speaks with other nodes; else MPI_COMM_NULL */
     int columns;      /* how many speak, the same on all nodes */
