@@ -172,18 +172,25 @@ static void close_it(void)
     if (rc != NC_NOERR && !any_fault) complain(WRONG, "close: %s", ncmpi_strerror(rc));
 }
 
-/* In a new opening, which replays what was left in logs. */
-static void reopened(void)
+/* In a new opening; one for writing replays what was left in logs, and ends a
+ * redefinition that was interrupted. */
+static void reopened_by(int (*open)(void))
 {
     MPI_Barrier(MPI_COMM_WORLD);
     any_fault = false;
-    int rc = strstr(hints, "nc_burst_buf=") != NULL ? open_to_write() : open_to_read();
+    int rc = open();
     if (!all_well(rc)) {
         complain(LOST, "open again: %s", ncmpi_strerror(rc));
         return;
     }
     holds_all();
     close_it();
+}
+
+static void reopened(void)
+{
+    bool logs = strstr(hints, "nc_burst_buf=") != NULL;
+    reopened_by(logs ? open_to_write : open_to_read);
 }
 
 /* A dataset in data mode: now, and when it was closed. */
@@ -313,9 +320,8 @@ static void moved(int rc)
         as_it_should_be(rc);
         return;
     }
-    complain(WRONG, "enddef again: %s", ncmpi_strerror(rc));
     ncmpi_abort(ncid);
-    reopened();
+    reopened_by(open_to_write);
 }
 
 static int give_up(void)
