@@ -45,10 +45,12 @@ int burst_attach_all(struct driver_dataset *ds, struct driver *lower, struct bur
     burst_log_init(&b->log);
     int mpi = MPI_Comm_split_type(ds->comm, MPI_COMM_TYPE_SHARED, ds->rank, MPI_INFO_NULL,
                                   &b->node);
+    int64_t lacking = mpi != MPI_SUCCESS;
     err = base_mpi_error(mpi, NC_EMPI, "MPI_Comm_split_type");
     int found = burst_find_file(b);
     if (err == NC_NOERR) err = found;
-    err = driver_agree_all(ds, err, NULL, NULL, 0);
+    err = driver_agree_all(ds, err, NULL, &lacking, 1);
+    if (lacking) b->node = MPI_COMM_NULL; /* not to be freed by some alone */
     if (err != NC_NOERR)
         burst_detach_all(b);
     else
