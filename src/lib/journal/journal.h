@@ -5,9 +5,9 @@
  *       0      what it is of: struct journal_facts
  *       1, 2   how far things are: struct journal_state; the copies take turns, so that
  *              one always holds
- *       3 ...  the old header, the new header, and a byte for each of its variables: is
- * it to be filled? then   two areas, which take turns, for bytes that are about to be
- * overwritten
+ *       3 ...  the old header, the new header, and a byte for each of its variables (is
+ *              it to be filled?); then two areas, which take turns, for bytes that are
+ *              about to be overwritten
  *
  * It is complete and on the device before the dataset's first byte is changed, to one
  * that no reader takes for a netCDF file's; that is on the device before anything else of
