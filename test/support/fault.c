@@ -323,6 +323,8 @@ EXPORT int fallocate64(int fd, int mode, off_t offset, off_t length)
     return fallocate(fd, mode, offset, length);
 }
 
+/* ThreadSanitizer maps memory before it can follow a function of ours. */
+#ifndef __SANITIZE_THREAD__
 EXPORT void *mmap(void *at, size_t length, int access, int flags, int fd, off_t from)
 {
     map_fn *next;
@@ -335,6 +337,7 @@ EXPORT void *mmap64(void *at, size_t length, int access, int flags, int fd, off_
 {
     return mmap(at, length, access, flags, fd, from);
 }
+#endif
 
 EXPORT int unlink(const char *path)
 {
