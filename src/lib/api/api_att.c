@@ -28,19 +28,23 @@ static int check_room(struct api_dataset *d, const struct attribute *a)
     return needs > had ? NC_ENOTINDEFINE : NC_NOERR;
 }
 
-/* The fill value must be one element of the variable's type, and, below, known before
- * data.
- */
+static bool is_fill_value(const struct attribute *a)
+{
+    return a->varid != NC_GLOBAL && strcmp(a->name, NC_FillValue) == 0;
+}
+
+/* The fill value must be one element of the variable's type ... */
 static int check_fill(const struct api_dataset *d, const struct attribute *a)
 {
-    if (a->varid == NC_GLOBAL || strcmp(a->name, NC_FillValue) != 0) return NC_NOERR;
+    if (!is_fill_value(a)) return NC_NOERR;
     if (a->xtype != api_var(d, a->varid)->type) return NC_EBADTYPE;
     return a->nelems == 1 ? NC_NOERR : NC_EINVAL;
 }
 
+/* ... and known before data. */
 static int check_late(const struct api_dataset *d, const struct attribute *a)
 {
-    if (a->varid == NC_GLOBAL || strcmp(a->name, NC_FillValue) != 0) return NC_NOERR;
+    if (!is_fill_value(a)) return NC_NOERR;
     bool new_here = d->defining && (d->fresh || a->varid >= d->before.nvars);
     return new_here ? NC_NOERR : NC_ELATEFILL;
 }

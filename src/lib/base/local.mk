@@ -3,6 +3,7 @@ base_serial_sources = \
 	src/lib/base/base_error.c src/lib/base/base_error.h src/lib/base/base_errors.def \
 	src/lib/base/base_fs.c src/lib/base/base_fs.h \
 	src/lib/base/base_ids.c src/lib/base/base_ids.h \
+	src/lib/base/base_io.c src/lib/base/base_io.h \
 	src/lib/base/base_mem.c src/lib/base/base_mem.h \
 	src/lib/base/base_names.c src/lib/base/base_names.h \
 	src/lib/base/base_path.c src/lib/base/base_path.h

@@ -3,6 +3,8 @@
 
 #include "config.h"
 
+#include <string.h>
+
 #include "base_error.h"
 #include "base_mpi.h"
 
@@ -92,6 +94,16 @@ int driver_share_all(struct driver_dataset *ds, void *bytes, int64_t n, int root
                         MPI_BYTE, root, ds->comm);
     }
     return base_mpi_error(mpi, NC_EMPI, "telling the other processes");
+}
+
+int driver_share_words_all(struct driver_dataset *ds, int error, int own)
+{
+    char words[1024] = "";
+    if (ds->rank == 0 && own == error)
+        strncpy(words, base_error_detail(error), sizeof words - 1);
+    int err = driver_share_all(ds, words, sizeof words, 0);
+    if (err != NC_NOERR || words[0] == '\0') return error;
+    return base_error_set(error, "%s", words);
 }
 
 int driver_close_all(struct driver *d)

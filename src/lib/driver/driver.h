@@ -70,6 +70,10 @@ int driver_concur_all(struct driver_dataset *ds, int error, int *failed, int64_t
 /* n bytes of process root's, whatever n, on all. NC_EMPI. */
 int driver_share_all(struct driver_dataset *ds, void *bytes, int64_t n, int root);
 
+/* An agreed error with the words of process 0, where it is that one's own. It is what is
+ * returned. */
+int driver_share_words_all(struct driver_dataset *ds, int error, int own);
+
 /* One layer of the stack. A driver's own state begins with this. */
 struct driver {
     const struct driver_ops *ops;

@@ -17,44 +17,13 @@
 #include <unistd.h>
 
 #include "base_error.h"
+#include "base_io.h"
 #include "base_mem.h"
 #include "base_names.h"
 #include "base_path.h"
 #include "journal.h"
 
-enum { PIECE = 1 << 20, MOST = 1 << 30, PAGE_OF_STATE = 1 };
-
-/* ---- bytes ---- */
-
-static int write_at(int fd, int64_t at, const void *bytes, int64_t n, const char *path)
-{
-    const unsigned char *p = bytes;
-    while (n > 0) {
-        ssize_t done = pwrite(fd, p, (size_t)(n < MOST ? n : MOST), at);
-        if (done < 0 && errno == EINTR) continue;
-        if (done <= 0) return base_error_system(NC_EWRITE, "writing", path);
-        p += done;
-        at += done;
-        n -= done;
-    }
-    return NC_NOERR;
-}
-
-static int read_at(int fd, int64_t at, void *bytes, int64_t n, const char *path)
-{
-    unsigned char *p = bytes;
-    while (n > 0) {
-        ssize_t done = pread(fd, p, (size_t)(n < MOST ? n : MOST), at);
-        if (done < 0 && errno == EINTR) continue;
-        if (done < 0) return base_error_system(NC_EREAD, "reading", path);
-        if (done == 0)
-            return base_error_set(NC_EREAD, "%s ends at byte %lld", path, (long long)at);
-        p += done;
-        at += done;
-        n -= done;
-    }
-    return NC_NOERR;
-}
+enum { PIECE = 1 << 20, PAGE_OF_STATE = 1 };
 
 /* Names in the directory of a file are on the device. */
 static int sync_directory(const char *path_of_file)
@@ -225,9 +194,9 @@ static int settle_numrecs(const struct journal *j, const struct cdf_header *befo
 {
     unsigned char there[8], field[8];
     int width = cdf_encode_numrecs(before->format, before->numrecs, field);
-    int err = read_at(j->file, 4, there, width, j->of);
+    int err = base_read_at(j->file, 4, there, width, j->of);
     if (err != NC_NOERR || memcmp(there, field, (size_t)width) == 0) return err;
-    return write_at(j->file, 4, field, width, j->of);
+    return base_write_at(j->file, 4, field, width, j->of);
 }
 
 int journal_make_room(struct journal *j, const struct cdf_header *before,
@@ -290,7 +259,7 @@ static int gather_headers(const struct journal *j, const struct cdf_header *afte
                           unsigned char *bytes)
 {
     const struct journal_facts *f = &j->facts;
-    int err = read_at(j->file, 0, bytes, f->before, j->of);
+    int err = base_read_at(j->file, 0, bytes, f->before, j->of);
     if (err != NC_NOERR) return err;
     if (bytes[0] != 'C')
         return base_error_set(NC_EFILE, "%s was changed by somebody else", j->of);
@@ -309,10 +278,11 @@ static int fill_file(struct journal *j, const unsigned char *headers, int64_t n)
     int err = reserve(j->fd, 0, size, j->path);
     if (err == NC_NOERR && ftruncate(j->fd, size) != 0)
         err = base_error_system(NC_EWRITE, "making room in", j->path);
-    if (err == NC_NOERR) err = write_at(j->fd, journal_headers_at(), headers, n, j->path);
+    if (err == NC_NOERR)
+        err = base_write_at(j->fd, journal_headers_at(), headers, n, j->path);
     if (err == NC_NOERR) err = journal_record(j, j->state);
     journal_encode_facts(&j->facts, page);
-    if (err == NC_NOERR) err = write_at(j->fd, 0, page, sizeof page, j->path);
+    if (err == NC_NOERR) err = base_write_at(j->fd, 0, page, sizeof page, j->path);
     if (err == NC_NOERR && fdatasync(j->fd) != 0)
         err = base_error_system(NC_EWRITE, "syncing", j->path);
     return err == NC_NOERR ? sync_directory(j->path) : err;
@@ -321,7 +291,7 @@ static int fill_file(struct journal *j, const unsigned char *headers, int64_t n)
 int journal_mark(struct journal *j)
 {
     const unsigned char byte = CDF_MOVING;
-    return write_at(j->file, 0, &byte, 1, j->of);
+    return base_write_at(j->file, 0, &byte, 1, j->of);
 }
 
 int journal_start(struct journal *j, int64_t before, const struct cdf_header *after,
@@ -357,7 +327,7 @@ static bool unmark(const struct journal *j)
     unsigned char there = 0;
     if (j->fd < 0) return true;
     if (pread(j->file, &there, 1, 0) == 1 && there == byte) return true;
-    return write_at(j->file, 0, &byte, 1, j->of) == NC_NOERR;
+    return base_write_at(j->file, 0, &byte, 1, j->of) == NC_NOERR;
 }
 
 void journal_drop(struct journal *j)
@@ -384,7 +354,7 @@ int journal_record(struct journal *j, struct journal_state s)
     s.serial = last + 1;
     journal_encode_state(&s, page);
     int64_t at = (PAGE_OF_STATE + s.serial % 2) * JOURNAL_PAGE;
-    int err = write_at(j->fd, at, page, sizeof page, j->path);
+    int err = base_write_at(j->fd, at, page, sizeof page, j->path);
     if (err != NC_NOERR) s.serial = last;
     j->state = s;
     return err;
@@ -392,13 +362,13 @@ int journal_record(struct journal *j, struct journal_state s)
 
 int journal_read_area(struct journal *j, int area, int64_t at, void *bytes, int64_t n)
 {
-    return read_at(j->fd, journal_area_at(&j->facts, area) + at, bytes, n, j->path);
+    return base_read_at(j->fd, journal_area_at(&j->facts, area) + at, bytes, n, j->path);
 }
 
 int journal_write_area(struct journal *j, int area, int64_t at, const void *bytes,
                        int64_t n)
 {
-    return write_at(j->fd, journal_area_at(&j->facts, area) + at, bytes, n, j->path);
+    return base_write_at(j->fd, journal_area_at(&j->facts, area) + at, bytes, n, j->path);
 }
 
 int journal_join(struct journal *j)
@@ -430,7 +400,7 @@ static bool read_state(struct journal *j)
     j->state.serial = -1;
     for (int i = 0; i < 2; i++) {
         int64_t at = (PAGE_OF_STATE + i) * (int64_t)JOURNAL_PAGE;
-        if (read_at(j->fd, at, page, sizeof page, j->path) == NC_NOERR &&
+        if (base_read_at(j->fd, at, page, sizeof page, j->path) == NC_NOERR &&
             journal_decode_state(&s, page, &j->facts) && s.serial > j->state.serial)
             j->state = s;
     }
@@ -460,7 +430,7 @@ static int compare_header(struct journal *j, const unsigned char *before)
     if (j->state.phase > JOURNAL_FILLING || n <= FIXED) return NC_NOERR;
     unsigned char *there = base_malloc((size_t)n);
     if (there == NULL) return NC_ENOMEM;
-    int err = read_at(j->file, 0, there, n, j->of);
+    int err = base_read_at(j->file, 0, there, n, j->of);
     if (err == NC_NOERR && memcmp(there + FIXED, before + FIXED, (size_t)n - FIXED) != 0)
         err = refuse(j, "it is of another header");
     base_free(there);
@@ -471,7 +441,7 @@ int journal_read_headers(struct journal *j, unsigned char *bytes)
 {
     const struct journal_facts *f = &j->facts;
     int64_t n = f->before + f->after + f->fills;
-    int err = read_at(j->fd, journal_headers_at(), bytes, n, j->path);
+    int err = base_read_at(j->fd, journal_headers_at(), bytes, n, j->path);
     if (err != NC_NOERR) return err;
     if (base_hash(bytes, (size_t)n, 0) != f->sum)
         return refuse(j, "its headers are damaged");
@@ -488,8 +458,8 @@ static int write_header(const struct journal *j, int64_t from, int64_t n)
     int err = piece == NULL ? NC_ENOMEM : NC_NOERR;
     for (int64_t at = 1, m; at < n && err == NC_NOERR; at += m) {
         m = n - at < most ? n - at : most;
-        err = read_at(j->fd, journal_headers_at() + from + at, piece, m, j->path);
-        if (err == NC_NOERR) err = write_at(j->file, at, piece, m, j->of);
+        err = base_read_at(j->fd, journal_headers_at() + from + at, piece, m, j->path);
+        if (err == NC_NOERR) err = base_write_at(j->file, at, piece, m, j->of);
     }
     base_free(piece);
     return err;
@@ -504,7 +474,7 @@ int journal_finish(struct journal *j)
     if (err == NC_NOERR && !commit && f->new_size > f->old_size &&
         (ftruncate(j->file, f->old_size) != 0 || fdatasync(j->file) != 0))
         err = base_error_system(NC_EWRITE, "cutting", j->of);
-    if (err == NC_NOERR) err = write_at(j->file, 0, &first, 1, j->of);
+    if (err == NC_NOERR) err = base_write_at(j->file, 0, &first, 1, j->of);
     if (err != NC_NOERR) return err;
     /* Should it stay, or come back with the power, it is of no meaning any more. */
     (void)unlink(j->path);

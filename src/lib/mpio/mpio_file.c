@@ -250,17 +250,6 @@ static int64_t striping(const struct mpio_file *f, const char *key, int64_t know
     return known > 0 ? known : 0;
 }
 
-/* The words of process 0, where the error is its own. */
-static int share_words_all(struct driver_dataset *ds, int error, int own)
-{
-    char words[512] = "";
-    if (ds->rank == 0 && own == error)
-        snprintf(words, sizeof words, "%s", base_error_detail(error));
-    int err = driver_share_all(ds, words, sizeof words, 0);
-    if (err != NC_NOERR || words[0] == '\0') return error;
-    return base_error_set(error, "%s", words);
-}
-
 /* What process 0 knows of the file it has opened, or that it has not. Agreed. */
 static int describe_all(struct mpio_file *f, int error)
 {
@@ -292,7 +281,7 @@ static int describe_all(struct mpio_file *f, int error)
         all[INODE] = ds->inode;
     }
     int err = driver_agree_all(ds, error, NULL, all, NVALUES);
-    if (err != NC_NOERR) return share_words_all(ds, err, error);
+    if (err != NC_NOERR) return driver_share_words_all(ds, err, error);
     f->end = all[SIZE];
     f->stripe = all[STRIPE];
     f->stripes = all[STRIPES];

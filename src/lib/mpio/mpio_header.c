@@ -9,13 +9,9 @@
 
 int mpio_explain_all(struct driver_dataset *ds, int code)
 {
-    char detail[1024] = "";
     int err = driver_share_all(ds, &code, sizeof code, 0);
     if (err != NC_NOERR || code == NC_NOERR) return err;
-    if (ds->rank == 0) strncpy(detail, base_error_detail(code), sizeof detail - 1);
-    err = driver_share_all(ds, detail, sizeof detail, 0);
-    if (err != NC_NOERR) return err;
-    return detail[0] != '\0' ? base_error_set(code, "%s", detail) : code;
+    return driver_share_words_all(ds, code, code);
 }
 
 /* The header as process 0 reads it: bytes[0..have) of the file. */

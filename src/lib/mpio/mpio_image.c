@@ -3,7 +3,7 @@
  *
  * - A new file gets its first page last: before that it is no netCDF file.
  * - What differs within one page of the file is one write: a process that is killed, and
- * a device whose power goes, leave a page as it was or as it was to be.
+ *   a device whose power goes, leave a page as it was or as it was to be.
  * - What differs in more pages goes through the journal.
  *
  * The number of records is a field that changes at any time, by a write of its own, and

@@ -1,12 +1,12 @@
 /* Brings an interrupted redefinition to its end, as opening the dataset for writing does,
  * but without MPI. */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base_error.h"
+#include "base_io.h"
 #include "base_mem.h"
 #include "journal.h"
 #include "util_message.h"
@@ -25,21 +25,8 @@ struct finish {
 static int transfer(const struct finish *f, int64_t at, unsigned char *bytes, int64_t n,
                     bool put)
 {
-    while (n > 0) {
-        ssize_t done = put ? pwrite(f->fd, bytes, (size_t)n, at)
-                           : pread(f->fd, bytes, (size_t)n, at);
-        if (done < 0 && errno == EINTR) continue;
-        if (done < 0)
-            return base_error_system(put ? NC_EWRITE : NC_EREAD,
-                                     put ? "writing" : "reading", f->j.of);
-        if (done == 0)
-            return base_error_set(NC_EREAD, "%s ends at byte %lld", f->j.of,
-                                  (long long)at);
-        bytes += done;
-        at += done;
-        n -= done;
-    }
-    return NC_NOERR;
+    return put ? base_write_at(f->fd, at, bytes, n, f->j.of)
+               : base_read_at(f->fd, at, bytes, n, f->j.of);
 }
 
 /* The last n bytes of a step, of which `saved` bytes of the area lie before them. */

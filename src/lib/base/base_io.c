@@ -1,0 +1,39 @@
+/* Whole transfers. */
+#include "base_io.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "base_error.h"
+
+enum { MOST = 1 << 30 }; /* of one call */
+
+int base_write_at(int fd, int64_t at, const void *bytes, int64_t n, const char *path)
+{
+    const unsigned char *p = bytes;
+    while (n > 0) {
+        ssize_t done = pwrite(fd, p, (size_t)(n < MOST ? n : MOST), at);
+        if (done < 0 && errno == EINTR) continue;
+        if (done <= 0) return base_error_system(NC_EWRITE, "writing", path);
+        p += done;
+        at += done;
+        n -= done;
+    }
+    return NC_NOERR;
+}
+
+int base_read_at(int fd, int64_t at, void *bytes, int64_t n, const char *path)
+{
+    unsigned char *p = bytes;
+    while (n > 0) {
+        ssize_t done = pread(fd, p, (size_t)(n < MOST ? n : MOST), at);
+        if (done < 0 && errno == EINTR) continue;
+        if (done < 0) return base_error_system(NC_EREAD, "reading", path);
+        if (done == 0)
+            return base_error_set(NC_EREAD, "%s ends at byte %lld", path, (long long)at);
+        p += done;
+        at += done;
+        n -= done;
+    }
+    return NC_NOERR;
+}

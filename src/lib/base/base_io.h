@@ -1,0 +1,12 @@
+/* Bytes of a file through its descriptor: all of them, however often the system stops. */
+#ifndef BASE_IO_H
+#define BASE_IO_H
+
+#include <stdint.h>
+
+/* n bytes at a place. Errors, with words that name the file: NC_EREAD, also where it ends
+ * before; NC_EWRITE, NC_ENO_SPACE ... */
+int base_read_at(int fd, int64_t at, void *bytes, int64_t n, const char *path);
+int base_write_at(int fd, int64_t at, const void *bytes, int64_t n, const char *path);
+
+#endif
