@@ -47,6 +47,7 @@ struct twophase {
     bool near[2];                 /* of gets: values of this node's block are wanted */
     struct mpio_packed packed[2]; /* of a step and the next */
     struct mpio_exchange letters[2];
+    int share, shares; /* of so many of the next block, that one is stored; -1: none */
     int64_t steps, blocks; /* so many were there */
     int result, io;
 };
@@ -234,11 +235,21 @@ static int64_t bound(const struct mpio *m, int i, int n, int64_t low, int64_t hi
  */
 static void take_share(const struct twophase *x, int64_t end, int64_t *low, int64_t *high)
 {
-    int n = x->w->all[MPIO_STORED], i = x->w->rank - x->w->first_storer;
     int64_t from = *low, to = *high, cut = to < end ? to : end;
-    *low = bound(x->m, i, n, from, cut);
-    *high = bound(x->m, i + 1, n, from, cut);
+    if (x->share < 0) {
+        *high = from;
+        return;
+    }
+    *low = bound(x->m, x->share, x->shares, from, cut);
+    *high = bound(x->m, x->share + 1, x->shares, from, cut);
     if (*high == cut && *low < cut) *high = to;
+}
+
+/* All that store have an equal share. */
+static void share_equally(struct twophase *x)
+{
+    x->share = x->w->rank - x->w->first_storer;
+    x->shares = x->w->all[MPIO_STORED];
 }
 
 static void write_block(struct twophase *x, int64_t round, int64_t step, int64_t block)
@@ -270,6 +281,26 @@ static void needed(const struct twophase *x, int64_t step, const struct mpio_blo
     }
 }
 
+/* Who takes much out of a block comes late to the next one: the others read that, if they
+ * are half of those who store. All of these go by the same slots, before they say that
+ * the block is read. */
+static void share_next(struct twophase *x, int64_t step)
+{
+    enum { MUCH = 1 << 18 };
+    const struct mpio_window *w = x->w;
+    int mine = -1, n = 0;
+    for (int rank = w->first_storer; rank < w->nprocs; rank++) {
+        const struct mpio_slot *s = mpio_window_slot(w, step, rank);
+        if (s->low != INT64_MAX && s->high - s->low >= MUCH) continue;
+        if (rank == w->rank) mine = n;
+        n++;
+    }
+    share_equally(x);
+    if (2 * n < x->shares) return;
+    x->share = mine;
+    x->shares = n;
+}
+
 static void read_block(struct twophase *x, int64_t round, int64_t step)
 {
     struct mpio_block b;
@@ -283,6 +314,7 @@ static void read_block(struct twophase *x, int64_t round, int64_t step)
             note_io(x, mpio_file_read(&x->m->file, low, b.bytes + (low - b.origin),
                                       high - low));
     }
+    share_next(x, step);
     mpio_window_arrive(x->w, MPIO_STORED);
 }
 
@@ -447,6 +479,7 @@ int mpio_twophase_all(struct mpio *m, struct mpio_walk *walk,
                          .mine = mine,
                          .d = d,
                          .own = mpio_domain_of_node(d, m->window.node)};
+    share_equally(&x);
     if (mine->low < mine->high) {
         x.from = mpio_domain_at(d, mine->low);
         x.to = mpio_domain_at(d, mine->high - 1) + 1;
