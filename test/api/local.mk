@@ -150,6 +150,19 @@ check-faults: check-programs
 	@$(AM_TESTS_ENVIRONMENT) srcdir=$(srcdir) $(BASH_PATH) $(srcdir)/test/api/each_fault.sh
 .PHONY: check-faults
 
+# Every collective function, with one argument after the other wrong on one process: a part,
+# and all.
+check_PROGRAMS += test/api/one_bad.mpi
+TESTS += test/api/one_bad.mpi
+test_api_one_bad_mpi_SOURCES = test/api/one_bad.c test/api/one_bad_calls.c \
+	test/api/one_bad_data.c test/api/one_bad_scene.c test/api/one_bad.h
+test_api_one_bad_mpi_LDADD = libcalls.la $(MPI_TEST_LIBS)
+check-one-bad: check-programs
+	@$(AM_TESTS_ENVIRONMENT) srcdir=$(srcdir) NCMPI_ONE_BAD=all NCMPI_TEST_LIMIT=86400 \
+		NCMPI_TEST_PROCS="$${NCMPI_TEST_PROCS:-1 2 3 4}" \
+		$(BASH_PATH) $(srcdir)/test/support/run-mpi test/api/one_bad.mpi
+.PHONY: check-one-bad
+
 # Real files; with check-realdata the large ones too.
 check_PROGRAMS += test/api/realdata
 TESTS += test/api/realdata.sh

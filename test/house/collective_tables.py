@@ -108,8 +108,9 @@ FIRST = {('mpio_window', 'rank')}
 # Only those who speak for their node have them.
 FIRSTS = {('mpio_window', 'leaders'), ('mpio_window', 'column')}
 
-# Arguments by which a function is one of several.
-ALIKE = {'how', 'put'}
+# Arguments by which a function is one of several. Who gives create or open no communicator
+# has nobody to tell.
+ALIKE = {'how', 'put', 'comm'}
 
 # Functions of the system that find nothing out; the first of these write what they are given.
 # These hand an argument on, with words.

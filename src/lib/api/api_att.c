@@ -57,19 +57,22 @@ static int check(struct api_dataset *d, const struct attribute *a, enum conv_typ
     int err = a->name == NULL ? NC_EBADNAME : cdf_check_name(a->name, norm);
     if (err == NC_NOERR) err = cdf_check_type(d->ds.header.format, a->xtype);
     if (err == NC_NOERR && (int)type >= 0) err = conv_check(a->xtype, type);
-    if (err == NC_NOERR && (a->nelems < 0 || (a->nelems > 0 && values == NULL)))
+    if (err == NC_NOERR && (a->nelems < 0 || (a->nelems > 0 && values == NULL) ||
+                            a->nelems > cdf_most_values(d->ds.header.format)))
         err = NC_EINVAL;
     if (err == NC_NOERR) err = check_fill(d, a);
     if (err == NC_NOERR) err = check_room(d, a);
     return err == NC_NOERR ? check_late(d, a) : err;
 }
 
+/* What is wrong with it, with err, need not be there to be read. */
 static int same_att_all(struct api_dataset *d, const struct attribute *a,
-                        enum conv_type type, const void *values)
+                        enum conv_type type, const void *values, int err)
 {
     struct api_args args;
     if (!d->ds.safe_mode) return NC_NOERR;
-    int64_t size = a->nelems > 0 && (int)type >= 0 ? a->nelems * conv_size(type) : 0;
+    bool some = err == NC_NOERR && a->nelems > 0 && (int)type >= 0;
+    int64_t size = some ? a->nelems * conv_size(type) : 0;
     api_args_start(&args, "ncmpi_put_att");
     api_arg_number(&args, "varid", NC_EMULTIDEFINE_FNC_ARGS, a->varid);
     api_arg_text(&args, "name", NC_EMULTIDEFINE_ATTR_NAME, a->name);
@@ -104,7 +107,7 @@ int api_put_att_all(int ncid, int varid, const char *name, int xtype, MPI_Offset
     enum conv_type type = (enum conv_type)conv_type_of(xtype);
     if (mpi_type != MPI_DATATYPE_NULL) err = api_conv_type(mpi_type, xtype, &type);
     if (err == NC_NOERR) err = check(d, &a, type, values);
-    int same = same_att_all(d, &a, type, values);
+    int same = same_att_all(d, &a, type, values, err);
     if (same != NC_NOERR) return same;
     void *room;
     int range = NC_NOERR;
@@ -177,14 +180,14 @@ int ncmpi_copy_att(int ncid_in, int varid_in, const char *name, int ncid_out,
                    int varid_out)
 {
     struct api_dataset *in, *out;
-    int id, err = api_find(ncid_in, &in);
-    if (err == NC_NOERR) err = api_find(ncid_out, &out);
+    int id, err = api_find(ncid_out, &out);
     if (err != NC_NOERR) return err;
     if (!out->ds.writable) return NC_EPERM;
     int same = same_names_all(out, "ncmpi_copy_att", varid_out, name, NULL);
     if (same != NC_NOERR) return same;
-    err = cdf_atts(&out->ds.header, varid_out) == NULL ? NC_ENOTVAR
-                                                       : find(in, varid_in, name, &id);
+    err = api_find(ncid_in, &in);
+    if (err == NC_NOERR && cdf_atts(&out->ds.header, varid_out) == NULL) err = NC_ENOTVAR;
+    if (err == NC_NOERR) err = find(in, varid_in, name, &id);
     if (err == NC_NOERR && (in != out || varid_in != varid_out))
         err = copy(out, varid_out, name, cdf_atts(&in->ds.header, varid_in)->list[id]);
     return api_commit_all(out, err);

@@ -28,6 +28,16 @@ int ncmpi_def_dim(int ncid, const char *name, MPI_Offset len, int *idp)
     return err;
 }
 
+/* How many ids are looked at: up to the first that there is not. */
+static int readable(const struct api_dataset *d, int ndims, const int *dimids)
+{
+    int n = 0;
+    if (dimids == NULL) return 0;
+    while (n < ndims && dimids[n] >= 0 && dimids[n] < d->ds.header.ndims)
+        n++;
+    return n < ndims ? n + 1 : n;
+}
+
 static int same_var_all(struct api_dataset *d, const char *name, nc_type xtype, int ndims,
                         const int *dimids)
 {
@@ -38,7 +48,7 @@ static int same_var_all(struct api_dataset *d, const char *name, nc_type xtype, 
     api_arg_number(&a, "xtype", NC_EMULTIDEFINE_VAR_TYPE, xtype);
     api_arg_number(&a, "ndims", NC_EMULTIDEFINE_VAR_NDIMS, ndims);
     api_arg_bytes(&a, "dimids", NC_EMULTIDEFINE_VAR_DIMIDS, ndims > 0 ? dimids : NULL,
-                  ndims * (int64_t)sizeof *dimids);
+                  readable(d, ndims, dimids) * (int64_t)sizeof *dimids);
     return api_args_agree_all(&d->ds, &a);
 }
 

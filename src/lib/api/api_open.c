@@ -67,12 +67,14 @@ static int compare_terms(const struct terms *mine, const struct terms *theirs)
     char text[200];
     if (theirs->error != NC_NOERR) return (int)theirs->error;
     if (mine->error != NC_NOERR) return (int)mine->error;
-    if (!theirs->safe_mode) return NC_NOERR;
+    /* MPI-IO opens what it is to open together by its name. */
+    if (!theirs->safe_mode && !theirs->hints.no_indep_rw) return NC_NOERR;
     if (mine->path_hash != theirs->path_hash)
         return base_error_set(NC_EMULTIDEFINE_FNC_ARGS,
                               "path is '%s', on process 0 it is '%s'", mine->path,
                               theirs->path);
-    if (base_hints_compare(&mine->hints, &theirs->hints, text, sizeof text))
+    if (theirs->safe_mode &&
+        base_hints_compare(&mine->hints, &theirs->hints, text, sizeof text))
         return base_error_set(NC_EMULTIDEFINE_HINTS, "%s", text);
     return NC_NOERR;
 }
@@ -252,6 +254,7 @@ int ncmpi_create(MPI_Comm comm, const char *path, int cmode, MPI_Info info, int 
     struct api_dataset spare;
     struct caller caller;
     int error, differs = NC_NOERR;
+    if (comm == MPI_COMM_NULL) return NC_EINVAL; /* there is nobody to tell */
     struct api_dataset *d = prepare_all(comm, path, info, &spare, &caller, &error);
     if (error == NC_NOERR && ncidp == NULL) error = NC_EINVAL;
 
@@ -270,6 +273,7 @@ int ncmpi_open(MPI_Comm comm, const char *path, int omode, MPI_Info info, int *n
     struct api_dataset spare;
     struct caller caller;
     int error, differs = NC_NOERR;
+    if (comm == MPI_COMM_NULL) return NC_EINVAL; /* there is nobody to tell */
     struct api_dataset *d = prepare_all(comm, path, info, &spare, &caller, &error);
     if (error == NC_NOERR && ncidp == NULL) error = NC_EINVAL;
 
@@ -287,6 +291,7 @@ int ncmpi_close(int ncid)
 {
     struct api_dataset *d;
     int err = api_find(ncid, &d);
+    if (err == NC_NOERR) err = api_same_call_all(d, "ncmpi_close");
     if (err != NC_NOERR) return err;
 
     int pending = api_queue_pending(d->queue) > 0 ? NC_EPENDING : NC_NOERR;
@@ -303,6 +308,7 @@ int ncmpi_abort(int ncid)
 {
     struct api_dataset *d;
     int err = api_find(ncid, &d);
+    if (err == NC_NOERR) err = api_same_call_all(d, "ncmpi_abort");
     if (err != NC_NOERR) return err;
 
     if (d->defining && !d->fresh) { /* back to what the file says */

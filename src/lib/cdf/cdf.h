@@ -133,6 +133,9 @@ int cdf_find_att(const struct cdf_header *h, int varid, const char *name, int *a
 /* The attributes of a variable or of NC_GLOBAL; NULL if there is no such variable. */
 struct cdf_atts *cdf_atts(struct cdf_header *h, int varid);
 
+/* More values no attribute can have. */
+int64_t cdf_most_values(int format);
+
 /* Makes or replaces an attribute with room for nelems values and stores where to
  * write them, big-endian, in *values (any pointer when nelems is 0). An error
  * leaves the old attribute as it was. NC_ENOTVAR, name errors, NC_EBADTYPE,

@@ -133,6 +133,11 @@ static int add(struct cdf_header *h, struct cdf_atts *atts, const char *norm,
     return NC_NOERR;
 }
 
+int64_t cdf_most_values(int format)
+{
+    return format == 5 ? PTRDIFF_MAX / 8 - 16 : INT32_MAX;
+}
+
 int cdf_put_att(struct cdf_header *h, int varid, const char *name, int type,
                 int64_t nelems, void **values)
 {
@@ -142,8 +147,7 @@ int cdf_put_att(struct cdf_header *h, int varid, const char *name, int type,
     int err = cdf_check_name(name, norm);
     if (err == NC_NOERR) err = cdf_check_type(h->format, type);
     if (err != NC_NOERR) return err;
-    int64_t most = h->format == 5 ? PTRDIFF_MAX / 8 - 16 : INT32_MAX;
-    if (nelems < 0 || nelems > most)
+    if (nelems < 0 || nelems > cdf_most_values(h->format))
         return base_error_set(NC_EINVAL, "attribute '%.80s' with %lld elements", norm,
                               (long long)nelems);
 

@@ -143,8 +143,7 @@ static int open_together_all(struct mpio_file *f, const char *path, int amode, i
     count_open(f);
     int mpi = MPI_File_open(ds->comm, name.text, amode, ds->info, &f->view);
     int err = base_mpi_error(mpi, NC_EFILE, path);
-    if (err == NC_NOERR && error == NC_NOERR && ds->rank == 0)
-        error = driver_file_check(ds);
+    if (err == NC_NOERR && error == NC_NOERR) error = driver_file_check(ds);
 
     enum { WHY, REFUSED, NVALUES };
     int64_t all[NVALUES] = {
