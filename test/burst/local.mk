@@ -38,6 +38,11 @@ TESTS += test/burst/burst_again.mpi
 test_burst_burst_again_mpi_SOURCES = test/burst/burst_again.c
 test_burst_burst_again_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
 
+check_PROGRAMS += test/burst/burst_contested.mpi
+TESTS += test/burst/burst_contested.mpi
+test_burst_burst_contested_mpi_SOURCES = test/burst/burst_contested.c
+test_burst_burst_contested_mpi_LDADD = $(MPI_TEST_LIBS)
+
 check_PROGRAMS += test/burst/burst_foreign
 test_burst_burst_foreign_SOURCES = test/burst/burst_foreign.c
 test_burst_burst_foreign_LDADD = libcore.la
