@@ -38,10 +38,11 @@ struct play {
     int64_t total, steps;
 };
 
-static int carry(void *who, int64_t low, int64_t high, enum journal_place from,
+static int carry(void *who, const struct journal_state *round, enum journal_place from,
                  enum journal_place to)
 {
     struct play *p = who;
+    int64_t low = round->low, high = round->high;
     CHECK(low >= 0 && high > low && high <= p->total && from != to);
     return ++p->steps > 200 ? NC_EIO : NC_NOERR;
 }

@@ -83,6 +83,7 @@ struct journal {
     char *path, *of;
     struct journal_facts facts;
     struct journal_state state;
+    bool dirty;   /* bytes of an area are not on the device yet */
     bool pending; /* the dataset is left marked: whoever opens it next has to finish */
 };
 
@@ -130,6 +131,9 @@ int journal_read_area(struct journal *j, int area, int64_t at, void *bytes, int6
 int journal_write_area(struct journal *j, int area, int64_t at, const void *bytes,
                        int64_t n);
 
+/* What this process wrote to areas is on the device. */
+int journal_sync_areas(struct journal *j);
+
 /* Writes the header that the phase is about, its first byte last, and removes the
  * journal. */
 int journal_finish(struct journal *j);
@@ -156,8 +160,9 @@ struct journal_crew {
     int64_t share; /* bytes that all together can save in a round at most */
     int64_t least; /* that a round should have which saves none */
     void *who;     /* for these: */
-    int (*carry_all)(void *who, int64_t low, int64_t high, enum journal_place from,
-                     enum journal_place to);
+    /* a round's bytes; its area, where one is meant */
+    int (*carry_all)(void *who, const struct journal_state *round,
+                     enum journal_place from, enum journal_place to);
     int (*complete_all)(void *who); /* before the new header is written */
     int (*secure_all)(void *who);
     int (*concur_all)(void *who, int err);

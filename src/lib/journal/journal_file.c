@@ -1,12 +1,12 @@
 /* The journal's file, and what is done to the dataset on its behalf.
  *
- * Whatever is written here is on the device when the call returns, and no more than that:
- * the files are opened with O_DSYNC, so that nobody waits for data that others have
- * written to the dataset.
+ * Whatever is written here is on the device when the call returns, but for areas. The
+ * dataset is opened with O_DSYNC, so that nobody waits for data that others have written
+ * to it.
  *
  * Datasets lie where others may write, too. A journal that is not a regular file, or not
  * this user's or the dataset's owner's, is never read, written or removed. */
-#define _GNU_SOURCE /* statx, fallocate */
+#define _GNU_SOURCE /* statx, fallocate, sync_file_range */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -24,6 +24,15 @@
 #include "journal.h"
 
 enum { PIECE = 1 << 20, PAGE_OF_STATE = 1 };
+
+static int sync_file(int fd, const char *path)
+{
+    int failed;
+    do
+        failed = fdatasync(fd);
+    while (failed && errno == EINTR);
+    return failed ? base_error_system(NC_EWRITE, "syncing", path) : NC_NOERR;
+}
 
 /* Names in the directory of a file are on the device. */
 static int sync_directory(const char *path_of_file)
@@ -244,7 +253,7 @@ static int remove_left(struct journal *j)
 
 static int make_file(struct journal *j)
 {
-    const int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_DSYNC;
+    const int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW;
     j->fd = open_file(j->path, flags);
     if (j->fd >= 0) return NC_NOERR;
     if (errno != EEXIST) return base_error_system(NC_EFILE, "making", j->path);
@@ -283,8 +292,7 @@ static int fill_file(struct journal *j, const unsigned char *headers, int64_t n)
     if (err == NC_NOERR) err = journal_record(j, j->state);
     journal_encode_facts(&j->facts, page);
     if (err == NC_NOERR) err = base_write_at(j->fd, 0, page, sizeof page, j->path);
-    if (err == NC_NOERR && fdatasync(j->fd) != 0)
-        err = base_error_system(NC_EWRITE, "syncing", j->path);
+    if (err == NC_NOERR) err = sync_file(j->fd, j->path);
     return err == NC_NOERR ? sync_directory(j->path) : err;
 }
 
@@ -312,8 +320,7 @@ int journal_start(struct journal *j, int64_t before, const struct cdf_header *af
         err = fill_file(j, headers, n);
     }
     /* Size and blocks of a room that was made are on the device, too. */
-    if (err == NC_NOERR && f->new_size > f->old_size && fdatasync(j->file) != 0)
-        err = base_error_system(NC_EWRITE, "syncing", j->of);
+    if (err == NC_NOERR && f->new_size > f->old_size) err = sync_file(j->file, j->of);
     if (err == NC_NOERR) err = journal_mark(j);
     base_free(headers);
     if (err != NC_NOERR) journal_drop(j);
@@ -355,6 +362,7 @@ int journal_record(struct journal *j, struct journal_state s)
     journal_encode_state(&s, page);
     int64_t at = (PAGE_OF_STATE + s.serial % 2) * JOURNAL_PAGE;
     int err = base_write_at(j->fd, at, page, sizeof page, j->path);
+    if (err == NC_NOERR) err = sync_file(j->fd, j->path);
     if (err != NC_NOERR) s.serial = last;
     j->state = s;
     return err;
@@ -368,7 +376,22 @@ int journal_read_area(struct journal *j, int area, int64_t at, void *bytes, int6
 int journal_write_area(struct journal *j, int area, int64_t at, const void *bytes,
                        int64_t n)
 {
-    return base_write_at(j->fd, journal_area_at(&j->facts, area) + at, bytes, n, j->path);
+    int64_t offset = journal_area_at(&j->facts, area) + at;
+    j->dirty = true;
+    int err = base_write_at(j->fd, offset, bytes, n, j->path);
+#ifdef __linux__
+    /* The device begins while the next bytes are fetched; what fails here the sync tells.
+     */
+    if (err == NC_NOERR) (void)sync_file_range(j->fd, offset, n, SYNC_FILE_RANGE_WRITE);
+#endif
+    return err;
+}
+
+int journal_sync_areas(struct journal *j)
+{
+    int err = j->dirty ? sync_file(j->fd, j->path) : NC_NOERR;
+    if (err == NC_NOERR) j->dirty = false;
+    return err;
 }
 
 int journal_join(struct journal *j)
@@ -377,7 +400,7 @@ int journal_join(struct journal *j)
     if (j->fd >= 0) return NC_NOERR;
     struct stat st;
     uid_t owner = stat(j->of, &st) == 0 ? st.st_uid : geteuid();
-    j->fd = open_trusted(j->path, O_RDWR | O_DSYNC, owner, &why);
+    j->fd = open_trusted(j->path, O_RDWR, owner, &why);
     if (j->fd >= 0) return NC_NOERR;
     return base_error_set(NC_EFILE, "%s: %s", j->path, why);
 }
@@ -412,7 +435,7 @@ int journal_find(struct journal *j)
     const struct journal_facts of = j->facts;
     const char *why;
     int64_t size;
-    j->fd = open_trusted(j->path, O_RDWR | O_DSYNC, owner_of(j->file), &why);
+    j->fd = open_trusted(j->path, O_RDWR, owner_of(j->file), &why);
     if (j->fd < 0) return refuse(j, why);
     why = read_facts(j->fd, &j->facts, &size);
     if (why == NULL && !same_file(&j->facts, &of)) why = "it is of another file";
@@ -471,9 +494,12 @@ int journal_finish(struct journal *j)
     const struct journal_facts *f = &j->facts;
     bool commit = j->state.phase == JOURNAL_COMMITTING;
     int err = write_header(j, commit ? f->before : 0, commit ? f->after : f->before);
-    if (err == NC_NOERR && !commit && f->new_size > f->old_size &&
-        (ftruncate(j->file, f->old_size) != 0 || fdatasync(j->file) != 0))
-        err = base_error_system(NC_EWRITE, "cutting", j->of);
+    if (err == NC_NOERR && !commit && f->new_size > f->old_size) {
+        if (ftruncate(j->file, f->old_size) != 0)
+            err = base_error_system(NC_EWRITE, "cutting", j->of);
+        else
+            err = sync_file(j->file, j->of);
+    }
     if (err == NC_NOERR) err = base_write_at(j->file, 0, &first, 1, j->of);
     if (err != NC_NOERR) return err;
     /* Should it stay, or come back with the power, it is of no meaning any more. */

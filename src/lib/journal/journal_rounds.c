@@ -24,7 +24,12 @@
  * and in each case those before it are where they go to, those after it where they come
  * from. A round gets on record when all before it are on the device and its bytes are in
  * the area; and nobody begins to write before it is on record. These are the two
- * agreements of a round; a third tells how it ended. */
+ * agreements of a round.
+ *
+ * Nothing of that hinders a round from being saved while the one before it is on record:
+ * it has an area of its own, and its bytes lie where the other does not write. So both go
+ * to the device together, and one agreement is for both. Should it fail, the round on
+ * record is taken back, and what was saved of the next is of no meaning. */
 #include "journal.h"
 
 #include "base_error.h"
@@ -98,48 +103,57 @@ static int record_all(const struct journal_crew *c, struct journal_state s)
     return journal_agree_all(c, err);
 }
 
-/* Bytes get where the round on record wants them, and to the device. Agreed. */
-static int write_all(const struct journal_crew *c)
+static enum journal_place source(const struct journal_state *s)
+{
+    return s->back ? JOURNAL_NEW : JOURNAL_OLD;
+}
+
+/* Bytes get where the round on record wants them, and those of the next one into its
+ * area, if it has to be saved (NULL: there is none); all to the device. Agreed. */
+static int write_all(const struct journal_crew *c, const struct journal_state *next)
 {
     const struct journal_state s = c->j->state;
-    enum journal_place from = s.back ? JOURNAL_NEW : JOURNAL_OLD;
     enum journal_place to = s.back ? JOURNAL_OLD : JOURNAL_NEW;
-    if (s.phase == JOURNAL_RESTORING) to = from;
-    if (s.saved) from = JOURNAL_AREA;
-    int err = c->carry_all(c->who, s.low, s.high, from, to);
+    if (s.phase == JOURNAL_RESTORING) to = source(&s);
+    int err = c->carry_all(c->who, &s, s.saved ? JOURNAL_AREA : source(&s), to);
+    int saved = NC_NOERR;
+    if (next != NULL && next->saved)
+        saved = c->carry_all(c->who, next, source(next), JOURNAL_AREA);
     int synced = c->secure_all(c->who);
+    int areas = journal_sync_areas(c->j);
+    if (err == NC_NOERR) err = saved;
+    if (err == NC_NOERR) err = synced;
+    return journal_agree_all(c, err != NC_NOERR ? err : areas);
+}
+
+/* The bytes of a round get into its area, while none is being written. Agreed. */
+static int save_all(const struct journal_crew *c, const struct journal_state *s)
+{
+    if (!s->saved) return NC_NOERR;
+    int err = c->carry_all(c->who, s, source(s), JOURNAL_AREA);
+    int synced = journal_sync_areas(c->j);
     return journal_agree_all(c, err != NC_NOERR ? err : synced);
 }
 
-/* One round. *begun: it may be on record. Agreed. */
-static int round_all(const struct journal_crew *c, struct journal_state s, bool *begun)
-{
-    *begun = false;
-    if (s.saved) {
-        int area = c->j->state.area;
-        c->j->state.area = s.area; /* carry_all looks there */
-        int err = c->carry_all(c->who, s.low, s.high, s.back ? JOURNAL_NEW : JOURNAL_OLD,
-                               JOURNAL_AREA);
-        c->j->state.area = area;
-        err = journal_agree_all(c, err);
-        if (err != NC_NOERR) return err;
-    }
-    *begun = true;
-    int err = record_all(c, s);
-    return err != NC_NOERR ? err : write_all(c);
-}
-
-/* The rounds from a place on to the end. *place: where it stopped. Agreed. */
+/* The rounds from a place on to the end. *place: where it stopped; *begun: the round
+ * there may be on record. Agreed. */
 static int rounds_all(const struct journal_crew *c, int64_t *place, bool back,
                       bool *begun)
 {
     int64_t end = back ? 0 : cdf_move_total(c->before, c->after);
-    int err = NC_NOERR;
     *begun = false;
+    if (*place == end) return NC_NOERR;
+    struct journal_state next = next_round(c, *place, back);
+    int err = save_all(c, &next);
     while (err == NC_NOERR && *place != end) {
-        struct journal_state s = next_round(c, *place, back);
-        err = round_all(c, s, begun);
-        if (err == NC_NOERR) *place = back ? s.low : s.high;
+        struct journal_state s = next;
+        *begun = true;
+        err = record_all(c, s);
+        if (err != NC_NOERR) return err;
+        int64_t reached = back ? s.low : s.high;
+        if (reached != end) next = next_round(c, reached, back);
+        err = write_all(c, reached != end ? &next : NULL);
+        if (err == NC_NOERR) *place = reached;
     }
     return err;
 }
@@ -180,7 +194,7 @@ static int take_back_all(const struct journal_crew *c, int64_t place, bool begun
     if (begun && s.saved) {
         s.phase = JOURNAL_RESTORING;
         int err = record_all(c, s);
-        if (err == NC_NOERR) err = write_all(c);
+        if (err == NC_NOERR) err = write_all(c, NULL);
         if (err != NC_NOERR) return err;
     }
     return return_all(c, place);
@@ -222,7 +236,7 @@ int journal_resume_all(struct journal_crew *c)
     if (s.phase == JOURNAL_READY) return finish_all(c, JOURNAL_RETURNING);
     if (s.phase == JOURNAL_FILLING) return commit_all(c);
     if (s.phase > JOURNAL_FILLING) return finish_all(c, s.phase);
-    int err = write_all(c);
+    int err = write_all(c, NULL);
     if (err != NC_NOERR) return err;
     if (s.back || s.phase == JOURNAL_RESTORING) return return_all(c, place);
     err = rounds_all(c, &place, false, &begun);

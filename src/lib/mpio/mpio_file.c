@@ -7,6 +7,7 @@
  * each: MPI-IO's own driver for the file system sees to it, as it does where processes
  * open the file together and read and write independently (for NFS, ROMIO locks what it
  * reads and writes, which empties the client's cache). */
+#define _GNU_SOURCE /* sync_file_range */
 #include "mpio_file.h"
 
 #include <errno.h>
@@ -636,12 +637,21 @@ int mpio_file_sync(struct mpio_file *f)
         err = base_mpi_error(mpi, write_code(), "MPI_File_sync");
     } else {
         do
-            failed = fsync(f->fd);
+            failed = fdatasync(f->fd);
         while (failed && errno == EINTR);
         if (failed) err = base_error_system(NC_EWRITE, "syncing", f->ds->full);
     }
     if (err == NC_NOERR) f->dirty = false;
     return err;
+}
+
+void mpio_file_write_back(struct mpio_file *f, int64_t offset, int64_t n)
+{
+#ifdef __linux__
+    if (f->fd >= 0) (void)sync_file_range(f->fd, offset, n, SYNC_FILE_RANGE_WRITE);
+#else
+    (void)f, (void)offset, (void)n;
+#endif
 }
 
 /* Whoever has written syncs what its node keeps of the file; and of what went through a

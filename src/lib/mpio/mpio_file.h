@@ -79,6 +79,9 @@ int mpio_file_sync_all(struct mpio_file *f);
 /* What this process wrote is on the device; local. */
 int mpio_file_sync(struct mpio_file *f);
 
+/* A sync will follow: the device may begin with what was written there. Local. */
+void mpio_file_write_back(struct mpio_file *f, int64_t offset, int64_t n);
+
 /* Adds to info what was asked for, the hints that MPI-IO has in force where this process
  * has opened the file through it, and the file's stripes; local. */
 int mpio_file_info(struct mpio_file *f, MPI_Info info);

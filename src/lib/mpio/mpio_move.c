@@ -61,11 +61,11 @@ static int settle(struct mpio_mover *v, int64_t low, int64_t high)
 static int save(struct mpio_mover *v, int64_t low, int64_t high, bool put)
 {
     struct journal *j = v->crew.j;
-    int64_t at = v->round_high - high, n = high - low;
+    int64_t at = v->round.high - high, n = high - low;
     int err = n > 0 ? journal_join(j) : NC_NOERR;
     if (n == 0 || err != NC_NOERR) return err;
-    if (put) return journal_write_area(j, j->state.area, at, v->m->staging, n);
-    return journal_read_area(j, j->state.area, at, v->m->staging, n);
+    if (put) return journal_write_area(j, v->round.area, at, v->m->staging, n);
+    return journal_read_area(j, v->round.area, at, v->m->staging, n);
 }
 
 /* Between the file and the tile; nothing of it after an error. */
@@ -76,6 +76,11 @@ static int transfer_all(struct mpio_mover *v, enum journal_place place, bool put
     int io = v->m->file.no_indep ? mpio_tile_view_all(v->m, t, put)
              : put               ? mpio_tile_write(v->m, t)
                                  : mpio_tile_read(v->m, t);
+    if (put && t->npieces > 0) {
+        const struct mpio_piece *last = &t->pieces[t->npieces - 1];
+        int64_t low = t->pieces[0].offset;
+        mpio_file_write_back(&v->m->file, low, last->offset + last->length - low);
+    }
     return err != NC_NOERR ? err : io;
 }
 
@@ -106,10 +111,11 @@ static int piece_all(struct mpio_mover *v, int64_t low, int64_t high,
 
 /* Each process takes an even share, but what is worth the call, piece by piece; all go
  * through as many pieces. */
-static int move_share_all(void *who, int64_t low, int64_t high, enum journal_place from,
-                          enum journal_place to)
+static int move_share_all(void *who, const struct journal_state *round,
+                          enum journal_place from, enum journal_place to)
 {
     struct mpio_mover *v = who;
+    int64_t low = round->low, high = round->high;
     const struct driver_dataset *ds = v->m->base.ds;
     int64_t share = (high - low + ds->nprocs - 1) / ds->nprocs;
     int64_t least = smaller(v->chunk, LEAST);
@@ -117,7 +123,7 @@ static int move_share_all(void *who, int64_t low, int64_t high, enum journal_pla
     int64_t begin = smaller(low + ds->rank * share, high);
     int64_t end = smaller(begin + share, high);
     int err = NC_NOERR;
-    v->round_high = high;
+    v->round = *round;
     for (int64_t done = 0; done < share; done += v->chunk) {
         int64_t first = smaller(begin + done, end);
         int64_t last = err == NC_NOERR ? smaller(first + v->chunk, end) : first;

@@ -8,8 +8,9 @@
 struct mpio_mover {
     struct journal_crew crew;
     struct mpio *m;
-    int64_t chunk;               /* bytes that a process has in memory at a time */
-    int64_t round_high;          /* of the round: areas are filled from there */
+    int64_t chunk; /* bytes that a process has in memory at a time */
+    struct journal_state
+        round; /* the one that is carried; areas are filled from its end */
     int64_t kept_low, kept_high; /* places whose bytes are in memory */
     struct mpio_tile old, new;   /* the same bytes where they were, and will be */
 };

@@ -30,30 +30,30 @@ static int transfer(const struct finish *f, int64_t at, unsigned char *bytes, in
 }
 
 /* The last n bytes of a step, of which `saved` bytes of the area lie before them. */
-static int carry_step(struct finish *f, const struct cdf_move *move, int64_t n,
+static int carry_step(struct finish *f, const struct cdf_move *move, int64_t n, int area,
                       int64_t saved, enum journal_place from, enum journal_place to)
 {
-    const struct journal *j = &f->j;
     int64_t skip = move->length - n, old = move->from + skip, new = move->to + skip;
     int err = NC_NOERR;
     for (int64_t at = 0, m; at < n && err == NC_NOERR; at += m) {
         m = n - at < PIECE ? n - at : PIECE;
         err =
             from == JOURNAL_AREA
-                ? journal_read_area(&f->j, j->state.area, saved + at, f->piece, m)
+                ? journal_read_area(&f->j, area, saved + at, f->piece, m)
                 : transfer(f, (from == JOURNAL_OLD ? old : new) + at, f->piece, m, false);
         if (err != NC_NOERR) return err;
         err = to == JOURNAL_AREA
-                  ? journal_write_area(&f->j, j->state.area, saved + at, f->piece, m)
+                  ? journal_write_area(&f->j, area, saved + at, f->piece, m)
                   : transfer(f, (to == JOURNAL_OLD ? old : new) + at, f->piece, m, true);
     }
     return err;
 }
 
-static int carry(void *who, int64_t low, int64_t high, enum journal_place from,
+static int carry(void *who, const struct journal_state *round, enum journal_place from,
                  enum journal_place to)
 {
     struct finish *f = who;
+    int64_t low = round->low, high = round->high;
     struct cdf_move_state state;
     struct cdf_move move;
     int err = NC_NOERR;
@@ -61,7 +61,7 @@ static int carry(void *who, int64_t low, int64_t high, enum journal_place from,
     for (int64_t left = high - low; left > 0 && more && err == NC_NOERR;) {
         int64_t n = move.length < left ? move.length : left;
         left -= n;
-        err = carry_step(f, &move, n, left, from, to);
+        err = carry_step(f, &move, n, round->area, left, from, to);
         more = cdf_next_move(f->crew.before, f->crew.after, &state, &move);
     }
     return err;
