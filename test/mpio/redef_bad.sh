@@ -31,7 +31,7 @@ put_back() {
 # unchanged WORDS: opening and the validator refuse with these words.
 unchanged() {
     cp "$file" "$where/now"
-    if play open "$file"; then echo "it was opened"; return 1; fi
+    if play open "$file" 0; then echo "it was opened"; return 1; fi
     grep -q "$1" "$where/err" || { cat "$where/err"; return 1; }
     "$validator" -f "$file" >"$where/out" 2>"$where/err" && return 1
     grep -q "$1" "$where/err" || { cat "$where/err"; return 1; }
@@ -98,8 +98,8 @@ else
     skip "without room for a journal nothing changes" "there is no fault.so"
 fi
 
-sound() { play check "$file" "$1" && grep -qE '^(old|new)$' "$where/out"; }
-by_opening() { put_back && play open "$file" && ! [ -e "$journal" ] && sound 0; }
+sound() { play check "$file" "$1" "" && grep -qE '^(old|new)$' "$where/out"; }
+by_opening() { put_back && play open "$file" 0 && ! [ -e "$journal" ] && sound 0; }
 check "the right one is taken" by_opening
 by_validator() {
     put_back && "$validator" -f "$file" >"$where/out" 2>"$where/err" || { cat "$where/err"; return 1; }
@@ -124,13 +124,13 @@ check "so it does wherever it was interrupted" each_point
 # ---- journals that nobody waits for ----
 
 check "a program is killed once more" interrupt 0 60
-stale() { put_back && play open "$file" && cp "$where/kept.redef" "$journal" && sound 0 && ! [ -e "$journal" ]; }
+stale() { put_back && play open "$file" 0 && cp "$where/kept.redef" "$journal" && sound 0 && ! [ -e "$journal" ]; }
 check "a journal left beside a sound dataset is removed" stale
-blank() { put_back && play open "$file" && : >"$journal" && sound 0 && ! [ -e "$journal" ]; }
+blank() { put_back && play open "$file" 0 && : >"$journal" && sound 0 && ! [ -e "$journal" ]; }
 check "and an empty one" blank
 of_somebody() {
     play make "$where/c.nc" && cp "$where/kept.redef" "$where/c.nc.redef" || return 1
-    if play check "$where/c.nc" 0; then return 1; fi
+    if play check "$where/c.nc" 0 ""; then return 1; fi
     grep -q 'in the way' "$where/err" && cmp "$where/kept.redef" "$where/c.nc.redef"
 }
 check "one of another file stays, and is told of" of_somebody

@@ -9,11 +9,40 @@
 
 #include "pnetcdf.h"
 
-enum { FIXED = 3001, WIDE = 701, RECORDS = 6, SHORT = 60, MORE = 5000 };
-enum { GROW, ADD_FIXED, ADD_RECORD, ALIGN, DELETE, RENAME, APPEND };
+enum { FIXED = 3001, WIDE = 701, RECORDS = 6, ALL = 8, SHORT = 60, MORE = 5000 };
+enum {
+    GROW,
+    ADD_FIXED,
+    ADD_RECORD,
+    ALIGN,
+    DELETE,
+    RENAME,
+    APPEND,
+    APPEND_GROW,
+    LOGGED,
+    CREATE
+};
 const char *const redef_names[] = {
-    "a header that grows", "a new variable", "a new record variable", "another alignment",
-    "attributes that go",  "a new name",     "new records",           NULL};
+    "a header that grows",   "a new variable",
+    "a new record variable", "another alignment",
+    "attributes that go",    "a new name",
+    "new records",           "new records, and a header that grows",
+    "the same through logs", NULL};
+
+int redef_creation(void)
+{
+    return CREATE;
+}
+
+void redef_hints(int change, const char *path, MPI_Info info)
+{
+    char directory[4096];
+    const char *slash = strrchr(path, '/');
+    if (change != LOGGED || slash == NULL) return;
+    snprintf(directory, sizeof directory, "%.*s", (int)(slash - path), path);
+    MPI_Info_set(info, "nc_burst_buf", "enable");
+    MPI_Info_set(info, "nc_burst_buf_dirname", directory);
+}
 
 static int value(int var, int at)
 {
@@ -58,17 +87,18 @@ static int define(int ncid)
     return err;
 }
 
-/* Process 0 brings n values of a variable, in this record of it; all take part. */
+/* Each process brings its part of n values of a variable, in this record of it. */
 static int put(int ncid, int var, MPI_Offset rec, int n)
 {
     static int values[FIXED];
-    int rank, ndims = var == 0 ? 1 : var < 3 ? 2 : 0;
-    MPI_Offset start[2] = {rec, 0}, count[2] = {1, n};
+    int rank, nprocs, ndims = var == 0 ? 1 : var < 3 ? 2 : 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    for (int i = 0; i < n; i++)
-        values[i] = value(var, (int)rec * n + i);
-    if (rank != 0) count[0] = count[1] = 0;
-    if (ndims == 0 && rank != 0)
+    MPI_Comm_size(MPI_COMM_WORLD, &nprocs);
+    int first = n * rank / nprocs, part = n * (rank + 1) / nprocs - first;
+    MPI_Offset start[2] = {rec, first}, count[2] = {1, part};
+    for (int i = 0; i < part; i++)
+        values[i] = value(var, (int)rec * n + first + i);
+    if (ndims == 0 && part == 0)
         return ncmpi_put_varn_int_all(ncid, var, 0, NULL, NULL, values);
     return ncmpi_put_vara_int_all(ncid, var, start + 2 - ndims, count + 2 - ndims,
                                   values);
@@ -83,17 +113,26 @@ static int put_records(int ncid, int from, int to)
     return err;
 }
 
-int redef_make(const char *path)
+static void told(redef_teller *tell, int err, char what)
+{
+    if (tell != NULL && err == NC_NOERR) tell(what);
+}
+
+int redef_make(const char *path, MPI_Info info, redef_teller *tell)
 {
     int ncid;
-    int err = ncmpi_create(MPI_COMM_WORLD, path, NC_64BIT_DATA, MPI_INFO_NULL, &ncid);
+    int err = ncmpi_create(MPI_COMM_WORLD, path, NC_64BIT_DATA, info, &ncid);
     if (err != NC_NOERR) return err;
     err = define(ncid);
     keep(&err, ncmpi_enddef(ncid));
+    told(tell, err, 'd');
     keep(&err, put(ncid, 0, 0, FIXED));
     keep(&err, put_records(ncid, 0, RECORDS));
     for (int i = 0; i < SHORT; i++)
         keep(&err, put(ncid, 3 + i, 0, 1));
+    told(tell, err, 'p');
+    keep(&err, ncmpi_sync(ncid));
+    told(tell, err, 's');
     keep(&err, ncmpi_close(ncid));
     return err;
 }
@@ -115,7 +154,7 @@ static int define_again(int ncid, int change)
     int err = ncmpi_redef(ncid);
     if (err != NC_NOERR) return err;
     memset(text, 'g', sizeof text);
-    if (change == GROW)
+    if (change == GROW || change == APPEND_GROW || change == LOGGED)
         keep(&err, ncmpi_put_att_text(ncid, NC_GLOBAL, "grown", MORE, text));
     if (change == ADD_FIXED || change == ADD_RECORD)
         keep(&err, add_variable(ncid, change == ADD_RECORD));
@@ -126,18 +165,27 @@ static int define_again(int ncid, int change)
     return err;
 }
 
-int redef_try(const char *path, int change, MPI_Info info)
+static bool appends(int change)
+{
+    return change == APPEND || change == APPEND_GROW || change == LOGGED;
+}
+
+int redef_try(const char *path, int change, MPI_Info info, redef_teller *tell)
 {
     int ncid;
     int err = ncmpi_open(MPI_COMM_WORLD, path, NC_WRITE, info, &ncid);
     if (err != NC_NOERR) return err;
+    if (appends(change)) err = put_records(ncid, RECORDS, ALL);
+    told(tell, err, 'p');
+    int all = err; /* codes are negative */
+    MPI_Allreduce(&err, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (change == RENAME)
-        err = ncmpi_rename_var(ncid, 3, "b");
-    else if (change == APPEND)
-        err = put_records(ncid, RECORDS, RECORDS + 2);
-    else
-        err = define_again(ncid, change);
-    if (change == APPEND) keep(&err, ncmpi_sync(ncid));
+        keep(&err, ncmpi_rename_var(ncid, 3, "b"));
+    else if (change != APPEND && all == NC_NOERR)
+        keep(&err, define_again(ncid, change));
+    told(tell, err, 'd');
+    keep(&err, ncmpi_sync(ncid));
+    told(tell, err, 's');
     int closed = ncmpi_close(ncid);
     keep(&err, closed);
     return err;
@@ -151,10 +199,13 @@ static int complain(const char *what, int a, int b)
     return -1;
 }
 
+/* The first n values: whole records, if it has any. */
 static int check_values(int ncid, int var, int n)
 {
     int *values = malloc((size_t)n * sizeof *values), bad = 0;
-    if (ncmpi_get_var_int_all(ncid, var, values) != NC_NOERR)
+    bool record = var == 1 || var == 2;
+    MPI_Offset start[2] = {0, 0}, count[2] = {record ? n / WIDE : n, WIDE};
+    if (ncmpi_get_vara_int_all(ncid, var, start, count, values) != NC_NOERR)
         bad = complain("variable cannot be read", var, n);
     for (int i = 0; i < n && bad == 0; i++)
         if (values[i] != value(var, i)) bad = complain("value of a variable", var, i);
@@ -200,6 +251,8 @@ static int claim(int ncid, int change, int records)
     int is = check_short(ncid, change);
     switch (change) {
     case GROW:
+    case APPEND_GROW:
+    case LOGGED:
         return is < 0 ? is : ncmpi_inq_attid(ncid, NC_GLOBAL, "grown", &id) == NC_NOERR;
     case ADD_FIXED:
     case ADD_RECORD:
@@ -214,20 +267,34 @@ static int claim(int ncid, int change, int records)
     }
 }
 
-int redef_is(int ncid, int change)
+/* A dataset that is being made has its definitions; its values if they were put. */
+static int check_made(int ncid, bool put)
+{
+    int nvars = 0, is = check_short(ncid, CREATE);
+    if (ncmpi_inq_nvars(ncid, &nvars) != NC_NOERR || nvars != 3 + SHORT || is != 0)
+        return complain("definitions", nvars, is);
+    if (!put) return 1;
+    is = redef_is(ncid, GROW, false);
+    return is == 0 ? 1 : is;
+}
+
+int redef_is(int ncid, int change, bool put)
 {
     MPI_Offset records = 0;
     int id, bad = 0;
+    if (change == CREATE) return check_made(ncid, put);
     if (ncmpi_inq_dimlen(ncid, 0, &records) != NC_NOERR || records < RECORDS)
         return complain("number of records", (int)records, RECORDS);
     int is = claim(ncid, change, (int)records);
     if (is < 0) return is;
+    if (appends(change) && is == 1 && change != APPEND) put = true;
+    if (put && appends(change) && records != ALL)
+        return complain("number of records", (int)records, ALL);
+    /* of records that are being appended some values may not be there yet */
+    int whole = put || !appends(change) ? (int)records : RECORDS;
     bad |= check_values(ncid, 0, FIXED);
-    /* of records that are being appended some may not be there yet */
-    if (change != APPEND || is == 0) {
-        bad |= check_values(ncid, 1, (int)records * WIDE);
-        bad |= check_values(ncid, 2, (int)records * WIDE);
-    }
+    bad |= check_values(ncid, 1, whole * WIDE);
+    bad |= check_values(ncid, 2, whole * WIDE);
     for (int i = 0; i < SHORT; i++)
         bad |= check_values(ncid, 3 + i, 1);
     if (ncmpi_inq_varid(ncid, "new", &id) == NC_NOERR)

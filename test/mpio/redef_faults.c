@@ -1,6 +1,7 @@
 /* Definitions change while one call fails, on one process: each call once, in each way.
  * What is there afterwards is the old dataset or the new one, and the new one if all went
  * well as the program was told. */
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +14,12 @@
 
 static int cases, lost, lied, old, pending;
 
-static MPI_Info small_rounds(const char *key)
+static MPI_Info small_rounds(int change, const char *key)
 {
     MPI_Info info;
     MPI_Info_create(&info);
     MPI_Info_set(info, "nc_data_move_chunk_size", "4096");
+    redef_hints(change, check_path("a.nc"), info);
     if (key != NULL) MPI_Info_set(info, key, "true");
     return info;
 }
@@ -39,6 +41,16 @@ static bool is_marked(const char *path)
     return marked;
 }
 
+/* Journals and logs of a case before. */
+static void remove_left(void)
+{
+    glob_t found;
+    if (glob(check_path("a.nc?*"), 0, NULL, &found) != 0) return;
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        unlink(found.gl_pathv[i]);
+    globfree(&found);
+}
+
 /* One call fails. How many did, or would have. */
 static int fail_once(int change, const char *plan, int rank, MPI_Info info, bool again)
 {
@@ -50,11 +62,11 @@ static int fail_once(int change, const char *plan, int rank, MPI_Info info, bool
         unsigned char *bytes = check_read_file(check_path("made.nc"), &n);
         check_write_file(path, bytes, n);
         free(bytes);
-        unlink(check_path("a.nc.redef"));
+        remove_left();
     }
     MPI_Barrier(MPI_COMM_WORLD);
     if (check.rank == rank) CHECK(fault_arm(plan));
-    int rc = most_of(-redef_try(path, change, info));
+    int rc = most_of(-redef_try(path, change, info, NULL));
     int faults = most_of(check.rank == rank ? fault_disarm() : 0);
     if (faults == 0) return 0;
 
@@ -62,7 +74,7 @@ static int fail_once(int change, const char *plan, int rank, MPI_Info info, bool
     pending += is_marked(path);
     MPI_Barrier(MPI_COMM_WORLD);
     int opened = ncmpi_open(MPI_COMM_WORLD, path, NC_WRITE, info, &ncid);
-    int is = opened == NC_NOERR ? redef_is(ncid, change) : -1;
+    int is = opened == NC_NOERR ? redef_is(ncid, change, rc == NC_NOERR) : -1;
     if (opened == NC_NOERR) CHECK_NC(NC_NOERR, ncmpi_close(ncid));
     lost += is < 0;
     old += is == 0;
@@ -70,7 +82,7 @@ static int fail_once(int change, const char *plan, int rank, MPI_Info info, bool
     if (is < 0 || (rc == NC_NOERR && is != 1))
         fprintf(stderr, "# %s, %s: told %d, opens with %d, is %d\n", redef_names[change],
                 plan, -rc, opened, is);
-    if (again) CHECK_NC(NC_NOERR, redef_try(path, change, info));
+    if (again) CHECK_NC(NC_NOERR, redef_try(path, change, info, NULL));
     return faults;
 }
 
@@ -79,10 +91,10 @@ static void each_call_fails(const char *key)
     static const char *const calls[] = {"open", "read",     "write",
                                         "sync", "truncate", "allocate"};
     static const char *const ways[] = {"EIO", "ENOSPC", "short"};
-    MPI_Info info = small_rounds(key);
     cases = lost = lied = old = pending = 0;
-    CHECK_NC(NC_NOERR, redef_make(check_path("made.nc")));
-    for (int change = 0; redef_names[change] != NULL; change++)
+    CHECK_NC(NC_NOERR, redef_make(check_path("made.nc"), MPI_INFO_NULL, NULL));
+    for (int change = 0; redef_names[change] != NULL; change++) {
+        MPI_Info info = small_rounds(change, key);
         for (int call = 0; call < 6; call++)
             for (int way = 0; way < 3; way++)
                 for (int later = 0; later < 2; later++)
@@ -93,7 +105,8 @@ static void each_call_fails(const char *key)
                                  later ? "+" : "", ways[way], check_path("a.nc"));
                         more = fail_once(change, plan, rank, info, false);
                     }
-    MPI_Info_free(&info);
+        MPI_Info_free(&info);
+    }
     if (check.rank == 0)
         fprintf(stderr, "# %d cases: %d old, %d pending, %d lost, %d lied\n", cases, old,
                 pending, lost, lied);

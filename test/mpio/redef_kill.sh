@@ -1,12 +1,17 @@
 #!/bin/bash
-# Definitions change, and the program is killed at one of its calls that have to do with
-# the dataset or its journal: before it, in the middle or behind it; all its processes, or
-# one, whose launcher ends the others. Or the power goes, after which files hold what was
-# synced, and by chance some of the rest. Then the dataset is opened for writing: it is the
-# old one or the new one, with all its values, and netCDF-C refused it before, or read a
-# whole header. And the same when that opening is killed, too.
+# Definitions change, records are added, or a dataset is made, and the program is killed at
+# one of its calls that have to do with the dataset, its journal or its logs: before it, in
+# the middle or behind it; all its processes, or one, whose launcher ends the others. Or the
+# power goes, after which files hold what was synced, and by chance some of the rest. Then
+# the dataset is opened for writing: it is the old one or the new one, with all its values,
+# and the new one if that had returned; and other readers refused it before, or read a whole
+# header. And the same when that opening is killed, too.
 #
-#   REDEF_KILL=all   every point, on 1 to 4 processes; else a sample
+#   REDEF_KILL=all     every point; else a sample. Of these:
+#   REDEF_KILL_HOW     only these ways (killed one_killed killed_again cut_power cut_again)
+#   REDEF_KILL_PROCS   on so many processes (1 2 3 4)
+#   REDEF_KILL_WHAT    only these changes, by number: see redef_change.c
+#   REDEF_KILL_STEP    only each so-manieth point
 . "${srcdir:-.}/test/support/tap.sh"
 . "${srcdir:-.}/test/support/launch.sh"
 shm=/tmp
@@ -15,7 +20,6 @@ where=$(mktemp -d "${TMPDIR:-$shm}/ncmpi-redef.XXXXXX") || exit 99
 trap 'launch_kill; rm -rf "$where"' EXIT
 program=test/mpio/redef_killed
 files=$where/files
-changes=7
 
 # play PROCESSES ARGUMENT...: the program, with its calls counted.
 play() {
@@ -24,10 +28,11 @@ play() {
     if [ "$n" = 1 ]; then timeout 60 "$program" "$@"; else launch -t 30 "$n" "$program" "$@"; fi
 }
 
+# fresh CHANGE: the last one makes the dataset.
 fresh() {
-    rm -rf "$files" "$where/shadow" "$where/pids"
-    mkdir "$files" "$where/shadow"
-    cp "$where/made.nc" "$files/a.nc"
+    rm -rf "$files" "$where/shadow" "$where/pids" "$where/told.d" "$where/out"
+    mkdir "$files" "$where/shadow" "$where/told.d"
+    if [ "$1" != 9 ]; then cp "$where/made.nc" "$files/a.nc"; fi
 }
 
 # crash PROCESSES RANK POINT HALF ARGUMENT...: killed there; `one` in $who, or all.
@@ -35,76 +40,111 @@ crash() {
     local n=$1 rank=$2 point=$3 half=$4
     shift 4
     rm -f "$where/pids"
-    { BURST_CALLS_DIR=$files BURST_KILL_RANK=$rank BURST_KILL_AT=$point BURST_KILL_HALF=$half \
+    { REDEF_TOLD=$where/told.d/told BURST_CALLS_DIR=$files BURST_KILL_RANK=$rank BURST_KILL_AT=$point BURST_KILL_HALF=$half \
         BURST_PIDS=$([ "$who" = one ] && echo /dev/null || echo "$where/pids") \
         play "$n" "$@"; } >"$where/out" 2>&1
     return 0
 }
 
-# What others see before anybody opens it for writing: nothing, or a whole header.
-others_are_safe() {
-    command -v ncdump >/dev/null || return 0
-    if ncdump -h "$files/a.nc" >"$where/dump" 2>&1; then
-        [ "$(head -c 3 "$files/a.nc")" = CDF ]
-    else
-        [ "$(head -c 3 "$files/a.nc")" = RDF ] && ! "$validator" -q "$files/a.nc"
-    fi
+# What others see before anybody opens it for writing: nothing, or a whole header. A file
+# that is being made has none for a while.
+readers=()
+if command -v ncdump >/dev/null; then readers+=('ncdump -h'); fi
+if command -v ncks >/dev/null; then readers+=('ncks -M'); fi
+others_are_safe() { # CHANGE
+    local reader first
+    first=$(head -c 3 "$files/a.nc" 2>/dev/null | tr -d '\0')
+    for reader in "${readers[@]}"; do
+        if $reader "$files/a.nc" >"$where/dump" 2>&1; then
+            [ "$first" = CDF ] || return 1
+        elif [ "$first" = RDF ]; then
+            "$validator" -q "$files/a.nc" && return 1
+        elif [ "$1" != 9 ] || [ -n "$first" ]; then
+            return 1
+        fi
+    done
+    return 0
 }
 validator=./ncvalidator
 
-# look PROCESSES CHANGE: is it the old one or the new one?
-look() {
-    others_are_safe || { echo "others take it for a dataset"; return 1; }
-    play "$1" check "$files/a.nc" "$2" >"$where/is" 2>"$where/why" || { cat "$where/why"; return 1; }
-    grep -cE '^(old|new)$' "$where/is" >/dev/null || return 1
-    head -n 1 "$where/is" >>"$where/seen"
+# What has returned and must be there: see redef_change.h. Definitions are everybody's; with
+# the power goes what was not synced.
+returned() { # PROCESSES
+    local all r letters must=
+    all=$(cat "$where/told.d"/* 2>/dev/null)
+    case $how:$all in
+    cut_*:*s* | *killed*:*d*) must=d ;;
+    esac
+    for ((r = 0; r < $1; r++)); do
+        letters=$(cat "$where/told.d/told.$r" 2>/dev/null)
+        case $how:$letters in
+        cut_*:*s* | *killed*:*p*) ;;
+        *) break ;;
+        esac
+    done
+    if [ "$r" = "$1" ]; then must+=p; fi
+    echo "$must"
 }
 
+# look PROCESSES CHANGE TRIED-BY: is it the old one or the new one?
+look() {
+    local -x BURST_CALLS_DIR=/nowhere # the program is left alone now
+    case $how in
+    cut_*) local -x BURST_BOOT=$where/boot ;;
+    *) others_are_safe "$2" || { echo "others take it for a dataset"; return 1; } ;;
+    esac
+    play "$1" check "$files/a.nc" "$2" "$(returned "$3")" >"$where/is" 2>"$where/why" ||
+        { cat "$where/why"; return 1; }
+    grep -E '^(old|new)$' "$where/is" >>"$where/seen"
+    [ "$(ls "$files" | tr -d '\n')" = a.nc ] || [ "$2" = 9 ] || { ls "$files"; return 1; }
+}
+printf 'another start of this machine\n' >"$where/boot"
+
 killed() { # PROCESSES RANK POINT HALF CHANGE
-    fresh
+    fresh "$5"
     who=all crash "$1" "$2" "$3" "$4" try "$files/a.nc" "$5"
-    look $((5 - $1)) "$5" && [ "$(ls "$files")" = a.nc ]
+    look $((5 - $1)) "$5" "$1"
 }
 
 one_killed() {
-    fresh
+    fresh "$5"
     who=one crash "$1" "$2" "$3" "$4" try "$files/a.nc" "$5"
-    look "$1" "$5"
+    look "$1" "$5" "$1"
 }
 
 # Killed in the middle, and again while that is being finished, more than once.
 killed_again() {
-    fresh
+    fresh "$5"
     who=all crash "$1" 0 "$middle" 0 try "$files/a.nc" "$5"
-    who=all crash 1 0 "$3" "$4" open "$files/a.nc"
-    who=all crash "$1" "$2" $(($3 / 2 * 2 + 5)) 0 open "$files/a.nc"
-    look 1 "$5"
+    who=all crash 1 0 "$3" "$4" open "$files/a.nc" "$5"
+    who=all crash "$1" "$2" $(($3 / 2 * 2 + 5)) 0 open "$files/a.nc" "$5"
+    look 1 "$5" "$1"
 }
 
 cut_power() {
-    fresh
+    fresh "$5"
     BURST_SHADOW=$where/shadow BURST_SHADOW_SEED=$3 who=all crash "$1" "$2" "$3" 0 \
         try "$files/a.nc" "$5"
-    timeout 20 "$program" restore "$where/shadow" "$files" $(($3 % 3)) && look 1 "$5"
+    timeout 20 "$program" restore "$where/shadow" "$files" $(($3 % 3)) && look 1 "$5" "$1"
 }
 
 # The power goes once more while what it left is being finished.
 cut_again() {
-    fresh
+    fresh "$5"
     BURST_SHADOW=$where/shadow BURST_SHADOW_SEED=$3 who=all crash "$1" 0 "$middle" 0 \
         try "$files/a.nc" "$5"
     timeout 20 "$program" restore "$where/shadow" "$files" $(($3 % 3)) || return 1
     BURST_SHADOW=$where/shadow BURST_SHADOW_SEED=$3 who=all crash "$1" "$2" "$3" 0 \
-        open "$files/a.nc"
-    timeout 20 "$program" restore "$where/shadow" "$files" $(($3 % 3)) && look 1 "$5"
+        open "$files/a.nc" "$5"
+    timeout 20 "$program" restore "$where/shadow" "$files" $(($3 % 3)) && look 1 "$5" "$1"
 }
 
-# points HOW PROCESSES STEP [CHANGE...]: tries points of each process, by steps.
+# points HOW PROCESSES STEP CHANGE...: tries points of each process, by steps.
 points() {
     local how=$1 n=$2 step=$3 rank total point half change cases=0 lost=0 hung=0 first=2
     shift 3
-    for change in "${@:-0 1 2 3 4 5 6}"; do
-        fresh
+    for change in "$@"; do
+        fresh "$change"
         REDEF_CALLS=$where/calls who=all crash "$n" 0 0 0 try "$files/a.nc" "$change"
         for ((rank = 0; rank < n; rank++)); do
             total=$(cat "$where/calls.$rank" 2>/dev/null)
@@ -128,19 +168,21 @@ points() {
 
 timeout 60 "$program" make "$where/made.nc" || exit 99
 if [ "${REDEF_KILL-}" = all ]; then
-    for how in killed one_killed killed_again cut_power cut_again; do
-        for n in 1 2 3 4; do
-            check "$how, $n processes" points "$how" "$n" 1 0 1 2 3 4 5 6
+    for how in ${REDEF_KILL_HOW:-killed one_killed killed_again cut_power cut_again}; do
+        for n in ${REDEF_KILL_PROCS:-1 2 3 4}; do
+            # shellcheck disable=SC2086 # a list of numbers
+            check "$how, $n processes" points "$how" "$n" "${REDEF_KILL_STEP:-1}" \
+                ${REDEF_KILL_WHAT:-0 1 2 3 4 5 6 7 8 9}
         done
     done
 else
-    check "nothing is lost when it is killed" points killed 1 17 0 1 2 3 4 5 6
-    check "nothing is lost when two of two are killed" points killed 2 61 0 2 3
-    check "nor when one of three is" points one_killed 3 67 1 2
-    check "nor when that is killed which finishes" points killed_again 1 31 0 2 3
-    check "nor with the power" points cut_power 1 19 0 1 2 3 4 5
+    check "nothing is lost when it is killed" points killed 1 23 0 1 2 3 4 5 6 7 8 9
+    check "nothing is lost when two of two are killed" points killed 2 97 0 2 3 7 8 9
+    check "nor when one of three is" points one_killed 3 97 1 2 8
+    check "nor when that is killed which finishes" points killed_again 1 37 0 2 3 8
+    check "nor with the power" points cut_power 1 29 0 1 2 3 4 5 7 8 9
     check "nor when it goes again" points cut_again 1 37 0 2
 fi
 cat "$where/summary"
-check "both were seen, old ones and new ones" test "$(sort -u "$where/seen" | wc -l)" = 2
+check "both were seen, old ones and new ones" test "$(sort -u "$where/seen" | xargs)" = 'new old'
 finish

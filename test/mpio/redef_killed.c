@@ -1,17 +1,21 @@
 /* A program to be killed while definitions change, and what looks at what is left.
  *
  *     redef_killed make FILE
- *     redef_killed try FILE CHANGE           opens, changes, closes
- *     redef_killed open FILE                 opens for writing and closes
- *     redef_killed check FILE CHANGE         opens for writing: says `old` or `new`, and
- *                                            that definitions can change again
+ *     redef_killed try FILE CHANGE           opens, changes, closes; or makes it
+ *     redef_killed open FILE CHANGE          opens for writing and closes
+ *     redef_killed check FILE CHANGE TOLD    opens for writing: says `old` or `new`, and
+ *                                            that definitions can change again; TOLD are
+ *                                            the letters of what has returned and must
+ *                                            be there: see redef_change.h
  *     redef_killed read FILE                 opens for reading
  *     redef_killed delete FILE
  *     redef_killed restore SHADOW DIRECTORY SEED
  *
  * CHANGE is a number, see redef_change.h. See burst_calls.h for the killing; with
- * REDEF_CALLS=FILE each process notes in FILE.RANK how many calls it made. */
+ * REDEF_CALLS=FILE each process notes in FILE.RANK how many calls it made, and with
+ * REDEF_TOLD=FILE in FILE.RANK what has returned. */
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,26 +28,40 @@
 
 static int rank;
 
-static MPI_Info small_rounds(void)
+static MPI_Info small_rounds(const char *path, int change)
 {
     MPI_Info info;
     MPI_Info_create(&info);
     MPI_Info_set(info, "nc_data_move_chunk_size", "8192");
+    redef_hints(change, path, info);
     return info;
+}
+
+/* Into the file that this process has of those with such a name. */
+static void note(const char *variable, const char *mode, const char *text)
+{
+    char path[4096];
+    const char *base = getenv(variable);
+    if (base == NULL) return;
+    burst_calls_pause(1);
+    snprintf(path, sizeof path, "%s.%d", base, rank);
+    FILE *f = fopen(path, mode);
+    if (f != NULL) fputs(text, f);
+    if (f != NULL) fclose(f);
+    burst_calls_pause(0);
 }
 
 static void note_calls(void)
 {
-    char path[4096];
-    const char *base = getenv("REDEF_CALLS");
-    if (base == NULL) return;
-    int calls = burst_calls();
-    burst_calls_pause(1);
-    snprintf(path, sizeof path, "%s.%d", base, rank);
-    FILE *f = fopen(path, "w");
-    if (f != NULL) fprintf(f, "%d\n", calls);
-    if (f != NULL) fclose(f);
-    burst_calls_pause(0);
+    char text[32];
+    snprintf(text, sizeof text, "%d\n", burst_calls());
+    note("REDEF_CALLS", "w", text);
+}
+
+static void tell(char what)
+{
+    const char text[2] = {what, '\0'};
+    note("REDEF_TOLD", "a", text);
 }
 
 /* The dataset as it is, and its name, are on the device. */
@@ -63,19 +81,20 @@ static void make_safe(const char *path)
 
 static int try(const char *path, int change)
 {
-    MPI_Info info = small_rounds();
+    MPI_Info info = small_rounds(path, change);
     make_safe(path);
-    int err = redef_try(path, change, info);
+    int err = change == redef_creation() ? redef_make(path, info, tell)
+                                         : redef_try(path, change, info, tell);
     note_calls();
     MPI_Info_free(&info);
     if (err != NC_NOERR) fprintf(stderr, "%s\n", ncmpi_strerror(err));
     return err != NC_NOERR;
 }
 
-static int open_only(const char *path)
+static int open_only(const char *path, int change)
 {
     int ncid;
-    MPI_Info info = small_rounds();
+    MPI_Info info = small_rounds(path, change);
     make_safe(path);
     int err = ncmpi_open(MPI_COMM_WORLD, path, NC_WRITE, info, &ncid);
     if (err == NC_NOERR) err = ncmpi_close(ncid);
@@ -94,18 +113,31 @@ static int read_only(const char *path)
     return err != NC_NOERR;
 }
 
-static int check(const char *path, int change)
+/* It could not be opened: so it may be if it was being made. */
+static int refused(int err, int change, const char *told)
+{
+    fprintf(stderr, "%s\n", ncmpi_strerror(err));
+    if (change != redef_creation() || *told != '\0') return 1;
+    if (rank == 0) puts("old");
+    return 0;
+}
+
+static int check(const char *path, int change, const char *told)
 {
     int ncid, is;
-    int err = ncmpi_open(MPI_COMM_WORLD, path, NC_WRITE, MPI_INFO_NULL, &ncid);
-    if (err != NC_NOERR) {
-        fprintf(stderr, "%s\n", ncmpi_strerror(err));
-        return 1;
+    MPI_Info info = small_rounds(path, change);
+    bool put = strchr(told, 'p') != NULL;
+    int err = ncmpi_open(MPI_COMM_WORLD, path, NC_WRITE, info, &ncid);
+    MPI_Info_free(&info);
+    if (err != NC_NOERR) return refused(err, change, told);
+    is = redef_is(ncid, change, put);
+    if (is == 0 && strchr(told, 'd') != NULL) {
+        fprintf(stderr, "what has returned is not there\n");
+        is = -1;
     }
-    is = redef_is(ncid, change);
     if (err == NC_NOERR) err = ncmpi_redef(ncid);
     if (err == NC_NOERR) err = ncmpi__enddef(ncid, 0, 8192, 0, 512);
-    if (err == NC_NOERR && is >= 0 && redef_is(ncid, change) < 0) is = -1;
+    if (err == NC_NOERR && is >= 0 && redef_is(ncid, change, put) < 0) is = -1;
     int closed = ncmpi_close(ncid);
     if (err == NC_NOERR) err = closed;
     if (err != NC_NOERR) fprintf(stderr, "%s\n", ncmpi_strerror(err));
@@ -122,17 +154,17 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     burst_calls_rank(rank);
     if (argc == 3 && strcmp(argv[1], "make") == 0)
-        status = redef_make(argv[2]) != NC_NOERR;
+        status = redef_make(argv[2], MPI_INFO_NULL, NULL) != NC_NOERR;
     else if (argc == 4 && strcmp(argv[1], "try") == 0)
         status = try(argv[2], atoi(argv[3]));
-    else if (argc == 3 && strcmp(argv[1], "open") == 0)
-        status = open_only(argv[2]);
+    else if (argc == 4 && strcmp(argv[1], "open") == 0)
+        status = open_only(argv[2], atoi(argv[3]));
     else if (argc == 3 && strcmp(argv[1], "read") == 0)
         status = read_only(argv[2]);
     else if (argc == 3 && strcmp(argv[1], "delete") == 0)
         status = ncmpi_delete(argv[2], MPI_INFO_NULL) != NC_NOERR;
-    else if (argc == 4 && strcmp(argv[1], "check") == 0)
-        status = check(argv[2], atoi(argv[3]));
+    else if (argc == 5 && strcmp(argv[1], "check") == 0)
+        status = check(argv[2], atoi(argv[3]), argv[4]);
     MPI_Finalize();
     return status;
 }
