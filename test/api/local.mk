@@ -163,6 +163,17 @@ check-one-bad: check-programs
 		$(BASH_PATH) $(srcdir)/test/support/run-mpi test/api/one_bad.mpi
 .PHONY: check-one-bad
 
+# Hints, variables and paths that nobody means well with: a part, and all.
+check_PROGRAMS += test/api/hostile.mpi
+TESTS += test/api/hostile.mpi
+test_api_hostile_mpi_SOURCES = test/api/hostile.c test/api/dataset.h
+test_api_hostile_mpi_LDADD = $(MPI_TEST_LIBS)
+check-hostile: check-programs
+	@$(AM_TESTS_ENVIRONMENT) srcdir=$(srcdir) NCMPI_HOSTILE=all NCMPI_TEST_LIMIT=86400 \
+		NCMPI_TEST_PROCS="$${NCMPI_TEST_PROCS:-1 2 3 4}" \
+		$(BASH_PATH) $(srcdir)/test/support/run-mpi test/api/hostile.mpi
+.PHONY: check-hostile
+
 # Real files; with check-realdata the large ones too.
 check_PROGRAMS += test/api/realdata
 TESTS += test/api/realdata.sh

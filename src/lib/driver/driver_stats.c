@@ -86,9 +86,11 @@ static bool write_text(int fd, const struct text *t)
     return true;
 }
 
+/* Never waits for the other end of a pipe. */
 static bool append(const char *path, const struct text *t)
 {
-    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    int flags = O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+    int fd = open(path, flags, 0666);
     if (fd < 0) return false;
     bool written = write_text(fd, t);
     int saved = errno;

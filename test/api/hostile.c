@@ -1,0 +1,634 @@
+/* Hostile hints, environment variables and paths: every hint that the library knows with
+ * values that no one means, alone and behind the burst buffer, on all processes or one;
+ * variables likewise; and whatever is no file of ours where a dataset, a journal, a log
+ * or a report is to be. The calls return, with the same code on all and with words; what
+ * went well is right; what was there before is unharmed. A part of it, the same each
+ * time; NCMPI_HOSTILE=all: all of it. Ends in a table. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "dataset.h"
+
+enum { N = 40 }; /* elements of a process, of every second place of a row */
+
+static bool whole;
+static uint32_t dice;
+static char place[400], hung[500];
+static int voice = STDERR_FILENO, home; /* reports and warnings are not heard */
+static long cases, wrong;
+
+static void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static void complain(const char *format, ...)
+{
+    va_list args;
+    char text[400];
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (wrong++ < 40) dprintf(voice, "# %s, process %d: %s\n", place, check.rank, text);
+}
+
+static void too_long(int number)
+{
+    (void)number;
+    if (write(voice, hung, strlen(hung)) < 0) _exit(97);
+    _exit(98);
+}
+
+static void begin_case(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static void begin_case(const char *format, ...)
+{
+    va_list args;
+    const char *scale = getenv("NCMPI_TEST_TIME_SCALE");
+    int factor = scale == NULL ? 1 : atoi(scale);
+    va_start(args, format);
+    vsnprintf(place, sizeof place, format, args);
+    va_end(args);
+    snprintf(hung, sizeof hung, "# %s: hung, after %ld cases\n", place, cases);
+    signal(SIGALRM, too_long);
+    alarm((unsigned)(factor > 0 ? 10 * factor : 10));
+    cases++;
+}
+
+static bool has_its_turn(uint32_t part)
+{
+    dice = dice * UINT32_C(1664525) + UINT32_C(1013904223);
+    return whole || (dice >> 16) % part == 0;
+}
+
+/* What a value makes a report of goes into the case's directory. */
+static void start(void)
+{
+    const char *all = getenv("NCMPI_HOSTILE");
+    int nowhere = open("/dev/null", O_WRONLY);
+    whole = all != NULL && strcmp(all, "all") == 0;
+    dice = (uint32_t)check.nprocs;
+    voice = dup(STDERR_FILENO);
+    home = open(".", O_RDONLY | O_DIRECTORY);
+    CHECK(dup2(nowhere, STDERR_FILENO) >= 0 && chdir(check_path("")) == 0);
+    close(nowhere);
+}
+
+static void end(const char *name)
+{
+    long all = 0;
+    alarm(0);
+    CHECK(dup2(voice, STDERR_FILENO) >= 0 && fchdir(home) == 0);
+    close(voice);
+    close(home);
+    voice = STDERR_FILENO;
+    MPI_Reduce(&wrong, &all, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (check.rank == 0)
+        printf("# table: hostile %s, %d processes: %ld cases, %ld lost or lied, 0 hung\n",
+               name, check.nprocs, cases, all);
+    CHECK_EQ(0, wrong);
+    cases = wrong = 0;
+}
+
+/* An error has a name and is the same everywhere. */
+static bool told_alike(const char *call, int rc)
+{
+    int first = rc;
+    MPI_Bcast(&first, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (rc != first)
+        complain("%s: %s, on process 0 %s", call, ncmpi_strerrno(rc),
+                 ncmpi_strerrno(first));
+    if (strncmp(ncmpi_strerrno(rc), "Unknown", 7) == 0) complain("%s: code %d", call, rc);
+    return rc == NC_NOERR;
+}
+
+/* ---- a dataset's life ---- */
+
+static int value_at(int round, MPI_Offset at)
+{
+    return 1000 * round + (int)at;
+}
+
+/* Every second place of a row, by turns of the processes. */
+static int access_row(int ncid, int varid, MPI_Offset row, int round, bool put)
+{
+    int values[N];
+    MPI_Offset start[2] = {row, check.rank}, count[2] = {1, N},
+               stride[2] = {1, check.nprocs};
+    for (int i = 0; i < N; i++)
+        values[i] = put ? value_at(round, check.rank + i * check.nprocs) : -1;
+    int rc = put ? ncmpi_put_vars_int_all(ncid, varid, start, count, stride, values)
+                 : ncmpi_get_vars_int_all(ncid, varid, start, count, stride, values);
+    for (int i = 0; i < N && !put && rc == NC_NOERR; i++)
+        if (values[i] != value_at(round, check.rank + i * check.nprocs)) {
+            complain("record %d, element %d is %d", (int)row, i, values[i]);
+            break;
+        }
+    return rc;
+}
+
+/* Made, written, redefined so that data move, written on. Where a call says that it
+ * cannot, the dataset is given up. True if all went well. */
+static bool lives(const char *path, int cmode, MPI_Info info)
+{
+    int ncid = -1, dims[2], v = 0, rc;
+    if (!told_alike("create", ncmpi_create(MPI_COMM_WORLD, path, cmode, info, &ncid)))
+        return false;
+    CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "t", NC_UNLIMITED, &dims[0]));
+    CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "x", (MPI_Offset)N * check.nprocs, &dims[1]));
+    CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "v", NC_INT, 2, dims, &v));
+    bool well = told_alike("enddef", ncmpi_enddef(ncid));
+    well = well && told_alike("put", access_row(ncid, v, 0, 1, true));
+    well = well && told_alike("put", access_row(ncid, v, 1, 2, true));
+    if (well && told_alike("redef", ncmpi_redef(ncid))) {
+        CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "w", NC_DOUBLE, 1, dims + 1, NULL));
+        well = told_alike("enddef again", ncmpi_enddef(ncid));
+    }
+    well = well && told_alike("get", access_row(ncid, v, 0, 1, false));
+    well = well && told_alike("put", access_row(ncid, v, 2, 3, true));
+    rc = well ? ncmpi_close(ncid) : ncmpi_abort(ncid);
+    if (!told_alike("close", rc) && well) well = false;
+    MPI_Barrier(MPI_COMM_WORLD);
+    return well;
+}
+
+static void is_right(const char *path)
+{
+    int ncid = -1, v = -1;
+    if (!told_alike("open",
+                    ncmpi_open(MPI_COMM_WORLD, path, NC_NOWRITE, MPI_INFO_NULL, &ncid))) {
+        complain("what was made cannot be opened");
+        return;
+    }
+    CHECK_NC(NC_NOERR, ncmpi_inq_varid(ncid, "v", &v));
+    for (int row = 0; row < 3; row++)
+        CHECK_NC(NC_NOERR, access_row(ncid, v, row, row + 1, false));
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+}
+
+static void make_room(void)
+{
+    MPI_Offset bytes = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (check.rank == 0) (void)remove(check_path("a.nc"));
+    CHECK_NC(NC_NOERR, ncmpi_inq_malloc_size(&bytes));
+    if (bytes != 0) complain("%lld bytes are left", (long long)bytes);
+    MPI_Barrier(MPI_COMM_WORLD);
+    alarm(0);
+}
+
+/* ---- hints ---- */
+
+static const char *const values[] = {" ",
+                                     "0",
+                                     "1",
+                                     "-1",
+                                     "3",
+                                     "4097",
+                                     "1e9",
+                                     "0x10",
+                                     "12abc",
+                                     "nan",
+                                     "2147483647",
+                                     "2147483648",
+                                     "4294967296",
+                                     "1099511627776",
+                                     "9223372036854775807",
+                                     "-9223372036854775808",
+                                     "99999999999999999999",
+                                     "%s%n%s%n%d",
+                                     "\xff\xfe\x80",
+                                     ";==;",
+                                     "enable",
+                                     "disable",
+                                     "auto",
+                                     "true",
+                                     "/",
+                                     "../../..",
+                                     "\n",
+                                     "/dev/null",
+                                     "/nowhere/at/all",
+                                     "",
+                                     "flush_immediate"};
+enum { VALUES = sizeof values / sizeof values[0] };
+
+/* The hint's value is this everywhere, or on one process. */
+static void try_hint(const char *key, const char *value, int who, const char *more)
+{
+    MPI_Info info = check_info(more);
+    begin_case("%s=%.60s%s%s, process %d", key, value, more[0] ? ";" : "", more, who);
+    MPI_Info_set(info, "nc_burst_buf_dirname", check_path(""));
+    if (value[0] != '\0' && (who < 0 || who == check.rank))
+        MPI_Info_set(info, key, value);
+    if (lives(check_path("a.nc"), check.cmode, info)) is_right(check_path("a.nc"));
+    MPI_Info_free(&info);
+    make_room();
+}
+
+static void try_key(const char *key)
+{
+    static char long_value[1020];
+    memset(long_value, 'x', sizeof long_value - 1);
+    for (int v = 0; v <= VALUES; v++)
+        for (int who = -1; who < check.nprocs; who++)
+            for (int log = 0; log <= 1; log++)
+                if (has_its_turn(150))
+                    try_hint(
+                        key, v < VALUES ? values[v] : long_value, who,
+                        log ? "nc_burst_buf=enable;nc_burst_buf_flush=flush_immediate"
+                            : "");
+}
+
+/* As the table in the library's source names them. */
+static void every_hint(void)
+{
+    char path[4096], line[1000], key[200];
+    const char *top = getenv("srcdir");
+    int n = 0;
+    snprintf(path, sizeof path, "%s/src/lib/base/base_hints.c",
+             top == NULL ? "../.." : top);
+    FILE *f = fopen(path, "r");
+    CHECK(f != NULL);
+    if (f == NULL) return;
+    start();
+    while (fgets(line, sizeof line, f) != NULL) {
+        if (sscanf(line, " {\"%199[a-z0-9_]\", AT(", key) != 1) continue;
+        n++;
+        try_key(key);
+    }
+    fclose(f);
+    CHECK(n > 35);
+    try_key("striping_unit"); /* of MPI-IO, which we look at, too */
+    try_key("striping_factor");
+    end("hints");
+}
+
+/* ---- environment variables ---- */
+
+static const char *const variables[] = {"PNETCDF_HINTS", "PNETCDF_REPORT",
+                                        "PNETCDF_SAFE_MODE", "PNETCDF_RELAX_COORD_BOUND"};
+
+static void try_variable(const char *name, const char *value, int who)
+{
+    begin_case("%s=%.60s, process %d", name, value, who);
+    if (who < 0 || who == check.rank) CHECK_EQ(0, setenv(name, value, 1));
+    if (lives(check_path("a.nc"), check.cmode, MPI_INFO_NULL))
+        is_right(check_path("a.nc"));
+    CHECK_EQ(0, unsetenv(name));
+    make_room();
+}
+
+/* The text again and again, up to 64 KiB. */
+static char *repeated(const char *text)
+{
+    enum { SIZE = 65536 };
+    char *all = malloc(SIZE + 1);
+    size_t n = strlen(text);
+    for (size_t i = 0; i < SIZE; i++)
+        all[i] = text[i % n];
+    all[SIZE] = '\0';
+    return all;
+}
+
+static void every_variable(void)
+{
+    static const char *const many[] = {"x",
+                                       "=",
+                                       ";",
+                                       "k=v;",
+                                       "%n",
+                                       "\xff",
+                                       "a=",
+                                       "=b;",
+                                       "a=b=c;",
+                                       " ",
+                                       "nc_transfer=node;",
+                                       "/"};
+    start();
+    for (int e = 0; e < 4; e++) {
+        for (int who = -1; who < check.nprocs; who++) {
+            for (int v = 0; v < VALUES; v++)
+                if (has_its_turn(20)) try_variable(variables[e], values[v], who);
+            for (size_t m = 0; m < sizeof many / sizeof many[0]; m++) {
+                char *text = repeated(many[m]);
+                if (has_its_turn(20)) try_variable(variables[e], text, who);
+                free(text);
+            }
+        }
+    }
+    end("variables");
+}
+
+/* ---- paths ---- */
+
+enum kind {
+    DANGLING,
+    LOOP,
+    TO_DIRECTORY,
+    TO_FILE,
+    FIFO,
+    DIRECTORY,
+    DEV_NULL,
+    DEV_FULL,
+    SOCKET,
+    READ_ONLY,
+    OF_ANOTHER,
+    TEXT_FILE,
+    KINDS
+};
+static const char *const kinds[KINDS] = {"dangling link",
+                                         "link to itself",
+                                         "link to a directory",
+                                         "link to a text",
+                                         "pipe",
+                                         "directory",
+                                         "/dev/null",
+                                         "/dev/full",
+                                         "socket",
+                                         "read-only text",
+                                         "text of another user",
+                                         "text"};
+static const char text[] = "not a dataset, but dear to somebody\n";
+
+static void make_link(const char *to, const char *path)
+{
+    CHECK_EQ(0, symlink(to, path));
+}
+
+static void make_socket(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    snprintf(address.sun_path, sizeof address.sun_path, "%.100s", path);
+    CHECK_EQ(0, bind(fd, (struct sockaddr *)&address, sizeof address));
+    close(fd);
+}
+
+static void make_text(const char *path, unsigned mode, unsigned user)
+{
+    check_write_file(path, text, strlen(text));
+    CHECK_EQ(0, chmod(path, mode));
+    if (user != 0 && chown(path, user, user) != 0) CHECK_EQ(EPERM, errno);
+}
+
+static void make(enum kind kind, const char *path)
+{
+    char beside[4200];
+    snprintf(beside, sizeof beside, "%s.beside", path);
+    switch (kind) {
+    case DANGLING:
+        make_link(beside, path);
+        break;
+    case LOOP:
+        make_link(path, path);
+        break;
+    case TO_DIRECTORY:
+        CHECK_EQ(0, mkdir(beside, 0777));
+        make_link(beside, path);
+        break;
+    case TO_FILE:
+        make_text(beside, 0666, 0);
+        make_link(beside, path);
+        break;
+    case FIFO:
+        CHECK(mkfifo(path, 0666) == 0 && chmod(path, 0666) == 0);
+        break;
+    case DIRECTORY:
+        CHECK(mkdir(path, 0777) == 0 && chmod(path, 0777) == 0);
+        break;
+    case DEV_NULL:
+        make_link("/dev/null", path);
+        break;
+    case DEV_FULL:
+        make_link("/dev/full", path);
+        break;
+    case SOCKET:
+        make_socket(path);
+        break;
+    case READ_ONLY:
+        make_text(path, 0444, 4242);
+        break;
+    case OF_ANOTHER:
+        make_text(path, 0600, 4242);
+        break;
+    default:
+        make_text(path, 0666, 0);
+    }
+}
+
+static bool is_text(enum kind kind)
+{
+    return kind == TO_FILE || kind == READ_ONLY || kind == OF_ANOTHER ||
+           kind == TEXT_FILE;
+}
+
+/* Is it what it was? */
+static void unharmed(enum kind kind, const char *path)
+{
+    static const mode_t types[KINDS] = {S_IFLNK,  S_IFLNK, S_IFLNK, S_IFLNK,
+                                        S_IFIFO,  S_IFDIR, S_IFLNK, S_IFLNK,
+                                        S_IFSOCK, S_IFREG, S_IFREG, S_IFREG};
+    struct stat st;
+    char got[sizeof text] = "";
+    if (lstat(path, &st) != 0 || (st.st_mode & S_IFMT) != types[kind]) {
+        complain("it is not there any more");
+        return;
+    }
+    if (!is_text(kind)) return;
+    FILE *f = fopen(path, "r");
+    if (f == NULL || fread(got, 1, sizeof got, f) != strlen(text) ||
+        strcmp(got, text) != 0)
+        complain("its text was changed");
+    if (f != NULL) fclose(f);
+}
+
+static void take_away(const char *path)
+{
+    char beside[4200];
+    snprintf(beside, sizeof beside, "%s.beside", path);
+    (void)remove(path);
+    (void)remove(beside);
+}
+
+/* Makes it on process 0. */
+static void plant(enum kind kind, const char *path)
+{
+    if (check.rank == 0) make(kind, path);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void weed(enum kind kind, const char *path, bool may_change)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (check.rank == 0 && !may_change) unharmed(kind, path);
+    if (check.rank == 0) take_away(path);
+    make_room();
+}
+
+/* Not a privileged user for a while, who may do everything. */
+static void as_nobody(bool begin)
+{
+    if (getuid() != 0) return;
+    if (check.rank == 0 && begin) { /* who comes to it through those above */
+        CHECK_EQ(0, chmod(check_path(""), 0777));
+        CHECK_EQ(0, chmod(check_path("../.."), 0711));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_EQ(0, seteuid(begin ? 65534 : 0));
+}
+
+/* What may not be written over by a create, which a file of the user's own may be. */
+static bool may_be_replaced(enum kind kind)
+{
+    return kind == TEXT_FILE || kind == DANGLING || kind == TO_FILE;
+}
+
+static void where_a_dataset_is(enum kind kind, const char *hints)
+{
+    int ncid = -1;
+    MPI_Info info = check_info(hints);
+    const char *path = check_path("path.nc");
+    begin_case("a %s where a dataset is, %s", kinds[kind], hints);
+    plant(kind, path);
+    as_nobody(true);
+    for (int i = 0; i < 2; i++)
+        if (told_alike("open", ncmpi_open(MPI_COMM_WORLD, path, i ? NC_WRITE : NC_NOWRITE,
+                                          info, &ncid))) {
+            complain("it was opened");
+            ncmpi_close(ncid);
+        }
+    int rc = ncmpi_create(MPI_COMM_WORLD, path, check.cmode | NC_NOCLOBBER, info, &ncid);
+    if (told_alike("create", rc)) {
+        if (kind != DANGLING) complain("it was created over what is there");
+        ncmpi_abort(ncid);
+    } else if (!may_be_replaced(kind)) {
+        bool well = lives(path, check.cmode, info);
+        if (well) complain("a dataset lived there");
+    }
+    as_nobody(false);
+    MPI_Info_free(&info);
+    weed(kind, path, kind == DANGLING);
+}
+
+static void where_a_journal_is_to_be(enum kind kind, const char *hints)
+{
+    MPI_Info info = check_info(hints);
+    begin_case("a %s where a journal is to be, %s", kinds[kind], hints);
+    plant(kind, check_path("a.nc.redef"));
+    as_nobody(true);
+    if (lives(check_path("a.nc"), check.cmode, info)) is_right(check_path("a.nc"));
+    as_nobody(false);
+    MPI_Info_free(&info);
+    weed(kind, check_path("a.nc.redef"), false);
+}
+
+static void where_logs_are_to_be(enum kind kind, const char *hints)
+{
+    MPI_Info info = check_info(hints);
+    begin_case("a %s where logs are to be, %s", kinds[kind], hints);
+    plant(kind, check_path("logs"));
+    MPI_Info_set(info, "nc_burst_buf", "enable");
+    MPI_Info_set(info, "nc_burst_buf_dirname", check_path("logs"));
+    as_nobody(true);
+    if (lives(check_path("a.nc"), check.cmode, info))
+        is_right(check_path("a.nc"));
+    else
+        complain("without logs it does not go");
+    as_nobody(false);
+    MPI_Info_free(&info);
+    weed(kind, check_path("logs"), false);
+}
+
+static void where_a_report_is_to_be(enum kind kind, const char *hints)
+{
+    MPI_Info info = check_info(hints);
+    begin_case("a %s where a report is to be, %s", kinds[kind], hints);
+    plant(kind, check_path("report"));
+    MPI_Info_set(info, "nc_report", check_path("report"));
+    as_nobody(true);
+    (void)lives(check_path("a.nc"), check.cmode, info); /* close tells of the report */
+    is_right(check_path("a.nc"));
+    as_nobody(false);
+    MPI_Info_free(&info);
+    weed(kind, check_path("report"), true); /* a report is added to what is there */
+}
+
+static void every_kind_of_file(void)
+{
+    static void (*const places[])(enum kind, const char *) = {
+        where_a_dataset_is, where_a_journal_is_to_be, where_logs_are_to_be,
+        where_a_report_is_to_be};
+    static const char *const ways[] = {"nc_file_io=auto", "nc_file_io=mpi",
+                                       "nc_transfer=view"};
+    start();
+    for (int p = 0; p < 4; p++)
+        for (int k = 0; k < KINDS; k++)
+            for (int w = 0; w < 3; w++)
+                if (has_its_turn(6)) places[p]((enum kind)k, ways[w]);
+    end("files");
+}
+
+/* Names that are too long, or hold what no name should. */
+static void try_name(const char *name)
+{
+    MPI_Info info = check_info("nc_burst_buf=enable");
+    char *path = malloc(strlen(check_path("")) + strlen(name) + 1);
+    int ncid = -1;
+    begin_case("a name of %zu bytes that begins %.20s", strlen(name), name);
+    sprintf(path, "%s%s", check_path(""), name);
+    MPI_Info_set(info, "nc_burst_buf_dirname", check_path(""));
+    (void)told_alike("open", ncmpi_open(MPI_COMM_WORLD, path, NC_NOWRITE, info, &ncid));
+    if (lives(path, check.cmode, info)) {
+        is_right(path);
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (check.rank == 0) CHECK_NC(NC_NOERR, ncmpi_delete(path, MPI_INFO_NULL));
+    } else {
+        int rc = ncmpi_delete(path, MPI_INFO_NULL);
+        if (rc == NC_NOERR) complain("delete: there is such a file");
+    }
+    MPI_Info_free(&info);
+    free(path);
+    make_room();
+}
+
+static void strange_names(void)
+{
+    static const int lengths[] = {1,    200,  240,  249,  250,  255,  256,  1000,
+                                  1023, 1024, 4000, 4090, 4096, 5000, 70000};
+    static const char *const names[] = {
+        "%s%n%d.nc", "\xff\xfe.nc", "a\nb.nc",    " ",          "-rf",   "a:b",
+        "nfs:b",     "*?[",         "./././a.nc", "x//y//z.nc", "a.nc/", "a.redef",
+        "..",        ".",           "a.nc/b.nc",  "\x01\x02"};
+    start();
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (has_its_turn(4)) try_name(names[i]);
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++)
+        for (int deep = 0; deep <= 1; deep++) {
+            char *name = malloc((size_t)lengths[i] + 1);
+            for (int c = 0; c < lengths[i]; c++)
+                name[c] = deep && c % 2 == 1 ? '/' : 'n';
+            name[lengths[i]] = '\0';
+            if (has_its_turn(4)) try_name(name);
+            free(name);
+        }
+    end("names");
+}
+
+static const struct check_test tests[] = {
+    {"hostile hints", every_hint, 0},
+    {"hostile variables", every_variable, 0},
+    {"hostile files", every_kind_of_file, 0},
+    {"strange names", strange_names, 0},
+    {NULL, NULL, 0},
+};
+
+int main(int argc, char **argv)
+{
+    return check_main(argc, argv, tests, "1 3");
+}
