@@ -25,6 +25,7 @@ enum { MOST = 4096, KEYS = 16 };
 static struct object objects[MOST];
 static int nobjects;
 static bool lost;
+static bool lost_others; /* than windows */
 static MPI_Comm_delete_attr_function *at_end[KEYS];
 static int nat_end;
 
@@ -52,6 +53,11 @@ static void forget(enum kind kind, const void *handle, size_t size)
 bool fault_mpi_lost(void)
 {
     return lost;
+}
+
+bool fault_mpi_lost_window(void)
+{
+    return lost && !lost_others;
 }
 
 int fault_mpi_left(char *text, size_t size)
@@ -118,7 +124,7 @@ void fault_mpi_sweep_all(void)
     for (int i = 0; i < nobjects; i++)
         give_back_all(&objects[i]);
     nobjects = 0;
-    lost = false;
+    lost = lost_others = false;
 }
 
 /* ---- a call ---- */
@@ -144,7 +150,9 @@ static int made(bool failed, int rc, enum kind kind, void *handle, size_t size,
     bool real = rc == MPI_SUCCESS && memcmp(handle, null, size) != 0;
     if (depth == 0 && real) note(kind, handle, size, failed);
     if (failed) memset(handle, 0x5a, size);
-    lost = lost || failed || rc != MPI_SUCCESS;
+    bool refused = failed || rc != MPI_SUCCESS;
+    lost = lost || refused;
+    lost_others = lost_others || (refused && kind != WIN);
     return result(failed, rc);
 }
 

@@ -14,6 +14,9 @@
  * with what they cannot free without this process? Since fault_mpi_sweep_all. */
 bool fault_mpi_lost(void);
 
+/* Was it a window? Those of other nodes can be freed. */
+bool fault_mpi_lost_window(void);
+
 /* What there is that was not given back, in words; how much. What was lost is not part of
  * it. */
 int fault_mpi_left(char *text, size_t size);

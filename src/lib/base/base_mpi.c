@@ -54,3 +54,10 @@ int base_mpi_runs(int n, const int *lengths, const MPI_Aint *displs, MPI_Datatyp
         (void)MPI_Type_free(&made);
     return mpi;
 }
+
+void base_mpi_whole_window_all(MPI_Comm comm, MPI_Win *window)
+{
+    int lacking = *window == MPI_WIN_NULL, any = 1;
+    int mpi = MPI_Allreduce(&lacking, &any, 1, MPI_INT, MPI_MAX, comm);
+    if (mpi != MPI_SUCCESS || any) *window = MPI_WIN_NULL;
+}

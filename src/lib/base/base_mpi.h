@@ -16,4 +16,8 @@ long long base_mpi_number(MPI_Info info, const char *key);
  * after an error *type is as it was. */
 int base_mpi_runs(int n, const int *lengths, const MPI_Aint *displs, MPI_Datatype *type);
 
+/* Collective: a window that a process of comm was refused is the others' no more, who
+ * could not free it without that one. */
+void base_mpi_whole_window_all(MPI_Comm comm, MPI_Win *window);
+
 #endif

@@ -109,7 +109,7 @@ static int create_shared_all(struct burst *b, struct burst_header *h, int err)
     int shared = share_space_all(b, rank);
     int64_t lacking = b->window == MPI_WIN_NULL;
     err = driver_agree_all(b->base.ds, err != NC_NOERR ? err : shared, NULL, &lacking, 1);
-    if (lacking) b->window = MPI_WIN_NULL; /* not to be freed by some alone */
+    if (lacking) base_mpi_whole_window_all(b->node, &b->window);
     if (err != NC_NOERR) return err;
     if (h != NULL) h->nslots = nprocs; /* all have one: agreed */
     log_path(b, leader, path, sizeof path);

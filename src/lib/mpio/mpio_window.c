@@ -224,7 +224,7 @@ static int make_memory_all(struct mpio_window *w, struct driver_dataset *ds)
     int err = w->nprocs == 1 ? allocate_own(w) : allocate_all(w);
     int64_t all[2] = {mpio_pool_number(), w->nprocs > 1 && w->win == MPI_WIN_NULL};
     err = driver_agree_all(ds, err, NULL, all, 2);
-    if (all[1]) w->win = MPI_WIN_NULL; /* not to be freed by some alone */
+    if (all[1] && w->nprocs > 1) base_mpi_whole_window_all(w->comm, &w->win);
     w->number = all[0];
     mpio_pool_note(w->number);
     return err;
