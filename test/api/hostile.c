@@ -55,8 +55,10 @@ static void begin_case(const char *format, ...)
     va_start(args, format);
     vsnprintf(place, sizeof place, format, args);
     va_end(args);
-    snprintf(hung, sizeof hung, "# %s: hung, after %ld cases\n", place, cases);
+    snprintf(hung, sizeof hung, "# %s: hung or died, after %ld cases\n", place, cases);
     signal(SIGALRM, too_long);
+    signal(SIGFPE, too_long);
+    signal(SIGSEGV, too_long);
     alarm((unsigned)(factor > 0 ? 10 * factor : 10));
     cases++;
 }
@@ -264,6 +266,7 @@ static void every_hint(void)
     }
     fclose(f);
     CHECK(n > 35);
+    try_hint("nc_node_procs", "4294967296", -1, ""); /* whose lower half is 0 */
     try_key("striping_unit"); /* of MPI-IO, which we look at, too */
     try_key("striping_factor");
     end("hints");

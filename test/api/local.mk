@@ -150,6 +150,19 @@ check-faults: check-programs
 	@$(AM_TESTS_ENVIRONMENT) srcdir=$(srcdir) $(BASH_PATH) $(srcdir)/test/api/each_fault.sh
 .PHONY: check-faults
 
+# The same steps at random, for long: `make check-soak` takes half an hour.
+check_PROGRAMS += test/api/soak.mpi
+TESTS += test/api/soak.mpi
+test_api_soak_mpi_SOURCES = test/api/soak.c test/api/each_fault_steps.c \
+	test/api/each_fault.h test/api/fault_calls.c test/api/fault_calls.h \
+	test/api/dataset.h $(fault_mpi) test/support/shortage.c test/support/shortage.h
+test_api_soak_mpi_LDFLAGS = $(SHORTAGE_WRAP)
+test_api_soak_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
+check-soak: check-programs
+	@$(AM_TESTS_ENVIRONMENT) srcdir=$(srcdir) NCMPI_SOAK=$${NCMPI_SOAK:-1800} \
+		NCMPI_TEST_LIMIT=86400 $(BASH_PATH) $(srcdir)/test/support/run-mpi test/api/soak.mpi
+.PHONY: check-soak
+
 # Every collective function, with one argument after the other wrong on one process: a part,
 # and all.
 check_PROGRAMS += test/api/one_bad.mpi

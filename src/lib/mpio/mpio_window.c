@@ -113,7 +113,7 @@ static int split_all(struct mpio_window *w, struct driver_dataset *ds)
         w->comm = MPI_COMM_NULL;
         if (err != NC_NOERR || lacking) return err != NC_NOERR ? err : NC_EMPI;
         int ranked = MPI_Comm_rank(node, &rank);
-        mpi = MPI_Comm_split(node, rank / (int)most, rank, &w->comm);
+        mpi = MPI_Comm_split(node, (int)(rank / most), rank, &w->comm);
         if (mpi != MPI_SUCCESS) w->comm = MPI_COMM_NULL;
         int freed = MPI_Comm_free(&node);
         if (mpi == MPI_SUCCESS) mpi = ranked != MPI_SUCCESS ? ranked : freed;

@@ -1,0 +1,229 @@
+/* Mixed work for a long time: steps of datasets' lives one after the other, in every way
+ * to the file, some of them with a fault on one process. All is right all the time, and
+ * nothing grows once it is warm: memory of the library and of the process, descriptors,
+ * threads, objects of MPI. NCMPI_SOAK=SECONDS (2 otherwise); ends in a table. */
+#include <dirent.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "each_fault.h"
+#include "fault.h"
+#include "fault_mpi.h"
+#include "pnetcdf.h"
+#include "shortage.h"
+
+static const char *const ways[] = {
+    "",
+    "nc_transfer=direct",
+    "nc_transfer=node;nc_node_share_size=300",
+    "nc_transfer=node;nc_node_procs=2;nc_node_share_size=300",
+    "nc_transfer=view",
+    "nc_file_io=mpi",
+    "nc_burst_buf=enable",
+    "nc_burst_buf=enable;nc_burst_buf_flush=flush_immediate;nc_burst_buf_delay=0",
+    "nc_burst_buf=enable;nc_burst_buf_log_at=post",
+    "nc_burst_buf=enable;nc_burst_buf_shared_logs=enable",
+};
+enum { WAYS = sizeof ways / sizeof ways[0] };
+
+/* What fails, of the dataset's files; NULL: memory. */
+static const char *const plans[] = {NULL,
+                                    "write:%ld:EIO:%s*",
+                                    "write:%ld+:ENOSPC:%s*",
+                                    "sync:%ld:EIO:%s*",
+                                    "open:%ld:EMFILE:%s*",
+                                    "truncate:%ld:ENOSPC:%s*"};
+enum { PLANS = sizeof plans / sizeof plans[0] };
+
+const char *hints;
+int variant;
+bool any_fault;
+
+static const struct step *step;
+static char place[300], stuck[400];
+static long rounds, faults, wrong;
+
+void complain(enum verdict v, const char *format, ...)
+{
+    static const char *const words[VERDICTS] = {"lost", "lied", "wrong", "leaked"};
+    va_list args;
+    char text[500];
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (wrong++ < 20)
+        fprintf(stderr, "# %s, %s on process %d: %s\n", place, words[v], check.rank,
+                text);
+}
+
+static void too_long(int number)
+{
+    (void)number;
+    if (write(STDERR_FILENO, stuck, strlen(stuck)) < 0) _exit(97);
+    _exit(98);
+}
+
+static int most_of(int value)
+{
+    int most;
+    MPI_Allreduce(&value, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    return most;
+}
+
+/* ---- what this process holds ---- */
+
+enum { LIBRARY, HEAP, RESIDENT, DESCRIPTORS, THREADS, OBJECTS, HELD };
+static const char *const names[HELD] = {
+    "bytes of the library", "bytes of the heap", "KiB resident",
+    "descriptors",          "threads",           "objects of MPI"};
+/* How much more there may be in the second half, by when it is warm: what the system and
+ * MPI keep for themselves comes in steps. A short run warms up all the time. */
+static const long slack[HELD] = {4096, 262144, 4096, 0, 0, 0};
+enum { LONG_RUN = 600, SHORT_SLACK = 8 };
+
+static long entries_of(const char *directory)
+{
+    long n = 0;
+    DIR *d = opendir(directory);
+    while (d != NULL && readdir(d) != NULL)
+        n++;
+    if (d != NULL) closedir(d);
+    return n;
+}
+
+static long resident(void)
+{
+    long pages = 0, all = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (f == NULL || fscanf(f, "%ld %ld", &all, &pages) != 2) pages = 0;
+    if (f != NULL) fclose(f);
+    return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+static void measure(long *held)
+{
+    char text[200];
+    MPI_Offset bytes = 0;
+    CHECK_NC(NC_NOERR, ncmpi_inq_malloc_size(&bytes));
+    held[LIBRARY] = (long)bytes;
+    held[HEAP] = (long)mallinfo2().uordblks;
+    held[RESIDENT] = resident();
+    held[DESCRIPTORS] = entries_of("/proc/self/fd");
+    held[THREADS] = entries_of("/proc/self/task");
+    held[OBJECTS] = fault_mpi_left(text, sizeof text);
+}
+
+/* ---- a round ---- */
+
+static bool arm(int who, int plan, long nth)
+{
+    char text[4500];
+    if (plan < 0 || check.rank != who) return false;
+    if (plans[plan] == NULL) {
+        shortage_arm(nth);
+        return true;
+    }
+    snprintf(text, sizeof text, plans[plan], nth, check_path(""));
+    return CHECK(fault_arm(text));
+}
+
+static void one_round(void)
+{
+    const char *scale = getenv("NCMPI_TEST_TIME_SCALE");
+    int nsteps = 0, factor = scale == NULL ? 1 : atoi(scale);
+    while (steps[nsteps].name != NULL)
+        nsteps++;
+    step = &steps[check_random((uint64_t)nsteps)];
+    variant = (int)check_random((uint64_t)step->variants);
+    hints = ways[check_random(WAYS)];
+    int who = (int)check_random((uint64_t)check.nprocs);
+    int plan = check_random(4) == 0 ? (int)check_random(PLANS) : -1;
+    long nth = 1 + (long)check_random(12);
+    snprintf(place, sizeof place, "round %ld: %s, %s %d, fault %d at %ld on process %d",
+             rounds, hints, step->name, variant, plan, nth, who);
+    snprintf(stuck, sizeof stuck, "# %s: hung\n", place);
+    signal(SIGALRM, too_long);
+    alarm((unsigned)(factor > 0 ? 20 * factor : 20));
+    any_fault = false;
+    step->before();
+    bool armed = arm(who, plan, nth);
+    int rc = step->call();
+    bool met = armed && (plans[plan] == NULL ? shortage_disarm() : fault_disarm() > 0);
+    any_fault = most_of(met) > 0;
+    if (rc != NC_NOERR && !any_fault) complain(WRONG, "%s", ncmpi_strerror(rc));
+    faults += any_fault;
+    step->after(rc);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (check.rank == 0) {
+        (void)remove(check_path("a.nc"));
+        (void)remove(check_path("a.nc.redef"));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    alarm(0);
+    rounds++;
+}
+
+/* ---- all of it ---- */
+
+/* For so many seconds, and so many rounds at least. The largest of all samples. */
+static void work_for(double seconds, int least, long *held)
+{
+    double since = MPI_Wtime();
+    long now[HELD];
+    memset(held, 0, HELD * sizeof held[0]);
+    for (int i = 0;; i++) {
+        int done = i >= least && MPI_Wtime() - since > seconds;
+        MPI_Bcast(&done, 1, MPI_INT, 0, MPI_COMM_WORLD);
+        if (done) break;
+        one_round();
+        if (i % 16 != 0) continue;
+        measure(now);
+        for (int h = 0; h < HELD; h++)
+            if (now[h] > held[h]) held[h] = now[h];
+    }
+}
+
+static void nothing_grows(void)
+{
+    const char *asked = getenv("NCMPI_SOAK");
+    double seconds = asked == NULL ? 2 : atof(asked);
+    long warm[HELD], late[HELD], all = 0, worst[HELD], grown[HELD];
+    work_for(seconds / 2, 64, warm);
+    work_for(seconds / 2, 64, late);
+    for (int h = 0; h < HELD; h++) {
+        grown[h] = late[h] - warm[h];
+        if (grown[h] > slack[h] * (seconds < LONG_RUN ? SHORT_SLACK : 1))
+            complain(LEAKED, "%s: %ld, %ld in the second half", names[h], warm[h],
+                     late[h]);
+    }
+    MPI_Reduce(&wrong, &all, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+    MPI_Reduce(grown, worst, HELD, MPI_LONG, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (check.rank == 0) {
+        printf("# table: soak, %d processes, %.0f s: %ld rounds, %ld with a fault, %ld "
+               "lost, "
+               "lied, wrong or leaked, 0 hung\n",
+               check.nprocs, seconds, rounds, faults, all);
+        for (int h = 0; h < HELD; h++)
+            printf(
+                "# table: %s, process 0: %ld in the first half, %ld in the second; most "
+                "more on one process: %ld\n",
+                names[h], warm[h], late[h], worst[h]);
+    }
+    CHECK_EQ(0, wrong);
+}
+
+static const struct check_test tests[] = {
+    {"nothing grows", nothing_grows, 0},
+    {NULL, NULL, 0},
+};
+
+int main(int argc, char **argv)
+{
+    return check_main(argc, argv, tests, "4");
+}
