@@ -43,6 +43,12 @@ TESTS += test/burst/burst_contested.mpi
 test_burst_burst_contested_mpi_SOURCES = test/burst/burst_contested.c
 test_burst_burst_contested_mpi_LDADD = $(MPI_TEST_LIBS)
 
+check_PROGRAMS += test/burst/burst_reads.mpi
+TESTS += test/burst/burst_reads.mpi
+test_burst_burst_reads_mpi_SOURCES = test/burst/burst_reads.c test/driver/counts.h
+test_burst_burst_reads_mpi_LDADD = $(MPI_TEST_LIBS)
+test_burst_burst_reads_mpi_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/driver
+
 check_PROGRAMS += test/burst/burst_foreign
 test_burst_burst_foreign_SOURCES = test/burst/burst_foreign.c
 test_burst_burst_foreign_LDADD = libcore.la

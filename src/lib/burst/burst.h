@@ -174,10 +174,15 @@ int burst_wait_all(struct driver *self, struct driver_request *const *reqs, int6
 int burst_wait(struct driver *self, struct driver_request *const *reqs, int64_t n);
 void burst_cancel(struct driver *self, struct driver_request *const *reqs, int64_t n);
 
-/* ---- burst_get.c, burst_overlay.c ---- */
+/* ---- burst_get.c, burst_others.c, burst_overlay.c ---- */
 int burst_get_all(struct driver *self, struct driver_request *const *reqs, int64_t n,
                   int error);
 int burst_get(struct driver *self, struct driver_request *const *reqs, int64_t n);
+/* Does any process read where another has logged something of these variables, or where
+ * it itself has if own? The same answer everywhere; perhaps true where nothing meets.
+ * Collective. NC_EMPI. */
+int burst_others_all(struct burst *b, uint64_t vars, struct driver_request *const *reqs,
+                     int64_t n, bool own, bool *meets);
 /* Where a request lies in the file. NC_ENOMEM. */
 int burst_request_bounds(const struct burst *b, const struct driver_request *r,
                          int64_t *low, int64_t *high);

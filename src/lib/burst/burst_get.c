@@ -1,6 +1,6 @@
 /* Gets: from the file, with what this process has logged laid over it. What another
- * process has logged of the place must be in the file first; that is found out by two
- * small exchanges, the second only if anyone reads a variable that was written. */
+ * process has logged of the place must be in the file first: see burst_others.c, which is
+ * only asked if anyone reads a variable that was written. */
 #include "base_error.h"
 #include "base_mem.h"
 #include "base_mpi.h"
@@ -71,41 +71,19 @@ static bool own_is_in_the_way(const struct burst *b, struct driver_request *cons
     return any;
 }
 
-/* Does any process read where another has logged, or it itself if own? The same answer
- * everywhere. */
-static int others_logged_all(struct burst *b, int64_t low, int64_t high, bool own,
-                             int *answer)
-{
-    struct driver_dataset *ds = b->base.ds;
-    int64_t mine[2] = {low, high}, *all = base_malloc((size_t)ds->nprocs * sizeof mine);
-    int err = driver_agree_all(ds, all == NULL ? NC_ENOMEM : NC_NOERR, NULL, NULL, 0);
-    *answer = 0;
-    if (err == NC_NOERR && all != NULL) {
-        int mpi = MPI_Allgather(mine, 2, MPI_INT64_T, all, 2, MPI_INT64_T, ds->comm);
-        for (int64_t p = 0; p < ds->nprocs && mpi == MPI_SUCCESS && !*answer; p++)
-            if (p != ds->rank || own) *answer = logged_in(b, all[2 * p], all[2 * p + 1]);
-        int other = MPI_Allreduce(MPI_IN_PLACE, answer, 1, MPI_INT, MPI_MAX, ds->comm);
-        err = base_mpi_error(mpi != MPI_SUCCESS ? mpi : other, NC_EMPI, "MPI_Allgather");
-    }
-    base_free(all);
-    return err;
-}
-
 /* Sees to it that the file has what others logged of these requests. */
 static int settle_others_all(struct burst *b, struct driver_request *const *reqs,
                              int64_t n)
 {
     struct driver_dataset *ds = b->base.ds;
     uint64_t both[2] = {b->vars, vars_of(reqs, n)};
-    int64_t low = INT64_MAX, high = 0;
-    int drain = 0;
+    bool drain = false;
     int mpi = MPI_Allreduce(MPI_IN_PLACE, both, 2, MPI_UINT64_T, MPI_BOR, ds->comm);
     if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "MPI_Allreduce");
     if ((both[0] & both[1]) == 0) return NC_NOERR;
 
-    int err = bounds_of_requests(b, reqs, n, &low, &high);
-    if (err != NC_NOERR) low = 0, high = INT64_MAX; /* to be on the safe side */
-    err = others_logged_all(b, low, high, own_is_in_the_way(b, reqs, n), &drain);
+    int err = burst_others_all(b, both[0] & both[1], reqs, n,
+                               own_is_in_the_way(b, reqs, n), &drain);
     return err == NC_NOERR && drain ? burst_drain_all(b, both[0] & both[1]) : err;
 }
 

@@ -25,7 +25,7 @@ libcore_la_SOURCES += \
 	src/lib/burst/burst_get.c \
 	src/lib/burst/burst_index.c \
 	src/lib/burst/burst_open.c \
-	src/lib/burst/burst_order.c \
+	src/lib/burst/burst_order.c src/lib/burst/burst_others.c \
 	src/lib/burst/burst_overlay.c \
 	src/lib/burst/burst_place.c \
 	src/lib/burst/burst_pool.c src/lib/burst/burst_pool.h \
