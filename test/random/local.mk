@@ -4,6 +4,16 @@ check_PROGRAMS += test/random/random_program.mpi
 TESTS += test/random/random_program.mpi
 test_random_random_program_mpi_SOURCES = test/random/random_program.c \
 	test/random/random_access.c test/random/random_access.h \
-	test/random/random_model.c test/random/random_model.h
-test_random_random_program_mpi_LDADD = $(MPI_TEST_LIBS) -lnetcdf
+	test/random/random_model.c test/random/random_model.h \
+	test/support/shortage.c test/support/shortage.h
+test_random_random_program_mpi_LDFLAGS = $(SHORTAGE_WRAP)
+test_random_random_program_mpi_LDADD = libfault.la $(MPI_TEST_LIBS) -lnetcdf
 endif
+
+# Thousands of them: RANDOM_COUNT for each format, with trouble and without.
+RANDOM_COUNT = 1000
+check-random: check-programs
+	@$(AM_TESTS_ENVIRONMENT) srcdir=$(srcdir) NCMPI_RANDOM_PROGRAMS=$(RANDOM_COUNT) \
+		NCMPI_TEST_LIMIT=86400 \
+		$(BASH_PATH) $(srcdir)/test/support/run-mpi test/random/random_program.mpi
+.PHONY: check-random

@@ -2,8 +2,14 @@
  */
 #include "random_access.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "fault.h"
+#include "shortage.h"
+
+bool random_troubles;
 
 enum way { PLAIN, MAPPED, GAPPED, MANY, PENDING, BUFFERED, ALONE, NWAYS };
 
@@ -17,9 +23,66 @@ struct request {
     MPI_Datatype type;
     enum way way;
     bool put;
+    struct trouble trouble;
+    bool met;
     MPI_Offset imap[MAX_RANK];
     double buf[MOST]; /* of any type */
 };
+
+/* ---- trouble ---- */
+
+/* What fails, of the dataset's files; NULL: memory. */
+static const char *const plans[] = {NULL,
+                                    "write:%ld:EIO:%s*",
+                                    "write:%ld+:ENOSPC:%s*",
+                                    "write:%ld:short:%s*",
+                                    "sync:%ld:EIO:%s*",
+                                    "truncate:%ld:ENOSPC:%s*"};
+enum { PLANS = sizeof plans / sizeof plans[0] };
+
+bool any_process(bool here)
+{
+    int mine = here, any;
+    MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    return any != 0;
+}
+
+struct trouble random_trouble(void)
+{
+    struct trouble t = {random_troubles && check_random(4) == 0, 0, 0, 0};
+    if (!t.any) return t;
+    t.who = (int)check_random((uint64_t)check.nprocs);
+    t.plan = (int)check_random(PLANS);
+    t.nth = 1 + (long)check_random(4);
+    return t;
+}
+
+void trouble_begin(const struct trouble *t)
+{
+    char text[4500];
+    if (!t->any || check.rank != t->who) return;
+    if (plans[t->plan] == NULL) {
+        shortage_arm(t->nth);
+        return;
+    }
+    snprintf(text, sizeof text, plans[t->plan], t->nth, check_path(""));
+    CHECK(fault_arm(text));
+}
+
+static bool trouble_end(const struct trouble *t)
+{
+    if (!t->any || check.rank != t->who) return false;
+    bool failed = plans[t->plan] == NULL ? shortage_disarm() : fault_disarm() > 0;
+    return failed &&
+           strstr(plans[t->plan] == NULL ? "" : plans[t->plan], "short") == NULL;
+}
+
+bool trouble_end_all(const struct trouble *t)
+{
+    return t->any && any_process(trouble_end(t));
+}
+
+/* ---- what is accessed ---- */
 
 /* Where the i-th element of the slab lies in the buffer. */
 static MPI_Offset place(const struct request *r, MPI_Offset i)
@@ -119,24 +182,32 @@ static int pending(struct request *r)
     }
     MPI_Offset nlow = r->v->ndims > 0 ? slab_nelems(r->v, &low) : 0;
     int err = post(r, &high, (char *)r->buf + nlow * size, r->n - nlow, &ids[0]);
-    if (err == NC_NOERR && nlow > 0) err = post(r, &low, (char *)r->buf, nlow, &ids[1]);
-    CHECK_NC(NC_NOERR, err);
+    int other = nlow > 0 ? post(r, &low, (char *)r->buf, nlow, &ids[1]) : NC_NOERR;
+    if (err == NC_NOERR) err = other;
     if (r->way == BUFFERED) memset(r->buf, 0x55, sizeof r->buf); /* ours no longer */
-    err = ncmpi_wait_all(r->ncid, 2, ids, statuses);
-    return err != NC_NOERR ? err : statuses[0] != NC_NOERR ? statuses[0] : statuses[1];
+    int waited = ncmpi_wait_all(r->ncid, 2, ids, statuses);
+    if (waited == NC_ENOMEM) (void)ncmpi_cancel(r->ncid, NC_REQ_ALL, NULL, NULL);
+    if (err != NC_NOERR || waited != NC_NOERR) return err != NC_NOERR ? err : waited;
+    return statuses[0] != NC_NOERR ? statuses[0] : statuses[1];
 }
 
-static int run(struct request *r)
+static int by_way(struct request *r)
 {
     if (r->way == GAPPED && r->n > 0) return gapped(r);
     if (r->way == MANY) return many(r);
     if (r->way == PENDING || r->way == BUFFERED) return pending(r);
-    if (r->way != ALONE) return plain(r, r->n, r->type);
+    return plain(r, r->n, r->type);
+}
 
-    CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(r->ncid));
-    int err = plain(r, r->n, r->type);
-    CHECK_NC(NC_NOERR, ncmpi_end_indep_data(r->ncid));
-    return err;
+static int run(struct request *r)
+{
+    if (r->way == ALONE) CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(r->ncid));
+    trouble_begin(&r->trouble);
+    int err = by_way(r), ended = NC_NOERR;
+    r->met = trouble_end_all(&r->trouble);
+    if (r->way == ALONE) ended = ncmpi_end_indep_data(r->ncid);
+    if (!r->met) CHECK_NC(NC_NOERR, ended);
+    return err != NC_NOERR ? err : ended;
 }
 
 /* ---- the accesses ---- */
@@ -166,22 +237,76 @@ static void take_slab(struct request *r, struct slab s)
     transpose(r);
 }
 
+static void set_values(struct request *r, int write)
+{
+    for (MPI_Offset i = 0; i < r->n; i++)
+        memory_set(r->buf, r->type, place(r, i),
+                   model_value(r->v, write, slab_element(r->v, &r->s, i)));
+}
+
+/* Again and again where something failed, as a program would that has room again. Who was
+ * told of success, by the put and the sync, has his values there. */
+static void put_at_last(struct request *r, int write)
+{
+    for (int tries = 0; tries < 4; tries++) {
+        set_values(r, write);
+        int err = run(r);
+        if (!r->met && tries == 0) {
+            CHECK_NC(NC_NOERR, err);
+            return;
+        }
+        int synced = ncmpi_sync(r->ncid);
+        r->trouble.any = false;
+        if (!any_process(err != NC_NOERR || synced != NC_NOERR)) return;
+    }
+    CHECK_STR("a put that goes well at last", "none");
+}
+
+/* One process gives what cannot be: it is told, and the others have their values there.
+ */
+static void put_with_a_mistake(struct request *r, int write, int who)
+{
+    uint64_t which = check_random(3);
+    const struct model_var *v = r->v;
+    int last = v->ndims - 1;
+    bool some = r->n > 0 && last >= 0, fixed = last > 0 || (some && !v->is_record);
+    bool bad = check.rank == who;
+    set_values(r, write);
+    if (bad && (which == 0 || !some)) r->varid = 99;
+    if (bad && which == 1 && some) r->s.start[0] = -1000; /* either half of it */
+    if (bad && which == 2 && some && fixed) r->s.start[last] = MAX_LENGTH;
+    if (bad && which == 2 && some && !fixed) r->varid = -1;
+    int err = run(r);
+    if (bad)
+        CHECK(err != NC_NOERR);
+    else
+        CHECK_NC(NC_NOERR, err);
+}
+
 void random_put(int ncid, struct model *m, put_mirror *mirror, void *to)
 {
     struct slab whole = {0};
     struct request *r = draw(ncid, m, true, &whole);
     if (r == NULL) return;
-    struct model_var *v = &m->vars[r->varid];
+    int varid = r->varid;
+    struct model_var *v = &m->vars[varid];
     int write = ++m->writes,
         dim = v->ndims > 0 ? (int)check_random((uint64_t)v->ndims) : 0;
+    bool mistake = random_troubles && check_random(8) == 0 && r->way != MANY;
+    int who = mistake ? (int)check_random((uint64_t)check.nprocs) : -1;
     take_slab(r, model_share(v, &whole, dim, check.rank, check.nprocs));
+    if (!mistake) r->trouble = random_trouble();
+    if (mistake)
+        put_with_a_mistake(r, write, who);
+    else
+        put_at_last(r, write);
 
-    for (MPI_Offset i = 0; i < r->n; i++)
-        memory_set(r->buf, r->type, place(r, i),
-                   model_value(v, write, slab_element(v, &r->s, i)));
-    CHECK_NC(NC_NOERR, run(r));
-    model_write(m, v, &whole, write);
-    mirror(to, r->varid, v, &whole, write);
+    for (int p = 0; p < check.nprocs; p++) {
+        struct slab share = model_share(v, &whole, dim, p, check.nprocs);
+        if (p == who || slab_nelems(v, &share) == 0) continue;
+        model_write(m, v, &share, write);
+        mirror(to, varid, v, &share, write);
+    }
     free(r);
 }
 

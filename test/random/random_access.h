@@ -4,6 +4,25 @@
 
 #include "random_model.h"
 
+/* Something goes wrong on one process: a call of the system or an allocation fails, once
+ * or from then on. Draws what, and where; it begins and ends there. */
+struct trouble {
+    bool any;
+    int who, plan;
+    long nth;
+};
+struct trouble random_trouble(void);
+void trouble_begin(const struct trouble *t);
+
+/* Was it met, by anybody? Collective. */
+bool trouble_end_all(const struct trouble *t);
+
+/* Does this hold on any process? Collective. */
+bool any_process(bool here);
+
+/* Do puts meet trouble now and then, or mistakes of one process? */
+extern bool random_troubles;
+
 /* All processes put their shares of a random slab of a random variable, which becomes
  * known in the model; `mirror` is told of the whole slab. The dataset is in collective
  * mode. */
