@@ -267,6 +267,7 @@ static void every_hint(void)
     fclose(f);
     CHECK(n > 35);
     try_hint("nc_node_procs", "4294967296", -1, ""); /* whose lower half is 0 */
+    try_hint("romio_no_indep_rw", "true", 0, "");    /* which MPI-IO expects of all */
     try_key("striping_unit"); /* of MPI-IO, which we look at, too */
     try_key("striping_factor");
     end("hints");

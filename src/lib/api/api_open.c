@@ -119,6 +119,16 @@ static void hand_back(struct driver_dataset *ds, const struct caller *c, bool la
     ds->comm = lacking ? MPI_COMM_NULL : c->own;
 }
 
+/* Where this hint differs MPI-IO waits for ever: process 0's holds for it, too. */
+static int agree_with_mpi(struct driver_dataset *ds, const struct base_hints *mine)
+{
+    const char *value = ds->hints.no_indep_rw ? "true" : "false";
+    if (mine->no_indep_rw == ds->hints.no_indep_rw) return NC_NOERR;
+    if (ds->info == MPI_INFO_NULL) return NC_NOERR; /* there is an error already */
+    return base_mpi_error(MPI_Info_set(ds->info, "romio_no_indep_rw", value), NC_EMPI,
+                          "MPI_Info_set");
+}
+
 /* All processes come to process 0's terms, or none goes on and all know why. Agreed. A
  * mode that is another here is in the way of nothing: *differs is what to say of it in
  * the end, `code` or NC_NOERR; in safe mode all say so. */
@@ -138,7 +148,9 @@ static int come_to_terms_all(struct driver_dataset *ds, struct terms *terms, int
 
     ds->hints = terms->hints;
     ds->safe_mode = terms->safe_mode != 0;
-    err = report_all(ds, compare_terms(&mine, terms), lacking);
+    err = compare_terms(&mine, terms);
+    if (err == NC_NOERR) err = agree_with_mpi(ds, &mine.hints);
+    err = report_all(ds, err, lacking);
     if (err != NC_NOERR) return err;
     *differs = mine.mode == terms->mode
                    ? NC_NOERR
