@@ -58,6 +58,10 @@ test_mpio_redef_killed_LDADD = libcore.la -ldl
 # Every point at which a program can be killed, or lose power; takes hours.
 check-redef-kill: check-programs
 	@$(AM_TESTS_ENVIRONMENT) REDEF_KILL=all srcdir=$(srcdir) $(BASH_PATH) $(srcdir)/test/mpio/redef_kill.sh
-.PHONY: check-redef-kill
-TESTS += test/mpio/redef_bad.sh
-EXTRA_DIST += test/mpio/redef_bad.sh
+check-redef-faults: check-programs
+	@$(AM_TESTS_ENVIRONMENT) SMALL_FS=all srcdir=$(srcdir) $(BASH_PATH) $(srcdir)/test/mpio/small_fs.sh
+	@$(AM_TESTS_ENVIRONMENT) NCMPI_FAULTS=all NCMPI_TEST_LIMIT=86400 $(BASH_PATH) \
+		$(srcdir)/test/support/run-mpi test/mpio/redef_faults.mpi
+.PHONY: check-redef-kill check-redef-faults
+TESTS += test/mpio/redef_bad.sh test/mpio/small_fs.sh
+EXTRA_DIST += test/mpio/redef_bad.sh test/mpio/small_fs.sh

@@ -54,6 +54,17 @@ reader_is_told() {
     grep -q 'interrupted' "$where/err" && grep -q 'for writing' "$where/err" && cmp "$file" "$where/kept"
 }
 check "a reader is told why, and what to do" reader_is_told
+others_refuse() {
+    local reader
+    put_back
+    for reader in './ncmpidump -h' 'ncdump -h' ncdump 'ncks -M' ncks 'nccopy -k cdf5' 'ncks -O -h -v fixed'; do
+        command -v "${reader%% *}" >/dev/null || continue
+        if $reader "$file" "$where/copy.nc" >"$where/out" 2>&1; then echo "$reader takes it"; return 1; fi
+        if $reader "$file" >"$where/out" 2>&1; then echo "$reader takes it"; return 1; fi
+    done
+    cmp "$file" "$where/kept"
+}
+check "other readers refuse it" others_refuse
 check "a missing journal is refused" refused 'No such file' rm "$journal"
 check "one that is cut off is refused" refused 'cut off' truncate -s 9000 "$journal"
 check "an empty one is refused" refused 'no journal' truncate -s 0 "$journal"

@@ -16,16 +16,17 @@
 
 static const char OPEN[] = "open", READ[] = "read", WRITE[] = "write", SYNC[] = "sync",
                   TRUNCATE[] = "truncate", ALLOCATE[] = "allocate", MAP[] = "map",
-                  UNLINK[] = "unlink", RENAME[] = "rename";
-static const char *const op_names[] = {OPEN,     READ, WRITE,  SYNC,  TRUNCATE,
-                                       ALLOCATE, MAP,  UNLINK, RENAME};
+                  UNLINK[] = "unlink", RENAME[] = "rename", CLOSE[] = "close";
+static const char *const op_names[] = {OPEN,     READ, WRITE,  SYNC,   TRUNCATE,
+                                       ALLOCATE, MAP,  UNLINK, RENAME, CLOSE};
 
 static const struct {
     const char *name;
     int code;
 } errors[] = {{"ENOSPC", ENOSPC}, {"EIO", EIO},       {"EACCES", EACCES},
               {"EROFS", EROFS},   {"EDQUOT", EDQUOT}, {"EMFILE", EMFILE},
-              {"ENOMEM", ENOMEM}, {"short", -1},      {"wrong", -2}};
+              {"ENOMEM", ENOMEM}, {"EINTR", EINTR},   {"short", -1},
+              {"wrong", -2}};
 
 static struct {
     char op[64]; /* empty: none */
@@ -338,6 +339,19 @@ EXPORT void *mmap64(void *at, size_t length, int access, int flags, int fd, off_
     return mmap(at, length, access, flags, fd, from);
 }
 #endif
+
+/* The descriptor is gone in any case. */
+EXPORT int close(int fd)
+{
+    sync_fn *next;
+    bool bad = fails_at(CLOSE, fd, NULL);
+    int code = errno;
+    *(void **)&next = dlsym(RTLD_NEXT, "close");
+    int rc = next(fd);
+    if (!bad) return rc;
+    errno = code;
+    return -1;
+}
 
 EXPORT int unlink(const char *path)
 {
