@@ -73,6 +73,10 @@ EXTRA_PROGRAMS += benchmarks/nonblock_bench
 benchmarks_nonblock_bench_SOURCES = benchmarks/nonblock_bench.c
 benchmarks_nonblock_bench_LDADD = libcore.la -lm
 
+EXTRA_PROGRAMS += benchmarks/shift_bench
+benchmarks_shift_bench_SOURCES = benchmarks/shift_bench.c
+benchmarks_shift_bench_LDADD = libpnetcdf.la
+
 # What the burst buffer hides: benchmarks/burst_run.
 check_PROGRAMS += benchmarks/burst_bench
 benchmarks_burst_bench_SOURCES = benchmarks/burst_bench.c
