@@ -228,12 +228,40 @@ static void what_cannot_be_synced(void)
     }
 }
 
+/* Who got no descriptor for his log when the dataset was made puts without one, records
+ * too, when there are some again. */
+static void no_descriptor_for_a_log(void)
+{
+    shared = "disable";
+    flush = "flush_onclose";
+    MPI_Info info = new_info();
+    int ncid = -1, values[N], back[N];
+    MPI_Offset start[2] = {check.rank, 0}, count[2] = {1, N};
+    snprintf(plan, sizeof plan, "open:%d+:EMFILE:%s", check.rank == 0 ? 2 : 1,
+             check_path("a.nc"));
+    CHECK(fault_arm(plan));
+    CHECK_NC(NC_NOERR,
+             ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"), check.cmode, info, &ncid));
+    CHECK(fault_disarm() > 0);
+    MPI_Info_free(&info);
+    CHECK_NC(NC_NOERR, define(ncid));
+    for (int i = 0; i < N; i++)
+        values[i] = 100 * check.rank + i;
+    CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_int(ncid, 0, start, count, values));
+    CHECK_NC(NC_NOERR, ncmpi_get_vara_int(ncid, 0, start, count, back));
+    CHECK_BYTES(values, back, sizeof back);
+    CHECK_NC(NC_NOERR, ncmpi_end_indep_data(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+}
+
 static const struct check_test tests[] = {
     {"a log that cannot be written", a_log_that_cannot_be_written, 0},
     {"a log without room", a_log_without_room, 0},
     {"a file that cannot be written", a_file_that_cannot_be_written, 0},
     {"neither can be written", neither_can_be_written, 0},
     {"what cannot be synced", what_cannot_be_synced, 0},
+    {"no descriptor for a log", no_descriptor_for_a_log, 0},
     {NULL, NULL, 0},
 };
 

@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base_error.h"
 #include "base_mem.h"
 #include "burst.h"
 #include "burst_sum.h"
+#include "driver_file.h"
 
 enum {
     GROUP = 512,           /* requests that go to the log with one write */
@@ -380,12 +382,16 @@ static int grow_records(int fd, const struct cdf_header *h, const char *path)
     return err;
 }
 
-/* Without the others, and before the next call of all would see to it. */
+/* Without the others, and before the next call of all would see to it. Who got no
+ * descriptor when the file was opened has no log, and may get one now. */
 static int tell_file(struct burst *b)
 {
     const struct driver_dataset *ds = b->base.ds;
     if (ds->header.numrecs <= b->records_told) return NC_NOERR;
-    int err = grow_records(b->fd, &ds->header, ds->path);
+    int fd = b->fd, err = fd >= 0 ? NC_NOERR : driver_file_again(ds, &fd);
+    if (err != NC_NOERR) return err;
+    err = grow_records(fd, &ds->header, ds->path);
+    if (b->fd < 0) (void)close(fd);
     if (err == NC_NOERR) b->records_told = ds->header.numrecs;
     return err;
 }
