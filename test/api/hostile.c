@@ -235,7 +235,7 @@ static void try_hint(const char *key, const char *value, int who, const char *mo
 
 static void try_key(const char *key)
 {
-    static char long_value[1020];
+    static char long_value[MPI_MAX_INFO_VAL < 1020 ? MPI_MAX_INFO_VAL : 1020];
     memset(long_value, 'x', sizeof long_value - 1);
     for (int v = 0; v <= VALUES; v++)
         for (int who = -1; who < check.nprocs; who++)

@@ -190,7 +190,7 @@ static void work_for(double seconds, int least, long *held)
             held[h] += now[h];
     }
     for (int h = 0; h < HELD; h++)
-        held[h] = (held[h] + n / 2) / n;
+        held[h] /= n > 0 ? n : 1;
 }
 
 static void nothing_grows(void)
