@@ -39,13 +39,29 @@ static int by_node(const void *a, const void *b)
     return p->entry > q->entry ? -1 : p->entry < q->entry;
 }
 
-/* Who sends what a process has packed for a node: the other nodes' shares are dealt out
- * to those who speak, several to each share where there are more of them than nodes. */
-static int column_of(const struct mpio_window *w, int rank, int64_t node)
+/* Rounds in which pairs of nodes meet, and in which of them two do: as in a tournament
+ * each node is in one pair a round at most. Of an even number the last node meets the
+ * others when these would meet themselves. */
+static int rounds_of(const struct mpio_window *w)
 {
-    int several = w->columns / (w->nodes - 1);
+    return w->nodes % 2 == 0 ? w->nodes - 1 : w->nodes;
+}
+
+static int round_of(const struct mpio_window *w, int node)
+{
+    int rounds = rounds_of(w), a = w->node, b = node;
+    if (a == rounds) a = b;
+    if (b == rounds) b = a;
+    return (a + b) % rounds;
+}
+
+/* Who sends what a process has packed for a node: the rounds are dealt out to those who
+ * speak, several to each round where there are more of them than rounds. */
+static int column_of(const struct mpio_window *w, int rank, int node)
+{
+    int several = w->columns / rounds_of(w);
     if (several < 1) several = 1;
-    return (int)(((w->node + node) * several + rank % several) % w->columns);
+    return (round_of(w, node) * several + rank % several) % w->columns;
 }
 
 /* The entries for the nodes this process speaks with; how many, and where they go. */
@@ -56,7 +72,7 @@ static int find_pieces(const struct mpio_window *w, int64_t step, struct piece *
         int64_t entries = mpio_window_slot(w, step, rank)->entries;
         for (int64_t i = 0; i < entries; i++) {
             const struct mpio_entry *e = mpio_entry_at(w, step, rank, i);
-            if (column_of(w, rank, e->node) != w->rank) continue;
+            if (column_of(w, rank, (int)e->node) != w->rank) continue;
             if (pieces != NULL) pieces[n] = (struct piece){(int)e->node, rank, e};
             n++;
         }
@@ -85,15 +101,16 @@ static int type_of(const struct mpio_window *w, int64_t step, const struct piece
     return err;
 }
 
-/* How many pieces make one letter: for one node, and no larger than an area. */
+/* How many pieces make one letter: for one node, and of several no more than an eighth of
+ * what there is room for, so that one is unpacked while the next is under way. */
 static int letter_length(const struct mpio_window *w, const struct piece *p, int n)
 {
-    int64_t used = 0, asked = 0;
+    int64_t used = 0, asked = 0, most = w->area_size / 8;
     int i = 0;
     for (; i < n && p[i].node == p[0].node; i++) {
         used += p[i].entry->used;
         asked += p[i].entry->asked;
-        if (i > 0 && (used > w->area_size || asked > w->area_size)) break;
+        if (i > 0 && (used > most || asked > most)) break;
     }
     return i;
 }
@@ -236,33 +253,63 @@ int mpio_exchange_count_all(struct mpio_exchange *x, int64_t *least)
 
 /* ---- there and back ---- */
 
+/* Two letters are at hand at a time: one that is under way, and one that is looked at. */
+static unsigned char *inbox(const struct mpio_window *w, int letter)
+{
+    return w->inbox + letter % 2 * w->area_size;
+}
+
 static int keep_question(struct mpio_exchange *x, const struct mpio_block *b, int node,
-                         int64_t n, int64_t *low, int64_t *high)
+                         const unsigned char *bytes, int64_t n, int64_t *low,
+                         int64_t *high)
 {
     struct mpio_question *q = &x->questions[x->nquestions++];
     *q = (struct mpio_question){.node = node, .used = n};
-    int err = mpio_unpack_asked(b, x->m->window.inbox, n, &q->asked, low, high);
+    int err = mpio_unpack_asked(b, bytes, n, &q->asked, low, high);
     if (err == NC_NOERR && q->asked > x->m->window.area_size)
         err = base_error_set(NC_EMPI, "another node asks for too much");
     if (err == NC_NOERR && (q->bytes = base_malloc((size_t)n)) == NULL) err = NC_ENOMEM;
-    if (err == NC_NOERR) memcpy(q->bytes, x->m->window.inbox, (size_t)n);
+    if (err == NC_NOERR) memcpy(q->bytes, bytes, (size_t)n);
     return err;
 }
 
-static int receive(struct mpio_exchange *x, const struct mpio_block *b, int64_t *low,
-                   int64_t *high)
+static int start_letter(const struct mpio_window *w, int letter, MPI_Request *request)
+{
+    *request = MPI_REQUEST_NULL;
+    return failed(MPI_Irecv(inbox(w, letter), (int)w->area_size, MPI_BYTE, MPI_ANY_SOURCE,
+                            LETTER, w->column, request));
+}
+
+static int take_letter(struct mpio_exchange *x, const struct mpio_block *b, int letter,
+                       MPI_Status *status, int64_t *low, int64_t *high)
 {
     const struct mpio_window *w = &x->m->window;
-    MPI_Status status;
-    int n = 0;
-    int mpi = MPI_Recv(w->inbox, (int)w->area_size, MPI_BYTE, MPI_ANY_SOURCE, LETTER,
-                       w->column, &status);
-    if (mpi == MPI_SUCCESS) mpi = MPI_Get_count(&status, MPI_BYTE, &n);
+    const unsigned char *bytes = inbox(w, letter);
+    int n = 0, mpi = MPI_Get_count(status, MPI_BYTE, &n);
     if (mpi != MPI_SUCCESS) return failed(mpi);
-    if (x->put) return mpio_unpack(b, w->inbox, n);
-    if (x->questions != NULL) return keep_question(x, b, status.MPI_SOURCE, n, low, high);
-    (void)MPI_Send(NULL, 0, MPI_BYTE, status.MPI_SOURCE, x->answers, w->column);
+    if (x->put) return mpio_unpack(b, bytes, n);
+    if (x->questions != NULL)
+        return keep_question(x, b, status->MPI_SOURCE, bytes, n, low, high);
+    (void)MPI_Send(NULL, 0, MPI_BYTE, status->MPI_SOURCE, x->answers, w->column);
     return NC_ENOMEM;
+}
+
+static int receive_letters(struct mpio_exchange *x, const struct mpio_block *b,
+                           int64_t *low, int64_t *high)
+{
+    const struct mpio_window *w = &x->m->window;
+    MPI_Request request = MPI_REQUEST_NULL;
+    int result = NC_NOERR;
+    int err = x->incoming > 0 ? start_letter(w, 0, &request) : NC_NOERR;
+    for (int i = 0; i < x->incoming; i++) {
+        MPI_Status status;
+        if (err == NC_NOERR) err = failed(MPI_Wait(&request, &status));
+        int next = i + 1 < x->incoming ? start_letter(w, i + 1, &request) : NC_NOERR;
+        if (err == NC_NOERR) err = take_letter(x, b, i, &status, low, high);
+        note(&result, err);
+        err = next;
+    }
+    return result;
 }
 
 static int send_letters(struct mpio_exchange *x)
@@ -290,30 +337,37 @@ int mpio_exchange_letters(struct mpio_exchange *x, const struct mpio_block *b,
     int result = send_letters(x);
     if (!x->put && x->incoming > 0)
         x->questions = base_malloc((size_t)x->incoming * sizeof *x->questions);
-    for (int i = 0; i < x->incoming; i++)
-        note(&result, receive(x, b, low, high));
+    note(&result, receive_letters(x, b, low, high));
     for (int i = 0; i < x->nletters; i++)
         note(&result, failed(MPI_Wait(&x->requests[i], MPI_STATUS_IGNORE)));
     return result;
 }
 
-static int answer(struct mpio_exchange *x, const struct mpio_block *b,
-                  struct mpio_question *q)
+/* The i-th answer, on its way. */
+static int answer(struct mpio_exchange *x, const struct mpio_block *b, int i,
+                  MPI_Request *request)
 {
     const struct mpio_window *w = &x->m->window;
+    struct mpio_question *q = &x->questions[i];
     int n = q->bytes != NULL ? (int)q->asked : 0;
-    if (n > 0) mpio_unpack_answer(b, q->bytes, q->used, w->inbox);
+    if (n > 0) mpio_unpack_answer(b, q->bytes, q->used, inbox(w, i));
     base_free(q->bytes);
     x->m->base.ds->stats.exchanges++;
     x->m->base.ds->stats.exchanged_bytes += n;
-    return failed(MPI_Send(w->inbox, n, MPI_BYTE, q->node, x->answers, w->column));
+    return failed(
+        MPI_Isend(inbox(w, i), n, MPI_BYTE, q->node, x->answers, w->column, request));
 }
 
 int mpio_exchange_answers(struct mpio_exchange *x, const struct mpio_block *b)
 {
+    MPI_Request sent[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     int result = NC_NOERR;
-    for (int i = 0; i < x->nquestions; i++)
-        note(&result, answer(x, b, &x->questions[i]));
+    for (int i = 0; i < x->nquestions; i++) {
+        note(&result, failed(MPI_Wait(&sent[i % 2], MPI_STATUS_IGNORE)));
+        note(&result, answer(x, b, i, &sent[i % 2]));
+    }
+    for (int i = 0; i < 2; i++)
+        note(&result, failed(MPI_Wait(&sent[i], MPI_STATUS_IGNORE)));
     for (int i = 0; i < x->nletters; i++) {
         MPI_Status status;
         int n = 0, mpi = MPI_Wait(&x->requests[x->nletters + i], &status);

@@ -326,16 +326,16 @@ static void put_step(struct twophase *x, int64_t round, int64_t step, bool begin
 {
     struct mpio_block b;
     struct mpio_slot slot = {.low = INT64_MAX};
+    if (begins) x->visit = 0;
+    if (across(x)) {
+        mpio_window_await(x->w, MPIO_MOVED, step - 1);
+        slot.entries = pack_others(x, round, step);
+    }
     if (begins) {
-        x->visit = 0;
         mpio_window_await(x->w, MPIO_STORED, x->blocks - 1);
         if (own_block(x, round, x->blocks, &b))
             mpio_walk_note(&x->result, mpio_walk_block(x->walk, &b));
         x->blocks++;
-    }
-    if (across(x)) {
-        mpio_window_await(x->w, MPIO_MOVED, step - 1);
-        slot.entries = pack_others(x, round, step);
     }
     slot.next = next_round(x, round);
     publish(x, step, slot);
@@ -404,10 +404,10 @@ static void take_values(struct twophase *x, int64_t round, int64_t step)
 {
     struct mpio_block b;
     mpio_window_await(x->w, MPIO_STORED, step + 1);
-    if (across(x)) mpio_window_await(x->w, MPIO_ANSWERED, step + 1);
     if (x->near[step % 2] && own_block(x, round, step, &b))
         mpio_walk_note(&x->result, mpio_walk_block(x->walk, &b));
     if (!across(x)) return;
+    mpio_window_await(x->w, MPIO_ANSWERED, step + 1);
     const unsigned char *answers =
         mpio_window_area(x->w, step, x->w->rank) + x->w->area_size / 4;
     mpio_walk_note(&x->result, mpio_pack_take(x->walk, &x->packed[step % 2], answers));

@@ -204,7 +204,7 @@ static int make_desk(struct mpio_window *w)
 {
     enum { LISTS = 4 };
     size_t tallies = LISTS * ((size_t)w->nodes + 1) * sizeof *w->tallies;
-    w->inbox = base_malloc((size_t)w->area_size);
+    w->inbox = base_malloc(2 * (size_t)w->area_size);
     w->tallies = base_malloc(tallies);
     return w->inbox == NULL || w->tallies == NULL ? NC_ENOMEM : NC_NOERR;
 }

@@ -69,7 +69,7 @@ struct mpio_window {
     struct mpio_control *control;
     struct mpio_buffer buffers[MPIO_BUFFERS];
     unsigned char *areas;          /* MPIO_BUFFERS of each process */
-    unsigned char *inbox;          /* for a message from another node: area_size bytes */
+    unsigned char *inbox;          /* for two messages from other nodes: area_size each */
     struct mpio_tally *tallies;    /* four lists of whom messages go to: nodes + 1 each */
     int all[MPIO_COUNTERS];        /* how many come each time */
     unsigned count[MPIO_COUNTERS]; /* where the counters were when the call began */
