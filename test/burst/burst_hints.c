@@ -71,7 +71,7 @@ static const struct known {
     {"x=y", "nc_burst_buf", "disable"},
     {"x=y", "nc_burst_buf_del_on_close", "enable"},
     {"x=y", "nc_burst_buf_flush_buffer_size", "0"},
-    {"x=y", "nc_burst_buf_shared_logs", "disable"},
+    {"x=y", "nc_burst_buf_shared_logs", "auto"},
     {"x=y", "nc_burst_buf_recover", "enable"},
     {"x=y", "nc_burst_buf_flush", "flush_onclose"},
     {"x=y", "nc_burst_buf_threads", "1"},

@@ -49,6 +49,11 @@ test_burst_burst_reads_mpi_SOURCES = test/burst/burst_reads.c test/driver/counts
 test_burst_burst_reads_mpi_LDADD = $(MPI_TEST_LIBS)
 test_burst_burst_reads_mpi_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/driver
 
+check_PROGRAMS += test/burst/burst_listing.mpi
+TESTS += test/burst/burst_listing.mpi
+test_burst_burst_listing_mpi_SOURCES = test/burst/burst_listing.c
+test_burst_burst_listing_mpi_LDADD = $(MPI_TEST_LIBS) -ldl
+
 check_PROGRAMS += test/burst/burst_foreign
 test_burst_burst_foreign_SOURCES = test/burst/burst_foreign.c
 test_burst_burst_foreign_LDADD = libcore.la

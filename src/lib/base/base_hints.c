@@ -88,7 +88,7 @@ static const struct hint {
     {"nc_burst_buf", AT(burst), BASE_DISABLE, 0, choice, true},
     {"nc_burst_buf_del_on_close", AT(burst_del_on_close), BASE_ENABLE, 0, choice, true},
     {"nc_burst_buf_flush_buffer_size", AT(burst_flush_buffer), 0, 0, NULL, true},
-    {"nc_burst_buf_shared_logs", AT(burst_shared_logs), BASE_DISABLE, 0, choice, true},
+    {"nc_burst_buf_shared_logs", AT(burst_shared_logs), BASE_AUTO, 0, choice, true},
     {"nc_burst_buf_recover", AT(burst_recover), BASE_RECOVER_REPLAY, 0, recoveries, true},
     {"nc_burst_buf_flush", AT(burst_flush), BASE_FLUSH_ON_CLOSE, 0, flushes, true},
     {"nc_burst_buf_log_at", AT(burst_log_at), BASE_LOG_AT_WAIT, 0, log_ats, true},

@@ -46,6 +46,7 @@ struct burst {
     bool look;              /* some of it only this process knows of */
     bool logging;           /* false: puts go straight to the file */
     bool indep;
+    bool shared;          /* one log for all processes of a node */
     bool coherent;        /* nobody reads what has not reached the file */
     bool promised;        /* a sync said that what is logged now is safe */
     bool named;           /* the dataset's name is on the device */
@@ -289,12 +290,26 @@ bool burst_file_note(const struct burst *b, struct burst_note *note);
 int burst_file_unchanged(const struct burst *b, const struct burst_note *last,
                          bool quiet);
 
+/* ---- burst_find.c ---- */
+
+/* Logs that this process has opened and locked. */
+struct burst_found {
+    struct burst_reader **logs;
+    int n, capacity;
+    int64_t contested; /* logs that another opening is at */
+};
+/* Each log of the dataset that any process sees, on one process. Waits for another
+ * opening that recovers them. Collective; agreed. */
+int burst_find_all(struct burst *b, struct burst_found *f);
+void burst_let_go(struct burst_found *f);
+/* Removes the logs of an earlier file of this name, by one process of each node. Local.
+ */
+void burst_discard(struct burst *b);
+
 /* ---- burst_recover.c ---- */
 
 /* Replays the unfinished logs of the dataset that was opened. Collective; agreed. */
 int burst_recover_all(struct burst *b);
-/* Removes the logs of an earlier file of this name. Collective. */
-void burst_discard(struct burst *b);
 /* Replays logs that the caller has opened, some on each process; *writes counts those of
  * all. The logs stay. Collective; agreed. */
 int burst_replay_all(struct burst *b, struct burst_reader **logs, int n);

@@ -129,7 +129,7 @@ static int create_log_all(struct burst *b)
     /* A log must say which file it is of, and one that fails is drained there. */
     if (err == NC_NOERR && b->fd < 0)
         err = base_error_set(NC_EFILE, "%s is out of reach", b->path);
-    if (b->base.ds->hints.burst_shared_logs == BASE_ENABLE) {
+    if (b->shared) {
         err = create_shared_all(b, h, err);
     } else if (err == NC_NOERR && h != NULL) {
         log_path(b, b->base.ds->rank, path, sizeof path);

@@ -27,6 +27,11 @@ void burst_detach_all(struct burst *b)
     base_free(b);
 }
 
+/* More processes of a node than that have one log together, so that there is a file a
+ * node to be made, synced, listed and removed. So few put faster into logs of their own,
+ * as a file takes one write at a time (benchmarks/burst.md). */
+enum { FEW = 8 };
+
 /* A new layer; all or none have it. */
 int burst_attach_all(struct driver_dataset *ds, struct driver *lower, struct burst **out)
 {
@@ -45,12 +50,15 @@ int burst_attach_all(struct driver_dataset *ds, struct driver *lower, struct bur
     burst_log_init(&b->log);
     int mpi = MPI_Comm_split_type(ds->comm, MPI_COMM_TYPE_SHARED, ds->rank, MPI_INFO_NULL,
                                   &b->node);
-    int64_t lacking = mpi != MPI_SUCCESS;
+    int size = 1, found = burst_find_file(b);
     err = base_mpi_error(mpi, NC_EMPI, "MPI_Comm_split_type");
-    int found = burst_find_file(b);
+    if (err == NC_NOERR) MPI_Comm_size(b->node, &size);
     if (err == NC_NOERR) err = found;
-    err = driver_agree_all(ds, err, NULL, &lacking, 1);
-    if (lacking) b->node = MPI_COMM_NULL; /* not to be freed by some alone */
+    int64_t all[2] = {mpi != MPI_SUCCESS, size};
+    err = driver_agree_all(ds, err, NULL, all, 2);
+    if (all[0]) b->node = MPI_COMM_NULL; /* not to be freed by some alone */
+    b->shared = ds->hints.burst_shared_logs == BASE_ENABLE ||
+                (ds->hints.burst_shared_logs == BASE_AUTO && all[1] > FEW);
     if (err != NC_NOERR)
         burst_detach_all(b);
     else

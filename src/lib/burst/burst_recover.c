@@ -1,233 +1,12 @@
-/* Unfinished logs: found, held against the dataset, and replayed. */
-#include <dirent.h>
-#include <limits.h>
+/* Unfinished logs that burst_find.c has found: held against the dataset, and replayed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base_error.h"
 #include "base_mem.h"
 #include "base_mpi.h"
 #include "burst.h"
-
-/* ---- finding ---- */
-
-/* Logs that this process has opened and locked. */
-struct found {
-    struct burst_reader **logs;
-    int n, capacity;
-    int64_t contested; /* logs that another opening is at */
-};
-
-static int make_room(struct found *f)
-{
-    int capacity = f->capacity * 2 + 16;
-    if (f->n < f->capacity) return NC_NOERR;
-    void *grown = base_realloc(f->logs, (size_t)capacity * sizeof(struct burst_reader *));
-    if (grown == NULL) return NC_ENOMEM;
-    f->logs = grown;
-    f->capacity = capacity;
-    return NC_NOERR;
-}
-
-static void tell_left(const struct burst *b, const char *path, const char *why)
-{
-    char line[PATH_MAX + 100];
-    snprintf(line, sizeof line, "left alone: %s, %s", path, why);
-    driver_stats_tell(b->base.ds, line);
-}
-
-/* What another user has put here is nobody's business, unless that is who has the
- * dataset: then values may be missing from it that only he can bring there. */
-static int pass_by(const struct burst *b, const char *path, int64_t user)
-{
-    if (b->fd >= 0 && user != (int64_t)geteuid() && user == burst_file_owner(b))
-        return base_error_set(NC_EBADLOG,
-                              "log %s is that of user %lld, whose dataset this is, and "
-                              "who has to recover it",
-                              path, (long long)user);
-    tell_left(b, path, "which is no file of this user's");
-    return NC_NOERR;
-}
-
-static int take(const struct burst *b, struct found *f, const char *path)
-{
-    enum burst_busy busy = BURST_FREE;
-    int64_t user = 0;
-    int err = make_room(f);
-    if (err != NC_NOERR) return err;
-    switch (burst_whose(path, &user)) {
-    case BURST_NOBODYS:
-        return NC_NOERR; /* gone */
-    case BURST_OTHERS:
-        return pass_by(b, path, user);
-    case BURST_OURS:
-        break;
-    }
-    err = burst_reader_open(path, BURST_READ_LOCK, &f->logs[f->n], &busy);
-    f->contested += busy == BURST_READ;
-    if (busy != BURST_FREE || err == NC_ENOENT) return NC_NOERR;
-    if (err == NC_NOERR) f->n++;
-    return err;
-}
-
-static bool has_ending(const char *name, const char *ending)
-{
-    size_t n = strlen(name), m = strlen(ending);
-    return n >= m && strcmp(name + n - m, ending) == 0;
-}
-
-/* The rank in a log's name, behind the token. */
-static long rank_in(const char *name, const char *prefix)
-{
-    const char *dot = strchr(name + strlen(prefix), '.');
-    return dot == NULL ? 0 : strtol(dot + 1, NULL, 10);
-}
-
-/* Calls each(name) for the dataset's metadata logs, or for the other files of its logs.
- */
-static int for_each_file(const struct burst *b, struct found *f, bool meta,
-                         int (*each)(const struct burst *, struct found *,
-                                     const char *path, long rank))
-{
-    char prefix[256], path[PATH_MAX];
-    DIR *dir = opendir(b->dir);
-    struct dirent *entry;
-    int first = NC_NOERR;
-    if (dir == NULL) return NC_NOERR; /* no directory, no logs */
-    burst_log_prefix(b, prefix, sizeof prefix);
-    while ((entry = readdir(dir)) != NULL) {
-        if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0 ||
-            has_ending(entry->d_name, ".meta") != meta)
-            continue;
-        snprintf(path, sizeof path, "%s/%s", b->dir, entry->d_name);
-        int err = each(b, f, path, rank_in(entry->d_name, prefix));
-        if (first == NC_NOERR) first = err;
-    }
-    closedir(dir);
-    return first;
-}
-
-static int for_each_log(const struct burst *b, struct found *f,
-                        int (*each)(const struct burst *, struct found *,
-                                    const char *path, long rank))
-{
-    return for_each_file(b, f, true, each);
-}
-
-/* What a killed program has left over can go, but for values without their entries. */
-static int sweep(const struct burst *b, struct found *f, const char *path, long rank)
-{
-    int64_t user;
-    (void)f, (void)rank;
-    if (burst_whose(path, &user) == BURST_OURS &&
-        burst_left(path, true) == BURST_LEFT_VALUES)
-        tell_left(b, path, "whose metadata log is gone");
-    return NC_NOERR;
-}
-
-static int take_mine(const struct burst *b, struct found *f, const char *path, long rank)
-{
-    return rank % b->base.ds->nprocs == b->base.ds->rank ? take(b, f, path) : NC_NOERR;
-}
-
-static int take_any(const struct burst *b, struct found *f, const char *path, long rank)
-{
-    return rank % b->base.ds->nprocs == b->base.ds->rank ? NC_NOERR : take(b, f, path);
-}
-
-static bool first_of_node(const struct burst *b)
-{
-    int rank = 0;
-    MPI_Comm_rank(b->node, &rank);
-    return rank == 0;
-}
-
-static void let_go(struct found *f)
-{
-    for (int i = 0; i < f->n; i++)
-        burst_reader_close(f->logs[i]);
-    base_free(f->logs);
-    *f = (struct found){0};
-}
-
-/* As the file has it now: whoever recovered it may just have made it longer. */
-static int64_t records_in_file(const struct burst *b)
-{
-    const struct driver_dataset *ds = b->base.ds;
-    size_t width = ds->header.format == 5 ? 8 : 4;
-    unsigned char bytes[8];
-    int64_t n = 0;
-    if (ds->rank != 0 || b->fd < 0 ||
-        burst_read_file(b->fd, 4, bytes, (int64_t)width, b->path) != NC_NOERR)
-        return 0;
-    for (size_t i = 0; i < width; i++)
-        n = (int64_t)((uint64_t)n << 8 | bytes[i]);
-    return n < 0 || (width == 4 && n == UINT32_MAX) ? 0 : n; /* all ones: not known */
-}
-
-/* Each process takes those logs that are its own by their numbers; those that no such
- * process sees, one of each node takes (what is locked then, is so by the others of this
- * opening). None, where another opening has one. */
-static int take_logs_all(struct burst *b, struct found *f)
-{
-    struct driver_dataset *ds = b->base.ds;
-    *f = (struct found){0};
-    int err = for_each_log(b, f, take_mine);
-    err = driver_agree_all(ds, err, NULL, &f->contested, 1);
-    int64_t contested = f->contested;
-    if (err == NC_NOERR && contested == 0 && first_of_node(b))
-        err = for_each_log(b, f, take_any);
-    f->contested = contested;
-    int64_t records = records_in_file(b);
-    err = driver_agree_all(ds, err, NULL, &records, 1);
-    if (records > ds->header.numrecs && ds->header.nrecord_vars > 0)
-        ds->header.numrecs = records;
-    return err;
-}
-
-/* Another opening that recovers the dataset has its logs locked, as long as it lives: it
- * is waited for, until it has removed them or is dead. Nobody waits with a lock, and two
- * openings do not try again at the same times, so that none keeps the other from all. */
-static int find_all(struct burst *b, struct found *f)
-{
-    enum { SHORTEST = 5, LONGEST = 1000 }; /* milliseconds */
-    int64_t longest = SHORTEST;
-    unsigned seed = (unsigned)b->base.ds->rank + (unsigned)getpid();
-    int err;
-    while ((err = take_logs_all(b, f)) == NC_NOERR && f->contested > 0) {
-        let_go(f);
-        int64_t wait = b->base.ds->rank == 0 ? 1 + rand_r(&seed) % longest : 0;
-        err = driver_agree_all(b->base.ds, NC_NOERR, NULL, &wait, 1);
-        if (err != NC_NOERR) return err;
-        const struct timespec pause = {wait / 1000, wait % 1000 * 1000000};
-        nanosleep(&pause, NULL);
-        longest = longest * 2 < LONGEST ? longest * 2 : LONGEST;
-    }
-    return err;
-}
-
-static int discard(const struct burst *b, struct found *f, const char *path, long rank)
-{
-    enum burst_busy busy;
-    struct burst_reader *r;
-    int64_t user;
-    (void)b, (void)f, (void)rank;
-    if (burst_whose(path, &user) != BURST_OURS) return NC_NOERR;
-    burst_reader_open(path, BURST_READ_LOCK, &r, &busy);
-    if (busy == BURST_FREE) burst_remove(path, true);
-    burst_reader_close(r);
-    return NC_NOERR;
-}
-
-void burst_discard(struct burst *b)
-{
-    if (!first_of_node(b)) return;
-    for_each_log(b, NULL, discard);
-    for_each_file(b, NULL, false, sweep);
-}
 
 /* ---- is it ours, and whole? ---- */
 
@@ -668,7 +447,7 @@ static int tell_waiting(const struct burst *b)
 }
 
 /* Replays, makes sure that it is on the device, and only then removes the logs. */
-static int replay_found_all(struct burst *b, struct found *f)
+static int replay_found_all(struct burst *b, struct burst_found *f)
 {
     struct driver_dataset *ds = b->base.ds;
     int64_t policy = ds->hints.burst_recover;
@@ -682,7 +461,7 @@ static int replay_found_all(struct burst *b, struct found *f)
         if (!waiting && !ds->writable) return NC_NOERR;
     }
     if (!ds->writable) {
-        let_go(f);
+        burst_let_go(f);
         return recover_for_reading_all(b);
     }
     int err = share_words_all(ds, burst_replay_all(b, f->logs, f->n));
@@ -702,15 +481,14 @@ static int replay_found_all(struct burst *b, struct found *f)
 
 int burst_recover_all(struct burst *b)
 {
-    struct found f;
+    struct burst_found f;
     if (b->base.ds->hints.burst_recover == BASE_RECOVER_DISABLE) return NC_NOERR;
-    if (first_of_node(b)) for_each_file(b, NULL, false, sweep);
-    int err = share_words_all(b->base.ds, find_all(b, &f));
+    int err = share_words_all(b->base.ds, burst_find_all(b, &f));
     if (err == NC_NOERR) {
         int64_t any = f.n;
         err = driver_agree_all(b->base.ds, NC_NOERR, NULL, &any, 1);
         if (err == NC_NOERR && any > 0) err = replay_found_all(b, &f);
     }
-    let_go(&f);
+    burst_let_go(&f);
     return err;
 }

@@ -22,6 +22,7 @@ libcore_la_SOURCES += \
 	src/lib/burst/burst_begin.c \
 	src/lib/burst/burst_drain.c \
 	src/lib/burst/burst_file.c \
+	src/lib/burst/burst_find.c \
 	src/lib/burst/burst_get.c \
 	src/lib/burst/burst_index.c \
 	src/lib/burst/burst_open.c \

@@ -1,0 +1,310 @@
+/* The logs of a dataset that lie in the directory of logs. One process of each node lists
+ * it, and tells the others of its node; so a directory that all nodes see is read once by
+ * each of them. */
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base_error.h"
+#include "base_mem.h"
+#include "base_mpi.h"
+#include "burst.h"
+
+static int make_room(struct burst_found *f)
+{
+    int capacity = f->capacity * 2 + 16;
+    if (f->n < f->capacity) return NC_NOERR;
+    void *grown = base_realloc(f->logs, (size_t)capacity * sizeof(struct burst_reader *));
+    if (grown == NULL) return NC_ENOMEM;
+    f->logs = grown;
+    f->capacity = capacity;
+    return NC_NOERR;
+}
+
+static void tell_left(const struct burst *b, const char *path, const char *why)
+{
+    char line[PATH_MAX + 100];
+    snprintf(line, sizeof line, "left alone: %s, %s", path, why);
+    driver_stats_tell(b->base.ds, line);
+}
+
+/* What another user has put here is nobody's business, unless that is who has the
+ * dataset: then values may be missing from it that only he can bring there. */
+static int pass_by(const struct burst *b, const char *path, int64_t user)
+{
+    if (b->fd >= 0 && user != (int64_t)geteuid() && user == burst_file_owner(b))
+        return base_error_set(NC_EBADLOG,
+                              "log %s is that of user %lld, whose dataset this is, and "
+                              "who has to recover it",
+                              path, (long long)user);
+    tell_left(b, path, "which is no file of this user's");
+    return NC_NOERR;
+}
+
+static int take(const struct burst *b, struct burst_found *f, const char *path)
+{
+    enum burst_busy busy = BURST_FREE;
+    int64_t user = 0;
+    int err = make_room(f);
+    if (err != NC_NOERR) return err;
+    switch (burst_whose(path, &user)) {
+    case BURST_NOBODYS:
+        return NC_NOERR; /* gone */
+    case BURST_OTHERS:
+        return pass_by(b, path, user);
+    case BURST_OURS:
+        break;
+    }
+    err = burst_reader_open(path, BURST_READ_LOCK, &f->logs[f->n], &busy);
+    f->contested += busy == BURST_READ;
+    if (busy != BURST_FREE || err == NC_ENOENT) return NC_NOERR;
+    if (err == NC_NOERR) f->n++;
+    return err;
+}
+
+static bool has_ending(const char *name, const char *ending)
+{
+    size_t n = strlen(name), m = strlen(ending);
+    return n >= m && strcmp(name + n - m, ending) == 0;
+}
+
+/* The rank in a log's name, behind the token. */
+static long rank_in(const char *name, const char *prefix)
+{
+    const char *dot = strchr(name + strlen(prefix), '.');
+    long rank = dot == NULL ? 0 : strtol(dot + 1, NULL, 10);
+    return rank < 0 ? 0 : rank; /* it is none of ours */
+}
+
+static int rank_on_node(const struct burst *b)
+{
+    int rank = 0;
+    MPI_Comm_rank(b->node, &rank);
+    return rank;
+}
+
+/* ---- listing: the first process of a node reads the directory ---- */
+
+/* A part of the dataset's logs: their names, each with its NUL, one after the other. Of
+ * fixed size, whatever the number of logs and of processes. */
+struct page {
+    int used;
+    bool more; /* there may be another one */
+    char names[8160];
+};
+
+struct listing {
+    DIR *dir; /* NULL: it is another process that reads it, or there is none */
+    bool meta;
+    char prefix[256];
+    char held[NAME_MAX + 1]; /* a name that the last page had no room for; "": none */
+};
+
+static struct listing start_listing(const struct burst *b, bool meta)
+{
+    struct listing l = {.meta = meta};
+    burst_log_prefix(b, l.prefix, sizeof l.prefix);
+    if (rank_on_node(b) == 0) l.dir = opendir(b->dir); /* no directory, no logs */
+    return l;
+}
+
+/* The next name of those that are asked for; NULL: there is none. */
+static const char *next_name(const struct listing *l)
+{
+    struct dirent *entry;
+    while (l->dir != NULL && (entry = readdir(l->dir)) != NULL)
+        if (strncmp(entry->d_name, l->prefix, strlen(l->prefix)) == 0 &&
+            has_ending(entry->d_name, ".meta") == l->meta)
+            return entry->d_name;
+    return NULL;
+}
+
+static void fill_page(struct listing *l, struct page *p)
+{
+    const char *name = l->held[0] == '\0' ? next_name(l) : l->held;
+    for (p->used = 0; name != NULL; name = next_name(l)) {
+        size_t length = strlen(name) + 1;
+        if ((size_t)p->used + length > sizeof p->names) break;
+        memcpy(p->names + p->used, name, length);
+        p->used += (int)length;
+    }
+    p->more = name != NULL;
+    snprintf(l->held, sizeof l->held, "%s", name == NULL ? "" : name);
+}
+
+static void end_listing(struct listing *l)
+{
+    if (l->dir != NULL) closedir(l->dir);
+}
+
+typedef int each_fn(const struct burst *b, struct burst_found *f, const char *path,
+                    long rank);
+
+/* Calls each(path, rank in its name) for all of a page; the first error. */
+static int for_each_of(const struct burst *b, const struct listing *l,
+                       const struct page *p, struct burst_found *f, each_fn *each)
+{
+    char path[PATH_MAX];
+    int first = NC_NOERR;
+    for (const char *name = p->names; name < p->names + p->used;
+         name += strlen(name) + 1) {
+        snprintf(path, sizeof path, "%s/%.*s", b->dir, NAME_MAX, name);
+        int err = each(b, f, path, rank_in(name, l->prefix));
+        if (first == NC_NOERR) first = err;
+    }
+    return first;
+}
+
+/* For the dataset's metadata logs that a node sees, on each of its processes. */
+static int for_each_log_all(const struct burst *b, struct burst_found *f, each_fn *each)
+{
+    struct listing l = start_listing(b, true);
+    struct page p = {.more = true};
+    int first = NC_NOERR;
+    while (p.more) {
+        fill_page(&l, &p);
+        int mpi = MPI_Bcast(&p, sizeof p, MPI_BYTE, 0, b->node);
+        if (mpi != MPI_SUCCESS) p.used = p.more = 0;
+        int err = mpi != MPI_SUCCESS ? base_mpi_error(mpi, NC_EMPI, "MPI_Bcast")
+                                     : for_each_of(b, &l, &p, f, each);
+        if (first == NC_NOERR) first = err;
+    }
+    end_listing(&l);
+    return first;
+}
+
+/* For them, or for the other files of the dataset's logs, on the first process of a node
+ * alone. */
+static void for_each_file(const struct burst *b, bool meta, each_fn *each)
+{
+    struct listing l = start_listing(b, meta);
+    struct page p = {.more = l.dir != NULL};
+    while (p.more) {
+        fill_page(&l, &p);
+        for_each_of(b, &l, &p, NULL, each);
+    }
+    end_listing(&l);
+}
+
+/* ---- taking ---- */
+
+/* What a killed program has left over can go, but for values without their entries. */
+static int sweep(const struct burst *b, struct burst_found *f, const char *path,
+                 long rank)
+{
+    int64_t user;
+    (void)f, (void)rank;
+    if (burst_whose(path, &user) == BURST_OURS &&
+        burst_left(path, true) == BURST_LEFT_VALUES)
+        tell_left(b, path, "whose metadata log is gone");
+    return NC_NOERR;
+}
+
+static bool is_mine(const struct burst *b, long rank)
+{
+    return rank % b->base.ds->nprocs == b->base.ds->rank;
+}
+
+static int take_mine(const struct burst *b, struct burst_found *f, const char *path,
+                     long rank)
+{
+    return is_mine(b, rank) ? take(b, f, path) : NC_NOERR;
+}
+
+/* This process's share of what the node sees. */
+static int take_any(const struct burst *b, struct burst_found *f, const char *path,
+                    long rank)
+{
+    int nprocs = 1;
+    MPI_Comm_size(b->node, &nprocs);
+    bool share = rank % nprocs == rank_on_node(b);
+    return share && !is_mine(b, rank) ? take(b, f, path) : NC_NOERR;
+}
+
+void burst_let_go(struct burst_found *f)
+{
+    for (int i = 0; i < f->n; i++)
+        burst_reader_close(f->logs[i]);
+    base_free(f->logs);
+    *f = (struct burst_found){0};
+}
+
+/* As the file has it now: whoever recovered it may just have made it longer. */
+static int64_t records_in_file(const struct burst *b)
+{
+    const struct driver_dataset *ds = b->base.ds;
+    size_t width = ds->header.format == 5 ? 8 : 4;
+    unsigned char bytes[8];
+    int64_t n = 0;
+    if (ds->rank != 0 || b->fd < 0 ||
+        burst_read_file(b->fd, 4, bytes, (int64_t)width, b->path) != NC_NOERR)
+        return 0;
+    for (size_t i = 0; i < width; i++)
+        n = (int64_t)((uint64_t)n << 8 | bytes[i]);
+    return n < 0 || (width == 4 && n == UINT32_MAX) ? 0 : n; /* all ones: not known */
+}
+
+/* Each process takes those logs that are its own by their numbers; those that no such
+ * process sees, the processes of a node share that does (what is locked then, is so by
+ * the others of this opening). None, where another opening has one. */
+static int take_logs_all(struct burst *b, struct burst_found *f)
+{
+    struct driver_dataset *ds = b->base.ds;
+    *f = (struct burst_found){0};
+    int err = for_each_log_all(b, f, take_mine);
+    err = driver_agree_all(ds, err, NULL, &f->contested, 1);
+    int64_t contested = f->contested;
+    if (err == NC_NOERR && contested == 0) err = for_each_log_all(b, f, take_any);
+    f->contested = contested;
+    int64_t records = records_in_file(b);
+    err = driver_agree_all(ds, err, NULL, &records, 1);
+    if (records > ds->header.numrecs && ds->header.nrecord_vars > 0)
+        ds->header.numrecs = records;
+    return err;
+}
+
+/* Another opening that recovers the dataset has its logs locked, as long as it lives: it
+ * is waited for, until it has removed them or is dead. Nobody waits with a lock, and two
+ * openings do not try again at the same times, so that none keeps the other from all. */
+int burst_find_all(struct burst *b, struct burst_found *f)
+{
+    enum { SHORTEST = 5, LONGEST = 1000 }; /* milliseconds */
+    int64_t longest = SHORTEST;
+    unsigned seed = (unsigned)b->base.ds->rank + (unsigned)getpid();
+    int err;
+    for_each_file(b, false, sweep);
+    while ((err = take_logs_all(b, f)) == NC_NOERR && f->contested > 0) {
+        burst_let_go(f);
+        int64_t wait = b->base.ds->rank == 0 ? 1 + rand_r(&seed) % longest : 0;
+        err = driver_agree_all(b->base.ds, NC_NOERR, NULL, &wait, 1);
+        if (err != NC_NOERR) return err;
+        const struct timespec pause = {wait / 1000, wait % 1000 * 1000000};
+        nanosleep(&pause, NULL);
+        longest = longest * 2 < LONGEST ? longest * 2 : LONGEST;
+    }
+    return err;
+}
+
+static int discard(const struct burst *b, struct burst_found *f, const char *path,
+                   long rank)
+{
+    enum burst_busy busy;
+    struct burst_reader *r;
+    int64_t user;
+    (void)b, (void)f, (void)rank;
+    if (burst_whose(path, &user) != BURST_OURS) return NC_NOERR;
+    burst_reader_open(path, BURST_READ_LOCK, &r, &busy);
+    if (busy == BURST_FREE) burst_remove(path, true);
+    burst_reader_close(r);
+    return NC_NOERR;
+}
+
+void burst_discard(struct burst *b)
+{
+    for_each_file(b, true, discard);
+    for_each_file(b, false, sweep);
+}
