@@ -2,6 +2,10 @@
 #include "base_io.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base_error.h"
@@ -36,4 +40,21 @@ int base_read_at(int fd, int64_t at, void *bytes, int64_t n, const char *path)
         n -= done;
     }
     return NC_NOERR;
+}
+
+int base_sync_directory(const char *path_of_file)
+{
+    char path[PATH_MAX];
+    const char *slash = strrchr(path_of_file, '/');
+    int n = slash == NULL ? 0 : (int)(slash - path_of_file) + 1, failed;
+    snprintf(path, sizeof path, "%.*s.", n, path_of_file);
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return NC_NOERR; /* not everybody may look */
+    do
+        failed = fsync(fd);
+    while (failed && errno == EINTR);
+    int err = !failed || errno == EINVAL ? NC_NOERR
+                                         : base_error_system(NC_EWRITE, "syncing", path);
+    close(fd);
+    return err;
 }

@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base_io.h"
 #include "burst_log.h"
 
 struct names {
@@ -76,7 +77,7 @@ void burst_remove(const char *meta_path, bool wanted)
     struct names n;
     if (!set_names(&n, meta_path, strlen(meta_path) - (sizeof ".meta" - 1))) return;
     if (rename(n.meta, n.done) != 0) unlink(n.meta);
-    if (wanted) burst_sync_directory(meta_path);
+    if (wanted) base_sync_directory(meta_path);
     unlink(n.data);
     unlink(n.done);
 }

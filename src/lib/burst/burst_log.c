@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base_error.h"
+#include "base_io.h"
 #include "base_mem.h"
 
 enum {
@@ -169,7 +170,7 @@ static int make_files(struct burst_log *l)
     if (err == NC_NOERR) err = write_head(l, temporary);
     if (err != NC_NOERR && l->data_fd >= 0) unlink(l->data_path);
     if (err != NC_NOERR) unlink(temporary);
-    if (err == NC_NOERR) err = burst_sync_directory(l->meta_path);
+    if (err == NC_NOERR) err = base_sync_directory(l->meta_path);
     return err;
 }
 
@@ -408,19 +409,6 @@ int burst_sync_file(int fd, const char *path)
 {
     if (fsync(fd) == 0 || errno == EINVAL) return NC_NOERR;
     return base_error_system(NC_EWRITE, "syncing", path);
-}
-
-int burst_sync_directory(const char *path_of_file)
-{
-    char path[PATH_MAX];
-    const char *slash = strrchr(path_of_file, '/');
-    int n = slash == NULL ? 0 : (int)(slash - path_of_file) + 1;
-    snprintf(path, sizeof path, "%.*s.", n, path_of_file);
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return NC_NOERR; /* not everybody may look */
-    int err = burst_sync_file(fd, path);
-    close(fd);
-    return err;
 }
 
 uint64_t burst_boot(void)

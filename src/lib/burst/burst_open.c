@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base_error.h"
+#include "base_io.h"
 #include "base_mem.h"
 #include "base_mpi.h"
 #include "burst.h"
@@ -246,7 +247,7 @@ static int sync_layer_all(struct driver *self)
     if (b->logging && !b->indep && burst_log_sync(&b->log) != NC_NOERR) need[0] = 1;
     if (!b->logging) err = burst_log_sync_head(&b->log);
     if (err == NC_NOERR && self->ds->rank == 0 && !b->named) {
-        err = burst_sync_directory(b->path);
+        err = base_sync_directory(b->path);
         b->named = err == NC_NOERR;
     }
     err = driver_agree_all(self->ds, err, &failed, need, 2);

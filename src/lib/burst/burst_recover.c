@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base_error.h"
+#include "base_io.h"
 #include "base_mem.h"
 #include "base_mpi.h"
 #include "burst.h"
@@ -475,7 +476,7 @@ static int replay_found_all(struct burst *b, struct burst_found *f)
     /* They must not come back after a power cut, when other values are in their places.
      */
     if (err == NC_NOERR && f->n > 0)
-        err = burst_sync_directory(burst_reader_path(f->logs[0]));
+        err = base_sync_directory(burst_reader_path(f->logs[0]));
     return driver_agree_all(ds, err, NULL, NULL, 0);
 }
 

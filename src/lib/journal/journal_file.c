@@ -34,22 +34,6 @@ static int sync_file(int fd, const char *path)
     return failed ? base_error_system(NC_EWRITE, "syncing", path) : NC_NOERR;
 }
 
-/* Names in the directory of a file are on the device. */
-static int sync_directory(const char *path_of_file)
-{
-    char path[PATH_MAX];
-    const char *slash = strrchr(path_of_file, '/');
-    int n = slash == NULL ? 0 : (int)(slash - path_of_file) + 1;
-    snprintf(path, sizeof path, "%.*s.", n, path_of_file);
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) return NC_NOERR; /* not everybody may look */
-    int err = fsync(fd) == 0 || errno == EINVAL
-                  ? NC_NOERR
-                  : base_error_system(NC_EWRITE, "syncing", path);
-    close(fd);
-    return err;
-}
-
 /* ---- names and owners ---- */
 
 /* Beside the file itself, whatever links lead there. */
@@ -293,7 +277,7 @@ static int fill_file(struct journal *j, const unsigned char *headers, int64_t n)
     journal_encode_facts(&j->facts, page);
     if (err == NC_NOERR) err = base_write_at(j->fd, 0, page, sizeof page, j->path);
     if (err == NC_NOERR) err = sync_file(j->fd, j->path);
-    return err == NC_NOERR ? sync_directory(j->path) : err;
+    return err == NC_NOERR ? base_sync_directory(j->path) : err;
 }
 
 int journal_mark(struct journal *j)
@@ -504,7 +488,7 @@ int journal_finish(struct journal *j)
     if (err != NC_NOERR) return err;
     /* Should it stay, or come back with the power, it is of no meaning any more. */
     (void)unlink(j->path);
-    (void)sync_directory(j->path);
+    (void)base_sync_directory(j->path);
     return NC_NOERR;
 }
 

@@ -21,6 +21,7 @@
 
 #include "base_error.h"
 #include "base_fs.h"
+#include "base_io.h"
 #include "base_mpi.h"
 #include "driver_file.h"
 
@@ -317,6 +318,7 @@ int mpio_file_open_all(struct mpio_file *f, struct driver_dataset *ds, int amode
                             .fd = -1,
                             .alone = MPI_FILE_NULL,
                             .view = MPI_FILE_NULL,
+                            .named = ds->rank != 0 || (amode & MPI_MODE_CREATE) == 0,
                             .no_indep = ds->hints.no_indep_rw != 0};
     if (f->no_indep) {
         int err = open_together_all(f, ds->path, amode, error);
@@ -641,7 +643,9 @@ int mpio_file_sync(struct mpio_file *f)
         while (failed && errno == EINTR);
         if (failed) err = base_error_system(NC_EWRITE, "syncing", f->ds->full);
     }
+    if (err == NC_NOERR && !f->named) err = base_sync_directory(f->ds->full);
     if (err == NC_NOERR) f->dirty = false;
+    f->named = f->named || err == NC_NOERR;
     return err;
 }
 
