@@ -86,9 +86,11 @@ AC_DEFUN([NCMPI_SANITIZE_ALL], [
         [], [enable_sanitizers=no])
     AS_IF([test "$enable_sanitizers" = yes], [enable_sanitizers=address,undefined])
     AS_IF([test "$enable_sanitizers" != no], [
-        CFLAGS="$CFLAGS -fsanitize=$enable_sanitizers -fno-omit-frame-pointer"
+        ncmpi_flags="-fsanitize=$enable_sanitizers -fno-omit-frame-pointer"
         AS_CASE([,$enable_sanitizers,], [*,undefined,*],
-            [CFLAGS="$CFLAGS -fno-sanitize-recover=undefined"])
+            [ncmpi_flags="$ncmpi_flags -fno-sanitize-recover=undefined"])
+        CFLAGS="$CFLAGS $ncmpi_flags"
+        CXXFLAGS="$CXXFLAGS $ncmpi_flags"
         LDFLAGS="$LDFLAGS -fsanitize=$enable_sanitizers"
         AC_MSG_CHECKING([whether $CC has the sanitizers])
         AC_LINK_IFELSE([AC_LANG_PROGRAM([])], [AC_MSG_RESULT([yes])],
@@ -108,7 +110,6 @@ AC_DEFUN([AX_NCMPI_TRY_FLAG], [
 # NCMPI_PACKAGING: the files that tell others how this was built and where it is.
 AC_DEFUN([NCMPI_PACKAGING], [
     AC_SUBST([MPICXX])
-    AC_SUBST([CXXFLAGS])
     AC_SUBST([FFLAGS])
     AC_SUBST([FPPFLAGS])
     AC_SUBST([FCFLAGS])

@@ -13,17 +13,17 @@ AC_DEFUN([NCMPI_FORTRAN_COMPILERS], [
     AS_IF([test "$enable_fortran" = no], [MPIF77=no MPIF90=no])
     ncmpi_suffix=`AS_ECHO(["$MPICC"]) | sed -n 's/.*mpicc\(@<:@^/ @:>@*\)$/\1/p'`
     ncmpi_dir=`AS_ECHO(["$MPICC"]) | sed -n 's|^\(.*/\)@<:@^/@:>@*$|\1|p'`
-    NCMPI_FIND_FORTRAN([MPIF90], [mpif90 mpifort mpif77])
-    NCMPI_FIND_FORTRAN([MPIF77], [mpif77 mpifort mpif90])
+    NCMPI_FIND_BESIDE([MPIF90], [mpif90 mpifort mpif77])
+    NCMPI_FIND_BESIDE([MPIF77], [mpif77 mpifort mpif90])
     F77=$MPIF77
     FC=$MPIF90
     AC_PROG_F77
     AC_PROG_FC
 ])
 
-# NCMPI_FIND_FORTRAN(VARIABLE, NAMES): of NAMES the first that is there, with the ending
+# NCMPI_FIND_BESIDE(VARIABLE, NAMES): of NAMES the first that is there, with the ending
 # and in the place of MPICC.
-AC_DEFUN([NCMPI_FIND_FORTRAN], [
+AC_DEFUN([NCMPI_FIND_BESIDE], [
     AS_IF([test -z "$$1" && test -n "$ncmpi_dir"], [
         for ncmpi_name in $2; do
             AS_IF([test -x "$ncmpi_dir$ncmpi_name$ncmpi_suffix"],

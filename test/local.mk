@@ -10,14 +10,14 @@ UNIT_LOG_COMPILER = env CMOCKA_MESSAGE_OUTPUT=TAP \
 	ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1
 MPI_LOG_COMPILER = $(BASH_PATH) $(srcdir)/test/support/run-mpi
 SH_LOG_COMPILER = $(BASH_PATH)
-AM_TESTS_ENVIRONMENT = DOXYGEN='$(DOXYGEN)'; MPICC='$(MPICC)'; MPIF77='$(MPIF77)'; MPIF90='$(MPIF90)'; MPIEXEC='$(MPIEXEC)'; MPI_FLAVOUR='$(mpi_flavour)'; \
+AM_TESTS_ENVIRONMENT = DOXYGEN='$(DOXYGEN)'; MPICC='$(MPICC)'; MPICXX='$(MPICXX)'; MPIF77='$(MPIF77)'; MPIF90='$(MPIF90)'; MPIEXEC='$(MPIEXEC)'; MPI_FLAVOUR='$(mpi_flavour)'; \
 	NCMPI_YIELD='$(abs_builddir)/test/support/.libs/yield.so'; \
 	ASAN_OPTIONS='$(MPI_ASAN_OPTIONS)'; UBSAN_OPTIONS=print_stacktrace=1; \
 	TSAN_OPTIONS='suppressions=$(abs_srcdir)/test/support/tsan.supp'; UCX_MEM_EVENTS=n; \
 	export ASAN_OPTIONS UBSAN_OPTIONS TSAN_OPTIONS UCX_MEM_EVENTS; \
 	HAVE_MPI_F08='$(have_mpi_f08)'; HAVE_NETCDFF='$(have_netcdff)'; NETCDFF_DIR='$(NETCDFF_DIR)'; \
 	export HAVE_MPI_F08 HAVE_NETCDFF NETCDFF_DIR; \
-	export DOXYGEN MPICC MPIF77 MPIF90 MPIEXEC MPI_FLAVOUR NCMPI_YIELD;
+	export DOXYGEN MPICC MPICXX MPIF77 MPIF90 MPIEXEC MPI_FLAVOUR NCMPI_YIELD;
 # With --enable-sanitizers: MPI libraries leak, yield.so is loaded first, and too much
 # memory is asked for on purpose. UCX watches memory through hooks that a thread's end runs
 # into after ThreadSanitizer has left it.
@@ -35,6 +35,7 @@ include test/mpio/local.mk
 include test/burst/local.mk
 include test/api/local.mk
 include test/f90/local.mk
+include test/cxx/local.mk
 include test/differ/local.mk
 include test/random/local.mk
 include test/f77/local.mk

@@ -23,6 +23,10 @@ fc() {
     $("$inst/bin/pnetcdf-config" --fc) -w -O1 -g -fallow-argument-mismatch "${defines[@]}" \
         "${flash[@]}" -I"$made" -I"$inst/include" "$@"
 }
+cxx() {
+    $("$inst/bin/pnetcdf-config" --c++) -w -O1 -g "${defines[@]}" -I"$inst/include" \
+        -I"$source/test/common" "$@"
+}
 libs() { echo "$("$inst/bin/pnetcdf-config" --libs) -lm -lpthread"; }
 
 # Its tests in Fortran have parts in C, which ask for headers of its own library.
@@ -95,6 +99,7 @@ compile() {
     done
     case ${files[0]} in
     *.c) cc -I"$(dirname "$1")" -o "$bin/$name" "${files[@]}" "$made/testutils.o" $(libs) ;;
+    *.cpp) cxx -o "$bin/$name" "${files[@]}" "$made/testutils.o" $(libs) ;;
     *) fc "$(form "$name" "$1")" -J"$to" -I"$to" -I"$(dirname "$1")" -o "$bin/$name" "${files[@]}" \
         $(case $name in examples/*) echo "$made/utils.o" ;; *) echo "$made"/testutils{f,}.o ;; esac) \
         $(libs) ;;
@@ -103,10 +108,12 @@ compile() {
 
 # Each source of these folders is a program; those that write come before those that read.
 singles() {
-    local folder file
-    for folder in testcases nonblocking burst_buffer subfile cdf_format header fandc C F90 \
+    local folder file cxx=
+    [ "$("$inst/bin/pnetcdf-config" --has-c++)" = no ] || cxx='CXX examples/CXX'
+    for folder in $cxx testcases nonblocking burst_buffer subfile cdf_format header fandc C F90 \
         examples/{C,F77,F90,tutorial,burst_buffer} benchmarks/C largefile; do
-        for file in $(ls -r "$source/$folder"/*.{c,m4,f,F,f90} "$source/test/$folder"/*.{c,m4,f,F,f90} \
+        for file in $(ls -r "$source/$folder"/*.{c,m4,f,F,f90,cpp} \
+            "$source/test/$folder"/*.{c,m4,f,F,f90,cpp} \
             2>/dev/null); do
             echo "$folder/$(basename "${file%.*}") $file"
         done

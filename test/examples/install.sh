@@ -3,6 +3,7 @@
 # C and C++, against the shared and the static library, run it; uninstall.
 support=${srcdir:-.}/test/support
 readme=$(realpath "${srcdir:-.}/README.md")
+cxx_doc=$(realpath "${srcdir:-.}/doc/cxx.md")
 example=$(realpath "${srcdir:-.}/examples/F90/first_file.f90")
 . "$support/tap.sh"
 . "$support/launch.sh"
@@ -45,6 +46,13 @@ static() {
     $1 -Wall -Werror -o "$dir/$3" "$dir/$2" $(settings --cflags) \
         "$(has libpnetcdf.a)" $(settings --static --libs | tr ' ' '\n' | grep -v pnetcdf)
 }
+cxx_program() {
+    sed -n '/^```cpp$/,/^```$/{/^```/d;p}' "$cxx_doc" >"$dir/squares.cc" && grep main "$dir/squares.cc"
+}
+cxx_runs() (
+    export LD_LIBRARY_PATH=$(dirname "$(has libpnetcdf.so)")
+    cd "$dir" && launch 3 "./$1" | grep -x 5
+)
 fortran() {
     cp "$example" "$dir/first_file.f90" &&
         $MPIF90 -o "$dir/f90-shared" "$dir/first_file.f90" $(settings --cflags --libs)
@@ -77,6 +85,17 @@ else
         check "it runs" runs c-shared
         check "in C++, shared" shared "$MPICXX" ranks.cc cc-shared
         check "it runs" runs cc-shared
+    fi
+    if [ -n "$(has include/pnetcdf)" ]; then
+        check "doc/cxx.md has a program" cxx_program
+        [ -z "$(has libpnetcdf.so)" ] || {
+            check "with the C++ interface, shared" shared "$MPICXX" squares.cc cxx-shared
+            check "it runs" cxx_runs cxx-shared
+        }
+        [ -z "$(has libpnetcdf.a)" ] || {
+            check "with the C++ interface, static" static "$MPICXX" squares.cc cxx-static
+            check "it runs" cxx_runs cxx-static
+        }
     fi
     if [ -n "$(has include/pnetcdf.mod)" ] && [ -n "$(has libpnetcdf.so)" ]; then
         check "in Fortran 90, shared" fortran

@@ -11,10 +11,15 @@ exported() { nm -D --defined-only "$library" | awk '{ print $NF }' | sed 's/@.*/
 only_published_names() {
     ! exported | grep -vE '^(ncmpi_|nfmpi_|cdl_hdr_|_)'
 }
+# What is C++ is of PnetCDF's namespace; templates of its standard library are everybody's (weak).
+only_published_classes() {
+    ! nm -D --defined-only "$library" | awk '$2 ~ /^[TDBR]$/ { print $3 }' | grep '^_Z' | grep -v 7PnetCDF
+}
 soname() { readelf -d "$library" | grep -F 'Library soname: [libpnetcdf.so.8]'; }
 
 if [ -e "$library" ]; then
     check "only published names are exported" only_published_names
+    check "only published classes are exported" only_published_classes
     check "the SONAME is that of the published interface" soname
 else
     skip "only published names are exported" "no shared library is built"

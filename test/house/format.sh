@@ -13,7 +13,7 @@ for name in "clang-format-$version" clang-format; do
 done
 
 formatted() {
-    find "$top"/{src,include,test,benchmarks,examples} -name '*.[ch]' | while read -r file; do
+    find "$top"/{src,include,test,benchmarks,examples} -name '*.[ch]' -o -name '*.[ch]pp' | while read -r file; do
         # generated into the tree by a build in place, or from a scanner or grammar
         head -n 3 "$file" | grep -qi 'generated from' || [ -e "${file%.[ch]}.l" ] ||
             [ -e "${file%.[ch]}.y" ] || printf '%s\0' "$file"

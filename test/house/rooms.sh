@@ -99,7 +99,7 @@ files_carry_their_rooms_name() {
 
 file_names_are_unique() {
     find "$top/src" "$top/include" "$top/test" "$top/benchmarks" "$top/examples" \
-        -name '*.[ch]' -o -name '*.sh' -o -name '*.m4' -o -name '*.awk' |
+        -name '*.[ch]' -o -name '*.[ch]pp' -o -name '*.sh' -o -name '*.m4' -o -name '*.awk' |
         sed 's|.*/||' | sort | uniq -d | awk '{ print; bad = 1 } END { exit bad }'
 }
 

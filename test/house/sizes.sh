@@ -14,7 +14,7 @@ files() {
 }
 
 files_are_short() {
-    files \( -name '*.[ch]' -o -name '*.sh' -o -name '*.m4' -o -name '*.in' -o -name '*.awk' \
+    files \( -name '*.[ch]' -o -name '*.[ch]pp' -o -name '*.sh' -o -name '*.m4' -o -name '*.in' -o -name '*.awk' \
         -o -name '*.l' -o -name '*.y' -o -name '*.f90' -o -name '*.py' \) |
         tr '\n' '\0' | xargs -0 wc -l |
         awk '$2 != "total" { n++; if ($1 >= 800) { print; bad = 1 } } END { exit bad || n == 0 }'
@@ -23,7 +23,7 @@ files_are_short() {
 # A line "LENGTH FILE:LINE" for every function, braces included. clang-format puts them,
 # and nothing else, alone on lines of their own.
 functions() {
-    files -name '*.c' | tr '\n' '\0' | xargs -0 awk '
+    files \( -name '*.c' -o -name '*.cpp' \) | tr '\n' '\0' | xargs -0 awk '
         /^\{$/ { start = FNR }
         /^\}$/ && start { print FNR - start + 1, FILENAME ":" start; start = 0 }'
 }

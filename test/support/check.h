@@ -31,6 +31,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum {
     CHECK_FORMATS = 1, /* call it for CDF-1, CDF-2 and CDF-5; else once, with CDF-5 */
     CHECK_MODES = 2,   /* ... and collective and independent; else once, collective */
@@ -101,5 +105,9 @@ uint64_t check_random_own(uint64_t limit);
 bool check_write_file(const char *path, const void *bytes, size_t length);
 unsigned char *check_read_file(const char *path, size_t *length);
 bool check_same_files(const char *path, const char *other);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

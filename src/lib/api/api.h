@@ -17,7 +17,8 @@ enum {
     API_KIND = 7,
     API_COLL = 8,      /* collective; otherwise independent */
     API_BUFFERED = 16, /* bput: the values are copied to the attached buffer */
-    API_ROOM = 32      /* bufcount is how many may be accessed, not how many are */
+    API_ROOM = 32,     /* bufcount is how many may be accessed, not how many are */
+    API_FLEETING = 64  /* iput: the buffer is gone after the call, its values are taken */
 };
 
 /* Arguments throughout: start, count, stride, imap have one entry per dimension, in

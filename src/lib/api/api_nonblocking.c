@@ -31,17 +31,20 @@ static int buffer(struct api_dataset *d, struct driver_request **reqs, int64_t n
     return NC_NOERR;
 }
 
-/* A driver may take the values at once; those of a bput that it leaves are copied. */
+/* A driver may take the values at once; those of a bput that it leaves are copied,
+ * and of one whose buffer goes. */
 static int take(struct api_dataset *d, struct driver_request **reqs, int64_t n,
-                bool buffered)
+                unsigned how)
 {
     int err = NC_NOERR;
     driver_post(d->top, reqs, n);
-    for (int64_t i = 0; buffered && i < n && err == NC_NOERR; i++)
+    for (int64_t i = 0; (how & API_BUFFERED) && i < n && err == NC_NOERR; i++)
         if (!reqs[i]->taken)
             err = api_request_copy(d, reqs[i]);
         else
             api_request_leave(reqs[i]);
+    for (int64_t i = 0; (how & API_FLEETING) && i < n && err == NC_NOERR; i++)
+        if (!reqs[i]->taken) err = api_request_keep(d, &reqs[i]);
     return err;
 }
 
@@ -74,9 +77,10 @@ static int post(struct api_dataset *d, struct driver_request **reqs, int64_t n, 
     for (int64_t i = 0; i < n; i++)
         if (put) reqs[i]->flags |= API_PUT;
     if (err == NC_NOERR && put) err = look_at_values(d, reqs, n, &range);
-    if (err == NC_NOERR && put) err = take(d, reqs, n, how & API_BUFFERED);
+    if (err == NC_NOERR && put) err = take(d, reqs, n, how);
     if (err == NC_NOERR && n > 0) err = api_queue_add(q, reqs, n, &given);
-    if (err == NC_NOERR && n > 0 && put && !(how & API_BUFFERED)) api_queue_keep(d, n);
+    if (err == NC_NOERR && n > 0 && put && !(how & (API_BUFFERED | API_FLEETING)))
+        api_queue_keep(d, n);
     if (err != NC_NOERR && put) driver_cancel(d->top, reqs, n);
     if (err != NC_NOERR && taken > 0) api_buffer_charge(q, -taken);
     for (int64_t i = 0; i < n && err != NC_NOERR; i++)

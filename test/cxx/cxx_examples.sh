@@ -1,0 +1,50 @@
+#!/bin/bash
+# Every program of examples/C has a twin in examples/cxx that makes, with any number of
+# processes, the same file, byte for byte. The program of doc/cxx.md does what it says.
+support=${srcdir:-.}/test/support
+. "$support/tap.sh"
+. "$support/launch.sh"
+examples=${srcdir:-.}/examples
+doc=${srcdir:-.}/doc/cxx.md
+top=$PWD
+dir=$(mktemp -d) || exit 99
+trap 'rm -rf "$dir"' EXIT
+
+compile() {
+    local name=${1##*/}
+    $MPICXX -std=c++11 -I"$top/include" -o "$dir/${name%.cpp}" "$1" \
+        "$top/.libs/libpnetcdf.so" -Wl,-rpath,"$top/.libs"
+}
+each_has_a_twin() {
+    local source name
+    for source in "$examples"/C/*.c; do
+        name=${source##*/} name=${name%.c}
+        [ -e "$examples/cxx/$name.cpp" ] || { echo "$name.cpp"; return 1; }
+    done
+}
+# same_as_in_c NAME PROCESSES: it runs, and leaves what its twin leaves.
+same_as_in_c() {
+    rm -f "$dir/$1.nc" "$dir/$1.c.nc"
+    launch "$2" "$dir/$1" "$dir/$1.nc" && launch "$2" "examples/C/$1" "$dir/$1.c.nc" &&
+        cmp "$dir/$1.c.nc" "$dir/$1.nc"
+}
+documented() {
+    sed -n '/^```cpp$/,/^```$/{/^```/d;p}' "$doc" >"$dir/squares.cpp" &&
+        compile "$dir/squares.cpp" && (cd "$dir" && launch 3 ./squares) >"$dir/said" &&
+        [ "$(sort -u "$dir/said")" = 5 ] && [ "$(wc -l <"$dir/said")" = 3 ]
+}
+
+if [ ! -e .libs/libpnetcdf.so ]; then
+    skip "the examples" "no shared library is built"
+    finish
+fi
+check "each program in C has a twin" each_has_a_twin
+for source in "$examples"/cxx/*.cpp; do
+    name=${source##*/} name=${name%.cpp}
+    check "$name is compiled" compile "$source"
+    for n in 1 4; do
+        check "$name, $n processes: the bytes that its twin in C writes" same_as_in_c "$name" $n
+    done
+done
+check "the program of doc/cxx.md" documented
+finish

@@ -1,0 +1,75 @@
+#!/bin/bash
+# The header pnetcdf has every class, function and method of the published interface, with the
+# very types; compilers find nothing to warn of, whichever C++ they are for; and the tests of
+# this room call each function that the library has.
+here=${srcdir:-.}/test/cxx
+. "${srcdir:-.}/test/support/tap.sh"
+top=$PWD
+dir=$(mktemp -d) || exit 99
+trap 'rm -rf "$dir"' EXIT
+
+# MPI's own headers for C++ are not what is looked at.
+compile() {
+    (cd "$dir" && $MPICXX -Wall -Wextra -Werror -Wno-unused-command-line-argument -DMPICH_SKIP_MPICXX -DOMPI_SKIP_MPICXX \
+        -I"$top/include" -fsyntax-only "$@")
+}
+table() { awk -f "$here/cxx_methods.awk" "$@"; }
+every_row() {
+    table "$here/cxx_methods.tsv" >"$dir/methods.cpp"
+    tail -n 1 "$dir/methods.cpp"
+    grep -q '^// 983 rows$' "$dir/methods.cpp" && compile -std=c++11 methods.cpp
+}
+# missed ROW: what the header does not have fails to compile.
+missed() {
+    printf 'scope\n%s\n' "$1" | table - >"$dir/missed.cpp"
+    ! compile -std=c++11 missed.cpp
+}
+# standards COMPILER: all that it knows.
+standards() {
+    local std
+    cat >"$dir/uses.cpp" <<'END'
+#include <pnetcdf>
+bool same(PnetCDF::NcmpiGroupAtt a, PnetCDF::NcmpiGroupAtt b)
+{
+    PnetCDF::NcmpiInt i, j;
+    return a == b && i == j && i == PnetCDF::ncmpiInt && a.getType() != PnetCDF::ncmpiChar;
+}
+END
+    for std in 11 14 17 20; do
+        echo "C++$std"
+        MPICH_CXX=$1 OMPI_CXX=$1 compile -std=c++$std -Wshadow uses.cpp || return 1
+    done
+}
+# symbols LETTER OBJECT...: those of the interface that are defined (T) or used (U); a constructor
+# has several names, and a destructor too.
+symbols() {
+    local letter=$1
+    shift
+    nm "$@" | sed -nE "s/^[0-9a-f ]* $letter (_ZNK?7PnetCDF.*)/\1/p" |
+        sed -E 's/C2E/C1E/; s/D[02]E/D1E/' | sort -u
+}
+# What is private is called by the rest.
+all_are_called() {
+    local parts='_ZN7PnetCDF(5Lists|6c_name|16left_define_mode|8NcmpiAttC1ERKNS_10NcmpiGroupEii|9NcmpiFile4open)|_ZNK7PnetCDF5Lists'
+    symbols T src/binding/cxx/*.o | grep -vE "^($parts)" >"$dir/there"
+    symbols U test/cxx/*.o >"$dir/called"
+    [ "$(wc -l <"$dir/there")" -gt 850 ] || return 1
+    ! comm -23 "$dir/there" "$dir/called" | c++filt | grep .
+}
+
+check "every class, function and method of the interface" every_row
+check "a method that is not there is missed" missed \
+    "$(printf 'PnetCDF::NcmpiDim\tprototype\tgetNothing\tint\t() const')"
+check "another result is missed" missed \
+    "$(printf 'PnetCDF::NcmpiDim\tprototype\tgetSize\tint\t() const')"
+check "another constructor is missed" missed \
+    "$(printf 'PnetCDF::NcmpiDim\tprototype\tNcmpiDim\t\t(const char * x,int y)')"
+for compiler in g++ clang++; do
+    if command -v $compiler >/dev/null; then
+        check "$compiler warns of nothing, C++11 to C++20" standards $compiler
+    else
+        skip "$compiler warns of nothing, C++11 to C++20" "no $compiler"
+    fi
+done
+check "the tests call each function" all_are_called
+finish
