@@ -51,7 +51,7 @@ cxx_program() {
 }
 cxx_runs() (
     export LD_LIBRARY_PATH=$(dirname "$(has libpnetcdf.so)")
-    cd "$dir" && launch 3 "./$1" | grep -x 5
+    cd "$dir" && launch 3 "./$1" >said && grep -x 5 said # launch ends what it finds beside it
 )
 fortran() {
     cp "$example" "$dir/first_file.f90" &&
