@@ -77,6 +77,14 @@ int fsync(int fd)
     return next(fd);
 }
 
+int fdatasync(int fd)
+{
+    int (*next)(int);
+    *(void **)&next = dlsym(RTLD_NEXT, "fdatasync");
+    syncs++;
+    return next(fd);
+}
+
 /* ---- */
 
 static int with_hint(const char *name, const char *key, const char *value)
