@@ -298,16 +298,16 @@ static int receive_letters(struct mpio_exchange *x, const struct mpio_block *b,
                            int64_t *low, int64_t *high)
 {
     const struct mpio_window *w = &x->m->window;
-    MPI_Request request = MPI_REQUEST_NULL;
-    int result = NC_NOERR;
-    int err = x->incoming > 0 ? start_letter(w, 0, &request) : NC_NOERR;
-    for (int i = 0; i < x->incoming; i++) {
+    const int n = x->incoming;
+    MPI_Request request;
+    int result = NC_NOERR, started = n > 0 ? start_letter(w, 0, &request) : NC_NOERR;
+    for (int i = 0; i < n; i++) {
         MPI_Status status;
-        if (err == NC_NOERR) err = failed(MPI_Wait(&request, &status));
-        int next = i + 1 < x->incoming ? start_letter(w, i + 1, &request) : NC_NOERR;
+        int err = failed(MPI_Wait(&request, &status));
+        if (started != NC_NOERR) err = started;
+        if (i + 1 < n) started = start_letter(w, i + 1, &request);
         if (err == NC_NOERR) err = take_letter(x, b, i, &status, low, high);
         note(&result, err);
-        err = next;
     }
     return result;
 }
@@ -360,14 +360,14 @@ static int answer(struct mpio_exchange *x, const struct mpio_block *b, int i,
 
 int mpio_exchange_answers(struct mpio_exchange *x, const struct mpio_block *b)
 {
-    MPI_Request sent[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    const int answers = x->nquestions;
+    MPI_Request sent[2];
     int result = NC_NOERR;
-    for (int i = 0; i < x->nquestions; i++) {
-        note(&result, failed(MPI_Wait(&sent[i % 2], MPI_STATUS_IGNORE)));
-        note(&result, answer(x, b, i, &sent[i % 2]));
+    for (int i = 0; i < answers + 2; i++) {
+        if (i >= 2) note(&result, failed(MPI_Wait(&sent[i % 2], MPI_STATUS_IGNORE)));
+        sent[i % 2] = MPI_REQUEST_NULL;
+        if (i < answers) note(&result, answer(x, b, i, &sent[i % 2]));
     }
-    for (int i = 0; i < 2; i++)
-        note(&result, failed(MPI_Wait(&sent[i], MPI_STATUS_IGNORE)));
     for (int i = 0; i < x->nletters; i++) {
         MPI_Status status;
         int n = 0, mpi = MPI_Wait(&x->requests[x->nletters + i], &status);
