@@ -66,8 +66,8 @@ static void run(const std::string &path)
     file.sync();
 
     /* How a reader finds out. */
-    bool filled;
-    float none, values[2 * LENGTH];
+    bool filled = false;
+    float none = 0, values[2 * LENGTH];
     records.getFillModeParameters(filled, none);
     records.getVar_all(values);
     int missing = 0;

@@ -14,7 +14,7 @@ Ncmpi$1Type::Ncmpi$1Type(const NcmpiGroup &, const std::string &)
     NONE([Ncmpi$1Type]);
 }
 
-Ncmpi$1Type::Ncmpi$1Type(const NcmpiType &ncmpiType) : NcmpiType(ncmpiType)
+Ncmpi$1Type::Ncmpi$1Type(const NcmpiType &other) : NcmpiType(other)
 {
     if (!isNull()) NONE([Ncmpi$1Type]);
 }
