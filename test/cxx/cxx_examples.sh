@@ -31,7 +31,7 @@ same_as_in_c() {
 documented() {
     sed -n '/^```cpp$/,/^```$/{/^```/d;p}' "$doc" >"$dir/squares.cpp" &&
         compile "$dir/squares.cpp" && (cd "$dir" && launch 3 ./squares) >"$dir/said" &&
-        [ "$(sort -u "$dir/said")" = 5 ] && [ "$(wc -l <"$dir/said")" = 3 ]
+        [ "$(cat "$dir/said")" = 5 ]
 }
 
 if [ ! -e .libs/libpnetcdf.so ]; then
