@@ -42,6 +42,15 @@ int base_read_at(int fd, int64_t at, void *bytes, int64_t n, const char *path)
     return NC_NOERR;
 }
 
+int base_sync_data(int fd, const char *path)
+{
+    int failed;
+    do
+        failed = fdatasync(fd);
+    while (failed && errno == EINTR);
+    return failed ? base_error_system(NC_EWRITE, "syncing", path) : NC_NOERR;
+}
+
 int base_sync_directory(const char *path_of_file)
 {
     char path[PATH_MAX];

@@ -9,6 +9,9 @@
 int base_read_at(int fd, int64_t at, void *bytes, int64_t n, const char *path);
 int base_write_at(int fd, int64_t at, const void *bytes, int64_t n, const char *path);
 
+/* The bytes of a file, and how long it is, are on the device. NC_EWRITE ... */
+int base_sync_data(int fd, const char *path);
+
 /* The names in the directory that a file is in are on the device. NC_EWRITE ... */
 int base_sync_directory(const char *path_of_file);
 

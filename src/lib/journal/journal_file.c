@@ -25,15 +25,6 @@
 
 enum { PIECE = 1 << 20, PAGE_OF_STATE = 1 };
 
-static int sync_file(int fd, const char *path)
-{
-    int failed;
-    do
-        failed = fdatasync(fd);
-    while (failed && errno == EINTR);
-    return failed ? base_error_system(NC_EWRITE, "syncing", path) : NC_NOERR;
-}
-
 /* ---- names and owners ---- */
 
 /* Beside the file itself, whatever links lead there. */
@@ -276,7 +267,7 @@ static int fill_file(struct journal *j, const unsigned char *headers, int64_t n)
     if (err == NC_NOERR) err = journal_record(j, j->state);
     journal_encode_facts(&j->facts, page);
     if (err == NC_NOERR) err = base_write_at(j->fd, 0, page, sizeof page, j->path);
-    if (err == NC_NOERR) err = sync_file(j->fd, j->path);
+    if (err == NC_NOERR) err = base_sync_data(j->fd, j->path);
     return err == NC_NOERR ? base_sync_directory(j->path) : err;
 }
 
@@ -304,7 +295,8 @@ int journal_start(struct journal *j, int64_t before, const struct cdf_header *af
         err = fill_file(j, headers, n);
     }
     /* Size and blocks of a room that was made are on the device, too. */
-    if (err == NC_NOERR && f->new_size > f->old_size) err = sync_file(j->file, j->of);
+    if (err == NC_NOERR && f->new_size > f->old_size)
+        err = base_sync_data(j->file, j->of);
     if (err == NC_NOERR) err = journal_mark(j);
     base_free(headers);
     if (err != NC_NOERR) journal_drop(j);
@@ -346,7 +338,7 @@ int journal_record(struct journal *j, struct journal_state s)
     journal_encode_state(&s, page);
     int64_t at = (PAGE_OF_STATE + s.serial % 2) * JOURNAL_PAGE;
     int err = base_write_at(j->fd, at, page, sizeof page, j->path);
-    if (err == NC_NOERR) err = sync_file(j->fd, j->path);
+    if (err == NC_NOERR) err = base_sync_data(j->fd, j->path);
     if (err != NC_NOERR) s.serial = last;
     j->state = s;
     return err;
@@ -373,7 +365,7 @@ int journal_write_area(struct journal *j, int area, int64_t at, const void *byte
 
 int journal_sync_areas(struct journal *j)
 {
-    int err = j->dirty ? sync_file(j->fd, j->path) : NC_NOERR;
+    int err = j->dirty ? base_sync_data(j->fd, j->path) : NC_NOERR;
     if (err == NC_NOERR) j->dirty = false;
     return err;
 }
@@ -482,7 +474,7 @@ int journal_finish(struct journal *j)
         if (ftruncate(j->file, f->old_size) != 0)
             err = base_error_system(NC_EWRITE, "cutting", j->of);
         else
-            err = sync_file(j->file, j->of);
+            err = base_sync_data(j->file, j->of);
     }
     if (err == NC_NOERR) err = base_write_at(j->file, 0, &first, 1, j->of);
     if (err != NC_NOERR) return err;

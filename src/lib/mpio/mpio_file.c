@@ -630,7 +630,7 @@ int mpio_file_resize_all(struct mpio_file *f, int64_t size)
 int mpio_file_sync(struct mpio_file *f)
 {
     if (!f->ds->writable) return NC_NOERR; /* MPI-IO would refuse */
-    int err = ready(f), failed = 0;
+    int err = ready(f);
     if (err != NC_NOERR) return err;
     f->ds->stats.file_syncs++;
     errno = 0;
@@ -638,10 +638,7 @@ int mpio_file_sync(struct mpio_file *f)
         int mpi = MPI_File_sync(f->alone);
         err = base_mpi_error(mpi, write_code(), "MPI_File_sync");
     } else {
-        do
-            failed = fdatasync(f->fd);
-        while (failed && errno == EINTR);
-        if (failed) err = base_error_system(NC_EWRITE, "syncing", f->ds->full);
+        err = base_sync_data(f->fd, f->ds->full);
     }
     if (err == NC_NOERR && !f->named) err = base_sync_directory(f->ds->full);
     if (err == NC_NOERR) f->dirty = false;
