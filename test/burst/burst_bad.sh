@@ -59,12 +59,13 @@ check "is refused when opening" refused "other definitions"
 check "and by ncmpilog" log_refused "other definitions"
 
 left() { # NAME...: what a program that was killed then leaves beside the dataset
-    local stem name; stem=$logs/$(basename "$(meta)" .meta)
+    local name
+    stem=$logs/$(basename "$(meta)" .meta)
     for name; do printf PnetCDF1 >"$stem.$name"; done
     rm -f "$stem.meta"
 }
 check "values whose metadata log was taken away" crash
-left data
+rm -f "$(meta)"
 check "are told by ncmpilog" fails ./ncmpilog verify "$logs"
 report() { PNETCDF_HINTS="$hints;nc_report=$where/report" $program check "$file" "$told.none" put; }
 check "do not keep the dataset from being opened" report
@@ -76,6 +77,30 @@ for name in new done; do
     check "is nobody's ($name)" ./ncmpilog verify "$logs"
     check "and goes when the dataset is opened ($name)" report
     check "all of it ($name)" test -z "$(ls "$logs")"
+done
+
+for bytes in '' PnetC PnetCDF1 '\0\0\0\0\0\0\0\0'; do
+    check "a data log that the power cut left ('$bytes')" crash
+    left
+    rm -f "$where/report"
+    printf '%b' "$bytes" >"$stem.data"
+    check "is nobody's ('$bytes')" ./ncmpilog verify "$logs"
+    check "and goes when the dataset is opened ('$bytes')" report
+    check "all of it, without a word ('$bytes')" test -z "$(ls "$logs"; grep -s 'left alone' "$where/report")"
+done
+
+# A log is there whole before it has its name: without its head it was damaged.
+lose_head() { # BYTES-KEPT REST
+    local size; size=$(stat -c %s "$(meta)")
+    truncate -s "$1" "$(meta)" && if [ "$2" = zero ]; then truncate -s "$size" "$(meta)"; fi
+}
+for head in '0 gone' '0 zero' '40 gone' '40 zero' '2000 gone'; do
+    check "a log without a head ($head)" crash
+    # shellcheck disable=SC2086 # two arguments
+    lose_head $head
+    check "is refused ($head)" refused "unfinished logs"
+    check "and by ncmpilog ($head)" fails ./ncmpilog replay -q "$logs"
+    check "and stays ($head)" test -e "$(meta)"
 done
 
 check "a log of a deleted file" crash

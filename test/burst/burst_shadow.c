@@ -263,6 +263,29 @@ static void find_file(const char *shadow, const char *directory, unsigned long i
     free(now.at);
 }
 
+/* What the files hold now is on the device, and nothing else is: the power may go again.
+ */
+static void start_over(const char *shadow, const char *directory)
+{
+    struct names names;
+    char path[4096];
+    list(shadow, &names);
+    for (int i = 0; i < names.n; i++) {
+        snprintf(path, sizeof path, "%s/%s", shadow, names.of[i].name);
+        unlink(path);
+    }
+    list(directory, &names);
+    snprintf(path, sizeof path, "%s/names", shadow);
+    replace(path, (struct bytes){(unsigned char *)&names, sizeof names});
+    for (int i = 0; i < names.n; i++) {
+        snprintf(path, sizeof path, "%s/%s", directory, names.of[i].name);
+        struct bytes b = read_whole(path);
+        image_path(shadow, names.of[i].inode, path, sizeof path);
+        replace(path, b);
+        free(b.at);
+    }
+}
+
 int burst_shadow_restore(const char *shadow, const char *directory, unsigned seed)
 {
     struct names now, synced = {.n = 0};
@@ -292,5 +315,6 @@ int burst_shadow_restore(const char *shadow, const char *directory, unsigned see
             unlink(path);
         free(files[i].bytes.at);
     }
+    start_over(shadow, directory);
     return 0;
 }

@@ -17,7 +17,8 @@ void burst_shadow_write_back(int call);
 
 /* The power is back: makes of the files in `directory`, as a killed program left them,
  * what the device has. With a seed other than 0, pages and names that were not synced may
- * be there as well. 0, or 1 and a message. */
+ * be there as well. The shadow is then that of these files, for the next cut. 0, or 1 and
+ * a message. */
 int burst_shadow_restore(const char *shadow, const char *directory, unsigned seed);
 
 #endif

@@ -108,7 +108,14 @@ look() {
     grep -E '^(old|new)$' "$where/is" >>"$where/seen"
     nothing_is_left "$2"
 }
-printf 'another start of this machine\n' >"$where/boot"
+
+# The power is back, and the machine has started once more.
+starts=0
+power_is_back() { # SEED
+    starts=$((starts + 1))
+    printf 'start %d of this machine\n' "$starts" >"$where/boot"
+    timeout 20 "$program" restore "$where/shadow" "$files" $(($1 % 3))
+}
 
 killed() { # PROCESSES RANK POINT HALF CHANGE
     fresh "$5"
@@ -135,7 +142,7 @@ cut_power() {
     fresh "$5"
     BURST_SHADOW=$where/shadow BURST_SHADOW_SEED=$3 who=all crash "$1" "$2" "$3" 0 \
         try "$files/a.nc" "$5"
-    timeout 20 "$program" restore "$where/shadow" "$files" $(($3 % 3)) && look 1 "$5" "$1"
+    power_is_back "$3" && look 1 "$5" "$1"
 }
 
 # The power goes once more while what it left is being finished.
@@ -143,10 +150,11 @@ cut_again() {
     fresh "$5"
     BURST_SHADOW=$where/shadow BURST_SHADOW_SEED=$3 who=all crash "$1" 0 "$middle" 0 \
         try "$files/a.nc" "$5"
-    timeout 20 "$program" restore "$where/shadow" "$files" $(($3 % 3)) || return 1
-    BURST_SHADOW=$where/shadow BURST_SHADOW_SEED=$3 who=all crash "$1" "$2" "$3" 0 \
+    power_is_back "$3" || return 1
+    BURST_SHADOW=$where/shadow BURST_SHADOW_SEED=$3 BURST_BOOT=$where/boot \
+        who=all crash "$1" "$2" "$3" 0 \
         open "$files/a.nc" "$5"
-    timeout 20 "$program" restore "$where/shadow" "$files" $(($3 % 3)) && look 1 "$5" "$1"
+    power_is_back "$3" && look 1 "$5" "$1"
 }
 
 # points HOW PROCESSES STEP CHANGE...: tries points of each process, by steps.
@@ -192,6 +200,7 @@ else
     check "nor when that is killed which finishes" points killed_again 1 37 0 2 3 8
     check "nor with the power" points cut_power 1 29 0 1 2 3 4 5 7 8 9
     check "nor when it goes again" points cut_again 1 37 0 2
+    check "nor while logs are made" points cut_again 3 41 8
 fi
 cat "$where/summary"
 check "both were seen, old ones and new ones" test "$(sort -u "$where/seen" | xargs)" = 'new old'

@@ -4,8 +4,11 @@
  *     removing  PATH.meta is named PATH.meta.done; PATH.data goes, then that
  *
  * So a data log beside either of those holds nothing that anybody waits for. One that
- * stands alone was not left by us: somebody took its metadata log away, and what it holds
- * may be wanted.
+ * stands alone was left by a power cut, if it holds nothing; else not by us: somebody
+ * took its metadata log away, and what it holds may be wanted.
+ *
+ * A metadata log is on the device before it has its name: one that is empty, or has no
+ * head, was damaged, and is refused.
  *
  * Logs lie where others may write, too. What bears a log's name and is not a regular file
  * of this user's is never read, written, waited for or removed. */
@@ -82,16 +85,21 @@ void burst_remove(const char *meta_path, bool wanted)
     unlink(n.done);
 }
 
-/* Others have files whose names end so, too. */
-static bool is_data_log(const char *path)
+/* What a data log's file holds. Others have files whose names end so, too; and of a log
+ * that was being made when the power went there may be all that comes before values, or
+ * less. */
+static enum burst_left look_into(const char *path)
 {
     static const char magic[] = "PnetCDF";
     char bytes[sizeof magic] = "";
+    struct stat st = {.st_size = 0};
     int fd = burst_open_own(path, true);
-    if (fd < 0) return false;
-    ssize_t n = pread(fd, bytes, sizeof magic - 1, 0);
+    if (fd < 0) return BURST_LEFT_NOTHING;
+    bool looked = fstat(fd, &st) == 0 && pread(fd, bytes, sizeof magic - 1, 0) >= 0;
     close(fd);
-    return n == (ssize_t)sizeof magic - 1 && strcmp(bytes, magic) == 0;
+    if (!looked) return BURST_LEFT_NOTHING;
+    if (st.st_size <= (off_t)sizeof magic) return BURST_LEFT_EMPTY;
+    return strcmp(bytes, magic) == 0 ? BURST_LEFT_VALUES : BURST_LEFT_NOTHING;
 }
 
 /* Is a log being made? */
@@ -117,13 +125,11 @@ enum burst_left burst_left(const char *path, bool remove)
     bool making = there(n.making);
     if (making && is_locked(n.making)) return BURST_LEFT_NOTHING;
     if (there(n.meta)) return BURST_LEFT_NOTHING;
-    if (making || there(n.done)) {
-        if (remove) {
-            unlink(n.data);
-            unlink(n.done);
-            unlink(n.making);
-        }
-        return BURST_LEFT_EMPTY;
+    enum burst_left left = making || there(n.done) ? BURST_LEFT_EMPTY : look_into(n.data);
+    if (left == BURST_LEFT_EMPTY && remove) {
+        unlink(n.data);
+        unlink(n.done);
+        unlink(n.making);
     }
-    return is_data_log(n.data) ? BURST_LEFT_VALUES : BURST_LEFT_NOTHING;
+    return left;
 }
