@@ -7,13 +7,12 @@
 #include "each_fault.h"
 
 #include <dirent.h>
-#include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cases.h"
 #include "check.h"
 #include "fault.h"
 #include "fault_mpi.h"
@@ -75,71 +74,6 @@ static const struct source *source;
 static const struct step *step;
 static long nth;
 static const char *met; /* what failed here */
-static bool whole;
-static uint32_t dice;
-static long cases, verdicts[VERDICTS];
-static char place[512]; /* the case, in words */
-
-/* ---- what is wrong ---- */
-
-static const char *const words[VERDICTS] = {"lost", "lied", "wrong", "leaked"};
-
-void complain(enum verdict v, const char *format, ...)
-{
-    va_list args;
-    char text[600];
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    if (verdicts[v]++ < 40)
-        fprintf(stderr, "# %s, %s on process %d: %s\n", place, words[v], check.rank,
-                text);
-}
-
-/* Where it hangs, or dies; who looks for all that do goes on behind it. */
-static void end_here(const char *how)
-{
-    char text[600];
-    int n = snprintf(text, sizeof text, "# %s: %s, after %ld cases\n", place, how, cases);
-    if (write(STDERR_FILENO, text, (size_t)n) < 0 || whole) _exit(98);
-}
-
-static void too_long(int number)
-{
-    (void)number;
-    end_here("no end");
-}
-
-static void killed(int number)
-{
-    end_here("died");
-    signal(number, SIG_DFL);
-    raise(number);
-}
-
-/* MPI has ended the program. */
-static void ended(void)
-{
-    if (place[0] != '\0') end_here("died");
-}
-
-static void watch_time(void)
-{
-    const char *scale = getenv("NCMPI_TEST_TIME_SCALE");
-    int factor = scale == NULL ? 1 : atoi(scale);
-    signal(SIGALRM, too_long);
-    signal(SIGSEGV, killed);
-    signal(SIGBUS, killed);
-    signal(SIGABRT, killed);
-    alarm((unsigned)(factor > 0 ? 10 * factor : 10));
-}
-
-static int most_of(int value)
-{
-    int most;
-    MPI_Allreduce(&value, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-    return most;
-}
 
 /* ---- leaks ---- */
 
@@ -183,7 +117,7 @@ static bool may_be_left(void)
     int mine = check.rank / node;
     bool lost = fault_mpi_lost(), window = fault_mpi_lost_window(), here = false;
     for (int k = 0; k * node < check.nprocs; k++)
-        if (most_of(lost && (!window || mine == k))) here = here || mine == k;
+        if (cases_most(lost && (!window || mine == k))) here = here || mine == k;
     return here;
 }
 
@@ -231,7 +165,7 @@ static bool disarm(void)
 
 static void judge(int rc)
 {
-    int worst = most_of(rc != NC_NOERR), best = most_of(rc == NC_NOERR);
+    int worst = cases_most(rc != NC_NOERR), best = cases_most(rc == NC_NOERR);
     if (rc != NC_NOERR && !any_fault)
         complain(WRONG, "%s without a fault", ncmpi_strerror(rc));
     if (strncmp(ncmpi_strerrno(rc), "Unknown", 7) == 0) complain(WRONG, "code %d", rc);
@@ -242,9 +176,8 @@ static void judge(int rc)
 /* Was the fault met? */
 static bool one_case(void)
 {
-    snprintf(place, sizeof place, "%d.%ld: %s, %s, %s %d, process %d, call %ld", row, nth,
-             ways[way].name, source->name, step->name, variant, who, nth);
-    watch_time();
+    cases_begin("%d.%ld: %s, %s, %s %d, process %d, call %ld", row, nth, ways[way].name,
+                source->name, step->name, variant, who, nth);
     any_fault = false;
     met = "";
     hints = ways[way].hints;
@@ -252,7 +185,7 @@ static bool one_case(void)
     step->before();
     arm();
     int rc = step->call();
-    any_fault = most_of(disarm()) > 0;
+    any_fault = cases_most(disarm()) > 0;
     bool was_met = any_fault;
     judge(rc);
     step->after(rc);
@@ -260,26 +193,17 @@ static bool one_case(void)
     MPI_Barrier(MPI_COMM_WORLD);
     if (check.rank == 0) (void)remove(check_path("a.nc"));
     if (check.rank == 0) (void)remove(check_path("a.nc.redef")); /* as the words say */
-    MPI_Barrier(MPI_COMM_WORLD);
-    alarm(0);
-    cases++;
+    cases_end();
     return was_met;
-}
-
-/* Some number below the limit, the same in each run and on all processes. */
-static long chance(uint32_t limit)
-{
-    dice = dice * UINT32_C(1664525) + UINT32_C(1013904223);
-    return (dice >> 16) % limit;
 }
 
 /* A step with one call after the other failing; of a part, some. */
 static void one_row(long first)
 {
     nth = first;
-    if (!whole) nth += chance(3);
+    if (!cases.whole) nth += cases_chance(3);
     for (; nth < 400 && one_case(); nth++)
-        if (!whole) nth += chance(6);
+        if (!cases.whole) nth += cases_chance(6);
 }
 
 /* ---- all of them ---- */
@@ -291,41 +215,24 @@ static bool has_its_turn(void)
     enum { PART = 150 };
     bool waits = ways[way].views && check.nprocs > 1 && strcmp(source->name, "read") == 0;
     if (waits) return false;
-    return whole || chance(PART) == 0;
-}
-
-static void print_table(void)
-{
-    long all[VERDICTS + 1];
-    MPI_Reduce(verdicts, all, VERDICTS, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
-    if (check.rank == 0)
-        printf("# table: %s, %d processes: %ld cases, %ld lost, %ld lied, %ld wrong, "
-               "%ld leaked\n",
-               ways[way].name, check.nprocs, cases, all[LOST], all[LIED], all[WRONG],
-               all[LEAKED]);
-    for (int v = 0; v < VERDICTS; v++)
-        CHECK_EQ(0, verdicts[v]);
+    return cases_turn(PART);
 }
 
 static void go_this_way(int the_way)
 {
-    const char *all = getenv("NCMPI_FAULTS"), *from = getenv("NCMPI_FAULTS_FROM");
+    const char *from = getenv("NCMPI_FAULTS_FROM");
     int first_row = from != NULL ? atoi(from) : 0;
     long first = from != NULL ? atol(strchr(from, '.') + 1) : 1;
-    whole = all != NULL && strcmp(all, "all") == 0;
     way = the_way;
-    dice = (uint32_t)(100 * check.nprocs + way);
     row = 0;
-    cases = 0;
-    memset(verdicts, 0, sizeof verdicts);
+    cases_start("NCMPI_FAULTS", (uint32_t)(100 * check.nprocs + way));
     for (step = steps; step->name != NULL; step++)
         for (variant = 0; variant < step->variants; variant++)
             for (source = sources; source < sources + NSOURCES; source++)
                 for (who = 0; who < check.nprocs; who++, row++)
                     if (row >= first_row && has_its_turn())
                         one_row(row == first_row ? first : 1);
-    place[0] = '\0';
-    print_table();
+    cases_table(ways[way].name);
 }
 
 static void by_choice(void)
@@ -406,6 +313,5 @@ static const struct check_test tests[] = {
 
 int main(int argc, char **argv)
 {
-    (void)atexit(ended);
     return check_main(argc, argv, tests, "1 3");
 }

@@ -5,14 +5,7 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-/* What can be wrong. */
-enum verdict {
-    LOST,   /* what was there before is not any more */
-    LIED,   /* success was told, and it is not so */
-    WRONG,  /* the answer is none that a user could go by */
-    LEAKED, /* something was not given back */
-    VERDICTS
-};
+#include "cases.h"
 
 struct step {
     const char *name;
@@ -30,9 +23,5 @@ extern const struct step steps[STEPS]; /* the last without a name */
 extern const char *hints; /* "key=value;..." */
 extern int variant;       /* of the step, 0 and up */
 extern bool any_fault;    /* the fault was met, by anybody */
-
-/* Notes what is wrong with the case. */
-void complain(enum verdict v, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -6,8 +6,6 @@
  * time; NCMPI_HOSTILE=all: all of it. Ends in a table. */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,67 +14,19 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "cases.h"
 #include "dataset.h"
 
 enum { N = 40 }; /* elements of a process, of every second place of a row */
 
-static bool whole;
-static uint32_t dice;
-static char place[400], hung[500];
-static int voice = STDERR_FILENO, home; /* reports and warnings are not heard */
-static long cases, wrong;
-
-static void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static void complain(const char *format, ...)
-{
-    va_list args;
-    char text[400];
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    if (wrong++ < 40) dprintf(voice, "# %s, process %d: %s\n", place, check.rank, text);
-}
-
-static void too_long(int number)
-{
-    (void)number;
-    if (write(voice, hung, strlen(hung)) < 0) _exit(97);
-    _exit(98);
-}
-
-static void begin_case(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static void begin_case(const char *format, ...)
-{
-    va_list args;
-    const char *scale = getenv("NCMPI_TEST_TIME_SCALE");
-    int factor = scale == NULL ? 1 : atoi(scale);
-    va_start(args, format);
-    vsnprintf(place, sizeof place, format, args);
-    va_end(args);
-    snprintf(hung, sizeof hung, "# %s: hung or died, after %ld cases\n", place, cases);
-    signal(SIGALRM, too_long);
-    signal(SIGFPE, too_long);
-    signal(SIGSEGV, too_long);
-    alarm((unsigned)(factor > 0 ? 10 * factor : 10));
-    cases++;
-}
-
-static bool has_its_turn(uint32_t part)
-{
-    dice = dice * UINT32_C(1664525) + UINT32_C(1013904223);
-    return whole || (dice >> 16) % part == 0;
-}
+static int home;
 
 /* What a value makes a report of goes into the case's directory. */
 static void start(void)
 {
-    const char *all = getenv("NCMPI_HOSTILE");
     int nowhere = open("/dev/null", O_WRONLY);
-    whole = all != NULL && strcmp(all, "all") == 0;
-    dice = (uint32_t)check.nprocs;
-    voice = dup(STDERR_FILENO);
+    cases_start("NCMPI_HOSTILE", (uint32_t)check.nprocs);
+    cases.voice = dup(STDERR_FILENO); /* reports and warnings are not heard */
     home = open(".", O_RDONLY | O_DIRECTORY);
     CHECK(dup2(nowhere, STDERR_FILENO) >= 0 && chdir(check_path("")) == 0);
     close(nowhere);
@@ -84,18 +34,11 @@ static void start(void)
 
 static void end(const char *name)
 {
-    long all = 0;
-    alarm(0);
-    CHECK(dup2(voice, STDERR_FILENO) >= 0 && fchdir(home) == 0);
-    close(voice);
+    CHECK(dup2(cases.voice, STDERR_FILENO) >= 0 && fchdir(home) == 0);
+    close(cases.voice);
     close(home);
-    voice = STDERR_FILENO;
-    MPI_Reduce(&wrong, &all, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
-    if (check.rank == 0)
-        printf("# table: hostile %s, %d processes: %ld cases, %ld lost or lied, 0 hung\n",
-               name, check.nprocs, cases, all);
-    CHECK_EQ(0, wrong);
-    cases = wrong = 0;
+    cases.voice = STDERR_FILENO;
+    cases_table(name);
 }
 
 /* An error has a name and is the same everywhere. */
@@ -104,9 +47,10 @@ static bool told_alike(const char *call, int rc)
     int first = rc;
     MPI_Bcast(&first, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (rc != first)
-        complain("%s: %s, on process 0 %s", call, ncmpi_strerrno(rc),
+        complain(WRONG, "%s: %s, on process 0 %s", call, ncmpi_strerrno(rc),
                  ncmpi_strerrno(first));
-    if (strncmp(ncmpi_strerrno(rc), "Unknown", 7) == 0) complain("%s: code %d", call, rc);
+    if (strncmp(ncmpi_strerrno(rc), "Unknown", 7) == 0)
+        complain(WRONG, "%s: code %d", call, rc);
     return rc == NC_NOERR;
 }
 
@@ -129,7 +73,7 @@ static int access_row(int ncid, int varid, MPI_Offset row, int round, bool put)
                  : ncmpi_get_vars_int_all(ncid, varid, start, count, stride, values);
     for (int i = 0; i < N && !put && rc == NC_NOERR; i++)
         if (values[i] != value_at(round, check.rank + i * check.nprocs)) {
-            complain("record %d, element %d is %d", (int)row, i, values[i]);
+            complain(LIED, "record %d, element %d is %d", (int)row, i, values[i]);
             break;
         }
     return rc;
@@ -165,7 +109,7 @@ static void is_right(const char *path)
     int ncid = -1, v = -1;
     if (!told_alike("open",
                     ncmpi_open(MPI_COMM_WORLD, path, NC_NOWRITE, MPI_INFO_NULL, &ncid))) {
-        complain("what was made cannot be opened");
+        complain(WRONG, "what was made cannot be opened");
         return;
     }
     CHECK_NC(NC_NOERR, ncmpi_inq_varid(ncid, "v", &v));
@@ -180,9 +124,8 @@ static void make_room(void)
     MPI_Barrier(MPI_COMM_WORLD);
     if (check.rank == 0) (void)remove(check_path("a.nc"));
     CHECK_NC(NC_NOERR, ncmpi_inq_malloc_size(&bytes));
-    if (bytes != 0) complain("%lld bytes are left", (long long)bytes);
-    MPI_Barrier(MPI_COMM_WORLD);
-    alarm(0);
+    if (bytes != 0) complain(LEAKED, "%lld bytes are left", (long long)bytes);
+    cases_end();
 }
 
 /* ---- hints ---- */
@@ -224,7 +167,7 @@ enum { VALUES = sizeof values / sizeof values[0] };
 static void try_hint(const char *key, const char *value, int who, const char *more)
 {
     MPI_Info info = check_info(more);
-    begin_case("%s=%.60s%s%s, process %d", key, value, more[0] ? ";" : "", more, who);
+    cases_begin("%s=%.60s%s%s, process %d", key, value, more[0] ? ";" : "", more, who);
     MPI_Info_set(info, "nc_burst_buf_dirname", check_path(""));
     if (value[0] != '\0' && (who < 0 || who == check.rank))
         MPI_Info_set(info, key, value);
@@ -240,7 +183,7 @@ static void try_key(const char *key)
     for (int v = 0; v <= VALUES; v++)
         for (int who = -1; who < check.nprocs; who++)
             for (int log = 0; log <= 1; log++)
-                if (has_its_turn(150))
+                if (cases_turn(150))
                     try_hint(
                         key, v < VALUES ? values[v] : long_value, who,
                         log ? "nc_burst_buf=enable;nc_burst_buf_flush=flush_immediate"
@@ -270,7 +213,7 @@ static void every_hint(void)
     try_hint("romio_no_indep_rw", "true", 0, "");    /* which MPI-IO expects of all */
     try_key("striping_unit"); /* of MPI-IO, which we look at, too */
     try_key("striping_factor");
-    end("hints");
+    end("hostile hints");
 }
 
 /* ---- environment variables ---- */
@@ -280,7 +223,7 @@ static const char *const variables[] = {"PNETCDF_HINTS", "PNETCDF_REPORT",
 
 static void try_variable(const char *name, const char *value, int who)
 {
-    begin_case("%s=%.60s, process %d", name, value, who);
+    cases_begin("%s=%.60s, process %d", name, value, who);
     if (who < 0 || who == check.rank) CHECK_EQ(0, setenv(name, value, 1));
     if (lives(check_path("a.nc"), check.cmode, MPI_INFO_NULL))
         is_right(check_path("a.nc"));
@@ -318,15 +261,15 @@ static void every_variable(void)
     for (int e = 0; e < 4; e++) {
         for (int who = -1; who < check.nprocs; who++) {
             for (int v = 0; v < VALUES; v++)
-                if (has_its_turn(20)) try_variable(variables[e], values[v], who);
+                if (cases_turn(20)) try_variable(variables[e], values[v], who);
             for (size_t m = 0; m < sizeof many / sizeof many[0]; m++) {
                 char *text = repeated(many[m]);
-                if (has_its_turn(20)) try_variable(variables[e], text, who);
+                if (cases_turn(20)) try_variable(variables[e], text, who);
                 free(text);
             }
         }
     }
-    end("variables");
+    end("hostile variables");
 }
 
 /* ---- paths ---- */
@@ -441,14 +384,14 @@ static void unharmed(enum kind kind, const char *path)
     struct stat st;
     char got[sizeof text] = "";
     if (lstat(path, &st) != 0 || (st.st_mode & S_IFMT) != types[kind]) {
-        complain("it is not there any more");
+        complain(LOST, "it is not there any more");
         return;
     }
     if (!is_text(kind)) return;
     FILE *f = fopen(path, "r");
     if (f == NULL || fread(got, 1, sizeof got, f) != strlen(text) ||
         strcmp(got, text) != 0)
-        complain("its text was changed");
+        complain(LOST, "its text was changed");
     if (f != NULL) fclose(f);
 }
 
@@ -498,22 +441,22 @@ static void where_a_dataset_is(enum kind kind, const char *hints)
     int ncid = -1;
     MPI_Info info = check_info(hints);
     const char *path = check_path("path.nc");
-    begin_case("a %s where a dataset is, %s", kinds[kind], hints);
+    cases_begin("a %s where a dataset is, %s", kinds[kind], hints);
     plant(kind, path);
     as_nobody(true);
     for (int i = 0; i < 2; i++)
         if (told_alike("open", ncmpi_open(MPI_COMM_WORLD, path, i ? NC_WRITE : NC_NOWRITE,
                                           info, &ncid))) {
-            complain("it was opened");
+            complain(WRONG, "it was opened");
             ncmpi_close(ncid);
         }
     int rc = ncmpi_create(MPI_COMM_WORLD, path, check.cmode | NC_NOCLOBBER, info, &ncid);
     if (told_alike("create", rc)) {
-        if (kind != DANGLING) complain("it was created over what is there");
+        if (kind != DANGLING) complain(LOST, "it was created over what is there");
         ncmpi_abort(ncid);
     } else if (!may_be_replaced(kind)) {
         bool well = lives(path, check.cmode, info);
-        if (well) complain("a dataset lived there");
+        if (well) complain(LIED, "a dataset lived there");
     }
     as_nobody(false);
     MPI_Info_free(&info);
@@ -523,7 +466,7 @@ static void where_a_dataset_is(enum kind kind, const char *hints)
 static void where_a_journal_is_to_be(enum kind kind, const char *hints)
 {
     MPI_Info info = check_info(hints);
-    begin_case("a %s where a journal is to be, %s", kinds[kind], hints);
+    cases_begin("a %s where a journal is to be, %s", kinds[kind], hints);
     plant(kind, check_path("a.nc.redef"));
     as_nobody(true);
     if (lives(check_path("a.nc"), check.cmode, info)) is_right(check_path("a.nc"));
@@ -535,7 +478,7 @@ static void where_a_journal_is_to_be(enum kind kind, const char *hints)
 static void where_logs_are_to_be(enum kind kind, const char *hints)
 {
     MPI_Info info = check_info(hints);
-    begin_case("a %s where logs are to be, %s", kinds[kind], hints);
+    cases_begin("a %s where logs are to be, %s", kinds[kind], hints);
     plant(kind, check_path("logs"));
     MPI_Info_set(info, "nc_burst_buf", "enable");
     MPI_Info_set(info, "nc_burst_buf_dirname", check_path("logs"));
@@ -543,7 +486,7 @@ static void where_logs_are_to_be(enum kind kind, const char *hints)
     if (lives(check_path("a.nc"), check.cmode, info))
         is_right(check_path("a.nc"));
     else
-        complain("without logs it does not go");
+        complain(WRONG, "without logs it does not go");
     as_nobody(false);
     MPI_Info_free(&info);
     weed(kind, check_path("logs"), false);
@@ -552,7 +495,7 @@ static void where_logs_are_to_be(enum kind kind, const char *hints)
 static void where_a_report_is_to_be(enum kind kind, const char *hints)
 {
     MPI_Info info = check_info(hints);
-    begin_case("a %s where a report is to be, %s", kinds[kind], hints);
+    cases_begin("a %s where a report is to be, %s", kinds[kind], hints);
     plant(kind, check_path("report"));
     MPI_Info_set(info, "nc_report", check_path("report"));
     as_nobody(true);
@@ -574,8 +517,8 @@ static void every_kind_of_file(void)
     for (int p = 0; p < 4; p++)
         for (int k = 0; k < KINDS; k++)
             for (int w = 0; w < 3; w++)
-                if (has_its_turn(6)) places[p]((enum kind)k, ways[w]);
-    end("files");
+                if (cases_turn(6)) places[p]((enum kind)k, ways[w]);
+    end("hostile files");
 }
 
 /* Names that are too long, or hold what no name should. */
@@ -584,7 +527,7 @@ static void try_name(const char *name)
     MPI_Info info = check_info("nc_burst_buf=enable");
     char *path = malloc(strlen(check_path("")) + strlen(name) + 1);
     int ncid = -1;
-    begin_case("a name of %zu bytes that begins %.20s", strlen(name), name);
+    cases_begin("a name of %zu bytes that begins %.20s", strlen(name), name);
     sprintf(path, "%s%s", check_path(""), name);
     MPI_Info_set(info, "nc_burst_buf_dirname", check_path(""));
     (void)told_alike("open", ncmpi_open(MPI_COMM_WORLD, path, NC_NOWRITE, info, &ncid));
@@ -594,7 +537,7 @@ static void try_name(const char *name)
         if (check.rank == 0) CHECK_NC(NC_NOERR, ncmpi_delete(path, MPI_INFO_NULL));
     } else {
         int rc = ncmpi_delete(path, MPI_INFO_NULL);
-        if (rc == NC_NOERR) complain("delete: there is such a file");
+        if (rc == NC_NOERR) complain(LIED, "delete: there is such a file");
     }
     MPI_Info_free(&info);
     free(path);
@@ -611,17 +554,17 @@ static void strange_names(void)
         "..",        ".",           "a.nc/b.nc",  "\x01\x02"};
     start();
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (has_its_turn(4)) try_name(names[i]);
+        if (cases_turn(4)) try_name(names[i]);
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++)
         for (int deep = 0; deep <= 1; deep++) {
             char *name = malloc((size_t)lengths[i] + 1);
             for (int c = 0; c < lengths[i]; c++)
                 name[c] = deep && c % 2 == 1 ? '/' : 'n';
             name[lengths[i]] = '\0';
-            if (has_its_turn(4)) try_name(name);
+            if (cases_turn(4)) try_name(name);
             free(name);
         }
-    end("names");
+    end("hostile names");
 }
 
 static const struct check_test tests[] = {

@@ -7,12 +7,9 @@
  * NCMPI_ONE_BAD=all: all of it. */
 #include "one_bad.h"
 
-#include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char *const ways[] = {
     "nc_transfer=auto",
@@ -30,56 +27,18 @@ enum { WAYS = sizeof ways / sizeof ways[0] };
 static const char *const mode_names[MODES] = {"fresh", "redef",   "together",
                                               "indep", "reading", "closed"};
 
-static bool safe, whole;
-static int who;         /* makes the mistake */
-static char place[300]; /* the case, in words */
-static uint32_t dice;
-
-static const char *const words[VERDICTS] = {"lost", "lied", "wrong"};
-static long cases, verdicts[VERDICTS];
+static bool safe;
+static int who; /* makes the mistake */
 
 /* ---- what is wrong ---- */
 
-void complain(enum verdict v, const char *format, ...)
-{
-    va_list args;
-    char text[400];
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    if (verdicts[v]++ < 60)
-        fprintf(stderr, "# %s, %s on process %d: %s\n", place, words[v], check.rank,
-                text);
-}
-
-static char hung[400]; /* what is said of the case if it does not end */
-
-static void too_long(int number)
-{
-    (void)number;
-    if (write(STDERR_FILENO, hung, strlen(hung)) < 0) _exit(97);
-    _exit(98);
-}
-
 static void begin_case(const char *function, const char *mistake, enum mode mode)
 {
-    const char *scale = getenv("NCMPI_TEST_TIME_SCALE");
-    int m = 0, factor = scale == NULL ? 1 : atoi(scale);
+    int m = 0;
     while (m < MODES - 1 && 1 << m != (int)mode)
         m++;
-    snprintf(place, sizeof place, "%s%s, %s, %s, %s on process %d", way,
-             safe ? ", safe" : "", mode_names[m], function, mistake, who);
-    snprintf(hung, sizeof hung, "# %s: hung, after %ld cases\n", place, cases);
-    signal(SIGALRM, too_long);
-    alarm((unsigned)(factor > 0 ? 10 * factor : 10));
-    cases++;
-}
-
-/* Of a part of the cases: is it this one's turn? The same answer on all processes. */
-static bool has_its_turn(uint32_t part)
-{
-    dice = dice * UINT32_C(1664525) + UINT32_C(1013904223);
-    return whole || (dice >> 16) % part == 0;
+    cases_begin("%s%s, %s, %s, %s on process %d", way, safe ? ", safe" : "",
+                mode_names[m], function, mistake, who);
 }
 
 bool differs_code(int rc)
@@ -90,12 +49,6 @@ bool differs_code(int rc)
 void all_codes(int rc, int *codes)
 {
     MPI_Allgather(&rc, 1, MPI_INT, codes, 1, MPI_INT, MPI_COMM_WORLD);
-}
-
-static void end_case(void)
-{
-    MPI_Barrier(MPI_COMM_WORLD);
-    alarm(0);
 }
 
 /* ---- what a process is told alone ---- */
@@ -139,7 +92,7 @@ static void try_mistake(const struct bad_call *c, int mistake, enum mode mode)
     set_up(mode);
     judge_mistake(c->call(check.rank == who ? mistake : 0), alone);
     as_it_should_be();
-    end_case();
+    cases_end();
 }
 
 /* All make the same good call, which may be in the wrong mode. */
@@ -154,7 +107,7 @@ static void try_good(const struct bad_call *c, enum mode mode)
     if (rc != alone)
         complain(WRONG, "%s, alone it was %s", ncmpi_strerrno(rc), ncmpi_strerrno(alone));
     as_it_should_be();
-    end_case();
+    cases_end();
 }
 
 static bool has_an_id(const struct bad_call *c)
@@ -183,7 +136,7 @@ static void try_wrong_id(const struct bad_call *c, enum mode mode)
     int rc = c->call(0);
     if (rc != alone) complain(WRONG, "%s", ncmpi_strerror(rc));
     as_it_should_be();
-    end_case();
+    cases_end();
 }
 
 /* In safe mode one process makes another call than the others. */
@@ -196,18 +149,18 @@ static void try_other_call(const struct bad_call *c, const struct bad_call *othe
     if (!differs_code(rc)) complain(WRONG, "%s", ncmpi_strerror(rc));
     same_code(rc, "the call");
     as_it_should_be();
-    end_case();
+    cases_end();
 }
 
 static void each_call_in(enum mode mode)
 {
     for (const struct bad_call *c = bad_calls; c->function != NULL; c++) {
-        if (has_its_turn(40)) try_good(c, mode);
+        if (cases_turn(40)) try_good(c, mode);
         for (who = 0; who < check.nprocs; who++) {
             if (c->modes & mode)
                 for (int m = 1; m <= c->mistakes; m++)
-                    if (has_its_turn(1500)) try_mistake(c, m, mode);
-            if (mode != CLOSED && has_its_turn(600)) try_wrong_id(c, mode);
+                    if (cases_turn(1500)) try_mistake(c, m, mode);
+            if (mode != CLOSED && cases_turn(600)) try_wrong_id(c, mode);
         }
     }
 }
@@ -227,7 +180,7 @@ static void pairs_in(enum mode mode)
         for (const struct bad_call *o = bad_calls; o->function != NULL; o++)
             for (who = 0; who < check.nprocs; who++)
                 if (is_shared(c, mode) && is_shared(o, mode) &&
-                    strncmp(c->function, o->function, 13) != 0 && has_its_turn(1500))
+                    strncmp(c->function, o->function, 13) != 0 && cases_turn(1500))
                     try_other_call(c, o, mode);
 }
 
@@ -284,14 +237,14 @@ static void try_other_path(bool create, bool there)
         (void)remove(path_of("odd.nc"));
         (void)remove(path_of("a.nc"));
     }
-    end_case();
+    cases_end();
 }
 
 static void each_path(void)
 {
     for (who = 0; who < check.nprocs; who++)
         for (int i = 0; i < 4; i++)
-            if (has_its_turn(20)) try_other_path(i % 2 == 1, i / 2 == 1);
+            if (cases_turn(20)) try_other_path(i % 2 == 1, i / 2 == 1);
 }
 
 /* ---- data ---- */
@@ -370,7 +323,7 @@ static void try_data(const struct calls_row *row, int mistake, int round)
     if (rc == NC_NOERR && memcmp(back, e.back, sizeof back) != 0)
         complain(LIED, "got other values than alone");
     compare_model(&e, rc);
-    end_case();
+    cases_end();
 }
 
 static void open_both(void)
@@ -398,7 +351,7 @@ static void data_calls_with_mistakes(void)
         if (!row->collective) continue;
         for (int m = 0; m <= DATA_MISTAKES; m++)
             for (who = 0; who < check.nprocs; who++)
-                if ((m == 0 || data_mistake_fits(row, m)) && has_its_turn(2500))
+                if ((m == 0 || data_mistake_fits(row, m)) && cases_turn(2500))
                     try_data(row, m, ++round);
     }
     CHECK_NC(NC_NOERR, ncmpi_close(own));
@@ -427,10 +380,10 @@ static void data_calls_in(enum mode mode)
         if (rc != codes[m])
             complain(WRONG, "%s, %s: %s", row->name, data_mistake_name(mistake),
                      ncmpi_strerrno(rc));
-        cases++;
+        cases.tried++;
     }
     as_it_should_be();
-    end_case();
+    cases_end();
 }
 
 /* ---- definitions that one process leaves out, or makes otherwise ---- */
@@ -520,7 +473,7 @@ static void try_difference(int d, int how, enum mode mode)
     set_up(mode);
     differences[d].make(check.rank == who ? how : LIKE_ALL);
     as_it_should_be();
-    end_case();
+    cases_end();
 }
 
 static void differences_in(enum mode mode)
@@ -528,31 +481,14 @@ static void differences_in(enum mode mode)
     for (int d = 0; d < (int)(sizeof differences / sizeof differences[0]); d++)
         for (int how = LEFT_OUT; how <= OTHERWISE; how++)
             for (who = 0; who < check.nprocs; who++)
-                if (has_its_turn(60)) try_difference(d, how, mode);
+                if (cases_turn(60)) try_difference(d, how, mode);
 }
 
 /* ---- all of it ---- */
 
-static void print_table(const char *name)
-{
-    long all[VERDICTS];
-    MPI_Reduce(verdicts, all, VERDICTS, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
-    if (check.rank == 0)
-        printf(
-            "# table: one bad process, %s, of %d: %ld cases, %ld lost, 0 hung, %ld lied, "
-            "%ld wrong\n",
-            name, check.nprocs, cases, all[LOST], all[LIED], all[WRONG]);
-    for (int v = 0; v < VERDICTS; v++)
-        CHECK_EQ(0, verdicts[v]);
-    cases = 0;
-    memset(verdicts, 0, sizeof verdicts);
-}
-
 static void start(void)
 {
-    const char *all = getenv("NCMPI_ONE_BAD");
-    whole = all != NULL && strcmp(all, "all") == 0;
-    dice = (uint32_t)check.nprocs;
+    cases_start("NCMPI_ONE_BAD", (uint32_t)check.nprocs);
     use_world();
     way = ways[0];
     safe = false;
@@ -568,6 +504,7 @@ static void start(void)
 /* For every way, out of safe mode and in it. */
 static void each_way(const char *name, void (*test)(void))
 {
+    char what[100];
     start();
     for (int w = 0; w < WAYS; w++)
         for (int s = 0; s <= 1; s++) {
@@ -577,7 +514,8 @@ static void each_way(const char *name, void (*test)(void))
             test();
         }
     CHECK_EQ(0, unsetenv("PNETCDF_SAFE_MODE"));
-    print_table(name);
+    snprintf(what, sizeof what, "one bad process, %s", name);
+    cases_table(what);
 }
 
 static void each_mode_of_calls(void)
@@ -594,7 +532,7 @@ static void in_each_mode(void)
 static void each_mode_of_data(void)
 {
     for (int m = 0; m < MODES; m++)
-        if (1 << m != TOGETHER && has_its_turn(30)) data_calls_in((enum mode)(1 << m));
+        if (1 << m != TOGETHER && cases_turn(30)) data_calls_in((enum mode)(1 << m));
 }
 
 static void data_in_wrong_modes(void)

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "api_calls.h"
+#include "cases.h"
 #include "check.h"
 
 enum { N = 6, MOST = 16 }; /* elements of a process; processes */
@@ -66,11 +67,6 @@ void same_code(int rc, const char *call);
 
 /* It can be used, has the right values and definitions, and when it was closed, too. */
 void as_it_should_be(void);
-
-/* What is wrong with the case at hand. */
-enum verdict { LOST, LIED, WRONG, VERDICTS };
-void complain(enum verdict v, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
 
 /* The codes of all processes; is that one of those that tell of different arguments? */
 void all_codes(int rc, int *codes);
