@@ -3,7 +3,8 @@
  * so on until there are no more. All processes return; who is told of success has what
  * was asked for, what was there before is still there, the next call works, nothing
  * leaks. For every way to the file. A part of it, the same each time, so that what fails
- * is the change; NCMPI_FAULTS=all: all of it, see each_fault.sh. */
+ * is the change; NCMPI_FAULTS=all: all of it, see each_fault.sh; NCMPI_FAULTS=N: so many
+ * times the usual part; NCMPI_FAULTS_STEP: of one step only. */
 #include "each_fault.h"
 
 #include <dirent.h>
@@ -213,8 +214,9 @@ static void one_row(long first)
 static bool has_its_turn(void)
 {
     enum { PART = 150 };
+    const char *only = getenv("NCMPI_FAULTS_STEP");
     bool waits = ways[way].views && check.nprocs > 1 && strcmp(source->name, "read") == 0;
-    if (waits) return false;
+    if (waits || (only != NULL && strcmp(step->name, only) != 0)) return false;
     return cases_turn(PART);
 }
 

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fault.h"
 #include "fault_calls.h"
+#include "kept_files.h"
 
 enum { W = 600, SHIFT = N }; /* elements of wide, and new records, for each process */
 
@@ -15,16 +17,9 @@ static int ncid, x, t, fixed, series, kept, filled, wide;
 
 /* ---- of all processes ---- */
 
-static int most_of(int value)
-{
-    int most;
-    MPI_Allreduce(&value, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-    return most;
-}
-
 static bool all_well(int rc)
 {
-    return most_of(rc != NC_NOERR) == 0;
+    return cases_most(rc != NC_NOERR) == 0;
 }
 
 /* ---- a dataset ---- */
@@ -375,7 +370,7 @@ static int begin_indep(void)
 
 static void in_indep_mode(int rc)
 {
-    if (!all_well(rc)) rc = ncmpi_begin_indep_data(ncid);
+    if (!all_well(rc)) (void)ncmpi_begin_indep_data(ncid);
     rc = ncmpi_end_indep_data(ncid);
     if (rc != NC_NOERR) rc = ncmpi_end_indep_data(ncid);
     as_it_should_be(rc);
@@ -675,6 +670,44 @@ static int get_parts(void)
     return rc;
 }
 
+/* ---- what a killed job leaves ---- */
+
+/* In every way, through logs that no thread drains while they are kept, and which whoever
+ * reads may replay, too. */
+static void through_logs(void)
+{
+    static char with_logs[600];
+    snprintf(with_logs, sizeof with_logs,
+             "%s%s;nc_burst_buf_flush=flush_onclose;nc_burst_buf_recover=always", hints,
+             strstr(hints, "nc_burst_buf=") != NULL ? "" : ";nc_burst_buf=enable");
+    hints = with_logs;
+}
+
+/* Its puts have returned. */
+static void logs_left(void)
+{
+    through_logs();
+    ready();
+    CHECK_NC(NC_NOERR, put_by(&families[2]));
+    kept_files_keep();
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    kept_files_put_back();
+}
+
+/* From some write on the file takes none, so that data which have begun to move can go
+ * neither on nor back. */
+static void redefinition_left(void)
+{
+    char plan[5000];
+    redefined();
+    snprintf(plan, sizeof plan, "write:%d+:EIO:%s", 2 + variant, check_path("a.nc"));
+    CHECK(fault_arm(plan));
+    (void)ncmpi_enddef(ncid);
+    (void)ncmpi_abort(ncid);
+    (void)fault_disarm();
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 const struct step steps[STEPS] = {
     {"create", true, 1, nothing, create, made},
     {"open to write", true, 1, file_there, open_to_write, opened},
@@ -703,4 +736,7 @@ const struct step steps[STEPS] = {
     {"put of parts", false, 1, ready, put_parts, parts_are_there},
     {"get of parts", false, 1, parts_there, get_parts, as_it_should_be},
     {"mixed get", false, 2 * ROLES, mixed_there, get_mixed, as_it_should_be},
+    {"replay of logs", true, 2, logs_left, open_to_write, opened},
+    {"replay to read", true, 2, logs_left, open_to_read, opened},
+    {"end of a redefinition", true, 4, redefinition_left, open_to_write, opened},
 };

@@ -142,7 +142,7 @@ check_PROGRAMS += test/api/each_fault.mpi
 TESTS += test/api/each_fault.mpi
 test_api_each_fault_mpi_SOURCES = test/api/each_fault.c test/api/each_fault_steps.c \
 	test/api/each_fault.h test/api/fault_calls.c test/api/fault_calls.h \
-	test/api/dataset.h $(fault_mpi) test/support/shortage.c test/support/shortage.h
+	test/api/dataset.h $(fault_mpi) $(kept_files) test/support/shortage.c test/support/shortage.h
 test_api_each_fault_mpi_LDFLAGS = $(SHORTAGE_WRAP)
 test_api_each_fault_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
 EXTRA_DIST += test/api/each_fault.sh
@@ -155,7 +155,7 @@ check_PROGRAMS += test/api/soak.mpi
 TESTS += test/api/soak.mpi
 test_api_soak_mpi_SOURCES = test/api/soak.c test/api/each_fault_steps.c \
 	test/api/each_fault.h test/api/fault_calls.c test/api/fault_calls.h \
-	test/api/dataset.h $(fault_mpi) test/support/shortage.c test/support/shortage.h
+	test/api/dataset.h $(fault_mpi) $(kept_files) test/support/shortage.c test/support/shortage.h
 test_api_soak_mpi_LDFLAGS = $(SHORTAGE_WRAP)
 test_api_soak_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
 check-soak: check-programs

@@ -26,6 +26,9 @@ test_support_fault_la_LDFLAGS = -module -avoid-version -rpath /nonexistent
 # Faults in calls of MPI, with those: add $(fault_mpi) to a test's sources.
 fault_mpi = test/support/fault_mpi.c test/support/fault_mpi.h
 
+# Files of a killed job: add $(kept_files) to a test's sources.
+kept_files = test/support/kept_files.c test/support/kept_files.h
+
 # Shortage of memory: add test/support/shortage.c and .h to a test's sources, and
 # these to its LDFLAGS.
 SHORTAGE_WRAP = -Wl,--wrap=base_malloc -Wl,--wrap=base_calloc \
