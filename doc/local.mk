@@ -1,6 +1,6 @@
 EXTRA_DIST += README.md CONTRIBUTING.md CHANGELOG.md LICENSE doc/architecture.md doc/burst-buffer.md \
 	doc/statistics.md doc/hints.md doc/behaviour.md doc/porting.md doc/calls.md \
-	doc/clients.md doc/cxx.md doc/reliability.md doc/tuning.md
+	doc/clients.md doc/cxx.md doc/reliability.md doc/trace.md doc/tuning.md
 
 dist_man_MANS += doc/pnetcdf.3
 

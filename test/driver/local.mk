@@ -15,3 +15,13 @@ check_PROGRAMS += test/driver/alone.mpi
 TESTS += test/driver/alone.mpi
 test_driver_alone_mpi_SOURCES = test/driver/alone.c
 test_driver_alone_mpi_LDADD = $(MPI_TEST_LIBS)
+
+check_PROGRAMS += test/driver/trace.mpi test/driver/trace_calls
+TESTS += test/driver/trace.mpi test/driver/trace.sh
+test_driver_trace_mpi_SOURCES = test/driver/trace.c test/driver/counts.h
+test_driver_trace_mpi_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/api
+test_driver_trace_mpi_LDADD = $(MPI_TEST_LIBS)
+test_driver_trace_calls_SOURCES = test/driver/trace_calls.c
+test_driver_trace_calls_LDADD = libcore.la
+test/driver/trace.log: test/driver/trace_calls
+EXTRA_DIST += test/driver/trace.sh test/driver/trace_check.py

@@ -1,6 +1,7 @@
 /* Blocking access: one hyperslab, many of one variable, many of many variables. */
 #include "api_access.h"
 #include "api_safe.h"
+#include "api_trace.h"
 #include "base_mem.h"
 #include "pnetcdf.h"
 
@@ -35,8 +36,11 @@ int api_access_now_either(int ncid, const struct api_access *a, bool put)
     if (err == NC_NOERR) err = same_access_either(d, a->how, put);
     if (err != NC_NOERR) return err;
     api_lock(d);
+    struct driver_span span =
+        driver_trace_enter_access(d->ds.trace, !(a->how & API_COLL));
     err = api_request_make(d, a, put, &req);
     err = api_transfer_either(d, &req, req != NULL, put, a->how, err);
+    api_end_access(d, span, api_verb_now(put), a->how, a->how, a->varid, err);
     api_unlock(d);
     return err;
 }
@@ -70,9 +74,11 @@ static int access_many_either(int ncid, const struct api_access *a, int num,
     if (err == NC_NOERR) err = same_access_either(d, a->how, put);
     if (err != NC_NOERR) return err;
     api_lock(d);
+    struct driver_span span = driver_trace_enter(d->ds.trace);
     const struct api_slabs slabs = {num, starts, counts, false};
     err = api_requests_make(d, a, &slabs, put, &reqs, &n);
     err = api_transfer_either(d, reqs, n, put, a->how, err);
+    api_end_access(d, span, api_verb_now(put), API_VARN, a->how, a->varid, err);
     api_unlock(d);
     base_free(reqs);
     return err;
@@ -160,8 +166,10 @@ static int access_several_either(int ncid, int num, const struct several *s, boo
         err = api_same_call_all(d, put ? "an mput" : "an mget");
     if (err != NC_NOERR) return err;
     api_lock(d);
+    struct driver_span span = driver_trace_enter(d->ds.trace);
     err = make_several(d, num, s, put, &reqs, &n);
     err = api_transfer_either(d, reqs, n, put, s->how, err);
+    api_end_access(d, span, put ? API_MPUT : API_MGET, s->how, s->how, -1, err);
     api_unlock(d);
     base_free(reqs);
     return err;

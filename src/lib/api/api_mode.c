@@ -143,9 +143,8 @@ static void end_change(struct api_dataset *d, bool made)
     d->changing = false;
 }
 
-int api_commit_all(struct api_dataset *d, int err)
+static int commit_change_all(struct api_dataset *d, int err)
 {
-    if (d->defining) return err;
     struct driver_dataset *ds = &d->ds;
     int difference;
     ds->header.size = cdf_encoded_size(&ds->header);
@@ -161,6 +160,14 @@ int api_commit_all(struct api_dataset *d, int err)
     /* What there is of the new one may be in the file. */
     if (err != NC_NOERR) (void)driver_write_header_all(d->top);
     return err;
+}
+
+int api_commit_all(struct api_dataset *d, int err)
+{
+    if (d->defining) return err;
+    struct driver_span span = driver_trace_enter(d->ds.trace);
+    err = commit_change_all(d, err);
+    return driver_trace_leave(d->ds.trace, span, "header change", -1, err);
 }
 
 /* ---- enddef ---- */
@@ -210,6 +217,7 @@ int api_end_define_all(struct api_dataset *d, const struct cdf_room *asked)
     if (err == NC_NOERR) err = driver_enddef_all(d->top, before);
     if (err != NC_NOERR) return err;
 
+    driver_trace_note_variables(&d->ds, before == NULL ? 0 : before->nvars);
     d->defining = d->fresh = false;
     cdf_free(&d->before);
     return difference;
@@ -220,10 +228,11 @@ int ncmpi_enddef(int ncid)
     struct api_dataset *d;
     int err = api_find_defining(ncid, &d);
     if (err != NC_NOERR) return err;
+    struct driver_span span = driver_trace_enter(d->ds.trace);
     err = api_same_call_all(d, "ncmpi_enddef");
-    return err != NC_NOERR ? err
-                           : api_end_define_all(
-                                 d, &(struct cdf_room){.header_minfree = CDF_SOME_ROOM});
+    if (err == NC_NOERR)
+        err = api_end_define_all(d, &(struct cdf_room){.header_minfree = CDF_SOME_ROOM});
+    return driver_trace_leave(d->ds.trace, span, "ncmpi_enddef", -1, err);
 }
 
 static int same_room_all(struct api_dataset *d, MPI_Offset h_minfree, MPI_Offset v_align,
@@ -247,13 +256,15 @@ int ncmpi__enddef(int ncid, MPI_Offset h_minfree, MPI_Offset v_align,
     if (err != NC_NOERR) return err;
     err = same_room_all(d, h_minfree, v_align, v_minfree, r_align);
     if (err != NC_NOERR) return err;
+    struct driver_span span = driver_trace_enter(d->ds.trace);
     if (h_minfree < 0 || v_minfree < 0 || v_align < 0 || r_align < 0) err = NC_EINVAL;
     err = driver_agree_all(&d->ds, err, NULL, NULL, 0);
-    if (err != NC_NOERR) return err;
-    return api_end_define_all(d, &(struct cdf_room){.header_minfree = h_minfree,
-                                                    .fixed_align = v_align,
-                                                    .fixed_minfree = v_minfree,
-                                                    .record_align = r_align});
+    if (err == NC_NOERR)
+        err = api_end_define_all(d, &(struct cdf_room){.header_minfree = h_minfree,
+                                                       .fixed_align = v_align,
+                                                       .fixed_minfree = v_minfree,
+                                                       .record_align = r_align});
+    return driver_trace_leave(d->ds.trace, span, "ncmpi__enddef", -1, err);
 }
 
 /* ---- the other ways ---- */
@@ -281,6 +292,7 @@ int ncmpi_redef(int ncid)
     if (err != NC_NOERR) return err;
     if (!d->ds.writable) return NC_EPERM;
 
+    struct driver_span span = driver_trace_enter(d->ds.trace);
     int left = to_collective_all(d);
     err = driver_redef_all(d->top);
     if (err == NC_NOERR) err = left;
@@ -291,7 +303,7 @@ int ncmpi_redef(int ncid)
         d->defining = true;
     else if (copied == NC_NOERR)
         cdf_free(&d->before);
-    return err;
+    return driver_trace_leave(d->ds.trace, span, "ncmpi_redef", -1, err);
 }
 
 int ncmpi_begin_indep_data(int ncid)
@@ -299,9 +311,10 @@ int ncmpi_begin_indep_data(int ncid)
     struct api_dataset *d;
     int err = find_in_data_mode_all(ncid, "ncmpi_begin_indep_data", &d);
     if (err != NC_NOERR || d->indep) return err;
+    struct driver_span span = driver_trace_enter(d->ds.trace);
     err = driver_begin_indep_all(d->top);
     if (err == NC_NOERR) d->indep = true;
-    return err;
+    return driver_trace_leave(d->ds.trace, span, "ncmpi_begin_indep_data", -1, err);
 }
 
 int ncmpi_end_indep_data(int ncid)
@@ -309,7 +322,9 @@ int ncmpi_end_indep_data(int ncid)
     struct api_dataset *d;
     int err = find_in_data_mode_all(ncid, "ncmpi_end_indep_data", &d);
     if (err != NC_NOERR) return err;
-    return d->indep ? to_collective_all(d) : NC_NOERR;
+    struct driver_span span = driver_trace_enter(d->ds.trace);
+    err = to_collective_all(d);
+    return driver_trace_leave(d->ds.trace, span, "ncmpi_end_indep_data", -1, err);
 }
 
 /* A collective call that the driver carries out; one that only writes has nothing to do
@@ -322,19 +337,23 @@ static int pass_down_all(int ncid, const char *function, bool writes,
     if (err != NC_NOERR) return err;
     if (writes && !d->ds.writable) return NC_NOERR;
     api_lock(d);
+    struct driver_span span = driver_trace_enter(d->ds.trace);
     err = call(d->top);
+    driver_trace_leave(d->ds.trace, span, function, -1, err);
     api_unlock(d);
     return err;
 }
 
 /* In independent data mode the same by one process, for what it wrote. */
-static int pass_down_alone(int ncid, int (*call)(struct driver *))
+static int pass_down_alone(int ncid, const char *function, int (*call)(struct driver *))
 {
     struct api_dataset *d;
     int err = api_find(ncid, &d);
     if (err != NC_NOERR) return err;
     api_lock(d);
+    struct driver_span span = driver_trace_enter(d->ds.trace);
     err = call(d->top);
+    driver_trace_leave(d->ds.trace, span, function, -1, err);
     api_unlock(d);
     return err;
 }
@@ -347,7 +366,7 @@ static bool is_indep(int ncid)
 
 int ncmpi_sync(int ncid)
 {
-    return is_indep(ncid) ? pass_down_alone(ncid, driver_sync)
+    return is_indep(ncid) ? pass_down_alone(ncid, "ncmpi_sync", driver_sync)
                           : pass_down_all(ncid, "ncmpi_sync", false, driver_sync_all);
 }
 
@@ -361,6 +380,6 @@ int ncmpi_flush(int ncid)
     struct api_dataset *d;
     int err = api_find(ncid, &d);
     if (err != NC_NOERR || d->defining) return err; /* redef has flushed already */
-    if (d->indep) return pass_down_alone(ncid, driver_flush);
+    if (d->indep) return pass_down_alone(ncid, "ncmpi_flush", driver_flush);
     return pass_down_all(ncid, "ncmpi_flush", false, driver_flush_all);
 }

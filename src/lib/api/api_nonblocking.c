@@ -4,6 +4,7 @@
 #include "api_access.h"
 #include "api_queue.h"
 #include "api_safe.h"
+#include "api_trace.h"
 #include "base_mem.h"
 #include "pnetcdf.h"
 
@@ -96,8 +97,10 @@ int api_access_later(int ncid, const struct api_access *a, bool put, int *id)
     int err = find_dataset(ncid, put, id, &d);
     if (err != NC_NOERR) return err;
     api_lock(d);
+    struct driver_span span = driver_trace_enter_access(d->ds.trace, true);
     err = api_request_make(d, a, put, &req);
     err = post(d, &req, req != NULL, put, id, a->how, err);
+    api_end_access(d, span, api_verb_later(put, a->how), a->how, 0, a->varid, err);
     api_unlock(d);
     return err;
 }
@@ -130,9 +133,11 @@ static int post_many(int ncid, const struct api_access *a, int num,
     int err = find_dataset(ncid, put, id, &d);
     if (err != NC_NOERR) return err;
     api_lock(d);
+    struct driver_span span = driver_trace_enter(d->ds.trace);
     const struct api_slabs slabs = {num, starts, counts, true};
     err = api_requests_make(d, a, &slabs, put, &reqs, &n);
     err = post(d, reqs, n, put, id, a->how, err);
+    api_end_access(d, span, api_verb_later(put, a->how), API_VARN, 0, a->varid, err);
     api_unlock(d);
     base_free(reqs);
     return err;
@@ -405,10 +410,14 @@ static int wait_either(int ncid, int num, int *ids, int *statuses, unsigned how)
     if (err != NC_NOERR) return err;
 
     api_lock(d);
+    struct driver_span span = driver_trace_enter(d->ds.trace);
     err = carry_out_either(d, &c, how, select_requests(d, num, ids, &c));
     int first = end(d, &c, ids, statuses, false);
+    if (err == NC_NOERR) err = first;
+    driver_trace_leave(d->ds.trace, span,
+                       how & API_COLL ? "ncmpi_wait_all" : "ncmpi_wait", -1, err);
     api_unlock(d);
-    return err != NC_NOERR ? err : first;
+    return err;
 }
 
 int ncmpi_wait(int ncid, int count, int array_of_requests[], int array_of_statuses[])
@@ -446,12 +455,14 @@ int ncmpi_cancel(int ncid, int num, int *reqs, int *statuses)
     int err = api_find(ncid, &d);
     if (err != NC_NOERR) return err;
     api_lock(d);
+    struct driver_span span = driver_trace_enter(d->ds.trace);
     err = select_requests(d, num, reqs, &c);
     if (err == NC_NOERR) err = take_back(d, &c);
     if (err == NC_NOERR)
         err = end(d, &c, reqs, statuses, true);
     else
         let_be(d->queue);
+    driver_trace_leave(d->ds.trace, span, "ncmpi_cancel", -1, err);
     api_unlock(d);
     return err;
 }

@@ -180,6 +180,7 @@ static bool environment_is_1(const char *name)
 /* Frees it, but not the memory of a spare one. */
 static void release_all(struct api_dataset *d, const struct api_dataset *spare)
 {
+    driver_trace_drop(&d->ds);
     if (d->ncid >= 0) api_leave(d);
     api_queue_free(d->queue);
     cdf_free(&d->before);
@@ -196,6 +197,7 @@ static void release_all(struct api_dataset *d, const struct api_dataset *spare)
 static int end_all(struct api_dataset *d, int err)
 {
     int told = d->ds.hints.report ? driver_stats_report_all(&d->ds) : NC_NOERR;
+    driver_trace_stop_all(&d->ds);
     release_all(d, NULL);
     return err != NC_NOERR ? err : told;
 }
@@ -250,6 +252,12 @@ static int format_of(int cmode)
     return netcdf4 ? NC_ENOTBUILT : format;
 }
 
+/* When create or open began: the trace comes later. */
+static struct driver_span opening(void)
+{
+    return (struct driver_span){.since = driver_trace_clock()};
+}
+
 static int finish_all(struct api_dataset *d, const struct api_dataset *spare, int err,
                       int differs, int *ncidp)
 {
@@ -267,16 +275,19 @@ int ncmpi_create(MPI_Comm comm, const char *path, int cmode, MPI_Info info, int 
     struct caller caller;
     int error, differs = NC_NOERR;
     if (comm == MPI_COMM_NULL) return NC_EINVAL; /* there is nobody to tell */
+    const struct driver_span span = opening();
     struct api_dataset *d = prepare_all(comm, path, info, &spare, &caller, &error);
     if (error == NC_NOERR && ncidp == NULL) error = NC_EINVAL;
 
     struct terms terms = {.mode = cmode, .format = format_of(cmode), .error = error};
     int err =
         agree_on_terms_all(&d->ds, &caller, &terms, NC_EMULTIDEFINE_CMODE, &differs);
+    if (err == NC_NOERR) driver_trace_start_all(&d->ds, d->threads);
     if (err == NC_NOERR && terms.format < 0) err = (int)terms.format;
     d->fresh = d->defining = d->ds.writable = true;
     cdf_init(&d->ds.header, err == NC_NOERR ? (int)terms.format : 1);
     if (err == NC_NOERR) err = driver_create_all(&d->ds, (int)terms.mode, &d->top);
+    driver_trace_leave(d->ds.trace, span, "ncmpi_create", -1, err);
     return finish_all(d, &spare, err, differs, ncidp);
 }
 
@@ -286,16 +297,20 @@ int ncmpi_open(MPI_Comm comm, const char *path, int omode, MPI_Info info, int *n
     struct caller caller;
     int error, differs = NC_NOERR;
     if (comm == MPI_COMM_NULL) return NC_EINVAL; /* there is nobody to tell */
+    const struct driver_span span = opening();
     struct api_dataset *d = prepare_all(comm, path, info, &spare, &caller, &error);
     if (error == NC_NOERR && ncidp == NULL) error = NC_EINVAL;
 
     struct terms terms = {.mode = omode, .error = error};
     int err =
         agree_on_terms_all(&d->ds, &caller, &terms, NC_EMULTIDEFINE_OMODE, &differs);
+    if (err == NC_NOERR) driver_trace_start_all(&d->ds, d->threads);
     if (err == NC_NOERR && (terms.mode & (NC_DISKLESS | NC_MMAP))) err = NC_EINVAL_OMODE;
     d->ds.writable = terms.mode & NC_WRITE;
     cdf_init(&d->ds.header, 1);
     if (err == NC_NOERR) err = driver_open_all(&d->ds, (int)terms.mode, &d->top);
+    if (err == NC_NOERR) driver_trace_note_variables(&d->ds, 0);
+    driver_trace_leave(d->ds.trace, span, "ncmpi_open", -1, err);
     return finish_all(d, &spare, err, differs, ncidp);
 }
 
@@ -306,11 +321,14 @@ int ncmpi_close(int ncid)
     if (err == NC_NOERR) err = api_same_call_all(d, "ncmpi_close");
     if (err != NC_NOERR) return err;
 
+    struct driver_span span = driver_trace_enter(d->ds.trace);
     int pending = api_queue_pending(d->queue) > 0 ? NC_EPENDING : NC_NOERR;
     if (d->defining)
         err = api_end_define_all(d, &(struct cdf_room){.header_minfree = CDF_SOME_ROOM});
     /* Definitions that could not be completed: a new file would not be one. */
     int closed = d->defining ? driver_abort_all(d->top) : driver_close_all(d->top);
+    driver_trace_leave(d->ds.trace, span, "ncmpi_close", -1,
+                       err != NC_NOERR ? err : closed);
     closed = end_all(d, closed);
     if (err == NC_NOERR) err = closed;
     return err != NC_NOERR ? err : pending;
@@ -328,7 +346,10 @@ int ncmpi_abort(int ncid)
         d->ds.header = d->before;
         d->before = given_up;
     }
-    return end_all(d, driver_abort_all(d->top));
+    struct driver_span span = driver_trace_enter(d->ds.trace);
+    err = driver_abort_all(d->top);
+    driver_trace_leave(d->ds.trace, span, "ncmpi_abort", -1, err);
+    return end_all(d, err);
 }
 
 int ncmpi_delete(const char *filename, MPI_Info info)

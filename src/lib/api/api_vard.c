@@ -3,6 +3,7 @@
 #include "api_access.h"
 #include "api_buffer.h"
 #include "api_safe.h"
+#include "api_trace.h"
 #include "base_mem.h"
 #include "pnetcdf.h"
 #include "region_mpi.h"
@@ -291,6 +292,7 @@ static int access_raw_either(int ncid, int varid, MPI_Datatype filetype, const v
     if (err != NC_NOERR) return err;
     struct raw a = {.d = d, .buf = buf, .put = put};
     api_lock(d);
+    struct driver_span span = driver_trace_enter(d->ds.trace);
     err = describe(&a, varid, filetype, bufcount, buftype);
     if (err != NC_NOERR) {
         for (int64_t i = 0; i < a.n; i++)
@@ -298,6 +300,7 @@ static int access_raw_either(int ncid, int varid, MPI_Datatype filetype, const v
         a.n = 0;
     }
     err = api_transfer_either(d, a.reqs, a.n, put, how, err);
+    api_end_access(d, span, api_verb_now(put), API_VARD, how, varid, err);
     api_unlock(d);
     free_raw(&a);
     return err;

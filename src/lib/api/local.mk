@@ -16,6 +16,7 @@ libcore_la_SOURCES += \
 	src/lib/api/api_runs.c \
 	src/lib/api/api_safe.c src/lib/api/api_safe.h \
 	src/lib/api/api_table.c \
+	src/lib/api/api_trace.c src/lib/api/api_trace.h \
 	src/lib/api/api_vard.c
 
 # Generated from src/tables.

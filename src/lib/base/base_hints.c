@@ -35,6 +35,9 @@ static const struct word reports[] = {{"0", BASE_REPORT_NONE},
                                       {"1", BASE_REPORT_STDERR},
                                       {"enable", BASE_REPORT_STDERR},
                                       {NULL, BASE_REPORT_FILE}}; /* its path */
+static const struct word traces[] = {{"0", BASE_REPORT_NONE},
+                                     {"disable", BASE_REPORT_NONE},
+                                     {NULL, BASE_REPORT_FILE}}; /* likewise */
 static const struct word recoveries[] = {{"enable", BASE_RECOVER_REPLAY},
                                          {"disable", BASE_RECOVER_DISABLE},
                                          {"error", BASE_RECOVER_ERROR},
@@ -83,6 +86,7 @@ static const struct hint {
     {"nc_file_io", AT(file_io), BASE_FILE_IO_AUTO, 0, file_ios, true},
     {"nc_statistics", AT(statistics), BASE_DISABLE, 0, choice, false},
     {"nc_report", AT(report), BASE_REPORT_NONE, 0, reports, false},
+    {"nc_trace", AT(trace), BASE_REPORT_NONE, 0, traces, false},
     {"nc_node_procs", AT(node_procs), 0, 0, NULL, true},
     {"nc_node_share_size", AT(node_share), 262144, 1, NULL, true},
     {"nc_burst_buf", AT(burst), BASE_DISABLE, 0, choice, true},
@@ -207,10 +211,14 @@ static int add_pairs(MPI_Info info, bool warn)
 
 static int add_environment(MPI_Info info, bool warn)
 {
-    const char *report = getenv("PNETCDF_REPORT");
+    static const char *const variables[][2] = {{"PNETCDF_REPORT", "nc_report"},
+                                               {"PNETCDF_TRACE", "nc_trace"}};
     int mpi = MPI_SUCCESS;
-    if (report != NULL && *report != '\0' && strlen(report) < MPI_MAX_INFO_VAL)
-        mpi = MPI_Info_set(info, "nc_report", report);
+    for (int i = 0; i < 2 && mpi == MPI_SUCCESS; i++) {
+        const char *value = getenv(variables[i][0]);
+        if (value != NULL && *value != '\0' && strlen(value) < MPI_MAX_INFO_VAL)
+            mpi = MPI_Info_set(info, variables[i][1], value);
+    }
     return mpi == MPI_SUCCESS ? add_pairs(info, warn)
                               : base_mpi_error(mpi, NC_EMPI, "MPI_Info_set");
 }
@@ -234,13 +242,12 @@ static void round_up(int64_t *align)
     if (*align % 4 != 0 && *align < INT64_MAX - 4) *align += 4 - *align % 4;
 }
 
-/* The report is written at close, wherever the program is by then. */
-static int fix_report(const struct base_hints *h, MPI_Info info)
+/* Report and trace are written later, wherever the program is by then. */
+static int fix_path(int64_t where, const char *key, MPI_Info info)
 {
-    static const char key[] = "nc_report";
     char text[MPI_MAX_INFO_VAL + 1] = "";
     int flag = 0;
-    if (h->report != BASE_REPORT_FILE) return NC_NOERR;
+    if (where != BASE_REPORT_FILE) return NC_NOERR;
     int mpi = MPI_Info_get(info, key, MPI_MAX_INFO_VAL, text, &flag);
     if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "MPI_Info_get");
     char *full = base_path_absolute(text);
@@ -263,7 +270,8 @@ int base_hints_read(struct base_hints *h, MPI_Info user, bool warn, MPI_Info *in
     int err = add_environment(*info, warn);
     if (err == NC_NOERR) err = take_hints(h, *info);
     if (err == NC_NOERR) err = take_e10(h, *info);
-    if (err == NC_NOERR) err = fix_report(h, *info);
+    if (err == NC_NOERR) err = fix_path(h->report, "nc_report", *info);
+    if (err == NC_NOERR) err = fix_path(h->trace, "nc_trace", *info);
     round_up(&h->header_align);
     round_up(&h->var_align);
     round_up(&h->record_align);

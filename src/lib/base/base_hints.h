@@ -1,5 +1,6 @@
 /* Hints: what the user asked for through MPI_Info, the environment variable
- * PNETCDF_HINTS or both; PNETCDF_REPORT is another way to set the hint nc_report. */
+ * PNETCDF_HINTS or both; PNETCDF_REPORT and PNETCDF_TRACE are another way to set the
+ * hints nc_report and nc_trace. */
 #ifndef BASE_HINTS_H
 #define BASE_HINTS_H
 
@@ -52,6 +53,7 @@ struct base_hints {
     int64_t node_share;         /* of a block in shared memory, for each process */
     int64_t statistics;         /* enum base_choice: told by ncmpi_inq_file_info */
     int64_t report;             /* enum base_report: at close */
+    int64_t trace;              /* the same: NONE, or to a FILE */
     int64_t burst;              /* enum base_choice: puts go to a log first */
     int64_t burst_coherent;     /* nobody reads what has not reached the file */
     int64_t burst_del_on_close; /* enum base_choice */
@@ -73,10 +75,10 @@ struct base_hints {
 };
 
 /* Reads the hints: defaults, then user (may be MPI_INFO_NULL), then the environment
- * variables: PNETCDF_REPORT, and PNETCDF_HINTS, "key=value;key=value". Text that is not
- * of this form, and values out of a hint's range, are passed over, the former with a word
- * on standard error where `warn`. *info is a new info object with all keys, for
- * MPI_File_open; the caller frees it. Local. NC_ENOMEM, NC_EMPI. */
+ * variables: PNETCDF_REPORT, PNETCDF_TRACE, and PNETCDF_HINTS, "key=value;key=value".
+ * Text that is not of this form, and values out of a hint's range, are passed over, the
+ * former with a word on standard error where `warn`. *info is a new info object with all
+ * keys, for MPI_File_open; the caller frees it. Local. NC_ENOMEM, NC_EMPI. */
 int base_hints_read(struct base_hints *h, MPI_Info user, bool warn, MPI_Info *info);
 
 /* Adds the hints in force to info. Local. NC_EMPI. */

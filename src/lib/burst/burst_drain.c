@@ -145,11 +145,13 @@ static int drain_all(struct burst *b, uint64_t vars, bool chosen)
 {
     struct plan p;
     int failed;
+    struct driver_span span = driver_trace_begin(b->base.ds->trace);
     burst_pool_pause(b->pool);
     burst_walk_forgive(b);
     int err = agree_on_plan_all(b, vars, chosen, &p, &failed);
     if (err == NC_NOERR && p.logged > 0) err = drain_logged_all(b, vars, chosen, &p);
     burst_pool_go_on(b->pool);
+    driver_trace_end(b->base.ds->trace, DRIVER_DRAIN, span);
     return err != NC_NOERR ? err : failed;
 }
 

@@ -134,7 +134,9 @@ static void *run(void *arg)
         pthread_mutex_unlock(&p->lock);
         clock_gettime(CLOCK_MONOTONIC, &since);
         burst_change(p->b);
+        struct driver_span span = driver_trace_begin(p->b->base.ds->trace);
         int err = burst_work_write(t);
+        driver_trace_end(p->b->base.ds->trace, DRIVER_DRAIN, span);
         burst_changed(p->b, true);
         int64_t spent = microseconds(&since);
         pthread_mutex_lock(&p->lock);

@@ -568,8 +568,11 @@ int burst_put_all(struct driver *self, struct driver_request *const *reqs, int64
 {
     struct burst *b = (struct burst *)self;
     double since = MPI_Wtime();
+    struct driver_span span = driver_trace_begin(self->ds->trace);
     b->epoch++;
-    error = tell_all(self->ds, put(b, reqs, n, error));
+    error = put(b, reqs, n, error);
+    driver_trace_end(self->ds->trace, DRIVER_LOG, span);
+    error = tell_all(self->ds, error);
     b->epoch++; /* what is posted from here on comes later */
     burst_note_time(b, since);
     return error;
@@ -579,7 +582,9 @@ int burst_put(struct driver *self, struct driver_request *const *reqs, int64_t n
 {
     struct burst *b = (struct burst *)self;
     double since = MPI_Wtime();
+    struct driver_span span = driver_trace_begin(self->ds->trace);
     int err = put(b, reqs, n, NC_NOERR);
+    driver_trace_end(self->ds->trace, DRIVER_LOG, span);
     burst_note_time(b, since);
     return err;
 }

@@ -62,8 +62,10 @@ int driver_agree_all(struct driver_dataset *ds, int error, int *failed, int64_t 
     for (int i = 0; i < n; i++)
         all[OWN + i] = values[i];
 
+    struct driver_span span = driver_trace_begin(ds->trace);
     ds->stats.agreements++;
     int mpi = MPI_Allreduce(MPI_IN_PLACE, all, OWN + n, MPI_INT64_T, MPI_MAX, ds->comm);
+    driver_trace_end_numbered(ds->trace, DRIVER_AGREEMENT, span, ds->stats.agreements);
     if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "agreeing on a result");
 
     for (int i = 0; i < n; i++)
@@ -88,11 +90,13 @@ int driver_share_all(struct driver_dataset *ds, void *bytes, int64_t n, int root
 {
     enum { PIECE = 1 << 30 }; /* MPI messages stay under 2^31 bytes */
     int mpi = MPI_SUCCESS;
+    struct driver_span span = driver_trace_begin(ds->trace);
     for (int64_t at = 0; at < n && mpi == MPI_SUCCESS; at += PIECE) {
         ds->stats.broadcasts++;
         mpi = MPI_Bcast((char *)bytes + at, (int)(n - at < PIECE ? n - at : PIECE),
                         MPI_BYTE, root, ds->comm);
     }
+    driver_trace_end_numbered(ds->trace, DRIVER_BROADCAST, span, ds->stats.broadcasts);
     return base_mpi_error(mpi, NC_EMPI, "telling the other processes");
 }
 

@@ -20,6 +20,7 @@
 #include "cdf.h"
 #include "conv.h"
 #include "driver_stats.h"
+#include "driver_trace.h"
 #include "region.h"
 
 /* What api and all drivers of a dataset share. api makes and frees it. */
@@ -43,7 +44,8 @@ struct driver_dataset {
     int64_t failures; /* how many times an agreement told of one: the same everywhere */
     int64_t word, heard; /* of the caller's: every agreement tells word, the largest of
                           * all is heard */
-    struct driver_stats stats; /* counted by this process */
+    struct driver_stats stats;  /* counted by this process */
+    struct driver_trace *trace; /* NULL: nobody asked for one */
 };
 
 /* In safe mode a mistake of one process is told to all; but the values it brings, and how

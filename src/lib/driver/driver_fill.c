@@ -53,10 +53,12 @@ static int make_request(const struct driver_dataset *ds, int varid, int64_t rec,
 static int put_all(struct driver *d, struct driver_request *const *reqs, int64_t n,
                    int err)
 {
+    struct driver_span span = driver_trace_begin(d->ds->trace);
     if (err != NC_NOERR) n = 0;
     err = driver_put_all(d, reqs, n, err);
     for (int64_t i = 0; i < n; i++)
         driver_count_bytes(d->ds, reqs[i], true);
+    driver_trace_end(d->ds->trace, DRIVER_FILL, span);
     return err;
 }
 

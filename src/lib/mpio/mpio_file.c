@@ -160,7 +160,10 @@ static int open_together_all(struct mpio_file *f, const char *path, int amode, i
 static int open_view_all(struct mpio_file *f)
 {
     if (f->view != MPI_FILE_NULL) return NC_NOERR;
-    return open_together_all(f, f->ds->full, f->amode, NC_NOERR);
+    struct driver_span span = driver_trace_begin(f->ds->trace);
+    int err = open_together_all(f, f->ds->full, f->amode, NC_NOERR);
+    driver_trace_end(f->ds->trace, DRIVER_OPEN, span);
+    return err;
 }
 
 /* ---- a process's own way to the file ---- */
@@ -204,7 +207,11 @@ static bool is_open(const struct mpio_file *f)
 /* This process can read and write. */
 static int ready(struct mpio_file *f)
 {
-    return is_open(f) ? NC_NOERR : open_own(f);
+    if (is_open(f)) return NC_NOERR;
+    struct driver_span span = driver_trace_begin(f->ds->trace);
+    int err = open_own(f);
+    driver_trace_end(f->ds->trace, DRIVER_OPEN, span);
+    return err;
 }
 
 static int flags_of(int amode)
@@ -325,9 +332,12 @@ int mpio_file_open_all(struct mpio_file *f, struct driver_dataset *ds, int amode
         if (err != NC_NOERR) return err;
         if (ds->rank == 0) driver_file_note(ds);
     } else if (ds->rank == 0 && error == NC_NOERR) {
+        struct driver_span span = driver_trace_begin(ds->trace);
         error = open_first(f, amode);
+        driver_trace_end(ds->trace, DRIVER_OPEN, span);
     }
     int err = describe_all(f, error);
+    driver_trace_note_file(ds, f->stripe, f->stripes);
     if (err != NC_NOERR) (void)mpio_file_close_all(f);
     return err;
 }
@@ -432,7 +442,9 @@ int mpio_file_read(struct mpio_file *f, int64_t offset, void *bytes, int64_t n)
     while (n > 0 && err == NC_NOERR) {
         bool again = false;
         int64_t done = 0;
+        struct driver_span span = driver_trace_begin(f->ds->trace);
         err = read_piece(f, offset, p, n < PIECE ? n : PIECE, &done);
+        driver_trace_end_at(f->ds->trace, DRIVER_READ, span, offset, done);
         if (err == NC_NOERR && done == 0) {
             if (f->fd < 0) err = read_nothing(f, offset, &size, &again);
             if (err == NC_NOERR && !again) memset(p, 0, (size_t)n);
@@ -474,7 +486,9 @@ int mpio_file_write(struct mpio_file *f, int64_t offset, const void *bytes, int6
     while (n > 0 && err == NC_NOERR) {
         int64_t done = 0;
         f->dirty = true;
+        struct driver_span span = driver_trace_begin(f->ds->trace);
         err = write_piece(f, offset, p, n < PIECE ? n : PIECE, &done);
+        driver_trace_end_at(f->ds->trace, DRIVER_WRITE, span, offset, done);
         p += done; /* what was left out is tried again, or fails then */
         offset += done;
         if (offset > f->end) f->end = offset;
@@ -501,9 +515,11 @@ static int read_all(struct mpio_file *f, MPI_Datatype filetype, int64_t offset,
 {
     MPI_Status status;
     int count = memtype == MPI_BYTE ? (int)n : 1;
+    struct driver_span span = driver_trace_begin(f->ds->trace);
     int viewed = set_view_all(f, filetype, &count);
     int mpi = MPI_File_read_at_all(f->view, offset, bytes, count, memtype, &status);
     *done = mpi == MPI_SUCCESS && n > 0 ? moved(&status, n) : 0;
+    driver_trace_end_at(f->ds->trace, DRIVER_READ_TOGETHER, span, -1, *done);
     if (viewed != NC_NOERR) return viewed;
     count_read(f, *done);
     return base_mpi_error(mpi, NC_EREAD, "reading");
@@ -514,9 +530,11 @@ static int write_all(struct mpio_file *f, MPI_Datatype filetype, int64_t offset,
 {
     MPI_Status status;
     int count = memtype == MPI_BYTE ? (int)n : 1;
+    struct driver_span span = driver_trace_begin(f->ds->trace);
     int viewed = set_view_all(f, filetype, &count);
     errno = 0;
     int mpi = MPI_File_write_at_all(f->view, offset, bytes, count, memtype, &status);
+    driver_trace_end_at(f->ds->trace, DRIVER_WRITE_TOGETHER, span, -1, n);
     if (viewed != NC_NOERR) return viewed;
     count_write(f, n);
     return n == 0 && mpi == MPI_SUCCESS ? NC_NOERR : check_written(mpi, &status, n);
@@ -615,6 +633,7 @@ int mpio_file_resize_all(struct mpio_file *f, int64_t size)
 {
     int err = NC_NOERR;
     f->ds->stats.file_resizes++;
+    struct driver_span span = driver_trace_begin(f->ds->trace);
     if (f->no_indep) {
         errno = 0;
         int mpi = MPI_File_set_size(f->view, size);
@@ -622,6 +641,7 @@ int mpio_file_resize_all(struct mpio_file *f, int64_t size)
     } else if (f->ds->rank == 0) {
         err = resize(f, size);
     }
+    driver_trace_end(f->ds->trace, DRIVER_RESIZE, span);
     bool mine = f->ds->rank == 0 && err == NC_NOERR;
     if (mine || size < f->end) f->end = size;
     return err;
@@ -633,6 +653,7 @@ int mpio_file_sync(struct mpio_file *f)
     int err = ready(f);
     if (err != NC_NOERR) return err;
     f->ds->stats.file_syncs++;
+    struct driver_span span = driver_trace_begin(f->ds->trace);
     errno = 0;
     if (f->fd < 0) {
         int mpi = MPI_File_sync(f->alone);
@@ -640,6 +661,7 @@ int mpio_file_sync(struct mpio_file *f)
     } else {
         err = base_sync_data(f->fd, f->ds->full);
     }
+    driver_trace_end(f->ds->trace, DRIVER_SYNC, span);
     if (err == NC_NOERR && !f->named) err = base_sync_directory(f->ds->full);
     if (err == NC_NOERR) f->dirty = false;
     f->named = f->named || err == NC_NOERR;
@@ -661,8 +683,10 @@ int mpio_file_sync_all(struct mpio_file *f)
 {
     if (f->ds->writable && f->view != MPI_FILE_NULL) {
         f->ds->stats.file_syncs++;
+        struct driver_span span = driver_trace_begin(f->ds->trace);
         errno = 0;
         int mpi = MPI_File_sync(f->view);
+        driver_trace_end(f->ds->trace, DRIVER_SYNC, span);
         int err = base_mpi_error(mpi, write_code(), "MPI_File_sync");
         if (err != NC_NOERR || f->no_indep) return err;
     }

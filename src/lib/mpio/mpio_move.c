@@ -223,6 +223,7 @@ int mpio_move_all(struct mpio *m, const struct cdf_header *before)
     if (err == NC_NOERR && m->pending) err = mpio_tell_pending(m, NC_EFILE);
     ds->stats.redef_moves++;
     mpio_mover_init(&v, m, &j, before, &ds->header);
+    struct driver_span span = driver_trace_begin(ds->trace);
 
     /* What others have written must be here before it is read, and stay. */
     int synced = mpio_file_sync_all(&m->file);
@@ -248,5 +249,6 @@ int mpio_move_all(struct mpio *m, const struct cdf_header *before)
     if (err == NC_NOERR) m->numrecs_in_file = ds->header.numrecs;
     mpio_mover_free(&v);
     journal_free(&j);
+    driver_trace_end(ds->trace, DRIVER_MOVE, span);
     return err;
 }

@@ -56,8 +56,11 @@ static void plan(struct transfer *x, int64_t max_bytes)
  * short the rest would come to wrong places. */
 static void convert(struct transfer *x)
 {
+    struct driver_trace *trace = x->m->base.ds->trace;
+    struct driver_span span = driver_trace_begin(trace);
     int err = x->stream.put ? mpio_stream_pack(&x->stream, &x->tile)
                             : mpio_stream_unpack(&x->stream, &x->tile);
+    driver_trace_end_at(trace, DRIVER_CONVERSION, span, -1, x->tile.used);
     if (err == NC_NOERR || err == NC_ERANGE)
         note(x, err);
     else
@@ -378,7 +381,9 @@ static void move_together_all(struct transfer *x, const struct choice *c,
                              .log2_block = 63 - __builtin_clzll((uint64_t)d->block)};
     int io, err = mpio_walk_begin(&walk, reqs, c->ntogether, mine->low, mine->high);
     struct mpio_survey none = mpio_survey_none();
+    struct driver_span span = driver_trace_begin(m->base.ds->trace);
     int moved = mpio_twophase_all(m, &walk, err == NC_NOERR ? mine : &none, d, &io);
+    driver_trace_end_at(m->base.ds->trace, DRIVER_EXCHANGE, span, -1, mine->bytes);
     if (err == NC_NOERR) err = moved;
     if (err == NC_NOERR || err == NC_ERANGE) err = io != NC_NOERR ? io : err;
     x->failed = io != NC_NOERR;
@@ -414,7 +419,9 @@ static void move_by_choice_all(struct transfer *x, int64_t numrecs)
     struct driver_dataset *ds = x->m->base.ds;
     struct choice c;
     int failed = NC_NOERR;
+    struct driver_span span = driver_trace_begin(ds->trace);
     choose(x, &c);
+    driver_trace_end(ds->trace, DRIVER_SURVEY, span);
     int64_t all[NCHOICE] = {numrecs, -c.together.low, c.together.high, -c.together.shift};
     driver_agree_all(ds, x->error, &failed, all, NCHOICE);
     note(x, failed);

@@ -52,6 +52,24 @@ struct twophase {
     int result, io;
 };
 
+/* Waits for the other processes of the node. */
+static void await(const struct twophase *x, enum mpio_counter c, int64_t times)
+{
+    struct driver_trace *trace = x->m->base.ds->trace;
+    struct driver_span span = driver_trace_begin(trace);
+    mpio_window_await(x->w, c, times);
+    driver_trace_end(trace, DRIVER_WAIT, span);
+}
+
+/* The values of a block, between it and the caller's memory. */
+static void move_values(struct twophase *x, const struct mpio_block *b)
+{
+    struct driver_trace *trace = x->m->base.ds->trace;
+    struct driver_span span = driver_trace_begin(trace);
+    mpio_walk_note(&x->result, mpio_walk_block(x->walk, b));
+    driver_trace_end(trace, DRIVER_CONVERSION, span);
+}
+
 static void note_io(struct twophase *x, int err)
 {
     if (x->io == NC_NOERR) x->io = err;
@@ -188,14 +206,16 @@ static void exchange_all(struct twophase *x, int64_t step, const struct mpio_blo
     struct mpio_window *w = x->w;
     struct mpio_exchange *e = &x->letters[step % 2];
     struct mpio_slot *mine = mpio_window_slot(w, step, w->nprocs + w->rank);
-    mpio_window_await(w, MPIO_PACKED, step + 1);
+    await(x, MPIO_PACKED, step + 1);
     int64_t least = least_of(w, step);
     *e = (struct mpio_exchange){.m = x->m, .put = x->walk->put};
+    struct driver_span span = driver_trace_begin(x->m->base.ds->trace);
     note_io(x, mpio_exchange_collect(e, step));
     note_io(x, mpio_exchange_count_all(e, &least));
     *mine = (struct mpio_slot){.next = least, .low = INT64_MAX};
     if (w->rank == 0) mpio_window_arrive(w, MPIO_TOLD);
     note_io(x, mpio_exchange_letters(e, b, &mine->low, &mine->high));
+    driver_trace_end(x->m->base.ds->trace, DRIVER_MESSAGES, span);
     if (e->put) mpio_exchange_free(e);
     mpio_window_arrive(w, MPIO_MOVED);
 }
@@ -203,7 +223,7 @@ static void exchange_all(struct twophase *x, int64_t step, const struct mpio_blo
 /* Which round comes after this step. */
 static int64_t learn(const struct twophase *x, int64_t step)
 {
-    mpio_window_await(x->w, across(x) ? MPIO_TOLD : MPIO_PACKED, step + 1);
+    await(x, across(x) ? MPIO_TOLD : MPIO_PACKED, step + 1);
     if (!across(x)) return least_of(x->w, step);
     return mpio_window_slot(x->w, step, x->w->nprocs)->next;
 }
@@ -211,8 +231,8 @@ static int64_t learn(const struct twophase *x, int64_t step)
 /* All that this step needs from the processes of this node and of others has come. */
 static void await_step(const struct twophase *x, int64_t step)
 {
-    mpio_window_await(x->w, MPIO_PACKED, step + 1);
-    if (across(x)) mpio_window_await(x->w, MPIO_MOVED, step + 1);
+    await(x, MPIO_PACKED, step + 1);
+    if (across(x)) await(x, MPIO_MOVED, step + 1);
 }
 
 /* ---- the file ---- */
@@ -328,13 +348,12 @@ static void put_step(struct twophase *x, int64_t round, int64_t step, bool begin
     struct mpio_slot slot = {.low = INT64_MAX};
     if (begins) x->visit = 0;
     if (across(x)) {
-        mpio_window_await(x->w, MPIO_MOVED, step - 1);
+        await(x, MPIO_MOVED, step - 1);
         slot.entries = pack_others(x, round, step);
     }
     if (begins) {
-        mpio_window_await(x->w, MPIO_STORED, x->blocks - 1);
-        if (own_block(x, round, x->blocks, &b))
-            mpio_walk_note(&x->result, mpio_walk_block(x->walk, &b));
+        await(x, MPIO_STORED, x->blocks - 1);
+        if (own_block(x, round, x->blocks, &b)) move_values(x, &b);
         x->blocks++;
     }
     slot.next = next_round(x, round);
@@ -403,11 +422,10 @@ static void get_step(struct twophase *x, int64_t round, int64_t step, bool begin
 static void take_values(struct twophase *x, int64_t round, int64_t step)
 {
     struct mpio_block b;
-    mpio_window_await(x->w, MPIO_STORED, step + 1);
-    if (x->near[step % 2] && own_block(x, round, step, &b))
-        mpio_walk_note(&x->result, mpio_walk_block(x->walk, &b));
+    await(x, MPIO_STORED, step + 1);
+    if (x->near[step % 2] && own_block(x, round, step, &b)) move_values(x, &b);
     if (!across(x)) return;
-    mpio_window_await(x->w, MPIO_ANSWERED, step + 1);
+    await(x, MPIO_ANSWERED, step + 1);
     const unsigned char *answers =
         mpio_window_area(x->w, step, x->w->rank) + x->w->area_size / 4;
     mpio_walk_note(&x->result, mpio_pack_take(x->walk, &x->packed[step % 2], answers));
@@ -418,8 +436,10 @@ static void answer_step(struct twophase *x, int64_t round, int64_t step)
     struct mpio_exchange *e = &x->letters[step % 2];
     struct mpio_block b;
     (void)own_block(x, round, step, &b);
-    mpio_window_await(x->w, MPIO_STORED, step + 1);
+    await(x, MPIO_STORED, step + 1);
+    struct driver_span span = driver_trace_begin(x->m->base.ds->trace);
     note_io(x, mpio_exchange_answers(e, &b));
+    driver_trace_end(x->m->base.ds->trace, DRIVER_MESSAGES, span);
     mpio_exchange_free(e);
     mpio_window_arrive(x->w, MPIO_ANSWERED);
 }

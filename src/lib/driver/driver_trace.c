@@ -1,0 +1,263 @@
+/* What the lines of a trace say: short calls and short parts are put together. */
+#include "driver_trace.h"
+
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+#include "driver_trace_impl.h"
+
+/* Nanoseconds. A part that is shorter is no line of its own but a number in its call's; a
+ * call that is shorter shares a line with those before it, if it follows them at once and
+ * the line does not become longer than what an eye tells apart. Five seconds at most stay
+ * untold if the program is killed.
+ *
+ * To look at the clock takes 20. Of brief accesses in a row, which a process makes alone,
+ * each timed, only one in SAMPLE has its parts timed, too. */
+enum {
+    SHORT_PART = 10000,
+    SHORT_CALL = 20000,
+    GAP = 50000,
+    SPAN = 5000000,
+    BRIEF = 4000,
+    SAMPLE = 16
+};
+static const int64_t untold = 5000000000;
+
+int64_t driver_trace_clock(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * (int64_t)1000000000 + now.tv_nsec;
+}
+
+int driver_trace_thread(const struct driver_trace *t)
+{
+    static _Atomic int many;
+    static _Thread_local int mine = -1;
+    if (!t->threads) return 0;
+    if (mine < 0) mine = many++;
+    return mine;
+}
+
+static void lock(struct driver_trace *t)
+{
+    if (t->threads) pthread_mutex_lock(&t->lock);
+}
+
+static void unlock(struct driver_trace *t)
+{
+    if (t->threads) pthread_mutex_unlock(&t->lock);
+}
+
+/* ---- parts ---- */
+
+struct driver_span driver_trace_begin_part(struct driver_trace *t)
+{
+    if (t->untimed) return (struct driver_span){0};
+    lock(t);
+    struct driver_span span = {.since = driver_trace_clock(), .counted = t->counted};
+    unlock(t);
+    return span;
+}
+
+static void widen(struct trace_part *all, const struct trace_part *p)
+{
+    if (p->longest > all->longest) all->longest = p->longest;
+    if (p->low >= 0 && (all->low < 0 || p->low < all->low)) all->low = p->low;
+    if (p->high > all->high) all->high = p->high;
+    if (all->first < 0) all->first = p->first;
+    if (p->last >= 0) all->last = p->last;
+    all->n += p->n;
+    all->own += p->own;
+    all->bytes += p->bytes;
+}
+
+static void add_part(struct trace_group *g, enum driver_part part,
+                     const struct trace_part *p)
+{
+    if (g->used >> part & 1)
+        widen(&g->parts[part], p);
+    else
+        g->parts[part] = *p;
+    g->used |= 1U << part;
+}
+
+void driver_trace_end_part(struct driver_trace *t, enum driver_part part,
+                           struct driver_span span, struct driver_where where)
+{
+    const int64_t high = where.offset < 0 ? -1 : where.offset + where.bytes;
+    struct trace_part one = {
+        1, 0, 0, where.bytes, where.offset, high, where.number, where.number};
+    if (t->untimed) {
+        add_part(&t->now, part, &one);
+        return;
+    }
+    lock(t);
+    int64_t end = driver_trace_clock();
+    one.longest = one.own = end - span.since;
+    bool called = t->depth > 0 && t->caller == driver_trace_thread(t);
+    if (called) {
+        one.own -= t->counted - span.counted;
+        t->counted += one.own;
+    }
+    if (called && one.longest < SHORT_PART)
+        add_part(&t->now, part, &one);
+    else
+        driver_trace_add_part(t, part, span.since, end, one.own, where);
+    unlock(t);
+}
+
+/* ---- calls ---- */
+
+static int64_t bytes_moved(const struct driver_trace *t)
+{
+    return t->ds->stats.put_bytes + t->ds->stats.get_bytes;
+}
+
+/* With threads one call at a time has its parts in its line; those of others are lines.
+ */
+struct driver_span driver_trace_begin_call(struct driver_trace *t, bool alone)
+{
+    lock(t);
+    int thread = driver_trace_thread(t);
+    if (t->depth == 0) {
+        t->caller = thread;
+        t->now.used = 0;
+        t->depth = 1;
+        t->alone = alone;
+        t->untimed = alone && !t->threads && t->brief % SAMPLE != 0;
+    } else if (t->caller == thread) {
+        t->depth++;
+    }
+    struct driver_span span = {driver_trace_clock(), t->counted, bytes_moved(t)};
+    unlock(t);
+    return span;
+}
+
+/* Is there another name in the line, or room for one? */
+static struct trace_call *find_name(struct trace_group *g, const char *name)
+{
+    for (int i = 0; i < g->ncalls; i++)
+        if (g->calls[i].name == name) return &g->calls[i];
+    return g->ncalls < TRACE_NAMES ? &g->calls[g->ncalls] : NULL;
+}
+
+static void add_call(struct trace_group *g, const struct trace_call *c)
+{
+    struct trace_call *all = find_name(g, c->name);
+    if (all == &g->calls[g->ncalls]) {
+        *all = *c;
+        g->ncalls++;
+        return;
+    }
+    if (c->longest > all->longest) all->longest = c->longest;
+    if (c->varid != all->varid) all->varid = -1;
+    if (all->err == 0) all->err = c->err;
+    all->n++;
+    all->time += c->time;
+    all->own += c->own;
+    all->bytes += c->bytes;
+}
+
+static void end_group(struct driver_trace *t)
+{
+    if (t->before.ncalls > 0) driver_trace_add_group(t, &t->before);
+    t->before.ncalls = 0;
+    t->before.used = 0;
+}
+
+/* The call, and the parts that have come up in it, join those before it. */
+static void join(struct driver_trace *t, const struct trace_call *c, int64_t start,
+                 int64_t end)
+{
+    struct trace_group *g = &t->before;
+    if (g->ncalls == 0) g->start = start;
+    g->thread = t->caller;
+    g->end = end;
+    add_call(g, c);
+    for (unsigned left = t->now.used; left != 0; left &= left - 1) {
+        enum driver_part part = (enum driver_part)__builtin_ctz(left);
+        add_part(g, part, &t->now.parts[part]);
+    }
+}
+
+/* Of a call whose parts were not timed: what is left of its time when that is taken off
+ * which the last one had for itself is theirs. */
+static void share_time(struct driver_trace *t, struct trace_call *c)
+{
+    int kinds = __builtin_popcount(t->now.used);
+    if (kinds > 0 && c->time > t->own) c->own = t->own;
+    for (unsigned left = t->now.used; left != 0; left &= left - 1) {
+        struct trace_part *p = &t->now.parts[__builtin_ctz(left)];
+        p->own = (c->time - c->own) / kinds;
+        p->longest = p->own / p->n;
+    }
+}
+
+/* Whose call came last in this program: calls that have those of another dataset among
+ * them are no one line. */
+static _Atomic(const struct driver_trace *) latest;
+
+static void tell_call(struct driver_trace *t, struct trace_call *c, int64_t start,
+                      int64_t end)
+{
+    if (t->untimed)
+        share_time(t, c);
+    else
+        t->own = c->own;
+    t->untimed = false;
+    t->brief = t->alone && c->time < BRIEF ? t->brief + 1 : 0;
+    const struct trace_group *g = &t->before;
+    bool same = atomic_load_explicit(&latest, memory_order_relaxed) == t;
+    bool apart =
+        !same || g->thread != t->caller || find_name(&t->before, c->name) == NULL;
+    if (!same) atomic_store_explicit(&latest, t, memory_order_relaxed);
+    if (apart || c->time >= SHORT_CALL || start - g->end > GAP || end - g->start > SPAN)
+        end_group(t);
+    join(t, c, start, end);
+    t->now.used = 0;
+    if (c->time >= SHORT_CALL) end_group(t);
+    if (end - t->spilled > untold) driver_trace_spill(t);
+}
+
+void driver_trace_end_call(struct driver_trace *t, struct driver_span span,
+                           const char *name, int varid, int err)
+{
+    lock(t);
+    int64_t end = driver_trace_clock(), time = end - span.since;
+    struct trace_call c = {name,  1,  time, time, time, bytes_moved(t) - span.bytes,
+                           varid, err};
+    if (t->depth > 0 && t->caller == driver_trace_thread(t)) {
+        t->depth--;
+        c.own -= t->counted - span.counted;
+        if (t->depth == 0) tell_call(t, &c, span.since, end);
+    } else {
+        struct trace_group alone = {.start = span.since, .end = end, .ncalls = 1};
+        alone.thread = driver_trace_thread(t);
+        alone.calls[0] = c;
+        driver_trace_add_group(t, &alone);
+    }
+    unlock(t);
+}
+
+void driver_trace_note_file(struct driver_dataset *ds, int64_t stripe, int64_t stripes)
+{
+    struct driver_trace *t = ds->trace;
+    if (t == NULL) return;
+    lock(t);
+    driver_trace_add_file(t, stripe, stripes);
+    unlock(t);
+}
+
+/* Process 0 for all; of very many variables the others are known by their numbers. */
+void driver_trace_note_variables(struct driver_dataset *ds, int first)
+{
+    enum { MOST = 1000 };
+    struct driver_trace *t = ds->trace;
+    if (t == NULL || ds->rank != 0) return;
+    lock(t);
+    for (int id = first; id < ds->header.nvars && id < MOST; id++)
+        driver_trace_add_variable(t, id);
+    unlock(t);
+}

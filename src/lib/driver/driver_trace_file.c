@@ -1,0 +1,301 @@
+/* The file of a trace.
+ *
+ * Ten thousand processes shall neither have a file each nor send what they have to one of
+ * them. So they append whole lines to one file: of a file opened with O_APPEND, a write()
+ * goes behind all that others have written, as POSIX has it and file systems do whose
+ * processes see the same bytes (base_fs_coherent). On others (NFS) that holds among the
+ * processes of a node alone: those of process 0's have the file, and those of another
+ * node one of their own, with its name behind. %r and %h in the name are rank and host:
+ * who wants a file a process has it.
+ *
+ * Clocks: CLOCK_MONOTONIC is one clock on a node. Processes on process 0's node take over
+ * its time of day; those of others know how late it is there when all come out of a
+ * barrier, so that they are wrong by what a barrier takes, and by what clocks drift apart
+ * later (a few microseconds a second). */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base_fs.h"
+#include "base_mem.h"
+#include "base_names.h"
+#include "driver_file.h"
+#include "driver_trace_impl.h"
+
+/* ---- the file ---- */
+
+/* Makes the file with the bracket that a list begins with, unless it is there: never
+ * without it for a moment, as others may come to append. */
+static void make_file(const char *path)
+{
+    char fresh[PATH_MAX];
+    int64_t own[2] = {driver_trace_clock(), driver_file_host()};
+    unsigned long long mark = base_hash(own, sizeof own, (uint64_t)getpid());
+    if (access(path, F_OK) == 0) return;
+    if ((size_t)snprintf(fresh, sizeof fresh, "%s.%llx", path, mark) >= sizeof fresh)
+        return;
+    int fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0) return; /* opening it will say why */
+    bool made = write(fd, "[\n", 2) == 2;
+    (void)close(fd);
+    if (made) (void)link(fresh, path);
+    (void)unlink(fresh);
+}
+
+/* Is the file a trace, as far as its beginning tells? Nobody wants one appended to
+ * anything else. An errno, or 0. */
+static int check_file(int fd, struct stat *st)
+{
+    char first = '[';
+    if (fstat(fd, st) != 0) return errno;
+    if (!S_ISREG(st->st_mode)) return EINVAL;
+    if (st->st_size > 0 && pread(fd, &first, 1, 0) != 1) return EIO;
+    return first == '[' ? 0 : EEXIST;
+}
+
+/* Opens it for t: an errno, or 0. */
+static int open_file(struct driver_trace *t, const char *path)
+{
+    struct stat st;
+    make_file(path);
+    int flags = O_RDWR | O_APPEND | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+    t->fd = open(path, flags, 0666);
+    if (t->fd < 0) return errno;
+    int why = check_file(t->fd, &st);
+    if (why == 0) {
+        t->device = (int64_t)st.st_dev;
+        t->inode = (int64_t)st.st_ino;
+        return 0;
+    }
+    (void)close(t->fd);
+    t->fd = -1;
+    return why;
+}
+
+/* What an errno means here. */
+static const char *words(int why)
+{
+    return why == EEXIST ? "that file is something else" : strerror(why);
+}
+
+/* The name with rank and host in the place of %r and %h. False: it is too long. */
+static bool expand(const char *name, int rank, const char *host, char *path, size_t size)
+{
+    size_t n = 0;
+    for (; *name != '\0' && n + 1 < size; name++) {
+        const bool marked = name[0] == '%';
+        const bool is_rank = marked && name[1] == 'r', is_host = marked && name[1] == 'h';
+        int put = 1;
+        if (is_rank)
+            put = snprintf(path + n, size - n, "%d", rank);
+        else if (is_host)
+            put = snprintf(path + n, size - n, "%s", host);
+        else
+            path[n] = *name;
+        if (is_rank || is_host) name++;
+        n += (size_t)put;
+    }
+    if (n >= size) return false;
+    path[n] = '\0';
+    return *name == '\0';
+}
+
+/* ---- text ---- */
+
+static bool write_fully(int fd, const char *text, size_t n)
+{
+    while (n > 0) {
+        ssize_t done = write(fd, text, n);
+        if (done < 0 && errno == EINTR) continue;
+        if (done <= 0) return false;
+        text += done;
+        n -= (size_t)done;
+    }
+    return true;
+}
+
+static void give_up(struct driver_trace *t, int why)
+{
+    for (size_t i = 0; i < t->used; i++)
+        t->lost += t->text[i] == '\n';
+    if (t->fd >= 0) (void)close(t->fd);
+    t->fd = -1;
+    t->why = why;
+}
+
+/* The dataset may turn out to be the same file, under another name. */
+static bool is_dataset(const struct driver_trace *t)
+{
+    return t->ds->inode != 0 && t->inode == t->ds->inode && t->device == t->ds->device;
+}
+
+void driver_trace_spill(struct driver_trace *t)
+{
+    int saved = errno;
+    if (t->fd >= 0 && is_dataset(t))
+        give_up(t, EEXIST);
+    else if (t->fd >= 0 && t->used > 0 && !write_fully(t->fd, t->text, t->used))
+        give_up(t, errno);
+    t->used = 0;
+    t->spilled = driver_trace_clock();
+    errno = saved;
+}
+
+/* ---- beginning ---- */
+
+/* What process 0 tells. */
+struct start {
+    int64_t why;         /* there is no trace: an errno */
+    int64_t apart;       /* processes of other hosts have files of their own */
+    int64_t clock;       /* process 0's, when all came out of the barrier */
+    int64_t shift;       /* from its clock to the time of day */
+    int64_t host, id;    /* its host; the dataset's number */
+    char name[PATH_MAX]; /* of the file, as it was asked for */
+};
+
+static int64_t time_of_day(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return now.tv_sec * (int64_t)1000000000 + now.tv_nsec;
+}
+
+/* A line to standard error, written at once. */
+static void tell(const struct driver_dataset *ds, const char *what, const char *why)
+{
+    char line[1024];
+    int n = snprintf(line, sizeof line, "%.400s: %s: %.200s\n", ds->path, what, why);
+    if (n > 0) (void)write_fully(STDERR_FILENO, line, (size_t)n);
+}
+
+static struct driver_trace *new_trace(struct driver_dataset *ds, bool threads)
+{
+    struct driver_trace *t = base_malloc(sizeof *t);
+    if (t == NULL) return NULL;
+    memset(t, 0, offsetof(struct driver_trace, text));
+    pthread_mutex_init(&t->lock, NULL);
+    t->ds = ds;
+    t->fd = -1;
+    /* Threads of the burst buffer come without MPI's. */
+    t->threads = threads || ds->hints.burst == BASE_ENABLE;
+    if (MPI_Comm_rank(MPI_COMM_WORLD, &t->pid) != MPI_SUCCESS) t->pid = ds->rank;
+    t->spilled = driver_trace_clock();
+    return t;
+}
+
+static int64_t new_id(const struct driver_dataset *ds)
+{
+    int64_t own[3] = {time_of_day(), driver_file_host(), (int64_t)(intptr_t)ds};
+    uint64_t hash = base_hash(own, sizeof own, (uint64_t)getpid());
+    return (int64_t)(hash >> 12); /* a double has room for it */
+}
+
+/* Opens the file this process appends to. An errno, or 0. */
+static int open_own(struct driver_trace *t, const struct start *s, const char *host)
+{
+    char path[PATH_MAX];
+    bool apart = s->apart && s->host != driver_file_host();
+    if (!expand(s->name, t->pid, host, path, sizeof path)) return ENAMETOOLONG;
+    size_t used = strlen(path), room = sizeof path - used;
+    if (apart && (size_t)snprintf(path + used, room, ".%s", host) >= room)
+        return ENAMETOOLONG;
+    return open_file(t, path);
+}
+
+static int prepare_first(struct driver_dataset *ds, struct start *s, const char *host)
+{
+    char name[MPI_MAX_INFO_VAL + 1] = "";
+    int there = 0;
+    if (MPI_Info_get(ds->info, "nc_trace", MPI_MAX_INFO_VAL, name, &there) !=
+            MPI_SUCCESS ||
+        !there)
+        return EINVAL;
+    snprintf(s->name, sizeof s->name, "%s", name);
+    s->id = new_id(ds);
+    s->host = driver_file_host();
+    if (ds->trace == NULL) return ENOMEM;
+    if (strcmp(s->name, ds->full) == 0) return EEXIST;
+    int why = open_own(ds->trace, s, host);
+    if (why == 0) s->apart = !base_fs_coherent(ds->trace->fd);
+    return why;
+}
+
+/* When the barrier ends it is the same time everywhere, more or less. */
+static void set_clock(struct driver_trace *t, const struct start *s, int64_t clock)
+{
+    t->shift = s->shift;
+    if (s->host == 0 || s->host != driver_file_host()) t->shift += s->clock - clock;
+    t->id = s->id;
+}
+
+void driver_trace_start_all(struct driver_dataset *ds, bool threads)
+{
+    struct start s = {0};
+    char host[64] = "";
+    if (ds->hints.trace == BASE_REPORT_NONE) return;
+    ds->trace = new_trace(ds, threads);
+    (void)gethostname(host, sizeof host - 1);
+    if (ds->rank == 0) s.why = prepare_first(ds, &s, host);
+    (void)MPI_Barrier(ds->comm);
+    int64_t clock = driver_trace_clock();
+    s.clock = clock;
+    s.shift = time_of_day() - clock;
+    int mpi = MPI_Bcast(&s, sizeof s, MPI_BYTE, 0, ds->comm);
+    if (s.why != 0 || mpi != MPI_SUCCESS) {
+        if (ds->rank == 0) tell(ds, "there is no trace", words((int)s.why));
+        driver_trace_drop(ds);
+        ds->hints.trace = BASE_REPORT_NONE;
+        return;
+    }
+    struct driver_trace *t = ds->trace;
+    if (t == NULL) return; /* the others are told in the end */
+    set_clock(t, &s, clock);
+    if (ds->rank != 0) t->why = open_own(t, &s, host);
+    driver_trace_add_process(t, host);
+    driver_trace_add_dataset(t, host);
+    t->depth = 1; /* in the call that creates or opens */
+    t->caller = driver_trace_thread(t);
+}
+
+/* ---- end ---- */
+
+void driver_trace_drop(struct driver_dataset *ds)
+{
+    struct driver_trace *t = ds->trace;
+    if (t == NULL) return;
+    if (t->before.ncalls > 0) driver_trace_add_group(t, &t->before);
+    driver_trace_spill(t);
+    if (t->fd >= 0) (void)close(t->fd);
+    pthread_mutex_destroy(&t->lock);
+    base_free(t);
+    ds->trace = NULL;
+}
+
+void driver_trace_stop_all(struct driver_dataset *ds)
+{
+    enum { WHY, LOST, NVALUES };
+    int64_t mine[NVALUES] = {ENOMEM, 1}, worst[NVALUES] = {0};
+    struct driver_trace *t = ds->trace;
+    if (ds->hints.trace == BASE_REPORT_NONE) return;
+    if (t != NULL) {
+        if (t->before.ncalls > 0) driver_trace_add_group(t, &t->before);
+        t->before.ncalls = 0;
+        driver_trace_spill(t);
+        mine[WHY] = t->why;
+        mine[LOST] = t->lost;
+    }
+    driver_trace_drop(ds);
+    int mpi = MPI_Reduce(mine, worst, NVALUES, MPI_INT64_T, MPI_MAX, 0, ds->comm);
+    if (ds->rank != 0 || mpi != MPI_SUCCESS || worst[LOST] == 0) return;
+    char what[128];
+    snprintf(what, sizeof what,
+             "the trace has not all lines, of one process %lld are missing",
+             (long long)worst[LOST]);
+    tell(ds, what, words((int)worst[WHY]));
+}

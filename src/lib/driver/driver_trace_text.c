@@ -1,0 +1,225 @@
+/* Lines of a trace: trace-event JSON, one event a line, so that what several processes
+ * append to one file, and what a killed one leaves, can be read. Numbers are made into
+ * text by hand: printf would take longer than what is told of. */
+#include <string.h>
+
+#include "driver_trace_impl.h"
+
+static const char *const part_names[DRIVER_PARTS] = {
+#define DRIVER_PART(id, name) name,
+#include "driver_trace.def"
+#undef DRIVER_PART
+};
+
+/* Times count from the beginning of 2026, so that a double has a few
+ * nanoseconds of them. */
+static const int64_t epoch = 1767225600LL * 1000000000;
+
+/* ---- pieces ---- */
+
+static void put(struct driver_trace *t, const char *text)
+{
+    size_t n = strlen(text);
+    memcpy(t->text + t->used, text, n);
+    t->used += n;
+}
+
+static void put_digits(struct driver_trace *t, uint64_t number, int least)
+{
+    char digits[24];
+    int at = sizeof digits;
+    for (; number > 0 || least > 0; number /= 10, least--)
+        digits[--at] = (char)('0' + number % 10);
+    memcpy(t->text + t->used, digits + at, sizeof digits - (size_t)at);
+    t->used += sizeof digits - (size_t)at;
+}
+
+static void put_number(struct driver_trace *t, const char *key, int64_t number)
+{
+    put(t, key);
+    if (number < 0) put(t, "-");
+    put_digits(t, number < 0 ? -(uint64_t)number : (uint64_t)number, 1);
+}
+
+/* Nanoseconds as microseconds. */
+static void put_time(struct driver_trace *t, const char *key, int64_t ns)
+{
+    put_number(t, key, ns / 1000);
+    put(t, ".");
+    put_digits(t, ns < 0 ? 0 : (uint64_t)(ns % 1000), 3);
+}
+
+/* Bytes of the UTF-8 character at s; 0: it is none. */
+static size_t character(const unsigned char *s)
+{
+    size_t n = s[0] < 0x80 ? 1 : s[0] < 0xC2 ? 0 : s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
+    if (s[0] > 0xF4) return 0;
+    for (size_t i = 1; i < n; i++)
+        if ((s[i] & 0xC0) != 0x80) return 0;
+    if ((s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F)) return 0;
+    if ((s[0] == 0xF0 && s[1] < 0x90) || (s[0] == 0xF4 && s[1] > 0x8F)) return 0;
+    return n;
+}
+
+/* The end of a text that may hold anything: the first characters of a long one are left
+ * out. */
+static void put_text(struct driver_trace *t, const char *key, const char *text)
+{
+    enum { MOST = 1000 };
+    static const char hex[] = "0123456789abcdef";
+    size_t length = strlen(text);
+    const unsigned char *s = (const unsigned char *)text;
+    if (length > MOST) s += length - MOST;
+    while (length > MOST && (*s & 0xC0) == 0x80)
+        s++;
+    put(t, key);
+    put(t, "\"");
+    for (size_t n; *s != '\0'; s += n) {
+        n = character(s);
+        if (n > 1 || (n == 1 && *s >= ' ' && *s != '"' && *s != '\\' && *s != 0x7F)) {
+            memcpy(t->text + t->used, s, n);
+            t->used += n;
+            continue;
+        }
+        n = 1;
+        const char escaped[] = {'\\', 'u', '0', '0', hex[*s >> 4], hex[*s & 15], '\0'};
+        put(t, escaped);
+    }
+    put(t, "\"");
+}
+
+/* ---- lines ---- */
+
+static void begin_line(struct driver_trace *t, const char *name, const char *kind,
+                       int thread, int64_t since)
+{
+    put(t, "{\"name\":\"");
+    put(t, name);
+    put(t, kind);
+    put_number(t, ",\"pid\":", t->pid);
+    put_number(t, ",\"tid\":", thread);
+    put_time(t, ",\"ts\":", since + t->shift - epoch);
+}
+
+static void end_line(struct driver_trace *t)
+{
+    put(t, "},\n");
+    if (t->fd < 0) t->lost++;
+    if (t->used >= TRACE_TEXT) driver_trace_spill(t);
+}
+
+static void put_call(struct driver_trace *t, const struct trace_call *c, bool first)
+{
+    put(t, first ? "\"" : ",\"");
+    put(t, c->name);
+    put_number(t, "\":{\"n\":", c->n);
+    put_time(t, ",\"us\":", c->time);
+    put_time(t, ",\"own\":", c->own);
+    if (c->n > 1) put_time(t, ",\"longest\":", c->longest);
+    if (c->bytes > 0) put_number(t, ",\"bytes\":", c->bytes);
+    if (c->varid >= 0) put_number(t, ",\"var\":", c->varid);
+    if (c->err != 0) put_number(t, ",\"error\":", c->err);
+    put(t, "}");
+}
+
+static void put_part(struct driver_trace *t, const char *name, const struct trace_part *p,
+                     bool first)
+{
+    put(t, first ? "\"" : ",\"");
+    put(t, name);
+    put_number(t, "\":{\"n\":", p->n);
+    put_time(t, ",\"us\":", p->own);
+    put_time(t, ",\"longest\":", p->longest);
+    if (p->bytes > 0) put_number(t, ",\"bytes\":", p->bytes);
+    if (p->low >= 0) put_number(t, ",\"low\":", p->low);
+    if (p->low >= 0) put_number(t, ",\"high\":", p->high);
+    if (p->first >= 0) put_number(t, ",\"first\":", p->first);
+    if (p->first >= 0) put_number(t, ",\"last\":", p->last);
+    put(t, "}");
+}
+
+void driver_trace_add_group(struct driver_trace *t, const struct trace_group *g)
+{
+    begin_line(t, g->ncalls > 1 ? "several calls" : g->calls[0].name,
+               "\",\"cat\":\"call\",\"ph\":\"X\"", g->thread, g->start);
+    put_time(t, ",\"dur\":", g->end - g->start);
+    put_number(t, ",\"args\":{\"set\":", t->id);
+    put(t, ",\"calls\":{");
+    for (int i = 0; i < g->ncalls; i++)
+        put_call(t, &g->calls[i], i == 0);
+    put(t, "}");
+    if (g->used != 0) put(t, ",\"parts\":{");
+    for (unsigned left = g->used; left != 0; left &= left - 1) {
+        int part = __builtin_ctz(left);
+        put_part(t, part_names[part], &g->parts[part], left == g->used);
+    }
+    put(t, g->used != 0 ? "}}" : "}");
+    end_line(t);
+}
+
+void driver_trace_add_part(struct driver_trace *t, enum driver_part part, int64_t start,
+                           int64_t end, int64_t own, struct driver_where where)
+{
+    begin_line(t, part_names[part], "\",\"cat\":\"part\",\"ph\":\"X\"",
+               driver_trace_thread(t), start);
+    put_time(t, ",\"dur\":", end - start);
+    put_number(t, ",\"args\":{\"set\":", t->id);
+    if (own != end - start) put_time(t, ",\"own\":", own);
+    if (where.number >= 0) put_number(t, ",\"number\":", where.number);
+    if (where.offset >= 0) put_number(t, ",\"offset\":", where.offset);
+    if (where.bytes > 0) put_number(t, ",\"bytes\":", where.bytes);
+    put(t, "}");
+    end_line(t);
+}
+
+static void begin_note(struct driver_trace *t, const char *name)
+{
+    begin_line(t, name, "\",\"cat\":\"note\",\"ph\":\"i\",\"s\":\"t\"",
+               driver_trace_thread(t), driver_trace_clock());
+    put_number(t, ",\"args\":{\"set\":", t->id);
+}
+
+void driver_trace_add_process(struct driver_trace *t, const char *host)
+{
+    char name[64] = "process ";
+    begin_line(t, "process_name", "\",\"ph\":\"M\"", 0, driver_trace_clock());
+    put_text(t, ",\"args\":{\"name\":", strncat(name, host, sizeof name - 16));
+    put_number(t, ",\"rank\":", t->pid);
+    put(t, "}");
+    end_line(t);
+    begin_line(t, "process_sort_index", "\",\"ph\":\"M\"", 0, driver_trace_clock());
+    put_number(t, ",\"args\":{\"sort_index\":", t->pid);
+    put(t, "}");
+    end_line(t);
+}
+
+void driver_trace_add_dataset(struct driver_trace *t, const char *host)
+{
+    begin_note(t, "dataset");
+    put_text(t, ",\"path\":", t->ds->path);
+    put_text(t, ",\"host\":", host);
+    put_number(t, ",\"rank\":", t->ds->rank);
+    put_number(t, ",\"processes\":", t->ds->nprocs);
+    put(t, "}");
+    end_line(t);
+}
+
+void driver_trace_add_file(struct driver_trace *t, int64_t stripe, int64_t stripes)
+{
+    begin_note(t, "file");
+    put_number(t, ",\"stripe\":", stripe);
+    put_number(t, ",\"stripes\":", stripes);
+    put(t, "}");
+    end_line(t);
+}
+
+void driver_trace_add_variable(struct driver_trace *t, int varid)
+{
+    const struct cdf_var *v = &t->ds->header.vars[varid];
+    begin_note(t, "variable");
+    put_number(t, ",\"var\":", varid);
+    put_text(t, ",\"variable\":", v->name);
+    put_number(t, ",\"record\":", v->is_record);
+    put(t, "}");
+    end_line(t);
+}
