@@ -1,6 +1,6 @@
 # Completion files of shells. bash looks for one under each command's name.
-completed_tools = cdfdiff ncmpicopy ncmpidiff ncmpidump ncmpigen ncmpilog ncoffsets ncvalidator \
-	pnetcdf-config pnetcdf_version
+completed_tools = cdfdiff ncmpicopy ncmpidiff ncmpidump ncmpigen ncmpilog ncmpitrace ncoffsets \
+	ncvalidator pnetcdf-config pnetcdf_version
 bashcompdir = $(datadir)/bash-completion/completions
 zshcompdir = $(datadir)/zsh/site-functions
 dist_zshcomp_DATA = src/utils/completion/_pnetcdf

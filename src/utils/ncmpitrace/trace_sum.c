@@ -1,0 +1,330 @@
+/* Sums of what a trace says. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base_mem.h"
+#include "trace.h"
+
+enum { SEVERAL = -2, MOST_BOXES = 40000 };
+
+/* ---- processes and datasets ---- */
+
+static struct trace_process *process(struct trace *t, int64_t pid)
+{
+    if (pid < 0 || pid >= TRACE_PROCESSES) return NULL;
+    if (pid >= t->nprocesses) {
+        int64_t room = pid + 64;
+        void *grown = base_realloc(t->processes, (size_t)room * sizeof *t->processes);
+        if (grown == NULL) return NULL;
+        t->processes = grown;
+        for (; t->nprocesses < room; t->nprocesses++)
+            t->processes[t->nprocesses] = (struct trace_process){.host = -1};
+    }
+    return &t->processes[pid];
+}
+
+int trace_add_process(struct trace *t, int64_t pid, double begin, double end)
+{
+    struct trace_process *p = process(t, pid);
+    if (p == NULL) return -1;
+    if (!p->there) {
+        p->there = true;
+        p->begin = begin;
+        p->end = end;
+        t->there++;
+    }
+    if (begin < p->begin) p->begin = begin;
+    if (end > p->end) p->end = end;
+    if (t->events == 0 || begin < t->begin) t->begin = begin;
+    if (t->events == 0 || end > t->end) t->end = end;
+    t->events++;
+    return 0;
+}
+
+static int host(struct trace *t, const char *name)
+{
+    char **hosts = t->hosts.items;
+    for (int i = 0; i < t->hosts.n; i++)
+        if (strcmp(hosts[i], name) == 0) return i;
+    char *copy = base_strdup(name);
+    if (copy == NULL || trace_append(&t->hosts, sizeof copy, &copy) == NULL) return -1;
+    return (int)t->hosts.n - 1;
+}
+
+static int add_variable(struct trace *t, const struct trace_note *n)
+{
+    struct trace_variable *v =
+        trace_lookup(&t->variables, sizeof *v, n->set, n->var, true);
+    if (v == NULL) return -1;
+    base_free(v->name);
+    v->name = base_strdup(n->variable);
+    v->record = n->record > 0;
+    return v->name == NULL ? -1 : 0;
+}
+
+int trace_add_note(struct trace *t, const struct trace_note *n)
+{
+    struct trace_set *s = trace_lookup(&t->sets, sizeof *s, n->set, 0, true);
+    struct trace_process *p = process(t, n->pid);
+    if (s == NULL || p == NULL) return -1;
+    if (n->variable != NULL) return add_variable(t, n);
+    if (n->stripe > 0) s->stripe = n->stripe;
+    if (n->stripes > 0) s->stripes = n->stripes;
+    if (n->path == NULL) return 0;
+    if (s->path == NULL) s->path = base_strdup(n->path);
+    s->processes = n->processes;
+    s->seen++;
+    s->pids += n->pid;
+    p->host = n->host == NULL ? -1 : host(t, n->host);
+    return s->path == NULL ? -1 : 0;
+}
+
+/* ---- calls and parts ---- */
+
+struct trace_row *trace_row(struct trace *t, const char *name, bool call)
+{
+    for (int i = 0; i < t->nrows; i++)
+        if (t->rows[i].call == call && strcmp(t->rows[i].name, name) == 0)
+            return &t->rows[i];
+    if (t->nrows == TRACE_NAMES || strlen(name) >= TRACE_WORD) return NULL;
+    struct trace_row *r = &t->rows[t->nrows++];
+    *r = (struct trace_row){.call = call};
+    strcpy(r->name, name);
+    return r;
+}
+
+/* What no program can have counted stays the largest number there is. */
+static void increase(int64_t *sum, int64_t n)
+{
+    if (__builtin_add_overflow(*sum, n, sum)) *sum = INT64_MAX;
+}
+
+static void add(struct trace_cell *sum, const struct trace_cell *c)
+{
+    increase(&sum->n, c->n);
+    increase(&sum->bytes, c->bytes);
+    sum->time += c->time;
+    sum->own += c->own;
+    if (c->longest > sum->longest) sum->longest = c->longest;
+}
+
+int trace_add_cell(struct trace *t, const char *name, bool call, int64_t pid,
+                   const struct trace_cell *c)
+{
+    struct trace_row *r = trace_row(t, name, call);
+    struct trace_process *p = process(t, pid);
+    if (r == NULL || p == NULL) return -1;
+    if (pid >= r->ncells) {
+        int64_t room = t->nprocesses;
+        void *grown = base_realloc(r->cells, (size_t)room * sizeof *r->cells);
+        if (grown == NULL) return -1;
+        r->cells = grown;
+        memset(r->cells + r->ncells, 0, (size_t)(room - r->ncells) * sizeof *r->cells);
+        r->ncells = room;
+    }
+    add(&r->cells[pid], c);
+    add(&r->all, c);
+    if (call) p->time += c->time;
+    return 0;
+}
+
+int trace_add_access(struct trace *t, int64_t set, int64_t var, int64_t n, int64_t bytes)
+{
+    struct trace_variable *v = trace_lookup(&t->variables, sizeof *v, set, var, true);
+    if (v == NULL) return -1;
+    increase(&v->n, n);
+    increase(&v->bytes, bytes);
+    return 0;
+}
+
+/* ---- boxes ---- */
+
+static int by_time(const void *a, const void *b)
+{
+    const struct trace_box *p = a, *q = b;
+    return p->time > q->time ? -1 : p->time < q->time;
+}
+
+/* The longest are kept: the others would not be seen. */
+int trace_add_box(struct trace *t, const char *name, bool call, int64_t pid, double start,
+                  double time)
+{
+    const struct trace_row *r = trace_row(t, name, call);
+    if (r == NULL) return -1;
+    const struct trace_box b = {start, time, (int)pid, (int)(r - t->rows)};
+    if (time < t->least_box) return 0;
+    if (trace_append(&t->boxes, sizeof b, &b) == NULL) return -1;
+    if (t->boxes.n < MOST_BOXES) return 0;
+    struct trace_box *boxes = t->boxes.items;
+    qsort(boxes, (size_t)t->boxes.n, sizeof b, by_time);
+    t->boxes.n /= 2;
+    t->least_box = boxes[t->boxes.n].time;
+    return 0;
+}
+
+/* ---- agreements: who waited for whom ---- */
+
+static int add_agreement(struct trace *t, int64_t set, int64_t number, int64_t pid,
+                         double time)
+{
+    struct trace_agreement *a =
+        trace_lookup(&t->agreements, sizeof *a, set, number, true);
+    if (a == NULL) return -1;
+    if (a->seen == 0 || time < a->least) {
+        a->least = time;
+        a->last = pid;
+    }
+    a->seen++;
+    a->pids += pid;
+    a->sum += time;
+    return 0;
+}
+
+/* A line for several numbers has them all, or some of them have lines of their own; then
+ * nobody knows which are in it. */
+int trace_add_agreements(struct trace *t, int64_t set, int64_t pid, int64_t first,
+                         int64_t last, int64_t n, double time)
+{
+    enum { MOST = 1 << 20 }; /* of what was too short for a line of its own */
+    if (n > MOST) return -1;
+    if (n != last - first + 1) return 0;
+    for (int64_t i = 0; i < n; i++)
+        if (add_agreement(t, set, first + i, pid, time / (double)n) != 0) return -1;
+    return 0;
+}
+
+/* Nobody leaves before the last one is there: who spent least came last, and the others
+ * waited for that one, but for the time that the agreement takes. If one process alone
+ * did not tell of it, it was short there, so that this one was the last. */
+static void settle_agreement(struct trace *t, const struct trace_agreement *a)
+{
+    const struct trace_set *s = trace_lookup(&t->sets, sizeof *s, a->set, 0, false);
+    int64_t processes = s == NULL ? 0 : s->processes, last = a->last;
+    if (processes < 2 || s->seen != processes) return;
+    int64_t missing = processes - a->seen;
+    if (missing < 0) return; /* the file has another run of the same number */
+    double waited = a->sum - (double)a->seen * a->least;
+    if (missing == 1) {
+        last = s->pids - a->pids;
+        waited = a->sum;
+    }
+    if (missing > 1)
+        t->unknown += a->sum;
+    else if (last >= 0 && last < t->nprocesses)
+        t->processes[last].caused += waited;
+    t->waited += missing > 1 ? a->sum : waited;
+}
+
+/* ---- the file ---- */
+
+static void add_size(int64_t *classes, int64_t n, int64_t bytes)
+{
+    static const int64_t below[TRACE_CLASSES - 1] = {4096, 65536, 1 << 20, 1 << 24};
+    int i = 0;
+    while (i < TRACE_CLASSES - 1 && bytes / n >= below[i])
+        i++;
+    increase(&classes[i], n);
+}
+
+static int mark_stripe(struct trace *t, int64_t set, int64_t stripe, int host_of)
+{
+    struct trace_stripe *s = trace_lookup(&t->stripes, sizeof *s, set, stripe, false);
+    if (s != NULL) {
+        if (s->host != host_of) s->host = SEVERAL;
+        return 0;
+    }
+    s = trace_lookup(&t->stripes, sizeof *s, set, stripe, true);
+    if (s == NULL) return -1;
+    s->host = host_of;
+    return 0;
+}
+
+/* Of several writes it is certain only where they begin and end. */
+static int mark_stripes(struct trace *t, int64_t set, int64_t pid, int64_t low,
+                        int64_t high, bool whole)
+{
+    enum { MOST = 1 << 20 };
+    const struct trace_set *s = trace_lookup(&t->sets, sizeof *s, set, 0, false);
+    int host_of = t->processes[pid].host;
+    if (s == NULL || s->stripe <= 0 || host_of < 0 || low < 0 || high <= low) return 0;
+    int64_t first = low / s->stripe, last = (high - 1) / s->stripe;
+    if (!whole || last - first > MOST)
+        return mark_stripe(t, set, first, host_of) | mark_stripe(t, set, last, host_of);
+    int failed = 0;
+    for (int64_t i = first; i <= last; i++)
+        failed |= mark_stripe(t, set, i, host_of);
+    return failed;
+}
+
+int trace_add_transfer(struct trace *t, int64_t set, int64_t pid, bool write, int64_t n,
+                       int64_t bytes, int64_t low, int64_t high)
+{
+    add_size(write ? t->writes : t->reads, n, bytes);
+    return write ? mark_stripes(t, set, pid, low, high, bytes >= high - low) : 0;
+}
+
+/* ---- all of it ---- */
+
+void trace_end(struct trace *t)
+{
+    const struct trace_agreement *a = t->agreements.list.items;
+    const struct trace_stripe *s = t->stripes.list.items;
+    for (int64_t i = 0; i < t->agreements.list.n; i++)
+        settle_agreement(t, &a[i]);
+    t->all_stripes = t->stripes.list.n;
+    for (int64_t i = 0; i < t->all_stripes; i++)
+        t->shared_stripes += s[i].host == SEVERAL;
+}
+
+void trace_free(struct trace *t)
+{
+    char **hosts = t->hosts.items;
+    struct trace_set *sets = t->sets.list.items;
+    struct trace_variable *variables = t->variables.list.items;
+    for (int64_t i = 0; i < t->hosts.n; i++)
+        base_free(hosts[i]);
+    for (int64_t i = 0; i < t->sets.list.n; i++)
+        base_free(sets[i].path);
+    for (int64_t i = 0; i < t->variables.list.n; i++)
+        base_free(variables[i].name);
+    for (int i = 0; i < t->nrows; i++)
+        base_free(t->rows[i].cells);
+    struct trace_table *const tables[] = {&t->sets, &t->variables, &t->agreements,
+                                          &t->stripes};
+    for (int i = 0; i < 4; i++) {
+        base_free(tables[i]->places);
+        base_free(tables[i]->list.items);
+    }
+    base_free(hosts);
+    base_free(t->boxes.items);
+    base_free(t->processes);
+}
+
+const struct trace_row *trace_find(const struct trace *t, const char *name)
+{
+    for (int i = 0; i < t->nrows; i++)
+        if (strcmp(t->rows[i].name, name) == 0) return &t->rows[i];
+    return NULL;
+}
+
+double trace_own(const struct trace *t, const char *name)
+{
+    const struct trace_row *r = trace_find(t, name);
+    return r == NULL ? 0 : r->all.own;
+}
+
+double trace_call_time(const struct trace *t)
+{
+    double sum = 0;
+    for (int i = 0; i < t->nrows; i++)
+        if (t->rows[i].call) sum += t->rows[i].all.time;
+    return sum;
+}
+
+double trace_library_time(const struct trace *t)
+{
+    double sum = 0;
+    for (int i = 0; i < t->nrows; i++)
+        if (t->rows[i].call) sum += t->rows[i].all.own;
+    return sum;
+}

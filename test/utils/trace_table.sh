@@ -1,0 +1,143 @@
+#!/bin/bash
+# ncmpitrace: the table of a trace whose sums are known, its advice, its pictures, and what
+# it says of what is no trace.
+. "${srcdir:-.}/test/utils/tool_lib.sh"
+tool=$PWD/ncmpitrace
+usual "$tool" 1
+if ! grep -q 'define HAVE_JANSSON 1' config.h; then
+    echo '[' >"$work/t.json"
+    check "without jansson it says so" refused 1 'built without jansson' "$tool" "$work/t.json"
+    finish
+fi
+
+# event NAME CAT PID TS DUR ARGS
+event() { echo "{\"name\":\"$1\",\"cat\":\"$2\",\"ph\":\"X\",\"pid\":$3,\"tid\":0,\"ts\":$4,\"dur\":$5,\"args\":{\"set\":7$6}},"; }
+note() { echo "{\"name\":\"$1\",\"cat\":\"note\",\"ph\":\"i\",\"s\":\"t\",\"pid\":$2,\"tid\":0,\"ts\":1000,\"args\":{\"set\":7$3}},"; }
+
+# Two processes on two nodes put 200 small records each; process 1 comes late, by 900 of
+# 1000 microseconds, and both write to the first stripe.
+records() {
+    echo '['
+    note dataset 0 ',"path":"a.nc","host":"n0","rank":0,"processes":2'
+    note dataset 1 ',"path":"a.nc","host":"n1","rank":1,"processes":2'
+    note file 0 ',"stripe":65536,"stripes":4'
+    note variable 0 ',"var":3,"variable":"wind","record":1'
+    local i at
+    for i in $(seq 200); do
+        at=$((1000 + i * 2000))
+        event agreement part 0 $at 1000 ",\"number\":$i"
+        event agreement part 1 $((at + 900)) 100 ",\"number\":$i"
+        for p in 0 1; do
+            event write part $p $((at + 1000)) 100 ",\"offset\":$((p * 4000)),\"bytes\":4000"
+            event ncmpi_put_vara_all call $p $((at + p * 900)) $((1200 - p * 900)) \
+                ",\"calls\":{\"ncmpi_put_vara_all\":{\"n\":1,\"us\":$((1200 - p * 900)).000,\"own\":100.000,\"bytes\":4000,\"var\":3}}"
+        done
+    done
+}
+records >"$work/t.json"
+table() { "$tool" "$work/t.json" >"$work/out" 2>"$work/err" && ! [ -s "$work/err" ]; }
+# line PATTERN: is one of the table, blanks made single.
+line() { table && tr -s ' ' <"$work/out" | grep -qxE -- "$1" || { cat "$work/out"; return 1; }; }
+
+check "processes and time" line "2 processes, 0.4012 s from the first call to the end of the last; 37.4 % of it in calls"
+check "a call" line "ncmpi_put_vara_all 400 100.0 0.0600 0.1500 0.2400 1562 KiB 0.0012"
+check "a part" line "agreement 400 73.3 0.0200 0.1100 0.2000 0 B 0.0010"
+check "another" line "write 400 13.3 0.0200 0.0200 0.0200 1562 KiB 0.0001"
+check "the library's own time" line "\(the library\) 13.3 0.0200"
+check "who waited for whom" line " for process 1 \(n1\): 0.1800 s, 100 %"
+check "sizes of writes" line "writes 400 0 0 0 0"
+check "stripes of several nodes" line "stripes written: 1, by several nodes: 1"
+advises() {
+    "$tool" -j "$work/t.json" >"$work/json" || return 1
+    python3 -c '
+import json, sys
+d = json.load(open(sys.argv[1]))
+rules = [a["rule"] for a in d["advice"]]
+assert rules == sys.argv[2].split(), rules
+assert all(a["words"] for a in d["advice"])' "$work/json" "$1"
+}
+if command -v python3 >/dev/null; then
+    check "advice" advises "small-collective one-late shared-stripes records"
+else
+    skip "advice" "no python3"
+fi
+
+# One process: 1000 small puts, put together in a few events.
+echo '[' >"$work/t.json"
+for i in $(seq 10); do
+    event ncmpi_put_var1 call 0 $((i * 5000)) 400 ',"calls":{"ncmpi_put_var1":{"n":100,"us":300.000,"own":50.000,"longest":9.000,"bytes":400,"var":1}},"parts":{"write":{"n":100,"us":250.000,"longest":8.000,"bytes":400,"low":0,"high":400}}'
+done >>"$work/t.json"
+check "short calls and parts are added" line "ncmpi_put_var1 1000 100.0 0.0030 0.0030 0.0030 4000 B 0.0000"
+if command -v python3 >/dev/null; then
+    check "advice on small puts" advises "small-independent"
+fi
+# What each other rule takes.
+rule() {
+    { echo '['; event "$2" call 0 1000 1000 ",\"calls\":{\"$2\":{\"n\":1,\"us\":1000.000,\"own\":100.000}}"
+      event "$3" part 0 1100 900 ""; } >"$work/t.json"
+    advises "$1"
+}
+if command -v python3 >/dev/null; then
+    check "advice on conversion" rule conversion ncmpi_put_vara_all conversion
+    check "advice on headers that grow" rule header-moves ncmpi_enddef "move data"
+    check "advice on filling" rule fill ncmpi_enddef fill
+    check "advice on syncing" rule sync ncmpi_sync "sync file"
+fi
+
+# ---- pictures ----
+
+records >"$work/t.json"
+picture() {
+    "$tool" -d "$work/p.$1" "$work/t.json" >/dev/null && head -c 200 "$work/p.$1" | grep -qa "$2"
+}
+if command -v gnuplot >/dev/null; then
+    check "SVG" picture svg '<svg'
+    check "PNG" picture png PNG
+    check "no such folder for a picture" refused 1 'could not draw' \
+        "$tool" -d "$work/none/p.svg" "$work/t.json"
+fi
+check "a picture of another kind" refused 1 'a .svg or a .png' "$tool" -d "$work/p.gif" "$work/t.json"
+
+# ---- other files ----
+
+bad() { printf '%s' "$1" >"$work/bad.json"; refused 1 "$2" "$tool" "$work/bad.json"; }
+check "nothing at all" bad '' 'no trace of this library'
+check "no JSON" bad 'The quick brown fox
+' 'no trace of this library'
+check "JSON of something else" bad '{"a": 1}
+' 'no trace of this library'
+check "another program's trace" bad '[
+{"name":"x","ph":"X","pid":1,"tid":1,"ts":1,"dur":2},
+{"name":"y","ph":"B","cat":"gpu","pid":1,"tid":1,"ts":1}]' 'no trace of this library'
+check "missing file" refused 1 'No such file' "$tool" "$work/none.json"
+check "a folder" refused 1 'Is a directory' "$tool" "$work"
+# broken EVENT WHY: one bad event among good ones is told, and the rest is summed up.
+broken() {
+    { head -n 100 "$work/t.json"; printf '%s\n' "$1"; } >"$work/bad.json"
+    refused 1 "1 lines cannot be read, the first is line 101: .*$2" "$tool" "$work/bad.json" &&
+        grep -q ncmpi_put_vara_all "$work/out"
+}
+check "a line without an end" broken '{"name":"write","cat"' ''
+check "a rank beyond all" broken "$(event write part 99999999999 1 1 '')" 'more than a trace has'
+check "a negative time" broken "$(event write part 0 1 -1 '')" 'a time that no trace has'
+check "an offset beyond 2^63" broken "$(event write part 0 1 1 ',"offset":99999999999999999999')" ''
+check "more agreements than time for them" broken "$(event ncmpi_close call 0 1 1 \
+    ',"calls":{},"parts":{"agreement":{"n":1000000000000,"us":1.000,"first":1,"last":1000000000000}}')" 'more than'
+check "a number that is text" broken "$(event write part 0 1 1 ',"bytes":"many"')" 'a number that no trace has'
+check "no time" broken '{"name":"write","cat":"part","ph":"X","pid":0,"args":{"set":7}},' 'no event of this library'
+check "counts of nothing" broken "$(event write part 0 1 1 ',"number":-5')" 'a number that no trace has'
+names() {
+    { echo '['; for i in $(seq 300); do event "part$i" part 0 1 1 ''; done; } >"$work/bad.json"
+    refused 1 'more than a trace has' "$tool" "$work/bad.json"
+}
+check "more names than there are" names
+cut() {
+    head -c $(($(wc -c <"$work/t.json") - 30)) "$work/t.json" >"$work/cut.json"
+    status 0 "$tool" "$work/cut.json" && grep -q 'the last line is cut off' "$work/err"
+}
+check "what a killed program leaves" cut
+if [ -w /dev/full ]; then
+    check "full disk" refused 1 'standard output: No space' \
+        bash -c '"$@" >/dev/full' - "$tool" "$work/t.json"
+fi
+finish
