@@ -21,24 +21,25 @@ static void set_one_of(MPI_Info info, const char *key, const char *const *values
     if (value[0] != '\0') MPI_Info_set(info, key, value);
 }
 
-/* "node", or "across": as if up to three processes were a node. */
+/* "node", or "across": as if up to three processes were a node; "dealt": with stripes
+ * that are dealt out to these. */
 static MPI_Info info_for(const char *way)
 {
     static const char *const shares[] = {"300", "900", "6000", "70000", "1048576"};
     static const char *const procs[] = {"1", "2", "3"};
-    static const char *const units[] = {"", "4096", "12288", "65536", "262144"};
+    static const char *const units[] = {"", "8192", "12288", "65536", "262144"};
     static const char *const factors[] = {"", "1", "3", "4", "64"};
     static const char *const nodes[] = {"", "1", "2", "3"};
     MPI_Info info;
     MPI_Info_create(&info);
-    bool across = strcmp(way, "across") == 0;
+    bool dealt = strcmp(way, "dealt") == 0, across = dealt || strcmp(way, "across") == 0;
     MPI_Info_set(info, "nc_transfer", across ? "node" : way);
     if (across) set_one_of(info, "nc_node_procs", procs, 3);
     if (!across) MPI_Info_set(info, "nc_node_procs", "0");
-    set_one_of(info, "nc_node_share_size", shares, 5);
-    set_one_of(info, "striping_unit", units, 5);
+    set_one_of(info, "nc_node_share_size", dealt ? shares + 3 : shares, dealt ? 2 : 5);
+    set_one_of(info, "striping_unit", dealt ? units + 1 : units, dealt ? 2 : 5);
     set_one_of(info, "striping_factor", factors, 5);
-    set_one_of(info, "cb_nodes", nodes, 4);
+    if (!dealt) set_one_of(info, "cb_nodes", nodes, 4);
     MPI_Info_set(info, "nc_statistics", "enable");
     MPI_Info_set(info, "nc_var_align_size", "4");
     return info;
@@ -165,6 +166,11 @@ static void as_by_plain_writes(void)
 static void as_by_plain_writes_across_nodes(void)
 {
     by_two_ways("across");
+}
+
+static void in_stripes_dealt_out(void)
+{
+    by_two_ways("dealt");
 }
 
 /* A line of N integers. */
@@ -368,32 +374,46 @@ static void few_file_operations(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* A stripe of the file is written and read by one process, in one piece. */
-static void whole_stripes(void)
+/* What lies between multiples of `piece` is written and read by one process at once. */
+static void in_pieces_of(const char *key, const char *hint, int piece)
 {
-    enum { STRIPE = 1 << 20, EACH = STRIPE / 2 };
-    int ncid, v = line_of(EACH * check.nprocs, "striping_unit", "1048576", &ncid);
+    enum { EACH = 1 << 19 };
+    int ncid, v = line_of(EACH * check.nprocs, key, hint, &ncid);
     int *values = malloc(EACH * sizeof *values), wrong = 0;
     MPI_Offset start = check.rank, count = EACH, stride = check.nprocs, begin;
     for (int i = 0; i < EACH; i++)
         values[i] = i * 5 + check.rank;
     CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, v, &begin));
     long long end = begin + 4LL * EACH * check.nprocs;
-    long long stripes = (end - 1) / STRIPE - begin / STRIPE + 1;
+    long long pieces = (end - 1) / piece - begin / piece + 1;
     long long writes = total(ncid, "file_writes"), reads = total(ncid, "file_reads");
     CHECK_NC(NC_NOERR, ncmpi_put_vars_int_all(ncid, v, &start, &count, &stride, values));
     writes = total(ncid, "file_writes") - writes;
     memset(values, 0, EACH * sizeof *values);
     CHECK_NC(NC_NOERR, ncmpi_get_vars_int_all(ncid, v, &start, &count, &stride, values));
     reads = total(ncid, "file_reads") - reads;
-    if (check.nprocs > 1) CHECK_EQ(stripes, writes);
-    if (check.nprocs > 1) CHECK_EQ(stripes, reads);
+    if (check.nprocs > 1) CHECK_EQ(pieces, writes);
+    if (check.nprocs > 1) CHECK_EQ(pieces, reads);
     for (int i = 0; i < EACH; i++)
         wrong += values[i] != i * 5 + check.rank;
     CHECK_EQ(0, wrong);
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
     free(values);
     MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void whole_stripes(void)
+{
+    in_pieces_of("striping_unit", "1048576", 1 << 20);
+}
+
+/* Between nodes, each a quarter of a stripe a round. */
+static void parts_of_stripes(void)
+{
+    const char *hints = "nc_node_procs=1;nc_transfer=node;nc_node_share_size=8388608";
+    setenv("PNETCDF_HINTS", hints, 1);
+    in_pieces_of("striping_unit", "1048576", 1 << 18);
+    unsetenv("PNETCDF_HINTS");
 }
 
 /* Whoever's disk fails, all know that the values are not all there. */
@@ -488,9 +508,11 @@ static void behind_the_end(void)
 static const struct check_test tests[] = {
     {"as by plain writes", as_by_plain_writes, CHECK_FORMATS},
     {"as by plain writes, across nodes", as_by_plain_writes_across_nodes, 0},
+    {"in stripes that are dealt out", in_stripes_dealt_out, CHECK_FORMATS},
     {"long runs go in pieces", long_runs_go_in_pieces, 0},
     {"overlapping processes", overlapping_processes, 0},
     {"whole stripes", whole_stripes, 0},
+    {"parts of stripes", parts_of_stripes, 0},
     {"what was in memory stays there", what_was_in_memory_stays_there, 0},
     {"a failing disk and both ways", a_failing_disk_and_both_ways, 0},
     {"few file operations", few_file_operations, 0},

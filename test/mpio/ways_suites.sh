@@ -11,4 +11,6 @@ suites_but=/threads
 suites nc_file_io=mpi nc_transfer=direct nc_transfer=view nc_transfer=node \
     'nc_transfer=node;nc_node_procs=1' \
     'nc_transfer=node;nc_node_procs=2;nc_node_share_size=1000' \
+    'nc_transfer=node;nc_node_procs=1;nc_node_share_size=65536;striping_unit=8192' \
+    'nc_transfer=node;nc_node_procs=3' \
     'nc_transfer=view;nc_ibuf_size=1000'

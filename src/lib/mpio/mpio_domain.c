@@ -1,6 +1,8 @@
 /* How a call's part of the file is divided among the nodes. */
 #include "mpio_domain.h"
 
+#include "mpio_walk.h"
+
 /* Where domains begin. Stripes, if they are known; else what is worth a message. */
 static int64_t unit_of(const struct mpio *m)
 {
@@ -45,9 +47,50 @@ static int64_t period_of(const struct mpio *m, const struct mpio_domains *d)
     return ring / common_divisor(d->each, ring);
 }
 
+/* In how many rounds a short call moves a stripe: each is a request to the server, and
+ * worth one; a process looks at each block whether it has something for it. 1: it is not
+ * to be cut. */
+static int64_t parts_of(const struct mpio *m, const struct mpio_domains *d,
+                        int64_t stripes)
+{
+    enum { MOST = 4, WORTH = 1 << 18, VISITS = 512, OF_BUFFER = 64 };
+    int64_t worth = m->window.size / OF_BUFFER, parts = MOST;
+    if (worth > WORTH) worth = WORTH;
+    while (parts > 1 && (d->unit / parts < worth || stripes * parts > VISITS ||
+                         d->unit % (parts << MPIO_COARSE) != 0))
+        parts /= 2;
+    return parts;
+}
+
+/* Stripes to the nodes, from the first of all that the file has: so other calls of this
+ * size find the same stripes with the same nodes. As many in a row as each gets anyway,
+ * about, since neighbours in the file are often on one node. */
+static void deal_out(struct mpio_domains *d, const struct mpio *m)
+{
+    enum { APART = 1 << MPIO_COARSE }; /* more than the slack, and marks do not touch */
+    if (d->unit != m->unit || !mpio_file_striped(&m->file)) return;
+    int64_t first = d->low / d->unit, last = (d->high - 1) / d->unit, row = 1;
+    int64_t stripes = last + 1 - first;
+    if (stripes < 2 * d->nodes) return;
+    while (2 * row * d->nodes <= stripes)
+        row *= 2;
+    int64_t parts = parts_of(m, d, stripes), block = d->unit / parts;
+    int64_t turn = row * d->nodes, lanes = (last / turn - first / turn + 1) * row;
+    if (parts == 1 || lanes > m->window.size / (block + APART)) return;
+    d->dealt = row;
+    d->lanes = lanes;
+    d->pitch = block + APART;
+    d->block = block;
+    d->first = first * parts;
+    d->count = d->period = stripes;
+    d->each = d->rounds = parts;
+    d->longer = 0;
+}
+
 void mpio_domains_make(struct mpio_domains *d, const struct mpio *m, int64_t low,
                        int64_t high, int shift)
 {
+    enum { SHORT = 2 };
     int64_t most = m->base.ds->hints.cb_nodes;
     *d = (struct mpio_domains){
         .low = low, .high = high, .nodes = m->window.nodes, .shift = shift};
@@ -61,6 +104,9 @@ void mpio_domains_make(struct mpio_domains *d, const struct mpio *m, int64_t low
     d->longer = blocks % d->count;
     d->rounds = d->each + (d->longer > 0);
     d->period = period_of(m, d);
+    d->lanes = 1;
+    d->pitch = d->block;
+    if (d->rounds <= SHORT && d->nodes > 1 && most == 0) deal_out(d, m);
 }
 
 /* The first block of a domain, from d->first on: the last ones are longer. */
@@ -70,19 +116,40 @@ static int64_t block_of(const struct mpio_domains *d, int64_t domain)
     return domain * d->each + (before > 0 ? before : 0);
 }
 
+/* Of a domain that is one. */
+static int64_t stripe_of(const struct mpio_domains *d, int64_t domain)
+{
+    return d->first / d->each + domain;
+}
+
 /* Short calls, of a block for each node at most, find the same blocks with the same nodes
  * whatever the call. */
 int mpio_domain_node(const struct mpio_domains *d, int64_t domain)
 {
+    if (d->dealt > 0) return (int)(stripe_of(d, domain) / d->dealt % d->nodes);
     if (d->rounds == 1) return (int)((d->first + domain) % d->nodes);
     return (int)(domain * d->nodes / d->count);
 }
 
-int64_t mpio_domain_of_node(const struct mpio_domains *d, int node)
+int64_t mpio_domain_lane(const struct mpio_domains *d, int64_t domain)
+{
+    if (d->dealt == 0) return 0;
+    int64_t turn = d->dealt * d->nodes, stripe = stripe_of(d, domain);
+    return (stripe / turn - stripe_of(d, 0) / turn) * d->dealt + stripe % d->dealt;
+}
+
+int64_t mpio_domain_of_node(const struct mpio_domains *d, int node, int64_t lane)
 {
     int64_t domain = (node * d->count + d->nodes - 1) / d->nodes;
-    if (d->rounds == 1) domain = (node - d->first % d->nodes + d->nodes) % d->nodes;
-    return domain < d->count && mpio_domain_node(d, domain) == node ? domain : -1;
+    if (d->dealt > 0) {
+        int64_t turn = d->dealt * d->nodes, first = stripe_of(d, 0);
+        domain = (first / turn + lane / d->dealt) * turn + node * d->dealt +
+                 lane % d->dealt - first;
+    } else if (d->rounds == 1) {
+        domain = (node - d->first % d->nodes + d->nodes) % d->nodes;
+    }
+    bool there = domain >= 0 && domain < d->count;
+    return there && mpio_domain_node(d, domain) == node ? domain : -1;
 }
 
 int64_t mpio_domain_at(const struct mpio_domains *d, int64_t offset)

@@ -6,7 +6,12 @@
 #include "mpio.h"
 
 /* What all processes have agreed on. The file is cut into blocks, at multiples of their
- * size. A domain has `each` of them, the last ones one more; in a round one is moved. */
+ * size. A domain has `each` of them, the last ones one more; in a round one is moved.
+ *
+ * A node has one domain, of many stripes, in blocks of whole ones. A short call would be
+ * over after a round or two, in which nothing overlaps: its stripes are dealt out to the
+ * nodes, each a domain, and a round moves a part of every stripe. So all servers are busy
+ * from the first round on, and still no stripe is touched by two nodes. */
 struct mpio_domains {
     int64_t low, high; /* bytes that anybody moves lie between */
     int64_t unit;      /* a block has so many bytes, or a multiple: a stripe, if it is
@@ -18,6 +23,10 @@ struct mpio_domains {
     int64_t rounds;       /* that bring the longest domain to its end */
     int64_t period; /* so many domains begin with their first block, as many with the
                      * second, and so on: then they go round */
+    int64_t dealt; /* a stripe is a domain, and a node gets so many in a row; 0: not so */
+    int64_t lanes; /* domains that a node may have: their blocks of a round lie side by
+                    * side in its buffer ... */
+    int64_t pitch; /* ... so many bytes apart */
     int nodes;
     int shift; /* all that is moved begins and ends at multiples of 1 << shift */
 };
@@ -27,8 +36,9 @@ void mpio_domains_make(struct mpio_domains *d, const struct mpio *m, int64_t low
 
 /* Whose domain it is. */
 int mpio_domain_node(const struct mpio_domains *d, int64_t domain);
-/* The node's domain; -1: it has none. */
-int64_t mpio_domain_of_node(const struct mpio_domains *d, int node);
+/* Which of its node's it is, from 0 on; and the other way round, -1: there is none. */
+int64_t mpio_domain_lane(const struct mpio_domains *d, int64_t domain);
+int64_t mpio_domain_of_node(const struct mpio_domains *d, int node, int64_t lane);
 /* The domain that has this byte. */
 int64_t mpio_domain_at(const struct mpio_domains *d, int64_t offset);
 /* Where it begins in the file. */

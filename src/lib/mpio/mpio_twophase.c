@@ -1,14 +1,15 @@
 /* Two-phase exchange.
  *
  * Each node has a domain of the file and goes through it block by block, all nodes side
- * by side: that is a round. A process puts its values straight to their places in its own
- * node's block, which lies in shared memory, and packs what is for the other nodes'
- * blocks into its area; some processes of the node send that and receive the others'; the
- * rest write the block when it is complete, while values of the next round are put into
- * the other buffer. (On one node all write; one process that is a node does both.) What
- * does not fit an area is sent in another step of the same round.
- * Rounds that nobody has values in are left out. Gets are the same backwards: what is
- * packed says which bytes are wanted, and the answer has them.
+ * by side: that is a round. (In a short call it has several, in lanes side by side: what
+ * is said of its block is true of all of these together.) A process puts its values
+ * straight to their places in its own node's block, which lies in shared memory, and
+ * packs what is for the other nodes' blocks into its area; some processes of the node
+ * send that and receive the others'; the rest write the block when it is complete, while
+ * values of the next round are put into the other buffer. (On one node all write; one
+ * process that is a node does both.) What does not fit an area is sent in another step of
+ * the same round. Rounds that nobody has values in are left out. Gets are the same
+ * backwards: what is packed says which bytes are wanted, and the answer has them.
  *
  * Nobody waits but for counters in the window (see mpio_window.h), and those who speak
  * with other nodes for messages. A buffer, an area and the slots of a step serve again
@@ -40,7 +41,7 @@ struct twophase {
     struct mpio_walk *walk;
     const struct mpio_survey *mine;
     const struct mpio_domains *d;
-    int64_t own;                  /* this node's domain; -1: none */
+    int64_t own;                  /* this node's domain, or one of them; -1: none */
     int64_t from, to;             /* the domains this process has values in */
     int64_t visit;                /* of them, so many are packed in this round */
     bool resumes;                 /* the next one has been begun */
@@ -59,15 +60,6 @@ static void await(const struct twophase *x, enum mpio_counter c, int64_t times)
     struct driver_span span = driver_trace_begin(trace);
     mpio_window_await(x->w, c, times);
     driver_trace_end(trace, DRIVER_WAIT, span);
-}
-
-/* The values of a block, between it and the caller's memory. */
-static void move_values(struct twophase *x, const struct mpio_block *b)
-{
-    struct driver_trace *trace = x->m->base.ds->trace;
-    struct driver_span span = driver_trace_begin(trace);
-    mpio_walk_note(&x->result, mpio_walk_block(x->walk, b));
-    driver_trace_end(trace, DRIVER_CONVERSION, span);
 }
 
 static void note_io(struct twophase *x, int err)
@@ -90,15 +82,40 @@ static bool stores(const struct twophase *x)
     return x->w->rank >= x->w->first_storer;
 }
 
-/* This node's block of a round, in one of the buffers; false: it has none. */
-static bool own_block(const struct twophase *x, int64_t round, int64_t buffer,
-                      struct mpio_block *b)
+/* This node's block of a round in one of its lanes, in one of the buffers; false: it has
+ * none. */
+static bool own_block(const struct twophase *x, int64_t lane, int64_t round,
+                      int64_t buffer, struct mpio_block *b)
 {
     const struct mpio_buffer *memory = &x->w->buffers[buffer % MPIO_BUFFERS];
-    *b = (struct mpio_block){
-        .bytes = memory->bytes, .marks = memory->marks, .shift = x->d->shift};
-    if (x->own < 0) return false;
-    return mpio_domain_block(x->d, x->own, round, &b->origin, &b->start, &b->end);
+    int64_t at = lane * x->d->pitch, own = mpio_domain_of_node(x->d, x->w->node, lane);
+    *b = (struct mpio_block){.bytes = memory->bytes + at,
+                             .marks = memory->marks + (at >> x->d->shift),
+                             .shift = x->d->shift};
+    if (own < 0) return false;
+    return mpio_domain_block(x->d, own, round, &b->origin, &b->start, &b->end);
+}
+
+/* All lanes, as messages have them: places are those in the buffer. */
+static struct mpio_block all_lanes(const struct twophase *x, int64_t buffer)
+{
+    const struct mpio_buffer *memory = &x->w->buffers[buffer % MPIO_BUFFERS];
+    return (struct mpio_block){.bytes = memory->bytes,
+                               .marks = memory->marks,
+                               .end = x->d->lanes * x->d->pitch,
+                               .shift = x->d->shift};
+}
+
+/* The node's values of a round, those of this process: to or from their places. */
+static void move_own(struct twophase *x, int64_t round, int64_t buffer)
+{
+    struct driver_trace *trace = x->m->base.ds->trace;
+    struct driver_span span = driver_trace_begin(trace);
+    struct mpio_block b;
+    for (int64_t lane = 0; lane < x->d->lanes; lane++)
+        if (own_block(x, lane, round, buffer, &b))
+            mpio_walk_note(&x->result, mpio_walk_block(x->walk, &b));
+    driver_trace_end(trace, DRIVER_CONVERSION, span);
 }
 
 /* ---- for other nodes ---- */
@@ -121,7 +138,9 @@ static bool pack_domain(struct twophase *x, struct mpio_packed *p, int64_t domai
     *e = (struct mpio_entry){
         .node = mpio_domain_node(x->d, domain), .offset = p->used, .asked = p->asked};
     if (!mpio_domain_block(x->d, domain, round, &origin, &low, &high)) return true;
-    int err = mpio_pack(x->walk, p, low, high, origin, x->resumes, &all);
+    int64_t lane = mpio_domain_lane(x->d, domain);
+    int err =
+        mpio_pack(x->walk, p, low, high, origin - lane * x->d->pitch, x->resumes, &all);
     mpio_walk_note(&x->result, err);
     x->resumes = !all;
     e->used = p->used - e->offset;
@@ -143,7 +162,7 @@ static int64_t pack_others(struct twophase *x, int64_t round, int64_t step)
     for (; x->visit < x->to - x->from; x->visit++) {
         int64_t domain = domain_to_visit(x, x->visit);
         struct mpio_entry e;
-        if (domain == x->own) continue;
+        if (mpio_domain_node(x->d, domain) == w->node) continue;
         int64_t taken = (n + 1) * (int64_t)sizeof e;
         p->room = x->walk->put ? records - taken : taken <= entries ? records : 0;
         bool all = pack_domain(x, p, domain, round, &e);
@@ -201,9 +220,10 @@ static int64_t least_of(const struct mpio_window *w, int64_t step)
 
 /* Messages of a step. As soon as all nodes are known to have packed it, the others of
  * this one are told which round comes next. */
-static void exchange_all(struct twophase *x, int64_t step, const struct mpio_block *b)
+static void exchange_all(struct twophase *x, int64_t step, int64_t buffer)
 {
     struct mpio_window *w = x->w;
+    struct mpio_block b = all_lanes(x, buffer);
     struct mpio_exchange *e = &x->letters[step % 2];
     struct mpio_slot *mine = mpio_window_slot(w, step, w->nprocs + w->rank);
     await(x, MPIO_PACKED, step + 1);
@@ -214,7 +234,7 @@ static void exchange_all(struct twophase *x, int64_t step, const struct mpio_blo
     note_io(x, mpio_exchange_count_all(e, &least));
     *mine = (struct mpio_slot){.next = least, .low = INT64_MAX};
     if (w->rank == 0) mpio_window_arrive(w, MPIO_TOLD);
-    note_io(x, mpio_exchange_letters(e, b, &mine->low, &mine->high));
+    note_io(x, mpio_exchange_letters(e, &b, &mine->low, &mine->high));
     driver_trace_end(x->m->base.ds->trace, DRIVER_MESSAGES, span);
     if (e->put) mpio_exchange_free(e);
     mpio_window_arrive(w, MPIO_MOVED);
@@ -272,33 +292,49 @@ static void share_equally(struct twophase *x)
     x->shares = x->w->all[MPIO_STORED];
 }
 
+/* The lanes that this process stores: one block that is alone is shared by all. */
+static int64_t first_lane(const struct twophase *x)
+{
+    return x->d->dealt > 0 ? x->share : 0;
+}
+
 static void write_block(struct twophase *x, int64_t round, int64_t step, int64_t block)
 {
     struct mpio_block b;
     if (!stores(x)) return;
     await_step(x, step);
-    if (own_block(x, round, block, &b)) {
+    for (int64_t i = first_lane(x); i < x->d->lanes; i += x->shares) {
+        if (!own_block(x, i, round, block, &b)) continue;
         int64_t low = b.start, high = b.end;
-        take_share(x, b.end, &low, &high);
+        if (x->d->dealt == 0) take_share(x, b.end, &low, &high);
         note_io(x, mpio_cover_write(x->m, &b, low - b.origin, high - b.origin));
     }
     mpio_window_arrive(x->w, MPIO_STORED);
 }
 
-/* The bytes of the block that anybody needs. */
-static void needed(const struct twophase *x, int64_t step, const struct mpio_block *b,
-                   int64_t *low, int64_t *high)
+/* Between which places of the buffer lie the bytes that anybody needs. */
+static void needed(const struct twophase *x, int64_t step, int64_t *low, int64_t *high)
 {
     const struct mpio_window *w = x->w;
     *low = INT64_MAX;
     *high = 0;
     for (int i = 0; i < w->nprocs + w->columns; i++) {
         const struct mpio_slot *s = mpio_window_slot(w, step, i);
-        int64_t base = i < w->nprocs ? 0 : b->origin;
         if (s->low == INT64_MAX) continue;
-        if (base + s->low < *low) *low = base + s->low;
-        if (base + s->high > *high) *high = base + s->high;
+        if (s->low < *low) *low = s->low;
+        if (s->high > *high) *high = s->high;
     }
+}
+
+/* The bytes [*low, *high) of the file that are needed of a block, and that this process
+ * is to read: with the slack, where the values do not end before. */
+static void needed_here(const struct twophase *x, int64_t lane,
+                        const struct mpio_block *b, int64_t *low, int64_t *high)
+{
+    int64_t shift = b->origin - lane * x->d->pitch;
+    *low = *low == INT64_MAX || *low + shift < b->start ? b->start : *low + shift;
+    *high = *high + shift > b->end + MPIO_SLACK ? b->end + MPIO_SLACK : *high + shift;
+    if (x->d->dealt == 0) take_share(x, b->end, low, high);
 }
 
 /* Who takes much out of a block comes late to the next one: the others read that, if they
@@ -316,7 +352,7 @@ static void share_next(struct twophase *x, int64_t step)
         n++;
     }
     share_equally(x);
-    if (2 * n < x->shares) return;
+    if (x->d->dealt > 0 || 2 * n < x->shares) return;
     x->share = mine;
     x->shares = n;
 }
@@ -324,12 +360,14 @@ static void share_next(struct twophase *x, int64_t step)
 static void read_block(struct twophase *x, int64_t round, int64_t step)
 {
     struct mpio_block b;
-    int64_t low, high;
+    int64_t from, to;
     if (!stores(x)) return;
     await_step(x, step);
-    if (own_block(x, round, step, &b)) {
-        needed(x, step, &b, &low, &high);
-        take_share(x, b.end, &low, &high);
+    needed(x, step, &from, &to);
+    for (int64_t i = first_lane(x); i < x->d->lanes; i += x->shares) {
+        int64_t low = from, high = to;
+        if (!own_block(x, i, round, step, &b) || from == INT64_MAX) continue;
+        needed_here(x, i, &b, &low, &high);
         if (low < high)
             note_io(x, mpio_file_read(&x->m->file, low, b.bytes + (low - b.origin),
                                       high - low));
@@ -344,7 +382,6 @@ static void read_block(struct twophase *x, int64_t round, int64_t step)
  * for others, of this round or what is left of it. */
 static void put_step(struct twophase *x, int64_t round, int64_t step, bool begins)
 {
-    struct mpio_block b;
     struct mpio_slot slot = {.low = INT64_MAX};
     if (begins) x->visit = 0;
     if (across(x)) {
@@ -353,7 +390,7 @@ static void put_step(struct twophase *x, int64_t round, int64_t step, bool begin
     }
     if (begins) {
         await(x, MPIO_STORED, x->blocks - 1);
-        if (own_block(x, round, x->blocks, &b)) move_values(x, &b);
+        move_own(x, round, x->blocks);
         x->blocks++;
     }
     slot.next = next_round(x, round);
@@ -366,11 +403,7 @@ static void put_rounds_all(struct twophase *x)
     put_step(x, round, 0, true);
     for (int64_t step = 0; next != INT64_MAX; step++) {
         int64_t block = x->blocks - 1;
-        struct mpio_block b;
-        if (speaks(x)) {
-            (void)own_block(x, round, block, &b);
-            exchange_all(x, step, &b);
-        }
+        if (speaks(x)) exchange_all(x, step, block);
         next = learn(x, step);
         if (next != INT64_MAX) put_step(x, next, step + 1, next != round);
         if (next != round) write_block(x, round, step, block);
@@ -386,7 +419,8 @@ static void clear_marks_all(struct twophase *x)
     struct mpio_window *w = x->w;
     int64_t marks = ((w->size + MPIO_SLACK) >> x->d->shift) + 1;
     int64_t block = x->d->low / x->d->block * x->d->block;
-    int64_t extent = ((x->d->high - block) >> x->d->shift) + 1;
+    int64_t bytes = x->d->dealt > 0 ? x->d->lanes * x->d->pitch : x->d->high - block;
+    int64_t extent = (bytes >> x->d->shift) + 1;
     if (extent < marks) marks = extent;
     if (marks <= w->cleared) return;
     int64_t each = (marks - w->cleared) / w->nprocs + 1;
@@ -400,17 +434,29 @@ static void clear_marks_all(struct twophase *x)
 
 /* ---- gets ---- */
 
+/* What the process needs of a block of this node's, as places in the buffer. */
+static void need(struct twophase *x, int64_t lane, int64_t round, int64_t step,
+                 struct mpio_slot *slot)
+{
+    struct mpio_block b;
+    int64_t low, high;
+    if (!own_block(x, lane, round, step, &b)) return;
+    mpio_walk_note(&x->result, mpio_walk_needs(x->walk, b.start, b.end, &low, &high));
+    if (low == INT64_MAX) return;
+    int64_t shift = b.origin - lane * x->d->pitch;
+    if (low - shift < slot->low) slot->low = low - shift;
+    if (high - shift > slot->high) slot->high = high - shift;
+}
+
 /* Which bytes the process needs of a new round in this node's block; and which of
  * others', in this round or what is left of it. */
 static void get_step(struct twophase *x, int64_t round, int64_t step, bool begins)
 {
-    struct mpio_block b;
     struct mpio_slot slot = {.low = INT64_MAX};
     if (begins) {
         x->visit = 0;
-        if (own_block(x, round, step, &b))
-            mpio_walk_note(&x->result, mpio_walk_needs(x->walk, b.start, b.end, &slot.low,
-                                                       &slot.high));
+        for (int64_t lane = 0; lane < x->d->lanes; lane++)
+            need(x, lane, round, step, &slot);
     }
     x->near[step % 2] = slot.low != INT64_MAX;
     if (across(x)) slot.entries = pack_others(x, round, step);
@@ -421,9 +467,8 @@ static void get_step(struct twophase *x, int64_t round, int64_t step, bool begin
 /* What was asked for in a step, out of the block and the answers. */
 static void take_values(struct twophase *x, int64_t round, int64_t step)
 {
-    struct mpio_block b;
     await(x, MPIO_STORED, step + 1);
-    if (x->near[step % 2] && own_block(x, round, step, &b)) move_values(x, &b);
+    if (x->near[step % 2]) move_own(x, round, step);
     if (!across(x)) return;
     await(x, MPIO_ANSWERED, step + 1);
     const unsigned char *answers =
@@ -431,11 +476,10 @@ static void take_values(struct twophase *x, int64_t round, int64_t step)
     mpio_walk_note(&x->result, mpio_pack_take(x->walk, &x->packed[step % 2], answers));
 }
 
-static void answer_step(struct twophase *x, int64_t round, int64_t step)
+static void answer_step(struct twophase *x, int64_t step)
 {
     struct mpio_exchange *e = &x->letters[step % 2];
-    struct mpio_block b;
-    (void)own_block(x, round, step, &b);
+    struct mpio_block b = all_lanes(x, step);
     await(x, MPIO_STORED, step + 1);
     struct driver_span span = driver_trace_begin(x->m->base.ds->trace);
     note_io(x, mpio_exchange_answers(e, &b));
@@ -448,10 +492,8 @@ static void answer_step(struct twophase *x, int64_t round, int64_t step)
  * still to be answered for and taken. */
 static void ask_all(struct twophase *x, int64_t round, int64_t step, bool begins)
 {
-    struct mpio_block b;
     get_step(x, round, step, begins);
-    (void)own_block(x, round, step, &b);
-    if (speaks(x)) exchange_all(x, step, &b);
+    if (speaks(x)) exchange_all(x, step, step);
     read_block(x, round, step);
 }
 
@@ -462,7 +504,7 @@ static void get_rounds_all(struct twophase *x)
     for (int64_t step = 0; next != INT64_MAX; step++) {
         next = learn(x, step);
         if (next != INT64_MAX) ask_all(x, next, step + 1, next != round);
-        if (speaks(x)) answer_step(x, round, step);
+        if (speaks(x)) answer_step(x, step);
         take_values(x, round, step);
         round = next;
         x->steps = step + 1;
@@ -498,7 +540,7 @@ int mpio_twophase_all(struct mpio *m, struct mpio_walk *walk,
                          .walk = walk,
                          .mine = mine,
                          .d = d,
-                         .own = mpio_domain_of_node(d, m->window.node)};
+                         .own = mpio_domain_of_node(d, m->window.node, 0)};
     share_equally(&x);
     if (mine->low < mine->high) {
         x.from = mpio_domain_at(d, mine->low);

@@ -1,0 +1,145 @@
+/* How a call's part of the file is divided: whatever the sizes, each byte is moved once,
+ * no stripe is touched by two nodes, and what is said of rounds and lanes holds. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "mpio.h"
+#include "mpio_domain.h"
+#include "mpio_walk.h"
+
+static struct driver_dataset dataset;
+
+/* A random machine and a random part of a file. */
+static struct mpio some_machine(int64_t *low, int64_t *high)
+{
+    static const int64_t units[] = {4096, 8192, 12288, 65536, 1 << 20, 4 << 20};
+    static const int64_t sizes[] = {64, 4096, 65536, 1 << 20, 128 << 20};
+    struct mpio m;
+    memset(&m, 0, sizeof m);
+    m.base.ds = &dataset;
+    m.unit = units[check_random(6)];
+    m.window.nodes = 1 + (int)check_random(9);
+    m.window.size = sizes[check_random(5)];
+    m.file.stripe = check_random(4) > 0 ? m.unit : 0;
+    m.file.stripes = (int64_t)check_random(40);
+    dataset.hints.cb_nodes = check_random(4) > 0 ? 0 : 1 + (int64_t)check_random(12);
+    *low = (int64_t)check_random((uint64_t)(50 * m.unit)) / 64 * 64;
+    *high = *low + 64 +
+            (int64_t)check_random((uint64_t)(m.unit * (int64_t)(1 + check_random(60)))) /
+                64 * 64;
+    return m;
+}
+
+struct piece {
+    int64_t low, high, domain;
+};
+
+static int by_place(const void *a, const void *b)
+{
+    const struct piece *x = a, *y = b;
+    return x->low < y->low ? -1 : x->low > y->low;
+}
+
+/* All blocks there are, in the order of the file. */
+static struct piece *all_blocks(const struct mpio_domains *d, int64_t *n)
+{
+    struct piece *p = malloc((size_t)(d->count * d->rounds) * sizeof *p);
+    int64_t origin;
+    *n = 0;
+    for (int64_t domain = 0; domain < d->count; domain++)
+        for (int64_t round = 0; round < d->rounds; round++) {
+            struct piece *at = &p[*n];
+            if (!mpio_domain_block(d, domain, round, &origin, &at->low, &at->high))
+                continue;
+            CHECK(origin <= at->low && at->high <= origin + d->block);
+            CHECK_EQ(domain, mpio_domain_at(d, at->low));
+            CHECK_EQ(domain, mpio_domain_at(d, at->high - 1));
+            CHECK_EQ(round, mpio_domain_round(d, domain, at->low));
+            at->domain = domain;
+            ++*n;
+        }
+    qsort(p, (size_t)*n, sizeof *p, by_place);
+    return p;
+}
+
+static void each_byte_once(void)
+{
+    for (int i = 0; i < 3000; i++) {
+        struct mpio_domains d;
+        int64_t low, high, n;
+        struct mpio m = some_machine(&low, &high);
+        mpio_domains_make(&d, &m, low, high, 0);
+        struct piece *p = all_blocks(&d, &n);
+        CHECK(n > 0);
+        for (int64_t k = 0; k < n; k++)
+            CHECK_EQ(k == 0 ? low : p[k - 1].high, p[k].low);
+        CHECK_EQ(high, n > 0 ? p[n - 1].high : 0);
+        bool whole = mpio_file_striped(&m.file) && m.unit <= m.window.size;
+        for (int64_t k = 1; whole && m.window.nodes > 1 && k < n; k++)
+            if (p[k].low % m.unit != 0)
+                CHECK_EQ(mpio_domain_node(&d, p[k - 1].domain),
+                         mpio_domain_node(&d, p[k].domain));
+        free(p);
+    }
+}
+
+static void lanes_of_a_node(void)
+{
+    int64_t dealt = 0;
+    for (int i = 0; i < 3000; i++) {
+        struct mpio_domains d;
+        int64_t low, high, found = 0;
+        struct mpio m = some_machine(&low, &high);
+        mpio_domains_make(&d, &m, low, high, 0);
+        CHECK(d.lanes * d.pitch <= m.window.size);
+        CHECK(d.lanes == 1 || d.pitch >= d.block + MPIO_SLACK);
+        CHECK_EQ(0, d.lanes > 1 ? d.pitch % (1 << MPIO_COARSE) : 0);
+        for (int node = 0; node < d.nodes; node++)
+            for (int64_t lane = 0; lane < d.lanes; lane++) {
+                int64_t domain = mpio_domain_of_node(&d, node, lane);
+                if (domain < 0) continue;
+                CHECK(domain < d.count);
+                CHECK_EQ(node, mpio_domain_node(&d, domain));
+                CHECK_EQ(lane, mpio_domain_lane(&d, domain));
+                found++;
+            }
+        CHECK_EQ(d.count, found);
+        dealt += d.dealt > 0;
+    }
+    CHECK(dealt > 20);
+}
+
+/* What comes after a round is what later rounds have. */
+static void the_rest_of_a_domain(void)
+{
+    for (int i = 0; i < 2000; i++) {
+        struct mpio_domains d;
+        int64_t low, high, origin, from, to;
+        struct mpio m = some_machine(&low, &high);
+        mpio_domains_make(&d, &m, low, high, 0);
+        int64_t domain = (int64_t)check_random((uint64_t)d.count);
+        int64_t round = (int64_t)check_random((uint64_t)d.rounds), later = 0, rest = 0;
+        for (int64_t k = round + 1; k < d.rounds; k++)
+            if (mpio_domain_block(&d, domain, k, &origin, &from, &to)) later += to - from;
+        for (int part = 0; part < MPIO_DOMAIN_PARTS; part++) {
+            if (!mpio_domain_rest(&d, domain, round, part, &from, &to)) continue;
+            if (from < low) from = low;
+            if (to > high) to = high;
+            if (from < to) rest += to - from;
+        }
+        CHECK_EQ(later, rest);
+    }
+}
+
+static const struct check_test tests[] = {
+    {"each byte once, each stripe by one node", each_byte_once, 0},
+    {"lanes of a node", lanes_of_a_node, 0},
+    {"the rest of a domain", the_rest_of_a_domain, 0},
+    {NULL, NULL, 0},
+};
+
+int main(int argc, char **argv)
+{
+    return check_main(argc, argv, tests, "1");
+}
