@@ -69,7 +69,8 @@ static const char *const ways[] = {
 #ifndef OMPI_MAJOR_VERSION /* there nothing goes through views */
     "nc_transfer=view",
 #endif
-    "nc_report=report.txt"};
+    "nc_report=report.txt",
+    "nc_trace=trace.json"};
 enum { WAYS = sizeof ways / sizeof ways[0] };
 
 /* The beginning of it, in a directory with another one in it. */
@@ -147,6 +148,7 @@ static void it_goes_to_another_directory(void)
         CHECK_EQ(0, files_in("logs"));
     }
     CHECK_EQ(0, access("report.txt", F_OK));
+    CHECK_EQ(0, access("trace.json", F_OK));
     go(before);
 }
 

@@ -492,12 +492,12 @@ static void where_logs_are_to_be(enum kind kind, const char *hints)
     weed(kind, check_path("logs"), false);
 }
 
-static void where_a_report_is_to_be(enum kind kind, const char *hints)
+static void where_lines_are_to_be(enum kind kind, const char *hints, const char *key)
 {
     MPI_Info info = check_info(hints);
-    cases_begin("a %s where a report is to be, %s", kinds[kind], hints);
+    cases_begin("a %s where %s has lines added, %s", kinds[kind], key, hints);
     plant(kind, check_path("report"));
-    MPI_Info_set(info, "nc_report", check_path("report"));
+    MPI_Info_set(info, key, check_path("report"));
     as_nobody(true);
     (void)lives(check_path("a.nc"), check.cmode, info); /* close tells of the report */
     is_right(check_path("a.nc"));
@@ -506,15 +506,25 @@ static void where_a_report_is_to_be(enum kind kind, const char *hints)
     weed(kind, check_path("report"), true); /* a report is added to what is there */
 }
 
+static void where_a_report_is_to_be(enum kind kind, const char *hints)
+{
+    where_lines_are_to_be(kind, hints, "nc_report");
+}
+
+static void where_a_trace_is_to_be(enum kind kind, const char *hints)
+{
+    where_lines_are_to_be(kind, hints, "nc_trace");
+}
+
 static void every_kind_of_file(void)
 {
     static void (*const places[])(enum kind, const char *) = {
         where_a_dataset_is, where_a_journal_is_to_be, where_logs_are_to_be,
-        where_a_report_is_to_be};
+        where_a_report_is_to_be, where_a_trace_is_to_be};
     static const char *const ways[] = {"nc_file_io=auto", "nc_file_io=mpi",
                                        "nc_transfer=view"};
     start();
-    for (int p = 0; p < 4; p++)
+    for (int p = 0; p < 5; p++)
         for (int k = 0; k < KINDS; k++)
             for (int w = 0; w < 3; w++)
                 if (cases_turn(6)) places[p]((enum kind)k, ways[w]);

@@ -33,9 +33,11 @@ struct trace_row {
 struct trace_process {
     bool there;
     int host;          /* in hosts; -1: not told */
+    int64_t lane;      /* in the picture, by rank */
     double begin, end; /* of what it did */
     double time;       /* in calls */
     double caused;     /* that others waited for it */
+    int64_t late;      /* how often that was long */
 };
 
 /* Accesses of one variable: calls and their bytes. */
@@ -103,6 +105,7 @@ struct trace {
     double begin, end; /* of the trace */
 
     double waited;  /* in agreements for who came last */
+    int64_t late;   /* how often that was long */
     double unknown; /* ... of whom nobody knows who that was */
     int64_t shared_stripes, all_stripes;
 };

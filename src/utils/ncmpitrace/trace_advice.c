@@ -84,7 +84,9 @@ static bool one_is_late(const struct trace *t, char *words)
         if (t->processes[pid].caused > t->processes[worst].caused) worst = pid;
     if (t->nprocesses == 0 || t->there < 2) return false;
     double caused = t->processes[worst].caused;
+    int64_t times = t->processes[worst].late; /* once may be chance */
     if (share(t, t->waited) < 10 || caused < 0.6 * t->waited) return false;
+    if (times < 5 || 2 * times < t->late) return false;
     snprintf(
         words, TRACE_ADVICE,
         "The others wait for process %lld, %.0f %% of the time in calls: it comes last "
@@ -92,21 +94,6 @@ static bool one_is_late(const struct trace *t, char *words)
         "agreements. It has more to compute or to write before, or its node is slower: "
         "share out the work more evenly.",
         (long long)worst, share(t, caused));
-    return true;
-}
-
-static bool all_are_late(const struct trace *t, char *words)
-{
-    for (int64_t pid = 0; pid < t->nprocesses; pid++)
-        if (t->processes[pid].caused >= 0.6 * t->waited) return false;
-    if (share(t, t->waited) < 30) return false;
-    snprintf(
-        words, TRACE_ADVICE,
-        "Processes wait for each other %.0f %% of the time in calls, now for one, now "
-        "for "
-        "another. Make fewer collective calls: post requests and wait for many at once. "
-        "With more processes than cores this says little.",
-        share(t, t->waited));
     return true;
 }
 
@@ -186,8 +173,8 @@ static bool records(const struct trace *t, char *words)
 
 static bool syncing(const struct trace *t, char *words)
 {
-    double time = share_of(t, "sync file");
-    if (time < 10) return false;
+    double time = share_of(t, "sync file"); /* enddef syncs, too, what it moves */
+    if (time < 10 || share_of_calls(t, "ncmpi_sync") < 10) return false;
     snprintf(
         words, TRACE_ADVICE,
         "Bringing the file to the device took %.0f %% of the time. Call ncmpi_sync only "
@@ -228,6 +215,22 @@ static bool small_writes(const struct trace *t, char *words)
     return true;
 }
 
+/* Where nothing else says why. */
+static bool all_are_late(const struct trace *t, char *words)
+{
+    char other[TRACE_ADVICE];
+    if (small_together(t, other) || moves(t, other) || opening(t, other)) return false;
+    if (share(t, t->waited) < 30 || one_is_late(t, other)) return false;
+    snprintf(
+        words, TRACE_ADVICE,
+        "Processes wait for each other %.0f %% of the time in calls, now for one, now "
+        "for "
+        "another. Make fewer collective calls: post requests and wait for many at once. "
+        "With more processes than cores this says little.",
+        share(t, t->waited));
+    return true;
+}
+
 static const struct rule {
     const char *name;
     bool (*holds)(const struct trace *t, char *words);
@@ -235,7 +238,6 @@ static const struct rule {
     {"small-independent", small_alone},
     {"small-collective", small_together},
     {"one-late", one_is_late},
-    {"all-wait", all_are_late},
     {"conversion", conversion},
     {"shared-stripes", stripes},
     {"header-moves", moves},
@@ -244,6 +246,7 @@ static const struct rule {
     {"sync", syncing},
     {"open-close", opening},
     {"small-writes", small_writes},
+    {"all-wait", all_are_late},
 };
 
 bool trace_advise(const struct trace *t, int *i, const char **rule,

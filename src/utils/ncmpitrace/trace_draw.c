@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -37,15 +38,6 @@ static int kind_of(const struct trace_row *r)
     return 0;
 }
 
-/* Lanes are numbered in the order of ranks. */
-static int64_t lane(const struct trace *t, int64_t pid)
-{
-    int64_t n = 0;
-    for (int64_t i = 0; i < pid; i++)
-        n += t->processes[i].there;
-    return n;
-}
-
 /* A text in quotes: these and what steers gnuplot are left out. */
 static void put_quoted(FILE *out, const char *text)
 {
@@ -57,18 +49,43 @@ static void put_quoted(FILE *out, const char *text)
     fputc('"', out);
 }
 
+static int by_place(const void *a, const void *b)
+{
+    const struct trace_box *p = a, *q = b;
+    if (p->pid != q->pid) return p->pid < q->pid ? -1 : 1;
+    return p->start < q->start ? -1 : p->start > q->start;
+}
+
+static void put_box(const struct trace *t, FILE *out, int pid, double from, double to)
+{
+    const double lane = (double)t->processes[pid].lane;
+    from = (from - t->begin) / 1e6;
+    to = (to - t->begin) / 1e6;
+    fprintf(out, "%.7g %.9g %.7g %.7g %.9g %.9g\n", (from + to) / 2, lane, from, to,
+            lane - 0.4, lane + 0.4);
+}
+
+/* Those of a kind, which are in order; what no eye tells apart is one. */
 static void put_boxes(const struct trace *t, FILE *out, int kind)
 {
     const struct trace_box *b = t->boxes.items;
-    fprintf(out, "$kind%d << END\n", kind);
-    fprintf(out, "nan nan nan nan nan nan\n"); /* gnuplot wants a point at least */
+    const double least = (t->end - t->begin) / 1000;
+    double from = 0, to = 0;
+    int pid = -1;
+    fprintf(out, "$kind%d << END\nnan nan nan nan nan nan\n", kind); /* never empty */
     for (int64_t i = 0; i < t->boxes.n; i++) {
         if (kind_of(&t->rows[b[i].row]) != kind) continue;
-        double from = (b[i].start - t->begin) / 1e6, to = from + b[i].time / 1e6;
-        double middle = (double)lane(t, b[i].pid);
-        fprintf(out, "%.9g %.9g %.9g %.9g %.9g %.9g\n", (from + to) / 2, middle, from, to,
-                middle - 0.4, middle + 0.4);
+        const double end = b[i].start + b[i].time;
+        if (pid == b[i].pid && b[i].start < to + least) {
+            if (end > to) to = end;
+            continue;
+        }
+        if (pid >= 0) put_box(t, out, pid, from, to);
+        pid = b[i].pid;
+        from = b[i].start;
+        to = end;
     }
+    if (pid >= 0) put_box(t, out, pid, from, to);
     fprintf(out, "END\n");
 }
 
@@ -80,6 +97,8 @@ static long long ranks_apart(const struct trace *t)
 
 static void put_lanes(const struct trace *t, FILE *out)
 {
+    if (t->boxes.n > 0)
+        qsort(t->boxes.items, (size_t)t->boxes.n, sizeof(struct trace_box), by_place);
     for (int k = 0; k < KINDS; k++)
         put_boxes(t, out, k);
     fprintf(out, "set title ");

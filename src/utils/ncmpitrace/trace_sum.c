@@ -5,7 +5,11 @@
 #include "base_mem.h"
 #include "trace.h"
 
-enum { SEVERAL = -2, MOST_BOXES = 40000 };
+enum {
+    SEVERAL = -2,
+    MOST_BOXES = 40000,
+    LONG = 100 /* microseconds: what may be seen as waiting */
+};
 
 /* ---- processes and datasets ---- */
 
@@ -208,11 +212,16 @@ static void settle_agreement(struct trace *t, const struct trace_agreement *a)
         last = s->pids - a->pids;
         waited = a->sum;
     }
-    if (missing > 1)
+    if (missing > 1 || last < 0 || last >= t->nprocesses) {
         t->unknown += a->sum;
-    else if (last >= 0 && last < t->nprocesses)
-        t->processes[last].caused += waited;
-    t->waited += missing > 1 ? a->sum : waited;
+        t->waited += a->sum;
+        return;
+    }
+    bool is_long = waited >= LONG;
+    t->processes[last].caused += waited;
+    t->processes[last].late += is_long;
+    t->waited += waited;
+    t->late += is_long;
 }
 
 /* ---- the file ---- */
@@ -271,6 +280,11 @@ void trace_end(struct trace *t)
     const struct trace_stripe *s = t->stripes.list.items;
     for (int64_t i = 0; i < t->agreements.list.n; i++)
         settle_agreement(t, &a[i]);
+    int64_t lanes = 0;
+    for (int64_t pid = 0; pid < t->nprocesses; pid++) {
+        t->processes[pid].lane = lanes;
+        lanes += t->processes[pid].there;
+    }
     t->all_stripes = t->stripes.list.n;
     for (int64_t i = 0; i < t->all_stripes; i++)
         t->shared_stripes += s[i].host == SEVERAL;
