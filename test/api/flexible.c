@@ -356,6 +356,70 @@ static void scalars_need_no_arguments(void)
     close_dataset(ncid);
 }
 
+/* What a map counts are elements of what the type describes, not places in memory. */
+static void a_map_over_a_derived_type(void)
+{
+    enum { ROWS = 3, COLUMNS = 4, ALL = ROWS * COLUMNS };
+    int dims[2], buf[2 * ALL], back[2 * ALL], file[ALL], ncid = new_dataset("a.nc");
+    dims[0] = new_dim(ncid, "r", ROWS * check.nprocs);
+    dims[1] = new_dim(ncid, "c", COLUMNS);
+    v = new_var(ncid, "v", NC_INT, 2, dims);
+    begin_data(ncid);
+    MPI_Offset s[2] = {ROWS * check.rank, 0}, c[2] = {ROWS, COLUMNS}, imap[2] = {1, ROWS};
+    MPI_Datatype second; /* every second int */
+    MPI_Type_vector(ALL, 1, 2, MPI_INT, &second);
+    MPI_Type_commit(&second);
+    numbered(buf, 2 * ALL);
+    CHECK_NC(NC_NOERR, check.collective
+                           ? ncmpi_put_varm_all(ncid, v, s, c, NULL, imap, buf, 1, second)
+                           : ncmpi_put_varm(ncid, v, s, c, NULL, imap, buf, 1, second));
+    CHECK_NC(NC_NOERR, get_ints(ncid, v, s, c, file));
+    for (int i = 0; i < ALL; i++)
+        CHECK_EQ(buf[2 * (i / COLUMNS + i % COLUMNS * ROWS)], file[i]);
+    memset(back, 0, sizeof back);
+    CHECK_NC(NC_NOERR,
+             check.collective
+                 ? ncmpi_get_varm_all(ncid, v, s, c, NULL, imap, back, 1, second)
+                 : ncmpi_get_varm(ncid, v, s, c, NULL, imap, back, 1, second));
+    for (int i = 0; i < 2 * ALL; i++)
+        CHECK_EQ(i % 2 == 0 ? buf[i] : 0, back[i]);
+    imap[0] = -1; /* before the first element */
+    CHECK_NC(NC_EIOMISMATCH,
+             check.collective
+                 ? ncmpi_get_varm_all(ncid, v, s, c, NULL, imap, back, 1, second)
+                 : ncmpi_get_varm(ncid, v, s, c, NULL, imap, back, 1, second));
+    MPI_Type_free(&second);
+    end_data(ncid);
+    close_dataset(ncid);
+}
+
+/* As text, or as bytes, whatever the variable is of. */
+static void bytes_of_mpi(void)
+{
+    static const nc_type types[] = {NC_CHAR, NC_BYTE};
+    unsigned char bytes[N], back[N];
+    int ncid = new_dataset("a.nc"), x = new_dim(ncid, "x", N * check.nprocs), vars[2];
+    for (int i = 0; i < 2; i++)
+        vars[i] = new_var(ncid, i == 0 ? "text" : "bytes", types[i], 1, &x);
+    begin_data(ncid);
+    start = N * check.rank;
+    count = N;
+    for (int i = 0; i < 2; i++) {
+        for (int k = 0; k < N; k++)
+            bytes[k] = (unsigned char)('a' + check.rank + k + i);
+        v = vars[i];
+        memset(back, 0, sizeof back);
+        CHECK_NC(NC_NOERR, put(ncid, bytes, N, MPI_BYTE));
+        CHECK_NC(NC_NOERR, get(ncid, back, N, MPI_BYTE));
+        CHECK_BYTES(bytes, back, sizeof back);
+        memset(back, 0, sizeof back);
+        CHECK_NC(NC_NOERR, get(ncid, back, N, i == 0 ? MPI_CHAR : MPI_UNSIGNED_CHAR));
+        CHECK_BYTES(bytes, back, sizeof back);
+    }
+    end_data(ncid);
+    close_dataset(ncid);
+}
+
 static const struct check_test tests[] = {
     {"a predefined type", a_predefined_type, CHECK_FORMATS | CHECK_MODES},
     {"a predefined type that is converted", a_predefined_type_that_is_converted,
@@ -376,6 +440,8 @@ static const struct check_test tests[] = {
      CHECK_FORMATS | CHECK_MODES},
     {"a map may leave gaps", a_map_may_leave_gaps, CHECK_FORMATS | CHECK_MODES},
     {"scalars need no arguments", scalars_need_no_arguments, CHECK_FORMATS},
+    {"a map over a derived type", a_map_over_a_derived_type, CHECK_FORMATS | CHECK_MODES},
+    {"bytes of MPI", bytes_of_mpi, CHECK_FORMATS | CHECK_MODES},
     {NULL, NULL, 0},
 };
 

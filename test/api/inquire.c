@@ -359,6 +359,8 @@ static void nothing_is_wanted(void)
     CHECK_NC(NC_NOERR, ncmpi_inq_path(ncid, NULL, NULL));
     CHECK_NC(NC_NOERR, ncmpi_inq_striping(ncid, NULL, NULL));
     CHECK_NC(NC_NOERR, ncmpi_inq_file_info(ncid, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_get_file_info(ncid, NULL));
+    CHECK_NC(NC_ENOTENABLED, ncmpi_inq_malloc_list());
     CHECK_NC(NC_NOERR, ncmpi_inq_put_size(ncid, NULL));
     CHECK_NC(NC_NOERR, ncmpi_inq_get_size(ncid, NULL));
     CHECK_NC(NC_NOERR, ncmpi_inq_header_size(ncid, NULL));

@@ -57,6 +57,11 @@ poke "$file" $((at + 1)) w # the first variable has another name
 cp "$file" "$where/before.nc"
 check "is refused when opening" refused "other definitions"
 check "and by ncmpilog" log_refused "other definitions"
+# Nobody promised those definitions, nor these values.
+printf 'another start of this machine\n' >"$where/boot"
+check "but after a power cut it is passed over" env BURST_BOOT="$where/boot" BURST_CALLS_DIR=/nowhere \
+    "$program" check "$file" "$told.none" synced
+check "and goes" test -z "$(ls "$logs")"
 
 left() { # NAME...: what a program that was killed then leaves beside the dataset
     local name

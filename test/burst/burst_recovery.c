@@ -71,22 +71,34 @@ static void check_records(int ncid)
 /* As they were, the file's time of change too: logs are of no use to a changed file. */
 #define BACK "cp kept/* logs && cat kept.nc > a.nc && touch -r kept.nc a.nc"
 
-/* Leaves file and logs as if all had been killed after the last put. */
-static void crash(const char *key, const char *value)
+/* All are killed now: so it is for those who open the dataset later. */
+static void die(int ncid)
+{
+    shell("rm -rf kept && cp -r logs kept && cp -p a.nc kept.nc");
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    shell(BACK);
+}
+
+static int new_dataset(const char *key, const char *value)
 {
     MPI_Info info = info_with(key, value);
-    int ncid, dims[2], v;
+    int ncid = -1;
     CHECK_NC(NC_NOERR,
              ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"), check.cmode, info, &ncid));
     MPI_Info_free(&info);
+    return ncid;
+}
+
+/* Leaves file and logs as if all had been killed after the last put. */
+static void crash(const char *key, const char *value)
+{
+    int dims[2], v, ncid = new_dataset(key, value);
     CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "t", NC_UNLIMITED, &dims[0]));
     CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "x", N * check.nprocs, &dims[1]));
     CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "v", NC_INT, 2, dims, &v));
     CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
     put_records(ncid);
-    shell("rm -rf kept && cp -r logs kept && cp -p a.nc kept.nc");
-    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
-    shell(BACK);
+    die(ncid);
 }
 
 static int open_with(const char *key, const char *value, int mode, int *ncid)
@@ -238,6 +250,78 @@ static void missing_logs_are_told(void)
     shell("cmp a.nc kept.nc");
 }
 
+/* ---- puts by a file's datatype, and such as are logged piece by piece ---- */
+
+enum { RUNS, ROWS, LARGE };
+enum { RUN = 3, MUCH = 2200000 }; /* of two processes' elements in turn; doubles */
+
+/* Every second run of a part of the variable, or of its records. */
+static int put_runs(int ncid, int varid, bool put, int *values)
+{
+    MPI_Datatype runs;
+    MPI_Aint row = (MPI_Aint)(sizeof(int) * 2 * RUN) * check.nprocs,
+             first = (MPI_Aint)(sizeof(int) * 2 * RUN) * check.rank;
+    MPI_Aint places[N];
+    int lengths[N];
+    for (int i = 0; i < N; i++) {
+        places[i] = first + i * row;
+        lengths[i] = RUN;
+    }
+    MPI_Type_create_hindexed(N, lengths, places, MPI_INT, &runs);
+    MPI_Type_commit(&runs);
+    int rc = put ? ncmpi_put_vard_all(ncid, varid, runs, values, N * RUN, MPI_INT)
+                 : ncmpi_get_vard_all(ncid, varid, runs, values, N * RUN, MPI_INT);
+    MPI_Type_free(&runs);
+    return rc;
+}
+
+static void access_strangely(int ncid, bool put, bool large)
+{
+    int values[N * RUN], wrong = 0;
+    for (int varid = RUNS; varid <= ROWS; varid++) {
+        for (int i = 0; i < N * RUN; i++)
+            values[i] = put ? 1000 * check.rank + 10 * i + varid : -1;
+        CHECK_NC(NC_NOERR, put_runs(ncid, varid, put, values));
+        for (int i = 0; i < N * RUN; i++)
+            wrong += values[i] != 1000 * check.rank + 10 * i + varid;
+    }
+    MPI_Offset start = (MPI_Offset)MUCH * check.rank, count = large ? MUCH : 0;
+    double *much = malloc(MUCH * sizeof *much);
+    if (!CHECK(much != NULL)) return;
+    for (int i = 0; i < MUCH; i++)
+        much[i] = put ? check.rank + 2 * i : -1;
+    CHECK_NC(NC_NOERR,
+             put ? ncmpi_put_vara_double_all(ncid, LARGE, &start, &count, much)
+                 : ncmpi_get_vara_double_all(ncid, LARGE, &start, &count, much));
+    for (int i = 0; i < MUCH && large; i++)
+        wrong += much[i] != check.rank + 2 * i;
+    CHECK_EQ(0, wrong);
+    free(much);
+}
+
+static void puts_of_all_kinds_are_replayed(void)
+{
+    static const char *const sizes[] = {"0", "64"}; /* in pieces of so many bytes */
+    for (int i = 0; i < 2; i++) {
+        int dims[2], x, y, v, ncid = new_dataset(NULL, NULL);
+        CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "t", NC_UNLIMITED, &dims[0]));
+        CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "w", 2 * RUN * check.nprocs, &dims[1]));
+        CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "x", 2 * RUN * N * check.nprocs, &x));
+        CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "y", (MPI_Offset)MUCH * check.nprocs, &y));
+        CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "runs", NC_INT, 1, &x, &v));
+        CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "rows", NC_INT, 2, dims, &v));
+        CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "large", NC_INT, 1, &y, &v));
+        CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+        access_strangely(ncid, true, i == 0);
+        die(ncid);
+        CHECK_NC(NC_NOERR,
+                 open_with("nc_burst_buf_flush_buffer_size", sizes[i], NC_WRITE, &ncid));
+        access_strangely(ncid, false, i == 0);
+        CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+        shell("test -z \"$(ls logs)\"");
+    }
+}
+
 static const struct check_test tests[] = {
     {"opening replays", opening_replays, CHECK_FORMATS},
     {"replaying twice gives the same", replaying_twice_gives_the_same, 0},
@@ -247,6 +331,7 @@ static const struct check_test tests[] = {
     {"a new file is no business of old logs", a_new_file_is_no_business_of_old_logs, 0},
     {"wrong logs are refused", wrong_logs_are_refused, 0},
     {"missing logs are told", missing_logs_are_told, 0},
+    {"puts of all kinds are replayed", puts_of_all_kinds_are_replayed, 0},
     {NULL, NULL, 0},
 };
 

@@ -1,5 +1,9 @@
 /* Statistics: told when asked for, in the info object and in a report, and only then. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "counts.h"
 #include "dataset.h"
@@ -73,6 +77,31 @@ static void a_report_is_appended_at_close(void)
     free(report);
 }
 
+/* Standard error goes to a file meanwhile. */
+static void a_report_that_no_file_takes_is_heard(void)
+{
+    size_t length;
+    char nowhere[1000];
+    snprintf(nowhere, sizeof nowhere, "%s/none/report.txt", check_path(""));
+    int ncid = counting_dataset("a.nc", "nc_report", nowhere), voice = dup(STDERR_FILENO);
+    int heard = open(check_path(check.rank == 0 ? "heard" : "others"),
+                     O_CREAT | O_TRUNC | O_WRONLY, 0600);
+    write_and_read(ncid);
+    CHECK(dup2(heard, STDERR_FILENO) >= 0);
+    int rc = ncmpi_close(ncid);
+    CHECK(dup2(voice, STDERR_FILENO) >= 0);
+    CHECK_NC(NC_NOERR, rc);
+    CHECK(close(heard) == 0 && close(voice) == 0);
+    if (check.rank != 0) return;
+    char *report = (char *)check_read_file(check_path("heard"), &length);
+    if (report == NULL) return;
+    report[length] = '\0'; /* there is room for it */
+    CHECK_EQ(4LL * N * check.nprocs, all_in(report, "bytes put "));
+    CHECK(strstr(report, "(not in ") != NULL);
+    CHECK(strstr(report, "No such file") != NULL);
+    free(report);
+}
+
 /* Of ncmpi_wait_all: how many reductions, with puts and with gets on process 0 alone. */
 static long long agreements_of_wait(int ncid, int v, bool put, bool get)
 {
@@ -105,6 +134,7 @@ static const struct check_test tests[] = {
     {"nothing is told unasked", nothing_is_told_unasked, 0},
     {"waiting for puts alone agrees once", waiting_for_puts_alone_agrees_once, 0},
     {"a report is appended at close", a_report_is_appended_at_close, 0},
+    {"a report that no file takes is heard", a_report_that_no_file_takes_is_heard, 0},
     {NULL, NULL, 0},
 };
 

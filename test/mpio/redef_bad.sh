@@ -149,4 +149,15 @@ made_anew() { put_back && play make "$file" && ! [ -e "$journal" ] && sound 0; }
 check "making the dataset anew removes it" made_anew
 deleted() { interrupt 0 60 && play delete "$file" && ! [ -e "$file" ] && ! [ -e "$journal" ]; }
 check "deleting the dataset removes it" deleted
+# The journal's own name would be too long.
+longest_name() {
+    local file
+    file=$where/$(printf 'n%.0s' {1..250})
+    play make "$file" || return 1
+    { BURST_CALLS_DIR=$where BURST_PIDS=$where/pids BURST_KILL_AT=60 play try "$file" 0; } 2>/dev/null
+    [ "$(head -c 3 "$file")" = RDF ] && compgen -G "$where/nnn*.redef" >/dev/null || return 1
+    play check "$file" 0 '' && ! compgen -G "$where/nnn*.redef"
+}
+check "a dataset whose name is long has one, too" longest_name
+
 finish

@@ -1,5 +1,6 @@
 /* Lists of segments (varn): in the order of the file or not, touching, empty, long, in
  * variables of every shape, at once or pending while the layout changes, by each way. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "check.h"
@@ -7,7 +8,9 @@
 
 enum { ROWS = 6, WIDTH = 211, ALL = ROWS * WIDTH };
 
-static const char *const ways[] = {"auto", "direct", "view", "node"};
+/* With several nodes, what others put or get is packed for them. */
+static const char *const ways[] = {
+    "auto", "direct", "view", "node", "node;nc_node_procs=1", "node;nc_node_procs=2"};
 enum { NWAYS = sizeof ways / sizeof ways[0] };
 
 static const struct shape {
@@ -91,9 +94,9 @@ static void fill_buffer(struct list *l, const struct shape *s, int turn)
 static int new_file(int way, const struct shape *s, int *v)
 {
     int ncid, dims[2], other;
-    MPI_Info info;
-    MPI_Info_create(&info);
-    MPI_Info_set(info, "nc_transfer", ways[way]);
+    char text[100];
+    snprintf(text, sizeof text, "nc_transfer=%s", ways[way]);
+    MPI_Info info = check_info(text);
     MPI_Info_set(info, "nc_node_share_size", check_random(2) ? "500" : "1048576");
     CHECK_NC(NC_NOERR,
              ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"), check.cmode, info, &ncid));
