@@ -13,7 +13,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base_error.h"
@@ -445,14 +444,6 @@ int burst_log_read(const struct burst_log *l, int64_t at, void *bytes, int64_t n
 }
 
 /* ---- the end ---- */
-
-int64_t burst_log_bytes(const struct burst_log *l)
-{
-    struct stat meta, data;
-    if (l->meta_fd < 0 || fstat(l->meta_fd, &meta) != 0 || fstat(l->data_fd, &data) != 0)
-        return 0;
-    return (int64_t)(meta.st_blocks + data.st_blocks) * 512;
-}
 
 void burst_log_end(struct burst_log *l, bool remove)
 {

@@ -101,9 +101,6 @@ enum burst_left {
 };
 enum burst_left burst_left(const char *path, bool remove);
 
-/* Bytes that the log takes on its device now. */
-int64_t burst_log_bytes(const struct burst_log *l);
-
 /* All of n bytes at `at` of a file. NC_EREAD: fewer are there, too. */
 int burst_read_file(int fd, int64_t at, void *bytes, int64_t n, const char *path);
 
