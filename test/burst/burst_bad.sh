@@ -94,6 +94,13 @@ for bytes in '' PnetC PnetCDF1 '\0\0\0\0\0\0\0\0'; do
     check "all of it, without a word ('$bytes')" test -z "$(ls "$logs"; grep -s 'left alone' "$where/report")"
 done
 
+check "a dataset beside which lies a file with a log's name" crash
+left
+printf mine >"$stem.data"
+check "opens" report
+check "and the file stays" grep -q '^mine$' "$stem.data"
+rm -f "$stem.data"
+
 # A log is there whole before it has its name: without its head it was damaged.
 lose_head() { # BYTES-KEPT REST
     local size; size=$(stat -c %s "$(meta)")

@@ -98,6 +98,8 @@ static enum burst_left look_into(const char *path)
     bool looked = fstat(fd, &st) == 0 && pread(fd, bytes, sizeof magic - 1, 0) >= 0;
     close(fd);
     if (!looked) return BURST_LEFT_NOTHING;
+    for (size_t i = 0; i < sizeof bytes; i++)
+        if (bytes[i] != 0 && bytes[i] != magic[i]) return BURST_LEFT_NOTHING;
     if (st.st_size <= (off_t)sizeof magic) return BURST_LEFT_EMPTY;
     return strcmp(bytes, magic) == 0 ? BURST_LEFT_VALUES : BURST_LEFT_NOTHING;
 }
