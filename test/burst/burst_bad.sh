@@ -53,7 +53,7 @@ check "and by ncmpilog" log_refused "another file that had this name"
 
 check "a log of other definitions" crash
 at=$(LC_ALL=C grep -abo -P '\x01v\x00' "$file" | cut -d: -f1 | head -n 1)
-poke "$file" $((at + 1)) w # the first variable has another name
+poke "$file" $((at + 44)) '\005' # behind name, dimensions and no attributes: floats
 cp "$file" "$where/before.nc"
 check "is refused when opening" refused "other definitions"
 check "and by ncmpilog" log_refused "other definitions"

@@ -45,7 +45,10 @@ killed() {
     crash "$@"
     play 1 check "$files/a.nc" "$told" put || return 1
     [ -s "$told.0" ] || return 0
-    [ "$(ls "$files")" = a.nc ] || { ls "$files"; return 1; } # nothing is left over
+    case $(ls "$files" | xargs) in
+    a.nc | 'a.nc a.nc.redef') ;; # perhaps a journal that has done its work: nothing else
+    *) ls "$files"; return 1 ;;
+    esac
 }
 
 cut_power() {

@@ -80,11 +80,19 @@ static void define(int ncid)
     need(ncmpi__enddef(ncid, 1024, 4, 0, 4), "enddef"); /* room for the attribute */
 }
 
-static void redefine(int ncid)
+/* At first there is room for what is added; then data move, and what is logged goes by
+ * other definitions. */
+static void redefine(int ncid, bool moves)
 {
-    int one = 1;
+    static const int dims[2] = {2, 0};
+    char text[2000];
+    int v;
+    memset(text, 'a', sizeof text);
     need(ncmpi_redef(ncid), "redef");
-    need(ncmpi_put_att_int(ncid, NC_GLOBAL, "a", NC_INT, 1, &one), "put_att");
+    if (moves) need(ncmpi_def_var(ncid, "more", NC_SHORT, 2, dims, &v), "def_var");
+    need(ncmpi_put_att_text(ncid, NC_GLOBAL, moves ? "b" : "a", moves ? sizeof text : 4,
+                            text),
+         "put_att");
     need(ncmpi_enddef(ncid), "enddef");
     tell('d');
 }
@@ -108,7 +116,7 @@ static void write_all(const char *path)
         if (alone) need(ncmpi_end_indep_data(ncid), "end_indep_data");
         if (i == nputs / 5 || i == nputs / 5 + 2 || i == nputs * 3 / 5) sync_all(ncid);
         if (i == nputs * 2 / 5 || i == nputs * 4 / 5) need(ncmpi_flush(ncid), "flush");
-        if (i == nputs / 2) redefine(ncid);
+        if (i == nputs / 2 || i == nputs * 7 / 10) redefine(ncid, i > nputs / 2);
     }
     need(ncmpi_close(ncid), "close");
     tell('c');

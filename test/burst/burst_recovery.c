@@ -56,7 +56,7 @@ static void put_records(int ncid)
 static void check_records(int ncid)
 {
     int values[N], wrong = 0, reader = (check.rank + 1) % check.nprocs;
-    MPI_Offset length;
+    MPI_Offset length = 0;
     CHECK_NC(NC_NOERR, ncmpi_inq_dimlen(ncid, 0, &length));
     CHECK_EQ(RECORDS, length);
     for (MPI_Offset t = 0; t < length; t++) {
@@ -71,10 +71,13 @@ static void check_records(int ncid)
 /* As they were, the file's time of change too: logs are of no use to a changed file. */
 #define BACK "cp kept/* logs && cat kept.nc > a.nc && touch -r kept.nc a.nc"
 
+/* Keeps file and logs as they would be if all were killed now. */
+#define KEEP "rm -rf kept && cp -r logs kept && cp -p a.nc kept.nc"
+
 /* All are killed now: so it is for those who open the dataset later. */
 static void die(int ncid)
 {
-    shell("rm -rf kept && cp -r logs kept && cp -p a.nc kept.nc");
+    shell(KEEP);
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
     shell(BACK);
 }
@@ -89,14 +92,21 @@ static int new_dataset(const char *key, const char *value)
     return ncid;
 }
 
-/* Leaves file and logs as if all had been killed after the last put. */
-static void crash(const char *key, const char *value)
+/* One of records, in data mode. */
+static int make(const char *key, const char *value)
 {
     int dims[2], v, ncid = new_dataset(key, value);
     CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "t", NC_UNLIMITED, &dims[0]));
     CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "x", N * check.nprocs, &dims[1]));
     CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "v", NC_INT, 2, dims, &v));
     CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    return ncid;
+}
+
+/* Leaves file and logs as if all had been killed after the last put. */
+static void crash(const char *key, const char *value)
+{
+    int ncid = make(key, value);
     put_records(ncid);
     die(ncid);
 }
@@ -322,6 +332,119 @@ static void puts_of_all_kinds_are_replayed(void)
     }
 }
 
+/* ---- definitions that change while a log is in use ---- */
+
+/* Data move, and the new variable has more dimensions than there were. */
+static void define_more(int ncid)
+{
+    int dims[3], v;
+    char text[3000];
+    memset(text, 'a', sizeof text);
+    CHECK_NC(NC_NOERR, ncmpi_put_att_text(ncid, NC_GLOBAL, "a", sizeof text, text));
+    CHECK_NC(NC_NOERR, ncmpi_inq_dimid(ncid, "t", &dims[0]));
+    CHECK_NC(NC_NOERR, ncmpi_inq_dimid(ncid, "x", &dims[1]));
+    CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "y", 3, &dims[2]));
+    CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "more", NC_SHORT, 3, dims, &v));
+}
+
+static void put_more(int ncid)
+{
+    MPI_Offset start[3] = {2, check.rank * N, 1}, count[3] = {1, N, 2};
+    int values[2 * N];
+    for (int i = 0; i < 2 * N; i++)
+        values[i] = check.rank * 100 + i;
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, 1, start, count, values));
+}
+
+static void check_more(int ncid)
+{
+    int values[2 * N], wrong = 0, reader = (check.rank + 1) % check.nprocs;
+    MPI_Offset start[3] = {2, reader * N, 1}, count[3] = {1, N, 2};
+    CHECK_NC(NC_NOERR, ncmpi_get_vara_int_all(ncid, 1, start, count, values));
+    for (int i = 0; i < 2 * N; i++)
+        wrong += values[i] != reader * 100 + i;
+    CHECK_EQ(0, wrong);
+}
+
+/* Killed at such a point; puts come before the redef, and behind the enddef. */
+enum point { DEFINING, DEFINED, LOGGED, POINTS };
+
+static void crash_at(enum point point, const char *shared)
+{
+    int ncid = make("nc_burst_buf_shared_logs", shared);
+    put_records(ncid);
+    shell("rm -rf older && cp -r logs older");
+    CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+    define_more(ncid);
+    if (point == DEFINING) shell(KEEP);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    if (point == DEFINED) shell(KEEP);
+    put_more(ncid);
+    if (point == LOGGED) shell(KEEP);
+    check_records(ncid);
+    check_more(ncid);
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    shell("test -z \"$(ls logs)\"");
+    CHECK_NC(NC_NOERR, open_with(NULL, NULL, NC_NOWRITE, &ncid));
+    check_records(ncid);
+    check_more(ncid);
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    shell(BACK);
+}
+
+static void open_and_check(enum point point)
+{
+    int ncid, nvars;
+    CHECK_NC(NC_NOERR, open_with(NULL, NULL, NC_WRITE, &ncid));
+    check_records(ncid);
+    CHECK_NC(NC_NOERR, ncmpi_inq_nvars(ncid, &nvars));
+    CHECK_EQ(point == DEFINING ? 1 : 2, nvars);
+    if (point == LOGGED) check_more(ncid);
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    shell("test -z \"$(ls logs)\"");
+}
+
+static void a_log_outlives_definitions(void)
+{
+    for (int i = 0; i < POINTS * 2; i++) {
+        int ncid;
+        crash_at(i / 2, i % 2 ? "enable" : "disable");
+        if (i / 2 == DEFINED) { /* nothing waits: who only reads need not care */
+            CHECK_NC(NC_NOERR, open_with(NULL, NULL, NC_NOWRITE, &ncid));
+            check_records(ncid);
+            CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+        }
+        open_and_check(i / 2);
+    }
+}
+
+/* The logs as they were before the redef, with the file as it is after it. */
+static void entries_of_other_definitions_are_refused(void)
+{
+    for (int shared = 0; shared < 2; shared++) {
+        int ncid;
+        crash_at(LOGGED, shared ? "enable" : "disable");
+        shell("cp older/* logs && touch -r kept.nc a.nc");
+        int rc = open_with(NULL, NULL, NC_WRITE, &ncid);
+        CHECK_NC(NC_EBADLOG, rc);
+        CHECK(strstr(ncmpi_strerror(rc), "other definitions") != NULL);
+        shell("cmp a.nc kept.nc && rm -f logs/*");
+    }
+}
+
+/* A name says nothing of where values are. */
+static void a_variable_gets_another_name(void)
+{
+    int ncid = make(NULL, NULL), v;
+    put_records(ncid);
+    CHECK_NC(NC_NOERR, ncmpi_rename_var(ncid, 0, "w"));
+    die(ncid);
+    CHECK_NC(NC_NOERR, open_with(NULL, NULL, NC_WRITE, &ncid));
+    check_records(ncid);
+    CHECK_NC(NC_NOERR, ncmpi_inq_varid(ncid, "w", &v));
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+}
+
 static const struct check_test tests[] = {
     {"opening replays", opening_replays, CHECK_FORMATS},
     {"replaying twice gives the same", replaying_twice_gives_the_same, 0},
@@ -332,6 +455,10 @@ static const struct check_test tests[] = {
     {"wrong logs are refused", wrong_logs_are_refused, 0},
     {"missing logs are told", missing_logs_are_told, 0},
     {"puts of all kinds are replayed", puts_of_all_kinds_are_replayed, 0},
+    {"a log outlives definitions", a_log_outlives_definitions, CHECK_FORMATS},
+    {"entries of other definitions are refused", entries_of_other_definitions_are_refused,
+     0},
+    {"a variable gets another name", a_variable_gets_another_name, 0},
     {NULL, NULL, 0},
 };
 

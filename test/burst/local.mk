@@ -54,6 +54,11 @@ TESTS += test/burst/burst_listing.mpi
 test_burst_burst_listing_mpi_SOURCES = test/burst/burst_listing.c
 test_burst_burst_listing_mpi_LDADD = $(MPI_TEST_LIBS) -ldl
 
+check_PROGRAMS += test/burst/burst_redef.mpi
+TESTS += test/burst/burst_redef.mpi
+test_burst_burst_redef_mpi_SOURCES = test/burst/burst_redef.c test/support/stand_open.h
+test_burst_burst_redef_mpi_LDADD = $(MPI_TEST_LIBS) -ldl
+
 check_PROGRAMS += test/burst/burst_foreign
 test_burst_burst_foreign_SOURCES = test/burst/burst_foreign.c
 test_burst_burst_foreign_LDADD = libcore.la

@@ -84,7 +84,7 @@ AGREED = {
     'journal': {'facts', 'state', 'pending'},
     'journal_crew': {'j', 'before', 'after', 'share', 'least', 'who'},
     'mpio_window': {'nodes', 'size', 'state', 'cleared'},
-    'burst': {'promised', 'coherent', 'shared', 'window', 'node', 'indep'},
+    'burst': {'promised', 'coherent', 'shared', 'window', 'node', 'indep', 'made'},
     'api_queue': set(),
 }
 # Who may store there what all do not know yet.

@@ -44,7 +44,9 @@ struct burst {
     pthread_mutex_t noting; /* what follows, and the log's note */
     int changers;           /* that are changing the file just now */
     bool look;              /* some of it only this process knows of */
+    bool made;              /* there is a log, on every process */
     bool logging;           /* false: puts go straight to the file */
+    bool fresh; /* the log may be written from its beginning: its device knows that too */
     bool indep;
     bool shared;          /* one log for all processes of a node */
     bool coherent;        /* nobody reads what has not reached the file */
@@ -251,6 +253,8 @@ int burst_contested_all(struct burst *b, uint64_t vars, unsigned char **flags);
 int burst_begin_all(struct burst *b);
 /* Time that the caller has spent here since then. */
 void burst_note_time(struct burst *b, double since);
+/* Logs by the definitions as they are now; nothing was logged since redef. Local. */
+void burst_resume(struct burst *b);
 /* Ends the log, which is empty unless keep. Collective. */
 void burst_end_all(struct burst *b, bool keep);
 /* All values are in the file: so is the number of records. Collective; agreed. */

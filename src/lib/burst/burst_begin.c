@@ -32,7 +32,6 @@ uint64_t burst_definitions(const struct cdf_header *h)
         const int64_t of_var[] = {v->type, v->ndims, v->begin};
         sum = burst_sum(of_var, sizeof of_var, sum);
         sum = burst_sum(v->dimids, (size_t)v->ndims * sizeof v->dimids[0], sum);
-        sum = burst_sum(v->name, strlen(v->name), sum);
     }
     return sum;
 }
@@ -62,10 +61,6 @@ static void fill_header(const struct burst *b, struct burst_header *h)
     h->chunk = BURST_CHUNK;
     h->nslots = 1;
     h->token = b->token;
-    h->definitions = burst_definitions(&ds->header);
-    for (int i = 0; i < ds->header.nvars; i++)
-        if (ds->header.vars[i].ndims > h->max_ndims)
-            h->max_ndims = ds->header.vars[i].ndims;
     memcpy(h->basename, ds->path + path - kept, kept);
     if (MPI_Get_processor_name(name, &length) == MPI_SUCCESS)
         snprintf(h->proc_name, sizeof h->proc_name, "%.*s", BURST_MAX_NAME, name);
@@ -141,6 +136,38 @@ static int create_log_all(struct burst *b)
     return err;
 }
 
+/* ---- what a log knows of the definitions ----
+ *
+ * A log is kept while definitions change: a generation has the digest of those that its
+ * entries go by. All processes together go this way, and each step is agreed on before
+ * the next one begins:
+ *
+ *     redef   everything is in the file; then each starts generation g + 1, with no entry
+ *     enddef  the layer below changes the file, by its own journal where data move; then
+ *             each starts generation g + 2 with the new digest, and may log
+ *
+ * Killed before all have left g, the definitions are still the old ones: what some have
+ * of g is replayed once more, or passed over, as others have left it. Killed after that
+ * and before the last of them is at g + 2: the logs at g + 1 have nothing, whatever the
+ * file has become, and are one generation behind those that may have entries, by the new
+ * definitions, which the file has then. In no case do entries that wait meet other
+ * definitions than theirs.
+ *
+ * After a power cut, a log may be of any of these on its device, and the file, too. If
+ * something was synced in g, then so are, before the layer below begins, the file with
+ * all of g and the records that say so (burst_restart_all). Entries that were never
+ * synced and whose definitions are not the file's are dropped. And a sync that has
+ * returned in g
+ * + 2 had the file synced first, with its new definitions. */
+
+void burst_resume(struct burst *b)
+{
+    burst_pool_stop(b); /* it knows other definitions */
+    burst_log_define(&b->log, burst_definitions(&b->base.ds->header));
+    b->logging = b->fresh;
+    burst_pool_start(b);
+}
+
 int burst_begin_all(struct burst *b)
 {
     uint64_t token = new_token();
@@ -148,9 +175,9 @@ int burst_begin_all(struct burst *b)
     if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "MPI_Bcast");
     b->token = token;
     int err = driver_agree_all(b->base.ds, create_log_all(b), NULL, NULL, 0);
-    b->logging = err == NC_NOERR;
-    if (b->logging) {
-        burst_pool_start(b);
+    b->made = b->fresh = err == NC_NOERR;
+    if (b->made) {
+        burst_resume(b);
         return NC_NOERR;
     }
     burst_end_all(b, false);
@@ -164,7 +191,7 @@ void burst_end_all(struct burst *b, bool keep)
     burst_log_end(&b->log, !keep && b->log.slot == 0);
     if (b->window != MPI_WIN_NULL) MPI_Win_free(&b->window);
     b->space = NULL;
-    b->logging = false;
+    b->made = b->logging = false;
 }
 
 /* A process that cannot write it tells the others: all keep their logs. */
@@ -189,9 +216,9 @@ int burst_restart_all(struct burst *b)
     burst_pool_pause(b->pool);
     burst_log_reset(&b->log);
     /* Before it is overwritten: nobody may take it for what was synced. */
-    bool known = !promised || burst_log_sync_head(&b->log) == NC_NOERR;
+    b->fresh = !promised || burst_log_sync_head(&b->log) == NC_NOERR;
     if (b->window != MPI_WIN_NULL) err = driver_agree_all(ds, NC_NOERR, NULL, NULL, 0);
-    b->logging = b->log.meta_fd >= 0 && known;
+    b->logging = b->log.meta_fd >= 0 && b->fresh;
     burst_pool_go_on(b->pool);
     return err;
 }

@@ -151,7 +151,6 @@ static void put_added(struct bytes *b, const struct burst_header *h)
     put64(b, h->chunk);
     put64(b, h->nslots);
     put64(b, (int64_t)h->token);
-    put64(b, (int64_t)h->definitions);
     put64(b, (int64_t)h->device);
     put64(b, (int64_t)h->inode);
     put64(b, (int64_t)h->birth);
@@ -237,7 +236,6 @@ static int get_added(struct bytes *b, struct burst_header *h)
     h->chunk = get64(b);
     h->nslots = get64(b);
     h->token = (uint64_t)get64(b);
-    h->definitions = (uint64_t)get64(b);
     h->device = (uint64_t)get64(b);
     h->inode = (uint64_t)get64(b);
     h->birth = (uint64_t)get64(b);
@@ -266,7 +264,8 @@ int burst_decode_header(struct burst_header *h, const unsigned char *bytes, size
 void burst_encode_slot(const struct burst_slot *s, uint64_t token,
                        unsigned char bytes[BURST_SLOT_BYTES])
 {
-    const int64_t values[] = {s->rank, s->generation, s->count, s->drained, s->synced};
+    const int64_t values[] = {s->rank,    s->generation, s->count,
+                              s->drained, s->synced,     (int64_t)s->definitions};
     uint64_t sum = burst_sum(values, sizeof values, token);
     memcpy(bytes, values, sizeof values);
     memcpy(bytes + sizeof values, &sum, sizeof sum);
@@ -274,11 +273,11 @@ void burst_encode_slot(const struct burst_slot *s, uint64_t token,
 
 static bool decode_copy(const unsigned char *bytes, uint64_t token, struct burst_slot *s)
 {
-    int64_t v[5];
+    int64_t v[6];
     uint64_t sum;
     memcpy(v, bytes, sizeof v);
     memcpy(&sum, bytes + sizeof v, sizeof sum);
-    *s = (struct burst_slot){v[0], v[1], v[2], v[3], v[4], sum};
+    *s = (struct burst_slot){v[0], v[1], v[2], v[3], v[4], (uint64_t)v[5], sum};
     return sum == burst_sum(v, sizeof v, token) && v[3] <= v[2] && v[4] <= v[2];
 }
 

@@ -38,9 +38,8 @@ struct burst_header {
     int64_t chunk;  /* entries never cross a multiple of it, counted from entry_begin,
                      * but those that are larger, which start at one */
     int64_t nslots; /* processes that append to this log */
-    int64_t slots_begin;  /* where their commit records are */
-    uint64_t token;       /* the same in all logs of one opening, no other has it */
-    uint64_t definitions; /* a digest of the dataset's definitions */
+    int64_t slots_begin; /* where their commit records are */
+    uint64_t token;      /* the same in all logs of one opening, no other has it */
     uint64_t device, inode;
     uint64_t birth; /* when the file was made; 0: unknown */
     uint64_t boot;  /* of the machine that wrote it: another one after each start */
@@ -49,11 +48,12 @@ struct burst_header {
 
 /* A process's commit record; two copies take turns, so that one always holds. */
 struct burst_slot {
-    int64_t rank;       /* -1: it has not joined yet */
-    int64_t generation; /* one higher whenever all logs start anew */
-    int64_t count;      /* entries of this generation that are complete */
-    int64_t drained;    /* how many of them, from the first, are in the file */
-    int64_t synced;     /* how many of them are on the device */
+    int64_t rank;         /* -1: it has not joined yet */
+    int64_t generation;   /* one higher whenever all logs start anew */
+    int64_t count;        /* entries of this generation that are complete */
+    int64_t drained;      /* how many of them, from the first, are in the file */
+    int64_t synced;       /* how many of them are on the device */
+    uint64_t definitions; /* a digest of the dataset's, which these entries go by */
     uint64_t sum;
 };
 

@@ -345,6 +345,7 @@ int burst_log_add(struct burst_log *l, const struct burst_entry *e)
 void burst_log_commit(struct burst_log *l, int64_t count)
 {
     l->commit.count += count;
+    l->used = true;
     write_slot(l);
 }
 
@@ -366,13 +367,24 @@ void burst_log_drained(struct burst_log *l)
     write_both(l);
 }
 
+static void next_generation(struct burst_log *l, uint64_t definitions)
+{
+    l->commit = (struct burst_slot){.rank = l->commit.rank,
+                                    .generation = l->commit.generation + 1,
+                                    .definitions = definitions};
+    write_both(l);
+}
+
+void burst_log_define(struct burst_log *l, uint64_t definitions)
+{
+    if (l->head != NULL) next_generation(l, definitions);
+}
+
 void burst_log_reset(struct burst_log *l)
 {
     forget_kept(l);
     if (l->meta_fd < 0) return;
-    l->commit = (struct burst_slot){.rank = l->commit.rank,
-                                    .generation = l->commit.generation + 1};
-    write_both(l);
+    next_generation(l, l->commit.definitions);
     l->extent = l->extent_end = DATA_BEGIN;
     bool keep = !l->shared && l->window != NULL && l->window_at == l->header.entry_begin;
     l->window_used = 0;

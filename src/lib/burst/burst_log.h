@@ -25,6 +25,7 @@ struct burst_log {
     int slot; /* which record is ours */
     int turn; /* which copy of it was written last */
     struct burst_slot commit;
+    bool used; /* something was logged, in whatever generation */
     struct burst_note note;
     unsigned char *window; /* the part of the metadata log that is being filled, mapped */
     int64_t window_at, window_size, window_used;
@@ -73,6 +74,10 @@ void burst_log_note(struct burst_log *l, struct burst_note note);
 /* Starts anew, with the next generation: what was logged is forgotten. In a shared log,
  * no process may add to it before all have done this. */
 void burst_log_reset(struct burst_log *l);
+/* What is logged from here on goes by other definitions, of which this is the digest: the
+ * next generation, in which any process may add to the log at once. Nothing is logged
+ * when this is called, by any of them. */
+void burst_log_define(struct burst_log *l, uint64_t definitions);
 /* What was logged is on the device. NC_EWRITE ... */
 int burst_log_sync(struct burst_log *l);
 /* Notes that it is, and that the dataset it is of is as well. */

@@ -132,7 +132,7 @@ static int finish_all(struct burst *b, bool keep)
     if (err == NC_NOERR && keep) burst_log_drained(&b->log);
     if (err == NC_NOERR && !keep) {
         /* From here on the generation tells that no log is needed, whoever goes first. */
-        bool used = b->log.commit.count > 0 || b->log.commit.generation > 0;
+        bool used = b->log.used;
         burst_log_reset(&b->log);
         /* So it is after a power cut, should the log come back; if not, it is gone now.
          */
@@ -178,26 +178,28 @@ static int drain_all(struct burst *b)
     return err == NC_NOERR && b->base.ds->writable ? burst_restart_all(b) : err;
 }
 
+/* The log stays, with nothing in it: see burst_begin.c. */
 static int redef_all(struct driver *self)
 {
     struct burst *b = (struct burst *)self;
     int err = drain_all(b);
     if (err != NC_NOERR) return err;
-    /* All logs say that nothing waits, before one goes: none is missed then. */
-    burst_log_sync_head(&b->log);
-    err = driver_agree_all(self->ds, NC_NOERR, NULL, NULL, 0);
-    if (err != NC_NOERR) return err;
-    burst_end_all(b, false);
-    return driver_redef_all(self->lower);
+    burst_change(b);
+    err = changed(b, driver_redef_all(self->lower));
+    b->logging = false; /* should all stay as it is, until the next flush */
+    return err;
 }
 
 static int enddef_all(struct driver *self, const struct cdf_header *before)
 {
     struct burst *b = (struct burst *)self;
-    int err = driver_enddef_all(self->lower, before);
+    burst_change(b);
+    int err = changed(b, driver_enddef_all(self->lower, before));
     if (err != NC_NOERR) return err;
     b->file_dirty = true;
-    return burst_begin_all(b);
+    if (!b->made) return burst_begin_all(b);
+    burst_resume(b);
+    return NC_NOERR;
 }
 
 static int write_header_all(struct driver *self)

@@ -202,6 +202,15 @@ void burst_reader_counts(const struct burst_reader *r, int64_t *count, int64_t *
     }
 }
 
+bool burst_reader_fits(const struct burst_reader *r, uint64_t definitions)
+{
+    for (int64_t i = 0; r->header.version == 1 && i < r->header.nslots; i++)
+        if (r->slots[i].count > r->slots[i].drained &&
+            r->slots[i].definitions != definitions)
+            return false;
+    return true;
+}
+
 int64_t burst_reader_rank(const struct burst_reader *r, int64_t i)
 {
     if (r->header.version == 0) return i == 0 ? r->header.rank_id : -1;

@@ -26,6 +26,9 @@ const char *burst_reader_path(const struct burst_reader *r);
 void burst_reader_counts(const struct burst_reader *r, int64_t *count, int64_t *drained,
                          int64_t *generation);
 
+/* Do the entries that wait go by definitions with this digest? */
+bool burst_reader_fits(const struct burst_reader *r, uint64_t definitions);
+
 /* What the log's processes knew of the dataset's file, of all the latest; false: one may
  * have been changing it when it ended, or its note is lost. */
 bool burst_reader_note(const struct burst_reader *r, struct burst_note *latest);

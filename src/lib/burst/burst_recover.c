@@ -24,7 +24,7 @@ static int check_dataset(const struct burst *b, const struct burst_reader *r)
     if (h->version == 0) return NC_NOERR;
     if (count == drained) return NC_NOERR; /* nothing waits, whatever it was of */
     if (h->format != ds->header.format ||
-        h->definitions != burst_definitions(&ds->header))
+        !burst_reader_fits(r, burst_definitions(&ds->header)))
         return base_error_set(NC_EBADLOG, "log %s is of a dataset with other definitions",
                               burst_reader_path(r));
     if (!b->any_file && !burst_file_is(b, h, !burst_reader_rebooted(r)))
@@ -308,12 +308,13 @@ struct known {
     bool quiet;
 };
 
-static void add_log(const struct burst_reader *r, struct known *k)
+/* A log of the generation before, too, knows what its processes did to the file. */
+static void add_log(const struct burst_reader *r, bool newest, struct known *k)
 {
     struct burst_note note;
     int64_t count, drained, generation;
     burst_reader_counts(r, &count, &drained, &generation);
-    if (count - drained > k->waiting) k->waiting = count - drained;
+    if (newest && count - drained > k->waiting) k->waiting = count - drained;
     if (!burst_reader_note(r, &note) || burst_reader_rebooted(r)) k->quiet = false;
     if (note.when > k->note.when) k->note.when = note.when;
     if (note.mtime > k->note.mtime) k->note.mtime = note.mtime;
@@ -326,9 +327,8 @@ static int ask_opening_all(struct burst *b, uint64_t token, struct known *k)
     *k = (struct known){.quiet = true};
     int err = newest_generation_all(b, token, &generation);
     for (int i = 0; i < b->nsources && err == NC_NOERR; i++)
-        if (token_of(b->sources[i]) == token &&
-            generation_of(b->sources[i]) == generation)
-            add_log(b->sources[i], k);
+        if (token_of(b->sources[i]) == token)
+            add_log(b->sources[i], generation_of(b->sources[i]) == generation, k);
     int64_t all[] = {k->waiting, !k->quiet, k->note.when, k->note.mtime, k->note.size};
     err = driver_agree_all(b->base.ds, err, NULL, all, 5);
     *k = (struct known){{.when = all[2], .mtime = all[3], .size = all[4]},
