@@ -135,7 +135,7 @@ struct driver_span driver_trace_begin_call(struct driver_trace *t, bool alone)
     return span;
 }
 
-/* Is there another name in the line, or room for one? */
+/* Of that name in the line, or room for one; NULL: there is none. */
 static struct trace_call *find_name(struct trace_group *g, const char *name)
 {
     for (int i = 0; i < g->ncalls; i++)
@@ -143,9 +143,9 @@ static struct trace_call *find_name(struct trace_group *g, const char *name)
     return g->ncalls < TRACE_NAMES ? &g->calls[g->ncalls] : NULL;
 }
 
-static void add_call(struct trace_group *g, const struct trace_call *c)
+static void add_call(struct trace_group *g, struct trace_call *all,
+                     const struct trace_call *c)
 {
-    struct trace_call *all = find_name(g, c->name);
     if (all == &g->calls[g->ncalls]) {
         *all = *c;
         g->ncalls++;
@@ -168,14 +168,14 @@ static void end_group(struct driver_trace *t)
 }
 
 /* The call, and the parts that have come up in it, join those before it. */
-static void join(struct driver_trace *t, const struct trace_call *c, int64_t start,
-                 int64_t end)
+static void join(struct driver_trace *t, struct trace_call *all,
+                 const struct trace_call *c, int64_t start, int64_t end)
 {
     struct trace_group *g = &t->before;
     if (g->ncalls == 0) g->start = start;
     g->thread = t->caller;
     g->end = end;
-    add_call(g, c);
+    add_call(g, all, c);
     for (unsigned left = t->now.used; left != 0; left &= left - 1) {
         enum driver_part part = (enum driver_part)__builtin_ctz(left);
         add_part(g, part, &t->now.parts[part]);
@@ -208,14 +208,16 @@ static void tell_call(struct driver_trace *t, struct trace_call *c, int64_t star
         t->own = c->own;
     t->untimed = false;
     t->brief = t->alone && c->time < BRIEF ? t->brief + 1 : 0;
-    const struct trace_group *g = &t->before;
+    struct trace_group *g = &t->before;
+    struct trace_call *all = find_name(g, c->name);
     bool same = atomic_load_explicit(&latest, memory_order_relaxed) == t;
-    bool apart =
-        !same || g->thread != t->caller || find_name(&t->before, c->name) == NULL;
     if (!same) atomic_store_explicit(&latest, t, memory_order_relaxed);
-    if (apart || c->time >= SHORT_CALL || start - g->end > GAP || end - g->start > SPAN)
+    if (!same || all == NULL || g->thread != t->caller || c->time >= SHORT_CALL ||
+        start - g->end > GAP || end - g->start > SPAN) {
         end_group(t);
-    join(t, c, start, end);
+        all = &g->calls[0];
+    }
+    join(t, all, c, start, end);
     t->now.used = 0;
     if (c->time >= SHORT_CALL) end_group(t);
     if (end - t->spilled > untold) driver_trace_spill(t);

@@ -191,12 +191,16 @@ static int take_descriptor(struct mpio_file *f, int fd)
 static int open_own(struct mpio_file *f)
 {
     int fd, err;
+    struct driver_span span = driver_trace_begin(f->ds->trace);
     if (!wants_mpi(f)) {
         err = driver_file_again(f->ds, &fd);
-        return err == NC_NOERR ? take_descriptor(f, fd) : err;
+        if (err == NC_NOERR) err = take_descriptor(f, fd);
+    } else {
+        err = driver_file_check(f->ds);
+        if (err == NC_NOERR) err = open_alone(f, f->ds->full, f->amode);
     }
-    err = driver_file_check(f->ds);
-    return err == NC_NOERR ? open_alone(f, f->ds->full, f->amode) : err;
+    driver_trace_end(f->ds->trace, DRIVER_OPEN, span);
+    return err;
 }
 
 static bool is_open(const struct mpio_file *f)
@@ -207,11 +211,7 @@ static bool is_open(const struct mpio_file *f)
 /* This process can read and write. */
 static int ready(struct mpio_file *f)
 {
-    if (is_open(f)) return NC_NOERR;
-    struct driver_span span = driver_trace_begin(f->ds->trace);
-    int err = open_own(f);
-    driver_trace_end(f->ds->trace, DRIVER_OPEN, span);
-    return err;
+    return is_open(f) ? NC_NOERR : open_own(f);
 }
 
 static int flags_of(int amode)

@@ -7,7 +7,9 @@
 enum {
     DIRECT_BYTES = 1 << 20, /* a tile that stays in the cache on its way to the file */
     VIEW_BYTES = 1 << 30,   /* as many as MPI's counts are to be trusted with */
-    MAX_PIECES = 1 << 16
+    MAX_PIECES = 1 << 16,
+    UNSEEN = 4096, /* bytes that are converted, and requests looked at, sooner than */
+    FEW = 16       /* the trace has looked at the clock */
 };
 
 /* One transfer: what comes in, how it goes, what came of it. */
@@ -56,7 +58,7 @@ static void plan(struct transfer *x, int64_t max_bytes)
  * short the rest would come to wrong places. */
 static void convert(struct transfer *x)
 {
-    struct driver_trace *trace = x->m->base.ds->trace;
+    struct driver_trace *trace = x->tile.used < UNSEEN ? NULL : x->m->base.ds->trace;
     struct driver_span span = driver_trace_begin(trace);
     int err = x->stream.put ? mpio_stream_pack(&x->stream, &x->tile)
                             : mpio_stream_unpack(&x->stream, &x->tile);
@@ -419,9 +421,10 @@ static void move_by_choice_all(struct transfer *x, int64_t numrecs)
     struct driver_dataset *ds = x->m->base.ds;
     struct choice c;
     int failed = NC_NOERR;
-    struct driver_span span = driver_trace_begin(ds->trace);
+    struct driver_trace *trace = x->stream.n < FEW ? NULL : ds->trace;
+    struct driver_span span = driver_trace_begin(trace);
     choose(x, &c);
-    driver_trace_end(ds->trace, DRIVER_SURVEY, span);
+    driver_trace_end(trace, DRIVER_SURVEY, span);
     int64_t all[NCHOICE] = {numrecs, -c.together.low, c.together.high, -c.together.shift};
     driver_agree_all(ds, x->error, &failed, all, NCHOICE);
     note(x, failed);
