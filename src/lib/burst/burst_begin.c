@@ -157,8 +157,7 @@ static int create_log_all(struct burst *b)
  * something was synced in g, then so are, before the layer below begins, the file with
  * all of g and the records that say so (burst_restart_all). Entries that were never
  * synced and whose definitions are not the file's are dropped. And a sync that has
- * returned in g
- * + 2 had the file synced first, with its new definitions. */
+ * returned in generation g + 2 had the file synced first, with its new definitions. */
 
 void burst_resume(struct burst *b)
 {
