@@ -79,6 +79,23 @@ static void refuses_what_cannot_be(void **state)
     assert_int_equal(before, base_mem_in_use());
 }
 
+static void what_is_set_aside_does_not_count(void **state)
+{
+    (void)state;
+    int64_t before = base_mem_in_use();
+    void *a = base_malloc(100), *b = base_malloc(10);
+    base_mem_set_aside(a, true);
+    base_mem_set_aside(a, true);
+    base_mem_set_aside(NULL, true);
+    assert_int_equal(before + 10, base_mem_in_use());
+    base_mem_set_aside(a, false);
+    base_mem_set_aside(b, true);
+    assert_int_equal(before + 100, base_mem_in_use());
+    base_free(a);
+    base_free(b);
+    assert_int_equal(before, base_mem_in_use());
+}
+
 static void *work(void *arg)
 {
     for (size_t i = 0; i < 20000; i++) {
@@ -109,6 +126,7 @@ int main(void)
         cmocka_unit_test(keeps_contents_when_growing),
         cmocka_unit_test(nothing_is_a_block_too),
         cmocka_unit_test(refuses_what_cannot_be),
+        cmocka_unit_test(what_is_set_aside_does_not_count),
         cmocka_unit_test(threads_do_not_lose_counts),
     };
     return cmocka_run_group_tests_name("base_mem", tests, NULL, NULL);

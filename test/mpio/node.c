@@ -416,6 +416,22 @@ static void parts_of_stripes(void)
     unsetenv("PNETCDF_HINTS");
 }
 
+/* What is kept for the next dataset is not lost, and a program that looks for leaks is
+ * not told of it. */
+static void no_memory_is_left(void)
+{
+    MPI_Offset before, after;
+    CHECK_NC(NC_NOERR, ncmpi_inq_malloc_size(&before));
+    for (int round = 0; round < 3; round++) {
+        int ncid = create("a.nc", "across");
+        fill_all(ncid);
+        CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+        CHECK_NC(NC_NOERR, ncmpi_inq_malloc_size(&after));
+        CHECK_EQ(0, after);
+    }
+    CHECK_EQ(0, before);
+}
+
 /* Whoever's disk fails, all know that the values are not all there. */
 static void a_failing_disk_is_told_to_all(void)
 {
@@ -516,6 +532,7 @@ static const struct check_test tests[] = {
     {"what was in memory stays there", what_was_in_memory_stays_there, 0},
     {"a failing disk and both ways", a_failing_disk_and_both_ways, 0},
     {"few file operations", few_file_operations, 0},
+    {"no memory is left", no_memory_is_left, 0},
     {"a failing disk is told to all", a_failing_disk_is_told_to_all, 0},
     {"by file type", by_file_type, 0},
     {"behind the end", behind_the_end, 0},

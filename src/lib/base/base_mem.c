@@ -8,6 +8,7 @@
 /* As wide as the strictest alignment, so that the user part keeps it. */
 struct block {
     _Alignas(max_align_t) size_t size;
+    bool aside;
 };
 
 static _Atomic int64_t in_use;
@@ -25,6 +26,7 @@ static void *enter(struct block *b, size_t size)
 {
     if (b == NULL) return NULL;
     b->size = size;
+    b->aside = false;
     count((int64_t)size);
     return b + 1;
 }
@@ -61,8 +63,17 @@ void base_free(void *ptr)
 {
     if (ptr == NULL) return;
     struct block *b = (struct block *)ptr - 1;
-    count(-(int64_t)b->size);
+    if (!b->aside) count(-(int64_t)b->size);
     free(b);
+}
+
+void base_mem_set_aside(void *ptr, bool aside)
+{
+    if (ptr == NULL) return;
+    struct block *b = (struct block *)ptr - 1;
+    if (b->aside == aside) return;
+    b->aside = aside;
+    count(aside ? -(int64_t)b->size : (int64_t)b->size);
 }
 
 char *base_strdup(const char *text)

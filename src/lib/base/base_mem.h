@@ -3,6 +3,7 @@
 #ifndef BASE_MEM_H
 #define BASE_MEM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,6 +15,10 @@ void *base_calloc(size_t count, size_t size);
 void *base_realloc(void *ptr, size_t size);
 void base_free(void *ptr);
 char *base_strdup(const char *text);
+
+/* Memory that nobody uses and that is kept for who comes next does not count meanwhile:
+ * what a program sees after its last close is what was lost. ptr may be NULL. */
+void base_mem_set_aside(void *ptr, bool aside);
 
 /* Bytes in use now, and the most there ever were, bookkeeping left out. */
 int64_t base_mem_in_use(void);

@@ -4,6 +4,8 @@
 
 #include <pthread.h>
 
+#include "base_mem.h"
+
 enum { ROOM = 2 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -11,6 +13,13 @@ static struct mpio_window kept[ROOM]; /* the one kept last comes last */
 static int nkept, held;
 static int64_t last_number;
 static bool watching; /* the end of MPI */
+
+static void set_aside(const struct mpio_window *w, bool aside)
+{
+    base_mem_set_aside(w->own, aside);
+    base_mem_set_aside(w->inbox, aside);
+    base_mem_set_aside(w->tallies, aside);
+}
 
 /* All that are left. */
 static int free_all(MPI_Comm comm, int key, void *value, void *extra)
@@ -70,6 +79,7 @@ bool mpio_pool_take(struct mpio_window *w, const struct driver_dataset *ds, int6
     }
     if (i >= 0) {
         *w = kept[i];
+        set_aside(w, false);
         for (nkept--, held++; i < nkept; i++)
             kept[i] = kept[i + 1];
     }
@@ -92,6 +102,7 @@ void mpio_pool_keep(const struct mpio_window *w)
     pthread_mutex_lock(&mutex);
     held--;
     kept[nkept++] = *w;
+    set_aside(w, true);
     pthread_mutex_unlock(&mutex);
 }
 
