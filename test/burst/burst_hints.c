@@ -275,6 +275,25 @@ static void all_that_failed_are_told(void)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
+/* A signal comes while the log, or the file, is synced: that goes on, and nothing is
+ * drained for it. */
+static void a_sync_that_is_interrupted_goes_on(void)
+{
+    static const char *const files[] = {"*.data", "*.meta"};
+    for (int i = 0; i < 2; i++) {
+        char plan[100];
+        int ncid = create("nc_burst_buf=enable");
+        CHECK_NC(NC_NOERR, ncmpi_sync(ncid)); /* the new file */
+        put(ncid, 0, 0, N);
+        snprintf(plan, sizeof plan, "sync:1:EINTR:%s", files[i]);
+        CHECK(fault_arm(plan));
+        CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
+        CHECK_EQ(1, fault_disarm());
+        CHECK_EQ(0, statistic(ncid, "burst_drained_bytes"));
+        CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    }
+}
+
 static const struct check_test tests[] = {
     {"hints are taken and told", hints_are_taken_and_told, 0},
     {"as many threads as asked for", as_many_threads_as_asked_for, 0},
@@ -283,6 +302,7 @@ static const struct check_test tests[] = {
     {"what is in the background is counted", what_is_in_the_background_is_counted, 0},
     {"a put is at most two system calls", a_put_is_at_most_two_system_calls, 0},
     {"all that failed are told", all_that_failed_are_told, 0},
+    {"a sync that is interrupted goes on", a_sync_that_is_interrupted_goes_on, 0},
     {NULL, NULL, 0},
 };
 

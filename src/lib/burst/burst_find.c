@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base_error.h"
+#include "base_io.h"
 #include "base_mem.h"
 #include "base_mpi.h"
 #include "burst.h"
@@ -241,7 +242,7 @@ static int64_t records_in_file(const struct burst *b)
     unsigned char bytes[8];
     int64_t n = 0;
     if (ds->rank != 0 || b->fd < 0 ||
-        burst_read_file(b->fd, 4, bytes, (int64_t)width, b->path) != NC_NOERR)
+        base_read_at(b->fd, 4, bytes, (int64_t)width, b->path) != NC_NOERR)
         return 0;
     for (size_t i = 0; i < width; i++)
         n = (int64_t)((uint64_t)n << 8 | bytes[i]);

@@ -43,20 +43,6 @@ static int set_paths(struct burst_log *l, const char *path)
     return NC_NOERR;
 }
 
-static int write_fully(int fd, int64_t at, const void *bytes, size_t n)
-{
-    const unsigned char *p = bytes;
-    while (n > 0) {
-        ssize_t done = pwrite(fd, p, n, at);
-        if (done < 0 && errno == EINTR) continue;
-        if (done <= 0) return -1;
-        p += done;
-        at += done;
-        n -= (size_t)done;
-    }
-    return 0;
-}
-
 /* Reserves the blocks: what is stored there later cannot fail. */
 static int reserve(struct burst_log *l, int64_t at, int64_t n)
 {
@@ -138,12 +124,11 @@ static int write_head(struct burst_log *l, const char *temporary)
     size_t length = burst_encode_header(&l->header, bytes, room);
     int err = length == 0 ? NC_EBADLOG : NC_NOERR;
     if (err == NC_NOERR) err = reserve(l, 0, l->header.entry_begin);
-    if (err == NC_NOERR && write_fully(l->meta_fd, 0, bytes, length) != 0)
-        err = base_error_system(NC_EWRITE, "writing", temporary);
+    if (err == NC_NOERR)
+        err = base_write_at(l->meta_fd, 0, bytes, (int64_t)length, temporary);
     if (err == NC_NOERR) err = map_head(l);
     if (err == NC_NOERR) start_slots(l);
-    if (err == NC_NOERR && fsync(l->meta_fd) != 0)
-        err = base_error_system(NC_EWRITE, "syncing", temporary);
+    if (err == NC_NOERR) err = base_sync_data(l->meta_fd, temporary);
     if (err == NC_NOERR && rename(temporary, l->meta_path) != 0)
         err = base_error_system(NC_EFILE, "naming", l->meta_path);
     base_free(bytes);
@@ -164,8 +149,8 @@ static int make_files(struct burst_log *l)
         err = base_error_system(NC_EFILE, "locking", temporary);
     if (err == NC_NOERR && (l->data_fd = open(l->data_path, flags, 0600)) < 0)
         err = base_error_system(NC_EFILE, "making", l->data_path);
-    if (err == NC_NOERR && write_fully(l->data_fd, 0, "PnetCDF1", DATA_BEGIN) != 0)
-        err = base_error_system(NC_EWRITE, "writing", l->data_path);
+    if (err == NC_NOERR)
+        err = base_write_at(l->data_fd, 0, "PnetCDF1", DATA_BEGIN, l->data_path);
     if (err == NC_NOERR) err = write_head(l, temporary);
     if (err != NC_NOERR && l->data_fd >= 0) unlink(l->data_path);
     if (err != NC_NOERR) unlink(temporary);
@@ -356,8 +341,7 @@ int burst_log_cancel(struct burst_log *l, int64_t sum_at)
     int err = burst_read_file(l->meta_fd, sum_at, &sum, sizeof sum, l->meta_path);
     if (err != NC_NOERR) return err;
     sum = ~sum;
-    if (write_fully(l->meta_fd, sum_at, &sum, sizeof sum) == 0) return NC_NOERR;
-    return base_error_system(NC_EWRITE, "writing", l->meta_path);
+    return base_write_at(l->meta_fd, sum_at, &sum, sizeof sum, l->meta_path);
 }
 
 void burst_log_drained(struct burst_log *l)
@@ -396,11 +380,8 @@ void burst_log_reset(struct burst_log *l)
 
 int burst_log_sync(struct burst_log *l)
 {
-    if (fdatasync(l->data_fd) != 0)
-        return base_error_system(NC_EWRITE, "syncing", l->data_path);
-    if (fsync(l->meta_fd) != 0)
-        return base_error_system(NC_EWRITE, "syncing", l->meta_path);
-    return NC_NOERR;
+    int err = base_sync_data(l->data_fd, l->data_path);
+    return err == NC_NOERR ? base_sync_data(l->meta_fd, l->meta_path) : err;
 }
 
 /* Only noted once it is true: the record may reach the device at any time. */
@@ -412,14 +393,11 @@ void burst_log_synced(struct burst_log *l)
 
 int burst_log_sync_head(struct burst_log *l)
 {
-    if (l->head == NULL || msync(l->head, l->head_size, MS_SYNC) == 0) return NC_NOERR;
-    return base_error_system(NC_EWRITE, "syncing", l->meta_path);
-}
-
-int burst_sync_file(int fd, const char *path)
-{
-    if (fsync(fd) == 0 || errno == EINVAL) return NC_NOERR;
-    return base_error_system(NC_EWRITE, "syncing", path);
+    int failed = 0;
+    do
+        failed = l->head == NULL ? 0 : msync(l->head, l->head_size, MS_SYNC);
+    while (failed && errno == EINTR);
+    return failed ? base_error_system(NC_EWRITE, "syncing", l->meta_path) : NC_NOERR;
 }
 
 uint64_t burst_boot(void)

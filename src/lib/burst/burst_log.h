@@ -112,8 +112,6 @@ int burst_read_file(int fd, int64_t at, void *bytes, int64_t n, const char *path
 /* n pieces to `at` of a file, all of them; changes the pieces. NC_EWRITE ... */
 int burst_write_file(int fd, int64_t at, struct iovec *pieces, int n, const char *path);
 
-/* What was written to a file is on the device. NC_EWRITE ... */
-int burst_sync_file(int fd, const char *path);
 /* Tells one start of this machine from others; 0: unknown. */
 uint64_t burst_boot(void);
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base_error.h"
+#include "base_io.h"
 #include "base_mem.h"
 #include "burst.h"
 #include "burst_sum.h"
@@ -370,12 +371,11 @@ static int grow_records(int fd, const struct cdf_header *h, const char *path)
     size_t width = (size_t)cdf_encode_numrecs(h->format, h->numrecs, mine);
     struct flock lock = {
         .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 4, .l_len = (off_t)width};
-    struct iovec piece = {mine, width};
     while (fcntl(fd, F_SETLKW, &lock) != 0)
         if (errno != EINTR) return base_error_system(NC_EWRITE, "locking", path);
-    int err = burst_read_file(fd, 4, there, (int64_t)width, path);
+    int err = base_read_at(fd, 4, there, (int64_t)width, path);
     if (err == NC_NOERR && memcmp(there, mine, width) < 0)
-        err = burst_write_file(fd, 4, &piece, 1, path);
+        err = base_write_at(fd, 4, mine, (int64_t)width, path);
     lock.l_type = F_UNLCK;
     if (fcntl(fd, F_SETLK, &lock) != 0 && err == NC_NOERR)
         err = base_error_system(NC_EWRITE, "unlocking", path);
@@ -402,7 +402,7 @@ static int retire(struct burst *b)
 {
     int err = tell_file(b);
     if (err == NC_NOERR && b->log.commit.synced > b->log.commit.drained)
-        err = burst_sync_file(b->fd, b->path);
+        err = base_sync_data(b->fd, b->path);
     if (err == NC_NOERR) burst_log_drained(&b->log);
     return err;
 }

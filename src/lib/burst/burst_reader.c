@@ -13,6 +13,7 @@
 #include "burst_sum.h"
 
 #include "base_error.h"
+#include "base_io.h"
 #include "base_mem.h"
 #include "burst_log.h"
 
@@ -348,19 +349,15 @@ bool burst_reader_note(const struct burst_reader *r, struct burst_note *latest)
 
 /* Only this reader has the log: whatever way it is left, it counts no less than it did.
  */
-/* NOLINTNEXTLINE(readability-non-const-parameter): struct iovec takes no other */
-static int write_head(const struct burst_reader *r, int64_t at, unsigned char *bytes,
-                      int copies)
+static int write_head(const struct burst_reader *r, int64_t at,
+                      const unsigned char *bytes, int copies)
 {
     int flags = fcntl(r->meta_fd, F_GETFL);
-    struct iovec piece = {bytes, BURST_SLOT_BYTES};
     int err = NC_NOERR;
     if (flags >= 0 && (flags & O_ACCMODE) == O_RDONLY) return NC_NOERR;
-    for (int i = 0; i < copies && err == NC_NOERR; i++) {
-        piece = (struct iovec){bytes, BURST_SLOT_BYTES};
-        err = burst_write_file(r->meta_fd, at + (int64_t)i * BURST_SLOT_BYTES, &piece, 1,
-                               r->meta_path);
-    }
+    for (int i = 0; i < copies && err == NC_NOERR; i++)
+        err = base_write_at(r->meta_fd, at + (int64_t)i * BURST_SLOT_BYTES, bytes,
+                            BURST_SLOT_BYTES, r->meta_path);
     return err;
 }
 

@@ -105,8 +105,7 @@ static int complete(void *who)
 static int secure(void *who)
 {
     struct finish *f = who;
-    if (fsync(f->fd) == 0) return NC_NOERR;
-    return base_error_system(NC_EWRITE, "syncing", f->j.of);
+    return base_sync_data(f->fd, f->j.of);
 }
 
 static int concur(void *who, int err)
