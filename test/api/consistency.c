@@ -200,6 +200,26 @@ static void attributes_of_process_0_hold(void)
     }
 }
 
+/* A bit is all that tells them apart, in headers of whatever bytes. */
+static void fill_modes_that_differ_are_told(void)
+{
+    bool odd = check.rank == check.nprocs - 1;
+    for (int n = 1; n <= 12; n++) {
+        int ncid = new_dataset("a.nc"), x = new_dim(ncid, "x", check.nprocs), v = -1;
+        for (int i = 0; i < n; i++) {
+            const char name[2] = {(char)('a' + i), '\0'};
+            v = new_var(ncid, name, NC_INT, 1, &x);
+        }
+        CHECK_NC(NC_NOERR, ncmpi_def_var_fill(ncid, v, odd != (n % 2 == 0), NULL));
+        int rc = ncmpi_enddef(ncid), no_fill = -1;
+        CHECK_NC(NC_EMULTIDEFINE_VAR_FILL_MODE, rc);
+        CHECK_NC(NC_NOERR, ncmpi_inq_var_fill(ncid, v, &no_fill, NULL));
+        CHECK_EQ(n % 2 == 0, no_fill); /* as process 0 has it */
+        data_goes_where_all_look(ncid, v);
+        close_dataset(ncid);
+    }
+}
+
 /* In data mode, where the number of records may differ, too. */
 static void attributes_of_process_0_hold_in_data_mode(void)
 {
@@ -400,6 +420,8 @@ static void equal_definitions_are_no_error_at_any_pace(void)
 
 static const struct check_test tests[] = {
     {"definitions that differ are told", definitions_that_differ_are_told,
+     CHECK_FORMATS | CHECK_SEVERAL},
+    {"fill modes that differ are told", fill_modes_that_differ_are_told,
      CHECK_FORMATS | CHECK_SEVERAL},
     {"attributes of process 0 hold", attributes_of_process_0_hold,
      CHECK_FORMATS | CHECK_SEVERAL},

@@ -21,8 +21,10 @@ static int digest(const struct cdf_header *h, uint64_t *hash)
     cdf_encode(&same, bytes);
     *hash = base_hash(bytes, (size_t)h->size, 0);
     base_free(bytes);
-    for (int id = 0; id < h->nvars; id++)
-        *hash = *hash * 31 + h->vars[id].fill;
+    for (int id = 0; id < h->nvars; id++) {
+        unsigned char fill = h->vars[id].fill;
+        *hash = base_hash(&fill, 1, *hash); /* all bits count: one is not compared */
+    }
     return NC_NOERR;
 }
 
