@@ -52,9 +52,15 @@ static void unlock(struct driver_trace *t)
 
 /* ---- parts ---- */
 
+/* Never with threads, whose calls may change it meanwhile. */
+static bool is_untimed(const struct driver_trace *t)
+{
+    return !t->threads && t->untimed;
+}
+
 struct driver_span driver_trace_begin_part(struct driver_trace *t)
 {
-    if (t->untimed) return (struct driver_span){0};
+    if (is_untimed(t)) return (struct driver_span){0};
     lock(t);
     struct driver_span span = {.since = driver_trace_clock(), .counted = t->counted};
     unlock(t);
@@ -89,7 +95,7 @@ void driver_trace_end_part(struct driver_trace *t, enum driver_part part,
     const int64_t high = where.offset < 0 ? -1 : where.offset + where.bytes;
     struct trace_part one = {
         1, 0, 0, where.bytes, where.offset, high, where.number, where.number};
-    if (t->untimed) {
+    if (is_untimed(t)) {
         add_part(&t->now, part, &one);
         return;
     }
