@@ -71,7 +71,7 @@ static void deal_out(struct mpio_domains *d, const struct mpio *m)
     if (d->unit != m->unit || !mpio_file_striped(&m->file)) return;
     int64_t first = d->low / d->unit, last = (d->high - 1) / d->unit, row = 1;
     int64_t stripes = last + 1 - first;
-    if (stripes < 2 * d->nodes) return;
+    if (stripes / 2 < d->nodes) return;
     while (2 * row * d->nodes <= stripes)
         row *= 2;
     int64_t parts = parts_of(m, d, stripes), block = d->unit / parts;
