@@ -322,6 +322,11 @@ static void as_many_as_can_be_had(int spare)
 
 static void too_many_files_are_an_error(void)
 {
+    const char *hints = getenv("PNETCDF_HINTS");
+    if (hints != NULL && strstr(hints, "nc_transfer=view") != NULL) {
+        check_skip("a view takes another communicator, when the first values move");
+        return;
+    }
     for (int spare = 0; spare <= 2; spare++)
         as_many_as_can_be_had(spare);
 }
