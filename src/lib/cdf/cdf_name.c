@@ -9,6 +9,7 @@
 #endif
 
 #include "base_error.h"
+#include "base_utf8.h"
 
 /* A name in the arena knows its room, so that renaming for ever takes no more memory
  * than the longest name. */
@@ -39,32 +40,6 @@ const char *cdf_name_keep(struct base_arena *arena, const char *old, const char 
     return box->text;
 }
 
-/* Length of the UTF-8 sequence that starts with a byte from 0x80 on; 0 if the bytes
- * are no such sequence. */
-static int utf8_length(const unsigned char *p)
-{
-    /* Second bytes outside these bounds would be overlong forms, surrogates or
-     * beyond U+10FFFF. */
-    unsigned char low = 0x80, high = 0xbf;
-    int n;
-    if (p[0] >= 0xc2 && p[0] <= 0xdf)
-        n = 2;
-    else if (p[0] >= 0xe0 && p[0] <= 0xef)
-        n = 3;
-    else if (p[0] >= 0xf0 && p[0] <= 0xf4)
-        n = 4;
-    else
-        return 0;
-    if (p[0] == 0xe0) low = 0xa0;
-    if (p[0] == 0xed) high = 0x9f;
-    if (p[0] == 0xf0) low = 0x90;
-    if (p[0] == 0xf4) high = 0x8f;
-    if (p[1] < low || p[1] > high) return 0;
-    for (int i = 2; i < n; i++)
-        if ((p[i] & 0xc0) != 0x80) return 0;
-    return n;
-}
-
 static bool is_first(unsigned char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -80,11 +55,8 @@ static int check_characters(const char *name, bool *ascii)
         return base_error_set(NC_EBADNAME,
                               "'%.80s' does not start with a letter, digit or '_'", name);
     while (*p != 0) {
-        int n = 1;
-        if (*p >= 0x80) {
-            *ascii = false;
-            n = utf8_length(p);
-        }
+        size_t n = base_utf8_length((const char *)p);
+        if (*p >= 0x80) *ascii = false;
         if (n == 0)
             return base_error_set(NC_EBADNAME, "'%.80s' is not valid UTF-8", name);
         if (*p < 0x20 || *p == 0x7f)

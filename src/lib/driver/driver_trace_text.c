@@ -3,6 +3,7 @@
  * text by hand: printf would take longer than what is told of. */
 #include <string.h>
 
+#include "base_utf8.h"
 #include "driver_trace_impl.h"
 
 static const char *const part_names[DRIVER_PARTS] = {
@@ -49,18 +50,6 @@ static void put_time(struct driver_trace *t, const char *key, int64_t ns)
     put_digits(t, ns < 0 ? 0 : (uint64_t)(ns % 1000), 3);
 }
 
-/* Bytes of the UTF-8 character at s; 0: it is none. */
-static size_t character(const unsigned char *s)
-{
-    size_t n = s[0] < 0x80 ? 1 : s[0] < 0xC2 ? 0 : s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
-    if (s[0] > 0xF4) return 0;
-    for (size_t i = 1; i < n; i++)
-        if ((s[i] & 0xC0) != 0x80) return 0;
-    if ((s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F)) return 0;
-    if ((s[0] == 0xF0 && s[1] < 0x90) || (s[0] == 0xF4 && s[1] > 0x8F)) return 0;
-    return n;
-}
-
 /* The end of a text that may hold anything: the first characters of a long one are left
  * out. */
 static void put_text(struct driver_trace *t, const char *key, const char *text)
@@ -75,7 +64,7 @@ static void put_text(struct driver_trace *t, const char *key, const char *text)
     put(t, key);
     put(t, "\"");
     for (size_t n; *s != '\0'; s += n) {
-        n = character(s);
+        n = base_utf8_length((const char *)s);
         if (n > 1 || (n == 1 && *s >= ' ' && *s != '"' && *s != '\\' && *s != 0x7F)) {
             memcpy(t->text + t->used, s, n);
             t->used += n;

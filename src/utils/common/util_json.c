@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base_utf8.h"
 #include "util_number.h"
 
 void util_json_start(struct util_json *j, struct util_out *out)
@@ -20,30 +21,18 @@ static void line(struct util_json *j)
     j->comma = true;
 }
 
-/* Length of the UTF-8 sequence at p that is whole and not overlong; 0: none. */
-static int sequence(const unsigned char *p)
-{
-    int n = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
-    if (p[0] > 0xf4) return 0;
-    for (int i = 1; i < n; i++)
-        if ((p[i] & 0xc0) != 0x80) return 0;
-    bool bad = (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
-               (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f);
-    return bad ? 0 : n;
-}
-
 static void quoted(struct util_json *j, const char *text)
 {
     util_out_bytes(j->out, "\"", 1);
     for (const unsigned char *p = (const unsigned char *)text; *p != '\0';) {
-        int n = sequence(p);
+        size_t n = base_utf8_length((const char *)p);
         if (n == 0)
             util_out_text(j->out, "\\ufffd");
         else if (*p < ' ' || *p == 0x7f)
             util_out_print(j->out, "\\u%04x", *p);
         else {
             if (*p == '"' || *p == '\\') util_out_bytes(j->out, "\\", 1);
-            util_out_bytes(j->out, p, (size_t)n);
+            util_out_bytes(j->out, p, n);
         }
         p += n == 0 ? 1 : n;
     }
