@@ -42,6 +42,19 @@ int base_read_at(int fd, int64_t at, void *bytes, int64_t n, const char *path)
     return NC_NOERR;
 }
 
+bool base_write_on(int fd, const void *bytes, size_t n)
+{
+    const unsigned char *p = bytes;
+    while (n > 0) {
+        ssize_t done = write(fd, p, n);
+        if (done < 0 && errno == EINTR) continue;
+        if (done <= 0) return false;
+        p += done;
+        n -= (size_t)done;
+    }
+    return true;
+}
+
 int base_sync_data(int fd, const char *path)
 {
     int failed;

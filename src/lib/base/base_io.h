@@ -2,12 +2,18 @@
 #ifndef BASE_IO_H
 #define BASE_IO_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* n bytes at a place. Errors, with words that name the file: NC_EREAD, also where it ends
  * before; NC_EWRITE, NC_ENO_SPACE ... */
 int base_read_at(int fd, int64_t at, void *bytes, int64_t n, const char *path);
 int base_write_at(int fd, int64_t at, const void *bytes, int64_t n, const char *path);
+
+/* n bytes where the descriptor is, as of a pipe or a file that is appended to. False:
+ * errno says why. */
+bool base_write_on(int fd, const void *bytes, size_t n);
 
 /* The bytes of a file, and how long it is, are on the device. NC_EWRITE ... */
 int base_sync_data(int fd, const char *path);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base_error.h"
+#include "base_io.h"
 #include "base_mpi.h"
 #include "driver.h"
 
@@ -73,26 +74,14 @@ static void compose(const struct driver_dataset *ds, const int64_t *sum,
     }
 }
 
-/* All of it at once, so that the reports of several programs do not mix. */
-static bool write_text(int fd, const struct text *t)
-{
-    size_t done = 0;
-    while (done < t->length) {
-        ssize_t n = write(fd, t->bytes + done, t->length - done);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return false;
-        done += (size_t)n;
-    }
-    return true;
-}
-
-/* Never waits for the other end of a pipe. */
+/* All of it at once, so that the reports of several programs do not mix. Never waits for
+ * the other end of a pipe. */
 static bool append(const char *path, const struct text *t)
 {
     int flags = O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
     int fd = open(path, flags, 0666);
     if (fd < 0) return false;
-    bool written = write_text(fd, t);
+    bool written = base_write_on(fd, t->bytes, t->length);
     int saved = errno;
     if (close(fd) == 0) return written;
     if (written) saved = errno;
@@ -111,7 +100,7 @@ static void deliver(const struct driver_dataset *ds, struct text *t)
         if (append(path, t)) return;
         add(t, "(not in %.1024s: %s)\n", path, strerror(errno));
     }
-    write_text(STDERR_FILENO, t);
+    (void)base_write_on(STDERR_FILENO, t->bytes, t->length);
 }
 
 int driver_stats_report_all(const struct driver_dataset *ds)

@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "base_fs.h"
+#include "base_io.h"
 #include "base_mem.h"
 #include "base_names.h"
 #include "driver_file.h"
@@ -110,18 +111,6 @@ static bool expand(const char *name, int rank, const char *host, char *path, siz
 
 /* ---- text ---- */
 
-static bool write_fully(int fd, const char *text, size_t n)
-{
-    while (n > 0) {
-        ssize_t done = write(fd, text, n);
-        if (done < 0 && errno == EINTR) continue;
-        if (done <= 0) return false;
-        text += done;
-        n -= (size_t)done;
-    }
-    return true;
-}
-
 static void give_up(struct driver_trace *t, int why)
 {
     for (size_t i = 0; i < t->used; i++)
@@ -142,7 +131,7 @@ void driver_trace_spill(struct driver_trace *t)
     int saved = errno;
     if (t->fd >= 0 && is_dataset(t))
         give_up(t, EEXIST);
-    else if (t->fd >= 0 && t->used > 0 && !write_fully(t->fd, t->text, t->used))
+    else if (t->fd >= 0 && t->used > 0 && !base_write_on(t->fd, t->text, t->used))
         give_up(t, errno);
     t->used = 0;
     t->spilled = driver_trace_clock();
@@ -173,7 +162,7 @@ static void tell(const struct driver_dataset *ds, const char *what, const char *
 {
     char line[1024];
     int n = snprintf(line, sizeof line, "%.400s: %s: %.200s\n", ds->path, what, why);
-    if (n > 0) (void)write_fully(STDERR_FILENO, line, (size_t)n);
+    if (n > 0) (void)base_write_on(STDERR_FILENO, line, (size_t)n);
 }
 
 static struct driver_trace *new_trace(struct driver_dataset *ds, bool threads)
