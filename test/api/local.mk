@@ -42,6 +42,7 @@ api_tests = \
 	test/api/flexible.mpi \
 	test/api/hints.mpi \
 	test/api/hints_all.mpi \
+	test/api/hints_file.mpi \
 	test/api/inquire.mpi \
 	test/api/io_errors.mpi \
 	test/api/nonblocking_ids.mpi \
@@ -88,6 +89,8 @@ test_api_flexible_mpi_SOURCES = test/api/flexible.c test/api/dataset.h
 test_api_flexible_mpi_LDADD = $(MPI_TEST_LIBS)
 test_api_hints_mpi_SOURCES = test/api/hints.c test/api/dataset.h
 test_api_hints_mpi_LDADD = $(MPI_TEST_LIBS)
+test_api_hints_file_mpi_SOURCES = test/api/hints_file.c test/api/dataset.h
+test_api_hints_file_mpi_LDADD = $(MPI_TEST_LIBS)
 test_api_hints_all_mpi_SOURCES = test/api/hints_all.c test/api/dataset.h
 test_api_hints_all_mpi_LDADD = $(MPI_TEST_LIBS)
 test_api_inquire_mpi_SOURCES = test/api/inquire.c test/api/dataset.h

@@ -1,6 +1,6 @@
 if HAVE_CMOCKA
 base_units = test/base/base_arena.unit test/base/base_error.unit \
-	test/base/base_ids.unit test/base/base_mem.unit test/base/base_names.unit
+	test/base/base_hints.unit test/base/base_ids.unit test/base/base_mem.unit test/base/base_names.unit
 check_PROGRAMS += $(base_units)
 TESTS += $(base_units)
 
@@ -9,6 +9,8 @@ test_base_base_arena_unit_LDADD = libserial.la -lcmocka
 test_base_base_error_unit_SOURCES = test/base/base_error_test.c
 test_base_base_error_unit_CFLAGS = $(AM_CFLAGS) -pthread
 test_base_base_error_unit_LDADD = libserial.la -lcmocka
+test_base_base_hints_unit_SOURCES = test/base/base_hints_test.c
+test_base_base_hints_unit_LDADD = libserial.la -lcmocka
 test_base_base_ids_unit_SOURCES = test/base/base_ids_test.c
 test_base_base_ids_unit_CFLAGS = $(AM_CFLAGS) -pthread
 test_base_base_ids_unit_LDADD = libserial.la -lcmocka

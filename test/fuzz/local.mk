@@ -11,6 +11,12 @@ EXTRA_DIST += test/fuzz/journal-corpus
 check_PROGRAMS += test/fuzz/replay.unit test/fuzz/cdl_replay.unit \
 	test/fuzz/journal_replay.unit
 TESTS += test/fuzz/replay.unit test/fuzz/cdl_replay.unit test/fuzz/journal_replay.unit
+check_PROGRAMS += test/fuzz/hints_replay.unit
+TESTS += test/fuzz/hints_replay.unit
+EXTRA_DIST += test/fuzz/hints-corpus
+hints_replay_sources = test/fuzz/replay.c test/fuzz/hints_fuzz.c test/fuzz/cdf_fuzz.h
+test_fuzz_hints_replay_unit_SOURCES = $(hints_replay_sources)
+test_fuzz_hints_replay_unit_LDADD = libserial.la
 test_fuzz_journal_replay_unit_SOURCES = $(journal_replay_sources)
 test_fuzz_journal_replay_unit_LDADD = libserial.la
 test_fuzz_replay_unit_SOURCES = $(replay_sources)
@@ -28,6 +34,11 @@ test_fuzz_replay_sanitized_unit_CFLAGS = $(AM_CFLAGS) $(SANITIZE_CFLAGS)
 test_fuzz_cdl_replay_sanitized_unit_SOURCES = $(cdl_replay_sources) $(fuzzed_sources)
 test_fuzz_cdl_replay_sanitized_unit_CFLAGS = $(AM_CFLAGS) $(SANITIZE_CFLAGS)
 test_fuzz_cdl_replay_sanitized_unit_LDADD = libserial.la
+check_PROGRAMS += test/fuzz/hints_replay_sanitized.unit
+TESTS += test/fuzz/hints_replay_sanitized.unit
+test_fuzz_hints_replay_sanitized_unit_SOURCES = $(hints_replay_sources) $(base_serial_sources)
+test_fuzz_hints_replay_sanitized_unit_CFLAGS = $(AM_CFLAGS) $(SANITIZE_CFLAGS)
+test_fuzz_hints_replay_sanitized_unit_LDADD = libserial.la
 endif
 
 FUZZ_CC = clang
@@ -35,7 +46,7 @@ FUZZ_CFLAGS = -g -O1 -std=gnu11 -fno-sanitize-recover=undefined \
 	-fsanitize=fuzzer,address,undefined
 FUZZ_RUNS = 1000000
 FUZZ_FORMATS = 1 2 5
-fuzzers = test/fuzz/cdf_fuzz test/fuzz/cdl_fuzz test/fuzz/journal_fuzz
+fuzzers = test/fuzz/cdf_fuzz test/fuzz/cdl_fuzz test/fuzz/journal_fuzz test/fuzz/hints_fuzz
 
 # In a loop over sources: the C file to compile, which may have been generated.
 fuzzed_file = case $$file in \
@@ -45,7 +56,7 @@ fuzzed_file = case $$file in \
 	esac
 
 $(fuzzers): $(fuzzed_sources) libserial.la test/fuzz/cdf_fuzz.c test/fuzz/cdl_fuzz.c \
-	test/fuzz/journal_fuzz.c
+	test/fuzz/journal_fuzz.c test/fuzz/hints_fuzz.c
 	@$(MKDIR_P) test/fuzz
 	@sources=; for file in $(fuzzed_sources) $@.c; do \
 		$(fuzzed_file); sources="$$sources $$path"; \
@@ -72,6 +83,10 @@ fuzz: $(fuzzers)
 		test/fuzz/journal_fuzz -runs=$(FUZZ_RUNS) -max_len=65536 -verbosity=0 \
 			-print_final_stats=1 -artifact_prefix=test/fuzz/crash-journal- \
 			test/fuzz/found-journal $(srcdir)/test/fuzz/journal-corpus
+	@echo "files of hints: $(FUZZ_RUNS) runs"; $(MKDIR_P) test/fuzz/found-hints && \
+		test/fuzz/hints_fuzz -runs=$(FUZZ_RUNS) -max_len=4096 -verbosity=0 \
+			-print_final_stats=1 -artifact_prefix=test/fuzz/crash-hints- \
+			test/fuzz/found-hints $(srcdir)/test/fuzz/hints-corpus
 
 .PHONY: fuzz
 CLEANFILES += $(fuzzers)

@@ -69,6 +69,7 @@ AGREED = {
     # The number of records is agreed on by each collective call that looks at it.
     'cdf_header': None, 'cdf_var': None, 'cdf_dim': None, 'cdf_att': None, 'cdf_atts': None,
     'base_hints': None,   # process 0's hold for all
+    'base_share': None,   # process 0's, sent before anybody looks whether there is more
     'driver_ops': None,   # constants
     'driver_dataset': {'nprocs', 'writable', 'safe_mode', 'heard', 'header', 'hints',
                        'comm', 'failures'},

@@ -59,7 +59,8 @@ struct terms {
     int64_t safe_mode;
     int64_t error;
     uint64_t path_hash;
-    char path[128]; /* its end */
+    char path[128];          /* its end */
+    struct base_share share; /* what process 0 has from a file of hints */
 };
 
 static int compare_terms(const struct terms *mine, const struct terms *theirs)
@@ -88,12 +89,14 @@ static int report_all(struct driver_dataset *ds, int error, int64_t *lacking)
     return api_share_report_all(ds, error, text, sizeof text, lacking);
 }
 
-/* The dataset's own communicator, while it is agreed over the caller's: MPI may refuse it
- * to one process alone. And how the caller's treats errors. */
+/* What there is until the terms are agreed on. The dataset's own communicator, while it
+ * is agreed over the caller's: MPI may refuse it to one process alone. How the caller's
+ * treats errors. And process 0's file of hints. */
 struct caller {
     MPI_Comm own;
     MPI_Errhandler handler;
     bool kept, changed;
+    struct base_hints_file file;
 };
 
 /* The communicators of a program are limited: there are none left is no reason to end it,
@@ -129,11 +132,62 @@ static int agree_with_mpi(struct driver_dataset *ds, const struct base_hints *mi
                           "MPI_Info_set");
 }
 
+/* The file that the environment names, which process 0 alone reads. */
+static struct base_hints_file file_of_hints(const struct driver_dataset *ds)
+{
+    const char *name = getenv("PNETCDF_HINTS_FILE");
+    bool asked = name != NULL && *name != '\0' && ds->rank == 0 && ds->full != NULL;
+    return (struct base_hints_file){.name = asked ? name : NULL};
+}
+
+/* Takes what process 0 has from its file: with the terms, and what they had no room for.
+ */
+static int take_file_all(struct driver_dataset *ds, const struct base_hints_file *file,
+                         struct base_share *s, struct base_hints *mine)
+{
+    int err = NC_NOERR, shared = NC_NOERR;
+    while (shared == NC_NOERR) {
+        bool take = ds->rank != 0 && ds->info != MPI_INFO_NULL;
+        int taken = take ? base_hints_unpack(mine, ds->info, s) : NC_NOERR;
+        if (err == NC_NOERR) err = taken;
+        if (!s->more) return err;
+        if (ds->rank == 0) base_hints_pack(&ds->hints, ds->info, ds->full, file, s);
+        shared = driver_share_all(ds, s, sizeof *s, 0);
+    }
+    return shared;
+}
+
+/* A line of the report for each entry of the file that is about this dataset. */
+static void tell_of_file(const struct driver_dataset *ds, const struct base_hints_file *f)
+{
+    int n = 0;
+    for (int i = 0; i < f->nentries; i++) {
+        const struct base_file_entry *e = &f->entries[i];
+        char line[4096];
+        size_t used;
+        if (!base_file_entry_names(e, ds->full)) continue;
+        n++;
+        used = (size_t)snprintf(line, sizeof line,
+                                "hints of %.500s, line %d, Path %.500s:", f->name,
+                                e->place.line, e->path);
+        for (int k = 0; k < e->npairs && used < sizeof line; k++)
+            used += (size_t)snprintf(line + used, sizeof line - used, " %s=%s",
+                                     e->pairs[k].key, e->pairs[k].value);
+        driver_stats_tell(ds, line);
+    }
+    if (n == 0 && f->name != NULL) {
+        char line[600];
+        snprintf(line, sizeof line, "hints of %.500s: no Path names this", f->name);
+        driver_stats_tell(ds, line);
+    }
+}
+
 /* All processes come to process 0's terms, or none goes on and all know why. Agreed. A
  * mode that is another here is in the way of nothing: *differs is what to say of it in
  * the end, `code` or NC_NOERR; in safe mode all say so. */
-static int come_to_terms_all(struct driver_dataset *ds, struct terms *terms, int code,
-                             int *differs, int64_t *lacking)
+static int come_to_terms_all(struct driver_dataset *ds,
+                             const struct base_hints_file *file, struct terms *terms,
+                             int code, int *differs, int64_t *lacking)
 {
     const char *path = ds->path == NULL ? "" : ds->path;
     size_t length = strlen(path);
@@ -142,13 +196,17 @@ static int come_to_terms_all(struct driver_dataset *ds, struct terms *terms, int
     terms->path_hash = base_hash(path, length, 0);
     size_t kept = length < sizeof terms->path ? length : sizeof terms->path - 1;
     memcpy(terms->path, path + length - kept, kept);
-    const struct terms mine = *terms;
+    if (ds->info != MPI_INFO_NULL && file->name != NULL)
+        base_hints_pack(&ds->hints, ds->info, ds->full, file, &terms->share);
+    struct terms mine = *terms;
     int err = driver_share_all(ds, terms, sizeof *terms, 0);
     if (err != NC_NOERR) return err;
 
+    int taken = take_file_all(ds, file, &terms->share, &mine.hints);
     ds->hints = terms->hints;
     ds->safe_mode = terms->safe_mode != 0;
     err = compare_terms(&mine, terms);
+    if (err == NC_NOERR) err = taken;
     if (err == NC_NOERR) err = agree_with_mpi(ds, &mine.hints);
     err = report_all(ds, err, lacking);
     if (err != NC_NOERR) return err;
@@ -162,12 +220,14 @@ static int come_to_terms_all(struct driver_dataset *ds, struct terms *terms, int
 }
 
 /* The same, and then the dataset has a communicator of its own. Agreed. */
-static int agree_on_terms_all(struct driver_dataset *ds, const struct caller *c,
+static int agree_on_terms_all(struct driver_dataset *ds, struct caller *c,
                               struct terms *terms, int code, int *differs)
 {
     int64_t lacking = c->own == MPI_COMM_NULL;
-    int err = come_to_terms_all(ds, terms, code, differs, &lacking);
+    int err = come_to_terms_all(ds, &c->file, terms, code, differs, &lacking);
     hand_back(ds, c, lacking);
+    if (err == NC_NOERR) tell_of_file(ds, &c->file);
+    base_hints_file_free(&c->file);
     return err;
 }
 
@@ -227,7 +287,9 @@ static struct api_dataset *prepare_all(MPI_Comm comm, const char *path, MPI_Info
     d->ds.path = base_strdup(path == NULL ? "" : api_path(path));
     d->ds.prefixed = path != NULL && api_path(path) != path;
     if (d->ds.path != NULL) d->ds.full = base_path_absolute(d->ds.path);
-    int read = base_hints_read(&d->ds.hints, info, d->ds.rank == 0, &d->ds.info);
+    caller->file = file_of_hints(&d->ds);
+    int read = base_hints_read(&d->ds.hints, info, d->ds.rank == 0, d->ds.full,
+                               &caller->file, &d->ds.info);
     if (*error == NC_NOERR) *error = read;
     if (*error == NC_NOERR && d->ds.full == NULL) *error = NC_ENOMEM;
     if (*error == NC_NOERR && (path == NULL || *d->ds.path == '\0')) *error = NC_EINVAL;

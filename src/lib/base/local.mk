@@ -3,6 +3,10 @@ base_serial_sources = \
 	src/lib/base/base_error.c src/lib/base/base_error.h src/lib/base/base_errors.def \
 	src/lib/base/base_fs.c src/lib/base/base_fs.h \
 	src/lib/base/base_ids.c src/lib/base/base_ids.h \
+	src/lib/base/base_hints_file.c src/lib/base/base_hints_file.h \
+	src/lib/base/base_hints_path.c \
+	src/lib/base/base_hints_table.c src/lib/base/base_hints_table.h \
+	src/lib/base/base_hints.def \
 	src/lib/base/base_io.c src/lib/base/base_io.h \
 	src/lib/base/base_mem.c src/lib/base/base_mem.h \
 	src/lib/base/base_names.c src/lib/base/base_names.h \

@@ -1,5 +1,5 @@
 # Completion files of shells. bash looks for one under each command's name.
-completed_tools = cdfdiff ncmpicopy ncmpidiff ncmpidump ncmpigen ncmpilog ncmpitrace ncoffsets \
+completed_tools = cdfdiff ncmpicopy ncmpidiff ncmpidump ncmpigen ncmpihints ncmpilog ncmpitrace ncoffsets \
 	ncvalidator pnetcdf-config pnetcdf_version
 bashcompdir = $(datadir)/bash-completion/completions
 zshcompdir = $(datadir)/zsh/site-functions

@@ -56,6 +56,7 @@ static int open_dataset(struct driver_dataset *ds, const char *dataset,
                         struct driver **top)
 {
     MPI_Info info;
+    struct base_hints_file none = {.name = NULL};
     memset(ds, 0, sizeof *ds);
     unsetenv("PNETCDF_HINTS");
     ds->comm = MPI_COMM_WORLD;
@@ -68,7 +69,7 @@ static int open_dataset(struct driver_dataset *ds, const char *dataset,
     cdf_init(&ds->header, 1);
     int mpi = MPI_Info_create(&info);
     if (mpi != MPI_SUCCESS || ds->path == NULL || ds->full == NULL) return NC_ENOMEM;
-    int err = base_hints_read(&ds->hints, info, false, &ds->info);
+    int err = base_hints_read(&ds->hints, info, false, ds->full, &none, &ds->info);
     MPI_Info_free(&info);
     err = driver_agree_all(ds, err, NULL, NULL, 0);
     return err == NC_NOERR ? driver_open_all(ds, NC_WRITE, top) : err;

@@ -11,5 +11,5 @@ ncmpitrace_SOURCES = \
 	src/utils/ncmpitrace/trace_show.c \
 	src/utils/ncmpitrace/trace_sum.c
 ncmpitrace_LDFLAGS = $(WITHOUT_MPI)
-ncmpitrace_LDADD = libutil.la $(JANSSON_LIBS)
+ncmpitrace_LDADD = libutil.la
 dist_man_MANS += src/utils/ncmpitrace/ncmpitrace.1

@@ -1,0 +1,86 @@
+/* Which datasets an entry of a file of hints names. */
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base_hints_file.h"
+#include "base_mem.h"
+
+/* Without what says nothing: "//", "/./", "./" at the beginning, and "/" at the end,
+ * which *directory tells of. NULL: no memory. */
+static char *plain(const char *path, bool *directory)
+{
+    char *text = base_malloc(strlen(path) + 1), *to = text;
+    if (text == NULL) return NULL;
+    while (*path != '\0') {
+        bool begins = to == text || to[-1] == '/';
+        if (begins && path[0] == '.' && (path[1] == '/' || path[1] == '\0'))
+            path += path[1] == '/' ? 2 : 1;
+        else if (path[0] == '/' && to > text && to[-1] == '/')
+            path++;
+        else
+            *to++ = *path++;
+    }
+    *directory = to > text + 1 && to[-1] == '/';
+    if (*directory) to--;
+    *to = '\0';
+    return text;
+}
+
+/* Does it name this, or a directory that this lies in? */
+static bool matches(const char *pattern, bool directory, char *path)
+{
+    bool found = !directory && fnmatch(pattern, path, FNM_PATHNAME) == 0;
+    for (char *slash = path; !found && (slash = strchr(slash, '/')) != NULL; slash++) {
+        if (slash == path) continue;
+        *slash = '\0';
+        found = fnmatch(pattern, path, FNM_PATHNAME) == 0;
+        *slash = '/';
+    }
+    return found;
+}
+
+/* A pattern that does not begin at the root may begin at any name on the way. */
+static bool matches_glob(const char *pattern, bool directory, char *path)
+{
+    if (*pattern == '/') return matches(pattern, directory, path);
+    for (char *name = path; (name = strchr(name, '/')) != NULL;)
+        if (matches(pattern, directory, ++name)) return true;
+    return matches(pattern, directory, path);
+}
+
+/* Does `path` have the names of `directory` on its way, from the root if that is so
+ * given?
+ */
+static bool lies_in(const char *directory, const char *path)
+{
+    size_t length = strlen(directory);
+    const char *at = path;
+    if (strcmp(directory, "/") == 0) return *path == '/';
+    for (; (at = strstr(at, directory)) != NULL; at++) {
+        bool begins = at == path || (*directory != '/' && at[-1] == '/');
+        if (begins && at[length] == '/') return true;
+    }
+    return false;
+}
+
+static bool ends_with(const char *end, const char *path)
+{
+    size_t length = strlen(end), all = strlen(path);
+    return length > 0 && length <= all && strcmp(path + all - length, end) == 0;
+}
+
+bool base_file_entry_names(const struct base_file_entry *e, const char *full)
+{
+    bool directory, ignored, found = false;
+    char *wanted = plain(e->path, &directory), *path = plain(full, &ignored);
+    if (wanted == NULL || path == NULL)
+        found = false;
+    else if (strpbrk(wanted, "*?[") != NULL)
+        found = matches_glob(wanted, directory, path);
+    else
+        found = lies_in(wanted, path) || (!directory && ends_with(wanted, path));
+    base_free(wanted);
+    base_free(path);
+    return found;
+}

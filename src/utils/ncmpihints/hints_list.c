@@ -1,0 +1,78 @@
+/* The hints that there are. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base_hints_table.h"
+#include "hints.h"
+#include "util_message.h"
+
+static const struct group {
+    const char *word, *title;
+} groups[] = {
+    [BASE_HINTS_MAIN] = {"main", "Hints"},
+    [BASE_HINTS_BURST] = {"burst", "Hints of the burst buffer"},
+    [BASE_HINTS_UNUSED] = {"unused", "Taken, without effect"},
+};
+enum { GROUPS = sizeof groups / sizeof groups[0], WIDTH = 88 };
+
+/* Text between margins, without Markdown's backquotes. */
+static void fill(struct util_out *out, int margin, const char *text)
+{
+    int column = 0;
+    while (*text != '\0') {
+        size_t length = strcspn(text, " "), shown = 0;
+        for (size_t i = 0; i < length; i++)
+            shown += text[i] != '`';
+        if (column > 0 && column + 1 + (int)shown > WIDTH) {
+            util_out_text(out, "\n");
+            column = 0;
+        }
+        if (column == 0) util_out_print(out, "%*s", margin, "");
+        column = column == 0 ? margin : column + 1;
+        if (column > margin) util_out_text(out, " ");
+        for (size_t i = 0; i < length; i++)
+            if (text[i] != '`') util_out_bytes(out, &text[i], 1);
+        column += (int)shown;
+        text += length + (text[length] == ' ');
+    }
+    util_out_text(out, "\n");
+}
+
+static void show(struct util_out *out, const struct base_hint *t)
+{
+    char line[400];
+    bool none = *t->without == '\0';
+    util_out_print(out, "  %s\n", t->key);
+    snprintf(line, sizeof line, "%s%s%s", t->values,
+             none ? "" : "; without it: ", t->without);
+    fill(out, 6, line);
+    fill(out, 6, t->what);
+}
+
+void hints_list(struct util_out *out)
+{
+    for (int g = 0; g < GROUPS; g++) {
+        util_out_print(out, "%s%s\n\n", g == 0 ? "" : "\n", groups[g].title);
+        for (const struct base_hint *t = base_hint_table; t->key != NULL; t++)
+            if ((int)t->group == g) show(out, t);
+    }
+}
+
+int hints_table(const char *group, struct util_out *out)
+{
+    int g = 0;
+    while (g < GROUPS && strcmp(groups[g].word, group) != 0)
+        g++;
+    if (g == GROUPS) {
+        util_message(HINTS_TOOL, NULL, -1, "no group '%s'; there are main, burst, unused",
+                     group);
+        return -1;
+    }
+    util_out_text(out,
+                  "| hint | values | without it | what it does |\n|---|---|---|---|\n");
+    for (const struct base_hint *t = base_hint_table; t->key != NULL; t++)
+        if ((int)t->group == g)
+            util_out_print(out, "| `%s` | %s |%s%s | %s |\n", t->key, t->values,
+                           *t->without == '\0' ? "" : " ", t->without, t->what);
+    return 0;
+}

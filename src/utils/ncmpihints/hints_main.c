@@ -1,0 +1,105 @@
+/* ncmpihints: what hints there are, what is in a file of them, and what a dataset gets. A
+ * serial program without MPI. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "hints.h"
+#include "util_message.h"
+#include "util_options.h"
+
+static const struct util_option options[] = {
+    {'l', "list", NULL, "list the hints that there are, with their meaning"},
+    {'m', "markdown", "GROUP", "list those of main, burst or unused as a table"},
+    {'p', "path", "PATH", "show what the dataset of that path gets, and from where"},
+    {'t', "template", NULL, "write a file to begin with"},
+    {0},
+};
+
+static const struct util_tool tool = {
+    .name = HINTS_TOOL,
+    .synopsis = "-l | -m GROUP | -t | -p PATH [FILE] | FILE...",
+    .about = "Checks files of hints, which the environment variable PNETCDF_HINTS_FILE "
+             "names,\n"
+             "and tells what hints there are. For example:\n"
+             "\n"
+             "  ncmpihints -t >hints.json\n"
+             "  ncmpihints hints.json\n"
+             "  ncmpihints -p /scratch/run1/out.nc hints.json\n"
+             "\n"
+             "Without a FILE, -p takes the one that PNETCDF_HINTS_FILE names.",
+    .options = options,
+};
+
+static const char template_text[] =
+    "{\n"
+    "    \"File\": [\n"
+    "        {\n"
+    "            \"Path\": \"/scratch/my-project\",\n"
+    "            \"Type\": \"MPI\",\n"
+    "            \"striping_unit\": \"4194304\",\n"
+    "            \"striping_factor\": \"4\",\n"
+    "            \"nc_header_align_size\": \"65536\"\n"
+    "        },\n"
+    "        {\n"
+    "            \"Path\": \"checkpoint-*.nc\",\n"
+    "            \"Type\": \"MPI\",\n"
+    "            \"e10_cache\": \"enable\",\n"
+    "            \"e10_cache_path\": \"/local/scratch\",\n"
+    "            \"e10_cache_flush_flag\": \"flush_immediate\"\n"
+    "        }\n"
+    "    ]\n"
+    "}\n";
+
+static int wrong_usage(void)
+{
+    util_usage(&tool);
+    return -1;
+}
+
+/* What was asked for with this letter, and its argument; 0: to check files. -1, or 1 for
+ * a file that has something that is passed over. */
+static int answer(int letter, const char *argument, int n, char **files,
+                  struct util_out *out)
+{
+    const char *file = n > 0 ? files[0] : getenv("PNETCDF_HINTS_FILE");
+    int status = 0, most = letter == 'p' ? 1 : 0;
+    if (n > most && letter != 0) return wrong_usage();
+    if (n == 0 && letter == 0) return wrong_usage();
+    if (letter == 'l') hints_list(out);
+    if (letter == 'm') return hints_table(argument, out);
+    if (letter == 't') util_out_text(out, template_text);
+    if (letter == 'p')
+        return hints_of_path(file == NULL || *file == '\0' ? NULL : file, argument, out);
+    for (int i = 0; i < n && letter == 0; i++) {
+        int checked = hints_check(files[i], out);
+        if (checked < 0 || status == 0) status = checked;
+    }
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    static struct util_out out;
+    const char *argument = NULL, *of = NULL;
+    int letter, asked = 0;
+    while ((letter = util_next_option(&tool, argc, argv, &argument)) > 0) {
+        if (asked != 0 && asked != letter) {
+            util_usage(&tool);
+            return EXIT_FAILURE;
+        }
+        asked = letter;
+        of = argument;
+    }
+    if (letter == UTIL_ANSWERED) return EXIT_SUCCESS;
+    if (letter == UTIL_WRONG) return EXIT_FAILURE;
+    int first = util_first_operand();
+    util_out_init(&out, STDOUT_FILENO);
+    int status = answer(asked, of, argc - first, argv + first, &out);
+    int error = util_out_flush(&out);
+    if (error != 0) {
+        util_message(HINTS_TOOL, NULL, -1, "standard output: %s", strerror(error));
+        status = -1;
+    }
+    return status < 0 ? EXIT_FAILURE : status == 0 ? EXIT_SUCCESS : 2;
+}

@@ -1,0 +1,169 @@
+/* What a dataset gets, and from where; what is wrong with a file. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base_error.h"
+#include "base_hints_file.h"
+#include "base_hints_table.h"
+#include "base_mem.h"
+#include "base_path.h"
+#include "hints.h"
+#include "util_message.h"
+
+/* A setting, from the weakest to the strongest. */
+struct setting {
+    const char *key, *value, *variable; /* NULL: of the file */
+    const struct base_file_entry *entry;
+    int line;
+};
+
+struct settings {
+    struct base_arena arena;
+    struct setting *list;
+    int n, capacity;
+    bool lacking; /* there was no memory */
+    int warned;
+    const char *file;
+};
+
+static void add(struct settings *s, struct setting one)
+{
+    if (s->n == s->capacity) {
+        int capacity = 2 * s->capacity + 32;
+        void *grown = base_realloc(s->list, (size_t)capacity * sizeof *s->list);
+        s->lacking |= grown == NULL;
+        if (grown == NULL) return;
+        s->list = grown;
+        s->capacity = capacity;
+    }
+    s->list[s->n++] = one;
+}
+
+static const char *copy(struct settings *s, const char *text)
+{
+    char *kept = base_arena_alloc_packed(&s->arena, strlen(text) + 1, 1);
+    s->lacking |= kept == NULL;
+    return kept == NULL ? "" : strcpy(kept, text);
+}
+
+static bool take(void *of, const char *variable, const char *key, const char *value)
+{
+    struct settings *s = of;
+    add(s, (struct setting){copy(s, key), copy(s, value), variable, NULL, 0});
+    return true;
+}
+
+static void passed_over(void *of, const char *piece)
+{
+    ((struct settings *)of)->warned = 1;
+    util_message(HINTS_TOOL, "PNETCDF_HINTS", -1, "'%s' is not key=value", piece);
+}
+
+static void warn(const struct base_hints_file *f, struct base_file_place place,
+                 const char *words)
+{
+    util_message(HINTS_TOOL, f->name, -1, "line %d, column %d: %s", place.line,
+                 place.column, words);
+}
+
+/* 0, or -1 after an error line. */
+static int read_file(struct settings *s, struct base_hints_file *f)
+{
+    *f = (struct base_hints_file){.name = s->file, .warn = warn};
+    int err = base_hints_file_read(f);
+    s->warned |= f->nwarned > 0;
+    if (err == NC_NOERR) return 0;
+    const char *words = base_error_detail(err);
+    util_message(HINTS_TOOL, NULL, -1, "%s",
+                 *words == '\0' ? base_error_text(err) : words);
+    return -1;
+}
+
+/* ---- a path ---- */
+
+static void add_entries(struct settings *s, const struct base_hints_file *f,
+                        const char *full)
+{
+    for (int i = 0; i < f->nentries; i++) {
+        const struct base_file_entry *e = &f->entries[i];
+        if (!base_file_entry_names(e, full)) continue;
+        for (int k = 0; k < e->npairs; k++)
+            add(s, (struct setting){e->pairs[k].key, e->pairs[k].value, NULL, e,
+                                    e->pairs[k].place.line});
+    }
+}
+
+static bool overruled(const struct settings *s, int i)
+{
+    for (int k = i + 1; k < s->n; k++)
+        if (strcmp(s->list[k].key, s->list[i].key) == 0) return true;
+    return false;
+}
+
+/* Is it none of what the hint can be? Of the file that was said before. */
+static bool is_nonsense(const struct setting *one)
+{
+    const struct base_hint *t = base_hint_find(one->key);
+    return t != NULL && !base_hint_takes(t, one->value);
+}
+
+static void show(const struct settings *s, struct util_out *out)
+{
+    for (int i = 0; i < s->n; i++) {
+        const struct setting *one = &s->list[i];
+        bool known = base_hint_find(one->key) != NULL;
+        util_out_print(out, "%.200s=%.1030s  from ", one->key, one->value);
+        if (one->variable != NULL)
+            util_out_print(out, "%s", one->variable);
+        else
+            util_out_print(out, "%.500s, line %d, Path %.500s", s->file, one->line,
+                           one->entry->path);
+        if (overruled(s, i)) util_out_text(out, "; overruled below");
+        if (!known) util_out_text(out, "; for MPI-IO, this library has no such hint");
+        if (is_nonsense(one)) util_out_text(out, "; passed over, none of its values");
+        util_out_text(out, "\n");
+    }
+}
+
+int hints_of_path(const char *file, const char *path, struct util_out *out)
+{
+    struct settings s = {.file = file};
+    struct base_hints_file f = {.name = file};
+    char *full = base_path_absolute(path);
+    const struct base_environment e = {take, passed_over, &s};
+    int status = full == NULL ? -1 : 0;
+    if (file != NULL && status == 0) status = read_file(&s, &f);
+    if (status == 0) {
+        add_entries(&s, &f, full);
+        s.lacking |= !base_hints_environment(&e);
+        if (s.n == 0) util_out_print(out, "no hints for %.1000s\n", full);
+        show(&s, out);
+    }
+    if (s.lacking || full == NULL) {
+        util_message(HINTS_TOOL, NULL, -1, "out of memory");
+        status = -1;
+    }
+    base_hints_file_free(&f);
+    base_arena_free(&s.arena);
+    base_free(s.list);
+    base_free(full);
+    return status != 0 ? status : s.warned;
+}
+
+/* ---- a file ---- */
+
+int hints_check(const char *file, struct util_out *out)
+{
+    struct settings s = {.file = file};
+    struct base_hints_file f;
+    int status = read_file(&s, &f), pairs = 0;
+    for (int i = 0; i < f.nentries; i++)
+        pairs += f.entries[i].npairs;
+    if (status == 0)
+        util_out_print(out, "%.1000s: %d Path%s, %d hint%s, %d guarded name%s\n", file,
+                       f.nentries, f.nentries == 1 ? "" : "s", pairs,
+                       pairs == 1 ? "" : "s", f.nguards, f.nguards == 1 ? "" : "s");
+    base_hints_file_free(&f);
+    return status != 0 ? status : s.warned;
+}

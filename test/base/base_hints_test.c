@@ -1,0 +1,259 @@
+/* The table of hints, and files of them: what is in the table holds together, a Path
+ * names the datasets that it should, and what is wrong with a file is told with its
+ * place. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base_error.h"
+#include "base_hints_file.h"
+#include "base_hints_table.h"
+#include "base_mem.h"
+
+/* ---- the table ---- */
+
+/* Each value that people are told of, between backquotes, is one of the hint. */
+static void values_that_are_told_are_taken(void **state)
+{
+    (void)state;
+    int told = 0;
+    for (const struct base_hint *t = base_hint_table; t->key != NULL; t++) {
+        assert_ptr_equal(t, base_hint_find(t->key));
+        assert_non_null(t->values);
+        assert_null(strchr(t->what, '|'));
+        for (const char *at = t->values; (at = strchr(at, '`')) != NULL;) {
+            char value[40];
+            size_t length = strcspn(++at, "`");
+            snprintf(value, sizeof value, "%.*s", (int)length, at);
+            if (!base_hint_takes(t, value))
+                fail_msg("%s does not take %s", t->key, value);
+            at += length + 1;
+            told++;
+        }
+    }
+    assert_true(told > 40);
+}
+
+/* The default is a value as any other, and what is told without the hint. */
+static void defaults_are_told(void **state)
+{
+    (void)state;
+    struct base_hints h;
+    base_hints_default(&h);
+    int same = 0;
+    for (const struct base_hint *t = base_hint_table; t->key != NULL; t++) {
+        char text[40], quoted[1100];
+        const char *value = base_hint_value(&h, t, text, sizeof text);
+        snprintf(quoted, sizeof quoted, "`%s`", value);
+        same += *value != '\0' &&
+                (strcmp(quoted, t->without) == 0 || strcmp(value, t->without) == 0);
+        if (t->kind == BASE_HINT_WORD && t->words != NULL)
+            assert_true(strcmp(quoted, t->without) == 0 ||
+                        strcmp(value, t->without) == 0 ||
+                        strcmp(t->without, "`disable`") == 0);
+    }
+    assert_true(same > 25);
+}
+
+static void a_value_that_is_none_changes_nothing(void **state)
+{
+    (void)state;
+    struct base_hints h, same;
+    base_hints_default(&h);
+    base_hints_default(&same);
+    base_hints_take(&h, "nc_ibuf_size", "-1");
+    base_hints_take(&h, "nc_ibuf_size", "12x");
+    base_hints_take(&h, "nc_transfer", "teleport");
+    base_hints_take(&h, "nc_nothing", "1");
+    base_hints_take(&h, "striping_unit", "1");
+    assert_memory_equal(&h, &same, sizeof h);
+    base_hints_take(&h, "nc_ibuf_size", "12");
+    assert_int_equal(12, h.ibuf_size);
+}
+
+/* ---- paths ---- */
+
+static void a_path_names_what_it_should(void **state)
+{
+    static const struct {
+        const char *path, *full;
+        bool named;
+    } cases[] = {
+        {"/w/a.nc", "/w/a.nc", true},
+        {"/w/a.nc", "/w/./a.nc", true},
+        {"/w/a.nc", "/w//a.nc", true},
+        {"/w/./a.nc", "/w/a.nc", true},
+        {"/w/a.nc", "/w/a.nc2", false},
+        {"a.nc", "/w/a.nc", true},
+        {"./a.nc", "/w/a.nc", true},
+        {"/a.nc", "/w/ba.nc", false},
+        {"a.nc", "/w/ba.nc", true},
+        {".nc", "/w/a.nc", true},
+        {"/w", "/w/a.nc", true},
+        {"/w/", "/w/x/a.nc", true},
+        {"/w", "/ww/a.nc", false},
+        {"/w", "/x/w/a.nc", false},
+        {"w", "/x/w/a.nc", true},
+        {"w", "/x/ww/a.nc", false},
+        {"w/", "/x/w", false},
+        {"w", "/x/w", true},
+        {"/", "/x/w", true},
+        {"/x/w/a.nc/", "/x/w/a.nc", false},
+        {"*.nc", "/w/a.nc", true},
+        {"*.nc", "/w/a.ncx", false},
+        {"/w/*.nc", "/w/a.nc", true},
+        {"/w/*.nc", "/w/x/a.nc", false},
+        {"/w/*", "/w/x/a.nc", true}, /* in the directory x */
+        {"run?", "/w/run1/x/a.nc", true},
+        {"run?/", "/w/run1", false},
+        {"run[12]/a.nc", "/w/run2/a.nc", true},
+        {"run[12]/a.nc", "/w/run3/a.nc", false},
+        {"/run?", "/w/run1/a.nc", false},
+        {"[", "/w/a.nc", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct base_file_entry e = {.path = cases[i].path};
+        if (base_file_entry_names(&e, cases[i].full) != cases[i].named)
+            fail_msg("%s, %s", cases[i].path, cases[i].full);
+    }
+    assert_int_equal(0, base_mem_in_use());
+}
+
+/* ---- files ---- */
+
+static char told[2000];
+
+static void tell(const struct base_hints_file *f, struct base_file_place place,
+                 const char *words)
+{
+    (void)f;
+    size_t n = strlen(told);
+    snprintf(told + n, sizeof told - n, "%d:%d %s\n", place.line, place.column, words);
+}
+
+static int parse(struct base_hints_file *f, const char *text)
+{
+    *told = '\0';
+    *f = (struct base_hints_file){.name = "h", .warn = tell};
+    return base_hints_file_parse(f, text, strlen(text));
+}
+
+static bool has_jansson(void)
+{
+    struct base_hints_file f;
+    int err = parse(&f, "{\"File\":[]}");
+    base_hints_file_free(&f);
+    return err == NC_NOERR;
+}
+
+static void what_a_file_says_is_taken(void **state)
+{
+    struct base_hints_file f;
+    (void)state;
+    if (!has_jansson()) skip();
+    assert_int_equal(NC_NOERR, parse(&f, "{\"Guardnames\": \"a, b\", \"File\": [\n"
+                                         "{\"Path\": \"/w\", \"Type\": \"MPI\",\n"
+                                         "  \"cb_nodes\": 8, \"x\": \"\\u00e9, y\"},\n"
+                                         "{\"romio_no_indep_rw\": true, \"Path\": \"q\"},"
+                                         "{\"Type\": \"MPI\", \"Path\": \"r\"}]}"));
+    assert_string_equal("", told);
+    assert_int_equal(2, f.nguards);
+    assert_string_equal("b", f.guards[1]);
+    assert_int_equal(3, f.nentries);
+    assert_string_equal("/w", f.entries[0].path);
+    assert_int_equal(2, f.entries[0].npairs);
+    assert_string_equal("8", f.entries[0].pairs[0].value);
+    assert_string_equal("\xc3\xa9, y", f.entries[0].pairs[1].value);
+    assert_int_equal(3, f.entries[0].pairs[1].place.line);
+    assert_int_equal(18, f.entries[0].pairs[1].place.column);
+    assert_string_equal("true", f.entries[1].pairs[0].value);
+    assert_int_equal(0, f.entries[2].npairs);
+    base_hints_file_free(&f);
+    assert_int_equal(0, base_mem_in_use());
+}
+
+static void what_makes_no_sense_is_told_with_its_place(void **state)
+{
+    static const struct {
+        const char *text, *words;
+    } cases[] = {
+        {"{\"x\": {\"a\": [\"]\\\"\"]}, \"File\": []}", "1:2 'x' is neither"},
+        {"{}", "1:1 there is no list"},
+        {"{\"Guardnames\": 5, \"File\": []}", "1:2 Guardnames is neither"},
+        {"{\"File\": [{\"Path\": \"a\", \"Type\": \"X\"}]}", "1:25 entries of another"},
+        {"{\"File\": [{\"Path\": \"\xc3\xa9\",\n \"nc_foo\": \"1\"}]}",
+         "2:2 there is no hint"},
+        {"{\"File\": [{\"\xc3\xa9\": \"a\", \"nc_transfer\": \"x\", \"Path\": \"a\"}]}",
+         "1:22 'x' is no value of 'nc_transfer'"},
+        {"{\"File\": [{\"Path\": \"a\", \"k\": 1.5}]}", "1:25 the value of 'k'"},
+        {"{\"File\": [{\"Path\": \"a\", \"k\": \"\"}]}", "1:25 the value of 'k'"},
+        {"{\"File\": [{\"Path\": \"a\", \"k\": null}]}", "1:25 the value of 'k'"},
+        {"{\"File\": [{\"Path\": \"a\", \"k\": [{}]}]}", "1:25 the value of 'k'"},
+        {"{\"File\": [{\"Path\": \"a\", \"\": \"1\"}]}", "1:25 '' is no name"},
+        {"{\"File\": [{\"Path\": \"a\"},\n{\"Path\": \"b\"},\n {\"Path\": \"a\"}]}",
+         "3:3 line 1 has the same Path"},
+    };
+    (void)state;
+    if (!has_jansson()) skip();
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct base_hints_file f;
+        assert_int_equal(NC_NOERR, parse(&f, cases[i].text));
+        if (strncmp(told, cases[i].words, strlen(cases[i].words)) != 0)
+            fail_msg("%s: %s", cases[i].text, told);
+        assert_ptr_equal(strchr(told, '\n') + 1, strchr(told, '\0')); /* once */
+        base_hints_file_free(&f);
+    }
+    assert_int_equal(0, base_mem_in_use());
+}
+
+static void what_is_no_such_file_is_refused_with_its_place(void **state)
+{
+    static const struct {
+        const char *text, *words;
+    } cases[] = {
+        {"", "line 1, column 1: "},
+        {"{\"File\":\n [}", "line 2, column "},
+        {"[]", "line 1, column 1: what should be an object"},
+        {"5", "line 1, column 1: what should be an object"},
+        {"{\"File\": {}}", "line 1, column 2: File is no list"},
+        {"{\"File\": [\n5]}", "line 2, column 1: an entry of File is no object"},
+        {"{\"File\": [{},\n {\"a\": \"b\"}]}",
+         "line 1, column 11: an entry of File has no"},
+        {"{\"File\": [{\"Path\": \"a\"},\n {\"a\": \"b\"}]}",
+         "line 2, column 2: an entry of File has no Path"},
+        {"{\"File\": [{\"Path\": 5}]}", "line 1, column 12: Path is no text"},
+        {"{\"File\": [{\"Path\": \"\"}]}", "line 1, column 12: Path is no text"},
+        {"{\"File\": [], \"File\": []}", "line 1, column "},
+        {"{\"File\": []} x", "line 1, column "},
+    };
+    (void)state;
+    if (!has_jansson()) skip();
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct base_hints_file f;
+        assert_int_equal(NC_EINVAL, parse(&f, cases[i].text));
+        if (strstr(base_error_detail(NC_EINVAL), cases[i].words) == NULL)
+            fail_msg("%s: %s", cases[i].text, base_error_detail(NC_EINVAL));
+        base_hints_file_free(&f);
+    }
+    assert_int_equal(0, base_mem_in_use());
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_that_are_told_are_taken),
+        cmocka_unit_test(defaults_are_told),
+        cmocka_unit_test(a_value_that_is_none_changes_nothing),
+        cmocka_unit_test(a_path_names_what_it_should),
+        cmocka_unit_test(what_a_file_says_is_taken),
+        cmocka_unit_test(what_makes_no_sense_is_told_with_its_place),
+        cmocka_unit_test(what_is_no_such_file_is_refused_with_its_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
