@@ -1,11 +1,11 @@
 # Tests of the tree itself.
 house_tests = test/house/rooms.sh test/house/sizes.sh test/house/marks.sh \
 	test/house/format.sh test/house/exports.sh test/house/promises.sh \
-	test/house/headers.sh
+	test/house/headers.sh test/house/collective.sh
 TESTS += $(house_tests)
 EXTRA_DIST += $(house_tests)
 
-EXTRA_DIST += test/house/collective.py test/house/collective_source.py \
+EXTRA_DIST += .editorconfig test/house/collective.py test/house/collective_source.py \
 	test/house/collective_tables.py test/house/collective_sample.c
 EXTRA_DIST += test/house/lint .clang-format .clang-tidy test/.clang-tidy
 .PHONY: lint
