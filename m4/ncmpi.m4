@@ -41,6 +41,9 @@ AC_DEFUN([NCMPI_MPI], [
 #endif]])], [ncmpi_cv_flavour=openmpi], [ncmpi_cv_flavour=other])])])
     mpi_flavour=$ncmpi_cv_flavour
     AC_SUBST([mpi_flavour])
+    AS_CASE([$mpi_flavour], [mpich], [other_mpi=OMPI_MAJOR_VERSION],
+        [openmpi], [other_mpi=MPICH_VERSION], [other_mpi=PNETCDF_OTHER_MPI])
+    AC_SUBST([other_mpi])
     AC_CHECK_FUNCS([MPI_Type_get_contents_c]) dnl MPI-4: types made with large counts
     AS_IF([test -z "$MPIEXEC"],
         [AC_CHECK_PROGS([MPIEXEC], [mpiexec.$mpi_flavour mpiexec mpirun], [no])])

@@ -103,6 +103,19 @@ check "C++ takes it" compile once -x c++ -fsyntax-only -Wall -DMPICH_SKIP_MPICXX
 check "it may stand twice, and with the constants alone" compile twice -Wall -Wextra \
     -I"${srcdir:-.}/include"
 
+# With the MPI compiler of another MPI, whose handles are of another kind.
+other_mpi_is_told() {
+    ! "$1" -Iinclude -fsyntax-only "$scratch/once.c" 2>"$scratch/log" &&
+        grep -q 'another MPI' "$scratch/log"
+}
+other=
+case $MPI_FLAVOUR in mpich) other=openmpi ;; openmpi) other=mpich ;; esac
+if command -v "mpicc.${other:-none}" >/dev/null; then
+    check "another MPI is told from this one" other_mpi_is_told "mpicc.$other"
+else
+    skip "another MPI is told from this one" "there is no other"
+fi
+
 netcdf=$(printf '#include <netcdf.h>\n' | "${mpicc[@]}" -E - 2>/dev/null |
     sed -n 's/^# [0-9]* "\(.*netcdf\.h\)".*/\1/p' | head -n 1)
 if [ -n "$netcdf" ]; then
