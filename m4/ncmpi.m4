@@ -120,6 +120,35 @@ AC_DEFUN([NCMPI_PACKAGING], [
     AC_SUBST([CONFIG_DATE],
         [`date -u -d "@${SOURCE_DATE_EPOCH:-$(date +%s)}" '+%d %b %Y' 2>/dev/null || date -u '+%d %b %Y'`])
     AC_CHECK_PROGS([DOXYGEN], [doxygen])
+
+    dnl pnetcdf.pc tells the prefix by where it lies itself, so that a tree may be moved, but
+    dnl not what was put elsewhere.
+    ncmpi_prefix=$prefix ncmpi_exec_prefix=$exec_prefix
+    test "$ncmpi_prefix" != NONE || ncmpi_prefix=$ac_default_prefix
+    test "$ncmpi_exec_prefix" != NONE || ncmpi_exec_prefix=$ncmpi_prefix
+    pc_libdir=`prefix=$ncmpi_prefix exec_prefix=$ncmpi_exec_prefix; eval "echo $libdir"`
+    pc_includedir=`prefix=$ncmpi_prefix exec_prefix=$ncmpi_exec_prefix; eval "echo $includedir"`
+    pc_prefix=$ncmpi_prefix
+    AS_CASE([$pc_libdir], ["$ncmpi_prefix"/*], [
+        ncmpi_below=`AS_ECHO(["${pc_libdir@%:@"$ncmpi_prefix"/}"])`
+        pc_prefix='${pcfiledir}'/../`AS_ECHO(["$ncmpi_below"]) | sed 's|@<:@^/@:>@@<:@^/@:>@*|..|g'`
+        pc_libdir='${prefix}'/$ncmpi_below])
+    AS_CASE([$pc_includedir], ["$ncmpi_prefix"/*],
+        [pc_includedir='${prefix}'/`AS_ECHO(["${pc_includedir@%:@"$ncmpi_prefix"/}"])`])
+    AC_SUBST([pc_prefix])
+    AC_SUBST([pc_libdir])
+    AC_SUBST([pc_includedir])
+
+    dnl The same library for several MPIs beside each other: they need names of their own.
+    AC_ARG_WITH([soname-suffix],
+        [AS_HELP_STRING([--with-soname-suffix=WORD],
+            [the shared library is libpnetcdf-WORD.so.8, so that those of several MPIs can be in one directory])],
+        [], [with_soname_suffix=no])
+    AS_CASE([$with_soname_suffix],
+        [no], [],
+        [yes | *@<:@!a-zA-Z0-9.+_@:>@*],
+            [AC_MSG_ERROR([--with-soname-suffix needs a word of letters and digits])],
+        [AC_SUBST([LIBRARY_RELEASE], ["-release $with_soname_suffix"])])
     AC_CONFIG_FILES([doc/Doxyfile])
     AC_CONFIG_FILES([pnetcdf.pc:src/packaging/pnetcdf.pc.in])
     AC_CONFIG_FILES([src/packaging/pnetcdf-config.cmake])

@@ -39,12 +39,34 @@ libs_lead_here() {
     [ "$1" = "-L$("$config" --libdir)" ] && [ "$2" = -lpnetcdf ]
 }
 date_agrees() { grep -q "^#define PNETCDF_RELEASE_DATE \"$("$config" --release-date)\"$" include/pnetcdf.h; }
-places_agree() {
-    local name
+# A tree like the installed one, at another place.
+stage() {
+    local prefix
+    prefix=$("$config" --prefix)
+    case $("$config" --libdir),$("$config" --includedir) in
+    "$prefix"/*,"$prefix/include") libdir=$("$config" --libdir) libdir=${libdir#"$prefix"/} ;;
+    *) return 1 ;;
+    esac
+    mkdir -p "$1/bin" "$1/include" "$1/$libdir/pkgconfig" && cp "$config" "$1/bin" &&
+        cp include/pnetcdf.h "$1/include" && cp pnetcdf.pc "$1/$libdir/pkgconfig"
+}
+# is_place TREE SCRIPT: what the script in TREE tells, pnetcdf.pc does, and it is in TREE.
+is_place() {
+    local name place
     for name in prefix includedir libdir; do
-        [ "$("$config" --$name)" = "$(PKG_CONFIG_PATH=. pkg-config --variable=$name pnetcdf)" ] ||
-            return 1
+        place=$("$2" --$name) &&
+            [ "$place" = "$(realpath -m "$(PKG_CONFIG_PATH=$1/$libdir/pkgconfig \
+                pkg-config --variable=$name pnetcdf)")" ] && [[ $place/ = "$1/"* ]] ||
+            { echo "--$name: $place"; return 1; }
     done
+}
+by_path() { PATH=$1/bin:$PATH pnetcdf-config "$2"; }
+moves() {
+    stage "$scratch/first" && is_place "$scratch/first" "$scratch/first/bin/pnetcdf-config" &&
+        mv "$scratch/first" "$scratch/moved" &&
+        is_place "$scratch/moved" "$scratch/moved/bin/pnetcdf-config" &&
+        ln -s moved/bin/pnetcdf-config "$scratch/link" && is_place "$scratch/moved" "$scratch/link" &&
+        [ "$(by_path "$scratch/moved" --prefix)" = "$scratch/moved" ]
 }
 # The manual page and --help tell of every option that --all answers.
 is_described() {
@@ -59,10 +81,10 @@ is_described() {
 }
 fails() { ! "$@"; }
 two_options() { [ "$("$config" --cc --version | wc -l)" = 2 ]; }
-version_says() { "$version" "${@:2}" | grep -E "$1"; }
+version_says() { "$version" "${@:2}" | grep -E -e "$1"; }
 only_says() { version_says "$@" && [ "$("$version" "${@:2}" | wc -l)" = 1 ]; }
 
-scratch=$(mktemp -d) || exit 99
+scratch=$(realpath "$(mktemp -d)") || exit 99
 trap 'rm -rf "$scratch"' EXIT
 number=$(sed -n 's/^#define PNETCDF_VERSION "\(.*\)"$/\1/p' include/pnetcdf.h)
 
@@ -76,9 +98,9 @@ check "yes or no" answers '^(yes|no)$' has-fortran has-c++
 check "the date is that of pnetcdf.h" date_agrees
 check "features are those of pnetcdf.h" features_agree
 if command -v pkg-config >/dev/null; then
-    check "places are those of pnetcdf.pc" places_agree
+    check "places are those of pnetcdf.pc, and move with the tree" moves
 else
-    skip "places are those of pnetcdf.pc" "no pkg-config"
+    skip "places are those of pnetcdf.pc, and move with the tree" "no pkg-config"
 fi
 check "several options at once" two_options
 check "every option is described" is_described
@@ -90,4 +112,7 @@ check "-d prints the date alone" only_says '^PnetCDF Release date:' -d
 check "-c prints the options of configure" version_says '^PnetCDF configure:' -c
 check "-b prints the compilers" version_says "^MPICC:[[:blank:]]*${MPICC%% *}" -b
 check "an unknown option is refused" fails "$version" -x
+check "an argument is refused" fails "$version" word
+check "--version is -v" only_says '^PnetCDF Version:' --version
+check "--help tells of it" version_says '--version' --help
 finish
