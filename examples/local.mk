@@ -6,7 +6,7 @@ examples_climate_climate_LDFLAGS = -static
 examples_climate_plotfield_SOURCES = examples/climate/plotfield.c
 examples_climate_plotfield_LDADD = libpnetcdf.la -lm
 examples_climate_plotfield_LDFLAGS = -static
-EXTRA_DIST += examples/climate/map.gp
+EXTRA_DIST += examples/climate/map.gp examples/cmake/CMakeLists.txt
 
 # A small program for each thing one wants to do, to copy from, and what ncdump says of
 # the file that it makes.

@@ -10,7 +10,7 @@ libcore_la_SOURCES =
 libcore_la_LIBADD = libserial.la
 libpnetcdf_la_SOURCES =
 libpnetcdf_la_LIBADD = libcore.la
-libpnetcdf_la_LDFLAGS = -version-info $(LIBRARY_VERSION_INFO) -no-undefined
+libpnetcdf_la_LDFLAGS = -version-info $(LIBRARY_VERSION_INFO) $(LIBRARY_RELEASE) -no-undefined
 
 include src/lib/base/local.mk
 include src/lib/cdf/local.mk

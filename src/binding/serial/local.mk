@@ -37,7 +37,7 @@ libpnetcdf_serial_la_SOURCES = src/binding/serial/serial.h src/binding/serial/se
 nodist_libpnetcdf_serial_la_SOURCES = src/binding/serial/serial_data.c
 libpnetcdf_serial_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/src/binding/serial
 libpnetcdf_serial_la_LIBADD = libpnetcdf.la
-libpnetcdf_serial_la_LDFLAGS = -version-info 0:0:0 -no-undefined
+libpnetcdf_serial_la_LDFLAGS = -version-info 0:0:0 $(LIBRARY_RELEASE) -no-undefined
 if HAVE_FORTRAN
 nodist_serial_HEADERS += include/pnetcdf_serial/netcdf.inc
 BUILT_SOURCES += include/pnetcdf_serial/netcdf.inc

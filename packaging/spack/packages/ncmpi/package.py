@@ -1,0 +1,74 @@
+# The recipe for Spack (https://spack.io):
+#
+#     spack repo add packaging/spack
+#     spack dev-build ncmpi@main        # this checkout
+#     spack install --add ncmpi@1.15.0  # a tarball of `make dist`, from a mirror
+#
+# What says depends_on("parallel-netcdf") finds it where packages.yaml has it as an external of
+# that name, with `prefix` what `spack location -i ncmpi` prints.
+from spack.package import *
+
+
+class Ncmpi(AutotoolsPackage):
+    """Parallel netCDF library on MPI-IO for the classic formats CDF-1, CDF-2 and CDF-5, with
+    the interface of PnetCDF in C, C++ and Fortran."""
+
+    # Neither has a public address yet: the sources are a checkout, or a tarball in a mirror.
+    manual_download = True
+
+    license("BSD-3-Clause")
+
+    version("main")
+    version("1.15.0")
+
+    variant("cxx", default=True, description="C++ interface")
+    variant("fortran", default=True, description="Fortran interfaces")
+    variant("burstbuffer", default=True, description="Driver that logs writes on fast devices")
+    variant("utf8", default=True, description="Names in Unicode's composed form (NFC)")
+    variant("traces", default=True, description="ncmpitrace reads traces")
+    variant("shared", default=True, description="Shared library")
+    variant("pic", default=True, description="Position-independent code in the static library")
+
+    depends_on("c", type="build")
+    depends_on("cxx", type="build", when="+cxx")
+    depends_on("fortran", type="build", when="+fortran")
+    depends_on("mpi")
+    depends_on("m4", type="build")
+    depends_on("utf8proc", when="+utf8")
+    depends_on("jansson", when="+traces")
+    depends_on("xxhash", type="build", when="+burstbuffer")
+    with when("@main"):
+        depends_on("autoconf@2.69:", type="build")
+        depends_on("automake@1.16:", type="build")
+        depends_on("libtool", type="build")
+        depends_on("flex", type="build")
+        depends_on("bison@3.6:", type="build")
+
+    @when("@main")
+    def autoreconf(self, spec, prefix):
+        which("autoreconf")("-i")
+
+    def configure_args(self):
+        spec = self.spec
+        args = ["MPICC=" + spec["mpi"].mpicc]
+        args += self.enable_or_disable("cxx") + self.enable_or_disable("fortran")
+        args += self.enable_or_disable("burst-buffering", variant="burstbuffer")
+        args += self.with_or_without("utf8proc", variant="utf8")
+        args += self.with_or_without("jansson", variant="traces")
+        args += self.enable_or_disable("shared")
+        args += self.with_or_without("pic")
+        if "+cxx" in spec:
+            args.append("MPICXX=" + spec["mpi"].mpicxx)
+        if "+fortran" in spec:
+            args += ["MPIF77=" + spec["mpi"].mpif77, "MPIF90=" + spec["mpi"].mpifc]
+        return args
+
+    @property
+    def libs(self):
+        return find_libraries(
+            "libpnetcdf", root=self.prefix, shared="+shared" in self.spec, recursive=True
+        )
+
+    @property
+    def headers(self):
+        return find_headers("pnetcdf", root=self.prefix.include, recursive=False)
