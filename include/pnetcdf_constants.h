@@ -201,7 +201,7 @@
 #define NC_NOERR          0       /**< no error */
 #define NC2_ERR           (-1)    /**< any error, from netCDF 2 */
 #define NC_EBADID         (-33)   /**< not the id of an open file */
-#define NC_ENFILE         (-34)   /**< too many files open */
+#define NC_ENFILE         (-34)   /**< too many datasets, files or communicators */
 #define NC_EEXIST         (-35)   /**< file exists and NC_NOCLOBBER was given */
 #define NC_EINVAL         (-36)   /**< invalid argument */
 #define NC_EPERM          (-37)   /**< file was opened for reading */

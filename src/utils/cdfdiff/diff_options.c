@@ -106,6 +106,9 @@ int diff_parse(struct diff_options *o, const char *tool_name, int argc, char **a
         .about = "Compares two classic netCDF files by names: definitions and values.\n"
                  "Status 0: the same, 1: different, 2: trouble.",
         .options = options,
+        .examples = "  cdfdiff -t 0,1e-6 a.nc b.nc\n"
+                    "  mpiexec -n 4 ncmpidiff -v temp a.nc b.nc\n"
+                    "  cdfdiff -q a.nc b.nc || echo different\n",
     };
     const char *argument, *wrong = NULL;
     int letter;

@@ -87,6 +87,7 @@ static int print_help(const struct util_tool *tool)
     int width = widest(tool->options);
     print_options(tool->options, width);
     print_options(common, width);
+    printf("\nExamples:\n%s", tool->examples);
     return answered(tool);
 }
 

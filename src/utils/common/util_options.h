@@ -14,6 +14,7 @@ struct util_tool {
     const char *synopsis;              /* what follows the name */
     const char *about;                 /* what the tool does, a line or more */
     const struct util_option *options; /* ends with letter 0 */
+    const char *examples;              /* commands, a line each, indented by two */
 };
 
 enum {

@@ -31,6 +31,8 @@ static const struct util_tool tool = {
                 "[-f] [-n] FILE1 FILE2",
     .about = "Copies a classic netCDF file, or parts of it, and checks the copy.",
     .options = options,
+    .examples = "  ncmpicopy -k 5 -r 65536 old.nc new.nc\n"
+                "  mpiexec -n 4 ncmpicopy -v temp -d time=-10: run.nc part.nc\n",
 };
 
 int copy_complain(const char *path, const char *what, int err)

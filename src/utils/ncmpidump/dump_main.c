@@ -35,6 +35,9 @@ static const struct util_tool tool = {
                 "[-t|-i] [-s] [-k] FILE",
     .about = "Shows a classic netCDF file (CDF-1, CDF-2, CDF-5) as text in CDL.",
     .options = options,
+    .examples = "  ncmpidump -h file.nc\n"
+                "  ncmpidump -t -v temp run.nc\n"
+                "  ncmpidump -p 9,17 file.nc | ncmpigen -o copy.nc\n",
 };
 
 /* An argument that is not what the option takes. */

@@ -35,6 +35,9 @@ static const struct util_tool tool = {
     .about = "Makes a classic netCDF file of a text in CDL, or a program that makes it.\n"
              "With no option that names an output the text is only checked.",
     .options = options,
+    .examples = "  ncmpigen text.cdl\n"
+                "  ncmpigen -k 5 -o text.nc text.cdl\n"
+                "  ncmpigen -l f90 -o make.f90 text.cdl\n",
 };
 
 /* Names as ncgen has them. */

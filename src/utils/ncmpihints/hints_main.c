@@ -21,14 +21,12 @@ static const struct util_tool tool = {
     .synopsis = "-l | -m GROUP | -t | -p PATH [FILE] | FILE...",
     .about = "Checks files of hints, which the environment variable PNETCDF_HINTS_FILE "
              "names,\n"
-             "and tells what hints there are. For example:\n"
-             "\n"
-             "  ncmpihints -t >hints.json\n"
-             "  ncmpihints hints.json\n"
-             "  ncmpihints -p /scratch/run1/out.nc hints.json\n"
-             "\n"
-             "Without a FILE, -p takes the one that PNETCDF_HINTS_FILE names.",
+             "and tells what hints there are. Without a FILE, -p takes the one that "
+             "PNETCDF_HINTS_FILE names.",
     .options = options,
+    .examples = "  ncmpihints -t >hints.json\n"
+                "  ncmpihints hints.json\n"
+                "  ncmpihints -p /scratch/run1/out.nc hints.json\n",
 };
 
 static const char template_text[] =

@@ -26,6 +26,8 @@ static const struct util_tool tool = {
         "brings what they hold to their datasets. Start it on as many processes as you\n"
         "like.",
     .options = options,
+    .examples = "  ncmpilog list logs\n"
+                "  ncmpilog verify logs && mpiexec -n 4 ncmpilog replay -r logs\n",
 };
 
 static int parse(int argc, char **argv, struct log_options *o)

@@ -19,12 +19,11 @@ static const struct util_tool tool = {
     .about =
         "Sums up what the hint nc_trace, or the environment variable PNETCDF_TRACE, had\n"
         "the library write: where the time went, who waited for whom, how large the\n"
-        "transfers of the file were, and what may be done about it. For example:\n"
-        "\n"
-        "  PNETCDF_TRACE=t.json mpiexec -n 4 ./model\n"
-        "  ncmpitrace t.json\n"
-        "  ncmpitrace -d t.svg t.json",
+        "transfers of the file were, and what may be done about it.",
     .options = options,
+    .examples = "  PNETCDF_TRACE=t.json mpiexec -n 4 ./model\n"
+                "  ncmpitrace t.json\n"
+                "  ncmpitrace -d t.svg t.json\n",
 };
 
 int main(int argc, char **argv)

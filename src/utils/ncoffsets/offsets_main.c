@@ -28,6 +28,9 @@ static const struct util_tool tool = {
         "Shows where the header, the sections and the variables of a classic netCDF\n"
         "file lie, in bytes.",
     .options = options,
+    .examples = "  ncoffsets run.nc\n"
+                "  ncoffsets -v temp -r 2 run.nc\n"
+                "  ncoffsets -j run.nc | jq .header_free\n",
 };
 
 static int refuse(const char *reason)

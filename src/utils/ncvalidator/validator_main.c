@@ -23,6 +23,9 @@ static const struct util_tool tool = {
     .about = "Checks files against the classic netCDF formats (CDF-1, CDF-2, CDF-5) and\n"
              "lists all that is wrong with them.",
     .options = options,
+    .examples = "  ncvalidator run.nc\n"
+                "  ncvalidator -r saved.nc broken.nc\n"
+                "  ncvalidator -q *.nc || echo 'not all are valid'\n",
 };
 
 static int apply(struct validator *v, int letter, const char *argument)

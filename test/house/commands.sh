@@ -1,0 +1,190 @@
+#!/bin/bash
+# Every command in every document, manual page and --help runs: in a directory of its own, with
+# what `make install` installs, one after the other as they stand there. commands.txt lists those
+# that are not run here, with the reason, or the test that runs them. And the documents are all in
+# the index, and links lead somewhere.
+top=$(realpath "${srcdir:-.}")
+build=$PWD
+. "$top/test/support/tap.sh"
+scratch=$(realpath "$(mktemp -d)") || exit 99
+trap 'rm -rf "$scratch"' EXIT
+unset MAKEFLAGS MFLAGS MAKELEVEL DESTDIR
+export LC_ALL=C
+
+documents() {
+    (cd "$top" && ls README.md CONTRIBUTING.md doc/*.md examples/README.md benchmarks/*.md)
+}
+pages() { (cd "$top" && ls src/utils/*/*.1); }
+
+# What in a block of a document is a command, not output, a picture or a part of a file.
+is_command='^([A-Z_]+=[^ ]+ )*((\./|\.\.\./|dev/|benchmarks/|\$srcdir/)[^ ]+|make|cc|mpi(cc|cxx|f90|exec|run)[.a-z]*|srun|nc(mpi)?[a-z]+|cdfdiff|pnetcdf[-_][a-z]+|export|awk|cmake|pkg-config|spack|dpkg-[a-z]+|ldd|burst_run|autoreconf)( |$)'
+
+# commands FILE: one a line, in order; a comment at the end is no part of it.
+commands() {
+    case $1 in
+    *.md)
+        awk '/^```/ { fence = !fence; shell = fence && /sh$/; next }
+            !fence && /^    [^ ]/ || shell { sub(/^ +/, ""); sub(/^\$ /, ""); print }' "$top/$1" |
+            sed -e :a -e '/\\$/N; s/ *\\\n */ /; ta' -e 's/   *#.*//' | grep -E "$is_command" ;;
+    *.1)
+        awk '/^\.SH/ { on = /EXAMPLES/; next } on && /^\.RS/ { take = 1; next }
+            /^\.RE/ { take = 0 } take && !/^\./' "$top/$1" |
+            sed -e 's/\\-/-/g; s/\\e/\\/g; s/\\(aq/'"'"'/g' ;;
+    *)
+        "$1" --help 2>/dev/null </dev/null | sed -n '/^Examples:$/,/^$/s/^  //p' ;;
+    esac
+}
+
+# ---- where they run ----
+
+# The launcher, with what it needs on a busy machine.
+launcher() {
+    cat >"$scratch/bin/mpiexec" <<END
+#!/bin/bash
+. "$top/test/support/launch.sh"
+n=1
+while [ "\${1-}" = -n ] || [ "\${1-}" = -np ]; do n=\$2; shift 2; done
+launch_prepare "\$n"
+exec timeout 100 "\${launch_command[@]}" "\$@"
+END
+    chmod +x "$scratch/bin/mpiexec"
+    local kind
+    for kind in cc cxx f90; do
+        command -v "${MPICC/mpicc/mpi$kind}" >/dev/null &&
+            ln -s "$(command -v "${MPICC/mpicc/mpi$kind}")" "$scratch/bin/mpi$kind"
+    done
+    return 0
+}
+
+install_it() {
+    mkdir -p "$scratch/bin" && make -s install DESTDIR="$scratch/dest" >"$scratch/log" 2>&1 ||
+        { cat "$scratch/log"; return 1; }
+    prefix=$scratch/dest$(src/utils/pnetcdf-config/pnetcdf-config --prefix)
+    export PATH=$scratch/bin:$prefix/bin:$PATH LD_LIBRARY_PATH=$prefix/lib
+    export PKG_CONFIG_PATH=$prefix/lib/pkgconfig MPIEXEC MPI_FLAVOUR
+    launcher
+}
+
+# Files that the documents take for granted.
+furnish() {
+    cd "$1" && mkdir build && ln -s "$build" build/work &&
+        ln -s "$top/examples" "$top/packaging" . && cp "$top"/doc/slow/slow_cases.c . || return
+    sed -n '/^```c$/,/^```$/{/^```/d;p}' "$top/README.md" >ranks.c
+    sed -n '/^```cpp$/,/^```$/{/^```/d;p}' "$top/doc/cxx.md" >squares.cpp
+    local name
+    for name in a b file here old run template text there; do
+        sed "s/netcdf run/netcdf $name/" "$top/test/house/commands.cdl" >"$name.cdl" &&
+            ncmpigen -o "$name.nc" "$name.cdl" || return
+    done
+    cp "$build/examples/C/first_file" model
+    head -c 5000 old.nc >broken.nc
+    ! command -v ncgen >/dev/null || ncgen -k nc4 -o new4.nc old.cdl
+    PNETCDF_TRACE=t.json mpiexec -n 2 ./model >/dev/null
+}
+
+# how FILE COMMAND: what commands.txt says of it, or "run".
+how() {
+    local file pattern way
+    while IFS= read -r line; do
+        file=${line%% :: *} way=${line##* :: } pattern=${line#* :: } pattern=${pattern% :: *}
+        # shellcheck disable=SC2053  # a pattern
+        [[ $1 = $file && $2 = $pattern ]] || continue
+        echo "$line" >>"$scratch/used"
+        echo "$way"
+        return
+    done <"$scratch/table"
+    echo run
+}
+
+# run_one COMMAND: as somebody types it.
+run_one() {
+    local command=${1//\/opt\/ncmpi/$prefix}
+    timeout $((120 * ${NCMPI_TEST_TIME_SCALE:-1})) bash -o pipefail -c "$command" \
+        </dev/null >"$scratch/said" 2>&1 || {
+        echo "failed: $1"
+        tail -n 10 "$scratch/said"
+        return 1
+    }
+}
+
+# all_run FILE NAME: each of its commands, in a directory of its own.
+all_run() {
+    local command way bad=0
+    mkdir -p "$scratch/$2"
+    commands "$1" >"$scratch/commands"
+    [ -s "$scratch/commands" ] || return 0
+    furnish "$scratch/$2" || return
+    while IFS= read -r command; do
+        way=$(how "${3-$1}" "$command")
+        case $way in
+        run)
+            echo "$command" >>"$scratch/ran"
+            run_one "$command" || bad=1 ;;
+        no:?*) ;;
+        *) [ -f "$top/$way" ] || { echo "$command: there is no $way"; bad=1; } ;;
+        esac
+    done <"$scratch/commands"
+    cd "$build" || return
+    rm -rf "${scratch:?}/$2"
+    return $bad
+}
+
+# ---- the documents as a whole ----
+
+in_index() {
+    local file bad=0
+    for file in "$top"/doc/*.md; do
+        file=${file##*/}
+        [ "$file" = README.md ] || grep -q "]($file)" "$top/doc/README.md" ||
+            { echo "doc/README.md does not lead to $file"; bad=1; }
+    done
+    return $bad
+}
+links_lead() {
+    local file link bad=0
+    for file in $(documents) CHANGELOG.md; do
+        for link in $(grep -oE '\]\([^)# ]+' "$top/$file" | cut -c3- | grep -v ://); do
+            [ -e "$top/$(dirname "$file")/$link" ] || { echo "$file: $link"; bad=1; }
+        done
+        for link in $(grep -oE '`(doc|dev|test|examples|src|benchmarks)/[A-Za-z0-9_./-]+`' "$top/$file" | tr -d '`' |
+            grep -vE 'NAME|ROOM|TOOL'); do
+            [ -e "$top/$link" ] || compgen -G "$top/${link%.*}*" >/dev/null ||
+                [ -e "$build/$link" ] || { echo "$file: $link"; bad=1; }
+        done
+    done
+    return $bad
+}
+every_tool_has_examples() {
+    local tool bad=0
+    for tool in "$prefix"/bin/*; do
+        [ -n "$(commands "$tool")" ] || { echo "${tool##*/} --help has no examples"; bad=1; }
+    done
+    return $bad
+}
+# A row that nothing matches any more goes.
+rows_are_used() { sort -u "$scratch/used" | comm -23 <(sort "$scratch/table") - | grep . && return 1; return 0; }
+many_ran() { wc -l <"$scratch/ran" && [ "$(wc -l <"$scratch/ran")" -gt 40 ]; }
+
+grep -vE '^(#|$)' "$top/test/house/commands.txt" >"$scratch/table"
+: >"$scratch/used"
+check "every document is in the index" in_index
+check "links lead to what is there" links_lead
+if ! command -v pkg-config >/dev/null || ! command -v ncdump >/dev/null; then
+    skip "commands run" "no pkg-config, or no ncdump"
+    finish
+fi
+install_it >"$scratch/said" 2>&1 # in this shell, for what it sets
+installed=$?
+check "make install" sh -c "cat '$scratch/said'; exit $installed"
+for file in $(documents) $(pages); do
+    if [ -n "$(commands "$file")" ]; then
+        check "commands in $file" all_run "$file" "$(basename "$file" .md)"
+    fi
+done
+check "every tool's --help has examples" every_tool_has_examples
+for tool in "$prefix"/bin/*; do
+    check "commands in ${tool##*/} --help" all_run "$tool" help "${tool##*/} --help"
+done
+check "what is not run is in a document" rows_are_used
+check "many were run" many_ran
+finish
