@@ -1,5 +1,6 @@
 /* How a call's part of the file is divided: whatever the sizes, each byte is moved once,
  * no stripe is touched by two nodes, and what is said of rounds and lanes holds. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,10 +133,59 @@ static void the_rest_of_a_domain(void)
     }
 }
 
+/* What all servers together move in a round takes as long as the one that moves most. */
+static int64_t busiest(const struct mpio_domains *d, const struct mpio *m, int64_t round,
+                       int64_t *moved)
+{
+    int64_t load[256] = {0}, most = 0, origin, low, high;
+    for (int64_t domain = 0; domain < d->count; domain++) {
+        if (!mpio_domain_block(d, domain, round, &origin, &low, &high)) continue;
+        for (int64_t next; low < high; low = next) {
+            next = (low / m->unit + 1) * m->unit;
+            if (next > high) next = high;
+            int64_t server = low / m->unit % m->file.stripes;
+            load[server] += next - low;
+            *moved += next - low;
+            if (load[server] > most) most = load[server];
+        }
+    }
+    return most;
+}
+
+/* Whatever the size of a call, as long as a block of each node is not much of it. */
+static void servers_work_alike(void)
+{
+    static const int servers[] = {8, 16, 32, 48, 100};
+    dataset.hints.cb_nodes = 0;
+    for (int i = 0; i < 400; i++) {
+        struct mpio m;
+        struct mpio_domains d;
+        memset(&m, 0, sizeof m);
+        m.base.ds = &dataset;
+        m.unit = m.file.stripe = 1 << 20;
+        m.file.stripes = servers[check_random(5)];
+        m.window.nodes = 2 + (int)check_random(150);
+        m.window.size = 128 << 20;
+        int64_t stripes = m.window.nodes;
+        if (stripes < m.file.stripes) stripes = m.file.stripes;
+        stripes = 8 * stripes + (int64_t)check_random((uint64_t)(20 * stripes));
+        int64_t low = (int64_t)check_random(1 << 20) / 64 * 64, moved = 0, took = 0;
+        mpio_domains_make(&d, &m, low, low + stripes * m.unit, 0);
+        for (int64_t round = 0; round < d.rounds; round++)
+            took += busiest(&d, &m, round, &moved);
+        CHECK_EQ(stripes * m.unit, moved);
+        if (CHECK(moved >= took * m.file.stripes * 7 / 10)) continue;
+        printf("# %d nodes, %d servers, %d stripes: %.2f of what they could\n",
+               m.window.nodes, (int)m.file.stripes, (int)stripes,
+               (double)moved / (double)(took * m.file.stripes));
+    }
+}
+
 static const struct check_test tests[] = {
     {"each byte once, each stripe by one node", each_byte_once, 0},
     {"lanes of a node", lanes_of_a_node, 0},
     {"the rest of a domain", the_rest_of_a_domain, 0},
+    {"servers work alike", servers_work_alike, 0},
     {NULL, NULL, 0},
 };
 

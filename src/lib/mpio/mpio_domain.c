@@ -14,12 +14,16 @@ static int64_t unit_of(const struct mpio *m)
 }
 
 /* Stripes of a block: of all nodes together they keep each server busy, if it is known
- * how many there are; and no more than there is memory for. */
+ * how many there are; and no more than there is memory for. Where a few more divide the
+ * servers, blocks side by side have different ones, wherever they begin. */
 static int64_t stripes_of(const struct mpio *m, const struct mpio_domains *d)
 {
     int64_t most = m->window.size / d->unit, factor = m->file.stripes;
     if (factor > 0 && d->unit == m->unit) {
-        int64_t busy = (factor + d->nodes - 1) / d->nodes;
+        int64_t busy = (factor + d->nodes - 1) / d->nodes, even = busy;
+        while (even < 2 * busy && factor % even != 0)
+            even++;
+        if (even < 2 * busy && even <= most) busy = even;
         if (busy < most) most = busy;
     }
     return most > 0 ? most : 1;
@@ -35,16 +39,55 @@ static int64_t common_divisor(int64_t a, int64_t b)
     return a;
 }
 
+/* So many blocks are on different servers, the next ones on the same again. 0: not known.
+ */
+static int64_t ring_of(const struct mpio *m, const struct mpio_domains *d)
+{
+    return d->unit == m->unit ? m->file.stripes / (d->block / d->unit) : 0;
+}
+
 /* Nodes go through their domains side by side: that they do not meet at one server,
  * blocks that are moved at the same time are to be on different ones, as long as there
  * are any. There are as many places as blocks on different servers, in a ring. Where
  * domains begin comes back to the same place after so many of them: the next ones begin a
- * block later in their domain, and so on, until all places are taken. */
+ * block later in their domain, and so on, until all places are taken. That takes domains
+ * that are equally long. */
 static int64_t period_of(const struct mpio *m, const struct mpio_domains *d)
 {
-    int64_t ring = m->file.stripes / (d->block / d->unit);
-    if (d->unit != m->unit || ring <= 1) return d->count;
-    return ring / common_divisor(d->each, ring);
+    int64_t ring = ring_of(m, d);
+    return ring <= 1 ? d->count : ring / common_divisor(d->each, ring);
+}
+
+/* `blocks` to `count` domains of `each` blocks, the last one having what is left. What a
+ * server moves until all are at their end, if it is as good as it can be: of the domains
+ * that go on together as many as meet at one, and what the last one has besides. */
+static int64_t divide(struct mpio_domains *d, int64_t ring, int64_t blocks, int64_t count,
+                      int64_t each)
+{
+    int64_t needed = (blocks + each - 1) / each;
+    d->each = each;
+    d->count = needed < count ? needed : count;
+    int64_t last = blocks - (d->count - 1) * each, more = last > each ? last - each : 0;
+    d->rounds = each + more;
+    return each * (ring > 1 ? (d->count + ring - 1) / ring : 1) + more;
+}
+
+/* Each of n nodes gets a domain, unless servers are used so unevenly then that fewer,
+ * a multiple of the ring, are done much earlier. */
+static void divide_best(struct mpio_domains *d, const struct mpio *m, int64_t blocks,
+                        int64_t n)
+{
+    enum { WORTH = 8 };
+    int64_t ring = ring_of(m, d), best = INT64_MAX;
+    struct mpio_domains tried = *d;
+    for (int64_t count = n; count > 0; count = ring > 1 ? (count - 1) / ring * ring : 0)
+        for (int64_t up = 0; up < 2; up++) {
+            int64_t each = (blocks + up * (count - 1)) / count;
+            int64_t cost = divide(&tried, ring, blocks, count, each);
+            if (cost >= (count < n ? best - best / WORTH : best)) continue;
+            best = cost;
+            *d = tried;
+        }
 }
 
 /* In how many rounds a short call moves a stripe: each is a request to the server, and
@@ -84,7 +127,6 @@ static void deal_out(struct mpio_domains *d, const struct mpio *m)
     d->first = first * parts;
     d->count = d->period = stripes;
     d->each = d->rounds = parts;
-    d->longer = 0;
 }
 
 void mpio_domains_make(struct mpio_domains *d, const struct mpio *m, int64_t low,
@@ -98,22 +140,12 @@ void mpio_domains_make(struct mpio_domains *d, const struct mpio *m, int64_t low
     d->block = stripes_of(m, d) * d->unit;
     d->first = low / d->block;
     int64_t blocks = (high - 1) / d->block + 1 - d->first;
-    d->count = most > 0 && most < d->nodes ? most : d->nodes;
-    if (blocks < d->count) d->count = blocks;
-    d->each = blocks / d->count;
-    d->longer = blocks % d->count;
-    d->rounds = d->each + (d->longer > 0);
+    int64_t n = most > 0 && most < d->nodes ? most : d->nodes;
+    divide_best(d, m, blocks, n < blocks ? n : blocks);
     d->period = period_of(m, d);
     d->lanes = 1;
     d->pitch = d->block;
     if (d->rounds <= SHORT && d->nodes > 1 && most == 0) deal_out(d, m);
-}
-
-/* The first block of a domain, from d->first on: the last ones are longer. */
-static int64_t block_of(const struct mpio_domains *d, int64_t domain)
-{
-    int64_t before = domain - (d->count - d->longer);
-    return domain * d->each + (before > 0 ? before : 0);
 }
 
 /* Of a domain that is one. */
@@ -154,9 +186,8 @@ int64_t mpio_domain_of_node(const struct mpio_domains *d, int node, int64_t lane
 
 int64_t mpio_domain_at(const struct mpio_domains *d, int64_t offset)
 {
-    int64_t block = offset / d->block - d->first, same = d->count - d->longer;
-    if (block < same * d->each) return block / d->each;
-    return same + (block - same * d->each) / (d->each + 1);
+    int64_t domain = (offset / d->block - d->first) / d->each;
+    return domain < d->count ? domain : d->count - 1;
 }
 
 /* Where a block begins: the last one in the file may end behind all numbers. */
@@ -168,39 +199,44 @@ static int64_t place_of(const struct mpio_domains *d, int64_t block)
 
 int64_t mpio_domain_start(const struct mpio_domains *d, int64_t domain)
 {
-    return place_of(d, block_of(d, domain));
+    return place_of(d, domain * d->each);
 }
 
-/* With which block a domain begins. Its last one, if it has one more than others, comes
- * last, so that all stay in step. */
+/* With which block a domain begins. What the last one has besides comes last, so that all
+ * stay in step. */
 static int64_t begins_with(const struct mpio_domains *d, int64_t domain)
 {
     return domain / d->period % d->each;
+}
+
+static int64_t blocks_of(const struct mpio_domains *d, int64_t domain)
+{
+    return domain == d->count - 1 ? d->rounds : d->each;
 }
 
 bool mpio_domain_block(const struct mpio_domains *d, int64_t domain, int64_t round,
                        int64_t *origin, int64_t *low, int64_t *high)
 {
     int64_t number = round < d->each ? (begins_with(d, domain) + round) % d->each : round;
-    int64_t block = block_of(d, domain) + number, end = place_of(d, block + 1);
+    int64_t block = domain * d->each + number, end = place_of(d, block + 1);
     *origin = place_of(d, block);
     *low = *origin > d->low ? *origin : d->low;
     *high = d->high < end ? d->high : end;
-    return *low < *high && block < block_of(d, domain + 1);
+    return *low < *high && number < blocks_of(d, domain);
 }
 
 bool mpio_domain_rest(const struct mpio_domains *d, int64_t domain, int64_t round,
                       int part, int64_t *low, int64_t *high)
 {
-    int64_t begin = begins_with(d, domain), first = block_of(d, domain);
+    int64_t begin = begins_with(d, domain), first = domain * d->each;
     int64_t next = begin + round + 1, end = d->each;
-    if (round >= d->each) return false;
+    if (part < 2 && round >= d->each) return false;
     if (part == 1) {
         next = next > d->each ? next - d->each : 0;
         end = begin;
     } else if (part == 2) {
-        next = d->each;
-        end = block_of(d, domain + 1) - first;
+        next = round < d->each ? d->each : round + 1;
+        end = blocks_of(d, domain);
     }
     *low = place_of(d, first + next);
     *high = place_of(d, first + end);

@@ -6,7 +6,8 @@
 #include "mpio.h"
 
 /* What all processes have agreed on. The file is cut into blocks, at multiples of their
- * size. A domain has `each` of them, the last ones one more; in a round one is moved.
+ * size. A domain has `each` of them, the last one what is left, be it more or less; in a
+ * round one is moved.
  *
  * A node has one domain, of many stripes, in blocks of whole ones. A short call would be
  * over after a round or two, in which nothing overlaps: its stripes are dealt out to the
@@ -19,8 +20,8 @@ struct mpio_domains {
     int64_t block;     /* bytes */
     int64_t first;     /* the first domain begins with this block */
     int64_t count;
-    int64_t each, longer; /* blocks of a domain; so many have one more */
-    int64_t rounds;       /* that bring the longest domain to its end */
+    int64_t each;
+    int64_t rounds; /* that bring the longest domain to its end */
     int64_t period; /* so many domains begin with their first block, as many with the
                      * second, and so on: then they go round */
     int64_t dealt; /* a stripe is a domain, and a node gets so many in a row; 0: not so */
