@@ -1,7 +1,7 @@
 /* Values on their way to and from other processes: runs of a block of the file.
  *
  * A message is a row of records, each with a head. A strip of runs of the same length is
- * one record, whatever their number; a list of short runs has 8 bytes for each. Behind
+ * one record, whatever their number; a list of short runs has 4 bytes for each. Behind
  * the head come the values, if it is a put. Whole messages go between processes of one
  * program, so that they are in the machine's byte order. */
 #include <string.h>
@@ -10,14 +10,16 @@
 #include "base_mem.h"
 #include "mpio_walk.h"
 
-/* `count` runs of `length` bytes; or, with stride LIST, `count` runs of `length` bytes
- * together, each with a place of its own. Places are from the start of the block. */
+/* `count` runs of `length` bytes, from `offset` in the block on; or, with stride LIST,
+ * `count` runs of `length` bytes together, each with a place of its own: how far behind
+ * `offset` it is, and its length less one in the lowest 8 bits. */
 struct head {
     uint32_t offset, length, stride, count;
 };
-struct place {
-    uint32_t offset, length;
-};
+typedef uint32_t place;
+enum { LENGTH_BITS = 8 };
+_Static_assert(MPIO_LIST_RUN <= 1 << LENGTH_BITS, "lengths");
+_Static_assert((int64_t)MPIO_LIST_REACH << LENGTH_BITS <= INT64_C(1) << 32, "places");
 static const uint32_t LIST = UINT32_MAX;
 
 static int64_t left_in(const struct mpio_walk *w, const struct mpio_packed *p)
@@ -142,13 +144,25 @@ static bool pack_some(struct mpio_walk *w, struct mpio_packed *p, int64_t origin
     return true;
 }
 
+/* The place of each run of a list. */
+static void add_places(struct mpio_packed *p, const struct region_span *span)
+{
+    const struct region_extent *x = span->blocks;
+    int64_t first = x[0].offset;
+    for (int64_t i = 0; i < span->n; i++) {
+        place at = (place)(x[i].offset - first) << LENGTH_BITS | (place)(x[i].length - 1);
+        memcpy(p->bytes + p->used, &at, sizeof at);
+        p->used += (int64_t)sizeof at;
+    }
+}
+
 /* A row of short runs, each with its place. False if what comes next is something else.
  */
 static bool pack_list(struct mpio_walk *w, struct mpio_packed *p, int64_t origin,
                       int *result)
 {
     struct region_span span;
-    int64_t xsize = w->part->values.xsize, size = (int64_t)sizeof(struct place);
+    int64_t xsize = w->part->values.xsize, size = (int64_t)sizeof(place);
     int64_t room = p->room - p->used - (int64_t)sizeof(struct head);
     int64_t most = room / (xsize + size) * xsize;
     if (!w->put) most = room / size * xsize;
@@ -156,16 +170,12 @@ static bool pack_list(struct mpio_walk *w, struct mpio_packed *p, int64_t origin
     if (most < xsize || !mpio_walk_span(w, most, &span)) return false;
 
     int64_t start = p->used;
-    add_head(p, (struct head){.length = (uint32_t)span.bytes,
-                              .stride = LIST,
-                              .count = (uint32_t)span.n});
-    for (int64_t i = 0; i < span.n; i++) {
-        const struct region_extent *x = &span.blocks[i];
-        struct place place = {(uint32_t)(span.base + x->offset - origin),
-                              (uint32_t)x->length};
-        memcpy(p->bytes + p->used, &place, sizeof place);
-        p->used += size;
-    }
+    add_head(
+        p, (struct head){.offset = (uint32_t)(span.base + span.blocks[0].offset - origin),
+                         .length = (uint32_t)span.bytes,
+                         .stride = LIST,
+                         .count = (uint32_t)span.n});
+    add_places(p, &span);
     mpio_walk_note(result, add_values(w, p, start, span.bytes));
     return true;
 }
@@ -215,18 +225,22 @@ static bool read_head(const struct mpio_block *b, const unsigned char *bytes, in
     *size = (int64_t)sizeof *h;
     if (n - at < *size) return false;
     memcpy(h, bytes + at, sizeof *h);
-    if (h->stride == LIST) *size += (int64_t)h->count * (int64_t)sizeof(struct place);
+    if (h->stride == LIST) *size += (int64_t)h->count * (int64_t)sizeof(place);
     if (n - at < *size || h->count == 0) return false;
     return h->stride == LIST ||
            h->offset + (int64_t)(h->count - 1) * h->stride + h->length <= room;
 }
 
-/* Place number i of a list; false if it is none of this block. */
-static bool read_place(const struct mpio_block *b, const unsigned char *list, int64_t i,
-                       struct place *place)
+/* Run number i of a list: where it is in the block, and how long; false if it is none of
+ * this block. */
+static bool read_place(const struct mpio_block *b, const struct head *h,
+                       const unsigned char *list, int64_t i, int64_t *at, int64_t *length)
 {
-    memcpy(place, list + i * (int64_t)sizeof *place, sizeof *place);
-    return (int64_t)place->offset + place->length <= b->end - b->origin + MPIO_SLACK;
+    place x;
+    memcpy(&x, list + i * (int64_t)sizeof x, sizeof x);
+    *at = (int64_t)h->offset + (x >> LENGTH_BITS);
+    *length = (x & ((1 << LENGTH_BITS) - 1)) + 1;
+    return *at + *length <= b->end - b->origin + MPIO_SLACK;
 }
 
 static void put_strip(const struct mpio_block *b, const struct head *h,
@@ -244,14 +258,13 @@ static void put_strip(const struct mpio_block *b, const struct head *h,
 static bool put_list(const struct mpio_block *b, const struct head *h,
                      const unsigned char *list)
 {
-    const unsigned char *values = list + h->count * sizeof(struct place);
-    int64_t left = h->length;
+    const unsigned char *values = list + h->count * sizeof(place);
+    int64_t left = h->length, at, n;
     for (int64_t i = 0; i < h->count; i++) {
-        struct place x;
-        if (!read_place(b, list, i, &x) || (left -= x.length) < 0) return false;
-        memcpy(b->bytes + x.offset, values, x.length);
-        memset(b->marks + (x.offset >> b->shift), 1, x.length >> b->shift);
-        values += x.length;
+        if (!read_place(b, h, list, i, &at, &n) || (left -= n) < 0) return false;
+        memcpy(b->bytes + at, values, (size_t)n);
+        memset(b->marks + (at >> b->shift), 1, (size_t)(n >> b->shift));
+        values += n;
     }
     return true;
 }
@@ -289,8 +302,7 @@ int mpio_unpack_asked(const struct mpio_block *b, const unsigned char *bytes, in
                       int64_t *asked, int64_t *low, int64_t *high)
 {
     struct head h;
-    struct place x;
-    int64_t size;
+    int64_t size, from, length;
     *asked = 0;
     for (int64_t at = 0; at < n; at += size) {
         if (!read_head(b, bytes, n, at, &h, &size)) return no_message();
@@ -300,8 +312,8 @@ int mpio_unpack_asked(const struct mpio_block *b, const unsigned char *bytes, in
             widen(low, high, h.offset,
                   h.offset + (int64_t)(h.count - 1) * h.stride + h.length);
         for (int64_t i = 0; h.stride == LIST && i < h.count; i++) {
-            if (!read_place(b, list, i, &x)) return no_message();
-            widen(low, high, x.offset, (int64_t)x.offset + x.length);
+            if (!read_place(b, &h, list, i, &from, &length)) return no_message();
+            widen(low, high, from, from + length);
         }
     }
     return NC_NOERR;
@@ -311,8 +323,7 @@ void mpio_unpack_answer(const struct mpio_block *b, const unsigned char *bytes, 
                         unsigned char *answer)
 {
     struct head h;
-    struct place x;
-    int64_t size;
+    int64_t size, from, length;
     for (int64_t at = 0; at < n && read_head(b, bytes, n, at, &h, &size); at += size) {
         const unsigned char *list = bytes + at + sizeof h;
         if (h.stride != LIST) {
@@ -321,9 +332,9 @@ void mpio_unpack_answer(const struct mpio_block *b, const unsigned char *bytes, 
             answer += (int64_t)h.length * h.count;
         }
         for (int64_t i = 0; h.stride == LIST && i < h.count; i++) {
-            (void)read_place(b, list, i, &x);
-            memcpy(answer, b->bytes + x.offset, x.length);
-            answer += x.length;
+            (void)read_place(b, &h, list, i, &from, &length);
+            memcpy(answer, b->bytes + from, (size_t)length);
+            answer += length;
         }
     }
 }

@@ -131,11 +131,11 @@ static void collect(const struct mpio_block *b, int64_t base, const struct regio
 bool mpio_walk_span(struct mpio_walk *w, int64_t max_bytes, struct region_span *s)
 {
     struct mpio_part *p = w->part;
-    int64_t at;
+    int64_t at, limit = w->high - p->shift;
     if (p->cursor == NULL || w->strip.count > 0) return false;
     if (!region_peek(p->cursor, &at) || at + p->shift < w->low) return false;
-    if (!region_next_blocks(p->cursor, w->high - p->shift, LONG_RUN, max_bytes, s))
-        return false;
+    if (limit - at > MPIO_LIST_REACH) limit = at + MPIO_LIST_REACH;
+    if (!region_next_blocks(p->cursor, limit, MPIO_LIST_RUN, max_bytes, s)) return false;
     s->base += p->shift;
     p->limit = -1;
     w->crossed = false;

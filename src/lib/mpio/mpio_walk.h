@@ -110,7 +110,9 @@ int mpio_walk_needs(struct mpio_walk *w, int64_t low, int64_t high, int64_t *fro
 int mpio_walk_range(struct mpio_walk *w, int64_t low, int64_t high);
 bool mpio_walk_open(struct mpio_walk *w, int *err);
 bool mpio_walk_strip(struct mpio_walk *w);
-/* Short blocks of a list, instead of a strip; false if what comes next is none. */
+/* Short blocks of a list, instead of a strip; false if what comes next is none. None has
+ * more bytes than MPIO_LIST_RUN, and all lie within MPIO_LIST_REACH. */
+enum { MPIO_LIST_RUN = 256, MPIO_LIST_REACH = 1 << 24 };
 bool mpio_walk_span(struct mpio_walk *w, int64_t max_bytes, struct region_span *s);
 /* Goes back to the request's next value, the strip being dropped; and goes on there when
  * others may have been looked at meanwhile. */
