@@ -1,5 +1,5 @@
 # The public header: configure fills in versions and features, m4 the rest.
-include_HEADERS =
+include_HEADERS = include/pnetcdf_ext.h
 nodist_include_HEADERS = include/pnetcdf.h
 noinst_HEADERS = include/pnetcdf_constants.h
 BUILT_SOURCES += include/pnetcdf.h

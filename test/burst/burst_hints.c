@@ -9,6 +9,7 @@
 #include "check.h"
 #include "fault.h"
 #include "pnetcdf.h"
+#include "pnetcdf_ext.h"
 
 enum { N = 50 };
 
@@ -275,6 +276,35 @@ static void all_that_failed_are_told(void)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
+/* Asks until it is through, or there is an error, which is returned. */
+static int wait_for_threads(int ncid)
+{
+    for (int i = 0; i < 20000; i++) {
+        int done = 0, rc = ncmpix_flush_test(ncid, &done);
+        if (done || rc != NC_NOERR) return rc;
+        usleep(1000);
+    }
+    return -1;
+}
+
+/* By the question, as often as it is put; the next beginning tries again. */
+static void what_a_thread_cannot_write_is_told(void)
+{
+    int done = 5, ncid = create("nc_burst_buf=enable");
+    put(ncid, 0, 0, N);
+    CHECK(fault_arm("write:1+:ENOSPC:*a.nc"));
+    CHECK_NC(NC_NOERR, ncmpix_flush_start(ncid));
+    CHECK_NC(NC_ENO_SPACE, wait_for_threads(ncid));
+    CHECK_NC(NC_ENO_SPACE, ncmpix_flush_test(ncid, &done));
+    CHECK_EQ(5, done);
+    fault_disarm();
+    CHECK_EQ(4 * N, statistic(ncid, "burst_waiting_bytes"));
+    CHECK_NC(NC_NOERR, ncmpix_flush_start(ncid));
+    CHECK_NC(NC_NOERR, wait_for_threads(ncid));
+    CHECK_EQ(0, statistic(ncid, "burst_waiting_bytes"));
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+}
+
 /* A signal comes while the log, or the file, is synced: that goes on, and nothing is
  * drained for it. */
 static void a_sync_that_is_interrupted_goes_on(void)
@@ -302,6 +332,7 @@ static const struct check_test tests[] = {
     {"what is in the background is counted", what_is_in_the_background_is_counted, 0},
     {"a put is at most two system calls", a_put_is_at_most_two_system_calls, 0},
     {"all that failed are told", all_that_failed_are_told, 0},
+    {"what a thread cannot write is told", what_a_thread_cannot_write_is_told, 0},
     {"a sync that is interrupted goes on", a_sync_that_is_interrupted_goes_on, 0},
     {NULL, NULL, 0},
 };

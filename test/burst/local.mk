@@ -23,6 +23,10 @@ TESTS += test/burst/burst_posted.mpi
 test_burst_burst_posted_mpi_SOURCES = test/burst/burst_posted.c
 test_burst_burst_posted_mpi_LDADD = $(MPI_TEST_LIBS)
 
+check_PROGRAMS += test/burst/burst_flush_start.mpi
+TESTS += test/burst/burst_flush_start.mpi
+test_burst_burst_flush_start_mpi_SOURCES = test/burst/burst_flush_start.c
+test_burst_burst_flush_start_mpi_LDADD = $(MPI_TEST_LIBS)
 check_PROGRAMS += test/burst/burst_hints.mpi
 TESTS += test/burst/burst_hints.mpi
 test_burst_burst_hints_mpi_SOURCES = test/burst/burst_hints.c

@@ -255,6 +255,7 @@
       implicit none
       include 'mpif.h'
       include 'pnetcdf.inc'
+      include 'pnetcdf_ext.inc'
       character*300 path, got, other
       integer nc, e, n, ids(10), info, v, fmt, old, rank, d
       integer*2 half(3)
@@ -306,6 +307,10 @@
       call check_equal(0, nfmpi_sync(nc), 'sync')
       call check_equal(0, nfmpi_sync_numrecs(nc), 'sync_numrecs')
       call check_equal(0, nfmpi_flush(nc), 'flush')
+      n = 5
+      call check_equal(0, nfmpix_flush_start(nc), 'flush_start')
+      call check_equal(0, nfmpix_flush_test(nc, n), 'flush_test')
+      call check_equal(1, n, 'nothing is to be flushed')
       e = nfmpi_inq_dimlen(nc, 2, size)
       call check_that(size .eq. 1, 'a record')
       call check_equal(0, nfmpi_redef(nc), 'redef')

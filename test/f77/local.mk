@@ -4,7 +4,7 @@ EXTRA_DIST += test/f77/f77_names.txt test/f77/f77_values.txt test/f77/f77_every.
 	test/f77/f77_every.inc test/f77/f77_symbols.sh test/f77/f77_examples.sh \
 	test/f77/f77_names.sh
 CLEANFILES += test/f77/f77_every.f test/f77/f77_every90.f90
-AM_FFLAGS = -I$(builddir)/include -I$(srcdir)/test/f77 $(FORTRAN_CHECKS)
+AM_FFLAGS = -I$(builddir)/include -I$(srcdir)/include -I$(srcdir)/test/f77 $(FORTRAN_CHECKS)
 AM_FCFLAGS = $(AM_FFLAGS)
 
 test/f77/f77_every.f: test/f77/f77_every.m4 $(F77_TABLES)

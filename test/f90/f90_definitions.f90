@@ -189,6 +189,7 @@ contains
 
   subroutine files() bind(C)
     integer :: ncid, t, x, vars(3), n, ids(4), none(0), old, info, ierr
+    logical :: through
     integer(kind=offset) :: sizes(7), before
     character(len=300) :: path
     call okay(nf90mpi_inq_malloc_size(before), 'inq_malloc_size')
@@ -211,6 +212,10 @@ contains
     call okay(nf90mpi_inq_get_size(ncid, sizes(6)), 'inq_get_size')
     call same(sizes(5) >= 28 .and. sizes(6) >= 0, 'sizes')
     call okay(nf90mpi_flush(ncid), 'flush')
+    through = .false.
+    call okay(nf90mpix_flush_start(ncid), 'flush_start')
+    call okay(nf90mpix_flush_test(ncid, through), 'flush_test')
+    call same(through, 'nothing is to be flushed')
     call okay(nf90mpi_sync(ncid), 'sync')
     call okay(nf90mpi_sync_numrecs(ncid), 'sync_numrecs')
     call okay(nf90mpi_inq_striping(ncid, n, old), 'inq_striping')

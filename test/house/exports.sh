@@ -9,7 +9,7 @@ exported() { nm -D --defined-only "$library" | awk '{ print $NF }' | sed 's/@.*/
 
 # A sanitizer's own marks begin with underscores.
 only_published_names() {
-    ! exported | grep -vE '^(ncmpi_|nfmpi_|cdl_hdr_|_)'
+    ! exported | grep -vE '^(ncmpix?_|nfmpix?_|cdl_hdr_|_)'
 }
 # What is C++ is of PnetCDF's namespace; templates of its standard library are everybody's (weak).
 only_published_classes() {

@@ -31,11 +31,13 @@ include/pnetcdf.inc: src/binding/f77/pnetcdf.inc.m4 src/binding/f77/f77_constant
 if HAVE_FORTRAN
 made_headers += include/pnetcdf.inc
 nodist_include_HEADERS += include/pnetcdf.inc
+include_HEADERS += include/pnetcdf_ext.inc
 BUILT_SOURCES += include/pnetcdf.inc
 
 noinst_LTLIBRARIES += libf77.la
 libpnetcdf_la_LIBADD += libf77.la
 libf77_la_SOURCES = src/binding/f77/f77.h \
+	src/binding/f77/f77_ext.c \
 	src/binding/f77/f77_file.c \
 	src/binding/f77/f77_slab.c \
 	src/binding/f77/f77_text.c \

@@ -106,6 +106,25 @@ PASS([sync], [ncid], [NCID])m4_dnl
 PASS([sync_numrecs], [ncid], [NCID])m4_dnl
 PASS([flush], [ncid], [NCID])m4_dnl
 PASS([abort], [ncid], [NCID])m4_dnl
+
+  ! Beyond PnetCDF, see pnetcdf_ext.h.
+  function nf90mpix_flush_start(ncid)
+    integer :: nf90mpix_flush_start
+    integer, external :: nfmpix_flush_start
+    integer, intent(in) :: ncid
+    nf90mpix_flush_start = nfmpix_flush_start(ncid)
+  end function
+
+  function nf90mpix_flush_test(ncid, done)
+    integer :: nf90mpix_flush_test
+    integer, external :: nfmpix_flush_test
+    integer, intent(in) :: ncid
+    logical, intent(out) :: done
+    integer :: is_done
+    is_done = 0
+    nf90mpix_flush_test = nfmpix_flush_test(ncid, is_done)
+    done = is_done /= 0
+  end function
 PASS([close], [ncid], [NCID])m4_dnl
 PASS([begin_indep_data], [ncid], [NCID])m4_dnl
 PASS([end_indep_data], [ncid], [NCID])m4_dnl

@@ -7,6 +7,7 @@
 #include "base_mem.h"
 #include "base_mpi.h"
 #include "pnetcdf.h"
+#include "pnetcdf_ext.h"
 
 /* ---- do all processes define the same? ---- */
 
@@ -384,4 +385,27 @@ int ncmpi_flush(int ncid)
     if (err != NC_NOERR || d->defining) return err; /* redef has flushed already */
     if (d->indep) return pass_down_alone(ncid, "ncmpi_flush", driver_flush);
     return pass_down_all(ncid, "ncmpi_flush", false, driver_flush_all);
+}
+
+/* In define mode redef has flushed already. */
+int ncmpix_flush_start(int ncid)
+{
+    struct api_dataset *d;
+    int err = api_find(ncid, &d);
+    if (err != NC_NOERR || d->defining) return err;
+    return pass_down_alone(ncid, "ncmpix_flush_start", driver_flush_start);
+}
+
+int ncmpix_flush_test(int ncid, int *done)
+{
+    struct api_dataset *d;
+    bool through = true;
+    int err = api_find(ncid, &d);
+    if (err == NC_NOERR && !d->defining) {
+        api_lock(d);
+        err = driver_flush_test(d->top, &through);
+        api_unlock(d);
+    }
+    if (done != NULL && err == NC_NOERR) *done = through;
+    return err;
 }

@@ -62,6 +62,8 @@ struct burst {
     struct burst_write **writes;
     int64_t nwrites, capacity;
     int64_t serial; /* of the last one */
+    int64_t
+        asked; /* of the last one when the program last said that draining may begin */
     struct base_arena arena;
     uint64_t vars;              /* which variables they are of: bit varid % 64 */
     struct burst_place *places; /* of the first so many, in order */
@@ -325,6 +327,11 @@ int burst_replayed(const struct burst *b, struct burst_reader **logs, int n);
 /* Starts the threads, if they are asked for and can reach the file. */
 void burst_pool_start(struct burst *b);
 void burst_pool_stop(struct burst *b);
+/* Threads begin at once with what is logged by now. False: there are none. */
+bool burst_pool_begin(struct burst *b);
+/* Is all in the file that was logged up to a serial, as far as this process alone is
+ * concerned? If a thread could not write it, what that met with. */
+int burst_pool_test(struct burst *b, int64_t serial, bool *through);
 /* Waits until no thread writes, and keeps them from it. NULL: nothing to do. */
 void burst_pool_pause(struct burst_pool *p);
 void burst_pool_go_on(struct burst_pool *p);

@@ -274,6 +274,33 @@ static int flush_all(struct driver *self)
     return err != NC_NOERR ? err : flushed;
 }
 
+/* Where no thread can drain, the caller does; it waits for nobody in either case. */
+static int flush_start(struct driver *self)
+{
+    struct burst *b = (struct burst *)self;
+    b->asked = b->serial;
+    if (b->nwrites == 0) return NC_NOERR;
+    if (self->ds->hints.no_indep_rw)
+        return base_error_set(NC_ENOTSUPPORT,
+                              "with romio_no_indep_rw the log reaches the "
+                              "file by collective calls only");
+    if (burst_pool_begin(b)) return NC_NOERR;
+    double since = MPI_Wtime();
+    int err = burst_drain_alone(b, 0, INT64_MAX);
+    burst_note_time(b, since);
+    return err;
+}
+
+static int flush_test(struct driver *self, bool *through)
+{
+    struct burst *b = (struct burst *)self;
+    int err = burst_pool_test(b, b->asked, through);
+    if (err == NC_NOERR) return NC_NOERR;
+    return base_error_set(err,
+                          "in the background; what is logged stays, and the next flush "
+                          "or close tries again");
+}
+
 static int inq_info(struct driver *self, MPI_Info info)
 {
     burst_pool_tell(((struct burst *)self)->pool); /* who asks may look at them next */
@@ -320,4 +347,6 @@ const struct driver_ops burst_ops = {
     .inq_info = inq_info,
     .sync = sync_alone,
     .flush = flush_alone,
+    .flush_start = flush_start,
+    .flush_test = flush_test,
 };

@@ -15,6 +15,12 @@
 
 /* ---- taking work ---- */
 
+/* Is there a write that nobody has taken, and that may be? With the lock. */
+static bool is_more(const struct burst_pool *p)
+{
+    return p->next < p->b->nwrites && p->b->writes[p->next]->serial <= p->until;
+}
+
 /* The next writes, in order; false if there are none. With the lock. */
 static bool take(struct burst_pool *p, struct burst_work *t)
 {
@@ -23,7 +29,7 @@ static bool take(struct burst_pool *p, struct burst_work *t)
     t->low = INT64_MAX;
     t->high = 0;
     t->first = p->next;
-    for (; p->next < p->b->nwrites && t->n < BURST_TAKEN && bytes < p->room; p->next++) {
+    for (; is_more(p) && t->n < BURST_TAKEN && bytes < p->room; p->next++) {
         struct burst_write *w = p->b->writes[p->next];
         if (w->written) continue;
         t->writes[t->n++] = w;
@@ -62,6 +68,7 @@ static void finish(struct burst_pool *p, struct burst_work *t, int err)
     }
     p->wrote = true;
     if (err != NC_NOERR) p->stuck = true;
+    if (err != NC_NOERR) p->error = err;
     if (err != NC_NOERR && t->first < p->failed) p->failed = t->first;
     t->n = 0;
     p->active--;
@@ -72,7 +79,7 @@ static void finish(struct burst_pool *p, struct burst_work *t, int err)
 
 static bool may_take(const struct burst_pool *p)
 {
-    return !p->paused && !p->stuck && p->next < p->b->nwrites;
+    return !p->paused && !p->stuck && is_more(p);
 }
 
 static void sleep_for(struct burst_pool *p, int64_t us)
@@ -86,19 +93,22 @@ static void sleep_for(struct burst_pool *p, int64_t us)
 }
 
 /* Puts come in bursts, and go at the speed of the log alone while no thread copies beside
- * them: one begins when none has come for a moment, or when that takes too long. */
+ * them: one begins when none has come for a moment, or when that takes too long; at once
+ * where the program says when. */
 static void watch(struct burst_pool *p)
 {
     enum { LONGEST = 3600000, TOO_LONG = 50 };
     int64_t asked = p->b->base.ds->hints.burst_delay, seen;
     int64_t moment = (asked < LONGEST ? asked : LONGEST) * 1000;
+    if (p->until != INT64_MAX) moment = 0;
     struct timespec since;
     clock_gettime(CLOCK_MONOTONIC, &since);
     p->watching = true;
     do {
         seen = p->b->serial;
         if (moment > 0) sleep_for(p, moment);
-    } while (!p->stop && may_take(p) && (p->b->putting || p->b->serial != seen) &&
+    } while (!p->stop && !p->ready && may_take(p) &&
+             (p->b->putting || p->b->serial != seen) &&
              microseconds(&since) < TOO_LONG * moment);
     p->watching = false;
     p->ready = may_take(p);
@@ -113,7 +123,7 @@ static bool get_work(struct burst_pool *p, struct burst_work *t)
         return false;
     }
     bool taken = any && p->ready && take(p, t);
-    p->ready = taken && p->next < p->b->nwrites;
+    p->ready = taken && is_more(p);
     p->wanted = !p->ready;
     if (p->ready) pthread_cond_signal(&p->work); /* there is more, for another */
     if (!taken) pthread_cond_wait(&p->work, &p->lock);
@@ -202,20 +212,83 @@ static struct burst_pool *new_pool(struct burst *b, int nthreads)
     return NULL;
 }
 
-void burst_pool_start(struct burst *b)
+/* With threads that may take what is logged up to a serial. */
+static void start(struct burst *b, int64_t until)
 {
     enum { MOST = 64 };
     const struct base_hints *hints = &b->base.ds->hints;
     int64_t asked = hints->burst_threads < MOST ? hints->burst_threads : MOST;
-    if (hints->burst_flush != BASE_FLUSH_IMMEDIATE || hints->no_indep_rw) return;
-    if (!burst_file_coherent(b)) return;
+    if (hints->no_indep_rw || !burst_file_coherent(b)) return;
     struct burst_pool *p = new_pool(b, (int)asked);
     if (p == NULL) return;
+    p->until = until;
     while (p->running < asked && pthread_create(&p->works[p->running].thread, NULL, run,
                                                 &p->works[p->running]) == 0)
         p->running++;
     b->pool = p;
     if (p->running == 0) burst_pool_stop(b);
+}
+
+void burst_pool_start(struct burst *b)
+{
+    if (b->base.ds->hints.burst_flush == BASE_FLUSH_IMMEDIATE) start(b, INT64_MAX);
+}
+
+/* With the lock: what failed, and what follows it behind it. */
+static void try_again(struct burst_pool *p)
+{
+    pthread_mutex_unlock(&p->lock);
+    burst_pool_pause(p);
+    burst_pool_go_on(p);
+    pthread_mutex_lock(&p->lock);
+    p->stuck = false;
+}
+
+bool burst_pool_begin(struct burst *b)
+{
+    if (b->pool == NULL) start(b, 0);
+    struct burst_pool *p = b->pool;
+    if (p == NULL) return false;
+    pthread_mutex_lock(&p->lock);
+    if (p->stuck) try_again(p);
+    if (p->until != INT64_MAX) p->until = b->serial;
+    p->ready = is_more(p);
+    pthread_cond_broadcast(&p->work);
+    pthread_mutex_unlock(&p->lock);
+    return true;
+}
+
+/* Is all that was logged up to a serial in the file? With the lock. */
+static bool is_written(const struct burst *b, int64_t serial)
+{
+    for (int64_t i = 0; i < b->nwrites && b->writes[i]->serial <= serial; i++)
+        if (!b->writes[i]->written && !b->writes[i]->cancelled) return false;
+    return true;
+}
+
+/* Is nobody at it, or about to be? A look at the threads, however much is logged. */
+static bool is_past(const struct burst_pool *p, int64_t serial)
+{
+    if (is_more(p) && p->b->writes[p->next]->serial <= serial) return false;
+    for (int i = 0; i < p->nthreads; i++)
+        if (p->works[i].n > 0 && p->works[i].writes[0]->serial <= serial) return false;
+    return true;
+}
+
+int burst_pool_test(struct burst *b, int64_t serial, bool *through)
+{
+    struct burst_pool *p = b->pool;
+    if (p == NULL) {
+        *through = is_written(b, serial);
+        return NC_NOERR;
+    }
+    int err = NC_NOERR;
+    pthread_mutex_lock(&p->lock);
+    tell(p);
+    *through = p->stuck ? is_written(b, serial) : is_past(p, serial);
+    if (!*through && p->stuck && p->active == 0) err = p->error;
+    pthread_mutex_unlock(&p->lock);
+    return err;
 }
 
 void burst_pool_stop(struct burst *b)

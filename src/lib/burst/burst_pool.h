@@ -30,6 +30,8 @@ struct burst_pool {
     int nthreads, running;
     int64_t room;   /* of each, for values on their way to the file */
     int64_t next;   /* the first write that nobody has taken */
+    int64_t until;  /* serial of the last that may be; all: INT64_MAX */
+    int error;      /* of the last that failed */
     int64_t failed; /* the first that failed since the last pause */
     bool stuck;     /* one failed: nothing is taken until all is in the file otherwise */
     int active;

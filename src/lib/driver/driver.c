@@ -280,6 +280,21 @@ int driver_flush(struct driver *d)
     return d->ops->flush(d);
 }
 
+int driver_flush_start(struct driver *d)
+{
+    while (d != NULL && d->ops->flush_start == NULL)
+        d = d->lower;
+    return d == NULL ? NC_NOERR : d->ops->flush_start(d);
+}
+
+int driver_flush_test(struct driver *d, bool *through)
+{
+    *through = true;
+    while (d != NULL && d->ops->flush_test == NULL)
+        d = d->lower;
+    return d == NULL ? NC_NOERR : d->ops->flush_test(d, through);
+}
+
 int driver_inq_info(struct driver *d, MPI_Info info)
 {
     while (d->ops->inq_info == NULL)

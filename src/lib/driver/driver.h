@@ -261,6 +261,11 @@ struct driver_ops {
     int (*sync)(struct driver *self);
     int (*flush)(struct driver *self);
 
+    /* Whatever is staged by now goes to the file while the program computes; is it there,
+     * as far as this process alone is concerned? Local; NULL: nothing is staged. */
+    int (*flush_start)(struct driver *self);
+    int (*flush_test)(struct driver *self, bool *through);
+
     /* Adds the hints in force to info; local. */
     int (*inq_info)(struct driver *self, MPI_Info info);
 };
@@ -301,6 +306,8 @@ int driver_sync_numrecs_all(struct driver *d);
 int driver_flush_all(struct driver *d);
 int driver_sync(struct driver *d);
 int driver_flush(struct driver *d);
+int driver_flush_start(struct driver *d);
+int driver_flush_test(struct driver *d, bool *through);
 int driver_inq_info(struct driver *d, MPI_Info info);
 
 #endif

@@ -25,7 +25,7 @@ class Ncmpi(AutotoolsPackage):
     variant("fortran", default=True, description="Fortran interfaces")
     variant("burstbuffer", default=True, description="Driver that logs writes on fast devices")
     variant("utf8", default=True, description="Names in Unicode's composed form (NFC)")
-    variant("traces", default=True, description="ncmpitrace reads traces")
+    variant("traces", default=True, description="JSON: hints from a file, traces read")
     variant("shared", default=True, description="Shared library")
     variant("pic", default=True, description="Position-independent code in the static library")
 

@@ -1,0 +1,53 @@
+/** @file pnetcdf_ext.h
+ * What this library has beyond the interface of PnetCDF. A program that is to be built
+ * with another library, too, asks for PNETCDF_EXT, or leaves these calls out.
+ */
+#ifndef PNETCDF_EXT_H
+#define PNETCDF_EXT_H
+
+#include <pnetcdf.h>
+
+/** Number of this interface: it grows when something is added. */
+#define PNETCDF_EXT 1
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#ifdef __GNUC__
+#pragma GCC visibility push(default)
+#endif
+
+/** @defgroup ext_flush Flushing while the program computes
+ * @{ */
+
+/** Says that the program goes off to compute: what this process has put, and waited for,
+ * is brought from the log of the burst buffer to the file meanwhile, by threads, also
+ * where the hint nc_burst_buf_flush would have that wait for the close. Returns at once;
+ * where no thread may write (NFS and the like), the call does it itself. Without a burst
+ * buffer, and in define mode, there is nothing to do. Independent, in either data mode:
+ * no process waits for another. ncmpi_flush() is still what makes sure that all
+ * processes' data are in the file, in order.
+ * @param ncid the file
+ * @return #NC_NOERR; #NC_ENOTSUPPORT with the hint romio_no_indep_rw, where no process
+ * may write alone; where the call itself writes, #NC_EWRITE, #NC_ENO_SPACE ... */
+int ncmpix_flush_start(int ncid);
+
+/** Asks whether what the last ncmpix_flush_start() was about is in the file, as far as
+ * this process alone is concerned. Does not wait. Independent, in either data mode.
+ * @param ncid the file
+ * @param done gets 1 if it is, or if there was nothing, else 0; as it was after an error
+ * @return #NC_NOERR; what a thread met that could not write, #NC_EWRITE, #NC_ENO_SPACE
+ * ...: nothing more goes to the file then until the next ncmpix_flush_start(),
+ * ncmpi_flush() or ncmpi_close(), which try again; nothing is lost */
+int ncmpix_flush_test(int ncid, int *done);
+
+/** @} */
+
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
+#ifdef __cplusplus
+}
+#endif
+
+#endif
