@@ -8,6 +8,12 @@ bool base_fs_coherent(int fd)
     return false;
 }
 
+bool base_fs_shared(int fd)
+{
+    (void)fd;
+    return false;
+}
+
 struct base_fs_stripes base_fs_stripes(int fd)
 {
     (void)fd;
@@ -37,7 +43,7 @@ enum { LUSTRE = 0x0bd00bd0, GPFS = 0x47504653 };
  * usually mounted), FUSE (whatever is behind it), 9p; and all that nobody has looked at.
  *
  * Numbers are those of Linux' <linux/magic.h> and of statfs(2) unless said otherwise. */
-static const uint32_t coherent[] = {
+static const uint32_t of_one_host[] = {
     0x0000ef53, /* ext2, ext3, ext4 */
     0x58465342, /* XFS */
     0x9123683e, /* Btrfs */
@@ -48,7 +54,8 @@ static const uint32_t coherent[] = {
     0x01021994, /* tmpfs */
     0x858458f6, /* ramfs */
     0x794c7630, /* overlayfs */
-    /* shared by nodes */
+};
+static const uint32_t of_nodes[] = {
     LUSTRE,     /* lustre_user.h, LL_SUPER_MAGIC: extent locks (LDLM) */
     GPFS,       /* GNU coreutils, S_MAGIC_GPFS: byte-range tokens */
     0x00c36400, /* CephFS: capabilities; caches are off where several write */
@@ -62,12 +69,22 @@ static uint32_t type_of(int fd)
     return fstatfs(fd, &fs) == 0 ? (uint32_t)fs.f_type : 0;
 }
 
-bool base_fs_coherent(int fd)
+static bool is_in(const uint32_t *types, size_t bytes, int fd)
 {
     uint32_t type = type_of(fd);
-    for (size_t i = 0; i < sizeof coherent / sizeof coherent[0]; i++)
-        if (coherent[i] == type) return true;
+    for (size_t i = 0; i < bytes / sizeof *types; i++)
+        if (types[i] == type) return true;
     return false;
+}
+
+bool base_fs_shared(int fd)
+{
+    return is_in(of_nodes, sizeof of_nodes, fd);
+}
+
+bool base_fs_coherent(int fd)
+{
+    return is_in(of_one_host, sizeof of_one_host, fd) || base_fs_shared(fd);
 }
 
 /* ---- Lustre tells stripes by an extended attribute, little-endian ----

@@ -10,6 +10,10 @@
  * known. */
 bool base_fs_coherent(int fd);
 
+/* The same of a file system that nodes share: other nodes with this inode number have
+ * this file, and a directory has the same names on all. */
+bool base_fs_shared(int fd);
+
 /* How the file is spread: bytes of a stripe, and over how many servers; 0: not known. */
 struct base_fs_stripes {
     int64_t unit, count;

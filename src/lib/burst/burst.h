@@ -303,6 +303,8 @@ struct burst_found {
     struct burst_reader **logs;
     int n, capacity;
     int64_t contested; /* logs that another opening is at */
+    int64_t directory; /* as its node's first process sees it, the number of it; 0: of a
+                        * file system that other nodes may not share */
 };
 /* Each log of the dataset that any process sees, on one process. Waits for another
  * opening that recovers them. Collective; agreed. */

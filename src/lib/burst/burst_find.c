@@ -6,10 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base_error.h"
+#include "base_fs.h"
 #include "base_io.h"
 #include "base_mem.h"
 #include "base_mpi.h"
@@ -142,6 +144,15 @@ static void end_listing(struct listing *l)
     if (l->dir != NULL) closedir(l->dir);
 }
 
+/* Which directory that is, where other nodes know it by the same number; 0: they may not.
+ */
+static int64_t number_of(DIR *dir)
+{
+    struct stat st;
+    int fd = dir == NULL ? -1 : dirfd(dir);
+    return fd >= 0 && base_fs_shared(fd) && fstat(fd, &st) == 0 ? (int64_t)st.st_ino : 0;
+}
+
 typedef int each_fn(const struct burst *b, struct burst_found *f, const char *path,
                     long rank);
 
@@ -166,6 +177,7 @@ static int for_each_log_all(const struct burst *b, struct burst_found *f, each_f
     struct listing l = start_listing(b, true);
     struct page p = {.more = true};
     int first = NC_NOERR;
+    f->directory = number_of(l.dir);
     while (p.more) {
         fill_page(&l, &p);
         int mpi = MPI_Bcast(&p, sizeof p, MPI_BYTE, 0, b->node);
@@ -249,18 +261,43 @@ static int64_t records_in_file(const struct burst *b)
     return n < 0 || (width == 4 && n == UINT32_MAX) ? 0 : n; /* all ones: not known */
 }
 
-/* Each process takes those logs that are its own by their numbers; those that no such
- * process sees, the processes of a node share that does (what is locked then, is so by
- * the others of this opening). None, where another opening has one. */
+/* What processes agree on, the maximum of each: are there several nodes, and which
+ * directory does each have? */
+enum { CONTESTED, APART, DIRECTORY, OPPOSITE, NFOUND };
+
+static void tell_found(const struct burst *b, const struct burst_found *f, int64_t *all)
+{
+    bool first = rank_on_node(b) == 0;
+    int nprocs = 1;
+    MPI_Comm_size(b->node, &nprocs);
+    all[CONTESTED] = f->contested;
+    all[APART] = nprocs < b->base.ds->nprocs;
+    all[DIRECTORY] = first ? f->directory : INT64_MIN;
+    all[OPPOSITE] = first ? -f->directory : INT64_MIN;
+}
+
+/* May there be a log that the process it belongs to does not see? Not on one node, nor
+ * where all nodes have the same directory. */
+static bool may_miss(const int64_t *all)
+{
+    bool same = all[DIRECTORY] != 0 && all[DIRECTORY] == -all[OPPOSITE];
+    return all[APART] && !same;
+}
+
+/* Each process takes those logs that are its own by their numbers. Those that no such
+ * process sees, if that may be, the processes of a node share that does (what is locked
+ * then, is so by the others of this opening). None, where another opening has one. */
 static int take_logs_all(struct burst *b, struct burst_found *f)
 {
     struct driver_dataset *ds = b->base.ds;
+    int64_t all[NFOUND];
     *f = (struct burst_found){0};
     int err = for_each_log_all(b, f, take_mine);
-    err = driver_agree_all(ds, err, NULL, &f->contested, 1);
-    int64_t contested = f->contested;
-    if (err == NC_NOERR && contested == 0) err = for_each_log_all(b, f, take_any);
-    f->contested = contested;
+    tell_found(b, f, all);
+    err = driver_agree_all(ds, err, NULL, all, NFOUND);
+    if (err == NC_NOERR && all[CONTESTED] == 0 && may_miss(all))
+        err = for_each_log_all(b, f, take_any);
+    f->contested = all[CONTESTED];
     int64_t records = records_in_file(b);
     err = driver_agree_all(ds, err, NULL, &records, 1);
     if (records > ds->header.numrecs && ds->header.nrecord_vars > 0)
