@@ -10,6 +10,8 @@
 
 #include "config.h"
 #include "dataset.h"
+#include "fault.h"
+#include "shortage.h"
 
 #ifdef HAVE_JANSSON
 static const bool reads_json = true;
@@ -236,6 +238,50 @@ static void what_cannot_be_taken_is_an_error_everywhere(void)
     close_dataset(ncid);
 }
 
+/* The system does not let process 0 open or read it. */
+static void what_the_system_refuses_is_an_error_everywhere(void)
+{
+    static const struct {
+        const char *plan, *words;
+    } cases[] = {{"open:1+:EACCES:*h.json", "Permission denied"},
+                 {"read:1+:EIO:*h.json", "Input/output error"}};
+    int ncid = -1;
+    CHECK_NC(NC_NOERR, create("x=y", &ncid));
+    close_dataset(ncid);
+    use_file("{\"File\": []}");
+    for (int i = 0; i < 2; i++) {
+        if (check.rank == 0) CHECK(fault_arm(cases[i].plan));
+        is_refused(cases[i].words);
+        if (check.rank == 0) CHECK_EQ(2, fault_disarm());
+    }
+    use_none();
+}
+
+/* Each allocation of process 0 fails in turn: all have NC_ENOMEM, or all have the hints.
+ */
+static void short_of_memory_all_have_it_or_none(void)
+{
+    int any = 1;
+    if (!reads_json) return check_skip("no jansson");
+    use_file("{\"Guardnames\": \"g\", \"File\": [{\"Path\": \"/b.nc\"},"
+             "{\"Path\": \"a.nc\", \"nc_ibuf_size\": \"4096\"}]}");
+    if (check.rank == 0) CHECK_EQ(0, setenv("PNETCDF_HINTS", "nc_hash_size_var=5", 1));
+    for (long nth = 1; any && nth < 200; nth++) {
+        int ncid = -1;
+        if (check.rank == 0) shortage_arm(nth);
+        int rc = create("nc_ibuf_size=512", &ncid);
+        int failed = check.rank == 0 && shortage_disarm();
+        MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+        CHECK(rc == NC_NOERR || (any && rc == NC_ENOMEM));
+        if (rc != NC_NOERR) continue;
+        CHECK_STR("4096", in_force(ncid, "nc_ibuf_size"));
+        CHECK_STR("5", in_force(ncid, "nc_hash_size_var"));
+        close_dataset(ncid);
+    }
+    CHECK_EQ(0, any);
+    use_none();
+}
+
 /* It goes on with the rest, and process 0 says what it passed over. */
 static void what_makes_no_sense_is_passed_over_with_a_word(void)
 {
@@ -275,6 +321,9 @@ static const struct check_test tests[] = {
     {"safe mode knows of the file", safe_mode_knows_of_the_file, 0},
     {"what cannot be taken is an error everywhere",
      what_cannot_be_taken_is_an_error_everywhere, 0},
+    {"what the system refuses is an error everywhere",
+     what_the_system_refuses_is_an_error_everywhere, 0},
+    {"short of memory all have it or none", short_of_memory_all_have_it_or_none, 0},
     {"what makes no sense is passed over with a word",
      what_makes_no_sense_is_passed_over_with_a_word, 0},
     {NULL, NULL, 0},

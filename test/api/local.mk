@@ -89,8 +89,10 @@ test_api_flexible_mpi_SOURCES = test/api/flexible.c test/api/dataset.h
 test_api_flexible_mpi_LDADD = $(MPI_TEST_LIBS)
 test_api_hints_mpi_SOURCES = test/api/hints.c test/api/dataset.h
 test_api_hints_mpi_LDADD = $(MPI_TEST_LIBS)
-test_api_hints_file_mpi_SOURCES = test/api/hints_file.c test/api/dataset.h
-test_api_hints_file_mpi_LDADD = $(MPI_TEST_LIBS)
+test_api_hints_file_mpi_SOURCES = test/api/hints_file.c test/api/dataset.h \
+	test/support/shortage.c test/support/shortage.h
+test_api_hints_file_mpi_LDFLAGS = $(SHORTAGE_WRAP)
+test_api_hints_file_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
 test_api_hints_all_mpi_SOURCES = test/api/hints_all.c test/api/dataset.h
 test_api_hints_all_mpi_LDADD = $(MPI_TEST_LIBS)
 test_api_inquire_mpi_SOURCES = test/api/inquire.c test/api/dataset.h

@@ -1,18 +1,17 @@
 /* Which datasets an entry of a file of hints names. */
 #include <fnmatch.h>
-#include <stdio.h>
+#include <limits.h>
 #include <string.h>
 
 #include "base_hints_file.h"
-#include "base_mem.h"
 
 /* Without what says nothing: "//", "/./", "./" at the beginning, and "/" at the end,
- * which *directory tells of. NULL: no memory. */
-static char *plain(const char *path, bool *directory)
+ * which *directory tells of. False: it is too long for any file. Takes no memory that
+ * could be short: what a file of hints says is not to depend on that. */
+static bool make_plain(const char *path, char text[PATH_MAX], bool *directory)
 {
-    char *text = base_malloc(strlen(path) + 1), *to = text;
-    if (text == NULL) return NULL;
-    while (*path != '\0') {
+    char *to = text;
+    while (*path != '\0' && to < text + PATH_MAX - 1) {
         bool begins = to == text || to[-1] == '/';
         if (begins && path[0] == '.' && (path[1] == '/' || path[1] == '\0'))
             path += path[1] == '/' ? 2 : 1;
@@ -24,7 +23,7 @@ static char *plain(const char *path, bool *directory)
     *directory = to > text + 1 && to[-1] == '/';
     if (*directory) to--;
     *to = '\0';
-    return text;
+    return *path == '\0';
 }
 
 /* Does it name this, or a directory that this lies in? */
@@ -72,15 +71,10 @@ static bool ends_with(const char *end, const char *path)
 
 bool base_file_entry_names(const struct base_file_entry *e, const char *full)
 {
-    bool directory, ignored, found = false;
-    char *wanted = plain(e->path, &directory), *path = plain(full, &ignored);
-    if (wanted == NULL || path == NULL)
-        found = false;
-    else if (strpbrk(wanted, "*?[") != NULL)
-        found = matches_glob(wanted, directory, path);
-    else
-        found = lies_in(wanted, path) || (!directory && ends_with(wanted, path));
-    base_free(wanted);
-    base_free(path);
-    return found;
+    char wanted[PATH_MAX] = "", path[PATH_MAX] = "";
+    bool directory, ignored;
+    if (!make_plain(e->path, wanted, &directory) || !make_plain(full, path, &ignored))
+        return false;
+    if (strpbrk(wanted, "*?[") != NULL) return matches_glob(wanted, directory, path);
+    return lies_in(wanted, path) || (!directory && ends_with(wanted, path));
 }
