@@ -1,6 +1,6 @@
 # What developers run.
 EXTRA_DIST += .ci/run dev/build dev/check dev/clients dev/clients.d/netcdf.sh \
-	dev/clients.d/pnetcdf.sh dev/demo dev/differ dev/packages dev/setup
+	dev/clients.d/pnetcdf.sh dev/demo dev/differ dev/packages dev/portable dev/setup
 
 # Packages.
 EXTRA_DIST += packaging/spack/repo.yaml packaging/spack/packages/ncmpi/package.py \

@@ -22,6 +22,14 @@ AC_DEFUN([NCMPI_FLEX_BISON], [
             [AC_MSG_ERROR([bison 3.6 or later was not found, and this checkout, unlike a release, has no src/lib/cdl/cdl_grammar.c (Debian: bison)])])])
 ])
 
+# NCMPI_LARGEFILE: off_t is the same in all sources, whether they include config.h or not.
+AC_DEFUN([NCMPI_LARGEFILE], [
+    dnl the second is what later versions of autoconf find
+    AS_CASE([$ac_cv_sys_file_offset_bits,$ac_cv_sys_largefile_opts],
+        [64,* | *,*_FILE_OFFSET_BITS=64*],
+        [AC_SUBST([LARGEFILE_CPPFLAGS], [-D_FILE_OFFSET_BITS=64])])
+])
+
 # NCMPI_MPI: which MPI it is (mpi_flavour), its launcher, and that MPI-IO links.
 AC_DEFUN([NCMPI_MPI], [
     AC_CACHE_CHECK([for MPI-IO], [ncmpi_cv_mpiio],

@@ -155,8 +155,9 @@ static void memory_is_bounded_by_the_length(void **state)
         assert_non_null(bytes);
         /* As many nameless attributes as there is room for. */
         memcpy(bytes, "CDF\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\14", 20);
-        uint32_t n = __builtin_bswap32((uint32_t)(length - 24) / 12);
-        memcpy(bytes + 20, &n, 4);
+        uint32_t n = (uint32_t)(length - 24) / 12;
+        for (int i = 0; i < 4; i++)
+            bytes[20 + i] = (unsigned char)(n >> (24 - 8 * i));
         for (size_t at = 24; at + 12 <= length; at += 12)
             bytes[at + 7] = NC_INT;
         int64_t before = base_mem_in_use();

@@ -1,5 +1,6 @@
 #include "conv_model.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,9 +10,16 @@
 
 #include "pnetcdf_constants.h"
 
+/* What holds every integer of 64 bits, with a sign or without. */
+#if defined __SIZEOF_INT128__
 __extension__ typedef __int128 whole;
+#elif LDBL_MANT_DIG >= 64
+typedef long double whole;
+#else
+#error "no type holds all integers of 64 bits, signed and unsigned"
+#endif
 
-#define TWO_TO(n) ((whole)1 << (n))
+#define TWO_TO(n) ((whole)(UINT64_C(1) << ((n)-1)) * 2)
 
 /* fill: what NC_FILL_* says. */
 static const struct {
@@ -115,8 +123,9 @@ static void encode(enum conv_type type, struct value v, unsigned char *native)
     } else if (type == CONV_DOUBLE) {
         memcpy(native, &v.real, sizeof v.real);
     } else {
-        for (int i = types[type].size; i-- > 0; v.integer >>= 8)
-            native[i] = (unsigned char)(v.integer & 255);
+        uint64_t bits = v.integer < 0 ? -(uint64_t)-v.integer : (uint64_t)v.integer;
+        for (int i = types[type].size; i-- > 0; bits >>= 8)
+            native[i] = (unsigned char)(bits & 255);
         swap_if_little(native, types[type].size);
     }
 }
@@ -272,7 +281,7 @@ static void add_random(struct list *list)
         uint64_t bits = conv_model_random();
         int shift = (int)(conv_model_random() % 64);
         if (!types[list->pair.from].real) {
-            add_near(list, (whole)(int64_t)bits >> shift);
+            add_near(list, (whole)((int64_t)bits >> shift));
             continue;
         }
         unsigned char bytes[8];

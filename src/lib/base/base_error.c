@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -39,11 +40,14 @@ static const char *unknown_error(int code)
     return unknown;
 }
 
-/* Of errno. The C library has words for numbers that it does not know, too. */
+/* Of errno. C libraries have words for numbers that they do not know, too: GNU's and
+ * musl's. */
 static const char *system_text(int code)
 {
     const char *text = strerror(code);
-    return strncmp(text, "Unknown error", 13) == 0 ? unknown_error(code) : text;
+    bool known = strncmp(text, "Unknown error", 13) != 0 &&
+                 strcmp(text, "No error information") != 0;
+    return known ? text : unknown_error(code);
 }
 
 const char *base_error_text(int code)

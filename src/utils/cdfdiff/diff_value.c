@@ -20,28 +20,44 @@ static double real_of(int type, const union diff_value *v)
     return type == NC_FLOAT ? (double)v->f : v->d;
 }
 
-/* An integer of up to 64 bits as one of 128, so that differences are exact. */
-static __int128 integer_of(int type, const union diff_value *v)
+/* An integer's bits, extended to 64. */
+static uint64_t bits_of(int type, const union diff_value *v)
 {
     switch (type) {
     case NC_BYTE:
-        return v->b;
+        return (uint64_t)v->b;
     case NC_CHAR:
     case NC_UBYTE:
         return v->ub;
     case NC_SHORT:
-        return v->s;
+        return (uint64_t)v->s;
     case NC_USHORT:
         return v->us;
     case NC_INT:
-        return v->i;
+        return (uint64_t)v->i;
     case NC_UINT:
         return v->ui;
     case NC_INT64:
-        return v->i64;
+        return (uint64_t)v->i64;
     default:
         return v->u64;
     }
+}
+
+/* How far two integers of one type are apart: exactly, as it fits into 64 bits without a
+ * sign; and their magnitudes. */
+static double integers_apart(int type, const union diff_value v[2], double size[2])
+{
+    uint64_t a = bits_of(type, &v[0]), b = bits_of(type, &v[1]);
+    bool less = a < b;
+    size[0] = (double)a;
+    size[1] = (double)b;
+    if (type != NC_UINT64) {
+        less = (int64_t)a < (int64_t)b;
+        size[0] = fabs((double)(int64_t)a);
+        size[1] = fabs((double)(int64_t)b);
+    }
+    return (double)(less ? b - a : a - b);
 }
 
 /* How far two values are apart, and *size, the larger one's magnitude. NaN and what is
@@ -50,10 +66,9 @@ static double distance(int type, const union diff_value v[2], bool nan_differs,
                        double *size)
 {
     if (!is_real(type)) {
-        __int128 a = integer_of(type, &v[0]), b = integer_of(type, &v[1]);
-        double x = fabs((double)a), y = fabs((double)b);
-        *size = x > y ? x : y;
-        return (double)(a > b ? a - b : b - a);
+        double magnitude[2], apart = integers_apart(type, v, magnitude);
+        *size = magnitude[0] > magnitude[1] ? magnitude[0] : magnitude[1];
+        return apart;
     }
     double a = real_of(type, &v[0]), b = real_of(type, &v[1]);
     *size = fabs(a) > fabs(b) ? fabs(a) : fabs(b);
@@ -130,5 +145,5 @@ void diff_value_text(char text[DIFF_TEXT], int type, const union diff_value *v)
     else if (type == NC_UINT64)
         *util_put_uint(text, v->u64) = '\0';
     else
-        *util_put_int(text, (int64_t)integer_of(type, v)) = '\0';
+        *util_put_int(text, (int64_t)bits_of(type, v)) = '\0';
 }

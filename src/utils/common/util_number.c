@@ -12,9 +12,31 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef unsigned __int128 wide;
-
 enum { LEAST_POWER = -308, MOST_POWER = 345, LAST_EXACT = 27, FAST_DIGITS = 17 };
+
+static const uint64_t tens[] = {
+    1,
+    10,
+    100,
+    1000,
+    10000,
+    100000,
+    1000000,
+    10000000,
+    100000000,
+    1000000000,
+    10000000000,
+    100000000000,
+    1000000000000,
+    10000000000000,
+    100000000000000,
+    1000000000000000,
+    10000000000000000,
+    100000000000000000,
+};
+
+#ifdef __SIZEOF_INT128__
+typedef unsigned __int128 wide;
 
 /* mantissa * 2^exponent <= 10^k < (mantissa + 2) * 2^exponent, and equal for k from
  * 0 to LAST_EXACT. */
@@ -79,32 +101,12 @@ static bool scale(uint64_t mantissa, int exponent, int k, uint64_t *rounded,
     return fraction > half || fraction + 2 * (wide)mantissa < half;
 }
 
-static const uint64_t tens[] = {
-    1,
-    10,
-    100,
-    1000,
-    10000,
-    100000,
-    1000000,
-    10000000,
-    100000000,
-    1000000000,
-    10000000000,
-    100000000000,
-    1000000000000,
-    10000000000000,
-    100000000000000,
-    1000000000000000,
-    10000000000000000,
-    100000000000000000,
-};
-
 /* The first `digits` digits of a positive number as an integer, and the power of ten
  * of the first of them. False if printf has to be asked. */
 static bool decimal(double value, int digits, uint64_t *number, int *exponent10)
 {
     uint64_t bits;
+    if (powers[0].mantissa == 0) make_powers();
     memcpy(&bits, &value, sizeof bits);
     uint64_t mantissa = bits & (((uint64_t)1 << 52) - 1);
     int exponent = (int)(bits >> 52) - 1075;
@@ -127,6 +129,14 @@ static bool decimal(double value, int digits, uint64_t *number, int *exponent10)
     *exponent10 = e10;
     return sure;
 }
+#else
+/* Without integers of 128 bits printf is asked always. */
+static bool decimal(double value, int digits, uint64_t *number, int *exponent10)
+{
+    (void)value, (void)digits, (void)number, (void)exponent10;
+    return false;
+}
+#endif
 
 static const char pairs[] = "00010203040506070809101112131415161718192021222324"
                             "25262728293031323334353637383940414243444546474849"
@@ -213,7 +223,6 @@ char *util_put_real(char *p, double value, int digits)
 
     uint64_t number;
     int e10;
-    if (powers[0].mantissa == 0) make_powers();
     if (digits > FAST_DIGITS || !decimal(size, digits, &number, &e10))
         return p + snprintf(p, UTIL_NUMBER_MAX, "%.*g", digits, value);
 
