@@ -20,5 +20,6 @@ include src/lib/cdl/local.mk
 include src/lib/region/local.mk
 include src/lib/driver/local.mk
 include src/lib/mpio/local.mk
+include src/lib/blob/local.mk
 include src/lib/burst/local.mk
 include src/lib/api/local.mk

@@ -351,13 +351,13 @@ static int carry_out_either(struct api_dataset *d, const struct choice *c, unsig
                             int err)
 {
     int put = err;
-    d->ds.heard = 1;
+    d->ds.heard[DRIVER_WORD_GETS] = 1;
     if (d->ds.writable) {
-        d->ds.word = c->spans[false].many > 0;
+        d->ds.word[DRIVER_WORD_GETS] = c->spans[false].many > 0;
         put = transfer_either(d, c, true, how, err);
-        d->ds.word = 0;
+        d->ds.word[DRIVER_WORD_GETS] = 0;
     }
-    if (d->ds.heard != 0) err = transfer_either(d, c, false, how, err);
+    if (d->ds.heard[DRIVER_WORD_GETS] != 0) err = transfer_either(d, c, false, how, err);
     return put != NC_NOERR ? put : err;
 }
 

@@ -48,9 +48,6 @@ static const struct base_word caches[] = {{"enable", BASE_ENABLE},
                                           {"disable", BASE_DISABLE},
                                           {"coherent", BASE_COHERENT},
                                           {NULL, 0}};
-/* A file is not divided: what asks for that is passed over. */
-static const struct base_word no_subfiling[] = {{"disable", BASE_DISABLE}, {NULL, 0}};
-static const struct base_word one_file[] = {{"0", 0}, {"1", 1}, {NULL, 0}};
 static const struct base_word drivers[] = {{"mpiio", 0}, {"gio", 0}, {NULL, 1}};
 
 #define PLACE(member)                                                                    \

@@ -43,17 +43,18 @@ struct base_hints {
     int64_t hash_size_dim, hash_size_var, hash_size_gattr, hash_size_vattr;
     int64_t aggregators_per_node; /* that write and read; 0: the library decides */
     int64_t cb_nodes;             /* that have a domain of the file; 0: likewise */
-    int64_t num_subfiles;
-    int64_t subfiling;          /* enum base_choice; there are no subfiles yet */
-    int64_t transfer;           /* enum base_transfer */
-    int64_t file_io;            /* enum base_file_io: who reads and writes the file */
-    int64_t node_procs;         /* that share memory, at most; 0: all of a node */
-    int64_t node_share;         /* of a block in shared memory, for each process */
-    int64_t statistics;         /* enum base_choice: told by ncmpi_inq_file_info */
-    int64_t report;             /* enum base_report: at close */
-    int64_t trace;              /* the same: NONE, or to a FILE */
-    int64_t burst;              /* enum base_choice: puts go to a log first */
-    int64_t burst_coherent;     /* nobody reads what has not reached the file */
+    int64_t num_subfiles;         /* 0: one a node */
+    int64_t subfiling;      /* enum base_choice: num_subfiles above 1 asks for blobs */
+    int64_t blob;           /* enum base_choice: values go to blobs in subfiles */
+    int64_t transfer;       /* enum base_transfer */
+    int64_t file_io;        /* enum base_file_io: who reads and writes the file */
+    int64_t node_procs;     /* that share memory, at most; 0: all of a node */
+    int64_t node_share;     /* of a block in shared memory, for each process */
+    int64_t statistics;     /* enum base_choice: told by ncmpi_inq_file_info */
+    int64_t report;         /* enum base_report: at close */
+    int64_t trace;          /* the same: NONE, or to a FILE */
+    int64_t burst;          /* enum base_choice: puts go to a log first */
+    int64_t burst_coherent; /* nobody reads what has not reached the file */
     int64_t burst_del_on_close; /* enum base_choice */
     int64_t burst_flush_buffer; /* bytes; 0: the library decides */
     int64_t burst_shared_logs;  /* enum base_choice */

@@ -8,9 +8,11 @@
 #include "base_mpi.h"
 #include "burst.h"
 
-static bool wanted(const struct driver_dataset *ds)
+/* Its threads write to the dataset's file, and know of no others. */
+static bool wanted(const struct driver_dataset *ds, bool create)
 {
-    return ds->hints.burst == BASE_ENABLE;
+    (void)create;
+    return ds->hints.burst == BASE_ENABLE && ds->base == 0;
 }
 
 void burst_note_time(struct burst *b, double since)

@@ -1,6 +1,7 @@
 /* Recognises files of other formats, so that the error can say what they are. */
 #include "cdf_impl.h"
 
+#include "cdf_envelope.h"
 #include "pnetcdf_constants.h"
 
 static bool has(const unsigned char *bytes, size_t length, size_t at, const char *mark,
@@ -49,6 +50,8 @@ const char *cdf_foreign(const unsigned char *bytes, size_t length, int64_t file_
                "run ncvalidator -f on it, to bring it to an end";
     if (has(bytes, length, 0, "CDF", 3))
         return "its format version, the 4th byte, is none of 1, 2 and 5";
+    if (cdf_is_envelope(bytes, length))
+        return "a dataset whose values are in subfiles, too; make one file of it: ncmpijoin";
     return "not a netCDF file: it does not start with CDF";
 }
 
@@ -63,6 +66,8 @@ bool cdf_is_moving(const void *bytes, size_t length)
 int cdf_signature(const void *bytes, size_t length)
 {
     const unsigned char *b = bytes;
+    if (cdf_is_envelope(b, length) && length > CDF_ENVELOPE)
+        return cdf_signature(b + CDF_ENVELOPE, length - CDF_ENVELOPE);
     if (has(b, length, 0, "CDF\1", 4)) return NC_FORMAT_CLASSIC;
     if (has(b, length, 0, "CDF\2", 4)) return NC_FORMAT_CDF2;
     if (has(b, length, 0, "CDF\5", 4)) return NC_FORMAT_CDF5;

@@ -4,6 +4,7 @@ cdf_sources = \
 	src/lib/cdf/cdf_compare.c \
 	src/lib/cdf/cdf_decode.c \
 	src/lib/cdf/cdf_def.c \
+	src/lib/cdf/cdf_envelope.c src/lib/cdf/cdf_envelope.h \
 	src/lib/cdf/cdf_encode.c \
 	src/lib/cdf/cdf_examine.c \
 	src/lib/cdf/cdf_foreign.c \

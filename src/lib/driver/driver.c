@@ -11,6 +11,7 @@
 /* From the bottom of the stack to the top. */
 static const struct driver_ops *const registry[] = {
     &mpio_ops,
+    &blob_ops,
 #ifdef NCMPI_BURST
     &burst_ops,
 #endif
@@ -25,7 +26,7 @@ static int build_all(struct driver_dataset *ds, int mode, bool create,
     struct driver *d = NULL;
     for (int i = 0; i < NDRIVERS; i++) {
         const struct driver_ops *ops = registry[i];
-        if (ops->wanted != NULL && !ops->wanted(ds)) continue;
+        if (ops->wanted != NULL && !ops->wanted(ds, create)) continue;
         struct driver *lower = d;
         int err = create ? ops->create_all(ds, mode, lower, &d)
                          : ops->open_all(ds, mode, lower, &d);
@@ -48,17 +49,30 @@ int driver_open_all(struct driver_dataset *ds, int omode, struct driver **top)
     return build_all(ds, omode, false, top);
 }
 
+int driver_remove_parts(const char *path)
+{
+    int first = NC_NOERR;
+    for (int i = 0; i < NDRIVERS; i++) {
+        if (registry[i]->remove_parts == NULL) continue;
+        int err = registry[i]->remove_parts(path);
+        if (first == NC_NOERR) first = err;
+    }
+    return first;
+}
+
 int driver_delete(const char *path, MPI_Info info)
 {
-    return registry[0]->remove(path, info);
+    int err = driver_remove_parts(path), removed = registry[0]->remove(path, info);
+    return removed != NC_NOERR ? removed : err;
 }
 
 int driver_agree_all(struct driver_dataset *ds, int error, int *failed, int64_t *values,
                      int n)
 {
     /* Codes are negative, so the worst is the maximum of their opposites. */
-    enum { OWN = 3 };
-    int64_t all[OWN + DRIVER_AGREE_MAX] = {-error, -ds->failed, ds->word};
+    enum { ERRORS = 2, OWN = ERRORS + DRIVER_WORDS };
+    int64_t all[OWN + DRIVER_AGREE_MAX] = {-error, -ds->failed};
+    memcpy(all + ERRORS, ds->word, sizeof ds->word);
     for (int i = 0; i < n; i++)
         all[OWN + i] = values[i];
 
@@ -70,7 +84,7 @@ int driver_agree_all(struct driver_dataset *ds, int error, int *failed, int64_t 
 
     for (int i = 0; i < n; i++)
         values[i] = all[OWN + i];
-    ds->heard = all[2];
+    memcpy(ds->heard, all + ERRORS, sizeof ds->heard);
     if (failed != NULL) {
         *failed = (int)-all[1];
         ds->failures += *failed != NC_NOERR;

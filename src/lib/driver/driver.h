@@ -23,6 +23,9 @@
 #include "driver_trace.h"
 #include "region.h"
 
+/* Who has a word to add to each agreement. */
+enum { DRIVER_WORD_GETS, DRIVER_WORD_BLOB, DRIVER_WORDS };
+
 /* What api and all drivers of a dataset share. api makes and frees it. */
 struct driver_dataset {
     MPI_Comm comm; /* a duplicate, with errors returned */
@@ -32,6 +35,7 @@ struct driver_dataset {
     bool prefixed; /* there was one: the user has MPI-IO in mind */
     int64_t device, inode, host; /* of the file, as process 0 found it, and where that
                                   * runs; inode 0: unknown */
+    int64_t base; /* where in the file the dataset begins: behind its envelope, if any */
     struct base_hints hints;
     bool writable;
     bool safe_mode;
@@ -42,10 +46,10 @@ struct driver_dataset {
                        * the next agreement */
     int failed;       /* an I/O error here that the others have not been told of yet */
     int64_t failures; /* how many times an agreement told of one: the same everywhere */
-    int64_t word, heard; /* of the caller's: every agreement tells word, the largest of
-                          * all is heard */
-    struct driver_stats stats;  /* counted by this process */
-    struct driver_trace *trace; /* NULL: nobody asked for one */
+    int64_t word[DRIVER_WORDS], heard[DRIVER_WORDS]; /* of callers': every agreement tells
+                                                      * them, the largest are heard */
+    struct driver_stats stats;                       /* counted by this process */
+    struct driver_trace *trace;                      /* NULL: nobody asked for one */
 };
 
 /* In safe mode a mistake of one process is told to all; but the values it brings, and how
@@ -196,8 +200,9 @@ struct driver_ops {
     /* Runs of bytes that ascend are better one raw request than a request each. */
     bool likes_runs;
 
-    /* Does the dataset, by its hints, want this layer? Local; NULL: always. */
-    bool (*wanted)(const struct driver_dataset *ds);
+    /* Does the dataset, by its hints or by what was found in its file, want this layer?
+     * Layers below it are there. Local; NULL: always. */
+    bool (*wanted)(const struct driver_dataset *ds, bool create);
 
     /* Make a new file, or open one and decode its header into ds->header. lower is the
      * layer below, already there (NULL at the bottom), *self the new one; on failure
@@ -209,6 +214,9 @@ struct driver_ops {
 
     /* Removes a dataset that nobody has open; for a bottom driver. Local. */
     int (*remove)(const char *path, MPI_Info info);
+    /* Removes what the layer keeps of a dataset beside its file, if it has anything; the
+     * file is still as it was. Local. */
+    int (*remove_parts)(const char *path);
 
     /* Ends the layer and frees it, whatever it returns. abort throws away what enddef
      * has not written: a file that create made and no enddef completed is removed. */
@@ -272,12 +280,16 @@ struct driver_ops {
 
 /* The drivers, each defined in its room. */
 extern const struct driver_ops mpio_ops;
+extern const struct driver_ops blob_ops;
 extern const struct driver_ops burst_ops;
 
 /* Build the stack for a new file, or for one that is there, from the registry's table;
  * *top is the layer that is called. Agreed; on failure nothing is left. */
 int driver_create_all(struct driver_dataset *ds, int cmode, struct driver **top);
 int driver_open_all(struct driver_dataset *ds, int omode, struct driver **top);
+
+/* Removes what all drivers keep of a dataset beside its file. Local. NC_EFILE ... */
+int driver_remove_parts(const char *path);
 
 /* Removes a dataset that nobody has open. Local. NC_ENOENT, NC_EFILE ... */
 int driver_delete(const char *path, MPI_Info info);

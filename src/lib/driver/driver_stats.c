@@ -27,6 +27,21 @@ static const struct counter {
 
 enum { COUNTERS = sizeof(struct driver_stats) / sizeof(int64_t) };
 
+void driver_stats_take(struct driver_stats *to, struct driver_stats *from)
+{
+    int64_t sum[COUNTERS], more[COUNTERS];
+    memcpy(sum, to, sizeof sum);
+    memcpy(more, from, sizeof more);
+    for (int i = 0; i < COUNTERS; i++) {
+        if (table[i].together == ADD)
+            sum[i] += more[i];
+        else if (more[i] > sum[i])
+            sum[i] = more[i];
+    }
+    memcpy(to, sum, sizeof sum);
+    *from = (struct driver_stats){0};
+}
+
 int driver_stats_info(const struct driver_stats *s, MPI_Info info)
 {
     int64_t counts[COUNTERS];

@@ -15,6 +15,9 @@ struct driver_stats {
 
 struct driver_dataset;
 
+/* Adds what was counted in `from`, and begins anew there. */
+void driver_stats_take(struct driver_stats *to, struct driver_stats *from);
+
 /* Adds this process's counts to info, as nc_stat_NAME. Local. NC_EMPI. */
 int driver_stats_info(const struct driver_stats *s, MPI_Info info);
 

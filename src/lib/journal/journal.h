@@ -81,6 +81,7 @@ struct journal {
     int fd;   /* -1: not open here */
     int file; /* the dataset, likewise; each write is on the device when it returns */
     char *path, *of;
+    int64_t base; /* where in its file the dataset begins: all places count from there */
     struct journal_facts facts;
     struct journal_state state;
     bool dirty;   /* bytes of an area are not on the device yet */

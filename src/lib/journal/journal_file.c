@@ -21,6 +21,7 @@
 #include "base_mem.h"
 #include "base_names.h"
 #include "base_path.h"
+#include "cdf_envelope.h"
 #include "journal.h"
 
 enum { PIECE = 1 << 20, PAGE_OF_STATE = 1 };
@@ -89,9 +90,13 @@ int journal_open_dataset(struct journal *j, uint64_t inode)
     if (fstat(j->file, &st) != 0) return base_error_system(NC_EFILE, "looking at", j->of);
     if (!S_ISREG(st.st_mode) || (inode != 0 && (uint64_t)st.st_ino != inode))
         return base_error_set(NC_EFILE, "%s: another file has taken this name", j->of);
+    unsigned char first[8];
+    if (pread(j->file, first, sizeof first, 0) == (ssize_t)sizeof first &&
+        cdf_is_envelope(first, sizeof first))
+        j->base = CDF_ENVELOPE;
     j->facts.inode = (uint64_t)st.st_ino;
     j->facts.birth = birth_of(j->file);
-    j->facts.old_size = j->facts.new_size = st.st_size;
+    j->facts.old_size = j->facts.new_size = st.st_size - j->base;
     return NC_NOERR;
 }
 
@@ -167,10 +172,10 @@ static int reserve_moved(const struct journal *j, const struct cdf_header *befor
         if (move.to >= after->begin_record)
             records = move.to;
         else
-            err = reserve(j->file, move.to, move.length, j->of);
+            err = reserve(j->file, j->base + move.to, move.length, j->of);
     }
     if (err != NC_NOERR) return err;
-    return reserve(j->file, records, j->facts.new_size - records, j->of);
+    return reserve(j->file, j->base + records, j->facts.new_size - records, j->of);
 }
 
 /* A number of records that was never written would be taken from the file's size. */
@@ -178,9 +183,9 @@ static int settle_numrecs(const struct journal *j, const struct cdf_header *befo
 {
     unsigned char there[8], field[8];
     int width = cdf_encode_numrecs(before->format, before->numrecs, field);
-    int err = base_read_at(j->file, 4, there, width, j->of);
+    int err = base_read_at(j->file, j->base + 4, there, width, j->of);
     if (err != NC_NOERR || memcmp(there, field, (size_t)width) == 0) return err;
-    return base_write_at(j->file, 4, field, width, j->of);
+    return base_write_at(j->file, j->base + 4, field, width, j->of);
 }
 
 int journal_make_room(struct journal *j, const struct cdf_header *before,
@@ -192,8 +197,8 @@ int journal_make_room(struct journal *j, const struct cdf_header *before,
     if (wanted > j->facts.new_size) j->facts.new_size = wanted;
     err = reserve_moved(j, before, after);
     struct stat st;
-    if (err == NC_NOERR && (fstat(j->file, &st) != 0 || st.st_size < wanted) &&
-        ftruncate(j->file, wanted) != 0)
+    if (err == NC_NOERR && (fstat(j->file, &st) != 0 || st.st_size < j->base + wanted) &&
+        ftruncate(j->file, j->base + wanted) != 0)
         err = base_error_system(NC_EWRITE, "making room in", j->of);
     if (err != NC_NOERR) journal_drop(j);
     return err;
@@ -243,7 +248,7 @@ static int gather_headers(const struct journal *j, const struct cdf_header *afte
                           unsigned char *bytes)
 {
     const struct journal_facts *f = &j->facts;
-    int err = base_read_at(j->file, 0, bytes, f->before, j->of);
+    int err = base_read_at(j->file, j->base, bytes, f->before, j->of);
     if (err != NC_NOERR) return err;
     if (bytes[0] != 'C')
         return base_error_set(NC_EFILE, "%s was changed by somebody else", j->of);
@@ -274,7 +279,7 @@ static int fill_file(struct journal *j, const unsigned char *headers, int64_t n)
 int journal_mark(struct journal *j)
 {
     const unsigned char byte = CDF_MOVING;
-    return base_write_at(j->file, 0, &byte, 1, j->of);
+    return base_write_at(j->file, j->base, &byte, 1, j->of);
 }
 
 int journal_start(struct journal *j, int64_t before, const struct cdf_header *after,
@@ -309,8 +314,8 @@ static bool unmark(const struct journal *j)
     const unsigned char byte = 'C';
     unsigned char there = 0;
     if (j->fd < 0) return true;
-    if (pread(j->file, &there, 1, 0) == 1 && there == byte) return true;
-    return base_write_at(j->file, 0, &byte, 1, j->of) == NC_NOERR;
+    if (pread(j->file, &there, 1, (off_t)j->base) == 1 && there == byte) return true;
+    return base_write_at(j->file, j->base, &byte, 1, j->of) == NC_NOERR;
 }
 
 void journal_drop(struct journal *j)
@@ -319,8 +324,8 @@ void journal_drop(struct journal *j)
     if (j->file < 0) return;
     j->pending = !unmark(j);
     if (j->pending) return;
-    if (fstat(j->file, &st) == 0 && st.st_size > j->facts.old_size)
-        (void)!ftruncate(j->file, j->facts.old_size);
+    if (fstat(j->file, &st) == 0 && st.st_size > j->base + j->facts.old_size)
+        (void)!ftruncate(j->file, j->base + j->facts.old_size);
     if (j->fd < 0) return;
     (void)unlink(j->path);
     close(j->fd);
@@ -429,7 +434,7 @@ static int compare_header(struct journal *j, const unsigned char *before)
     if (j->state.phase > JOURNAL_FILLING || n <= FIXED) return NC_NOERR;
     unsigned char *there = base_malloc((size_t)n);
     if (there == NULL) return NC_ENOMEM;
-    int err = base_read_at(j->file, 0, there, n, j->of);
+    int err = base_read_at(j->file, j->base, there, n, j->of);
     if (err == NC_NOERR && memcmp(there + FIXED, before + FIXED, (size_t)n - FIXED) != 0)
         err = refuse(j, "it is of another header");
     base_free(there);
@@ -458,7 +463,7 @@ static int write_header(const struct journal *j, int64_t from, int64_t n)
     for (int64_t at = 1, m; at < n && err == NC_NOERR; at += m) {
         m = n - at < most ? n - at : most;
         err = base_read_at(j->fd, journal_headers_at() + from + at, piece, m, j->path);
-        if (err == NC_NOERR) err = base_write_at(j->file, at, piece, m, j->of);
+        if (err == NC_NOERR) err = base_write_at(j->file, j->base + at, piece, m, j->of);
     }
     base_free(piece);
     return err;
@@ -471,12 +476,12 @@ int journal_finish(struct journal *j)
     bool commit = j->state.phase == JOURNAL_COMMITTING;
     int err = write_header(j, commit ? f->before : 0, commit ? f->after : f->before);
     if (err == NC_NOERR && !commit && f->new_size > f->old_size) {
-        if (ftruncate(j->file, f->old_size) != 0)
+        if (ftruncate(j->file, j->base + f->old_size) != 0)
             err = base_error_system(NC_EWRITE, "cutting", j->of);
         else
             err = base_sync_data(j->file, j->of);
     }
-    if (err == NC_NOERR) err = base_write_at(j->file, 0, &first, 1, j->of);
+    if (err == NC_NOERR) err = base_write_at(j->file, j->base, &first, 1, j->of);
     if (err != NC_NOERR) return err;
     /* Should it stay, or come back with the power, it is of no meaning any more. */
     (void)unlink(j->path);

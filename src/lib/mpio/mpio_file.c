@@ -6,7 +6,9 @@
  * base_fs_coherent says where that is enough. Through MPI-IO's handles of one process
  * each: MPI-IO's own driver for the file system sees to it, as it does where processes
  * open the file together and read and write independently (for NFS, ROMIO locks what it
- * reads and writes, which empties the client's cache). */
+ * reads and writes, which empties the client's cache).
+ *
+ * Offsets here are the dataset's: in the file they are ds->base bytes later. */
 #define _GNU_SOURCE /* sync_file_range */
 #include "mpio_file.h"
 
@@ -421,12 +423,13 @@ static int read_piece(struct mpio_file *f, int64_t offset, void *bytes, int64_t 
 {
     if (f->fd >= 0) {
         do
-            *done = pread(f->fd, bytes, (size_t)n, (off_t)offset);
+            *done = pread(f->fd, bytes, (size_t)n, (off_t)(f->ds->base + offset));
         while (*done < 0 && errno == EINTR);
         if (*done < 0) return base_error_system(NC_EREAD, "reading", f->ds->full);
     } else {
         MPI_Status status;
-        int mpi = MPI_File_read_at(f->alone, offset, bytes, (int)n, MPI_BYTE, &status);
+        int mpi = MPI_File_read_at(f->alone, f->ds->base + offset, bytes, (int)n,
+                                   MPI_BYTE, &status);
         if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EREAD, "reading");
         *done = moved(&status, n);
     }
@@ -464,14 +467,15 @@ static int write_piece(struct mpio_file *f, int64_t offset, const void *bytes, i
     MPI_Status status;
     if (f->fd >= 0) {
         do
-            *done = pwrite(f->fd, bytes, (size_t)n, (off_t)offset);
+            *done = pwrite(f->fd, bytes, (size_t)n, (off_t)(f->ds->base + offset));
         while (*done < 0 && errno == EINTR);
         if (*done < 0) return base_error_system(NC_EWRITE, "writing", f->ds->full);
         if (*done == 0)
             return base_error_set(NC_EWRITE, "%s took no more bytes", f->ds->full);
     } else {
         errno = 0;
-        int mpi = MPI_File_write_at(f->alone, offset, bytes, (int)n, MPI_BYTE, &status);
+        int mpi = MPI_File_write_at(f->alone, f->ds->base + offset, bytes, (int)n,
+                                    MPI_BYTE, &status);
         *done = mpi == MPI_SUCCESS ? moved(&status, n) : 0;
         if (*done == 0) return check_written(mpi, &status, n);
     }
@@ -504,7 +508,8 @@ int mpio_file_write(struct mpio_file *f, int64_t offset, const void *bytes, int6
 static int set_view_all(struct mpio_file *f, MPI_Datatype filetype, int *count)
 {
     f->ds->stats.file_views++;
-    int mpi = MPI_File_set_view(f->view, 0, MPI_BYTE, filetype, "native", MPI_INFO_NULL);
+    int mpi = MPI_File_set_view(f->view, f->ds->base, MPI_BYTE, filetype, "native",
+                                MPI_INFO_NULL);
     if (mpi != MPI_SUCCESS) *count = 0;
     return base_mpi_error(mpi, NC_EFILEVIEW, "MPI_File_set_view");
 }
@@ -597,7 +602,7 @@ int mpio_file_write_view_all(struct mpio_file *f, MPI_Datatype filetype,
 int mpio_file_size(struct mpio_file *f, int64_t *size)
 {
     struct stat st;
-    MPI_Offset bytes = f->end;
+    MPI_Offset bytes = f->ds->base + f->end;
     MPI_File handle = f->alone != MPI_FILE_NULL ? f->alone : f->view;
     int mpi = MPI_SUCCESS;
     f->ds->stats.file_sizes++;
@@ -608,7 +613,7 @@ int mpio_file_size(struct mpio_file *f, int64_t *size)
     } else if (handle != MPI_FILE_NULL) {
         mpi = MPI_File_get_size(handle, &bytes);
     }
-    *size = bytes;
+    *size = bytes > f->ds->base ? bytes - f->ds->base : 0;
     return base_mpi_error(mpi, NC_EFILE, "asking for the file's size");
 }
 
@@ -619,11 +624,11 @@ static int resize(struct mpio_file *f, int64_t size)
     f->dirty = true;
     errno = 0;
     if (f->fd < 0)
-        return base_mpi_error(MPI_File_set_size(f->alone, size), write_code(),
-                              "setting the file's size");
+        return base_mpi_error(MPI_File_set_size(f->alone, f->ds->base + size),
+                              write_code(), "setting the file's size");
     int failed;
     do
-        failed = ftruncate(f->fd, (off_t)size);
+        failed = ftruncate(f->fd, (off_t)(f->ds->base + size));
     while (failed && errno == EINTR);
     return failed ? base_error_system(NC_EWRITE, "setting the size of", f->ds->full)
                   : NC_NOERR;
@@ -636,7 +641,7 @@ int mpio_file_resize_all(struct mpio_file *f, int64_t size)
     struct driver_span span = driver_trace_begin(f->ds->trace);
     if (f->no_indep) {
         errno = 0;
-        int mpi = MPI_File_set_size(f->view, size);
+        int mpi = MPI_File_set_size(f->view, f->ds->base + size);
         err = base_mpi_error(mpi, write_code(), "setting the file's size");
     } else if (f->ds->rank == 0) {
         err = resize(f, size);
@@ -671,7 +676,8 @@ int mpio_file_sync(struct mpio_file *f)
 void mpio_file_write_back(struct mpio_file *f, int64_t offset, int64_t n)
 {
 #ifdef __linux__
-    if (f->fd >= 0) (void)sync_file_range(f->fd, offset, n, SYNC_FILE_RANGE_WRITE);
+    if (f->fd >= 0)
+        (void)sync_file_range(f->fd, f->ds->base + offset, n, SYNC_FILE_RANGE_WRITE);
 #else
     (void)f, (void)offset, (void)n;
 #endif

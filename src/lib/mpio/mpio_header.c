@@ -6,6 +6,7 @@
 #include "base_error.h"
 #include "base_mem.h"
 #include "base_mpi.h"
+#include "cdf_envelope.h"
 
 int mpio_explain_all(struct driver_dataset *ds, int code)
 {
@@ -20,8 +21,9 @@ struct reading {
     int64_t have, file_size;
 };
 
-/* A result beside those of cdf_decode: a redefinition has to be finished first. */
-enum { INTERRUPTED = CDF_MORE + 1 };
+/* Results beside those of cdf_decode: a redefinition has to be finished first; the header
+ * is behind an envelope. */
+enum { INTERRUPTED = CDF_MORE + 1, ENVELOPE };
 
 /* Reads on up to `want` bytes and tries to decode. All take part; process 0's result is
  * cdf_decode's, and *likely its guess. */
@@ -50,6 +52,7 @@ static int read_on_all(struct mpio *m, struct reading *r, int64_t want, int64_t 
     *likely = fault.likely;
     if (err == NC_NOERR || err == CDF_MORE) return err;
     if (ds->writable && cdf_is_moving(r->bytes, (size_t)usable)) return INTERRUPTED;
+    if (ds->base == 0 && cdf_is_envelope(r->bytes, (size_t)usable)) return ENVELOPE;
     return base_error_set(err, "%s: offset %lld: %s", ds->path, (long long)fault.offset,
                           fault.reason);
 }
@@ -143,7 +146,13 @@ static int read_once_all(struct mpio *m)
 int mpio_read_header_all(struct mpio *m)
 {
     int err = read_once_all(m);
-    if (err != INTERRUPTED) return err;
+    if (err == ENVELOPE) {
+        m->base.ds->base = CDF_ENVELOPE;
+        m->known_size -= m->known_size < CDF_ENVELOPE ? m->known_size : CDF_ENVELOPE;
+        m->file.end = m->known_size;
+        err = read_once_all(m);
+    }
+    if (err != INTERRUPTED) return err == ENVELOPE ? NC_ENOTNC : err;
     err = mpio_recover_all(m);
     if (err == NC_NOERR) err = read_once_all(m);
     return err == INTERRUPTED ? NC_ENOTNC : err;

@@ -124,8 +124,13 @@ static int make_empty_all(struct mpio *m)
 {
     if (m->known_size == 0) return NC_NOERR;
     m->known_size = 0;
-    if (m->base.ds->rank == 0) journal_forget(journal_of(m->base.ds->full));
-    return driver_agree_all(m->base.ds, mpio_file_resize_all(&m->file, 0), NULL, NULL, 0);
+    int err = NC_NOERR;
+    if (m->base.ds->rank == 0) {
+        journal_forget(journal_of(m->base.ds->full));
+        err = driver_remove_parts(m->base.ds->full);
+    }
+    int emptied = mpio_file_resize_all(&m->file, 0);
+    return driver_agree_all(m->base.ds, err != NC_NOERR ? err : emptied, NULL, NULL, 0);
 }
 
 int mpio_create_all(struct driver_dataset *ds, int cmode, struct driver *lower,

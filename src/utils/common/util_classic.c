@@ -9,6 +9,7 @@
 
 #include "base_error.h"
 #include "base_mem.h"
+#include "cdf_envelope.h"
 #include "util_message.h"
 
 enum { FIRST_READ = 1 << 16, READ_GROWTH = 4 };
@@ -19,7 +20,7 @@ int64_t util_classic_read(const struct util_classic *c, int64_t offset, void *by
     size_t done = 0;
     while (done < length) {
         ssize_t n = pread(c->fd, (char *)bytes + done, length - done,
-                          (off_t)(offset + (int64_t)done));
+                          (off_t)(c->base + offset + (int64_t)done));
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) return -1;
         if (n == 0) break;
@@ -82,7 +83,12 @@ int util_classic_open_any(struct util_classic *c, const char *tool, const char *
     else if (!S_ISREG(st.st_mode))
         util_message(tool, path, -1, "Not a regular file");
     else {
+        unsigned char first[8];
         c->size = st.st_size;
+        if (util_classic_read(c, 0, first, sizeof first) == (int64_t)sizeof first &&
+            cdf_is_envelope(first, sizeof first))
+            c->base = CDF_ENVELOPE;
+        c->size -= c->size < c->base ? c->size : c->base;
         return 0;
     }
     close(c->fd);

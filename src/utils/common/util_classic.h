@@ -10,7 +10,9 @@
 struct util_classic {
     const char *tool, *path;
     int fd;
-    int64_t size; /* bytes of the file */
+    int64_t base; /* where the dataset begins: behind an envelope, if there is one; then
+                   * values are in subfiles, too */
+    int64_t size; /* bytes of the file, from there on */
     struct cdf_header header;
 };
 

@@ -25,8 +25,8 @@ struct finish {
 static int transfer(const struct finish *f, int64_t at, unsigned char *bytes, int64_t n,
                     bool put)
 {
-    return put ? base_write_at(f->fd, at, bytes, n, f->j.of)
-               : base_read_at(f->fd, at, bytes, n, f->j.of);
+    return put ? base_write_at(f->fd, f->j.base + at, bytes, n, f->j.of)
+               : base_read_at(f->fd, f->j.base + at, bytes, n, f->j.of);
 }
 
 /* The last n bytes of a step, of which `saved` bytes of the area lie before them. */

@@ -1,0 +1,144 @@
+/* The driver blob: what each process puts of a variable lies together in one of a few
+ * subfiles. doc/blob.md describes the files and the ways of a put; known to this room
+ * only.
+ *
+ * Each element of a variable has one home, once it is settled: a variable that has a
+ * decomposition keeps what its maps name in blobs, one of each process; everything else
+ * is in the master file, at the place it has in any dataset. So the later of two puts
+ * holds, whoever makes them and by whichever way. */
+#ifndef BLOB_H
+#define BLOB_H
+
+#include "base_arena.h"
+#include "blob_map.h"
+#include "blob_walk.h"
+#include "cdf_envelope.h"
+#include "driver.h"
+
+/* A subfile that this process has open: a dataset of its own, on the driver below. */
+struct blob_sub {
+    struct driver_dataset ds;
+    struct driver *driver;
+    int number;
+    bool ours;       /* opened by its group together; else by this process alone */
+    bool defined;    /* it has a header */
+    int64_t records; /* that its header told when it was opened */
+    int nvars;       /* of the master that the list below is long */
+    int *varids;     /* its variable for each of the master's; -1: none */
+};
+
+/* How the elements of variables of the same dimensions are dealt out to the processes. */
+struct blob_decomp {
+    int number;            /* k of Dk */
+    int varid;             /* a variable that has it, and the dimensions */
+    uint64_t print[2];     /* of all processes' maps; the same everywhere */
+    bool printed;          /* ... known */
+    bool mine;             /* own is known: this job has the processes that made it */
+    struct blob_map own;   /* what is in this process's blob */
+    int64_t start;         /* of the blob in the subfile's variable, in elements */
+    struct blob_form form; /* the hyperslab that own is, if it is one */
+    struct blob_index index;
+};
+
+/* What becomes of a variable: above BLOB_OPEN it has the decomposition of that number. */
+enum { BLOB_CANONICAL = -1, BLOB_OPEN = 0 };
+
+struct blob {
+    struct driver base;
+    struct cdf_envelope facts;
+    char *path;     /* of the master, without symbolic links */
+    bool fresh;     /* created, and no enddef has completed yet */
+    bool grouped;   /* the job has as many processes as made the dataset */
+    bool settles;   /* there are variables that may be given a decomposition */
+    int group;      /* this process's subfile, if grouped */
+    int rank, size; /* among those who share it */
+    MPI_Comm comm; /* of these; MPI_COMM_NULL: not grouped, or nothing is to be written */
+    MPI_Comm alone;         /* of this process */
+    struct blob_sub **subs; /* facts.nsubfiles; NULL: not open here */
+    struct blob_sub *own;   /* subs[group], opened by the group together; or NULL */
+    int ndecomps;
+    struct blob_decomp *decomps;
+    int nvars;
+    int *state;             /* of each variable; the same everywhere */
+    unsigned char *touched; /* ... which this process, or a fill, put into the master */
+    int64_t open_vars;      /* variables whose state is BLOB_OPEN */
+    bool far;               /* this process wrote to another group's subfile */
+};
+
+/* The decomposition of a settled variable; NULL: it has none. */
+struct blob_decomp *blob_decomp_of(const struct blob *b, int varid);
+
+/* Where the fixed dimensions of a variable begin: behind that of records. */
+static inline int blob_first_dim(const struct cdf_var *v)
+{
+    return v->is_record ? 1 : 0;
+}
+
+/* ---- blob_open.c ---- */
+extern const struct driver_ops blob_ops;
+int blob_create_all(struct driver_dataset *ds, int cmode, struct driver *lower,
+                    struct driver **self);
+int blob_open_all(struct driver_dataset *ds, int omode, struct driver *lower,
+                  struct driver **self);
+int blob_close_all(struct driver *self);
+int blob_abort_all(struct driver *self);
+/* Room for the variables there are now; new ones are open. Local. NC_ENOMEM. */
+int blob_grow(struct blob *b, int nvars);
+/* Counts the variables that are open. Local. */
+void blob_count_open(struct blob *b);
+
+/* ---- blob_sub.c: subfiles ---- */
+
+/* The group's subfile, together; `create`: a new one, which has no header yet. *sub is
+ * NULL after an error. The result is agreed in the group. */
+int blob_sub_open_all(struct blob *b, bool create, struct blob_sub **sub);
+/* Any subfile, by this process alone, kept open until the dataset is closed. One that
+ * nobody has defined yet has no variables. Errors name the file. Local. */
+int blob_sub_get(struct blob *b, int number, struct blob_sub **sub);
+/* Lists the variables of the header as it is now. Local. NC_ENOMEM, NC_ENOTNC. */
+int blob_sub_list(struct blob *b, struct blob_sub *sub);
+/* Its variable for the master's; -1: none. */
+int blob_sub_var(const struct blob_sub *sub, int varid);
+/* Closes those that this process has open alone; then, all of a group, theirs. What they
+ * counted is added to the dataset's statistics. */
+int blob_sub_close_alone(struct blob *b);
+int blob_sub_close_all(struct blob *b, bool abort);
+/* Adds what its driver counted to the dataset's statistics. Local. */
+void blob_sub_count(struct blob *b, struct blob_sub *sub);
+/* The name of a subfile, which goes by the master's own name and not by a link's; NULL:
+ * no memory. The caller frees it. */
+char *blob_sub_path(const char *master, int number);
+char *blob_sub_master(const char *path);
+/* Removes the subfiles of a dataset that has this envelope. Local. */
+int blob_sub_remove(const char *master, const struct cdf_envelope *e);
+
+/* ---- blob_define.c: decompositions are found and written ---- */
+
+/* Settles what open variables of all processes' puts become; reqs are this process's,
+ * each of an open variable and no fill. Collective. Who could not take part has an error;
+ * then variables stay in the master, which is no error. */
+void blob_settle_all(struct blob *b, struct driver_request *const *reqs, int64_t n);
+/* A header for a subfile that has none. Of its group together. */
+int blob_define_empty_all(struct blob *b);
+
+/* ---- blob_read.c: maps as they are in subfiles ---- */
+
+/* The own map of a decomposition, if this job is grouped. Local. */
+int blob_read_own(struct blob *b, struct blob_decomp *d);
+/* The part of the index that has element `at`. Local. */
+int blob_read_index(struct blob *b, struct blob_decomp *d, int64_t at);
+
+/* ---- blob_move.c: values between requests and blobs ---- */
+
+/* Each request is of a variable with a decomposition. Local. The first error. */
+int blob_move(struct blob *b, struct driver_request *const *reqs, int64_t n, bool put);
+
+/* ---- blob_transfer.c ---- */
+int blob_put_all(struct driver *self, struct driver_request *const *reqs, int64_t n,
+                 int error);
+int blob_get_all(struct driver *self, struct driver_request *const *reqs, int64_t n,
+                 int error);
+int blob_put(struct driver *self, struct driver_request *const *reqs, int64_t n);
+int blob_get(struct driver *self, struct driver_request *const *reqs, int64_t n);
+
+#endif

@@ -1,0 +1,346 @@
+/* The subfiles' definitions: decompositions, the variables that have them, and the maps,
+ * which are written once.
+ *
+ * A variable counts as settled, for who opens the dataset later, if every subfile defines
+ * it. Its first value is written after all processes have agreed that all do: a job that
+ * is killed in between leaves the variable in the master, where it has nothing yet. */
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base_error.h"
+#include "base_mem.h"
+#include "base_mpi.h"
+#include "blob_names.h"
+#include "blob_settle.h"
+
+/* ---- attributes, dimensions, variables ---- */
+
+static int put_numbers(struct cdf_header *h, int varid, const char *name, int type,
+                       const int64_t *values, int64_t n)
+{
+    void *to;
+    unsigned char xfill[8] = {0};
+    int err = cdf_put_att(h, varid, name, type, n, &to);
+    return err == NC_NOERR ? conv_put(to, type, values, CONV_LONGLONG, (size_t)n, xfill)
+                           : err;
+}
+
+static int put_number(struct cdf_header *h, const char *name, int64_t value)
+{
+    return put_numbers(h, NC_GLOBAL, name, NC_INT, &value, 1);
+}
+
+static int put_words(struct cdf_header *h, int varid, const char *words)
+{
+    void *to;
+    size_t n = strlen(words);
+    int err = cdf_put_att(h, varid, "description", NC_CHAR, (int64_t)n, &to);
+    if (err == NC_NOERR) memcpy(to, words, n);
+    return err;
+}
+
+/* What a subfile says of itself, and the master's dimensions, which global_dimids count.
+ */
+static int begin_header(const struct blob *b, struct cdf_header *h)
+{
+    const struct cdf_header *master = &b->base.ds->header;
+    int64_t token[2] = {(int64_t)b->facts.token[0], (int64_t)b->facts.token[1]};
+    int id, err = put_number(h, BLOB_ATT_NPROCS, b->facts.nprocs);
+    if (err == NC_NOERR) err = put_number(h, BLOB_ATT_DECOMPOSITIONS, 0);
+    if (err == NC_NOERR) err = put_number(h, BLOB_ATT_SUBFILES, b->facts.nsubfiles);
+    if (err == NC_NOERR) err = put_number(h, BLOB_ATT_NUMBER, b->group);
+    if (err == NC_NOERR)
+        err = put_numbers(h, NC_GLOBAL, BLOB_ATT_TOKEN, NC_INT64, token, 2);
+    for (int i = 0; i < master->ndims && err == NC_NOERR; i++)
+        err = cdf_def_dim(h, master->dims[i].name, master->dims[i].length, &id);
+    if (err == NC_NOERR) err = cdf_def_dim(h, BLOB_DIM_BLOBS, b->size, &id);
+    return err;
+}
+
+static int def_numbered_dim(struct cdf_header *h, int number, const char *what,
+                            int64_t length, int *id)
+{
+    char name[64];
+    snprintf(name, sizeof name, "D%d.%s", number, what);
+    return cdf_def_dim(h, name, length > 0 ? length : 1, id);
+}
+
+static int def_numbered_var(struct cdf_header *h, int number, const char *what, int type,
+                            int ndims, const int *dimids, const char *words, int *id)
+{
+    char name[64];
+    snprintf(name, sizeof name, "D%d.%s", number, what);
+    int err = cdf_def_var(h, name, type, ndims, dimids, id);
+    return err == NC_NOERR ? put_words(h, *id, words) : err;
+}
+
+/* The ids of a variable's dimensions, from `first` on. */
+static int put_dimids(struct cdf_header *h, int varid, const struct cdf_var *v, int first)
+{
+    int64_t *ids = base_malloc((size_t)(v->ndims + 1) * sizeof *ids);
+    if (ids == NULL) return NC_ENOMEM;
+    for (int i = first; i < v->ndims; i++)
+        ids[i - first] = v->dimids[i];
+    int err = put_numbers(h, varid, BLOB_ATT_DIMIDS, NC_INT, ids, v->ndims - first);
+    base_free(ids);
+    return err;
+}
+
+static int def_decomposition(const struct blob *b, struct cdf_header *h,
+                             const struct blob_new *f)
+{
+    const struct cdf_var *v = &b->base.ds->header.vars[f->varid];
+    int64_t print[2] = {(int64_t)f->print[0], (int64_t)f->print[1]};
+    int k = f->number, type = v->nelems > INT_MAX ? NC_INT64 : NC_INT, dims[2], nelems,
+        id;
+    int err = cdf_find_dim(h, BLOB_DIM_BLOBS, &dims[0]);
+    if (err == NC_NOERR) err = def_numbered_dim(h, k, "nelems", f->nelems, &nelems);
+    if (err == NC_NOERR)
+        err = def_numbered_dim(h, k, "max_nreqs", f->most_runs, &dims[1]);
+    if (err == NC_NOERR)
+        err = def_numbered_var(h, k, "nreqs", NC_INT, 1, dims,
+                               "number of runs of elements in each blob", &id);
+    if (err == NC_NOERR) err = put_dimids(h, id, v, blob_first_dim(v));
+    if (err == NC_NOERR) err = put_numbers(h, id, BLOB_ATT_PRINT, NC_INT64, print, 2);
+    if (err == NC_NOERR)
+        err = def_numbered_var(h, k, "blob_start", NC_INT64, 1, dims,
+                               "first element of each blob in a variable", &id);
+    if (err == NC_NOERR)
+        err = def_numbered_var(h, k, "blob_count", NC_INT64, 1, dims,
+                               "number of elements in each blob", &id);
+    if (err == NC_NOERR)
+        err = def_numbered_var(h, k, "offsets", type, 2, dims,
+                               "first element, of the whole variable, of each run", &id);
+    if (err == NC_NOERR)
+        err = def_numbered_var(h, k, "lengths", type, 2, dims,
+                               "number of elements in each run", &id);
+    return err;
+}
+
+static int def_variable(const struct blob *b, struct cdf_header *h, int varid, int number)
+{
+    const struct cdf_header *master = &b->base.ds->header;
+    const struct cdf_var *v = &master->vars[varid];
+    char name[64];
+    int dims[2], id, err = NC_NOERR;
+    int64_t of = varid, k = number;
+    snprintf(name, sizeof name, "D%d.nelems", number);
+    if (v->is_record && h->unlimited < 0)
+        err = cdf_def_dim(h, master->dims[master->unlimited].name, NC_UNLIMITED, &id);
+    dims[0] = h->unlimited;
+    if (err == NC_NOERR) err = cdf_find_dim(h, name, &dims[v->is_record]);
+    if (err == NC_NOERR)
+        err = cdf_def_var(h, v->name, v->type, 1 + v->is_record, dims, &id);
+    if (err == NC_NOERR) err = put_numbers(h, id, BLOB_ATT_DECOMPOSITION, NC_INT, &k, 1);
+    if (err == NC_NOERR) err = put_dimids(h, id, v, 0);
+    if (err == NC_NOERR) err = put_numbers(h, id, BLOB_ATT_VARID, NC_INT, &of, 1);
+    return err;
+}
+
+/* ---- all of it into the header, and the header into the file ---- */
+
+/* Room for what later puts may settle, so that no data move then. */
+static struct cdf_room room_for(const struct blob *b)
+{
+    enum { DECOMPOSITION = 1024, VARIABLE = 160, PAGE = 4096, MAPS = 1 << 20 };
+    int64_t bytes = 8 * DECOMPOSITION;
+    for (int id = 0; id < b->nvars; id++)
+        if (b->state[id] == BLOB_OPEN)
+            bytes += VARIABLE + (int64_t)strlen(b->base.ds->header.vars[id].name);
+    return (struct cdf_room){.header_minfree = bytes,
+                             .fixed_align = PAGE,
+                             .fixed_minfree = MAPS,
+                             .record_align = PAGE};
+}
+
+static int make_header(struct blob *b, struct cdf_header *h,
+                       const struct cdf_header *before, const struct blob_new *fresh,
+                       int n, const int *state)
+{
+    int err = before == NULL ? begin_header(b, h) : NC_NOERR;
+    int last = 0;
+    for (int i = 0; i < n && err == NC_NOERR; i++)
+        if (fresh[i].number > 0) err = def_decomposition(b, h, &fresh[i]);
+    for (int id = 0; id < b->nvars && err == NC_NOERR; id++) {
+        if (b->state[id] == BLOB_OPEN && state[id] > BLOB_OPEN)
+            err = def_variable(b, h, id, state[id]);
+        if (state[id] > last) last = state[id];
+    }
+    if (err == NC_NOERR) err = put_number(h, BLOB_ATT_DECOMPOSITIONS, last);
+    struct cdf_room room = room_for(b);
+    return err == NC_NOERR ? cdf_layout(h, before, &room) : err;
+}
+
+/* The group's subfile gets its new header, or keeps the old one; that, where a process
+ * has an error already. Agreed in the group. */
+static int write_header_all(struct blob *b, const struct blob_new *fresh, int n,
+                            const int *state, int error)
+{
+    struct blob_sub *s = b->own;
+    struct cdf_header *h = &s->ds.header, before = {.nvars = 0};
+    bool first = !s->defined;
+    int err = first ? NC_NOERR : driver_redef_all(s->driver);
+    int copied = cdf_copy(&before, h);
+    if (error == NC_NOERR) error = copied;
+    if (err == NC_NOERR) err = error;
+    if (err == NC_NOERR) err = make_header(b, h, first ? NULL : &before, fresh, n, state);
+    err = driver_agree_all(&s->ds, err, NULL, NULL, 0);
+    if (err == NC_NOERR) err = driver_enddef_all(s->driver, first ? NULL : &before);
+    if (err != NC_NOERR && copied == NC_NOERR) {
+        struct cdf_header given_up = *h;
+        *h = before;
+        before = given_up;
+    }
+    if (copied == NC_NOERR) cdf_free(&before);
+    if (err == NC_NOERR) s->defined = true;
+    return err;
+}
+
+int blob_define_empty_all(struct blob *b)
+{
+    if (b->own == NULL || b->own->defined) return NC_NOERR;
+    return write_header_all(b, NULL, 0, b->state, NC_NOERR);
+}
+
+/* ---- maps ---- */
+
+static int put_row(struct blob_sub *s, int varid, int64_t row, int64_t first, int64_t n,
+                   const int64_t *values)
+{
+    int ndims = s->ds.header.vars[varid].ndims;
+    struct {
+        struct driver_request r;
+        int64_t slab[4];
+    } one = {.r = {.buf = (void *)values, .varid = varid, .type = CONV_LONGLONG}};
+    struct driver_request *r = &one.r;
+    r->slab[0] = row;
+    r->slab[ndims] = 1;
+    if (ndims == 2) {
+        r->slab[1] = first;
+        r->slab[3] = n;
+    }
+    return driver_put(s->driver, &r, 1);
+}
+
+static int find_map_var(struct blob_sub *s, int number, const char *what, int *id)
+{
+    char name[64];
+    snprintf(name, sizeof name, "D%d.%s", number, what);
+    return cdf_find_var(&s->ds.header, name, id);
+}
+
+static int write_runs(struct blob *b, const struct blob_new *f, int offsets, int lengths)
+{
+    enum { TILE = 1 << 14 };
+    int64_t *tile = base_malloc(2 * TILE * sizeof *tile);
+    int err = tile == NULL ? NC_ENOMEM : NC_NOERR;
+    for (int64_t at = 0; err == NC_NOERR && at < f->own.n; at += TILE) {
+        int64_t n = f->own.n - at < TILE ? f->own.n - at : TILE;
+        for (int64_t i = 0; i < n; i++) {
+            tile[i] = f->own.runs[at + i].at;
+            tile[TILE + i] = blob_run_length(&f->own.runs[at + i]);
+        }
+        err = put_row(b->own, offsets, b->rank, at, n, tile);
+        if (err == NC_NOERR) err = put_row(b->own, lengths, b->rank, at, n, tile + TILE);
+    }
+    base_free(tile);
+    return err;
+}
+
+static int write_map(struct blob *b, const struct blob_new *f)
+{
+    struct blob_sub *s = b->own;
+    int64_t count = blob_map_count(&f->own);
+    int nreqs, start, counts, offsets, lengths;
+    int err = find_map_var(s, f->number, "nreqs", &nreqs);
+    if (err == NC_NOERR) err = find_map_var(s, f->number, "blob_start", &start);
+    if (err == NC_NOERR) err = find_map_var(s, f->number, "blob_count", &counts);
+    if (err == NC_NOERR) err = find_map_var(s, f->number, "offsets", &offsets);
+    if (err == NC_NOERR) err = find_map_var(s, f->number, "lengths", &lengths);
+    if (err == NC_NOERR) err = put_row(s, nreqs, b->rank, 0, 1, &f->own.n);
+    if (err == NC_NOERR) err = put_row(s, start, b->rank, 0, 1, &f->start);
+    if (err == NC_NOERR) err = put_row(s, counts, b->rank, 0, 1, &count);
+    return err == NC_NOERR ? write_runs(b, f, offsets, lengths) : err;
+}
+
+/* ---- a group's share of new decompositions ---- */
+
+static int copy_map(struct blob_map *to, const struct blob_map *from)
+{
+    size_t n = (size_t)(from->n + 1);
+    to->runs = base_malloc(n * sizeof *to->runs);
+    if (to->runs == NULL) return NC_ENOMEM;
+    memcpy(to->runs, from->runs, n * sizeof *to->runs);
+    to->n = from->n;
+    to->room = (int64_t)n;
+    return NC_NOERR;
+}
+
+/* What this process needs, before anything is agreed on. */
+static int take_maps(struct blob *b, struct blob_new *fresh, int n)
+{
+    void *grown =
+        base_realloc(b->decomps, (size_t)(b->ndecomps + n + 1) * sizeof *b->decomps);
+    int err = grown == NULL ? NC_ENOMEM : NC_NOERR;
+    if (grown != NULL) b->decomps = grown;
+    for (int i = 0; i < n && err == NC_NOERR; i++) {
+        struct blob_new *f = &fresh[i];
+        err = f->claim == NULL ? blob_map_settle(&f->own)
+                               : copy_map(&f->own, &f->claim->map);
+    }
+    return err;
+}
+
+/* Where blobs begin, and how much there is of all of the group. */
+static int place_all(struct blob *b, struct blob_new *fresh, int n)
+{
+    for (int i = 0; i < n; i++) {
+        struct blob_new *f = &fresh[i];
+        int64_t count = blob_map_count(&f->own);
+        f->start = 0;
+        f->nelems = count;
+        f->most_runs = f->own.n;
+        int mpi = MPI_Exscan(&count, &f->start, 1, MPI_INT64_T, MPI_SUM, b->comm);
+        if (b->rank == 0) f->start = 0;
+        if (mpi == MPI_SUCCESS)
+            mpi =
+                MPI_Allreduce(MPI_IN_PLACE, &f->nelems, 1, MPI_INT64_T, MPI_SUM, b->comm);
+        if (mpi == MPI_SUCCESS)
+            mpi = MPI_Allreduce(MPI_IN_PLACE, &f->most_runs, 1, MPI_INT64_T, MPI_MAX,
+                                b->comm);
+        if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "placing blobs");
+    }
+    return NC_NOERR;
+}
+
+int blob_define_all(struct blob *b, struct blob_new *fresh, int n, const int *state)
+{
+    int err = driver_agree_all(b->base.ds, take_maps(b, fresh, n), NULL, NULL, 0);
+    if (err != NC_NOERR) return err;
+    err = place_all(b, fresh, n);
+    err = write_header_all(b, fresh, n, state, err);
+    if (err == NC_NOERR) err = blob_sub_list(b, b->own);
+    for (int i = 0; i < n && err == NC_NOERR; i++)
+        if (fresh[i].number > 0) err = write_map(b, &fresh[i]);
+    return err;
+}
+
+void blob_adopt(struct blob *b, struct blob_new *fresh, int n)
+{
+    for (int i = 0; i < n; i++) {
+        struct blob_new *f = &fresh[i];
+        if (f->number == 0) continue;
+        struct blob_decomp *d = &b->decomps[b->ndecomps++];
+        *d = (struct blob_decomp){.number = f->number,
+                                  .varid = f->varid,
+                                  .print = {f->print[0], f->print[1]},
+                                  .printed = true,
+                                  .mine = true,
+                                  .own = f->own,
+                                  .start = f->start,
+                                  .form = {.ndims = -1}};
+        if (f->claim != NULL) d->form = f->claim->form;
+        f->own = (struct blob_map){NULL, 0, 0};
+    }
+}

@@ -1,0 +1,176 @@
+/* Lists of runs: made, sorted, searched. */
+#include "blob_map.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base_error.h"
+#include "base_mem.h"
+
+/* ---- a blob's map ---- */
+
+static int reserve(void **array, int64_t *room, int64_t wanted, size_t size)
+{
+    if (wanted <= *room) return NC_NOERR;
+    int64_t most = *room + *room / 2 + 16;
+    if (most < wanted) most = wanted;
+    if ((uint64_t)most > SIZE_MAX / size) return NC_ENOMEM;
+    void *grown = base_realloc(*array, (size_t)most * size);
+    if (grown == NULL) return NC_ENOMEM;
+    *array = grown;
+    *room = most;
+    return NC_NOERR;
+}
+
+/* While elements are added, pos is the number of them in the run. */
+int blob_map_add(struct blob_map *m, int64_t at, int64_t n)
+{
+    void *runs = m->runs;
+    if (n == 0) return NC_NOERR;
+    if (m->n > 0 && m->runs[m->n - 1].at + m->runs[m->n - 1].pos == at) {
+        m->runs[m->n - 1].pos += n;
+        return NC_NOERR;
+    }
+    int err = reserve(&runs, &m->room, m->n + 2, sizeof *m->runs);
+    m->runs = runs;
+    if (err == NC_NOERR) m->runs[m->n++] = (struct blob_run){at, n};
+    return err;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct blob_run *p = a, *q = b;
+    return (p->at > q->at) - (p->at < q->at);
+}
+
+static bool ascends(const struct blob_map *m)
+{
+    for (int64_t i = 1; i < m->n; i++)
+        if (m->runs[i].at <= m->runs[i - 1].at + m->runs[i - 1].pos) return false;
+    return true;
+}
+
+/* Runs that touch or overlap become one. */
+static void join(struct blob_map *m)
+{
+    int64_t last = 0;
+    for (int64_t i = 1; i < m->n; i++) {
+        struct blob_run *p = &m->runs[last], *q = &m->runs[i];
+        if (q->at > p->at + p->pos)
+            m->runs[++last] = *q;
+        else if (q->at + q->pos > p->at + p->pos)
+            p->pos = q->at + q->pos - p->at;
+    }
+    m->n = last + 1;
+}
+
+int blob_map_settle(struct blob_map *m)
+{
+    void *runs = m->runs;
+    int err = reserve(&runs, &m->room, m->n + 1, sizeof *m->runs);
+    m->runs = runs;
+    if (err != NC_NOERR) return err;
+    if (m->n > 0 && !ascends(m)) {
+        qsort(m->runs, (size_t)m->n, sizeof *m->runs, by_place);
+        join(m);
+    }
+    int64_t pos = 0;
+    for (int64_t i = 0; i < m->n; i++) {
+        int64_t n = m->runs[i].pos;
+        m->runs[i].pos = pos;
+        pos += n;
+    }
+    m->runs[m->n] = (struct blob_run){INT64_MAX, pos};
+    return NC_NOERR;
+}
+
+void blob_map_free(struct blob_map *m)
+{
+    base_free(m->runs);
+    *m = (struct blob_map){NULL, 0, 0};
+}
+
+int64_t blob_map_find(const struct blob_map *m, int64_t at)
+{
+    int64_t low = 0, high = m->n;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (m->runs[middle].at <= at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low - 1;
+}
+
+static uint64_t mix(uint64_t x)
+{
+    x ^= x >> 31;
+    x *= UINT64_C(0x9fb21c651e98df25);
+    x ^= x >> 29;
+    x *= UINT64_C(0xd6e8feb86659fd93);
+    return x ^ x >> 32;
+}
+
+uint64_t blob_map_print(const struct blob_map *m, uint64_t seed)
+{
+    uint64_t hash = mix(seed);
+    for (int64_t i = 0; i < m->n; i++) {
+        hash = mix(hash ^ (uint64_t)m->runs[i].at);
+        hash = mix(hash + (uint64_t)blob_run_length(&m->runs[i]));
+    }
+    return hash;
+}
+
+/* ---- a hyperslab ---- */
+
+bool blob_form_is(const struct blob_form *f, const struct blob_form *g)
+{
+    return f->ndims >= 0 && memcmp(f, g, sizeof *f) == 0;
+}
+
+/* ---- all blobs ---- */
+
+int blob_index_add(struct blob_index *x, const struct blob_piece *piece)
+{
+    void *pieces = x->pieces;
+    int err = reserve(&pieces, &x->room, x->n + 1, sizeof *x->pieces);
+    x->pieces = pieces;
+    if (err == NC_NOERR) x->pieces[x->n++] = *piece;
+    return err;
+}
+
+static int piece_by_place(const void *a, const void *b)
+{
+    const struct blob_piece *p = a, *q = b;
+    return (p->at > q->at) - (p->at < q->at);
+}
+
+bool blob_index_settle(struct blob_index *x, const struct blob_piece **first)
+{
+    if (x->n > 0) qsort(x->pieces, (size_t)x->n, sizeof *x->pieces, piece_by_place);
+    for (int64_t i = 1; i < x->n; i++) {
+        *first = &x->pieces[i - 1];
+        if ((*first)->at + (*first)->n > x->pieces[i].at) return false;
+    }
+    return true;
+}
+
+int64_t blob_index_find(const struct blob_index *x, int64_t at)
+{
+    int64_t low = 0, high = x->n;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (x->pieces[middle].at + x->pieces[middle].n <= at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void blob_index_free(struct blob_index *x)
+{
+    base_free(x->pieces);
+    *x = (struct blob_index){.n = 0};
+}

@@ -1,0 +1,424 @@
+/* Values between requests and blobs, by one process alone.
+ *
+ * A request for all that is in the process's blob, which is what a put of a program's own
+ * decomposition is, becomes one of a run of the subfile, with the same buffer: the blob
+ * has its elements in the order of the file, as a request has its values. Any other is
+ * taken apart: each stretch of elements is looked up in the process's own map, then among
+ * the blobs of all, and what no blob has is in the master file. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base_error.h"
+#include "base_mem.h"
+#include "blob.h"
+
+enum {
+    MOST_PARTS = 1 << 14, /* of a request, moved at a time */
+    MOST_WHOLE = 1 << 10  /* requests carried out at a time */
+};
+
+struct blob_decomp *blob_decomp_of(const struct blob *b, int varid)
+{
+    int number = varid < b->nvars ? b->state[varid] : BLOB_CANONICAL;
+    for (int i = 0; number > BLOB_OPEN && i < b->ndecomps; i++)
+        if (b->decomps[i].number == number) return &b->decomps[i];
+    return NULL;
+}
+
+/* ---- the whole of the own blob ---- */
+
+/* Does it name just the own map's elements, of each of *records records that follow each
+ * other? */
+static bool is_whole(struct blob *b, const struct blob_decomp *d,
+                     const struct driver_request *r, int64_t *record, int64_t *records,
+                     int *err)
+{
+    struct blob_walk w;
+    struct blob_stretch s;
+    int64_t i = 0, n = d->own.n;
+    *records = 0;
+    if (n == 0) return false;
+    *err = blob_walk_begin(&w, &b->base.ds->header, r);
+    bool whole = *err == NC_NOERR;
+    while (whole && blob_walk_next(&w, &s, err)) {
+        const struct blob_run *run = &d->own.runs[i];
+        if (i == 0 && *records == 0) *record = s.record;
+        whole = s.at == run->at && s.n == blob_run_length(run) &&
+                s.record == *record + *records;
+        if (++i < n) continue;
+        i = 0;
+        ++*records;
+    }
+    blob_walk_end(&w);
+    return whole && *err == NC_NOERR && i == 0;
+}
+
+/* Requests of this group's subfile that are made to be carried out together. */
+struct batch {
+    struct driver_request **made;    /* from the arena */
+    struct driver_request **parents; /* whose results they have */
+    int64_t n;
+    struct blob_sub *sub;
+    struct base_arena arena;
+};
+
+/* n elements from `at` on, of some records. */
+struct span {
+    int64_t record, records, step, at, n;
+};
+
+/* A request of a span of a subfile's variable, with the buffer of another. */
+static struct driver_request *make_span(struct base_arena *arena,
+                                        const struct driver_request *like, int varid,
+                                        bool is_record, const struct span *s)
+{
+    const struct region *mem = driver_mem(like);
+    struct driver_request *r = base_arena_alloc(arena, sizeof *r + 7 * sizeof r->slab[0]);
+    if (r == NULL) return NULL;
+    *r = (struct driver_request){.buf = like->buf,
+                                 .varid = varid,
+                                 .type = like->type,
+                                 .mapped = mem != NULL,
+                                 .strided = is_record && s->step != 1};
+    driver_set_mem(r, mem);
+    int64_t *start = r->slab + r->mapped, *count = start + 1 + is_record,
+            *stride = count + 1 + is_record;
+    if (is_record) {
+        start[0] = s->record;
+        count[0] = s->records;
+        if (r->strided) {
+            stride[0] = s->step;
+            stride[1] = 1;
+        }
+    }
+    start[is_record] = s->at;
+    count[is_record] = s->n;
+    return r;
+}
+
+/* Is the request for all of the own blob, and of which records? */
+static bool find_whole(struct blob *b, const struct blob_decomp *d,
+                       const struct driver_request *r, struct span *s, int *err)
+{
+    const struct cdf_var *v = &b->base.ds->header.vars[r->varid];
+    struct blob_form form;
+    *s = (struct span){0, 1, 1, d->start, blob_map_count(&d->own)};
+    blob_form_of(v, r, &form);
+    if (form.ndims < 0 || d->form.ndims < 0)
+        return is_whole(b, d, r, &s->record, &s->records, err);
+    if (!blob_form_is(&form, &d->form)) return false;
+    if (v->is_record) {
+        const int64_t *stride = driver_stride(r, v->ndims);
+        s->record = driver_start(r)[0];
+        s->records = driver_count(r, v->ndims)[0];
+        if (stride != NULL) s->step = stride[0];
+    }
+    return true;
+}
+
+/* Adds a request that is the whole of the own blob. False: it is not, or (*err) failed.
+ */
+static bool add_whole(struct blob *b, struct batch *batch, const struct blob_decomp *d,
+                      struct driver_request *r, int *err)
+{
+    struct span span;
+    if (!d->mine || driver_is_fill(r) || !find_whole(b, d, r, &span, err)) return false;
+    *err = blob_sub_get(b, b->group, &batch->sub);
+    int varid = *err == NC_NOERR ? blob_sub_var(batch->sub, r->varid) : -1;
+    if (varid < 0) return false;
+    struct driver_request *made = make_span(
+        &batch->arena, r, varid, b->base.ds->header.vars[r->varid].is_record, &span);
+    if (made == NULL) {
+        *err = NC_ENOMEM;
+        return false;
+    }
+    batch->parents[batch->n] = r;
+    batch->made[batch->n++] = made;
+    return true;
+}
+
+static int carry_out(struct batch *batch, bool put)
+{
+    struct driver *d = batch->n == 0 ? NULL : batch->sub->driver;
+    int err = NC_NOERR;
+    if (batch->n > 0)
+        err = put ? driver_put(d, batch->made, batch->n)
+                  : driver_get(d, batch->made, batch->n);
+    for (int64_t i = 0; i < batch->n; i++)
+        if (batch->made[i]->status != NC_NOERR)
+            driver_blame(batch->parents[i], batch->made[i]->status);
+    batch->n = 0;
+    base_arena_free(&batch->arena);
+    return err;
+}
+
+/* ---- a request that is taken apart ---- */
+
+/* Where some of its values are: in a subfile, or (sub -1) in the master. */
+struct part {
+    int sub;
+    int64_t record, at; /* element of the variable there */
+    int64_t n, rank;    /* of the request's values, from this one on */
+};
+
+struct pieces {
+    struct blob *b;
+    struct blob_decomp *d;
+    struct driver_request *r;
+    const struct cdf_var *v;
+    bool put;
+    struct part *parts;
+    int64_t n;
+    struct region_cursor *mem; /* of the request's values; NULL: contiguous */
+};
+
+static int by_home(const void *a, const void *b)
+{
+    const struct part *p = a, *q = b;
+    if (p->sub != q->sub) return p->sub < q->sub ? -1 : 1;
+    if (p->record != q->record) return p->record < q->record ? -1 : 1;
+    if (p->at != q->at) return p->at < q->at ? -1 : 1;
+    return (p->rank > q->rank) - (p->rank < q->rank);
+}
+
+/* A list of blocks that grows; adjacent ones become one. */
+struct blocks {
+    struct region_extent *list;
+    int64_t n, room;
+};
+
+static int add_block(struct blocks *x, int64_t offset, int64_t length)
+{
+    if (x->n > 0 && x->list[x->n - 1].offset + x->list[x->n - 1].length == offset) {
+        x->list[x->n - 1].length += length;
+        return NC_NOERR;
+    }
+    if (x->n == x->room) {
+        int64_t room = 2 * x->room + 64;
+        void *grown = base_realloc(x->list, (size_t)room * sizeof *x->list);
+        if (grown == NULL) return NC_ENOMEM;
+        x->list = grown;
+        x->room = room;
+    }
+    x->list[x->n++] = (struct region_extent){offset, length};
+    return NC_NOERR;
+}
+
+/* Where `n` values from number `rank` on are in memory. */
+static int add_memory(const struct pieces *p, struct blocks *x, int64_t rank, int64_t n)
+{
+    int64_t size = conv_size(p->r->type), left = n * size;
+    if (p->mem == NULL) return add_block(x, rank * size, left);
+    int err = region_skip_to(p->mem, rank * size) ? NC_NOERR : NC_EINVAL;
+    while (left > 0 && err == NC_NOERR) {
+        struct region_strip strip;
+        if (!region_next(p->mem, left, INT64_MAX, &strip)) return NC_EINVAL;
+        for (int64_t i = 0; i < strip.count && err == NC_NOERR; i++)
+            err = add_block(x, strip.offset + i * strip.stride, strip.length);
+        left -= strip.length * strip.count;
+    }
+    return err;
+}
+
+/* The same runs in a file and in memory. */
+struct both {
+    struct blocks file, memory;
+    int64_t nelems;
+};
+
+static int list_parts(const struct pieces *p, const struct cdf_header *h,
+                      const struct part *parts, int64_t n, struct both *both)
+{
+    int64_t xsize = cdf_type_size(p->v->type);
+    int err = NC_NOERR;
+    for (int64_t i = 0; i < n && err == NC_NOERR; i++) {
+        int64_t offset = parts[i].at * xsize;
+        if (p->v->is_record)
+            offset += (parts[i].record - parts[0].record) * h->record_size;
+        err = add_block(&both->file, offset, parts[i].n * xsize);
+        if (err == NC_NOERR && !driver_is_fill(p->r))
+            err = add_memory(p, &both->memory, parts[i].rank, parts[i].n);
+        both->nelems += parts[i].n;
+    }
+    return err;
+}
+
+/* The parts of one home, as one request of runs. */
+static int move_parts(struct pieces *p, struct driver *d, int varid,
+                      const struct cdf_header *h, const struct part *parts, int64_t n)
+{
+    struct both both = {.nelems = 0};
+    bool fill = driver_is_fill(p->r);
+    int err = list_parts(p, h, parts, n, &both);
+    if (err != NC_NOERR) {
+        base_free(both.file.list);
+        base_free(both.memory.list);
+        return err;
+    }
+    struct region *where = region_of_extents(both.file.list, both.file.n);
+    struct region *mem = fill ? NULL : region_of_extents(both.memory.list, both.memory.n);
+    struct {
+        struct driver_request r;
+        int64_t slab[1 + DRIVER_RAW_SLAB];
+    } one = {.r = {.buf = p->r->buf,
+                   .varid = varid,
+                   .type = p->r->type,
+                   .raw = true,
+                   .mapped = !fill}};
+    struct driver_request *r = &one.r;
+    int64_t *slab = r->slab + r->mapped;
+    driver_set_mem(r, mem);
+    slab[0] = (int64_t)(intptr_t)where;
+    slab[1] = both.nelems;
+    slab[2] = parts[0].record;
+    if (where == NULL || (mem == NULL && !fill))
+        err = NC_ENOMEM;
+    else
+        err = p->put ? driver_put(d, &r, 1) : driver_get(d, &r, 1);
+    region_free(where);
+    region_free(mem);
+    return err;
+}
+
+static int move_home(struct pieces *p, const struct part *parts, int64_t n)
+{
+    struct blob *b = p->b;
+    struct blob_sub *sub;
+    if (parts->sub < 0)
+        return move_parts(p, b->base.lower, p->r->varid, &b->base.ds->header, parts, n);
+    int err = blob_sub_get(b, parts->sub, &sub);
+    int varid = err == NC_NOERR ? blob_sub_var(sub, p->r->varid) : -1;
+    if (err == NC_NOERR && varid < 0)
+        err = base_error_set(NC_ENOTNC, "%s: variable '%s' is missing", sub->ds.path,
+                             p->v->name);
+    if (err != NC_NOERR) return err;
+    b->far |= p->put && !sub->ours;
+    return move_parts(p, sub->driver, varid, &sub->ds.header, parts, n);
+}
+
+/* Moves the parts there are. They are sorted by home, so that each file is gone through
+ * once and upwards; but of a put whose elements may come twice the last one counts. */
+static int flush(struct pieces *p)
+{
+    int first = NC_NOERR;
+    bool keep = p->put && p->r->raw && !region_is_ascending(driver_raw_region(p->r));
+    if (!keep) qsort(p->parts, (size_t)p->n, sizeof *p->parts, by_home);
+    for (int64_t from = 0, to; from < p->n; from = to) {
+        for (to = from + 1; to < p->n && p->parts[to].sub == p->parts[from].sub;)
+            to++;
+        int err = move_home(p, p->parts + from, to - from);
+        if (first == NC_NOERR || (first == NC_ERANGE && err != NC_NOERR)) first = err;
+    }
+    p->n = 0;
+    return first;
+}
+
+/* Where the first elements of a stretch are, and how many are there. */
+static int find_part(struct pieces *p, const struct blob_stretch *s, struct part *part)
+{
+    const struct blob_decomp *d = p->d;
+    *part = (struct part){.record = s->record, .n = s->n};
+    int64_t i = d->mine ? blob_map_find(&d->own, s->at) : -1;
+    if (i >= 0) {
+        const struct blob_run *run = &d->own.runs[i];
+        int64_t behind = s->at - run->at, length = blob_run_length(run);
+        if (behind < length) {
+            part->sub = p->b->group;
+            part->at = d->start + run->pos + behind;
+            if (part->n > length - behind) part->n = length - behind;
+            return NC_NOERR;
+        }
+    }
+    int err = blob_read_index(p->b, p->d, s->at);
+    if (err != NC_NOERR) return err;
+    int64_t at = blob_index_find(&d->index, s->at), end = d->index.high;
+    if (at < d->index.n && d->index.pieces[at].at <= s->at) {
+        const struct blob_piece *piece = &d->index.pieces[at];
+        part->sub = piece->sub;
+        part->at = piece->pos + (s->at - piece->at);
+        end = piece->at + piece->n;
+    } else {
+        part->sub = -1;
+        part->at = s->at;
+        if (at < d->index.n && d->index.pieces[at].at < end) end = d->index.pieces[at].at;
+    }
+    if (part->n > end - s->at) part->n = end - s->at;
+    return NC_NOERR;
+}
+
+static int move_stretches(struct pieces *p, struct blob_walk *w)
+{
+    int first = NC_NOERR, err = NC_NOERR;
+    int64_t rank = 0;
+    struct blob_stretch s;
+    while (err == NC_NOERR && blob_walk_next(w, &s, &err)) {
+        while (s.n > 0 && err == NC_NOERR) {
+            struct part *part = &p->parts[p->n];
+            err = find_part(p, &s, part);
+            if (err != NC_NOERR) break;
+            part->rank = rank;
+            rank += part->n;
+            s.at += part->n;
+            s.n -= part->n;
+            if (++p->n == MOST_PARTS) err = flush(p);
+            if (err == NC_ERANGE) {
+                first = err;
+                err = NC_NOERR;
+            }
+        }
+    }
+    if (err == NC_NOERR) err = flush(p);
+    return err != NC_NOERR ? err : first;
+}
+
+static int take_apart(struct blob *b, struct blob_decomp *d, struct driver_request *r,
+                      bool put)
+{
+    struct pieces p = {
+        .b = b, .d = d, .r = r, .v = &b->base.ds->header.vars[r->varid], .put = put};
+    struct blob_walk w;
+    const struct region *mem = driver_mem(r);
+    p.parts = base_malloc(MOST_PARTS * sizeof *p.parts);
+    if (mem != NULL) p.mem = region_cursor_new(mem);
+    int err = blob_walk_begin(&w, &b->base.ds->header, r);
+    if (p.parts == NULL || (mem != NULL && p.mem == NULL)) err = NC_ENOMEM;
+    if (err == NC_NOERR) err = move_stretches(&p, &w);
+    blob_walk_end(&w);
+    region_cursor_free(p.mem);
+    base_free(p.parts);
+    return err;
+}
+
+/* ---- both ---- */
+
+/* One after the other, as later ones count; those that are whole blobs are collected as
+ * long as no other comes between. */
+int blob_move(struct blob *b, struct driver_request *const *reqs, int64_t n, bool put)
+{
+    struct batch batch = {.n = 0};
+    int first = NC_NOERR;
+    int64_t room = n < MOST_WHOLE ? n : MOST_WHOLE;
+    if (n == 0) return NC_NOERR;
+    batch.made = base_malloc(2 * (size_t)room * sizeof(struct driver_request *));
+    if (batch.made == NULL) {
+        for (int64_t i = 0; i < n; i++)
+            driver_blame(reqs[i], NC_ENOMEM);
+        return NC_ENOMEM;
+    }
+    batch.parents = batch.made + room;
+    for (int64_t i = 0; i < n; i++) {
+        struct blob_decomp *d = blob_decomp_of(b, reqs[i]->varid);
+        if (driver_nelems(reqs[i], b->base.ds->header.vars[reqs[i]->varid].ndims) == 0)
+            continue;
+        int err = blob_read_own(b, d);
+        bool whole = err == NC_NOERR && add_whole(b, &batch, d, reqs[i], &err);
+        if (whole && batch.n < room) continue;
+        int before = carry_out(&batch, put);
+        if (err == NC_NOERR && !whole) err = take_apart(b, d, reqs[i], put);
+        if (err != NC_NOERR) driver_blame(reqs[i], err);
+        if (first == NC_NOERR) first = before != NC_NOERR ? before : err;
+    }
+    int err = carry_out(&batch, put);
+    base_free(batch.made);
+    return first != NC_NOERR ? first : err;
+}

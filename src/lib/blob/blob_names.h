@@ -1,0 +1,19 @@
+/* Names in subfiles: those of E3SM's blob files, and what is said beside them. */
+#ifndef BLOB_NAMES_H
+#define BLOB_NAMES_H
+
+#define BLOB_ATT_NPROCS         "global_nprocs"
+#define BLOB_ATT_DECOMPOSITIONS "num_decompositions"
+#define BLOB_ATT_SUBFILES       "num_subfiles"
+#define BLOB_ATT_NUMBER         "subfile_number" /* 0 to num_subfiles - 1 */
+#define BLOB_ATT_TOKEN          "dataset_token" /* two NC_INT64, as in the master's envelope */
+
+#define BLOB_DIM_BLOBS "nblobs"
+
+/* Of a variable that has a decomposition, and of Dk.nreqs. */
+#define BLOB_ATT_DECOMPOSITION "decomposition_ID"
+#define BLOB_ATT_DIMIDS        "global_dimids"
+#define BLOB_ATT_VARID         "global_varid"
+#define BLOB_ATT_PRINT         "fingerprint" /* of Dk.nreqs: two NC_INT64 */
+
+#endif

@@ -1,0 +1,549 @@
+/* Life of the layer, and its calls that move no values. */
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base_error.h"
+#include "base_io.h"
+#include "base_mem.h"
+#include "base_mpi.h"
+#include "blob.h"
+#include "blob_names.h"
+#include "blob_source.h"
+
+/* ---- variables ---- */
+
+void blob_count_open(struct blob *b)
+{
+    b->open_vars = 0;
+    for (int id = 0; id < b->nvars; id++)
+        b->open_vars += b->state[id] == BLOB_OPEN;
+    b->settles = b->open_vars > 0 && b->comm != MPI_COMM_NULL;
+}
+
+int blob_grow(struct blob *b, int nvars)
+{
+    size_t n = (size_t)nvars + 1;
+    int *state = base_realloc(b->state, n * sizeof *state);
+    if (state != NULL) b->state = state;
+    unsigned char *touched = base_realloc(b->touched, n);
+    if (touched != NULL) b->touched = touched;
+    return state == NULL || touched == NULL ? NC_ENOMEM : NC_NOERR;
+}
+
+/* ---- the envelope ---- */
+
+static void make_token(uint64_t *token, int64_t salt)
+{
+    struct timespec now;
+    if (getrandom(token, 2 * sizeof *token, 0) == (ssize_t)(2 * sizeof *token)) return;
+    clock_gettime(CLOCK_REALTIME, &now);
+    token[0] = (uint64_t)now.tv_sec << 30 ^ (uint64_t)now.tv_nsec;
+    token[1] = (uint64_t)getpid() << 32 ^ (uint64_t)salt;
+}
+
+static int write_envelope(const char *path, const struct cdf_envelope *e)
+{
+    unsigned char page[CDF_ENVELOPE];
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return base_error_system(NC_EFILE, "opening", path);
+    cdf_encode_envelope(e, page);
+    int err = base_write_at(fd, 0, page, sizeof page, path);
+    if (close(fd) != 0 && err == NC_NOERR)
+        err = base_error_system(NC_EWRITE, "closing", path);
+    return err;
+}
+
+/* NC_ENOTNC: it has none, or one that is not good. */
+static int read_envelope(const char *path, struct cdf_envelope *e)
+{
+    unsigned char page[CDF_ENVELOPE];
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0) return base_error_system(NC_EFILE, "opening", path);
+    int err = base_read_at(fd, 0, page, sizeof page, path);
+    (void)close(fd);
+    if (err == NC_NOERR) err = cdf_decode_envelope(e, page, sizeof page);
+    return err;
+}
+
+/* Process 0's facts, or its error, on all. Agreed. */
+static int share_facts_all(struct blob *b, int error)
+{
+    struct driver_dataset *ds = b->base.ds;
+    int err = driver_agree_all(ds, error, NULL, NULL, 0);
+    if (err != NC_NOERR) return driver_share_words_all(ds, err, error);
+    err = driver_share_all(ds, &b->facts, sizeof b->facts, 0);
+    return driver_agree_all(ds, err, NULL, NULL, 0);
+}
+
+/* ---- groups ---- */
+
+/* The first process of a group. */
+static int64_t first_of(const struct cdf_envelope *e, int64_t group)
+{
+    return (group * e->nprocs + e->nsubfiles - 1) / e->nsubfiles;
+}
+
+/* Neighbours share a subfile: where processes are placed node by node, those of a node.
+ */
+static void find_group(struct blob *b)
+{
+    const struct driver_dataset *ds = b->base.ds;
+    b->grouped = ds->nprocs == b->facts.nprocs;
+    if (!b->grouped) return;
+    b->group = (int)(ds->rank * b->facts.nsubfiles / b->facts.nprocs);
+    int64_t first = first_of(&b->facts, b->group);
+    b->rank = ds->rank - (int)first;
+    b->size = (int)(first_of(&b->facts, b->group + 1) - first);
+}
+
+/* How many nodes there are. */
+static int count_nodes_all(struct driver_dataset *ds, int64_t *nodes)
+{
+    MPI_Comm node = MPI_COMM_NULL;
+    int rank = 1;
+    int mpi = MPI_Comm_split_type(ds->comm, MPI_COMM_TYPE_SHARED, ds->rank, MPI_INFO_NULL,
+                                  &node);
+    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_rank(node, &rank);
+    int64_t first = rank == 0, lacking = mpi != MPI_SUCCESS;
+    int err = driver_agree_all(ds, base_mpi_error(mpi, NC_ENFILE, "finding nodes"), NULL,
+                               &lacking, 1);
+    if (err != NC_NOERR) return err;
+    MPI_Comm_free(&node);
+    mpi = MPI_Allreduce(&first, nodes, 1, MPI_INT64_T, MPI_SUM, ds->comm);
+    return base_mpi_error(mpi, NC_EMPI, "counting nodes");
+}
+
+static int choose_subfiles_all(struct blob *b)
+{
+    const struct base_hints *h = &b->base.ds->hints;
+    int64_t nprocs = b->base.ds->nprocs, n = h->num_subfiles;
+    int err = NC_NOERR;
+    if (n == 0 && h->node_procs > 0)
+        n = (nprocs + h->node_procs - 1) / h->node_procs;
+    else if (n == 0)
+        err = count_nodes_all(b->base.ds, &n);
+    b->facts.nprocs = nprocs;
+    b->facts.nsubfiles = n < 1 ? 1 : n < nprocs ? n : nprocs;
+    return err;
+}
+
+/* Communicators: one of this process alone, and, to write, one of its group. None is
+ * freed that others lack. Agreed. */
+static int make_comms_all(struct blob *b, bool write)
+{
+    struct driver_dataset *ds = b->base.ds;
+    MPI_Comm group = MPI_COMM_NULL;
+    int mpi = MPI_Comm_dup(MPI_COMM_SELF, &b->alone);
+    if (mpi != MPI_SUCCESS) b->alone = MPI_COMM_NULL;
+    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_set_errhandler(b->alone, MPI_ERRORS_RETURN);
+    if (write) {
+        int split = MPI_Comm_split(ds->comm, b->group, ds->rank, &group);
+        if (split != MPI_SUCCESS) group = MPI_COMM_NULL;
+        if (mpi == MPI_SUCCESS) mpi = split;
+        if (split == MPI_SUCCESS && mpi == MPI_SUCCESS)
+            mpi = MPI_Comm_set_errhandler(group, MPI_ERRORS_RETURN);
+    }
+    int err = base_mpi_error(mpi, NC_ENFILE, "a communicator for a subfile");
+    err = driver_agree_all(ds, err, NULL, NULL, 0);
+    if (err == NC_NOERR) b->comm = group;
+    return err;
+}
+
+/* ---- begin and end ---- */
+
+static struct blob *new_layer(struct driver_dataset *ds, struct driver *lower)
+{
+    struct blob *b = base_calloc(1, sizeof *b);
+    if (b == NULL) return NULL;
+    b->base = (struct driver){.ops = &blob_ops, .lower = lower, .ds = ds};
+    b->comm = b->alone = MPI_COMM_NULL;
+    b->path = blob_sub_master(ds->full);
+    if (b->path != NULL) return b;
+    base_free(b);
+    return NULL;
+}
+
+static void free_layer_all(struct blob *b)
+{
+    for (int i = 0; i < b->ndecomps; i++) {
+        blob_map_free(&b->decomps[i].own);
+        blob_index_free(&b->decomps[i].index);
+    }
+    if (b->comm != MPI_COMM_NULL) MPI_Comm_free(&b->comm);
+    if (b->alone != MPI_COMM_NULL) MPI_Comm_free(&b->alone);
+    base_free(b->decomps);
+    base_free(b->state);
+    base_free(b->touched);
+    base_free(b->subs);
+    base_free(b->path);
+    base_free(b);
+}
+
+/* Memory that depends on the facts. */
+static int reserve(struct blob *b)
+{
+    b->subs = base_calloc((size_t)b->facts.nsubfiles, sizeof(struct blob_sub *));
+    int err = blob_grow(b, b->base.ds->header.nvars);
+    return b->subs == NULL ? NC_ENOMEM : err;
+}
+
+/* The layer is made, or none of it is left. */
+static int start_all(struct blob *b, int err, struct driver **self)
+{
+    if (err == NC_NOERR) {
+        *self = &b->base;
+        return NC_NOERR;
+    }
+    if (b == NULL) return err;
+    (void)blob_sub_close_alone(b);
+    free_layer_all(b);
+    return err;
+}
+
+/* One that nobody lacks memory for; NULL on all if anybody does. */
+static int make_layer_all(struct driver_dataset *ds, struct driver *lower,
+                          struct blob **layer)
+{
+    struct blob *b = new_layer(ds, lower);
+    int err = driver_agree_all(ds, b == NULL ? NC_ENOMEM : NC_NOERR, NULL, NULL, 0);
+    if (err != NC_NOERR && b != NULL) {
+        base_free(b->path);
+        base_free(b);
+        b = NULL;
+    }
+    *layer = b;
+    return err;
+}
+
+static int create_files_all(struct blob *b)
+{
+    struct driver_dataset *ds = b->base.ds;
+    struct blob_sub *own = NULL;
+    int err = ds->rank == 0 ? write_envelope(ds->full, &b->facts) : NC_NOERR;
+    err = driver_agree_all(ds, err, NULL, NULL, 0);
+    if (err != NC_NOERR) return err;
+    ds->base = CDF_ENVELOPE;
+    err = blob_sub_open_all(b, true, &own);
+    b->own = own;
+    if (own != NULL) b->subs[b->group] = own;
+    err = driver_agree_all(ds, err, NULL, NULL, 0);
+    if (err != NC_NOERR) (void)blob_sub_close_all(b, true);
+    return err;
+}
+
+int blob_create_all(struct driver_dataset *ds, int cmode, struct driver *lower,
+                    struct driver **self)
+{
+    struct blob *b;
+    (void)cmode;
+    int err = make_layer_all(ds, lower, &b);
+    if (err != NC_NOERR) return err;
+    b->fresh = true;
+    err = choose_subfiles_all(b);
+    if (ds->rank == 0) make_token(b->facts.token, ds->inode);
+    err = share_facts_all(b, err);
+    find_group(b);
+    if (err == NC_NOERR) err = driver_agree_all(ds, reserve(b), NULL, NULL, 0);
+    if (err == NC_NOERR) err = make_comms_all(b, true);
+    if (err == NC_NOERR) err = create_files_all(b);
+    return start_all(b, err, self);
+}
+
+/* ---- open ---- */
+
+/* The decomposition that a subfile gives a variable; 0: it does not know the variable. */
+static int64_t number_in(struct blob_sub *s, int varid)
+{
+    int id = blob_sub_var(s, varid);
+    int64_t number = 0;
+    if (id >= 0)
+        (void)blob_source_att(&s->ds.header, id, BLOB_ATT_DECOMPOSITION, &number, 1);
+    return number > 0 && number <= s->ds.header.nvars ? number : 0;
+}
+
+/* What all subfiles say of each variable: both the least and the largest of the numbers
+ * that this process found; those that look at none have nothing to say. */
+static void look(struct blob_sub *s, int nvars, int64_t *least, int64_t *most)
+{
+    for (int id = 0; id < nvars; id++) {
+        int64_t number = number_in(s, id);
+        if (number < least[id]) least[id] = number;
+        if (number > most[id]) most[id] = number;
+    }
+}
+
+/* The subfiles are dealt out to the processes to be looked at. One that is not there is
+ * left out: what is in the others can be read. *looked: at least at one. */
+static int look_at_subfiles(struct blob *b, int64_t *least, int64_t *most, bool *looked)
+{
+    int nvars = b->base.ds->header.nvars, first = NC_NOERR;
+    if (b->own != NULL) {
+        look(b->own, nvars, least, most);
+        *looked = true;
+        return NC_NOERR;
+    }
+    for (int64_t i = b->base.ds->rank; i < b->facts.nsubfiles; i += b->base.ds->nprocs) {
+        struct blob_sub *s;
+        int err = blob_sub_get(b, (int)i, &s);
+        if (err == NC_NOERR) {
+            look(s, nvars, least, most);
+            *looked = true;
+        } else if (err != NC_ENOENT && first == NC_NOERR) {
+            first = err;
+        }
+    }
+    return first;
+}
+
+static int add_decomposition(struct blob *b, int number, int varid)
+{
+    for (int i = 0; i < b->ndecomps; i++)
+        if (b->decomps[i].number == number) return NC_NOERR;
+    void *grown =
+        base_realloc(b->decomps, (size_t)(b->ndecomps + 1) * sizeof *b->decomps);
+    if (grown == NULL) return NC_ENOMEM;
+    b->decomps = grown;
+    b->decomps[b->ndecomps++] =
+        (struct blob_decomp){.number = number, .varid = varid, .form = {.ndims = -1}};
+    return NC_NOERR;
+}
+
+/* A variable has a decomposition where all subfiles say so, and the same; any other has
+ * its values in the master. */
+static int take_states(struct blob *b, const int64_t *least, const int64_t *most)
+{
+    int err = NC_NOERR;
+    b->nvars = b->base.ds->header.nvars;
+    for (int id = 0; id < b->nvars; id++) {
+        bool settled = least[id] > 0 && least[id] == most[id];
+        b->state[id] = settled ? (int)least[id] : BLOB_CANONICAL;
+        b->touched[id] = 1;
+        if (settled && err == NC_NOERR) err = add_decomposition(b, b->state[id], id);
+    }
+    return err;
+}
+
+static int find_states_all(struct blob *b)
+{
+    struct driver_dataset *ds = b->base.ds;
+    size_t n = (size_t)ds->header.nvars + 1;
+    int64_t *least = base_malloc(2 * n * sizeof *least), *most = least + n;
+    bool looked = false;
+    int err = least == NULL ? NC_ENOMEM : NC_NOERR;
+    for (size_t i = 0; i < n && err == NC_NOERR; i++) {
+        least[i] = INT64_MAX;
+        most[i] = -INT64_MAX;
+    }
+    if (err == NC_NOERR) err = look_at_subfiles(b, least, most, &looked);
+    int64_t anybody = looked;
+    int own = err;
+    err = driver_agree_all(ds, err, NULL, &anybody, 1);
+    if (err != NC_NOERR) {
+        base_free(least);
+        return own != NC_NOERR ? own : err;
+    }
+    if (!anybody) {
+        base_free(least);
+        return base_error_set(NC_ENOENT, "%s: none of its %lld subfiles is there",
+                              ds->path, (long long)b->facts.nsubfiles);
+    }
+    int mpi = MPI_Allreduce(MPI_IN_PLACE, least, (int)n, MPI_INT64_T, MPI_MIN, ds->comm);
+    int other = MPI_Allreduce(MPI_IN_PLACE, most, (int)n, MPI_INT64_T, MPI_MAX, ds->comm);
+    err =
+        base_mpi_error(mpi == MPI_SUCCESS ? other : mpi, NC_EMPI, "looking at subfiles");
+    if (err == NC_NOERR) err = take_states(b, least, most);
+    base_free(least);
+    return driver_agree_all(ds, err, NULL, NULL, 0);
+}
+
+/* Groups open their subfiles together, to write what belongs there and to define more;
+ * where one cannot, each process opens what it needs, and nothing is defined. */
+static int open_groups_all(struct blob *b)
+{
+    struct blob_sub *own = NULL;
+    if (b->comm == MPI_COMM_NULL) return NC_NOERR;
+    int err = blob_sub_open_all(b, false, &own);
+    b->own = own;
+    if (own != NULL) b->subs[b->group] = own;
+    int64_t lacking = err != NC_NOERR;
+    err = driver_agree_all(b->base.ds, NC_NOERR, NULL, &lacking, 1);
+    if (err != NC_NOERR || !lacking) return err;
+    (void)blob_sub_close_all(b, false);
+    MPI_Comm_free(&b->comm);
+    b->comm = MPI_COMM_NULL;
+    return NC_NOERR;
+}
+
+int blob_open_all(struct driver_dataset *ds, int omode, struct driver *lower,
+                  struct driver **self)
+{
+    struct blob *b;
+    (void)omode;
+    int err = make_layer_all(ds, lower, &b);
+    if (err != NC_NOERR) return err;
+    err = ds->rank == 0 ? read_envelope(ds->full, &b->facts) : NC_NOERR;
+    err = share_facts_all(b, err);
+    if (err == NC_NOERR) find_group(b);
+    if (err == NC_NOERR) err = driver_agree_all(ds, reserve(b), NULL, NULL, 0);
+    if (err == NC_NOERR) err = make_comms_all(b, b->grouped && ds->writable);
+    if (err == NC_NOERR) err = open_groups_all(b);
+    if (err == NC_NOERR) err = find_states_all(b);
+    if (err != NC_NOERR) (void)blob_sub_close_all(b, false);
+    if (err == NC_NOERR) blob_count_open(b);
+    return start_all(b, err, self);
+}
+
+/* ---- close ---- */
+
+/* Subfiles first: what the master tells of is there. */
+static int end_subfiles_all(struct blob *b, bool abort)
+{
+    struct driver_dataset *ds = b->base.ds;
+    int err = blob_sub_close_alone(b), defined = NC_NOERR;
+    if (ds->writable) {
+        int64_t records = ds->held;
+        err = driver_agree_all(ds, err, NULL, &records, 1);
+        ds->header.numrecs = records;
+        if (!abort) defined = blob_define_empty_all(b);
+    }
+    int closed = blob_sub_close_all(b, abort);
+    if (err == NC_NOERR) err = defined;
+    return err != NC_NOERR ? err : closed;
+}
+
+int blob_close_all(struct driver *self)
+{
+    struct blob *b = (struct blob *)self;
+    int err = end_subfiles_all(b, false);
+    if (err != NC_NOERR) self->ds->failed = err;
+    int closed = driver_close_all(self->lower);
+    free_layer_all(b);
+    return err != NC_NOERR ? err : closed;
+}
+
+/* A dataset that never was one takes its subfiles with it. */
+int blob_abort_all(struct driver *self)
+{
+    struct blob *b = (struct blob *)self;
+    int err = end_subfiles_all(b, b->fresh);
+    int closed = driver_abort_all(self->lower);
+    free_layer_all(b);
+    return err != NC_NOERR ? err : closed;
+}
+
+/* ---- definitions, sync, hints ---- */
+
+static int enddef_all(struct driver *self, const struct cdf_header *before)
+{
+    struct blob *b = (struct blob *)self;
+    const struct cdf_header *h = &self->ds->header;
+    int err = driver_agree_all(self->ds, blob_grow(b, h->nvars), NULL, NULL, 0);
+    if (err == NC_NOERR) err = driver_enddef_all(self->lower, before);
+    if (err != NC_NOERR) return err;
+    for (; b->nvars < h->nvars; b->nvars++) {
+        const struct cdf_var *v = &h->vars[b->nvars];
+        b->state[b->nvars] = BLOB_OPEN;
+        b->touched[b->nvars] = v->fill && (!v->is_record || h->numrecs > 0);
+    }
+    b->fresh = false;
+    blob_count_open(b);
+    for (int64_t i = 0; i < b->facts.nsubfiles; i++)
+        if (b->subs[i] != NULL) b->subs[i]->nvars = -1; /* fill values may be others */
+    return NC_NOERR;
+}
+
+static int sync_subfiles(struct blob *b)
+{
+    int first = NC_NOERR;
+    for (int64_t i = 0; i < b->facts.nsubfiles; i++) {
+        struct blob_sub *s = b->subs[i];
+        if (s == NULL || s->driver == NULL || !s->defined) continue;
+        if (!s->ours) s->ds.held = s->ds.header.numrecs = s->records;
+        int err = driver_sync(s->driver);
+        if (first == NC_NOERR) first = err;
+    }
+    return first;
+}
+
+static int sync_subfile_all(struct blob *b)
+{
+    int64_t records = b->base.ds->held;
+    int err = driver_agree_all(b->base.ds, NC_NOERR, NULL, &records, 1);
+    int defined = blob_define_empty_all(b);
+    if (err == NC_NOERR) err = defined;
+    if (b->own == NULL) return err;
+    driver_hold_records(&b->own->ds, records);
+    int synced = driver_sync_all(b->own->driver);
+    return err != NC_NOERR ? err : synced;
+}
+
+static int sync_all(struct driver *self)
+{
+    struct blob *b = (struct blob *)self;
+    int err = NC_NOERR;
+    if (self->ds->writable) {
+        err = sync_subfiles(b);
+        int synced = sync_subfile_all(b);
+        if (err == NC_NOERR) err = synced;
+    }
+    if (err != NC_NOERR) self->ds->failed = err;
+    int synced = driver_sync_all(self->lower);
+    return err != NC_NOERR ? err : synced;
+}
+
+static int sync_alone(struct driver *self)
+{
+    struct blob *b = (struct blob *)self;
+    int err = self->ds->writable ? sync_subfiles(b) : NC_NOERR;
+    int synced = driver_sync(self->lower);
+    return err != NC_NOERR ? err : synced;
+}
+
+static int inq_info(struct driver *self, MPI_Info info)
+{
+    struct blob *b = (struct blob *)self;
+    for (int64_t i = 0; i < b->facts.nsubfiles; i++)
+        if (b->subs[i] != NULL) blob_sub_count(b, b->subs[i]);
+    return driver_inq_info(self->lower, info);
+}
+
+static bool wanted(const struct driver_dataset *ds, bool create)
+{
+    const struct base_hints *h = &ds->hints;
+    bool subfiles = h->subfiling == BASE_ENABLE && h->num_subfiles > 1;
+    if (!create) return ds->base > 0;
+    return (h->blob == BASE_ENABLE || subfiles) && !h->no_indep_rw;
+}
+
+static int remove_parts(const char *path)
+{
+    struct cdf_envelope e;
+    if (read_envelope(path, &e) != NC_NOERR) return NC_NOERR;
+    char *master = blob_sub_master(path);
+    int err = master == NULL ? NC_ENOMEM : blob_sub_remove(master, &e);
+    base_free(master);
+    return err;
+}
+
+const struct driver_ops blob_ops = {
+    .name = "blob",
+    .likes_runs = true,
+    .wanted = wanted,
+    .create_all = blob_create_all,
+    .open_all = blob_open_all,
+    .remove_parts = remove_parts,
+    .close_all = blob_close_all,
+    .abort_all = blob_abort_all,
+    .enddef_all = enddef_all,
+    .put_all = blob_put_all,
+    .get_all = blob_get_all,
+    .put = blob_put,
+    .get = blob_get,
+    .sync_all = sync_all,
+    .sync = sync_alone,
+    .inq_info = inq_info,
+};

@@ -1,0 +1,162 @@
+/* Maps from subfiles: of one blob, or the part of an index of all. */
+#include "blob_source.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base_error.h"
+#include "base_mem.h"
+#include "conv.h"
+
+enum {
+    TILE = 1 << 14,       /* runs read at a time */
+    MOST_PIECES = 1 << 20 /* of an index: 32 MiB */
+};
+
+int blob_source_att(struct cdf_header *h, int varid, const char *name, int64_t *values,
+                    int most)
+{
+    const struct cdf_atts *atts = cdf_atts(h, varid);
+    for (int i = 0; atts != NULL && i < atts->count; i++) {
+        const struct cdf_att *a = &atts->list[i];
+        if (strcmp(a->name, name) != 0) continue;
+        if (a->type != NC_INT && a->type != NC_INT64) return 0;
+        int n = a->nelems < most ? (int)a->nelems : most;
+        (void)conv_get(values, CONV_LONGLONG, a->values, a->type, (size_t)n);
+        return n;
+    }
+    return 0;
+}
+
+static int broken(const struct blob_source *s, int64_t blob, const char *what)
+{
+    return base_error_set(NC_ENOTNC, "%s: the map of blob %lld in decomposition D%d %s",
+                          s->path, (long long)blob, s->decomposition, what);
+}
+
+static int find_var(const struct blob_source *s, const char *what, int ndims, int *id)
+{
+    char name[64];
+    snprintf(name, sizeof name, "D%d.%s", s->decomposition, what);
+    int err = cdf_find_var(s->h, name, id);
+    if (err == NC_NOERR && s->h->vars[*id].ndims == ndims) return NC_NOERR;
+    return base_error_set(
+        NC_ENOTNC, "%s: variable '%s' is missing or has other dimensions", s->path, name);
+}
+
+int blob_source_find(struct blob_source *s, int decomposition, int64_t nelems,
+                     int64_t limit)
+{
+    s->decomposition = decomposition;
+    s->nelems = nelems;
+    s->limit = limit;
+    int err = find_var(s, "nreqs", 1, &s->nreqs);
+    if (err == NC_NOERR) err = find_var(s, "blob_start", 1, &s->start);
+    if (err == NC_NOERR) err = find_var(s, "blob_count", 1, &s->count);
+    if (err == NC_NOERR) err = find_var(s, "offsets", 2, &s->offsets);
+    if (err == NC_NOERR) err = find_var(s, "lengths", 2, &s->lengths);
+    if (err != NC_NOERR) return err;
+    const struct cdf_var *vars = s->h->vars;
+    s->nblobs = vars[s->nreqs].shape[0];
+    s->most = vars[s->offsets].shape[1];
+    bool good =
+        vars[s->start].shape[0] == s->nblobs && vars[s->count].shape[0] == s->nblobs &&
+        vars[s->offsets].shape[0] == s->nblobs &&
+        vars[s->lengths].shape[0] == s->nblobs && vars[s->lengths].shape[1] == s->most;
+    return good ? NC_NOERR : broken(s, -1, "has other dimensions");
+}
+
+/* What is known of a blob. */
+struct facts {
+    int64_t nreqs, start, count;
+};
+
+static int read_facts(const struct blob_source *s, int64_t blob, struct facts *f)
+{
+    int err = s->numbers(s->who, s->nreqs, 0, blob, 1, &f->nreqs);
+    if (err == NC_NOERR) err = s->numbers(s->who, s->start, 0, blob, 1, &f->start);
+    if (err == NC_NOERR) err = s->numbers(s->who, s->count, 0, blob, 1, &f->count);
+    if (err != NC_NOERR) return err;
+    bool good = f->nreqs >= 0 && f->nreqs <= s->most && f->start >= 0 && f->count >= 0 &&
+                f->start <= s->nelems && f->count <= s->nelems - f->start;
+    return good ? NC_NOERR : broken(s, blob, "points outside of its variable");
+}
+
+int blob_source_read(const struct blob_source *s, int64_t blob, blob_take *take, void *to)
+{
+    struct facts f;
+    int64_t done = 0, end = 0, *tile = base_malloc(2 * TILE * sizeof *tile);
+    bool more = true;
+    int err = tile == NULL ? NC_ENOMEM : read_facts(s, blob, &f);
+    for (int64_t at = 0; err == NC_NOERR && more && at < f.nreqs; at += TILE) {
+        int64_t n = f.nreqs - at < TILE ? f.nreqs - at : TILE;
+        err = s->numbers(s->who, s->offsets, blob, at, n, tile);
+        if (err == NC_NOERR)
+            err = s->numbers(s->who, s->lengths, blob, at, n, tile + TILE);
+        for (int64_t i = 0; i < n && more && err == NC_NOERR; i++) {
+            struct blob_piece p = {tile[i], tile[TILE + i], f.start + done, s->sub};
+            bool good = p.at >= end && p.n > 0 && p.at < s->limit &&
+                        p.n <= s->limit - p.at && p.n <= f.count - done;
+            if (!good) err = broken(s, blob, "is not in order, or points outside");
+            if (!good) break;
+            done += p.n;
+            end = p.at + p.n;
+            more = take(to, &p, &err);
+        }
+    }
+    base_free(tile);
+    if (err == NC_NOERR && more && done != f.count)
+        err = broken(s, blob, "has not as many elements as it says");
+    return err;
+}
+
+/* ---- all blobs' ---- */
+
+/* Takes the pieces of [low, high), as long as there is room. */
+struct window {
+    struct blob_index *index;
+    bool full;
+};
+
+static bool take_piece(void *to, const struct blob_piece *piece, int *err)
+{
+    struct window *w = to;
+    if (piece->at >= w->index->high || piece->at + piece->n <= w->index->low) return true;
+    w->full = w->index->n == MOST_PIECES;
+    if (!w->full) *err = blob_index_add(w->index, piece);
+    return !w->full && *err == NC_NOERR;
+}
+
+static int read_all(struct window *w, int nsubs, blob_source_open *open, void *who)
+{
+    int err = NC_NOERR;
+    for (int i = 0; i < nsubs && err == NC_NOERR && !w->full; i++) {
+        struct blob_source s;
+        err = open(who, i, &s);
+        for (int64_t blob = 0; err == NC_NOERR && !w->full && blob < s.nblobs; blob++)
+            err = blob_source_read(&s, blob, take_piece, w);
+    }
+    return err;
+}
+
+int blob_source_index(struct blob_index *x, int64_t limit, int64_t at, int nsubs,
+                      blob_source_open *open, void *who)
+{
+    if (at >= x->low && at < x->high) return NC_NOERR;
+    bool first = x->high == 0;
+    int64_t width = first ? limit : x->high - x->low, begin = first ? 0 : at;
+    for (;; width /= 2) {
+        struct window w = {.index = x};
+        const struct blob_piece *bad;
+        if (at - begin >= width) begin = at;
+        x->n = 0;
+        x->low = begin;
+        x->high = width < limit - begin ? begin + width : limit;
+        int err = read_all(&w, nsubs, open, who);
+        if (err == NC_NOERR && !w.full && !blob_index_settle(x, &bad))
+            err = base_error_set(NC_ENOTNC, "two blobs have element %lld",
+                                 (long long)bad->at);
+        if (err != NC_NOERR) blob_index_free(x);
+        if (err != NC_NOERR || !w.full) return err;
+    }
+}

@@ -1,0 +1,45 @@
+/* Maps as subfiles have them. Nothing in them is believed. No MPI. */
+#ifndef BLOB_SOURCE_H
+#define BLOB_SOURCE_H
+
+#include "blob_map.h"
+#include "cdf.h"
+
+/* A subfile that is open somehow, and what it tells of one decomposition. */
+struct blob_source {
+    struct cdf_header *h; /* only read */
+    const char *path;
+    int sub; /* its number */
+    /* n values of a variable: from `first` on, of one dimension, or of a row of two. */
+    int (*numbers)(void *who, int varid, int64_t row, int64_t first, int64_t n,
+                   int64_t *values);
+    void *who;
+
+    int decomposition;
+    int nreqs, start, count, offsets, lengths; /* its variables */
+    int64_t nblobs, most;                      /* runs that a blob can have */
+    int64_t nelems;                            /* of all its blobs */
+    int64_t limit;                             /* elements of the whole variable */
+};
+
+/* Up to `most` integers of an attribute; how many there are. */
+int blob_source_att(struct cdf_header *h, int varid, const char *name, int64_t *values,
+                    int most);
+
+/* The subfile's variable that has the decomposition of that number has nelems elements
+ * there; the whole one `limit`. NC_ENOTNC with words. */
+int blob_source_find(struct blob_source *s, int decomposition, int64_t nelems,
+                     int64_t limit);
+
+/* The runs of one blob, in order; false: no more are wanted, or *err. */
+typedef bool blob_take(void *to, const struct blob_piece *piece, int *err);
+int blob_source_read(const struct blob_source *s, int64_t blob, blob_take *take,
+                     void *to);
+
+/* Makes the index have the part with element `at`: all of it, as a rule. `open` makes the
+ * source of each of nsubs subfiles. After an error it is empty. */
+typedef int blob_source_open(void *who, int sub, struct blob_source *s);
+int blob_source_index(struct blob_index *x, int64_t limit, int64_t at, int nsubs,
+                      blob_source_open *open, void *who);
+
+#endif

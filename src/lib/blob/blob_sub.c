@@ -1,0 +1,313 @@
+/* Subfiles: datasets of their own, on the driver that the master is on. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base_error.h"
+#include "base_mem.h"
+#include "base_mpi.h"
+#include "blob.h"
+#include "blob_names.h"
+#include "blob_source.h"
+
+char *blob_sub_path(const char *master, int number)
+{
+    size_t size = strlen(master) + 16;
+    char *path = base_malloc(size);
+    if (path != NULL) snprintf(path, size, "%s.%04d", master, number);
+    return path;
+}
+
+char *blob_sub_master(const char *path)
+{
+    char known[PATH_MAX];
+    return base_strdup(realpath(path, known) == NULL ? path : known);
+}
+
+/* The driver at the bottom. */
+static const struct driver_ops *bottom(const struct blob *b)
+{
+    const struct driver *d = b->base.lower;
+    while (d->lower != NULL)
+        d = d->lower;
+    return d->ops;
+}
+
+/* Hints for one plain file. */
+static struct base_hints plain(struct base_hints h)
+{
+    h.burst = h.blob = BASE_DISABLE;
+    h.e10_cache = BASE_DISABLE;
+    h.transfer = BASE_TRANSFER_AUTO;
+    h.num_subfiles = h.no_indep_rw = h.node_procs = 0;
+    h.report = h.trace = BASE_REPORT_NONE;
+    return h;
+}
+
+static void free_sub(struct blob_sub *s)
+{
+    if (s == NULL) return;
+    cdf_free(&s->ds.header);
+    base_free(s->ds.path);
+    base_free(s->ds.full);
+    base_free(s->varids);
+    base_free(s);
+}
+
+/* A dataset that is not open yet; NULL: no memory. */
+static struct blob_sub *new_sub(struct blob *b, int number, bool together)
+{
+    struct driver_dataset *master = b->base.ds;
+    struct blob_sub *s = base_calloc(1, sizeof *s);
+    if (s == NULL) return NULL;
+    cdf_init(&s->ds.header, 5);
+    s->number = number;
+    s->ours = together;
+    s->ds.comm = together ? b->comm : b->alone;
+    s->ds.rank = together ? b->rank : 0;
+    s->ds.nprocs = together ? b->size : 1;
+    s->ds.path = blob_sub_path(b->path, number);
+    s->ds.full = blob_sub_path(b->path, number);
+    s->ds.prefixed = master->prefixed;
+    s->ds.hints = plain(master->hints);
+    s->ds.writable = master->writable;
+    s->ds.info = master->info;
+    if (s->ds.path != NULL && s->ds.full != NULL) return s;
+    free_sub(s);
+    return NULL;
+}
+
+/* ---- is it one of this dataset? ---- */
+
+static int not_ours(const struct blob_sub *s, const char *why)
+{
+    return base_error_set(NC_ENOTNC, "%s: %s", s->ds.path, why);
+}
+
+static int check(const struct blob *b, struct blob_sub *s)
+{
+    struct cdf_header *h = &s->ds.header;
+    int64_t token[2] = {0, 0}, number = -1, of = -1, procs = -1;
+    if (blob_source_att(h, NC_GLOBAL, BLOB_ATT_TOKEN, token, 2) != 2 ||
+        (uint64_t)token[0] != b->facts.token[0] ||
+        (uint64_t)token[1] != b->facts.token[1])
+        return not_ours(s, "it is a subfile of another dataset, or of another run");
+    (void)blob_source_att(h, NC_GLOBAL, BLOB_ATT_NUMBER, &number, 1);
+    (void)blob_source_att(h, NC_GLOBAL, BLOB_ATT_SUBFILES, &of, 1);
+    (void)blob_source_att(h, NC_GLOBAL, BLOB_ATT_NPROCS, &procs, 1);
+    if (number != s->number) return not_ours(s, "it was the subfile of another number");
+    if (of != b->facts.nsubfiles || procs != b->facts.nprocs)
+        return not_ours(s, "it has another number of subfiles or of processes than the "
+                           "master file says");
+    return NC_NOERR;
+}
+
+/* A value that cannot be converted becomes the fill value that the master has now, and
+ * holes are filled with it: so the subfile's variable has the same. */
+static int take_fill_value(const struct cdf_header *master, int varid,
+                           struct cdf_header *h, int id)
+{
+    unsigned char theirs[8] = {0}, ours[8] = {0};
+    void *to;
+    size_t size = (size_t)cdf_type_size(h->vars[id].type);
+    cdf_fill_value(master, varid, theirs);
+    cdf_fill_value(h, id, ours);
+    if (memcmp(theirs, ours, size) == 0) return NC_NOERR;
+    int err = cdf_put_att(h, id, "_FillValue", h->vars[id].type, 1, &to);
+    if (err == NC_NOERR) memcpy(to, theirs, size);
+    return err;
+}
+
+/* The master's variable that one of the subfile's is; -1: none. */
+static int find_master(const struct cdf_header *master, struct blob_sub *s, int id,
+                       int *varid)
+{
+    int64_t number = -1;
+    *varid = -1;
+    if (blob_source_att(&s->ds.header, id, BLOB_ATT_VARID, &number, 1) != 1)
+        return NC_NOERR;
+    if (number < 0 || number >= master->nvars) return NC_NOERR;
+    const struct cdf_var *v = &s->ds.header.vars[id], *of = &master->vars[number];
+    if (v->type != of->type || v->is_record != of->is_record ||
+        v->ndims != 1 + of->is_record)
+        return not_ours(s, "a variable is not as the master file has it");
+    *varid = (int)number;
+    return NC_NOERR;
+}
+
+int blob_sub_list(struct blob *b, struct blob_sub *s)
+{
+    struct cdf_header *h = &s->ds.header;
+    const struct cdf_header *master = &b->base.ds->header;
+    int *ids = base_malloc((size_t)(master->nvars + 1) * sizeof *ids), err = NC_NOERR;
+    if (ids == NULL) return NC_ENOMEM;
+    for (int i = 0; i < master->nvars; i++)
+        ids[i] = -1;
+    for (int id = 0; id < h->nvars && err == NC_NOERR; id++) {
+        int varid;
+        err = find_master(master, s, id, &varid);
+        if (err != NC_NOERR || varid < 0) continue;
+        err = take_fill_value(master, varid, h, id);
+        ids[varid] = id;
+    }
+    if (err != NC_NOERR) {
+        base_free(ids);
+        return err;
+    }
+    base_free(s->varids);
+    s->varids = ids;
+    s->nvars = master->nvars;
+    return NC_NOERR;
+}
+
+int blob_sub_var(const struct blob_sub *s, int varid)
+{
+    return varid < s->nvars ? s->varids[varid] : -1;
+}
+
+/* ---- opening ---- */
+
+/* A process may have been killed before the subfile had a header. */
+static bool is_empty(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0;
+}
+
+static int open_driver_all(struct blob *b, struct blob_sub *s, bool create)
+{
+    struct driver_dataset *ds = &s->ds;
+    const struct driver_ops *ops = bottom(b);
+    if (create) return ops->create_all(ds, NC_CLOBBER, NULL, &s->driver);
+    int err = ops->open_all(ds, ds->writable ? NC_WRITE : NC_NOWRITE, NULL, &s->driver);
+    if (err != NC_NOERR) return err;
+    s->defined = true;
+    s->records = ds->header.numrecs;
+    return NC_NOERR;
+}
+
+static int close_driver_all(struct blob_sub *s, bool abort)
+{
+    struct driver *d = s->driver;
+    s->driver = NULL;
+    if (d == NULL) return NC_NOERR;
+    return abort ? driver_abort_all(d) : driver_close_all(d);
+}
+
+/* A file of this name that is no subfile is somebody's. Process 0 of the group looks. */
+static int refuse_foreign(const struct blob *b, const struct blob_sub *s)
+{
+    struct stat st;
+    if (b->rank != 0 || stat(s->ds.path, &st) != 0 || st.st_size == 0) return NC_NOERR;
+    return base_error_set(NC_EEXIST, "%s: this name is wanted for a subfile of %s",
+                          s->ds.path, b->base.ds->path);
+}
+
+int blob_sub_open_all(struct blob *b, bool create, struct blob_sub **sub)
+{
+    struct driver_dataset spare = {.comm = b->comm, .rank = b->rank, .nprocs = b->size};
+    struct blob_sub *s = new_sub(b, b->group, true);
+    *sub = NULL;
+    int err = s == NULL ? NC_ENOMEM : NC_NOERR;
+    if (err == NC_NOERR && create) err = refuse_foreign(b, s);
+    int agreed = driver_agree_all(&spare, err, NULL, NULL, 0);
+    if (agreed == NC_NOERR && s != NULL) {
+        agreed = open_driver_all(b, s, create);
+        if (agreed == NC_NOERR && !create) {
+            err = check(b, s);
+            if (err == NC_NOERR) err = blob_sub_list(b, s);
+            agreed = driver_agree_all(&s->ds, err, NULL, NULL, 0);
+            if (agreed != NC_NOERR) (void)close_driver_all(s, false);
+        }
+    }
+    if (agreed == NC_NOERR)
+        *sub = s;
+    else
+        free_sub(s);
+    return err != NC_NOERR ? err : agreed;
+}
+
+static int open_alone(struct blob *b, struct blob_sub *s)
+{
+    int err = open_driver_all(b, s, false);
+    if (err != NC_NOERR && is_empty(s->ds.path)) return blob_sub_list(b, s);
+    if (err != NC_NOERR) return err;
+    err = check(b, s);
+    if (err == NC_NOERR) err = blob_sub_list(b, s);
+    if (err != NC_NOERR) (void)close_driver_all(s, false);
+    return err;
+}
+
+int blob_sub_get(struct blob *b, int number, struct blob_sub **sub)
+{
+    *sub = b->subs[number];
+    if (*sub != NULL && (*sub)->nvars == b->base.ds->header.nvars) return NC_NOERR;
+    if (*sub != NULL) return blob_sub_list(b, *sub);
+    struct blob_sub *s = new_sub(b, number, false);
+    if (s == NULL) return NC_ENOMEM;
+    int err = open_alone(b, s);
+    if (err == NC_NOERR)
+        *sub = b->subs[number] = s;
+    else
+        free_sub(s);
+    return err;
+}
+
+/* ---- closing ---- */
+
+void blob_sub_count(struct blob *b, struct blob_sub *s)
+{
+    driver_stats_take(&b->base.ds->stats, &s->ds.stats);
+}
+
+static int close_one_all(struct blob *b, struct blob_sub *s, bool abort)
+{
+    int err = close_driver_all(s, abort);
+    blob_sub_count(b, s);
+    b->subs[s->number] = NULL;
+    free_sub(s);
+    return err;
+}
+
+/* Who has a subfile alone leaves the number of records in its header to its group, or as
+ * it was: nobody goes by it but other readers. */
+int blob_sub_close_alone(struct blob *b)
+{
+    int first = NC_NOERR;
+    for (int64_t i = 0; i < b->facts.nsubfiles; i++) {
+        struct blob_sub *s = b->subs[i];
+        if (s == NULL || s->ours) continue;
+        s->ds.held = s->ds.header.numrecs = s->records;
+        int err = close_one_all(b, s, false);
+        if (first == NC_NOERR) first = err;
+    }
+    return first;
+}
+
+int blob_sub_close_all(struct blob *b, bool abort)
+{
+    if (b->own == NULL) return NC_NOERR;
+    struct blob_sub *s = b->own;
+    b->own = NULL;
+    s->ds.held = b->base.ds->header.numrecs;
+    return close_one_all(b, s, abort);
+}
+
+int blob_sub_remove(const char *master, const struct cdf_envelope *e)
+{
+    int first = NC_NOERR;
+    for (int64_t i = 0; i < e->nsubfiles; i++) {
+        char *path = blob_sub_path(master, (int)i);
+        if (path == NULL) return NC_ENOMEM;
+        int err = unlink(path) == 0 || errno == ENOENT
+                      ? NC_NOERR
+                      : base_error_system(NC_EFILE, "removing", path);
+        if (first == NC_NOERR) first = err;
+        base_free(path);
+    }
+    return first;
+}

@@ -1,0 +1,143 @@
+/* Puts and gets: what is in blobs goes there and nowhere else, each process by itself;
+ * the rest goes to the driver below, in whose agreement the number of records is agreed
+ * on and whether anybody has a variable to settle. */
+#include "base_error.h"
+#include "base_mem.h"
+#include "blob.h"
+
+/* A call's requests by where they go. */
+struct split {
+    struct driver_request **list; /* settled ones, the master's, those to be settled */
+    int64_t settled, master, open;
+};
+
+static bool is_open(const struct blob *b, const struct driver_request *r)
+{
+    return b->state[r->varid] == BLOB_OPEN;
+}
+
+/* Of a put: may it settle a variable? A fill tells nothing of how a program deals its
+ * values out. */
+static bool settles(const struct blob *b, const struct driver_request *r, bool together)
+{
+    return together && b->settles && is_open(b, r) && !driver_is_fill(r) &&
+           driver_nelems(r, b->base.ds->header.vars[r->varid].ndims) > 0;
+}
+
+static int split(const struct blob *b, struct driver_request *const *reqs, int64_t n,
+                 bool together, struct split *s)
+{
+    *s = (struct split){.list = NULL};
+    if (n == 0) return NC_NOERR;
+    s->list = base_malloc((size_t)n * sizeof(struct driver_request *));
+    if (s->list == NULL) return NC_ENOMEM;
+    for (int64_t i = 0; i < n; i++)
+        if (b->state[reqs[i]->varid] > BLOB_OPEN) s->list[s->settled++] = reqs[i];
+    for (int64_t i = 0; i < n; i++)
+        if (b->state[reqs[i]->varid] <= BLOB_OPEN && !settles(b, reqs[i], together))
+            s->list[s->settled + s->master++] = reqs[i];
+    for (int64_t i = 0; i < n; i++)
+        if (settles(b, reqs[i], together))
+            s->list[s->settled + s->master + s->open++] = reqs[i];
+    return NC_NOERR;
+}
+
+/* The records of what was put are there. */
+static void hold(struct blob *b, struct driver_request *const *reqs, int64_t n)
+{
+    struct driver_dataset *ds = b->base.ds;
+    for (int64_t i = 0; i < n; i++)
+        if (reqs[i]->status == NC_NOERR || reqs[i]->status == NC_ERANGE)
+            driver_hold_records(ds, driver_records(&ds->header, reqs[i]));
+}
+
+static void touch(struct blob *b, struct driver_request *const *reqs, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        b->touched[reqs[i]->varid] = 1;
+}
+
+/* The worse of two: a value that is out of range is the least. */
+static int worse(int a, int b)
+{
+    if (a == NC_NOERR || (a == NC_ERANGE && b != NC_NOERR)) return b;
+    return a;
+}
+
+/* Settled ones and the master's. What fails in a subfile the others learn of in the
+ * agreement below, as of any failure of the file. */
+static int put_known_all(struct blob *b, const struct split *s, int error)
+{
+    struct driver_dataset *ds = b->base.ds;
+    int64_t agreed = ds->header.numrecs;
+    int own = blob_move(b, s->list, s->settled, true);
+    hold(b, s->list, s->settled);
+    ds->header.numrecs = agreed; /* until all know */
+    if (own != NC_NOERR && !driver_is_own(own)) ds->failed = own;
+    touch(b, s->list + s->settled, s->master);
+    int err = driver_put_all(b->base.lower, s->list + s->settled, s->master, error);
+    return worse(own, err);
+}
+
+int blob_put_all(struct driver *self, struct driver_request *const *reqs, int64_t n,
+                 int error)
+{
+    struct blob *b = (struct blob *)self;
+    struct driver_dataset *ds = self->ds;
+    struct split s, again;
+    int short_of = split(b, reqs, n, true, &s);
+    if (error == NC_NOERR) error = short_of;
+    ds->word[DRIVER_WORD_BLOB] = s.open > 0;
+    ds->heard[DRIVER_WORD_BLOB] = 0;
+    int err = put_known_all(b, &s, error);
+    ds->word[DRIVER_WORD_BLOB] = 0;
+    if (b->settles && ds->heard[DRIVER_WORD_BLOB] != 0) {
+        struct driver_request **open = s.list + s.settled + s.master;
+        blob_settle_all(b, open, s.open);
+        short_of = split(b, open, s.open, false, &again);
+        err = worse(err, put_known_all(b, &again, short_of));
+        base_free(again.list);
+    }
+    base_free(s.list);
+    return err;
+}
+
+int blob_get_all(struct driver *self, struct driver_request *const *reqs, int64_t n,
+                 int error)
+{
+    struct blob *b = (struct blob *)self;
+    struct split s;
+    int short_of = split(b, reqs, n, false, &s);
+    if (error == NC_NOERR) error = short_of;
+    int own = blob_move(b, s.list, s.settled, false);
+    if (own != NC_NOERR && !driver_is_own(own)) self->ds->failed = own;
+    int err = driver_get_all(b->base.lower, s.list + s.settled, s.master, error);
+    base_free(s.list);
+    return worse(own, err);
+}
+
+int blob_put(struct driver *self, struct driver_request *const *reqs, int64_t n)
+{
+    struct blob *b = (struct blob *)self;
+    struct split s;
+    int err = split(b, reqs, n, false, &s);
+    if (err != NC_NOERR) return err;
+    int own = blob_move(b, s.list, s.settled, true);
+    hold(b, s.list, s.settled);
+    touch(b, s.list + s.settled, s.master);
+    if (s.master > 0) err = driver_put(b->base.lower, s.list + s.settled, s.master);
+    base_free(s.list);
+    return worse(own, err);
+}
+
+int blob_get(struct driver *self, struct driver_request *const *reqs, int64_t n)
+{
+    struct blob *b = (struct blob *)self;
+    struct split s;
+    int err = split(b, reqs, n, false, &s);
+    if (err != NC_NOERR) return err;
+    int own = blob_move(b, s.list, s.settled, false);
+    if (s.master > 0) err = driver_get(b->base.lower, s.list + s.settled, s.master);
+    base_free(s.list);
+    return worse(own, err);
+}

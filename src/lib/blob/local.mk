@@ -1,0 +1,15 @@
+# Maps and what subfiles say of them know no MPI: the tools use them without.
+libserial_la_SOURCES += \
+	src/lib/blob/blob_map.c src/lib/blob/blob_map.h \
+	src/lib/blob/blob_names.h \
+	src/lib/blob/blob_source.c src/lib/blob/blob_source.h
+libcore_la_SOURCES += \
+	src/lib/blob/blob.h \
+	src/lib/blob/blob_define.c \
+	src/lib/blob/blob_move.c \
+	src/lib/blob/blob_open.c \
+	src/lib/blob/blob_read.c \
+	src/lib/blob/blob_settle.c src/lib/blob/blob_settle.h \
+	src/lib/blob/blob_sub.c \
+	src/lib/blob/blob_transfer.c \
+	src/lib/blob/blob_walk.c src/lib/blob/blob_walk.h

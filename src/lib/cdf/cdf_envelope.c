@@ -1,0 +1,83 @@
+/* The page in front of a dataset whose values are partly in other files. */
+#include "cdf_envelope.h"
+
+#include <string.h>
+
+#include "base_error.h"
+
+/* Bytes of the page: a mark, then numbers of 8 bytes, big-endian; a line for people. */
+static const unsigned char mark[8] = {0x89, 'N', 'C', 'B', 'L', 'O', 'B', '\n'};
+static const char words[] =
+    "The values of this netCDF dataset are in files beside this one, of the same name\n"
+    "and a number: NAME.0000, NAME.0001 ... Programs that use ncmpi's libpnetcdf read "
+    "it\n"
+    "like any other; ncmpijoin NAME OUT makes one ordinary file of all of them.\n";
+
+enum { VERSION, TOKEN, TOKEN2, NPROCS, NSUBFILES, SUM, NFIELDS };
+enum { WORDS_AT = 256, THIS_VERSION = 1 };
+
+static uint64_t get(const unsigned char *bytes, int field)
+{
+    uint64_t value = 0;
+    for (int i = 0; i < 8; i++)
+        value = value << 8 | bytes[sizeof mark + 8 * (size_t)field + (size_t)i];
+    return value;
+}
+
+static void put(unsigned char *bytes, int field, uint64_t value)
+{
+    for (int i = 7; i >= 0; i--, value >>= 8)
+        bytes[sizeof mark + 8 * (size_t)field + (size_t)i] = (unsigned char)value;
+}
+
+/* FNV-1a: the same on every machine. */
+static uint64_t sum(const unsigned char *bytes, size_t length)
+{
+    uint64_t hash = UINT64_C(14695981039346656037);
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ bytes[i]) * UINT64_C(1099511628211);
+    return hash;
+}
+
+bool cdf_is_envelope(const void *bytes, size_t length)
+{
+    return length >= sizeof mark && memcmp(bytes, mark, sizeof mark) == 0;
+}
+
+void cdf_encode_envelope(const struct cdf_envelope *e, unsigned char *bytes)
+{
+    memset(bytes, 0, CDF_ENVELOPE);
+    memcpy(bytes, mark, sizeof mark);
+    put(bytes, VERSION, THIS_VERSION);
+    put(bytes, TOKEN, e->token[0]);
+    put(bytes, TOKEN2, e->token[1]);
+    put(bytes, NPROCS, (uint64_t)e->nprocs);
+    put(bytes, NSUBFILES, (uint64_t)e->nsubfiles);
+    put(bytes, SUM, sum(bytes, sizeof mark + 8 * SUM));
+    memcpy(bytes + WORDS_AT, words, sizeof words - 1);
+}
+
+int cdf_decode_envelope(struct cdf_envelope *e, const unsigned char *bytes, size_t length)
+{
+    *e = (struct cdf_envelope){.nprocs = 0};
+    if (!cdf_is_envelope(bytes, length) || length < sizeof mark + 8 * NFIELDS)
+        return base_error_set(NC_ENOTNC, "its first page is cut off");
+    if (get(bytes, VERSION) != THIS_VERSION)
+        return base_error_set(NC_ENOTBUILT,
+                              "its values are in subfiles of version %llu; this library "
+                              "knows version %d",
+                              (unsigned long long)get(bytes, VERSION), THIS_VERSION);
+    if (get(bytes, SUM) != sum(bytes, sizeof mark + 8 * SUM))
+        return base_error_set(NC_ENOTNC, "its first page is damaged");
+    e->token[0] = get(bytes, TOKEN);
+    e->token[1] = get(bytes, TOKEN2);
+    e->nprocs = (int64_t)get(bytes, NPROCS);
+    e->nsubfiles = (int64_t)get(bytes, NSUBFILES);
+    if (e->nprocs < 1 || e->nprocs > INT32_MAX || e->nsubfiles < 1 ||
+        e->nsubfiles > e->nprocs)
+        return base_error_set(NC_ENOTNC,
+                              "its first page tells of %lld subfiles by %lld "
+                              "processes",
+                              (long long)e->nsubfiles, (long long)e->nprocs);
+    return NC_NOERR;
+}

@@ -1,0 +1,30 @@
+/* A dataset that keeps values in files of their own (the driver blob, doc/blob.md) has
+ * one page more in front, the envelope: no reader of netCDF takes the file for one whose
+ * values are all there. Behind it everything is as in any dataset, as many bytes later.
+ */
+#ifndef CDF_ENVELOPE_H
+#define CDF_ENVELOPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { CDF_ENVELOPE = 4096 };
+
+struct cdf_envelope {
+    uint64_t token[2]; /* of the dataset: its subfiles have the same */
+    int64_t nprocs;    /* that made it */
+    int64_t nsubfiles; /* 1 to nprocs */
+};
+
+/* Does a file that starts with these bytes have one? */
+bool cdf_is_envelope(const void *bytes, size_t length);
+
+/* CDF_ENVELOPE bytes. */
+void cdf_encode_envelope(const struct cdf_envelope *e, unsigned char *bytes);
+
+/* NC_ENOTNC: cut off, or damaged; NC_ENOTBUILT: of a later version. With words. */
+int cdf_decode_envelope(struct cdf_envelope *e, const unsigned char *bytes,
+                        size_t length);
+
+#endif

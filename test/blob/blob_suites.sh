@@ -1,0 +1,9 @@
+#!/bin/bash
+# Runs the conformance matrix, the random programs and the data tests with the driver blob:
+# one subfile, some, one for each process. Takes minutes; `make check-ways`. Settings:
+# test/support/suites.sh.
+set -u
+. "${srcdir:-.}/test/support/suites.sh"
+export NCMPI_TEST_PROCS=${NCMPI_TEST_PROCS-1 2 3 4}
+suites 'nc_blob=enable' 'nc_blob=enable;nc_num_subfiles=2' \
+    'nc_num_subfiles=64;pnetcdf_subfiling=enable'
