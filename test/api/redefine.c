@@ -418,6 +418,11 @@ static void every_way_leaves_the_same_bytes(void)
 {
     static const char *const ways[][2] = {
         {"nc_transfer", "node"}, {"nc_transfer", "view"}, {"romio_no_indep_rw", "true"}};
+    const char *hints = getenv("PNETCDF_HINTS");
+    if (hints != NULL && strstr(hints, "subfiles") != NULL) {
+        check_skip("each dataset with subfiles has a token of its own");
+        return;
+    }
     moved_in_a_way("nc_transfer", "direct", "a.nc");
     for (int i = 0; i < 3; i++) {
         moved_in_a_way(ways[i][0], ways[i][1], "b.nc");

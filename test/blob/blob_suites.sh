@@ -5,5 +5,7 @@
 set -u
 . "${srcdir:-.}/test/support/suites.sh"
 export NCMPI_TEST_PROCS=${NCMPI_TEST_PROCS-1 2 3 4}
+# They look at the bytes of a file.
+suites_but='/(bad_input|file_layout|records)\.'
 suites 'nc_blob=enable' 'nc_blob=enable;nc_num_subfiles=2' \
     'nc_num_subfiles=64;pnetcdf_subfiling=enable'

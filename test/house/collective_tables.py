@@ -72,7 +72,8 @@ AGREED = {
     'base_share': None,   # process 0's, sent before anybody looks whether there is more
     'driver_ops': None,   # constants
     'driver_dataset': {'nprocs', 'writable', 'safe_mode', 'heard', 'header', 'hints',
-                       'comm', 'failures'},
+                       'comm', 'failures',
+                       'base'},  # found in the file's first bytes, which all were told
     'driver': {'ops', 'lower', 'ds'},
     'api_dataset': {'defining', 'indep', 'fresh', 'top', 'before'},
     # numrecs_in_file differs only where process 0 writes it without the others.

@@ -14,6 +14,7 @@ cdl cdl cdf conv base
 region region base
 driver driver base cdf conv region
 mpio mpio driver base cdf conv region journal
+blob blob driver base cdf conv region
 burst burst driver base cdf conv region
 api api driver base cdf cdl conv region'
 

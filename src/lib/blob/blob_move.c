@@ -13,7 +13,7 @@
 #include "blob.h"
 
 enum {
-    MOST_PARTS = 1 << 14, /* of a request, moved at a time */
+    MOST_PARTS = 1 << 14, /* of a request, moved at a time: 16 times 4 to some power */
     MOST_WHOLE = 1 << 10  /* requests carried out at a time */
 };
 
@@ -168,7 +168,7 @@ struct pieces {
     const struct cdf_var *v;
     bool put;
     struct part *parts;
-    int64_t n;
+    int64_t n, room;
     struct region_cursor *mem; /* of the request's values; NULL: contiguous */
 };
 
@@ -346,6 +346,18 @@ static int find_part(struct pieces *p, const struct blob_stretch *s, struct part
     return NC_NOERR;
 }
 
+/* Room for one more part. Most requests have few. */
+static int reserve(struct pieces *p)
+{
+    if (p->n < p->room) return NC_NOERR;
+    int64_t room = p->room == 0 ? 16 : 4 * p->room;
+    void *grown = base_realloc(p->parts, (size_t)room * sizeof *p->parts);
+    if (grown == NULL) return NC_ENOMEM;
+    p->parts = grown;
+    p->room = room;
+    return NC_NOERR;
+}
+
 static int move_stretches(struct pieces *p, struct blob_walk *w)
 {
     int first = NC_NOERR, err = NC_NOERR;
@@ -353,13 +365,15 @@ static int move_stretches(struct pieces *p, struct blob_walk *w)
     struct blob_stretch s;
     while (err == NC_NOERR && blob_walk_next(w, &s, &err)) {
         while (s.n > 0 && err == NC_NOERR) {
-            struct part *part = &p->parts[p->n];
-            err = find_part(p, &s, part);
+            struct part part;
+            err = reserve(p);
+            if (err == NC_NOERR) err = find_part(p, &s, &part);
             if (err != NC_NOERR) break;
-            part->rank = rank;
-            rank += part->n;
-            s.at += part->n;
-            s.n -= part->n;
+            part.rank = rank;
+            rank += part.n;
+            s.at += part.n;
+            s.n -= part.n;
+            p->parts[p->n] = part;
             if (++p->n == MOST_PARTS) err = flush(p);
             if (err == NC_ERANGE) {
                 first = err;
@@ -378,10 +392,9 @@ static int take_apart(struct blob *b, struct blob_decomp *d, struct driver_reque
         .b = b, .d = d, .r = r, .v = &b->base.ds->header.vars[r->varid], .put = put};
     struct blob_walk w;
     const struct region *mem = driver_mem(r);
-    p.parts = base_malloc(MOST_PARTS * sizeof *p.parts);
     if (mem != NULL) p.mem = region_cursor_new(mem);
     int err = blob_walk_begin(&w, &b->base.ds->header, r);
-    if (p.parts == NULL || (mem != NULL && p.mem == NULL)) err = NC_ENOMEM;
+    if (mem != NULL && p.mem == NULL) err = NC_ENOMEM;
     if (err == NC_NOERR) err = move_stretches(&p, &w);
     blob_walk_end(&w);
     region_cursor_free(p.mem);

@@ -137,7 +137,12 @@ static int make_comms_all(struct blob *b, bool write)
 {
     struct driver_dataset *ds = b->base.ds;
     MPI_Comm group = MPI_COMM_NULL;
-    int mpi = MPI_Comm_dup(MPI_COMM_SELF, &b->alone);
+    MPI_Group self;
+    int mpi = MPI_Comm_group(MPI_COMM_SELF, &self);
+    if (mpi == MPI_SUCCESS) {
+        mpi = MPI_Comm_create_group(ds->comm, self, 0, &b->alone);
+        MPI_Group_free(&self);
+    }
     if (mpi != MPI_SUCCESS) b->alone = MPI_COMM_NULL;
     if (mpi == MPI_SUCCESS) mpi = MPI_Comm_set_errhandler(b->alone, MPI_ERRORS_RETURN);
     if (write) {

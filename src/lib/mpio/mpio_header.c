@@ -48,11 +48,11 @@ static int read_on_all(struct mpio *m, struct reading *r, int64_t want, int64_t 
 
     struct cdf_fault fault;
     int64_t usable = want < r->file_size ? want : r->file_size;
+    if (ds->base == 0 && cdf_is_envelope(r->bytes, (size_t)usable)) return ENVELOPE;
     err = cdf_decode(&ds->header, r->bytes, (size_t)usable, r->file_size, &fault);
     *likely = fault.likely;
     if (err == NC_NOERR || err == CDF_MORE) return err;
     if (ds->writable && cdf_is_moving(r->bytes, (size_t)usable)) return INTERRUPTED;
-    if (ds->base == 0 && cdf_is_envelope(r->bytes, (size_t)usable)) return ENVELOPE;
     return base_error_set(err, "%s: offset %lld: %s", ds->path, (long long)fault.offset,
                           fault.reason);
 }
