@@ -32,6 +32,7 @@ include test/cdl/local.mk
 include test/region/local.mk
 include test/driver/local.mk
 include test/mpio/local.mk
+include test/blob/local.mk
 include test/burst/local.mk
 include test/api/local.mk
 include test/f90/local.mk

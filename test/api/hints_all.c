@@ -26,8 +26,9 @@ static const struct known {
     {"nc_hash_size_gattr", "64", "16", "16"},
     {"nc_hash_size_vattr", "8", "16", "16"},
     {"nc_num_aggrs_per_node", "0", "2", "2"},
-    {"nc_num_subfiles", "0", "4", "0"},
-    {"pnetcdf_subfiling", "disable", "enable", "disable"},
+    {"nc_num_subfiles", "0", "4", "4"},
+    {"pnetcdf_subfiling", "disable", "enable", "enable"},
+    {"nc_blob", "disable", "enable", "enable"},
     {"nc_driver", "mpiio", "gio", "mpiio"},
 #ifdef OMPI_MAJOR_VERSION
     {"nc_transfer", "auto", "view", "auto"}, /* its collective transfers hide errors */

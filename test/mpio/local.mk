@@ -42,6 +42,7 @@ TESTS += test/mpio/ways_forced.sh
 EXTRA_DIST += test/mpio/ways_forced.sh test/mpio/ways_suites.sh
 check-ways: check-programs
 	@$(AM_TESTS_ENVIRONMENT) srcdir=$(srcdir) $(BASH_PATH) $(srcdir)/test/mpio/ways_suites.sh
+	@$(AM_TESTS_ENVIRONMENT) srcdir=$(srcdir) $(BASH_PATH) $(srcdir)/test/blob/blob_suites.sh
 .PHONY: check-ways
 
 # Definitions that change: what is left when a call fails, or a process is killed.

@@ -1,0 +1,410 @@
+/* Datasets whose values are in subfiles: every element has one home, whoever puts it and
+ * whoever looks for it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../api/dataset.h"
+
+enum { NX = 12, NY = 7, NZ = NX * NY };
+
+/* A dataset with blobs, of two subfiles if there are two processes. */
+static MPI_Info blobs(void)
+{
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "nc_blob", "enable");
+    MPI_Info_set(info, "nc_num_subfiles", "2");
+    return info;
+}
+
+struct scene {
+    int ncid, fixed, record, single, rest; /* rest: in no map */
+};
+
+static struct scene define(const char *name)
+{
+    struct scene s = {.ncid = -1};
+    MPI_Info info = blobs();
+    CHECK_NC(NC_NOERR, ncmpi_create(MPI_COMM_WORLD, check_path(name),
+                                    NC_CLOBBER | check.cmode, info, &s.ncid));
+    MPI_Info_free(&info);
+    int dims[3] = {new_dim(s.ncid, "time", NC_UNLIMITED), new_dim(s.ncid, "y", NY),
+                   new_dim(s.ncid, "x", NX)};
+    s.fixed = new_var(s.ncid, "fixed", NC_INT, 2, dims + 1);
+    s.record = new_var(s.ncid, "record", NC_DOUBLE, 3, dims);
+    s.single = new_var(s.ncid, "single", NC_INT, 2, dims + 1);
+    s.rest = new_var(s.ncid, "rest", NC_SHORT, 1, dims + 2);
+    CHECK_NC(NC_NOERR, ncmpi_def_var_fill(s.ncid, s.record, 0, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_enddef(s.ncid));
+    return s;
+}
+
+static int value_of(int record, int i)
+{
+    return 1000 * (record + 1) + i;
+}
+
+/* This process's columns, of one record. */
+static void columns(MPI_Offset *start, MPI_Offset *count, int record)
+{
+    start[0] = record;
+    count[0] = 1;
+    start[1] = 0;
+    count[1] = NY;
+    start[2] = NX * check.rank / check.nprocs;
+    count[2] = NX * (check.rank + 1) / check.nprocs - start[2];
+}
+
+static void put_columns(const struct scene *s, int record, int shift)
+{
+    MPI_Offset start[3], count[3];
+    int values[NZ], n = 0;
+    columns(start, count, record);
+    for (int y = 0; y < NY; y++)
+        for (int x = 0; x < count[2]; x++)
+            values[n++] = value_of(record, y * NX + (int)start[2] + x) + shift;
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(s->ncid, s->record, start, count, values));
+    if (record == 0)
+        CHECK_NC(NC_NOERR,
+                 ncmpi_put_vara_int_all(s->ncid, s->fixed, start + 1, count + 1, values));
+}
+
+static struct scene filled(const char *name)
+{
+    struct scene s = define(name);
+    short rest[NX];
+    int one[NZ];
+    for (int i = 0; i < NX; i++)
+        rest[i] = (short)(7 * i);
+    for (int i = 0; i < NZ; i++)
+        one[i] = -i;
+    put_columns(&s, 0, 0);
+    put_columns(&s, 1, 0);
+    MPI_Offset start[2] = {0, 0}, count[2] = {check.rank == 0 ? NY : 0, NX};
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(s.ncid, s.single, start, count, one));
+    CHECK_NC(NC_NOERR, ncmpi_put_var_short_all(s.ncid, s.rest, rest));
+    return s;
+}
+
+/* Is all of it as put, for a process that reads alone or together with others? */
+static void check_all(const struct scene *s, int nrecords)
+{
+    double record[NZ];
+    int fixed[NZ], single[NZ];
+    short rest[NX];
+    for (int r = 0; r < nrecords; r++) {
+        MPI_Offset start[3] = {r, 0, 0}, count[3] = {1, NY, NX};
+        CHECK_NC(NC_NOERR,
+                 ncmpi_get_vara_double_all(s->ncid, s->record, start, count, record));
+        for (int i = 0; i < NZ; i++)
+            if (!CHECK(record[i] == value_of(r, i))) break;
+    }
+    CHECK_NC(NC_NOERR, ncmpi_get_var_int_all(s->ncid, s->fixed, fixed));
+    CHECK_NC(NC_NOERR, ncmpi_get_var_int_all(s->ncid, s->single, single));
+    CHECK_NC(NC_NOERR, ncmpi_get_var_short_all(s->ncid, s->rest, rest));
+    for (int i = 0; i < NZ; i++)
+        if (!CHECK_EQ(value_of(0, i), fixed[i]) || !CHECK_EQ(-i, single[i])) break;
+    for (int i = 0; i < NX; i++)
+        CHECK_EQ(7 * i, rest[i]);
+}
+
+static int subfiles(void)
+{
+    return check.nprocs < 2 ? 1 : 2;
+}
+
+static const char *subfile(const char *name, int number)
+{
+    char path[64];
+    snprintf(path, sizeof path, "%s.%04d", name, number);
+    return check_path(path);
+}
+
+/* ---- */
+
+static void blobs_come_back(void)
+{
+    struct scene s = filled("a.nc");
+    check_all(&s, 2);
+    close_dataset(s.ncid);
+    s.ncid = open_dataset("a.nc", NC_NOWRITE);
+    check_all(&s, 2);
+    close_dataset(s.ncid);
+}
+
+/* In the words of E3SM's blob files. */
+static void subfiles_say_what_they_are(void)
+{
+    struct scene s = filled("a.nc");
+    close_dataset(s.ncid);
+    for (int i = 0; i < subfiles(); i++) {
+        int ncid = -1, number = -1, varid, ndims, dims[2], id = -1, ids[3] = {-1, -1, -1};
+        char name[NC_MAX_NAME + 1];
+        MPI_Offset n, all = 0;
+        CHECK_NC(NC_NOERR, ncmpi_open(MPI_COMM_WORLD, subfile("a.nc", i), NC_NOWRITE,
+                                      MPI_INFO_NULL, &ncid));
+        CHECK_NC(NC_NOERR, ncmpi_get_att_int(ncid, NC_GLOBAL, "num_subfiles", &number));
+        CHECK_EQ(subfiles(), number);
+        CHECK_NC(NC_NOERR, ncmpi_get_att_int(ncid, NC_GLOBAL, "global_nprocs", &number));
+        CHECK_EQ(check.nprocs, number);
+        CHECK_NC(NC_NOERR, ncmpi_inq_varid(ncid, "record", &varid));
+        CHECK_NC(NC_NOERR, ncmpi_inq_var(ncid, varid, NULL, NULL, &ndims, dims, NULL));
+        CHECK_EQ(2, ndims);
+        CHECK_NC(NC_NOERR, ncmpi_inq_dim(ncid, dims[1], name, &n));
+        CHECK_STR("D1.nelems", name);
+        CHECK_NC(NC_NOERR, ncmpi_get_att_int(ncid, varid, "decomposition_ID", &id));
+        CHECK_EQ(1, id);
+        CHECK_NC(NC_NOERR, ncmpi_get_att_int(ncid, varid, "global_dimids", ids));
+        CHECK(ids[0] == 0 && ids[1] == 1 && ids[2] == 2);
+        CHECK_NC(NC_NOERR, ncmpi_inq_dimid(ncid, "nblobs", &id));
+        CHECK_NC(NC_NOERR, ncmpi_inq_dimlen(ncid, id, &n));
+        CHECK_NC(NC_NOERR, ncmpi_inq_varid(ncid, "D1.blob_count", &varid));
+        long long *count = calloc((size_t)n, sizeof *count);
+        CHECK_NC(NC_NOERR, ncmpi_get_var_longlong_all(ncid, varid, count));
+        for (int b = 0; b < n; b++)
+            all += count[b];
+        free(count);
+        CHECK_NC(NC_NOERR, ncmpi_inq_varid(ncid, "fixed", &varid));
+        CHECK_NC(NC_NOERR, ncmpi_inq_var(ncid, varid, NULL, NULL, NULL, dims, NULL));
+        CHECK_NC(NC_NOERR, ncmpi_inq_dimlen(ncid, dims[0], &n));
+        CHECK_EQ(n, all);
+        close_dataset(ncid);
+    }
+}
+
+/* Rows where columns were put, so that most of it is in others' blobs. */
+static void another_decomposition_finds_the_same_homes(void)
+{
+    struct scene s = filled("a.nc");
+    for (int r = 0; r < 2; r++) {
+        MPI_Offset first = NY * check.rank / check.nprocs,
+                   rows = NY * (check.rank + 1) / check.nprocs - first;
+        MPI_Offset start[3] = {r, first, 0}, count[3] = {1, rows, NX};
+        double values[NZ], back[NZ];
+        for (int i = 0; i < rows * NX; i++)
+            values[i] = -value_of(r, (int)first * NX + i);
+        CHECK_NC(NC_NOERR,
+                 ncmpi_put_vara_double_all(s.ncid, s.record, start, count, values));
+        CHECK_NC(NC_NOERR,
+                 ncmpi_get_vara_double_all(s.ncid, s.record, start, count, back));
+        CHECK_BYTES(values, back, (size_t)(rows * NX) * sizeof back[0]);
+        MPI_Barrier(MPI_COMM_WORLD);
+        columns(start, count, r);
+        CHECK_NC(NC_NOERR,
+                 ncmpi_get_vara_double_all(s.ncid, s.record, start, count, back));
+        for (int i = 0; i < NY * count[2]; i++)
+            CHECK(back[i] == -value_of(r, i / (int)count[2] * NX + (int)start[2] +
+                                              i % (int)count[2]));
+    }
+    put_columns(&s, 0, 0); /* the later put holds */
+    put_columns(&s, 1, 0);
+    close_dataset(s.ncid);
+    s.ncid = open_dataset("a.nc", NC_NOWRITE);
+    check_all(&s, 2);
+    close_dataset(s.ncid);
+}
+
+static void values_put_alone_are_found(void)
+{
+    struct scene s = filled("a.nc");
+    CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(s.ncid));
+    for (int r = 0; r < 4; r++)
+        for (int i = check.rank; i < NZ; i += check.nprocs) {
+            MPI_Offset at[3] = {r, i / NX, i % NX};
+            int value = value_of(r, i);
+            CHECK_NC(NC_NOERR, ncmpi_put_var1_int(s.ncid, s.record, at, &value));
+        }
+    CHECK_NC(NC_NOERR, ncmpi_end_indep_data(s.ncid));
+    close_dataset(s.ncid);
+    s.ncid = open_dataset("a.nc", NC_NOWRITE);
+    check_all(&s, 4);
+    close_dataset(s.ncid);
+}
+
+/* By another number of processes: one that reads, then appends. */
+static void others_read_and_append(void)
+{
+    struct scene s = filled("a.nc");
+    close_dataset(s.ncid);
+    if (check.rank == 0) {
+        int values[NZ];
+        MPI_Offset start[3] = {2, 0, 0}, count[3] = {1, NY, NX};
+        CHECK_NC(NC_NOERR, ncmpi_open(MPI_COMM_SELF, check_path("a.nc"), NC_WRITE,
+                                      MPI_INFO_NULL, &s.ncid));
+        check_all(&s, 2);
+        for (int i = 0; i < NZ; i++)
+            values[i] = value_of(2, i);
+        CHECK_NC(NC_NOERR,
+                 ncmpi_put_vara_int_all(s.ncid, s.record, start, count, values));
+        CHECK_NC(NC_NOERR, ncmpi_close(s.ncid));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    s.ncid = open_dataset("a.nc", NC_WRITE);
+    check_all(&s, 3);
+    put_columns(&s, 3, 0);
+    check_all(&s, 4);
+    close_dataset(s.ncid);
+}
+
+static void variables_may_be_added(void)
+{
+    struct scene s = filled("a.nc");
+    int dims[2], values[NZ];
+    MPI_Offset start[3], count[3];
+    CHECK_NC(NC_NOERR, ncmpi_redef(s.ncid));
+    CHECK_NC(NC_NOERR, ncmpi_inq_vardimid(s.ncid, s.fixed, dims));
+    CHECK_NC(NC_NOERR, ncmpi_rename_var(s.ncid, s.record, "rec"));
+    int more = new_var(s.ncid, "more", NC_INT, 2, dims);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(s.ncid));
+    columns(start, count, 0);
+    for (int i = 0; i < NY * count[2]; i++)
+        values[i] = i + check.rank;
+    CHECK_NC(NC_NOERR,
+             ncmpi_put_vara_int_all(s.ncid, more, start + 1, count + 1, values));
+    put_columns(&s, 2, 0);
+    close_dataset(s.ncid);
+    s.ncid = open_dataset("a.nc", NC_NOWRITE);
+    int back[NZ];
+    CHECK_NC(NC_NOERR, ncmpi_get_vara_int_all(s.ncid, more, start + 1, count + 1, back));
+    CHECK_BYTES(values, back, (size_t)(NY * count[2]) * sizeof back[0]);
+    check_all(&s, 3);
+    close_dataset(s.ncid);
+}
+
+static void what_overlaps_has_one_home(void)
+{
+    struct scene s = define("a.nc");
+    int values[NZ], back[NZ];
+    for (int i = 0; i < NZ; i++)
+        values[i] = 3 * i;
+    MPI_Offset start[2] = {check.rank % NY, 0}, count[2] = {NY - check.rank % NY, NX};
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(s.ncid, s.fixed, start, count,
+                                              values + start[0] * NX));
+    CHECK_NC(NC_NOERR, ncmpi_get_var_int_all(s.ncid, s.fixed, back));
+    CHECK_BYTES(values, back, sizeof back);
+    close_dataset(s.ncid);
+}
+
+static void a_record_is_filled(void)
+{
+    struct scene s = filled("a.nc");
+    double back[NZ];
+    MPI_Offset start[3] = {2, 0, 0}, count[3] = {1, NY, NX};
+    CHECK_NC(NC_NOERR, ncmpi_fill_var_rec(s.ncid, s.record, 2));
+    CHECK_NC(NC_NOERR, ncmpi_get_vara_double_all(s.ncid, s.record, start, count, back));
+    for (int i = 0; i < NZ; i++)
+        if (!CHECK(back[i] == NC_FILL_DOUBLE)) break;
+    put_columns(&s, 2, 0);
+    check_all(&s, 3);
+    close_dataset(s.ncid);
+}
+
+/* ---- what can be wrong ---- */
+
+static void a_missing_subfile_is_named(void)
+{
+    struct scene s = filled("a.nc");
+    int fixed[NZ];
+    short rest[NX];
+    close_dataset(s.ncid);
+    if (check.rank == 0) CHECK_EQ(0, unlink(subfile("a.nc", subfiles() - 1)));
+    MPI_Barrier(MPI_COMM_WORLD);
+    int rc = ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"), NC_NOWRITE, MPI_INFO_NULL,
+                        &s.ncid);
+    if (subfiles() == 1) {
+        CHECK_NC(NC_ENOENT, rc);
+        return;
+    }
+    CHECK_NC(NC_NOERR, rc);
+    rc = ncmpi_get_var_int_all(s.ncid, s.fixed, fixed);
+    CHECK_NC(NC_ENOENT, rc);
+    CHECK(strstr(ncmpi_strerror(rc), "'fixed'") != NULL);
+    CHECK(strstr(ncmpi_strerror(rc), "a.nc.0001") != NULL);
+    CHECK_NC(NC_NOERR, ncmpi_get_var_short_all(s.ncid, s.rest, rest));
+    (void)ncmpi_close(s.ncid);
+}
+
+static void a_subfile_of_another_run_is_refused(void)
+{
+    struct scene s = filled("a.nc"), t = filled("b.nc");
+    close_dataset(s.ncid);
+    close_dataset(t.ncid);
+    if (check.rank == 0) CHECK_EQ(0, rename(subfile("b.nc", 0), subfile("a.nc", 0)));
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_NC(NC_ENOTNC, ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"), NC_NOWRITE,
+                                   MPI_INFO_NULL, &s.ncid));
+}
+
+static void a_file_in_the_way_is_kept(void)
+{
+    MPI_Info info = blobs();
+    int ncid;
+    if (check.rank == 0) CHECK(check_write_file(subfile("a.nc", 0), "mine", 4));
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_NC(NC_EEXIST, ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"),
+                                     NC_CLOBBER | check.cmode, info, &ncid));
+    MPI_Info_free(&info);
+    struct stat st;
+    CHECK_EQ(0, stat(subfile("a.nc", 0), &st));
+    CHECK_EQ(4, st.st_size);
+    CHECK(access(check_path("a.nc"), F_OK) != 0);
+}
+
+static void subfiles_go_with_the_dataset(void)
+{
+    struct scene s = filled("a.nc");
+    close_dataset(s.ncid);
+    int ncid = new_dataset("a.nc"); /* an ordinary one in its place */
+    close_dataset(ncid);
+    CHECK(access(subfile("a.nc", 0), F_OK) != 0);
+    s = filled("a.nc");
+    close_dataset(s.ncid);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (check.rank == 0)
+        CHECK_NC(NC_NOERR, ncmpi_delete(check_path("a.nc"), MPI_INFO_NULL));
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK(access(subfile("a.nc", 0), F_OK) != 0);
+    s = define("a.nc");
+    CHECK_NC(NC_NOERR, ncmpi_close(s.ncid));
+    s.ncid = open_dataset("a.nc", NC_NOWRITE); /* nothing was put */
+    close_dataset(s.ncid);
+}
+
+static void an_aborted_dataset_leaves_nothing(void)
+{
+    MPI_Info info = blobs();
+    int ncid;
+    CHECK_NC(NC_NOERR, ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"),
+                                    NC_CLOBBER | check.cmode, info, &ncid));
+    MPI_Info_free(&info);
+    CHECK_NC(NC_NOERR, ncmpi_abort(ncid));
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK(access(check_path("a.nc"), F_OK) != 0);
+    CHECK(access(subfile("a.nc", 0), F_OK) != 0);
+}
+
+static const struct check_test tests[] = {
+    {"blobs come back", blobs_come_back, CHECK_FORMATS},
+    {"subfiles say what they are", subfiles_say_what_they_are, CHECK_FORMATS},
+    {"another decomposition finds the same homes",
+     another_decomposition_finds_the_same_homes, CHECK_FORMATS},
+    {"values put alone are found", values_put_alone_are_found, 0},
+    {"others read and append", others_read_and_append, CHECK_FORMATS},
+    {"variables may be added", variables_may_be_added, CHECK_FORMATS},
+    {"what overlaps has one home", what_overlaps_has_one_home, 0},
+    {"a record is filled", a_record_is_filled, 0},
+    {"a missing subfile is named", a_missing_subfile_is_named, 0},
+    {"a subfile of another run is refused", a_subfile_of_another_run_is_refused, 0},
+    {"a file in the way is kept", a_file_in_the_way_is_kept, 0},
+    {"subfiles go with the dataset", subfiles_go_with_the_dataset, 0},
+    {"an aborted dataset leaves nothing", an_aborted_dataset_leaves_nothing, 0},
+    {NULL, NULL, 0},
+};
+
+int main(int argc, char **argv)
+{
+    return check_main(argc, argv, tests, NULL);
+}
