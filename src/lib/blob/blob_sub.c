@@ -1,5 +1,7 @@
 /* Subfiles: datasets of their own, on the driver that the master is on. */
+#define _GNU_SOURCE /* memmem */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -198,11 +200,28 @@ static int close_driver_all(struct blob_sub *s, bool abort)
     return abort ? driver_abort_all(d) : driver_close_all(d);
 }
 
-/* A file of this name that is no subfile is somebody's. Process 0 of the group looks. */
+/* Is it a subfile, of whatever dataset? Its attributes come early in its header. */
+static bool is_subfile(const char *path)
+{
+    enum { HEAD = 1 << 18 };
+    static const char mark[] = {'C', 'D', 'F', 5}, name[] = BLOB_ATT_TOKEN;
+    char *head = base_malloc(HEAD);
+    int fd = head == NULL ? -1 : open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : pread(fd, head, HEAD, 0);
+    bool is = n > (ssize_t)sizeof name && memcmp(head, mark, sizeof mark) == 0 &&
+              memmem(head, (size_t)n, name, sizeof name - 1) != NULL;
+    if (fd >= 0) (void)close(fd);
+    base_free(head);
+    return is;
+}
+
+/* A file of this name that is no subfile is somebody's; one that is belonged to a dataset
+ * which this one takes the place of. Process 0 of the group looks. */
 static int refuse_foreign(const struct blob *b, const struct blob_sub *s)
 {
     struct stat st;
     if (b->rank != 0 || stat(s->ds.path, &st) != 0 || st.st_size == 0) return NC_NOERR;
+    if (S_ISREG(st.st_mode) && is_subfile(s->ds.path)) return NC_NOERR;
     return base_error_set(NC_EEXIST, "%s: this name is wanted for a subfile of %s",
                           s->ds.path, b->base.ds->path);
 }
