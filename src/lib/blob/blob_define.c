@@ -144,7 +144,7 @@ static int def_variable(const struct blob *b, struct cdf_header *h, int varid, i
 static struct cdf_room room_for(const struct blob *b)
 {
     enum { DECOMPOSITION = 1024, VARIABLE = 160, PAGE = 4096, MAPS = 1 << 20 };
-    int64_t bytes = 8 * DECOMPOSITION;
+    int64_t bytes = 8 * (int64_t)DECOMPOSITION;
     for (int id = 0; id < b->nvars; id++)
         if (b->state[id] == BLOB_OPEN)
             bytes += VARIABLE + (int64_t)strlen(b->base.ds->header.vars[id].name);
@@ -233,7 +233,7 @@ static int find_map_var(struct blob_sub *s, int number, const char *what, int *i
 static int write_runs(struct blob *b, const struct blob_new *f, int offsets, int lengths)
 {
     enum { TILE = 1 << 14 };
-    int64_t *tile = base_malloc(2 * TILE * sizeof *tile);
+    int64_t *tile = base_malloc(2 * (size_t)TILE * sizeof *tile);
     int err = tile == NULL ? NC_ENOMEM : NC_NOERR;
     for (int64_t at = 0; err == NC_NOERR && at < f->own.n; at += TILE) {
         int64_t n = f->own.n - at < TILE ? f->own.n - at : TILE;
@@ -252,7 +252,7 @@ static int write_map(struct blob *b, const struct blob_new *f)
 {
     struct blob_sub *s = b->own;
     int64_t count = blob_map_count(&f->own);
-    int nreqs, start, counts, offsets, lengths;
+    int nreqs, start, counts, offsets = -1, lengths = -1;
     int err = find_map_var(s, f->number, "nreqs", &nreqs);
     if (err == NC_NOERR) err = find_map_var(s, f->number, "blob_start", &start);
     if (err == NC_NOERR) err = find_map_var(s, f->number, "blob_count", &counts);

@@ -44,7 +44,7 @@ uint64_t blob_map_print(const struct blob_map *m, uint64_t seed);
 /* A hyperslab of the fixed dimensions, to know it again quickly. ndims -1: none. */
 enum { BLOB_FORM_DIMS = 8 };
 struct blob_form {
-    int ndims;
+    int64_t ndims;
     int64_t start[BLOB_FORM_DIMS], count[BLOB_FORM_DIMS], stride[BLOB_FORM_DIMS];
 };
 bool blob_form_is(const struct blob_form *f, const struct blob_form *g);

@@ -301,6 +301,7 @@ static int move_home(struct pieces *p, const struct part *parts, int64_t n)
 static int flush(struct pieces *p)
 {
     int first = NC_NOERR;
+    if (p->n == 0) return NC_NOERR;
     bool keep = p->put && p->r->raw && !region_is_ascending(driver_raw_region(p->r));
     if (!keep) qsort(p->parts, (size_t)p->n, sizeof *p->parts, by_home);
     for (int64_t from = 0, to; from < p->n; from = to) {

@@ -347,7 +347,7 @@ static int find_states_all(struct blob *b)
     int64_t anybody = looked;
     int own = err;
     err = driver_agree_all(ds, err, NULL, &anybody, 1);
-    if (err != NC_NOERR) {
+    if (err != NC_NOERR || least == NULL) {
         base_free(least);
         return own != NC_NOERR ? own : err;
     }

@@ -5,9 +5,9 @@
 #include "blob.h"
 #include "blob_source.h"
 
-/* Values of a subfile that is open here. */
+/* Values of a subfile that is open here. The request stores them. */
 static int read_numbers(void *who, int varid, int64_t row, int64_t first, int64_t n,
-                        int64_t *values)
+                        int64_t *values) /* NOLINT(readability-non-const-parameter) */
 {
     struct blob_sub *sub = who;
     int ndims = sub->ds.header.vars[varid].ndims;
@@ -63,7 +63,7 @@ static bool take_own(void *to, const struct blob_piece *p, int *err)
 int blob_read_own(struct blob *b, struct blob_decomp *d)
 {
     struct reading r = {b, d};
-    struct blob_source s;
+    struct blob_source s = {.nblobs = 0};
     if (d->mine || !b->grouped) return NC_NOERR;
     blob_map_free(&d->own);
     int err = open_source(&r, b->group, &s);

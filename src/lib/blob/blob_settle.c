@@ -132,15 +132,16 @@ static int make_claims(struct blob *b, struct driver_request *const *reqs, int64
                        struct claims *c)
 {
     const struct cdf_header *h = &b->base.ds->header;
-    struct driver_request **sorted = base_malloc((size_t)(n + 1) * sizeof *reqs);
+    struct driver_request **sorted =
+        base_malloc((size_t)(n + 1) * sizeof(struct driver_request *));
     int err = sorted == NULL ? NC_ENOMEM : NC_NOERR;
     *c = (struct claims){.claim = base_malloc((size_t)(h->nvars + 1) * sizeof(int))};
     if (c->claim == NULL) err = NC_ENOMEM;
     for (int i = 0; c->claim != NULL && i < h->nvars; i++)
         c->claim[i] = -1;
     if (err == NC_NOERR && n > 0) {
-        memcpy(sorted, reqs, (size_t)n * sizeof *reqs);
-        qsort(sorted, (size_t)n, sizeof *sorted, by_variable);
+        memcpy(sorted, reqs, (size_t)n * sizeof(struct driver_request *));
+        qsort(sorted, (size_t)n, sizeof(struct driver_request *), by_variable);
     }
     for (int64_t from = 0, to; err == NC_NOERR && from < n; from = to) {
         for (to = from + 1; to < n && sorted[to]->varid == sorted[from]->varid;)
@@ -160,7 +161,7 @@ static void fill_row(const struct blob *b, const struct claims *c, int varid,
 {
     memset(row, 0, COLUMNS * sizeof *row);
     row[TOUCHED] = b->touched[varid];
-    if (c->claim[varid] < 0) return;
+    if (c->claim[varid] < 0 || c->list == NULL) return;
     const struct blob_map *map = &c->list[c->claim[varid]].map;
     uint64_t rank = (uint64_t)b->base.ds->rank;
     row[PUTTERS] = 1;

@@ -85,7 +85,7 @@ static int read_facts(const struct blob_source *s, int64_t blob, struct facts *f
 int blob_source_read(const struct blob_source *s, int64_t blob, blob_take *take, void *to)
 {
     struct facts f;
-    int64_t done = 0, end = 0, *tile = base_malloc(2 * TILE * sizeof *tile);
+    int64_t done = 0, end = 0, *tile = base_malloc(2 * (size_t)TILE * sizeof *tile);
     bool more = true;
     int err = tile == NULL ? NC_ENOMEM : read_facts(s, blob, &f);
     for (int64_t at = 0; err == NC_NOERR && more && at < f.nreqs; at += TILE) {

@@ -53,21 +53,21 @@ void cdf_encode_envelope(const struct cdf_envelope *e, unsigned char *bytes)
     put(bytes, TOKEN2, e->token[1]);
     put(bytes, NPROCS, (uint64_t)e->nprocs);
     put(bytes, NSUBFILES, (uint64_t)e->nsubfiles);
-    put(bytes, SUM, sum(bytes, sizeof mark + 8 * SUM));
+    put(bytes, SUM, sum(bytes, sizeof mark + 8 * (size_t)SUM));
     memcpy(bytes + WORDS_AT, words, sizeof words - 1);
 }
 
 int cdf_decode_envelope(struct cdf_envelope *e, const unsigned char *bytes, size_t length)
 {
     *e = (struct cdf_envelope){.nprocs = 0};
-    if (!cdf_is_envelope(bytes, length) || length < sizeof mark + 8 * NFIELDS)
+    if (!cdf_is_envelope(bytes, length) || length < sizeof mark + 8 * (size_t)NFIELDS)
         return base_error_set(NC_ENOTNC, "its first page is cut off");
     if (get(bytes, VERSION) != THIS_VERSION)
         return base_error_set(NC_ENOTBUILT,
                               "its values are in subfiles of version %llu; this library "
                               "knows version %d",
                               (unsigned long long)get(bytes, VERSION), THIS_VERSION);
-    if (get(bytes, SUM) != sum(bytes, sizeof mark + 8 * SUM))
+    if (get(bytes, SUM) != sum(bytes, sizeof mark + 8 * (size_t)SUM))
         return base_error_set(NC_ENOTNC, "its first page is damaged");
     e->token[0] = get(bytes, TOKEN);
     e->token[1] = get(bytes, TOKEN2);
