@@ -209,9 +209,9 @@ static int put_row(struct blob_sub *s, int varid, int64_t row, int64_t first, in
                    const int64_t *values)
 {
     int ndims = s->ds.header.vars[varid].ndims;
-    struct {
+    union {
         struct driver_request r;
-        int64_t slab[4];
+        unsigned char room[sizeof(struct driver_request) + 4 * sizeof(int64_t)];
     } one = {.r = {.buf = (void *)values, .varid = varid, .type = CONV_LONGLONG}};
     struct driver_request *r = &one.r;
     r->slab[0] = row;

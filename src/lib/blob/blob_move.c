@@ -257,9 +257,10 @@ static int move_parts(struct pieces *p, struct driver *d, int varid,
     }
     struct region *where = region_of_extents(both.file.list, both.file.n);
     struct region *mem = fill ? NULL : region_of_extents(both.memory.list, both.memory.n);
-    struct {
+    union {
         struct driver_request r;
-        int64_t slab[1 + DRIVER_RAW_SLAB];
+        unsigned char
+            room[sizeof(struct driver_request) + (1 + DRIVER_RAW_SLAB) * sizeof(int64_t)];
     } one = {.r = {.buf = p->r->buf,
                    .varid = varid,
                    .type = p->r->type,

@@ -11,9 +11,9 @@ static int read_numbers(void *who, int varid, int64_t row, int64_t first, int64_
 {
     struct blob_sub *sub = who;
     int ndims = sub->ds.header.vars[varid].ndims;
-    struct {
+    union {
         struct driver_request r;
-        int64_t slab[4];
+        unsigned char room[sizeof(struct driver_request) + 4 * sizeof(int64_t)];
     } one = {.r = {.buf = values, .varid = varid, .type = CONV_LONGLONG}};
     struct driver_request *r = &one.r;
     r->slab[0] = row;
