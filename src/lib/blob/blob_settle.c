@@ -430,7 +430,10 @@ void blob_settle_all(struct blob *b, struct driver_request *const *reqs, int64_t
     if (err == NC_NOERR) {
         foresee(b, &x);
         bool any = changes(b, &x);
-        int made = any ? blob_define_all(b, x.fresh, x.nfresh, x.state) : NC_NOERR;
+        /* Whoever opened a subfile alone has its header as it was. */
+        int made = any ? blob_sub_close_alone(b) : NC_NOERR;
+        int defined = any ? blob_define_all(b, x.fresh, x.nfresh, x.state) : NC_NOERR;
+        if (made == NC_NOERR) made = defined;
         if (any) made = driver_agree_all(ds, made, NULL, NULL, 0);
         for (int id = 0; id < b->nvars; id++)
             if (made != NC_NOERR && b->state[id] == BLOB_OPEN && x.state[id] > BLOB_OPEN)
