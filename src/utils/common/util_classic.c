@@ -10,11 +10,13 @@
 #include "base_error.h"
 #include "base_mem.h"
 #include "cdf_envelope.h"
+#include "util_blob.h"
 #include "util_message.h"
 
 enum { FIRST_READ = 1 << 16, READ_GROWTH = 4 };
 
-int64_t util_classic_read(const struct util_classic *c, int64_t offset, void *bytes,
+/* What the file itself has. */
+static int64_t read_plain(const struct util_classic *c, int64_t offset, void *bytes,
                           size_t length)
 {
     size_t done = 0;
@@ -27,6 +29,21 @@ int64_t util_classic_read(const struct util_classic *c, int64_t offset, void *by
         done += (size_t)n;
     }
     return (int64_t)done;
+}
+
+int64_t util_classic_read(const struct util_classic *c, int64_t offset, void *bytes,
+                          size_t length)
+{
+    int64_t got = read_plain(c, offset, bytes, length);
+    return c->blob == NULL || got < 0 ? got
+                                      : util_blob_lay(c, offset, bytes, length, got);
+}
+
+const char *util_classic_why(const struct util_classic *c)
+{
+    int error = errno;
+    const char *words = error == EIO ? util_blob_why(c) : "";
+    return words[0] != '\0' ? words : strerror(error);
 }
 
 static int complain(const char *tool, const char *path, int error)
@@ -51,22 +68,16 @@ int util_classic_more(struct util_classic *c, struct util_head *head)
 
 /* Decodes what the first bytes of the file hold, more and more of them until the header
  * is complete. */
-static int decode(struct util_classic *c)
+int util_classic_try(struct util_classic *c, struct cdf_fault *fault)
 {
     struct util_head head = {0};
-    struct cdf_fault fault = {0};
     int status = CDF_MORE;
-    while (status == CDF_MORE) {
-        if (util_classic_more(c, &head) != 0) {
-            base_free(head.bytes);
-            return -1;
-        }
-        status = cdf_decode(&c->header, head.bytes, head.length, c->size, &fault);
-    }
+    *fault = (struct cdf_fault){.offset = -1, .reason = "no memory"};
+    while (status == CDF_MORE && util_classic_more(c, &head) == 0)
+        status = cdf_decode(&c->header, head.bytes, head.length, c->size, fault);
     base_free(head.bytes);
-    if (status == NC_NOERR) return 0;
-    util_message(c->tool, c->path, fault.offset, "%s", fault.reason);
-    return -1;
+    if (status == CDF_MORE) fault->reason[0] = '\0';
+    return status == NC_NOERR ? 0 : -1;
 }
 
 int util_classic_open_any(struct util_classic *c, const char *tool, const char *path)
@@ -95,16 +106,27 @@ int util_classic_open_any(struct util_classic *c, const char *tool, const char *
     return -1;
 }
 
+static void tell(void *to, const char *path, const char *reason)
+{
+    const struct util_classic *c = to;
+    util_message(c->tool, path, -1, "%s", reason);
+}
+
 int util_classic_open(struct util_classic *c, const char *tool, const char *path)
 {
+    struct cdf_fault fault;
     if (util_classic_open_any(c, tool, path) != 0) return -1;
-    int status = decode(c);
-    if (status != 0) close(c->fd);
+    int status = util_classic_try(c, &fault);
+    if (status != 0 && fault.reason[0] != '\0')
+        util_message(tool, path, fault.offset, "%s", fault.reason);
+    if (status == 0 && c->base > 0) status = util_blob_open(c, tell, c);
+    if (status != 0) util_classic_close(c);
     return status;
 }
 
 void util_classic_close(struct util_classic *c)
 {
+    util_blob_close(c);
     cdf_free(&c->header);
     close(c->fd);
 }

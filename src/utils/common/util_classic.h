@@ -7,16 +7,20 @@
 
 #include "cdf.h"
 
+struct util_blob;
+
 struct util_classic {
     const char *tool, *path;
     int fd;
     int64_t base; /* where the dataset begins: behind an envelope, if there is one; then
                    * values are in subfiles, too */
-    int64_t size; /* bytes of the file, from there on */
+    struct util_blob *blob; /* ... which are open; else NULL */
+    int64_t size;           /* bytes of the file, from there on */
     struct cdf_header header;
 };
 
-/* Opens the file and decodes its header. 0, or -1 after a line on standard error. */
+/* Opens the file and decodes its header, and opens the subfiles that it has. 0, or -1
+ * after a line on standard error. */
 int util_classic_open(struct util_classic *c, const char *tool, const char *path);
 
 void util_classic_close(struct util_classic *c);
@@ -32,9 +36,14 @@ struct util_head {
 };
 int util_classic_more(struct util_classic *c, struct util_head *head);
 
-/* Reads bytes at offset, up to the end of the file. Returns how many they were, or -1
- * with errno set. */
+/* Decodes the header. 0; or -1: *fault tells why; its reason is empty after an error
+ * line. */
+int util_classic_try(struct util_classic *c, struct cdf_fault *fault);
+
+/* Reads bytes at offset, up to the end of the file; with what is in open subfiles.
+ * Returns how many they were, or -1: util_classic_why tells why, errno too. */
 int64_t util_classic_read(const struct util_classic *c, int64_t offset, void *bytes,
                           size_t length);
+const char *util_classic_why(const struct util_classic *c);
 
 #endif

@@ -40,7 +40,9 @@ static int read_all(const struct util_reader *r, int64_t offset, void *bytes,
 {
     int64_t got = util_classic_read(r->file, offset, bytes, (size_t)length);
     if (got == length) return 0;
-    if (got < 0)
+    if (got < 0 && r->file->blob != NULL)
+        util_message(r->file->tool, r->file->path, -1, "%s", util_classic_why(r->file));
+    else if (got < 0)
         util_message(r->file->tool, r->file->path, offset, "variable '%s': %s",
                      r->var->name, strerror(errno));
     else

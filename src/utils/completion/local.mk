@@ -1,6 +1,6 @@
 # Completion files of shells. bash looks for one under each command's name.
-completed_tools = cdfdiff ncmpicopy ncmpidiff ncmpidump ncmpigen ncmpihints ncmpilog ncmpitrace ncoffsets \
-	ncvalidator pnetcdf-config pnetcdf_version
+completed_tools = cdfdiff ncmpicopy ncmpidiff ncmpidump ncmpigen ncmpihints ncmpijoin ncmpilog ncmpitrace \
+	ncoffsets ncvalidator pnetcdf-config pnetcdf_version
 bashcompdir = $(datadir)/bash-completion/completions
 zshcompdir = $(datadir)/zsh/site-functions
 dist_zshcomp_DATA = src/utils/completion/_pnetcdf

@@ -14,5 +14,5 @@ _pnetcdf_tool()
     compopt -o filenames 2>/dev/null
     COMPREPLY=($(compgen -f -- "$cur"))
 }
-complete -F _pnetcdf_tool cdfdiff ncmpicopy ncmpidiff ncmpidump ncmpigen ncmpihints ncmpilog \
-    ncmpitrace ncoffsets ncvalidator pnetcdf-config pnetcdf_version
+complete -F _pnetcdf_tool cdfdiff ncmpicopy ncmpidiff ncmpidump ncmpigen ncmpihints \
+    ncmpijoin ncmpilog ncmpitrace ncoffsets ncvalidator pnetcdf-config pnetcdf_version

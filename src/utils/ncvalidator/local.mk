@@ -2,6 +2,7 @@
 bin_PROGRAMS += ncvalidator
 ncvalidator_SOURCES = \
 	src/utils/ncvalidator/validator.h \
+	src/utils/ncvalidator/validator_blob.c \
 	src/utils/ncvalidator/validator_check.c \
 	src/utils/ncvalidator/validator_finish.c \
 	src/utils/ncvalidator/validator_main.c \

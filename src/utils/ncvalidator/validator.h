@@ -23,6 +23,7 @@ struct validator {
 
     /* Of the file being checked: */
     const char *path;
+    int64_t base; /* where in it the header begins */
     int64_t violations, notes, fixes;
     int copy;       /* the copy being written, or -1 */
     int copy_error; /* errno of the first write that failed, or 0 */
@@ -32,6 +33,12 @@ struct validator {
 
 /* Checks one file, and tells. An exit status. */
 int validator_check(struct validator *v, const char *path);
+
+/* ---- validator_blob.c ---- */
+
+/* Holds the subfiles of a dataset against its header, which is good, and against each
+ * other; `take` is told. 0, or -1: no memory for it. */
+int validator_subfiles(struct validator *v, struct util_classic *file, cdf_tell *take);
 
 /* ---- validator_finish.c ---- */
 

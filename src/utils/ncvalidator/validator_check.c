@@ -11,7 +11,7 @@ static void put_json(struct validator *v, const struct cdf_finding *f)
 {
     util_json_open(&v->j, NULL, '{');
     util_json_text(&v->j, "kind", f->note ? "note" : "violation");
-    util_json_int(&v->j, "offset", f->offset);
+    if (f->offset >= 0) util_json_int(&v->j, "offset", v->base + f->offset);
     util_json_text(&v->j, "reason", f->reason);
     util_json_bool(&v->j, "readable", f->code == NC_NOERR);
     util_json_bool(&v->j, "repairable", f->fix_length > 0);
@@ -20,8 +20,10 @@ static void put_json(struct validator *v, const struct cdf_finding *f)
 
 static void put_text(struct validator *v, const struct cdf_finding *f)
 {
-    char line[1024];
-    snprintf(line, sizeof line, "%.500s: offset %" PRId64 ": %s%s", v->path, f->offset,
+    char line[2048], offset[32] = "";
+    if (f->offset >= 0)
+        snprintf(offset, sizeof offset, "offset %" PRId64 ": ", v->base + f->offset);
+    snprintf(line, sizeof line, "%.500s: %s%s%s", v->path, offset,
              f->note ? "note: " : "", f->reason);
     util_tame(line);
     util_out_print(&v->out, "%s\n", line);
@@ -94,6 +96,7 @@ static int examine(struct validator *v, struct util_classic *file)
         begin(v);
         int err = cdf_examine(head.bytes, head.length, file->size, take, v);
         if (err == NC_ENOMEM) status = -1;
+        if (err == NC_NOERR && file->base > 0) status = validator_subfiles(v, file, take);
         end(v, &head);
     }
     base_free(head.bytes);
@@ -127,6 +130,15 @@ int validator_check(struct validator *v, const char *path)
     v->path = path;
     v->copy = -1;
     if (util_classic_open_any(&file, VALIDATOR_TOOL, path) != 0) return VALIDATOR_TROUBLE;
+    v->base = file.base;
+    if (v->repair != NULL && file.base > 0) {
+        util_message(
+            VALIDATOR_TOOL, path, -1,
+            "its values are in subfiles; ncmpijoin makes one file of them, which "
+            "can be repaired");
+        util_classic_close(&file);
+        return VALIDATOR_TROUBLE;
+    }
     if (v->finish && is_moving(&file)) {
         util_classic_close(&file);
         if (validator_finish(v, path) != 0) return VALIDATOR_TROUBLE;

@@ -1,0 +1,420 @@
+/* Which subfiles there are, what they have, and whether it is right. */
+#include "util_blob.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base_error.h"
+#include "base_io.h"
+#include "base_mem.h"
+#include "blob_names.h"
+#include "conv.h"
+#include "util_blob_impl.h"
+
+/* ---- what is told ---- */
+
+/* To whom, and whether there was anything. */
+struct teller {
+    util_blob_tell *tell;
+    void *to;
+    int status;
+};
+
+static void complain(struct teller *t, const char *path, const char *reason)
+{
+    t->tell(t->to, path, reason);
+    t->status = -1;
+}
+
+/* ---- is a subfile one of this dataset? ---- */
+
+static const char *belongs(struct util_blob *b, int number, struct cdf_header *h)
+{
+    int64_t token[2] = {0, 0}, is = -1, of = -1, procs = -1;
+    if (blob_source_att(h, NC_GLOBAL, BLOB_ATT_TOKEN, token, 2) != 2 ||
+        (uint64_t)token[0] != b->facts.token[0] ||
+        (uint64_t)token[1] != b->facts.token[1])
+        return "it is a subfile of another dataset, or of another run";
+    (void)blob_source_att(h, NC_GLOBAL, BLOB_ATT_NUMBER, &is, 1);
+    (void)blob_source_att(h, NC_GLOBAL, BLOB_ATT_SUBFILES, &of, 1);
+    (void)blob_source_att(h, NC_GLOBAL, BLOB_ATT_NPROCS, &procs, 1);
+    if (is != number) return "it was the subfile of another number";
+    if (of != b->facts.nsubfiles || procs != b->facts.nprocs)
+        return "it has another number of subfiles or of processes than the master file "
+               "says";
+    return NULL;
+}
+
+/* Lists its variables by the master's. NULL, or what is wrong. */
+static const char *list_vars(const struct cdf_header *master, struct util_blob_sub *s)
+{
+    struct cdf_header *h = &s->file.header;
+    for (int id = 0; id < h->nvars; id++) {
+        int64_t number = -1;
+        if (blob_source_att(h, id, BLOB_ATT_VARID, &number, 1) != 1) continue;
+        if (number < 0 || number >= master->nvars) continue;
+        const struct cdf_var *v = &h->vars[id], *of = &master->vars[number];
+        if (v->type != of->type || v->is_record != of->is_record ||
+            v->ndims != 1 + of->is_record)
+            return "a variable is not as the master file has it";
+        s->varids[number] = id;
+    }
+    return NULL;
+}
+
+/* ---- opening ---- */
+
+static bool take_header(struct util_blob *b, const struct cdf_header *master, int number,
+                        struct teller *t)
+{
+    struct util_blob_sub *s = &b->subs[number];
+    struct cdf_fault fault = {.reason = "it is behind an envelope itself"};
+    if (s->file.base > 0 || util_classic_try(&s->file, &fault) != 0) {
+        if (fault.reason[0] == '\0')
+            t->status = -1;
+        else
+            complain(t, s->path, fault.reason);
+        return false;
+    }
+    const char *wrong = belongs(b, number, &s->file.header);
+    if (wrong == NULL) wrong = list_vars(master, s);
+    if (wrong == NULL) return true;
+    complain(t, s->path, wrong);
+    return false;
+}
+
+/* One of no bytes, of a job that was killed early, is there and has no variables. */
+static void open_sub(struct util_blob *b, const struct util_classic *c, int number,
+                     struct teller *t)
+{
+    struct util_blob_sub *s = &b->subs[number];
+    struct stat st;
+    if (stat(s->path, &st) != 0) {
+        if (errno != ENOENT) complain(t, s->path, strerror(errno));
+        return;
+    }
+    if (!S_ISREG(st.st_mode)) {
+        complain(t, s->path, "Not a regular file");
+        return;
+    }
+    if (st.st_size == 0) {
+        s->there = true;
+        return;
+    }
+    if (util_classic_open_any(&s->file, c->tool, s->path) != 0) {
+        s->file.fd = -1;
+        t->status = -1;
+        return;
+    }
+    s->there = take_header(b, &c->header, number, t);
+    /* Opened again when its values are wanted: there may be more than descriptors. */
+    close(s->file.fd);
+    s->file.fd = -1;
+}
+
+/* The number that all subfiles that are there give a variable; 0: they do not. */
+static int64_t number_of(const struct util_blob *b, int varid)
+{
+    int64_t common = 0;
+    for (int64_t i = 0; i < b->facts.nsubfiles; i++) {
+        struct util_blob_sub *s = &b->subs[i];
+        int64_t number = 0;
+        if (!s->there) continue;
+        int id = s->varids[varid];
+        if (id < 0) return 0;
+        (void)blob_source_att(&s->file.header, id, BLOB_ATT_DECOMPOSITION, &number, 1);
+        if (number <= 0 || number > s->file.header.nvars) return 0;
+        if (common != 0 && number != common) return 0;
+        common = number;
+    }
+    return common;
+}
+
+/* The decomposition of a variable, one more if it is new. */
+static int decomposition(struct util_blob *b, int number, int varid, int64_t nelems)
+{
+    int i = 0;
+    while (i < b->ndecomps &&
+           (b->decomps[i].number != number || b->decomps[i].nelems != nelems))
+        i++;
+    if (i == b->ndecomps)
+        b->decomps[b->ndecomps++] =
+            (struct util_blob_decomp){.number = number, .varid = varid, .nelems = nelems};
+    return i;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct util_blob_var *p = a, *q = b;
+    if (p->record != q->record) return p->record - q->record;
+    return (p->begin > q->begin) - (p->begin < q->begin);
+}
+
+/* Variables that are in blobs, fixed ones first, in the order of the file. */
+static void find_vars(struct util_blob *b, const struct cdf_header *h)
+{
+    for (int id = 0; id < h->nvars; id++) {
+        const struct cdf_var *v = &h->vars[id];
+        int64_t number = number_of(b, id);
+        if (number == 0 || v->nelems == 0) continue;
+        int size = cdf_type_size(v->type);
+        int d = decomposition(b, (int)number, id, v->nelems);
+        b->vars[b->nvars++] = (struct util_blob_var){.varid = id,
+                                                     .decomp = d,
+                                                     .size = size,
+                                                     .begin = v->begin,
+                                                     .bytes = v->nelems * size,
+                                                     .record = v->is_record};
+        if (!v->is_record) b->nfixed++;
+    }
+    if (b->nvars > 0) qsort(b->vars, (size_t)b->nvars, sizeof *b->vars, by_place);
+}
+
+/* ---- memory ---- */
+
+static char *sub_path(const char *master, int number)
+{
+    size_t size = strlen(master) + 16;
+    char *path = base_malloc(size);
+    if (path != NULL) snprintf(path, size, "%s.%04d", master, number);
+    return path;
+}
+
+static int reserve_subs(struct util_blob *b, const struct util_classic *c)
+{
+    char known[PATH_MAX];
+    const char *master = realpath(c->path, known) == NULL ? c->path : known;
+    for (int i = 0; i < b->facts.nsubfiles; i++) {
+        struct util_blob_sub *s = &b->subs[i];
+        size_t n = (size_t)c->header.nvars + 1;
+        s->file.fd = -1;
+        s->path = sub_path(master, i);
+        s->varids = base_malloc(n * sizeof *s->varids);
+        if (s->path == NULL || s->varids == NULL) return NC_ENOMEM;
+        for (size_t k = 0; k < n; k++)
+            s->varids[k] = -1;
+    }
+    return NC_NOERR;
+}
+
+static int reserve(struct util_blob *b, const struct util_classic *c)
+{
+    size_t n = (size_t)c->header.nvars + 1;
+    b->subs = base_calloc((size_t)b->facts.nsubfiles, sizeof *b->subs);
+    b->vars = base_calloc(n, sizeof *b->vars);
+    b->decomps = base_calloc(n, sizeof *b->decomps);
+    b->wants = base_malloc(UTIL_BLOB_WANTS * sizeof *b->wants);
+    b->bytes = base_malloc(UTIL_BLOB_BYTES);
+    if (b->subs == NULL || b->vars == NULL || b->decomps == NULL || b->wants == NULL ||
+        b->bytes == NULL)
+        return NC_ENOMEM;
+    return reserve_subs(b, c);
+}
+
+void util_blob_close(struct util_classic *c)
+{
+    struct util_blob *b = c->blob;
+    if (b == NULL) return;
+    for (int i = 0; b->subs != NULL && i < b->facts.nsubfiles; i++) {
+        cdf_free(&b->subs[i].file.header);
+        if (b->subs[i].file.fd >= 0) close(b->subs[i].file.fd);
+        base_free(b->subs[i].path);
+        base_free(b->subs[i].varids);
+    }
+    for (int i = 0; b->decomps != NULL && i < b->ndecomps; i++)
+        blob_index_free(&b->decomps[i].index);
+    base_free(b->subs);
+    base_free(b->vars);
+    base_free(b->decomps);
+    base_free(b->wants);
+    base_free(b->bytes);
+    base_free(b);
+    c->blob = NULL;
+}
+
+static int read_facts(const struct util_classic *c, struct cdf_envelope *e)
+{
+    unsigned char page[CDF_ENVELOPE];
+    int err = base_read_at(c->fd, 0, page, sizeof page, c->path);
+    return err == NC_NOERR ? cdf_decode_envelope(e, page, sizeof page) : err;
+}
+
+int util_blob_open(struct util_classic *c, util_blob_tell *tell, void *to)
+{
+    struct teller t = {tell, to, 0};
+    struct util_blob *b = c->blob = base_calloc(1, sizeof *b);
+    int err = b == NULL ? NC_ENOMEM : read_facts(c, &b->facts);
+    if (err == NC_NOERR) err = reserve(b, c);
+    if (err != NC_NOERR) {
+        complain(&t, c->path, base_error_detail(err));
+        util_blob_close(c);
+        return -1;
+    }
+    int there = 0;
+    for (int i = 0; i < b->facts.nsubfiles; i++) {
+        open_sub(b, c, i, &t);
+        there += b->subs[i].there;
+    }
+    b->nmissing = (int)b->facts.nsubfiles - there;
+    if (there == 0 && t.status == 0)
+        complain(&t, c->path, "none of its subfiles is there");
+    find_vars(b, &c->header);
+    return t.status;
+}
+
+/* ---- maps ---- */
+
+int util_blob_fd(struct util_blob *b, int number)
+{
+    enum { MOST_OPEN = 128 };
+    struct util_blob_sub *s = &b->subs[number];
+    if (s->file.fd >= 0) return s->file.fd;
+    s->file.fd = open(s->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (s->file.fd < 0 || b->nopen < MOST_OPEN) {
+        b->nopen += s->file.fd >= 0;
+        return s->file.fd;
+    }
+    /* The next one in turn is closed in its place. */
+    do
+        b->hand = (b->hand + 1) % (int)b->facts.nsubfiles;
+    while (b->hand == number || b->subs[b->hand].file.fd < 0);
+    close(b->subs[b->hand].file.fd);
+    b->subs[b->hand].file.fd = -1;
+    return s->file.fd;
+}
+
+int util_blob_bytes(struct util_blob *b, int number, int64_t at, void *bytes, int64_t n)
+{
+    const struct util_blob_sub *s = &b->subs[number];
+    int64_t got = util_blob_fd(b, number) < 0
+                      ? -1
+                      : util_classic_read(&s->file, at, bytes, (size_t)n);
+    if (got < 0) return base_error_system(NC_EREAD, "reading", s->path);
+    memset((char *)bytes + got, 0, (size_t)(n - got));
+    return NC_NOERR;
+}
+
+int util_blob_cut(const struct util_blob_sub *s, const struct cdf_var *v)
+{
+    return base_error_set(NC_ENOTNC,
+                          "%s: offset %lld: variable '%s': the file ends before its data "
+                          "do",
+                          s->path, (long long)s->file.size, v->name);
+}
+
+/* Numbers of a map. */
+struct map_reader {
+    struct util_blob *b;
+    int number;
+};
+
+static int read_numbers(void *who, int varid, int64_t row, int64_t first, int64_t n,
+                        int64_t *values)
+{
+    struct map_reader *r = who;
+    const struct util_blob_sub *s = &r->b->subs[r->number];
+    const struct cdf_var *v = &s->file.header.vars[varid];
+    int size = cdf_type_size(v->type);
+    int64_t at = v->begin + ((v->ndims == 2 ? row * v->shape[1] : 0) + first) * size;
+    int err = at > s->file.size - n * size ? util_blob_cut(s, v) : NC_NOERR;
+    if (err != NC_NOERR) return err;
+    for (int64_t done = 0, m; done < n && err == NC_NOERR; done += m) {
+        m = n - done < UTIL_BLOB_BYTES / size ? n - done : UTIL_BLOB_BYTES / size;
+        err = util_blob_bytes(r->b, r->number, at + done * size, r->b->bytes, m * size);
+        if (err == NC_NOERR)
+            err = conv_get(values + done, CONV_LONGLONG, r->b->bytes, v->type, (size_t)m);
+    }
+    if (err == NC_NOERR || err == NC_EREAD) return err;
+    return base_error_set(NC_ENOTNC, "%s: variable '%s' has no numbers", s->path,
+                          v->name);
+}
+
+/* The processes of a group. */
+static int64_t group_size(const struct cdf_envelope *e, int64_t group)
+{
+    int64_t round = e->nsubfiles - 1;
+    return ((group + 1) * e->nprocs + round) / e->nsubfiles -
+           (group * e->nprocs + round) / e->nsubfiles;
+}
+
+/* No more blobs than there can be, whatever the file says. */
+static int check_blobs(const struct util_blob *b, const struct blob_source *s)
+{
+    int64_t of = group_size(&b->facts, s->sub);
+    if (s->nblobs == of) return NC_NOERR;
+    return base_error_set(NC_ENOTNC, "%s: decomposition D%d has %lld blobs, not %lld",
+                          s->path, s->decomposition, (long long)s->nblobs, (long long)of);
+}
+
+struct indexing {
+    struct util_blob *b;
+    const struct util_blob_decomp *d;
+    struct map_reader reader;
+};
+
+static int open_source(void *who, int number, struct blob_source *s)
+{
+    struct indexing *x = who;
+    struct util_blob_sub *sub = &x->b->subs[number];
+    *s = (struct blob_source){.nblobs = 0};
+    if (!sub->there) return NC_NOERR;
+    x->reader = (struct map_reader){x->b, number};
+    *s = (struct blob_source){.h = &sub->file.header,
+                              .path = sub->path,
+                              .sub = number,
+                              .numbers = read_numbers,
+                              .who = &x->reader};
+    int id = sub->varids[x->d->varid];
+    int err =
+        blob_source_find(s, x->d->number, sub->file.header.vars[id].nelems, x->d->nelems);
+    return err == NC_NOERR ? check_blobs(x->b, s) : err;
+}
+
+int util_blob_index(struct util_blob *b, struct util_blob_decomp *d, int64_t at)
+{
+    struct indexing x = {.b = b, .d = d};
+    int err = blob_source_index(&d->index, d->nelems, at, (int)b->facts.nsubfiles,
+                                open_source, &x);
+    if (err == NC_NOERR && (at < d->index.low || at >= d->index.high))
+        err =
+            base_error_set(NC_ENOTNC, "too many blobs have element %lld", (long long)at);
+    return err;
+}
+
+int util_blob_check(struct util_classic *c, util_blob_tell *tell, void *to)
+{
+    struct teller t = {tell, to, 0};
+    struct util_blob *b = c->blob;
+    for (int i = 0; i < b->facts.nsubfiles; i++)
+        if (!b->subs[i].there && access(b->subs[i].path, F_OK) != 0)
+            complain(&t, b->subs[i].path, "this subfile is missing");
+    for (int i = 0; i < b->ndecomps; i++) {
+        struct util_blob_decomp *d = &b->decomps[i];
+        int err = NC_NOERR;
+        for (int64_t at = 0; at < d->nelems && err == NC_NOERR; at = d->index.high)
+            err = util_blob_index(b, d, at);
+        if (err != NC_NOERR) complain(&t, c->path, base_error_detail(err));
+    }
+    return t.status;
+}
+
+int util_blob_count(const struct util_classic *c)
+{
+    return c->blob == NULL ? 0 : (int)c->blob->facts.nsubfiles;
+}
+
+const char *util_blob_path(const struct util_classic *c, int number)
+{
+    return c->blob->subs[number].path;
+}
+
+const char *util_blob_why(const struct util_classic *c)
+{
+    return c->blob == NULL ? "" : c->blob->words;
+}

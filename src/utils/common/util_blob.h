@@ -1,0 +1,37 @@
+/* A dataset whose values are partly in subfiles (doc/blob.md), read as the one file that
+ * it stands for. No MPI. */
+#ifndef UTIL_BLOB_H
+#define UTIL_BLOB_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util_classic.h"
+
+/* Something is wrong with a file of the dataset: one line without a full stop. */
+typedef void util_blob_tell(void *to, const char *path, const char *reason);
+
+/* Opens the subfiles that are there of a dataset behind an envelope, whose header has
+ * been decoded, and finds out which variables they have. Goes on behind what it tells;
+ * then the result is -1, and what could not be read is taken for missing. NULL in
+ * c->blob: no memory, or an envelope that is not good. */
+int util_blob_open(struct util_classic *c, util_blob_tell *tell, void *to);
+void util_blob_close(struct util_classic *c);
+
+/* Reads all maps: in order, inside, of as many elements as they say, and no element
+ * twice; and tells which subfiles are missing. 0, or -1 after it told something. */
+int util_blob_check(struct util_classic *c, util_blob_tell *tell, void *to);
+
+/* The subfiles that there should be, and the name of one. */
+int util_blob_count(const struct util_classic *c);
+const char *util_blob_path(const struct util_classic *c, int number);
+
+/* Lays what is in blobs over the length bytes at an offset, of which the master file had
+ * so many. Returns how many there are now; -1: util_classic_why has words. */
+int64_t util_blob_lay(const struct util_classic *c, int64_t offset, void *bytes,
+                      size_t length, int64_t had);
+
+/* What was wrong the last time, or "". */
+const char *util_blob_why(const struct util_classic *c);
+
+#endif

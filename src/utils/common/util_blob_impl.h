@@ -1,0 +1,69 @@
+/* What the files of util_blob share. */
+#ifndef UTIL_BLOB_IMPL_H
+#define UTIL_BLOB_IMPL_H
+
+#include <stdbool.h>
+
+#include "blob_source.h"
+#include "cdf_envelope.h"
+#include "util_blob.h"
+
+enum { UTIL_BLOB_WANTS = 1 << 16, UTIL_BLOB_BYTES = 1 << 20 };
+
+struct util_blob_sub {
+    char *path;
+    struct util_classic file; /* fd -1: not open now */
+    bool there;
+    int *varids; /* its variable for each of the master's; -1: none */
+};
+
+/* A variable that is in blobs: all of it, or of each record. */
+struct util_blob_var {
+    int varid, decomp, size;
+    int64_t begin, bytes;
+    bool record;
+};
+
+struct util_blob_decomp {
+    int number;
+    int varid; /* the first that has it */
+    int64_t nelems;
+    struct blob_index index;
+};
+
+/* n bytes of a subfile that belong somewhere. */
+struct util_blob_want {
+    int64_t from, n;
+    char *to;
+    int sub;
+};
+
+struct util_blob {
+    struct cdf_envelope facts;
+    struct util_blob_sub *subs;
+    int nmissing;
+    int nopen, hand; /* of descriptors */
+    struct util_blob_var *vars;
+    int nvars, nfixed;
+    struct util_blob_decomp *decomps;
+    int ndecomps;
+    struct util_blob_want *wants; /* UTIL_BLOB_WANTS */
+    int nwants;
+    char *bytes; /* UTIL_BLOB_BYTES */
+    char words[1024];
+};
+
+/* The descriptor of a subfile; -1: errno. */
+int util_blob_fd(struct util_blob *b, int number);
+
+/* n bytes of a subfile, zeros behind its end: records may have been added of which it has
+ * nothing. NC_EREAD with words. */
+int util_blob_bytes(struct util_blob *b, int number, int64_t at, void *bytes, int64_t n);
+
+/* The file ends before the data of a variable do: NC_ENOTNC with words. */
+int util_blob_cut(const struct util_blob_sub *s, const struct cdf_var *v);
+
+/* Makes the index of a decomposition have element `at`. Errors have words. */
+int util_blob_index(struct util_blob *b, struct util_blob_decomp *d, int64_t at);
+
+#endif

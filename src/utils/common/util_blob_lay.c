@@ -1,0 +1,229 @@
+/* Values from blobs at their places in the one file. The pieces of a stretch of it are
+ * read in the order of the subfiles, in which those of one blob lie together. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base_error.h"
+#include "util_blob_impl.h"
+
+/* The part of the file that is read. */
+struct window {
+    struct util_blob *b;
+    const struct util_classic *c;
+    int64_t low, high; /* offsets */
+    char *bytes;
+    int64_t end; /* behind the last byte that came from a blob */
+};
+
+/* ---- reading what was collected ---- */
+
+static int by_place(const void *a, const void *b)
+{
+    const struct util_blob_want *p = a, *q = b;
+    if (p->sub != q->sub) return p->sub < q->sub ? -1 : 1;
+    return (p->from > q->from) - (p->from < q->from);
+}
+
+/* How many of the wanted pieces from the first on are read at once: to skip a small gap
+ * costs less than a call. */
+static int together(const struct util_blob_want *w, int n)
+{
+    enum { GAP = 1 << 13 };
+    int64_t end = w->from + w->n;
+    int i = 1;
+    for (; i < n && w[i].sub == w->sub; i++) {
+        if (w[i].from - end > GAP || w[i].from + w[i].n - w->from > UTIL_BLOB_BYTES)
+            break;
+        if (w[i].from + w[i].n > end) end = w[i].from + w[i].n;
+    }
+    return i;
+}
+
+static int read_group(struct util_blob *b, const struct util_blob_want *w, int n)
+{
+    if (n == 1) return util_blob_bytes(b, w->sub, w->from, w->to, w->n);
+    int64_t end = 0;
+    for (int i = 0; i < n; i++)
+        if (w[i].from + w[i].n > end) end = w[i].from + w[i].n;
+    int err = util_blob_bytes(b, w->sub, w->from, b->bytes, end - w->from);
+    for (int i = 0; i < n && err == NC_NOERR; i++)
+        memcpy(w[i].to, b->bytes + (w[i].from - w->from), (size_t)w[i].n);
+    return err;
+}
+
+static int read_wants(struct util_blob *b)
+{
+    struct util_blob_want *w = b->wants;
+    int err = NC_NOERR;
+    if (b->nwants > 1) qsort(w, (size_t)b->nwants, sizeof *w, by_place);
+    for (int i = 0, n; i < b->nwants && err == NC_NOERR; i += n) {
+        n = together(w + i, b->nwants - i);
+        err = read_group(b, w + i, n);
+    }
+    b->nwants = 0;
+    return err;
+}
+
+static int want(struct util_blob *b, int sub, int64_t from, int64_t n, char *to)
+{
+    if (b->nwants > 0) {
+        struct util_blob_want *last = &b->wants[b->nwants - 1];
+        if (last->sub == sub && last->from + last->n == from &&
+            last->to + last->n == to) {
+            last->n += n;
+            return NC_NOERR;
+        }
+    }
+    int err = b->nwants == UTIL_BLOB_WANTS ? read_wants(b) : NC_NOERR;
+    b->wants[b->nwants++] = (struct util_blob_want){from, n, to, sub};
+    return err;
+}
+
+/* ---- what is wanted of a variable ---- */
+
+/* A stretch of a variable: of one record, or of all of it. */
+struct stretch {
+    const struct util_blob_var *var;
+    int64_t record, begin; /* begin: where in the file this record does */
+    int64_t first, last;   /* elements, the last one not included */
+};
+
+/* Elements that are in no blob that is there may be in one that is not. */
+static int missing(const struct window *w, const struct stretch *s, int64_t from,
+                   int64_t to)
+{
+    const struct util_blob *b = w->b;
+    int i = 0;
+    while (b->subs[i].there)
+        i++;
+    char record[48] = "";
+    if (s->var->record)
+        snprintf(record, sizeof record, " of record %lld", (long long)s->record);
+    return base_error_set(NC_ENOENT,
+                          "variable '%s': elements %lld to %lld%s are in a subfile that "
+                          "is missing: %s",
+                          w->c->header.vars[s->var->varid].name, (long long)from,
+                          (long long)to - 1, record, b->subs[i].path);
+}
+
+static int want_piece(struct window *w, const struct stretch *s,
+                      const struct blob_piece *p)
+{
+    const struct util_blob_sub *sub = &w->b->subs[p->sub];
+    const struct cdf_header *h = &sub->file.header;
+    const struct cdf_var *v = &h->vars[sub->varids[s->var->varid]];
+    int size = s->var->size;
+    if (p->pos > v->nelems - p->n || (v->is_record && s->record >= cdf_max_records(h)))
+        return base_error_set(NC_ENOTNC, "%s: a map points outside of variable '%s'",
+                              sub->path, v->name);
+    int64_t low = s->begin + p->at * size, high = low + p->n * size;
+    int64_t from = cdf_record_offset(h, v, s->record) + p->pos * size;
+    if (low < w->low) {
+        from += w->low - low;
+        low = w->low;
+    }
+    if (high > w->high) high = w->high;
+    bool told = !v->is_record || s->record < h->numrecs;
+    if (told && from > sub->file.size - (high - low)) return util_blob_cut(sub, v);
+    if (high > w->end) w->end = high;
+    return want(w->b, p->sub, from, high - low, w->bytes + (low - w->low));
+}
+
+/* The pieces of elements [at, end), which the index has. */
+static int want_pieces(struct window *w, const struct stretch *s,
+                       const struct blob_index *x, int64_t at, int64_t end)
+{
+    int err = NC_NOERR;
+    for (int64_t i = blob_index_find(x, at); i < x->n && err == NC_NOERR; i++) {
+        struct blob_piece p = x->pieces[i];
+        if (p.at >= end) break;
+        if (p.at < at) {
+            p.pos += at - p.at;
+            p.n -= at - p.at;
+            p.at = at;
+        }
+        if (p.n > end - p.at) p.n = end - p.at;
+        if (p.at > at && w->b->nmissing > 0) return missing(w, s, at, p.at);
+        err = want_piece(w, s, &p);
+        at = p.at + p.n;
+    }
+    if (err == NC_NOERR && at < end && w->b->nmissing > 0) err = missing(w, s, at, end);
+    return err;
+}
+
+static int lay_stretch(struct window *w, const struct stretch *s)
+{
+    struct util_blob_decomp *d = &w->b->decomps[s->var->decomp];
+    int err = NC_NOERR;
+    for (int64_t at = s->first, end; at < s->last && err == NC_NOERR; at = end) {
+        err = util_blob_index(w->b, d, at);
+        end = d->index.high < s->last ? d->index.high : s->last;
+        if (err == NC_NOERR) err = want_pieces(w, s, &d->index, at, end);
+    }
+    int done = read_wants(w->b);
+    return err != NC_NOERR ? err : done;
+}
+
+/* ---- the variables of the window ---- */
+
+/* Those of a list that overlap it; `shift` is how far behind its first record this one
+ * lies. */
+static int lay_list(struct window *w, const struct util_blob_var *vars, int n,
+                    int64_t record, int64_t shift)
+{
+    int low = 0, high = n, err = NC_NOERR;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (vars[middle].begin + vars[middle].bytes + shift <= w->low)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (int i = low; i < n && err == NC_NOERR; i++) {
+        struct stretch s = {.var = &vars[i], .record = record};
+        s.begin = vars[i].begin + shift;
+        int64_t end = s.begin + vars[i].bytes, size = vars[i].size;
+        if (s.begin >= w->high) break;
+        if (end > w->high) end = w->high;
+        s.first = w->low > s.begin ? (w->low - s.begin) / size : 0;
+        s.last = (end - s.begin + size - 1) / size;
+        err = lay_stretch(w, &s);
+    }
+    return err;
+}
+
+static int lay_records(struct window *w)
+{
+    const struct util_blob *b = w->b;
+    const struct cdf_header *h = &w->c->header;
+    const struct util_blob_var *vars = b->vars + b->nfixed;
+    int n = b->nvars - b->nfixed, err = NC_NOERR;
+    if (n == 0 || h->record_size == 0 || w->high <= h->begin_record) return NC_NOERR;
+    int64_t first =
+        w->low > h->begin_record ? (w->low - h->begin_record) / h->record_size : 0;
+    int64_t last = (w->high - 1 - h->begin_record) / h->record_size;
+    if (last >= h->numrecs) last = h->numrecs - 1;
+    for (int64_t i = first; i <= last && err == NC_NOERR; i++)
+        err = lay_list(w, vars, n, i, i * h->record_size);
+    return err;
+}
+
+int64_t util_blob_lay(const struct util_classic *c, int64_t offset, void *bytes,
+                      size_t length, int64_t had)
+{
+    struct window w = {.b = c->blob,
+                       .c = c,
+                       .low = offset,
+                       .high = offset + (int64_t)length,
+                       .bytes = bytes,
+                       .end = offset + had};
+    memset(w.bytes + had, 0, length - (size_t)had);
+    int err = lay_list(&w, w.b->vars, w.b->nfixed, 0, 0);
+    if (err == NC_NOERR) err = lay_records(&w);
+    if (err == NC_NOERR) return w.end - offset;
+    snprintf(w.b->words, sizeof w.b->words, "%s", base_error_detail(err));
+    errno = EIO;
+    return -1;
+}

@@ -1,0 +1,59 @@
+/* What the files of ncmpijoin share. */
+#ifndef JOIN_H
+#define JOIN_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "util_classic.h"
+#include "util_progress.h"
+
+#define JOIN_TOOL "ncmpijoin"
+
+enum { JOIN_PIECE = 4 << 20 }; /* bytes at a time */
+
+struct join_options {
+    bool force, check, remove, verbose;
+    const char *from, *to;
+};
+
+struct join {
+    struct join_options options;
+    int rank, nprocs;
+    struct util_classic in;
+    int64_t size;    /* bytes of the one file */
+    char *temporary; /* its name until it is whole */
+    int out;
+    char *bytes, *others; /* a piece of each */
+    int64_t done;         /* bytes of this process */
+    struct util_progress progress;
+};
+
+/* 0 if it is on all processes, else -1. Collective. */
+int join_agree_all(int status);
+
+/* ---- join_bytes.c: each returns 0, or -1 after an error line ---- */
+
+/* This process's share of the file is written, and on the device. Local. */
+int join_write(struct join *j);
+
+/* Another's share of it is read again, and compared with the dataset. Local. */
+int join_compare(struct join *j);
+
+/* ---- join_files.c: of the first process alone; each 0, or -1 after an error line ----
+ */
+
+/* Makes the file under its temporary name, and as long as it will be. */
+int join_create(struct join *j);
+
+/* Gives it its name. */
+int join_rename(struct join *j);
+
+/* Removes the subfiles, then the master file. */
+int join_remove(struct join *j);
+
+/* Removes what is not complete. */
+void join_give_up(const struct join *j);
+
+#endif
