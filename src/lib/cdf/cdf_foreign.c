@@ -51,7 +51,8 @@ const char *cdf_foreign(const unsigned char *bytes, size_t length, int64_t file_
     if (has(bytes, length, 0, "CDF", 3))
         return "its format version, the 4th byte, is none of 1, 2 and 5";
     if (cdf_is_envelope(bytes, length))
-        return "a dataset whose values are in subfiles, too; make one file of it: ncmpijoin";
+        return "a dataset whose values are in subfiles, too; make one file of it: "
+               "ncmpijoin";
     return "not a netCDF file: it does not start with CDF";
 }
 
