@@ -7,7 +7,7 @@ test_random_random_program_mpi_SOURCES = test/random/random_program.c \
 	test/random/random_model.c test/random/random_model.h \
 	test/support/shortage.c test/support/shortage.h
 test_random_random_program_mpi_LDFLAGS = $(SHORTAGE_WRAP)
-test_random_random_program_mpi_LDADD = libfault.la $(MPI_TEST_LIBS) -lnetcdf
+test_random_random_program_mpi_LDADD = libutil.la libfault.la $(MPI_TEST_LIBS) -lnetcdf
 endif
 
 # Thousands of them: RANDOM_COUNT for each format, with trouble and without.
