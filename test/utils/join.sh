@@ -5,6 +5,7 @@
 . "$here/test/support/launch.sh"
 trap 'launch_kill; rm -rf "$work"' EXIT
 join=$PWD/ncmpijoin dump=$PWD/ncmpidump validate=$PWD/ncvalidator write=$PWD/test/utils/join_write
+sanitized=$PWD/test/utils/ncmpidump_sanitized
 b=$work/b.nc o=$work/o.nc
 usual "$join" 1
 
@@ -37,14 +38,6 @@ for format in 1 2 5; do
 done
 d=$work/d5.nc
 check "by three processes, checked" joins launch 3 "$join" -c
-more() {
-    launch 2 "$write" 5 "$d" more && launch 2 "$write" 5 "$b" more || return
-    joins "$join" -c && reads
-}
-d=$work/m.nc
-cp "$work/d5.nc" "$d"
-check "written on by another number of processes" more
-
 keep() { rm -rf "$work/kept" && mkdir "$work/kept" && cp "$b" "$b".* "$work/kept/"; }
 restore() { rm -f "$b"*; cp "$work/kept/"* "$work/"; }
 keep
@@ -135,11 +128,22 @@ broken() {
         timeout 60 "$join" -c "$b" "$o" >"$work/out" 2>&1
         [ $? -le 1 ] && timeout 60 "$validate" -q "$b"
         [ $? -le 1 ] || { echo "byte $at"; cat "$work/out"; return 1; }
+        [ -x "$sanitized" ] || continue
+        timeout 60 "$sanitized" "$b" >"$work/out" 2>"$work/err"
+        [ $? -le 1 ] && ! grep -q ERROR "$work/err" || { echo "byte $at"; cat "$work/err"; return 1; }
     done
 }
 RANDOM=4711
 check "broken subfiles" broken
 restore
+more() {
+    launch 2 "$write" 5 "$d" more && launch 2 "$write" 5 "$b" more || return
+    joins "$join" -c && reads
+}
+d=$work/m.nc
+cp "$work/d5.nc" "$d"
+check "written on by another number of processes" more
+
 removes() {
     rm -f "$o"
     ln -s "$b" "$work/link.nc"

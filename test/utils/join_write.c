@@ -173,6 +173,7 @@ static void put_more(int ntypes)
     for (int i = 0; i < ntypes; i++)
         put_block(i, NRECORDS);
     put_irregular(irregular_record, 1);
+    put_irregular(irregular_record, NRECORDS);
     put_single(nprocs - 1);
 }
 

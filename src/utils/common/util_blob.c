@@ -387,6 +387,23 @@ int util_blob_index(struct util_blob *b, struct util_blob_decomp *d, int64_t at)
     return err;
 }
 
+/* Has the master file all values of the variables that are there alone? */
+static void check_master(const struct util_classic *c, struct teller *t)
+{
+    const struct cdf_header *h = &c->header;
+    for (int id = 0; id < h->nvars; id++) {
+        const struct cdf_var *v = &h->vars[id];
+        char reason[NC_MAX_NAME + 64];
+        int64_t last = v->is_record ? h->numrecs - 1 : 0;
+        if (number_of(c->blob, id) != 0 || v->nelems == 0 || last < 0) continue;
+        int64_t end = cdf_record_offset(h, v, last) + v->nelems * cdf_type_size(v->type);
+        if (end <= c->size) continue;
+        snprintf(reason, sizeof reason, "variable '%s': the file ends before its data do",
+                 v->name);
+        complain(t, c->path, reason);
+    }
+}
+
 int util_blob_check(struct util_classic *c, util_blob_tell *tell, void *to)
 {
     struct teller t = {tell, to, 0};
@@ -394,6 +411,7 @@ int util_blob_check(struct util_classic *c, util_blob_tell *tell, void *to)
     for (int i = 0; i < b->facts.nsubfiles; i++)
         if (!b->subs[i].there && access(b->subs[i].path, F_OK) != 0)
             complain(&t, b->subs[i].path, "this subfile is missing");
+    check_master(c, &t);
     for (int i = 0; i < b->ndecomps; i++) {
         struct util_blob_decomp *d = &b->decomps[i];
         int err = NC_NOERR;

@@ -19,7 +19,8 @@ int util_blob_open(struct util_classic *c, util_blob_tell *tell, void *to);
 void util_blob_close(struct util_classic *c);
 
 /* Reads all maps: in order, inside, of as many elements as they say, and no element
- * twice; and tells which subfiles are missing. 0, or -1 after it told something. */
+ * twice; tells which subfiles are missing, and what the master file is too short for. 0,
+ * or -1 after it told something. */
 int util_blob_check(struct util_classic *c, util_blob_tell *tell, void *to);
 
 /* The subfiles that there should be, and the name of one. */

@@ -66,18 +66,18 @@ static int read_wants(struct util_blob *b)
     return err;
 }
 
-static int want(struct util_blob *b, int sub, int64_t from, int64_t n, char *to)
+static int want(struct util_blob *b, const struct util_blob_want *w)
 {
     if (b->nwants > 0) {
         struct util_blob_want *last = &b->wants[b->nwants - 1];
-        if (last->sub == sub && last->from + last->n == from &&
-            last->to + last->n == to) {
-            last->n += n;
+        if (last->sub == w->sub && last->from + last->n == w->from &&
+            last->to + last->n == w->to) {
+            last->n += w->n;
             return NC_NOERR;
         }
     }
     int err = b->nwants == UTIL_BLOB_WANTS ? read_wants(b) : NC_NOERR;
-    b->wants[b->nwants++] = (struct util_blob_want){from, n, to, sub};
+    b->wants[b->nwants++] = *w;
     return err;
 }
 
@@ -128,7 +128,10 @@ static int want_piece(struct window *w, const struct stretch *s,
     bool told = !v->is_record || s->record < h->numrecs;
     if (told && from > sub->file.size - (high - low)) return util_blob_cut(sub, v);
     if (high > w->end) w->end = high;
-    return want(w->b, p->sub, from, high - low, w->bytes + (low - w->low));
+    return want(w->b, &(struct util_blob_want){.from = from,
+                                               .n = high - low,
+                                               .to = w->bytes + (low - w->low),
+                                               .sub = p->sub});
 }
 
 /* The pieces of elements [at, end), which the index has. */

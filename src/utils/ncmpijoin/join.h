@@ -2,6 +2,7 @@
 #ifndef JOIN_H
 #define JOIN_H
 
+#include <limits.h>
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,8 +23,8 @@ struct join {
     struct join_options options;
     int rank, nprocs;
     struct util_classic in;
-    int64_t size;    /* bytes of the one file */
-    char *temporary; /* its name until it is whole */
+    int64_t size;             /* bytes of the one file */
+    char temporary[PATH_MAX]; /* its name until it is whole; then, and before, "" */
     int out;
     char *bytes, *others; /* a piece of each */
     int64_t done;         /* bytes of this process */

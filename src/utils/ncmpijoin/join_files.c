@@ -54,6 +54,9 @@ static int prepare(const struct join *j, int fd)
 int join_create(struct join *j)
 {
     int status = check_target(j), fd = -1;
+    int n = snprintf(j->temporary, sizeof j->temporary, "%s.XXXXXX", j->options.to);
+    if (status == 0 && n >= (int)sizeof j->temporary)
+        status = complain(j->options.to, ENAMETOOLONG);
     if (status == 0 && (fd = mkstemp(j->temporary)) < 0)
         status = complain(j->options.to, errno);
     if (status != 0) {
@@ -95,6 +98,6 @@ int join_remove(struct join *j)
 
 void join_give_up(const struct join *j)
 {
-    if (j->temporary == NULL || j->temporary[0] == '\0') return;
+    if (j->temporary[0] == '\0') return;
     (void)remove_file(j->temporary);
 }

@@ -110,19 +110,19 @@ static int open_dataset_all(struct join *j, bool *opened)
 
 static int reserve_all(struct join *j)
 {
-    size_t n = strlen(j->options.to) + 8;
     int64_t whole = cdf_file_size(&j->in.header);
     j->size = j->in.size > whole ? j->in.size : whole;
     j->bytes = base_malloc(JOIN_PIECE);
     j->others = base_malloc(JOIN_PIECE);
-    j->temporary = base_malloc(n);
-    bool lacks = j->bytes == NULL || j->others == NULL || j->temporary == NULL;
+    bool lacks = j->bytes == NULL || j->others == NULL;
     if (lacks) util_message(JOIN_TOOL, NULL, -1, "%s", base_error_text(NC_ENOMEM));
-    if (j->temporary != NULL) j->temporary[0] = '\0';
-    if (join_agree_all(lacks) != 0) return -1;
-    snprintf(j->temporary, n, "%s.XXXXXX", j->options.to);
+    return join_agree_all(lacks);
+}
+
+static int create_all(struct join *j)
+{
     int status = first_says_all(j->rank == 0 ? join_create(j) : 0);
-    MPI_Bcast(j->temporary, (int)n, MPI_CHAR, 0, MPI_COMM_WORLD);
+    MPI_Bcast(j->temporary, sizeof j->temporary, MPI_CHAR, 0, MPI_COMM_WORLD);
     return status;
 }
 
@@ -156,6 +156,7 @@ static int join_all(struct join *j)
 {
     const struct join_options *o = &j->options;
     int status = reserve_all(j);
+    if (status == 0) status = create_all(j);
     if (status == 0) status = fill_out_all(j);
     if (status == 0) status = first_says_all(j->rank == 0 ? join_rename(j) : 0);
     if (status == 0) say(j, o->to, o->check ? "written and checked" : "written");
@@ -166,7 +167,6 @@ static int join_all(struct join *j)
     if (j->rank == 0) join_give_up(j);
     base_free(j->bytes);
     base_free(j->others);
-    base_free(j->temporary);
     return status;
 }
 

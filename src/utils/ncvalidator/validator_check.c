@@ -47,14 +47,16 @@ static void take(void *to, const struct cdf_finding *f)
         put_text(v, f);
 }
 
-/* Reads as much of the file as its header takes. */
-static int read_head(struct util_classic *file, struct util_head *head)
+/* Reads as much of the file as its header takes. *size is what its data may take: they
+ * may be in subfiles. */
+static int read_head(struct util_classic *file, struct util_head *head, int64_t *size)
 {
     int err = CDF_MORE;
     while (err == CDF_MORE) {
         if (util_classic_more(file, head) != 0) return -1;
         err = cdf_examine(head->bytes, head->length, file->size, NULL, NULL);
     }
+    *size = file->base > 0 && err == NC_NOERR ? INT64_MAX : file->size;
     if (err != NC_ENOMEM) return 0;
     util_message(VALIDATOR_TOOL, file->path, -1, "%s", base_error_text(err));
     return -1;
@@ -91,10 +93,11 @@ static void end(struct validator *v, const struct util_head *head)
 static int examine(struct validator *v, struct util_classic *file)
 {
     struct util_head head = {0};
-    int status = read_head(file, &head);
+    int64_t size;
+    int status = read_head(file, &head, &size);
     if (status == 0) {
         begin(v);
-        int err = cdf_examine(head.bytes, head.length, file->size, take, v);
+        int err = cdf_examine(head.bytes, head.length, size, take, v);
         if (err == NC_ENOMEM) status = -1;
         if (err == NC_NOERR && file->base > 0) status = validator_subfiles(v, file, take);
         end(v, &head);
