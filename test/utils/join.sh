@@ -14,6 +14,12 @@ blob() {
     shift
     PNETCDF_HINTS="nc_blob=enable;nc_num_subfiles=$subfiles" launch "$@"
 }
+# The library's tools read it, and write one.
+copies() {
+    rm -f "$o"* && status 0 launch 2 "$PWD/ncmpicopy" "$b" "$o" && status 0 "$PWD/cdfdiff" "$o" "$d" && rm "$o" &&
+        status 0 "$PWD/ncmpidiff" "$b" "$d" && blob 2 2 "$PWD/ncmpicopy" "$d" "$o" && status 0 "$PWD/cdfdiff" "$o" "$d" &&
+        rm -f "$o"*
+}
 joins() {
     rm -f "$o"
     status 0 "$@" "$b" "$o" && cmp "$o" "$d" && [ "$(ls "$work" | grep -c 'o.nc')" = 1 ]
@@ -38,6 +44,7 @@ for format in 1 2 5; do
 done
 d=$work/d5.nc
 check "by three processes, checked" joins launch 3 "$join" -c
+check "ncmpicopy and ncmpidiff" copies
 keep() { rm -rf "$work/kept" && mkdir "$work/kept" && cp "$b" "$b".* "$work/kept/"; }
 restore() { rm -f "$b"*; cp "$work/kept/"* "$work/"; }
 keep
@@ -138,7 +145,7 @@ check "broken subfiles" broken
 restore
 more() {
     launch 2 "$write" 5 "$d" more && launch 2 "$write" 5 "$b" more || return
-    joins "$join" -c && reads
+    joins "$join" -c && reads && copies
 }
 d=$work/m.nc
 cp "$work/d5.nc" "$d"

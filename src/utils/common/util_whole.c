@@ -1,6 +1,7 @@
 /* Where variables end, against where the file does. */
 #include "util_whole.h"
 
+#include "cdf_envelope.h"
 #include "pnetcdf.h"
 #include "util_message.h"
 
@@ -12,7 +13,12 @@ int64_t util_file_size(const char *path)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0 && MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDONLY, MPI_INFO_NULL,
                                    &file) == MPI_SUCCESS) {
-        if (MPI_File_get_size(file, &size) != MPI_SUCCESS) size = -1;
+        unsigned char first[8] = {0};
+        if (MPI_File_get_size(file, &size) != MPI_SUCCESS ||
+            MPI_File_read_at(file, 0, first, size < 8 ? (int)size : 8, MPI_BYTE,
+                             MPI_STATUS_IGNORE) != MPI_SUCCESS ||
+            cdf_is_envelope(first, sizeof first))
+            size = -1;
         MPI_File_close(&file);
     }
     MPI_Bcast(&size, 1, MPI_OFFSET, 0, MPI_COMM_WORLD);

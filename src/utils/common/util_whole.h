@@ -6,7 +6,8 @@
 #include <mpi.h>
 #include <stdint.h>
 
-/* Bytes of a file, told to all processes of MPI_COMM_WORLD; -1 if they cannot be had. */
+/* Bytes of a file, told to all processes of MPI_COMM_WORLD; -1 if they cannot be had, or
+ * tell nothing, as values are in subfiles, too. */
 int64_t util_file_size(const char *path);
 
 /* Does a variable end behind `size`, unless that is -1? It has so many records, or 1, of

@@ -27,6 +27,8 @@ static const struct util_tool tool = {
     .about = "Makes one ordinary netCDF file of a dataset whose values are in subfiles\n"
              "(NAME, NAME.0000, NAME.0001 ...).",
     .options = options,
+    .examples = "  ncmpijoin run.nc whole.nc\n"
+                "  mpiexec -n 4 ncmpijoin --remove run.nc whole.nc\n",
 };
 
 static void apply(struct join_options *o, int letter)
