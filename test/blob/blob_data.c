@@ -327,6 +327,19 @@ static void a_missing_subfile_is_named(void)
     (void)ncmpi_close(s.ncid);
 }
 
+/* Not taken for one that a killed job had not got to. */
+static void an_emptied_subfile_is_refused(void)
+{
+    struct scene s = filled("a.nc");
+    close_dataset(s.ncid);
+    if (check.rank == 0) CHECK_EQ(0, truncate(subfile("a.nc", 0), 0));
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_NC(NC_ENOTNC, ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"), NC_NOWRITE,
+                                   MPI_INFO_NULL, &s.ncid));
+    CHECK_NC(NC_ENOTNC, ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"), NC_WRITE,
+                                   MPI_INFO_NULL, &s.ncid));
+}
+
 static void a_subfile_of_another_run_is_refused(void)
 {
     struct scene s = filled("a.nc"), t = filled("b.nc");
@@ -397,6 +410,7 @@ static const struct check_test tests[] = {
     {"what overlaps has one home", what_overlaps_has_one_home, 0},
     {"a record is filled", a_record_is_filled, 0},
     {"a missing subfile is named", a_missing_subfile_is_named, 0},
+    {"an emptied subfile is refused", an_emptied_subfile_is_refused, 0},
     {"a subfile of another run is refused", a_subfile_of_another_run_is_refused, 0},
     {"a file in the way is kept", a_file_in_the_way_is_kept, 0},
     {"subfiles go with the dataset", subfiles_go_with_the_dataset, 0},

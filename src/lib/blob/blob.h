@@ -84,6 +84,10 @@ int blob_close_all(struct driver *self);
 int blob_abort_all(struct driver *self);
 /* Room for the variables there are now; new ones are open. Local. NC_ENOMEM. */
 int blob_grow(struct blob *b, int nvars);
+/* All subfiles have headers: the master says so. Agreed. */
+int blob_note_defined_all(struct blob *b);
+/* The first process of a group. */
+int64_t blob_first_of(const struct cdf_envelope *e, int64_t group);
 /* Counts the variables that are open. Local. */
 void blob_count_open(struct blob *b);
 

@@ -69,6 +69,17 @@ static int read_envelope(const char *path, struct cdf_envelope *e)
     return err;
 }
 
+/* All subfiles have headers: the master says so from here on, so that one which is empty
+ * was cut off. Agreed. */
+int blob_note_defined_all(struct blob *b)
+{
+    struct driver_dataset *ds = b->base.ds;
+    if (b->facts.defined) return NC_NOERR;
+    b->facts.defined = true;
+    int err = ds->rank == 0 ? write_envelope(ds->full, &b->facts) : NC_NOERR;
+    return driver_agree_all(ds, err, NULL, NULL, 0);
+}
+
 /* Process 0's facts, or its error, on all. Agreed. */
 static int share_facts_all(struct blob *b, int error)
 {
@@ -82,7 +93,7 @@ static int share_facts_all(struct blob *b, int error)
 /* ---- groups ---- */
 
 /* The first process of a group. */
-static int64_t first_of(const struct cdf_envelope *e, int64_t group)
+int64_t blob_first_of(const struct cdf_envelope *e, int64_t group)
 {
     return (group * e->nprocs + e->nsubfiles - 1) / e->nsubfiles;
 }
@@ -95,9 +106,9 @@ static void find_group(struct blob *b)
     b->grouped = ds->nprocs == b->facts.nprocs;
     if (!b->grouped) return;
     b->group = (int)(ds->rank * b->facts.nsubfiles / b->facts.nprocs);
-    int64_t first = first_of(&b->facts, b->group);
+    int64_t first = blob_first_of(&b->facts, b->group);
     b->rank = ds->rank - (int)first;
-    b->size = (int)(first_of(&b->facts, b->group + 1) - first);
+    b->size = (int)(blob_first_of(&b->facts, b->group + 1) - first);
 }
 
 /* How many nodes there are. */
@@ -414,6 +425,10 @@ static int end_subfiles_all(struct blob *b, bool abort)
         err = driver_agree_all(ds, err, NULL, &records, 1);
         ds->header.numrecs = records;
         if (!abort) defined = blob_define_empty_all(b);
+        if (!abort && b->comm != MPI_COMM_NULL && !b->facts.defined) {
+            defined = driver_agree_all(ds, defined, NULL, NULL, 0);
+            if (defined == NC_NOERR) defined = blob_note_defined_all(b);
+        }
     }
     int closed = blob_sub_close_all(b, abort);
     if (err == NC_NOERR) err = defined;

@@ -50,8 +50,14 @@ static int open_source(void *who, int number, struct blob_source *s)
     if (id < 0)
         return base_error_set(NC_ENOTNC, "%s: variable '%s' is missing", sub->ds.path,
                               whole->name);
-    return blob_source_find(s, r->d->number, sub->ds.header.vars[id].nelems,
-                            whole->nelems);
+    err =
+        blob_source_find(s, r->d->number, sub->ds.header.vars[id].nelems, whole->nelems);
+    const struct cdf_envelope *e = &r->b->facts;
+    if (err == NC_NOERR &&
+        s->nblobs != blob_first_of(e, number + 1) - blob_first_of(e, number))
+        err = base_error_set(NC_ENOTNC, "%s: decomposition D%d has %lld blobs", s->path,
+                             r->d->number, (long long)s->nblobs);
+    return err;
 }
 
 static bool take_own(void *to, const struct blob_piece *p, int *err)
@@ -67,9 +73,6 @@ int blob_read_own(struct blob *b, struct blob_decomp *d)
     if (d->mine || !b->grouped) return NC_NOERR;
     blob_map_free(&d->own);
     int err = open_source(&r, b->group, &s);
-    if (err == NC_NOERR && s.nblobs != b->size)
-        err = base_error_set(NC_ENOTNC, "%s: decomposition D%d has %lld blobs, not %d",
-                             s.path, d->number, (long long)s.nblobs, b->size);
     if (err == NC_NOERR) err = blob_source_read(&s, b->rank, take_own, &d->own);
     if (err == NC_NOERR) err = read_numbers(s.who, s.start, 0, b->rank, 1, &d->start);
     if (err == NC_NOERR) err = blob_map_settle(&d->own);

@@ -435,6 +435,7 @@ void blob_settle_all(struct blob *b, struct driver_request *const *reqs, int64_t
         int defined = any ? blob_define_all(b, x.fresh, x.nfresh, x.state) : NC_NOERR;
         if (made == NC_NOERR) made = defined;
         if (any) made = driver_agree_all(ds, made, NULL, NULL, 0);
+        if (any && made == NC_NOERR) made = blob_note_defined_all(b);
         for (int id = 0; id < b->nvars; id++)
             if (made != NC_NOERR && b->state[id] == BLOB_OPEN && x.state[id] > BLOB_OPEN)
                 x.state[id] = BLOB_CANONICAL;

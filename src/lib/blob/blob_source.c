@@ -156,6 +156,9 @@ int blob_source_index(struct blob_index *x, int64_t limit, int64_t at, int nsubs
         if (err == NC_NOERR && !w.full && !blob_index_settle(x, &bad))
             err = base_error_set(NC_ENOTNC, "two blobs have element %lld",
                                  (long long)bad->at);
+        if (err == NC_NOERR && w.full && width <= 1)
+            err = base_error_set(NC_ENOTNC, "more blobs than can be have element %lld",
+                                 (long long)at);
         if (err != NC_NOERR) blob_index_free(x);
         if (err != NC_NOERR || !w.full) return err;
     }

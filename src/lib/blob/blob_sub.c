@@ -253,7 +253,8 @@ int blob_sub_open_all(struct blob *b, bool create, struct blob_sub **sub)
 static int open_alone(struct blob *b, struct blob_sub *s)
 {
     int err = open_driver_all(b, s, false);
-    if (err != NC_NOERR && is_empty(s->ds.path)) return blob_sub_list(b, s);
+    if (err != NC_NOERR && !b->facts.defined && is_empty(s->ds.path))
+        return blob_sub_list(b, s);
     if (err != NC_NOERR) return err;
     err = check(b, s);
     if (err == NC_NOERR) err = blob_sub_list(b, s);

@@ -13,7 +13,7 @@ static const char words[] =
     "it\n"
     "like any other; ncmpijoin NAME OUT makes one ordinary file of all of them.\n";
 
-enum { VERSION, TOKEN, TOKEN2, NPROCS, NSUBFILES, SUM, NFIELDS };
+enum { VERSION, TOKEN, TOKEN2, NPROCS, NSUBFILES, DEFINED, SUM, NFIELDS };
 enum { WORDS_AT = 256, THIS_VERSION = 1 };
 
 static uint64_t get(const unsigned char *bytes, int field)
@@ -53,6 +53,7 @@ void cdf_encode_envelope(const struct cdf_envelope *e, unsigned char *bytes)
     put(bytes, TOKEN2, e->token[1]);
     put(bytes, NPROCS, (uint64_t)e->nprocs);
     put(bytes, NSUBFILES, (uint64_t)e->nsubfiles);
+    put(bytes, DEFINED, e->defined);
     put(bytes, SUM, sum(bytes, sizeof mark + 8 * (size_t)SUM));
     memcpy(bytes + WORDS_AT, words, sizeof words - 1);
 }
@@ -73,6 +74,7 @@ int cdf_decode_envelope(struct cdf_envelope *e, const unsigned char *bytes, size
     e->token[1] = get(bytes, TOKEN2);
     e->nprocs = (int64_t)get(bytes, NPROCS);
     e->nsubfiles = (int64_t)get(bytes, NSUBFILES);
+    e->defined = get(bytes, DEFINED) != 0;
     if (e->nprocs < 1 || e->nprocs > INT32_MAX || e->nsubfiles < 1 ||
         e->nsubfiles > e->nprocs)
         return base_error_set(NC_ENOTNC,

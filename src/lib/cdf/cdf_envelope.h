@@ -15,6 +15,7 @@ struct cdf_envelope {
     uint64_t token[2]; /* of the dataset: its subfiles have the same */
     int64_t nprocs;    /* that made it */
     int64_t nsubfiles; /* 1 to nprocs */
+    bool defined;      /* all subfiles have headers; before, one may be empty */
 };
 
 /* Does a file that starts with these bytes have one? */

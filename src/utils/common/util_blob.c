@@ -104,7 +104,8 @@ static void open_sub(struct util_blob *b, const struct util_classic *c, int numb
         return;
     }
     if (st.st_size == 0) {
-        s->there = true;
+        s->there = !b->facts.defined;
+        if (b->facts.defined) complain(t, s->path, "it is empty: it was cut off");
         return;
     }
     if (util_classic_open_any(&s->file, c->tool, s->path) != 0) {
