@@ -136,5 +136,14 @@ check "two files" wrong "$work/t.nc" "$work/t.nc"
 for option in '-b x' '-f x' '-l 9' '-l 1x' '-l 99999999999999' '-p 0' '-p 21' '-p 3,' '-p 3,x' '-p ,4'; do
     check "refused: $option" wrong $option "$work/t.nc"
 done
+# Time in proportion to what is shown: were it to its square, this would take minutes.
+many_variables() {
+    awk 'BEGIN { print "netcdf many { dimensions: x = 2 ; variables:"
+        for (i = 0; i < 100000; i++) printf "float v%d(x) ; v%d:units = \"m\" ;\n", i, i
+        print "}" }' >"$work/many.cdl" && "$PWD/ncmpigen" -o "$work/many.nc" "$work/many.cdl" &&
+        timeout $((10 * ${NCMPI_TEST_TIME_SCALE:-1})) "$dump" -h "$work/many.nc" >"$work/many.out" &&
+        [ "$(grep -c ':units' "$work/many.out")" = 100000 ]
+}
+check "a header of 10^5 variables is shown at once" many_variables
 check "no MPI library is loaded" sh -c '! ldd "$1" | grep -i mpi' - "$dump"
 finish
