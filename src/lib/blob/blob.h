@@ -52,7 +52,8 @@ struct blob {
     bool settles;   /* there are variables that may be given a decomposition */
     int group;      /* this process's subfile, if grouped */
     int rank, size; /* among those who share it */
-    MPI_Comm comm; /* of these; MPI_COMM_NULL: not grouped, or nothing is to be written */
+    MPI_Comm
+        comm; /* of these; MPI_COMM_NULL: not grouped, or a group lacks its subfile */
     MPI_Comm alone;         /* of this process */
     struct blob_sub **subs; /* facts.nsubfiles; NULL: not open here */
     struct blob_sub *own;   /* subs[group], opened by the group together; or NULL */
@@ -62,7 +63,9 @@ struct blob {
     int *state;             /* of each variable; the same everywhere */
     unsigned char *touched; /* ... which this process, or a fill, put into the master */
     int64_t open_vars;      /* variables whose state is BLOB_OPEN */
-    bool far;               /* this process wrote to another group's subfile */
+    int64_t last;           /* the largest number that a decomposition was ever given */
+    bool torn; /* nobody knows what the envelope says: nothing is put any more */
+    bool far;  /* this process wrote to another group's subfile */
 };
 
 /* The decomposition of a settled variable; NULL: it has none. */
@@ -84,8 +87,6 @@ int blob_close_all(struct driver *self);
 int blob_abort_all(struct driver *self);
 /* Room for the variables there are now; new ones are open. Local. NC_ENOMEM. */
 int blob_grow(struct blob *b, int nvars);
-/* All subfiles have headers: the master says so. Agreed. */
-int blob_note_defined_all(struct blob *b);
 /* The first process of a group. */
 int64_t blob_first_of(const struct cdf_envelope *e, int64_t group);
 /* Counts the variables that are open. Local. */
@@ -134,8 +135,11 @@ int blob_read_index(struct blob *b, struct blob_decomp *d, int64_t at);
 
 /* ---- blob_move.c: values between requests and blobs ---- */
 
-/* Each request is of a variable with a decomposition. Local. The first error. */
+/* Each request is of a variable with a decomposition. The first error. The one is local,
+ * of the other all processes of the dataset take part. */
 int blob_move(struct blob *b, struct driver_request *const *reqs, int64_t n, bool put);
+int blob_move_all(struct blob *b, struct driver_request *const *reqs, int64_t n,
+                  bool put);
 
 /* ---- blob_transfer.c ---- */
 int blob_put_all(struct driver *self, struct driver_request *const *reqs, int64_t n,

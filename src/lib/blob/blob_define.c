@@ -159,15 +159,13 @@ static int make_header(struct blob *b, struct cdf_header *h,
                        int n, const int *state)
 {
     int err = before == NULL ? begin_header(b, h) : NC_NOERR;
-    int last = 0;
     for (int i = 0; i < n && err == NC_NOERR; i++)
         if (fresh[i].number > 0) err = def_decomposition(b, h, &fresh[i]);
     for (int id = 0; id < b->nvars && err == NC_NOERR; id++) {
         if (b->state[id] == BLOB_OPEN && state[id] > BLOB_OPEN)
             err = def_variable(b, h, id, state[id]);
-        if (state[id] > last) last = state[id];
     }
-    if (err == NC_NOERR) err = put_number(h, BLOB_ATT_DECOMPOSITIONS, last);
+    if (err == NC_NOERR) err = put_number(h, BLOB_ATT_DECOMPOSITIONS, b->last);
     struct cdf_room room = room_for(b);
     return err == NC_NOERR ? cdf_layout(h, before, &room) : err;
 }
@@ -205,63 +203,71 @@ int blob_define_empty_all(struct blob *b)
 
 /* ---- maps ---- */
 
-static int put_row(struct blob_sub *s, int varid, int64_t row, int64_t first, int64_t n,
-                   const int64_t *values)
-{
-    int ndims = s->ds.header.vars[varid].ndims;
+/* What a process tells of its blob, as requests that a group makes together: one for each
+ * of the five variables. */
+enum { MAP_VARS = 5 };
+struct map_puts {
     union {
         struct driver_request r;
         unsigned char room[sizeof(struct driver_request) + 4 * sizeof(int64_t)];
-    } one = {.r = {.buf = (void *)values, .varid = varid, .type = CONV_LONGLONG}};
-    struct driver_request *r = &one.r;
-    r->slab[0] = row;
+    } list[MAP_VARS];
+    struct driver_request *reqs[MAP_VARS];
+    int64_t n, facts[3]; /* runs, first element, elements */
+    int64_t *runs;       /* places, then lengths */
+};
+
+static int add_put(struct blob *b, struct map_puts *p, int number, const char *what,
+                   int64_t n, const int64_t *values)
+{
+    struct blob_sub *s = b->own;
+    char name[64];
+    int varid;
+    snprintf(name, sizeof name, "D%d.%s", number, what);
+    int err = cdf_find_var(&s->ds.header, name, &varid);
+    if (err != NC_NOERR || n == 0) return err;
+    int ndims = s->ds.header.vars[varid].ndims;
+    struct driver_request *r = &p->list[p->n].r;
+    *r = (struct driver_request){
+        .buf = (void *)values, .varid = varid, .type = CONV_LONGLONG};
+    r->slab[0] = b->rank;
     r->slab[ndims] = 1;
     if (ndims == 2) {
-        r->slab[1] = first;
+        r->slab[1] = 0;
         r->slab[3] = n;
     }
-    return driver_put(s->driver, &r, 1);
+    p->reqs[p->n++] = r;
+    return NC_NOERR;
 }
 
-static int find_map_var(struct blob_sub *s, int number, const char *what, int *id)
+static int list_map(struct blob *b, const struct blob_new *f, struct map_puts *p)
 {
-    char name[64];
-    snprintf(name, sizeof name, "D%d.%s", number, what);
-    return cdf_find_var(&s->ds.header, name, id);
-}
-
-static int write_runs(struct blob *b, const struct blob_new *f, int offsets, int lengths)
-{
-    enum { TILE = 1 << 14 };
-    int64_t *tile = base_malloc(2 * (size_t)TILE * sizeof *tile);
-    int err = tile == NULL ? NC_ENOMEM : NC_NOERR;
-    for (int64_t at = 0; err == NC_NOERR && at < f->own.n; at += TILE) {
-        int64_t n = f->own.n - at < TILE ? f->own.n - at : TILE;
-        for (int64_t i = 0; i < n; i++) {
-            tile[i] = f->own.runs[at + i].at;
-            tile[TILE + i] = blob_run_length(&f->own.runs[at + i]);
-        }
-        err = put_row(b->own, offsets, b->rank, at, n, tile);
-        if (err == NC_NOERR) err = put_row(b->own, lengths, b->rank, at, n, tile + TILE);
+    int64_t n = f->own.n;
+    p->facts[0] = n;
+    p->facts[1] = f->start;
+    p->facts[2] = blob_map_count(&f->own);
+    p->runs = base_malloc((2 * (size_t)n + 1) * sizeof *p->runs);
+    if (p->runs == NULL) return NC_ENOMEM;
+    for (int64_t i = 0; i < n; i++) {
+        p->runs[i] = f->own.runs[i].at;
+        p->runs[n + i] = blob_run_length(&f->own.runs[i]);
     }
-    base_free(tile);
+    int err = add_put(b, p, f->number, "nreqs", 1, &p->facts[0]);
+    if (err == NC_NOERR) err = add_put(b, p, f->number, "blob_start", 1, &p->facts[1]);
+    if (err == NC_NOERR) err = add_put(b, p, f->number, "blob_count", 1, &p->facts[2]);
+    if (err == NC_NOERR) err = add_put(b, p, f->number, "offsets", n, p->runs);
+    if (err == NC_NOERR) err = add_put(b, p, f->number, "lengths", n, p->runs + n);
     return err;
 }
 
-static int write_map(struct blob *b, const struct blob_new *f)
+/* The group together, as each blob's part is small. */
+static int write_map_all(struct blob *b, const struct blob_new *f, int error)
 {
-    struct blob_sub *s = b->own;
-    int64_t count = blob_map_count(&f->own);
-    int nreqs, start, counts, offsets = -1, lengths = -1;
-    int err = find_map_var(s, f->number, "nreqs", &nreqs);
-    if (err == NC_NOERR) err = find_map_var(s, f->number, "blob_start", &start);
-    if (err == NC_NOERR) err = find_map_var(s, f->number, "blob_count", &counts);
-    if (err == NC_NOERR) err = find_map_var(s, f->number, "offsets", &offsets);
-    if (err == NC_NOERR) err = find_map_var(s, f->number, "lengths", &lengths);
-    if (err == NC_NOERR) err = put_row(s, nreqs, b->rank, 0, 1, &f->own.n);
-    if (err == NC_NOERR) err = put_row(s, start, b->rank, 0, 1, &f->start);
-    if (err == NC_NOERR) err = put_row(s, counts, b->rank, 0, 1, &count);
-    return err == NC_NOERR ? write_runs(b, f, offsets, lengths) : err;
+    struct map_puts p = {.n = 0};
+    int err = error;
+    if (err == NC_NOERR) err = list_map(b, f, &p);
+    int put = driver_put_all(b->own->driver, p.reqs, err == NC_NOERR ? p.n : 0, err);
+    base_free(p.runs);
+    return err != NC_NOERR ? err : put;
 }
 
 /* ---- a group's share of new decompositions ---- */
@@ -320,9 +326,10 @@ int blob_define_all(struct blob *b, struct blob_new *fresh, int n, const int *st
     if (err != NC_NOERR) return err;
     err = place_all(b, fresh, n);
     err = write_header_all(b, fresh, n, state, err);
-    if (err == NC_NOERR) err = blob_sub_list(b, b->own);
-    for (int i = 0; i < n && err == NC_NOERR; i++)
-        if (fresh[i].number > 0) err = write_map(b, &fresh[i]);
+    if (err != NC_NOERR) return err; /* of all of the group */
+    err = blob_sub_list(b, b->own);
+    for (int i = 0; i < n; i++)
+        if (fresh[i].number > 0) err = write_map_all(b, &fresh[i], err);
     return err;
 }
 

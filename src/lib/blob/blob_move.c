@@ -137,18 +137,23 @@ static bool add_whole(struct blob *b, struct batch *batch, const struct blob_dec
     return true;
 }
 
-static int carry_out(struct batch *batch, bool put)
+/* Results go to the requests that these are made of; the batch is empty again. */
+static void settle_batch(struct batch *batch)
 {
-    struct driver *d = batch->n == 0 ? NULL : batch->sub->driver;
-    int err = NC_NOERR;
-    if (batch->n > 0)
-        err = put ? driver_put(d, batch->made, batch->n)
-                  : driver_get(d, batch->made, batch->n);
     for (int64_t i = 0; i < batch->n; i++)
         if (batch->made[i]->status != NC_NOERR)
             driver_blame(batch->parents[i], batch->made[i]->status);
     batch->n = 0;
     base_arena_free(&batch->arena);
+}
+
+static int carry_out(struct batch *batch, bool put)
+{
+    if (batch->n == 0) return NC_NOERR;
+    struct driver *d = batch->sub->driver;
+    int err =
+        put ? driver_put(d, batch->made, batch->n) : driver_get(d, batch->made, batch->n);
+    settle_batch(batch);
     return err;
 }
 
@@ -406,25 +411,34 @@ static int take_apart(struct blob *b, struct blob_decomp *d, struct driver_reque
 
 /* ---- both ---- */
 
+static int begin_batch(struct batch *batch, int64_t room)
+{
+    *batch = (struct batch){.n = 0};
+    batch->made = base_malloc((2 * (size_t)room + 1) * sizeof(struct driver_request *));
+    if (batch->made == NULL) return NC_ENOMEM;
+    batch->parents = batch->made + room;
+    return NC_NOERR;
+}
+
+static bool is_nothing(const struct blob *b, const struct driver_request *r)
+{
+    return driver_nelems(r, b->base.ds->header.vars[r->varid].ndims) == 0;
+}
+
 /* One after the other, as later ones count; those that are whole blobs are collected as
  * long as no other comes between. */
 int blob_move(struct blob *b, struct driver_request *const *reqs, int64_t n, bool put)
 {
-    struct batch batch = {.n = 0};
-    int first = NC_NOERR;
+    struct batch batch;
     int64_t room = n < MOST_WHOLE ? n : MOST_WHOLE;
     if (n == 0) return NC_NOERR;
-    batch.made = base_malloc(2 * (size_t)room * sizeof(struct driver_request *));
-    if (batch.made == NULL) {
-        for (int64_t i = 0; i < n; i++)
-            driver_blame(reqs[i], NC_ENOMEM);
-        return NC_ENOMEM;
-    }
-    batch.parents = batch.made + room;
+    int first = begin_batch(&batch, room);
+    for (int64_t i = 0; first == NC_ENOMEM && i < n; i++)
+        driver_blame(reqs[i], NC_ENOMEM);
+    if (first != NC_NOERR) return first;
     for (int64_t i = 0; i < n; i++) {
         struct blob_decomp *d = blob_decomp_of(b, reqs[i]->varid);
-        if (driver_nelems(reqs[i], b->base.ds->header.vars[reqs[i]->varid].ndims) == 0)
-            continue;
+        if (is_nothing(b, reqs[i])) continue;
         int err = blob_read_own(b, d);
         bool whole = err == NC_NOERR && add_whole(b, &batch, d, reqs[i], &err);
         if (whole && batch.n < room) continue;
@@ -436,4 +450,29 @@ int blob_move(struct blob *b, struct driver_request *const *reqs, int64_t n, boo
     int err = carry_out(&batch, put);
     base_free(batch.made);
     return first != NC_NOERR ? first : err;
+}
+
+/* The first requests, as long as they are of whole blobs, go into the group's subfile
+ * together: blobs of neighbours lie side by side, and the driver below decides whether
+ * they are better written in large pieces. The rest is each process's own affair. */
+int blob_move_all(struct blob *b, struct driver_request *const *reqs, int64_t n, bool put)
+{
+    struct batch batch;
+    if (b->own == NULL) return blob_move(b, reqs, n, put);
+    int64_t done = 0;
+    int err = begin_batch(&batch, n);
+    bool more = err == NC_NOERR;
+    for (; more && done < n; done += more) {
+        struct blob_decomp *d = blob_decomp_of(b, reqs[done]->varid);
+        if (is_nothing(b, reqs[done])) continue;
+        err = blob_read_own(b, d);
+        more = err == NC_NOERR && add_whole(b, &batch, d, reqs[done], &err);
+    }
+    struct driver *sub = b->own->driver;
+    int moved = put ? driver_put_all(sub, batch.made, batch.n, NC_NOERR)
+                    : driver_get_all(sub, batch.made, batch.n, NC_NOERR);
+    settle_batch(&batch);
+    base_free(batch.made);
+    int rest = blob_move(b, reqs + done, n - done, put);
+    return moved != NC_NOERR ? moved : rest;
 }

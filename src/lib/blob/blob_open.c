@@ -12,6 +12,7 @@
 #include "base_mpi.h"
 #include "blob.h"
 #include "blob_names.h"
+#include "blob_settle.h"
 #include "blob_source.h"
 
 /* ---- variables ---- */
@@ -69,15 +70,22 @@ static int read_envelope(const char *path, struct cdf_envelope *e)
     return err;
 }
 
-/* All subfiles have headers: the master says so from here on, so that one which is empty
- * was cut off. Agreed. */
-int blob_note_defined_all(struct blob *b)
+int blob_commit_all(struct blob *b, const struct blob_new *fresh, int n)
 {
     struct driver_dataset *ds = b->base.ds;
-    if (b->facts.defined) return NC_NOERR;
+    struct cdf_envelope before = b->facts;
+    int64_t torn = 0;
     b->facts.defined = true;
+    for (int i = 0; i < n; i++)
+        if (fresh[i].number > 0)
+            b->facts.committed[fresh[i].number / 8] |=
+                (unsigned char)(1 << fresh[i].number % 8);
     int err = ds->rank == 0 ? write_envelope(ds->full, &b->facts) : NC_NOERR;
-    return driver_agree_all(ds, err, NULL, NULL, 0);
+    if (err != NC_NOERR) torn = write_envelope(ds->full, &before) != NC_NOERR;
+    err = driver_agree_all(ds, err, NULL, &torn, 1);
+    if (err != NC_NOERR) b->facts = before;
+    b->torn = torn != 0;
+    return err;
 }
 
 /* Process 0's facts, or its error, on all. Agreed. */
@@ -142,9 +150,9 @@ static int choose_subfiles_all(struct blob *b)
     return err;
 }
 
-/* Communicators: one of this process alone, and, to write, one of its group. None is
+/* Communicators: one of this process alone, and, if asked, one of its group. None is
  * freed that others lack. Agreed. */
-static int make_comms_all(struct blob *b, bool write)
+static int make_comms_all(struct blob *b, bool together)
 {
     struct driver_dataset *ds = b->base.ds;
     MPI_Comm group = MPI_COMM_NULL;
@@ -156,7 +164,7 @@ static int make_comms_all(struct blob *b, bool write)
     }
     if (mpi != MPI_SUCCESS) b->alone = MPI_COMM_NULL;
     if (mpi == MPI_SUCCESS) mpi = MPI_Comm_set_errhandler(b->alone, MPI_ERRORS_RETURN);
-    if (write) {
+    if (together) {
         int split = MPI_Comm_split(ds->comm, b->group, ds->rank, &group);
         if (split != MPI_SUCCESS) group = MPI_COMM_NULL;
         if (mpi == MPI_SUCCESS) mpi = split;
@@ -272,21 +280,25 @@ int blob_create_all(struct driver_dataset *ds, int cmode, struct driver *lower,
 /* ---- open ---- */
 
 /* The decomposition that a subfile gives a variable; 0: it does not know the variable. */
-static int64_t number_in(struct blob_sub *s, int varid)
+static int64_t number_in(const struct blob *b, struct blob_sub *s, int varid)
 {
     int id = blob_sub_var(s, varid);
     int64_t number = 0;
     if (id >= 0)
         (void)blob_source_att(&s->ds.header, id, BLOB_ATT_DECOMPOSITION, &number, 1);
-    return number > 0 && number <= s->ds.header.nvars ? number : 0;
+    return cdf_is_committed(&b->facts, number) ? number : 0;
 }
 
 /* What all subfiles say of each variable: both the least and the largest of the numbers
  * that this process found; those that look at none have nothing to say. */
-static void look(struct blob_sub *s, int nvars, int64_t *least, int64_t *most)
+static void look(const struct blob *b, struct blob_sub *s, int nvars, int64_t *least,
+                 int64_t *most)
 {
+    int64_t last = 0;
+    (void)blob_source_att(&s->ds.header, NC_GLOBAL, BLOB_ATT_DECOMPOSITIONS, &last, 1);
+    if (last > most[nvars]) most[nvars] = last;
     for (int id = 0; id < nvars; id++) {
-        int64_t number = number_in(s, id);
+        int64_t number = number_in(b, s, id);
         if (number < least[id]) least[id] = number;
         if (number > most[id]) most[id] = number;
     }
@@ -298,7 +310,7 @@ static int look_at_subfiles(struct blob *b, int64_t *least, int64_t *most, bool 
 {
     int nvars = b->base.ds->header.nvars, first = NC_NOERR;
     if (b->own != NULL) {
-        look(b->own, nvars, least, most);
+        look(b, b->own, nvars, least, most);
         *looked = true;
         return NC_NOERR;
     }
@@ -306,7 +318,7 @@ static int look_at_subfiles(struct blob *b, int64_t *least, int64_t *most, bool 
         struct blob_sub *s;
         int err = blob_sub_get(b, (int)i, &s);
         if (err == NC_NOERR) {
-            look(s, nvars, least, most);
+            look(b, s, nvars, least, most);
             *looked = true;
         } else if (err != NC_ENOENT && first == NC_NOERR) {
             first = err;
@@ -334,6 +346,7 @@ static int take_states(struct blob *b, const int64_t *least, const int64_t *most
 {
     int err = NC_NOERR;
     b->nvars = b->base.ds->header.nvars;
+    b->last = most[b->nvars] > 0 ? most[b->nvars] : 0;
     for (int id = 0; id < b->nvars; id++) {
         bool settled = least[id] > 0 && least[id] == most[id];
         b->state[id] = settled ? (int)least[id] : BLOB_CANONICAL;
@@ -376,7 +389,7 @@ static int find_states_all(struct blob *b)
     return driver_agree_all(ds, err, NULL, NULL, 0);
 }
 
-/* Groups open their subfiles together, to write what belongs there and to define more;
+/* Groups open their subfiles together, for what belongs there and to define more;
  * where one cannot, each process opens what it needs, and nothing is defined. */
 static int open_groups_all(struct blob *b)
 {
@@ -405,7 +418,7 @@ int blob_open_all(struct driver_dataset *ds, int omode, struct driver *lower,
     err = share_facts_all(b, err);
     if (err == NC_NOERR) find_group(b);
     if (err == NC_NOERR) err = driver_agree_all(ds, reserve(b), NULL, NULL, 0);
-    if (err == NC_NOERR) err = make_comms_all(b, b->grouped && ds->writable);
+    if (err == NC_NOERR) err = make_comms_all(b, b->grouped);
     if (err == NC_NOERR) err = open_groups_all(b);
     if (err == NC_NOERR) err = find_states_all(b);
     if (err != NC_NOERR) (void)blob_sub_close_all(b, false);
@@ -427,7 +440,7 @@ static int end_subfiles_all(struct blob *b, bool abort)
         if (!abort) defined = blob_define_empty_all(b);
         if (!abort && b->comm != MPI_COMM_NULL && !b->facts.defined) {
             defined = driver_agree_all(ds, defined, NULL, NULL, 0);
-            if (defined == NC_NOERR) defined = blob_note_defined_all(b);
+            if (defined == NC_NOERR) defined = blob_commit_all(b, NULL, 0);
         }
     }
     int closed = blob_sub_close_all(b, abort);

@@ -195,7 +195,8 @@ static bool pays(const struct blob *b, int varid, const uint64_t *row)
     enum { MAP = 8, RECORDS = 8 };
     const struct cdf_var *v = &b->base.ds->header.vars[varid];
     uint64_t bytes = row[ELEMENTS] * (uint64_t)cdf_type_size(v->type);
-    return row[TOUCHED] == 0 && (row[PUTTERS] > 1 || b->base.ds->nprocs == 1) &&
+    return b->last < CDF_COMMITTED && row[TOUCHED] == 0 &&
+           (row[PUTTERS] > 1 || b->base.ds->nprocs == 1) &&
            row[ELEMENTS] <= (uint64_t)v->nelems &&
            row[RUNS] * MAP <= bytes * (v->is_record ? RECORDS : 1);
 }
@@ -289,25 +290,6 @@ struct decision {
     int *state; /* of each variable, as it will be */
 };
 
-static struct blob_decomp *find_print(struct blob *b, int varid, const uint64_t *row)
-{
-    for (int i = 0; i < b->ndecomps; i++) {
-        struct blob_decomp *d = &b->decomps[i];
-        if (d->printed && d->print[0] == row[PRINT] && d->print[1] == row[PRINT2] &&
-            same_dims(&b->base.ds->header, varid, d->varid))
-            return d;
-    }
-    return NULL;
-}
-
-static int last_number(const struct blob *b)
-{
-    int last = 0;
-    for (int i = 0; i < b->ndecomps; i++)
-        if (b->decomps[i].number > last) last = b->decomps[i].number;
-    return last;
-}
-
 /* The new decomposition that a variable shares; one more if there is none. */
 static struct blob_new *find_new(struct blob *b, struct decision *x, int varid,
                                  const uint64_t *row)
@@ -316,7 +298,7 @@ static struct blob_new *find_new(struct blob *b, struct decision *x, int varid,
         if (x->fresh[i].print[0] == row[PRINT] && x->fresh[i].print[1] == row[PRINT2] &&
             same_dims(&b->base.ds->header, varid, x->fresh[i].varid))
             return &x->fresh[i];
-    int number = last_number(b) + x->nfresh + 1, own = x->claims.claim[varid];
+    int number = (int)b->last + x->nfresh + 1, own = x->claims.claim[varid];
     struct blob_new *f = &x->fresh[x->nfresh++];
     *f = (struct blob_new){.number = number,
                            .varid = varid,
@@ -337,8 +319,7 @@ static void decide(struct blob *b, struct decision *x)
         if (mine[PUTTERS] == 0) continue;
         x->state[id] = BLOB_CANONICAL;
         if (!pays(b, id, mine)) continue;
-        const struct blob_decomp *d = find_print(b, id, mine);
-        x->state[id] = d != NULL ? d->number : find_new(b, x, id, mine)->number;
+        x->state[id] = find_new(b, x, id, mine)->number;
     }
 }
 
@@ -429,13 +410,14 @@ void blob_settle_all(struct blob *b, struct driver_request *const *reqs, int64_t
     }
     if (err == NC_NOERR) {
         foresee(b, &x);
+        b->last += x.nfresh; /* a number that was given up is not given again */
         bool any = changes(b, &x);
         /* Whoever opened a subfile alone has its header as it was. */
         int made = any ? blob_sub_close_alone(b) : NC_NOERR;
         int defined = any ? blob_define_all(b, x.fresh, x.nfresh, x.state) : NC_NOERR;
         if (made == NC_NOERR) made = defined;
         if (any) made = driver_agree_all(ds, made, NULL, NULL, 0);
-        if (any && made == NC_NOERR) made = blob_note_defined_all(b);
+        if (any && made == NC_NOERR) made = blob_commit_all(b, x.fresh, x.nfresh);
         for (int id = 0; id < b->nvars; id++)
             if (made != NC_NOERR && b->state[id] == BLOB_OPEN && x.state[id] > BLOB_OPEN)
                 x.state[id] = BLOB_CANONICAL;

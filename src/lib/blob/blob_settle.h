@@ -28,6 +28,11 @@ struct blob_new {
  * defined may be there; nobody then takes the variables for settled. */
 int blob_define_all(struct blob *b, struct blob_new *fresh, int n, const int *state);
 
+/* The master says that these decompositions count, in one write, and that all subfiles
+ * have headers, so that one which is empty was cut off. What failed is taken back; where
+ * that fails, too, b->torn is set. Agreed. */
+int blob_commit_all(struct blob *b, const struct blob_new *fresh, int n);
+
 /* The dataset has these decompositions from here on. Room for them there is. Local. */
 void blob_adopt(struct blob *b, struct blob_new *fresh, int n);
 

@@ -70,13 +70,20 @@ static int put_known_all(struct blob *b, const struct split *s, int error)
 {
     struct driver_dataset *ds = b->base.ds;
     int64_t agreed = ds->header.numrecs;
-    int own = blob_move(b, s->list, s->settled, true);
+    int own = blob_move_all(b, s->list, s->settled, true);
     hold(b, s->list, s->settled);
     ds->header.numrecs = agreed; /* until all know */
     if (own != NC_NOERR && !driver_is_own(own)) ds->failed = own;
     touch(b, s->list + s->settled, s->master);
     int err = driver_put_all(b->base.lower, s->list + s->settled, s->master, error);
     return worse(own, err);
+}
+
+/* What has been put may not be found any more: nothing is added to it. */
+static int tell_torn(const struct blob *b)
+{
+    return base_error_set(NC_EWRITE, "%s: its first page could not be written",
+                          b->base.ds->path);
 }
 
 int blob_put_all(struct driver *self, struct driver_request *const *reqs, int64_t n,
@@ -86,7 +93,8 @@ int blob_put_all(struct driver *self, struct driver_request *const *reqs, int64_
     struct driver_dataset *ds = self->ds;
     struct split s, again;
     int short_of = split(b, reqs, n, true, &s);
-    if (error == NC_NOERR) error = short_of;
+    if (b->torn) s = (struct split){.list = s.list};
+    if (error == NC_NOERR) error = b->torn ? tell_torn(b) : short_of;
     ds->word[DRIVER_WORD_BLOB] = s.open > 0;
     ds->heard[DRIVER_WORD_BLOB] = 0;
     int err = put_known_all(b, &s, error);
@@ -95,6 +103,8 @@ int blob_put_all(struct driver *self, struct driver_request *const *reqs, int64_
         struct driver_request **open = s.list + s.settled + s.master;
         blob_settle_all(b, open, s.open);
         short_of = split(b, open, s.open, false, &again);
+        if (b->torn) short_of = tell_torn(b);
+        if (b->torn) again = (struct split){.list = again.list};
         err = worse(err, put_known_all(b, &again, short_of));
         base_free(again.list);
     }
@@ -109,7 +119,7 @@ int blob_get_all(struct driver *self, struct driver_request *const *reqs, int64_
     struct split s;
     int short_of = split(b, reqs, n, false, &s);
     if (error == NC_NOERR) error = short_of;
-    int own = blob_move(b, s.list, s.settled, false);
+    int own = blob_move_all(b, s.list, s.settled, false);
     if (own != NC_NOERR && !driver_is_own(own)) self->ds->failed = own;
     int err = driver_get_all(b->base.lower, s.list + s.settled, s.master, error);
     base_free(s.list);
@@ -119,8 +129,8 @@ int blob_get_all(struct driver *self, struct driver_request *const *reqs, int64_
 int blob_put(struct driver *self, struct driver_request *const *reqs, int64_t n)
 {
     struct blob *b = (struct blob *)self;
-    struct split s;
-    int err = split(b, reqs, n, false, &s);
+    struct split s = {.list = NULL};
+    int err = b->torn ? tell_torn(b) : split(b, reqs, n, false, &s);
     if (err != NC_NOERR) return err;
     int own = blob_move(b, s.list, s.settled, true);
     hold(b, s.list, s.settled);

@@ -14,7 +14,7 @@ static const char words[] =
     "like any other; ncmpijoin NAME OUT makes one ordinary file of all of them.\n";
 
 enum { VERSION, TOKEN, TOKEN2, NPROCS, NSUBFILES, DEFINED, SUM, NFIELDS };
-enum { WORDS_AT = 256, THIS_VERSION = 1 };
+enum { WORDS_AT = 256, COMMITTED_AT = 1024, THIS_VERSION = 1 };
 
 static uint64_t get(const unsigned char *bytes, int field)
 {
@@ -31,10 +31,12 @@ static void put(unsigned char *bytes, int field, uint64_t value)
 }
 
 /* FNV-1a: the same on every machine. */
-static uint64_t sum(const unsigned char *bytes, size_t length)
+static uint64_t sum(const unsigned char *bytes)
 {
     uint64_t hash = UINT64_C(14695981039346656037);
-    for (size_t i = 0; i < length; i++)
+    for (size_t i = 0; i < sizeof mark + 8 * (size_t)SUM; i++)
+        hash = (hash ^ bytes[i]) * UINT64_C(1099511628211);
+    for (size_t i = COMMITTED_AT; i < CDF_ENVELOPE; i++)
         hash = (hash ^ bytes[i]) * UINT64_C(1099511628211);
     return hash;
 }
@@ -54,27 +56,29 @@ void cdf_encode_envelope(const struct cdf_envelope *e, unsigned char *bytes)
     put(bytes, NPROCS, (uint64_t)e->nprocs);
     put(bytes, NSUBFILES, (uint64_t)e->nsubfiles);
     put(bytes, DEFINED, e->defined);
-    put(bytes, SUM, sum(bytes, sizeof mark + 8 * (size_t)SUM));
+    memcpy(bytes + COMMITTED_AT, e->committed, CDF_COMMITTED);
+    put(bytes, SUM, sum(bytes));
     memcpy(bytes + WORDS_AT, words, sizeof words - 1);
 }
 
 int cdf_decode_envelope(struct cdf_envelope *e, const unsigned char *bytes, size_t length)
 {
     *e = (struct cdf_envelope){.nprocs = 0};
-    if (!cdf_is_envelope(bytes, length) || length < sizeof mark + 8 * (size_t)NFIELDS)
+    if (!cdf_is_envelope(bytes, length) || length < CDF_ENVELOPE)
         return base_error_set(NC_ENOTNC, "its first page is cut off");
     if (get(bytes, VERSION) != THIS_VERSION)
         return base_error_set(NC_ENOTBUILT,
                               "its values are in subfiles of version %llu; this library "
                               "knows version %d",
                               (unsigned long long)get(bytes, VERSION), THIS_VERSION);
-    if (get(bytes, SUM) != sum(bytes, sizeof mark + 8 * (size_t)SUM))
+    if (get(bytes, SUM) != sum(bytes))
         return base_error_set(NC_ENOTNC, "its first page is damaged");
     e->token[0] = get(bytes, TOKEN);
     e->token[1] = get(bytes, TOKEN2);
     e->nprocs = (int64_t)get(bytes, NPROCS);
     e->nsubfiles = (int64_t)get(bytes, NSUBFILES);
     e->defined = get(bytes, DEFINED) != 0;
+    memcpy(e->committed, bytes + COMMITTED_AT, CDF_COMMITTED);
     if (e->nprocs < 1 || e->nprocs > INT32_MAX || e->nsubfiles < 1 ||
         e->nsubfiles > e->nprocs)
         return base_error_set(NC_ENOTNC,

@@ -9,14 +9,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CDF_ENVELOPE = 4096 };
+enum { CDF_ENVELOPE = 4096, CDF_COMMITTED = 3072 };
 
 struct cdf_envelope {
     uint64_t token[2]; /* of the dataset: its subfiles have the same */
     int64_t nprocs;    /* that made it */
     int64_t nsubfiles; /* 1 to nprocs */
     bool defined;      /* all subfiles have headers; before, one may be empty */
+    unsigned char committed[CDF_COMMITTED]; /* a bit for each decomposition that counts */
 };
+
+/* Does a decomposition count, 1 or more? Others were given up, or never completed. */
+static inline bool cdf_is_committed(const struct cdf_envelope *e, int64_t number)
+{
+    return number > 0 && number < (int64_t)8 * CDF_COMMITTED &&
+           (e->committed[number / 8] >> number % 8 & 1) != 0;
+}
 
 /* Does a file that starts with these bytes have one? */
 bool cdf_is_envelope(const void *bytes, size_t length);

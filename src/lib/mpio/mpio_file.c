@@ -299,7 +299,7 @@ static int describe_all(struct mpio_file *f, int error)
     ds->host = all[ROOT_HOST];
     ds->device = all[DEVICE];
     ds->inode = all[INODE];
-    f->across = all[HOST] != -all[OTHER_HOST] ||
+    f->across = all[HOST] != -all[OTHER_HOST] || ds->partial ||
                 (ds->hints.node_procs > 0 && ds->hints.node_procs < ds->nprocs);
     return NC_NOERR;
 }

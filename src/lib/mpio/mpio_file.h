@@ -29,7 +29,8 @@ struct mpio_file {
     int64_t end;     /* this process knows that the file has as many bytes at least */
     int64_t stripe;  /* bytes that the file system keeps together; 0: nobody knows */
     int64_t stripes; /* over so many servers; 0: nobody knows */
-    bool across;     /* the processes run on several nodes */
+    bool across;     /* the processes run on several nodes, or others do that write to the
+                      * same servers */
 };
 
 /* Collective and agreed. Where a process has an `error` from before nobody gets a file;

@@ -130,7 +130,7 @@ static int64_t number_of(const struct util_blob *b, int varid)
         int id = s->varids[varid];
         if (id < 0) return 0;
         (void)blob_source_att(&s->file.header, id, BLOB_ATT_DECOMPOSITION, &number, 1);
-        if (number <= 0 || number > s->file.header.nvars) return 0;
+        if (!cdf_is_committed(&b->facts, number)) return 0;
         if (common != 0 && number != common) return 0;
         common = number;
     }
