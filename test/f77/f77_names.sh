@@ -23,7 +23,7 @@ binding() {
         sed "s/^#define F77_NAME(name,NAME) .*/#define F77_NAME(name,NAME) $2/" config.h \
             >"$dir/$1/config.h" &&
         (top=$PWD && source=$(cd "$here" && pwd) && cd "$dir/$1" &&
-            $MPICC -O0 -w -I. -I"$top/include" -I"$source/src/lib/base" \
+            $MPICC -O0 -w -I. -I"$top/include" -I"$source/include" -I"$source/src/lib/base" \
                 -I"$source/src/binding/f77" -c "$source"/src/binding/f77/*.c \
                 "$top"/src/binding/f77/*.c)
 }

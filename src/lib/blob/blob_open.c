@@ -552,10 +552,21 @@ static bool wanted(const struct driver_dataset *ds, bool create)
     return (h->blob == BASE_ENABLE || subfiles) && !h->no_indep_rw;
 }
 
+/* Quietly: most files have none, and other words must stay. */
+static bool has_envelope(const char *path)
+{
+    unsigned char first[8];
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0) return false;
+    ssize_t n = pread(fd, first, sizeof first, 0);
+    (void)close(fd);
+    return n > 0 && cdf_is_envelope(first, (size_t)n);
+}
+
 static int remove_parts(const char *path)
 {
     struct cdf_envelope e;
-    if (read_envelope(path, &e) != NC_NOERR) return NC_NOERR;
+    if (!has_envelope(path) || read_envelope(path, &e) != NC_NOERR) return NC_NOERR;
     char *master = blob_sub_master(path);
     int err = master == NULL ? NC_ENOMEM : blob_sub_remove(master, &e);
     base_free(master);
