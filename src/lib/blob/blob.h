@@ -64,6 +64,7 @@ struct blob {
     unsigned char *touched; /* ... which this process, or a fill, put into the master */
     int64_t open_vars;      /* variables whose state is BLOB_OPEN */
     int64_t last;           /* the largest number that a decomposition was ever given */
+    bool unsynced;          /* the envelope may not be on its device yet */
     bool torn; /* nobody knows what the envelope says: nothing is put any more */
     bool far;  /* this process wrote to another group's subfile */
 };

@@ -85,6 +85,7 @@ int blob_commit_all(struct blob *b, const struct blob_new *fresh, int n)
     err = driver_agree_all(ds, err, NULL, &torn, 1);
     if (err != NC_NOERR) b->facts = before;
     b->torn = torn != 0;
+    b->unsynced = true;
     return err;
 }
 
@@ -514,6 +515,20 @@ static int sync_subfile_all(struct blob *b)
     return err != NC_NOERR ? err : synced;
 }
 
+/* What the master's page says of decompositions is on the device behind the subfiles'
+ * definitions, and before the call returns. */
+static int sync_envelope(struct blob *b)
+{
+    const char *path = b->base.ds->full;
+    if (!b->unsynced) return NC_NOERR;
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0) return base_error_system(NC_EFILE, "opening", path);
+    int err = base_sync_data(fd, path);
+    (void)close(fd);
+    b->unsynced = err != NC_NOERR;
+    return err;
+}
+
 static int sync_all(struct driver *self)
 {
     struct blob *b = (struct blob *)self;
@@ -522,6 +537,7 @@ static int sync_all(struct driver *self)
         err = sync_subfiles(b);
         int synced = sync_subfile_all(b);
         if (err == NC_NOERR) err = synced;
+        if (err == NC_NOERR && self->ds->rank == 0) err = sync_envelope(b);
     }
     if (err != NC_NOERR) self->ds->failed = err;
     int synced = driver_sync_all(self->lower);
@@ -532,6 +548,7 @@ static int sync_alone(struct driver *self)
 {
     struct blob *b = (struct blob *)self;
     int err = self->ds->writable ? sync_subfiles(b) : NC_NOERR;
+    if (err == NC_NOERR) err = sync_envelope(b);
     int synced = driver_sync(self->lower);
     return err != NC_NOERR ? err : synced;
 }
