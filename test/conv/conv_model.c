@@ -19,7 +19,8 @@ typedef long double whole;
 #error "no type holds all integers of 64 bits, signed and unsigned"
 #endif
 
-#define TWO_TO(n) ((whole)(UINT64_C(1) << ((n)-1)) * 2)
+#define TWO_TO(n)                                                                        \
+    ((whole)(UINT64_C(1) << (n) / 2) * (whole)(UINT64_C(1) << ((n) - (n) / 2)))
 
 /* fill: what NC_FILL_* says. */
 static const struct {
