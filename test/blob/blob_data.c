@@ -116,11 +116,16 @@ static int subfiles(void)
     return check.nprocs < 2 ? 1 : 2;
 }
 
+static const char *subfile_name(const char *name, int number)
+{
+    static char path[64];
+    snprintf(path, sizeof path, "%s.%04d", name, number);
+    return path;
+}
+
 static const char *subfile(const char *name, int number)
 {
-    char path[64];
-    snprintf(path, sizeof path, "%s.%04d", name, number);
-    return check_path(path);
+    return check_path(subfile_name(name, number));
 }
 
 /* ---- */
@@ -251,6 +256,33 @@ static void others_read_and_append(void)
     put_columns(&s, 3, 0);
     check_all(&s, 4);
     close_dataset(s.ncid);
+}
+
+/* A record of which one process alone puts its part: no subfile ends before its header
+ * says, or who reads it would take it for cut off. */
+static void subfiles_are_whole(void)
+{
+    struct scene s = filled("a.nc");
+    MPI_Offset start[3], count[3], at, step, n;
+    double values[NZ] = {0};
+    close_dataset(s.ncid);
+    s.ncid = open_dataset("a.nc", NC_WRITE);
+    columns(start, count, 2);
+    if (check.rank > 0) count[0] = 0;
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_double_all(s.ncid, s.record, start, count, values));
+    close_dataset(s.ncid);
+    for (int i = 0; i < subfiles(); i++) {
+        struct stat st;
+        int ncid = open_dataset(subfile_name("a.nc", i), NC_NOWRITE), varid;
+        CHECK_NC(NC_NOERR, ncmpi_inq_varid(ncid, "record", &varid));
+        CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, varid, &at));
+        CHECK_NC(NC_NOERR, ncmpi_inq_recsize(ncid, &step));
+        CHECK_NC(NC_NOERR, ncmpi_inq_dimlen(ncid, 0, &n));
+        CHECK_EQ(3, n);
+        CHECK_EQ(0, stat(subfile("a.nc", i), &st));
+        CHECK(st.st_size >= at + n * step);
+        close_dataset(ncid);
+    }
 }
 
 static void variables_may_be_added(void)
@@ -410,6 +442,7 @@ static const struct check_test tests[] = {
      another_decomposition_finds_the_same_homes, CHECK_FORMATS},
     {"values put alone are found", values_put_alone_are_found, 0},
     {"others read and append", others_read_and_append, CHECK_FORMATS},
+    {"subfiles are whole", subfiles_are_whole, 0},
     {"variables may be added", variables_may_be_added, CHECK_FORMATS},
     {"what overlaps has one home", what_overlaps_has_one_home, 0},
     {"a record is filled", a_record_is_filled, 0},

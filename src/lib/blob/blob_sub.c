@@ -75,6 +75,7 @@ static struct blob_sub *new_sub(struct blob *b, int number, bool together)
     s->ds.path = blob_sub_path(b->path, number);
     s->ds.full = blob_sub_path(b->path, number);
     s->ds.prefixed = master->prefixed;
+    s->ds.whole = together;
     s->ds.partial = b->facts.nsubfiles > 1;
     s->ds.hints = plain(master->hints);
     s->ds.writable = master->writable;

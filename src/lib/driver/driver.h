@@ -33,6 +33,7 @@ struct driver_dataset {
     char *path;    /* as the user gave it, file-system prefix removed */
     char *full;    /* the same from the root: whoever opens the file later uses this */
     bool prefixed; /* there was one: the user has MPI-IO in mind */
+    bool whole;    /* a close gives the file the size that its header promises */
     bool partial;  /* processes of other nodes have other files of the same dataset */
     int64_t device, inode, host; /* of the file, as process 0 found it, and where that
                                   * runs; inode 0: unknown */

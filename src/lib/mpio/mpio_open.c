@@ -186,7 +186,7 @@ static int complete_all(struct mpio *m)
     err = mpio_write_numrecs_all(m);
     if (m->pending && err == NC_NOERR) err = mpio_tell_pending(m, NC_EFILE);
     int64_t wanted = cdf_file_size(&ds->header);
-    if (m->defined && all[1] < wanted) {
+    if ((m->defined || ds->whole) && all[1] < wanted) {
         int sized = mpio_file_resize_all(&m->file, wanted);
         if (err == NC_NOERR) err = sized;
     }
