@@ -73,7 +73,8 @@ AGREED = {
     'driver_ops': None,   # constants
     'driver_dataset': {'nprocs', 'writable', 'safe_mode', 'heard', 'header', 'hints',
                        'comm', 'failures',
-                       'base'},  # found in the file's first bytes, which all were told
+                       'base',  # found in the file's first bytes, which all were told
+                       'whole'},  # set where a dataset's subfiles are opened together
     'driver': {'ops', 'lower', 'ds'},
     'api_dataset': {'defining', 'indep', 'fresh', 'top', 'before'},
     # numrecs_in_file differs only where process 0 writes it without the others.
