@@ -31,8 +31,6 @@ struct blob_sub {
 struct blob_decomp {
     int number;            /* k of Dk */
     int varid;             /* a variable that has it, and the dimensions */
-    uint64_t print[2];     /* of all processes' maps; the same everywhere */
-    bool printed;          /* ... known */
     bool mine;             /* own is known: this job has the processes that made it */
     struct blob_map own;   /* what is in this process's blob */
     int64_t start;         /* of the blob in the subfile's variable, in elements */
@@ -66,7 +64,6 @@ struct blob {
     int64_t last;           /* the largest number that a decomposition was ever given */
     bool unsynced;          /* the envelope may not be on its device yet */
     bool torn; /* nobody knows what the envelope says: nothing is put any more */
-    bool far;  /* this process wrote to another group's subfile */
 };
 
 /* The decomposition of a settled variable; NULL: it has none. */
@@ -111,9 +108,8 @@ int blob_sub_close_alone(struct blob *b);
 int blob_sub_close_all(struct blob *b, bool abort);
 /* Adds what its driver counted to the dataset's statistics. Local. */
 void blob_sub_count(struct blob *b, struct blob_sub *sub);
-/* The name of a subfile, which goes by the master's own name and not by a link's; NULL:
- * no memory. The caller frees it. */
-char *blob_sub_path(const char *master, int number);
+/* The master's own name, by which subfiles go, not a link's; NULL: no memory. The caller
+ * frees it. */
 char *blob_sub_master(const char *path);
 /* Removes the subfiles of a dataset that has this envelope. Local. */
 int blob_sub_remove(const char *master, const struct cdf_envelope *e);

@@ -341,8 +341,6 @@ void blob_adopt(struct blob *b, struct blob_new *fresh, int n)
         struct blob_decomp *d = &b->decomps[b->ndecomps++];
         *d = (struct blob_decomp){.number = f->number,
                                   .varid = f->varid,
-                                  .print = {f->print[0], f->print[1]},
-                                  .printed = true,
                                   .mine = true,
                                   .own = f->own,
                                   .start = f->start,

@@ -298,7 +298,6 @@ static int move_home(struct pieces *p, const struct part *parts, int64_t n)
         err = base_error_set(NC_ENOTNC, "%s: variable '%s' is missing", sub->ds.path,
                              p->v->name);
     if (err != NC_NOERR) return err;
-    b->far |= p->put && !sub->ours;
     return move_parts(p, sub->driver, varid, &sub->ds.header, parts, n);
 }
 

@@ -490,12 +490,13 @@ static int enddef_all(struct driver *self, const struct cdf_header *before)
     return NC_NOERR;
 }
 
-static int sync_subfiles(struct blob *b)
+/* Those that this process has open, but `other`. */
+static int sync_subfiles(struct blob *b, const struct blob_sub *other)
 {
     int first = NC_NOERR;
     for (int64_t i = 0; i < b->facts.nsubfiles; i++) {
         struct blob_sub *s = b->subs[i];
-        if (s == NULL || s->driver == NULL || !s->defined) continue;
+        if (s == NULL || s == other || s->driver == NULL || !s->defined) continue;
         if (!s->ours) s->ds.held = s->ds.header.numrecs = s->records;
         int err = driver_sync(s->driver);
         if (first == NC_NOERR) first = err;
@@ -534,7 +535,7 @@ static int sync_all(struct driver *self)
     struct blob *b = (struct blob *)self;
     int err = NC_NOERR;
     if (self->ds->writable) {
-        err = sync_subfiles(b);
+        err = sync_subfiles(b, b->own);
         int synced = sync_subfile_all(b);
         if (err == NC_NOERR) err = synced;
         if (err == NC_NOERR && self->ds->rank == 0) err = sync_envelope(b);
@@ -547,7 +548,7 @@ static int sync_all(struct driver *self)
 static int sync_alone(struct driver *self)
 {
     struct blob *b = (struct blob *)self;
-    int err = self->ds->writable ? sync_subfiles(b) : NC_NOERR;
+    int err = self->ds->writable ? sync_subfiles(b, NULL) : NC_NOERR;
     if (err == NC_NOERR) err = sync_envelope(b);
     int synced = driver_sync(self->lower);
     return err != NC_NOERR ? err : synced;

@@ -6,6 +6,7 @@
 
 #include "base_error.h"
 #include "base_mem.h"
+#include "blob_names.h"
 #include "conv.h"
 
 enum {
@@ -26,6 +27,46 @@ int blob_source_att(struct cdf_header *h, int varid, const char *name, int64_t *
         return n;
     }
     return 0;
+}
+
+char *blob_source_path(const char *master, int number)
+{
+    size_t size = strlen(master) + 16;
+    char *path = base_malloc(size);
+    if (path != NULL) snprintf(path, size, "%s.%04d", master, number);
+    return path;
+}
+
+const char *blob_source_foreign(struct cdf_header *h, const struct cdf_envelope *e,
+                                int number)
+{
+    int64_t token[2] = {0, 0}, is = -1, of = -1, procs = -1;
+    if (blob_source_att(h, NC_GLOBAL, BLOB_ATT_TOKEN, token, 2) != 2 ||
+        (uint64_t)token[0] != e->token[0] || (uint64_t)token[1] != e->token[1])
+        return "it is a subfile of another dataset, or of another run";
+    (void)blob_source_att(h, NC_GLOBAL, BLOB_ATT_NUMBER, &is, 1);
+    (void)blob_source_att(h, NC_GLOBAL, BLOB_ATT_SUBFILES, &of, 1);
+    (void)blob_source_att(h, NC_GLOBAL, BLOB_ATT_NPROCS, &procs, 1);
+    if (is != number) return "it was the subfile of another number";
+    if (of != e->nsubfiles || procs != e->nprocs)
+        return "it has another number of subfiles or of processes than the master file "
+               "says";
+    return NULL;
+}
+
+const char *blob_source_variable(struct cdf_header *h, int id,
+                                 const struct cdf_header *master, int *varid)
+{
+    int64_t number = -1;
+    *varid = -1;
+    if (blob_source_att(h, id, BLOB_ATT_VARID, &number, 1) != 1) return NULL;
+    if (number < 0 || number >= master->nvars) return NULL;
+    const struct cdf_var *v = &h->vars[id], *of = &master->vars[number];
+    if (v->type != of->type || v->is_record != of->is_record ||
+        v->ndims != 1 + of->is_record)
+        return "a variable is not as the master file has it";
+    *varid = (int)number;
+    return NULL;
 }
 
 static int broken(const struct blob_source *s, int64_t blob, const char *what)

@@ -4,6 +4,7 @@
 
 #include "blob_map.h"
 #include "cdf.h"
+#include "cdf_envelope.h"
 
 /* A subfile that is open somehow, and what it tells of one decomposition. */
 struct blob_source {
@@ -25,6 +26,17 @@ struct blob_source {
 /* Up to `most` integers of an attribute; how many there are. */
 int blob_source_att(struct cdf_header *h, int varid, const char *name, int64_t *values,
                     int most);
+
+/* The name of a subfile of a master; NULL: no memory. The caller frees it. */
+char *blob_source_path(const char *master, int number);
+
+/* NULL: it is the subfile of that number of this dataset; else what is wrong. */
+const char *blob_source_foreign(struct cdf_header *h, const struct cdf_envelope *e,
+                                int number);
+
+/* The master's variable that one of a subfile's is, -1: none. NULL, or what is wrong. */
+const char *blob_source_variable(struct cdf_header *h, int id,
+                                 const struct cdf_header *master, int *varid);
 
 /* The subfile's variable that has the decomposition of that number has nelems elements
  * there; the whole one `limit`. NC_ENOTNC with words. */

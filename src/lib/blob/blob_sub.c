@@ -16,14 +16,6 @@
 #include "blob_names.h"
 #include "blob_source.h"
 
-char *blob_sub_path(const char *master, int number)
-{
-    size_t size = strlen(master) + 16;
-    char *path = base_malloc(size);
-    if (path != NULL) snprintf(path, size, "%s.%04d", master, number);
-    return path;
-}
-
 char *blob_sub_master(const char *path)
 {
     char known[PATH_MAX];
@@ -72,8 +64,8 @@ static struct blob_sub *new_sub(struct blob *b, int number, bool together)
     s->ds.comm = together ? b->comm : b->alone;
     s->ds.rank = together ? b->rank : 0;
     s->ds.nprocs = together ? b->size : 1;
-    s->ds.path = blob_sub_path(b->path, number);
-    s->ds.full = blob_sub_path(b->path, number);
+    s->ds.path = blob_source_path(b->path, number);
+    s->ds.full = blob_source_path(b->path, number);
     s->ds.prefixed = master->prefixed;
     s->ds.whole = together;
     s->ds.partial = b->facts.nsubfiles > 1;
@@ -94,20 +86,8 @@ static int not_ours(const struct blob_sub *s, const char *why)
 
 static int check(const struct blob *b, struct blob_sub *s)
 {
-    struct cdf_header *h = &s->ds.header;
-    int64_t token[2] = {0, 0}, number = -1, of = -1, procs = -1;
-    if (blob_source_att(h, NC_GLOBAL, BLOB_ATT_TOKEN, token, 2) != 2 ||
-        (uint64_t)token[0] != b->facts.token[0] ||
-        (uint64_t)token[1] != b->facts.token[1])
-        return not_ours(s, "it is a subfile of another dataset, or of another run");
-    (void)blob_source_att(h, NC_GLOBAL, BLOB_ATT_NUMBER, &number, 1);
-    (void)blob_source_att(h, NC_GLOBAL, BLOB_ATT_SUBFILES, &of, 1);
-    (void)blob_source_att(h, NC_GLOBAL, BLOB_ATT_NPROCS, &procs, 1);
-    if (number != s->number) return not_ours(s, "it was the subfile of another number");
-    if (of != b->facts.nsubfiles || procs != b->facts.nprocs)
-        return not_ours(s, "it has another number of subfiles or of processes than the "
-                           "master file says");
-    return NC_NOERR;
+    const char *wrong = blob_source_foreign(&s->ds.header, &b->facts, s->number);
+    return wrong == NULL ? NC_NOERR : not_ours(s, wrong);
 }
 
 /* A value that cannot be converted becomes the fill value that the master has now, and
@@ -126,23 +106,6 @@ static int take_fill_value(const struct cdf_header *master, int varid,
     return err;
 }
 
-/* The master's variable that one of the subfile's is; -1: none. */
-static int find_master(const struct cdf_header *master, struct blob_sub *s, int id,
-                       int *varid)
-{
-    int64_t number = -1;
-    *varid = -1;
-    if (blob_source_att(&s->ds.header, id, BLOB_ATT_VARID, &number, 1) != 1)
-        return NC_NOERR;
-    if (number < 0 || number >= master->nvars) return NC_NOERR;
-    const struct cdf_var *v = &s->ds.header.vars[id], *of = &master->vars[number];
-    if (v->type != of->type || v->is_record != of->is_record ||
-        v->ndims != 1 + of->is_record)
-        return not_ours(s, "a variable is not as the master file has it");
-    *varid = (int)number;
-    return NC_NOERR;
-}
-
 int blob_sub_list(struct blob *b, struct blob_sub *s)
 {
     struct cdf_header *h = &s->ds.header;
@@ -153,8 +116,9 @@ int blob_sub_list(struct blob *b, struct blob_sub *s)
         ids[i] = -1;
     for (int id = 0; id < h->nvars && err == NC_NOERR; id++) {
         int varid;
-        err = find_master(master, s, id, &varid);
-        if (err != NC_NOERR || varid < 0) continue;
+        const char *wrong = blob_source_variable(h, id, master, &varid);
+        if (wrong != NULL) err = not_ours(s, wrong);
+        if (varid < 0) continue;
         err = take_fill_value(master, varid, h, id);
         ids[varid] = id;
     }
@@ -323,7 +287,7 @@ int blob_sub_remove(const char *master, const struct cdf_envelope *e)
 {
     int first = NC_NOERR;
     for (int64_t i = 0; i < e->nsubfiles; i++) {
-        char *path = blob_sub_path(master, (int)i);
+        char *path = blob_source_path(master, (int)i);
         if (path == NULL) return NC_ENOMEM;
         int err = unlink(path) == 0 || errno == ENOENT
                       ? NC_NOERR

@@ -34,36 +34,15 @@ static void complain(struct teller *t, const char *path, const char *reason)
 
 /* ---- is a subfile one of this dataset? ---- */
 
-static const char *belongs(struct util_blob *b, int number, struct cdf_header *h)
-{
-    int64_t token[2] = {0, 0}, is = -1, of = -1, procs = -1;
-    if (blob_source_att(h, NC_GLOBAL, BLOB_ATT_TOKEN, token, 2) != 2 ||
-        (uint64_t)token[0] != b->facts.token[0] ||
-        (uint64_t)token[1] != b->facts.token[1])
-        return "it is a subfile of another dataset, or of another run";
-    (void)blob_source_att(h, NC_GLOBAL, BLOB_ATT_NUMBER, &is, 1);
-    (void)blob_source_att(h, NC_GLOBAL, BLOB_ATT_SUBFILES, &of, 1);
-    (void)blob_source_att(h, NC_GLOBAL, BLOB_ATT_NPROCS, &procs, 1);
-    if (is != number) return "it was the subfile of another number";
-    if (of != b->facts.nsubfiles || procs != b->facts.nprocs)
-        return "it has another number of subfiles or of processes than the master file "
-               "says";
-    return NULL;
-}
-
 /* Lists its variables by the master's. NULL, or what is wrong. */
 static const char *list_vars(const struct cdf_header *master, struct util_blob_sub *s)
 {
     struct cdf_header *h = &s->file.header;
     for (int id = 0; id < h->nvars; id++) {
-        int64_t number = -1;
-        if (blob_source_att(h, id, BLOB_ATT_VARID, &number, 1) != 1) continue;
-        if (number < 0 || number >= master->nvars) continue;
-        const struct cdf_var *v = &h->vars[id], *of = &master->vars[number];
-        if (v->type != of->type || v->is_record != of->is_record ||
-            v->ndims != 1 + of->is_record)
-            return "a variable is not as the master file has it";
-        s->varids[number] = id;
+        int varid;
+        const char *wrong = blob_source_variable(h, id, master, &varid);
+        if (wrong != NULL) return wrong;
+        if (varid >= 0) s->varids[varid] = id;
     }
     return NULL;
 }
@@ -82,7 +61,7 @@ static bool take_header(struct util_blob *b, const struct cdf_header *master, in
             complain(t, s->path, fault.reason);
         return false;
     }
-    const char *wrong = belongs(b, number, &s->file.header);
+    const char *wrong = blob_source_foreign(&s->file.header, &b->facts, number);
     if (wrong == NULL) wrong = list_vars(master, s);
     if (wrong == NULL) return true;
     complain(t, s->path, wrong);
@@ -179,14 +158,6 @@ static void find_vars(struct util_blob *b, const struct cdf_header *h)
 
 /* ---- memory ---- */
 
-static char *sub_path(const char *master, int number)
-{
-    size_t size = strlen(master) + 16;
-    char *path = base_malloc(size);
-    if (path != NULL) snprintf(path, size, "%s.%04d", master, number);
-    return path;
-}
-
 static int reserve_subs(struct util_blob *b, const struct util_classic *c)
 {
     char known[PATH_MAX];
@@ -195,7 +166,7 @@ static int reserve_subs(struct util_blob *b, const struct util_classic *c)
         struct util_blob_sub *s = &b->subs[i];
         size_t n = (size_t)c->header.nvars + 1;
         s->file.fd = -1;
-        s->path = sub_path(master, i);
+        s->path = blob_source_path(master, i);
         s->varids = base_malloc(n * sizeof *s->varids);
         if (s->path == NULL || s->varids == NULL) return NC_ENOMEM;
         for (size_t k = 0; k < n; k++)
