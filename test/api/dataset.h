@@ -84,4 +84,19 @@ static inline MPI_Offset dim_length(int ncid, int dimid)
     return length;
 }
 
+/* What ncmpi_inq_file_info tells of a hint; "" if nothing. A static buffer. */
+static inline const char *hint_in_force(int ncid, const char *key)
+{
+    static char value[MPI_MAX_INFO_VAL + 1];
+    MPI_Info info = MPI_INFO_NULL;
+    int there = 0;
+    value[0] = '\0';
+    CHECK_NC(NC_NOERR, ncmpi_inq_file_info(ncid, NULL));
+    CHECK_NC(NC_NOERR, ncmpi_inq_file_info(ncid, &info));
+    if (info == MPI_INFO_NULL) return value;
+    MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &there);
+    MPI_Info_free(&info);
+    return there ? value : "";
+}
+
 #endif

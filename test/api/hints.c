@@ -99,21 +99,6 @@ static int with_hint(const char *name, const char *key, const char *value)
     return ncid;
 }
 
-/* The value of a hint in force, or "" */
-static const char *in_force(int ncid, const char *key)
-{
-    static char value[MPI_MAX_INFO_VAL + 1];
-    MPI_Info info = MPI_INFO_NULL;
-    int there = 0;
-    value[0] = '\0';
-    CHECK_NC(NC_NOERR, ncmpi_inq_file_info(ncid, NULL));
-    CHECK_NC(NC_NOERR, ncmpi_inq_file_info(ncid, &info));
-    if (info == MPI_INFO_NULL) return value;
-    MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &there);
-    MPI_Info_free(&info);
-    return there ? value : "";
-}
-
 /* Where the fixed and the record section start, after definitions. */
 static void sections(int ncid, MPI_Offset *fixed, MPI_Offset *record)
 {
@@ -148,7 +133,7 @@ static void alignment_hints_are_followed(void)
         sections(ncid, &fixed, &record);
         CHECK_EQ(known[i].fixed, fixed);
         CHECK_EQ(known[i].record, record);
-        CHECK_STR(known[i].value, in_force(ncid, known[i].key));
+        CHECK_STR(known[i].value, hint_in_force(ncid, known[i].key));
         close_dataset(ncid);
     }
 }
@@ -160,7 +145,7 @@ static void hints_in_force_are_told(void)
         "nc_header_read_chunk_size", "nc_in_place_swap",  "nc_ibuf_size"};
     int ncid = new_dataset("a.nc");
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-        if (in_force(ncid, keys[i])[0] == '\0') CHECK_STR("is told", keys[i]);
+        if (hint_in_force(ncid, keys[i])[0] == '\0') CHECK_STR("is told", keys[i]);
     close_dataset(ncid);
 }
 
@@ -172,8 +157,8 @@ static void the_environment_wins(void)
     int ncid = with_hint("a.nc", "nc_var_align_size", "1024");
     sections(ncid, &fixed, &record);
     CHECK_EQ(8192, fixed);
-    CHECK_STR("8192", in_force(ncid, "nc_var_align_size"));
-    CHECK_STR("65536", in_force(ncid, "nc_ibuf_size"));
+    CHECK_STR("8192", hint_in_force(ncid, "nc_var_align_size"));
+    CHECK_STR("65536", hint_in_force(ncid, "nc_ibuf_size"));
     CHECK_STR(setting, getenv("PNETCDF_HINTS"));
     CHECK_EQ(0, unsetenv("PNETCDF_HINTS"));
     close_dataset(ncid);

@@ -58,19 +58,6 @@ static int create(const char *key, const char *value, int *ncid)
     return rc;
 }
 
-static const char *in_force(int ncid, const char *key)
-{
-    static char value[MPI_MAX_INFO_VAL + 1];
-    MPI_Info info = MPI_INFO_NULL;
-    int there = 0;
-    value[0] = '\0';
-    CHECK_NC(NC_NOERR, ncmpi_inq_file_info(ncid, &info));
-    if (info == MPI_INFO_NULL) return value;
-    MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &there);
-    MPI_Info_free(&info);
-    return there ? value : "";
-}
-
 /* Two variables with values, records that move in a redef, and a second opening. */
 static void live_through(int ncid, MPI_Info info)
 {
@@ -108,10 +95,10 @@ static void each_hint_is_told_and_harmless(void)
         MPI_Info info;
         int ncid = -1;
         CHECK_NC(NC_NOERR, create(NULL, NULL, &ncid));
-        CHECK_STR(hints[i].otherwise, in_force(ncid, hints[i].key));
+        CHECK_STR(hints[i].otherwise, hint_in_force(ncid, hints[i].key));
         close_dataset(ncid);
         CHECK_NC(NC_NOERR, create(hints[i].key, hints[i].value, &ncid));
-        if (!CHECK_STR(hints[i].then, in_force(ncid, hints[i].key)))
+        if (!CHECK_STR(hints[i].then, hint_in_force(ncid, hints[i].key)))
             fprintf(stderr, "# %s\n", hints[i].key);
         MPI_Info_create(&info);
         MPI_Info_set(info, hints[i].key, hints[i].value);
@@ -226,8 +213,8 @@ static void malformed_pairs_are_passed_over_with_a_word(void)
     int ncid = -1;
     CHECK_EQ(0, setenv("PNETCDF_HINTS", setting, 1));
     CHECK_NC(NC_NOERR, create(NULL, NULL, &ncid));
-    CHECK_STR("512", in_force(ncid, "nc_ibuf_size"));
-    CHECK_STR("1024", in_force(ncid, "nc_var_align_size"));
+    CHECK_STR("512", hint_in_force(ncid, "nc_ibuf_size"));
+    CHECK_STR("1024", hint_in_force(ncid, "nc_var_align_size"));
     close_dataset(ncid);
     CHECK_STR(setting, getenv("PNETCDF_HINTS"));
     complaints(text, sizeof text);

@@ -46,19 +46,6 @@ static int create(const char *hints, int *ncid)
     return rc;
 }
 
-static const char *in_force(int ncid, const char *key)
-{
-    static char value[MPI_MAX_INFO_VAL + 1];
-    MPI_Info info = MPI_INFO_NULL;
-    int there = 0;
-    value[0] = '\0';
-    CHECK_NC(NC_NOERR, ncmpi_inq_file_info(ncid, &info));
-    if (info == MPI_INFO_NULL) return value;
-    MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &there);
-    MPI_Info_free(&info);
-    return there ? value : "";
-}
-
 /* Does any of its own, does MPI-IO's; over the info object, below PNETCDF_HINTS; a later
  * entry over an earlier one; and one for others is not heard. */
 static void each_place_has_its_rank(void)
@@ -72,21 +59,21 @@ static void each_place_has_its_rank(void)
         "{\"Path\": \"*.nc\", \"nc_hash_size_var\": 5, \"Type\": \"MPI\"}]}");
     if (check.rank == 0) CHECK_EQ(0, setenv("PNETCDF_HINTS", "nc_hash_size_dim=7", 1));
     CHECK_NC(NC_NOERR, create("nc_ibuf_size=512;nc_hash_size_gattr=9;others=0", &ncid));
-    CHECK_STR("4096", in_force(ncid, "nc_ibuf_size"));
-    CHECK_STR("1", in_force(ncid, "others"));
-    CHECK_STR("7", in_force(ncid, "nc_hash_size_dim"));
-    CHECK_STR("5", in_force(ncid, "nc_hash_size_var"));
-    CHECK_STR("8", in_force(ncid, "nc_record_align_size"));
-    CHECK_STR("9", in_force(ncid, "nc_hash_size_gattr"));
-    CHECK_STR("8", in_force(ncid, "nc_hash_size_vattr"));
+    CHECK_STR("4096", hint_in_force(ncid, "nc_ibuf_size"));
+    CHECK_STR("1", hint_in_force(ncid, "others"));
+    CHECK_STR("7", hint_in_force(ncid, "nc_hash_size_dim"));
+    CHECK_STR("5", hint_in_force(ncid, "nc_hash_size_var"));
+    CHECK_STR("8", hint_in_force(ncid, "nc_record_align_size"));
+    CHECK_STR("9", hint_in_force(ncid, "nc_hash_size_gattr"));
+    CHECK_STR("8", hint_in_force(ncid, "nc_hash_size_vattr"));
     close_dataset(ncid);
     CHECK_NC(NC_NOERR, ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"), NC_NOWRITE,
                                   MPI_INFO_NULL, &ncid));
-    CHECK_STR("4096", in_force(ncid, "nc_ibuf_size"));
+    CHECK_STR("4096", hint_in_force(ncid, "nc_ibuf_size"));
     close_dataset(ncid);
     use_none();
     CHECK_NC(NC_NOERR, create("x=y", &ncid));
-    CHECK_STR("16777216", in_force(ncid, "nc_ibuf_size"));
+    CHECK_STR("16777216", hint_in_force(ncid, "nc_ibuf_size"));
     close_dataset(ncid);
 }
 
@@ -107,10 +94,10 @@ static void words_of_e10_reach_all(void)
     for (int safe = 0; safe < 2; safe++) {
         CHECK_EQ(0, setenv("PNETCDF_SAFE_MODE", safe ? "1" : "0", 1));
         CHECK_NC(NC_NOERR, create("x=y", &ncid));
-        CHECK_STR("enable", in_force(ncid, "nc_burst_buf"));
-        CHECK_STR("flush_onclose", in_force(ncid, "nc_burst_buf_flush"));
+        CHECK_STR("enable", hint_in_force(ncid, "nc_burst_buf"));
+        CHECK_STR("flush_onclose", hint_in_force(ncid, "nc_burst_buf_flush"));
         CHECK_STR("enable",
-                  in_force(ncid, "e10_cache")); /* as we have it; MPI-IO has not */
+                  hint_in_force(ncid, "e10_cache")); /* as we have it; MPI-IO has not */
         CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "x", check.nprocs, &dim));
         CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "v", NC_INT, 1, &dim, &v));
         CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
@@ -153,14 +140,14 @@ static void there_may_be_any_number(void)
         for (int i = 0; i < many; i++) {
             snprintf(key, sizeof key, "other_%d", i);
             snprintf(value, sizeof value, "a value of some length %d", i);
-            if (!CHECK_STR(value, in_force(ncid, key))) break;
+            if (!CHECK_STR(value, hint_in_force(ncid, key))) break;
         }
         char with[40];
-        snprintf(with, sizeof with, "%s", in_force(ncid, "nc_stat_broadcasts"));
+        snprintf(with, sizeof with, "%s", hint_in_force(ncid, "nc_stat_broadcasts"));
         close_dataset(ncid);
         use_none();
         CHECK_NC(NC_NOERR, create("nc_statistics=enable", &ncid));
-        if (many == 3) CHECK_STR(in_force(ncid, "nc_stat_broadcasts"), with);
+        if (many == 3) CHECK_STR(hint_in_force(ncid, "nc_stat_broadcasts"), with);
         close_dataset(ncid);
     }
 }
@@ -174,7 +161,7 @@ static void safe_mode_knows_of_the_file(void)
              "\"romio_no_indep_rw\": true, \"e10_cache\": \"disable\"}]}");
     CHECK_EQ(0, setenv("PNETCDF_SAFE_MODE", "1", 1));
     CHECK_NC(NC_NOERR, create("x=y", &ncid));
-    CHECK_STR("4096", in_force(ncid, "nc_ibuf_size"));
+    CHECK_STR("4096", hint_in_force(ncid, "nc_ibuf_size"));
     close_dataset(ncid);
     if (check.nprocs > 1) {
         int rc = create(check.rank == 1 ? "nc_node_procs=1" : "x=y", &ncid);
@@ -274,8 +261,8 @@ static void short_of_memory_all_have_it_or_none(void)
         MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
         CHECK(rc == NC_NOERR || (any && rc == NC_ENOMEM));
         if (rc != NC_NOERR) continue;
-        CHECK_STR("4096", in_force(ncid, "nc_ibuf_size"));
-        CHECK_STR("5", in_force(ncid, "nc_hash_size_var"));
+        CHECK_STR("4096", hint_in_force(ncid, "nc_ibuf_size"));
+        CHECK_STR("5", hint_in_force(ncid, "nc_hash_size_var"));
         close_dataset(ncid);
     }
     CHECK_EQ(0, any);
@@ -298,9 +285,9 @@ static void what_makes_no_sense_is_passed_over_with_a_word(void)
     dup2(saved, STDERR_FILENO);
     close(saved);
     CHECK_NC(NC_NOERR, rc);
-    CHECK_STR("512", in_force(ncid, "nc_ibuf_size"));
-    CHECK_STR("auto", in_force(ncid, "nc_transfer"));
-    CHECK_STR("1", in_force(ncid, "nc_ibuf_sice"));
+    CHECK_STR("512", hint_in_force(ncid, "nc_ibuf_size"));
+    CHECK_STR("auto", hint_in_force(ncid, "nc_transfer"));
+    CHECK_STR("1", hint_in_force(ncid, "nc_ibuf_sice"));
     close_dataset(ncid);
     rewind(f);
     text[fread(text, 1, sizeof text - 1, f)] = '\0';
