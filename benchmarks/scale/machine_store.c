@@ -1,6 +1,7 @@
 /* The parallel file system: a metadata server, object servers, and stripes with locks.
  * Requests queue at a server in the order they come, and each has the whole server for
- * its time. Nothing is kept in a client's memory: a write is done when the server has it.
+ * its time. The first file begins at the first server, each later one somewhere else, as
+ * metadata servers deal them out. Nothing is kept in a client's memory: a write is done when the server has it.
  * The bytes go to a real file. */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,6 +28,7 @@ struct stripe {
 struct store_file {
     char *path;
     int fd, open;
+    long first; /* server that has its first stripe */
     long nstripes;
     struct stripe *stripes;
     struct store_file *next;
@@ -53,6 +55,15 @@ static struct store_file *find(const char *path)
     return f;
 }
 
+/* Of the next file: spread by the golden ratio, so that any number of files in a row
+ * begin far from each other. */
+static long first_server(void)
+{
+    static long nfiles;
+    return (long)((double)nfiles++ * 0.6180339887 * machine_servers()) %
+           machine_servers();
+}
+
 /* Locks outlive a close: the nodes keep them. */
 struct store_file *store_open(const char *path, int flags)
 {
@@ -67,6 +78,7 @@ struct store_file *store_open(const char *path, int flags)
             f = calloc(1, sizeof *f);
             if (f == NULL || (f->path = strdup(path)) == NULL)
                 machine_fail("out of memory", path);
+            f->first = first_server();
             f->next = files;
             files = f;
         } else if (f->open > 0) {
@@ -137,10 +149,10 @@ static double price(const struct stripe *s, int want, int node)
 }
 
 /* A server's time for n bytes of a stripe; returns when it is done. */
-static double serve(struct stripe *s, long i, int64_t n)
+static double serve(const struct store_file *f, struct stripe *s, long i, int64_t n)
 {
     const struct machine *m = machine_get();
-    double *free_at = &server_free[i % machine_servers()];
+    double *free_at = &server_free[(f->first + i) % machine_servers()];
     double now = machine_now() + m->file_latency / 2;
     double parts = (double)((n - 1) / (int64_t)m->request_bytes + 1);
     if (*free_at < now) *free_at = now;
@@ -170,7 +182,7 @@ static double request(struct store_file *f, long i, int want, int node, int64_t 
         }
     }
     if (locks && s->owner != node) s->owner = want;
-    double done = serve(s, i, n);
+    double done = serve(f, s, i, n);
     if (queue) {
         s->waiting--;
         sg_mutex_unlock(s->turn);

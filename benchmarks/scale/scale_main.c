@@ -1,6 +1,7 @@
 /* Runs one workload: creates a file, puts, closes, opens it again, gets and compares
  * every value, on a simulated machine. Prints one line for each of `header` (create,
- * enddef and close), `put` and `get`; `run` makes tables of them. */
+ * enddef and close), `put` and `get`; with SCALE_AGAIN in the environment also `put+` and
+ * `get+`, the same a second time: a program's later steps. `run` makes tables of them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -253,6 +254,19 @@ static void run_header(const struct scale *s, const char *name, const char *path
     report(s, name, "header", &before, &after, 0);
 }
 
+/* Once, or twice. */
+static void move_seen(const struct scale *s, const char *name, int ncid,
+                      const struct scale_plan *plan, char *buf, int64_t total, bool put)
+{
+    static const char *const phases[2][2] = {{"get", "get+"}, {"put", "put+"}};
+    for (int i = 0; i < (getenv("SCALE_AGAIN") == NULL ? 1 : 2); i++) {
+        struct look before = look();
+        move(ncid, plan, buf, put);
+        struct look after = look();
+        report(s, name, phases[put][i], &before, &after, total);
+    }
+}
+
 static void run_data(const struct scale *s, const char *name, const char *path,
                      MPI_Info info, const struct scale_plan *plan)
 {
@@ -262,18 +276,12 @@ static void run_data(const struct scale *s, const char *name, const char *path,
     see_all(plan, buf, true);
     MPI_Allreduce(&mine, &total, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
     create(path, info, plan, &ncid);
-    struct look before = look();
-    move(ncid, plan, buf, true);
-    struct look after = look();
-    report(s, name, "put", &before, &after, total);
+    move_seen(s, name, ncid, plan, buf, total, true);
     scale_need(ncmpi_close(ncid), "close");
 
     memset(buf, 0x55, (size_t)mine);
     scale_need(ncmpi_open(MPI_COMM_WORLD, path, NC_NOWRITE, info, &ncid), path);
-    before = look();
-    move(ncid, plan, buf, false);
-    after = look();
-    report(s, name, "get", &before, &after, total);
+    move_seen(s, name, ncid, plan, buf, total, false);
     scale_need(ncmpi_close(ncid), "close");
     wrong = see_all(plan, buf, false);
     MPI_Reduce(&wrong, &all_wrong, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
