@@ -1,8 +1,8 @@
 /* The parallel file system: a metadata server, object servers, and stripes with locks.
  * Requests queue at a server in the order they come, and each has the whole server for
  * its time. The first file begins at the first server, each later one somewhere else, as
- * metadata servers deal them out. Nothing is kept in a client's memory: a write is done when the server has it.
- * The bytes go to a real file. */
+ * metadata servers deal them out. Nothing is kept in a client's memory: a write is done
+ * when the server has it. The bytes go to a real file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <simgrid/actor.h>

@@ -32,6 +32,7 @@ struct blob_decomp {
     int number;            /* k of Dk */
     int varid;             /* a variable that has it, and the dimensions */
     bool mine;             /* own is known: this job has the processes that made it */
+    bool read;             /* ... to all of the group */
     struct blob_map own;   /* what is in this process's blob */
     int64_t start;         /* of the blob in the subfile's variable, in elements */
     struct blob_form form; /* the hyperslab that own is, if it is one */
@@ -127,6 +128,9 @@ int blob_define_empty_all(struct blob *b);
 
 /* The own map of a decomposition, if this job is grouped. Local. */
 int blob_read_own(struct blob *b, struct blob_decomp *d);
+/* Those that anybody of the group wants for its requests, all settled, and that not all
+ * know yet; together, as many small pieces are read. */
+int blob_read_own_all(struct blob *b, struct driver_request *const *reqs, int64_t n);
 /* The part of the index that has element `at`. Local. */
 int blob_read_index(struct blob *b, struct blob_decomp *d, int64_t at);
 

@@ -342,6 +342,7 @@ void blob_adopt(struct blob *b, struct blob_new *fresh, int n)
         *d = (struct blob_decomp){.number = f->number,
                                   .varid = f->varid,
                                   .mine = true,
+                                  .read = true,
                                   .own = f->own,
                                   .start = f->start,
                                   .form = {.ndims = -1}};

@@ -104,6 +104,10 @@ static bool find_whole(struct blob *b, const struct blob_decomp *d,
     struct blob_form form;
     *s = (struct span){0, 1, 1, d->start, blob_map_count(&d->own)};
     blob_form_of(v, r, &form);
+    if (blob_walk_is_map(v, r, &d->own)) {
+        s->record = driver_start(r)[2];
+        return true;
+    }
     if (form.ndims < 0 || d->form.ndims < 0)
         return is_whole(b, d, r, &s->record, &s->records, err);
     if (!blob_form_is(&form, &d->form)) return false;
@@ -459,13 +463,12 @@ int blob_move_all(struct blob *b, struct driver_request *const *reqs, int64_t n,
     struct batch batch;
     if (b->own == NULL) return blob_move(b, reqs, n, put);
     int64_t done = 0;
-    int err = begin_batch(&batch, n);
-    bool more = err == NC_NOERR;
+    int known = blob_read_own_all(b, reqs, n), err = begin_batch(&batch, n);
+    bool more = err == NC_NOERR && known == NC_NOERR;
     for (; more && done < n; done += more) {
         struct blob_decomp *d = blob_decomp_of(b, reqs[done]->varid);
         if (is_nothing(b, reqs[done])) continue;
-        err = blob_read_own(b, d);
-        more = err == NC_NOERR && add_whole(b, &batch, d, reqs[done], &err);
+        more = add_whole(b, &batch, d, reqs[done], &err);
     }
     struct driver *sub = b->own->driver;
     int moved = put ? driver_put_all(sub, batch.made, batch.n, NC_NOERR)

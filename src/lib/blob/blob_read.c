@@ -2,25 +2,45 @@
 #include <stdio.h>
 
 #include "base_error.h"
+#include "base_mpi.h"
 #include "blob.h"
 #include "blob_source.h"
 
-/* Values of a subfile that is open here. The request stores them. */
-static int read_numbers(void *who, int varid, int64_t row, int64_t first, int64_t n,
-                        int64_t *values) /* NOLINT(readability-non-const-parameter) */
+enum { MOST_LISTS = 3 };
+
+/* Of a subfile that is open here, by this process alone, or by its group together. */
+static int read_lists(struct blob_sub *sub, const struct blob_numbers *lists, int n,
+                      bool together, int error)
 {
-    struct blob_sub *sub = who;
-    int ndims = sub->ds.header.vars[varid].ndims;
     union {
         struct driver_request r;
         unsigned char room[sizeof(struct driver_request) + 4 * sizeof(int64_t)];
-    } one = {.r = {.buf = values, .varid = varid, .type = CONV_LONGLONG}};
-    struct driver_request *r = &one.r;
-    r->slab[0] = row;
-    r->slab[ndims] = 1;
-    r->slab[ndims - 1] = first;
-    r->slab[2 * ndims - 1] = n;
-    return n == 0 ? NC_NOERR : driver_get(sub->driver, &r, 1);
+    } list[MOST_LISTS];
+    struct driver_request *reqs[MOST_LISTS];
+    for (int i = 0; i < n; i++) {
+        const struct blob_numbers *x = &lists[i];
+        int ndims = sub->ds.header.vars[x->varid].ndims;
+        struct driver_request *r = reqs[i] = &list[i].r;
+        *r = (struct driver_request){
+            .buf = x->values, .varid = x->varid, .type = CONV_LONGLONG};
+        r->slab[0] = x->row;
+        r->slab[ndims] = 1;
+        r->slab[ndims - 1] = x->first;
+        r->slab[2 * ndims - 1] = x->n;
+    }
+    if (together) return driver_get_all(sub->driver, reqs, n, error);
+    if (error != NC_NOERR || n == 0) return error;
+    return driver_get(sub->driver, reqs, n);
+}
+
+static int read_alone(void *who, const struct blob_numbers *lists, int n, int error)
+{
+    return read_lists(who, lists, n, false, error);
+}
+
+static int read_all(void *who, const struct blob_numbers *lists, int n, int error)
+{
+    return read_lists(who, lists, n, true, error);
 }
 
 /* Whose maps are read. */
@@ -45,7 +65,7 @@ static int open_source(void *who, int number, struct blob_source *s)
     *s = (struct blob_source){.h = &sub->ds.header,
                               .path = sub->ds.path,
                               .sub = number,
-                              .numbers = read_numbers,
+                              .numbers = read_alone,
                               .who = sub};
     if (id < 0)
         return base_error_set(NC_ENOTNC, "%s: variable '%s' is missing", sub->ds.path,
@@ -60,10 +80,35 @@ static int open_source(void *who, int number, struct blob_source *s)
     return err;
 }
 
+/* The own map, as it comes. */
+struct taking {
+    struct blob_map map;
+    int64_t start; /* of the blob */
+};
+
 static bool take_own(void *to, const struct blob_piece *p, int *err)
 {
-    *err = blob_map_add(to, p->at, p->n);
+    struct taking *t = to;
+    if (t->map.n == 0) t->start = p->pos;
+    *err = blob_map_add(&t->map, p->at, p->n);
     return *err == NC_NOERR;
+}
+
+/* From a source of the own subfile. */
+static int take_map(struct blob *b, struct blob_decomp *d, const struct blob_source *s,
+                    int error)
+{
+    struct taking t = {.start = 0};
+    int err = blob_source_read(s, b->rank, take_own, &t, error);
+    if (err == NC_NOERR) err = blob_map_settle(&t.map);
+    if (err != NC_NOERR || d->mine) {
+        blob_map_free(&t.map);
+        return err;
+    }
+    d->own = t.map;
+    d->start = t.start;
+    d->mine = true;
+    return NC_NOERR;
 }
 
 int blob_read_own(struct blob *b, struct blob_decomp *d)
@@ -71,13 +116,48 @@ int blob_read_own(struct blob *b, struct blob_decomp *d)
     struct reading r = {b, d};
     struct blob_source s = {.nblobs = 0};
     if (d->mine || !b->grouped) return NC_NOERR;
-    blob_map_free(&d->own);
     int err = open_source(&r, b->group, &s);
-    if (err == NC_NOERR) err = blob_source_read(&s, b->rank, take_own, &d->own);
-    if (err == NC_NOERR) err = read_numbers(s.who, s.start, 0, b->rank, 1, &d->start);
-    if (err == NC_NOERR) err = blob_map_settle(&d->own);
-    d->mine = err == NC_NOERR;
-    return err;
+    return err == NC_NOERR ? take_map(b, d, &s, NC_NOERR) : err;
+}
+
+static int read_own_all(struct blob *b, struct blob_decomp *d)
+{
+    struct reading r = {b, d};
+    struct blob_source s = {.nblobs = 0};
+    struct driver_dataset *ds = &b->own->ds;
+    int own = open_source(&r, b->group, &s);
+    int err = driver_agree_all(ds, own, NULL, NULL, 0);
+    if (err != NC_NOERR) return own != NC_NOERR ? own : err;
+    s.numbers = read_all;
+    s.together = true;
+    own = take_map(b, d, &s, NC_NOERR);
+    err = driver_agree_all(ds, own, NULL, NULL, 0);
+    d->read = err == NC_NOERR;
+    return own != NC_NOERR ? own : err;
+}
+
+/* Which a process lacks goes round as bits, of more than 64 decompositions again and
+ * again. */
+int blob_read_own_all(struct blob *b, struct driver_request *const *reqs, int64_t n)
+{
+    enum { BITS = 64 };
+    uint64_t wanted = 0;
+    int lacking = 0, first = NC_NOERR;
+    for (int i = 0; i < b->ndecomps; i++)
+        lacking += !b->decomps[i].read;
+    if (lacking == 0) return NC_NOERR;
+    for (int64_t i = 0; i < n; i++) {
+        const struct blob_decomp *d = blob_decomp_of(b, reqs[i]->varid);
+        if (d != NULL && !d->read) wanted |= UINT64_C(1) << (d - b->decomps) % BITS;
+    }
+    int mpi = MPI_Allreduce(MPI_IN_PLACE, &wanted, 1, MPI_UINT64_T, MPI_BOR, b->comm);
+    if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "reading maps");
+    for (int i = 0; i < b->ndecomps; i++) {
+        if (b->decomps[i].read || (wanted >> i % BITS & 1) == 0) continue;
+        int err = read_own_all(b, &b->decomps[i]);
+        if (first == NC_NOERR) first = err;
+    }
+    return first;
 }
 
 int blob_read_index(struct blob *b, struct blob_decomp *d, int64_t at)

@@ -90,7 +90,8 @@ static int claim(const struct cdf_header *h, struct driver_request *const *reqs,
         blob_form_of(&h->vars[varid], reqs[0], &mine.form);
         for (int i = 0; i < c->n; i++)
             if (same_dims(h, varid, c->list[i].varid) &&
-                blob_form_is(&mine.form, &c->list[i].form)) {
+                (blob_form_is(&mine.form, &c->list[i].form) ||
+                 blob_walk_is_map(&h->vars[varid], reqs[0], &c->list[i].map))) {
                 c->claim[varid] = i;
                 return NC_NOERR;
             }

@@ -112,41 +112,62 @@ struct facts {
     int64_t nreqs, start, count;
 };
 
-static int read_facts(const struct blob_source *s, int64_t blob, struct facts *f)
+static int read_facts(const struct blob_source *s, int64_t blob, struct facts *f,
+                      int error)
 {
-    int err = s->numbers(s->who, s->nreqs, 0, blob, 1, &f->nreqs);
-    if (err == NC_NOERR) err = s->numbers(s->who, s->start, 0, blob, 1, &f->start);
-    if (err == NC_NOERR) err = s->numbers(s->who, s->count, 0, blob, 1, &f->count);
-    if (err != NC_NOERR) return err;
+    const struct blob_numbers lists[] = {{s->nreqs, 0, blob, 1, &f->nreqs},
+                                         {s->start, 0, blob, 1, &f->start},
+                                         {s->count, 0, blob, 1, &f->count}};
+    int err = s->numbers(s->who, lists, error == NC_NOERR ? 3 : 0, error);
+    if (error != NC_NOERR || err != NC_NOERR) return error != NC_NOERR ? error : err;
     bool good = f->nreqs >= 0 && f->nreqs <= s->most && f->start >= 0 && f->count >= 0 &&
                 f->start <= s->nelems && f->count <= s->nelems - f->start;
     return good ? NC_NOERR : broken(s, blob, "points outside of its variable");
 }
 
-int blob_source_read(const struct blob_source *s, int64_t blob, blob_take *take, void *to)
+/* Where a blob's map has been read to. */
+struct progress {
+    int64_t blob, done, end; /* elements; of the last run */
+    bool more;
+};
+
+static int take_tile(const struct blob_source *s, const struct facts *f,
+                     const int64_t *tile, int64_t n, blob_take *take, void *to,
+                     struct progress *x)
 {
-    struct facts f;
-    int64_t done = 0, end = 0, *tile = base_malloc(2 * (size_t)TILE * sizeof *tile);
-    bool more = true;
-    int err = tile == NULL ? NC_ENOMEM : read_facts(s, blob, &f);
-    for (int64_t at = 0; err == NC_NOERR && more && at < f.nreqs; at += TILE) {
-        int64_t n = f.nreqs - at < TILE ? f.nreqs - at : TILE;
-        err = s->numbers(s->who, s->offsets, blob, at, n, tile);
-        if (err == NC_NOERR)
-            err = s->numbers(s->who, s->lengths, blob, at, n, tile + TILE);
-        for (int64_t i = 0; i < n && more && err == NC_NOERR; i++) {
-            struct blob_piece p = {tile[i], tile[TILE + i], f.start + done, s->sub};
-            bool good = p.at >= end && p.n > 0 && p.at < s->limit &&
-                        p.n <= s->limit - p.at && p.n <= f.count - done;
-            if (!good) err = broken(s, blob, "is not in order, or points outside");
-            if (!good) break;
-            done += p.n;
-            end = p.at + p.n;
-            more = take(to, &p, &err);
-        }
+    int err = NC_NOERR;
+    for (int64_t i = 0; i < n && x->more && err == NC_NOERR; i++) {
+        struct blob_piece p = {tile[i], tile[TILE + i], f->start + x->done, s->sub};
+        bool good = p.at >= x->end && p.n > 0 && p.at < s->limit &&
+                    p.n <= s->limit - p.at && p.n <= f->count - x->done;
+        if (!good) return broken(s, x->blob, "is not in order, or points outside");
+        x->done += p.n;
+        x->end = p.at + p.n;
+        x->more = take(to, &p, &err);
+    }
+    return err;
+}
+
+int blob_source_read(const struct blob_source *s, int64_t blob, blob_take *take, void *to,
+                     int error)
+{
+    struct facts f = {0, 0, 0};
+    struct progress x = {.blob = blob, .more = true};
+    int64_t *tile = base_malloc(2 * (size_t)TILE * sizeof *tile);
+    if (error == NC_NOERR && tile == NULL) error = NC_ENOMEM;
+    int err = read_facts(s, blob, &f, error);
+    for (int64_t at = 0; at < (s->together ? s->most : f.nreqs); at += TILE) {
+        if (!s->together && (err != NC_NOERR || !x.more)) break;
+        int64_t left = err == NC_NOERR && x.more ? f.nreqs - at : 0;
+        int64_t n = left < 0 ? 0 : left < TILE ? left : TILE;
+        const struct blob_numbers lists[] = {{s->offsets, blob, at, n, tile},
+                                             {s->lengths, blob, at, n, tile + TILE}};
+        int got = s->numbers(s->who, lists, n > 0 ? 2 : 0, err);
+        if (err == NC_NOERR) err = got;
+        if (err == NC_NOERR) err = take_tile(s, &f, tile, n, take, to, &x);
     }
     base_free(tile);
-    if (err == NC_NOERR && more && done != f.count)
+    if (err == NC_NOERR && x.more && x.done != f.count)
         err = broken(s, blob, "has not as many elements as it says");
     return err;
 }
@@ -175,7 +196,7 @@ static int read_all(struct window *w, int nsubs, blob_source_open *open, void *w
         struct blob_source s;
         err = open(who, i, &s);
         for (int64_t blob = 0; err == NC_NOERR && !w->full && blob < s.nblobs; blob++)
-            err = blob_source_read(&s, blob, take_piece, w);
+            err = blob_source_read(&s, blob, take_piece, w, NC_NOERR);
     }
     return err;
 }

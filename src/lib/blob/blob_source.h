@@ -6,15 +6,23 @@
 #include "cdf.h"
 #include "cdf_envelope.h"
 
+/* n values of a variable: from `first` on, of one dimension, or of a row of two. */
+struct blob_numbers {
+    int varid;
+    int64_t row, first, n;
+    int64_t *values;
+};
+
 /* A subfile that is open somehow, and what it tells of one decomposition. */
 struct blob_source {
     struct cdf_header *h; /* only read */
     const char *path;
     int sub; /* its number */
-    /* n values of a variable: from `first` on, of one dimension, or of a row of two. */
-    int (*numbers)(void *who, int varid, int64_t row, int64_t first, int64_t n,
-                   int64_t *values);
+    /* Reads n lists. If all of a group read `together`, this is called equally often by
+     * all, with n = 0 by who has an error already, or nothing to read. */
+    int (*numbers)(void *who, const struct blob_numbers *lists, int n, int error);
     void *who;
+    bool together;
 
     int decomposition;
     int nreqs, start, count, offsets, lengths; /* its variables */
@@ -43,10 +51,11 @@ const char *blob_source_variable(struct cdf_header *h, int id,
 int blob_source_find(struct blob_source *s, int decomposition, int64_t nelems,
                      int64_t limit);
 
-/* The runs of one blob, in order; false: no more are wanted, or *err. */
+/* The runs of one blob, in order; false: no more are wanted, or *err. `error` is the
+ * caller's own trouble. */
 typedef bool blob_take(void *to, const struct blob_piece *piece, int *err);
-int blob_source_read(const struct blob_source *s, int64_t blob, blob_take *take,
-                     void *to);
+int blob_source_read(const struct blob_source *s, int64_t blob, blob_take *take, void *to,
+                     int error);
 
 /* Makes the index have the part with element `at`: all of it, as a rule. `open` makes the
  * source of each of nsubs subfiles. After an error it is empty. */

@@ -19,6 +19,24 @@ void blob_form_of(const struct cdf_var *v, const struct driver_request *r,
     }
 }
 
+bool blob_walk_is_map(const struct cdf_var *v, const struct driver_request *r,
+                      const struct blob_map *m)
+{
+    struct region_span span;
+    int64_t i = 0, unit = cdf_type_size(v->type);
+    if (!r->raw || driver_nelems(r, v->ndims) != blob_map_count(m)) return false;
+    struct region_cursor *c = region_cursor_new(driver_raw_region(r));
+    bool same = c != NULL;
+    while (same && region_next_blocks(c, INT64_MAX, INT64_MAX, INT64_MAX, &span)) {
+        same = span.n <= m->n - i;
+        for (int64_t k = 0; same && k < span.n; k++, i++)
+            same = span.base + span.blocks[k].offset == m->runs[i].at * unit &&
+                   span.blocks[k].length == blob_run_length(&m->runs[i]) * unit;
+    }
+    region_cursor_free(c);
+    return same && i == m->n;
+}
+
 /* Of a hyperslab the fixed dimensions are a region whose elements are a byte each; it is
  * walked once for each record. */
 static int begin_slab(struct blob_walk *w)

@@ -9,6 +9,11 @@
 void blob_form_of(const struct cdf_var *v, const struct driver_request *r,
                   struct blob_form *f);
 
+/* Is a list of runs, in one record, just the elements of the map? Looks at no more than
+ * the list as it is: false may be wrong. */
+bool blob_walk_is_map(const struct cdf_var *v, const struct driver_request *r,
+                      const struct blob_map *m);
+
 /* n elements of a record (0 in a fixed-size variable), from `at` on. */
 struct blob_stretch {
     int64_t record, at, n;

@@ -286,25 +286,32 @@ struct map_reader {
     int number;
 };
 
-static int read_numbers(void *who, int varid, int64_t row, int64_t first, int64_t n,
-                        int64_t *values)
+static int read_list(struct map_reader *r, const struct blob_numbers *list)
 {
-    struct map_reader *r = who;
     const struct util_blob_sub *s = &r->b->subs[r->number];
-    const struct cdf_var *v = &s->file.header.vars[varid];
+    const struct cdf_var *v = &s->file.header.vars[list->varid];
     int size = cdf_type_size(v->type);
-    int64_t at = v->begin + ((v->ndims == 2 ? row * v->shape[1] : 0) + first) * size;
+    int64_t n = list->n, row = v->ndims == 2 ? list->row * v->shape[1] : 0;
+    int64_t at = v->begin + (row + list->first) * size;
     int err = at > s->file.size - n * size ? util_blob_cut(s, v) : NC_NOERR;
     if (err != NC_NOERR) return err;
     for (int64_t done = 0, m; done < n && err == NC_NOERR; done += m) {
         m = n - done < UTIL_BLOB_BYTES / size ? n - done : UTIL_BLOB_BYTES / size;
         err = util_blob_bytes(r->b, r->number, at + done * size, r->b->bytes, m * size);
         if (err == NC_NOERR)
-            err = conv_get(values + done, CONV_LONGLONG, r->b->bytes, v->type, (size_t)m);
+            err = conv_get(list->values + done, CONV_LONGLONG, r->b->bytes, v->type,
+                           (size_t)m);
     }
     if (err == NC_NOERR || err == NC_EREAD) return err;
     return base_error_set(NC_ENOTNC, "%s: variable '%s' has no numbers", s->path,
                           v->name);
+}
+
+static int read_numbers(void *who, const struct blob_numbers *lists, int n, int error)
+{
+    for (int i = 0; i < n && error == NC_NOERR; i++)
+        error = read_list(who, &lists[i]);
+    return error;
 }
 
 /* The processes of a group. */
