@@ -90,10 +90,12 @@ int journal_open_dataset(struct journal *j, uint64_t inode)
     if (fstat(j->file, &st) != 0) return base_error_system(NC_EFILE, "looking at", j->of);
     if (!S_ISREG(st.st_mode) || (inode != 0 && (uint64_t)st.st_ino != inode))
         return base_error_set(NC_EFILE, "%s: another file has taken this name", j->of);
-    unsigned char first[8];
-    if (pread(j->file, first, sizeof first, 0) == (ssize_t)sizeof first &&
-        cdf_is_envelope(first, sizeof first))
-        j->base = CDF_ENVELOPE;
+    unsigned char first[8] = {0};
+    if (st.st_size >= (off_t)sizeof first) {
+        int err = base_read_at(j->file, 0, first, sizeof first, j->of);
+        if (err != NC_NOERR) return err; /* where the header is, is not known */
+    }
+    j->base = cdf_is_envelope(first, sizeof first) ? CDF_ENVELOPE : 0;
     j->facts.inode = (uint64_t)st.st_ino;
     j->facts.birth = birth_of(j->file);
     j->facts.old_size = j->facts.new_size = st.st_size - j->base;
