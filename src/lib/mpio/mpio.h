@@ -46,6 +46,8 @@ int mpio_read_header_all(struct mpio *m);
 int mpio_write_header_all(struct driver *self);
 /* Process 0 writes the old one once more, after that has failed. */
 void mpio_restore_header_all(struct mpio *m);
+/* Should that have failed, too, it is tried again. Local. */
+int mpio_mend_header(struct mpio *m);
 /* The header of the definitions, encoded; NULL on others than process 0, and where there
  * is no memory. And: the one in the file is this one now. Local. */
 unsigned char *mpio_encode_header(const struct mpio *m);
@@ -54,7 +56,8 @@ void mpio_keep_header(struct mpio *m, unsigned char *bytes);
 int mpio_explain_all(struct driver_dataset *ds, int code);
 /* That error, or NC_EFILE, in words that say what was left in the file. */
 int mpio_tell_pending(const struct mpio *m, int code);
-/* Process 0 writes numrecs if the file has another. Called with numrecs agreed. */
+/* Process 0 writes numrecs if the file has another, and what of the header may be torn.
+ * Called with numrecs agreed. */
 int mpio_write_numrecs_all(struct mpio *m);
 /* This process alone, in independent mode: its numrecs is in the file, if the file has
  * fewer, and is at least the file's. */

@@ -164,7 +164,8 @@ int mpio_write_numrecs_all(struct mpio *m)
     /* What failed is tried again by the next call. Where that takes all processes, it is
      * once all have been told that something failed: they cannot know what. */
     bool again = m->file.no_indep && m->failures != ds->failures;
-    if (ds->header.numrecs == m->numrecs_in_file && !again) return NC_NOERR;
+    int mended = mpio_mend_header(m);
+    if (ds->header.numrecs == m->numrecs_in_file && !again) return mended;
 
     unsigned char field[8];
     int width = cdf_encode_numrecs(ds->header.format, ds->header.numrecs, field);
@@ -172,7 +173,7 @@ int mpio_write_numrecs_all(struct mpio *m)
     if (m->pending && err == NC_NOERR) err = mpio_tell_pending(m, NC_EFILE);
     if (err == NC_NOERR || m->file.no_indep) m->numrecs_in_file = ds->header.numrecs;
     m->failures = ds->failures;
-    return err;
+    return err != NC_NOERR ? err : mended;
 }
 
 /* Others may do the same at this time, so that fewer records than there are may stand in

@@ -186,27 +186,41 @@ int mpio_write_header_all(struct driver *self)
     return err;
 }
 
-/* As many bytes of the image as the definitions' header has, and zeros: what lies behind
- * a header that was shorter is nobody's. NULL: none, or no memory. */
+/* As many bytes of the image as the definitions' header has, or as may be torn, and
+ * zeros: what lies behind a header that was shorter is nobody's. NULL: none, or no
+ * memory. */
 static unsigned char *copy_image(const struct mpio *m)
 {
-    int64_t size = m->base.ds->header.size;
+    int64_t size = larger(m->base.ds->header.size, m->torn_high);
     unsigned char *copy = m->image == NULL ? NULL : base_calloc(1, (size_t)size);
     int64_t n = size < m->image_size ? size : m->image_size;
     if (copy != NULL) memcpy(copy, m->image, (size_t)n);
     return copy;
 }
 
+int mpio_mend_header(struct mpio *m)
+{
+    struct driver_dataset *ds = m->base.ds;
+    if (m->torn_high == 0 || m->file.no_indep) return NC_NOERR;
+    unsigned char *copy = copy_image(m);
+    if (copy == NULL) return NC_ENOMEM;
+    (void)cdf_encode_numrecs(ds->header.format, ds->header.numrecs, copy + NUMRECS);
+    int err = write_part(m, copy, m->torn_low, m->torn_high);
+    base_free(copy);
+    return err;
+}
+
 void mpio_restore_header_all(struct mpio *m)
 {
     struct driver_dataset *ds = m->base.ds;
     if (m->created) return;
+    if (!m->file.no_indep) {
+        (void)mpio_mend_header(m); /* else a later call does */
+        return;
+    }
     unsigned char *copy = m->torn_high > 0 ? copy_image(m) : NULL; /* on process 0 */
     if (copy != NULL)
         (void)cdf_encode_numrecs(ds->header.format, ds->header.numrecs, copy + NUMRECS);
-    if (m->file.no_indep)
-        (void)mpio_file_write_root_all(&m->file, 0, copy, ds->header.size);
-    else if (copy != NULL)
-        (void)write_part(m, copy, m->torn_low, m->torn_high);
+    (void)mpio_file_write_root_all(&m->file, 0, copy, ds->header.size);
     base_free(copy);
 }
