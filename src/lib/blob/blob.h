@@ -64,7 +64,8 @@ struct blob {
     int64_t open_vars;      /* variables whose state is BLOB_OPEN */
     int64_t last;           /* the largest number that a decomposition was ever given */
     bool unsynced;          /* the envelope may not be on its device yet */
-    bool torn; /* nobody knows what the envelope says: nothing is put any more */
+    bool unfinished; /* the group's subfile may have a redefinition to be finished */
+    bool torn;       /* nobody knows what the envelope says: nothing is put any more */
 };
 
 /* The decomposition of a settled variable; NULL: it has none. */

@@ -184,7 +184,10 @@ static int write_header_all(struct blob *b, const struct blob_new *fresh, int n,
     if (err == NC_NOERR) err = error;
     if (err == NC_NOERR) err = make_header(b, h, first ? NULL : &before, fresh, n, state);
     err = driver_agree_all(&s->ds, err, NULL, NULL, 0);
-    if (err == NC_NOERR) err = driver_enddef_all(s->driver, first ? NULL : &before);
+    if (err == NC_NOERR) {
+        err = driver_enddef_all(s->driver, first ? NULL : &before);
+        b->unfinished = b->unfinished || (err != NC_NOERR && !first);
+    }
     if (err != NC_NOERR && copied == NC_NOERR) {
         struct cdf_header given_up = *h;
         *h = before;

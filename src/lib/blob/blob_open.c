@@ -127,12 +127,13 @@ static int count_nodes_all(struct driver_dataset *ds, int64_t *nodes)
     int rank = 1;
     int mpi = MPI_Comm_split_type(ds->comm, MPI_COMM_TYPE_SHARED, ds->rank, MPI_INFO_NULL,
                                   &node);
+    if (mpi != MPI_SUCCESS) node = MPI_COMM_NULL;
     if (mpi == MPI_SUCCESS) mpi = MPI_Comm_rank(node, &rank);
-    int64_t first = rank == 0, lacking = mpi != MPI_SUCCESS;
+    int64_t first = rank == 0, lacking = node == MPI_COMM_NULL;
     int err = driver_agree_all(ds, base_mpi_error(mpi, NC_ENFILE, "finding nodes"), NULL,
                                &lacking, 1);
+    if (!lacking) MPI_Comm_free(&node);
     if (err != NC_NOERR) return err;
-    MPI_Comm_free(&node);
     mpi = MPI_Allreduce(&first, nodes, 1, MPI_INT64_T, MPI_SUM, ds->comm);
     return base_mpi_error(mpi, NC_EMPI, "counting nodes");
 }
@@ -173,8 +174,9 @@ static int make_comms_all(struct blob *b, bool together)
             mpi = MPI_Comm_set_errhandler(group, MPI_ERRORS_RETURN);
     }
     int err = base_mpi_error(mpi, NC_ENFILE, "a communicator for a subfile");
-    err = driver_agree_all(ds, err, NULL, NULL, 0);
-    if (err == NC_NOERR) b->comm = group;
+    int64_t lacking = together && group == MPI_COMM_NULL;
+    err = driver_agree_all(ds, err, NULL, &lacking, 1);
+    if (!lacking) b->comm = group; /* freed with the layer */
     return err;
 }
 
@@ -212,8 +214,8 @@ static void free_layer_all(struct blob *b)
 static int reserve(struct blob *b)
 {
     b->subs = base_calloc((size_t)b->facts.nsubfiles, sizeof(struct blob_sub *));
-    int err = blob_grow(b, b->base.ds->header.nvars);
-    return b->subs == NULL ? NC_ENOMEM : err;
+    if (b->subs == NULL) return NC_ENOMEM;
+    return blob_grow(b, b->base.ds->header.nvars);
 }
 
 /* The layer is made, or none of it is left. */
@@ -224,7 +226,7 @@ static int start_all(struct blob *b, int err, struct driver **self)
         return NC_NOERR;
     }
     if (b == NULL) return err;
-    (void)blob_sub_close_alone(b);
+    if (b->subs != NULL) (void)blob_sub_close_alone(b);
     free_layer_all(b);
     return err;
 }
@@ -439,7 +441,8 @@ static int end_subfiles_all(struct blob *b, bool abort)
         err = driver_agree_all(ds, err, NULL, &records, 1);
         ds->header.numrecs = records;
         if (!abort) defined = blob_define_empty_all(b);
-        if (!abort && b->comm != MPI_COMM_NULL && !b->facts.defined) {
+        /* A page that could not be written is tried once more. */
+        if (!abort && b->comm != MPI_COMM_NULL && (!b->facts.defined || b->torn)) {
             defined = driver_agree_all(ds, defined, NULL, NULL, 0);
             if (defined == NC_NOERR) defined = blob_commit_all(b, NULL, 0);
         }

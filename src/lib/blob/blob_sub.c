@@ -274,13 +274,27 @@ int blob_sub_close_alone(struct blob *b)
     return first;
 }
 
+/* Opening it does: what could be neither completed nor taken back when it was begun would
+ * keep others from reading the dataset, who were not told of it. */
+static int finish_redefinition_all(struct blob *b)
+{
+    struct blob_sub *s;
+    int err = blob_sub_open_all(b, false, &s);
+    if (err != NC_NOERR) return err;
+    s->ds.held = s->ds.header.numrecs;
+    return close_one_all(b, s, false);
+}
+
 int blob_sub_close_all(struct blob *b, bool abort)
 {
     if (b->own == NULL) return NC_NOERR;
     struct blob_sub *s = b->own;
     b->own = NULL;
     s->ds.held = b->base.ds->header.numrecs;
-    return close_one_all(b, s, abort);
+    int err = close_one_all(b, s, abort);
+    int finished = b->unfinished && !abort ? finish_redefinition_all(b) : NC_NOERR;
+    b->unfinished = false;
+    return err != NC_NOERR ? err : finished;
 }
 
 int blob_sub_remove(const char *master, const struct cdf_envelope *e)

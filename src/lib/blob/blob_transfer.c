@@ -42,6 +42,14 @@ static int split(const struct blob *b, struct driver_request *const *reqs, int64
     return NC_NOERR;
 }
 
+/* None of them is carried out, if there is an error. */
+static int refuse(struct driver_request *const *reqs, int64_t n, int err)
+{
+    for (int64_t i = 0; err != NC_NOERR && i < n; i++)
+        driver_blame(reqs[i], err);
+    return err;
+}
+
 /* The records of what was put are there. */
 static void hold(struct blob *b, struct driver_request *const *reqs, int64_t n)
 {
@@ -86,15 +94,22 @@ static int tell_torn(const struct blob *b)
                           b->base.ds->path);
 }
 
+/* Divides what is to be put, or, of all of it, says why not. */
+static int ready_to_put(struct blob *b, struct driver_request *const *reqs, int64_t n,
+                        bool together, struct split *s)
+{
+    *s = (struct split){.list = NULL};
+    return refuse(reqs, n, b->torn ? tell_torn(b) : split(b, reqs, n, together, s));
+}
+
 int blob_put_all(struct driver *self, struct driver_request *const *reqs, int64_t n,
                  int error)
 {
     struct blob *b = (struct blob *)self;
     struct driver_dataset *ds = self->ds;
     struct split s, again;
-    int short_of = split(b, reqs, n, true, &s);
-    if (b->torn) s = (struct split){.list = s.list};
-    if (error == NC_NOERR) error = b->torn ? tell_torn(b) : short_of;
+    int lacking = ready_to_put(b, reqs, n, true, &s);
+    if (error == NC_NOERR) error = lacking;
     ds->word[DRIVER_WORD_BLOB] = s.open > 0;
     ds->heard[DRIVER_WORD_BLOB] = 0;
     int err = put_known_all(b, &s, error);
@@ -102,10 +117,8 @@ int blob_put_all(struct driver *self, struct driver_request *const *reqs, int64_
     if (b->settles && ds->heard[DRIVER_WORD_BLOB] != 0) {
         struct driver_request **open = s.list + s.settled + s.master;
         blob_settle_all(b, open, s.open);
-        short_of = split(b, open, s.open, false, &again);
-        if (b->torn) short_of = tell_torn(b);
-        if (b->torn) again = (struct split){.list = again.list};
-        err = worse(err, put_known_all(b, &again, short_of));
+        lacking = ready_to_put(b, open, s.open, false, &again);
+        err = worse(err, put_known_all(b, &again, lacking));
         base_free(again.list);
     }
     base_free(s.list);
@@ -117,8 +130,8 @@ int blob_get_all(struct driver *self, struct driver_request *const *reqs, int64_
 {
     struct blob *b = (struct blob *)self;
     struct split s;
-    int short_of = split(b, reqs, n, false, &s);
-    if (error == NC_NOERR) error = short_of;
+    int lacking = refuse(reqs, n, split(b, reqs, n, false, &s));
+    if (error == NC_NOERR) error = lacking;
     int own = blob_move_all(b, s.list, s.settled, false);
     if (own != NC_NOERR && !driver_is_own(own)) self->ds->failed = own;
     int err = driver_get_all(b->base.lower, s.list + s.settled, s.master, error);
@@ -129,8 +142,8 @@ int blob_get_all(struct driver *self, struct driver_request *const *reqs, int64_
 int blob_put(struct driver *self, struct driver_request *const *reqs, int64_t n)
 {
     struct blob *b = (struct blob *)self;
-    struct split s = {.list = NULL};
-    int err = b->torn ? tell_torn(b) : split(b, reqs, n, false, &s);
+    struct split s;
+    int err = ready_to_put(b, reqs, n, false, &s);
     if (err != NC_NOERR) return err;
     int own = blob_move(b, s.list, s.settled, true);
     hold(b, s.list, s.settled);
@@ -144,7 +157,7 @@ int blob_get(struct driver *self, struct driver_request *const *reqs, int64_t n)
 {
     struct blob *b = (struct blob *)self;
     struct split s;
-    int err = split(b, reqs, n, false, &s);
+    int err = refuse(reqs, n, split(b, reqs, n, false, &s));
     if (err != NC_NOERR) return err;
     int own = blob_move(b, s.list, s.settled, false);
     if (s.master > 0) err = driver_get(b->base.lower, s.list + s.settled, s.master);

@@ -1,8 +1,9 @@
 # Maps and what subfiles say of them know no MPI: the tools use them without.
-libserial_la_SOURCES += \
+blob_serial_sources = \
 	src/lib/blob/blob_map.c src/lib/blob/blob_map.h \
 	src/lib/blob/blob_names.h \
 	src/lib/blob/blob_source.c src/lib/blob/blob_source.h
+libserial_la_SOURCES += $(blob_serial_sources)
 libcore_la_SOURCES += \
 	src/lib/blob/blob.h \
 	src/lib/blob/blob_define.c \
