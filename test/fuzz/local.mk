@@ -1,6 +1,7 @@
 # Fuzzing of the header's codec and of CDL. `make check` replays the corpora, plainly and
 # under the sanitizers; `make fuzz` looks for new inputs (FUZZ_CC must be clang).
-fuzzed_sources = $(cdf_sources) $(cdl_sources) $(journal_sources) $(base_serial_sources)
+fuzzed_sources = $(cdf_sources) $(cdl_sources) $(journal_sources) $(blob_serial_sources) \
+	$(base_serial_sources)
 replay_sources = test/fuzz/replay.c test/fuzz/cdf_fuzz.c test/fuzz/cdf_fuzz.h
 cdl_replay_sources = test/fuzz/replay.c test/fuzz/cdl_fuzz.c test/fuzz/cdf_fuzz.h
 EXTRA_DIST += test/fuzz/README.md test/fuzz/cdf.dict test/fuzz/corpus \
@@ -24,6 +25,13 @@ test_fuzz_replay_unit_LDADD = libserial.la
 test_fuzz_cdl_replay_unit_SOURCES = $(cdl_replay_sources)
 test_fuzz_cdl_replay_unit_LDADD = libserial.la
 
+check_PROGRAMS += test/fuzz/blob_replay.unit
+TESTS += test/fuzz/blob_replay.unit
+EXTRA_DIST += test/fuzz/blob-corpus
+blob_replay_sources = test/fuzz/replay.c test/fuzz/blob_fuzz.c test/fuzz/cdf_fuzz.h
+test_fuzz_blob_replay_unit_SOURCES = $(blob_replay_sources)
+test_fuzz_blob_replay_unit_LDADD = libserial.la
+
 # What is not fuzzed itself, conversion, comes from the library.
 if HAVE_SANITIZERS
 check_PROGRAMS += test/fuzz/replay_sanitized.unit test/fuzz/cdl_replay_sanitized.unit
@@ -39,6 +47,12 @@ TESTS += test/fuzz/hints_replay_sanitized.unit
 test_fuzz_hints_replay_sanitized_unit_SOURCES = $(hints_replay_sources) $(base_serial_sources)
 test_fuzz_hints_replay_sanitized_unit_CFLAGS = $(AM_CFLAGS) $(SANITIZE_CFLAGS)
 test_fuzz_hints_replay_sanitized_unit_LDADD = libserial.la
+check_PROGRAMS += test/fuzz/blob_replay_sanitized.unit
+TESTS += test/fuzz/blob_replay_sanitized.unit
+test_fuzz_blob_replay_sanitized_unit_SOURCES = $(blob_replay_sources) $(blob_serial_sources) \
+	$(cdf_sources) $(base_serial_sources)
+test_fuzz_blob_replay_sanitized_unit_CFLAGS = $(AM_CFLAGS) $(SANITIZE_CFLAGS)
+test_fuzz_blob_replay_sanitized_unit_LDADD = libserial.la
 endif
 
 FUZZ_CC = clang
@@ -46,7 +60,8 @@ FUZZ_CFLAGS = -g -O1 -std=gnu11 -fno-sanitize-recover=undefined \
 	-fsanitize=fuzzer,address,undefined
 FUZZ_RUNS = 1000000
 FUZZ_FORMATS = 1 2 5
-fuzzers = test/fuzz/cdf_fuzz test/fuzz/cdl_fuzz test/fuzz/journal_fuzz test/fuzz/hints_fuzz
+fuzzers = test/fuzz/cdf_fuzz test/fuzz/cdl_fuzz test/fuzz/journal_fuzz test/fuzz/hints_fuzz \
+	test/fuzz/blob_fuzz
 
 # In a loop over sources: the C file to compile, which may have been generated.
 fuzzed_file = case $$file in \
@@ -56,7 +71,7 @@ fuzzed_file = case $$file in \
 	esac
 
 $(fuzzers): $(fuzzed_sources) libserial.la test/fuzz/cdf_fuzz.c test/fuzz/cdl_fuzz.c \
-	test/fuzz/journal_fuzz.c test/fuzz/hints_fuzz.c
+	test/fuzz/journal_fuzz.c test/fuzz/hints_fuzz.c test/fuzz/blob_fuzz.c
 	@$(MKDIR_P) test/fuzz
 	@sources=; for file in $(fuzzed_sources) $@.c; do \
 		$(fuzzed_file); sources="$$sources $$path"; \
@@ -87,6 +102,11 @@ fuzz: $(fuzzers)
 		test/fuzz/hints_fuzz -runs=$(FUZZ_RUNS) -max_len=4096 -verbosity=0 \
 			-print_final_stats=1 -artifact_prefix=test/fuzz/crash-hints- \
 			test/fuzz/found-hints $(srcdir)/test/fuzz/hints-corpus
+	@echo "subfiles: $(FUZZ_RUNS) runs"; $(MKDIR_P) test/fuzz/found-blob && \
+		test/fuzz/blob_fuzz -runs=$(FUZZ_RUNS) -max_len=4608 -verbosity=0 \
+			-print_final_stats=1 -dict=$(srcdir)/test/fuzz/cdf.dict \
+			-artifact_prefix=test/fuzz/crash-blob- \
+			test/fuzz/found-blob $(srcdir)/test/fuzz/blob-corpus
 
 .PHONY: fuzz
 CLEANFILES += $(fuzzers)
