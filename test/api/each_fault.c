@@ -38,6 +38,8 @@ static const struct {
      false},
     {"log of posts", "nc_burst_buf=enable;nc_burst_buf_log_at=post", false},
     {"log of a node", "nc_burst_buf=enable;nc_burst_buf_shared_logs=enable", false},
+    {"blobs", "nc_blob=enable;nc_num_subfiles=2", false},
+    {"blobs of each", "nc_blob=enable;nc_num_subfiles=64", false},
 };
 
 /* What fails, and how; files: only those of the dataset. */
@@ -54,6 +56,7 @@ static const struct source {
     {"descriptors", "open", "EMFILE", true, false},
     {"write", "write", "EIO", false, true},
     {"space", "write", "ENOSPC", true, true},
+    {"device", "write", "part", true, true},
     {"read", "read", "EIO", false, true},
     {"sync", "sync", "EIO", false, true},
     {"truncate", "truncate", "ENOSPC", false, true},
@@ -174,6 +177,15 @@ static void judge(int rc)
         complain(WRONG, "%s (%s), others were told otherwise", ncmpi_strerror(rc), met);
 }
 
+/* A journal may be left, as the words say; subfiles are the dataset's. */
+static void remove_files(void)
+{
+    static const char *const names[] = {"a.nc",      "a.nc.redef", "a.nc.0000",
+                                        "a.nc.0001", "a.nc.0002",  "a.nc.0003"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        (void)remove(check_path(names[i]));
+}
+
 /* Was the fault met? */
 static bool one_case(void)
 {
@@ -192,8 +204,7 @@ static bool one_case(void)
     step->after(rc);
     count_leaks();
     MPI_Barrier(MPI_COMM_WORLD);
-    if (check.rank == 0) (void)remove(check_path("a.nc"));
-    if (check.rank == 0) (void)remove(check_path("a.nc.redef")); /* as the words say */
+    if (check.rank == 0) remove_files();
     cases_end();
     return was_met;
 }
@@ -297,6 +308,16 @@ static void log_of_a_node(void)
     go_this_way(11);
 }
 
+static void blobs(void)
+{
+    go_this_way(12);
+}
+
+static void blobs_of_each(void)
+{
+    go_this_way(13);
+}
+
 static const struct check_test tests[] = {
     {"each fault: auto", by_choice, 0},
     {"each fault: direct", direct, 0},
@@ -310,6 +331,8 @@ static const struct check_test tests[] = {
     {"each fault: log, drained at once", log_drained_at_once, 0},
     {"each fault: log of posts", log_of_posts, 0},
     {"each fault: log of a node", log_of_a_node, 0},
+    {"each fault: blobs", blobs, 0},
+    {"each fault: blobs of each", blobs_of_each, 0},
     {NULL, NULL, 0},
 };
 

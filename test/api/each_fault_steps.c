@@ -13,7 +13,7 @@
 
 enum { W = 600, SHIFT = N }; /* elements of wide, and new records, for each process */
 
-static int ncid, x, t, fixed, series, kept, filled, wide;
+static int ncid, x, t, fixed, series, kept, filled, wide, late;
 
 /* ---- of all processes ---- */
 
@@ -80,22 +80,27 @@ static void define(void)
     wide = new_var(ncid, "wide", NC_INT, 1, &w);
     series = new_var(ncid, "series", NC_INT, 1, &t);
     filled = new_var(ncid, "filled", NC_INT, 2, dims);
+    int y = new_dim(ncid, "y", (MPI_Offset)N * check.nprocs);
+    late = new_var(ncid, "late", NC_INT, 1, &y);
     CHECK_NC(NC_NOERR, ncmpi_def_var_fill(ncid, filled, 0, NULL));
     CHECK_NC(NC_NOERR, ncmpi_put_att_text(ncid, fixed, "units", 6, "metres"));
 }
 
-/* Values of round 1 in three variables, put by each process alone. */
-static void write_alone(void)
+/* Values of round 1 in three variables, put by each process alone; but where what is put
+ * together first goes to subfiles, together. */
+static void write_first(void)
 {
     const int varids[] = {kept, fixed, series};
+    bool blobs = strstr(hints, "nc_blob=") != NULL;
     struct arguments g;
-    CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
+    if (!blobs) CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
     for (int i = 0; i < 3; i++) {
         prepare(&g, &families[2], varids[i], true, 1);
-        CHECK_NC(NC_NOERR,
-                 ncmpi_put_vara_int(ncid, varids[i], g.start, g.count, g.values));
+        int rc = blobs ? families[2].call(ncid, &g.a, true)
+                       : ncmpi_put_vara_int(ncid, varids[i], g.start, g.count, g.values);
+        CHECK_NC(NC_NOERR, rc);
     }
-    CHECK_NC(NC_NOERR, ncmpi_end_indep_data(ncid));
+    if (!blobs) CHECK_NC(NC_NOERR, ncmpi_end_indep_data(ncid));
 }
 
 static void defined(void)
@@ -108,7 +113,7 @@ static void in_data_mode(void)
 {
     defined();
     CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
-    write_alone();
+    write_first();
     CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
     MPI_Barrier(MPI_COMM_WORLD);
 }
@@ -119,6 +124,7 @@ static bool written;                     /* are the values of round 1 in it? */
 static int target = -1, told = NC_NOERR; /* what this process was told of its put */
 static const struct family *family;      /* by which; NULL: none */
 static MPI_Offset shift;                 /* of its places */
+static bool had;                         /* were values of round 1 there? */
 
 /* Reads this process's places of a variable: each must have the value of one of two
  * rounds. */
@@ -142,12 +148,34 @@ static void holds(enum verdict v, int varid, enum shape shape, MPI_Offset by, in
     }
 }
 
+/* This process's part of record RECORD of filled, put or looked for. */
+enum { RECORD = 2 };
+static bool record_told; /* its put went well */
+
+static int part_of_record(bool put, int *values)
+{
+    MPI_Offset start[2] = {RECORD, (MPI_Offset)N * check.rank}, count[2] = {1, N};
+    if (!put && !record_told) start[0] = start[1] = count[0] = 0;
+    return put ? ncmpi_put_vara_int_all(ncid, filled, start, count, values)
+               : ncmpi_get_vara_int_all(ncid, filled, start, count, values);
+}
+
+static void holds_record(void)
+{
+    int values[N], rc = part_of_record(false, values);
+    if (rc != NC_NOERR) complain(LIED, "get of a record: %s", ncmpi_strerror(rc));
+    for (int i = 0; record_told && rc == NC_NOERR && i < N; i++)
+        if (values[i] != value_at(2, i))
+            complain(LIED, "record, place %d: %d", i, values[i]);
+}
+
 static void holds_all(void)
 {
+    if (cases_most(record_told)) holds_record();
     if (written) holds(LOST, kept, BLOCK, 0, 1, 1, true);
     if (family == NULL) return;
     holds(told == NC_NOERR ? LIED : LOST, target, family->shape, shift, 2,
-          told == NC_NOERR ? 2 : 1, told == NC_NOERR || shift == 0);
+          told == NC_NOERR ? 2 : 1, told == NC_NOERR || had);
 }
 
 /* What one process met the others may be told by the next call, and by no more. */
@@ -200,12 +228,13 @@ static void as_it_should_be(int rc)
 
 static void without_data(void)
 {
-    written = false;
+    written = record_told = false;
     family = NULL;
 }
 
 static void with_data(void)
 {
+    record_told = false;
     written = true;
     family = NULL;
 }
@@ -227,7 +256,7 @@ static void made(int rc)
     define();
     rc = ncmpi_enddef(ncid);
     if (rc != NC_NOERR) complain(WRONG, "enddef: %s", ncmpi_strerror(rc));
-    write_alone();
+    write_first();
     written = true;
     as_it_should_be(rc);
 }
@@ -268,7 +297,7 @@ static void new_definitions(int rc)
         ncmpi_abort(ncid);
         return;
     }
-    write_alone();
+    write_first();
     written = true;
     as_it_should_be(rc);
 }
@@ -388,6 +417,7 @@ static void put_alone(struct arguments *g)
     family = &families[2];
     target = series;
     shift = (MPI_Offset)SHIFT * check.nprocs;
+    had = false;
     prepare(g, family, series, true, 2);
     g->start[0] += shift;
     for (int i = 0; i < N; i++)
@@ -460,6 +490,7 @@ static int put_by(const struct family *f)
     family = f;
     target = records ? series : fixed;
     shift = moves ? (MPI_Offset)SHIFT * check.nprocs : 0;
+    had = !moves;
     prepare(&g, f, target, true, 2);
     if (moves) g.start[0] += shift;
     for (MPI_Offset i = 0; i < elements_of(f->shape); i++)
@@ -467,6 +498,7 @@ static int put_by(const struct family *f)
     if ((f->takes & FILETYPE) && moves) { /* whose offsets are those of fixed variables */
         target = fixed;
         shift = 0;
+        had = true;
         prepare(&g, f, target, true, 2);
     }
     told = f->call(ncid, &g.a, true);
@@ -490,6 +522,29 @@ static int get_by(const struct family *f)
 static int put_next(void)
 {
     return put_by(family_at_hand());
+}
+
+/* Of a variable that has nothing yet. */
+static int put_first(void)
+{
+    struct arguments g;
+    family = &families[variant];
+    target = late;
+    shift = 0;
+    had = false;
+    prepare(&g, family, late, true, 2);
+    return told = family->call(ncid, &g.a, true);
+}
+
+/* A record behind the last, of a variable of records that has more than one dimension. */
+static int put_record(void)
+{
+    int values[N];
+    for (int i = 0; i < N; i++)
+        values[i] = value_at(2, i);
+    told = part_of_record(true, values);
+    record_told = told == NC_NOERR;
+    return told;
 }
 
 static int get_next(void)
@@ -569,10 +624,10 @@ static int put_mixed(void)
 
 static void mixed_is_there(int rc)
 {
-    int had = told;
+    int before = told;
     (void)rc;
     calm_down();
-    if (had == NC_NOERR || role() == A_MISTAKE || role() == NOTHING) {
+    if (before == NC_NOERR || role() == A_MISTAKE || role() == NOTHING) {
         rc = mixed(false, 2, false);
     } else {
         MPI_Offset none = 0;
@@ -729,6 +784,8 @@ const struct step steps[STEPS] = {
     {"close", false, 1, ready, close_now, given_up},
     {"put", false, BY_FAMILY, ready, put_next, as_it_should_be},
     {"get", false, BY_FAMILY, ready, get_next, as_it_should_be},
+    {"first put", false, FIRST_FAMILIES, ready, put_first, as_it_should_be},
+    {"put of a record", false, 1, ready, put_record, as_it_should_be},
     {"put again", false, BY_FAMILY, warm, put_next, as_it_should_be},
     {"get again", false, BY_FAMILY, warm, get_next, as_it_should_be},
     {"put, memory of another", false, BY_FAMILY, pooled, put_next, as_it_should_be},

@@ -3,4 +3,16 @@ check_PROGRAMS += test/blob/blob_data.mpi
 TESTS += test/blob/blob_data.mpi
 test_blob_blob_data_mpi_SOURCES = test/blob/blob_data.c
 test_blob_blob_data_mpi_LDADD = $(MPI_TEST_LIBS)
-EXTRA_DIST += test/blob/blob_suites.sh
+check_PROGRAMS += test/blob/blob_faults.mpi
+TESTS += test/blob/blob_faults.mpi
+test_blob_blob_faults_mpi_SOURCES = test/blob/blob_faults.c
+test_blob_blob_faults_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
+EXTRA_DIST += test/blob/blob_suites.sh test/blob/blob_kill.sh
+if BURST
+TESTS += test/blob/blob_kill.sh
+endif
+
+# Every point at which a program with subfiles can be killed, or lose power.
+check-blob-kill: check-programs
+	@$(AM_TESTS_ENVIRONMENT) BLOB_KILL=all srcdir=$(srcdir) $(BASH_PATH) $(srcdir)/test/blob/blob_kill.sh
+.PHONY: check-blob-kill

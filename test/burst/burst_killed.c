@@ -5,11 +5,14 @@
  *     burst_killed check FILE TOLD ALL  opens it again, which replays the logs: ALL is
  *                                       `put`, and every put that returned is there, or
  *                                       `synced`, and those before the last sync are
+ *     burst_killed again FILE           puts all of it once more, and looks
  *     burst_killed restore SHADOW DIRECTORY SEED
  *
  * Each process notes what has returned in TOLD.RANK, a letter for each call, and in
  * TOLD.calls.RANK how many calls it made. See burst_calls.h for the killing. BURST_PUTS
- * says how many puts there are. */
+ * says how many puts there are. Where nothing goes through logs (BURST_LOGS=0), what
+ * counts is what has returned on all processes: only then is the number of records in
+ * the file. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdbool.h>
@@ -23,6 +26,7 @@
 #include "pnetcdf.h"
 
 static int rank, nprocs, told_fd, nputs = 30;
+static bool logs = true;
 
 static void need(int rc, const char *what)
 {
@@ -65,7 +69,7 @@ static void put(int ncid, int i, bool all)
     need(all ? ncmpi_put_vara_int_all(ncid, p.varid, start, one, &value)
              : ncmpi_put_vara_int(ncid, p.varid, start, one, &value),
          "put");
-    tell('.');
+    if (all || logs) tell('.');
 }
 
 static void define(int ncid)
@@ -77,6 +81,7 @@ static void define(int ncid)
     int record[2] = {dims[2], dims[1]}, v;
     need(ncmpi_def_var(ncid, "v", NC_INT, 2, dims, &v), "def_var");
     need(ncmpi_def_var(ncid, "r", NC_INT, 2, record, &v), "def_var");
+    need(ncmpi_def_var(ncid, "late", NC_INT, 1, dims, &v), "def_var");
     need(ncmpi__enddef(ncid, 1024, 4, 0, 4), "enddef"); /* room for the attribute */
 }
 
@@ -103,6 +108,26 @@ static void sync_all(int ncid)
     tell('s');
 }
 
+/* A variable of one dimension that is put for the first time when others have been
+ * synced, each process's part of it. */
+enum { LATE = 2 };
+
+static int late_value(MPI_Offset i)
+{
+    return 5000 + (int)i;
+}
+
+static void put_late(int ncid)
+{
+    MPI_Offset start = (MPI_Offset)nputs * rank / nprocs;
+    MPI_Offset count = (MPI_Offset)nputs * (rank + 1) / nprocs - start;
+    int values[1024];
+    for (MPI_Offset i = 0; i < count; i++)
+        values[i] = late_value(start + i);
+    need(ncmpi_put_vara_int_all(ncid, LATE, &start, &count, values), "put");
+    tell('l');
+}
+
 static void write_all(const char *path)
 {
     int ncid;
@@ -114,7 +139,9 @@ static void write_all(const char *path)
         if (alone) need(ncmpi_begin_indep_data(ncid), "begin_indep_data");
         put(ncid, i, !alone);
         if (alone) need(ncmpi_end_indep_data(ncid), "end_indep_data");
+        if (alone && !logs) tell('.');
         if (i == nputs / 5 || i == nputs / 5 + 2 || i == nputs * 3 / 5) sync_all(ncid);
+        if (i == nputs * 3 / 10) put_late(ncid);
         if (i == nputs * 2 / 5 || i == nputs * 4 / 5) need(ncmpi_flush(ncid), "flush");
         if (i == nputs / 2 || i == nputs * 7 / 10) redefine(ncid, i > nputs / 2);
     }
@@ -123,6 +150,16 @@ static void write_all(const char *path)
 }
 
 /* ---- looking for it ---- */
+
+/* What has returned on all of them. */
+static void level(int *must, int n)
+{
+    int least = must[0];
+    for (int r = 1; r < n; r++)
+        if (must[r] < least) least = must[r];
+    for (int r = 0; r < n; r++)
+        must[r] = least;
+}
 
 /* How many puts of each process must be there. */
 static void read_told(const char *told, bool synced, int *must, int n)
@@ -172,6 +209,34 @@ static int check_var(int ncid, int varid, MPI_Offset rows, const int *must, int 
     return wrong;
 }
 
+/* Had it returned on all processes, before a sync? */
+static bool late_returned(const char *told, bool synced, int n)
+{
+    for (int r = 0; r < n; r++) {
+        char path[4096], letters[4096] = "";
+        snprintf(path, sizeof path, "%s.%d", told, r);
+        int fd = open(path, O_RDONLY);
+        ssize_t length = fd < 0 ? 0 : read(fd, letters, sizeof letters - 1);
+        if (fd >= 0) close(fd);
+        const char *put = length <= 0 ? NULL : strchr(letters, 'l');
+        if (put == NULL || (synced && strchr(put, 's') == NULL)) return false;
+    }
+    return true;
+}
+
+static int check_late(int ncid, bool must)
+{
+    MPI_Offset start = 0, count = nputs;
+    int values[1024], wrong = 0;
+    need(ncmpi_get_vara_int_all(ncid, LATE, &start, &count, values), "get");
+    for (int i = 0; i < nputs; i++) {
+        if (values[i] == late_value(i) || (!must && values[i] == 0)) continue;
+        fprintf(stderr, "late, place %d: %d\n", i, values[i]);
+        wrong = 1;
+    }
+    return wrong;
+}
+
 static int check_all(const char *path, const char *told, bool synced)
 {
     MPI_Offset n = 0, rows = 0;
@@ -184,10 +249,49 @@ static int check_all(const char *path, const char *told, bool synced)
     if (rc == NC_EBADDIM && must[0] == 0) return ncmpi_close(ncid); /* not defined yet */
     need(rc, "inq_dimlen");
     need(ncmpi_inq_dimlen(ncid, 2, &rows), "inq_dimlen");
+    if (!logs) level(must, (int)n);
     wrong |= check_var(ncid, 0, nputs, must, (int)n);
     wrong |= check_var(ncid, 1, rows, must, (int)n);
+    wrong |= check_late(ncid, late_returned(told, synced, (int)n));
     need(ncmpi_close(ncid), "close");
     return wrong;
+}
+
+/* ---- and going on with it ---- */
+
+static void all_rows(int ncid, int varid, int *values, bool puts)
+{
+    MPI_Offset n, start[2] = {0, 0}, count[2] = {nputs, 0};
+    need(ncmpi_inq_dimlen(ncid, 1, &n), "inq_dimlen");
+    start[1] = n * rank / nprocs;
+    count[1] = n * (rank + 1) / nprocs - start[1];
+    for (int i = 0; puts && i < count[0] * count[1]; i++)
+        values[i] = 7000000 + 1000 * varid + i;
+    need(puts ? ncmpi_put_vara_int_all(ncid, varid, start, count, values)
+              : ncmpi_get_vara_int_all(ncid, varid, start, count, values),
+         puts ? "put again" : "get again");
+    for (int i = 0; !puts && i < count[0] * count[1]; i++)
+        if (values[i] != 7000000 + 1000 * varid + i) need(NC_EREAD, "values put again");
+}
+
+/* What a killed program left takes new values as any dataset does. */
+static void write_again(const char *path)
+{
+    int ncid, nvars = 0, *values = calloc((size_t)nputs * 64, sizeof *values);
+    int rc = ncmpi_open(MPI_COMM_WORLD, path, NC_WRITE, MPI_INFO_NULL, &ncid);
+    if (rc != NC_NOERR || values == NULL) { /* whether it may be is what check says */
+        free(values);
+        return;
+    }
+    need(ncmpi_inq_nvars(ncid, &nvars), "inq_nvars");
+    for (int v = 0; v < nvars && v < 2; v++)
+        all_rows(ncid, v, values, true);
+    need(ncmpi_close(ncid), "close");
+    need(ncmpi_open(MPI_COMM_WORLD, path, NC_NOWRITE, MPI_INFO_NULL, &ncid), "open");
+    for (int v = 0; v < nvars && v < 2; v++)
+        all_rows(ncid, v, values, false);
+    need(ncmpi_close(ncid), "close");
+    free(values);
 }
 
 /* ---- */
@@ -217,8 +321,9 @@ static void write_and_tell(const char *path, const char *told)
 int main(int argc, char **argv)
 {
     int status = 2;
-    const char *asked = getenv("BURST_PUTS");
-    if (asked != NULL) nputs = atoi(asked);
+    const char *asked = getenv("BURST_PUTS"), *through = getenv("BURST_LOGS");
+    if (asked != NULL && atoi(asked) < 1024) nputs = atoi(asked);
+    if (through != NULL) logs = atoi(through) != 0;
     if (argc == 5 && strcmp(argv[1], "restore") == 0)
         return burst_shadow_restore(argv[2], argv[3], (unsigned)atoi(argv[4]));
     MPI_Init(&argc, &argv);
@@ -230,6 +335,9 @@ int main(int argc, char **argv)
         status = 0;
     } else if (argc == 5 && strcmp(argv[1], "check") == 0) {
         status = check_all(argv[2], argv[3], strcmp(argv[4], "synced") == 0);
+    } else if (argc == 3 && strcmp(argv[1], "again") == 0) {
+        write_again(argv[2]);
+        status = 0;
     }
     MPI_Finalize();
     return status;

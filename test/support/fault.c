@@ -26,13 +26,13 @@ static const struct {
 } errors[] = {{"ENOSPC", ENOSPC}, {"EIO", EIO},       {"EACCES", EACCES},
               {"EROFS", EROFS},   {"EDQUOT", EDQUOT}, {"EMFILE", EMFILE},
               {"ENOMEM", ENOMEM}, {"EINTR", EINTR},   {"short", -1},
-              {"wrong", -2}};
+              {"wrong", -2},      {"part", -3}};
 
 static struct {
     char op[64]; /* empty: none */
     int when;    /* the how manyth call; 1 is the next */
     bool later;  /* all later ones too */
-    int code;    /* errno; -1 for a short transfer, -2 for a wrong byte */
+    int code;    /* errno; -1 for a short transfer, -2 for a wrong byte, -3 for a part */
     int calls, faults;
     const char *met;
     bool spoil; /* what is read now */
@@ -107,6 +107,14 @@ static bool is_planned(const char *op)
     return plan.op[0] != '\0' && fnmatch(plan.op, op, 0) == 0;
 }
 
+/* How much of a transfer is made: half, or a quarter, but whole values of four bytes. */
+static size_t cut(size_t length)
+{
+    if (plan.code == -1 && length > 1) return length / 2;
+    if (plan.code == -3 && length > 4) return length < 16 ? 4 : length / 16 * 4;
+    return length;
+}
+
 /* Is this call to fail? If so sets errno and returns true. A short transfer returns
  * false and takes bytes off *length; where length is NULL it means nothing. */
 static bool fails(const char *op, const char *path, size_t *length)
@@ -117,9 +125,14 @@ static bool fails(const char *op, const char *path, size_t *length)
     plan.faults++;
     plan.met = op;
     plan.spoil = plan.code == -2;
-    if (plan.code < 0) {
-        if (plan.code == -1 && length != NULL && *length > 1) *length /= 2;
+    bool last = plan.code == -3 && call > plan.when;
+    if (plan.code < 0 && !last) {
+        if (length != NULL) *length = cut(*length);
         return false;
+    }
+    if (last) {
+        errno = EIO;
+        return true;
     }
     errno = plan.code;
     return true;
