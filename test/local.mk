@@ -34,6 +34,7 @@ include test/driver/local.mk
 include test/mpio/local.mk
 include test/blob/local.mk
 include test/burst/local.mk
+include test/stage/local.mk
 include test/api/local.mk
 include test/f90/local.mk
 include test/cxx/local.mk

@@ -22,4 +22,5 @@ include src/lib/driver/local.mk
 include src/lib/mpio/local.mk
 include src/lib/blob/local.mk
 include src/lib/burst/local.mk
+include src/lib/stage/local.mk
 include src/lib/api/local.mk

@@ -16,6 +16,7 @@ driver driver base cdf conv region
 mpio mpio driver base cdf conv region journal
 blob blob driver base cdf conv region
 burst burst driver base cdf conv region
+stage stage driver base cdf conv region mpio
 api api driver base cdf cdl conv region'
 
 # The registry knows every driver.

@@ -43,6 +43,7 @@ EXTRA_DIST += test/mpio/ways_forced.sh test/mpio/ways_suites.sh
 check-ways: check-programs
 	@$(AM_TESTS_ENVIRONMENT) srcdir=$(srcdir) $(BASH_PATH) $(srcdir)/test/mpio/ways_suites.sh
 	@$(AM_TESTS_ENVIRONMENT) srcdir=$(srcdir) $(BASH_PATH) $(srcdir)/test/blob/blob_suites.sh
+	@$(AM_TESTS_ENVIRONMENT) srcdir=$(srcdir) $(BASH_PATH) $(srcdir)/test/stage/stage_suites.sh
 .PHONY: check-ways
 
 # Definitions that change: what is left when a call fails, or a process is killed.

@@ -8,7 +8,7 @@ usual "$tool" 1
 
 # documented GROUP DOCUMENT: the group's table stands there, line for line, and ends there.
 documented() {
-    "$tool" -m "$1" >"$work/table" && [ "$(wc -l <"$work/table")" -gt 5 ] || return 1
+    "$tool" -m "$1" >"$work/table" && [ "$(wc -l <"$work/table")" -gt 4 ] || return 1
     python3 - "$work/table" "$here/doc/$2" <<'END'
 import sys
 table, text = (open(name).read() for name in sys.argv[1:])
@@ -19,7 +19,7 @@ END
 }
 listed() {
     "$tool" -l >"$work/out" || return 1
-    for group in main burst unused; do
+    for group in main burst stage unused; do
         "$tool" -m $group | sed -nE 's/^\| `([^`]*)`.*/\1/p'
     done >"$work/keys"
     [ "$(wc -l <"$work/keys")" -gt 40 ] || return 1
@@ -30,6 +30,7 @@ if command -v python3 >/dev/null; then
     check "hints.md has the table" documented main hints.md
     check "hints.md has those without effect" documented unused hints.md
     check "burst-buffer.md has its table" documented burst burst-buffer.md
+    check "stage.md has its table" documented stage stage.md
 fi
 check "the list has all of them, in lines of a terminal" listed
 check "no such group" refused 1 "no group 'x'" "$tool" -m x

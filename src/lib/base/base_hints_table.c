@@ -174,11 +174,13 @@ static void take_e10(struct base_hints *h)
 {
     if (h->e10_cache == BASE_DISABLE) return;
     h->burst = BASE_ENABLE;
+    if (h->stage == BASE_AUTO) h->stage = BASE_ENABLE;
     h->burst_coherent = h->e10_cache == BASE_COHERENT;
     h->burst_flush = h->e10_flush;
     h->burst_del_on_close = h->e10_discard;
     h->burst_threads = h->e10_threads;
     if (h->e10_path[0] != '\0') strcpy(h->burst_dirname, h->e10_path);
+    if (h->e10_path[0] != '\0') strcpy(h->stage_dirname, h->e10_path);
 }
 
 /* Variables start at multiples of 4 bytes. */
@@ -190,6 +192,7 @@ static void round_up(int64_t *align)
 void base_hints_settle(struct base_hints *h)
 {
     take_e10(h);
+    if (h->stage == BASE_AUTO) h->stage = BASE_DISABLE;
     round_up(&h->header_align);
     round_up(&h->var_align);
     round_up(&h->record_align);

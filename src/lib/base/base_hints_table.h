@@ -69,11 +69,20 @@ struct base_hints {
     int64_t e10_cache; /* enum base_choice, or BASE_COHERENT */
     int64_t e10_flush, e10_discard, e10_threads;
     char e10_path[1024];
+    int64_t stage;       /* enum base_choice: what is read is kept near the processes */
+    int64_t stage_size;  /* bytes a node, at most; 0: no limit */
+    int64_t stage_block; /* bytes */
+    char stage_dirname[1024];
     int64_t no_indep_rw; /* the MPI-IO hint romio_no_indep_rw, true or false */
     int64_t bad_driver;  /* nc_driver asks for one that there is not */
 };
 
-enum base_hint_group { BASE_HINTS_MAIN, BASE_HINTS_BURST, BASE_HINTS_UNUSED };
+enum base_hint_group {
+    BASE_HINTS_MAIN,
+    BASE_HINTS_BURST,
+    BASE_HINTS_STAGE,
+    BASE_HINTS_UNUSED
+};
 enum base_hint_kind { BASE_HINT_NUMBER, BASE_HINT_WORD, BASE_HINT_TEXT, BASE_HINT_OTHER };
 struct base_word;
 

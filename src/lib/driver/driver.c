@@ -15,6 +15,7 @@ static const struct driver_ops *const registry[] = {
 #ifdef NCMPI_BURST
     &burst_ops,
 #endif
+    &stage_ops,
 };
 
 enum { NDRIVERS = sizeof registry / sizeof registry[0] };

@@ -284,6 +284,7 @@ struct driver_ops {
 extern const struct driver_ops mpio_ops;
 extern const struct driver_ops blob_ops;
 extern const struct driver_ops burst_ops;
+extern const struct driver_ops stage_ops;
 
 /* Build the stack for a new file, or for one that is there, from the registry's table;
  * *top is the layer that is called. Agreed; on failure nothing is left. */

@@ -11,6 +11,7 @@ static const struct group {
 } groups[] = {
     [BASE_HINTS_MAIN] = {"main", "Hints"},
     [BASE_HINTS_BURST] = {"burst", "Hints of the burst buffer"},
+    [BASE_HINTS_STAGE] = {"stage", "Hints of staged reads"},
     [BASE_HINTS_UNUSED] = {"unused", "Taken, without effect"},
 };
 enum { GROUPS = sizeof groups / sizeof groups[0], WIDTH = 88 };

@@ -1,0 +1,8 @@
+libserial_la_SOURCES += src/lib/stage/stage_table.c src/lib/stage/stage_table.h
+libcore_la_SOURCES += \
+	src/lib/stage/stage.h \
+	src/lib/stage/stage_fetch.c \
+	src/lib/stage/stage_get.c \
+	src/lib/stage/stage_open.c \
+	src/lib/stage/stage_source.c \
+	src/lib/stage/stage_space.c

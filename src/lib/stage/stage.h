@@ -1,0 +1,106 @@
+/* The driver that stages reads: blocks of a dataset's file are copied to a fast device of
+ * the node when they are first read, and read there from then on. The parts of one
+ * dataset's layer, known to this room only.
+ *
+ * The staged file has no name any more once all processes of the node have opened it: no
+ * other program finds it, and it goes with the last process, however that ends. It is
+ * read and written by calls of the system rather than mapped into memory, where a device
+ * that fails, or is full, would end the program; so there is an error, and reading goes
+ * on from the dataset's file. */
+#ifndef STAGE_H
+#define STAGE_H
+
+#include <stdatomic.h>
+#include <time.h>
+
+#include "driver.h"
+#include "stage_table.h"
+
+/* What tells the file's bytes from later ones. */
+struct stage_identity {
+    int64_t device, inode, size;
+    struct timespec modified, changed;
+    unsigned char records[8]; /* as they stand in the file */
+    bool quiet; /* it was not changed of late: whoever changes it now sets another time */
+};
+
+/* What the processes of a node share. */
+struct stage_shared {
+    struct stage_identity identity;
+    int64_t block;   /* bytes of one */
+    int64_t nblocks; /* that can be staged, from the beginning of the file */
+    int64_t nslots;
+};
+
+/* Bytes [low, high) of the file, in memory of this process. */
+struct stage_view {
+    int64_t low, high;
+    unsigned char *bytes; /* room for a block */
+};
+
+/* Counted by the caller and by threads; stage_tell makes them the dataset's. */
+struct stage_counts {
+    _Atomic int64_t source_reads, source_bytes, copied, dropped, failed;
+};
+
+struct stage {
+    struct driver base;
+    MPI_Comm node;
+    MPI_Win window;
+    struct stage_shared *shared;
+    struct stage_table *table; /* behind that */
+    bool first;                /* of the node's processes */
+    int source;                /* the dataset's file; -1: not opened yet */
+    int file;                  /* the staged one; -1: this process has none */
+    struct stage_view view;
+    unsigned char *tile; /* values on their way through conversion */
+    struct stage_counts counts;
+};
+
+enum { STAGE_TILE = 1 << 18 };
+
+/* ---- stage_source.c: the dataset's file ---- */
+
+/* Opens it, if it is not yet: NC_EFILE ..., also if its bytes cannot be read by a
+ * descriptor as others wrote them. */
+int stage_source_open(struct stage *s);
+/* What it is now. False: nobody can tell. */
+bool stage_source_identify(struct stage *s, struct stage_identity *now);
+/* If it has changed, nothing is staged any more. For sync and its like. Local. */
+void stage_source_check(struct stage *s);
+/* n bytes; what lies behind its end reads as zeros. NC_EREAD ... */
+int stage_source_read(struct stage *s, int64_t at, void *bytes, int64_t n);
+
+/* ---- stage_space.c: the staged file ---- */
+
+/* A new file, of this user alone, in the directory that the hint names, and what is left
+ * there of programs that were killed removed; its name. NC_EACCESS, NC_ENO_SPACE ... */
+int stage_space_create(struct stage *s, char *path, size_t size);
+/* The same file, in another process. */
+int stage_space_open(struct stage *s, const char *path);
+
+/* ---- stage_fetch.c ---- */
+
+/* Brings a block that was claimed, through memory of a block; whatever comes of the copy,
+ * the bytes are there if the file could be read. NC_EREAD ... */
+int stage_fetch(struct stage *s, const struct stage_claim *c, unsigned char *bytes);
+/* n bytes of the file that lie in one block: they are at `to` or, if that is NULL or the
+ * block had to be fetched, in the view. NC_EREAD ... */
+int stage_fetch_part(struct stage *s, int64_t at, int64_t n, unsigned char *to);
+static inline bool stage_in_view(const struct stage *s, int64_t at, int64_t n)
+{
+    return at >= s->view.low && at + n <= s->view.high;
+}
+
+/* ---- stage_get.c ---- */
+int stage_get_all(struct driver *self, struct driver_request *const *reqs, int64_t n,
+                  int error);
+int stage_get(struct driver *self, struct driver_request *const *reqs, int64_t n);
+
+/* ---- stage_open.c ---- */
+
+/* What was counted becomes part of the dataset's statistics. The caller's, not a
+ * thread's. */
+void stage_tell(struct stage *s);
+
+#endif

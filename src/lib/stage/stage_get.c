@@ -1,0 +1,167 @@
+/* Gets: what is staged, or can be, is read by each process on its own; the rest goes to
+ * the layer below, in whose agreement all processes meet if the call is collective. */
+#include <string.h>
+
+#include "base_error.h"
+#include "base_mem.h"
+#include "mpio_values.h"
+#include "stage.h"
+
+/* One request on its way. */
+struct get {
+    struct stage *s;
+    struct region_cursor *cursor;
+    int64_t shift;
+};
+
+/* ---- bytes ---- */
+
+/* A run of bytes; `ahead` bytes from its beginning on will be read, if that is more: they
+ * are read at once if they lie close together. */
+static int get_run(struct stage *s, int64_t at, int64_t n, int64_t ahead,
+                   unsigned char *to)
+{
+    int64_t size = s->shared->block;
+    while (n > 0) {
+        int64_t room = size - at % size, part = n < room ? n : room;
+        int err = NC_NOERR;
+        if (!stage_in_view(s, at, part)) {
+            bool more = ahead > part && part < room;
+            err = stage_fetch_part(s, at, more ? (ahead < room ? ahead : room) : part,
+                                   more ? NULL : to);
+        }
+        if (err != NC_NOERR) return err;
+        if (stage_in_view(s, at, part))
+            memcpy(to, s->view.bytes + (at - s->view.low), (size_t)part);
+        at += part;
+        to += part;
+        n -= part;
+        ahead -= part;
+    }
+    return NC_NOERR;
+}
+
+/* The next n bytes of the request. */
+static int get_bytes(struct get *g, unsigned char *to, int64_t n)
+{
+    enum { CLOSE = 4096, MANY = 1 << 16 };
+    struct region_strip strip;
+    int err = NC_NOERR;
+    while (n > 0 && err == NC_NOERR && region_next(g->cursor, n, MANY, &strip)) {
+        bool close = strip.stride > 0 && strip.stride - strip.length <= CLOSE;
+        for (int64_t i = 0; i < strip.count && err == NC_NOERR; i++) {
+            int64_t left = close ? (strip.count - 1 - i) * strip.stride : 0;
+            err = get_run(g->s, g->shift + strip.offset + i * strip.stride, strip.length,
+                          left + strip.length, to);
+            to += strip.length;
+            n -= strip.length;
+        }
+    }
+    return err;
+}
+
+/* ---- values ---- */
+
+/* External values that are as large as those in memory go there, and are turned round
+ * where they lie. */
+static bool in_place(const struct mpio_values *v, int type)
+{
+    return mpio_values_buf(v) != NULL &&
+           (v->copied || conv_type_of(type) == (int)v->req->type);
+}
+
+static int get_values(struct get *g, struct driver_request *r, const struct cdf_var *var)
+{
+    const struct cdf_header *h = &g->s->base.ds->header;
+    struct mpio_values v;
+    int err = mpio_values_begin(&v, h, r, false);
+    int64_t left = driver_nelems(r, var->ndims);
+    bool straight = err == NC_NOERR && in_place(&v, var->type);
+    int64_t step = STAGE_TILE / cdf_type_size(var->type);
+    while (left > 0 && err == NC_NOERR) {
+        int64_t n = left < step ? left : step;
+        unsigned char *bytes = straight ? mpio_values_buf(&v) : g->s->tile;
+        err = get_bytes(g, bytes, n * v.xsize);
+        if (err == NC_NOERR) (void)mpio_values_get(&v, bytes, n); /* its status tells */
+        if (!straight) g->s->base.ds->stats.copied_bytes += n * v.xsize;
+        left -= n;
+    }
+    mpio_values_end(&v);
+    return err;
+}
+
+/* ---- requests ---- */
+
+static int get_one(struct stage *s, struct driver_request *r)
+{
+    const struct cdf_header *h = &s->base.ds->header;
+    const struct cdf_var *v = &h->vars[r->varid];
+    struct get g = {.s = s, .shift = r->raw ? driver_raw_shift(h, r) : 0};
+    struct region *own = NULL;
+    if (!r->raw) {
+        own = region_slab(v->begin, v->ndims, v->shape, driver_start(r),
+                          driver_count(r, v->ndims), driver_stride(r, v->ndims),
+                          cdf_type_size(v->type), v->is_record ? h->record_size : 0);
+        if (own == NULL) return NC_ENOMEM;
+    }
+    g.cursor = region_cursor_new(r->raw ? driver_raw_region(r) : own);
+    int err = g.cursor == NULL ? NC_ENOMEM : get_values(&g, r, v);
+    region_cursor_free(g.cursor);
+    region_free(own);
+    return err;
+}
+
+static bool ready(struct stage *s)
+{
+    return s->file >= 0 && !stage_table_broken(s->table) &&
+           stage_source_open(s) == NC_NOERR;
+}
+
+/* Gets what it can; *rest are the requests that it could not, *n of them. The worst of
+ * the others' results. */
+static int get_staged(struct stage *s, struct driver_request *const *reqs, int64_t *n,
+                      struct driver_request ***rest)
+{
+    int64_t left = 0;
+    int result = NC_NOERR;
+    *rest = base_malloc((size_t)*n * sizeof **rest);
+    if (*rest == NULL) return NC_NOERR; /* none */
+    for (int64_t i = 0; i < *n; i++) {
+        s->view.low = s->view.high = 0;
+        if (ready(s) && get_one(s, reqs[i]) == NC_NOERR) {
+            if (reqs[i]->status != NC_NOERR) result = reqs[i]->status;
+            continue;
+        }
+        reqs[i]->status = NC_NOERR;
+        s->base.ds->stats.stage_fallbacks++;
+        (*rest)[left++] = reqs[i];
+    }
+    *n = left;
+    stage_tell(s);
+    return result;
+}
+
+/* The first of two that is more than a value out of range. */
+static int worse(int a, int b)
+{
+    return a == NC_NOERR || (a == NC_ERANGE && b != NC_NOERR) ? b : a;
+}
+
+int stage_get_all(struct driver *self, struct driver_request *const *reqs, int64_t n,
+                  int error)
+{
+    struct driver_request **rest;
+    int err = get_staged((struct stage *)self, reqs, &n, &rest);
+    int got = driver_get_all(self->lower, rest != NULL ? rest : reqs, n, error);
+    base_free(rest);
+    return worse(err, got);
+}
+
+int stage_get(struct driver *self, struct driver_request *const *reqs, int64_t n)
+{
+    struct driver_request **rest;
+    int err = get_staged((struct stage *)self, reqs, &n, &rest), got = NC_NOERR;
+    if (n > 0) got = driver_get(self->lower, rest != NULL ? rest : reqs, n);
+    base_free(rest);
+    return worse(err, got);
+}

@@ -1,0 +1,257 @@
+/* Life of the layer, and its calls that are no gets. */
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base_error.h"
+#include "base_mem.h"
+#include "base_mpi.h"
+#include "stage.h"
+
+static bool wanted(const struct driver_dataset *ds, bool create)
+{
+    return ds->hints.stage == BASE_ENABLE && !create && !ds->writable;
+}
+
+/* Adds n to a statistic. */
+static void move_count(_Atomic int64_t *from, int64_t *to)
+{
+    *to += atomic_exchange(from, 0);
+}
+
+void stage_tell(struct stage *s)
+{
+    struct driver_stats *stats = &s->base.ds->stats;
+    move_count(&s->counts.source_reads, &stats->file_reads);
+    move_count(&s->counts.source_bytes, &stats->file_read_bytes);
+    move_count(&s->counts.copied, &stats->stage_copied_bytes);
+    move_count(&s->counts.dropped, &stats->stage_dropped);
+    move_count(&s->counts.failed, &stats->stage_fallbacks);
+}
+
+/* ---- the end ---- */
+
+static void free_local(struct stage *s)
+{
+    if (s->source >= 0) (void)close(s->source);
+    if (s->file >= 0) (void)close(s->file);
+    base_free(s->view.bytes);
+    base_free(s->tile);
+    base_free(s);
+}
+
+/* All of it: what others of the node share waits for them. */
+static void free_all(struct stage *s)
+{
+    if (s->window != MPI_WIN_NULL) (void)MPI_Win_free(&s->window);
+    if (s->node != MPI_COMM_NULL) (void)MPI_Comm_free(&s->node);
+    free_local(s);
+}
+
+static int end_all(struct driver *self, int (*lower_all)(struct driver *))
+{
+    struct stage *s = (struct stage *)self;
+    struct driver *lower = self->lower;
+    stage_tell(s);
+    free_all(s);
+    return lower_all(lower);
+}
+
+static int close_layer_all(struct driver *self)
+{
+    return end_all(self, driver_close_all);
+}
+
+static int abort_layer_all(struct driver *self)
+{
+    return end_all(self, driver_abort_all);
+}
+
+/* ---- the beginning ---- */
+
+/* Blocks as large as asked for, larger ones where there would be too many; of the largest
+ * files the end is not staged. */
+static void lay_out(const struct driver_dataset *ds, int64_t size,
+                    struct stage_shared *plan)
+{
+    enum { LEAST = 4096, MOST = 8 << 20 };
+    int64_t block = LEAST, wanted = ds->hints.stage_block;
+    while (block < MOST && (block < wanted || size / block > STAGE_MOST_BLOCKS))
+        block *= 2;
+    int64_t n = size / block + (size % block != 0), slots = ds->hints.stage_size / block;
+    plan->block = block;
+    plan->nblocks = n < STAGE_MOST_BLOCKS ? n : STAGE_MOST_BLOCKS;
+    plan->nslots = slots > 0 && slots < plan->nblocks ? slots : plan->nblocks;
+    if (ds->hints.stage_size > 0 && slots == 0) plan->nslots = 1;
+    if (plan->nslots == 0) plan->nslots = 1;
+}
+
+/* What the first process of a node knows of the file; without that nothing is staged. */
+static int look_at_file(struct stage *s, struct stage_shared *plan)
+{
+    *plan = (struct stage_shared){.nslots = 1};
+    if (s->base.ds->prefixed || s->base.ds->hints.file_io == BASE_FILE_IO_MPI ||
+        s->base.ds->hints.no_indep_rw)
+        return base_error_set(NC_EFILE, "%s: it is read through MPI-IO",
+                              s->base.ds->path);
+    int err = stage_source_open(s);
+    if (err != NC_NOERR) return err;
+    if (!stage_source_identify(s, &plan->identity))
+        return base_error_set(NC_EFILE, "%s: nobody knows whether it changes",
+                              s->base.ds->path);
+    lay_out(s->base.ds, plan->identity.size, plan);
+    return NC_NOERR;
+}
+
+static size_t shared_bytes(const struct stage_shared *plan)
+{
+    return sizeof *plan + stage_table_bytes(plan->nblocks, plan->nslots);
+}
+
+/* Memory of the node; its first process's plan in it. All nodes have it or none. */
+static int share_all(struct stage *s, const struct stage_shared *plan)
+{
+    void *base = NULL;
+    MPI_Aint size = s->first ? (MPI_Aint)shared_bytes(plan) : 0;
+    int unit, mpi;
+    mpi = MPI_Win_allocate_shared(size, 1, MPI_INFO_NULL, s->node, &base, &s->window);
+    if (mpi != MPI_SUCCESS) s->window = MPI_WIN_NULL;
+    if (mpi == MPI_SUCCESS) mpi = MPI_Win_shared_query(s->window, 0, &size, &unit, &base);
+    if (mpi == MPI_SUCCESS && s->first) {
+        *(struct stage_shared *)base = *plan;
+        stage_table_init((struct stage_table *)((struct stage_shared *)base + 1),
+                         plan->nblocks, plan->nslots);
+    }
+    if (mpi == MPI_SUCCESS) s->shared = base;
+    int64_t lacking = s->window == MPI_WIN_NULL;
+    int err = base_mpi_error(mpi, NC_EMPI, "sharing memory");
+    err = driver_agree_all(s->base.ds, err, NULL, &lacking, 1);
+    if (lacking) base_mpi_whole_window_all(s->node, &s->window);
+    if (err == NC_NOERR) s->table = (struct stage_table *)(s->shared + 1);
+    return err;
+}
+
+/* The staged file, in all processes of the node; when they have it, it loses its name.
+ * One that cannot have it reads the dataset's. */
+static int make_space_all(struct stage *s, int err)
+{
+    char path[PATH_MAX] = "";
+    if (err == NC_NOERR && s->first) err = stage_space_create(s, path, sizeof path);
+    if (err != NC_NOERR) path[0] = '\0';
+    int mpi = MPI_Bcast(path, sizeof path, MPI_CHAR, 0, s->node);
+    if (mpi == MPI_SUCCESS && path[0] != '\0' && !s->first)
+        (void)stage_space_open(s, path);
+    if (mpi == MPI_SUCCESS && path[0] != '\0') {
+        s->view.bytes = base_malloc((size_t)s->shared->block);
+        s->tile = base_malloc(STAGE_TILE);
+    }
+    if (s->view.bytes == NULL || s->tile == NULL) {
+        if (s->file >= 0) (void)close(s->file);
+        s->file = -1;
+    }
+    if (path[0] == '\0' && s->first) {
+        stage_table_break(s->table);
+        s->base.ds->stats.stage_fallbacks++;
+    }
+    /* Everybody has opened it, or never will. */
+    int agreed = driver_agree_all(s->base.ds, base_mpi_error(mpi, NC_EMPI, "MPI_Bcast"),
+                                  NULL, NULL, 0);
+    if (s->first && path[0] != '\0') (void)unlink(path);
+    return agreed;
+}
+
+static int begin_all(struct stage *s)
+{
+    struct stage_shared plan;
+    int rank = 0, mpi;
+    mpi = MPI_Comm_split_type(s->base.ds->comm, MPI_COMM_TYPE_SHARED, s->base.ds->rank,
+                              MPI_INFO_NULL, &s->node);
+    int64_t lacking = mpi != MPI_SUCCESS;
+    if (lacking) s->node = MPI_COMM_NULL;
+    if (!lacking) mpi = MPI_Comm_rank(s->node, &rank);
+    int err = base_mpi_error(mpi, NC_EMPI, "finding the processes of a node");
+    err = driver_agree_all(s->base.ds, err, NULL, &lacking, 1);
+    if (lacking) s->node = MPI_COMM_NULL;
+    if (err != NC_NOERR) return err;
+    s->first = rank == 0;
+    int looked = s->first ? look_at_file(s, &plan) : NC_NOERR;
+    err = share_all(s, &plan);
+    return err != NC_NOERR ? err : make_space_all(s, looked);
+}
+
+/* Without memory or MPI's help the dataset is as without this layer. */
+static int open_layer_all(struct driver_dataset *ds, int omode, struct driver *lower,
+                          struct driver **self)
+{
+    (void)omode;
+    struct stage *s = base_calloc(1, sizeof *s);
+    int64_t unable = s == NULL || ds->base != 0;
+    int err = driver_agree_all(ds, NC_NOERR, NULL, &unable, 1);
+    *self = lower;
+    if (err != NC_NOERR || unable || s == NULL) {
+        base_free(s);
+        ds->stats.stage_fallbacks++;
+        return err;
+    }
+    *s = (struct stage){.base = {.ops = &stage_ops, .lower = lower, .ds = ds},
+                        .node = MPI_COMM_NULL,
+                        .window = MPI_WIN_NULL,
+                        .source = -1,
+                        .file = -1};
+    if (begin_all(s) == NC_NOERR) {
+        *self = &s->base;
+        return NC_NOERR;
+    }
+    free_all(s);
+    ds->stats.stage_fallbacks++;
+    return NC_NOERR;
+}
+
+/* ---- where a reader may expect what others have written ---- */
+
+/* The first process of a node looks; what it forgets nobody finds once all have agreed,
+ * in the layer below. */
+static void check_file(struct stage *s)
+{
+    if (s->first) stage_source_check(s);
+}
+
+static int sync_layer_all(struct driver *self)
+{
+    check_file((struct stage *)self);
+    return driver_sync_all(self->lower);
+}
+
+static int begin_indep_all(struct driver *self)
+{
+    check_file((struct stage *)self);
+    return driver_begin_indep_all(self->lower);
+}
+
+static int end_indep_all(struct driver *self)
+{
+    check_file((struct stage *)self);
+    return driver_end_indep_all(self->lower);
+}
+
+static int sync_alone(struct driver *self)
+{
+    stage_source_check((struct stage *)self);
+    return driver_sync(self->lower);
+}
+
+const struct driver_ops stage_ops = {
+    .name = "stage",
+    .likes_runs = true,
+    .wanted = wanted,
+    .open_all = open_layer_all,
+    .close_all = close_layer_all,
+    .abort_all = abort_layer_all,
+    .begin_indep_all = begin_indep_all,
+    .end_indep_all = end_indep_all,
+    .get_all = stage_get_all,
+    .get = stage_get,
+    .sync_all = sync_layer_all,
+    .sync = sync_alone,
+};

@@ -1,0 +1,97 @@
+/* The file that is staged: which one it is, whether it has changed, and its bytes. */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base_error.h"
+#include "base_fs.h"
+#include "driver_file.h"
+#include "stage.h"
+
+int stage_source_open(struct stage *s)
+{
+    const struct driver_dataset *ds = s->base.ds;
+    int fd = -1;
+    if (s->source >= 0) return NC_NOERR;
+    int err = driver_file_again(ds, &fd);
+    if (err != NC_NOERR) return err;
+    if (ds->hints.file_io != BASE_FILE_IO_POSIX && !base_fs_coherent(fd)) {
+        (void)close(fd);
+        return base_error_set(NC_EFILE, "%s: its file system is read through MPI-IO",
+                              ds->path);
+    }
+    s->source = fd;
+    return NC_NOERR;
+}
+
+/* Times of a file come from a clock that may stand still for seconds: a second change
+ * within them leaves the time as it is. */
+static bool is_quiet(const struct timespec *modified)
+{
+    enum { MOMENT = 10 };
+    struct timespec now;
+    return clock_gettime(CLOCK_REALTIME, &now) == 0 &&
+           modified->tv_sec < now.tv_sec - MOMENT;
+}
+
+bool stage_source_identify(struct stage *s, struct stage_identity *now)
+{
+    enum { RECORDS_AT = 4 };
+    struct stat st;
+    memset(now, 0, sizeof *now);
+    if (s->source < 0 || fstat(s->source, &st) != 0) return false;
+    now->device = (int64_t)st.st_dev;
+    now->inode = (int64_t)st.st_ino;
+    now->size = (int64_t)st.st_size;
+    now->modified = st.st_mtim;
+    now->changed = st.st_ctim;
+    now->quiet = is_quiet(&st.st_mtim) && is_quiet(&st.st_ctim);
+    return pread(s->source, now->records, sizeof now->records, RECORDS_AT) >= 0;
+}
+
+static bool same_time(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+static bool is_same(const struct stage_identity *a, const struct stage_identity *b)
+{
+    return a->device == b->device && a->inode == b->inode && a->size == b->size &&
+           same_time(&a->modified, &b->modified) && same_time(&a->changed, &b->changed) &&
+           memcmp(a->records, b->records, sizeof a->records) == 0;
+}
+
+/* What was staged is forgotten before the new identity can be seen: at worst another
+ * process forgets once more. */
+void stage_source_check(struct stage *s)
+{
+    struct stage_identity now, *known = &s->shared->identity;
+    if (stage_table_broken(s->table)) return;
+    if (stage_source_open(s) != NC_NOERR || !stage_source_identify(s, &now)) {
+        stage_table_break(s->table);
+        s->base.ds->stats.stage_fallbacks++;
+        return;
+    }
+    if (known->quiet && is_same(known, &now)) return;
+    stage_table_forget(s->table);
+    if (!is_same(known, &now)) s->base.ds->stats.stage_stale++;
+    *known = now;
+}
+
+int stage_source_read(struct stage *s, int64_t at, void *bytes, int64_t n)
+{
+    int64_t done = 0;
+    atomic_fetch_add(&s->counts.source_reads, 1);
+    while (done < n) {
+        ssize_t got = pread(s->source, (char *)bytes + done, (size_t)(n - done),
+                            (off_t)(at + done));
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return base_error_system(NC_EREAD, "reading", s->base.ds->path);
+        if (got == 0) break;
+        done += got;
+    }
+    atomic_fetch_add(&s->counts.source_bytes, done);
+    memset((char *)bytes + done, 0, (size_t)(n - done));
+    return NC_NOERR;
+}

@@ -1,0 +1,86 @@
+/* The staged file. Its first process makes it, under a name that nobody can have had
+ * before; when all of the node have it open, the name goes. What has such a name for
+ * longer, and nobody has locked, is of a program that was killed in between. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base_error.h"
+#include "base_names.h"
+#include "stage.h"
+
+static const char prefix[] = ".ncmpi-stage-";
+
+/* Only a regular file of this user, and none that a link leads to. -1: it is not. */
+static int open_own(const char *path, int flags)
+{
+    struct stat st;
+    int fd = open(path, flags | O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+    if (fd < 0) return -1;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid()) return fd;
+    (void)close(fd);
+    return -1;
+}
+
+/* ---- what is left ---- */
+
+static void sweep_one(const char *path)
+{
+    enum { OLD = 60 }; /* seconds; who makes one has it named for a moment */
+    struct stat st;
+    if (lstat(path, &st) != 0 || st.st_mtime > time(NULL) - OLD) return;
+    int fd = open_own(path, 0);
+    if (fd < 0) return;
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0) (void)unlink(path);
+    (void)close(fd);
+}
+
+static void sweep(const char *directory)
+{
+    char path[PATH_MAX];
+    struct dirent *e;
+    DIR *d = opendir(directory);
+    while (d != NULL && (e = readdir(d)) != NULL) {
+        if (strncmp(e->d_name, prefix, sizeof prefix - 1) != 0) continue;
+        int n = snprintf(path, sizeof path, "%s/%s", directory, e->d_name);
+        if (n > 0 && (size_t)n < sizeof path) sweep_one(path);
+    }
+    if (d != NULL) (void)closedir(d);
+}
+
+/* ---- the file ---- */
+
+static uint64_t new_token(const struct driver_dataset *ds)
+{
+    struct timespec now = {0, 0};
+    clock_gettime(CLOCK_REALTIME, &now);
+    const int64_t mixed[] = {now.tv_sec, now.tv_nsec, getpid(), ds->rank, ds->inode};
+    return base_hash(mixed, sizeof mixed, 0);
+}
+
+int stage_space_create(struct stage *s, char *path, size_t size)
+{
+    const struct driver_dataset *ds = s->base.ds;
+    const char *directory = ds->hints.stage_dirname;
+    sweep(directory);
+    int n = snprintf(path, size, "%s/%s%016llx", directory, prefix,
+                     (unsigned long long)new_token(ds));
+    if (n < 0 || (size_t)n >= size)
+        return base_error_set(NC_EBAD_FILE, "the path of the stage is too long");
+    s->file = open_own(path, O_CREAT | O_EXCL);
+    if (s->file < 0) return base_error_system(NC_EFILE, "making", path);
+    (void)flock(s->file, LOCK_EX | LOCK_NB);
+    return NC_NOERR;
+}
+
+int stage_space_open(struct stage *s, const char *path)
+{
+    s->file = open_own(path, 0);
+    return s->file < 0 ? base_error_system(NC_EFILE, "opening", path) : NC_NOERR;
+}

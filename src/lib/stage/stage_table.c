@@ -1,0 +1,206 @@
+/* One word a block: in which place it lies, whether it is still on its way, and in which
+ * epoch it was claimed. An epoch ends when the file is found changed; words of another
+ * one count as empty. One record a place: which block has it, and a number that goes up
+ * whenever it is given to a block. */
+#include "stage_table.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+
+struct slot {
+    _Atomic uint32_t seq;
+    uint32_t owner;       /* its block and 1; 0: none */
+    _Atomic uint8_t used; /* since it was last looked at */
+    uint8_t busy;         /* being filled */
+};
+
+struct stage_table {
+    atomic_int lock; /* of all that is not atomic, and of all changes but `used` */
+    atomic_int broken;
+    _Atomic uint32_t epoch;
+    int64_t nblocks;
+    int64_t limit; /* places that may be given */
+    int64_t fresh; /* the first that never was */
+    int64_t hand;  /* the place that is looked at next for one to be given up */
+    _Atomic uint64_t words[];
+};
+
+static const uint64_t coming = UINT64_C(1) << 31;
+
+static struct slot *slots(struct stage_table *t)
+{
+    return (struct slot *)(t->words + t->nblocks);
+}
+
+static uint32_t epoch_of(uint64_t word)
+{
+    return (uint32_t)(word >> 32);
+}
+
+/* -1: none. */
+static int64_t slot_of(uint64_t word)
+{
+    return (int64_t)(word & (coming - 1)) - 1;
+}
+
+size_t stage_table_bytes(int64_t nblocks, int64_t nslots)
+{
+    return sizeof(struct stage_table) + (size_t)nblocks * sizeof(uint64_t) +
+           (size_t)nslots * sizeof(struct slot);
+}
+
+void stage_table_init(struct stage_table *t, int64_t nblocks, int64_t nslots)
+{
+    atomic_init(&t->lock, 0);
+    atomic_init(&t->broken, 0);
+    atomic_init(&t->epoch, 1);
+    t->nblocks = nblocks;
+    t->limit = nslots;
+    t->fresh = t->hand = 0;
+    for (int64_t i = 0; i < nblocks; i++)
+        atomic_init(&t->words[i], 0);
+    struct slot *s = slots(t);
+    for (int64_t i = 0; i < nslots; i++) {
+        atomic_init(&s[i].seq, 0);
+        atomic_init(&s[i].used, 0);
+        s[i].owner = 0;
+        s[i].busy = 0;
+    }
+}
+
+/* Held for a moment only, so that nobody sleeps over it. */
+static void lock(struct stage_table *t)
+{
+    int free = 0;
+    while (!atomic_compare_exchange_weak(&t->lock, &free, 1)) {
+        free = 0;
+        sched_yield();
+    }
+}
+
+static void unlock(struct stage_table *t)
+{
+    atomic_store(&t->lock, 0);
+}
+
+/* ---- finding ---- */
+
+bool stage_table_find(struct stage_table *t, int64_t block, struct stage_hold *h)
+{
+    uint64_t word = atomic_load(&t->words[block]);
+    if (slot_of(word) < 0 || (word & coming) != 0 ||
+        epoch_of(word) != atomic_load(&t->epoch))
+        return false;
+    struct slot *s = &slots(t)[slot_of(word)];
+    h->slot = slot_of(word);
+    h->seq = atomic_load(&s->seq);
+    if (atomic_load(&t->words[block]) != word) return false;
+    if (atomic_load_explicit(&s->used, memory_order_relaxed) == 0)
+        atomic_store_explicit(&s->used, 1, memory_order_relaxed);
+    return true;
+}
+
+bool stage_table_held(struct stage_table *t, const struct stage_hold *h)
+{
+    return atomic_load(&slots(t)[h->slot].seq) == h->seq;
+}
+
+/* ---- with the lock ---- */
+
+static void give_up(struct stage_table *t, int64_t i)
+{
+    struct slot *s = &slots(t)[i];
+    if (s->owner != 0) atomic_store(&t->words[s->owner - 1], 0);
+    s->owner = 0;
+}
+
+/* A place for another block: one that never had any, else one that was not used again
+ * since the hand came by last. What is read once only goes before what is read often. */
+static int64_t take_slot(struct stage_table *t, bool *dropped)
+{
+    if (t->fresh < t->limit) return t->fresh++;
+    for (int64_t n = 0; n < 2 * t->limit; n++) {
+        int64_t i = t->hand;
+        struct slot *s = &slots(t)[i];
+        t->hand = (i + 1) % t->limit;
+        if (s->busy) continue;
+        if (s->owner != 0 && atomic_exchange(&s->used, 0) != 0) continue;
+        *dropped = s->owner != 0;
+        give_up(t, i);
+        return i;
+    }
+    return -1;
+}
+
+/* ---- bringing ---- */
+
+enum stage_claimed stage_table_claim(struct stage_table *t, int64_t block,
+                                     struct stage_claim *c)
+{
+    enum stage_claimed result = STAGE_MINE;
+    *c = (struct stage_claim){.block = block, .slot = -1};
+    lock(t);
+    uint64_t word = atomic_load(&t->words[block]);
+    uint32_t epoch = atomic_load(&t->epoch);
+    bool now = slot_of(word) >= 0 && epoch_of(word) == epoch;
+    if (now) {
+        result = word & coming ? STAGE_BUSY : STAGE_HERE;
+    } else {
+        /* What an earlier epoch left is this block's place; what it is still bringing
+         * there is thrown away when it has come. */
+        if (slot_of(word) >= 0 && (word & coming) == 0 && slot_of(word) < t->limit)
+            c->slot = slot_of(word);
+        else
+            c->slot = take_slot(t, &c->dropped);
+        if (c->slot < 0) result = STAGE_NO_ROOM;
+    }
+    if (result == STAGE_MINE) {
+        struct slot *s = &slots(t)[c->slot];
+        atomic_fetch_add(&s->seq, 1);
+        s->owner = (uint32_t)block + 1;
+        s->busy = 1;
+        atomic_store(&s->used, 0);
+        c->word = (uint64_t)epoch << 32 | coming | (uint64_t)(c->slot + 1);
+        atomic_store(&t->words[block], c->word);
+    }
+    unlock(t);
+    return result;
+}
+
+void stage_table_finish(struct stage_table *t, const struct stage_claim *c, bool there)
+{
+    lock(t);
+    struct slot *s = &slots(t)[c->slot];
+    bool mine = atomic_load(&t->words[c->block]) == c->word;
+    bool good = there && mine && epoch_of(c->word) == atomic_load(&t->epoch);
+    s->busy = 0;
+    if (!good) s->owner = 0;
+    if (mine) atomic_store(&t->words[c->block], good ? c->word & ~coming : 0);
+    unlock(t);
+}
+
+void stage_table_forget(struct stage_table *t)
+{
+    lock(t);
+    atomic_fetch_add(&t->epoch, 1);
+    unlock(t);
+}
+
+void stage_table_shrink(struct stage_table *t, int64_t slot)
+{
+    lock(t);
+    if (slot < t->limit) t->limit = slot;
+    if (t->hand >= t->limit) t->hand = 0;
+    if (t->limit == 0) atomic_store(&t->broken, 1);
+    unlock(t);
+}
+
+void stage_table_break(struct stage_table *t)
+{
+    atomic_store(&t->broken, 1);
+}
+
+bool stage_table_broken(const struct stage_table *t)
+{
+    return atomic_load(&t->broken) != 0;
+}

@@ -1,0 +1,13 @@
+# tests: stage
+if HAVE_CMOCKA
+check_PROGRAMS += test/stage/stage_table.unit
+TESTS += test/stage/stage_table.unit
+test_stage_stage_table_unit_SOURCES = test/stage/stage_table_test.c
+test_stage_stage_table_unit_LDADD = libserial.la -lcmocka
+endif
+
+check_PROGRAMS += test/stage/stage_data.mpi
+TESTS += test/stage/stage_data.mpi
+test_stage_stage_data_mpi_SOURCES = test/stage/stage_data.c
+test_stage_stage_data_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
+EXTRA_DIST += test/stage/stage_suites.sh

@@ -1,0 +1,503 @@
+/* Reads that are staged: the same values, from the stage once they are there; never what
+ * the file had before; and from the file whatever becomes of the stage. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include <utime.h>
+
+#include "check.h"
+#include "fault.h"
+#include "pnetcdf.h"
+
+enum { X = 64, Y = 130, RECORDS = 9, BLOCK = 4096, FEW_BLOCKS = 3 };
+
+/* What is in the file: a fixed variable, and two of records. */
+static int grid[X][Y];
+static double line[RECORDS][Y];
+static signed char small[RECORDS][X];
+
+static MPI_Info hints(const char *more)
+{
+    char text[1400];
+    snprintf(text, sizeof text,
+             "nc_stage=enable;nc_stage_block_size=%d;nc_statistics=enable;%s", BLOCK,
+             more);
+    MPI_Info info = check_info(text);
+    if (strstr(more, "dirname") == NULL)
+        MPI_Info_set(info, "nc_stage_dirname", check_path(""));
+    return info;
+}
+
+static void fill_model(void)
+{
+    for (int x = 0; x < X; x++)
+        for (int y = 0; y < Y; y++)
+            grid[x][y] = (int)check_random(1000000);
+    for (int r = 0; r < RECORDS; r++)
+        for (int y = 0; y < Y; y++)
+            line[r][y] = (double)check_random(1000000) / 8;
+    for (int r = 0; r < RECORDS; r++)
+        for (int x = 0; x < X; x++)
+            small[r][x] = (signed char)check_random(100);
+}
+
+/* By process 0 alone: the others wait. */
+static void write_model(void)
+{
+    int ncid, dims[3], v;
+    const MPI_Offset start[2] = {0, 0}, all[2] = {X, Y}, rows[2] = {RECORDS, Y},
+                     bytes[2] = {RECORDS, X};
+    if (check.rank == 0) {
+        CHECK_NC(NC_NOERR, ncmpi_create(MPI_COMM_SELF, check_path("a.nc"), check.cmode,
+                                        MPI_INFO_NULL, &ncid));
+        CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "t", NC_UNLIMITED, &dims[0]));
+        CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "x", X, &dims[1]));
+        CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "y", Y, &dims[2]));
+        CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "grid", NC_INT, 2, dims + 1, &v));
+        const int of_line[2] = {dims[0], dims[2]};
+        CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "line", NC_DOUBLE, 2, of_line, &v));
+        CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "small", NC_BYTE, 2, dims, &v));
+        CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+        CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, 0, start, all, &grid[0][0]));
+        CHECK_NC(NC_NOERR, ncmpi_put_vara_double_all(ncid, 1, start, rows, &line[0][0]));
+        CHECK_NC(NC_NOERR, ncmpi_put_vara_schar_all(ncid, 2, start, bytes, &small[0][0]));
+        CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static int open_staged(const char *more)
+{
+    int ncid = -1;
+    MPI_Info info = hints(more);
+    CHECK_NC(NC_NOERR,
+             ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"), NC_NOWRITE, info, &ncid));
+    MPI_Info_free(&info);
+    if (!check.collective) CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
+    return ncid;
+}
+
+static void start(void)
+{
+    fill_model();
+    write_model();
+}
+
+static long long statistic(int ncid, const char *name)
+{
+    char key[64], value[MPI_MAX_INFO_VAL + 1] = "";
+    int there = 0;
+    MPI_Info info;
+    snprintf(key, sizeof key, "nc_stat_%s", name);
+    CHECK_NC(NC_NOERR, ncmpi_inq_file_info(ncid, &info));
+    MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &there);
+    MPI_Info_free(&info);
+    CHECK(there);
+    return atoll(value);
+}
+
+static long long of_all(int ncid, const char *name)
+{
+    long long one = statistic(ncid, name), all;
+    MPI_Allreduce(&one, &all, 1, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
+    return all;
+}
+
+/* ---- gets ---- */
+
+/* A random slab of n elements at most in each of two dimensions. */
+static void random_slab(int nx, int ny, MPI_Offset *from, MPI_Offset *count,
+                        MPI_Offset *stride)
+{
+    const int n[2] = {nx, ny};
+    for (int i = 0; i < 2; i++) {
+        from[i] = (MPI_Offset)check_random_own((uint64_t)n[i]);
+        stride[i] = 1 + (MPI_Offset)check_random_own(4);
+        count[i] = 1 + (MPI_Offset)check_random_own(
+                           (uint64_t)((n[i] - from[i] + stride[i] - 1) / stride[i]));
+    }
+}
+
+static void get_grid(int ncid)
+{
+    static int values[X * Y];
+    MPI_Offset from[2], count[2], stride[2];
+    int wrong = 0, n = 0;
+    random_slab(X, Y, from, count, stride);
+    CHECK_NC(NC_NOERR, check.collective
+                           ? ncmpi_get_vars_int_all(ncid, 0, from, count, stride, values)
+                           : ncmpi_get_vars_int(ncid, 0, from, count, stride, values));
+    for (int i = 0; i < count[0]; i++)
+        for (int j = 0; j < count[1]; j++)
+            wrong +=
+                values[n++] != grid[from[0] + i * stride[0]][from[1] + j * stride[1]];
+    CHECK_EQ(0, wrong);
+}
+
+/* With another type in memory, and in another order. */
+static void get_line(int ncid)
+{
+    static float values[RECORDS * Y];
+    MPI_Offset from[2], count[2], stride[2];
+    int wrong = 0;
+    random_slab(RECORDS, Y, from, count, stride);
+    const MPI_Offset imap[2] = {1, count[0]};
+    CHECK_NC(NC_NOERR,
+             check.collective
+                 ? ncmpi_get_varm_float_all(ncid, 1, from, count, stride, imap, values)
+                 : ncmpi_get_varm_float(ncid, 1, from, count, stride, imap, values));
+    for (int i = 0; i < count[0]; i++)
+        for (int j = 0; j < count[1]; j++)
+            wrong += values[i + j * count[0]] !=
+                     (float)line[from[0] + i * stride[0]][from[1] + j * stride[1]];
+    CHECK_EQ(0, wrong);
+}
+
+/* Two at once, nonblocking. */
+static void get_small(int ncid)
+{
+    signed char one[X], other[RECORDS];
+    int ids[2], states[2], wrong = 0;
+    MPI_Offset row[2] = {(MPI_Offset)check_random_own(RECORDS), 0}, along[2] = {1, X},
+               column[2] = {0, (MPI_Offset)check_random_own(X)}, down[2] = {RECORDS, 1};
+    CHECK_NC(NC_NOERR, ncmpi_iget_vara_schar(ncid, 2, row, along, one, &ids[0]));
+    CHECK_NC(NC_NOERR, ncmpi_iget_vara_schar(ncid, 2, column, down, other, &ids[1]));
+    CHECK_NC(NC_NOERR, check.collective ? ncmpi_wait_all(ncid, 2, ids, states)
+                                        : ncmpi_wait(ncid, 2, ids, states));
+    for (int x = 0; x < X; x++)
+        wrong += one[x] != small[row[0]][x];
+    for (int r = 0; r < RECORDS; r++)
+        wrong += other[r] != small[r][column[1]];
+    CHECK_EQ(0, wrong);
+}
+
+static void get_all(int ncid)
+{
+    static int values[X][Y];
+    static double doubles[RECORDS][Y];
+    const MPI_Offset from[2] = {0, 0}, all[2] = {X, Y}, rows[2] = {RECORDS, Y};
+    CHECK_NC(NC_NOERR, check.collective
+                           ? ncmpi_get_vara_int_all(ncid, 0, from, all, &values[0][0])
+                           : ncmpi_get_vara_int(ncid, 0, from, all, &values[0][0]));
+    CHECK_BYTES(grid, values, sizeof grid);
+    CHECK_NC(NC_NOERR,
+             check.collective
+                 ? ncmpi_get_vara_double_all(ncid, 1, from, rows, &doubles[0][0])
+                 : ncmpi_get_vara_double(ncid, 1, from, rows, &doubles[0][0]));
+    CHECK_BYTES(line, doubles, sizeof line);
+}
+
+static void get_some(int ncid)
+{
+    for (int i = 0; i < 6; i++) {
+        get_grid(ncid);
+        get_line(ncid);
+        get_small(ncid);
+    }
+    get_all(ncid);
+}
+
+/* ---- what is staged ---- */
+
+static void the_file_is_read_once(void)
+{
+    start();
+    int ncid = open_staged("");
+    get_some(ncid);
+    MPI_Barrier(MPI_COMM_WORLD);
+    long long before = statistic(ncid, "file_read_bytes"), staged;
+    CHECK_EQ(0, statistic(ncid, "stage_fallbacks"));
+    get_some(ncid);
+    CHECK_EQ(before, statistic(ncid, "file_read_bytes"));
+    CHECK_EQ(0, statistic(ncid, "stage_fallbacks"));
+    CHECK(statistic(ncid, "stage_read_bytes") >= (long long)sizeof grid);
+    staged = of_all(ncid, "stage_copied_bytes");
+    CHECK(staged >= (long long)sizeof grid && staged % BLOCK == 0);
+    CHECK(staged <= (long long)(sizeof grid + sizeof line + sizeof small) + 3 * BLOCK);
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+}
+
+static void little_room_is_enough(void)
+{
+    char more[100];
+    start();
+    snprintf(more, sizeof more, "nc_stage_size=%d", FEW_BLOCKS * BLOCK);
+    int ncid = open_staged(more);
+    for (int i = 0; i < 3; i++)
+        get_some(ncid);
+    CHECK(of_all(ncid, "stage_dropped") > FEW_BLOCKS);
+    CHECK_EQ(0, statistic(ncid, "stage_fallbacks"));
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+}
+
+static void values_out_of_range_are_told(void)
+{
+    start();
+    int ncid = open_staged("");
+    static signed char values[X * Y];
+    const MPI_Offset from[2] = {0, 0}, all[2] = {X, Y};
+    for (int i = 0; i < 2; i++)
+        CHECK_NC(NC_ERANGE, check.collective
+                                ? ncmpi_get_vara_schar_all(ncid, 0, from, all, values)
+                                : ncmpi_get_vara_schar(ncid, 0, from, all, values));
+    get_some(ncid);
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+}
+
+static void writers_are_not_staged(void)
+{
+    int ncid = -1;
+    start();
+    MPI_Info info = hints("");
+    CHECK_NC(NC_NOERR,
+             ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"), NC_WRITE, info, &ncid));
+    MPI_Info_free(&info);
+    if (!check.collective) CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
+    get_some(ncid);
+    CHECK_EQ(0, statistic(ncid, "stage_copied_bytes"));
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+}
+
+/* ---- never stale ---- */
+
+/* Another program, as far as the readers can see. */
+static void change_some(void)
+{
+    int ncid;
+    uint64_t who = check_random((uint64_t)check.nprocs), what = check_random(3);
+    MPI_Offset at[2] = {(MPI_Offset)check_random(X), (MPI_Offset)check_random(Y)},
+               record[2] = {(MPI_Offset)check_random(RECORDS), at[1]};
+    grid[at[0]][at[1]] = (int)check_random(1000000);
+    line[record[0]][at[1]] = (double)check_random(1000);
+    if (what == 0) fill_model();
+    MPI_Barrier(MPI_COMM_WORLD); /* nobody reads any more */
+    if (what == 0) {
+        write_model();
+    } else if (check.rank == (int)who) {
+        CHECK_NC(NC_NOERR, ncmpi_open(MPI_COMM_SELF, check_path("a.nc"), NC_WRITE,
+                                      MPI_INFO_NULL, &ncid));
+        CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
+        CHECK_NC(NC_NOERR, ncmpi_put_var1_int(ncid, 0, at, &grid[at[0]][at[1]]));
+        CHECK_NC(NC_NOERR,
+                 ncmpi_put_var1_double(ncid, 1, record, &line[record[0]][at[1]]));
+        CHECK_NC(NC_NOERR, ncmpi_end_indep_data(ncid));
+        CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Turns of a writer and readers who say when they expect something new: by sync, by a
+ * change of mode, or by opening the file. */
+static void readers_and_a_writer_in_turns(void)
+{
+    const char *asked = getenv("NCMPI_STAGE_ROUNDS");
+    int rounds = asked != NULL ? atoi(asked) : 40;
+    start();
+    int ncid = open_staged("");
+    for (int i = 0; i < rounds; i++) {
+        get_grid(ncid);
+        get_line(ncid);
+        if (check_random(4) == 0) get_all(ncid);
+        change_some();
+        uint64_t how = check_random(4);
+        if (how == 0) {
+            CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+            ncid = open_staged(i % 2 ? "nc_stage_size=8192" : "");
+        } else if (how == 1) {
+            CHECK_NC(NC_NOERR, check.collective ? ncmpi_begin_indep_data(ncid)
+                                                : ncmpi_end_indep_data(ncid));
+            CHECK_NC(NC_NOERR, check.collective ? ncmpi_end_indep_data(ncid)
+                                                : ncmpi_begin_indep_data(ncid));
+        } else {
+            CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
+        }
+        MPI_Barrier(MPI_COMM_WORLD); /* each has looked, where nobody waits for others */
+        get_all(ncid);
+    }
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+}
+
+/* A file that nobody has touched for long stays staged over a sync; one that is given its
+ * old time again after a change does not. */
+static void only_a_change_is_one(void)
+{
+    const struct utimbuf old = {1000000000, 1000000000};
+    start();
+    int ncid = open_staged("");
+    get_all(ncid);
+    change_some();
+    if (check.rank == 0) CHECK_EQ(0, utime(check_path("a.nc"), &old));
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
+    MPI_Barrier(MPI_COMM_WORLD);
+    get_all(ncid);
+    CHECK(of_all(ncid, "stage_stale") > 0);
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+}
+
+/* Changes that follow each other so quickly that the file's time stays the same. */
+static void changes_of_one_moment_are_seen(void)
+{
+    enum { ROUNDS = 200 };
+    const MPI_Offset at[2] = {X / 2, Y / 2};
+    MPI_Offset begin;
+    int fd = -1, wrong = 0, value;
+    start();
+    int ncid = open_staged("");
+    CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, 0, &begin));
+    begin += (at[0] * Y + at[1]) * (MPI_Offset)sizeof(int);
+    if (check.rank == 0) fd = open(check_path("a.nc"), O_WRONLY);
+    for (int i = 0; i < ROUNDS; i++) {
+        const unsigned char bytes[4] = {0, 0, 1, (unsigned char)i};
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (check.rank == 0) CHECK_EQ(4, pwrite(fd, bytes, sizeof bytes, begin));
+        MPI_Barrier(MPI_COMM_WORLD);
+        CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
+        MPI_Barrier(MPI_COMM_WORLD);
+        CHECK_NC(NC_NOERR, check.collective ? ncmpi_get_var1_int_all(ncid, 0, at, &value)
+                                            : ncmpi_get_var1_int(ncid, 0, at, &value));
+        wrong += value != 256 + i;
+    }
+    CHECK_EQ(0, wrong);
+    if (fd >= 0) close(fd);
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+}
+
+/* ---- whatever becomes of the stage ---- */
+
+static void no_directory_no_stage(void)
+{
+    static const char *const places[] = {"missing", "a.nc", "a.nc/below"};
+    start();
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        char more[1200];
+        snprintf(more, sizeof more, "nc_stage_dirname=%s", check_path(places[i]));
+        int ncid = open_staged(more);
+        get_some(ncid);
+        CHECK(of_all(ncid, "stage_fallbacks") > 0);
+        CHECK_EQ(0, statistic(ncid, "stage_copied_bytes"));
+        CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    }
+}
+
+/* Calls on the staged file fail on one process, or on all. */
+static void a_stage_that_fails_is_left(void)
+{
+    static const char *const plans[] = {
+        "open:1+:EACCES:*ncmpi-stage*",  "open:1:EMFILE:*ncmpi-stage*:0",
+        "write:1+:ENOSPC:*ncmpi-stage*", "write:3:ENOSPC:*ncmpi-stage*",
+        "write:2:EIO:*ncmpi-stage*",     "write:2:short:*ncmpi-stage*",
+        "read:2:EIO:*ncmpi-stage*",      "read:1+:EIO:*ncmpi-stage*:0",
+        "read:1+:short:*ncmpi-stage*",   "unlink:1+:EACCES:*ncmpi-stage*"};
+    start();
+    for (size_t i = 0; i < sizeof plans / sizeof plans[0]; i++) {
+        CHECK(fault_arm(plans[i]));
+        int ncid = open_staged("");
+        get_some(ncid);
+        get_some(ncid);
+        CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+        fault_disarm();
+    }
+}
+
+/* A file that ends before its header says it does reads as zeros, staged or not. */
+static void a_file_cut_off_reads_as_zeros(void)
+{
+    struct stat st;
+    start();
+    if (check.rank == 0) {
+        CHECK_EQ(0, stat(check_path("a.nc"), &st));
+        CHECK_EQ(0, truncate(check_path("a.nc"), st.st_size - 3 * Y));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    static double plain[RECORDS][Y], staged[RECORDS][Y];
+    for (int i = 0; i < 2; i++) {
+        int ncid = open_staged(i == 0 ? "nc_stage=disable" : "");
+        const MPI_Offset from[2] = {0, 0}, all[2] = {RECORDS, Y};
+        double *to = i == 0 ? &plain[0][0] : &staged[0][0];
+        CHECK_NC(NC_NOERR, check.collective
+                               ? ncmpi_get_vara_double_all(ncid, 1, from, all, to)
+                               : ncmpi_get_vara_double(ncid, 1, from, all, to));
+        CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    }
+    CHECK_BYTES(plain, staged, sizeof plain);
+}
+
+/* ---- the directory ---- */
+
+static int count_stages(void)
+{
+    int n = 0;
+    struct dirent *e;
+    DIR *d = opendir(check_path(""));
+    while (d != NULL && (e = readdir(d)) != NULL)
+        n += strstr(e->d_name, "ncmpi-stage") != NULL;
+    if (d != NULL) closedir(d);
+    return n;
+}
+
+static void leave(const char *name, long age)
+{
+    struct utimbuf when = {time(NULL) - age, time(NULL) - age};
+    CHECK(check_write_file(check_path(name), "left", 4));
+    CHECK_EQ(0, utime(check_path(name), &when));
+}
+
+/* Nobody else finds a staged file, and none is left; what a killed program left goes,
+ * what another is at does not. */
+static void nothing_is_left(void)
+{
+    int locked = -1;
+    start();
+    if (check.rank == 0) {
+        leave(".ncmpi-stage-old", 3600);
+        leave(".ncmpi-stage-young", 0);
+        leave(".ncmpi-stage-locked", 3600);
+        leave("target", 3600);
+        CHECK_EQ(0, symlink(check_path("target"), check_path(".ncmpi-stage-link")));
+        CHECK_EQ(0, mkdir(check_path(".ncmpi-stage-directory"), 0700));
+        locked = open(check_path(".ncmpi-stage-locked"), O_RDWR);
+        CHECK_EQ(0, flock(locked, LOCK_EX));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    int one = open_staged(""), other = open_staged("");
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_EQ(4, count_stages());
+    get_some(one);
+    get_some(other);
+    CHECK_EQ(0, statistic(one, "stage_fallbacks"));
+    CHECK_EQ(0, statistic(other, "stage_fallbacks"));
+    CHECK_NC(NC_NOERR, ncmpi_close(one));
+    get_some(other);
+    CHECK_NC(NC_NOERR, ncmpi_close(other));
+    CHECK_EQ(0, access(check_path("target"), F_OK));
+    CHECK(access(check_path(".ncmpi-stage-old"), F_OK) != 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (locked >= 0) close(locked);
+}
+
+static const struct check_test tests[] = {
+    {"the file is read once", the_file_is_read_once, CHECK_FORMATS | CHECK_MODES},
+    {"little room is enough", little_room_is_enough, CHECK_MODES},
+    {"values out of range are told", values_out_of_range_are_told, CHECK_MODES},
+    {"writers are not staged", writers_are_not_staged, CHECK_MODES},
+    {"readers and a writer in turns", readers_and_a_writer_in_turns, CHECK_MODES},
+    {"changes of one moment are seen", changes_of_one_moment_are_seen, CHECK_MODES},
+    {"only a change is one", only_a_change_is_one, CHECK_MODES},
+    {"no directory, no stage", no_directory_no_stage, CHECK_MODES},
+    {"a stage that fails is left", a_stage_that_fails_is_left, CHECK_MODES},
+    {"a file cut off reads as zeros", a_file_cut_off_reads_as_zeros, CHECK_MODES},
+    {"nothing is left", nothing_is_left, 0},
+    {NULL, NULL, 0},
+};
+
+int main(int argc, char **argv)
+{
+    return check_main(argc, argv, tests, "1 3");
+}

@@ -1,0 +1,217 @@
+/* The table of staged blocks: one brings a block, whoever reads one that goes meanwhile
+ * learns of it, and what belongs to an earlier file is not found. */
+#include "stage_table.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum { BLOCKS = 20, FEW = 3 };
+
+static struct stage_table *new_table(int64_t nblocks, int64_t nslots)
+{
+    struct stage_table *t = malloc(stage_table_bytes(nblocks, nslots));
+    assert_non_null(t);
+    stage_table_init(t, nblocks, nslots);
+    return t;
+}
+
+static struct stage_claim bring(struct stage_table *t, int64_t block)
+{
+    struct stage_claim c;
+    assert_int_equal(STAGE_MINE, stage_table_claim(t, block, &c));
+    stage_table_finish(t, &c, true);
+    return c;
+}
+
+static void one_brings_a_block(void **state)
+{
+    (void)state;
+    struct stage_table *t = new_table(BLOCKS, BLOCKS);
+    struct stage_claim c, other;
+    struct stage_hold h;
+    assert_false(stage_table_find(t, 5, &h));
+    assert_int_equal(STAGE_MINE, stage_table_claim(t, 5, &c));
+    assert_int_equal(STAGE_BUSY, stage_table_claim(t, 5, &other));
+    assert_false(stage_table_find(t, 5, &h));
+    stage_table_finish(t, &c, true);
+    assert_int_equal(STAGE_HERE, stage_table_claim(t, 5, &other));
+    assert_true(stage_table_find(t, 5, &h));
+    assert_int_equal(c.slot, h.slot);
+    assert_true(stage_table_held(t, &h));
+    free(t);
+}
+
+static void what_could_not_be_brought_is_tried_again(void **state)
+{
+    (void)state;
+    struct stage_table *t = new_table(BLOCKS, BLOCKS);
+    struct stage_claim c;
+    struct stage_hold h;
+    assert_int_equal(STAGE_MINE, stage_table_claim(t, 5, &c));
+    stage_table_finish(t, &c, false);
+    assert_false(stage_table_find(t, 5, &h));
+    (void)bring(t, 5);
+    assert_true(stage_table_find(t, 5, &h));
+    free(t);
+}
+
+static void a_reader_learns_that_its_block_went(void **state)
+{
+    (void)state;
+    struct stage_table *t = new_table(BLOCKS, FEW);
+    struct stage_hold h;
+    (void)bring(t, 0);
+    assert_true(stage_table_find(t, 0, &h));
+    for (int64_t i = 1; i < 3 * FEW; i++)
+        (void)bring(t, i);
+    assert_false(stage_table_held(t, &h));
+    assert_false(stage_table_find(t, 0, &h));
+    free(t);
+}
+
+static void what_is_used_stays(void **state)
+{
+    (void)state;
+    struct stage_table *t = new_table(BLOCKS, FEW);
+    struct stage_hold h;
+    for (int64_t i = 0; i < FEW; i++)
+        (void)bring(t, i);
+    assert_true(bring(t, FEW).dropped);
+    for (int64_t i = FEW + 1; i < BLOCKS; i++) {
+        bool there = stage_table_find(t, FEW, &h);
+        (void)bring(t, i);
+        assert_true(there);
+    }
+    free(t);
+}
+
+static void places_that_are_being_filled_stay(void **state)
+{
+    (void)state;
+    struct stage_table *t = new_table(BLOCKS, FEW);
+    struct stage_claim c[FEW], more;
+    for (int64_t i = 0; i < FEW; i++)
+        assert_int_equal(STAGE_MINE, stage_table_claim(t, i, &c[i]));
+    assert_int_equal(STAGE_NO_ROOM, stage_table_claim(t, FEW, &more));
+    stage_table_finish(t, &c[1], true);
+    assert_int_equal(STAGE_MINE, stage_table_claim(t, FEW, &more));
+    assert_int_equal(c[1].slot, more.slot);
+    free(t);
+}
+
+/* What was claimed before it changed is not there, and does not disturb who brings the
+ * new bytes meanwhile. */
+static void a_changed_file_is_another(void **state)
+{
+    (void)state;
+    struct stage_table *t = new_table(BLOCKS, BLOCKS);
+    struct stage_claim old, new;
+    struct stage_hold h, before;
+    (void)bring(t, 1);
+    assert_true(stage_table_find(t, 1, &before));
+    assert_int_equal(STAGE_MINE, stage_table_claim(t, 2, &old));
+    stage_table_forget(t);
+    assert_false(stage_table_find(t, 1, &h));
+    assert_int_equal(STAGE_MINE, stage_table_claim(t, 2, &new));
+    assert_int_not_equal(old.slot, new.slot);
+    stage_table_finish(t, &old, true);
+    assert_false(stage_table_find(t, 2, &h));
+    stage_table_finish(t, &new, true);
+    assert_true(stage_table_find(t, 2, &h));
+    assert_int_equal(new.slot, h.slot);
+    (void)bring(t, 1);
+    assert_false(stage_table_held(t, &before));
+
+    assert_int_equal(STAGE_MINE, stage_table_claim(t, 3, &old));
+    stage_table_forget(t);
+    stage_table_finish(t, &old, true); /* nobody else came */
+    assert_false(stage_table_find(t, 3, &h));
+    (void)bring(t, 3);
+    assert_true(stage_table_find(t, 3, &h));
+    free(t);
+}
+
+static void a_full_device_keeps_what_it_has(void **state)
+{
+    (void)state;
+    struct stage_table *t = new_table(BLOCKS, BLOCKS);
+    struct stage_claim c;
+    struct stage_hold h;
+    (void)bring(t, 0);
+    (void)bring(t, 1);
+    assert_int_equal(STAGE_MINE, stage_table_claim(t, 2, &c));
+    stage_table_shrink(t, c.slot);
+    stage_table_finish(t, &c, false);
+    assert_true(stage_table_find(t, 0, &h));
+    assert_true(bring(t, 2).slot < 2);
+    assert_false(stage_table_broken(t));
+    stage_table_shrink(t, 0);
+    assert_true(stage_table_broken(t));
+    free(t);
+}
+
+/* ---- many at once: a place belongs to what was claimed last ---- */
+
+enum { THREADS = 4, ROUNDS = 20000 };
+struct shared {
+    struct stage_table *t;
+    _Atomic int64_t places[FEW]; /* the block that is there */
+    atomic_int wrong, read;
+};
+
+static void *use(void *arg)
+{
+    struct shared *s = arg;
+    unsigned seed = (unsigned)(uintptr_t)&seed;
+    for (int i = 0; i < ROUNDS; i++) {
+        int64_t block = rand_r(&seed) % (2 * FEW);
+        struct stage_claim c;
+        struct stage_hold h;
+        if (stage_table_find(s->t, block, &h)) {
+            int64_t there = atomic_load(&s->places[h.slot]);
+            if (!stage_table_held(s->t, &h)) continue;
+            atomic_fetch_add(&s->read, 1);
+            if (there != block) atomic_fetch_add(&s->wrong, 1);
+        } else if (stage_table_claim(s->t, block, &c) == STAGE_MINE) {
+            atomic_store(&s->places[c.slot], block);
+            stage_table_finish(s->t, &c, i % 7 != 0);
+        }
+        if (i % 1000 == 0) stage_table_forget(s->t);
+    }
+    return NULL;
+}
+
+static void threads_agree(void **state)
+{
+    (void)state;
+    struct shared s = {.t = new_table(2 * FEW, FEW)};
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(0, pthread_create(&threads[i], NULL, use, &s));
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(0, atomic_load(&s.wrong));
+    assert_true(atomic_load(&s.read) > 0);
+    free(s.t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_brings_a_block),
+        cmocka_unit_test(what_could_not_be_brought_is_tried_again),
+        cmocka_unit_test(a_reader_learns_that_its_block_went),
+        cmocka_unit_test(what_is_used_stays),
+        cmocka_unit_test(places_that_are_being_filled_stay),
+        cmocka_unit_test(a_changed_file_is_another),
+        cmocka_unit_test(a_full_device_keeps_what_it_has),
+        cmocka_unit_test(threads_agree),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
