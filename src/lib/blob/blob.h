@@ -10,6 +10,7 @@
 #define BLOB_H
 
 #include "base_arena.h"
+#include "blob_foreign.h"
 #include "blob_map.h"
 #include "blob_walk.h"
 #include "cdf_envelope.h"
@@ -23,6 +24,7 @@ struct blob_sub {
     bool ours;       /* opened by its group together; else by this process alone */
     bool defined;    /* it has a header */
     int64_t records; /* that its header told when it was opened */
+    int64_t size;    /* of another library's: the bytes of the file */
     int nvars;       /* of the master that the list below is long */
     int *varids;     /* its variable for each of the master's; -1: none */
 };
@@ -45,9 +47,10 @@ enum { BLOB_CANONICAL = -1, BLOB_OPEN = 0 };
 struct blob {
     struct driver base;
     struct cdf_envelope facts;
-    char *path;     /* of the master, without symbolic links */
-    bool fresh;     /* created, and no enddef has completed yet */
-    bool grouped;   /* the job has as many processes as made the dataset */
+    struct blob_foreign foreign; /* whose it is, if it is another library's */
+    char *path;                  /* of the master, without symbolic links */
+    bool fresh;                  /* created, and no enddef has completed yet */
+    bool grouped;                /* the job has as many processes as made the dataset */
     bool settles;   /* there are variables that may be given a decomposition */
     int group;      /* this process's subfile, if grouped */
     int rank, size; /* among those who share it */
@@ -87,10 +90,32 @@ int blob_close_all(struct driver *self);
 int blob_abort_all(struct driver *self);
 /* Room for the variables there are now; new ones are open. Local. NC_ENOMEM. */
 int blob_grow(struct blob *b, int nvars);
+/* A decomposition of this number, that a variable has, is there. Local. NC_ENOMEM. */
+int blob_add_decomposition(struct blob *b, int number, int varid);
 /* The first process of a group. */
 int64_t blob_first_of(const struct cdf_envelope *e, int64_t group);
 /* Counts the variables that are open. Local. */
 void blob_count_open(struct blob *b);
+
+/* ---- blob_foreign_open.c: another library's dataset, which is only read ---- */
+
+static inline bool blob_is_foreign(const struct blob *b)
+{
+    return b->foreign.kind != BLOB_FOREIGN_NONE;
+}
+
+/* The dataset has the definitions of the whole from here on; or it is an ordinary one
+ * that says it once was in subfiles. An error on all or on none. */
+int blob_foreign_begin_all(struct blob *b, bool *ordinary);
+/* Looks at all subfiles: each variable has a decomposition. An error on all or on none.
+ */
+int blob_foreign_states_all(struct blob *b);
+/* Are n elements there, from `at` on in file `number`? -1: of no file, from `at` on in
+ * the variable; an error. Local. */
+int blob_foreign_part(struct blob *b, int varid, int number, int64_t record, int64_t at,
+                      int64_t n);
+/* Takes note of the size of the file. Local. */
+int blob_foreign_size(struct blob_sub *s);
 
 /* ---- blob_sub.c: subfiles ---- */
 

@@ -353,7 +353,9 @@ static int find_part(struct pieces *p, const struct blob_stretch *s, struct part
         if (at < d->index.n && d->index.pieces[at].at < end) end = d->index.pieces[at].at;
     }
     if (part->n > end - s->at) part->n = end - s->at;
-    return NC_NOERR;
+    return blob_is_foreign(p->b) ? blob_foreign_part(p->b, p->r->varid, part->sub,
+                                                     part->record, part->at, part->n)
+                                 : NC_NOERR;
 }
 
 /* Room for one more part. Most requests have few. */

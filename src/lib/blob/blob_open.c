@@ -1,6 +1,7 @@
 /* Life of the layer, and its calls that move no values. */
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>
@@ -202,6 +203,7 @@ static void free_layer_all(struct blob *b)
     }
     if (b->comm != MPI_COMM_NULL) MPI_Comm_free(&b->comm);
     if (b->alone != MPI_COMM_NULL) MPI_Comm_free(&b->alone);
+    blob_foreign_free(&b->foreign);
     base_free(b->decomps);
     base_free(b->state);
     base_free(b->touched);
@@ -330,7 +332,7 @@ static int look_at_subfiles(struct blob *b, int64_t *least, int64_t *most, bool 
     return first;
 }
 
-static int add_decomposition(struct blob *b, int number, int varid)
+int blob_add_decomposition(struct blob *b, int number, int varid)
 {
     for (int i = 0; i < b->ndecomps; i++)
         if (b->decomps[i].number == number) return NC_NOERR;
@@ -354,7 +356,7 @@ static int take_states(struct blob *b, const int64_t *least, const int64_t *most
         bool settled = least[id] > 0 && least[id] == most[id];
         b->state[id] = settled ? (int)least[id] : BLOB_CANONICAL;
         b->touched[id] = 1;
-        if (settled && err == NC_NOERR) err = add_decomposition(b, b->state[id], id);
+        if (settled && err == NC_NOERR) err = blob_add_decomposition(b, b->state[id], id);
     }
     return err;
 }
@@ -410,20 +412,37 @@ static int open_groups_all(struct blob *b)
     return NC_NOERR;
 }
 
+/* What the master's page tells; of another library's dataset, what its header does. */
+static int read_facts_all(struct blob *b, bool *ordinary)
+{
+    struct driver_dataset *ds = b->base.ds;
+    *ordinary = false;
+    if (ds->base == 0) return blob_foreign_begin_all(b, ordinary);
+    int err = ds->rank == 0 ? read_envelope(ds->full, &b->facts) : NC_NOERR;
+    err = share_facts_all(b, err);
+    if (err == NC_NOERR) find_group(b);
+    return err;
+}
+
 int blob_open_all(struct driver_dataset *ds, int omode, struct driver *lower,
                   struct driver **self)
 {
     struct blob *b;
+    bool ordinary;
     (void)omode;
     int err = make_layer_all(ds, lower, &b);
     if (err != NC_NOERR) return err;
-    err = ds->rank == 0 ? read_envelope(ds->full, &b->facts) : NC_NOERR;
-    err = share_facts_all(b, err);
-    if (err == NC_NOERR) find_group(b);
+    err = read_facts_all(b, &ordinary);
+    if (err == NC_NOERR && ordinary) {
+        free_layer_all(b);
+        *self = lower;
+        return NC_NOERR;
+    }
     if (err == NC_NOERR) err = driver_agree_all(ds, reserve(b), NULL, NULL, 0);
     if (err == NC_NOERR) err = make_comms_all(b, b->grouped);
     if (err == NC_NOERR) err = open_groups_all(b);
-    if (err == NC_NOERR) err = find_states_all(b);
+    if (err == NC_NOERR)
+        err = blob_is_foreign(b) ? blob_foreign_states_all(b) : find_states_all(b);
     if (err != NC_NOERR) (void)blob_sub_close_all(b, false);
     if (err == NC_NOERR) blob_count_open(b);
     return start_all(b, err, self);
@@ -562,14 +581,23 @@ static int inq_info(struct driver *self, MPI_Info info)
     struct blob *b = (struct blob *)self;
     for (int64_t i = 0; i < b->facts.nsubfiles; i++)
         if (b->subs[i] != NULL) blob_sub_count(b, b->subs[i]);
-    return driver_inq_info(self->lower, info);
+    int err = driver_inq_info(self->lower, info);
+    if (err != NC_NOERR) return err;
+    char number[32];
+    snprintf(number, sizeof number, "%lld", (long long)b->facts.nsubfiles);
+    int mpi = MPI_Info_set(info, "nc_blob", "enable");
+    if (mpi == MPI_SUCCESS) mpi = MPI_Info_set(info, "nc_num_subfiles", number);
+    return base_mpi_error(mpi, NC_EMPI, "MPI_Info_set");
 }
 
 static bool wanted(const struct driver_dataset *ds, bool create)
 {
     const struct base_hints *h = &ds->hints;
     bool subfiles = h->subfiling == BASE_ENABLE && h->num_subfiles > 1;
-    if (!create) return ds->base > 0;
+    if (!create && ds->base > 0) return true;
+    if (!create)
+        return ds->stands_in ||
+               blob_foreign_kind(&ds->header, false) != BLOB_FOREIGN_NONE;
     return (h->blob == BASE_ENABLE || subfiles) && !h->no_indep_rw;
 }
 
@@ -601,6 +629,7 @@ const struct driver_ops blob_ops = {
     .create_all = blob_create_all,
     .open_all = blob_open_all,
     .remove_parts = remove_parts,
+    .stand_in = blob_foreign_first,
     .close_all = blob_close_all,
     .abort_all = blob_abort_all,
     .enddef_all = enddef_all,

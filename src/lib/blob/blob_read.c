@@ -65,8 +65,12 @@ static int open_source(void *who, int number, struct blob_source *s)
     *s = (struct blob_source){.h = &sub->ds.header,
                               .path = sub->ds.path,
                               .sub = number,
+                              .size = sub->size,
                               .numbers = read_alone,
                               .who = sub};
+    if (blob_is_foreign(r->b))
+        return blob_foreign_source(&r->b->foreign, &r->b->base.ds->header, r->d->varid,
+                                   id, s);
     if (id < 0)
         return base_error_set(NC_ENOTNC, "%s: variable '%s' is missing", sub->ds.path,
                               whole->name);

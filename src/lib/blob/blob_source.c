@@ -14,19 +14,17 @@ enum {
     MOST_PIECES = 1 << 20 /* of an index: 32 MiB */
 };
 
-int blob_source_att(struct cdf_header *h, int varid, const char *name, int64_t *values,
-                    int most)
+int blob_source_att(const struct cdf_header *h, int varid, const char *name,
+                    int64_t *values, int most)
 {
-    const struct cdf_atts *atts = cdf_atts(h, varid);
-    for (int i = 0; atts != NULL && i < atts->count; i++) {
-        const struct cdf_att *a = &atts->list[i];
-        if (strcmp(a->name, name) != 0) continue;
-        if (a->type != NC_INT && a->type != NC_INT64) return 0;
-        int n = a->nelems < most ? (int)a->nelems : most;
-        (void)conv_get(values, CONV_LONGLONG, a->values, a->type, (size_t)n);
-        return n;
-    }
-    return 0;
+    int i;
+    if (cdf_find_att(h, varid, name, &i) != NC_NOERR) return 0;
+    const struct cdf_att *a =
+        &(varid == NC_GLOBAL ? &h->gatts : &h->vars[varid].atts)->list[i];
+    if (a->type != NC_INT && a->type != NC_INT64) return 0;
+    int n = a->nelems < most ? (int)a->nelems : most;
+    (void)conv_get(values, CONV_LONGLONG, a->values, a->type, (size_t)n);
+    return n;
 }
 
 char *blob_source_path(const char *master, int number)
@@ -138,8 +136,9 @@ static int take_tile(const struct blob_source *s, const struct facts *f,
     int err = NC_NOERR;
     for (int64_t i = 0; i < n && x->more && err == NC_NOERR; i++) {
         struct blob_piece p = {tile[i], tile[TILE + i], f->start + x->done, s->sub};
-        bool good = p.at >= x->end && p.n > 0 && p.at < s->limit &&
-                    p.n <= s->limit - p.at && p.n <= f->count - x->done;
+        bool good = (p.at >= x->end || s->any_order) && p.at >= 0 && p.n > 0 &&
+                    p.at < s->limit && p.n <= s->limit - p.at &&
+                    p.n <= f->count - x->done;
         if (!good) return broken(s, x->blob, "is not in order, or points outside");
         x->done += p.n;
         x->end = p.at + p.n;
@@ -148,9 +147,26 @@ static int take_tile(const struct blob_source *s, const struct facts *f,
     return err;
 }
 
+static int read_block(const struct blob_source *s, blob_take *take, void *to)
+{
+    const struct blob_block *b = &s->block;
+    int64_t row = b->length * b->inner;
+    bool more = true;
+    int err = NC_NOERR;
+    for (int64_t i = s->low / row; more && i < b->outer && i * row < s->high; i++)
+        more = take(to,
+                    &(struct blob_piece){.at = i * row + b->low * b->inner,
+                                         .n = b->n * b->inner,
+                                         .pos = i * b->n * b->inner,
+                                         .sub = s->sub},
+                    &err);
+    return err;
+}
+
 int blob_source_read(const struct blob_source *s, int64_t blob, blob_take *take, void *to,
                      int error)
 {
+    if (s->block.inner > 0) return error != NC_NOERR ? error : read_block(s, take, to);
     struct facts f = {0, 0, 0};
     struct progress x = {.blob = blob, .more = true};
     int64_t *tile = base_malloc(2 * (size_t)TILE * sizeof *tile);
@@ -195,6 +211,8 @@ static int read_all(struct window *w, int nsubs, blob_source_open *open, void *w
     for (int i = 0; i < nsubs && err == NC_NOERR && !w->full; i++) {
         struct blob_source s;
         err = open(who, i, &s);
+        s.low = w->index->low;
+        s.high = w->index->high;
         for (int64_t blob = 0; err == NC_NOERR && !w->full && blob < s.nblobs; blob++)
             err = blob_source_read(&s, blob, take_piece, w, NC_NOERR);
     }

@@ -13,11 +13,19 @@ struct blob_numbers {
     int64_t *values;
 };
 
+/* A part of a variable that needs no map: of one dimension, `length` long, n elements
+ * from `low` on; those before it have `outer` elements together, those behind it `inner`.
+ */
+struct blob_block {
+    int64_t outer, length, low, n, inner;
+};
+
 /* A subfile that is open somehow, and what it tells of one decomposition. */
 struct blob_source {
     struct cdf_header *h; /* only read */
     const char *path;
-    int sub; /* its number */
+    int sub;      /* its number */
+    int64_t size; /* bytes of the file; asked of another library's alone */
     /* Reads n lists. If all of a group read `together`, this is called equally often by
      * all, with n = 0 by who has an error already, or nothing to read. */
     int (*numbers)(void *who, const struct blob_numbers *lists, int n, int error);
@@ -29,11 +37,14 @@ struct blob_source {
     int64_t nblobs, most;                      /* runs that a blob can have */
     int64_t nelems;                            /* of all its blobs */
     int64_t limit;                             /* elements of the whole variable */
+    bool any_order;          /* of another library's: a blob's runs need not ascend */
+    struct blob_block block; /* in place of maps, if its inner is not 0: the only blob */
+    int64_t low, high;       /* whose runs without these elements may be left out */
 };
 
 /* Up to `most` integers of an attribute; how many there are. */
-int blob_source_att(struct cdf_header *h, int varid, const char *name, int64_t *values,
-                    int most);
+int blob_source_att(const struct cdf_header *h, int varid, const char *name,
+                    int64_t *values, int most);
 
 /* The name of a subfile of a master; NULL: no memory. The caller frees it. */
 char *blob_source_path(const char *master, int number);

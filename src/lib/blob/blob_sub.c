@@ -52,6 +52,12 @@ static void free_sub(struct blob_sub *s)
     base_free(s);
 }
 
+static char *path_of(const struct blob *b, int number)
+{
+    return blob_is_foreign(b) ? blob_foreign_path(&b->foreign, b->path, number)
+                              : blob_source_path(b->path, number);
+}
+
 /* A dataset that is not open yet; NULL: no memory. */
 static struct blob_sub *new_sub(struct blob *b, int number, bool together)
 {
@@ -64,8 +70,8 @@ static struct blob_sub *new_sub(struct blob *b, int number, bool together)
     s->ds.comm = together ? b->comm : b->alone;
     s->ds.rank = together ? b->rank : 0;
     s->ds.nprocs = together ? b->size : 1;
-    s->ds.path = blob_source_path(b->path, number);
-    s->ds.full = blob_source_path(b->path, number);
+    s->ds.path = path_of(b, number);
+    s->ds.full = path_of(b, number);
     s->ds.prefixed = master->prefixed;
     s->ds.whole = together;
     s->ds.partial = b->facts.nsubfiles > 1;
@@ -86,6 +92,7 @@ static int not_ours(const struct blob_sub *s, const char *why)
 
 static int check(const struct blob *b, struct blob_sub *s)
 {
+    if (blob_is_foreign(b)) return blob_foreign_size(s);
     const char *wrong = blob_source_foreign(&s->ds.header, &b->facts, s->number);
     return wrong == NULL ? NC_NOERR : not_ours(s, wrong);
 }
@@ -106,22 +113,31 @@ static int take_fill_value(const struct cdf_header *master, int varid,
     return err;
 }
 
+static int list_ours(const struct cdf_header *master, struct blob_sub *s, int *ids)
+{
+    struct cdf_header *h = &s->ds.header;
+    for (int i = 0; i < master->nvars; i++)
+        ids[i] = -1;
+    for (int id = 0; id < h->nvars; id++) {
+        int varid;
+        const char *wrong = blob_source_variable(h, id, master, &varid);
+        if (wrong != NULL) return not_ours(s, wrong);
+        if (varid >= 0) ids[varid] = id;
+    }
+    return NC_NOERR;
+}
+
 int blob_sub_list(struct blob *b, struct blob_sub *s)
 {
     struct cdf_header *h = &s->ds.header;
     const struct cdf_header *master = &b->base.ds->header;
-    int *ids = base_malloc((size_t)(master->nvars + 1) * sizeof *ids), err = NC_NOERR;
+    int *ids = base_malloc((size_t)(master->nvars + 1) * sizeof *ids);
     if (ids == NULL) return NC_ENOMEM;
-    for (int i = 0; i < master->nvars; i++)
-        ids[i] = -1;
-    for (int id = 0; id < h->nvars && err == NC_NOERR; id++) {
-        int varid;
-        const char *wrong = blob_source_variable(h, id, master, &varid);
-        if (wrong != NULL) err = not_ours(s, wrong);
-        if (varid < 0) continue;
-        err = take_fill_value(master, varid, h, id);
-        ids[varid] = id;
-    }
+    int err = blob_is_foreign(b)
+                  ? blob_foreign_list(&b->foreign, master, h, s->ds.path, s->number, ids)
+                  : list_ours(master, s, ids);
+    for (int i = 0; i < master->nvars && err == NC_NOERR; i++)
+        if (ids[i] >= 0) err = take_fill_value(master, i, h, ids[i]);
     if (err != NC_NOERR) {
         base_free(ids);
         return err;

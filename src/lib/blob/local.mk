@@ -1,5 +1,7 @@
 # Maps and what subfiles say of them know no MPI: the tools use them without.
 blob_serial_sources = \
+	src/lib/blob/blob_foreign.c src/lib/blob/blob_foreign.h \
+	src/lib/blob/blob_foreign_home.c \
 	src/lib/blob/blob_map.c src/lib/blob/blob_map.h \
 	src/lib/blob/blob_names.h \
 	src/lib/blob/blob_source.c src/lib/blob/blob_source.h
@@ -7,6 +9,7 @@ libserial_la_SOURCES += $(blob_serial_sources)
 libcore_la_SOURCES += \
 	src/lib/blob/blob.h \
 	src/lib/blob/blob_define.c \
+	src/lib/blob/blob_foreign_open.c \
 	src/lib/blob/blob_move.c \
 	src/lib/blob/blob_open.c \
 	src/lib/blob/blob_read.c \

@@ -3,9 +3,11 @@
 
 #include "config.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base_error.h"
+#include "base_mem.h"
 #include "base_mpi.h"
 
 /* From the bottom of the stack to the top. */
@@ -45,9 +47,42 @@ int driver_create_all(struct driver_dataset *ds, int cmode, struct driver **top)
     return build_all(ds, cmode, true, top);
 }
 
+/* Another file is the dataset's as long as it is being opened. */
+static int open_another_all(struct driver_dataset *ds, int omode, struct driver **top,
+                            const struct driver_ops *ops)
+{
+    char *path = ds->path, *full = ds->full;
+    ds->path = ops->stand_in(path);
+    ds->full = ops->stand_in(full);
+    int err = ds->path == NULL || ds->full == NULL ? NC_ENOMEM : NC_NOERR;
+    err = driver_agree_all(ds, err, NULL, NULL, 0);
+    ds->stands_in = true;
+    if (err == NC_NOERR) err = build_all(ds, omode, false, top);
+    base_free(ds->path);
+    base_free(ds->full);
+    ds->path = path;
+    ds->full = full;
+    return err;
+}
+
+/* Where nobody has a file of that name. */
+static int open_stand_in_all(struct driver_dataset *ds, int omode, struct driver **top)
+{
+    char words[1024];
+    int err = NC_ENOENT;
+    snprintf(words, sizeof words, "%s", base_error_detail(err));
+    for (int i = 0; i < NDRIVERS && ds->header.size == 0; i++)
+        if (registry[i]->stand_in != NULL)
+            err = open_another_all(ds, omode, top, registry[i]);
+    if (err == NC_NOERR || ds->header.size > 0) return err;
+    return base_error_set(NC_ENOENT, "%s", words);
+}
+
 int driver_open_all(struct driver_dataset *ds, int omode, struct driver **top)
 {
-    return build_all(ds, omode, false, top);
+    int err = build_all(ds, omode, false, top);
+    bool nothing = err == NC_ENOENT && ds->header.size == 0;
+    return nothing ? open_stand_in_all(ds, omode, top) : err;
 }
 
 int driver_remove_parts(const char *path)

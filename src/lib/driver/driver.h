@@ -38,6 +38,7 @@ struct driver_dataset {
     int64_t device, inode, host; /* of the file, as process 0 found it, and where that
                                   * runs; inode 0: unknown */
     int64_t base; /* where in the file the dataset begins: behind its envelope, if any */
+    bool stands_in; /* the file was opened because the dataset's own name has none */
     struct base_hints hints;
     bool writable;
     bool safe_mode;
@@ -219,6 +220,10 @@ struct driver_ops {
     /* Removes what the layer keeps of a dataset beside its file, if it has anything; the
      * file is still as it was. Local. */
     int (*remove_parts)(const char *path);
+
+    /* The name of a file that may tell of a dataset whose own name has none, to be opened
+     * in its place; NULL: no memory. The caller frees it. */
+    char *(*stand_in)(const char *path);
 
     /* Ends the layer and frees it, whatever it returns. abort throws away what enddef
      * has not written: a file that create made and no enddef completed is removed. */

@@ -11,6 +11,7 @@ static int inq_info(struct driver *self, MPI_Info info)
 {
     struct mpio *m = (struct mpio *)self;
     struct base_hints hints = self->ds->hints;
+    hints.blob = BASE_DISABLE; /* a layer that has them tells, over this */
     hints.file_io = m->file.mpi ? BASE_FILE_IO_MPI : BASE_FILE_IO_POSIX;
     int err = mpio_file_info(&m->file, info);
     if (err == NC_NOERR) err = base_hints_report(&hints, info);

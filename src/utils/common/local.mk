@@ -3,6 +3,7 @@ AM_CPPFLAGS += -I$(srcdir)/src/utils/common
 noinst_LTLIBRARIES += libutil.la
 libutil_la_SOURCES = \
 	src/utils/common/util_blob.c src/utils/common/util_blob.h \
+	src/utils/common/util_blob_foreign.c \
 	src/utils/common/util_blob_impl.h src/utils/common/util_blob_lay.c \
 	src/utils/common/util_classic.c src/utils/common/util_classic.h \
 	src/utils/common/util_json.c src/utils/common/util_json.h \

@@ -61,6 +61,12 @@ static bool take_header(struct util_blob *b, const struct cdf_header *master, in
             complain(t, s->path, fault.reason);
         return false;
     }
+    if (util_blob_is_foreign(b)) {
+        int err = blob_foreign_list(&b->foreign, master, &s->file.header, s->path, number,
+                                    s->varids);
+        if (err != NC_NOERR) complain(t, NULL, base_error_detail(err));
+        return err == NC_NOERR;
+    }
     const char *wrong = blob_source_foreign(&s->file.header, &b->facts, number);
     if (wrong == NULL) wrong = list_vars(master, s);
     if (wrong == NULL) return true;
@@ -75,7 +81,8 @@ static void open_sub(struct util_blob *b, const struct util_classic *c, int numb
     struct util_blob_sub *s = &b->subs[number];
     struct stat st;
     if (stat(s->path, &st) != 0) {
-        if (errno != ENOENT) complain(t, s->path, strerror(errno));
+        if (errno != ENOENT || util_blob_is_foreign(b))
+            complain(t, s->path, strerror(errno));
         return;
     }
     if (!S_ISREG(st.st_mode)) {
@@ -101,6 +108,7 @@ static void open_sub(struct util_blob *b, const struct util_classic *c, int numb
 /* The number that all subfiles that are there give a variable; 0: they do not. */
 static int64_t number_of(const struct util_blob *b, int varid)
 {
+    if (util_blob_is_foreign(b)) return b->foreign.homes[varid].number;
     int64_t common = 0;
     for (int64_t i = 0; i < b->facts.nsubfiles; i++) {
         struct util_blob_sub *s = &b->subs[i];
@@ -166,7 +174,8 @@ static int reserve_subs(struct util_blob *b, const struct util_classic *c)
         struct util_blob_sub *s = &b->subs[i];
         size_t n = (size_t)c->header.nvars + 1;
         s->file.fd = -1;
-        s->path = blob_source_path(master, i);
+        s->path = util_blob_is_foreign(b) ? blob_foreign_path(&b->foreign, master, i)
+                                          : blob_source_path(master, i);
         s->varids = base_malloc(n * sizeof *s->varids);
         if (s->path == NULL || s->varids == NULL) return NC_ENOMEM;
         for (size_t k = 0; k < n; k++)
@@ -201,6 +210,8 @@ void util_blob_close(struct util_classic *c)
     }
     for (int i = 0; b->decomps != NULL && i < b->ndecomps; i++)
         blob_index_free(&b->decomps[i].index);
+    blob_foreign_free(&b->foreign);
+    base_free(b->head);
     base_free(b->subs);
     base_free(b->vars);
     base_free(b->decomps);
@@ -210,18 +221,19 @@ void util_blob_close(struct util_classic *c)
     c->blob = NULL;
 }
 
-static int read_facts(const struct util_classic *c, struct cdf_envelope *e)
+static int read_facts(struct util_classic *c, struct util_blob *b)
 {
     unsigned char page[CDF_ENVELOPE];
+    if (c->base == 0) return util_blob_take_whole(c);
     int err = base_read_at(c->fd, 0, page, sizeof page, c->path);
-    return err == NC_NOERR ? cdf_decode_envelope(e, page, sizeof page) : err;
+    return err == NC_NOERR ? cdf_decode_envelope(&b->facts, page, sizeof page) : err;
 }
 
 int util_blob_open(struct util_classic *c, util_blob_tell *tell, void *to)
 {
     struct teller t = {tell, to, 0};
     struct util_blob *b = c->blob = base_calloc(1, sizeof *b);
-    int err = b == NULL ? NC_ENOMEM : read_facts(c, &b->facts);
+    int err = b == NULL ? NC_ENOMEM : read_facts(c, b);
     if (err == NC_NOERR) err = reserve(b, c);
     if (err != NC_NOERR) {
         complain(&t, c->path, base_error_detail(err));
@@ -236,6 +248,9 @@ int util_blob_open(struct util_classic *c, util_blob_tell *tell, void *to)
     b->nmissing = (int)b->facts.nsubfiles - there;
     if (there == 0 && t.status == 0)
         complain(&t, c->path, "none of its subfiles is there");
+    if (util_blob_is_foreign(b)) err = util_blob_take_homes(c);
+    if (err != NC_NOERR && t.status == 0) complain(&t, NULL, base_error_detail(err));
+    if (err != NC_NOERR) return -1;
     find_vars(b, &c->header);
     return t.status;
 }
@@ -347,9 +362,12 @@ static int open_source(void *who, int number, struct blob_source *s)
     *s = (struct blob_source){.h = &sub->file.header,
                               .path = sub->path,
                               .sub = number,
+                              .size = sub->file.size,
                               .numbers = read_numbers,
                               .who = &x->reader};
     int id = sub->varids[x->d->varid];
+    if (util_blob_is_foreign(x->b))
+        return blob_foreign_source(&x->b->foreign, x->b->whole, x->d->varid, id, s);
     int err =
         blob_source_find(s, x->d->number, sub->file.header.vars[id].nelems, x->d->nelems);
     return err == NC_NOERR ? check_blobs(x->b, s) : err;
@@ -383,6 +401,14 @@ static void check_master(const struct util_classic *c, struct teller *t)
     }
 }
 
+static int check_index(const struct util_classic *c, struct util_blob_decomp *d,
+                       int64_t at)
+{
+    int err = util_blob_index(c->blob, d, at);
+    bool holes = util_blob_is_foreign(c->blob) && c->blob->nmissing == 0;
+    return err == NC_NOERR && holes ? util_blob_find_holes(c, d) : err;
+}
+
 int util_blob_check(struct util_classic *c, util_blob_tell *tell, void *to)
 {
     struct teller t = {tell, to, 0};
@@ -391,11 +417,15 @@ int util_blob_check(struct util_classic *c, util_blob_tell *tell, void *to)
         if (!b->subs[i].there && access(b->subs[i].path, F_OK) != 0)
             complain(&t, b->subs[i].path, "this subfile is missing");
     check_master(c, &t);
+    for (int i = 0; util_blob_is_foreign(b) && i < b->facts.nsubfiles; i++) {
+        int err = b->subs[i].there ? util_blob_find_cut(c, i) : NC_NOERR;
+        if (err != NC_NOERR) complain(&t, NULL, base_error_detail(err));
+    }
     for (int i = 0; i < b->ndecomps; i++) {
         struct util_blob_decomp *d = &b->decomps[i];
         int err = NC_NOERR;
         for (int64_t at = 0; at < d->nelems && err == NC_NOERR; at = d->index.high)
-            err = util_blob_index(b, d, at);
+            err = check_index(c, d, at);
         if (err != NC_NOERR) complain(&t, c->path, base_error_detail(err));
     }
     return t.status;
@@ -403,7 +433,9 @@ int util_blob_check(struct util_classic *c, util_blob_tell *tell, void *to)
 
 int util_blob_count(const struct util_classic *c)
 {
-    return c->blob == NULL ? 0 : (int)c->blob->facts.nsubfiles;
+    if (c->blob == NULL) return 0;
+    return util_blob_is_foreign(c->blob) ? blob_foreign_subfiles(&c->blob->foreign)
+                                         : (int)c->blob->facts.nsubfiles;
 }
 
 const char *util_blob_path(const struct util_classic *c, int number)

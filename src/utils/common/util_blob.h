@@ -3,16 +3,22 @@
 #ifndef UTIL_BLOB_H
 #define UTIL_BLOB_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "util_classic.h"
 
-/* Something is wrong with a file of the dataset: one line without a full stop. */
+/* Something is wrong with a file of the dataset: one line without a full stop. NULL: the
+ * line names the file. */
 typedef void util_blob_tell(void *to, const char *path, const char *reason);
 
-/* Opens the subfiles that are there of a dataset behind an envelope, whose header has
- * been decoded, and finds out which variables they have. Goes on behind what it tells;
+/* Are its values in subfiles, as its header tells, which has been decoded? */
+bool util_blob_is_apart(const struct util_classic *c);
+
+/* Opens the subfiles that are there of such a dataset, and finds out which variables they
+ * have. Of another library's dataset the header is from then on the one of the whole, and
+ * what is missing is told. Goes on behind what it tells;
  * then the result is -1, and what could not be read is taken for missing. NULL in
  * c->blob: no memory, or an envelope that is not good. */
 int util_blob_open(struct util_classic *c, util_blob_tell *tell, void *to);
@@ -26,6 +32,12 @@ int util_blob_check(struct util_classic *c, util_blob_tell *tell, void *to);
 /* The subfiles that there should be, and the name of one. */
 int util_blob_count(const struct util_classic *c);
 const char *util_blob_path(const struct util_classic *c, int number);
+
+/* Of another library's dataset no file has the header of the whole. Its bytes, and zeros
+ * for what is behind them. */
+bool util_blob_has_head(const struct util_classic *c);
+int64_t util_blob_head(const struct util_classic *c, int64_t offset, void *bytes,
+                       size_t length);
 
 /* Lays what is in blobs over the length bytes at an offset, of which the master file had
  * so many. Returns how many there are now; -1: util_classic_why has words. */

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "blob_foreign.h"
 #include "blob_source.h"
 #include "cdf_envelope.h"
 #include "util_blob.h"
@@ -40,6 +41,9 @@ struct util_blob_want {
 
 struct util_blob {
     struct cdf_envelope facts;
+    struct blob_foreign foreign; /* whose it is, if it is another library's */
+    const struct cdf_header *whole;
+    unsigned char *head; /* ... the bytes of its header */
     struct util_blob_sub *subs;
     int nmissing;
     int nopen, hand; /* of descriptors */
@@ -52,6 +56,22 @@ struct util_blob {
     char *bytes; /* UTIL_BLOB_BYTES */
     char words[1024];
 };
+
+static inline bool util_blob_is_foreign(const struct util_blob *b)
+{
+    return b->foreign.kind != BLOB_FOREIGN_NONE;
+}
+
+/* util_blob_foreign.c. The definitions of the whole take the header's place, the facts
+ * say what the files are; an error has words. */
+int util_blob_take_whole(struct util_classic *c);
+/* What all subfiles say together; an error has words. */
+int util_blob_take_homes(struct util_classic *c);
+/* Has the index a piece for every element that it is about? An error has words. */
+int util_blob_find_holes(const struct util_classic *c, const struct util_blob_decomp *d);
+
+/* Has a subfile all values that count? An error has words. */
+int util_blob_find_cut(const struct util_classic *c, int number);
 
 /* The descriptor of a subfile; -1: errno. */
 int util_blob_fd(struct util_blob *b, int number);

@@ -108,6 +108,15 @@ static int missing(const struct window *w, const struct stretch *s, int64_t from
                           (long long)to - 1, record, b->subs[i].path);
 }
 
+/* What no blob has is in the master file, as a rule. */
+static int lacking(const struct window *w, const struct stretch *s, int64_t from,
+                   int64_t to)
+{
+    if (w->b->nmissing > 0) return missing(w, s, from, to);
+    if (!util_blob_is_foreign(w->b)) return NC_NOERR;
+    return blob_foreign_hole(&w->c->header, w->c->path, s->var->varid, s->record, from);
+}
+
 static int want_piece(struct window *w, const struct stretch *s,
                       const struct blob_piece *p)
 {
@@ -115,6 +124,12 @@ static int want_piece(struct window *w, const struct stretch *s,
     const struct cdf_header *h = &sub->file.header;
     const struct cdf_var *v = &h->vars[sub->varids[s->var->varid]];
     int size = s->var->size;
+    int err =
+        util_blob_is_foreign(w->b)
+            ? blob_foreign_reaches(h, sub->path, sub->file.size,
+                                   sub->varids[s->var->varid], s->record, p->pos, p->n)
+            : NC_NOERR;
+    if (err != NC_NOERR) return err;
     if (p->pos > v->nelems - p->n || (v->is_record && s->record >= cdf_max_records(h)))
         return base_error_set(NC_ENOTNC, "%s: a map points outside of variable '%s'",
                               sub->path, v->name);
@@ -148,12 +163,11 @@ static int want_pieces(struct window *w, const struct stretch *s,
             p.at = at;
         }
         if (p.n > end - p.at) p.n = end - p.at;
-        if (p.at > at && w->b->nmissing > 0) return missing(w, s, at, p.at);
+        if (p.at > at && (err = lacking(w, s, at, p.at)) != NC_NOERR) return err;
         err = want_piece(w, s, &p);
         at = p.at + p.n;
     }
-    if (err == NC_NOERR && at < end && w->b->nmissing > 0) err = missing(w, s, at, end);
-    return err;
+    return err == NC_NOERR && at < end ? lacking(w, s, at, end) : err;
 }
 
 static int lay_stretch(struct window *w, const struct stretch *s)

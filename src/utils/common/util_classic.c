@@ -9,6 +9,7 @@
 
 #include "base_error.h"
 #include "base_mem.h"
+#include "blob_foreign.h"
 #include "cdf_envelope.h"
 #include "util_blob.h"
 #include "util_message.h"
@@ -34,7 +35,8 @@ static int64_t read_plain(const struct util_classic *c, int64_t offset, void *by
 int64_t util_classic_read(const struct util_classic *c, int64_t offset, void *bytes,
                           size_t length)
 {
-    int64_t got = read_plain(c, offset, bytes, length);
+    int64_t got = util_blob_has_head(c) ? util_blob_head(c, offset, bytes, length)
+                                        : read_plain(c, offset, bytes, length);
     return c->blob == NULL || got < 0 ? got
                                       : util_blob_lay(c, offset, bytes, length, got);
 }
@@ -80,11 +82,23 @@ int util_classic_try(struct util_classic *c, struct cdf_fault *fault)
     return status == NC_NOERR ? 0 : -1;
 }
 
+/* Another library's subfiles may be all that there is. */
+static void open_stand_in(struct util_classic *c)
+{
+    char *first = errno == ENOENT ? blob_foreign_first(c->path) : NULL;
+    if (first == NULL) return;
+    c->fd = open(first, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    c->stands_in = c->fd >= 0;
+    if (c->fd < 0) errno = ENOENT;
+    base_free(first);
+}
+
 int util_classic_open_any(struct util_classic *c, const char *tool, const char *path)
 {
     *c = (struct util_classic){.tool = tool, .path = path};
     /* Not to wait for a writer of a pipe that is refused in a moment. */
     c->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (c->fd < 0) open_stand_in(c);
     if (c->fd < 0) return complain(tool, path, errno);
 
     struct stat st;
@@ -119,7 +133,7 @@ int util_classic_open(struct util_classic *c, const char *tool, const char *path
     int status = util_classic_try(c, &fault);
     if (status != 0 && fault.reason[0] != '\0')
         util_message(tool, path, fault.offset, "%s", fault.reason);
-    if (status == 0 && c->base > 0) status = util_blob_open(c, tell, c);
+    if (status == 0 && util_blob_is_apart(c)) status = util_blob_open(c, tell, c);
     if (status != 0) util_classic_close(c);
     return status;
 }

@@ -2,6 +2,7 @@
 #ifndef UTIL_CLASSIC_H
 #define UTIL_CLASSIC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,9 +13,10 @@ struct util_blob;
 struct util_classic {
     const char *tool, *path;
     int fd;
-    int64_t base; /* where the dataset begins: behind an envelope, if there is one; then
-                   * values are in subfiles, too */
-    struct util_blob *blob; /* ... which are open; else NULL */
+    int64_t base;   /* where the dataset begins: behind an envelope, if there is one; then
+                     * values are in subfiles, too */
+    bool stands_in; /* the file is the first subfile: path itself has none */
+    struct util_blob *blob; /* subfiles, which are open; else NULL */
     int64_t size;           /* bytes of the file, from there on */
     struct cdf_header header;
 };

@@ -1,24 +1,33 @@
 /* Where variables end, against where the file does. */
 #include "util_whole.h"
 
-#include "cdf_envelope.h"
+#include <string.h>
+
 #include "pnetcdf.h"
 #include "util_message.h"
 
-int64_t util_file_size(const char *path)
+bool util_is_one_file(int ncid)
+{
+    MPI_Info info;
+    char value[32] = "";
+    int set = 0;
+    if (ncmpi_inq_file_info(ncid, &info) != NC_NOERR) return false;
+    if (MPI_Info_get(info, "nc_blob", sizeof value - 1, value, &set) != MPI_SUCCESS)
+        set = 0;
+    MPI_Info_free(&info);
+    return set && strcmp(value, "disable") == 0;
+}
+
+int64_t util_file_size(int ncid, const char *path)
 {
     MPI_File file;
     MPI_Offset size = -1;
     int rank;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (rank == 0 && MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDONLY, MPI_INFO_NULL,
-                                   &file) == MPI_SUCCESS) {
-        unsigned char first[8] = {0};
-        if (MPI_File_get_size(file, &size) != MPI_SUCCESS ||
-            MPI_File_read_at(file, 0, first, size < 8 ? (int)size : 8, MPI_BYTE,
-                             MPI_STATUS_IGNORE) != MPI_SUCCESS ||
-            cdf_is_envelope(first, sizeof first))
-            size = -1;
+    if (rank == 0 && util_is_one_file(ncid) &&
+        MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDONLY, MPI_INFO_NULL, &file) ==
+            MPI_SUCCESS) {
+        if (MPI_File_get_size(file, &size) != MPI_SUCCESS) size = -1;
         MPI_File_close(&file);
     }
     MPI_Bcast(&size, 1, MPI_OFFSET, 0, MPI_COMM_WORLD);

@@ -4,11 +4,15 @@
 #define UTIL_WHOLE_H
 
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdint.h>
 
-/* Bytes of a file, told to all processes of MPI_COMM_WORLD; -1 if they cannot be had, or
- * tell nothing, as values are in subfiles, too. */
-int64_t util_file_size(const char *path);
+/* Are all values of a dataset in its one file? */
+bool util_is_one_file(int ncid);
+
+/* Bytes of a dataset's file, told to all processes of MPI_COMM_WORLD; -1 if they cannot
+ * be had, or tell nothing, as values are in subfiles, too. */
+int64_t util_file_size(int ncid, const char *path);
 
 /* Does a variable end behind `size`, unless that is -1? It has so many records, or 1, of
  * `piece` bytes each. 0, or -1 after an error line. */

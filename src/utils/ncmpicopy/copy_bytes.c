@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "base_mem.h"
-#include "cdf_envelope.h"
 #include "copy.h"
 #include "pnetcdf.h"
+#include "util_whole.h"
 
 enum {
     ROOM = 1 << 17, /* bytes at a time; so many are dealt out to a process */
@@ -188,14 +188,6 @@ static int move_records(struct mover *m)
     return err == NC_NOERR ? move(m, &s) : err;
 }
 
-/* Are all values in this file? */
-static bool is_whole(int fd)
-{
-    unsigned char first[8];
-    ssize_t n = pread(fd, first, sizeof first, 0);
-    return n < 0 || !cdf_is_envelope(first, (size_t)n);
-}
-
 /* Everything the mover needs, on all processes; else none of them begins. */
 static bool prepare(struct mover *m)
 {
@@ -205,7 +197,7 @@ static bool prepare(struct mover *m)
     m->bytes = base_malloc(ROOM);
     m->others = base_malloc(ROOM);
     int ready = m->in >= 0 && m->out >= 0 && m->bytes != NULL && m->others != NULL;
-    if (ready) ready = is_whole(m->in) && is_whole(m->out);
+    if (ready) ready = util_is_one_file(m->c->in) && util_is_one_file(m->c->out);
     MPI_Allreduce(MPI_IN_PLACE, &ready, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
     return ready != 0;
 }

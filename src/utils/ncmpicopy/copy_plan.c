@@ -177,7 +177,7 @@ int copy_plan(struct copy *c)
 {
     if (get_dims(c) != 0 || cut_dims(c) != 0 || get_vars(c) != 0 || settle_dims(c) != 0)
         return -1;
-    const int64_t size = util_file_size(c->options.from);
+    const int64_t size = util_file_size(c->in, c->options.from);
     int status = 0;
     for (int i = 0; i < c->nvars && status == 0; i++) {
         measure(c, &c->vars[i]);

@@ -140,7 +140,7 @@ static int compare(const struct diff_options *o, int rank, int nprocs)
         d.header[0] = &s.header[0];
         d.header[1] = &s.header[1];
         for (int i = 0; i < 2; i++)
-            s.size[i] = util_file_size(o->path[i]);
+            s.size[i] = util_file_size(s.ncid[i], o->path[i]);
         status = diff_run(&d, merge);
     }
     while (opened > 0)

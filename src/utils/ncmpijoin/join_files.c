@@ -89,10 +89,11 @@ int join_remove(struct join *j)
 {
     char known[PATH_MAX];
     const char *master = realpath(j->options.from, known);
-    int status = master == NULL ? complain(j->options.from, errno) : 0;
+    int status =
+        master == NULL && !j->in.stands_in ? complain(j->options.from, errno) : 0;
     for (int i = 0; i < util_blob_count(&j->in) && status == 0; i++)
         status = remove_file(util_blob_path(&j->in, i));
-    if (status == 0) status = remove_file(master);
+    if (status == 0 && master != NULL) status = remove_file(master);
     return status == 0 ? remove_file(j->options.from) : status; /* a link to it */
 }
 

@@ -97,7 +97,7 @@ static int open_dataset_all(struct join *j, bool *opened)
     *opened = false;
     if (j->rank == 0) status = util_classic_open(&j->in, JOIN_TOOL, j->options.from);
     *opened = j->rank == 0 && status == 0;
-    if (*opened && j->in.base == 0) {
+    if (*opened && util_blob_count(&j->in) == 0) {
         util_message(JOIN_TOOL, j->options.from, -1,
                      "an ordinary file: there is nothing to join");
         status = -1;

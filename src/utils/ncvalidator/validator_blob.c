@@ -24,7 +24,7 @@ static void found(struct finder *f, bool note, const char *path, const char *rea
 static void tell(void *to, const char *path, const char *reason)
 {
     struct finder *f = to;
-    found(f, false, path == f->v->path ? "" : path, reason);
+    found(f, false, path == NULL || path == f->v->path ? "" : path, reason);
 }
 
 /* The format of a subfile by itself. */
@@ -70,8 +70,6 @@ static int examine_subfile(struct finder *f, const char *path)
 int validator_subfiles(struct validator *v, struct util_classic *file, cdf_tell *take)
 {
     struct finder f = {v, take};
-    struct cdf_fault fault;
-    if (util_classic_try(file, &fault) != 0) return -1;
     (void)util_blob_open(file, tell, &f);
     if (file->blob == NULL) return 0; /* that has been told */
     (void)util_blob_check(file, tell, &f);

@@ -4,6 +4,7 @@
 
 #include "base_error.h"
 #include "base_mem.h"
+#include "util_blob.h"
 #include "util_message.h"
 #include "validator.h"
 
@@ -47,16 +48,21 @@ static void take(void *to, const struct cdf_finding *f)
         put_text(v, f);
 }
 
-/* Reads as much of the file as its header takes. *size is what its data may take: they
- * may be in subfiles. */
-static int read_head(struct util_classic *file, struct util_head *head, int64_t *size)
+/* Reads as much of the file as its header takes, and decodes it if it is sound. *size is
+ * what its data may take: *apart, they are in subfiles. */
+static int read_head(struct util_classic *file, struct util_head *head, int64_t *size,
+                     bool *apart)
 {
     int err = CDF_MORE;
     while (err == CDF_MORE) {
         if (util_classic_more(file, head) != 0) return -1;
         err = cdf_examine(head->bytes, head->length, file->size, NULL, NULL);
     }
-    *size = file->base > 0 && err == NC_NOERR ? INT64_MAX : file->size;
+    struct cdf_fault fault;
+    *apart = err == NC_NOERR && util_classic_try(file, &fault) == 0 &&
+             util_blob_is_apart(file);
+    int64_t whole = *apart ? cdf_file_size(&file->header) : 0;
+    *size = file->size > whole ? file->size : whole;
     if (err != NC_ENOMEM) return 0;
     util_message(VALIDATOR_TOOL, file->path, -1, "%s", base_error_text(err));
     return -1;
@@ -94,12 +100,13 @@ static int examine(struct validator *v, struct util_classic *file)
 {
     struct util_head head = {0};
     int64_t size;
-    int status = read_head(file, &head, &size);
+    bool apart;
+    int status = read_head(file, &head, &size, &apart);
     if (status == 0) {
         begin(v);
         int err = cdf_examine(head.bytes, head.length, size, take, v);
         if (err == NC_ENOMEM) status = -1;
-        if (err == NC_NOERR && file->base > 0) status = validator_subfiles(v, file, take);
+        if (err == NC_NOERR && apart) status = validator_subfiles(v, file, take);
         end(v, &head);
     }
     base_free(head.bytes);
@@ -134,7 +141,7 @@ int validator_check(struct validator *v, const char *path)
     v->copy = -1;
     if (util_classic_open_any(&file, VALIDATOR_TOOL, path) != 0) return VALIDATOR_TROUBLE;
     v->base = file.base;
-    if (v->repair != NULL && file.base > 0) {
+    if (v->repair != NULL && (file.base > 0 || file.stands_in)) {
         util_message(
             VALIDATOR_TOOL, path, -1,
             "its values are in subfiles; ncmpijoin makes one file of them, which "

@@ -1,0 +1,96 @@
+/* Another library's dataset in subfiles, as the one file that it stands for. */
+#include <string.h>
+
+#include "base_error.h"
+#include "base_mem.h"
+#include "util_blob_impl.h"
+
+bool util_blob_is_apart(const struct util_classic *c)
+{
+    if (c->base > 0 || c->stands_in) return true;
+    enum blob_foreign_kind kind = blob_foreign_kind(&c->header, false);
+    return kind == BLOB_FOREIGN_PNETCDF ||
+           (kind == BLOB_FOREIGN_E3SM && !blob_foreign_is_complete(&c->header, c->size));
+}
+
+int util_blob_take_whole(struct util_classic *c)
+{
+    struct util_blob *b = c->blob;
+    struct cdf_header whole;
+    if (blob_foreign_kind(&c->header, c->stands_in) == BLOB_FOREIGN_NONE)
+        return base_error_set(NC_ENOENT, "No such file or directory");
+    int err = blob_foreign_begin(&b->foreign, &c->header, c->stands_in, c->path, &whole);
+    if (err == NC_NOERR) {
+        b->head = base_malloc((size_t)whole.size);
+        if (b->head == NULL) err = NC_ENOMEM;
+    }
+    if (err != NC_NOERR) {
+        cdf_free(&whole);
+        return err;
+    }
+    cdf_free(&c->header);
+    c->header = whole;
+    b->whole = &c->header;
+    b->facts.nsubfiles = b->foreign.nfiles;
+    b->facts.nprocs = b->foreign.nprocs;
+    b->facts.defined = true;
+    return NC_NOERR;
+}
+
+int util_blob_take_homes(struct util_classic *c)
+{
+    struct util_blob *b = c->blob;
+    struct blob_tally t;
+    int err = blob_tally_begin(&t, &b->foreign);
+    for (int i = 0; i < b->foreign.nfiles && err == NC_NOERR; i++)
+        if (b->subs[i].there)
+            blob_tally_add(&t, &b->foreign, &b->subs[i].file.header, b->subs[i].varids);
+    if (err == NC_NOERR) err = blob_foreign_settle(&b->foreign, &c->header, c->path, &t);
+    blob_tally_free(&t);
+    c->size = cdf_file_size(&c->header);
+    cdf_encode(&c->header, b->head);
+    return err;
+}
+
+int util_blob_find_holes(const struct util_classic *c, const struct util_blob_decomp *d)
+{
+    const struct blob_index *x = &d->index;
+    int64_t at = x->low;
+    for (int64_t i = 0; i < x->n && x->pieces[i].at <= at; i++)
+        at = x->pieces[i].at + x->pieces[i].n;
+    return at >= x->high ? NC_NOERR
+                         : blob_foreign_hole(&c->header, c->path, d->varid, 0, at);
+}
+
+int util_blob_find_cut(const struct util_classic *c, int number)
+{
+    const struct util_blob_sub *s = &c->blob->subs[number];
+    const struct cdf_header *h = &s->file.header;
+    int err = NC_NOERR;
+    for (int i = 0; i < c->header.nvars && err == NC_NOERR; i++) {
+        const struct cdf_var *v = &c->header.vars[i];
+        int id = s->varids[i];
+        bool any = v->nelems > 0 && (!v->is_record || c->header.numrecs > 0);
+        if (!any || id < 0 || !blob_foreign_counts(&c->blob->foreign, i, number))
+            continue;
+        err = blob_foreign_reaches(h, s->path, s->file.size, id, c->header.numrecs - 1, 0,
+                                   h->vars[id].nelems);
+    }
+    return err;
+}
+
+bool util_blob_has_head(const struct util_classic *c)
+{
+    return c->blob != NULL && c->blob->head != NULL;
+}
+
+int64_t util_blob_head(const struct util_classic *c, int64_t offset, void *bytes,
+                       size_t length)
+{
+    int64_t left = c->size - offset, head = c->header.size - offset;
+    size_t there = left <= 0 ? 0 : (uint64_t)left < length ? (size_t)left : length;
+    size_t n = head <= 0 ? 0 : (uint64_t)head < there ? (size_t)head : there;
+    memset(bytes, 0, there);
+    if (n > 0) memcpy(bytes, c->blob->head + offset, n);
+    return (int64_t)there;
+}

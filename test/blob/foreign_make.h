@@ -1,0 +1,17 @@
+/* A small dataset in the subfiles of other libraries, made by one process; layout:
+ *
+ *     whole     one file
+ *     e3sm      E3SM-IO's blobs in NAME.0000 ...
+ *     master    the same, and a file NAME with the definitions alone
+ *     pnetcdf   PnetCDF's subfiles, NAME.subfile_0.nc ..., and its master NAME
+ *
+ * of the same values, whatever the number of subfiles, up to 6. `wrong`: nothing "", or
+ * maps that "overlap", leave a "hole", point "outside", begin with a "negative" number;
+ * the last subfile of another "run", or without the last of its "records". 0, or 1 after
+ * it printed why not. */
+#ifndef FOREIGN_MAKE_H
+#define FOREIGN_MAKE_H
+
+int foreign_make(const char *layout, const char *name, int subfiles, const char *wrong);
+
+#endif
