@@ -422,6 +422,52 @@ static void subfiles_go_with_the_dataset(void)
     close_dataset(s.ncid);
 }
 
+/* What subfiles call their own, and names that variables had before. */
+static void any_name_will_do(void)
+{
+    MPI_Info info = blobs();
+    MPI_Offset start = 3 * check.rank, count = 3;
+    int ncid, varids[3], values[3], got[3];
+    CHECK_NC(NC_NOERR, ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"),
+                                    NC_CLOBBER | check.cmode, info, &ncid));
+    MPI_Info_free(&info);
+    int dims[2] = {new_dim(ncid, "nblobs", 3 * (MPI_Offset)check.nprocs),
+                   new_dim(ncid, "D1.nelems", 3 * (MPI_Offset)check.nprocs)};
+    varids[0] = new_var(ncid, "D1.nreqs", NC_INT, 1, &dims[0]);
+    varids[1] = new_var(ncid, "global_id_0", NC_INT, 1, &dims[1]);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    for (int v = 0; v < 3; v++) {
+        if (v == 2) { /* the first one's name */
+            CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+            CHECK_NC(NC_NOERR, ncmpi_rename_var(ncid, varids[1], "another"));
+            varids[2] = new_var(ncid, "global_id_0", NC_INT, 1, &dims[1]);
+            CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+        }
+        for (int i = 0; i < 3; i++)
+            values[i] = 100 * v + (int)start + i;
+        CHECK_NC(NC_NOERR,
+                 ncmpi_put_vara_int_all(ncid, varids[v], &start, &count, values));
+    }
+    CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
+    close_dataset(ncid);
+    CHECK_NC(NC_NOERR, ncmpi_open(MPI_COMM_SELF, subfile("a.nc", 0), NC_NOWRITE,
+                                  MPI_INFO_NULL, &ncid));
+    for (int v = 0; v < 3; v++) { /* they are there, each by its number in the master */
+        char name[32];
+        snprintf(name, sizeof name, "global_id_%d", v);
+        CHECK_NC(NC_NOERR, ncmpi_inq_varid(ncid, name, &got[v]));
+    }
+    close_dataset(ncid);
+    MPI_Barrier(MPI_COMM_WORLD);
+    ncid = open_dataset("a.nc", NC_NOWRITE);
+    for (int v = 0; v < 3; v++) {
+        CHECK_NC(NC_NOERR, ncmpi_get_vara_int_all(ncid, varids[v], &start, &count, got));
+        for (int i = 0; i < 3; i++)
+            CHECK_EQ(100 * v + start + i, got[i]);
+    }
+    close_dataset(ncid);
+}
+
 static void an_aborted_dataset_leaves_nothing(void)
 {
     MPI_Info info = blobs();
@@ -451,6 +497,7 @@ static const struct check_test tests[] = {
     {"a subfile of another run is refused", a_subfile_of_another_run_is_refused, 0},
     {"a file in the way is kept", a_file_in_the_way_is_kept, 0},
     {"subfiles go with the dataset", subfiles_go_with_the_dataset, 0},
+    {"any name will do", any_name_will_do, CHECK_FORMATS},
     {"an aborted dataset leaves nothing", an_aborted_dataset_leaves_nothing, 0},
     {NULL, NULL, 0},
 };

@@ -40,12 +40,29 @@ static int put_words(struct cdf_header *h, int varid, const char *words)
     return err;
 }
 
+/* The words of maps are not for the program's names; nor, as its variables may be
+ * renamed, is a name twice. What has no name here goes by its number in the master. */
+static bool is_ours(const char *name)
+{
+    size_t digits = name[0] == 'D' ? strspn(name + 1, "0123456789") : 0;
+    return strcmp(name, BLOB_DIM_BLOBS) == 0 || (digits > 0 && name[1 + digits] == '.') ||
+           strncmp(name, BLOB_OTHER, sizeof BLOB_OTHER - 1) == 0;
+}
+
+static const char *name_for(const char *name, bool taken, int id, char room[64])
+{
+    if (!taken && !is_ours(name)) return name;
+    snprintf(room, 64, "%s%d", BLOB_OTHER, id);
+    return room;
+}
+
 /* What a subfile says of itself, and the master's dimensions, which global_dimids count.
  */
 static int begin_header(const struct blob *b, struct cdf_header *h)
 {
     const struct cdf_header *master = &b->base.ds->header;
     int64_t token[2] = {(int64_t)b->facts.token[0], (int64_t)b->facts.token[1]};
+    char other[64];
     int id, err = put_number(h, BLOB_ATT_NPROCS, b->facts.nprocs);
     if (err == NC_NOERR) err = put_number(h, BLOB_ATT_DECOMPOSITIONS, 0);
     if (err == NC_NOERR) err = put_number(h, BLOB_ATT_SUBFILES, b->facts.nsubfiles);
@@ -53,7 +70,8 @@ static int begin_header(const struct blob *b, struct cdf_header *h)
     if (err == NC_NOERR)
         err = put_numbers(h, NC_GLOBAL, BLOB_ATT_TOKEN, NC_INT64, token, 2);
     for (int i = 0; i < master->ndims && err == NC_NOERR; i++)
-        err = cdf_def_dim(h, master->dims[i].name, master->dims[i].length, &id);
+        err = cdf_def_dim(h, name_for(master->dims[i].name, false, i, other),
+                          master->dims[i].length, &id);
     if (err == NC_NOERR) err = cdf_def_dim(h, BLOB_DIM_BLOBS, b->size, &id);
     return err;
 }
@@ -118,20 +136,31 @@ static int def_decomposition(const struct blob *b, struct cdf_header *h,
     return err;
 }
 
+/* Its records came after the subfile's header. */
+static int define_records(const struct cdf_header *master, struct cdf_header *h)
+{
+    char other[64];
+    int id;
+    const char *name = master->dims[master->unlimited].name;
+    bool taken = cdf_find_dim(h, name, &id) == NC_NOERR;
+    return cdf_def_dim(h, name_for(name, taken, master->unlimited, other), NC_UNLIMITED,
+                       &id);
+}
+
 static int def_variable(const struct blob *b, struct cdf_header *h, int varid, int number)
 {
     const struct cdf_header *master = &b->base.ds->header;
     const struct cdf_var *v = &master->vars[varid];
-    char name[64];
+    char name[64], other[64];
     int dims[2], id, err = NC_NOERR;
     int64_t of = varid, k = number;
+    const char *own =
+        name_for(v->name, cdf_find_var(h, v->name, &id) == NC_NOERR, varid, other);
     snprintf(name, sizeof name, "D%d.nelems", number);
-    if (v->is_record && h->unlimited < 0)
-        err = cdf_def_dim(h, master->dims[master->unlimited].name, NC_UNLIMITED, &id);
+    if (v->is_record && h->unlimited < 0) err = define_records(master, h);
     dims[0] = h->unlimited;
     if (err == NC_NOERR) err = cdf_find_dim(h, name, &dims[v->is_record]);
-    if (err == NC_NOERR)
-        err = cdf_def_var(h, v->name, v->type, 1 + v->is_record, dims, &id);
+    if (err == NC_NOERR) err = cdf_def_var(h, own, v->type, 1 + v->is_record, dims, &id);
     if (err == NC_NOERR) err = put_numbers(h, id, BLOB_ATT_DECOMPOSITION, NC_INT, &k, 1);
     if (err == NC_NOERR) err = put_dimids(h, id, v, 0);
     if (err == NC_NOERR) err = put_numbers(h, id, BLOB_ATT_VARID, NC_INT, &of, 1);

@@ -9,6 +9,8 @@
 #define BLOB_ATT_TOKEN          "dataset_token" /* two NC_INT64, as in the master's envelope */
 
 #define BLOB_DIM_BLOBS "nblobs"
+/* and its number: a dimension or variable of the master whose name is used here */
+#define BLOB_OTHER "global_id_"
 
 /* Of a variable that has a decomposition, and of Dk.nreqs. */
 #define BLOB_ATT_DECOMPOSITION "decomposition_ID"
