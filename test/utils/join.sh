@@ -27,7 +27,7 @@ joins() {
 reads() {
     rm -f "$work/b.txt"
     "$dump" -n q "$b" >"$work/b.txt" && "$dump" -n q "$d" | cmp - "$work/b.txt" && status 0 "$PWD/cdfdiff" "$b" "$d" &&
-        status 0 "$validate" "$b"
+        status 0 "$validate" "$b" && [ "$("$validate" "$b" | wc -l)" = 1 ]
 }
 alike() {
     local format=$1 subfiles=$2

@@ -217,9 +217,10 @@ typedef void cdf_tell(void *to, const struct cdf_finding *finding);
 
 /* Decodes likewise, but goes on behind faults, and tells of all of them, of padding,
  * names and sizes that are against the format though they can be read, and of data that
- * the file is too short for. tell may be NULL. Returns NC_NOERR if it came through to the
- * end; CDF_MORE (call again with more bytes, and do not count what was told); the fault
- * behind which nothing could be found; or NC_ENOMEM. */
+ * the file is too short for; file_size INT64_MAX: for none. tell may be NULL. Returns
+ * NC_NOERR if it came through to the end; CDF_MORE (call again with more bytes, and do
+ * not count what was told); the fault behind which nothing could be found; or NC_ENOMEM.
+ */
 int cdf_examine(const void *bytes, size_t length, int64_t file_size, cdf_tell *tell,
                 void *to);
 

@@ -227,7 +227,7 @@ static void check_file_size(struct cdf_examiner *e, const struct cdf_header *h)
         end = h->begin_record + h->numrecs * h->record_size;
     f.note = true;
     f.offset = cdf_pad4(end);
-    if (e->file_size > f.offset)
+    if (e->file_size > f.offset && e->file_size < INT64_MAX)
         tell(e, f, "%lld bytes follow the data", (long long)(e->file_size - f.offset));
 }
 
