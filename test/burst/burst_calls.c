@@ -152,10 +152,13 @@ EXPORT ssize_t write(int fd, const void *buf, size_t n)
     COUNTED(ssize_t, fd_counts(fd), f(fd, buf, n));
 }
 
-/* So many of n bytes are written by a call in the middle of which the process dies. */
-static size_t share(int call, size_t n)
+/* So many of n bytes are written by a call in the middle of which the process dies.
+ * Within a page of the file it is none: the system leaves no page half written. */
+static size_t share(int call, size_t n, off_t at)
 {
-    return kill_half && kill_at / 2 == call && my_rank == kill_rank ? n / 2 : n;
+    enum { PAGE = 4096 };
+    if (!kill_half || kill_at / 2 != call || my_rank != kill_rank) return n;
+    return n == 0 || at / PAGE == (at + (off_t)n - 1) / PAGE ? 0 : n / 2;
 }
 
 /* Of a file that says so, what was written is on the device. */
@@ -176,7 +179,7 @@ EXPORT ssize_t pwrite(int fd, const void *buf, size_t n, off_t at)
     *(void **)&f = next("pwrite");
     if (!fd_counts(fd)) return f(fd, buf, n, at);
     int call = before();
-    ssize_t rc = f(fd, buf, share(call, n), at);
+    ssize_t rc = f(fd, buf, share(call, n, at), at);
     written(fd, at, rc, call);
     return rc;
 }

@@ -88,21 +88,28 @@ struct tail {
 };
 
 /* A byte each; some stand for numbers that are large. */
-static int numbers(void *who, int varid, int64_t row, int64_t first, int64_t n,
-                   int64_t *values)
+static int take_list(const struct tail *t, const struct blob_numbers *l)
 {
     static const int64_t large[] = {INT64_MAX, INT64_MIN, (int64_t)1 << 40, -1};
-    const struct tail *t = who;
-    const struct cdf_var *v = &t->h->vars[varid];
-    CHECK(row >= 0 && first >= 0 && n >= 0 && n <= v->shape[v->ndims - 1] - first);
-    CHECK(row == 0 || (v->ndims == 2 && row < v->shape[0]));
+    const struct cdf_var *v = &t->h->vars[l->varid];
+    CHECK(l->row >= 0 && l->first >= 0 && l->n >= 0);
+    CHECK(l->n <= v->shape[v->ndims - 1] - l->first);
+    CHECK(l->row == 0 || (v->ndims == 2 && l->row < v->shape[0]));
     if (t->length == 0) return NC_EREAD;
-    for (int64_t i = 0; i < n; i++) {
-        uint64_t at = (uint64_t)(8 * varid + 4 * row + first + i);
+    for (int64_t i = 0; i < l->n; i++) {
+        uint64_t at = (uint64_t)(8 * l->varid + 4 * l->row + l->first + i);
         uint8_t byte = t->bytes[at % t->length];
-        values[i] = byte < 252 ? byte : large[byte - 252];
+        l->values[i] = byte < 252 ? byte : large[byte - 252];
     }
     return NC_NOERR;
+}
+
+static int numbers(void *who, const struct blob_numbers *lists, int n, int error)
+{
+    int err = error;
+    for (int i = 0; i < n && err == NC_NOERR; i++)
+        err = take_list(who, &lists[i]);
+    return err;
 }
 
 /* One subfile, or two that are the same. */
