@@ -43,6 +43,45 @@ int ncmpix_flush_test(int ncid, int *done);
 
 /** @} */
 
+/** @defgroup ext_prefetch Staging before it is read
+ * With the hint nc_stage, and a dataset that is opened for reading; otherwise these have
+ * nothing to do.
+ * @{ */
+
+/** Says that a part of a variable will be read: it is staged near this process, in the
+ * background. Where there can be no thread the call does it itself. That something cannot
+ * be staged is no error: it is read from the file, and statistics tell. Independent, in
+ * either data mode: no process waits for another.
+ * @param ncid the file
+ * @param varid the variable; #NC_GLOBAL: all of the file
+ * @param start first element; NULL: all of the variable
+ * @param count number of elements in each dimension
+ * @return #NC_NOERR, #NC_EBADID, #NC_EINDEFINE, #NC_ENOTVAR, #NC_EINVALCOORDS, #NC_EEDGE,
+ * #NC_ENULLCOUNT, #NC_ENEGATIVECNT, #NC_ENOMEM */
+int ncmpix_prefetch(int ncid, int varid, const MPI_Offset *start,
+                    const MPI_Offset *count);
+
+/** The same, and waits until all parts that any process has named are staged where they
+ * were named. Of what several processes of a node name each brings a share. Collective,
+ * in collective data mode.
+ * @param ncid the file
+ * @param varid the variable, of each process's own; #NC_GLOBAL: all of the file
+ * @param start first element; NULL: all of the variable
+ * @param count number of elements in each dimension
+ * @return as ncmpix_prefetch(); #NC_EINDEP; another process's error where this one has
+ * none
+ */
+int ncmpix_prefetch_all(int ncid, int varid, const MPI_Offset *start,
+                        const MPI_Offset *count);
+
+/** Waits until what this process has named in ncmpix_prefetch(), or the hint
+ * nc_stage_prefetch, is staged as far as it can be. Independent, in either data mode.
+ * @param ncid the file
+ * @return #NC_NOERR, #NC_EBADID */
+int ncmpix_prefetch_wait(int ncid);
+
+/** @} */
+
 #ifdef __GNUC__
 #pragma GCC visibility pop
 #endif

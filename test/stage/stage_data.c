@@ -14,6 +14,7 @@
 #include "check.h"
 #include "fault.h"
 #include "pnetcdf.h"
+#include "pnetcdf_ext.h"
 
 enum { X = 64, Y = 130, RECORDS = 9, BLOCK = 4096, FEW_BLOCKS = 3 };
 
@@ -264,6 +265,135 @@ static void writers_are_not_staged(void)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
+/* ---- ahead ---- */
+
+/* Values are got without a byte from the file. */
+static void get_without_the_file(int ncid)
+{
+    MPI_Barrier(MPI_COMM_WORLD); /* some bring what others need */
+    long long before = statistic(ncid, "file_read_bytes");
+    get_all(ncid);
+    CHECK_EQ(before, statistic(ncid, "file_read_bytes"));
+    CHECK_EQ(0, statistic(ncid, "stage_fallbacks"));
+}
+
+static int to_collective(int ncid)
+{
+    return check.collective ? NC_NOERR : ncmpi_end_indep_data(ncid);
+}
+
+static int from_collective(int ncid)
+{
+    return check.collective ? NC_NOERR : ncmpi_begin_indep_data(ncid);
+}
+
+static void what_is_prefetched_is_there(void)
+{
+    const MPI_Offset from[2] = {1, 2}, some[2] = {3, 4}, beyond[2] = {X + 1, 0},
+                     many[2] = {X, Y}, none[2] = {0, 0};
+    start();
+    int ncid = open_staged("");
+    CHECK_NC(NC_NOERR, ncmpix_prefetch(ncid, NC_GLOBAL, NULL, NULL));
+    CHECK_NC(NC_NOERR, ncmpix_prefetch_wait(ncid));
+    CHECK_EQ(0, statistic(ncid, "stage_waiting_bytes"));
+    CHECK(of_all(ncid, "stage_ahead_bytes") >= (long long)sizeof grid);
+    get_without_the_file(ncid);
+    CHECK_NC(NC_ENOTVAR, ncmpix_prefetch(ncid, 17, NULL, NULL));
+    CHECK_NC(NC_EINVALCOORDS, ncmpix_prefetch(ncid, 0, beyond, some));
+    CHECK_NC(NC_EEDGE, ncmpix_prefetch(ncid, 0, from, many));
+    CHECK_NC(NC_NOERR, ncmpix_prefetch(ncid, 0, from, none));
+    CHECK_NC(NC_EBADID, ncmpix_prefetch(-1, 0, NULL, NULL));
+    CHECK_NC(NC_EBADID, ncmpix_prefetch_wait(-1));
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+
+    ncid = open_staged("");
+    if (!check.collective) CHECK_NC(NC_EINDEP, ncmpix_prefetch_all(ncid, 0, NULL, NULL));
+    CHECK_NC(NC_NOERR, to_collective(ncid));
+    CHECK_NC(NC_NOERR, ncmpix_prefetch_all(ncid, 0, NULL, NULL));
+    CHECK_NC(NC_NOERR, ncmpix_prefetch_all(ncid, 1, NULL, NULL));
+    int bad = check.nprocs - 1;
+    CHECK_NC(NC_ENOTVAR,
+             ncmpix_prefetch_all(ncid, check.rank == bad ? 17 : 0, NULL, NULL));
+    CHECK_NC(NC_NOERR, from_collective(ncid)); /* looks at the file, which is new */
+    if (check.collective)
+        get_without_the_file(ncid);
+    else
+        get_all(ncid);
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+}
+
+static void by_hint_from_the_open_on(void)
+{
+    static const char *const names[] = {"open", "grid,line", "nothing,line,grid"};
+    start();
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char more[100];
+        snprintf(more, sizeof more, "nc_stage_prefetch=%s", names[i]);
+        int ncid = open_staged(more);
+        CHECK_NC(NC_NOERR, ncmpix_prefetch_wait(ncid));
+        get_without_the_file(ncid);
+        CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    }
+}
+
+/* Where no more is kept, what was asked for first is what is there. A program that closes
+ * meanwhile waits for no more than a block. */
+static void ahead_with_little_room(void)
+{
+    start();
+    for (int i = 0; i < 4; i++) {
+        int ncid = open_staged("nc_stage_size=16384;nc_stage_prefetch=open");
+        if (i % 2) get_some(ncid);
+        if (i > 1) CHECK_NC(NC_NOERR, ncmpix_prefetch_wait(ncid));
+        CHECK(statistic(ncid, "stage_ahead_bytes") <= 16384);
+        CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    }
+}
+
+/* Records of many blocks, one after the other or every other one. */
+static void records_come_before_they_are_read(void)
+{
+    enum { LONG = 3000, N = 12 };
+    static double values[LONG];
+    int ncid, dims[2], v, wrong = 0;
+    MPI_Offset from[2] = {0, 0}, one[2] = {1, LONG};
+    if (check.rank == 0) {
+        CHECK_NC(NC_NOERR, ncmpi_create(MPI_COMM_SELF, check_path("a.nc"), check.cmode,
+                                        MPI_INFO_NULL, &ncid));
+        CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "t", NC_UNLIMITED, &dims[0]));
+        CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "x", LONG, &dims[1]));
+        CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "v", NC_DOUBLE, 2, dims, &v));
+        CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+        for (from[0] = 0; from[0] < N; from[0]++) {
+            for (int i = 0; i < LONG; i++)
+                values[i] = (double)(from[0] * LONG + i);
+            CHECK_NC(NC_NOERR, ncmpi_put_vara_double_all(ncid, 0, from, one, values));
+        }
+        CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    }
+    for (int step = -2; step <= 2; step++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        ncid = open_staged(step == 0 ? "nc_stage_ahead=disable" : "");
+        int by = step == 0 ? 1 : step, first = by > 0 ? 0 : N - 1, got = 0;
+        for (from[0] = first; from[0] >= 0 && from[0] < N; from[0] += by) {
+            CHECK_NC(NC_NOERR, check.collective
+                                   ? ncmpi_get_vara_double_all(ncid, 0, from, one, values)
+                                   : ncmpi_get_vara_double(ncid, 0, from, one, values));
+            for (int i = 0; i < LONG; i++)
+                wrong += values[i] != (double)(from[0] * LONG + i);
+            CHECK_NC(NC_NOERR, ncmpix_prefetch_wait(ncid)); /* it computes long enough */
+            MPI_Barrier(MPI_COMM_WORLD);
+            got++;
+        }
+        long long ahead = of_all(ncid, "stage_ahead_bytes");
+        if (step == 0) CHECK_EQ(0, ahead);
+        /* The first three are no progression yet; blocks have the ends of two. */
+        if (step != 0) CHECK(ahead >= (long long)((got - 4) * LONG * 8));
+        CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    }
+    CHECK_EQ(0, wrong);
+}
+
 /* ---- never stale ---- */
 
 /* Another program, as far as the readers can see. */
@@ -487,6 +617,10 @@ static const struct check_test tests[] = {
     {"little room is enough", little_room_is_enough, CHECK_MODES},
     {"values out of range are told", values_out_of_range_are_told, CHECK_MODES},
     {"writers are not staged", writers_are_not_staged, CHECK_MODES},
+    {"what is prefetched is there", what_is_prefetched_is_there, CHECK_MODES},
+    {"by hint from the open on", by_hint_from_the_open_on, CHECK_MODES},
+    {"ahead with little room", ahead_with_little_room, CHECK_MODES},
+    {"records come before they are read", records_come_before_they_are_read, CHECK_MODES},
     {"readers and a writer in turns", readers_and_a_writer_in_turns, CHECK_MODES},
     {"changes of one moment are seen", changes_of_one_moment_are_seen, CHECK_MODES},
     {"only a change is one", only_a_change_is_one, CHECK_MODES},

@@ -11,3 +11,32 @@ int F77_NAME(nfmpix_flush_test, NFMPIX_FLUSH_TEST)(const int *ncid, int *done)
 {
     return ncmpix_flush_test(*ncid, done);
 }
+
+/* Of NF_GLOBAL start and count are not looked at. */
+static int prefetch(int ncid, int varid, const MPI_Offset *start, const MPI_Offset *count,
+                    int (*call)(int, int, const MPI_Offset *, const MPI_Offset *))
+{
+    struct f77_slab at;
+    if (f77_id(varid) == NC_GLOBAL) return call(ncid, NC_GLOBAL, NULL, NULL);
+    f77_slab_make(&at, ncid, varid, start, count, NULL, NULL);
+    return f77_slab_end(&at, call(ncid, at.varid, at.start, at.count));
+}
+
+int F77_NAME(nfmpix_prefetch, NFMPIX_PREFETCH)(const int *ncid, const int *varid,
+                                               const MPI_Offset *start,
+                                               const MPI_Offset *count)
+{
+    return prefetch(*ncid, *varid, start, count, ncmpix_prefetch);
+}
+
+int F77_NAME(nfmpix_prefetch_all, NFMPIX_PREFETCH_ALL)(const int *ncid, const int *varid,
+                                                       const MPI_Offset *start,
+                                                       const MPI_Offset *count)
+{
+    return prefetch(*ncid, *varid, start, count, ncmpix_prefetch_all);
+}
+
+int F77_NAME(nfmpix_prefetch_wait, NFMPIX_PREFETCH_WAIT)(const int *ncid)
+{
+    return ncmpix_prefetch_wait(*ncid);
+}

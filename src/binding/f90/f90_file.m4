@@ -125,6 +125,40 @@ PASS([abort], [ncid], [NCID])m4_dnl
     nf90mpix_flush_test = nfmpix_flush_test(ncid, is_done)
     done = is_done /= 0
   end function
+
+  ! Of NF90_GLOBAL all of the file; without start and count all of the variable. A list that
+  ! ends early goes on with the first element, one of them.
+m4_define([PREFETCH], [m4_dnl
+  function nf90mpix_prefetch$1(ncid, varid, start, count)
+    integer :: nf90mpix_prefetch$1
+    integer, intent(in) :: ncid, varid
+    OFFSET, dimension(:), intent(in), optional, contiguous :: start, count
+    interface
+      function f90_prefetch(all, ncid, varid, given, start, count) &
+          bind(C, name='f90_prefetch')
+        import :: c_int, c_int64_t
+        integer(c_int) :: f90_prefetch
+        integer(c_int), value :: all, ncid, varid
+        integer(c_int64_t), intent(in) :: given(2)
+        integer(c_int64_t), dimension(*), intent(in), optional :: start, count
+      end function
+    end interface
+    OFFSET :: given(2)
+    given = 0
+    if (present(start)) given(1) = size(start, kind=MPI_OFFSET_KIND)
+    if (present(count)) given(2) = size(count, kind=MPI_OFFSET_KIND)
+    nf90mpix_prefetch$1 = f90_prefetch($2, ncid, varid, given, start, count)
+  end function
+])m4_dnl
+PREFETCH([], [0])
+PREFETCH([_all], [1])
+
+  function nf90mpix_prefetch_wait(ncid)
+    integer :: nf90mpix_prefetch_wait
+    integer, external :: nfmpix_prefetch_wait
+    NCID
+    nf90mpix_prefetch_wait = nfmpix_prefetch_wait(ncid)
+  end function
 PASS([close], [ncid], [NCID])m4_dnl
 PASS([begin_indep_data], [ncid], [NCID])m4_dnl
 PASS([end_indep_data], [ncid], [NCID])m4_dnl

@@ -11,6 +11,7 @@ if HAVE_F90
 noinst_LTLIBRARIES += libf90.la
 libpnetcdf_la_LIBADD += libf90.la
 libf90_la_SOURCES = src/binding/f90/f90_access.c src/binding/f90/f90_access.h \
+	src/binding/f90/f90_ext.c \
 	src/binding/f90/f90_values.c src/binding/f90/f90_values.h
 nodist_libf90_la_SOURCES = src/binding/f90/pnetcdf.f90
 # Without the tests' checks: the library needs no Fortran run time.

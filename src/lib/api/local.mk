@@ -12,6 +12,7 @@ libcore_la_SOURCES += \
 	src/lib/api/api_mode.c \
 	src/lib/api/api_nonblocking.c \
 	src/lib/api/api_open.c \
+	src/lib/api/api_prefetch.c \
 	src/lib/api/api_queue.c src/lib/api/api_queue.h \
 	src/lib/api/api_runs.c \
 	src/lib/api/api_safe.c src/lib/api/api_safe.h \

@@ -72,7 +72,9 @@ struct base_hints {
     int64_t stage;       /* enum base_choice: what is read is kept near the processes */
     int64_t stage_size;  /* bytes a node, at most; 0: no limit */
     int64_t stage_block; /* bytes */
+    int64_t stage_ahead; /* enum base_choice: of programs that go through records */
     char stage_dirname[1024];
+    char stage_prefetch[1024];
     int64_t no_indep_rw; /* the MPI-IO hint romio_no_indep_rw, true or false */
     int64_t bad_driver;  /* nc_driver asks for one that there is not */
 };

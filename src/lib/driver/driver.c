@@ -345,6 +345,20 @@ int driver_flush_test(struct driver *d, bool *through)
     return d == NULL ? NC_NOERR : d->ops->flush_test(d, through);
 }
 
+int driver_prefetch(struct driver *d, const struct driver_request *r)
+{
+    while (d != NULL && d->ops->prefetch == NULL)
+        d = d->lower;
+    return d == NULL ? NC_NOERR : d->ops->prefetch(d, r);
+}
+
+int driver_prefetch_wait(struct driver *d)
+{
+    while (d != NULL && d->ops->prefetch_wait == NULL)
+        d = d->lower;
+    return d == NULL ? NC_NOERR : d->ops->prefetch_wait(d);
+}
+
 int driver_inq_info(struct driver *d, MPI_Info info)
 {
     while (d->ops->inq_info == NULL)

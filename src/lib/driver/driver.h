@@ -281,6 +281,11 @@ struct driver_ops {
     int (*flush_start)(struct driver *self);
     int (*flush_test)(struct driver *self, bool *through);
 
+    /* A request, or all (NULL), will be read soon; until what was announced so is there,
+     * or cannot be. Local; NULL: nothing is kept. */
+    int (*prefetch)(struct driver *self, const struct driver_request *r);
+    int (*prefetch_wait)(struct driver *self);
+
     /* Adds the hints in force to info; local. */
     int (*inq_info)(struct driver *self, MPI_Info info);
 };
@@ -328,6 +333,8 @@ int driver_sync(struct driver *d);
 int driver_flush(struct driver *d);
 int driver_flush_start(struct driver *d);
 int driver_flush_test(struct driver *d, bool *through);
+int driver_prefetch(struct driver *d, const struct driver_request *r);
+int driver_prefetch_wait(struct driver *d);
 int driver_inq_info(struct driver *d, MPI_Info info);
 
 #endif

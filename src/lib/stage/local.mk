@@ -1,6 +1,7 @@
 libserial_la_SOURCES += src/lib/stage/stage_table.c src/lib/stage/stage_table.h
 libcore_la_SOURCES += \
 	src/lib/stage/stage.h \
+	src/lib/stage/stage_ahead.c src/lib/stage/stage_ahead.h \
 	src/lib/stage/stage_fetch.c \
 	src/lib/stage/stage_get.c \
 	src/lib/stage/stage_open.c \

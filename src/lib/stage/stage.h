@@ -40,8 +40,17 @@ struct stage_view {
 
 /* Counted by the caller and by threads; stage_tell makes them the dataset's. */
 struct stage_counts {
-    _Atomic int64_t source_reads, source_bytes, copied, dropped, failed;
+    _Atomic int64_t source_reads, source_bytes, copied, dropped, failed, ahead;
+    _Atomic int64_t waiting; /* to be brought ahead */
 };
+
+/* How a program goes through the records of a variable. */
+struct stage_step {
+    int64_t record, step; /* of the last get, and how far it was from the one before */
+    bool sure;            /* that it will go on so: it did twice */
+};
+
+struct stage_ahead;
 
 struct stage {
     struct driver base;
@@ -49,12 +58,15 @@ struct stage {
     MPI_Win window;
     struct stage_shared *shared;
     struct stage_table *table; /* behind that */
-    bool first;                /* of the node's processes */
+    int rank, nprocs;          /* of the node's processes */
+    bool first;                /* of them */
     int source;                /* the dataset's file; -1: not opened yet */
     int file;                  /* the staged one; -1: this process has none */
     struct stage_view view;
     unsigned char *tile; /* values on their way through conversion */
     struct stage_counts counts;
+    struct stage_ahead *ahead; /* NULL: nobody asked for anything yet */
+    struct stage_step *steps;  /* of each variable; NULL: of none yet */
 };
 
 enum { STAGE_TILE = 1 << 18 };
@@ -93,6 +105,9 @@ static inline bool stage_in_view(const struct stage *s, int64_t at, int64_t n)
 }
 
 /* ---- stage_get.c ---- */
+
+/* Has this process a staged file, and the dataset's open? */
+bool stage_ready(struct stage *s);
 int stage_get_all(struct driver *self, struct driver_request *const *reqs, int64_t n,
                   int error);
 int stage_get(struct driver *self, struct driver_request *const *reqs, int64_t n);

@@ -6,6 +6,7 @@
 #include "base_mem.h"
 #include "mpio_values.h"
 #include "stage.h"
+#include "stage_ahead.h"
 
 /* One request on its way. */
 struct get {
@@ -111,7 +112,7 @@ static int get_one(struct stage *s, struct driver_request *r)
     return err;
 }
 
-static bool ready(struct stage *s)
+bool stage_ready(struct stage *s)
 {
     return s->file >= 0 && !stage_table_broken(s->table) &&
            stage_source_open(s) == NC_NOERR;
@@ -124,11 +125,12 @@ static int get_staged(struct stage *s, struct driver_request *const *reqs, int64
 {
     int64_t left = 0;
     int result = NC_NOERR;
-    *rest = base_malloc((size_t)*n * sizeof **rest);
+    *rest = base_malloc((size_t)*n * sizeof(struct driver_request *));
     if (*rest == NULL) return NC_NOERR; /* none */
     for (int64_t i = 0; i < *n; i++) {
         s->view.low = s->view.high = 0;
-        if (ready(s) && get_one(s, reqs[i]) == NC_NOERR) {
+        if (stage_ready(s) && get_one(s, reqs[i]) == NC_NOERR) {
+            stage_ahead_follow(s, reqs[i]);
             if (reqs[i]->status != NC_NOERR) result = reqs[i]->status;
             continue;
         }

@@ -8,6 +8,7 @@
 #include "base_mem.h"
 #include "base_mpi.h"
 #include "stage.h"
+#include "stage_ahead.h"
 
 static bool wanted(const struct driver_dataset *ds, bool create)
 {
@@ -28,6 +29,8 @@ void stage_tell(struct stage *s)
     move_count(&s->counts.copied, &stats->stage_copied_bytes);
     move_count(&s->counts.dropped, &stats->stage_dropped);
     move_count(&s->counts.failed, &stats->stage_fallbacks);
+    move_count(&s->counts.ahead, &stats->stage_ahead_bytes);
+    stats->stage_waiting_bytes = atomic_load(&s->counts.waiting);
 }
 
 /* ---- the end ---- */
@@ -38,6 +41,7 @@ static void free_local(struct stage *s)
     if (s->file >= 0) (void)close(s->file);
     base_free(s->view.bytes);
     base_free(s->tile);
+    base_free(s->steps);
     base_free(s);
 }
 
@@ -53,6 +57,7 @@ static int end_all(struct driver *self, int (*lower_all)(struct driver *))
 {
     struct stage *s = (struct stage *)self;
     struct driver *lower = self->lower;
+    stage_ahead_stop(s);
     stage_tell(s);
     free_all(s);
     return lower_all(lower);
@@ -163,18 +168,21 @@ static int make_space_all(struct stage *s, int err)
 
 static int begin_all(struct stage *s)
 {
-    struct stage_shared plan;
-    int rank = 0, mpi;
+    struct stage_shared plan = {.nslots = 1};
+    int rank = 0, nprocs = 1, mpi;
     mpi = MPI_Comm_split_type(s->base.ds->comm, MPI_COMM_TYPE_SHARED, s->base.ds->rank,
                               MPI_INFO_NULL, &s->node);
     int64_t lacking = mpi != MPI_SUCCESS;
     if (lacking) s->node = MPI_COMM_NULL;
     if (!lacking) mpi = MPI_Comm_rank(s->node, &rank);
+    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_size(s->node, &nprocs);
     int err = base_mpi_error(mpi, NC_EMPI, "finding the processes of a node");
     err = driver_agree_all(s->base.ds, err, NULL, &lacking, 1);
     if (lacking) s->node = MPI_COMM_NULL;
     if (err != NC_NOERR) return err;
     s->first = rank == 0;
+    s->rank = rank;
+    s->nprocs = nprocs;
     int looked = s->first ? look_at_file(s, &plan) : NC_NOERR;
     err = share_all(s, &plan);
     return err != NC_NOERR ? err : make_space_all(s, looked);
@@ -201,6 +209,7 @@ static int open_layer_all(struct driver_dataset *ds, int omode, struct driver *l
                         .file = -1};
     if (begin_all(s) == NC_NOERR) {
         *self = &s->base;
+        stage_ahead_begin(s);
         return NC_NOERR;
     }
     free_all(s);
@@ -241,6 +250,25 @@ static int sync_alone(struct driver *self)
     return driver_sync(self->lower);
 }
 
+/* ---- ahead ---- */
+
+static int prefetch(struct driver *self, const struct driver_request *r)
+{
+    return stage_ahead_prefetch((struct stage *)self, r);
+}
+
+static int prefetch_wait(struct driver *self)
+{
+    stage_ahead_wait((struct stage *)self);
+    return NC_NOERR;
+}
+
+static int inq_info(struct driver *self, MPI_Info info)
+{
+    stage_tell((struct stage *)self); /* who asks may look at them next */
+    return driver_inq_info(self->lower, info);
+}
+
 const struct driver_ops stage_ops = {
     .name = "stage",
     .likes_runs = true,
@@ -254,4 +282,7 @@ const struct driver_ops stage_ops = {
     .get = stage_get,
     .sync_all = sync_layer_all,
     .sync = sync_alone,
+    .prefetch = prefetch,
+    .prefetch_wait = prefetch_wait,
+    .inq_info = inq_info,
 };

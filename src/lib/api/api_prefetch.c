@@ -1,0 +1,66 @@
+/* What will be read soon, as the program says. */
+#include "api_access.h"
+#include "api_safe.h"
+#include "pnetcdf.h"
+#include "pnetcdf_ext.h"
+
+/* Has the driver begin with it: a slab, a variable (no start), or all (NC_GLOBAL). */
+static int begin(struct api_dataset *d, int varid, const MPI_Offset *start,
+                 const MPI_Offset *count)
+{
+    static char nothing; /* a get needs somewhere to go */
+    const struct api_access a = {.varid = varid,
+                                 .start = start,
+                                 .count = count,
+                                 .buf = &nothing,
+                                 .bufcount = NC_COUNT_IGNORE,
+                                 .buftype = MPI_DATATYPE_NULL,
+                                 .how = start == NULL ? API_VAR : API_VARA};
+    struct driver_request *r = NULL;
+    if (varid == NC_GLOBAL) return driver_prefetch(d->top, NULL);
+    int err = api_request_make(d, &a, false, &r);
+    if (err != NC_NOERR || r == NULL) return err;
+    err = driver_prefetch(d->top, r);
+    (void)api_request_end(r);
+    return err;
+}
+
+int ncmpix_prefetch(int ncid, int varid, const MPI_Offset *start, const MPI_Offset *count)
+{
+    struct api_dataset *d;
+    int err = api_find(ncid, &d);
+    if (err == NC_NOERR && d->defining) err = NC_EINDEFINE;
+    if (err != NC_NOERR) return err;
+    api_lock(d);
+    err = begin(d, varid, start, count);
+    api_unlock(d);
+    return err;
+}
+
+int ncmpix_prefetch_all(int ncid, int varid, const MPI_Offset *start,
+                        const MPI_Offset *count)
+{
+    struct api_dataset *d;
+    int err = api_find_data(ncid, false, API_COLL, &d);
+    if (err == NC_NOERR) err = api_same_call_all(d, "ncmpix_prefetch_all");
+    if (err != NC_NOERR) return err;
+    api_lock(d);
+    struct driver_span span = driver_trace_enter(d->ds.trace);
+    err = begin(d, varid, start, count);
+    if (err == NC_NOERR) err = driver_prefetch_wait(d->top);
+    err = driver_concur_all(&d->ds, err, NULL, NULL, 0);
+    driver_trace_leave(d->ds.trace, span, "ncmpix_prefetch_all", -1, err);
+    api_unlock(d);
+    return err;
+}
+
+int ncmpix_prefetch_wait(int ncid)
+{
+    struct api_dataset *d;
+    int err = api_find(ncid, &d);
+    if (err != NC_NOERR || d->defining) return err;
+    api_lock(d);
+    err = driver_prefetch_wait(d->top);
+    api_unlock(d);
+    return err;
+}

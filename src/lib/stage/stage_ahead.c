@@ -1,0 +1,297 @@
+/* Blocks that are brought before anybody asks for them: by a thread, which calls no MPI,
+ * so that any level of thread support does. */
+#include "stage_ahead.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "base_error.h"
+#include "base_mem.h"
+
+/* A region of the file. */
+struct job {
+    struct job *next;
+    struct region *region;
+    struct region_cursor *cursor;
+    int64_t from; /* where the process begins: others of the node do elsewhere */
+    int64_t left; /* of its bytes */
+    bool guessed; /* nobody asked for it */
+};
+
+struct stage_ahead {
+    struct stage *s;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t work, idle;
+    struct job *first, **last;
+    int guesses; /* jobs that are */
+    _Atomic bool stop;
+    unsigned char *bytes; /* a block */
+};
+
+/* ---- a job ---- */
+
+static void free_job(struct stage *s, struct job *j)
+{
+    atomic_fetch_sub(&s->counts.waiting, j->left);
+    region_cursor_free(j->cursor);
+    region_free(j->region);
+    base_free(j);
+}
+
+/* Takes over the region. NULL: no memory. */
+static struct job *new_job(struct stage *s, struct region *region, bool guessed)
+{
+    int64_t low, high;
+    struct job *j = base_calloc(1, sizeof *j);
+    if (j != NULL) j->cursor = region_cursor_new(region);
+    if (j == NULL || j->cursor == NULL) {
+        region_free(region);
+        base_free(j);
+        return NULL;
+    }
+    region_bounds(region, &low, &high);
+    j->region = region;
+    j->guessed = guessed;
+    j->from = guessed ? low : low + (high - low) / s->nprocs * s->rank;
+    j->left = region_bytes(region);
+    atomic_fetch_add(&s->counts.waiting, j->left);
+    return j;
+}
+
+/* False: the file cannot be read. What somebody else brings just now, or there is no room
+ * for, stays as it is. */
+static bool bring(struct stage *s, int64_t block, unsigned char *bytes)
+{
+    struct stage_hold hold;
+    struct stage_claim claim;
+    if (stage_table_find(s->table, block, &hold) ||
+        stage_table_claim(s->table, block, &claim) != STAGE_MINE)
+        return true;
+    if (stage_fetch(s, &claim, bytes) != NC_NOERR) return false;
+    atomic_fetch_add(&s->counts.ahead, s->shared->block);
+    return true;
+}
+
+/* The blocks of the job's bytes between two places, `most` at the most. */
+static bool run_part(struct stage *s, struct job *j, int64_t from, int64_t to,
+                     int64_t *most, const _Atomic bool *stop, unsigned char *bytes)
+{
+    int64_t size = s->shared->block, at;
+    int64_t before = region_seek(j->cursor, from);
+    while (region_peek(j->cursor, &at) && at < to) {
+        if (at / size >= s->shared->nblocks) return true;
+        if (atomic_load(stop) || --*most < 0 || stage_table_broken(s->table) ||
+            !bring(s, at / size, bytes))
+            return false;
+        int64_t next = (at / size + 1) * size;
+        int64_t passed = region_seek(j->cursor, next < to ? next : to);
+        atomic_fetch_sub(&s->counts.waiting, passed - before);
+        j->left -= passed - before;
+        before = passed;
+    }
+    return true;
+}
+
+/* No more than there is room for, beside what others of the node bring: it would go for
+ * what comes behind it. */
+static void run_job(struct stage *s, struct job *j, const _Atomic bool *stop,
+                    unsigned char *bytes)
+{
+    const struct stage_shared *all = s->shared;
+    int64_t most = all->nslots, share = most / s->nprocs;
+    if (most < all->nblocks) most = share > 0 ? share : 1;
+    if (run_part(s, j, j->from, INT64_MAX, &most, stop, bytes))
+        (void)run_part(s, j, 0, j->from, &most, stop, bytes);
+}
+
+/* ---- the thread ---- */
+
+static void *run(void *arg)
+{
+    struct stage_ahead *a = arg;
+    pthread_mutex_lock(&a->lock);
+    while (!atomic_load(&a->stop)) {
+        struct job *j = a->first;
+        if (j == NULL) {
+            pthread_cond_wait(&a->work, &a->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&a->lock);
+        run_job(a->s, j, &a->stop, a->bytes);
+        pthread_mutex_lock(&a->lock);
+        a->first = j->next;
+        if (a->first == NULL) a->last = &a->first;
+        a->guesses -= j->guessed;
+        free_job(a->s, j);
+        pthread_cond_broadcast(&a->idle);
+    }
+    pthread_mutex_unlock(&a->lock);
+    return NULL;
+}
+
+static void free_ahead(struct stage_ahead *a)
+{
+    pthread_mutex_destroy(&a->lock);
+    pthread_cond_destroy(&a->work);
+    pthread_cond_destroy(&a->idle);
+    base_free(a->bytes);
+    base_free(a);
+}
+
+/* NULL: there is none to be had. */
+static struct stage_ahead *start(struct stage *s)
+{
+    struct stage_ahead *a = base_calloc(1, sizeof *a);
+    if (a == NULL) return NULL;
+    a->s = s;
+    a->last = &a->first;
+    a->bytes = base_malloc((size_t)s->shared->block);
+    pthread_mutex_init(&a->lock, NULL);
+    pthread_cond_init(&a->work, NULL);
+    pthread_cond_init(&a->idle, NULL);
+    if (a->bytes != NULL && pthread_create(&a->thread, NULL, run, a) == 0) return a;
+    free_ahead(a);
+    return NULL;
+}
+
+void stage_ahead_stop(struct stage *s)
+{
+    struct stage_ahead *a = s->ahead;
+    if (a == NULL) return;
+    pthread_mutex_lock(&a->lock);
+    atomic_store(&a->stop, true);
+    pthread_cond_broadcast(&a->work);
+    pthread_mutex_unlock(&a->lock);
+    pthread_join(a->thread, NULL);
+    for (struct job *j = a->first, *next; j != NULL; j = next) {
+        next = j->next;
+        free_job(s, j);
+    }
+    free_ahead(a);
+    s->ahead = NULL;
+}
+
+void stage_ahead_wait(struct stage *s)
+{
+    struct stage_ahead *a = s->ahead;
+    if (a == NULL) return;
+    pthread_mutex_lock(&a->lock);
+    while (a->first != NULL)
+        pthread_cond_wait(&a->idle, &a->lock);
+    pthread_mutex_unlock(&a->lock);
+}
+
+/* Takes over the region. Without a thread the caller does what was asked for. */
+static int add(struct stage *s, struct region *region, bool guessed)
+{
+    static const _Atomic bool never = false;
+    enum { GUESSES = 4 };
+    struct job *j = region == NULL ? NULL : new_job(s, region, guessed);
+    if (j == NULL) return NC_ENOMEM;
+    if (s->ahead == NULL) s->ahead = start(s);
+    struct stage_ahead *a = s->ahead;
+    if (a == NULL) {
+        s->view.low = s->view.high = 0;
+        if (!guessed) run_job(s, j, &never, s->view.bytes);
+        free_job(s, j);
+        return NC_NOERR;
+    }
+    pthread_mutex_lock(&a->lock);
+    bool wanted = !guessed || a->guesses < GUESSES;
+    if (wanted) {
+        a->guesses += guessed;
+        *a->last = j;
+        a->last = &j->next;
+        pthread_cond_signal(&a->work);
+    }
+    pthread_mutex_unlock(&a->lock);
+    if (!wanted) free_job(s, j);
+    return NC_NOERR;
+}
+
+/* ---- what is asked for ---- */
+
+static struct region *slab(const struct cdf_header *h, int varid, const int64_t *start,
+                           const int64_t *count, const int64_t *stride)
+{
+    const struct cdf_var *v = &h->vars[varid];
+    return region_slab(v->begin, v->ndims, v->shape, start, count, stride,
+                       cdf_type_size(v->type), v->is_record ? h->record_size : 0);
+}
+
+int stage_ahead_prefetch(struct stage *s, const struct driver_request *r)
+{
+    const struct cdf_header *h = &s->base.ds->header;
+    if (!stage_ready(s)) {
+        s->base.ds->stats.stage_fallbacks++;
+        return NC_NOERR;
+    }
+    if (r == NULL)
+        return add(s, region_block(0, s->shared->nblocks * s->shared->block), false);
+    int ndims = h->vars[r->varid].ndims;
+    return add(s,
+               slab(h, r->varid, driver_start(r), driver_count(r, ndims),
+                    driver_stride(r, ndims)),
+               false);
+}
+
+/* The whole variable. */
+static void prefetch_variable(struct stage *s, int varid)
+{
+    const struct cdf_header *h = &s->base.ds->header;
+    const struct cdf_var *v = &h->vars[varid];
+    size_t n = (size_t)v->ndims;
+    int64_t *both = base_calloc(2 * n + 1, sizeof *both);
+    if (both == NULL) return;
+    for (size_t i = 0; i < n; i++)
+        both[n + i] = i == 0 && v->is_record ? h->numrecs : v->shape[i];
+    (void)add(s, slab(h, varid, both, both + n, NULL), false);
+    base_free(both);
+}
+
+void stage_ahead_begin(struct stage *s)
+{
+    char names[sizeof s->base.ds->hints.stage_prefetch], *saved, *rest = names, *name;
+    int varid;
+    strcpy(names, s->base.ds->hints.stage_prefetch);
+    if (names[0] == '\0' || !stage_ready(s)) return;
+    if (strcmp(names, "open") == 0) {
+        (void)stage_ahead_prefetch(s, NULL);
+        return;
+    }
+    for (; (name = strtok_r(rest, ",", &saved)) != NULL; rest = NULL)
+        if (cdf_find_var(&s->base.ds->header, name, &varid) == NC_NOERR)
+            prefetch_variable(s, varid);
+}
+
+/* ---- what can be guessed: programs go through records ---- */
+
+void stage_ahead_follow(struct stage *s, const struct driver_request *r)
+{
+    const struct driver_dataset *ds = s->base.ds;
+    const struct cdf_var *v = &ds->header.vars[r->varid];
+    if (ds->hints.stage_ahead != BASE_ENABLE || !v->is_record || r->raw) return;
+    if (s->steps == NULL)
+        s->steps = base_calloc((size_t)ds->header.nvars, sizeof *s->steps);
+    if (s->steps == NULL) return;
+    struct stage_step *p = &s->steps[r->varid];
+    const int64_t *start = driver_start(r), *count = driver_count(r, v->ndims);
+    int64_t step = start[0] - p->record;
+    if (step != 0) {
+        p->sure = step == p->step;
+        p->step = step;
+        p->record = start[0];
+    }
+    int64_t next = start[0] + p->step;
+    if (!p->sure || next < 0 || next + count[0] > ds->header.numrecs ||
+        driver_stride(r, v->ndims) != NULL)
+        return;
+    size_t n = (size_t)v->ndims;
+    int64_t *there = base_malloc(n * sizeof *there);
+    if (there == NULL) return;
+    memcpy(there, start, n * sizeof *there);
+    there[0] = next;
+    (void)add(s, slab(&ds->header, r->varid, there, count, NULL), true);
+    base_free(there);
+}

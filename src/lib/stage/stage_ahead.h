@@ -1,0 +1,23 @@
+/* Blocks that are brought ahead, in the background where there can be a thread. */
+#ifndef STAGE_AHEAD_H
+#define STAGE_AHEAD_H
+
+#include "stage.h"
+
+/* What the hint nc_stage_prefetch names. */
+void stage_ahead_begin(struct stage *s);
+
+/* The bytes of a request, or all (NULL). That nothing can be staged is no error.
+ * NC_ENOMEM. */
+int stage_ahead_prefetch(struct stage *s, const struct driver_request *r);
+
+/* What may come next, after this get of a program that goes through records. */
+void stage_ahead_follow(struct stage *s, const struct driver_request *r);
+
+/* Until all that was asked for is there, or cannot be. */
+void stage_ahead_wait(struct stage *s);
+
+/* Ends it, whatever is left. */
+void stage_ahead_stop(struct stage *s);
+
+#endif
