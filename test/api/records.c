@@ -258,6 +258,30 @@ static void a_record_variable_of_one_dimension(void)
     close_dataset(ncid);
 }
 
+/* Of a new record only one variable's part is put: the file has room for all of it. */
+static void appending_leaves_no_part_of_a_record(void)
+{
+    struct stat st;
+    int ncid = new_dataset("a.nc"), value = 5;
+    MPI_Offset start = 0, count = check.rank == 0, size, offset;
+    t = new_dim(ncid, "t", NC_UNLIMITED);
+    int first = new_var(ncid, "first", NC_INT, 1, &t);
+    int last = new_var(ncid, "last", NC_DOUBLE, 1, &t);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, last, &start, &count, &value));
+    close_dataset(ncid);
+    ncid = open_dataset("a.nc", NC_WRITE);
+    if (!check.collective) CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
+    start = 3;
+    CHECK_NC(NC_NOERR, put_ints(ncid, first, &start, &count, &value));
+    end_data(ncid);
+    CHECK_NC(NC_NOERR, ncmpi_inq_recsize(ncid, &size));
+    CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, first, &offset));
+    close_dataset(ncid);
+    CHECK_EQ(0, stat(check_path("a.nc"), &st));
+    CHECK_EQ(offset + 4 * size, st.st_size);
+}
+
 static const struct check_test tests[] = {
     {"every process appends at another record", every_process_appends_at_another_record,
      CHECK_FORMATS},
@@ -274,6 +298,8 @@ static const struct check_test tests[] = {
      CHECK_FORMATS | CHECK_MODES},
     {"a single small record variable is not padded",
      a_single_small_record_variable_is_not_padded, CHECK_FORMATS},
+    {"appending leaves no part of a record", appending_leaves_no_part_of_a_record,
+     CHECK_FORMATS | CHECK_MODES},
     {"a record variable of one dimension", a_record_variable_of_one_dimension,
      CHECK_FORMATS | CHECK_MODES},
     {NULL, NULL, 0},

@@ -9,8 +9,9 @@
 struct mpio {
     struct driver base;
     struct mpio_file file;
-    bool created;            /* made by us and no enddef has completed yet */
-    bool defined;            /* an enddef has completed: close gives the file its size */
+    bool created;           /* made by us and no enddef has completed yet */
+    bool defined;           /* an enddef has completed: close gives the file its size */
+    int64_t opened_records; /* that there were when it was opened: more, and so it does */
     int64_t numrecs_in_file; /* what the header in the file says */
     int64_t failures;        /* the dataset's, when that was written */
     int64_t known_size;      /* the file has at least this many bytes, all know */

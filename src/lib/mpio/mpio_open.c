@@ -169,7 +169,7 @@ int mpio_open_all(struct driver_dataset *ds, int omode, struct driver *lower,
         return err;
     }
     m->base.lower = lower;
-    m->numrecs_in_file = ds->header.numrecs;
+    m->numrecs_in_file = m->opened_records = ds->header.numrecs;
     *self = &m->base;
     return NC_NOERR;
 }
@@ -187,7 +187,8 @@ static int complete_all(struct mpio *m)
     err = mpio_write_numrecs_all(m);
     if (m->pending && err == NC_NOERR) err = mpio_tell_pending(m, NC_EFILE);
     int64_t wanted = cdf_file_size(&ds->header);
-    if ((m->defined || ds->whole) && all[1] < wanted) {
+    bool more = m->defined || ds->whole || ds->header.numrecs > m->opened_records;
+    if (more && all[1] < wanted) {
         int sized = mpio_file_resize_all(&m->file, wanted);
         if (err == NC_NOERR) err = sized;
     }
