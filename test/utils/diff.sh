@@ -188,4 +188,77 @@ sys.exit(not (len(v) == 6 and len(d["files"]) == 2 and not d["same"] and len(d["
 END
 }
 if command -v python3 >/dev/null; then check "JSON" json; else skip "JSON" "no python3"; fi
+
+# ---- maps ----
+
+# map LINES OPTION...: of the last comparison, all that is between bars.
+map() { diff <(printf '%s\n' "$1") <(sed -n 's/^    |\(.*\)|$/\1/p' "$work/out"); }
+small_map() {
+    make_file other 's/4, 5, NaN/4.5, 9, NaN/; s/f = 1, 2, 3/f = 0, 2, 3/; s/"ab"/"ac"/; s/s = 7/s = 8/'
+    both 1 --map "$a" "$b" && grep -qx '    map, down x, across y:' "$work/out" && map "$(printf '..\n.#\n#.\n#..\n...\n.#')"
+}
+check "--map: a character for each value" small_map
+# Cells of several values, and of fewer at the end: 700 x 1100 values, one row and one value changed.
+coarse_map() {
+    local start
+    start=$("$PWD/ncoffsets" -v d "$work/m.nc" | awk '$NF == "y)" {print $1}') &&
+        cp "$work/l.nc" "$work/m.nc" || return
+    head -c $((8 * 1100 * 36)) /dev/zero | dd of="$work/m.nc" bs=1M seek=$((start + 8 * 1100 * 36)) \
+        oflag=seek_bytes conv=notrunc 2>/dev/null
+    printf '\x40' | dd of="$work/m.nc" bs=1 seek=$((start + 8 * (699 * 1100 + 1099))) conv=notrunc 2>/dev/null
+    both 1 --map -v d "$work/l.nc" "$work/m.nc" &&
+        map "$({ printf '.%.0s' {1..55}; echo; printf '#%.0s' {1..55}; echo
+            for i in {1..17}; do printf '.%.0s' {1..55}; echo; done; printf '.%.0s' {1..54}; echo 0; })"
+}
+check "--map: coarse" coarse_map
+terminal() {
+    make_file other 's/4, 5, NaN/4.5, 9, NaN/'
+    env "$1" TERM="$2" script -qec "$cdfdiff --map $a $b" /dev/null >"$work/terminal"
+    [ $? = 1 ] && [ "$(grep -c $'\033' "$work/terminal")" = "$3" ]
+}
+if command -v script >/dev/null; then
+    check "--map: colours on a terminal" terminal NO_COLOR= xterm 3
+    check "--map: no colours with NO_COLOR" terminal NO_COLOR=1 xterm 0
+    check "--map: no colours on a dumb terminal" terminal NO_COLOR= dumb 0
+    check "--map: no colours in a file" eval 'status 1 "$cdfdiff" --map "$a" "$b" && ! grep -q $'"'\\033'"' "$work/out"'
+fi
+# Twenty variables differ, on different processes: a map of the first 16.
+many_maps() {
+    local i
+    {
+        echo 'netcdf m { dimensions: x = 2 ; variables:'
+        for i in {1..20}; do echo "int v$i(x) ;"; done
+        echo 'data:'
+        for i in {1..20}; do echo "v$i = 1, 2 ;"; done
+        echo '}'
+    } >"$work/many.cdl"
+    ncgen -o "$work/many.nc" "$work/many.cdl" && sed 's/= 1, 2/= 1, 3/' "$work/many.cdl" >"$work/more.cdl" &&
+        ncgen -o "$work/more.nc" "$work/more.cdl" && both 1 --map "$work/many.nc" "$work/more.nc" &&
+        grep -q 'first 16 of 20 variables' "$work/err" && map "$(printf '.#\n%.0s' {1..16})" &&
+        grep -q 'v17' "$work/out"
+}
+check "--map: the first variables" many_maps
+json_map() {
+    both 1 -j --map "$work/many.nc" "$work/more.nc" && python3 -c '
+import json, sys
+v = json.load(open(sys.argv[1]))["variables"]
+sys.exit(not (v[0]["map"] == {"row_step": 1, "column_step": 1, "differing": [[0, 1]]} and "map" not in v[19]))' "$work/out"
+}
+if command -v python3 >/dev/null; then check "--map: JSON" json_map; fi
+check "--map without values" status 2 "$cdfdiff" -h --map "$a" "$b"
+picture() {
+    rm -f "$work/p.$1"
+    make_file other 's/4, 5, NaN/4.5, 9, NaN/'
+    "${@:2}" --draw "$work/p.$1" "$a" "$b" >/dev/null 2>"$work/err"
+    [ $? = 1 ] && ! [ -s "$work/err" ] && head -c 200 "$work/p.$1" | grep -qaE "<svg|PNG"
+}
+if command -v gnuplot >/dev/null; then
+    check "--draw: an SVG" picture svg "$cdfdiff"
+    check "--draw: a PNG, in parallel" picture png in_parallel
+    check "--draw: no picture where nothing differs" eval \
+        'status 0 "$cdfdiff" --draw "$work/same.svg" "$a" "$work/five.nc" && ! [ -e "$work/same.svg" ]'
+fi
+check "--draw: another suffix" status 2 "$cdfdiff" --draw "$work/p.gif" "$a" "$b"
+check "--draw: without gnuplot" eval 'PATH=/nowhere "$cdfdiff" --draw "$work/p.svg" "$a" "$b" >"$work/out" 2>"$work/err"
+    [ $? = 2 ] && grep -q "gnuplot is not there" "$work/err"'
 finish

@@ -29,6 +29,8 @@ struct diff_options {
     bool header_only, data_only, verbose, quiet, json;
     bool nan_differs; /* NaN is another value than NaN */
     bool first_only;  /* one difference is enough */
+    bool map;         /* as text */
+    const char *draw; /* the picture, or NULL */
     const char *variables;
     struct diff_tolerance tolerance;
     const char *own[DIFF_MOST_TOLERANCES]; /* VAR=ABS[,REL] */
@@ -70,6 +72,23 @@ struct diff_pair {
     struct diff_tolerance tolerance;
 };
 
+enum {
+    DIFF_MAPS = 16, /* of the first variables that differ */
+    DIFF_MAP_HEIGHT = 120,
+    DIFF_MAP_WIDTH = 240
+};
+
+/* Where in a variable values differ: cells of row_step x column_step indices of its last
+ * two dimensions, over all indices of the others. */
+struct diff_map {
+    int pair;
+    int64_t outer, rows, columns; /* of the variable */
+    int64_t row_step, column_step;
+    int height, width;  /* cells */
+    int64_t *differing; /* values of each cell */
+    double *largest;    /* distance of two of them */
+};
+
 struct diff;
 
 /* How a tool reads: the piece of variable varid of one side, as values in memory. 0, or
@@ -97,6 +116,9 @@ struct diff {
     struct diff_pair *pairs;
     struct diff_result *results; /* of each pair */
     int npairs;
+    struct diff_map maps[DIFF_MAPS]; /* in the order of the pairs */
+    int nmaps;
+    struct diff_map *map; /* of the variable that is being compared, or NULL */
     struct util_progress progress;
 };
 
@@ -124,16 +146,45 @@ void diff_merge(struct diff_result *to, const struct diff_result *from);
 
 /* ---- diff_value.c ---- */
 
-/* Compares n values of a type; the first is element `element` of its variable. */
-void diff_values(struct diff_result *r, int type, const struct diff_tolerance *t,
-                 bool nan_differs, const void *a, const void *b, int64_t n,
-                 int64_t element);
+/* Compares n values of a type; the first is element `element` of its variable. map: NULL
+ * if none is wanted. */
+void diff_values(struct diff_result *r, struct diff_map *map, int type,
+                 const struct diff_tolerance *t, bool nan_differs, const void *a,
+                 const void *b, int64_t n, int64_t element);
 
 enum { DIFF_TEXT = 64 };
 /* A value as text, with a NUL. */
 void diff_value_text(char text[DIFF_TEXT], int type, const union diff_value *v);
 /* An external value. */
 void diff_value_load(union diff_value *v, int type, const void *external);
+
+/* ---- diff_map.c ---- */
+
+/* Length of dimension i of what is compared of a pair. */
+int64_t diff_length(const struct diff *d, const struct diff_pair *p, int i);
+
+/* Before a pair is compared and after it: sets d->map, and keeps it if values differ. 0,
+ * or -1 after an error line. */
+int diff_map_begin(struct diff *d, int pair);
+void diff_map_end(struct diff *d, int pair);
+void diff_map_add(struct diff_map *m, int64_t element, double apart);
+void diff_map_free(struct diff *d);
+
+/* The pairs whose maps count, by the results of all processes. How many. */
+int diff_map_choose(const struct diff *d, int pairs[DIFF_MAPS]);
+/* Makes this process's maps those of these pairs, empty where it had none. 0, or -1 after
+ * an error line. */
+int diff_map_complete(struct diff *d, const int *pairs, int n);
+
+/* The map of a pair, or NULL; as text; as a member "map". */
+const struct diff_map *diff_map_of(const struct diff *d, int pair);
+void diff_map_show(struct diff *d, const struct diff_map *m);
+void diff_map_json(struct diff *d, const struct diff_map *m);
+
+/* ---- diff_draw.c ---- */
+
+/* Draws the maps. 0, or -1 after an error line. */
+int diff_draw(const struct diff *d);
 
 /* ---- diff_report.c ---- */
 

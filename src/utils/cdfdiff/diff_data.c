@@ -24,8 +24,7 @@ static void set_lengths(struct work *w, const struct diff_pair *pair)
 {
     const struct cdf_var *v = &w->d->header[0]->vars[pair->varid[0]];
     for (int i = 0; i < v->ndims; i++)
-        w->length[i] = v->shape[i];
-    if (v->is_record) w->length[0] = pair->total / v->nelems;
+        w->length[i] = diff_length(w->d, pair, i);
 }
 
 static void compare_piece(struct work *w, int i, const struct util_piece *p)
@@ -39,7 +38,7 @@ static void compare_piece(struct work *w, int i, const struct util_piece *p)
             w->stop = true;
             return;
         }
-    diff_values(&d->results[i], v->type, &pair->tolerance, d->options.nan_differs,
+    diff_values(&d->results[i], d->map, v->type, &pair->tolerance, d->options.nan_differs,
                 w->values[0], w->values[1], p->n, p->first);
     if (d->options.first_only && d->results[i].differing > 0) w->stop = true;
 }
@@ -111,8 +110,15 @@ int diff_data(struct diff *d)
     w.status = allocate(&w);
     w.stop = w.status != 0;
     if (d->rank == 0) util_progress_start(&d->progress, d->tool, bytes_to_compare(d));
-    for (int i = 0; i < d->npairs; i++)
-        if (compare_variable(&w, i)) break;
+    for (int i = 0; i < d->npairs; i++) {
+        if (diff_map_begin(d, i) != 0) {
+            w.status = -1;
+            w.stop = true;
+        }
+        bool over = compare_variable(&w, i);
+        diff_map_end(d, i);
+        if (over) break;
+    }
     util_progress_end(&d->progress);
     base_free(w.values[0]);
     base_free(w.values[1]);

@@ -7,7 +7,7 @@
 #include "util_message.h"
 #include "util_options.h"
 
-enum { NAN_DIFFERS = 256 };
+enum { NAN_DIFFERS = 256, MAP, DRAW };
 
 static const struct util_option options[] = {
     {'h', "header", NULL, "compare the header only"},
@@ -20,6 +20,8 @@ static const struct util_option options[] = {
     {'b', "verbose", NULL, "tell of variables that are the same, too"},
     {'q', "quiet", NULL, "say nothing, but by the exit status"},
     {'j', "json", NULL, "write JSON"},
+    {MAP, "map", NULL, "show where values differ: 0 to 9 tenths of them, # all"},
+    {DRAW, "draw", "FILE", "draw where, a picture FILE.svg or FILE.png, by gnuplot"},
     {0},
 };
 
@@ -80,6 +82,12 @@ static const char *apply(struct diff_options *o, int letter, const char *argumen
     case 'q':
         o->quiet = true;
         return NULL;
+    case MAP:
+        o->map = true;
+        return NULL;
+    case DRAW:
+        o->draw = argument;
+        return NULL;
     default:
         o->json = true;
         return NULL;
@@ -94,6 +102,8 @@ static const char *check(struct diff_options *o, int argc, char **argv)
     o->path[1] = argv[first + 1];
     if (strcmp(o->path[0], o->path[1]) == 0) return "both names are the same file's";
     if (o->header_only && o->data_only) return "-h and -d: nothing is left to compare";
+    if (o->header_only && (o->map || o->draw != NULL))
+        return "-h: without values there is no map";
     return NULL;
 }
 
@@ -102,12 +112,13 @@ int diff_parse(struct diff_options *o, const char *tool_name, int argc, char **a
     const struct util_tool tool = {
         .name = tool_name,
         .synopsis = "[-h|-d] [-v VAR,...] [-t ABS[,REL]] [-T VAR=ABS[,REL]] "
-                    "[--nan-differs] [-1] [-b|-q] [-j] FILE1 FILE2",
+                    "[--nan-differs] [-1] [-b|-q] [-j] [--map] [--draw FILE] FILE1 FILE2",
         .about = "Compares two classic netCDF files by names: definitions and values.\n"
                  "Status 0: the same, 1: different, 2: trouble.",
         .options = options,
         .examples = "  cdfdiff -t 0,1e-6 a.nc b.nc\n"
                     "  mpiexec -n 4 ncmpidiff -v temp a.nc b.nc\n"
+                    "  cdfdiff --map --draw where.svg a.nc b.nc\n"
                     "  cdfdiff -q a.nc b.nc || echo different\n",
     };
     const char *argument, *wrong = NULL;

@@ -49,8 +49,7 @@ static void indices(struct diff *d, const struct diff_pair *p, int64_t element,
     const struct cdf_var *v = &d->header[0]->vars[p->varid[0]];
     int64_t volume = p->total;
     for (int i = 0; i < v->ndims; i++) {
-        int64_t length = i > 0 || !v->is_record ? v->shape[i] : p->total / v->nelems;
-        volume /= length;
+        volume /= diff_length(d, p, i);
         put(d, element / volume, i == 0);
         element %= volume;
     }
@@ -128,6 +127,8 @@ static void put_result(struct diff *d, const struct diff_pair *p,
     if (r->differing == 0) return;
     put_place(d, p, "first", &r->first);
     put_place(d, p, "largest", &r->largest);
+    const struct diff_map *m = diff_map_of(d, (int)(p - d->pairs));
+    if (d->options.map && m != NULL) diff_map_show(d, m);
 }
 
 static void put_json_result(struct diff *d, const struct diff_pair *p,
@@ -141,6 +142,8 @@ static void put_json_result(struct diff *d, const struct diff_pair *p,
     if (r->differing > 0) {
         put_json_place(d, p, "first", &r->first);
         put_json_place(d, p, "largest", &r->largest);
+        const struct diff_map *m = diff_map_of(d, (int)(p - d->pairs));
+        if (d->options.map && m != NULL) diff_map_json(d, m);
     }
     util_json_close(&d->j, '}');
 }

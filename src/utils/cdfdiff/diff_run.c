@@ -29,6 +29,19 @@ static int compare(struct diff *d, int (*merge)(struct diff *d, int status))
     return diff_report_data(d);
 }
 
+/* The picture, and a line if it has not all. */
+static int draw(const struct diff *d)
+{
+    int different = 0;
+    if (d->options.draw == NULL && !d->options.map) return 0;
+    for (int i = 0; i < d->npairs; i++)
+        different += d->results[i].differing > 0;
+    if (different > DIFF_MAPS)
+        util_message(d->tool, NULL, -1, "maps of the first %d of %d variables only",
+                     DIFF_MAPS, different);
+    return d->options.draw == NULL || d->nmaps == 0 ? 0 : diff_draw(d);
+}
+
 int diff_run(struct diff *d, int (*merge)(struct diff *d, int status))
 {
     static struct util_out out;
@@ -40,6 +53,8 @@ int diff_run(struct diff *d, int (*merge)(struct diff *d, int status))
         util_message(d->tool, NULL, -1, "standard output: %s", strerror(error));
         status = DIFF_TROUBLE;
     }
+    if (status == DIFF_DIFFERENT && d->rank == 0 && draw(d) != 0) status = DIFF_TROUBLE;
+    diff_map_free(d);
     base_free(d->pairs);
     base_free(d->results);
     return status;

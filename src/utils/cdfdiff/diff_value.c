@@ -84,8 +84,8 @@ static bool tolerated(const struct diff_tolerance *t, double apart, double size)
     return isfinite(apart) && isfinite(size) && apart <= t->relative * size;
 }
 
-static void note(struct diff_result *r, const union diff_value v[2], double apart,
-                 int64_t element)
+static void add_difference(struct diff_result *r, const union diff_value v[2],
+                           double apart, int64_t element)
 {
     struct diff_place place = {element, {v[0], v[1]}, apart};
     r->differing++;
@@ -93,9 +93,9 @@ static void note(struct diff_result *r, const union diff_value v[2], double apar
     if (r->largest.element < 0 || apart > r->largest.distance) r->largest = place;
 }
 
-void diff_values(struct diff_result *r, int type, const struct diff_tolerance *t,
-                 bool nan_differs, const void *a, const void *b, int64_t n,
-                 int64_t element)
+void diff_values(struct diff_result *r, struct diff_map *map, int type,
+                 const struct diff_tolerance *t, bool nan_differs, const void *a,
+                 const void *b, int64_t n, int64_t element)
 {
     const size_t size = (size_t)cdf_type_size(type);
     const int64_t block = BLOCK / (int64_t)size;
@@ -114,7 +114,9 @@ void diff_values(struct diff_result *r, int type, const struct diff_tolerance *t
             memcpy(&v[0], x + at, size);
             memcpy(&v[1], y + at, size);
             double apart = distance(type, v, nan_differs, &magnitude);
-            if (!tolerated(t, apart, magnitude)) note(r, v, apart, element + i);
+            if (tolerated(t, apart, magnitude)) continue;
+            add_difference(r, v, apart, element + i);
+            if (map != NULL) diff_map_add(map, element + i, apart);
         }
     }
 }

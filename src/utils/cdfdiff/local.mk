@@ -4,7 +4,9 @@ noinst_LTLIBRARIES += libdiff.la
 libdiff_la_SOURCES = \
 	src/utils/cdfdiff/diff.h \
 	src/utils/cdfdiff/diff_data.c \
+	src/utils/cdfdiff/diff_draw.c \
 	src/utils/cdfdiff/diff_header.c \
+	src/utils/cdfdiff/diff_map.c \
 	src/utils/cdfdiff/diff_options.c \
 	src/utils/cdfdiff/diff_report.c \
 	src/utils/cdfdiff/diff_run.c \

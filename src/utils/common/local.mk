@@ -13,6 +13,7 @@ libutil_la_SOURCES = \
 	src/utils/common/util_options.c src/utils/common/util_options.h \
 	src/utils/common/util_out.c src/utils/common/util_out.h \
 	src/utils/common/util_piece.c src/utils/common/util_piece.h \
+	src/utils/common/util_plot.c src/utils/common/util_plot.h \
 	src/utils/common/util_progress.c src/utils/common/util_progress.h \
 	src/utils/common/util_read.c src/utils/common/util_read.h \
 	src/utils/common/util_select.c src/utils/common/util_select.h \

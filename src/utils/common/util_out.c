@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 void util_out_init(struct util_out *out, int fd)
@@ -11,6 +12,13 @@ void util_out_init(struct util_out *out, int fd)
     out->fd = fd;
     out->error = 0;
     out->used = 0;
+}
+
+bool util_out_colours(const struct util_out *out)
+{
+    const char *none = getenv("NO_COLOR"), *term = getenv("TERM");
+    return (none == NULL || *none == '\0') && term != NULL && strcmp(term, "dumb") != 0 &&
+           isatty(out->fd);
 }
 
 int util_out_flush(struct util_out *out)

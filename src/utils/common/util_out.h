@@ -2,6 +2,7 @@
 #ifndef UTIL_OUT_H
 #define UTIL_OUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -18,6 +19,9 @@ void util_out_init(struct util_out *out, int fd);
 
 /* Writes what waits. 0, or the errno of the first write that failed since the start. */
 int util_out_flush(struct util_out *out);
+
+/* Does it go to a terminal that has colours, and is nobody against them (NO_COLOR)? */
+bool util_out_colours(const struct util_out *out);
 
 /* Room for at most UTIL_OUT_PIECE bytes; util_out_advance tells how many were used. */
 static inline char *util_out_room(struct util_out *out)

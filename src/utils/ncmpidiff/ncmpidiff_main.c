@@ -80,6 +80,25 @@ static void merge_results(void *from, void *to, int *n, MPI_Datatype *type)
         diff_merge(&a[i], &b[i]);
 }
 
+/* The first process gets the maps of all. It knows which variables have one. */
+static int merge_maps(struct diff *d)
+{
+    int pairs[DIFF_MAPS], n = d->rank == 0 ? diff_map_choose(d, pairs) : 0;
+    MPI_Bcast(&n, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    MPI_Bcast(pairs, n, MPI_INT, 0, MPI_COMM_WORLD);
+    if (agree(d, diff_map_complete(d, pairs, n) != 0)) return -1;
+    for (int i = 0; i < n; i++) {
+        struct diff_map *m = &d->maps[i];
+        const int cells = m->height * m->width;
+        const bool root = d->rank == 0;
+        MPI_Reduce(root ? MPI_IN_PLACE : m->differing, root ? m->differing : NULL, cells,
+                   MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+        MPI_Reduce(root ? MPI_IN_PLACE : m->largest, root ? m->largest : NULL, cells,
+                   MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    }
+    return 0;
+}
+
 /* The first process gets the results of all, and all learn of trouble. */
 static int merge(struct diff *d, int status)
 {
@@ -96,7 +115,7 @@ static int merge(struct diff *d, int status)
                type, op, 0, MPI_COMM_WORLD);
     MPI_Op_free(&op);
     MPI_Type_free(&type);
-    return 0;
+    return merge_maps(d);
 }
 
 /* ---- files ---- */

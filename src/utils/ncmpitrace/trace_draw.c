@@ -1,17 +1,10 @@
 /* A picture of a trace: a lane for each process, and what its time went to by colour; a
  * bar for each process below. gnuplot draws it. */
-#define _GNU_SOURCE /* environ */
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "trace.h"
-#include "util_message.h"
+#include "util_plot.h"
 
 /* Parts by what they have in common; what others lie in comes first, and is drawn below.
  */
@@ -36,17 +29,6 @@ static int kind_of(const struct trace_row *r)
         for (int i = 0; kinds[k].parts[i] != NULL; i++)
             if (strcmp(kinds[k].parts[i], r->name) == 0) return k;
     return 0;
-}
-
-/* A text in quotes: these and what steers gnuplot are left out. */
-static void put_quoted(FILE *out, const char *text)
-{
-    fputc('"', out);
-    for (; *text != '\0'; text++)
-        fputc(strchr("\"\\`@$", *text) != NULL || (unsigned char)*text < ' ' ? '?'
-                                                                             : *text,
-              out);
-    fputc('"', out);
 }
 
 static int by_place(const void *a, const void *b)
@@ -107,7 +89,7 @@ static void put_lanes(const struct trace *t, FILE *out)
     for (int64_t i = 1; title != NULL && i < t->sets.list.n; i++)
         if (sets[i].path == NULL || strcmp(sets[i].path, title) != 0)
             title = "several datasets";
-    put_quoted(out, title == NULL ? "" : title);
+    util_plot_quoted(out, title == NULL ? "" : title);
     fprintf(out,
             " noenhanced\nset xlabel 'seconds'\nset ylabel 'process'\n"
             "set xrange [0:%.9g]\nset yrange [%lld.5:-0.5]\nset ytics %lld\n"
@@ -157,73 +139,13 @@ static void put_bars(const struct trace *t, FILE *out)
     fprintf(out, "\n");
 }
 
-static const char no_gnuplot[] =
-    "gnuplot is not there or could not draw it (Debian: gnuplot-nox)";
-
-static bool ends_in(const char *path, const char *end)
-{
-    size_t n = strlen(path), m = strlen(end);
-    return n > m && strcmp(path + n - m, end) == 0;
-}
-
-static int refuse(const char *path, const char *why)
-{
-    util_message(TRACE_TOOL, path, -1, "%s", why);
-    return -1;
-}
-
-/* gnuplot, which reads what is written to the result; NULL: it is not there. */
-static FILE *start_gnuplot(pid_t *child)
-{
-    char *const words[] = {(char *)"gnuplot", NULL};
-    posix_spawn_file_actions_t actions;
-    int ends[2];
-    if (pipe(ends) != 0) return NULL;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
-    posix_spawn_file_actions_addclose(&actions, ends[0]);
-    posix_spawn_file_actions_addclose(&actions, ends[1]);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    int failed = posix_spawnp(child, words[0], &actions, NULL, words, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    (void)close(ends[0]);
-    FILE *out = failed ? NULL : fdopen(ends[1], "w");
-    if (out == NULL) (void)close(ends[1]);
-    return out;
-}
-
-/* Has it drawn all? */
-static bool end_gnuplot(FILE *out, pid_t child)
-{
-    int status = -1;
-    bool written = fclose(out) == 0;
-    pid_t ended;
-    do
-        ended = waitpid(child, &status, 0);
-    while (ended < 0 && errno == EINTR);
-    return written && ended == child && status == 0;
-}
-
 int trace_draw(const struct trace *t, const char *path)
 {
-    const bool svg = ends_in(path, ".svg");
-    int64_t height = 480 + 12 * t->there;
-    if (!svg && !ends_in(path, ".png"))
-        return refuse(path, "a picture is a .svg or a .png");
-    if (strpbrk(path, "\"\\`@$\n") != NULL)
-        return refuse(path, "gnuplot takes no such name");
-    if (height > 4000) height = 4000;
-    (void)signal(SIGPIPE, SIG_IGN); /* what gnuplot does not read is its error */
-    pid_t child;
-    FILE *out = start_gnuplot(&child);
-    if (out == NULL) return refuse(path, no_gnuplot);
-    fprintf(out,
-            svg ? "set terminal svg size 1000,%lld font 'sans,12'\n"
-                : "set terminal pngcairo size 1000,%lld font 'sans,11'\n",
-            (long long)height);
-    fprintf(out, "set output \"%s\"\nset multiplot layout 2,1\n", path);
-    put_lanes(t, out);
-    put_bars(t, out);
-    fprintf(out, "unset multiplot\nset output\n");
-    return end_gnuplot(out, child) ? 0 : refuse(path, no_gnuplot);
+    struct util_plot p;
+    if (util_plot_open(&p, TRACE_TOOL, path, 480 + 12 * t->there) != 0) return -1;
+    fprintf(p.out, "set multiplot layout 2,1\n");
+    put_lanes(t, p.out);
+    put_bars(t, p.out);
+    fprintf(p.out, "unset multiplot\n");
+    return util_plot_close(&p);
 }
