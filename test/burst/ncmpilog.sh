@@ -29,6 +29,22 @@ check "it is whole" log verify "$where/logs"
 check "and says so" says "whole"
 check "its entries are printed" log print "$where/logs"
 check "with their regions" says "vara int of variable 0.*start 2,0 count 1,1"
+# in_json SCRIPT COMMAND...: what is said, as JSON d, is so; by one process and by three.
+in_json() {
+    local n
+    for n in 1 3; do
+        launch $n "$PWD/ncmpilog" "${@:2}" -j "$where/logs" >"$out" 2>&1
+        python3 -c "import json, sys; d = json.load(open(sys.argv[1])); sys.exit(not ($1))" "$out" || { cat "$out"; return 1; }
+    done
+}
+if command -v python3 >/dev/null; then
+    check "list: JSON" in_json \
+        'len(d) == 1 and d[0]["processes"] == 1 and d[0]["entries"] >= 3 and d[0]["drained"] == 0' list
+    check "print: JSON" in_json 'len(d[0]["list"]) == d[0]["entries"] and
+        any(e["kind"] == "vara" and e["start"] == [2, 0] and e["count"] == [1, 1] for e in d[0]["list"])' print
+    check "verify: JSON" in_json 'd[0]["whole"] and d[0]["broken"] == [] and d[0]["waiting"] >= 3' verify
+fi
+check "a directory that is not there" eval 'log list "$where/nothing"; [ $? = 2 ]'
 check "what was written is not in the file yet" fails there
 full() {
     local rc=0
@@ -50,6 +66,9 @@ check "another crash" crash
 printf X | dd of="$(ls "$where"/logs/*.data)" bs=1 seek=10 conv=notrunc 2>/dev/null
 check "a broken value is found" fails log verify "$where/logs"
 check "with its region" says "lost: .*variable 0.*start 0,0 count 1,1"
+if command -v python3 >/dev/null; then
+    check "in JSON, too" in_json 'not d[0]["whole"] and d[0]["broken"][0]["variable"] == 0' verify
+fi
 check "replaying refuses" fails log replay "$where/logs"
 check "told to, it replays the rest" fails log replay -q -k "$where/logs"
 check "the first value is lost and no other" fails there

@@ -26,7 +26,7 @@ data:
 }
 END
 for kind in 1 2 5; do
-    made() { status 0 "$gen" -k $kind -o t$kind.nc t.cdl && status 0 "$OLDPWD/ncvalidator" -x t$kind.nc; }
+    made() { status 0 "$gen" -k $kind -o t$kind.nc t.cdl && status 0 "$OLDPWD/ncvalidator" --no-notes t$kind.nc; }
     check "CDF-$kind" made
     if type ncgen >/dev/null 2>&1; then
         ncgen_too() {

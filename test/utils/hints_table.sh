@@ -4,7 +4,7 @@
 . "${srcdir:-.}/test/utils/tool_lib.sh"
 tool=$PWD/ncmpihints
 unset PNETCDF_HINTS PNETCDF_HINTS_FILE PNETCDF_REPORT PNETCDF_TRACE
-usual "$tool" 1
+usual "$tool" 2
 
 # documented GROUP DOCUMENT: the group's table stands there, line for line, and ends there.
 documented() {
@@ -33,23 +33,42 @@ if command -v python3 >/dev/null; then
     check "stage.md has its table" documented stage stage.md
 fi
 check "the list has all of them, in lines of a terminal" listed
-check "no such group" refused 1 "no group 'x'" "$tool" -m x
-check "an operand too many" status 1 "$tool" -l x
-check "two things at once" status 1 "$tool" -l -t
+check "no such group" refused 2 "no group 'x'" "$tool" -m x
+check "an operand too many" status 2 "$tool" -l x
+check "two things at once" status 2 "$tool" -l -t
 check "an environment alone" says "cb_nodes=2  from PNETCDF_HINTS" \
     env PNETCDF_HINTS="cb_nodes=2" "$tool" -p a.nc
 check "nothing" says "no hints for /a/b.nc" "$tool" -p /a/b.nc
 check "a value that is none" matches "^nc_transfer=x .*passed over" \
     env PNETCDF_HINTS="nc_transfer=x" "$tool" -p a.nc
-check "a file that is not there" refused 1 'nothing: No such file' "$tool" "$work/nothing"
+listed_as_json() {
+    "$tool" -l -j | python3 -c '
+import json, sys
+print("\n".join(sorted(h["hint"] for h in json.load(sys.stdin) if h["what"] and h["values"])))' >"$work/j"
+    sort "$work/keys" | diff - "$work/j"
+}
+path_as_json() {
+    PNETCDF_HINTS='cb_nodes=2;nc_transfer=x' "$tool" -j -p a.nc >"$work/j"
+    python3 -c '
+import json, sys
+a, b = json.load(open(sys.argv[1]))
+sys.exit(not (a["hint"] == "cb_nodes" and a["value"] == "2" and a["from"] == "PNETCDF_HINTS" and not a["passed_over"] and
+    b["passed_over"] and not b["overruled"]))' "$work/j"
+}
+if command -v python3 >/dev/null; then
+    check "-j -l" listed_as_json
+    check "-j -p" path_as_json
+fi
+check "-j -t" status 2 "$tool" -j -t
+check "a file that is not there" refused 2 'nothing: No such file' "$tool" "$work/nothing"
 mkfifo "$work/pipe" && truncate -s 1G "$work/large"
-check "a directory" refused 1 'a directory' "$tool" "$work"
-check "a pipe" refused 1 'no regular file' timeout 20 "$tool" "$work/pipe"
-check "a gigabyte" refused 1 '1073741824 bytes; .* not read' "$tool" "$work/large"
+check "a directory" refused 2 'a directory' "$tool" "$work"
+check "a pipe" refused 2 'no regular file' timeout 20 "$tool" "$work/pipe"
+check "a gigabyte" refused 2 '1073741824 bytes; .* not read' "$tool" "$work/large"
 
 "$tool" -t >"$work/t.json"
 if ! grep -q 'define HAVE_JANSSON 1' config.h; then
-    check "without jansson it says so" refused 1 'built without jansson' "$tool" "$work/t.json"
+    check "without jansson it says so" refused 2 'built without jansson' "$tool" "$work/t.json"
     finish
 fi
 check "the template is right" says "$work/t.json: 2 Paths, 6 hints, 0 guarded names" \
@@ -68,13 +87,13 @@ striping_unit=5  from PNETCDF_HINTS" "$tool" -p /scratch/my-project/a/checkpoint
 check "what a dataset gets, and from where" both
 check "what another gets" says "no hints for /scratch/a.nc" "$tool" -p /scratch/a.nc "$work/t.json"
 echo '{"File": [{"Path": "a"}], "x": 1}' >"$work/odd.json"
-warned() { status 2 "$tool" "$work/odd.json" && grep -q "line 1, column 27: 'x' is neither" "$work/err"; }
+warned() { status 1 "$tool" "$work/odd.json" && grep -q "line 1, column 27: 'x' is neither" "$work/err"; }
 check "what is passed over" warned
 echo '{"File": [}' >"$work/bad.json"
-check "what is no JSON" refused 1 'bad.json: line 1, column 11: ' "$tool" "$work/bad.json"
-worst() { status 1 "$tool" "$work/odd.json" "$work/bad.json" "$work/t.json" && grep -q '2 Paths' "$work/out"; }
+check "what is no JSON" refused 2 'bad.json: line 1, column 11: ' "$tool" "$work/bad.json"
+worst() { status 2 "$tool" "$work/odd.json" "$work/bad.json" "$work/t.json" && grep -q '2 Paths' "$work/out"; }
 check "several files, the worst counts" worst
 if [ -c /dev/full ]; then
-    check "a full device" refused 1 "standard output" bash -c "$tool -l >/dev/full"
+    check "a full device" refused 2 "standard output" bash -c "$tool -l >/dev/full"
 fi
 finish

@@ -6,7 +6,7 @@ TESTS += test/utils/config_scripts.sh test/utils/cmake.sh
 EXTRA_DIST += test/utils/config_scripts.sh test/utils/cmake.sh
 
 dump_tests = test/utils/dump_random.sh test/utils/dump_options.sh \
-	test/utils/dump_errors.sh test/utils/dump_roundtrip.sh
+	test/utils/dump_errors.sh test/utils/dump_roundtrip.sh test/utils/dump_json.sh
 TESTS += $(dump_tests)
 EXTRA_DIST += $(dump_tests) test/utils/dump_lib.sh
 

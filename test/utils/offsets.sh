@@ -24,8 +24,12 @@ record variables: 2, from 344, 2 records of 12 bytes
             224             344             120           0  double b(y, x)
             344             350               6           0  short r(t, x)
             352             356               4           0  int s(t)" "$offsets" "$work/t.nc"
-check "-v -r: some variables, another record" matches ' 376 +380 +4 +0  int s\(t\)' \
-    "$offsets" -v s -r 2 "$work/t.nc"
+check "-v --record: some variables, another record" matches ' 376 +380 +4 +0  int s\(t\)' \
+    "$offsets" -v s --record 2 "$work/t.nc"
+check "-r: all records" eval 'status 0 "$offsets" -r -v s "$work/t.nc" &&
+    grep -qE "^ +352 +356 +4 +0  int s\(t\), record 0$" "$work/out" && grep -qE "^ +364 +368 +4 +0  int s\(t\), record 1$" "$work/out"'
+check "-s, -g: as without, for scripts" eval \
+    '"$offsets" "$work/t.nc" >"$work/plain" && "$offsets" -sg "$work/t.nc" | cmp - "$work/plain"'
 check "-x: no gaps" says 0 "$offsets" -x "$work/t.nc"
 json() {
     "$offsets" -j "$work/t.nc" | python3 -c '
@@ -41,10 +45,10 @@ if type ncks >/dev/null 2>&1; then
     roomy() {
         ncks -h -3 --hdr_pad 1000 "$work/t.nc" "$work/room.nc" &&
             says 1 "$offsets" -x "$work/room.nc" &&
-            matches '^header: [0-9]* bytes, [1-9][0-9]* more are free' "$offsets" -g "$work/room.nc" &&
+            matches '^header: [0-9]* bytes, [1-9][0-9]* more are free' "$offsets" --gaps "$work/room.nc" &&
             [ "$(wc -l <"$work/out")" = 7 ]
     }
-    check "-g: room of the header is a gap" roomy
+    check "--gaps: room of the header is a gap" roomy
 fi
 check "no such variable" refused 1 "no variable has the name 'q'" "$offsets" -v q "$work/t.nc"
 check "missing file" refused 1 'No such file' "$offsets" "$work/missing.nc"

@@ -41,14 +41,14 @@ through_copies() {
     for format in 1 2 5; do
         rm -f c.nc d.nc
         status 0 "$bin/ncmpicopy" -k $format "$1" c.nc && status 0 "$bin/ncmpicopy" -k 1 c.nc d.nc &&
-            status 0 "$bin/cdfdiff" "$1" d.nc && status 0 "$bin/ncvalidator" -x c.nc || return
+            status 0 "$bin/cdfdiff" "$1" d.nc && status 0 "$bin/ncvalidator" --no-notes c.nc || return
     done
     status 0 "$bin/ncmpidiff" "$1" d.nc
 }
 for file in "${files[@]}"; do
     kind=$("$bin/ncmpidump" -k "$file" 2>/dev/null) || continue
     name=$(basename "$file")
-    check "$name: valid" status 0 "$bin/ncvalidator" -x "$file"
+    check "$name: valid" status 0 "$bin/ncvalidator" --no-notes "$file"
     check "$name: dumped as ncdump does" dumps_alike "$file"
     check "$name: through text" through_text "$file" "$kind"
     check "$name: through copies" through_copies "$file"

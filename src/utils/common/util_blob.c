@@ -26,7 +26,7 @@ struct teller {
     int status;
 };
 
-static void complain(struct teller *t, const char *path, const char *reason)
+static void report_fault(struct teller *t, const char *path, const char *reason)
 {
     t->tell(t->to, path, reason);
     t->status = -1;
@@ -58,19 +58,19 @@ static bool take_header(struct util_blob *b, const struct cdf_header *master, in
         if (fault.reason[0] == '\0')
             t->status = -1;
         else
-            complain(t, s->path, fault.reason);
+            report_fault(t, s->path, fault.reason);
         return false;
     }
     if (util_blob_is_foreign(b)) {
         int err = blob_foreign_list(&b->foreign, master, &s->file.header, s->path, number,
                                     s->varids);
-        if (err != NC_NOERR) complain(t, NULL, base_error_detail(err));
+        if (err != NC_NOERR) report_fault(t, NULL, base_error_detail(err));
         return err == NC_NOERR;
     }
     const char *wrong = blob_source_foreign(&s->file.header, &b->facts, number);
     if (wrong == NULL) wrong = list_vars(master, s);
     if (wrong == NULL) return true;
-    complain(t, s->path, wrong);
+    report_fault(t, s->path, wrong);
     return false;
 }
 
@@ -82,16 +82,16 @@ static void open_sub(struct util_blob *b, const struct util_classic *c, int numb
     struct stat st;
     if (stat(s->path, &st) != 0) {
         if (errno != ENOENT || util_blob_is_foreign(b))
-            complain(t, s->path, strerror(errno));
+            report_fault(t, s->path, strerror(errno));
         return;
     }
     if (!S_ISREG(st.st_mode)) {
-        complain(t, s->path, "Not a regular file");
+        report_fault(t, s->path, "Not a regular file");
         return;
     }
     if (st.st_size == 0) {
         s->there = !b->facts.defined;
-        if (b->facts.defined) complain(t, s->path, "it is empty: it was cut off");
+        if (b->facts.defined) report_fault(t, s->path, "it is empty: it was cut off");
         return;
     }
     if (util_classic_open_any(&s->file, c->tool, s->path) != 0) {
@@ -236,7 +236,7 @@ int util_blob_open(struct util_classic *c, util_blob_tell *tell, void *to)
     int err = b == NULL ? NC_ENOMEM : read_facts(c, b);
     if (err == NC_NOERR) err = reserve(b, c);
     if (err != NC_NOERR) {
-        complain(&t, c->path, base_error_detail(err));
+        report_fault(&t, c->path, base_error_detail(err));
         util_blob_close(c);
         return -1;
     }
@@ -247,9 +247,9 @@ int util_blob_open(struct util_classic *c, util_blob_tell *tell, void *to)
     }
     b->nmissing = (int)b->facts.nsubfiles - there;
     if (there == 0 && t.status == 0)
-        complain(&t, c->path, "none of its subfiles is there");
+        report_fault(&t, c->path, "none of its subfiles is there");
     if (util_blob_is_foreign(b)) err = util_blob_take_homes(c);
-    if (err != NC_NOERR && t.status == 0) complain(&t, NULL, base_error_detail(err));
+    if (err != NC_NOERR && t.status == 0) report_fault(&t, NULL, base_error_detail(err));
     if (err != NC_NOERR) return -1;
     find_vars(b, &c->header);
     return t.status;
@@ -397,7 +397,7 @@ static void check_master(const struct util_classic *c, struct teller *t)
         if (end <= c->size) continue;
         snprintf(reason, sizeof reason, "variable '%s': the file ends before its data do",
                  v->name);
-        complain(t, c->path, reason);
+        report_fault(t, c->path, reason);
     }
 }
 
@@ -415,18 +415,18 @@ int util_blob_check(struct util_classic *c, util_blob_tell *tell, void *to)
     struct util_blob *b = c->blob;
     for (int i = 0; i < b->facts.nsubfiles; i++)
         if (!b->subs[i].there && access(b->subs[i].path, F_OK) != 0)
-            complain(&t, b->subs[i].path, "this subfile is missing");
+            report_fault(&t, b->subs[i].path, "this subfile is missing");
     check_master(c, &t);
     for (int i = 0; util_blob_is_foreign(b) && i < b->facts.nsubfiles; i++) {
         int err = b->subs[i].there ? util_blob_find_cut(c, i) : NC_NOERR;
-        if (err != NC_NOERR) complain(&t, NULL, base_error_detail(err));
+        if (err != NC_NOERR) report_fault(&t, NULL, base_error_detail(err));
     }
     for (int i = 0; i < b->ndecomps; i++) {
         struct util_blob_decomp *d = &b->decomps[i];
         int err = NC_NOERR;
         for (int64_t at = 0; at < d->nelems && err == NC_NOERR; at = d->index.high)
             err = check_index(c, d, at);
-        if (err != NC_NOERR) complain(&t, c->path, base_error_detail(err));
+        if (err != NC_NOERR) report_fault(&t, c->path, base_error_detail(err));
     }
     return t.status;
 }

@@ -120,7 +120,7 @@ int util_classic_open_any(struct util_classic *c, const char *tool, const char *
     return -1;
 }
 
-static void tell(void *to, const char *path, const char *reason)
+static void report_subfile(void *to, const char *path, const char *reason)
 {
     const struct util_classic *c = to;
     util_message(c->tool, path, -1, "%s", reason);
@@ -133,7 +133,8 @@ int util_classic_open(struct util_classic *c, const char *tool, const char *path
     int status = util_classic_try(c, &fault);
     if (status != 0 && fault.reason[0] != '\0')
         util_message(tool, path, fault.offset, "%s", fault.reason);
-    if (status == 0 && util_blob_is_apart(c)) status = util_blob_open(c, tell, c);
+    if (status == 0 && util_blob_is_apart(c))
+        status = util_blob_open(c, report_subfile, c);
     if (status != 0) util_classic_close(c);
     return status;
 }

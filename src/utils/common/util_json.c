@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base_utf8.h"
 #include "util_number.h"
@@ -21,11 +22,12 @@ static void line(struct util_json *j)
     j->comma = true;
 }
 
-static void quoted(struct util_json *j, const char *text)
+static void quoted(struct util_json *j, const char *text, size_t length)
 {
     util_out_bytes(j->out, "\"", 1);
-    for (const unsigned char *p = (const unsigned char *)text; *p != '\0';) {
-        size_t n = base_utf8_length((const char *)p);
+    const unsigned char *p = (const unsigned char *)text, *end = p + length;
+    while (p < end) {
+        size_t n = *p == '\0' ? 1 : base_utf8_length((const char *)p);
         if (n == 0)
             util_out_text(j->out, "\\ufffd");
         else if (*p < ' ' || *p == 0x7f)
@@ -39,17 +41,17 @@ static void quoted(struct util_json *j, const char *text)
     util_out_bytes(j->out, "\"", 1);
 }
 
-static void begin(struct util_json *j, const char *name)
+static void begin_member(struct util_json *j, const char *name)
 {
     line(j);
     if (name == NULL) return;
-    quoted(j, name);
+    quoted(j, name, strlen(name));
     util_out_bytes(j->out, ": ", 2);
 }
 
 void util_json_open(struct util_json *j, const char *name, char bracket)
 {
-    begin(j, name);
+    begin_member(j, name);
     util_out_bytes(j->out, &bracket, 1);
     j->depth++;
     j->comma = false;
@@ -72,7 +74,7 @@ void util_json_close(struct util_json *j, char bracket)
 
 void util_json_raw(struct util_json *j, const char *name, const char *text)
 {
-    begin(j, name);
+    begin_member(j, name);
     util_out_text(j->out, text);
 }
 
@@ -90,8 +92,14 @@ void util_json_bool(struct util_json *j, const char *name, bool value)
 
 void util_json_text(struct util_json *j, const char *name, const char *text)
 {
-    begin(j, name);
-    quoted(j, text);
+    util_json_string(j, name, text, strlen(text));
+}
+
+void util_json_string(struct util_json *j, const char *name, const char *text,
+                      size_t length)
+{
+    begin_member(j, name);
+    quoted(j, text, length);
 }
 
 void util_json_real(struct util_json *j, const char *name, double value, int digits)

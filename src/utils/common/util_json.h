@@ -3,6 +3,7 @@
 #define UTIL_JSON_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "util_out.h"
@@ -23,6 +24,10 @@ void util_json_close(struct util_json *j, char bracket);
 void util_json_int(struct util_json *j, const char *name, int64_t value);
 void util_json_bool(struct util_json *j, const char *name, bool value);
 void util_json_text(struct util_json *j, const char *name, const char *text);
+
+/* ... of so many bytes, behind which there is a NUL; others are text, too. */
+void util_json_string(struct util_json *j, const char *name, const char *text,
+                      size_t length);
 
 /* A number as JSON writes it, already text: digits, or "null". */
 void util_json_raw(struct util_json *j, const char *name, const char *text);

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,11 +13,29 @@
 
 enum { HELP = 1000 };
 
+/* What all tools have; those that have another -h, as PnetCDF's, have --help alone. */
 static const struct util_option common[] = {
     {HELP, "help", NULL, "show this help and stop"},
     {'V', "version", NULL, "show the version and stop"},
     {0},
 };
+static const struct util_option common_h[] = {
+    {'h', "help", NULL, "show this help and stop"},
+    {'V', "version", NULL, "show the version and stop"},
+    {0},
+};
+
+static bool has_letter(const struct util_option *table, int letter)
+{
+    while (table->letter != 0 && table->letter != letter)
+        table++;
+    return table->letter != 0;
+}
+
+static const struct util_option *common_of(const struct util_tool *tool)
+{
+    return has_letter(tool->options, 'h') ? common : common_h;
+}
 
 /* The table in getopt's two forms, appended to what is there. */
 static void describe(const struct util_option *table, char *letters, struct option *words)
@@ -86,7 +105,7 @@ static int print_help(const struct util_tool *tool)
     printf("Usage: %s %s\n%s\n\n", tool->name, tool->synopsis, tool->about);
     int width = widest(tool->options);
     print_options(tool->options, width);
-    print_options(common, width);
+    print_options(common_of(tool), width);
     printf("\nExamples:\n%s", tool->examples);
     return answered(tool);
 }
@@ -122,18 +141,18 @@ int util_next_option(const struct util_tool *tool, int argc, char **argv,
     char letters[2 * UTIL_MAX_OPTIONS] = ":";
     struct option words[UTIL_MAX_OPTIONS] = {0};
     describe(tool->options, letters, words);
-    describe(common, letters, words);
+    describe(common_of(tool), letters, words);
 
     int code = getopt_long(argc, argv, letters, words, NULL);
     *argument = optarg;
+    if (code == HELP || (code == 'h' && !has_letter(tool->options, 'h')))
+        return print_help(tool);
     switch (code) {
     case -1:
         return UTIL_END;
     case ':':
     case '?':
         return wrong(tool, code, argv);
-    case HELP:
-        return print_help(tool);
     case 'V':
         return print_version(tool);
     default:

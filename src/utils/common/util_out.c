@@ -7,9 +7,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base_mem.h"
+
 void util_out_init(struct util_out *out, int fd)
 {
     out->fd = fd;
+    out->text = NULL;
+    out->length = 0;
     out->error = 0;
     out->used = 0;
 }
@@ -21,8 +25,30 @@ bool util_out_colours(const struct util_out *out)
            isatty(out->fd);
 }
 
+void util_out_init_memory(struct util_out *out)
+{
+    util_out_init(out, -1);
+}
+
+static void append_text(struct util_out *out)
+{
+    char *grown = base_realloc(out->text, out->length + out->used + 1);
+    if (grown == NULL) {
+        out->error = ENOMEM;
+        return;
+    }
+    out->text = grown;
+    memcpy(grown + out->length, out->bytes, out->used);
+    out->length += out->used;
+}
+
 int util_out_flush(struct util_out *out)
 {
+    if (out->fd < 0) {
+        if (out->error == 0) append_text(out);
+        out->used = 0;
+        return out->error;
+    }
     size_t done = 0;
     while (out->error == 0 && done < out->used) {
         ssize_t n = write(out->fd, out->bytes + done, out->used - done);

@@ -9,13 +9,18 @@
 enum { UTIL_OUT_SIZE = 1 << 18, UTIL_OUT_PIECE = 1 << 12 };
 
 struct util_out {
-    int fd;
+    int fd;     /* -1: text collects in memory */
+    char *text; /* ... there, for base_free */
+    size_t length;
     int error; /* errno of the first write that failed, or 0; nothing is written after */
     size_t used; /* bytes that wait in the buffer */
     char bytes[UTIL_OUT_SIZE];
 };
 
 void util_out_init(struct util_out *out, int fd);
+
+/* For what is not written: util_out_flush brings it to text and length. */
+void util_out_init_memory(struct util_out *out);
 
 /* Writes what waits. 0, or the errno of the first write that failed since the start. */
 int util_out_flush(struct util_out *out);

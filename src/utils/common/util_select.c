@@ -14,7 +14,7 @@ char *util_name_end(char *list)
 }
 
 /* A name as it stands counts before what it is without escapes. */
-static int find(const struct cdf_header *h, char *name, int *varid)
+static int find_variable(const struct cdf_header *h, char *name, int *varid)
 {
     if (cdf_find_var(h, name, varid) == NC_NOERR) return NC_NOERR;
     util_plain_name(name);
@@ -34,7 +34,7 @@ int util_select(const char *tool, const char *path, const struct cdf_header *h,
         char *end = util_name_end(name);
         char *next = *end == ',' ? end + 1 : NULL;
         *end = '\0';
-        if (find(h, name, &varid) == NC_NOERR)
+        if (find_variable(h, name, &varid) == NC_NOERR)
             wanted[varid] = true;
         else {
             util_message(tool, path, -1, "no variable has the name '%s'", name);

@@ -42,7 +42,7 @@ void copy_moved(struct copy *c, int64_t bytes)
     util_progress_at(&c->progress, c->moved);
 }
 
-static void note(struct batch *b, const char *path, int err)
+static void keep_first_error(struct batch *b, const char *path, int err)
 {
     if (err == NC_NOERR || b->err != NC_NOERR) return;
     b->err = err;
@@ -58,11 +58,11 @@ static void read_source(struct batch *b)
         const struct part *p = &b->parts[i];
         for (int k = 0; k < p->v->ndims; k++)
             b->from[k] = p->v->from[k] + p->start[k] * (b->step[k] = p->v->step[k]);
-        note(b, c->options.from,
-             ncmpi_iget_vars(c->in, p->v->in, b->from, p->count, b->step, p->values, 0,
-                             MPI_DATATYPE_NULL, NULL));
+        keep_first_error(b, c->options.from,
+                         ncmpi_iget_vars(c->in, p->v->in, b->from, p->count, b->step,
+                                         p->values, 0, MPI_DATATYPE_NULL, NULL));
     }
-    note(b, c->options.from, ncmpi_wait(c->in, NC_REQ_ALL, NULL, NULL));
+    keep_first_error(b, c->options.from, ncmpi_wait(c->in, NC_REQ_ALL, NULL, NULL));
 }
 
 static void write_copy(struct batch *b)
@@ -70,11 +70,11 @@ static void write_copy(struct batch *b)
     struct copy *c = b->c;
     for (int i = 0; i < b->nparts && b->err == NC_NOERR; i++) {
         const struct part *p = &b->parts[i];
-        note(b, c->options.to,
-             ncmpi_iput_vara(c->out, p->v->out, p->start, p->count, p->values, 0,
-                             MPI_DATATYPE_NULL, NULL));
+        keep_first_error(b, c->options.to,
+                         ncmpi_iput_vara(c->out, p->v->out, p->start, p->count, p->values,
+                                         0, MPI_DATATYPE_NULL, NULL));
     }
-    note(b, c->options.to, ncmpi_wait(c->out, NC_REQ_ALL, NULL, NULL));
+    keep_first_error(b, c->options.to, ncmpi_wait(c->out, NC_REQ_ALL, NULL, NULL));
 }
 
 static void compare_copy(struct batch *b)
@@ -82,15 +82,15 @@ static void compare_copy(struct batch *b)
     struct copy *c = b->c;
     for (int i = 0; i < b->nparts && b->err == NC_NOERR; i++) {
         const struct part *p = &b->parts[i];
-        note(b, c->options.to,
-             ncmpi_iget_vara(c->out, p->v->out, p->start, p->count,
-                             b->others + (p->values - b->values), 0, MPI_DATATYPE_NULL,
-                             NULL));
+        keep_first_error(b, c->options.to,
+                         ncmpi_iget_vara(c->out, p->v->out, p->start, p->count,
+                                         b->others + (p->values - b->values), 0,
+                                         MPI_DATATYPE_NULL, NULL));
     }
-    note(b, c->options.to, ncmpi_wait(c->out, NC_REQ_ALL, NULL, NULL));
+    keep_first_error(b, c->options.to, ncmpi_wait(c->out, NC_REQ_ALL, NULL, NULL));
     if (b->err != NC_NOERR || memcmp(b->values, b->others, (size_t)b->used) == 0) return;
     c->words = COPY_DIFFERS;
-    note(b, c->options.to, NC_EREAD);
+    keep_first_error(b, c->options.to, NC_EREAD);
 }
 
 static void flush(struct batch *b)
@@ -109,7 +109,8 @@ static void flush(struct batch *b)
 
 /* ---- what goes into a batch ---- */
 
-static void add(struct batch *b, const struct copy_var *v, const struct util_piece *p)
+static void add_piece(struct batch *b, const struct copy_var *v,
+                      const struct util_piece *p)
 {
     const int64_t bytes = p->n * v->size;
     if (b->nparts == PIECES || b->used + bytes > ROOM ||
@@ -136,7 +137,7 @@ static void add_variable(struct batch *b, const struct copy_var *v, int64_t *sta
     for (int64_t at = done == 0 ? 0 : v->total / v->length[0] * done; at < v->total;
          at += p.n) {
         util_piece_make(&p, v->ndims, v->length, at, ROOM / v->size);
-        add(b, v, &p);
+        add_piece(b, v, &p);
     }
 }
 
@@ -151,7 +152,7 @@ static void add_records(struct batch *b, const struct copy_var *v, int64_t first
         p.start[i] = i == 0 ? first : 0;
         p.count[i] = i == 0 ? n : v->length[i];
     }
-    add(b, v, &p);
+    add_piece(b, v, &p);
 }
 
 /* Records lie one behind the other, with all variables in each: whole ones go together,
@@ -196,7 +197,7 @@ static int64_t *allocate(struct batch *b)
     int64_t *start = base_malloc(2 * (size_t)most * sizeof *start);
     if (b->values == NULL || b->others == NULL || b->indices == NULL || b->from == NULL ||
         b->step == NULL || start == NULL)
-        note(b, NULL, NC_ENOMEM);
+        keep_first_error(b, NULL, NC_ENOMEM);
     return start;
 }
 
@@ -208,12 +209,12 @@ static void run(struct batch *b)
     MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
     if (!bad) {
         b->err = copy_bytes(c, &b->path);
-        note(b, c->options.from, ncmpi_begin_indep_data(c->in));
-        note(b, c->options.to, ncmpi_begin_indep_data(c->out));
+        keep_first_error(b, c->options.from, ncmpi_begin_indep_data(c->in));
+        keep_first_error(b, c->options.to, ncmpi_begin_indep_data(c->out));
         add_all(b, start);
         flush(b);
-        note(b, c->options.from, ncmpi_end_indep_data(c->in));
-        note(b, c->options.to, ncmpi_end_indep_data(c->out));
+        keep_first_error(b, c->options.from, ncmpi_end_indep_data(c->in));
+        keep_first_error(b, c->options.to, ncmpi_end_indep_data(c->out));
     }
     base_free(b->values);
     base_free(b->others);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "dump_date.h"
+#include "dump_value.h"
 #include "util_classic.h"
 #include "util_out.h"
 
@@ -19,7 +20,7 @@ struct dump_options {
     int width;                       /* of lines of numbers */
     const char *name;                /* of the dataset; NULL: the file's */
     int float_digits, double_digits; /* 0: not given */
-    bool kind, special;
+    bool kind, special, json;
     char date_mark; /* between date and time; 0: numbers, no dates */
 };
 
@@ -56,5 +57,18 @@ void dump_header(struct dump *d);
 
 /* The data of the variables wanted. 0, or -1 after an error line. */
 int dump_data(struct dump *d);
+
+/* How a variable's values are written, and with which dates: *epoch lives as long. */
+void dump_set_format(const struct dump *d, int varid, struct dump_format *f,
+                     struct dump_epoch *epoch);
+
+/* Bytes of data that are shown, for progress; 0 if the text itself goes to a terminal,
+ * where it shows how far it is. */
+int64_t dump_bytes(const struct dump *d);
+
+/* ---- dump_json.c ---- */
+
+/* All of it. 0, or -1 after an error line. */
+int dump_json(struct dump *d);
 
 #endif

@@ -189,43 +189,45 @@ static void put_text(struct walk *w, int64_t n)
 
 /* ---- variables ---- */
 
-static const struct cdf_att *find_att(struct walk *w, int varid, const char *name)
+static const struct cdf_att *find_att(const struct dump *d, int varid, const char *name)
 {
     int attid;
-    if (cdf_find_att(&w->d->file.header, varid, name, &attid) != NC_NOERR) return NULL;
-    return &w->var->atts.list[attid];
+    if (cdf_find_att(&d->file.header, varid, name, &attid) != NC_NOERR) return NULL;
+    return &d->file.header.vars[varid].atts.list[attid];
 }
 
 /* A variable of bytes has a fill value only if it says so. */
-static void set_fill(struct walk *w, int varid)
+static void set_fill(const struct dump *d, int varid, struct dump_format *f)
 {
-    const struct cdf_att *a = find_att(w, varid, "_FillValue");
-    bool own = a != NULL && a->type == w->var->type && a->nelems == 1;
-    bool byte = w->var->type == NC_BYTE || w->var->type == NC_UBYTE;
+    const int type = d->file.header.vars[varid].type;
+    const struct cdf_att *a = find_att(d, varid, "_FillValue");
+    bool own = a != NULL && a->type == type && a->nelems == 1;
+    bool byte = type == NC_BYTE || type == NC_UBYTE;
     if (byte && !own) return;
 
     char external[8];
     union dump_number fill;
-    cdf_fill_value(&w->d->file.header, varid, external);
-    dump_decode(&w->format, &fill, external, 1);
-    dump_format_fill(&w->format, fill);
+    cdf_fill_value(&d->file.header, varid, external);
+    dump_decode(f, &fill, external, 1);
+    dump_format_fill(f, fill);
 }
 
-static void set_format(struct walk *w, int varid, struct dump_epoch *epoch)
+void dump_set_format(const struct dump *d, int varid, struct dump_format *f,
+                     struct dump_epoch *epoch)
 {
-    const struct dump_options *o = &w->d->options;
-    int type = w->var->type;
-    int digits = type == NC_FLOAT ? o->float_digits : o->double_digits;
-    dump_format_init(&w->format, type, digits);
-    set_fill(w, varid);
+    const struct dump_options *o = &d->options;
+    const int type = d->file.header.vars[varid].type;
+    const int digits = type == NC_FLOAT ? o->float_digits : o->double_digits;
+    dump_format_init(f, type, digits);
+    set_fill(d, varid, f);
 
-    const struct cdf_att *a = find_att(w, varid, "C_format");
-    bool digits_given = w->format.kind == DUMP_REAL && digits != 0;
+    const struct cdf_att *a = find_att(d, varid, "C_format");
+    const bool digits_given = f->kind == DUMP_REAL && digits != 0;
     if (a != NULL && a->type == NC_CHAR && !digits_given)
-        dump_format_printf(&w->format, a->values, strnlen(a->values, (size_t)a->nelems));
-    if (dump_is_time(w->d, varid, true, epoch)) {
-        w->format.epoch = epoch;
-        w->format.date_mark = o->date_mark;
+        dump_format_printf(f, a->values, strnlen(a->values, (size_t)a->nelems));
+    if (dump_is_time(d, varid, true, epoch)) {
+        f->epoch = epoch;
+        f->date_mark = o->date_mark;
     }
 }
 
@@ -262,22 +264,20 @@ static int put_variable(struct walk *w, int varid)
         return put_elements(w, put_text);
     }
     struct dump_epoch epoch;
-    set_format(w, varid, &epoch);
+    dump_set_format(w->d, varid, &w->format, &epoch);
     return put_elements(w, put_numbers);
 }
 
-/* Where the text itself goes to a terminal it shows by itself how far it is. */
-static void start_progress(struct walk *w)
+int64_t dump_bytes(const struct dump *d)
 {
-    const struct cdf_header *h = &w->d->file.header;
+    const struct cdf_header *h = &d->file.header;
     int64_t bytes = 0;
     for (int i = 0; i < h->nvars; i++) {
         const struct cdf_var *v = &h->vars[i];
-        if (!w->d->wanted[i]) continue;
+        if (!d->wanted[i]) continue;
         bytes += v->nelems * cdf_type_size(v->type) * (v->is_record ? h->numrecs : 1);
     }
-    w->bytes = 0;
-    util_progress_start(&w->progress, DUMP_TOOL, isatty(STDOUT_FILENO) ? 0 : bytes);
+    return isatty(STDOUT_FILENO) ? 0 : bytes;
 }
 
 int dump_data(struct dump *d)
@@ -292,7 +292,8 @@ int dump_data(struct dump *d)
     w->in_row = false;
     /* With a comment behind each value lines are not broken elsewhere. */
     w->limit = d->options.full ? INT64_MAX : d->options.width - END_ROOM;
-    start_progress(w);
+    w->bytes = 0;
+    util_progress_start(&w->progress, DUMP_TOOL, dump_bytes(d));
     int status = 0;
     if (h->nvars > 0) util_out_text(&d->out, "data:\n");
     for (int i = 0; i < h->nvars && status == 0 && d->out.error == 0; i++)

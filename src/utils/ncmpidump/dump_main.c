@@ -26,17 +26,19 @@ static const struct util_option options[] = {
     {'i', NULL, NULL, "times as dates with a T: \"1970-01-01T12:30\""},
     {'s', NULL, NULL, "show the file's format as an attribute _Format"},
     {'k', NULL, NULL, "show only which kind of file it is"},
+    {'j', "json", NULL, "write JSON, as ncks --json does"},
     {0},
 };
 
 static const struct util_tool tool = {
     .name = DUMP_TOOL,
     .synopsis = "[-c|-h|-v VAR,...] [-b c|f] [-f c|f] [-l LENGTH] [-n NAME] [-p N[,N]] "
-                "[-t|-i] [-s] [-k] FILE",
-    .about = "Shows a classic netCDF file (CDF-1, CDF-2, CDF-5) as text in CDL.",
+                "[-t|-i] [-s] [-k] [-j] FILE",
+    .about = "Shows a classic netCDF file (CDF-1, CDF-2, CDF-5) as text, in CDL or JSON.",
     .options = options,
     .examples = "  ncmpidump -h file.nc\n"
                 "  ncmpidump -t -v temp run.nc\n"
+                "  ncmpidump -h -j file.nc | jq .dimensions\n"
                 "  ncmpidump -p 9,17 file.nc | ncmpigen -o copy.nc\n",
 };
 
@@ -118,6 +120,9 @@ static int apply(struct dump_options *o, int letter, const char *argument)
     case 's':
         o->special = true;
         return 0;
+    case 'j':
+        o->json = true;
+        return 0;
     default:
         o->kind = true;
         return 0;
@@ -151,6 +156,7 @@ static int dump(struct dump *d)
         return 0;
     }
     if (dump_select(d) != 0) return -1;
+    if (d->options.json) return dump_json(d);
     dump_header(d);
     if (!d->options.header_only && dump_data(d) != 0) return -1;
     util_out_text(&d->out, "}\n");

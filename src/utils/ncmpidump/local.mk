@@ -7,6 +7,7 @@ ncmpidump_SOURCES = \
 	src/utils/ncmpidump/dump_data.c \
 	src/utils/ncmpidump/dump_date.c src/utils/ncmpidump/dump_date.h \
 	src/utils/ncmpidump/dump_header.c \
+	src/utils/ncmpidump/dump_json.c \
 	src/utils/ncmpidump/dump_main.c \
 	src/utils/ncmpidump/dump_select.c \
 	src/utils/ncmpidump/dump_text.c src/utils/ncmpidump/dump_text.h \

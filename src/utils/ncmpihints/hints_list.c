@@ -50,8 +50,25 @@ static void show(struct util_out *out, const struct base_hint *t)
     fill(out, 6, t->what);
 }
 
-void hints_list(struct util_out *out)
+static void list_json(struct util_json *j)
 {
+    for (const struct base_hint *t = base_hint_table; t->key != NULL; t++) {
+        util_json_open(j, NULL, '{');
+        util_json_text(j, "hint", t->key);
+        util_json_text(j, "group", groups[t->group].word);
+        util_json_text(j, "values", t->values);
+        util_json_text(j, "without", t->without);
+        util_json_text(j, "what", t->what);
+        util_json_close(j, '}');
+    }
+}
+
+void hints_list(struct util_out *out, struct util_json *j)
+{
+    if (j != NULL) {
+        list_json(j);
+        return;
+    }
     for (int g = 0; g < GROUPS; g++) {
         util_out_print(out, "%s%s\n\n", g == 0 ? "" : "\n", groups[g].title);
         for (const struct base_hint *t = base_hint_table; t->key != NULL; t++)

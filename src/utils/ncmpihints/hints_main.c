@@ -12,13 +12,14 @@ static const struct util_option options[] = {
     {'l', "list", NULL, "list the hints that there are, with their meaning"},
     {'m', "markdown", "GROUP", "list those of main, burst or unused as a table"},
     {'p', "path", "PATH", "show what the dataset of that path gets, and from where"},
+    {'j', "json", NULL, "write JSON: with -l, -p and to check files"},
     {'t', "template", NULL, "write a file to begin with"},
     {0},
 };
 
 static const struct util_tool tool = {
     .name = HINTS_TOOL,
-    .synopsis = "-l | -m GROUP | -t | -p PATH [FILE] | FILE...",
+    .synopsis = "[-j] -l | -m GROUP | -t | [-j] -p PATH [FILE] | [-j] FILE...",
     .about = "Checks files of hints, which the environment variable PNETCDF_HINTS_FILE "
              "names,\n"
              "and tells what hints there are. Without a FILE, -p takes the one that "
@@ -28,6 +29,9 @@ static const struct util_tool tool = {
                 "  ncmpihints hints.json\n"
                 "  ncmpihints -p /scratch/run1/out.nc hints.json\n",
 };
+
+/* Exit statuses. */
+enum { HINTS_GOOD, HINTS_PASSED_OVER, HINTS_TROUBLE };
 
 static const char template_text[] =
     "{\n"
@@ -58,21 +62,36 @@ static int wrong_usage(void)
 /* What was asked for with this letter, and its argument; 0: to check files. -1, or 1 for
  * a file that has something that is passed over. */
 static int answer(int letter, const char *argument, int n, char **files,
-                  struct util_out *out)
+                  struct util_out *out, struct util_json *j)
 {
     const char *file = n > 0 ? files[0] : getenv("PNETCDF_HINTS_FILE");
     int status = 0, most = letter == 'p' ? 1 : 0;
     if (n > most && letter != 0) return wrong_usage();
     if (n == 0 && letter == 0) return wrong_usage();
-    if (letter == 'l') hints_list(out);
+    if (letter == 'l') hints_list(out, j);
     if (letter == 'm') return hints_table(argument, out);
     if (letter == 't') util_out_text(out, template_text);
     if (letter == 'p')
-        return hints_of_path(file == NULL || *file == '\0' ? NULL : file, argument, out);
+        return hints_of_path(file == NULL || *file == '\0' ? NULL : file, argument, out,
+                             j);
     for (int i = 0; i < n && letter == 0; i++) {
-        int checked = hints_check(files[i], out);
+        int checked = hints_check(files[i], out, j);
         if (checked < 0 || status == 0) status = checked;
     }
+    return status;
+}
+
+/* As answer, in an array; half of one after an error is none. */
+static int answer_json(int letter, const char *argument, int n, char **files,
+                       struct util_out *out)
+{
+    struct util_json j;
+    if (letter == 'm' || letter == 't') return wrong_usage();
+    util_json_start(&j, out);
+    util_json_open(&j, NULL, '[');
+    int status = answer(letter, argument, n, files, out, &j);
+    util_json_close(&j, ']');
+    if (status < 0) out->used = 0;
     return status;
 }
 
@@ -81,23 +100,27 @@ int main(int argc, char **argv)
     static struct util_out out;
     const char *argument = NULL, *of = NULL;
     int letter, asked = 0;
+    bool json = false;
     while ((letter = util_next_option(&tool, argc, argv, &argument)) > 0) {
+        json |= letter == 'j';
+        if (letter == 'j') continue;
         if (asked != 0 && asked != letter) {
             util_usage(&tool);
-            return EXIT_FAILURE;
+            return HINTS_TROUBLE;
         }
         asked = letter;
         of = argument;
     }
-    if (letter == UTIL_ANSWERED) return EXIT_SUCCESS;
-    if (letter == UTIL_WRONG) return EXIT_FAILURE;
+    if (letter == UTIL_ANSWERED) return HINTS_GOOD;
+    if (letter == UTIL_WRONG) return HINTS_TROUBLE;
     int first = util_first_operand();
     util_out_init(&out, STDOUT_FILENO);
-    int status = answer(asked, of, argc - first, argv + first, &out);
+    int status = json ? answer_json(asked, of, argc - first, argv + first, &out)
+                      : answer(asked, of, argc - first, argv + first, &out, NULL);
     int error = util_out_flush(&out);
     if (error != 0) {
         util_message(HINTS_TOOL, NULL, -1, "standard output: %s", strerror(error));
         status = -1;
     }
-    return status < 0 ? EXIT_FAILURE : status == 0 ? EXIT_SUCCESS : 2;
+    return status < 0 ? HINTS_TROUBLE : status == 0 ? HINTS_GOOD : HINTS_PASSED_OVER;
 }

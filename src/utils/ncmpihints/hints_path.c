@@ -27,7 +27,7 @@ struct settings {
     const char *file;
 };
 
-static void add(struct settings *s, struct setting one)
+static void add_setting(struct settings *s, struct setting one)
 {
     if (s->n == s->capacity) {
         int capacity = 2 * s->capacity + 32;
@@ -47,10 +47,11 @@ static const char *copy(struct settings *s, const char *text)
     return kept == NULL ? "" : strcpy(kept, text);
 }
 
-static bool take(void *of, const char *variable, const char *key, const char *value)
+static bool take_setting(void *of, const char *variable, const char *key,
+                         const char *value)
 {
     struct settings *s = of;
-    add(s, (struct setting){copy(s, key), copy(s, value), variable, NULL, 0});
+    add_setting(s, (struct setting){copy(s, key), copy(s, value), variable, NULL, 0});
     return true;
 }
 
@@ -89,8 +90,8 @@ static void add_entries(struct settings *s, const struct base_hints_file *f,
         const struct base_file_entry *e = &f->entries[i];
         if (!base_file_entry_names(e, full)) continue;
         for (int k = 0; k < e->npairs; k++)
-            add(s, (struct setting){e->pairs[k].key, e->pairs[k].value, NULL, e,
-                                    e->pairs[k].place.line});
+            add_setting(s, (struct setting){e->pairs[k].key, e->pairs[k].value, NULL, e,
+                                            e->pairs[k].place.line});
     }
 }
 
@@ -106,6 +107,25 @@ static bool is_nonsense(const struct setting *one)
 {
     const struct base_hint *t = base_hint_find(one->key);
     return t != NULL && !base_hint_takes(t, one->value);
+}
+
+static void show_json(const struct settings *s, struct util_json *j)
+{
+    for (int i = 0; i < s->n; i++) {
+        const struct setting *one = &s->list[i];
+        util_json_open(j, NULL, '{');
+        util_json_text(j, "hint", one->key);
+        util_json_text(j, "value", one->value);
+        util_json_text(j, "from", one->variable != NULL ? one->variable : s->file);
+        if (one->variable == NULL) {
+            util_json_int(j, "line", one->line);
+            util_json_text(j, "path", one->entry->path);
+        }
+        util_json_bool(j, "overruled", overruled(s, i));
+        util_json_bool(j, "known", base_hint_find(one->key) != NULL);
+        util_json_bool(j, "passed_over", is_nonsense(one));
+        util_json_close(j, '}');
+    }
 }
 
 static void show(const struct settings *s, struct util_out *out)
@@ -126,19 +146,24 @@ static void show(const struct settings *s, struct util_out *out)
     }
 }
 
-int hints_of_path(const char *file, const char *path, struct util_out *out)
+int hints_of_path(const char *file, const char *path, struct util_out *out,
+                  struct util_json *j)
 {
     struct settings s = {.file = file};
     struct base_hints_file f = {.name = file};
     char *full = base_path_absolute(path);
-    const struct base_environment e = {take, passed_over, &s};
+    const struct base_environment e = {take_setting, passed_over, &s};
     int status = full == NULL ? -1 : 0;
     if (file != NULL && status == 0) status = read_file(&s, &f);
     if (status == 0) {
         add_entries(&s, &f, full);
         s.lacking |= !base_hints_environment(&e);
-        if (s.n == 0) util_out_print(out, "no hints for %.1000s\n", full);
-        show(&s, out);
+        if (j != NULL)
+            show_json(&s, j);
+        else if (s.n == 0)
+            util_out_print(out, "no hints for %.1000s\n", full);
+        else
+            show(&s, out);
     }
     if (s.lacking || full == NULL) {
         util_message(HINTS_TOOL, NULL, -1, "out of memory");
@@ -153,14 +178,27 @@ int hints_of_path(const char *file, const char *path, struct util_out *out)
 
 /* ---- a file ---- */
 
-int hints_check(const char *file, struct util_out *out)
+static void show_sums(const struct base_hints_file *f, int pairs, struct util_json *j)
+{
+    util_json_open(j, NULL, '{');
+    util_json_text(j, "file", f->name);
+    util_json_int(j, "paths", f->nentries);
+    util_json_int(j, "hints", pairs);
+    util_json_int(j, "guarded_names", f->nguards);
+    util_json_int(j, "passed_over", f->nwarned);
+    util_json_close(j, '}');
+}
+
+int hints_check(const char *file, struct util_out *out, struct util_json *j)
 {
     struct settings s = {.file = file};
     struct base_hints_file f;
     int status = read_file(&s, &f), pairs = 0;
     for (int i = 0; i < f.nentries; i++)
         pairs += f.entries[i].npairs;
-    if (status == 0)
+    if (status == 0 && j != NULL)
+        show_sums(&f, pairs, j);
+    else if (status == 0)
         util_out_print(out, "%.1000s: %d Path%s, %d hint%s, %d guarded name%s\n", file,
                        f.nentries, f.nentries == 1 ? "" : "s", pairs,
                        pairs == 1 ? "" : "s", f.nguards, f.nguards == 1 ? "" : "s");

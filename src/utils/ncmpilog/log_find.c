@@ -12,7 +12,7 @@
 #include "log.h"
 #include "util_message.h"
 
-static int add(struct log_list *list, const char *dir, const char *name)
+static int add_path(struct log_list *list, const char *dir, const char *name)
 {
     size_t size = strlen(dir) + strlen(name) + 2;
     void *grown = base_realloc(list->paths, (size_t)(list->n + 1) * sizeof(char *));
@@ -51,9 +51,9 @@ static int add_directory(struct log_list *list, const char *dir, int *status)
     if (d == NULL) return -1;
     while (rc == 0 && (entry = readdir(d)) != NULL)
         if (is_log(entry->d_name))
-            rc = add(list, dir, entry->d_name);
-        else
-            *status |= tell_left(dir, entry->d_name);
+            rc = add_path(list, dir, entry->d_name);
+        else if (tell_left(dir, entry->d_name) && *status == 0)
+            *status = 1;
     closedir(d);
     return rc;
 }
@@ -71,10 +71,10 @@ int log_find(char **operands, int n, struct log_list *list, int *status)
         int rc = stat(operands[i], &st);
         if (rc == 0)
             rc = S_ISDIR(st.st_mode) ? add_directory(list, operands[i], status)
-                                     : add(list, "", operands[i]);
+                                     : add_path(list, "", operands[i]);
         if (rc == 0) continue;
         util_message(LOG_TOOL, operands[i], -1, "%s", strerror(errno));
-        *status = 1;
+        *status = 2;
     }
     if (list->n > 1) qsort(list->paths, (size_t)list->n, sizeof(char *), by_name);
     return list->n;

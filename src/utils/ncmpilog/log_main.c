@@ -15,6 +15,7 @@ static const struct util_option options[] = {
     {'k', "keep-going", NULL, "replay what there is, though some of it is lost"},
     {'r', "remove", NULL, "remove the logs that were replayed"},
     {'q', "quiet", NULL, "no progress"},
+    {'j', "json", NULL, "list, verify, print: write JSON"},
     {0, NULL, NULL, NULL},
 };
 
@@ -42,6 +43,7 @@ static int parse(int argc, char **argv, struct log_options *o)
         if (letter == 'k') o->keep_going = true;
         if (letter == 'r') o->remove = true;
         if (letter == 'q') o->quiet = true;
+        if (letter == 'j') o->json = true;
     }
     return -1;
 }
@@ -79,34 +81,54 @@ static int print_all(const char *text, size_t length, int rank, int nprocs)
     return status;
 }
 
-/* Each process takes logs that stand together, so that the text is in order. */
-static int for_each(const struct log_list *list, int (*each)(const char *, FILE *),
-                    bool missing)
+/* JSON is an array of all processes' objects: the first opens it, the last closes it, and
+ * each knows whether something stands before its own. */
+static void start_json(struct util_json *j, struct util_out *out, int rank, bool before)
 {
+    util_json_start(j, out);
+    if (rank == 0) {
+        util_json_open(j, NULL, '[');
+        return;
+    }
+    j->depth = 1;
+    j->comma = before;
+}
+
+/* Each process takes logs that stand together, so that the text is in order. */
+static int for_each(const struct log_list *list,
+                    int (*each)(const char *, const struct log_out *), bool missing,
+                    bool json)
+{
+    static struct util_out out;
+    struct util_json j;
+    struct log_out to = {&out, json ? &j : NULL};
     int rank, nprocs, status = 0;
-    char *text = NULL;
-    size_t length = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &nprocs);
-    FILE *out = open_memstream(&text, &length);
+    util_out_init_memory(&out);
     int from = (int)((int64_t)list->n * rank / nprocs);
-    int to = (int)((int64_t)list->n * (rank + 1) / nprocs);
-    for (int i = from; i < to && out != NULL; i++)
-        status |= each(list->paths[i], out);
-    if (missing && rank == nprocs - 1 && out != NULL) status |= log_missing(list, out);
-    if (out == NULL || fclose(out) != 0) status = 1;
-    int printed = print_all(text, length, rank, nprocs);
-    free(text);
+    int end = (int)((int64_t)list->n * (rank + 1) / nprocs);
+    if (json) start_json(&j, &out, rank, from > 0);
+    for (int i = from; i < end; i++)
+        status |= each(list->paths[i], &to);
+    if (missing && rank == nprocs - 1) status |= log_missing(list, &to);
+    if (json && rank == nprocs - 1) util_json_close(&j, ']');
+    if (util_out_flush(&out) != 0) {
+        util_message(LOG_TOOL, NULL, -1, "%s", strerror(out.error));
+        status = 2;
+    }
+    int printed = print_all(out.text, out.length, rank, nprocs);
+    base_free(out.text);
     return printed != 0 ? printed : status;
 }
 
 static int run(const char *command, const struct log_list *list,
                const struct log_options *o)
 {
-    if (strcmp(command, "list") == 0) return for_each(list, log_show, false);
-    if (strcmp(command, "verify") == 0) return for_each(list, log_verify, true);
-    if (strcmp(command, "print") == 0) return for_each(list, log_print, false);
-    int lost = o->keep_going ? for_each(list, log_verify, true) : 0;
+    if (strcmp(command, "list") == 0) return for_each(list, log_show, false, o->json);
+    if (strcmp(command, "verify") == 0) return for_each(list, log_verify, true, o->json);
+    if (strcmp(command, "print") == 0) return for_each(list, log_print, false, o->json);
+    int lost = o->keep_going ? for_each(list, log_verify, true, o->json) : 0;
     int status = log_replay(list, o);
     return status != 0 ? status : lost;
 }
@@ -117,6 +139,11 @@ static bool is_command(const char *word)
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
         if (strcmp(word, commands[i]) == 0) return true;
     return false;
+}
+
+static int worse(int a, int b)
+{
+    return a > b ? a : b;
 }
 
 int main(int argc, char **argv)
@@ -135,8 +162,8 @@ int main(int argc, char **argv)
     }
     if (status < 0) {
         status = 0;
-        if (log_find(argv + first + 1, argc - first - 1, &list, &status) > 0)
-            status |= run(argv[first], &list, &o);
+        if (log_find(argv + first + 1, argc - first - 1, &list, &status) > 0 || o.json)
+            status = worse(status, run(argv[first], &list, &o));
         log_free(&list);
     }
     MPI_Allreduce(&status, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);

@@ -6,42 +6,88 @@
 #include "base_mem.h"
 #include "log.h"
 
-static int open_log(const char *path, FILE *out, struct burst_reader **r)
-{
-    int err = burst_reader_open(path, BURST_READ_ANYBODYS, r, NULL);
-    if (err != NC_NOERR) fprintf(out, "%s: %s\n", path, base_error_text(err));
-    return err == NC_NOERR ? 0 : 1;
-}
-
 static const char *dataset_of(const struct burst_header *h)
 {
     return h->path[0] != '\0' ? h->path : h->basename;
 }
 
-int log_show(const char *path, FILE *out)
+/* What is wrong with a log: a line, or a member of what is open. */
+static void put_error(const struct log_out *to, const char *path, const char *words)
+{
+    if (to->j != NULL)
+        util_json_text(to->j, "error", words);
+    else
+        util_out_print(to->out, "%s: %s\n", path, words);
+}
+
+/* JSON: opens the object of this log, too, which close_log ends. */
+static int open_log(const char *path, const struct log_out *to, struct burst_reader **r)
+{
+    int err = burst_reader_open(path, BURST_READ_ANYBODYS, r, NULL);
+    if (to->j != NULL) {
+        util_json_open(to->j, NULL, '{');
+        util_json_text(to->j, "log", path);
+    }
+    if (err == NC_NOERR) return 0;
+    put_error(to, path, base_error_text(err));
+    if (to->j != NULL) util_json_close(to->j, '}');
+    return 1;
+}
+
+static void close_log(struct burst_reader *r, const struct log_out *to)
+{
+    if (to->j != NULL) util_json_close(to->j, '}');
+    burst_reader_close(r);
+}
+
+static void put_facts(const char *path, const struct log_out *to,
+                      const struct burst_reader *r)
+{
+    const struct burst_header *h = burst_reader_header(r);
+    int64_t count, drained, generation;
+    burst_reader_counts(r, &count, &drained, &generation);
+    if (to->j == NULL) {
+        util_out_print(to->out,
+                       "%s: version %d, %s, process %" PRId64 " of %" PRId64
+                       " on %s, %" PRId64 " entries, %" PRId64 " of them drained\n",
+                       path, h->version, dataset_of(h), h->rank_id, h->num_ranks,
+                       h->proc_name, count, drained);
+        return;
+    }
+    util_json_int(to->j, "version", h->version);
+    util_json_text(to->j, "dataset", dataset_of(h));
+    util_json_int(to->j, "process", h->rank_id);
+    util_json_int(to->j, "processes", h->num_ranks);
+    util_json_text(to->j, "host", h->proc_name);
+    util_json_int(to->j, "entries", count);
+    util_json_int(to->j, "drained", drained);
+}
+
+int log_show(const char *path, const struct log_out *to)
 {
     struct burst_reader *r;
-    int64_t count, drained, generation;
-    if (open_log(path, out, &r) != 0) return 1;
-    const struct burst_header *h = burst_reader_header(r);
-    burst_reader_counts(r, &count, &drained, &generation);
-    fprintf(out,
-            "%s: version %d, %s, process %" PRId64 " of %" PRId64 " on %s, %" PRId64
-            " entries, %" PRId64 " of them drained\n",
-            path, h->version, dataset_of(h), h->rank_id, h->num_ranks, h->proc_name,
-            count, drained);
-    burst_reader_close(r);
+    if (open_log(path, to, &r) != 0) return 1;
+    put_facts(path, to, r);
+    close_log(r, to);
     return 0;
 }
 
 /* ---- entries ---- */
 
-static void print_numbers(FILE *out, const char *what, const int64_t *numbers, int64_t n)
+static void put_numbers(const struct log_out *to, const char *what,
+                        const int64_t *numbers, int64_t n)
 {
     if (numbers == NULL) return;
-    fprintf(out, " %s", what);
+    if (to->j != NULL)
+        util_json_open(to->j, what, '[');
+    else
+        util_out_print(to->out, " %s", what);
     for (int64_t i = 0; i < n; i++)
-        fprintf(out, "%s%" PRId64, i == 0 ? " " : ",", numbers[i]);
+        if (to->j != NULL)
+            util_json_int(to->j, NULL, numbers[i]);
+        else
+            util_out_print(to->out, "%s%" PRId64, i == 0 ? " " : ",", numbers[i]);
+    if (to->j != NULL) util_json_close(to->j, ']');
 }
 
 static const char *type_name(int itype)
@@ -59,58 +105,104 @@ static const char *kind_name(const struct burst_entry *e)
     return e->kind > 0 ? "varn" : names[-e->kind];
 }
 
-static void print_entry(FILE *out, const struct burst_entry *e)
+static void put_regions(const struct log_out *to, const struct burst_entry *e)
 {
     int64_t n = e->ndims * e->nreqs;
-    fprintf(out, "%" PRId64 ": %s %s of variable %d, call %" PRId64 ", process %" PRId64,
-            e->seq, kind_name(e), e->flags & BURST_FILL ? "fill" : type_name(e->itype),
-            e->varid, e->epoch, e->rank);
-    print_numbers(out, "start", e->start, n);
-    print_numbers(out, "count", e->count, n);
-    print_numbers(out, "stride", e->stride, e->ndims);
-    fprintf(out, ", %" PRId64 " bytes at %" PRId64 "%s\n", e->data_len, e->data_off,
-            e->flags & BURST_CANCELLED ? ", cancelled" : "");
+    put_numbers(to, "start", e->start, n);
+    put_numbers(to, "count", e->count, n);
+    put_numbers(to, "stride", e->stride, e->ndims);
 }
 
-int log_print(const char *path, FILE *out)
+/* lost: what is wrong with its values, or NULL. */
+static void json_entry(const struct log_out *to, const struct burst_entry *e,
+                       const char *lost)
+{
+    util_json_open(to->j, NULL, '{');
+    if (lost != NULL) util_json_text(to->j, "lost", lost);
+    util_json_int(to->j, "number", e->seq);
+    util_json_text(to->j, "kind", kind_name(e));
+    util_json_text(to->j, "type", e->flags & BURST_FILL ? "fill" : type_name(e->itype));
+    util_json_int(to->j, "variable", e->varid);
+    util_json_int(to->j, "call", e->epoch);
+    util_json_int(to->j, "process", e->rank);
+    put_regions(to, e);
+    util_json_int(to->j, "bytes", e->data_len);
+    util_json_int(to->j, "offset", e->data_off);
+    util_json_bool(to->j, "cancelled", (e->flags & BURST_CANCELLED) != 0);
+    util_json_close(to->j, '}');
+}
+
+static void put_entry(const struct log_out *to, const struct burst_entry *e,
+                      const char *lost)
+{
+    if (to->j != NULL) {
+        json_entry(to, e, lost);
+        return;
+    }
+    if (lost != NULL) util_out_print(to->out, "lost: %s; entry ", lost);
+    util_out_print(
+        to->out, "%" PRId64 ": %s %s of variable %d, call %" PRId64 ", process %" PRId64,
+        e->seq, kind_name(e), e->flags & BURST_FILL ? "fill" : type_name(e->itype),
+        e->varid, e->epoch, e->rank);
+    put_regions(to, e);
+    util_out_print(to->out, ", %" PRId64 " bytes at %" PRId64 "%s\n", e->data_len,
+                   e->data_off, e->flags & BURST_CANCELLED ? ", cancelled" : "");
+}
+
+int log_print(const char *path, const struct log_out *to)
 {
     struct burst_reader *r;
     struct burst_entry e;
     bool more;
-    int err, status = log_show(path, out);
-    if (status != 0 || open_log(path, out, &r) != 0) return 1;
+    int err;
+    if (open_log(path, to, &r) != 0) return 1;
+    put_facts(path, to, r);
+    if (to->j != NULL) util_json_open(to->j, "list", '[');
     while ((err = burst_reader_next(r, true, &e, &more)) == NC_NOERR && more)
-        print_entry(out, &e);
+        put_entry(to, &e, NULL);
+    if (to->j != NULL) util_json_close(to->j, ']');
     if (err == NC_NOERR) err = burst_reader_complete(r);
-    if (err != NC_NOERR) fprintf(out, "%s: %s\n", path, base_error_text(err));
-    burst_reader_close(r);
+    if (err != NC_NOERR) put_error(to, path, base_error_text(err));
+    close_log(r, to);
     return err != NC_NOERR;
 }
 
-int log_verify(const char *path, FILE *out)
+static void put_verdict(const char *path, const struct log_out *to, bool broken,
+                        int64_t waiting, bool checksums)
+{
+    if (to->j == NULL) {
+        util_out_print(to->out, "%s: %s, %" PRId64 " entries wait%s\n", path,
+                       broken ? "values are broken" : "whole", waiting,
+                       checksums ? "" : " (no checksums)");
+        return;
+    }
+    util_json_int(to->j, "waiting", waiting);
+    util_json_bool(to->j, "checksums", checksums);
+}
+
+int log_verify(const char *path, const struct log_out *to)
 {
     struct burst_reader *r;
     struct burst_entry e;
     bool more;
     int64_t good = 0, bad = 0;
     int err;
-    if (open_log(path, out, &r) != 0) return 1;
+    if (open_log(path, to, &r) != 0) return 1;
+    if (to->j != NULL) util_json_open(to->j, "broken", '[');
     while ((err = burst_reader_next(r, false, &e, &more)) == NC_NOERR && more) {
         int broken = burst_reader_check(r, &e);
         good += broken == NC_NOERR;
-        if (broken == NC_NOERR) continue;
-        bad++;
-        fprintf(out, "lost: %s; entry ", base_error_detail(broken));
-        print_entry(out, &e);
+        bad += broken != NC_NOERR;
+        if (broken != NC_NOERR) put_entry(to, &e, base_error_detail(broken));
     }
+    if (to->j != NULL) util_json_close(to->j, ']');
     if (err == NC_NOERR) err = burst_reader_complete(r);
+    if (to->j != NULL) util_json_bool(to->j, "whole", err == NC_NOERR && bad == 0);
     if (err != NC_NOERR)
-        fprintf(out, "%s: %s\n", path, base_error_detail(err));
+        put_error(to, path, base_error_detail(err));
     else
-        fprintf(out, "%s: %s, %" PRId64 " entries wait%s\n", path,
-                bad > 0 ? "values are broken" : "whole", good + bad,
-                burst_reader_header(r)->version == 0 ? " (no checksums)" : "");
-    burst_reader_close(r);
+        put_verdict(path, to, bad > 0, good + bad, burst_reader_header(r)->version != 0);
+    close_log(r, to);
     return err != NC_NOERR || bad > 0;
 }
 
@@ -146,21 +238,35 @@ static void add_to_set(struct set *s, const struct burst_reader *r)
         if (rank < s->num_ranks) s->here[rank] = true;
 }
 
-static int tell_missing(const struct set *s, FILE *out)
+static void put_missing(const struct set *s, int64_t process, const struct log_out *to)
+{
+    if (to->j == NULL) {
+        util_out_print(to->out,
+                       "lost: %s: no log of process %" PRId64 " of %" PRId64
+                       ": whatever it wrote since the last flush\n",
+                       s->dataset, process, s->num_ranks);
+        return;
+    }
+    util_json_open(to->j, NULL, '{');
+    util_json_text(to->j, "dataset", s->dataset);
+    util_json_int(to->j, "process", process);
+    util_json_int(to->j, "processes", s->num_ranks);
+    util_json_text(to->j, "error", "there is no log of this process");
+    util_json_close(to->j, '}');
+}
+
+static int tell_missing(const struct set *s, const struct log_out *to)
 {
     int status = 0;
     for (int64_t i = 0; s->here != NULL && s->waiting > 0 && i < s->num_ranks; i++) {
         if (s->here[i]) continue;
-        fprintf(out,
-                "lost: %s: no log of process %" PRId64 " of %" PRId64
-                ": whatever it wrote since the last flush\n",
-                s->dataset, i, s->num_ranks);
+        put_missing(s, i, to);
         status = 1;
     }
     return status;
 }
 
-int log_missing(const struct log_list *list, FILE *out)
+int log_missing(const struct log_list *list, const struct log_out *to)
 {
     struct set *sets = base_calloc((size_t)list->n, sizeof *sets);
     int n = 0, status = 0;
@@ -173,7 +279,7 @@ int log_missing(const struct log_list *list, FILE *out)
         burst_reader_close(r);
     }
     for (int i = 0; i < n; i++) {
-        status |= tell_missing(&sets[i], out);
+        status |= tell_missing(&sets[i], to);
         base_free(sets[i].here);
     }
     base_free(sets);

@@ -28,7 +28,7 @@ static uint64_t place_of(const struct trace_table *t, int64_t a, int64_t b)
     return (hash ^ (hash >> 32)) & (uint64_t)(t->size - 1);
 }
 
-static void enter(struct trace_table *t, int64_t index, const int64_t *key)
+static void enter_key(struct trace_table *t, int64_t index, const int64_t *key)
 {
     uint64_t at = place_of(t, key[0], key[1]);
     while (t->places[at] != 0)
@@ -46,7 +46,7 @@ static bool grow(struct trace_table *t, size_t size)
     t->places = places;
     t->size = more;
     for (int64_t i = 0; i < t->list.n; i++)
-        enter(t, i, (const int64_t *)((char *)t->list.items + (size_t)i * size));
+        enter_key(t, i, (const int64_t *)((char *)t->list.items + (size_t)i * size));
     return true;
 }
 
@@ -64,6 +64,6 @@ void *trace_lookup(struct trace_table *t, size_t size, int64_t a, int64_t b, boo
     if (made == NULL) return NULL;
     made[0] = a;
     made[1] = b;
-    enter(t, t->list.n - 1, made);
+    enter_key(t, t->list.n - 1, made);
     return made;
 }

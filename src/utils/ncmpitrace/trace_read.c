@@ -21,7 +21,7 @@ struct line {
     int64_t set, pid, tid;
 };
 
-static void blame(struct line *l, const char *wrong)
+static void report_line(struct line *l, const char *wrong)
 {
     if (l->wrong == NULL) l->wrong = wrong;
 }
@@ -38,7 +38,7 @@ static int64_t integer(struct line *l, const json_t *o, const char *key,
     if (v == NULL) return otherwise;
     int64_t n = json_is_integer(v) ? (int64_t)json_integer_value(v) : -1;
     if (n >= 0 && n < most) return n;
-    blame(l, "a number that no trace has");
+    report_line(l, "a number that no trace has");
     return 0;
 }
 
@@ -48,20 +48,20 @@ static double real(struct line *l, const json_t *o, const char *key, double othe
     if (v == NULL) return otherwise;
     double x = json_is_number(v) ? json_number_value(v) : -1;
     if (x >= 0 && x < 1e15) return x;
-    blame(l, "a time that no trace has");
+    report_line(l, "a time that no trace has");
     return 0;
 }
 
 static const char *text(struct line *l, const json_t *o, const char *key)
 {
     const json_t *v = json_object_get(o, key);
-    if (v != NULL && !json_is_string(v)) blame(l, "a name that is no text");
+    if (v != NULL && !json_is_string(v)) report_line(l, "a name that is no text");
     return json_string_value(v);
 }
 
 static void need(struct line *l, int failed)
 {
-    if (failed != 0) blame(l, "more than a trace has, or than memory takes");
+    if (failed != 0) report_line(l, "more than a trace has, or than memory takes");
 }
 
 /* ---- events ---- */
@@ -162,14 +162,14 @@ static void take_event(struct line *l, const json_t *e)
 {
     const json_t *args = json_object_get(e, "args");
     const char *name = text(l, e, "name"), *kind = text(l, e, "cat");
-    if (!json_is_object(e)) blame(l, "no event");
+    if (!json_is_object(e)) report_line(l, "no event");
     if (l->wrong == NULL && kind == NULL && text(l, e, "ph") != NULL)
         return; /* others' */
     l->pid = integer(l, e, "pid", -1);
     l->set = integer(l, args, "set", -1);
     double start = real(l, e, "ts", -1), time = real(l, e, "dur", 0);
     if (name == NULL || kind == NULL || l->pid < 0 || l->set < 0 || start < 0)
-        blame(l, "no event of this library");
+        report_line(l, "no event of this library");
     if (l->wrong == NULL) need(l, trace_add_process(l->t, l->pid, start, start + time));
     if (l->wrong != NULL) return;
     if (strcmp(kind, "call") == 0) take_call(l, name, args, start, time);

@@ -103,7 +103,7 @@ static void increase(int64_t *sum, int64_t n)
     if (__builtin_add_overflow(*sum, n, sum)) *sum = INT64_MAX;
 }
 
-static void add(struct trace_cell *sum, const struct trace_cell *c)
+static void add_cell(struct trace_cell *sum, const struct trace_cell *c)
 {
     increase(&sum->n, c->n);
     increase(&sum->bytes, c->bytes);
@@ -126,8 +126,8 @@ int trace_add_cell(struct trace *t, const char *name, bool call, int64_t pid,
         memset(r->cells + r->ncells, 0, (size_t)(room - r->ncells) * sizeof *r->cells);
         r->ncells = room;
     }
-    add(&r->cells[pid], c);
-    add(&r->all, c);
+    add_cell(&r->cells[pid], c);
+    add_cell(&r->all, c);
     if (call) p->time += c->time;
     return 0;
 }

@@ -13,6 +13,7 @@
 struct offsets {
     const char *variables; /* only these, as a list; NULL: all */
     bool gaps_only, yes_or_no, json;
+    bool all_records;
     int64_t record; /* which one of record variables */
     struct util_classic file;
     struct util_out out;

@@ -12,24 +12,29 @@
 #include "util_options.h"
 #include "util_select.h"
 
+enum { RECORD = 256, GAPS };
+
 static const struct util_option options[] = {
     {'v', NULL, "VAR,...", "these variables only"},
-    {'r', NULL, "N", "record variables: where record N lies (0)"},
-    {'g', "gaps", NULL, "only variables in front of which there is a gap"},
+    {RECORD, "record", "N", "record variables: where record N lies (0)"},
+    {'r', NULL, NULL, "... where all of their records lie"},
+    {GAPS, "gaps", NULL, "only variables in front of which there is a gap"},
     {'x', NULL, NULL, "print 1 if there are such variables, else 0, and nothing more"},
     {'j', "json", NULL, "write JSON"},
+    {'s', NULL, NULL, "without effect: sizes are always shown"},
+    {'g', NULL, NULL, "without effect: gaps are always shown"},
     {0},
 };
 
 static const struct util_tool tool = {
     .name = OFFSETS_TOOL,
-    .synopsis = "[-v VAR,...] [-r N] [-g] [-x] [-j] FILE",
+    .synopsis = "[-v VAR,...] [-r | --record N] [--gaps] [-x] [-j] [-s] [-g] FILE",
     .about =
         "Shows where the header, the sections and the variables of a classic netCDF\n"
         "file lie, in bytes.",
     .options = options,
     .examples = "  ncoffsets run.nc\n"
-                "  ncoffsets -v temp -r 2 run.nc\n"
+                "  ncoffsets -v temp --record 2 run.nc\n"
                 "  ncoffsets -j run.nc | jq .header_free\n",
 };
 
@@ -46,7 +51,7 @@ static int parse_record(struct offsets *o, const char *text)
     errno = 0;
     o->record = strtoll(text, &end, 10);
     if (errno != 0 || end == text || *end != '\0' || o->record < 0)
-        return refuse("-r: takes the number of a record");
+        return refuse("--record: takes the number of a record");
     return 0;
 }
 
@@ -56,10 +61,16 @@ static int apply(struct offsets *o, int letter, const char *argument)
     case 'v':
         o->variables = argument;
         return 0;
-    case 'r':
+    case RECORD:
         return parse_record(o, argument);
-    case 'g':
+    case 'r':
+        o->all_records = true;
+        return 0;
+    case GAPS:
         o->gaps_only = true;
+        return 0;
+    case 's':
+    case 'g':
         return 0;
     case 'x':
         o->yes_or_no = true;

@@ -52,17 +52,34 @@ static void put_shape(struct offsets *o, const struct cdf_var *v)
     if (v->ndims > 0) util_out_bytes(&o->out, ")", 1);
 }
 
-static void text_of_one(void *to, int varid, const struct place *p)
+/* A line; record: which, or -1. */
+static void put_line(struct offsets *o, const struct cdf_var *v, const struct place *p,
+                     int64_t record)
 {
-    struct offsets *o = to;
-    const struct cdf_var *v = &o->file.header.vars[varid];
     char name[UTIL_NAME_SIZE];
     util_name(name, sizeof name, v->name);
     util_out_print(&o->out, "%15" PRId64 " %15" PRId64 " %15" PRId64 " %11" PRId64,
                    p->start, p->end, p->end - p->start, p->gap);
     util_out_print(&o->out, "  %s %s", util_type_name(v->type), name);
     put_shape(o, v);
+    if (record >= 0) util_out_print(&o->out, ", record %" PRId64, record);
     util_out_bytes(&o->out, "\n", 1);
+}
+
+static void text_of_one(void *to, int varid, const struct place *p)
+{
+    struct offsets *o = to;
+    const struct cdf_header *h = &o->file.header;
+    const struct cdf_var *v = &h->vars[varid];
+    if (!o->all_records || !v->is_record) {
+        put_line(o, v, p, -1);
+        return;
+    }
+    for (int64_t i = 0; i < h->numrecs && o->out.error == 0; i++) {
+        struct place of = {.start = cdf_record_offset(h, v, i), .gap = p->gap};
+        of.end = of.start + p->end - p->start;
+        put_line(o, v, &of, i);
+    }
 }
 
 static void put_text(struct offsets *o)
@@ -84,7 +101,7 @@ static void put_text(struct offsets *o)
                        h->begin_record, h->numrecs, h->record_size);
     util_out_print(out, "\n\n%15s %15s %15s %11s  variable", "start", "end", "bytes",
                    "gap before");
-    if (h->nrecord_vars > 0)
+    if (h->nrecord_vars > 0 && !o->all_records)
         util_out_print(out, " (record variables: in record %" PRId64 ")", o->record);
     util_out_bytes(out, "\n", 1);
     each_of_all(o, text_of_one, o);

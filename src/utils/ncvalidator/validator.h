@@ -17,6 +17,7 @@ enum { VALIDATOR_GOOD, VALIDATOR_BAD, VALIDATOR_TROUBLE };
 struct validator {
     bool quiet, no_notes, json;
     bool finish;
+    bool pad;           /* set padding right in the file itself */
     const char *repair; /* the copy to write, or NULL */
     struct util_out out;
     struct util_json j;
@@ -25,7 +26,7 @@ struct validator {
     const char *path;
     int64_t base; /* where in it the header begins */
     int64_t violations, notes, fixes;
-    int copy;       /* the copy being written, or -1 */
+    int copy;       /* the copy being written, or the file itself, or -1 */
     int copy_error; /* errno of the first write that failed, or 0 */
 };
 
@@ -51,6 +52,11 @@ int validator_finish(struct validator *v, const char *path);
 /* Begins the copy of an open file: its bytes as they are. 0, or -1 after an error line.
  */
 int validator_copy_start(struct validator *v, const struct util_classic *file);
+
+/* For the file itself instead: opens it for writing, before it is examined; closes it. 0,
+ * or -1 after an error line. */
+int validator_pad_start(struct validator *v, const char *path);
+int validator_pad_finish(struct validator *v, const char *path);
 
 /* Puts in the copy what a finding says would be right. */
 void validator_copy_fix(struct validator *v, const struct cdf_finding *f);

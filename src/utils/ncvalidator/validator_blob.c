@@ -21,7 +21,7 @@ static void found(struct finder *f, bool note, const char *path, const char *rea
     f->take(f->v, &finding);
 }
 
-static void tell(void *to, const char *path, const char *reason)
+static void report_subfile(void *to, const char *path, const char *reason)
 {
     struct finder *f = to;
     found(f, false, path == NULL || path == f->v->path ? "" : path, reason);
@@ -70,9 +70,9 @@ static int examine_subfile(struct finder *f, const char *path)
 int validator_subfiles(struct validator *v, struct util_classic *file, cdf_tell *take)
 {
     struct finder f = {v, take};
-    (void)util_blob_open(file, tell, &f);
+    (void)util_blob_open(file, report_subfile, &f);
     if (file->blob == NULL) return 0; /* that has been told */
-    (void)util_blob_check(file, tell, &f);
+    (void)util_blob_check(file, report_subfile, &f);
     int status = 0;
     for (int i = 0; i < util_blob_count(file) && status == 0; i++)
         status = examine_subfile(&f, util_blob_path(file, i));

@@ -30,14 +30,20 @@ static void put_text(struct validator *v, const struct cdf_finding *f)
     util_out_print(&v->out, "%s\n", line);
 }
 
-static void take(void *to, const struct cdf_finding *f)
+/* Numbers that can be set right have 4 or 8 bytes. */
+static bool is_padding(const struct cdf_finding *f)
+{
+    return f->fix_length < 4;
+}
+
+static void tell_finding(void *to, const struct cdf_finding *f)
 {
     struct validator *v = to;
     if (f->note)
         v->notes++;
     else
         v->violations++;
-    if (f->fix_length > 0) {
+    if (f->fix_length > 0 && (is_padding(f) || !v->pad)) {
         v->fixes++;
         if (v->copy >= 0) validator_copy_fix(v, f);
     }
@@ -104,9 +110,9 @@ static int examine(struct validator *v, struct util_classic *file)
     int status = read_head(file, &head, &size, &apart);
     if (status == 0) {
         begin(v);
-        int err = cdf_examine(head.bytes, head.length, size, take, v);
+        int err = cdf_examine(head.bytes, head.length, size, tell_finding, v);
         if (err == NC_ENOMEM) status = -1;
-        if (err == NC_NOERR && apart) status = validator_subfiles(v, file, take);
+        if (err == NC_NOERR && apart) status = validator_subfiles(v, file, tell_finding);
         end(v, &head);
     }
     base_free(head.bytes);
@@ -114,16 +120,37 @@ static int examine(struct validator *v, struct util_classic *file)
     return v->violations == 0 ? VALIDATOR_GOOD : VALIDATOR_BAD;
 }
 
-/* What the copy still has counts, not what the original had. */
-static int recheck(struct validator *v)
+/* What it still has counts, not what the original had. */
+static int recheck(struct validator *v, const char *path)
 {
     int64_t fixes = v->fixes;
-    const char *path = v->repair;
+    const bool copy = v->repair != NULL;
     v->repair = NULL;
+    v->pad = false;
     if (!v->quiet && !v->json)
-        util_out_print(&v->out, "%s: a copy with %" PRId64 " place%s set right\n", path,
-                       fixes, fixes == 1 ? "" : "s");
+        util_out_print(&v->out, "%s: %s%" PRId64 " place%s set right\n", path,
+                       copy ? "a copy with " : "", fixes, fixes == 1 ? "" : "s");
     return validator_check(v, path);
+}
+
+/* With -x: sets padding right in the file itself. */
+static int examine_and_pad(struct validator *v, struct util_classic *file)
+{
+    if (validator_pad_start(v, v->path) != 0) return VALIDATOR_TROUBLE;
+    int status = examine(v, file);
+    if (validator_pad_finish(v, v->path) != 0) return VALIDATOR_TROUBLE;
+    if (status == VALIDATOR_TROUBLE || v->fixes == 0) return status;
+    status = recheck(v, v->path);
+    v->pad = true;
+    return status;
+}
+
+static int examine_and_copy(struct validator *v, struct util_classic *file)
+{
+    if (validator_copy_start(v, file) != 0) return VALIDATOR_TROUBLE;
+    int status = examine(v, file);
+    if (validator_copy_finish(v) != 0) return VALIDATOR_TROUBLE;
+    return status == VALIDATOR_TROUBLE ? status : recheck(v, v->repair);
 }
 
 /* Does the file begin as one whose data are being moved? */
@@ -155,14 +182,9 @@ int validator_check(struct validator *v, const char *path)
         if (util_classic_open_any(&file, VALIDATOR_TOOL, path) != 0)
             return VALIDATOR_TROUBLE;
     }
-    int status = VALIDATOR_TROUBLE;
-    if (v->repair == NULL || validator_copy_start(v, &file) == 0) {
-        status = examine(v, &file);
-        if (v->repair != NULL && validator_copy_finish(v) != 0)
-            status = VALIDATOR_TROUBLE;
-        else if (v->repair != NULL && status != VALIDATOR_TROUBLE)
-            status = recheck(v);
-    }
+    int status = v->repair != NULL ? examine_and_copy(v, &file)
+                 : v->pad          ? examine_and_pad(v, &file)
+                                   : examine(v, &file);
     util_classic_close(&file);
     return status;
 }

@@ -8,18 +8,22 @@
 #include "util_options.h"
 #include "validator.h"
 
+enum { NO_NOTES = 256 };
+
 static const struct util_option options[] = {
     {'q', "quiet", NULL, "say nothing, but by the exit status"},
-    {'x', "no-notes", NULL, "leave out what is not against the format (notes)"},
+    {NO_NOTES, "no-notes", NULL, "leave out what is not against the format (notes)"},
     {'j', "json", NULL, "write JSON"},
     {'f', "finish", NULL, "bring an interrupted redefinition to its end first"},
     {'r', "repair", "FILE", "write a copy with what can safely be repaired set right"},
+    {'x', NULL, NULL, "set padding right in the file itself, first"},
+    {'t', NULL, NULL, "without effect; PnetCDF's tells of what is right, too"},
     {0},
 };
 
 static const struct util_tool tool = {
     .name = VALIDATOR_TOOL,
-    .synopsis = "[-q] [-x] [-j] [-f] [-r FILE] FILE...",
+    .synopsis = "[-q] [-j] [-f] [-x | -r FILE] [--no-notes] FILE...",
     .about = "Checks files against the classic netCDF formats (CDF-1, CDF-2, CDF-5) and\n"
              "lists all that is wrong with them.",
     .options = options,
@@ -34,8 +38,13 @@ static int apply(struct validator *v, int letter, const char *argument)
     case 'q':
         v->quiet = true;
         return 0;
-    case 'x':
+    case NO_NOTES:
         v->no_notes = true;
+        return 0;
+    case 'x':
+        v->pad = true;
+        return 0;
+    case 't':
         return 0;
     case 'j':
         v->json = true;
@@ -66,6 +75,7 @@ static int parse(struct validator *v, int argc, char **argv)
     int files = argc - util_first_operand();
     if (files == 0) return misuse("which file?");
     if (files > 1 && v->repair != NULL) return misuse("-r: one file at a time");
+    if (v->pad && v->repair != NULL) return misuse("-x or -r, not both");
     return 0;
 }
 

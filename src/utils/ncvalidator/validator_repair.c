@@ -62,7 +62,7 @@ int validator_copy_start(struct validator *v, const struct util_classic *file)
 
 void validator_copy_fix(struct validator *v, const struct cdf_finding *f)
 {
-    write_at(v, f->fix, (size_t)f->fix_length, f->offset);
+    write_at(v, f->fix, (size_t)f->fix_length, v->base + f->offset);
 }
 
 int validator_copy_finish(struct validator *v)
@@ -72,5 +72,24 @@ int validator_copy_finish(struct validator *v)
     if (v->copy_error == 0) return 0;
     unlink(v->repair);
     util_message(VALIDATOR_TOOL, v->repair, -1, "%s; removed", strerror(v->copy_error));
+    return -1;
+}
+
+int validator_pad_start(struct validator *v, const char *path)
+{
+    v->copy_error = 0;
+    v->copy = open(path, O_RDWR | O_CLOEXEC);
+    if (v->copy >= 0) return 0;
+    util_message(VALIDATOR_TOOL, path, -1, "%s", strerror(errno));
+    return -1;
+}
+
+int validator_pad_finish(struct validator *v, const char *path)
+{
+    if (fsync(v->copy) != 0 && v->copy_error == 0) v->copy_error = errno;
+    if (close(v->copy) != 0 && v->copy_error == 0) v->copy_error = errno;
+    v->copy = -1;
+    if (v->copy_error == 0) return 0;
+    util_message(VALIDATOR_TOOL, path, -1, "%s", strerror(v->copy_error));
     return -1;
 }
