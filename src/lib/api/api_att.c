@@ -125,7 +125,7 @@ int api_put_att_all(int ncid, int varid, const char *name, int xtype, MPI_Offset
 }
 
 /* Finds an attribute of a dataset. */
-static int find(struct api_dataset *d, int varid, const char *name, int *id)
+static int find_attribute(struct api_dataset *d, int varid, const char *name, int *id)
 {
     if (cdf_atts(&d->ds.header, varid) == NULL) return NC_ENOTVAR;
     if (name == NULL || *name == '\0') return NC_EBADNAME;
@@ -138,7 +138,7 @@ static int find_by_id(int ncid, int varid, const char *name, struct api_dataset 
                       int *id)
 {
     int err = api_find(ncid, d);
-    return err != NC_NOERR ? err : find(*d, varid, name, id);
+    return err != NC_NOERR ? err : find_attribute(*d, varid, name, id);
 }
 
 int api_get_att(int ncid, int varid, const char *name, void *values,
@@ -187,7 +187,7 @@ int ncmpi_copy_att(int ncid_in, int varid_in, const char *name, int ncid_out,
     if (same != NC_NOERR) return same;
     err = api_find(ncid_in, &in);
     if (err == NC_NOERR && cdf_atts(&out->ds.header, varid_out) == NULL) err = NC_ENOTVAR;
-    if (err == NC_NOERR) err = find(in, varid_in, name, &id);
+    if (err == NC_NOERR) err = find_attribute(in, varid_in, name, &id);
     if (err == NC_NOERR && (in != out || varid_in != varid_out))
         err = copy(out, varid_out, name, cdf_atts(&in->ds.header, varid_in)->list[id]);
     return api_commit_all(out, err);
@@ -214,7 +214,7 @@ int ncmpi_rename_att(int ncid, int varid, const char *name, const char *newname)
     int same = same_names_all(d, "ncmpi_rename_att", varid, name, newname);
     if (same != NC_NOERR) return same;
     err = cdf_atts(&d->ds.header, varid) == NULL ? NC_ENOTVAR : api_check_name(newname);
-    if (err == NC_NOERR) err = find(d, varid, name, &id);
+    if (err == NC_NOERR) err = find_attribute(d, varid, name, &id);
     if (err == NC_NOERR) err = check_new_name(d, varid, id, newname);
     if (err == NC_NOERR) err = api_begin_change(d);
     if (err == NC_NOERR) err = cdf_rename_att(&d->ds.header, varid, name, newname);
@@ -227,7 +227,7 @@ int ncmpi_del_att(int ncid, int varid, const char *name)
     int id, err = api_find_to_change(ncid, &d);
     if (err == NC_NOERR) err = same_names_all(d, "ncmpi_del_att", varid, name, NULL);
     if (err != NC_NOERR) return err;
-    err = find(d, varid, name, &id);
+    err = find_attribute(d, varid, name, &id);
     return err != NC_NOERR ? err : cdf_del_att(&d->ds.header, varid, name);
 }
 

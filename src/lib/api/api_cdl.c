@@ -12,7 +12,7 @@
 
 static struct base_ids headers = BASE_IDS_EMPTY;
 
-static struct cdf_header *find(int hid)
+static struct cdf_header *find_header(int hid)
 {
     return base_ids_find(&headers, hid);
 }
@@ -87,7 +87,7 @@ int cdl_hdr_close(int hid)
 
 int cdl_hdr_inq_format(int hid, int *format)
 {
-    const struct cdf_header *h = find(hid);
+    const struct cdf_header *h = find_header(hid);
     if (h == NULL) return NC_EBADID;
     if (format != NULL) *format = h->format; /* NC_FORMAT_CLASSIC, _CDF2, _CDF5 */
     return NC_NOERR;
@@ -95,7 +95,7 @@ int cdl_hdr_inq_format(int hid, int *format)
 
 int cdl_hdr_inq_ndims(int hid, int *ndims)
 {
-    const struct cdf_header *h = find(hid);
+    const struct cdf_header *h = find_header(hid);
     if (h == NULL) return NC_EBADID;
     if (ndims != NULL) *ndims = h->ndims;
     return NC_NOERR;
@@ -103,7 +103,7 @@ int cdl_hdr_inq_ndims(int hid, int *ndims)
 
 int cdl_hdr_inq_dim(int hid, int dimid, char **name, MPI_Offset *size)
 {
-    const struct cdf_header *h = find(hid);
+    const struct cdf_header *h = find_header(hid);
     if (h == NULL) return NC_EBADID;
     if (dimid < 0 || dimid >= h->ndims) return NC_EBADDIM;
     if (name != NULL) *name = (char *)h->dims[dimid].name;
@@ -113,7 +113,7 @@ int cdl_hdr_inq_dim(int hid, int dimid, char **name, MPI_Offset *size)
 
 int cdl_hdr_inq_nvars(int hid, int *nvars)
 {
-    const struct cdf_header *h = find(hid);
+    const struct cdf_header *h = find_header(hid);
     if (h == NULL) return NC_EBADID;
     if (nvars != NULL) *nvars = h->nvars;
     return NC_NOERR;
@@ -122,7 +122,7 @@ int cdl_hdr_inq_nvars(int hid, int *nvars)
 int cdl_hdr_inq_var(int hid, int varid, char **name, nc_type *xtype, int *ndims,
                     int **dimids)
 {
-    const struct cdf_header *h = find(hid);
+    const struct cdf_header *h = find_header(hid);
     if (h == NULL) return NC_EBADID;
     if (varid < 0 || varid >= h->nvars) return NC_ENOTVAR;
     const struct cdf_var *v = &h->vars[varid];
@@ -135,7 +135,7 @@ int cdl_hdr_inq_var(int hid, int varid, char **name, nc_type *xtype, int *ndims,
 
 int cdl_hdr_inq_nattrs(int hid, int varid, int *nattrs)
 {
-    struct cdf_header *h = find(hid);
+    struct cdf_header *h = find_header(hid);
     if (h == NULL) return NC_EBADID;
     const struct cdf_atts *atts = cdf_atts(h, varid);
     if (atts == NULL) return NC_ENOTVAR;
@@ -146,7 +146,7 @@ int cdl_hdr_inq_nattrs(int hid, int varid, int *nattrs)
 int cdl_hdr_inq_attr(int hid, int varid, int attrid, char **name, nc_type *xtype,
                      MPI_Offset *nelems, void **value)
 {
-    struct cdf_header *h = find(hid);
+    struct cdf_header *h = find_header(hid);
     if (h == NULL) return NC_EBADID;
     const struct cdf_atts *atts = cdf_atts(h, varid);
     if (atts == NULL) return NC_ENOTVAR;

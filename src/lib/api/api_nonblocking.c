@@ -34,8 +34,8 @@ static int buffer(struct api_dataset *d, struct driver_request **reqs, int64_t n
 
 /* A driver may take the values at once; those of a bput that it leaves are copied,
  * and of one whose buffer goes. */
-static int take(struct api_dataset *d, struct driver_request **reqs, int64_t n,
-                unsigned how)
+static int take_values(struct api_dataset *d, struct driver_request **reqs, int64_t n,
+                       unsigned how)
 {
     int err = NC_NOERR;
     driver_post(d->top, reqs, n);
@@ -78,7 +78,7 @@ static int post(struct api_dataset *d, struct driver_request **reqs, int64_t n, 
     for (int64_t i = 0; i < n; i++)
         if (put) reqs[i]->flags |= API_PUT;
     if (err == NC_NOERR && put) err = look_at_values(d, reqs, n, &range);
-    if (err == NC_NOERR && put) err = take(d, reqs, n, how);
+    if (err == NC_NOERR && put) err = take_values(d, reqs, n, how);
     if (err == NC_NOERR && n > 0) err = api_queue_add(q, reqs, n, &given);
     if (err == NC_NOERR && n > 0 && put && !(how & (API_BUFFERED | API_FLEETING)))
         api_queue_keep(d, n);
@@ -206,15 +206,15 @@ static void choose_kind(const struct api_queue *q, struct choice *c)
 }
 
 /* Where the first request of an id stands; negative: nowhere. */
-static int64_t find(const struct api_queue *q, int id)
+static int64_t find_request(const struct api_queue *q, int id)
 {
     return q == NULL || id < 0 ? -1 : api_queue_find(q, id);
 }
 
-static void choose(const struct api_queue *q, struct choice *c)
+static void choose_requests(const struct api_queue *q, struct choice *c)
 {
     for (int64_t i = 0; i < c->n; i++) {
-        int64_t place = find(q, c->ids[i]);
+        int64_t place = find_request(q, c->ids[i]);
         if (place >= 0 && !(api_queue_at(q, place)->flags & API_CHOSEN))
             pick(q, place, c);
     }
@@ -232,7 +232,7 @@ static int select_requests(struct api_dataset *d, int num, const int *ids,
     }
     if (num < 0 || (num > 0 && ids == NULL)) return NC_EINVAL;
     c->n = num;
-    choose(d->queue, c);
+    choose_requests(d->queue, c);
     return NC_NOERR;
 }
 
@@ -261,7 +261,7 @@ static int pick_few(const struct api_queue *q, const struct choice *c, bool put,
     int64_t n = 0, *places = base_malloc((size_t)c->spans[put].many * sizeof *places);
     if (places == NULL) return NC_ENOMEM;
     for (int64_t i = 0; i < c->n; i++) {
-        int64_t place = find(q, c->ids[i]);
+        int64_t place = find_request(q, c->ids[i]);
         if (place < 0 || is_put(api_queue_at(q, place)) != put) continue;
         if (!(api_queue_at(q, place)->flags & API_CHOSEN)) continue; /* named twice */
         for (int64_t at = place; at >= 0; at = api_queue_next(q, at)) {
@@ -280,8 +280,9 @@ static int pick_few(const struct api_queue *q, const struct choice *c, bool put,
 
 /* The chosen puts, or gets, in the order they were posted: the queue's own array where
  * they stand side by side, else *made, which the caller frees. */
-static int collect(const struct api_queue *q, const struct choice *c, bool put,
-                   struct driver_request *const **reqs, struct driver_request ***made)
+static int collect_chosen(const struct api_queue *q, const struct choice *c, bool put,
+                          struct driver_request *const **reqs,
+                          struct driver_request ***made)
 {
     enum { SPARSE = 16 };
     const struct span *s = &c->spans[put];
@@ -300,7 +301,8 @@ static int collect(const struct api_queue *q, const struct choice *c, bool put,
 }
 
 /* The chosen puts, or gets, will not be carried out. */
-static void blame(const struct api_queue *q, const struct span *s, bool put, int err)
+static void fail_chosen(const struct api_queue *q, const struct span *s, bool put,
+                        int err)
 {
     for (int64_t i = s->low; i < s->high; i++) {
         struct driver_request *r = api_queue_at(q, i);
@@ -331,9 +333,9 @@ static int transfer_either(struct api_dataset *d, const struct choice *c, bool p
     struct driver_request *const *reqs = NULL, **made = NULL;
     int64_t n = err == NC_NOERR ? c->spans[put].many : 0;
     if (n > 0) {
-        err = collect(d->queue, c, put, &reqs, &made);
+        err = collect_chosen(d->queue, c, put, &reqs, &made);
         if (err == NC_NOERR && put) err = check_records(d, reqs, n);
-        if (err != NC_NOERR) blame(d->queue, &c->spans[put], put, err);
+        if (err != NC_NOERR) fail_chosen(d->queue, &c->spans[put], put, err);
         if (err != NC_NOERR) n = 0;
     }
     if (how & API_COLL)
@@ -383,12 +385,12 @@ static int end_kind(struct api_dataset *d, bool cancelled)
 
 /* Ends the chosen requests; fills in statuses and ids if there are any. An id that is not
  * known stays as it is. */
-static int end(struct api_dataset *d, const struct choice *c, int *ids, int *statuses,
-               bool cancelled)
+static int end_chosen(struct api_dataset *d, const struct choice *c, int *ids,
+                      int *statuses, bool cancelled)
 {
     int first = c->kind != 0 ? end_kind(d, cancelled) : NC_NOERR;
     for (int64_t i = 0; i < c->n; i++) {
-        int64_t place = find(d->queue, ids[i]);
+        int64_t place = find_request(d->queue, ids[i]);
         int status = ids[i] == NC_REQ_NULL ? NC_NOERR : NC_EINVAL_REQUEST;
         if (place >= 0) {
             status = result_of(api_queue_end(d, place, cancelled), cancelled);
@@ -412,7 +414,7 @@ static int wait_either(int ncid, int num, int *ids, int *statuses, unsigned how)
     api_lock(d);
     struct driver_span span = driver_trace_enter(d->ds.trace);
     err = carry_out_either(d, &c, how, select_requests(d, num, ids, &c));
-    int first = end(d, &c, ids, statuses, false);
+    int first = end_chosen(d, &c, ids, statuses, false);
     if (err == NC_NOERR) err = first;
     driver_trace_leave(d->ds.trace, span,
                        how & API_COLL ? "ncmpi_wait_all" : "ncmpi_wait", -1, err);
@@ -442,7 +444,7 @@ static int take_back(struct api_dataset *d, const struct choice *c)
 {
     struct driver_request *const *reqs = NULL, **made = NULL;
     int64_t n = c->spans[true].many;
-    int err = n > 0 ? collect(d->queue, c, true, &reqs, &made) : NC_NOERR;
+    int err = n > 0 ? collect_chosen(d->queue, c, true, &reqs, &made) : NC_NOERR;
     if (err == NC_NOERR && n > 0) driver_cancel(d->top, reqs, n);
     base_free(made);
     return err;
@@ -459,7 +461,7 @@ int ncmpi_cancel(int ncid, int num, int *reqs, int *statuses)
     err = select_requests(d, num, reqs, &c);
     if (err == NC_NOERR) err = take_back(d, &c);
     if (err == NC_NOERR)
-        err = end(d, &c, reqs, statuses, true);
+        err = end_chosen(d, &c, reqs, statuses, true);
     else
         let_be(d->queue);
     driver_trace_leave(d->ds.trace, span, "ncmpi_cancel", -1, err);

@@ -57,7 +57,7 @@ static void compact(struct api_queue *q)
     q->ended = 0;
 }
 
-static int reserve(struct api_queue *q, int64_t n)
+static int reserve_requests(struct api_queue *q, int64_t n)
 {
     if (q->used + n <= q->capacity) return NC_NOERR;
     int64_t capacity = q->capacity + q->capacity / 8 + n + 16;
@@ -76,7 +76,7 @@ int api_queue_add(struct api_queue *q, struct driver_request *const *reqs, int64
                   int *id)
 {
     if (q->next_id == INT_MAX) return NC_EMAX_REQ;
-    int err = reserve(q, n);
+    int err = reserve_requests(q, n);
     if (err != NC_NOERR) return err;
     for (int64_t i = 0; i < n; i++) {
         q->reqs[q->used] = reqs[i];

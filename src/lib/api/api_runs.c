@@ -84,7 +84,7 @@ static bool run_of(struct runs *s, const MPI_Offset *start, const MPI_Offset *co
 }
 
 /* Adds a run that is not empty; false if it does not follow what there is. */
-static bool add(struct runs *s, const struct region_extent *run)
+static bool add_run(struct runs *s, const struct region_extent *run)
 {
     int64_t end;
     if (s->n > 0 && run->offset < s->end) return false;
@@ -136,15 +136,15 @@ static bool close_request(struct runs *s)
 }
 
 /* Takes a slab into the request, or into one that begins with it. */
-static bool take(struct runs *s, const MPI_Offset *start, const MPI_Offset *count)
+static bool add_slab(struct runs *s, const MPI_Offset *start, const MPI_Offset *count)
 {
     struct region_extent run;
     bool other = s->apart && s->records && s->n > 0 && start[0] != s->record;
     if (other && !close_request(s)) return false;
     if (s->n == 0) s->record = -1; /* an empty slab may have set it */
     if (!run_of(s, start, count, &run)) return false;
-    if (run.length == 0 || add(s, &run)) return true;
-    return close_request(s) && run_of(s, start, count, &run) && add(s, &run);
+    if (run.length == 0 || add_run(s, &run)) return true;
+    return close_request(s) && run_of(s, start, count, &run) && add_run(s, &run);
 }
 
 static bool take_runs(struct runs *s, const struct api_slabs *slabs)
@@ -152,7 +152,8 @@ static bool take_runs(struct runs *s, const struct api_slabs *slabs)
     bool good = s->at != NULL && s->made != NULL;
     for (int i = 0; i < slabs->n && good; i++)
         good = slabs->starts[i] != NULL &&
-               take(s, slabs->starts[i], slabs->counts == NULL ? NULL : slabs->counts[i]);
+               add_slab(s, slabs->starts[i],
+                        slabs->counts == NULL ? NULL : slabs->counts[i]);
     return good && close_request(s);
 }
 

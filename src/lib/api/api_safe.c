@@ -14,8 +14,8 @@ void api_args_start(struct api_args *a, const char *function)
     a->hash = base_hash(function, strlen(function), 0);
 }
 
-static void add(struct api_args *a, const char *name, int code, const char *text,
-                uint64_t hash)
+static void add_argument(struct api_args *a, const char *name, int code, const char *text,
+                         uint64_t hash)
 {
     struct api_arg *arg = &a->list[a->n++];
     snprintf(arg->name, sizeof arg->name, "%s", name);
@@ -29,7 +29,7 @@ void api_arg_number(struct api_args *a, const char *name, int code, int64_t valu
 {
     char text[32];
     snprintf(text, sizeof text, "%lld", (long long)value);
-    add(a, name, code, text, base_hash(&value, sizeof value, 1));
+    add_argument(a, name, code, text, base_hash(&value, sizeof value, 1));
 }
 
 void api_arg_text(struct api_args *a, const char *name, int code, const char *value)
@@ -37,7 +37,7 @@ void api_arg_text(struct api_args *a, const char *name, int code, const char *va
     char text[API_ARG_TEXT];
     if (value == NULL) value = "";
     snprintf(text, sizeof text, "'%s'", value);
-    add(a, name, code, text, base_hash(value, strlen(value), 2));
+    add_argument(a, name, code, text, base_hash(value, strlen(value), 2));
 }
 
 void api_arg_bytes(struct api_args *a, const char *name, int code, const void *bytes,
@@ -47,7 +47,7 @@ void api_arg_bytes(struct api_args *a, const char *name, int code, const void *b
     uint64_t hash = bytes == NULL ? 0 : base_hash(bytes, (size_t)size, 3);
     snprintf(text, sizeof text, "%lld bytes with hash %016llx", (long long)size,
              (unsigned long long)hash);
-    add(a, name, code, text, hash);
+    add_argument(a, name, code, text, hash);
 }
 
 /* The name of the object that the call is about, in quotes, if it has one. */

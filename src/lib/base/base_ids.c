@@ -6,7 +6,7 @@
 #include "base_mem.h"
 
 /* A larger table with the same objects; NULL when memory is short. */
-static struct base_ids_table *grow(struct base_ids *t)
+static struct base_ids_table *grow_table(struct base_ids *t)
 {
     struct base_ids_table *now = t->table, *grown;
     int had = now == NULL ? 0 : now->capacity, larger = had * 2 + 16;
@@ -27,7 +27,7 @@ static int free_id(struct base_ids *t)
     int id = 0, capacity = now == NULL ? 0 : now->capacity;
     while (id < capacity && now->object[id] != NULL)
         id++;
-    return id < capacity || grow(t) != NULL ? id : -1;
+    return id < capacity || grow_table(t) != NULL ? id : -1;
 }
 
 static _Atomic(void *) *place(struct base_ids *t, int id)

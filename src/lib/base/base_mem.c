@@ -22,7 +22,7 @@ static void count(int64_t change)
         continue;
 }
 
-static void *enter(struct block *b, size_t size)
+static void *count_block(struct block *b, size_t size)
 {
     if (b == NULL) return NULL;
     b->size = size;
@@ -34,7 +34,7 @@ static void *enter(struct block *b, size_t size)
 void *base_malloc(size_t size)
 {
     if (size > PTRDIFF_MAX - sizeof(struct block)) return NULL;
-    return enter(malloc(sizeof(struct block) + size), size);
+    return count_block(malloc(sizeof(struct block) + size), size);
 }
 
 void *base_calloc(size_t count_, size_t size)
@@ -42,7 +42,7 @@ void *base_calloc(size_t count_, size_t size)
     size_t bytes;
     if (__builtin_mul_overflow(count_, size, &bytes)) return NULL;
     if (bytes > PTRDIFF_MAX - sizeof(struct block)) return NULL;
-    return enter(calloc(1, sizeof(struct block) + bytes), bytes);
+    return count_block(calloc(1, sizeof(struct block) + bytes), bytes);
 }
 
 void *base_realloc(void *ptr, size_t size)

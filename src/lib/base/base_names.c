@@ -63,7 +63,8 @@ int base_names_find(const struct base_names *t, const char *name, base_names_tex
     return s->mark == EMPTY ? -1 : s->mark - 1;
 }
 
-static void enter(struct base_names_slot *slots, size_t capacity, uint32_t hash, int mark)
+static void enter_slot(struct base_names_slot *slots, size_t capacity, uint32_t hash,
+                       int mark)
 {
     size_t i = hash & (capacity - 1);
     while (slots[i].mark != EMPTY)
@@ -88,7 +89,7 @@ int base_names_reserve(struct base_names *t, size_t more)
     if (slots == NULL) return -1;
     for (size_t i = 0; i < t->capacity; i++)
         if (t->slots[i].mark > 0)
-            enter(slots, capacity, t->slots[i].hash, t->slots[i].mark);
+            enter_slot(slots, capacity, t->slots[i].hash, t->slots[i].mark);
     base_free(t->slots);
     *t = (struct base_names){.slots = slots, .capacity = capacity, .used = live};
     return 0;
@@ -97,7 +98,7 @@ int base_names_reserve(struct base_names *t, size_t more)
 int base_names_add(struct base_names *t, const char *name, int index)
 {
     if (base_names_reserve(t, 1) != 0) return -1;
-    enter(t->slots, t->capacity, hash_name(name), index + 1);
+    enter_slot(t->slots, t->capacity, hash_name(name), index + 1);
     t->used++;
     return 0;
 }

@@ -59,7 +59,7 @@ static int find_exact(const struct cdf_atts *atts, const char *name)
 }
 
 /* Likewise by any form of the name. */
-static int find(const struct cdf_atts *atts, const char *name)
+static int find_any_form(const struct cdf_atts *atts, const char *name)
 {
     char norm[NC_MAX_NAME + 1];
     if (name == NULL || atts->count == 0) return -1;
@@ -78,7 +78,7 @@ struct cdf_atts *cdf_atts(struct cdf_header *h, int varid)
 int cdf_find_att(const struct cdf_header *h, int varid, const char *name, int *attid)
 {
     if (varid != NC_GLOBAL && (varid < 0 || varid >= h->nvars)) return NC_ENOTVAR;
-    int i = find(varid == NC_GLOBAL ? &h->gatts : &h->vars[varid].atts, name);
+    int i = find_any_form(varid == NC_GLOBAL ? &h->gatts : &h->vars[varid].atts, name);
     if (i < 0) return NC_ENOTATT;
     *attid = i;
     return NC_NOERR;
@@ -114,8 +114,8 @@ static struct cdf_att *next_entry(struct cdf_atts *atts, size_t bytes)
     return next;
 }
 
-static int add(struct cdf_header *h, struct cdf_atts *atts, const char *norm,
-               size_t bytes, struct cdf_att **a)
+static int add_attribute(struct cdf_header *h, struct cdf_atts *atts, const char *norm,
+                         size_t bytes, struct cdf_att **a)
 {
     int err = cdf_atts_reserve(h, atts, 1);
     if (err != NC_NOERR) return err;
@@ -154,7 +154,8 @@ int cdf_put_att(struct cdf_header *h, int varid, const char *name, int type,
     size_t bytes = (size_t)nelems * (size_t)cdf_type_size(type);
     int i = find_exact(atts, norm);
     struct cdf_att *a = i >= 0 ? &atts->list[i] : NULL;
-    err = a != NULL ? reserve_values(h, a, bytes) : add(h, atts, norm, bytes, &a);
+    err =
+        a != NULL ? reserve_values(h, a, bytes) : add_attribute(h, atts, norm, bytes, &a);
     if (err != NC_NOERR) return err;
     a->type = type;
     a->nelems = nelems;

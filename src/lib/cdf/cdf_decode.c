@@ -196,8 +196,8 @@ static int get_dim(struct source *s, struct cdf_dim *d, int id)
 }
 
 /* Enters the names of objects first ... end - 1. */
-static int enter(struct cdf_header *h, struct base_names *names, base_names_text *text,
-                 const void *of, int first, int end)
+static int enter_names(struct cdf_header *h, struct base_names *names,
+                       base_names_text *text, const void *of, int first, int end)
 {
     int entered = base_names_add_range(names, first, end, text, of);
     if (entered < 0) return NC_ENOMEM;
@@ -224,7 +224,7 @@ static int get_dims(struct source *s)
         if (s->examiner != NULL)
             cdf_examine_dim(s->examiner, h, i, (int64_t)at + s->width);
     }
-    return enter(h, &h->dim_names, cdf_dim_text, h->dims, 0, n);
+    return enter_names(h, &h->dim_names, cdf_dim_text, h->dims, 0, n);
 }
 
 /* A type that the format has; in an examination, 0 where there is no such type. */
@@ -335,7 +335,7 @@ static int get_place(struct source *s, struct cdf_var *v)
 }
 
 /* The variable's size, if all that it follows from is known. */
-static int measure(struct source *s, struct cdf_var *v, bool *known, size_t at)
+static int measure_variable(struct source *s, struct cdf_var *v, bool *known, size_t at)
 {
     if (*known) {
         int err = cdf_var_measure(s->h, v);
@@ -359,7 +359,7 @@ static int get_var(struct source *s, struct cdf_var *v)
     if (err == NC_NOERR) err = get_place(s, v);
     if (err != NC_NOERR) return err;
     known &= v->type != 0;
-    err = measure(s, v, &known, start);
+    err = measure_variable(s, v, &known, start);
     if (s->examiner == NULL || err != NC_NOERR) return err;
     const struct cdf_var_places places = {
         .name = (int64_t)start + s->width,
@@ -390,7 +390,7 @@ static int get_vars(struct source *s)
             s->likely = (int64_t)((double)first + (double)(s->at - first) / (i + 1) * n);
         if (err != NC_NOERR) return err;
         if ((i + 1) % NAMES_AT_ONCE != 0 && i + 1 < n) continue;
-        err = enter(h, &h->var_names, cdf_var_text, h->vars, named, i + 1);
+        err = enter_names(h, &h->var_names, cdf_var_text, h->vars, named, i + 1);
         if (err != NC_NOERR) return err;
         named = i + 1;
     }
@@ -495,7 +495,7 @@ static int check_numrecs(struct source *s)
     return NC_NOERR;
 }
 
-static int settle(struct source *s)
+static int check_layout(struct source *s)
 {
     int64_t end;
     s->h->size = (int64_t)s->at;
@@ -541,7 +541,7 @@ static int get_header(struct source *s)
     err = get_dims(s);
     if (err == NC_NOERR) err = get_atts(s, &s->h->gatts);
     if (err == NC_NOERR) err = get_vars(s);
-    if (err == NC_NOERR) err = settle(s);
+    if (err == NC_NOERR) err = check_layout(s);
     return err;
 }
 

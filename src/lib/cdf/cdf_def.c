@@ -7,7 +7,7 @@
 #include "base_mem.h"
 
 /* Room for one more entry of `size` bytes in an array that grows by half. */
-static int reserve(void **array, int *capacity, int count, size_t size)
+static int reserve_entries(void **array, int *capacity, int count, size_t size)
 {
     if (count < *capacity) return NC_NOERR;
     if (count == INT_MAX) return NC_ENOMEM;
@@ -22,7 +22,7 @@ static int reserve(void **array, int *capacity, int count, size_t size)
 static int reserve_dim(struct cdf_header *h)
 {
     void *dims = h->dims;
-    int err = reserve(&dims, &h->dims_capacity, h->ndims, sizeof *h->dims);
+    int err = reserve_entries(&dims, &h->dims_capacity, h->ndims, sizeof *h->dims);
     h->dims = dims;
     return err;
 }
@@ -30,7 +30,7 @@ static int reserve_dim(struct cdf_header *h)
 static int reserve_var(struct cdf_header *h)
 {
     void *vars = h->vars;
-    int err = reserve(&vars, &h->vars_capacity, h->nvars, sizeof *h->vars);
+    int err = reserve_entries(&vars, &h->vars_capacity, h->nvars, sizeof *h->vars);
     h->vars = vars;
     return err;
 }

@@ -24,7 +24,7 @@ static uint64_t get(const unsigned char *bytes, int field)
     return value;
 }
 
-static void put(unsigned char *bytes, int field, uint64_t value)
+static void put_field(unsigned char *bytes, int field, uint64_t value)
 {
     for (int i = 7; i >= 0; i--, value >>= 8)
         bytes[sizeof mark + 8 * (size_t)field + (size_t)i] = (unsigned char)value;
@@ -50,14 +50,14 @@ void cdf_encode_envelope(const struct cdf_envelope *e, unsigned char *bytes)
 {
     memset(bytes, 0, CDF_ENVELOPE);
     memcpy(bytes, mark, sizeof mark);
-    put(bytes, VERSION, THIS_VERSION);
-    put(bytes, TOKEN, e->token[0]);
-    put(bytes, TOKEN2, e->token[1]);
-    put(bytes, NPROCS, (uint64_t)e->nprocs);
-    put(bytes, NSUBFILES, (uint64_t)e->nsubfiles);
-    put(bytes, DEFINED, e->defined);
+    put_field(bytes, VERSION, THIS_VERSION);
+    put_field(bytes, TOKEN, e->token[0]);
+    put_field(bytes, TOKEN2, e->token[1]);
+    put_field(bytes, NPROCS, (uint64_t)e->nprocs);
+    put_field(bytes, NSUBFILES, (uint64_t)e->nsubfiles);
+    put_field(bytes, DEFINED, e->defined);
     memcpy(bytes + COMMITTED_AT, e->committed, CDF_COMMITTED);
-    put(bytes, SUM, sum(bytes));
+    put_field(bytes, SUM, sum(bytes));
     memcpy(bytes + WORDS_AT, words, sizeof words - 1);
 }
 

@@ -27,7 +27,8 @@ static int64_t round_up(int64_t at, int64_t align)
 
 /* A section that began at `old` stays if that is not before `least`, and a multiple of
  * align where it must be; else it goes to `anew`, or further on: never back. */
-static int64_t keep(int64_t old, int64_t least, int64_t anew, int64_t align, bool strict)
+static int64_t section_begin(int64_t old, int64_t least, int64_t anew, int64_t align,
+                             bool strict)
 {
     int64_t unit;
     if (old >= least && (!strict || beyond(old, align, &unit) == 0)) return old;
@@ -129,8 +130,8 @@ static int64_t choose_begin_fixed(const struct cdf_header *h,
 {
     int64_t anew = round_up(behind(h->size, header_room(h, room)), room->fixed_align);
     if (before == NULL) return anew;
-    return keep(before->begin_fixed, behind(h->size, room->header_minfree), anew,
-                room->fixed_align, room->fixed_strict);
+    return section_begin(before->begin_fixed, behind(h->size, room->header_minfree), anew,
+                         room->fixed_align, room->fixed_strict);
 }
 
 /* Records without fixed-size variables before them leave both free rooms behind the
@@ -143,8 +144,8 @@ static int64_t choose_begin_record(const struct cdf_header *h,
     int64_t anew = round_up(behind(end, room->fixed_minfree), room->record_align);
     if (before == NULL || before->nrecord_vars == 0) return anew;
     if (h->nrecord_vars == h->nvars) end = behind(h->size, room->header_minfree);
-    return keep(before->begin_record, behind(end, room->fixed_minfree), anew,
-                room->record_align, room->record_strict);
+    return section_begin(before->begin_record, behind(end, room->fixed_minfree), anew,
+                         room->record_align, room->record_strict);
 }
 
 int cdf_layout(struct cdf_header *h, const struct cdf_header *before,

@@ -22,7 +22,7 @@ void cdf_free(struct cdf_header *h)
     cdf_init(h, h->format);
 }
 
-static const char *keep(struct cdf_header *h, const char *name)
+static const char *keep_name(struct cdf_header *h, const char *name)
 {
     return cdf_name_keep(&h->arena, NULL, name, strlen(name));
 }
@@ -35,7 +35,7 @@ static int copy_dims(struct cdf_header *to, const struct cdf_header *from)
     for (; to->ndims < from->ndims; to->ndims++) {
         struct cdf_dim *d = &to->dims[to->ndims];
         d->length = from->dims[to->ndims].length;
-        d->name = keep(to, from->dims[to->ndims].name);
+        d->name = keep_name(to, from->dims[to->ndims].name);
         if (d->name == NULL) return NC_ENOMEM;
     }
     return base_names_copy(&to->dim_names, &from->dim_names) == 0 ? NC_NOERR : NC_ENOMEM;
@@ -53,7 +53,7 @@ static int copy_atts(struct cdf_header *h, struct cdf_atts *to,
         size_t bytes = (size_t)b->nelems * (size_t)cdf_type_size(b->type);
         *a = *b;
         a->capacity = bytes;
-        a->name = keep(h, b->name);
+        a->name = keep_name(h, b->name);
         a->values = base_arena_alloc_packed(&h->arena, bytes, 1);
         if (a->name == NULL || a->values == NULL) return NC_ENOMEM;
         if (bytes > 0) memcpy(a->values, b->values, bytes);
@@ -73,7 +73,7 @@ static int copy_vars(struct cdf_header *to, const struct cdf_header *from)
         *a = *b;
         a->atts = (struct cdf_atts){0};
         to->nvars = i + 1;
-        a->name = keep(to, b->name);
+        a->name = keep_name(to, b->name);
         if (a->name == NULL) return NC_ENOMEM;
         if (cdf_var_dims(to, a, b->ndims, &dimids) != NC_NOERR) return NC_ENOMEM;
         if (b->ndims > 0) {

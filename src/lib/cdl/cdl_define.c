@@ -93,7 +93,7 @@ static bool larger(struct cdl_reader *r, struct cdl_place at, int err)
 }
 
 /* The text asks for a format itself. */
-static int settle(struct cdl_reader *r, int format)
+static int set_format(struct cdl_reader *r, int format)
 {
     if (r->settled) return NC_NOERR;
     if (format < r->h->format) return base_error_set(r->raised, "%s", r->why_raised);
@@ -176,7 +176,7 @@ static int ask_format(struct cdl_reader *r, struct cdl_place at)
          i++) {
         if (strlen(formats[i].name) != v->used) continue;
         if (memcmp(formats[i].name, v->bytes, v->used) != 0) continue;
-        if (formats[i].format != 0 || r->settled) return settle(r, formats[i].format);
+        if (formats[i].format != 0 || r->settled) return set_format(r, formats[i].format);
         return cdl_fail(r, at, NC_ENOTSUPPORT, "the format is %s", formats[i].name);
     }
     return cdl_fail(r, at, NC_ENOTNC, "_Format names no format");

@@ -56,7 +56,7 @@ static int open_regular(const char *path, int flags, int *fd, struct stat *st)
     return err;
 }
 
-static void note(struct driver_dataset *ds, const struct stat *st)
+static void remember_file(struct driver_dataset *ds, const struct stat *st)
 {
     ds->device = (int64_t)st->st_dev;
     ds->inode = (int64_t)st->st_ino;
@@ -76,7 +76,7 @@ int driver_file_first(struct driver_dataset *ds, int flags, int *fd)
 {
     struct stat st = {0};
     int err = open_regular(ds->path, flags, fd, &st);
-    if (err == NC_NOERR) note(ds, &st);
+    if (err == NC_NOERR) remember_file(ds, &st);
     return err;
 }
 
@@ -93,7 +93,7 @@ int driver_file_again(const struct driver_dataset *ds, int *fd)
 void driver_file_note(struct driver_dataset *ds)
 {
     struct stat st = {0};
-    if (stat(ds->path, &st) == 0) note(ds, &st);
+    if (stat(ds->path, &st) == 0) remember_file(ds, &st);
 }
 
 int driver_file_check(const struct driver_dataset *ds)

@@ -174,8 +174,8 @@ static void end_group(struct driver_trace *t)
 }
 
 /* The call, and the parts that have come up in it, join those before it. */
-static void join(struct driver_trace *t, struct trace_call *all,
-                 const struct trace_call *c, int64_t start, int64_t end)
+static void join_call(struct driver_trace *t, struct trace_call *all,
+                      const struct trace_call *c, int64_t start, int64_t end)
 {
     struct trace_group *g = &t->before;
     if (g->ncalls == 0) g->start = start;
@@ -223,7 +223,7 @@ static void tell_call(struct driver_trace *t, struct trace_call *c, int64_t star
         end_group(t);
         all = &g->calls[0];
     }
-    join(t, all, c, start, end);
+    join_call(t, all, c, start, end);
     t->now.used = 0;
     if (c->time >= SHORT_CALL) end_group(t);
     if (end - t->spilled > untold) driver_trace_spill(t);

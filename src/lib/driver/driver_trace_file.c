@@ -158,7 +158,7 @@ static int64_t time_of_day(void)
 }
 
 /* A line to standard error, written at once. */
-static void tell(const struct driver_dataset *ds, const char *what, const char *why)
+static void print_line(const struct driver_dataset *ds, const char *what, const char *why)
 {
     char line[1024];
     int n = snprintf(line, sizeof line, "%.400s: %s: %.200s\n", ds->path, what, why);
@@ -256,7 +256,7 @@ void driver_trace_start_all(struct driver_dataset *ds, bool threads)
     s.shift = find_shift();
     int mpi = MPI_Bcast(&s, sizeof s, MPI_BYTE, 0, ds->comm);
     if (s.why != 0 || mpi != MPI_SUCCESS) {
-        if (ds->rank == 0) tell(ds, "there is no trace", words((int)s.why));
+        if (ds->rank == 0) print_line(ds, "there is no trace", words((int)s.why));
         driver_trace_drop(ds);
         ds->hints.trace = BASE_REPORT_NONE;
         return;
@@ -306,5 +306,5 @@ void driver_trace_stop_all(struct driver_dataset *ds)
     snprintf(what, sizeof what,
              "the trace has not all lines, of one process %lld are missing",
              (long long)worst[LOST]);
-    tell(ds, what, words((int)worst[WHY]));
+    print_line(ds, what, words((int)worst[WHY]));
 }

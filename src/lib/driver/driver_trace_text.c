@@ -18,7 +18,7 @@ static const int64_t epoch = 1767225600LL * 1000000000;
 
 /* ---- pieces ---- */
 
-static void put(struct driver_trace *t, const char *text)
+static void put_string(struct driver_trace *t, const char *text)
 {
     size_t n = strlen(text);
     memcpy(t->text + t->used, text, n);
@@ -37,8 +37,8 @@ static void put_digits(struct driver_trace *t, uint64_t number, int least)
 
 static void put_number(struct driver_trace *t, const char *key, int64_t number)
 {
-    put(t, key);
-    if (number < 0) put(t, "-");
+    put_string(t, key);
+    if (number < 0) put_string(t, "-");
     put_digits(t, number < 0 ? -(uint64_t)number : (uint64_t)number, 1);
 }
 
@@ -46,7 +46,7 @@ static void put_number(struct driver_trace *t, const char *key, int64_t number)
 static void put_time(struct driver_trace *t, const char *key, int64_t ns)
 {
     put_number(t, key, ns / 1000);
-    put(t, ".");
+    put_string(t, ".");
     put_digits(t, ns < 0 ? 0 : (uint64_t)(ns % 1000), 3);
 }
 
@@ -61,8 +61,8 @@ static void put_text(struct driver_trace *t, const char *key, const char *text)
     if (length > MOST) s += length - MOST;
     while (length > MOST && (*s & 0xC0) == 0x80)
         s++;
-    put(t, key);
-    put(t, "\"");
+    put_string(t, key);
+    put_string(t, "\"");
     for (size_t n; *s != '\0'; s += n) {
         n = base_utf8_length((const char *)s);
         if (n > 1 || (n == 1 && *s >= ' ' && *s != '"' && *s != '\\' && *s != 0x7F)) {
@@ -72,9 +72,9 @@ static void put_text(struct driver_trace *t, const char *key, const char *text)
         }
         n = 1;
         const char escaped[] = {'\\', 'u', '0', '0', hex[*s >> 4], hex[*s & 15], '\0'};
-        put(t, escaped);
+        put_string(t, escaped);
     }
-    put(t, "\"");
+    put_string(t, "\"");
 }
 
 /* ---- lines ---- */
@@ -82,9 +82,9 @@ static void put_text(struct driver_trace *t, const char *key, const char *text)
 static void begin_line(struct driver_trace *t, const char *name, const char *kind,
                        int thread, int64_t since)
 {
-    put(t, "{\"name\":\"");
-    put(t, name);
-    put(t, kind);
+    put_string(t, "{\"name\":\"");
+    put_string(t, name);
+    put_string(t, kind);
     put_number(t, ",\"pid\":", t->pid);
     put_number(t, ",\"tid\":", thread);
     put_time(t, ",\"ts\":", since + t->shift - epoch);
@@ -92,15 +92,15 @@ static void begin_line(struct driver_trace *t, const char *name, const char *kin
 
 static void end_line(struct driver_trace *t)
 {
-    put(t, "},\n");
+    put_string(t, "},\n");
     if (t->fd < 0) t->lost++;
     if (t->used >= TRACE_TEXT) driver_trace_spill(t);
 }
 
 static void put_call(struct driver_trace *t, const struct trace_call *c, bool first)
 {
-    put(t, first ? "\"" : ",\"");
-    put(t, c->name);
+    put_string(t, first ? "\"" : ",\"");
+    put_string(t, c->name);
     put_number(t, "\":{\"n\":", c->n);
     put_time(t, ",\"us\":", c->time);
     put_time(t, ",\"own\":", c->own);
@@ -108,14 +108,14 @@ static void put_call(struct driver_trace *t, const struct trace_call *c, bool fi
     if (c->bytes > 0) put_number(t, ",\"bytes\":", c->bytes);
     if (c->varid >= 0) put_number(t, ",\"var\":", c->varid);
     if (c->err != 0) put_number(t, ",\"error\":", c->err);
-    put(t, "}");
+    put_string(t, "}");
 }
 
 static void put_part(struct driver_trace *t, const char *name, const struct trace_part *p,
                      bool first)
 {
-    put(t, first ? "\"" : ",\"");
-    put(t, name);
+    put_string(t, first ? "\"" : ",\"");
+    put_string(t, name);
     put_number(t, "\":{\"n\":", p->n);
     put_time(t, ",\"us\":", p->own);
     put_time(t, ",\"longest\":", p->longest);
@@ -124,7 +124,7 @@ static void put_part(struct driver_trace *t, const char *name, const struct trac
     if (p->low >= 0) put_number(t, ",\"high\":", p->high);
     if (p->first >= 0) put_number(t, ",\"first\":", p->first);
     if (p->first >= 0) put_number(t, ",\"last\":", p->last);
-    put(t, "}");
+    put_string(t, "}");
 }
 
 void driver_trace_add_group(struct driver_trace *t, const struct trace_group *g)
@@ -133,16 +133,16 @@ void driver_trace_add_group(struct driver_trace *t, const struct trace_group *g)
                "\",\"cat\":\"call\",\"ph\":\"X\"", g->thread, g->start);
     put_time(t, ",\"dur\":", g->end - g->start);
     put_number(t, ",\"args\":{\"set\":", t->id);
-    put(t, ",\"calls\":{");
+    put_string(t, ",\"calls\":{");
     for (int i = 0; i < g->ncalls; i++)
         put_call(t, &g->calls[i], i == 0);
-    put(t, "}");
-    if (g->used != 0) put(t, ",\"parts\":{");
+    put_string(t, "}");
+    if (g->used != 0) put_string(t, ",\"parts\":{");
     for (unsigned left = g->used; left != 0; left &= left - 1) {
         int part = __builtin_ctz(left);
         put_part(t, part_names[part], &g->parts[part], left == g->used);
     }
-    put(t, g->used != 0 ? "}}" : "}");
+    put_string(t, g->used != 0 ? "}}" : "}");
     end_line(t);
 }
 
@@ -157,7 +157,7 @@ void driver_trace_add_part(struct driver_trace *t, enum driver_part part, int64_
     if (where.number >= 0) put_number(t, ",\"number\":", where.number);
     if (where.offset >= 0) put_number(t, ",\"offset\":", where.offset);
     if (where.bytes > 0) put_number(t, ",\"bytes\":", where.bytes);
-    put(t, "}");
+    put_string(t, "}");
     end_line(t);
 }
 
@@ -174,11 +174,11 @@ void driver_trace_add_process(struct driver_trace *t, const char *host)
     begin_line(t, "process_name", "\",\"ph\":\"M\"", 0, driver_trace_clock());
     put_text(t, ",\"args\":{\"name\":", strncat(name, host, sizeof name - 16));
     put_number(t, ",\"rank\":", t->pid);
-    put(t, "}");
+    put_string(t, "}");
     end_line(t);
     begin_line(t, "process_sort_index", "\",\"ph\":\"M\"", 0, driver_trace_clock());
     put_number(t, ",\"args\":{\"sort_index\":", t->pid);
-    put(t, "}");
+    put_string(t, "}");
     end_line(t);
 }
 
@@ -189,7 +189,7 @@ void driver_trace_add_dataset(struct driver_trace *t, const char *host)
     put_text(t, ",\"host\":", host);
     put_number(t, ",\"rank\":", t->ds->rank);
     put_number(t, ",\"processes\":", t->ds->nprocs);
-    put(t, "}");
+    put_string(t, "}");
     end_line(t);
 }
 
@@ -198,7 +198,7 @@ void driver_trace_add_file(struct driver_trace *t, int64_t stripe, int64_t strip
     begin_note(t, "file");
     put_number(t, ",\"stripe\":", stripe);
     put_number(t, ",\"stripes\":", stripes);
-    put(t, "}");
+    put_string(t, "}");
     end_line(t);
 }
 
@@ -209,6 +209,6 @@ void driver_trace_add_variable(struct driver_trace *t, int varid)
     put_number(t, ",\"var\":", varid);
     put_text(t, ",\"variable\":", v->name);
     put_number(t, ",\"record\":", v->is_record);
-    put(t, "}");
+    put_string(t, "}");
     end_line(t);
 }

@@ -149,7 +149,7 @@ static bool same_file(const struct journal_facts *a, const struct journal_facts 
 /* ---- making ---- */
 
 /* Blocks for length bytes at offset. */
-static int reserve(int fd, int64_t at, int64_t length, const char *path)
+static int reserve_space(int fd, int64_t at, int64_t length, const char *path)
 {
 #ifdef __linux__
     /* Not posix_fallocate: where the file system cannot, that writes to the file. */
@@ -174,10 +174,10 @@ static int reserve_moved(const struct journal *j, const struct cdf_header *befor
         if (move.to >= after->begin_record)
             records = move.to;
         else
-            err = reserve(j->file, j->base + move.to, move.length, j->of);
+            err = reserve_space(j->file, j->base + move.to, move.length, j->of);
     }
     if (err != NC_NOERR) return err;
-    return reserve(j->file, j->base + records, j->facts.new_size - records, j->of);
+    return reserve_space(j->file, j->base + records, j->facts.new_size - records, j->of);
 }
 
 /* A number of records that was never written would be taken from the file's size. */
@@ -266,7 +266,7 @@ static int fill_file(struct journal *j, const unsigned char *headers, int64_t n)
 {
     unsigned char page[JOURNAL_PAGE];
     int64_t size = journal_size(&j->facts);
-    int err = reserve(j->fd, 0, size, j->path);
+    int err = reserve_space(j->fd, 0, size, j->path);
     if (err == NC_NOERR && ftruncate(j->fd, size) != 0)
         err = base_error_system(NC_EWRITE, "making room in", j->path);
     if (err == NC_NOERR)

@@ -9,14 +9,14 @@
 
 static const char facts_magic[8] = "NCREDEF1", state_magic[8] = "NCSTATE1";
 
-static unsigned char *put(unsigned char *p, uint64_t value)
+static unsigned char *put_number(unsigned char *p, uint64_t value)
 {
     value = htobe64(value);
     memcpy(p, &value, sizeof value);
     return p + sizeof value;
 }
 
-static uint64_t get(const unsigned char **p)
+static uint64_t get_number(const unsigned char **p)
 {
     uint64_t value;
     memcpy(&value, *p, sizeof value);
@@ -27,13 +27,13 @@ static uint64_t get(const unsigned char **p)
 /* The fields end with a sum of what stands before it. */
 static void seal(unsigned char *page, unsigned char *end)
 {
-    put(end, base_hash(page, (size_t)(end - page), 0));
+    put_number(end, base_hash(page, (size_t)(end - page), 0));
 }
 
 static bool sealed(const unsigned char *page, const unsigned char *end)
 {
     uint64_t sum = base_hash(page, (size_t)(end - page), 0);
-    return get(&end) == sum;
+    return get_number(&end) == sum;
 }
 
 void journal_encode_facts(const struct journal_facts *f, unsigned char *page)
@@ -41,15 +41,15 @@ void journal_encode_facts(const struct journal_facts *f, unsigned char *page)
     unsigned char *p = page + sizeof facts_magic;
     memset(page, 0, JOURNAL_PAGE);
     memcpy(page, facts_magic, sizeof facts_magic);
-    p = put(p, f->inode);
-    p = put(p, f->birth);
-    p = put(p, (uint64_t)f->old_size);
-    p = put(p, (uint64_t)f->new_size);
-    p = put(p, (uint64_t)f->before);
-    p = put(p, (uint64_t)f->after);
-    p = put(p, (uint64_t)f->fills);
-    p = put(p, (uint64_t)f->area);
-    p = put(p, f->sum);
+    p = put_number(p, f->inode);
+    p = put_number(p, f->birth);
+    p = put_number(p, (uint64_t)f->old_size);
+    p = put_number(p, (uint64_t)f->new_size);
+    p = put_number(p, (uint64_t)f->before);
+    p = put_number(p, (uint64_t)f->after);
+    p = put_number(p, (uint64_t)f->fills);
+    p = put_number(p, (uint64_t)f->area);
+    p = put_number(p, f->sum);
     seal(page, p);
 }
 
@@ -93,15 +93,15 @@ const char *journal_decode_facts(struct journal_facts *f, const unsigned char *p
         return "it is no journal of a redefinition";
     if (page[name] != (unsigned char)facts_magic[name])
         return "it is of another version of the library";
-    f->inode = get(&p);
-    f->birth = get(&p);
-    f->old_size = (int64_t)get(&p);
-    f->new_size = (int64_t)get(&p);
-    f->before = (int64_t)get(&p);
-    f->after = (int64_t)get(&p);
-    f->fills = (int64_t)get(&p);
-    f->area = (int64_t)get(&p);
-    f->sum = get(&p);
+    f->inode = get_number(&p);
+    f->birth = get_number(&p);
+    f->old_size = (int64_t)get_number(&p);
+    f->new_size = (int64_t)get_number(&p);
+    f->before = (int64_t)get_number(&p);
+    f->after = (int64_t)get_number(&p);
+    f->fills = (int64_t)get_number(&p);
+    f->area = (int64_t)get_number(&p);
+    f->sum = get_number(&p);
     if (!sealed(page, p)) return "its first page is damaged";
     return sizes_fit(f, size) ? NULL : "it is cut off";
 }
@@ -111,13 +111,13 @@ void journal_encode_state(const struct journal_state *s, unsigned char *page)
     unsigned char *p = page + sizeof state_magic;
     memset(page, 0, JOURNAL_PAGE);
     memcpy(page, state_magic, sizeof state_magic);
-    p = put(p, (uint64_t)s->serial);
-    p = put(p, (uint64_t)s->phase);
-    p = put(p, s->back);
-    p = put(p, s->saved);
-    p = put(p, (uint64_t)s->area);
-    p = put(p, (uint64_t)s->low);
-    p = put(p, (uint64_t)s->high);
+    p = put_number(p, (uint64_t)s->serial);
+    p = put_number(p, (uint64_t)s->phase);
+    p = put_number(p, s->back);
+    p = put_number(p, s->saved);
+    p = put_number(p, (uint64_t)s->area);
+    p = put_number(p, (uint64_t)s->low);
+    p = put_number(p, (uint64_t)s->high);
     seal(page, p);
 }
 
@@ -126,10 +126,11 @@ bool journal_decode_state(struct journal_state *s, const unsigned char *page,
 {
     const unsigned char *p = page + sizeof state_magic;
     if (memcmp(page, state_magic, sizeof state_magic) != 0) return false;
-    s->serial = (int64_t)get(&p);
-    uint64_t phase = get(&p), back = get(&p), saved = get(&p), area = get(&p);
-    s->low = (int64_t)get(&p);
-    s->high = (int64_t)get(&p);
+    s->serial = (int64_t)get_number(&p);
+    uint64_t phase = get_number(&p), back = get_number(&p), saved = get_number(&p),
+             area = get_number(&p);
+    s->low = (int64_t)get_number(&p);
+    s->high = (int64_t)get_number(&p);
     if (!sealed(page, p) || phase < JOURNAL_READY || phase > JOURNAL_RETURNING ||
         back > 1 || saved > 1 || area > 1)
         return false;

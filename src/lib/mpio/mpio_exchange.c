@@ -18,7 +18,7 @@ static int failed(int mpi)
     return base_mpi_error(mpi, NC_EMPI, "between nodes");
 }
 
-static void note(int *result, int err)
+static void keep_first_error(int *result, int err)
 {
     if (*result == NC_NOERR) *result = err;
 }
@@ -149,7 +149,7 @@ int mpio_exchange_collect(struct mpio_exchange *x, int64_t step)
     qsort(pieces, (size_t)n, sizeof *pieces, by_node);
     for (int i = 0, length; i < n; i += length) {
         length = letter_length(w, pieces + i, n - i);
-        note(&result, add_letter(x, step, pieces + i, length));
+        keep_first_error(&result, add_letter(x, step, pieces + i, length));
     }
     base_free(pieces);
     return result;
@@ -163,8 +163,8 @@ int mpio_exchange_collect(struct mpio_exchange *x, int64_t step)
  * begun. */
 
 /* Two lists into one, by distance. */
-static int merge(const struct mpio_tally *a, int na, const struct mpio_tally *b, int nb,
-                 struct mpio_tally *to)
+static int merge_tallies(const struct mpio_tally *a, int na, const struct mpio_tally *b,
+                         int nb, struct mpio_tally *to)
 {
     int n = 0;
     for (int i = 0, k = 0; i < na || k < nb; n++) {
@@ -240,9 +240,9 @@ int mpio_exchange_count_all(struct mpio_exchange *x, int64_t *least)
     int n = list_letters(x, list);
     for (int step = 1; step < w->nodes; step *= 2) {
         int nin, nout = take_out(list, &n, step, out + 1);
-        note(&result, swap_all(w, out, nout, step, in, &nin, least));
+        keep_first_error(&result, swap_all(w, out, nout, step, in, &nin, least));
         x->m->base.ds->stats.exchanges++;
-        n = merge(list, n, in + 1, nin, spare);
+        n = merge_tallies(list, n, in + 1, nin, spare);
         struct mpio_tally *other = list;
         list = spare;
         spare = other;
@@ -307,7 +307,7 @@ static int receive_letters(struct mpio_exchange *x, const struct mpio_block *b,
         if (started != NC_NOERR) err = started;
         if (i + 1 < n) started = start_letter(w, i + 1, &request);
         if (err == NC_NOERR) err = take_letter(x, b, i, &status, low, high);
-        note(&result, err);
+        keep_first_error(&result, err);
     }
     return result;
 }
@@ -320,10 +320,11 @@ static int send_letters(struct mpio_exchange *x)
         struct mpio_letter *l = &x->letters[i];
         x->requests[i] = x->requests[x->nletters + i] = MPI_REQUEST_NULL;
         if (!x->put)
-            note(&result, failed(MPI_Irecv(w->areas, 1, l->answer, l->node, x->answers,
-                                           w->column, &x->requests[x->nletters + i])));
-        note(&result, failed(MPI_Isend(w->areas, 1, l->packed, l->node, LETTER, w->column,
-                                       &x->requests[i])));
+            keep_first_error(&result,
+                             failed(MPI_Irecv(w->areas, 1, l->answer, l->node, x->answers,
+                                              w->column, &x->requests[x->nletters + i])));
+        keep_first_error(&result, failed(MPI_Isend(w->areas, 1, l->packed, l->node,
+                                                   LETTER, w->column, &x->requests[i])));
         (void)MPI_Type_free(&l->packed);
         if (!x->put) (void)MPI_Type_free(&l->answer);
     }
@@ -337,9 +338,9 @@ int mpio_exchange_letters(struct mpio_exchange *x, const struct mpio_block *b,
     int result = send_letters(x);
     if (!x->put && x->incoming > 0)
         x->questions = base_malloc((size_t)x->incoming * sizeof *x->questions);
-    note(&result, receive_letters(x, b, low, high));
+    keep_first_error(&result, receive_letters(x, b, low, high));
     for (int i = 0; i < x->nletters; i++)
-        note(&result, failed(MPI_Wait(&x->requests[i], MPI_STATUS_IGNORE)));
+        keep_first_error(&result, failed(MPI_Wait(&x->requests[i], MPI_STATUS_IGNORE)));
     return result;
 }
 
@@ -364,18 +365,20 @@ int mpio_exchange_answers(struct mpio_exchange *x, const struct mpio_block *b)
     MPI_Request sent[2];
     int result = NC_NOERR;
     for (int i = 0; i < answers + 2; i++) {
-        if (i >= 2) note(&result, failed(MPI_Wait(&sent[i % 2], MPI_STATUS_IGNORE)));
+        if (i >= 2)
+            keep_first_error(&result, failed(MPI_Wait(&sent[i % 2], MPI_STATUS_IGNORE)));
         sent[i % 2] = MPI_REQUEST_NULL;
-        if (i < answers) note(&result, answer(x, b, i, &sent[i % 2]));
+        if (i < answers) keep_first_error(&result, answer(x, b, i, &sent[i % 2]));
     }
     for (int i = 0; i < x->nletters; i++) {
         MPI_Status status;
         int n = 0, mpi = MPI_Wait(&x->requests[x->nletters + i], &status);
         if (mpi == MPI_SUCCESS) mpi = MPI_Get_count(&status, MPI_BYTE, &n);
-        note(&result, failed(mpi));
+        keep_first_error(&result, failed(mpi));
         if (mpi == MPI_SUCCESS && n == 0)
-            note(&result,
-                 base_error_set(NC_ENOMEM, "another node had no memory for an answer"));
+            keep_first_error(
+                &result,
+                base_error_set(NC_ENOMEM, "another node had no memory for an answer"));
     }
     return result;
 }

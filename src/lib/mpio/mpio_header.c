@@ -111,7 +111,7 @@ static void write_note(const struct mpio *m, const struct reading *r, int err,
 }
 
 /* What was read is the header as it is in the file. */
-static void keep(struct mpio *m, struct reading *r)
+static void keep_header(struct mpio *m, struct reading *r)
 {
     void *fitted = base_realloc(r->bytes, (size_t)m->base.ds->header.size);
     mpio_keep_header(m, fitted == NULL ? r->bytes : fitted);
@@ -138,7 +138,7 @@ static int read_once_all(struct mpio *m)
         err = mpio_explain_all(ds, err);
     else if (err == NC_NOERR && ds->nprocs > 1)
         err = receive_all(m, &r, &note);
-    if (err == NC_NOERR && ds->rank == 0 && ds->writable) keep(m, &r);
+    if (err == NC_NOERR && ds->rank == 0 && ds->writable) keep_header(m, &r);
     base_free(r.bytes);
     return err;
 }

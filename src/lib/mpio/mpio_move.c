@@ -41,7 +41,7 @@ static int plan(const struct mpio_mover *v, int64_t low, int64_t high,
 }
 
 /* The tile has the bytes of places [low, high), or will have them. */
-static int settle(struct mpio_mover *v, int64_t low, int64_t high)
+static int plan_tiles(struct mpio_mover *v, int64_t low, int64_t high)
 {
     mpio_tile_clear(&v->old);
     mpio_tile_clear(&v->new);
@@ -92,7 +92,7 @@ static int piece_all(struct mpio_mover *v, int64_t low, int64_t high,
     bool kept = v->kept_low == low && v->kept_high == high && high > low;
     v->kept_low = v->kept_high = 0;
     int err = NC_NOERR;
-    if (from != JOURNAL_AREA || !kept) err = settle(v, low, high);
+    if (from != JOURNAL_AREA || !kept) err = plan_tiles(v, low, high);
     if (from != JOURNAL_AREA)
         err = transfer_all(v, from, false, err);
     else if (!kept && err == NC_NOERR)

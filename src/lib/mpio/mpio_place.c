@@ -118,8 +118,8 @@ static void spread(const struct mpio_block *b, int64_t base, const struct region
     }
 }
 
-static void collect(const struct mpio_block *b, int64_t base, const struct region_span *s,
-                    unsigned char *scratch)
+static void collect_extents(const struct mpio_block *b, int64_t base,
+                            const struct region_span *s, unsigned char *scratch)
 {
     const struct region_extent *x = s->blocks;
     for (int64_t i = 0; i < s->n; i++) {
@@ -155,7 +155,7 @@ static bool take_blocks(struct mpio_walk *w, const struct mpio_block *b, int *re
         mpio_walk_note(result, mpio_values_put(v, scratch, s.bytes / v->xsize));
         spread(b, base, &s, scratch);
     } else {
-        collect(b, base, &s, scratch);
+        collect_extents(b, base, &s, scratch);
         mpio_walk_note(result, mpio_values_get(v, scratch, s.bytes / v->xsize));
     }
     return true;

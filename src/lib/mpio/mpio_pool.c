@@ -57,7 +57,7 @@ static bool same_group(const struct mpio_window *w, MPI_Group group)
 }
 
 /* The last one that fits, or -1. */
-static int find(const struct driver_dataset *ds, int64_t unit, MPI_Group group)
+static int find_window(const struct driver_dataset *ds, int64_t unit, MPI_Group group)
 {
     for (int i = nkept - 1; i >= 0; i--)
         if (kept[i].share == ds->hints.node_share &&
@@ -74,7 +74,7 @@ bool mpio_pool_take(struct mpio_window *w, const struct driver_dataset *ds, int6
     pthread_mutex_lock(&mutex);
     int i = -1;
     if (nkept > 0 && MPI_Comm_group(ds->comm, &group) == MPI_SUCCESS) {
-        i = find(ds, unit, group);
+        i = find_window(ds, unit, group);
         MPI_Group_free(&group);
     }
     if (i >= 0) {

@@ -22,17 +22,17 @@ struct transfer {
     bool failed;  /* on all processes, and all know */
 };
 
-static void note(struct transfer *x, int err)
+static void keep_first_error(struct transfer *x, int err)
 {
     if (x->error == NC_NOERR) x->error = err;
 }
 
 /* Every request that has a part in the tile takes the error. */
-static void blame(struct transfer *x, int err)
+static void fail_tile(struct transfer *x, int err)
 {
     for (int64_t i = 0; i < x->tile.nsegments; i++)
         driver_blame(x->stream.reqs[x->tile.segments[i].request], err);
-    note(x, err);
+    keep_first_error(x, err);
 }
 
 /* Ends the stream: the requests in the tile and all that follow take the error. */
@@ -42,7 +42,7 @@ static void give_up(struct transfer *x, int err)
     int64_t i = x->tile.nsegments > 0 ? x->tile.segments[0].request : s->file_request;
     for (; i < s->n; i++)
         driver_blame(s->reqs[i], err);
-    note(x, err);
+    keep_first_error(x, err);
     mpio_tile_clear(&x->tile);
     s->file_request = s->n;
 }
@@ -64,7 +64,7 @@ static void convert(struct transfer *x)
                             : mpio_stream_unpack(&x->stream, &x->tile);
     driver_trace_end_at(trace, DRIVER_CONVERSION, span, -1, x->tile.used);
     if (err == NC_NOERR || err == NC_ERANGE)
-        note(x, err);
+        keep_first_error(x, err);
     else
         give_up(x, err);
 }
@@ -83,7 +83,7 @@ static void unload(struct transfer *x, int io)
 {
     if (!x->stream.put && io == NC_NOERR) convert(x);
     if (io != NC_NOERR) {
-        blame(x, io);
+        fail_tile(x, io);
         x->io_error = io;
     }
     mpio_tile_clear(&x->tile);
@@ -148,7 +148,7 @@ static bool move_small(struct transfer *x)
     }
     if (io != NC_NOERR) x->io_error = io;
     driver_blame(r, err);
-    note(x, err);
+    keep_first_error(x, err);
     s->file_request = s->n;
     return true;
 }
@@ -222,7 +222,7 @@ static void agree_all(struct transfer *x, int64_t *all, bool first)
     all[HIGH] = end_of(&x->tile);
     all[MORE] = !mpio_stream_ended(&x->stream);
     driver_agree_all(ds, x->error, first ? &failed : NULL, all, NVALUES);
-    note(x, failed);
+    keep_first_error(x, failed);
     if (first) ds->header.numrecs = all[RECORDS];
 }
 
@@ -235,7 +235,7 @@ static bool reaches_all(struct transfer *x, int64_t high)
     int64_t size = 0;
     int err = mpio_file_size(&m->file, &size);
     err = driver_agree_all(m->base.ds, err, NULL, &size, 1);
-    note(x, err);
+    keep_first_error(x, err);
     if (err != NC_NOERR) return true; /* to set a size without knowing it may cut it */
     m->known_size = size;
     return high <= m->known_size;
@@ -254,7 +254,7 @@ static bool choose_view_all(struct transfer *x, const int64_t *all)
         m->base.ds->stats.view_fallbacks++;
         return false;
     }
-    note(x, mpio_file_resize_all(&m->file, all[HIGH]));
+    keep_first_error(x, mpio_file_resize_all(&m->file, all[HIGH]));
     m->known_size = all[HIGH];
     return true;
 }
@@ -335,7 +335,7 @@ static bool part(struct transfer *x, struct choice *c)
 }
 
 /* All go one way: together, or not. */
-static void join(struct transfer *x, struct choice *c, bool together)
+static void make_one_way(struct transfer *x, struct choice *c, bool together)
 {
     struct mpio_survey all = c->together;
     mpio_survey_add(&all, &c->direct);
@@ -364,11 +364,11 @@ static void choose(struct transfer *x, struct choice *c)
     bool ascending = c->together.ascending && c->direct.ascending;
     bool apart = c->together.high <= c->direct.low || c->direct.high <= c->together.low;
     if (asked != BASE_TRANSFER_AUTO)
-        join(x, c, asked == BASE_TRANSFER_NODE && ascending);
+        make_one_way(x, c, asked == BASE_TRANSFER_NODE && ascending);
     else if (!wants_company(x->m, &c->together))
-        join(x, c, false);
+        make_one_way(x, c, false);
     else if (c->ndirect == 0 || (!apart && all->put) || !part(x, c))
-        join(x, c, ascending);
+        make_one_way(x, c, ascending);
 }
 
 /* The requests through blocks of the file, all processes together. */
@@ -395,7 +395,7 @@ static void move_together_all(struct transfer *x, const struct choice *c,
     m->base.ds->stats.copied_bytes += mine->bytes;
     for (int64_t i = 0; err != NC_NOERR && err != NC_ERANGE && i < c->ntogether; i++)
         driver_blame(reqs[i], err);
-    note(x, err); /* all have been told of io */
+    keep_first_error(x, err); /* all have been told of io */
 }
 
 /* The requests that go directly: after what goes together is in the file, where holes
@@ -427,7 +427,7 @@ static void move_by_choice_all(struct transfer *x, int64_t numrecs)
     driver_trace_end(trace, DRIVER_SURVEY, span);
     int64_t all[NCHOICE] = {numrecs, -c.together.low, c.together.high, -c.together.shift};
     driver_agree_all(ds, x->error, &failed, all, NCHOICE);
-    note(x, failed);
+    keep_first_error(x, failed);
     ds->header.numrecs = all[RECORDS];
 
     int64_t low = -all[BEFORE], high = all[BEHIND];
@@ -458,7 +458,7 @@ static void count_records_all(struct transfer *x, int64_t claimed, int64_t befor
     hold_records(x, claimed);
     if (m->file.no_indep && agreed != m->numrecs_in_file) {
         agreed = ds->held;
-        note(x, driver_agree_all(ds, NC_NOERR, NULL, &agreed, 1));
+        keep_first_error(x, driver_agree_all(ds, NC_NOERR, NULL, &agreed, 1));
     } else if (!m->file.no_indep &&
                (x->failed || (agreed == claimed && ds->held < claimed))) {
         agreed = before > ds->held ? before : ds->held;
@@ -470,7 +470,7 @@ static void count_records_all(struct transfer *x, int64_t claimed, int64_t befor
 static void write_numrecs_all(struct transfer *x)
 {
     int err = mpio_write_numrecs_all(x->m);
-    note(x, err);
+    keep_first_error(x, err);
     if (err != NC_NOERR) x->io_error = err;
 }
 
@@ -493,7 +493,7 @@ static void move_all(struct transfer *x)
     held = ds->held;
     int told = driver_is_own(x->error) ? NC_NOERR : x->error;
     int failed, worst = driver_agree_all(ds, told, &failed, &held, 1);
-    if (failed != NC_NOERR) note(x, failed);
+    if (failed != NC_NOERR) keep_first_error(x, failed);
     if (worst != NC_NOERR) x->error = worst;
     ds->header.numrecs = held;
     if (x->stream.put) write_numrecs_all(x);

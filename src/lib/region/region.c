@@ -294,7 +294,7 @@ static bool is_blocks(const struct region *r)
 }
 
 /* Makes `last` one block with r, if r is a block that continues it. */
-static bool join(struct region *last, const struct region *r)
+static bool join_blocks(struct region *last, const struct region *r)
 {
     int64_t whole;
     if (!is_block(last) || !is_block(r) || last->high != r->low) return false;
@@ -310,7 +310,7 @@ static int64_t tidy_children(struct region **kids, int64_t n)
 {
     int64_t m = 0;
     for (int64_t i = 0; i < n; i++) {
-        if (kids[i]->bytes == 0 || (m > 0 && join(kids[m - 1], kids[i])))
+        if (kids[i]->bytes == 0 || (m > 0 && join_blocks(kids[m - 1], kids[i])))
             region_free(kids[i]);
         else
             kids[m++] = kids[i];

@@ -46,7 +46,7 @@ static bool turn(struct frame *f, int from)
 }
 
 /* Goes down from the top frame's current item, a child; returns the child's frame. */
-static struct frame *enter(struct region_cursor *c)
+static struct frame *enter_child(struct region_cursor *c)
 {
     struct frame *f = &c->frames[c->top++];
     const struct region *child = f->r->children[f->item];
@@ -60,7 +60,7 @@ static void descend(struct region_cursor *c)
 {
     const struct frame *f = &c->frames[c->top];
     while (f->r->kind == REGION_LIST)
-        f = enter(c);
+        f = enter_child(c);
     const struct region *r = f->r;
     struct rest *s = &c->left;
     s->count = 1;
@@ -327,7 +327,7 @@ bool region_skip_to(struct region_cursor *c, int64_t rank)
     if (rank < 0 || rank > r->bytes) return false;
     struct frame *f = restart(c, rank == r->bytes ? -1 : 0);
     if (rank == r->bytes) return true;
-    for (;; f = enter(c)) {
+    for (;; f = enter_child(c)) {
         int64_t body = body_bytes(f->r), instance = rank / body;
         rank %= body;
         if (f->r->kind != REGION_BLOCK) {
@@ -409,7 +409,7 @@ static int64_t seek_inside(struct region_cursor *c, uint64_t behind)
     struct frame *f = restart(c, 0);
     struct sought s = {.r = f->r, .behind = behind};
     int64_t rank = 0;
-    for (;; f = enter(c), s.r = f->r) {
+    for (;; f = enter_child(c), s.r = f->r) {
         int64_t instance = instance_at(&s);
         rank += instance * body_bytes(s.r);
         if (s.r->kind != REGION_BLOCK) {
