@@ -147,7 +147,7 @@ MPI_Offset bench_part(MPI_Offset n, int nparts, int part, MPI_Offset *count);
 void bench_grid(struct bench *b, int ndims, int grid[], int place[]);
 uint64_t bench_hash(uint64_t x);
 
-/* bench_values.c: what element `index` of a variable is, whoever writes it. */
+/* bench_values.c: what element `index` of a variable is, whichever process writes it. */
 int bench_type_size(nc_type type);
 MPI_Datatype bench_type_mpi(nc_type type);
 void bench_values(void *out, nc_type type, const struct bench_plan *p, int var,

@@ -103,7 +103,7 @@ int __wrap_MPI_File_get_size(MPI_File f, MPI_Offset *size)
     return *size >= 0 ? MPI_SUCCESS : MPI_ERR_IO;
 }
 
-/* One process does it, whoever comes first: the others change nothing. */
+/* One process does it, the first to come: the others change nothing. */
 int __wrap_MPI_File_set_size(MPI_File f, MPI_Offset size)
 {
     return store_resize(handle_of(f)->file, size) == 0 ? MPI_SUCCESS

@@ -1,6 +1,6 @@
 # Tests of the tree itself.
 house_tests = test/house/rooms.sh test/house/sizes.sh test/house/marks.sh \
-	test/house/format.sh test/house/exports.sh test/house/promises.sh \
+	test/house/format.sh test/house/exports.sh test/house/promises.sh test/house/words.sh \
 	test/house/headers.sh test/house/collective.sh \
 	test/house/commands.sh
 EXTRA_DIST += test/house/commands.txt test/house/commands.cdl

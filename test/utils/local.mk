@@ -19,7 +19,7 @@ test_utils_foreign_write_LDADD = libpnetcdf.la
 check_PROGRAMS += doc/slow/slow_cases
 doc_slow_slow_cases_SOURCES = doc/slow/slow_cases.c
 doc_slow_slow_cases_LDADD = libpnetcdf.la
-tool_tests = test/utils/hints_table.sh test/utils/trace_table.sh test/utils/trace_slow.sh test/utils/validator.sh test/utils/offsets.sh test/utils/diff.sh test/utils/copy.sh test/utils/join.sh test/utils/join_foreign.sh test/utils/gen.sh \
+tool_tests = test/utils/usage.sh test/utils/hints_table.sh test/utils/trace_table.sh test/utils/trace_slow.sh test/utils/validator.sh test/utils/offsets.sh test/utils/diff.sh test/utils/copy.sh test/utils/join.sh test/utils/join_foreign.sh test/utils/gen.sh \
 	test/utils/gen_syntax.sh test/utils/gen_random.sh \
 	test/utils/tools_realdata.sh
 TESTS += $(tool_tests)

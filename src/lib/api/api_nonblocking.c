@@ -49,8 +49,9 @@ static int take_values(struct api_dataset *d, struct driver_request **reqs, int6
     return err;
 }
 
-/* Values that do not fit are told at the post, where the program still knows which call
- * they came with; the others are written all the same, and the wait is silent about it.
+/* Values that do not fit are reported at the post, where the program still knows which
+ * call they came with; the others are written all the same, and the wait is silent about
+ * it.
  */
 static int look_at_values(const struct api_dataset *d, struct driver_request **reqs,
                           int64_t n, int *range)

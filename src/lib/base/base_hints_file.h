@@ -40,7 +40,7 @@ struct base_hints_file {
     void (*warn)(const struct base_hints_file *f, struct base_file_place place,
                  const char *words);
     int nwarned;
-    void *of; /* of whoever is told */
+    void *of; /* passed to warn */
 };
 
 /* Reads a file; name, and warn and of, are set, all else is zero. What is no regular

@@ -3,7 +3,7 @@
 #define BASE_PATH_H
 
 /* The path from the root, of a file that need not be there; the path itself where that
- * cannot be told or would be too long for the system. NULL: no memory. */
+ * cannot be found or would be too long for the system. NULL: no memory. */
 char *base_path_absolute(const char *path);
 
 #endif

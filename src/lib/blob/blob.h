@@ -5,7 +5,7 @@
  * Each element of a variable has one home, once it is settled: a variable that has a
  * decomposition keeps what its maps name in blobs, one of each process; everything else
  * is in the master file, at the place it has in any dataset. So the later of two puts
- * holds, whoever makes them and by whichever way. */
+ * holds, of any process and by any way. */
 #ifndef BLOB_H
 #define BLOB_H
 

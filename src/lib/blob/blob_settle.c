@@ -413,7 +413,7 @@ void blob_settle_all(struct blob *b, struct driver_request *const *reqs, int64_t
         foresee(b, &x);
         b->last += x.nfresh; /* a number that was given up is not given again */
         bool any = changes(b, &x);
-        /* Whoever opened a subfile alone has its header as it was. */
+        /* Who opened a subfile alone has its header as it was. */
         int made = any ? blob_sub_close_alone(b) : NC_NOERR;
         int defined = any ? blob_define_all(b, x.fresh, x.nfresh, x.state) : NC_NOERR;
         if (made == NC_NOERR) made = defined;

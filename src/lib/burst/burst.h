@@ -17,7 +17,7 @@ struct burst_write {
     int64_t low, high; /* bytes of the file that it touches lie in [low, high) */
     int64_t serial;    /* its number among all of this layer, from 1 */
     int64_t sum_at;    /* of its entry in the log: where its checksum lies */
-    int64_t epoch;     /* collective calls come one after the other, whoever wrote */
+    int64_t epoch;     /* collective calls come one after the other, of all processes */
     int varid;
     int source;            /* of its values: a reader, or -1 for this process's own log */
     int status;            /* what came of the last attempt to bring it to the file */
@@ -74,7 +74,7 @@ struct burst {
     struct burst_reader **sources; /* while logs are replayed */
     int nsources;
     void (*progress)(const struct burst *b, int64_t done, int64_t all); /* may be NULL */
-    bool by_hand;           /* the logs were named, by whoever wants them replayed */
+    bool by_hand;           /* the logs were named, by the user, to be replayed */
     bool any_file, any_log; /* replay to a file that is not the same one; what there is */
 
     struct burst_space *space; /* of a shared log */
@@ -275,7 +275,7 @@ void burst_log_prefix(const struct burst *b, char *prefix, size_t size);
  * Local; NC_ENOMEM. */
 int burst_find_file(struct burst *b);
 void burst_forget_file(struct burst *b);
-/* What tells a file from a later one of the same name; 0 where it cannot be told. */
+/* What tells a file from a later one of the same name; 0 where nothing does. */
 void burst_file_identity(const struct burst *b, struct burst_header *h);
 /* The user who owns it; -1: unknown. */
 int64_t burst_file_owner(const struct burst *b);

@@ -90,7 +90,7 @@ static int share_space_all(struct burst *b, int rank)
     return base_mpi_error(mpi, NC_EMPI, "sharing memory");
 }
 
-/* One log a node: its first process makes it, the others join. Whoever cannot, or has no
+/* One log a node: its first process makes it, the others join. Who cannot, or has no
  * header to begin with, takes part as far as all know. */
 static int create_shared_all(struct burst *b, struct burst_header *h, int err)
 {

@@ -99,7 +99,7 @@ bool burst_file_coherent(const struct burst *b)
  *   soon after it, as each batch renews the note. What came much later was not its own.
  *
  * The same holds after a power cut, when the file or the log may be older than the other,
- * and where the file system may keep an mtime back from other nodes. Whoever replays logs
+ * and where the file system may keep an mtime back from other nodes. Who replays logs
  * notes in them what it does, as the processes did: it may be killed, too. */
 
 /* How much later than the last note a transfer of the job may have ended. Clocks of nodes

@@ -246,7 +246,7 @@ void burst_let_go(struct burst_found *f)
     *f = (struct burst_found){0};
 }
 
-/* As the file has it now: whoever recovered it may just have made it longer. */
+/* As the file has it now: who recovered it may just have made it longer. */
 static int64_t records_in_file(const struct burst *b)
 {
     const struct driver_dataset *ds = b->base.ds;

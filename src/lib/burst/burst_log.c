@@ -70,7 +70,14 @@ static unsigned char *slot_copy(const struct burst_log *l, int64_t copy)
            copy * BURST_SLOT_BYTES;
 }
 
-/* The copies take turns: should this one stay half written, the other holds. */
+/* The copies take turns, and two of them suffice: one is written at a time, and always
+ * the older one, so that a process that is killed leaves one half written at most. Its
+ * checksum shows that, and the other one is whole and says what held before. The page may
+ * go to the device at any time, with either copy in either state: so no copy says what is
+ * not true yet of the entries before it, nor that they are on the device before they are
+ * (burst_log_synced). What does away with entries is in both copies before it is relied
+ * on (write_both): else the older one, if it alone came through a power cut, would bring
+ * them back. */
 static void write_slot(struct burst_log *l)
 {
     l->turn ^= 1;
@@ -96,7 +103,7 @@ void burst_log_note(struct burst_log *l, struct burst_note note)
     atomic_thread_fence(memory_order_seq_cst);
 }
 
-/* Whoever has not joined has not changed the file either. */
+/* Who has not joined has not changed the file either. */
 static void start_slot(struct burst_log *l, int64_t rank)
 {
     l->commit = (struct burst_slot){.rank = rank};

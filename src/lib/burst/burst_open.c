@@ -133,7 +133,7 @@ static int finish_all(struct burst *b, bool keep)
     if (err == NC_NOERR && b->promised) err = sync_what_was_drained_all(b);
     if (err == NC_NOERR && keep) burst_log_drained(&b->log);
     if (err == NC_NOERR && !keep) {
-        /* From here on the generation tells that no log is needed, whoever goes first. */
+        /* From here on the generation tells that no log is needed, in any order. */
         bool used = b->log.used;
         burst_log_reset(&b->log);
         /* So it is after a power cut, should the log come back; if not, it is gone now.
@@ -144,7 +144,7 @@ static int finish_all(struct burst *b, bool keep)
     return err;
 }
 
-/* Ends this layer, then those below it; what was wrong here is what is told. */
+/* Ends this layer, then those below it; what was wrong here is what is reported. */
 static int end_all(struct driver *self, int (*end_lower)(struct driver *))
 {
     struct burst *b = (struct burst *)self;
@@ -236,7 +236,7 @@ int burst_sync_numrecs_all(struct driver *self)
     return changed((struct burst *)self, driver_sync_numrecs_all(self->lower));
 }
 
-/* In collective mode, whoever reads next finds what is in the logs: it is enough that
+/* In collective mode, the next to read finds what is in the logs: it is enough that
  * they are on their devices. Alone, a process sees its own log only: there the file must
  * have it all. */
 static int sync_layer_all(struct driver *self)

@@ -1,9 +1,9 @@
 /* Order between processes: of two writes to one place by different processes, the one of
  * the later collective call holds. Keeping to that while the logs drain costs an
  * agreement for each call, so it is done only for variables in which it could make a
- * difference: where the processes' parts, each taken as one regular box, meet.
+ * difference: where the processes' parts, each taken as one regular box, overlap.
  *
- * No process is told all parts. They climb a tree: in its k-th step every other of the
+ * No process learns all parts. They climb a tree: in its k-th step every other of the
  * processes that are left hands what it knows of the 2^k processes from itself on to the
  * one that knows as many before it, who holds both against each other. Each two processes
  * are so compared once, where their rows come together. What a row of processes has
@@ -12,9 +12,10 @@
  * rank; where there still are more, two become one that holds both.
  *
  * A box is only ever replaced by one that holds all of its places and all of its epochs.
- * So if the parts of two processes meet, the boxes that are compared for them do, and the
- * variable is contested. The other way round need not be: then it is drained in order for
- * nothing. Memory and messages are bounded by FEW, whatever the number of processes. */
+ * So if the parts of two processes overlap, the boxes that are compared for them do, and
+ * the variable is contested. The other way round need not be: then it is drained in order
+ * for nothing. Memory and messages are bounded by FEW, whatever the number of processes.
+ */
 #include <string.h>
 
 #include "base_error.h"
@@ -94,7 +95,7 @@ static void join(int64_t *box, const struct burst_write *w, int ndims, bool firs
 
 /* ---- boxes ---- */
 
-static bool dims_meet(const int64_t *p, const int64_t *q)
+static bool dims_overlap(const int64_t *p, const int64_t *q)
 {
     int64_t step = gcd(p[STEP], q[STEP]), widths = p[WIDTH] + q[WIDTH] - 1;
     if (p[LOW] > q[LAST] || q[LOW] > p[LAST]) return false;
@@ -104,12 +105,12 @@ static bool dims_meet(const int64_t *p, const int64_t *q)
     return (apart < 0 ? apart + step : apart) < widths;
 }
 
-static bool meet(int64_t *a, int64_t *b, int ndims)
+static bool boxes_overlap(int64_t *a, int64_t *b, int ndims)
 {
     bool one_call = a[FROM] == a[TO] && b[FROM] == b[TO] && a[FROM] == b[FROM];
     bool all = !one_call;
     for (int i = 0; i < ndims && all; i++)
-        all = dims_meet(dim_of(a, i), dim_of(b, i));
+        all = dims_overlap(dim_of(a, i), dim_of(b, i));
     return all;
 }
 
@@ -194,17 +195,18 @@ static void add_box(int64_t *list, int64_t *box, int ndims)
         memcpy(box_of(list, list[0]++, ndims), box, bytes);
 }
 
-/* Adds the boxes of another list, which may change. Does one of them meet one of those
+/* Adds the boxes of another list, which may change. Does one of them overlap one of those
  * that are there? */
 static bool add_list(int64_t *list, int64_t *more, int ndims)
 {
-    bool met = false;
-    for (int64_t i = 0; i < list[0] && !met; i++)
-        for (int64_t j = 0; j < more[0] && !met; j++)
-            met = meet(box_of(list, i, ndims), box_of(more, j, ndims), ndims);
+    bool overlap = false;
+    for (int64_t i = 0; i < list[0] && !overlap; i++)
+        for (int64_t j = 0; j < more[0] && !overlap; j++)
+            overlap =
+                boxes_overlap(box_of(list, i, ndims), box_of(more, j, ndims), ndims);
     for (int64_t j = 0; j < more[0]; j++)
         add_box(list, box_of(more, j, ndims), ndims);
-    return met;
+    return overlap;
 }
 
 /* ---- the tree ---- */
@@ -214,9 +216,9 @@ static bool add_list(int64_t *list, int64_t *more, int ndims)
 struct parts {
     const struct cdf_header *h;
     int first, last;
-    int *touched;            /* how many processes have written to each variable */
-    int64_t *lists, *letter; /* both have the same room */
-    int64_t *places;         /* of the lists */
+    int *touched;             /* how many processes have written to each variable */
+    int64_t *lists, *message; /* both have the same room */
+    int64_t *places;          /* of the lists */
 };
 
 static bool takes_part(const struct parts *p, int varid)
@@ -258,7 +260,7 @@ static void fill_lists(const struct burst *b, uint64_t vars, struct parts *p)
 /* The lists, without their room. How many numbers. */
 static int64_t write_letter(const struct parts *p)
 {
-    int64_t *to = p->letter, *list = p->lists;
+    int64_t *to = p->message, *list = p->lists;
     for (int id = next_var(p, p->first - 1); id < p->last; id = next_var(p, id)) {
         int ndims = p->h->vars[id].ndims;
         int64_t n = 1 + list[0] * box_size(ndims);
@@ -266,12 +268,12 @@ static int64_t write_letter(const struct parts *p)
         to += n;
         list += list_size(ndims);
     }
-    return to - p->letter;
+    return to - p->message;
 }
 
 static void read_letter(const struct parts *p, unsigned char *flags)
 {
-    int64_t *from = p->letter, *list = p->lists;
+    int64_t *from = p->message, *list = p->lists;
     for (int id = next_var(p, p->first - 1); id < p->last; id = next_var(p, id)) {
         int ndims = p->h->vars[id].ndims;
         if (add_list(list, from, ndims)) flags[id] = 1;
@@ -287,10 +289,11 @@ static int climb_all(const struct driver_dataset *ds, const struct parts *p, int
     bool sends = ds->rank % (2 * step) == step;
     bool receives = ds->rank % (2 * step) == 0 && ds->rank + step < ds->nprocs;
     int n = sends ? (int)write_letter(p) : 0;
-    int mpi = MPI_Sendrecv(
-        sends ? p->letter : NULL, n, MPI_INT64_T, sends ? ds->rank - step : MPI_PROC_NULL,
-        PARTS, receives ? p->letter : NULL, receives ? room : 0, MPI_INT64_T,
-        receives ? ds->rank + step : MPI_PROC_NULL, PARTS, ds->comm, MPI_STATUS_IGNORE);
+    int mpi = MPI_Sendrecv(sends ? p->message : NULL, n, MPI_INT64_T,
+                           sends ? ds->rank - step : MPI_PROC_NULL, PARTS,
+                           receives ? p->message : NULL, receives ? room : 0, MPI_INT64_T,
+                           receives ? ds->rank + step : MPI_PROC_NULL, PARTS, ds->comm,
+                           MPI_STATUS_IGNORE);
     if (receives && mpi == MPI_SUCCESS) read_letter(p, flags);
     return base_mpi_error(mpi, NC_EMPI, "MPI_Sendrecv");
 }
@@ -308,7 +311,7 @@ static int64_t take_vars(struct parts *p)
     return numbers;
 }
 
-/* Marks variables in which parts meet, each on the process that finds it. */
+/* Marks variables in which parts overlap, each on the process that finds it. */
 static int compare_all(struct burst *b, uint64_t vars, struct parts *p,
                        unsigned char *flags)
 {
@@ -369,21 +372,21 @@ int burst_contested_all(struct burst *b, uint64_t vars, unsigned char **flags)
     size_t nvars = (size_t)h->nvars, room = (size_t)most_numbers(h) * sizeof(int64_t);
     int *touched = base_calloc(nvars, sizeof *touched);
     int64_t *places = base_malloc(nvars * sizeof *places);
-    int64_t *lists = base_malloc(room), *letter = base_malloc(room);
+    int64_t *lists = base_malloc(room), *message = base_malloc(room);
     unsigned char *marks = base_calloc(nvars, 1);
     bool any = false, short_of = touched == NULL || marks == NULL || places == NULL ||
-                                 lists == NULL || letter == NULL;
+                                 lists == NULL || message == NULL;
     int err =
         driver_agree_all(b->base.ds, short_of ? NC_ENOMEM : NC_NOERR, NULL, NULL, 0);
     if (err == NC_NOERR && touched != NULL && marks != NULL) {
         struct parts p = {.h = h};
-        p.touched = touched, p.places = places, p.lists = lists, p.letter = letter;
+        p.touched = touched, p.places = places, p.lists = lists, p.message = message;
         err = mark_contested_all(b, vars, &p, marks, &any);
     }
     base_free(touched);
     base_free(places);
     base_free(lists);
-    base_free(letter);
+    base_free(message);
     if (err != NC_NOERR || !any) {
         base_free(marks);
         marks = NULL;

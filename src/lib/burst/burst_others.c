@@ -31,7 +31,7 @@ static void add_box(struct box *all, struct box more)
     if (more.high > all->high) all->high = more.high;
 }
 
-static bool meet(struct box a, struct box b)
+static bool boxes_overlap(struct box a, struct box b)
 {
     return a.low < b.high && b.low < a.high && a.low < a.high && b.low < b.high;
 }
@@ -109,7 +109,7 @@ struct map {
 static void cells_of(const struct map *m, struct box box, int64_t *first, int64_t *last)
 {
     *first = *last = 0;
-    if (!meet(m->part, box)) return;
+    if (!boxes_overlap(m->part, box)) return;
     if (box.low < m->part.low) box.low = m->part.low;
     if (box.high > m->part.high) box.high = m->part.high;
     *first = (box.low - m->part.low) / m->cell;
@@ -186,8 +186,8 @@ int burst_others_all(struct burst *b, uint64_t vars, struct driver_request *cons
     if (err != NC_NOERR || part.low >= part.high) return err;
 
     int lost = boxes_all(ds, logged_in(b, vars, part), &before, &behind);
-    if (meet(reads, before) || meet(reads, behind)) found = PERHAPS;
-    if (own && meet(reads, logged_in(b, vars, reads))) found = SURE;
+    if (boxes_overlap(reads, before) || boxes_overlap(reads, behind)) found = PERHAPS;
+    if (own && boxes_overlap(reads, logged_in(b, vars, reads))) found = SURE;
     if (lost != NC_NOERR) found = SURE; /* as nothing is known */
     err = worst_all(b, &found);
     if (err == NC_NOERR && found == PERHAPS)

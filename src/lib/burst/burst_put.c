@@ -548,7 +548,7 @@ static void drain_some(struct burst *b)
     burst_drain_alone(b, 0, INT64_MAX);
 }
 
-/* This process's part, whoever else puts. */
+/* This process's part, whatever others put. */
 static int put(struct burst *b, struct driver_request *const *reqs, int64_t n, int error)
 {
     if (n > 0) {

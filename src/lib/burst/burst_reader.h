@@ -6,7 +6,7 @@
 
 struct burst_reader;
 
-/* Opens PATH.meta (given with its ending) and the data log beside it, whoever's they are
+/* Opens PATH.meta (given with its ending) and the data log beside it, of any process
  * if `anybody`. With lock, nobody else has it from here on; *busy (may be NULL) says why
  * that cannot be: its writer lives, or another reader has locked it. NC_EBADLOG,
  * NC_ENOENT, NC_EACCESS, NC_ENOMEM. */

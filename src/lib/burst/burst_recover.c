@@ -358,7 +358,7 @@ static int check_file_all(struct burst *b, bool *waiting)
     return driver_agree_all(b->base.ds, err != NC_NOERR ? err : mine, NULL, NULL, 0);
 }
 
-/* For whoever comes after this process, should it be killed: the file changes. */
+/* For who comes after this process, should it be killed: the file changes. */
 static int start_replay(struct burst *b)
 {
     struct burst_note note = {0};

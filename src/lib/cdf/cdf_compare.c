@@ -7,7 +7,7 @@
 
 #include "pnetcdf_constants.h"
 
-/* A difference that cannot be: its sentence alone is told. */
+/* A difference that cannot be: its sentence alone is reported. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif

@@ -50,7 +50,7 @@ int cdl_read(const struct cdl_source *source, int format, const struct cdl_sink 
     int err = NC_ENOMEM;
     struct cdl_reader *r = base_calloc(1, sizeof *r);
     if (r == NULL) return NC_ENOMEM;
-    base_error_set(NC_NOERR, "no error"); /* so that what is told is of this text */
+    base_error_set(NC_NOERR, "no error"); /* so that what is reported is of this text */
     cdf_init(h, format == 0 ? 1 : format);
     r->source = *source;
     r->next = (struct cdl_place){1, 1};

@@ -31,7 +31,7 @@ struct driver_dataset {
     MPI_Comm comm; /* a duplicate, with errors returned */
     int rank, nprocs;
     char *path;    /* as the user gave it, file-system prefix removed */
-    char *full;    /* the same from the root: whoever opens the file later uses this */
+    char *full;    /* the same from the root: who opens the file later uses this */
     bool prefixed; /* there was one: the user has MPI-IO in mind */
     bool whole;    /* a close gives the file the size that its header promises */
     bool partial;  /* processes of other nodes have other files of the same dataset */
@@ -65,14 +65,14 @@ static inline bool driver_is_own(int error)
 /* The one small agreement of a collective call: the worst of all processes' errors, and
  * the maximum of each of n values (n <= DRIVER_AGREE_MAX), in one reduction.
  * *failed (may be NULL) gets the worst I/O error that any process had left over from
- * an earlier call, ds->failed, which is cleared: whoever agrees reports it.
+ * an earlier call, ds->failed, which is cleared: the next agreement reports it.
  * Returns the worst error, the same everywhere. */
 enum { DRIVER_AGREE_MAX = 10 };
 int driver_agree_all(struct driver_dataset *ds, int error, int *failed, int64_t *values,
                      int n);
 
 /* The same as a call's last word: a process's own error, if it has one, else the worst.
- * So it is an error on all or on none, and whoever has none may go on. */
+ * So it is an error on all or on none, and who has none may go on. */
 int driver_concur_all(struct driver_dataset *ds, int error, int *failed, int64_t *values,
                       int n);
 
@@ -175,7 +175,7 @@ static inline const int64_t *driver_stride(const struct driver_request *r, int n
     return r->strided ? driver_start(r) + 2 * (size_t)ndims : NULL;
 }
 
-/* Elements that it moves; whoever made it knows that the product fits. */
+/* Elements that it moves; who made it knows that the product fits. */
 static inline int64_t driver_nelems(const struct driver_request *r, int ndims)
 {
     const int64_t *count = driver_count(r, ndims);
@@ -192,7 +192,7 @@ int64_t driver_records(const struct cdf_header *h, const struct driver_request *
 /* There are so many records at least, by this process's doing. */
 void driver_hold_records(struct driver_dataset *ds, int64_t records);
 
-/* Counts the bytes of a request that has been carried out. Whoever made it does so, not
+/* Counts the bytes of a request that has been carried out. Who made it does so, not
  * the layers it passes. */
 void driver_count_bytes(struct driver_dataset *ds, const struct driver_request *r,
                         bool put);

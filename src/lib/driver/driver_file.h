@@ -1,5 +1,5 @@
 /* The file of a dataset through descriptors of the system. Process 0 opens it first, and
- * notes which one it is; whoever opens it later gets that one or none. */
+ * notes which one it is; who opens it later gets that one or none. */
 #ifndef DRIVER_FILE_H
 #define DRIVER_FILE_H
 

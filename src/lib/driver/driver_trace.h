@@ -108,7 +108,7 @@ static inline int driver_trace_leave(struct driver_trace *t, struct driver_span 
 }
 
 /* Begins the trace of a dataset that has its hints and no file yet, if the hint asks for
- * one. What stands in its way is told on standard error, and is no error. `threads`:
+ * one. What stands in its way is reported on standard error, and is no error. `threads`:
  * other threads of the process may come, too. Collective where there is a trace: process
  * 0 tells where it goes and how late it is. */
 void driver_trace_start_all(struct driver_dataset *ds, bool threads);

@@ -85,7 +85,7 @@ struct journal {
     struct journal_facts facts;
     struct journal_state state;
     bool dirty;   /* bytes of an area are not on the device yet */
-    bool pending; /* the dataset is left marked: whoever opens it next has to finish */
+    bool pending; /* the dataset is left marked: the next to open it has to finish */
 };
 
 /* An empty one, its end, and the name of a dataset's: NC_ENOMEM. */

@@ -15,7 +15,7 @@ struct mpio {
     int64_t numrecs_in_file; /* what the header in the file says */
     int64_t failures;        /* the dataset's, when that was written */
     int64_t known_size;      /* the file has at least this many bytes, all know */
-    bool pending;            /* a redefinition was left to whoever opens the file next;
+    bool pending;            /* a redefinition was left to the next to open the file;
                               * process 0 knows */
     unsigned char *image;    /* the header as it is in the file, on process 0 */
     int64_t image_size;

@@ -46,7 +46,7 @@ static int64_t ring_of(const struct mpio *m, const struct mpio_domains *d)
     return d->unit == m->unit ? m->file.stripes / (d->block / d->unit) : 0;
 }
 
-/* Nodes go through their domains side by side: that they do not meet at one server,
+/* Nodes go through their domains side by side: that not all are at one server at once,
  * blocks that are moved at the same time are to be on different ones, as long as there
  * are any. There are as many places as blocks on different servers, in a ring. Where
  * domains begin comes back to the same place after so many of them: the next ones begin a

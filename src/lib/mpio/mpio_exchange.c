@@ -11,7 +11,7 @@
 
 /* Who has no memory answers at once, before it has answered the step before: by turns
  * answers have one tag or the next. */
-enum { LETTER = 1, COUNT, ANSWER };
+enum { VALUES = 1, COUNT, ANSWER };
 
 static int failed(int mpi)
 {
@@ -23,7 +23,7 @@ static void keep_first_error(int *result, int err)
     if (*result == NC_NOERR) *result = err;
 }
 
-/* ---- letters ---- */
+/* ---- messages ---- */
 
 /* An entry of a process of the node. */
 struct piece {
@@ -39,9 +39,9 @@ static int by_node(const void *a, const void *b)
     return p->entry > q->entry ? -1 : p->entry < q->entry;
 }
 
-/* Rounds in which pairs of nodes meet, and in which of them two do: as in a tournament
- * each node is in one pair a round at most. Of an even number the last node meets the
- * others when these would meet themselves. */
+/* Rounds in which pairs of nodes exchange, and in which of them two do: as in a
+ * tournament each node is in one pair a round at most. Of an even number the last node is
+ * paired with the others when these would be paired with themselves. */
 static int rounds_of(const struct mpio_window *w)
 {
     return w->nodes % 2 == 0 ? w->nodes - 1 : w->nodes;
@@ -56,7 +56,7 @@ static int round_of(const struct mpio_window *w, int node)
 }
 
 /* Who sends what a process has packed for a node: the rounds are dealt out to those who
- * speak, several to each round where there are more of them than rounds. */
+ * exchange, several to each round where there are more of them than rounds. */
 static int column_of(const struct mpio_window *w, int rank, int node)
 {
     int several = w->columns / rounds_of(w);
@@ -64,7 +64,7 @@ static int column_of(const struct mpio_window *w, int rank, int node)
     return (round_of(w, node) * several + rank % several) % w->columns;
 }
 
-/* The entries for the nodes this process speaks with; how many, and where they go. */
+/* The entries for the nodes this process exchanges with; how many, and where they go. */
 static int find_pieces(const struct mpio_window *w, int64_t step, struct piece *pieces)
 {
     int n = 0;
@@ -101,8 +101,8 @@ static int type_of(const struct mpio_window *w, int64_t step, const struct piece
     return err;
 }
 
-/* How many pieces make one letter: for one node, and of several no more than an eighth of
- * what there is room for, so that one is unpacked while the next is under way. */
+/* How many pieces make one message: for one node, and of several no more than an eighth
+ * of what there is room for, so that one is unpacked while the next is under way. */
 static int letter_length(const struct mpio_window *w, const struct piece *p, int n)
 {
     int64_t used = 0, asked = 0, most = w->area_size / 8;
@@ -117,13 +117,13 @@ static int letter_length(const struct mpio_window *w, const struct piece *p, int
 
 static int add_letter(struct mpio_exchange *x, int64_t step, const struct piece *p, int n)
 {
-    struct mpio_letter *l = &x->letters[x->nletters];
-    *l = (struct mpio_letter){p[0].node, MPI_DATATYPE_NULL, MPI_DATATYPE_NULL};
+    struct mpio_message *l = &x->messages[x->nmessages];
+    *l = (struct mpio_message){p[0].node, MPI_DATATYPE_NULL, MPI_DATATYPE_NULL};
     int err = type_of(&x->m->window, step, p, n, false, &l->packed);
     if (err == NC_NOERR && !x->put)
         err = type_of(&x->m->window, step, p, n, true, &l->answer);
     if (err == NC_NOERR)
-        x->nletters++;
+        x->nmessages++;
     else if (l->packed != MPI_DATATYPE_NULL)
         (void)MPI_Type_free(&l->packed);
     for (int i = 0; i < n; i++)
@@ -135,13 +135,13 @@ int mpio_exchange_collect(struct mpio_exchange *x, int64_t step)
 {
     const struct mpio_window *w = &x->m->window;
     int n = find_pieces(w, step, NULL), result = NC_NOERR;
-    x->nletters = x->nquestions = x->incoming = 0;
+    x->nmessages = x->nquestions = x->incoming = 0;
     x->answers = ANSWER + (int)(step % 2);
     if (n == 0) return NC_NOERR;
     struct piece *pieces = base_malloc((size_t)n * sizeof *pieces);
-    x->letters = base_malloc((size_t)n * sizeof *x->letters);
+    x->messages = base_malloc((size_t)n * sizeof *x->messages);
     x->requests = base_malloc((size_t)n * 2 * sizeof(MPI_Request));
-    if (pieces == NULL || x->letters == NULL || x->requests == NULL) {
+    if (pieces == NULL || x->messages == NULL || x->requests == NULL) {
         base_free(pieces);
         return NC_ENOMEM;
     }
@@ -194,15 +194,15 @@ static int take_out(struct mpio_tally *list, int *n, int step, struct mpio_tally
     return taken;
 }
 
-/* This process's letters, by distance: those for higher ranks, then for lower ones. */
+/* This process's messages, by distance: those for higher ranks, then for lower ones. */
 static int list_letters(const struct mpio_exchange *x, struct mpio_tally *list)
 {
     const struct mpio_window *w = &x->m->window;
     int n = 0;
     for (int lower = 0; lower < 2; lower++)
-        for (int i = 0; i < x->nletters; i++) {
-            int distance = (x->letters[i].node - w->node + w->nodes) % w->nodes;
-            if ((x->letters[i].node < w->node) != lower) continue;
+        for (int i = 0; i < x->nmessages; i++) {
+            int distance = (x->messages[i].node - w->node + w->nodes) % w->nodes;
+            if ((x->messages[i].node < w->node) != lower) continue;
             if (n > 0 && list[n - 1].distance == distance)
                 list[n - 1].messages++;
             else
@@ -253,10 +253,11 @@ int mpio_exchange_count_all(struct mpio_exchange *x, int64_t *least)
 
 /* ---- there and back ---- */
 
-/* Two letters are at hand at a time: one that is under way, and one that is looked at. */
-static unsigned char *inbox(const struct mpio_window *w, int letter)
+/* Two messages are at hand at a time: one that is under way, and one that is looked at.
+ */
+static unsigned char *inbox(const struct mpio_window *w, int message)
 {
-    return w->inbox + letter % 2 * w->area_size;
+    return w->inbox + message % 2 * w->area_size;
 }
 
 static int keep_question(struct mpio_exchange *x, const struct mpio_block *b, int node,
@@ -273,18 +274,18 @@ static int keep_question(struct mpio_exchange *x, const struct mpio_block *b, in
     return err;
 }
 
-static int start_letter(const struct mpio_window *w, int letter, MPI_Request *request)
+static int start_letter(const struct mpio_window *w, int message, MPI_Request *request)
 {
     *request = MPI_REQUEST_NULL;
-    return failed(MPI_Irecv(inbox(w, letter), (int)w->area_size, MPI_BYTE, MPI_ANY_SOURCE,
-                            LETTER, w->column, request));
+    return failed(MPI_Irecv(inbox(w, message), (int)w->area_size, MPI_BYTE,
+                            MPI_ANY_SOURCE, VALUES, w->column, request));
 }
 
-static int take_letter(struct mpio_exchange *x, const struct mpio_block *b, int letter,
+static int take_letter(struct mpio_exchange *x, const struct mpio_block *b, int message,
                        MPI_Status *status, int64_t *low, int64_t *high)
 {
     const struct mpio_window *w = &x->m->window;
-    const unsigned char *bytes = inbox(w, letter);
+    const unsigned char *bytes = inbox(w, message);
     int n = 0, mpi = MPI_Get_count(status, MPI_BYTE, &n);
     if (mpi != MPI_SUCCESS) return failed(mpi);
     if (x->put) return mpio_unpack(b, bytes, n);
@@ -316,19 +317,19 @@ static int send_letters(struct mpio_exchange *x)
 {
     const struct mpio_window *w = &x->m->window;
     int result = NC_NOERR;
-    for (int i = 0; i < x->nletters; i++) {
-        struct mpio_letter *l = &x->letters[i];
-        x->requests[i] = x->requests[x->nletters + i] = MPI_REQUEST_NULL;
+    for (int i = 0; i < x->nmessages; i++) {
+        struct mpio_message *l = &x->messages[i];
+        x->requests[i] = x->requests[x->nmessages + i] = MPI_REQUEST_NULL;
         if (!x->put)
-            keep_first_error(&result,
-                             failed(MPI_Irecv(w->areas, 1, l->answer, l->node, x->answers,
-                                              w->column, &x->requests[x->nletters + i])));
+            keep_first_error(
+                &result, failed(MPI_Irecv(w->areas, 1, l->answer, l->node, x->answers,
+                                          w->column, &x->requests[x->nmessages + i])));
         keep_first_error(&result, failed(MPI_Isend(w->areas, 1, l->packed, l->node,
-                                                   LETTER, w->column, &x->requests[i])));
+                                                   VALUES, w->column, &x->requests[i])));
         (void)MPI_Type_free(&l->packed);
         if (!x->put) (void)MPI_Type_free(&l->answer);
     }
-    x->m->base.ds->stats.exchanges += x->nletters;
+    x->m->base.ds->stats.exchanges += x->nmessages;
     return result;
 }
 
@@ -339,7 +340,7 @@ int mpio_exchange_letters(struct mpio_exchange *x, const struct mpio_block *b,
     if (!x->put && x->incoming > 0)
         x->questions = base_malloc((size_t)x->incoming * sizeof *x->questions);
     keep_first_error(&result, receive_letters(x, b, low, high));
-    for (int i = 0; i < x->nletters; i++)
+    for (int i = 0; i < x->nmessages; i++)
         keep_first_error(&result, failed(MPI_Wait(&x->requests[i], MPI_STATUS_IGNORE)));
     return result;
 }
@@ -370,9 +371,9 @@ int mpio_exchange_answers(struct mpio_exchange *x, const struct mpio_block *b)
         sent[i % 2] = MPI_REQUEST_NULL;
         if (i < answers) keep_first_error(&result, answer(x, b, i, &sent[i % 2]));
     }
-    for (int i = 0; i < x->nletters; i++) {
+    for (int i = 0; i < x->nmessages; i++) {
         MPI_Status status;
-        int n = 0, mpi = MPI_Wait(&x->requests[x->nletters + i], &status);
+        int n = 0, mpi = MPI_Wait(&x->requests[x->nmessages + i], &status);
         if (mpi == MPI_SUCCESS) mpi = MPI_Get_count(&status, MPI_BYTE, &n);
         keep_first_error(&result, failed(mpi));
         if (mpi == MPI_SUCCESS && n == 0)
@@ -385,11 +386,11 @@ int mpio_exchange_answers(struct mpio_exchange *x, const struct mpio_block *b)
 
 void mpio_exchange_free(struct mpio_exchange *x)
 {
-    base_free(x->letters);
+    base_free(x->messages);
     base_free(x->requests);
     base_free(x->questions);
-    x->letters = NULL;
+    x->messages = NULL;
     x->requests = NULL;
     x->questions = NULL;
-    x->nletters = x->nquestions = 0;
+    x->nmessages = x->nquestions = 0;
 }

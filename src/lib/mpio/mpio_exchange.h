@@ -1,4 +1,4 @@
-/* Messages between nodes. Each process that speaks for its node sends what the processes
+/* Messages between nodes. Each exchanging process of a node sends what the processes
  * of the node have packed for some of the others, and receives from its like there. */
 #ifndef MPIO_EXCHANGE_H
 #define MPIO_EXCHANGE_H
@@ -22,7 +22,7 @@ static inline struct mpio_entry *mpio_entry_at(const struct mpio_window *w, int6
 }
 
 /* A message: entries of this node's processes, for one other node. */
-struct mpio_letter {
+struct mpio_message {
     int node;
     MPI_Datatype packed, answer; /* where they lie, from w->areas on */
 };
@@ -38,24 +38,24 @@ struct mpio_question {
 struct mpio_exchange {
     struct mpio *m;
     bool put;
-    struct mpio_letter *letters;
-    MPI_Request *requests; /* the letters', then the answers' */
-    int nletters;
+    struct mpio_message *messages;
+    MPI_Request *requests; /* the messages', then the answers' */
+    int nmessages;
     struct mpio_question *questions;
     int nquestions;
     int incoming;
     int answers; /* their tag */
 };
 
-/* Makes letters of what the node has packed for those this process speaks with. Local.
- * NC_ENOMEM, NC_EMPI: some are left out. */
+/* Makes messages of what the node has packed for those this process exchanges with.
+ * Local. NC_ENOMEM, NC_EMPI: some are left out. */
 int mpio_exchange_collect(struct mpio_exchange *x, int64_t step);
 
-/* All tell each other how many letters there are for whom. *least becomes the least of
+/* All tell each other how many messages there are for whom. *least becomes the least of
  * all. Collective over w->column. NC_EMPI. */
 int mpio_exchange_count_all(struct mpio_exchange *x, int64_t *least);
 
-/* Sends the letters and receives the others'. Values that are put come to the block;
+/* Sends the messages and receives the others'. Values that are put come to the block;
  * questions are kept, *low and *high of them being where the bytes lie that they ask for.
  * Collective over w->column. */
 int mpio_exchange_letters(struct mpio_exchange *x, const struct mpio_block *b,

@@ -683,7 +683,7 @@ void mpio_file_write_back(struct mpio_file *f, int64_t offset, int64_t n)
 #endif
 }
 
-/* Whoever has written syncs what its node keeps of the file; and of what went through a
+/* Who has written syncs what its node keeps of the file; and of what went through a
  * view MPI-IO knows who wrote it. */
 int mpio_file_sync_all(struct mpio_file *f)
 {

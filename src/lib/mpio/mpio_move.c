@@ -1,5 +1,8 @@
 /* Moving data to a new layout, all processes together: what journal_rounds wants of the
- * file. */
+ * file. It is safe since no byte is overwritten before it is on the device elsewhere: a
+ * round's own bytes in the journal, and what those before it moved at their new place. So
+ * the journal's state, which is on the device before a round begins, is enough to repeat
+ * the round, or to put back what it overwrote; doing either twice does no harm. */
 #include "mpio_move.h"
 
 #include "base_error.h"

@@ -54,7 +54,7 @@ static void plan(struct transfer *x, int64_t max_bytes)
     if (err != NC_NOERR) give_up(x, err);
 }
 
-/* Values on their way through the tile: those out of range are told; where memory was
+/* Values on their way through the tile: those out of range are reported; where memory was
  * short the rest would come to wrong places. */
 static void convert(struct transfer *x)
 {

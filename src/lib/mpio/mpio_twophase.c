@@ -11,9 +11,9 @@
  * the same round. Rounds that nobody has values in are left out. Gets are the same
  * backwards: what is packed says which bytes are wanted, and the answer has them.
  *
- * Nobody waits but for counters in the window (see mpio_window.h), and those who speak
- * with other nodes for messages. A buffer, an area and the slots of a step serve again
- * two steps later. That this is safe:
+ * Nobody waits but for counters in the window (see mpio_window.h), and those that
+ * exchange with other nodes for messages. A buffer, an area and the slots of a step serve
+ * again two steps later. That this is safe:
  * - slots of step s are read before their reader has packed s + 1, and written again by
  *   who packs s + 2, which needs what is known of s + 1, so that all have packed it; who
  *   reads the block of a get looks at them later, but before it has stored s, which all
@@ -47,7 +47,7 @@ struct twophase {
     bool resumes;                 /* the next one has been begun */
     bool near[2];                 /* of gets: values of this node's block are wanted */
     struct mpio_packed packed[2]; /* of a step and the next */
-    struct mpio_exchange letters[2];
+    struct mpio_exchange messages[2];
     int share, shares; /* of so many of the next block, that one is stored; -1: none */
     int64_t steps, blocks; /* so many were there */
     int result, io;
@@ -72,7 +72,7 @@ static bool across(const struct twophase *x)
     return x->w->nodes > 1;
 }
 
-static bool speaks(const struct twophase *x)
+static bool exchanges(const struct twophase *x)
 {
     return x->w->column != MPI_COMM_NULL;
 }
@@ -219,12 +219,12 @@ static int64_t least_of(const struct mpio_window *w, int64_t step)
 }
 
 /* Messages of a step. As soon as all nodes are known to have packed it, the others of
- * this one are told which round comes next. */
+ * this one learn which round comes next. */
 static void exchange_all(struct twophase *x, int64_t step, int64_t buffer)
 {
     struct mpio_window *w = x->w;
     struct mpio_block b = all_lanes(x, buffer);
-    struct mpio_exchange *e = &x->letters[step % 2];
+    struct mpio_exchange *e = &x->messages[step % 2];
     struct mpio_slot *mine = mpio_window_slot(w, step, w->nprocs + w->rank);
     await(x, MPIO_PACKED, step + 1);
     int64_t least = least_of(w, step);
@@ -233,7 +233,7 @@ static void exchange_all(struct twophase *x, int64_t step, int64_t buffer)
     note_io(x, mpio_exchange_collect(e, step));
     note_io(x, mpio_exchange_count_all(e, &least));
     *mine = (struct mpio_slot){.next = least, .low = INT64_MAX};
-    if (w->rank == 0) mpio_window_arrive(w, MPIO_TOLD);
+    if (w->rank == 0) mpio_window_arrive(w, MPIO_PLANNED);
     note_io(x, mpio_exchange_letters(e, &b, &mine->low, &mine->high));
     driver_trace_end(x->m->base.ds->trace, DRIVER_MESSAGES, span);
     if (e->put) mpio_exchange_free(e);
@@ -243,7 +243,7 @@ static void exchange_all(struct twophase *x, int64_t step, int64_t buffer)
 /* Which round comes after this step. */
 static int64_t learn(const struct twophase *x, int64_t step)
 {
-    await(x, across(x) ? MPIO_TOLD : MPIO_PACKED, step + 1);
+    await(x, across(x) ? MPIO_PLANNED : MPIO_PACKED, step + 1);
     if (!across(x)) return least_of(x->w, step);
     return mpio_window_slot(x->w, step, x->w->nprocs)->next;
 }
@@ -403,7 +403,7 @@ static void put_rounds_all(struct twophase *x)
     put_step(x, round, 0, true);
     for (int64_t step = 0; next != INT64_MAX; step++) {
         int64_t block = x->blocks - 1;
-        if (speaks(x)) exchange_all(x, step, block);
+        if (exchanges(x)) exchange_all(x, step, block);
         next = learn(x, step);
         if (next != INT64_MAX) put_step(x, next, step + 1, next != round);
         if (next != round) write_block(x, round, step, block);
@@ -478,7 +478,7 @@ static void take_values(struct twophase *x, int64_t round, int64_t step)
 
 static void answer_step(struct twophase *x, int64_t step)
 {
-    struct mpio_exchange *e = &x->letters[step % 2];
+    struct mpio_exchange *e = &x->messages[step % 2];
     struct mpio_block b = all_lanes(x, step);
     await(x, MPIO_STORED, step + 1);
     struct driver_span span = driver_trace_begin(x->m->base.ds->trace);
@@ -488,12 +488,12 @@ static void answer_step(struct twophase *x, int64_t step)
     mpio_window_arrive(x->w, MPIO_ANSWERED);
 }
 
-/* A step's beginning: what is needed is told, and read; of the step before the values are
- * still to be answered for and taken. */
+/* A step's beginning: what is needed is announced, and read; of the step before the
+ * values are still to be answered for and taken. */
 static void ask_all(struct twophase *x, int64_t round, int64_t step, bool begins)
 {
     get_step(x, round, step, begins);
-    if (speaks(x)) exchange_all(x, step, step);
+    if (exchanges(x)) exchange_all(x, step, step);
     read_block(x, round, step);
 }
 
@@ -504,7 +504,7 @@ static void get_rounds_all(struct twophase *x)
     for (int64_t step = 0; next != INT64_MAX; step++) {
         next = learn(x, step);
         if (next != INT64_MAX) ask_all(x, next, step + 1, next != round);
-        if (speaks(x)) answer_step(x, step);
+        if (exchanges(x)) answer_step(x, step);
         take_values(x, round, step);
         round = next;
         x->steps = step + 1;
@@ -553,7 +553,7 @@ int mpio_twophase_all(struct mpio *m, struct mpio_walk *walk,
         get_rounds_all(&x);
     }
     mpio_window_end(x.w, MPIO_PACKED, x.steps);
-    if (across(&x)) mpio_window_end(x.w, MPIO_TOLD, x.steps);
+    if (across(&x)) mpio_window_end(x.w, MPIO_PLANNED, x.steps);
     if (across(&x)) mpio_window_end(x.w, MPIO_MOVED, x.steps);
     *io = worst_all(&x);
     base_free(x.packed[0].list);

@@ -30,7 +30,7 @@ struct mpio_control {
     struct mpio_slot slots[]; /* of two steps, by turns */
 };
 
-/* Slots of a step: one for each process, and one for each that speaks with other nodes.
+/* Slots of a step: one for each process, and one for each that exchanges with others.
  */
 static int slots_of(const struct mpio_window *w)
 {
@@ -199,7 +199,7 @@ static int allocate_own(struct mpio_window *w)
     return NC_NOERR;
 }
 
-/* Of a process that speaks with other nodes. */
+/* Of a process that exchanges messages with other nodes. */
 static int make_desk(struct mpio_window *w)
 {
     enum { LISTS = 4 };
@@ -209,8 +209,8 @@ static int make_desk(struct mpio_window *w)
     return w->inbox == NULL || w->tallies == NULL ? NC_ENOMEM : NC_NOERR;
 }
 
-/* What a process that speaks with other nodes has for itself, and is there room for the
- * window? */
+/* What a process that exchanges with other nodes has for itself, and is there room for
+ * the window? */
 static int prepare(struct mpio_window *w)
 {
     int err = w->column == MPI_COMM_NULL ? NC_NOERR : make_desk(w);
@@ -231,7 +231,7 @@ static int make_memory_all(struct mpio_window *w, struct driver_dataset *ds)
 }
 
 /* Sizes, the same on all nodes: all[0] has the opposite of the least block, all[2] of the
- * least number of processes that can speak. */
+ * least number of processes that can exchange. */
 static void take_sizes(struct mpio_window *w, const int64_t *all)
 {
     enum { LEAST_AREA = 1024 };
@@ -242,8 +242,8 @@ static void take_sizes(struct mpio_window *w, const int64_t *all)
         w->area_size = (w->size + w->size / 4) / -all[3] / 64 * 64;
         if (w->area_size < LEAST_AREA) w->area_size = LEAST_AREA;
     }
-    w->all[MPIO_MET] = w->all[MPIO_PACKED] = w->nprocs;
-    w->all[MPIO_TOLD] = 1;
+    w->all[MPIO_ARRIVED] = w->all[MPIO_PACKED] = w->nprocs;
+    w->all[MPIO_PLANNED] = 1;
     w->all[MPIO_MOVED] = w->all[MPIO_ANSWERED] = w->columns;
     w->all[MPIO_STORED] = w->nprocs - w->first_storer;
 }
@@ -267,12 +267,12 @@ static int make_all(struct mpio_window *w, struct driver_dataset *ds)
 {
     enum { BLOCK, ACROSS, SPEAK, PROCS, LACKING, NVALUES };
     int err = ds->nprocs > 1 ? split_all(w, ds) : NC_NOERR;
-    int store = storers(w, ds), speak = w->nprocs - store;
-    w->first_storer = speak;
+    int store = storers(w, ds), exchange = w->nprocs - store;
+    w->first_storer = exchange;
     w->size = buffer_size(w, store);
     int64_t all[NVALUES] = {
         -w->size,
-        w->nprocs<ds->nprocs, -(speak > 0 ? speak : 1), -w->nprocs, ds->nprocs> 1 &&
+        w->nprocs<ds->nprocs, -(exchange > 0 ? exchange : 1), -w->nprocs, ds->nprocs> 1 &&
             w->comm == MPI_COMM_NULL};
     if (err == NC_NOERR && w->nprocs == ds->nprocs) err = prepare(w);
     err = driver_agree_all(ds, err, NULL, all, NVALUES);
@@ -405,7 +405,7 @@ void mpio_window_end(struct mpio_window *w, enum mpio_counter c, int64_t times)
 
 void mpio_window_meet_all(struct mpio_window *w)
 {
-    mpio_window_arrive(w, MPIO_MET);
-    mpio_window_await(w, MPIO_MET, 1);
-    mpio_window_end(w, MPIO_MET, 1);
+    mpio_window_arrive(w, MPIO_ARRIVED);
+    mpio_window_await(w, MPIO_ARRIVED, 1);
+    mpio_window_end(w, MPIO_ARRIVED, 1);
 }

@@ -21,9 +21,9 @@ struct mpio_slot {
 /* Counters in the window, which go up only: so many processes have come so far. The same
  * number of them come each time. */
 enum mpio_counter {
-    MPIO_MET,      /* at a meeting */
+    MPIO_ARRIVED,  /* at a barrier of the node */
     MPIO_PACKED,   /* put their values into the block and their area; or asked */
-    MPIO_TOLD,     /* the first one knows what comes next on all nodes */
+    MPIO_PLANNED,  /* the first one knows what comes next on all nodes */
     MPIO_MOVED,    /* messages of the step are sent and received */
     MPIO_STORED,   /* their share of the block is in the file, or read from it */
     MPIO_ANSWERED, /* what other nodes have read is here */
@@ -45,10 +45,10 @@ struct mpio_tally {
     int32_t distance, messages;
 };
 
-/* Within a node some processes write and read the file, others speak with other nodes, so
- * that both go on at the same time; one alone does both. Process number j of each node,
- * if it is one that speaks, has a communicator with number j of the others, where its
- * rank is the number of its node. */
+/* Within a node some processes write and read the file, others exchange with other nodes,
+ * so that both go on at the same time; one alone does both. Process number j of each
+ * node, if it is one that exchanges, has a communicator with number j of the others,
+ * where its rank is the number of its node. */
 struct mpio_window {
     enum { MPIO_WINDOW_NEW, MPIO_WINDOW_READY, MPIO_WINDOW_REFUSED } state;
     MPI_Group group;              /* all processes it was made for */
@@ -58,8 +58,8 @@ struct mpio_window {
     MPI_Comm comm;                /* the processes of this node */
     int rank, nprocs;
     int first_storer; /* from this rank on they write and read the file */
-    MPI_Comm column;  /* of one that speaks with other nodes; else MPI_COMM_NULL */
-    int columns;      /* how many speak, the same on all nodes */
+    MPI_Comm column;  /* of one that exchanges with other nodes; else MPI_COMM_NULL */
+    int columns;      /* how many exchange, the same on all nodes */
     int node, nodes;  /* which this is, and how many there are */
     MPI_Win win;
     void *own;         /* in its place where the node is one process */
@@ -84,7 +84,8 @@ bool mpio_window_ready_all(struct mpio_window *w, struct driver_dataset *ds,
 void mpio_window_free_all(struct mpio_window *w);
 
 /* Process rank's slot, and its area, of a step; those of two steps take turns. Slots
- * number nprocs and following are those of the processes that speak with other nodes. */
+ * number nprocs and following are those of the processes that exchange with other nodes.
+ */
 struct mpio_slot *mpio_window_slot(const struct mpio_window *w, int64_t step, int rank);
 unsigned char *mpio_window_area(const struct mpio_window *w, int64_t step, int rank);
 

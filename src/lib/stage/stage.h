@@ -21,7 +21,7 @@ struct stage_identity {
     int64_t device, inode, size;
     struct timespec modified, changed;
     unsigned char records[8]; /* as they stand in the file */
-    bool quiet; /* it was not changed of late: whoever changes it now sets another time */
+    bool quiet; /* it was not changed of late: who changes it now sets another time */
 };
 
 /* What the processes of a node share. */

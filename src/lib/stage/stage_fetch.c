@@ -17,7 +17,8 @@ static bool is_full(int err)
 
 /* The copy. One that fails leaves the block where it is; a device that is full keeps what
  * it has. */
-static bool keep(struct stage *s, const struct stage_claim *c, const unsigned char *bytes)
+static bool keep_block(struct stage *s, const struct stage_claim *c,
+                       const unsigned char *bytes)
 {
     int64_t block = s->shared->block;
     int err = base_write_at(s->file, c->slot * block, bytes, block, "the staged file");
@@ -37,7 +38,7 @@ int stage_fetch(struct stage *s, const struct stage_claim *c, unsigned char *byt
 {
     int64_t block = s->shared->block;
     int err = stage_source_read(s, c->block * block, bytes, block);
-    stage_table_finish(s->table, c, err == NC_NOERR && keep(s, c, bytes));
+    stage_table_finish(s->table, c, err == NC_NOERR && keep_block(s, c, bytes));
     if (c->dropped) atomic_fetch_add(&s->counts.dropped, 1);
     return err;
 }

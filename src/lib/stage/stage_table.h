@@ -18,7 +18,7 @@ enum { STAGE_MOST_BLOCKS = 1 << 20 };
 size_t stage_table_bytes(int64_t nblocks, int64_t nslots);
 void stage_table_init(struct stage_table *t, int64_t nblocks, int64_t nslots);
 
-/* A block that is there, in a place of the staged file. Whoever has read it asks whether
+/* A block that is there, in a place of the staged file. Who has read it asks whether
  * it was still the same then: places are given to other blocks at any time. */
 struct stage_hold {
     int64_t slot;

@@ -21,7 +21,7 @@ static void leave(struct sides *s)
     s->reading = false;
 }
 
-static int enter(struct diff *d, const struct diff_pair *pair)
+static int enter_pair(struct diff *d, const struct diff_pair *pair)
 {
     struct sides *s = d->self;
     int status = 0;
@@ -56,7 +56,7 @@ static int compare(struct diff_options *o)
     static struct sides s;
     struct diff d = {.tool = TOOL, .options = *o, .nprocs = 1, .self = &s};
     d.read = read_piece;
-    d.enter = enter;
+    d.enter = enter_pair;
     if (util_classic_open(&s.file[0], TOOL, o->path[0]) != 0) return DIFF_TROUBLE;
     int status = DIFF_TROUBLE;
     if (util_classic_open(&s.file[1], TOOL, o->path[1]) == 0) {

@@ -1,4 +1,4 @@
-/* What is told, as text or as JSON. */
+/* What is reported, as text or as JSON. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>

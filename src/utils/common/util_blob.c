@@ -17,7 +17,7 @@
 #include "conv.h"
 #include "util_blob_impl.h"
 
-/* ---- what is told ---- */
+/* ---- what is reported ---- */
 
 /* To whom, and whether there was anything. */
 struct teller {

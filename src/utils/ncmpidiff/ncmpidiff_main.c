@@ -43,7 +43,7 @@ static int read_piece(struct diff *d, int side, int varid, const struct util_pie
 }
 
 /* All processes come here, and find the same. */
-static int enter(struct diff *d, const struct diff_pair *pair)
+static int enter_pair(struct diff *d, const struct diff_pair *pair)
 {
     const struct sides *s = d->self;
     int status = 0;
@@ -147,7 +147,7 @@ static int compare(const struct diff_options *o, int rank, int nprocs)
     d.rank = rank;
     d.nprocs = nprocs;
     d.read = read_piece;
-    d.enter = enter;
+    d.enter = enter_pair;
     d.agree = agree;
     util_mute(rank != 0);
     int opened = 0;

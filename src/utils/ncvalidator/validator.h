@@ -38,7 +38,7 @@ int validator_check(struct validator *v, const char *path);
 /* ---- validator_blob.c ---- */
 
 /* Holds the subfiles of a dataset against its header, which is good, and against each
- * other; `take` is told. 0, or -1: no memory for it. */
+ * other; `take` gets what is found. 0, or -1: no memory for it. */
 int validator_subfiles(struct validator *v, struct util_classic *file, cdf_tell *take);
 
 /* ---- validator_finish.c ---- */

@@ -1,0 +1,72 @@
+#!/bin/bash
+# What all tools have in common, by the table of doc/tools.md: that it names all of them, their
+# --help and version, what they say of wrong usage, that -h is help where it is free, no
+# colours outside of a terminal, and completion of every option.
+. "${srcdir:-.}/test/utils/tool_lib.sh"
+export TERM=xterm
+unset NO_COLOR
+
+# TOOL JSON STATUS, from the table.
+sed -nE 's/^\| `([^`]*)` \|[^|]*\|[^|]*\| (yes)? ?\| ([12]) \|$/\1 \2 \3/p' "$here/doc/tools.md" |
+    awk '{ print $1, NF == 3, $NF }' >"$work/tools"
+built() {
+    ls "$here"/src/utils/*/*.1 | sed 's|.*/||; s/\.1$//' | sort >"$work/pages"
+    sort "$work/tools" | cut -d ' ' -f 1 | diff "$work/pages" -
+}
+check "the table has every tool" built
+where() {
+    if [ -x "$PWD/$1" ]; then echo "$PWD/$1"; else echo "$PWD/src/utils/$1/$1"; fi
+}
+# help_of TOOL: has examples, nothing on standard error, no escapes.
+help_of() {
+    local tool=$1
+    status 0 "$tool" --help && ! [ -s "$work/err" ] && grep -q '^Examples:$' "$work/out" &&
+        ! grep -q $'\033' "$work/out" && awk 'length > 110 { print; bad = 1 } END { exit bad }' "$work/out"
+}
+version_of() { status 0 "$1" --version && [ -s "$work/out" ]; }
+# -h is help, unless the tool has another.
+short_help() {
+    "$1" --help | grep -qE '^ +-h' || return 0
+    "$1" --help | grep -qE '^ +-h.*(help|this text)' || { "$1" --help | grep -qE '^ +-h.*header' && return 0; }
+    "$1" --help >"$work/long" && "$1" -h | diff "$work/long" -
+}
+json_of() { [ "$("$1" --help | grep -c -- '-j, --json')" = "$2" ]; }
+wrong_usage() {
+    status "$2" "$1" --no-such-option && ! [ -s "$work/out" ] && [ -s "$work/err" ] &&
+        status "$2" "$1" -@ && ! grep -q $'\033' "$work/err"
+}
+manual_statuses() {
+    local page=$here/src/utils/$1/$1.1
+    grep -q '^\.so' "$page" && page=$here/src/utils/cdfdiff/cdfdiff.1
+    grep -q '^\.SH EXIT STATUS$' "$page" && grep -q '^\.SH EXAMPLE' "$page"
+}
+# complete TOOL WORD: what bash offers.
+complete_of() {
+    bash -c 'complete() { :; }; compopt() { :; }; . "$1"; COMP_WORDS=("$2" "$3"); COMP_CWORD=1
+        _pnetcdf_tool "$2"; printf "%s\n" "${COMPREPLY[@]}"' - "$here/src/utils/completion/pnetcdf.bash" "$1" "$2"
+}
+completes() {
+    local option
+    "$1" --help | grep -oE '^ +-[-a-zA-Z0-9+]*(, --[-a-z]+)?' | tr -d ', ' | sed 's/^\(-.\)--/\1 --/' | tr ' ' '\n' |
+        grep -E '^--?[a-zA-Z0-9]' | sort -u >"$work/options"
+    [ -s "$work/options" ] || return 1
+    while read -r option; do
+        complete_of "$1" "$option" | grep -qxF -e "$option" || { echo "$option"; return 1; }
+    done <"$work/options"
+}
+for file in pnetcdf.bash _pnetcdf local.mk; do
+    in_file() { while read -r name _; do grep -qw -e "$name" "$here/src/utils/completion/$file" || { echo "$name"; return 1; }; done <"$work/tools"; }
+    check "completion: $file has every tool" in_file
+done
+while read -r name json wrong; do
+    tool=$(where "$name")
+    [ -x "$tool" ] || { skip "$name" "it is not built"; continue; }
+    check "$name: --help" help_of "$tool"
+    check "$name: --version" version_of "$tool"
+    check "$name: -h" short_help "$tool"
+    check "$name: --json" json_of "$tool" "$json"
+    check "$name: wrong usage" wrong_usage "$tool" "$wrong"
+    check "$name: exit statuses in the manual" manual_statuses "$name"
+    check "$name: completion" completes "$tool"
+done <"$work/tools"
+finish
