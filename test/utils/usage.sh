@@ -21,7 +21,7 @@ where() {
 help_of() {
     local tool=$1
     status 0 "$tool" --help && ! [ -s "$work/err" ] && grep -q '^Examples:$' "$work/out" &&
-        ! grep -q $'\033' "$work/out" && awk 'length > 110 { print; bad = 1 } END { exit bad }' "$work/out"
+        ! grep -q $'\033' "$work/out" && awk 'NR > 1 && length > 110 { print; bad = 1 } END { exit bad }' "$work/out"
 }
 version_of() { status 0 "$1" --version && [ -s "$work/out" ]; }
 # -h is help, unless the tool has another.

@@ -6,7 +6,7 @@ _pnetcdf_tool()
     case $cur in
     -*)
         local words
-        words=$("$1" --help 2>/dev/null | grep -oE '(^|[ ,])--?[a-zA-Z][-a-zA-Z0-9+]*' |
+        words=$("$1" --help 2>/dev/null | grep -oE '(^|[ ,])--?[a-zA-Z0-9][-a-zA-Z0-9+]*' |
             tr -d ' ,' | sort -u)
         COMPREPLY=($(compgen -W "$words" -- "$cur"))
         return ;;
