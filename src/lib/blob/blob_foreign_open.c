@@ -138,7 +138,7 @@ int blob_foreign_part(struct blob *b, int varid, int number, int64_t record, int
         return blob_foreign_hole(&b->base.ds->header, b->path, varid, record, at);
     int err = blob_sub_get(b, number, &s);
     int id = err == NC_NOERR ? blob_sub_var(s, varid) : -1;
-    if (id < 0) return err; /* whoever reads it tells */
+    if (id < 0) return err; /* who reads it reports it */
     return blob_foreign_reaches(&s->ds.header, s->ds.path, s->size, id, record, at, n);
 }
 
