@@ -183,7 +183,7 @@ void stage_ahead_wait(struct stage *s)
 }
 
 /* Takes over the region. Without a thread the caller does what was asked for. */
-static int add(struct stage *s, struct region *region, bool guessed)
+static int add_ahead(struct stage *s, struct region *region, bool guessed)
 {
     static const _Atomic bool never = false;
     enum { GUESSES = 4 };
@@ -228,12 +228,13 @@ int stage_ahead_prefetch(struct stage *s, const struct driver_request *r)
         return NC_NOERR;
     }
     if (r == NULL)
-        return add(s, region_block(0, s->shared->nblocks * s->shared->block), false);
+        return add_ahead(s, region_block(0, s->shared->nblocks * s->shared->block),
+                         false);
     int ndims = h->vars[r->varid].ndims;
-    return add(s,
-               slab(h, r->varid, driver_start(r), driver_count(r, ndims),
-                    driver_stride(r, ndims)),
-               false);
+    return add_ahead(s,
+                     slab(h, r->varid, driver_start(r), driver_count(r, ndims),
+                          driver_stride(r, ndims)),
+                     false);
 }
 
 /* The whole variable. */
@@ -246,7 +247,7 @@ static void prefetch_variable(struct stage *s, int varid)
     if (both == NULL) return;
     for (size_t i = 0; i < n; i++)
         both[n + i] = i == 0 && v->is_record ? h->numrecs : v->shape[i];
-    (void)add(s, slab(h, varid, both, both + n, NULL), false);
+    (void)add_ahead(s, slab(h, varid, both, both + n, NULL), false);
     base_free(both);
 }
 
@@ -292,6 +293,6 @@ void stage_ahead_follow(struct stage *s, const struct driver_request *r)
     if (there == NULL) return;
     memcpy(there, start, n * sizeof *there);
     there[0] = next;
-    (void)add(s, slab(&ds->header, r->varid, there, count, NULL), true);
+    (void)add_ahead(s, slab(&ds->header, r->varid, there, count, NULL), true);
     base_free(there);
 }
