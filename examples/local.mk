@@ -6,6 +6,11 @@ examples_climate_climate_LDFLAGS = -static
 examples_climate_plotfield_SOURCES = examples/climate/plotfield.c
 examples_climate_plotfield_LDADD = libpnetcdf.la -lm
 examples_climate_plotfield_LDFLAGS = -static
+check_PROGRAMS += examples/blobs/blobs
+examples_blobs_blobs_SOURCES = examples/blobs/blobs.c
+examples_blobs_blobs_LDADD = libpnetcdf.la
+examples_blobs_blobs_LDFLAGS = -static
+EXTRA_DIST += examples/blobs/blobs.f90
 EXTRA_DIST += examples/climate/map.gp examples/cmake/CMakeLists.txt
 
 # A small program for each thing one wants to do, to copy from, and what ncdump says of

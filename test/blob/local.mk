@@ -11,6 +11,10 @@ check_PROGRAMS += test/blob/blob_faults.mpi
 TESTS += test/blob/blob_faults.mpi
 test_blob_blob_faults_mpi_SOURCES = test/blob/blob_faults.c
 test_blob_blob_faults_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
+check_PROGRAMS += test/blob/blob_stats.mpi
+TESTS += test/blob/blob_stats.mpi
+test_blob_blob_stats_mpi_SOURCES = test/blob/blob_stats.c
+test_blob_blob_stats_mpi_LDADD = $(MPI_TEST_LIBS)
 EXTRA_DIST += test/blob/blob_suites.sh test/blob/blob_kill.sh
 if BURST
 TESTS += test/blob/blob_kill.sh

@@ -291,6 +291,12 @@ static int list_map(struct blob *b, const struct blob_new *f, struct map_puts *p
     return err;
 }
 
+static int64_t bytes_of(const struct blob_sub *s, const struct driver_request *r)
+{
+    const struct cdf_var *v = &s->ds.header.vars[r->varid];
+    return driver_nelems(r, v->ndims) * cdf_type_size(v->type);
+}
+
 /* The group together, as each blob's part is small. */
 static int write_map_all(struct blob *b, const struct blob_new *f, int error)
 {
@@ -299,6 +305,8 @@ static int write_map_all(struct blob *b, const struct blob_new *f, int error)
     if (err == NC_NOERR) err = list_map(b, f, &p);
     int put = driver_put_all(b->own->driver, p.reqs, err == NC_NOERR ? p.n : 0, err);
     base_free(p.runs);
+    for (int64_t i = 0; i < p.n && err == NC_NOERR && put == NC_NOERR; i++)
+        b->base.ds->stats.blob_map_bytes += bytes_of(b->own, p.reqs[i]);
     return err != NC_NOERR ? err : put;
 }
 

@@ -290,12 +290,25 @@ static int move_parts(struct pieces *p, struct driver *d, int varid,
     return err;
 }
 
+/* What no map names goes to the master file, though its variable has a decomposition. */
+static int move_rest(struct pieces *p, const struct part *parts, int64_t n)
+{
+    struct driver_stats *stats = &p->b->base.ds->stats;
+    int64_t bytes = 0;
+    int err =
+        move_parts(p, p->b->base.lower, p->r->varid, &p->b->base.ds->header, parts, n);
+    for (int64_t i = 0; i < n && (err == NC_NOERR || err == NC_ERANGE); i++)
+        bytes += parts[i].n * cdf_type_size(p->v->type);
+    *(p->put ? &stats->blob_put_bytes : &stats->blob_get_bytes) -= bytes;
+    *(p->put ? &stats->blob_master_put_bytes : &stats->blob_master_get_bytes) += bytes;
+    return err;
+}
+
 static int move_home(struct pieces *p, const struct part *parts, int64_t n)
 {
     struct blob *b = p->b;
     struct blob_sub *sub;
-    if (parts->sub < 0)
-        return move_parts(p, b->base.lower, p->r->varid, &b->base.ds->header, parts, n);
+    if (parts->sub < 0) return move_rest(p, parts, n);
     int err = blob_sub_get(b, parts->sub, &sub);
     int varid = err == NC_NOERR ? blob_sub_var(sub, p->r->varid) : -1;
     if (err == NC_NOERR && varid < 0)

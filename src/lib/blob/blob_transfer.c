@@ -72,18 +72,57 @@ static int worse(int a, int b)
     return a;
 }
 
+/* ---- what is counted ---- */
+
+static int64_t bytes_of(const struct blob *b, struct driver_request *const *reqs,
+                        int64_t n)
+{
+    int64_t bytes = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const struct cdf_var *v = &b->base.ds->header.vars[reqs[i]->varid];
+        if (reqs[i]->status == NC_NOERR || reqs[i]->status == NC_ERANGE)
+            bytes += driver_nelems(reqs[i], v->ndims) * cdf_type_size(v->type);
+    }
+    return bytes;
+}
+
+/* A move to or from subfiles has ended. Their own drivers have no trace. */
+static void note_move(struct blob *b, const struct split *s, bool put,
+                      struct driver_span span)
+{
+    struct driver_dataset *ds = b->base.ds;
+    int64_t bytes = bytes_of(b, s->list, s->settled);
+    *(put ? &ds->stats.blob_put_bytes : &ds->stats.blob_get_bytes) += bytes;
+    if (s->settled > 0 || b->own != NULL)
+        driver_trace_end_at(ds->trace, DRIVER_SUBFILES, span, -1, bytes);
+}
+
+static void note_master(struct blob *b, const struct split *s, bool put)
+{
+    struct driver_stats *stats = &b->base.ds->stats;
+    *(put ? &stats->blob_master_put_bytes : &stats->blob_master_get_bytes) +=
+        bytes_of(b, s->list + s->settled, s->master);
+    stats->blob_subfiles = b->facts.nsubfiles;
+    stats->blob_decompositions = b->ndecomps;
+}
+
+/* ---- puts and gets ---- */
+
 /* Settled ones and the master's. What fails in a subfile the others learn of in the
  * agreement below, as of any failure of the file. */
 static int put_known_all(struct blob *b, const struct split *s, int error)
 {
     struct driver_dataset *ds = b->base.ds;
     int64_t agreed = ds->header.numrecs;
+    struct driver_span span = driver_trace_begin(ds->trace);
     int own = blob_move_all(b, s->list, s->settled, true);
+    note_move(b, s, true, span);
     hold(b, s->list, s->settled);
     ds->header.numrecs = agreed; /* until all know */
     if (own != NC_NOERR && !driver_is_own(own)) ds->failed = own;
     touch(b, s->list + s->settled, s->master);
     int err = driver_put_all(b->base.lower, s->list + s->settled, s->master, error);
+    note_master(b, s, true);
     return worse(own, err);
 }
 
@@ -132,9 +171,12 @@ int blob_get_all(struct driver *self, struct driver_request *const *reqs, int64_
     struct split s;
     int lacking = refuse(reqs, n, split(b, reqs, n, false, &s));
     if (error == NC_NOERR) error = lacking;
+    struct driver_span span = driver_trace_begin(self->ds->trace);
     int own = blob_move_all(b, s.list, s.settled, false);
+    note_move(b, &s, false, span);
     if (own != NC_NOERR && !driver_is_own(own)) self->ds->failed = own;
     int err = driver_get_all(b->base.lower, s.list + s.settled, s.master, error);
+    note_master(b, &s, false);
     base_free(s.list);
     return worse(own, err);
 }
@@ -145,10 +187,13 @@ int blob_put(struct driver *self, struct driver_request *const *reqs, int64_t n)
     struct split s;
     int err = ready_to_put(b, reqs, n, false, &s);
     if (err != NC_NOERR) return err;
+    struct driver_span span = driver_trace_begin(self->ds->trace);
     int own = blob_move(b, s.list, s.settled, true);
+    note_move(b, &s, true, span);
     hold(b, s.list, s.settled);
     touch(b, s.list + s.settled, s.master);
     if (s.master > 0) err = driver_put(b->base.lower, s.list + s.settled, s.master);
+    note_master(b, &s, true);
     base_free(s.list);
     return worse(own, err);
 }
@@ -159,8 +204,11 @@ int blob_get(struct driver *self, struct driver_request *const *reqs, int64_t n)
     struct split s;
     int err = refuse(reqs, n, split(b, reqs, n, false, &s));
     if (err != NC_NOERR) return err;
+    struct driver_span span = driver_trace_begin(self->ds->trace);
     int own = blob_move(b, s.list, s.settled, false);
+    note_move(b, &s, false, span);
     if (s.master > 0) err = driver_get(b->base.lower, s.list + s.settled, s.master);
+    note_master(b, &s, false);
     base_free(s.list);
     return worse(own, err);
 }

@@ -10,11 +10,13 @@
  */
 static const struct kind {
     const char *name, *colour;
-    const char *parts[5];
+    const char *parts[6];
 } kinds[] = {
     {"library", "#c8c8c8", {NULL}},
     {"exchange", "#7570b3", {"exchange", "messages", "survey", NULL}},
-    {"move, fill, log, drain", "#e7298a", {"move data", "fill", "log", "drain", NULL}},
+    {"move, fill, log, drain, subfiles",
+     "#e7298a",
+     {"move data", "fill", "log", "drain", "subfiles", NULL}},
     {"open, sync, resize", "#a6761d", {"open file", "sync file", "resize file", NULL}},
     {"waiting, agreeing", "#d95f02", {"agreement", "broadcast", "wait", NULL}},
     {"conversion", "#e6ab02", {"conversion", NULL}},

@@ -1,0 +1,106 @@
+! A model's output in blobs: each process writes its cells, which lie scattered over the
+! grid, together into one of a few subfiles; then blocks of rows are read, as if all were
+! in one file. Only the hints differ from any other program: they may as well be given in
+! the environment, PNETCDF_HINTS="nc_blob=enable;nc_num_subfiles=2".
+!
+!     mpif90 -o blobs blobs.f90 $(pkg-config --cflags --libs pnetcdf)
+!     mpiexec -n 4 ./blobs ocean.nc
+!     ncmpijoin --remove ocean.nc whole.nc    # one ordinary file of it
+program blobs
+  use mpi
+  use pnetcdf
+  implicit none
+  integer, parameter :: offset = MPI_OFFSET_KIND
+  integer, parameter :: rows = 6, ncolumns = 12, width = 3, steps = 2
+  integer, parameter :: npieces = rows * ncolumns / width
+  integer :: rank, nprocs, ierr
+  character(len=500) :: path
+
+  call MPI_Init(ierr)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
+  call MPI_Comm_size(MPI_COMM_WORLD, nprocs, ierr)
+  path = 'blobs.nc'
+  if (command_argument_count() > 0) call get_command_argument(1, path)
+  call write_steps()
+  call read_rows()
+  call MPI_Finalize(ierr)
+
+contains
+
+  subroutine write_steps()
+    integer :: file, dims(3), var, depth, info, step, n, piece, i
+    integer(kind=offset) :: starts(3, npieces), counts(3, npieces)
+    real :: values(width, npieces)
+
+    call MPI_Info_create(info, ierr)
+    call MPI_Info_set(info, 'nc_blob', 'enable', ierr)
+    call MPI_Info_set(info, 'nc_num_subfiles', '2', ierr) ! without it: one for each node
+    call check(nf90mpi_create(MPI_COMM_WORLD, path, ior(nf90_clobber, nf90_64bit_data), &
+      info, file))
+    call MPI_Info_free(info, ierr)
+    call check(nf90mpi_def_dim(file, 'time', nf90mpi_unlimited, dims(3)))
+    call check(nf90mpi_def_dim(file, 'y', int(rows, offset), dims(2)))
+    call check(nf90mpi_def_dim(file, 'x', int(ncolumns, offset), dims(1)))
+    call check(nf90mpi_def_var(file, 'temperature', nf90_float, dims, var))
+    call check(nf90mpi_def_var(file, 'depth', nf90_float, varid=depth))
+    call check(nf90mpi_enddef(file))
+
+    ! What one process writes, or all write alike, stays in the file itself.
+    call check(nf90mpi_put_var_all(file, depth, 12.5))
+
+    ! Pieces of a row, dealt out to the processes as cards are. The first step tells the
+    ! library how; the others go to the same places of the blobs.
+    do step = 1, steps
+      n = 0
+      do piece = rank, npieces - 1, nprocs
+        n = n + 1
+        starts(:, n) = (/ mod(piece * width, ncolumns) + 1, piece * width / ncolumns + 1, step /)
+        counts(:, n) = (/ width, 1, 1 /)
+        values(:, n) = (/ (temperature(step, piece * width + i), i = 0, width - 1) /)
+      end do
+      call check(nf90mpi_put_varn_all(file, var, values, n, starts, counts))
+    end do
+    call check(nf90mpi_close(file))
+  end subroutine
+
+  ! Whoever reads need not know of blobs: any number of processes, any part of the grid.
+  subroutine read_rows()
+    integer :: file, var, first, last, step, row, i
+    real, allocatable :: values(:, :, :)
+
+    first = rows * rank / nprocs + 1
+    last = rows * (rank + 1) / nprocs
+    allocate (values(ncolumns, first:last, steps))
+    call check(nf90mpi_open(MPI_COMM_WORLD, path, nf90_nowrite, MPI_INFO_NULL, file))
+    call check(nf90mpi_inq_varid(file, 'temperature', var))
+    call check(nf90mpi_get_var_all(file, var, values, &
+      start=(/ 1_offset, int(first, offset), 1_offset /), &
+      count=(/ int(ncolumns, offset), int(last - first + 1, offset), int(steps, offset) /)))
+    do step = 1, steps
+      do row = first, last
+        do i = 1, ncolumns
+          if (values(i, row, step) /= temperature(step, (row - 1) * ncolumns + i - 1)) &
+            call check(nf90_eread)
+        end do
+      end do
+    end do
+    call check(nf90mpi_close(file))
+    print '(a, i0, a, i0, a)', 'process ', rank, ' read ', last - first + 1, ' rows'
+  end subroutine
+
+  real function temperature(step, cell)
+    integer, intent(in) :: step, cell
+    temperature = real(100 * (step - 1) + cell)
+  end function
+
+  ! Every function tells by its result whether it did what it should. One process that
+  ! stops would leave the others waiting, so all are stopped.
+  subroutine check(status)
+    integer, intent(in) :: status
+    integer :: ierr
+    if (status == nf90_noerr) return
+    print *, trim(nf90mpi_strerror(status))
+    call MPI_Abort(MPI_COMM_WORLD, 1, ierr)
+  end subroutine
+
+end program

@@ -1,0 +1,92 @@
+/* What a dataset in subfiles counts and traces: what went where. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../api/dataset.h"
+#include "../driver/counts.h"
+
+enum { N = 37 };
+
+struct scene {
+    int ncid, shared, single, gaps;
+};
+
+/* `single` is process 0's, and `gaps` has an element that nobody puts at first. */
+static struct scene define(const char *key, const char *value)
+{
+    struct scene s = {.ncid = -1};
+    MPI_Info info = check_info("nc_blob=enable;nc_num_subfiles=2;nc_statistics=enable");
+    if (key != NULL) MPI_Info_set(info, key, value);
+    CHECK_NC(NC_NOERR, ncmpi_create(MPI_COMM_WORLD, check_path("s.nc"),
+                                    NC_CLOBBER | check.cmode, info, &s.ncid));
+    MPI_Info_free(&info);
+    int all = new_dim(s.ncid, "all", N * check.nprocs), one = new_dim(s.ncid, "one", N);
+    int more = new_dim(s.ncid, "more", N * check.nprocs + 1);
+    s.shared = new_var(s.ncid, "shared", NC_INT, 1, &all);
+    s.single = new_var(s.ncid, "single", NC_DOUBLE, 1, &one);
+    s.gaps = new_var(s.ncid, "gaps", NC_SHORT, 1, &more);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(s.ncid));
+    return s;
+}
+
+static void put_all(const struct scene *s)
+{
+    int values[N + 1] = {0};
+    MPI_Offset start = N * check.rank, count = N, none = 0, last = N * check.nprocs,
+               one = 1;
+    bool first = check.rank == 0;
+    CHECK_NC(NC_NOERR,
+             ncmpi_put_vara_int_all(s->ncid, s->shared, &start, &count, values));
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(s->ncid, s->single, &none,
+                                              first ? &count : &none, values));
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(s->ncid, s->gaps, &start, &count, values));
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(s->ncid, s->gaps, &last,
+                                              first ? &one : &none, values));
+}
+
+static void what_goes_where_is_counted(void)
+{
+    struct scene s = define(NULL, NULL);
+    int values[N];
+    MPI_Offset start = N * check.rank, count = N;
+    bool first = check.rank == 0;
+    put_all(&s);
+    CHECK_EQ((4 + 2) * N, count_of(s.ncid, "blob_put_bytes"));
+    CHECK_EQ(first ? 8 * N + 2 : 0, count_of(s.ncid, "blob_master_put_bytes"));
+    CHECK_EQ(2, count_of(s.ncid, "blob_subfiles"));
+    CHECK_EQ(2, count_of(s.ncid, "blob_decompositions"));
+    /* One run a map: its number, place, length, and where the blob is. */
+    CHECK_EQ(2 * (4 + 8 + 8 + 4 + 4), count_of(s.ncid, "blob_map_bytes"));
+    CHECK_NC(NC_NOERR, ncmpi_get_vara_int_all(s.ncid, s.shared, &start, &count, values));
+    CHECK_NC(NC_NOERR, ncmpi_get_var_int_all(s.ncid, s.single, values));
+    CHECK_EQ(4 * N, count_of(s.ncid, "blob_get_bytes"));
+    CHECK_EQ(8 * N, count_of(s.ncid, "blob_master_get_bytes"));
+    CHECK_NC(NC_NOERR, ncmpi_close(s.ncid));
+}
+
+static void a_trace_tells_of_subfiles(void)
+{
+    char name[4096];
+    snprintf(name, sizeof name, "%s", check_path("t.json"));
+    struct scene s = define("nc_trace", name);
+    put_all(&s);
+    CHECK_NC(NC_NOERR, ncmpi_close(s.ncid));
+    size_t length = 0;
+    char *text = check.rank == 0 ? (char *)check_read_file(name, &length) : NULL;
+    bool there = false;
+    for (size_t i = 0; text != NULL && i + 10 < length; i++)
+        there = there || memcmp(text + i, "\"subfiles\"", 10) == 0;
+    if (check.rank == 0) CHECK(there);
+    free(text);
+}
+
+static const struct check_test tests[] = {
+    {"what goes where is counted", what_goes_where_is_counted, CHECK_SEVERAL},
+    {"a trace tells of subfiles", a_trace_tells_of_subfiles, CHECK_SEVERAL},
+    {NULL, NULL, 0},
+};
+
+int main(int argc, char **argv)
+{
+    return check_main(argc, argv, tests, "2 3");
+}
