@@ -73,7 +73,7 @@ static void write_steps(const char *path)
     CHECK(ncmpi_close(file));
 }
 
-/* Whoever reads need not know of blobs: any number of processes, any part of the grid. */
+/* A reader need not know of blobs: any number of processes, any part of the grid. */
 static void read_rows(const char *path)
 {
     int file, var;

@@ -63,7 +63,7 @@ contains
     call check(nf90mpi_close(file))
   end subroutine
 
-  ! Whoever reads need not know of blobs: any number of processes, any part of the grid.
+  ! A reader need not know of blobs: any number of processes, any part of the grid.
   subroutine read_rows()
     integer :: file, var, first, last, step, row, i
     real, allocatable :: values(:, :, :)
