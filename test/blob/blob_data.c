@@ -310,6 +310,43 @@ static void variables_may_be_added(void)
     close_dataset(s.ncid);
 }
 
+/* Records of subfiles move when variables are added: those of another job, too, and those
+ * that another number of processes appended. */
+static void records_of_other_jobs_move(void)
+{
+    struct scene s = filled("a.nc");
+    int dims[3], values[NZ];
+    MPI_Offset start[3], count[3];
+    close_dataset(s.ncid);
+    for (int job = 0; job < 2; job++) {
+        if (job == 1 && check.rank == 0) { /* alone */
+            MPI_Offset from[3] = {2, 0, 0}, all[3] = {1, NY, NX};
+            for (int i = 0; i < NZ; i++)
+                values[i] = value_of(2, i);
+            CHECK_NC(NC_NOERR, ncmpi_open(MPI_COMM_SELF, check_path("a.nc"), NC_WRITE,
+                                          MPI_INFO_NULL, &s.ncid));
+            CHECK_NC(NC_NOERR,
+                     ncmpi_put_vara_int_all(s.ncid, s.record, from, all, values));
+            CHECK_NC(NC_NOERR, ncmpi_close(s.ncid));
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+        s.ncid = open_dataset("a.nc", NC_WRITE);
+        CHECK_NC(NC_NOERR, ncmpi_redef(s.ncid));
+        CHECK_NC(NC_NOERR, ncmpi_inq_vardimid(s.ncid, s.record, dims));
+        int more = new_var(s.ncid, job == 0 ? "more" : "most", NC_INT, 3, dims);
+        CHECK_NC(NC_NOERR, ncmpi_enddef(s.ncid));
+        columns(start, count, 0);
+        for (int i = 0; i < NY * count[2]; i++)
+            values[i] = -1;
+        CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(s.ncid, more, start, count, values));
+        check_all(&s, 2 + job);
+        close_dataset(s.ncid);
+    }
+    s.ncid = open_dataset("a.nc", NC_NOWRITE);
+    check_all(&s, 3);
+    close_dataset(s.ncid);
+}
+
 static void what_overlaps_has_one_home(void)
 {
     struct scene s = define("a.nc");
@@ -490,6 +527,7 @@ static const struct check_test tests[] = {
     {"others read and append", others_read_and_append, CHECK_FORMATS},
     {"subfiles are whole", subfiles_are_whole, 0},
     {"variables may be added", variables_may_be_added, CHECK_FORMATS},
+    {"records of other jobs move", records_of_other_jobs_move, CHECK_FORMATS},
     {"what overlaps has one home", what_overlaps_has_one_home, 0},
     {"a record is filled", a_record_is_filled, 0},
     {"a missing subfile is named", a_missing_subfile_is_named, 0},

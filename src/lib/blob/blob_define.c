@@ -207,6 +207,8 @@ static int write_header_all(struct blob *b, const struct blob_new *fresh, int n,
     struct blob_sub *s = b->own;
     struct cdf_header *h = &s->ds.header, before = {.nvars = 0};
     bool first = !s->defined;
+    /* All that there are move, also those that others appended and did not count here. */
+    driver_hold_records(&s->ds, b->base.ds->header.numrecs);
     int err = first ? NC_NOERR : driver_redef_all(s->driver);
     int copied = cdf_copy(&before, h);
     if (error == NC_NOERR) error = copied;
