@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* ---- parameters: one line each in a machine's file ---- */
 
@@ -70,6 +71,11 @@ struct store_file;
 /* The file of that name, and its bytes; NULL with errno set. One metadata request. */
 struct store_file *store_open(const char *path, int flags);
 void store_close(struct store_file *f);
+/* The open file with that inode, and another user of it who has not opened it. */
+struct store_file *store_find(dev_t device, ino_t inode);
+void store_join(struct store_file *f);
+/* Somebody looks whether a file is there. One metadata request. */
+void store_look(void);
 int store_delete(const char *path);
 int64_t store_size(struct store_file *f);
 int store_resize(struct store_file *f, int64_t size);

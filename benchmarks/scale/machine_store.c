@@ -29,6 +29,8 @@ struct store_file {
     char *path;
     int fd, open;
     long first; /* server that has its first stripe */
+    dev_t device;
+    ino_t inode;
     long nstripes;
     struct stripe *stripes;
     struct store_file *next;
@@ -85,9 +87,32 @@ struct store_file *store_open(const char *path, int flags)
             close(f->fd);
         }
         f->fd = fd;
+        struct stat st;
+        if (fstat(fd, &st) != 0) machine_fail("cannot look at", path);
+        f->device = st.st_dev;
+        f->inode = st.st_ino;
     }
     f->open++;
     return f;
+}
+
+struct store_file *store_find(dev_t device, ino_t inode)
+{
+    struct store_file *f = files;
+    while (f != NULL && (f->open == 0 || f->device != device || f->inode != inode))
+        f = f->next;
+    return f;
+}
+
+void store_join(struct store_file *f)
+{
+    f->open++;
+}
+
+void store_look(void)
+{
+    machine_settle();
+    metadata_request();
 }
 
 void store_close(struct store_file *f)

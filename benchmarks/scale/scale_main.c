@@ -292,12 +292,11 @@ static void run_data(const struct scale *s, const char *name, const char *path,
     free(buf);
 }
 
-/* "key=value" each. The machine is behind MPI-IO: what POSIX calls do takes no time. */
+/* "key=value" each. */
 static MPI_Info hints(int n, char **text)
 {
     MPI_Info info;
     MPI_Info_create(&info);
-    MPI_Info_set(info, "nc_file_io", "mpi");
     for (int i = 0; i < n; i++) {
         char key[128];
         char *value = strchr(text[i], '=');
