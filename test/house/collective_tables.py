@@ -73,6 +73,7 @@ AGREED = {
     'driver_ops': None,   # constants
     'driver_dataset': {'nprocs', 'writable', 'safe_mode', 'heard', 'header', 'hints',
                        'comm', 'failures',
+                       'partial',  # of a subfile, whose processes open it together
                        'base',  # found in the file's first bytes, which all were told
                        'whole'},  # set where a dataset's subfiles are opened together
     'driver': {'ops', 'lower', 'ds'},
@@ -80,7 +81,8 @@ AGREED = {
     # numrecs_in_file differs only where process 0 writes it without the others.
     'mpio': {'created', 'defined', 'known_size', 'unit', 'numrecs_in_file',
              'failures'},
-    'mpio_file': {'no_indep', 'view', 'stripe'},
+    'mpio_file': {'no_indep', 'view', 'stripe', 'shares', 'share'},
+    'mpio_share': {'window'},
     # A journal is process 0's; all know from it what is the same (mpio_share_journal_all), and
     # go on from there by what was agreed on.
     'journal_facts': None, 'journal_state': None, 'cdf_move': None, 'cdf_move_state': None,

@@ -12,6 +12,12 @@ test_mpio_file_io_mpi_SOURCES = test/mpio/file_io.c test/driver/counts.h test/ap
 test_mpio_file_io_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
 test_mpio_file_io_mpi_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/driver -I$(srcdir)/test/api
 
+check_PROGRAMS += test/mpio/shared_open.mpi
+TESTS += test/mpio/shared_open.mpi
+test_mpio_shared_open_mpi_SOURCES = test/mpio/shared_open.c test/driver/counts.h test/api/dataset.h
+test_mpio_shared_open_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
+test_mpio_shared_open_mpi_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/driver -I$(srcdir)/test/api
+
 check_PROGRAMS += test/mpio/segments.mpi
 TESTS += test/mpio/segments.mpi
 test_mpio_segments_mpi_SOURCES = test/mpio/segments.c

@@ -9,6 +9,7 @@
 #include "burst_log.h"
 #include "burst_reader.h"
 #include "driver.h"
+#include "driver_share.h"
 
 /* A logged write whose values may not be in the file yet. */
 struct burst_write {
@@ -40,12 +41,12 @@ struct burst {
     struct burst_log log;
     char *path; /* of the dataset, absolute, without symbolic links: the logs' names */
     char *dir;  /* of the logs, absolute */
-    int fd;     /* of the dataset's file; -1: none */
-    pthread_mutex_t noting; /* what follows, and the log's note */
-    int changers;           /* that are changing the file just now */
-    bool look;              /* some of it only this process knows of */
-    bool made;              /* there is a log, on every process */
-    bool logging;           /* false: puts go straight to the file */
+    struct driver_descriptor file; /* the dataset's; its fd is -1: none */
+    pthread_mutex_t noting;        /* what follows, and the log's note */
+    int changers;                  /* that are changing the file just now */
+    bool look;                     /* some of it only this process knows of */
+    bool made;                     /* there is a log, on every process */
+    bool logging;                  /* false: puts go straight to the file */
     bool fresh; /* the log may be written from its beginning: its device knows that too */
     bool indep;
     bool shared;          /* one log for all processes of a node */
@@ -274,6 +275,9 @@ void burst_log_prefix(const struct burst *b, char *prefix, size_t size);
  * caller of create or open saw: whatever is done later goes through what this keeps.
  * Local; NC_ENOMEM. */
 int burst_find_file(struct burst *b);
+/* Opens the dataset's file, once on each node; b->file.fd stays -1 where it fails, and
+ * this process then has no log and no threads. Collective, of b->node. */
+void burst_open_file_all(struct burst *b);
 void burst_forget_file(struct burst *b);
 /* What tells a file from a later one of the same name; 0 where nothing does. */
 void burst_file_identity(const struct burst *b, struct burst_header *h);

@@ -122,7 +122,7 @@ static int create_log_all(struct burst *b)
     int err = h == NULL ? NC_ENOMEM : NC_NOERR;
     if (h != NULL) fill_header(b, h);
     /* A log must say which file it is of, and one that fails is drained there. */
-    if (err == NC_NOERR && b->fd < 0)
+    if (err == NC_NOERR && b->file.fd < 0)
         err = base_error_set(NC_EFILE, "%s is out of reach", b->path);
     if (b->shared) {
         err = create_shared_all(b, h, err);

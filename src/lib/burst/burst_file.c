@@ -24,14 +24,53 @@ int burst_find_file(struct burst *b)
     char known[PATH_MAX];
     b->path = base_strdup(realpath(ds->path, known) == NULL ? ds->full : known);
     b->dir = base_path_absolute(ds->hints.burst_dirname);
-    if (driver_file_again(ds, &b->fd) != NC_NOERR) b->fd = -1; /* no log, no threads */
     return b->path == NULL || b->dir == NULL ? NC_ENOMEM : NC_NOERR;
+}
+
+static void open_file(struct burst *b)
+{
+    if (driver_file_again(b->base.ds, &b->file) != NC_NOERR)
+        b->file = DRIVER_NO_DESCRIPTOR; /* no log, no threads */
+}
+
+/* The first process of a node passes its descriptor to those that listen, under these
+ * names. */
+static void pass_file(struct burst *b, const int64_t *names, int nprocs)
+{
+    for (int rank = 1; rank < nprocs && b->file.fd >= 0; rank++)
+        (void)driver_share_pass(&b->file, names[rank]);
+}
+
+/* Whatever goes wrong between the processes of a node, each of them can open the file. */
+void burst_open_file_all(struct burst *b)
+{
+    struct driver_dataset *ds = b->base.ds;
+    int rank = 0, nprocs = 1, passed = 0;
+    int64_t name = 0, *names = NULL;
+    MPI_Comm_rank(b->node, &rank);
+    MPI_Comm_size(b->node, &nprocs);
+    int listens = rank > 0 ? driver_share_listen(&name) : -1;
+    if (rank == 0) {
+        open_file(b);
+        names = base_calloc((size_t)nprocs, sizeof *names);
+        passed = names != NULL;
+    }
+    (void)MPI_Bcast(&passed, 1, MPI_INT, 0, b->node);
+    if (passed)
+        (void)MPI_Gather(&name, 1, MPI_INT64_T, names, 1, MPI_INT64_T, 0, b->node);
+    if (rank == 0 && names != NULL) pass_file(b, names, nprocs);
+    if (passed) (void)MPI_Bcast(&passed, 1, MPI_INT, 0, b->node);
+    base_free(names);
+    bool taken = listens >= 0 && driver_share_take(ds, listens, &b->file);
+    if (listens >= 0) (void)close(listens);
+    if (rank > 0 && !taken) open_file(b);
+    if (b->file.fd >= 0 && ds->lent == NULL) ds->lent = &b->file;
 }
 
 void burst_forget_file(struct burst *b)
 {
-    if (b->fd >= 0) close(b->fd);
-    b->fd = -1;
+    if (b->base.ds->lent == &b->file) b->base.ds->lent = NULL;
+    (void)driver_descriptor_close(&b->file, b->path);
     base_free(b->path);
     base_free(b->dir);
 }
@@ -57,16 +96,16 @@ void burst_file_identity(const struct burst *b, struct burst_header *h)
 {
     struct stat st;
     h->device = h->inode = h->birth = 0;
-    if (b->fd < 0 || fstat(b->fd, &st) != 0) return;
+    if (b->file.fd < 0 || fstat(b->file.fd, &st) != 0) return;
     h->device = (uint64_t)st.st_dev;
     h->inode = (uint64_t)st.st_ino;
-    h->birth = birth_of(b->fd);
+    h->birth = birth_of(b->file.fd);
 }
 
 int64_t burst_file_owner(const struct burst *b)
 {
     struct stat st;
-    return fstat(b->fd, &st) == 0 ? (int64_t)st.st_uid : -1;
+    return fstat(b->file.fd, &st) == 0 ? (int64_t)st.st_uid : -1;
 }
 
 bool burst_file_is(const struct burst *b, const struct burst_header *h, bool same_boot)
@@ -81,7 +120,7 @@ bool burst_file_is(const struct burst *b, const struct burst_header *h, bool sam
 
 bool burst_file_coherent(const struct burst *b)
 {
-    return b->fd >= 0 && base_fs_coherent(b->fd);
+    return b->file.fd >= 0 && base_fs_coherent(b->file.fd);
 }
 
 /* ---- has anybody else changed it? ----
@@ -117,7 +156,7 @@ bool burst_file_note(const struct burst *b, struct burst_note *note)
 {
     struct stat st;
     note->when = clock_now();
-    if (b->fd < 0 || fstat(b->fd, &st) != 0) return false;
+    if (b->file.fd < 0 || fstat(b->file.fd, &st) != 0) return false;
     note->mtime = in_nanoseconds(st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
     note->size = st.st_size;
     return true;

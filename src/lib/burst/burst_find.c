@@ -39,7 +39,7 @@ static void tell_left(const struct burst *b, const char *path, const char *why)
  * dataset: then values may be missing from it that only he can bring there. */
 static int pass_by(const struct burst *b, const char *path, int64_t user)
 {
-    if (b->fd >= 0 && user != (int64_t)geteuid() && user == burst_file_owner(b))
+    if (b->file.fd >= 0 && user != (int64_t)geteuid() && user == burst_file_owner(b))
         return base_error_set(NC_EBADLOG,
                               "log %s is that of user %lld, whose dataset this is, and "
                               "who has to recover it",
@@ -253,8 +253,8 @@ static int64_t records_in_file(const struct burst *b)
     size_t width = ds->header.format == 5 ? 8 : 4;
     unsigned char bytes[8];
     int64_t n = 0;
-    if (ds->rank != 0 || b->fd < 0 ||
-        base_read_at(b->fd, 4, bytes, (int64_t)width, b->path) != NC_NOERR)
+    if (ds->rank != 0 || b->file.fd < 0 ||
+        base_read_at(b->file.fd, 4, bytes, (int64_t)width, b->path) != NC_NOERR)
         return 0;
     for (size_t i = 0; i < width; i++)
         n = (int64_t)((uint64_t)n << 8 | bytes[i]);

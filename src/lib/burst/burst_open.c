@@ -48,7 +48,7 @@ int burst_attach_all(struct driver_dataset *ds, struct driver *lower, struct bur
     b->coherent = ds->hints.burst_coherent;
     b->window = MPI_WIN_NULL;
     b->node = MPI_COMM_NULL;
-    b->fd = -1;
+    b->file = DRIVER_NO_DESCRIPTOR;
     b->noting = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     burst_log_init(&b->log);
     int mpi = MPI_Comm_split_type(ds->comm, MPI_COMM_TYPE_SHARED, ds->rank, MPI_INFO_NULL,
@@ -62,11 +62,13 @@ int burst_attach_all(struct driver_dataset *ds, struct driver *lower, struct bur
     if (all[0]) b->node = MPI_COMM_NULL; /* not to be freed by some alone */
     b->shared = ds->hints.burst_shared_logs == BASE_ENABLE ||
                 (ds->hints.burst_shared_logs == BASE_AUTO && all[1] > FEW);
-    if (err != NC_NOERR)
+    if (err != NC_NOERR) {
         burst_detach_all(b);
-    else
-        *out = b;
-    return err;
+        return err;
+    }
+    burst_open_file_all(b);
+    *out = b;
+    return NC_NOERR;
 }
 
 static int create_all(struct driver_dataset *ds, int cmode, struct driver *lower,

@@ -386,12 +386,13 @@ static int grow_records(int fd, const struct cdf_header *h, const char *path)
  * descriptor when the file was opened has no log, and may get one now. */
 static int tell_file(struct burst *b)
 {
-    const struct driver_dataset *ds = b->base.ds;
+    struct driver_dataset *ds = b->base.ds;
     if (ds->header.numrecs <= b->records_told) return NC_NOERR;
-    int fd = b->fd, err = fd >= 0 ? NC_NOERR : driver_file_again(ds, &fd);
+    struct driver_descriptor d = b->file;
+    int err = d.fd >= 0 ? NC_NOERR : driver_file_again(ds, &d);
     if (err != NC_NOERR) return err;
-    err = grow_records(fd, &ds->header, ds->path);
-    if (b->fd < 0) (void)close(fd);
+    err = grow_records(d.fd, &ds->header, ds->path);
+    if (b->file.fd < 0) (void)driver_descriptor_close(&d, ds->path);
     if (err == NC_NOERR) b->records_told = ds->header.numrecs;
     return err;
 }
@@ -402,7 +403,7 @@ static int retire(struct burst *b)
 {
     int err = tell_file(b);
     if (err == NC_NOERR && b->log.commit.synced > b->log.commit.drained)
-        err = base_sync_data(b->fd, b->path);
+        err = driver_descriptor_sync(&b->file, b->path);
     if (err == NC_NOERR) burst_log_drained(&b->log);
     return err;
 }

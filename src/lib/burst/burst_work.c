@@ -80,7 +80,7 @@ static int write_chain(const struct stage *s, int64_t i, int64_t *next)
         end += s->parts[i++].length;
     }
     *next = i;
-    return burst_write_file(s->t->pool->b->fd, at, pieces, n,
+    return burst_write_file(s->t->pool->b->file.fd, at, pieces, n,
                             s->t->pool->b->base.ds->path);
 }
 

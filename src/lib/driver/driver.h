@@ -26,6 +26,8 @@
 /* Who has a word to add to each agreement. */
 enum { DRIVER_WORD_GETS, DRIVER_WORD_BLOB, DRIVER_WORDS };
 
+struct driver_descriptor;
+
 /* What api and all drivers of a dataset share. api makes and frees it. */
 struct driver_dataset {
     MPI_Comm comm; /* a duplicate, with errors returned */
@@ -35,8 +37,9 @@ struct driver_dataset {
     bool prefixed; /* there was one: the user has MPI-IO in mind */
     bool whole;    /* a close gives the file the size that its header promises */
     bool partial;  /* processes of other nodes have other files of the same dataset */
-    int64_t device, inode, host; /* of the file, as process 0 found it, and where that
-                                  * runs; inode 0: unknown */
+    int64_t device, inode, host;    /* of the file, as process 0 found it, and where that
+                                     * runs; inode 0: unknown */
+    struct driver_descriptor *lent; /* a layer's, for the others; NULL: none has one */
     int64_t base; /* where in the file the dataset begins: behind its envelope, if any */
     bool stands_in; /* the file was opened because the dataset's own name has none */
     struct base_hints hints;

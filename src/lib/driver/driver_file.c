@@ -52,7 +52,7 @@ static int open_regular(const char *path, int flags, int *fd, struct stat *st)
     }
     int err = fstat(*fd, st) == 0 ? refuse(path, st->st_mode)
                                   : base_error_system(NC_EFILE, "looking at", path);
-    if (err != NC_NOERR) (void)close(*fd);
+    if (err != NC_NOERR) (void)close(*fd), *fd = -1;
     return err;
 }
 
@@ -72,22 +72,36 @@ static bool is_ours(const struct driver_dataset *ds, const struct stat *st)
             (ds->host != driver_file_host() || (int64_t)st->st_dev == ds->device));
 }
 
-int driver_file_first(struct driver_dataset *ds, int flags, int *fd)
+int driver_file_first(struct driver_dataset *ds, int flags, struct driver_descriptor *d)
 {
     struct stat st = {0};
-    int err = open_regular(ds->path, flags, fd, &st);
+    *d = DRIVER_NO_DESCRIPTOR;
+    ds->stats.file_opens++;
+    int err = open_regular(ds->path, flags, &d->fd, &st);
     if (err == NC_NOERR) remember_file(ds, &st);
     return err;
 }
 
-int driver_file_again(const struct driver_dataset *ds, int *fd)
+int driver_file_again(struct driver_dataset *ds, struct driver_descriptor *d)
 {
     struct stat st = {0};
-    int err = open_regular(ds->full, ds->writable ? O_RDWR : O_RDONLY, fd, &st);
+    *d = DRIVER_NO_DESCRIPTOR;
+    if (ds->lent != NULL && driver_descriptor_copy(ds->lent, d)) return NC_NOERR;
+    ds->stats.file_opens++;
+    int err = open_regular(ds->full, ds->writable ? O_RDWR : O_RDONLY, &d->fd, &st);
     if (err != NC_NOERR || is_ours(ds, &st)) return err;
-    if (ds->host != driver_file_host() && !base_fs_coherent(*fd)) return NC_NOERR;
-    (void)close(*fd);
+    if (ds->host != driver_file_host() && !base_fs_coherent(d->fd)) return NC_NOERR;
+    (void)driver_descriptor_close(d, ds->full);
     return tell_other(ds->full);
+}
+
+bool driver_file_is(const struct driver_dataset *ds, int fd)
+{
+    struct stat st;
+    int flags = fcntl(fd, F_GETFL);
+    return ds->inode != 0 && flags >= 0 &&
+           (flags & O_ACCMODE) == (ds->writable ? O_RDWR : O_RDONLY) &&
+           fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && is_ours(ds, &st);
 }
 
 void driver_file_note(struct driver_dataset *ds)

@@ -3,18 +3,22 @@
 #ifndef DRIVER_FILE_H
 #define DRIVER_FILE_H
 
-#include "driver.h"
+#include "driver_share.h"
 
 /* A number that tells hosts apart, as good as certainly; 0: unknown. */
 int64_t driver_file_host(void);
 
 /* Opens ds->path, creates it if the flags of open() say so, and notes which file it is.
  * It is a regular one. NC_ENOENT, NC_EEXIST, NC_EACCESS, NC_EFILE ... */
-int driver_file_first(struct driver_dataset *ds, int flags, int *fd);
+int driver_file_first(struct driver_dataset *ds, int flags, struct driver_descriptor *d);
 
-/* Opens it where others have. It may have got another name since, or not be there for
- * this process: NC_ENOENT, NC_EACCESS ...; NC_EFILE if that is another file by now. */
-int driver_file_again(const struct driver_dataset *ds, int *fd);
+/* Opens it where others have, or copies ds->lent. It may have got another name since, or
+ * not be there for this process: NC_ENOENT, NC_EACCESS ...; NC_EFILE if that is another
+ * file by now. */
+int driver_file_again(struct driver_dataset *ds, struct driver_descriptor *d);
+
+/* Is a descriptor that another process opened of that file, and may it do as much? */
+bool driver_file_is(const struct driver_dataset *ds, int fd);
 
 /* The same two for those who open it by its name through others: is there a file at path
  * that cannot be a dataset's? Which file is it? */

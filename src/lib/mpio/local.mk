@@ -14,6 +14,7 @@ libcore_la_SOURCES += \
 	src/lib/mpio/mpio_place.c \
 	src/lib/mpio/mpio_pool.c src/lib/mpio/mpio_pool.h \
 	src/lib/mpio/mpio_recover.c \
+	src/lib/mpio/mpio_share.c src/lib/mpio/mpio_share.h \
 	src/lib/mpio/mpio_stream.c \
 	src/lib/mpio/mpio_survey.c \
 	src/lib/mpio/mpio_tile.c src/lib/mpio/mpio_tile.h \

@@ -30,6 +30,11 @@ struct mpio {
 int mpio_reserve(struct mpio *m, size_t size);
 
 /* ---- mpio_open.c ---- */
+
+/* Before all may read or write: where nodes are several, one process of each opens the
+ * file. Collective. */
+void mpio_share_file_all(struct mpio *m);
+
 int mpio_create_all(struct driver_dataset *ds, int cmode, struct driver *lower,
                     struct driver **self);
 int mpio_open_all(struct driver_dataset *ds, int omode, struct driver *lower,

@@ -179,24 +179,34 @@ static bool wants_mpi(const struct mpio_file *f)
 }
 
 /* Takes the descriptor, unless the file system is one for MPI-IO. */
-static int take_descriptor(struct mpio_file *f, int fd)
+static int take_descriptor(struct mpio_file *f, struct driver_descriptor *d)
 {
-    f->ds->stats.file_opens++;
-    if (f->ds->hints.file_io == BASE_FILE_IO_POSIX || base_fs_coherent(fd)) {
-        f->fd = fd;
+    if (f->ds->hints.file_io == BASE_FILE_IO_POSIX || base_fs_coherent(d->fd)) {
+        f->own = *d;
+        if (f->ds->lent == NULL) f->ds->lent = &f->own;
         return NC_NOERR;
     }
-    (void)close(fd);
+    (void)driver_descriptor_close(d, f->ds->full);
     return open_alone(f, f->ds->full, f->amode);
+}
+
+/* By a descriptor of the node's, else by one of this process's own. */
+static int open_by_descriptor(struct mpio_file *f)
+{
+    struct driver_descriptor d;
+    if (mpio_share_take(&f->share, f->ds, &d)) return take_descriptor(f, &d);
+    int err = driver_file_again(f->ds, &d);
+    if (err == NC_NOERR) err = take_descriptor(f, &d);
+    mpio_share_pass(&f->share, f->own.fd >= 0 ? &f->own : NULL);
+    return err;
 }
 
 static int open_own(struct mpio_file *f)
 {
-    int fd, err;
+    int err;
     struct driver_span span = driver_trace_begin(f->ds->trace);
     if (!wants_mpi(f)) {
-        err = driver_file_again(f->ds, &fd);
-        if (err == NC_NOERR) err = take_descriptor(f, fd);
+        err = open_by_descriptor(f);
     } else {
         err = driver_file_check(f->ds);
         if (err == NC_NOERR) err = open_alone(f, f->ds->full, f->amode);
@@ -207,7 +217,21 @@ static int open_own(struct mpio_file *f)
 
 static bool is_open(const struct mpio_file *f)
 {
-    return f->fd >= 0 || f->alone != MPI_FILE_NULL;
+    return f->own.fd >= 0 || f->alone != MPI_FILE_NULL;
+}
+
+/* Who has it open already passes it on. */
+void mpio_file_share_all(struct mpio_file *f, struct mpio_window *w)
+{
+    struct driver_descriptor d;
+    if (f->share.window == NULL) {
+        enum mpio_sharing how = f->own.fd >= 0                      ? MPIO_SHARE_HAVE
+                                : is_open(f) || f->ds->lent != NULL ? MPIO_SHARE_NEITHER
+                                                                    : MPIO_SHARE_LISTEN;
+        mpio_share_begin_all(&f->share, w, how, &f->own);
+    } else if (!is_open(f) && mpio_share_settle(&f->share, f->ds, &d)) {
+        (void)take_descriptor(f, &d);
+    }
 }
 
 /* This process can read and write. */
@@ -234,7 +258,8 @@ static int open_first(struct mpio_file *f, int amode)
 {
     struct driver_dataset *ds = f->ds;
     bool mpi = wants_mpi(f);
-    int fd, err;
+    struct driver_descriptor d;
+    int err;
     if (mpi || ((amode & MPI_MODE_CREATE) && asks_for_stripes(ds))) {
         err = explain(ds->path, open_alone(f, ds->path, amode));
         if (err == NC_NOERR) driver_file_note(ds);
@@ -243,8 +268,8 @@ static int open_first(struct mpio_file *f, int amode)
         if (err != NC_NOERR) return err;
         amode = f->amode;
     }
-    err = driver_file_first(ds, flags_of(amode), &fd);
-    return err == NC_NOERR ? take_descriptor(f, fd) : err;
+    err = driver_file_first(ds, flags_of(amode), &d);
+    return err == NC_NOERR ? take_descriptor(f, &d) : err;
 }
 
 /* What is known of the file's stripes: by the system or MPI-IO, else by the user. */
@@ -282,10 +307,10 @@ static int describe_all(struct mpio_file *f, int error)
     if (ds->rank == 0) {
         struct base_fs_stripes known = {0, 0};
         if (error == NC_NOERR) error = mpio_file_size(f, &all[SIZE]);
-        if (f->fd >= 0) known = base_fs_stripes(f->fd);
+        if (f->own.fd >= 0) known = base_fs_stripes(f->own.fd);
         all[STRIPE] = striping(f, "striping_unit", known.unit);
         all[STRIPES] = striping(f, "striping_factor", known.count);
-        all[MPI_WAY] = f->fd < 0;
+        all[MPI_WAY] = f->own.fd < 0;
         all[ROOT_HOST] = ds->host;
         all[DEVICE] = ds->device;
         all[INODE] = ds->inode;
@@ -301,6 +326,7 @@ static int describe_all(struct mpio_file *f, int error)
     ds->inode = all[INODE];
     f->across = all[HOST] != -all[OTHER_HOST] || ds->partial ||
                 (ds->hints.node_procs > 0 && ds->hints.node_procs < ds->nprocs);
+    f->shares = f->across && ds->nprocs > 1 && !f->mpi && !f->no_indep;
     return NC_NOERR;
 }
 
@@ -324,7 +350,7 @@ int mpio_file_open_all(struct mpio_file *f, struct driver_dataset *ds, int amode
     avoid_collective(&ds->hints);
     *f = (struct mpio_file){.ds = ds,
                             .amode = amode & ~(MPI_MODE_CREATE | MPI_MODE_EXCL),
-                            .fd = -1,
+                            .own = DRIVER_NO_DESCRIPTOR,
                             .alone = MPI_FILE_NULL,
                             .view = MPI_FILE_NULL,
                             .named = ds->rank != 0 || (amode & MPI_MODE_CREATE) == 0,
@@ -351,9 +377,10 @@ int mpio_file_close_all(struct mpio_file *f)
         first = base_mpi_error(MPI_File_close(&f->view), NC_EFILE, "closing the file");
     if (f->alone != MPI_FILE_NULL)
         err = base_mpi_error(MPI_File_close(&f->alone), NC_EFILE, "closing the file");
-    if (f->fd >= 0 && close(f->fd) != 0 && errno != EINTR)
-        err = base_error_system(NC_EFILE, "closing", f->ds->full);
-    f->fd = -1;
+    mpio_share_end(&f->share);
+    if (f->ds->lent == &f->own) f->ds->lent = NULL;
+    int closed = driver_descriptor_close(&f->own, f->ds->full);
+    if (err == NC_NOERR) err = closed;
     return first != NC_NOERR ? first : err;
 }
 
@@ -421,9 +448,9 @@ static int read_nothing(struct mpio_file *f, int64_t offset, int64_t *size, bool
 static int read_piece(struct mpio_file *f, int64_t offset, void *bytes, int64_t n,
                       int64_t *done)
 {
-    if (f->fd >= 0) {
+    if (f->own.fd >= 0) {
         do
-            *done = pread(f->fd, bytes, (size_t)n, (off_t)(f->ds->base + offset));
+            *done = pread(f->own.fd, bytes, (size_t)n, (off_t)(f->ds->base + offset));
         while (*done < 0 && errno == EINTR);
         if (*done < 0) return base_error_system(NC_EREAD, "reading", f->ds->full);
     } else {
@@ -449,7 +476,7 @@ int mpio_file_read(struct mpio_file *f, int64_t offset, void *bytes, int64_t n)
         err = read_piece(f, offset, p, n < PIECE ? n : PIECE, &done);
         driver_trace_end_at(f->ds->trace, DRIVER_READ, span, offset, done);
         if (err == NC_NOERR && done == 0) {
-            if (f->fd < 0) err = read_nothing(f, offset, &size, &again);
+            if (f->own.fd < 0) err = read_nothing(f, offset, &size, &again);
             if (err == NC_NOERR && !again) memset(p, 0, (size_t)n);
             if (!again) break;
         }
@@ -465,9 +492,9 @@ static int write_piece(struct mpio_file *f, int64_t offset, const void *bytes, i
                        int64_t *done)
 {
     MPI_Status status;
-    if (f->fd >= 0) {
+    if (f->own.fd >= 0) {
         do
-            *done = pwrite(f->fd, bytes, (size_t)n, (off_t)(f->ds->base + offset));
+            *done = pwrite(f->own.fd, bytes, (size_t)n, (off_t)(f->ds->base + offset));
         while (*done < 0 && errno == EINTR);
         if (*done < 0) return base_error_system(NC_EWRITE, "writing", f->ds->full);
         if (*done == 0)
@@ -606,8 +633,8 @@ int mpio_file_size(struct mpio_file *f, int64_t *size)
     MPI_File handle = f->alone != MPI_FILE_NULL ? f->alone : f->view;
     int mpi = MPI_SUCCESS;
     f->ds->stats.file_sizes++;
-    if (f->fd >= 0) {
-        if (fstat(f->fd, &st) != 0)
+    if (f->own.fd >= 0) {
+        if (fstat(f->own.fd, &st) != 0)
             return base_error_system(NC_EFILE, "asking for the size of", f->ds->full);
         bytes = st.st_size;
     } else if (handle != MPI_FILE_NULL) {
@@ -623,12 +650,12 @@ static int resize(struct mpio_file *f, int64_t size)
     if (err != NC_NOERR) return err;
     f->dirty = true;
     errno = 0;
-    if (f->fd < 0)
+    if (f->own.fd < 0)
         return base_mpi_error(MPI_File_set_size(f->alone, f->ds->base + size),
                               write_code(), "setting the file's size");
     int failed;
     do
-        failed = ftruncate(f->fd, (off_t)(f->ds->base + size));
+        failed = ftruncate(f->own.fd, (off_t)(f->ds->base + size));
     while (failed && errno == EINTR);
     return failed ? base_error_system(NC_EWRITE, "setting the size of", f->ds->full)
                   : NC_NOERR;
@@ -660,11 +687,11 @@ int mpio_file_sync(struct mpio_file *f)
     f->ds->stats.file_syncs++;
     struct driver_span span = driver_trace_begin(f->ds->trace);
     errno = 0;
-    if (f->fd < 0) {
+    if (f->own.fd < 0) {
         int mpi = MPI_File_sync(f->alone);
         err = base_mpi_error(mpi, write_code(), "MPI_File_sync");
     } else {
-        err = base_sync_data(f->fd, f->ds->full);
+        err = driver_descriptor_sync(&f->own, f->ds->full);
     }
     driver_trace_end(f->ds->trace, DRIVER_SYNC, span);
     if (err == NC_NOERR && !f->named) err = base_sync_directory(f->ds->full);
@@ -676,8 +703,8 @@ int mpio_file_sync(struct mpio_file *f)
 void mpio_file_write_back(struct mpio_file *f, int64_t offset, int64_t n)
 {
 #ifdef __linux__
-    if (f->fd >= 0)
-        (void)sync_file_range(f->fd, f->ds->base + offset, n, SYNC_FILE_RANGE_WRITE);
+    if (f->own.fd >= 0)
+        (void)sync_file_range(f->own.fd, f->ds->base + offset, n, SYNC_FILE_RANGE_WRITE);
 #else
     (void)f, (void)offset, (void)n;
 #endif

@@ -9,6 +9,8 @@
 #include <stdint.h>
 
 #include "driver.h"
+#include "driver_share.h"
+#include "mpio_share.h"
 
 /* A process opens the file for itself when it first reads or writes, so that who moves
  * nothing does not trouble the file system: by a descriptor of the system where that is
@@ -18,11 +20,12 @@
  * only one. */
 struct mpio_file {
     struct driver_dataset *ds;
-    int amode;       /* of MPI_File_open, once the file is there */
-    int fd;          /* this process's own; -1: none */
-    MPI_File alone;  /* the same through MPI-IO */
-    MPI_File view;   /* all processes' */
-    bool mpi;        /* process 0 goes through MPI-IO, so all do */
+    int amode;                    /* of MPI_File_open, once the file is there */
+    struct driver_descriptor own; /* this process's; its fd is -1: none */
+    struct mpio_share share;      /* how it may come by one */
+    MPI_File alone;               /* the same through MPI-IO */
+    MPI_File view;                /* all processes' */
+    bool mpi;                     /* process 0 goes through MPI-IO, so all do */
     bool dirty;      /* this process wrote by its own handle since the last sync */
     bool named;      /* the file's name is on the device, as far as this process knows */
     bool no_indep;   /* no independent I/O on the file: see romio_no_indep_rw */
@@ -31,6 +34,8 @@ struct mpio_file {
     int64_t stripes; /* over so many servers; 0: nobody knows */
     bool across;     /* the processes run on several nodes, or others do that write to the
                       * same servers */
+    bool shares; /* processes of a node may share an open: there are several nodes, and
+                  * they go by descriptors */
 };
 
 /* Collective and agreed. Where a process has an `error` from before nobody gets a file;
@@ -40,6 +45,10 @@ struct mpio_file {
 int mpio_file_open_all(struct mpio_file *f, struct driver_dataset *ds, int amode,
                        int error);
 int mpio_file_close_all(struct mpio_file *f);
+
+/* From the first call on, one process of each node opens the file for all of the
+ * window's. Collective, within the window; it takes part in no agreement. */
+void mpio_file_share_all(struct mpio_file *f, struct mpio_window *w);
 
 /* Are stripes known, of which an exchange lets one node alone touch each, if they fit
  * into its buffer? They are whole pages, and more than one. The same everywhere. */

@@ -94,6 +94,13 @@ int mpio_reserve(struct mpio *m, size_t size)
     return NC_NOERR;
 }
 
+void mpio_share_file_all(struct mpio *m)
+{
+    if (!m->file.shares) return;
+    if (mpio_window_ready_all(&m->window, m->base.ds, m->unit))
+        mpio_file_share_all(&m->file, &m->window);
+}
+
 static void release_all(struct mpio *m)
 {
     mpio_window_free_all(&m->window);

@@ -429,6 +429,7 @@ static void move_by_choice_all(struct transfer *x, int64_t numrecs)
     driver_agree_all(ds, x->error, &failed, all, NCHOICE);
     keep_first_error(x, failed);
     ds->header.numrecs = all[RECORDS];
+    mpio_share_file_all(x->m);
 
     int64_t low = -all[BEFORE], high = all[BEHIND];
     if (low < high && mpio_window_ready_all(&x->m->window, ds, x->m->unit)) {

@@ -27,7 +27,8 @@ struct counter {
 /* At the window's beginning. */
 struct mpio_control {
     struct counter counters[MPIO_COUNTERS];
-    struct mpio_slot slots[]; /* of two steps, by turns */
+    struct counter state;
+    struct mpio_slot slots[]; /* of two steps, by turns; then a name of each process */
 };
 
 /* Slots of a step: one for each process, and one for each that exchanges with others.
@@ -40,7 +41,8 @@ static int slots_of(const struct mpio_window *w)
 static int64_t control_bytes(const struct mpio_window *w)
 {
     return (int64_t)sizeof(struct mpio_control) +
-           2 * (int64_t)slots_of(w) * (int64_t)sizeof(struct mpio_slot);
+           2 * (int64_t)slots_of(w) * (int64_t)sizeof(struct mpio_slot) +
+           ((int64_t)w->nprocs * (int64_t)sizeof(int64_t) + 63) / 64 * 64;
 }
 
 /* A share for each process, 4 MiB at most, and a whole stripe for each that writes;
@@ -401,6 +403,40 @@ void mpio_window_await(const struct mpio_window *w, enum mpio_counter c, int64_t
 void mpio_window_end(struct mpio_window *w, enum mpio_counter c, int64_t times)
 {
     w->count[c] += (unsigned)(times * w->all[c]);
+}
+
+int mpio_window_state(const struct mpio_window *w)
+{
+    return (int)atomic_load_explicit(&w->control->state.count, memory_order_acquire);
+}
+
+void mpio_window_set_state(struct mpio_window *w, int state)
+{
+    struct counter *word = &w->control->state;
+    atomic_store(&word->count, (unsigned)state);
+    if (atomic_load(&word->sleepers) > 0) wake_sleepers(&word->count);
+}
+
+bool mpio_window_change_state(struct mpio_window *w, int from, int to)
+{
+    unsigned old = (unsigned)from;
+    return atomic_compare_exchange_strong(&w->control->state.count, &old, (unsigned)to);
+}
+
+/* No wake-up is lost, for the same reason as above. */
+void mpio_window_await_state(const struct mpio_window *w, int state)
+{
+    struct counter *word = &w->control->state;
+    unsigned now;
+    atomic_fetch_add(&word->sleepers, 1);
+    while ((now = atomic_load(&word->count)) != (unsigned)state)
+        sleep_on(&word->count, now);
+    atomic_fetch_sub(&word->sleepers, 1);
+}
+
+int64_t *mpio_window_name(const struct mpio_window *w, int rank)
+{
+    return (int64_t *)(w->control->slots + 2 * (ptrdiff_t)slots_of(w)) + rank;
 }
 
 void mpio_window_meet_all(struct mpio_window *w)

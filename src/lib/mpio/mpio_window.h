@@ -89,6 +89,14 @@ void mpio_window_free_all(struct mpio_window *w);
 struct mpio_slot *mpio_window_slot(const struct mpio_window *w, int64_t step, int rank);
 unsigned char *mpio_window_area(const struct mpio_window *w, int64_t step, int rank);
 
+/* A word and, of each process, a number, for mpio_share. Changing it releases what this
+ * process wrote, and who sees it acquires that; change_state: if it is `from` now. */
+int mpio_window_state(const struct mpio_window *w);
+void mpio_window_set_state(struct mpio_window *w, int state);
+bool mpio_window_change_state(struct mpio_window *w, int from, int to);
+void mpio_window_await_state(const struct mpio_window *w, int state);
+int64_t *mpio_window_name(const struct mpio_window *w, int rank);
+
 /* This process has come so far: what it wrote before is seen by who waited for it. */
 void mpio_window_arrive(struct mpio_window *w, enum mpio_counter c);
 /* Until all have come so many times since the call began. */

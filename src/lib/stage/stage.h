@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "driver.h"
+#include "driver_share.h"
 #include "stage_table.h"
 
 /* What tells the file's bytes from later ones. */
@@ -60,8 +61,9 @@ struct stage {
     struct stage_table *table; /* behind that */
     int rank, nprocs;          /* of the node's processes */
     bool first;                /* of them */
-    int source;                /* the dataset's file; -1: not opened yet */
-    int file;                  /* the staged one; -1: this process has none */
+    /* The dataset's file; its fd is -1: not opened yet. */
+    struct driver_descriptor source;
+    int file; /* the staged one; -1: this process has none */
     struct stage_view view;
     unsigned char *tile; /* values on their way through conversion */
     struct stage_counts counts;

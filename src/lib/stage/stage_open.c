@@ -37,7 +37,7 @@ void stage_tell(struct stage *s)
 
 static void free_local(struct stage *s)
 {
-    if (s->source >= 0) (void)close(s->source);
+    (void)driver_descriptor_close(&s->source, s->base.ds->path);
     if (s->file >= 0) (void)close(s->file);
     base_free(s->view.bytes);
     base_free(s->tile);
@@ -205,7 +205,7 @@ static int open_layer_all(struct driver_dataset *ds, int omode, struct driver *l
     *s = (struct stage){.base = {.ops = &stage_ops, .lower = lower, .ds = ds},
                         .node = MPI_COMM_NULL,
                         .window = MPI_WIN_NULL,
-                        .source = -1,
+                        .source = DRIVER_NO_DESCRIPTOR,
                         .file = -1};
     if (begin_all(s) == NC_NOERR) {
         *self = &s->base;

@@ -11,17 +11,17 @@
 
 int stage_source_open(struct stage *s)
 {
-    const struct driver_dataset *ds = s->base.ds;
-    int fd = -1;
-    if (s->source >= 0) return NC_NOERR;
-    int err = driver_file_again(ds, &fd);
+    struct driver_dataset *ds = s->base.ds;
+    struct driver_descriptor d;
+    if (s->source.fd >= 0) return NC_NOERR;
+    int err = driver_file_again(ds, &d);
     if (err != NC_NOERR) return err;
-    if (ds->hints.file_io != BASE_FILE_IO_POSIX && !base_fs_coherent(fd)) {
-        (void)close(fd);
+    if (ds->hints.file_io != BASE_FILE_IO_POSIX && !base_fs_coherent(d.fd)) {
+        (void)driver_descriptor_close(&d, ds->path);
         return base_error_set(NC_EFILE, "%s: its file system is read through MPI-IO",
                               ds->path);
     }
-    s->source = fd;
+    s->source = d;
     return NC_NOERR;
 }
 
@@ -40,14 +40,14 @@ bool stage_source_identify(struct stage *s, struct stage_identity *now)
     enum { RECORDS_AT = 4 };
     struct stat st;
     memset(now, 0, sizeof *now);
-    if (s->source < 0 || fstat(s->source, &st) != 0) return false;
+    if (s->source.fd < 0 || fstat(s->source.fd, &st) != 0) return false;
     now->device = (int64_t)st.st_dev;
     now->inode = (int64_t)st.st_ino;
     now->size = (int64_t)st.st_size;
     now->modified = st.st_mtim;
     now->changed = st.st_ctim;
     now->quiet = is_quiet(&st.st_mtim) && is_quiet(&st.st_ctim);
-    return pread(s->source, now->records, sizeof now->records, RECORDS_AT) >= 0;
+    return pread(s->source.fd, now->records, sizeof now->records, RECORDS_AT) >= 0;
 }
 
 static bool same_time(const struct timespec *a, const struct timespec *b)
@@ -84,7 +84,7 @@ int stage_source_read(struct stage *s, int64_t at, void *bytes, int64_t n)
     int64_t done = 0;
     atomic_fetch_add(&s->counts.source_reads, 1);
     while (done < n) {
-        ssize_t got = pread(s->source, (char *)bytes + done, (size_t)(n - done),
+        ssize_t got = pread(s->source.fd, (char *)bytes + done, (size_t)(n - done),
                             (off_t)(at + done));
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return base_error_system(NC_EREAD, "reading", s->base.ds->path);

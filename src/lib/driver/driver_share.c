@@ -1,0 +1,248 @@
+/* Descriptors on their way between processes, over sockets of the system's own name
+ * space: no file has to be made for them, and none is left behind. Both sides look who
+ * the other one is, and who takes a descriptor looks which file it is of: a stranger can
+ * neither get one nor bring one. Linux has all that; elsewhere everybody opens the file.
+ */
+#define _GNU_SOURCE /* accept4, memfd_create, struct ucred */
+#include "driver_share.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base_io.h"
+#include "driver_file.h"
+
+/* ---- errors that one is told for all ---- */
+
+/* Those who share an open sync one after the other, so that none looks at the count
+ * between another's error and its being counted. The system takes the lock from a process
+ * that ends. Without it, too, the own error is told. */
+static void lock(int fd, short type)
+{
+    struct flock all = {.l_type = type, .l_whence = SEEK_SET};
+    while (fcntl(fd, F_SETLKW, &all) != 0 && errno == EINTR)
+        continue;
+}
+
+static int64_t errors_so_far(int fd)
+{
+    int64_t n = 0;
+    return pread(fd, &n, sizeof n, 0) == (ssize_t)sizeof n ? n : 0;
+}
+
+int driver_descriptor_sync(struct driver_descriptor *d, const char *path)
+{
+    if (d->errors < 0) return base_sync_data(d->fd, path);
+    lock(d->errors, F_WRLCK);
+    int err = base_sync_data(d->fd, path);
+    int64_t n = errors_so_far(d->errors);
+    if (err != NC_NOERR) {
+        n++;
+        if (pwrite(d->errors, &n, sizeof n, 0) < 0) n = d->told;
+    } else if (n != d->told) {
+        err = base_error_set(NC_EWRITE,
+                             "%s: not all that processes of this host wrote got to the "
+                             "device",
+                             path);
+    }
+    lock(d->errors, F_UNLCK);
+    d->told = n;
+    return err;
+}
+
+int driver_descriptor_close(struct driver_descriptor *d, const char *path)
+{
+    int err = NC_NOERR;
+    if (d->fd >= 0 && close(d->fd) != 0 && errno != EINTR)
+        err = base_error_system(NC_EFILE, "closing", path);
+    if (d->errors >= 0) (void)close(d->errors);
+    *d = DRIVER_NO_DESCRIPTOR;
+    return err;
+}
+
+#ifdef __linux__
+
+/* Before the first other one has it. */
+static bool count_errors(struct driver_descriptor *d)
+{
+    int64_t none = 0;
+    if (d->errors >= 0) return true;
+    int fd = memfd_create("ncmpi", MFD_CLOEXEC);
+    if (fd < 0) return false;
+    if (pwrite(fd, &none, sizeof none, 0) != (ssize_t)sizeof none) {
+        (void)close(fd);
+        return false;
+    }
+    d->errors = fd;
+    return true;
+}
+
+bool driver_descriptor_copy(struct driver_descriptor *d, struct driver_descriptor *copy)
+{
+    if (!count_errors(d)) return false;
+    int fd = fcntl(d->fd, F_DUPFD_CLOEXEC, 0);
+    int errors = fcntl(d->errors, F_DUPFD_CLOEXEC, 0);
+    if (fd >= 0 && errors >= 0) {
+        *copy = (struct driver_descriptor){fd, errors, errors_so_far(errors)};
+        return true;
+    }
+    if (fd >= 0) (void)close(fd);
+    if (errors >= 0) (void)close(errors);
+    return false;
+}
+
+/* ---- sockets ---- */
+
+/* The system's names are a zero byte and five hexadecimal digits. */
+enum { DIGITS = 5, LENGTH = offsetof(struct sockaddr_un, sun_path) + 1 + DIGITS };
+
+static int64_t name_of(int socket)
+{
+    struct sockaddr_un address;
+    socklen_t length = sizeof address;
+    char digits[DIGITS + 1] = "";
+    char *end;
+    if (getsockname(socket, (struct sockaddr *)&address, &length) != 0) return 0;
+    if (length != LENGTH) return 0;
+    memcpy(digits, address.sun_path + 1, DIGITS);
+    int64_t n = (int64_t)strtoul(digits, &end, 16);
+    return *end == '\0' ? n + 1 : 0;
+}
+
+int driver_share_listen(int64_t *name)
+{
+    enum { FEW = 4 };
+    struct sockaddr_un any = {.sun_family = AF_UNIX};
+    int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    *name = 0;
+    if (s < 0) return -1;
+    if (bind(s, (struct sockaddr *)&any, sizeof any.sun_family) == 0 &&
+        listen(s, FEW) == 0)
+        *name = name_of(s);
+    if (*name != 0) return s;
+    (void)close(s);
+    return -1;
+}
+
+/* Is at the other end the same user? */
+static bool is_known(int socket)
+{
+    struct ucred who;
+    socklen_t length = sizeof who;
+    return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &length) == 0 &&
+           who.uid == geteuid();
+}
+
+/* A message of one byte, with the two descriptors beside it. */
+struct letter {
+    _Alignas(struct cmsghdr) char beside[CMSG_SPACE(2 * sizeof(int))];
+    char byte;
+    struct iovec bytes;
+    struct msghdr message;
+};
+
+static void address(struct letter *l)
+{
+    memset(l, 0, sizeof *l);
+    l->bytes = (struct iovec){&l->byte, 1};
+    l->message = (struct msghdr){.msg_iov = &l->bytes,
+                                 .msg_iovlen = 1,
+                                 .msg_control = l->beside,
+                                 .msg_controllen = sizeof l->beside};
+}
+
+bool driver_share_pass(struct driver_descriptor *d, int64_t name)
+{
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    char digits[DIGITS + 1];
+    struct letter l;
+    if (name <= 0 || !count_errors(d)) return false;
+    snprintf(digits, sizeof digits, "%05x", (unsigned)(name - 1));
+    memcpy(to.sun_path + 1, digits, DIGITS);
+    int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (s < 0) return false;
+
+    address(&l);
+    struct cmsghdr *head = CMSG_FIRSTHDR(&l.message);
+    *head = (struct cmsghdr){.cmsg_len = CMSG_LEN(2 * sizeof(int)),
+                             .cmsg_level = SOL_SOCKET,
+                             .cmsg_type = SCM_RIGHTS};
+    int both[2] = {d->fd, d->errors};
+    memcpy(CMSG_DATA(head), both, sizeof both);
+    bool passed = connect(s, (struct sockaddr *)&to, LENGTH) == 0 && is_known(s) &&
+                  sendmsg(s, &l.message, MSG_NOSIGNAL) == 1;
+    (void)close(s);
+    return passed;
+}
+
+/* Two descriptors, or none. */
+static bool receive(int socket, int both[2])
+{
+    struct letter l;
+    address(&l);
+    if (recvmsg(socket, &l.message, MSG_CMSG_CLOEXEC) < 0) return false;
+    const struct cmsghdr *head = CMSG_FIRSTHDR(&l.message);
+    if (head == NULL || head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS)
+        return false;
+    memcpy(both, CMSG_DATA(head), sizeof(int));
+    if (head->cmsg_len == CMSG_LEN(2 * sizeof(int))) {
+        memcpy(both, CMSG_DATA(head), 2 * sizeof(int));
+        return true;
+    }
+    (void)close(both[0]);
+    return false;
+}
+
+bool driver_share_take(const struct driver_dataset *ds, int socket,
+                       struct driver_descriptor *d)
+{
+    int s, both[2];
+    while ((s = accept4(socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
+        bool got = is_known(s) && receive(s, both);
+        (void)close(s);
+        if (!got) continue;
+        if (driver_file_is(ds, both[0])) {
+            *d = (struct driver_descriptor){both[0], both[1], errors_so_far(both[1])};
+            return true;
+        }
+        (void)close(both[0]);
+        (void)close(both[1]);
+    }
+    return false;
+}
+
+#else
+
+bool driver_descriptor_copy(struct driver_descriptor *d, struct driver_descriptor *copy)
+{
+    (void)d, (void)copy;
+    return false;
+}
+
+int driver_share_listen(int64_t *name)
+{
+    *name = 0;
+    return -1;
+}
+
+bool driver_share_pass(struct driver_descriptor *d, int64_t name)
+{
+    (void)d, (void)name;
+    return false;
+}
+
+bool driver_share_take(const struct driver_dataset *ds, int socket,
+                       struct driver_descriptor *d)
+{
+    (void)ds, (void)socket, (void)d;
+    return false;
+}
+
+#endif
