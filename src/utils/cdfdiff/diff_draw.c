@@ -28,8 +28,9 @@ static void put_cells(FILE *out, const struct diff_map *m, int number, double mo
     fprintf(out, "$map%d << END\nnan nan nan nan nan nan nan\n", number);
     for (int i = 0; i < m->height * m->width; i++) {
         if (m->differing[i] == 0) continue;
-        const double left = (double)(i % m->width * m->column_step) - 0.5;
-        const double top = (double)(i / m->width * m->row_step) - 0.5;
+        const int64_t x = i % m->width, y = i / m->width;
+        const double left = (double)(x * m->column_step) - 0.5;
+        const double top = (double)(y * m->row_step) - 0.5;
         const double right =
             fmin(left + (double)m->column_step, (double)m->columns - 0.5);
         const double bottom = fmin(top + (double)m->row_step, (double)m->rows - 0.5);
