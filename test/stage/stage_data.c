@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 #include <utime.h>
@@ -22,6 +23,15 @@ enum { X = 64, Y = 130, RECORDS = 9, BLOCK = 4096, FEW_BLOCKS = 3 };
 static int grid[X][Y];
 static double line[RECORDS][Y];
 static signed char small[RECORDS][X];
+
+/* The library believes that it is later, so that the file seems to be old. */
+static long later;
+int clock_gettime(clockid_t clock, struct timespec *now)
+{
+    long result = syscall(SYS_clock_gettime, clock, now);
+    if (clock == CLOCK_REALTIME) now->tv_sec += later;
+    return (int)result;
+}
 
 static MPI_Info hints(const char *more)
 {
@@ -265,6 +275,9 @@ static void writers_are_not_staged(void)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
+static void change_some(void);
+static int count_stages(void);
+
 /* ---- ahead ---- */
 
 /* Values are got without a byte from the file. */
@@ -326,6 +339,7 @@ static void by_hint_from_the_open_on(void)
 {
     static const char *const names[] = {"open", "grid,line", "nothing,line,grid"};
     start();
+    later = 60; /* a change of mode finds it unchanged */
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char more[100];
         snprintf(more, sizeof more, "nc_stage_prefetch=%s", names[i]);
@@ -334,6 +348,7 @@ static void by_hint_from_the_open_on(void)
         get_without_the_file(ncid);
         CHECK_NC(NC_NOERR, ncmpi_close(ncid));
     }
+    later = 0;
 }
 
 /* Where no more is kept, what was asked for first is what is there. A program that closes
@@ -394,6 +409,38 @@ static void records_come_before_they_are_read(void)
     CHECK_EQ(0, wrong);
 }
 
+/* ---- kept ---- */
+
+/* An open finds what an earlier one staged, if nothing has changed since. A stage of
+ * other hints is another. */
+static void what_is_kept_is_found_again(void)
+{
+    const struct timespec pause = {0, 20000000}; /* more than a tick of a file's time */
+    bool current = false;
+    start();
+    later = 60;
+    for (int i = 0; i < 12; i++) {
+        bool other = i % 4 == 3;
+        int ncid = open_staged(other ? "nc_stage_keep=enable;nc_stage_size=40960"
+                                     : "nc_stage_keep=enable");
+        CHECK_EQ(i > 0 && i != 3 ? check.nprocs : 0, of_all(ncid, "stage_kept"));
+        if (!check.collective) CHECK_EQ(0, statistic(ncid, "stage_copied_bytes"));
+        get_all(ncid);
+        long long copied = of_all(ncid, "stage_copied_bytes");
+        if (!other) CHECK_EQ(current, copied == 0);
+        CHECK_EQ(0, of_all(ncid, "stage_fallbacks"));
+        CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+        current = i % 3 != 2 && (current || !other);
+        if (i % 3 == 2) change_some();
+        nanosleep(&pause, NULL);
+    }
+    later = 0;
+    CHECK_EQ(0, count_stages());
+    int ncid = open_staged("");
+    CHECK_EQ(0, of_all(ncid, "stage_kept"));
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+}
+
 /* ---- never stale ---- */
 
 /* Another program, as far as the readers can see. */
@@ -438,7 +485,9 @@ static void readers_and_a_writer_in_turns(void)
         uint64_t how = check_random(4);
         if (how == 0) {
             CHECK_NC(NC_NOERR, ncmpi_close(ncid));
-            ncid = open_staged(i % 2 ? "nc_stage_size=8192" : "");
+            ncid = open_staged(i % 3 == 0   ? "nc_stage_size=8192"
+                               : i % 3 == 1 ? "nc_stage_keep=enable"
+                                            : "");
         } else if (how == 1) {
             CHECK_NC(NC_NOERR, check.collective ? ncmpi_begin_indep_data(ncid)
                                                 : ncmpi_end_indep_data(ncid));
@@ -459,8 +508,15 @@ static void only_a_change_is_one(void)
 {
     const struct utimbuf old = {1000000000, 1000000000};
     start();
+    later = 60;
     int ncid = open_staged("");
     get_all(ncid);
+    MPI_Barrier(MPI_COMM_WORLD);
+    long long before = of_all(ncid, "stage_copied_bytes");
+    CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
+    get_all(ncid);
+    CHECK_EQ(before, of_all(ncid, "stage_copied_bytes"));
+    later = 0;
     change_some();
     if (check.rank == 0) CHECK_EQ(0, utime(check_path("a.nc"), &old));
     MPI_Barrier(MPI_COMM_WORLD);
@@ -621,6 +677,7 @@ static const struct check_test tests[] = {
     {"by hint from the open on", by_hint_from_the_open_on, CHECK_MODES},
     {"ahead with little room", ahead_with_little_room, CHECK_MODES},
     {"records come before they are read", records_come_before_they_are_read, CHECK_MODES},
+    {"what is kept is found again", what_is_kept_is_found_again, CHECK_MODES},
     {"readers and a writer in turns", readers_and_a_writer_in_turns, CHECK_MODES},
     {"changes of one moment are seen", changes_of_one_moment_are_seen, CHECK_MODES},
     {"only a change is one", only_a_change_is_one, CHECK_MODES},

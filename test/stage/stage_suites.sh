@@ -8,7 +8,8 @@ export NCMPI_TEST_PROCS=${NCMPI_TEST_PROCS-1 2 3}
 where=$(mktemp -d "${TMPDIR:-/tmp}/ncmpi-stage.XXXXXX") || exit 99
 trap 'rm -rf "$where"' EXIT
 on="nc_stage=enable;nc_stage_dirname=$where"
-suites "$on" "$on;nc_stage_block_size=4096;nc_stage_size=8192"
+suites "$on" "$on;nc_stage_block_size=4096;nc_stage_size=8192" \
+    "$on;nc_stage_keep=enable;nc_stage_prefetch=open"
 of_all=$?
 # With a log a pending request is not small; the bytes of a file with blobs are others.
 export NCMPI_TEST_BUT='a pending request is small'

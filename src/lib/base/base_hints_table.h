@@ -72,6 +72,7 @@ struct base_hints {
     int64_t stage;       /* enum base_choice: what is read is kept near the processes */
     int64_t stage_size;  /* bytes a node, at most; 0: no limit */
     int64_t stage_block; /* bytes */
+    int64_t stage_keep;  /* enum base_choice: over close and open */
     int64_t stage_ahead; /* enum base_choice: of programs that go through records */
     char stage_dirname[1024];
     char stage_prefetch[1024];

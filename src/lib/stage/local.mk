@@ -4,6 +4,7 @@ libcore_la_SOURCES += \
 	src/lib/stage/stage_ahead.c src/lib/stage/stage_ahead.h \
 	src/lib/stage/stage_fetch.c \
 	src/lib/stage/stage_get.c \
+	src/lib/stage/stage_keep.c src/lib/stage/stage_keep.h \
 	src/lib/stage/stage_open.c \
 	src/lib/stage/stage_source.c \
 	src/lib/stage/stage_space.c

@@ -114,8 +114,8 @@ static int get_one(struct stage *s, struct driver_request *r)
 
 bool stage_ready(struct stage *s)
 {
-    return s->file >= 0 && !stage_table_broken(s->table) &&
-           stage_source_open(s) == NC_NOERR;
+    return s->file >= 0 && s->view.bytes != NULL && s->tile != NULL &&
+           !stage_table_broken(s->table) && stage_source_open(s) == NC_NOERR;
 }
 
 /* Gets what it can; *rest are the requests that it could not, *n of them. The worst of

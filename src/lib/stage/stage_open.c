@@ -9,6 +9,7 @@
 #include "base_mpi.h"
 #include "stage.h"
 #include "stage_ahead.h"
+#include "stage_keep.h"
 
 static bool wanted(const struct driver_dataset *ds, bool create)
 {
@@ -59,8 +60,10 @@ static int end_all(struct driver *self, int (*lower_all)(struct driver *))
     struct driver *lower = self->lower;
     stage_ahead_stop(s);
     stage_tell(s);
-    free_all(s);
-    return lower_all(lower);
+    int err = stage_keep_or_free_all(s);
+    free_local(s);
+    int closed = lower_all(lower);
+    return closed != NC_NOERR ? closed : err;
 }
 
 static int close_layer_all(struct driver *self)
@@ -147,14 +150,6 @@ static int make_space_all(struct stage *s, int err)
     int mpi = MPI_Bcast(path, sizeof path, MPI_CHAR, 0, s->node);
     if (mpi == MPI_SUCCESS && path[0] != '\0' && !s->first)
         (void)stage_space_open(s, path);
-    if (mpi == MPI_SUCCESS && path[0] != '\0') {
-        s->view.bytes = base_malloc((size_t)s->shared->block);
-        s->tile = base_malloc(STAGE_TILE);
-    }
-    if (s->view.bytes == NULL || s->tile == NULL) {
-        if (s->file >= 0) (void)close(s->file);
-        s->file = -1;
-    }
     if (path[0] == '\0' && s->first) {
         stage_table_break(s->table);
         s->base.ds->stats.stage_fallbacks++;
@@ -188,26 +183,41 @@ static int begin_all(struct stage *s)
     return err != NC_NOERR ? err : make_space_all(s, looked);
 }
 
+/* What was kept; if the file has changed, its places alone. */
+static int begin_again_all(struct stage *s, int64_t number)
+{
+    stage_keep_take(s, number);
+    s->base.ds->stats.stage_kept++;
+    if (s->first) stage_source_check(s);
+    return driver_agree_all(s->base.ds, NC_NOERR, NULL, NULL, 0);
+}
+
 /* Without memory or MPI's help the dataset is as without this layer. */
 static int open_layer_all(struct driver_dataset *ds, int omode, struct driver *lower,
                           struct driver **self)
 {
     (void)omode;
-    struct stage *s = base_calloc(1, sizeof *s);
-    int64_t unable = s == NULL || ds->base != 0;
-    int err = driver_agree_all(ds, NC_NOERR, NULL, &unable, 1);
+    struct stage plain = {.base = {.ops = &stage_ops, .lower = lower, .ds = ds},
+                          .node = MPI_COMM_NULL,
+                          .window = MPI_WIN_NULL,
+                          .source = DRIVER_NO_DESCRIPTOR,
+                          .file = -1};
+    struct stage *s = base_malloc(sizeof *s);
+    int64_t number = stage_keep_find(&plain);
+    int64_t all[3] = {s == NULL || ds->base != 0, number, -number};
+    int err = driver_agree_all(ds, NC_NOERR, NULL, all, 3);
     *self = lower;
-    if (err != NC_NOERR || unable || s == NULL) {
+    if (err != NC_NOERR || all[0] || s == NULL) {
         base_free(s);
         ds->stats.stage_fallbacks++;
         return err;
     }
-    *s = (struct stage){.base = {.ops = &stage_ops, .lower = lower, .ds = ds},
-                        .node = MPI_COMM_NULL,
-                        .window = MPI_WIN_NULL,
-                        .source = DRIVER_NO_DESCRIPTOR,
-                        .file = -1};
-    if (begin_all(s) == NC_NOERR) {
+    *s = plain;
+    bool again = all[1] != 0 && all[1] == -all[2];
+    err = again ? begin_again_all(s, all[1]) : begin_all(s);
+    if (err == NC_NOERR) {
+        s->view.bytes = base_malloc((size_t)s->shared->block);
+        s->tile = base_malloc(STAGE_TILE);
         *self = &s->base;
         stage_ahead_begin(s);
         return NC_NOERR;
