@@ -4,6 +4,7 @@
 #include "base_error.h"
 #include "base_mem.h"
 #include "blob.h"
+#include "blob_settle.h"
 
 /* A call's requests by where they go. */
 struct split {
@@ -147,6 +148,7 @@ int blob_put_all(struct driver *self, struct driver_request *const *reqs, int64_
     struct blob *b = (struct blob *)self;
     struct driver_dataset *ds = self->ds;
     struct split s, again;
+    if (b->torn) (void)blob_commit_all(b, NULL, 0); /* the cause may be gone */
     int lacking = ready_to_put(b, reqs, n, true, &s);
     if (error == NC_NOERR) error = lacking;
     ds->word[DRIVER_WORD_BLOB] = s.open > 0;
