@@ -52,7 +52,7 @@ static struct known *known(int fd)
     return &descriptors[fd];
 }
 
-/* The file of a descriptor, whoever opened it; NULL: it is none of the store's. */
+/* The file of a descriptor, of any process; NULL: it is none of the store's. */
 static struct store_file *file_of(int fd)
 {
     struct known *k = fd >= 0 ? known(fd) : NULL;

@@ -141,14 +141,14 @@ static bool is_known(int socket)
 }
 
 /* A message of one byte, with the two descriptors beside it. */
-struct letter {
+struct message {
     _Alignas(struct cmsghdr) char beside[CMSG_SPACE(2 * sizeof(int))];
     char byte;
     struct iovec bytes;
     struct msghdr message;
 };
 
-static void address(struct letter *l)
+static void address(struct message *l)
 {
     memset(l, 0, sizeof *l);
     l->bytes = (struct iovec){&l->byte, 1};
@@ -162,7 +162,7 @@ bool driver_share_pass(struct driver_descriptor *d, int64_t name)
 {
     struct sockaddr_un to = {.sun_family = AF_UNIX};
     char digits[DIGITS + 1];
-    struct letter l;
+    struct message l;
     if (name <= 0 || !count_errors(d)) return false;
     snprintf(digits, sizeof digits, "%05x", (unsigned)(name - 1));
     memcpy(to.sun_path + 1, digits, DIGITS);
@@ -185,7 +185,7 @@ bool driver_share_pass(struct driver_descriptor *d, int64_t name)
 /* Two descriptors, or none. */
 static bool receive(int socket, int both[2])
 {
-    struct letter l;
+    struct message l;
     address(&l);
     if (recvmsg(socket, &l.message, MSG_CMSG_CLOEXEC) < 0) return false;
     const struct cmsghdr *head = CMSG_FIRSTHDR(&l.message);

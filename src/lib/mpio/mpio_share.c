@@ -1,6 +1,6 @@
 /* One process of each node opens the file for all of it.
  *
- * A word in the node's window tells how far that is. Whoever changes it from NOBODY to
+ * A word in the node's window tells how far that is. Who changes it from NOBODY to
  * OPENING, where no process had the file open from before, opens the file, passes the
  * descriptor to all that listen, and changes it to PASSED. The others wait for that, for
  * no longer than an open takes, and then find it in their sockets. Where they do not, for

@@ -16,9 +16,9 @@ struct mpio_share {
     int socket;                 /* a descriptor may come here; -1: none will be taken */
 };
 
-/* From here on whoever is the first to want the file opens it, and passes its descriptor
- * to all of its node that listen. Who has it open already passes that, here. Collective,
- * of the window's processes; once a dataset. */
+/* From here on the process that is the first to want the file opens it, and passes its
+ * descriptor to all of its node that listen. Who has it open already passes that, here.
+ * Collective, of the window's processes; once a dataset. */
 enum mpio_sharing { MPIO_SHARE_LISTEN, MPIO_SHARE_HAVE, MPIO_SHARE_NEITHER };
 void mpio_share_begin_all(struct mpio_share *s, struct mpio_window *w,
                           enum mpio_sharing how, struct driver_descriptor *d);
