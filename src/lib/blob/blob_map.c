@@ -51,7 +51,7 @@ static bool ascends(const struct blob_map *m)
 }
 
 /* Runs that touch or overlap become one. */
-static void join(struct blob_map *m)
+static void join_runs(struct blob_map *m)
 {
     int64_t last = 0;
     for (int64_t i = 1; i < m->n; i++) {
@@ -72,7 +72,7 @@ int blob_map_settle(struct blob_map *m)
     if (err != NC_NOERR) return err;
     if (m->n > 0 && !ascends(m)) {
         qsort(m->runs, (size_t)m->n, sizeof *m->runs, by_place);
-        join(m);
+        join_runs(m);
     }
     int64_t pos = 0;
     for (int64_t i = 0; i < m->n; i++) {

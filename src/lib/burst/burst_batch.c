@@ -159,7 +159,7 @@ struct batch {
     unsigned char *bytes;
 };
 
-static int collect(struct burst_walk *k, struct batch *t)
+static int collect_pieces(struct burst_walk *k, struct batch *t)
 {
     struct piece p;
     int64_t capacity = 0;
@@ -304,7 +304,7 @@ static int make_request(const struct burst *b, struct batch *t, int64_t i, int64
 }
 
 /* Each write takes its pieces' results. One that has no more pieces is through. */
-static void settle(struct burst_walk *k, struct batch *t, int64_t made, int err)
+static void record_results(struct burst_walk *k, struct batch *t, int64_t made, int err)
 {
     for (int64_t i = 0; i < t->n; i++) {
         struct burst_write *w = t->pieces[i].w;
@@ -338,7 +338,7 @@ static int make_batch(struct burst_walk *k, struct batch *t, int64_t *made)
     struct stretch s = {0};
     int64_t used = 0;
     *made = 0;
-    int err = collect(k, t);
+    int err = collect_pieces(k, t);
     while (err == NC_NOERR && *made < t->n) {
         err = make_request(k->b, t, *made, &used, &s);
         if (err == NC_NOERR) ++*made;
@@ -354,7 +354,7 @@ static int end_batch(struct burst_walk *k, struct batch *t, int64_t made, int er
                      int put)
 {
     if (err == NC_NOERR && put != NC_ERANGE) err = put;
-    settle(k, t, made, err);
+    record_results(k, t, made, err);
     free_batch(t);
     return err;
 }
@@ -398,7 +398,7 @@ static void describe(const struct burst *b, const struct burst_write *w, char *t
 }
 
 /* A line for each to the report, if there is one. */
-static void tell(const struct burst *b, const struct burst_write *w)
+static void report_lost(const struct burst *b, const struct burst_write *w)
 {
     char what[400], line[800];
     if (b->base.ds->hints.report == BASE_REPORT_NONE) return;
@@ -420,7 +420,7 @@ static void name_failed(const struct burst *b, const struct burst_write *w,
 {
     char what[400];
     n->all++;
-    tell(b, w);
+    report_lost(b, w);
     describe(b, w, what, sizeof what);
     if (n->all > n->named + 1 || n->used + strlen(what) + 2 > sizeof n->text) return;
     n->used += (size_t)snprintf(n->text + n->used, sizeof n->text - n->used, "%s%s",

@@ -48,7 +48,7 @@ static int pass_by(const struct burst *b, const char *path, int64_t user)
     return NC_NOERR;
 }
 
-static int take(const struct burst *b, struct burst_found *f, const char *path)
+static int add_log(const struct burst *b, struct burst_found *f, const char *path)
 {
     enum burst_busy busy = BURST_FREE;
     int64_t user = 0;
@@ -225,7 +225,7 @@ static bool is_mine(const struct burst *b, long rank)
 static int take_mine(const struct burst *b, struct burst_found *f, const char *path,
                      long rank)
 {
-    return is_mine(b, rank) ? take(b, f, path) : NC_NOERR;
+    return is_mine(b, rank) ? add_log(b, f, path) : NC_NOERR;
 }
 
 /* This process's share of what the node sees. */
@@ -235,7 +235,7 @@ static int take_any(const struct burst *b, struct burst_found *f, const char *pa
     int nprocs = 1;
     MPI_Comm_size(b->node, &nprocs);
     bool share = rank % nprocs == rank_on_node(b);
-    return share && !is_mine(b, rank) ? take(b, f, path) : NC_NOERR;
+    return share && !is_mine(b, rank) ? add_log(b, f, path) : NC_NOERR;
 }
 
 void burst_let_go(struct burst_found *f)

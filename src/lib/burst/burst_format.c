@@ -46,7 +46,7 @@ struct bytes {
     bool failed; /* beyond the end */
 };
 
-static void put(struct bytes *b, const void *value, size_t n)
+static void put_bytes(struct bytes *b, const void *value, size_t n)
 {
     if (n > b->size - b->at) {
         b->failed = true;
@@ -69,12 +69,12 @@ static void get(struct bytes *b, void *value, size_t n)
 
 static void put32(struct bytes *b, int32_t value)
 {
-    put(b, &value, sizeof value);
+    put_bytes(b, &value, sizeof value);
 }
 
 static void put64(struct bytes *b, int64_t value)
 {
-    put(b, &value, sizeof value);
+    put_bytes(b, &value, sizeof value);
 }
 
 static int32_t get32(struct bytes *b)
@@ -94,13 +94,13 @@ static int64_t get64(struct bytes *b)
 static void pad(struct bytes *b, size_t to)
 {
     static const unsigned char zeros[64];
-    put(b, zeros, (to - b->at % to) % to);
+    put_bytes(b, zeros, (to - b->at % to) % to);
 }
 
 static void put_name(struct bytes *b, const char *name)
 {
     put32(b, (int32_t)strlen(name));
-    put(b, name, strlen(name));
+    put_bytes(b, name, strlen(name));
     pad(b, 4);
 }
 
@@ -129,9 +129,9 @@ static bool native_is_big(void)
 static void put_common(struct bytes *b, const struct burst_header *h)
 {
     const char cdf[4] = {'C', 'D', 'F', (char)('0' + h->format)};
-    put(b, magic, sizeof magic - 1);
-    put(b, "1", 1);
-    put(b, cdf, sizeof cdf);
+    put_bytes(b, magic, sizeof magic - 1);
+    put_bytes(b, "1", 1);
+    put_bytes(b, cdf, sizeof cdf);
     put32(b, 0);
     put32(b, native_is_big());
     put32(b, h->is_external);
@@ -361,9 +361,9 @@ void burst_encode_entry(const struct burst_entry *e, uint64_t token, int64_t gen
     put32(&b, e->ndims);
     put64(&b, e->data_off);
     put64(&b, e->data_len);
-    put(&b, e->start, (size_t)n[0] * 8);
-    if (e->count != NULL) put(&b, e->count, (size_t)n[1] * 8);
-    if (e->stride != NULL) put(&b, e->stride, (size_t)n[2] * 8);
+    put_bytes(&b, e->start, (size_t)n[0] * 8);
+    if (e->count != NULL) put_bytes(&b, e->count, (size_t)n[1] * 8);
+    if (e->stride != NULL) put_bytes(&b, e->stride, (size_t)n[2] * 8);
     put64(&b, e->seq);
     put64(&b, e->epoch);
     put64(&b, e->rank);

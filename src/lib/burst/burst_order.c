@@ -79,7 +79,7 @@ static void join_dim(int64_t *dim, int64_t start, int64_t count, int64_t stride,
 }
 
 /* Makes the box hold a write, too; first: nothing else. */
-static void join(int64_t *box, const struct burst_write *w, int ndims, bool first)
+static void extend_box(int64_t *box, const struct burst_write *w, int ndims, bool first)
 {
     box[FROM] = first ? w->epoch : least(box[FROM], w->epoch);
     box[TO] = first ? w->epoch : most(box[TO], w->epoch);
@@ -247,7 +247,7 @@ static void fill_lists(const struct burst *b, uint64_t vars, struct parts *p)
         const struct burst_write *w = b->writes[i];
         if (!takes_part(p, w->varid) || !(vars & burst_bit(w->varid))) continue;
         int64_t *list = p->lists + p->places[w->varid];
-        join(list + 1, w, p->h->vars[w->varid].ndims, list[0] == 0);
+        extend_box(list + 1, w, p->h->vars[w->varid].ndims, list[0] == 0);
         list[0] = 1;
     }
     for (int id = next_var(p, p->first - 1); id < p->last; id = next_var(p, id)) {

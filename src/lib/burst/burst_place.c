@@ -64,7 +64,7 @@ static int64_t places_before(const struct burst *b, int64_t high)
     return from;
 }
 
-static int note(struct burst *b, int64_t at, int64_t *n)
+static int add_touching(struct burst *b, int64_t at, int64_t *n)
 {
     if (*n == b->touching_capacity) {
         int64_t capacity = *n * 2 + 64;
@@ -84,9 +84,10 @@ int burst_touching(struct burst *b, int64_t low, int64_t high, int64_t most, int
     sort_places(b);
     for (int64_t i = places_before(b, high) - 1;
          i >= 0 && b->places[i].most > low && *n < most && err == NC_NOERR; i--)
-        if (b->places[i].high > low) err = note(b, b->places[i].at, n);
+        if (b->places[i].high > low) err = add_touching(b, b->places[i].at, n);
     for (int64_t i = b->nplaces; i < b->nwrites && *n < most && err == NC_NOERR; i++)
-        if (b->writes[i]->low < high && b->writes[i]->high > low) err = note(b, i, n);
+        if (b->writes[i]->low < high && b->writes[i]->high > low)
+            err = add_touching(b, i, n);
     if (*n > 1) qsort(b->touching, (size_t)*n, sizeof *b->touching, by_number);
     return err;
 }

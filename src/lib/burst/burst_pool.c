@@ -22,7 +22,7 @@ static bool is_more(const struct burst_pool *p)
 }
 
 /* The next writes, in order; false if there are none. With the lock. */
-static bool take(struct burst_pool *p, struct burst_work *t)
+static bool next_writes(struct burst_pool *p, struct burst_work *t)
 {
     int64_t bytes = 0;
     t->n = 0;
@@ -122,7 +122,7 @@ static bool get_work(struct burst_pool *p, struct burst_work *t)
         watch(p);
         return false;
     }
-    bool taken = any && p->ready && take(p, t);
+    bool taken = any && p->ready && next_writes(p, t);
     p->ready = taken && is_more(p);
     p->wanted = !p->ready;
     if (p->ready) pthread_cond_signal(&p->work); /* there is more, for another */
@@ -158,7 +158,7 @@ static void *run(void *arg)
 }
 
 /* The caller, with the lock: what threads did is done as far as others can see. */
-static void tell(struct burst_pool *p)
+static void add_to_stats(struct burst_pool *p)
 {
     struct driver_stats *stats = &p->b->base.ds->stats;
     stats->burst_drained_bytes += p->drained;
@@ -284,7 +284,7 @@ int burst_pool_test(struct burst *b, int64_t serial, bool *through)
     }
     int err = NC_NOERR;
     pthread_mutex_lock(&p->lock);
-    tell(p);
+    add_to_stats(p);
     *through = p->stuck ? is_written(b, serial) : is_past(p, serial);
     if (!*through && p->stuck && p->active == 0) err = p->error;
     pthread_mutex_unlock(&p->lock);
@@ -301,7 +301,7 @@ void burst_pool_stop(struct burst *b)
     pthread_mutex_unlock(&p->lock);
     for (int i = 0; i < p->running; i++)
         pthread_join(p->works[i].thread, NULL);
-    tell(p);
+    add_to_stats(p);
     free_pool(p);
     b->pool = NULL;
 }
@@ -310,7 +310,7 @@ void burst_pool_tell(struct burst_pool *p)
 {
     if (p == NULL) return;
     pthread_mutex_lock(&p->lock);
-    tell(p);
+    add_to_stats(p);
     pthread_mutex_unlock(&p->lock);
 }
 
@@ -325,7 +325,7 @@ void burst_pool_pause(struct burst_pool *p)
     for (int64_t i = p->failed; i < p->b->nwrites; i++)
         burst_unwrite(p->b, p->b->writes[i]);
     p->failed = INT64_MAX;
-    tell(p);
+    add_to_stats(p);
     pthread_mutex_unlock(&p->lock);
 }
 

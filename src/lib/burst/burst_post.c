@@ -87,7 +87,8 @@ static int drain_chosen_all(struct burst *b, uint64_t vars)
 }
 
 /* Each request that did not get to the file says so. */
-static void settle(const struct burst *b, struct driver_request *const *reqs, int64_t n)
+static void report_failures(const struct burst *b, struct driver_request *const *reqs,
+                            int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
         const struct burst_write *w = burst_find(b, driver_ticket(reqs[i]));
@@ -99,7 +100,7 @@ static void settle(const struct burst *b, struct driver_request *const *reqs, in
 static int end_wait(struct burst *b, struct driver_request *const *reqs, int64_t n,
                     double since, int err)
 {
-    settle(b, reqs, n);
+    report_failures(b, reqs, n);
     burst_note_time(b, since);
     for (int64_t i = 0; i < n && err == NC_NOERR; i++)
         err = reqs[i]->status;

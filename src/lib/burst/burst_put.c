@@ -230,7 +230,7 @@ static int commit(struct group *g)
     return err;
 }
 
-static void add(struct group *g, struct burst_write *w, void *bytes, int64_t length)
+static void add_write(struct group *g, struct burst_write *w, void *bytes, int64_t length)
 {
     g->writes[g->n] = w;
     g->pieces[g->n] = (struct iovec){bytes, (size_t)length};
@@ -296,11 +296,11 @@ static int put_write(struct group *g, struct burst_write *w, struct source *s, i
     if (driver_is_fill(r)) {
         w->flags |= BURST_FILL;
         cdf_fill_value(&g->b->base.ds->header, w->varid, w->fill);
-        add(g, w, NULL, 0);
+        add_write(g, w, NULL, 0);
         return NC_NOERR;
     }
     if (in_place(g->b, r)) {
-        add(g, w, (void *)s->next, length);
+        add_write(g, w, (void *)s->next, length);
         s->next += length;
         return NC_NOERR;
     }
@@ -309,7 +309,7 @@ static int put_write(struct group *g, struct burst_write *w, struct source *s, i
     if (err != NC_NOERR) return err;
     int fits = take_values(s, bytes, w->nelems);
     if (fits != NC_NOERR) *range = fits;
-    add(g, w, bytes, length);
+    add_write(g, w, bytes, length);
     return NC_NOERR;
 }
 
@@ -357,7 +357,7 @@ static void count_records(struct driver_dataset *ds, const struct driver_request
 
 /* ---- without a log ---- */
 
-static void blame(struct driver_request *const *reqs, int64_t n, int err)
+static void fail_requests(struct driver_request *const *reqs, int64_t n, int err)
 {
     for (int64_t i = 0; i < n; i++)
         reqs[i]->status = (short)err;
@@ -419,7 +419,7 @@ static int put_behind(struct burst *b, struct driver_request *const *reqs, int64
         err = retire(b);
     }
     if (err != NC_NOERR) {
-        blame(reqs, n, err);
+        fail_requests(reqs, n, err);
         return err;
     }
     b->file_dirty = true;
@@ -495,12 +495,12 @@ static int put_and_keep(struct burst *b, struct driver_request *const *reqs, int
     int settled = ds->hints.no_indep_rw ? NC_NOERR : settle_kept(b, since);
     burst_pool_go_on(b->pool);
     if (settled != NC_NOERR) {
-        blame(reqs, n, settled);
+        fail_requests(reqs, n, settled);
         return settled;
     }
     for (int64_t i = 0; i < kept; i++)
         count_records(ds, reqs[i]);
-    if (err != NC_NOERR) blame(reqs + kept, n - kept, err);
+    if (err != NC_NOERR) fail_requests(reqs + kept, n - kept, err);
     if (ds->hints.no_indep_rw) return err;
     burst_change(b);
     int told = retire(b);
@@ -550,7 +550,8 @@ static void drain_some(struct burst *b)
 }
 
 /* This process's part, whatever others put. */
-static int put(struct burst *b, struct driver_request *const *reqs, int64_t n, int error)
+static int put_requests(struct burst *b, struct driver_request *const *reqs, int64_t n,
+                        int error)
 {
     if (n > 0) {
         atomic_store_explicit(&b->putting, true, memory_order_relaxed);
@@ -571,7 +572,7 @@ int burst_put_all(struct driver *self, struct driver_request *const *reqs, int64
     double since = MPI_Wtime();
     struct driver_span span = driver_trace_begin(self->ds->trace);
     b->epoch++;
-    error = put(b, reqs, n, error);
+    error = put_requests(b, reqs, n, error);
     driver_trace_end(self->ds->trace, DRIVER_LOG, span);
     error = tell_all(self->ds, error);
     b->epoch++; /* what is posted from here on comes later */
@@ -584,7 +585,7 @@ int burst_put(struct driver *self, struct driver_request *const *reqs, int64_t n
     struct burst *b = (struct burst *)self;
     double since = MPI_Wtime();
     struct driver_span span = driver_trace_begin(self->ds->trace);
-    int err = put(b, reqs, n, NC_NOERR);
+    int err = put_requests(b, reqs, n, NC_NOERR);
     driver_trace_end(self->ds->trace, DRIVER_LOG, span);
     burst_note_time(b, since);
     return err;
