@@ -125,7 +125,7 @@ static bool hold(const struct stage *s, int64_t *number)
     return room;
 }
 
-static void keep(struct stage *s, int64_t number, MPI_Group group)
+static void keep_open(struct stage *s, int64_t number, MPI_Group group)
 {
     const struct driver_dataset *ds = s->base.ds;
     kept[nkept++] = (struct kept){.number = number,
@@ -160,7 +160,7 @@ int stage_keep_or_free_all(struct stage *s)
         pthread_mutex_lock(&mutex);
         held -= room;
         if (all[1] > last_number) last_number = all[1];
-        if (!all[0]) keep(s, all[1], group);
+        if (!all[0]) keep_open(s, all[1], group);
         pthread_mutex_unlock(&mutex);
         if (all[0] && whole) (void)MPI_Group_free(&group);
     }
