@@ -1,6 +1,6 @@
 /* Preloaded: writes to files whose path begins with SLOW_PATH take as long as SLOW_MBS
- * million bytes a second of each process allow. One machine's disk cannot show that the
- * file is slower than the log. */
+ * million bytes a second of each process allow, and pread as SLOW_READ_MBS does. One
+ * machine's disk cannot show that the file is slower than the log. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
@@ -22,15 +22,19 @@ static int is_slow(int fd)
     return strncmp(path, slow, strlen(slow)) == 0;
 }
 
-static ssize_t delay(int fd, ssize_t bytes)
+static ssize_t delay_by(int fd, ssize_t bytes, const char *rate)
 {
-    const char *rate = getenv("SLOW_MBS");
     if (bytes <= 0 || rate == NULL || !is_slow(fd)) return bytes;
     double seconds = (double)bytes / (strtod(rate, NULL) * 1e6);
     struct timespec t = {(time_t)seconds,
                          (long)((seconds - (double)(time_t)seconds) * 1e9)};
     nanosleep(&t, NULL);
     return bytes;
+}
+
+static ssize_t delay(int fd, ssize_t bytes)
+{
+    return delay_by(fd, bytes, getenv("SLOW_MBS"));
 }
 
 /* Found when first called: other preloaded libraries may write before main. */
@@ -72,4 +76,16 @@ ssize_t pwritev64(int fd, const struct iovec *pieces, int n, off64_t at)
 {
     NEXT(pwritev64);
     return delay(fd, next(fd, pieces, n, at));
+}
+
+ssize_t pread(int fd, void *bytes, size_t n, off_t at)
+{
+    NEXT(pread);
+    return delay_by(fd, next(fd, bytes, n, at), getenv("SLOW_READ_MBS"));
+}
+
+ssize_t pread64(int fd, void *bytes, size_t n, off64_t at)
+{
+    NEXT(pread64);
+    return delay_by(fd, next(fd, bytes, n, at), getenv("SLOW_READ_MBS"));
 }

@@ -96,6 +96,13 @@ CLEANFILES += benchmarks/burst-slow.so benchmarks/burst_bench-peer
 EXTRA_DIST += benchmarks/burst_run benchmarks/burst_slow.c benchmarks/burst_table.awk \
 	benchmarks/burst.gp benchmarks/burst.md benchmarks/burst.svg
 
+# What staged reads save: benchmarks/stage_run.
+EXTRA_PROGRAMS += benchmarks/stage_bench
+benchmarks_stage_bench_SOURCES = benchmarks/stage_bench.c
+benchmarks_stage_bench_LDADD = libpnetcdf.la
+benchmarks_stage_bench_LDFLAGS = -static
+EXTRA_DIST += benchmarks/stage_run benchmarks/stage.md
+
 # What Fortran 90 adds to a put: make benchmarks/f90_bench.
 if HAVE_F90
 EXTRA_PROGRAMS += benchmarks/f90_bench

@@ -11,6 +11,11 @@ examples_blobs_blobs_SOURCES = examples/blobs/blobs.c
 examples_blobs_blobs_LDADD = libpnetcdf.la
 examples_blobs_blobs_LDFLAGS = -static
 EXTRA_DIST += examples/blobs/blobs.f90
+check_PROGRAMS += examples/stage/epochs
+examples_stage_epochs_SOURCES = examples/stage/epochs.c
+examples_stage_epochs_LDADD = libpnetcdf.la
+examples_stage_epochs_LDFLAGS = -static
+EXTRA_DIST += examples/stage/epochs.f90
 EXTRA_DIST += examples/climate/map.gp examples/cmake/CMakeLists.txt
 
 # A small program for each thing one wants to do, to copy from, and what ncdump says of
