@@ -40,6 +40,7 @@ static const struct {
     {"log of a node", "nc_burst_buf=enable;nc_burst_buf_shared_logs=enable", false},
     {"blobs", "nc_blob=enable;nc_num_subfiles=2", false},
     {"blobs of each", "nc_blob=enable;nc_num_subfiles=64", false},
+    {"log on blobs", "nc_blob=enable;nc_num_subfiles=2;nc_burst_buf=enable", false},
 };
 
 /* What fails, and how; files: only those of the dataset. */
@@ -318,6 +319,11 @@ static void blobs_of_each(void)
     go_this_way(13);
 }
 
+static void log_on_blobs(void)
+{
+    go_this_way(14);
+}
+
 static const struct check_test tests[] = {
     {"each fault: auto", by_choice, 0},
     {"each fault: direct", direct, 0},
@@ -333,6 +339,7 @@ static const struct check_test tests[] = {
     {"each fault: log of a node", log_of_a_node, 0},
     {"each fault: blobs", blobs, 0},
     {"each fault: blobs of each", blobs_of_each, 0},
+    {"each fault: log on blobs", log_on_blobs, 0},
     {NULL, NULL, 0},
 };
 
