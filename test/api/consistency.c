@@ -270,6 +270,7 @@ static void what_was_overruled_is_told(void)
     CHECK(there);
     CHECK_STR(odd ? "3" : "0", count);
     close_dataset(ncid);
+    complete_closes();
     MPI_Barrier(MPI_COMM_WORLD);
     FILE *file = fopen(path, "r");
     if (!CHECK(file != NULL)) return;

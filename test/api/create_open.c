@@ -228,6 +228,7 @@ static void abort_after_redef_restores_the_file(void)
     CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
     CHECK_NC(NC_NOERR, ncmpi_put_var_int_all(ncid, v, values));
     close_dataset(ncid);
+    complete_closes();
     size_t length;
     unsigned char *before = check_read_file(check_path("a.nc"), &length);
     MPI_Barrier(MPI_COMM_WORLD);

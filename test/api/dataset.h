@@ -5,6 +5,7 @@
 
 #include "check.h"
 #include "pnetcdf.h"
+#include "pnetcdf_ext.h"
 
 /* A new file of the case's format in its directory, in define mode. */
 static inline int new_dataset(const char *name)
@@ -26,6 +27,13 @@ static inline int open_dataset(const char *name, int omode)
 static inline void close_dataset(int ncid)
 {
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+}
+
+/* Before a look at a file, or at memory: with hints that defer closes there may be some
+ * left. */
+static inline void complete_closes(void)
+{
+    CHECK_NC(NC_NOERR, ncmpix_wait_closed(NULL));
 }
 
 static inline int new_dim(int ncid, const char *name, MPI_Offset length)

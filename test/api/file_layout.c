@@ -80,6 +80,7 @@ static void every_byte_is_as_specified(void)
     CHECK_NC(NC_NOERR, ncmpi_put_var_short_all(ncid, f, three));
     CHECK_NC(NC_NOERR, ncmpi_put_vara_float_all(ncid, r, &start, &count, two));
     close_dataset(ncid);
+    complete_closes();
     expected_header((uint64_t)begin);
     CHECK(at <= (size_t)begin);
     size_t length;

@@ -269,6 +269,7 @@ static void nothing_else_is_touched(void)
                    c = place_of(ncid, v[2]);
         end_data(ncid);
         close_dataset(ncid);
+        complete_closes();
         size_t before = 0, after = 0;
         unsigned char *was = check_read_file(check_path("a.nc"), &before), *is;
         ncid = open_by(ways[w]);
@@ -283,6 +284,7 @@ static void nothing_else_is_touched(void)
         refused(ncid, v[0], -4, NC_EEDGE);
         end_data(ncid);
         close_dataset(ncid);
+        complete_closes();
         is = check_read_file(check_path("a.nc"), &after);
         CHECK_EQ((long long)before, (long long)after);
         if (was != NULL && is != NULL && before == after) CHECK_BYTES(was, is, before);

@@ -309,6 +309,7 @@ static void memory_is_given_back(void)
     int ncid = known_dataset();
     CHECK_NC(NC_NOERR, ncmpi_inq_malloc_size(&during));
     close_dataset(ncid);
+    complete_closes();
     CHECK_NC(NC_NOERR, ncmpi_inq_malloc_size(&after));
     CHECK_NC(NC_NOERR, ncmpi_inq_malloc_max_size(&most));
     CHECK(during > before);

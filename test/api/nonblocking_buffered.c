@@ -142,6 +142,7 @@ static void closing_with_a_buffer_attached(void)
     CHECK_NC(NC_NOERR, ncmpi_buffer_attach(ncid, 100));
     CHECK_NC(NC_NOERR, bput(ncid, 0, 4, values, NULL));
     CHECK_NC(NC_EPENDING, ncmpi_close(ncid));
+    complete_closes();
     CHECK_NC(NC_NOERR, ncmpi_inq_malloc_size(&left));
     CHECK_EQ(0, left);
 }

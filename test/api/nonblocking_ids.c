@@ -395,6 +395,7 @@ static void closing_with_pending_requests(void)
     end_data(ncid);
     CHECK_NC(NC_EPENDING, ncmpi_close(ncid));
     CHECK_NC(NC_EBADID, ncmpi_inq_nreqs(ncid, &id));
+    complete_closes();
     CHECK_NC(NC_NOERR, ncmpi_inq_malloc_size(&after));
     CHECK_EQ(0, after);
 

@@ -83,7 +83,8 @@ every_point() {
 
 logs=(nc_burst_buf_shared_logs=disable nc_burst_buf_shared_logs=enable)
 flushes=(nc_burst_buf_flush=flush_onclose
-    'nc_burst_buf_flush=flush_immediate;nc_burst_buf_delay=0')
+    'nc_burst_buf_flush=flush_immediate;nc_burst_buf_delay=0'
+    'nc_burst_buf_flush=flush_onclose;nc_deferred_close=enable')
 if [ "${BURST_KILL-}" = all ]; then
     for how in ${BURST_KILL_HOW:-killed cut_power}; do
         for n in ${BURST_KILL_PROCS:-1 3}; do
@@ -106,9 +107,12 @@ else
     check "nothing synced is lost with the power" every_point cut_power 1 17 "${flushes[0]}"
     check "nothing synced is lost when it drains at once" \
         every_point cut_power 1 19 "${flushes[1]}"
+    check "nothing is lost behind a deferred close" every_point killed 1 19 "${flushes[2]}"
     export BURST_PUTS=10
     check "nothing is lost when all of three processes are killed" \
         every_point killed 3 47 "${flushes[0]}"
+    check "nor behind a close that they have deferred" \
+        every_point killed 3 53 "${flushes[2]};${logs[1]}"
 fi
 sed 's/^/# /; s/^# # /# /' "$where/summary"
 finish

@@ -4,7 +4,9 @@
  *                                       through define and independent mode, closes
  *     burst_killed check FILE TOLD ALL  opens it again, which replays the logs: ALL is
  *                                       `put`, and every put that returned is there, or
- *                                       `synced`, and those before the last sync are
+ *                                       `synced`, and those before the last sync are;
+ *                                       `refused`: it cannot be opened for reading, and
+ *                                       the words name its logs
  *     burst_killed again FILE           puts all of it once more, and looks
  *     burst_killed restore SHADOW DIRECTORY SEED
  *
@@ -12,18 +14,23 @@
  * TOLD.calls.RANK how many calls it made. See burst_calls.h for the killing. BURST_PUTS
  * says how many puts there are. Where nothing goes through logs (BURST_LOGS=0), what
  * counts is what has returned on all processes: only then is the number of records in
- * the file. */
+ * the file. What a deferred close has left is waited for, or with BURST_LEAVE=finalize
+ * left to MPI, with BURST_LEAVE=full likewise while no file takes anything any more, or
+ * with BURST_LEAVE=kill to nobody: the processes are killed when all have closed. */
 #include <fcntl.h>
 #include <mpi.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "burst_calls.h"
 #include "burst_shadow.h"
 #include "pnetcdf.h"
+#include "pnetcdf_ext.h"
 
 static int rank, nprocs, told_fd, nputs = 30;
 static bool logs = true;
@@ -128,6 +135,22 @@ static void put_late(int ncid)
     tell('l');
 }
 
+static void leave_or_wait(const char *path)
+{
+    const char *leave = getenv("BURST_LEAVE");
+    if (leave == NULL) {
+        need(ncmpix_wait_closed(path), "wait_closed");
+        tell('w');
+    } else if (strcmp(leave, "kill") == 0) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        kill(getpid(), SIGKILL);
+    } else if (strcmp(leave, "full") == 0) {
+        signal(SIGXFSZ, SIG_IGN);
+        need(setrlimit(RLIMIT_FSIZE, &(struct rlimit){0, 0}) == 0 ? NC_NOERR : NC_EINVAL,
+             "setrlimit");
+    }
+}
+
 static void write_all(const char *path)
 {
     int ncid;
@@ -147,6 +170,7 @@ static void write_all(const char *path)
     }
     need(ncmpi_close(ncid), "close");
     tell('c');
+    leave_or_wait(path);
 }
 
 /* ---- looking for it ---- */
@@ -294,6 +318,13 @@ static void write_again(const char *path)
     free(values);
 }
 
+static int check_refused(const char *path)
+{
+    int ncid, rc = ncmpi_open(MPI_COMM_WORLD, path, NC_NOWRITE, MPI_INFO_NULL, &ncid);
+    if (rank == 0) printf("%s\n", ncmpi_strerror(rc));
+    return rc != NC_EBADLOG;
+}
+
 /* ---- */
 
 static void note_calls(const char *told)
@@ -314,7 +345,7 @@ static void write_and_tell(const char *path, const char *told)
     told_fd = open(own, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     if (told_fd < 0) need(NC_EWRITE, own);
     write_all(path);
-    note_calls(told);
+    if (getenv("BURST_LEAVE") == NULL) note_calls(told);
     close(told_fd);
 }
 
@@ -334,7 +365,9 @@ int main(int argc, char **argv)
         write_and_tell(argv[2], argv[3]);
         status = 0;
     } else if (argc == 5 && strcmp(argv[1], "check") == 0) {
-        status = check_all(argv[2], argv[3], strcmp(argv[4], "synced") == 0);
+        status = strcmp(argv[4], "refused") == 0
+                     ? check_refused(argv[2])
+                     : check_all(argv[2], argv[3], strcmp(argv[4], "synced") == 0);
     } else if (argc == 3 && strcmp(argv[1], "again") == 0) {
         write_again(argv[2]);
         status = 0;

@@ -1,6 +1,6 @@
 # tests: burst
 EXTRA_DIST += test/burst/burst_suites.sh test/burst/burst_kill.sh test/burst/ncmpilog.sh \
-	test/burst/burst_bad.sh
+	test/burst/burst_bad.sh test/burst/burst_deferred.sh
 if BURST
 if HAVE_CMOCKA
 check_PROGRAMS += test/burst/burst_format.unit test/burst/burst_broken.unit
@@ -27,6 +27,12 @@ check_PROGRAMS += test/burst/burst_flush_start.mpi
 TESTS += test/burst/burst_flush_start.mpi
 test_burst_burst_flush_start_mpi_SOURCES = test/burst/burst_flush_start.c
 test_burst_burst_flush_start_mpi_LDADD = $(MPI_TEST_LIBS)
+
+check_PROGRAMS += test/burst/burst_deferred.mpi
+TESTS += test/burst/burst_deferred.mpi
+test_burst_burst_deferred_mpi_SOURCES = test/burst/burst_deferred.c
+test_burst_burst_deferred_mpi_LDADD = libfault.la $(MPI_TEST_LIBS) -ldl
+
 check_PROGRAMS += test/burst/burst_hints.mpi
 TESTS += test/burst/burst_hints.mpi
 test_burst_burst_hints_mpi_SOURCES = test/burst/burst_hints.c
@@ -68,7 +74,7 @@ test_burst_burst_foreign_SOURCES = test/burst/burst_foreign.c
 test_burst_burst_foreign_LDADD = libcore.la
 
 check_PROGRAMS += test/burst/burst_killed
-TESTS += test/burst/burst_kill.sh test/burst/ncmpilog.sh test/burst/burst_bad.sh
+TESTS += test/burst/burst_kill.sh test/burst/burst_deferred.sh test/burst/ncmpilog.sh test/burst/burst_bad.sh
 test_burst_burst_killed_SOURCES = test/burst/burst_killed.c test/burst/burst_calls.c \
 	test/burst/burst_calls.h test/support/stand_open.h test/burst/burst_shadow.c test/burst/burst_shadow.h
 test_burst_burst_killed_LDADD = libcore.la -ldl

@@ -734,7 +734,7 @@ def check_flow(p):
             for why, what in sorted(p.findings.items())]
 
 
-PUBLIC = ('ncmpi_',)
+PUBLIC = ('ncmpi_', 'ncmpix_')
 
 
 def main():

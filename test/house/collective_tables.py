@@ -47,6 +47,7 @@ AGREES = {
     'driver_agree_all': (2, 3),
     'driver_concur_all': (2,),  # an error on all, or on none
     'driver_share_all': (1,),
+    'api_share_report_all': (4,),
     'journal_agree_all': (),  # an error on all, or on none
     # Which round comes next: the least of all processes, told by the exchange of counts or,
     # on one node, read from all slots.
@@ -54,6 +55,10 @@ AGREES = {
     # The same dataset everywhere is what makes a call collective; an id that is wrong is
     # so everywhere.
     'base_ids_find': (),
+    # A dataset whose close was deferred, of those that all its processes have: its ends are
+    # told by an agreement (next_all), or all name the same file (ncmpix_wait_closed, where
+    # the path is an argument like an id; MPI_Finalize).
+    'first_of': (),
     # Processes of a program have the same level of threads.
     'MPI_Query_thread': (0,),
 }
@@ -74,10 +79,11 @@ AGREED = {
     'driver_dataset': {'nprocs', 'writable', 'safe_mode', 'heard', 'header', 'hints',
                        'comm', 'failures',
                        'partial',  # of a subfile, whose processes open it together
+                       'deleted',  # agreed on when a deferred close is completed
                        'base',  # found in the file's first bytes, which all were told
                        'whole'},  # set where a dataset's subfiles are opened together
     'driver': {'ops', 'lower', 'ds'},
-    'api_dataset': {'defining', 'indep', 'fresh', 'top', 'before'},
+    'api_dataset': {'defining', 'indep', 'fresh', 'top', 'before', 'number', 'closing'},
     # numrecs_in_file differs only where process 0 writes it without the others.
     'mpio': {'created', 'defined', 'known_size', 'unit', 'numrecs_in_file',
              'failures'},
@@ -105,7 +111,8 @@ UNCHECKED = {
 }
 # Variables of the process that are the same on all: constants; windows are kept by all or
 # by none.
-SHARED = {'nkept', 'kept', 'registry'}
+SHARED = {'nkept', 'kept', 'registry',
+          'list', 'listed'}  # of deferred closes: agreed on by those that have them
 
 # The same within a node; whether it is 0 tells the node's first process.
 NODEWISE = {('mpio_window', 'nprocs'), ('mpio_window', 'win'), ('mpio_window', 'comm')}

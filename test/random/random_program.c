@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pnetcdf_ext.h"
 #include "random_access.h"
 #include "util_classic.h"
 
@@ -347,6 +348,7 @@ static void one_program(void)
         if (size > 0) CHECK_NC(NC_NOERR, ncmpi_buffer_attach(p.ours, size));
     }
     CHECK_NC(NC_NOERR, ncmpi_close(p.ours));
+    CHECK_NC(NC_NOERR, ncmpix_wait_closed(check_path("ours.nc")));
     THEIRS(nc_close(p.theirs));
     compare(&p.m);
     model_free(&p.m);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base_error.h"
+#include "pnetcdf_ext.h"
 
 struct check_case check;
 int check_thread_level = MPI_THREAD_SINGLE;
@@ -268,6 +269,7 @@ static void run_case(const struct check_test *test)
         check_skip("not with these hints");
     else
         test->run();
+    CHECK_NC(NC_NOERR, ncmpix_wait_closed(NULL)); /* with hints that defer closes */
     bool failed = gather_failures(&notes);
     leave_directory(failed);
     if (test->flags & CHECK_MODES)

@@ -31,6 +31,10 @@ static inline MPI_Offset f77_index(MPI_Offset index)
     return (MPI_Offset)((unsigned long long)index - 1ULL);
 }
 
+/* Text as C has it, without the blanks at the end; cut where it is longer than there is
+ * room. */
+void f77_text_in(char *string, size_t size, const char *text, F77_STRLEN len);
+
 /* A name as C has it: without the blanks at the end. One that is too long for a name is
  * cut so that it still is too long. */
 void f77_name_in(char name[F77_NAME_ROOM], const char *text, F77_STRLEN len);

@@ -1,4 +1,6 @@
 /* nfmpix_*: the functions of pnetcdf_ext.h. */
+#include <limits.h>
+
 #include "f77.h"
 #include "pnetcdf_ext.h"
 
@@ -39,4 +41,11 @@ int F77_NAME(nfmpix_prefetch_all, NFMPIX_PREFETCH_ALL)(const int *ncid, const in
 int F77_NAME(nfmpix_prefetch_wait, NFMPIX_PREFETCH_WAIT)(const int *ncid)
 {
     return ncmpix_prefetch_wait(*ncid);
+}
+
+int F77_NAME(nfmpix_wait_closed, NFMPIX_WAIT_CLOSED)(const char *text, F77_STRLEN len)
+{
+    char path[PATH_MAX]; /* memory may be short, and the others would wait */
+    f77_text_in(path, sizeof path, text, len);
+    return ncmpix_wait_closed(path);
 }

@@ -15,12 +15,17 @@ static size_t trimmed(const char *text, F77_STRLEN len)
     return n;
 }
 
-void f77_name_in(char name[F77_NAME_ROOM], const char *text, F77_STRLEN len)
+void f77_text_in(char *string, size_t size, const char *text, F77_STRLEN len)
 {
     size_t n = trimmed(text, len);
-    if (n > F77_NAME_ROOM - 1) n = F77_NAME_ROOM - 1;
-    memcpy(name, text, n);
-    name[n] = '\0';
+    if (n > size - 1) n = size - 1;
+    memcpy(string, text, n);
+    string[n] = '\0';
+}
+
+void f77_name_in(char name[F77_NAME_ROOM], const char *text, F77_STRLEN len)
+{
+    f77_text_in(name, F77_NAME_ROOM, text, len);
 }
 
 char *f77_path_in(const char *text, F77_STRLEN len)

@@ -159,6 +159,17 @@ PREFETCH([_all], [1])
     NCID
     nf90mpix_prefetch_wait = nfmpix_prefetch_wait(ncid)
   end function
+
+  function nf90mpix_wait_closed(path)
+    integer :: nf90mpix_wait_closed
+    integer, external :: nfmpix_wait_closed
+    character(len=*), intent(in), optional :: path
+    if (present(path)) then
+      nf90mpix_wait_closed = nfmpix_wait_closed(path)
+    else
+      nf90mpix_wait_closed = nfmpix_wait_closed('')
+    end if
+  end function
 PASS([close], [ncid], [NCID])m4_dnl
 PASS([begin_indep_data], [ncid], [NCID])m4_dnl
 PASS([end_indep_data], [ncid], [NCID])m4_dnl

@@ -10,6 +10,9 @@
 
 struct api_queue;
 
+/* Closes that come later, see api_closing.c: whose turn it is. */
+enum api_closing { API_OPEN, API_DEFERRED, API_ENDING };
+
 struct api_dataset {
     struct driver_dataset ds;
     struct driver *top;
@@ -21,8 +24,11 @@ struct api_dataset {
     struct cdf_header before; /* while redefining: the definitions as they were */
     bool changing;            /* the same of one change, in data mode */
     struct api_queue *queue;  /* pending nonblocking requests; NULL: never any */
-    bool threads;             /* MPI allows them: the lock is needed */
-    pthread_mutex_t lock;     /* see api_lock */
+    int64_t number;           /* the same on all, and another dataset's is another one */
+    enum api_closing closing;
+    bool deleted;         /* the file is, by this process, since close returned */
+    bool threads;         /* MPI allows them: the lock is needed */
+    pthread_mutex_t lock; /* see api_lock */
 };
 
 /* The path without a file-system prefix that MPI-IO knows ("lustre:/a"); others are
@@ -57,6 +63,10 @@ static inline void api_unlock(struct api_dataset *d)
 /* Enters a dataset, which gets its id; takes it out again. NC_ENFILE, NC_ENOMEM. */
 int api_enter(struct api_dataset *d);
 void api_leave(struct api_dataset *d);
+
+/* The end of a dataset whose file the drivers closed, or could not, with err. Returns
+ * that, or what the report met with. Collective. */
+int api_end_all(struct api_dataset *d, int err);
 
 /* Leaves define mode: agrees on the definitions, lays them out, and has them written.
  * Collective; agreed. */

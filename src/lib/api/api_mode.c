@@ -104,7 +104,7 @@ static int reconcile_all(struct api_dataset *a, uint64_t hash, int *difference)
 
     ds->stats.atts_overruled += d.atts;
     if (code == NC_NOERR && ds->safe_mode) code = d.att_code;
-    *difference = api_share_report_all(ds, code, d.text, sizeof d.text, NULL);
+    *difference = api_share_report_all(ds, code, d.text, sizeof d.text, NULL, 0);
     if (*difference == NC_NOERR && first > 0 && ds->rank == ds->nprocs - (int)first)
         driver_stats_tell(ds, d.text);
     return NC_NOERR;

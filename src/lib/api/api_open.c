@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "api_closing.h"
 #include "api_dataset.h"
 #include "api_safe.h"
 #include "base_mem.h"
@@ -56,6 +57,7 @@ struct terms {
     struct base_hints hints;
     int64_t mode;
     int64_t format; /* that the mode asks for, or the error that it is */
+    int64_t number; /* of the dataset, from process 0's clock */
     int64_t safe_mode;
     int64_t error;
     uint64_t path_hash;
@@ -80,13 +82,18 @@ static int compare_terms(const struct terms *mine, const struct terms *theirs)
     return NC_NOERR;
 }
 
+/* What any process says beside its terms: that there is no communicator for the dataset;
+ * that others have to be ended before it. */
+enum { LACKING, DUE, SAYINGS };
+
 /* What every process says of an error, this one's or that of the first which has one.
- * *lacking becomes the largest of all processes. */
-static int report_all(struct driver_dataset *ds, int error, int64_t *lacking)
+ * Of SAYINGS each becomes the largest of all processes. */
+static int report_all(struct driver_dataset *ds, int error, int64_t *says)
 {
     char text[512];
     snprintf(text, sizeof text, "%s", base_error_detail(error));
-    return api_share_report_all(ds, error, text, sizeof text, lacking);
+    return api_share_report_all(ds, error, text, sizeof text, says,
+                                says == NULL ? 0 : SAYINGS);
 }
 
 /* What there is until the terms are agreed on. The dataset's own communicator, while it
@@ -168,8 +175,8 @@ static void tell_of_file(const struct driver_dataset *ds, const struct base_hint
         if (!base_file_entry_names(e, ds->full)) continue;
         n++;
         used = (size_t)snprintf(line, sizeof line,
-                                "hints of %.500s, line %d, Path %.500s:", f->name,
-                                e->place.line, e->path);
+                                "hints of %.500s, line %d, %s %.500s:", f->name,
+                                e->place.line, e->guard ? "Guardnames" : "Path", e->path);
         for (int k = 0; k < e->npairs && used < sizeof line; k++)
             used += (size_t)snprintf(line + used, sizeof line - used, " %s=%s",
                                      e->pairs[k].key, e->pairs[k].value);
@@ -187,7 +194,7 @@ static void tell_of_file(const struct driver_dataset *ds, const struct base_hint
  * the end, `code` or NC_NOERR; in safe mode all say so. */
 static int come_to_terms_all(struct driver_dataset *ds,
                              const struct base_hints_file *file, struct terms *terms,
-                             int code, int *differs, int64_t *lacking)
+                             int code, int *differs, int64_t *says)
 {
     const char *path = ds->path == NULL ? "" : ds->path;
     size_t length = strlen(path);
@@ -208,7 +215,8 @@ static int come_to_terms_all(struct driver_dataset *ds,
     err = compare_terms(&mine, terms);
     if (err == NC_NOERR) err = taken;
     if (err == NC_NOERR) err = agree_with_mpi(ds, &mine.hints);
-    err = report_all(ds, err, lacking);
+    says[DUE] = api_closing_is_due(ds);
+    err = report_all(ds, err, says);
     if (err != NC_NOERR) return err;
     *differs = mine.mode == terms->mode
                    ? NC_NOERR
@@ -223,12 +231,12 @@ static int come_to_terms_all(struct driver_dataset *ds,
 static int agree_on_terms_all(struct driver_dataset *ds, struct caller *c,
                               struct terms *terms, int code, int *differs)
 {
-    int64_t lacking = c->own == MPI_COMM_NULL;
-    int err = come_to_terms_all(ds, &c->file, terms, code, differs, &lacking);
-    hand_back(ds, c, lacking);
+    int64_t says[SAYINGS] = {[LACKING] = c->own == MPI_COMM_NULL};
+    int err = come_to_terms_all(ds, &c->file, terms, code, differs, says);
+    hand_back(ds, c, says[LACKING]);
     if (err == NC_NOERR) tell_of_file(ds, &c->file);
     base_hints_file_free(&c->file);
-    return err;
+    return err == NC_NOERR && says[DUE] ? api_closing_make_way_all(ds) : err;
 }
 
 static bool environment_is_1(const char *name)
@@ -253,8 +261,7 @@ static void release_all(struct api_dataset *d, const struct api_dataset *spare)
     if (d != spare) base_free(d);
 }
 
-/* The end of a dataset whose file the drivers closed, or could not, with err. */
-static int end_all(struct api_dataset *d, int err)
+int api_end_all(struct api_dataset *d, int err)
 {
     int told = d->ds.hints.report ? driver_stats_report_all(&d->ds) : NC_NOERR;
     driver_trace_stop_all(&d->ds);
@@ -341,9 +348,11 @@ int ncmpi_create(MPI_Comm comm, const char *path, int cmode, MPI_Info info, int 
     struct api_dataset *d = prepare_all(comm, path, info, &spare, &caller, &error);
     if (error == NC_NOERR && ncidp == NULL) error = NC_EINVAL;
 
-    struct terms terms = {.mode = cmode, .format = format_of(cmode), .error = error};
+    struct terms terms = {
+        .mode = cmode, .format = format_of(cmode), .number = span.since, .error = error};
     int err =
         agree_on_terms_all(&d->ds, &caller, &terms, NC_EMULTIDEFINE_CMODE, &differs);
+    d->number = terms.number;
     if (err == NC_NOERR) driver_trace_start_all(&d->ds, d->threads);
     if (err == NC_NOERR && terms.format < 0) err = (int)terms.format;
     d->fresh = d->defining = d->ds.writable = true;
@@ -363,9 +372,10 @@ int ncmpi_open(MPI_Comm comm, const char *path, int omode, MPI_Info info, int *n
     struct api_dataset *d = prepare_all(comm, path, info, &spare, &caller, &error);
     if (error == NC_NOERR && ncidp == NULL) error = NC_EINVAL;
 
-    struct terms terms = {.mode = omode, .error = error};
+    struct terms terms = {.mode = omode, .number = span.since, .error = error};
     int err =
         agree_on_terms_all(&d->ds, &caller, &terms, NC_EMULTIDEFINE_OMODE, &differs);
+    d->number = terms.number;
     if (err == NC_NOERR) driver_trace_start_all(&d->ds, d->threads);
     if (err == NC_NOERR && (terms.mode & (NC_DISKLESS | NC_MMAP))) err = NC_EINVAL_OMODE;
     d->ds.writable = terms.mode & NC_WRITE;
@@ -385,13 +395,16 @@ int ncmpi_close(int ncid)
 
     struct driver_span span = driver_trace_enter(d->ds.trace);
     int pending = api_queue_pending(d->queue) > 0 ? NC_EPENDING : NC_NOERR;
+    api_queue_free(d->queue);
+    d->queue = NULL;
     if (d->defining)
         err = api_end_define_all(d, &(struct cdf_room){.header_minfree = CDF_SOME_ROOM});
+    if (err == NC_NOERR && api_closing_defer_all(d, span)) return pending;
     /* Definitions that could not be completed: a new file would not be one. */
     int closed = d->defining ? driver_abort_all(d->top) : driver_close_all(d->top);
     driver_trace_leave(d->ds.trace, span, "ncmpi_close", -1,
                        err != NC_NOERR ? err : closed);
-    closed = end_all(d, closed);
+    closed = api_end_all(d, closed);
     if (err == NC_NOERR) err = closed;
     return err != NC_NOERR ? err : pending;
 }
@@ -411,11 +424,11 @@ int ncmpi_abort(int ncid)
     struct driver_span span = driver_trace_enter(d->ds.trace);
     err = driver_abort_all(d->top);
     driver_trace_leave(d->ds.trace, span, "ncmpi_abort", -1, err);
-    return end_all(d, err);
+    return api_end_all(d, err);
 }
 
 int ncmpi_delete(const char *filename, MPI_Info info)
 {
     if (filename == NULL) return NC_EINVAL;
-    return driver_delete(api_path(filename), info);
+    return api_closing_delete(api_path(filename), info);
 }

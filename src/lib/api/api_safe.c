@@ -78,12 +78,14 @@ static int compare(const struct api_args *mine, const struct api_args *theirs, c
 }
 
 int api_share_report_all(struct driver_dataset *ds, int code, char *text, int size,
-                         int64_t *largest)
+                         int64_t *values, int n)
 {
-    int64_t all[2] = {code == NC_NOERR ? 0 : ds->nprocs - ds->rank,
-                      largest == NULL ? 0 : *largest};
-    int err = driver_agree_all(ds, NC_NOERR, NULL, all, 2);
-    if (largest != NULL) *largest = all[1];
+    int64_t all[DRIVER_AGREE_MAX] = {code == NC_NOERR ? 0 : ds->nprocs - ds->rank};
+    for (int i = 0; i < n; i++)
+        all[1 + i] = values[i];
+    int err = driver_agree_all(ds, NC_NOERR, NULL, all, 1 + n);
+    for (int i = 0; i < n; i++)
+        values[i] = all[1 + i];
     if (err != NC_NOERR || all[0] == 0) return err;
     int rank = ds->nprocs - (int)all[0];
     err = driver_share_all(ds, &code, sizeof code, rank);
@@ -104,7 +106,7 @@ int api_args_agree_all(struct driver_dataset *ds, struct api_args *a)
     err = driver_share_all(ds, &theirs, sizeof theirs, 0);
     if (err != NC_NOERR) return err;
     int code = compare(a, &theirs, text, sizeof text);
-    return api_share_report_all(ds, code, text, sizeof text, NULL);
+    return api_share_report_all(ds, code, text, sizeof text, NULL, 0);
 }
 
 int api_same_call_all(struct api_dataset *d, const char *function)

@@ -34,9 +34,9 @@ int api_args_agree_all(struct driver_dataset *ds, struct api_args *a);
 /* In safe mode: do all processes make this very call? NC_NOERR outside of it. */
 int api_same_call_all(struct api_dataset *d, const char *function);
 
-/* The words and the code of the first process that has a code, on all. *largest, unless
- * NULL, becomes the largest of all processes. Agreed. */
+/* The words and the code of the first process that has a code, on all. Each of n values
+ * (n < DRIVER_AGREE_MAX) becomes the largest of all processes. Agreed. */
 int api_share_report_all(struct driver_dataset *ds, int code, char *text, int size,
-                         int64_t *largest);
+                         int64_t *values, int n);
 
 #endif

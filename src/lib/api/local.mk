@@ -6,6 +6,7 @@ libcore_la_SOURCES += \
 	src/lib/api/api_buffer.c src/lib/api/api_buffer.h \
 	src/lib/api/api_dataset.h \
 	src/lib/api/api_cdl.c \
+	src/lib/api/api_closing.c src/lib/api/api_closing.h \
 	src/lib/api/api_define.c \
 	src/lib/api/api_info.c \
 	src/lib/api/api_inq.c \

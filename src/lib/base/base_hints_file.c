@@ -334,6 +334,7 @@ static void read_guards(struct walk *w, json_t *names, struct base_file_place at
              "Guardnames is neither a text nor a list of texts, and is passed over");
         return;
     }
+    w->f->guarded = at;
     w->f->guards = base_arena_alloc(&w->f->arena, (bytes / 2 + 2) * sizeof *w->f->guards);
     if (w->f->guards == NULL) {
         lack_memory(w);
@@ -342,6 +343,31 @@ static void read_guards(struct walk *w, json_t *names, struct base_file_place at
     if (json_is_string(names)) add_guards(w, json_string_value(names));
     for (i = 0; i < json_array_size(names); i++)
         add_guards(w, json_string_value(json_array_get(names, i)));
+}
+
+/* Before those of File, which may say otherwise. */
+static void enter_guards(struct walk *w)
+{
+    struct base_hints_file *f = w->f;
+    size_t n = (size_t)f->nguards, all = n + (size_t)f->nentries;
+    if (n == 0 || w->err != NC_NOERR) return;
+    struct base_file_entry *e = base_arena_alloc(&f->arena, all * sizeof *e);
+    struct base_file_pair *pair = base_arena_alloc(&f->arena, sizeof *pair);
+    if (e == NULL || pair == NULL) {
+        lack_memory(w);
+        return;
+    }
+    *pair = (struct base_file_pair){"nc_deferred_close", "enable", f->guarded};
+    for (size_t i = 0; i < n; i++)
+        e[i] = (struct base_file_entry){.path = f->guards[i],
+                                        .place = f->guarded,
+                                        .pairs = pair,
+                                        .npairs = 1,
+                                        .guard = true};
+    for (size_t i = n; i < all; i++)
+        e[i] = f->entries[i - n];
+    f->entries = e;
+    f->nentries = (int)all;
 }
 
 static void read_all(struct walk *w, json_t *root)
@@ -388,6 +414,7 @@ int base_hints_file_parse(struct base_hints_file *f, const char *text, size_t le
         return w.err;
     }
     read_all(&w, root);
+    enter_guards(&w);
     json_decref(root);
     return w.err;
 }

@@ -1,5 +1,6 @@
 /* Hints from a file, in the form of E10's MPIWRAP: JSON with a list `File`, of which each
- * entry has a `Path` and hints for the datasets that this names. No MPI. */
+ * entry has a `Path` and hints for the datasets that this names, and `Guardnames` of
+ * those whose close may be deferred. No MPI. */
 #ifndef BASE_HINTS_FILE_H
 #define BASE_HINTS_FILE_H
 
@@ -26,15 +27,16 @@ struct base_file_entry {
     struct base_file_place place; /* of the path */
     struct base_file_pair *pairs;
     int npairs;
+    bool guard; /* one of Guardnames: of what it names the close is deferred */
 };
 
 struct base_hints_file {
     struct base_arena arena;
-    const char *name; /* of the file */
-    struct base_file_entry *entries;
-    int nentries;
-    const char **guards; /* Guardnames */
-    int nguards;
+    const char *name;                /* of the file */
+    struct base_file_entry *entries; /* those of Guardnames come first */
+    int nentries, nguards;
+    const char **guards; /* their names */
+    struct base_file_place guarded;
     /* Told of what is passed over in a file that is taken, nwarned things so far; NULL:
      * nobody wants to know. */
     void (*warn)(const struct base_hints_file *f, struct base_file_place place,
@@ -54,7 +56,8 @@ int base_hints_file_parse(struct base_hints_file *f, const char *text, size_t le
 
 void base_hints_file_free(struct base_hints_file *f);
 
-/* Does the entry name this dataset, whose path is from the root? */
+/* Does the entry name this dataset, whose path is from the root? A guard also names what
+ * its last name begins with. */
 bool base_file_entry_names(const struct base_file_entry *e, const char *full);
 
 #endif

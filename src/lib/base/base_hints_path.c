@@ -69,12 +69,20 @@ static bool ends_with(const char *end, const char *path)
     return length > 0 && length <= all && strcmp(path + all - length, end) == 0;
 }
 
+/* E10's base names may be those of a series. */
+static bool begins(const char *name, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return strncmp(slash == NULL ? path : slash + 1, name, strlen(name)) == 0;
+}
+
 bool base_file_entry_names(const struct base_file_entry *e, const char *full)
 {
     char wanted[PATH_MAX] = "", path[PATH_MAX] = "";
     bool directory, ignored;
     if (!make_plain(e->path, wanted, &directory) || !make_plain(full, path, &ignored))
         return false;
+    if (e->guard && begins(wanted, path)) return true;
     if (strpbrk(wanted, "*?[") != NULL) return matches_glob(wanted, directory, path);
     return lies_in(wanted, path) || (!directory && ends_with(wanted, path));
 }

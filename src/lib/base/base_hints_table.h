@@ -64,6 +64,7 @@ struct base_hints {
     int64_t burst_threads;
     int64_t burst_bandwidth; /* bytes a second of each thread; 0: no limit */
     int64_t burst_delay;     /* milliseconds without a put before threads drain */
+    int64_t deferred_close;  /* enum base_choice: close returns before all is drained */
     char burst_dirname[1024];
     /* The same in the words of E10; they hold where e10_cache is not disabled. */
     int64_t e10_cache; /* enum base_choice, or BASE_COHERENT */

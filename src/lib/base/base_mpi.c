@@ -1,6 +1,7 @@
 /* MPI error classes to NC_ codes, by a table. */
 #include "base_mpi.h"
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -60,4 +61,40 @@ void base_mpi_whole_window_all(MPI_Comm comm, MPI_Win *window)
     int lacking = *window == MPI_WIN_NULL, any = 1;
     int mpi = MPI_Allreduce(&lacking, &any, 1, MPI_INT, MPI_MAX, comm);
     if (mpi != MPI_SUCCESS || any) *window = MPI_WIN_NULL;
+}
+
+/* ---- when MPI ends ---- */
+
+static pthread_mutex_t ending = PTHREAD_MUTEX_INITIALIZER;
+static void (*ends[BASE_ENDS])(void);
+static bool watching;
+
+static int end_all(MPI_Comm comm, int key, void *value, void *extra)
+{
+    (void)comm, (void)key, (void)value, (void)extra;
+    for (int i = 0; i < BASE_ENDS; i++)
+        if (ends[i] != NULL) ends[i]();
+    return MPI_SUCCESS;
+}
+
+/* MPI frees the attributes of MPI_COMM_SELF before all else, when it can still be used.
+ * One for all: of several, each process might have another first. With the lock. */
+static bool watch(void)
+{
+    int key;
+    if (watching) return true;
+    if (MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_all, &key, NULL) != MPI_SUCCESS)
+        return false;
+    watching = MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL) == MPI_SUCCESS;
+    (void)MPI_Comm_free_keyval(&key); /* goes with the attribute */
+    return watching;
+}
+
+bool base_mpi_at_end(enum base_end which, void (*end)(void))
+{
+    pthread_mutex_lock(&ending);
+    bool may = watch();
+    if (may) ends[which] = end;
+    pthread_mutex_unlock(&ending);
+    return may;
 }

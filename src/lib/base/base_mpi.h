@@ -3,6 +3,7 @@
 #define BASE_MPI_H
 
 #include <mpi.h>
+#include <stdbool.h>
 
 /* The NC_ code for what an MPI call returned: NC_NOERR for MPI_SUCCESS, a code of its
  * own where the error class has one (NC_ENOENT, NC_EACCESS, NC_ENO_SPACE ...), else
@@ -19,5 +20,13 @@ int base_mpi_runs(int n, const int *lengths, const MPI_Aint *displs, MPI_Datatyp
 /* Collective: a window that a process of comm was refused is the others' no more, who
  * could not free it without that one. */
 void base_mpi_whole_window_all(MPI_Comm comm, MPI_Win *window);
+
+/* What is left to be done when MPI ends, in this order on every process, so that it may
+ * be collective. */
+enum base_end { BASE_END_DATASETS, BASE_END_WINDOWS, BASE_ENDS };
+
+/* `end` is called once, at the beginning of MPI_Finalize, when MPI can still be used.
+ * False: MPI cannot promise that. */
+bool base_mpi_at_end(enum base_end which, void (*end)(void));
 
 #endif

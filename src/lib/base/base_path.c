@@ -7,15 +7,29 @@
 
 #include "base_mem.h"
 
+/* The directory that a path goes from, with a slash; "" where there is none to be said.
+ */
+static const char *begin(const char *path, char here[PATH_MAX + 1])
+{
+    if (*path == '/' || getcwd(here, PATH_MAX) == NULL || *here != '/') return "";
+    size_t length = strlen(here);
+    if (length + strlen(path) + sizeof "/" > PATH_MAX) return "";
+    if (length > 1) memcpy(here + length, "/", sizeof "/");
+    return here;
+}
+
 char *base_path_absolute(const char *path)
 {
-    char here[PATH_MAX];
-    if (*path == '/' || getcwd(here, sizeof here) == NULL || *here != '/')
-        return base_strdup(path);
-    size_t size = strlen(here) + strlen(path) + sizeof "/";
-    if (size > PATH_MAX) return base_strdup(path);
+    char here[PATH_MAX + 1];
+    const char *from = begin(path, here);
+    size_t size = strlen(from) + strlen(path) + 1;
     char *full = base_malloc(size);
-    if (full != NULL)
-        snprintf(full, size, "%s%s%s", here, here[1] == '\0' ? "" : "/", path);
+    if (full != NULL) snprintf(full, size, "%s%s", from, path);
     return full;
+}
+
+void base_path_absolute_to(const char *path, char *full, size_t size)
+{
+    char here[PATH_MAX + 1];
+    snprintf(full, size, "%s%s", begin(path, here), path);
 }

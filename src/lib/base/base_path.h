@@ -2,8 +2,13 @@
 #ifndef BASE_PATH_H
 #define BASE_PATH_H
 
+#include <stddef.h>
+
 /* The path from the root, of a file that need not be there; the path itself where that
  * cannot be found or would be too long for the system. NULL: no memory. */
 char *base_path_absolute(const char *path);
+
+/* The same into memory that is there; what does not fit is cut off. */
+void base_path_absolute_to(const char *path, char *full, size_t size);
 
 #endif

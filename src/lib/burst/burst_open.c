@@ -54,7 +54,7 @@ int burst_attach_all(struct driver_dataset *ds, struct driver *lower, struct bur
     int mpi = MPI_Comm_split_type(ds->comm, MPI_COMM_TYPE_SHARED, ds->rank, MPI_INFO_NULL,
                                   &b->node);
     int size = 1, found = burst_find_file(b);
-    err = base_mpi_error(mpi, NC_EMPI, "MPI_Comm_split_type");
+    err = base_mpi_error(mpi, NC_ENFILE, "a communicator for the node");
     if (err == NC_NOERR) MPI_Comm_size(b->node, &size);
     if (err == NC_NOERR) err = found;
     int64_t all[2] = {mpi != MPI_SUCCESS, size};
@@ -127,12 +127,18 @@ static int sync_what_was_drained_all(struct burst *b)
     return err == NC_NOERR && dirty ? burst_sync_all(b) : err;
 }
 
-/* All is in the file, and safe if that was promised; the log may go. Agreed. */
-static int finish_all(struct burst *b, bool keep)
+/* All is in the file, and safe if that was promised. Agreed. */
+static int complete_all(struct burst *b)
 {
     int err = burst_drain_all(b, BURST_ALL);
     if (err == NC_NOERR) err = burst_settle_records_all(b);
-    if (err == NC_NOERR && b->promised) err = sync_what_was_drained_all(b);
+    return err == NC_NOERR && b->promised ? sync_what_was_drained_all(b) : err;
+}
+
+/* The same, or the file is gone; the log may go, too. Agreed. */
+static int finish_all(struct burst *b, bool keep)
+{
+    int err = b->base.ds->deleted ? NC_NOERR : complete_all(b);
     if (err == NC_NOERR && keep) burst_log_drained(&b->log);
     if (err == NC_NOERR && !keep) {
         /* From here on the generation tells that no log is needed, in any order. */
@@ -152,7 +158,7 @@ static int end_all(struct driver *self, int (*end_lower)(struct driver *))
     struct burst *b = (struct burst *)self;
     struct driver *lower = self->lower;
     char text[1024];
-    bool keep = self->ds->hints.burst_del_on_close == BASE_DISABLE;
+    bool keep = self->ds->hints.burst_del_on_close == BASE_DISABLE && !self->ds->deleted;
     int err = self->ds->writable ? finish_all(b, keep) : NC_NOERR;
     snprintf(text, sizeof text, "%s", base_error_detail(err));
     burst_pool_stop(b);
@@ -305,6 +311,16 @@ static int flush_test(struct driver *self, bool *through)
                           "or close tries again");
 }
 
+/* What was put must all be in the log, and threads must be there to bring it from there
+ * to the file. */
+static enum driver_defer defer(struct driver *self)
+{
+    struct burst *b = (struct burst *)self;
+    bool safe = b->logging && b->log.kept_fd < 0 && !self->ds->hints.no_indep_rw;
+    if (!safe || driver_defer(self->lower) == DRIVER_NOW) return DRIVER_NOW;
+    return b->nwrites == 0 || burst_pool_begin(b) ? DRIVER_LATER : DRIVER_NOW;
+}
+
 static int inq_info(struct driver *self, MPI_Info info)
 {
     burst_pool_tell(((struct burst *)self)->pool); /* who asks may look at them next */
@@ -353,4 +369,5 @@ const struct driver_ops burst_ops = {
     .flush = flush_alone,
     .flush_start = flush_start,
     .flush_test = flush_test,
+    .defer = defer,
 };

@@ -359,6 +359,11 @@ int driver_prefetch_wait(struct driver *d)
     return d == NULL ? NC_NOERR : d->ops->prefetch_wait(d);
 }
 
+enum driver_defer driver_defer(struct driver *d)
+{
+    return d->ops->defer == NULL ? DRIVER_NOW : d->ops->defer(d);
+}
+
 int driver_inq_info(struct driver *d, MPI_Info info)
 {
     while (d->ops->inq_info == NULL)

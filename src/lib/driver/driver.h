@@ -36,6 +36,7 @@ struct driver_dataset {
     char *full;    /* the same from the root: who opens the file later uses this */
     bool prefixed; /* there was one: the user has MPI-IO in mind */
     bool whole;    /* a close gives the file the size that its header promises */
+    bool deleted;  /* the file is to be gone: what is staged need not come there */
     bool partial;  /* processes of other nodes have other files of the same dataset */
     int64_t device, inode, host;    /* of the file, as process 0 found it, and where that
                                      * runs; inode 0: unknown */
@@ -85,6 +86,13 @@ int driver_share_all(struct driver_dataset *ds, void *bytes, int64_t n, int root
 /* An agreed error with the words of process 0, where it is that one's own. It is what is
  * returned. */
 int driver_share_words_all(struct driver_dataset *ds, int error, int own);
+
+/* May the close of a dataset be left to later? */
+enum driver_defer {
+    DRIVER_NOW,   /* no */
+    DRIVER_READY, /* it may, but has nothing to gain from that */
+    DRIVER_LATER  /* all that was put is safe, and goes to the file meanwhile */
+};
 
 /* One layer of the stack. A driver's own state begins with this. */
 struct driver {
@@ -289,6 +297,12 @@ struct driver_ops {
     int (*prefetch)(struct driver *self, const struct driver_request *r);
     int (*prefetch_wait)(struct driver *self);
 
+    /* May close_all come later? Nothing else is called until then, the program may give
+     * the file another name, and close_all goes by what the layer has opened by now.
+     * Where the answer is no, close_all is called as if nobody had asked. Local; NULL: it
+     * may not. */
+    enum driver_defer (*defer)(struct driver *self);
+
     /* Adds the hints in force to info; local. */
     int (*inq_info)(struct driver *self, MPI_Info info);
 };
@@ -338,6 +352,7 @@ int driver_flush_start(struct driver *d);
 int driver_flush_test(struct driver *d, bool *through);
 int driver_prefetch(struct driver *d, const struct driver_request *r);
 int driver_prefetch_wait(struct driver *d);
+enum driver_defer driver_defer(struct driver *d);
 int driver_inq_info(struct driver *d, MPI_Info info);
 
 #endif

@@ -117,3 +117,16 @@ int driver_file_check(const struct driver_dataset *ds)
     return ds->host != driver_file_host() || is_ours(ds, &st) ? NC_NOERR
                                                               : tell_other(ds->full);
 }
+
+bool driver_file_has(const struct driver_dataset *ds, const char *path)
+{
+    struct stat st;
+    return ds->inode != 0 && stat(path, &st) == 0 && is_ours(ds, &st);
+}
+
+bool driver_file_only(const struct driver_dataset *ds, const char *path)
+{
+    struct stat st;
+    return ds->inode != 0 && lstat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+           st.st_nlink == 1 && is_ours(ds, &st);
+}

@@ -25,6 +25,11 @@ bool driver_file_is(const struct driver_dataset *ds, int fd);
 int driver_file_refuse(const char *path);
 void driver_file_note(struct driver_dataset *ds);
 
+/* Is the file at path the dataset's? Has it no other name? False where that cannot be
+ * told. */
+bool driver_file_has(const struct driver_dataset *ds, const char *path);
+bool driver_file_only(const struct driver_dataset *ds, const char *path);
+
 /* Does ds->full still lead to that file, or to nothing? Else NC_EFILE. */
 int driver_file_check(const struct driver_dataset *ds);
 

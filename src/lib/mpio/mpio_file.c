@@ -234,8 +234,7 @@ void mpio_file_share_all(struct mpio_file *f, struct mpio_window *w)
     }
 }
 
-/* This process can read and write. */
-static int ready(struct mpio_file *f)
+int mpio_file_ready(struct mpio_file *f)
 {
     return is_open(f) ? NC_NOERR : open_own(f);
 }
@@ -468,7 +467,7 @@ int mpio_file_read(struct mpio_file *f, int64_t offset, void *bytes, int64_t n)
 {
     unsigned char *p = bytes;
     int64_t size = -1;
-    int err = n > 0 ? ready(f) : NC_NOERR;
+    int err = n > 0 ? mpio_file_ready(f) : NC_NOERR;
     while (n > 0 && err == NC_NOERR) {
         bool again = false;
         int64_t done = 0;
@@ -513,7 +512,7 @@ static int write_piece(struct mpio_file *f, int64_t offset, const void *bytes, i
 int mpio_file_write(struct mpio_file *f, int64_t offset, const void *bytes, int64_t n)
 {
     const unsigned char *p = bytes;
-    int err = n > 0 ? ready(f) : NC_NOERR;
+    int err = n > 0 ? mpio_file_ready(f) : NC_NOERR;
     while (n > 0 && err == NC_NOERR) {
         int64_t done = 0;
         f->dirty = true;
@@ -646,7 +645,7 @@ int mpio_file_size(struct mpio_file *f, int64_t *size)
 
 static int resize(struct mpio_file *f, int64_t size)
 {
-    int err = ready(f);
+    int err = mpio_file_ready(f);
     if (err != NC_NOERR) return err;
     f->dirty = true;
     errno = 0;
@@ -682,7 +681,7 @@ int mpio_file_resize_all(struct mpio_file *f, int64_t size)
 int mpio_file_sync(struct mpio_file *f)
 {
     if (!f->ds->writable) return NC_NOERR; /* MPI-IO would refuse */
-    int err = ready(f);
+    int err = mpio_file_ready(f);
     if (err != NC_NOERR) return err;
     f->ds->stats.file_syncs++;
     struct driver_span span = driver_trace_begin(f->ds->trace);

@@ -55,6 +55,10 @@ void mpio_file_share_all(struct mpio_file *f, struct mpio_window *w);
 enum { MPIO_FILE_PAGE = 4096 };
 bool mpio_file_striped(const struct mpio_file *f);
 
+/* This process has the file open: it does not matter any more what its name is. Local.
+ * NC_ENOENT, NC_EACCESS, NC_EFILE ... */
+int mpio_file_ready(struct mpio_file *f);
+
 /* Independent. n bytes of any amount at offset. What lies behind the file's end reads
  * as zeros. NC_EREAD; NC_EWRITE, NC_ENO_SPACE, NC_EQUOTA; and of the process's
  * first, why it may not open the file: NC_ENOENT, NC_EACCESS, NC_EFILE ... */

@@ -44,6 +44,15 @@ static int flush(struct driver *self)
     return NC_NOERR;
 }
 
+/* Nothing is staged here; but who has not come here yet would look for the file's name.
+ */
+static enum driver_defer defer(struct driver *self)
+{
+    struct mpio_file *f = &((struct mpio *)self)->file;
+    bool may = !f->no_indep && mpio_file_ready(f) == NC_NOERR;
+    return may ? DRIVER_READY : DRIVER_NOW;
+}
+
 /* What any process wrote together with the others is there before one reads it alone. */
 static int begin_indep_all(struct driver *self)
 {
@@ -78,6 +87,7 @@ const struct driver_ops mpio_ops = {
     .flush_all = flush,
     .sync = sync_alone,
     .flush = flush,
+    .defer = defer,
     .inq_info = inq_info,
 };
 

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "base_mem.h"
+#include "base_mpi.h"
 
 enum { ROOM = 2 };
 
@@ -12,7 +13,6 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct mpio_window kept[ROOM]; /* the one kept last comes last */
 static int nkept, held;
 static int64_t last_number;
-static bool watching; /* the end of MPI */
 
 static void set_aside(const struct mpio_window *w, bool aside)
 {
@@ -22,9 +22,8 @@ static void set_aside(const struct mpio_window *w, bool aside)
 }
 
 /* All that are left. */
-static int free_all(MPI_Comm comm, int key, void *value, void *extra)
+static void free_all(void)
 {
-    (void)comm, (void)key, (void)value, (void)extra;
     while (nkept > 0) {
         int first = 0;
         for (int i = 1; i < nkept; i++)
@@ -32,21 +31,6 @@ static int free_all(MPI_Comm comm, int key, void *value, void *extra)
         mpio_window_free_all(&kept[first]);
         kept[first] = kept[--nkept];
     }
-    return MPI_SUCCESS;
-}
-
-/* MPI frees the attributes of MPI_COMM_SELF before all else, when it can still be used.
- */
-static bool watch(void)
-{
-    int key;
-    if (watching) return true;
-    if (MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_all, &key, NULL) !=
-        MPI_SUCCESS)
-        return false;
-    watching = MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL) == MPI_SUCCESS;
-    (void)MPI_Comm_free_keyval(&key); /* goes with the attribute */
-    return watching;
 }
 
 static bool same_group(const struct mpio_window *w, MPI_Group group)
@@ -91,7 +75,7 @@ bool mpio_pool_hold(const struct mpio_window *w)
 {
     pthread_mutex_lock(&mutex);
     bool room = w->state == MPIO_WINDOW_READY && w->nodes * w->nprocs > 1 &&
-                nkept + held < ROOM && watch();
+                nkept + held < ROOM && base_mpi_at_end(BASE_END_WINDOWS, free_all);
     if (room) held++;
     pthread_mutex_unlock(&mutex);
     return room;

@@ -137,8 +137,8 @@ static void show(const struct settings *s, struct util_out *out)
         if (one->variable != NULL)
             util_out_print(out, "%s", one->variable);
         else
-            util_out_print(out, "%.500s, line %d, Path %.500s", s->file, one->line,
-                           one->entry->path);
+            util_out_print(out, "%.500s, line %d, %s %.500s", s->file, one->line,
+                           one->entry->guard ? "Guardnames" : "Path", one->entry->path);
         if (overruled(s, i)) util_out_text(out, "; overruled below");
         if (!known) util_out_text(out, "; for MPI-IO, this library has no such hint");
         if (is_nonsense(one)) util_out_text(out, "; passed over, none of its values");
@@ -193,15 +193,15 @@ int hints_check(const char *file, struct util_out *out, struct util_json *j)
 {
     struct settings s = {.file = file};
     struct base_hints_file f;
-    int status = read_file(&s, &f), pairs = 0;
-    for (int i = 0; i < f.nentries; i++)
+    int status = read_file(&s, &f), pairs = 0, paths = f.nentries - f.nguards;
+    for (int i = f.nguards; i < f.nentries; i++)
         pairs += f.entries[i].npairs;
     if (status == 0 && j != NULL)
         show_sums(&f, pairs, j);
     else if (status == 0)
         util_out_print(out, "%.1000s: %d Path%s, %d hint%s, %d guarded name%s\n", file,
-                       f.nentries, f.nentries == 1 ? "" : "s", pairs,
-                       pairs == 1 ? "" : "s", f.nguards, f.nguards == 1 ? "" : "s");
+                       paths, paths == 1 ? "" : "s", pairs, pairs == 1 ? "" : "s",
+                       f.nguards, f.nguards == 1 ? "" : "s");
     base_hints_file_free(&f);
     return status != 0 ? status : s.warned;
 }

@@ -1,0 +1,26 @@
+/* Closes that return before all is in the file: see api_closing.c. */
+#ifndef API_CLOSING_H
+#define API_CLOSING_H
+
+#include "api_dataset.h"
+
+/* May the rest of a close, which began with this span, come later? Then the dataset is
+ * the caller's no more: it is not found by its id, and whoever comes first of those below
+ * ends it. Collective; agreed. */
+bool api_closing_defer_all(struct api_dataset *d, struct driver_span span);
+
+/* Does a file that is to be created or opened, whose terms are agreed on, have to wait
+ * for any such dataset of this process? Local. */
+bool api_closing_is_due(const struct driver_dataset *ds);
+
+/* Where any process said so: ends all that are of this one's processes only. What one of
+ * them met with is told, and then nothing is to be created or opened; so is NC_EBADLOG
+ * where the file itself is one that other processes have to end, too. Collective;
+ * agreed. */
+int api_closing_make_way_all(struct driver_dataset *ds);
+
+/* Deletes a file; whoever has it no longer needs to bring anything there. Local. Errors
+ * as of driver_delete. */
+int api_closing_delete(const char *path, MPI_Info info);
+
+#endif
