@@ -26,6 +26,7 @@ static void make_good(void)
     CHECK_NC(NC_NOERR, ncmpi_inq_header_size(ncid, &size));
     header_length = (size_t)size;
     close_dataset(ncid);
+    complete_closes();
     MPI_Barrier(MPI_COMM_WORLD);
     good = check_read_file(check_path("good.nc"), &good_length);
 }

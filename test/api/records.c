@@ -231,6 +231,7 @@ static void a_single_small_record_variable_is_not_padded(void)
         CHECK_EQ(3 * size, recsize);
         CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, v, &offset));
         close_dataset(ncid);
+        complete_closes();
         CHECK_EQ(0, stat(check_path("a.nc"), &st));
         CHECK_EQ(offset + RECS * 3 * size, st.st_size);
         ncid = open_dataset("a.nc", NC_NOWRITE);
