@@ -40,11 +40,26 @@ struct plan {
     int seed;
 };
 
+/* check_path has few buffers, and threads come here. */
+struct path {
+    char text[4096];
+};
+
+static struct path path_of(const char *name)
+{
+    static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
+    struct path p;
+    pthread_mutex_lock(&one);
+    snprintf(p.text, sizeof p.text, "%s", check_path(name));
+    pthread_mutex_unlock(&one);
+    return p;
+}
+
 static MPI_Info hints_of(const char *hints)
 {
     MPI_Info info = check_info(hints);
     MPI_Info_set(info, "nc_burst_buf", "enable");
-    MPI_Info_set(info, "nc_burst_buf_dirname", check_path(""));
+    MPI_Info_set(info, "nc_burst_buf_dirname", path_of("").text);
     return info;
 }
 
@@ -55,7 +70,7 @@ static int create(const struct plan *p, int *ncid)
 {
     int dims[2], v, nprocs;
     MPI_Info info = hints_of(p->hints);
-    int rc = ncmpi_create(p->comm, check_path(p->name), check.cmode, info, ncid);
+    int rc = ncmpi_create(p->comm, path_of(p->name).text, check.cmode, info, ncid);
     MPI_Info_free(&info);
     if (rc != NC_NOERR) return rc;
     MPI_Comm_size(p->comm, &nprocs);
@@ -529,7 +544,7 @@ static void *go_on(void *arg)
     for (int i = 0; i < 8; i++) {
         CHECK_NC(NC_NOERR, make(p));
         if (i % 3 == p->seed % 3)
-            CHECK_NC(NC_NOERR, ncmpix_wait_closed(check_path(p->name)));
+            CHECK_NC(NC_NOERR, ncmpix_wait_closed(path_of(p->name).text));
     }
     return NULL;
 }
