@@ -32,7 +32,7 @@ static int listed;
 /* ---- the list ---- */
 
 /* With the lock. */
-static struct api_dataset *find(int64_t number)
+static struct api_dataset *find_closing(int64_t number)
 {
     for (int i = 0; i < listed; i++)
         if (list[i]->number == number) return list[i];
@@ -40,10 +40,10 @@ static struct api_dataset *find(int64_t number)
 }
 
 /* False: there is no room, or it could not be told from another one. */
-static bool enter(struct api_dataset *d)
+static bool list_dataset(struct api_dataset *d)
 {
     pthread_mutex_lock(&mutex);
-    bool may = listed < MOST && find(d->number) == NULL;
+    bool may = listed < MOST && find_closing(d->number) == NULL;
     if (may) list[listed++] = d;
     pthread_mutex_unlock(&mutex);
     return may;
@@ -59,7 +59,7 @@ static void take_out(const struct api_dataset *d)
 }
 
 /* It is open, or not at all, or its close was deferred. */
-static void settle(struct api_dataset *d, enum api_closing state)
+static void set_closing(struct api_dataset *d, enum api_closing state)
 {
     pthread_mutex_lock(&mutex);
     d->closing = state;
@@ -83,14 +83,14 @@ static struct api_dataset *first_of(bool (*fits)(struct api_dataset *d, void *of
 
 /* ---- ending one ---- */
 
-/* What went wrong with one or several, for whoever is told next. */
+/* What went wrong with one or several, for who hears of it next. */
 struct trouble {
     int err;   /* the first */
     bool mine; /* this process is the first of those that met with one of them */
     char words[1024];
 };
 
-static void note(struct trouble *t, const struct driver_dataset *ds, int err)
+static void keep_trouble(struct trouble *t, const struct driver_dataset *ds, int err)
 {
     char line[800];
     size_t n = strlen(t->words);
@@ -114,8 +114,8 @@ static void end_dataset_all(struct api_dataset *d, struct trouble *t)
     d->ds.deleted = agreed == NC_NOERR && deleted;
     int err = driver_close_all(d->top);
     driver_trace_leave(d->ds.trace, span, "deferred close", -1, err);
-    if (err != NC_NOERR) note(t, &d->ds, err);
-    settle(d, API_OPEN);
+    if (err != NC_NOERR) keep_trouble(t, &d->ds, err);
+    set_closing(d, API_OPEN);
     err = api_end_all(d, NC_NOERR);
     if (t->err == NC_NOERR) t->err = err; /* MPI's, of the report */
 }
@@ -126,7 +126,7 @@ static void end_numbered_all(int64_t number, struct trouble *t)
 {
     struct api_dataset *d;
     pthread_mutex_lock(&mutex);
-    while ((d = find(number)) != NULL && d->closing != API_DEFERRED)
+    while ((d = find_closing(number)) != NULL && d->closing != API_DEFERRED)
         pthread_cond_wait(&changed, &mutex);
     if (d != NULL) d->closing = API_ENDING;
     pthread_mutex_unlock(&mutex);
@@ -170,7 +170,7 @@ bool api_closing_defer_all(struct api_dataset *d, struct driver_span span)
 {
     struct driver_dataset *ds = &d->ds;
     if (ds->hints.deferred_close != BASE_ENABLE || !ds->writable) return false;
-    bool entered = enter(d);
+    bool entered = list_dataset(d);
     int64_t cannot = !entered || !base_mpi_at_end(BASE_END_DATASETS, end_with_mpi_all) ||
                      driver_defer(d->top) != DRIVER_LATER;
     int failed, err = driver_agree_all(ds, NC_NOERR, &failed, &cannot, 1);
@@ -182,7 +182,7 @@ bool api_closing_defer_all(struct api_dataset *d, struct driver_span span)
         driver_trace_leave(ds->trace, span, "ncmpi_close", -1, NC_NOERR);
     }
     /* From here on another thread may end it. */
-    settle(d, deferred ? API_DEFERRED : API_OPEN);
+    set_closing(d, deferred ? API_DEFERRED : API_OPEN);
     return deferred;
 }
 

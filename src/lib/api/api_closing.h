@@ -5,7 +5,7 @@
 #include "api_dataset.h"
 
 /* May the rest of a close, which began with this span, come later? Then the dataset is
- * the caller's no more: it is not found by its id, and whoever comes first of those below
+ * the caller's no more: it is not found by its id, and the first to come of those below
  * ends it. Collective; agreed. */
 bool api_closing_defer_all(struct api_dataset *d, struct driver_span span);
 
@@ -19,7 +19,7 @@ bool api_closing_is_due(const struct driver_dataset *ds);
  * agreed. */
 int api_closing_make_way_all(struct driver_dataset *ds);
 
-/* Deletes a file; whoever has it no longer needs to bring anything there. Local. Errors
+/* Deletes a file; who has it no longer needs to bring anything there. Local. Errors
  * as of driver_delete. */
 int api_closing_delete(const char *path, MPI_Info info);
 
