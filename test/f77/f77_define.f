@@ -311,6 +311,7 @@
       call check_equal(0, nfmpix_flush_start(nc), 'flush_start')
       call check_equal(0, nfmpix_flush_test(nc, n), 'flush_test')
       call check_equal(1, n, 'nothing is to be flushed')
+      call check_equal(0, nfmpix_wait_closed('none.nc '), 'wait_closed')
       call check_equal(0, nfmpix_prefetch(nc, 0, 0, 0), 'prefetch')
       call check_equal(0, nfmpix_prefetch_all(nc, 0, 0, 0), 'all')
       call check_equal(0, nfmpix_prefetch_wait(nc), 'prefetch_wait')

@@ -216,6 +216,8 @@ contains
     call okay(nf90mpix_flush_start(ncid), 'flush_start')
     call okay(nf90mpix_flush_test(ncid, through), 'flush_test')
     call same(through, 'nothing is to be flushed')
+    call okay(nf90mpix_wait_closed('none.nc '), 'wait_closed')
+    call okay(nf90mpix_wait_closed(), 'wait_closed of all')
     call okay(nf90mpix_prefetch(ncid, NF90_GLOBAL), 'prefetch')
     call okay(nf90mpix_prefetch_all(ncid, 1), 'prefetch_all')
     call okay(nf90mpix_prefetch_wait(ncid), 'prefetch_wait')
