@@ -214,9 +214,10 @@ int base_hints_report(const struct base_hints *asked, MPI_Info info)
     for (const struct base_hint *t = base_hint_table;
          t->key != NULL && result == MPI_SUCCESS; t++) {
         char text[32];
-        if (t->reported)
-            result =
-                MPI_Info_set(info, t->key, base_hint_value(&h, t, text, sizeof text));
+        if (!t->reported) continue;
+        const char *value = base_hint_value(&h, t, text, sizeof text);
+        /* Open MPI takes no empty one. */
+        if (value[0] != '\0') result = MPI_Info_set(info, t->key, value);
     }
     return base_mpi_error(result, NC_EMPI, "MPI_Info_set");
 }
