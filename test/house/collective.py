@@ -30,11 +30,12 @@ from collective_tables import *  # noqa: F401,F403
 # What a value depends on is a set of sources:
 #   ('own', why)     found out by one process: may be another on each
 #   ('node', why)    the same within a node
+#   ('group', why)   the same among those who share a subfile
 #   ('first',)       whether this is the first process of its node
 #   ('in', i, path)  what the caller's i-th argument is, or has at that path
 
 NOTHING = frozenset()
-MOST = 4
+MOST = 16
 ROUNDS = 6
 
 
@@ -130,6 +131,8 @@ class Analysis:
                 return NOTHING
             if (record, e.spelling) in NODEWISE:
                 return frozenset([('node', '%s.%s' % (record, e.spelling))])
+            if (record, e.spelling) in GROUPWISE:
+                return frozenset([('group', '%s.%s' % (record, e.spelling))])
             if (record, e.spelling) in FIRSTS:
                 return frozenset([('first',)])
             if record in AGREED:
@@ -315,6 +318,11 @@ class Analysis:
         plain = f.name if f is not None else name
         scope = f.scope if f is not None else frozenset(
             {scope_of_call(name, args)} - {None} if name in COLLECTIVE else [])
+        part = self.p.through_part(e, self.f)
+        if part and scope:
+            scope = frozenset([GROUP])
+        if self.f.name.endswith('_alone'):
+            scope -= {GROUP}
         if scope:
             self.need(e, join(self.under, self.returns, *self.breaks, *self.continues),
                       scope, 'comes to ' + plain)
@@ -323,13 +331,21 @@ class Analysis:
         for i in f.tells if f is not None else ():
             self.settle(values[i])
         if plain in AGREES:
+            same = frozenset([('group', self.where(e))]) if part else NOTHING
             for i in AGREES[plain]:
                 if i < len(args):
-                    self.store_at(args[i], NOTHING)
-            return NOTHING
+                    self.store_at(args[i], same)
+            return same
+        if part and scope:
+            same = plain in AGREED_RESULTS or any(
+                name in self.p.slots.get(slot, ()) for slot in AGREED_RESULTS)
+            return frozenset([('group', self.where(e))]) if same else \
+                own('%s of %s' % (self.where(e), plain))
         if f is None or plain in PURE or plain.startswith('base_') and plain[5:] in MEMORY:
             return self.foreign(e, plain, args, values)
         for (source, s), why in f.needs.items():
+            if s == {GROUP} and self.f.name.endswith('_alone'):
+                continue
             self.need(e, self.seen_from_here(source, args, values), s, why)
         for (i, path), sources_ in f.out.items():
             if i >= len(args):
@@ -407,7 +423,8 @@ class Analysis:
         """A function of MPI or the system."""
         if name in SPREADS:
             scope = scope_of_call(name, args)
-            v = NOTHING if scope == ALL else frozenset([('node', self.where(e))])
+            v = NOTHING if scope == ALL else \
+                frozenset([('group' if scope == GROUP else 'node', self.where(e))])
             self.store_at(args[SPREADS[name]], v)
             return NOTHING if scope == ALL else v
         if name in PURE:
@@ -416,6 +433,9 @@ class Analysis:
                 self.store_at(args[0], join(*values[1:]))
             return v
         mine = own('%s of %s' % (self.where(e), name))
+        if name in CARRIES:
+            self.store_at(args[1], mine)
+            return NOTHING
         for a in args:
             t = a.shape
             inner = strip(a)
@@ -430,6 +450,8 @@ class Analysis:
             allowed = {'node'}
         if scope == {LEADERS}:
             allowed = {'first'}
+        if scope == {GROUP}:
+            allowed = {'group'}
         where = '%s: in %s, whether it %s' % (self.where(e), self.f.name, why) \
             if not why.startswith('@') else why
         for s in sources_:
@@ -440,6 +462,7 @@ class Analysis:
                 self.needs.setdefault((s, scope), full)
             else:
                 detail = {'own': s[-1], 'node': 'what nodes differ in: ' + s[-1],
+                          'group': 'what groups differ in: ' + s[-1],
                           'first': 'being the first of a node'}[s[0]]
                 called = '' if not why.startswith('@') else \
                     ' (called by %s, %s)' % (self.f.name, self.where(e))

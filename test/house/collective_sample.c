@@ -11,8 +11,18 @@ struct driver_dataset {
     bool writable;
 };
 
+/* A dataset that a group of processes has, or one process alone. */
+struct blob_sub {
+    struct driver_dataset ds;
+    bool defined;
+};
+
 int driver_agree_all(struct driver_dataset *ds, int error, int *failed, int64_t *values,
-                     int n);
+                     int n)
+{
+    (void)failed;
+    return MPI_Allreduce(MPI_IN_PLACE, values, n, MPI_INT64_T, MPI_MAX, ds->comm) + error;
+}
 
 int early_return_all(struct driver_dataset *ds)
 {
@@ -71,6 +81,34 @@ int agreed_all(struct driver_dataset *ds)
     for (int64_t i = 0; i < most; i++)
         MPI_Barrier(ds->comm);
     return 0;
+}
+
+int group_all(struct blob_sub *s, int rank)
+{
+    void *p = malloc(1);
+    if (s->defined) rank += driver_agree_all(&s->ds, 0, NULL, NULL, 0);
+    if (p == NULL) return rank;
+    free(p);
+    return driver_agree_all(&s->ds, 0, NULL, NULL, 0); /* found */
+}
+
+int all_by_group_all(struct driver_dataset *ds, struct blob_sub *s)
+{
+    int err = driver_agree_all(&s->ds, 0, NULL, NULL, 0);
+    return err == 0 ? driver_agree_all(ds, err, NULL, NULL, 0) : err; /* found */
+}
+
+int group_not_named_so(struct blob_sub *s) /* found */
+{
+    return driver_agree_all(&s->ds, 0, NULL, NULL, 0);
+}
+
+int part_alone(struct blob_sub *s)
+{
+    void *p = malloc(1);
+    if (p == NULL) return 1;
+    free(p);
+    return driver_agree_all(&s->ds, 0, NULL, NULL, 0);
 }
 
 int not_named_so(struct driver_dataset *ds) /* found */

@@ -108,6 +108,25 @@ def describe(t):
     return records[name]
 
 
+def strip_address(e):
+    e = strip(e)
+    if e.kind == K.UNARY_OPERATOR and text_of(e)[:1] == '&':
+        e = strip(e.children[0])
+    return e
+
+
+def is_of_part(e):
+    """A member by which a dataset is known that only some processes have; or a dataset that
+    is made with their communicator."""
+    e = strip_address(e)
+    if e.kind == K.INIT_LIST_EXPR:
+        return any(x.kind == K.MEMBER_REF_EXPR and bool(x.children) and
+                   SCOPE.get((x.children[0].record, x.spelling)) == GROUP
+                   for x in e.walk_preorder())
+    return e.kind == K.MEMBER_REF_EXPR and bool(e.children) and \
+        (e.children[0].record, e.spelling) in PARTS
+
+
 class Function:
     def __init__(self, cursor):
         self.key, self.name = key(cursor), cursor.spelling
@@ -120,6 +139,9 @@ class Function:
                              cursor.location.line)
         self.body = Node([x for x in cursor.get_children()
                           if x.kind == K.COMPOUND_STMT][0])
+        # Local names of such members.
+        self.parts = {d.spelling for d in self.body.walk_preorder() if d.kind == K.VAR_DECL
+                      for x in d.children if x.is_expr and is_of_part(x)}
         self.result = frozenset()
         self.out = {}            # (param, member...) -> what it may depend on after a call
         self.needs = {}          # what must be the same on all: (source, scope) -> why
@@ -180,16 +202,25 @@ class Program:
             return sorted(self.passed.get(place, ()))
         return []
 
+    def through_part(self, call, f):
+        """Is it a call of a dataset that only some processes have?"""
+        return any(is_of_part(a) or strip_address(a).kind == K.DECL_REF_EXPR and
+                   strip_address(a).spelling in f.parts for a in call.arguments)
+
     def find_scopes(self):
         """Over whom each function is collective."""
-        calls = {}
+        calls, partly = {}, {}
         for name, f in self.functions.items():
             scope = {MEETS[f.name]} if f.name in MEETS else set()
-            calls[name] = set()
+            calls[name], partly[name] = set(), set()
             for x in f.body.walk_preorder():
                 if x.kind != K.CALL_EXPR:
                     continue
+                part = self.through_part(x, f)
                 for t in self.targets(x, f):
+                    if part:
+                        partly[name].add(t)
+                        continue
                     if t in COLLECTIVE:
                         scope |= {scope_of_call(t, x.arguments)} - {None}
                     calls[name].add(t)
@@ -200,9 +231,13 @@ class Program:
             for name, f in self.functions.items():
                 scope = f.scope.union(*(self.functions[t].scope for t in calls[name]
                                         if t in self.functions))
+                if any(self.functions[t].scope for t in partly[name] if t in self.functions):
+                    scope |= {GROUP}
+                if f.name.endswith('_alone'):
+                    scope -= {GROUP}
                 if f.name not in MEETS and scope != f.scope:
                     f.scope, changed = scope, True
-        called = set().union(*calls.values())
+        called = set().union(*calls.values(), *partly.values())
         self.entered = {n for n in self.functions if n not in called} | {
             n for ns in self.passed.values() for n in ns
             if not any(n in self.functions for n in ns)}

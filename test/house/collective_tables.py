@@ -1,7 +1,7 @@
 """What the test of collectivity knows of MPI and of the library. An entry that names a
 function, or state, of the library says why it may be trusted."""
 
-ALL, NODE, LEADERS = 'all', 'node', 'leaders'
+ALL, NODE, LEADERS, GROUP = 'all', 'node', 'leaders', 'group'
 
 # Collective calls of MPI, and which argument says over whom.
 COLLECTIVE = {
@@ -24,6 +24,8 @@ COLLECTIVE = {
     # received by number, which mpio_exchange_count_all has told: mpio_exchange alone has any.
     'MPI_Sendrecv': 10,
 }
+# Whose result is the same on all: if they fail on one process nothing can be agreed on.
+CARRIES = {'MPI_Reduce', 'MPI_Exscan'}
 # What they put into memory is the same on all: by argument.
 SPREADS = {'MPI_Bcast': 0, 'MPI_Allreduce': 1, 'MPI_Allgather': 3}
 
@@ -37,7 +39,15 @@ SCOPE = {
     ('mpio_window', 'comm'): NODE, ('mpio_window', 'win'): NODE,
     ('mpio_window', 'leaders'): LEADERS, ('mpio_window', 'column'): LEADERS,
     ('burst', 'node'): NODE, ('burst', 'window'): NODE,
+    ('blob', 'comm'): GROUP,
 }
+# A dataset of its own that some processes have: what is called with these members of it is
+# collective over them alone; and over nobody else in a function whose name ends in _alone,
+# which has a dataset that no other process has. What layers below do then is looked at
+# where they are called for the whole dataset.
+PARTS = {('blob_sub', 'ds'), ('blob_sub', 'driver')}
+# What these return is the same on all who call.
+AGREED_RESULTS = {'open_all', 'create_all', 'driver_enddef_all', 'driver_redef_all'}
 # A process's own communicator, and handles made over it.
 ALONE = {'MPI_COMM_SELF', 'alone'}
 
@@ -49,6 +59,10 @@ AGREES = {
     'driver_share_all': (1,),
     'api_share_report_all': (4,),
     'journal_agree_all': (),  # an error on all, or on none
+    # An error on all, or on none: their own comes first.
+    'find_states_all': (), 'blob_foreign_states_all': (), 'sync_both_all': (),
+    'blob_sub_open_all': (),
+    'blob_close_all': (),  # what failed here the layer below agrees on, when it closes
     # Which round comes next: the least of all processes, told by the exchange of counts or,
     # on one node, read from all slots.
     'learn': (),
@@ -80,13 +94,13 @@ AGREED = {
                        'comm', 'failures',
                        'partial',  # of a subfile, whose processes open it together
                        'deleted',  # agreed on when a deferred close is completed
-                       'base',  # found in the file's first bytes, which all were told
+                       'stands_in', 'base',  # found in the file's first bytes, which all were told
                        'whole'},  # set where a dataset's subfiles are opened together
     'driver': {'ops', 'lower', 'ds'},
     'api_dataset': {'defining', 'indep', 'fresh', 'top', 'before', 'number', 'closing'},
     # numrecs_in_file differs only where process 0 writes it without the others.
     'mpio': {'created', 'defined', 'known_size', 'unit', 'numrecs_in_file',
-             'failures'},
+             'failures', 'opened_records'},
     'mpio_file': {'no_indep', 'view', 'stripe', 'shares', 'share'},
     'mpio_share': {'window'},
     # A journal is process 0's; all know from it what is the same (mpio_share_journal_all), and
@@ -96,6 +110,16 @@ AGREED = {
     'journal_crew': {'j', 'before', 'after', 'share', 'least', 'who'},
     'mpio_window': {'nodes', 'size', 'state', 'cleared'},
     'burst': {'promised', 'coherent', 'shared', 'window', 'node', 'indep', 'made'},
+    'cdf_envelope': None,  # process 0 reads or makes it, and tells all
+    'blob_foreign': None,  # from a header that all have decoded
+    # Whether there is a subfile of the group's is the same on all: where one group lacks its
+    # own, all do without.
+    'blob': {'base', 'facts', 'foreign', 'fresh', 'grouped', 'settles', 'own', 'comm',
+             'ndecomps', 'nvars', 'state', 'open_vars', 'last', 'torn'},
+    'blob_sub': set(),
+    # From a table that all have: what is decided for a variable is the same everywhere.
+    'decision': {'table', 'tile', 'fresh', 'nfresh', 'state'},
+    'blob_new': {'number', 'varid', 'print', 'total'},
     'api_queue': set(),
 }
 # Who may store there what all do not know yet.
@@ -108,11 +132,20 @@ UNCHECKED = {
     'adopt', 'end_change',                        # process 0's definitions; the old ones
     'hand_back',                                  # all have it, or nobody: agreed on before
     'share_space_all',                            # create_shared_all agrees on it
+    'new_sub', 'blob_sub_open_all',               # of a part: the same on all who have it
+    'new_layer', 'blob_grow', 'make_comms_all',   # an agreement follows on whether all have it
+    'create_files_all', 'open_groups_all',        # likewise: then all have their subfile, or none
+    'prepare_decision',                           # blob_settle_all agrees on it
+    'take_whole_all',                             # of a header that all have decoded
 }
 # Variables of the process that are the same on all: constants; windows are kept by all or
 # by none.
 SHARED = {'nkept', 'kept', 'registry',
           'list', 'listed'}  # of deferred closes: agreed on by those that have them
+
+# The same in the group that shares a subfile.
+GROUPWISE = {('blob', 'group'), ('blob', 'size'), ('blob', 'unfinished'),
+             ('blob_sub', 'defined'), ('blob_sub', 'driver'), ('blob_decomp', 'read')}
 
 # The same within a node; whether it is 0 tells the node's first process.
 NODEWISE = {('mpio_window', 'nprocs'), ('mpio_window', 'win'), ('mpio_window', 'comm')}
@@ -133,7 +166,7 @@ PURE = {'base_mpi_error', 'base_error_set', 'base_error_detail', 'explain',
         '__builtin_add_overflow', '__builtin_ctzll'}
 MEMORY = {'malloc', 'calloc', 'realloc', 'strdup'}
 # Functions of the rooms without MPI are foreign here, too. These look at definitions.
-PURE |= {'cdf_file_size', 'cdf_type_size', 'cdf_next_move', 'cdf_encode_numrecs',
+PURE |= {'blob_foreign_kind', 'cdf_init', 'cdf_file_size', 'cdf_type_size', 'cdf_next_move', 'cdf_encode_numrecs',
          'cdf_max_records', 'cdf_encoded_size', 'cdf_move_total', 'cdf_seek_move',
          'cdf_next_move'}
 PURE_INTO = {'memcpy', 'memset', 'strncpy'}

@@ -486,6 +486,7 @@ int blob_abort_all(struct driver *self)
 {
     struct blob *b = (struct blob *)self;
     int err = end_subfiles_all(b, b->fresh);
+    err = driver_concur_all(self->ds, err, NULL, NULL, 0); /* the layer below need not */
     int closed = driver_abort_all(self->lower);
     free_layer_all(b);
     return err != NC_NOERR ? err : closed;
@@ -552,7 +553,7 @@ static int sync_envelope(struct blob *b)
     return err;
 }
 
-static int sync_all(struct driver *self)
+static int sync_both_all(struct driver *self)
 {
     struct blob *b = (struct blob *)self;
     int err = NC_NOERR;
@@ -637,7 +638,7 @@ const struct driver_ops blob_ops = {
     .get_all = blob_get_all,
     .put = blob_put,
     .get = blob_get,
-    .sync_all = sync_all,
+    .sync_all = sync_both_all,
     .sync = sync_alone,
     .inq_info = inq_info,
 };

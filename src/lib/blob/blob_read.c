@@ -8,19 +8,22 @@
 
 enum { MOST_LISTS = 3 };
 
-/* Of a subfile that is open here, by this process alone, or by its group together. */
-static int read_lists(struct blob_sub *sub, const struct blob_numbers *lists, int n,
-                      bool together, int error)
-{
+/* Lists of numbers of a subfile that is open here, as requests. */
+struct map_gets {
     union {
         struct driver_request r;
         unsigned char room[sizeof(struct driver_request) + 4 * sizeof(int64_t)];
     } list[MOST_LISTS];
     struct driver_request *reqs[MOST_LISTS];
+};
+
+static void make_gets(struct map_gets *g, const struct blob_sub *sub,
+                      const struct blob_numbers *lists, int n)
+{
     for (int i = 0; i < n; i++) {
         const struct blob_numbers *x = &lists[i];
         int ndims = sub->ds.header.vars[x->varid].ndims;
-        struct driver_request *r = reqs[i] = &list[i].r;
+        struct driver_request *r = g->reqs[i] = &g->list[i].r;
         *r = (struct driver_request){
             .buf = x->values, .varid = x->varid, .type = CONV_LONGLONG};
         r->slab[0] = x->row;
@@ -28,19 +31,24 @@ static int read_lists(struct blob_sub *sub, const struct blob_numbers *lists, in
         r->slab[ndims - 1] = x->first;
         r->slab[2 * ndims - 1] = x->n;
     }
-    if (together) return driver_get_all(sub->driver, reqs, n, error);
-    if (error != NC_NOERR || n == 0) return error;
-    return driver_get(sub->driver, reqs, n);
 }
 
 static int read_alone(void *who, const struct blob_numbers *lists, int n, int error)
 {
-    return read_lists(who, lists, n, false, error);
+    struct blob_sub *sub = who;
+    struct map_gets g;
+    if (error != NC_NOERR || n == 0) return error;
+    make_gets(&g, sub, lists, n);
+    return driver_get(sub->driver, g.reqs, n);
 }
 
+/* Of the group together. */
 static int read_all(void *who, const struct blob_numbers *lists, int n, int error)
 {
-    return read_lists(who, lists, n, true, error);
+    struct blob_sub *sub = who;
+    struct map_gets g;
+    make_gets(&g, sub, lists, n);
+    return driver_get_all(sub->driver, g.reqs, n, error);
 }
 
 /* Whose maps are read. */

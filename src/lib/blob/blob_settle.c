@@ -372,8 +372,8 @@ static bool changes(const struct blob *b, const struct decision *x)
     return false;
 }
 
-static int prepare(struct blob *b, struct driver_request *const *reqs, int64_t n,
-                   struct decision *x)
+static int prepare_decision(struct blob *b, struct driver_request *const *reqs, int64_t n,
+                            struct decision *x)
 {
     size_t open = (size_t)b->open_vars + 1;
     *x = (struct decision){.table = base_malloc(open * COLUMNS * sizeof *x->table),
@@ -397,11 +397,21 @@ static void finish(struct decision *x)
     free_claims(&x->claims);
 }
 
+/* Who opened a subfile alone has its header as it was: it is closed first. Agreed. */
+static int make_all(struct blob *b, const struct decision *x)
+{
+    int made = blob_sub_close_alone(b);
+    int defined = blob_define_all(b, x->fresh, x->nfresh, x->state);
+    if (made == NC_NOERR) made = defined;
+    made = driver_agree_all(b->base.ds, made, NULL, NULL, 0);
+    return made == NC_NOERR ? blob_commit_all(b, x->fresh, x->nfresh) : made;
+}
+
 void blob_settle_all(struct blob *b, struct driver_request *const *reqs, int64_t n)
 {
     struct decision x;
     struct driver_dataset *ds = b->base.ds;
-    int err = prepare(b, reqs, n, &x);
+    int err = prepare_decision(b, reqs, n, &x);
     err = driver_agree_all(ds, err, NULL, NULL, 0);
     if (err == NC_NOERR) {
         err = add_up_all(b, &x.claims, x.table);
@@ -413,12 +423,7 @@ void blob_settle_all(struct blob *b, struct driver_request *const *reqs, int64_t
         foresee(b, &x);
         b->last += x.nfresh; /* a number that was given up is not given again */
         bool any = changes(b, &x);
-        /* Who opened a subfile alone has its header as it was. */
-        int made = any ? blob_sub_close_alone(b) : NC_NOERR;
-        int defined = any ? blob_define_all(b, x.fresh, x.nfresh, x.state) : NC_NOERR;
-        if (made == NC_NOERR) made = defined;
-        if (any) made = driver_agree_all(ds, made, NULL, NULL, 0);
-        if (any && made == NC_NOERR) made = blob_commit_all(b, x.fresh, x.nfresh);
+        int made = any ? make_all(b, &x) : NC_NOERR;
         for (int id = 0; id < b->nvars; id++)
             if (made != NC_NOERR && b->state[id] == BLOB_OPEN && x.state[id] > BLOB_OPEN)
                 x.state[id] = BLOB_CANONICAL;
