@@ -166,6 +166,8 @@ int main(int argc, char **argv)
     const char *rate = getenv("SLOW_READ_MBS");
     if (values == NULL || order == NULL) {
         fprintf(stderr, "stage_bench: no memory\n");
+        free(values);
+        free(order);
         MPI_Abort(MPI_COMM_WORLD, 1);
         return 1;
     }
