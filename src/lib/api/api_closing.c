@@ -307,7 +307,7 @@ int ncmpix_wait_closed(const char *path)
 /* A file with another name stays. */
 int api_closing_delete(const char *path, MPI_Info info)
 {
-    bool is[MOST];
+    bool is[MOST] = {false};
     pthread_mutex_lock(&mutex);
     for (int i = 0; i < listed; i++)
         is[i] = list[i]->closing != API_OPEN && driver_file_only(&list[i]->ds, path);
