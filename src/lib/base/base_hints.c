@@ -190,6 +190,11 @@ int base_hints_unpack(struct base_hints *h, MPI_Info info, const struct base_sha
         mpi = MPI_Info_set(info, key, value);
         at += (int64_t)(strlen(key) + strlen(value) + 2);
     }
+    char text[MPI_MAX_INFO_VAL + 1];
+    int there = 1;
+    if (mpi == MPI_SUCCESS)
+        mpi = MPI_Info_get(info, "nc_stage", MPI_MAX_INFO_VAL, text, &there);
+    if (!there) h->stage = BASE_AUTO; /* what the words of E10 make of it is to be seen */
     base_hints_settle(h);
     return mpi == MPI_SUCCESS ? keep_e10(h, info)
                               : base_mpi_error(mpi, NC_EMPI, "MPI_Info_set");
