@@ -160,6 +160,8 @@ static MPI_Info random_hints(void)
         "nc_burst_buf=enable;nc_burst_buf_flush=flush_immediate;nc_burst_buf_delay=0",
         "nc_burst_buf=enable;nc_burst_buf_log_at=post",
         "nc_burst_buf=enable;nc_burst_buf_shared_logs=enable",
+        "nc_blob=enable;nc_num_subfiles=2",
+        "nc_blob=enable;nc_burst_buf=enable",
     };
     MPI_Info info = check_info(ways[check_random(sizeof ways / sizeof ways[0])]);
     MPI_Info_set(info, "nc_burst_buf_dirname", check_path(""));

@@ -8,11 +8,10 @@
 #include "base_mpi.h"
 #include "burst.h"
 
-/* Its threads write to the dataset's file, and know of no others. */
 static bool wanted(const struct driver_dataset *ds, bool create)
 {
     (void)create;
-    return ds->hints.burst == BASE_ENABLE && ds->base == 0;
+    return ds->hints.burst == BASE_ENABLE;
 }
 
 void burst_note_time(struct burst *b, double since)

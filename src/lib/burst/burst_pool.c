@@ -218,7 +218,8 @@ static void start(struct burst *b, int64_t until)
     enum { MOST = 64 };
     const struct base_hints *hints = &b->base.ds->hints;
     int64_t asked = hints->burst_threads < MOST ? hints->burst_threads : MOST;
-    if (hints->no_indep_rw || !burst_file_coherent(b)) return;
+    /* They write to the dataset's file, and know of no subfiles. */
+    if (hints->no_indep_rw || !burst_file_coherent(b) || b->base.ds->base > 0) return;
     struct burst_pool *p = new_pool(b, (int)asked);
     if (p == NULL) return;
     p->until = until;

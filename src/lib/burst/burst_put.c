@@ -365,17 +365,20 @@ static void fail_requests(struct driver_request *const *reqs, int64_t n, int err
 
 /* The number of records in the file, not to be less than this process knows. Others may
  * be doing the same: under a lock. */
-static int grow_records(int fd, const struct cdf_header *h, const char *path)
+static int grow_records(int fd, const struct driver_dataset *ds)
 {
+    const struct cdf_header *h = &ds->header;
+    const char *path = ds->path;
+    int64_t at = ds->base + 4;
     unsigned char mine[8], there[8];
     size_t width = (size_t)cdf_encode_numrecs(h->format, h->numrecs, mine);
     struct flock lock = {
-        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 4, .l_len = (off_t)width};
+        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = at, .l_len = (off_t)width};
     while (fcntl(fd, F_SETLKW, &lock) != 0)
         if (errno != EINTR) return base_error_system(NC_EWRITE, "locking", path);
-    int err = base_read_at(fd, 4, there, (int64_t)width, path);
+    int err = base_read_at(fd, at, there, (int64_t)width, path);
     if (err == NC_NOERR && memcmp(there, mine, width) < 0)
-        err = base_write_at(fd, 4, mine, (int64_t)width, path);
+        err = base_write_at(fd, at, mine, (int64_t)width, path);
     lock.l_type = F_UNLCK;
     if (fcntl(fd, F_SETLK, &lock) != 0 && err == NC_NOERR)
         err = base_error_system(NC_EWRITE, "unlocking", path);
@@ -391,7 +394,7 @@ static int tell_file(struct burst *b)
     struct driver_descriptor d = b->file;
     int err = d.fd >= 0 ? NC_NOERR : driver_file_again(ds, &d);
     if (err != NC_NOERR) return err;
-    err = grow_records(d.fd, &ds->header, ds->path);
+    err = grow_records(d.fd, ds);
     if (b->file.fd < 0) (void)driver_descriptor_close(&d, ds->path);
     if (err == NC_NOERR) b->records_told = ds->header.numrecs;
     return err;
@@ -403,7 +406,8 @@ static int retire(struct burst *b)
 {
     int err = tell_file(b);
     if (err == NC_NOERR && b->log.commit.synced > b->log.commit.drained)
-        err = driver_descriptor_sync(&b->file, b->path);
+        err = b->base.ds->base > 0 ? driver_sync(b->base.lower) /* subfiles, too */
+                                   : driver_descriptor_sync(&b->file, b->path);
     if (err == NC_NOERR) burst_log_drained(&b->log);
     return err;
 }
