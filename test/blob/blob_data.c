@@ -11,14 +11,8 @@
 enum { NX = 12, NY = 7, NZ = NX * NY };
 
 /* A dataset with blobs, of two subfiles if there are two processes. */
-static MPI_Info blobs(void)
-{
-    MPI_Info info;
-    MPI_Info_create(&info);
-    MPI_Info_set(info, "nc_blob", "enable");
-    MPI_Info_set(info, "nc_num_subfiles", "2");
-    return info;
-}
+static const char two_subfiles[] = "nc_blob=enable;nc_num_subfiles=2";
+static const char *hints = two_subfiles;
 
 struct scene {
     int ncid, fixed, record, single, rest; /* rest: in no map */
@@ -27,7 +21,7 @@ struct scene {
 static struct scene define(const char *name)
 {
     struct scene s = {.ncid = -1};
-    MPI_Info info = blobs();
+    MPI_Info info = check_info(hints);
     CHECK_NC(NC_NOERR, ncmpi_create(MPI_COMM_WORLD, check_path(name),
                                     NC_CLOBBER | check.cmode, info, &s.ncid));
     MPI_Info_free(&info);
@@ -426,7 +420,7 @@ static void a_subfile_of_another_run_is_refused(void)
 
 static void a_file_in_the_way_is_kept(void)
 {
-    MPI_Info info = blobs();
+    MPI_Info info = check_info(hints);
     int ncid;
     if (check.rank == 0) CHECK(check_write_file(subfile("a.nc", 0), "mine", 4));
     MPI_Barrier(MPI_COMM_WORLD);
@@ -462,7 +456,7 @@ static void subfiles_go_with_the_dataset(void)
 /* What subfiles call their own, and names that variables had before. */
 static void any_name_will_do(void)
 {
-    MPI_Info info = blobs();
+    MPI_Info info = check_info(hints);
     MPI_Offset start = 3 * check.rank, count = 3;
     int ncid, varids[3], values[3], got[3];
     CHECK_NC(NC_NOERR, ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"),
@@ -505,9 +499,76 @@ static void any_name_will_do(void)
     close_dataset(ncid);
 }
 
+static void same_bytes(const char *name, const char *as)
+{
+    size_t n, m;
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (check.rank > 0) return;
+    unsigned char *bytes = check_read_file(check_path(name), &n),
+                  *other = check_read_file(check_path(as), &m);
+    CHECK(n > 0 && n == m);
+    if (bytes != NULL && other != NULL && n == m) CHECK(memcmp(bytes, other, n) == 0);
+    free(bytes);
+    free(other);
+}
+
+static void joined_at_close(void)
+{
+    hints = "nc_blob=disable";
+    struct scene s = filled("plain.nc");
+    close_dataset(s.ncid);
+    hints = "nc_blob=enable;nc_num_subfiles=2;nc_blob_join=close";
+    s = filled("a.nc");
+    CHECK(access(subfile("a.nc", 0), F_OK) == 0);
+    close_dataset(s.ncid);
+    same_bytes("a.nc", "plain.nc");
+    CHECK(access(subfile("a.nc", 0), F_OK) != 0);
+    hints = two_subfiles;
+    s = filled("b.nc"); /* joined by a job that appends */
+    close_dataset(s.ncid);
+    MPI_Info info = check_info("nc_blob_join=close");
+    CHECK_NC(NC_NOERR,
+             ncmpi_open(MPI_COMM_WORLD, check_path("b.nc"), NC_WRITE, info, &s.ncid));
+    MPI_Info_free(&info);
+    put_columns(&s, 0, 0);
+    close_dataset(s.ncid);
+    same_bytes("b.nc", "plain.nc");
+}
+
+/* The name of the joined file until it is whole: of the master's token. */
+static const char *joining(const char *name)
+{
+    static char path[4200];
+    size_t n;
+    unsigned char *page = check_read_file(check_path(name), &n);
+    snprintf(path, sizeof path, "%s.joining-", check_path(name));
+    for (int i = 16; page != NULL && i < 24; i++)
+        snprintf(path + strlen(path), 3, "%02x", page[i] ^ page[i + 8]);
+    free(page);
+    return path;
+}
+
+static void a_join_that_fails_leaves_the_dataset(void)
+{
+    struct scene s = filled("a.nc");
+    close_dataset(s.ncid);
+    MPI_Info info = check_info("nc_blob_join=close");
+    CHECK_NC(NC_NOERR,
+             ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"), NC_WRITE, info, &s.ncid));
+    MPI_Info_free(&info);
+    if (check.rank == 0) CHECK_EQ(0, mkdir(joining("a.nc"), 0777));
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK(ncmpi_close(s.ncid) != NC_NOERR);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (check.rank == 0) CHECK_EQ(0, rmdir(joining("a.nc")));
+    s.ncid = open_dataset("a.nc", NC_NOWRITE);
+    check_all(&s, 2);
+    close_dataset(s.ncid);
+}
+
 static void an_aborted_dataset_leaves_nothing(void)
 {
-    MPI_Info info = blobs();
+    MPI_Info info = check_info(hints);
     int ncid;
     CHECK_NC(NC_NOERR, ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"),
                                     NC_CLOBBER | check.cmode, info, &ncid));
@@ -536,6 +597,8 @@ static const struct check_test tests[] = {
     {"a file in the way is kept", a_file_in_the_way_is_kept, 0},
     {"subfiles go with the dataset", subfiles_go_with_the_dataset, 0},
     {"any name will do", any_name_will_do, CHECK_FORMATS},
+    {"joined at close", joined_at_close, CHECK_FORMATS},
+    {"a join that fails leaves the dataset", a_join_that_fails_leaves_the_dataset, 0},
     {"an aborted dataset leaves nothing", an_aborted_dataset_leaves_nothing, 0},
     {NULL, NULL, 0},
 };

@@ -19,6 +19,7 @@ enum base_transfer {
     BASE_TRANSFER_VIEW
 };
 enum base_file_io { BASE_FILE_IO_AUTO, BASE_FILE_IO_POSIX, BASE_FILE_IO_MPI };
+enum base_join { BASE_JOIN_LATER, BASE_JOIN_CLOSE };
 enum base_report { BASE_REPORT_NONE, BASE_REPORT_STDERR, BASE_REPORT_FILE };
 
 enum base_recover {
@@ -46,6 +47,7 @@ struct base_hints {
     int64_t num_subfiles;         /* 0: one a node */
     int64_t subfiling;      /* enum base_choice: num_subfiles above 1 asks for blobs */
     int64_t blob;           /* enum base_choice: values go to blobs in subfiles */
+    int64_t blob_join;      /* enum base_join */
     int64_t transfer;       /* enum base_transfer */
     int64_t file_io;        /* enum base_file_io: who reads and writes the file */
     int64_t node_procs;     /* that share memory, at most; 0: all of a node */

@@ -129,6 +129,10 @@ int blob_sub_get(struct blob *b, int number, struct blob_sub **sub);
 int blob_sub_list(struct blob *b, struct blob_sub *sub);
 /* Its variable for the master's; -1: none. */
 int blob_sub_var(const struct blob_sub *sub, int varid);
+/* What the dataset of a file beside the master has of the master's. */
+void blob_sub_describe(const struct blob *b, struct driver_dataset *ds);
+/* The driver of such a file. */
+const struct driver_ops *blob_sub_bottom(const struct blob *b);
 /* Closes those that this process has open alone; then, all of a group, theirs. What they
  * counted is added to the dataset's statistics. */
 int blob_sub_close_alone(struct blob *b);
@@ -159,6 +163,17 @@ int blob_read_own(struct blob *b, struct blob_decomp *d);
 int blob_read_own_all(struct blob *b, struct driver_request *const *reqs, int64_t n);
 /* The part of the index that has element `at`. Local. */
 int blob_read_index(struct blob *b, struct blob_decomp *d, int64_t at);
+
+/* ---- blob_join.c: one file at close ---- */
+
+/* Makes the file; after an error there is none. Subfiles are open still, and complete.
+ * The same error on all, or a process's own. */
+int blob_join_all(struct blob *b);
+/* Gives it the master's name, once nobody has that open, and removes the subfiles; or,
+ * after an error, removes it. Local. */
+int blob_join_finish(const char *master, const struct cdf_envelope *e, int error);
+/* Its name until then; NULL: no memory. The caller frees it. */
+char *blob_join_path(const char *master, const struct cdf_envelope *e);
 
 /* ---- blob_move.c: values between requests and blobs ---- */
 

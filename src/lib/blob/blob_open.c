@@ -448,51 +448,7 @@ int blob_open_all(struct driver_dataset *ds, int omode, struct driver *lower,
     return start_all(b, err, self);
 }
 
-/* ---- close ---- */
-
-/* Subfiles first: what the master tells of is there. */
-static int end_subfiles_all(struct blob *b, bool abort)
-{
-    struct driver_dataset *ds = b->base.ds;
-    int err = blob_sub_close_alone(b), defined = NC_NOERR;
-    if (ds->writable) {
-        int64_t records = ds->held;
-        err = driver_agree_all(ds, err, NULL, &records, 1);
-        ds->header.numrecs = records;
-        if (!abort) defined = blob_define_empty_all(b);
-        /* A page that could not be written is tried once more. */
-        if (!abort && b->comm != MPI_COMM_NULL && (!b->facts.defined || b->torn)) {
-            defined = driver_agree_all(ds, defined, NULL, NULL, 0);
-            if (defined == NC_NOERR) defined = blob_commit_all(b, NULL, 0);
-        }
-    }
-    int closed = blob_sub_close_all(b, abort);
-    if (err == NC_NOERR) err = defined;
-    return err != NC_NOERR ? err : closed;
-}
-
-int blob_close_all(struct driver *self)
-{
-    struct blob *b = (struct blob *)self;
-    int err = end_subfiles_all(b, false);
-    if (err != NC_NOERR) self->ds->failed = err;
-    int closed = driver_close_all(self->lower);
-    free_layer_all(b);
-    return err != NC_NOERR ? err : closed;
-}
-
-/* A dataset that never was one takes its subfiles with it. */
-int blob_abort_all(struct driver *self)
-{
-    struct blob *b = (struct blob *)self;
-    int err = end_subfiles_all(b, b->fresh);
-    err = driver_concur_all(self->ds, err, NULL, NULL, 0); /* the layer below need not */
-    int closed = driver_abort_all(self->lower);
-    free_layer_all(b);
-    return err != NC_NOERR ? err : closed;
-}
-
-/* ---- definitions, sync, hints ---- */
+/* ---- definitions, sync ---- */
 
 static int enddef_all(struct driver *self, const struct cdf_header *before)
 {
@@ -576,6 +532,81 @@ static int sync_alone(struct driver *self)
     int synced = driver_sync(self->lower);
     return err != NC_NOERR ? err : synced;
 }
+
+/* ---- close ---- */
+
+/* All there is to be known is in subfiles and master. */
+static int complete_all(struct blob *b, bool abort)
+{
+    struct driver_dataset *ds = b->base.ds;
+    int err = blob_sub_close_alone(b), defined = NC_NOERR;
+    if (!ds->writable) return err;
+    int64_t records = ds->held;
+    err = driver_agree_all(ds, err, NULL, &records, 1);
+    ds->header.numrecs = records;
+    if (!abort) defined = blob_define_empty_all(b);
+    /* A page that could not be written is tried once more. */
+    if (!abort && b->comm != MPI_COMM_NULL && (!b->facts.defined || b->torn)) {
+        defined = driver_agree_all(ds, defined, NULL, NULL, 0);
+        if (defined == NC_NOERR) defined = blob_commit_all(b, NULL, 0);
+    }
+    return err != NC_NOERR ? err : defined;
+}
+
+/* Subfiles first: what the master tells of is there. */
+static int end_all(struct blob *b, bool abort, int (*end_lower)(struct driver *))
+{
+    struct driver *lower = b->base.lower;
+    int err = complete_all(b, abort), closed = blob_sub_close_all(b, abort);
+    if (err == NC_NOERR) err = closed;
+    err = driver_concur_all(b->base.ds, err, NULL, NULL, 0);
+    closed = end_lower(lower);
+    free_layer_all(b);
+    return err != NC_NOERR ? err : closed;
+}
+
+/* A dataset that could not be joined is as good as one that nobody wanted joined; but
+ * the program that waits for the one file learns why there is none. */
+static int close_joined_all(struct blob *b)
+{
+    struct driver_dataset *ds = b->base.ds;
+    int joined = NC_EFILE;
+    int err = driver_concur_all(ds, complete_all(b, false), NULL, NULL, 0);
+    if (err == NC_NOERR) err = sync_both_all(&b->base);
+    err = driver_concur_all(ds, err, NULL, NULL, 0);
+    if (err == NC_NOERR)
+        err = joined = driver_concur_all(ds, blob_join_all(b), NULL, NULL, 0);
+    int alone = blob_sub_close_alone(b), closed = blob_sub_close_all(b, false);
+    if (err == NC_NOERR) err = alone != NC_NOERR ? alone : closed;
+    if (err != NC_NOERR) ds->failed = err;
+    closed = driver_close_all(b->base.lower);
+    if (err == NC_NOERR) err = closed;
+    closed = driver_agree_all(ds, err, NULL, NULL, 0);
+    if (joined == NC_NOERR) {
+        int own = ds->rank == 0 ? blob_join_finish(b->path, &b->facts, closed) : NC_NOERR;
+        closed = driver_agree_all(ds, own, NULL, NULL, 0);
+        if (err == NC_NOERR) err = own != NC_NOERR ? own : closed;
+    }
+    free_layer_all(b);
+    return err;
+}
+
+int blob_close_all(struct driver *self)
+{
+    struct blob *b = (struct blob *)self;
+    if (self->ds->writable && self->ds->hints.blob_join == BASE_JOIN_CLOSE && !b->torn)
+        return close_joined_all(b);
+    return end_all(b, false, driver_close_all);
+}
+
+/* A dataset that never was one takes its subfiles with it. */
+int blob_abort_all(struct driver *self)
+{
+    struct blob *b = (struct blob *)self;
+    return end_all(b, b->fresh, driver_abort_all);
+}
+
+/* ---- hints, removal ---- */
 
 static int inq_info(struct driver *self, MPI_Info info)
 {

@@ -22,8 +22,7 @@ char *blob_sub_master(const char *path)
     return base_strdup(realpath(path, known) == NULL ? path : known);
 }
 
-/* The driver at the bottom. */
-static const struct driver_ops *bottom(const struct blob *b)
+const struct driver_ops *blob_sub_bottom(const struct blob *b)
 {
     const struct driver *d = b->base.lower;
     while (d->lower != NULL)
@@ -58,13 +57,22 @@ static char *path_of(const struct blob *b, int number)
                               : blob_source_path(b->path, number);
 }
 
+void blob_sub_describe(const struct blob *b, struct driver_dataset *ds)
+{
+    const struct driver_dataset *master = b->base.ds;
+    ds->prefixed = master->prefixed;
+    ds->hints = plain(master->hints);
+    ds->writable = master->writable;
+    ds->info = master->info;
+}
+
 /* A dataset that is not open yet; NULL: no memory. */
 static struct blob_sub *new_sub(struct blob *b, int number, bool together)
 {
-    struct driver_dataset *master = b->base.ds;
     struct blob_sub *s = base_calloc(1, sizeof *s);
     if (s == NULL) return NULL;
     cdf_init(&s->ds.header, 5);
+    blob_sub_describe(b, &s->ds);
     s->number = number;
     s->ours = together;
     s->ds.comm = together ? b->comm : b->alone;
@@ -72,12 +80,8 @@ static struct blob_sub *new_sub(struct blob *b, int number, bool together)
     s->ds.nprocs = together ? b->size : 1;
     s->ds.path = path_of(b, number);
     s->ds.full = path_of(b, number);
-    s->ds.prefixed = master->prefixed;
     s->ds.whole = together;
     s->ds.partial = b->facts.nsubfiles > 1;
-    s->ds.hints = plain(master->hints);
-    s->ds.writable = master->writable;
-    s->ds.info = master->info;
     if (s->ds.path != NULL && s->ds.full != NULL) return s;
     free_sub(s);
     return NULL;
@@ -165,7 +169,7 @@ static bool is_empty(const char *path)
 static int open_driver_all(struct blob *b, struct blob_sub *s, bool create)
 {
     struct driver_dataset *ds = &s->ds;
-    const struct driver_ops *ops = bottom(b);
+    const struct driver_ops *ops = blob_sub_bottom(b);
     if (create) return ops->create_all(ds, NC_CLOBBER, NULL, &s->driver);
     int err = ops->open_all(ds, ds->writable ? NC_WRITE : NC_NOWRITE, NULL, &s->driver);
     if (err != NC_NOERR) return err;
@@ -313,17 +317,22 @@ int blob_sub_close_all(struct blob *b, bool abort)
     return err != NC_NOERR ? err : finished;
 }
 
+/* A file that is not there is none to be removed. */
+static int remove_file(char *path)
+{
+    int err = path == NULL ? NC_ENOMEM : NC_NOERR;
+    if (err == NC_NOERR && unlink(path) != 0 && errno != ENOENT)
+        err = base_error_system(NC_EFILE, "removing", path);
+    base_free(path);
+    return err;
+}
+
 int blob_sub_remove(const char *master, const struct cdf_envelope *e)
 {
-    int first = NC_NOERR;
+    int first = remove_file(blob_join_path(master, e));
     for (int64_t i = 0; i < e->nsubfiles; i++) {
-        char *path = blob_source_path(master, (int)i);
-        if (path == NULL) return NC_ENOMEM;
-        int err = unlink(path) == 0 || errno == ENOENT
-                      ? NC_NOERR
-                      : base_error_system(NC_EFILE, "removing", path);
+        int err = remove_file(blob_source_path(master, (int)i));
         if (first == NC_NOERR) first = err;
-        base_free(path);
     }
     return first;
 }

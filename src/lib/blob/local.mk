@@ -10,6 +10,7 @@ libcore_la_SOURCES += \
 	src/lib/blob/blob.h \
 	src/lib/blob/blob_define.c \
 	src/lib/blob/blob_foreign_open.c \
+	src/lib/blob/blob_join.c \
 	src/lib/blob/blob_move.c \
 	src/lib/blob/blob_open.c \
 	src/lib/blob/blob_read.c \

@@ -254,7 +254,8 @@ static int64_t records_in_file(const struct burst *b)
     unsigned char bytes[8];
     int64_t n = 0;
     if (ds->rank != 0 || b->file.fd < 0 ||
-        base_read_at(b->file.fd, ds->base + 4, bytes, (int64_t)width, b->path) != NC_NOERR)
+        base_read_at(b->file.fd, ds->base + 4, bytes, (int64_t)width, b->path) !=
+            NC_NOERR)
         return 0;
     for (size_t i = 0; i < width; i++)
         n = (int64_t)((uint64_t)n << 8 | bytes[i]);
