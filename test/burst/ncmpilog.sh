@@ -33,7 +33,7 @@ check "with their regions" says "vara int of variable 0.*start 2,0 count 1,1"
 in_json() {
     local n
     for n in 1 3; do
-        launch $n "$PWD/ncmpilog" "${@:2}" -j "$where/logs" >"$out" 2>&1
+        launch $n "$PWD/ncmpilog" "${@:2}" -j "$where/logs" >"$out" 2>/dev/null
         python3 -c "import json, sys; d = json.load(open(sys.argv[1])); sys.exit(not ($1))" "$out" || { cat "$out"; return 1; }
     done
 }

@@ -94,6 +94,7 @@ AGREED = {
                        'comm', 'failures',
                        'partial',  # of a subfile, whose processes open it together
                        'deleted',  # agreed on when a deferred close is completed
+                       'undone',  # where building the layers failed, which is agreed
                        'stands_in', 'base',  # found in the file's first bytes, which all were told
                        'whole'},  # set where a dataset's subfiles are opened together
     'driver': {'ops', 'lower', 'ds'},

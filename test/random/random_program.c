@@ -177,8 +177,19 @@ static void open_again(struct pair *p)
     MPI_Info_free(&info);
 }
 
+/* What did not get to the device is told once more by each process that shares the open,
+ * when it syncs next. */
+static void sync_ours(struct pair *p)
+{
+    int err = ncmpi_sync(p->ours);
+    for (int i = 0; random_troubles && err == NC_EWRITE && i < check.nprocs; i++)
+        err = ncmpi_sync(p->ours);
+    CHECK_NC(NC_NOERR, err);
+}
+
 static void reopen(struct pair *p)
 {
+    if (random_troubles) sync_ours(p);
     CHECK_NC(NC_NOERR, ncmpi_close(p->ours));
     THEIRS(nc_close(p->theirs));
     open_again(p);
@@ -213,7 +224,7 @@ static void step(struct pair *p)
     } else if (kind == 4 && random_troubles) {
         give_up(p);
     } else if (kind == 3) {
-        CHECK_NC(NC_NOERR, ncmpi_sync(p->ours));
+        sync_ours(p);
     } else if (p->m.nvars > 0) {
         if (kind < 13)
             random_put(p->ours, &p->m, mirror, p);

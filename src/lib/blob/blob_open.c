@@ -557,7 +557,8 @@ static int complete_all(struct blob *b, bool abort)
 static int end_all(struct blob *b, bool abort, int (*end_lower)(struct driver *))
 {
     struct driver *lower = b->base.lower;
-    int err = complete_all(b, abort), closed = blob_sub_close_all(b, abort);
+    int err = complete_all(b, abort || b->base.ds->undone),
+        closed = blob_sub_close_all(b, abort);
     if (err == NC_NOERR) err = closed;
     err = driver_concur_all(b->base.ds, err, NULL, NULL, 0);
     closed = end_lower(lower);

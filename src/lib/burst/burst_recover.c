@@ -410,6 +410,7 @@ static int recover_for_reading_all(struct burst *b)
     struct driver_dataset *ds = b->base.ds, again = *ds;
     struct driver *top;
     again.writable = true;
+    again.lent = NULL; /* that can only be read */
     cdf_init(&again.header, 1);
     int err = driver_open_all(&again, NC_WRITE, &top);
     if (err == NC_NOERR) {

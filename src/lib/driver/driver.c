@@ -35,6 +35,7 @@ static int build_all(struct driver_dataset *ds, int mode, bool create,
                          : ops->open_all(ds, mode, lower, &d);
         driver_hold_records(ds, ds->header.numrecs);
         if (err == NC_NOERR) continue;
+        ds->undone = true;
         if (lower != NULL) driver_abort_all(lower);
         return err;
     }

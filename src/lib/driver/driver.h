@@ -45,6 +45,7 @@ struct driver_dataset {
     bool stands_in; /* the file was opened because the dataset's own name has none */
     struct base_hints hints;
     bool writable;
+    bool undone; /* it never opened: layers that are there end, and complete nothing */
     bool safe_mode;
     struct cdf_header header; /* the definitions, as they are now */
     MPI_Info info;            /* everything the user asked for */
