@@ -80,3 +80,9 @@ int base_sync_directory(const char *path_of_file)
     close(fd);
     return err;
 }
+
+bool base_is_zero(const void *bytes, int64_t n)
+{
+    const char *first = bytes;
+    return *first == 0 && memcmp(first, first + 1, (size_t)n - 1) == 0;
+}

@@ -21,4 +21,7 @@ int base_sync_data(int fd, const char *path);
 /* The names in the directory that a file is in are on the device. NC_EWRITE ... */
 int base_sync_directory(const char *path_of_file);
 
+/* Are n (> 0) bytes all zero? In a new file they need not be written. */
+bool base_is_zero(const void *bytes, int64_t n);
+
 #endif

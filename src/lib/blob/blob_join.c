@@ -38,13 +38,8 @@ char *blob_join_path(const char *master, const struct cdf_envelope *e)
 
 /* ---- the values ---- */
 
-/* Zeros need not be written: the file is new, and gets its size when it is closed. */
-static bool is_zero(const char *bytes, int64_t n)
-{
-    return bytes[0] == 0 && memcmp(bytes, bytes + 1, (size_t)n - 1) == 0;
-}
-
-/* n elements of a record, from `at` on. */
+/* n elements of a record, from `at` on. Zeros need not be written: the file is new, and
+ * gets its size when it is closed. */
 static int move_piece(struct joining *j, int varid, int64_t record, int64_t at, int64_t n)
 {
     const struct cdf_var *v = &j->ds.header.vars[varid];
@@ -64,7 +59,8 @@ static int move_piece(struct joining *j, int varid, int64_t record, int64_t at, 
     r->slab[1] = n;
     r->slab[2] = record;
     int err = blob_get(&j->b->base, &r, 1);
-    if (err == NC_NOERR && !is_zero(j->values, n * size)) err = driver_put(j->to, &r, 1);
+    if (err == NC_NOERR && !base_is_zero(j->values, n * size))
+        err = driver_put(j->to, &r, 1);
     region_free(where);
     return err;
 }

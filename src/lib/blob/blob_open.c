@@ -554,16 +554,22 @@ static int complete_all(struct blob *b, bool abort)
 }
 
 /* Subfiles first: what the master tells of is there. */
+static int close_files_all(struct blob *b, bool abort, int err,
+                           int (*end_lower)(struct driver *))
+{
+    int alone = blob_sub_close_alone(b), closed = blob_sub_close_all(b, abort);
+    if (err == NC_NOERR) err = alone != NC_NOERR ? alone : closed;
+    err = driver_concur_all(b->base.ds, err, NULL, NULL, 0);
+    closed = end_lower(b->base.lower);
+    return err != NC_NOERR ? err : closed;
+}
+
 static int end_all(struct blob *b, bool abort, int (*end_lower)(struct driver *))
 {
-    struct driver *lower = b->base.lower;
-    int err = complete_all(b, abort || b->base.ds->undone),
-        closed = blob_sub_close_all(b, abort);
-    if (err == NC_NOERR) err = closed;
-    err = driver_concur_all(b->base.ds, err, NULL, NULL, 0);
-    closed = end_lower(lower);
+    int err = complete_all(b, abort || b->base.ds->undone);
+    err = close_files_all(b, abort, err, end_lower);
     free_layer_all(b);
-    return err != NC_NOERR ? err : closed;
+    return err;
 }
 
 /* A dataset that could not be joined is as good as one that nobody wanted joined; but
@@ -577,12 +583,8 @@ static int close_joined_all(struct blob *b)
     err = driver_concur_all(ds, err, NULL, NULL, 0);
     if (err == NC_NOERR)
         err = joined = driver_concur_all(ds, blob_join_all(b), NULL, NULL, 0);
-    int alone = blob_sub_close_alone(b), closed = blob_sub_close_all(b, false);
-    if (err == NC_NOERR) err = alone != NC_NOERR ? alone : closed;
-    if (err != NC_NOERR) ds->failed = err;
-    closed = driver_close_all(b->base.lower);
-    if (err == NC_NOERR) err = closed;
-    closed = driver_agree_all(ds, err, NULL, NULL, 0);
+    err = close_files_all(b, false, err, driver_close_all);
+    int closed = driver_agree_all(ds, err, NULL, NULL, 0);
     if (joined == NC_NOERR) {
         int own = ds->rank == 0 ? blob_join_finish(b->path, &b->facts, closed) : NC_NOERR;
         closed = driver_agree_all(ds, own, NULL, NULL, 0);

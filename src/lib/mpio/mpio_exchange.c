@@ -103,7 +103,7 @@ static int type_of(const struct mpio_window *w, int64_t step, const struct piece
 
 /* How many pieces make one message: for one node, and of several no more than an eighth
  * of what there is room for, so that one is unpacked while the next is under way. */
-static int letter_length(const struct mpio_window *w, const struct piece *p, int n)
+static int message_length(const struct mpio_window *w, const struct piece *p, int n)
 {
     int64_t used = 0, asked = 0, most = w->area_size / 8;
     int i = 0;
@@ -115,7 +115,8 @@ static int letter_length(const struct mpio_window *w, const struct piece *p, int
     return i;
 }
 
-static int add_letter(struct mpio_exchange *x, int64_t step, const struct piece *p, int n)
+static int add_message(struct mpio_exchange *x, int64_t step, const struct piece *p,
+                       int n)
 {
     struct mpio_message *l = &x->messages[x->nmessages];
     *l = (struct mpio_message){p[0].node, MPI_DATATYPE_NULL, MPI_DATATYPE_NULL};
@@ -148,8 +149,8 @@ int mpio_exchange_collect(struct mpio_exchange *x, int64_t step)
     find_pieces(w, step, pieces);
     qsort(pieces, (size_t)n, sizeof *pieces, by_node);
     for (int i = 0, length; i < n; i += length) {
-        length = letter_length(w, pieces + i, n - i);
-        keep_first_error(&result, add_letter(x, step, pieces + i, length));
+        length = message_length(w, pieces + i, n - i);
+        keep_first_error(&result, add_message(x, step, pieces + i, length));
     }
     base_free(pieces);
     return result;
@@ -195,7 +196,7 @@ static int take_out(struct mpio_tally *list, int *n, int step, struct mpio_tally
 }
 
 /* This process's messages, by distance: those for higher ranks, then for lower ones. */
-static int list_letters(const struct mpio_exchange *x, struct mpio_tally *list)
+static int list_messages(const struct mpio_exchange *x, struct mpio_tally *list)
 {
     const struct mpio_window *w = &x->m->window;
     int n = 0;
@@ -237,7 +238,7 @@ int mpio_exchange_count_all(struct mpio_exchange *x, int64_t *least)
     int most = w->nodes + 1, result = NC_NOERR;
     struct mpio_tally *list = w->tallies, *out = list + most, *in = out + most,
                       *spare = in + most;
-    int n = list_letters(x, list);
+    int n = list_messages(x, list);
     for (int step = 1; step < w->nodes; step *= 2) {
         int nin, nout = take_out(list, &n, step, out + 1);
         keep_first_error(&result, swap_all(w, out, nout, step, in, &nin, least));
@@ -274,15 +275,15 @@ static int keep_question(struct mpio_exchange *x, const struct mpio_block *b, in
     return err;
 }
 
-static int start_letter(const struct mpio_window *w, int message, MPI_Request *request)
+static int start_message(const struct mpio_window *w, int message, MPI_Request *request)
 {
     *request = MPI_REQUEST_NULL;
     return failed(MPI_Irecv(inbox(w, message), (int)w->area_size, MPI_BYTE,
                             MPI_ANY_SOURCE, VALUES, w->column, request));
 }
 
-static int take_letter(struct mpio_exchange *x, const struct mpio_block *b, int message,
-                       MPI_Status *status, int64_t *low, int64_t *high)
+static int take_message(struct mpio_exchange *x, const struct mpio_block *b, int message,
+                        MPI_Status *status, int64_t *low, int64_t *high)
 {
     const struct mpio_window *w = &x->m->window;
     const unsigned char *bytes = inbox(w, message);
@@ -295,25 +296,25 @@ static int take_letter(struct mpio_exchange *x, const struct mpio_block *b, int 
     return NC_ENOMEM;
 }
 
-static int receive_letters(struct mpio_exchange *x, const struct mpio_block *b,
-                           int64_t *low, int64_t *high)
+static int receive_messages(struct mpio_exchange *x, const struct mpio_block *b,
+                            int64_t *low, int64_t *high)
 {
     const struct mpio_window *w = &x->m->window;
     const int n = x->incoming;
     MPI_Request request;
-    int result = NC_NOERR, started = n > 0 ? start_letter(w, 0, &request) : NC_NOERR;
+    int result = NC_NOERR, started = n > 0 ? start_message(w, 0, &request) : NC_NOERR;
     for (int i = 0; i < n; i++) {
         MPI_Status status;
         int err = failed(MPI_Wait(&request, &status));
         if (started != NC_NOERR) err = started;
-        if (i + 1 < n) started = start_letter(w, i + 1, &request);
-        if (err == NC_NOERR) err = take_letter(x, b, i, &status, low, high);
+        if (i + 1 < n) started = start_message(w, i + 1, &request);
+        if (err == NC_NOERR) err = take_message(x, b, i, &status, low, high);
         keep_first_error(&result, err);
     }
     return result;
 }
 
-static int send_letters(struct mpio_exchange *x)
+static int send_messages(struct mpio_exchange *x)
 {
     const struct mpio_window *w = &x->m->window;
     int result = NC_NOERR;
@@ -333,13 +334,13 @@ static int send_letters(struct mpio_exchange *x)
     return result;
 }
 
-int mpio_exchange_letters(struct mpio_exchange *x, const struct mpio_block *b,
-                          int64_t *low, int64_t *high)
+int mpio_exchange_messages(struct mpio_exchange *x, const struct mpio_block *b,
+                           int64_t *low, int64_t *high)
 {
-    int result = send_letters(x);
+    int result = send_messages(x);
     if (!x->put && x->incoming > 0)
         x->questions = base_malloc((size_t)x->incoming * sizeof *x->questions);
-    keep_first_error(&result, receive_letters(x, b, low, high));
+    keep_first_error(&result, receive_messages(x, b, low, high));
     for (int i = 0; i < x->nmessages; i++)
         keep_first_error(&result, failed(MPI_Wait(&x->requests[i], MPI_STATUS_IGNORE)));
     return result;

@@ -58,8 +58,8 @@ int mpio_exchange_count_all(struct mpio_exchange *x, int64_t *least);
 /* Sends the messages and receives the others'. Values that are put come to the block;
  * questions are kept, *low and *high of them being where the bytes lie that they ask for.
  * Collective over w->column. */
-int mpio_exchange_letters(struct mpio_exchange *x, const struct mpio_block *b,
-                          int64_t *low, int64_t *high);
+int mpio_exchange_messages(struct mpio_exchange *x, const struct mpio_block *b,
+                           int64_t *low, int64_t *high);
 
 /* Answers the questions out of the block, and waits for the answers to one's own.
  * Collective over w->column. */

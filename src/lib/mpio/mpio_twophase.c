@@ -234,7 +234,7 @@ static void exchange_all(struct twophase *x, int64_t step, int64_t buffer)
     note_io(x, mpio_exchange_count_all(e, &least));
     *mine = (struct mpio_slot){.next = least, .low = INT64_MAX};
     if (w->rank == 0) mpio_window_arrive(w, MPIO_PLANNED);
-    note_io(x, mpio_exchange_letters(e, &b, &mine->low, &mine->high));
+    note_io(x, mpio_exchange_messages(e, &b, &mine->low, &mine->high));
     driver_trace_end(x->m->base.ds->trace, DRIVER_MESSAGES, span);
     if (e->put) mpio_exchange_free(e);
     mpio_window_arrive(w, MPIO_MOVED);

@@ -35,11 +35,6 @@ static int complain(int err)
     return -1;
 }
 
-static bool is_zero(const char *bytes, int64_t n)
-{
-    return bytes[0] == 0 && memcmp(bytes, bytes + 1, (size_t)n - 1) == 0;
-}
-
 /* The file has been made as long as it is: where nothing is written there are zeros. */
 static int write_piece(struct join *j, int64_t at, int64_t n)
 {
@@ -47,9 +42,10 @@ static int write_piece(struct join *j, int64_t at, int64_t n)
     int err = NC_NOERR;
     for (int64_t done = 0, m; done < n && err == NC_NOERR; done += m) {
         m = n - done < BLOCK ? n - done : BLOCK;
-        if (is_zero(j->bytes + done, m)) continue;
+        if (base_is_zero(j->bytes + done, m)) continue;
         int64_t end = done + m;
-        while (end < n && !is_zero(j->bytes + end, n - end < BLOCK ? n - end : BLOCK))
+        while (end < n &&
+               !base_is_zero(j->bytes + end, n - end < BLOCK ? n - end : BLOCK))
             end += n - end < BLOCK ? n - end : BLOCK;
         m = end - done;
         err = base_write_at(j->out, at + done, j->bytes + done, m, j->temporary);
