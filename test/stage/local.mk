@@ -10,4 +10,9 @@ check_PROGRAMS += test/stage/stage_data.mpi
 TESTS += test/stage/stage_data.mpi
 test_stage_stage_data_mpi_SOURCES = test/stage/stage_data.c
 test_stage_stage_data_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
+
+check_PROGRAMS += test/stage/stage_behind.mpi
+TESTS += test/stage/stage_behind.mpi
+test_stage_stage_behind_mpi_SOURCES = test/stage/stage_behind.c
+test_stage_stage_behind_mpi_LDADD = $(MPI_TEST_LIBS)
 EXTRA_DIST += test/stage/stage_suites.sh

@@ -33,10 +33,14 @@ struct stage_shared {
     int64_t nslots;
 };
 
+struct stage_buffer;
+
 /* Bytes [low, high) of the file, in memory of this process. */
 struct stage_view {
     int64_t low, high;
-    unsigned char *bytes; /* room for a block */
+    unsigned char *bytes;        /* the buffer's, or those below */
+    struct stage_buffer *buffer; /* NULL: none */
+    unsigned char *own;          /* room for a block */
 };
 
 /* Counted by the caller and by threads; stage_tell makes them the dataset's. */
@@ -45,13 +49,16 @@ struct stage_counts {
     _Atomic int64_t waiting; /* to be brought ahead */
 };
 
-/* How a program goes through the records of a variable. */
+/* How a program goes through a variable, along its first dimension. */
 struct stage_step {
-    int64_t record, step; /* of the last get, and how far it was from the one before */
-    bool sure;            /* that it will go on so: it did twice */
+    int64_t at, step; /* of the last get, and how far it was from the one before */
+    bool sure;        /* that it will go on so: it did twice, or to the next place */
+    int ahead,
+        far; /* steps that were announced beyond, and are to be; far 0: no get yet */
 };
 
 struct stage_ahead;
+struct stage_copy;
 
 struct stage {
     struct driver base;
@@ -67,8 +74,10 @@ struct stage {
     struct stage_view view;
     unsigned char *tile; /* values on their way through conversion */
     struct stage_counts counts;
+    struct stage_copy *copy;   /* NULL: there is no memory for that */
     struct stage_ahead *ahead; /* NULL: nobody asked for anything yet */
     struct stage_step *steps;  /* of each variable; NULL: of none yet */
+    bool waited;               /* this request had to, for bytes of the file */
 };
 
 enum { STAGE_TILE = 1 << 18 };
@@ -95,9 +104,13 @@ int stage_space_open(struct stage *s, const char *path);
 
 /* ---- stage_fetch.c ---- */
 
-/* Brings a block that was claimed, through memory of a block; whatever comes of the copy,
- * the bytes are there if the file could be read. NC_EREAD ... */
-int stage_fetch(struct stage *s, const struct stage_claim *c, unsigned char *bytes);
+/* Brings a block that was claimed: into a buffer, which the caller gives back, or into
+ * memory of a block where *buffer is NULL then; whatever comes of the copy, the bytes are
+ * there if the file could be read. NC_EREAD ... */
+int stage_fetch(struct stage *s, const struct stage_claim *c, unsigned char *bytes,
+                struct stage_buffer **buffer);
+/* There is nothing in the view. */
+void stage_clear_view(struct stage *s);
 /* n bytes of the file that lie in one block: they are at `to` or, if that is NULL or the
  * block had to be fetched, in the view. NC_EREAD ... */
 int stage_fetch_part(struct stage *s, int64_t at, int64_t n, unsigned char *to);

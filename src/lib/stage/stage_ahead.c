@@ -7,6 +7,7 @@
 
 #include "base_error.h"
 #include "base_mem.h"
+#include "stage_copy.h"
 
 /* A region of the file. */
 struct job {
@@ -68,7 +69,10 @@ static bool bring(struct stage *s, int64_t block, unsigned char *bytes)
     if (stage_table_find(s->table, block, &hold) ||
         stage_table_claim(s->table, block, &claim) != STAGE_MINE)
         return true;
-    if (stage_fetch(s, &claim, bytes) != NC_NOERR) return false;
+    struct stage_buffer *buffer;
+    int err = stage_fetch(s, &claim, bytes, &buffer);
+    if (buffer != NULL) stage_copy_give_back(s, buffer);
+    if (err != NC_NOERR) return false;
     atomic_fetch_add(&s->counts.ahead, s->shared->block);
     return true;
 }
@@ -186,14 +190,14 @@ void stage_ahead_wait(struct stage *s)
 static int add_ahead(struct stage *s, struct region *region, bool guessed)
 {
     static const _Atomic bool never = false;
-    enum { GUESSES = 4 };
+    enum { GUESSES = 64 };
     struct job *j = region == NULL ? NULL : new_job(s, region, guessed);
     if (j == NULL) return NC_ENOMEM;
     if (s->ahead == NULL) s->ahead = start(s);
     struct stage_ahead *a = s->ahead;
     if (a == NULL) {
-        s->view.low = s->view.high = 0;
-        if (!guessed) run_job(s, j, &never, s->view.bytes);
+        stage_clear_view(s);
+        if (!guessed) run_job(s, j, &never, s->view.own);
         free_job(s, j);
         return NC_NOERR;
     }
@@ -207,7 +211,7 @@ static int add_ahead(struct stage *s, struct region *region, bool guessed)
     }
     pthread_mutex_unlock(&a->lock);
     if (!wanted) free_job(s, j);
-    return NC_NOERR;
+    return wanted ? NC_NOERR : NC_ENOMEM;
 }
 
 /* ---- what is asked for ---- */
@@ -266,33 +270,71 @@ void stage_ahead_begin(struct stage *s)
             prefetch_variable(s, varid);
 }
 
-/* ---- what can be guessed: programs go through records ---- */
+/* ---- what can be guessed: programs go through time ---- */
+
+/* Where the next get goes on as this one came after the last. */
+static void learn(struct stage_step *p, int64_t at, int64_t count, bool waited)
+{
+    enum { FURTHEST = 8 };
+    int64_t step = at - p->at;
+    if (p->far == 0) *p = (struct stage_step){.at = at, .far = 1};
+    if (p->at == at) return;
+    bool sure = step == p->step || step == count || step == -count;
+    if (!p->sure || step != p->step) *p = (struct stage_step){.far = 1};
+    if (p->sure && waited && p->far < FURTHEST) p->far *= 2;
+    if (p->ahead > 0) p->ahead--;
+    p->at = at;
+    p->step = step;
+    p->sure = sure;
+}
+
+/* It is there, as far as its first and last blocks tell. */
+static bool is_there(struct stage *s, const struct region *region)
+{
+    struct stage_hold hold;
+    int64_t low, high, size = s->shared->block;
+    region_bounds(region, &low, &high);
+    return low >= high || (high <= s->shared->nblocks * size &&
+                           stage_table_find(s->table, low / size, &hold) &&
+                           stage_table_find(s->table, (high - 1) / size, &hold));
+}
+
+/* What is brought so takes no more than a quarter of the room. */
+static bool is_too_much(const struct stage *s, const struct region *region, int ahead)
+{
+    const struct stage_shared *all = s->shared;
+    return ahead > 0 &&
+           region_bytes(region) > all->nslots * all->block / 4 / s->nprocs / (ahead + 1);
+}
 
 void stage_ahead_follow(struct stage *s, const struct driver_request *r)
 {
     const struct driver_dataset *ds = s->base.ds;
     const struct cdf_var *v = &ds->header.vars[r->varid];
-    if (ds->hints.stage_ahead != BASE_ENABLE || !v->is_record || r->raw) return;
+    if (ds->hints.stage_ahead != BASE_ENABLE || v->ndims == 0 || r->raw ||
+        driver_stride(r, v->ndims) != NULL)
+        return;
     if (s->steps == NULL)
         s->steps = base_calloc((size_t)ds->header.nvars, sizeof *s->steps);
     if (s->steps == NULL) return;
     struct stage_step *p = &s->steps[r->varid];
     const int64_t *start = driver_start(r), *count = driver_count(r, v->ndims);
-    int64_t step = start[0] - p->record;
-    if (step != 0) {
-        p->sure = step == p->step;
-        p->step = step;
-        p->record = start[0];
-    }
-    int64_t next = start[0] + p->step;
-    if (!p->sure || next < 0 || next + count[0] > ds->header.numrecs ||
-        driver_stride(r, v->ndims) != NULL)
-        return;
+    int64_t end = v->is_record ? ds->header.numrecs : v->shape[0];
+    learn(p, start[0], count[0], s->waited);
+    if (!p->sure) return;
     size_t n = (size_t)v->ndims;
     int64_t *there = base_malloc(n * sizeof *there);
     if (there == NULL) return;
     memcpy(there, start, n * sizeof *there);
-    there[0] = next;
-    (void)add_ahead(s, slab(&ds->header, r->varid, there, count, NULL), true);
+    for (bool more = true; more && p->ahead < p->far; p->ahead += more) {
+        there[0] = start[0] + (p->ahead + 1) * p->step;
+        if (there[0] < 0 || there[0] > end - count[0]) break;
+        struct region *next = slab(&ds->header, r->varid, there, count, NULL);
+        more = next != NULL && !is_too_much(s, next, p->ahead);
+        if (more && !is_there(s, next))
+            more = add_ahead(s, next, true) == NC_NOERR;
+        else
+            region_free(next);
+    }
     base_free(there);
 }

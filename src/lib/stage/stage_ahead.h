@@ -11,7 +11,7 @@ void stage_ahead_begin(struct stage *s);
  * NC_ENOMEM. */
 int stage_ahead_prefetch(struct stage *s, const struct driver_request *r);
 
-/* What may come next, after this get of a program that goes through records. */
+/* What may come next, after this get of a program that goes through time. */
 void stage_ahead_follow(struct stage *s, const struct driver_request *r);
 
 /* Until all that was asked for is there, or cannot be. */

@@ -1,64 +1,68 @@
 /* Blocks: from the staged file if they are there; else from the dataset's, and a copy of
  * them into the staged one. */
-#include <errno.h>
 #include <sched.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base_error.h"
 #include "base_io.h"
-#include "stage.h"
+#include "stage_copy.h"
 
-static bool is_full(int err)
-{
-    return err == NC_ENO_SPACE || err == NC_EQUOTA;
-}
-
-/* The copy. One that fails leaves the block where it is; a device that is full keeps what
- * it has. */
-static bool keep_block(struct stage *s, const struct stage_claim *c,
-                       const unsigned char *bytes)
+int stage_fetch(struct stage *s, const struct stage_claim *c, unsigned char *bytes,
+                struct stage_buffer **buffer)
 {
     int64_t block = s->shared->block;
-    int err = base_write_at(s->file, c->slot * block, bytes, block, "the staged file");
-    if (err == NC_NOERR) {
-        atomic_fetch_add(&s->counts.copied, block);
-        return true;
-    }
-    atomic_fetch_add(&s->counts.failed, 1);
-    if (is_full(err))
-        stage_table_shrink(s->table, c->slot);
-    else
-        stage_table_break(s->table);
-    return false;
-}
-
-int stage_fetch(struct stage *s, const struct stage_claim *c, unsigned char *bytes)
-{
-    int64_t block = s->shared->block;
+    struct stage_buffer *b = *buffer = stage_copy_take(s);
+    if (b != NULL) bytes = b->bytes;
     int err = stage_source_read(s, c->block * block, bytes, block);
-    stage_table_finish(s->table, c, err == NC_NOERR && keep_block(s, c, bytes));
+    if (err != NC_NOERR || b == NULL || !stage_copy_add(s, b, c))
+        stage_table_finish(s->table, c, err == NC_NOERR && stage_copy_now(s, c, bytes));
     if (c->dropped) atomic_fetch_add(&s->counts.dropped, 1);
     return err;
 }
 
-/* Into the view: all of the block. */
+/* ---- the view ---- */
+
+void stage_clear_view(struct stage *s)
+{
+    struct stage_view *v = &s->view;
+    if (v->buffer != NULL) stage_copy_give_back(s, v->buffer);
+    *v = (struct stage_view){.bytes = v->own, .own = v->own};
+}
+
+/* All of a block: of a buffer, or what is in the view's own memory. */
+static void look_at(struct stage *s, int64_t block, struct stage_buffer *b)
+{
+    s->view.buffer = b;
+    if (b != NULL) s->view.bytes = b->bytes;
+    s->view.low = block * s->shared->block;
+    s->view.high = s->view.low + s->shared->block;
+}
+
 static int fetch_to_view(struct stage *s, const struct stage_claim *c)
 {
-    int64_t low = c->block * s->shared->block;
-    s->view.low = s->view.high = 0;
-    int err = stage_fetch(s, c, s->view.bytes);
-    if (err != NC_NOERR) return err;
-    s->view.low = low;
-    s->view.high = low + s->shared->block;
-    return NC_NOERR;
+    struct stage_buffer *b;
+    stage_clear_view(s);
+    int err = stage_fetch(s, c, s->view.own, &b);
+    if (err == NC_NOERR) look_at(s, c->block, b);
+    if (err != NC_NOERR && b != NULL) stage_copy_give_back(s, b);
+    return err;
+}
+
+/* Is the copy of it still to be made, by this process? */
+static bool find_on_its_way(struct stage *s, int64_t block)
+{
+    struct stage_buffer *b = stage_copy_find(s, block);
+    if (b == NULL) return false;
+    stage_clear_view(s);
+    look_at(s, block, b);
+    return true;
 }
 
 /* Memory for n bytes at a place of the file: the caller's, or the view. */
 static unsigned char *memory(struct stage *s, int64_t at, int64_t n, unsigned char *to)
 {
     if (to != NULL) return to;
+    stage_clear_view(s);
     s->view.low = at;
     s->view.high = at + n;
     return s->view.bytes;
@@ -105,11 +109,13 @@ int stage_fetch_part(struct stage *s, int64_t at, int64_t n, unsigned char *to)
             }
             continue;
         }
+        s->waited = true;
         enum stage_claimed claimed = stage_table_claim(s->table, block, &claim);
         if (claimed == STAGE_MINE) return fetch_to_view(s, &claim);
+        if (claimed == STAGE_BUSY && find_on_its_way(s, block)) return NC_NOERR;
         possible = claimed == STAGE_HERE || (claimed == STAGE_BUSY && wait_for(&waited));
     }
-    s->view.low = s->view.high = 0;
+    stage_clear_view(s);
     int err = stage_source_read(s, at, to != NULL ? to : s->view.bytes, n);
     if (err == NC_NOERR && to == NULL) (void)memory(s, at, n, to);
     return err;

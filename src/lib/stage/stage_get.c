@@ -114,7 +114,7 @@ static int get_one(struct stage *s, struct driver_request *r)
 
 bool stage_ready(struct stage *s)
 {
-    return s->file >= 0 && s->view.bytes != NULL && s->tile != NULL &&
+    return s->file >= 0 && s->view.own != NULL && s->tile != NULL &&
            !stage_table_broken(s->table) && stage_source_open(s) == NC_NOERR;
 }
 
@@ -128,7 +128,8 @@ static int get_staged(struct stage *s, struct driver_request *const *reqs, int64
     *rest = base_malloc((size_t)*n * sizeof(struct driver_request *));
     if (*rest == NULL) return NC_NOERR; /* none */
     for (int64_t i = 0; i < *n; i++) {
-        s->view.low = s->view.high = 0;
+        stage_clear_view(s);
+        s->waited = false;
         if (stage_ready(s) && get_one(s, reqs[i]) == NC_NOERR) {
             stage_ahead_follow(s, reqs[i]);
             if (reqs[i]->status != NC_NOERR) result = reqs[i]->status;

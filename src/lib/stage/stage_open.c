@@ -9,6 +9,7 @@
 #include "base_mpi.h"
 #include "stage.h"
 #include "stage_ahead.h"
+#include "stage_copy.h"
 #include "stage_keep.h"
 
 static bool wanted(const struct driver_dataset *ds, bool create)
@@ -40,7 +41,7 @@ static void free_local(struct stage *s)
 {
     (void)driver_descriptor_close(&s->source, s->base.ds->path);
     if (s->file >= 0) (void)close(s->file);
-    base_free(s->view.bytes);
+    base_free(s->view.own);
     base_free(s->tile);
     base_free(s->steps);
     base_free(s);
@@ -59,6 +60,8 @@ static int end_all(struct driver *self, int (*lower_all)(struct driver *))
     struct stage *s = (struct stage *)self;
     struct driver *lower = self->lower;
     stage_ahead_stop(s);
+    stage_clear_view(s);
+    stage_copy_stop(s);
     stage_tell(s);
     int err = stage_keep_or_free_all(s);
     free_local(s);
@@ -216,7 +219,8 @@ static int open_layer_all(struct driver_dataset *ds, int omode, struct driver *l
     bool again = all[1] != 0 && all[1] == -all[2];
     err = again ? begin_again_all(s, all[1]) : begin_all(s);
     if (err == NC_NOERR) {
-        s->view.bytes = base_malloc((size_t)s->shared->block);
+        s->view.own = s->view.bytes = base_malloc((size_t)s->shared->block);
+        stage_copy_begin(s);
         s->tile = base_malloc(STAGE_TILE);
         *self = &s->base;
         stage_ahead_begin(s);
@@ -270,12 +274,14 @@ static int prefetch(struct driver *self, const struct driver_request *r)
 static int prefetch_wait(struct driver *self)
 {
     stage_ahead_wait((struct stage *)self);
+    stage_copy_wait((struct stage *)self);
     return NC_NOERR;
 }
 
 static int inq_info(struct driver *self, MPI_Info info)
 {
-    stage_tell((struct stage *)self); /* who asks may look at them next */
+    stage_copy_wait((struct stage *)self); /* who asks may look at what it came to */
+    stage_tell((struct stage *)self);
     return driver_inq_info(self->lower, info);
 }
 

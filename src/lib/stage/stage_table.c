@@ -167,6 +167,12 @@ enum stage_claimed stage_table_claim(struct stage_table *t, int64_t block,
     return result;
 }
 
+bool stage_table_is_coming(struct stage_table *t, const struct stage_claim *c)
+{
+    return atomic_load(&t->words[c->block]) == c->word &&
+           epoch_of(c->word) == atomic_load(&t->epoch);
+}
+
 void stage_table_finish(struct stage_table *t, const struct stage_claim *c, bool there)
 {
     lock(t);

@@ -41,6 +41,9 @@ enum stage_claimed {
 };
 enum stage_claimed stage_table_claim(struct stage_table *t, int64_t block,
                                      struct stage_claim *c);
+/* Is what was claimed still on its way, for the file as it is? */
+bool stage_table_is_coming(struct stage_table *t, const struct stage_claim *c);
+
 /* It is there, or could not be brought. What was claimed before stage_table_forget is not
  * there in any case. */
 void stage_table_finish(struct stage_table *t, const struct stage_claim *c, bool there);
