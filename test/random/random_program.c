@@ -197,10 +197,17 @@ static void reopen(struct pair *p)
     THEIRS(nc_set_fill(p->theirs, NC_NOFILL, NULL));
 }
 
+/* It syncs what was promised, and would tell of that, too. */
+static void redef_ours(struct pair *p)
+{
+    if (random_troubles) sync_ours(p);
+    CHECK_NC(NC_NOERR, ncmpi_redef(p->ours));
+}
+
 /* Definitions that are thought better of: all is as before. */
 static void give_up(struct pair *p)
 {
-    CHECK_NC(NC_NOERR, ncmpi_redef(p->ours));
+    redef_ours(p);
     CHECK_NC(NC_NOERR, ncmpi_def_var(p->ours, "given_up", NC_INT, 0, NULL, NULL));
     CHECK_NC(NC_NOERR, ncmpi_put_att_text(p->ours, NC_GLOBAL, "given up", 4, "text"));
     CHECK_NC(NC_NOERR, ncmpi_abort(p->ours));
@@ -209,7 +216,7 @@ static void give_up(struct pair *p)
 
 static void redefine(struct pair *p)
 {
-    CHECK_NC(NC_NOERR, ncmpi_redef(p->ours));
+    redef_ours(p);
     THEIRS(nc_redef(p->theirs));
     define(p, 1 + (int)check_random(4));
 }
