@@ -180,13 +180,28 @@ AC_DEFUN([NCMPI_SANITIZERS], [
     AM_CONDITIONAL([HAVE_SANITIZERS], [test "$ncmpi_cv_sanitizers" = yes])
 ])
 
-# NCMPI_BURST_BUFFER: the driver that logs writes. Its checksums are xxHash's, compiled in.
+# NCMPI_XXHASH: the checksums of logs and of blobs in subfiles, which are compiled in.
+AC_DEFUN([NCMPI_XXHASH], [
+    AC_ARG_WITH([xxhash],
+        [AS_HELP_STRING([--without-xxhash], [no checksums of values in subfiles, no driver that logs writes])],
+        [], [with_xxhash=check])
+    have_xxhash=no
+    AS_IF([test "x$with_xxhash" != xno],
+        [AC_CHECK_HEADER([xxhash.h], [have_xxhash=yes])
+        AS_IF([test "x$with_xxhash$have_xxhash" = xyesno],
+            [AC_MSG_ERROR([xxhash was asked for and xxhash.h not found (Debian: libxxhash-dev)])])])
+    AM_CONDITIONAL([XXHASH], [test $have_xxhash = yes])
+    AS_IF([test $have_xxhash = yes],
+        [AC_DEFINE([HAVE_XXHASH], [1], [Define to 1 if there is xxhash.h.])])
+])
+
+# NCMPI_BURST_BUFFER: the driver that logs writes, with checksums.
 AC_DEFUN([NCMPI_BURST_BUFFER], [
+    AC_REQUIRE([NCMPI_XXHASH])
     AC_ARG_ENABLE([burst-buffering],
         [AS_HELP_STRING([--disable-burst-buffering], [no driver that logs writes])],
         [], [enable_burst_buffering=check])
     AS_IF([test "$enable_burst_buffering" != no], [
-        AC_CHECK_HEADER([xxhash.h], [have_xxhash=yes], [have_xxhash=no])
         AS_IF([test "$have_xxhash" = no], [
             AS_IF([test "$enable_burst_buffering" = yes],
                 [AC_MSG_ERROR([burst buffering was asked for and xxhash.h not found (Debian: libxxhash-dev)])])

@@ -12,6 +12,7 @@
 
 #include "base_error.h"
 #include "base_mem.h"
+#include "base_sum.h"
 #include "burst_log.h"
 #include "burst_reader.h"
 #include "conv.h"
@@ -195,7 +196,7 @@ static void log_numbers(struct burst_log *l, int rank, int first, int n)
                             .count = &count,
                             .seq = first,
                             .rank = rank,
-                            .data_sum = burst_sum(values, (size_t)n * 8, 0)};
+                            .data_sum = base_sum(values, (size_t)n * 8, 0)};
     e.data_off = burst_log_reserve(l, e.data_len);
     assert_int_equal(NC_NOERR, burst_log_write(l, e.data_off, &piece, 1));
     assert_int_equal(NC_NOERR, burst_log_add(l, &e));

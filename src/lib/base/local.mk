@@ -12,7 +12,19 @@ base_serial_sources = \
 	src/lib/base/base_names.c src/lib/base/base_names.h \
 	src/lib/base/base_path.c src/lib/base/base_path.h \
 	src/lib/base/base_utf8.c src/lib/base/base_utf8.h
-libserial_la_SOURCES += $(base_serial_sources)
+libserial_la_SOURCES += $(base_serial_sources) \
+	src/lib/base/base_share.h \
+	src/lib/base/base_sum.c src/lib/base/base_sum.h
+
+# As in conv: what takes long is compiled again for processors with AVX2.
+if XXHASH
+if CONV_AVX2
+libserial_la_LIBADD += libbase_avx2.la
+noinst_LTLIBRARIES += libbase_avx2.la
+libbase_avx2_la_SOURCES = src/lib/base/base_sum_avx2.c
+libbase_avx2_la_CFLAGS = $(AM_CFLAGS) -mavx2
+endif
+endif
 
 libcore_la_SOURCES += \
 	src/lib/base/base_hints.c src/lib/base/base_hints.h \

@@ -10,6 +10,7 @@
 #include "base_mem.h"
 #include "base_mpi.h"
 #include "base_names.h"
+#include "base_sum.h"
 #include "burst.h"
 
 /* ---- names ---- */
@@ -24,14 +25,14 @@ void burst_log_prefix(const struct burst *b, char *prefix, size_t size)
 
 uint64_t burst_definitions(const struct cdf_header *h)
 {
-    uint64_t sum = burst_sum(&h->format, sizeof h->format, 0);
+    uint64_t sum = base_sum(&h->format, sizeof h->format, 0);
     for (int i = 0; i < h->ndims; i++)
-        sum = burst_sum(&h->dims[i].length, sizeof h->dims[i].length, sum);
+        sum = base_sum(&h->dims[i].length, sizeof h->dims[i].length, sum);
     for (int i = 0; i < h->nvars; i++) {
         const struct cdf_var *v = &h->vars[i];
         const int64_t of_var[] = {v->type, v->ndims, v->begin};
-        sum = burst_sum(of_var, sizeof of_var, sum);
-        sum = burst_sum(v->dimids, (size_t)v->ndims * sizeof v->dimids[0], sum);
+        sum = base_sum(of_var, sizeof of_var, sum);
+        sum = base_sum(v->dimids, (size_t)v->ndims * sizeof v->dimids[0], sum);
     }
     return sum;
 }
@@ -44,7 +45,7 @@ static uint64_t new_token(void)
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     const int64_t mixed[] = {now.tv_sec, now.tv_nsec, getpid()};
-    return ((uint64_t)now.tv_sec << 24) | (burst_sum(mixed, sizeof mixed, 0) & 0xffffff);
+    return ((uint64_t)now.tv_sec << 24) | (base_sum(mixed, sizeof mixed, 0) & 0xffffff);
 }
 
 static void fill_header(const struct burst *b, struct burst_header *h)

@@ -1,24 +1,11 @@
 /* Logs as bytes. Numbers are native: a log is read where it was written. */
-#include "config.h"
-
 #include "burst_format.h"
 
 #include <string.h>
 
-#include "burst_sum.h"
-
 #include "base_error.h"
+#include "base_sum.h"
 #include "conv.h"
-
-uint64_t burst_sum(const void *bytes, size_t length, uint64_t seed)
-{
-#ifdef CONV_AVX2
-    enum { LONG = 4096 };
-    if (seed == 0 && length >= LONG && __builtin_cpu_supports("avx2"))
-        return burst_sum_avx2(bytes, length);
-#endif
-    return XXH3_64bits_withSeed(bytes, length, seed);
-}
 
 /* In the order of the log's numbers, from 1 on. */
 static const int types[] = {CONV_TEXT,   CONV_SCHAR,    CONV_UCHAR,    CONV_SHORT,
@@ -157,7 +144,7 @@ static void put_added(struct bytes *b, const struct burst_header *h)
     put64(b, (int64_t)h->boot);
     put_name(b, h->path);
     pad(b, 8);
-    put64(b, b->failed ? 0 : (int64_t)burst_sum(b->p, b->at, h->token));
+    put64(b, b->failed ? 0 : (int64_t)base_sum(b->p, b->at, h->token));
 }
 
 static size_t round_up(size_t n, size_t to)
@@ -245,7 +232,7 @@ static int get_added(struct bytes *b, struct burst_header *h)
     size_t covered = b->at;
     uint64_t sum = (uint64_t)get64(b);
     if (b->failed) return bad("it is shorter than its header");
-    if (sum != burst_sum(b->p, covered, h->token))
+    if (sum != base_sum(b->p, covered, h->token))
         return bad("its header's checksum is wrong");
     return NC_NOERR;
 }
@@ -266,7 +253,7 @@ void burst_encode_slot(const struct burst_slot *s, uint64_t token,
 {
     const int64_t values[] = {s->rank,    s->generation, s->count,
                               s->drained, s->synced,     (int64_t)s->definitions};
-    uint64_t sum = burst_sum(values, sizeof values, token);
+    uint64_t sum = base_sum(values, sizeof values, token);
     memcpy(bytes, values, sizeof values);
     memcpy(bytes + sizeof values, &sum, sizeof sum);
 }
@@ -278,7 +265,7 @@ static bool decode_copy(const unsigned char *bytes, uint64_t token, struct burst
     memcpy(v, bytes, sizeof v);
     memcpy(&sum, bytes + sizeof v, sizeof sum);
     *s = (struct burst_slot){v[0], v[1], v[2], v[3], v[4], (uint64_t)v[5], sum};
-    return sum == burst_sum(v, sizeof v, token) && v[3] <= v[2] && v[4] <= v[2];
+    return sum == base_sum(v, sizeof v, token) && v[3] <= v[2] && v[4] <= v[2];
 }
 
 /* Which was written later? */
@@ -302,7 +289,7 @@ void burst_encode_note(const struct burst_note *n, uint64_t token,
                        unsigned char bytes[BURST_SLOT_BYTES])
 {
     const int64_t values[] = {n->serial, n->changing, n->when, n->mtime, n->size};
-    uint64_t sum = burst_sum(values, sizeof values, ~token);
+    uint64_t sum = base_sum(values, sizeof values, ~token);
     memcpy(bytes, values, sizeof values);
     memcpy(bytes + sizeof values, &sum, sizeof sum);
 }
@@ -314,7 +301,7 @@ static bool decode_note(const unsigned char *bytes, uint64_t token, struct burst
     memcpy(v, bytes, sizeof v);
     memcpy(&sum, bytes + sizeof v, sizeof sum);
     *n = (struct burst_note){v[0], v[1], v[2], v[3], v[4]};
-    return sum == burst_sum(v, sizeof v, ~token);
+    return sum == base_sum(v, sizeof v, ~token);
 }
 
 int burst_decode_note(const unsigned char *bytes, uint64_t token, struct burst_note *n)
@@ -369,7 +356,7 @@ void burst_encode_entry(const struct burst_entry *e, uint64_t token, int64_t gen
     put64(&b, e->rank);
     put64(&b, e->flags);
     put64(&b, (int64_t)e->data_sum);
-    put64(&b, (int64_t)burst_sum(bytes, b.at, entry_seed(token, generation, at)));
+    put64(&b, (int64_t)base_sum(bytes, b.at, entry_seed(token, generation, at)));
 }
 
 static bool get_frame(struct bytes *b, struct burst_entry *e)
@@ -410,7 +397,7 @@ bool burst_decode_entry(struct burst_entry *e, const unsigned char *bytes, size_
     uint64_t sum;
     size_t covered = (size_t)e->size - sizeof sum;
     memcpy(&sum, bytes + covered, sizeof sum);
-    uint64_t good = burst_sum(bytes, covered, entry_seed(token, generation, at));
+    uint64_t good = base_sum(bytes, covered, entry_seed(token, generation, at));
     if (sum != good && sum != ~good) return false;
     b.at = (size_t)e->size - ADDED;
     e->seq = get64(&b);

@@ -84,11 +84,6 @@ struct burst_entry {
     uint64_t data_sum;
 };
 
-/* Checksum of bytes. */
-uint64_t burst_sum(const void *bytes, size_t length, uint64_t seed);
-/* The same with seed 0, for processors with AVX2 only. */
-uint64_t burst_sum_avx2(const void *bytes, size_t length);
-
 /* The log's number of a type in memory (enum conv_type), and back; -1 for none. */
 int burst_itype(int conv_type);
 int burst_conv_type(int itype);

@@ -18,6 +18,7 @@
 #include "base_error.h"
 #include "base_io.h"
 #include "base_mem.h"
+#include "base_sum.h"
 
 enum {
     DATA_BEGIN = 8,    /* of the data log: behind its magic */
@@ -414,7 +415,7 @@ uint64_t burst_boot(void)
     if (fd < 0) return 0;
     ssize_t n = read(fd, id, sizeof id);
     close(fd);
-    return n > 0 ? burst_sum(id, (size_t)n, 0) : 0;
+    return n > 0 ? base_sum(id, (size_t)n, 0) : 0;
 }
 
 int burst_read_file(int fd, int64_t at, void *bytes, int64_t n, const char *path)

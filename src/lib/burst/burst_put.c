@@ -9,6 +9,7 @@
 #include "base_error.h"
 #include "base_io.h"
 #include "base_mem.h"
+#include "base_sum.h"
 #include "burst.h"
 #include "burst_sum.h"
 #include "driver_file.h"
@@ -234,7 +235,7 @@ static void add_write(struct group *g, struct burst_write *w, void *bytes, int64
 {
     g->writes[g->n] = w;
     g->pieces[g->n] = (struct iovec){bytes, (size_t)length};
-    g->sums[g->n++] = length > 0 ? burst_sum(bytes, (size_t)length, 0) : 0;
+    g->sums[g->n++] = length > 0 ? base_sum(bytes, (size_t)length, 0) : 0;
     g->bytes += length;
 }
 

@@ -8,14 +8,6 @@ libserial_la_SOURCES += \
 	src/lib/burst/burst_reader.c src/lib/burst/burst_reader.h \
 	src/lib/burst/burst_sum.h
 
-# As in conv: what takes long is compiled again for processors with AVX2.
-if CONV_AVX2
-libserial_la_LIBADD += libburst_avx2.la
-noinst_LTLIBRARIES += libburst_avx2.la
-libburst_avx2_la_SOURCES = src/lib/burst/burst_sum_avx2.c
-libburst_avx2_la_CFLAGS = $(AM_CFLAGS) -mavx2
-endif
-
 libcore_la_SOURCES += \
 	src/lib/burst/burst.h \
 	src/lib/burst/burst_batch.c \
