@@ -257,7 +257,7 @@ static void others_read_and_append(void)
 static void subfiles_are_whole(void)
 {
     struct scene s = filled("a.nc");
-    MPI_Offset start[3], count[3], at, step, n;
+    MPI_Offset start[3], count[3], at, step, n, length;
     double values[NZ] = {0};
     close_dataset(s.ncid);
     s.ncid = open_dataset("a.nc", NC_WRITE);
@@ -267,14 +267,16 @@ static void subfiles_are_whole(void)
     close_dataset(s.ncid);
     for (int i = 0; i < subfiles(); i++) {
         struct stat st;
-        int ncid = open_dataset(subfile_name("a.nc", i), NC_NOWRITE), varid;
+        int ncid = open_dataset(subfile_name("a.nc", i), NC_NOWRITE), varid, dims[2];
         CHECK_NC(NC_NOERR, ncmpi_inq_varid(ncid, "record", &varid));
         CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, varid, &at));
         CHECK_NC(NC_NOERR, ncmpi_inq_recsize(ncid, &step));
         CHECK_NC(NC_NOERR, ncmpi_inq_dimlen(ncid, 0, &n));
         CHECK_EQ(3, n);
         CHECK_EQ(0, stat(subfile("a.nc", i), &st));
-        CHECK(st.st_size >= at + n * step);
+        CHECK_NC(NC_NOERR, ncmpi_inq_vardimid(ncid, varid, dims));
+        CHECK_NC(NC_NOERR, ncmpi_inq_dimlen(ncid, dims[1], &length));
+        CHECK(st.st_size >= at + (n - 1) * step + length * (MPI_Offset)sizeof values[0]);
         close_dataset(ncid);
     }
 }

@@ -15,6 +15,10 @@ check_PROGRAMS += test/blob/blob_stats.mpi
 TESTS += test/blob/blob_stats.mpi
 test_blob_blob_stats_mpi_SOURCES = test/blob/blob_stats.c
 test_blob_blob_stats_mpi_LDADD = $(MPI_TEST_LIBS)
+check_PROGRAMS += test/blob/blob_checksums.mpi
+TESTS += test/blob/blob_checksums.mpi
+test_blob_blob_checksums_mpi_SOURCES = test/blob/blob_checksums.c
+test_blob_blob_checksums_mpi_LDADD = libutil.la $(MPI_TEST_LIBS)
 EXTRA_DIST += test/blob/blob_suites.sh test/blob/blob_kill.sh
 if BURST
 TESTS += test/blob/blob_kill.sh

@@ -25,6 +25,7 @@ struct blob_sub {
     bool defined;    /* it has a header */
     int64_t records; /* that its header told when it was opened */
     int64_t size;    /* of another library's: the bytes of the file */
+    int64_t summed;  /* records of which it may have checksums; of fixed ones if not 0 */
     int nvars;       /* of the master that the list below is long */
     int *varids;     /* its variable for each of the master's; -1: none */
 };
@@ -39,6 +40,14 @@ struct blob_decomp {
     int64_t start;         /* of the blob in the subfile's variable, in elements */
     struct blob_form form; /* the hyperslab that own is, if it is one */
     struct blob_index index;
+};
+
+/* Checksums that are not in the subfiles yet. */
+struct blob_sums {
+    struct blob_sum_entry *list; /* of the own blob; a table by variable and record */
+    int64_t n, room;
+    unsigned char *changed;   /* of each variable: parts of blobs were put here */
+    struct blob_taken *taken; /* where files are known to have none */
 };
 
 /* What becomes of a variable: above BLOB_OPEN it has the decomposition of that number. */
@@ -66,7 +75,8 @@ struct blob {
     unsigned char *touched; /* ... which this process, or a fill, put into the master */
     int64_t open_vars;      /* variables whose state is BLOB_OPEN */
     int64_t last;           /* the largest number that a decomposition was ever given */
-    bool unsynced;          /* the envelope may not be on its device yet */
+    struct blob_sums sums;
+    bool unsynced;   /* the envelope may not be on its device yet */
     bool unfinished; /* the group's subfile may have a redefinition to be finished */
     bool torn;       /* nobody knows what the envelope says: nothing is put any more */
 };
@@ -163,6 +173,32 @@ int blob_read_own(struct blob *b, struct blob_decomp *d);
 int blob_read_own_all(struct blob *b, struct driver_request *const *reqs, int64_t n);
 /* The part of the index that has element `at`. Local. */
 int blob_read_index(struct blob *b, struct blob_decomp *d, int64_t at);
+
+/* ---- blob_sums.c: checksums ---- */
+
+/* Room for the variables there are now, where there was some for `before`. Local.
+ * NC_ENOMEM. */
+int blob_sums_grow(struct blob_sums *s, int before, int nvars);
+void blob_sums_free(struct blob_sums *s);
+
+/* Before values of a blob change: of a part of any blob of a subfile; of all of the own
+ * one, in so many records. What fails, nothing may be put. Local. */
+int blob_sums_change_part(struct blob *b, struct blob_sub *sub, int varid,
+                          int64_t record);
+int blob_sums_change_own(struct blob *b, struct blob_sub *sub, int varid, int64_t record,
+                         int64_t records, int64_t step);
+/* All of the own blob has been put, by a request of its subfile. Local. */
+void blob_sums_keep(struct blob *b, int varid, const struct driver_request *r);
+/* Should sums go to the files before more are put? */
+bool blob_sums_full(const struct blob *b);
+
+/* They go there. All processes take part; told: the largest of what each has to tell,
+ * the number of records last. The result is the group's. */
+enum { BLOB_SUMS_TOLD = 3, BLOB_SUMS_RECORDS = 2 };
+void blob_sums_tell(const struct blob *b, int64_t told[BLOB_SUMS_TOLD]);
+int blob_sums_write_all(struct blob *b, const int64_t told[BLOB_SUMS_TOLD]);
+/* The same, with an agreement of its own. */
+int blob_sums_flush_all(struct blob *b);
 
 /* ---- blob_join.c: one file at close ---- */
 

@@ -11,6 +11,7 @@
 #include "base_error.h"
 #include "base_mem.h"
 #include "base_mpi.h"
+#include "base_sum.h"
 #include "blob_names.h"
 #include "blob_settle.h"
 
@@ -141,6 +142,7 @@ static int define_records(const struct cdf_header *master, struct cdf_header *h)
 {
     char other[64];
     int id;
+    if (h->unlimited >= 0) return NC_NOERR;
     const char *name = master->dims[master->unlimited].name;
     bool taken = cdf_find_dim(h, name, &id) == NC_NOERR;
     return cdf_def_dim(h, name_for(name, taken, master->unlimited, other), NC_UNLIMITED,
@@ -157,7 +159,7 @@ static int def_variable(const struct blob *b, struct cdf_header *h, int varid, i
     const char *own =
         name_for(v->name, cdf_find_var(h, v->name, &id) == NC_NOERR, varid, other);
     snprintf(name, sizeof name, "D%d.nelems", number);
-    if (v->is_record && h->unlimited < 0) err = define_records(master, h);
+    if (v->is_record) err = define_records(master, h);
     dims[0] = h->unlimited;
     if (err == NC_NOERR) err = cdf_find_dim(h, name, &dims[v->is_record]);
     if (err == NC_NOERR) err = cdf_def_var(h, own, v->type, 1 + v->is_record, dims, &id);
@@ -167,12 +169,29 @@ static int def_variable(const struct blob *b, struct cdf_header *h, int varid, i
     return err;
 }
 
+/* Its checksums, none of which is known. */
+static int def_sums(const struct blob *b, struct cdf_header *h, int varid, int number)
+{
+    const struct cdf_header *master = &b->base.ds->header;
+    bool of_record = master->vars[varid].is_record;
+    static const int64_t unknown;
+    char name[64];
+    int dims[2], id, err = of_record ? define_records(master, h) : NC_NOERR;
+    snprintf(name, sizeof name, BLOB_SUMS_NAME, (long long)number, varid);
+    dims[0] = h->unlimited;
+    if (err == NC_NOERR) err = cdf_find_dim(h, BLOB_DIM_BLOBS, &dims[of_record]);
+    if (err == NC_NOERR) err = cdf_def_var(h, name, NC_INT64, 1 + of_record, dims, &id);
+    if (err != NC_NOERR) return err;
+    h->vars[id].fill = true;
+    return put_numbers(h, id, "_FillValue", NC_INT64, &unknown, 1);
+}
+
 /* ---- all of it into the header, and the header into the file ---- */
 
 /* Room for what later puts may settle, so that no data move then. */
 static struct cdf_room room_for(const struct blob *b)
 {
-    enum { DECOMPOSITION = 1024, VARIABLE = 160, PAGE = 4096, MAPS = 1 << 20 };
+    enum { DECOMPOSITION = 1024, VARIABLE = 280, PAGE = 4096, MAPS = 1 << 20 };
     int64_t bytes = 8 * (int64_t)DECOMPOSITION;
     for (int id = 0; id < b->nvars; id++)
         if (b->state[id] == BLOB_OPEN)
@@ -190,6 +209,11 @@ static int make_header(struct blob *b, struct cdf_header *h,
     int err = before == NULL ? begin_header(b, h) : NC_NOERR;
     for (int i = 0; i < n && err == NC_NOERR; i++)
         if (fresh[i].number > 0) err = def_decomposition(b, h, &fresh[i]);
+    /* Values lie last, so that who cuts off a subfile cuts off some. */
+    for (int id = 0; id < b->nvars && err == NC_NOERR && base_can_sum(); id++) {
+        if (b->state[id] == BLOB_OPEN && state[id] > BLOB_OPEN)
+            err = def_sums(b, h, id, state[id]);
+    }
     for (int id = 0; id < b->nvars && err == NC_NOERR; id++) {
         if (b->state[id] == BLOB_OPEN && state[id] > BLOB_OPEN)
             err = def_variable(b, h, id, state[id]);

@@ -13,6 +13,7 @@
 #include "base_error.h"
 #include "base_io.h"
 #include "base_mem.h"
+#include "base_share.h"
 #include "blob.h"
 #include "region.h"
 
@@ -96,12 +97,10 @@ static int each_piece(struct joining *j)
 /* Shares lie together: a process needs few maps at a time then. */
 static int move_share(struct joining *j)
 {
-    int64_t n = j->ds.nprocs, rank = j->ds.rank;
     j->first = j->end = 0;
     (void)each_piece(j); /* counts */
-    int64_t pieces = j->turn, more = pieces % n;
-    j->first = pieces / n * rank + (rank < more ? rank : more);
-    j->end = j->first + pieces / n + (rank < more);
+    j->first = base_share_begin(j->turn, j->ds.nprocs, j->ds.rank);
+    j->end = base_share_begin(j->turn, j->ds.nprocs, j->ds.rank + 1);
     return each_piece(j);
 }
 

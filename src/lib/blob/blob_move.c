@@ -67,17 +67,27 @@ struct span {
     int64_t record, records, step, at, n;
 };
 
+/* Subfiles are CDF-5 whatever the master is: what it takes for bytes from 0 to 255 stays
+ * as it is. */
+static unsigned char type_in_subfile(const struct blob *b, const struct driver_request *r)
+{
+    const struct cdf_header *h = &b->base.ds->header;
+    int type = h->vars[r->varid].type;
+    bool same = conv_effective_type(h->format, type, r->type) == type;
+    return (unsigned char)(same ? r->type : conv_type_of(type));
+}
+
 /* A request of a span of a subfile's variable, with the buffer of another. */
 static struct driver_request *make_span(struct base_arena *arena,
                                         const struct driver_request *like, int varid,
-                                        bool is_record, const struct span *s)
+                                        int type, bool is_record, const struct span *s)
 {
     const struct region *mem = driver_mem(like);
     struct driver_request *r = base_arena_alloc(arena, sizeof *r + 7 * sizeof r->slab[0]);
     if (r == NULL) return NULL;
     *r = (struct driver_request){.buf = like->buf,
                                  .varid = varid,
-                                 .type = like->type,
+                                 .type = type,
                                  .mapped = mem != NULL,
                                  .strided = is_record && s->step != 1};
     driver_set_mem(r, mem);
@@ -123,41 +133,49 @@ static bool find_whole(struct blob *b, const struct blob_decomp *d,
 /* Adds a request that is the whole of the own blob. False: it is not, or (*err) failed.
  */
 static bool add_whole(struct blob *b, struct batch *batch, const struct blob_decomp *d,
-                      struct driver_request *r, int *err)
+                      struct driver_request *r, bool put, int *err)
 {
     struct span span;
     if (!d->mine || driver_is_fill(r) || !find_whole(b, d, r, &span, err)) return false;
     *err = blob_sub_get(b, b->group, &batch->sub);
     int varid = *err == NC_NOERR ? blob_sub_var(batch->sub, r->varid) : -1;
     if (varid < 0) return false;
-    struct driver_request *made = make_span(
-        &batch->arena, r, varid, b->base.ds->header.vars[r->varid].is_record, &span);
+    struct driver_request *made =
+        make_span(&batch->arena, r, varid, type_in_subfile(b, r),
+                  b->base.ds->header.vars[r->varid].is_record, &span);
     if (made == NULL) {
         *err = NC_ENOMEM;
         return false;
     }
+    if (put)
+        *err = blob_sums_change_own(b, batch->sub, r->varid, span.record, span.records,
+                                    span.step);
+    if (*err != NC_NOERR) return false;
     batch->parents[batch->n] = r;
     batch->made[batch->n++] = made;
     return true;
 }
 
 /* Results go to the requests that these are made of; the batch is empty again. */
-static void settle_batch(struct batch *batch)
+static void settle_batch(struct blob *b, struct batch *batch, bool put, int err)
 {
-    for (int64_t i = 0; i < batch->n; i++)
+    for (int64_t i = 0; i < batch->n; i++) {
         if (batch->made[i]->status != NC_NOERR)
             driver_blame(batch->parents[i], batch->made[i]->status);
+        else if (put && (err == NC_NOERR || driver_is_own(err)))
+            blob_sums_keep(b, batch->parents[i]->varid, batch->made[i]);
+    }
     batch->n = 0;
     base_arena_free(&batch->arena);
 }
 
-static int carry_out(struct batch *batch, bool put)
+static int carry_out(struct blob *b, struct batch *batch, bool put)
 {
     if (batch->n == 0) return NC_NOERR;
     struct driver *d = batch->sub->driver;
     int err =
         put ? driver_put(d, batch->made, batch->n) : driver_get(d, batch->made, batch->n);
-    settle_batch(batch);
+    settle_batch(b, batch, put, err);
     return err;
 }
 
@@ -270,11 +288,12 @@ static int move_parts(struct pieces *p, struct driver *d, int varid,
         struct driver_request r;
         unsigned char
             room[sizeof(struct driver_request) + (1 + DRIVER_RAW_SLAB) * sizeof(int64_t)];
-    } one = {.r = {.buf = p->r->buf,
-                   .varid = varid,
-                   .type = p->r->type,
-                   .raw = true,
-                   .mapped = !fill}};
+    } one = {
+        .r = {.buf = p->r->buf,
+              .varid = varid,
+              .type = d == p->b->base.lower ? p->r->type : type_in_subfile(p->b, p->r),
+              .raw = true,
+              .mapped = !fill}};
     struct driver_request *r = &one.r;
     int64_t *slab = r->slab + r->mapped;
     driver_set_mem(r, mem);
@@ -314,6 +333,9 @@ static int move_home(struct pieces *p, const struct part *parts, int64_t n)
     if (err == NC_NOERR && varid < 0)
         err = base_error_set(NC_ENOTNC, "%s: variable '%s' is missing", sub->ds.path,
                              p->v->name);
+    for (int64_t i = 0; p->put && err == NC_NOERR && i < n; i++)
+        if (i == 0 || parts[i].record != parts[i - 1].record)
+            err = blob_sums_change_part(b, sub, p->r->varid, parts[i].record);
     if (err != NC_NOERR) return err;
     return move_parts(p, sub->driver, varid, &sub->ds.header, parts, n);
 }
@@ -458,14 +480,14 @@ int blob_move(struct blob *b, struct driver_request *const *reqs, int64_t n, boo
         struct blob_decomp *d = blob_decomp_of(b, reqs[i]->varid);
         if (is_nothing(b, reqs[i])) continue;
         int err = blob_read_own(b, d);
-        bool whole = err == NC_NOERR && add_whole(b, &batch, d, reqs[i], &err);
+        bool whole = err == NC_NOERR && add_whole(b, &batch, d, reqs[i], put, &err);
         if (whole && batch.n < room) continue;
-        int before = carry_out(&batch, put);
+        int before = carry_out(b, &batch, put);
         if (err == NC_NOERR && !whole) err = take_apart(b, d, reqs[i], put);
         if (err != NC_NOERR) driver_blame(reqs[i], err);
         if (first == NC_NOERR) first = before != NC_NOERR ? before : err;
     }
-    int err = carry_out(&batch, put);
+    int err = carry_out(b, &batch, put);
     base_free(batch.made);
     return first != NC_NOERR ? first : err;
 }
@@ -483,12 +505,12 @@ int blob_move_all(struct blob *b, struct driver_request *const *reqs, int64_t n,
     for (; more && done < n; done += more) {
         struct blob_decomp *d = blob_decomp_of(b, reqs[done]->varid);
         if (is_nothing(b, reqs[done])) continue;
-        more = add_whole(b, &batch, d, reqs[done], &err);
+        more = add_whole(b, &batch, d, reqs[done], put, &err);
     }
     struct driver *sub = b->own->driver;
     int moved = put ? driver_put_all(sub, batch.made, batch.n, NC_NOERR)
                     : driver_get_all(sub, batch.made, batch.n, NC_NOERR);
-    settle_batch(&batch);
+    settle_batch(b, &batch, put, moved);
     base_free(batch.made);
     int rest = blob_move(b, reqs + done, n - done, put);
     return moved != NC_NOERR ? moved : rest;

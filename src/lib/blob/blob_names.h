@@ -9,6 +9,8 @@
 #define BLOB_ATT_TOKEN          "dataset_token" /* two NC_INT64, as in the master's envelope */
 
 #define BLOB_DIM_BLOBS "nblobs"
+/* Checksums of a variable: its decomposition, its number in the master. */
+#define BLOB_SUMS_NAME "D%lld.sums.%d"
 /* and its number: a dimension or variable of the master whose name is used here */
 #define BLOB_OTHER "global_id_"
 

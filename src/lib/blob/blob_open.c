@@ -29,11 +29,12 @@ void blob_count_open(struct blob *b)
 int blob_grow(struct blob *b, int nvars)
 {
     size_t n = (size_t)nvars + 1;
+    int sums = blob_sums_grow(&b->sums, b->nvars, nvars);
     int *state = base_realloc(b->state, n * sizeof *state);
     if (state != NULL) b->state = state;
     unsigned char *touched = base_realloc(b->touched, n);
     if (touched != NULL) b->touched = touched;
-    return state == NULL || touched == NULL ? NC_ENOMEM : NC_NOERR;
+    return state == NULL || touched == NULL ? NC_ENOMEM : sums;
 }
 
 /* ---- the envelope ---- */
@@ -204,6 +205,7 @@ static void free_layer_all(struct blob *b)
     if (b->comm != MPI_COMM_NULL) MPI_Comm_free(&b->comm);
     if (b->alone != MPI_COMM_NULL) MPI_Comm_free(&b->alone);
     blob_foreign_free(&b->foreign);
+    blob_sums_free(&b->sums);
     base_free(b->decomps);
     base_free(b->state);
     base_free(b->touched);
@@ -485,12 +487,15 @@ static int sync_subfiles(struct blob *b, const struct blob_sub *other)
 
 static int sync_subfile_all(struct blob *b)
 {
-    int64_t records = b->base.ds->held;
-    int err = driver_agree_all(b->base.ds, NC_NOERR, NULL, &records, 1);
+    int64_t told[BLOB_SUMS_TOLD];
+    blob_sums_tell(b, told);
+    int err = driver_agree_all(b->base.ds, NC_NOERR, NULL, told, BLOB_SUMS_TOLD);
     int defined = blob_define_empty_all(b);
     if (err == NC_NOERR) err = defined;
     if (b->own == NULL) return err;
-    driver_hold_records(&b->own->ds, records);
+    int summed = blob_sums_write_all(b, told);
+    if (err == NC_NOERR) err = summed;
+    driver_hold_records(&b->own->ds, told[BLOB_SUMS_RECORDS]);
     int synced = driver_sync_all(b->own->driver);
     return err != NC_NOERR ? err : synced;
 }
@@ -541,10 +546,13 @@ static int complete_all(struct blob *b, bool abort)
     struct driver_dataset *ds = b->base.ds;
     int err = blob_sub_close_alone(b), defined = NC_NOERR;
     if (!ds->writable) return err;
-    int64_t records = ds->held;
-    err = driver_agree_all(ds, err, NULL, &records, 1);
-    ds->header.numrecs = records;
+    int64_t told[BLOB_SUMS_TOLD];
+    blob_sums_tell(b, told);
+    err = driver_agree_all(ds, err, NULL, told, BLOB_SUMS_TOLD);
+    ds->header.numrecs = told[BLOB_SUMS_RECORDS];
     if (!abort) defined = blob_define_empty_all(b);
+    int summed = abort ? NC_NOERR : blob_sums_write_all(b, told);
+    if (defined == NC_NOERR) defined = summed;
     /* A page that could not be written is tried once more. */
     if (!abort && b->comm != MPI_COMM_NULL && (!b->facts.defined || b->torn)) {
         defined = driver_agree_all(ds, defined, NULL, NULL, 0);

@@ -166,6 +166,15 @@ static bool is_empty(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0;
 }
 
+/* Records that a file may have something of, whatever its header says; one at least. */
+static int64_t records_in(const struct cdf_header *h, const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) != 0) return INT64_MAX;
+    if (h->record_size == 0 || st.st_size <= h->begin_record) return 1;
+    return (st.st_size - h->begin_record + h->record_size - 1) / h->record_size;
+}
+
 static int open_driver_all(struct blob *b, struct blob_sub *s, bool create)
 {
     struct driver_dataset *ds = &s->ds;
@@ -175,6 +184,7 @@ static int open_driver_all(struct blob *b, struct blob_sub *s, bool create)
     if (err != NC_NOERR) return err;
     s->defined = true;
     s->records = ds->header.numrecs;
+    s->summed = records_in(&ds->header, ds->full);
     return NC_NOERR;
 }
 

@@ -142,6 +142,9 @@ static int ready_to_put(struct blob *b, struct driver_request *const *reqs, int6
     return refuse(reqs, n, b->torn ? tell_torn(b) : split(b, reqs, n, together, s));
 }
 
+/* What a process tells the others of in a put's agreement. */
+enum { OPEN = 1, FULL }; /* a variable to settle; checksums to write, and perhaps that */
+
 int blob_put_all(struct driver *self, struct driver_request *const *reqs, int64_t n,
                  int error)
 {
@@ -151,11 +154,13 @@ int blob_put_all(struct driver *self, struct driver_request *const *reqs, int64_
     if (b->torn) (void)blob_commit_all(b, NULL, 0); /* the cause may be gone */
     int lacking = ready_to_put(b, reqs, n, true, &s);
     if (error == NC_NOERR) error = lacking;
-    ds->word[DRIVER_WORD_BLOB] = s.open > 0;
+    ds->word[DRIVER_WORD_BLOB] = blob_sums_full(b) ? FULL : s.open > 0 ? OPEN : 0;
     ds->heard[DRIVER_WORD_BLOB] = 0;
     int err = put_known_all(b, &s, error);
+    int64_t heard = ds->heard[DRIVER_WORD_BLOB];
     ds->word[DRIVER_WORD_BLOB] = 0;
-    if (b->settles && ds->heard[DRIVER_WORD_BLOB] != 0) {
+    if (heard >= FULL) err = worse(err, blob_sums_flush_all(b));
+    if (b->settles && heard != 0) {
         struct driver_request **open = s.list + s.settled + s.master;
         blob_settle_all(b, open, s.open);
         lacking = ready_to_put(b, open, s.open, false, &again);

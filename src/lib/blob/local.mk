@@ -5,6 +5,8 @@ blob_serial_sources = \
 	src/lib/blob/blob_map.c src/lib/blob/blob_map.h \
 	src/lib/blob/blob_names.h \
 	src/lib/blob/blob_source.c src/lib/blob/blob_source.h
+# What calls code that is compiled for several processors.
+libserial_la_SOURCES += src/lib/blob/blob_sum.c src/lib/blob/blob_sum.h
 libserial_la_SOURCES += $(blob_serial_sources)
 libcore_la_SOURCES += \
 	src/lib/blob/blob.h \
@@ -16,5 +18,6 @@ libcore_la_SOURCES += \
 	src/lib/blob/blob_read.c \
 	src/lib/blob/blob_settle.c src/lib/blob/blob_settle.h \
 	src/lib/blob/blob_sub.c \
+	src/lib/blob/blob_sums.c \
 	src/lib/blob/blob_transfer.c \
 	src/lib/blob/blob_walk.c src/lib/blob/blob_walk.h

@@ -295,15 +295,9 @@ int util_blob_cut(const struct util_blob_sub *s, const struct cdf_var *v)
                           s->path, (long long)s->file.size, v->name);
 }
 
-/* Numbers of a map. */
-struct map_reader {
-    struct util_blob *b;
-    int number;
-};
-
-static int read_list(struct map_reader *r, const struct blob_numbers *list)
+int util_blob_numbers(struct util_blob *b, int number, const struct blob_numbers *list)
 {
-    const struct util_blob_sub *s = &r->b->subs[r->number];
+    const struct util_blob_sub *s = &b->subs[number];
     const struct cdf_var *v = &s->file.header.vars[list->varid];
     int size = cdf_type_size(v->type);
     int64_t n = list->n, row = v->ndims == 2 ? list->row * v->shape[1] : 0;
@@ -312,9 +306,9 @@ static int read_list(struct map_reader *r, const struct blob_numbers *list)
     if (err != NC_NOERR) return err;
     for (int64_t done = 0, m; done < n && err == NC_NOERR; done += m) {
         m = n - done < UTIL_BLOB_BYTES / size ? n - done : UTIL_BLOB_BYTES / size;
-        err = util_blob_bytes(r->b, r->number, at + done * size, r->b->bytes, m * size);
+        err = util_blob_bytes(b, number, at + done * size, b->bytes, m * size);
         if (err == NC_NOERR)
-            err = conv_get(list->values + done, CONV_LONGLONG, r->b->bytes, v->type,
+            err = conv_get(list->values + done, CONV_LONGLONG, b->bytes, v->type,
                            (size_t)m);
     }
     if (err == NC_NOERR || err == NC_EREAD) return err;
@@ -322,10 +316,17 @@ static int read_list(struct map_reader *r, const struct blob_numbers *list)
                           v->name);
 }
 
+/* Who reads numbers of maps. */
+struct map_reader {
+    struct util_blob *b;
+    int number;
+};
+
 static int read_numbers(void *who, const struct blob_numbers *lists, int n, int error)
 {
+    const struct map_reader *r = who;
     for (int i = 0; i < n && error == NC_NOERR; i++)
-        error = read_list(who, &lists[i]);
+        error = util_blob_numbers(r->b, r->number, &lists[i]);
     return error;
 }
 

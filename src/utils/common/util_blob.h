@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "util_classic.h"
+#include "util_progress.h"
 
 /* Something is wrong with a file of the dataset: one line without a full stop. NULL: the
  * line names the file. */
@@ -28,6 +29,19 @@ void util_blob_close(struct util_classic *c);
  * twice; tells which subfiles are missing, and what the master file is too short for. 0,
  * or -1 after it told something. */
 int util_blob_check(struct util_classic *c, util_blob_tell *tell, void *to);
+
+/* Reads what blobs have, and compares it with the checksums of the time when it was
+ * written: a share of it, of so many. 0, or -1 after it told something; what there was is
+ * counted. The progress is one of util_blob_sum_turns. Nothing is compared where the
+ * build has no checksums (base_can_sum), or of other libraries' subfiles. */
+struct util_blob_sums {
+    int64_t right, wrong;
+    int64_t none; /* blobs of which nobody knows one */
+};
+int util_blob_check_sums(struct util_classic *c, int64_t share, int64_t shares,
+                         util_blob_tell *tell, void *to, struct util_progress *progress,
+                         struct util_blob_sums *sums);
+int64_t util_blob_sum_turns(const struct util_classic *c, int64_t share, int64_t shares);
 
 /* The subfiles that there should be, and the name of one. */
 int util_blob_count(const struct util_classic *c);

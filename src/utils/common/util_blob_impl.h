@@ -80,6 +80,9 @@ int util_blob_fd(struct util_blob *b, int number);
  * nothing. NC_EREAD with words. */
 int util_blob_bytes(struct util_blob *b, int number, int64_t at, void *bytes, int64_t n);
 
+/* Numbers of a map. Errors have words. */
+int util_blob_numbers(struct util_blob *b, int number, const struct blob_numbers *list);
+
 /* The file ends before the data of a variable do: NC_ENOTNC with words. */
 int util_blob_cut(const struct util_blob_sub *s, const struct cdf_var *v);
 

@@ -4,6 +4,7 @@
 
 #include "base_error.h"
 #include "base_io.h"
+#include "base_share.h"
 #include "join.h"
 #include "util_message.h"
 
@@ -11,9 +12,7 @@
 static int64_t share_begin(const struct join *j, int rank)
 {
     int64_t pieces = (j->size + JOIN_PIECE - 1) / JOIN_PIECE;
-    int64_t at = pieces / j->nprocs * rank;
-    int64_t more = pieces % j->nprocs;
-    at = (at + (rank < more ? rank : more)) * JOIN_PIECE;
+    int64_t at = base_share_begin(pieces, j->nprocs, rank) * JOIN_PIECE;
     return at < j->size ? at : j->size;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base_error.h"
 #include "base_mem.h"
+#include "base_sum.h"
 #include "join.h"
 #include "util_blob.h"
 #include "util_message.h"
@@ -121,6 +122,31 @@ static int reserve_all(struct join *j)
     return join_agree_all(lacks);
 }
 
+static void report_sum(void *to, const char *path, const char *reason)
+{
+    (void)to;
+    util_message(JOIN_TOOL, path, -1, "%s", reason);
+}
+
+/* Each process compares a share of the blobs with their checksums. */
+static int check_sums_all(struct join *j)
+{
+    struct util_blob_sums sums;
+    util_progress_start(&j->progress, JOIN_TOOL,
+                        j->rank == 0 ? util_blob_sum_turns(&j->in, 0, j->nprocs) : 0);
+    int status = util_blob_check_sums(&j->in, j->rank, j->nprocs, report_sum, NULL,
+                                      &j->progress, &sums);
+    util_progress_end(&j->progress);
+    int64_t own[2] = {sums.right, sums.none}, all[2] = {0, 0};
+    MPI_Reduce(own, all, 2, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    char words[128];
+    snprintf(words, sizeof words, "%lld checksums hold; %lld blobs have none",
+             (long long)all[0], (long long)all[1]);
+    say(j, j->options.from,
+        base_can_sum() ? words : "checksums were not compared: built without them");
+    return join_agree_all(status);
+}
+
 static int create_all(struct join *j)
 {
     int status = first_says_all(j->rank == 0 ? join_create(j) : 0);
@@ -158,6 +184,7 @@ static int join_all(struct join *j)
 {
     const struct join_options *o = &j->options;
     int status = reserve_all(j);
+    if (status == 0 && o->check) status = check_sums_all(j);
     if (status == 0) status = create_all(j);
     if (status == 0) status = fill_out_all(j);
     if (status == 0) status = first_says_all(j->rank == 0 ? join_rename(j) : 0);

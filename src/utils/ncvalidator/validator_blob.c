@@ -4,6 +4,7 @@
 
 #include "base_error.h"
 #include "base_mem.h"
+#include "base_sum.h"
 #include "util_blob.h"
 #include "validator.h"
 
@@ -67,12 +68,31 @@ static int examine_subfile(struct finder *f, const char *path)
     return err == NC_ENOMEM ? -1 : 0;
 }
 
+/* Values that are not those that were written. */
+static void examine_values(struct finder *f, struct util_classic *file)
+{
+    struct util_progress progress;
+    struct util_blob_sums sums;
+    char line[128];
+    util_progress_start(&progress, VALIDATOR_TOOL,
+                        f->v->quiet ? 0 : util_blob_sum_turns(file, 0, 1));
+    (void)util_blob_check_sums(file, 0, 1, report_subfile, f, &progress, &sums);
+    util_progress_end(&progress);
+    snprintf(line, sizeof line, "%lld of %lld blobs have no checksum",
+             (long long)sums.none, (long long)sums.none + sums.right + sums.wrong);
+    if (!base_can_sum())
+        found(f, true, "", "checksums were not compared: this program was built without");
+    else if (sums.none > 0)
+        found(f, true, "", line);
+}
+
 int validator_subfiles(struct validator *v, struct util_classic *file, cdf_tell *take)
 {
     struct finder f = {v, take};
-    (void)util_blob_open(file, report_subfile, &f);
+    bool good = util_blob_open(file, report_subfile, &f) == 0;
     if (file->blob == NULL) return 0; /* that has been told */
-    (void)util_blob_check(file, report_subfile, &f);
+    good = util_blob_check(file, report_subfile, &f) == 0 && good;
+    if (good) examine_values(&f, file);
     int status = 0;
     for (int i = 0; i < util_blob_count(file) && status == 0; i++)
         status = examine_subfile(&f, util_blob_path(file, i));
