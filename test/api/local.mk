@@ -155,6 +155,11 @@ check-faults: check-programs
 	@$(AM_TESTS_ENVIRONMENT) srcdir=$(srcdir) $(BASH_PATH) $(srcdir)/test/api/each_fault.sh
 .PHONY: check-faults
 
+check_PROGRAMS += test/api/call_order.mpi
+TESTS += test/api/call_order.mpi
+test_api_call_order_mpi_SOURCES = test/api/call_order.c
+test_api_call_order_mpi_LDADD = $(MPI_TEST_LIBS)
+
 # The same steps at random, for long: `make check-soak` takes half an hour.
 check_PROGRAMS += test/api/soak.mpi
 TESTS += test/api/soak.mpi
