@@ -16,6 +16,11 @@ examples_stage_epochs_SOURCES = examples/stage/epochs.c
 examples_stage_epochs_LDADD = libpnetcdf.la
 examples_stage_epochs_LDFLAGS = -static
 EXTRA_DIST += examples/stage/epochs.f90
+check_PROGRAMS += examples/checkpoints/checkpoints
+examples_checkpoints_checkpoints_SOURCES = examples/checkpoints/checkpoints.c
+examples_checkpoints_checkpoints_LDADD = libpnetcdf.la
+examples_checkpoints_checkpoints_LDFLAGS = -static
+EXTRA_DIST += examples/checkpoints/checkpoints.f90
 EXTRA_DIST += examples/climate/map.gp examples/cmake/CMakeLists.txt
 
 # A small program for each thing one wants to do, to copy from, and what ncdump says of

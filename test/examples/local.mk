@@ -1,8 +1,9 @@
 # The example programs, and what a user does with an installed library.
-example_tests = test/examples/blobs.sh test/examples/epochs.sh test/examples/climate.sh test/examples/install.sh test/examples/programs.sh \
+example_tests = test/examples/blobs.sh test/examples/checkpoints.sh \
+	test/examples/epochs.sh test/examples/climate.sh test/examples/install.sh test/examples/programs.sh \
 	test/examples/netcdf_par.sh
 TESTS += $(example_tests)
-EXTRA_DIST += $(example_tests) test/examples/netcdf_par.c
+EXTRA_DIST += $(example_tests) test/examples/netcdf_par.c test/examples/two_languages.sh
 
 check_PROGRAMS += test/examples/scorpio.mpi
 TESTS += test/examples/scorpio.mpi
