@@ -1,7 +1,6 @@
 /* A close that returns when all is in the log: what was put comes to the file behind it,
  * and the dataset is complete whenever the library promises that. */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -11,12 +10,11 @@
 #include <unistd.h>
 
 #include "base_mem.h"
+#include "burst_plan.h"
 #include "check.h"
 #include "fault.h"
 #include "pnetcdf.h"
 #include "pnetcdf_ext.h"
-
-enum { N = 40, RECORDS = 3 };
 
 #ifndef __SANITIZE_THREAD__ /* whose library stands before pthread_create itself */
 /* This program's may have no threads. */
@@ -31,182 +29,6 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(v
 }
 #endif
 
-/* ---- a dataset ---- */
-
-/* How to make one. */
-struct plan {
-    MPI_Comm comm;
-    const char *name, *hints;
-    int seed;
-};
-
-/* check_path has few buffers, and threads come here. */
-struct path {
-    char text[4096];
-};
-
-static struct path path_of(const char *name)
-{
-    static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
-    struct path p;
-    pthread_mutex_lock(&one);
-    snprintf(p.text, sizeof p.text, "%s", check_path(name));
-    pthread_mutex_unlock(&one);
-    return p;
-}
-
-static MPI_Info hints_of(const char *hints)
-{
-    MPI_Info info = check_info(hints);
-    MPI_Info_set(info, "nc_burst_buf", "enable");
-    MPI_Info_set(info, "nc_burst_buf_dirname", path_of("").text);
-    return info;
-}
-
-static const char deferred[] = "nc_deferred_close=enable";
-
-/* Two variables, of N values a process: fixed, and RECORDS records. */
-static int create(const struct plan *p, int *ncid)
-{
-    int dims[2], v, nprocs;
-    MPI_Info info = hints_of(p->hints);
-    int rc = ncmpi_create(p->comm, path_of(p->name).text, check.cmode, info, ncid);
-    MPI_Info_free(&info);
-    if (rc != NC_NOERR) return rc;
-    MPI_Comm_size(p->comm, &nprocs);
-    CHECK_NC(NC_NOERR, ncmpi_def_dim(*ncid, "t", NC_UNLIMITED, &dims[0]));
-    CHECK_NC(NC_NOERR, ncmpi_def_dim(*ncid, "x", (MPI_Offset)N * nprocs, &dims[1]));
-    CHECK_NC(NC_NOERR, ncmpi_def_var(*ncid, "f", NC_INT, 1, &dims[1], &v));
-    CHECK_NC(NC_NOERR, ncmpi_def_var(*ncid, "r", NC_INT, 2, dims, &v));
-    CHECK_NC(NC_NOERR, ncmpi_enddef(*ncid));
-    return NC_NOERR;
-}
-
-static int value_of(int seed, int var, int record, int64_t x)
-{
-    return (int)(seed * 1000000 + var * 100000 + record * 10000 + x);
-}
-
-/* Of one record of one process; record -1: the fixed variable. */
-static void put(const struct plan *p, int ncid, int record)
-{
-    int values[N], rank;
-    MPI_Comm_rank(p->comm, &rank);
-    MPI_Offset start[2] = {record, (MPI_Offset)rank * N}, count[2] = {1, N};
-    int var = record >= 0, skip = 1 - var;
-    for (int i = 0; i < N; i++)
-        values[i] = value_of(p->seed, var, record, start[1] + i);
-    CHECK_NC(NC_NOERR,
-             check.collective
-                 ? ncmpi_put_vara_int_all(ncid, var, start + skip, count + skip, values)
-                 : ncmpi_put_vara_int(ncid, var, start + skip, count + skip, values));
-}
-
-static void put_everything(const struct plan *p, int ncid)
-{
-    if (!check.collective) CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
-    for (int record = -1; record < RECORDS; record++)
-        put(p, ncid, record);
-}
-
-/* Made, filled and closed. */
-static int make(const struct plan *p)
-{
-    int ncid;
-    int rc = create(p, &ncid);
-    if (rc != NC_NOERR) return rc;
-    put_everything(p, ncid);
-    return ncmpi_close(ncid);
-}
-
-/* ---- what is there ---- */
-
-static int64_t big_endian(const unsigned char *b, int n)
-{
-    int64_t value = 0;
-    for (int i = 0; i < n; i++)
-        value = value << 8 | b[i];
-    return value;
-}
-
-/* All of it, as a program would find it that knows nothing of the library. */
-static bool is_complete(const char *path, int seed, int nprocs, int64_t begin)
-{
-    static unsigned char bytes[1 << 20];
-    FILE *f = fopen(path, "rb");
-    size_t n = f == NULL ? 0 : fread(bytes, 1, sizeof bytes, f);
-    int64_t wrong = 0, x = (int64_t)N * nprocs;
-    if (f != NULL) fclose(f);
-    if ((int64_t)n < begin + 4 * x * (1 + RECORDS)) return false;
-    if (big_endian(bytes + 4, check.format == 5 ? 8 : 4) != RECORDS) return false;
-    for (int record = -1; record < RECORDS; record++)
-        for (int64_t i = 0; i < x; i++)
-            wrong += big_endian(bytes + begin + 4 * ((record + 1) * x + i), 4) !=
-                     value_of(seed, record >= 0, record, i);
-    return wrong == 0;
-}
-
-/* Where values begin in what `create` makes. */
-static int64_t first_byte(void)
-{
-    MPI_Offset begin = 0;
-    int ncid;
-    const struct plan p = {MPI_COMM_SELF, "probe", "x=y", 0};
-    char name[30];
-    snprintf(name, sizeof name, "probe.%d", check.rank);
-    CHECK_NC(NC_NOERR, create(&(struct plan){p.comm, name, p.hints, 0}, &ncid));
-    CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, 0, &begin));
-    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
-    return begin;
-}
-
-static void is_there(const char *name, int seed, int nprocs)
-{
-    int64_t begin = first_byte();
-    MPI_Barrier(MPI_COMM_WORLD);
-    CHECK(is_complete(check_path(name), seed, nprocs, begin));
-    MPI_Barrier(MPI_COMM_WORLD);
-}
-
-/* Files of logs of this name; those of others do not matter. */
-static int count_logs(const char *name)
-{
-    int n = 0;
-    size_t length = strlen(name);
-    DIR *dir = opendir(check_path(""));
-    if (dir == NULL) return -1;
-    for (struct dirent *e; (e = readdir(dir)) != NULL;)
-        n += strncmp(e->d_name, name, length) == 0 && strstr(e->d_name, ".meta") != NULL;
-    closedir(dir);
-    return n;
-}
-
-static void logs_are(const char *name, bool there)
-{
-    MPI_Barrier(MPI_COMM_WORLD);
-    int n = count_logs(name);
-    CHECK(n >= 0 && there == (n > 0));
-    MPI_Barrier(MPI_COMM_WORLD);
-}
-
-static void through_the_library(const struct plan *p)
-{
-    int ncid, values[N], rank, wrong = 0;
-    MPI_Comm_rank(p->comm, &rank);
-    CHECK_NC(NC_NOERR,
-             ncmpi_open(p->comm, check_path(p->name), NC_NOWRITE, MPI_INFO_NULL, &ncid));
-    for (int record = -1; record < RECORDS; record++) {
-        MPI_Offset start[2] = {record, (MPI_Offset)rank * N}, count[2] = {1, N};
-        int var = record >= 0, skip = 1 - var;
-        CHECK_NC(NC_NOERR,
-                 ncmpi_get_vara_int_all(ncid, var, start + skip, count + skip, values));
-        for (int i = 0; i < N; i++)
-            wrong += values[i] != value_of(p->seed, var, record, start[1] + i);
-    }
-    CHECK_EQ(0, wrong);
-    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
-}
-
 /* ---- behind the close ---- */
 
 static void it_returns_and_is_complete_when_waited_for(void)
@@ -216,18 +38,18 @@ static void it_returns_and_is_complete_when_waited_for(void)
     CHECK_NC(NC_NOERR, ncmpi_inq_files_opened(&before, NULL));
     for (int named = 0; named < 3; named++) {
         static const char *const names[] = {"a.nc", "./a.nc", NULL};
-        CHECK_NC(NC_NOERR, make(&p));
+        CHECK_NC(NC_NOERR, plan_make(&p));
         CHECK_NC(NC_NOERR, ncmpi_inq_files_opened(&after, NULL));
         CHECK_EQ(before, after); /* the id is the program's again */
-        logs_are("a.nc.", true);
+        plan_logs_are("a.nc.", true);
         CHECK_NC(NC_NOERR, ncmpix_wait_closed("another.nc"));
-        logs_are("a.nc.", true);
+        plan_logs_are("a.nc.", true);
         CHECK_NC(NC_NOERR,
                  ncmpix_wait_closed(named == 2 ? NULL : check_path(names[named])));
-        logs_are("a.nc.", false);
-        is_there("a.nc", p.seed, check.nprocs);
+        plan_logs_are("a.nc.", false);
+        plan_is_there("a.nc", p.seed, check.nprocs);
         CHECK_NC(NC_NOERR, ncmpix_wait_closed(check_path("a.nc")));
-        through_the_library(&p);
+        plan_read_back(&p);
     }
     CHECK_EQ(0, base_mem_in_use());
 }
@@ -236,19 +58,19 @@ static void it_returns_and_is_complete_when_waited_for(void)
 static void threads_bring_it_to_the_file(void)
 {
     const struct plan p = {MPI_COMM_WORLD, "a.nc", deferred, 2};
-    int64_t begin = first_byte(), place = begin + (int64_t)4 * N * check.rank;
+    int64_t begin = plan_first_byte(), place = begin + (int64_t)4 * N * check.rank;
     unsigned char b[4] = {0};
-    CHECK_NC(NC_NOERR, make(&p));
+    CHECK_NC(NC_NOERR, plan_make(&p));
     for (int i = 0; i < 20000; i++) {
         FILE *f = fopen(check_path("a.nc"), "rb");
         if (f != NULL && fseek(f, (long)place, SEEK_SET) == 0)
             (void)!fread(b, 1, sizeof b, f);
         if (f != NULL) fclose(f);
-        if (big_endian(b, 4) != 0) break;
+        if (plan_big_endian(b, 4) != 0) break;
         usleep(1000);
     }
-    CHECK_EQ(value_of(2, 0, -1, (int64_t)N * check.rank), big_endian(b, 4));
-    logs_are("a.nc.", true);
+    CHECK_EQ(plan_value(2, 0, -1, (int64_t)N * check.rank), plan_big_endian(b, 4));
+    plan_logs_are("a.nc.", true);
 }
 
 static void the_next_one_completes_it(void)
@@ -256,21 +78,21 @@ static void the_next_one_completes_it(void)
     const struct plan a = {MPI_COMM_WORLD, "a.nc", deferred, 3},
                       b = {MPI_COMM_WORLD, "b.nc", deferred, 4},
                       c = {MPI_COMM_WORLD, "c.nc", "nc_deferred_close=disable", 5};
-    CHECK_NC(NC_NOERR, make(&a));
-    CHECK_NC(NC_NOERR, make(&c)); /* which is nobody's business */
-    logs_are("a.nc.", true);
-    logs_are("c.nc.", false);
-    CHECK_NC(NC_NOERR, make(&b));
-    logs_are("a.nc.", false);
-    logs_are("b.nc.", true);
-    is_there("a.nc", 3, check.nprocs);
-    through_the_library(&b); /* the same file */
-    logs_are("b.nc.", false);
-    is_there("b.nc", 4, check.nprocs);
-    CHECK_NC(NC_NOERR, make(&a));
-    CHECK_NC(NC_NOERR, make(&(struct plan){a.comm, a.name, "x=y", 6})); /* over it */
-    logs_are("a.nc.", false);
-    is_there("a.nc", 6, check.nprocs);
+    CHECK_NC(NC_NOERR, plan_make(&a));
+    CHECK_NC(NC_NOERR, plan_make(&c)); /* which is nobody's business */
+    plan_logs_are("a.nc.", true);
+    plan_logs_are("c.nc.", false);
+    CHECK_NC(NC_NOERR, plan_make(&b));
+    plan_logs_are("a.nc.", false);
+    plan_logs_are("b.nc.", true);
+    plan_is_there("a.nc", 3, check.nprocs);
+    plan_read_back(&b); /* the same file */
+    plan_logs_are("b.nc.", false);
+    plan_is_there("b.nc", 4, check.nprocs);
+    CHECK_NC(NC_NOERR, plan_make(&a));
+    CHECK_NC(NC_NOERR, plan_make(&(struct plan){a.comm, a.name, "x=y", 6})); /* over it */
+    plan_logs_are("a.nc.", false);
+    plan_is_there("a.nc", 6, check.nprocs);
 }
 
 /* The hint is process 0's, or the name is one of Guardnames. */
@@ -278,11 +100,11 @@ static void process_0_says_whether(void)
 {
     const struct plan p = {MPI_COMM_WORLD, "a.nc",
                            check.rank == 0 ? deferred : "nc_deferred_close=disable", 7};
-    CHECK_NC(NC_NOERR, make(&p));
-    logs_are("a.nc.", true);
-    CHECK_NC(NC_NOERR,
-             make(&(struct plan){p.comm, "b.nc", check.rank > 0 ? deferred : "x=y", 8}));
-    logs_are("b.nc.", false);
+    CHECK_NC(NC_NOERR, plan_make(&p));
+    plan_logs_are("a.nc.", true);
+    CHECK_NC(NC_NOERR, plan_make(&(struct plan){p.comm, "b.nc",
+                                                check.rank > 0 ? deferred : "x=y", 8}));
+    plan_logs_are("b.nc.", false);
 }
 
 /* ---- names ---- */
@@ -290,13 +112,13 @@ static void process_0_says_whether(void)
 static void a_file_gets_another_name(void)
 {
     const struct plan p = {MPI_COMM_WORLD, "a.nc", deferred, 9};
-    CHECK_NC(NC_NOERR, make(&p));
+    CHECK_NC(NC_NOERR, plan_make(&p));
     MPI_Barrier(MPI_COMM_WORLD);
     if (check.rank == 0) CHECK_EQ(0, rename(check_path("a.nc"), check_path("new.nc")));
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK_NC(NC_NOERR, ncmpix_wait_closed(check_path("new.nc")));
-    logs_are("a.nc.", false);
-    is_there("new.nc", 9, check.nprocs);
+    plan_logs_are("a.nc.", false);
+    plan_is_there("new.nc", 9, check.nprocs);
 }
 
 /* One process deletes it, as programs do, and nobody misses it. */
@@ -304,21 +126,21 @@ static void a_file_is_deleted(void)
 {
     const struct plan p = {MPI_COMM_WORLD, "a.nc", deferred, 10};
     for (int again = 0; again < 2; again++) {
-        CHECK_NC(NC_NOERR, make(&p));
+        CHECK_NC(NC_NOERR, plan_make(&p));
         MPI_Barrier(MPI_COMM_WORLD);
         if (check.rank == check.nprocs - 1)
             CHECK_NC(NC_NOERR, ncmpi_delete(check_path("a.nc"), MPI_INFO_NULL));
         MPI_Barrier(MPI_COMM_WORLD);
     } /* the second time it was made while the first was not yet ended */
     CHECK_NC(NC_NOERR, ncmpix_wait_closed(NULL));
-    logs_are("a.nc.", false);
+    plan_logs_are("a.nc.", false);
     CHECK(access(check_path("a.nc"), F_OK) != 0);
 }
 
 static void a_file_with_two_names_loses_one(void)
 {
     const struct plan p = {MPI_COMM_WORLD, "a.nc", deferred, 11};
-    CHECK_NC(NC_NOERR, make(&p));
+    CHECK_NC(NC_NOERR, plan_make(&p));
     MPI_Barrier(MPI_COMM_WORLD);
     if (check.rank == 0) {
         CHECK_EQ(0, link(check_path("a.nc"), check_path("kept.nc")));
@@ -326,7 +148,7 @@ static void a_file_with_two_names_loses_one(void)
     }
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK_NC(NC_NOERR, ncmpix_wait_closed(NULL));
-    is_there("kept.nc", 11, check.nprocs);
+    plan_is_there("kept.nc", 11, check.nprocs);
 }
 
 /* ---- other processes ---- */
@@ -336,7 +158,7 @@ static void one_process_alone_is_told_to_wait(void)
 {
     const struct plan p = {MPI_COMM_WORLD, "a.nc", deferred, 12};
     int ncid;
-    CHECK_NC(NC_NOERR, make(&p));
+    CHECK_NC(NC_NOERR, plan_make(&p));
     MPI_Info info = hints_of(deferred);
     if (check.rank == 0) {
         int rc = ncmpi_open(MPI_COMM_SELF, check_path("a.nc"), NC_NOWRITE, info, &ncid);
@@ -349,11 +171,11 @@ static void one_process_alone_is_told_to_wait(void)
     MPI_Barrier(MPI_COMM_WORLD);
     /* another file is its own business */
     CHECK_NC(NC_NOERR,
-             make(&(struct plan){MPI_COMM_SELF, check.rank == 0 ? "b.nc" : "c.nc",
-                                 deferred, 1}));
-    logs_are("a.nc.", true);
+             plan_make(&(struct plan){MPI_COMM_SELF, check.rank == 0 ? "b.nc" : "c.nc",
+                                      deferred, 1}));
+    plan_logs_are("a.nc.", true);
     CHECK_NC(NC_NOERR, ncmpix_wait_closed(check_path("a.nc")));
-    is_there("a.nc", 12, check.nprocs);
+    plan_is_there("a.nc", 12, check.nprocs);
 }
 
 /* Groups of their own, which overlap with that of all. */
@@ -367,17 +189,17 @@ static void groups_close_for_themselves(void)
     const struct plan p = {half, own, deferred, 13},
                       all = {MPI_COMM_WORLD, "all.nc", deferred, 14};
     for (int i = 0; i < 3; i++) {
-        CHECK_NC(NC_NOERR, make(&all));
-        if (check.rank % 2 == i % 2) CHECK_NC(NC_NOERR, make(&p));
+        CHECK_NC(NC_NOERR, plan_make(&all));
+        if (check.rank % 2 == i % 2) CHECK_NC(NC_NOERR, plan_make(&p));
         if (i == 1) CHECK_NC(NC_NOERR, ncmpix_wait_closed(NULL));
     }
-    CHECK_NC(NC_NOERR, make(&p));
+    CHECK_NC(NC_NOERR, plan_make(&p));
     CHECK_NC(NC_NOERR, ncmpix_wait_closed(check_path(own)));
     MPI_Comm_free(&half);
-    if (check.nprocs > 1) is_there("odd.nc", 13, check.nprocs / 2);
-    is_there("even.nc", 13, (check.nprocs + 1) / 2);
+    if (check.nprocs > 1) plan_is_there("odd.nc", 13, check.nprocs / 2);
+    plan_is_there("even.nc", 13, (check.nprocs + 1) / 2);
     CHECK_NC(NC_NOERR, ncmpix_wait_closed(check_path("all.nc")));
-    is_there("all.nc", 14, check.nprocs);
+    plan_is_there("all.nc", 14, check.nprocs);
 }
 
 /* More than are deferred at a time: the others are closed at once. */
@@ -389,21 +211,21 @@ static void there_may_be_many(void)
     for (int i = 0; i < MANY; i++) {
         snprintf(name, sizeof name, "%02d.nc", i);
         const struct plan p = {MPI_COMM_WORLD, name, deferred, 1 + i};
-        CHECK_NC(NC_NOERR, create(&p, &ncids[i]));
-        put_everything(&p, ncids[i]);
+        CHECK_NC(NC_NOERR, plan_create(&p, &ncids[i]));
+        plan_put(&p, ncids[i]);
     }
     for (int i = 0; i < MANY; i++)
         CHECK_NC(NC_NOERR, ncmpi_close(ncids[i]));
     MPI_Barrier(MPI_COMM_WORLD);
     for (int i = 0; i < MANY; i++) {
         snprintf(name, sizeof name, "%02d.nc", i);
-        logs += count_logs(name) > 0;
+        logs += plan_count_logs(name) > 0;
     }
     CHECK_EQ(16, logs);
     CHECK_NC(NC_NOERR, ncmpix_wait_closed(NULL));
     for (int i = 0; i < MANY; i++) {
         snprintf(name, sizeof name, "%02d.nc", i);
-        is_there(name, 1 + i, check.nprocs);
+        plan_is_there(name, 1 + i, check.nprocs);
     }
     CHECK_EQ(0, base_mem_in_use());
 }
@@ -417,10 +239,10 @@ static void without_threads_it_is_an_ordinary_close(void)
 #else
     const struct plan p = {MPI_COMM_WORLD, "a.nc", deferred, 15};
     no_threads = check.rank == check.nprocs - 1;
-    CHECK_NC(NC_NOERR, make(&p));
+    CHECK_NC(NC_NOERR, plan_make(&p));
     no_threads = false;
-    logs_are("a.nc.", false);
-    is_there("a.nc", 15, check.nprocs);
+    plan_logs_are("a.nc.", false);
+    plan_is_there("a.nc", 15, check.nprocs);
 #endif
 }
 
@@ -447,12 +269,12 @@ static void pending_requests_are_told(void)
     const struct plan p = {MPI_COMM_WORLD, "a.nc", deferred, 16};
     int ncid, req, value = 1, last = check.rank == check.nprocs - 1;
     MPI_Offset at = 0;
-    CHECK_NC(NC_NOERR, create(&p, &ncid));
+    CHECK_NC(NC_NOERR, plan_create(&p, &ncid));
     CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
     if (last) CHECK_NC(NC_NOERR, ncmpi_put_var1_int(ncid, 0, &at, &value));
     if (last) CHECK_NC(NC_NOERR, ncmpi_iput_var1_int(ncid, 0, &at, &value, &req));
     CHECK_NC(last ? NC_EPENDING : NC_NOERR, ncmpi_close(ncid));
-    logs_are("a.nc.", true);
+    plan_logs_are("a.nc.", true);
     CHECK_NC(NC_NOERR, ncmpix_wait_closed(NULL));
     CHECK_EQ(0, base_mem_in_use());
 }
@@ -476,8 +298,8 @@ static void is_recovered(const char *name, int seed)
              ncmpi_open(MPI_COMM_WORLD, check_path(name), NC_WRITE, info, &ncid));
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
     MPI_Info_free(&info);
-    logs_are(name, false);
-    is_there(name, seed, check.nprocs);
+    plan_logs_are(name, false);
+    plan_is_there(name, seed, check.nprocs);
 }
 
 /* The next call tells it, with the name, once; and nothing is lost. */
@@ -487,11 +309,11 @@ static void what_cannot_be_written_is_told_later(void)
                       b = {MPI_COMM_WORLD, "b.nc", deferred, 18};
     for (int waits = 0; waits < 2; waits++) {
         int ncid;
-        CHECK_NC(NC_NOERR, create(&p, &ncid));
-        put_everything(&p, ncid);
+        CHECK_NC(NC_NOERR, plan_create(&p, &ncid));
+        plan_put(&p, ncid);
         fail_writes(check.nprocs - 1);
         CHECK_NC(NC_NOERR, ncmpi_close(ncid));
-        int rc = waits ? ncmpix_wait_closed(check_path("a.nc")) : make(&b);
+        int rc = waits ? ncmpix_wait_closed(check_path("a.nc")) : plan_make(&b);
         fault_disarm();
         CHECK_NC(NC_EWRITE, rc);
         const char *words = ncmpi_strerror(rc);
@@ -499,7 +321,7 @@ static void what_cannot_be_written_is_told_later(void)
         CHECK_NC(NC_NOERR, ncmpix_wait_closed(NULL));
         CHECK_EQ(0, base_mem_in_use());
         if (!waits) CHECK(access(check_path("b.nc"), F_OK) != 0);
-        CHECK_NC(NC_NOERR, make(&b));
+        CHECK_NC(NC_NOERR, plan_make(&b));
         is_recovered("a.nc", 17);
         MPI_Barrier(MPI_COMM_WORLD);
         CHECK_NC(NC_NOERR, ncmpix_wait_closed(NULL));
@@ -517,8 +339,8 @@ static void the_report_tells_it(void)
              check_path("report"));
     const struct plan p = {MPI_COMM_WORLD, "a.nc", hints, 19};
     int ncid;
-    CHECK_NC(NC_NOERR, create(&p, &ncid));
-    put_everything(&p, ncid);
+    CHECK_NC(NC_NOERR, plan_create(&p, &ncid));
+    plan_put(&p, ncid);
     fail_writes(0);
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
     CHECK(access(check_path("report"), F_OK) != 0);
@@ -542,7 +364,7 @@ static void *go_on(void *arg)
 {
     const struct plan *p = arg;
     for (int i = 0; i < 8; i++) {
-        CHECK_NC(NC_NOERR, make(p));
+        CHECK_NC(NC_NOERR, plan_make(p));
         if (i % 3 == p->seed % 3)
             CHECK_NC(NC_NOERR, ncmpix_wait_closed(path_of(p->name).text));
     }
@@ -555,7 +377,7 @@ static void threads_do_not_wait_for_each_other(void)
     enum { THREADS = 3 };
     static const char *const names[THREADS] = {"0.nc", "1.nc", "2.nc"};
     struct plan plans[THREADS];
-    pthread_t threads[THREADS];
+    pthread_t threads[THREADS] = {0};
     int level;
     MPI_Query_thread(&level);
     if (level < MPI_THREAD_MULTIPLE) return check_skip("MPI has no threads");
@@ -570,7 +392,7 @@ static void threads_do_not_wait_for_each_other(void)
     CHECK_NC(NC_NOERR, ncmpix_wait_closed(NULL));
     for (int i = 0; i < THREADS; i++) {
         MPI_Comm_free(&plans[i].comm);
-        is_there(names[i], 20 + i, check.nprocs);
+        plan_is_there(names[i], 20 + i, check.nprocs);
     }
     CHECK_EQ(0, base_mem_in_use());
 }

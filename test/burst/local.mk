@@ -28,10 +28,20 @@ TESTS += test/burst/burst_flush_start.mpi
 test_burst_burst_flush_start_mpi_SOURCES = test/burst/burst_flush_start.c
 test_burst_burst_flush_start_mpi_LDADD = $(MPI_TEST_LIBS)
 
+# Closes that are deferred: what they promise, on which names, and with faults behind them.
+burst_plan = test/burst/burst_plan.c test/burst/burst_plan.h
 check_PROGRAMS += test/burst/burst_deferred.mpi
 TESTS += test/burst/burst_deferred.mpi
-test_burst_burst_deferred_mpi_SOURCES = test/burst/burst_deferred.c
+test_burst_burst_deferred_mpi_SOURCES = test/burst/burst_deferred.c $(burst_plan)
 test_burst_burst_deferred_mpi_LDADD = libfault.la $(MPI_TEST_LIBS) -ldl
+check_PROGRAMS += test/burst/burst_guarded.mpi
+TESTS += test/burst/burst_guarded.mpi
+test_burst_burst_guarded_mpi_SOURCES = test/burst/burst_guarded.c $(burst_plan)
+test_burst_burst_guarded_mpi_LDADD = $(MPI_TEST_LIBS)
+check_PROGRAMS += test/burst/burst_deferred_faults.mpi
+TESTS += test/burst/burst_deferred_faults.mpi
+test_burst_burst_deferred_faults_mpi_SOURCES = test/burst/burst_deferred_faults.c $(burst_plan)
+test_burst_burst_deferred_faults_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
 
 check_PROGRAMS += test/burst/burst_hints.mpi
 TESTS += test/burst/burst_hints.mpi

@@ -1,0 +1,472 @@
+/* Names that a file of hints guards: their closes are deferred, and completed by the next
+ * create or open of any of them, however the processes call the file, and whatever others
+ * do to it meanwhile. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base_mem.h"
+#include "burst_plan.h"
+#include "check.h"
+#include "config.h"
+#include "pnetcdf.h"
+#include "pnetcdf_ext.h"
+
+#ifdef HAVE_JANSSON
+static const bool reads_json = true;
+#else
+static const bool reads_json = false;
+#endif
+
+/* ---- the file of hints ---- */
+
+/* As MPIWRAP has it: who is guarded, and E10's hints for a directory. */
+static void guard(const char *names)
+{
+    char text[10000];
+    snprintf(text, sizeof text,
+             "{\n  \"Guardnames\": %s,\n  \"File\": [{\n    \"Path\": \"%s\",\n"
+             "    \"Type\": \"MPI\",\n    \"cb_nodes\": \"64\",\n"
+             "    \"romio_cb_write\": \"enable\",\n    \"e10_cache\": \"enable\",\n"
+             "    \"e10_cache_path\": \"%s\",\n"
+             "    \"e10_cache_flush_flag\": \"flush_immediate\",\n"
+             "    \"e10_cache_discard_flag\": \"enable\",\n"
+             "    \"e10_cache_threads\": \"1\"\n  }]\n}\n",
+             names, path_of("").text, path_of("").text);
+    if (check.rank == 0) {
+        CHECK(check_write_file(check_path("hints.json"), text, strlen(text)));
+        CHECK_EQ(0, setenv("PNETCDF_HINTS_FILE", check_path("hints.json"), 1));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void guard_none(void)
+{
+    CHECK_NC(NC_NOERR, ncmpix_wait_closed(NULL));
+    CHECK_EQ(0, unsetenv("PNETCDF_HINTS_FILE"));
+    CHECK_EQ(0, base_mem_in_use());
+}
+
+static int make(const char *name, int seed)
+{
+    const struct plan p = {MPI_COMM_WORLD, name, "x=y", seed};
+    return plan_make(&p);
+}
+
+/* ---- which names ---- */
+
+static void two_names_take_turns(void)
+{
+    static const char *const names[] = {"test_file.0.nc", "test_file.1.nc"};
+    if (!reads_json) return check_skip("no jansson");
+    guard("\"test_file\"");
+    for (int i = 0; i < 7; i++) {
+        CHECK_NC(NC_NOERR, make(names[i % 2], 1 + i));
+        plan_logs_are(names[i % 2], true);
+        if (i > 0) plan_logs_are(names[1 - i % 2], false);
+        if (i > 0) plan_is_there(names[1 - i % 2], i, check.nprocs);
+    }
+    guard_none();
+    plan_is_there("test_file.0.nc", 7, check.nprocs);
+}
+
+static void an_open_for_reading_completes_others(void)
+{
+    if (!reads_json) return check_skip("no jansson");
+    guard("\"a, b\"");
+    CHECK_NC(NC_NOERR, make("b.nc", 1));
+    CHECK_NC(NC_NOERR, make("a.nc", 2)); /* which completes b.nc */
+    plan_read_back(&(struct plan){MPI_COMM_WORLD, "b.nc", "x=y", 1});
+    plan_logs_are("a.nc", false);
+    plan_is_there("a.nc", 2, check.nprocs);
+    guard_none();
+}
+
+static void names_may_be_patterns(void)
+{
+    static const struct {
+        const char *guards, *name;
+        bool guarded;
+    } cases[] = {
+        {"\"check*.nc\"", "checkpoint.nc", true},
+        {"\"check?.nc\"", "checkpoint.nc", false},
+        {"[\"x.nc\", \"[a-c]*.nc\"]", "checkpoint.nc", true},
+        {"[\"x.nc\", \"[d-z]*.nc\"]", "checkpoint.nc", false},
+        {"\"x.nc , checkpoint\"", "checkpoint.nc", true},
+        {"\"point.nc\"", "checkpoint.nc", true}, /* ends with it, as Path */
+        {"\"heckpoint\"", "checkpoint.nc", false},
+        {"\"checkpoint.n\"", "checkpoint.nc", true},
+        {"\"\"", "checkpoint.nc", false},
+        {"[]", "checkpoint.nc", false},
+    };
+    if (!reads_json) return check_skip("no jansson");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        guard(cases[i].guards);
+        CHECK_NC(NC_NOERR, make(cases[i].name, 1));
+        plan_logs_are(cases[i].name, cases[i].guarded);
+        guard_none();
+    }
+    char all[5000];
+    snprintf(all, sizeof all, "\"%s\"", path_of("").text); /* a directory */
+    guard(all);
+    CHECK_NC(NC_NOERR, make("a.nc", 1));
+    plan_logs_are("a.nc", true);
+    guard_none();
+}
+
+static void who_is_not_guarded_completes_nothing(void)
+{
+    if (!reads_json) return check_skip("no jansson");
+    guard("\"a.nc\"");
+    CHECK_NC(NC_NOERR, make("a.nc", 1));
+    CHECK_NC(NC_NOERR, make("b.nc", 2));
+    plan_logs_are("a.nc", true);
+    plan_logs_are("b.nc", false);
+    if (check.rank == 0) unsetenv("PNETCDF_HINTS_FILE"); /* the file itself counts */
+    plan_read_back(&(struct plan){MPI_COMM_WORLD, "a.nc", "x=y", 1});
+    plan_logs_are("a.nc", false);
+    guard_none();
+}
+
+/* ---- how the processes call it ---- */
+
+/* Into a directory of the process's own; what leads back. */
+static int go_into_own_directory(void)
+{
+    char own[30];
+    int back = open(".", O_RDONLY | O_DIRECTORY);
+    snprintf(own, sizeof own, "own.%d", check.rank);
+    CHECK_EQ(0, mkdir(path_of(own).text, 0700));
+    CHECK_EQ(0, chdir(path_of(own).text));
+    return back;
+}
+
+static void go_back(int back)
+{
+    CHECK_EQ(0, fchdir(back));
+    close(back);
+}
+
+/* One of the names of a file in the case's directory, another one on each process. */
+static struct path own_name(const char *name, int way)
+{
+    struct path p;
+    switch ((way + check.rank) % 4) {
+    case 0:
+        return path_of(name);
+    case 1:
+        snprintf(p.text, sizeof p.text, "../%s", name);
+        return p;
+    case 2:
+        snprintf(p.text, sizeof p.text, "ufs:.././/%s", name);
+        return p;
+    default:
+        snprintf(p.text, sizeof p.text, "../link/%s", name); /* a symbolic link */
+        return p;
+    }
+}
+
+static int make_by(const struct path *path, int seed)
+{
+    const struct plan p = {MPI_COMM_WORLD, path->text, deferred, seed};
+    return plan_make(&p);
+}
+
+static void processes_have_names_of_their_own(void)
+{
+    if (check.rank == 0) CHECK_EQ(0, symlink(".", check_path("link")));
+    MPI_Barrier(MPI_COMM_WORLD);
+    int back = go_into_own_directory();
+    for (int way = 0; way < 4; way++) {
+        struct path p = own_name("a.nc", way), other = own_name("a.nc", way + 1);
+        int ncid;
+        CHECK_NC(NC_NOERR, make_by(&p, 1 + way));
+        plan_logs_are("a.nc", true);
+        CHECK_NC(NC_NOERR, ncmpix_wait_closed(other.text));
+        plan_logs_are("a.nc", false);
+        plan_is_there("a.nc", 1 + way, check.nprocs);
+
+        CHECK_NC(NC_NOERR, make_by(&p, 11 + way)); /* and opened by another name */
+        CHECK_NC(NC_NOERR, ncmpi_open(MPI_COMM_WORLD, other.text, NC_NOWRITE,
+                                      MPI_INFO_NULL, &ncid));
+        CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+        plan_logs_are("a.nc", false);
+
+        CHECK_NC(NC_NOERR, make_by(&p, 21 + way)); /* and from another directory */
+        CHECK_EQ(0, chdir("/"));
+        CHECK_NC(NC_NOERR, ncmpix_wait_closed(check_path("a.nc")));
+        plan_logs_are("a.nc", false);
+        plan_is_there("a.nc", 21 + way, check.nprocs);
+        char own[30];
+        snprintf(own, sizeof own, "own.%d", check.rank);
+        CHECK_EQ(0, chdir(path_of(own).text));
+    }
+    go_back(back);
+}
+
+/* The name that is created is that of a link to a file, there already or not. */
+static void a_link_leads_to_it(void)
+{
+    if (check.rank == 0) CHECK_EQ(0, symlink("a.nc", check_path("link.nc")));
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 1; i < 4; i++) {
+        const struct plan by_link = {MPI_COMM_WORLD, "link.nc", deferred, i};
+        CHECK_NC(NC_NOERR, plan_make(&by_link));
+        if (i == 1) CHECK_NC(NC_NOERR, ncmpix_wait_closed(check_path("a.nc")));
+        if (i == 2)
+            plan_read_back(&(struct plan){MPI_COMM_WORLD, "a.nc", "x=y", by_link.seed});
+        if (i == 3) CHECK_NC(NC_NOERR, ncmpix_wait_closed(check_path("link.nc")));
+        plan_logs_are("a.nc", false);
+        plan_is_there("a.nc", i, check.nprocs);
+    }
+    CHECK_EQ(0, base_mem_in_use());
+}
+
+/* ---- what others do to it ---- */
+
+static void on_one(void (*act)(void))
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (check.rank == check.nprocs - 1) act();
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void remove_it(void)
+{
+    CHECK_EQ(0, unlink(check_path("a.nc")));
+}
+
+static void replace_it(void)
+{
+    remove_it();
+    CHECK(check_write_file(check_path("a.nc"), "another's", 9));
+}
+
+/* Everybody is told, or nobody; nobody waits, and nothing is left in memory. */
+static void all_say_the_same(int rc)
+{
+    int ends[2] = {rc, -rc};
+    MPI_Allreduce(MPI_IN_PLACE, ends, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    CHECK_EQ(ends[0], -ends[1]);
+    CHECK_EQ(0, base_mem_in_use());
+}
+
+static void others_remove_it(void)
+{
+    const struct plan p = {MPI_COMM_WORLD, "a.nc", deferred, 1};
+    CHECK_NC(NC_NOERR, plan_make(&p));
+    on_one(remove_it);
+    all_say_the_same(ncmpix_wait_closed(NULL));
+    CHECK(access(check_path("a.nc"), F_OK) != 0);
+
+    CHECK_NC(NC_NOERR, plan_make(&(struct plan){p.comm, p.name, deferred, 2}));
+    on_one(remove_it);
+    int rc = plan_make(&(struct plan){p.comm, p.name, deferred, 3});
+    if (rc != NC_NOERR) rc = plan_make(&(struct plan){p.comm, p.name, deferred, 3});
+    CHECK_NC(NC_NOERR, rc);
+    CHECK_NC(NC_NOERR, ncmpix_wait_closed(NULL));
+    plan_is_there("a.nc", 3, check.nprocs);
+
+    CHECK_NC(NC_NOERR, plan_make(&(struct plan){p.comm, p.name, deferred, 4}));
+    on_one(remove_it); /* and one that completes nothing takes its name */
+    CHECK_NC(NC_NOERR, plan_make(&(struct plan){p.comm, p.name, "x=y", 5}));
+    plan_is_there("a.nc", 5, check.nprocs);
+    all_say_the_same(ncmpix_wait_closed(NULL));
+    plan_is_there("a.nc", 5, check.nprocs);
+    plan_read_back(&(struct plan){p.comm, p.name, "x=y", 5});
+}
+
+static void others_put_one_in_its_place(void)
+{
+    const struct plan p = {MPI_COMM_WORLD, "a.nc", deferred, 1};
+    CHECK_NC(NC_NOERR, plan_make(&p));
+    on_one(replace_it);
+    all_say_the_same(ncmpix_wait_closed(check_path("a.nc")));
+    if (check.rank == 0) {
+        size_t n = 0;
+        unsigned char *bytes = check_read_file(check_path("a.nc"), &n);
+        CHECK(n == 9 && bytes != NULL && memcmp(bytes, "another's", 9) == 0);
+        free(bytes);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void they_take_names_in_turn(void)
+{
+    const struct plan new = {MPI_COMM_WORLD, "new.nc", deferred, 1};
+    for (int i = 1; i < 5; i++) { /* written, then given the name of the last one */
+        CHECK_NC(NC_NOERR, plan_make(&(struct plan){new.comm, new.name, deferred, i}));
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (check.rank == 0)
+            CHECK_EQ(0, rename(check_path("new.nc"), check_path("last.nc")));
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    CHECK_NC(NC_NOERR, ncmpix_wait_closed(check_path("last.nc")));
+    plan_is_there("last.nc", 4, check.nprocs);
+    CHECK_EQ(0, base_mem_in_use());
+}
+
+/* ---- which processes ---- */
+
+static void communicators_may_be_others(void)
+{
+    MPI_Comm dup, turned, half;
+    int size;
+    MPI_Comm_dup(MPI_COMM_WORLD, &dup);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, check.nprocs - check.rank, &turned);
+    MPI_Comm_split(MPI_COMM_WORLD, check.rank % 2, 0, &half);
+    MPI_Comm_size(half, &size);
+    CHECK_NC(NC_NOERR, plan_make(&(struct plan){dup, "a.nc", deferred, 1}));
+    MPI_Comm_free(&dup); /* which nobody needs any more */
+    CHECK_NC(NC_NOERR, plan_make(&(struct plan){turned, "a.nc", deferred, 2}));
+    plan_logs_are("a.nc", true);
+    CHECK_NC(NC_NOERR, plan_make(&(struct plan){MPI_COMM_WORLD, "b.nc", deferred, 3}));
+    plan_logs_are("a.nc", false);
+
+    /* All of whom are in the next call. */
+    if (check.rank % 2 == 0)
+        CHECK_NC(NC_NOERR, plan_make(&(struct plan){half, "half.nc", deferred, 4}));
+    plan_logs_are("half.nc", true);
+    CHECK_NC(NC_NOERR, plan_make(&(struct plan){turned, "half.nc", deferred, 5}));
+    plan_logs_are("b.nc", false);
+    CHECK_NC(NC_NOERR, ncmpix_wait_closed(NULL));
+    MPI_Comm_free(&turned);
+    MPI_Comm_free(&half);
+}
+
+static void a_part_of_them_is_told_to_wait(void)
+{
+    MPI_Comm half;
+    int ncid;
+    MPI_Comm_split(MPI_COMM_WORLD, check.rank % 2, 0, &half);
+    CHECK_NC(NC_NOERR, plan_make(&(struct plan){MPI_COMM_WORLD, "a.nc", deferred, 1}));
+    int rc = ncmpi_create(half, check_path("a.nc"), check.cmode, MPI_INFO_NULL, &ncid);
+    CHECK_NC(NC_EBADLOG, rc);
+    CHECK(strstr(ncmpi_strerror(rc), "ncmpix_wait_closed") != NULL);
+    rc = ncmpi_open(half, check_path("a.nc"), NC_WRITE, MPI_INFO_NULL, &ncid);
+    CHECK_NC(NC_EBADLOG, rc);
+    plan_logs_are("a.nc", true);
+    CHECK_NC(NC_NOERR, ncmpix_wait_closed(check_path("a.nc")));
+    plan_is_there("a.nc", 1, check.nprocs);
+    CHECK_NC(NC_NOERR, plan_make(&(struct plan){
+                           half, check.rank % 2 ? "odd.nc" : "even.nc", deferred, 2}));
+    CHECK_NC(NC_NOERR, ncmpix_wait_closed(NULL));
+    MPI_Comm_free(&half);
+}
+
+/* ---- in what state ---- */
+
+static void closed_in_define_mode(void)
+{
+    const struct plan p = {MPI_COMM_WORLD, "a.nc", deferred, 1};
+    int ncid, n = 0;
+    for (int again = 0; again < 2; again++) {
+        MPI_Info info = hints_of(deferred);
+        CHECK_NC(NC_NOERR, plan_create(&p, &ncid));
+        plan_put(&p, ncid);
+        if (!check.collective) CHECK_NC(NC_NOERR, ncmpi_end_indep_data(ncid));
+        CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+        CHECK_NC(NC_NOERR, ncmpi_put_att_text(ncid, NC_GLOBAL, "note", 3, "new"));
+        CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+        if (again) CHECK_NC(NC_NOERR, ncmpix_wait_closed(NULL));
+        plan_read_back(&p);
+        CHECK_NC(NC_NOERR, ncmpi_open(p.comm, check_path("a.nc"), NC_WRITE, info, &ncid));
+        CHECK_NC(NC_NOERR, ncmpi_inq_natts(ncid, &n));
+        CHECK_EQ(1, n);
+        CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+        CHECK_NC(NC_NOERR, ncmpi_del_att(ncid, NC_GLOBAL, "note"));
+        CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+        plan_read_back(&p);
+        MPI_Info_free(&info);
+    }
+}
+
+static void a_new_one_with_nothing_in_it(void)
+{
+    int ncid;
+    for (int i = 0; i < 3; i++) {
+        MPI_Info info = hints_of(deferred);
+        CHECK_NC(NC_NOERR, ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"), check.cmode,
+                                        info, &ncid));
+        if (i > 0) CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+        if (i > 1 && !check.collective) CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
+        CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+        CHECK_NC(NC_NOERR,
+                 ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"), NC_NOWRITE, info, &ncid));
+        CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+        CHECK_EQ(0, base_mem_in_use()); /* open for reading: an ordinary close */
+        MPI_Info_free(&info);
+    }
+}
+
+/* Definitions that cannot be completed: an ordinary close, with an ordinary error. */
+static void definitions_that_do_not_fit(void)
+{
+    int ncid, dim, v;
+    MPI_Info info = hints_of(deferred);
+    CHECK_NC(NC_NOERR, ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"), 0, info, &ncid));
+    CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "x", 2000000000, &dim));
+    CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "a", NC_DOUBLE, 1, &dim, &v));
+    CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "b", NC_DOUBLE, 1, &dim, &v));
+    CHECK_NC(NC_EVARSIZE, ncmpi_close(ncid));
+    CHECK_EQ(0, base_mem_in_use());
+    CHECK(access(check_path("a.nc"), F_OK) != 0);
+    CHECK_NC(NC_NOERR, ncmpix_wait_closed(NULL));
+    MPI_Info_free(&info);
+}
+
+/* Nothing of a dataset that was given up is to be brought anywhere. */
+static void an_abort_is_no_close(void)
+{
+    const struct plan p = {MPI_COMM_WORLD, "a.nc", deferred, 1};
+    int ncid;
+    CHECK_NC(NC_NOERR, plan_create(&p, &ncid));
+    plan_put(&p, ncid);
+    CHECK_NC(NC_NOERR, ncmpi_abort(ncid));
+    CHECK_EQ(0, base_mem_in_use());
+    plan_logs_are("a.nc", false);
+}
+
+/* Puts that wait in a queue are not made by a close; those that were waited for are. */
+static void requests_are_pending(void)
+{
+    const struct plan p = {MPI_COMM_WORLD, "a.nc", deferred, 1};
+    int ncid, req, value = 7;
+    MPI_Offset at = (MPI_Offset)N * check.rank;
+    CHECK_NC(NC_NOERR, plan_create(&p, &ncid));
+    plan_put(&p, ncid);
+    CHECK_NC(NC_NOERR, ncmpi_iput_var1_int(ncid, 0, &at, &value, &req));
+    CHECK_NC(NC_EPENDING, ncmpi_close(ncid));
+    plan_logs_are("a.nc", true);
+    CHECK_NC(NC_NOERR, ncmpix_wait_closed(NULL));
+    plan_is_there("a.nc", 1, check.nprocs);
+}
+
+static const struct check_test tests[] = {
+    {"two names take turns", two_names_take_turns, CHECK_MODES},
+    {"an open for reading completes others", an_open_for_reading_completes_others, 0},
+    {"names may be patterns", names_may_be_patterns, 0},
+    {"who is not guarded completes nothing", who_is_not_guarded_completes_nothing, 0},
+    {"processes have names of their own", processes_have_names_of_their_own, 0},
+    {"a link leads to it", a_link_leads_to_it, 0},
+    {"others remove it", others_remove_it, CHECK_MODES},
+    {"others put one in its place", others_put_one_in_its_place, 0},
+    {"they take names in turn", they_take_names_in_turn, 0},
+    {"communicators may be others", communicators_may_be_others, CHECK_SEVERAL},
+    {"a part of them is told to wait", a_part_of_them_is_told_to_wait, CHECK_SEVERAL},
+    {"closed in define mode", closed_in_define_mode, CHECK_FORMATS | CHECK_MODES},
+    {"a new one with nothing in it", a_new_one_with_nothing_in_it, CHECK_MODES},
+    {"definitions that do not fit", definitions_that_do_not_fit, 0},
+    {"an abort is no close", an_abort_is_no_close, CHECK_MODES},
+    {"requests are pending", requests_are_pending, CHECK_MODES},
+    {NULL, NULL, 0},
+};
+
+int main(int argc, char **argv)
+{
+    return check_main(argc, argv, tests, "1 2 4");
+}
