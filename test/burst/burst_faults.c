@@ -9,14 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "fault.h"
 #include "pnetcdf.h"
+#include "pnetcdf_ext.h"
 
 enum { N = 50, PUTS = 10 };
 
-static const char *shared = "disable", *flush = "flush_onclose";
+static const char *shared = "disable", *flush = "flush_onclose", *deferral = "disable";
 static int acked[PUTS]; /* by this process */
 static char plan[1000]; /* the fault at hand */
 
@@ -30,6 +32,7 @@ static MPI_Info new_info(void)
     MPI_Info_set(info, "nc_burst_buf_dirname", dir);
     MPI_Info_set(info, "nc_burst_buf_shared_logs", shared);
     MPI_Info_set(info, "nc_burst_buf_flush", flush);
+    MPI_Info_set(info, "nc_deferred_close", deferral);
     MPI_Info_set(info, "nc_burst_buf_delay", "0");
     return info;
 }
@@ -89,8 +92,8 @@ static void check_values(int ncid)
         for (int i = 0; i < N && acked[k]; i++)
             wrong += values[i] != value_of(k, check.rank, i);
         if (CHECK_EQ(0, wrong)) continue;
-        printf("# put %d of process %d is lost with %s, %s, %s\n", k, check.rank, plan,
-               shared, flush);
+        printf("# put %d of process %d is lost with %s, %s, %s, close later: %s\n", k,
+               check.rank, plan, shared, flush, deferral);
         return;
     }
 }
@@ -104,6 +107,26 @@ static void look_again(void)
     if (!CHECK_NC(NC_NOERR, rc)) return;
     check_values(ncid);
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+}
+
+/* Threads drain what there is, or cannot. */
+static int drain_behind(int ncid)
+{
+    int done = 0, rc = ncmpix_flush_start(ncid);
+    for (int i = 0; i < 20000 && rc == NC_NOERR && !done; i++) {
+        rc = ncmpix_flush_test(ncid, &done);
+        if (!done) usleep(200);
+    }
+    CHECK(rc != NC_NOERR || done);
+    return rc;
+}
+
+/* The last, with what is left of a close that was deferred. */
+static int close_at_last(int ncid)
+{
+    int rc = ncmpi_close(ncid), completed = ncmpix_wait_closed(check_path("a.nc"));
+    CHECK_NC(NC_NOERR, ncmpix_wait_closed(NULL)); /* who was told is not told again */
+    return rc != NC_NOERR ? rc : completed;
 }
 
 /* How many calls failed, of all processes; *errors: some call gave an error. */
@@ -126,8 +149,9 @@ static int run(bool *errors)
             if (k == 7) *errors |= ncmpi_end_indep_data(ncid) != NC_NOERR;
             if (k == 2 || k == 8) *errors |= ncmpi_sync(ncid) != NC_NOERR;
             if (k == 4) *errors |= ncmpi_flush(ncid) != NC_NOERR;
+            if (k == 6) *errors |= drain_behind(ncid) != NC_NOERR;
         }
-        bool closed = ncmpi_close(ncid) == NC_NOERR;
+        bool closed = close_at_last(ncid) == NC_NOERR;
         *errors |= !closed;
         faults = fault_disarm();
         if (good) look_again();
@@ -150,6 +174,7 @@ static int one_point(const char *op, const char *what, const char *pattern, int 
 {
     char who[16] = "";
     if (n % 2 == 0) snprintf(who, sizeof who, ":%d", n / 2 % check.nprocs);
+    deferral = points / 2 % 2 ? "enable" : "disable";
     /* in the directory of the test: MPI libraries have files of their own */
     snprintf(plan, sizeof plan, "%s:%d%s:%s:%s%s", op, n, later ? "+" : "", what,
              check_path(pattern), who);

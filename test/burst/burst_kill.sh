@@ -5,7 +5,8 @@
 # chance some of the rest: whatever was put before the last sync is there.
 #
 #   BURST_KILL=all     every point; else some, most of them of one process. Of these:
-#   BURST_KILL_HOW     only killed, or cut_power
+#   BURST_KILL_HOW     only killed, killed_alone, where the others go when the launcher
+#                      learns of it, or cut_power
 #   BURST_KILL_PROCS   on so many processes (1 3)
 #   BURST_KILL_HINTS   only with hints that contain this
 #   BURST_KILL_STEP    only each so-manieth point
@@ -32,11 +33,11 @@ fresh() {
     mkdir "$files" "$where/told.d" "$where/shadow"
 }
 
-# crash PROCESSES RANK POINT: it is killed there.
+# crash PROCESSES RANK POINT: all are killed there; without the list of them only that one.
 crash() {
     fresh
     # the shell's own word on the kill goes nowhere
-    { BURST_CALLS_DIR=$files BURST_PIDS=$where/pids BURST_KILL_RANK=$2 BURST_KILL_AT=$3 \
+    { BURST_CALLS_DIR=$files BURST_PIDS=${pids-$where/pids} BURST_KILL_RANK=$2 BURST_KILL_AT=$3 \
         play "$1" write "$files/a.nc" "$told"; } >"$where/out" 2>&1
     return 0
 }
@@ -50,6 +51,8 @@ killed() {
     *) ls "$files"; return 1 ;;
     esac
 }
+
+killed_alone() { pids=/dev/null killed "$@"; }
 
 cut_power() {
     BURST_SHADOW=$where/shadow BURST_SHADOW_SEED=$3 crash "$@"
@@ -86,8 +89,9 @@ flushes=(nc_burst_buf_flush=flush_onclose
     'nc_burst_buf_flush=flush_immediate;nc_burst_buf_delay=0'
     'nc_burst_buf_flush=flush_onclose;nc_deferred_close=enable')
 if [ "${BURST_KILL-}" = all ]; then
-    for how in ${BURST_KILL_HOW:-killed cut_power}; do
+    for how in ${BURST_KILL_HOW:-killed killed_alone cut_power}; do
         for n in ${BURST_KILL_PROCS:-1 3}; do
+            if [ "$how $n" = "killed_alone 1" ]; then continue; fi
             if [ "$n" = 1 ]; then export BURST_PUTS=30; else export BURST_PUTS=10; fi
             for log in "${logs[@]}"; do
                 for flush in "${flushes[@]}"; do
@@ -113,6 +117,7 @@ else
         every_point killed 3 47 "${flushes[0]}"
     check "nor behind a close that they have deferred" \
         every_point killed 3 53 "${flushes[2]};${logs[1]}"
+    check "nor when one of them is" every_point killed_alone 3 97 "${flushes[2]}"
 fi
 sed 's/^/# /; s/^# # /# /' "$where/summary"
 finish
