@@ -16,7 +16,7 @@ struct step {
     void (*after)(int rc); /* and well again; no dataset is left open */
 };
 
-enum { STEPS = 48 };
+enum { STEPS = 56 };
 extern const struct step steps[STEPS]; /* the last without a name */
 
 /* The case at hand. */

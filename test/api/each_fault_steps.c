@@ -1,7 +1,7 @@
 /* The steps, and whether the dataset is afterwards what it should be: variables fixed(x),
  * series(t) and wide(w) are what the step is about, kept(x) has been written before and
  * must always be there. */
-#include "each_fault.h"
+#include "each_fault_scene.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,13 +11,14 @@
 #include "fault_calls.h"
 #include "kept_files.h"
 
-enum { W = 600, SHIFT = N }; /* elements of wide, and new records, for each process */
+enum { SHIFT = N }; /* new records for each process */
 
-static int ncid, x, t, fixed, series, kept, filled, wide, late;
+int ncid, wide, told = NC_NOERR;
+static int x, t, fixed, series, kept, filled, late;
 
 /* ---- of all processes ---- */
 
-static bool all_well(int rc)
+bool all_well(int rc)
 {
     return cases_most(rc != NC_NOERR) == 0;
 }
@@ -25,9 +26,9 @@ static bool all_well(int rc)
 /* ---- a dataset ---- */
 
 /* With functions of MPI that fail for nobody, like all that the steps call themselves. */
-static MPI_Info new_info(void)
+MPI_Info info_of_hints(void)
 {
-    char text[512], *rest = text;
+    char text[6000], *rest = text;
     MPI_Info info;
     PMPI_Info_create(&info);
     snprintf(text, sizeof text, "%s", hints);
@@ -41,9 +42,9 @@ static MPI_Info new_info(void)
     return info;
 }
 
-static int create(void)
+int create(void)
 {
-    MPI_Info info = new_info();
+    MPI_Info info = info_of_hints();
     ncid = -1;
     int rc = ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"), NC_CLOBBER | check.cmode,
                           info, &ncid);
@@ -53,19 +54,19 @@ static int create(void)
 
 static int open_as(int mode)
 {
-    MPI_Info info = new_info();
+    MPI_Info info = info_of_hints();
     ncid = -1;
     int rc = ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"), mode, info, &ncid);
     PMPI_Info_free(&info);
     return rc;
 }
 
-static int open_to_write(void)
+int open_to_write(void)
 {
     return open_as(NC_WRITE);
 }
 
-static int open_to_read(void)
+int open_to_read(void)
 {
     return open_as(NC_NOWRITE);
 }
@@ -74,7 +75,7 @@ static void define(void)
 {
     x = new_dim(ncid, "x", (MPI_Offset)N * check.nprocs);
     t = new_dim(ncid, "t", NC_UNLIMITED);
-    int w = new_dim(ncid, "w", (MPI_Offset)W * check.nprocs), dims[2] = {t, x};
+    int w = new_dim(ncid, "w", (MPI_Offset)WIDE_EACH * check.nprocs), dims[2] = {t, x};
     kept = new_var(ncid, "kept", NC_INT, 1, &x);
     fixed = new_var(ncid, "fixed", NC_INT, 1, &x);
     wide = new_var(ncid, "wide", NC_INT, 1, &w);
@@ -120,11 +121,11 @@ static void in_data_mode(void)
 
 /* ---- what must be in it ---- */
 
-static bool written;                     /* are the values of round 1 in it? */
-static int target = -1, told = NC_NOERR; /* what this process was told of its put */
-static const struct family *family;      /* by which; NULL: none */
-static MPI_Offset shift;                 /* of its places */
-static bool had;                         /* were values of round 1 there? */
+static bool written;                /* are the values of round 1 in it? */
+static int target = -1;             /* of the put that `told` is about */
+static const struct family *family; /* by which; NULL: none */
+static MPI_Offset shift;            /* of its places */
+static bool had;                    /* were values of round 1 there? */
 
 /* Reads this process's places of a variable: each must have the value of one of two
  * rounds. */
@@ -179,7 +180,7 @@ static void holds_all(void)
 }
 
 /* What one process met the others may be told by the next call, and by no more. */
-static void calm_down(void)
+void calm_down(void)
 {
     int rc = ncmpi_sync(ncid);
     if (!any_fault && rc != NC_NOERR) complain(WRONG, "sync: %s", ncmpi_strerror(rc));
@@ -189,7 +190,7 @@ static void calm_down(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void close_it(void)
+void close_it(void)
 {
     int rc = ncmpi_close(ncid);
     if (rc != NC_NOERR && !any_fault) complain(WRONG, "close: %s", ncmpi_strerror(rc));
@@ -217,7 +218,7 @@ static void reopened(void)
 }
 
 /* A dataset in data mode: now, and when it was closed. */
-static void as_it_should_be(int rc)
+void as_it_should_be(int rc)
 {
     (void)rc;
     calm_down();
@@ -261,7 +262,7 @@ static void made(int rc)
     as_it_should_be(rc);
 }
 
-static void file_there(void)
+void file_there(void)
 {
     with_data();
     in_data_mode();
@@ -269,7 +270,7 @@ static void file_there(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void opened(int rc)
+void opened(int rc)
 {
     if (rc != NC_NOERR && !all_well(rc = open_to_write())) {
         complain(WRONG, "open again: %s", ncmpi_strerror(rc));
@@ -302,7 +303,7 @@ static void new_definitions(int rc)
     as_it_should_be(rc);
 }
 
-static void ready(void)
+void ready(void)
 {
     with_data();
     in_data_mode();
@@ -353,7 +354,7 @@ static int give_up(void)
     return ncmpi_abort(ncid);
 }
 
-static void given_up(int rc)
+void given_up(int rc)
 {
     (void)rc;
     reopened();
@@ -483,7 +484,7 @@ static const struct family *family_at_hand(void)
 }
 
 /* This process's elements of fixed, or of new records. */
-static int put_by(const struct family *f)
+int put_by(const struct family *f)
 {
     struct arguments g;
     bool records = variant % 2 == 1, moves = records && f->shape != ALL;
@@ -505,7 +506,7 @@ static int put_by(const struct family *f)
     return told;
 }
 
-static int get_by(const struct family *f)
+int get_by(const struct family *f)
 {
     struct arguments g;
     prepare(&g, f, fixed, false, 1);
@@ -567,162 +568,6 @@ static void pooled(void)
     close_it();
     MPI_Barrier(MPI_COMM_WORLD);
     ready();
-}
-
-/* ---- mixed work ---- */
-
-enum { SHORT_PIECES, A_LONG_PIECE, NOTHING, A_MISTAKE, ROLES };
-
-static int role(void)
-{
-    return (check.rank + variant / 2) % ROLES;
-}
-
-/* A process's places of wide that it has to do with, every other one or all. */
-static MPI_Offset slab_of(MPI_Offset *start, MPI_Offset *count, MPI_Offset *stride)
-{
-    *start = (MPI_Offset)W * check.rank;
-    *stride = role() == SHORT_PIECES ? 2 : 1;
-    *count = role() == NOTHING ? 0 : W / *stride;
-    MPI_Offset real = *count;
-    if (role() == A_MISTAKE) *start = -5, real = 0;
-    return real;
-}
-
-static int mixed(bool put, int round, bool posted)
-{
-    int values[W], status = NC_NOERR, id = NC_REQ_NULL;
-    MPI_Offset start, count, stride, n = slab_of(&start, &count, &stride);
-    for (int i = 0; i < W; i++)
-        values[i] = put ? value_at(round, start + i * stride) : -1;
-    int rc;
-    if (posted) {
-        rc = put ? ncmpi_iput_vars_int(ncid, wide, &start, &count, &stride, values, &id)
-                 : ncmpi_iget_vars_int(ncid, wide, &start, &count, &stride, values, &id);
-        int waited = ncmpi_wait_all(ncid, 1, &id, &status);
-        if (waited == NC_ENOMEM) (void)ncmpi_cancel(ncid, NC_REQ_ALL, NULL, NULL);
-        if (rc == NC_NOERR) rc = waited != NC_NOERR ? waited : status;
-    } else {
-        rc = put ? ncmpi_put_vars_int_all(ncid, wide, &start, &count, &stride, values)
-                 : ncmpi_get_vars_int_all(ncid, wide, &start, &count, &stride, values);
-    }
-    for (MPI_Offset i = 0; !put && rc == NC_NOERR && i < n; i++)
-        if (values[i] != value_at(round, start + i * stride)) {
-            complain(LIED, "mixed get: place %lld is %d", (long long)(start + i * stride),
-                     values[i]);
-            break;
-        }
-    if (role() != A_MISTAKE) return rc;
-    if (rc == NC_NOERR) complain(LIED, "mistake: no error");
-    return rc == NC_EINVALCOORDS ? NC_NOERR : rc;
-}
-
-static int put_mixed(void)
-{
-    return told = mixed(true, 2, variant % 2 == 1);
-}
-
-static void mixed_is_there(int rc)
-{
-    int before = told;
-    (void)rc;
-    calm_down();
-    if (before == NC_NOERR || role() == A_MISTAKE || role() == NOTHING) {
-        rc = mixed(false, 2, false);
-    } else {
-        MPI_Offset none = 0;
-        int value;
-        rc = ncmpi_get_vars_int_all(ncid, wide, &none, &none, NULL, &value);
-    }
-    if (rc != NC_NOERR) complain(LIED, "get of mixed: %s", ncmpi_strerror(rc));
-    as_it_should_be(rc);
-}
-
-static void mixed_there(void)
-{
-    ready();
-    CHECK_NC(NC_NOERR, mixed(true, 1, false));
-}
-
-static int get_mixed(void)
-{
-    return mixed(false, 1, variant % 2 == 1);
-}
-
-/* ---- many requests, each of which is told how it went ---- */
-
-enum { REQUESTS = 4, PART = W / REQUESTS };
-static int statuses[REQUESTS];
-
-/* Posts all of wide that is this process's, and waits: the parts by turns dense and with
- * gaps. */
-static int all_parts(bool put, int round, int values[REQUESTS][PART])
-{
-    int ids[REQUESTS], first = NC_NOERR;
-    for (int i = 0; i < REQUESTS; i++) {
-        MPI_Offset start = (MPI_Offset)W * check.rank + (MPI_Offset)i * PART;
-        MPI_Offset stride = 1 + i % 2, count = PART / stride;
-        for (int k = 0; k < PART; k++)
-            values[i][k] = put ? value_at(round, start + k * stride) : -1;
-        int rc = put ? ncmpi_iput_vars_int(ncid, wide, &start, &count, &stride, values[i],
-                                           &ids[i])
-                     : ncmpi_iget_vars_int(ncid, wide, &start, &count, &stride, values[i],
-                                           &ids[i]);
-        statuses[i] = rc;
-        if (first == NC_NOERR) first = rc;
-        if (rc != NC_NOERR) ids[i] = NC_REQ_NULL;
-    }
-    int waited[REQUESTS] = {NC_EPENDING, NC_EPENDING, NC_EPENDING, NC_EPENDING};
-    int rc = ncmpi_wait_all(ncid, REQUESTS, ids, waited);
-    for (int i = 0; i < REQUESTS; i++)
-        if (statuses[i] == NC_NOERR) statuses[i] = waited[i];
-    if (rc != NC_NOERR) (void)ncmpi_cancel(ncid, NC_REQ_ALL, NULL, NULL);
-    return first != NC_NOERR ? first : rc;
-}
-
-/* Have the requests that went well the values of a round? */
-static void parts_hold(int round, int values[REQUESTS][PART])
-{
-    for (int i = 0; i < REQUESTS; i++)
-        for (int k = 0; k < PART / (1 + i % 2) && statuses[i] == NC_NOERR; k++) {
-            int place = W * check.rank + i * PART + k * (1 + i % 2);
-            if (values[i][k] == value_at(round, place)) continue;
-            complain(LIED, "request %d, place %d: %d", i, place, values[i][k]);
-            break;
-        }
-}
-
-static int put_parts(void)
-{
-    int values[REQUESTS][PART];
-    return all_parts(true, 2, values);
-}
-
-static void parts_are_there(int rc)
-{
-    int values[REQUESTS][PART], told_of[REQUESTS];
-    memcpy(told_of, statuses, sizeof told_of);
-    calm_down();
-    rc = all_parts(false, 2, values);
-    if (rc != NC_NOERR) complain(LIED, "get of parts: %s", ncmpi_strerror(rc));
-    memcpy(statuses, told_of, sizeof told_of);
-    parts_hold(2, values);
-    as_it_should_be(rc);
-}
-
-static void parts_there(void)
-{
-    ready();
-    CHECK_NC(NC_NOERR, put_parts());
-    CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
-    MPI_Barrier(MPI_COMM_WORLD);
-}
-
-static int get_parts(void)
-{
-    int values[REQUESTS][PART], rc = all_parts(false, 2, values);
-    parts_hold(2, values);
-    return rc;
 }
 
 /* ---- what a killed job leaves ---- */
@@ -796,4 +641,10 @@ const struct step steps[STEPS] = {
     {"replay of logs", true, 2, logs_left, open_to_write, opened},
     {"replay to read", true, 2, logs_left, open_to_read, opened},
     {"end of a redefinition", true, 4, redefinition_left, open_to_write, opened},
+    {"flush_start", false, 2, put_before, flush_start, as_it_should_be},
+    {"close for later", false, 2, put_for_later, close_for_later, closed_later},
+    {"wait_closed", true, 2, left_for_later, wait_closed, given_up},
+    {"open behind a close", true, 2, left_for_later, open_to_write, opened},
+    {"create behind a close", true, 2, left_for_later, create_another, another_is_there},
+    {"prefetch", false, 3, open_staged, prefetch, staged},
 };

@@ -203,8 +203,10 @@ static void every_hint(void)
 
 /* ---- environment variables ---- */
 
-static const char *const variables[] = {"PNETCDF_HINTS", "PNETCDF_REPORT",
-                                        "PNETCDF_SAFE_MODE", "PNETCDF_RELAX_COORD_BOUND"};
+static const char *const variables[] = {"PNETCDF_HINTS",      "PNETCDF_REPORT",
+                                        "PNETCDF_SAFE_MODE",  "PNETCDF_RELAX_COORD_BOUND",
+                                        "PNETCDF_HINTS_FILE", "PNETCDF_TRACE"};
+enum { VARIABLES = sizeof variables / sizeof variables[0] };
 
 static void try_variable(const char *name, const char *value, int who)
 {
@@ -243,7 +245,7 @@ static void every_variable(void)
                                        "nc_transfer=node;",
                                        "/"};
     start();
-    for (int e = 0; e < 4; e++) {
+    for (int e = 0; e < VARIABLES; e++) {
         for (int who = -1; who < check.nprocs; who++) {
             for (int v = 0; v < VALUES; v++)
                 if (cases_turn(20)) try_variable(variables[e], values[v], who);
@@ -517,16 +519,21 @@ static void every_kind_of_file(void)
 }
 
 /* Names that are too long, or hold what no name should. */
-static void try_name(const char *name)
+static void try_name(const char *name, bool later)
 {
-    MPI_Info info = check_info("nc_burst_buf=enable");
+    MPI_Info info = check_info(later ? "nc_burst_buf=enable;nc_deferred_close=enable"
+                                     : "nc_burst_buf=enable");
     char *path = malloc(strlen(check_path("")) + strlen(name) + 1);
     int ncid = -1;
-    cases_begin("a name of %zu bytes that begins %.20s", strlen(name), name);
+    cases_begin("a name of %zu bytes that begins %.20s%s", strlen(name), name,
+                later ? ", closed later" : "");
     sprintf(path, "%s%s", check_path(""), name);
     MPI_Info_set(info, "nc_burst_buf_dirname", check_path(""));
     (void)told_alike("open", ncmpi_open(MPI_COMM_WORLD, path, NC_NOWRITE, info, &ncid));
-    if (lives(path, check.cmode, info)) {
+    bool well = lives(path, check.cmode, info);
+    if (!told_alike("wait_closed", ncmpix_wait_closed(path)))
+        complain(WRONG, "it is not completed");
+    if (well) {
         is_right(path);
         MPI_Barrier(MPI_COMM_WORLD);
         if (check.rank == 0) CHECK_NC(NC_NOERR, ncmpi_delete(path, MPI_INFO_NULL));
@@ -549,14 +556,15 @@ static void strange_names(void)
         "..",        ".",           "a.nc/b.nc",  "\x01\x02"};
     start();
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (cases_turn(4)) try_name(names[i]);
+        for (int later = 0; later <= 1; later++)
+            if (cases_turn(4)) try_name(names[i], later);
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++)
         for (int deep = 0; deep <= 1; deep++) {
             char *name = malloc((size_t)lengths[i] + 1);
             for (int c = 0; c < lengths[i]; c++)
                 name[c] = deep && c % 2 == 1 ? '/' : 'n';
             name[lengths[i]] = '\0';
-            if (cases_turn(4)) try_name(name);
+            if (cases_turn(2)) try_name(name, cases.tried % 2 == 0);
             free(name);
         }
     end("hostile names");

@@ -143,10 +143,12 @@ test_api_memory_short_mpi_LDFLAGS = $(SHORTAGE_WRAP)
 test_api_memory_short_mpi_LDADD = $(MPI_TEST_LIBS)
 
 # Each call that can fail does, in each step of a dataset's life: a part, and all.
+each_fault_steps = test/api/each_fault_steps.c test/api/each_fault_mixed.c \
+	test/api/each_fault_later.c test/api/each_fault.h test/api/each_fault_scene.h
 check_PROGRAMS += test/api/each_fault.mpi
 TESTS += test/api/each_fault.mpi
-test_api_each_fault_mpi_SOURCES = test/api/each_fault.c test/api/each_fault_steps.c \
-	test/api/each_fault.h test/api/fault_calls.c test/api/fault_calls.h \
+test_api_each_fault_mpi_SOURCES = test/api/each_fault.c $(each_fault_steps) \
+	test/api/fault_calls.c test/api/fault_calls.h \
 	test/api/dataset.h $(fault_mpi) $(kept_files) test/support/shortage.c test/support/shortage.h
 test_api_each_fault_mpi_LDFLAGS = $(SHORTAGE_WRAP)
 test_api_each_fault_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
@@ -163,8 +165,8 @@ test_api_call_order_mpi_LDADD = $(MPI_TEST_LIBS)
 # The same steps at random, for long: `make check-soak` takes half an hour.
 check_PROGRAMS += test/api/soak.mpi
 TESTS += test/api/soak.mpi
-test_api_soak_mpi_SOURCES = test/api/soak.c test/api/each_fault_steps.c \
-	test/api/each_fault.h test/api/fault_calls.c test/api/fault_calls.h \
+test_api_soak_mpi_SOURCES = test/api/soak.c $(each_fault_steps) \
+	test/api/fault_calls.c test/api/fault_calls.h \
 	test/api/dataset.h $(fault_mpi) $(kept_files) test/support/shortage.c test/support/shortage.h
 test_api_soak_mpi_LDFLAGS = $(SHORTAGE_WRAP)
 test_api_soak_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)

@@ -22,6 +22,8 @@ static const char *const ways[] = {
     "nc_burst_buf=enable;nc_burst_buf_log_at=post",
     "nc_burst_buf=enable;nc_burst_buf_shared_logs=enable",
     "nc_burst_buf=enable;nc_burst_buf_flush=flush_immediate;nc_burst_buf_delay=0",
+    "nc_burst_buf=enable;nc_deferred_close=enable",
+    "nc_stage=enable",
 };
 enum { WAYS = sizeof ways / sizeof ways[0] };
 static const char *const mode_names[MODES] = {"fresh", "redef",   "together",

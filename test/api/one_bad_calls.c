@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "one_bad.h"
+#include "pnetcdf_ext.h"
 
 static char long_name[NC_MAX_NAME + 20];
 
@@ -309,6 +310,19 @@ static int get_vard_all(int mistake)
     return vard(mistake, false);
 }
 
+static int prefetch_all(int mistake)
+{
+    const MPI_Offset good[] = {0}, below[] = {-1}, far[] = {INT64_MAX}, one[] = {1},
+                     many[] = {N * MOST + 1}, least[] = {INT64_MIN};
+    const struct {
+        int id;
+        const MPI_Offset *start, *count;
+    } a[] = {{FIXED, good, one},  {99, good, one},     {-7, good, one},
+             {FIXED, below, one}, {FIXED, far, one},   {FIXED, good, many},
+             {FIXED, good, NULL}, {FIXED, least, one}, {FIXED, good, below}};
+    return ncmpix_prefetch_all(AT, a[mistake].id, a[mistake].start, a[mistake].count);
+}
+
 /* ---- create and open ---- */
 
 /* Who has it open closes it. */
@@ -389,5 +403,6 @@ const struct bad_call bad_calls[] = {
     {"ncmpi_wait_all", 6, TOGETHER | READING, wait_all},
     {"ncmpi_put_vard_all", 13, TOGETHER, put_vard_all},
     {"ncmpi_get_vard_all", 13, TOGETHER | READING, get_vard_all},
+    {"ncmpix_prefetch_all", 8, TOGETHER | READING, prefetch_all},
     {NULL, 0, 0, NULL},
 };

@@ -34,6 +34,7 @@ MPI_Info info_of_way(void)
 {
     MPI_Info info = check_info(way);
     MPI_Info_set(info, "nc_burst_buf_dirname", check_path(""));
+    MPI_Info_set(info, "nc_stage_dirname", check_path(""));
     return info;
 }
 

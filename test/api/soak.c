@@ -131,6 +131,7 @@ static void one_round(void)
     if (check.rank == 0) {
         (void)remove(check_path("a.nc"));
         (void)remove(check_path("a.nc.redef"));
+        (void)remove(check_path("b.nc"));
     }
     cases_end();
 }
