@@ -39,6 +39,7 @@ SCOPE = {
     ('mpio_window', 'comm'): NODE, ('mpio_window', 'win'): NODE,
     ('mpio_window', 'leaders'): LEADERS, ('mpio_window', 'column'): LEADERS,
     ('burst', 'node'): NODE, ('burst', 'window'): NODE,
+    ('stage', 'node'): NODE, ('stage', 'window'): NODE, ('stage', 'firsts'): LEADERS,
     ('blob', 'comm'): GROUP,
 }
 # A dataset of its own that some processes have: what is called with these members of it is
@@ -111,6 +112,8 @@ AGREED = {
     'journal_crew': {'j', 'before', 'after', 'share', 'least', 'who'},
     'mpio_window': {'nodes', 'size', 'state', 'cleared'},
     'burst': {'promised', 'coherent', 'shared', 'window', 'node', 'indep', 'made'},
+    # Nodes have no more than one process where the dataset has more, or none has.
+    'stage': {'node', 'window', 'firsts', 'nprocs'},
     'cdf_envelope': None,  # process 0 reads or makes it, and tells all
     'blob_foreign': None,  # from a header that all have decoded
     # Whether there is a subfile of the group's is the same on all: where one group lacks its
@@ -132,6 +135,8 @@ UNCHECKED = {
     'record_all',                                 # journal_record stores what it is given
     'adopt', 'end_change',                        # process 0's definitions; the old ones
     'hand_back',                                  # all have it, or nobody: agreed on before
+    'begin_all', 'share_all', 'stage_nodes_meet_all',  # an agreement follows on whether all have it
+    'stage_keep_take', 'keep_open',               # what all kept, all take
     'share_space_all',                            # create_shared_all agrees on it
     'new_sub', 'blob_sub_open_all',               # of a part: the same on all who have it
     'new_layer', 'blob_grow', 'make_comms_all',   # an agreement follows on whether all have it

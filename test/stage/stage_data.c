@@ -357,7 +357,8 @@ static void ahead_with_little_room(void)
 {
     start();
     for (int i = 0; i < 4; i++) {
-        int ncid = open_staged("nc_stage_size=16384;nc_stage_prefetch=open");
+        int ncid = open_staged(
+            "nc_stage_size=16384;nc_stage_prefetch=open;nc_stage_ahead=disable");
         if (i % 2) get_some(ncid);
         if (i > 1) CHECK_NC(NC_NOERR, ncmpix_prefetch_wait(ncid));
         CHECK(statistic(ncid, "stage_ahead_bytes") <= 16384);

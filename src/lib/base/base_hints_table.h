@@ -76,7 +76,8 @@ struct base_hints {
     int64_t stage_size;  /* bytes a node, at most; 0: no limit */
     int64_t stage_block; /* bytes */
     int64_t stage_keep;  /* enum base_choice: over close and open */
-    int64_t stage_ahead; /* enum base_choice: of programs that go through records */
+    int64_t stage_ahead; /* enum base_choice: of programs that go through time */
+    int64_t stage_exchange; /* enum base_choice: blocks that other nodes have */
     char stage_dirname[1024];
     char stage_prefetch[1024];
     int64_t no_indep_rw; /* the MPI-IO hint romio_no_indep_rw, true or false */

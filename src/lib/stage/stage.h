@@ -25,12 +25,37 @@ struct stage_identity {
     bool quiet; /* it was not changed of late: who changes it now sets another time */
 };
 
-/* What the processes of a node share. */
+/* What the processes of a node share; behind it which nodes keep the blocks whose home
+ * this one is, the table of blocks, and what is known of the other nodes. */
 struct stage_shared {
     struct stage_identity identity;
-    int64_t block;   /* bytes of one */
-    int64_t nblocks; /* that can be staged, from the beginning of the file */
+    _Atomic uint64_t stamp; /* of it, for other nodes; 0: it is not quiet */
+    int64_t block;          /* bytes of one */
+    int64_t nblocks;        /* that can be staged, from the beginning of the file */
     int64_t nslots;
+    int32_t nodes, node; /* that exchange blocks, and which of them this is */
+};
+
+/* What this node knows of another one. */
+struct stage_mark {
+    _Atomic int failures; /* in a row */
+    _Atomic int best;     /* of its addresses */
+};
+
+/* A few connections to other nodes. */
+enum { STAGE_LINES = 4 };
+struct stage_line {
+    int node, fd;
+    uint64_t used;
+};
+struct stage_lines {
+    uint64_t clock;
+    struct stage_line line[STAGE_LINES];
+};
+
+/* What was read, and how long that took. */
+struct stage_pace {
+    _Atomic int64_t bytes, ns;
 };
 
 struct stage_buffer;
@@ -45,7 +70,8 @@ struct stage_view {
 
 /* Counted by the caller and by threads; stage_tell makes them the dataset's. */
 struct stage_counts {
-    _Atomic int64_t source_reads, source_bytes, copied, dropped, failed, ahead;
+    _Atomic int64_t source_reads, source_bytes, copied, dropped, failed, ahead, far,
+        unanswered;
     _Atomic int64_t waiting; /* to be brought ahead */
 };
 
@@ -59,6 +85,8 @@ struct stage_step {
 
 struct stage_ahead;
 struct stage_copy;
+struct stage_server;
+struct stage_place;
 
 struct stage {
     struct driver base;
@@ -74,10 +102,15 @@ struct stage {
     struct stage_view view;
     unsigned char *tile; /* values on their way through conversion */
     struct stage_counts counts;
-    struct stage_copy *copy;   /* NULL: there is no memory for that */
-    struct stage_ahead *ahead; /* NULL: nobody asked for anything yet */
-    struct stage_step *steps;  /* of each variable; NULL: of none yet */
-    bool waited;               /* this request had to, for bytes of the file */
+    MPI_Comm firsts; /* of all nodes; as long as they get to know each other */
+    int listener;    /* where other nodes ask; -1: they do not */
+    struct stage_server *server; /* NULL: nobody answers */
+    struct stage_lines lines;    /* the caller's, not a thread's */
+    struct stage_pace near, far; /* the dataset's file, and other nodes */
+    struct stage_copy *copy;     /* NULL: there is no memory for that */
+    struct stage_ahead *ahead;   /* NULL: nobody asked for anything yet */
+    struct stage_step *steps;    /* of each variable; NULL: of none yet */
+    bool waited;                 /* this request had to, for bytes of the file */
 };
 
 enum { STAGE_TILE = 1 << 18 };
@@ -89,10 +122,25 @@ enum { STAGE_TILE = 1 << 18 };
 int stage_source_open(struct stage *s);
 /* What it is now. False: nobody can tell. */
 bool stage_source_identify(struct stage *s, struct stage_identity *now);
+/* That in a number for other nodes, with the size of blocks; 0: it may have changed
+ * without another time. */
+uint64_t stage_source_stamp(const struct stage_identity *now, int64_t block);
 /* If it has changed, nothing is staged any more. For sync and its like. Local. */
 void stage_source_check(struct stage *s);
 /* n bytes; what lies behind its end reads as zeros. NC_EREAD ... */
 int stage_source_read(struct stage *s, int64_t at, void *bytes, int64_t n);
+/* Nanoseconds; and bytes that were read since then. */
+int64_t stage_now(void);
+void stage_pace_count(struct stage_pace *p, int64_t bytes, int64_t since);
+
+/* ---- stage_nodes.c: memory of the node ---- */
+
+/* Of the plan's size; made what it says; and the parts of it. */
+size_t stage_shared_bytes(const struct stage_shared *plan);
+void stage_shared_init(struct stage_shared *all, const struct stage_shared *plan);
+struct stage_table *stage_table_of(struct stage_shared *all);
+struct stage_mark *stage_mark_of(struct stage_shared *all, int node);
+struct stage_place *stage_place_of(struct stage_shared *all, int node);
 
 /* ---- stage_space.c: the staged file ---- */
 
@@ -104,11 +152,16 @@ int stage_space_open(struct stage *s, const char *path);
 
 /* ---- stage_fetch.c ---- */
 
-/* Brings a block that was claimed: into a buffer, which the caller gives back, or into
- * memory of a block where *buffer is NULL then; whatever comes of the copy, the bytes are
- * there if the file could be read. NC_EREAD ... */
-int stage_fetch(struct stage *s, const struct stage_claim *c, unsigned char *bytes,
-                struct stage_buffer **buffer);
+/* Has the node place for all of the file? Else it keeps no blocks that others have. */
+static inline bool stage_has_room(const struct stage *s)
+{
+    return s->shared->nslots == s->shared->nblocks;
+}
+/* Brings a block that was claimed, from another node if it is there: into a buffer, which
+ * the caller gives back, or into memory of a block where *buffer is NULL then; whatever
+ * comes of the copy, the bytes are there if the file could be read. NC_EREAD ... */
+int stage_fetch(struct stage *s, struct stage_lines *lines, const struct stage_claim *c,
+                unsigned char *bytes, struct stage_buffer **buffer);
 /* There is nothing in the view. */
 void stage_clear_view(struct stage *s);
 /* n bytes of the file that lie in one block: they are at `to` or, if that is NULL or the

@@ -8,13 +8,14 @@
 #include "base_error.h"
 #include "base_mem.h"
 #include "stage_copy.h"
+#include "stage_nodes.h"
 
 /* A region of the file. */
 struct job {
     struct job *next;
     struct region *region;
     struct region_cursor *cursor;
-    int64_t from; /* where the process begins: others of the node do elsewhere */
+    int64_t from; /* where the process begins: others do elsewhere */
     int64_t left; /* of its bytes */
     bool guessed; /* nobody asked for it */
 };
@@ -27,6 +28,14 @@ struct stage_ahead {
     struct job *first, **last;
     int guesses; /* jobs that are */
     _Atomic bool stop;
+    struct stage_lines lines;
+    unsigned char *bytes; /* a block */
+};
+
+/* What blocks are brought with. */
+struct means {
+    struct stage_lines *lines;
+    const _Atomic bool *stop;
     unsigned char *bytes; /* a block */
 };
 
@@ -43,6 +52,7 @@ static void free_job(struct stage *s, struct job *j)
 /* Takes over the region. NULL: no memory. */
 static struct job *new_job(struct stage *s, struct region *region, bool guessed)
 {
+    const struct driver_dataset *ds = s->base.ds;
     int64_t low, high;
     struct job *j = base_calloc(1, sizeof *j);
     if (j != NULL) j->cursor = region_cursor_new(region);
@@ -54,7 +64,7 @@ static struct job *new_job(struct stage *s, struct region *region, bool guessed)
     region_bounds(region, &low, &high);
     j->region = region;
     j->guessed = guessed;
-    j->from = guessed ? low : low + (high - low) / s->nprocs * s->rank;
+    j->from = guessed ? low : low + (high - low) / ds->nprocs * ds->rank;
     j->left = region_bytes(region);
     atomic_fetch_add(&s->counts.waiting, j->left);
     return j;
@@ -62,15 +72,17 @@ static struct job *new_job(struct stage *s, struct region *region, bool guessed)
 
 /* False: the file cannot be read. What somebody else brings just now, or there is no room
  * for, stays as it is. */
-static bool bring(struct stage *s, int64_t block, unsigned char *bytes)
+static bool bring(struct stage *s, struct stage_lines *lines, int64_t block,
+                  unsigned char *bytes)
 {
     struct stage_hold hold;
     struct stage_claim claim;
     if (stage_table_find(s->table, block, &hold) ||
+        (!stage_has_room(s) && stage_ask(s, lines, block, 0, NULL, 0) == STAGE_GOT) ||
         stage_table_claim(s->table, block, &claim) != STAGE_MINE)
         return true;
     struct stage_buffer *buffer;
-    int err = stage_fetch(s, &claim, bytes, &buffer);
+    int err = stage_fetch(s, lines, &claim, bytes, &buffer);
     if (buffer != NULL) stage_copy_give_back(s, buffer);
     if (err != NC_NOERR) return false;
     atomic_fetch_add(&s->counts.ahead, s->shared->block);
@@ -79,14 +91,14 @@ static bool bring(struct stage *s, int64_t block, unsigned char *bytes)
 
 /* The blocks of the job's bytes between two places, `most` at the most. */
 static bool run_part(struct stage *s, struct job *j, int64_t from, int64_t to,
-                     int64_t *most, const _Atomic bool *stop, unsigned char *bytes)
+                     int64_t *most, const struct means *m)
 {
     int64_t size = s->shared->block, at;
     int64_t before = region_seek(j->cursor, from);
     while (region_peek(j->cursor, &at) && at < to) {
         if (at / size >= s->shared->nblocks) return true;
-        if (atomic_load(stop) || --*most < 0 || stage_table_broken(s->table) ||
-            !bring(s, at / size, bytes))
+        if (atomic_load(m->stop) || --*most < 0 || stage_table_broken(s->table) ||
+            !bring(s, m->lines, at / size, m->bytes))
             return false;
         int64_t next = (at / size + 1) * size;
         int64_t passed = region_seek(j->cursor, next < to ? next : to);
@@ -99,14 +111,13 @@ static bool run_part(struct stage *s, struct job *j, int64_t from, int64_t to,
 
 /* No more than there is room for, beside what others of the node bring: it would go for
  * what comes behind it. */
-static void run_job(struct stage *s, struct job *j, const _Atomic bool *stop,
-                    unsigned char *bytes)
+static void run_job(struct stage *s, struct job *j, const struct means *m)
 {
     const struct stage_shared *all = s->shared;
     int64_t most = all->nslots, share = most / s->nprocs;
     if (most < all->nblocks) most = share > 0 ? share : 1;
-    if (run_part(s, j, j->from, INT64_MAX, &most, stop, bytes))
-        (void)run_part(s, j, 0, j->from, &most, stop, bytes);
+    if (run_part(s, j, j->from, INT64_MAX, &most, m))
+        (void)run_part(s, j, 0, j->from, &most, m);
 }
 
 /* ---- the thread ---- */
@@ -114,6 +125,7 @@ static void run_job(struct stage *s, struct job *j, const _Atomic bool *stop,
 static void *run(void *arg)
 {
     struct stage_ahead *a = arg;
+    const struct means m = {&a->lines, &a->stop, a->bytes};
     pthread_mutex_lock(&a->lock);
     while (!atomic_load(&a->stop)) {
         struct job *j = a->first;
@@ -122,7 +134,7 @@ static void *run(void *arg)
             continue;
         }
         pthread_mutex_unlock(&a->lock);
-        run_job(a->s, j, &a->stop, a->bytes);
+        run_job(a->s, j, &m);
         pthread_mutex_lock(&a->lock);
         a->first = j->next;
         if (a->first == NULL) a->last = &a->first;
@@ -139,6 +151,7 @@ static void free_ahead(struct stage_ahead *a)
     pthread_mutex_destroy(&a->lock);
     pthread_cond_destroy(&a->work);
     pthread_cond_destroy(&a->idle);
+    stage_lines_end(&a->lines);
     base_free(a->bytes);
     base_free(a);
 }
@@ -150,6 +163,7 @@ static struct stage_ahead *start(struct stage *s)
     if (a == NULL) return NULL;
     a->s = s;
     a->last = &a->first;
+    stage_lines_begin(&a->lines);
     a->bytes = base_malloc((size_t)s->shared->block);
     pthread_mutex_init(&a->lock, NULL);
     pthread_cond_init(&a->work, NULL);
@@ -197,7 +211,8 @@ static int add_ahead(struct stage *s, struct region *region, bool guessed)
     struct stage_ahead *a = s->ahead;
     if (a == NULL) {
         stage_clear_view(s);
-        if (!guessed) run_job(s, j, &never, s->view.own);
+        const struct means own = {&s->lines, &never, s->view.own};
+        if (!guessed) run_job(s, j, &own);
         free_job(s, j);
         return NC_NOERR;
     }

@@ -6,14 +6,17 @@
 #include "base_error.h"
 #include "base_io.h"
 #include "stage_copy.h"
+#include "stage_nodes.h"
 
-int stage_fetch(struct stage *s, const struct stage_claim *c, unsigned char *bytes,
-                struct stage_buffer **buffer)
+int stage_fetch(struct stage *s, struct stage_lines *lines, const struct stage_claim *c,
+                unsigned char *bytes, struct stage_buffer **buffer)
 {
     int64_t block = s->shared->block;
     struct stage_buffer *b = *buffer = stage_copy_take(s);
     if (b != NULL) bytes = b->bytes;
-    int err = stage_source_read(s, c->block * block, bytes, block);
+    int err = NC_NOERR;
+    if (!stage_has_room(s) || stage_ask(s, lines, c->block, 0, bytes, block) != STAGE_GOT)
+        err = stage_source_read(s, c->block * block, bytes, block);
     if (err != NC_NOERR || b == NULL || !stage_copy_add(s, b, c))
         stage_table_finish(s->table, c, err == NC_NOERR && stage_copy_now(s, c, bytes));
     if (c->dropped) atomic_fetch_add(&s->counts.dropped, 1);
@@ -42,7 +45,7 @@ static int fetch_to_view(struct stage *s, const struct stage_claim *c)
 {
     struct stage_buffer *b;
     stage_clear_view(s);
-    int err = stage_fetch(s, c, s->view.own, &b);
+    int err = stage_fetch(s, &s->lines, c, s->view.own, &b);
     if (err == NC_NOERR) look_at(s, c->block, b);
     if (err != NC_NOERR && b != NULL) stage_copy_give_back(s, b);
     return err;
@@ -92,12 +95,24 @@ static bool wait_for(int *waited)
     return true;
 }
 
+/* Where a node has not room for all, blocks stay with the one that has them. */
+static bool get_from_far(struct stage *s, int64_t at, int64_t n, unsigned char *to)
+{
+    int64_t size = s->shared->block;
+    if (stage_has_room(s) || s->shared->nodes == 1) return false;
+    unsigned char *bytes = memory(s, at, n, to);
+    if (stage_ask(s, &s->lines, at / size, at % size, bytes, n) == STAGE_GOT) return true;
+    if (to == NULL) stage_clear_view(s);
+    return false;
+}
+
 int stage_fetch_part(struct stage *s, int64_t at, int64_t n, unsigned char *to)
 {
     struct stage_hold hold;
     struct stage_claim claim;
     int64_t size = s->shared->block, block = at / size;
     int waited = 0;
+    bool asked = false;
     bool possible = block < s->shared->nblocks;
     while (possible && !stage_table_broken(s->table)) {
         if (stage_table_find(s->table, block, &hold)) {
@@ -110,6 +125,8 @@ int stage_fetch_part(struct stage *s, int64_t at, int64_t n, unsigned char *to)
             continue;
         }
         s->waited = true;
+        if (!asked && get_from_far(s, at, n, to)) return NC_NOERR;
+        asked = true;
         enum stage_claimed claimed = stage_table_claim(s->table, block, &claim);
         if (claimed == STAGE_MINE) return fetch_to_view(s, &claim);
         if (claimed == STAGE_BUSY && find_on_its_way(s, block)) return NC_NOERR;

@@ -17,7 +17,7 @@ static struct kept {
     MPI_Comm node;
     MPI_Win window;
     struct stage_shared *shared;
-    int rank, nprocs, file;
+    int rank, nprocs, file, listener;
 } kept[ROOM];
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static int nkept, held;
@@ -39,6 +39,7 @@ static int free_all(MPI_Comm comm, int key, void *value, void *extra)
         for (int i = 1; i < nkept; i++)
             if (kept[i].number < kept[first].number) first = i;
         (void)close(kept[first].file);
+        if (kept[first].listener >= 0) (void)close(kept[first].listener);
         (void)MPI_Win_free(&kept[first].window);
         (void)MPI_Comm_free(&kept[first].node);
         (void)MPI_Group_free(&kept[first].group);
@@ -63,7 +64,8 @@ static bool watch(void)
 static uint64_t digest(const struct driver_dataset *ds)
 {
     const struct base_hints *h = &ds->hints;
-    const int64_t numbers[] = {h->stage_size, h->stage_block, ds->nprocs};
+    const int64_t numbers[] = {h->stage_size, h->stage_block, h->stage_exchange,
+                               ds->nprocs};
     return base_hash(h->stage_dirname, strlen(h->stage_dirname),
                      base_hash(numbers, sizeof numbers, 0));
 }
@@ -101,11 +103,12 @@ void stage_keep_take(struct stage *s, int64_t number)
         s->node = k->node;
         s->window = k->window;
         s->shared = k->shared;
-        s->table = (struct stage_table *)(k->shared + 1);
+        s->table = stage_table_of(k->shared);
         s->rank = k->rank;
         s->nprocs = k->nprocs;
         s->first = k->rank == 0;
         s->file = k->file;
+        s->listener = k->listener;
         (void)MPI_Group_free(&k->group);
         take_out(i);
         break;
@@ -139,10 +142,11 @@ static void keep_open(struct stage *s, int64_t number, MPI_Group group)
                                   .shared = s->shared,
                                   .rank = s->rank,
                                   .nprocs = s->nprocs,
-                                  .file = s->file};
+                                  .file = s->file,
+                                  .listener = s->listener};
     s->node = MPI_COMM_NULL;
     s->window = MPI_WIN_NULL;
-    s->file = -1;
+    s->file = s->listener = -1;
 }
 
 int stage_keep_or_free_all(struct stage *s)
@@ -164,7 +168,9 @@ int stage_keep_or_free_all(struct stage *s)
         pthread_mutex_unlock(&mutex);
         if (all[0] && whole) (void)MPI_Group_free(&group);
     }
-    if (s->window != MPI_WIN_NULL) (void)MPI_Win_free(&s->window);
-    if (s->node != MPI_COMM_NULL) (void)MPI_Comm_free(&s->node);
+    if (all[0]) {
+        (void)MPI_Win_free(&s->window);
+        (void)MPI_Comm_free(&s->node);
+    }
     return err;
 }

@@ -11,6 +11,7 @@
 #include "stage_ahead.h"
 #include "stage_copy.h"
 #include "stage_keep.h"
+#include "stage_nodes.h"
 
 static bool wanted(const struct driver_dataset *ds, bool create)
 {
@@ -32,6 +33,9 @@ void stage_tell(struct stage *s)
     move_count(&s->counts.dropped, &stats->stage_dropped);
     move_count(&s->counts.failed, &stats->stage_fallbacks);
     move_count(&s->counts.ahead, &stats->stage_ahead_bytes);
+    move_count(&s->counts.far, &stats->stage_far_bytes);
+    move_count(&s->counts.unanswered, &stats->stage_unanswered);
+    stats->stage_given_bytes += stage_serve_given(s);
     stats->stage_waiting_bytes = atomic_load(&s->counts.waiting);
 }
 
@@ -41,6 +45,8 @@ static void free_local(struct stage *s)
 {
     (void)driver_descriptor_close(&s->source, s->base.ds->path);
     if (s->file >= 0) (void)close(s->file);
+    if (s->listener >= 0) (void)close(s->listener);
+    stage_lines_end(&s->lines);
     base_free(s->view.own);
     base_free(s->tile);
     base_free(s->steps);
@@ -51,6 +57,7 @@ static void free_local(struct stage *s)
 static void free_all(struct stage *s)
 {
     if (s->window != MPI_WIN_NULL) (void)MPI_Win_free(&s->window);
+    if (s->firsts != MPI_COMM_NULL) (void)MPI_Comm_free(&s->firsts);
     if (s->node != MPI_COMM_NULL) (void)MPI_Comm_free(&s->node);
     free_local(s);
 }
@@ -63,6 +70,7 @@ static int end_all(struct driver *self, int (*lower_all)(struct driver *))
     stage_clear_view(s);
     stage_copy_stop(s);
     stage_tell(s);
+    stage_serve_stop(s);
     int err = stage_keep_or_free_all(s);
     free_local(s);
     int closed = lower_all(lower);
@@ -101,7 +109,6 @@ static void lay_out(const struct driver_dataset *ds, int64_t size,
 /* What the first process of a node knows of the file; without that nothing is staged. */
 static int look_at_file(struct stage *s, struct stage_shared *plan)
 {
-    *plan = (struct stage_shared){.nslots = 1};
     if (s->base.ds->prefixed || s->base.ds->hints.file_io == BASE_FILE_IO_MPI ||
         s->base.ds->hints.no_indep_rw)
         return base_error_set(NC_EFILE, "%s: it is read through MPI-IO",
@@ -112,34 +119,28 @@ static int look_at_file(struct stage *s, struct stage_shared *plan)
         return base_error_set(NC_EFILE, "%s: nobody knows whether it changes",
                               s->base.ds->path);
     lay_out(s->base.ds, plan->identity.size, plan);
+    atomic_store(&plan->stamp, stage_source_stamp(&plan->identity, plan->block));
     return NC_NOERR;
 }
 
-static size_t shared_bytes(const struct stage_shared *plan)
-{
-    return sizeof *plan + stage_table_bytes(plan->nblocks, plan->nslots);
-}
-
-/* Memory of the node; its first process's plan in it. All nodes have it or none. */
-static int share_all(struct stage *s, const struct stage_shared *plan)
+/* Memory of the node; its first process's plan in it. All nodes have it or none, also
+ * where a process has an error from before. */
+static int share_all(struct stage *s, const struct stage_shared *plan, int error)
 {
     void *base = NULL;
-    MPI_Aint size = s->first ? (MPI_Aint)shared_bytes(plan) : 0;
+    MPI_Aint size = s->first ? (MPI_Aint)stage_shared_bytes(plan) : 0;
     int unit, mpi;
     mpi = MPI_Win_allocate_shared(size, 1, MPI_INFO_NULL, s->node, &base, &s->window);
     if (mpi != MPI_SUCCESS) s->window = MPI_WIN_NULL;
     if (mpi == MPI_SUCCESS) mpi = MPI_Win_shared_query(s->window, 0, &size, &unit, &base);
-    if (mpi == MPI_SUCCESS && s->first) {
-        *(struct stage_shared *)base = *plan;
-        stage_table_init((struct stage_table *)((struct stage_shared *)base + 1),
-                         plan->nblocks, plan->nslots);
-    }
+    if (mpi == MPI_SUCCESS && s->first) stage_shared_init(base, plan);
     if (mpi == MPI_SUCCESS) s->shared = base;
     int64_t lacking = s->window == MPI_WIN_NULL;
     int err = base_mpi_error(mpi, NC_EMPI, "sharing memory");
+    if (err == NC_NOERR) err = error;
     err = driver_agree_all(s->base.ds, err, NULL, &lacking, 1);
     if (lacking) base_mpi_whole_window_all(s->node, &s->window);
-    if (err == NC_NOERR) s->table = (struct stage_table *)(s->shared + 1);
+    if (err == NC_NOERR) s->table = stage_table_of(s->shared);
     return err;
 }
 
@@ -161,12 +162,13 @@ static int make_space_all(struct stage *s, int err)
     int agreed = driver_agree_all(s->base.ds, base_mpi_error(mpi, NC_EMPI, "MPI_Bcast"),
                                   NULL, NULL, 0);
     if (s->first && path[0] != '\0') (void)unlink(path);
+    if (agreed == NC_NOERR) stage_serve_begin(s);
     return agreed;
 }
 
 static int begin_all(struct stage *s)
 {
-    struct stage_shared plan = {.nslots = 1};
+    struct stage_shared plan = {.nslots = 1, .nodes = 1};
     int rank = 0, nprocs = 1, mpi;
     mpi = MPI_Comm_split_type(s->base.ds->comm, MPI_COMM_TYPE_SHARED, s->base.ds->rank,
                               MPI_INFO_NULL, &s->node);
@@ -182,7 +184,10 @@ static int begin_all(struct stage *s)
     s->rank = rank;
     s->nprocs = nprocs;
     int looked = s->first ? look_at_file(s, &plan) : NC_NOERR;
-    err = share_all(s, &plan);
+    err = stage_nodes_meet_all(s);
+    if (err != NC_NOERR) return err;
+    err = share_all(s, &plan, stage_nodes_count(s, &plan));
+    if (err == NC_NOERR) stage_nodes_exchange_all(s);
     return err != NC_NOERR ? err : make_space_all(s, looked);
 }
 
@@ -190,6 +195,7 @@ static int begin_all(struct stage *s)
 static int begin_again_all(struct stage *s, int64_t number)
 {
     stage_keep_take(s, number);
+    stage_serve_begin(s);
     s->base.ds->stats.stage_kept++;
     if (s->first) stage_source_check(s);
     return driver_agree_all(s->base.ds, NC_NOERR, NULL, NULL, 0);
@@ -204,20 +210,25 @@ static int open_layer_all(struct driver_dataset *ds, int omode, struct driver *l
                           .node = MPI_COMM_NULL,
                           .window = MPI_WIN_NULL,
                           .source = DRIVER_NO_DESCRIPTOR,
+                          .firsts = MPI_COMM_NULL,
+                          .listener = -1,
                           .file = -1};
+    stage_lines_begin(&plain.lines);
     struct stage *s = base_malloc(sizeof *s);
     int64_t number = stage_keep_find(&plain);
-    int64_t all[3] = {s == NULL || ds->base != 0, number, -number};
-    int err = driver_agree_all(ds, NC_NOERR, NULL, all, 3);
+    int64_t all[2] = {number, -number};
+    int err = s == NULL ? NC_ENOMEM : NC_NOERR;
+    if (ds->base != 0) err = base_error_set(NC_EFILE, "its values are in other files");
+    err = driver_agree_all(ds, err, NULL, all, 2);
     *self = lower;
-    if (err != NC_NOERR || all[0] || s == NULL) {
+    if (err != NC_NOERR || s == NULL) {
         base_free(s);
         ds->stats.stage_fallbacks++;
-        return err;
+        return NC_NOERR;
     }
     *s = plain;
-    bool again = all[1] != 0 && all[1] == -all[2];
-    err = again ? begin_again_all(s, all[1]) : begin_all(s);
+    bool again = all[0] != 0 && all[0] == -all[1];
+    err = again ? begin_again_all(s, all[0]) : begin_all(s);
     if (err == NC_NOERR) {
         s->view.own = s->view.bytes = base_malloc((size_t)s->shared->block);
         stage_copy_begin(s);

@@ -6,6 +6,7 @@
 
 #include "base_error.h"
 #include "base_fs.h"
+#include "base_names.h"
 #include "driver_file.h"
 #include "stage.h"
 
@@ -33,6 +34,20 @@ static bool is_quiet(const struct timespec *modified)
     struct timespec now;
     return clock_gettime(CLOCK_REALTIME, &now) == 0 &&
            modified->tv_sec < now.tv_sec - MOMENT;
+}
+
+uint64_t stage_source_stamp(const struct stage_identity *now, int64_t block)
+{
+    const int64_t numbers[] = {now->inode,
+                               now->size,
+                               now->modified.tv_sec,
+                               now->modified.tv_nsec,
+                               now->changed.tv_sec,
+                               now->changed.tv_nsec,
+                               block};
+    uint64_t stamp = base_hash(now->records, sizeof now->records,
+                               base_hash(numbers, sizeof numbers, 0));
+    return now->quiet ? stamp | 1 : 0;
 }
 
 bool stage_source_identify(struct stage *s, struct stage_identity *now)
@@ -74,14 +89,29 @@ void stage_source_check(struct stage *s)
         return;
     }
     if (known->quiet && is_same(known, &now)) return;
+    atomic_store(&s->shared->stamp, 0);
     stage_table_forget(s->table);
     if (!is_same(known, &now)) s->base.ds->stats.stage_stale++;
     *known = now;
+    atomic_store(&s->shared->stamp, stage_source_stamp(&now, s->shared->block));
+}
+
+int64_t stage_now(void)
+{
+    struct timespec t = {0, 0};
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+void stage_pace_count(struct stage_pace *p, int64_t bytes, int64_t since)
+{
+    atomic_fetch_add(&p->bytes, bytes);
+    atomic_fetch_add(&p->ns, stage_now() - since);
 }
 
 int stage_source_read(struct stage *s, int64_t at, void *bytes, int64_t n)
 {
-    int64_t done = 0;
+    int64_t done = 0, since = stage_now();
     atomic_fetch_add(&s->counts.source_reads, 1);
     while (done < n) {
         ssize_t got = pread(s->source.fd, (char *)bytes + done, (size_t)(n - done),
@@ -92,6 +122,7 @@ int stage_source_read(struct stage *s, int64_t at, void *bytes, int64_t n)
         done += got;
     }
     atomic_fetch_add(&s->counts.source_bytes, done);
+    stage_pace_count(&s->near, done, since);
     memset((char *)bytes + done, 0, (size_t)(n - done));
     return NC_NOERR;
 }

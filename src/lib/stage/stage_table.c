@@ -173,6 +173,13 @@ bool stage_table_is_coming(struct stage_table *t, const struct stage_claim *c)
            epoch_of(c->word) == atomic_load(&t->epoch);
 }
 
+bool stage_table_is_busy(struct stage_table *t, int64_t block)
+{
+    uint64_t word = atomic_load(&t->words[block]);
+    return slot_of(word) >= 0 && (word & coming) != 0 &&
+           epoch_of(word) == atomic_load(&t->epoch);
+}
+
 void stage_table_finish(struct stage_table *t, const struct stage_claim *c, bool there)
 {
     lock(t);

@@ -44,6 +44,9 @@ enum stage_claimed stage_table_claim(struct stage_table *t, int64_t block,
 /* Is what was claimed still on its way, for the file as it is? */
 bool stage_table_is_coming(struct stage_table *t, const struct stage_claim *c);
 
+/* Is somebody bringing the block? */
+bool stage_table_is_busy(struct stage_table *t, int64_t block);
+
 /* It is there, or could not be brought. What was claimed before stage_table_forget is not
  * there in any case. */
 void stage_table_finish(struct stage_table *t, const struct stage_claim *c, bool there);

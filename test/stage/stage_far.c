@@ -1,0 +1,342 @@
+/* Nodes that have each other's blocks: together they read the dataset's file once, while
+ * those who have a block compute; and each reads it alone where others do not answer. On
+ * one node nothing is exchanged: test/stage/stage_nodes.sh runs it on several. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "pnetcdf.h"
+#include "pnetcdf_ext.h"
+
+enum { BLOCK = 4096, BLOCKS = 60, PER_BLOCK = BLOCK / 4, N = BLOCKS * PER_BLOCK };
+
+static int nodes, node; /* of all; this process's */
+static int generation;
+
+/* ---- the system, as the library finds it ---- */
+
+#define NEXT(name)                                                                       \
+    static __typeof__(&name) next;                                                       \
+    if (next == NULL) *(void **)&next = dlsym(RTLD_NEXT, #name)
+
+/* The library believes that it is later, so that the file seems to be old. */
+static long later;
+int clock_gettime(clockid_t clock, struct timespec *now)
+{
+    long result = syscall(SYS_clock_gettime, clock, now);
+    if (clock == CLOCK_REALTIME) now->tv_sec += later;
+    return (int)result;
+}
+
+/* Other nodes are deaf, or mute. */
+static enum { FINE, DEAF, MUTE, BREAKING } others;
+static int nsent;
+
+ssize_t send(int fd, const void *bytes, size_t n, int flags)
+{
+    NEXT(send);
+    if (others == DEAF && flags == MSG_NOSIGNAL) {
+        errno = EPIPE;
+        return -1;
+    }
+    if (others == BREAKING && (flags & MSG_DONTWAIT) && ++nsent % 5 == 0) {
+        errno = ECONNRESET;
+        return -1;
+    }
+    return next(fd, bytes, n, flags);
+}
+
+/* As if no answer had come in time. */
+ssize_t recv(int fd, void *bytes, size_t n, int flags)
+{
+    NEXT(recv);
+    if (others == MUTE && flags == MSG_WAITALL) {
+        errno = EAGAIN;
+        return -1;
+    }
+    return next(fd, bytes, n, flags);
+}
+
+/* ---- the dataset ---- */
+
+static int value_at(int i)
+{
+    return i * 7 + generation * 1000003;
+}
+
+static void write_file(void)
+{
+    static int values[N];
+    int ncid, dim, v;
+    generation++;
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < N; i++)
+        values[i] = value_at(i);
+    if (check.rank == 0) {
+        MPI_Info info = check_info("nc_var_align_size=4096");
+        CHECK_NC(NC_NOERR, ncmpi_create(MPI_COMM_SELF, check_path("a.nc"), check.cmode,
+                                        info, &ncid));
+        MPI_Info_free(&info);
+        CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "x", N, &dim));
+        CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "v", NC_INT, 1, &dim, &v));
+        CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+        CHECK_NC(NC_NOERR, ncmpi_put_var_int_all(ncid, v, values));
+        CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void find_nodes(void)
+{
+    MPI_Comm own, firsts;
+    int rank, place[2] = {0, 1};
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, check.rank, MPI_INFO_NULL,
+                        &own);
+    MPI_Comm_rank(own, &rank);
+    MPI_Comm_split(MPI_COMM_WORLD, rank == 0 ? 0 : MPI_UNDEFINED, check.rank, &firsts);
+    if (firsts != MPI_COMM_NULL) {
+        MPI_Comm_rank(firsts, &place[0]);
+        MPI_Comm_size(firsts, &place[1]);
+        MPI_Comm_free(&firsts);
+    }
+    MPI_Bcast(place, 2, MPI_INT, 0, own);
+    MPI_Comm_free(&own);
+    node = place[0];
+    nodes = place[1];
+}
+
+/* Each node has a directory of its own. */
+static int open_staged(const char *more)
+{
+    char text[512];
+    int ncid = -1;
+    snprintf(text, sizeof text,
+             "nc_stage=enable;nc_stage_block_size=%d;nc_stage_ahead=disable;"
+             "nc_statistics=enable;%s%s",
+             BLOCK, strstr(more, "exchange") != NULL ? "" : "nc_stage_exchange=enable;",
+             more);
+    MPI_Info info = check_info(text);
+    MPI_Info_set(info, "nc_stage_dirname", check_path(""));
+    CHECK_NC(NC_NOERR,
+             ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"), NC_NOWRITE, info, &ncid));
+    MPI_Info_free(&info);
+    CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
+    return ncid;
+}
+
+static int start(const char *more)
+{
+    find_nodes();
+    write_file();
+    later = 60;
+    return open_staged(more);
+}
+
+static void end(int ncid)
+{
+    others = FINE;
+    CHECK_NC(NC_NOERR, ncmpi_end_indep_data(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    later = 0;
+}
+
+static void get_values(int ncid, MPI_Offset first, MPI_Offset n)
+{
+    static int values[N];
+    int wrong = 0;
+    CHECK_NC(NC_NOERR, ncmpi_get_vara_int(ncid, 0, &first, &n, values));
+    for (int i = 0; i < n; i++)
+        wrong += values[i] != value_at((int)first + i);
+    CHECK_EQ(0, wrong);
+}
+
+/* All blocks, in an order of the process's own. */
+static void get_blocks(int ncid)
+{
+    int order[BLOCKS];
+    for (int i = 0; i < BLOCKS; i++)
+        order[i] = i;
+    for (int i = BLOCKS - 1; i > 0; i--) {
+        int j = (int)check_random_own((uint64_t)i + 1), at = order[i];
+        order[i] = order[j];
+        order[j] = at;
+    }
+    for (int i = 0; i < BLOCKS; i++)
+        get_values(ncid, order[i] * PER_BLOCK, PER_BLOCK);
+}
+
+static long long of_all(int ncid, const char *name)
+{
+    char key[64], value[MPI_MAX_INFO_VAL + 1] = "";
+    int there = 0;
+    long long one, all;
+    MPI_Info info;
+    snprintf(key, sizeof key, "nc_stat_%s", name);
+    CHECK_NC(NC_NOERR, ncmpi_inq_file_info(ncid, &info));
+    MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &there);
+    MPI_Info_free(&info);
+    CHECK(there);
+    one = atoll(value);
+    MPI_Allreduce(&one, &all, 1, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
+    return all;
+}
+
+/* ---- tests ---- */
+
+static void all_nodes_read_the_file_once(void)
+{
+    int ncid = start("");
+    long long before = of_all(ncid, "file_read_bytes");
+    get_blocks(ncid);
+    long long once = of_all(ncid, "file_read_bytes") - before;
+    long long far = of_all(ncid, "stage_far_bytes");
+    CHECK(once >= BLOCKS * BLOCK && once <= (BLOCKS + 1) * BLOCK);
+    CHECK_EQ((nodes - 1) * once, far); /* and keep what they got */
+    CHECK_EQ(far, of_all(ncid, "stage_given_bytes"));
+    CHECK_EQ(0, of_all(ncid, "stage_unanswered"));
+    CHECK_EQ(nodes * once, of_all(ncid, "stage_copied_bytes"));
+    get_blocks(ncid);
+    CHECK_EQ(before + once, of_all(ncid, "file_read_bytes"));
+    CHECK_EQ(far, of_all(ncid, "stage_far_bytes"));
+    end(ncid);
+}
+
+/* Nodes that have room for two thirds each have all of it together. */
+static void nodes_have_room_together(void)
+{
+    char more[100];
+    snprintf(more, sizeof more, "nc_stage_size=%d", BLOCKS * BLOCK * 2 / 3);
+    int ncid = start(more);
+    /* Each node begins with a part of its own. */
+    int low = BLOCKS * node / nodes, high = BLOCKS * (node + 1) / nodes;
+    get_values(ncid, low * PER_BLOCK, (high - low) * PER_BLOCK);
+    long long before = of_all(ncid, "file_read_bytes"),
+              far = of_all(ncid, "stage_far_bytes");
+    get_blocks(ncid);
+    get_blocks(ncid);
+    if (nodes > 1) CHECK_EQ(before, of_all(ncid, "file_read_bytes"));
+    if (nodes > 1) CHECK(of_all(ncid, "stage_far_bytes") > far);
+    CHECK_EQ(0, of_all(ncid, "stage_unanswered"));
+    end(ncid);
+}
+
+/* ... and what is brought ahead is spread over them. */
+static void what_is_prefetched_is_spread(void)
+{
+    for (int little = 0; little < 2; little++) {
+        char more[100] = "";
+        if (little)
+            snprintf(more, sizeof more, "nc_stage_size=%d", BLOCKS * BLOCK * 2 / 3);
+        int ncid = start(more);
+        long long first = of_all(ncid, "file_read_bytes");
+        CHECK_NC(NC_NOERR, ncmpix_prefetch(ncid, 0, NULL, NULL));
+        CHECK_NC(NC_NOERR, ncmpix_prefetch_wait(ncid));
+        long long before = of_all(ncid, "file_read_bytes");
+        CHECK(before - first <= (BLOCKS + 1) * BLOCK);
+        get_blocks(ncid);
+        if (nodes > 1 || !little) CHECK_EQ(before, of_all(ncid, "file_read_bytes"));
+        end(ncid);
+    }
+}
+
+/* Who has the blocks is in no call of MPI, or of the library, until they have come. */
+static void nobody_has_to_help(void)
+{
+    int ncid = start("");
+    if (node == 0) get_blocks(ncid);
+    MPI_Barrier(MPI_COMM_WORLD);
+    long long before = of_all(ncid, "file_read_bytes");
+    char done[1100];
+    snprintf(done, sizeof done, "%s", check_path("done"));
+    if (node == nodes - 1) get_blocks(ncid);
+    if (check.rank == check.nprocs - 1) CHECK(check_write_file(done, "x", 1));
+    int waited = 0;
+    while (access(done, F_OK) != 0 && waited++ < 10000)
+        usleep(10000);
+    CHECK(waited < 10000);
+    CHECK_EQ(before, of_all(ncid, "file_read_bytes"));
+    end(ncid);
+}
+
+/* Others that cannot be reached, do not answer, or go while they do: each node reads the
+ * file, and does not ask for ever. */
+static void who_does_not_answer_is_left_alone(void)
+{
+    for (int how = DEAF; how <= BREAKING; how++) {
+        int ncid = start("");
+        others = how;
+        for (int i = 0; i < 3; i++)
+            get_blocks(ncid);
+        long long unanswered = of_all(ncid, "stage_unanswered");
+        if (nodes > 1 && how != BREAKING) {
+            CHECK(unanswered > 0);
+            CHECK_EQ(0, of_all(ncid, "stage_far_bytes"));
+        }
+        CHECK_EQ(0, of_all(ncid, "stage_fallbacks"));
+        end(ncid);
+    }
+}
+
+static void not_where_the_hint_says_so(void)
+{
+    int ncid = start("nc_stage_exchange=disable");
+    get_blocks(ncid);
+    CHECK_EQ(0, of_all(ncid, "stage_far_bytes"));
+    end(ncid);
+    /* A file of this moment may change without another time. */
+    write_file();
+    ncid = open_staged("");
+    get_blocks(ncid);
+    CHECK_EQ(0, of_all(ncid, "stage_far_bytes"));
+    end(ncid);
+}
+
+/* A node that has not yet looked at the file again gives nothing to one that has. */
+static void what_is_old_goes_to_nobody(void)
+{
+    const struct timespec pause = {0, 20000000}; /* more than a tick of a file's time */
+    int ncid = start("nc_stage_keep=enable");
+    for (int i = 0; i < 12; i++) {
+        get_blocks(ncid);
+        MPI_Barrier(MPI_COMM_WORLD);
+        nanosleep(&pause, NULL);
+        write_file();
+        if (i % 4 == 3) {
+            end(ncid);
+            later = 60;
+            ncid = open_staged("nc_stage_keep=enable");
+        } else {
+            /* The nodes look one after the other. */
+            for (int k = 0; k < nodes; k++) {
+                if (node == (k + i) % nodes) CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
+                if (node == (k + i) % nodes) get_blocks(ncid);
+                MPI_Barrier(MPI_COMM_WORLD);
+            }
+        }
+    }
+    end(ncid);
+}
+
+static const struct check_test tests[] = {
+    {"all nodes read the file once", all_nodes_read_the_file_once, 0},
+    {"nodes have room together", nodes_have_room_together, 0},
+    {"what is prefetched is spread", what_is_prefetched_is_spread, 0},
+    {"nobody has to help", nobody_has_to_help, 0},
+    {"who does not answer is left alone", who_does_not_answer_is_left_alone, 0},
+    {"not where the hint says so", not_where_the_hint_says_so, 0},
+    {"what is old goes to nobody", what_is_old_goes_to_nobody, 0},
+    {NULL, NULL, 0},
+};
+
+int main(int argc, char **argv)
+{
+    return check_main(argc, argv, tests, "1 2");
+}
