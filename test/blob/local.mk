@@ -19,6 +19,17 @@ check_PROGRAMS += test/blob/blob_checksums.mpi
 TESTS += test/blob/blob_checksums.mpi
 test_blob_blob_checksums_mpi_SOURCES = test/blob/blob_checksums.c
 test_blob_blob_checksums_mpi_LDADD = libutil.la $(MPI_TEST_LIBS)
+check_PROGRAMS += test/blob/blob_copy
+test_blob_blob_copy_SOURCES = test/blob/blob_copy.c
+test_blob_blob_copy_LDADD = libpnetcdf.la
+TESTS += test/blob/blob_join.sh
+EXTRA_DIST += test/blob/blob_join.sh
+
+# All datasets that are here.
+check-blob-join: check-programs
+	@$(AM_TESTS_ENVIRONMENT) BLOB_JOIN=all srcdir=$(srcdir) $(BASH_PATH) $(srcdir)/test/blob/blob_join.sh
+.PHONY: check-blob-join
+
 EXTRA_DIST += test/blob/blob_suites.sh test/blob/blob_kill.sh
 if BURST
 TESTS += test/blob/blob_kill.sh
