@@ -177,6 +177,8 @@ bool api_closing_defer_all(struct api_dataset *d, struct driver_span span)
     bool deferred = err == NC_NOERR && failed == NC_NOERR && !cannot;
     ds->failed = failed; /* for the close to tell */
     if (deferred) {
+        /* Not before: threads of some would hold up those that are still to come. */
+        (void)driver_flush_start(d->top);
         api_leave(d);
         d->ncid = -1;
         driver_trace_leave(ds->trace, span, "ncmpi_close", -1, NC_NOERR);

@@ -333,7 +333,9 @@ int burst_replayed(const struct burst *b, struct burst_reader **logs, int n);
 /* Starts the threads, if they are asked for and can reach the file. */
 void burst_pool_start(struct burst *b);
 void burst_pool_stop(struct burst *b);
-/* Threads begin at once with what is logged by now. False: there are none. */
+/* Are there threads, or can there be? They then wait to be told to begin. */
+bool burst_pool_ready(struct burst *b);
+/* They begin at once with what is logged by now. False: there are none. */
 bool burst_pool_begin(struct burst *b);
 /* Is all in the file that was logged up to a serial, as far as this process alone is
  * concerned? If a thread could not write it, what that met with. */

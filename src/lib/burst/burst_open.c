@@ -311,13 +311,13 @@ static int flush_test(struct driver *self, bool *through)
 }
 
 /* What was put must all be in the log, and threads must be there to bring it from there
- * to the file. */
+ * to the file: flush_start lets them begin. */
 static enum driver_defer defer(struct driver *self)
 {
     struct burst *b = (struct burst *)self;
     bool safe = b->logging && b->log.kept_fd < 0 && !self->ds->hints.no_indep_rw;
     if (!safe || driver_defer(self->lower) == DRIVER_NOW) return DRIVER_NOW;
-    return b->nwrites == 0 || burst_pool_begin(b) ? DRIVER_LATER : DRIVER_NOW;
+    return b->nwrites == 0 || burst_pool_ready(b) ? DRIVER_LATER : DRIVER_NOW;
 }
 
 static int inq_info(struct driver *self, MPI_Info info)

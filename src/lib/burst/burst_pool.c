@@ -245,10 +245,15 @@ static void try_again(struct burst_pool *p)
     p->stuck = false;
 }
 
-bool burst_pool_begin(struct burst *b)
+bool burst_pool_ready(struct burst *b)
 {
     if (b->pool == NULL) start(b, 0);
-    struct burst_pool *p = b->pool;
+    return b->pool != NULL;
+}
+
+bool burst_pool_begin(struct burst *b)
+{
+    struct burst_pool *p = burst_pool_ready(b) ? b->pool : NULL;
     if (p == NULL) return false;
     pthread_mutex_lock(&p->lock);
     if (p->stuck) try_again(p);

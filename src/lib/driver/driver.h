@@ -298,10 +298,10 @@ struct driver_ops {
     int (*prefetch)(struct driver *self, const struct driver_request *r);
     int (*prefetch_wait)(struct driver *self);
 
-    /* May close_all come later? Nothing else is called until then, the program may give
-     * the file another name, and close_all goes by what the layer has opened by now.
-     * Where the answer is no, close_all is called as if nobody had asked. Local; NULL: it
-     * may not. */
+    /* May close_all come later? Nothing but flush_start is called until then, with which
+     * what was put may go to the file; the program may give the file another name, and
+     * close_all goes by what the layer has opened by now. Where the answer is no,
+     * close_all is called as if nobody had asked. Local; NULL: it may not. */
     enum driver_defer (*defer)(struct driver *self);
 
     /* Adds the hints in force to info; local. */
