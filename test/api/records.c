@@ -280,6 +280,7 @@ static void appending_leaves_no_part_of_a_record(void)
     CHECK_NC(NC_NOERR, ncmpi_inq_recsize(ncid, &size));
     CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, first, &offset));
     close_dataset(ncid);
+    complete_closes();
     CHECK_EQ(0, stat(check_path("a.nc"), &st));
     CHECK_EQ(offset + 4 * size, st.st_size);
 }
