@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,9 +36,9 @@ static struct {
     int code;    /* errno; -1 for a short transfer, -2 for a wrong byte, -3 for a part */
     int calls, faults;
     const char *met;
-    bool spoil; /* what is read now */
     char pattern[512];
 } plan;
+static _Thread_local bool spoils; /* what this thread reads now */
 
 /* ---- the plan ---- */
 
@@ -65,7 +66,10 @@ static bool is_op(const char *op)
     return strncmp(op, "MPI_", 4) == 0;
 }
 
-bool fault_arm(const char *text)
+/* Threads of the library come here, too. */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static bool arm(const char *text)
 {
     char op[sizeof plan.op], when[16], what[16], pattern[sizeof plan.pattern],
         rank[16] = "";
@@ -83,10 +87,21 @@ bool fault_arm(const char *text)
     return true;
 }
 
+bool fault_arm(const char *text)
+{
+    pthread_mutex_lock(&mutex);
+    bool understood = arm(text);
+    pthread_mutex_unlock(&mutex);
+    return understood;
+}
+
 int fault_disarm(void)
 {
+    pthread_mutex_lock(&mutex);
     plan.op[0] = '\0';
-    return plan.faults;
+    int faults = plan.faults;
+    pthread_mutex_unlock(&mutex);
+    return faults;
 }
 
 const char *fault_met(void)
@@ -102,9 +117,17 @@ __attribute__((constructor)) static void arm_from_environment(void)
     _exit(99);
 }
 
-static bool is_planned(const char *op)
+static bool is_meant(const char *op)
 {
     return plan.op[0] != '\0' && fnmatch(plan.op, op, 0) == 0;
+}
+
+static bool is_planned(const char *op)
+{
+    pthread_mutex_lock(&mutex);
+    bool planned = is_meant(op);
+    pthread_mutex_unlock(&mutex);
+    return planned;
 }
 
 /* How much of a transfer is made: half, or a quarter, but whole values of four bytes. */
@@ -115,16 +138,15 @@ static size_t cut(size_t length)
     return length;
 }
 
-/* Is this call to fail? If so sets errno and returns true. A short transfer returns
- * false and takes bytes off *length; where length is NULL it means nothing. */
-static bool fails(const char *op, const char *path, size_t *length)
+/* With the lock. */
+static bool would_fail(const char *op, const char *path, size_t *length)
 {
-    if (!is_planned(op) || fnmatch(plan.pattern, path, 0) != 0) return false;
+    if (!is_meant(op) || fnmatch(plan.pattern, path, 0) != 0) return false;
     int call = ++plan.calls;
     if (call != plan.when && !(plan.later && call > plan.when)) return false;
     plan.faults++;
     plan.met = op;
-    plan.spoil = plan.code == -2;
+    spoils = plan.code == -2;
     bool last = plan.code == -3 && call > plan.when;
     if (plan.code < 0 && !last) {
         if (length != NULL) *length = cut(*length);
@@ -136,6 +158,16 @@ static bool fails(const char *op, const char *path, size_t *length)
     }
     errno = plan.code;
     return true;
+}
+
+/* Is this call to fail? If so sets errno and returns true. A short transfer returns
+ * false and takes bytes off *length; where length is NULL it means nothing. */
+static bool fails(const char *op, const char *path, size_t *length)
+{
+    pthread_mutex_lock(&mutex);
+    bool failed = would_fail(op, path, length);
+    pthread_mutex_unlock(&mutex);
+    return failed;
 }
 
 bool fault_meets(const char *op, const char *path)
@@ -183,8 +215,8 @@ static int open_next(const char *name, const char *path, int flags, mode_t mode)
 
 static ssize_t spoil(void *buf, ssize_t n)
 {
-    if (plan.spoil && n > 0) *(unsigned char *)buf ^= 1;
-    plan.spoil = false;
+    if (spoils && n > 0) *(unsigned char *)buf ^= 1;
+    spoils = false;
     return n;
 }
 
