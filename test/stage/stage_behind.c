@@ -28,8 +28,11 @@ static int has_name(int fd, const char *part)
 }
 
 #define NEXT(name)                                                                       \
-    static __typeof__(&name) next;                                                       \
-    if (next == NULL) *(void **)&next = dlsym(RTLD_NEXT, #name)
+    static _Atomic(void *) found;                                                        \
+    if (found == NULL) found = dlsym(RTLD_NEXT, #name);                                  \
+    void *known = found;                                                                 \
+    __typeof__(&name) next;                                                              \
+    memcpy(&next, &known, sizeof next)
 
 static void pass_gate(int fd)
 {

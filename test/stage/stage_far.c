@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,11 +25,14 @@ static int generation;
 /* ---- the system, as the library finds it ---- */
 
 #define NEXT(name)                                                                       \
-    static __typeof__(&name) next;                                                       \
-    if (next == NULL) *(void **)&next = dlsym(RTLD_NEXT, #name)
+    static _Atomic(void *) found;                                                        \
+    if (found == NULL) found = dlsym(RTLD_NEXT, #name);                                  \
+    void *known = found;                                                                 \
+    __typeof__(&name) next;                                                              \
+    memcpy(&next, &known, sizeof next)
 
 /* The library believes that it is later, so that the file seems to be old. */
-static long later;
+static _Atomic long later;
 int clock_gettime(clockid_t clock, struct timespec *now)
 {
     long result = syscall(SYS_clock_gettime, clock, now);
@@ -37,8 +41,8 @@ int clock_gettime(clockid_t clock, struct timespec *now)
 }
 
 /* Other nodes are deaf, or mute. */
-static enum { FINE, DEAF, MUTE, BREAKING } others;
-static int nsent;
+enum { FINE, DEAF, MUTE, BREAKING };
+static _Atomic int others, nsent;
 
 ssize_t send(int fd, const void *bytes, size_t n, int flags)
 {
