@@ -20,4 +20,5 @@ check_PROGRAMS += test/stage/stage_far.mpi
 TESTS += test/stage/stage_far.mpi test/stage/stage_nodes.sh
 test_stage_stage_far_mpi_SOURCES = test/stage/stage_far.c
 test_stage_stage_far_mpi_LDADD = $(MPI_TEST_LIBS)
-EXTRA_DIST += test/stage/stage_nodes.sh test/stage/stage_suites.sh
+TESTS += test/stage/stage_others.sh
+EXTRA_DIST += test/stage/stage_others.sh test/stage/stage_nodes.sh test/stage/stage_suites.sh

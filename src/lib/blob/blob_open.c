@@ -668,6 +668,7 @@ static int remove_parts(const char *path)
 const struct driver_ops blob_ops = {
     .name = "blob",
     .likes_runs = true,
+    .scatters = true,
     .wanted = wanted,
     .create_all = blob_create_all,
     .open_all = blob_open_all,

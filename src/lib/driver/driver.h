@@ -215,6 +215,9 @@ struct driver_ops {
     /* Runs of bytes that ascend are better one raw request than a request each. */
     bool likes_runs;
 
+    /* Values are not, or not all, where the header says in the dataset's own file. */
+    bool scatters;
+
     /* Does the dataset, by its hints or by what was found in its file, want this layer?
      * Layers below it are there. Local; NULL: always. */
     bool (*wanted)(const struct driver_dataset *ds, bool create);

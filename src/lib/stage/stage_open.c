@@ -201,6 +201,13 @@ static int begin_again_all(struct stage *s, int64_t number)
     return driver_agree_all(s->base.ds, NC_NOERR, NULL, NULL, 0);
 }
 
+static bool is_scattered(const struct driver *d)
+{
+    while (d != NULL && !d->ops->scatters)
+        d = d->lower;
+    return d != NULL;
+}
+
 /* Without memory or MPI's help the dataset is as without this layer. */
 static int open_layer_all(struct driver_dataset *ds, int omode, struct driver *lower,
                           struct driver **self)
@@ -218,7 +225,8 @@ static int open_layer_all(struct driver_dataset *ds, int omode, struct driver *l
     int64_t number = stage_keep_find(&plain);
     int64_t all[2] = {number, -number};
     int err = s == NULL ? NC_ENOMEM : NC_NOERR;
-    if (ds->base != 0) err = base_error_set(NC_EFILE, "its values are in other files");
+    if (is_scattered(lower))
+        err = base_error_set(NC_EFILE, "its values are in other files");
     err = driver_agree_all(ds, err, NULL, all, 2);
     *self = lower;
     if (err != NC_NOERR || s == NULL) {
