@@ -20,5 +20,13 @@ check_PROGRAMS += test/stage/stage_far.mpi
 TESTS += test/stage/stage_far.mpi test/stage/stage_nodes.sh
 test_stage_stage_far_mpi_SOURCES = test/stage/stage_far.c
 test_stage_stage_far_mpi_LDADD = $(MPI_TEST_LIBS)
+
+check_PROGRAMS += test/stage/stage_faults.mpi test/stage/stage_killed
+TESTS += test/stage/stage_faults.mpi test/stage/stage_kill.sh
+test_stage_stage_faults_mpi_SOURCES = test/stage/stage_faults.c
+test_stage_stage_faults_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
+test_stage_stage_killed_SOURCES = test/stage/stage_killed.c
+test_stage_stage_killed_LDADD = libcore.la
+EXTRA_DIST += test/stage/stage_kill.sh
 TESTS += test/stage/stage_others.sh
 EXTRA_DIST += test/stage/stage_others.sh test/stage/stage_nodes.sh test/stage/stage_suites.sh

@@ -1,0 +1,112 @@
+/* Each call of the system on the staged file fails once, and from then on: no call of the
+ * program does, and what it reads is right. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "fault.h"
+#include "pnetcdf.h"
+#include "pnetcdf_ext.h"
+
+enum { BLOCK = 4096, BLOCKS = 6, N = BLOCKS * BLOCK / 4, MOST = 200 };
+
+static int values[N];
+
+static void write_file(void)
+{
+    int ncid, dim, v;
+    for (int i = 0; i < N; i++)
+        values[i] = (int)check_random(1000000);
+    if (check.rank == 0) {
+        CHECK_NC(NC_NOERR, ncmpi_create(MPI_COMM_SELF, check_path("a.nc"), check.cmode,
+                                        MPI_INFO_NULL, &ncid));
+        CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "x", N, &dim));
+        CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "v", NC_INT, 1, &dim, &v));
+        CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+        CHECK_NC(NC_NOERR, ncmpi_put_var_int_all(ncid, v, values));
+        CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void get_parts(int ncid)
+{
+    static int got[N];
+    for (int i = 0; i < 4; i++) {
+        MPI_Offset first = (MPI_Offset)check_random_own(N), n = N - first;
+        if (i == 0) first = 0, n = N;
+        CHECK_NC(NC_NOERR, check.collective
+                               ? ncmpi_get_vara_int_all(ncid, 0, &first, &n, got)
+                               : ncmpi_get_vara_int(ncid, 0, &first, &n, got));
+        CHECK_BYTES(values + first, got, (size_t)n * sizeof *got);
+    }
+}
+
+/* A life of a stage: filled ahead and by gets, forgotten, kept, and found again. */
+static void live(const char *hints)
+{
+    char text[1400];
+    snprintf(text, sizeof text, "nc_stage=enable;nc_stage_block_size=%d;%s", BLOCK,
+             hints);
+    MPI_Info info = check_info(text);
+    MPI_Info_set(info, "nc_stage_dirname", check_path(""));
+    for (int i = 0; i < 2; i++) {
+        int ncid;
+        CHECK_NC(NC_NOERR,
+                 ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"), NC_NOWRITE, info, &ncid));
+        if (!check.collective) CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
+        CHECK_NC(NC_NOERR, ncmpix_prefetch(ncid, 0, NULL, NULL));
+        get_parts(ncid);
+        CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
+        get_parts(ncid);
+        CHECK_NC(NC_NOERR, ncmpix_prefetch_wait(ncid));
+        CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    }
+    MPI_Info_free(&info);
+}
+
+/* On one process or on all; until none of them comes to a call of that number. */
+static void each_call(const char *op, const char *what, const char *hints)
+{
+    for (int n = 1, met = 1; met != 0 && n <= MOST; n++) {
+        char plan[100];
+        bool one = n % 2 == 0;
+        snprintf(plan, sizeof plan, "%s:%d%s:%s:*ncmpi-stage*%s", op, n,
+                 n % 3 == 0 ? "+" : "", what, one ? ":0" : "");
+        CHECK(fault_arm(plan));
+        live(hints);
+        met = fault_disarm();
+        MPI_Allreduce(MPI_IN_PLACE, &met, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+        CHECK(n < MOST);
+    }
+}
+
+static void no_call_of_the_program_fails(void)
+{
+    static const struct {
+        const char *op, *what, *hints;
+    } calls[] = {
+        {"open", "EACCES", ""},
+        {"write", "ENOSPC", ""},
+        {"write", "EIO", "nc_stage_keep=enable"},
+        {"write", "short", "nc_stage_size=8192"},
+        {"read", "EIO", "nc_stage_keep=enable"},
+        {"read", "short", ""},
+        {"unlink", "EACCES", ""},
+        {"close", "EIO", ""},
+    };
+    write_file();
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
+        each_call(calls[i].op, calls[i].what, calls[i].hints);
+}
+
+static const struct check_test tests[] = {
+    {"no call of the program fails", no_call_of_the_program_fails, CHECK_MODES},
+    {NULL, NULL, 0},
+};
+
+int main(int argc, char **argv)
+{
+    return check_main(argc, argv, tests, "1 3");
+}

@@ -1,0 +1,40 @@
+#!/bin/bash
+# A program that stages is killed before and behind each of its calls on the staged file: the
+# dataset is untouched, and nothing is left when the next job has staged something there.
+. "${srcdir:-.}/test/support/tap.sh"
+shm=/tmp
+if [ -w /dev/shm ]; then shm=/dev/shm; fi
+where=$(mktemp -d "${TMPDIR:-$shm}/ncmpi-stage.XXXXXX") || exit 99
+trap 'rm -rf "$where"' EXIT
+program=test/stage/stage_killed
+stage=$where/stage
+mkdir "$stage"
+
+# read_it CALL: the program, killed there.
+read_it() { timeout 60 "$program" read "$where/a.nc" "$stage" "$1"; }
+
+# The next job finds what is left old enough, and takes it away.
+after() {
+    local left
+    find "$stage" -name '.ncmpi-stage-*' -exec touch -d '5 minutes ago' {} +
+    left=$(ls -A "$stage" | wc -l)
+    [ "$left" -le 1 ] || { echo "$left files after a kill"; return 1; }
+    read_it 0 >/dev/null && cmp "$where/a.nc" "$where/copy" || return 1
+    [ -z "$(ls -A "$stage")" ] || { ls -A "$stage"; return 1; }
+}
+
+every_call() {
+    local total point named=0
+    "$program" make "$where/a.nc" && cp "$where/a.nc" "$where/copy" || return 1
+    total=$(read_it 0) || return 1
+    [ "$total" -ge 20 ] || { echo "only $total calls"; return 1; }
+    for ((point = 1; point <= total; point += point < 12 ? 1 : 5)); do
+        { read_it "$point"; } >"$where/out" 2>&1
+        [ $? = 137 ] || { cat "$where/out"; echo "not killed at $point of $total"; [ "$point" -gt $((total / 2)) ] || return 1; }
+        [ -z "$(ls -A "$stage")" ] || named=$((named + 1))
+        after || { echo "killed at $point"; return 1; }
+    done
+    [ "$named" -gt 0 ] || { echo "no file was ever left"; return 1; }
+}
+check "a killed program leaves nothing for long" every_call
+finish
