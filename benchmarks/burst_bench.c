@@ -1,16 +1,18 @@
 /* What the burst buffer hides: patterns of output written directly, logged and drained at
- * close, logged and drained at once; and the same bytes by pwrite alone.
+ * close, logged and drained at once, logged and closed later; and the same bytes by
+ * pwrite alone.
  *
  *     burst_bench [-d DIRECTORY] [-l LOG_DIRECTORY] [-n NAME] [-r REPETITIONS]
  *                 [-g "GAP ..."] [-s SCALE] [-w "WAY ..."] [-k] [PATTERN ...]
  *
- * Uses nothing but pnetcdf.h and MPI, so that the same source links with any library that
- * offers them. A gap is the time between two steps, in units of the time that a thread of
- * the library takes to drain a step, or, where there is none, of writing it directly;
- * with -k the processes compute in it, else they sleep. A line of output is one
- * measurement: name, pattern, gap, way, processes, bytes of a process, then seconds in
- * puts, in the library (from enddef to close) and in all, of the slowest process, and the
- * bytes that log files had at most. */
+ * Uses nothing but pnetcdf.h and MPI, and ncmpix_wait_closed where it is linked with
+ * that, so that the same source links with any library that offers them. A gap is the
+ * time between two steps, in units of the time that a thread of the library takes to
+ * drain a step, or, where there is none, of writing it directly; with -k the processes
+ * compute in it, else they sleep. A line of output is one measurement: name, pattern,
+ * gap, way, processes, bytes of a process, then seconds in puts, in the library (from
+ * enddef to close; where each step makes a file, from create to close) and in all, of the
+ * slowest process, and the bytes that log files had at most. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <mpi.h>
@@ -26,28 +28,34 @@
 
 enum { MOST_VARS = 64, MOST_GAPS = 16 };
 
+/* Deferred closes are completed by it; other libraries have none. */
+int ncmpix_wait_closed(const char *path) __attribute__((weak));
+
 /* Each step, each process writes `puts` pieces to each variable, one after the other. */
 struct pattern {
     const char *name;
     int steps, vars, puts;
     int64_t bytes; /* of a piece */
     bool collective, records, post, gaps;
+    bool files; /* each step makes one */
 };
 
 static const struct pattern patterns[] = {
-    {"small-64", 1, 1, 40000, 64, false, false, false, false},
-    {"small-512", 1, 1, 40000, 512, false, false, false, false},
-    {"small-4k", 1, 1, 10000, 4096, false, false, false, false},
-    {"large", 1, 1, 16, 4 << 20, false, false, false, false},
-    {"history", 10, 20, 1, 128 << 10, true, true, false, false},
-    {"history-iput", 10, 20, 1, 128 << 10, true, true, true, false},
-    {"flash", 1, 24, 1, 2560 << 10, true, false, false, false},
-    {"checkpoint", 4, 8, 1, 4 << 20, true, false, false, true},
+    {"small-64", 1, 1, 40000, 64, false, false, false, false, false},
+    {"small-512", 1, 1, 40000, 512, false, false, false, false, false},
+    {"small-4k", 1, 1, 10000, 4096, false, false, false, false, false},
+    {"large", 1, 1, 16, 4 << 20, false, false, false, false, false},
+    {"history", 10, 20, 1, 128 << 10, true, true, false, false, false},
+    {"history-iput", 10, 20, 1, 128 << 10, true, true, true, false, false},
+    {"flash", 1, 24, 1, 2560 << 10, true, false, false, false, false},
+    {"checkpoint", 4, 8, 1, 4 << 20, true, false, false, true, false},
+    {"checkpoints", 10, 8, 1, 4 << 20, true, false, false, true, true},
 };
 enum { PATTERNS = sizeof patterns / sizeof patterns[0] };
 
-enum way { RAW, DIRECT, CLOSE, IMMEDIATE, WAYS };
-static const char *const way_names[WAYS] = {"raw", "direct", "close", "immediate"};
+enum way { RAW, DIRECT, CLOSE, IMMEDIATE, DEFERRED, WAYS };
+static const char *const way_names[WAYS] = {"raw", "direct", "close", "immediate",
+                                            "deferred"};
 
 static struct {
     const char *dir, *log_dir, *name, *ways;
@@ -55,7 +63,8 @@ static struct {
     int ngaps, repetitions;
     double scale;
     bool compute;
-} options = {".", ".", "ours", "raw direct close immediate", {0}, 0, 5, 1, false};
+} options = {".", ".", "ours", "raw direct close immediate deferred", {0}, 0,
+             5,   1,   false};
 
 static int rank, nprocs;
 static double *values;
@@ -123,7 +132,8 @@ static MPI_Info make_info(enum way way)
     MPI_Info_set(info, "nc_burst_buf_dirname", options.log_dir);
     MPI_Info_set(info, "nc_statistics", "enable");
     MPI_Info_set(info, "nc_burst_buf_flush",
-                 way == CLOSE ? "flush_onclose" : "flush_immediate");
+                 way == IMMEDIATE ? "flush_immediate" : "flush_onclose");
+    MPI_Info_set(info, "nc_deferred_close", way == DEFERRED ? "enable" : "disable");
     return info;
 }
 
@@ -135,7 +145,8 @@ static int create(const struct pattern *p, enum way way, const char *path)
     need(ncmpi_create(MPI_COMM_WORLD, path, NC_CLOBBER | NC_64BIT_DATA, info, &ncid),
          "create");
     MPI_Info_free(&info);
-    need(ncmpi_def_dim(ncid, "t", p->records ? NC_UNLIMITED : p->steps, &dims[0]), "dim");
+    MPI_Offset rows = p->files ? 1 : p->steps;
+    need(ncmpi_def_dim(ncid, "t", p->records ? NC_UNLIMITED : rows, &dims[0]), "dim");
     need(ncmpi_def_dim(ncid, "x", elements(p) * p->puts * nprocs, &dims[1]), "dim");
     for (int i = 0; i < p->vars; i++) {
         snprintf(name, sizeof name, "v%d", i);
@@ -144,12 +155,19 @@ static int create(const struct pattern *p, enum way way, const char *path)
     return ncid;
 }
 
+/* Where its values lie in the file. */
+static int row_of(const struct pattern *p, int step)
+{
+    return p->files ? 0 : step;
+}
+
 static void put_step(const struct pattern *p, int step, int ncid)
 {
     int ids[MOST_VARS], statuses[MOST_VARS], n = 0;
     for (int var = 0; var < p->vars; var++)
         for (int i = 0; i < p->puts; i++) {
-            MPI_Offset start[2] = {step, elements(p) * (rank * (int64_t)p->puts + i)};
+            MPI_Offset start[2] = {row_of(p, step),
+                                   elements(p) * (rank * (int64_t)p->puts + i)};
             MPI_Offset count[2] = {1, elements(p)};
             double *v = piece(p, step, var, i);
             int err;
@@ -176,16 +194,17 @@ static double time_drained(int ncid)
     return strtod(text, NULL) / 1e6;
 }
 
-/* What was put is what is there. */
-static void verify(const struct pattern *p, const char *path)
+/* What was put is what is there, of so many steps from one on. */
+static void verify(const struct pattern *p, const char *path, int from, int steps)
 {
     int ncid;
     need(ncmpi_open(MPI_COMM_WORLD, path, NC_NOWRITE, MPI_INFO_NULL, &ncid), "open");
     need(ncmpi_begin_indep_data(ncid), "begin_indep_data");
-    for (int step = 0; step < p->steps; step++)
+    for (int step = from; step < from + steps; step++)
         for (int var = 0; var < p->vars; var++)
             for (int i = 0; i < p->puts; i += 1 + p->puts / 7) {
-                MPI_Offset at[2] = {step, elements(p) * (rank * (int64_t)p->puts + i)};
+                MPI_Offset at[2] = {row_of(p, step),
+                                    elements(p) * (rank * (int64_t)p->puts + i)};
                 double first, last, m = mark(p, step, var, i);
                 need(ncmpi_get_var1_double(ncid, var, at, &first), "get");
                 at[1] += elements(p) - 1;
@@ -289,9 +308,105 @@ static struct times run_library(const struct pattern *p, enum way way, double se
     need(ncmpi_close(ncid), "close");
     t.visible += t.put + MPI_Wtime() - since;
     t.total = MPI_Wtime() - begin;
-    if (check) verify(p, path);
+    if (check) verify(p, path, 0, p->steps);
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) unlink(path);
+    return slowest(t);
+}
+
+/* ---- a file for each step ---- */
+
+static void file_path(enum way way, int step, char *path, size_t size)
+{
+    if (way == RAW)
+        snprintf(path, size, "%s/burst_bench.%d.%d.raw", options.log_dir, step, rank);
+    else
+        snprintf(path, size, "%s/burst_bench.%d.nc", options.dir, step);
+}
+
+/* It goes when it is complete, which nobody measures. */
+static void drop_file(const struct pattern *p, enum way way, int step, bool check)
+{
+    char path[4096];
+    if (step < 0 || way == RAW) return;
+    file_path(way, step, path, sizeof path);
+    if (check) verify(p, path, step, 1);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) unlink(path);
+}
+
+/* Its values, and what is behind them while they come to the file: the end of a file,
+ * then a gap, or the other way round if threads drain an open one. */
+static void write_file(const struct pattern *p, enum way way, int step, double seconds,
+                       struct times *t)
+{
+    char path[4096];
+    file_path(way, step, path, sizeof path);
+    double since = MPI_Wtime();
+    int ncid = create(p, way, path);
+    need(ncmpi_enddef(ncid), "enddef");
+    double before = MPI_Wtime();
+    put_step(p, step, ncid);
+    double after = MPI_Wtime();
+    t->put += after - before;
+    t->visible += after - since;
+    if (way == IMMEDIATE) {
+        gap(seconds);
+        drained += time_drained(ncid);
+    }
+    since = MPI_Wtime();
+    need(ncmpi_close(ncid), "close");
+    t->visible += MPI_Wtime() - since;
+}
+
+/* The same bytes on the log's device; those of the step before go, as its log does. */
+static void write_raw(const struct pattern *p, int step, struct times *t)
+{
+    char path[4096], last[4096];
+    int64_t at = 0;
+    file_path(RAW, step, path, sizeof path);
+    file_path(RAW, step - 1, last, sizeof last);
+    double since = MPI_Wtime();
+    if (step > 0) unlink(last);
+    if (step < p->steps) {
+        int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+        need_system(fd >= 0, path);
+        double before = MPI_Wtime();
+        raw_step(p, step, fd, &at);
+        t->put += MPI_Wtime() - before;
+        close(fd);
+    }
+    t->visible += MPI_Wtime() - since;
+}
+
+static struct times run_files(const struct pattern *p, enum way way, double seconds,
+                              bool check)
+{
+    struct times t = {0};
+    drained = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    double begin = MPI_Wtime();
+    for (int step = 0; step < p->steps; step++) {
+        drop_file(p, way, step - 2, check);
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (way == RAW)
+            write_raw(p, step, &t);
+        else
+            write_file(p, way, step, seconds, &t);
+        MPI_Barrier(MPI_COMM_WORLD);
+        double space = rank == 0 && way != DIRECT ? log_space() : 0;
+        if (space > t.space) t.space = space;
+        if (way != IMMEDIATE) gap(seconds);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    double since = MPI_Wtime();
+    if (way == RAW) write_raw(p, p->steps, &t);
+    if (way == DEFERRED && ncmpix_wait_closed != NULL)
+        need(ncmpix_wait_closed(NULL), "wait_closed");
+    if (way != RAW) t.visible += MPI_Wtime() - since;
+    t.total = MPI_Wtime() - begin;
+    drop_file(p, way, p->steps - 2, check);
+    drop_file(p, way, p->steps - 1, check);
     return slowest(t);
 }
 
@@ -299,6 +414,7 @@ static struct times run_library(const struct pattern *p, enum way way, double se
 
 static struct times run(const struct pattern *p, enum way way, double seconds, bool check)
 {
+    if (p->files) return run_files(p, way, seconds, check);
     return way == RAW ? run_raw(p, seconds) : run_library(p, way, seconds, check);
 }
 
@@ -318,6 +434,7 @@ static void measure(const struct pattern *p, double part, double seconds)
         for (int i = 0; i < WAYS; i++) {
             enum way way = (enum way)((i + turn + 1) % WAYS);
             if (!asked_for(options.ways, way_names[way])) continue;
+            if (way == DEFERRED && !p->files) continue;
             struct times t = run(p, way, seconds, turn < 0);
             if (rank > 0 || turn < 0) continue;
             printf("%s\t%s\t%g\t%s\t%d\t%lld\t%.6f\t%.6f\t%.6f\t%.0f\n", options.name,
@@ -342,6 +459,8 @@ static double time_of_a_step(const struct pattern *p)
 static void run_pattern(struct pattern p)
 {
     p.puts = p.puts > 1 ? (int)(p.puts * options.scale) + 1 : p.puts;
+    if (p.files && options.scale < 1)
+        p.bytes = ((int64_t)((double)p.bytes * options.scale) / 8 + 1) * 8;
     size_t bytes = (size_t)p.bytes * (p.post ? (size_t)p.vars : 1);
     values = malloc(bytes);
     need_system(values != NULL, "memory");

@@ -66,9 +66,9 @@ check "a table of counts" count_table
 
 # A burst buffer's ways, each verified by the program.
 burst() {
-    bench 2 benchmarks/burst_bench -d "$dir" -l "$dir" -r 1 -s 0.001 small-64 small-4k &&
-        awk -F '\t' '{ n[$4]++ } END { exit !(n["raw"] == 2 && n["direct"] == 2 &&
-            n["close"] == 2 && n["immediate"] == 2) }' "$dir/out"
+    bench 2 benchmarks/burst_bench -d "$dir" -l "$dir" -r 1 -s 0.001 -g 1 small-64 small-4k checkpoints &&
+        awk -F '\t' '{ n[$4]++ } END { exit !(n["raw"] == 3 && n["direct"] == 3 &&
+            n["close"] == 3 && n["immediate"] == 3 && n["deferred"] == 1) }' "$dir/out"
 }
 check "the burst buffer's ways" burst
 finish
