@@ -5,11 +5,13 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "check.h"
 #include "pnetcdf.h"
+#include "pnetcdf_ext.h"
 
 enum { BLOCK = 4096, BLOCKS = 40, PART = 10, PER_BLOCK = BLOCK / 4 };
 
@@ -170,10 +172,49 @@ static void what_is_on_its_way_is_forgotten_too(void)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
+/* With the largest blocks, while a thread brings them and another copies. */
+static void memory_is_bounded(void)
+{
+    enum { LARGE = 8 << 20, NLARGE = 5, MOST = 32 << 20 };
+    signed char *values = malloc(LARGE);
+    int ncid, dim, v, wrong = 0;
+    MPI_Offset start, count = LARGE, most;
+    MPI_Info info = check_info("nc_stage=enable;nc_stage_block_size=8388608");
+    MPI_Info_set(info, "nc_stage_dirname", check_path(""));
+    if (!CHECK(values != NULL)) return;
+    CHECK_NC(NC_NOERR, ncmpi_create(MPI_COMM_SELF, check_path("large.nc"), check.cmode,
+                                    MPI_INFO_NULL, &ncid));
+    CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "x", NLARGE * (MPI_Offset)LARGE, &dim));
+    CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "v", NC_BYTE, 1, &dim, &v));
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    for (int i = 0; i < NLARGE; i++) {
+        start = i * (MPI_Offset)LARGE;
+        memset(values, i + 1, LARGE);
+        CHECK_NC(NC_NOERR, ncmpi_put_vara_schar_all(ncid, v, &start, &count, values));
+    }
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    CHECK_NC(NC_NOERR,
+             ncmpi_open(MPI_COMM_SELF, check_path("large.nc"), NC_NOWRITE, info, &ncid));
+    MPI_Info_free(&info);
+    CHECK_NC(NC_NOERR, ncmpix_prefetch(ncid, NC_GLOBAL, NULL, NULL));
+    for (int i = NLARGE - 1; i >= 0; i--) {
+        start = i * (MPI_Offset)LARGE;
+        CHECK_NC(NC_NOERR, ncmpi_get_vara_schar_all(ncid, v, &start, &count, values));
+        wrong += values[0] != i + 1 || values[LARGE - 1] != i + 1;
+    }
+    CHECK_NC(NC_NOERR, ncmpix_prefetch_wait(ncid));
+    CHECK_EQ(0, wrong);
+    CHECK_NC(NC_NOERR, ncmpi_inq_malloc_max_size(&most));
+    CHECK(most > LARGE && most < MOST);
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    free(values);
+}
+
 static const struct check_test tests[] = {
     {"who reads first waits for no copy", who_reads_first_waits_for_no_copy, 0},
     {"memory for copies has an end", memory_for_copies_has_an_end, 0},
     {"what is on its way is forgotten, too", what_is_on_its_way_is_forgotten_too, 0},
+    {"memory is bounded", memory_is_bounded, 0},
     {NULL, NULL, 0},
 };
 
