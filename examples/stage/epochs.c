@@ -65,7 +65,7 @@ static double epoch(int file, int var, unsigned seed)
     return total;
 }
 
-/* From the third record on the next one is staged while the model computes. */
+/* From the second record on the next one is staged while the model computes. */
 static double forcing(int file, int var)
 {
     float field[LENGTH];

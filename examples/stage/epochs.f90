@@ -87,7 +87,7 @@ contains
     call MPI_Allreduce(mine, epoch, 1, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, ierr)
   end function
 
-  ! From the third record on the next one is staged while the model computes.
+  ! From the second record on the next one is staged while the model computes.
   subroutine forcing()
     integer :: s
     real :: field(length)
