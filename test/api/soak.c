@@ -28,6 +28,9 @@ static const char *const ways[] = {
     "nc_burst_buf=enable;nc_burst_buf_flush=flush_immediate;nc_burst_buf_delay=0",
     "nc_burst_buf=enable;nc_burst_buf_log_at=post",
     "nc_burst_buf=enable;nc_burst_buf_shared_logs=enable",
+    "nc_blob=enable;nc_num_subfiles=2",
+    "nc_blob=enable;nc_num_subfiles=64",
+    "nc_blob=enable;nc_num_subfiles=2;nc_burst_buf=enable",
 };
 enum { WAYS = sizeof ways / sizeof ways[0] };
 
@@ -57,7 +60,7 @@ static const char *const names[HELD] = {
  * the system and MPI keep for themselves comes in steps. A short run warms up all the
  * time. */
 static const long slack[HELD] = {4096, 262144, 4096, 0, 0, 0};
-enum { LONG_RUN = 600, SHORT_SLACK = 8 };
+enum { LONG_RUN = 600, SHORT_SLACK = 16 };
 
 static long entries_of(const char *directory)
 {

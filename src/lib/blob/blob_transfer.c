@@ -109,6 +109,14 @@ static void note_master(struct blob *b, const struct split *s, bool put)
 
 /* ---- puts and gets ---- */
 
+/* What failed in subfiles all processes learn of in the dataset's next agreement; that of
+ * the group's subfile would tell its processes once more, of a call that went well. */
+static void tell_later(struct blob *b, int own)
+{
+    if (own != NC_NOERR && !driver_is_own(own)) b->base.ds->failed = own;
+    if (b->own != NULL) b->own->ds.failed = NC_NOERR;
+}
+
 /* Settled ones and the master's. What fails in a subfile the others learn of in the
  * agreement below, as of any failure of the file. */
 static int put_known_all(struct blob *b, const struct split *s, int error)
@@ -120,7 +128,7 @@ static int put_known_all(struct blob *b, const struct split *s, int error)
     note_move(b, s, true, span);
     hold(b, s->list, s->settled);
     ds->header.numrecs = agreed; /* until all know */
-    if (own != NC_NOERR && !driver_is_own(own)) ds->failed = own;
+    tell_later(b, own);
     touch(b, s->list + s->settled, s->master);
     int err = driver_put_all(b->base.lower, s->list + s->settled, s->master, error);
     note_master(b, s, true);
@@ -181,7 +189,7 @@ int blob_get_all(struct driver *self, struct driver_request *const *reqs, int64_
     struct driver_span span = driver_trace_begin(self->ds->trace);
     int own = blob_move_all(b, s.list, s.settled, false);
     note_move(b, &s, false, span);
-    if (own != NC_NOERR && !driver_is_own(own)) self->ds->failed = own;
+    tell_later(b, own);
     int err = driver_get_all(b->base.lower, s.list + s.settled, s.master, error);
     note_master(b, &s, false);
     base_free(s.list);

@@ -57,6 +57,11 @@ int driver_descriptor_sync(struct driver_descriptor *d, const char *path)
     return err;
 }
 
+void driver_descriptor_told(struct driver_descriptor *d)
+{
+    if (d->errors >= 0) d->told = errors_so_far(d->errors);
+}
+
 int driver_descriptor_close(struct driver_descriptor *d, const char *path)
 {
     int err = NC_NOERR;

@@ -24,6 +24,11 @@ struct driver_descriptor {
  * its own next call of this. NC_EWRITE, NC_ENO_SPACE ... */
 int driver_descriptor_sync(struct driver_descriptor *d, const char *path);
 
+/* All who share the open have just been told, by a collective call, of what failed until
+ * now: what this process has written since its last sync is not said to be on the device.
+ */
+void driver_descriptor_told(struct driver_descriptor *d);
+
 /* NC_EFILE; it is closed in any case. */
 int driver_descriptor_close(struct driver_descriptor *d, const char *path);
 

@@ -212,6 +212,7 @@ static int end(struct mpio *m, const struct journal *j, int err)
     m->pending |= j->pending; /* once it is, a further call must not begin anew */
     if (j->facts.new_size > 0)
         m->file.end = err == NC_NOERR ? j->facts.new_size : j->facts.old_size;
+    if (err != NC_NOERR) driver_descriptor_told(&m->file.own);
     return j->pending ? mpio_tell_pending(m, err) : err;
 }
 

@@ -25,6 +25,7 @@ static int sync_file_all(struct driver *self)
     int synced = mpio_file_sync_all(&m->file);
     int failed, agreed = driver_agree_all(self->ds, err != NC_NOERR ? err : synced,
                                           &failed, NULL, 0);
+    if (agreed != NC_NOERR) driver_descriptor_told(&m->file.own);
     return agreed != NC_NOERR ? agreed : failed;
 }
 
