@@ -115,6 +115,9 @@ static void a_path_names_what_it_should(void **state)
         {"run[12]/a.nc", "/w/run3/a.nc", false},
         {"/run?", "/w/run1/a.nc", false},
         {"[", "/w/a.nc", false},
+        {".", "/w/a.nc", true},
+        {"./", "/w/a.nc", true},
+        {".", ".", true},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -55,6 +55,7 @@ static bool lies_in(const char *directory, const char *path)
 {
     size_t length = strlen(directory);
     const char *at = path;
+    if (*directory == '\0') return true; /* "." says nothing */
     if (strcmp(directory, "/") == 0) return *path == '/';
     for (; (at = strstr(at, directory)) != NULL; at++) {
         bool begins = at == path || (*directory != '/' && at[-1] == '/');
