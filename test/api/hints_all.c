@@ -29,6 +29,7 @@ static const struct known {
     {"nc_num_subfiles", "0", "4", "4"},
     {"pnetcdf_subfiling", "disable", "enable", "enable"},
     {"nc_blob", "disable", "enable", "enable"},
+    {"nc_blob_checksums", "enable", "disable", "disable"},
     {"nc_driver", "mpiio", "gio", "mpiio"},
 #ifdef OMPI_MAJOR_VERSION
     {"nc_transfer", "auto", "view", "auto"}, /* its collective transfers hide errors */

@@ -25,10 +25,13 @@ struct scene {
     int ncid, varid[VARS], dims[3];
 };
 
+static const char blobs_wanted[] = "nc_blob=enable;nc_num_subfiles=2";
+static const char *hints = blobs_wanted;
+
 static struct scene define(void)
 {
     struct scene s = {.ncid = -1};
-    MPI_Info info = check_info("nc_blob=enable;nc_num_subfiles=2");
+    MPI_Info info = check_info(hints);
     CHECK_NC(NC_NOERR, ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"),
                                     NC_CLOBBER | check.cmode, info, &s.ncid));
     MPI_Info_free(&info);
@@ -136,6 +139,11 @@ static struct scene filled(int records)
     return s;
 }
 
+static void reopen(struct scene *s)
+{
+    s->ncid = open_dataset("a.nc", NC_WRITE);
+}
+
 /* Blobs of so many records that have a value. */
 static int blobs(int records)
 {
@@ -155,6 +163,20 @@ static void whole_blobs_have_one(void)
     CHECK_EQ(sums.right + sums.none, look().right + look().none);
     close_dataset(s.ncid);
     look();
+}
+
+static void a_hint_leaves_them_out(void)
+{
+    hints = "nc_blob=enable;nc_num_subfiles=2;nc_blob_checksums=disable";
+    struct scene s = filled(2);
+    hints = blobs_wanted;
+    close_dataset(s.ncid);
+    CHECK_EQ(0, look().right);
+    reopen(&s);
+    put_part(&s, 1, 1, false, OWN_TYPE);
+    close_dataset(s.ncid);
+    struct util_blob_sums sums = look();
+    CHECK(sums.right == 0 && sums.none == blobs(2));
 }
 
 /* In the words of doc/blob.md. */
@@ -278,11 +300,6 @@ static void a_changed_value_is_found(void)
 
 /* ---- anything in any order ---- */
 
-static void reopen(struct scene *s)
-{
-    s->ncid = open_dataset("a.nc", NC_WRITE);
-}
-
 static void one_alone_changes(const struct scene *s)
 {
     int ncid = -1, i = (int)check_random(VARS), record = (int)check_random(4);
@@ -353,6 +370,7 @@ static void whatever_is_put_they_are_right(void)
 
 static const struct check_test tests[] = {
     {"whole blobs have one", whole_blobs_have_one, CHECK_FORMATS},
+    {"a hint leaves them out", a_hint_leaves_them_out, 0},
     {"they are what is told", they_are_what_is_told, 0},
     {"there may be many", there_may_be_many, 0},
     {"a part that is put takes them away", a_part_that_is_put_takes_them_away, 0},

@@ -47,6 +47,7 @@ struct base_hints {
     int64_t num_subfiles;         /* 0: one a node */
     int64_t subfiling;      /* enum base_choice: num_subfiles above 1 asks for blobs */
     int64_t blob;           /* enum base_choice: values go to blobs in subfiles */
+    int64_t blob_sums;      /* enum base_choice: these have checksums */
     int64_t blob_join;      /* enum base_join */
     int64_t transfer;       /* enum base_transfer */
     int64_t file_io;        /* enum base_file_io: who reads and writes the file */

@@ -187,6 +187,8 @@ int blob_sums_change_part(struct blob *b, struct blob_sub *sub, int varid,
                           int64_t record);
 int blob_sums_change_own(struct blob *b, struct blob_sub *sub, int varid, int64_t record,
                          int64_t records, int64_t step);
+/* Are sums made at all? */
+bool blob_sums_wanted(const struct blob *b);
 /* All of the own blob has been put, by a request of its subfile. Local. */
 void blob_sums_keep(struct blob *b, int varid, const struct driver_request *r);
 /* Should sums go to the files before more are put? */

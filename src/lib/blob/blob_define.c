@@ -11,7 +11,6 @@
 #include "base_error.h"
 #include "base_mem.h"
 #include "base_mpi.h"
-#include "base_sum.h"
 #include "blob_names.h"
 #include "blob_settle.h"
 
@@ -210,7 +209,7 @@ static int make_header(struct blob *b, struct cdf_header *h,
     for (int i = 0; i < n && err == NC_NOERR; i++)
         if (fresh[i].number > 0) err = def_decomposition(b, h, &fresh[i]);
     /* Values lie last, so that who cuts off a subfile cuts off some. */
-    for (int id = 0; id < b->nvars && err == NC_NOERR && base_can_sum(); id++) {
+    for (int id = 0; id < b->nvars && err == NC_NOERR && blob_sums_wanted(b); id++) {
         if (b->state[id] == BLOB_OPEN && state[id] > BLOB_OPEN)
             err = def_sums(b, h, id, state[id]);
     }

@@ -86,6 +86,11 @@ static int make_room(struct blob_sums *s)
     return NC_NOERR;
 }
 
+bool blob_sums_wanted(const struct blob *b)
+{
+    return b->base.ds->hints.blob_sums == BASE_ENABLE && base_can_sum();
+}
+
 bool blob_sums_full(const struct blob *b)
 {
     return b->sums.n >= MOST_SUMS;
@@ -239,7 +244,8 @@ void blob_sums_keep(struct blob *b, int varid, const struct driver_request *r)
     const int64_t *start = driver_start(r), *count = start + 1 + v->is_record;
     const int64_t *stride = driver_stride(r, 1 + v->is_record);
     struct values values;
-    if (!base_can_sum() || b->own == NULL || b->sums.changed[varid] || blob_sums_full(b))
+    if (!blob_sums_wanted(b) || b->own == NULL || b->sums.changed[varid] ||
+        blob_sums_full(b))
         return;
     if (blob_sum_var(&b->own->ds.header, b->state[varid], varid) < 0) return;
     bool ready = begin_values(&values, r, v->type);
