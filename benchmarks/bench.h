@@ -26,6 +26,7 @@ struct bench_options {
     int reps;         /* besides the first one, which is not reported */
     double seconds;   /* a workload begins no repetition later; 0: whenever */
     bool alone;       /* the library only, no raw ways */
+    bool keep;        /* who defines a dataset puts its values, without a close between */
     bool sync;        /* a put ends with the bytes on the device */
     bool view;        /* MPI-IO with a file view, too */
     bool hdf5;        /* parallel HDF5, too */
@@ -192,6 +193,7 @@ void bench_hdf5_close(struct bench_hdf5 *h);
 
 /* bench_lib.c: through the library. */
 int bench_lib_create(struct bench *b, struct bench_plan *p);
+void bench_lib_begin(const struct bench_plan *p, int ncid, bool writing);
 int bench_lib_open(struct bench *b, const struct bench_plan *p, bool writing);
 void bench_lib_layout(struct bench_plan *p, int ncid);
 void bench_lib_close(const struct bench_plan *p, int ncid, bool writing);

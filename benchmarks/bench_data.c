@@ -20,12 +20,12 @@ static void lib_put(struct state *s, const char *variant)
 {
     struct bench *b = s->b;
     struct bench_plan *p = &s->plan;
-    if (strcmp(variant, "fresh") == 0) {
-        int ncid = bench_lib_create(b, p);
-        bench_lib_layout(p, ncid);
-        bench_need(ncmpi_close(ncid), "ncmpi_close");
-    }
-    int ncid = bench_lib_open(b, p, true);
+    bool fresh = strcmp(variant, "fresh") == 0, keep = fresh && b->options.keep;
+    int ncid = fresh ? bench_lib_create(b, p) : -1;
+    if (fresh) bench_lib_layout(p, ncid);
+    if (keep) bench_lib_begin(p, ncid, true);
+    if (fresh && !keep) bench_need(ncmpi_close(ncid), "ncmpi_close");
+    if (!keep) ncid = bench_lib_open(b, p, true);
     struct bench_clock c;
     struct bench_stats before;
     bench_stats_read(b, ncid, &before);

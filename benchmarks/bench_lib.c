@@ -42,7 +42,7 @@ int bench_lib_create(struct bench *b, struct bench_plan *p)
     return ncid;
 }
 
-static void begin_data(const struct bench_plan *p, int ncid, bool writing)
+void bench_lib_begin(const struct bench_plan *p, int ncid, bool writing)
 {
     if (p->way == BENCH_BUFFERED && writing)
         bench_need(ncmpi_buffer_attach(ncid, p->memory_bytes + 8), "ncmpi_buffer_attach");
@@ -56,7 +56,7 @@ int bench_lib_open(struct bench *b, const struct bench_plan *p, bool writing)
     MPI_Info hints = bench_stats_hints(b);
     bench_need(ncmpi_open(b->comm, b->file, mode, hints, &ncid), "ncmpi_open");
     if (hints != MPI_INFO_NULL) MPI_Info_free(&hints);
-    begin_data(p, ncid, writing);
+    bench_lib_begin(p, ncid, writing);
     return ncid;
 }
 

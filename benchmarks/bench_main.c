@@ -55,6 +55,7 @@ static void usage(FILE *out)
           "  -r N      repetitions besides the warm-up (default 5)\n"
           "  -t SEC    a workload begins no repetition after so many seconds\n"
           "  -m DIR    folder with the model's decompositions, map_*_case_16p.nc\n"
+          "  -k        fresh files are not closed between definitions and values\n"
           "  -y        a put includes writing to the device (sync)\n"
           "  -a        the library alone, no system calls beside\n"
           "  -i        also by MPI-IO with a file view\n"
@@ -96,7 +97,7 @@ static bool parse(struct bench *b, int argc, char **argv)
     *o =
         (struct bench_options){.dir = ".", .bytes = 64 << 20, .most = 1000000, .reps = 5};
     int c;
-    while ((c = getopt(argc, argv, "d:b:n:r:t:m:yai5cxlvh")) != -1) {
+    while ((c = getopt(argc, argv, "kd:b:n:r:t:m:yai5cxlvh")) != -1) {
         switch (c) {
         case 'd':
             o->dir = optarg;
@@ -115,6 +116,9 @@ static bool parse(struct bench *b, int argc, char **argv)
             break;
         case 'm':
             o->maps = optarg;
+            break;
+        case 'k':
+            o->keep = true;
             break;
         case 'y':
             o->sync = true;

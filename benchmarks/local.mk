@@ -101,7 +101,7 @@ EXTRA_PROGRAMS += benchmarks/stage_bench
 benchmarks_stage_bench_SOURCES = benchmarks/stage_bench.c
 benchmarks_stage_bench_LDADD = libpnetcdf.la
 benchmarks_stage_bench_LDFLAGS = -static
-EXTRA_DIST += benchmarks/stage_run benchmarks/stage.md
+EXTRA_DIST += benchmarks/stage_run benchmarks/stage.md benchmarks/blob.md
 
 # What Fortran 90 adds to a put: make benchmarks/f90_bench.
 if HAVE_F90

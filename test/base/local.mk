@@ -1,9 +1,12 @@
 if HAVE_CMOCKA
 base_units = test/base/base_arena.unit test/base/base_error.unit \
-	test/base/base_hints.unit test/base/base_ids.unit test/base/base_mem.unit test/base/base_names.unit
+	test/base/base_hints.unit test/base/base_ids.unit test/base/base_mem.unit test/base/base_names.unit \
+	test/base/base_sort.unit
 check_PROGRAMS += $(base_units)
 TESTS += $(base_units)
 
+test_base_base_sort_unit_SOURCES = test/base/base_sort_test.c
+test_base_base_sort_unit_LDADD = libserial.la -lcmocka
 test_base_base_arena_unit_SOURCES = test/base/base_arena_test.c
 test_base_base_arena_unit_LDADD = libserial.la -lcmocka
 test_base_base_error_unit_SOURCES = test/base/base_error_test.c

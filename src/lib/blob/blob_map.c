@@ -169,6 +169,15 @@ int64_t blob_index_find(const struct blob_index *x, int64_t at)
     return low;
 }
 
+int64_t blob_index_find_next(const struct blob_index *x, int64_t at, int64_t *hint)
+{
+    for (int64_t i = *hint; i < x->n && i <= *hint + 1; i++) {
+        bool behind = i == 0 || x->pieces[i - 1].at + x->pieces[i - 1].n <= at;
+        if (behind && x->pieces[i].at + x->pieces[i].n > at) return *hint = i;
+    }
+    return *hint = blob_index_find(x, at);
+}
+
 void blob_index_free(struct blob_index *x)
 {
     base_free(x->pieces);

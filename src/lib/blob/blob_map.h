@@ -68,6 +68,9 @@ int blob_index_add(struct blob_index *x, const struct blob_piece *piece);
 bool blob_index_settle(struct blob_index *x, const struct blob_piece **first);
 /* The first piece that ends behind `at`; x->n: none. */
 int64_t blob_index_find(const struct blob_index *x, int64_t at);
+/* The same, quick for who asks for one after the other: *hint is where the last one was.
+ */
+int64_t blob_index_find_next(const struct blob_index *x, int64_t at, int64_t *hint);
 void blob_index_free(struct blob_index *x);
 
 #endif

@@ -5,11 +5,11 @@
  * has its elements in the order of the file, as a request has its values. Any other is
  * taken apart: each stretch of elements is looked up in the process's own map, then among
  * the blobs of all, and what no blob has is in the master file. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base_error.h"
 #include "base_mem.h"
+#include "base_sort.h"
 #include "blob.h"
 
 enum {
@@ -194,18 +194,31 @@ struct pieces {
     struct driver_request *r;
     const struct cdf_var *v;
     bool put;
-    struct part *parts;
+    void *memory; /* of these */
+    struct part *parts, *sorted;
+    struct base_key *keys, *spare;
     int64_t n, room;
+    int64_t hint;              /* of the index: where the last one was */
     struct region_cursor *mem; /* of the request's values; NULL: contiguous */
 };
 
-static int by_home(const void *a, const void *b)
+/* By home: subfile, record, element; what is at one place keeps its order. */
+static void sort_parts(struct pieces *p)
 {
-    const struct part *p = a, *q = b;
-    if (p->sub != q->sub) return p->sub < q->sub ? -1 : 1;
-    if (p->record != q->record) return p->record < q->record ? -1 : 1;
-    if (p->at != q->at) return p->at < q->at ? -1 : 1;
-    return (p->rank > q->rank) - (p->rank < q->rank);
+    for (int64_t i = 0; i < p->n; i++)
+        p->keys[i] = (struct base_key){(uint64_t)p->parts[i].at, i};
+    base_sort_keys(p->keys, p->spare, p->n);
+    for (int64_t i = 0; i < p->n; i++)
+        p->keys[i].key = (uint64_t)p->parts[p->keys[i].index].record;
+    base_sort_keys(p->keys, p->spare, p->n);
+    for (int64_t i = 0; i < p->n; i++)
+        p->keys[i].key = (uint64_t)p->parts[p->keys[i].index].sub + 1;
+    base_sort_keys(p->keys, p->spare, p->n);
+    for (int64_t i = 0; i < p->n; i++)
+        p->sorted[i] = p->parts[p->keys[i].index];
+    struct part *sorted = p->sorted;
+    p->sorted = p->parts;
+    p->parts = sorted;
 }
 
 /* A list of blocks that grows; adjacent ones become one. */
@@ -347,7 +360,7 @@ static int flush(struct pieces *p)
     int first = NC_NOERR;
     if (p->n == 0) return NC_NOERR;
     bool keep = p->put && p->r->raw && !region_is_ascending(driver_raw_region(p->r));
-    if (!keep) qsort(p->parts, (size_t)p->n, sizeof *p->parts, by_home);
+    if (!keep && p->n > 1) sort_parts(p);
     for (int64_t from = 0, to; from < p->n; from = to) {
         for (to = from + 1; to < p->n && p->parts[to].sub == p->parts[from].sub;)
             to++;
@@ -376,7 +389,7 @@ static int find_part(struct pieces *p, const struct blob_stretch *s, struct part
     }
     int err = blob_read_index(p->b, p->d, s->at);
     if (err != NC_NOERR) return err;
-    int64_t at = blob_index_find(&d->index, s->at), end = d->index.high;
+    int64_t at = blob_index_find_next(&d->index, s->at, &p->hint), end = d->index.high;
     if (at < d->index.n && d->index.pieces[at].at <= s->at) {
         const struct blob_piece *piece = &d->index.pieces[at];
         part->sub = piece->sub;
@@ -393,14 +406,20 @@ static int find_part(struct pieces *p, const struct blob_stretch *s, struct part
                                  : NC_NOERR;
 }
 
-/* Room for one more part. Most requests have few. */
+/* Room for one more part, and to sort them. Most requests have few. */
 static int reserve(struct pieces *p)
 {
     if (p->n < p->room) return NC_NOERR;
     int64_t room = p->room == 0 ? 16 : 4 * p->room;
-    void *grown = base_realloc(p->parts, (size_t)room * sizeof *p->parts);
+    size_t each = 2 * (sizeof *p->parts + sizeof *p->keys);
+    struct part *grown = base_malloc((size_t)room * each);
     if (grown == NULL) return NC_ENOMEM;
-    p->parts = grown;
+    if (p->n > 0) memcpy(grown, p->parts, (size_t)p->n * sizeof *grown);
+    base_free(p->memory);
+    p->memory = p->parts = grown;
+    p->sorted = grown + room;
+    p->keys = (struct base_key *)(grown + 2 * room);
+    p->spare = p->keys + room;
     p->room = room;
     return NC_NOERR;
 }
@@ -445,7 +464,7 @@ static int take_apart(struct blob *b, struct blob_decomp *d, struct driver_reque
     if (err == NC_NOERR) err = move_stretches(&p, &w);
     blob_walk_end(&w);
     region_cursor_free(p.mem);
-    base_free(p.parts);
+    base_free(p.memory);
     return err;
 }
 

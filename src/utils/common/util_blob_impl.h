@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "base_sort.h"
 #include "blob_foreign.h"
 #include "blob_source.h"
 #include "cdf_envelope.h"
@@ -51,7 +52,8 @@ struct util_blob {
     int nvars, nfixed;
     struct util_blob_decomp *decomps;
     int ndecomps;
-    struct util_blob_want *wants; /* UTIL_BLOB_WANTS */
+    struct util_blob_want *wants, *sorted; /* UTIL_BLOB_WANTS each */
+    struct base_key *keys;                 /* ... to sort them, and as many spare */
     int nwants;
     char *bytes; /* UTIL_BLOB_BYTES */
     char words[1024];

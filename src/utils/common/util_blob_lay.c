@@ -2,10 +2,10 @@
  * read in the order of the subfiles, in which those of one blob lie together. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base_error.h"
+#include "base_sort.h"
 #include "util_blob_impl.h"
 
 /* The part of the file that is read. */
@@ -19,11 +19,22 @@ struct window {
 
 /* ---- reading what was collected ---- */
 
-static int by_place(const void *a, const void *b)
+/* By subfile and place there. */
+static void sort_wants(struct util_blob *b)
 {
-    const struct util_blob_want *p = a, *q = b;
-    if (p->sub != q->sub) return p->sub < q->sub ? -1 : 1;
-    return (p->from > q->from) - (p->from < q->from);
+    struct base_key *keys = b->keys, *spare = b->keys + UTIL_BLOB_WANTS;
+    int n = b->nwants;
+    for (int i = 0; i < n; i++)
+        keys[i] = (struct base_key){(uint64_t)b->wants[i].from, i};
+    base_sort_keys(keys, spare, n);
+    for (int i = 0; i < n; i++)
+        keys[i].key = (uint64_t)b->wants[keys[i].index].sub;
+    base_sort_keys(keys, spare, n);
+    for (int i = 0; i < n; i++)
+        b->sorted[i] = b->wants[keys[i].index];
+    struct util_blob_want *sorted = b->sorted;
+    b->sorted = b->wants;
+    b->wants = sorted;
 }
 
 /* How many of the wanted pieces from the first on are read at once: to skip a small gap
@@ -55,9 +66,9 @@ static int read_group(struct util_blob *b, const struct util_blob_want *w, int n
 
 static int read_wants(struct util_blob *b)
 {
-    struct util_blob_want *w = b->wants;
     int err = NC_NOERR;
-    if (b->nwants > 1) qsort(w, (size_t)b->nwants, sizeof *w, by_place);
+    if (b->nwants > 1) sort_wants(b);
+    const struct util_blob_want *w = b->wants;
     for (int i = 0, n; i < b->nwants && err == NC_NOERR; i += n) {
         n = together(w + i, b->nwants - i);
         err = read_group(b, w + i, n);
