@@ -120,10 +120,3 @@ int prefetch(void)
     int waited = ncmpix_prefetch_wait(ncid), got = get_by(&families[2]);
     return rc != NC_NOERR ? rc : waited != NC_NOERR ? waited : got;
 }
-
-/* A get that failed is told once more by the next one, as to others, and by no more. */
-void staged(int rc)
-{
-    if (!all_well(rc)) (void)get_by(&families[2]);
-    as_it_should_be(rc);
-}

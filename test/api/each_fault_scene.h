@@ -59,6 +59,5 @@ int create_another(void);
 void another_is_there(int rc);
 void open_staged(void);
 int prefetch(void);
-void staged(int rc);
 
 #endif

@@ -646,5 +646,5 @@ const struct step steps[STEPS] = {
     {"wait_closed", true, 2, left_for_later, wait_closed, given_up},
     {"open behind a close", true, 2, left_for_later, open_to_write, opened},
     {"create behind a close", true, 2, left_for_later, create_another, another_is_there},
-    {"prefetch", false, 3, open_staged, prefetch, staged},
+    {"prefetch", false, 3, open_staged, prefetch, as_it_should_be},
 };
