@@ -23,7 +23,7 @@ void base_mpi_whole_window_all(MPI_Comm comm, MPI_Win *window);
 
 /* What is left to be done when MPI ends, in this order on every process, so that it may
  * be collective. */
-enum base_end { BASE_END_DATASETS, BASE_END_WINDOWS, BASE_ENDS };
+enum base_end { BASE_END_DATASETS, BASE_END_WINDOWS, BASE_END_STAGES, BASE_ENDS };
 
 /* `end` is called once, at the beginning of MPI_Finalize, when MPI can still be used.
  * False: MPI cannot promise that. */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base_mpi.h"
 #include "base_names.h"
 
 enum { ROOM = 16 };
@@ -22,7 +23,6 @@ static struct kept {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static int nkept, held;
 static int64_t last_number;
-static bool watching; /* the end of MPI */
 
 static void take_out(int i)
 {
@@ -31,9 +31,8 @@ static void take_out(int i)
 }
 
 /* All that are left, at the end of MPI. */
-static int free_all(MPI_Comm comm, int key, void *value, void *extra)
+static void free_all(void)
 {
-    (void)comm, (void)key, (void)value, (void)extra;
     while (nkept > 0) {
         int first = 0;
         for (int i = 1; i < nkept; i++)
@@ -45,20 +44,6 @@ static int free_all(MPI_Comm comm, int key, void *value, void *extra)
         (void)MPI_Group_free(&kept[first].group);
         take_out(first);
     }
-    return MPI_SUCCESS;
-}
-
-/* MPI frees the attributes of MPI_COMM_SELF before all else. */
-static bool watch(void)
-{
-    int key;
-    if (watching) return true;
-    if (MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_all, &key, NULL) !=
-        MPI_SUCCESS)
-        return false;
-    watching = MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL) == MPI_SUCCESS;
-    (void)MPI_Comm_free_keyval(&key); /* goes with the attribute */
-    return watching;
 }
 
 static uint64_t digest(const struct driver_dataset *ds)
@@ -121,7 +106,8 @@ static bool hold(const struct stage *s, int64_t *number)
 {
     pthread_mutex_lock(&mutex);
     bool room = s->file >= 0 && s->base.ds->inode != 0 && nkept + held < ROOM &&
-                watch() && !stage_table_broken(s->table);
+                base_mpi_at_end(BASE_END_STAGES, free_all) &&
+                !stage_table_broken(s->table);
     held += room;
     *number = last_number + 1;
     pthread_mutex_unlock(&mutex);

@@ -18,6 +18,10 @@
 #include "base_io.h"
 #include "base_mem.h"
 
+#ifndef MSG_MORE
+#define MSG_MORE 0 /* saves a message where there is such a thing */
+#endif
+
 enum { VISITORS = 64, CHUNK = 1 << 17, WAKE = 0, LISTENER = 1, FIRST = 2 };
 
 /* Who asks, and what is still to be sent. */
