@@ -2,9 +2,10 @@
  *
  * A request for all that is in the process's blob, which is what a put of a program's own
  * decomposition is, becomes one of a run of the subfile, with the same buffer: the blob
- * has its elements in the order of the file, as a request has its values. Any other is
- * taken apart: each stretch of elements is looked up in the process's own map, then among
- * the blobs of all, and what no blob has is in the master file. */
+ * has its elements in the order of the file, as a request has its values. So does one for
+ * elements that lie side by side there. Any other is taken apart: each stretch of
+ * elements is looked up in the process's own map, then among the blobs of all, and what
+ * no blob has is in the master file. */
 #include <string.h>
 
 #include "base_error.h"
@@ -13,8 +14,9 @@
 #include "blob.h"
 
 enum {
-    MOST_PARTS = 1 << 14, /* of a request, moved at a time: 16 times 4 to some power */
-    MOST_WHOLE = 1 << 10  /* requests carried out at a time */
+    MOST_PARTS = 1 << 16, /* of a request, moved at a time: 16 times 4 to some power */
+    MOST_SPANS =
+        1 << 16 /* of blobs, carried out at a time, and those of one request more */
 };
 
 struct blob_decomp *blob_decomp_of(const struct blob *b, int varid)
@@ -57,7 +59,7 @@ static bool is_whole(struct blob *b, const struct blob_decomp *d,
 struct batch {
     struct driver_request **made;    /* from the arena */
     struct driver_request **parents; /* whose results they have */
-    int64_t n;
+    int64_t n, room;
     struct blob_sub *sub;
     struct base_arena arena;
 };
@@ -130,30 +132,90 @@ static bool find_whole(struct blob *b, const struct blob_decomp *d,
     return true;
 }
 
-/* Adds a request that is the whole of the own blob. False: it is not, or (*err) failed.
- */
-static bool add_whole(struct blob *b, struct batch *batch, const struct blob_decomp *d,
-                      struct driver_request *r, bool put, int *err)
+static int make_room(struct batch *batch)
 {
-    struct span span;
-    if (!d->mine || driver_is_fill(r) || !find_whole(b, d, r, &span, err)) return false;
-    *err = blob_sub_get(b, b->group, &batch->sub);
+    if (batch->n < batch->room) return NC_NOERR;
+    int64_t room = 2 * batch->room + 16;
+    size_t bytes = (size_t)room * sizeof(struct driver_request *);
+    void *made = base_realloc(batch->made, bytes);
+    if (made != NULL) batch->made = made;
+    void *parents = made == NULL ? NULL : base_realloc(batch->parents, bytes);
+    if (parents == NULL) return NC_ENOMEM;
+    batch->parents = parents;
+    batch->room = room;
+    return NC_NOERR;
+}
+
+/* Adds a request of a span of the own blob, whole or a part, whose values begin so many
+ * bytes behind the other's. */
+static bool add_span(struct blob *b, struct batch *batch, struct driver_request *r,
+                     int64_t behind, const struct span *s, bool whole, bool put, int *err)
+{
+    *err = make_room(batch);
+    if (*err == NC_NOERR) *err = blob_sub_get(b, b->group, &batch->sub);
     int varid = *err == NC_NOERR ? blob_sub_var(batch->sub, r->varid) : -1;
     if (varid < 0) return false;
     struct driver_request *made =
         make_span(&batch->arena, r, varid, type_in_subfile(b, r),
-                  b->base.ds->header.vars[r->varid].is_record, &span);
-    if (made == NULL) {
+                  b->base.ds->header.vars[r->varid].is_record, s);
+    if (made == NULL)
         *err = NC_ENOMEM;
-        return false;
-    }
-    if (put)
-        *err = blob_sums_change_own(b, batch->sub, r->varid, span.record, span.records,
-                                    span.step);
-    if (*err != NC_NOERR) return false;
+    else if (put && whole)
+        *err =
+            blob_sums_change_own(b, batch->sub, r->varid, s->record, s->records, s->step);
+    else if (put)
+        *err = blob_sums_change_part(b, batch->sub, r->varid, s->record);
+    if (*err != NC_NOERR || made == NULL) return false;
+    made->buf = (char *)r->buf + behind;
     batch->parents[batch->n] = r;
     batch->made[batch->n++] = made;
     return true;
+}
+
+/* Does a stretch lie in one run of the own blob? */
+static bool find_run(const struct blob_decomp *d, const struct blob_stretch *s,
+                     struct span *span)
+{
+    int64_t i = blob_map_find(&d->own, s->at);
+    if (i < 0) return false;
+    const struct blob_run *run = &d->own.runs[i];
+    int64_t behind = s->at - run->at;
+    *span = (struct span){s->record, 1, 1, d->start + run->pos + behind, s->n};
+    return behind + s->n <= blob_run_length(run);
+}
+
+/* Adds a request for elements that all lie in the own blob, in whatever order: a part of
+ * a list, as a rule. Several runs of values that are scattered in memory are left to
+ * others. */
+static bool add_runs(struct blob *b, struct batch *batch, const struct blob_decomp *d,
+                     struct driver_request *r, int *err)
+{
+    struct blob_walk w;
+    struct blob_stretch s;
+    struct span span;
+    int64_t before = batch->n, done = 0, size = conv_size(r->type);
+    *err = blob_walk_begin(&w, &b->base.ds->header, r);
+    bool all = *err == NC_NOERR;
+    while (all && blob_walk_next(&w, &s, err)) {
+        all = (done == 0 || driver_mem(r) == NULL) && find_run(d, &s, &span) &&
+              add_span(b, batch, r, done * size, &span, false, true, err);
+        done += s.n;
+    }
+    blob_walk_end(&w);
+    if (all && done > 0 && *err == NC_NOERR) return true;
+    batch->n = before;
+    return false;
+}
+
+/* Adds a request for the whole of the own blob, or a put of parts of it. False: it is
+ * neither, or (*err) failed. */
+static bool add_own(struct blob *b, struct batch *batch, const struct blob_decomp *d,
+                    struct driver_request *r, bool put, int *err)
+{
+    struct span s;
+    if (!d->mine || driver_is_fill(r)) return false;
+    if (find_whole(b, d, r, &s, err)) return add_span(b, batch, r, 0, &s, true, put, err);
+    return put && *err == NC_NOERR && add_runs(b, batch, d, r, err);
 }
 
 /* Results go to the requests that these are made of; the batch is empty again. */
@@ -202,7 +264,15 @@ struct pieces {
     struct region_cursor *mem; /* of the request's values; NULL: contiguous */
 };
 
-/* By home: subfile, record, element; what is at one place keeps its order. */
+static void swap_lists(struct pieces *p)
+{
+    struct part *other = p->sorted;
+    p->sorted = p->parts;
+    p->parts = other;
+}
+
+/* By home: subfile, record, element; what is at one place keeps its order. The other list
+ * has them as they were. */
 static void sort_parts(struct pieces *p)
 {
     for (int64_t i = 0; i < p->n; i++)
@@ -216,9 +286,19 @@ static void sort_parts(struct pieces *p)
     base_sort_keys(p->keys, p->spare, p->n);
     for (int64_t i = 0; i < p->n; i++)
         p->sorted[i] = p->parts[p->keys[i].index];
-    struct part *sorted = p->sorted;
-    p->sorted = p->parts;
-    p->parts = sorted;
+    swap_lists(p);
+}
+
+/* Is there a place in two of them? They are sorted: then in two that follow each other.
+ */
+static bool any_twice(const struct pieces *p)
+{
+    for (int64_t i = 1; i < p->n; i++) {
+        const struct part *a = &p->parts[i - 1], *b = &p->parts[i];
+        if (a->sub == b->sub && a->record == b->record && a->at + a->n > b->at)
+            return true;
+    }
+    return false;
 }
 
 /* A list of blocks that grows; adjacent ones become one. */
@@ -354,13 +434,15 @@ static int move_home(struct pieces *p, const struct part *parts, int64_t n)
 }
 
 /* Moves the parts there are. They are sorted by home, so that each file is gone through
- * once and upwards; but of a put whose elements may come twice the last one counts. */
+ * once and upwards, and pieces of a blob in whatever order are written as one; but of a
+ * put whose elements come twice the last one counts. */
 static int flush(struct pieces *p)
 {
     int first = NC_NOERR;
     if (p->n == 0) return NC_NOERR;
-    bool keep = p->put && p->r->raw && !region_is_ascending(driver_raw_region(p->r));
-    if (!keep && p->n > 1) sort_parts(p);
+    bool ordered = p->put && p->r->raw && !region_is_ascending(driver_raw_region(p->r));
+    if (p->n > 1) sort_parts(p);
+    if (ordered && any_twice(p)) swap_lists(p);
     for (int64_t from = 0, to; from < p->n; from = to) {
         for (to = from + 1; to < p->n && p->parts[to].sub == p->parts[from].sub;)
             to++;
@@ -470,13 +552,10 @@ static int take_apart(struct blob *b, struct blob_decomp *d, struct driver_reque
 
 /* ---- both ---- */
 
-static int begin_batch(struct batch *batch, int64_t room)
+static void end_batch(struct batch *batch)
 {
-    *batch = (struct batch){.n = 0};
-    batch->made = base_malloc((2 * (size_t)room + 1) * sizeof(struct driver_request *));
-    if (batch->made == NULL) return NC_ENOMEM;
-    batch->parents = batch->made + room;
-    return NC_NOERR;
+    base_free(batch->made);
+    base_free(batch->parents);
 }
 
 static bool is_nothing(const struct blob *b, const struct driver_request *r)
@@ -484,53 +563,49 @@ static bool is_nothing(const struct blob *b, const struct driver_request *r)
     return driver_nelems(r, b->base.ds->header.vars[r->varid].ndims) == 0;
 }
 
-/* One after the other, as later ones count; those that are whole blobs are collected as
- * long as no other comes between. */
+/* One after the other, as later ones count; those that are whole blobs, or runs of one,
+ * are collected as long as no other comes between. */
 int blob_move(struct blob *b, struct driver_request *const *reqs, int64_t n, bool put)
 {
-    struct batch batch;
-    int64_t room = n < MOST_WHOLE ? n : MOST_WHOLE;
-    if (n == 0) return NC_NOERR;
-    int first = begin_batch(&batch, room);
-    for (int64_t i = 0; first == NC_ENOMEM && i < n; i++)
-        driver_blame(reqs[i], NC_ENOMEM);
-    if (first != NC_NOERR) return first;
+    struct batch batch = {.n = 0};
+    int first = NC_NOERR;
     for (int64_t i = 0; i < n; i++) {
         struct blob_decomp *d = blob_decomp_of(b, reqs[i]->varid);
         if (is_nothing(b, reqs[i])) continue;
         int err = blob_read_own(b, d);
-        bool whole = err == NC_NOERR && add_whole(b, &batch, d, reqs[i], put, &err);
-        if (whole && batch.n < room) continue;
+        bool own = err == NC_NOERR && add_own(b, &batch, d, reqs[i], put, &err);
+        if (own && batch.n < MOST_SPANS) continue;
         int before = carry_out(b, &batch, put);
-        if (err == NC_NOERR && !whole) err = take_apart(b, d, reqs[i], put);
+        if (err == NC_NOERR && !own) err = take_apart(b, d, reqs[i], put);
         if (err != NC_NOERR) driver_blame(reqs[i], err);
         if (first == NC_NOERR) first = before != NC_NOERR ? before : err;
     }
     int err = carry_out(b, &batch, put);
-    base_free(batch.made);
+    end_batch(&batch);
     return first != NC_NOERR ? first : err;
 }
 
-/* The first requests, as long as they are of whole blobs, go into the group's subfile
- * together: blobs of neighbours lie side by side, and the driver below decides whether
- * they are better written in large pieces. The rest is each process's own affair. */
+/* The first requests, as long as they are of whole blobs, or runs of one, go into the
+ * group's subfile together: blobs of neighbours lie side by side, and the driver below
+ * decides whether they are better written in large pieces. The rest is each process's own
+ * affair. */
 int blob_move_all(struct blob *b, struct driver_request *const *reqs, int64_t n, bool put)
 {
-    struct batch batch;
+    struct batch batch = {.n = 0};
     if (b->own == NULL) return blob_move(b, reqs, n, put);
     int64_t done = 0;
-    int known = blob_read_own_all(b, reqs, n), err = begin_batch(&batch, n);
-    bool more = err == NC_NOERR && known == NC_NOERR;
-    for (; more && done < n; done += more) {
+    int err, known = blob_read_own_all(b, reqs, n);
+    bool more = known == NC_NOERR;
+    for (; more && done < n && batch.n < MOST_SPANS; done += more) {
         struct blob_decomp *d = blob_decomp_of(b, reqs[done]->varid);
         if (is_nothing(b, reqs[done])) continue;
-        more = add_whole(b, &batch, d, reqs[done], put, &err);
+        more = add_own(b, &batch, d, reqs[done], put, &err);
     }
     struct driver *sub = b->own->driver;
     int moved = put ? driver_put_all(sub, batch.made, batch.n, NC_NOERR)
                     : driver_get_all(sub, batch.made, batch.n, NC_NOERR);
     settle_batch(b, &batch, put, moved);
-    base_free(batch.made);
+    end_batch(&batch);
     int rest = blob_move(b, reqs + done, n - done, put);
     return moved != NC_NOERR ? moved : rest;
 }

@@ -1,0 +1,127 @@
+/* Lists of segments in any order, which cannot go to a blob as they are: what is put last
+ * counts, and pieces that lie side by side are written as one. */
+#include <stdlib.h>
+
+#include "../api/dataset.h"
+#include "../driver/counts.h"
+
+enum { N = 300, MORE = 40 };
+
+struct scene {
+    int ncid, fixed, record;
+};
+
+static struct scene define(void)
+{
+    struct scene s;
+    MPI_Info info = check_info("nc_blob=enable;nc_num_subfiles=2;nc_statistics=enable");
+    CHECK_NC(NC_NOERR, ncmpi_create(MPI_COMM_WORLD, check_path("p.nc"),
+                                    NC_CLOBBER | check.cmode, info, &s.ncid));
+    MPI_Info_free(&info);
+    int dims[2] = {new_dim(s.ncid, "t", NC_UNLIMITED),
+                   new_dim(s.ncid, "x", N * check.nprocs)};
+    s.fixed = new_var(s.ncid, "fixed", NC_INT, 1, &dims[1]);
+    s.record = new_var(s.ncid, "record", NC_SHORT, 2, dims);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(s.ncid));
+    return s;
+}
+
+/* A list of elements, each process's own: number i is at i * nprocs + rank. */
+struct list {
+    MPI_Offset at[N + MORE][2], *starts[N + MORE];
+    int numbers[N + MORE], n;
+};
+
+/* All of them in random order; `more` of them once more. */
+static void draw(struct list *l, int more)
+{
+    for (l->n = 0; l->n < N; l->n++)
+        l->numbers[l->n] = l->n;
+    for (; l->n < N + more; l->n++)
+        l->numbers[l->n] = rand() % N;
+    for (int i = l->n - 1; i > 0; i--) {
+        int other = rand() % (i + 1), number = l->numbers[i];
+        l->numbers[i] = l->numbers[other];
+        l->numbers[other] = number;
+    }
+}
+
+/* Of a variable of records: of this one. Values go up along the list; what each element
+ * has in the end goes to `last`. */
+static int put(struct list *l, int ncid, int varid, int record, int add, int last[N])
+{
+    int values[N + MORE], at = record >= 0;
+    for (int i = 0; i < l->n; i++) {
+        values[i] = add + i;
+        last[l->numbers[i]] = values[i];
+        l->at[i][0] = record;
+        l->at[i][at] = l->numbers[i] * check.nprocs + check.rank;
+        l->starts[i] = l->at[i];
+    }
+    return ncmpi_put_varn_int_all(ncid, varid, l->n, l->starts, NULL, values);
+}
+
+static void check_values(int ncid, int varid, int record, const int last[N])
+{
+    int values[N], wrong = 0, at = record >= 0;
+    MPI_Offset start[2] = {record, 0}, count[2] = {1, 0}, stride[2] = {1, 0};
+    start[at] = check.rank;
+    count[at] = N;
+    stride[at] = check.nprocs;
+    CHECK_NC(NC_NOERR, ncmpi_get_vars_int_all(ncid, varid, start, count, stride, values));
+    for (int i = 0; i < N; i++)
+        wrong += values[i] != last[i];
+    CHECK_EQ(0, wrong);
+}
+
+static void the_last_of_a_list_counts(void)
+{
+    struct scene s = define();
+    static struct list l;
+    int last[2][N];
+    srand((unsigned)check_random(1000) + (unsigned)check.rank);
+    for (int round = 0; round < 4; round++) {
+        draw(&l, round % 2 == 0 ? 0 : MORE);
+        CHECK_NC(NC_NOERR, put(&l, s.ncid, s.fixed, -1, 1000 * round, last[0]));
+        check_values(s.ncid, s.fixed, -1, last[0]);
+        draw(&l, round < 2 ? MORE : 0);
+        CHECK_NC(NC_NOERR, put(&l, s.ncid, s.record, round, 1000 * round, last[1]));
+        check_values(s.ncid, s.record, round, last[1]);
+    }
+    CHECK_NC(NC_NOERR, ncmpi_close(s.ncid));
+    CHECK_NC(NC_NOERR, ncmpi_open(MPI_COMM_WORLD, check_path("p.nc"), NC_NOWRITE,
+                                  MPI_INFO_NULL, &s.ncid));
+    check_values(s.ncid, s.fixed, -1, last[0]);
+    check_values(s.ncid, s.record, 3, last[1]);
+    CHECK_NC(NC_NOERR, ncmpi_close(s.ncid));
+}
+
+static void pieces_side_by_side_are_one_write(void)
+{
+    enum { FEW = 8 }; /* the values, the number of records, sums that are taken away */
+    struct scene s = define();
+    static struct list l;
+    int last[N];
+    srand((unsigned)check.rank);
+    draw(&l, 0);
+    CHECK_NC(NC_NOERR, put(&l, s.ncid, s.record, 0, 0, last));
+    for (int record = 1; record < 4; record++) {
+        int64_t before = count_of(s.ncid, "file_writes");
+        draw(&l, 0);
+        CHECK_NC(NC_NOERR, put(&l, s.ncid, s.record, record, 0, last));
+        CHECK(count_of(s.ncid, "file_writes") - before <= FEW);
+        check_values(s.ncid, s.record, record, last);
+    }
+    CHECK_NC(NC_NOERR, ncmpi_close(s.ncid));
+}
+
+static const struct check_test tests[] = {
+    {"the last of a list counts", the_last_of_a_list_counts, CHECK_FORMATS},
+    {"pieces side by side are one write", pieces_side_by_side_are_one_write, 0},
+    {NULL, NULL, 0},
+};
+
+int main(int argc, char **argv)
+{
+    return check_main(argc, argv, tests, "1 2 3 4");
+}
