@@ -556,6 +556,7 @@ static void end_batch(struct batch *batch)
 {
     base_free(batch->made);
     base_free(batch->parents);
+    base_arena_free(&batch->arena); /* of a request that was not added in the end */
 }
 
 static bool is_nothing(const struct blob *b, const struct driver_request *r)
