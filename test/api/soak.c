@@ -60,7 +60,7 @@ static const char *const names[HELD] = {
  * the system and MPI keep for themselves comes in steps, and subfiles have communicators
  * of their own: it depends on which ways came. A short run warms up all the
  * time. */
-static const long slack[HELD] = {4096, 4 << 20, 4096, 0, 0, 1};
+static const long slack[HELD] = {4096, 4 << 20, 4096, 1, 0, 1};
 enum { LONG_RUN = 600, SHORT_SLACK = 16 };
 
 static long entries_of(const char *directory)

@@ -8,7 +8,7 @@ reads() {
     rm -f "$dir/run.nc" "$dir/report"
     PNETCDF_REPORT=$dir/report launch "$2" "$1" "$dir/run.nc" "$dir" >"$dir/said" &&
         [ "$(grep -c '^epoch .*780' "$dir/said")" = 3 ] &&
-        grep -q 'stage: bytes read there' "$dir/report" &&
+        grep -qE 'stage: bytes (read there|copied)' "$dir/report" &&
         ! grep -q 'the file was read instead' "$dir/report"
 }
 in_both stage/epochs reads

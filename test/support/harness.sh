@@ -1,7 +1,7 @@
 #!/bin/bash
 # What run-mpi makes of bodies that fail, die and hang.
 here=${srcdir:-.}/test/support
-unset NCMPI_TEST_PROCS NCMPI_TEST_ONLY # the bodies' own counts are told
+unset NCMPI_TEST_PROCS NCMPI_TEST_AMONG NCMPI_TEST_ONLY # the bodies' own counts are told
 . "$here/tap.sh"
 out=$(mktemp) || exit 99
 trap 'rm -f "$out"' EXIT
