@@ -236,6 +236,7 @@ int journal_resume_all(struct journal_crew *c)
     if (s.phase == JOURNAL_READY) return finish_all(c, JOURNAL_RETURNING);
     if (s.phase == JOURNAL_FILLING) return commit_all(c);
     if (s.phase > JOURNAL_FILLING) return finish_all(c, s.phase);
+    if (s.high == s.low) return base_error_set(NC_ENOTNC, "the journal's round is empty");
     int err = write_all(c, NULL);
     if (err != NC_NOERR) return err;
     if (s.back || s.phase == JOURNAL_RESTORING) return return_all(c, place);
