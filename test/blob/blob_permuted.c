@@ -78,7 +78,7 @@ static void the_last_of_a_list_counts(void)
 {
     struct scene s = define();
     static struct list l;
-    int last[2][N];
+    int last[2][N] = {{0}};
     srand((unsigned)check_random(1000) + (unsigned)check.rank);
     for (int round = 0; round < 4; round++) {
         draw(&l, round % 2 == 0 ? 0 : MORE);
@@ -101,7 +101,7 @@ static void pieces_side_by_side_are_one_write(void)
     enum { FEW = 8 }; /* the values, the number of records, sums that are taken away */
     struct scene s = define();
     static struct list l;
-    int last[N];
+    int last[N] = {0};
     srand((unsigned)check.rank);
     draw(&l, 0);
     CHECK_NC(NC_NOERR, put(&l, s.ncid, s.record, 0, 0, last));

@@ -213,6 +213,7 @@ static bool add_own(struct blob *b, struct batch *batch, const struct blob_decom
                     struct driver_request *r, bool put, int *err)
 {
     struct span s;
+    *err = NC_NOERR;
     if (!d->mine || driver_is_fill(r)) return false;
     if (find_whole(b, d, r, &s, err)) return add_span(b, batch, r, 0, &s, true, put, err);
     return put && *err == NC_NOERR && add_runs(b, batch, d, r, err);
