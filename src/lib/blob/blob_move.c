@@ -172,33 +172,33 @@ static bool add_span(struct blob *b, struct batch *batch, struct driver_request 
     return true;
 }
 
-/* Does a stretch lie in one run of the own blob? */
-static bool find_run(const struct blob_decomp *d, const struct blob_stretch *s,
-                     struct span *span)
+/* How many elements from `at` on lie side by side in the own blob, and where in the
+ * subfile; 0: it has not that one. */
+static int64_t find_own(const struct blob_decomp *d, int64_t at, int64_t *place)
 {
-    int64_t i = blob_map_find(&d->own, s->at);
-    if (i < 0) return false;
+    int64_t i = d->mine ? blob_map_find(&d->own, at) : -1;
+    if (i < 0) return 0;
     const struct blob_run *run = &d->own.runs[i];
-    int64_t behind = s->at - run->at;
-    *span = (struct span){s->record, 1, 1, d->start + run->pos + behind, s->n};
-    return behind + s->n <= blob_run_length(run);
+    int64_t behind = at - run->at, length = blob_run_length(run);
+    *place = d->start + run->pos + behind;
+    return behind < length ? length - behind : 0;
 }
 
-/* Adds a request for elements that all lie in the own blob, in whatever order: a part of
- * a list, as a rule. Several runs of values that are scattered in memory are left to
- * others. */
+/* Adds a put of elements that all lie in the own blob, in whatever order: a part of a
+ * list, as a rule, of which each run would else be a write of its own. Several runs of
+ * values that are scattered in memory are left to others. */
 static bool add_runs(struct blob *b, struct batch *batch, const struct blob_decomp *d,
                      struct driver_request *r, int *err)
 {
     struct blob_walk w;
     struct blob_stretch s;
-    struct span span;
-    int64_t before = batch->n, done = 0, size = conv_size(r->type);
+    int64_t place = 0, before = batch->n, done = 0, size = conv_size(r->type);
     *err = blob_walk_begin(&w, &b->base.ds->header, r);
     bool all = *err == NC_NOERR;
     while (all && blob_walk_next(&w, &s, err)) {
-        all = (done == 0 || driver_mem(r) == NULL) && find_run(d, &s, &span) &&
-              add_span(b, batch, r, done * size, &span, false, true, err);
+        all = (done == 0 || driver_mem(r) == NULL) && find_own(d, s.at, &place) >= s.n;
+        const struct span span = {s.record, 1, 1, place, s.n};
+        all = all && add_span(b, batch, r, done * size, &span, false, true, err);
         done += s.n;
     }
     blob_walk_end(&w);
@@ -459,16 +459,11 @@ static int find_part(struct pieces *p, const struct blob_stretch *s, struct part
 {
     const struct blob_decomp *d = p->d;
     *part = (struct part){.record = s->record, .n = s->n};
-    int64_t i = d->mine ? blob_map_find(&d->own, s->at) : -1;
-    if (i >= 0) {
-        const struct blob_run *run = &d->own.runs[i];
-        int64_t behind = s->at - run->at, length = blob_run_length(run);
-        if (behind < length) {
-            part->sub = p->b->group;
-            part->at = d->start + run->pos + behind;
-            if (part->n > length - behind) part->n = length - behind;
-            return NC_NOERR;
-        }
+    int64_t n = find_own(d, s->at, &part->at);
+    if (n > 0) {
+        part->sub = p->b->group;
+        if (part->n > n) part->n = n;
+        return NC_NOERR;
     }
     int err = blob_read_index(p->b, p->d, s->at);
     if (err != NC_NOERR) return err;
