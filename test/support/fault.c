@@ -21,19 +21,22 @@ static const char OPEN[] = "open", READ[] = "read", WRITE[] = "write", SYNC[] = 
 static const char *const op_names[] = {OPEN,     READ, WRITE,  SYNC,   TRUNCATE,
                                        ALLOCATE, MAP,  UNLINK, RENAME, CLOSE};
 
+enum { PAGE = 4096 };
+
 static const struct {
     const char *name;
     int code;
 } errors[] = {{"ENOSPC", ENOSPC}, {"EIO", EIO},       {"EACCES", EACCES},
               {"EROFS", EROFS},   {"EDQUOT", EDQUOT}, {"EMFILE", EMFILE},
               {"ENOMEM", ENOMEM}, {"EINTR", EINTR},   {"short", -1},
-              {"wrong", -2},      {"part", -3}};
+              {"wrong", -2},      {"part", -3},       {"pages", -4}};
 
 static struct {
     char op[64]; /* empty: none */
     int when;    /* the how manyth call; 1 is the next */
     bool later;  /* all later ones too */
-    int code;    /* errno; -1 for a short transfer, -2 for a wrong byte, -3 for a part */
+    int code;    /* errno; -1 for a short transfer, -2 for a wrong byte, -3 for a part, -4
+                    for pages */
     int calls, faults;
     const char *met;
     char pattern[512];
@@ -130,9 +133,11 @@ static bool is_planned(const char *op)
     return planned;
 }
 
-/* How much of a transfer is made: half, or a quarter, but whole values of four bytes. */
+/* How much of a transfer is made: half, or a quarter, but whole values of four bytes; or
+ * whole pages. */
 static size_t cut(size_t length)
 {
+    if (plan.code == -4) return (length / 4 + PAGE - 1) / PAGE * PAGE;
     if (plan.code == -1 && length > 1) return length / 2;
     if (plan.code == -3 && length > 4) return length < 16 ? 4 : length / 16 * 4;
     return length;
@@ -147,7 +152,8 @@ static bool would_fail(const char *op, const char *path, size_t *length)
     plan.faults++;
     plan.met = op;
     spoils = plan.code == -2;
-    bool last = plan.code == -3 && call > plan.when;
+    bool last = (plan.code == -3 || plan.code == -4) && call > plan.when;
+    if (plan.code == -4 && (length == NULL || *length <= PAGE)) last = true;
     if (plan.code < 0 && !last) {
         if (length != NULL) *length = cut(*length);
         return false;

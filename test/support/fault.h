@@ -7,16 +7,20 @@
 #include <stdbool.h>
 
 /* A plan is OP:WHEN:WHAT:PATTERN[:RANK].
- *   OP       open, read, write, sync, truncate, allocate, map, unlink, rename or close,
- *            with all their variants; or the names of MPI functions, as a pattern that
- * begins with MPI_ WHEN     N, the Nth such call from now only, or N+, that one and all
- * later ones WHAT     a number for errno to be, or one of ENOSPC, EIO, EACCES, EROFS,
- * EDQUOT, EMFILE, ENOMEM, EINTR; or "short": half of the bytes, one at least, are
- * transferred; or "part", with N+: a quarter is, then all fail with EIO, as when a
- * device goes; or "wrong": the first byte that read or pread got has a bit turned PATTERN
- * of the file's whole path, as in the shell; * also stands for slashes. Calls that
- * concern no file have an empty one RANK     only in the process of this rank (as the
- * launcher tells it) Replaces the plan before it. False if it cannot be understood. */
+ *
+ * - OP: open, read, write, sync, truncate, allocate, map, unlink, rename or close, with
+ * all their variants; or the names of MPI functions, as a pattern that begins with MPI_.
+ * - WHEN: N, the Nth such call from now only, or N+, that one and all later ones.
+ * - WHAT: a number for errno to be, or one of ENOSPC, EIO, EACCES, EROFS, EDQUOT, EMFILE,
+ *   ENOMEM, EINTR; or "short": half of the bytes, one at least, are transferred; or, with
+ *   N+, "part": a quarter is, then all fail with EIO, as when a device goes; or "pages":
+ *   likewise, but whole pages or nothing; or "wrong": the first byte that read or pread
+ *   got has a bit turned.
+ * - PATTERN: of the file's whole path, as in the shell; * also stands for slashes. Calls
+ *   that concern no file have an empty one.
+ * - RANK: only in the process of this rank (as the launcher tells it).
+ *
+ * Replaces the plan before it. False if it cannot be understood. */
 bool fault_arm(const char *plan);
 
 /* No more faults. Returns how many there were since fault_arm. */

@@ -58,6 +58,22 @@ static void a_short_transfer_moves_half(void)
     CHECK_EQ(0, close(fd));
 }
 
+static void a_device_ends_between_pages(void)
+{
+    static char bytes[9000];
+    char name[16];
+    snprintf(name, sizeof name, "%d", check.rank);
+    int fd = open(check_path(name), O_RDWR | O_CREAT, 0666);
+    CHECK(fault_arm(planned("write:1+:pages", check_path(name), "")));
+    CHECK_EQ(4096, pwrite(fd, bytes, 9000, 0));
+    CHECK_EQ(-1, pwrite(fd, bytes, 9000, 4096));
+    CHECK(fault_arm(planned("write:1+:pages", check_path(name), "")));
+    CHECK_EQ(-1, pwrite(fd, bytes, 4096, 0));
+    CHECK_EQ(EIO, errno);
+    CHECK_EQ(1, fault_disarm());
+    CHECK_EQ(0, close(fd));
+}
+
 static void only_the_rank_named_fails(void)
 {
     CHECK(fault_arm("open:1:EIO:/nowhere:0"));
@@ -94,6 +110,7 @@ static const struct check_test tests[] = {
     {"the nth call fails", the_nth_call_fails, 0},
     {"later calls fail too", later_calls_fail_too, 0},
     {"a short transfer moves half", a_short_transfer_moves_half, 0},
+    {"a device ends between pages", a_device_ends_between_pages, 0},
     {"only the rank named fails", only_the_rank_named_fails, 0},
     {"MPI-IO is reached", mpi_io_is_reached, 0},
     {"nonsense is refused", nonsense_is_refused, 0},
