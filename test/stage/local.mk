@@ -19,7 +19,7 @@ test_stage_stage_behind_mpi_LDADD = $(MPI_TEST_LIBS)
 check_PROGRAMS += test/stage/stage_far.mpi
 TESTS += test/stage/stage_far.mpi test/stage/stage_nodes.sh
 test_stage_stage_far_mpi_SOURCES = test/stage/stage_far.c
-test_stage_stage_far_mpi_LDADD = $(MPI_TEST_LIBS)
+test_stage_stage_far_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
 
 check_PROGRAMS += test/stage/stage_faults.mpi test/stage/stage_killed
 TESTS += test/stage/stage_faults.mpi test/stage/stage_kill.sh

@@ -1,7 +1,9 @@
-/* Nodes that have each other's blocks: together they read the dataset's file once, while
- * those who have a block compute; and each reads it alone where others do not answer. On
- * one node nothing is exchanged: test/stage/stage_nodes.sh runs it on several. */
+/* Nodes that have each other's blocks, or one staged file together: together they read
+ * the dataset's file once, while those who have a block compute; and each reads it alone
+ * where others do not answer. On one node nothing is exchanged: test/stage/stage_nodes.sh
+ * runs it on several. */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdatomic.h>
@@ -9,11 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "check.h"
+#include "fault.h"
 #include "pnetcdf.h"
 #include "pnetcdf_ext.h"
 
@@ -67,6 +72,26 @@ ssize_t recv(int fd, void *bytes, size_t n, int flags)
         return -1;
     }
     return next(fd, bytes, n, flags);
+}
+
+static bool is_staged_file(int fd)
+{
+    char link[64], path[4096];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t n = readlink(link, path, sizeof path - 1);
+    path[n > 0 ? n : 0] = '\0';
+    return strstr(path, "ncmpi-stage") != NULL;
+}
+
+/* The staged file lies where nodes may read what is old. */
+static _Atomic bool on_nfs;
+int fstatfs(int fd, struct statfs *fs)
+{
+    enum { NFS = 0x6969 };
+    NEXT(fstatfs);
+    int result = next(fd, fs);
+    if (on_nfs && is_staged_file(fd)) fs->f_type = NFS;
+    return result;
 }
 
 /* ---- the dataset ---- */
@@ -329,6 +354,221 @@ static void what_is_old_goes_to_nobody(void)
     end(ncid);
 }
 
+/* ---- one staged file ---- */
+
+static const char global[] = "nc_stage_scope=global";
+
+/* How many staged files this process has; the inode of the last one. */
+static int find_staged_file(long long *inode)
+{
+    int n = 0;
+    struct dirent *e;
+    DIR *d = opendir("/proc/self/fd");
+    *inode = 0;
+    while (d != NULL && (e = readdir(d)) != NULL) {
+        struct stat st;
+        int fd = atoi(e->d_name);
+        if (e->d_name[0] == '.' || !is_staged_file(fd) || fstat(fd, &st) != 0) continue;
+        *inode = (long long)st.st_ino;
+        n++;
+    }
+    if (d != NULL) closedir(d);
+    return n;
+}
+
+/* Have all processes the same one? */
+static bool have_one_together(void)
+{
+    long long own[2], all[2];
+    int n = find_staged_file(&own[0]);
+    own[1] = -own[0];
+    CHECK_EQ(1, n);
+    MPI_Allreduce(own, all, 2, MPI_LONG_LONG, MPI_MAX, MPI_COMM_WORLD);
+    return all[0] == -all[1];
+}
+
+static void all_nodes_have_one_staged_file(void)
+{
+    int ncid = start(global);
+    CHECK(have_one_together());
+    long long before = of_all(ncid, "file_read_bytes");
+    get_blocks(ncid);
+    long long once = of_all(ncid, "file_read_bytes") - before;
+    CHECK(once >= BLOCKS * BLOCK && once <= (BLOCKS + 1) * BLOCK);
+    CHECK_EQ(once, of_all(ncid, "stage_copied_bytes"));
+    CHECK_EQ((nodes - 1) * once, of_all(ncid, "stage_mirror_bytes"));
+    CHECK_EQ(0, of_all(ncid, "stage_far_bytes"));
+    CHECK_EQ(0, of_all(ncid, "stage_unanswered"));
+    CHECK_EQ(0, of_all(ncid, "stage_fallbacks"));
+    long long staged = of_all(ncid, "stage_read_bytes");
+    get_blocks(ncid);
+    CHECK_EQ(before + once, of_all(ncid, "file_read_bytes"));
+    CHECK_EQ(staged + (long long)check.nprocs * N * (long long)sizeof(int),
+             of_all(ncid, "stage_read_bytes"));
+    CHECK_EQ((nodes - 1) * once, of_all(ncid, "stage_mirror_bytes"));
+    end(ncid);
+}
+
+/* Where it may not be as large as the file, what came first stays, and the rest is read
+ * from the file each time. */
+static void one_staged_file_has_an_end(void)
+{
+    enum { SOME = BLOCKS / 3 * 2 };
+    char more[100];
+    snprintf(more, sizeof more, "%s;nc_stage_size=%d", global, SOME * BLOCK);
+    int ncid = start(more);
+    if (nodes == 1) { /* its own file, which has another order */
+        end(ncid);
+        return;
+    }
+    get_blocks(ncid);
+    CHECK_EQ(SOME / nodes * nodes * BLOCK, of_all(ncid, "stage_copied_bytes"));
+    for (int i = 0; i < 3; i++) {
+        long long before = of_all(ncid, "file_read_bytes");
+        get_blocks(ncid);
+        /* A block or two of the file are its header's alone. */
+        long long again = of_all(ncid, "file_read_bytes") - before;
+        CHECK(again >= (long long)check.nprocs * (BLOCKS - SOME - 1) * BLOCK);
+        CHECK(again <= (long long)check.nprocs * (BLOCKS - SOME + nodes + 1) * BLOCK);
+    }
+    CHECK_EQ(SOME / nodes * nodes * BLOCK, of_all(ncid, "stage_copied_bytes"));
+    CHECK_EQ(0, of_all(ncid, "stage_fallbacks"));
+    end(ncid);
+}
+
+static void it_is_filled_ahead(void)
+{
+    for (int by_hint = 0; by_hint < 2; by_hint++) {
+        char more[100];
+        snprintf(more, sizeof more, "%s%s", global,
+                 by_hint ? ";nc_stage_prefetch=open" : "");
+        int ncid = start(more);
+        if (!by_hint) CHECK_NC(NC_NOERR, ncmpix_prefetch(ncid, 0, NULL, NULL));
+        CHECK_NC(NC_NOERR, ncmpix_prefetch_wait(ncid));
+        MPI_Barrier(MPI_COMM_WORLD);
+        long long before = of_all(ncid, "file_read_bytes");
+        CHECK(of_all(ncid, "stage_copied_bytes") <= (BLOCKS + 2) * BLOCK);
+        get_blocks(ncid);
+        CHECK_EQ(before, of_all(ncid, "file_read_bytes"));
+        end(ncid);
+    }
+}
+
+/* Nodes that find no home for a block bring it themselves. */
+static void it_does_without_answers(void)
+{
+    for (int how = DEAF; how <= BREAKING; how++) {
+        int ncid = start(global);
+        others = how;
+        for (int i = 0; i < 3; i++)
+            get_blocks(ncid);
+        if (nodes > 1 && how != BREAKING) CHECK(of_all(ncid, "stage_unanswered") > 0);
+        CHECK_EQ(0, of_all(ncid, "stage_fallbacks"));
+        end(ncid);
+    }
+}
+
+/* A file that may change without another time, a file system on which others may read
+ * what is old, nodes that do not talk: each node has its own. */
+static void not_where_it_might_be_wrong(void)
+{
+    for (int why = 0; why < 3; why++) {
+        char more[100];
+        find_nodes();
+        write_file();
+        later = why == 0 ? 0 : 60;
+        on_nfs = why == 1;
+        snprintf(more, sizeof more, "%s%s", global,
+                 why == 2 ? ";nc_stage_exchange=disable" : "");
+        int ncid = open_staged(more);
+        CHECK_EQ(nodes == 1, have_one_together());
+        CHECK_EQ(nodes == 1 ? 0 : nodes, of_all(ncid, "stage_fallbacks"));
+        get_blocks(ncid);
+        get_blocks(ncid);
+        CHECK_EQ(0, of_all(ncid, "stage_mirror_bytes"));
+        end(ncid);
+        on_nfs = false;
+    }
+}
+
+/* Calls on it fail on one process or on all; a node may have a file of its own beside. */
+static void some_may_not_have_it(void)
+{
+    static const char *const plans[] = {
+        "open:1:EACCES:*ncmpi-stage*",  "open:1+:EACCES:*ncmpi-stage*",
+        "read:1:EIO:*ncmpi-stage*",     "read:9+:EIO:*ncmpi-stage*",
+        "read:7:short:*ncmpi-stage*",   "write:1:ENOSPC:*ncmpi-stage*",
+        "write:5:ENOSPC:*ncmpi-stage*", "write:5+:ENOSPC:*ncmpi-stage*",
+        "write:7:EIO:*ncmpi-stage*",    "unlink:1+:EACCES:*ncmpi-stage*"};
+    for (size_t i = 0; i < 3 * sizeof plans / sizeof plans[0]; i++) {
+        char plan[100];
+        const char *of = i % 3 == 2 ? "" : i % 3 == 0 ? ":0" : ":1";
+        find_nodes();
+        write_file();
+        later = 60;
+        snprintf(plan, sizeof plan, "%s%s", plans[i / 3], of);
+        CHECK(fault_arm(plan));
+        int ncid = open_staged(global);
+        for (int k = 0; k < 3; k++)
+            get_blocks(ncid);
+        end(ncid);
+        fault_disarm();
+    }
+}
+
+/* Who finds the file changed leaves what others may still be writing. */
+static void what_has_changed_is_read_anew(void)
+{
+    const struct timespec pause = {0, 20000000};
+    char more[100];
+    snprintf(more, sizeof more, "%s;nc_stage_keep=enable", global);
+    int ncid = start(more);
+    for (int i = 0; i < 12; i++) {
+        get_blocks(ncid);
+        MPI_Barrier(MPI_COMM_WORLD);
+        nanosleep(&pause, NULL);
+        if (i % 3 != 1) write_file();
+        if (i % 4 == 3) {
+            end(ncid);
+            later = 60;
+            ncid = open_staged(more);
+            continue;
+        }
+        for (int k = 0; k < nodes; k++) {
+            if (node == (k + i) % nodes) CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
+            if (node == (k + i) % nodes) get_blocks(ncid);
+            MPI_Barrier(MPI_COMM_WORLD);
+        }
+    }
+    end(ncid);
+}
+
+/* ... and what is kept is the same file again, or filled again. */
+static void one_that_is_kept_is_found(void)
+{
+    const struct timespec pause = {0, 20000000};
+    char more[100];
+    snprintf(more, sizeof more, "%s;nc_stage_keep=enable;nc_stage_block_size=8192",
+             global);
+    int ncid = start(more);
+    for (int i = 0; i < 4; i++) {
+        get_blocks(ncid);
+        CHECK(have_one_together() || nodes == 1);
+        end(ncid);
+        nanosleep(&pause, NULL);
+        if (i == 1) write_file();
+        later = 60;
+        ncid = open_staged(more);
+        CHECK_EQ(check.nprocs, of_all(ncid, "stage_kept"));
+        long long before = of_all(ncid, "file_read_bytes");
+        get_blocks(ncid);
+        if (i != 1) CHECK_EQ(before, of_all(ncid, "file_read_bytes"));
+        if (i == 1) CHECK(of_all(ncid, "file_read_bytes") > before);
+        CHECK_EQ(0, of_all(ncid, "stage_fallbacks"));
+    }
+    end(ncid);
+}
+
 static const struct check_test tests[] = {
     {"all nodes read the file once", all_nodes_read_the_file_once, 0},
     {"nodes have room together", nodes_have_room_together, 0},
@@ -336,6 +576,15 @@ static const struct check_test tests[] = {
     {"nobody has to help", nobody_has_to_help, 0},
     {"who does not answer is left alone", who_does_not_answer_is_left_alone, 0},
     {"not where the hint says so", not_where_the_hint_says_so, 0},
+    {"all nodes have one staged file", all_nodes_have_one_staged_file, 0},
+    {"one staged file has an end", one_staged_file_has_an_end, 0},
+    {"it is filled ahead", it_is_filled_ahead, 0},
+    {"it does without answers", it_does_without_answers, 0},
+    {"not where it might be wrong", not_where_it_might_be_wrong, 0},
+    {"some may not have it", some_may_not_have_it, 0},
+    {"one that is kept is found", one_that_is_kept_is_found, 0},
+    /* Those below leave some that are kept. */
+    {"what has changed is read anew", what_has_changed_is_read_anew, 0},
     {"what is old goes to nobody", what_is_old_goes_to_nobody, 0},
     {NULL, NULL, 0},
 };

@@ -1,17 +1,27 @@
 #!/bin/bash
 # A program that stages is killed before and behind each of its calls on the staged file: the
 # dataset is untouched, and nothing is left when the next job has staged something there.
+# With a number of processes as its argument (test/stage/stage_nodes.sh), of several, of which each
+# is killed at that call, if its launcher has not ended it before.
 . "${srcdir:-.}/test/support/tap.sh"
 shm=/tmp
 if [ -w /dev/shm ]; then shm=/dev/shm; fi
 where=$(mktemp -d "${TMPDIR:-$shm}/ncmpi-stage.XXXXXX") || exit 99
 trap 'rm -rf "$where"' EXIT
+. "${srcdir:-.}/test/support/launch.sh"
+procs=${1:-1}
 program=test/stage/stage_killed
 stage=$where/stage
 mkdir "$stage"
 
 # read_it CALL: the program, killed there.
-read_it() { timeout 60 "$program" read "$where/a.nc" "$stage" "$1"; }
+read_it() {
+    if [ "$procs" = 1 ]; then
+        timeout 60 "$program" read "$where/a.nc" "$stage" "$1"
+    else
+        launch "$procs" "$program" read "$where/a.nc" "$stage" "$1"
+    fi
+}
 
 # The next job finds what is left old enough, and takes it away.
 after() {
@@ -24,13 +34,15 @@ after() {
 }
 
 every_call() {
-    local total point named=0
+    local total point rc named=0
     "$program" make "$where/a.nc" && cp "$where/a.nc" "$where/copy" || return 1
-    total=$(read_it 0) || return 1
+    read_it 0 >"$where/out" || return 1
+    total=$(sort -n "$where/out" | tail -n 1)
     [ "$total" -ge 20 ] || { echo "only $total calls"; return 1; }
-    for ((point = 1; point <= total; point += point < 12 ? 1 : 5)); do
+    for ((point = 1; point <= total; point += point < 12 ? procs : 5 * procs)); do
         { read_it "$point"; } >"$where/out" 2>&1
-        [ $? = 137 ] || { cat "$where/out"; echo "not killed at $point of $total"; [ "$point" -gt $((total / 2)) ] || return 1; }
+        rc=$?
+        [ $rc = 137 ] || [ "$procs" -gt 1 ] && [ $rc != 0 ] && [ $rc != 124 ] || { cat "$where/out"; echo "not killed at $point of $total"; [ "$point" -gt $((total / 2)) ] || return 1; }
         [ -z "$(ls -A "$stage")" ] || named=$((named + 1))
         after || { echo "killed at $point"; return 1; }
     done

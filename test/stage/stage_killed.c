@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "pnetcdf.h"
@@ -31,6 +33,14 @@ static _Atomic long calls, last;
     void *known = found;                                                                 \
     __typeof__(&name) next;                                                              \
     memcpy(&next, &known, sizeof next)
+
+/* It is later, so that the dataset is old enough for nodes to have something together. */
+int clock_gettime(clockid_t clock, struct timespec *now)
+{
+    long result = syscall(SYS_clock_gettime, clock, now);
+    if (clock == CLOCK_REALTIME) now->tv_sec += 60;
+    return (int)result;
+}
 
 /* Before a call, and behind it. */
 static void count(void)

@@ -10,6 +10,9 @@ here() {
         bash "$nodes" "$1" bash "$top/test/support/run-mpi" "test/stage/$3.mpi"
 }
 
+# mirrored TEST [ONLY]: with one staged file of 2 nodes
+mirrored() { PNETCDF_HINTS='nc_stage_scope=global' here 2 4 "$@"; }
+
 if [ "${MPI_FLAVOUR-}" != mpich ]; then
     echo "1..0 # SKIP the recipe for several nodes is for MPICH"
     exit
@@ -22,4 +25,7 @@ check "blocks go between 2 nodes" here 2 4 stage_far
 check "blocks go between 3 nodes" here 3 3 stage_far
 check "a writer and readers, 2 nodes" here 2 4 stage_data "readers and a writer"
 check "what is kept, 2 nodes" here 2 4 stage_data "kept"
+check "what is kept, one staged file" mirrored stage_data "kept"
+killed() { PNETCDF_HINTS='nc_stage_scope=global' bash "$nodes" 2 bash "$top/test/stage/stage_kill.sh" 2; }
+check "a killed program leaves one staged file to the next" killed
 finish

@@ -75,6 +75,52 @@ static void a_reader_learns_that_its_block_went(void **state)
     free(t);
 }
 
+static void a_block_has_its_own_place(void **state)
+{
+    (void)state;
+    struct stage_table *t = new_table(BLOCKS, BLOCKS);
+    struct stage_claim c;
+    struct stage_hold h;
+    stage_table_fix(t);
+    for (int64_t i = BLOCKS - 1; i >= 0; i -= 3)
+        assert_int_equal(i, bring(t, i).slot);
+    assert_true(stage_table_find(t, BLOCKS - 4, &h));
+    assert_int_equal(BLOCKS - 4, h.slot);
+    stage_table_forget(t);
+    assert_int_equal(BLOCKS - 1, bring(t, BLOCKS - 1).slot);
+    /* No place for two files' bytes at the same time. */
+    assert_int_equal(STAGE_MINE, stage_table_claim(t, 5, &c));
+    stage_table_forget(t);
+    assert_int_equal(STAGE_NO_ROOM, stage_table_claim(t, 5, &(struct stage_claim){0}));
+    stage_table_finish(t, &c, true);
+    assert_false(stage_table_find(t, 5, &h));
+    assert_int_equal(5, bring(t, 5).slot);
+    free(t);
+}
+
+static void what_is_barred_nobody_brings(void **state)
+{
+    (void)state;
+    struct stage_table *t = new_table(BLOCKS, BLOCKS);
+    struct stage_claim c, other;
+    struct stage_hold h;
+    stage_table_fix(t);
+    assert_int_equal(STAGE_MINE, stage_table_claim(t, 7, &c));
+    stage_table_bar(t, &c);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(STAGE_NO_ROOM, stage_table_claim(t, 7, &other));
+        assert_false(stage_table_find(t, 7, &h));
+        assert_false(stage_table_is_busy(t, 7));
+        assert_false(stage_table_is_coming(t, &c));
+        stage_table_finish(t, &c, false);
+    }
+    (void)bring(t, 6);
+    stage_table_forget(t);
+    (void)bring(t, 7);
+    assert_true(stage_table_find(t, 7, &h));
+    free(t);
+}
+
 static void what_is_used_stays(void **state)
 {
     (void)state;
@@ -211,6 +257,8 @@ int main(void)
         cmocka_unit_test(places_that_are_being_filled_stay),
         cmocka_unit_test(a_changed_file_is_another),
         cmocka_unit_test(a_full_device_keeps_what_it_has),
+        cmocka_unit_test(a_block_has_its_own_place),
+        cmocka_unit_test(what_is_barred_nobody_brings),
         cmocka_unit_test(threads_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

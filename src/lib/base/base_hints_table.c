@@ -50,6 +50,8 @@ static const struct base_word caches[] = {{"enable", BASE_ENABLE},
                                           {"disable", BASE_DISABLE},
                                           {"coherent", BASE_COHERENT},
                                           {NULL, 0}};
+static const struct base_word scopes[] = {
+    {"node", BASE_STAGE_NODE}, {"global", BASE_STAGE_GLOBAL}, {NULL, 0}};
 static const struct base_word drivers[] = {{"mpiio", 0}, {"gio", 0}, {NULL, 1}};
 
 #define PLACE(member)                                                                    \

@@ -30,6 +30,7 @@ enum base_recover {
 };
 enum base_flush { BASE_FLUSH_ON_CLOSE, BASE_FLUSH_IMMEDIATE };
 enum base_log_at { BASE_LOG_AT_WAIT, BASE_LOG_AT_POST };
+enum base_stage_scope { BASE_STAGE_NODE, BASE_STAGE_GLOBAL }; /* a staged file of whom */
 enum { BASE_COHERENT = 3 }; /* a third way for e10_cache, beside enum base_choice */
 
 /* The library's own hints, plain values only: process 0's hold for all, so they
@@ -74,6 +75,7 @@ struct base_hints {
     int64_t e10_flush, e10_discard, e10_threads;
     char e10_path[1024];
     int64_t stage;       /* enum base_choice: what is read is kept near the processes */
+    int64_t stage_scope; /* enum base_stage_scope */
     int64_t stage_size;  /* bytes a node, at most; 0: no limit */
     int64_t stage_block; /* bytes */
     int64_t stage_keep;  /* enum base_choice: over close and open */

@@ -7,6 +7,7 @@ libcore_la_SOURCES += \
 	src/lib/stage/stage_fetch.c \
 	src/lib/stage/stage_get.c \
 	src/lib/stage/stage_keep.c src/lib/stage/stage_keep.h \
+	src/lib/stage/stage_mirror.c \
 	src/lib/stage/stage_nodes.c src/lib/stage/stage_nodes.h \
 	src/lib/stage/stage_open.c \
 	src/lib/stage/stage_serve.c \

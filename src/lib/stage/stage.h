@@ -34,6 +34,9 @@ struct stage_shared {
     int64_t nblocks;        /* that can be staged, from the beginning of the file */
     int64_t nslots;
     int32_t nodes, node; /* that exchange blocks, and which of them this is */
+    int32_t mirror;      /* is the staged file one of all nodes that have this set? */
+    int64_t room;        /* for how many blocks whose home this is there is place in it */
+    _Atomic int64_t granted; /* how many were given one */
 };
 
 /* What this node knows of another one. */
@@ -71,7 +74,7 @@ struct stage_view {
 /* Counted by the caller and by threads; stage_tell makes them the dataset's. */
 struct stage_counts {
     _Atomic int64_t source_reads, source_bytes, copied, dropped, failed, ahead, far,
-        unanswered;
+        mirrored, unanswered;
     _Atomic int64_t waiting; /* to be brought ahead */
 };
 
@@ -125,8 +128,11 @@ bool stage_source_identify(struct stage *s, struct stage_identity *now);
 /* That in a number for other nodes, with the size of blocks; 0: it may have changed
  * without another time. */
 uint64_t stage_source_stamp(const struct stage_identity *now, int64_t block);
-/* If it has changed, nothing is staged any more. For sync and its like. Local. */
+/* If it has changed, nothing is staged any more, and other nodes' bytes are of no use.
+ * For sync and its like. Local. */
 void stage_source_check(struct stage *s);
+/* The same, where no node copies anything until all have looked. */
+void stage_source_renew(struct stage *s);
 /* n bytes; what lies behind its end reads as zeros. NC_EREAD ... */
 int stage_source_read(struct stage *s, int64_t at, void *bytes, int64_t n);
 /* Nanoseconds; and bytes that were read since then. */

@@ -79,7 +79,8 @@ static bool bring(struct stage *s, struct stage_lines *lines, int64_t block,
     struct stage_claim claim;
     if (stage_table_find(s->table, block, &hold) ||
         (!stage_has_room(s) && stage_ask(s, lines, block, 0, NULL, 0) == STAGE_GOT) ||
-        stage_table_claim(s->table, block, &claim) != STAGE_MINE)
+        stage_table_claim(s->table, block, &claim) != STAGE_MINE ||
+        stage_mirror_settles(s, lines, &claim))
         return true;
     struct stage_buffer *buffer;
     int err = stage_fetch(s, lines, &claim, bytes, &buffer);

@@ -213,12 +213,14 @@ enum stage_asked stage_ask(struct stage *s, struct stage_lines *lines, int64_t b
     int home = stage_home(all, block), at = home, lost = 0;
     struct stage_answer a;
     while (ask_any(s, lines, at, &q, &a, bytes)) {
-        if (a.kind == STAGE_BYTES || (a.kind == STAGE_COMING && n == 0)) return STAGE_GOT;
+        bool there = a.kind == STAGE_BYTES || (a.kind == STAGE_COMING && n == 0);
+        if (a.kind == STAGE_MIRRORED || (there && !all->mirror)) return STAGE_GOT;
         if (a.kind == STAGE_COMING) {
             if (stage_now() > until) break;
             (void)nanosleep(&pause, NULL);
         } else if (a.kind == STAGE_KEEPER) {
             if (a.keeper == all->node) return STAGE_OURS;
+            if (a.keeper < 0) return STAGE_FULL;
             at = a.keeper;
         } else if (a.kind == STAGE_NOT && ++lost < LOST) {
             q.without = at;

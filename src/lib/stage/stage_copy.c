@@ -37,7 +37,9 @@ bool stage_copy_now(struct stage *s, const struct stage_claim *c,
         return true;
     }
     atomic_fetch_add(&s->counts.failed, 1);
-    if (is_full(err))
+    if (is_full(err) && s->shared->mirror)
+        stage_table_bar(s->table, c); /* what lies behind it may be there already */
+    else if (is_full(err))
         stage_table_shrink(s->table, c->slot);
     else
         stage_table_break(s->table);

@@ -15,7 +15,8 @@ int stage_fetch(struct stage *s, struct stage_lines *lines, const struct stage_c
     struct stage_buffer *b = *buffer = stage_copy_take(s);
     if (b != NULL) bytes = b->bytes;
     int err = NC_NOERR;
-    if (!stage_has_room(s) || stage_ask(s, lines, c->block, 0, bytes, block) != STAGE_GOT)
+    if (s->shared->mirror || !stage_has_room(s) ||
+        stage_ask(s, lines, c->block, 0, bytes, block) != STAGE_GOT)
         err = stage_source_read(s, c->block * block, bytes, block);
     if (err != NC_NOERR || b == NULL || !stage_copy_add(s, b, c))
         stage_table_finish(s->table, c, err == NC_NOERR && stage_copy_now(s, c, bytes));
@@ -128,6 +129,7 @@ int stage_fetch_part(struct stage *s, int64_t at, int64_t n, unsigned char *to)
         if (!asked && get_from_far(s, at, n, to)) return NC_NOERR;
         asked = true;
         enum stage_claimed claimed = stage_table_claim(s->table, block, &claim);
+        if (claimed == STAGE_MINE && stage_mirror_settles(s, &s->lines, &claim)) continue;
         if (claimed == STAGE_MINE) return fetch_to_view(s, &claim);
         if (claimed == STAGE_BUSY && find_on_its_way(s, block)) return NC_NOERR;
         possible = claimed == STAGE_HERE || (claimed == STAGE_BUSY && wait_for(&waited));

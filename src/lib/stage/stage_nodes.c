@@ -53,10 +53,14 @@ void stage_shared_init(struct stage_shared *all, const struct stage_shared *plan
     all->nslots = plan->nslots;
     all->nodes = plan->nodes;
     all->node = plan->node;
+    all->mirror = plan->mirror;
+    all->room = plan->room;
+    atomic_init(&all->granted, 0);
     atomic_init(&all->stamp, atomic_load(&plan->stamp));
     for (int64_t i = 0; i < at_home(all); i++)
         atomic_init(&keepers(all)[i], 0);
     stage_table_init(stage_table_of(all), all->nblocks, all->nslots);
+    if (all->mirror) stage_table_fix(stage_table_of(all));
     for (int i = 0; i < all->nodes; i++) {
         atomic_init(&stage_mark_of(all, i)->failures, 0);
         atomic_init(&stage_mark_of(all, i)->best, 0);
@@ -70,8 +74,15 @@ int stage_nodes_keeper(struct stage_shared *all, int64_t block, int asker, int w
 {
     _Atomic uint64_t *k = &keepers(all)[block / all->nodes];
     uint64_t known = atomic_load(k);
-    while (known == 0 || (int)known - 1 == without)
+    while (known == 0 || (int)known - 1 == without) {
+        bool more = known == 0;
+        if (more && atomic_fetch_add(&all->granted, 1) >= all->room) {
+            atomic_fetch_sub(&all->granted, 1);
+            return -1;
+        }
         if (atomic_compare_exchange_weak(k, &known, (uint64_t)asker + 1)) return asker;
+        if (more) atomic_fetch_sub(&all->granted, 1);
+    }
     return (int)known - 1;
 }
 

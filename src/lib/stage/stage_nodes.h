@@ -31,6 +31,7 @@ enum stage_answered {
     STAGE_BYTES = 1, /* they follow */
     STAGE_COMING,    /* a process of the node is bringing it */
     STAGE_KEEPER,    /* the node below keeps it */
+    STAGE_MIRRORED,  /* it is in the file of all nodes */
     STAGE_NOT,       /* it is not here */
     STAGE_REFUSED    /* the file is another here, or too young to be sure */
 };
@@ -49,7 +50,7 @@ int stage_nodes_count(struct stage *s, struct stage_shared *plan);
  * the memory that its node shares. The communicator has served then. */
 void stage_nodes_exchange_all(struct stage *s);
 /* Which node keeps a block whose home is this one: the asker if no other is known, or
- * only the one that has it not. */
+ * only the one that has it not. -1: nobody, there is no room for it. */
 int stage_nodes_keeper(struct stage_shared *all, int64_t block, int asker, int without);
 
 static inline int stage_home(const struct stage_shared *all, int64_t block)
@@ -70,8 +71,10 @@ int64_t stage_serve_given(struct stage *s);
 /* ---- stage_ask.c ---- */
 
 enum stage_asked {
-    STAGE_GOT,   /* of n 0: another node has it, or is bringing it */
+    STAGE_GOT,   /* of n 0: another node has it, or is bringing it; it is in the mirror,
+                    where there is one */
     STAGE_OURS,  /* this node is to keep it, and brings it from the file */
+    STAGE_FULL,  /* nobody is to */
     STAGE_NOBODY /* there is no exchange, or nobody answers: from the file */
 };
 /* Bytes [from, from + n) of a block. */
@@ -79,5 +82,18 @@ enum stage_asked stage_ask(struct stage *s, struct stage_lines *lines, int64_t b
                            int64_t from, void *bytes, int64_t n);
 void stage_lines_begin(struct stage_lines *lines);
 void stage_lines_end(struct stage_lines *lines);
+
+/* ---- stage_mirror.c ---- */
+
+/* A staged file of all nodes, where the hint asks for one: made by one process, opened by
+ * each node's first, and then part of the plan. Its path, which is to be unlinked when
+ * all processes have opened it; "" where there is none, and each node has a file of its
+ * own. */
+void stage_mirror_make_all(struct stage *s, struct stage_shared *plan, int looked,
+                           char *path, size_t size);
+/* Is there nothing to bring for a claim: because the block is in the mirror already, or
+ * has no room there? The claim is finished then. */
+bool stage_mirror_settles(struct stage *s, struct stage_lines *lines,
+                          const struct stage_claim *c);
 
 #endif

@@ -34,6 +34,7 @@ void stage_tell(struct stage *s)
     move_count(&s->counts.failed, &stats->stage_fallbacks);
     move_count(&s->counts.ahead, &stats->stage_ahead_bytes);
     move_count(&s->counts.far, &stats->stage_far_bytes);
+    move_count(&s->counts.mirrored, &stats->stage_mirror_bytes);
     move_count(&s->counts.unanswered, &stats->stage_unanswered);
     stats->stage_given_bytes += stage_serve_given(s);
     stats->stage_waiting_bytes = atomic_load(&s->counts.waiting);
@@ -144,14 +145,14 @@ static int share_all(struct stage *s, const struct stage_shared *plan, int error
     return err;
 }
 
-/* The staged file, in all processes of the node; when they have it, it loses its name.
- * One that cannot have it reads the dataset's. */
-static int make_space_all(struct stage *s, int err)
+/* The staged file, in all processes of the node: the mirror, if there is its path, or a
+ * new one. One that cannot have it reads the dataset's. */
+static int make_space_all(struct stage *s, int err, char *path)
 {
-    char path[PATH_MAX] = "";
-    if (err == NC_NOERR && s->first) err = stage_space_create(s, path, sizeof path);
+    if (err == NC_NOERR && s->first && path[0] == '\0')
+        err = stage_space_create(s, path, PATH_MAX);
     if (err != NC_NOERR) path[0] = '\0';
-    int mpi = MPI_Bcast(path, sizeof path, MPI_CHAR, 0, s->node);
+    int mpi = MPI_Bcast(path, PATH_MAX, MPI_CHAR, 0, s->node);
     if (mpi == MPI_SUCCESS && path[0] != '\0' && !s->first)
         (void)stage_space_open(s, path);
     if (path[0] == '\0' && s->first) {
@@ -161,14 +162,30 @@ static int make_space_all(struct stage *s, int err)
     /* Everybody has opened it, or never will. */
     int agreed = driver_agree_all(s->base.ds, base_mpi_error(mpi, NC_EMPI, "MPI_Bcast"),
                                   NULL, NULL, 0);
-    if (s->first && path[0] != '\0') (void)unlink(path);
     if (agreed == NC_NOERR) stage_serve_begin(s);
     return agreed;
 }
 
+/* The staged file loses its name when all have opened it, or nobody will. */
+static int make_all(struct stage *s)
+{
+    struct stage_shared plan = {.nslots = 1, .nodes = 1, .room = INT64_MAX};
+    char path[PATH_MAX] = "";
+    int looked = s->first ? look_at_file(s, &plan) : NC_NOERR;
+    int err = stage_nodes_meet_all(s);
+    if (err != NC_NOERR) return err;
+    err = stage_nodes_count(s, &plan);
+    stage_mirror_make_all(s, &plan, looked, path, sizeof path);
+    err = share_all(s, &plan, err);
+    if (err == NC_NOERR) stage_nodes_exchange_all(s);
+    if (err == NC_NOERR) err = make_space_all(s, looked, path);
+    if (s->first && path[0] != '\0' && (!plan.mirror || plan.node == 0))
+        (void)unlink(path);
+    return err;
+}
+
 static int begin_all(struct stage *s)
 {
-    struct stage_shared plan = {.nslots = 1, .nodes = 1};
     int rank = 0, nprocs = 1, mpi;
     mpi = MPI_Comm_split_type(s->base.ds->comm, MPI_COMM_TYPE_SHARED, s->base.ds->rank,
                               MPI_INFO_NULL, &s->node);
@@ -183,22 +200,28 @@ static int begin_all(struct stage *s)
     s->first = rank == 0;
     s->rank = rank;
     s->nprocs = nprocs;
-    int looked = s->first ? look_at_file(s, &plan) : NC_NOERR;
-    err = stage_nodes_meet_all(s);
-    if (err != NC_NOERR) return err;
-    err = share_all(s, &plan, stage_nodes_count(s, &plan));
-    if (err == NC_NOERR) stage_nodes_exchange_all(s);
-    return err != NC_NOERR ? err : make_space_all(s, looked);
+    return make_all(s);
 }
 
-/* What was kept; if the file has changed, its places alone. */
+/* What was kept; if the file has changed, its places alone. A mirror is of use if all
+ * nodes see the same file. */
 static int begin_again_all(struct stage *s, int64_t number)
 {
+    int64_t all[2] = {INT64_MIN, INT64_MIN};
     stage_keep_take(s, number);
     stage_serve_begin(s);
     s->base.ds->stats.stage_kept++;
-    if (s->first) stage_source_check(s);
-    return driver_agree_all(s->base.ds, NC_NOERR, NULL, NULL, 0);
+    if (s->first) {
+        stage_source_renew(s);
+        all[0] = (int64_t)(atomic_load(&s->shared->stamp) >> 1);
+        all[1] = -all[0];
+    }
+    int err = driver_agree_all(s->base.ds, NC_NOERR, NULL, all, 2);
+    if (s->shared->mirror && (all[0] != -all[1] || all[0] == 0)) {
+        stage_table_break(s->table);
+        s->base.ds->stats.stage_fallbacks += s->first;
+    }
+    return err;
 }
 
 static bool is_scattered(const struct driver *d)

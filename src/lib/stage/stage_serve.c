@@ -161,6 +161,8 @@ static struct stage_answer make_answer(struct stage_server *v, struct visitor *w
         stage_table_broken(v->table))
         return (struct stage_answer){STAGE_REFUSED, -1};
     if (stage_table_find(v->table, q->block, &w->hold)) {
+        if (all->mirror && q->n == 0)
+            return (struct stage_answer){STAGE_MIRRORED, all->node};
         w->at = w->hold.slot * all->block + q->from;
         w->left = q->n;
         return (struct stage_answer){STAGE_BYTES, all->node};
@@ -207,13 +209,14 @@ static bool send_more(struct stage_server *v, struct visitor *w)
     while (w->left > 0) {
         int64_t n = w->left < CHUNK ? w->left : CHUNK;
         if (base_read_at(v->file, w->at, v->chunk, n, "the staged file") != NC_NOERR ||
-            !stage_table_held(v->table, &w->hold) ||
-            !send_part(w->fd, v->chunk, (size_t)n, &sent, 0))
+            !stage_table_held(v->table, &w->hold))
             return false;
-        if (sent == 0) return true;
+        atomic_fetch_add(&v->given, n); /* before the other node can count them */
+        bool good = send_part(w->fd, v->chunk, (size_t)n, &sent, 0);
+        atomic_fetch_sub(&v->given, n - (int64_t)sent);
+        if (!good || sent == 0) return good;
         w->at += (int64_t)sent;
         w->left -= (int64_t)sent;
-        atomic_fetch_add(&v->given, (int64_t)sent);
     }
     w->answering = false;
     w->got = 0;

@@ -77,23 +77,43 @@ static bool is_same(const struct stage_identity *a, const struct stage_identity 
            memcmp(a->records, b->records, sizeof a->records) == 0;
 }
 
+static void give_up(struct stage *s)
+{
+    stage_table_break(s->table);
+    s->base.ds->stats.stage_fallbacks++;
+}
+
 /* What was staged is forgotten before the new identity can be seen: at worst another
- * process forgets once more. */
-void stage_source_check(struct stage *s)
+ * process forgets once more. What other nodes may still write to the same file cannot be
+ * forgotten, if they are at it. */
+static void look_again(struct stage *s, bool alone)
 {
     struct stage_identity now, *known = &s->shared->identity;
     if (stage_table_broken(s->table)) return;
     if (stage_source_open(s) != NC_NOERR || !stage_source_identify(s, &now)) {
-        stage_table_break(s->table);
-        s->base.ds->stats.stage_fallbacks++;
+        give_up(s);
         return;
     }
     if (known->quiet && is_same(known, &now)) return;
     atomic_store(&s->shared->stamp, 0);
     stage_table_forget(s->table);
     if (!is_same(known, &now)) s->base.ds->stats.stage_stale++;
+    if (alone && s->shared->mirror) {
+        give_up(s);
+        return;
+    }
     *known = now;
     atomic_store(&s->shared->stamp, stage_source_stamp(&now, s->shared->block));
+}
+
+void stage_source_check(struct stage *s)
+{
+    look_again(s, true);
+}
+
+void stage_source_renew(struct stage *s)
+{
+    look_again(s, false);
 }
 
 int64_t stage_now(void)

@@ -22,10 +22,11 @@ struct stage_table {
     int64_t limit; /* places that may be given */
     int64_t fresh; /* the first that never was */
     int64_t hand;  /* the place that is looked at next for one to be given up */
+    bool fixed;    /* each block has a place of its own */
     _Atomic uint64_t words[];
 };
 
-static const uint64_t coming = UINT64_C(1) << 31;
+static const uint64_t coming = UINT64_C(1) << 31, barred = (UINT64_C(1) << 31) - 1;
 
 static struct slot *slots(struct stage_table *t)
 {
@@ -37,10 +38,15 @@ static uint32_t epoch_of(uint64_t word)
     return (uint32_t)(word >> 32);
 }
 
+static bool is_barred(uint64_t word)
+{
+    return (word & (coming - 1)) == barred;
+}
+
 /* -1: none. */
 static int64_t slot_of(uint64_t word)
 {
-    return (int64_t)(word & (coming - 1)) - 1;
+    return is_barred(word) ? -1 : (int64_t)(word & (coming - 1)) - 1;
 }
 
 size_t stage_table_bytes(int64_t nblocks, int64_t nslots)
@@ -57,6 +63,7 @@ void stage_table_init(struct stage_table *t, int64_t nblocks, int64_t nslots)
     t->nblocks = nblocks;
     t->limit = nslots;
     t->fresh = t->hand = 0;
+    t->fixed = false;
     for (int64_t i = 0; i < nblocks; i++)
         atomic_init(&t->words[i], 0);
     struct slot *s = slots(t);
@@ -66,6 +73,11 @@ void stage_table_init(struct stage_table *t, int64_t nblocks, int64_t nslots)
         s[i].owner = 0;
         s[i].busy = 0;
     }
+}
+
+void stage_table_fix(struct stage_table *t)
+{
+    t->fixed = true;
 }
 
 /* Held for a moment only, so that nobody sleeps over it. */
@@ -116,8 +128,9 @@ static void give_up(struct stage_table *t, int64_t i)
 
 /* A place for another block: one that never had any, else one that was not used again
  * since the hand came by last. What is read once only goes before what is read often. */
-static int64_t take_slot(struct stage_table *t, bool *dropped)
+static int64_t take_slot(struct stage_table *t, int64_t block, bool *dropped)
 {
+    if (t->fixed) return slots(t)[block].busy ? -1 : block;
     if (t->fresh < t->limit) return t->fresh++;
     for (int64_t n = 0; n < 2 * t->limit; n++) {
         int64_t i = t->hand;
@@ -142,8 +155,9 @@ enum stage_claimed stage_table_claim(struct stage_table *t, int64_t block,
     lock(t);
     uint64_t word = atomic_load(&t->words[block]);
     uint32_t epoch = atomic_load(&t->epoch);
-    bool now = slot_of(word) >= 0 && epoch_of(word) == epoch;
-    if (now) {
+    if (is_barred(word) && epoch_of(word) == epoch) {
+        result = STAGE_NO_ROOM;
+    } else if (slot_of(word) >= 0 && epoch_of(word) == epoch) {
         result = word & coming ? STAGE_BUSY : STAGE_HERE;
     } else {
         /* What an earlier epoch left is this block's place; what it is still bringing
@@ -151,7 +165,7 @@ enum stage_claimed stage_table_claim(struct stage_table *t, int64_t block,
         if (slot_of(word) >= 0 && (word & coming) == 0 && slot_of(word) < t->limit)
             c->slot = slot_of(word);
         else
-            c->slot = take_slot(t, &c->dropped);
+            c->slot = take_slot(t, block, &c->dropped);
         if (c->slot < 0) result = STAGE_NO_ROOM;
     }
     if (result == STAGE_MINE) {
@@ -189,6 +203,17 @@ void stage_table_finish(struct stage_table *t, const struct stage_claim *c, bool
     s->busy = 0;
     if (!good) s->owner = 0;
     if (mine) atomic_store(&t->words[c->block], good ? c->word & ~coming : 0);
+    unlock(t);
+}
+
+void stage_table_bar(struct stage_table *t, const struct stage_claim *c)
+{
+    lock(t);
+    struct slot *s = &slots(t)[c->slot];
+    s->busy = 0;
+    s->owner = 0;
+    if (atomic_load(&t->words[c->block]) == c->word)
+        atomic_store(&t->words[c->block], (uint64_t)epoch_of(c->word) << 32 | barred);
     unlock(t);
 }
 

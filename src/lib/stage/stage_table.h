@@ -18,6 +18,10 @@ enum { STAGE_MOST_BLOCKS = 1 << 20 };
 size_t stage_table_bytes(int64_t nblocks, int64_t nslots);
 void stage_table_init(struct stage_table *t, int64_t nblocks, int64_t nslots);
 
+/* A block's place is its number, so that it is the same to all who have such a table;
+ * there are as many places as blocks. Before anything is staged. */
+void stage_table_fix(struct stage_table *t);
+
 /* A block that is there, in a place of the staged file. Who has read it asks whether
  * it was still the same then: places are given to other blocks at any time. */
 struct stage_hold {
@@ -50,6 +54,9 @@ bool stage_table_is_busy(struct stage_table *t, int64_t block);
 /* It is there, or could not be brought. What was claimed before stage_table_forget is not
  * there in any case. */
 void stage_table_finish(struct stage_table *t, const struct stage_claim *c, bool there);
+
+/* What was claimed is not there, nobody is to bring it: there is no room for it. */
+void stage_table_bar(struct stage_table *t, const struct stage_claim *c);
 
 /* Nothing is staged any more: the file has changed. */
 void stage_table_forget(struct stage_table *t);
