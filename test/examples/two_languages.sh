@@ -1,4 +1,4 @@
-# Sourced by tests of examples that there are in C and in Fortran 90.
+# Sourced by tests of examples that there are in C and in Fortran 90, some in Fortran 77, too.
 support=${srcdir:-.}/test/support
 . "$support/tap.sh"
 . "$support/launch.sh"
@@ -6,14 +6,14 @@ dir=$(mktemp -d) || exit 99
 trap 'launch_kill; rm -rf "$dir"' EXIT
 
 compile() {
-    $MPIF90 -fcheck=all -Iinclude -o "$dir/fortran" "$1" .libs/libpnetcdf.so \
+    $MPIF90 -fcheck=all -Iinclude -I"${srcdir:-.}/include" -o "$dir/fortran" "$1" .libs/libpnetcdf.so \
         -Wl,-rpath,"$PWD/.libs"
 }
 
 # in_both NAME COMMAND: COMMAND PROGRAM PROCESSES holds for the program examples/NAME in C, and
 # in Fortran.
 in_both() {
-    local n
+    local n source
     for n in 1 2 4; do
         check "in C, $n processes" "$2" "examples/$1" $n
     done
@@ -21,8 +21,11 @@ in_both() {
         skip "in Fortran" "no Fortran, or no shared library"
         return
     fi
-    check "in Fortran: compiled" compile "${srcdir:-.}/examples/$1.f90"
-    for n in 1 4; do
-        check "in Fortran, $n processes" "$2" "$dir/fortran" $n
+    for source in "${srcdir:-.}/examples/$1".f90 "${srcdir:-.}/examples/$1".f; do
+        [ -e "$source" ] || continue
+        check "in Fortran (.${source##*.}): compiled" compile "$source"
+        for n in 1 4; do
+            check "in Fortran (.${source##*.}), $n processes" "$2" "$dir/fortran" $n
+        done
     done
 }
