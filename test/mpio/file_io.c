@@ -90,6 +90,13 @@ static int put_mine(int ncid, int salt)
     return ncmpi_put_vara_int(ncid, v, &start, &count, values);
 }
 
+static int put_mine_all(int ncid)
+{
+    int values[N] = {0};
+    MPI_Offset start = (MPI_Offset)N * check.rank, count = N;
+    return ncmpi_put_vara_int_all(ncid, v, &start, &count, values);
+}
+
 static void holds(int ncid, int salt)
 {
     int *values = calloc((size_t)N * (size_t)check.nprocs, sizeof *values), wrong = 0;
@@ -406,6 +413,36 @@ static void an_open_that_is_refused_is_told_to_all(void)
     }
 }
 
+/* Every second value of the last process's part, by one process. */
+static int put_with_gaps(int ncid, int by)
+{
+    int values[N / 2] = {0};
+    MPI_Offset start = (MPI_Offset)N * last(), count = check.rank == by ? N / 2 : 0;
+    MPI_Offset stride = 2;
+    return ncmpi_put_vars_int_all(ncid, v, &start, &count, &stride, values);
+}
+
+/* ROMIO reads, under a lock, what it then writes with gaps between. */
+static void a_failed_write_keeps_no_lock(void)
+{
+    static const char *const heads[] = {"read:1:EIO", "write:1:EIO"};
+    for (int i = 0; i < 2; i++) {
+        int ncid = counting_dataset("a.nc", "nc_transfer", "view");
+        x = new_dim(ncid, "x", (MPI_Offset)N * check.nprocs);
+        v = new_var(ncid, "v", NC_INT, 1, &x);
+        CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+        CHECK_NC(NC_NOERR, put_mine_all(ncid));
+        CHECK(fault_arm(plan(heads[i], last())));
+        int rc = put_with_gaps(ncid, last());
+        int faults = fault_disarm(), all;
+        MPI_Allreduce(&faults, &all, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+        if (faults > 0) CHECK(rc != NC_NOERR);
+        if (all > 0) CHECK(put_with_gaps(ncid, 0) != NC_NOERR || faults > 0);
+        CHECK_NC(NC_NOERR, put_with_gaps(ncid, 0));
+        close_dataset(ncid);
+    }
+}
+
 static const struct check_test tests[] = {
     {"only those that read or write open it", only_those_that_read_or_write_open_it, 0},
     {"both ways make the same file", both_ways_make_the_same_file, CHECK_FORMATS},
@@ -421,6 +458,7 @@ static const struct check_test tests[] = {
     {"errors have their codes", errors_have_their_codes, 0},
     {"signals and short transfers do no harm", signals_and_short_transfers_do_no_harm, 0},
     {"an open that is refused is told to all", an_open_that_is_refused_is_told_to_all, 0},
+    {"a failed write keeps no lock", a_failed_write_keeps_no_lock, CHECK_SEVERAL},
     {NULL, NULL, 0},
 };
 

@@ -557,6 +557,14 @@ static int read_all(struct mpio_file *f, MPI_Datatype filetype, int64_t offset,
     return base_mpi_error(mpi, NC_EREAD, "reading");
 }
 
+/* ROMIO locks what it writes with gaps, and keeps the lock where that fails: others would
+ * wait for it for ever. A process's locks go with any descriptor of the file. */
+static void drop_locks(const struct mpio_file *f)
+{
+    int fd = open(f->ds->full, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd >= 0) (void)close(fd);
+}
+
 static int write_all(struct mpio_file *f, MPI_Datatype filetype, int64_t offset,
                      MPI_Datatype memtype, const void *bytes, int64_t n)
 {
@@ -569,7 +577,9 @@ static int write_all(struct mpio_file *f, MPI_Datatype filetype, int64_t offset,
     driver_trace_end_at(f->ds->trace, DRIVER_WRITE_TOGETHER, span, -1, n);
     if (viewed != NC_NOERR) return viewed;
     count_write(f, n);
-    return n == 0 && mpi == MPI_SUCCESS ? NC_NOERR : check_written(mpi, &status, n);
+    int err = n == 0 && mpi == MPI_SUCCESS ? NC_NOERR : check_written(mpi, &status, n);
+    if (err != NC_NOERR) drop_locks(f);
+    return err;
 }
 
 int mpio_file_read_root_all(struct mpio_file *f, int64_t offset, void *bytes, int64_t n)
