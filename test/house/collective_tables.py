@@ -112,8 +112,9 @@ AGREED = {
     'journal_crew': {'j', 'before', 'after', 'share', 'least', 'who'},
     'mpio_window': {'nodes', 'size', 'state', 'cleared'},
     'burst': {'promised', 'coherent', 'shared', 'window', 'node', 'indep', 'made'},
-    # Nodes have no more than one process where the dataset has more, or none has.
-    'stage': {'node', 'window', 'firsts', 'nprocs'},
+    # Nodes have no more than one process where the dataset has more, or none has; all have a
+    # table, or none.
+    'stage': {'node', 'window', 'firsts', 'nprocs', 'table'},
     'cdf_envelope': None,  # process 0 reads or makes it, and tells all
     'blob_foreign': None,  # from a header that all have decoded
     # Whether there is a subfile of the group's is the same on all: where one group lacks its

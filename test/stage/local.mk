@@ -8,8 +8,13 @@ endif
 
 check_PROGRAMS += test/stage/stage_data.mpi
 TESTS += test/stage/stage_data.mpi
-test_stage_stage_data_mpi_SOURCES = test/stage/stage_data.c
+test_stage_stage_data_mpi_SOURCES = test/stage/stage_data.c test/stage/stage_scene.c test/stage/stage_scene.h
 test_stage_stage_data_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
+
+check_PROGRAMS += test/stage/stage_subfiles.mpi
+TESTS += test/stage/stage_subfiles.mpi
+test_stage_stage_subfiles_mpi_SOURCES = test/stage/stage_subfiles.c test/stage/stage_scene.c test/stage/stage_scene.h
+test_stage_stage_subfiles_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
 
 check_PROGRAMS += test/stage/stage_behind.mpi
 TESTS += test/stage/stage_behind.mpi

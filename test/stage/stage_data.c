@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 #include <utime.h>
@@ -16,203 +15,9 @@
 #include "fault.h"
 #include "pnetcdf.h"
 #include "pnetcdf_ext.h"
+#include "stage_scene.h"
 
-enum { X = 64, Y = 130, RECORDS = 9, BLOCK = 4096, FEW_BLOCKS = 3 };
-
-/* What is in the file: a fixed variable, and two of records. */
-static int grid[X][Y];
-static double line[RECORDS][Y];
-static signed char small[RECORDS][X];
-
-/* The library believes that it is later, so that the file seems to be old. */
-static long later;
-int clock_gettime(clockid_t clock, struct timespec *now)
-{
-    long result = syscall(SYS_clock_gettime, clock, now);
-    if (clock == CLOCK_REALTIME) now->tv_sec += later;
-    return (int)result;
-}
-
-static MPI_Info hints(const char *more)
-{
-    char text[1400];
-    snprintf(text, sizeof text,
-             "nc_stage=enable;nc_stage_block_size=%d;nc_statistics=enable;%s", BLOCK,
-             more);
-    MPI_Info info = check_info(text);
-    if (strstr(more, "dirname") == NULL)
-        MPI_Info_set(info, "nc_stage_dirname", check_path(""));
-    return info;
-}
-
-static void fill_model(void)
-{
-    for (int x = 0; x < X; x++)
-        for (int y = 0; y < Y; y++)
-            grid[x][y] = (int)check_random(1000000);
-    for (int r = 0; r < RECORDS; r++)
-        for (int y = 0; y < Y; y++)
-            line[r][y] = (double)check_random(1000000) / 8;
-    for (int r = 0; r < RECORDS; r++)
-        for (int x = 0; x < X; x++)
-            small[r][x] = (signed char)check_random(100);
-}
-
-/* By process 0 alone: the others wait. */
-static void write_model(void)
-{
-    int ncid, dims[3], v;
-    const MPI_Offset start[2] = {0, 0}, all[2] = {X, Y}, rows[2] = {RECORDS, Y},
-                     bytes[2] = {RECORDS, X};
-    if (check.rank == 0) {
-        CHECK_NC(NC_NOERR, ncmpi_create(MPI_COMM_SELF, check_path("a.nc"), check.cmode,
-                                        MPI_INFO_NULL, &ncid));
-        CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "t", NC_UNLIMITED, &dims[0]));
-        CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "x", X, &dims[1]));
-        CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "y", Y, &dims[2]));
-        CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "grid", NC_INT, 2, dims + 1, &v));
-        const int of_line[2] = {dims[0], dims[2]};
-        CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "line", NC_DOUBLE, 2, of_line, &v));
-        CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "small", NC_BYTE, 2, dims, &v));
-        CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
-        CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, 0, start, all, &grid[0][0]));
-        CHECK_NC(NC_NOERR, ncmpi_put_vara_double_all(ncid, 1, start, rows, &line[0][0]));
-        CHECK_NC(NC_NOERR, ncmpi_put_vara_schar_all(ncid, 2, start, bytes, &small[0][0]));
-        CHECK_NC(NC_NOERR, ncmpi_close(ncid));
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
-}
-
-static int open_staged(const char *more)
-{
-    int ncid = -1;
-    MPI_Info info = hints(more);
-    CHECK_NC(NC_NOERR,
-             ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"), NC_NOWRITE, info, &ncid));
-    MPI_Info_free(&info);
-    if (!check.collective) CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
-    return ncid;
-}
-
-static void start(void)
-{
-    fill_model();
-    write_model();
-}
-
-static long long statistic(int ncid, const char *name)
-{
-    char key[64], value[MPI_MAX_INFO_VAL + 1] = "";
-    int there = 0;
-    MPI_Info info;
-    snprintf(key, sizeof key, "nc_stat_%s", name);
-    CHECK_NC(NC_NOERR, ncmpi_inq_file_info(ncid, &info));
-    MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &there);
-    MPI_Info_free(&info);
-    CHECK(there);
-    return atoll(value);
-}
-
-static long long of_all(int ncid, const char *name)
-{
-    long long one = statistic(ncid, name), all;
-    MPI_Allreduce(&one, &all, 1, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
-    return all;
-}
-
-/* ---- gets ---- */
-
-/* A random slab of n elements at most in each of two dimensions. */
-static void random_slab(int nx, int ny, MPI_Offset *from, MPI_Offset *count,
-                        MPI_Offset *stride)
-{
-    const int n[2] = {nx, ny};
-    for (int i = 0; i < 2; i++) {
-        from[i] = (MPI_Offset)check_random_own((uint64_t)n[i]);
-        stride[i] = 1 + (MPI_Offset)check_random_own(4);
-        count[i] = 1 + (MPI_Offset)check_random_own(
-                           (uint64_t)((n[i] - from[i] + stride[i] - 1) / stride[i]));
-    }
-}
-
-static void get_grid(int ncid)
-{
-    static int values[X * Y];
-    MPI_Offset from[2], count[2], stride[2];
-    int wrong = 0, n = 0;
-    random_slab(X, Y, from, count, stride);
-    CHECK_NC(NC_NOERR, check.collective
-                           ? ncmpi_get_vars_int_all(ncid, 0, from, count, stride, values)
-                           : ncmpi_get_vars_int(ncid, 0, from, count, stride, values));
-    for (int i = 0; i < count[0]; i++)
-        for (int j = 0; j < count[1]; j++)
-            wrong +=
-                values[n++] != grid[from[0] + i * stride[0]][from[1] + j * stride[1]];
-    CHECK_EQ(0, wrong);
-}
-
-/* With another type in memory, and in another order. */
-static void get_line(int ncid)
-{
-    static float values[RECORDS * Y];
-    MPI_Offset from[2], count[2], stride[2];
-    int wrong = 0;
-    random_slab(RECORDS, Y, from, count, stride);
-    const MPI_Offset imap[2] = {1, count[0]};
-    CHECK_NC(NC_NOERR,
-             check.collective
-                 ? ncmpi_get_varm_float_all(ncid, 1, from, count, stride, imap, values)
-                 : ncmpi_get_varm_float(ncid, 1, from, count, stride, imap, values));
-    for (int i = 0; i < count[0]; i++)
-        for (int j = 0; j < count[1]; j++)
-            wrong += values[i + j * count[0]] !=
-                     (float)line[from[0] + i * stride[0]][from[1] + j * stride[1]];
-    CHECK_EQ(0, wrong);
-}
-
-/* Two at once, nonblocking. */
-static void get_small(int ncid)
-{
-    signed char one[X], other[RECORDS];
-    int ids[2], states[2], wrong = 0;
-    MPI_Offset row[2] = {(MPI_Offset)check_random_own(RECORDS), 0}, along[2] = {1, X},
-               column[2] = {0, (MPI_Offset)check_random_own(X)}, down[2] = {RECORDS, 1};
-    CHECK_NC(NC_NOERR, ncmpi_iget_vara_schar(ncid, 2, row, along, one, &ids[0]));
-    CHECK_NC(NC_NOERR, ncmpi_iget_vara_schar(ncid, 2, column, down, other, &ids[1]));
-    CHECK_NC(NC_NOERR, check.collective ? ncmpi_wait_all(ncid, 2, ids, states)
-                                        : ncmpi_wait(ncid, 2, ids, states));
-    for (int x = 0; x < X; x++)
-        wrong += one[x] != small[row[0]][x];
-    for (int r = 0; r < RECORDS; r++)
-        wrong += other[r] != small[r][column[1]];
-    CHECK_EQ(0, wrong);
-}
-
-static void get_all(int ncid)
-{
-    static int values[X][Y];
-    static double doubles[RECORDS][Y];
-    const MPI_Offset from[2] = {0, 0}, all[2] = {X, Y}, rows[2] = {RECORDS, Y};
-    CHECK_NC(NC_NOERR, check.collective
-                           ? ncmpi_get_vara_int_all(ncid, 0, from, all, &values[0][0])
-                           : ncmpi_get_vara_int(ncid, 0, from, all, &values[0][0]));
-    CHECK_BYTES(grid, values, sizeof grid);
-    CHECK_NC(NC_NOERR,
-             check.collective
-                 ? ncmpi_get_vara_double_all(ncid, 1, from, rows, &doubles[0][0])
-                 : ncmpi_get_vara_double(ncid, 1, from, rows, &doubles[0][0]));
-    CHECK_BYTES(line, doubles, sizeof line);
-}
-
-static void get_some(int ncid)
-{
-    for (int i = 0; i < 6; i++) {
-        get_grid(ncid);
-        get_line(ncid);
-        get_small(ncid);
-    }
-    get_all(ncid);
-}
+enum { FEW_BLOCKS = 3 };
 
 /* ---- what is staged ---- */
 
@@ -275,20 +80,9 @@ static void writers_are_not_staged(void)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
-static void change_some(void);
 static int count_stages(void);
 
 /* ---- ahead ---- */
-
-/* Values are got without a byte from the file. */
-static void get_without_the_file(int ncid)
-{
-    MPI_Barrier(MPI_COMM_WORLD); /* some bring what others need */
-    long long before = statistic(ncid, "file_read_bytes");
-    get_all(ncid);
-    CHECK_EQ(before, statistic(ncid, "file_read_bytes"));
-    CHECK_EQ(0, statistic(ncid, "stage_fallbacks"));
-}
 
 static int to_collective(int ncid)
 {
@@ -464,32 +258,6 @@ static void what_is_kept_is_found_again(void)
 }
 
 /* ---- never stale ---- */
-
-/* Another program, as far as the readers can see. */
-static void change_some(void)
-{
-    int ncid;
-    uint64_t who = check_random((uint64_t)check.nprocs), what = check_random(3);
-    MPI_Offset at[2] = {(MPI_Offset)check_random(X), (MPI_Offset)check_random(Y)},
-               record[2] = {(MPI_Offset)check_random(RECORDS), at[1]};
-    grid[at[0]][at[1]] = (int)check_random(1000000);
-    line[record[0]][at[1]] = (double)check_random(1000);
-    if (what == 0) fill_model();
-    MPI_Barrier(MPI_COMM_WORLD); /* nobody reads any more */
-    if (what == 0) {
-        write_model();
-    } else if (check.rank == (int)who) {
-        CHECK_NC(NC_NOERR, ncmpi_open(MPI_COMM_SELF, check_path("a.nc"), NC_WRITE,
-                                      MPI_INFO_NULL, &ncid));
-        CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
-        CHECK_NC(NC_NOERR, ncmpi_put_var1_int(ncid, 0, at, &grid[at[0]][at[1]]));
-        CHECK_NC(NC_NOERR,
-                 ncmpi_put_var1_double(ncid, 1, record, &line[record[0]][at[1]]));
-        CHECK_NC(NC_NOERR, ncmpi_end_indep_data(ncid));
-        CHECK_NC(NC_NOERR, ncmpi_close(ncid));
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
-}
 
 /* Turns of a writer and readers who say when they expect something new: by sync, by a
  * change of mode, or by opening the file. */

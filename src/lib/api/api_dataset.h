@@ -100,6 +100,9 @@ static inline const struct cdf_var *api_var(const struct api_dataset *d, int var
     return varid < 0 || varid >= d->ds.header.nvars ? NULL : &d->ds.header.vars[varid];
 }
 
+/* Has the driver begin with what the hint nc_stage_prefetch names. Local. */
+void api_prefetch_hinted(struct api_dataset *d);
+
 /* Pending nonblocking requests; freeing forgets them. */
 int api_queue_pending(const struct api_queue *q);
 void api_queue_free(struct api_queue *q);

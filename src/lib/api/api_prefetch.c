@@ -1,4 +1,6 @@
-/* What will be read soon, as the program says. */
+/* What will be read soon, as the program says, or the hint nc_stage_prefetch. */
+#include <string.h>
+
 #include "api_access.h"
 #include "api_safe.h"
 #include "pnetcdf.h"
@@ -23,6 +25,20 @@ static int begin(struct api_dataset *d, int varid, const MPI_Offset *start,
     err = driver_prefetch(d->top, r);
     (void)api_request_end(r);
     return err;
+}
+
+void api_prefetch_hinted(struct api_dataset *d)
+{
+    char names[sizeof d->ds.hints.stage_prefetch], *saved, *rest = names, *name;
+    int varid;
+    strcpy(names, d->ds.hints.stage_prefetch);
+    if (strcmp(names, "open") == 0) {
+        (void)begin(d, NC_GLOBAL, NULL, NULL);
+        return;
+    }
+    for (; (name = strtok_r(rest, ",", &saved)) != NULL; rest = NULL)
+        if (cdf_find_var(&d->ds.header, name, &varid) == NC_NOERR)
+            (void)begin(d, varid, NULL, NULL);
 }
 
 int ncmpix_prefetch(int ncid, int varid, const MPI_Offset *start, const MPI_Offset *count)

@@ -141,6 +141,8 @@ int blob_sub_list(struct blob *b, struct blob_sub *sub);
 int blob_sub_var(const struct blob_sub *sub, int varid);
 /* What the dataset of a file beside the master has of the master's. */
 void blob_sub_describe(const struct blob *b, struct driver_dataset *ds);
+/* The name of a subfile of this dataset; NULL: no memory. The caller frees it. */
+char *blob_sub_path(void *b, int number);
 /* The driver of such a file. */
 const struct driver_ops *blob_sub_bottom(const struct blob *b);
 /* Closes those that this process has open alone; then, all of a group, theirs. What they
@@ -220,6 +222,9 @@ char *blob_join_path(const char *master, const struct cdf_envelope *e);
 int blob_move(struct blob *b, struct driver_request *const *reqs, int64_t n, bool put);
 int blob_move_all(struct blob *b, struct driver_request *const *reqs, int64_t n,
                   bool put);
+/* What a request reads is announced to the layers below, each file's to its own. Local.
+ */
+int blob_prefetch(struct driver *self, const struct driver_request *r);
 
 /* ---- blob_transfer.c ---- */
 int blob_put_all(struct driver *self, struct driver_request *const *reqs, int64_t n,

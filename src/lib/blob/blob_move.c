@@ -254,10 +254,10 @@ struct part {
 struct pieces {
     struct blob *b;
     struct blob_decomp *d;
-    struct driver_request *r;
+    const struct driver_request *r;
     const struct cdf_var *v;
-    bool put;
-    void *memory; /* of these */
+    bool put, announced; /* neither: got */
+    void *memory;        /* of these */
     struct part *parts, *sorted;
     struct base_key *keys, *spare;
     int64_t n, room;
@@ -347,6 +347,11 @@ struct both {
     int64_t nelems;
 };
 
+static bool has_memory(const struct pieces *p)
+{
+    return !p->announced && !driver_is_fill(p->r);
+}
+
 static int list_parts(const struct pieces *p, const struct cdf_header *h,
                       const struct part *parts, int64_t n, struct both *both)
 {
@@ -357,7 +362,7 @@ static int list_parts(const struct pieces *p, const struct cdf_header *h,
         if (p->v->is_record)
             offset += (parts[i].record - parts[0].record) * h->record_size;
         err = add_block(&both->file, offset, parts[i].n * xsize);
-        if (err == NC_NOERR && !driver_is_fill(p->r))
+        if (err == NC_NOERR && has_memory(p))
             err = add_memory(p, &both->memory, parts[i].rank, parts[i].n);
         both->nelems += parts[i].n;
     }
@@ -369,7 +374,7 @@ static int move_parts(struct pieces *p, struct driver *d, int varid,
                       const struct cdf_header *h, const struct part *parts, int64_t n)
 {
     struct both both = {.nelems = 0};
-    bool fill = driver_is_fill(p->r);
+    bool mapped = has_memory(p);
     int err = list_parts(p, h, parts, n, &both);
     if (err != NC_NOERR) {
         base_free(both.file.list);
@@ -377,7 +382,8 @@ static int move_parts(struct pieces *p, struct driver *d, int varid,
         return err;
     }
     struct region *where = region_of_extents(both.file.list, both.file.n);
-    struct region *mem = fill ? NULL : region_of_extents(both.memory.list, both.memory.n);
+    struct region *mem =
+        mapped ? region_of_extents(both.memory.list, both.memory.n) : NULL;
     union {
         struct driver_request r;
         unsigned char
@@ -387,15 +393,17 @@ static int move_parts(struct pieces *p, struct driver *d, int varid,
               .varid = varid,
               .type = d == p->b->base.lower ? p->r->type : type_in_subfile(p->b, p->r),
               .raw = true,
-              .mapped = !fill}};
+              .mapped = mapped}};
     struct driver_request *r = &one.r;
     int64_t *slab = r->slab + r->mapped;
     driver_set_mem(r, mem);
     slab[0] = (int64_t)(intptr_t)where;
     slab[1] = both.nelems;
     slab[2] = parts[0].record;
-    if (where == NULL || (mem == NULL && !fill))
+    if (where == NULL || (mem == NULL && mapped))
         err = NC_ENOMEM;
+    else if (p->announced)
+        err = driver_prefetch(d, r);
     else
         err = p->put ? driver_put(d, &r, 1) : driver_get(d, &r, 1);
     region_free(where);
@@ -410,6 +418,7 @@ static int move_rest(struct pieces *p, const struct part *parts, int64_t n)
     int64_t bytes = 0;
     int err =
         move_parts(p, p->b->base.lower, p->r->varid, &p->b->base.ds->header, parts, n);
+    if (p->announced) return err;
     for (int64_t i = 0; i < n && (err == NC_NOERR || err == NC_ERANGE); i++)
         bytes += parts[i].n * cdf_type_size(p->v->type);
     *(p->put ? &stats->blob_put_bytes : &stats->blob_get_bytes) -= bytes;
@@ -529,15 +538,14 @@ static int move_stretches(struct pieces *p, struct blob_walk *w)
     return err != NC_NOERR ? err : first;
 }
 
-static int take_apart(struct blob *b, struct blob_decomp *d, struct driver_request *r,
-                      bool put)
+/* What else is to be known of it is in p. */
+static int take_apart(struct pieces p)
 {
-    struct pieces p = {
-        .b = b, .d = d, .r = r, .v = &b->base.ds->header.vars[r->varid], .put = put};
     struct blob_walk w;
-    const struct region *mem = driver_mem(r);
+    const struct region *mem = driver_mem(p.r);
+    p.v = &p.b->base.ds->header.vars[p.r->varid];
     if (mem != NULL) p.mem = region_cursor_new(mem);
-    int err = blob_walk_begin(&w, &b->base.ds->header, r);
+    int err = blob_walk_begin(&w, &p.b->base.ds->header, p.r);
     if (mem != NULL && p.mem == NULL) err = NC_ENOMEM;
     if (err == NC_NOERR) err = move_stretches(&p, &w);
     blob_walk_end(&w);
@@ -573,7 +581,8 @@ int blob_move(struct blob *b, struct driver_request *const *reqs, int64_t n, boo
         bool own = err == NC_NOERR && add_own(b, &batch, d, reqs[i], put, &err);
         if (own && batch.n < MOST_SPANS) continue;
         int before = carry_out(b, &batch, put);
-        if (err == NC_NOERR && !own) err = take_apart(b, d, reqs[i], put);
+        if (err == NC_NOERR && !own)
+            err = take_apart((struct pieces){.b = b, .d = d, .r = reqs[i], .put = put});
         if (err != NC_NOERR) driver_blame(reqs[i], err);
         if (first == NC_NOERR) first = before != NC_NOERR ? before : err;
     }
@@ -605,4 +614,17 @@ int blob_move_all(struct blob *b, struct driver_request *const *reqs, int64_t n,
     end_batch(&batch);
     int rest = blob_move(b, reqs + done, n - done, put);
     return moved != NC_NOERR ? moved : rest;
+}
+
+/* Where the values are is found out now, as by a get, which tells what cannot be. */
+int blob_prefetch(struct driver *self, const struct driver_request *r)
+{
+    struct blob *b = (struct blob *)self;
+    struct blob_decomp *d = r == NULL ? NULL : blob_decomp_of(b, r->varid);
+    if (d == NULL) return driver_prefetch(self->lower, r);
+    if (self->ds->hints.stage != BASE_ENABLE || self->ds->writable || is_nothing(b, r))
+        return NC_NOERR;
+    if (blob_read_own(b, d) == NC_NOERR)
+        (void)take_apart((struct pieces){.b = b, .d = d, .r = r, .announced = true});
+    return NC_NOERR;
 }

@@ -447,6 +447,11 @@ int blob_open_all(struct driver_dataset *ds, int omode, struct driver *lower,
         err = blob_is_foreign(b) ? blob_foreign_states_all(b) : find_states_all(b);
     if (err != NC_NOERR) (void)blob_sub_close_all(b, false);
     if (err == NC_NOERR) blob_count_open(b);
+    const struct driver_parts parts = {.n = (int)b->facts.nsubfiles,
+                                       .all = blob_is_foreign(b),
+                                       .path = blob_sub_path,
+                                       .who = b};
+    if (err == NC_NOERR) driver_parts(lower, &parts);
     return start_all(b, err, self);
 }
 
@@ -668,7 +673,6 @@ static int remove_parts(const char *path)
 const struct driver_ops blob_ops = {
     .name = "blob",
     .likes_runs = true,
-    .scatters = true,
     .wanted = wanted,
     .create_all = blob_create_all,
     .open_all = blob_open_all,
@@ -683,5 +687,6 @@ const struct driver_ops blob_ops = {
     .get = blob_get,
     .sync_all = sync_both_all,
     .sync = sync_alone,
+    .prefetch = blob_prefetch,
     .inq_info = inq_info,
 };

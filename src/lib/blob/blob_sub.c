@@ -51,8 +51,9 @@ static void free_sub(struct blob_sub *s)
     base_free(s);
 }
 
-static char *path_of(const struct blob *b, int number)
+char *blob_sub_path(void *who, int number)
 {
+    const struct blob *b = who;
     return blob_is_foreign(b) ? blob_foreign_path(&b->foreign, b->path, number)
                               : blob_source_path(b->path, number);
 }
@@ -78,8 +79,8 @@ static struct blob_sub *new_sub(struct blob *b, int number, bool together)
     s->ds.comm = together ? b->comm : b->alone;
     s->ds.rank = together ? b->rank : 0;
     s->ds.nprocs = together ? b->size : 1;
-    s->ds.path = path_of(b, number);
-    s->ds.full = path_of(b, number);
+    s->ds.path = blob_sub_path(b, number);
+    s->ds.full = blob_sub_path(b, number);
     s->ds.whole = together;
     s->ds.partial = b->facts.nsubfiles > 1;
     if (s->ds.path != NULL && s->ds.full != NULL) return s;
@@ -182,6 +183,7 @@ static int open_driver_all(struct blob *b, struct blob_sub *s, bool create)
     if (create) return ops->create_all(ds, NC_CLOBBER, NULL, &s->driver);
     int err = ops->open_all(ds, ds->writable ? NC_WRITE : NC_NOWRITE, NULL, &s->driver);
     if (err != NC_NOERR) return err;
+    s->driver = driver_part(b->base.lower, s->number, s->driver);
     s->defined = true;
     s->records = ds->header.numrecs;
     s->summed = records_in(&ds->header, ds->full);

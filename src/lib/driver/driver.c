@@ -13,11 +13,11 @@
 /* From the bottom of the stack to the top. */
 static const struct driver_ops *const registry[] = {
     &mpio_ops,
+    &stage_ops,
     &blob_ops,
 #ifdef NCMPI_BURST
     &burst_ops,
 #endif
-    &stage_ops,
 };
 
 enum { NDRIVERS = sizeof registry / sizeof registry[0] };
@@ -39,6 +39,7 @@ static int build_all(struct driver_dataset *ds, int mode, bool create,
         if (lower != NULL) driver_abort_all(lower);
         return err;
     }
+    if (!create) driver_opened_all(d);
     *top = d;
     return NC_NOERR;
 }
@@ -159,6 +160,27 @@ int driver_share_words_all(struct driver_dataset *ds, int error, int own)
     int err = driver_share_all(ds, words, sizeof words, 0);
     if (err != NC_NOERR || words[0] == '\0') return error;
     return base_error_set(error, "%s", words);
+}
+
+void driver_parts(struct driver *d, const struct driver_parts *parts)
+{
+    while (d != NULL && d->ops->parts == NULL)
+        d = d->lower;
+    if (d != NULL) d->ops->parts(d, parts);
+}
+
+struct driver *driver_part(struct driver *d, int number, struct driver *lower)
+{
+    while (d != NULL && d->ops->part == NULL)
+        d = d->lower;
+    return d == NULL ? lower : d->ops->part(d, number, lower);
+}
+
+void driver_opened_all(struct driver *d)
+{
+    while (d != NULL && d->ops->opened_all == NULL)
+        d = d->lower;
+    if (d != NULL) d->ops->opened_all(d);
 }
 
 int driver_close_all(struct driver *d)

@@ -209,14 +209,19 @@ void driver_hold_records(struct driver_dataset *ds, int64_t records);
 void driver_count_bytes(struct driver_dataset *ds, const struct driver_request *r,
                         bool put);
 
+/* Other files than the dataset's own that have values of it. */
+struct driver_parts {
+    int n;
+    bool all;                             /* the own one has none */
+    char *(*path)(void *who, int number); /* NULL: no memory; the caller frees it */
+    void *who;
+};
+
 struct driver_ops {
     const char *name;
 
     /* Runs of bytes that ascend are better one raw request than a request each. */
     bool likes_runs;
-
-    /* Values are not, or not all, where the header says in the dataset's own file. */
-    bool scatters;
 
     /* Does the dataset, by its hints or by what was found in its file, want this layer?
      * Layers below it are there. Local; NULL: always. */
@@ -229,6 +234,16 @@ struct driver_ops {
                       struct driver **self);
     int (*open_all)(struct driver_dataset *ds, int omode, struct driver *lower,
                     struct driver **self);
+
+    /* For layers below one that scatters values: where it does, once it is open; and a
+     * layer that reads of such a file, which is open on `lower`, are to go through: on
+     * top of that, or that itself. Both local. */
+    void (*parts)(struct driver *self, const struct driver_parts *parts);
+    struct driver *(*part)(struct driver *self, int number, struct driver *lower);
+
+    /* All layers of a dataset that was there are open. Without what fails here the layer
+     * does nothing. */
+    void (*opened_all)(struct driver *self);
 
     /* Removes a dataset that nobody has open; for a bottom driver. Local. */
     int (*remove)(const char *path, MPI_Info info);
@@ -329,6 +344,9 @@ int driver_remove_parts(const char *path);
 int driver_delete(const char *path, MPI_Info info);
 
 /* Calls of a slot, of this layer or the first below it that has it. */
+void driver_parts(struct driver *d, const struct driver_parts *parts);
+struct driver *driver_part(struct driver *d, int number, struct driver *lower);
+void driver_opened_all(struct driver *d);
 int driver_close_all(struct driver *d);
 int driver_abort_all(struct driver *d);
 int driver_redef_all(struct driver *d);

@@ -17,22 +17,31 @@
 #include "driver_share.h"
 #include "stage_table.h"
 
-/* What tells the file's bytes from later ones. */
+/* What tells a file's bytes from later ones. Numbers only, none of them below 0: one
+ * process tells the others. */
 struct stage_identity {
-    int64_t device, inode, size;
-    struct timespec modified, changed;
-    unsigned char records[8]; /* as they stand in the file */
-    bool quiet; /* it was not changed of late: who changes it now sets another time */
+    int64_t inode, size; /* inode 0: there is none, or not the same any more */
+    int64_t modified[2], changed[2];
+    int64_t records[2]; /* as they stand in the file */
+    int64_t quiet; /* it was not changed of late: who changes it now sets another time */
 };
 
-/* What the processes of a node share; behind it which nodes keep the blocks whose home
- * this one is, the table of blocks, and what is known of the other nodes. */
-struct stage_shared {
+/* One of the dataset's files: its own, number 0, and those that a layer above tells of.
+ * Each begins with a block. */
+struct stage_part {
     struct stage_identity identity;
-    _Atomic uint64_t stamp; /* of it, for other nodes; 0: it is not quiet */
+    int64_t first;        /* of its blocks */
+    _Atomic int64_t used; /* by a process of this node */
+};
+
+/* What the processes of a node share; behind it the files, which nodes keep the blocks
+ * whose home this one is, the table of blocks, and what is known of the other nodes. */
+struct stage_shared {
+    _Atomic uint64_t stamp; /* of the files, for other nodes; 0: one is not quiet */
     int64_t block;          /* bytes of one */
-    int64_t nblocks;        /* that can be staged, from the beginning of the file */
+    int64_t nblocks;        /* that can be staged, from the beginning of the files */
     int64_t nslots;
+    int64_t nparts;
     int32_t nodes, node; /* that exchange blocks, and which of them this is */
     int32_t mirror;      /* is the staged file one of all nodes that have this set? */
     int64_t room;        /* for how many blocks whose home this is there is place in it */
@@ -63,7 +72,7 @@ struct stage_pace {
 
 struct stage_buffer;
 
-/* Bytes [low, high) of the file, in memory of this process. */
+/* Bytes [low, high) of a file, in memory of this process. */
 struct stage_view {
     int64_t low, high;
     unsigned char *bytes;        /* the buffer's, or those below */
@@ -86,22 +95,36 @@ struct stage_step {
         far; /* steps that were announced beyond, and are to be; far 0: no get yet */
 };
 
+/* One of the files, to be read by this process. */
+struct stage_source {
+    int part;
+    struct driver_descriptor file; /* its fd is -1: not opened yet */
+};
+
+/* What reads of a file go through. */
+struct stage_reader {
+    struct driver base; /* its dataset is the file's */
+    struct stage *stage;
+    struct stage_source source;
+    struct stage_step *steps; /* of each variable; NULL: of none yet */
+};
+
 struct stage_ahead;
 struct stage_copy;
 struct stage_server;
 struct stage_place;
 
 struct stage {
-    struct driver base;
+    struct stage_reader own;
+    struct driver_dataset *ds;
+    struct driver_parts parts;
     MPI_Comm node;
     MPI_Win window;
     struct stage_shared *shared;
-    struct stage_table *table; /* behind that */
+    struct stage_table *table; /* behind that; NULL: nothing is staged */
     int rank, nprocs;          /* of the node's processes */
     bool first;                /* of them */
-    /* The dataset's file; its fd is -1: not opened yet. */
-    struct driver_descriptor source;
-    int file; /* the staged one; -1: this process has none */
+    int file;                  /* the staged one; -1: this process has none */
     struct stage_view view;
     unsigned char *tile; /* values on their way through conversion */
     struct stage_counts counts;
@@ -112,29 +135,41 @@ struct stage {
     struct stage_pace near, far; /* the dataset's file, and other nodes */
     struct stage_copy *copy;     /* NULL: there is no memory for that */
     struct stage_ahead *ahead;   /* NULL: nobody asked for anything yet */
-    struct stage_step *steps;    /* of each variable; NULL: of none yet */
     bool waited;                 /* this request had to, for bytes of the file */
 };
 
 enum { STAGE_TILE = 1 << 18 };
 
-/* ---- stage_source.c: the dataset's file ---- */
+/* ---- stage_source.c: the dataset's files ---- */
 
-/* Opens it, if it is not yet: NC_EFILE ..., also if its bytes cannot be read by a
- * descriptor as others wrote them. */
-int stage_source_open(struct stage *s);
-/* What it is now. False: nobody can tell. */
-bool stage_source_identify(struct stage *s, struct stage_identity *now);
-/* That in a number for other nodes, with the size of blocks; 0: it may have changed
- * without another time. */
-uint64_t stage_source_stamp(const struct stage_identity *now, int64_t block);
-/* If it has changed, nothing is staged any more, and other nodes' bytes are of no use.
- * For sync and its like. Local. */
+#define STAGE_NO_SOURCE(number)                                                          \
+    ((struct stage_source){.part = (number), .file = DRIVER_NO_DESCRIPTOR})
+
+/* Opens the reader's, if it is not yet, by what its dataset has open. NC_EFILE ..., also
+ * if its bytes cannot be read by a descriptor as others wrote them, or it is not the one
+ * that is staged. */
+int stage_source_open(struct stage_reader *r);
+void stage_source_end(struct stage_reader *r);
+/* Opens one by its name, for a while: of number 0 what is open. No MPI. */
+bool stage_source_open_part(struct stage *s, struct stage_source *source);
+void stage_source_close(struct stage_source *source);
+/* What an open file is now, with a dataset that begins at base. False: nobody can tell.
+ */
+bool stage_source_identify(int fd, int64_t base, struct stage_identity *now);
+/* The same of the one of a number above 0; nothing if it is not there. */
+void stage_source_look(struct stage *s, int number, struct stage_identity *now);
+/* That in a number for other nodes, with those before it, 1 at first, and the size of
+ * blocks; 0: one may have changed without another time. */
+uint64_t stage_source_stamp(uint64_t before, const struct stage_identity *now,
+                            int64_t block);
+/* If a file that was used has changed, nothing is staged any more. For sync and its like.
+ * Local. */
 void stage_source_check(struct stage *s);
-/* The same, where no node copies anything until all have looked. */
-void stage_source_renew(struct stage *s);
+/* The same as nobody reads, with what those of numbers above 0 are now. */
+void stage_source_check_again(struct stage *s, const struct stage_identity *now);
 /* n bytes; what lies behind its end reads as zeros. NC_EREAD ... */
-int stage_source_read(struct stage *s, int64_t at, void *bytes, int64_t n);
+int stage_source_read(struct stage *s, const struct stage_source *source, int64_t at,
+                      void *bytes, int64_t n);
 /* Nanoseconds; and bytes that were read since then. */
 int64_t stage_now(void);
 void stage_pace_count(struct stage_pace *p, int64_t bytes, int64_t since);
@@ -144,6 +179,16 @@ void stage_pace_count(struct stage_pace *p, int64_t bytes, int64_t since);
 /* Of the plan's size; made what it says; and the parts of it. */
 size_t stage_shared_bytes(const struct stage_shared *plan);
 void stage_shared_init(struct stage_shared *all, const struct stage_shared *plan);
+static inline struct stage_part *stage_part_of(struct stage_shared *all, int64_t number)
+{
+    return (struct stage_part *)(all + 1) + number;
+}
+/* Where its blocks end. */
+static inline int64_t stage_part_end(struct stage_shared *all, int64_t number)
+{
+    return number + 1 < all->nparts ? stage_part_of(all, number + 1)->first
+                                    : all->nblocks;
+}
 struct stage_table *stage_table_of(struct stage_shared *all);
 struct stage_mark *stage_mark_of(struct stage_shared *all, int node);
 struct stage_place *stage_place_of(struct stage_shared *all, int node);
@@ -166,13 +211,14 @@ static inline bool stage_has_room(const struct stage *s)
 /* Brings a block that was claimed, from another node if it is there: into a buffer, which
  * the caller gives back, or into memory of a block where *buffer is NULL then; whatever
  * comes of the copy, the bytes are there if the file could be read. NC_EREAD ... */
-int stage_fetch(struct stage *s, struct stage_lines *lines, const struct stage_claim *c,
+int stage_fetch(struct stage *s, const struct stage_source *source,
+                struct stage_lines *lines, const struct stage_claim *c,
                 unsigned char *bytes, struct stage_buffer **buffer);
 /* There is nothing in the view. */
 void stage_clear_view(struct stage *s);
 /* n bytes of the file that lie in one block: they are at `to` or, if that is NULL or the
  * block had to be fetched, in the view. NC_EREAD ... */
-int stage_fetch_part(struct stage *s, int64_t at, int64_t n, unsigned char *to);
+int stage_fetch_part(struct stage_reader *r, int64_t at, int64_t n, unsigned char *to);
 static inline bool stage_in_view(const struct stage *s, int64_t at, int64_t n)
 {
     return at >= s->view.low && at + n <= s->view.high;
@@ -180,8 +226,8 @@ static inline bool stage_in_view(const struct stage *s, int64_t at, int64_t n)
 
 /* ---- stage_get.c ---- */
 
-/* Has this process a staged file, and the dataset's open? */
-bool stage_ready(struct stage *s);
+/* Has this process a staged file, and the reader's open? */
+bool stage_ready(struct stage_reader *r);
 int stage_get_all(struct driver *self, struct driver_request *const *reqs, int64_t n,
                   int error);
 int stage_get(struct driver *self, struct driver_request *const *reqs, int64_t n);

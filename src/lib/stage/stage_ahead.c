@@ -10,9 +10,10 @@
 #include "stage_copy.h"
 #include "stage_nodes.h"
 
-/* A region of the file. */
+/* A region of a file, or all of all files. */
 struct job {
     struct job *next;
+    const struct stage_source *source; /* NULL: all */
     struct region *region;
     struct region_cursor *cursor;
     int64_t from; /* where the process begins: others do elsewhere */
@@ -49,12 +50,18 @@ static void free_job(struct stage *s, struct job *j)
     base_free(j);
 }
 
-/* Takes over the region. NULL: no memory. */
-static struct job *new_job(struct stage *s, struct region *region, bool guessed)
+/* Without a reader it is for all. Takes over the region. NULL: no memory. */
+static struct job *new_job(struct stage *s, const struct stage_reader *r,
+                           struct region *region, bool guessed)
 {
-    const struct driver_dataset *ds = s->base.ds;
+    const struct driver_dataset *ds = s->ds;
     int64_t low, high;
     struct job *j = base_calloc(1, sizeof *j);
+    if (j != NULL && r == NULL) {
+        j->left = s->shared->nblocks * s->shared->block;
+        atomic_fetch_add(&s->counts.waiting, j->left);
+        return j;
+    }
     if (j != NULL) j->cursor = region_cursor_new(region);
     if (j == NULL || j->cursor == NULL) {
         region_free(region);
@@ -62,6 +69,7 @@ static struct job *new_job(struct stage *s, struct region *region, bool guessed)
         return NULL;
     }
     region_bounds(region, &low, &high);
+    j->source = &r->source;
     j->region = region;
     j->guessed = guessed;
     j->from = guessed ? low : low + (high - low) / ds->nprocs * ds->rank;
@@ -72,35 +80,41 @@ static struct job *new_job(struct stage *s, struct region *region, bool guessed)
 
 /* False: the file cannot be read. What somebody else brings just now, or there is no room
  * for, stays as it is. */
-static bool bring(struct stage *s, struct stage_lines *lines, int64_t block,
-                  unsigned char *bytes)
+static bool bring(struct stage *s, const struct stage_source *source, int64_t block,
+                  const struct means *m)
 {
     struct stage_hold hold;
     struct stage_claim claim;
     if (stage_table_find(s->table, block, &hold) ||
-        (!stage_has_room(s) && stage_ask(s, lines, block, 0, NULL, 0) == STAGE_GOT) ||
+        (!stage_has_room(s) && stage_ask(s, m->lines, block, 0, NULL, 0) == STAGE_GOT) ||
         stage_table_claim(s->table, block, &claim) != STAGE_MINE ||
-        stage_mirror_settles(s, lines, &claim))
+        stage_mirror_settles(s, m->lines, &claim))
         return true;
     struct stage_buffer *buffer;
-    int err = stage_fetch(s, lines, &claim, bytes, &buffer);
+    int err = stage_fetch(s, source, m->lines, &claim, m->bytes, &buffer);
     if (buffer != NULL) stage_copy_give_back(s, buffer);
     if (err != NC_NOERR) return false;
     atomic_fetch_add(&s->counts.ahead, s->shared->block);
     return true;
 }
 
+/* May more be brought? */
+static bool may_go_on(struct stage *s, int64_t *most, const struct means *m)
+{
+    return !atomic_load(m->stop) && --*most >= 0 && !stage_table_broken(s->table);
+}
+
 /* The blocks of the job's bytes between two places, `most` at the most. */
 static bool run_part(struct stage *s, struct job *j, int64_t from, int64_t to,
                      int64_t *most, const struct means *m)
 {
-    int64_t size = s->shared->block, at;
+    struct stage_shared *all = s->shared;
+    int64_t size = all->block, first = stage_part_of(all, j->source->part)->first, at;
     int64_t before = region_seek(j->cursor, from);
     while (region_peek(j->cursor, &at) && at < to) {
-        if (at / size >= s->shared->nblocks) return true;
-        if (atomic_load(m->stop) || --*most < 0 || stage_table_broken(s->table) ||
-            !bring(s, m->lines, at / size, m->bytes))
-            return false;
+        int64_t block = first + at / size;
+        if (block >= stage_part_end(all, j->source->part)) return true;
+        if (!may_go_on(s, most, m) || !bring(s, j->source, block, m)) return false;
         int64_t next = (at / size + 1) * size;
         int64_t passed = region_seek(j->cursor, next < to ? next : to);
         atomic_fetch_sub(&s->counts.waiting, passed - before);
@@ -110,6 +124,44 @@ static bool run_part(struct stage *s, struct job *j, int64_t from, int64_t to,
     return true;
 }
 
+/* The number of the file that has a block. */
+static int part_with(struct stage_shared *all, int64_t block)
+{
+    int64_t low = 0, high = all->nparts;
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        if (stage_part_of(all, middle)->first <= block)
+            low = middle;
+        else
+            high = middle;
+    }
+    return (int)low;
+}
+
+/* All blocks, each process from another one on. One file is open at a time, and one that
+ * cannot be is left out. */
+static void run_files(struct stage *s, struct job *j, int64_t *most,
+                      const struct means *m)
+{
+    struct stage_shared *all = s->shared;
+    int64_t n = all->nblocks, from = n / s->ds->nprocs * s->ds->rank;
+    struct stage_source source = STAGE_NO_SOURCE(-1);
+    bool open = false;
+    for (int64_t i = 0; i < n && may_go_on(s, most, m); i++) {
+        int64_t block = (from + i) % n;
+        int part = part_with(all, block);
+        if (part != source.part) {
+            stage_source_close(&source);
+            source.part = part;
+            open = stage_source_open_part(s, &source);
+        }
+        if (open && !bring(s, &source, block, m)) break;
+        atomic_fetch_sub(&s->counts.waiting, all->block);
+        j->left -= all->block;
+    }
+    stage_source_close(&source);
+}
+
 /* No more than there is room for, beside what others of the node bring: it would go for
  * what comes behind it. */
 static void run_job(struct stage *s, struct job *j, const struct means *m)
@@ -117,7 +169,9 @@ static void run_job(struct stage *s, struct job *j, const struct means *m)
     const struct stage_shared *all = s->shared;
     int64_t most = all->nslots, share = most / s->nprocs;
     if (most < all->nblocks) most = share > 0 ? share : 1;
-    if (run_part(s, j, j->from, INT64_MAX, &most, m))
+    if (j->source == NULL)
+        run_files(s, j, &most, m);
+    else if (run_part(s, j, j->from, INT64_MAX, &most, m))
         (void)run_part(s, j, 0, j->from, &most, m);
 }
 
@@ -201,13 +255,13 @@ void stage_ahead_wait(struct stage *s)
     pthread_mutex_unlock(&a->lock);
 }
 
-/* Takes over the region. Without a thread the caller does what was asked for. */
-static int add_ahead(struct stage *s, struct region *region, bool guessed)
+/* Without a thread the caller does what was asked for. */
+static int add_job(struct stage *s, struct job *j)
 {
     static const _Atomic bool never = false;
     enum { GUESSES = 64 };
-    struct job *j = region == NULL ? NULL : new_job(s, region, guessed);
     if (j == NULL) return NC_ENOMEM;
+    bool guessed = j->guessed;
     if (s->ahead == NULL) s->ahead = start(s);
     struct stage_ahead *a = s->ahead;
     if (a == NULL) {
@@ -230,60 +284,74 @@ static int add_ahead(struct stage *s, struct region *region, bool guessed)
     return wanted ? NC_NOERR : NC_ENOMEM;
 }
 
+/* Takes over the region. */
+static int add_ahead(struct stage_reader *r, struct region *region, bool guessed)
+{
+    struct stage *s = r->stage;
+    return add_job(s, region == NULL ? NULL : new_job(s, r, region, guessed));
+}
+
 /* ---- what is asked for ---- */
 
-static struct region *slab(const struct cdf_header *h, int varid, const int64_t *start,
-                           const int64_t *count, const int64_t *stride)
+static struct region *slab(const struct driver_dataset *ds, int varid,
+                           const int64_t *start, const int64_t *count,
+                           const int64_t *stride)
 {
+    const struct cdf_header *h = &ds->header;
     const struct cdf_var *v = &h->vars[varid];
-    return region_slab(v->begin, v->ndims, v->shape, start, count, stride,
+    return region_slab(ds->base + v->begin, v->ndims, v->shape, start, count, stride,
                        cdf_type_size(v->type), v->is_record ? h->record_size : 0);
 }
 
-int stage_ahead_prefetch(struct stage *s, const struct driver_request *r)
+/* The blocks that have bytes of a region, moved so far: whose that is may be gone when
+ * they are brought. NULL: no memory, or it does not ascend. */
+static struct region *blocks_of(const struct stage *s, const struct region *region,
+                                int64_t shift)
 {
-    const struct cdf_header *h = &s->base.ds->header;
-    if (!stage_ready(s)) {
-        s->base.ds->stats.stage_fallbacks++;
+    int64_t size = s->shared->block, n = 0, room = 0, at;
+    struct region_extent *list = NULL;
+    struct region_cursor *c =
+        region_is_ascending(region) ? region_cursor_new(region) : NULL;
+    bool good = c != NULL;
+    while (good && region_peek(c, &at)) {
+        int64_t low = (at + shift) / size * size;
+        bool joins = n > 0 && list[n - 1].offset + list[n - 1].length == low;
+        if (joins) list[n - 1].length += size;
+        if (!joins && n == room) {
+            void *grown = base_realloc(list, (size_t)(2 * room + 16) * sizeof *list);
+            good = grown != NULL;
+            if (!good) break;
+            list = grown;
+            room = 2 * room + 16;
+        }
+        if (!joins) list[n++] = (struct region_extent){low, size};
+        (void)region_seek(c, low + size - shift);
+    }
+    region_cursor_free(c);
+    if (good) return region_of_extents(list, n);
+    base_free(list);
+    return NULL;
+}
+
+int stage_ahead_prefetch(struct stage_reader *r, const struct driver_request *q)
+{
+    const struct driver_dataset *ds = r->base.ds;
+    struct stage *s = r->stage;
+    if (!stage_ready(r)) {
+        s->ds->stats.stage_fallbacks++;
         return NC_NOERR;
     }
-    if (r == NULL)
-        return add_ahead(s, region_block(0, s->shared->nblocks * s->shared->block),
+    if (q == NULL) return add_job(s, new_job(s, NULL, NULL, false));
+    if (q->raw)
+        return add_ahead(r,
+                         blocks_of(s, driver_raw_region(q),
+                                   ds->base + driver_raw_shift(&ds->header, q)),
                          false);
-    int ndims = h->vars[r->varid].ndims;
-    return add_ahead(s,
-                     slab(h, r->varid, driver_start(r), driver_count(r, ndims),
-                          driver_stride(r, ndims)),
+    int ndims = ds->header.vars[q->varid].ndims;
+    return add_ahead(r,
+                     slab(ds, q->varid, driver_start(q), driver_count(q, ndims),
+                          driver_stride(q, ndims)),
                      false);
-}
-
-/* The whole variable. */
-static void prefetch_variable(struct stage *s, int varid)
-{
-    const struct cdf_header *h = &s->base.ds->header;
-    const struct cdf_var *v = &h->vars[varid];
-    size_t n = (size_t)v->ndims;
-    int64_t *both = base_calloc(2 * n + 1, sizeof *both);
-    if (both == NULL) return;
-    for (size_t i = 0; i < n; i++)
-        both[n + i] = i == 0 && v->is_record ? h->numrecs : v->shape[i];
-    (void)add_ahead(s, slab(h, varid, both, both + n, NULL), false);
-    base_free(both);
-}
-
-void stage_ahead_begin(struct stage *s)
-{
-    char names[sizeof s->base.ds->hints.stage_prefetch], *saved, *rest = names, *name;
-    int varid;
-    strcpy(names, s->base.ds->hints.stage_prefetch);
-    if (names[0] == '\0' || !stage_ready(s)) return;
-    if (strcmp(names, "open") == 0) {
-        (void)stage_ahead_prefetch(s, NULL);
-        return;
-    }
-    for (; (name = strtok_r(rest, ",", &saved)) != NULL; rest = NULL)
-        if (cdf_find_var(&s->base.ds->header, name, &varid) == NC_NOERR)
-            prefetch_variable(s, varid);
 }
 
 /* ---- what can be guessed: programs go through time ---- */
@@ -305,14 +373,18 @@ static void learn(struct stage_step *p, int64_t at, int64_t count, bool waited)
 }
 
 /* It is there, as far as its first and last blocks tell. */
-static bool is_there(struct stage *s, const struct region *region)
+static bool is_there(struct stage_reader *r, const struct region *region)
 {
     struct stage_hold hold;
-    int64_t low, high, size = s->shared->block;
+    struct stage_shared *all = r->stage->shared;
+    struct stage_table *t = r->stage->table;
+    int64_t low, high, size = all->block,
+                       first = stage_part_of(all, r->source.part)->first;
     region_bounds(region, &low, &high);
-    return low >= high || (high <= s->shared->nblocks * size &&
-                           stage_table_find(s->table, low / size, &hold) &&
-                           stage_table_find(s->table, (high - 1) / size, &hold));
+    int64_t last = first + (high - 1) / size;
+    return low >= high || (last < stage_part_end(all, r->source.part) &&
+                           stage_table_find(t, first + low / size, &hold) &&
+                           stage_table_find(t, last, &hold));
 }
 
 /* What is brought so takes no more than a quarter of the room. */
@@ -323,34 +395,69 @@ static bool is_too_much(const struct stage *s, const struct region *region, int 
            region_bytes(region) > all->nslots * all->block / 4 / s->nprocs / (ahead + 1);
 }
 
-void stage_ahead_follow(struct stage *s, const struct driver_request *r)
+/* Where a get was along the first dimension, or among the records. */
+struct place {
+    int64_t at, count, end;
+};
+
+static bool find_place(const struct stage_reader *r, const struct driver_request *q,
+                       struct place *p)
 {
-    const struct driver_dataset *ds = s->base.ds;
-    const struct cdf_var *v = &ds->header.vars[r->varid];
-    if (ds->hints.stage_ahead != BASE_ENABLE || v->ndims == 0 || r->raw ||
-        driver_stride(r, v->ndims) != NULL)
-        return;
-    if (s->steps == NULL)
-        s->steps = base_calloc((size_t)ds->header.nvars, sizeof *s->steps);
-    if (s->steps == NULL) return;
-    struct stage_step *p = &s->steps[r->varid];
-    const int64_t *start = driver_start(r), *count = driver_count(r, v->ndims);
-    int64_t end = v->is_record ? ds->header.numrecs : v->shape[0];
-    learn(p, start[0], count[0], s->waited);
-    if (!p->sure) return;
-    size_t n = (size_t)v->ndims;
+    const struct cdf_header *h = &r->base.ds->header;
+    const struct cdf_var *v = &h->vars[q->varid];
+    if (v->ndims == 0 || (q->raw && !v->is_record)) return false;
+    if (!q->raw && driver_stride(q, v->ndims) != NULL) return false;
+    /* Other files need not tell how many records there are. */
+    p->end = v->is_record ? r->stage->ds->header.numrecs : v->shape[0];
+    if (q->raw) {
+        int64_t low, high;
+        region_bounds(driver_raw_region(q), &low, &high);
+        p->at = driver_start(q)[2];
+        p->count = h->record_size > 0 ? (high - 1) / h->record_size + 1 : 1;
+    } else {
+        p->at = driver_start(q)[0];
+        p->count = driver_count(q, v->ndims)[0];
+    }
+    return true;
+}
+
+/* What would be read at another place. NULL: no memory. */
+static struct region *region_at(const struct stage_reader *r,
+                                const struct driver_request *q, int64_t at)
+{
+    const struct driver_dataset *ds = r->base.ds;
+    const struct cdf_header *h = &ds->header;
+    size_t n = (size_t)h->vars[q->varid].ndims;
+    if (q->raw)
+        return blocks_of(r->stage, driver_raw_region(q),
+                         ds->base + h->vars[q->varid].begin + at * h->record_size);
     int64_t *there = base_malloc(n * sizeof *there);
-    if (there == NULL) return;
-    memcpy(there, start, n * sizeof *there);
-    for (bool more = true; more && p->ahead < p->far; p->ahead += more) {
-        there[0] = start[0] + (p->ahead + 1) * p->step;
-        if (there[0] < 0 || there[0] > end - count[0]) break;
-        struct region *next = slab(&ds->header, r->varid, there, count, NULL);
+    if (there == NULL) return NULL;
+    memcpy(there, driver_start(q), n * sizeof *there);
+    there[0] = at;
+    struct region *next = slab(ds, q->varid, there, driver_count(q, (int)n), NULL);
+    base_free(there);
+    return next;
+}
+
+void stage_ahead_follow(struct stage_reader *r, const struct driver_request *q)
+{
+    const struct cdf_header *h = &r->base.ds->header;
+    struct stage *s = r->stage;
+    struct place place;
+    if (s->ds->hints.stage_ahead != BASE_ENABLE || !find_place(r, q, &place)) return;
+    if (r->steps == NULL) r->steps = base_calloc((size_t)h->nvars, sizeof *r->steps);
+    if (r->steps == NULL) return;
+    struct stage_step *p = &r->steps[q->varid];
+    learn(p, place.at, place.count, s->waited);
+    for (bool more = p->sure; more && p->ahead < p->far; p->ahead += more) {
+        int64_t at = place.at + (p->ahead + 1) * p->step;
+        if (at < 0 || at > place.end - place.count) break;
+        struct region *next = region_at(r, q, at);
         more = next != NULL && !is_too_much(s, next, p->ahead);
-        if (more && !is_there(s, next))
-            more = add_ahead(s, next, true) == NC_NOERR;
+        if (more && !is_there(r, next))
+            more = add_ahead(r, next, true) == NC_NOERR;
         else
             region_free(next);
     }
-    base_free(there);
 }

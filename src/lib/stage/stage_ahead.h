@@ -4,15 +4,12 @@
 
 #include "stage.h"
 
-/* What the hint nc_stage_prefetch names. */
-void stage_ahead_begin(struct stage *s);
-
-/* The bytes of a request, or all (NULL). That nothing can be staged is no error.
+/* The bytes of a request, or of all files (NULL). That nothing can be staged is no error.
  * NC_ENOMEM. */
-int stage_ahead_prefetch(struct stage *s, const struct driver_request *r);
+int stage_ahead_prefetch(struct stage_reader *r, const struct driver_request *q);
 
 /* What may come next, after this get of a program that goes through time. */
-void stage_ahead_follow(struct stage *s, const struct driver_request *r);
+void stage_ahead_follow(struct stage_reader *r, const struct driver_request *q);
 
 /* Until all that was asked for is there, or cannot be. */
 void stage_ahead_wait(struct stage *s);

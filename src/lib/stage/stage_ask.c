@@ -164,7 +164,7 @@ static bool is_slow(struct stage *s)
 {
     enum { SEEN = 32, SLOWER = 4 };
     int64_t bytes = atomic_load(&s->far.bytes), source = atomic_load(&s->near.bytes);
-    if (s->base.ds->hints.stage_exchange == BASE_ENABLE) return false;
+    if (s->ds->hints.stage_exchange == BASE_ENABLE) return false;
     if (bytes < SEEN * s->shared->block || source == 0) return false;
     return (double)atomic_load(&s->far.ns) / (double)bytes >
            SLOWER * (double)atomic_load(&s->near.ns) / (double)source;
@@ -176,8 +176,7 @@ static int64_t patience(struct stage *s)
 {
     enum { LONGEST = 10, LEAST_MS = 20, TIMES_AS_LONG = 4 };
     int64_t source = atomic_load(&s->near.bytes);
-    if (s->base.ds->hints.stage_exchange == BASE_ENABLE)
-        return (int64_t)LONGEST * 1000000000;
+    if (s->ds->hints.stage_exchange == BASE_ENABLE) return (int64_t)LONGEST * 1000000000;
     double one = source == 0 ? 0
                              : (double)atomic_load(&s->near.ns) / (double)source *
                                    (double)s->shared->block;

@@ -8,16 +8,18 @@
 #include "stage_copy.h"
 #include "stage_nodes.h"
 
-int stage_fetch(struct stage *s, struct stage_lines *lines, const struct stage_claim *c,
+int stage_fetch(struct stage *s, const struct stage_source *source,
+                struct stage_lines *lines, const struct stage_claim *c,
                 unsigned char *bytes, struct stage_buffer **buffer)
 {
-    int64_t block = s->shared->block;
+    int64_t block = s->shared->block,
+            first = stage_part_of(s->shared, source->part)->first;
     struct stage_buffer *b = *buffer = stage_copy_take(s);
     if (b != NULL) bytes = b->bytes;
     int err = NC_NOERR;
     if (s->shared->mirror || !stage_has_room(s) ||
         stage_ask(s, lines, c->block, 0, bytes, block) != STAGE_GOT)
-        err = stage_source_read(s, c->block * block, bytes, block);
+        err = stage_source_read(s, source, (c->block - first) * block, bytes, block);
     if (err != NC_NOERR || b == NULL || !stage_copy_add(s, b, c))
         stage_table_finish(s->table, c, err == NC_NOERR && stage_copy_now(s, c, bytes));
     if (c->dropped) atomic_fetch_add(&s->counts.dropped, 1);
@@ -33,32 +35,35 @@ void stage_clear_view(struct stage *s)
     *v = (struct stage_view){.bytes = v->own, .own = v->own};
 }
 
-/* All of a block: of a buffer, or what is in the view's own memory. */
-static void look_at(struct stage *s, int64_t block, struct stage_buffer *b)
+/* All of a block of a file: of a buffer, or what is in the view's own memory. */
+static void look_at(struct stage_reader *r, int64_t block, struct stage_buffer *b)
 {
+    struct stage *s = r->stage;
     s->view.buffer = b;
     if (b != NULL) s->view.bytes = b->bytes;
-    s->view.low = block * s->shared->block;
+    s->view.low =
+        (block - stage_part_of(s->shared, r->source.part)->first) * s->shared->block;
     s->view.high = s->view.low + s->shared->block;
 }
 
-static int fetch_to_view(struct stage *s, const struct stage_claim *c)
+static int fetch_to_view(struct stage_reader *r, const struct stage_claim *c)
 {
+    struct stage *s = r->stage;
     struct stage_buffer *b;
     stage_clear_view(s);
-    int err = stage_fetch(s, &s->lines, c, s->view.own, &b);
-    if (err == NC_NOERR) look_at(s, c->block, b);
+    int err = stage_fetch(s, &r->source, &s->lines, c, s->view.own, &b);
+    if (err == NC_NOERR) look_at(r, c->block, b);
     if (err != NC_NOERR && b != NULL) stage_copy_give_back(s, b);
     return err;
 }
 
 /* Is the copy of it still to be made, by this process? */
-static bool find_on_its_way(struct stage *s, int64_t block)
+static bool find_on_its_way(struct stage_reader *r, int64_t block)
 {
-    struct stage_buffer *b = stage_copy_find(s, block);
+    struct stage_buffer *b = stage_copy_find(r->stage, block);
     if (b == NULL) return false;
-    stage_clear_view(s);
-    look_at(s, block, b);
+    stage_clear_view(r->stage);
+    look_at(r, block, b);
     return true;
 }
 
@@ -97,45 +102,49 @@ static bool wait_for(int *waited)
 }
 
 /* Where a node has not room for all, blocks stay with the one that has them. */
-static bool get_from_far(struct stage *s, int64_t at, int64_t n, unsigned char *to)
+static bool get_from_far(struct stage *s, int64_t block, int64_t at, int64_t n,
+                         unsigned char *to)
 {
     int64_t size = s->shared->block;
     if (stage_has_room(s) || s->shared->nodes == 1) return false;
     unsigned char *bytes = memory(s, at, n, to);
-    if (stage_ask(s, &s->lines, at / size, at % size, bytes, n) == STAGE_GOT) return true;
+    if (stage_ask(s, &s->lines, block, at % size, bytes, n) == STAGE_GOT) return true;
     if (to == NULL) stage_clear_view(s);
     return false;
 }
 
-int stage_fetch_part(struct stage *s, int64_t at, int64_t n, unsigned char *to)
+int stage_fetch_part(struct stage_reader *r, int64_t at, int64_t n, unsigned char *to)
 {
+    struct stage *s = r->stage;
+    int part = r->source.part;
     struct stage_hold hold;
     struct stage_claim claim;
-    int64_t size = s->shared->block, block = at / size;
+    int64_t size = s->shared->block,
+            block = stage_part_of(s->shared, part)->first + at / size;
     int waited = 0;
     bool asked = false;
-    bool possible = block < s->shared->nblocks;
+    bool possible = block < stage_part_end(s->shared, part);
     while (possible && !stage_table_broken(s->table)) {
         if (stage_table_find(s->table, block, &hold)) {
             unsigned char *bytes = memory(s, at, n, to);
             if (read_staged(s, &hold, at % size, bytes, n) &&
                 stage_table_held(s->table, &hold)) {
-                s->base.ds->stats.stage_read_bytes += n;
+                s->ds->stats.stage_read_bytes += n;
                 return NC_NOERR;
             }
             continue;
         }
         s->waited = true;
-        if (!asked && get_from_far(s, at, n, to)) return NC_NOERR;
+        if (!asked && get_from_far(s, block, at, n, to)) return NC_NOERR;
         asked = true;
         enum stage_claimed claimed = stage_table_claim(s->table, block, &claim);
         if (claimed == STAGE_MINE && stage_mirror_settles(s, &s->lines, &claim)) continue;
-        if (claimed == STAGE_MINE) return fetch_to_view(s, &claim);
-        if (claimed == STAGE_BUSY && find_on_its_way(s, block)) return NC_NOERR;
+        if (claimed == STAGE_MINE) return fetch_to_view(r, &claim);
+        if (claimed == STAGE_BUSY && find_on_its_way(r, block)) return NC_NOERR;
         possible = claimed == STAGE_HERE || (claimed == STAGE_BUSY && wait_for(&waited));
     }
     stage_clear_view(s);
-    int err = stage_source_read(s, at, to != NULL ? to : s->view.bytes, n);
+    int err = stage_source_read(s, &r->source, at, to != NULL ? to : s->view.bytes, n);
     if (err == NC_NOERR && to == NULL) (void)memory(s, at, n, to);
     return err;
 }

@@ -10,7 +10,7 @@
 
 /* One request on its way. */
 struct get {
-    struct stage *s;
+    struct stage_reader *reader;
     struct region_cursor *cursor;
     int64_t shift;
 };
@@ -19,16 +19,17 @@ struct get {
 
 /* A run of bytes; `ahead` bytes from its beginning on will be read, if that is more: they
  * are read at once if they lie close together. */
-static int get_run(struct stage *s, int64_t at, int64_t n, int64_t ahead,
+static int get_run(struct stage_reader *r, int64_t at, int64_t n, int64_t ahead,
                    unsigned char *to)
 {
+    struct stage *s = r->stage;
     int64_t size = s->shared->block;
     while (n > 0) {
         int64_t room = size - at % size, part = n < room ? n : room;
         int err = NC_NOERR;
         if (!stage_in_view(s, at, part)) {
             bool more = ahead > part && part < room;
-            err = stage_fetch_part(s, at, more ? (ahead < room ? ahead : room) : part,
+            err = stage_fetch_part(r, at, more ? (ahead < room ? ahead : room) : part,
                                    more ? NULL : to);
         }
         if (err != NC_NOERR) return err;
@@ -52,8 +53,8 @@ static int get_bytes(struct get *g, unsigned char *to, int64_t n)
         bool close = strip.stride > 0 && strip.stride - strip.length <= CLOSE;
         for (int64_t i = 0; i < strip.count && err == NC_NOERR; i++) {
             int64_t left = close ? (strip.count - 1 - i) * strip.stride : 0;
-            err = get_run(g->s, g->shift + strip.offset + i * strip.stride, strip.length,
-                          left + strip.length, to);
+            err = get_run(g->reader, g->shift + strip.offset + i * strip.stride,
+                          strip.length, left + strip.length, to);
             to += strip.length;
             n -= strip.length;
         }
@@ -73,7 +74,8 @@ static bool in_place(const struct mpio_values *v, int type)
 
 static int get_values(struct get *g, struct driver_request *r, const struct cdf_var *var)
 {
-    const struct cdf_header *h = &g->s->base.ds->header;
+    const struct cdf_header *h = &g->reader->base.ds->header;
+    struct stage *s = g->reader->stage;
     struct mpio_values v;
     int err = mpio_values_begin(&v, h, r, false);
     int64_t left = driver_nelems(r, var->ndims);
@@ -81,10 +83,10 @@ static int get_values(struct get *g, struct driver_request *r, const struct cdf_
     int64_t step = STAGE_TILE / cdf_type_size(var->type);
     while (left > 0 && err == NC_NOERR) {
         int64_t n = left < step ? left : step;
-        unsigned char *bytes = straight ? mpio_values_buf(&v) : g->s->tile;
+        unsigned char *bytes = straight ? mpio_values_buf(&v) : s->tile;
         err = get_bytes(g, bytes, n * v.xsize);
         if (err == NC_NOERR) (void)mpio_values_get(&v, bytes, n); /* its status tells */
-        if (!straight) g->s->base.ds->stats.copied_bytes += n * v.xsize;
+        if (!straight) s->ds->stats.copied_bytes += n * v.xsize;
         left -= n;
     }
     mpio_values_end(&v);
@@ -93,11 +95,12 @@ static int get_values(struct get *g, struct driver_request *r, const struct cdf_
 
 /* ---- requests ---- */
 
-static int get_one(struct stage *s, struct driver_request *r)
+static int get_one(struct stage_reader *reader, struct driver_request *r)
 {
-    const struct cdf_header *h = &s->base.ds->header;
+    const struct cdf_header *h = &reader->base.ds->header;
     const struct cdf_var *v = &h->vars[r->varid];
-    struct get g = {.s = s, .shift = r->raw ? driver_raw_shift(h, r) : 0};
+    struct get g = {.reader = reader, .shift = reader->base.ds->base};
+    if (r->raw) g.shift += driver_raw_shift(h, r);
     struct region *own = NULL;
     if (!r->raw) {
         own = region_slab(v->begin, v->ndims, v->shape, driver_start(r),
@@ -112,17 +115,19 @@ static int get_one(struct stage *s, struct driver_request *r)
     return err;
 }
 
-bool stage_ready(struct stage *s)
+bool stage_ready(struct stage_reader *r)
 {
-    return s->file >= 0 && s->view.own != NULL && s->tile != NULL &&
-           !stage_table_broken(s->table) && stage_source_open(s) == NC_NOERR;
+    const struct stage *s = r->stage;
+    return s->table != NULL && s->file >= 0 && s->view.own != NULL && s->tile != NULL &&
+           !stage_table_broken(s->table) && stage_source_open(r) == NC_NOERR;
 }
 
 /* Gets what it can; *rest are the requests that it could not, *n of them. The worst of
  * the others' results. */
-static int get_staged(struct stage *s, struct driver_request *const *reqs, int64_t *n,
-                      struct driver_request ***rest)
+static int get_staged(struct stage_reader *r, struct driver_request *const *reqs,
+                      int64_t *n, struct driver_request ***rest)
 {
+    struct stage *s = r->stage;
     int64_t left = 0;
     int result = NC_NOERR;
     *rest = base_malloc((size_t)*n * sizeof(struct driver_request *));
@@ -130,13 +135,13 @@ static int get_staged(struct stage *s, struct driver_request *const *reqs, int64
     for (int64_t i = 0; i < *n; i++) {
         stage_clear_view(s);
         s->waited = false;
-        if (stage_ready(s) && get_one(s, reqs[i]) == NC_NOERR) {
-            stage_ahead_follow(s, reqs[i]);
+        if (stage_ready(r) && get_one(r, reqs[i]) == NC_NOERR) {
+            stage_ahead_follow(r, reqs[i]);
             if (reqs[i]->status != NC_NOERR) result = reqs[i]->status;
             continue;
         }
         reqs[i]->status = NC_NOERR;
-        s->base.ds->stats.stage_fallbacks++;
+        s->ds->stats.stage_fallbacks++;
         (*rest)[left++] = reqs[i];
     }
     *n = left;
@@ -154,7 +159,7 @@ int stage_get_all(struct driver *self, struct driver_request *const *reqs, int64
                   int error)
 {
     struct driver_request **rest;
-    int err = get_staged((struct stage *)self, reqs, &n, &rest);
+    int err = get_staged((struct stage_reader *)self, reqs, &n, &rest);
     int got = driver_get_all(self->lower, rest != NULL ? rest : reqs, n, error);
     base_free(rest);
     return worse(err, got);
@@ -163,7 +168,7 @@ int stage_get_all(struct driver *self, struct driver_request *const *reqs, int64
 int stage_get(struct driver *self, struct driver_request *const *reqs, int64_t n)
 {
     struct driver_request **rest;
-    int err = get_staged((struct stage *)self, reqs, &n, &rest), got = NC_NOERR;
+    int err = get_staged((struct stage_reader *)self, reqs, &n, &rest), got = NC_NOERR;
     if (n > 0) got = driver_get(self->lower, rest != NULL ? rest : reqs, n);
     base_free(rest);
     return worse(err, got);

@@ -55,25 +55,26 @@ static uint64_t digest(const struct driver_dataset *ds)
                      base_hash(numbers, sizeof numbers, 0));
 }
 
-static bool fits(const struct kept *k, const struct driver_dataset *ds, MPI_Group group)
+static bool fits(const struct kept *k, const struct stage *s, MPI_Group group)
 {
     int result;
-    return k->inode == ds->inode && k->device == ds->device && k->host == ds->host &&
-           k->asked == digest(ds) &&
+    const struct driver_dataset *ds = s->ds;
+    return k->shared->nparts == s->parts.n + 1 && k->inode == ds->inode &&
+           k->device == ds->device && k->host == ds->host && k->asked == digest(ds) &&
            MPI_Group_compare(k->group, group, &result) == MPI_SUCCESS &&
            result == MPI_IDENT;
 }
 
 int64_t stage_keep_find(const struct stage *s)
 {
-    const struct driver_dataset *ds = s->base.ds;
+    const struct driver_dataset *ds = s->ds;
     int64_t number = 0;
     MPI_Group group;
     if (ds->hints.stage_keep != BASE_ENABLE || ds->inode == 0) return 0;
     if (MPI_Comm_group(ds->comm, &group) != MPI_SUCCESS) return 0;
     pthread_mutex_lock(&mutex);
     for (int i = 0; i < nkept; i++)
-        if (fits(&kept[i], ds, group)) number = kept[i].number;
+        if (fits(&kept[i], s, group)) number = kept[i].number;
     pthread_mutex_unlock(&mutex);
     (void)MPI_Group_free(&group);
     return number;
@@ -105,7 +106,7 @@ void stage_keep_take(struct stage *s, int64_t number)
 static bool hold(const struct stage *s, int64_t *number)
 {
     pthread_mutex_lock(&mutex);
-    bool room = s->file >= 0 && s->base.ds->inode != 0 && nkept + held < ROOM &&
+    bool room = s->file >= 0 && s->ds->inode != 0 && nkept + held < ROOM &&
                 base_mpi_at_end(BASE_END_STAGES, free_all) &&
                 !stage_table_broken(s->table);
     held += room;
@@ -116,7 +117,7 @@ static bool hold(const struct stage *s, int64_t *number)
 
 static void keep_open(struct stage *s, int64_t number, MPI_Group group)
 {
-    const struct driver_dataset *ds = s->base.ds;
+    const struct driver_dataset *ds = s->ds;
     kept[nkept++] = (struct kept){.number = number,
                                   .device = ds->device,
                                   .inode = ds->inode,
@@ -137,10 +138,11 @@ static void keep_open(struct stage *s, int64_t number, MPI_Group group)
 
 int stage_keep_or_free_all(struct stage *s)
 {
-    struct driver_dataset *ds = s->base.ds;
+    struct driver_dataset *ds = s->ds;
     int64_t all[2] = {1, 0}; /* refused; number */
     MPI_Group group = MPI_GROUP_NULL;
     int err = NC_NOERR;
+    if (s->table == NULL) return NC_NOERR;
     if (ds->hints.stage_keep == BASE_ENABLE) {
         bool room = hold(s, &all[1]);
         bool whole = MPI_Comm_group(ds->comm, &group) == MPI_SUCCESS;

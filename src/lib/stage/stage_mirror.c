@@ -33,7 +33,7 @@ static bool has_name(int fd, const char *path)
 
 static bool is_coherent(const struct stage *s)
 {
-    return s->base.ds->hints.file_io == BASE_FILE_IO_POSIX || base_fs_coherent(s->file);
+    return s->ds->hints.file_io == BASE_FILE_IO_POSIX || base_fs_coherent(s->file);
 }
 
 static void make(struct stage *s, char *path, size_t size)
@@ -74,7 +74,7 @@ static void adopt(struct stage_shared *plan)
 void stage_mirror_make_all(struct stage *s, struct stage_shared *plan, int looked,
                            char *path, size_t size)
 {
-    const struct driver_dataset *ds = s->base.ds;
+    const struct driver_dataset *ds = s->ds;
     if (ds->hints.stage_scope != BASE_STAGE_GLOBAL || s->nprocs == ds->nprocs) return;
     if (s->firsts != MPI_COMM_NULL) {
         bool same = see_the_same_all(s, plan, looked);
@@ -89,7 +89,7 @@ void stage_mirror_make_all(struct stage *s, struct stage_shared *plan, int looke
     }
     if (s->file >= 0) (void)close(s->file);
     s->file = -1;
-    if (s->first) s->base.ds->stats.stage_fallbacks++;
+    if (s->first) s->ds->stats.stage_fallbacks++;
 }
 
 bool stage_mirror_settles(struct stage *s, struct stage_lines *lines,

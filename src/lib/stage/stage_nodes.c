@@ -17,7 +17,7 @@ static int64_t at_home(const struct stage_shared *all)
 size_t stage_shared_bytes(const struct stage_shared *plan)
 {
     size_t nodes = (size_t)plan->nodes;
-    return sizeof *plan +
+    return sizeof *plan + (size_t)plan->nparts * sizeof(struct stage_part) +
            nodes * (sizeof(struct stage_place) + sizeof(struct stage_mark)) +
            (size_t)at_home(plan) * sizeof(uint64_t) +
            stage_table_bytes(plan->nblocks, plan->nslots);
@@ -25,7 +25,7 @@ size_t stage_shared_bytes(const struct stage_shared *plan)
 
 static _Atomic uint64_t *keepers(struct stage_shared *all)
 {
-    return (_Atomic uint64_t *)(all + 1);
+    return (_Atomic uint64_t *)stage_part_of(all, all->nparts);
 }
 
 struct stage_table *stage_table_of(struct stage_shared *all)
@@ -47,7 +47,7 @@ struct stage_place *stage_place_of(struct stage_shared *all, int node)
 
 void stage_shared_init(struct stage_shared *all, const struct stage_shared *plan)
 {
-    all->identity = plan->identity;
+    all->nparts = plan->nparts;
     all->block = plan->block;
     all->nblocks = plan->nblocks;
     all->nslots = plan->nslots;
@@ -57,6 +57,7 @@ void stage_shared_init(struct stage_shared *all, const struct stage_shared *plan
     all->room = plan->room;
     atomic_init(&all->granted, 0);
     atomic_init(&all->stamp, atomic_load(&plan->stamp));
+    memset(stage_part_of(all, 0), 0, (size_t)all->nparts * sizeof(struct stage_part));
     for (int64_t i = 0; i < at_home(all); i++)
         atomic_init(&keepers(all)[i], 0);
     stage_table_init(stage_table_of(all), all->nblocks, all->nslots);
@@ -90,18 +91,17 @@ int stage_nodes_keeper(struct stage_shared *all, int64_t block, int asker, int w
 
 static bool exchanges(const struct stage *s)
 {
-    return s->nprocs < s->base.ds->nprocs &&
-           s->base.ds->hints.stage_exchange != BASE_DISABLE;
+    return s->nprocs < s->ds->nprocs && s->ds->hints.stage_exchange != BASE_DISABLE;
 }
 
 int stage_nodes_meet_all(struct stage *s)
 {
     if (!exchanges(s)) return NC_NOERR;
-    int mpi = MPI_Comm_split(s->base.ds->comm, s->first ? 0 : MPI_UNDEFINED,
-                             s->base.ds->rank, &s->firsts);
+    int mpi = MPI_Comm_split(s->ds->comm, s->first ? 0 : MPI_UNDEFINED, s->ds->rank,
+                             &s->firsts);
     int64_t lacking = mpi != MPI_SUCCESS;
     int err = base_mpi_error(mpi, NC_EMPI, "connecting the nodes");
-    err = driver_agree_all(s->base.ds, err, NULL, &lacking, 1);
+    err = driver_agree_all(s->ds, err, NULL, &lacking, 1);
     if (lacking) s->firsts = MPI_COMM_NULL;
     return err;
 }

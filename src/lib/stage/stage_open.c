@@ -26,7 +26,7 @@ static void move_count(_Atomic int64_t *from, int64_t *to)
 
 void stage_tell(struct stage *s)
 {
-    struct driver_stats *stats = &s->base.ds->stats;
+    struct driver_stats *stats = &s->ds->stats;
     move_count(&s->counts.source_reads, &stats->file_reads);
     move_count(&s->counts.source_bytes, &stats->file_read_bytes);
     move_count(&s->counts.copied, &stats->stage_copied_bytes);
@@ -44,23 +44,26 @@ void stage_tell(struct stage *s)
 
 static void free_local(struct stage *s)
 {
-    (void)driver_descriptor_close(&s->source, s->base.ds->path);
+    stage_source_end(&s->own);
     if (s->file >= 0) (void)close(s->file);
     if (s->listener >= 0) (void)close(s->listener);
     stage_lines_end(&s->lines);
     base_free(s->view.own);
     base_free(s->tile);
-    base_free(s->steps);
+    base_free(s->own.steps);
     base_free(s);
 }
 
-/* All of it: what others of the node share waits for them. */
-static void free_all(struct stage *s)
+/* It could not be begun: nothing is staged. What others of the node share waits for them.
+ */
+static void give_up_all(struct stage *s)
 {
     if (s->window != MPI_WIN_NULL) (void)MPI_Win_free(&s->window);
     if (s->firsts != MPI_COMM_NULL) (void)MPI_Comm_free(&s->firsts);
     if (s->node != MPI_COMM_NULL) (void)MPI_Comm_free(&s->node);
-    free_local(s);
+    s->shared = NULL;
+    s->table = NULL;
+    s->ds->stats.stage_fallbacks++;
 }
 
 static int end_all(struct driver *self, int (*lower_all)(struct driver *))
@@ -90,16 +93,37 @@ static int abort_layer_all(struct driver *self)
 
 /* ---- the beginning ---- */
 
+/* What is known of the files: the dataset's own, and n others. */
+struct files {
+    struct stage_identity *list;
+    int n;
+    bool all; /* the own one has no values */
+};
+
+static int64_t blocks_in(const struct files *f, int number, int64_t block)
+{
+    int64_t size = number == 0 && f->all ? 0 : f->list[number].size;
+    return size / block + (size % block != 0);
+}
+
+static int64_t blocks_of(const struct files *f, int64_t block)
+{
+    int64_t n = 0;
+    for (int i = 0; i <= f->n; i++)
+        n += blocks_in(f, i, block);
+    return n;
+}
+
 /* Blocks as large as asked for, larger ones where there would be too many; of the largest
  * files the end is not staged. */
-static void lay_out(const struct driver_dataset *ds, int64_t size,
+static void lay_out(const struct driver_dataset *ds, const struct files *f,
                     struct stage_shared *plan)
 {
     enum { LEAST = 4096, MOST = 8 << 20 };
     int64_t block = LEAST, wanted = ds->hints.stage_block;
-    while (block < MOST && (block < wanted || size / block > STAGE_MOST_BLOCKS))
+    while (block < MOST && (block < wanted || blocks_of(f, block) > STAGE_MOST_BLOCKS))
         block *= 2;
-    int64_t n = size / block + (size % block != 0), slots = ds->hints.stage_size / block;
+    int64_t n = blocks_of(f, block), slots = ds->hints.stage_size / block;
     plan->block = block;
     plan->nblocks = n < STAGE_MOST_BLOCKS ? n : STAGE_MOST_BLOCKS;
     plan->nslots = slots > 0 && slots < plan->nblocks ? slots : plan->nblocks;
@@ -107,26 +131,40 @@ static void lay_out(const struct driver_dataset *ds, int64_t size,
     if (plan->nslots == 0) plan->nslots = 1;
 }
 
-/* What the first process of a node knows of the file; without that nothing is staged. */
-static int look_at_file(struct stage *s, struct stage_shared *plan)
+/* What the first process of a node knows of the files; without that nothing is staged. */
+static int look_at_file(struct stage *s, const struct files *f, struct stage_shared *plan)
 {
-    if (s->base.ds->prefixed || s->base.ds->hints.file_io == BASE_FILE_IO_MPI ||
-        s->base.ds->hints.no_indep_rw)
-        return base_error_set(NC_EFILE, "%s: it is read through MPI-IO",
-                              s->base.ds->path);
-    int err = stage_source_open(s);
+    if (s->ds->prefixed || s->ds->hints.file_io == BASE_FILE_IO_MPI ||
+        s->ds->hints.no_indep_rw)
+        return base_error_set(NC_EFILE, "%s: it is read through MPI-IO", s->ds->path);
+    int err = stage_source_open(&s->own);
     if (err != NC_NOERR) return err;
-    if (!stage_source_identify(s, &plan->identity))
+    if (!stage_source_identify(s->own.source.file.fd, s->ds->base, &f->list[0]))
         return base_error_set(NC_EFILE, "%s: nobody knows whether it changes",
-                              s->base.ds->path);
-    lay_out(s->base.ds, plan->identity.size, plan);
-    atomic_store(&plan->stamp, stage_source_stamp(&plan->identity, plan->block));
+                              s->ds->path);
+    lay_out(s->ds, f, plan);
+    uint64_t stamp = 1;
+    for (int i = 0; i <= f->n; i++)
+        stamp = stage_source_stamp(stamp, &f->list[i], plan->block);
+    atomic_store(&plan->stamp, stamp);
     return NC_NOERR;
+}
+
+static void place_files(struct stage_shared *all, const struct files *f)
+{
+    int64_t first = 0;
+    for (int i = 0; i <= f->n; i++) {
+        struct stage_part *p = stage_part_of(all, i);
+        p->identity = f->list[i];
+        p->first = first < all->nblocks ? first : all->nblocks;
+        first += all->block > 0 ? blocks_in(f, i, all->block) : 0;
+    }
 }
 
 /* Memory of the node; its first process's plan in it. All nodes have it or none, also
  * where a process has an error from before. */
-static int share_all(struct stage *s, const struct stage_shared *plan, int error)
+static int share_all(struct stage *s, const struct stage_shared *plan,
+                     const struct files *f, int error)
 {
     void *base = NULL;
     MPI_Aint size = s->first ? (MPI_Aint)stage_shared_bytes(plan) : 0;
@@ -134,12 +172,15 @@ static int share_all(struct stage *s, const struct stage_shared *plan, int error
     mpi = MPI_Win_allocate_shared(size, 1, MPI_INFO_NULL, s->node, &base, &s->window);
     if (mpi != MPI_SUCCESS) s->window = MPI_WIN_NULL;
     if (mpi == MPI_SUCCESS) mpi = MPI_Win_shared_query(s->window, 0, &size, &unit, &base);
-    if (mpi == MPI_SUCCESS && s->first) stage_shared_init(base, plan);
+    if (mpi == MPI_SUCCESS && s->first) {
+        stage_shared_init(base, plan);
+        place_files(base, f);
+    }
     if (mpi == MPI_SUCCESS) s->shared = base;
     int64_t lacking = s->window == MPI_WIN_NULL;
     int err = base_mpi_error(mpi, NC_EMPI, "sharing memory");
     if (err == NC_NOERR) err = error;
-    err = driver_agree_all(s->base.ds, err, NULL, &lacking, 1);
+    err = driver_agree_all(s->ds, err, NULL, &lacking, 1);
     if (lacking) base_mpi_whole_window_all(s->node, &s->window);
     if (err == NC_NOERR) s->table = stage_table_of(s->shared);
     return err;
@@ -157,26 +198,27 @@ static int make_space_all(struct stage *s, int err, char *path)
         (void)stage_space_open(s, path);
     if (path[0] == '\0' && s->first) {
         stage_table_break(s->table);
-        s->base.ds->stats.stage_fallbacks++;
+        s->ds->stats.stage_fallbacks++;
     }
     /* Everybody has opened it, or never will. */
-    int agreed = driver_agree_all(s->base.ds, base_mpi_error(mpi, NC_EMPI, "MPI_Bcast"),
-                                  NULL, NULL, 0);
+    int agreed =
+        driver_agree_all(s->ds, base_mpi_error(mpi, NC_EMPI, "MPI_Bcast"), NULL, NULL, 0);
     if (agreed == NC_NOERR) stage_serve_begin(s);
     return agreed;
 }
 
 /* The staged file loses its name when all have opened it, or nobody will. */
-static int make_all(struct stage *s)
+static int make_all(struct stage *s, const struct files *f)
 {
-    struct stage_shared plan = {.nslots = 1, .nodes = 1, .room = INT64_MAX};
+    struct stage_shared plan = {
+        .nslots = 1, .nodes = 1, .nparts = f->n + 1, .room = INT64_MAX};
     char path[PATH_MAX] = "";
-    int looked = s->first ? look_at_file(s, &plan) : NC_NOERR;
+    int looked = s->first ? look_at_file(s, f, &plan) : NC_NOERR;
     int err = stage_nodes_meet_all(s);
     if (err != NC_NOERR) return err;
     err = stage_nodes_count(s, &plan);
     stage_mirror_make_all(s, &plan, looked, path, sizeof path);
-    err = share_all(s, &plan, err);
+    err = share_all(s, &plan, f, err);
     if (err == NC_NOERR) stage_nodes_exchange_all(s);
     if (err == NC_NOERR) err = make_space_all(s, looked, path);
     if (s->first && path[0] != '\0' && (!plan.mirror || plan.node == 0))
@@ -184,93 +226,174 @@ static int make_all(struct stage *s)
     return err;
 }
 
-static int begin_all(struct stage *s)
+static int begin_all(struct stage *s, const struct files *f)
 {
     int rank = 0, nprocs = 1, mpi;
-    mpi = MPI_Comm_split_type(s->base.ds->comm, MPI_COMM_TYPE_SHARED, s->base.ds->rank,
+    mpi = MPI_Comm_split_type(s->ds->comm, MPI_COMM_TYPE_SHARED, s->ds->rank,
                               MPI_INFO_NULL, &s->node);
     int64_t lacking = mpi != MPI_SUCCESS;
     if (lacking) s->node = MPI_COMM_NULL;
     if (!lacking) mpi = MPI_Comm_rank(s->node, &rank);
     if (mpi == MPI_SUCCESS) mpi = MPI_Comm_size(s->node, &nprocs);
     int err = base_mpi_error(mpi, NC_EMPI, "finding the processes of a node");
-    err = driver_agree_all(s->base.ds, err, NULL, &lacking, 1);
+    err = driver_agree_all(s->ds, err, NULL, &lacking, 1);
     if (lacking) s->node = MPI_COMM_NULL;
     if (err != NC_NOERR) return err;
     s->first = rank == 0;
     s->rank = rank;
     s->nprocs = nprocs;
-    return make_all(s);
+    return make_all(s, f);
 }
 
-/* What was kept; if the file has changed, its places alone. A mirror is of use if all
- * nodes see the same file. */
-static int begin_again_all(struct stage *s, int64_t number)
+/* What was kept; if a file has changed, its places alone. A mirror is of use if all
+ * nodes see the same files. */
+static int begin_again_all(struct stage *s, int64_t number, const struct files *f)
 {
     int64_t all[2] = {INT64_MIN, INT64_MIN};
     stage_keep_take(s, number);
     stage_serve_begin(s);
-    s->base.ds->stats.stage_kept++;
+    s->ds->stats.stage_kept++;
     if (s->first) {
-        stage_source_renew(s);
+        stage_source_check_again(s, f->list);
         all[0] = (int64_t)(atomic_load(&s->shared->stamp) >> 1);
         all[1] = -all[0];
     }
-    int err = driver_agree_all(s->base.ds, NC_NOERR, NULL, all, 2);
+    int err = driver_agree_all(s->ds, NC_NOERR, NULL, all, 2);
     if (s->shared->mirror && (all[0] != -all[1] || all[0] == 0)) {
         stage_table_break(s->table);
-        s->base.ds->stats.stage_fallbacks += s->first;
+        s->ds->stats.stage_fallbacks += s->first;
     }
     return err;
 }
 
-static bool is_scattered(const struct driver *d)
+/* Each of the others one process looks at, and all know of it. Whether all have memory
+ * for the dataset's own alone the next agreement tells. */
+static int find_files_all(struct stage *s, struct files *f)
 {
-    while (d != NULL && !d->ops->scatters)
-        d = d->lower;
-    return d != NULL;
+    enum { NUMBERS = sizeof(struct stage_identity) / sizeof(int64_t) };
+    struct driver_dataset *ds = s->ds;
+    *f = (struct files){.n = s->parts.n, .all = s->parts.all};
+    f->list = base_calloc((size_t)f->n + 1, sizeof *f->list);
+    int err = f->list == NULL ? NC_ENOMEM : NC_NOERR;
+    if (f->n == 0) return err;
+    err = driver_agree_all(ds, err, NULL, NULL, 0);
+    if (err != NC_NOERR) return err;
+    for (int i = 1 + ds->rank; i <= f->n; i += ds->nprocs)
+        stage_source_look(s, i, &f->list[i]);
+    int mpi = MPI_Allreduce(MPI_IN_PLACE, f->list, (f->n + 1) * NUMBERS, MPI_INT64_T,
+                            MPI_MAX, ds->comm);
+    return base_mpi_error(mpi, NC_EMPI, "looking at the files");
 }
 
-/* Without memory or MPI's help the dataset is as without this layer. */
+/* As it was kept by all, or anew. */
+static int begin_either_all(struct stage *s, const struct files *f, int error)
+{
+    int64_t number = stage_keep_find(s), all[2] = {number, -number};
+    int err = driver_agree_all(s->ds, error, NULL, all, 2);
+    if (err != NC_NOERR) return err;
+    bool again = all[0] != 0 && all[0] == -all[1];
+    return again ? begin_again_all(s, all[0], f) : begin_all(s, f);
+}
+
+/* The files are known, and what a layer above may have had to mend is. */
+static void opened_all(struct driver *self)
+{
+    struct stage *s = (struct stage *)self;
+    struct files f;
+    int err = find_files_all(s, &f);
+    err = begin_either_all(s, &f, err);
+    base_free(f.list);
+    if (err != NC_NOERR) {
+        give_up_all(s);
+        return;
+    }
+    s->view.own = s->view.bytes = base_malloc((size_t)s->shared->block);
+    s->tile = base_malloc(STAGE_TILE);
+    stage_copy_begin(s);
+}
+
+/* Without memory the dataset is as without this layer. */
 static int open_layer_all(struct driver_dataset *ds, int omode, struct driver *lower,
                           struct driver **self)
 {
     (void)omode;
-    struct stage plain = {.base = {.ops = &stage_ops, .lower = lower, .ds = ds},
-                          .node = MPI_COMM_NULL,
-                          .window = MPI_WIN_NULL,
-                          .source = DRIVER_NO_DESCRIPTOR,
-                          .firsts = MPI_COMM_NULL,
-                          .listener = -1,
-                          .file = -1};
-    stage_lines_begin(&plain.lines);
     struct stage *s = base_malloc(sizeof *s);
-    int64_t number = stage_keep_find(&plain);
-    int64_t all[2] = {number, -number};
-    int err = s == NULL ? NC_ENOMEM : NC_NOERR;
-    if (is_scattered(lower))
-        err = base_error_set(NC_EFILE, "its values are in other files");
-    err = driver_agree_all(ds, err, NULL, all, 2);
+    int err = driver_agree_all(ds, s == NULL ? NC_ENOMEM : NC_NOERR, NULL, NULL, 0);
     *self = lower;
     if (err != NC_NOERR || s == NULL) {
         base_free(s);
         ds->stats.stage_fallbacks++;
         return NC_NOERR;
     }
-    *s = plain;
-    bool again = all[0] != 0 && all[0] == -all[1];
-    err = again ? begin_again_all(s, all[0]) : begin_all(s);
-    if (err == NC_NOERR) {
-        s->view.own = s->view.bytes = base_malloc((size_t)s->shared->block);
-        stage_copy_begin(s);
-        s->tile = base_malloc(STAGE_TILE);
-        *self = &s->base;
-        stage_ahead_begin(s);
-        return NC_NOERR;
-    }
-    free_all(s);
-    ds->stats.stage_fallbacks++;
+    *s = (struct stage){.own = {.base = {.ops = &stage_ops, .lower = lower, .ds = ds},
+                                .stage = s,
+                                .source = STAGE_NO_SOURCE(0)},
+                        .ds = ds,
+                        .node = MPI_COMM_NULL,
+                        .window = MPI_WIN_NULL,
+                        .firsts = MPI_COMM_NULL,
+                        .listener = -1,
+                        .file = -1};
+    stage_lines_begin(&s->lines);
+    *self = &s->own.base;
     return NC_NOERR;
+}
+
+/* ---- other files of the dataset ---- */
+
+static void take_parts(struct driver *self, const struct driver_parts *parts)
+{
+    ((struct stage *)self)->parts = *parts;
+}
+
+/* Threads may be reading it. */
+static void free_reader(struct stage_reader *r)
+{
+    stage_ahead_stop(r->stage);
+    stage_source_end(r);
+    base_free(r->steps);
+    base_free(r);
+}
+
+static int close_part_all(struct driver *self)
+{
+    struct driver *lower = self->lower;
+    free_reader((struct stage_reader *)self);
+    return driver_close_all(lower);
+}
+
+static int abort_part_all(struct driver *self)
+{
+    struct driver *lower = self->lower;
+    free_reader((struct stage_reader *)self);
+    return driver_abort_all(lower);
+}
+
+static int prefetch(struct driver *self, const struct driver_request *r)
+{
+    return stage_ahead_prefetch((struct stage_reader *)self, r);
+}
+
+static const struct driver_ops part_ops = {
+    .name = "a staged part",
+    .likes_runs = true,
+    .close_all = close_part_all,
+    .abort_all = abort_part_all,
+    .get_all = stage_get_all,
+    .get = stage_get,
+    .prefetch = prefetch,
+};
+
+/* Without memory it is read unstaged. */
+static struct driver *read_part(struct driver *self, int number, struct driver *lower)
+{
+    struct stage_reader *r = base_malloc(sizeof *r);
+    if (r == NULL) return lower;
+    *r =
+        (struct stage_reader){.base = {.ops = &part_ops, .lower = lower, .ds = lower->ds},
+                              .stage = (struct stage *)self,
+                              .source = STAGE_NO_SOURCE(number + 1)};
+    return &r->base;
 }
 
 /* ---- where a reader may expect what others have written ---- */
@@ -308,11 +431,6 @@ static int sync_alone(struct driver *self)
 
 /* ---- ahead ---- */
 
-static int prefetch(struct driver *self, const struct driver_request *r)
-{
-    return stage_ahead_prefetch((struct stage *)self, r);
-}
-
 static int prefetch_wait(struct driver *self)
 {
     stage_ahead_wait((struct stage *)self);
@@ -332,6 +450,9 @@ const struct driver_ops stage_ops = {
     .likes_runs = true,
     .wanted = wanted,
     .open_all = open_layer_all,
+    .parts = take_parts,
+    .part = read_part,
+    .opened_all = opened_all,
     .close_all = close_layer_all,
     .abort_all = abort_layer_all,
     .begin_indep_all = begin_indep_all,

@@ -1,120 +1,215 @@
-/* The file that is staged: which one it is, whether it has changed, and its bytes. */
+/* The files that are staged: which they are, whether they have changed, and their bytes.
+ */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base_error.h"
 #include "base_fs.h"
+#include "base_mem.h"
 #include "base_names.h"
 #include "driver_file.h"
 #include "stage.h"
 
-int stage_source_open(struct stage *s)
-{
-    struct driver_dataset *ds = s->base.ds;
-    struct driver_descriptor d;
-    if (s->source.fd >= 0) return NC_NOERR;
-    int err = driver_file_again(ds, &d);
-    if (err != NC_NOERR) return err;
-    if (ds->hints.file_io != BASE_FILE_IO_POSIX && !base_fs_coherent(d.fd)) {
-        (void)driver_descriptor_close(&d, ds->path);
-        return base_error_set(NC_EFILE, "%s: its file system is read through MPI-IO",
-                              ds->path);
-    }
-    s->source = d;
-    return NC_NOERR;
-}
+/* ---- which files they are ---- */
 
 /* Times of a file come from a clock that may stand still for seconds: a second change
  * within them leaves the time as it is. */
-static bool is_quiet(const struct timespec *modified)
+static bool is_quiet(time_t modified)
 {
     enum { MOMENT = 10 };
     struct timespec now;
-    return clock_gettime(CLOCK_REALTIME, &now) == 0 &&
-           modified->tv_sec < now.tv_sec - MOMENT;
+    return clock_gettime(CLOCK_REALTIME, &now) == 0 && modified < now.tv_sec - MOMENT;
 }
 
-uint64_t stage_source_stamp(const struct stage_identity *now, int64_t block)
+uint64_t stage_source_stamp(uint64_t before, const struct stage_identity *now,
+                            int64_t block)
 {
-    const int64_t numbers[] = {now->inode,
-                               now->size,
-                               now->modified.tv_sec,
-                               now->modified.tv_nsec,
-                               now->changed.tv_sec,
-                               now->changed.tv_nsec,
-                               block};
-    uint64_t stamp = base_hash(now->records, sizeof now->records,
-                               base_hash(numbers, sizeof numbers, 0));
-    return now->quiet ? stamp | 1 : 0;
+    if (before == 0 || (now->inode != 0 && !now->quiet)) return 0;
+    return base_hash(now, sizeof *now, base_hash(&block, sizeof block, before)) | 1;
 }
 
-bool stage_source_identify(struct stage *s, struct stage_identity *now)
+bool stage_source_identify(int fd, int64_t base, struct stage_identity *now)
 {
     enum { RECORDS_AT = 4 };
+    unsigned char records[8] = {0};
     struct stat st;
     memset(now, 0, sizeof *now);
-    if (s->source.fd < 0 || fstat(s->source.fd, &st) != 0) return false;
-    now->device = (int64_t)st.st_dev;
-    now->inode = (int64_t)st.st_ino;
-    now->size = (int64_t)st.st_size;
-    now->modified = st.st_mtim;
-    now->changed = st.st_ctim;
-    now->quiet = is_quiet(&st.st_mtim) && is_quiet(&st.st_ctim);
-    return pread(s->source.fd, now->records, sizeof now->records, RECORDS_AT) >= 0;
+    if (fd < 0 || fstat(fd, &st) != 0 ||
+        pread(fd, records, sizeof records, (off_t)base + RECORDS_AT) < 0)
+        return false;
+    *now = (struct stage_identity){.inode = (int64_t)st.st_ino,
+                                   .size = (int64_t)st.st_size,
+                                   .modified = {st.st_mtim.tv_sec, st.st_mtim.tv_nsec},
+                                   .changed = {st.st_ctim.tv_sec, st.st_ctim.tv_nsec},
+                                   .quiet = is_quiet(st.st_mtim.tv_sec) &&
+                                            is_quiet(st.st_ctim.tv_sec)};
+    for (size_t i = 0; i < sizeof records; i++)
+        now->records[i / 4] = now->records[i / 4] << 8 | records[i];
+    return true;
 }
 
-static bool same_time(const struct timespec *a, const struct timespec *b)
+static bool is_same(struct stage_identity a, struct stage_identity b)
 {
-    return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+    a.quiet = b.quiet;
+    return memcmp(&a, &b, sizeof a) == 0;
 }
 
-static bool is_same(const struct stage_identity *a, const struct stage_identity *b)
+/* -1: there is no regular file of that name that could be opened. */
+static int open_by_name(struct stage *s, int number)
 {
-    return a->device == b->device && a->inode == b->inode && a->size == b->size &&
-           same_time(&a->modified, &b->modified) && same_time(&a->changed, &b->changed) &&
-           memcmp(a->records, b->records, sizeof a->records) == 0;
+    struct stat st;
+    char *path = s->parts.path(s->parts.who, number - 1);
+    int fd = path == NULL ? -1 : open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    base_free(path);
+    if (fd < 0 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))) return fd;
+    (void)close(fd);
+    return -1;
 }
+
+void stage_source_look(struct stage *s, int number, struct stage_identity *now)
+{
+    int fd = open_by_name(s, number);
+    (void)stage_source_identify(fd, 0, now);
+    if (fd >= 0) (void)close(fd);
+}
+
+/* ---- opening ---- */
+
+/* Is it what nodes have staged, and can it be read as they do? One that changed before it
+ * was used has not been looked at by syncs; others may have blocks of it. */
+static int admit(struct stage *s, const struct stage_source *source, const char *path)
+{
+    struct stage_identity now;
+    int fd = source->file.fd;
+    if (s->ds->hints.file_io != BASE_FILE_IO_POSIX && !base_fs_coherent(fd))
+        return base_error_set(NC_EFILE, "%s: its file system is read through MPI-IO",
+                              path);
+    if (s->shared == NULL || source->part == 0) return NC_NOERR;
+    struct stage_part *p = stage_part_of(s->shared, source->part);
+    atomic_store(&p->used, 1);
+    if (stage_source_identify(fd, 0, &now) && now.inode == p->identity.inode &&
+        (is_same(now, p->identity) || !p->identity.quiet))
+        return NC_NOERR;
+    return base_error_set(NC_EFILE, "%s: it is not the file that is staged", path);
+}
+
+static bool is_gone(const struct stage *s, int part)
+{
+    return s->shared != NULL && part > 0 &&
+           stage_part_of(s->shared, part)->identity.inode == 0;
+}
+
+int stage_source_open(struct stage_reader *r)
+{
+    struct stage_source *source = &r->source;
+    struct driver_dataset *ds = r->base.ds;
+    const char *path = ds->path;
+    if (is_gone(r->stage, source->part))
+        return base_error_set(NC_EFILE, "%s: it is another file by now", path);
+    if (source->file.fd >= 0) return NC_NOERR;
+    int err = driver_file_again(ds, &source->file);
+    if (err == NC_NOERR) err = admit(r->stage, source, path);
+    if (err != NC_NOERR)
+        (void)driver_descriptor_close(&source->file, path);
+    else if (ds->lent == NULL) /* what is not staged comes from the same file */
+        ds->lent = &source->file;
+    return err;
+}
+
+void stage_source_end(struct stage_reader *r)
+{
+    struct driver_dataset *ds = r->base.ds;
+    if (ds->lent == &r->source.file) ds->lent = NULL;
+    (void)driver_descriptor_close(&r->source.file, ds->path);
+}
+
+bool stage_source_open_part(struct stage *s, struct stage_source *source)
+{
+    if (source->part == 0) {
+        source->file = s->own.source.file;
+        return true;
+    }
+    if (is_gone(s, source->part)) return false;
+    source->file.fd = open_by_name(s, source->part);
+    if (source->file.fd < 0) return false;
+    if (admit(s, source, "a part of the dataset") == NC_NOERR) return true;
+    stage_source_close(source);
+    return false;
+}
+
+void stage_source_close(struct stage_source *source)
+{
+    if (source->part > 0) (void)driver_descriptor_close(&source->file, "");
+    source->file = DRIVER_NO_DESCRIPTOR;
+}
+
+/* ---- whether they have changed ---- */
 
 static void give_up(struct stage *s)
 {
     stage_table_break(s->table);
-    s->base.ds->stats.stage_fallbacks++;
+    s->ds->stats.stage_fallbacks++;
 }
 
 /* What was staged is forgotten before the new identity can be seen: at worst another
- * process forgets once more. What other nodes may still write to the same file cannot be
- * forgotten, if they are at it. */
-static void look_again(struct stage *s, bool alone)
+ * process forgets once more. What other nodes may still write to the same staged file
+ * cannot be forgotten, if they are at it. Where another file has taken a name, processes
+ * may have the old one open: it is not staged any more as long as they do. False: nothing
+ * is new. */
+static bool renew(struct stage *s, struct stage_part *p, struct stage_identity now,
+                  bool again)
 {
-    struct stage_identity now, *known = &s->shared->identity;
-    if (stage_table_broken(s->table)) return;
-    if (stage_source_open(s) != NC_NOERR || !stage_source_identify(s, &now)) {
-        give_up(s);
-        return;
-    }
-    if (known->quiet && is_same(known, &now)) return;
+    struct stage_identity *known = &p->identity;
+    bool same = is_same(*known, now);
+    if (same && (known->quiet || now.inode == 0)) return false;
     atomic_store(&s->shared->stamp, 0);
     stage_table_forget(s->table);
-    if (!is_same(known, &now)) s->base.ds->stats.stage_stale++;
-    if (alone && s->shared->mirror) {
+    if (!same) s->ds->stats.stage_stale++;
+    if (!again && s->shared->mirror) give_up(s);
+    if (!again && now.inode != known->inode) memset(&now, 0, sizeof now);
+    *known = now;
+    return true;
+}
+
+/* Those above 0 are looked at if they were used, or as `others` tells. */
+static void check(struct stage *s, const struct stage_identity *others)
+{
+    struct stage_identity now;
+    struct stage_shared *all = s->shared;
+    if (s->table == NULL || stage_table_broken(s->table)) return;
+    if (stage_source_open(&s->own) != NC_NOERR ||
+        !stage_source_identify(s->own.source.file.fd, s->ds->base, &now)) {
         give_up(s);
         return;
     }
-    *known = now;
-    atomic_store(&s->shared->stamp, stage_source_stamp(&now, s->shared->block));
+    bool changed = renew(s, stage_part_of(all, 0), now, others != NULL);
+    for (int i = 1; i < all->nparts; i++) {
+        struct stage_part *p = stage_part_of(all, i);
+        if (others == NULL && (!atomic_load(&p->used) || is_gone(s, i))) continue;
+        if (others == NULL) stage_source_look(s, i, &now);
+        if (renew(s, p, others == NULL ? now : others[i], others != NULL)) changed = true;
+    }
+    if (!changed || stage_table_broken(s->table)) return;
+    uint64_t stamp = 1;
+    for (int64_t i = 0; i < all->nparts; i++)
+        stamp = stage_source_stamp(stamp, &stage_part_of(all, i)->identity, all->block);
+    atomic_store(&all->stamp, stamp);
 }
 
 void stage_source_check(struct stage *s)
 {
-    look_again(s, true);
+    check(s, NULL);
 }
 
-void stage_source_renew(struct stage *s)
+void stage_source_check_again(struct stage *s, const struct stage_identity *now)
 {
-    look_again(s, false);
+    check(s, now);
 }
+
+/* ---- bytes ---- */
 
 int64_t stage_now(void)
 {
@@ -129,15 +224,16 @@ void stage_pace_count(struct stage_pace *p, int64_t bytes, int64_t since)
     atomic_fetch_add(&p->ns, stage_now() - since);
 }
 
-int stage_source_read(struct stage *s, int64_t at, void *bytes, int64_t n)
+int stage_source_read(struct stage *s, const struct stage_source *source, int64_t at,
+                      void *bytes, int64_t n)
 {
     int64_t done = 0, since = stage_now();
     atomic_fetch_add(&s->counts.source_reads, 1);
     while (done < n) {
-        ssize_t got = pread(s->source.fd, (char *)bytes + done, (size_t)(n - done),
+        ssize_t got = pread(source->file.fd, (char *)bytes + done, (size_t)(n - done),
                             (off_t)(at + done));
         if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return base_error_system(NC_EREAD, "reading", s->base.ds->path);
+        if (got < 0) return base_error_system(NC_EREAD, "reading", s->ds->path);
         if (got == 0) break;
         done += got;
     }

@@ -66,7 +66,7 @@ static uint64_t new_token(const struct driver_dataset *ds)
 
 int stage_space_create(struct stage *s, char *path, size_t size)
 {
-    const struct driver_dataset *ds = s->base.ds;
+    const struct driver_dataset *ds = s->ds;
     const char *directory = ds->hints.stage_dirname;
     sweep(directory);
     int n = snprintf(path, size, "%s/%s%016llx", directory, prefix,
