@@ -177,7 +177,7 @@ static int one_point(const char *op, const char *what, const char *pattern, int 
     deferral = points / 2 % 2 ? "enable" : "disable";
     /* in the directory of the test: MPI libraries have files of their own */
     snprintf(plan, sizeof plan, "%s:%d%s:%s:%s%s", op, n, later ? "+" : "", what,
-             check_path(pattern), who);
+             pattern[0] == '\0' ? "*" : check_path(pattern), who);
     int faults = run(errors);
     points++;
     faults_made += faults;
@@ -257,6 +257,32 @@ static void what_cannot_be_synced(void)
     }
 }
 
+/* Who gets no descriptor from others opens the file; who has no threads drains himself.
+ */
+static void no_sockets_and_no_threads(void)
+{
+    static const struct {
+        const char *op, *what;
+    } calls[] = {{"thread", "EAGAIN"}, {"socket", "EMFILE"},  {"bind", "EACCES"},
+                 {"listen", "EMFILE"}, {"name", "ENOMEM"},    {"connect", "EACCES"},
+                 {"option", "ENOMEM"}, {"accept", "EMFILE"},  {"accept", "EINTR"},
+                 {"send", "EAGAIN"},   {"recv", "ECONNRESET"}};
+    bool errors;
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        int met = 0;
+        shared = i & 1 ? "enable" : "disable";
+        flush = i == 0 ? "flush_immediate" : "flush_onclose";
+        for (int n = 1; n <= 3; n++) {
+            int before = check_descriptors();
+            met += one_point(calls[i].op, calls[i].what, "", n, n == 3, &errors);
+            CHECK(!errors);
+            CHECK_NC(NC_NOERR, ncmpix_wait_closed(NULL)); /* what was opened again */
+            CHECK_EQ(before, check_descriptors());
+        }
+        CHECK(met > 0 || (check.nprocs == 1 && i > 0));
+    }
+}
+
 /* Without it a process of the node cannot share its descriptor with others. */
 static bool short_of_descriptors;
 
@@ -304,6 +330,7 @@ static const struct check_test tests[] = {
     {"a file that cannot be written", a_file_that_cannot_be_written, 0},
     {"neither can be written", neither_can_be_written, 0},
     {"what cannot be synced", what_cannot_be_synced, 0},
+    {"no sockets and no threads", no_sockets_and_no_threads, 0},
     {"no descriptor for a log", no_descriptor_for_a_log, 0},
     {NULL, NULL, 0},
 };

@@ -50,7 +50,7 @@ test_burst_burst_hints_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
 
 check_PROGRAMS += test/burst/burst_faults.mpi
 TESTS += test/burst/burst_faults.mpi
-test_burst_burst_faults_mpi_SOURCES = test/burst/burst_faults.c
+test_burst_burst_faults_mpi_SOURCES = test/burst/burst_faults.c $(fault_socket)
 test_burst_burst_faults_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
 
 check_PROGRAMS += test/burst/burst_again.mpi

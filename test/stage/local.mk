@@ -26,6 +26,11 @@ TESTS += test/stage/stage_far.mpi test/stage/stage_nodes.sh
 test_stage_stage_far_mpi_SOURCES = test/stage/stage_far.c
 test_stage_stage_far_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
 
+check_PROGRAMS += test/stage/stage_sockets.mpi
+TESTS += test/stage/stage_sockets.mpi
+test_stage_stage_sockets_mpi_SOURCES = test/stage/stage_sockets.c $(fault_socket)
+test_stage_stage_sockets_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
+
 check_PROGRAMS += test/stage/stage_faults.mpi test/stage/stage_killed
 TESTS += test/stage/stage_faults.mpi test/stage/stage_kill.sh
 test_stage_stage_faults_mpi_SOURCES = test/stage/stage_faults.c

@@ -106,6 +106,9 @@ bool check_write_file(const char *path, const void *bytes, size_t length);
 unsigned char *check_read_file(const char *path, size_t *length);
 bool check_same_files(const char *path, const char *other);
 
+/* How many descriptors this process has, for looking later whether it has more. */
+int check_descriptors(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -18,18 +18,24 @@
 static const char OPEN[] = "open", READ[] = "read", WRITE[] = "write", SYNC[] = "sync",
                   TRUNCATE[] = "truncate", ALLOCATE[] = "allocate", MAP[] = "map",
                   UNLINK[] = "unlink", RENAME[] = "rename", CLOSE[] = "close";
-static const char *const op_names[] = {OPEN,     READ, WRITE,  SYNC,   TRUNCATE,
-                                       ALLOCATE, MAP,  UNLINK, RENAME, CLOSE};
+static const char *const op_names[] = {
+    OPEN, READ, WRITE, SYNC, TRUNCATE, ALLOCATE, MAP, UNLINK, RENAME, CLOSE,
+    /* of fault_socket.c */
+    "socket", "bind", "listen", "connect", "accept", "name", "option", "send", "recv",
+    "poll", "pipe", "thread"};
 
 enum { PAGE = 4096 };
 
 static const struct {
     const char *name;
     int code;
-} errors[] = {{"ENOSPC", ENOSPC}, {"EIO", EIO},       {"EACCES", EACCES},
-              {"EROFS", EROFS},   {"EDQUOT", EDQUOT}, {"EMFILE", EMFILE},
-              {"ENOMEM", ENOMEM}, {"EINTR", EINTR},   {"short", -1},
-              {"wrong", -2},      {"part", -3},       {"pages", -4}};
+} errors[] = {{"ENOSPC", ENOSPC}, {"EIO", EIO},
+              {"EACCES", EACCES}, {"EROFS", EROFS},
+              {"EDQUOT", EDQUOT}, {"EMFILE", EMFILE},
+              {"ENOMEM", ENOMEM}, {"EINTR", EINTR},
+              {"EAGAIN", EAGAIN}, {"ECONNRESET", ECONNRESET},
+              {"short", -1},      {"wrong", -2},
+              {"part", -3},       {"pages", -4}};
 
 static struct {
     char op[64]; /* empty: none */
@@ -179,6 +185,11 @@ static bool fails(const char *op, const char *path, size_t *length)
 bool fault_meets(const char *op, const char *path)
 {
     return fails(op, path, NULL);
+}
+
+bool fault_cuts(const char *op, const char *path, size_t *length)
+{
+    return fails(op, path, length);
 }
 
 static bool fails_at(const char *op, int fd, size_t *length)

@@ -26,6 +26,9 @@ test_support_fault_la_LDFLAGS = -module -avoid-version -rpath /nonexistent
 # Faults in calls of MPI, with those: add $(fault_mpi) to a test's sources.
 fault_mpi = test/support/fault_mpi.c test/support/fault_mpi.h
 
+# Faults in calls of sockets, pipes and threads, with those: add $(fault_socket) likewise.
+fault_socket = test/support/fault_socket.c
+
 # Files of a killed job: add $(kept_files) to a test's sources.
 kept_files = test/support/kept_files.c test/support/kept_files.h
 

@@ -17,13 +17,18 @@ enum { CONNECT_MS = 1000, ANSWER_S = 3, TIMES = 3 };
 
 /* ---- one connection ---- */
 
+/* A program may be interrupted more often than that, by a profiler's clock: what is left
+ * of a time limit then is looked at. */
 static bool wait_to_connect(int fd)
 {
+    const int64_t ms = 1000000, until = stage_now() + CONNECT_MS * ms;
     struct pollfd p = {fd, POLLOUT, 0};
-    int err = 0, n;
+    int err = 0, n, left = CONNECT_MS;
     socklen_t length = sizeof err;
-    while ((n = poll(&p, 1, CONNECT_MS)) < 0 && errno == EINTR)
-        continue;
+    while ((n = poll(&p, 1, left)) < 0 && errno == EINTR && left > 0) {
+        left = (int)((until - stage_now()) / ms);
+        if (left < 0) left = 0;
+    }
     return n == 1 && getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &length) == 0 && err == 0;
 }
 
@@ -51,21 +56,21 @@ static int connect_to(const struct stage_place *place, int i)
     return -1;
 }
 
-static bool send_whole(int fd, const void *bytes, size_t n)
+static bool send_whole(int fd, const void *bytes, size_t n, int64_t until)
 {
     for (ssize_t done; n > 0; bytes = (const char *)bytes + done, n -= (size_t)done) {
         done = send(fd, bytes, n, MSG_NOSIGNAL);
-        if (done < 0 && errno == EINTR) done = 0;
+        if (done < 0 && errno == EINTR && stage_now() < until) done = 0;
         if (done < 0) return false;
     }
     return true;
 }
 
-static bool receive_whole(int fd, void *bytes, size_t n)
+static bool receive_whole(int fd, void *bytes, size_t n, int64_t until)
 {
     for (ssize_t done; n > 0; bytes = (char *)bytes + done, n -= (size_t)done) {
         done = recv(fd, bytes, n, MSG_WAITALL);
-        if (done < 0 && errno == EINTR)
+        if (done < 0 && errno == EINTR && stage_now() < until)
             done = 0;
         else if (done <= 0)
             return false;
@@ -125,8 +130,10 @@ static struct stage_line *line_to(struct stage *s, struct stage_lines *lines, in
 static bool talk(const struct stage_line *l, const struct stage_question *q,
                  struct stage_answer *a, void *bytes)
 {
-    return send_whole(l->fd, q, sizeof *q) && receive_whole(l->fd, a, sizeof *a) &&
-           (a->kind != STAGE_BYTES || receive_whole(l->fd, bytes, (size_t)q->n));
+    int64_t until = stage_now() + (int64_t)ANSWER_S * 1000000000;
+    return send_whole(l->fd, q, sizeof *q, until) &&
+           receive_whole(l->fd, a, sizeof *a, until) &&
+           (a->kind != STAGE_BYTES || receive_whole(l->fd, bytes, (size_t)q->n, until));
 }
 
 /* A connection that was there may have been closed by the other side, which has not room

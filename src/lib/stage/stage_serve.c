@@ -260,38 +260,54 @@ static struct visitor *room_for_one(struct stage_server *v)
     return oldest;
 }
 
-static void let_in(struct stage_server *v)
+/* False: who waits at the door cannot come in just now. */
+static bool let_in(struct stage_server *v)
 {
     int fd = accept(v->listener, NULL, NULL), on = 1;
     struct visitor *w = room_for_one(v);
-    if (fd < 0) return;
+    if (fd < 0) return errno == EAGAIN || errno == EINTR || errno == ECONNABORTED;
     if (w == NULL || !set_flags(fd)) {
         (void)close(fd);
-        return;
+        return true;
     }
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     if (w->fd >= 0) dismiss(w);
     *w = (struct visitor){.fd = fd, .last = ++v->clock};
+    return true;
+}
+
+/* Who asks is to know at once that nobody answers any more. */
+static void shut(struct stage_server *v)
+{
+    (void)shutdown(v->listener, SHUT_RDWR);
+    for (int i = 0; i < VISITORS; i++)
+        if (v->visitors[i].fd >= 0) dismiss(&v->visitors[i]);
 }
 
 static void *run(void *arg)
 {
     struct stage_server *v = arg;
+    enum { AGAIN_MS = 100 };
     struct pollfd fds[FIRST + VISITORS];
+    bool open = true;
     for (;;) {
         fds[WAKE] = (struct pollfd){v->wake[0], POLLIN, 0};
         fds[LISTENER] = (struct pollfd){v->listener, POLLIN, 0};
-        if (room_for_one(v) == NULL) fds[LISTENER].fd = -1;
+        if (!open || room_for_one(v) == NULL) fds[LISTENER].fd = -1;
         for (int i = 0; i < VISITORS; i++) {
             const struct visitor *w = &v->visitors[i];
             short events = w->answering ? POLLOUT : POLLIN;
             fds[FIRST + i] = (struct pollfd){w->fd, events, 0};
         }
-        if (poll(fds, FIRST + VISITORS, -1) < 0 && errno != EINTR) break;
+        if (poll(fds, FIRST + VISITORS, open ? -1 : AGAIN_MS) < 0) {
+            if (errno == EINTR) continue;
+            shut(v);
+            break;
+        }
         if (fds[WAKE].revents != 0) break;
         for (int i = 0; i < VISITORS; i++)
             if (fds[FIRST + i].revents != 0) attend(v, &v->visitors[i]);
-        if (fds[LISTENER].revents != 0) let_in(v);
+        open = fds[LISTENER].revents == 0 || let_in(v);
     }
     return NULL;
 }
