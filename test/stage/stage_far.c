@@ -358,18 +358,21 @@ static void what_is_old_goes_to_nobody(void)
 
 static const char global[] = "nc_stage_scope=global";
 
-/* How many staged files this process has; the inode of the last one. */
-static int find_staged_file(long long *inode)
+/* How many staged files this process has; the inode of the last one, and its descriptor.
+ */
+static int find_staged_file(long long *inode, int *last)
 {
     int n = 0;
     struct dirent *e;
     DIR *d = opendir("/proc/self/fd");
     *inode = 0;
+    *last = -1;
     while (d != NULL && (e = readdir(d)) != NULL) {
         struct stat st;
         int fd = atoi(e->d_name);
         if (e->d_name[0] == '.' || !is_staged_file(fd) || fstat(fd, &st) != 0) continue;
         *inode = (long long)st.st_ino;
+        *last = fd;
         n++;
     }
     if (d != NULL) closedir(d);
@@ -380,7 +383,7 @@ static int find_staged_file(long long *inode)
 static bool have_one_together(void)
 {
     long long own[2], all[2];
-    int n = find_staged_file(&own[0]);
+    int fd, n = find_staged_file(&own[0], &fd);
     own[1] = -own[0];
     CHECK_EQ(1, n);
     MPI_Allreduce(own, all, 2, MPI_LONG_LONG, MPI_MAX, MPI_COMM_WORLD);
@@ -516,6 +519,26 @@ static void some_may_not_have_it(void)
     }
 }
 
+/* Its user gets at a staged file through the system's list of open ones. What is written
+ * later behind the cut leaves holes before it. */
+static void who_cuts_it_off_is_found_out(void)
+{
+    static const int left[] = {0, 5 * BLOCK + 7, BLOCKS / 2 * BLOCK};
+    for (int i = 0; i < 6; i++) {
+        int fd, ncid = start(i % 2 ? global : "");
+        long long inode;
+        get_values(ncid, 0, N / 2);
+        of_all(ncid, "stage_copied_bytes"); /* and its copy is there */
+        if (check.rank == 0 && CHECK_EQ(1, find_staged_file(&inode, &fd)))
+            CHECK_EQ(0, ftruncate(fd, left[i / 2]));
+        MPI_Barrier(MPI_COMM_WORLD);
+        get_values(ncid, N - PER_BLOCK, PER_BLOCK);
+        get_blocks(ncid);
+        get_blocks(ncid);
+        end(ncid);
+    }
+}
+
 /* Who finds the file changed leaves what others may still be writing. */
 static void what_has_changed_is_read_anew(void)
 {
@@ -582,6 +605,7 @@ static const struct check_test tests[] = {
     {"it does without answers", it_does_without_answers, 0},
     {"not where it might be wrong", not_where_it_might_be_wrong, 0},
     {"some may not have it", some_may_not_have_it, 0},
+    {"who cuts it off is found out", who_cuts_it_off_is_found_out, 0},
     {"one that is kept is found", one_that_is_kept_is_found, 0},
     /* Those below leave some that are kept. */
     {"what has changed is read anew", what_has_changed_is_read_anew, 0},

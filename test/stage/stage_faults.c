@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "check.h"
 #include "fault.h"
@@ -88,6 +89,7 @@ static void no_call_of_the_program_fails(void)
         const char *op, *what, *hints;
     } calls[] = {
         {"open", "EACCES", ""},
+        {"truncate", "ENOSPC", ""},
         {"write", "ENOSPC", ""},
         {"write", "EIO", "nc_stage_keep=enable"},
         {"write", "short", "nc_stage_size=8192"},
@@ -101,8 +103,22 @@ static void no_call_of_the_program_fails(void)
         each_call(calls[i].op, calls[i].what, calls[i].hints);
 }
 
+/* A program that may make no large files is not ended by one. */
+static void a_limit_of_files_is_held(void)
+{
+    struct rlimit before, few;
+    write_file();
+    CHECK_EQ(0, getrlimit(RLIMIT_FSIZE, &before));
+    few = before;
+    few.rlim_cur = 2 * BLOCK;
+    CHECK_EQ(0, setrlimit(RLIMIT_FSIZE, &few));
+    live("");
+    CHECK_EQ(0, setrlimit(RLIMIT_FSIZE, &before));
+}
+
 static const struct check_test tests[] = {
     {"no call of the program fails", no_call_of_the_program_fails, CHECK_MODES},
+    {"a limit of files is held", a_limit_of_files_is_held, CHECK_MODES},
     {NULL, NULL, 0},
 };
 

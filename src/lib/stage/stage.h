@@ -44,6 +44,7 @@ struct stage_shared {
     int64_t nparts;
     int32_t nodes, node; /* that exchange blocks, and which of them this is */
     int32_t mirror;      /* is the staged file one of all nodes that have this set? */
+    int32_t watched;     /* is its size looked at? */
     int64_t room;        /* for how many blocks whose home this is there is place in it */
     _Atomic int64_t granted; /* how many were given one */
 };
@@ -197,9 +198,14 @@ struct stage_place *stage_place_of(struct stage_shared *all, int node);
 
 /* A new file, of this user alone, in the directory that the hint names, and what is left
  * there of programs that were killed removed; its name. NC_EACCESS, NC_ENO_SPACE ... */
-int stage_space_create(struct stage *s, char *path, size_t size);
+int stage_space_create(struct stage *s, const struct stage_shared *plan, char *path,
+                       size_t size);
 /* The same file, in another process. */
 int stage_space_open(struct stage *s, const char *path);
+/* Where its size is to be looked at, which tells whether somebody has cut it off. */
+bool stage_space_is_watched(int file);
+/* Is what was read before this all that was written? Else it is of no use any more. */
+bool stage_space_is_whole(const struct stage_shared *all, int file);
 
 /* ---- stage_fetch.c ---- */
 

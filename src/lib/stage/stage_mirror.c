@@ -36,9 +36,12 @@ static bool is_coherent(const struct stage *s)
     return s->ds->hints.file_io == BASE_FILE_IO_POSIX || base_fs_coherent(s->file);
 }
 
-static void make(struct stage *s, char *path, size_t size)
+static void make(struct stage *s, const struct stage_shared *plan, char *path,
+                 size_t size)
 {
-    if (stage_space_create(s, path, size) != NC_NOERR) {
+    struct stage_shared mirror = {
+        .mirror = 1, .nblocks = plan->nblocks, .block = plan->block};
+    if (stage_space_create(s, &mirror, path, size) != NC_NOERR) {
         path[0] = '\0';
     } else if (!is_coherent(s) || !write_name(s->file, path)) {
         (void)unlink(path);
@@ -78,7 +81,7 @@ void stage_mirror_make_all(struct stage *s, struct stage_shared *plan, int looke
     if (ds->hints.stage_scope != BASE_STAGE_GLOBAL || s->nprocs == ds->nprocs) return;
     if (s->firsts != MPI_COMM_NULL) {
         bool same = see_the_same_all(s, plan, looked);
-        if (same && plan->node == 0) make(s, path, size);
+        if (same && plan->node == 0) make(s, plan, path, size);
         if (MPI_Bcast(path, (int)size, MPI_CHAR, 0, s->firsts) != MPI_SUCCESS || !same)
             path[0] = '\0';
         if (plan->node != 0) open_made(s, path);

@@ -54,6 +54,7 @@ void stage_shared_init(struct stage_shared *all, const struct stage_shared *plan
     all->nodes = plan->nodes;
     all->node = plan->node;
     all->mirror = plan->mirror;
+    all->watched = 0;
     all->room = plan->room;
     atomic_init(&all->granted, 0);
     atomic_init(&all->stamp, atomic_load(&plan->stamp));

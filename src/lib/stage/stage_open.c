@@ -191,7 +191,8 @@ static int share_all(struct stage *s, const struct stage_shared *plan,
 static int make_space_all(struct stage *s, int err, char *path)
 {
     if (err == NC_NOERR && s->first && path[0] == '\0')
-        err = stage_space_create(s, path, PATH_MAX);
+        err = stage_space_create(s, s->shared, path, PATH_MAX);
+    if (s->first) s->shared->watched = stage_space_is_watched(s->file);
     if (err != NC_NOERR) path[0] = '\0';
     int mpi = MPI_Bcast(path, PATH_MAX, MPI_CHAR, 0, s->node);
     if (mpi == MPI_SUCCESS && path[0] != '\0' && !s->first)

@@ -209,7 +209,8 @@ static bool send_more(struct stage_server *v, struct visitor *w)
     while (w->left > 0) {
         int64_t n = w->left < CHUNK ? w->left : CHUNK;
         if (base_read_at(v->file, w->at, v->chunk, n, "the staged file") != NC_NOERR ||
-            !stage_table_held(v->table, &w->hold))
+            !stage_table_held(v->table, &w->hold) ||
+            !stage_space_is_whole(v->shared, v->file))
             return false;
         atomic_fetch_add(&v->given, n); /* before the other node can count them */
         bool good = send_part(w->fd, v->chunk, (size_t)n, &sent, 0);

@@ -1,4 +1,9 @@
-/* The staged file. Its first process makes it, under a name that nobody can have had
+/* The staged file. It has a byte more than all places together from the beginning on,
+ * which nobody writes: where somebody cuts it off, who is its user and gets at it through
+ * the system's list of open files, its size never is the same again, whatever is written
+ * later. Without that, places before what is written later would read as zeros.
+ *
+ * Its first process makes it, under a name that nobody can have had
  * before; when all of the node have it open, the name goes. What has such a name for
  * longer, and nobody has locked, is of a program that was killed in between. */
 #include <dirent.h>
@@ -7,11 +12,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base_error.h"
+#include "base_fs.h"
 #include "base_names.h"
 #include "stage.h"
 
@@ -64,7 +71,24 @@ static uint64_t new_token(const struct driver_dataset *ds)
     return base_hash(mixed, sizeof mixed, 0);
 }
 
-int stage_space_create(struct stage *s, char *path, size_t size)
+static int64_t whole(const struct stage_shared *all)
+{
+    return (all->mirror ? all->nblocks : all->nslots) * all->block + 1;
+}
+
+/* Beyond the limit of a process the system ends it by a signal. */
+static int make_long(int fd, int64_t n, const char *path)
+{
+    struct rlimit most;
+    if (getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur != RLIM_INFINITY &&
+        most.rlim_cur < (rlim_t)n)
+        return base_error_set(NC_EFILE, "%s: no file may be as large as that", path);
+    return ftruncate(fd, (off_t)n) == 0 ? NC_NOERR
+                                        : base_error_system(NC_EFILE, "making", path);
+}
+
+int stage_space_create(struct stage *s, const struct stage_shared *plan, char *path,
+                       size_t size)
 {
     const struct driver_dataset *ds = s->ds;
     const char *directory = ds->hints.stage_dirname;
@@ -76,11 +100,28 @@ int stage_space_create(struct stage *s, char *path, size_t size)
     s->file = open_own(path, O_CREAT | O_EXCL);
     if (s->file < 0) return base_error_system(NC_EFILE, "making", path);
     (void)flock(s->file, LOCK_EX | LOCK_NB);
-    return NC_NOERR;
+    int err = make_long(s->file, whole(plan), path);
+    if (err == NC_NOERR) return NC_NOERR;
+    (void)unlink(path);
+    (void)close(s->file);
+    s->file = -1;
+    return err;
 }
 
 int stage_space_open(struct stage *s, const char *path)
 {
     s->file = open_own(path, 0);
     return s->file < 0 ? base_error_system(NC_EFILE, "opening", path) : NC_NOERR;
+}
+
+/* Where nodes share a file system its servers are asked for the size each time. */
+bool stage_space_is_watched(int file)
+{
+    return file >= 0 && !base_fs_shared(file);
+}
+
+bool stage_space_is_whole(const struct stage_shared *all, int file)
+{
+    struct stat st;
+    return !all->watched || (fstat(file, &st) == 0 && (int64_t)st.st_size == whole(all));
 }
