@@ -13,7 +13,8 @@ test_stage_stage_data_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
 
 check_PROGRAMS += test/stage/stage_subfiles.mpi
 TESTS += test/stage/stage_subfiles.mpi
-test_stage_stage_subfiles_mpi_SOURCES = test/stage/stage_subfiles.c test/stage/stage_scene.c test/stage/stage_scene.h
+test_stage_stage_subfiles_mpi_SOURCES = test/stage/stage_subfiles.c test/stage/stage_scene.c test/stage/stage_scene.h \
+	test/blob/foreign_make.c test/blob/foreign_make.h
 test_stage_stage_subfiles_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
 
 check_PROGRAMS += test/stage/stage_behind.mpi

@@ -27,6 +27,8 @@ check "a writer and readers, 2 nodes" here 2 4 stage_data "readers and a writer"
 check "what is kept, 2 nodes" here 2 4 stage_data "kept"
 check "what is kept, one staged file" mirrored stage_data "kept"
 check "calls on sockets fail, 2 nodes" here 2 2 stage_sockets
+check "what is kept of subfiles, 2 nodes" here 2 4 stage_subfiles "kept"
+check "what is kept of subfiles, one staged file" mirrored stage_subfiles "kept"
 killed() { PNETCDF_HINTS='nc_stage_scope=global' bash "$nodes" 2 bash "$top/test/stage/stage_kill.sh" 2; }
 check "a killed program leaves one staged file to the next" killed
 finish

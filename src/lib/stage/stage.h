@@ -232,7 +232,8 @@ static inline bool stage_in_view(const struct stage *s, int64_t at, int64_t n)
 
 /* ---- stage_get.c ---- */
 
-/* Has this process a staged file, and the reader's open? */
+/* Has this process a staged file; and the reader's open? */
+bool stage_works(const struct stage *s);
 bool stage_ready(struct stage_reader *r);
 int stage_get_all(struct driver *self, struct driver_request *const *reqs, int64_t n,
                   int error);

@@ -337,7 +337,8 @@ int stage_ahead_prefetch(struct stage_reader *r, const struct driver_request *q)
 {
     const struct driver_dataset *ds = r->base.ds;
     struct stage *s = r->stage;
-    if (!stage_ready(r)) {
+    bool others = q == NULL && s->parts.all;
+    if (others ? !stage_works(s) : !stage_ready(r)) {
         s->ds->stats.stage_fallbacks++;
         return NC_NOERR;
     }

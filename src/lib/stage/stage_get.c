@@ -115,11 +115,15 @@ static int get_one(struct stage_reader *reader, struct driver_request *r)
     return err;
 }
 
+bool stage_works(const struct stage *s)
+{
+    return s->table != NULL && s->file >= 0 && s->view.own != NULL && s->tile != NULL &&
+           !stage_table_broken(s->table);
+}
+
 bool stage_ready(struct stage_reader *r)
 {
-    const struct stage *s = r->stage;
-    return s->table != NULL && s->file >= 0 && s->view.own != NULL && s->tile != NULL &&
-           !stage_table_broken(s->table) && stage_source_open(r) == NC_NOERR;
+    return stage_works(r->stage) && stage_source_open(r) == NC_NOERR;
 }
 
 /* Gets what it can; *rest are the requests that it could not, *n of them. The worst of

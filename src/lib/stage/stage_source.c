@@ -174,18 +174,20 @@ static bool renew(struct stage *s, struct stage_part *p, struct stage_identity n
     return true;
 }
 
-/* Those above 0 are looked at if they were used, or as `others` tells. */
+/* The dataset's own file is looked at unless others have all values; they are if they
+ * were used, or as `others` tells. */
 static void check(struct stage *s, const struct stage_identity *others)
 {
     struct stage_identity now;
     struct stage_shared *all = s->shared;
     if (s->table == NULL || stage_table_broken(s->table)) return;
-    if (stage_source_open(&s->own) != NC_NOERR ||
-        !stage_source_identify(s->own.source.file.fd, s->ds->base, &now)) {
+    bool own = !s->parts.all, changed = false;
+    if (own && (stage_source_open(&s->own) != NC_NOERR ||
+                !stage_source_identify(s->own.source.file.fd, s->ds->base, &now))) {
         give_up(s);
         return;
     }
-    bool changed = renew(s, stage_part_of(all, 0), now, others != NULL);
+    if (own) changed = renew(s, stage_part_of(all, 0), now, others != NULL);
     for (int i = 1; i < all->nparts; i++) {
         struct stage_part *p = stage_part_of(all, i);
         if (others == NULL && (!atomic_load(&p->used) || is_gone(s, i))) continue;
