@@ -101,6 +101,12 @@ EXTRA_PROGRAMS += benchmarks/stage_bench
 benchmarks_stage_bench_SOURCES = benchmarks/stage_bench.c
 benchmarks_stage_bench_LDADD = libpnetcdf.la
 benchmarks_stage_bench_LDFLAGS = -static
+# The same with parallel HDF5 beside.
+benchmarks/stage_bench-hdf5: benchmarks/stage_bench.c libpnetcdf.la
+	$(AM_V_CCLD)$(CC) $(DEFS) $(DEFAULT_INCLUDES) $(INCLUDES) $(AM_CPPFLAGS) $(CPPFLAGS) \
+		$(AM_CFLAGS) $(CFLAGS) -DBENCH_HDF5 $(HDF5_CFLAGS) -o $@ \
+		$(srcdir)/benchmarks/stage_bench.c .libs/libpnetcdf.a $(LIBS) $(HDF5_LIBS)
+CLEANFILES += benchmarks/stage_bench-hdf5
 EXTRA_DIST += benchmarks/stage_run benchmarks/stage.md benchmarks/blob.md
 
 # What Fortran 90 adds to a put: make benchmarks/f90_bench.

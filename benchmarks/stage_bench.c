@@ -1,9 +1,12 @@
 /* Epochs over a dataset, samples in random order, another one each time: seconds of each
  * epoch, without a stage, with one, and with one that was filled before; and a loop over
  * records that computes as long as it reads. benchmarks/stage_run has the source slow.
+ * Built with parallel HDF5, the epochs of that, too, contiguous, and in chunks of a
+ * sample which its cache has room for.
  *
  *     stage_bench FILE DIRECTORY [MIBYTES [SAMPLE_KIBYTES]] */
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,7 +93,7 @@ static double slowest(double since)
 }
 
 /* The same order on all processes; each takes its share of it. */
-static void epoch(int ncid, int number, double *values, MPI_Offset *order)
+static void shuffle(int number, MPI_Offset *order)
 {
     unsigned seed = 1000U + (unsigned)number;
     for (MPI_Offset i = 0; i < samples; i++)
@@ -100,11 +103,20 @@ static void epoch(int ncid, int number, double *values, MPI_Offset *order)
         order[i] = order[j];
         order[j] = at;
     }
+}
+
+static void check_sample(MPI_Offset sample, const double *values)
+{
+    if (values[length - 1] != (double)(sample * length + length - 1)) need(NC_EREAD);
+}
+
+static void epoch(int ncid, int number, double *values, MPI_Offset *order)
+{
+    shuffle(number, order);
     for (MPI_Offset i = rank; i < samples; i += nprocs) {
         const MPI_Offset at[2] = {order[i], 0}, n[2] = {1, length};
         need(ncmpi_get_vara_double(ncid, 0, at, n, values));
-        if (values[length - 1] != (double)(order[i] * length + length - 1))
-            need(NC_EREAD);
+        check_sample(order[i], values);
     }
 }
 
@@ -131,6 +143,87 @@ static void run(const char *name, const char *path, const char *directory, int s
     need(ncmpi_end_indep_data(ncid));
     need(ncmpi_close(ncid));
 }
+
+#ifdef BENCH_HDF5
+#include <hdf5.h>
+
+#define NEED(call) need((call) < 0 ? NC_EIO : NC_NOERR)
+
+/* One sample, of the file and in memory. */
+static void move_sample(hid_t var, MPI_Offset sample, bool write, double *values)
+{
+    const hsize_t at[2] = {(hsize_t)sample, 0}, n[2] = {1, (hsize_t)length};
+    hid_t there = H5Dget_space(var), here = H5Screate_simple(2, n, NULL);
+    NEED(H5Sselect_hyperslab(there, H5S_SELECT_SET, at, NULL, n, NULL));
+    if (write)
+        NEED(H5Dwrite(var, H5T_NATIVE_DOUBLE, here, there, H5P_DEFAULT, values));
+    else
+        NEED(H5Dread(var, H5T_NATIVE_DOUBLE, here, there, H5P_DEFAULT, values));
+    NEED(H5Sclose(there));
+    NEED(H5Sclose(here));
+}
+
+static void make_hdf5(const char *path, hid_t how, bool chunked, double *values)
+{
+    const hsize_t shape[2] = {(hsize_t)samples, (hsize_t)length},
+                  chunk[2] = {1, (hsize_t)length};
+    hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, how),
+          space = H5Screate_simple(2, shape, NULL), plist = H5Pcreate(H5P_DATASET_CREATE);
+    NEED(file);
+    if (chunked) NEED(H5Pset_chunk(plist, 2, chunk));
+    hid_t var =
+        H5Dcreate2(file, "v", H5T_IEEE_F64BE, space, H5P_DEFAULT, plist, H5P_DEFAULT);
+    NEED(var);
+    for (MPI_Offset s = rank; s < samples; s += nprocs) {
+        for (MPI_Offset i = 0; i < length; i++)
+            values[i] = (double)(s * length + i);
+        move_sample(var, s, true, values);
+    }
+    NEED(H5Dclose(var));
+    NEED(H5Sclose(space));
+    NEED(H5Pclose(plist));
+    NEED(H5Fclose(file));
+}
+
+static void run_hdf5(const char *name, const char *path, bool chunked, double *values,
+                     MPI_Offset *order)
+{
+    hid_t how = H5Pcreate(H5P_FILE_ACCESS), cache = H5Pcreate(H5P_DATASET_ACCESS);
+    NEED(H5Pset_fapl_mpio(how, MPI_COMM_WORLD, MPI_INFO_NULL));
+    make_hdf5(path, how, chunked, values);
+    if (chunked)
+        NEED(H5Pset_chunk_cache(cache, (size_t)samples * 100 + 1,
+                                (size_t)(samples * length) * sizeof *values, 0));
+    hid_t file = H5Fopen(path, H5F_ACC_RDONLY, how);
+    NEED(file);
+    hid_t var = H5Dopen2(file, "v", cache);
+    NEED(var);
+    if (rank == 0) printf("%-12s", name);
+    for (int e = 0; e < EPOCHS; e++) {
+        double since = MPI_Wtime();
+        shuffle(e, order);
+        for (MPI_Offset i = rank; i < samples; i += nprocs) {
+            move_sample(var, order[i], false, values);
+            check_sample(order[i], values);
+        }
+        double took = slowest(since);
+        if (rank == 0) printf(" %6.3f s           ", took);
+    }
+    if (rank == 0) printf("\n");
+    NEED(H5Dclose(var));
+    NEED(H5Fclose(file));
+    NEED(H5Pclose(how));
+    NEED(H5Pclose(cache));
+}
+
+static void compare(const char *path, double *values, MPI_Offset *order)
+{
+    char other[4096];
+    snprintf(other, sizeof other, "%s.h5", path);
+    run_hdf5("HDF5", other, false, values, order);
+    run_hdf5("HDF5, cache", other, true, values, order);
+}
+#endif
 
 /* One record after the other, and as much computing behind each as reading one takes. */
 static void forcing(const char *path, const char *directory, int staged, double compute,
@@ -191,6 +284,9 @@ int main(int argc, char **argv)
     run("not staged", argv[1], argv[2], 0, 0, values, order);
     run("staged", argv[1], argv[2], 1, 0, values, order);
     run("prestaged", argv[1], argv[2], 1, 1, values, order);
+#ifdef BENCH_HDF5
+    compare(argv[1], values, order);
+#endif
     if (argc > 5) plain(argv[5], values);
     double compute = rate == NULL ? 0 : (double)sample / (strtod(rate, NULL) * 1e6);
     forcing(argv[1], argv[2], 0, compute, values);

@@ -204,7 +204,8 @@ int stage_space_create(struct stage *s, const struct stage_shared *plan, char *p
 int stage_space_open(struct stage *s, const char *path);
 /* Where its size is to be looked at, which tells whether somebody has cut it off. */
 bool stage_space_is_watched(int file);
-/* Is what was read before this all that was written? Else it is of no use any more. */
+/* Is what was read of it before this what was written there? Else it is of no use any
+ * more. */
 bool stage_space_is_whole(const struct stage_shared *all, int file);
 
 /* ---- stage_fetch.c ---- */

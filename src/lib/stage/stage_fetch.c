@@ -82,8 +82,7 @@ static bool read_staged(struct stage *s, const struct stage_hold *h, int64_t fro
                         unsigned char *bytes, int64_t n)
 {
     if (base_read_at(s->file, h->slot * s->shared->block + from, bytes, n,
-                     "the staged file") == NC_NOERR &&
-        stage_space_is_whole(s->shared, s->file))
+                     "the staged file") == NC_NOERR)
         return true;
     if (stage_table_held(s->table, h)) stage_table_break(s->table);
     return false;

@@ -126,6 +126,14 @@ bool stage_ready(struct stage_reader *r)
     return stage_works(r->stage) && stage_source_open(r) == NC_NOERR;
 }
 
+/* Was what has been read all that was written? */
+static bool was_whole(struct stage *s)
+{
+    if (stage_space_is_whole(s->shared, s->file)) return true;
+    stage_table_break(s->table);
+    return false;
+}
+
 /* Gets what it can; *rest are the requests that it could not, *n of them. The worst of
  * the others' results. */
 static int get_staged(struct stage_reader *r, struct driver_request *const *reqs,
@@ -139,7 +147,7 @@ static int get_staged(struct stage_reader *r, struct driver_request *const *reqs
     for (int64_t i = 0; i < *n; i++) {
         stage_clear_view(s);
         s->waited = false;
-        if (stage_ready(r) && get_one(r, reqs[i]) == NC_NOERR) {
+        if (stage_ready(r) && get_one(r, reqs[i]) == NC_NOERR && was_whole(s)) {
             stage_ahead_follow(r, reqs[i]);
             if (reqs[i]->status != NC_NOERR) result = reqs[i]->status;
             continue;
