@@ -48,7 +48,7 @@ test_support_yield_la_LDFLAGS = -module -avoid-version -rpath /nonexistent
 
 EXTRA_DIST += test/support/run-mpi test/support/launch.sh test/support/tap.sh \
 	test/support/capitals \
-	test/support/suites.sh test/support/tsan.supp
+	test/support/on_nodes.sh test/support/suites.sh test/support/tsan.supp
 
 # For targets that run the tests in ways of their own.
 check-programs:
