@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base_mem.h"
@@ -15,6 +16,25 @@
 #include "fault.h"
 #include "pnetcdf.h"
 #include "pnetcdf_ext.h"
+
+/* Has a file, if one is watched, been written before this process came to the last
+ * agreement? It is late for each of them. */
+static const char *watched;
+static bool written;
+
+int MPI_Allreduce(const void *from, void *to, int n, MPI_Datatype type, MPI_Op op,
+                  MPI_Comm comm)
+{
+    enum { WHILE_US = 20000 };
+    struct stat before = {0}, after = {0};
+    if (watched != NULL && stat(watched, &before) == 0) {
+        usleep(WHILE_US);
+        written = stat(watched, &after) == 0 &&
+                  (before.st_mtim.tv_nsec != after.st_mtim.tv_nsec ||
+                   before.st_size != after.st_size);
+    }
+    return PMPI_Allreduce(from, to, n, type, op, comm);
+}
 
 #ifndef __SANITIZE_THREAD__ /* whose library stands before pthread_create itself */
 /* This program's may have no threads. */
@@ -52,6 +72,20 @@ static void it_returns_and_is_complete_when_waited_for(void)
         plan_read_back(&p);
     }
     CHECK_EQ(0, base_mem_in_use());
+}
+
+/* Before it they would hold up those who are still to come to it. */
+static void threads_begin_behind_the_agreement(void)
+{
+    const struct plan p = {MPI_COMM_WORLD, "a.nc", deferred, 16};
+    char path[1024];
+    snprintf(path, sizeof path, "%s", check_path("a.nc"));
+    if (check.rank == 0) watched = path;
+    CHECK_NC(NC_NOERR, plan_make(&p));
+    watched = NULL;
+    CHECK(!written);
+    CHECK_NC(NC_NOERR, ncmpix_wait_closed(NULL));
+    plan_read_back(&p);
 }
 
 /* Nobody calls the library: threads write what there is to be written. */
@@ -400,6 +434,8 @@ static void threads_do_not_wait_for_each_other(void)
 static const struct check_test tests[] = {
     {"it returns, and is complete when waited for",
      it_returns_and_is_complete_when_waited_for, CHECK_FORMATS | CHECK_MODES},
+    {"threads begin behind the agreement", threads_begin_behind_the_agreement,
+     CHECK_MODES},
     {"threads bring it to the file", threads_bring_it_to_the_file, CHECK_MODES},
     {"the next one completes it", the_next_one_completes_it, CHECK_MODES},
     {"process 0 says whether", process_0_says_whether, 0},
