@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base_sum.h"
 #include "check.h"
 #include "fault.h"
 #include "pnetcdf.h"
@@ -539,6 +540,63 @@ static void who_cuts_it_off_is_found_out(void)
     }
 }
 
+static void turn_a_bit_of_each_block(int fd)
+{
+    for (int i = 0; i <= BLOCKS; i++) {
+        off_t at = (off_t)i * BLOCK + (off_t)check_random_own(BLOCK);
+        unsigned char byte;
+        if (pread(fd, &byte, 1, at) != 1) continue;
+        byte ^= 4;
+        CHECK_EQ(1, pwrite(fd, &byte, 1, at));
+    }
+}
+
+/* ... or changes what is in it, where blocks have checksums; of a node's own, of all
+ * nodes', and where nodes get single values from each other. */
+static void who_changes_it_is_found_out(void)
+{
+    static const char *const how[] = {"", "nc_stage_scope=global",
+                                      "nc_stage_size=163840"};
+    if (!base_can_sum()) {
+        check_skip("no checksums in this build");
+        return;
+    }
+    for (int i = 0; i < 6; i++) {
+        int fd;
+        char more[200];
+        long long inode;
+        snprintf(more, sizeof more, "nc_stage_checksums=enable;%s", how[i / 2]);
+        int ncid = start(more);
+        get_values(ncid, node == 0 ? 0 : N / 2, N / 2);
+        if (i % 2) get_blocks(ncid);
+        of_all(ncid, "stage_copied_bytes"); /* and its copy is there */
+        if (check.rank == 0 && CHECK_EQ(1, find_staged_file(&inode, &fd)))
+            turn_a_bit_of_each_block(fd);
+        MPI_Barrier(MPI_COMM_WORLD);
+        for (int k = 0; k < 20; k++)
+            get_values(ncid, (MPI_Offset)check_random_own(N), 1);
+        get_blocks(ncid);
+        end(ncid);
+    }
+}
+
+/* Checksums keep nobody from what is right. */
+static void checksums_cost_no_reads(void)
+{
+    for (int i = 0; i < 2; i++) {
+        int ncid = start(i == 0 ? "nc_stage_checksums=enable"
+                                : "nc_stage_checksums=enable;nc_stage_scope=global");
+        long long before = of_all(ncid, "file_read_bytes");
+        get_blocks(ncid);
+        long long once = of_all(ncid, "file_read_bytes") - before;
+        CHECK(once <= (BLOCKS + 1) * BLOCK);
+        get_blocks(ncid);
+        CHECK_EQ(before + once, of_all(ncid, "file_read_bytes"));
+        CHECK_EQ(0, of_all(ncid, "stage_fallbacks"));
+        end(ncid);
+    }
+}
+
 /* Who finds the file changed leaves what others may still be writing. */
 static void what_has_changed_is_read_anew(void)
 {
@@ -606,6 +664,8 @@ static const struct check_test tests[] = {
     {"not where it might be wrong", not_where_it_might_be_wrong, 0},
     {"some may not have it", some_may_not_have_it, 0},
     {"who cuts it off is found out", who_cuts_it_off_is_found_out, 0},
+    {"who changes it is found out", who_changes_it_is_found_out, 0},
+    {"checksums cost no reads", checksums_cost_no_reads, 0},
     {"one that is kept is found", one_that_is_kept_is_found, 0},
     /* Those below leave some that are kept. */
     {"what has changed is read anew", what_has_changed_is_read_anew, 0},

@@ -78,6 +78,7 @@ struct base_hints {
     int64_t stage_scope; /* enum base_stage_scope */
     int64_t stage_size;  /* bytes a node, at most; 0: no limit */
     int64_t stage_block; /* bytes */
+    int64_t stage_sums;  /* enum base_choice */
     int64_t stage_keep;  /* enum base_choice: over close and open */
     int64_t stage_ahead; /* enum base_choice: of programs that go through time */
     int64_t stage_exchange; /* enum base_choice: blocks that other nodes have */

@@ -63,6 +63,7 @@ struct stage_line {
 };
 struct stage_lines {
     uint64_t clock;
+    uint32_t sum; /* of the block that was last got */
     struct stage_line line[STAGE_LINES];
 };
 
@@ -221,6 +222,8 @@ static inline bool stage_has_room(const struct stage *s)
 int stage_fetch(struct stage *s, const struct stage_source *source,
                 struct stage_lines *lines, const struct stage_claim *c,
                 unsigned char *bytes, struct stage_buffer **buffer);
+/* Of a whole block, if that is asked for. */
+uint32_t stage_sum(const struct stage *s, const void *bytes);
 /* There is nothing in the view. */
 void stage_clear_view(struct stage *s);
 /* n bytes of the file that lie in one block: they are at `to` or, if that is NULL or the

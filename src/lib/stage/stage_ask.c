@@ -197,8 +197,8 @@ static bool ask_any(struct stage *s, struct stage_lines *lines, int node,
     struct stage_shared *all = s->shared;
     if (node < 0 || node >= all->nodes) return false;
     if (node != all->node) return ask_node(s, lines, node, q, a, bytes);
-    *a = (struct stage_answer){STAGE_KEEPER,
-                               stage_nodes_keeper(all, q->block, all->node, q->without)};
+    *a = (struct stage_answer){
+        STAGE_KEEPER, stage_nodes_keeper(all, q->block, all->node, q->without), 0};
     return true;
 }
 
@@ -219,6 +219,7 @@ enum stage_asked stage_ask(struct stage *s, struct stage_lines *lines, int64_t b
     int home = stage_home(all, block), at = home, lost = 0;
     struct stage_answer a;
     while (ask_any(s, lines, at, &q, &a, bytes)) {
+        lines->sum = a.sum;
         bool there = a.kind == STAGE_BYTES || (a.kind == STAGE_COMING && n == 0);
         if (a.kind == STAGE_MIRRORED || (there && !all->mirror)) return STAGE_GOT;
         if (a.kind == STAGE_COMING) {

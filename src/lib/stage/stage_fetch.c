@@ -5,8 +5,27 @@
 
 #include "base_error.h"
 #include "base_io.h"
+#include "base_sum.h"
 #include "stage_copy.h"
 #include "stage_nodes.h"
+
+static bool has_sums(const struct stage *s)
+{
+    return s->ds->hints.stage_sums == BASE_ENABLE;
+}
+
+uint32_t stage_sum(const struct stage *s, const void *bytes)
+{
+    return has_sums(s) ? (uint32_t)base_sum(bytes, (size_t)s->shared->block, 0) : 0;
+}
+
+/* A block that another node has, and has as it was written there. */
+static bool ask_whole(struct stage *s, struct stage_lines *lines, int64_t block,
+                      unsigned char *bytes)
+{
+    return stage_ask(s, lines, block, 0, bytes, s->shared->block) == STAGE_GOT &&
+           stage_sum(s, bytes) == lines->sum;
+}
 
 int stage_fetch(struct stage *s, const struct stage_source *source,
                 struct stage_lines *lines, const struct stage_claim *c,
@@ -16,12 +35,14 @@ int stage_fetch(struct stage *s, const struct stage_source *source,
             first = stage_part_of(s->shared, source->part)->first;
     struct stage_buffer *b = *buffer = stage_copy_take(s);
     if (b != NULL) bytes = b->bytes;
+    struct stage_claim own = *c;
     int err = NC_NOERR;
-    if (s->shared->mirror || !stage_has_room(s) ||
-        stage_ask(s, lines, c->block, 0, bytes, block) != STAGE_GOT)
+    if (s->shared->mirror || !stage_has_room(s) || !ask_whole(s, lines, c->block, bytes))
         err = stage_source_read(s, source, (c->block - first) * block, bytes, block);
-    if (err != NC_NOERR || b == NULL || !stage_copy_add(s, b, c))
-        stage_table_finish(s->table, c, err == NC_NOERR && stage_copy_now(s, c, bytes));
+    if (err == NC_NOERR) own.sum = stage_sum(s, bytes);
+    if (err != NC_NOERR || b == NULL || !stage_copy_add(s, b, &own))
+        stage_table_finish(s->table, &own,
+                           err == NC_NOERR && stage_copy_now(s, &own, bytes));
     if (c->dropped) atomic_fetch_add(&s->counts.dropped, 1);
     return err;
 }
@@ -108,9 +129,25 @@ static bool get_from_far(struct stage *s, int64_t block, int64_t at, int64_t n,
     int64_t size = s->shared->block;
     if (stage_has_room(s) || s->shared->nodes == 1) return false;
     unsigned char *bytes = memory(s, at, n, to);
-    if (stage_ask(s, &s->lines, block, at % size, bytes, n) == STAGE_GOT) return true;
-    if (to == NULL) stage_clear_view(s);
-    return false;
+    bool got = has_sums(s)
+                   ? ask_whole(s, &s->lines, block, bytes)
+                   : stage_ask(s, &s->lines, block, at % size, bytes, n) == STAGE_GOT;
+    if (!got && to == NULL) stage_clear_view(s);
+    return got;
+}
+
+/* A block that is there and was there all the time; else it is to be looked for again. */
+static bool get_staged(struct stage *s, const struct stage_hold *h, int64_t from,
+                       int64_t n, unsigned char *bytes)
+{
+    if (!read_staged(s, h, from, bytes, n) || !stage_table_held(s->table, h))
+        return false;
+    if (has_sums(s) && stage_sum(s, bytes) != h->sum) {
+        stage_table_break(s->table);
+        return false;
+    }
+    s->ds->stats.stage_read_bytes += n;
+    return true;
 }
 
 int stage_fetch_part(struct stage_reader *r, int64_t at, int64_t n, unsigned char *to)
@@ -124,14 +161,15 @@ int stage_fetch_part(struct stage_reader *r, int64_t at, int64_t n, unsigned cha
     int waited = 0;
     bool asked = false;
     bool possible = block < stage_part_end(s->shared, part);
+    if (possible && has_sums(s)) { /* all of it goes to the view */
+        at -= at % size;
+        n = size;
+        to = NULL;
+    }
     while (possible && !stage_table_broken(s->table)) {
         if (stage_table_find(s->table, block, &hold)) {
             unsigned char *bytes = memory(s, at, n, to);
-            if (read_staged(s, &hold, at % size, bytes, n) &&
-                stage_table_held(s->table, &hold)) {
-                s->ds->stats.stage_read_bytes += n;
-                return NC_NOERR;
-            }
+            if (get_staged(s, &hold, at % size, n, bytes)) return NC_NOERR;
             continue;
         }
         s->waited = true;

@@ -49,8 +49,8 @@ static void free_all(void)
 static uint64_t digest(const struct driver_dataset *ds)
 {
     const struct base_hints *h = &ds->hints;
-    const int64_t numbers[] = {h->stage_size, h->stage_block, h->stage_exchange,
-                               h->stage_scope, ds->nprocs};
+    const int64_t numbers[] = {h->stage_size,  h->stage_block, h->stage_exchange,
+                               h->stage_scope, h->stage_sums,  ds->nprocs};
     return base_hash(h->stage_dirname, strlen(h->stage_dirname),
                      base_hash(numbers, sizeof numbers, 0));
 }

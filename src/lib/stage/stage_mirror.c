@@ -102,7 +102,9 @@ bool stage_mirror_settles(struct stage *s, struct stage_lines *lines,
     enum stage_asked asked = stage_ask(s, lines, c->block, 0, NULL, 0);
     bool limited = s->shared->room < INT64_MAX;
     if (asked == STAGE_GOT) {
-        stage_table_finish(s->table, c, true);
+        struct stage_claim found = *c;
+        found.sum = lines->sum;
+        stage_table_finish(s->table, &found, true);
         atomic_fetch_add(&s->counts.mirrored, s->shared->block);
         return true;
     }

@@ -37,6 +37,7 @@ enum stage_answered {
 };
 struct stage_answer {
     int32_t kind, keeper;
+    uint32_t sum; /* of the block, where it is here */
 };
 
 /* ---- stage_nodes.c ---- */

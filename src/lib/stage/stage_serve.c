@@ -159,22 +159,22 @@ static struct stage_answer make_answer(struct stage_server *v, struct visitor *w
     uint64_t stamp = atomic_load(&all->stamp);
     if (stamp == 0 || stamp != q->stamp || !makes_sense(all, q) ||
         stage_table_broken(v->table))
-        return (struct stage_answer){STAGE_REFUSED, -1};
+        return (struct stage_answer){STAGE_REFUSED, -1, 0};
     if (stage_table_find(v->table, q->block, &w->hold)) {
         if (all->mirror && q->n == 0)
-            return (struct stage_answer){STAGE_MIRRORED, all->node};
+            return (struct stage_answer){STAGE_MIRRORED, all->node, w->hold.sum};
         w->at = w->hold.slot * all->block + q->from;
         w->left = q->n;
-        return (struct stage_answer){STAGE_BYTES, all->node};
+        return (struct stage_answer){STAGE_BYTES, all->node, w->hold.sum};
     }
     if (stage_table_is_busy(v->table, q->block))
-        return (struct stage_answer){STAGE_COMING, all->node};
+        return (struct stage_answer){STAGE_COMING, all->node, 0};
     if (stage_home(all, q->block) != all->node)
-        return (struct stage_answer){STAGE_NOT, -1};
+        return (struct stage_answer){STAGE_NOT, -1, 0};
     int keeper = stage_nodes_keeper(all, q->block, q->asker, q->without);
     if (keeper == all->node)
         keeper = stage_nodes_keeper(all, q->block, q->asker, all->node);
-    return (struct stage_answer){STAGE_KEEPER, keeper};
+    return (struct stage_answer){STAGE_KEEPER, keeper, 0};
 }
 
 /* ---- visitors ---- */

@@ -9,6 +9,7 @@
 
 struct slot {
     _Atomic uint32_t seq;
+    _Atomic uint32_t sum;
     uint32_t owner;       /* its block and 1; 0: none */
     _Atomic uint8_t used; /* since it was last looked at */
     uint8_t busy;         /* being filled */
@@ -69,6 +70,7 @@ void stage_table_init(struct stage_table *t, int64_t nblocks, int64_t nslots)
     struct slot *s = slots(t);
     for (int64_t i = 0; i < nslots; i++) {
         atomic_init(&s[i].seq, 0);
+        atomic_init(&s[i].sum, 0);
         atomic_init(&s[i].used, 0);
         s[i].owner = 0;
         s[i].busy = 0;
@@ -106,6 +108,7 @@ bool stage_table_find(struct stage_table *t, int64_t block, struct stage_hold *h
     struct slot *s = &slots(t)[slot_of(word)];
     h->slot = slot_of(word);
     h->seq = atomic_load(&s->seq);
+    h->sum = atomic_load(&s->sum);
     if (atomic_load(&t->words[block]) != word) return false;
     if (atomic_load_explicit(&s->used, memory_order_relaxed) == 0)
         atomic_store_explicit(&s->used, 1, memory_order_relaxed);
@@ -201,6 +204,7 @@ void stage_table_finish(struct stage_table *t, const struct stage_claim *c, bool
     bool mine = atomic_load(&t->words[c->block]) == c->word;
     bool good = there && mine && epoch_of(c->word) == atomic_load(&t->epoch);
     s->busy = 0;
+    if (good) atomic_store(&s->sum, c->sum);
     if (!good) s->owner = 0;
     if (mine) atomic_store(&t->words[c->block], good ? c->word & ~coming : 0);
     unlock(t);

@@ -27,6 +27,7 @@ void stage_table_fix(struct stage_table *t);
 struct stage_hold {
     int64_t slot;
     uint32_t seq;
+    uint32_t sum; /* as it was claimed with */
 };
 bool stage_table_find(struct stage_table *t, int64_t block, struct stage_hold *h);
 bool stage_table_held(struct stage_table *t, const struct stage_hold *h);
@@ -35,6 +36,7 @@ bool stage_table_held(struct stage_table *t, const struct stage_hold *h);
 struct stage_claim {
     int64_t block, slot;
     uint64_t word;
+    uint32_t sum; /* of its bytes, where somebody asks for it later; the caller's */
     bool dropped; /* another block had to go for it */
 };
 enum stage_claimed {
