@@ -100,6 +100,7 @@ struct stage_step {
 /* One of the files, to be read by this process. */
 struct stage_source {
     int part;
+    bool borrowed;                 /* the file is the layer's below */
     struct driver_descriptor file; /* its fd is -1: not opened yet */
 };
 

@@ -102,6 +102,14 @@ static bool is_gone(const struct stage *s, int part)
            stage_part_of(s->shared, part)->identity.inode == 0;
 }
 
+void stage_source_end(struct stage_reader *r)
+{
+    struct driver_dataset *ds = r->base.ds;
+    if (ds->lent == &r->source.file) ds->lent = NULL;
+    if (!r->source.borrowed) (void)driver_descriptor_close(&r->source.file, ds->path);
+    r->source.file = DRIVER_NO_DESCRIPTOR;
+}
+
 int stage_source_open(struct stage_reader *r)
 {
     struct stage_source *source = &r->source;
@@ -110,20 +118,20 @@ int stage_source_open(struct stage_reader *r)
     if (is_gone(r->stage, source->part))
         return base_error_set(NC_EFILE, "%s: it is another file by now", path);
     if (source->file.fd >= 0) return NC_NOERR;
-    int err = driver_file_again(ds, &source->file);
+    /* There may be hundreds of files: none takes more descriptors than without a stage.
+     */
+    source->borrowed = source->part > 0 && ds->lent != NULL;
+    int err = NC_NOERR;
+    if (source->borrowed)
+        source->file = (struct driver_descriptor){.fd = ds->lent->fd, .errors = -1};
+    else
+        err = driver_file_again(ds, &source->file);
     if (err == NC_NOERR) err = admit(r->stage, source, path);
     if (err != NC_NOERR)
-        (void)driver_descriptor_close(&source->file, path);
+        stage_source_end(r);
     else if (ds->lent == NULL) /* what is not staged comes from the same file */
         ds->lent = &source->file;
     return err;
-}
-
-void stage_source_end(struct stage_reader *r)
-{
-    struct driver_dataset *ds = r->base.ds;
-    if (ds->lent == &r->source.file) ds->lent = NULL;
-    (void)driver_descriptor_close(&r->source.file, ds->path);
 }
 
 bool stage_source_open_part(struct stage *s, struct stage_source *source)
