@@ -37,6 +37,7 @@ struct blob_decomp {
     bool mine;             /* own is known: this job has the processes that made it */
     bool read;             /* ... to all of the group */
     struct blob_map own;   /* what is in this process's blob */
+    int64_t hint;          /* of it: where something was looked up last */
     int64_t start;         /* of the blob in the subfile's variable, in elements */
     struct blob_form form; /* the hyperslab that own is, if it is one */
     struct blob_index index;
@@ -139,6 +140,8 @@ int blob_sub_get(struct blob *b, int number, struct blob_sub **sub);
 int blob_sub_list(struct blob *b, struct blob_sub *sub);
 /* Its variable for the master's; -1: none. */
 int blob_sub_var(const struct blob_sub *sub, int varid);
+/* Both: a subfile, and its variable. NC_ENOTNC, if it has none. Local. */
+int blob_sub_find(struct blob *b, int number, int varid, struct blob_sub **sub, int *id);
 /* What the dataset of a file beside the master has of the master's. */
 void blob_sub_describe(const struct blob *b, struct driver_dataset *ds);
 /* The name of a subfile of this dataset; NULL: no memory. The caller frees it. */

@@ -90,9 +90,16 @@ void blob_map_free(struct blob_map *m)
     *m = (struct blob_map){NULL, 0, 0};
 }
 
-int64_t blob_map_find(const struct blob_map *m, int64_t at)
+/* Those behind the hint are looked through in growing steps, then by halves. */
+int64_t blob_map_find(const struct blob_map *m, int64_t at, int64_t *hint)
 {
-    int64_t low = 0, high = m->n;
+    int64_t low = *hint, high = low;
+    bool behind = low == 0 || m->runs[low - 1].at <= at;
+    if (!behind) low = 0;
+    for (int64_t step = 1; behind && high < m->n && m->runs[high].at <= at; step *= 2) {
+        low = high + 1;
+        high = m->n - low < step ? m->n : low + step;
+    }
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
         if (m->runs[middle].at <= at)
@@ -100,6 +107,7 @@ int64_t blob_map_find(const struct blob_map *m, int64_t at)
         else
             high = middle;
     }
+    *hint = low;
     return low - 1;
 }
 

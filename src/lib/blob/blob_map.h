@@ -34,8 +34,9 @@ int blob_map_add(struct blob_map *m, int64_t at, int64_t n);
 int blob_map_settle(struct blob_map *m);
 void blob_map_free(struct blob_map *m);
 
-/* The last run that begins at `at` or before; -1: none. */
-int64_t blob_map_find(const struct blob_map *m, int64_t at);
+/* The last run that begins at `at` or before; -1: none. Quick for who asks for one after
+ * the other: *hint, 0 at first, is where the last one was. */
+int64_t blob_map_find(const struct blob_map *m, int64_t at, int64_t *hint);
 
 /* A number for the map: equal ones have equal ones, others hardly ever. The same on every
  * machine. */

@@ -1,23 +1,18 @@
 /* Values between requests and blobs, by one process alone.
  *
- * A request for all that is in the process's blob, which is what a put of a program's own
- * decomposition is, becomes one of a run of the subfile, with the same buffer: the blob
- * has its elements in the order of the file, as a request has its values. So does one for
- * elements that lie side by side there. Any other is taken apart: each stretch of
- * elements is looked up in the process's own map, then among the blobs of all, and what
- * no blob has is in the master file. */
+ * Requests for elements that are in the process's own blob alone, as a program's puts are
+ * as a rule, are carried out together (blob_own.c). Any other is taken apart: each
+ * stretch of elements is looked up in the process's own map, then among the blobs of all,
+ * and what no blob has is in the master file. */
 #include <string.h>
 
 #include "base_error.h"
 #include "base_mem.h"
 #include "base_sort.h"
-#include "blob.h"
+#include "blob_own.h"
 
-enum {
-    MOST_PARTS = 1 << 16, /* of a request, moved at a time: 16 times 4 to some power */
-    MOST_SPANS =
-        1 << 16 /* of blobs, carried out at a time, and those of one request more */
-};
+/* Of a request, moved at a time: 16 times 4 to some power. */
+enum { MOST_PARTS = 1 << 16 };
 
 struct blob_decomp *blob_decomp_of(const struct blob *b, int varid)
 {
@@ -25,221 +20,6 @@ struct blob_decomp *blob_decomp_of(const struct blob *b, int varid)
     for (int i = 0; number > BLOB_OPEN && i < b->ndecomps; i++)
         if (b->decomps[i].number == number) return &b->decomps[i];
     return NULL;
-}
-
-/* ---- the whole of the own blob ---- */
-
-/* Does it name just the own map's elements, of each of *records records that follow each
- * other? */
-static bool is_whole(struct blob *b, const struct blob_decomp *d,
-                     const struct driver_request *r, int64_t *record, int64_t *records,
-                     int *err)
-{
-    struct blob_walk w;
-    struct blob_stretch s;
-    int64_t i = 0, n = d->own.n;
-    *records = 0;
-    if (n == 0) return false;
-    *err = blob_walk_begin(&w, &b->base.ds->header, r);
-    bool whole = *err == NC_NOERR;
-    while (whole && blob_walk_next(&w, &s, err)) {
-        const struct blob_run *run = &d->own.runs[i];
-        if (i == 0 && *records == 0) *record = s.record;
-        whole = s.at == run->at && s.n == blob_run_length(run) &&
-                s.record == *record + *records;
-        if (++i < n) continue;
-        i = 0;
-        ++*records;
-    }
-    blob_walk_end(&w);
-    return whole && *err == NC_NOERR && i == 0;
-}
-
-/* Requests of this group's subfile that are made to be carried out together. */
-struct batch {
-    struct driver_request **made;    /* from the arena */
-    struct driver_request **parents; /* whose results they have */
-    int64_t n, room;
-    struct blob_sub *sub;
-    struct base_arena arena;
-};
-
-/* n elements from `at` on, of some records. */
-struct span {
-    int64_t record, records, step, at, n;
-};
-
-/* Subfiles are CDF-5 whatever the master is: what it takes for bytes from 0 to 255 stays
- * as it is. */
-static unsigned char type_in_subfile(const struct blob *b, const struct driver_request *r)
-{
-    const struct cdf_header *h = &b->base.ds->header;
-    int type = h->vars[r->varid].type;
-    bool same = conv_effective_type(h->format, type, r->type) == type;
-    return (unsigned char)(same ? r->type : conv_type_of(type));
-}
-
-/* A request of a span of a subfile's variable, with the buffer of another. */
-static struct driver_request *make_span(struct base_arena *arena,
-                                        const struct driver_request *like, int varid,
-                                        int type, bool is_record, const struct span *s)
-{
-    const struct region *mem = driver_mem(like);
-    struct driver_request *r = base_arena_alloc(arena, sizeof *r + 7 * sizeof r->slab[0]);
-    if (r == NULL) return NULL;
-    *r = (struct driver_request){.buf = like->buf,
-                                 .varid = varid,
-                                 .type = type,
-                                 .mapped = mem != NULL,
-                                 .strided = is_record && s->step != 1};
-    driver_set_mem(r, mem);
-    int64_t *start = r->slab + r->mapped, *count = start + 1 + is_record,
-            *stride = count + 1 + is_record;
-    if (is_record) {
-        start[0] = s->record;
-        count[0] = s->records;
-        if (r->strided) {
-            stride[0] = s->step;
-            stride[1] = 1;
-        }
-    }
-    start[is_record] = s->at;
-    count[is_record] = s->n;
-    return r;
-}
-
-/* Is the request for all of the own blob, and of which records? */
-static bool find_whole(struct blob *b, const struct blob_decomp *d,
-                       const struct driver_request *r, struct span *s, int *err)
-{
-    const struct cdf_var *v = &b->base.ds->header.vars[r->varid];
-    struct blob_form form;
-    *s = (struct span){0, 1, 1, d->start, blob_map_count(&d->own)};
-    blob_form_of(v, r, &form);
-    if (blob_walk_is_map(v, r, &d->own)) {
-        s->record = driver_start(r)[2];
-        return true;
-    }
-    if (form.ndims < 0 || d->form.ndims < 0)
-        return is_whole(b, d, r, &s->record, &s->records, err);
-    if (!blob_form_is(&form, &d->form)) return false;
-    if (v->is_record) {
-        const int64_t *stride = driver_stride(r, v->ndims);
-        s->record = driver_start(r)[0];
-        s->records = driver_count(r, v->ndims)[0];
-        if (stride != NULL) s->step = stride[0];
-    }
-    return true;
-}
-
-static int make_room(struct batch *batch)
-{
-    if (batch->n < batch->room) return NC_NOERR;
-    int64_t room = 2 * batch->room + 16;
-    size_t bytes = (size_t)room * sizeof(struct driver_request *);
-    void *made = base_realloc(batch->made, bytes);
-    if (made != NULL) batch->made = made;
-    void *parents = made == NULL ? NULL : base_realloc(batch->parents, bytes);
-    if (parents == NULL) return NC_ENOMEM;
-    batch->parents = parents;
-    batch->room = room;
-    return NC_NOERR;
-}
-
-/* Adds a request of a span of the own blob, whole or a part, whose values begin so many
- * bytes behind the other's. */
-static bool add_span(struct blob *b, struct batch *batch, struct driver_request *r,
-                     int64_t behind, const struct span *s, bool whole, bool put, int *err)
-{
-    *err = make_room(batch);
-    if (*err == NC_NOERR) *err = blob_sub_get(b, b->group, &batch->sub);
-    int varid = *err == NC_NOERR ? blob_sub_var(batch->sub, r->varid) : -1;
-    if (varid < 0) return false;
-    struct driver_request *made =
-        make_span(&batch->arena, r, varid, type_in_subfile(b, r),
-                  b->base.ds->header.vars[r->varid].is_record, s);
-    if (made == NULL)
-        *err = NC_ENOMEM;
-    else if (put && whole)
-        *err =
-            blob_sums_change_own(b, batch->sub, r->varid, s->record, s->records, s->step);
-    else if (put)
-        *err = blob_sums_change_part(b, batch->sub, r->varid, s->record);
-    if (*err != NC_NOERR || made == NULL) return false;
-    made->buf = (char *)r->buf + behind;
-    batch->parents[batch->n] = r;
-    batch->made[batch->n++] = made;
-    return true;
-}
-
-/* How many elements from `at` on lie side by side in the own blob, and where in the
- * subfile; 0: it has not that one. */
-static int64_t find_own(const struct blob_decomp *d, int64_t at, int64_t *place)
-{
-    int64_t i = d->mine ? blob_map_find(&d->own, at) : -1;
-    if (i < 0) return 0;
-    const struct blob_run *run = &d->own.runs[i];
-    int64_t behind = at - run->at, length = blob_run_length(run);
-    *place = d->start + run->pos + behind;
-    return behind < length ? length - behind : 0;
-}
-
-/* Adds a put of elements that all lie in the own blob, in whatever order: a part of a
- * list, as a rule, of which each run would else be a write of its own. Several runs of
- * values that are scattered in memory are left to others. */
-static bool add_runs(struct blob *b, struct batch *batch, const struct blob_decomp *d,
-                     struct driver_request *r, int *err)
-{
-    struct blob_walk w;
-    struct blob_stretch s;
-    int64_t place = 0, before = batch->n, done = 0, size = conv_size(r->type);
-    *err = blob_walk_begin(&w, &b->base.ds->header, r);
-    bool all = *err == NC_NOERR;
-    while (all && blob_walk_next(&w, &s, err)) {
-        all = (done == 0 || driver_mem(r) == NULL) && find_own(d, s.at, &place) >= s.n;
-        const struct span span = {s.record, 1, 1, place, s.n};
-        all = all && add_span(b, batch, r, done * size, &span, false, true, err);
-        done += s.n;
-    }
-    blob_walk_end(&w);
-    if (all && done > 0 && *err == NC_NOERR) return true;
-    batch->n = before;
-    return false;
-}
-
-/* Adds a request for the whole of the own blob, or a put of parts of it. False: it is
- * neither, or (*err) failed. */
-static bool add_own(struct blob *b, struct batch *batch, const struct blob_decomp *d,
-                    struct driver_request *r, bool put, int *err)
-{
-    struct span s;
-    *err = NC_NOERR;
-    if (!d->mine || driver_is_fill(r)) return false;
-    if (find_whole(b, d, r, &s, err)) return add_span(b, batch, r, 0, &s, true, put, err);
-    return put && *err == NC_NOERR && add_runs(b, batch, d, r, err);
-}
-
-/* Results go to the requests that these are made of; the batch is empty again. */
-static void settle_batch(struct blob *b, struct batch *batch, bool put, int err)
-{
-    for (int64_t i = 0; i < batch->n; i++) {
-        if (batch->made[i]->status != NC_NOERR)
-            driver_blame(batch->parents[i], batch->made[i]->status);
-        else if (put && (err == NC_NOERR || driver_is_own(err)))
-            blob_sums_keep(b, batch->parents[i]->varid, batch->made[i]);
-    }
-    batch->n = 0;
-    base_arena_free(&batch->arena);
-}
-
-static int carry_out(struct blob *b, struct batch *batch, bool put)
-{
-    if (batch->n == 0) return NC_NOERR;
-    struct driver *d = batch->sub->driver;
-    int err =
-        put ? driver_put(d, batch->made, batch->n) : driver_get(d, batch->made, batch->n);
-    settle_batch(b, batch, put, err);
-    return err;
 }
 
 /* ---- a request that is taken apart ---- */
@@ -388,12 +168,11 @@ static int move_parts(struct pieces *p, struct driver *d, int varid,
         struct driver_request r;
         unsigned char
             room[sizeof(struct driver_request) + (1 + DRIVER_RAW_SLAB) * sizeof(int64_t)];
-    } one = {
-        .r = {.buf = p->r->buf,
-              .varid = varid,
-              .type = d == p->b->base.lower ? p->r->type : type_in_subfile(p->b, p->r),
-              .raw = true,
-              .mapped = mapped}};
+    } one = {.r = {.buf = p->r->buf,
+                   .varid = varid,
+                   .type = d == p->b->base.lower ? p->r->type : blob_own_type(p->b, p->r),
+                   .raw = true,
+                   .mapped = mapped}};
     struct driver_request *r = &one.r;
     int64_t *slab = r->slab + r->mapped;
     driver_set_mem(r, mem);
@@ -430,12 +209,9 @@ static int move_home(struct pieces *p, const struct part *parts, int64_t n)
 {
     struct blob *b = p->b;
     struct blob_sub *sub;
+    int varid, err;
     if (parts->sub < 0) return move_rest(p, parts, n);
-    int err = blob_sub_get(b, parts->sub, &sub);
-    int varid = err == NC_NOERR ? blob_sub_var(sub, p->r->varid) : -1;
-    if (err == NC_NOERR && varid < 0)
-        err = base_error_set(NC_ENOTNC, "%s: variable '%s' is missing", sub->ds.path,
-                             p->v->name);
+    err = blob_sub_find(b, parts->sub, p->r->varid, &sub, &varid);
     for (int64_t i = 0; p->put && err == NC_NOERR && i < n; i++)
         if (i == 0 || parts[i].record != parts[i - 1].record)
             err = blob_sums_change_part(b, sub, p->r->varid, parts[i].record);
@@ -466,9 +242,9 @@ static int flush(struct pieces *p)
 /* Where the first elements of a stretch are, and how many are there. */
 static int find_part(struct pieces *p, const struct blob_stretch *s, struct part *part)
 {
-    const struct blob_decomp *d = p->d;
+    struct blob_decomp *d = p->d;
     *part = (struct part){.record = s->record, .n = s->n};
-    int64_t n = find_own(d, s->at, &part->at);
+    int64_t n = blob_own_find(d, s->at, &part->at);
     if (n > 0) {
         part->sub = p->b->group;
         if (part->n > n) part->n = n;
@@ -556,62 +332,53 @@ static int take_apart(struct pieces p)
 
 /* ---- both ---- */
 
-static void end_batch(struct batch *batch)
-{
-    base_free(batch->made);
-    base_free(batch->parents);
-    base_arena_free(&batch->arena); /* of a request that was not added in the end */
-}
-
 static bool is_nothing(const struct blob *b, const struct driver_request *r)
 {
     return driver_nelems(r, b->base.ds->header.vars[r->varid].ndims) == 0;
 }
 
-/* One after the other, as later ones count; those that are whole blobs, or runs of one,
- * are collected as long as no other comes between. */
+/* One after the other, as later ones count; those that are in the own blob are collected
+ * as long as no other comes between. */
 int blob_move(struct blob *b, struct driver_request *const *reqs, int64_t n, bool put)
 {
-    struct batch batch = {.n = 0};
+    struct blob_own o;
     int first = NC_NOERR;
+    blob_own_begin(&o, b, put);
     for (int64_t i = 0; i < n; i++) {
         struct blob_decomp *d = blob_decomp_of(b, reqs[i]->varid);
         if (is_nothing(b, reqs[i])) continue;
         int err = blob_read_own(b, d);
-        bool own = err == NC_NOERR && add_own(b, &batch, d, reqs[i], put, &err);
-        if (own && batch.n < MOST_SPANS) continue;
-        int before = carry_out(b, &batch, put);
+        bool own = err == NC_NOERR && blob_own_add(&o, d, reqs[i], &err);
+        if (own && !blob_own_is_full(&o)) continue;
+        int before = blob_own_carry_out(&o);
         if (err == NC_NOERR && !own)
             err = take_apart((struct pieces){.b = b, .d = d, .r = reqs[i], .put = put});
         if (err != NC_NOERR) driver_blame(reqs[i], err);
         if (first == NC_NOERR) first = before != NC_NOERR ? before : err;
     }
-    int err = carry_out(b, &batch, put);
-    end_batch(&batch);
+    int err = blob_own_carry_out(&o);
+    blob_own_end(&o);
     return first != NC_NOERR ? first : err;
 }
 
-/* The first requests, as long as they are of whole blobs, or runs of one, go into the
- * group's subfile together: blobs of neighbours lie side by side, and the driver below
- * decides whether they are better written in large pieces. The rest is each process's own
- * affair. */
+/* The first requests, as long as they are in the own blob, go into the group's subfile
+ * together: blobs of neighbours lie side by side, and the driver below decides whether
+ * they are better written in large pieces. The rest is each process's own affair. */
 int blob_move_all(struct blob *b, struct driver_request *const *reqs, int64_t n, bool put)
 {
-    struct batch batch = {.n = 0};
+    struct blob_own o;
     if (b->own == NULL) return blob_move(b, reqs, n, put);
+    blob_own_begin(&o, b, put);
     int64_t done = 0;
     int err, known = blob_read_own_all(b, reqs, n);
     bool more = known == NC_NOERR;
-    for (; more && done < n && batch.n < MOST_SPANS; done += more) {
+    for (; more && done < n && !blob_own_is_full(&o); done += more) {
         struct blob_decomp *d = blob_decomp_of(b, reqs[done]->varid);
         if (is_nothing(b, reqs[done])) continue;
-        more = add_own(b, &batch, d, reqs[done], put, &err);
+        more = blob_own_add(&o, d, reqs[done], &err);
     }
-    struct driver *sub = b->own->driver;
-    int moved = put ? driver_put_all(sub, batch.made, batch.n, NC_NOERR)
-                    : driver_get_all(sub, batch.made, batch.n, NC_NOERR);
-    settle_batch(b, &batch, put, moved);
-    end_batch(&batch);
+    int moved = blob_own_carry_out_all(&o);
+    blob_own_end(&o);
     int rest = blob_move(b, reqs + done, n - done, put);
     return moved != NC_NOERR ? moved : rest;
 }

@@ -158,6 +158,16 @@ int blob_sub_var(const struct blob_sub *s, int varid)
     return varid < s->nvars ? s->varids[varid] : -1;
 }
 
+int blob_sub_find(struct blob *b, int number, int varid, struct blob_sub **sub, int *id)
+{
+    int err = blob_sub_get(b, number, sub);
+    *id = err == NC_NOERR ? blob_sub_var(*sub, varid) : -1;
+    if (err == NC_NOERR && *id < 0)
+        err = base_error_set(NC_ENOTNC, "%s: variable '%s' is missing", (*sub)->ds.path,
+                             b->base.ds->header.vars[varid].name);
+    return err;
+}
+
 /* ---- opening ---- */
 
 /* A process may have been killed before the subfile had a header. */
