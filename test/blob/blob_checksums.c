@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../api/dataset.h"
@@ -368,6 +369,31 @@ static void whatever_is_put_they_are_right(void)
     look();
 }
 
+/* A log is drained when the records that it has are known already. Those before are holes
+ * of the subfiles. */
+static void a_record_far_behind_takes_no_room(void)
+{
+    enum { FAR = 3000000, MOST = 8 << 20 };
+    double values[NZ];
+    MPI_Offset start[3], count[3];
+    hints = "nc_blob=enable;nc_num_subfiles=2;nc_burst_buf=enable";
+    struct scene s = define();
+    hints = blobs_wanted;
+    own_part(false, FAR, start, count);
+    for (int i = 0; i < NZ; i++)
+        values[i] = i;
+    CHECK_NC(NC_NOERR,
+             ncmpi_put_vara_double_all(s.ncid, s.varid[1], start, count, values));
+    CHECK_NC(NC_NOERR, ncmpi_close(s.ncid));
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; check.rank == 0 && i < 2; i++) {
+        struct stat st;
+        char name[32];
+        snprintf(name, sizeof name, "a.nc.%04d", i);
+        if (stat(check_path(name), &st) == 0) CHECK(st.st_blocks * 512 < MOST);
+    }
+}
+
 static const struct check_test tests[] = {
     {"whole blobs have one", whole_blobs_have_one, CHECK_FORMATS},
     {"a hint leaves them out", a_hint_leaves_them_out, 0},
@@ -376,6 +402,7 @@ static const struct check_test tests[] = {
     {"a part that is put takes them away", a_part_that_is_put_takes_them_away, 0},
     {"a changed value is found", a_changed_value_is_found, 0},
     {"whatever is put, they are right", whatever_is_put_they_are_right, CHECK_FORMATS},
+    {"a record far behind takes no room", a_record_far_behind_takes_no_room, 0},
     {NULL, NULL, 0},
 };
 

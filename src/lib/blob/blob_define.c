@@ -168,8 +168,10 @@ static int def_variable(const struct blob *b, struct cdf_header *h, int varid, i
     return err;
 }
 
-/* Its checksums, none of which is known. */
-static int def_sums(const struct blob *b, struct cdf_header *h, int varid, int number)
+/* Its checksums, none of which is known. The file is new: records of them that nobody has
+ * written are zeros as they are, however many there are. */
+static int def_sums(const struct blob *b, struct cdf_header *h, int varid, int number,
+                    bool is_new)
 {
     const struct cdf_header *master = &b->base.ds->header;
     bool of_record = master->vars[varid].is_record;
@@ -181,7 +183,7 @@ static int def_sums(const struct blob *b, struct cdf_header *h, int varid, int n
     if (err == NC_NOERR) err = cdf_find_dim(h, BLOB_DIM_BLOBS, &dims[of_record]);
     if (err == NC_NOERR) err = cdf_def_var(h, name, NC_INT64, 1 + of_record, dims, &id);
     if (err != NC_NOERR) return err;
-    h->vars[id].fill = true;
+    h->vars[id].fill = !(is_new && of_record);
     return put_numbers(h, id, "_FillValue", NC_INT64, &unknown, 1);
 }
 
@@ -211,7 +213,7 @@ static int make_header(struct blob *b, struct cdf_header *h,
     /* Values lie last, so that who cuts off a subfile cuts off some. */
     for (int id = 0; id < b->nvars && err == NC_NOERR && blob_sums_wanted(b); id++) {
         if (b->state[id] == BLOB_OPEN && state[id] > BLOB_OPEN)
-            err = def_sums(b, h, id, state[id]);
+            err = def_sums(b, h, id, state[id], before == NULL);
     }
     for (int id = 0; id < b->nvars && err == NC_NOERR; id++) {
         if (b->state[id] == BLOB_OPEN && state[id] > BLOB_OPEN)
