@@ -25,11 +25,13 @@ struct stage_identity {
     int64_t records[2]; /* as they stand in the file */
     int64_t quiet; /* it was not changed of late: who changes it now sets another time */
 };
+enum { STAGE_NUMBERS = sizeof(struct stage_identity) / sizeof(int64_t) };
 
 /* One of the dataset's files: its own, number 0, and those that a layer above tells of.
  * Each begins with a block. */
 struct stage_part {
-    struct stage_identity identity;
+    _Atomic int64_t version; /* odd while the identity changes */
+    _Atomic int64_t identity[STAGE_NUMBERS];
     int64_t first;        /* of its blocks */
     _Atomic int64_t used; /* by a process of this node */
 };
@@ -186,6 +188,10 @@ static inline struct stage_part *stage_part_of(struct stage_shared *all, int64_t
 {
     return (struct stage_part *)(all + 1) + number;
 }
+/* Its identity. One process of the node changes it at a time; others and threads may ask
+ * meanwhile, and get the one before or the one after, or none (inode 0). */
+struct stage_identity stage_part_identity(struct stage_part *p);
+void stage_part_identify(struct stage_part *p, const struct stage_identity *now);
 /* Where its blocks end. */
 static inline int64_t stage_part_end(struct stage_shared *all, int64_t number)
 {

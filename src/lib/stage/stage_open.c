@@ -155,7 +155,7 @@ static void place_files(struct stage_shared *all, const struct files *f)
     int64_t first = 0;
     for (int i = 0; i <= f->n; i++) {
         struct stage_part *p = stage_part_of(all, i);
-        p->identity = f->list[i];
+        stage_part_identify(p, &f->list[i]);
         p->first = first < all->nblocks ? first : all->nblocks;
         first += all->block > 0 ? blocks_in(f, i, all->block) : 0;
     }
@@ -271,7 +271,6 @@ static int begin_again_all(struct stage *s, int64_t number, const struct files *
  * for the dataset's own alone the next agreement tells. */
 static int find_files_all(struct stage *s, struct files *f)
 {
-    enum { NUMBERS = sizeof(struct stage_identity) / sizeof(int64_t) };
     struct driver_dataset *ds = s->ds;
     *f = (struct files){.n = s->parts.n, .all = s->parts.all};
     f->list = base_calloc((size_t)f->n + 1, sizeof *f->list);
@@ -281,8 +280,8 @@ static int find_files_all(struct stage *s, struct files *f)
     if (err != NC_NOERR) return err;
     for (int i = 1 + ds->rank; i <= f->n; i += ds->nprocs)
         stage_source_look(s, i, &f->list[i]);
-    int mpi = MPI_Allreduce(MPI_IN_PLACE, f->list, (f->n + 1) * NUMBERS, MPI_INT64_T,
-                            MPI_MAX, ds->comm);
+    int mpi = MPI_Allreduce(MPI_IN_PLACE, f->list, (f->n + 1) * STAGE_NUMBERS,
+                            MPI_INT64_T, MPI_MAX, ds->comm);
     return base_mpi_error(mpi, NC_EMPI, "looking at the files");
 }
 

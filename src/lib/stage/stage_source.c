@@ -2,6 +2,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -51,6 +52,37 @@ bool stage_source_identify(int fd, int64_t base, struct stage_identity *now)
     return true;
 }
 
+/* Numbers that were read between two looks at the same even version are of one identity:
+ * all of these are in one order that all processes see, and whoever changes a number has
+ * made the version odd before. */
+struct stage_identity stage_part_identity(struct stage_part *p)
+{
+    enum { TRIES = 1000 }; /* who changes it may have been killed */
+    int64_t numbers[STAGE_NUMBERS];
+    struct stage_identity found;
+    for (int tries = 0; tries < TRIES; tries++) {
+        int64_t version = atomic_load(&p->version);
+        for (int i = 0; i < STAGE_NUMBERS; i++)
+            numbers[i] = atomic_load(&p->identity[i]);
+        if (version % 2 == 0 && atomic_load(&p->version) == version) {
+            memcpy(&found, numbers, sizeof found);
+            return found;
+        }
+        (void)sched_yield();
+    }
+    return (struct stage_identity){.inode = 0};
+}
+
+void stage_part_identify(struct stage_part *p, const struct stage_identity *now)
+{
+    int64_t numbers[STAGE_NUMBERS];
+    memcpy(numbers, now, sizeof numbers);
+    atomic_fetch_add(&p->version, 1);
+    for (int i = 0; i < STAGE_NUMBERS; i++)
+        atomic_store(&p->identity[i], numbers[i]);
+    atomic_fetch_add(&p->version, 1);
+}
+
 static bool is_same(struct stage_identity a, struct stage_identity b)
 {
     a.quiet = b.quiet;
@@ -90,8 +122,9 @@ static int admit(struct stage *s, const struct stage_source *source, const char 
     if (s->shared == NULL || source->part == 0) return NC_NOERR;
     struct stage_part *p = stage_part_of(s->shared, source->part);
     atomic_store(&p->used, 1);
-    if (stage_source_identify(fd, 0, &now) && now.inode == p->identity.inode &&
-        (is_same(now, p->identity) || !p->identity.quiet))
+    struct stage_identity known = stage_part_identity(p);
+    if (stage_source_identify(fd, 0, &now) && now.inode == known.inode &&
+        (is_same(now, known) || !known.quiet))
         return NC_NOERR;
     return base_error_set(NC_EFILE, "%s: it is not the file that is staged", path);
 }
@@ -99,7 +132,7 @@ static int admit(struct stage *s, const struct stage_source *source, const char 
 static bool is_gone(const struct stage *s, int part)
 {
     return s->shared != NULL && part > 0 &&
-           stage_part_of(s->shared, part)->identity.inode == 0;
+           stage_part_identity(stage_part_of(s->shared, part)).inode == 0;
 }
 
 void stage_source_end(struct stage_reader *r)
@@ -170,15 +203,15 @@ static void give_up(struct stage *s)
 static bool renew(struct stage *s, struct stage_part *p, struct stage_identity now,
                   bool again)
 {
-    struct stage_identity *known = &p->identity;
-    bool same = is_same(*known, now);
-    if (same && (known->quiet || now.inode == 0)) return false;
+    struct stage_identity known = stage_part_identity(p);
+    bool same = is_same(known, now);
+    if (same && (known.quiet || now.inode == 0)) return false;
     atomic_store(&s->shared->stamp, 0);
     stage_table_forget(s->table);
     if (!same) s->ds->stats.stage_stale++;
     if (!again && s->shared->mirror) give_up(s);
-    if (!again && now.inode != known->inode) memset(&now, 0, sizeof now);
-    *known = now;
+    if (!again && now.inode != known.inode) memset(&now, 0, sizeof now);
+    stage_part_identify(p, &now);
     return true;
 }
 
@@ -204,8 +237,10 @@ static void check(struct stage *s, const struct stage_identity *others)
     }
     if (!changed || stage_table_broken(s->table)) return;
     uint64_t stamp = 1;
-    for (int64_t i = 0; i < all->nparts; i++)
-        stamp = stage_source_stamp(stamp, &stage_part_of(all, i)->identity, all->block);
+    for (int64_t i = 0; i < all->nparts; i++) {
+        now = stage_part_identity(stage_part_of(all, i));
+        stamp = stage_source_stamp(stamp, &now, all->block);
+    }
     atomic_store(&all->stamp, stamp);
 }
 
