@@ -53,7 +53,7 @@ bool stage_source_identify(int fd, int64_t base, struct stage_identity *now)
 }
 
 /* Numbers that were read between two looks at the same even version are of one identity:
- * all of these are in one order that all processes see, and whoever changes a number has
+ * all of these are in one order that all processes see, and who changes a number has
  * made the version odd before. */
 struct stage_identity stage_part_identity(struct stage_part *p)
 {
