@@ -115,7 +115,45 @@ static void pieces_side_by_side_are_one_write(void)
     CHECK_NC(NC_NOERR, ncmpi_close(s.ncid));
 }
 
+/* A list of 64 MiB in pieces of 32 KiB, backwards: values of which copies would be more
+ * than the library's are written from where they are. */
+static void much_is_not_all_copied(void)
+{
+    enum { PIECE = 8192, PIECES = 2048, MOST = 40 << 20 };
+    static MPI_Offset at[PIECES][1], *starts[PIECES];
+    static const MPI_Offset one[1] = {PIECE};
+    static MPI_Offset *counts[PIECES];
+    size_t size = (size_t)PIECES * PIECE * sizeof(int);
+    int *values = malloc(size), *got = malloc(size);
+    MPI_Info info = check_info("nc_blob=enable;nc_num_subfiles=2");
+    MPI_Offset had, most;
+    int ncid, v;
+    CHECK_NC(NC_NOERR, ncmpi_create(MPI_COMM_WORLD, check_path("m.nc"), NC_64BIT_DATA,
+                                    info, &ncid));
+    MPI_Info_free(&info);
+    v = new_dim(ncid, "x", (MPI_Offset)PIECES * PIECE * check.nprocs);
+    v = new_var(ncid, "much", NC_INT, 1, &v);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    for (int i = 0; i < PIECES; i++) {
+        starts[i] = at[i];
+        counts[i] = (MPI_Offset *)one;
+        at[i][0] = ((MPI_Offset)(PIECES - 1 - i) * check.nprocs + check.rank) * PIECE;
+    }
+    for (int i = 0; i < PIECES * PIECE; i++)
+        values[i] = rand();
+    CHECK_NC(NC_NOERR, ncmpi_inq_malloc_size(&had));
+    CHECK_NC(NC_NOERR, ncmpi_put_varn_int_all(ncid, v, PIECES, starts, counts, values));
+    CHECK_NC(NC_NOERR, ncmpi_inq_malloc_max_size(&most));
+    CHECK(most - had < MOST);
+    CHECK_NC(NC_NOERR, ncmpi_get_varn_int_all(ncid, v, PIECES, starts, counts, got));
+    CHECK_BYTES(values, got, size);
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    free(values);
+    free(got);
+}
+
 static const struct check_test tests[] = {
+    {"much is not all copied", much_is_not_all_copied, 0},
     {"the last of a list counts", the_last_of_a_list_counts, CHECK_FORMATS},
     {"pieces side by side are one write", pieces_side_by_side_are_one_write, 0},
     {NULL, NULL, 0},

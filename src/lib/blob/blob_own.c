@@ -293,7 +293,8 @@ static int close_group(struct blob_own *o, int64_t end)
     for (int64_t to; from < end && err == NC_NOERR; from = to) {
         const struct blob_own_part *p = &o->parts[from];
         int64_t bytes = bytes_of(p);
-        for (to = from + 1; joins && to < end; to++, p++) {
+        bool room = o->copied < MOST_COPIED; /* else values go from where they are */
+        for (to = from + 1; joins && room && to < end; to++, p++) {
             bytes += bytes_of(p + 1);
             if (p->at + p->n != p[1].at || bytes > MOST_COPIED) break;
             if (bytes_of(p) >= LONG || bytes_of(p + 1) >= LONG) break;
