@@ -137,8 +137,8 @@ static bool get_from_far(struct stage *s, int64_t block, int64_t at, int64_t n,
 }
 
 /* A block that is there and was there all the time; else it is to be looked for again. */
-static bool get_staged(struct stage *s, const struct stage_hold *h, int64_t from,
-                       int64_t n, unsigned char *bytes)
+static bool get_held(struct stage *s, const struct stage_hold *h, int64_t from, int64_t n,
+                     unsigned char *bytes)
 {
     if (!read_staged(s, h, from, bytes, n) || !stage_table_held(s->table, h))
         return false;
@@ -169,7 +169,7 @@ int stage_fetch_part(struct stage_reader *r, int64_t at, int64_t n, unsigned cha
     while (possible && !stage_table_broken(s->table)) {
         if (stage_table_find(s->table, block, &hold)) {
             unsigned char *bytes = memory(s, at, n, to);
-            if (get_staged(s, &hold, at % size, n, bytes)) return NC_NOERR;
+            if (get_held(s, &hold, at % size, n, bytes)) return NC_NOERR;
             continue;
         }
         s->waited = true;
