@@ -19,22 +19,22 @@ test_stage_stage_subfiles_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
 
 check_PROGRAMS += test/stage/stage_behind.mpi
 TESTS += test/stage/stage_behind.mpi
-test_stage_stage_behind_mpi_SOURCES = test/stage/stage_behind.c
+test_stage_stage_behind_mpi_SOURCES = test/stage/stage_behind.c test/stage/stage_ints.h
 test_stage_stage_behind_mpi_LDADD = $(MPI_TEST_LIBS)
 
 check_PROGRAMS += test/stage/stage_far.mpi
 TESTS += test/stage/stage_far.mpi test/stage/stage_nodes.sh
-test_stage_stage_far_mpi_SOURCES = test/stage/stage_far.c
+test_stage_stage_far_mpi_SOURCES = test/stage/stage_far.c test/stage/stage_ints.h
 test_stage_stage_far_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
 
 check_PROGRAMS += test/stage/stage_sockets.mpi
 TESTS += test/stage/stage_sockets.mpi
-test_stage_stage_sockets_mpi_SOURCES = test/stage/stage_sockets.c $(fault_socket)
+test_stage_stage_sockets_mpi_SOURCES = test/stage/stage_sockets.c test/stage/stage_ints.h $(fault_socket)
 test_stage_stage_sockets_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
 
 check_PROGRAMS += test/stage/stage_faults.mpi test/stage/stage_killed
 TESTS += test/stage/stage_faults.mpi test/stage/stage_kill.sh
-test_stage_stage_faults_mpi_SOURCES = test/stage/stage_faults.c
+test_stage_stage_faults_mpi_SOURCES = test/stage/stage_faults.c test/stage/stage_ints.h
 test_stage_stage_faults_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
 test_stage_stage_killed_SOURCES = test/stage/stage_killed.c
 test_stage_stage_killed_LDADD = libcore.la

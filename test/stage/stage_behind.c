@@ -12,6 +12,7 @@
 #include "check.h"
 #include "pnetcdf.h"
 #include "pnetcdf_ext.h"
+#include "stage_ints.h"
 
 enum { BLOCK = 4096, BLOCKS = 40, PART = 10, PER_BLOCK = BLOCK / 4 };
 
@@ -78,22 +79,15 @@ static int open_staged(const char *more)
 {
     static int values[BLOCKS * PER_BLOCK];
     char text[512];
-    int ncid, dim, v;
-    snprintf(text, sizeof text,
-             "nc_var_align_size=%d;nc_stage=enable;nc_stage_block_size=%d;nc_stage_ahead="
-             "disable;%s",
-             BLOCK, BLOCK, more);
-    MPI_Info info = check_info(text);
-    MPI_Info_set(info, "nc_stage_dirname", check_path(""));
-    CHECK_NC(NC_NOERR,
-             ncmpi_create(MPI_COMM_SELF, check_path("a.nc"), check.cmode, info, &ncid));
-    CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "x", BLOCKS * PER_BLOCK, &dim));
-    CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "v", NC_INT, 1, &dim, &v));
-    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    int ncid;
     for (int i = 0; i < BLOCKS * PER_BLOCK; i++)
         values[i] = i;
-    CHECK_NC(NC_NOERR, ncmpi_put_var_int_all(ncid, v, values));
-    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    write_ints(values, BLOCKS * PER_BLOCK, "nc_var_align_size=4096");
+    snprintf(text, sizeof text,
+             "nc_stage=enable;nc_stage_block_size=%d;nc_stage_ahead=disable;%s", BLOCK,
+             more);
+    MPI_Info info = check_info(text);
+    MPI_Info_set(info, "nc_stage_dirname", check_path(""));
     CHECK_NC(NC_NOERR,
              ncmpi_open(MPI_COMM_SELF, check_path("a.nc"), NC_NOWRITE, info, &ncid));
     MPI_Info_free(&info);

@@ -259,37 +259,10 @@ static void what_is_kept_is_found_again(void)
 
 /* ---- never stale ---- */
 
-/* Turns of a writer and readers who say when they expect something new: by sync, by a
- * change of mode, or by opening the file. */
 static void readers_and_a_writer_in_turns(void)
 {
-    const char *asked = getenv("NCMPI_STAGE_ROUNDS");
-    int rounds = asked != NULL ? atoi(asked) : 40;
     start();
-    int ncid = open_staged("");
-    for (int i = 0; i < rounds; i++) {
-        get_grid(ncid);
-        get_line(ncid);
-        if (check_random(4) == 0) get_all(ncid);
-        change_some();
-        uint64_t how = check_random(4);
-        if (how == 0) {
-            CHECK_NC(NC_NOERR, ncmpi_close(ncid));
-            ncid = open_staged(i % 3 == 0   ? "nc_stage_size=8192"
-                               : i % 3 == 1 ? "nc_stage_keep=enable"
-                                            : "");
-        } else if (how == 1) {
-            CHECK_NC(NC_NOERR, check.collective ? ncmpi_begin_indep_data(ncid)
-                                                : ncmpi_end_indep_data(ncid));
-            CHECK_NC(NC_NOERR, check.collective ? ncmpi_end_indep_data(ncid)
-                                                : ncmpi_begin_indep_data(ncid));
-        } else {
-            CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
-        }
-        MPI_Barrier(MPI_COMM_WORLD); /* each has looked, where nobody waits for others */
-        get_all(ncid);
-    }
-    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    take_turns(40, false);
 }
 
 /* A file that nobody has touched for long stays staged over a sync; one that is given its

@@ -22,6 +22,7 @@
 #include "fault.h"
 #include "pnetcdf.h"
 #include "pnetcdf_ext.h"
+#include "stage_ints.h"
 
 enum { BLOCK = 4096, BLOCKS = 60, PER_BLOCK = BLOCK / 4, N = BLOCKS * PER_BLOCK };
 
@@ -105,23 +106,11 @@ static int value_at(int i)
 static void write_file(void)
 {
     static int values[N];
-    int ncid, dim, v;
     generation++;
     MPI_Barrier(MPI_COMM_WORLD);
     for (int i = 0; i < N; i++)
         values[i] = value_at(i);
-    if (check.rank == 0) {
-        MPI_Info info = check_info("nc_var_align_size=4096");
-        CHECK_NC(NC_NOERR, ncmpi_create(MPI_COMM_SELF, check_path("a.nc"), check.cmode,
-                                        info, &ncid));
-        MPI_Info_free(&info);
-        CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "x", N, &dim));
-        CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "v", NC_INT, 1, &dim, &v));
-        CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
-        CHECK_NC(NC_NOERR, ncmpi_put_var_int_all(ncid, v, values));
-        CHECK_NC(NC_NOERR, ncmpi_close(ncid));
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
+    write_ints(values, N, "nc_var_align_size=4096");
 }
 
 static void find_nodes(void)

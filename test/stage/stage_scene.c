@@ -263,3 +263,42 @@ void change_some(void)
     }
     MPI_Barrier(MPI_COMM_WORLD);
 }
+
+/* The file is looked at again. */
+static int look_anew(int ncid, int round, bool anew)
+{
+    uint64_t how = check_random(4);
+    if (how == 0) {
+        CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+        if (anew && check_random(3) == 0) start();
+        return open_staged(round % 3 == 0   ? "nc_stage_size=8192"
+                           : round % 3 == 1 ? "nc_stage_keep=enable"
+                                            : "");
+    }
+    if (how == 1) {
+        CHECK_NC(NC_NOERR, check.collective ? ncmpi_begin_indep_data(ncid)
+                                            : ncmpi_end_indep_data(ncid));
+        CHECK_NC(NC_NOERR, check.collective ? ncmpi_end_indep_data(ncid)
+                                            : ncmpi_begin_indep_data(ncid));
+    } else {
+        CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
+    }
+    return ncid;
+}
+
+void take_turns(int rounds, bool anew)
+{
+    const char *asked = getenv("NCMPI_STAGE_ROUNDS");
+    if (asked != NULL) rounds = atoi(asked);
+    int ncid = open_staged("");
+    for (int i = 0; i < rounds; i++) {
+        get_grid(ncid);
+        get_line(ncid);
+        if (check_random(4) == 0) get_all(ncid);
+        change_some();
+        ncid = look_anew(ncid, i, anew);
+        MPI_Barrier(MPI_COMM_WORLD); /* each has looked, where nobody waits for others */
+        get_all(ncid);
+    }
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+}

@@ -3,6 +3,7 @@
 #define STAGE_SCENE_H
 
 #include <mpi.h>
+#include <stdbool.h>
 
 enum { X = 64, Y = 130, RECORDS = 9, BLOCK = 4096 };
 
@@ -42,5 +43,10 @@ void get_without_the_file(int ncid);
 /* Another program, as far as the readers can see: it puts anew, or makes the file anew
  * where there are no subfiles, which readers would keep open. */
 void change_some(void);
+
+/* Turns of a writer and readers who say when they expect something new: by sync, by a
+ * change of mode, or by opening the file, which may have been made anew meanwhile. So
+ * many of them, or as many as the environment asks for. */
+void take_turns(int rounds, bool anew);
 
 #endif
