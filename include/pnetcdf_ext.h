@@ -85,17 +85,19 @@ int ncmpix_prefetch_wait(int ncid);
 /** @defgroup ext_closing A close that returns
  * @{ */
 
-/** Waits until a dataset is closed whose ncmpi_close() returned earlier (hint
- * nc_deferred_close): the file is complete then, for other programs, and for processes
- * that did not have it open, too. Collective over the processes that had it open; all of
- * them name the same file. Others need not call it, and return at once, as does everybody
- * where no such close is left. ncmpi_create() and ncmpi_open() wait by themselves for
- * a dataset that has the hint, too, and for the same file; MPI_Finalize for all.
+/** Waits until a dataset is closed whose ncmpi_close() returned earlier (hints
+ * nc_deferred_close, nc_blob_join): the file is complete then, for other programs, and
+ * for processes that did not have it open, too. Collective over the processes that had it
+ * open; all of them name the same file. Others need not call it, and return at once, as
+ * does everybody where no such close is left. ncmpi_create() and ncmpi_open() wait by
+ * themselves for a dataset that has such a hint, too, and for the same file; MPI_Finalize
+ * for all.
  * @param path of the file, as it was given to create or open, or as it is now; NULL or
  * an empty string: of all such files
  * @return #NC_NOERR, also if there is no such file; what an ordinary ncmpi_close() would
  * have returned, #NC_EWRITE, #NC_ENO_SPACE ...: ncmpi_strerror() names the file; it is
- * told once, its values stay in the log, and the next open for writing tries again */
+ * told once, its values stay in the log, and the next open for writing tries again; or
+ * in subfiles */
 int ncmpix_wait_closed(const char *path);
 
 /** @} */

@@ -93,7 +93,10 @@ export BURST_PUTS=10
 if [ "${BLOB_KILL-}" = all ]; then
     for how in ${BLOB_KILL_HOW:-killed cut_power}; do
         for n in ${BLOB_KILL_PROCS:-1 2 3 4}; do
-            check "$how, $n processes" every_point "$how" "$n" "${BLOB_KILL_STEP:-1}" "$blobs"
+            for hints in "$blobs" "$blobs;nc_blob_join=behind"; do
+                check "$how, $n processes, $hints" \
+                    every_point "$how" "$n" "${BLOB_KILL_STEP:-1}" "$hints"
+            done
         done
     done
 else
@@ -101,6 +104,9 @@ else
     check "nor when all of three are" every_point killed 3 47 "$blobs"
     check "nothing synced is lost with the power" every_point cut_power 1 13 "$blobs"
     check "nor with that of three" every_point cut_power 3 47 "$blobs"
+    joins="$blobs;nc_blob_join=behind"
+    check "nor when it is killed while one file is made" every_point killed 3 83 "$joins"
+    check "nor when the power goes meanwhile" every_point cut_power 1 17 "$joins"
 fi
 cat "$where/summary"
 finish

@@ -34,9 +34,13 @@ check-blob-join: check-programs
 	@$(AM_TESTS_ENVIRONMENT) BLOB_JOIN=all srcdir=$(srcdir) $(BASH_PATH) $(srcdir)/test/blob/blob_join.sh
 .PHONY: check-blob-join
 
-EXTRA_DIST += test/blob/blob_suites.sh test/blob/blob_kill.sh
+EXTRA_DIST += test/blob/blob_suites.sh test/blob/blob_kill.sh test/blob/blob_behind.sh
 if BURST
-TESTS += test/blob/blob_kill.sh
+TESTS += test/blob/blob_kill.sh test/blob/blob_behind.sh
+check_PROGRAMS += test/blob/blob_behind.mpi
+TESTS += test/blob/blob_behind.mpi
+test_blob_blob_behind_mpi_SOURCES = test/blob/blob_behind.c $(burst_plan)
+test_blob_blob_behind_mpi_LDADD = libfault.la $(MPI_TEST_LIBS) -ldl
 endif
 
 # Every point at which a program with subfiles can be killed, or lose power.

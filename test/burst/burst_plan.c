@@ -24,7 +24,8 @@ struct path path_of(const char *name)
 MPI_Info hints_of(const char *hints)
 {
     MPI_Info info = check_info(hints);
-    MPI_Info_set(info, "nc_burst_buf", "enable");
+    if (strstr(hints, "nc_burst_buf=") == NULL)
+        MPI_Info_set(info, "nc_burst_buf", "enable");
     MPI_Info_set(info, "nc_burst_buf_dirname", path_of("").text);
     return info;
 }

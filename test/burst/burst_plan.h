@@ -21,7 +21,8 @@ struct path {
 };
 struct path path_of(const char *name);
 
-/* These, and a log in the directory of the test; to be freed by the caller. */
+/* These, and a log, unless they say something of it, in the directory of the test; to be
+ * freed by the caller. */
 MPI_Info hints_of(const char *hints);
 extern const char deferred[]; /* the hint */
 

@@ -120,7 +120,8 @@ AGREED = {
     # Whether there is a subfile of the group's is the same on all: where one group lacks its
     # own, all do without.
     'blob': {'base', 'facts', 'foreign', 'fresh', 'grouped', 'settles', 'own', 'comm',
-             'ndecomps', 'nvars', 'state', 'open_vars', 'last', 'torn'},
+             'ndecomps', 'nvars', 'state', 'open_vars', 'last', 'torn',
+             'join', 'deferred'},  # begun by all, or by none
     'blob_sub': set(),
     # From a table that all have: what is decided for a variable is the same everywhere.
     'decision': {'table', 'tile', 'fresh', 'nfresh', 'state'},

@@ -1,7 +1,8 @@
-/* Closes that return when all is safe in the log (hint nc_deferred_close). Threads of the
- * burst buffer bring it to the file meanwhile; what processes must do together for that,
- * and the real close, waits for a call that all of them make: create or open, of a
- * dataset that has the hint, too, or of the same file; ncmpix_wait_closed; MPI_Finalize.
+/* Closes that return when all is safe, in the log (hint nc_deferred_close) or in subfiles
+ * (nc_blob_join=behind). Threads of the burst buffer bring it to the file meanwhile, or
+ * of the driver blob to one file; what processes must do together for that, and the real
+ * close, waits for a call that all of them make: create or open, of a dataset that has
+ * such a hint, too, or of the same file; ncmpix_wait_closed; MPI_Finalize.
  *
  * Nobody waits for a process that is not in such a call. So create and open end the
  * datasets whose processes all take part, and they agree on each before they do, by a
@@ -166,10 +167,18 @@ static void end_with_mpi_all(void)
 
 /* ---- in close ---- */
 
+/* Of a dataset that is there, or may come to be so. */
+static bool is_guarded(const struct driver_dataset *ds, bool may_have_subfiles)
+{
+    return ds->hints.deferred_close == BASE_ENABLE ||
+           (ds->hints.blob_join == BASE_JOIN_BEHIND && may_have_subfiles);
+}
+
 bool api_closing_defer_all(struct api_dataset *d, struct driver_span span)
 {
     struct driver_dataset *ds = &d->ds;
-    if (ds->hints.deferred_close != BASE_ENABLE || !ds->writable) return false;
+    if (!is_guarded(ds, ds->base > 0) || !ds->writable) return false;
+    driver_prepare_close_all(d->top);
     bool entered = list_dataset(d);
     int64_t cannot = !entered || !base_mpi_at_end(BASE_END_DATASETS, end_with_mpi_all) ||
                      driver_defer(d->top) != DRIVER_LATER;
@@ -198,9 +207,9 @@ static bool has_file(struct api_dataset *d, void *of)
 
 bool api_closing_is_due(const struct driver_dataset *ds)
 {
-    bool guarded = ds->hints.deferred_close == BASE_ENABLE;
     pthread_mutex_lock(&mutex);
-    bool due = listed > 0 && first_of(guarded ? is_any : has_file, (void *)(intptr_t)ds);
+    bool due = listed > 0 &&
+               first_of(is_guarded(ds, true) ? is_any : has_file, (void *)(intptr_t)ds);
     pthread_mutex_unlock(&mutex);
     return due;
 }

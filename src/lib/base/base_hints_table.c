@@ -26,8 +26,10 @@ static const struct base_word file_ios[] = {{"auto", BASE_FILE_IO_AUTO},
                                             {"posix", BASE_FILE_IO_POSIX},
                                             {"mpi", BASE_FILE_IO_MPI},
                                             {NULL, 0}};
-static const struct base_word joins[] = {
-    {"later", BASE_JOIN_LATER}, {"close", BASE_JOIN_CLOSE}, {NULL, 0}};
+static const struct base_word joins[] = {{"later", BASE_JOIN_LATER},
+                                         {"close", BASE_JOIN_CLOSE},
+                                         {"behind", BASE_JOIN_BEHIND},
+                                         {NULL, 0}};
 static const struct base_word reports[] = {{"0", BASE_REPORT_NONE},
                                            {"disable", BASE_REPORT_NONE},
                                            {"1", BASE_REPORT_STDERR},

@@ -19,7 +19,7 @@ enum base_transfer {
     BASE_TRANSFER_VIEW
 };
 enum base_file_io { BASE_FILE_IO_AUTO, BASE_FILE_IO_POSIX, BASE_FILE_IO_MPI };
-enum base_join { BASE_JOIN_LATER, BASE_JOIN_CLOSE };
+enum base_join { BASE_JOIN_LATER, BASE_JOIN_CLOSE, BASE_JOIN_BEHIND };
 enum base_report { BASE_REPORT_NONE, BASE_REPORT_STDERR, BASE_REPORT_FILE };
 
 enum base_recover {

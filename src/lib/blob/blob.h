@@ -77,7 +77,9 @@ struct blob {
     int64_t open_vars;      /* variables whose state is BLOB_OPEN */
     int64_t last;           /* the largest number that a decomposition was ever given */
     struct blob_sums sums;
-    bool unsynced;   /* the envelope may not be on its device yet */
+    struct blob_join *join; /* one file is being made of it; NULL: none is */
+    bool deferred;          /* ... behind its close */
+    bool unsynced;          /* the envelope may not be on its device yet */
     bool unfinished; /* the group's subfile may have a redefinition to be finished */
     bool torn;       /* nobody knows what the envelope says: nothing is put any more */
 };
@@ -157,6 +159,9 @@ void blob_sub_count(struct blob *b, struct blob_sub *sub);
 /* The master's own name, by which subfiles go, not a link's; NULL: no memory. The caller
  * frees it. */
 char *blob_sub_master(const char *path);
+/* What a file's first page tells. Local. NC_ENOTNC: it has none, or one that is not good.
+ */
+int blob_sub_envelope(const char *path, struct cdf_envelope *e);
 /* Removes the subfiles of a dataset that has this envelope. Local. */
 int blob_sub_remove(const char *master, const struct cdf_envelope *e);
 
@@ -209,9 +214,17 @@ int blob_sums_flush_all(struct blob *b);
 
 /* ---- blob_join.c: one file at close ---- */
 
-/* Makes the file; after an error there is none. Subfiles are open still, and complete.
- * The same error on all, or a process's own. */
-int blob_join_all(struct blob *b);
+/* Begins to make it: b->join. Subfiles are open and complete, and nothing is put any
+ * more. The same error on all, or a process's own. */
+int blob_join_begin_all(struct blob *b);
+/* May its values be moved behind the close? What is needed for that is open then. Local.
+ */
+bool blob_join_may_wait(struct blob *b);
+/* From here on they are, by a thread, if there can be one. Local. */
+void blob_join_start(struct blob *b);
+/* All of it is on its device, and closed; after an error, which may be the caller's own
+ * from before, or if the dataset is deleted, there is none. Errors as above. */
+int blob_join_end_all(struct blob *b, int error);
 /* Gives it the master's name, once nobody has that open, and removes the subfiles; or,
  * after an error, removes it. Local. */
 int blob_join_finish(const char *master, const struct cdf_envelope *e, int error);

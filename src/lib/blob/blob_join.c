@@ -3,9 +3,15 @@
  * The file is made beside the master, under a name that tells the dataset's token; when
  * all of it is on its device it takes the master's name, and the subfiles go. A job that
  * is killed leaves the dataset as it was before the rename, and the joined file, with
- * subfiles that nobody refers to, after it. */
+ * subfiles that nobody refers to, after it.
+ *
+ * Where the close is deferred a thread of each process moves its share of the values
+ * behind it. It calls no MPI, so that any level of thread support does: each file that it
+ * needs is open before, by a descriptor. */
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,16 +21,23 @@
 #include "base_mem.h"
 #include "base_share.h"
 #include "blob.h"
+#include "driver_share.h"
 #include "region.h"
 
 enum { PIECE = 4 << 20 }; /* bytes moved at a time */
 
-struct joining {
+struct blob_join {
     struct blob *b;
     struct driver_dataset ds; /* the new file */
     struct driver *to;
+    char *path;
     char *values;
     int64_t turn, first, end; /* pieces; the share of this process */
+    bool behind;              /* the thread has it */
+    pthread_t thread;
+    atomic_bool unwanted; /* it need not go on */
+    int err;              /* what the thread met with */
+    char words[1024];
 };
 
 /* NULL: no memory. The caller frees it. */
@@ -41,7 +54,8 @@ char *blob_join_path(const char *master, const struct cdf_envelope *e)
 
 /* n elements of a record, from `at` on. Zeros need not be written: the file is new, and
  * gets its size when it is closed. */
-static int move_piece(struct joining *j, int varid, int64_t record, int64_t at, int64_t n)
+static int move_piece(struct blob_join *j, int varid, int64_t record, int64_t at,
+                      int64_t n)
 {
     const struct cdf_var *v = &j->ds.header.vars[varid];
     int64_t size = cdf_type_size(v->type);
@@ -68,20 +82,20 @@ static int move_piece(struct joining *j, int varid, int64_t record, int64_t at, 
 
 /* A variable's values of one record, in pieces, of which this process's are moved; if
  * there is no memory for any they are only counted. */
-static int move_record(struct joining *j, int varid, int64_t record)
+static int move_record(struct blob_join *j, int varid, int64_t record)
 {
     const struct cdf_var *v = &j->ds.header.vars[varid];
     int64_t most = PIECE / cdf_type_size(v->type);
     int err = NC_NOERR;
     for (int64_t at = 0; at < v->nelems && err == NC_NOERR; at += most, j->turn++) {
         int64_t n = v->nelems - at < most ? v->nelems - at : most;
-        if (j->turn >= j->first && j->turn < j->end)
+        if (j->turn >= j->first && j->turn < j->end && !j->unwanted)
             err = move_piece(j, varid, record, at, n);
     }
     return err;
 }
 
-static int each_piece(struct joining *j)
+static int each_piece(struct blob_join *j)
 {
     const struct cdf_header *h = &j->ds.header;
     int err = NC_NOERR;
@@ -95,7 +109,7 @@ static int each_piece(struct joining *j)
 }
 
 /* Shares lie together: a process needs few maps at a time then. */
-static int move_share(struct joining *j)
+static int move_share(struct blob_join *j)
 {
     j->first = j->end = 0;
     (void)each_piece(j); /* counts */
@@ -104,67 +118,146 @@ static int move_share(struct joining *j)
     return each_piece(j);
 }
 
+/* ---- behind the close ---- */
+
+/* Are its values moved by a descriptor, which is open? */
+static bool has_descriptor(struct driver *d)
+{
+    return d != NULL && driver_defer(d) == DRIVER_READY;
+}
+
+bool blob_join_may_wait(struct blob *b)
+{
+    struct blob_sub *s;
+    bool may =
+        b->join != NULL && has_descriptor(b->base.lower) && has_descriptor(b->join->to);
+    for (int64_t i = 0; i < b->facts.nsubfiles && may; i++)
+        may = blob_sub_get(b, (int)i, &s) == NC_NOERR && has_descriptor(s->driver);
+    return may;
+}
+
+static void *run(void *arg)
+{
+    struct blob_join *j = arg;
+    j->err = move_share(j);
+    if (j->err == NC_NOERR && !j->unwanted)
+        j->err = base_sync_data(j->ds.lent->fd, j->path);
+    snprintf(j->words, sizeof j->words, "%s", base_error_detail(j->err));
+    return NULL;
+}
+
+void blob_join_start(struct blob *b)
+{
+    struct blob_join *j = b->join;
+    j->behind = pthread_create(&j->thread, NULL, run, j) == 0;
+}
+
+/* Is done, or was; without a thread now. */
+static int finish_share(struct blob_join *j)
+{
+    if (!j->behind) return move_share(j);
+    (void)pthread_join(j->thread, NULL);
+    return j->words[0] == '\0' ? j->err : base_error_set(j->err, "%s", j->words);
+}
+
 /* ---- the file ---- */
 
-static int describe(struct joining *j, char *path)
+static int describe(struct blob_join *j, struct blob *b)
 {
-    const struct driver_dataset *master = j->b->base.ds;
-    blob_sub_describe(j->b, &j->ds);
+    const struct driver_dataset *master = b->base.ds;
+    blob_sub_describe(b, &j->ds);
+    j->b = b;
     j->ds.comm = master->comm;
     j->ds.rank = master->rank;
     j->ds.nprocs = master->nprocs;
-    j->ds.path = j->ds.full = path;
+    j->ds.path = j->ds.full = j->path = blob_join_path(b->path, &b->facts);
     j->ds.whole = true;
     j->values = base_malloc(PIECE);
     cdf_init(&j->ds.header, master->header.format);
     int err = cdf_copy(&j->ds.header, &master->header);
     for (int id = 0; err == NC_NOERR && id < j->ds.header.nvars; id++)
         j->ds.header.vars[id].fill = false; /* all comes from the dataset */
-    return err == NC_NOERR && j->values == NULL ? NC_ENOMEM : err;
+    return j->path == NULL || j->values == NULL ? NC_ENOMEM : err;
 }
 
-/* Agreed. */
-static int make_file_all(struct joining *j)
+static void free_join(struct blob_join *j)
+{
+    if (j == NULL) return;
+    cdf_free(&j->ds.header);
+    base_free(j->values);
+    base_free(j->path);
+    base_free(j);
+}
+
+/* With all definitions and no values. Agreed. */
+static int make_file_all(struct blob_join *j)
 {
     int err = blob_sub_bottom(j->b)->create_all(&j->ds, NC_CLOBBER, NULL, &j->to);
     if (err != NC_NOERR) return err;
     err = driver_enddef_all(j->to, NULL);
-    int own = err == NC_NOERR ? move_share(j) : err;
-    err = driver_agree_all(&j->ds, own, NULL, NULL, 0);
+    if (err != NC_NOERR) (void)driver_close_all(j->to);
+    return err;
+}
+
+int blob_join_begin_all(struct blob *b)
+{
+    struct driver_dataset *ds = b->base.ds;
+    struct blob_join *j = base_calloc(1, sizeof *j);
+    int own = j == NULL ? NC_ENOMEM : describe(j, b);
+    int err = driver_agree_all(ds, own, NULL, NULL, 0);
+    if (err != NC_NOERR || j == NULL) {
+        free_join(j);
+        return own != NC_NOERR ? own : err;
+    }
+    err = make_file_all(j);
     if (err == NC_NOERR) {
+        b->join = j;
+        return NC_NOERR;
+    }
+    if (ds->rank == 0) (void)unlink(j->path);
+    free_join(j);
+    return err;
+}
+
+int blob_join_end_all(struct blob *b, int error)
+{
+    struct driver_dataset *ds = b->base.ds;
+    struct blob_join *j = b->join;
+    j->unwanted = ds->deleted;
+    int own = error == NC_NOERR ? finish_share(j) : error;
+    int err = driver_agree_all(&j->ds, own, NULL, NULL, 0);
+    if (err == NC_NOERR && !ds->deleted) {
         driver_hold_records(&j->ds, j->ds.header.numrecs);
         err = driver_sync_all(j->to);
     }
     int closed = driver_close_all(j->to);
     if (err == NC_NOERR) err = closed;
+    err = driver_agree_all(ds, err, NULL, NULL, 0);
+    if (ds->rank == 0 && (err != NC_NOERR || ds->deleted)) (void)unlink(j->path);
+    b->join = NULL;
+    free_join(j);
     return own != NC_NOERR ? own : err;
 }
 
-int blob_join_all(struct blob *b)
+/* The dataset may have got another name behind its close, or another file its name. */
+static int check_master(const char *master, const struct cdf_envelope *e)
 {
-    struct joining j = {.b = b};
-    char *path = blob_join_path(b->path, &b->facts);
-    int own = path == NULL ? NC_ENOMEM : describe(&j, path);
-    int err = driver_agree_all(b->base.ds, own, NULL, NULL, 0);
-    if (err == NC_NOERR) err = own = make_file_all(&j);
-    err = driver_agree_all(b->base.ds, err, NULL, NULL, 0);
-    if (err != NC_NOERR && b->base.ds->rank == 0 && path != NULL) (void)unlink(path);
-    cdf_free(&j.ds.header);
-    base_free(j.values);
-    base_free(path);
-    return own != NC_NOERR ? own : err;
+    struct cdf_envelope now;
+    bool same = blob_sub_envelope(master, &now) == NC_NOERR &&
+                memcmp(now.token, e->token, sizeof now.token) == 0;
+    if (same) return NC_NOERR;
+    return base_error_set(NC_EFILE, "%s: it is not the dataset any more that was closed",
+                          master);
 }
 
 int blob_join_finish(const char *master, const struct cdf_envelope *e, int error)
 {
     char *path = blob_join_path(master, e);
-    int err = path == NULL ? NC_ENOMEM : NC_NOERR;
-    if (err == NC_NOERR && error != NC_NOERR) {
-        (void)unlink(path);
-        err = error;
-    }
+    int err = path == NULL ? NC_ENOMEM : error;
+    if (err == NC_NOERR) err = check_master(master, e);
     if (err == NC_NOERR && rename(path, master) != 0)
         err = base_error_system(NC_EFILE, "renaming", path);
+    if (err != NC_NOERR && path != NULL) (void)unlink(path);
     if (err == NC_NOERR) err = base_sync_directory(master);
     if (err == NC_NOERR) err = blob_sub_remove(master, e);
     base_free(path);

@@ -60,18 +60,6 @@ static int write_envelope(const char *path, const struct cdf_envelope *e)
     return err;
 }
 
-/* NC_ENOTNC: it has none, or one that is not good. */
-static int read_envelope(const char *path, struct cdf_envelope *e)
-{
-    unsigned char page[CDF_ENVELOPE];
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (fd < 0) return base_error_system(NC_EFILE, "opening", path);
-    int err = base_read_at(fd, 0, page, sizeof page, path);
-    (void)close(fd);
-    if (err == NC_NOERR) err = cdf_decode_envelope(e, page, sizeof page);
-    return err;
-}
-
 int blob_commit_all(struct blob *b, const struct blob_new *fresh, int n)
 {
     struct driver_dataset *ds = b->base.ds;
@@ -420,7 +408,7 @@ static int read_facts_all(struct blob *b, bool *ordinary)
     struct driver_dataset *ds = b->base.ds;
     *ordinary = false;
     if (ds->base == 0) return blob_foreign_begin_all(b, ordinary);
-    int err = ds->rank == 0 ? read_envelope(ds->full, &b->facts) : NC_NOERR;
+    int err = ds->rank == 0 ? blob_sub_envelope(ds->full, &b->facts) : NC_NOERR;
     err = share_facts_all(b, err);
     if (err == NC_NOERR) find_group(b);
     return err;
@@ -585,20 +573,51 @@ static int end_all(struct blob *b, bool abort, int (*end_lower)(struct driver *)
     return err;
 }
 
+/* Does its close make one file of it? */
+static bool is_joined(const struct blob *b, enum base_join when)
+{
+    const struct driver_dataset *ds = b->base.ds;
+    return ds->writable && ds->hints.blob_join >= when && !b->torn;
+}
+
+/* Who opens the files from here on finds all records. */
+static int write_records_all(struct blob *b)
+{
+    int err = NC_NOERR;
+    if (b->own != NULL) {
+        driver_hold_records(&b->own->ds, b->base.ds->header.numrecs);
+        err = driver_sync_numrecs_all(b->own->driver);
+    }
+    int master = driver_sync_numrecs_all(b->base.lower);
+    return err != NC_NOERR ? err : master;
+}
+
+static int begin_join_all(struct blob *b)
+{
+    struct driver_dataset *ds = b->base.ds;
+    int err = driver_concur_all(ds, complete_all(b, false), NULL, NULL, 0);
+    if (err == NC_NOERR) err = write_records_all(b);
+    err = driver_concur_all(ds, err, NULL, NULL, 0);
+    if (err == NC_NOERR)
+        err = driver_concur_all(ds, blob_join_begin_all(b), NULL, NULL, 0);
+    return err;
+}
+
 /* A dataset that could not be joined is as good as one that nobody wanted joined; but
  * the program that waits for the one file learns why there is none. */
 static int close_joined_all(struct blob *b)
 {
     struct driver_dataset *ds = b->base.ds;
     int joined = NC_EFILE;
-    int err = driver_concur_all(ds, complete_all(b, false), NULL, NULL, 0);
-    if (err == NC_NOERR) err = sync_both_all(&b->base);
-    err = driver_concur_all(ds, err, NULL, NULL, 0);
-    if (err == NC_NOERR)
-        err = joined = driver_concur_all(ds, blob_join_all(b), NULL, NULL, 0);
+    int err = b->join == NULL ? begin_join_all(b) : NC_NOERR;
+    if (err == NC_NOERR) {
+        /* MPI-IO wants it before others read; descriptors do not. */
+        int synced = b->deferred ? NC_NOERR : sync_both_all(&b->base);
+        err = joined = driver_concur_all(ds, blob_join_end_all(b, synced), NULL, NULL, 0);
+    }
     err = close_files_all(b, false, err, driver_close_all);
     int closed = driver_agree_all(ds, err, NULL, NULL, 0);
-    if (joined == NC_NOERR) {
+    if (joined == NC_NOERR && !ds->deleted) {
         int own = ds->rank == 0 ? blob_join_finish(b->path, &b->facts, closed) : NC_NOERR;
         closed = driver_agree_all(ds, own, NULL, NULL, 0);
         if (err == NC_NOERR) err = own != NC_NOERR ? own : closed;
@@ -610,9 +629,29 @@ static int close_joined_all(struct blob *b)
 int blob_close_all(struct driver *self)
 {
     struct blob *b = (struct blob *)self;
-    if (self->ds->writable && self->ds->hints.blob_join == BASE_JOIN_CLOSE && !b->torn)
-        return close_joined_all(b);
+    if (b->join != NULL || is_joined(b, BASE_JOIN_CLOSE)) return close_joined_all(b);
     return end_all(b, false, driver_close_all);
+}
+
+/* What is wrong comes to light again when it is closed. */
+static void prepare_close_all(struct driver *self)
+{
+    struct blob *b = (struct blob *)self;
+    if (is_joined(b, BASE_JOIN_BEHIND)) (void)begin_join_all(b);
+}
+
+static enum driver_defer defer(struct driver *self)
+{
+    return blob_join_may_wait((struct blob *)self) ? DRIVER_LATER : DRIVER_NOW;
+}
+
+/* Of one whose close is deferred; of another there is nothing to be begun. */
+static int flush_start(struct driver *self)
+{
+    struct blob *b = (struct blob *)self;
+    b->deferred = b->join != NULL;
+    if (b->deferred) blob_join_start(b);
+    return NC_NOERR;
 }
 
 /* A dataset that never was one takes its subfiles with it. */
@@ -663,7 +702,7 @@ static bool has_envelope(const char *path)
 static int remove_parts(const char *path)
 {
     struct cdf_envelope e;
-    if (!has_envelope(path) || read_envelope(path, &e) != NC_NOERR) return NC_NOERR;
+    if (!has_envelope(path) || blob_sub_envelope(path, &e) != NC_NOERR) return NC_NOERR;
     char *master = blob_sub_master(path);
     int err = master == NULL ? NC_ENOMEM : blob_sub_remove(master, &e);
     base_free(master);
@@ -687,6 +726,9 @@ const struct driver_ops blob_ops = {
     .get = blob_get,
     .sync_all = sync_both_all,
     .sync = sync_alone,
+    .flush_start = flush_start,
     .prefetch = blob_prefetch,
+    .prepare_close_all = prepare_close_all,
+    .defer = defer,
     .inq_info = inq_info,
 };

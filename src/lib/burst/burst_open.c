@@ -288,7 +288,7 @@ static int flush_start(struct driver *self)
 {
     struct burst *b = (struct burst *)self;
     b->asked = b->serial;
-    if (b->nwrites == 0) return NC_NOERR;
+    if (b->nwrites == 0) return driver_flush_start(self->lower);
     if (self->ds->hints.no_indep_rw)
         return base_error_set(NC_ENOTSUPPORT,
                               "with romio_no_indep_rw the log reaches the "
@@ -308,6 +308,13 @@ static int flush_test(struct driver *self, bool *through)
     return base_error_set(err,
                           "in the background; what is logged stays, and the next flush "
                           "or close tries again");
+}
+
+/* No thread brings what is logged to subfiles: it goes there now. */
+static void prepare_close_all(struct driver *self)
+{
+    int err = self->ds->base > 0 ? drain_all((struct burst *)self) : NC_NOERR;
+    if (err == NC_NOERR) driver_prepare_close_all(self->lower);
 }
 
 /* What was put must all be in the log, and threads must be there to bring it from there
@@ -368,5 +375,6 @@ const struct driver_ops burst_ops = {
     .flush = flush_alone,
     .flush_start = flush_start,
     .flush_test = flush_test,
+    .prepare_close_all = prepare_close_all,
     .defer = defer,
 };

@@ -382,6 +382,13 @@ int driver_prefetch_wait(struct driver *d)
     return d == NULL ? NC_NOERR : d->ops->prefetch_wait(d);
 }
 
+void driver_prepare_close_all(struct driver *d)
+{
+    while (d != NULL && d->ops->prepare_close_all == NULL)
+        d = d->lower;
+    if (d != NULL) d->ops->prepare_close_all(d);
+}
+
 enum driver_defer driver_defer(struct driver *d)
 {
     return d->ops->defer == NULL ? DRIVER_NOW : d->ops->defer(d);

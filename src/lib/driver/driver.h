@@ -90,9 +90,10 @@ int driver_share_words_all(struct driver_dataset *ds, int error, int own);
 
 /* May the close of a dataset be left to later? */
 enum driver_defer {
-    DRIVER_NOW,   /* no */
-    DRIVER_READY, /* it may, but has nothing to gain from that */
-    DRIVER_LATER  /* all that was put is safe, and goes to the file meanwhile */
+    DRIVER_NOW,    /* no */
+    DRIVER_BY_MPI, /* it may, but who moves values meanwhile calls MPI-IO for it */
+    DRIVER_READY,  /* it may, but has nothing to gain from that */
+    DRIVER_LATER   /* all that was put is safe, and goes to the file meanwhile */
 };
 
 /* One layer of the stack. A driver's own state begins with this. */
@@ -316,6 +317,8 @@ struct driver_ops {
     int (*prefetch)(struct driver *self, const struct driver_request *r);
     int (*prefetch_wait)(struct driver *self);
 
+    /* What all do together so that close_all may come later. What fails here it tells. */
+    void (*prepare_close_all)(struct driver *self);
     /* May close_all come later? Nothing but flush_start is called until then, with which
      * what was put may go to the file; the program may give the file another name, and
      * close_all goes by what the layer has opened by now. Where the answer is no,
@@ -374,6 +377,7 @@ int driver_flush_start(struct driver *d);
 int driver_flush_test(struct driver *d, bool *through);
 int driver_prefetch(struct driver *d, const struct driver_request *r);
 int driver_prefetch_wait(struct driver *d);
+void driver_prepare_close_all(struct driver *d);
 enum driver_defer driver_defer(struct driver *d);
 int driver_inq_info(struct driver *d, MPI_Info info);
 

@@ -174,7 +174,8 @@ static struct driver_trace *new_trace(struct driver_dataset *ds, bool threads)
     t->ds = ds;
     t->fd = -1;
     /* Threads of the burst buffer come without MPI's. */
-    t->threads = threads || ds->hints.burst == BASE_ENABLE;
+    t->threads = threads || ds->hints.burst == BASE_ENABLE ||
+                 ds->hints.blob_join == BASE_JOIN_BEHIND;
     if (MPI_Comm_rank(MPI_COMM_WORLD, &t->pid) != MPI_SUCCESS) t->pid = ds->rank;
     t->spilled = driver_trace_clock();
     return t;

@@ -50,8 +50,8 @@ static int flush(struct driver *self)
 static enum driver_defer defer(struct driver *self)
 {
     struct mpio_file *f = &((struct mpio *)self)->file;
-    bool may = !f->no_indep && mpio_file_ready(f) == NC_NOERR;
-    return may ? DRIVER_READY : DRIVER_NOW;
+    if (f->no_indep || mpio_file_ready(f) != NC_NOERR) return DRIVER_NOW;
+    return f->own.fd >= 0 ? DRIVER_READY : DRIVER_BY_MPI;
 }
 
 /* What any process wrote together with the others is there before one reads it alone. */
