@@ -435,6 +435,24 @@ static void a_file_in_the_way_is_kept(void)
     CHECK(access(check_path("a.nc"), F_OK) != 0);
 }
 
+static void a_file_that_took_a_subfile_s_name_is_kept(void)
+{
+    struct scene s = filled("a.nc");
+    const int last = subfiles() - 1;
+    close_dataset(s.ncid);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (check.rank == 0) {
+        struct stat st;
+        CHECK(check_write_file(subfile("a.nc", last), "mine", 4));
+        CHECK_NC(NC_NOERR, ncmpi_delete(check_path("a.nc"), MPI_INFO_NULL));
+        CHECK_EQ(0, stat(subfile("a.nc", last), &st));
+        CHECK_EQ(4, st.st_size);
+        CHECK_EQ(last == 0, access(subfile("a.nc", 0), F_OK) == 0);
+        CHECK(access(check_path("a.nc"), F_OK) != 0);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 static void subfiles_go_with_the_dataset(void)
 {
     struct scene s = filled("a.nc");
@@ -597,6 +615,8 @@ static const struct check_test tests[] = {
     {"an emptied subfile is refused", an_emptied_subfile_is_refused, 0},
     {"a subfile of another run is refused", a_subfile_of_another_run_is_refused, 0},
     {"a file in the way is kept", a_file_in_the_way_is_kept, 0},
+    {"a file that took a subfile's name is kept",
+     a_file_that_took_a_subfile_s_name_is_kept, 0},
     {"subfiles go with the dataset", subfiles_go_with_the_dataset, 0},
     {"any name will do", any_name_will_do, CHECK_FORMATS},
     {"joined at close", joined_at_close, CHECK_FORMATS},

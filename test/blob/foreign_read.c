@@ -281,6 +281,94 @@ static void a_subfile_is_cut_off(void)
     }
 }
 
+/* ---- removing one ---- */
+
+/* A subfile's name, or that of one more than there are. */
+static const char *part_of(int layout, const char *name, int number)
+{
+    static char path[4200];
+    static const char *const forms[] = {"%s.%04d", "%s.%04d", "%s.subfile_%d.nc"};
+    snprintf(path, sizeof path, forms[layout], name, number);
+    return path;
+}
+
+static bool is_there(const char *name)
+{
+    return access(check_path(name), F_OK) == 0;
+}
+
+static void delete (const char *name, int expected)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (check.rank == 0)
+        CHECK_NC(expected, ncmpi_delete(check_path(name), MPI_INFO_NULL));
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void deleting_one_removes_all_of_it(void)
+{
+    for (int i = 0; i < LAYOUTS; i++) {
+        make(layouts[i], "d.nc", 3, "");
+        make("whole", part_of(i, "d.nc", 3), 1, "");
+        delete ("d.nc", NC_NOERR);
+        CHECK(!is_there("d.nc"));
+        for (int s = 0; s < 3; s++)
+            CHECK(!is_there(part_of(i, "d.nc", s)));
+        CHECK(is_there(part_of(i, "d.nc", 3)));
+        delete ("d.nc", NC_ENOENT);
+    }
+}
+
+static void write_words(const char *name)
+{
+    FILE *f = check.rank == 0 ? fopen(check_path(name), "w") : NULL;
+    if (f == NULL) return;
+    CHECK(fputs("words", f) >= 0 && fclose(f) == 0);
+}
+
+/* Others that have the name of a subfile: another dataset, words, the subfile of another
+ * number; and one that has more subfiles. */
+static void what_is_not_its_own_is_kept(void)
+{
+    for (int i = 0; i < LAYOUTS; i++) {
+        char first[4200], last[4200];
+        make(layouts[i], "k.nc", 6, "");
+        make("whole", part_of(i, "k.nc", 1), 1, "");
+        write_words(part_of(i, "k.nc", 2));
+        make(layouts[i], "other.nc", 5, "");
+        snprintf(first, sizeof first, "%s", part_of(i, "k.nc", 4));
+        snprintf(last, sizeof last, "%s", check_path(part_of(i, "other.nc", 3)));
+        if (check.rank == 0) CHECK_EQ(0, rename(last, check_path(first)));
+        delete ("k.nc", NC_NOERR);
+        CHECK(!is_there("k.nc"));
+        for (int s = 0; s < 6; s++)
+            CHECK_EQ(s == 1 || s == 2 || s == 4, is_there(part_of(i, "k.nc", s)));
+        MPI_Barrier(MPI_COMM_WORLD);
+        for (int s = 1; s < 5; s++)
+            if (check.rank == 0) (void)unlink(check_path(part_of(i, "k.nc", s)));
+        delete ("other.nc", NC_NOERR);
+    }
+}
+
+/* E3SM's a program makes by their names, perhaps before the file that tells of them. */
+static void making_one_anew_removes_what_the_library_made(void)
+{
+    for (int i = 0; i < LAYOUTS; i++) {
+        int ncid, nvars = -1;
+        make(layouts[i], "a.nc", 2, "");
+        CHECK_NC(NC_NOERR, ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"), NC_CLOBBER,
+                                        MPI_INFO_NULL, &ncid));
+        CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+        for (int s = 0; s < 2; s++)
+            CHECK_EQ(strcmp(layouts[i], "pnetcdf") != 0, is_there(part_of(i, "a.nc", s)));
+        ncid = open_to_read("a.nc");
+        CHECK_NC(NC_NOERR, ncmpi_inq_nvars(ncid, &nvars));
+        CHECK_EQ(0, nvars);
+        CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+        delete ("a.nc", NC_NOERR);
+    }
+}
+
 static void nothing_is_nothing(void)
 {
     int ncid;
@@ -309,6 +397,10 @@ static const struct check_test tests[] = {
     {"bad maps are told", bad_maps_are_told, 0},
     {"a subfile is missing", a_subfile_is_missing, 0},
     {"a subfile is cut off", a_subfile_is_cut_off, 0},
+    {"deleting one removes all of it", deleting_one_removes_all_of_it, 0},
+    {"what is not its own is kept", what_is_not_its_own_is_kept, 0},
+    {"making one anew removes what the library made",
+     making_one_anew_removes_what_the_library_made, 0},
     {"nothing is nothing", nothing_is_nothing, 0},
     {"a subfile by its own name is one by itself", a_subfile_by_its_name, 0},
     {NULL, NULL, 0},

@@ -162,8 +162,13 @@ char *blob_sub_master(const char *path);
 /* What a file's first page tells. Local. NC_ENOTNC: it has none, or one that is not good.
  */
 int blob_sub_envelope(const char *path, struct cdf_envelope *e);
+
+/* ---- blob_remove.c ---- */
+
 /* Removes the subfiles of a dataset that has this envelope. Local. */
-int blob_sub_remove(const char *master, const struct cdf_envelope *e);
+int blob_remove_subfiles(const char *master, const struct cdf_envelope *e);
+/* See struct driver_ops. */
+int blob_remove_parts(const char *path, bool anew, bool *all);
 
 /* ---- blob_define.c: decompositions are found and written ---- */
 

@@ -61,6 +61,10 @@ int blob_foreign_list(const struct blob_foreign *f, const struct cdf_header *who
                       const struct cdf_header *h, const char *path, int number,
                       int *varids);
 
+/* Does it say so itself, beyond being like it? varids are of the list. */
+bool blob_foreign_tells(const struct blob_foreign *f, const struct cdf_header *h,
+                        int number, const int *varids);
+
 /* What all files say together: of sums the sum over them, of most the largest. */
 struct blob_tally {
     int64_t *sums, *most;

@@ -68,6 +68,8 @@ static int list_e3sm(const struct blob_foreign *f, const struct cdf_header *whol
 
 /* ---- one file: PnetCDF ---- */
 
+#define INDEX "_PnetCDF_SubFiling.subfile_index"
+
 /* Elements of the divided dimension. */
 static int64_t part_of(const struct blob_home *home, int number)
 {
@@ -99,8 +101,7 @@ static int list_pnetcdf(const struct blob_foreign *f, const struct cdf_header *w
         if (master) continue;
         if (cdf_find_var(h, whole->vars[i].name, &id) != NC_NOERR)
             return wrong_var(path, &whole->vars[i], "is missing");
-        if (blob_source_att(h, id, "_PnetCDF_SubFiling.subfile_index", &is, 1) == 1 &&
-            is != number)
+        if (blob_source_att(h, id, INDEX, &is, 1) == 1 && is != number)
             return wrong(path, "it was the subfile of another number");
         if (!is_part(&whole->vars[i], &h->vars[id], home, number))
             return wrong_var(path, &whole->vars[i], unlike);
@@ -117,6 +118,19 @@ int blob_foreign_list(const struct blob_foreign *f, const struct cdf_header *who
         varids[i] = -1;
     return f->kind == BLOB_FOREIGN_E3SM ? list_e3sm(f, whole, h, path, varids)
                                         : list_pnetcdf(f, whole, h, path, number, varids);
+}
+
+bool blob_foreign_tells(const struct blob_foreign *f, const struct cdf_header *h,
+                        int number, const int *varids)
+{
+    bool tells = false;
+    for (int i = 0; i < f->nvars && !tells; i++) {
+        int64_t is = -1;
+        if (varids[i] < 0) continue;
+        tells = f->kind == BLOB_FOREIGN_E3SM ||
+                (blob_source_att(h, varids[i], INDEX, &is, 1) == 1 && is == number);
+    }
+    return tells;
 }
 
 /* ---- all files ---- */

@@ -259,7 +259,7 @@ int blob_join_finish(const char *master, const struct cdf_envelope *e, int error
         err = base_error_system(NC_EFILE, "renaming", path);
     if (err != NC_NOERR && path != NULL) (void)unlink(path);
     if (err == NC_NOERR) err = base_sync_directory(master);
-    if (err == NC_NOERR) err = blob_sub_remove(master, e);
+    if (err == NC_NOERR) err = blob_remove_subfiles(master, e);
     base_free(path);
     return err;
 }

@@ -661,7 +661,7 @@ int blob_abort_all(struct driver *self)
     return end_all(b, b->fresh, driver_abort_all);
 }
 
-/* ---- hints, removal ---- */
+/* ---- hints ---- */
 
 static int inq_info(struct driver *self, MPI_Info info)
 {
@@ -688,34 +688,13 @@ static bool wanted(const struct driver_dataset *ds, bool create)
     return (h->blob == BASE_ENABLE || subfiles) && !h->no_indep_rw;
 }
 
-/* Quietly: most files have none, and other words must stay. */
-static bool has_envelope(const char *path)
-{
-    unsigned char first[8];
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (fd < 0) return false;
-    ssize_t n = pread(fd, first, sizeof first, 0);
-    (void)close(fd);
-    return n > 0 && cdf_is_envelope(first, (size_t)n);
-}
-
-static int remove_parts(const char *path)
-{
-    struct cdf_envelope e;
-    if (!has_envelope(path) || blob_sub_envelope(path, &e) != NC_NOERR) return NC_NOERR;
-    char *master = blob_sub_master(path);
-    int err = master == NULL ? NC_ENOMEM : blob_sub_remove(master, &e);
-    base_free(master);
-    return err;
-}
-
 const struct driver_ops blob_ops = {
     .name = "blob",
     .likes_runs = true,
     .wanted = wanted,
     .create_all = blob_create_all,
     .open_all = blob_open_all,
-    .remove_parts = remove_parts,
+    .remove_parts = blob_remove_parts,
     .stand_in = blob_foreign_first,
     .close_all = blob_close_all,
     .abort_all = blob_abort_all,

@@ -350,23 +350,3 @@ int blob_sub_close_all(struct blob *b, bool abort)
     b->unfinished = false;
     return err != NC_NOERR ? err : finished;
 }
-
-/* A file that is not there is none to be removed. */
-static int remove_file(char *path)
-{
-    int err = path == NULL ? NC_ENOMEM : NC_NOERR;
-    if (err == NC_NOERR && unlink(path) != 0 && errno != ENOENT)
-        err = base_error_system(NC_EFILE, "removing", path);
-    base_free(path);
-    return err;
-}
-
-int blob_sub_remove(const char *master, const struct cdf_envelope *e)
-{
-    int first = remove_file(blob_join_path(master, e));
-    for (int64_t i = 0; i < e->nsubfiles; i++) {
-        int err = remove_file(blob_source_path(master, (int)i));
-        if (first == NC_NOERR) first = err;
-    }
-    return first;
-}

@@ -17,6 +17,7 @@ libcore_la_SOURCES += \
 	src/lib/blob/blob_open.c \
 	src/lib/blob/blob_own.c src/lib/blob/blob_own.h \
 	src/lib/blob/blob_read.c \
+	src/lib/blob/blob_remove.c \
 	src/lib/blob/blob_settle.c src/lib/blob/blob_settle.h \
 	src/lib/blob/blob_sub.c \
 	src/lib/blob/blob_sums.c \

@@ -87,12 +87,15 @@ int driver_open_all(struct driver_dataset *ds, int omode, struct driver **top)
     return nothing ? open_stand_in_all(ds, omode, top) : err;
 }
 
-int driver_remove_parts(const char *path)
+int driver_remove_parts(const char *path, bool anew, bool *all)
 {
     int first = NC_NOERR;
+    *all = false;
     for (int i = 0; i < NDRIVERS; i++) {
+        bool its = false;
         if (registry[i]->remove_parts == NULL) continue;
-        int err = registry[i]->remove_parts(path);
+        int err = registry[i]->remove_parts(path, anew, &its);
+        *all |= its;
         if (first == NC_NOERR) first = err;
     }
     return first;
@@ -100,7 +103,10 @@ int driver_remove_parts(const char *path)
 
 int driver_delete(const char *path, MPI_Info info)
 {
-    int err = driver_remove_parts(path), removed = registry[0]->remove(path, info);
+    bool all;
+    int err = driver_remove_parts(path, false, &all);
+    int removed = registry[0]->remove(path, info);
+    if (removed == NC_ENOENT && all) removed = NC_NOERR;
     return removed != NC_NOERR ? removed : err;
 }
 

@@ -249,8 +249,9 @@ struct driver_ops {
     /* Removes a dataset that nobody has open; for a bottom driver. Local. */
     int (*remove)(const char *path, MPI_Info info);
     /* Removes what the layer keeps of a dataset beside its file, if it has anything; the
-     * file is still as it was. Local. */
-    int (*remove_parts)(const char *path);
+     * file is still as it was, and is to be deleted or made anew. *all: there was no such
+     * file, and what was removed was the dataset. Local. */
+    int (*remove_parts)(const char *path, bool anew, bool *all);
 
     /* The name of a file that may tell of a dataset whose own name has none, to be opened
      * in its place; NULL: no memory. The caller frees it. */
@@ -340,8 +341,9 @@ extern const struct driver_ops stage_ops;
 int driver_create_all(struct driver_dataset *ds, int cmode, struct driver **top);
 int driver_open_all(struct driver_dataset *ds, int omode, struct driver **top);
 
-/* Removes what all drivers keep of a dataset beside its file. Local. NC_EFILE ... */
-int driver_remove_parts(const char *path);
+/* Removes what all drivers keep of a dataset beside its file, see struct driver_ops.
+ * Local. NC_EFILE ... */
+int driver_remove_parts(const char *path, bool anew, bool *all);
 
 /* Removes a dataset that nobody has open. Local. NC_ENOENT, NC_EFILE ... */
 int driver_delete(const char *path, MPI_Info info);

@@ -145,8 +145,9 @@ static int make_empty_all(struct mpio *m)
     m->known_size = 0;
     int err = NC_NOERR;
     if (m->base.ds->rank == 0) {
+        bool all;
         journal_forget(journal_of(m->base.ds->full));
-        err = driver_remove_parts(m->base.ds->full);
+        err = driver_remove_parts(m->base.ds->full, true, &all);
     }
     int emptied = mpio_file_resize_all(&m->file, 0);
     return driver_agree_all(m->base.ds, err != NC_NOERR ? err : emptied, NULL, NULL, 0);
