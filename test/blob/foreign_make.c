@@ -358,6 +358,8 @@ static void put_ranges(int ncid, int id, const struct var *v)
                 range[0] = low_of(length, s) - (is_fault("overlap") && s > 0);
                 range[1] = low_of(length, s + 1) - 1 - is_fault("hole");
                 if (is_fault("outside")) range[1] += length;
+            } else if (is_fault("second") && length > 1) {
+                range[0] = s % 2;
             }
             snprintf(name, sizeof name, SUBFILING "range(%s).subfile.%d",
                      dims[v->dimids[i]].name, s);

@@ -7,8 +7,8 @@
  *
  * of the same values, whatever the number of subfiles, up to 6. `wrong`: nothing "", or
  * maps that "overlap", leave a "hole", point "outside", begin with a "negative" number;
- * the last subfile of another "run", or without the last of its "records". 0, or 1 after
- * it printed why not. */
+ * the last subfile of another "run", or without the last of its "records"; PnetCDF's
+ * divided along a "second" dimension. 0, or 1 after it printed why not. */
 #ifndef FOREIGN_MAKE_H
 #define FOREIGN_MAKE_H
 

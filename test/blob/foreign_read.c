@@ -240,7 +240,7 @@ static void bad_maps_are_told(void)
         {"master", "overlap", "area"}, {"master", "hole", "area"},
         {"master", "run", "area"},     {"pnetcdf", "overlap", "area"},
         {"pnetcdf", "hole", "area"},   {"pnetcdf", "outside", "area"},
-        {"pnetcdf", "records", "T"},
+        {"pnetcdf", "records", "T"},   {"pnetcdf", "second", "T"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         make(cases[i].layout, "x.nc", 3, cases[i].wrong);

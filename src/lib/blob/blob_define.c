@@ -109,7 +109,6 @@ static int def_decomposition(const struct blob *b, struct cdf_header *h,
                              const struct blob_new *f)
 {
     const struct cdf_var *v = &b->base.ds->header.vars[f->varid];
-    int64_t print[2] = {(int64_t)f->print[0], (int64_t)f->print[1]};
     int k = f->number, type = v->nelems > INT_MAX ? NC_INT64 : NC_INT, dims[2], nelems,
         id;
     int err = cdf_find_dim(h, BLOB_DIM_BLOBS, &dims[0]);
@@ -120,7 +119,6 @@ static int def_decomposition(const struct blob *b, struct cdf_header *h,
         err = def_numbered_var(h, k, "nreqs", NC_INT, 1, dims,
                                "number of runs of elements in each blob", &id);
     if (err == NC_NOERR) err = put_dimids(h, id, v, blob_first_dim(v));
-    if (err == NC_NOERR) err = put_numbers(h, id, BLOB_ATT_PRINT, NC_INT64, print, 2);
     if (err == NC_NOERR)
         err = def_numbered_var(h, k, "blob_start", NC_INT64, 1, dims,
                                "first element of each blob in a variable", &id);

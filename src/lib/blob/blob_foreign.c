@@ -10,6 +10,7 @@
 #include "base_error.h"
 #include "base_mem.h"
 #include "blob_names.h"
+#include "conv.h"
 
 enum { MOST_FILES = 1 << 20, MOST_DECOMPOSITIONS = 1 << 16 };
 
@@ -268,6 +269,36 @@ static const int64_t *read_parts(struct blob_foreign *f, const struct cdf_header
     return *wrong == NULL ? low : NULL;
 }
 
+/* Is an attribute the range of a subfile in another dimension than the divided one, and
+ * not all of that? PnetCDF writes one for each dimension, and divides one. */
+static bool divides(const struct cdf_att *a, const struct cdf_header *whole,
+                    const struct cdf_var *v, int along)
+{
+    static const char range[] = PNETCDF "range(";
+    int64_t of[2];
+    if (!begins(a->name, range) || a->nelems != 2) return false;
+    if (a->type != NC_INT && a->type != NC_INT64) return false;
+    (void)conv_get(of, CONV_LONGLONG, a->values, a->type, 2);
+    for (int i = v->is_record; i < v->ndims; i++) {
+        const struct cdf_dim *dim = &whole->dims[v->dimids[i]];
+        const char *name = a->name + sizeof range - 1;
+        if (i == along || !begins(name, dim->name)) continue;
+        if (!begins(name + strlen(dim->name), ").subfile.")) continue;
+        if (of[0] != 0 || of[1] != dim->length - 1) return true;
+    }
+    return false;
+}
+
+static bool is_divided_again(const struct cdf_header *h, int id,
+                             const struct cdf_header *whole, int along)
+{
+    const struct cdf_atts *atts = &h->vars[id].atts;
+    bool is = false;
+    for (int i = 0; i < atts->count && !is; i++)
+        is = divides(&atts->list[i], whole, &whole->vars[id], along);
+    return is;
+}
+
 static bool same_home(const struct cdf_header *whole, int id, int other,
                       const struct blob_foreign *f)
 {
@@ -295,6 +326,9 @@ static int find_home(struct blob_foreign *f, const struct cdf_header *h, int id,
                       "it has another number of subfiles than the dataset");
     if (along < v->is_record || along >= v->ndims)
         return broken(path, v->name, "the dimension that is divided cannot be");
+    if (is_divided_again(h, id, whole, (int)along))
+        return broken(path, v->name,
+                      "it is divided along a second dimension: that is not read");
     home->low = read_parts(f, h, id, &whole->dims[v->dimids[along]], &wrong);
     if (home->low == NULL && wrong == NULL) return NC_ENOMEM;
     if (home->low == NULL) return broken(path, v->name, wrong);

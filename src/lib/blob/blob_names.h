@@ -18,6 +18,5 @@
 #define BLOB_ATT_DECOMPOSITION "decomposition_ID"
 #define BLOB_ATT_DIMIDS        "global_dimids"
 #define BLOB_ATT_VARID         "global_varid"
-#define BLOB_ATT_PRINT         "fingerprint" /* of Dk.nreqs: two NC_INT64 */
 
 #endif
