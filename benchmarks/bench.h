@@ -30,6 +30,8 @@ struct bench_options {
     bool sync;        /* a put ends with the bytes on the device */
     bool view;        /* MPI-IO with a file view, too */
     bool hdf5;        /* parallel HDF5, too */
+    bool other;       /* what was put is also got by another decomposition */
+    bool files;       /* raw, to a file of each process, too */
     bool stats;       /* also what the library counts */
     bool spoil;       /* damage the file before it is verified: must be noticed */
 };
@@ -142,6 +144,9 @@ void bench_piece_slab(struct bench_plan *p, int var, const MPI_Offset start[],
                       const MPI_Offset count[]);
 void bench_plan_finish(struct bench_plan *p);
 void bench_plan_free(struct bench_plan *p);
+/* bench_other.c: the same variables, as far as all of one is in the plan, by another
+ * decomposition. Collective. */
+void bench_plan_other(struct bench *b, const struct bench_plan *p, struct bench_plan *q);
 /* The part'th of nparts near-equal parts of n: returns its start. */
 MPI_Offset bench_part(MPI_Offset n, int nparts, int part, MPI_Offset *count);
 /* A grid of ndims (at most 3) over the processes, and this one's place in it. */
@@ -205,6 +210,7 @@ void bench_data(struct bench *b);
 /* The workloads, by file. */
 void bench_contig_1d(struct bench *b, struct bench_plan *p);
 void bench_contig_3d(struct bench *b, struct bench_plan *p);
+void bench_slices(struct bench *b, struct bench_plan *p);
 void bench_block_3d(struct bench *b, struct bench_plan *p);
 void bench_ghost_3d(struct bench *b, struct bench_plan *p);
 void bench_columns(struct bench *b, struct bench_plan *p);

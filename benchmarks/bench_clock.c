@@ -59,8 +59,12 @@ bool bench_again(struct bench *b)
 void bench_remove(struct bench *b, const char *path)
 {
     bench_need_mpi(MPI_Barrier(b->comm), "MPI_Barrier");
-    if (b->rank == 0 && unlink(path) != 0 && errno != ENOENT)
+    if (b->rank == 0 && path == b->file) { /* and what the library keeps beside it */
+        int err = ncmpi_delete(path, MPI_INFO_NULL);
+        if (err != NC_ENOENT) bench_need(err, path);
+    } else if (b->rank == 0 && unlink(path) != 0 && errno != ENOENT) {
         bench_stop(strerror(errno), path);
+    }
     bench_need_mpi(MPI_Barrier(b->comm), "MPI_Barrier");
 }
 

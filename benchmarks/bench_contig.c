@@ -44,6 +44,21 @@ void bench_block_3d(struct bench *b, struct bench_plan *p)
     bench_piece_slab(p, bench_var(p, NC_DOUBLE, 3, dims), start, count);
 }
 
+/* `arg` records of as many cubes of floats, cut along their fastest dimension: short runs
+ * in the file, which a reader of whole planes wants of everybody. */
+void bench_slices(struct bench *b, struct bench_plan *p)
+{
+    MPI_Offset many = b->work->arg, cells = elements(b, NC_FLOAT) / (many * many);
+    MPI_Offset edge = lround(cbrt((double)(cells * b->nprocs)));
+    if (edge < b->nprocs) edge = b->nprocs;
+    MPI_Offset start[4] = {0, 0, 0, 0}, count[4] = {many, edge, edge, 0};
+    int dims[4] = {bench_dim(p, NC_UNLIMITED), bench_dim(p, edge), bench_dim(p, edge),
+                   bench_dim(p, edge)};
+    start[3] = bench_part(edge, b->nprocs, b->rank, &count[3]);
+    for (MPI_Offset i = 0; i < many; i++)
+        bench_piece_slab(p, bench_var(p, NC_FLOAT, 4, dims), start, count);
+}
+
 void bench_ghost_3d(struct bench *b, struct bench_plan *p)
 {
     bench_block_3d(b, p);

@@ -1,6 +1,7 @@
 /* A data workload: each way puts into a fresh file, puts over it, and gets. Library
  * and raw ways take turns at going first. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,9 +12,10 @@ enum { MOST_RUNS = 4000000 }; /* a process, in a view; more take minutes */
 struct state {
     struct bench *b;
     struct bench_plan plan;
-    int64_t contig_at; /* where this process writes in the way `contig` */
-    bool plain;        /* nothing is converted */
-    const char *way;   /* of those below */
+    struct bench_plan other; /* if it is wanted: got by another decomposition */
+    int64_t contig_at;       /* where this process writes in the way `contig` */
+    bool plain;              /* nothing is converted */
+    const char *way;         /* of those below */
 };
 
 static void lib_put(struct state *s, const char *variant)
@@ -38,10 +40,10 @@ static void lib_put(struct state *s, const char *variant)
     if (b->rep == 0) bench_check_file(b, p);
 }
 
-static void lib_get(struct state *s)
+static void lib_get(struct state *s, const char *variant)
 {
     struct bench *b = s->b;
-    struct bench_plan *p = &s->plan;
+    struct bench_plan *p = strcmp(variant, "other") == 0 ? &s->other : &s->plan;
     if (b->rep == 0) memset(p->memory, 0xa5, (size_t)p->memory_bytes);
     int ncid = bench_lib_open(b, p, false);
     struct bench_clock c;
@@ -49,8 +51,8 @@ static void lib_get(struct state *s)
     bench_stats_read(b, ncid, &before);
     bench_begin(b, &c);
     bench_lib_move(p, ncid, false);
-    bench_end(b, &c, "get", s->way, "warm", p->file_bytes);
-    bench_stats_report(b, ncid, &before, "get", "warm");
+    bench_end(b, &c, "get", s->way, variant, p->file_bytes);
+    bench_stats_report(b, ncid, &before, "get", variant);
     bench_lib_close(p, ncid, false);
     if (b->rep == 0) bench_check_memory(p);
 }
@@ -70,6 +72,22 @@ static void raw_move(struct state *s, bool put, const char *variant)
     if (put && b->options.sync && fsync(fd) != 0) bench_stop(strerror(errno), "fsync");
     bench_end(b, &c, put ? "put" : "get", s->way, variant, bytes);
     bench_raw_close(fd);
+}
+
+/* A file of each process, in which its values lie one behind the other. */
+static void file_move(struct state *s, bool put, const char *variant)
+{
+    struct bench *b = s->b;
+    char path[BENCH_PATH + 16];
+    snprintf(path, sizeof path, "%s.%d", b->raw, b->rank);
+    int fd = bench_raw_open(path);
+    struct bench_clock c;
+    bench_begin(b, &c);
+    bench_raw_contig(&s->plan, fd, 0, put);
+    if (put && b->options.sync && fsync(fd) != 0) bench_stop(strerror(errno), "fsync");
+    bench_end(b, &c, put ? "put" : "get", s->way, variant, s->plan.file_bytes);
+    bench_raw_close(fd);
+    if (!put && unlink(path) != 0) bench_stop(strerror(errno), path);
 }
 
 /* What another interface got is verified; what lies in its file is its own matter, so
@@ -118,19 +136,17 @@ static void lib_move(struct state *s, bool put, const char *variant)
     if (put)
         lib_put(s, variant);
     else
-        lib_get(s);
+        lib_get(s, variant);
 }
 
-enum { LIB, RUNS, CONTIG, VIEW, HDF5, WAYS };
+enum { LIB, RUNS, CONTIG, FILES, VIEW, HDF5, WAYS };
 
 static const struct {
     const char *name;
     void (*move)(struct state *s, bool put, const char *variant);
-} ways[WAYS] = {[LIB] = {"lib", lib_move},
-                [RUNS] = {"runs", raw_move},
-                [CONTIG] = {"contig", raw_move},
-                [VIEW] = {"view", view_move},
-                [HDF5] = {"hdf5", hdf5_move}};
+} ways[WAYS] = {[LIB] = {"lib", lib_move},       [RUNS] = {"runs", raw_move},
+                [CONTIG] = {"contig", raw_move}, [FILES] = {"files", file_move},
+                [VIEW] = {"view", view_move},    [HDF5] = {"hdf5", hdf5_move}};
 
 static void one_way(struct state *s, int way)
 {
@@ -141,6 +157,7 @@ static void one_way(struct state *s, int way)
     ways[way].move(s, true, "fresh");
     ways[way].move(s, true, "over");
     ways[way].move(s, false, "warm");
+    if (way == LIB && s->b->options.other) ways[way].move(s, false, "other");
     bench_remove(s->b, path);
 }
 
@@ -178,10 +195,13 @@ void bench_data(struct bench *b)
     bool wanted[WAYS] = {[LIB] = true,
                          [RUNS] = raw,
                          [CONTIG] = raw && several,
+                         [FILES] = raw && b->options.files,
                          [VIEW] = b->options.view && few && small,
                          [HDF5] = b->options.hdf5 && bench_hdf5_can(b, &s.plan)};
     s.plain = is_plain(&s.plan);
+    if (b->options.other) bench_plan_other(b, &s.plan, &s.other);
     for (b->rep = 0; bench_again(b); b->rep++)
         repetition(&s, wanted);
     bench_plan_free(&s.plan);
+    bench_plan_free(&s.other);
 }

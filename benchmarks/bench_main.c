@@ -60,6 +60,8 @@ static void usage(FILE *out)
           "  -a        the library alone, no system calls beside\n"
           "  -i        also by MPI-IO with a file view\n"
           "  -5        also by parallel HDF5 (make bench-hdf5)\n"
+          "  -f        also by system calls to a file of each process\n"
+          "  -g        what was put is also got by another decomposition\n"
           "  -c        also what the library counts, if it does\n"
           "  -x        damage each file before it is verified (must fail)\n"
           "  -l        list the workloads\n"
@@ -97,7 +99,7 @@ static bool parse(struct bench *b, int argc, char **argv)
     *o =
         (struct bench_options){.dir = ".", .bytes = 64 << 20, .most = 1000000, .reps = 5};
     int c;
-    while ((c = getopt(argc, argv, "kd:b:n:r:t:m:yai5cxlvh")) != -1) {
+    while ((c = getopt(argc, argv, "kd:b:n:r:t:m:yai5fgcxlvh")) != -1) {
         switch (c) {
         case 'd':
             o->dir = optarg;
@@ -131,6 +133,12 @@ static bool parse(struct bench *b, int argc, char **argv)
             break;
         case '5':
             o->hdf5 = true;
+            break;
+        case 'f':
+            o->files = true;
+            break;
+        case 'g':
+            o->other = true;
             break;
         case 'c':
             o->stats = true;

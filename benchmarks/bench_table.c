@@ -11,6 +11,8 @@ const struct bench_workload bench_table[] = {
     {"contig-3d-float", "a cube cut in slabs", bench_contig_3d, NULL, NC_FLOAT},
     {"contig-3d-double", "a cube cut in slabs", bench_contig_3d, NULL, NC_DOUBLE},
     {"block-3d", "a cube cut in all three dimensions", bench_block_3d, NULL, 0},
+    {"slices", "8 records of 8 cubes cut along the fastest dimension", bench_slices, NULL,
+     8},
     {"columns", "a matrix cut in blocks of columns", bench_columns, NULL, 1024},
     {"interleaved-4", "runs of 4 B in turn", bench_interleaved, NULL, 4},
     {"interleaved-16", "runs of 16 B in turn", bench_interleaved, NULL, 16},

@@ -7,7 +7,8 @@ PEER_LIBS = -lpnetcdf
 
 BENCH_LINKED_WITH = -lm -ldl
 BENCH_SOURCES = benchmarks/bench_main.c benchmarks/bench_clock.c \
-	benchmarks/bench_plan.c benchmarks/bench_values.c benchmarks/bench_runs.c \
+	benchmarks/bench_plan.c benchmarks/bench_other.c benchmarks/bench_values.c \
+	benchmarks/bench_runs.c \
 	benchmarks/bench_raw.c benchmarks/bench_view.c benchmarks/bench_hdf5.c \
 	benchmarks/bench_lib.c benchmarks/bench_data.c \
 	benchmarks/bench_contig.c benchmarks/bench_records.c benchmarks/bench_varn.c \

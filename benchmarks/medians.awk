@@ -34,9 +34,9 @@ $3 == "count" && $6 == "lib" {
 }
 
 # The quickest raw way in a library's own runs, or 0.
-function raw(row, lib,    best, w, i, t) {
-    split("runs contig", w, " ")
-    for (i = 1; i <= 2; i++)
+function raw(row, lib,    best, w, n, i, t) {
+    n = split("runs contig files", w, " ")
+    for (i = 1; i <= n; i++)
         if (known(row OFS lib OFS w[i])) {
             t = median(row OFS lib OFS w[i])
             if (!best || t < best) best = t

@@ -13,8 +13,8 @@ function rate(bytes, seconds) { return seconds > 0 ? sprintf("%.0f", bytes / sec
 # Ways besides the library, as they come in the columns.
 function find_ways(    i, extra, title, n) {
     nways = split("runs contig", way, " ")
-    n = split("view hdf5", extra, " ")
-    split("MPI-IO view|HDF5", title, "|")
+    n = split("files view hdf5", extra, " ")
+    split("raw, files of their own|MPI-IO view|HDF5", title, "|")
     for (i = 1; i <= n; i++)
         if (extra[i] in measured) { way[++nways] = extra[i]; others = others " | " title[i] }
 }
