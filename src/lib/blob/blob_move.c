@@ -11,8 +11,12 @@
 #include "base_sort.h"
 #include "blob_own.h"
 
-/* Of a request, moved at a time: 16 times 4 to some power. */
-enum { MOST_PARTS = 1 << 16 };
+enum {
+    MOST_PARTS = 1 << 16, /* of a request, moved at a time: 16 times 4 to some power */
+    GATHERED = 1 << 20,   /* bytes of them that are read together */
+    LONG = 1 << 16,       /* bytes that are not worth a copy */
+    ENDS = 1 << 9         /* of runs that are looked for; a power of 2 */
+};
 
 struct blob_decomp *blob_decomp_of(const struct blob *b, int varid)
 {
@@ -26,9 +30,16 @@ struct blob_decomp *blob_decomp_of(const struct blob *b, int varid)
 
 /* Where some of its values are: in a subfile, or (sub -1) in the master. */
 struct part {
-    int sub;
+    int sub, next;      /* of a run: its last part; of a part: the one before; -1: none */
     int64_t record, at; /* element of the variable there */
-    int64_t n, rank;    /* of the request's values, from this one on */
+    int64_t n, rank; /* of the request's values (of a run: in p->values), from this on */
+};
+
+/* Parts, and room to sort them in. */
+struct parts {
+    struct part *list, *sorted;
+    struct base_key *keys, *spare;
+    int64_t n, room;
 };
 
 struct pieces {
@@ -37,45 +48,61 @@ struct pieces {
     const struct driver_request *r;
     const struct cdf_var *v;
     bool put, announced; /* neither: got */
-    void *memory;        /* of these */
-    struct part *parts, *sorted;
-    struct base_key *keys, *spare;
-    int64_t n, room;
+    bool gathers;        /* got, as the file has them, to contiguous memory */
+    struct parts parts;
+    struct parts runs;         /* parts that lie side by side, if they are gathered ... */
+    char *values;              /* ... to this */
+    int64_t elements;          /* of all parts */
     int64_t hint;              /* of the index: where the last one was */
     struct region_cursor *mem; /* of the request's values; NULL: contiguous */
 };
 
-static void swap_lists(struct pieces *p)
+static void swap_lists(struct parts *x)
 {
-    struct part *other = p->sorted;
-    p->sorted = p->parts;
-    p->parts = other;
+    struct part *other = x->sorted;
+    x->sorted = x->list;
+    x->list = other;
 }
 
 /* By home: subfile, record, element; what is at one place keeps its order. The other list
  * has them as they were. */
-static void sort_parts(struct pieces *p)
+static void sort_parts(struct parts *x)
 {
-    for (int64_t i = 0; i < p->n; i++)
-        p->keys[i] = (struct base_key){(uint64_t)p->parts[i].at, i};
-    base_sort_keys(p->keys, p->spare, p->n);
-    for (int64_t i = 0; i < p->n; i++)
-        p->keys[i].key = (uint64_t)p->parts[p->keys[i].index].record;
-    base_sort_keys(p->keys, p->spare, p->n);
-    for (int64_t i = 0; i < p->n; i++)
-        p->keys[i].key = (uint64_t)p->parts[p->keys[i].index].sub + 1;
-    base_sort_keys(p->keys, p->spare, p->n);
-    for (int64_t i = 0; i < p->n; i++)
-        p->sorted[i] = p->parts[p->keys[i].index];
-    swap_lists(p);
+    for (int64_t i = 0; i < x->n; i++)
+        x->keys[i] = (struct base_key){(uint64_t)x->list[i].at, i};
+    base_sort_keys(x->keys, x->spare, x->n);
+    for (int64_t i = 0; i < x->n; i++)
+        x->keys[i].key = (uint64_t)x->list[x->keys[i].index].record;
+    base_sort_keys(x->keys, x->spare, x->n);
+    for (int64_t i = 0; i < x->n; i++)
+        x->keys[i].key = (uint64_t)x->list[x->keys[i].index].sub + 1;
+    base_sort_keys(x->keys, x->spare, x->n);
+    for (int64_t i = 0; i < x->n; i++)
+        x->sorted[i] = x->list[x->keys[i].index];
+    swap_lists(x);
+}
+
+/* Room for one more, and to sort them. Most requests have few. */
+static int reserve(struct parts *x)
+{
+    if (x->n < x->room) return NC_NOERR;
+    int64_t room = x->room == 0 ? 16 : 4 * x->room;
+    size_t each = 2 * (sizeof *x->list + sizeof *x->keys);
+    struct base_key *grown = base_malloc((size_t)room * each);
+    if (grown == NULL) return NC_ENOMEM;
+    struct part *list = (struct part *)(grown + 2 * room);
+    if (x->n > 0) memcpy(list, x->list, (size_t)x->n * sizeof *list);
+    base_free(x->keys);
+    *x = (struct parts){list, list + room, grown, grown + room, x->n, room};
+    return NC_NOERR;
 }
 
 /* Is there a place in two of them? They are sorted: then in two that follow each other.
  */
-static bool any_twice(const struct pieces *p)
+static bool any_twice(const struct parts *x)
 {
-    for (int64_t i = 1; i < p->n; i++) {
-        const struct part *a = &p->parts[i - 1], *b = &p->parts[i];
+    for (int64_t i = 1; i < x->n; i++) {
+        const struct part *a = &x->list[i - 1], *b = &x->list[i];
         if (a->sub == b->sub && a->record == b->record && a->at + a->n > b->at)
             return true;
     }
@@ -129,7 +156,7 @@ struct both {
 
 static bool has_memory(const struct pieces *p)
 {
-    return !p->announced && !driver_is_fill(p->r);
+    return !p->announced && !p->gathers && !driver_is_fill(p->r);
 }
 
 static int list_parts(const struct pieces *p, const struct cdf_header *h,
@@ -149,9 +176,10 @@ static int list_parts(const struct pieces *p, const struct cdf_header *h,
     return err;
 }
 
-/* The parts of one home, as one request of runs. */
+/* The parts of one home, as one request of runs; what is gathered goes to `to`. */
 static int move_parts(struct pieces *p, struct driver *d, int varid,
-                      const struct cdf_header *h, const struct part *parts, int64_t n)
+                      const struct cdf_header *h, const struct part *parts, int64_t n,
+                      void *to)
 {
     struct both both = {.nelems = 0};
     bool mapped = has_memory(p);
@@ -168,7 +196,7 @@ static int move_parts(struct pieces *p, struct driver *d, int varid,
         struct driver_request r;
         unsigned char
             room[sizeof(struct driver_request) + (1 + DRIVER_RAW_SLAB) * sizeof(int64_t)];
-    } one = {.r = {.buf = p->r->buf,
+    } one = {.r = {.buf = p->gathers ? to : p->r->buf,
                    .varid = varid,
                    .type = d == p->b->base.lower ? p->r->type : blob_own_type(p->b, p->r),
                    .raw = true,
@@ -191,12 +219,12 @@ static int move_parts(struct pieces *p, struct driver *d, int varid,
 }
 
 /* What no map names goes to the master file, though its variable has a decomposition. */
-static int move_rest(struct pieces *p, const struct part *parts, int64_t n)
+static int move_rest(struct pieces *p, const struct part *parts, int64_t n, void *to)
 {
     struct driver_stats *stats = &p->b->base.ds->stats;
     int64_t bytes = 0;
-    int err =
-        move_parts(p, p->b->base.lower, p->r->varid, &p->b->base.ds->header, parts, n);
+    int err = move_parts(p, p->b->base.lower, p->r->varid, &p->b->base.ds->header, parts,
+                         n, to);
     if (p->announced) return err;
     for (int64_t i = 0; i < n && (err == NC_NOERR || err == NC_ERANGE); i++)
         bytes += parts[i].n * cdf_type_size(p->v->type);
@@ -205,38 +233,123 @@ static int move_rest(struct pieces *p, const struct part *parts, int64_t n)
     return err;
 }
 
-static int move_home(struct pieces *p, const struct part *parts, int64_t n)
+static int move_home(struct pieces *p, const struct part *parts, int64_t n, void *to)
 {
     struct blob *b = p->b;
     struct blob_sub *sub;
     int varid, err;
-    if (parts->sub < 0) return move_rest(p, parts, n);
+    if (parts->sub < 0) return move_rest(p, parts, n, to);
     err = blob_sub_find(b, parts->sub, p->r->varid, &sub, &varid);
     for (int64_t i = 0; p->put && err == NC_NOERR && i < n; i++)
         if (i == 0 || parts[i].record != parts[i - 1].record)
             err = blob_sums_change_part(b, sub, p->r->varid, parts[i].record);
     if (err != NC_NOERR) return err;
-    return move_parts(p, sub->driver, varid, &sub->ds.header, parts, n);
+    return move_parts(p, sub->driver, varid, &sub->ds.header, parts, n, to);
 }
 
-/* Moves the parts there are. They are sorted by home, so that each file is gone through
- * once and upwards, and pieces of a blob in whatever order are written as one; but of a
- * put whose elements come twice the last one counts. */
-static int flush(struct pieces *p)
+/* ---- what is gathered ---- */
+
+static uint64_t slot_of(int sub, int64_t record, int64_t at)
+{
+    uint64_t x = (uint64_t)at * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)record +
+                 ((uint64_t)sub << 32);
+    return (x ^ x >> 32) & (ENDS - 1);
+}
+
+static bool goes_on(const struct part *run, const struct part *part)
+{
+    return run->at + run->n == part->at && run->sub == part->sub &&
+           run->record == part->record;
+}
+
+/* Parts that lie side by side in a blob, though others come between them in the request,
+ * become a run: there are about as many of these as there are blobs. */
+static int make_runs(struct pieces *p)
+{
+    int ends[ENDS];
+    memset(ends, -1, sizeof ends);
+    p->runs.n = 0;
+    for (int64_t i = 0; i < p->parts.n; i++) {
+        struct part *part = &p->parts.list[i];
+        int number = ends[slot_of(part->sub, part->record, part->at)];
+        if (number < 0 || !goes_on(&p->runs.list[number], part)) {
+            if (reserve(&p->runs) != NC_NOERR) return NC_ENOMEM;
+            number = (int)p->runs.n++;
+            p->runs.list[number] = *part;
+            p->runs.list[number].next = -1;
+            p->runs.list[number].n = 0;
+        }
+        struct part *run = &p->runs.list[number];
+        part->next = run->next;
+        run->next = (int)i;
+        run->n += part->n;
+        ends[slot_of(part->sub, part->record, part->at + part->n)] = number;
+    }
+    return NC_NOERR;
+}
+
+/* What a run has goes where it belongs. */
+static void deal_out(const struct pieces *p, const struct part *run, const char *values)
+{
+    int64_t size = conv_size(p->r->type);
+    char *buf = p->r->buf;
+    for (int i = run->next; i >= 0; i = p->parts.list[i].next) {
+        const struct part *part = &p->parts.list[i];
+        memcpy(buf + part->rank * size, values + (part->at - run->at) * size,
+               (size_t)(part->n * size));
+    }
+}
+
+/* Reads what is in one home. A single part goes where it belongs at once. */
+static int gather_home(struct pieces *p, const struct part *runs, int64_t n)
+{
+    int64_t size = conv_size(p->r->type);
+    if (p->parts.n == 1)
+        return move_home(p, runs, n, (char *)p->r->buf + p->parts.list[0].rank * size);
+    int err = move_home(p, runs, n, p->values);
+    const char *values = p->values;
+    for (int64_t i = 0; i < n && err == NC_NOERR; values += runs[i++].n * size)
+        deal_out(p, &runs[i], values);
+    return err;
+}
+
+static int prepare_to_gather(struct pieces *p)
+{
+    int err = make_runs(p);
+    if (err != NC_NOERR || p->parts.n == 1 || p->values != NULL) return err;
+    p->values = base_malloc(GATHERED);
+    return p->values == NULL ? NC_ENOMEM : NC_NOERR;
+}
+
+/* ---- all parts there are ---- */
+
+/* Each home's. They are sorted: each file is gone through once and upwards. */
+static int move_homes(struct pieces *p, const struct parts *x)
 {
     int first = NC_NOERR;
-    if (p->n == 0) return NC_NOERR;
-    bool ordered = p->put && p->r->raw && !region_is_ascending(driver_raw_region(p->r));
-    if (p->n > 1) sort_parts(p);
-    if (ordered && any_twice(p)) swap_lists(p);
-    for (int64_t from = 0, to; from < p->n; from = to) {
-        for (to = from + 1; to < p->n && p->parts[to].sub == p->parts[from].sub;)
+    for (int64_t from = 0, to; from < x->n; from = to) {
+        for (to = from + 1; to < x->n && x->list[to].sub == x->list[from].sub;)
             to++;
-        int err = move_home(p, p->parts + from, to - from);
+        int err = p->gathers ? gather_home(p, x->list + from, to - from)
+                             : move_home(p, x->list + from, to - from, NULL);
         if (first == NC_NOERR || (first == NC_ERANGE && err != NC_NOERR)) first = err;
     }
-    p->n = 0;
     return first;
+}
+
+/* Moves them. Pieces of a blob in whatever order are written as one; but of a put whose
+ * elements come twice the last one counts. */
+static int flush(struct pieces *p)
+{
+    struct parts *x = p->gathers ? &p->runs : &p->parts;
+    if (p->parts.n == 0) return NC_NOERR;
+    bool ordered = p->put && p->r->raw && !region_is_ascending(driver_raw_region(p->r));
+    int err = p->gathers ? prepare_to_gather(p) : NC_NOERR;
+    if (err == NC_NOERR && x->n > 1) sort_parts(x);
+    if (ordered && any_twice(x)) swap_lists(x);
+    if (err == NC_NOERR) err = move_homes(p, x);
+    p->parts.n = p->elements = 0;
+    return err;
 }
 
 /* Where the first elements of a stretch are, and how many are there. */
@@ -244,14 +357,16 @@ static int find_part(struct pieces *p, const struct blob_stretch *s, struct part
 {
     struct blob_decomp *d = p->d;
     *part = (struct part){.record = s->record, .n = s->n};
-    int64_t n = blob_own_find(d, s->at, &part->at);
-    if (n > 0) {
-        part->sub = p->b->group;
-        if (part->n > n) part->n = n;
-        return NC_NOERR;
+    if (s->at < d->index.low || s->at >= d->index.high) {
+        int64_t n = blob_own_find(d, s->at, &part->at);
+        if (n > 0) {
+            part->sub = p->b->group;
+            if (part->n > n) part->n = n;
+            return NC_NOERR;
+        }
+        int err = blob_read_index(p->b, p->d, s->at);
+        if (err != NC_NOERR) return err;
     }
-    int err = blob_read_index(p->b, p->d, s->at);
-    if (err != NC_NOERR) return err;
     int64_t at = blob_index_find_next(&d->index, s->at, &p->hint), end = d->index.high;
     if (at < d->index.n && d->index.pieces[at].at <= s->at) {
         const struct blob_piece *piece = &d->index.pieces[at];
@@ -269,22 +384,18 @@ static int find_part(struct pieces *p, const struct blob_stretch *s, struct part
                                  : NC_NOERR;
 }
 
-/* Room for one more part, and to sort them. Most requests have few. */
-static int reserve(struct pieces *p)
+/* Adds a part. What is gathered is so a tile at a time, and what is long by itself. */
+static int add_part(struct pieces *p, const struct part *part)
 {
-    if (p->n < p->room) return NC_NOERR;
-    int64_t room = p->room == 0 ? 16 : 4 * p->room;
-    size_t each = 2 * (sizeof *p->parts + sizeof *p->keys);
-    struct part *grown = base_malloc((size_t)room * each);
-    if (grown == NULL) return NC_ENOMEM;
-    if (p->n > 0) memcpy(grown, p->parts, (size_t)p->n * sizeof *grown);
-    base_free(p->memory);
-    p->memory = p->parts = grown;
-    p->sorted = grown + room;
-    p->keys = (struct base_key *)(grown + 2 * room);
-    p->spare = p->keys + room;
-    p->room = room;
-    return NC_NOERR;
+    int64_t size = conv_size(p->r->type);
+    bool full = p->gathers && (p->elements + part->n) * size > GATHERED;
+    bool alone = p->gathers && part->n * size >= LONG;
+    int err = full || alone ? flush(p) : NC_NOERR;
+    if (err == NC_NOERR) err = reserve(&p->parts);
+    if (err != NC_NOERR) return err;
+    p->parts.list[p->parts.n++] = *part;
+    p->elements += part->n;
+    return alone || p->parts.n == MOST_PARTS ? flush(p) : NC_NOERR;
 }
 
 static int move_stretches(struct pieces *p, struct blob_walk *w)
@@ -295,15 +406,13 @@ static int move_stretches(struct pieces *p, struct blob_walk *w)
     while (err == NC_NOERR && blob_walk_next(w, &s, &err)) {
         while (s.n > 0 && err == NC_NOERR) {
             struct part part;
-            err = reserve(p);
-            if (err == NC_NOERR) err = find_part(p, &s, &part);
+            err = find_part(p, &s, &part);
             if (err != NC_NOERR) break;
             part.rank = rank;
             rank += part.n;
             s.at += part.n;
             s.n -= part.n;
-            p->parts[p->n] = part;
-            if (++p->n == MOST_PARTS) err = flush(p);
+            err = add_part(p, &part);
             if (err == NC_ERANGE) {
                 first = err;
                 err = NC_NOERR;
@@ -314,19 +423,29 @@ static int move_stretches(struct pieces *p, struct blob_walk *w)
     return err != NC_NOERR ? err : first;
 }
 
+/* Is what the request reads in memory as in the file, but for the order of bytes? */
+static bool can_be_gathered(const struct pieces *p)
+{
+    return !p->put && !p->announced && driver_mem(p->r) == NULL &&
+           conv_type_of(p->v->type) == blob_own_type(p->b, p->r);
+}
+
 /* What else is to be known of it is in p. */
 static int take_apart(struct pieces p)
 {
     struct blob_walk w;
     const struct region *mem = driver_mem(p.r);
     p.v = &p.b->base.ds->header.vars[p.r->varid];
+    p.gathers = can_be_gathered(&p);
     if (mem != NULL) p.mem = region_cursor_new(mem);
     int err = blob_walk_begin(&w, &p.b->base.ds->header, p.r);
     if (mem != NULL && p.mem == NULL) err = NC_ENOMEM;
     if (err == NC_NOERR) err = move_stretches(&p, &w);
     blob_walk_end(&w);
     region_cursor_free(p.mem);
-    base_free(p.memory);
+    base_free(p.parts.keys);
+    base_free(p.runs.keys);
+    base_free(p.values);
     return err;
 }
 

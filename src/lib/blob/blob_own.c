@@ -346,8 +346,21 @@ static bool is_whole(struct blob *b, const struct blob_decomp *d,
     return whole && *err == NC_NOERR && i == 0;
 }
 
-/* Is the request for all of the own blob, and of which records? */
-static bool find_whole(struct blob *b, const struct blob_decomp *d,
+/* Are the fixed dimensions of a variable as long as those that hyperslabs of the
+ * decomposition are told in? They are, but a file may say anything. */
+static bool has_dims_of(const struct blob *b, const struct blob_decomp *d,
+                        const struct cdf_var *v)
+{
+    const struct cdf_var *w = &b->base.ds->header.vars[d->varid];
+    int n = v->ndims - blob_first_dim(v);
+    return n == w->ndims - blob_first_dim(w) &&
+           memcmp(v->shape + blob_first_dim(v), w->shape + blob_first_dim(w),
+                  (size_t)n * sizeof *v->shape) == 0;
+}
+
+/* Is the request for all of the own blob, and of which records? A hyperslab that was
+ * found to be is known again. */
+static bool find_whole(struct blob *b, struct blob_decomp *d,
                        const struct driver_request *r, struct span *s, int *err)
 {
     const struct cdf_var *v = &b->base.ds->header.vars[r->varid];
@@ -358,8 +371,11 @@ static bool find_whole(struct blob *b, const struct blob_decomp *d,
         s->record = driver_start(r)[2];
         return true;
     }
-    if (form.ndims < 0 || d->form.ndims < 0)
-        return is_whole(b, d, r, &s->record, &s->records, err);
+    if (form.ndims < 0 || d->form.ndims < 0 || !has_dims_of(b, d, v)) {
+        bool whole = is_whole(b, d, r, &s->record, &s->records, err);
+        if (whole && has_dims_of(b, d, v)) d->form = form;
+        return whole;
+    }
     if (!blob_form_is(&form, &d->form)) return false;
     if (v->is_record) {
         const int64_t *stride = driver_stride(r, v->ndims);

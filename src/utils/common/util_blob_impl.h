@@ -37,7 +37,8 @@ struct util_blob_decomp {
 struct util_blob_want {
     int64_t from, n;
     char *to;
-    int sub;
+    int sub,
+        next; /* next: of a run: its last piece; of a piece: the one before; -1: none */
 };
 
 struct util_blob {
@@ -52,8 +53,8 @@ struct util_blob {
     int nvars, nfixed;
     struct util_blob_decomp *decomps;
     int ndecomps;
-    struct util_blob_want *wants, *sorted; /* UTIL_BLOB_WANTS each */
-    struct base_key *keys;                 /* ... to sort them, and as many spare */
+    struct util_blob_want *wants, *runs; /* UTIL_BLOB_WANTS each */
+    struct base_key *keys;               /* ... to sort runs, and as many spare */
     int nwants;
     char *bytes; /* UTIL_BLOB_BYTES */
     char words[1024];

@@ -19,59 +19,102 @@ struct window {
 
 /* ---- reading what was collected ---- */
 
-/* By subfile and place there. */
-static void sort_wants(struct util_blob *b)
+enum { ENDS = 1 << 9 }; /* of runs that are looked for; a power of 2 */
+
+static uint64_t slot_of(int sub, int64_t at)
+{
+    uint64_t x = (uint64_t)at * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)sub;
+    return (x ^ x >> 32) & (ENDS - 1);
+}
+
+static bool goes_on(const struct util_blob_want *run, const struct util_blob_want *w)
+{
+    return run->sub == w->sub && run->from + run->n == w->from &&
+           run->n + w->n <= UTIL_BLOB_BYTES;
+}
+
+/* Pieces that lie side by side in a subfile, though others come between them in the one
+ * file, become a run: there are about as many of these as there are blobs. */
+static int make_runs(struct util_blob *b)
+{
+    int ends[ENDS], nruns = 0;
+    memset(ends, -1, sizeof ends);
+    for (int i = 0; i < b->nwants; i++) {
+        struct util_blob_want *w = &b->wants[i];
+        int number = ends[slot_of(w->sub, w->from)];
+        if (number < 0 || !goes_on(&b->runs[number], w)) {
+            number = nruns++;
+            b->runs[number] = *w;
+            b->runs[number].next = -1;
+            b->runs[number].n = 0;
+        }
+        struct util_blob_want *run = &b->runs[number];
+        w->next = run->next;
+        run->next = i;
+        run->n += w->n;
+        ends[slot_of(w->sub, w->from + w->n)] = number;
+    }
+    return nruns;
+}
+
+/* The i-th run in the order of subfiles and places there. */
+static const struct util_blob_want *run_at(const struct util_blob *b, int i)
+{
+    return &b->runs[b->keys[i].index];
+}
+
+static void sort_runs(struct util_blob *b, int n)
 {
     struct base_key *keys = b->keys, *spare = b->keys + UTIL_BLOB_WANTS;
-    int n = b->nwants;
     for (int i = 0; i < n; i++)
-        keys[i] = (struct base_key){(uint64_t)b->wants[i].from, i};
+        keys[i] = (struct base_key){(uint64_t)b->runs[i].from, i};
     base_sort_keys(keys, spare, n);
     for (int i = 0; i < n; i++)
-        keys[i].key = (uint64_t)b->wants[keys[i].index].sub;
+        keys[i].key = (uint64_t)run_at(b, i)->sub;
     base_sort_keys(keys, spare, n);
-    for (int i = 0; i < n; i++)
-        b->sorted[i] = b->wants[keys[i].index];
-    struct util_blob_want *sorted = b->sorted;
-    b->sorted = b->wants;
-    b->wants = sorted;
 }
 
-/* How many of the wanted pieces from the first on are read at once: to skip a small gap
- * costs less than a call. */
-static int together(const struct util_blob_want *w, int n)
+/* How many of the runs from number i on are read at once, and where they end: to skip a
+ * small gap costs less than a call. */
+static int together(const struct util_blob *b, int i, int n, int64_t *end)
 {
     enum { GAP = 1 << 13 };
-    int64_t end = w->from + w->n;
-    int i = 1;
-    for (; i < n && w[i].sub == w->sub; i++) {
-        if (w[i].from - end > GAP || w[i].from + w[i].n - w->from > UTIL_BLOB_BYTES)
-            break;
-        if (w[i].from + w[i].n > end) end = w[i].from + w[i].n;
+    const struct util_blob_want *first = run_at(b, i);
+    int k = 1;
+    *end = first->from + first->n;
+    for (; i + k < n; k++) {
+        const struct util_blob_want *r = run_at(b, i + k);
+        if (r->sub != first->sub || r->from - *end > GAP) break;
+        if (r->from + r->n - first->from > UTIL_BLOB_BYTES) break;
+        if (r->from + r->n > *end) *end = r->from + r->n;
     }
-    return i;
+    return k;
 }
 
-static int read_group(struct util_blob *b, const struct util_blob_want *w, int n)
+/* Runs from number i on; one of a single piece goes where that belongs at once. */
+static int read_group(struct util_blob *b, int i, int n, int64_t end)
 {
-    if (n == 1) return util_blob_bytes(b, w->sub, w->from, w->to, w->n);
-    int64_t end = 0;
-    for (int i = 0; i < n; i++)
-        if (w[i].from + w[i].n > end) end = w[i].from + w[i].n;
-    int err = util_blob_bytes(b, w->sub, w->from, b->bytes, end - w->from);
-    for (int i = 0; i < n && err == NC_NOERR; i++)
-        memcpy(w[i].to, b->bytes + (w[i].from - w->from), (size_t)w[i].n);
+    const struct util_blob_want *first = run_at(b, i);
+    const struct util_blob_want *only = &b->wants[first->next];
+    if (n == 1 && only->next < 0)
+        return util_blob_bytes(b, only->sub, only->from, only->to, only->n);
+    int err = util_blob_bytes(b, first->sub, first->from, b->bytes, end - first->from);
+    for (int k = 0; k < n && err == NC_NOERR; k++)
+        for (int j = run_at(b, i + k)->next; j >= 0; j = b->wants[j].next) {
+            const struct util_blob_want *w = &b->wants[j];
+            memcpy(w->to, b->bytes + (w->from - first->from), (size_t)w->n);
+        }
     return err;
 }
 
 static int read_wants(struct util_blob *b)
 {
-    int err = NC_NOERR;
-    if (b->nwants > 1) sort_wants(b);
-    const struct util_blob_want *w = b->wants;
-    for (int i = 0, n; i < b->nwants && err == NC_NOERR; i += n) {
-        n = together(w + i, b->nwants - i);
-        err = read_group(b, w + i, n);
+    int err = NC_NOERR, nruns = make_runs(b);
+    int64_t end;
+    sort_runs(b, nruns);
+    for (int i = 0, n; i < nruns && err == NC_NOERR; i += n) {
+        n = together(b, i, nruns, &end);
+        err = read_group(b, i, n, end);
     }
     b->nwants = 0;
     return err;
