@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "../api/dataset.h"
+#include "../driver/counts.h"
 
 enum { NX = 12, NY = 7, NZ = NX * NY };
 
@@ -599,6 +600,54 @@ static void an_aborted_dataset_leaves_nothing(void)
     CHECK(access(subfile("a.nc", 0), F_OK) != 0);
 }
 
+/* Each process puts a part of a variable, and `more` elements of the next one's. */
+static void put_parts(int ncid, int varid, int64_t n, int more)
+{
+    MPI_Offset start = n * check.rank / check.nprocs;
+    MPI_Offset count = n * (check.rank + 1) / check.nprocs - start;
+    if (check.rank < check.nprocs - 1) count += more;
+    signed char *values = malloc((size_t)count);
+    for (MPI_Offset i = 0; i < count; i++)
+        values[i] = (signed char)((start + i) % 127);
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_schar_all(ncid, varid, &start, &count, values));
+    free(values);
+}
+
+static void check_parts(int ncid, int varid, int64_t n)
+{
+    int part = check.nprocs - 1 - check.rank, wrong = 0;
+    MPI_Offset start = n * part / check.nprocs;
+    MPI_Offset count = n * (part + 1) / check.nprocs - start;
+    signed char *values = calloc((size_t)count, 1);
+    CHECK_NC(NC_NOERR, ncmpi_get_vara_schar_all(ncid, varid, &start, &count, values));
+    for (MPI_Offset i = 0; i < count; i++)
+        wrong += values[i] != (start + i) % 127;
+    CHECK_EQ(0, wrong);
+    free(values);
+}
+
+/* More than can be compared at a time: each process compares some. */
+static void maps_of_many_elements_are_compared(void)
+{
+    enum { MANY = 20000001 };
+    int ncid, many, lap, dims[2];
+    MPI_Info info = check_info("nc_blob=enable;nc_num_subfiles=2;nc_statistics=enable");
+    CHECK_NC(NC_NOERR, ncmpi_create(MPI_COMM_WORLD, check_path("d.nc"),
+                                    NC_CLOBBER | NC_64BIT_DATA, info, &ncid));
+    MPI_Info_free(&info);
+    dims[0] = new_dim(ncid, "x", MANY);
+    dims[1] = new_dim(ncid, "y", MANY);
+    many = new_var(ncid, "many", NC_BYTE, 1, &dims[0]);
+    lap = new_var(ncid, "lap", NC_BYTE, 1, &dims[1]);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    put_parts(ncid, many, MANY, 0);
+    put_parts(ncid, lap, MANY, 1);
+    if (check.nprocs > 1) CHECK_EQ(1, count_of(ncid, "blob_decompositions"));
+    check_parts(ncid, many, MANY);
+    check_parts(ncid, lap, MANY);
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+}
+
 static const struct check_test tests[] = {
     {"blobs come back", blobs_come_back, CHECK_FORMATS},
     {"subfiles say what they are", subfiles_say_what_they_are, CHECK_FORMATS},
@@ -610,6 +659,7 @@ static const struct check_test tests[] = {
     {"variables may be added", variables_may_be_added, CHECK_FORMATS},
     {"records of other jobs move", records_of_other_jobs_move, CHECK_FORMATS},
     {"what overlaps has one home", what_overlaps_has_one_home, 0},
+    {"maps of many elements are compared", maps_of_many_elements_are_compared, 0},
     {"a record is filled", a_record_is_filled, 0},
     {"a missing subfile is named", a_missing_subfile_is_named, 0},
     {"an emptied subfile is refused", an_emptied_subfile_is_refused, 0},

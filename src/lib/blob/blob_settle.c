@@ -256,7 +256,9 @@ static int find_grain_all(struct blob *b, const struct blob_map *m, int *grain)
     return base_mpi_error(mpi, NC_EMPI, "comparing maps");
 }
 
-/* tile is TILE_BYTES of memory. */
+/* tile is twice TILE_BYTES of memory: what is told and what is heard. MPICH up to 4.0.2
+ * crashes where the root of a reduction is another than the first process and has
+ * MPI_IN_PLACE. */
 static int find_overlap_all(struct blob *b, const struct blob_map *m, int64_t nelems,
                             int64_t total, unsigned char *tile, bool *overlap)
 {
@@ -268,10 +270,9 @@ static int find_overlap_all(struct blob *b, const struct blob_map *m, int64_t ne
         int64_t high = bits - low < TILE_BITS ? bits : low + TILE_BITS;
         int root = (int)(low / TILE_BITS % ds->nprocs), n = (int)((high - low + 63) / 64);
         draw(m, grain, low, high, tile, &next);
-        mpi = MPI_Reduce(ds->rank == root ? MPI_IN_PLACE : tile,
-                         ds->rank == root ? tile : NULL, n, MPI_UINT64_T, MPI_BXOR, root,
+        mpi = MPI_Reduce(tile, tile + TILE_BYTES, n, MPI_UINT64_T, MPI_BXOR, root,
                          ds->comm);
-        if (ds->rank == root) set += count_bits(tile, 8 * (size_t)n);
+        if (ds->rank == root) set += count_bits(tile + TILE_BYTES, 8 * (size_t)n);
     }
     if (mpi == MPI_SUCCESS)
         mpi = MPI_Allreduce(MPI_IN_PLACE, &set, 1, MPI_INT64_T, MPI_SUM, ds->comm);
@@ -377,7 +378,7 @@ static int prepare_decision(struct blob *b, struct driver_request *const *reqs, 
 {
     size_t open = (size_t)b->open_vars + 1;
     *x = (struct decision){.table = base_malloc(open * COLUMNS * sizeof *x->table),
-                           .tile = base_malloc(TILE_BYTES),
+                           .tile = base_malloc(2 * (size_t)TILE_BYTES),
                            .fresh = base_calloc(open, sizeof *x->fresh),
                            .state = base_malloc((size_t)(b->nvars + 1) * sizeof(int))};
     int err = make_claims(b, reqs, n, &x->claims);
