@@ -151,7 +151,8 @@ static void count_leaks(void)
  * pages: doc/reliability.md. */
 static const char *what_fails(void)
 {
-    bool last = strcmp(step->name, "close") == 0 && strcmp(source->name, "device") == 0;
+    bool last =
+        strncmp(step->name, "close", 5) == 0 && strcmp(source->name, "device") == 0;
     return last ? "pages" : source->what;
 }
 

@@ -20,7 +20,7 @@ try() {
     local from=0.1 last cases=0 n
     : >"$log.all"
     while :; do
-        NCMPI_TEST_ONLY="each fault: $1" NCMPI_TEST_PROCS=$2 NCMPI_FAULTS_FROM=$from \
+        NCMPI_TEST_ONLY="each fault: $1\$" NCMPI_TEST_PROCS=$2 NCMPI_FAULTS_FROM=$from \
             "$BASH" "$top/test/support/run-mpi" test/api/each_fault.mpi >"$log" 2>&1
         cat "$log" >>"$log.all"
         grep -E '(lost|lied|wrong|leaked) on process|: (no end|died)' "$log"

@@ -330,6 +330,16 @@ static void greet_all(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* NCMPI_TEST_ONLY: a part of its name, or with a $ behind it the end. */
+static bool is_asked_for(const char *name)
+{
+    const char *only = getenv("NCMPI_TEST_ONLY");
+    if (only == NULL) return true;
+    size_t n = strlen(only), length = strlen(name);
+    if (n == 0 || only[n - 1] != '$') return strstr(name, only) != NULL;
+    return length >= n - 1 && strncmp(name + length - (n - 1), only, n - 1) == 0;
+}
+
 int check_main(int argc, char **argv, const struct check_test *tests, const char *procs)
 {
     if (argc > 1 && strcmp(argv[1], "--cases") == 0) {
@@ -341,9 +351,8 @@ int check_main(int argc, char **argv, const struct check_test *tests, const char
     MPI_Comm_rank(MPI_COMM_WORLD, &check.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &check.nprocs);
     choose_seed();
-    const char *only = getenv("NCMPI_TEST_ONLY");
     for (; tests->name != NULL; tests++)
-        if (only == NULL || strstr(tests->name, only) != NULL) run_test(tests);
+        if (is_asked_for(tests->name)) run_test(tests);
     if (getenv("NCMPI_TEST_NODES") != NULL) greet_all();
     MPI_Finalize();
     return state.failed > 0;
