@@ -181,11 +181,46 @@ static void servers_work_alike(void)
     }
 }
 
+/* Where processes, equally many on each node, take turns in runs, no node has more than
+ * twice its part of what is exchanged in a round of a short call. */
+static void nodes_send_alike(void)
+{
+    int64_t dealt = 0;
+    dataset.hints.cb_nodes = 0;
+    for (int i = 0; i < 300; i++) {
+        struct mpio m;
+        struct mpio_domains d;
+        int64_t run = INT64_C(1) << (13 + check_random(6)), nprocs, origin, low, high;
+        memset(&m, 0, sizeof m);
+        m.base.ds = &dataset;
+        m.unit = m.file.stripe = 4 << 20;
+        m.file.stripes = 32;
+        m.window.nodes = 4 << check_random(2);
+        m.window.size = 64 << 20;
+        nprocs = 32 * m.window.nodes;
+        mpio_domains_make(&d, &m, 0, nprocs << 20, 0);
+        if (d.dealt == 0) continue;
+        dealt++;
+        for (int64_t round = 0; round < d.rounds; round++) {
+            int64_t has[8] = {0}, all = 0;
+            for (int64_t domain = 0; domain < d.count; domain++) {
+                if (!mpio_domain_block(&d, domain, round, &origin, &low, &high)) continue;
+                for (; low < high; low += run, all += run)
+                    has[low / run % nprocs / 32] += run;
+            }
+            for (int node = 0; node < m.window.nodes; node++)
+                CHECK(has[node] * m.window.nodes <= 2 * all);
+        }
+    }
+    CHECK(dealt > 0);
+}
+
 static const struct check_test tests[] = {
     {"each byte once, each stripe by one node", each_byte_once, 0},
     {"lanes of a node", lanes_of_a_node, 0},
     {"the rest of a domain", the_rest_of_a_domain, 0},
     {"servers work alike", servers_work_alike, 0},
+    {"nodes send alike", nodes_send_alike, 0},
     {NULL, NULL, 0},
 };
 

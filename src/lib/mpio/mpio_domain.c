@@ -107,7 +107,9 @@ static int64_t parts_of(const struct mpio *m, const struct mpio_domains *d,
 
 /* Stripes to the nodes, from the first of all that the file has: so other calls of this
  * size find the same stripes with the same nodes. As many in a row as each gets anyway,
- * about, since neighbours in the file are often on one node. */
+ * about, since neighbours in the file are often on one node. Stripes side by side begin
+ * with different parts: where pieces repeat after a stripe or two, the first part of all
+ * would be what a few nodes have, and these alone would send. */
 static void deal_out(struct mpio_domains *d, const struct mpio *m)
 {
     enum { APART = 1 << MPIO_COARSE }; /* more than the slack, and marks do not touch */
@@ -125,7 +127,8 @@ static void deal_out(struct mpio_domains *d, const struct mpio *m)
     d->pitch = block + APART;
     d->block = block;
     d->first = first * parts;
-    d->count = d->period = stripes;
+    d->count = stripes;
+    d->period = 1;
     d->each = d->rounds = parts;
 }
 
