@@ -6,6 +6,7 @@
 
 #include "base_error.h"
 #include "base_mem.h"
+#include "base_sort.h"
 
 /* ---- a blob's map ---- */
 
@@ -37,10 +38,28 @@ int blob_map_add(struct blob_map *m, int64_t at, int64_t n)
     return err;
 }
 
+/* Of runs and of pieces: `at` is first in both. */
 static int by_place(const void *a, const void *b)
 {
-    const struct blob_run *p = a, *q = b;
-    return (p->at > q->at) - (p->at < q->at);
+    const int64_t *p = a, *q = b;
+    return (*p > *q) - (*p < *q);
+}
+
+/* n of them, of `size` bytes each; where memory is short it takes longer. */
+static void sort_by_place(void *items, int64_t n, size_t size)
+{
+    struct base_key *keys = base_malloc((size_t)n * (2 * sizeof *keys + size));
+    if (keys == NULL) {
+        qsort(items, (size_t)n, size, by_place);
+        return;
+    }
+    char *from = memcpy(keys + 2 * n, items, (size_t)n * size), *to = items;
+    for (int64_t i = 0; i < n; i++)
+        keys[i] = (struct base_key){*(uint64_t *)(from + (size_t)i * size), i};
+    base_sort_keys(keys, keys + n, n);
+    for (int64_t i = 0; i < n; i++)
+        memcpy(to + (size_t)i * size, from + (size_t)keys[i].index * size, size);
+    base_free(keys);
 }
 
 static bool ascends(const struct blob_map *m)
@@ -71,7 +90,7 @@ int blob_map_settle(struct blob_map *m)
     m->runs = runs;
     if (err != NC_NOERR) return err;
     if (m->n > 0 && !ascends(m)) {
-        qsort(m->runs, (size_t)m->n, sizeof *m->runs, by_place);
+        sort_by_place(m->runs, m->n, sizeof *m->runs);
         join_runs(m);
     }
     int64_t pos = 0;
@@ -148,15 +167,9 @@ int blob_index_add(struct blob_index *x, const struct blob_piece *piece)
     return err;
 }
 
-static int piece_by_place(const void *a, const void *b)
-{
-    const struct blob_piece *p = a, *q = b;
-    return (p->at > q->at) - (p->at < q->at);
-}
-
 bool blob_index_settle(struct blob_index *x, const struct blob_piece **first)
 {
-    if (x->n > 0) qsort(x->pieces, (size_t)x->n, sizeof *x->pieces, piece_by_place);
+    if (x->n > 1) sort_by_place(x->pieces, x->n, sizeof *x->pieces);
     for (int64_t i = 1; i < x->n; i++) {
         *first = &x->pieces[i - 1];
         if ((*first)->at + (*first)->n > x->pieces[i].at) return false;

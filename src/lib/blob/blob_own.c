@@ -203,11 +203,6 @@ static bool list_parts(struct blob_own *o, struct blob_decomp *d,
 
 /* ---- stretches of one variable and record ---- */
 
-static int64_t bytes_of(const struct blob_own_part *p)
-{
-    return p->n * conv_size(p->of->type);
-}
-
 /* May values of the request be copied, and converted as part of another? None of them can
  * be out of range, of which only the request itself would be told. */
 static bool can_be_joined(const struct blob_own *o, const struct driver_request *r)
@@ -234,6 +229,7 @@ static int reserve_keys(struct blob_own *o, int64_t n)
     base_free(o->keys);
     o->keys = keys;
     o->keys_room = 2 * n;
+    o->nkeys = 0;
     return NC_NOERR;
 }
 
@@ -244,7 +240,18 @@ static bool ascend(const struct blob_own_part *p, int64_t n)
     return true;
 }
 
-/* By their place. *apart: no element is in two of them; else they stay as they are. */
+/* As the keys tell. Do they ascend then? */
+static bool permute(const struct blob_own *o, const struct blob_own_part *p, int64_t n,
+                    struct blob_own_part *sorted)
+{
+    for (int64_t i = 0; i < n; i++)
+        sorted[i] = p[o->keys[i].index];
+    return ascend(sorted, n);
+}
+
+/* By their place, perhaps in the order of the last ones: a program's variables are in the
+ * same one, as a rule. *apart: no element is in two of them; else they stay as they are.
+ */
 static int sort_parts(struct blob_own *o, struct blob_own_part *p, int64_t n, bool *apart)
 {
     *apart = ascend(p, n);
@@ -252,12 +259,14 @@ static int sort_parts(struct blob_own *o, struct blob_own_part *p, int64_t n, bo
     int err = reserve_keys(o, n);
     if (err != NC_NOERR) return err;
     struct blob_own_part *sorted = (struct blob_own_part *)(o->keys + 2 * o->keys_room);
-    for (int64_t i = 0; i < n; i++)
-        o->keys[i] = (struct base_key){(uint64_t)p[i].at, i};
-    base_sort_keys(o->keys, o->keys + o->keys_room, n);
-    for (int64_t i = 0; i < n; i++)
-        sorted[i] = p[o->keys[i].index];
-    *apart = ascend(sorted, n);
+    *apart = n == o->nkeys && permute(o, p, n, sorted);
+    if (!*apart) {
+        for (int64_t i = 0; i < n; i++)
+            o->keys[i] = (struct base_key){(uint64_t)p[i].at, i};
+        base_sort_keys(o->keys, o->keys + o->keys_room, n);
+        o->nkeys = n;
+        *apart = permute(o, p, n, sorted);
+    }
     if (*apart) memcpy(p, sorted, (size_t)n * sizeof *p);
     return NC_NOERR;
 }
@@ -269,15 +278,15 @@ static int join_parts(struct blob_own *o, int64_t from, int64_t to)
     const struct blob_decomp *d = blob_decomp_of(o->b, p->of->varid);
     struct span s = {p->record, 1, 1, p->at, 0};
     struct blob_own_made made = {from, to, NULL};
+    const int64_t size = conv_size(p->of->type); /* of all parts */
     for (int64_t i = from; i < to; i++)
         s.n += o->parts[i].n;
     if (to - from > 1) {
-        size_t size = (size_t)(s.n * conv_size(p->of->type));
-        char *copy = made.copies = base_arena_alloc(&o->arena, size);
+        char *copy = made.copies = base_arena_alloc(&o->arena, (size_t)(s.n * size));
         if (copy == NULL) return NC_ENOMEM;
-        o->copied += (int64_t)size;
-        for (int64_t i = from; i < to && o->put; copy += bytes_of(&o->parts[i++]))
-            memcpy(copy, o->parts[i].values, (size_t)bytes_of(&o->parts[i]));
+        o->copied += s.n * size;
+        for (int64_t i = from; i < to && o->put; copy += o->parts[i++].n * size)
+            memcpy(copy, o->parts[i].values, (size_t)(o->parts[i].n * size));
     }
     bool whole = s.at == d->start && s.n == blob_map_count(&d->own);
     return add_span(o, &s, whole, &made);
@@ -288,16 +297,17 @@ static int join_parts(struct blob_own *o, int64_t from, int64_t to)
 static int close_group(struct blob_own *o, int64_t end)
 {
     int64_t from = o->closed, n = end - from;
+    int64_t size = n > 0 ? conv_size(o->parts[from].of->type) : 0; /* of all parts */
     bool joins = n > 1 && can_be_joined(o, o->parts[from].of);
     int err = joins ? sort_parts(o, o->parts + from, n, &joins) : NC_NOERR;
     for (int64_t to; from < end && err == NC_NOERR; from = to) {
         const struct blob_own_part *p = &o->parts[from];
-        int64_t bytes = bytes_of(p);
+        int64_t bytes = p->n * size;
         bool room = o->copied < MOST_COPIED; /* else values go from where they are */
         for (to = from + 1; joins && room && to < end; to++, p++) {
-            bytes += bytes_of(p + 1);
+            bytes += p[1].n * size;
             if (p->at + p->n != p[1].at || bytes > MOST_COPIED) break;
-            if (bytes_of(p) >= LONG || bytes_of(p + 1) >= LONG) break;
+            if (p->n * size >= LONG || p[1].n * size >= LONG) break;
         }
         err = join_parts(o, from, to);
         if (err != NC_NOERR) break;
@@ -328,9 +338,10 @@ static bool is_whole(struct blob *b, const struct blob_decomp *d,
 {
     struct blob_walk w;
     struct blob_stretch s;
-    int64_t i = 0, n = d->own.n;
+    int64_t i = 0, n = d->own.n, all = blob_map_count(&d->own);
     *records = 0;
-    if (n == 0) return false;
+    if (all == 0 || driver_nelems(r, b->base.ds->header.vars[r->varid].ndims) % all != 0)
+        return false;
     *err = blob_walk_begin(&w, &b->base.ds->header, r);
     bool whole = *err == NC_NOERR;
     while (whole && blob_walk_next(&w, &s, err)) {
@@ -419,9 +430,10 @@ bool blob_own_add(struct blob_own *o, struct blob_decomp *d, struct driver_reque
 static void deal_out(const struct blob_own *o, const struct blob_own_made *made)
 {
     const char *copy = made->copies;
+    const int64_t size = copy == NULL ? 0 : conv_size(o->parts[made->from].of->type);
     for (int64_t i = made->from; copy != NULL && i < made->to; i++) {
-        memcpy(o->parts[i].values, copy, (size_t)bytes_of(&o->parts[i]));
-        copy += bytes_of(&o->parts[i]);
+        memcpy(o->parts[i].values, copy, (size_t)(o->parts[i].n * size));
+        copy += o->parts[i].n * size;
     }
 }
 

@@ -15,8 +15,8 @@ struct blob_own {
     struct driver_request **reqs; /* ... these of the subfile, from the arena */
     struct blob_own_made *made;   /* of each of them: of which parts */
     int64_t n, room, copied;
-    struct base_key *keys; /* to sort by: twice keys_room, and as many parts */
-    int64_t keys_room;
+    struct base_key *keys;    /* to sort by: twice keys_room, and as many parts */
+    int64_t keys_room, nkeys; /* so many have been sorted */
     struct base_arena arena;
 };
 

@@ -46,7 +46,7 @@ static int begin_slab(struct blob_walk *w)
     int first = v->is_record ? 1 : 0, ndims = v->ndims - first;
     const int64_t *start = driver_start(r), *count = driver_count(r, v->ndims),
                   *stride = driver_stride(r, v->ndims);
-    w->unit = w->step = w->records = 1;
+    w->step = w->records = 1;
     if (first == 1) {
         w->record = start[0];
         w->records = count[0];
@@ -61,7 +61,7 @@ static int begin_slab(struct blob_walk *w)
 
 static int begin_raw(struct blob_walk *w, const struct cdf_header *h)
 {
-    w->unit = cdf_type_size(w->v->type);
+    w->shift = __builtin_ctz((unsigned)cdf_type_size(w->v->type));
     w->records = 1;
     w->record = driver_start(w->r)[2];
     w->record_size = w->v->is_record ? h->record_size : 0;
@@ -111,17 +111,18 @@ bool blob_walk_next(struct blob_walk *w, struct blob_stretch *s, int *err)
     if (w->left == 0) {
         int64_t length;
         if (!next_run(w, &w->at, &length, err)) return false;
-        w->left = length / w->unit;
+        w->left = length >> w->shift;
     }
+    int64_t at = w->at;
     s->record = w->record;
-    s->at = w->at / w->unit;
     s->n = w->left;
-    if (w->record_size > 0) {
-        s->record += w->at / w->record_size;
-        s->at = w->at % w->record_size / w->unit;
-        if (s->n > w->v->nelems - s->at) s->n = w->v->nelems - s->at;
+    if (w->record_size > 0 && at >= w->record_size) {
+        s->record += at / w->record_size;
+        at %= w->record_size;
     }
+    s->at = at >> w->shift;
+    if (w->record_size > 0 && s->n > w->v->nelems - s->at) s->n = w->v->nelems - s->at;
     w->left -= s->n;
-    w->at += s->n * w->unit;
+    w->at += s->n << w->shift;
     return true;
 }

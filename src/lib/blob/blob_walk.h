@@ -25,7 +25,7 @@ struct blob_walk {
     const struct cdf_var *v;
     struct region *own;
     struct region_cursor *cursor;
-    int64_t unit;                  /* bytes of the region that an element takes */
+    int shift; /* 2 to this: bytes of the region that an element takes */
     int64_t record, records, step; /* of a hyperslab: this one, how many remain */
     int64_t record_size;           /* of raw ones, that may go on in the next record */
     struct region_strip strip;
