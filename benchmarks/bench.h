@@ -32,6 +32,7 @@ struct bench_options {
     bool hdf5;        /* parallel HDF5, too */
     bool other;       /* what was put is also got by another decomposition */
     bool files;       /* raw, to a file of each process, too */
+    bool leave;       /* the dataset stays: for who looks at it afterwards */
     bool stats;       /* also what the library counts */
     bool spoil;       /* damage the file before it is verified: must be noticed */
 };

@@ -158,7 +158,7 @@ static void one_way(struct state *s, int way)
     ways[way].move(s, true, "over");
     ways[way].move(s, false, "warm");
     if (way == LIB && s->b->options.other) ways[way].move(s, false, "other");
-    bench_remove(s->b, path);
+    if (way != LIB || !s->b->options.leave) bench_remove(s->b, path);
 }
 
 /* The first repetition, through the library first, finds the layout for the others. */

@@ -62,6 +62,7 @@ static void usage(FILE *out)
           "  -5        also by parallel HDF5 (make bench-hdf5)\n"
           "  -f        also by system calls to a file of each process\n"
           "  -g        what was put is also got by another decomposition\n"
+          "  -e        the last dataset stays where it is\n"
           "  -c        also what the library counts, if it does\n"
           "  -x        damage each file before it is verified (must fail)\n"
           "  -l        list the workloads\n"
@@ -99,7 +100,7 @@ static bool parse(struct bench *b, int argc, char **argv)
     *o =
         (struct bench_options){.dir = ".", .bytes = 64 << 20, .most = 1000000, .reps = 5};
     int c;
-    while ((c = getopt(argc, argv, "kd:b:n:r:t:m:yai5fgcxlvh")) != -1) {
+    while ((c = getopt(argc, argv, "kd:b:n:r:t:m:yai5fgecxlvh")) != -1) {
         switch (c) {
         case 'd':
             o->dir = optarg;
@@ -136,6 +137,9 @@ static bool parse(struct bench *b, int argc, char **argv)
             break;
         case 'f':
             o->files = true;
+            break;
+        case 'e':
+            o->leave = true;
             break;
         case 'g':
             o->other = true;
@@ -181,7 +185,7 @@ static void run(struct bench *b, const struct bench_workload *w)
     } else {
         bench_data(b);
     }
-    bench_remove(b, b->file);
+    if (!b->options.leave) bench_remove(b, b->file);
     bench_remove(b, b->raw);
 }
 

@@ -52,7 +52,7 @@ check_DATA = benchmarks/bench-count.so
 CLEANFILES += benchmarks/bench-count.so benchmarks/bench-peer benchmarks/bench-peer-count.so \
 	benchmarks/bench-hdf5
 EXTRA_DIST += benchmarks/f90_puts.f90.m4 benchmarks/f90_counts.sh
-EXTRA_DIST += benchmarks/run benchmarks/medians.awk benchmarks/tables.awk benchmarks/aims.awk \
+EXTRA_DIST += benchmarks/blob_run benchmarks/run benchmarks/medians.awk benchmarks/tables.awk benchmarks/aims.awk \
 	benchmarks/aims.txt benchmarks/rates.gp benchmarks/smoke.sh \
 	benchmarks/counts.sh benchmarks/counts.txt \
 	benchmarks/bench_count.c benchmarks/README.md
