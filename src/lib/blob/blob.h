@@ -159,9 +159,6 @@ void blob_sub_count(struct blob *b, struct blob_sub *sub);
 /* The master's own name, by which subfiles go, not a link's; NULL: no memory. The caller
  * frees it. */
 char *blob_sub_master(const char *path);
-/* What a file's first page tells. Local. NC_ENOTNC: it has none, or one that is not good.
- */
-int blob_sub_envelope(const char *path, struct cdf_envelope *e);
 
 /* ---- blob_remove.c ---- */
 

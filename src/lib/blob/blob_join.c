@@ -243,7 +243,7 @@ int blob_join_end_all(struct blob *b, int error)
 static int check_master(const char *master, const struct cdf_envelope *e)
 {
     struct cdf_envelope now;
-    bool same = blob_sub_envelope(master, &now) == NC_NOERR &&
+    bool same = blob_source_envelope(master, &now) == NC_NOERR &&
                 memcmp(now.token, e->token, sizeof now.token) == 0;
     if (same) return NC_NOERR;
     return base_error_set(NC_EFILE, "%s: it is not the dataset any more that was closed",

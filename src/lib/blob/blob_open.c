@@ -408,7 +408,7 @@ static int read_facts_all(struct blob *b, bool *ordinary)
     struct driver_dataset *ds = b->base.ds;
     *ordinary = false;
     if (ds->base == 0) return blob_foreign_begin_all(b, ordinary);
-    int err = ds->rank == 0 ? blob_sub_envelope(ds->full, &b->facts) : NC_NOERR;
+    int err = ds->rank == 0 ? blob_source_envelope(ds->full, &b->facts) : NC_NOERR;
     err = share_facts_all(b, err);
     if (err == NC_NOERR) find_group(b);
     return err;

@@ -187,7 +187,8 @@ int blob_remove_parts(const char *path, bool anew, bool *all)
 {
     struct cdf_envelope e;
     *all = false;
-    if (blob_sub_envelope(path, &e) != NC_NOERR) return remove_foreign(path, anew, all);
+    if (blob_source_envelope(path, &e) != NC_NOERR)
+        return remove_foreign(path, anew, all);
     char *master = blob_sub_master(path);
     int err = master == NULL ? NC_ENOMEM : blob_remove_subfiles(master, &e);
     base_free(master);

@@ -1,10 +1,13 @@
 /* Maps from subfiles: of one blob, or the part of an index of all. */
 #include "blob_source.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base_error.h"
+#include "base_io.h"
 #include "base_mem.h"
 #include "blob_names.h"
 #include "conv.h"
@@ -33,6 +36,17 @@ char *blob_source_path(const char *master, int number)
     char *path = base_malloc(size);
     if (path != NULL) snprintf(path, size, "%s.%04d", master, number);
     return path;
+}
+
+int blob_source_envelope(const char *master, struct cdf_envelope *e)
+{
+    unsigned char page[CDF_ENVELOPE];
+    int fd = open(master, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0) return base_error_system(NC_EFILE, "opening", master);
+    int err = base_read_at(fd, 0, page, sizeof page, master);
+    (void)close(fd);
+    if (err == NC_NOERR) err = cdf_decode_envelope(e, page, sizeof page);
+    return err;
 }
 
 const char *blob_source_foreign(struct cdf_header *h, const struct cdf_envelope *e,

@@ -49,6 +49,9 @@ int blob_source_att(const struct cdf_header *h, int varid, const char *name,
 /* The name of a subfile of a master; NULL: no memory. The caller frees it. */
 char *blob_source_path(const char *master, int number);
 
+/* What a master's first page tells. NC_ENOTNC: it has none, or one that is not good. */
+int blob_source_envelope(const char *master, struct cdf_envelope *e);
+
 /* NULL: it is the subfile of that number of this dataset; else what is wrong. */
 const char *blob_source_foreign(struct cdf_header *h, const struct cdf_envelope *e,
                                 int number);

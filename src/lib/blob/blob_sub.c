@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base_error.h"
-#include "base_io.h"
 #include "base_mem.h"
 #include "base_mpi.h"
 #include "blob.h"
@@ -21,17 +20,6 @@ char *blob_sub_master(const char *path)
 {
     char known[PATH_MAX];
     return base_strdup(realpath(path, known) == NULL ? path : known);
-}
-
-int blob_sub_envelope(const char *path, struct cdf_envelope *e)
-{
-    unsigned char page[CDF_ENVELOPE];
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (fd < 0) return base_error_system(NC_EFILE, "opening", path);
-    int err = base_read_at(fd, 0, page, sizeof page, path);
-    (void)close(fd);
-    if (err == NC_NOERR) err = cdf_decode_envelope(e, page, sizeof page);
-    return err;
 }
 
 const struct driver_ops *blob_sub_bottom(const struct blob *b)

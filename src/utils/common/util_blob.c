@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base_error.h"
-#include "base_io.h"
 #include "base_mem.h"
 #include "blob_names.h"
 #include "conv.h"
@@ -227,10 +226,8 @@ void util_blob_close(struct util_classic *c)
 
 static int read_facts(struct util_classic *c, struct util_blob *b)
 {
-    unsigned char page[CDF_ENVELOPE];
-    if (c->base == 0) return util_blob_take_whole(c);
-    int err = base_read_at(c->fd, 0, page, sizeof page, c->path);
-    return err == NC_NOERR ? cdf_decode_envelope(&b->facts, page, sizeof page) : err;
+    return c->base == 0 ? util_blob_take_whole(c)
+                        : blob_source_envelope(c->path, &b->facts);
 }
 
 int util_blob_open(struct util_classic *c, util_blob_tell *tell, void *to)
