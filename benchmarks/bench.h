@@ -20,6 +20,7 @@ enum { BENCH_DIMS = 5, BENCH_PATH = 1024 };
 
 struct bench_options {
     const char *dir;  /* where the files go */
+    const char *file; /* values are put once, into this file, which stays; or NULL */
     const char *maps; /* folder of real decompositions; NULL: generated ones */
     int64_t bytes;    /* about what a process moves in one repetition */
     int64_t most;     /* names, segments, calls: the largest number of them */
@@ -205,8 +206,10 @@ void bench_lib_layout(struct bench_plan *p, int ncid);
 void bench_lib_close(const struct bench_plan *p, int ncid, bool writing);
 void bench_lib_move(const struct bench_plan *p, int ncid, bool put);
 
-/* bench_data.c: runs a plan in every way. */
+/* bench_data.c: runs a plan in every way; or puts its values once, into a file that
+ * stays. */
 void bench_data(struct bench *b);
+void bench_leave(struct bench *b);
 
 /* The workloads, by file. */
 void bench_contig_1d(struct bench *b, struct bench_plan *p);

@@ -205,3 +205,21 @@ void bench_data(struct bench *b)
     bench_plan_free(&s.plan);
     bench_plan_free(&s.other);
 }
+
+void bench_leave(struct bench *b)
+{
+    struct bench_plan p = {0};
+    if (b->work->plan == NULL) {
+        bench_stop("it has no values", b->work->name);
+        return;
+    }
+    b->work->plan(b, &p);
+    bench_plan_finish(&p);
+    bench_fill(&p);
+    int ncid = bench_lib_create(b, &p);
+    bench_lib_layout(&p, ncid);
+    bench_lib_begin(&p, ncid, true);
+    bench_lib_move(&p, ncid, true);
+    bench_lib_close(&p, ncid, true);
+    bench_plan_free(&p);
+}

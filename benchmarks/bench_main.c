@@ -55,6 +55,7 @@ static void usage(FILE *out)
           "  -r N      repetitions besides the warm-up (default 5)\n"
           "  -t SEC    a workload begins no repetition after so many seconds\n"
           "  -m DIR    folder with the model's decompositions, map_*_case_16p.nc\n"
+          "  -o FILE   the values are put once, into FILE, and nothing is timed\n"
           "  -k        fresh files are not closed between definitions and values\n"
           "  -y        a put includes writing to the device (sync)\n"
           "  -a        the library alone, no system calls beside\n"
@@ -100,7 +101,7 @@ static bool parse(struct bench *b, int argc, char **argv)
     *o =
         (struct bench_options){.dir = ".", .bytes = 64 << 20, .most = 1000000, .reps = 5};
     int c;
-    while ((c = getopt(argc, argv, "kd:b:n:r:t:m:yai5fgecxlvh")) != -1) {
+    while ((c = getopt(argc, argv, "kd:b:n:r:t:m:o:yai5fgecxlvh")) != -1) {
         switch (c) {
         case 'd':
             o->dir = optarg;
@@ -119,6 +120,9 @@ static bool parse(struct bench *b, int argc, char **argv)
             break;
         case 'm':
             o->maps = optarg;
+            break;
+        case 'o':
+            o->file = optarg;
             break;
         case 'k':
             o->keep = true;
@@ -172,7 +176,10 @@ static void name_files(struct bench *b)
 {
     int pid = (int)getpid();
     bench_need_mpi(MPI_Bcast(&pid, 1, MPI_INT, 0, b->comm), "MPI_Bcast");
-    int n = snprintf(b->file, sizeof b->file, "%s/bench-%d.nc", b->options.dir, pid);
+    const char *own = b->options.file;
+    int n = own == NULL
+                ? snprintf(b->file, sizeof b->file, "%s/bench-%d.nc", b->options.dir, pid)
+                : snprintf(b->file, sizeof b->file, "%s", own);
     snprintf(b->raw, sizeof b->raw, "%s/bench-%d.raw", b->options.dir, pid);
     if (n >= (int)sizeof b->file) bench_stop("path too long", b->options.dir);
 }
@@ -180,6 +187,10 @@ static void name_files(struct bench *b)
 static void run(struct bench *b, const struct bench_workload *w)
 {
     b->work = w;
+    if (b->options.file != NULL) {
+        bench_leave(b);
+        return;
+    }
     if (w->run != NULL) {
         w->run(b);
     } else {
@@ -206,6 +217,8 @@ int main(int argc, char **argv)
     MPI_Comm_size(b.comm, &b.nprocs);
     if (parse(&b, argc, argv)) {
         name_files(&b);
+        if (b.options.file != NULL && optind != argc - 1)
+            bench_stop("takes one workload", "-o");
         for (int i = optind; i < argc; i++)
             run(&b, find(argv[i]));
         for (const struct bench_workload *w = bench_table; optind == argc && w->name; w++)
