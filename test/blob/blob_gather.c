@@ -186,11 +186,51 @@ static void segments_may_come_twice(void)
     CHECK_NC(NC_NOERR, ncmpi_close(s.ncid));
 }
 
+/* Every so many-th element, of blocks: what lies between is read along as long as there
+ * is room for it. */
+static void check_stride(int ncid, int varid, MPI_Offset n, MPI_Offset stride)
+{
+    MPI_Offset start = check.rank, count = (n - start + stride - 1) / stride;
+    double *values = calloc((size_t)count, sizeof *values);
+    int wrong = 0;
+    CHECK_NC(NC_NOERR,
+             ncmpi_get_vars_double_all(ncid, varid, &start, &count, &stride, values));
+    for (MPI_Offset i = 0; i < count; i++)
+        wrong += values[i] != tooth(start + i * stride);
+    CHECK_EQ(0, wrong);
+    free(values);
+}
+
+static void elements_apart_are_found(void)
+{
+    enum { LENGTH = 1500000 };
+    MPI_Info info = check_info("nc_blob=enable;nc_num_subfiles=2");
+    int ncid, varid;
+    CHECK_NC(NC_NOERR, ncmpi_create(MPI_COMM_WORLD, check_path("g.nc"),
+                                    NC_CLOBBER | check.cmode, info, &ncid));
+    MPI_Info_free(&info);
+    int dim = new_dim(ncid, "i", LENGTH);
+    varid = new_var(ncid, "blocks", NC_DOUBLE, 1, &dim);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    MPI_Offset start = (MPI_Offset)LENGTH * check.rank / check.nprocs;
+    MPI_Offset count = (MPI_Offset)LENGTH * (check.rank + 1) / check.nprocs - start;
+    double *values = malloc((size_t)count * sizeof *values);
+    for (MPI_Offset i = 0; i < count; i++)
+        values[i] = tooth(start + i);
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_double_all(ncid, varid, &start, &count, values));
+    free(values);
+    static const MPI_Offset strides[] = {2, 5, 30, 31, 32, 33, 34, 1000};
+    for (size_t i = 0; i < sizeof strides / sizeof *strides; i++)
+        check_stride(ncid, varid, LENGTH, strides[i]);
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+}
+
 static const struct check_test tests[] = {
     {"planes are read in large pieces", planes_are_read_in_large_pieces, 0},
     {"planes come to any memory", planes_come_to_any_memory, CHECK_FORMATS},
     {"all teeth come", all_teeth_come, 0},
     {"segments may come twice", segments_may_come_twice, 0},
+    {"elements apart are found", elements_apart_are_found, 0},
     {NULL, NULL, 0},
 };
 

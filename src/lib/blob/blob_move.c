@@ -13,7 +13,9 @@
 
 enum {
     MOST_PARTS = 1 << 16, /* of a request, moved at a time: 16 times 4 to some power */
-    GATHERED = 1 << 20,   /* bytes of them that are read together */
+    GATHERED = 1 << 20,   /* bytes of them that are read together ... */
+    READ = 4 << 20,       /* ... with what lies between them */
+    GAP = 256,            /* bytes that are sooner read than passed over */
     LONG = 1 << 16,       /* bytes that are not worth a copy */
     ENDS = 1 << 9         /* of runs that are looked for; a power of 2 */
 };
@@ -256,23 +258,29 @@ static uint64_t slot_of(int sub, int64_t record, int64_t at)
     return (x ^ x >> 32) & (ENDS - 1);
 }
 
-static bool goes_on(const struct part *run, const struct part *part)
+/* Does it begin where a run ends, or at most so many elements behind that? What is in the
+ * master is counted, so that there nothing is read along. */
+static bool goes_on(const struct part *run, const struct part *part, int64_t gap)
 {
-    return run->at + run->n == part->at && run->sub == part->sub &&
-           run->record == part->record;
+    int64_t behind = part->at - (run->at + run->n);
+    return run->sub == part->sub && run->record == part->record && behind >= 0 &&
+           behind <= (part->sub < 0 ? 0 : gap);
 }
 
 /* Parts that lie side by side in a blob, though others come between them in the request,
  * become a run: there are about as many of these as there are blobs. */
 static int make_runs(struct pieces *p)
 {
-    int ends[ENDS];
+    int ends[ENDS], last = -1;
+    const int64_t size = conv_size(p->r->type), gap = GAP / size;
+    int64_t spare = READ / size - p->elements; /* for what lies between */
     memset(ends, -1, sizeof ends);
     p->runs.n = 0;
     for (int64_t i = 0; i < p->parts.n; i++) {
         struct part *part = &p->parts.list[i];
         int number = ends[slot_of(part->sub, part->record, part->at)];
-        if (number < 0 || !goes_on(&p->runs.list[number], part)) {
+        if (number < 0 || !goes_on(&p->runs.list[number], part, 0)) number = last;
+        if (number < 0 || !goes_on(&p->runs.list[number], part, spare < gap ? 0 : gap)) {
             if (reserve(&p->runs) != NC_NOERR) return NC_ENOMEM;
             number = (int)p->runs.n++;
             p->runs.list[number] = *part;
@@ -282,7 +290,9 @@ static int make_runs(struct pieces *p)
         struct part *run = &p->runs.list[number];
         part->next = run->next;
         run->next = (int)i;
-        run->n += part->n;
+        spare -= part->at - (run->at + run->n);
+        run->n = part->at + part->n - run->at;
+        last = number;
         ends[slot_of(part->sub, part->record, part->at + part->n)] = number;
     }
     return NC_NOERR;
@@ -317,7 +327,7 @@ static int prepare_to_gather(struct pieces *p)
 {
     int err = make_runs(p);
     if (err != NC_NOERR || p->parts.n == 1 || p->values != NULL) return err;
-    p->values = base_malloc(GATHERED);
+    p->values = base_malloc(READ);
     return p->values == NULL ? NC_ENOMEM : NC_NOERR;
 }
 
