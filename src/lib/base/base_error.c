@@ -18,11 +18,8 @@ static const struct {
 #undef BASE_ERROR
 };
 
-static _Thread_local struct {
-    int code;
-    char detail[1024];
-    char text[1536]; /* the table's text and the detail */
-} last;
+static _Thread_local struct base_error_note last;
+static _Thread_local char both[1536]; /* the table's text and the detail */
 
 static _Thread_local char unknown[48];
 
@@ -56,8 +53,8 @@ const char *base_error_text(int code)
     int row = row_of(code);
     if (row < 0) return unknown_error(code);
     if (code == NC_NOERR || code != last.code) return table[row].text;
-    snprintf(last.text, sizeof last.text, "%s (%s)", table[row].text, last.detail);
-    return last.text;
+    snprintf(both, sizeof both, "%s (%s)", table[row].text, last.detail);
+    return both;
 }
 
 const char *base_error_name(int code)
@@ -81,6 +78,16 @@ int base_error_set(int code, const char *format, ...)
 const char *base_error_detail(int code)
 {
     return code == last.code ? last.detail : "";
+}
+
+void base_error_keep(struct base_error_note *note)
+{
+    *note = last;
+}
+
+void base_error_restore(const struct base_error_note *note)
+{
+    last = *note;
 }
 
 /* As MPI-IO has them, where it has one. */

@@ -28,4 +28,13 @@ int base_error_system(int otherwise, const char *what, const char *path);
 /* What base_error_set last recorded on this thread for this code, or "". */
 const char *base_error_detail(int code);
 
+/* What it last recorded, to be recorded again by who tries what may fail, and nobody is
+ * told. */
+struct base_error_note {
+    int code;
+    char detail[1024];
+};
+void base_error_keep(struct base_error_note *note);
+void base_error_restore(const struct base_error_note *note);
+
 #endif

@@ -183,7 +183,7 @@ static int remove_foreign(const char *path, bool anew, bool *all)
 
 /* ---- both ---- */
 
-int blob_remove_parts(const char *path, bool anew, bool *all)
+static int remove_parts(const char *path, bool anew, bool *all)
 {
     struct cdf_envelope e;
     *all = false;
@@ -192,5 +192,15 @@ int blob_remove_parts(const char *path, bool anew, bool *all)
     char *master = blob_sub_master(path);
     int err = master == NULL ? NC_ENOMEM : blob_remove_subfiles(master, &e);
     base_free(master);
+    return err;
+}
+
+/* Quietly: most files have none, and other words must stay. */
+int blob_remove_parts(const char *path, bool anew, bool *all)
+{
+    struct base_error_note words;
+    base_error_keep(&words);
+    int err = remove_parts(path, anew, all);
+    if (err == NC_NOERR) base_error_restore(&words);
     return err;
 }
