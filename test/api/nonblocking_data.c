@@ -323,9 +323,11 @@ static void a_pending_request_is_small(void)
     enum { MOST = 100 };
     static int rows[MANY][4], back[MANY][4];
     const char *hints = getenv("PNETCDF_HINTS");
-    if (hints != NULL && (strstr(hints, "=direct") != NULL || strstr(hints, "=view") ||
-                          strstr(hints, "node_procs=") != NULL ||
-                          strstr(hints, "nc_blob") != NULL || strstr(hints, "subfil"))) {
+    bool several = check_several_nodes();
+    if (several || (hints != NULL &&
+                    (strstr(hints, "=direct") != NULL || strstr(hints, "=view") ||
+                     strstr(hints, "node_procs=") != NULL ||
+                     strstr(hints, "nc_blob") != NULL || strstr(hints, "subfil")))) {
         check_skip("a tile, a node's messages, requests of blobs take more");
         return;
     }

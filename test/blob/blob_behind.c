@@ -2,8 +2,6 @@
  * whole whenever the library promises that, and until then the dataset is in its
  * subfiles. */
 #define _GNU_SOURCE
-#include <dlfcn.h>
-#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,25 +13,13 @@
 #include "base_mem.h"
 #include "check.h"
 #include "fault.h"
+#include "no_threads.h"
 #include "pnetcdf.h"
 #include "pnetcdf_ext.h"
 
 #define BEHIND "nc_burst_buf=disable;nc_blob=enable;nc_num_subfiles=2;nc_blob_join=behind"
 static const char behind[] = BEHIND;
 static const char in_subfiles[] = "nc_burst_buf=disable;nc_blob=enable;nc_num_subfiles=2";
-
-#ifndef __SANITIZE_THREAD__ /* whose library stands before pthread_create itself */
-/* This program's may have no threads. */
-static bool no_threads;
-
-int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *),
-                   void *arg)
-{
-    int (*next)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-    *(void **)&next = dlsym(RTLD_NEXT, "pthread_create");
-    return no_threads ? EAGAIN : next(thread, attr, run, arg);
-}
-#endif
 
 /* What the library calls for a dataset's agreements and files, it calls in the thread of
  * the program. */

@@ -1,8 +1,6 @@
 /* A close that returns when all is in the log: what was put comes to the file behind it,
  * and the dataset is complete whenever the library promises that. */
 #define _GNU_SOURCE
-#include <dlfcn.h>
-#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +12,7 @@
 #include "burst_plan.h"
 #include "check.h"
 #include "fault.h"
+#include "no_threads.h"
 #include "pnetcdf.h"
 #include "pnetcdf_ext.h"
 
@@ -35,19 +34,6 @@ int MPI_Allreduce(const void *from, void *to, int n, MPI_Datatype type, MPI_Op o
     }
     return PMPI_Allreduce(from, to, n, type, op, comm);
 }
-
-#ifndef __SANITIZE_THREAD__ /* whose library stands before pthread_create itself */
-/* This program's may have no threads. */
-static bool no_threads;
-
-int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *),
-                   void *arg)
-{
-    int (*next)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-    *(void **)&next = dlsym(RTLD_NEXT, "pthread_create");
-    return no_threads ? EAGAIN : next(thread, attr, run, arg);
-}
-#endif
 
 /* ---- behind the close ---- */
 

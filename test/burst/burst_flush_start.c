@@ -1,31 +1,16 @@
 /* A program says when draining may begin: then it does, whatever the hints say of when,
  * by threads, and no process waits for another; what a thread cannot write is told. */
 #define _GNU_SOURCE
-#include <dlfcn.h>
-#include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "check.h"
+#include "no_threads.h"
 #include "pnetcdf.h"
 #include "pnetcdf_ext.h"
 
 enum { N = 50 };
-
-#ifndef __SANITIZE_THREAD__ /* whose library stands before pthread_create itself */
-/* This program's may have no threads. */
-static bool no_threads;
-
-int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *),
-                   void *arg)
-{
-    int (*next)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-    *(void **)&next = dlsym(RTLD_NEXT, "pthread_create");
-    return no_threads ? EAGAIN : next(thread, attr, run, arg);
-}
-#endif
 
 /* Variables of N * nprocs ints each; logs beside the file. */
 static int create(const char *hints, int nvars)

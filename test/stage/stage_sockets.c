@@ -87,18 +87,6 @@ static void live(const char *scope)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
-static bool on_several_nodes(void)
-{
-    MPI_Comm own;
-    int n;
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, check.rank, MPI_INFO_NULL,
-                        &own);
-    MPI_Comm_size(own, &n);
-    MPI_Comm_free(&own);
-    MPI_Allreduce(MPI_IN_PLACE, &n, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    return n < check.nprocs;
-}
-
 /* On one process or on all; until none of them comes to a call of that number. Returns
  * how many calls failed. */
 static int each_call(const char *op, const char *what, const char *scope)
@@ -133,7 +121,7 @@ static void no_call_of_the_program_fails(void)
                  {"poll", "ENOMEM"},   {"poll", "EINTR"},     {"send", "ECONNRESET"},
                  {"send", "short"},    {"send", "EINTR"},     {"recv", "ECONNRESET"},
                  {"recv", "short"},    {"recv", "EAGAIN"},    {"accept", "EAGAIN"}};
-    bool nodes = on_several_nodes();
+    bool nodes = check_several_nodes();
     write_file();
     live("node"); /* what MPI opens once is open */
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
@@ -153,7 +141,7 @@ static void who_is_interrupted_goes_on(void)
     interrupted = true;
     live("node");
     interrupted = false;
-    CHECK_EQ(on_several_nodes(), fault_disarm() > 0);
+    CHECK_EQ(check_several_nodes(), fault_disarm() > 0);
     CHECK(time(NULL) - begun < 30);
 }
 

@@ -171,6 +171,18 @@ int check_descriptors(void)
     return n;
 }
 
+bool check_several_nodes(void)
+{
+    MPI_Comm own;
+    int n;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, check.rank, MPI_INFO_NULL,
+                        &own);
+    MPI_Comm_size(own, &n);
+    MPI_Comm_free(&own);
+    MPI_Allreduce(MPI_IN_PLACE, &n, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    return n < check.nprocs;
+}
+
 bool check_write_file(const char *path, const void *bytes, size_t length)
 {
     FILE *f = fopen(path, "wb");

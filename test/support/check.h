@@ -109,6 +109,9 @@ bool check_same_files(const char *path, const char *other);
 /* How many descriptors this process has, for looking later whether it has more. */
 int check_descriptors(void);
 
+/* Do processes run on several nodes? Collective. */
+bool check_several_nodes(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -13,7 +13,7 @@ MPI_TEST_LIBS = libcheck.la libcore.la
 
 check_LTLIBRARIES = libcheck.la libfault.la test/support/yield.la test/support/fault.la
 libcheck_la_SOURCES = test/support/check.c test/support/check.h \
-	test/support/cases.c test/support/cases.h
+	test/support/cases.c test/support/cases.h test/support/no_threads.h
 
 # Faults in file functions: add libfault.la to a test's LDADD, before MPI_TEST_LIBS, or
 # preload the module.
