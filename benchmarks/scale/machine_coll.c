@@ -50,3 +50,57 @@ int __wrap_MPI_Exscan(const void *mine, void *result, int count, MPI_Datatype ty
 {
     return scan(mine, result, count, type, op, comm, true);
 }
+
+/* ---- communicators ---- */
+
+struct member {
+    int colour, key, rank;
+};
+
+static int by_key(const void *left, const void *right)
+{
+    const struct member *a = left, *b = right;
+    if (a->key != b->key) return a->key < b->key ? -1 : 1;
+    return a->rank < b->rank ? -1 : a->rank > b->rank;
+}
+
+/* Those of `all` who have `colour`, in order, to the front of `ranks`. */
+static int pick(struct member *all, int n, int colour, int *ranks)
+{
+    int found = 0;
+    for (int i = 0; i < n; i++)
+        if (all[i].colour == colour) all[found++] = all[i];
+    qsort(all, (size_t)found, sizeof *all, by_key);
+    for (int i = 0; i < found; i++)
+        ranks[i] = all[i].rank;
+    return found;
+}
+
+/* All tell all: SMPI sends everything through process 0, which takes the square of the
+ * number of processes to simulate. */
+int __wrap_MPI_Comm_split(MPI_Comm comm, int colour, int key, MPI_Comm *made)
+{
+    struct member me = {colour, key, 0};
+    MPI_Group whole, part;
+    int n;
+    MPI_Comm_rank(comm, &me.rank);
+    MPI_Comm_size(comm, &n);
+    struct member *all = malloc((size_t)n * sizeof *all);
+    int *ranks = malloc((size_t)n * sizeof *ranks);
+    int mpi = all == NULL || ranks == NULL ? MPI_ERR_NO_MEM : MPI_SUCCESS;
+    if (mpi == MPI_SUCCESS)
+        mpi = MPI_Allgather(&me, sizeof me, MPI_BYTE, all, sizeof me, MPI_BYTE, comm);
+    int members =
+        mpi == MPI_SUCCESS && colour != MPI_UNDEFINED ? pick(all, n, colour, ranks) : 0;
+    *made = MPI_COMM_NULL;
+    if (members > 0) {
+        MPI_Comm_group(comm, &whole);
+        mpi = MPI_Group_incl(whole, members, ranks, &part);
+        if (mpi == MPI_SUCCESS) mpi = MPI_Comm_create(comm, part, made);
+        MPI_Group_free(&part);
+        MPI_Group_free(&whole);
+    }
+    free(all);
+    free(ranks);
+    return mpi;
+}
