@@ -13,20 +13,24 @@ static int64_t unit_of(const struct mpio *m)
     return w->size < WORTH ? w->size : WORTH;
 }
 
+static int64_t most_stripes(const struct mpio *m, const struct mpio_domains *d)
+{
+    int64_t most = m->window.size / d->unit;
+    return most > 0 ? most : 1;
+}
+
 /* Stripes of a block: of all nodes together they keep each server busy, if it is known
  * how many there are; and no more than there is memory for. Where a few more divide the
  * servers, blocks side by side have different ones, wherever they begin. */
 static int64_t stripes_of(const struct mpio *m, const struct mpio_domains *d)
 {
-    int64_t most = m->window.size / d->unit, factor = m->file.stripes;
-    if (factor > 0 && d->unit == m->unit) {
-        int64_t busy = (factor + d->nodes - 1) / d->nodes, even = busy;
-        while (even < 2 * busy && factor % even != 0)
-            even++;
-        if (even < 2 * busy && even <= most) busy = even;
-        if (busy < most) most = busy;
-    }
-    return most > 0 ? most : 1;
+    int64_t most = most_stripes(m, d), factor = m->file.stripes;
+    if (factor == 0 || d->unit != m->unit) return most;
+    int64_t busy = (factor + d->nodes - 1) / d->nodes, even = busy;
+    while (even < 2 * busy && factor % even != 0)
+        even++;
+    if (even < 2 * busy && even <= most && 2 * (factor / even) > d->nodes) busy = even;
+    return busy < most ? busy : most;
 }
 
 static int64_t common_divisor(int64_t a, int64_t b)
@@ -90,6 +94,78 @@ static void divide_best(struct mpio_domains *d, const struct mpio *m, int64_t bl
         }
 }
 
+/* ---- servers that blocks do not divide ---- */
+
+enum { SERVERS_MOST = 256 };
+
+static bool uneven(const struct mpio *m, const struct mpio_domains *d)
+{
+    int64_t servers = m->file.stripes;
+    return d->unit == m->unit && d->count > 1 && servers > 0 && servers <= SERVERS_MOST &&
+           servers % (d->block / d->unit) != 0;
+}
+
+/* Stripes that come to the busiest server in a round, of blocks of `stripes`. */
+static int64_t busiest(const struct mpio_domains *d, int64_t round, int64_t stripes,
+                       int64_t servers)
+{
+    int change[SERVERS_MOST] = {0}, all = 0, most = 0;
+    int64_t origin, low, high;
+    for (int64_t domain = 0; domain < d->count; domain++) {
+        if (!mpio_domain_block(d, domain, round, &origin, &low, &high)) continue;
+        int64_t from = origin / d->unit % servers, to = (from + stripes) % servers;
+        change[from]++;
+        change[to]--;
+        if (to <= from) all++;
+    }
+    for (int64_t server = 0; server < servers; server++) {
+        all += change[server];
+        if (all > most) most = all;
+    }
+    return most;
+}
+
+/* How long the servers need, in stripes, by some of the rounds. */
+static int64_t time_of(const struct mpio_domains *d, int64_t servers)
+{
+    enum { LOOKS = 8 };
+    int64_t looks = d->rounds < LOOKS ? d->rounds : LOOKS, sum = 0;
+    for (int64_t i = 0; i < looks; i++)
+        sum += busiest(d, i * d->rounds / looks, d->block / d->unit, servers);
+    return sum * d->rounds / looks;
+}
+
+/* Blocks that are moved at the same time meet at some server, whatever the rule above
+ * says, if they do not divide the servers. So some sizes and ways to begin are tried, and
+ * what takes least is taken: in all that is moved that is less than it saves. */
+static void try_sizes(struct mpio_domains *d, const struct mpio *m, int64_t n)
+{
+    const int64_t servers = m->file.stripes, even = servers / n;
+    const int64_t sizes[] = {even, even - 1, even * 3 / 4, 2 * servers / n};
+    struct mpio_domains tried = *d;
+    int64_t best = time_of(d, servers);
+    for (int i = 0; i < 4; i++) {
+        if (sizes[i] < 1 || sizes[i] > most_stripes(m, d)) continue;
+        tried.block = sizes[i] * d->unit;
+        tried.first = d->low / tried.block;
+        int64_t blocks = (d->high - 1) / tried.block + 1 - tried.first;
+        int64_t each = blocks / n > 1 ? blocks / n : 1;
+        for (int64_t more = 0; more < 3; more++) {
+            divide(&tried, 0, blocks, n, each + more);
+            const int64_t periods[] = {tried.count, 1, 2, (tried.count + 1) / 2};
+            for (int k = 0; k < 4; k++) {
+                tried.period = periods[k];
+                int64_t time = time_of(&tried, servers);
+                if (time >= best) continue;
+                best = time;
+                *d = tried;
+            }
+        }
+    }
+}
+
+/* ---- short calls ---- */
+
 /* In how many rounds a short call moves a stripe: each is a request to the server, and
  * worth one; a process looks at each block whether it has something for it. 1: it is not
  * to be cut. */
@@ -146,6 +222,7 @@ void mpio_domains_make(struct mpio_domains *d, const struct mpio *m, int64_t low
     int64_t n = most > 0 && most < d->nodes ? most : d->nodes;
     divide_best(d, m, blocks, n < blocks ? n : blocks);
     d->period = period_of(m, d);
+    if (d->rounds > SHORT && uneven(m, d)) try_sizes(d, m, n);
     d->lanes = 1;
     d->pitch = d->block;
     if (d->rounds <= SHORT && d->nodes > 1 && most == 0) deal_out(d, m);
