@@ -21,11 +21,14 @@
  * - areas of step s have been sent when MPIO_MOVED says so, which packing s + 2 awaits;
  *   of gets each process has taken its answers of s before it packs s + 2;
  * - a block that is put has been written when MPIO_STORED says so, which putting into its
- *   buffer again awaits. Block s + 2 that is got is read after all have packed s + 2,
- * which each does after taking its values of s, and answering for them. Nobody awaits
- * what comes later in the order of another: to pack s + 1 takes but the counting of s, to
- * exchange s + 1 that all have packed it, and to write or read block s and to answer its
- * questions the exchange of s. */
+ *   buffer again awaits;
+ * - steps of one round that get share a buffer: each reads what is not in it yet, where
+ *   nobody looks before. A block is read into the buffer of the one before the last,
+ *   whose last step was s at most if this one begins with s + 2: after all have packed
+ *   s + 2, which each does after taking its values of s, and answering for them.
+ * Nobody awaits what comes later in the order of another: to pack s + 1 takes but the
+ * counting of s, to exchange s + 1 that all have packed it, and to write or read block s
+ * and to answer its questions the exchange of s. */
 #include "mpio_twophase.h"
 
 #include <string.h>
@@ -49,7 +52,9 @@ struct twophase {
     struct mpio_packed packed[2]; /* of a step and the next */
     struct mpio_exchange messages[2];
     int share, shares; /* of so many of the next block, that one is stored; -1: none */
-    int64_t steps, blocks; /* so many were there */
+    int64_t steps, blocks;       /* so many were there */
+    int64_t block[2];            /* of gets: the one of a step and the next */
+    int64_t have_low, have_high; /* of gets, places in the buffer: read of this block */
     int result, io;
 };
 
@@ -357,20 +362,38 @@ static void share_next(struct twophase *x, int64_t step)
     x->shares = n;
 }
 
-static void read_block(struct twophase *x, int64_t round, int64_t step)
+/* This process's share of what lies between two places of the buffer. */
+static void read_places(struct twophase *x, int64_t round, int64_t block, int64_t from,
+                        int64_t to)
 {
     struct mpio_block b;
-    int64_t from, to;
-    if (!stores(x)) return;
-    await_step(x, step);
-    needed(x, step, &from, &to);
+    if (from >= to) return;
     for (int64_t i = first_lane(x); i < x->d->lanes; i += x->shares) {
         int64_t low = from, high = to;
-        if (!own_block(x, i, round, step, &b) || from == INT64_MAX) continue;
+        if (!own_block(x, i, round, block, &b)) continue;
         needed_here(x, i, &b, &low, &high);
         if (low < high)
             note_io(x, mpio_file_read(&x->m->file, low, b.bytes + (low - b.origin),
                                       high - low));
+    }
+}
+
+/* What earlier steps of this round have read is there: what lies below that and above is
+ * read, so that it stays one stretch. All who store go by the same slots and know what
+ * there is. */
+static void read_block(struct twophase *x, int64_t round, int64_t step, bool begins)
+{
+    int64_t low, high, block = x->block[step % 2];
+    if (!stores(x)) return;
+    await_step(x, step);
+    needed(x, step, &low, &high);
+    if (begins) x->have_low = x->have_high = 0;
+    if (low < high) {
+        if (x->have_low == x->have_high) x->have_low = x->have_high = low;
+        read_places(x, round, block, low, x->have_low);
+        read_places(x, round, block, x->have_high, high);
+        if (low < x->have_low) x->have_low = low;
+        if (high > x->have_high) x->have_high = high;
     }
     share_next(x, step);
     mpio_window_arrive(x->w, MPIO_STORED);
@@ -435,12 +458,11 @@ static void clear_marks_all(struct twophase *x)
 /* ---- gets ---- */
 
 /* What the process needs of a block of this node's, as places in the buffer. */
-static void need(struct twophase *x, int64_t lane, int64_t round, int64_t step,
-                 struct mpio_slot *slot)
+static void need(struct twophase *x, int64_t lane, int64_t round, struct mpio_slot *slot)
 {
     struct mpio_block b;
     int64_t low, high;
-    if (!own_block(x, lane, round, step, &b)) return;
+    if (!own_block(x, lane, round, x->blocks, &b)) return;
     mpio_walk_note(&x->result, mpio_walk_needs(x->walk, b.start, b.end, &low, &high));
     if (low == INT64_MAX) return;
     int64_t shift = b.origin - lane * x->d->pitch;
@@ -456,8 +478,10 @@ static void get_step(struct twophase *x, int64_t round, int64_t step, bool begin
     if (begins) {
         x->visit = 0;
         for (int64_t lane = 0; lane < x->d->lanes; lane++)
-            need(x, lane, round, step, &slot);
+            need(x, lane, round, &slot);
+        x->blocks++;
     }
+    x->block[step % 2] = x->blocks - 1;
     x->near[step % 2] = slot.low != INT64_MAX;
     if (across(x)) slot.entries = pack_others(x, round, step);
     slot.next = next_round(x, round);
@@ -468,7 +492,7 @@ static void get_step(struct twophase *x, int64_t round, int64_t step, bool begin
 static void take_values(struct twophase *x, int64_t round, int64_t step)
 {
     await(x, MPIO_STORED, step + 1);
-    if (x->near[step % 2]) move_own(x, round, step);
+    if (x->near[step % 2]) move_own(x, round, x->block[step % 2]);
     if (!across(x)) return;
     await(x, MPIO_ANSWERED, step + 1);
     const unsigned char *answers =
@@ -479,7 +503,7 @@ static void take_values(struct twophase *x, int64_t round, int64_t step)
 static void answer_step(struct twophase *x, int64_t step)
 {
     struct mpio_exchange *e = &x->messages[step % 2];
-    struct mpio_block b = all_lanes(x, step);
+    struct mpio_block b = all_lanes(x, x->block[step % 2]);
     await(x, MPIO_STORED, step + 1);
     struct driver_span span = driver_trace_begin(x->m->base.ds->trace);
     note_io(x, mpio_exchange_answers(e, &b));
@@ -493,8 +517,8 @@ static void answer_step(struct twophase *x, int64_t step)
 static void ask_all(struct twophase *x, int64_t round, int64_t step, bool begins)
 {
     get_step(x, round, step, begins);
-    if (exchanges(x)) exchange_all(x, step, step);
-    read_block(x, round, step);
+    if (exchanges(x)) exchange_all(x, step, x->block[step % 2]);
+    read_block(x, round, step, begins);
 }
 
 static void get_rounds_all(struct twophase *x)
