@@ -33,6 +33,14 @@ static int64_t stripes_of(const struct mpio *m, const struct mpio_domains *d)
     return busy < most ? busy : most;
 }
 
+/* Cuts what is moved into blocks of so many stripes; how many blocks. */
+static int64_t cut(struct mpio_domains *d, int64_t stripes)
+{
+    d->block = stripes * d->unit;
+    d->first = d->low / d->block;
+    return (d->high - 1) / d->block + 1 - d->first;
+}
+
 static int64_t common_divisor(int64_t a, int64_t b)
 {
     while (b > 0) {
@@ -105,12 +113,11 @@ static bool uneven(const struct mpio *m, const struct mpio_domains *d)
            servers % (d->block / d->unit) != 0;
 }
 
-/* Stripes that come to the busiest server in a round, of blocks of `stripes`. */
-static int64_t busiest(const struct mpio_domains *d, int64_t round, int64_t stripes,
-                       int64_t servers)
+/* Stripes that come to the busiest server in a round. */
+static int64_t busiest(const struct mpio_domains *d, int64_t round, int64_t servers)
 {
     int change[SERVERS_MOST] = {0}, all = 0, most = 0;
-    int64_t origin, low, high;
+    int64_t origin, low, high, stripes = d->block / d->unit;
     for (int64_t domain = 0; domain < d->count; domain++) {
         if (!mpio_domain_block(d, domain, round, &origin, &low, &high)) continue;
         int64_t from = origin / d->unit % servers, to = (from + stripes) % servers;
@@ -125,41 +132,49 @@ static int64_t busiest(const struct mpio_domains *d, int64_t round, int64_t stri
     return most;
 }
 
-/* How long the servers need, in stripes, by some of the rounds. */
-static int64_t time_of(const struct mpio_domains *d, int64_t servers)
+/* How long the servers need, in stripes, by some of the rounds; not looked at to the end
+ * if it is no less than `best`. */
+static int64_t time_of(const struct mpio_domains *d, int64_t servers, int64_t best)
 {
     enum { LOOKS = 8 };
     int64_t looks = d->rounds < LOOKS ? d->rounds : LOOKS, sum = 0;
-    for (int64_t i = 0; i < looks; i++)
-        sum += busiest(d, i * d->rounds / looks, d->block / d->unit, servers);
+    for (int64_t i = 0; i < looks && sum * d->rounds / looks < best; i++)
+        sum += busiest(d, i * d->rounds / looks, servers);
     return sum * d->rounds / looks;
+}
+
+/* The ways to begin of one division; the quickest of all so far is in *d. */
+static int64_t try_periods(struct mpio_domains *d, struct mpio_domains tried,
+                           int64_t servers, int64_t best)
+{
+    const int64_t periods[] = {tried.count, 1, 2, (tried.count + 1) / 2};
+    for (int i = 0; i < 4; i++) {
+        tried.period = periods[i];
+        int64_t time = time_of(&tried, servers, best);
+        if (time >= best) continue;
+        best = time;
+        *d = tried;
+    }
+    return best;
 }
 
 /* Blocks that are moved at the same time meet at some server, whatever the rule above
  * says, if they do not divide the servers. So some sizes and ways to begin are tried, and
- * what takes least is taken: in all that is moved that is less than it saves. */
+ * what takes least is taken: a call of three rounds or more waits for that, 0.05 ms with
+ * 4 nodes and 31 servers, 0.6 ms with 200 and 251. */
 static void try_sizes(struct mpio_domains *d, const struct mpio *m, int64_t n)
 {
+    enum { MORE = 3 };
     const int64_t servers = m->file.stripes, even = servers / n;
     const int64_t sizes[] = {even, even - 1, even * 3 / 4, 2 * servers / n};
     struct mpio_domains tried = *d;
-    int64_t best = time_of(d, servers);
+    int64_t best = time_of(d, servers, INT64_MAX);
     for (int i = 0; i < 4; i++) {
         if (sizes[i] < 1 || sizes[i] > most_stripes(m, d)) continue;
-        tried.block = sizes[i] * d->unit;
-        tried.first = d->low / tried.block;
-        int64_t blocks = (d->high - 1) / tried.block + 1 - tried.first;
-        int64_t each = blocks / n > 1 ? blocks / n : 1;
-        for (int64_t more = 0; more < 3; more++) {
+        int64_t blocks = cut(&tried, sizes[i]), each = blocks / n > 1 ? blocks / n : 1;
+        for (int64_t more = 0; more < MORE; more++) {
             divide(&tried, 0, blocks, n, each + more);
-            const int64_t periods[] = {tried.count, 1, 2, (tried.count + 1) / 2};
-            for (int k = 0; k < 4; k++) {
-                tried.period = periods[k];
-                int64_t time = time_of(&tried, servers);
-                if (time >= best) continue;
-                best = time;
-                *d = tried;
-            }
+            best = try_periods(d, tried, servers, best);
         }
     }
 }
@@ -216,9 +231,7 @@ void mpio_domains_make(struct mpio_domains *d, const struct mpio *m, int64_t low
     *d = (struct mpio_domains){
         .low = low, .high = high, .nodes = m->window.nodes, .shift = shift};
     d->unit = unit_of(m);
-    d->block = stripes_of(m, d) * d->unit;
-    d->first = low / d->block;
-    int64_t blocks = (high - 1) / d->block + 1 - d->first;
+    int64_t blocks = cut(d, stripes_of(m, d));
     int64_t n = most > 0 && most < d->nodes ? most : d->nodes;
     divide_best(d, m, blocks, n < blocks ? n : blocks);
     d->period = period_of(m, d);
