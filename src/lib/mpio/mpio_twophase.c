@@ -53,7 +53,6 @@ struct twophase {
     struct mpio_exchange messages[2];
     int share, shares; /* of so many of the next block, that one is stored; -1: none */
     int64_t steps, blocks;       /* so many were there */
-    int64_t block[2];            /* of gets: the one of a step and the next */
     int64_t have_low, have_high; /* of gets, places in the buffer: read of this block */
     int result, io;
 };
@@ -276,11 +275,11 @@ static int64_t bound(const struct mpio *m, int i, int n, int64_t low, int64_t hi
     return i * share < high - first ? first + i * share : high;
 }
 
-/* This process's share of bytes [*low, *high); the last one's has what is behind `end`.
- */
+/* This process's share of bytes [*low, *high); the last one's has what is behind `end`
+ * (where all is behind it, that is shared). */
 static void take_share(const struct twophase *x, int64_t end, int64_t *low, int64_t *high)
 {
-    int64_t from = *low, to = *high, cut = to < end ? to : end;
+    int64_t from = *low, to = *high, cut = from < end && end < to ? end : to;
     if (x->share < 0) {
         *high = from;
         return;
@@ -337,7 +336,7 @@ static void needed_here(const struct twophase *x, int64_t lane,
                         const struct mpio_block *b, int64_t *low, int64_t *high)
 {
     int64_t shift = b->origin - lane * x->d->pitch;
-    *low = *low == INT64_MAX || *low + shift < b->start ? b->start : *low + shift;
+    *low = *low + shift < b->start ? b->start : *low + shift;
     *high = *high + shift > b->end + MPIO_SLACK ? b->end + MPIO_SLACK : *high + shift;
     if (x->d->dealt == 0) take_share(x, b->end, low, high);
 }
@@ -381,9 +380,10 @@ static void read_places(struct twophase *x, int64_t round, int64_t block, int64_
 /* What earlier steps of this round have read is there: what lies below that and above is
  * read, so that it stays one stretch. All who store go by the same slots and know what
  * there is. */
-static void read_block(struct twophase *x, int64_t round, int64_t step, bool begins)
+static void read_block(struct twophase *x, int64_t round, int64_t step, int64_t block,
+                       bool begins)
 {
-    int64_t low, high, block = x->block[step % 2];
+    int64_t low, high;
     if (!stores(x)) return;
     await_step(x, step);
     needed(x, step, &low, &high);
@@ -481,7 +481,6 @@ static void get_step(struct twophase *x, int64_t round, int64_t step, bool begin
             need(x, lane, round, &slot);
         x->blocks++;
     }
-    x->block[step % 2] = x->blocks - 1;
     x->near[step % 2] = slot.low != INT64_MAX;
     if (across(x)) slot.entries = pack_others(x, round, step);
     slot.next = next_round(x, round);
@@ -489,10 +488,10 @@ static void get_step(struct twophase *x, int64_t round, int64_t step, bool begin
 }
 
 /* What was asked for in a step, out of the block and the answers. */
-static void take_values(struct twophase *x, int64_t round, int64_t step)
+static void take_values(struct twophase *x, int64_t round, int64_t step, int64_t block)
 {
     await(x, MPIO_STORED, step + 1);
-    if (x->near[step % 2]) move_own(x, round, x->block[step % 2]);
+    if (x->near[step % 2]) move_own(x, round, block);
     if (!across(x)) return;
     await(x, MPIO_ANSWERED, step + 1);
     const unsigned char *answers =
@@ -500,10 +499,10 @@ static void take_values(struct twophase *x, int64_t round, int64_t step)
     mpio_walk_note(&x->result, mpio_pack_take(x->walk, &x->packed[step % 2], answers));
 }
 
-static void answer_step(struct twophase *x, int64_t step)
+static void answer_step(struct twophase *x, int64_t step, int64_t block)
 {
     struct mpio_exchange *e = &x->messages[step % 2];
-    struct mpio_block b = all_lanes(x, x->block[step % 2]);
+    struct mpio_block b = all_lanes(x, block);
     await(x, MPIO_STORED, step + 1);
     struct driver_span span = driver_trace_begin(x->m->base.ds->trace);
     note_io(x, mpio_exchange_answers(e, &b));
@@ -517,8 +516,9 @@ static void answer_step(struct twophase *x, int64_t step)
 static void ask_all(struct twophase *x, int64_t round, int64_t step, bool begins)
 {
     get_step(x, round, step, begins);
-    if (exchanges(x)) exchange_all(x, step, x->block[step % 2]);
-    read_block(x, round, step, begins);
+    int64_t block = x->blocks - 1;
+    if (exchanges(x)) exchange_all(x, step, block);
+    read_block(x, round, step, block, begins);
 }
 
 static void get_rounds_all(struct twophase *x)
@@ -526,10 +526,11 @@ static void get_rounds_all(struct twophase *x)
     int64_t round = 0, next = 0;
     ask_all(x, round, 0, true);
     for (int64_t step = 0; next != INT64_MAX; step++) {
+        int64_t block = x->blocks - 1;
         next = learn(x, step);
         if (next != INT64_MAX) ask_all(x, next, step + 1, next != round);
-        if (exchanges(x)) answer_step(x, step);
-        take_values(x, round, step);
+        if (exchanges(x)) answer_step(x, step, block);
+        take_values(x, round, step, block);
         round = next;
         x->steps = step + 1;
     }
