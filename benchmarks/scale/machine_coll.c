@@ -96,8 +96,10 @@ int __wrap_MPI_Comm_split(MPI_Comm comm, int colour, int key, MPI_Comm *made)
     if (members > 0) {
         MPI_Comm_group(comm, &whole);
         mpi = MPI_Group_incl(whole, members, ranks, &part);
-        if (mpi == MPI_SUCCESS) mpi = MPI_Comm_create(comm, part, made);
-        MPI_Group_free(&part);
+        if (mpi == MPI_SUCCESS) {
+            mpi = MPI_Comm_create(comm, part, made);
+            MPI_Group_free(&part);
+        }
         MPI_Group_free(&whole);
     }
     free(all);

@@ -314,6 +314,17 @@ static MPI_Offset post_and_wait(int ncid, int v, bool put, int (*rows)[4])
     return peak - before;
 }
 
+static bool requests_take_more(void)
+{
+    static const char *const where[] = {"=direct", "=view", "node_procs=", "nc_blob",
+                                        "subfil"};
+    const char *hints = getenv("PNETCDF_HINTS");
+    bool more = check_several_nodes();
+    for (size_t i = 0; i < sizeof where / sizeof where[0] && hints != NULL; i++)
+        if (strstr(hints, where[i]) != NULL) more = true;
+    return more;
+}
+
 /* Bookkeeping of the library for a request, from its post to the end of the wait: by
  * inq_malloc, which counts all it takes. A small put's values come on top: it keeps them.
  * Buffers that do not grow with the number of requests are there once the first of them
@@ -322,12 +333,7 @@ static void a_pending_request_is_small(void)
 {
     enum { MOST = 100 };
     static int rows[MANY][4], back[MANY][4];
-    const char *hints = getenv("PNETCDF_HINTS");
-    bool several = check_several_nodes();
-    if (several || (hints != NULL &&
-                    (strstr(hints, "=direct") != NULL || strstr(hints, "=view") ||
-                     strstr(hints, "node_procs=") != NULL ||
-                     strstr(hints, "nc_blob") != NULL || strstr(hints, "subfil")))) {
+    if (requests_take_more()) {
         check_skip("a tile, a node's messages, requests of blobs take more");
         return;
     }
