@@ -10,7 +10,10 @@ base_serial_sources = \
 	src/lib/base/base_io.c src/lib/base/base_io.h \
 	src/lib/base/base_mem.c src/lib/base/base_mem.h \
 	src/lib/base/base_names.c src/lib/base/base_names.h \
+	src/lib/base/base_lock.c src/lib/base/base_lock.h \
+	src/lib/base/base_owner.c src/lib/base/base_owner.h \
 	src/lib/base/base_path.c src/lib/base/base_path.h \
+	src/lib/base/base_rights.c src/lib/base/base_rights.h \
 	src/lib/base/base_utf8.c src/lib/base/base_utf8.h
 libserial_la_SOURCES += $(base_serial_sources) \
 	src/lib/base/base_share.h \

@@ -1,0 +1,62 @@
+/* Open file description locks. */
+#define _GNU_SOURCE /* F_OFD_SETLK */
+#include "base_lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+
+#ifdef F_OFD_SETLK
+
+/* Behind the largest file that the format allows; the last byte itself is left alone, as
+ * some file systems take it for "to the end". */
+static struct flock lock_of(enum base_lock_place place, short type)
+{
+    const int64_t first = INT64_MAX - 64;
+    return (struct flock){
+        .l_type = type, .l_whence = SEEK_SET, .l_start = first + (int)place, .l_len = 1};
+}
+
+enum base_locked base_lock_try(int fd, enum base_lock_place place, bool exclusive)
+{
+    struct flock lock = lock_of(place, exclusive ? F_WRLCK : F_RDLCK);
+    while (fcntl(fd, F_OFD_SETLK, &lock) != 0) {
+        if (errno == EINTR) continue;
+        return errno == EAGAIN || errno == EACCES ? BASE_BUSY : BASE_LOCKLESS;
+    }
+    return BASE_LOCKED;
+}
+
+bool base_lock_busy(int fd, enum base_lock_place place)
+{
+    struct flock lock = lock_of(place, F_WRLCK);
+    return fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
+void base_lock_drop(int fd, enum base_lock_place place)
+{
+    struct flock lock = lock_of(place, F_UNLCK);
+    while (fcntl(fd, F_OFD_SETLK, &lock) != 0 && errno == EINTR)
+        continue;
+}
+
+#else
+
+enum base_locked base_lock_try(int fd, enum base_lock_place place, bool exclusive)
+{
+    (void)fd, (void)place, (void)exclusive;
+    return BASE_LOCKLESS;
+}
+
+bool base_lock_busy(int fd, enum base_lock_place place)
+{
+    (void)fd, (void)place;
+    return false;
+}
+
+void base_lock_drop(int fd, enum base_lock_place place)
+{
+    (void)fd, (void)place;
+}
+
+#endif

@@ -1,0 +1,33 @@
+/* Locks that say who may change a dataset's layout: held by an open file, gone with it or
+ * with its process, and shared by nodes where the file system shares locks.
+ *
+ * A lock covers one byte that no data ever reach, so that it meets neither the locks that
+ * MPI-IO takes on the bytes it writes, nor those of another purpose. Two openings of a
+ * file exclude each other even in one process (open file description locks, fcntl(2)). */
+#ifndef BASE_LOCK_H
+#define BASE_LOCK_H
+
+#include <stdbool.h>
+
+enum base_lock_place {
+    BASE_LOCK_LAYOUT, /* of a dataset: its data are moved, joined or replayed */
+    BASE_LOCK_MOVERS, /* of a journal: a process may still write to the dataset */
+};
+
+enum base_locked {
+    BASE_LOCKED,  /* the descriptor holds it now */
+    BASE_BUSY,    /* another opening holds it */
+    BASE_LOCKLESS /* the file system has no such locks, or the kernel */
+};
+
+/* Tries to take a lock; does not wait. Exclusive ones need a descriptor that may write,
+ * shared ones one that may read. Taking it again changes its kind. */
+enum base_locked base_lock_try(int fd, enum base_lock_place place, bool exclusive);
+
+/* Would an exclusive lock meet that of another opening? Takes none. */
+bool base_lock_busy(int fd, enum base_lock_place place);
+
+/* Gives it back; does nothing if it is not held. */
+void base_lock_drop(int fd, enum base_lock_place place);
+
+#endif

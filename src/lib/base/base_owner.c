@@ -1,0 +1,148 @@
+/* Who owns a piece of work, and whether it still lives. */
+#define _GNU_SOURCE /* gethostname */
+#include "base_owner.h"
+
+#include <ctype.h>
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base_names.h"
+
+/* The beginning of a small file of /proc. False: there is none. */
+static bool read_text(const char *path, char *text, size_t size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
+    if (fd >= 0) close(fd);
+    text[n < 0 ? 0 : n] = '\0';
+    return n > 0;
+}
+
+/* Which start of the machine this is: the same number in every container on it. */
+static uint64_t boot_of_host(void)
+{
+    char text[64];
+    if (!read_text("/proc/sys/kernel/random/boot_id", text, sizeof text)) return 0;
+    return base_hash(text, strlen(text), 0);
+}
+
+/* When a process was started, field 22 of its stat (proc(5)), counted behind its name,
+ * which may itself hold blanks and parentheses. 0: unknown. */
+static uint64_t start_of(int64_t pid)
+{
+    char path[64], text[1024];
+    snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid);
+    if (!read_text(path, text, sizeof text)) return 0;
+    const char *at = strrchr(text, ')');
+    for (int field = 2; at != NULL && field < 22; field++)
+        at = strchr(at + 1, ' ');
+    return at == NULL ? 0 : strtoull(at + 1, NULL, 10);
+}
+
+/* Two processes that begin in the same nanosecond differ in pid or host, two records of
+ * one process in the count. */
+static uint64_t make_nonce(const struct base_owner *o)
+{
+    static atomic_uint_fast64_t count;
+    struct timespec now;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    const uint64_t seed[] = {(uint64_t)now.tv_sec,
+                             (uint64_t)now.tv_nsec,
+                             (uint64_t)o->pid,
+                             o->started,
+                             o->boot,
+                             atomic_fetch_add(&count, 1)};
+    uint64_t nonce = base_hash(o->host, strlen(o->host), base_hash(seed, sizeof seed, 0));
+    return nonce == 0 ? 1 : nonce;
+}
+
+void base_owner_set(struct base_owner *o)
+{
+    *o = (struct base_owner){.boot = boot_of_host(),
+                             .pid = getpid(),
+                             .started = start_of(getpid()),
+                             .since = (int64_t)time(NULL)};
+    if (gethostname(o->host, sizeof o->host) != 0) strcpy(o->host, "unknown");
+    o->host[sizeof o->host - 1] = '\0';
+    o->nonce = make_nonce(o);
+}
+
+static unsigned char *put(unsigned char *p, uint64_t value)
+{
+    value = htobe64(value);
+    memcpy(p, &value, sizeof value);
+    return p + sizeof value;
+}
+
+static uint64_t get(const unsigned char **p)
+{
+    uint64_t value;
+    memcpy(&value, *p, sizeof value);
+    *p += sizeof value;
+    return be64toh(value);
+}
+
+void base_owner_encode(const struct base_owner *o, unsigned char *bytes)
+{
+    memset(bytes, 0, BASE_OWNER_BYTES);
+    memcpy(bytes, o->host, sizeof o->host);
+    unsigned char *p = bytes + sizeof o->host;
+    p = put(p, o->boot);
+    p = put(p, o->started);
+    p = put(p, (uint64_t)o->pid);
+    p = put(p, (uint64_t)o->since);
+    put(p, o->nonce);
+}
+
+/* Names may go to a terminal. */
+void base_owner_decode(struct base_owner *o, const unsigned char *bytes)
+{
+    const unsigned char *p = bytes + sizeof o->host;
+    memcpy(o->host, bytes, sizeof o->host);
+    o->host[sizeof o->host - 1] = '\0';
+    for (char *c = o->host; *c != '\0'; c++)
+        if (!isgraph((unsigned char)*c)) *c = '?';
+    o->boot = get(&p);
+    o->started = get(&p);
+    o->pid = (int64_t)get(&p);
+    o->since = (int64_t)get(&p);
+    o->nonce = get(&p);
+}
+
+/* A host is known by its boot rather than its name: many machines are called localhost,
+ * and containers on one host have names, and process ids, of their own. So a process that
+ * is not found is dead only if it bears the name of this host, too. */
+enum base_alive base_owner_alive(const struct base_owner *o)
+{
+    struct base_owner here;
+    base_owner_set(&here);
+    bool same_name = strcmp(o->host, here.host) == 0;
+    if (!same_name) return BASE_ELSEWHERE;
+    if (o->boot != here.boot)
+        return o->boot == 0 || here.boot == 0 ? BASE_ELSEWHERE : BASE_DEAD;
+    if (o->pid <= 0 || (kill((pid_t)o->pid, 0) != 0 && errno == ESRCH)) return BASE_DEAD;
+    uint64_t started = start_of(o->pid);
+    return started == o->started || started == 0 || o->started == 0 ? BASE_ALIVE
+                                                                    : BASE_DEAD;
+}
+
+const char *base_owner_words(const struct base_owner *o, char text[160])
+{
+    char when[32] = "an unknown time";
+    time_t since = (time_t)o->since;
+    struct tm tm;
+    if (gmtime_r(&since, &tm) != NULL)
+        strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S UTC", &tm);
+    snprintf(text, 160, "process %lld on host %s since %s", (long long)o->pid, o->host,
+             when);
+    return text;
+}
