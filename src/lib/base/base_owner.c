@@ -118,21 +118,17 @@ void base_owner_decode(struct base_owner *o, const unsigned char *bytes)
     o->nonce = get(&p);
 }
 
-/* A host is known by its boot rather than its name: many machines are called localhost,
- * and containers on one host have names, and process ids, of their own. So a process that
- * is not found is dead only if it bears the name of this host, too. */
+/* This host is known by its boot and its name: many machines are called localhost, and
+ * containers on one host have names, and process ids, of their own. */
 enum base_alive base_owner_alive(const struct base_owner *o)
 {
     struct base_owner here;
     base_owner_set(&here);
-    bool same_name = strcmp(o->host, here.host) == 0;
-    if (!same_name) return BASE_ELSEWHERE;
-    if (o->boot != here.boot)
-        return o->boot == 0 || here.boot == 0 ? BASE_ELSEWHERE : BASE_DEAD;
+    if (o->boot != here.boot || strcmp(o->host, here.host) != 0) return BASE_ELSEWHERE;
     if (o->pid <= 0 || (kill((pid_t)o->pid, 0) != 0 && errno == ESRCH)) return BASE_DEAD;
     uint64_t started = start_of(o->pid);
-    return started == o->started || started == 0 || o->started == 0 ? BASE_ALIVE
-                                                                    : BASE_DEAD;
+    bool same = started == o->started || started == 0 || o->started == 0;
+    return same ? BASE_ALIVE : BASE_DEAD;
 }
 
 const char *base_owner_words(const struct base_owner *o, char text[160])
