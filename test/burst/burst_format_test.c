@@ -238,7 +238,7 @@ static void what_was_logged_is_read_back(void **state)
     assert_int_equal(300 * 299 / 2, sum);
     assert_int_equal(NC_NOERR, burst_log_sync(&l));
 
-    burst_log_drained(&l);
+    burst_log_drained(&l, 300);
     log_numbers(&l, 1, 1000, 5);
     assert_int_equal(1, count_entries("one.meta", &sum));
     assert_int_equal(1000, sum);

@@ -19,6 +19,7 @@ struct burst_write {
     int64_t serial;    /* its number among all of this layer, from 1 */
     int64_t sum_at;    /* of its entry in the log: where its checksum lies */
     int64_t epoch;     /* collective calls come one after the other, of all processes */
+    int64_t seq;       /* of its entry in the log, from 0; -1: it has none */
     int varid;
     int source;            /* of its values: a reader, or -1 for this process's own log */
     int status;            /* what came of the last attempt to bring it to the file */
@@ -30,6 +31,7 @@ struct burst_write {
     bool chosen; /* somebody waits for it */
     bool cancelled;
     bool written;   /* in the file, as far as this process alone is concerned */
+    bool alone;     /* put in independent mode: once written, never again */
     int64_t slab[]; /* start, count, stride; raw: how many runs, then offset and length
                      * of each, relative to the variable */
 };
@@ -55,6 +57,7 @@ struct burst {
     bool named;           /* the dataset's name is on the device */
     int64_t records_told; /* of those in the file, what this process put there alone */
     bool file_dirty;      /* something was brought to the file since its last sync */
+    bool unnoted;         /* what the log says is in the file may not be on its device */
     uint64_t token;
     int64_t epoch;
     int64_t drained_at; /* bytes that had been logged when the caller last drained some */
@@ -203,7 +206,7 @@ struct burst_walk {
     uint64_t vars;
     const unsigned char *contested; /* by variable; NULL: none is */
     bool want_contested;            /* only those, or only the others */
-    bool again;                     /* those that are written too */
+    bool again;                     /* those that are written too, unless put alone */
     bool chosen;                    /* only those that are */
     int64_t epoch;                  /* only of this one; -1: of all */
     int64_t end;                    /* only those before this one */
@@ -242,6 +245,19 @@ int burst_drain_alone(struct burst *b, int64_t low, int64_t high);
 int burst_drain_chosen_all(struct burst *b, uint64_t vars);
 /* Those of this process, without the others. */
 int burst_drain_chosen_alone(struct burst *b);
+
+/* ---- burst_retire.c: what this process alone has brought to the file ---- */
+
+/* In independent mode, what this process has logged and brought to the file is done with:
+ * it is forgotten, and the log says that it is not to be replayed. Elsewhere there is
+ * nothing to do. Local. NC_EWRITE ...: it stays listed, and is not put again. */
+int burst_retire(struct burst *b);
+/* All that this process has logged is in the file: the log says so. Local. */
+int burst_retire_log(struct burst *b);
+/* What the log says is in the file is on the log's device, too. Local. NC_EWRITE ... */
+int burst_sync_retired(struct burst *b);
+/* The number of records in the file is not less than this process knows. Local. */
+int burst_tell_records(struct burst *b);
 
 /* ---- burst_order.c ---- */
 

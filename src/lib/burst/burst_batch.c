@@ -29,7 +29,8 @@ void burst_walk_start(struct burst_walk *k, struct burst *b, uint64_t vars)
 
 static bool wanted(const struct burst_walk *k, const struct burst_write *w)
 {
-    if (!(k->vars & burst_bit(w->varid)) || (w->written && !k->again)) return false;
+    bool through = w->written && (w->alone || !k->again);
+    if (!(k->vars & burst_bit(w->varid)) || through) return false;
     if (k->chosen && !w->chosen) return false;
     if (k->contested != NULL && k->contested[w->varid] != k->want_contested) return false;
     return k->epoch < 0 || w->epoch == k->epoch;

@@ -9,7 +9,8 @@ struct burst_write *burst_new_write(struct burst *b, int varid, size_t numbers)
     struct burst_write *w =
         base_arena_alloc(&b->arena, sizeof *w + numbers * sizeof w->slab[0]);
     if (w == NULL) return NULL;
-    *w = (struct burst_write){.varid = varid, .source = -1, .epoch = b->epoch};
+    *w = (struct burst_write){
+        .varid = varid, .source = -1, .epoch = b->epoch, .seq = -1, .alone = b->indep};
     return w;
 }
 

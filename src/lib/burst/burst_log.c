@@ -343,7 +343,7 @@ void burst_log_commit(struct burst_log *l, int64_t count)
 }
 
 /* One store of 8 bytes, so that the entry is whole whenever the process is killed. */
-int burst_log_cancel(struct burst_log *l, int64_t sum_at)
+int burst_log_strike(struct burst_log *l, int64_t sum_at)
 {
     uint64_t sum;
     int err = burst_read_file(l->meta_fd, sum_at, &sum, sizeof sum, l->meta_path);
@@ -352,10 +352,10 @@ int burst_log_cancel(struct burst_log *l, int64_t sum_at)
     return base_write_at(l->meta_fd, sum_at, &sum, sizeof sum, l->meta_path);
 }
 
-void burst_log_drained(struct burst_log *l)
+void burst_log_drained(struct burst_log *l, int64_t n)
 {
-    if (l->meta_fd < 0) return;
-    l->commit.drained = l->commit.count;
+    if (l->meta_fd < 0 || n <= l->commit.drained) return;
+    l->commit.drained = n;
     write_both(l);
 }
 

@@ -63,11 +63,12 @@ int burst_log_write(struct burst_log *l, int64_t at, struct iovec *pieces, int n
 int burst_log_add(struct burst_log *l, const struct burst_entry *e);
 void burst_log_commit(struct burst_log *l, int64_t count);
 
-/* The entry whose checksum lies there counts no more. NC_EWRITE ... */
-int burst_log_cancel(struct burst_log *l, int64_t sum_at);
+/* The entry whose checksum lies there will not be replayed: it was cancelled, or is in
+ * the file before others that were logged earlier. Once for each. NC_EWRITE ... */
+int burst_log_strike(struct burst_log *l, int64_t sum_at);
 
-/* Everything up to now is in the file: it will not be replayed. */
-void burst_log_drained(struct burst_log *l);
+/* The first n entries of this process are in the file: they will not be replayed. */
+void burst_log_drained(struct burst_log *l, int64_t n);
 /* Notes what is known of the dataset's file; of the serial it sees to itself. May be
  * called beside the functions above, but not by two threads at once. */
 void burst_log_note(struct burst_log *l, struct burst_note note);

@@ -138,7 +138,7 @@ static int complete_all(struct burst *b)
 static int finish_all(struct burst *b, bool keep)
 {
     int err = b->base.ds->deleted ? NC_NOERR : complete_all(b);
-    if (err == NC_NOERR && keep) burst_log_drained(&b->log);
+    if (err == NC_NOERR && keep) burst_log_drained(&b->log, b->log.commit.count);
     if (err == NC_NOERR && !keep) {
         /* From here on the generation tells that no log is needed, in any order. */
         bool used = b->log.used;
@@ -231,6 +231,7 @@ static int begin_indep_all(struct driver *self)
 static int end_indep_all(struct driver *self)
 {
     struct burst *b = (struct burst *)self;
+    if (self->ds->writable) (void)burst_retire(b); /* or later, with the rest */
     b->indep = false;
     b->epoch++;
     burst_change(b);
@@ -283,6 +284,13 @@ static int flush_all(struct driver *self)
     return err != NC_NOERR ? err : flushed;
 }
 
+/* All that this process has logged is in the file, and in independent mode done with. */
+static int drain_own(struct burst *b)
+{
+    int err = burst_drain_alone(b, 0, INT64_MAX), retired = burst_retire(b);
+    return err != NC_NOERR ? err : retired;
+}
+
 /* Where no thread can drain, the caller does; it waits for nobody in either case. */
 static int flush_start(struct driver *self)
 {
@@ -295,7 +303,7 @@ static int flush_start(struct driver *self)
                               "file by collective calls only");
     if (burst_pool_begin(b)) return NC_NOERR;
     double since = MPI_Wtime();
-    int err = burst_drain_alone(b, 0, INT64_MAX);
+    int err = drain_own(b);
     burst_note_time(b, since);
     return err;
 }
@@ -304,6 +312,8 @@ static int flush_test(struct driver *self, bool *through)
 {
     struct burst *b = (struct burst *)self;
     int err = burst_pool_test(b, b->asked, through);
+    bool any = b->nwrites > 0 && b->writes[0]->serial <= b->asked;
+    if (err == NC_NOERR && *through && any) err = burst_retire(b);
     if (err == NC_NOERR) return NC_NOERR;
     return base_error_set(err,
                           "in the background; what is logged stays, and the next flush "
@@ -334,17 +344,20 @@ static int inq_info(struct driver *self, MPI_Info info)
 }
 
 /* In independent mode: what this process put is in the file, and its own to bring there.
- */
+ * Another process may put there next: see burst_retire.c. */
 static int flush_alone(struct driver *self)
 {
     struct burst *b = (struct burst *)self;
-    return self->ds->writable ? burst_drain_alone(b, 0, INT64_MAX) : NC_NOERR;
+    int err = self->ds->writable ? drain_own(b) : NC_NOERR;
+    return err == NC_NOERR ? burst_sync_retired(b) : err;
 }
 
 static int sync_alone(struct driver *self)
 {
-    int err = flush_alone(self);
-    return err != NC_NOERR ? err : driver_sync(self->lower);
+    struct burst *b = (struct burst *)self;
+    int err = self->ds->writable ? drain_own(b) : NC_NOERR;
+    if (err == NC_NOERR) err = driver_sync(self->lower);
+    return err == NC_NOERR ? burst_sync_retired(b) : err;
 }
 
 const struct driver_ops burst_ops = {

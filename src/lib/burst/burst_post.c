@@ -136,7 +136,8 @@ int burst_wait(struct driver *self, struct driver_request *const *reqs, int64_t 
     base_free(others);
     double since = MPI_Wtime();
     (void)choose(b, reqs, n, before);
-    int err = burst_drain_chosen_alone(b);
+    int err = burst_drain_chosen_alone(b), retired = burst_retire(b);
+    if (err == NC_NOERR) err = retired;
     return end_wait(b, reqs, n, since, error != NC_NOERR ? error : err);
 }
 
@@ -146,7 +147,7 @@ static int take_back(struct burst *b, uint32_t ticket)
 {
     struct burst_write *w = burst_find(b, ticket);
     if (w == NULL || w->written) return NC_EFLUSHED;
-    int err = burst_log_cancel(&b->log, w->sum_at);
+    int err = burst_log_strike(&b->log, w->sum_at);
     if (err != NC_NOERR) return base_error_set(NC_EFLUSHED, "it cannot be taken back");
     w->cancelled = true;
     b->base.ds->stats.burst_cancelled_bytes += burst_bytes(w);

@@ -1,18 +1,13 @@
 /* Puts: values to the data log with one write, entries to the metadata log, and that is
  * all. Values are logged as the variable's own type in memory; those of that type go out
  * of the user's buffer as they are. */
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base_error.h"
-#include "base_io.h"
 #include "base_mem.h"
 #include "base_sum.h"
 #include "burst.h"
 #include "burst_sum.h"
-#include "driver_file.h"
 
 enum {
     GROUP = 512,           /* requests that go to the log with one write */
@@ -149,7 +144,7 @@ static void describe(const struct burst *b, const struct burst_write *w, uint64_
                               .start = slab,
                               .count = slab + ndims,
                               .stride = w->strided ? slab + (ptrdiff_t)2 * ndims : NULL,
-                              .seq = b->log.commit.count,
+                              .seq = w->seq,
                               .epoch = w->epoch,
                               .rank = b->base.ds->rank,
                               .flags = w->flags,
@@ -169,7 +164,8 @@ static void describe(const struct burst *b, const struct burst_write *w, uint64_
     e->size = burst_entry_size(e->ndims * e->nreqs * 2 + (e->stride ? e->ndims : 0));
 }
 
-static int add_entry(struct burst *b, struct burst_write *w, uint64_t sum)
+/* behind: entries that were added since the last commit. */
+static int add_entry(struct burst *b, struct burst_write *w, uint64_t sum, int behind)
 {
     struct burst_entry e;
     int64_t(*runs)[RUNS] = NULL;
@@ -177,6 +173,7 @@ static int add_entry(struct burst *b, struct burst_write *w, uint64_t sum)
         runs = base_malloc(2 * sizeof *runs);
         if (runs == NULL) return NC_ENOMEM;
     }
+    w->seq = b->log.commit.count + behind;
     describe(b, w, sum, runs, &e);
     int err = burst_log_add(&b->log, &e);
     w->sum_at = b->log.sum_at;
@@ -221,7 +218,7 @@ static int commit(struct group *g)
     if (err == NC_NOERR && g->bytes > 0)
         err = burst_log_write(&b->log, at, g->pieces, g->n);
     for (int i = 0; i < g->n && err == NC_NOERR && !g->keep; i++)
-        err = add_entry(b, g->writes[i], g->sums[i]);
+        err = add_entry(b, g->writes[i], g->sums[i], i);
     if (err == NC_NOERR) err = publish(g, g->writes, g->n, g->bytes);
     if (err == NC_NOERR) {
         g->n = 0;
@@ -279,7 +276,7 @@ static int put_large(struct group *g, struct burst_write *w, struct source *s, i
         err = burst_log_write(&b->log, w->data_off + at * size, &piece, 1);
     }
     g->staged = 0;
-    if (err == NC_NOERR && !g->keep) err = add_entry(b, w, XXH3_64bits_digest(&state));
+    if (err == NC_NOERR && !g->keep) err = add_entry(b, w, XXH3_64bits_digest(&state), 0);
     if (err == NC_NOERR) err = publish(g, &w, 1, w->nelems * size);
     if (err == NC_NOERR && !s->r->raw) g->through = g->current + 1;
     return err;
@@ -364,55 +361,6 @@ static void fail_requests(struct driver_request *const *reqs, int64_t n, int err
         reqs[i]->status = (short)err;
 }
 
-/* The number of records in the file, not to be less than this process knows. Others may
- * be doing the same: under a lock. */
-static int grow_records(int fd, const struct driver_dataset *ds)
-{
-    const struct cdf_header *h = &ds->header;
-    const char *path = ds->path;
-    int64_t at = ds->base + 4;
-    unsigned char mine[8], there[8];
-    size_t width = (size_t)cdf_encode_numrecs(h->format, h->numrecs, mine);
-    struct flock lock = {
-        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = at, .l_len = (off_t)width};
-    while (fcntl(fd, F_SETLKW, &lock) != 0)
-        if (errno != EINTR) return base_error_system(NC_EWRITE, "locking", path);
-    int err = base_read_at(fd, at, there, (int64_t)width, path);
-    if (err == NC_NOERR && memcmp(there, mine, width) < 0)
-        err = base_write_at(fd, at, mine, (int64_t)width, path);
-    lock.l_type = F_UNLCK;
-    if (fcntl(fd, F_SETLK, &lock) != 0 && err == NC_NOERR)
-        err = base_error_system(NC_EWRITE, "unlocking", path);
-    return err;
-}
-
-/* Without the others, and before the next call of all would see to it. Who got no
- * descriptor when the file was opened has no log, and may get one now. */
-static int tell_file(struct burst *b)
-{
-    struct driver_dataset *ds = b->base.ds;
-    if (ds->header.numrecs <= b->records_told) return NC_NOERR;
-    struct driver_descriptor d = b->file;
-    int err = d.fd >= 0 ? NC_NOERR : driver_file_again(ds, &d);
-    if (err != NC_NOERR) return err;
-    err = grow_records(d.fd, ds);
-    if (b->file.fd < 0) (void)driver_descriptor_close(&d, ds->path);
-    if (err == NC_NOERR) b->records_told = ds->header.numrecs;
-    return err;
-}
-
-/* Everything this process has logged was brought to the file: what was synced in the log
- * is so there, before the log says that it is not needed. */
-static int retire(struct burst *b)
-{
-    int err = tell_file(b);
-    if (err == NC_NOERR && b->log.commit.synced > b->log.commit.drained)
-        err = b->base.ds->base > 0 ? driver_sync(b->base.lower) /* subfiles, too */
-                                   : driver_descriptor_sync(&b->file, b->path);
-    if (err == NC_NOERR) burst_log_drained(&b->log);
-    return err;
-}
-
 /* To the file, behind what this process has logged: nothing of that may come later. */
 static int put_behind(struct burst *b, struct driver_request *const *reqs, int64_t n)
 {
@@ -421,7 +369,7 @@ static int put_behind(struct burst *b, struct driver_request *const *reqs, int64
         burst_pool_pause(b->pool);
         burst_forget(b, BURST_ALL);
         burst_pool_go_on(b->pool);
-        err = retire(b);
+        err = burst_retire_log(b);
     }
     if (err != NC_NOERR) {
         fail_requests(reqs, n, err);
@@ -429,7 +377,7 @@ static int put_behind(struct burst *b, struct driver_request *const *reqs, int64
     }
     b->file_dirty = true;
     err = driver_put(b->base.lower, reqs, n);
-    int told = err == NC_NOERR || err == NC_ERANGE ? tell_file(b) : NC_NOERR;
+    int told = err == NC_NOERR || err == NC_ERANGE ? burst_tell_records(b) : NC_NOERR;
     return told != NC_NOERR ? told : err;
 }
 
@@ -508,7 +456,7 @@ static int put_and_keep(struct burst *b, struct driver_request *const *reqs, int
     if (err != NC_NOERR) fail_requests(reqs + kept, n - kept, err);
     if (ds->hints.no_indep_rw) return err;
     burst_change(b);
-    int told = retire(b);
+    int told = burst_retire_log(b);
     burst_changed(b, true);
     return err != NC_NOERR ? err : told;
 }
@@ -551,7 +499,8 @@ static void drain_some(struct burst *b)
         ds->hints.no_indep_rw || ds->stats.burst_logged_bytes - b->drained_at < ENOUGH)
         return;
     b->drained_at = ds->stats.burst_logged_bytes;
-    burst_drain_alone(b, 0, INT64_MAX);
+    (void)burst_drain_alone(b, 0, INT64_MAX);
+    (void)burst_retire(b);
 }
 
 /* This process's part, whatever others put. */

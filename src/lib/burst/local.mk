@@ -25,5 +25,6 @@ libcore_la_SOURCES += \
 	src/lib/burst/burst_post.c \
 	src/lib/burst/burst_put.c \
 	src/lib/burst/burst_recover.c \
+	src/lib/burst/burst_retire.c \
 	src/lib/burst/burst_work.c
 endif
