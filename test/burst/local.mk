@@ -63,6 +63,11 @@ TESTS += test/burst/burst_contested.mpi
 test_burst_burst_contested_mpi_SOURCES = test/burst/burst_contested.c
 test_burst_burst_contested_mpi_LDADD = $(MPI_TEST_LIBS)
 
+check_PROGRAMS += test/burst/burst_turns.mpi
+TESTS += test/burst/burst_turns.mpi
+test_burst_burst_turns_mpi_SOURCES = test/burst/burst_turns.c
+test_burst_burst_turns_mpi_LDADD = $(MPI_TEST_LIBS)
+
 check_PROGRAMS += test/burst/burst_reads.mpi
 TESTS += test/burst/burst_reads.mpi
 test_burst_burst_reads_mpi_SOURCES = test/burst/burst_reads.c test/driver/counts.h
