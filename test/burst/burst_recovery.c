@@ -2,12 +2,14 @@
  * played: copies of file and logs are made while nothing is drained, and put back after
  * close. */
 #include <dirent.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "burst_reader.h"
 #include "check.h"
 #include "pnetcdf.h"
 
@@ -445,6 +447,35 @@ static void a_variable_gets_another_name(void)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
+/* By their numbers the whole ones are told from the others after a power cut. */
+static void entries_of_one_call_have_numbers_of_their_own(void)
+{
+    enum { PARTS = 5 };
+    MPI_Offset at[PARTS][2], *starts[PARTS];
+    int values[PARTS] = {0}, ncid = make(NULL, NULL);
+    struct burst_entry e;
+    struct burst_reader *r;
+    glob_t logs;
+    bool more = true;
+    for (int i = 0; i < PARTS; i++) {
+        at[i][0] = i, at[i][1] = check.rank * N + i;
+        starts[i] = at[i];
+    }
+    CHECK_NC(NC_NOERR, ncmpi_put_varn_int_all(ncid, 0, PARTS, starts, NULL, values));
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_EQ(0, glob(check_path("logs/*.0.meta"), 0, NULL, &logs));
+    if (CHECK_NC(NC_NOERR, burst_reader_open(logs.gl_pathv[0], 0, &r, NULL))) {
+        for (int64_t i = 0; i < PARTS && more; i++) {
+            CHECK_NC(NC_NOERR, burst_reader_next(r, false, &e, &more));
+            CHECK_EQ(i, e.seq);
+        }
+        CHECK(more);
+        burst_reader_close(r);
+    }
+    globfree(&logs);
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+}
+
 static const struct check_test tests[] = {
     {"opening replays", opening_replays, CHECK_FORMATS},
     {"replaying twice gives the same", replaying_twice_gives_the_same, 0},
@@ -459,6 +490,8 @@ static const struct check_test tests[] = {
     {"entries of other definitions are refused", entries_of_other_definitions_are_refused,
      0},
     {"a variable gets another name", a_variable_gets_another_name, 0},
+    {"entries of one call have numbers of their own",
+     entries_of_one_call_have_numbers_of_their_own, 0},
     {NULL, NULL, 0},
 };
 

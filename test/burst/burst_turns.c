@@ -311,11 +311,37 @@ static void nor_that_of_a_single_request(void)
     }
 }
 
+/* The log is not needed: so the file must say how many records it has. */
+static void records_of_one_process_are_not_lost(void)
+{
+    const MPI_Offset start[2] = {RECORDS + 2, 5}, one[2] = {1, 1};
+    for (int i = 0; i < BETWEENS; i++) {
+        MPI_Info info = stack(i % 2 ? 0 : 3);
+        MPI_Offset records = 0;
+        int value = 7, ncid = make(info);
+        if (check.rank == 1)
+            CHECK_NC(NC_NOERR, ncmpi_put_vara_int(ncid, 0, start, one, &value));
+        betweens[i].done(ncid);
+        die(ncid);
+        CHECK_NC(NC_NOERR,
+                 ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"), NC_WRITE, info, &ncid));
+        MPI_Info_free(&info);
+        CHECK_NC(NC_NOERR, ncmpi_inq_dimlen(ncid, 0, &records));
+        CHECK_EQ(RECORDS + 3, records);
+        value = 0;
+        CHECK_NC(NC_NOERR, ncmpi_get_vara_int_all(ncid, 0, start, one, &value));
+        CHECK_EQ(7, value);
+        CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    }
+}
+
 static const struct check_test tests[] = {
     {"the later one holds", the_later_one_holds, CHECK_SEVERAL},
     {"no replay brings the older one back", no_replay_brings_the_older_one_back,
      CHECK_SEVERAL},
     {"nor that of a single request", nor_that_of_a_single_request, CHECK_SEVERAL},
+    {"records of one process are not lost", records_of_one_process_are_not_lost,
+     CHECK_FORMATS | CHECK_SEVERAL},
     {NULL, NULL, 0},
 };
 
