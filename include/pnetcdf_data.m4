@@ -171,8 +171,8 @@ DECLARE([iget], [Posts reading])m4_dnl
 /** @defgroup bput Posting writes of a copy: bput
  * @ingroup nonblocking
  * As @ref iput , but the values are copied to the buffer attached with
- * ncmpi_buffer_attach(): op may be used again at once. Errors as in @ref iput ,
- * and #NC_ENULLABUF, #NC_EINSUFFBUF.
+ * ncmpi_buffer_attach(): op may be used again at once. With the burst buffer no buffer
+ * need be attached. Errors as in @ref iput , and #NC_ENULLABUF, #NC_EINSUFFBUF.
  * @{ */
 DECLARE([bput], [Posts writing a copy of])m4_dnl
 /** @} */

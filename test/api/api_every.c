@@ -136,7 +136,7 @@ static void write_first_values(void)
     share_file();
 }
 
-static void create_file(void)
+static void create_file(const char *hints)
 {
     file.shape[0] = RECORDS;
     file.shape[1] = (MPI_Offset)ROWS * check.nprocs;
@@ -146,8 +146,11 @@ static void create_file(void)
     file.serial = 0;
     file.ids = calloc((size_t)file.nvars, sizeof *file.ids);
     file.model = calloc((size_t)file.nvars * file.cells, sizeof *file.model);
+    MPI_Info info = check_info(hints);
+    MPI_Info_set(info, "nc_burst_buf_dirname", check_path(""));
     CHECK_NC(NC_NOERR, ncmpi_create(MPI_COMM_WORLD, check_path("every.nc"), check.cmode,
-                                    MPI_INFO_NULL, &file.ncid));
+                                    info, &file.ncid));
+    MPI_Info_free(&info);
     define_variables();
     CHECK_NC(NC_NOERR, ncmpi_enddef(file.ncid));
     write_first_values();
@@ -432,7 +435,7 @@ static void call_kind(enum calls_mode mode, enum calls_kind kind)
 
 static void call_mode(enum calls_mode mode)
 {
-    create_file();
+    create_file("");
     if (mode == CALLS_bput) CHECK_NC(NC_NOERR, ncmpi_buffer_attach(file.ncid, 65536));
     for (int kind = CALLS_var; kind <= CALLS_varn; kind++)
         call_kind(mode, (enum calls_kind)kind);
@@ -470,6 +473,19 @@ static void every_bput(void)
     call_mode(CALLS_bput);
 }
 
+/* The log takes the values. */
+static void every_bput_without_a_buffer(void)
+{
+    if (!PNETCDF_BURST_BUFFERING) {
+        check_skip("the burst buffer is not built");
+        return;
+    }
+    create_file("nc_burst_buf=enable");
+    for (int kind = CALLS_var; kind <= CALLS_varn; kind++)
+        call_kind(CALLS_bput, (enum calls_kind)kind);
+    close_file();
+}
+
 static void every_mput(void)
 {
     call_mode(CALLS_mput);
@@ -486,6 +502,7 @@ static const struct check_test tests[] = {
     {"every iput leaves its values", every_iput, CHECK_FORMATS | CHECK_MODES},
     {"every iget finds the values", every_iget, CHECK_FORMATS | CHECK_MODES},
     {"every bput leaves its values", every_bput, CHECK_FORMATS | CHECK_MODES},
+    {"every bput needs no buffer with a log", every_bput_without_a_buffer, CHECK_MODES},
     {"every mput leaves its values", every_mput, CHECK_FORMATS | CHECK_MODES},
     {"every mget finds the values", every_mget, CHECK_FORMATS | CHECK_MODES},
     {NULL, NULL, 0},

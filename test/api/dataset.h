@@ -3,6 +3,8 @@
 #ifndef DATASET_H
 #define DATASET_H
 
+#include <string.h>
+
 #include "check.h"
 #include "pnetcdf.h"
 #include "pnetcdf_ext.h"
@@ -27,6 +29,18 @@ static inline int open_dataset(const char *name, int omode)
 static inline void close_dataset(int ncid)
 {
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+}
+
+/* Does the burst buffer take what is put? */
+static inline bool has_log(int ncid)
+{
+    MPI_Info info = MPI_INFO_NULL;
+    char value[MPI_MAX_INFO_VAL + 1] = "";
+    int found = 0;
+    CHECK_NC(NC_NOERR, ncmpi_inq_file_info(ncid, &info));
+    MPI_Info_get(info, "nc_burst_buf", MPI_MAX_INFO_VAL, value, &found);
+    MPI_Info_free(&info);
+    return PNETCDF_BURST_BUFFERING && found && strcmp(value, "enable") == 0;
 }
 
 /* Before a look at a file, or at memory: with hints that defer closes there may be some

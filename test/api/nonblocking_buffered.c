@@ -56,8 +56,10 @@ static void attaching_and_detaching(void)
     CHECK_NC(NC_ENULLABUF, ncmpi_buffer_detach(ncid));
     CHECK_NC(NC_ENULLABUF, ncmpi_inq_buffer_usage(ncid, &size));
     CHECK_NC(NC_ENULLABUF, ncmpi_inq_buffer_size(ncid, &size));
-    CHECK_NC(NC_ENULLABUF, bput(ncid, 0, 4, values, &id));
-    CHECK_EQ(NC_REQ_NULL, id);
+    if (!has_log(ncid)) {
+        CHECK_NC(NC_ENULLABUF, bput(ncid, 0, 4, values, &id));
+        CHECK_EQ(NC_REQ_NULL, id);
+    }
     CHECK_NC(NC_ENULLBUF, ncmpi_buffer_attach(ncid, 0));
     CHECK_NC(NC_NOERR, ncmpi_buffer_attach(ncid, 24));
     CHECK_NC(NC_EPREVATTACHBUF, ncmpi_buffer_attach(ncid, 24));
@@ -68,6 +70,44 @@ static void attaching_and_detaching(void)
     CHECK_NC(NC_NOERR, ncmpi_inq_buffer_size(ncid, &size));
     CHECK_EQ(48, size);
     close_dataset(ncid);
+}
+
+/* It is the log that takes the values. A buffer that is attached all the same counts. */
+static void with_a_log_there_need_be_none(void)
+{
+    static const char *const hints[] = {"nc_burst_buf=enable",
+                                        "nc_burst_buf=enable;nc_burst_buf_log_at=post"};
+    if (!PNETCDF_BURST_BUFFERING) check_skip("the burst buffer is not built");
+    for (int i = 0; i < (PNETCDF_BURST_BUFFERING ? 2 : 0); i++) {
+        int ncid = -1, ids[2], x, statuses[2], values[4] = {1, 2, 3, 4};
+        const int expected[4] = {1, 2, 3, 4};
+        MPI_Offset size;
+        MPI_Info info = check_info(hints[i]);
+        MPI_Info_set(info, "nc_burst_buf_dirname", check_path(""));
+        CHECK_NC(NC_NOERR, ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"),
+                                        NC_CLOBBER | check.cmode, info, &ncid));
+        MPI_Info_free(&info);
+        x = new_dim(ncid, "x", 4 * check.nprocs);
+        v = new_var(ncid, "v", NC_DOUBLE, 1, &x);
+        CHECK_NC(NC_NOERR, bput(ncid, 0, 1, values, &ids[0])); /* in define mode */
+        begin_data(ncid);
+        CHECK_NC(NC_NOERR, ncmpi_buffer_attach(ncid, 16));
+        CHECK_NC(NC_EINSUFFBUF, bput(ncid, 1, 3, values + 1, &ids[1]));
+        CHECK_NC(NC_NOERR, ncmpi_buffer_detach(ncid));
+        CHECK_NC(NC_ENULLABUF, ncmpi_inq_buffer_usage(ncid, &size));
+        CHECK_NC(NC_NOERR, bput(ncid, 1, 3, values + 1, &ids[1]));
+        memset(values, 99, sizeof values);
+        CHECK_NC(NC_NOERR, ncmpi_buffer_attach(ncid, 16));
+        CHECK_EQ(0, usage(ncid));
+        CHECK_NC(NC_NOERR, wait_for(ncid, 2, ids, statuses));
+        CHECK_NC(NC_NOERR, statuses[0]);
+        CHECK_NC(NC_NOERR, statuses[1]);
+        CHECK_EQ(0, usage(ncid));
+        check_stored(ncid, expected);
+        CHECK_NC(NC_NOERR, ncmpi_buffer_detach(ncid));
+        end_data(ncid);
+        close_dataset(ncid);
+    }
 }
 
 /* In bytes of the external type: a double takes 8, whatever it is in memory. */
@@ -151,6 +191,8 @@ static const struct check_test tests[] = {
     {"the values may change after the post", the_values_may_change_after_the_post,
      CHECK_FORMATS | CHECK_MODES},
     {"attaching and detaching", attaching_and_detaching, CHECK_FORMATS},
+    {"with a log there need be none", with_a_log_there_need_be_none,
+     CHECK_FORMATS | CHECK_MODES},
     {"what is taken comes back", what_is_taken_comes_back, CHECK_FORMATS | CHECK_MODES},
     {"every kind is copied", every_kind_is_copied, CHECK_FORMATS | CHECK_MODES},
     {"closing with a buffer attached", closing_with_a_buffer_attached, CHECK_FORMATS},

@@ -322,9 +322,9 @@ static int look_up(const struct api_dataset *d, const struct api_access *a,
     if (err == NC_ENOMEM) return err;
     bool typed = err == NC_NOERR && !gives_nothing(a);
     err = typed ? conv_check((*v)->type, b->type) : NC_NOERR;
-    bool buffered = a->how & API_BUFFERED;
-    return err == NC_NOERR && buffered && !api_buffer_attached(d->queue) ? NC_ENULLABUF
-                                                                         : err;
+    bool needs = (a->how & API_BUFFERED) && !d->top->ops->needs_no_buffer;
+    return err == NC_NOERR && needs && !api_buffer_attached(d->queue) ? NC_ENULLABUF
+                                                                      : err;
 }
 
 /* Region and buffer of a request that has its type; the buffer's region becomes its own.

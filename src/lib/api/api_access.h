@@ -67,11 +67,12 @@ void api_requests_drop(struct driver_request **reqs, int64_t *n);
 
 /* flags of a request */
 enum {
-    API_COPIED = 1, /* buf is the request's own */
-    API_PUT = 2,    /* a pending put, rather than a get */
-    API_CHOSEN = 4, /* one of those that are waited for */
-    API_TOLD = 8,   /* of values out of range the caller has heard */
-    API_KEPT = 16   /* the values stand behind slab[] */
+    API_COPIED = 1,  /* buf is the request's own */
+    API_PUT = 2,     /* a pending put, rather than a get */
+    API_CHOSEN = 4,  /* one of those that are waited for */
+    API_TOLD = 8,    /* of values out of range the caller has heard */
+    API_KEPT = 16,   /* the values stand behind slab[] */
+    API_CHARGED = 32 /* it has its share of the attached buffer */
 };
 
 #endif

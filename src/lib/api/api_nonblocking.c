@@ -19,14 +19,16 @@ static int find_dataset(int ncid, bool put, int *id, struct api_dataset **d)
     return put && !(*d)->ds.writable ? NC_EPERM : NC_NOERR;
 }
 
-/* A bput takes what it needs of the buffer, and the values. */
+/* A bput takes what it needs of the buffer, if there is one, and the values. */
 static int buffer(struct api_dataset *d, struct driver_request **reqs, int64_t n,
                   int64_t *taken)
 {
+    if (!api_buffer_attached(d->queue)) return NC_NOERR;
     for (int64_t i = 0; i < n; i++) {
         int64_t bytes = api_buffered_bytes(d, reqs[i]);
         int err = api_buffer_charge(d->queue, bytes);
         if (err != NC_NOERR) return err;
+        reqs[i]->flags |= API_CHARGED;
         *taken += bytes;
     }
     return NC_NOERR;

@@ -158,7 +158,7 @@ int api_queue_end(struct api_dataset *d, int64_t i, bool cancelled)
     for (int64_t at = i, next; at >= 0; at = next) {
         next = api_queue_next(q, at);
         struct driver_request *r = q->reqs[at];
-        if (r->flags & API_COPIED) q->buffer_used -= api_buffered_bytes(d, r);
+        if (r->flags & API_CHARGED) q->buffer_used -= api_buffered_bytes(d, r);
         if (r->flags & API_KEPT) q->kept -= api_value_bytes(d, r);
         if (!cancelled) driver_count_bytes(&d->ds, r, r->flags & API_PUT);
         int status = api_request_end(r);

@@ -362,6 +362,7 @@ static int sync_alone(struct driver *self)
 
 const struct driver_ops burst_ops = {
     .name = "burst",
+    .needs_no_buffer = true,
     .wanted = wanted,
     .create_all = create_all,
     .open_all = open_layer_all,

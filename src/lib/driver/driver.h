@@ -223,6 +223,8 @@ struct driver_ops {
 
     /* Runs of bytes that ascend are better one raw request than a request each. */
     bool likes_runs;
+    /* A bput needs no attached buffer. */
+    bool needs_no_buffer;
 
     /* Does the dataset, by its hints or by what was found in its file, want this layer?
      * Layers below it are there. Local; NULL: always. */
