@@ -5,6 +5,7 @@ TESTS += test/random/random_program.mpi
 test_random_random_program_mpi_SOURCES = test/random/random_program.c \
 	test/random/random_access.c test/random/random_access.h \
 	test/random/random_model.c test/random/random_model.h \
+	test/random/random_turns.c \
 	test/support/shortage.c test/support/shortage.h
 test_random_random_program_mpi_LDFLAGS = $(SHORTAGE_WRAP)
 test_random_random_program_mpi_LDADD = libutil.la libfault.la $(MPI_TEST_LIBS) -lnetcdf

@@ -33,4 +33,10 @@ void random_put(int ncid, struct model *m, put_mirror *mirror, void *to);
 /* All processes get random slabs of their own and compare them with the model. */
 void random_get(int ncid, const struct model *m);
 
+/* In independent mode processes take turns at a random variable, mostly at one place.
+ * Each says that it is done, in one of several ways, and all wait at a barrier: the next
+ * one's values hold. Now and then one looks. The dataset is in collective mode before and
+ * behind that. In random_turns.c. */
+void random_turns(int ncid, struct model *m, put_mirror *mirror, void *to);
+
 #endif

@@ -2,6 +2,8 @@
  * run by all processes with our library and by one with the serial netCDF library, and in
  * the end both files say the same.
  *
+ * In some, processes take turns at one place: see random_turns.c.
+ *
  * Some meet trouble: one process's write, sync or allocation fails, or it gives what
  * cannot be. They try again, and in the end both files say the same.
  *
@@ -24,6 +26,9 @@ struct pair {
     int defined; /* variables before definitions changed last */
     bool over;
 };
+
+/* Do processes mostly take turns? */
+static bool random_order;
 
 #define THEIRS(call)                                                                     \
     do {                                                                                 \
@@ -116,6 +121,7 @@ static MPI_Info random_hints(void)
         "nc_burst_buf=enable;nc_burst_buf_flush=flush_immediate;nc_burst_buf_delay=0",
         "nc_burst_buf=enable;nc_burst_buf_log_at=post",
         "nc_burst_buf=enable;nc_burst_buf_shared_logs=enable",
+        "nc_burst_buf=enable;nc_deferred_close=enable",
         "nc_blob=enable;nc_num_subfiles=2",
         "nc_blob=enable;nc_burst_buf=enable",
     };
@@ -263,10 +269,19 @@ static void redefine(struct pair *p)
     define(p, 1 + (int)check_random(4));
 }
 
+/* Faults are for the other steps. */
+static void turns(struct pair *p)
+{
+    if (random_troubles) sync_ours(p);
+    random_turns(p->ours, &p->m, mirror, p);
+}
+
 static void step(struct pair *p)
 {
-    uint64_t kind = check_random(20);
-    if (kind == 0) {
+    uint64_t kind = check_random(20), most = random_order ? 10 : 1;
+    if (p->m.nvars > 0 && check_random(20) < most) {
+        turns(p);
+    } else if (kind == 0) {
         reopen(p);
     } else if (kind < 3) {
         redefine(p);
@@ -433,9 +448,17 @@ static void random_programs_in_trouble_agree(void)
     random_troubles = false;
 }
 
+static void random_programs_in_turns_agree(void)
+{
+    random_order = true;
+    random_programs_agree();
+    random_order = false;
+}
+
 static const struct check_test tests[] = {
     {"random programs agree with netCDF", random_programs_agree, CHECK_FORMATS},
     {"random programs in trouble agree", random_programs_in_trouble_agree, CHECK_FORMATS},
+    {"random programs in turns agree", random_programs_in_turns_agree, CHECK_FORMATS},
     {NULL, NULL, 0},
 };
 
