@@ -19,10 +19,10 @@ enum { BURST_VAR = -1, BURST_VAR1 = -2, BURST_VARA = -3, BURST_VARS = -4 };
 
 /* What version 1 adds to a request. */
 enum {
-    BURST_FILL = 1, /* the variable's fill value throughout; no data */
-    BURST_RAW = 2,  /* starts and counts are bytes of the variable, ndims is 1 */
-    BURST_CANCELLED =
-        4 /* not to be carried out; no flag in the log: its sum is inverted */
+    BURST_FILL = 1,     /* the variable's fill value throughout; no data */
+    BURST_RAW = 2,      /* starts and counts are bytes of the variable, ndims is 1 */
+    BURST_CANCELLED = 4 /* not to be carried out: taken back, or in the file before
+                         * earlier ones; no flag in the log: its sum is inverted */
 };
 
 struct burst_header {
