@@ -17,6 +17,7 @@ static const struct known {
     {"nc_record_align_size", "4", "64", "64"},
     {"nc_header_read_chunk_size", "262144", "16", "16"},
     {"nc_data_move_chunk_size", "4194304", "100", "100"},
+    {"nc_redef_wait_seconds", "10", "3", "3"},
     {"nc_ibuf_size", "16777216", "4096", "4096"},
     {"nc_in_place_swap", "auto", "enable", "enable"},
     {"nc_in_place_swap", "auto", "disable", "disable"},

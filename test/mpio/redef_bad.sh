@@ -45,6 +45,7 @@ refused() { # WORDS COMMAND...: the journal is spoilt so
 }
 set_byte() { printf "$2" | dd of="$journal" bs=1 seek="$1" conv=notrunc 2>/dev/null; }
 replaced() { rm "$journal" && "$@"; }
+damaged_owner() { set_byte 12300 X; }
 damaged_state() { set_byte 4100 X && set_byte 8200 X; }
 
 check "a program is killed while data move" interrupt 0 60
@@ -71,7 +72,8 @@ check "an empty one is refused" refused 'no journal' truncate -s 0 "$journal"
 check "one of another version is refused" refused 'another version' set_byte 7 9
 check "one whose first page is damaged is refused" refused 'damaged' set_byte 30 X
 check "one whose state is damaged is refused" refused 'state is damaged' damaged_state
-check "one whose headers are damaged is refused" refused 'headers are damaged' set_byte 12400 X
+check "one whose owner is damaged is refused" refused 'owner is damaged' damaged_owner
+check "one whose headers are damaged is refused" refused 'headers are damaged' set_byte 16500 X
 check "a symbolic link is refused" refused 'symbolic link' replaced ln -s kept.redef "$journal"
 check "a pipe is refused" refused 'no regular file' replaced mkfifo "$journal"
 check "a directory is refused" refused 'directory' replaced mkdir "$journal"
@@ -139,12 +141,20 @@ stale() { put_back && play open "$file" 0 && cp "$where/kept.redef" "$journal" &
 check "a journal left beside a sound dataset is removed" stale
 blank() { put_back && play open "$file" 0 && : >"$journal" && sound 0 && ! [ -e "$journal" ]; }
 check "and an empty one" blank
-of_somebody() {
-    play make "$where/c.nc" && cp "$where/kept.redef" "$where/c.nc.redef" || return 1
-    if play check "$where/c.nc" 0 ""; then return 1; fi
-    grep -q 'in the way' "$where/err" && cmp "$where/kept.redef" "$where/c.nc.redef"
+of_another() {
+    rm -f "$where"/c.nc*
+    play make "$where/c.nc" && cp "$where/kept.redef" "$where/c.nc.redef" && play check "$where/c.nc" 0 "" || return 1
+    cat "$where/err"
+    ! [ -e "$where/c.nc.redef" ] && cmp "$where/kept.redef" "$where"/c.nc.redef.*
 }
-check "one of another file stays, and is told of" of_somebody
+check "one of another file gets another name" of_another
+of_somebody() {
+    rm -f "$where"/c.nc*
+    play make "$where/c.nc" && echo 'my notes' >"$where/c.nc.redef" || return 1
+    if play check "$where/c.nc" 0 ""; then return 1; fi
+    grep -q 'already exists (it is no journal' "$where/err" && grep -qx 'my notes' "$where/c.nc.redef"
+}
+check "a file that is none stays, and is told of" of_somebody
 made_anew() { put_back && play make "$file" && ! [ -e "$journal" ] && sound 0; }
 check "making the dataset anew removes it" made_anew
 deleted() { interrupt 0 60 && play delete "$file" && ! [ -e "$file" ] && ! [ -e "$journal" ]; }

@@ -40,6 +40,7 @@ struct base_hints {
     int64_t header_align, var_align, record_align;
     int64_t header_read_chunk;
     int64_t move_chunk;
+    int64_t redef_wait; /* in seconds */
     int64_t ibuf_size;
     int64_t in_place_swap; /* enum base_choice */
     int64_t hash_size_dim, hash_size_var, hash_size_gattr, hash_size_vattr;

@@ -27,10 +27,11 @@ enum base_locked base_lock_try(int fd, enum base_lock_place place, bool exclusiv
     return BASE_LOCKED;
 }
 
-bool base_lock_busy(int fd, enum base_lock_place place)
+enum base_locked base_lock_look(int fd, enum base_lock_place place, bool exclusive)
 {
-    struct flock lock = lock_of(place, F_WRLCK);
-    return fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+    struct flock lock = lock_of(place, exclusive ? F_WRLCK : F_RDLCK);
+    if (fcntl(fd, F_OFD_GETLK, &lock) != 0) return BASE_LOCKLESS;
+    return lock.l_type == F_UNLCK ? BASE_LOCKED : BASE_BUSY;
 }
 
 void base_lock_drop(int fd, enum base_lock_place place)
@@ -48,10 +49,10 @@ enum base_locked base_lock_try(int fd, enum base_lock_place place, bool exclusiv
     return BASE_LOCKLESS;
 }
 
-bool base_lock_busy(int fd, enum base_lock_place place)
+enum base_locked base_lock_look(int fd, enum base_lock_place place, bool exclusive)
 {
-    (void)fd, (void)place;
-    return false;
+    (void)fd, (void)place, (void)exclusive;
+    return BASE_LOCKLESS;
 }
 
 void base_lock_drop(int fd, enum base_lock_place place)
@@ -60,3 +61,8 @@ void base_lock_drop(int fd, enum base_lock_place place)
 }
 
 #endif
+
+bool base_lock_busy(int fd, enum base_lock_place place)
+{
+    return base_lock_look(fd, place, true) == BASE_BUSY;
+}

@@ -27,6 +27,10 @@ enum base_locked base_lock_try(int fd, enum base_lock_place place, bool exclusiv
 /* Would an exclusive lock meet that of another opening? Takes none. */
 bool base_lock_busy(int fd, enum base_lock_place place);
 
+/* What base_lock_try would find, without taking the lock: BASE_LOCKED means that it is
+ * free. Any open descriptor will do. */
+enum base_locked base_lock_look(int fd, enum base_lock_place place, bool exclusive);
+
 /* Gives it back; does nothing if it is not held. */
 void base_lock_drop(int fd, enum base_lock_place place);
 

@@ -5,25 +5,39 @@
  *       0      what it is of: struct journal_facts
  *       1, 2   how far things are: struct journal_state; the copies take turns, so that
  *              one always holds
- *       3 ...  the old header, the new header, and a byte for each of its variables (is
+ *       3      who works on it: struct journal_holder
+ *       4 ...  the old header, the new header, and a byte for each of its variables (is
  *              it to be filled?); then two areas, which take turns, for bytes that are
  *              about to be overwritten
  *
- * It is complete and on the device before the dataset's first byte is changed, to one
- * that no reader takes for a netCDF file's; that is on the device before anything else of
- * the dataset is changed; and the journal goes only when a whole header, old or new, is
- * back on the device. So a dataset with its own first byte is the old or the new one,
- * whatever lies beside it, and one without can be brought to an end by its journal. */
+ * It is complete and on the device before the dataset's first bytes are changed, to a
+ * mark that no reader takes for a netCDF file's; that is on the device before anything
+ * else of the dataset is changed; and the journal goes only when a whole header, old or
+ * new, is back on the device. So a dataset with its own first bytes is the old or the new
+ * one, whatever lies beside it, and one without can be brought to an end by its journal.
+ *
+ * Mark and journal name each other by the nonce of the one who works on them
+ * (base_owner). Whoever takes over a redefinition gives both a new one before anything
+ * else, so that a copy of the dataset that is put back later is known not to belong to
+ * this journal.
+ *
+ * One opening at a time moves data. Where the file system has locks it holds that of the
+ * dataset (BASE_LOCK_LAYOUT) alone, from before the journal is made until after it is
+ * gone, and each process that writes holds one of the journal (BASE_LOCK_MOVERS).
+ * Everywhere the journal's holder tells who it is. An owner that finds another holder, or
+ * its journal gone, has lost the redefinition: it writes nothing more. */
 #ifndef JOURNAL_H
 #define JOURNAL_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
+#include "base_owner.h"
 #include "cdf.h"
 
-enum { JOURNAL_PAGE = 4096 };
+enum { JOURNAL_PAGE = 4096, JOURNAL_MARK = 12 };
 
 struct journal_facts {
     uint64_t inode, birth;        /* of the dataset's file; birth 0: unknown */
@@ -34,7 +48,8 @@ struct journal_facts {
 };
 
 enum journal_phase {
-    JOURNAL_READY = 1,  /* nothing has been moved */
+    JOURNAL_NONE,       /* there is nothing to bring to an end */
+    JOURNAL_READY,      /* nothing has been moved */
     JOURNAL_MOVING,     /* round [low, high) is being moved; those before it are */
     JOURNAL_RESTORING,  /* what it overwrote is brought back from the area */
     JOURNAL_FILLING,    /* all is moved; new variables are being filled */
@@ -51,11 +66,19 @@ struct journal_state {
     int64_t low, high; /* places of the moving bytes: see cdf_seek_move */
 };
 
+/* Who works on it. */
+struct journal_holder {
+    struct base_owner owner; /* its nonce is in the dataset's mark, too */
+    uint64_t earlier;        /* or this one, while a new holder changes both; 0: none */
+    bool released;           /* it has given up, and left both for the next to finish */
+};
+
 /* ---- journal_format.c: bytes; no files ---- */
 
 /* Writes JOURNAL_PAGE bytes. */
 void journal_encode_facts(const struct journal_facts *f, unsigned char *page);
 void journal_encode_state(const struct journal_state *s, unsigned char *page);
+void journal_encode_holder(const struct journal_holder *h, unsigned char *page);
 
 /* NULL, or in words what is wrong with a journal that begins with this page and has so
  * many bytes. */
@@ -65,6 +88,14 @@ const char *journal_decode_facts(struct journal_facts *f, const unsigned char *p
 /* False if it is none, or torn, or cannot be of this journal. */
 bool journal_decode_state(struct journal_state *s, const unsigned char *page,
                           const struct journal_facts *f);
+
+/* False if it is none, or torn. */
+bool journal_decode_holder(struct journal_holder *h, const unsigned char *page);
+
+/* The JOURNAL_MARK bytes that a dataset of this format (1, 2 or 5) begins with while its
+ * data move; and the nonce in them: 0 if they are none. */
+void journal_encode_mark(int format, uint64_t nonce, unsigned char *mark);
+uint64_t journal_decode_mark(const unsigned char *mark);
 
 int64_t journal_headers_at(void);
 int64_t journal_area_at(const struct journal_facts *f, int area);
@@ -78,17 +109,27 @@ int journal_decode_headers(const struct journal_facts *f, const unsigned char *b
 /* ---- journal_file.c: files; errors come with words ---- */
 
 struct journal {
-    int fd;   /* -1: not open here */
-    int file; /* the dataset, likewise; each write is on the device when it returns */
+    int fd;    /* -1: not open here */
+    int file;  /* the dataset, likewise; each write is on the device when it returns */
+    int guard; /* a descriptor of the dataset that holds its lock, the caller's; -1: there
+                * is none, and the holder decides */
     char *path, *of;
+    uid_t user;   /* whose the dataset is */
     int64_t base; /* where in its file the dataset begins: all places count from there */
     struct journal_facts facts;
     struct journal_state state;
+    struct journal_holder holder;     /* this process's job, if it is claimed */
+    unsigned char head[JOURNAL_MARK]; /* what the mark takes the place of */
+    bool claimed; /* the dataset's layout is this process's to change */
+    bool written; /* the journal says who its holder is */
+    bool ended;   /* and the journal is gone, as there is nothing left to be done */
     bool dirty;   /* bytes of an area are not on the device yet */
     bool pending; /* the dataset is left marked: the next to open it has to finish */
+    bool lost;    /* another one has taken it over: nothing is written any more */
 };
 
-/* An empty one, its end, and the name of a dataset's: NC_ENOMEM. */
+/* An empty one, its end, and the name of a dataset's: NC_ENOMEM. Its end gives back what
+ * was claimed: the guard is left with the shared lock of an opening for writing. */
 int journal_init(struct journal *j, const char *dataset);
 void journal_free(struct journal *j);
 
@@ -103,26 +144,16 @@ int journal_make_room(struct journal *j, const struct cdf_header *before,
 /* Makes it: the old header, of so many bytes, is read from the dataset, the new one
  * encoded, and areas of so many bytes are reserved. One that was left beside a sound
  * dataset is removed first. Then the dataset is marked; or it is as it was, or pending.
- */
+ * The dataset must have been claimed. */
 int journal_start(struct journal *j, int64_t before, const struct cdf_header *after,
                   int64_t area, enum journal_phase phase);
 
 /* The dataset is marked once more. */
 int journal_mark(struct journal *j);
 
-/* A new header in place of one of so many bytes, where no data move: the new one, or the
- * old one and an error, or pending. */
+/* Claims the dataset, and puts a new header in place of one of so many bytes, where no
+ * data move: the new one, or the old one and an error, or pending. */
 int journal_replace(struct journal *j, int64_t before, const struct cdf_header *after);
-
-/* Finds that of a dataset that is marked, and sees to it that it is. NC_ENOTNC, and
- * words that say what is the matter. */
-int journal_find(struct journal *j);
-
-/* The bytes of headers and fill modes. NC_EREAD, NC_ENOTNC. */
-int journal_read_headers(struct journal *j, unsigned char *bytes);
-
-/* Opens, in another process, the file that one has made or found. */
-int journal_join(struct journal *j);
 
 /* Another state, on the device when it returns. */
 int journal_record(struct journal *j, struct journal_state s);
@@ -135,7 +166,7 @@ int journal_write_area(struct journal *j, int area, int64_t at, const void *byte
 /* What this process wrote to areas is on the device. */
 int journal_sync_areas(struct journal *j);
 
-/* Writes the header that the phase is about, its first byte last, and removes the
+/* Writes the header that the phase is about, its first bytes last, and removes the
  * journal. */
 int journal_finish(struct journal *j);
 
@@ -143,10 +174,62 @@ int journal_finish(struct journal *j);
  * journal. To be called before anything was moved. */
 void journal_drop(struct journal *j);
 
+/* ---- journal_find.c ---- */
+
+/* Reads the journal of a dataset that is marked, and sees to it that it is that.
+ * NC_ENOTNC, and words that say what is the matter. */
+int journal_find(struct journal *j);
+
+/* The bytes of headers and fill modes. NC_EREAD, NC_ENOTNC. */
+int journal_read_headers(struct journal *j, unsigned char *bytes);
+
+/* Beside a dataset that is sound and that this process may change, a journal has nothing
+ * to say: one of this very file, or one that is not complete, is removed; one of another
+ * file gets another name. NC_EFILE, and words that say what is there instead. */
+int journal_clear(struct journal *j);
+
+/* The same when a sound dataset has been opened for writing, whose lock the guard has;
+ * what cannot be cleared away stays. */
+void journal_tidy(int guard, const char *dataset);
+
 /* Removes what is left of a dataset that is being removed or made anew: call with what
  * journal_of told before it was removed (NULL: nothing). */
 char *journal_of(const char *dataset);
 void journal_forget(char *path);
+
+/* ---- journal_owner.c: one at a time ---- */
+
+/* An opening for writing: `guard`, a descriptor of the dataset, gets its shared lock.
+ * While another one moves data it waits, until nothing has gone on there for so many
+ * seconds. NC_EFILE, and words that say who it is. */
+int journal_enter(int guard, const char *dataset, int64_t patience);
+
+/* For a redefinition: nobody else may have the dataset open for writing from here on,
+ * until the end of the journal. NC_EFILE. */
+int journal_claim(struct journal *j);
+
+/* For finishing one that was interrupted: finds its journal and takes it over, and the
+ * dataset with it. It waits likewise. If nothing is left to be done the state's phase is
+ * JOURNAL_NONE. NC_EFILE, and words that say who works on it; NC_ENOTNC. */
+int journal_take(struct journal *j, int64_t patience);
+
+/* Takes it from its holder, who may be at work: that writes nothing more, but for what it
+ * is about to write now. The dataset and the mark stay as they are. */
+int journal_steal(struct journal *j);
+
+/* Opens, in another process, the file that one has made or found, and keeps others from
+ * taking it over. */
+int journal_join(struct journal *j);
+
+/* Is it still this process's job's? Asked before each write. NC_EFILE: no, and nothing is
+ * to be written here any more. */
+int journal_check(struct journal *j);
+
+/* What to say of a dataset that is marked to those who only want to read it: who works on
+ * it, or how to finish what was interrupted; `fd` has it open. In text, which is
+ * returned.
+ */
+const char *journal_words(const char *dataset, int fd, char text[512]);
 
 /* ---- journal_rounds.c ---- */
 

@@ -4,8 +4,7 @@
  * dataset is opened with O_DSYNC, so that nobody waits for data that others have written
  * to it.
  *
- * Datasets lie where others may write, too. A journal that is not a regular file, or not
- * this user's or the dataset's owner's, is never read, written or removed. */
+ * Before each write the journal is looked at: is it still this job's? */
 #define _GNU_SOURCE /* statx, fallocate, sync_file_range */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,13 +17,14 @@
 
 #include "base_error.h"
 #include "base_io.h"
+#include "base_lock.h"
 #include "base_mem.h"
 #include "base_names.h"
 #include "base_path.h"
 #include "cdf_envelope.h"
-#include "journal.h"
+#include "journal_impl.h"
 
-enum { PIECE = 1 << 20, PAGE_OF_STATE = 1 };
+enum { PIECE = 1 << 20 };
 
 /* ---- names and owners ---- */
 
@@ -49,7 +49,7 @@ static char *name_of(const char *dataset)
 
 int journal_init(struct journal *j, const char *dataset)
 {
-    *j = (struct journal){.fd = -1, .file = -1};
+    *j = (struct journal){.fd = -1, .file = -1, .guard = -1};
     j->of = base_path_absolute(dataset);
     j->path = j->of == NULL ? NULL : name_of(j->of);
     return j->path == NULL ? NC_ENOMEM : NC_NOERR;
@@ -57,35 +57,18 @@ int journal_init(struct journal *j, const char *dataset)
 
 void journal_free(struct journal *j)
 {
+    journal_release(j);
     if (j->fd >= 0) close(j->fd);
     if (j->file >= 0) close(j->file);
     base_free(j->path);
     base_free(j->of);
-    *j = (struct journal){.fd = -1, .file = -1};
-}
-
-/* When the file was made; 0: not every file system knows. */
-static uint64_t birth_of(int fd)
-{
-#ifdef STATX_BTIME
-    struct statx st;
-    if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &st) == 0 &&
-        (st.stx_mask & STATX_BTIME))
-        return (uint64_t)(st.stx_btime.tv_sec * 1000000000LL + st.stx_btime.tv_nsec);
-#endif
-    return 0;
-}
-
-/* A pipe must not keep us waiting. */
-static int open_file(const char *path, int flags)
-{
-    return open(path, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);
+    *j = (struct journal){.fd = -1, .file = -1, .guard = -1};
 }
 
 int journal_open_dataset(struct journal *j, uint64_t inode)
 {
     struct stat st;
-    j->file = open_file(j->of, O_RDWR | O_DSYNC);
+    j->file = journal_open_file(j->of, O_RDWR | O_DSYNC);
     if (j->file < 0) return base_error_system(NC_EFILE, "opening", j->of);
     if (fstat(j->file, &st) != 0) return base_error_system(NC_EFILE, "looking at", j->of);
     if (!S_ISREG(st.st_mode) || (inode != 0 && (uint64_t)st.st_ino != inode))
@@ -96,54 +79,11 @@ int journal_open_dataset(struct journal *j, uint64_t inode)
         if (err != NC_NOERR) return err; /* where the header is, is not known */
     }
     j->base = cdf_is_envelope(first, sizeof first) ? CDF_ENVELOPE : 0;
+    j->user = st.st_uid;
     j->facts.inode = (uint64_t)st.st_ino;
-    j->facts.birth = birth_of(j->file);
+    j->facts.birth = journal_birth(j->file);
     j->facts.old_size = j->facts.new_size = st.st_size - j->base;
     return NC_NOERR;
-}
-
-/* The journal's file, if it may be trusted; errno as of open. `owner` is the dataset's.
- */
-static int open_trusted(const char *path, int flags, uid_t owner, const char **why)
-{
-    struct stat st;
-    int fd = open_file(path, flags | O_NOFOLLOW);
-    *why = fd >= 0 ? NULL : errno == ELOOP ? "it is a symbolic link" : strerror(errno);
-    if (fd < 0) return -1;
-    if (fstat(fd, &st) != 0)
-        *why = strerror(errno);
-    else if (!S_ISREG(st.st_mode))
-        *why = "it is no regular file";
-    else if (st.st_uid != geteuid() && st.st_uid != owner)
-        *why = "it belongs to another user";
-    if (*why == NULL) return fd;
-    close(fd);
-    errno = EPERM;
-    return -1;
-}
-
-static uid_t owner_of(int fd)
-{
-    struct stat st;
-    return fstat(fd, &st) == 0 ? st.st_uid : geteuid();
-}
-
-/* Reads what the file says it is of. NULL, or what is wrong. */
-static const char *read_facts(int fd, struct journal_facts *f, int64_t *size)
-{
-    unsigned char page[JOURNAL_PAGE] = {0};
-    struct stat st;
-    if (fstat(fd, &st) != 0) return strerror(errno);
-    *size = st.st_size;
-    ssize_t n = pread(fd, page, sizeof page, 0);
-    if (n < 0) return strerror(errno);
-    return journal_decode_facts(f, page, n < JOURNAL_PAGE ? n : st.st_size);
-}
-
-static bool same_file(const struct journal_facts *a, const struct journal_facts *b)
-{
-    return a->inode == b->inode &&
-           (a->birth == 0 || b->birth == 0 || a->birth == b->birth);
 }
 
 /* ---- making ---- */
@@ -206,54 +146,28 @@ int journal_make_room(struct journal *j, const struct cdf_header *before,
     return err;
 }
 
-/* Of a dataset whose first byte is its own a journal says nothing that anybody needs; so
- * one of this very file goes, and one that is not complete, which was left while it was
- * made. Anything else is somebody's. */
-static int remove_left(struct journal *j)
-{
-    struct journal_facts left = {0};
-    const char *why;
-    int64_t size = 0;
-    int fd = open_trusted(j->path, O_RDONLY, owner_of(j->file), &why);
-    if (fd >= 0) {
-        unsigned char first = 0;
-        const char *wrong = read_facts(fd, &left, &size);
-        bool blank = pread(fd, &first, 1, 0) == 0 || first == 0;
-        if (wrong == NULL && !same_file(&left, &j->facts))
-            why = "it is of another file";
-        else if (wrong != NULL && !blank)
-            why = wrong;
-        close(fd);
-    }
-    if (why == NULL && unlink(j->path) != 0) why = strerror(errno);
-    if (why == NULL) return NC_NOERR;
-    return base_error_set(NC_EFILE,
-                          "%s is in the way of a redefinition: %s; see what it is, and "
-                          "remove it",
-                          j->path, why);
-}
-
 static int make_file(struct journal *j)
 {
     const int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW;
-    j->fd = open_file(j->path, flags);
+    j->fd = journal_open_file(j->path, flags);
     if (j->fd >= 0) return NC_NOERR;
     if (errno != EEXIST) return base_error_system(NC_EFILE, "making", j->path);
-    int err = remove_left(j);
+    int err = journal_clear(j);
     if (err != NC_NOERR) return err;
-    j->fd = open_file(j->path, flags);
+    j->fd = journal_open_file(j->path, flags);
     return j->fd >= 0 ? NC_NOERR : base_error_system(NC_EFILE, "making", j->path);
 }
 
 /* Both headers and the fill modes, as bytes. */
-static int gather_headers(const struct journal *j, const struct cdf_header *after,
+static int gather_headers(struct journal *j, const struct cdf_header *after,
                           unsigned char *bytes)
 {
     const struct journal_facts *f = &j->facts;
     int err = base_read_at(j->file, j->base, bytes, f->before, j->of);
     if (err != NC_NOERR) return err;
     if (bytes[0] != 'C')
-        return base_error_set(NC_EFILE, "%s was changed by somebody else", j->of);
+        return base_error_set(NC_EFILE, "%s was changed by another program", j->of);
+    memcpy(j->head, bytes, JOURNAL_MARK);
     (void)cdf_encode_numrecs(after->format, after->numrecs, bytes + 4);
     cdf_encode(after, bytes + f->before);
     for (int id = 0; id < after->nvars; id++)
@@ -271,6 +185,8 @@ static int fill_file(struct journal *j, const unsigned char *headers, int64_t n)
         err = base_error_system(NC_EWRITE, "making room in", j->path);
     if (err == NC_NOERR)
         err = base_write_at(j->fd, journal_headers_at(), headers, n, j->path);
+    if (err == NC_NOERR) err = journal_write_holder(j);
+    j->written = err == NC_NOERR;
     if (err == NC_NOERR) err = journal_record(j, j->state);
     journal_encode_facts(&j->facts, page);
     if (err == NC_NOERR) err = base_write_at(j->fd, 0, page, sizeof page, j->path);
@@ -280,8 +196,11 @@ static int fill_file(struct journal *j, const unsigned char *headers, int64_t n)
 
 int journal_mark(struct journal *j)
 {
-    const unsigned char byte = CDF_MOVING;
-    return base_write_at(j->file, j->base, &byte, 1, j->of);
+    unsigned char mark[JOURNAL_MARK];
+    int err = journal_check(j);
+    if (err != NC_NOERR) return err;
+    journal_encode_mark(j->head[3], j->holder.owner.nonce, mark);
+    return base_write_at(j->file, j->base, mark, sizeof mark, j->of);
 }
 
 int journal_start(struct journal *j, int64_t before, const struct cdf_header *after,
@@ -296,6 +215,7 @@ int journal_start(struct journal *j, int64_t before, const struct cdf_header *af
     int64_t n = f->before + f->after + f->fills;
     unsigned char *headers = base_malloc((size_t)n);
     int err = headers == NULL ? NC_ENOMEM : make_file(j);
+    if (err == NC_NOERR) (void)base_lock_try(j->fd, BASE_LOCK_MOVERS, false);
     if (err == NC_NOERR) err = gather_headers(j, after, headers);
     if (err == NC_NOERR) {
         f->sum = base_hash(headers, (size_t)n, 0);
@@ -311,25 +231,47 @@ int journal_start(struct journal *j, int64_t before, const struct cdf_header *af
 }
 
 /* Where the mark may have been written though that failed. */
-static bool unmark(const struct journal *j)
+static bool unmark(struct journal *j)
 {
-    const unsigned char byte = 'C';
-    unsigned char there = 0;
-    if (j->fd < 0) return true;
-    if (pread(j->file, &there, 1, (off_t)j->base) == 1 && there == byte) return true;
-    return base_write_at(j->file, j->base, &byte, 1, j->of) == NC_NOERR;
+    unsigned char there[JOURNAL_MARK];
+    if (j->fd < 0 || j->head[0] == 0) return true;
+    if (journal_check(j) != NC_NOERR) return false;
+    if (pread(j->file, there, sizeof there, (off_t)j->base) == (ssize_t)sizeof there &&
+        memcmp(there, j->head, sizeof there) == 0)
+        return true;
+    return base_write_at(j->file, j->base, j->head, sizeof j->head, j->of) == NC_NOERR;
+}
+
+/* Gives back what journal_make_room has added, and nothing that came since. */
+static int give_room_back(const struct journal *j)
+{
+    const struct journal_facts *f = &j->facts;
+    struct stat st;
+    if (fstat(j->file, &st) != 0) return base_error_system(NC_EFILE, "looking at", j->of);
+    if (st.st_size <= j->base + f->old_size || st.st_size > j->base + f->new_size)
+        return NC_NOERR;
+    if (ftruncate(j->file, j->base + f->old_size) != 0)
+        return base_error_system(NC_EWRITE, "cutting", j->of);
+    return base_sync_data(j->file, j->of);
+}
+
+/* The name may be that of another one's by now. */
+static void remove_file(struct journal *j)
+{
+    struct stat mine, there;
+    if (fstat(j->fd, &mine) == 0 && lstat(j->path, &there) == 0 &&
+        mine.st_ino == there.st_ino && mine.st_dev == there.st_dev)
+        (void)unlink(j->path);
 }
 
 void journal_drop(struct journal *j)
 {
-    struct stat st;
     if (j->file < 0) return;
     j->pending = !unmark(j);
     if (j->pending) return;
-    if (fstat(j->file, &st) == 0 && st.st_size > j->base + j->facts.old_size)
-        (void)!ftruncate(j->file, j->base + j->facts.old_size);
+    (void)give_room_back(j);
     if (j->fd < 0) return;
-    (void)unlink(j->path);
+    remove_file(j);
     close(j->fd);
     j->fd = -1;
 }
@@ -343,8 +285,9 @@ int journal_record(struct journal *j, struct journal_state s)
     int64_t last = j->state.serial;
     s.serial = last + 1;
     journal_encode_state(&s, page);
-    int64_t at = (PAGE_OF_STATE + s.serial % 2) * JOURNAL_PAGE;
-    int err = base_write_at(j->fd, at, page, sizeof page, j->path);
+    int64_t at = (JOURNAL_STATE_PAGE + s.serial % 2) * JOURNAL_PAGE;
+    int err = journal_check(j);
+    if (err == NC_NOERR) err = base_write_at(j->fd, at, page, sizeof page, j->path);
     if (err == NC_NOERR) err = base_sync_data(j->fd, j->path);
     if (err != NC_NOERR) s.serial = last;
     j->state = s;
@@ -360,8 +303,10 @@ int journal_write_area(struct journal *j, int area, int64_t at, const void *byte
                        int64_t n)
 {
     int64_t offset = journal_area_at(&j->facts, area) + at;
+    int err = journal_check(j);
+    if (err != NC_NOERR) return err;
     j->dirty = true;
-    int err = base_write_at(j->fd, offset, bytes, n, j->path);
+    err = base_write_at(j->fd, offset, bytes, n, j->path);
 #ifdef __linux__
     /* The device begins while the next bytes are fetched; what fails here the sync tells.
      */
@@ -377,92 +322,15 @@ int journal_sync_areas(struct journal *j)
     return err;
 }
 
-int journal_join(struct journal *j)
-{
-    const char *why;
-    if (j->fd >= 0) return NC_NOERR;
-    struct stat st;
-    uid_t owner = stat(j->of, &st) == 0 ? st.st_uid : geteuid();
-    j->fd = open_trusted(j->path, O_RDWR, owner, &why);
-    if (j->fd >= 0) return NC_NOERR;
-    return base_error_set(NC_EFILE, "%s: %s", j->path, why);
-}
-
-/* ---- finding ---- */
-
-static int refuse(const struct journal *j, const char *why)
-{
-    return base_error_set(NC_ENOTNC,
-                          "%s: a redefinition of this dataset was interrupted, and its "
-                          "journal %s is of no use: %s",
-                          j->of, j->path, why);
-}
-
-/* The later of the two states that are whole. */
-static bool read_state(struct journal *j)
-{
-    unsigned char page[JOURNAL_PAGE];
-    struct journal_state s;
-    j->state.serial = -1;
-    for (int i = 0; i < 2; i++) {
-        int64_t at = (PAGE_OF_STATE + i) * (int64_t)JOURNAL_PAGE;
-        if (base_read_at(j->fd, at, page, sizeof page, j->path) == NC_NOERR &&
-            journal_decode_state(&s, page, &j->facts) && s.serial > j->state.serial)
-            j->state = s;
-    }
-    return j->state.serial >= 0;
-}
-
-int journal_find(struct journal *j)
-{
-    const struct journal_facts of = j->facts;
-    const char *why;
-    int64_t size;
-    j->fd = open_trusted(j->path, O_RDWR, owner_of(j->file), &why);
-    if (j->fd < 0) return refuse(j, why);
-    why = read_facts(j->fd, &j->facts, &size);
-    if (why == NULL && !same_file(&j->facts, &of)) why = "it is of another file";
-    if (why == NULL && of.old_size < j->facts.old_size) why = "the dataset is shorter";
-    if (why == NULL && !read_state(j)) why = "its state is damaged";
-    return why == NULL ? NC_NOERR : refuse(j, why);
-}
-
-/* Until a new header is written, the old one is in the file, but for its first byte and
- * the number of records. */
-static int compare_header(struct journal *j, const unsigned char *before)
-{
-    enum { FIXED = 12 };
-    int64_t n = j->facts.before;
-    if (j->state.phase > JOURNAL_FILLING || n <= FIXED) return NC_NOERR;
-    unsigned char *there = base_malloc((size_t)n);
-    if (there == NULL) return NC_ENOMEM;
-    int err = base_read_at(j->file, j->base, there, n, j->of);
-    if (err == NC_NOERR && memcmp(there + FIXED, before + FIXED, (size_t)n - FIXED) != 0)
-        err = refuse(j, "it is of another header");
-    base_free(there);
-    return err;
-}
-
-int journal_read_headers(struct journal *j, unsigned char *bytes)
-{
-    const struct journal_facts *f = &j->facts;
-    int64_t n = f->before + f->after + f->fills;
-    int err = base_read_at(j->fd, journal_headers_at(), bytes, n, j->path);
-    if (err != NC_NOERR) return err;
-    if (base_hash(bytes, (size_t)n, 0) != f->sum)
-        return refuse(j, "its headers are damaged");
-    return compare_header(j, bytes);
-}
-
 /* ---- the end ---- */
 
-/* All but the first byte of a header, from the journal. */
+/* All of a header but its first bytes, from the journal. */
 static int write_header(const struct journal *j, int64_t from, int64_t n)
 {
     int64_t most = n < PIECE ? n : PIECE;
     unsigned char *piece = base_malloc((size_t)most);
     int err = piece == NULL ? NC_ENOMEM : NC_NOERR;
-    for (int64_t at = 1, m; at < n && err == NC_NOERR; at += m) {
+    for (int64_t at = JOURNAL_MARK, m; at < n && err == NC_NOERR; at += m) {
         m = n - at < most ? n - at : most;
         err = base_read_at(j->fd, journal_headers_at() + from + at, piece, m, j->path);
         if (err == NC_NOERR) err = base_write_at(j->file, j->base + at, piece, m, j->of);
@@ -471,29 +339,39 @@ static int write_header(const struct journal *j, int64_t from, int64_t n)
     return err;
 }
 
+/* They take the place of the mark. */
+static int write_head(struct journal *j, int64_t from)
+{
+    unsigned char head[JOURNAL_MARK];
+    int64_t at = journal_headers_at() + from;
+    int err = base_read_at(j->fd, at, head, sizeof head, j->path);
+    if (err == NC_NOERR) err = journal_check(j);
+    if (err != NC_NOERR) return err;
+    return base_write_at(j->file, j->base, head, sizeof head, j->of);
+}
+
 int journal_finish(struct journal *j)
 {
-    const unsigned char first = 'C';
     const struct journal_facts *f = &j->facts;
     bool commit = j->state.phase == JOURNAL_COMMITTING;
-    int err = write_header(j, commit ? f->before : 0, commit ? f->after : f->before);
-    if (err == NC_NOERR && !commit && f->new_size > f->old_size) {
-        if (ftruncate(j->file, j->base + f->old_size) != 0)
-            err = base_error_system(NC_EWRITE, "cutting", j->of);
-        else
-            err = base_sync_data(j->file, j->of);
-    }
-    if (err == NC_NOERR) err = base_write_at(j->file, j->base, &first, 1, j->of);
+    int64_t from = commit ? f->before : 0;
+    int err = journal_check(j);
+    if (err == NC_NOERR) err = write_header(j, from, commit ? f->after : f->before);
+    if (err == NC_NOERR) err = journal_check(j);
+    if (err == NC_NOERR && !commit && f->new_size > f->old_size) err = give_room_back(j);
+    if (err == NC_NOERR) err = write_head(j, from);
     if (err != NC_NOERR) return err;
-    /* Should it stay, or come back with the power, it is of no meaning any more. */
-    (void)unlink(j->path);
+    /* If the unlink is lost in a crash, the stale journal is harmless. */
+    j->ended = true;
+    remove_file(j);
     (void)base_sync_directory(j->path);
     return NC_NOERR;
 }
 
 int journal_replace(struct journal *j, int64_t before, const struct cdf_header *after)
 {
-    int err = journal_start(j, before, after, 0, JOURNAL_COMMITTING);
+    int err = journal_claim(j);
+    if (err == NC_NOERR) err = journal_start(j, before, after, 0, JOURNAL_COMMITTING);
     if (err != NC_NOERR) return err;
     err = journal_finish(j);
     if (err == NC_NOERR) return err;
@@ -503,30 +381,4 @@ int journal_replace(struct journal *j, int64_t before, const struct cdf_header *
                      NC_NOERR ||
                  journal_finish(j) != NC_NOERR;
     return err;
-}
-
-char *journal_of(const char *dataset)
-{
-    struct journal j;
-    struct journal_facts left = {0};
-    const char *why;
-    int64_t size;
-    char *path = NULL;
-    struct stat st;
-    if (journal_init(&j, dataset) == NC_NOERR && lstat(j.path, &st) == 0) {
-        j.file = open_file(j.of, O_RDONLY);
-        if (j.file >= 0 && fstat(j.file, &st) == 0)
-            j.fd = open_trusted(j.path, O_RDONLY, st.st_uid, &why);
-        if (j.fd >= 0 && read_facts(j.fd, &left, &size) == NULL &&
-            left.inode == (uint64_t)st.st_ino)
-            path = base_strdup(j.path);
-    }
-    journal_free(&j);
-    return path;
-}
-
-void journal_forget(char *path)
-{
-    if (path != NULL) (void)unlink(path);
-    base_free(path);
 }

@@ -5,9 +5,10 @@
 
 #include "base_error.h"
 #include "base_names.h"
-#include "journal.h"
+#include "journal_impl.h"
 
-static const char facts_magic[8] = "NCREDEF1", state_magic[8] = "NCSTATE1";
+static const char facts_magic[8] = "NCREDEF2", state_magic[8] = "NCSTATE1",
+                  holder_magic[8] = "NCOWNER1";
 
 static unsigned char *put_number(unsigned char *p, uint64_t value)
 {
@@ -36,6 +37,11 @@ static bool sealed(const unsigned char *page, const unsigned char *end)
     return get_number(&end) == sum;
 }
 
+bool journal_is_named(const char *first)
+{
+    return memcmp(first, facts_magic, sizeof facts_magic - 1) == 0;
+}
+
 void journal_encode_facts(const struct journal_facts *f, unsigned char *page)
 {
     unsigned char *p = page + sizeof facts_magic;
@@ -55,7 +61,7 @@ void journal_encode_facts(const struct journal_facts *f, unsigned char *page)
 
 int64_t journal_headers_at(void)
 {
-    return 3 * (int64_t)JOURNAL_PAGE;
+    return 4 * (int64_t)JOURNAL_PAGE;
 }
 
 static int64_t whole_pages(int64_t n)
@@ -80,8 +86,9 @@ static bool sizes_fit(const struct journal_facts *f, int64_t size)
     const int64_t sizes[] = {f->before, f->after, f->fills, f->area};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         if (sizes[i] < 0 || sizes[i] > size) return false;
-    return size <= INT64_MAX / 8 && f->before >= 8 && f->after >= 8 &&
-           journal_size(f) <= size && f->old_size >= 0 && f->new_size >= f->old_size;
+    return size <= INT64_MAX / 8 && f->before >= JOURNAL_MARK &&
+           f->after >= JOURNAL_MARK && journal_size(f) <= size && f->old_size >= 0 &&
+           f->new_size >= f->old_size;
 }
 
 const char *journal_decode_facts(struct journal_facts *f, const unsigned char *page,
@@ -92,7 +99,7 @@ const char *journal_decode_facts(struct journal_facts *f, const unsigned char *p
     if (size < JOURNAL_PAGE || memcmp(page, facts_magic, name) != 0)
         return "it is no journal of a redefinition";
     if (page[name] != (unsigned char)facts_magic[name])
-        return "it is of another version of the library";
+        return "it is of another version of the library, whose ncvalidator -f can use it";
     f->inode = get_number(&p);
     f->birth = get_number(&p);
     f->old_size = (int64_t)get_number(&p);
@@ -140,6 +147,41 @@ bool journal_decode_state(struct journal_state *s, const unsigned char *page,
     s->area = (int)area;
     return s->serial >= 0 && s->low >= 0 && s->high >= s->low &&
            (!s->saved || s->high - s->low <= f->area);
+}
+
+void journal_encode_holder(const struct journal_holder *h, unsigned char *page)
+{
+    unsigned char *p = page + sizeof holder_magic;
+    memset(page, 0, JOURNAL_PAGE);
+    memcpy(page, holder_magic, sizeof holder_magic);
+    base_owner_encode(&h->owner, p);
+    p = put_number(p + BASE_OWNER_BYTES, h->earlier);
+    p = put_number(p, h->released);
+    seal(page, p);
+}
+
+bool journal_decode_holder(struct journal_holder *h, const unsigned char *page)
+{
+    const unsigned char *p = page + sizeof holder_magic;
+    if (memcmp(page, holder_magic, sizeof holder_magic) != 0) return false;
+    base_owner_decode(&h->owner, p);
+    p += BASE_OWNER_BYTES;
+    h->earlier = get_number(&p);
+    h->released = get_number(&p) != 0;
+    return sealed(page, p);
+}
+
+void journal_encode_mark(int format, uint64_t nonce, unsigned char *mark)
+{
+    const unsigned char magic[] = {CDF_MOVING, 'D', 'F', (unsigned char)format};
+    memcpy(mark, magic, sizeof magic);
+    put_number(mark + sizeof magic, nonce);
+}
+
+uint64_t journal_decode_mark(const unsigned char *mark)
+{
+    const unsigned char *p = mark + 4;
+    return cdf_is_moving(mark, JOURNAL_MARK) ? get_number(&p) : 0;
 }
 
 /* A header that the library itself has written: all there, and of all these bytes. */

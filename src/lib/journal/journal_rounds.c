@@ -207,11 +207,22 @@ int64_t journal_area_for(const struct journal_crew *c)
     return total < c->share ? total : c->share;
 }
 
+/* Where one cannot join nothing has been moved. Agreed. */
+static int drop_all(const struct journal_crew *c, int err)
+{
+    if (c->first) journal_drop(c->j);
+    int marked = journal_agree_all(c, c->j->pending ? NC_EFILE : NC_NOERR);
+    c->j->pending = marked != NC_NOERR;
+    return err;
+}
+
 int journal_move_all(struct journal_crew *c)
 {
     int64_t place = 0;
     bool begun;
-    int err = rounds_all(c, &place, false, &begun);
+    int err = journal_agree_all(c, journal_join(c->j));
+    if (err != NC_NOERR) return drop_all(c, err);
+    err = rounds_all(c, &place, false, &begun);
     if (err == NC_NOERR) {
         begun = false;
         err = commit_all(c);
@@ -231,6 +242,8 @@ int journal_resume_all(struct journal_crew *c)
     const struct journal_state s = c->j->state;
     int64_t place = s.back || s.phase == JOURNAL_RESTORING ? s.low : s.high;
     bool begun;
+    int joined = journal_agree_all(c, journal_join(c->j));
+    if (joined != NC_NOERR) return joined;
     if (s.high > cdf_move_total(c->before, c->after) || (s.high == s.low && place > 0))
         return base_error_set(NC_ENOTNC, "the journal's round is none of this dataset's");
     if (s.phase == JOURNAL_READY) return finish_all(c, JOURNAL_RETURNING);

@@ -5,6 +5,7 @@ libcore_la_SOURCES += \
 	src/lib/mpio/mpio_domain.c src/lib/mpio/mpio_domain.h \
 	src/lib/mpio/mpio_exchange.c src/lib/mpio/mpio_exchange.h \
 	src/lib/mpio/mpio_file.c src/lib/mpio/mpio_file.h \
+	src/lib/mpio/mpio_guard.c \
 	src/lib/mpio/mpio_header.c \
 	src/lib/mpio/mpio_image.c \
 	src/lib/mpio/mpio_move.c src/lib/mpio/mpio_move.h \

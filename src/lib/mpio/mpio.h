@@ -17,6 +17,9 @@ struct mpio {
     int64_t known_size;      /* the file has at least this many bytes, all know */
     bool pending;            /* a redefinition was left to the next to open the file;
                               * process 0 knows */
+    bool lost;               /* and that one has taken it from this one: see journal.h */
+    bool adrift;             /* and data lie between two layouts: none are moved here, all
+                              * know */
     unsigned char *image;    /* the header as it is in the file, on process 0 */
     int64_t image_size;
     int64_t torn_low, torn_high; /* bytes of it that may be others */

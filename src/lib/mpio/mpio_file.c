@@ -351,6 +351,7 @@ int mpio_file_open_all(struct mpio_file *f, struct driver_dataset *ds, int amode
     *f = (struct mpio_file){.ds = ds,
                             .amode = amode & ~(MPI_MODE_CREATE | MPI_MODE_EXCL),
                             .own = DRIVER_NO_DESCRIPTOR,
+                            .guard = -1,
                             .alone = MPI_FILE_NULL,
                             .view = MPI_FILE_NULL,
                             .named = ds->rank != 0 || (amode & MPI_MODE_CREATE) == 0,
@@ -364,6 +365,7 @@ int mpio_file_open_all(struct mpio_file *f, struct driver_dataset *ds, int amode
         error = open_first(f, amode);
         driver_trace_end(ds->trace, DRIVER_OPEN, span);
     }
+    if (ds->rank == 0 && error == NC_NOERR) error = mpio_guard_take(f);
     int err = describe_all(f, error);
     driver_trace_note_file(ds, f->stripe, f->stripes);
     if (err != NC_NOERR) (void)mpio_file_close_all(f);
@@ -373,6 +375,7 @@ int mpio_file_open_all(struct mpio_file *f, struct driver_dataset *ds, int amode
 int mpio_file_close_all(struct mpio_file *f)
 {
     int first = NC_NOERR, err = NC_NOERR;
+    mpio_guard_drop(f);
     if (f->view != MPI_FILE_NULL)
         first = base_mpi_error(MPI_File_close(&f->view), NC_EFILE, "closing the file");
     if (f->alone != MPI_FILE_NULL)

@@ -23,6 +23,8 @@ struct mpio_file {
     int amode;                    /* of MPI_File_open, once the file is there */
     struct driver_descriptor own; /* this process's; its fd is -1: none */
     struct mpio_share share;      /* how it may come by one */
+    int guard;                    /* on process 0 of a dataset open for writing, the
+                                   * descriptor that holds its lock; -1: none */
     MPI_File alone;               /* the same through MPI-IO */
     MPI_File view;                /* all processes' */
     bool mpi;                     /* process 0 goes through MPI-IO, so all do */
@@ -90,6 +92,11 @@ int mpio_file_resize_all(struct mpio_file *f, int64_t size);
 /* Collective: what was written is on the device, and seen by all who come after. The
  * result is each process's own. */
 int mpio_file_sync_all(struct mpio_file *f);
+
+/* Process 0 takes the lock that an opening for writing holds, and gives it back: see
+ * journal.h. It waits while another one moves data. Local. NC_EFILE. */
+int mpio_guard_take(struct mpio_file *f);
+void mpio_guard_drop(struct mpio_file *f);
 
 /* What this process wrote is on the device; local. */
 int mpio_file_sync(struct mpio_file *f);

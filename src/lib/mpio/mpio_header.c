@@ -1,12 +1,15 @@
 /* The header between the file and the processes: one reads or writes, all know. */
 #include "mpio.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base_error.h"
 #include "base_mem.h"
 #include "base_mpi.h"
 #include "cdf_envelope.h"
+#include "journal.h"
 
 int mpio_explain_all(struct driver_dataset *ds, int code)
 {
@@ -24,6 +27,18 @@ struct reading {
 /* Results beside those of cdf_decode: a redefinition has to be finished first; the header
  * is behind an envelope. */
 enum { INTERRUPTED = CDF_MORE + 1, ENVELOPE };
+
+/* A reader of a dataset whose data are being moved is told who moves them. */
+static int refuse_moving(const struct mpio *m)
+{
+    const struct driver_dataset *ds = m->base.ds;
+    char text[512];
+    int fd = m->file.own.fd;
+    if (fd < 0) fd = open(ds->full, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    (void)journal_words(ds->full, fd, text);
+    if (fd >= 0 && fd != m->file.own.fd) (void)close(fd);
+    return base_error_set(NC_ENOTNC, "%s: %s", ds->path, text);
+}
 
 /* Reads on up to `want` bytes and tries to decode. All take part; process 0's result is
  * cdf_decode's, and *likely its guess. */
@@ -52,7 +67,8 @@ static int read_on_all(struct mpio *m, struct reading *r, int64_t want, int64_t 
     err = cdf_decode(&ds->header, r->bytes, (size_t)usable, r->file_size, &fault);
     *likely = fault.likely;
     if (err == NC_NOERR || err == CDF_MORE) return err;
-    if (ds->writable && cdf_is_moving(r->bytes, (size_t)usable)) return INTERRUPTED;
+    if (cdf_is_moving(r->bytes, (size_t)usable))
+        return ds->writable ? INTERRUPTED : refuse_moving(m);
     return base_error_set(err, "%s: offset %lld: %s", ds->path, (long long)fault.offset,
                           fault.reason);
 }
@@ -155,7 +171,8 @@ int mpio_read_header_all(struct mpio *m)
     if (err != INTERRUPTED) return err == ENVELOPE ? NC_ENOTNC : err;
     err = mpio_recover_all(m);
     if (err == NC_NOERR) err = read_once_all(m);
-    return err == INTERRUPTED ? NC_ENOTNC : err;
+    if (err != INTERRUPTED) return err;
+    return base_error_set(NC_EFILE, "%s: another program redefines it", m->base.ds->path);
 }
 
 int mpio_write_numrecs_all(struct mpio *m)
@@ -164,7 +181,7 @@ int mpio_write_numrecs_all(struct mpio *m)
     /* What failed is tried again by the next call. Where that takes all processes, it is
      * once all have been told that something failed: they cannot know what. */
     bool again = m->file.no_indep && m->failures != ds->failures;
-    int mended = mpio_mend_header(m);
+    int mended = m->pending ? NC_NOERR : mpio_mend_header(m);
     if (ds->header.numrecs == m->numrecs_in_file && !again) return mended;
 
     unsigned char field[8];
@@ -182,13 +199,14 @@ int mpio_write_numrecs_all(struct mpio *m)
 int mpio_sync_numrecs(struct mpio *m)
 {
     struct driver_dataset *ds = m->base.ds;
-    unsigned char field[8];
+    unsigned char head[JOURNAL_MARK], field[8];
     int width = cdf_encode_numrecs(ds->header.format, ds->header.numrecs, field);
-    int err = mpio_file_read(&m->file, 4, field, width);
+    int err = mpio_file_read(&m->file, 0, head, sizeof head);
     uint64_t there = 0, streaming = UINT64_MAX >> (64 - 8 * width);
     if (err != NC_NOERR) return err;
+    if (cdf_is_moving(head, sizeof head)) return mpio_tell_pending(m, NC_EFILE);
     for (int i = 0; i < width; i++)
-        there = there << 8 | field[i];
+        there = there << 8 | head[4 + i];
     if (there != streaming && (int64_t)there >= ds->header.numrecs) {
         driver_hold_records(ds, (int64_t)there);
         return NC_NOERR;

@@ -22,6 +22,11 @@ int mpio_tell_pending(const struct mpio *m, int code)
 {
     char why[600] = "";
     if (code == NC_NOERR) code = NC_EFILE;
+    if (m->lost)
+        return base_error_set(code,
+                              "%s: another process has taken over its redefinition; "
+                              "nothing more is written here, open the dataset anew",
+                              m->base.ds->full);
     strncpy(why, base_error_detail(code), sizeof why - 1);
     return base_error_set(code,
                           "%s%s%s: the redefinition could be neither completed nor taken "
@@ -77,7 +82,9 @@ static int replace_by_journal(struct mpio *m)
     struct journal j;
     int err = journal_init(&j, ds->full);
     if (err == NC_NOERR) err = journal_open_dataset(&j, (uint64_t)ds->inode);
+    j.guard = m->file.guard;
     if (err == NC_NOERR) err = journal_replace(&j, m->image_size, &ds->header);
+    m->lost |= j.lost;
     if (j.pending) {
         m->pending = true;
         err = mpio_tell_pending(m, err);

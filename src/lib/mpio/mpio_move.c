@@ -65,8 +65,7 @@ static int save(struct mpio_mover *v, int64_t low, int64_t high, bool put)
 {
     struct journal *j = v->crew.j;
     int64_t at = v->round.high - high, n = high - low;
-    int err = n > 0 ? journal_join(j) : NC_NOERR;
-    if (n == 0 || err != NC_NOERR) return err;
+    if (n == 0) return NC_NOERR;
     if (put) return journal_write_area(j, v->round.area, at, v->m->staging, n);
     return journal_read_area(j, v->round.area, at, v->m->staging, n);
 }
@@ -75,6 +74,7 @@ static int save(struct mpio_mover *v, int64_t low, int64_t high, bool put)
 static int transfer_all(struct mpio_mover *v, enum journal_place place, bool put, int err)
 {
     struct mpio_tile *t = place == JOURNAL_OLD ? &v->old : &v->new;
+    if (err == NC_NOERR && put && t->npieces > 0) err = journal_check(v->crew.j);
     if (err != NC_NOERR) mpio_tile_clear(t);
     int io = v->m->file.no_indep ? mpio_tile_view_all(v->m, t, put)
              : put               ? mpio_tile_write(v->m, t)
@@ -152,6 +152,8 @@ static int mover_agree_all(void *who, int err)
 static int mover_fill_all(void *who)
 {
     struct mpio_mover *v = who;
+    int err = journal_check(v->crew.j);
+    if (err != NC_NOERR) return err;
     return mpio_fill_new_all(v->m, v->crew.before->nvars);
 }
 
@@ -188,6 +190,8 @@ static int prepare(struct mpio *m, struct mpio_mover *v)
     const struct cdf_header *before = v->crew.before, *after = v->crew.after;
     struct journal *j = v->crew.j;
     int err = journal_open_dataset(j, (uint64_t)m->base.ds->inode);
+    j->guard = m->file.guard;
+    if (err == NC_NOERR) err = journal_claim(j);
     if (err == NC_NOERR) err = journal_make_room(j, before, after);
     if (err != NC_NOERR) return err;
     return journal_start(j, before->size, after, journal_area_for(&v->crew),
@@ -199,10 +203,12 @@ int mpio_share_journal_all(struct mpio *m, struct journal *j)
     struct {
         struct journal_facts facts;
         struct journal_state state;
-    } known = {j->facts, j->state};
+        struct journal_holder holder;
+    } known = {j->facts, j->state, j->holder};
     int err = driver_share_all(m->base.ds, &known, sizeof known, 0);
     j->facts = known.facts;
     j->state = known.state;
+    j->holder = known.holder;
     return err;
 }
 
@@ -210,6 +216,8 @@ int mpio_share_journal_all(struct mpio *m, struct journal *j)
 static int end(struct mpio *m, const struct journal *j, int err)
 {
     m->pending |= j->pending; /* once it is, a further call must not begin anew */
+    m->lost |= j->lost;
+    m->adrift |= j->pending;
     if (j->facts.new_size > 0)
         m->file.end = err == NC_NOERR ? j->facts.new_size : j->facts.old_size;
     if (err != NC_NOERR) driver_descriptor_told(&m->file.own);

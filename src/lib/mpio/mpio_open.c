@@ -187,6 +187,7 @@ int mpio_open_all(struct driver_dataset *ds, int omode, struct driver *lower,
         release_all(m);
         return err;
     }
+    if (m->file.guard >= 0) journal_tidy(m->file.guard, ds->full);
     m->base.lower = lower;
     m->numrecs_in_file = m->opened_records = ds->header.numrecs;
     *self = &m->base;

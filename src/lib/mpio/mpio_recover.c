@@ -6,7 +6,7 @@
 #include "base_mem.h"
 #include "mpio_move.h"
 
-/* Process 0 finds the journal and trusts it, all know what it is. Agreed. */
+/* Process 0 takes the journal over, all know what it is. Agreed. */
 static int find_all(struct mpio *m, struct journal *j)
 {
     struct driver_dataset *ds = m->base.ds;
@@ -14,7 +14,8 @@ static int find_all(struct mpio *m, struct journal *j)
     if (err != NC_NOERR) return err;
     if (ds->rank == 0) {
         err = journal_open_dataset(j, (uint64_t)ds->inode);
-        if (err == NC_NOERR) err = journal_find(j);
+        j->guard = m->file.guard;
+        if (err == NC_NOERR) err = journal_take(j, ds->hints.redef_wait);
     }
     err = mpio_explain_all(ds, err);
     return err == NC_NOERR ? mpio_share_journal_all(m, j) : err;
@@ -73,8 +74,9 @@ int mpio_recover_all(struct mpio *m)
     struct cdf_header before;
     struct journal j;
     int err = find_all(m, &j);
-    if (err == NC_NOERR) err = read_headers_all(m, &j, &before, &ds->header);
-    if (err == NC_NOERR) {
+    bool more = err == NC_NOERR && j.state.phase != JOURNAL_NONE;
+    if (more) err = read_headers_all(m, &j, &before, &ds->header);
+    if (more && err == NC_NOERR) {
         err = resume_all(m, &j, &before);
         cdf_free(&before);
     }

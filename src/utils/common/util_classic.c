@@ -11,6 +11,7 @@
 #include "base_mem.h"
 #include "blob_foreign.h"
 #include "cdf_envelope.h"
+#include "journal.h"
 #include "util_blob.h"
 #include "util_message.h"
 
@@ -120,6 +121,13 @@ int util_classic_open_any(struct util_classic *c, const char *tool, const char *
     return -1;
 }
 
+bool util_classic_is_moving(const struct util_classic *c)
+{
+    unsigned char first[4];
+    return util_classic_read(c, 0, first, sizeof first) == (int64_t)sizeof first &&
+           cdf_is_moving(first, sizeof first);
+}
+
 static void report_subfile(void *to, const char *path, const char *reason)
 {
     const struct util_classic *c = to;
@@ -131,8 +139,12 @@ int util_classic_open(struct util_classic *c, const char *tool, const char *path
     struct cdf_fault fault;
     if (util_classic_open_any(c, tool, path) != 0) return -1;
     int status = util_classic_try(c, &fault);
-    if (status != 0 && fault.reason[0] != '\0')
+    if (status != 0 && util_classic_is_moving(c)) {
+        char text[512];
+        util_message(tool, path, -1, "%s", journal_words(path, c->fd, text));
+    } else if (status != 0 && fault.reason[0] != '\0') {
         util_message(tool, path, fault.offset, "%s", fault.reason);
+    }
     if (status == 0 && util_blob_is_apart(c))
         status = util_blob_open(c, report_subfile, c);
     if (status != 0) util_classic_close(c);

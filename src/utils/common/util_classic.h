@@ -30,6 +30,9 @@ void util_classic_close(struct util_classic *c);
 /* Opens it without a look at its bytes: header is empty. */
 int util_classic_open_any(struct util_classic *c, const char *tool, const char *path);
 
+/* Does it begin as one whose data are being moved? */
+bool util_classic_is_moving(const struct util_classic *c);
+
 /* The first bytes of a file, more of them with each call, up to all that it has. Starts
  * zeroed; base_free bytes at last. 0, or -1 after an error line. */
 struct util_head {

@@ -5,6 +5,7 @@ ncvalidator_SOURCES = \
 	src/utils/ncvalidator/validator_blob.c \
 	src/utils/ncvalidator/validator_check.c \
 	src/utils/ncvalidator/validator_finish.c \
+	src/utils/ncvalidator/validator_force.c \
 	src/utils/ncvalidator/validator_main.c \
 	src/utils/ncvalidator/validator_repair.c
 ncvalidator_LDFLAGS = $(WITHOUT_MPI)

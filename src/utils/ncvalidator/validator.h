@@ -16,8 +16,8 @@ enum { VALIDATOR_GOOD, VALIDATOR_BAD, VALIDATOR_TROUBLE };
 
 struct validator {
     bool quiet, no_notes, json;
-    bool finish;
-    bool pad;           /* set padding right in the file itself */
+    int finish; /* how often -f was given: twice, and whoever works on it loses it */
+    bool pad;   /* set padding right in the file itself */
     const char *repair; /* the copy to write, or NULL */
     struct util_out out;
     struct util_json j;
@@ -43,9 +43,21 @@ int validator_subfiles(struct validator *v, struct util_classic *file, cdf_tell 
 
 /* ---- validator_finish.c ---- */
 
+struct journal;
+
 /* Completes a redefinition that was interrupted, or takes it back. 0, or -1 after an
  * error line. */
 int validator_finish(struct validator *v, const char *path);
+
+/* The same of a journal that is open, with its dataset. NC_NOERR, or an error with words.
+ */
+int validator_resume(struct journal *j);
+
+/* ---- validator_force.c ---- */
+
+/* Takes it from the process that works on it, and finishes it in a copy, which takes the
+ * dataset's place. The same result. */
+int validator_force(struct journal *j);
 
 /* ---- validator_repair.c ---- */
 

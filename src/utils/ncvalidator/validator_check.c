@@ -153,14 +153,6 @@ static int examine_and_copy(struct validator *v, struct util_classic *file)
     return status == VALIDATOR_TROUBLE ? status : recheck(v, v->repair);
 }
 
-/* Does the file begin as one whose data are being moved? */
-static bool is_moving(const struct util_classic *file)
-{
-    unsigned char first[4];
-    return util_classic_read(file, 0, first, sizeof first) == sizeof first &&
-           cdf_is_moving(first, sizeof first);
-}
-
 int validator_check(struct validator *v, const char *path)
 {
     struct util_classic file;
@@ -176,7 +168,7 @@ int validator_check(struct validator *v, const char *path)
         util_classic_close(&file);
         return VALIDATOR_TROUBLE;
     }
-    if (v->finish && is_moving(&file)) {
+    if (v->finish > 0 && util_classic_is_moving(&file)) {
         util_classic_close(&file);
         if (validator_finish(v, path) != 0) return VALIDATOR_TROUBLE;
         if (util_classic_open_any(&file, VALIDATOR_TOOL, path) != 0)

@@ -15,7 +15,7 @@
 enum { PIECE = 4 << 20, AREA = 64 << 20 };
 
 struct finish {
-    struct journal j;
+    struct journal *j;
     struct journal_crew crew;
     int fd; /* of the dataset; what is written is not on the device yet */
     unsigned char *piece;
@@ -25,8 +25,8 @@ struct finish {
 static int transfer(const struct finish *f, int64_t at, unsigned char *bytes, int64_t n,
                     bool put)
 {
-    return put ? base_write_at(f->fd, f->j.base + at, bytes, n, f->j.of)
-               : base_read_at(f->fd, f->j.base + at, bytes, n, f->j.of);
+    return put ? base_write_at(f->fd, f->j->base + at, bytes, n, f->j->of)
+               : base_read_at(f->fd, f->j->base + at, bytes, n, f->j->of);
 }
 
 /* The last n bytes of a step, of which `saved` bytes of the area lie before them. */
@@ -39,11 +39,11 @@ static int carry_step(struct finish *f, const struct cdf_move *move, int64_t n, 
         m = n - at < PIECE ? n - at : PIECE;
         err =
             from == JOURNAL_AREA
-                ? journal_read_area(&f->j, area, saved + at, f->piece, m)
+                ? journal_read_area(f->j, area, saved + at, f->piece, m)
                 : transfer(f, (from == JOURNAL_OLD ? old : new) + at, f->piece, m, false);
         if (err != NC_NOERR) return err;
         err = to == JOURNAL_AREA
-                  ? journal_write_area(&f->j, area, saved + at, f->piece, m)
+                  ? journal_write_area(f->j, area, saved + at, f->piece, m)
                   : transfer(f, (to == JOURNAL_OLD ? old : new) + at, f->piece, m, true);
     }
     return err;
@@ -105,7 +105,7 @@ static int complete(void *who)
 static int secure(void *who)
 {
     struct finish *f = who;
-    return base_sync_data(f->fd, f->j.of);
+    return base_sync_data(f->fd, f->j->of);
 }
 
 static int concur(void *who, int err)
@@ -116,15 +116,15 @@ static int concur(void *who, int err)
 
 static int resume(struct finish *f)
 {
-    const struct journal_facts *facts = &f->j.facts;
+    const struct journal_facts *facts = &f->j->facts;
     struct cdf_header before, after;
     unsigned char *bytes =
         base_malloc((size_t)(facts->before + facts->after + facts->fills));
-    int err = bytes == NULL ? NC_ENOMEM : journal_read_headers(&f->j, bytes);
+    int err = bytes == NULL ? NC_ENOMEM : journal_read_headers(f->j, bytes);
     if (err == NC_NOERR) err = journal_decode_headers(facts, bytes, &before, &after);
     base_free(bytes);
     if (err != NC_NOERR) return err;
-    f->crew = (struct journal_crew){.j = &f->j,
+    f->crew = (struct journal_crew){.j = f->j,
                                     .before = &before,
                                     .after = &after,
                                     .first = true,
@@ -141,19 +141,34 @@ static int resume(struct finish *f)
     return err;
 }
 
-int validator_finish(struct validator *v, const char *path)
+int validator_resume(struct journal *j)
 {
-    struct finish f = {.fd = -1, .piece = base_malloc(PIECE)};
-    int err = journal_init(&f.j, path);
-    if (err == NC_NOERR && f.piece == NULL) err = NC_ENOMEM;
-    if (err == NC_NOERR) err = journal_open_dataset(&f.j, 0);
-    if (err == NC_NOERR) f.fd = open(f.j.of, O_RDWR | O_CLOEXEC | O_NONBLOCK);
-    if (err == NC_NOERR && f.fd < 0) err = base_error_system(NC_EFILE, "opening", path);
-    if (err == NC_NOERR) err = journal_find(&f.j);
+    struct finish f = {.j = j, .piece = base_malloc(PIECE)};
+    f.fd = open(j->of, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    int err = f.piece == NULL ? NC_ENOMEM : NC_NOERR;
+    if (err == NC_NOERR && f.fd < 0) err = base_error_system(NC_EFILE, "opening", j->of);
     if (err == NC_NOERR) err = resume(&f);
     if (f.fd >= 0) close(f.fd);
     base_free(f.piece);
-    journal_free(&f.j);
+    return err;
+}
+
+/* It does not wait for another one, as that may be the one who waits for this. */
+static int take_and_resume(struct journal *j, bool force)
+{
+    j->guard = j->file;
+    int err = journal_take(j, 0);
+    if (err == NC_NOERR && j->state.phase != JOURNAL_NONE) return validator_resume(j);
+    return err == NC_EFILE && force ? validator_force(j) : err;
+}
+
+int validator_finish(struct validator *v, const char *path)
+{
+    struct journal j;
+    int err = journal_init(&j, path);
+    if (err == NC_NOERR) err = journal_open_dataset(&j, 0);
+    if (err == NC_NOERR) err = take_and_resume(&j, v->finish > 1);
+    journal_free(&j);
     if (err != NC_NOERR)
         util_message(VALIDATOR_TOOL, path, -1, "%s", base_error_text(err));
     else if (!v->quiet && !v->json)

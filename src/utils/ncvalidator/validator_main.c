@@ -14,7 +14,9 @@ static const struct util_option options[] = {
     {'q', "quiet", NULL, "say nothing, but by the exit status"},
     {NO_NOTES, "no-notes", NULL, "leave out what is not against the format (notes)"},
     {'j', "json", NULL, "write JSON"},
-    {'f', "finish", NULL, "bring an interrupted redefinition to its end first"},
+    {'f', "finish", NULL,
+     "bring an interrupted redefinition to its end first; twice: take it from "
+     "the process that works on it"},
     {'r', "repair", "FILE", "write a copy with what can safely be repaired set right"},
     {'x', NULL, NULL, "set padding right in the file itself, first"},
     {'t', NULL, NULL, "without effect; PnetCDF's tells of what is right, too"},
@@ -23,7 +25,7 @@ static const struct util_option options[] = {
 
 static const struct util_tool tool = {
     .name = VALIDATOR_TOOL,
-    .synopsis = "[-q] [-j] [-f] [-x | -r FILE] [--no-notes] FILE...",
+    .synopsis = "[-q] [-j] [-f [-f]] [-x | -r FILE] [--no-notes] FILE...",
     .about = "Checks files against the classic netCDF formats (CDF-1, CDF-2, CDF-5) and\n"
              "lists all that is wrong with them.",
     .options = options,
@@ -50,7 +52,7 @@ static int apply(struct validator *v, int letter, const char *argument)
         v->json = true;
         return 0;
     case 'f':
-        v->finish = true;
+        v->finish++;
         return 0;
     default:
         v->repair = argument;

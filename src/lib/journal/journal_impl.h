@@ -1,0 +1,39 @@
+/* What the files of this module share. */
+#ifndef JOURNAL_IMPL_H
+#define JOURNAL_IMPL_H
+
+#include <sys/types.h>
+
+#include "journal.h"
+
+enum { JOURNAL_STATE_PAGE = 1, JOURNAL_HOLDER_PAGE = 3 };
+
+/* ---- journal_format.c ---- */
+
+/* Does a file that begins with these 7 bytes claim to be a journal, of any version? */
+bool journal_is_named(const char *first);
+
+/* ---- journal_find.c ---- */
+
+/* Opens a file; a pipe does not keep it waiting. */
+int journal_open_file(const char *path, int flags);
+
+/* When it was made; 0: not every file system knows. */
+uint64_t journal_birth(int fd);
+
+/* The journal's file, if it may be trusted; errno as of open. `owner` is the dataset's.
+ */
+int journal_open_trusted(const char *path, int flags, uid_t owner, const char **why);
+
+/* Reads the later of the two states that are whole. */
+bool journal_read_state(struct journal *j);
+
+/* ---- journal_owner.c ---- */
+
+/* Writes down who works on it; on the device when it returns. */
+int journal_write_holder(struct journal *j);
+
+/* Gives the claim back. What is left to the next is said to be so. */
+void journal_release(struct journal *j);
+
+#endif
