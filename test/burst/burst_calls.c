@@ -20,6 +20,7 @@
 
 static atomic_int calls;
 static int kill_at, kill_rank, kill_half, my_rank;
+static bool stops;
 static const char *directory;
 static size_t directory_length;
 static _Thread_local int paused;
@@ -41,7 +42,9 @@ __attribute__((constructor)) static void start(void)
     paused++;
     kill_at = number("BURST_KILL_AT");
     kill_rank = number("BURST_KILL_RANK");
-    kill_half = number("BURST_KILL_HALF");
+    const char *how = getenv("BURST_KILL_HOW");
+    stops = how != NULL && strcmp(how, "stop") == 0;
+    kill_half = stops ? 0 : number("BURST_KILL_HALF");
     if (pids != NULL) {
         int fd = open(pids, O_WRONLY | O_APPEND | O_CREAT, 0600);
         if (fd < 0 || dprintf(fd, "%d\n", (int)getpid()) < 0) _exit(99);
@@ -65,6 +68,12 @@ void burst_calls_rank(int rank)
 /* The others first, if there are any. */
 static void kill_all(void)
 {
+    if (stops) {
+        (void)raise(SIGSTOP);
+        stops = false;
+        kill_at = number("BURST_KILL_NEXT");
+        return;
+    }
     const char *pids = getenv("BURST_PIDS");
     FILE *f = pids == NULL ? NULL : fopen(pids, "r");
     int pid;

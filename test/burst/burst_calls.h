@@ -4,6 +4,8 @@
  *
  *   BURST_CALLS_DIR   the directory, an absolute path
  *   BURST_KILL_AT     kill at this point: 2 N before call N, 2 N + 1 behind it
+ *   BURST_KILL_HOW    stop: this process alone is stopped there, and may be continued
+ *   BURST_KILL_NEXT   then it is killed at this point
  *   BURST_KILL_RANK   in the process of this rank (0)
  *   BURST_KILL_HALF   1: in the middle of call N, if it is a pwrite
  *   BURST_PIDS        a file in which the processes to be killed are noted

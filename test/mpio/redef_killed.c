@@ -8,8 +8,10 @@
  *                                            the letters of what has returned and must
  *                                            be there: see redef_change.h
  *     redef_killed read FILE                 opens for reading
- *     redef_killed delete FILE
- *     redef_killed restore SHADOW DIRECTORY SEED
+ *     redef_killed self FILE CHANGE          each process by itself opens for writing,
+ * and looks whether all is there redef_killed hold FILE                 keeps the journal
+ * as a process that moves data does, until its standard input ends redef_killed delete
+ * FILE redef_killed restore SHADOW DIRECTORY SEED
  *
  * CHANGE is a number, see redef_change.h. See burst_calls.h for the killing; with
  * REDEF_CALLS=FILE each process notes in FILE.RANK how many calls it made, and with
@@ -21,6 +23,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base_lock.h"
 #include "burst_calls.h"
 #include "burst_shadow.h"
 #include "pnetcdf.h"
@@ -113,6 +116,32 @@ static int read_only(const char *path)
     return err != NC_NOERR;
 }
 
+/* What a job does that opens on MPI_COMM_SELF everywhere. */
+static int open_by_itself(const char *path, int change)
+{
+    int ncid, is = -1;
+    int err = ncmpi_open(MPI_COMM_SELF, path, NC_WRITE, MPI_INFO_NULL, &ncid);
+    if (err == NC_NOERR) is = redef_is(ncid, change, false);
+    if (err == NC_NOERR) err = ncmpi_close(ncid);
+    if (err != NC_NOERR) fprintf(stderr, "%s\n", ncmpi_strerror(err));
+    return err != NC_NOERR || is < 0;
+}
+
+/* A process of a job whose first one has died. */
+static int hold(const char *path)
+{
+    char journal[4096], byte;
+    snprintf(journal, sizeof journal, "%s.redef", path);
+    int fd = open(journal, O_RDWR);
+    if (fd < 0 || base_lock_try(fd, BASE_LOCK_MOVERS, false) != BASE_LOCKED) return 1;
+    puts("held");
+    fflush(stdout);
+    while (read(STDIN_FILENO, &byte, 1) > 0)
+        continue;
+    close(fd);
+    return 0;
+}
+
 /* It could not be opened: so it may be if it was being made. */
 static int refused(int err, int change, const char *told)
 {
@@ -161,6 +190,10 @@ int main(int argc, char **argv)
         status = open_only(argv[2], atoi(argv[3]));
     else if (argc == 3 && strcmp(argv[1], "read") == 0)
         status = read_only(argv[2]);
+    else if (argc == 4 && strcmp(argv[1], "self") == 0)
+        status = open_by_itself(argv[2], atoi(argv[3]));
+    else if (argc == 3 && strcmp(argv[1], "hold") == 0)
+        status = hold(argv[2]);
     else if (argc == 3 && strcmp(argv[1], "delete") == 0)
         status = ncmpi_delete(argv[2], MPI_INFO_NULL) != NC_NOERR;
     else if (argc == 5 && strcmp(argv[1], "check") == 0)

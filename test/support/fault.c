@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,9 +18,10 @@
 
 static const char OPEN[] = "open", READ[] = "read", WRITE[] = "write", SYNC[] = "sync",
                   TRUNCATE[] = "truncate", ALLOCATE[] = "allocate", MAP[] = "map",
-                  UNLINK[] = "unlink", RENAME[] = "rename", CLOSE[] = "close";
+                  UNLINK[] = "unlink", RENAME[] = "rename", CLOSE[] = "close",
+                  LOCK[] = "lock";
 static const char *const op_names[] = {
-    OPEN, READ, WRITE, SYNC, TRUNCATE, ALLOCATE, MAP, UNLINK, RENAME, CLOSE,
+    OPEN, READ, WRITE, SYNC, TRUNCATE, ALLOCATE, MAP, UNLINK, RENAME, CLOSE, LOCK,
     /* of fault_socket.c */
     "socket", "bind", "listen", "connect", "accept", "name", "option", "send", "recv",
     "poll", "pipe", "thread"};
@@ -29,13 +31,21 @@ enum { PAGE = 4096 };
 static const struct {
     const char *name;
     int code;
-} errors[] = {{"ENOSPC", ENOSPC}, {"EIO", EIO},
-              {"EACCES", EACCES}, {"EROFS", EROFS},
-              {"EDQUOT", EDQUOT}, {"EMFILE", EMFILE},
-              {"ENOMEM", ENOMEM}, {"EINTR", EINTR},
-              {"EAGAIN", EAGAIN}, {"ECONNRESET", ECONNRESET},
-              {"short", -1},      {"wrong", -2},
-              {"part", -3},       {"pages", -4}};
+} errors[] = {{"ENOSPC", ENOSPC},
+              {"EIO", EIO},
+              {"EACCES", EACCES},
+              {"EROFS", EROFS},
+              {"EDQUOT", EDQUOT},
+              {"EMFILE", EMFILE},
+              {"ENOMEM", ENOMEM},
+              {"EINTR", EINTR},
+              {"ENOLCK", ENOLCK},
+              {"EAGAIN", EAGAIN},
+              {"ECONNRESET", ECONNRESET},
+              {"short", -1},
+              {"wrong", -2},
+              {"part", -3},
+              {"pages", -4}};
 
 static struct {
     char op[64]; /* empty: none */
@@ -400,6 +410,35 @@ EXPORT void *mmap64(void *at, size_t length, int access, int flags, int fd, off_
 {
     return mmap(at, length, access, flags, fd, from);
 }
+#endif
+
+#ifdef F_OFD_SETLK
+/* Locks of an open file; whatever else it does takes a number or a pointer, or nothing.
+ */
+static int control(const char *name, int fd, int command, void *argument)
+{
+    typedef int control_fn(int, int, ...);
+    control_fn *next;
+    bool locks = command == F_OFD_SETLK || command == F_OFD_GETLK;
+    if (locks && fails_at(LOCK, fd, NULL)) return -1;
+    *(void **)&next = dlsym(RTLD_NEXT, name);
+    return next(fd, command, argument);
+}
+
+#define STAND_CONTROL(name)                                                              \
+    EXPORT int name(int fd, int command, ...)                                            \
+    {                                                                                    \
+        va_list rest;                                                                    \
+        va_start(rest, command);                                                         \
+        void *argument = va_arg(rest, void *);                                           \
+        va_end(rest);                                                                    \
+        return control(#name, fd, command, argument);                                    \
+    }
+STAND_CONTROL(fcntl)
+#ifdef fcntl64
+#undef fcntl64
+#endif
+STAND_CONTROL(fcntl64)
 #endif
 
 /* The descriptor is gone in any case. */

@@ -69,8 +69,8 @@ struct journal_state {
 /* Who works on it. */
 struct journal_holder {
     struct base_owner owner; /* its nonce is in the dataset's mark, too */
-    uint64_t earlier;        /* or this one, while a new holder changes both; 0: none */
-    bool released;           /* it has given up, and left both for the next to finish */
+    uint64_t earlier; /* what that said before, while a new holder changes it; or 0 */
+    bool released;    /* it has given up, and left both for the next to finish */
 };
 
 /* ---- journal_format.c: bytes; no files ---- */
@@ -93,8 +93,8 @@ bool journal_decode_state(struct journal_state *s, const unsigned char *page,
 bool journal_decode_holder(struct journal_holder *h, const unsigned char *page);
 
 /* The JOURNAL_MARK bytes that a dataset of this format (1, 2 or 5) begins with while its
- * data move; and the nonce in them: 0 if they are none. */
-void journal_encode_mark(int format, uint64_t nonce, unsigned char *mark);
+ * data move; and the name in them, nonce and serial added up: 0 if they are none. */
+void journal_encode_mark(int format, uint64_t name, unsigned char *mark);
 uint64_t journal_decode_mark(const unsigned char *mark);
 
 int64_t journal_headers_at(void);
@@ -119,8 +119,13 @@ struct journal {
     struct journal_facts facts;
     struct journal_state state;
     struct journal_holder holder;     /* this process's job, if it is claimed */
+    uint64_t named;                   /* the nonce that the mark had when it was read */
     unsigned char head[JOURNAL_MARK]; /* what the mark takes the place of */
+    const unsigned char *expected;    /* the header that has to be in the file when the
+                                       * journal is made, but for the number of records;
+                                       * NULL: any */
     bool claimed; /* the dataset's layout is this process's to change */
+    bool marked;  /* the dataset is, by this process */
     bool written; /* the journal says who its holder is */
     bool ended;   /* and the journal is gone, as there is nothing left to be done */
     bool dirty;   /* bytes of an area are not on the device yet */

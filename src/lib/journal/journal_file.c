@@ -158,6 +158,17 @@ static int make_file(struct journal *j)
     return j->fd >= 0 ? NC_NOERR : base_error_system(NC_EFILE, "making", j->path);
 }
 
+/* Another program that had it open, too, may have changed its definitions. */
+static bool is_expected(const struct journal *j, const struct cdf_header *after,
+                        const unsigned char *bytes)
+{
+    unsigned char field[8];
+    int64_t rest = 4 + cdf_encode_numrecs(after->format, 0, field);
+    return j->expected == NULL || (memcmp(bytes, j->expected, 4) == 0 &&
+                                   memcmp(bytes + rest, j->expected + rest,
+                                          (size_t)(j->facts.before - rest)) == 0);
+}
+
 /* Both headers and the fill modes, as bytes. */
 static int gather_headers(struct journal *j, const struct cdf_header *after,
                           unsigned char *bytes)
@@ -165,8 +176,11 @@ static int gather_headers(struct journal *j, const struct cdf_header *after,
     const struct journal_facts *f = &j->facts;
     int err = base_read_at(j->file, j->base, bytes, f->before, j->of);
     if (err != NC_NOERR) return err;
-    if (bytes[0] != 'C')
-        return base_error_set(NC_EFILE, "%s was changed by another program", j->of);
+    if (bytes[0] != 'C' || !is_expected(j, after, bytes))
+        return base_error_set(NC_EFILE,
+                              "%s: another program has changed its definitions since "
+                              "they were read here; nothing is written",
+                              j->of);
     memcpy(j->head, bytes, JOURNAL_MARK);
     (void)cdf_encode_numrecs(after->format, after->numrecs, bytes + 4);
     cdf_encode(after, bytes + f->before);
@@ -199,8 +213,11 @@ int journal_mark(struct journal *j)
     unsigned char mark[JOURNAL_MARK];
     int err = journal_check(j);
     if (err != NC_NOERR) return err;
-    journal_encode_mark(j->head[3], j->holder.owner.nonce, mark);
-    return base_write_at(j->file, j->base, mark, sizeof mark, j->of);
+    uint64_t name = j->holder.owner.nonce + (uint64_t)j->state.serial;
+    journal_encode_mark(j->head[3], name, mark);
+    err = base_write_at(j->file, j->base, mark, sizeof mark, j->of);
+    j->marked |= err == NC_NOERR;
+    return err;
 }
 
 int journal_start(struct journal *j, int64_t before, const struct cdf_header *after,
@@ -289,8 +306,9 @@ int journal_record(struct journal *j, struct journal_state s)
     int err = journal_check(j);
     if (err == NC_NOERR) err = base_write_at(j->fd, at, page, sizeof page, j->path);
     if (err == NC_NOERR) err = base_sync_data(j->fd, j->path);
-    if (err != NC_NOERR) s.serial = last;
     j->state = s;
+    if (err == NC_NOERR && j->marked) err = journal_mark(j);
+    if (err != NC_NOERR) j->state.serial = last;
     return err;
 }
 
@@ -360,6 +378,7 @@ int journal_finish(struct journal *j)
     if (err == NC_NOERR) err = journal_check(j);
     if (err == NC_NOERR && !commit && f->new_size > f->old_size) err = give_room_back(j);
     if (err == NC_NOERR) err = write_head(j, from);
+    if (err == NC_NOERR) err = journal_check(j); /* see journal_steal */
     if (err != NC_NOERR) return err;
     /* If the unlink is lost in a crash, the stale journal is harmless. */
     j->ended = true;

@@ -81,20 +81,6 @@ static int refuse(const struct journal *j, const char *why)
                           j->of, j->path, why);
 }
 
-bool journal_read_state(struct journal *j)
-{
-    unsigned char page[JOURNAL_PAGE];
-    struct journal_state s;
-    j->state.serial = -1;
-    for (int i = 0; i < 2; i++) {
-        int64_t at = (JOURNAL_STATE_PAGE + i) * (int64_t)JOURNAL_PAGE;
-        if (base_read_at(j->fd, at, page, sizeof page, j->path) == NC_NOERR &&
-            journal_decode_state(&s, page, &j->facts) && s.serial > j->state.serial)
-            j->state = s;
-    }
-    return j->state.serial >= 0;
-}
-
 static bool read_holder(struct journal *j)
 {
     unsigned char page[JOURNAL_PAGE];
@@ -103,13 +89,25 @@ static bool read_holder(struct journal *j)
            journal_decode_holder(&j->holder, page);
 }
 
-/* Do the dataset's mark and the journal name each other? */
-static bool names_match(struct journal *j)
+bool journal_read_state(struct journal *j)
 {
+    unsigned char page[JOURNAL_PAGE];
+    struct journal_state s;
     if (base_read_at(j->file, j->base, j->head, sizeof j->head, j->of) != NC_NOERR)
         return false;
-    uint64_t nonce = journal_decode_mark(j->head);
-    return nonce != 0 && (nonce == j->holder.owner.nonce || nonce == j->holder.earlier);
+    uint64_t name = journal_decode_mark(j->head);
+    for (int i = 0; i < 2; i++) {
+        int64_t at = (JOURNAL_STATE_PAGE + i) * (int64_t)JOURNAL_PAGE;
+        if (base_read_at(j->fd, at, page, sizeof page, j->path) != NC_NOERR ||
+            !journal_decode_state(&s, page, &j->facts))
+            continue;
+        j->named = name - (uint64_t)s.serial;
+        j->state = s;
+        if (name != 0 && (j->named == j->holder.owner.nonce ||
+                          (j->named == j->holder.earlier && j->named != 0)))
+            return true;
+    }
+    return false;
 }
 
 int journal_find(struct journal *j)
@@ -122,9 +120,12 @@ int journal_find(struct journal *j)
     why = read_facts(j->fd, &j->facts, &size);
     if (why == NULL && !same_file(&j->facts, &of)) why = "it is of another file";
     if (why == NULL && of.old_size < j->facts.old_size) why = "the dataset is shorter";
-    if (why == NULL && !journal_read_state(j)) why = "its state is damaged";
     if (why == NULL && !read_holder(j)) why = "the record of its owner is damaged";
-    if (why == NULL && !names_match(j)) why = "it is that of another redefinition";
+    j->state.phase = JOURNAL_NONE;
+    if (why == NULL && !journal_read_state(j))
+        why = j->state.phase == JOURNAL_NONE
+                  ? "its state is damaged"
+                  : "it is that of another redefinition, or of another time";
     return why == NULL ? NC_NOERR : refuse(j, why);
 }
 

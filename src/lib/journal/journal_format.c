@@ -171,11 +171,11 @@ bool journal_decode_holder(struct journal_holder *h, const unsigned char *page)
     return sealed(page, p);
 }
 
-void journal_encode_mark(int format, uint64_t nonce, unsigned char *mark)
+void journal_encode_mark(int format, uint64_t name, unsigned char *mark)
 {
     const unsigned char magic[] = {CDF_MOVING, 'D', 'F', (unsigned char)format};
     memcpy(mark, magic, sizeof magic);
-    put_number(mark + sizeof magic, nonce);
+    put_number(mark + sizeof magic, name);
 }
 
 uint64_t journal_decode_mark(const unsigned char *mark)

@@ -25,7 +25,8 @@ uint64_t journal_birth(int fd);
  */
 int journal_open_trusted(const char *path, int flags, uid_t owner, const char **why);
 
-/* Reads the later of the two states that are whole. */
+/* Reads the state that the dataset's mark names. False: there is none; the phase is
+ * JOURNAL_NONE still if none is whole. */
 bool journal_read_state(struct journal *j);
 
 /* ---- journal_owner.c ---- */

@@ -167,19 +167,15 @@ enum state {
     LEFT_OVER /* nobody does */
 };
 
-static enum state state_of(int fd, const struct journal_holder *h, bool known)
+static enum state state_of(int fd, const struct journal_holder *h, bool known,
+                           bool movers)
 {
-    switch (base_lock_look(fd, BASE_LOCK_LAYOUT, false)) {
-    case BASE_BUSY:
-        return AT_WORK;
-    case BASE_LOCKED:
-        return base_lock_busy(fd, BASE_LOCK_LAYOUT) ? IN_USE : LEFT_OVER;
-    default:
-        break;
-    }
-    if (!known || h->released) return LEFT_OVER;
-    enum base_alive alive = base_owner_alive(&h->owner);
-    return alive == BASE_ALIVE ? AT_WORK : alive == BASE_DEAD ? LEFT_OVER : UNKNOWN;
+    enum base_locked locked = base_lock_look(fd, BASE_LOCK_LAYOUT, false);
+    enum base_alive alive = BASE_DEAD;
+    if (known && !h->released) alive = base_owner_alive(&h->owner);
+    if (locked == BASE_BUSY || alive == BASE_ALIVE) return AT_WORK;
+    if (locked == BASE_LOCKLESS && alive == BASE_ELSEWHERE) return UNKNOWN;
+    return movers || base_lock_busy(fd, BASE_LOCK_LAYOUT) ? IN_USE : LEFT_OVER;
 }
 
 static const char *words_of(const struct journal *j, int fd, char text[512])
@@ -188,8 +184,7 @@ static const char *words_of(const struct journal *j, int fd, char text[512])
     char who[160] = "another program";
     bool movers, known = look_up_holder(j, &h, &movers);
     if (known) (void)base_owner_words(&h.owner, who);
-    enum state state = state_of(fd, &h, known);
-    switch (state == LEFT_OVER && movers ? IN_USE : state) {
+    switch (state_of(fd, &h, known, movers)) {
     case AT_WORK:
         snprintf(text, 512,
                  known ? "it is being redefined by %s; try again later"
@@ -308,7 +303,16 @@ static bool is_marked(const struct journal *j)
            journal_decode_mark(mark) != 0;
 }
 
-/* Is the holder gone, and with it all who might write on its behalf? */
+static bool is_this_process(const struct base_owner *o)
+{
+    struct base_owner me;
+    base_owner_set(&me);
+    return o->pid == me.pid && o->started == me.started;
+}
+
+/* Is the holder gone, and with it all who might write on its behalf? One that lives and
+ * has not said that it gave up counts as at work even where the lock is free: not all who
+ * have the file see the same locks, perhaps. */
 static bool is_left(const struct journal *j, enum base_locked got, struct watch *w)
 {
     enum { STILL = 2 };
@@ -316,7 +320,7 @@ static bool is_left(const struct journal *j, enum base_locked got, struct watch 
     enum base_alive alive = base_owner_alive(&j->holder.owner);
     if (j->holder.released || alive == BASE_DEAD) return true;
     if (got == BASE_LOCKLESS) return false;
-    if (alive == BASE_ALIVE) return true; /* it has given its lock back */
+    if (alive == BASE_ALIVE) return is_this_process(&j->holder.owner);
     if (w->patience <= STILL) w->patience = STILL + 1;
     return stood_still(w, j) >= STILL;
 }
@@ -334,7 +338,7 @@ static bool is_settled(struct journal *j, enum base_locked got)
 /* The journal says both names while the mark changes. *mine: it is this process's. */
 static int take_over(struct journal *j, enum base_locked got, bool *mine)
 {
-    j->holder = (struct journal_holder){.earlier = journal_decode_mark(j->head)};
+    j->holder = (struct journal_holder){.earlier = j->named};
     base_owner_set(&j->holder.owner);
     int err = journal_write_holder(j);
     j->written = true;
@@ -402,10 +406,15 @@ int journal_steal(struct journal *j)
 {
     int err = journal_find(j);
     if (err != NC_NOERR) return err;
-    j->holder = (struct journal_holder){.earlier = journal_decode_mark(j->head)};
+    j->holder = (struct journal_holder){.earlier = j->named};
     base_owner_set(&j->holder.owner);
     j->written = true;
     err = journal_write_holder(j);
-    if (err != NC_NOERR || journal_read_state(j)) return err; /* it went on until now */
+    if (err != NC_NOERR) return err;
+    /* It went on until now. Its last act is to take the mark away and to look whether it
+     * still is the holder: one of both sees the other. */
+    if (!is_marked(j))
+        return base_error_set(NC_EFILE, "%s: its redefinition has just ended", j->of);
+    if (journal_read_state(j)) return NC_NOERR;
     return base_error_set(NC_EREAD, "%s: its state cannot be read", j->path);
 }

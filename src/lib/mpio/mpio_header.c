@@ -181,7 +181,7 @@ int mpio_write_numrecs_all(struct mpio *m)
     /* What failed is tried again by the next call. Where that takes all processes, it is
      * once all have been told that something failed: they cannot know what. */
     bool again = m->file.no_indep && m->failures != ds->failures;
-    int mended = m->pending ? NC_NOERR : mpio_mend_header(m);
+    int mended = mpio_mend_header(m);
     if (ds->header.numrecs == m->numrecs_in_file && !again) return mended;
 
     unsigned char field[8];

@@ -83,6 +83,7 @@ static int replace_by_journal(struct mpio *m)
     int err = journal_init(&j, ds->full);
     if (err == NC_NOERR) err = journal_open_dataset(&j, (uint64_t)ds->inode);
     j.guard = m->file.guard;
+    if (m->torn_high == 0) j.expected = m->image;
     if (err == NC_NOERR) err = journal_replace(&j, m->image_size, &ds->header);
     m->lost |= j.lost;
     if (j.pending) {
@@ -208,7 +209,7 @@ static unsigned char *copy_image(const struct mpio *m)
 int mpio_mend_header(struct mpio *m)
 {
     struct driver_dataset *ds = m->base.ds;
-    if (m->torn_high == 0 || m->file.no_indep) return NC_NOERR;
+    if (m->torn_high == 0 || m->file.no_indep || m->pending) return NC_NOERR;
     unsigned char *copy = copy_image(m);
     if (copy == NULL) return NC_ENOMEM;
     (void)cdf_encode_numrecs(ds->header.format, ds->header.numrecs, copy + NUMRECS);
@@ -225,7 +226,8 @@ void mpio_restore_header_all(struct mpio *m)
         (void)mpio_mend_header(m); /* else a later call does */
         return;
     }
-    unsigned char *copy = m->torn_high > 0 ? copy_image(m) : NULL; /* on process 0 */
+    bool mine = m->torn_high > 0 && !m->pending; /* on process 0 */
+    unsigned char *copy = mine ? copy_image(m) : NULL;
     if (copy != NULL)
         (void)cdf_encode_numrecs(ds->header.format, ds->header.numrecs, copy + NUMRECS);
     (void)mpio_file_write_root_all(&m->file, 0, copy, ds->header.size);
