@@ -143,6 +143,109 @@ static void a_log_of_version_0_is_read(void **state)
     burst_reader_close(r);
 }
 
+/* ---- version 0, as PnetCDF 1.15 writes it ---- */
+
+/* With the numbers at 48 and 56. Returns where entries begin. */
+static size_t add_written_header(struct bytes *b, const char *path, int64_t at48,
+                                 int64_t at56)
+{
+    static const char host[] = "node17";
+    add(b, "PnetCDF0CDF0\0\0\0\0", 16);
+    add32(b, big_endian());
+    add32(b, 0);
+    add64(b, 2); /* ranks */
+    add64(b, 1); /* this one */
+    add64(b, 0); /* dimensions: never stored */
+    add64(b, at48);
+    add64(b, at56);
+    add64(b, (int64_t)strlen(path));
+    add(b, path, strlen(path) + 1);
+    add32(b, (int32_t)strlen(host));
+    add(b, host, strlen(host) + 1);
+    size_t begin = (80 + strlen(path) + 1 + 4 + strlen(host) + 1 + 15) / 16 * 16;
+    while (b->n < begin)
+        b->at[b->n++] = 0;
+    return begin;
+}
+
+static void a_log_as_pnetcdf_writes_it_is_read(void **state)
+{
+    static const int64_t vara[] = {1, 2, 3, 4, 0, 0}; /* strides are there, and 0 */
+    static const int64_t varn[] = {1, 1, 5, 5, 2, 2, 0, 3};
+    struct bytes b = {.n = 0};
+    struct burst_reader *r;
+    struct burst_entry e;
+    bool more;
+    (void)state;
+    size_t begin = add_written_header(&b, "/scratch/run 7/out.nc", 0, 2);
+    add_entry(&b, -3, 13, 7, 2, 8, 96, vara, 6);
+    add_entry(&b, 2, 4, 0, 2, 104, 8, varn, 8);
+    write_file("zero.meta", b.at, b.n);
+    assert_int_equal(NC_NOERR, burst_reader_open(path_of("zero.meta"), 0, &r, NULL));
+    const struct burst_header *h = burst_reader_header(r);
+    assert_string_equal("/scratch/run 7/out.nc", h->path);
+    assert_string_equal("node17", h->proc_name);
+    assert_int_equal(2, h->num_ranks);
+    assert_int_equal(1, h->rank_id);
+    assert_int_equal(2, h->num_entries);
+    assert_int_equal(begin, h->entry_begin);
+    assert_int_equal(NC_NOERR, burst_reader_next(r, false, &e, &more));
+    assert_true(more && e.kind == BURST_VARA && e.count[1] == 4);
+    assert_int_equal(sizeof(long), conv_size((enum conv_type)burst_conv_type(e.itype)));
+    assert_int_equal(NC_NOERR, burst_reader_next(r, false, &e, &more));
+    assert_true(more && e.nreqs == 2 && e.count[2] == 0);
+    assert_int_equal(NC_NOERR, burst_reader_next(r, false, &e, &more));
+    assert_false(more);
+    burst_reader_close(r);
+}
+
+static int64_t entries_of(int64_t at48, int64_t at56, int entries)
+{
+    static const int64_t one[] = {0, 1, 0};
+    struct bytes b = {.n = 0};
+    struct burst_header h;
+    add_written_header(&b, "/a.nc", at48, at56);
+    for (int i = 0; i < entries; i++)
+        add_entry(&b, -3, 2, 0, 1, 8 + i, 1, one, 3);
+    assert_int_equal(NC_NOERR, burst_decode_header(&h, b.at, b.n));
+    return h.num_entries;
+}
+
+/* The place of the first entry (112) stands where their number will be. */
+static void the_number_of_entries_is_told_from_their_place(void **state)
+{
+    enum { BEGIN = 112 };
+    (void)state;
+    assert_int_equal(0, entries_of(0, BEGIN, 0));
+    assert_int_equal(0, entries_of(0, BEGIN, 1)); /* killed before it was counted */
+    assert_int_equal(3, entries_of(0, 3, 3));
+    assert_int_equal(0, entries_of(0, 0, 3)); /* flushed */
+    assert_int_equal(2, entries_of(2, BEGIN, 2));
+}
+
+static void a_broken_name_is_told(void **state)
+{
+    struct bytes b = {.n = 0};
+    struct burst_header h;
+    (void)state;
+    size_t begin = add_written_header(&b, "/a.nc", 0, 0);
+    assert_int_equal(NC_NOERR, burst_decode_header(&h, b.at, begin));
+    for (size_t n = 0; n < begin; n++)
+        assert_int_equal(NC_EBADLOG, burst_decode_header(&h, b.at, n));
+    static const size_t places[] = {72 + 2, 72 + 5, 72 + 6 + 4 + 2, 72 + 6 + 4 + 6};
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        unsigned char was = b.at[places[i]];
+        b.at[places[i]] = was == 0 ? 'x' : 0; /* too long, or too short */
+        assert_int_equal(NC_EBADLOG, burst_decode_header(&h, b.at, begin));
+        b.at[places[i]] = was;
+    }
+    int64_t lengths[] = {-1, 6, 4096, INT64_MAX, INT64_MIN};
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        memcpy(b.at + 64, &lengths[i], 8);
+        assert_int_equal(NC_EBADLOG, burst_decode_header(&h, b.at, begin));
+    }
+}
+
 static void what_is_no_log_is_told(void **state)
 {
     struct bytes b = {.n = 0};
@@ -328,6 +431,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_log_of_version_0_is_read),
+        cmocka_unit_test(a_log_as_pnetcdf_writes_it_is_read),
+        cmocka_unit_test(the_number_of_entries_is_told_from_their_place),
+        cmocka_unit_test(a_broken_name_is_told),
         cmocka_unit_test(what_is_no_log_is_told),
         cmocka_unit_test(what_was_logged_is_read_back),
         cmocka_unit_test(what_does_not_count_yet_is_not_there),

@@ -88,6 +88,11 @@ check_PROGRAMS += test/burst/burst_foreign
 test_burst_burst_foreign_SOURCES = test/burst/burst_foreign.c
 test_burst_burst_foreign_LDADD = libcore.la
 
+check_PROGRAMS += test/burst/burst_hostile
+test_burst_burst_hostile_SOURCES = test/burst/burst_hostile.c
+test_burst_burst_hostile_LDADD = libcore.la
+EXTRA_DIST += test/burst/pnetcdf-logs
+
 check_PROGRAMS += test/burst/burst_killed
 TESTS += test/burst/burst_kill.sh test/burst/burst_deferred.sh test/burst/ncmpilog.sh test/burst/burst_bad.sh
 test_burst_burst_killed_SOURCES = test/burst/burst_killed.c test/burst/burst_calls.c \

@@ -93,6 +93,52 @@ check "a log has a record that there cannot be" $foreign far "$where/a.nc" "$whe
 check "it is not replayed" fails log replay -q -d "$where/a.nc" "$where/logs"
 check "because the entry does not fit" says "does not fit the dataset"
 
+# What PnetCDF 1.15 itself wrote (pnetcdf-logs), of two processes that were killed behind a
+# put: process r had put 10 r ... 10 r + 9 into v(x) from place 10 r on.
+as_written() { # FORMAT NAME
+    rm -rf "$where/logs" "$where/a.nc"
+    mkdir "$where/logs" && cp "$top/test/burst/pnetcdf-logs/$2"* "$where/logs" || return 1
+    printf 'netcdf a { dimensions: x = 20; variables: int v(x); }' |
+        ./ncmpigen -b -k $1 -o "$where/a.nc" -
+}
+values_are() {
+    ./ncmpidump -v v "$where/a.nc" | tr -d ' \n' | grep -q "v=$1;}"
+}
+numbers=$(seq -s , 0 19) kinds=('2 k2.nc_0' '5 k5.nc_0')
+if [ "$(printf '\1\0' | od -An -t u2 | tr -d ' ')" != 1 ]; then kinds=(); fi # their byte order
+for kind in "${kinds[@]}"; do
+    # shellcheck disable=SC2086 # two words
+    set -- $kind
+    check "a dataset as a killed program of PnetCDF's left it (CDF-$1)" as_written "$1" "$2_"
+    check "its logs are listed (CDF-$1)" log list "$where/logs"
+    check "with what they are of (CDF-$1)" \
+        says "$2_1.meta: version 0, /dev/shm/nc/k$1.nc, process 1 of 2 on vm, 1 entries"
+    check "they are whole (CDF-$1)" log verify "$where/logs"
+    check "their entries are printed (CDF-$1)" log print "$where/logs"
+    check "as they were put (CDF-$1)" \
+        says "vara int of variable 0, call 0, process 1 start 10 count 10, 40 bytes at 8"
+    check "two processes replay them (CDF-$1)" \
+        launch 2 "$PWD/ncmpilog" replay -q -r -d "$where/a.nc" "$where/logs"
+    check "the values are those that were put (CDF-$1)" values_are "$numbers"
+    check "and the logs are gone (CDF-$1)" test -z "$(ls "$where/logs")"
+done
+
+# store FILE PLACE BYTES: bytes, as printf writes them, at a place.
+store() { printf '%b' "$3" | dd of="$1" bs=1 seek="$2" conv=notrunc 2>/dev/null; }
+check "a log in which nothing was put yet" as_written 5 'k5.nc_0_0'
+truncate -s 112 "$where"/logs/*.meta
+store "$where/logs/k5.nc_0_0.meta" 56 '\0160'
+check "has no entries" log list "$where/logs"
+check "and says so" says "0 entries"
+store "$where/logs/k5.nc_0_0.meta" 56 '\003'
+check "nor has it three that are not there" fails log verify "$where/logs"
+rm -rf "$where/logs"
+check "runs whose lengths come to more than 2^64" test/burst/burst_hostile "$where/h.nc" "$where/logs"
+cp "$where/h.nc" "$where/before.nc"
+check "are refused" fails log replay -q -f "$where/logs"
+check "because the entry does not fit" says "does not fit the dataset"
+check "and nothing is written" cmp "$where/h.nc" "$where/before.nc"
+
 check "what is no log is told" fails log list "$where/a.nc"
 check "wrong usage is told" fails log sing
 finish

@@ -1,7 +1,11 @@
 # Fuzzing of the header's codec and of CDL. `make check` replays the corpora, plainly and
 # under the sanitizers; `make fuzz` looks for new inputs (FUZZ_CC must be clang).
 fuzzed_sources = $(cdf_sources) $(cdl_sources) $(journal_sources) $(blob_serial_sources) \
+	$(burst_fuzzed_sources) \
 	$(base_serial_sources)
+if BURST
+burst_fuzzed_sources = src/lib/burst/burst_format.c src/lib/burst/burst_format.h
+endif
 replay_sources = test/fuzz/replay.c test/fuzz/cdf_fuzz.c test/fuzz/cdf_fuzz.h
 cdl_replay_sources = test/fuzz/replay.c test/fuzz/cdl_fuzz.c test/fuzz/cdf_fuzz.h
 EXTRA_DIST += test/fuzz/README.md test/fuzz/cdf.dict test/fuzz/corpus \
@@ -32,6 +36,16 @@ blob_replay_sources = test/fuzz/replay.c test/fuzz/blob_fuzz.c test/fuzz/cdf_fuz
 test_fuzz_blob_replay_unit_SOURCES = $(blob_replay_sources)
 test_fuzz_blob_replay_unit_LDADD = libserial.la
 
+# Logs: the format without the files.
+if BURST
+check_PROGRAMS += test/fuzz/log_replay.unit
+TESTS += test/fuzz/log_replay.unit
+test_fuzz_log_replay_unit_SOURCES = $(log_replay_sources)
+test_fuzz_log_replay_unit_LDADD = libserial.la
+endif
+EXTRA_DIST += test/fuzz/log-corpus
+log_replay_sources = test/fuzz/replay.c test/fuzz/log_fuzz.c test/fuzz/cdf_fuzz.h
+
 # What is not fuzzed itself, conversion, comes from the library.
 if HAVE_SANITIZERS
 check_PROGRAMS += test/fuzz/replay_sanitized.unit test/fuzz/cdl_replay_sanitized.unit
@@ -61,7 +75,7 @@ FUZZ_CFLAGS = -g -O1 -std=gnu11 -fno-sanitize-recover=undefined \
 FUZZ_RUNS = 1000000
 FUZZ_FORMATS = 1 2 5
 fuzzers = test/fuzz/cdf_fuzz test/fuzz/cdl_fuzz test/fuzz/journal_fuzz test/fuzz/hints_fuzz \
-	test/fuzz/blob_fuzz
+	test/fuzz/blob_fuzz test/fuzz/log_fuzz
 
 # In a loop over sources: the C file to compile, which may have been generated.
 fuzzed_file = case $$file in \
@@ -71,7 +85,8 @@ fuzzed_file = case $$file in \
 	esac
 
 $(fuzzers): $(fuzzed_sources) libserial.la test/fuzz/cdf_fuzz.c test/fuzz/cdl_fuzz.c \
-	test/fuzz/journal_fuzz.c test/fuzz/hints_fuzz.c test/fuzz/blob_fuzz.c
+	test/fuzz/journal_fuzz.c test/fuzz/hints_fuzz.c test/fuzz/blob_fuzz.c \
+	test/fuzz/log_fuzz.c
 	@$(MKDIR_P) test/fuzz
 	@sources=; for file in $(fuzzed_sources) $@.c; do \
 		$(fuzzed_file); sources="$$sources $$path"; \
@@ -107,6 +122,10 @@ fuzz: $(fuzzers)
 			-print_final_stats=1 -dict=$(srcdir)/test/fuzz/cdf.dict \
 			-artifact_prefix=test/fuzz/crash-blob- \
 			test/fuzz/found-blob $(srcdir)/test/fuzz/blob-corpus
+	@echo "logs: $(FUZZ_RUNS) runs"; $(MKDIR_P) test/fuzz/found-log && \
+		test/fuzz/log_fuzz -runs=$(FUZZ_RUNS) -max_len=2048 -verbosity=0 \
+			-print_final_stats=1 -artifact_prefix=test/fuzz/crash-log- \
+			test/fuzz/found-log $(srcdir)/test/fuzz/log-corpus
 
 .PHONY: fuzz
 CLEANFILES += $(fuzzers)

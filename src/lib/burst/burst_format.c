@@ -20,8 +20,10 @@ int burst_itype(int conv_type)
     return -1;
 }
 
+/* Version 0 may have a number that the grammar leaves out: C's long. */
 int burst_conv_type(int itype)
 {
+    if (itype == BURST_LONG) return sizeof(long) == 8 ? CONV_LONGLONG : CONV_INT;
     return itype < 1 || itype > NTYPES ? -1 : types[itype - 1];
 }
 
@@ -76,6 +78,11 @@ static int64_t get64(struct bytes *b)
     int64_t value;
     get(b, &value, sizeof value);
     return value;
+}
+
+static size_t round_up(size_t n, size_t to)
+{
+    return (n + to - 1) / to * to;
 }
 
 static void pad(struct bytes *b, size_t to)
@@ -147,13 +154,15 @@ static void put_added(struct bytes *b, const struct burst_header *h)
     put64(b, b->failed ? 0 : (int64_t)base_sum(b->p, b->at, h->token));
 }
 
-static size_t round_up(size_t n, size_t to)
+int64_t burst_holder_at(const struct burst_header *h)
 {
-    return (n + to - 1) / to * to;
+    int64_t at = h->slots_begin + h->nslots * BURST_SLOT_STRIDE;
+    return h->version == 1 && at + BURST_HOLDER_BYTES <= h->entry_begin ? at : 0;
 }
 
 size_t burst_encode_header(struct burst_header *h, unsigned char *bytes, size_t size)
 {
+    h->version = 1;
     for (int pass = 0; pass < 2; pass++) { /* the first one finds out how long it is */
         struct bytes b = {.size = size};
         b.p = bytes;
@@ -162,7 +171,8 @@ size_t burst_encode_header(struct burst_header *h, unsigned char *bytes, size_t 
         if (b.failed) return 0;
         size_t slots = (size_t)h->nslots * BURST_SLOT_STRIDE;
         h->slots_begin = (int64_t)round_up(b.at, SLOT_ALIGN);
-        h->entry_begin = (int64_t)round_up((size_t)h->slots_begin + slots, ENTRY_ALIGN);
+        h->entry_begin = (int64_t)round_up(
+            (size_t)h->slots_begin + slots + BURST_HOLDER_BYTES, ENTRY_ALIGN);
         if (pass == 1) return b.at;
     }
     return 0;
@@ -192,6 +202,68 @@ static int get_magic(struct bytes *b, struct burst_header *h)
     return NC_NOERR;
 }
 
+/* ---- version 0 as PnetCDF 1.15 writes it ----
+ *
+ * It departs from its grammar in the names, and in what the numbers before them say:
+ *
+ *     64  the length of the dataset's path, in 8 bytes; the path and a NUL, then at once
+ *         the length of the processor's name, in 4 bytes; that name, and a NUL
+ *     80  and the names with what belongs to them, at the next multiple of 16: entries
+ *     56  the number of entries, which is stored over entry_begin with the first of them
+ */
+enum { WRITTEN_FIXED = 80, WRITTEN_ALIGN = 16, WRITTEN_LEAST_ENTRY = 40 };
+
+/* By the grammar these 8 bytes are a length of 4 and the first of a name, which is not
+ * empty: too large for a length in either byte order. */
+static bool is_as_written(const struct bytes *names)
+{
+    struct bytes look = *names;
+    int64_t length = get64(&look);
+    return !look.failed && length > 0 && length < UINT16_MAX;
+}
+
+static void get_written_name(struct bytes *b, int64_t length, char *name, size_t size)
+{
+    if (length < 0 || (uint64_t)length >= size) b->failed = true;
+    if (b->failed) return;
+    get(b, name, (size_t)length + 1);
+    if (name[length] != '\0' || strlen(name) != (size_t)length) b->failed = true;
+}
+
+/* The number that was read as entry_begin is that of entries, unless there was no entry
+ * yet: then it is the place of the first, and the one before it is 0. */
+static void sort_out_numbers(const struct bytes *b, struct burst_header *h, int64_t begin)
+{
+    int64_t stored = h->entry_begin;
+    int64_t most = ((int64_t)b->size - begin) / WRITTEN_LEAST_ENTRY;
+    bool untouched = stored == begin && (h->num_entries != 0 || most < stored);
+    h->entry_begin = begin;
+    if (!untouched) h->num_entries = stored;
+}
+
+static void get_written_names(struct bytes *b, struct burst_header *h)
+{
+    int64_t path = get64(b);
+    get_written_name(b, path, h->path, sizeof h->path);
+    int32_t host = get32(b);
+    get_written_name(b, host, h->proc_name, sizeof h->proc_name);
+    int64_t begin = WRITTEN_FIXED + path + 1 + (int64_t)sizeof host + host + 1;
+    if (b->failed) return;
+    begin = (int64_t)round_up((size_t)begin, WRITTEN_ALIGN);
+    if (begin > (int64_t)b->size) b->failed = true;
+    sort_out_numbers(b, h, begin);
+}
+
+static void get_names(struct bytes *b, struct burst_header *h)
+{
+    if (h->version == 0 && is_as_written(b)) {
+        get_written_names(b, h);
+        return;
+    }
+    get_name(b, h->basename, sizeof h->basename);
+    get_name(b, h->proc_name, sizeof h->proc_name);
+}
+
 static int get_common(struct bytes *b, struct burst_header *h)
 {
     int err = get_magic(b, h);
@@ -204,9 +276,8 @@ static int get_common(struct bytes *b, struct burst_header *h)
     h->entry_begin = get64(b);
     if (!b->failed && big != (int32_t)native_is_big())
         return bad("it was written by a machine of the other byte order");
-    get_name(b, h->basename, sizeof h->basename);
-    get_name(b, h->proc_name, sizeof h->proc_name);
-    if (b->failed) return bad("it is shorter than its header");
+    get_names(b, h);
+    if (b->failed) return bad("it is shorter than its header, or a name is broken");
     if (external < 0 || external > 1 || h->num_ranks < 1 || h->rank_id < 0 ||
         h->rank_id >= h->num_ranks || h->max_ndims < 0 || h->num_entries < 0 ||
         h->entry_begin < (int64_t)b->at)
@@ -374,7 +445,7 @@ static bool get_frame(struct bytes *b, struct burst_entry *e)
            e->size % 4 == 0 && e->kind >= BURST_VARS && e->kind != 0 &&
            burst_conv_type(e->itype) >= 0 && e->varid >= 0 && e->ndims >= 0 &&
            e->ndims <= 1 << 20 && e->data_off >= 0 && e->data_len >= 0 &&
-           e->ndims * e->nreqs <= e->size / 8;
+           e->data_len <= INT64_MAX - e->data_off && e->ndims * e->nreqs <= e->size / 8;
 }
 
 /* Where the arrays lie, of those numbers that there are room for. */

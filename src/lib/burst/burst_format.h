@@ -1,7 +1,8 @@
 /* The format of the logs: metadata and data, as bytes. No files, no MPI.
  *
  * A metadata log is a header and entries, one for each write; the data log holds their
- * values. Version 0 is PnetCDF's. Version 1 keeps to its frame and adds, where that
+ * values. Version 0 is PnetCDF's, as its grammar says or as PnetCDF 1.15 writes it, which
+ * is not the same. Version 1 keeps to its frame and adds, where that
  * leaves room (behind the header's names, behind an entry's arrays), what a crash calls
  * for: checksums, sequence numbers, and a commit record for each process.
  * doc/burst-buffer.md describes both to the byte. */
@@ -34,6 +35,9 @@ struct burst_header {
                   1]; /* the dataset's path as the user gave it, its end */
     char proc_name[BURST_MAX_NAME + 1];
 
+    /* of the dataset, absolute; empty where version 0 has what the user gave */
+    char path[BURST_MAX_PATH];
+
     /* version 1 */
     int64_t chunk;  /* entries never cross a multiple of it, counted from entry_begin,
                      * but those that are larger, which start at one */
@@ -43,7 +47,6 @@ struct burst_header {
     uint64_t device, inode;
     uint64_t birth; /* when the file was made; 0: unknown */
     uint64_t boot;  /* of the machine that wrote it: another one after each start */
-    char path[BURST_MAX_PATH]; /* of the dataset, absolute */
 };
 
 /* A process's commit record; two copies take turns, so that one always holds. */
@@ -85,10 +88,15 @@ struct burst_entry {
 };
 
 /* The log's number of a type in memory (enum conv_type), and back; -1 for none. */
+enum { BURST_LONG = 13 };
 int burst_itype(int conv_type);
 int burst_conv_type(int itype);
 
 /* ---- header ---- */
+
+/* Where the records of a log's holder are (burst_holder.h); 0: an older log has none. */
+enum { BURST_HOLDER_BYTES = 256 };
+int64_t burst_holder_at(const struct burst_header *h);
 
 /* Writes a header of version 1; sets slots_begin and entry_begin. Returns its bytes,
  * slots left out, or 0 if size is too small. */

@@ -94,9 +94,8 @@ static bool runs_fit(const struct cdf_header *h, const struct cdf_var *v,
     for (int64_t i = 0; i < w->slab[0]; i++) {
         int64_t at = w->slab[1 + 2 * i], length = w->slab[2 + 2 * i];
         if (at < 0 || length < 1 || length % size != 0 || length > end ||
-            at > end - length)
+            at > end - length || __builtin_add_overflow(all, length, &all))
             return false;
-        all += length;
     }
     return all == bytes;
 }
@@ -131,12 +130,26 @@ static struct burst_write *write_of_slab(struct burst *b, const struct burst_ent
     return w;
 }
 
+/* -1: not even a hostile log may ask for that. */
 static int64_t elements_of(const struct burst_write *w, int ndims)
 {
     int64_t n = 1;
-    for (int i = 0; i < ndims; i++)
-        if (__builtin_mul_overflow(n, w->slab[ndims + i], &n) || n < 0) return -1;
+    for (int i = 0; i < ndims; i++) {
+        int64_t count = w->slab[ndims + i];
+        if (count < 0 || __builtin_mul_overflow(n, count, &n)) return -1;
+    }
     return n;
+}
+
+/* Takes the bytes of n values from the `left` ones of an entry. False: there are fewer.
+ */
+static bool take_bytes(int64_t n, int64_t size, int64_t *off, int64_t *left)
+{
+    int64_t bytes;
+    if (__builtin_mul_overflow(n, size, &bytes) || bytes > *left) return false;
+    *off += bytes;
+    *left -= bytes;
+    return true;
 }
 
 /* The writes of one entry, one for each of a varn's requests. */
@@ -149,14 +162,16 @@ static int load_entry(struct burst *b, int source, const struct burst_entry *e)
     const struct cdf_var *v = &h->vars[e->varid];
     bool raw = e->flags & BURST_RAW, fill = e->flags & BURST_FILL;
     int type = log->is_external ? conv_type_of(v->type) : burst_conv_type(e->itype);
-    int64_t size = conv_size((enum conv_type)type), off = e->data_off;
+    int64_t size = conv_size((enum conv_type)type), off = e->data_off, left = e->data_len;
     if (conv_check(v->type, (enum conv_type)type) != NC_NOERR ||
-        (!raw && e->ndims != v->ndims) || (raw && (e->ndims != 1 || e->count == NULL)))
+        (!raw && e->ndims != v->ndims) ||
+        (raw && (e->ndims != 1 || e->count == NULL || size != cdf_type_size(v->type))))
         return bad_entry(r, e);
     for (int64_t i = 0; i < (raw ? 1 : e->nreqs); i++) {
         struct burst_write *w = raw ? write_of_runs(b, e) : write_of_slab(b, e, i);
         if (w == NULL) return NC_ENOMEM;
         w->nelems = raw ? e->data_len / size : elements_of(w, v->ndims);
+        if (w->nelems == 0 && !raw) continue; /* PnetCDF logs empty parts of a varn */
         w->type = (unsigned char)type;
         w->external = log->is_external;
         w->flags = (unsigned char)e->flags;
@@ -166,8 +181,7 @@ static int load_entry(struct burst *b, int source, const struct burst_entry *e)
         w->source = source;
         if (raw ? !runs_fit(h, v, w, e->data_len) : !fits(h, v, w, w->nelems))
             return bad_entry(r, e);
-        if (!fill) off += w->nelems * size;
-        if (off > e->data_off + e->data_len) return bad_entry(r, e);
+        if (!fill && !take_bytes(w->nelems, size, &off, &left)) return bad_entry(r, e);
         int err = burst_add_write(b, w);
         if (err != NC_NOERR) return err;
     }

@@ -95,6 +95,7 @@ static const char *type_name(int itype)
     static const char *const names[] = {"?",     "text",   "schar",    "uchar",
                                         "short", "ushort", "int",      "uint",
                                         "float", "double", "longlong", "ulonglong"};
+    if (itype == BURST_LONG) return "long";
     return itype < 1 || itype > 11 ? names[0] : names[itype];
 }
 
