@@ -1,6 +1,6 @@
 /* What must hold for any bytes that are taken for a log of the burst buffer: a header is
- * refused in words, or what it says lies within the log; and entries end, each within what
- * it says of itself. */
+ * refused in words, or what it says lies within the log; and entries end, each within
+ * what it says of itself. */
 #include "cdf_fuzz.h"
 
 #include <stdio.h>
@@ -45,7 +45,7 @@ static void check_entry(const struct burst_entry *e, size_t size)
 static void walk_entries(const struct burst_header *h, const uint8_t *data, size_t size)
 {
     int64_t at = h->entry_begin, length;
-    for (int64_t i = 0; i < h->num_entries && at + 8 <= (int64_t)size; i++) {
+    for (int64_t i = 0; i < h->num_entries && at <= (int64_t)size - 8; i++) {
         memcpy(&length, data + at, sizeof length);
         if (length < 8 || length > (int64_t)size - at) return;
         struct burst_entry e;
