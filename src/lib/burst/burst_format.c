@@ -98,6 +98,12 @@ static void put_name(struct bytes *b, const char *name)
     pad(b, 4);
 }
 
+static void skip_to(struct bytes *b, size_t multiple)
+{
+    b->at = round_up(b->at, multiple);
+    if (b->at > b->size) b->failed = true;
+}
+
 static void get_name(struct bytes *b, char *name, size_t size)
 {
     int32_t length = get32(b);
@@ -105,8 +111,7 @@ static void get_name(struct bytes *b, char *name, size_t size)
     if (b->failed) return;
     get(b, name, (size_t)length);
     name[length] = '\0';
-    b->at += (4 - b->at % 4) % 4;
-    if (b->at > b->size) b->failed = true;
+    skip_to(b, 4);
 }
 
 /* ---- header ---- */
@@ -288,8 +293,7 @@ static int get_common(struct bytes *b, struct burst_header *h)
 
 static int get_added(struct bytes *b, struct burst_header *h)
 {
-    b->at = round_up(b->at, 8);
-    if (b->at > b->size) return bad("it is shorter than its header");
+    skip_to(b, 8);
     h->slots_begin = get64(b);
     h->chunk = get64(b);
     h->nslots = get64(b);
@@ -299,7 +303,7 @@ static int get_added(struct bytes *b, struct burst_header *h)
     h->birth = (uint64_t)get64(b);
     h->boot = (uint64_t)get64(b);
     get_name(b, h->path, sizeof h->path);
-    b->at = round_up(b->at, 8);
+    skip_to(b, 8);
     size_t covered = b->at;
     uint64_t sum = (uint64_t)get64(b);
     if (b->failed) return bad("it is shorter than its header");
