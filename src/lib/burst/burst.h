@@ -311,10 +311,14 @@ void burst_change(struct burst *b);
 void burst_changed(struct burst *b, bool look);
 /* What the file is now; false: nobody can tell. */
 bool burst_file_note(const struct burst *b, struct burst_note *note);
-/* Has nobody changed it since the logs' latest notes? quiet: none of their processes was
- * just changing it. Local. NC_EBADLOG, NC_EFILE. */
-int burst_file_unchanged(const struct burst *b, const struct burst_note *last,
-                         bool quiet);
+/* Has nobody changed it since the logs' latest notes? `what` is known of the logs. Local.
+ * NC_EBADLOG, NC_EFILE. */
+enum {
+    BURST_UNQUIET = 1,  /* a process was just changing the file when it was killed */
+    BURST_REBOOTED = 2, /* the machine has been started anew since */
+    BURST_COPIED = 4    /* some are copies of those that were left */
+};
+int burst_file_unchanged(const struct burst *b, const struct burst_note *last, int what);
 
 /* ---- burst_find.c ---- */
 
@@ -323,6 +327,8 @@ struct burst_found {
     struct burst_reader **logs;
     int n, capacity;
     int64_t contested; /* logs that another opening is at */
+    uint64_t progress; /* how far that is with those, hashed */
+    char words[512];   /* who it is, of the last of them; "": none is contested here */
     int64_t directory; /* as its node's first process sees it, the number of it; 0: of a
                         * file system that other nodes may not share */
 };
@@ -341,8 +347,11 @@ int burst_recover_all(struct burst *b);
 /* Replays logs that the caller has opened, some on each process; *writes counts those of
  * all. The logs stay. Collective; agreed. */
 int burst_replay_all(struct burst *b, struct burst_reader **logs, int n);
-/* Notes in logs that stay what the file is, now that they were replayed. Local. */
-int burst_replayed(const struct burst *b, struct burst_reader **logs, int n);
+/* An error of any process, and the words of the first one that has some, on all. */
+int burst_share_words_all(struct driver_dataset *ds, int err);
+/* Behind that: all is on the device, no entry of the logs waits any longer, unless they
+ * are kept for another file, and they go if they are to. Collective; agreed. */
+int burst_replayed_all(struct burst *b, struct burst_reader **logs, int n, bool remove);
 
 /* ---- burst_pool.c: threads that drain ---- */
 

@@ -1,7 +1,6 @@
 /* Where the dataset's file and its logs are. A program may change its directory and give
  * the file another name while it is open: nothing here goes by what the caller said once
  * create or open has returned. */
-#define _GNU_SOURCE /* statx */
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -13,9 +12,11 @@
 
 #include "base_error.h"
 #include "base_fs.h"
+#include "base_lock.h"
 #include "base_mem.h"
 #include "base_path.h"
 #include "burst.h"
+#include "burst_holder.h"
 #include "driver_file.h"
 
 int burst_find_file(struct burst *b)
@@ -65,6 +66,9 @@ void burst_open_file_all(struct burst *b)
     if (listens >= 0) (void)close(listens);
     if (rank > 0 && !taken) open_file(b);
     if (b->file.fd >= 0 && ds->lent == NULL) ds->lent = &b->file;
+    /* As long as it is open for writing, no program replays logs from outside. */
+    if (b->file.fd >= 0 && ds->rank == 0 && ds->writable)
+        (void)base_lock_try(b->file.fd, BASE_LOCK_LAYOUT, false);
 }
 
 void burst_forget_file(struct burst *b)
@@ -80,18 +84,6 @@ static int64_t in_nanoseconds(int64_t seconds, int64_t nanoseconds)
     return seconds * 1000000000 + nanoseconds;
 }
 
-/* When the file was made; 0: not every file system knows. */
-static uint64_t birth_of(int fd)
-{
-#ifdef STATX_BTIME
-    struct statx st;
-    if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &st) == 0 &&
-        (st.stx_mask & STATX_BTIME))
-        return (uint64_t)in_nanoseconds(st.stx_btime.tv_sec, st.stx_btime.tv_nsec);
-#endif
-    return 0;
-}
-
 void burst_file_identity(const struct burst *b, struct burst_header *h)
 {
     struct stat st;
@@ -99,7 +91,7 @@ void burst_file_identity(const struct burst *b, struct burst_header *h)
     if (b->file.fd < 0 || fstat(b->file.fd, &st) != 0) return;
     h->device = (uint64_t)st.st_dev;
     h->inode = (uint64_t)st.st_ino;
-    h->birth = birth_of(b->file.fd);
+    h->birth = burst_birth_of(b->file.fd);
 }
 
 int64_t burst_file_owner(const struct burst *b)
@@ -136,6 +128,11 @@ bool burst_file_coherent(const struct burst *b)
  * the processes agree behind a change they make together, one of them looks for all.
  * - one says so: it was killed between the note and the next one, in a single transfer or
  *   soon after it, as each batch renews the note. What came much later was not its own.
+ *
+ * In no case, but after a power cut, is the file older than what a process has seen: such
+ * a file was restored. And where only the time tells, the log has to be the very file
+ * that was left. One that was copied may have been replayed before, with newer values in
+ * the file since.
  *
  * The same holds after a power cut, when the file or the log may be older than the other,
  * and where the file system may keep an mtime back from other nodes. Who replays logs
@@ -194,19 +191,29 @@ void burst_changed(struct burst *b, bool look)
     pthread_mutex_unlock(&b->noting);
 }
 
-int burst_file_unchanged(const struct burst *b, const struct burst_note *last, bool quiet)
+static int tell_changed(const struct burst *b, const char *what)
+{
+    return base_error_set(
+        NC_EBADLOG,
+        "%s %s, and what its logs in %s hold may be older: delete them, "
+        "or have them replayed by ncmpilog replay -f",
+        b->path, what, b->dir);
+}
+
+int burst_file_unchanged(const struct burst *b, const struct burst_note *last, int what)
 {
     struct burst_note now = {0};
     if (!burst_file_note(b, &now))
         return base_error_system(NC_EFILE, "asking for the state of", b->path);
     int64_t latest = last->when > last->mtime ? last->when : last->mtime;
-    bool same = quiet && burst_file_coherent(b)
-                    ? now.mtime == last->mtime && now.size == last->size
-                    : now.mtime <= latest + IN_FLIGHT;
-    if (same) return NC_NOERR;
-    return base_error_set(NC_EBADLOG,
-                          "%s was changed since its logs in %s were left, and what they "
-                          "hold may be older: delete them, or have them replayed by "
-                          "ncmpilog replay -f",
-                          b->path, b->dir);
+    bool exact = !(what & (BURST_UNQUIET | BURST_REBOOTED)) && burst_file_coherent(b);
+    if (now.mtime < last->mtime && !(what & BURST_REBOOTED))
+        return tell_changed(b, "was changed since its logs were left, to an older state");
+    if (exact ? now.mtime != last->mtime || now.size != last->size
+              : now.mtime > latest + IN_FLIGHT)
+        return tell_changed(b, "was changed since its logs were left");
+    if (!exact && (what & BURST_COPIED))
+        return tell_changed(b, "may have been changed since its logs were left, of which "
+                               "some are copies");
+    return NC_NOERR;
 }

@@ -15,6 +15,7 @@
 #include "base_io.h"
 #include "base_mem.h"
 #include "base_mpi.h"
+#include "base_names.h"
 #include "burst.h"
 
 static int make_room(struct burst_found *f)
@@ -48,6 +49,18 @@ static int pass_by(const struct burst *b, const char *path, int64_t user)
     return NC_NOERR;
 }
 
+/* Another opening, or ncmpilog, is at it: `err` has words that say who. Whoever replays a
+ * log notes in its head how far that is. */
+static void note_contested(struct burst_found *f, const char *path, int err)
+{
+    struct stat st = {.st_size = 0};
+    (void)stat(path, &st);
+    const int64_t now[] = {st.st_mtim.tv_sec, st.st_mtim.tv_nsec, (int64_t)st.st_ino};
+    f->contested++;
+    f->progress = base_hash(now, sizeof now, f->progress);
+    snprintf(f->words, sizeof f->words, "%s", base_error_detail(err));
+}
+
 static int add_log(const struct burst *b, struct burst_found *f, const char *path)
 {
     enum burst_busy busy = BURST_FREE;
@@ -63,7 +76,8 @@ static int add_log(const struct burst *b, struct burst_found *f, const char *pat
         break;
     }
     err = burst_reader_open(path, BURST_READ_LOCK, &f->logs[f->n], &busy);
-    f->contested += busy == BURST_READ;
+    if (busy == BURST_READ) note_contested(f, path, err);
+    if (busy == BURST_UNSEEN) return err;
     if (busy != BURST_FREE || err == NC_ENOENT) return NC_NOERR;
     if (err == NC_NOERR) f->n++;
     return err;
@@ -243,7 +257,8 @@ void burst_let_go(struct burst_found *f)
     for (int i = 0; i < f->n; i++)
         burst_reader_close(f->logs[i]);
     base_free(f->logs);
-    *f = (struct burst_found){0};
+    f->logs = NULL;
+    f->n = f->capacity = 0;
 }
 
 /* As the file has it now: who recovered it may just have made it longer. */
@@ -306,24 +321,63 @@ static int take_logs_all(struct burst *b, struct burst_found *f)
     return err;
 }
 
+/* How a process waits for others that recover the dataset. */
+struct vigil {
+    unsigned seed;
+    int64_t longest;   /* milliseconds of the next pause at most */
+    uint64_t progress; /* of the logs that are contested here, as they were last */
+    double since;      /* process 0: when something had gone on last */
+};
+
+/* All wait a moment. *over: nothing has gone on for as long as the hint allows. */
+static int wait_all(const struct burst *b, const struct burst_found *f, struct vigil *v,
+                    bool *over)
+{
+    enum { LONGEST = 1000 };
+    const struct driver_dataset *ds = b->base.ds;
+    bool first = ds->rank == 0;
+    bool patient = MPI_Wtime() - v->since < (double)ds->hints.redef_wait;
+    int64_t all[] = {first ? 1 + rand_r(&v->seed) % v->longest : 0,
+                     f->progress != v->progress, first && !patient};
+    v->progress = f->progress;
+    int err = driver_agree_all(b->base.ds, NC_NOERR, NULL, all, 3);
+    *over = all[2] && !all[1];
+    if (err != NC_NOERR || *over) return err;
+    if (all[1]) v->since = MPI_Wtime();
+    const struct timespec pause = {all[0] / 1000, all[0] % 1000 * 1000000};
+    nanosleep(&pause, NULL);
+    v->longest = v->longest * 2 < LONGEST ? v->longest * 2 : LONGEST;
+    return NC_NOERR;
+}
+
+/* The one that has a log contested, or several, say who is at it; the others hear it from
+ * them (burst_share_words_all). */
+static int give_up(const struct burst *b, const struct burst_found *f)
+{
+    if (f->words[0] == '\0') return NC_NOERR;
+    return base_error_set(NC_EFILE,
+                          "%s, and nothing has gone on there for %lld seconds (hint "
+                          "nc_redef_wait_seconds)",
+                          f->words, (long long)b->base.ds->hints.redef_wait);
+}
+
 /* Another opening that recovers the dataset has its logs locked, as long as it lives: it
- * is waited for, until it has removed them or is dead. Nobody waits with a lock, and two
- * openings do not try again at the same times, so that none keeps the other from all. */
+ * is waited for, until it has removed them or is dead, or stands still for too long.
+ * Nobody waits with a lock, and two openings do not try again at the same times, so that
+ * none keeps the other from all. */
 int burst_find_all(struct burst *b, struct burst_found *f)
 {
-    enum { SHORTEST = 5, LONGEST = 1000 }; /* milliseconds */
-    int64_t longest = SHORTEST;
-    unsigned seed = (unsigned)b->base.ds->rank + (unsigned)getpid();
+    struct vigil v = {.seed = (unsigned)b->base.ds->rank + (unsigned)getpid(),
+                      .longest = 5,
+                      .since = MPI_Wtime()};
+    bool over = false;
     int err;
     for_each_file(b, false, sweep);
     while ((err = take_logs_all(b, f)) == NC_NOERR && f->contested > 0) {
         burst_let_go(f);
-        int64_t wait = b->base.ds->rank == 0 ? 1 + rand_r(&seed) % longest : 0;
-        err = driver_agree_all(b->base.ds, NC_NOERR, NULL, &wait, 1);
-        if (err != NC_NOERR) return err;
-        const struct timespec pause = {wait / 1000, wait % 1000 * 1000000};
-        nanosleep(&pause, NULL);
-        longest = longest * 2 < LONGEST ? longest * 2 : LONGEST;
+        err = wait_all(b, f, &v, &over);
+        if (err == NC_NOERR && over) err = give_up(b, f);
+        if (err != NC_NOERR || over) return err;
     }
     return err;
 }

@@ -19,6 +19,7 @@
 #include "base_io.h"
 #include "base_mem.h"
 #include "base_sum.h"
+#include "burst_holder.h"
 
 enum {
     DATA_BEGIN = 8,    /* of the data log: behind its magic */
@@ -135,7 +136,10 @@ static int write_head(struct burst_log *l, const char *temporary)
     if (err == NC_NOERR)
         err = base_write_at(l->meta_fd, 0, bytes, (int64_t)length, temporary);
     if (err == NC_NOERR) err = map_head(l);
-    if (err == NC_NOERR) start_slots(l);
+    if (err == NC_NOERR) {
+        start_slots(l);
+        burst_holder_start(l->head, &l->header, l->meta_fd);
+    }
     if (err == NC_NOERR) err = base_sync_data(l->meta_fd, temporary);
     if (err == NC_NOERR && rename(temporary, l->meta_path) != 0)
         err = base_error_system(NC_EFILE, "naming", l->meta_path);

@@ -1,4 +1,4 @@
-/* The reader trusts nothing: every entry has to prove itself. */
+/* Reads logs. Input is untrusted: every entry is validated before it is used. */
 #include "burst_reader.h"
 
 #include <errno.h>
@@ -8,13 +8,16 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "burst_sum.h"
 
 #include "base_error.h"
 #include "base_io.h"
+#include "base_lock.h"
 #include "base_mem.h"
+#include "burst_holder.h"
 #include "burst_log.h"
 
 struct burst_reader {
@@ -29,20 +32,105 @@ struct burst_reader {
     int64_t *seen;            /* entries met, of each slot */
     int64_t at, nread;        /* the next entry, and how many were read */
     void *aligned;            /* a copy of the last entry of version 0 */
+    struct burst_holder holder; /* this reader, if it has the log alone; else all zero */
+    bool watched;               /* no lock keeps others from taking it over */
 };
 
-/* A reader locks the values first and then the entries, which the writer has locked as
- * long as it lives: so each knows whom it met. The locks go with their process. */
-static int lock_files(const struct burst_reader *r, enum burst_busy *busy)
+/* ---- having it alone ----
+ *
+ * A reader locks the values first and then the entries, which the writer has locked as
+ * long as it lives: so each knows whom it met. The locks go with their process. In the
+ * log each one also leaves a record of itself (burst_holder.h), which others tell the
+ * user about. Where a file system has no locks that record alone decides; there a reader
+ * also looks whether it is still its own whenever it reads values or notes something: it
+ * may have been stopped, and another one sent to replay the log in its place. */
+
+static enum base_locked lock_one(int fd)
 {
-    int how = LOCK_EX | LOCK_NB;
-    *busy = BURST_FREE;
-    if (r->data_fd >= 0 && flock(r->data_fd, how) != 0 && errno == EWOULDBLOCK)
-        *busy = BURST_READ;
-    else if (flock(r->meta_fd, how) != 0 && errno == EWOULDBLOCK)
-        *busy = BURST_WRITTEN;
-    if (*busy == BURST_FREE) return NC_NOERR;
-    return base_error_set(NC_EFILE, "%s is in use", r->meta_path);
+    if (fd < 0) return BASE_LOCKED;
+    while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        if (errno == EINTR) continue;
+        return errno == EWOULDBLOCK ? BASE_BUSY : BASE_LOCKLESS;
+    }
+    return BASE_LOCKED;
+}
+
+static enum base_locked lock_files(const struct burst_reader *r, enum burst_busy *busy)
+{
+    enum base_locked values = lock_one(r->data_fd);
+    *busy = values == BASE_BUSY ? BURST_READ : BURST_FREE;
+    if (values == BASE_BUSY) return values;
+    enum base_locked entries = lock_one(r->meta_fd);
+    if (entries == BASE_BUSY) *busy = BURST_WRITTEN;
+    return entries;
+}
+
+/* As the record tells it: of a holder that is on another host nothing is known. */
+static enum burst_busy busy_by_record(const struct burst_holder *who)
+{
+    switch (base_owner_alive(&who->owner)) {
+    case BASE_ALIVE:
+        return who->replays ? BURST_READ : BURST_WRITTEN;
+    case BASE_ELSEWHERE:
+        return BURST_UNSEEN;
+    default:
+        return BURST_FREE;
+    }
+}
+
+static int tell_busy(const struct burst_reader *r, const struct burst_holder *who,
+                     enum burst_busy busy)
+{
+    char words[256] = "is in use by another program";
+    if (who != NULL) burst_holder_words(who, words);
+    return base_error_set(
+        NC_EFILE, "%s %s%s", r->meta_path, words,
+        busy == BURST_UNSEEN ? ", which cannot be seen from here, as the file system has "
+                               "no locks: if that has ended, ncmpilog replay -f"
+                             : "");
+}
+
+/* Two that come at the same time both find no holder; the one that wrote its record later
+ * has the log, and the other one sees that after a moment. */
+static int take(struct burst_reader *r)
+{
+    static const struct timespec moment = {0, 50000000};
+    int err = burst_holder_take(r->meta_fd, &r->header, &r->holder, r->meta_path);
+    if (err != NC_NOERR || !r->watched) return err;
+    err = base_sync_data(r->meta_fd, r->meta_path);
+    (void)nanosleep(&moment, NULL);
+    return err;
+}
+
+/* Is what this reader took still its own? NC_EFILE: no, and it has nothing more to do. */
+static int check_mine(const struct burst_reader *r)
+{
+    struct burst_holder now;
+    char words[256];
+    if (!r->watched || r->holder.owner.nonce == 0) return NC_NOERR;
+    if (!burst_holder_read(r->meta_fd, &r->header, &now))
+        return base_error_set(NC_EFILE, "%s: the record of its holder cannot be read",
+                              r->meta_path);
+    if (now.owner.nonce == r->holder.owner.nonce) return NC_NOERR;
+    return base_error_set(NC_EFILE,
+                          "%s %s, which has taken it over: nothing more of it is written "
+                          "by this process",
+                          r->meta_path, burst_holder_words(&now, words));
+}
+
+/* Decides, now that the head is known (or is not: err), whether this reader has the log.
+ */
+static int settle(struct burst_reader *r, enum base_locked met, bool seize, int err,
+                  enum burst_busy *busy)
+{
+    struct burst_holder who;
+    bool known = err == NC_NOERR && burst_holder_read(r->meta_fd, &r->header, &who);
+    if (met == BASE_LOCKLESS && known) *busy = busy_by_record(&who);
+    if (*busy == BURST_UNSEEN && seize) *busy = BURST_FREE;
+    if (*busy != BURST_FREE) return tell_busy(r, known ? &who : NULL, *busy);
+    r->watched = met == BASE_LOCKLESS;
+    if (err == NC_NOERR) err = take(r);
+    return err == NC_NOERR ? check_mine(r) : err;
 }
 
 /* Another reader may have removed it while this one came to the lock. */
@@ -55,8 +143,7 @@ static int look_again(const struct burst_reader *r)
     return NC_NOERR;
 }
 
-static int open_files(struct burst_reader *r, const char *meta_path, int how,
-                      enum burst_busy *busy)
+static int open_files(struct burst_reader *r, const char *meta_path, int how)
 {
     size_t length = strlen(meta_path);
     bool anybody = how & BURST_READ_ANYBODYS;
@@ -70,9 +157,7 @@ static int open_files(struct burst_reader *r, const char *meta_path, int how,
     r->meta_fd = burst_open_own(meta_path, anybody);
     if (r->meta_fd < 0) return base_error_system(NC_EFILE, "opening", meta_path);
     r->data_fd = burst_open_own(r->data_path, anybody); /* missed when it is read */
-    if (!(how & BURST_READ_LOCK)) return NC_NOERR;
-    int err = lock_files(r, busy);
-    return err == NC_NOERR ? look_again(r) : err;
+    return NC_NOERR;
 }
 
 static int map(struct burst_reader *r)
@@ -136,6 +221,20 @@ static int read_slots(struct burst_reader *r)
                           r->meta_path);
 }
 
+/* The head is read behind the lock: a writer that still lived before it may have added to
+ * the log. */
+static int read_log(struct burst_reader *r, int how, enum burst_busy *busy)
+{
+    bool lock = how & BURST_READ_LOCK;
+    enum base_locked met = lock ? lock_files(r, busy) : BASE_LOCKED;
+    int err = map(r);
+    if (err == NC_NOERR) err = burst_decode_header(&r->header, r->meta, r->meta_size);
+    if (lock) err = settle(r, met, how & BURST_READ_SEIZE, err, busy);
+    if (lock && err == NC_NOERR) err = look_again(r);
+    if (err == NC_NOERR && r->header.version == 1) err = read_slots(r);
+    return err;
+}
+
 int burst_reader_open(const char *meta_path, int how, struct burst_reader **out,
                       enum burst_busy *busy)
 {
@@ -146,10 +245,8 @@ int burst_reader_open(const char *meta_path, int how, struct burst_reader **out,
     r->meta_fd = r->data_fd = -1;
     if (busy == NULL) busy = &unused;
     *busy = BURST_FREE;
-    int err = open_files(r, meta_path, how, busy);
-    if (err == NC_NOERR) err = map(r);
-    if (err == NC_NOERR) err = burst_decode_header(&r->header, r->meta, r->meta_size);
-    if (err == NC_NOERR && r->header.version == 1) err = read_slots(r);
+    int err = open_files(r, meta_path, how);
+    if (err == NC_NOERR) err = read_log(r, how, busy);
     if (err != NC_NOERR) {
         burst_reader_close(r);
         return err;
@@ -175,9 +272,16 @@ void burst_reader_close(struct burst_reader *r)
     base_free(r);
 }
 
-void burst_reader_remove(struct burst_reader *r)
+int burst_reader_remove(struct burst_reader *r)
 {
-    burst_remove(r->meta_path, true);
+    int err = check_mine(r);
+    if (err == NC_NOERR) burst_remove(r->meta_path, true);
+    return err;
+}
+
+bool burst_reader_copied(const struct burst_reader *r)
+{
+    return burst_holder_copied(r->meta_fd, &r->header);
 }
 
 const struct burst_header *burst_reader_header(const struct burst_reader *r)
@@ -306,6 +410,8 @@ int burst_reader_complete(const struct burst_reader *r)
 int burst_reader_read(const struct burst_reader *r, int64_t at, void *bytes, int64_t n)
 {
     if (r->data_fd < 0) return base_error_set(NC_EBADLOG, "%s is missing", r->data_path);
+    int err = check_mine(r);
+    if (err != NC_NOERR) return err;
     return burst_read_file(r->data_fd, at, bytes, n, r->data_path);
 }
 
@@ -353,7 +459,7 @@ static int write_head(const struct burst_reader *r, int64_t at,
                       const unsigned char *bytes, int copies)
 {
     int flags = fcntl(r->meta_fd, F_GETFL);
-    int err = NC_NOERR;
+    int err = check_mine(r);
     if (flags >= 0 && (flags & O_ACCMODE) == O_RDONLY) return NC_NOERR;
     for (int i = 0; i < copies && err == NC_NOERR; i++)
         err = base_write_at(r->meta_fd, at + (int64_t)i * BURST_SLOT_BYTES, bytes,

@@ -6,17 +6,27 @@
 
 struct burst_reader;
 
-/* Opens PATH.meta (given with its ending) and the data log beside it, of any process
- * if `anybody`. With lock, nobody else has it from here on; *busy (may be NULL) says why
- * that cannot be: its writer lives, or another reader has locked it. NC_EBADLOG,
- * NC_ENOENT, NC_EACCESS, NC_ENOMEM. */
-enum { BURST_READ_LOCK = 1, BURST_READ_ANYBODYS = 2 };
-enum burst_busy { BURST_FREE, BURST_WRITTEN, BURST_READ };
+/* Opens PATH.meta (given with its ending) and the data log beside it. Locked, nobody else
+ * has it from here on; *busy (may be NULL) says why that cannot be, with NC_EFILE and
+ * words that name who has it. NC_EBADLOG, NC_ENOENT, NC_EACCESS, NC_ENOMEM. */
+enum {
+    BURST_READ_LOCK = 1,
+    BURST_READ_ANYBODYS = 2, /* whichever user's file it is */
+    BURST_READ_SEIZE = 4     /* whatever a process that cannot be seen does with it */
+};
+enum burst_busy {
+    BURST_FREE,
+    BURST_WRITTEN, /* its writer lives */
+    BURST_READ,    /* another reader has it */
+    BURST_UNSEEN   /* no locks, and a process of another host had it last */
+};
 int burst_reader_open(const char *meta_path, int how, struct burst_reader **out,
                       enum burst_busy *busy);
 void burst_reader_close(struct burst_reader *r);
-/* Removes both files. */
-void burst_reader_remove(struct burst_reader *r);
+/* Removes both files. NC_EFILE: another process has taken the log over. */
+int burst_reader_remove(struct burst_reader *r);
+/* Is it a copy, as one from a backup that was put back? False where nothing tells. */
+bool burst_reader_copied(const struct burst_reader *r);
 
 const struct burst_header *burst_reader_header(const struct burst_reader *r);
 const char *burst_reader_path(const struct burst_reader *r);

@@ -319,7 +319,7 @@ static int next_token_all(struct burst *b, bool *any, uint64_t *token)
 struct known {
     struct burst_note note;
     int64_t waiting; /* entries of the log with most */
-    bool quiet;
+    int what;        /* of them: BURST_UNQUIET ... */
 };
 
 /* A log of the generation before, too, knows what its processes did to the file. */
@@ -329,7 +329,9 @@ static void add_log(const struct burst_reader *r, bool newest, struct known *k)
     int64_t count, drained, generation;
     burst_reader_counts(r, &count, &drained, &generation);
     if (newest && count - drained > k->waiting) k->waiting = count - drained;
-    if (!burst_reader_note(r, &note) || burst_reader_rebooted(r)) k->quiet = false;
+    if (!burst_reader_note(r, &note)) k->what |= BURST_UNQUIET;
+    if (burst_reader_rebooted(r)) k->what |= BURST_REBOOTED;
+    if (burst_reader_copied(r)) k->what |= BURST_COPIED;
     if (note.when > k->note.when) k->note.when = note.when;
     if (note.mtime > k->note.mtime) k->note.mtime = note.mtime;
     if (note.size > k->note.size) k->note.size = note.size;
@@ -338,16 +340,22 @@ static void add_log(const struct burst_reader *r, bool newest, struct known *k)
 static int ask_opening_all(struct burst *b, uint64_t token, struct known *k)
 {
     int64_t generation;
-    *k = (struct known){.quiet = true};
+    *k = (struct known){.waiting = 0};
     int err = newest_generation_all(b, token, &generation);
     for (int i = 0; i < b->nsources && err == NC_NOERR; i++)
         if (token_of(b->sources[i]) == token)
             add_log(b->sources[i], generation_of(b->sources[i]) == generation, k);
-    int64_t all[] = {k->waiting, !k->quiet, k->note.when, k->note.mtime, k->note.size};
-    err = driver_agree_all(b->base.ds, err, NULL, all, 5);
-    *k = (struct known){{.when = all[2], .mtime = all[3], .size = all[4]},
+    int64_t all[] = {k->waiting,
+                     k->note.when,
+                     k->note.mtime,
+                     k->note.size,
+                     k->what & BURST_UNQUIET,
+                     k->what & BURST_REBOOTED,
+                     k->what & BURST_COPIED};
+    err = driver_agree_all(b->base.ds, err, NULL, all, 7);
+    *k = (struct known){{.when = all[1], .mtime = all[2], .size = all[3]},
                         .waiting = all[0],
-                        .quiet = !all[1]};
+                        .what = (int)(all[4] | all[5] | all[6])};
     return err;
 }
 
@@ -367,7 +375,7 @@ static int check_file_all(struct burst *b, bool *waiting)
         *waiting = true;
         if (token == 0 || b->any_file || b->base.ds->rank != 0 || mine != NC_NOERR)
             continue; /* version 0 knows nothing of the file */
-        mine = burst_file_unchanged(b, &k.note, k.quiet);
+        mine = burst_file_unchanged(b, &k.note, k.what);
     }
     return driver_agree_all(b->base.ds, err != NC_NOERR ? err : mine, NULL, NULL, 0);
 }
@@ -408,14 +416,28 @@ int burst_replay_all(struct burst *b, struct burst_reader **logs, int n)
     return err;
 }
 
-int burst_replayed(const struct burst *b, struct burst_reader **logs, int n)
+/* A log whose entries stay to be replayed once more: to another file, or when what is
+ * lost of it has been found. */
+static bool stays_whole(const struct burst *b, bool remove)
 {
-    struct burst_note note = {0};
-    int err = NC_NOERR;
-    if (b->any_file || !burst_file_note(b, &note)) return NC_NOERR;
-    for (int i = 0; i < n && err == NC_NOERR; i++)
-        err = burst_reader_set_note(logs[i], note);
-    return err;
+    return !remove && (b->any_file || b->any_log);
+}
+
+int burst_replayed_all(struct burst *b, struct burst_reader **logs, int n, bool remove)
+{
+    struct driver_dataset *ds = b->base.ds;
+    int err = driver_sync_all(b->base.lower);
+    /* None of them is missed, when one goes after the other. */
+    for (int i = 0; i < n && err == NC_NOERR && !stays_whole(b, remove); i++)
+        err = burst_reader_drained(logs[i]);
+    err = driver_agree_all(ds, err, NULL, NULL, 0);
+    for (int i = 0; i < n && err == NC_NOERR && remove; i++)
+        err = burst_reader_remove(logs[i]);
+    /* They must not come back after a power cut, when other values are in their places.
+     */
+    if (err == NC_NOERR && n > 0 && remove)
+        err = base_sync_directory(burst_reader_path(logs[0]));
+    return driver_agree_all(ds, err, NULL, NULL, 0);
 }
 
 /* A dataset that is open for reading only is opened once more for that. */
@@ -435,13 +457,11 @@ static int recover_for_reading_all(struct burst *b)
     return err;
 }
 
-/* The words in which a process says what is wrong with a log reach all. */
-static int share_words_all(struct driver_dataset *ds, int err)
+int burst_share_words_all(struct driver_dataset *ds, int err)
 {
     char text[512];
-    int64_t who = err != NC_NOERR ? ds->nprocs - ds->rank : 0;
     snprintf(text, sizeof text, "%s", base_error_detail(err));
-    int64_t first = who;
+    int64_t first = err != NC_NOERR && text[0] != '\0' ? ds->nprocs - ds->rank : 0;
     int worst = driver_agree_all(ds, err, NULL, &first, 1);
     if (worst == NC_NOERR) return NC_NOERR;
     if (first > 0 && MPI_Bcast(text, sizeof text, MPI_CHAR, ds->nprocs - (int)first,
@@ -472,7 +492,7 @@ static int replay_found_all(struct burst *b, struct burst_found *f)
         use(b, f->logs, f->n);
         int err = check_file_all(b, &waiting);
         use(b, NULL, 0);
-        if (err != NC_NOERR) return share_words_all(ds, err);
+        if (err != NC_NOERR) return burst_share_words_all(ds, err);
         if (waiting && policy != BASE_RECOVER_ALWAYS) return tell_waiting(b);
         if (!waiting && !ds->writable) return NC_NOERR;
     }
@@ -480,26 +500,15 @@ static int replay_found_all(struct burst *b, struct burst_found *f)
         burst_let_go(f);
         return recover_for_reading_all(b);
     }
-    int err = share_words_all(ds, burst_replay_all(b, f->logs, f->n));
-    if (err == NC_NOERR) err = driver_sync_all(b->base.lower);
-    /* None of them is missed, when one goes after the other. */
-    for (int i = 0; i < f->n && err == NC_NOERR; i++)
-        err = burst_reader_drained(f->logs[i]);
-    err = driver_agree_all(ds, err, NULL, NULL, 0);
-    for (int i = 0; i < f->n && err == NC_NOERR; i++)
-        burst_reader_remove(f->logs[i]);
-    /* They must not come back after a power cut, when other values are in their places.
-     */
-    if (err == NC_NOERR && f->n > 0)
-        err = base_sync_directory(burst_reader_path(f->logs[0]));
-    return driver_agree_all(ds, err, NULL, NULL, 0);
+    int err = burst_share_words_all(ds, burst_replay_all(b, f->logs, f->n));
+    return err == NC_NOERR ? burst_replayed_all(b, f->logs, f->n, true) : err;
 }
 
 int burst_recover_all(struct burst *b)
 {
     struct burst_found f;
     if (b->base.ds->hints.burst_recover == BASE_RECOVER_DISABLE) return NC_NOERR;
-    int err = share_words_all(b->base.ds, burst_find_all(b, &f));
+    int err = burst_share_words_all(b->base.ds, burst_find_all(b, &f));
     if (err == NC_NOERR) {
         int64_t any = f.n;
         err = driver_agree_all(b->base.ds, NC_NOERR, NULL, &any, 1);

@@ -3,6 +3,7 @@
 if BURST
 libserial_la_SOURCES += \
 	src/lib/burst/burst_format.c src/lib/burst/burst_format.h \
+	src/lib/burst/burst_holder.c src/lib/burst/burst_holder.h \
 	src/lib/burst/burst_left.c \
 	src/lib/burst/burst_log.c src/lib/burst/burst_log.h \
 	src/lib/burst/burst_reader.c src/lib/burst/burst_reader.h \

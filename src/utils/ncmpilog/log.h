@@ -28,8 +28,9 @@ struct log_list {
 };
 
 /* log_find.c. Complains of what it cannot read; *status is then 2, and
- * 1 where values are left without their entries. */
-int log_find(char **operands, int n, struct log_list *list, int *status);
+ * 1 where values are left without their entries. Returns how many there are, or -1.
+ * Collective: the list is process 0's. */
+int log_find_all(char **operands, int n, struct log_list *list, int *status);
 void log_free(struct log_list *list);
 
 /* Where text goes; j: NULL, or JSON in place of lines. */

@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,9 +64,8 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-int log_find(char **operands, int n, struct log_list *list, int *status)
+static void find(char **operands, int n, struct log_list *list, int *status)
 {
-    *list = (struct log_list){0};
     for (int i = 0; i < n; i++) {
         struct stat st;
         int rc = stat(operands[i], &st);
@@ -77,7 +77,39 @@ int log_find(char **operands, int n, struct log_list *list, int *status)
         *status = 2;
     }
     if (list->n > 1) qsort(list->paths, (size_t)list->n, sizeof(char *), by_name);
-    return list->n;
+}
+
+/* Process 0's list on all: others may come and go in the directory meanwhile. */
+static int share_all(struct log_list *list, int rank)
+{
+    int n = list->n, failed = 0;
+    MPI_Bcast(&n, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (rank != 0) list->paths = base_calloc((size_t)n + 1, sizeof(char *));
+    if (list->paths != NULL) list->n = n;
+    for (int i = 0; i < n; i++) {
+        char path[PATH_MAX] = "";
+        if (rank == 0) snprintf(path, sizeof path, "%s", list->paths[i]);
+        MPI_Bcast(path, sizeof path, MPI_CHAR, 0, MPI_COMM_WORLD);
+        if (rank != 0 && list->paths != NULL) list->paths[i] = base_strdup(path);
+        if (list->paths == NULL || list->paths[i] == NULL) failed = 1;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    return failed;
+}
+
+int log_find_all(char **operands, int n, struct log_list *list, int *status)
+{
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    *list = (struct log_list){0};
+    if (rank == 0) find(operands, n, list, status);
+    MPI_Bcast(status, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (!share_all(list, rank)) return list->n;
+    util_message(LOG_TOOL, NULL, -1, "%s", strerror(ENOMEM));
+    log_free(list);
+    *list = (struct log_list){0};
+    *status = 2;
+    return -1;
 }
 
 void log_free(struct log_list *list)

@@ -162,7 +162,8 @@ int main(int argc, char **argv)
     }
     if (status < 0) {
         status = 0;
-        if (log_find(argv + first + 1, argc - first - 1, &list, &status) > 0 || o.json)
+        int found = log_find_all(argv + first + 1, argc - first - 1, &list, &status);
+        if (found > 0 || (found == 0 && o.json))
             status = worse(status, run(argv[first], &list, &o));
         log_free(&list);
     }

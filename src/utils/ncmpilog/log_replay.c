@@ -2,13 +2,17 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base_error.h"
+#include "base_lock.h"
 #include "base_mem.h"
 #include "base_path.h"
 #include "burst.h"
 #include "log.h"
 #include "util_message.h"
+
+/* ---- which logs are of which dataset ---- */
 
 /* The dataset a log is for; NULL if the log cannot be read. */
 static const char *dataset_of(const char *path, const struct log_options *o, char *name)
@@ -23,6 +27,64 @@ static const char *dataset_of(const char *path, const struct log_options *o, cha
     return name;
 }
 
+/* Process 0 has read all names before the first log is replayed: logs go with that. */
+struct plan {
+    char **datasets; /* process 0: of each log; NULL: it could not be read */
+    int *first;      /* of each log: the first one of the same dataset; -1: unknown */
+};
+
+static void free_plan(const struct log_list *list, struct plan *p)
+{
+    for (int i = 0; p->datasets != NULL && i < list->n; i++)
+        base_free(p->datasets[i]);
+    base_free(p->datasets);
+    base_free(p->first);
+}
+
+/* Process 0: log i. False: no memory. */
+static bool plan_log(const struct log_list *list, const struct log_options *o, int i,
+                     struct plan *p, int *status)
+{
+    char name[BURST_MAX_PATH];
+    const char *dataset = dataset_of(list->paths[i], o, name);
+    p->first[i] = dataset == NULL ? -1 : i;
+    if (dataset == NULL) {
+        util_message(LOG_TOOL, list->paths[i], -1, "%s", base_error_text(NC_EBADLOG));
+        *status = 1;
+        return true;
+    }
+    p->datasets[i] = base_strdup(dataset);
+    for (int k = i - 1; k >= 0 && p->first[i] == i; k--)
+        if (p->datasets[k] != NULL && strcmp(p->datasets[k], dataset) == 0)
+            p->first[i] = p->first[k];
+    return p->datasets[i] != NULL;
+}
+
+/* 0: go on. Collective. */
+static int make_plan_all(const struct log_list *list, const struct log_options *o,
+                         struct plan *p, int *status)
+{
+    int rank, failed;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    *p = (struct plan){base_calloc((size_t)list->n, sizeof(char *)),
+                       base_calloc((size_t)list->n, sizeof(int))};
+    bool good = p->datasets != NULL && p->first != NULL;
+    for (int i = 0; rank == 0 && good && i < list->n; i++)
+        good = plan_log(list, o, i, p, status);
+    failed = !good;
+    MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    if (!failed) MPI_Bcast(p->first, list->n, MPI_INT, 0, MPI_COMM_WORLD);
+    return failed;
+}
+
+/* ---- one dataset ---- */
+
+/* What this process has opened. */
+struct log_share {
+    struct burst_reader **logs;
+    int n;
+};
+
 static void show_progress(const struct burst *b, int64_t done, int64_t all)
 {
     if (b->base.ds->rank == 0)
@@ -30,26 +92,41 @@ static void show_progress(const struct burst *b, int64_t done, int64_t all)
                 done, all, done == all ? "\n" : "");
 }
 
-/* This process's share of the logs of a dataset, opened. */
+/* This process's share of the logs of dataset `of`, opened. */
 static int open_share(const struct log_list *list, const struct log_options *o,
-                      const char *dataset, const struct driver_dataset *ds,
-                      struct burst_reader **logs, int *n)
+                      const int *first, int of, const struct driver_dataset *ds,
+                      struct log_share *share)
 {
+    int how = BURST_READ_LOCK | BURST_READ_ANYBODYS | (o->force ? BURST_READ_SEIZE : 0);
     int err = NC_NOERR;
-    *n = 0;
     for (int i = 0; i < list->n && err == NC_NOERR; i++) {
-        char name[BURST_MAX_PATH];
-        const char *of = dataset_of(list->paths[i], o, name);
-        if (i % ds->nprocs != ds->rank) continue;
-        if (of != NULL && strcmp(of, dataset) != 0) continue;
-        int opened = burst_reader_open(
-            list->paths[i], BURST_READ_LOCK | BURST_READ_ANYBODYS, &logs[*n], NULL);
+        bool mine = o->dataset != NULL || first[i] == of || first[i] < 0;
+        if (!mine || i % ds->nprocs != ds->rank) continue;
+        int opened = burst_reader_open(list->paths[i], how, &share->logs[share->n], NULL);
         if (opened == NC_NOERR)
-            ++*n;
+            share->n++;
         else if (!o->keep_going)
             err = opened;
     }
     return err;
+}
+
+/* Nobody else may have the dataset open for writing: process 0 sees to that, by the lock
+ * that each such opening shares. One that is about to be closed is waited for. */
+static int claim(const struct burst *b)
+{
+    static const struct timespec moment = {0, 50000000};
+    enum { TRIES = 40 };
+    if (b->base.ds->rank != 0 || b->file.fd < 0) return NC_NOERR;
+    for (int i = 0; i < TRIES; i++) {
+        if (base_lock_try(b->file.fd, BASE_LOCK_LAYOUT, true) != BASE_BUSY)
+            return NC_NOERR;
+        nanosleep(&moment, NULL);
+    }
+    return base_error_set(NC_EFILE,
+                          "%s is open for writing by another program: its logs can be "
+                          "replayed when that has closed it",
+                          b->path);
 }
 
 static int open_dataset(struct driver_dataset *ds, const char *dataset,
@@ -75,69 +152,69 @@ static int open_dataset(struct driver_dataset *ds, const char *dataset,
     return err == NC_NOERR ? driver_open_all(ds, NC_WRITE, top) : err;
 }
 
-static int replay_dataset(const struct log_list *list, const struct log_options *o,
-                          const char *dataset)
+static int replay_all(struct burst *b, const struct log_options *o,
+                      struct log_share *share, int err)
+{
+    b->by_hand = true;
+    b->any_file = o->force;
+    b->any_log = o->keep_going;
+    b->progress = o->quiet ? NULL : show_progress;
+    if (err == NC_NOERR) err = claim(b);
+    err = burst_share_words_all(b->base.ds, err);
+    if (err == NC_NOERR)
+        err =
+            burst_share_words_all(b->base.ds, burst_replay_all(b, share->logs, share->n));
+    if (err == NC_NOERR)
+        err = burst_share_words_all(
+            b->base.ds, burst_replayed_all(b, share->logs, share->n, o->remove));
+    return err;
+}
+
+static int replay_dataset_all(const struct log_list *list, const struct log_options *o,
+                              const int *first, int of, const char *dataset)
 {
     struct driver_dataset ds;
     struct driver *top = NULL;
     struct burst *b = NULL;
-    struct burst_reader **logs =
-        base_calloc((size_t)list->n, sizeof(struct burst_reader *));
-    int n = 0, err = open_dataset(&ds, dataset, &top);
+    struct log_share share = {base_calloc((size_t)list->n, sizeof(struct burst_reader *)),
+                              0};
+    char text[1024];
+    int err = open_dataset(&ds, dataset, &top);
     if (err == NC_NOERR) err = burst_attach_all(&ds, top, &b);
     if (err == NC_NOERR) {
-        b->by_hand = true;
-        b->any_file = o->force;
-        b->any_log = o->keep_going;
-        b->progress = o->quiet ? NULL : show_progress;
-        err = driver_agree_all(&ds, open_share(list, o, dataset, &ds, logs, &n), NULL,
-                               NULL, 0);
-        if (err == NC_NOERR) err = burst_replay_all(b, logs, n);
-        if (err == NC_NOERR) err = driver_sync_all(top);
+        int opened =
+            share.logs == NULL ? NC_ENOMEM : open_share(list, o, first, of, &ds, &share);
+        err = replay_all(b, o, &share, opened);
     }
-    char text[1024];
     snprintf(text, sizeof text, "%s", base_error_text(err));
-    if (top != NULL) driver_close_all(top);
-    if (err == NC_NOERR && b != NULL && !o->remove) (void)burst_replayed(b, logs, n);
-    for (int i = 0; i < n; i++) {
-        if (err == NC_NOERR && o->remove) burst_reader_remove(logs[i]);
-        burst_reader_close(logs[i]);
-    }
+    int closed = top != NULL ? driver_close_all(top) : NC_NOERR;
+    if (err == NC_NOERR && closed != NC_NOERR)
+        snprintf(text, sizeof text, "%s", base_error_text(err = closed));
+    for (int i = 0; i < share.n; i++)
+        burst_reader_close(share.logs[i]);
     if (b != NULL) burst_detach_all(b);
-    if (err != NC_NOERR && (ds.rank == 0 || n > 0))
-        util_message(LOG_TOOL, dataset, -1, "%s", text);
+    if (err != NC_NOERR) util_message(LOG_TOOL, dataset, -1, "%s", text);
     cdf_free(&ds.header);
     base_free(ds.path);
     base_free(ds.full);
-    base_free(logs);
+    base_free(share.logs);
     if (ds.info != MPI_INFO_NULL) MPI_Info_free(&ds.info);
     return err == NC_NOERR ? 0 : 1;
 }
 
-/* Was the dataset of log i that of an earlier one? */
-static bool seen(const struct log_list *list, const struct log_options *o, int i,
-                 const char *dataset)
-{
-    char name[BURST_MAX_PATH];
-    for (int k = 0; k < i; k++) {
-        const char *of = dataset_of(list->paths[k], o, name);
-        if (of != NULL && strcmp(of, dataset) == 0) return true;
-    }
-    return false;
-}
-
 int log_replay(const struct log_list *list, const struct log_options *o)
 {
+    struct plan p;
     int status = 0;
-    for (int i = 0; i < list->n; i++) {
-        char name[BURST_MAX_PATH];
-        const char *dataset = dataset_of(list->paths[i], o, name);
-        if (dataset == NULL) {
-            util_message(LOG_TOOL, list->paths[i], -1, "%s", base_error_text(NC_EBADLOG));
-            status = 1;
-        } else if (!seen(list, o, i, dataset)) {
-            status |= replay_dataset(list, o, dataset);
-        }
+    if (list->n == 0) return 0;
+    if (make_plan_all(list, o, &p, &status)) status = 2;
+    for (int i = 0; status != 2 && i < list->n; i++) {
+        char name[BURST_MAX_PATH] = "";
+        if (p.first[i] != i) continue;
+        if (p.datasets[i] != NULL) snprintf(name, sizeof name, "%s", p.datasets[i]);
+        MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
+        status |= replay_dataset_all(list, o, p.first, i, name);
     }
+    free_plan(list, &p);
     return status;
 }

@@ -1,0 +1,125 @@
+/* The two records of a log's head that tell who has it and which file it is. */
+#define _GNU_SOURCE /* statx */
+#include "burst_holder.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base_error.h"
+#include "base_fs.h"
+#include "base_io.h"
+#include "base_sum.h"
+
+/* From the place on that burst_holder_at tells: the file's inode number, when it was
+ * made, and a sum of both; then the owner, what it does, and a sum. */
+enum { ORIGIN = 16, HOLDER_AT = 64, HOLDER = BASE_OWNER_BYTES + 8, SUM = 8 };
+
+uint64_t burst_birth_of(int fd)
+{
+#ifdef STATX_BTIME
+    struct statx st;
+    if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &st) == 0 &&
+        (st.stx_mask & STATX_BTIME))
+        return (uint64_t)st.stx_btime.tv_sec * 1000000000 + st.stx_btime.tv_nsec;
+#endif
+    return 0;
+}
+
+static void seal(unsigned char *bytes, size_t n, uint64_t token)
+{
+    uint64_t sum = base_sum(bytes, n, token);
+    memcpy(bytes + n, &sum, sizeof sum);
+}
+
+static bool sealed(const unsigned char *bytes, size_t n, uint64_t token)
+{
+    uint64_t sum;
+    memcpy(&sum, bytes + n, sizeof sum);
+    return sum == base_sum(bytes, n, token);
+}
+
+/* ---- the file itself ---- */
+
+static bool describe(int fd, uint64_t origin[2])
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0) return false;
+    origin[0] = (uint64_t)st.st_ino;
+    origin[1] = burst_birth_of(fd);
+    return true;
+}
+
+bool burst_holder_copied(int fd, const struct burst_header *h)
+{
+    unsigned char bytes[ORIGIN + SUM];
+    uint64_t then[2], now[2];
+    int64_t at = burst_holder_at(h);
+    if (at == 0 || pread(fd, bytes, sizeof bytes, at) != (ssize_t)sizeof bytes ||
+        !sealed(bytes, ORIGIN, h->token) || !base_fs_coherent(fd) || !describe(fd, now))
+        return false;
+    memcpy(then, bytes, sizeof then);
+    return then[0] != now[0] || (then[1] != 0 && now[1] != 0 && then[1] != now[1]);
+}
+
+/* ---- who has it ---- */
+
+static void encode(const struct burst_holder *who, uint64_t token,
+                   unsigned char bytes[HOLDER + SUM])
+{
+    const int64_t replays = who->replays;
+    base_owner_encode(&who->owner, bytes);
+    memcpy(bytes + BASE_OWNER_BYTES, &replays, sizeof replays);
+    seal(bytes, HOLDER, token);
+}
+
+void burst_holder_start(unsigned char *head, const struct burst_header *h, int fd)
+{
+    struct burst_holder who = {.replays = false};
+    uint64_t origin[2];
+    unsigned char *at = head + burst_holder_at(h);
+    if (describe(fd, origin)) {
+        memcpy(at, origin, sizeof origin);
+        seal(at, ORIGIN, h->token);
+    }
+    base_owner_set(&who.owner);
+    encode(&who, h->token, at + HOLDER_AT);
+}
+
+bool burst_holder_read(int fd, const struct burst_header *h, struct burst_holder *who)
+{
+    unsigned char bytes[HOLDER + SUM];
+    int64_t replays, at = burst_holder_at(h);
+    *who = (struct burst_holder){.replays = false};
+    if (at == 0 ||
+        pread(fd, bytes, sizeof bytes, at + HOLDER_AT) != (ssize_t)sizeof bytes ||
+        !sealed(bytes, HOLDER, h->token))
+        return false;
+    base_owner_decode(&who->owner, bytes);
+    memcpy(&replays, bytes + BASE_OWNER_BYTES, sizeof replays);
+    who->replays = replays != 0;
+    return true;
+}
+
+int burst_holder_take(int fd, const struct burst_header *h, struct burst_holder *who,
+                      const char *path)
+{
+    unsigned char bytes[HOLDER + SUM];
+    int64_t at = burst_holder_at(h);
+    int flags = fcntl(fd, F_GETFL);
+    *who = (struct burst_holder){.replays = true};
+    if (at == 0 || (flags >= 0 && (flags & O_ACCMODE) == O_RDONLY)) return NC_NOERR;
+    base_owner_set(&who->owner);
+    encode(who, h->token, bytes);
+    return base_write_at(fd, at + HOLDER_AT, bytes, sizeof bytes, path);
+}
+
+const char *burst_holder_words(const struct burst_holder *who, char text[256])
+{
+    char owner[160];
+    snprintf(text, 256, "is being %s by %s", who->replays ? "replayed" : "written",
+             base_owner_words(&who->owner, owner));
+    return text;
+}
