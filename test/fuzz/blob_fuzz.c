@@ -10,6 +10,7 @@
 
 #include "base_error.h"
 #include "base_mem.h"
+#include "blob_moment.h"
 #include "blob_names.h"
 #include "blob_source.h"
 #include "pnetcdf_constants.h"
@@ -27,7 +28,7 @@ const char fuzz_corpus[] = "blob-corpus";
 /* ---- the first page ---- */
 
 /* Where its sum is, and what that is of. */
-enum { SUM_AT = 56, BITS_AT = 1024 };
+enum { SUM_AT = 112, REST_AT = 640 };
 
 static uint64_t add(uint64_t sum, const unsigned char *bytes, size_t n)
 {
@@ -39,7 +40,7 @@ static uint64_t add(uint64_t sum, const unsigned char *bytes, size_t n)
 static void seal(unsigned char *page)
 {
     uint64_t sum = add(UINT64_C(14695981039346656037), page, SUM_AT);
-    sum = add(sum, page + BITS_AT, CDF_ENVELOPE - BITS_AT);
+    sum = add(sum, page + REST_AT, CDF_ENVELOPE - REST_AT);
     for (int i = 7; i >= 0; i--, sum >>= 8)
         page[SUM_AT + i] = (unsigned char)sum;
 }
@@ -58,7 +59,10 @@ static void check_page(const uint8_t *data, size_t size)
     CHECK(cdf_decode_envelope(&same, again, sizeof again) == NC_NOERR);
     CHECK(e.nprocs == same.nprocs && e.nsubfiles == same.nsubfiles);
     CHECK(e.token[0] == same.token[0] && e.token[1] == same.token[1]);
-    CHECK(e.defined == same.defined);
+    CHECK(e.defined == same.defined && e.stage == same.stage);
+    CHECK(memcmp(&e.now, &same.now, sizeof e.now) == 0);
+    CHECK(memcmp(&e.before, &same.before, sizeof e.before) == 0);
+    CHECK(memcmp(e.joiner, same.joiner, sizeof e.joiner) == 0);
     CHECK(memcmp(e.committed, same.committed, sizeof e.committed) == 0);
 }
 
@@ -186,6 +190,8 @@ static void check_subfile(const uint8_t *data, size_t size)
     CHECK(make_master(&master) == NC_NOERR);
     const char *wrong = blob_source_foreign(&h, &e, 0);
     CHECK(wrong == NULL || *wrong != '\0');
+    int moment = blob_moment_var(&h);
+    CHECK(moment < h.nvars);
     for (int id = 0; id < h.nvars && id < 64; id++)
         check_variable(&h, &master, id, data, size);
     cdf_free(&h);

@@ -51,6 +51,13 @@ struct blob_sums {
     struct blob_taken *taken; /* where files are known to have none */
 };
 
+/* Process 0's hold on the master file: see blob_hold.h. */
+struct blob_hold {
+    int fd;                  /* with the lock; -1: not held */
+    bool untouched;          /* a moment has begun, and no subfile has it yet ... */
+    struct cdf_envelope was; /* ... so the page may be this again */
+};
+
 /* What becomes of a variable: above BLOB_OPEN it has the decomposition of that number. */
 enum { BLOB_CANONICAL = -1, BLOB_OPEN = 0 };
 
@@ -59,8 +66,11 @@ struct blob {
     struct cdf_envelope facts;
     struct blob_foreign foreign; /* whose it is, if it is another library's */
     char *path;                  /* of the master, without symbolic links */
-    bool fresh;                  /* created, and no enddef has completed yet */
-    bool grouped;                /* the job has as many processes as made the dataset */
+    struct blob_hold hold;
+    bool makes;     /* this opening has made the moment that the files are of */
+    bool complete;  /* all that was put is in subfiles and master */
+    bool fresh;     /* created, and no enddef has completed yet */
+    bool grouped;   /* the job has as many processes as made the dataset */
     bool settles;   /* there are variables that may be given a decomposition */
     int group;      /* this process's subfile, if grouped */
     int rank, size; /* among those who share it */
@@ -206,9 +216,10 @@ void blob_sums_keep(struct blob *b, int varid, const struct driver_request *r);
 /* Should sums go to the files before more are put? */
 bool blob_sums_full(const struct blob *b);
 
-/* They go there. All processes take part; told: the largest of what each has to tell,
- * the number of records last. The result is the group's. */
-enum { BLOB_SUMS_TOLD = 3, BLOB_SUMS_RECORDS = 2 };
+/* They go there. All processes take part; told: the largest of what each has to tell, the
+ * number of records and, for others than these, that of a sync. The result is the
+ * group's. */
+enum { BLOB_SUMS_RECORDS = 2, BLOB_SUMS_SYNC, BLOB_SUMS_TOLD };
 void blob_sums_tell(const struct blob *b, int64_t told[BLOB_SUMS_TOLD]);
 int blob_sums_write_all(struct blob *b, const int64_t told[BLOB_SUMS_TOLD]);
 /* The same, with an agreement of its own. */
@@ -230,8 +241,6 @@ int blob_join_end_all(struct blob *b, int error);
 /* Gives it the master's name, once nobody has that open, and removes the subfiles; or,
  * after an error, removes it. Local. */
 int blob_join_finish(const char *master, const struct cdf_envelope *e, int error);
-/* Its name until then; NULL: no memory. The caller frees it. */
-char *blob_join_path(const char *master, const struct cdf_envelope *e);
 
 /* ---- blob_move.c: values between requests and blobs ---- */
 

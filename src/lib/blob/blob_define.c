@@ -11,6 +11,7 @@
 #include "base_error.h"
 #include "base_mem.h"
 #include "base_mpi.h"
+#include "blob_hold.h"
 #include "blob_names.h"
 #include "blob_settle.h"
 
@@ -45,7 +46,8 @@ static int put_words(struct cdf_header *h, int varid, const char *words)
 static bool is_ours(const char *name)
 {
     size_t digits = name[0] == 'D' ? strspn(name + 1, "0123456789") : 0;
-    return strcmp(name, BLOB_DIM_BLOBS) == 0 || (digits > 0 && name[1 + digits] == '.') ||
+    return strcmp(name, BLOB_DIM_BLOBS) == 0 || strcmp(name, BLOB_MOMENT_NAME) == 0 ||
+           (digits > 0 && name[1 + digits] == '.') ||
            strncmp(name, BLOB_OTHER, sizeof BLOB_OTHER - 1) == 0;
 }
 
@@ -73,7 +75,7 @@ static int begin_header(const struct blob *b, struct cdf_header *h)
         err = cdf_def_dim(h, name_for(master->dims[i].name, false, i, other),
                           master->dims[i].length, &id);
     if (err == NC_NOERR) err = cdf_def_dim(h, BLOB_DIM_BLOBS, b->size, &id);
-    return err;
+    return err == NC_NOERR ? blob_hold_define(h) : err;
 }
 
 static int def_numbered_dim(struct cdf_header *h, int number, const char *what,
@@ -249,7 +251,7 @@ static int write_header_all(struct blob *b, const struct blob_new *fresh, int n,
     }
     if (copied == NC_NOERR) cdf_free(&before);
     if (err == NC_NOERR) s->defined = true;
-    return err;
+    return err == NC_NOERR && first ? blob_hold_stamp(b, b->facts.now.syncs, false) : err;
 }
 
 int blob_define_empty_all(struct blob *b)

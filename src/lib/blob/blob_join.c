@@ -9,7 +9,7 @@
  * behind it. It calls no MPI, so that any level of thread support does: each file that it
  * needs is open before, by a descriptor. */
 #include <errno.h>
-#include <inttypes.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -19,8 +19,11 @@
 #include "base_error.h"
 #include "base_io.h"
 #include "base_mem.h"
+#include "base_rights.h"
 #include "base_share.h"
 #include "blob.h"
+#include "blob_source.h"
+#include "blob_hold.h"
 #include "driver_share.h"
 #include "region.h"
 
@@ -39,16 +42,6 @@ struct blob_join {
     int err;              /* what the thread met with */
     char words[1024];
 };
-
-/* NULL: no memory. The caller frees it. */
-char *blob_join_path(const char *master, const struct cdf_envelope *e)
-{
-    size_t size = strlen(master) + 48;
-    char *path = base_malloc(size);
-    if (path != NULL)
-        snprintf(path, size, "%s.joining-%016" PRIx64, master, e->token[0] ^ e->token[1]);
-    return path;
-}
 
 /* ---- the values ---- */
 
@@ -170,7 +163,7 @@ static int describe(struct blob_join *j, struct blob *b)
     j->ds.comm = master->comm;
     j->ds.rank = master->rank;
     j->ds.nprocs = master->nprocs;
-    j->ds.path = j->ds.full = j->path = blob_join_path(b->path, &b->facts);
+    j->ds.path = j->ds.full = j->path = blob_source_joining(b->path, &b->facts);
     j->ds.whole = true;
     j->values = base_malloc(PIECE);
     cdf_init(&j->ds.header, master->header.format);
@@ -189,6 +182,18 @@ static void free_join(struct blob_join *j)
     base_free(j);
 }
 
+/* Process 0's: nobody else writes to the dataset, and there is an empty file that nobody
+ * may read who may not read that. */
+static int make_way(struct blob_join *j)
+{
+    struct blob *b = j->b;
+    if (b->hold.fd < 0) return NC_NOERR;
+    int err = blob_hold_join(b);
+    if (err == NC_NOERR && unlink(j->path) != 0 && errno != ENOENT)
+        err = base_error_system(NC_EFILE, "removing", j->path);
+    return err == NC_NOERR ? blob_hold_make_file(b->hold.fd, j->path) : err;
+}
+
 /* With all definitions and no values. Agreed. */
 static int make_file_all(struct blob_join *j)
 {
@@ -204,8 +209,10 @@ int blob_join_begin_all(struct blob *b)
     struct driver_dataset *ds = b->base.ds;
     struct blob_join *j = base_calloc(1, sizeof *j);
     int own = j == NULL ? NC_ENOMEM : describe(j, b);
+    if (own == NC_NOERR) own = make_way(j);
     int err = driver_agree_all(ds, own, NULL, NULL, 0);
     if (err != NC_NOERR || j == NULL) {
+        if (own == NC_NOERR && b->hold.fd >= 0) (void)unlink(j->path);
         free_join(j);
         return own != NC_NOERR ? own : err;
     }
@@ -250,11 +257,24 @@ static int check_master(const char *master, const struct cdf_envelope *e)
                           master);
 }
 
+/* They may have changed while it was made. */
+static int take_rights(const char *master, const char *path)
+{
+    int from = open(master, O_RDONLY | O_CLOEXEC);
+    int to = from < 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+    int err = to < 0 ? base_error_system(NC_EFILE, "opening", from < 0 ? master : path)
+                     : base_rights_copy(from, to, path);
+    if (from >= 0) (void)close(from);
+    if (to >= 0) (void)close(to);
+    return err;
+}
+
 int blob_join_finish(const char *master, const struct cdf_envelope *e, int error)
 {
-    char *path = blob_join_path(master, e);
+    char *path = blob_source_joining(master, e);
     int err = path == NULL ? NC_ENOMEM : error;
     if (err == NC_NOERR) err = check_master(master, e);
+    if (err == NC_NOERR) err = take_rights(master, path);
     if (err == NC_NOERR && rename(path, master) != 0)
         err = base_error_system(NC_EFILE, "renaming", path);
     if (err != NC_NOERR && path != NULL) (void)unlink(path);

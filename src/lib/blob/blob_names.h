@@ -11,6 +11,8 @@
 #define BLOB_DIM_BLOBS "nblobs"
 /* Checksums of a variable: its decomposition, its number in the master. */
 #define BLOB_SUMS_NAME "D%lld.sums.%d"
+/* A variable, and its dimension: the moment that the subfile is of. */
+#define BLOB_MOMENT_NAME "dataset_moment"
 /* and its number: a dimension or variable of the master whose name is used here */
 #define BLOB_OTHER "global_id_"
 

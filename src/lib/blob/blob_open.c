@@ -12,6 +12,7 @@
 #include "base_mem.h"
 #include "base_mpi.h"
 #include "blob.h"
+#include "blob_hold.h"
 #include "blob_names.h"
 #include "blob_settle.h"
 #include "blob_source.h"
@@ -48,18 +49,6 @@ static void make_token(uint64_t *token, int64_t salt)
     token[1] = (uint64_t)getpid() << 32 ^ (uint64_t)salt;
 }
 
-static int write_envelope(const char *path, const struct cdf_envelope *e)
-{
-    unsigned char page[CDF_ENVELOPE];
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
-    if (fd < 0) return base_error_system(NC_EFILE, "opening", path);
-    cdf_encode_envelope(e, page);
-    int err = base_write_at(fd, 0, page, sizeof page, path);
-    if (close(fd) != 0 && err == NC_NOERR)
-        err = base_error_system(NC_EWRITE, "closing", path);
-    return err;
-}
-
 int blob_commit_all(struct blob *b, const struct blob_new *fresh, int n)
 {
     struct driver_dataset *ds = b->base.ds;
@@ -70,8 +59,11 @@ int blob_commit_all(struct blob *b, const struct blob_new *fresh, int n)
         if (fresh[i].number > 0)
             b->facts.committed[fresh[i].number / 8] |=
                 (unsigned char)(1 << fresh[i].number % 8);
-    int err = ds->rank == 0 ? write_envelope(ds->full, &b->facts) : NC_NOERR;
-    if (err != NC_NOERR) torn = write_envelope(ds->full, &before) != NC_NOERR;
+    int err = ds->rank == 0 ? blob_hold_commit(b) : NC_NOERR;
+    if (err != NC_NOERR) {
+        b->facts = before;
+        torn = blob_hold_commit(b) != NC_NOERR;
+    }
     err = driver_agree_all(ds, err, NULL, &torn, 1);
     if (err != NC_NOERR) b->facts = before;
     b->torn = torn != 0;
@@ -178,6 +170,7 @@ static struct blob *new_layer(struct driver_dataset *ds, struct driver *lower)
     if (b == NULL) return NULL;
     b->base = (struct driver){.ops = &blob_ops, .lower = lower, .ds = ds};
     b->comm = b->alone = MPI_COMM_NULL;
+    b->hold.fd = -1;
     b->path = blob_sub_master(ds->full);
     if (b->path != NULL) return b;
     base_free(b);
@@ -192,6 +185,7 @@ static void free_layer_all(struct blob *b)
     }
     if (b->comm != MPI_COMM_NULL) MPI_Comm_free(&b->comm);
     if (b->alone != MPI_COMM_NULL) MPI_Comm_free(&b->alone);
+    blob_hold_drop(b);
     blob_foreign_free(&b->foreign);
     blob_sums_free(&b->sums);
     base_free(b->decomps);
@@ -242,7 +236,7 @@ static int create_files_all(struct blob *b)
 {
     struct driver_dataset *ds = b->base.ds;
     struct blob_sub *own = NULL;
-    int err = ds->rank == 0 ? write_envelope(ds->full, &b->facts) : NC_NOERR;
+    int err = ds->rank == 0 ? blob_hold_create(b) : NC_NOERR;
     err = driver_agree_all(ds, err, NULL, NULL, 0);
     if (err != NC_NOERR) return err;
     ds->base = CDF_ENVELOPE;
@@ -263,7 +257,9 @@ int blob_create_all(struct driver_dataset *ds, int cmode, struct driver *lower,
     if (err != NC_NOERR) return err;
     b->fresh = true;
     err = choose_subfiles_all(b);
+    b->makes = true;
     if (ds->rank == 0) make_token(b->facts.token, ds->inode);
+    if (ds->rank == 0) blob_hold_first(&b->facts);
     err = share_facts_all(b, err);
     find_group(b);
     if (err == NC_NOERR) err = driver_agree_all(ds, reserve(b), NULL, NULL, 0);
@@ -351,6 +347,27 @@ static int take_states(struct blob *b, const int64_t *least, const int64_t *most
     return err;
 }
 
+/* The error of the process `from`, with its words, where a process has none itself. */
+static int tell_words_all(struct driver_dataset *ds, int own, int from)
+{
+    struct {
+        int code;
+        char words[1020];
+    } report = {.code = own};
+    strncpy(report.words, base_error_detail(own), sizeof report.words - 1);
+    int err = driver_share_all(ds, &report, sizeof report, from);
+    if (own != NC_NOERR || err != NC_NOERR) return own != NC_NOERR ? own : err;
+    return base_error_set(report.code, "%s", report.words);
+}
+
+/* Each subfile gets the moment that this opening makes, when all are found to be of the
+ * one before. Local. */
+static int begin_parts(struct blob *b)
+{
+    b->hold.untouched = false;
+    return b->makes ? blob_hold_stamp(b, 0, true) : NC_NOERR;
+}
+
 static int find_states_all(struct blob *b)
 {
     struct driver_dataset *ds = b->base.ds;
@@ -363,25 +380,30 @@ static int find_states_all(struct blob *b)
         most[i] = -INT64_MAX;
     }
     if (err == NC_NOERR) err = look_at_subfiles(b, least, most, &looked);
-    int64_t anybody = looked;
+    int64_t told[] = {looked, err == NC_NOERR ? 0 : ds->nprocs - ds->rank};
     int own = err;
-    err = driver_agree_all(ds, err, NULL, &anybody, 1);
+    err = driver_agree_all(ds, err, NULL, told, 2);
     if (err != NC_NOERR || least == NULL) {
         base_free(least);
-        return own != NC_NOERR ? own : err;
+        return told[1] > 0 ? tell_words_all(ds, own, ds->nprocs - (int)told[1]) : err;
     }
-    if (!anybody) {
+    if (told[0] == 0) {
         base_free(least);
         return base_error_set(NC_ENOENT, "%s: none of its %lld subfiles is there",
                               ds->path, (long long)b->facts.nsubfiles);
     }
+    int begun = begin_parts(b);
     int mpi = MPI_Allreduce(MPI_IN_PLACE, least, (int)n, MPI_INT64_T, MPI_MIN, ds->comm);
     int other = MPI_Allreduce(MPI_IN_PLACE, most, (int)n, MPI_INT64_T, MPI_MAX, ds->comm);
     err =
         base_mpi_error(mpi == MPI_SUCCESS ? other : mpi, NC_EMPI, "looking at subfiles");
     if (err == NC_NOERR) err = take_states(b, least, most);
     base_free(least);
-    return driver_agree_all(ds, err, NULL, NULL, 0);
+    own = begun != NC_NOERR ? begun : err;
+    err = driver_concur_all(ds, own, NULL, NULL, 0);
+    /* What fails here the next agreement tells. */
+    if (err == NC_NOERR && b->hold.fd >= 0 && b->makes) ds->failed = blob_hold_begun(b);
+    return err;
 }
 
 /* Groups open their subfiles together, for what belongs there and to define more;
@@ -408,8 +430,9 @@ static int read_facts_all(struct blob *b, bool *ordinary)
     struct driver_dataset *ds = b->base.ds;
     *ordinary = false;
     if (ds->base == 0) return blob_foreign_begin_all(b, ordinary);
-    int err = ds->rank == 0 ? blob_source_envelope(ds->full, &b->facts) : NC_NOERR;
+    int err = ds->rank == 0 ? blob_hold_open(b) : NC_NOERR;
     err = share_facts_all(b, err);
+    b->makes = ds->writable && b->facts.stage == CDF_BEGINNING;
     if (err == NC_NOERR) find_group(b);
     return err;
 }
@@ -478,13 +501,17 @@ static int sync_subfiles(struct blob *b, const struct blob_sub *other)
     return first;
 }
 
-static int sync_subfile_all(struct blob *b)
+/* *number is the sync's that the subfiles say from here on; 0: it has none. */
+static int sync_subfile_all(struct blob *b, int64_t *number)
 {
     int64_t told[BLOB_SUMS_TOLD];
     blob_sums_tell(b, told);
+    told[BLOB_SUMS_SYNC] = blob_hold_next_sync(b);
     int err = driver_agree_all(b->base.ds, NC_NOERR, NULL, told, BLOB_SUMS_TOLD);
     int defined = blob_define_empty_all(b);
     if (err == NC_NOERR) err = defined;
+    *number = err == NC_NOERR ? told[BLOB_SUMS_SYNC] : 0;
+    if (*number > 0) err = blob_hold_stamp(b, (uint64_t)*number, false);
     if (b->own == NULL) return err;
     int summed = blob_sums_write_all(b, told);
     if (err == NC_NOERR) err = summed;
@@ -511,14 +538,17 @@ static int sync_both_all(struct driver *self)
 {
     struct blob *b = (struct blob *)self;
     int err = NC_NOERR;
+    int64_t number = 0;
     if (self->ds->writable) {
-        err = sync_subfiles(b, b->own);
-        int synced = sync_subfile_all(b);
+        err = sync_subfile_all(b, &number);
+        int synced = sync_subfiles(b, b->own);
         if (err == NC_NOERR) err = synced;
         if (err == NC_NOERR && self->ds->rank == 0) err = sync_envelope(b);
     }
     if (err != NC_NOERR) self->ds->failed = err;
     int synced = driver_sync_all(self->lower);
+    if (err == NC_NOERR && synced == NC_NOERR && b->hold.fd >= 0 && number > 0)
+        err = blob_hold_synced(b, number);
     return err != NC_NOERR ? err : synced;
 }
 
@@ -567,10 +597,12 @@ static int close_files_all(struct blob *b, bool abort, int err,
 
 static int end_all(struct blob *b, bool abort, int (*end_lower)(struct driver *))
 {
-    int err = complete_all(b, abort || b->base.ds->undone);
+    bool incomplete = abort || b->base.ds->undone;
+    int err = complete_all(b, incomplete);
     err = close_files_all(b, abort, err, end_lower);
+    int ended = blob_hold_end(b, err == NC_NOERR && !incomplete);
     free_layer_all(b);
-    return err;
+    return err != NC_NOERR ? err : ended;
 }
 
 /* Does its close make one file of it? */
@@ -598,6 +630,7 @@ static int begin_join_all(struct blob *b)
     int err = driver_concur_all(ds, complete_all(b, false), NULL, NULL, 0);
     if (err == NC_NOERR) err = write_records_all(b);
     err = driver_concur_all(ds, err, NULL, NULL, 0);
+    b->complete = err == NC_NOERR;
     if (err == NC_NOERR)
         err = driver_concur_all(ds, blob_join_begin_all(b), NULL, NULL, 0);
     return err;
@@ -615,13 +648,17 @@ static int close_joined_all(struct blob *b)
         int synced = b->deferred ? NC_NOERR : sync_both_all(&b->base);
         err = joined = driver_concur_all(ds, blob_join_end_all(b, synced), NULL, NULL, 0);
     }
-    err = close_files_all(b, false, err, driver_close_all);
+    int files = close_files_all(b, false, NC_NOERR, driver_close_all);
+    if (err == NC_NOERR) err = files;
     int closed = driver_agree_all(ds, err, NULL, NULL, 0);
-    if (joined == NC_NOERR && !ds->deleted) {
+    bool renamed = joined == NC_NOERR && !ds->deleted;
+    if (renamed) {
         int own = ds->rank == 0 ? blob_join_finish(b->path, &b->facts, closed) : NC_NOERR;
         closed = driver_agree_all(ds, own, NULL, NULL, 0);
         if (err == NC_NOERR) err = own != NC_NOERR ? own : closed;
     }
+    if (!renamed || err != NC_NOERR)
+        (void)blob_hold_end(b, b->complete && files == NC_NOERR);
     free_layer_all(b);
     return err;
 }

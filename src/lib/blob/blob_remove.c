@@ -9,6 +9,7 @@
 #include "base_io.h"
 #include "base_mem.h"
 #include "blob.h"
+#include "blob_source.h"
 
 /* ---- headers ---- */
 
@@ -77,7 +78,7 @@ static int remove_own(const char *path, const struct cdf_envelope *e, int number
 
 int blob_remove_subfiles(const char *master, const struct cdf_envelope *e)
 {
-    char *joining = blob_join_path(master, e);
+    char *joining = blob_source_joining(master, e);
     int first = joining == NULL ? NC_ENOMEM : remove_file(joining);
     base_free(joining);
     for (int64_t i = 0; i < e->nsubfiles; i++) {

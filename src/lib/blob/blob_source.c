@@ -2,6 +2,7 @@
 #include "blob_source.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -38,14 +39,29 @@ char *blob_source_path(const char *master, int number)
     return path;
 }
 
-int blob_source_envelope(const char *master, struct cdf_envelope *e)
+char *blob_source_joining(const char *path, const struct cdf_envelope *e)
+{
+    size_t size = strlen(path) + 48;
+    char *joining = base_malloc(size);
+    if (joining != NULL)
+        snprintf(joining, size, "%s.joining-%016" PRIx64, path,
+                 e->token[0] ^ e->token[1]);
+    return joining;
+}
+
+int blob_source_page(int fd, const char *master, struct cdf_envelope *e)
 {
     unsigned char page[CDF_ENVELOPE];
+    int err = base_read_at(fd, 0, page, sizeof page, master);
+    return err == NC_NOERR ? cdf_decode_envelope(e, page, sizeof page) : err;
+}
+
+int blob_source_envelope(const char *master, struct cdf_envelope *e)
+{
     int fd = open(master, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0) return base_error_system(NC_EFILE, "opening", master);
-    int err = base_read_at(fd, 0, page, sizeof page, master);
+    int err = blob_source_page(fd, master, e);
     (void)close(fd);
-    if (err == NC_NOERR) err = cdf_decode_envelope(e, page, sizeof page);
     return err;
 }
 

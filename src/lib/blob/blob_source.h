@@ -49,8 +49,13 @@ int blob_source_att(const struct cdf_header *h, int varid, const char *name,
 /* The name of a subfile of a master; NULL: no memory. The caller frees it. */
 char *blob_source_path(const char *master, int number);
 
+/* The name of the one file that is made of the dataset, until that has another; NULL: no
+ * memory. The caller frees it. */
+char *blob_source_joining(const char *path, const struct cdf_envelope *e);
+
 /* What a master's first page tells. NC_ENOTNC: it has none, or one that is not good. */
 int blob_source_envelope(const char *master, struct cdf_envelope *e);
+int blob_source_page(int fd, const char *master, struct cdf_envelope *e);
 
 /* NULL: it is the subfile of that number of this dataset; else what is wrong. */
 const char *blob_source_foreign(struct cdf_header *h, const struct cdf_envelope *e,

@@ -13,6 +13,7 @@
 #include "base_mem.h"
 #include "base_mpi.h"
 #include "blob.h"
+#include "blob_hold.h"
 #include "blob_names.h"
 #include "blob_source.h"
 
@@ -95,11 +96,13 @@ static int not_ours(const struct blob_sub *s, const char *why)
     return base_error_set(NC_ENOTNC, "%s: %s", s->ds.path, why);
 }
 
-static int check(const struct blob *b, struct blob_sub *s)
+/* One process looks at the moment of a subfile that its group opens. */
+static int check(struct blob *b, struct blob_sub *s)
 {
     if (blob_is_foreign(b)) return blob_foreign_size(s);
     const char *wrong = blob_source_foreign(&s->ds.header, &b->facts, s->number);
-    return wrong == NULL ? NC_NOERR : not_ours(s, wrong);
+    if (wrong != NULL) return not_ours(s, wrong);
+    return s->ours && b->rank > 0 ? NC_NOERR : blob_hold_check(b, s);
 }
 
 /* A value that cannot be converted becomes the fill value that the master has now, and
@@ -223,15 +226,36 @@ static bool is_subfile(const char *path)
     return is;
 }
 
-/* A file of this name that is no subfile is somebody's; one that is belonged to a dataset
- * which this one takes the place of. Process 0 of the group looks. */
+/* Those of the dataset that this one takes the place of are gone: what has this name is
+ * somebody's, or another dataset's that was given another name. One that is empty has
+ * nothing of anybody's. */
 static int refuse_foreign(const struct blob *b, const struct blob_sub *s)
 {
     struct stat st;
-    if (b->rank != 0 || stat(s->ds.path, &st) != 0 || st.st_size == 0) return NC_NOERR;
-    if (S_ISREG(st.st_mode) && is_subfile(s->ds.path)) return NC_NOERR;
-    return base_error_set(NC_EEXIST, "%s: this name is wanted for a subfile of %s",
-                          s->ds.path, b->base.ds->path);
+    const char *path = s->ds.path;
+    if (lstat(path, &st) != 0) return NC_NOERR;
+    if (!S_ISREG(st.st_mode) || st.st_size > 0)
+        return base_error_set(NC_EEXIST,
+                              "%s: %s has the name that a subfile of %s needs; move it, "
+                              "or remove it",
+                              path,
+                              is_subfile(path) ? "a subfile of another dataset"
+                                               : "a file that is no subfile",
+                              b->base.ds->path);
+    return unlink(path) == 0 ? NC_NOERR : base_error_system(NC_EFILE, "removing", path);
+}
+
+/* Process 0 of the group makes the file, with the rights of the master. */
+static int make_file(const struct blob *b, const struct blob_sub *s)
+{
+    const char *master = b->base.ds->full;
+    int err = refuse_foreign(b, s);
+    if (err != NC_NOERR) return err;
+    int model = open(master, O_RDONLY | O_CLOEXEC);
+    if (model < 0) return base_error_system(NC_EFILE, "opening", master);
+    err = blob_hold_make_file(model, s->ds.path);
+    (void)close(model);
+    return err;
 }
 
 int blob_sub_open_all(struct blob *b, bool create, struct blob_sub **sub)
@@ -240,7 +264,8 @@ int blob_sub_open_all(struct blob *b, bool create, struct blob_sub **sub)
     struct blob_sub *s = new_sub(b, b->group, true);
     *sub = NULL;
     int err = s == NULL ? NC_ENOMEM : NC_NOERR;
-    if (err == NC_NOERR && create) err = refuse_foreign(b, s);
+    bool made = err == NC_NOERR && create && b->rank == 0;
+    if (made) err = make_file(b, s);
     int agreed = driver_agree_all(&spare, err, NULL, NULL, 0);
     if (agreed == NC_NOERR && s != NULL) {
         agreed = open_driver_all(b, s, create);
@@ -251,6 +276,7 @@ int blob_sub_open_all(struct blob *b, bool create, struct blob_sub **sub)
             if (agreed != NC_NOERR) (void)close_driver_all(s, false);
         }
     }
+    if (agreed != NC_NOERR && made && err == NC_NOERR) (void)unlink(s->ds.path);
     if (agreed == NC_NOERR)
         *sub = s;
     else

@@ -266,6 +266,7 @@ void blob_sums_tell(const struct blob *b, int64_t told[BLOB_SUMS_TOLD])
     told[0] = b->sums.n;
     told[1] = 0;
     told[BLOB_SUMS_RECORDS] = b->base.ds->held;
+    told[BLOB_SUMS_SYNC] = 0;
     for (int id = 0; id < b->nvars && told[1] == 0; id++)
         told[1] = b->sums.changed[id];
 }

@@ -3,6 +3,7 @@ blob_serial_sources = \
 	src/lib/blob/blob_foreign.c src/lib/blob/blob_foreign.h \
 	src/lib/blob/blob_foreign_home.c \
 	src/lib/blob/blob_map.c src/lib/blob/blob_map.h \
+	src/lib/blob/blob_moment.c src/lib/blob/blob_moment.h \
 	src/lib/blob/blob_names.h \
 	src/lib/blob/blob_source.c src/lib/blob/blob_source.h
 # What calls code that is compiled for several processors.
@@ -12,6 +13,7 @@ libcore_la_SOURCES += \
 	src/lib/blob/blob.h \
 	src/lib/blob/blob_define.c \
 	src/lib/blob/blob_foreign_open.c \
+	src/lib/blob/blob_hold.c src/lib/blob/blob_hold.h \
 	src/lib/blob/blob_join.c \
 	src/lib/blob/blob_move.c \
 	src/lib/blob/blob_open.c \

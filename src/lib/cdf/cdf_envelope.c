@@ -13,8 +13,19 @@ static const char words[] =
     "it\n"
     "like any other; ncmpijoin NAME OUT makes one ordinary file of all of them.\n";
 
-enum { VERSION, TOKEN, TOKEN2, NPROCS, NSUBFILES, DEFINED, SUM, NFIELDS };
-enum { WORDS_AT = 256, COMMITTED_AT = 1024, THIS_VERSION = 1 };
+enum {
+    VERSION,
+    TOKEN,
+    TOKEN2,
+    NPROCS,
+    NSUBFILES,
+    DEFINED,
+    STAGE,
+    NOW,
+    BEFORE = NOW + 3,
+    SUM = BEFORE + 3
+};
+enum { WORDS_AT = 256, JOINER_AT = 640, COMMITTED_AT = 1024, THIS_VERSION = 2 };
 
 static uint64_t get(const unsigned char *bytes, int field)
 {
@@ -30,13 +41,26 @@ static void put_field(unsigned char *bytes, int field, uint64_t value)
         bytes[sizeof mark + 8 * (size_t)field + (size_t)i] = (unsigned char)value;
 }
 
+static struct cdf_moment get_moment(const unsigned char *bytes, int field)
+{
+    return (struct cdf_moment){get(bytes, field), get(bytes, field + 1),
+                               get(bytes, field + 2)};
+}
+
+static void put_moment(unsigned char *bytes, int field, const struct cdf_moment *m)
+{
+    put_field(bytes, field, m->opening);
+    put_field(bytes, field + 1, m->nonce);
+    put_field(bytes, field + 2, m->syncs);
+}
+
 /* FNV-1a: the same on every machine. */
 static uint64_t sum(const unsigned char *bytes)
 {
     uint64_t hash = UINT64_C(14695981039346656037);
     for (size_t i = 0; i < sizeof mark + 8 * (size_t)SUM; i++)
         hash = (hash ^ bytes[i]) * UINT64_C(1099511628211);
-    for (size_t i = COMMITTED_AT; i < CDF_ENVELOPE; i++)
+    for (size_t i = JOINER_AT; i < CDF_ENVELOPE; i++)
         hash = (hash ^ bytes[i]) * UINT64_C(1099511628211);
     return hash;
 }
@@ -56,6 +80,10 @@ void cdf_encode_envelope(const struct cdf_envelope *e, unsigned char *bytes)
     put_field(bytes, NPROCS, (uint64_t)e->nprocs);
     put_field(bytes, NSUBFILES, (uint64_t)e->nsubfiles);
     put_field(bytes, DEFINED, e->defined);
+    put_field(bytes, STAGE, e->stage);
+    put_moment(bytes, NOW, &e->now);
+    put_moment(bytes, BEFORE, &e->before);
+    memcpy(bytes + JOINER_AT, e->joiner, CDF_JOINER);
     memcpy(bytes + COMMITTED_AT, e->committed, CDF_COMMITTED);
     put_field(bytes, SUM, sum(bytes));
     memcpy(bytes + WORDS_AT, words, sizeof words - 1);
@@ -78,7 +106,15 @@ int cdf_decode_envelope(struct cdf_envelope *e, const unsigned char *bytes, size
     e->nprocs = (int64_t)get(bytes, NPROCS);
     e->nsubfiles = (int64_t)get(bytes, NSUBFILES);
     e->defined = get(bytes, DEFINED) != 0;
+    uint64_t stage = get(bytes, STAGE);
+    e->stage = (enum cdf_stage)stage;
+    e->now = get_moment(bytes, NOW);
+    e->before = get_moment(bytes, BEFORE);
+    memcpy(e->joiner, bytes + JOINER_AT, CDF_JOINER);
     memcpy(e->committed, bytes + COMMITTED_AT, CDF_COMMITTED);
+    if (stage > CDF_COMPLETE)
+        return base_error_set(NC_ENOTNC, "its first page has no stage %llu",
+                              (unsigned long long)stage);
     if (e->nprocs < 1 || e->nprocs > INT32_MAX || e->nsubfiles < 1 ||
         e->nsubfiles > e->nprocs)
         return base_error_set(NC_ENOTNC,

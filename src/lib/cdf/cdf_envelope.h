@@ -9,13 +9,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CDF_ENVELOPE = 4096, CDF_COMMITTED = 3072 };
+enum { CDF_ENVELOPE = 4096, CDF_COMMITTED = 3072, CDF_JOINER = 128 };
+
+/* Which opening for writing a file's values are from, and after which of its syncs. */
+struct cdf_moment {
+    uint64_t opening; /* 1: the one that made the dataset */
+    uint64_t
+        nonce; /* of that opening: after a restore there may be another of its number */
+    uint64_t syncs; /* by all processes, since it began */
+};
+
+/* What the last opening for writing has come to. */
+enum cdf_stage {
+    CDF_BEGINNING, /* nothing has changed yet; some subfiles are of the moment before */
+    CDF_WRITING,   /* it goes on, or its job was killed */
+    CDF_COMPLETE   /* it was closed */
+};
 
 struct cdf_envelope {
     uint64_t token[2]; /* of the dataset: its subfiles have the same */
     int64_t nprocs;    /* that made it */
     int64_t nsubfiles; /* 1 to nprocs */
     bool defined;      /* all subfiles have headers; before, one may be empty */
+    enum cdf_stage stage;
+    struct cdf_moment now, before;
+    unsigned char joiner[CDF_JOINER];       /* who makes one file of it; zeros: nobody */
     unsigned char committed[CDF_COMMITTED]; /* a bit for each decomposition that counts */
 };
 

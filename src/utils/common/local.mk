@@ -5,6 +5,7 @@ libutil_la_SOURCES = \
 	src/utils/common/util_blob.c src/utils/common/util_blob.h \
 	src/utils/common/util_blob_foreign.c \
 	src/utils/common/util_blob_impl.h src/utils/common/util_blob_lay.c \
+	src/utils/common/util_blob_moment.c \
 	src/utils/common/util_blob_sums.c \
 	src/utils/common/util_classic.c src/utils/common/util_classic.h \
 	src/utils/common/util_json.c src/utils/common/util_json.h \

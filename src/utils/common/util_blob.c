@@ -48,9 +48,10 @@ static const char *list_vars(const struct cdf_header *master, struct util_blob_s
 
 /* ---- opening ---- */
 
-static bool take_header(struct util_blob *b, const struct cdf_header *master, int number,
+static bool take_header(struct util_blob *b, const struct util_classic *c, int number,
                         struct teller *t)
 {
+    const struct cdf_header *master = &c->header;
     struct util_blob_sub *s = &b->subs[number];
     struct cdf_fault fault = {.reason = "it is behind an envelope itself"};
     if (s->file.base > 0 || util_classic_try(&s->file, &fault) != 0) {
@@ -68,6 +69,8 @@ static bool take_header(struct util_blob *b, const struct cdf_header *master, in
     }
     const char *wrong = blob_source_foreign(&s->file.header, &b->facts, number);
     if (wrong == NULL) wrong = list_vars(master, s);
+    if (wrong == NULL) wrong = util_blob_wrong_moment(b, c, number);
+    if (wrong == NULL) wrong = util_blob_wrong_size(b, number);
     if (wrong == NULL) return true;
     report_fault(t, s->path, wrong);
     return false;
@@ -98,7 +101,7 @@ static void open_sub(struct util_blob *b, const struct util_classic *c, int numb
         t->status = -1;
         return;
     }
-    s->there = take_header(b, &c->header, number, t);
+    s->there = take_header(b, c, number, t);
     /* Opened again when its values are wanted: there may be more than descriptors. */
     close(s->file.fd);
     s->file.fd = -1;
@@ -386,10 +389,12 @@ int util_blob_index(struct util_blob *b, struct util_blob_decomp *d, int64_t at)
     return err;
 }
 
-/* Has the master file all values of the variables that are there alone? */
+/* Has the master file all values of the variables that are there alone? Where a job was
+ * killed it has those whose puts had returned. */
 static void check_master(const struct util_classic *c, struct teller *t)
 {
     const struct cdf_header *h = &c->header;
+    if (!util_blob_is_complete(c)) return;
     for (int id = 0; id < h->nvars; id++) {
         const struct cdf_var *v = &h->vars[id];
         char reason[NC_MAX_NAME + 64];

@@ -43,6 +43,18 @@ int util_blob_check_sums(struct util_classic *c, int64_t share, int64_t shares,
                          struct util_blob_sums *sums);
 int64_t util_blob_sum_turns(const struct util_classic *c, int64_t share, int64_t shares);
 
+/* Did the last program that wrote to it close it? Else it is still at work, or was
+ * killed: what it has not put reads as zeros. Of other libraries' files nobody knows:
+ * true. */
+bool util_blob_is_complete(const struct util_classic *c);
+
+/* Is it still as it was when it was opened? */
+bool util_blob_is_unchanged(const struct util_classic *c);
+
+/* The name of the one file that is made of it under a path, as long as it is not whole;
+ * NULL: no memory. The caller frees it. */
+char *util_blob_joining(const struct util_classic *c, const char *path);
+
 /* The subfiles that there should be, and the name of one. */
 int util_blob_count(const struct util_classic *c);
 const char *util_blob_path(const struct util_classic *c, int number);

@@ -76,6 +76,12 @@ int util_blob_find_holes(const struct util_classic *c, const struct util_blob_de
 /* Has a subfile all values that count? An error has words. */
 int util_blob_find_cut(const struct util_classic *c, int number);
 
+/* util_blob_moment.c. NULL, or what is wrong: with the moment of a subfile whose header
+ * was read; with its size. */
+const char *util_blob_wrong_moment(struct util_blob *b, const struct util_classic *c,
+                                   int number);
+const char *util_blob_wrong_size(const struct util_blob *b, int number);
+
 /* The descriptor of a subfile; -1: errno. */
 int util_blob_fd(struct util_blob *b, int number);
 

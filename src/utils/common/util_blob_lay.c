@@ -291,6 +291,10 @@ int64_t util_blob_lay(const struct util_classic *c, int64_t offset, void *bytes,
                        .bytes = bytes,
                        .end = offset + had};
     memset(w.bytes + had, 0, length - (size_t)had);
+    int64_t whole = cdf_file_size(&c->header);
+    /* A job that was killed has not made the master as long as its records are. */
+    if (!util_blob_is_complete(c) && w.end < whole)
+        w.end = whole < w.high ? whole : w.high;
     int err = lay_list(&w, w.b->vars, w.b->nfixed, 0, 0);
     if (err == NC_NOERR) err = lay_records(&w);
     if (err == NC_NOERR) return w.end - offset;

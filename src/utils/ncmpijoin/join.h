@@ -25,6 +25,9 @@ struct join {
     struct util_classic in;
     int64_t size;             /* bytes of the one file */
     char temporary[PATH_MAX]; /* its name until it is whole; then, and before, "" */
+    int made;                 /* the first process's descriptor of it, with a lock; -1 */
+    int lock;                 /* ... of the dataset; -1 */
+    bool reads_only;          /* ... which cannot be locked */
     int out;
     char *bytes, *others; /* a piece of each */
     int64_t done;         /* bytes of this process */
@@ -42,8 +45,16 @@ int join_write(struct join *j);
 /* Another's share of it is read again, and compared with the dataset. Local. */
 int join_compare(struct join *j);
 
-/* ---- join_files.c: of the first process alone; each 0, or -1 after an error line ----
+/* ---- join_hold.c, join_files.c: of the first process alone; each 0, or -1 after an
+ * error line ----
  */
+
+/* Has the dataset to itself, until the program ends; what a killed join has left is
+ * removed. */
+int join_hold(struct join *j);
+
+/* Is it so still, and has nobody changed it? */
+int join_is_held(const struct join *j);
 
 /* Makes the file under its temporary name, and as long as it will be. */
 int join_create(struct join *j);

@@ -1,5 +1,6 @@
 /* Names: the file gets its own when it is whole. */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,9 @@
 
 #include "base_error.h"
 #include "base_io.h"
+#include "base_lock.h"
+#include "base_mem.h"
+#include "base_rights.h"
 #include "join.h"
 #include "util_blob.h"
 #include "util_message.h"
@@ -43,29 +47,72 @@ static int check_target(const struct join *j)
     return -1;
 }
 
-static int prepare(const struct join *j, int fd)
+static int tell_error(int err)
 {
-    mode_t mask = umask(0);
-    umask(mask);
-    if (fchmod(fd, 0666 & ~mask) == 0 && ftruncate(fd, (off_t)j->size) == 0) return 0;
-    return complain(j->options.to, errno);
+    util_message(JOIN_TOOL, NULL, -1, "%s", base_error_detail(err));
+    return -1;
+}
+
+/* Nobody may read it who may not read the dataset. */
+static int prepare(const struct join *j)
+{
+    int err = base_rights_copy(j->in.fd, j->made, j->temporary);
+    if (err != NC_NOERR) return tell_error(err);
+    if (ftruncate(j->made, (off_t)j->size) == 0) return 0;
+    return complain(j->temporary, errno);
+}
+
+/* Whoever makes the file has it locked: without its lock it is of one that was killed. */
+static int remove_leftover(const struct join *j)
+{
+    int fd = open(j->temporary, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0) return errno == ENOENT ? 0 : complain(j->temporary, errno);
+    enum base_locked locked = base_lock_try(fd, BASE_LOCK_PARTS, true);
+    int status = 0;
+    if (locked != BASE_LOCKED) {
+        util_message(JOIN_TOOL, j->temporary, -1,
+                     locked == BASE_BUSY ? "another ncmpijoin is making this file"
+                                         : "another ncmpijoin has left this file, or is "
+                                           "making it; remove it if there is none");
+        status = -1;
+    } else if (unlink(j->temporary) != 0) {
+        status = complain(j->temporary, errno);
+    }
+    (void)close(fd);
+    return status;
+}
+
+static int make_file(struct join *j)
+{
+    struct stat st;
+    j->made =
+        open(j->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, BASE_RIGHTS_PRIVATE);
+    if (j->made < 0) return complain(j->temporary, errno);
+    if (base_lock_try(j->made, BASE_LOCK_PARTS, true) != BASE_BUSY &&
+        fstat(j->made, &st) == 0 && st.st_nlink > 0)
+        return 0;
+    util_message(JOIN_TOOL, j->temporary, -1, "another ncmpijoin has taken this name");
+    (void)close(j->made);
+    j->made = -1;
+    return -1;
 }
 
 int join_create(struct join *j)
 {
-    int status = check_target(j), fd = -1;
-    int n = snprintf(j->temporary, sizeof j->temporary, "%s.XXXXXX", j->options.to);
-    if (status == 0 && n >= (int)sizeof j->temporary)
+    int status = check_target(j);
+    char *path = util_blob_joining(&j->in, j->options.to);
+    if (status == 0 && path == NULL) status = complain(j->options.to, ENOMEM);
+    if (status == 0 && strlen(path) >= sizeof j->temporary)
         status = complain(j->options.to, ENAMETOOLONG);
-    if (status == 0 && (fd = mkstemp(j->temporary)) < 0)
-        status = complain(j->options.to, errno);
+    if (status == 0) strcpy(j->temporary, path);
+    base_free(path);
+    if (status == 0) status = remove_leftover(j);
+    if (status == 0) status = make_file(j);
     if (status != 0) {
         j->temporary[0] = '\0'; /* nothing to remove */
         return -1;
     }
-    status = prepare(j, fd);
-    if (close(fd) != 0 && status == 0) status = complain(j->options.to, errno);
-    return status;
+    return prepare(j);
 }
 
 int join_rename(struct join *j)
@@ -74,9 +121,7 @@ int join_rename(struct join *j)
     if (rename(j->temporary, j->options.to) != 0) return complain(j->options.to, errno);
     j->temporary[0] = '\0';
     int err = base_sync_directory(j->options.to);
-    if (err == NC_NOERR) return 0;
-    util_message(JOIN_TOOL, NULL, -1, "%s", base_error_detail(err));
-    return -1;
+    return err == NC_NOERR ? 0 : tell_error(err);
 }
 
 static int remove_file(const char *path)

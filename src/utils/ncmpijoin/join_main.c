@@ -184,9 +184,11 @@ static int join_all(struct join *j)
 {
     const struct join_options *o = &j->options;
     int status = reserve_all(j);
+    if (status == 0) status = first_says_all(j->rank == 0 ? join_hold(j) : 0);
     if (status == 0 && o->check) status = check_sums_all(j);
     if (status == 0) status = create_all(j);
     if (status == 0) status = fill_out_all(j);
+    if (status == 0) status = first_says_all(j->rank == 0 ? join_is_held(j) : 0);
     if (status == 0) status = first_says_all(j->rank == 0 ? join_rename(j) : 0);
     if (status == 0) say(j, o->to, o->check ? "written and checked" : "written");
     if (status == 0 && o->remove) {
@@ -211,7 +213,7 @@ static int run_all(struct join *j)
 
 int main(int argc, char **argv)
 {
-    static struct join j = {.out = -1};
+    static struct join j = {.out = -1, .made = -1, .lock = -1};
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &j.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &j.nprocs);

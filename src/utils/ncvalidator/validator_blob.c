@@ -92,6 +92,11 @@ int validator_subfiles(struct validator *v, struct util_classic *file, cdf_tell 
     bool good = util_blob_open(file, report_subfile, &f) == 0;
     if (file->blob == NULL) return 0; /* that has been told */
     good = util_blob_check(file, report_subfile, &f) == 0 && good;
+    if (!util_blob_is_complete(file))
+        found(
+            &f, true, "",
+            "the program that wrote to it last has not closed it: it is at work, or was "
+            "killed");
     if (good) examine_values(&f, file);
     int status = 0;
     for (int i = 0; i < util_blob_count(file) && status == 0; i++)
