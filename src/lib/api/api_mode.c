@@ -158,10 +158,16 @@ static int commit_change_all(struct api_dataset *d, int err)
         return err;
     }
     ds->header.size = cdf_encoded_size(&ds->header); /* by process 0's attributes */
-    err = driver_agree_all(ds, driver_write_header_all(d->top), NULL, NULL, 0);
+    int own = driver_write_header_all(d->top);
+    err = driver_agree_all(ds, own, NULL, NULL, 0);
     end_change(d, err == NC_NOERR);
+    if (err == NC_NOERR) return err;
+    err = driver_share_words_all(ds, err, own);
     /* What there is of the new one may be in the file. */
-    if (err != NC_NOERR) (void)driver_write_header_all(d->top);
+    struct base_error_note note;
+    base_error_keep(&note);
+    (void)driver_write_header_all(d->top);
+    base_error_restore(&note);
     return err;
 }
 
@@ -215,9 +221,11 @@ int api_end_define_all(struct api_dataset *d, const struct cdf_room *asked)
 {
     const struct cdf_room room = choose_room(d, asked);
     const struct cdf_header *before = d->fresh ? NULL : &d->before;
-    int difference, err = cdf_layout(&d->ds.header, before, &room);
-    err = agree_on_definitions_all(d, err, &difference);
-    if (err == NC_NOERR) err = driver_enddef_all(d->top, before);
+    int difference, own = cdf_layout(&d->ds.header, before, &room);
+    if (own == NC_NOERR) own = driver_check_definitions(d->top, before);
+    int err = agree_on_definitions_all(d, own, &difference);
+    if (err != NC_NOERR) return driver_share_words_all(&d->ds, err, own);
+    err = driver_enddef_all(d->top, before);
     if (err != NC_NOERR) return err;
 
     driver_trace_note_variables(&d->ds, before == NULL ? 0 : before->nvars);

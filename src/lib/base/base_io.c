@@ -1,4 +1,5 @@
 /* Whole transfers. */
+#define _GNU_SOURCE /* fallocate */
 #include "base_io.h"
 
 #include <errno.h>
@@ -6,6 +7,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base_error.h"
@@ -79,6 +81,37 @@ int base_sync_directory(const char *path_of_file)
                                          : base_error_system(NC_EWRITE, "syncing", path);
     close(fd);
     return err;
+}
+
+/* Blocks for the last byte; false: the file system cannot do that, and nothing was done.
+ */
+static bool reserve_last(int fd, int64_t size, int *failed)
+{
+#ifdef __linux__
+    do
+        *failed = fallocate(fd, 0, (off_t)size - 1, 1);
+    while (*failed && errno == EINTR);
+    return !*failed || (errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL);
+#else
+    (void)fd, (void)size, (void)failed;
+    return false;
+#endif
+}
+
+int base_extend(int fd, int64_t size, const char *path)
+{
+    struct stat st;
+    unsigned char last = 0;
+    int failed;
+    if (fstat(fd, &st) != 0) return base_error_system(NC_EWRITE, "looking at", path);
+    if (st.st_size >= (off_t)size) return NC_NOERR;
+    if (reserve_last(fd, size, &failed))
+        return failed ? base_error_system(NC_EWRITE, "making room in", path) : NC_NOERR;
+    /* ftruncate would cut off what was added since the file was looked at: the last byte
+     * is written, as it is by now. */
+    if (pread(fd, &last, 1, (off_t)size - 1) < 0)
+        return base_error_system(NC_EREAD, "reading", path);
+    return base_write_at(fd, size - 1, &last, 1, path);
 }
 
 bool base_is_zero(const void *bytes, int64_t n)

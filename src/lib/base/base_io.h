@@ -21,6 +21,11 @@ int base_sync_data(int fd, const char *path);
 /* The names in the directory that a file is in are on the device. NC_EWRITE ... */
 int base_sync_directory(const char *path_of_file);
 
+/* Makes the file at least `size` (> 0) bytes long. It never gets shorter, and no byte of
+ * it another value, whatever other programs add at this moment. NC_EWRITE, NC_ENO_SPACE
+ * ... */
+int base_extend(int fd, int64_t size, const char *path);
+
 /* Are n (> 0) bytes all zero? In a new file they need not be written. */
 bool base_is_zero(const void *bytes, int64_t n);
 

@@ -14,20 +14,26 @@
 /* POSIX access control lists: acl(5). With one, the mode's group bits are its mask. */
 static const char list_name[] = "system.posix_acl_access";
 
-/* False: the file has a list, and the other one could not be given it. */
-static bool copy_list(int from, int to)
+static bool has_none(void)
+{
+    return errno == ENODATA || errno == EOPNOTSUPP;
+}
+
+/* False: the other file could not be given the same list, or the lack of one. What a list
+ * allows the group is meant for the model's group alone. */
+static bool copy_list(int from, int to, bool same_group)
 {
     unsigned char list[65536]; /* the most that an attribute has */
     ssize_t n = fgetxattr(from, list_name, list, sizeof list);
-    if (n > 0) return fsetxattr(to, list_name, list, (size_t)n, 0) == 0;
+    if (n > 0) return same_group && fsetxattr(to, list_name, list, (size_t)n, 0) == 0;
+    if (n < 0 && !has_none()) return false;
     /* A directory may give its new files one that the model has not. */
-    return fremovexattr(to, list_name) == 0 || errno == ENODATA || errno == EOPNOTSUPP ||
-           errno == EPERM;
+    return fremovexattr(to, list_name) == 0 || has_none();
 }
 #else
-static bool copy_list(int from, int to)
+static bool copy_list(int from, int to, bool same_group)
 {
-    (void)from, (void)to;
+    (void)from, (void)to, (void)same_group;
     return true;
 }
 #endif
@@ -58,8 +64,9 @@ int base_rights_copy(int from, int to, const char *path)
     if (fstat(from, &model) != 0)
         return base_error_system(NC_EACCESS, "looking at", path);
     mode_t mode = model.st_mode & 0777;
-    if (!copy_group(&model, to)) mode = shrink(mode);
-    if (!copy_list(from, to)) mode &= 0700;
+    bool same_group = copy_group(&model, to);
+    if (!same_group) mode = shrink(mode);
+    if (!copy_list(from, to, same_group)) mode &= 0700;
     if (fchmod(to, mode) == 0) return NC_NOERR;
     return base_error_system(NC_EACCESS, "setting the mode of", path);
 }

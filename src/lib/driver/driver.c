@@ -210,6 +210,13 @@ int driver_redef_all(struct driver *d)
     return d->ops->redef_all(d);
 }
 
+int driver_check_definitions(struct driver *d, const struct cdf_header *before)
+{
+    while (d->ops->check_definitions == NULL)
+        d = d->lower;
+    return d->ops->check_definitions(d, before);
+}
+
 int driver_enddef_all(struct driver *d, const struct cdf_header *before)
 {
     while (d->ops->enddef_all == NULL)

@@ -266,6 +266,9 @@ struct driver_ops {
 
     /* Definitions may change from here ... */
     int (*redef_all)(struct driver *self);
+    /* Before they are agreed on: would the file take what ds->header says in place of
+     * `before` (NULL for a new file), or has another program changed it? Local. */
+    int (*check_definitions)(struct driver *self, const struct cdf_header *before);
     /* ... to here: ds->header has its new layout, `before` the old one (NULL for a
      * new file). Moves data, fills, writes the header. Agreed. */
     int (*enddef_all)(struct driver *self, const struct cdf_header *before);
@@ -357,6 +360,7 @@ void driver_opened_all(struct driver *d);
 int driver_close_all(struct driver *d);
 int driver_abort_all(struct driver *d);
 int driver_redef_all(struct driver *d);
+int driver_check_definitions(struct driver *d, const struct cdf_header *before);
 int driver_enddef_all(struct driver *d, const struct cdf_header *before);
 int driver_write_header_all(struct driver *d);
 int driver_begin_indep_all(struct driver *d);

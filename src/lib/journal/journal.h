@@ -32,7 +32,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
+#include <sys/stat.h>
 
 #include "base_owner.h"
 #include "cdf.h"
@@ -114,16 +114,14 @@ struct journal {
     int guard; /* a descriptor of the dataset that holds its lock, the caller's; -1: there
                 * is none, and the holder decides */
     char *path, *of;
-    uid_t user;   /* whose the dataset is */
+    struct stat
+        model;    /* of the dataset: its owner and rights, which the journal has, too */
     int64_t base; /* where in its file the dataset begins: all places count from there */
     struct journal_facts facts;
     struct journal_state state;
     struct journal_holder holder;     /* this process's job, if it is claimed */
     uint64_t named;                   /* the nonce that the mark had when it was read */
     unsigned char head[JOURNAL_MARK]; /* what the mark takes the place of */
-    const unsigned char *expected;    /* the header that has to be in the file when the
-                                       * journal is made, but for the number of records;
-                                       * NULL: any */
     bool claimed; /* the dataset's layout is this process's to change */
     bool marked;  /* the dataset is, by this process */
     bool written; /* the journal says who its holder is */
@@ -156,8 +154,8 @@ int journal_start(struct journal *j, int64_t before, const struct cdf_header *af
 /* The dataset is marked once more. */
 int journal_mark(struct journal *j);
 
-/* Claims the dataset, and puts a new header in place of one of so many bytes, where no
- * data move: the new one, or the old one and an error, or pending. */
+/* Puts a new header in place of one of so many bytes, where no data move: the new one, or
+ * the old one and an error, or pending. The dataset must have been claimed. */
 int journal_replace(struct journal *j, int64_t before, const struct cdf_header *after);
 
 /* Another state, on the device when it returns. */

@@ -21,6 +21,7 @@
 #include "base_mem.h"
 #include "base_names.h"
 #include "base_path.h"
+#include "base_rights.h"
 #include "cdf_envelope.h"
 #include "journal_impl.h"
 
@@ -79,7 +80,7 @@ int journal_open_dataset(struct journal *j, uint64_t inode)
         if (err != NC_NOERR) return err; /* where the header is, is not known */
     }
     j->base = cdf_is_envelope(first, sizeof first) ? CDF_ENVELOPE : 0;
-    j->user = st.st_uid;
+    j->model = st;
     j->facts.inode = (uint64_t)st.st_ino;
     j->facts.birth = journal_birth(j->file);
     j->facts.old_size = j->facts.new_size = st.st_size - j->base;
@@ -138,10 +139,7 @@ int journal_make_room(struct journal *j, const struct cdf_header *before,
     if (err != NC_NOERR) return err;
     if (wanted > j->facts.new_size) j->facts.new_size = wanted;
     err = reserve_moved(j, before, after);
-    struct stat st;
-    if (err == NC_NOERR && (fstat(j->file, &st) != 0 || st.st_size < j->base + wanted) &&
-        ftruncate(j->file, j->base + wanted) != 0)
-        err = base_error_system(NC_EWRITE, "making room in", j->of);
+    if (err == NC_NOERR) err = base_extend(j->file, j->base + wanted, j->of);
     if (err != NC_NOERR) journal_drop(j);
     return err;
 }
@@ -150,23 +148,15 @@ static int make_file(struct journal *j)
 {
     const int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW;
     j->fd = journal_open_file(j->path, flags);
-    if (j->fd >= 0) return NC_NOERR;
-    if (errno != EEXIST) return base_error_system(NC_EFILE, "making", j->path);
-    int err = journal_clear(j);
-    if (err != NC_NOERR) return err;
-    j->fd = journal_open_file(j->path, flags);
-    return j->fd >= 0 ? NC_NOERR : base_error_system(NC_EFILE, "making", j->path);
-}
-
-/* Another program that had it open, too, may have changed its definitions. */
-static bool is_expected(const struct journal *j, const struct cdf_header *after,
-                        const unsigned char *bytes)
-{
-    unsigned char field[8];
-    int64_t rest = 4 + cdf_encode_numrecs(after->format, 0, field);
-    return j->expected == NULL || (memcmp(bytes, j->expected, 4) == 0 &&
-                                   memcmp(bytes + rest, j->expected + rest,
-                                          (size_t)(j->facts.before - rest)) == 0);
+    if (j->fd < 0 && errno == EEXIST) {
+        int err = journal_clear(j);
+        if (err != NC_NOERR) return err;
+        j->fd = journal_open_file(j->path, flags);
+    }
+    if (j->fd < 0) return base_error_system(NC_EFILE, "making", j->path);
+    /* Where they cannot be given the journal stays this user's alone. */
+    (void)base_rights_copy(j->file, j->fd, j->path);
+    return NC_NOERR;
 }
 
 /* Both headers and the fill modes, as bytes. */
@@ -176,10 +166,10 @@ static int gather_headers(struct journal *j, const struct cdf_header *after,
     const struct journal_facts *f = &j->facts;
     int err = base_read_at(j->file, j->base, bytes, f->before, j->of);
     if (err != NC_NOERR) return err;
-    if (bytes[0] != 'C' || !is_expected(j, after, bytes))
+    if (bytes[0] != 'C')
         return base_error_set(NC_EFILE,
-                              "%s: another program has changed its definitions since "
-                              "they were read here; nothing is written",
+                              "%s: another program has changed its header; nothing is "
+                              "written",
                               j->of);
     memcpy(j->head, bytes, JOURNAL_MARK);
     (void)cdf_encode_numrecs(after->format, after->numrecs, bytes + 4);
@@ -389,8 +379,7 @@ int journal_finish(struct journal *j)
 
 int journal_replace(struct journal *j, int64_t before, const struct cdf_header *after)
 {
-    int err = journal_claim(j);
-    if (err == NC_NOERR) err = journal_start(j, before, after, 0, JOURNAL_COMMITTING);
+    int err = journal_start(j, before, after, 0, JOURNAL_COMMITTING);
     if (err != NC_NOERR) return err;
     err = journal_finish(j);
     if (err == NC_NOERR) return err;

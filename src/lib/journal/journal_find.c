@@ -1,7 +1,9 @@
 /* Finding a journal and trusting it, and clearing away one that is left.
  *
  * Datasets lie where others may write, too. A journal that is not a regular file, or not
- * this user's or the dataset's owner's, is never read, written or removed. */
+ * of a user who may write the dataset, is never read, written or removed. A journal has
+ * the dataset's rights, so that any user who may write the dataset can finish its
+ * redefinition, and nobody reads values in it who may not read them there. */
 #define _GNU_SOURCE /* statx */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,11 +19,12 @@
 #include "base_lock.h"
 #include "base_mem.h"
 #include "base_names.h"
+#include "base_rights.h"
 #include "journal_impl.h"
 
 int journal_open_file(const char *path, int flags)
 {
-    return open(path, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);
+    return open(path, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, BASE_RIGHTS_PRIVATE);
 }
 
 uint64_t journal_birth(int fd)
@@ -35,7 +38,18 @@ uint64_t journal_birth(int fd)
     return 0;
 }
 
-int journal_open_trusted(const char *path, int flags, uid_t owner, const char **why)
+/* May a user who may write the dataset have made the file? Its group shows that, unless
+ * more people may write the file than the dataset. */
+static bool is_trusted(const struct stat *st, const struct stat *dataset)
+{
+    mode_t more = st->st_mode & ~dataset->st_mode & (S_IWGRP | S_IWOTH);
+    if (st->st_uid == geteuid() || st->st_uid == dataset->st_uid) return true;
+    if (dataset->st_mode & S_IWOTH) return true;
+    return (dataset->st_mode & S_IWGRP) && st->st_gid == dataset->st_gid && more == 0;
+}
+
+int journal_open_trusted(const char *path, int flags, const struct stat *dataset,
+                         const char **why)
 {
     struct stat st;
     int fd = journal_open_file(path, flags | O_NOFOLLOW);
@@ -45,7 +59,7 @@ int journal_open_trusted(const char *path, int flags, uid_t owner, const char **
         *why = strerror(errno);
     else if (!S_ISREG(st.st_mode))
         *why = "it is no regular file";
-    else if (st.st_uid != geteuid() && st.st_uid != owner)
+    else if (!is_trusted(&st, dataset))
         *why = "it belongs to another user";
     if (*why == NULL) return fd;
     close(fd);
@@ -115,7 +129,7 @@ int journal_find(struct journal *j)
     const struct journal_facts of = j->facts;
     const char *why;
     int64_t size;
-    j->fd = journal_open_trusted(j->path, O_RDWR, j->user, &why);
+    j->fd = journal_open_trusted(j->path, O_RDWR, &j->model, &why);
     if (j->fd < 0) return refuse(j, why);
     why = read_facts(j->fd, &j->facts, &size);
     if (why == NULL && !same_file(&j->facts, &of)) why = "it is of another file";
@@ -200,7 +214,7 @@ static const char *clear(const struct journal *j, int fd)
 int journal_clear(struct journal *j)
 {
     const char *why;
-    int fd = journal_open_trusted(j->path, O_RDONLY, j->user, &why);
+    int fd = journal_open_trusted(j->path, O_RDONLY, &j->model, &why);
     if (fd >= 0) {
         why = clear(j, fd);
         close(fd);
@@ -237,7 +251,7 @@ char *journal_of(const char *dataset)
     if (journal_init(&j, dataset) == NC_NOERR && lstat(j.path, &st) == 0) {
         j.file = journal_open_file(j.of, O_RDONLY);
         if (j.file >= 0 && fstat(j.file, &st) == 0)
-            j.fd = journal_open_trusted(j.path, O_RDONLY, st.st_uid, &why);
+            j.fd = journal_open_trusted(j.path, O_RDONLY, &st, &why);
         if (j.fd >= 0 && read_facts(j.fd, &left, &size) == NULL &&
             left.inode == (uint64_t)st.st_ino)
             path = base_strdup(j.path);

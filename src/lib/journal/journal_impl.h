@@ -2,7 +2,7 @@
 #ifndef JOURNAL_IMPL_H
 #define JOURNAL_IMPL_H
 
-#include <sys/types.h>
+#include <sys/stat.h>
 
 #include "journal.h"
 
@@ -21,9 +21,10 @@ int journal_open_file(const char *path, int flags);
 /* When it was made; 0: not every file system knows. */
 uint64_t journal_birth(int fd);
 
-/* The journal's file, if it may be trusted; errno as of open. `owner` is the dataset's.
- */
-int journal_open_trusted(const char *path, int flags, uid_t owner, const char **why);
+/* The journal's file, if it may be trusted; errno as of open. `dataset` is of the
+ * dataset's file. */
+int journal_open_trusted(const char *path, int flags, const struct stat *dataset,
+                         const char **why);
 
 /* Reads the state that the dataset's mark names. False: there is none; the phase is
  * JOURNAL_NONE still if none is whole. */

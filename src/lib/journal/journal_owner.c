@@ -71,10 +71,9 @@ int journal_check(struct journal *j)
 int journal_join(struct journal *j)
 {
     const char *why;
-    struct stat st;
     if (j->fd >= 0) return NC_NOERR;
-    j->user = stat(j->of, &st) == 0 ? st.st_uid : geteuid();
-    j->fd = journal_open_trusted(j->path, O_RDWR, j->user, &why);
+    if (stat(j->of, &j->model) != 0) j->model = (struct stat){.st_uid = geteuid()};
+    j->fd = journal_open_trusted(j->path, O_RDWR, &j->model, &why);
     if (j->fd < 0) return base_error_set(NC_EFILE, "%s: %s", j->path, why);
     j->written = true;
     /* Nobody has it alone while the first process has the dataset's lock. */
@@ -113,7 +112,7 @@ static uint64_t look(const struct journal *j)
     unsigned char pages[2 * JOURNAL_PAGE] = {0};
     const char *why;
     uint64_t hash = look_at(j->path, look_at(j->of, 0));
-    int fd = journal_open_trusted(j->path, O_RDONLY, j->user, &why);
+    int fd = journal_open_trusted(j->path, O_RDONLY, &j->model, &why);
     if (fd < 0) return hash;
     ssize_t n = pread(fd, pages, sizeof pages, JOURNAL_STATE_PAGE * (off_t)JOURNAL_PAGE);
     close(fd);
@@ -153,7 +152,7 @@ static bool look_up_holder(const struct journal *j, struct journal_holder *h,
                            bool *movers)
 {
     const char *why;
-    int fd = journal_open_trusted(j->path, O_RDONLY, j->user, &why);
+    int fd = journal_open_trusted(j->path, O_RDONLY, &j->model, &why);
     bool known = fd >= 0 && read_holder(fd, h);
     *movers = fd >= 0 && base_lock_busy(fd, BASE_LOCK_MOVERS);
     if (fd >= 0) close(fd);
@@ -217,12 +216,17 @@ static const char *words_of(const struct journal *j, int fd, char text[512])
     return text;
 }
 
+/* Where nothing is known of the dataset, no other user's journal is trusted. */
+static void look_at_dataset(struct journal *j, int fd)
+{
+    if (fstat(fd, &j->model) != 0) j->model = (struct stat){.st_uid = geteuid()};
+}
+
 const char *journal_words(const char *dataset, int fd, char text[512])
 {
     struct journal j;
-    struct stat st;
     if (journal_init(&j, dataset) == NC_NOERR) {
-        j.user = fstat(fd, &st) == 0 ? st.st_uid : geteuid();
+        look_at_dataset(&j, fd);
         (void)words_of(&j, fd, text);
     } else {
         snprintf(text, 512, "a redefinition of this dataset has not ended");
@@ -259,11 +263,10 @@ int journal_enter(int guard, const char *dataset, int64_t patience)
 {
     struct watch w = {.patience = patience};
     struct journal j;
-    struct stat st;
     if (base_lock_try(guard, BASE_LOCK_LAYOUT, false) != BASE_BUSY) return NC_NOERR;
     int err = journal_init(&j, dataset);
     j.guard = guard;
-    j.user = fstat(guard, &st) == 0 ? st.st_uid : geteuid();
+    look_at_dataset(&j, guard);
     while (err == NC_NOERR && lock(&j, false) == BASE_BUSY)
         if (!wait_on(&w, &j)) err = tell_busy(&j);
     if (err == NC_NOERR) err = check_name(&j, guard);

@@ -1,5 +1,6 @@
 libcore_la_SOURCES += \
 	src/lib/mpio/mpio.h \
+	src/lib/mpio/mpio_check.c \
 	src/lib/mpio/mpio_cover.c \
 	src/lib/mpio/mpio_define.c \
 	src/lib/mpio/mpio_domain.c src/lib/mpio/mpio_domain.h \

@@ -10,6 +10,7 @@ struct mpio {
     struct driver base;
     struct mpio_file file;
     bool created;           /* made by us and no enddef has completed yet */
+    bool begun;             /* of such a file a header may have been written */
     bool defined;           /* an enddef has completed: close gives the file its size */
     int64_t opened_records; /* that there were when it was opened: more, and so it does */
     int64_t numrecs_in_file; /* what the header in the file says */
@@ -73,6 +74,27 @@ int mpio_write_numrecs_all(struct mpio *m);
 int mpio_sync_numrecs(struct mpio *m);
 /* Agrees on numrecs and writes it. */
 int mpio_sync_numrecs_all(struct driver *self);
+
+/* ---- mpio_check.c: what others did to the file; local unless they end in _all ---- */
+
+/* The number of records in the file's header, as process 0 finds it now; -1: the header
+ * tells none. NC_EFILE if the file begins with other bytes than it did. */
+int mpio_look_records(struct mpio *m, int64_t *there);
+/* The same, for the next agreement to tell all: there are as many at least. */
+int mpio_learn_records(struct mpio *m);
+/* On process 0: is the header in the file the one that was read or written here last, or
+ * is there none yet in a new file? NC_EFILE in words if not; else *records is the number
+ * of records that it tells, or -1. */
+int mpio_check_header(struct mpio *m, int64_t *records);
+/* Before the file follows new definitions: that, and nobody has added records that this
+ * would have to move or to fill. */
+int mpio_check_definitions(struct driver *self, const struct cdf_header *before);
+/* At the end: are all variables where they were, whatever else the header may say now?
+ */
+int mpio_check_places(struct mpio *m);
+/* Makes the file so long at least, and never shorter. Every process gives the same size.
+ * The result is process 0's own there and, as a rule, NC_NOERR elsewhere. */
+int mpio_extend_all(struct mpio_file *f, int64_t size);
 
 /* ---- mpio_define.c, mpio_move.c ---- */
 int mpio_redef_all(struct driver *self);

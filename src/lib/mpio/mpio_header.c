@@ -175,6 +175,7 @@ int mpio_read_header_all(struct mpio *m)
     return base_error_set(NC_EFILE, "%s: another program redefines it", m->base.ds->path);
 }
 
+/* The file's own number, if it is larger, came of another opening, and stays. */
 int mpio_write_numrecs_all(struct mpio *m)
 {
     struct driver_dataset *ds = m->base.ds;
@@ -186,8 +187,14 @@ int mpio_write_numrecs_all(struct mpio *m)
 
     unsigned char field[8];
     int width = cdf_encode_numrecs(ds->header.format, ds->header.numrecs, field);
-    int err = mpio_file_write_root_all(&m->file, 4, m->pending ? NULL : field, width);
+    bool first = ds->rank == 0 && !m->pending;
+    int64_t there = -1;
+    int looked = first ? mpio_look_records(m, &there) : NC_NOERR;
+    bool fewer = first && looked == NC_NOERR && there < ds->header.numrecs;
+    int err = mpio_file_write_root_all(&m->file, 4, fewer ? field : NULL, width);
+    if (looked != NC_NOERR) err = looked;
     if (m->pending && err == NC_NOERR) err = mpio_tell_pending(m, NC_EFILE);
+    if (there > ds->held) ds->held = there; /* the next agreement tells all */
     if (err == NC_NOERR || m->file.no_indep) m->numrecs_in_file = ds->header.numrecs;
     m->failures = ds->failures;
     return err != NC_NOERR ? err : mended;
@@ -199,19 +206,13 @@ int mpio_write_numrecs_all(struct mpio *m)
 int mpio_sync_numrecs(struct mpio *m)
 {
     struct driver_dataset *ds = m->base.ds;
-    unsigned char head[JOURNAL_MARK], field[8];
+    unsigned char field[8];
     int width = cdf_encode_numrecs(ds->header.format, ds->header.numrecs, field);
-    int err = mpio_file_read(&m->file, 0, head, sizeof head);
-    uint64_t there = 0, streaming = UINT64_MAX >> (64 - 8 * width);
+    int64_t there;
+    int err = mpio_look_records(m, &there);
     if (err != NC_NOERR) return err;
-    if (cdf_is_moving(head, sizeof head)) return mpio_tell_pending(m, NC_EFILE);
-    for (int i = 0; i < width; i++)
-        there = there << 8 | head[4 + i];
-    if (there != streaming && (int64_t)there >= ds->header.numrecs) {
-        driver_hold_records(ds, (int64_t)there);
-        return NC_NOERR;
-    }
-    (void)cdf_encode_numrecs(ds->header.format, ds->header.numrecs, field);
+    driver_hold_records(ds, there);
+    if (there >= ds->header.numrecs) return NC_NOERR;
     m->numrecs_in_file = -1;
     return mpio_file_write(&m->file, 4, field, width);
 }
@@ -219,11 +220,13 @@ int mpio_sync_numrecs(struct mpio *m)
 int mpio_sync_numrecs_all(struct driver *self)
 {
     struct driver_dataset *ds = self->ds;
+    struct mpio *m = (struct mpio *)self;
+    int learnt = mpio_learn_records(m);
     int64_t records = ds->held;
-    int failed, err = driver_agree_all(ds, NC_NOERR, &failed, &records, 1);
+    int failed, err = driver_agree_all(ds, learnt, &failed, &records, 1);
     if (err != NC_NOERR) return err;
     ds->header.numrecs = records;
-    err = mpio_write_numrecs_all((struct mpio *)self);
+    err = mpio_write_numrecs_all(m);
     ds->failed = err; /* the others learn of it next time */
     int told = NC_NOERR;
     if (ds->safe_mode) err = driver_agree_all(ds, err, &told, NULL, 0);

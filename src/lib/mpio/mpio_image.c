@@ -76,15 +76,29 @@ static int write_part(struct mpio *m, const unsigned char *bytes, int64_t low,
     return err;
 }
 
-static int replace_by_journal(struct mpio *m)
+/* Records that others have added stay: the header has the larger number. */
+static void take_records(struct mpio *m, int64_t records, unsigned char *bytes)
 {
     struct driver_dataset *ds = m->base.ds;
+    if (records > ds->held) ds->held = records; /* the next agreement tells all */
+    if (records > ds->header.numrecs)
+        (void)cdf_encode_numrecs(ds->header.format, records, bytes + NUMRECS);
+}
+
+static int replace_by_journal(struct mpio *m, int64_t records)
+{
+    struct driver_dataset *ds = m->base.ds;
+    struct cdf_header after = ds->header; /* only to be read */
     struct journal j;
+    int64_t there;
+    after.numrecs = larger(after.numrecs, records);
     int err = journal_init(&j, ds->full);
     if (err == NC_NOERR) err = journal_open_dataset(&j, (uint64_t)ds->inode);
     j.guard = m->file.guard;
-    if (m->torn_high == 0) j.expected = m->image;
-    if (err == NC_NOERR) err = journal_replace(&j, m->image_size, &ds->header);
+    if (err == NC_NOERR) err = journal_claim(&j);
+    if (err == NC_NOERR)
+        err = mpio_check_header(m, &there); /* again, as it is ours now */
+    if (err == NC_NOERR) err = journal_replace(&j, m->image_size, &after);
     m->lost |= j.lost;
     if (j.pending) {
         m->pending = true;
@@ -96,38 +110,45 @@ static int replace_by_journal(struct mpio *m)
 }
 
 /* On process 0, of which alone that is asked. */
-static int replace(struct mpio *m, const unsigned char *bytes, int64_t size)
+static int replace(struct mpio *m, unsigned char *bytes, int64_t size)
 {
     struct driver_dataset *ds = m->base.ds;
     unsigned char field[8];
+    int64_t low, high, records;
+    int err = mpio_check_header(m, &records);
+    if (err != NC_NOERR) return err;
     int width = cdf_encode_numrecs(ds->header.format, ds->header.numrecs, field);
-    int64_t low, high;
+    bool more = ds->header.numrecs > records &&
+                (records >= 0 || ds->header.numrecs != m->numrecs_in_file);
+    take_records(m, records, bytes);
     differences(m, bytes, size, width, &low, &high);
-    bool more = ds->header.numrecs != m->numrecs_in_file;
-    if (high > low && low / PAGE != (high - 1) / PAGE) return replace_by_journal(m);
+    if (high > low && low / PAGE != (high - 1) / PAGE)
+        return replace_by_journal(m, records);
     if (more && low < high && low < PAGE) { /* one write for both */
         low = low < NUMRECS ? low : NUMRECS;
         high = larger(high, NUMRECS + width);
         more = false;
     }
-    int err = high > low ? write_part(m, bytes, low, high) : NC_NOERR;
+    err = high > low ? write_part(m, bytes, low, high) : NC_NOERR;
     if (err == NC_NOERR && more) err = write_alone(m, NUMRECS, field, width);
     return err;
 }
 
 /* Where all processes have to take part in writing they cannot know how much there is:
  * it is all of it, which leaves the rest as it is. */
-static int replace_together_all(struct mpio *m, const unsigned char *bytes, int64_t size)
+static int replace_together_all(struct mpio *m, unsigned char *bytes, int64_t size)
 {
     struct driver_dataset *ds = m->base.ds;
     unsigned char field[8];
     int width = cdf_encode_numrecs(ds->header.format, ds->header.numrecs, field);
-    int64_t low = 0, high = 0;
-    int err = NC_NOERR;
+    int64_t low = 0, high = 0, records;
+    int err = mpio_check_header(m, &records);
+    if (err != NC_NOERR) bytes = NULL;
     if (ds->rank == 0 && bytes != NULL) {
+        take_records(m, records, bytes);
         differences(m, bytes, size, width, &low, &high);
         if (high > low && low / PAGE != (high - 1) / PAGE) {
-            err = replace_by_journal(m);
+            err = replace_by_journal(m, records);
             bytes = NULL;
         }
     }
@@ -143,6 +164,7 @@ static int write_new_all(struct mpio *m, const unsigned char *bytes, int64_t siz
 {
     int64_t head = size < PAGE ? size : PAGE;
     int err = NC_NOERR;
+    m->begun = true;
     if (size > head)
         err = mpio_file_write_root_all(&m->file, head,
                                        bytes == NULL ? NULL : bytes + head, size - head);
@@ -190,7 +212,7 @@ int mpio_write_header_all(struct driver *self)
         mpio_keep_header(m, bytes);
     else
         base_free(bytes);
-    m->numrecs_in_file = ds->header.numrecs;
+    if (err == NC_NOERR || m->file.no_indep) m->numrecs_in_file = ds->header.numrecs;
     return err;
 }
 
@@ -206,14 +228,26 @@ static unsigned char *copy_image(const struct mpio *m)
     return copy;
 }
 
+/* With the number of records, ours or the file's. */
+static unsigned char *copy_with_records(struct mpio *m, int64_t records)
+{
+    const struct cdf_header *h = &m->base.ds->header;
+    unsigned char *copy = copy_image(m);
+    if (copy == NULL) return NULL;
+    (void)cdf_encode_numrecs(h->format, h->numrecs, copy + NUMRECS);
+    take_records(m, records, copy);
+    return copy;
+}
+
 int mpio_mend_header(struct mpio *m)
 {
-    struct driver_dataset *ds = m->base.ds;
+    int64_t records;
     if (m->torn_high == 0 || m->file.no_indep || m->pending) return NC_NOERR;
-    unsigned char *copy = copy_image(m);
+    int err = mpio_check_header(m, &records);
+    if (err != NC_NOERR) return err;
+    unsigned char *copy = copy_with_records(m, records);
     if (copy == NULL) return NC_ENOMEM;
-    (void)cdf_encode_numrecs(ds->header.format, ds->header.numrecs, copy + NUMRECS);
-    int err = write_part(m, copy, m->torn_low, m->torn_high);
+    err = write_part(m, copy, m->torn_low, m->torn_high);
     base_free(copy);
     return err;
 }
@@ -226,10 +260,11 @@ void mpio_restore_header_all(struct mpio *m)
         (void)mpio_mend_header(m); /* else a later call does */
         return;
     }
-    bool mine = m->torn_high > 0 && !m->pending; /* on process 0 */
-    unsigned char *copy = mine ? copy_image(m) : NULL;
-    if (copy != NULL)
-        (void)cdf_encode_numrecs(ds->header.format, ds->header.numrecs, copy + NUMRECS);
+    unsigned char *copy = NULL; /* on process 0 */
+    int64_t records;
+    bool mine = m->torn_high > 0 && !m->pending;
+    if (mine && mpio_check_header(m, &records) == NC_NOERR)
+        copy = copy_with_records(m, records);
     (void)mpio_file_write_root_all(&m->file, 0, copy, ds->header.size);
     base_free(copy);
 }

@@ -191,8 +191,8 @@ static int prepare(struct mpio *m, struct mpio_mover *v)
     struct journal *j = v->crew.j;
     int err = journal_open_dataset(j, (uint64_t)m->base.ds->inode);
     j->guard = m->file.guard;
-    if (m->torn_high == 0 && m->image_size == before->size) j->expected = m->image;
     if (err == NC_NOERR) err = journal_claim(j);
+    if (err == NC_NOERR) err = mpio_check_definitions(&m->base, before);
     if (err == NC_NOERR) err = journal_make_room(j, before, after);
     if (err != NC_NOERR) return err;
     return journal_start(j, before->size, after, journal_area_for(&v->crew),

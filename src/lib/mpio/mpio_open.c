@@ -75,6 +75,7 @@ const struct driver_ops mpio_ops = {
     .close_all = mpio_close_all,
     .abort_all = mpio_abort_all,
     .redef_all = mpio_redef_all,
+    .check_definitions = mpio_check_definitions,
     .enddef_all = mpio_enddef_all,
     .write_header_all = mpio_write_header_all,
     .begin_indep_all = begin_indep_all,
@@ -196,20 +197,27 @@ int mpio_open_all(struct driver_dataset *ds, int omode, struct driver *lower,
 
 /* The number of records gets into the file, and the file to the size its header promises,
  * even where nothing was written: one that was cut off can then be told from one that was
- * never filled. Nobody writes behind that size, so this never shrinks the file. */
+ * never filled. What another opening has added meanwhile stays. */
 static int complete_all(struct mpio *m)
 {
     struct driver_dataset *ds = m->base.ds;
-    int64_t all[] = {ds->held, m->file.end > m->known_size ? m->file.end : m->known_size};
-    int failed, err = driver_agree_all(ds, NC_NOERR, &failed, all, 2);
+    int64_t end = m->file.end > m->known_size ? m->file.end : m->known_size;
+    bool added = ds->held > m->opened_records;
+    int learnt = added ? mpio_learn_records(m) : NC_NOERR;
+    enum { RECORDS, END, WRITTEN, NVALUES };
+    int64_t all[NVALUES] = {ds->held, end, ds->stats.file_writes > 0};
+    int failed, err = driver_agree_all(ds, NC_NOERR, &failed, all, NVALUES);
     if (err != NC_NOERR) return err;
-    ds->header.numrecs = all[0];
+    ds->header.numrecs = all[RECORDS];
     err = mpio_write_numrecs_all(m);
     if (m->pending && err == NC_NOERR) err = mpio_tell_pending(m, NC_EFILE);
+    if (err == NC_NOERR) err = learnt;
+    int places = all[WRITTEN] ? mpio_check_places(m) : NC_NOERR;
+    if (err == NC_NOERR) err = places;
     int64_t wanted = cdf_file_size(&ds->header);
     bool more = m->defined || ds->whole || ds->header.numrecs > m->opened_records;
-    if (more && all[1] < wanted) {
-        int sized = mpio_file_resize_all(&m->file, wanted);
+    if (more && all[END] < wanted) {
+        int sized = mpio_extend_all(&m->file, wanted);
         if (err == NC_NOERR) err = sized;
     }
     return failed != NC_NOERR ? failed : err;

@@ -254,7 +254,7 @@ static bool choose_view_all(struct transfer *x, const int64_t *all)
         m->base.ds->stats.view_fallbacks++;
         return false;
     }
-    keep_first_error(x, mpio_file_resize_all(&m->file, all[HIGH]));
+    keep_first_error(x, mpio_extend_all(&m->file, all[HIGH]));
     m->known_size = all[HIGH];
     return true;
 }
