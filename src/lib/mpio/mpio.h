@@ -14,6 +14,7 @@ struct mpio {
     bool defined;           /* an enddef has completed: close gives the file its size */
     int64_t opened_records; /* that there were when it was opened: more, and so it does */
     int64_t numrecs_in_file; /* what the header in the file says */
+    bool lowered;            /* by another program; process 0 has seen it */
     int64_t failures;        /* the dataset's, when that was written */
     int64_t known_size;      /* the file has at least this many bytes, all know */
     bool pending;            /* a redefinition was left to the next to open the file;

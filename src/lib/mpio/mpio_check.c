@@ -93,7 +93,7 @@ int mpio_learn_records(struct mpio *m)
     int err = mpio_look_records(m, &there);
     if (err != NC_NOERR) return err;
     if (there > m->base.ds->held) m->base.ds->held = there;
-    if (!m->file.no_indep && there >= 0) m->numrecs_in_file = there;
+    m->lowered = there >= 0 && there < m->numrecs_in_file;
     return NC_NOERR;
 }
 

@@ -175,6 +175,18 @@ int mpio_read_header_all(struct mpio *m)
     return base_error_set(NC_EFILE, "%s: another program redefines it", m->base.ds->path);
 }
 
+/* Another program has put a smaller number in place of ours. */
+static int raise_numrecs(struct mpio *m)
+{
+    const struct cdf_header *h = &m->base.ds->header;
+    unsigned char field[8];
+    if (!m->lowered || m->file.no_indep || m->pending) return NC_NOERR;
+    int width = cdf_encode_numrecs(h->format, h->numrecs, field);
+    int err = mpio_file_write(&m->file, 4, field, width);
+    m->lowered = err != NC_NOERR;
+    return err;
+}
+
 /* The file's own number, if it is larger, came of another opening, and stays. */
 int mpio_write_numrecs_all(struct mpio *m)
 {
@@ -183,7 +195,8 @@ int mpio_write_numrecs_all(struct mpio *m)
      * once all have been told that something failed: they cannot know what. */
     bool again = m->file.no_indep && m->failures != ds->failures;
     int mended = mpio_mend_header(m);
-    if (ds->header.numrecs == m->numrecs_in_file && !again) return mended;
+    if (ds->header.numrecs == m->numrecs_in_file && !again)
+        return mended != NC_NOERR ? mended : raise_numrecs(m);
 
     unsigned char field[8];
     int width = cdf_encode_numrecs(ds->header.format, ds->header.numrecs, field);

@@ -249,8 +249,11 @@ int mpio_abort_all(struct driver *self)
     struct driver_dataset *ds = self->ds;
     if (!m->created) return mpio_close_all(self);
 
+    /* By now it may be another program's dataset. */
+    int64_t records;
+    bool ours = mpio_check_header(m, &records) == NC_NOERR;
     int err = mpio_file_close_all(&m->file);
-    if (ds->rank == 0) {
+    if (ds->rank == 0 && ours) {
         int removed = mpio_file_remove(ds);
         if (err == NC_NOERR) err = removed;
     }

@@ -18,6 +18,7 @@ libutil_la_SOURCES = \
 	src/utils/common/util_plot.c src/utils/common/util_plot.h \
 	src/utils/common/util_progress.c src/utils/common/util_progress.h \
 	src/utils/common/util_read.c src/utils/common/util_read.h \
+	src/utils/common/util_rights.c src/utils/common/util_rights.h \
 	src/utils/common/util_select.c src/utils/common/util_select.h \
 	src/utils/common/util_slab.c src/utils/common/util_slab.h \
 	src/utils/common/util_type.c src/utils/common/util_type.h

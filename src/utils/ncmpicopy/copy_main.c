@@ -2,14 +2,17 @@
 #include "copy.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base_rights.h"
 #include "pnetcdf.h"
 #include "util_message.h"
 #include "util_options.h"
+#include "util_rights.h"
 #include "util_type.h"
 
 static const struct util_option options[] = {
@@ -138,6 +141,24 @@ static int source_format(int ncid, int *format)
     return err;
 }
 
+/* Process 0 gives the copy the rights of what it is made of. Where only MPI-IO finds them
+ * by these names it stays private. */
+static int give_rights(const struct copy *c, bool made)
+{
+    const struct copy_options *o = &c->options;
+    int status = 0, from = -1, to = -1;
+    if (c->rank == 0) {
+        from = open(o->from, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        to = open(o->to, O_RDWR | O_CLOEXEC);
+        if (from >= 0 && to >= 0) status = util_give_rights(from, to, o->to, made);
+        if (status != 0) util_message(COPY_TOOL, o->to, -1, "%s", strerror(errno));
+    }
+    if (from >= 0) close(from);
+    if (to >= 0) close(to);
+    MPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return status;
+}
+
 static int create(struct copy *c)
 {
     static const int flags[] = {[1] = 0, [2] = NC_64BIT_OFFSET, [5] = NC_64BIT_DATA};
@@ -145,8 +166,14 @@ static int create(struct copy *c)
     int err = format == 0 ? source_format(c->in, &format) : NC_NOERR;
     if (err != NC_NOERR) return copy_complain(c->options.from, NULL, err);
     int mode = flags[format] | (c->options.force ? NC_CLOBBER : NC_NOCLOBBER);
+    bool made = access(c->options.to, F_OK) != 0;
+    mode_t mask = umask(0777 & ~BASE_RIGHTS_PRIVATE);
     err = ncmpi_create(MPI_COMM_WORLD, c->options.to, mode, MPI_INFO_NULL, &c->out);
-    return err == NC_NOERR ? 0 : copy_complain(c->options.to, NULL, err);
+    (void)umask(mask);
+    if (err != NC_NOERR) return copy_complain(c->options.to, NULL, err);
+    if (give_rights(c, made) == 0) return 0;
+    ncmpi_abort(c->out);
+    return -1;
 }
 
 /* What a process meets when it closes its file counts for all. */

@@ -70,20 +70,22 @@ static int fill(struct gen *g, int varid, int64_t first, int64_t end)
     return 0;
 }
 
-/* The header, and the length that the last variable's padding gives the file. */
+/* The length that the last variable's padding gives the file, and only then the header:
+ * until then nobody can take it for a dataset and add to it. */
 static int end(struct gen *g)
 {
     const struct cdf_header *h = &g->header;
+    int64_t size = cdf_file_size(h);
+    if (ftruncate(g->fd, (off_t)(size > h->size ? size : h->size)) != 0) {
+        util_message(GEN_TOOL, g->dataset, -1, "%s", strerror(errno));
+        return -1;
+    }
     unsigned char *bytes = base_malloc((size_t)h->size);
     if (bytes == NULL) return gen_complain(NC_ENOMEM);
     cdf_encode(h, bytes);
     int status = write_at(g, bytes, (size_t)h->size, 0);
     base_free(bytes);
-    int64_t size = cdf_file_size(h);
-    if (status != 0 || ftruncate(g->fd, (off_t)(size > h->size ? size : h->size)) == 0)
-        return status;
-    util_message(GEN_TOOL, g->dataset, -1, "%s", strerror(errno));
-    return -1;
+    return status;
 }
 
 const struct gen_sink gen_file = {

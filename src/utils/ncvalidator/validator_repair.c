@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include "base_mem.h"
+#include "base_rights.h"
 #include "util_message.h"
 #include "util_progress.h"
+#include "util_rights.h"
 #include "validator.h"
 
 enum { PIECE = 1 << 20 };
@@ -42,12 +44,19 @@ static int copy_bytes(struct validator *v, const struct util_classic *file, char
     return 0;
 }
 
+static void drop_copy(const struct validator *v)
+{
+    unlink(v->repair);
+    close(v->copy);
+}
+
 int validator_copy_start(struct validator *v, const struct util_classic *file)
 {
     v->copy_error = 0;
-    v->copy = open(v->repair, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (v->copy < 0) {
+    v->copy = open(v->repair, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, BASE_RIGHTS_PRIVATE);
+    if (v->copy < 0 || util_give_rights(file->fd, v->copy, v->repair, true) != 0) {
         util_message(VALIDATOR_TOOL, v->repair, -1, "%s", strerror(errno));
+        if (v->copy >= 0) drop_copy(v);
         return -1;
     }
     char *piece = base_malloc(PIECE);
@@ -55,8 +64,7 @@ int validator_copy_start(struct validator *v, const struct util_classic *file)
     if (piece == NULL) util_message(VALIDATOR_TOOL, NULL, -1, "%s", strerror(ENOMEM));
     base_free(piece);
     if (status == 0) return 0;
-    unlink(v->repair);
-    close(v->copy);
+    drop_copy(v);
     return -1;
 }
 

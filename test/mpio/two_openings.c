@@ -1,0 +1,317 @@
+/* Two openings of a dataset, as two jobs have it open: what one has added stays when the
+ * other one goes on, and a header that one has changed is not written to by the other. */
+#include <unistd.h>
+
+#include "two_openings.h"
+
+/* Ways to the file. */
+static const char *const ways[] = {"nc_file_io=posix", "nc_file_io=mpi",
+                                   "nc_transfer=view", "romio_no_indep_rw=true"};
+enum { WAYS = sizeof ways / sizeof ways[0] };
+
+static void append_beside(const char *name, int rec)
+{
+    int ncid = open_beside(name, NC_WRITE);
+    CHECK_NC(NC_NOERR, put_record(ncid, FIRST, rec, true));
+    CHECK_NC(NC_NOERR, put_record(ncid, SECOND, rec, true));
+    close_dataset(ncid);
+}
+
+static void expect_both(const char *name)
+{
+    expect_records(name, 10);
+    expect_record(name, FIRST, 3);
+    expect_record(name, FIRST, 9);
+    expect_record(name, SECOND, 9);
+}
+
+/* ---- what was added stays ---- */
+
+static void close_leaves_what_another_opening_added(void)
+{
+    for (int way = 0; way < WAYS; way++) {
+        make_dataset("a.nc", 0);
+        int ncid = open_with("a.nc", ways[way]);
+        BESIDE(append_beside("a.nc", 9));
+        CHECK_NC(NC_NOERR, put_record(ncid, FIRST, 3, true));
+        close_dataset(ncid);
+        BESIDE(expect_both("a.nc"));
+    }
+}
+
+static void so_does_one_that_came_between(void)
+{
+    for (int way = 0; way < WAYS; way++) {
+        make_dataset("a.nc", 0);
+        int ncid = open_with("a.nc", ways[way]);
+        CHECK_NC(NC_NOERR, put_record(ncid, FIRST, 3, true));
+        BESIDE(append_beside("a.nc", 9));
+        close_dataset(ncid);
+        BESIDE(expect_both("a.nc"));
+    }
+}
+
+static void a_sync_learns_the_larger_number(void)
+{
+    for (int way = 0; way < WAYS; way++) {
+        MPI_Offset length = -1;
+        make_dataset("a.nc", 0);
+        int ncid = open_with("a.nc", ways[way]);
+        CHECK_NC(NC_NOERR, put_record(ncid, FIRST, 3, true));
+        BESIDE(append_beside("a.nc", 9));
+        CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
+        CHECK_NC(NC_NOERR, ncmpi_inq_dimlen(ncid, 0, &length));
+        CHECK_EQ(10, length);
+        CHECK_NC(NC_NOERR, put_record(ncid, FIRST, 10, true));
+        CHECK_NC(NC_NOERR, put_record(ncid, SECOND, 10, true));
+        close_dataset(ncid);
+        BESIDE(expect_records("a.nc", 11));
+        BESIDE(expect_record("a.nc", SECOND, 9));
+    }
+}
+
+static void independent_puts_keep_it(void)
+{
+    for (int sync = 0; sync < 2; sync++) {
+        make_dataset("a.nc", 0);
+        int ncid = open_with("a.nc", ways[0]);
+        BESIDE(append_beside("a.nc", 9));
+        CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
+        CHECK_NC(NC_NOERR, put_record(ncid, FIRST, 3, false));
+        if (sync) CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
+        CHECK_NC(NC_NOERR, ncmpi_end_indep_data(ncid));
+        close_dataset(ncid);
+        BESIDE(expect_both("a.nc"));
+    }
+}
+
+/* The one that has fewer lowers the number, as a program does that does not look. */
+static void a_number_that_was_lowered_is_raised_again(void)
+{
+    make_dataset("a.nc", 0);
+    int ncid = open_with("a.nc", ways[0]);
+    CHECK_NC(NC_NOERR, put_record(ncid, FIRST, 3, true));
+    CHECK_NC(NC_NOERR, put_record(ncid, FIRST, 9, true));
+    CHECK_NC(NC_NOERR, put_record(ncid, SECOND, 9, true));
+    const char lower[] = {0, 0, 0, 0, 0, 0, 0, 2};
+    int width = check.format == 5 ? 8 : 4;
+    BESIDE(FILE *f = fopen(check_path("a.nc"), "r+");
+           CHECK(f != NULL && fseek(f, 4, SEEK_SET) == 0);
+           CHECK_EQ(1, fwrite(lower + 8 - width, (size_t)width, 1, f)); fclose(f));
+    close_dataset(ncid);
+    BESIDE(expect_both("a.nc"));
+}
+
+/* ---- headers ---- */
+
+static void change_beside(const char *name, const char *units)
+{
+    int ncid = open_beside(name, NC_WRITE);
+    CHECK_NC(NC_NOERR,
+             ncmpi_put_att_text(ncid, FIRST, "units", (MPI_Offset)strlen(units), units));
+    close_dataset(ncid);
+}
+
+static void expect_changed(const char *name, const char *units)
+{
+    int varid = -1, ncid = open_beside(name, NC_NOWRITE);
+    expect_units(ncid, units);
+    CHECK_NC(NC_NOERR, ncmpi_inq_varid(ncid, "second", &varid));
+    close_dataset(ncid);
+}
+
+static void a_header_that_was_changed_is_left_as_it_is(void)
+{
+    static const char *const units[] = {"inches", "m"};
+    for (int i = 0; i < 2 * WAYS; i++) {
+        const char *is = units[i % 2];
+        make_dataset("a.nc", 2000);
+        int ncid = open_with("a.nc", ways[i / 2]);
+        BESIDE(change_beside("a.nc", is));
+        expect_refused(ncmpi_put_att_text(ncid, FIRST, "units", 3, "kmh"), "another");
+        expect_units(ncid, "metres");
+        expect_refused(ncmpi_rename_var(ncid, SECOND, "third"), "another");
+        expect_refused(ncmpi_rename_dim(ncid, 1, "y"), "another");
+        expect_refused(ncmpi_rename_att(ncid, FIRST, "units", "unit"), "another");
+        BESIDE(expect_changed("a.nc", is));
+        CHECK_NC(NC_NOERR, put_record(ncid, FIRST, 3, true)); /* values are no concern */
+        close_dataset(ncid);
+        BESIDE(expect_changed("a.nc", is));
+        BESIDE(expect_record("a.nc", FIRST, 3));
+    }
+}
+
+/* What would go through a journal. */
+static void so_is_a_long_one(void)
+{
+    char name[64];
+    int ncid = new_dataset("a.nc");
+    for (int i = 0; i < 300; i++) {
+        sprintf(name, "a variable with a long name, number %d", i);
+        new_var(ncid, name, NC_INT, 0, NULL);
+    }
+    CHECK_NC(NC_NOERR, ncmpi_put_att_text(ncid, FIRST, "units", 6, "metres"));
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    close_dataset(ncid);
+    complete_closes();
+
+    ncid = open_with("a.nc", ways[0]);
+    BESIDE(change_beside("a.nc", "inches"));
+    long size = 0;
+    char *was = check.rank == 0 ? contents("a.nc", &size) : NULL;
+    expect_refused(ncmpi_rename_var(ncid, FIRST, "short"), "another");
+    CHECK_NC(NC_NOERR,
+             ncmpi_inq_varid(ncid, "a variable with a long name, number 0", NULL));
+    close_dataset(ncid);
+    BESIDE(expect_contents("a.nc", was, size);
+           CHECK(access(check_path("a.nc.redef"), F_OK) != 0));
+}
+
+/* The two may take turns, if each opens the dataset when it is its turn. */
+static void who_opens_it_again_may_change_it(void)
+{
+    make_dataset("a.nc", 2000);
+    int ncid = open_with("a.nc", ways[0]);
+    BESIDE(change_beside("a.nc", "m"));
+    expect_refused(ncmpi_put_att_text(ncid, FIRST, "units", 3, "kmh"), "another");
+    close_dataset(ncid);
+    ncid = open_with("a.nc", ways[0]);
+    expect_units(ncid, "m");
+    CHECK_NC(NC_NOERR, ncmpi_put_att_text(ncid, FIRST, "units", 3, "kmh"));
+    CHECK_NC(NC_NOERR, ncmpi_rename_var(ncid, SECOND, "third"));
+    close_dataset(ncid);
+    BESIDE(ncid = open_beside("a.nc", NC_NOWRITE); expect_units(ncid, "kmh");
+           close_dataset(ncid));
+}
+
+/* ---- redefinitions ---- */
+
+/* An attribute, a record variable that makes all records move, or a fixed one that is
+ * filled where nothing was. */
+static void define(int ncid, int change)
+{
+    int dims[] = {0, 1}, varid;
+    if (change == 0)
+        CHECK_NC(NC_NOERR, ncmpi_put_att_text(ncid, FIRST, "units", 3, "kmh"));
+    if (change == 1) new_var(ncid, "third", NC_DOUBLE, 2, dims);
+    if (change == 2) {
+        varid = new_var(ncid, "fixed", NC_INT, 1, &dims[1]);
+        CHECK_NC(NC_NOERR, ncmpi_def_var_fill(ncid, varid, 0, NULL));
+    }
+}
+
+static void enddef_is_refused_and_nothing_changed(void)
+{
+    for (int i = 0; i < 3 * WAYS; i++) {
+        make_dataset("a.nc", 8000);
+        BESIDE(append_beside("a.nc", 2));
+        int ncid = open_with("a.nc", ways[i / 3]);
+        CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+        define(ncid, i % 3);
+        BESIDE(change_beside("a.nc", "m"));
+        long size = 0;
+        char *was = check.rank == 0 ? contents("a.nc", &size) : NULL;
+        expect_refused(ncmpi_enddef(ncid), "another program");
+        CHECK_NC(NC_EINDEFINE, ncmpi_sync(ncid)); /* it is in define mode still */
+        CHECK_NC(NC_NOERR, ncmpi_abort(ncid));
+        BESIDE(expect_contents("a.nc", was, size));
+    }
+}
+
+static void records_that_would_have_to_move_are_seen(void)
+{
+    make_dataset("a.nc", 8000);
+    int ncid = open_with("a.nc", ways[0]);
+    CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+    define(ncid, 1);
+    BESIDE(append_beside("a.nc", 9));
+    long size = 0;
+    char *was = check.rank == 0 ? contents("a.nc", &size) : NULL;
+    expect_refused(ncmpi_enddef(ncid), "added records");
+    CHECK_NC(NC_NOERR, ncmpi_abort(ncid));
+    BESIDE(expect_contents("a.nc", was, size));
+}
+
+static void records_that_can_stay_do(void)
+{
+    make_dataset("a.nc", 8000);
+    int ncid = open_with("a.nc", ways[0]);
+    CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+    define(ncid, 0);
+    BESIDE(append_beside("a.nc", 9));
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK_NC(NC_NOERR, put_record(ncid, FIRST, 3, true));
+    close_dataset(ncid);
+    BESIDE(expect_both("a.nc"); expect_changed("a.nc", "kmh"));
+}
+
+static void a_redef_moves_what_was_added_before_it(void)
+{
+    make_dataset("a.nc", 0);
+    int ncid = open_with("a.nc", ways[0]);
+    BESIDE(append_beside("a.nc", 9));
+    CHECK_NC(NC_NOERR, put_record(ncid, FIRST, 3, true));
+    CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+    define(ncid, 1);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    close_dataset(ncid);
+    BESIDE(expect_both("a.nc"));
+}
+
+/* ---- one name, two new datasets ---- */
+
+static void make_beside(const char *name)
+{
+    int ncid = -1, dims[2];
+    CHECK_NC(NC_NOERR, ncmpi_create(MPI_COMM_SELF, check_path(name),
+                                    NC_CLOBBER | check.cmode, MPI_INFO_NULL, &ncid));
+    dims[0] = new_dim(ncid, "t", NC_UNLIMITED);
+    dims[1] = new_dim(ncid, "x", X);
+    new_var(ncid, "first", NC_DOUBLE, 2, dims);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK_NC(NC_NOERR, put_record(ncid, FIRST, 0, true));
+    close_dataset(ncid);
+}
+
+static void two_that_create_one_dataset(void)
+{
+    for (int abort = 0; abort < 2; abort++) {
+        int ncid = new_dataset("a.nc");
+        new_var(ncid, "mine", NC_INT, 0, NULL);
+        BESIDE(make_beside("a.nc"));
+        long size = 0;
+        char *was = check.rank == 0 ? contents("a.nc", &size) : NULL;
+        expect_refused(ncmpi_enddef(ncid), "another program has made");
+        if (abort)
+            CHECK_NC(NC_NOERR, ncmpi_abort(ncid));
+        else
+            CHECK_NC(NC_EFILE, ncmpi_close(ncid));
+        BESIDE(expect_contents("a.nc", was, size));
+    }
+}
+
+static const struct check_test tests[] = {
+    {"close leaves what another opening added", close_leaves_what_another_opening_added,
+     CHECK_FORMATS},
+    {"so does one that came between", so_does_one_that_came_between, CHECK_FORMATS},
+    {"a sync learns the larger number", a_sync_learns_the_larger_number, CHECK_FORMATS},
+    {"independent puts keep it", independent_puts_keep_it, CHECK_FORMATS},
+    {"a number that was lowered is raised again",
+     a_number_that_was_lowered_is_raised_again, CHECK_FORMATS},
+    {"a header that was changed is left as it is",
+     a_header_that_was_changed_is_left_as_it_is, 0},
+    {"so is a long one", so_is_a_long_one, 0},
+    {"who opens it again may change it", who_opens_it_again_may_change_it, 0},
+    {"enddef is refused and nothing changed", enddef_is_refused_and_nothing_changed, 0},
+    {"records that would have to move are seen", records_that_would_have_to_move_are_seen,
+     0},
+    {"records that can stay do", records_that_can_stay_do, 0},
+    {"a redef moves what was added before it", a_redef_moves_what_was_added_before_it, 0},
+    {"two that create one dataset", two_that_create_one_dataset, 0},
+    {NULL, NULL, 0},
+};
+
+int main(int argc, char **argv)
+{
+    return check_main(argc, argv, tests, "1 2");
+}
