@@ -13,10 +13,12 @@ file=$where/a.nc journal=$where/a.nc.redef
 
 play() { timeout 60 "$program" "$@" >"$where/out" 2>"$where/err"; }
 
-# interrupt CHANGE POINT: a.nc is left half moved, both files are kept.
+# interrupt CHANGE POINT: a.nc, of that mode and group, is left half moved, both files are
+# kept.
+mode=644 group=$(id -g)
 interrupt() {
     rm -rf "$file" "$journal"
-    play make "$file" || return 1
+    play make "$file" && chgrp "$group" "$file" && chmod "$mode" "$file" || return 1
     { BURST_CALLS_DIR=$where BURST_PIDS=$where/pids BURST_KILL_AT=$2 play try "$file" "$1"; } 2>/dev/null
     rm -f "$where/pids"
     [ "$(head -c 3 "$file")" = RDF ] && cp "$file" "$where/kept" && cp "$journal" "$where/kept.redef"
@@ -133,6 +135,39 @@ each_point() {
     [ "$tried" -gt 5 ] || { echo "only $tried"; return 1; }
 }
 check "so it does wherever it was interrupted" each_point
+
+# ---- rights ----
+
+rights() {
+    local group=$group mode
+    if [ "$(id -u)" = 0 ]; then group=1; fi
+    for mode in 600 640 644 660; do
+        interrupt 0 60 || return 1
+        [ "$(stat -c %a:%g "$journal")" = "$mode:$group" ] || { ls -l "$journal"; return 1; }
+    done
+}
+check "a journal has its dataset's rights" rights
+# of_another MODE: the journal is a member's of the group that the dataset of that mode has
+of_another() {
+    local group=1 mode=$1
+    interrupt 0 60 && chown 12345:1 "$journal"
+}
+member() { of_another 660 && "$validator" -q -f "$file" && ! [ -e "$journal" ] && sound 0; }
+no_member() { of_another 660 && chgrp 2 "$journal" && unchanged 'another user'; }
+only_a_reader() { of_another 640 && unchanged 'another user'; }
+writable() { of_another 660 && chmod 666 "$journal" && unchanged 'another user'; }
+if [ "$(id -u)" = 0 ]; then
+    check "one of another who may write the dataset is taken" member
+    check "one of another group is refused" no_member
+    check "so is one of a user who may only read the dataset" only_a_reader
+    check "so is one that more people may write" writable
+else
+    skip "one of another who may write the dataset is taken" "only root can make one"
+    skip "one of another group is refused" "only root can make one"
+    skip "so is one of a user who may only read the dataset" "only root can make one"
+    skip "so is one that more people may write" "only root can make one"
+fi
+mode=644
 
 # ---- journals that nobody waits for ----
 

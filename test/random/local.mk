@@ -9,6 +9,11 @@ test_random_random_program_mpi_SOURCES = test/random/random_program.c \
 	test/support/shortage.c test/support/shortage.h
 test_random_random_program_mpi_LDFLAGS = $(SHORTAGE_WRAP)
 test_random_random_program_mpi_LDADD = libutil.la libfault.la $(MPI_TEST_LIBS) -lnetcdf
+
+check_PROGRAMS += test/random/random_pair.mpi
+TESTS += test/random/random_pair.mpi
+test_random_random_pair_mpi_SOURCES = test/random/random_pair.c
+test_random_random_pair_mpi_LDADD = $(MPI_TEST_LIBS) -lnetcdf
 endif
 
 # Thousands of them: RANDOM_COUNT for each format, with trouble and without.
@@ -17,4 +22,8 @@ check-random: check-programs
 	@$(AM_TESTS_ENVIRONMENT) srcdir=$(srcdir) NCMPI_RANDOM_PROGRAMS=$(RANDOM_COUNT) \
 		NCMPI_TEST_LIMIT=86400 \
 		$(BASH_PATH) $(srcdir)/test/support/run-mpi test/random/random_program.mpi
-.PHONY: check-random
+check-pairs: check-programs
+	@$(AM_TESTS_ENVIRONMENT) srcdir=$(srcdir) NCMPI_RANDOM_PAIRS=$(RANDOM_COUNT) \
+		NCMPI_TEST_LIMIT=86400 \
+		$(BASH_PATH) $(srcdir)/test/support/run-mpi test/random/random_pair.mpi
+.PHONY: check-random check-pairs

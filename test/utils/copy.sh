@@ -82,6 +82,29 @@ check "a type that the format has not" eval '
     status 1 "$copy" -k 1 "$work/u.nc" "$work/n.nc" && ! [ -e "$work/n.nc" ]'
 check "an existing file is kept" eval 'cp "$a" "$b"; refused 1 "c.nc: " "$copy" "$a" "$b" && cmp "$a" "$b"'
 check "-f overwrites it" eval 'status 0 "$copy" -f -k 5 "$a" "$b" && same "$a" "$b"'
+# rights MODE MASK EXPECTED: of the source, and of a copy that is made so; parts of it go
+# another way
+rights() {
+    chmod "$1" "$a"
+    rm -f "$b"
+    (umask "$2" && status 0 "$copy" "$a" "$b") && [ "$(stat -c %a "$b")" = "$3" ] &&
+        rm -f "$b" && (umask "$2" && status 0 "$copy" -v s "$a" "$b") && [ "$(stat -c %a "$b")" = "$3" ]
+}
+check "the copy of a private file is private" rights 600 022 600
+check "it has the source's mode, but for umask" eval 'rights 664 022 644 && rights 640 002 640'
+over() {
+    cp "$work/t.cdl" "$b" && chmod 644 "$b" && chmod 600 "$a" &&
+        status 0 "$copy" -f "$a" "$b" && [ "$(stat -c %a "$b")" = 600 ] &&
+        chmod 644 "$a" && status 0 "$copy" -f "$a" "$b" && [ "$(stat -c %a "$b")" = 600 ]
+}
+check "a file that is overwritten allows no more than the source" over
+group() { chmod 640 "$a" && chgrp 1 "$a" && rm -f "$b" && status 0 "$copy" "$a" "$b" && [ "$(stat -c %a:%g "$b")" = 640:1 ]; }
+if [ "$(id -u)" = 0 ]; then
+    check "the group goes with its rights" group
+else
+    skip "the group goes with its rights" "only root can give one"
+fi
+chmod 644 "$a"
 check "not onto itself" refused 1 'one file' "$copy" -f "$a" "$work/../$(basename "$work")/t.nc"
 check "missing file" refused 1 'There is no such file' "$copy" "$work/missing.nc" "$work/n.nc"
 corpus() {

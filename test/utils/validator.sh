@@ -56,6 +56,12 @@ repairs() {
     status 0 "$validator" -r "$work/fixed.nc" "$file" && cmp "$work/good.nc" "$work/fixed.nc"
 }
 check "what is safe is repaired" repairs
+private() {
+    rm -f "$work/fixed.nc"
+    chmod 600 "$work/many.nc" && status 0 "$validator" -r "$work/fixed.nc" "$work/many.nc" &&
+        [ "$(stat -c %a "$work/fixed.nc")" = 600 ] && chmod 644 "$work/many.nc"
+}
+check "a repaired copy of a private file is private" private
 half_repaired() {
     head -c 40 "$work/good.nc" >"$work/short.nc"
     rm -f "$work/fixed.nc"

@@ -11,6 +11,7 @@ struct mpio {
     struct mpio_file file;
     bool created;           /* made by us and no enddef has completed yet */
     bool begun;             /* of such a file a header may have been written */
+    bool wrote;             /* this process has been asked to put values */
     bool defined;           /* an enddef has completed: close gives the file its size */
     int64_t opened_records; /* that there were when it was opened: more, and so it does */
     int64_t numrecs_in_file; /* what the header in the file says */

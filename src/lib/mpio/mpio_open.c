@@ -205,7 +205,7 @@ static int complete_all(struct mpio *m)
     bool added = ds->held > m->opened_records;
     int learnt = added ? mpio_learn_records(m) : NC_NOERR;
     enum { RECORDS, END, WRITTEN, NVALUES };
-    int64_t all[NVALUES] = {ds->held, end, ds->stats.file_writes > 0};
+    int64_t all[NVALUES] = {ds->held, end, m->wrote};
     int failed, err = driver_agree_all(ds, NC_NOERR, &failed, all, NVALUES);
     if (err != NC_NOERR) return err;
     ds->header.numrecs = all[RECORDS];

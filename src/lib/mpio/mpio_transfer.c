@@ -507,6 +507,7 @@ static void begin(struct transfer *x, struct driver *self,
     if (m->adrift && error == NC_NOERR) error = mpio_tell_pending(m, NC_EFILE);
     *x = (struct transfer){.m = m, .error = error};
     x->stream = (struct mpio_stream){.m = m, .reqs = reqs, .n = n, .put = put};
+    m->wrote |= put;
     mpio_tile_clear(&x->tile);
 }
 
