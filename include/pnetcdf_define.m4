@@ -45,7 +45,8 @@ int ncmpi_inq_dimlen(int ncid, int dimid, MPI_Offset *lenp);
  * @param dimid the dimension
  * @param name its new name
  * @return #NC_NOERR, #NC_EBADDIM, #NC_EBADNAME, #NC_EMAXNAME, #NC_ENAMEINUSE,
- * #NC_ENOTINDEFINE (longer, in data mode) */
+ * #NC_ENOTINDEFINE (longer, in data mode), #NC_EFILE (in data mode: see
+ * ncmpi_enddef()) */
 int ncmpi_rename_dim(int ncid, int dimid, const char *name);
 
 /** @} */
@@ -161,7 +162,8 @@ int ncmpi_inq_varoffset(int ncid, int varid, MPI_Offset *offset);
  * @param varid the variable
  * @param name its new name
  * @return #NC_NOERR, #NC_ENOTVAR, #NC_EBADNAME, #NC_EMAXNAME, #NC_ENAMEINUSE,
- * #NC_ENOTINDEFINE (longer, in data mode) */
+ * #NC_ENOTINDEFINE (longer, in data mode), #NC_EFILE (in data mode: see
+ * ncmpi_enddef()) */
 int ncmpi_rename_var(int ncid, int varid, const char *name);
 
 /** @} */
@@ -185,7 +187,7 @@ int ncmpi_rename_var(int ncid, int varid, const char *name);
  * @return #NC_NOERR, #NC_ENOTVAR, #NC_EBADNAME, #NC_EMAXNAME, #NC_EBADTYPE,
  * #NC_ESTRICTCDF2, #NC_EINVAL, #NC_ENOTINDEFINE, #NC_EMAXATTS, #NC_ENOMEM; for _FillValue
  * also #NC_EBADTYPE (not of the variable's type), #NC_EINVAL (not one value),
- * #NC_ELATEFILL */
+ * #NC_ELATEFILL; in data mode also #NC_EFILE: see ncmpi_enddef() */
 int ncmpi_put_att(int ncid, int varid, const char *name, nc_type xtype,
     MPI_Offset nelems, const void *value);
 
@@ -298,7 +300,8 @@ int ncmpi_copy_att(int ncid_in, int varid_in, const char *name, int ncid_out,
  * @param name its name so far
  * @param newname its new name
  * @return #NC_NOERR, #NC_ENOTVAR, #NC_ENOTATT, #NC_EBADNAME, #NC_EMAXNAME,
- * #NC_ENAMEINUSE, #NC_ENOTINDEFINE (longer, in data mode) */
+ * #NC_ENAMEINUSE, #NC_ENOTINDEFINE (longer, in data mode), #NC_EFILE (in data mode: see
+ * ncmpi_enddef()) */
 int ncmpi_rename_att(int ncid, int varid, const char *name, const char *newname);
 
 /** Removes an attribute. Collective, in define mode.

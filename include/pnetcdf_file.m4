@@ -64,7 +64,8 @@ int ncmpi_open(MPI_Comm comm, const char *path, int omode, MPI_Info info, int *n
 /** Closes a file; in define mode, ncmpi_enddef() is done first. Collective.
  * @param ncid the file
  * @return #NC_NOERR; #NC_EPENDING where nonblocking requests were not waited for: the
- * file is closed all the same; what ncmpi_enddef() returns; #NC_EWRITE */
+ * file is closed all the same; #NC_EFILE where another program has moved the data
+ * while values were put here; what ncmpi_enddef() returns; #NC_EWRITE */
 int ncmpi_close(int ncid);
 
 /** Closes a file and drops the changes of this define mode: a file just created is
@@ -83,8 +84,9 @@ int ncmpi_delete(const char *filename, MPI_Info info);
 /** Goes from define mode to collective data mode: lays the variables out, moves data
  * that stood elsewhere, writes the header. Collective.
  * @param ncid the file
- * @return #NC_NOERR, #NC_ENOTINDEFINE, #NC_EVARSIZE, #NC_ENOMEM, #NC_EWRITE, or one of
- * the codes from #NC_EMULTIDEFINE_FIRST on */
+ * @return #NC_NOERR, #NC_ENOTINDEFINE, #NC_EVARSIZE, #NC_ENOMEM, #NC_EWRITE, #NC_EFILE
+ * (another program has changed the header since the file was opened: nothing was
+ * changed), or one of the codes from #NC_EMULTIDEFINE_FIRST on */
 int ncmpi_enddef(int ncid);
 
 /** As ncmpi_enddef(), with a say in the layout. The values hold for this call only, and

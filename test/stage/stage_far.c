@@ -361,6 +361,7 @@ static int find_staged_file(long long *inode, int *last)
         struct stat st;
         int fd = atoi(e->d_name);
         if (e->d_name[0] == '.' || !is_staged_file(fd) || fstat(fd, &st) != 0) continue;
+        CHECK_EQ(0600, st.st_mode & 0777); /* nobody else may read it */
         *inode = (long long)st.st_ino;
         *last = fd;
         n++;

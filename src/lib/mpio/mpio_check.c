@@ -180,20 +180,20 @@ static int decode_now(struct mpio *m, struct cdf_header *h)
 {
     struct cdf_fault fault = {0};
     unsigned char *bytes = NULL;
-    int64_t size, n = m->image_size;
-    bool seen;
+    int64_t size = 0, n = m->image_size;
+    bool seen = true;
     int err = mpio_file_size(&m->file, &size), code = CDF_MORE;
-    while (err == NC_NOERR && code == CDF_MORE) {
-        unsigned char *grown = base_realloc(bytes, (size_t)n);
+    while (err == NC_NOERR && seen && code == CDF_MORE) {
+        if (n > size) n = size;
+        unsigned char *grown = base_realloc(bytes, (size_t)n + 1);
         if (grown == NULL) err = NC_ENOMEM;
         if (grown != NULL) bytes = grown;
         if (err == NC_NOERR) err = look(m, 0, bytes, n, &seen);
-        if (err == NC_NOERR)
-            code = cdf_decode(h, bytes, (size_t)(n < size ? n : size), size, &fault);
+        if (err == NC_NOERR && seen) code = cdf_decode(h, bytes, (size_t)n, size, &fault);
         n = fault.likely > n ? fault.likely : 2 * n;
     }
     base_free(bytes);
-    return err != NC_NOERR ? err : code;
+    return err != NC_NOERR ? err : code == CDF_MORE ? NC_EREAD : code;
 }
 
 static bool same_places(const struct cdf_header *a, const struct cdf_header *b)
