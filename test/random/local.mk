@@ -16,7 +16,8 @@ test_random_random_pair_mpi_SOURCES = test/random/random_pair.c
 test_random_random_pair_mpi_LDADD = $(MPI_TEST_LIBS) -lnetcdf
 endif
 
-# Thousands of them: RANDOM_COUNT for each format, with trouble and without.
+# Thousands of them: RANDOM_COUNT for each format, with trouble, without, and in turns.
+# NCMPI_TEST_ONLY='in turns' runs those alone, PNETCDF_HINTS with one stack of drivers.
 RANDOM_COUNT = 1000
 check-random: check-programs
 	@$(AM_TESTS_ENVIRONMENT) srcdir=$(srcdir) NCMPI_RANDOM_PROGRAMS=$(RANDOM_COUNT) \
