@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+enum { HEADER = 0xfe, FILLED = 0xfd };
+
 /* What byte `at` of record rec of variable var holds. */
 static unsigned char content(int var, int64_t rec, int64_t at)
 {
@@ -98,15 +100,65 @@ static void check_places(const struct cdf_header *before, const struct cdf_heade
     assert_false(cdf_seek_move(before, after, total, &there, &found));
 }
 
+/* The values of variables [first, end) get this byte; of new ones, those that are filled.
+ */
+static void overwrite(const struct cdf_header *h, int first, int end, bool new,
+                      unsigned char *file, int byte)
+{
+    for (int i = first; i < end; i++)
+        for (int64_t rec = 0; rec < (h->vars[i].is_record ? h->numrecs : 1); rec++)
+            if (!new || h->vars[i].fill)
+                memset(file + cdf_record_offset(h, &h->vars[i], rec), byte,
+                       (size_t)bytes_of(&h->vars[i]));
+}
+
+/* Zeros for what is left behind, in shares as processes would write them. */
+static void vacate(const struct cdf_header *before, const struct cdf_header *after,
+                   unsigned char *file)
+{
+    struct cdf_vacancy v;
+    assert_int_equal(NC_NOERR, cdf_find_vacancy(&v, before, after));
+    for (int64_t at = 0; at < v.total;) {
+        struct cdf_extent x = cdf_vacant_at(&v, at);
+        assert_true(x.length > 0 && x.length <= v.total - at);
+        assert_true(x.offset + x.length <= cdf_file_size(before));
+        int64_t n = random_of(0, 2) == 0 ? random_of(1, x.length) : x.length;
+        memset(file + x.offset, 0, (size_t)n);
+        at += n;
+    }
+    cdf_free_vacancy(&v);
+}
+
+/* Behind the header there is nothing but the old variables' values, and what was filled,
+ * neither in new variables nor between any. */
+static void check_rest(const struct cdf_header *after, int nold, unsigned char *file)
+{
+    overwrite(after, 0, nold, false, file, 0);
+    for (int i = nold; i < after->nvars; i++)
+        for (int64_t rec = 0; rec < (after->vars[i].is_record ? after->numrecs : 1);
+             rec++) {
+            unsigned char *place = file + cdf_record_offset(after, &after->vars[i], rec);
+            for (int64_t at = 0; at < bytes_of(&after->vars[i]); at++)
+                assert_int_equal(after->vars[i].fill ? FILLED : 0, place[at]);
+        }
+    overwrite(after, nold, after->nvars, true, file, 0);
+    for (int64_t at = after->size; at < cdf_file_size(after); at++)
+        if (file[at] != 0) fail_msg("byte %lld is %d", (long long)at, file[at]);
+}
+
 static int move_all(const struct cdf_header *before, const struct cdf_header *after)
 {
     size_t size = (size_t)larger(cdf_file_size(before), cdf_file_size(after)) + 64;
     unsigned char *file = calloc(1, size);
     assert_non_null(file);
+    memset(file, HEADER, (size_t)before->size);
     write_all(before, file);
     int steps = play(before, after, file);
     check_places(before, after);
+    overwrite(after, before->nvars, after->nvars, true, file, FILLED);
+    vacate(before, after, file);
     check_all(after, before->nvars, file);
+    check_rest(after, before->nvars, file);
     free(file);
     return steps;
 }
@@ -125,6 +177,8 @@ static void any_redef_keeps_every_value(void **state)
                                 .fixed_align = 4 << random_of(0, 6),
                                 .fixed_minfree = random_of(0, 99),
                                 .record_align = 4 << random_of(0, 6)};
+        for (int id = before.nvars; id < after.nvars; id++)
+            after.vars[id].fill = random_of(0, 1) == 0;
         assert_int_equal(NC_NOERR, cdf_layout(&after, &before, &room));
         moving += move_all(&before, &after) > 0;
         cdf_free(&before);

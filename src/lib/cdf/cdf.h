@@ -296,6 +296,29 @@ int64_t cdf_move_total(const struct cdf_header *before, const struct cdf_header 
 bool cdf_seek_move(const struct cdf_header *before, const struct cdf_header *after,
                    int64_t place, struct cdf_move_state *state, struct cdf_move *move);
 
+/* Bytes that held something in `before`, and that after the move hold nothing: they are
+ * in no variable of `after`, or in a new one that is not filled. They have places, from 0
+ * up to `total`; what is before the records comes first. */
+struct cdf_extent {
+    int64_t offset, length;
+};
+struct cdf_vacancy {
+    struct cdf_extent *list; /* nfixed before the records, then ntail of each record,
+                              * counted from its start */
+    int nfixed, ntail;
+    int64_t fixed, tail; /* bytes of both */
+    int64_t begin, step; /* the first record, and from one to the next */
+    int64_t total;
+};
+/* NC_ENOMEM: there is nothing to be freed. */
+int cdf_find_vacancy(struct cdf_vacancy *v, const struct cdf_header *before,
+                     const struct cdf_header *after);
+void cdf_free_vacancy(struct cdf_vacancy *v);
+
+/* The bytes from a place on, which is less than the total, as far as they lie side by
+ * side. Time in proportion to the variables. */
+struct cdf_extent cdf_vacant_at(const struct cdf_vacancy *v, int64_t place);
+
 /* ---- comparing definitions across processes ---- */
 
 /* What cdf_compare found. */

@@ -117,6 +117,13 @@ static int place_records(struct cdf_header *h)
     return NC_NOERR;
 }
 
+/* Behind the header, and behind the one before: while that is still in force nothing may
+ * be filled there. */
+static int64_t header_end(const struct cdf_header *h, const struct cdf_header *before)
+{
+    return before != NULL && before->size > h->size ? before->size : h->size;
+}
+
 static int64_t header_room(const struct cdf_header *h, const struct cdf_room *room)
 {
     enum { SHARE = 16, MOST = 1 << 20 };
@@ -124,12 +131,14 @@ static int64_t header_room(const struct cdf_header *h, const struct cdf_room *ro
     return h->size < (int64_t)SHARE * MOST ? h->size / SHARE : MOST;
 }
 
+/* Keeps to the place in `before` if there are fixed-size variables. */
 static int64_t choose_begin_fixed(const struct cdf_header *h,
-                                  const struct cdf_header *before,
+                                  const struct cdf_header *before, bool fixed,
                                   const struct cdf_room *room)
 {
-    int64_t anew = round_up(behind(h->size, header_room(h, room)), room->fixed_align);
-    if (before == NULL) return anew;
+    int64_t anew =
+        round_up(behind(header_end(h, before), header_room(h, room)), room->fixed_align);
+    if (!fixed || before == NULL || before->nvars == 0) return anew;
     return section_begin(before->begin_fixed, behind(h->size, room->header_minfree), anew,
                          room->fixed_align, room->fixed_strict);
 }
@@ -151,7 +160,6 @@ static int64_t choose_begin_record(const struct cdf_header *h,
 int cdf_layout(struct cdf_header *h, const struct cdf_header *before,
                const struct cdf_room *room)
 {
-    if (before != NULL && before->nvars == 0) before = NULL; /* nothing lies anywhere */
     int err = cdf_sum_records(h);
     if (err == NC_NOERR) err = cdf_check_sizes(h);
     if (err != NC_NOERR) return err;
@@ -159,8 +167,7 @@ int cdf_layout(struct cdf_header *h, const struct cdf_header *before,
     int64_t end;
     h->size = cdf_encoded_size(h);
     const bool fixed = h->nrecord_vars < h->nvars;
-    h->begin_fixed =
-        h->nvars == 0 ? h->size : choose_begin_fixed(h, fixed ? before : NULL, room);
+    h->begin_fixed = h->nvars == 0 ? h->size : choose_begin_fixed(h, before, fixed, room);
     err = place_fixed(h, before, &end);
     if (err != NC_NOERR) return err;
     h->begin_record = choose_begin_record(h, before, room, end);

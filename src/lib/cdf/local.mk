@@ -12,5 +12,6 @@ cdf_sources = \
 	src/lib/cdf/cdf_model.c \
 	src/lib/cdf/cdf_move.c \
 	src/lib/cdf/cdf_name.c \
-	src/lib/cdf/cdf_type.c
+	src/lib/cdf/cdf_type.c \
+	src/lib/cdf/cdf_vacancy.c
 libserial_la_SOURCES += $(cdf_sources)

@@ -60,8 +60,9 @@ int mpio_write_header_all(struct driver *self);
 void mpio_restore_header_all(struct mpio *m);
 /* Should that have failed, too, it is tried again. Local. */
 int mpio_mend_header(struct mpio *m);
-/* The header of the definitions, encoded; NULL on others than process 0, and where there
- * is no memory. And: the one in the file is this one now. Local. */
+/* The header of the definitions, encoded, and zeros as far as the one in the file goes;
+ * NULL on others than process 0, and where there is no memory. And: the one in the file
+ * is this one now. Local. */
 unsigned char *mpio_encode_header(const struct mpio *m);
 void mpio_keep_header(struct mpio *m, unsigned char *bytes);
 /* An error of process 0's, with its words, on every process. Agreed. */

@@ -27,7 +27,7 @@
 #include "base_mpi.h"
 #include "driver_file.h"
 
-enum { PIECE = 1 << 30 };
+enum { PIECE = MPIO_FILE_CALL };
 
 /* ---- MPI-IO's handles ---- */
 

@@ -5,6 +5,7 @@
  * - What differs within one page of the file is one write: a process that is killed, and
  *   a device whose power goes, leave a page as it was or as it was to be.
  * - What differs in more pages goes through the journal.
+ * - What a longer header has left behind becomes zeros.
  *
  * The number of records is a field that changes at any time, by a write of its own, and
  * belongs to neither. */
@@ -109,6 +110,14 @@ static int replace_by_journal(struct mpio *m, int64_t records)
     return err;
 }
 
+/* Zeros for what the longer header before has left. The new one is in force: should this
+ * fail, it is tried again like any write of the header that was torn. */
+static void clear_rest(struct mpio *m, const unsigned char *bytes)
+{
+    int64_t size = m->base.ds->header.size;
+    if (m->image_size > size) (void)write_part(m, bytes, size, m->image_size);
+}
+
 /* On process 0, of which alone that is asked. */
 static int replace(struct mpio *m, unsigned char *bytes, int64_t size)
 {
@@ -121,9 +130,12 @@ static int replace(struct mpio *m, unsigned char *bytes, int64_t size)
     bool more = ds->header.numrecs > records &&
                 (records >= 0 || ds->header.numrecs != m->numrecs_in_file);
     take_records(m, records, bytes);
-    differences(m, bytes, size, width, &low, &high);
-    if (high > low && low / PAGE != (high - 1) / PAGE)
-        return replace_by_journal(m, records);
+    differences(m, bytes, larger(size, m->image_size), width, &low, &high);
+    if (high > low && low / PAGE != (high - 1) / PAGE) {
+        err = replace_by_journal(m, records);
+        if (err == NC_NOERR) clear_rest(m, bytes);
+        return err;
+    }
     if (more && low < high && low < PAGE) { /* one write for both */
         low = low < NUMRECS ? low : NUMRECS;
         high = larger(high, NUMRECS + width);
@@ -135,7 +147,8 @@ static int replace(struct mpio *m, unsigned char *bytes, int64_t size)
 }
 
 /* Where all processes have to take part in writing they cannot know how much there is:
- * it is all of it, which leaves the rest as it is. */
+ * it is all of it, and on process 0 what a longer header has left, too, unless it would
+ * take more calls than the others make. */
 static int replace_together_all(struct mpio *m, unsigned char *bytes, int64_t size)
 {
     struct driver_dataset *ds = m->base.ds;
@@ -144,6 +157,7 @@ static int replace_together_all(struct mpio *m, unsigned char *bytes, int64_t si
     int64_t low = 0, high = 0, records;
     int err = mpio_check_header(m, &records);
     if (err != NC_NOERR) bytes = NULL;
+    if (m->image_size > size && m->image_size <= MPIO_FILE_CALL) size = m->image_size;
     if (ds->rank == 0 && bytes != NULL) {
         take_records(m, records, bytes);
         differences(m, bytes, size, width, &low, &high);
@@ -176,7 +190,8 @@ static int write_new_all(struct mpio *m, const unsigned char *bytes, int64_t siz
 unsigned char *mpio_encode_header(const struct mpio *m)
 {
     const struct driver_dataset *ds = m->base.ds;
-    unsigned char *bytes = ds->rank == 0 ? base_malloc((size_t)ds->header.size) : NULL;
+    size_t size = (size_t)larger(ds->header.size, m->image_size);
+    unsigned char *bytes = ds->rank == 0 ? base_calloc(1, size) : NULL;
     if (bytes != NULL) cdf_encode(&ds->header, bytes);
     return bytes;
 }

@@ -5,6 +5,8 @@
  * the round, or to put back what it overwrote; doing either twice does no harm. */
 #include "mpio_move.h"
 
+#include <string.h>
+
 #include "base_error.h"
 #include "base_mem.h"
 #include "driver_fill.h"
@@ -89,9 +91,9 @@ static int transfer_all(struct mpio_mover *v, enum journal_place place, bool put
 
 /* A piece of this process's share, through memory; what is saved stays there until its
  * turn to be written comes, if it is one piece. */
-static int piece_all(struct mpio_mover *v, int64_t low, int64_t high,
-                     enum journal_place from, enum journal_place to)
+static int move_piece_all(struct mpio_mover *v, int64_t low, int64_t high)
 {
+    const enum journal_place from = v->from, to = v->to;
     bool kept = v->kept_low == low && v->kept_high == high && high > low;
     v->kept_low = v->kept_high = 0;
     int err = NC_NOERR;
@@ -112,13 +114,11 @@ static int piece_all(struct mpio_mover *v, int64_t low, int64_t high,
     return err;
 }
 
-/* Each process takes an even share, but what is worth the call, piece by piece; all go
- * through as many pieces. */
-static int move_share_all(void *who, const struct journal_state *round,
-                          enum journal_place from, enum journal_place to)
+/* Each process takes an even share of the places [low, high), but what is worth the call,
+ * piece by piece; all go through as many pieces. */
+static int share_all(struct mpio_mover *v, int64_t low, int64_t high,
+                     int (*piece_all)(struct mpio_mover *v, int64_t low, int64_t high))
 {
-    struct mpio_mover *v = who;
-    int64_t low = round->low, high = round->high;
     const struct driver_dataset *ds = v->m->base.ds;
     int64_t share = (high - low + ds->nprocs - 1) / ds->nprocs;
     int64_t least = smaller(v->chunk, LEAST);
@@ -126,14 +126,43 @@ static int move_share_all(void *who, const struct journal_state *round,
     int64_t begin = smaller(low + ds->rank * share, high);
     int64_t end = smaller(begin + share, high);
     int err = NC_NOERR;
-    v->round = *round;
     for (int64_t done = 0; done < share; done += v->chunk) {
         int64_t first = smaller(begin + done, end);
         int64_t last = err == NC_NOERR ? smaller(first + v->chunk, end) : first;
-        int moved = piece_all(v, first, last, from, to);
+        int moved = piece_all(v, first, last);
         if (err == NC_NOERR) err = moved;
     }
     return err;
+}
+
+static int move_share_all(void *who, const struct journal_state *round,
+                          enum journal_place from, enum journal_place to)
+{
+    struct mpio_mover *v = who;
+    v->round = *round;
+    v->from = from;
+    v->to = to;
+    return share_all(v, round->low, round->high, move_piece_all);
+}
+
+/* The tile has zeros for places [low, high) of what is left behind. */
+static int plan_zeros(struct mpio_mover *v, int64_t low, int64_t high)
+{
+    mpio_tile_clear(&v->new);
+    int err = mpio_reserve(v->m, (size_t)(high - low));
+    for (int64_t at = low, n; at < high && err == NC_NOERR; at += n) {
+        struct cdf_extent x = cdf_vacant_at(&v->vacancy, at);
+        n = smaller(x.length, high - at);
+        err = mpio_tile_add(&v->new, x.offset, n, at - low);
+    }
+    v->new.bytes = v->m->staging;
+    if (err == NC_NOERR && high > low) memset(v->m->staging, 0, (size_t)(high - low));
+    return err == NC_NOERR ? mpio_tile_sort(&v->new, true) : err;
+}
+
+static int clear_piece_all(struct mpio_mover *v, int64_t low, int64_t high)
+{
+    return transfer_all(v, JOURNAL_NEW, true, plan_zeros(v, low, high));
 }
 
 static int mover_sync_all(void *who)
@@ -148,17 +177,19 @@ static int mover_agree_all(void *who, int err)
     return driver_agree_all(v->m->base.ds, err, NULL, NULL, 0);
 }
 
-/* New variables are filled before a header tells of them. */
-static int mover_fill_all(void *who)
+/* New variables are filled, or have zeros where old ones were, before a header tells of
+ * them. */
+static int mover_complete_all(void *who)
 {
     struct mpio_mover *v = who;
-    int err = journal_check(v->crew.j);
-    if (err != NC_NOERR) return err;
-    return mpio_fill_new_all(v->m, v->crew.before->nvars);
+    v->kept_low = v->kept_high = 0; /* the memory is used otherwise */
+    int err = share_all(v, 0, v->vacancy.total, clear_piece_all);
+    int filled = mpio_fill_new_all(v->m, v->crew.before->nvars);
+    return err != NC_NOERR ? err : filled;
 }
 
-void mpio_mover_init(struct mpio_mover *v, struct mpio *m, struct journal *j,
-                     const struct cdf_header *before, const struct cdf_header *after)
+int mpio_mover_init(struct mpio_mover *v, struct mpio *m, struct journal *j,
+                    const struct cdf_header *before, const struct cdf_header *after)
 {
     const struct driver_dataset *ds = m->base.ds;
     *v = (struct mpio_mover){.m = m, .chunk = smaller(ds->hints.move_chunk, MOST)};
@@ -173,15 +204,17 @@ void mpio_mover_init(struct mpio_mover *v, struct mpio *m, struct journal *j,
                                     .least = larger(all / 16, v->chunk),
                                     .who = v,
                                     .carry_all = move_share_all,
-                                    .complete_all = mover_fill_all,
+                                    .complete_all = mover_complete_all,
                                     .secure_all = mover_sync_all,
                                     .concur_all = mover_agree_all};
+    return cdf_find_vacancy(&v->vacancy, before, after);
 }
 
 void mpio_mover_free(struct mpio_mover *v)
 {
     mpio_tile_free(&v->old);
     mpio_tile_free(&v->new);
+    cdf_free_vacancy(&v->vacancy);
 }
 
 /* Process 0's part before anything moves: room, journal, mark. */
@@ -235,7 +268,8 @@ int mpio_move_all(struct mpio *m, const struct cdf_header *before)
     if (err == NC_NOERR && ds->rank == 0 && image == NULL) err = NC_ENOMEM;
     if (err == NC_NOERR && m->pending) err = mpio_tell_pending(m, NC_EFILE);
     ds->stats.redef_moves++;
-    mpio_mover_init(&v, m, &j, before, &ds->header);
+    int found = mpio_mover_init(&v, m, &j, before, &ds->header);
+    if (err == NC_NOERR) err = found;
     struct driver_span span = driver_trace_begin(ds->trace);
 
     /* What others have written must be here before it is read, and stay. */

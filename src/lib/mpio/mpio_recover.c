@@ -58,10 +58,11 @@ static int resume_all(struct mpio *m, struct journal *j, const struct cdf_header
 {
     struct driver_dataset *ds = m->base.ds;
     struct mpio_mover v;
-    mpio_mover_init(&v, m, j, before, &ds->header);
+    int err = mpio_mover_init(&v, m, j, before, &ds->header);
     driver_hold_records(ds, ds->header.numrecs);
     m->numrecs_in_file = ds->header.numrecs;
-    int err = journal_resume_all(&v.crew);
+    err = driver_agree_all(ds, err, NULL, NULL, 0);
+    if (err == NC_NOERR) err = journal_resume_all(&v.crew);
     mpio_mover_free(&v);
     cdf_free(&ds->header);
     cdf_init(&ds->header, 1);

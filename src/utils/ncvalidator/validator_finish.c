@@ -67,7 +67,7 @@ static int carry(void *who, const struct journal_state *round, enum journal_plac
     return err;
 }
 
-/* n bytes of a variable get its fill value. */
+/* n bytes get what the piece has. */
 static int fill_part(const struct finish *f, int64_t at, int64_t n)
 {
     int err = NC_NOERR;
@@ -93,10 +93,25 @@ static int fill_var(struct finish *f, int id)
     return err;
 }
 
+/* Zeros for what is left behind. */
+static int clear(struct finish *f)
+{
+    struct cdf_vacancy v;
+    int err = cdf_find_vacancy(&v, f->crew.before, f->crew.after);
+    memset(f->piece, 0, PIECE);
+    for (int64_t at = 0; err == NC_NOERR && at < v.total;) {
+        struct cdf_extent x = cdf_vacant_at(&v, at);
+        err = fill_part(f, x.offset, x.length);
+        at += x.length;
+    }
+    cdf_free_vacancy(&v);
+    return err;
+}
+
 static int complete(void *who)
 {
     struct finish *f = who;
-    int err = NC_NOERR;
+    int err = clear(f);
     for (int id = f->crew.before->nvars; id < f->crew.after->nvars; id++)
         if (err == NC_NOERR && f->crew.after->vars[id].fill) err = fill_var(f, id);
     return err;
