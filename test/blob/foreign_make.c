@@ -60,8 +60,25 @@ static int nelems(const struct var *v)
     return n;
 }
 
+static const char *fault;
+static int nsubfiles;
+
+static bool is_fault(const char *name)
+{
+    return strcmp(fault, name) == 0;
+}
+
+/* Columns that no map names: about a third of them, the first and the last, too. */
+static bool is_at_sea(int element)
+{
+    int column = element % NCOL;
+    return (is_fault("land") || is_fault("lost")) &&
+           (column % 10 < 3 || column == NCOL - 1);
+}
+
 static double value(const struct var *v, int record, int element)
 {
+    if (v->number > 0 && is_at_sea(element)) return 0;
     return 32 + ((v - vars) * 31 + record * 17 + element * 7) % 91;
 }
 
@@ -147,23 +164,18 @@ static void write_whole(const char *name)
 
 /* ---- E3SM ---- */
 
-static const char *fault;
-static int nsubfiles;
-
-static bool is_fault(const char *name)
-{
-    return strcmp(fault, name) == 0;
-}
-
 static int owner(int decomposition, int element)
 {
     int column = element % NCOL, lev = element / NCOL;
-    return (column / 3 * 5 + column / 7 + (decomposition == 2 ? lev : 0)) % NPROCS;
+    if (is_at_sea(element)) return NPROCS;
+    int process = (column / 3 * 5 + column / 7 + (decomposition == 2 ? lev : 0)) % NPROCS;
+    return process == 2 && is_fault("land") ? 3 : process;
 }
 
 /* A blob: its runs, which of some processes go downwards. */
 struct blob {
     int n, offsets[MOST], lengths[MOST], nelems, elements[MOST];
+    int lost; /* elements that no run names any more */
 };
 
 static void add_run(struct blob *b, int at, int n)
@@ -183,13 +195,16 @@ static void make_blob(struct blob *b, int decomposition, int process)
         if (!goes_on) starts[n++] = e;
         ends[n - 1] = e + 1;
     }
-    b->n = b->nelems = 0;
+    b->n = b->nelems = b->lost = 0;
     for (int i = 0; i < n; i++) {
         int k = process % 2 == 0 ? i : n - 1 - i;
         add_run(b, starts[k], ends[k] - starts[k]);
     }
     if (process != NPROCS - 1 || decomposition != 1) return;
-    if (is_fault("hole")) b->nelems -= b->lengths[--b->n];
+    if (is_fault("hole") || is_fault("lost")) {
+        b->lost = b->lengths[--b->n];
+        b->nelems -= b->lost;
+    }
     if (is_fault("overlap")) b->offsets[0] = b->offsets[1];
     if (is_fault("outside")) b->offsets[0] = NCOL;
     if (is_fault("negative")) b->offsets[0] = -1;
@@ -253,7 +268,7 @@ static void make_maps(struct maps *m, int k, int group)
     for (int p = m->first; p < NPROCS && p * nsubfiles / NPROCS == group; p++) {
         struct blob *b = &m->blobs[m->n++];
         make_blob(b, k, p);
-        m->nelems += b->nelems;
+        m->nelems += b->nelems + b->lost;
         if (b->n > m->most) m->most = b->n;
     }
 }

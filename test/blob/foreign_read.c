@@ -177,19 +177,30 @@ static void same_values(int a, int b, int nvars)
     }
 }
 
-static void any_access_reads_the_whole(void)
+static void read_all_layouts(const char *which, int most)
 {
-    make("whole", "w.nc", 1, "");
+    make("whole", "w.nc", 1, which);
     for (int i = 0; i < LAYOUTS; i++)
-        for (int n = 1; n <= 6; n += 1 + n / 2) {
+        for (int n = 1; n <= most; n += 1 + n / 2) {
             char name[32];
             snprintf(name, sizeof name, "%s%d.nc", layouts[i], n);
-            make(layouts[i], name, n, "");
+            make(layouts[i], name, n, which);
             int w = open_to_read("w.nc"), f = open_to_read(name);
             same_values(w, f, same_definitions(w, f));
             CHECK_NC(NC_NOERR, ncmpi_close(f));
             CHECK_NC(NC_NOERR, ncmpi_close(w));
         }
+}
+
+static void any_access_reads_the_whole(void)
+{
+    read_all_layouts("", 6);
+}
+
+/* As in a file that nobody has put them into. */
+static void what_no_map_names_is_zeros(void)
+{
+    read_all_layouts("land", 3);
 }
 
 static void the_path_is_as_it_was_given(void)
@@ -237,6 +248,7 @@ static void bad_maps_are_told(void)
         {"e3sm", "overlap", "area"},   {"e3sm", "hole", "area"},
         {"e3sm", "outside", "area"},   {"e3sm", "negative", "area"},
         {"e3sm", "run", "area"},       {"e3sm", "records", "T"},
+        {"e3sm", "lost", "area"},      {"master", "lost", "other"},
         {"master", "overlap", "area"}, {"master", "hole", "area"},
         {"master", "run", "area"},     {"pnetcdf", "overlap", "area"},
         {"pnetcdf", "hole", "area"},   {"pnetcdf", "outside", "area"},
@@ -392,6 +404,7 @@ static void a_subfile_by_its_name(void)
 
 static const struct check_test tests[] = {
     {"any access reads the whole", any_access_reads_the_whole, 0},
+    {"what no map names is zeros", what_no_map_names_is_zeros, 0},
     {"the path is as it was given", the_path_is_as_it_was_given, 0},
     {"writing is refused", writing_is_refused, 0},
     {"bad maps are told", bad_maps_are_told, 0},

@@ -9,6 +9,7 @@ sanitized=$PWD/test/utils/ncmpidump_sanitized
 w=$work/w.nc f=$work/f.nc o=$work/o.nc
 "$write" whole "$w" 1 || exit 1
 
+# make LAYOUT SUBFILES [WRONG]
 make() { rm -f "$f"* && "$write" "$1" "$f" "${@:2}"; }
 reads() {
     "$dump" -n q "$w" >"$work/w.txt" && "$dump" -n q "$f" >"$work/f.txt" && cmp "$work/w.txt" "$work/f.txt" &&
@@ -37,6 +38,15 @@ for layout in e3sm master pnetcdf; do
     check "... copied and compared" copies
     check "... removed when it is joined" removes
 done
+# Maps of fewer elements than the variables have: the others are zeros.
+"$write" whole "$w" 1 land || exit 1
+for layout in e3sm master; do
+    make $layout 3 land
+    check "$layout, land alone: read" reads
+    check "... joined" joins launch 3
+    check "... copied and compared" copies
+done
+"$write" whole "$w" 1 || exit 1
 
 # told PATTERN: all tools tell, in words that name the file, and none makes one.
 told() {
@@ -47,7 +57,8 @@ told() {
 }
 wrong() { make "$1" 3 "$2" && told "$3"; }
 check "maps overlap" wrong e3sm overlap "two blobs have element"
-check "... and leave a hole" wrong e3sm hole "variable 'area' has 131 elements, its decomposition D1 has"
+check "... and leave a hole" wrong e3sm hole "f.nc: variable '[a-z]*': no subfile has element"
+check "... or lose a run, of land alone" wrong e3sm lost "f.nc: variable '[a-z]*': its maps name [0-9]* elements, and"
 check "... point outside" wrong e3sm outside "f.nc.0002: the map of blob .* points outside"
 check "... begin below 0" wrong e3sm negative "f.nc.0002: the map of blob .* points outside"
 check "a subfile of another run" wrong e3sm run "f.nc.0002: it is of another run"

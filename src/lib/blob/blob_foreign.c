@@ -319,7 +319,7 @@ static int find_home(struct blob_foreign *f, const struct cdf_header *h, int id,
     struct blob_home *home = &f->homes[id];
     int64_t along = -1, n = 0;
     const char *wrong;
-    *home = (struct blob_home){.number = id + 1, .dim = -1};
+    *home = (struct blob_home){.number = id + 1, .dim = -1, .named = v->nelems};
     if (blob_source_att(h, id, PNETCDF "par_dim_index", &along, 1) != 1) return NC_NOERR;
     if (blob_source_att(h, id, PNETCDF "num_subfiles", &n, 1) == 1 && n != f->nfiles - 1)
         return broken(path, v->name,

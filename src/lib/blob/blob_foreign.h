@@ -15,7 +15,8 @@ struct blob_home {
     int number;         /* 1 or more: those of one number are dealt out alike */
     int dim;            /* PnetCDF: the fixed dimension that is divided; -1: none is */
     const int64_t *low; /* of it: where each subfile's part begins; at last its length */
-    int before; /* the one before it that is like none before; -1: it was the first */
+    int before;    /* the one before it that is like none before; -1: it was the first */
+    int64_t named; /* elements that the files have of it; fewer than all: E3SM's maps */
 };
 
 struct blob_foreign {
@@ -92,8 +93,16 @@ int blob_foreign_source(const struct blob_foreign *f, const struct cdf_header *w
 int blob_foreign_reaches(const struct cdf_header *h, const char *path, int64_t size,
                          int id, int64_t record, int64_t at, int64_t n);
 
-/* Nobody has element `at` of a record of a variable. */
-int blob_foreign_hole(const struct cdf_header *whole, const char *path, int varid,
-                      int64_t record, int64_t at);
+/* No file has element `at` of a record of a variable. Where the variable's maps are of
+ * fewer elements than it has (land in a model of the land) that one is 0, as in a file
+ * that nobody has put it into; else NC_ENOTNC. */
+int blob_foreign_hole(const struct blob_foreign *f, const struct cdf_header *whole,
+                      const char *path, int varid, int64_t record, int64_t at);
+
+/* Have all files together, as the index tells, the elements that they say? Called for one
+ * part of the index after the other, from element 0 on; *found is for that. NC_ENOTNC. */
+int blob_foreign_count(const struct blob_foreign *f, const struct cdf_header *whole,
+                       const char *path, int varid, const struct blob_index *x,
+                       int64_t *found);
 
 #endif

@@ -197,9 +197,11 @@ static int settle_e3sm(struct blob_foreign *f, const struct cdf_header *whole,
         int64_t most = t->most[1 + i], least = -t->most[1 + f->nvars + i];
         if (most != least)
             return wrong_var(path, v, "has not the same decomposition in all subfiles");
-        f->homes[i] = (struct blob_home){
-            .number = (int)(most > 0 ? most : f->ndecomps + 1 + i), .dim = -1};
-        if (most > 0 && t->sums[most] != v->nelems)
+        f->homes[i] =
+            (struct blob_home){.number = (int)(most > 0 ? most : f->ndecomps + 1 + i),
+                               .dim = -1,
+                               .named = most > 0 ? t->sums[most] : v->nelems};
+        if (f->homes[i].named > v->nelems)
             return base_error_set(
                 NC_ENOTNC,
                 "%s: variable '%s' has %lld elements, its decomposition "
@@ -236,14 +238,41 @@ int blob_foreign_reaches(const struct cdf_header *h, const char *path, int64_t s
     return NC_NOERR;
 }
 
-int blob_foreign_hole(const struct cdf_header *whole, const char *path, int varid,
-                      int64_t record, int64_t at)
+int blob_foreign_hole(const struct blob_foreign *f, const struct cdf_header *whole,
+                      const char *path, int varid, int64_t record, int64_t at)
 {
     const struct cdf_var *v = &whole->vars[varid];
     char of[48] = "";
+    if (f->homes[varid].named < v->nelems) return NC_NOERR;
     if (v->is_record) snprintf(of, sizeof of, " of record %lld", (long long)record);
     return base_error_set(NC_ENOTNC, "%s: variable '%s': no subfile has element %lld%s",
                           path, v->name, (long long)at, of);
+}
+
+int blob_foreign_count(const struct blob_foreign *f, const struct cdf_header *whole,
+                       const char *path, int varid, const struct blob_index *x,
+                       int64_t *found)
+{
+    const struct cdf_var *v = &whole->vars[varid];
+    int64_t at = x->low;
+    int err = NC_NOERR;
+    if (x->low == 0) *found = 0;
+    for (int64_t i = 0; i < x->n && err == NC_NOERR; i++) {
+        int64_t low = x->pieces[i].at, high = low + x->pieces[i].n;
+        if (low > at) err = blob_foreign_hole(f, whole, path, varid, 0, at);
+        if (low < x->low) low = x->low;
+        at = high < x->high ? high : x->high;
+        *found += at - low;
+    }
+    if (err == NC_NOERR && at < x->high)
+        err = blob_foreign_hole(f, whole, path, varid, 0, at);
+    if (err != NC_NOERR || x->high < v->nelems || *found == f->homes[varid].named)
+        return err;
+    return base_error_set(NC_ENOTNC,
+                          "%s: variable '%s': its maps name %lld elements, and its "
+                          "subfiles have %lld",
+                          path, v->name, (long long)*found,
+                          (long long)f->homes[varid].named);
 }
 
 /* ---- what a file has of a variable ---- */

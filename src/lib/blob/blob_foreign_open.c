@@ -135,7 +135,8 @@ int blob_foreign_part(struct blob *b, int varid, int number, int64_t record, int
 {
     struct blob_sub *s;
     if (number < 0)
-        return blob_foreign_hole(&b->base.ds->header, b->path, varid, record, at);
+        return blob_foreign_hole(&b->foreign, &b->base.ds->header, b->path, varid, record,
+                                 at);
     int err = blob_sub_get(b, number, &s);
     int id = err == NC_NOERR ? blob_sub_var(s, varid) : -1;
     if (id < 0) return err; /* who reads it reports it */

@@ -220,11 +220,31 @@ static int move_parts(struct pieces *p, struct driver *d, int varid,
     return err;
 }
 
+/* What no file of another library's dataset has reads as zeros. */
+static int get_zeros(const struct pieces *p, const struct part *parts, int64_t n,
+                     void *to)
+{
+    struct blocks mem = {.n = 0};
+    int64_t elements = 0;
+    int err = NC_NOERR;
+    for (int64_t i = 0; i < n && err == NC_NOERR; i++) {
+        elements += parts[i].n;
+        if (has_memory(p)) err = add_memory(p, &mem, parts[i].rank, parts[i].n);
+    }
+    if (p->gathers) memset(to, 0, (size_t)(elements * conv_size(p->r->type)));
+    for (int64_t i = 0; i < mem.n && err == NC_NOERR; i++)
+        memset((void *)((intptr_t)p->r->buf + mem.list[i].offset), 0,
+               (size_t)mem.list[i].length);
+    base_free(mem.list);
+    return err;
+}
+
 /* What no map names goes to the master file, though its variable has a decomposition. */
 static int move_rest(struct pieces *p, const struct part *parts, int64_t n, void *to)
 {
     struct driver_stats *stats = &p->b->base.ds->stats;
     int64_t bytes = 0;
+    if (blob_is_foreign(p->b)) return get_zeros(p, parts, n, to);
     int err = move_parts(p, p->b->base.lower, p->r->varid, &p->b->base.ds->header, parts,
                          n, to);
     if (p->announced) return err;

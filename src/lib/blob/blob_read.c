@@ -174,7 +174,14 @@ int blob_read_own_all(struct blob *b, struct driver_request *const *reqs, int64_
 
 int blob_read_index(struct blob *b, struct blob_decomp *d, int64_t at)
 {
+    const struct cdf_header *h = &b->base.ds->header;
+    struct blob_index *x = &d->index;
     struct reading r = {b, d};
-    return blob_source_index(&d->index, b->base.ds->header.vars[d->varid].nelems, at,
-                             (int)b->facts.nsubfiles, open_source, &r);
+    int64_t nelems = h->vars[d->varid].nelems, found;
+    int err = blob_source_index(x, nelems, at, (int)b->facts.nsubfiles, open_source, &r);
+    bool all = x->low == 0 && x->high == nelems;
+    if (err != NC_NOERR || !all || !blob_is_foreign(b)) return err;
+    err = blob_foreign_count(&b->foreign, h, b->path, d->varid, x, &found);
+    if (err != NC_NOERR) blob_index_free(x);
+    return err;
 }

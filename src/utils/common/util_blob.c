@@ -378,15 +378,27 @@ static int open_source(void *who, int number, struct blob_source *s)
     return err == NC_NOERR ? check_blobs(x->b, s) : err;
 }
 
-int util_blob_index(struct util_blob *b, struct util_blob_decomp *d, int64_t at)
+/* In another library's dataset, which is whole: are all elements there that should be? */
+static int check_count(const struct util_classic *c, struct util_blob_decomp *d)
 {
+    const struct util_blob *b = c->blob;
+    if (!util_blob_is_foreign(b) || b->nmissing > 0) return NC_NOERR;
+    return blob_foreign_count(&b->foreign, &c->header, c->path, d->varid, &d->index,
+                              &d->found);
+}
+
+int util_blob_index(const struct util_classic *c, struct util_blob_decomp *d, int64_t at)
+{
+    struct util_blob *b = c->blob;
     struct indexing x = {.b = b, .d = d};
+    bool known = at >= d->index.low && at < d->index.high;
     int err = blob_source_index(&d->index, d->nelems, at, (int)b->facts.nsubfiles,
                                 open_source, &x);
     if (err == NC_NOERR && (at < d->index.low || at >= d->index.high))
         err =
             base_error_set(NC_ENOTNC, "too many blobs have element %lld", (long long)at);
-    return err;
+    bool all = d->index.low == 0 && d->index.high == d->nelems;
+    return err == NC_NOERR && all && !known ? check_count(c, d) : err;
 }
 
 /* Has the master file all values of the variables that are there alone? Where a job was
@@ -411,9 +423,8 @@ static void check_master(const struct util_classic *c, struct teller *t)
 static int check_index(const struct util_classic *c, struct util_blob_decomp *d,
                        int64_t at)
 {
-    int err = util_blob_index(c->blob, d, at);
-    bool holes = util_blob_is_foreign(c->blob) && c->blob->nmissing == 0;
-    return err == NC_NOERR && holes ? util_blob_find_holes(c, d) : err;
+    int err = util_blob_index(c, d, at);
+    return err == NC_NOERR ? check_count(c, d) : err;
 }
 
 int util_blob_check(struct util_classic *c, util_blob_tell *tell, void *to)

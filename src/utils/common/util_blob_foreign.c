@@ -52,16 +52,6 @@ int util_blob_take_homes(struct util_classic *c)
     return err;
 }
 
-int util_blob_find_holes(const struct util_classic *c, const struct util_blob_decomp *d)
-{
-    const struct blob_index *x = &d->index;
-    int64_t at = x->low;
-    for (int64_t i = 0; i < x->n && x->pieces[i].at <= at; i++)
-        at = x->pieces[i].at + x->pieces[i].n;
-    return at >= x->high ? NC_NOERR
-                         : blob_foreign_hole(&c->header, c->path, d->varid, 0, at);
-}
-
 int util_blob_find_cut(const struct util_classic *c, int number)
 {
     const struct util_blob_sub *s = &c->blob->subs[number];

@@ -30,6 +30,7 @@ struct util_blob_decomp {
     int number;
     int varid; /* the first that has it */
     int64_t nelems;
+    int64_t found; /* elements in the parts of the index that have been checked */
     struct blob_index index;
 };
 
@@ -70,9 +71,6 @@ static inline bool util_blob_is_foreign(const struct util_blob *b)
 int util_blob_take_whole(struct util_classic *c);
 /* What all subfiles say together; an error has words. */
 int util_blob_take_homes(struct util_classic *c);
-/* Has the index a piece for every element that it is about? An error has words. */
-int util_blob_find_holes(const struct util_classic *c, const struct util_blob_decomp *d);
-
 /* Has a subfile all values that count? An error has words. */
 int util_blob_find_cut(const struct util_classic *c, int number);
 
@@ -96,6 +94,6 @@ int util_blob_numbers(struct util_blob *b, int number, const struct blob_numbers
 int util_blob_cut(const struct util_blob_sub *s, const struct cdf_var *v);
 
 /* Makes the index of a decomposition have element `at`. Errors have words. */
-int util_blob_index(struct util_blob *b, struct util_blob_decomp *d, int64_t at);
+int util_blob_index(const struct util_classic *c, struct util_blob_decomp *d, int64_t at);
 
 #endif

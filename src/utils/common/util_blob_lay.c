@@ -168,7 +168,8 @@ static int lacking(const struct window *w, const struct stretch *s, int64_t from
 {
     if (w->b->nmissing > 0) return missing(w, s, from, to);
     if (!util_blob_is_foreign(w->b)) return NC_NOERR;
-    return blob_foreign_hole(&w->c->header, w->c->path, s->var->varid, s->record, from);
+    return blob_foreign_hole(&w->b->foreign, &w->c->header, w->c->path, s->var->varid,
+                             s->record, from);
 }
 
 static int want_piece(struct window *w, const struct stretch *s,
@@ -229,7 +230,7 @@ static int lay_stretch(struct window *w, const struct stretch *s)
     struct util_blob_decomp *d = &w->b->decomps[s->var->decomp];
     int err = NC_NOERR;
     for (int64_t at = s->first, end; at < s->last && err == NC_NOERR; at = end) {
-        err = util_blob_index(w->b, d, at);
+        err = util_blob_index(w->c, d, at);
         end = d->index.high < s->last ? d->index.high : s->last;
         if (err == NC_NOERR) err = want_pieces(w, s, &d->index, at, end);
     }
