@@ -128,6 +128,16 @@ uint64_t check_random_own(uint64_t limit)
     return next_random(&state.own, limit);
 }
 
+uint64_t check_random_state(void)
+{
+    return state.shared;
+}
+
+void check_random_again(uint64_t random_state)
+{
+    state.shared = random_state;
+}
+
 static void choose_seed(void)
 {
     const char *given = getenv("NCMPI_TEST_SEED");

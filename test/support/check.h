@@ -99,6 +99,10 @@ void check_skip(const char *reason);
 uint64_t check_random(uint64_t limit);
 uint64_t check_random_own(uint64_t limit);
 
+/* Where check_random is, and back there: the same numbers come again. */
+uint64_t check_random_state(void);
+void check_random_again(uint64_t random_state);
+
 /* Whole files, on one process: writes one; reads one into memory the caller frees (NULL
  * and a failure noted if it cannot); are two of the same bytes (else where they differ
  * is noted). */

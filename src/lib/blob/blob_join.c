@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base_error.h"
@@ -226,12 +227,28 @@ int blob_join_begin_all(struct blob *b)
     return err;
 }
 
+/* A header that has become shorter may leave a dataset without variables longer than it
+ * tells; so is the one file then. By process 0. */
+static int keep_length(const struct blob_join *j)
+{
+    const struct driver_dataset *master = j->b->base.ds;
+    struct stat st;
+    if (stat(master->full, &st) != 0)
+        return base_error_system(NC_EFILE, "looking at", master->full);
+    off_t wanted = st.st_size - (off_t)master->base;
+    if (stat(j->path, &st) != 0)
+        return base_error_system(NC_EFILE, "looking at", j->path);
+    if (st.st_size >= wanted || truncate(j->path, wanted) == 0) return NC_NOERR;
+    return base_error_system(NC_EWRITE, "extending", j->path);
+}
+
 int blob_join_end_all(struct blob *b, int error)
 {
     struct driver_dataset *ds = b->base.ds;
     struct blob_join *j = b->join;
     j->unwanted = ds->deleted;
     int own = error == NC_NOERR ? finish_share(j) : error;
+    if (own == NC_NOERR && ds->rank == 0 && !ds->deleted) own = keep_length(j);
     int err = driver_agree_all(&j->ds, own, NULL, NULL, 0);
     if (err == NC_NOERR && !ds->deleted) {
         driver_hold_records(&j->ds, j->ds.header.numrecs);
