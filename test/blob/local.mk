@@ -34,6 +34,11 @@ test_blob_blob_checksums_mpi_LDADD = libutil.la $(MPI_TEST_LIBS)
 check_PROGRAMS += test/blob/blob_copy
 test_blob_blob_copy_SOURCES = test/blob/blob_copy.c
 test_blob_blob_copy_LDADD = libpnetcdf.la
+check_PROGRAMS += test/blob/blob_history
+test_blob_blob_history_SOURCES = test/blob/blob_history.c
+test_blob_blob_history_LDADD = $(MPI_TEST_LIBS)
+TESTS += test/blob/blob_moments.sh test/blob/blob_owners.sh
+EXTRA_DIST += test/blob/blob_moments.sh test/blob/blob_owners.sh
 TESTS += test/blob/blob_join.sh
 EXTRA_DIST += test/blob/blob_join.sh
 
@@ -55,3 +60,8 @@ endif
 check-blob-kill: check-programs
 	@$(AM_TESTS_ENVIRONMENT) BLOB_KILL=all srcdir=$(srcdir) $(BASH_PATH) $(srcdir)/test/blob/blob_kill.sh
 .PHONY: check-blob-kill
+
+# Mixtures of the files of many histories.
+check-blob-moments: check-programs
+	@$(AM_TESTS_ENVIRONMENT) BLOB_MOMENTS=$${BLOB_MOMENTS:-20} srcdir=$(srcdir) $(BASH_PATH) $(srcdir)/test/blob/blob_moments.sh
+.PHONY: check-blob-moments

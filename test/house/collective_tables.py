@@ -61,7 +61,7 @@ AGREES = {
     'api_share_report_all': (4,),
     'journal_agree_all': (),  # an error on all, or on none
     # An error on all, or on none: their own comes first.
-    'find_states_all': (), 'blob_foreign_states_all': (), 'sync_both_all': (),
+    'find_states_all': (), 'blob_foreign_states_all': (), 'blob_sync_all': (),
     'blob_sub_open_all': (),
     'blob_close_all': (),  # what failed here the layer below agrees on, when it closes
     # Which round comes next: the least of all processes, told by the exchange of counts or,

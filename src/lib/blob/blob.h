@@ -109,8 +109,8 @@ int blob_create_all(struct driver_dataset *ds, int cmode, struct driver *lower,
                     struct driver **self);
 int blob_open_all(struct driver_dataset *ds, int omode, struct driver *lower,
                   struct driver **self);
-int blob_close_all(struct driver *self);
-int blob_abort_all(struct driver *self);
+/* Frees the layer, whose files are closed. Collective. */
+void blob_free_all(struct blob *b);
 /* Room for the variables there are now; new ones are open. Local. NC_ENOMEM. */
 int blob_grow(struct blob *b, int nvars);
 /* A decomposition of this number, that a variable has, is there. Local. NC_ENOMEM. */
@@ -119,6 +119,16 @@ int blob_add_decomposition(struct blob *b, int number, int varid);
 int64_t blob_first_of(const struct cdf_envelope *e, int64_t group);
 /* Counts the variables that are open. Local. */
 void blob_count_open(struct blob *b);
+
+/* ---- blob_close.c: see struct driver_ops ---- */
+int blob_enddef_all(struct driver *self, const struct cdf_header *before);
+int blob_sync_all(struct driver *self);
+int blob_sync(struct driver *self);
+int blob_close_all(struct driver *self);
+int blob_abort_all(struct driver *self);
+void blob_prepare_close_all(struct driver *self);
+enum driver_defer blob_defer(struct driver *self);
+int blob_flush_start(struct driver *self);
 
 /* ---- blob_foreign_open.c: another library's dataset, which is only read ---- */
 
@@ -164,8 +174,13 @@ const struct driver_ops *blob_sub_bottom(const struct blob *b);
  * counted is added to the dataset's statistics. */
 int blob_sub_close_alone(struct blob *b);
 int blob_sub_close_all(struct blob *b, bool abort);
+/* The same with the group's, as it was found. */
+int blob_sub_leave_all(struct blob *b);
 /* Adds what its driver counted to the dataset's statistics. Local. */
 void blob_sub_count(struct blob *b, struct blob_sub *sub);
+/* See struct driver_ops: are the names of all that may come to lie beside the master
+ * short enough? */
+int blob_sub_refuse(const struct driver_dataset *ds);
 /* The master's own name, by which subfiles go, not a link's; NULL: no memory. The caller
  * frees it. */
 char *blob_sub_master(const char *path);

@@ -340,7 +340,8 @@ void blob_hold_drop(struct blob *b)
     b->hold.fd = -1;
 }
 
-/* Who closes last says that all is complete. */
+/* The opening that made the moment says that all is complete, if it is the last to close.
+ */
 int blob_hold_end(struct blob *b, bool complete)
 {
     int err = NC_NOERR;
@@ -348,7 +349,7 @@ int blob_hold_end(struct blob *b, bool complete)
     b->hold.untouched = false;
     enum base_locked alone = base_lock_try(b->hold.fd, BASE_LOCK_PARTS, true);
     bool last = alone == BASE_LOCKED || (alone == BASE_LOCKLESS && b->makes);
-    if (last) err = change_page(b, complete ? set_complete : set_ended);
+    if (last) err = change_page(b, complete && b->makes ? set_complete : set_ended);
     blob_hold_drop(b);
     return err;
 }

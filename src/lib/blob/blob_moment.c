@@ -45,3 +45,8 @@ const char *blob_moment_wrong(const struct cdf_envelope *e,
     if (!e->defined && sub.opening == 0) return NULL;
     return words(&e->now, &sub);
 }
+
+bool blob_moment_behind(const struct cdf_envelope *e, const int64_t numbers[BLOB_MOMENT])
+{
+    return e->stage == CDF_COMPLETE && (uint64_t)numbers[2] == e->now.syncs;
+}

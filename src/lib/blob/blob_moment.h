@@ -22,4 +22,9 @@ int blob_moment_var(const struct cdf_header *h);
 const char *blob_moment_wrong(const struct cdf_envelope *e,
                               const int64_t numbers[BLOB_MOMENT]);
 
+/* Is it from before the dataset was closed, or that never got to its device? Its close
+ * counts as a sync does in the subfiles alone, as nobody waits for their devices. What
+ * was put since the last sync may be missing. */
+bool blob_moment_behind(const struct cdf_envelope *e, const int64_t numbers[BLOB_MOMENT]);
+
 #endif

@@ -23,6 +23,27 @@ char *blob_sub_master(const char *path)
     return base_strdup(realpath(path, known) == NULL ? path : known);
 }
 
+int blob_sub_refuse(const struct driver_dataset *ds)
+{
+    enum { LONGEST = sizeof ".joining-0123456789abcdef" - 1, DIRECTORY = PATH_MAX };
+    char *master = blob_sub_master(ds->full), folder[DIRECTORY] = ".";
+    if (master == NULL) return NC_ENOMEM;
+    const char *slash = strrchr(master, '/'), *name = slash == NULL ? master : slash + 1;
+    if (slash != NULL)
+        snprintf(folder, sizeof folder, "%.*s/", (int)(slash - master), master);
+    long most = pathconf(folder, _PC_NAME_MAX);
+    bool fits = most < 0 || (long)strlen(name) + LONGEST <= most;
+    fits = fits && strlen(master) + LONGEST < PATH_MAX;
+    int err =
+        fits ? NC_NOERR
+             : base_error_set(NC_EBAD_FILE,
+                              "%s: its name is too long for the files beside it, whose "
+                              "names have %d bytes more",
+                              ds->path, LONGEST);
+    base_free(master);
+    return err;
+}
+
 const struct driver_ops *blob_sub_bottom(const struct blob *b)
 {
     const struct driver *d = b->base.lower;
@@ -211,6 +232,14 @@ static int close_driver_all(struct blob_sub *s, bool abort)
     return abort ? driver_abort_all(d) : driver_close_all(d);
 }
 
+/* It was opened, perhaps for writing, and is left as it was found. */
+static void leave_driver_all(struct blob_sub *s)
+{
+    s->ds.held = s->ds.header.numrecs = s->records;
+    s->ds.whole = false;
+    (void)close_driver_all(s, false);
+}
+
 /* Is it a subfile, of whatever dataset? Its attributes come early in its header. */
 static bool is_subfile(const char *path)
 {
@@ -273,7 +302,7 @@ int blob_sub_open_all(struct blob *b, bool create, struct blob_sub **sub)
             err = check(b, s);
             if (err == NC_NOERR) err = blob_sub_list(b, s);
             agreed = driver_agree_all(&s->ds, err, NULL, NULL, 0);
-            if (agreed != NC_NOERR) (void)close_driver_all(s, false);
+            if (agreed != NC_NOERR) leave_driver_all(s);
         }
     }
     if (agreed != NC_NOERR && made && err == NC_NOERR) (void)unlink(s->ds.path);
@@ -292,7 +321,7 @@ static int open_alone(struct blob *b, struct blob_sub *s)
     if (err != NC_NOERR) return err;
     err = check(b, s);
     if (err == NC_NOERR) err = blob_sub_list(b, s);
-    if (err != NC_NOERR) (void)close_driver_all(s, false);
+    if (err != NC_NOERR) leave_driver_all(s);
     return err;
 }
 
@@ -350,6 +379,16 @@ static int finish_redefinition_all(struct blob *b)
     int err = blob_sub_open_all(b, false, &s);
     if (err != NC_NOERR) return err;
     s->ds.held = s->ds.header.numrecs;
+    return close_one_all(b, s, false);
+}
+
+/* Nothing was put, and nothing is to be. */
+int blob_sub_leave_all(struct blob *b)
+{
+    struct blob_sub *s = b->own;
+    b->own = NULL;
+    if (s == NULL) return NC_NOERR;
+    leave_driver_all(s);
     return close_one_all(b, s, false);
 }
 

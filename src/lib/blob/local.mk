@@ -11,6 +11,7 @@ libserial_la_SOURCES += src/lib/blob/blob_sum.c src/lib/blob/blob_sum.h
 libserial_la_SOURCES += $(blob_serial_sources)
 libcore_la_SOURCES += \
 	src/lib/blob/blob.h \
+	src/lib/blob/blob_close.c \
 	src/lib/blob/blob_define.c \
 	src/lib/blob/blob_foreign_open.c \
 	src/lib/blob/blob_hold.c src/lib/blob/blob_hold.h \

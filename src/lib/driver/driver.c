@@ -87,6 +87,15 @@ int driver_open_all(struct driver_dataset *ds, int omode, struct driver **top)
     return nothing ? open_stand_in_all(ds, omode, top) : err;
 }
 
+int driver_refuse(const struct driver_dataset *ds)
+{
+    int err = NC_NOERR;
+    for (int i = 0; i < NDRIVERS && err == NC_NOERR; i++)
+        if (registry[i]->refuse != NULL && registry[i]->wanted(ds, true))
+            err = registry[i]->refuse(ds);
+    return err;
+}
+
 int driver_remove_parts(const char *path, bool anew, bool *all)
 {
     int first = NC_NOERR;

@@ -230,6 +230,10 @@ struct driver_ops {
      * Layers below it are there. Local; NULL: always. */
     bool (*wanted)(const struct driver_dataset *ds, bool create);
 
+    /* What keeps a new dataset from having this layer, before anything is made or
+     * removed. Local, process 0's; NULL: nothing does. */
+    int (*refuse)(const struct driver_dataset *ds);
+
     /* Make a new file, or open one and decode its header into ds->header. lower is the
      * layer below, already there (NULL at the bottom), *self the new one; on failure
      * nothing of it is left behind. Agreed. */
@@ -345,6 +349,9 @@ extern const struct driver_ops stage_ops;
  * *top is the layer that is called. Agreed; on failure nothing is left. */
 int driver_create_all(struct driver_dataset *ds, int cmode, struct driver **top);
 int driver_open_all(struct driver_dataset *ds, int omode, struct driver **top);
+
+/* The first error of what the wanted layers refuse, see struct driver_ops. Local. */
+int driver_refuse(const struct driver_dataset *ds);
 
 /* Removes what all drivers keep of a dataset beside its file, see struct driver_ops.
  * Local. NC_EFILE ... */

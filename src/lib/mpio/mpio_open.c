@@ -121,13 +121,13 @@ static void release_all(struct mpio *m)
     base_free(m);
 }
 
-/* A new layer on an opened file; all or none have it. Who has no memory for it opens the
- * file with the others, so that they learn of it. */
-static int start_all(struct driver_dataset *ds, int amode, struct mpio **out)
+/* A new layer on an opened file; all or none have it. Who has no memory for it, or
+ * another `error`, opens the file with the others, so that they learn of it. */
+static int start_all(struct driver_dataset *ds, int amode, int error, struct mpio **out)
 {
     struct mpio spare, *m = base_calloc(1, sizeof *m);
     int err = mpio_file_open_all(m == NULL ? &spare.file : &m->file, ds, amode,
-                                 m == NULL ? NC_ENOMEM : NC_NOERR);
+                                 m == NULL ? NC_ENOMEM : error);
     if (err != NC_NOERR || m == NULL) {
         base_free(m);
         return err;
@@ -159,8 +159,9 @@ int mpio_create_all(struct driver_dataset *ds, int cmode, struct driver *lower,
 {
     struct mpio *m = NULL;
     bool keep = (cmode & NC_NOCLOBBER) != 0;
-    int err =
-        start_all(ds, MPI_MODE_RDWR | MPI_MODE_CREATE | (keep ? MPI_MODE_EXCL : 0), &m);
+    int error = ds->rank == 0 ? driver_refuse(ds) : NC_NOERR;
+    int err = start_all(ds, MPI_MODE_RDWR | MPI_MODE_CREATE | (keep ? MPI_MODE_EXCL : 0),
+                        error, &m);
     if (m == NULL) return err;
 
     err = make_empty_all(m);
@@ -179,7 +180,8 @@ int mpio_open_all(struct driver_dataset *ds, int omode, struct driver *lower,
                   struct driver **self)
 {
     struct mpio *m = NULL;
-    int err = start_all(ds, omode & NC_WRITE ? MPI_MODE_RDWR : MPI_MODE_RDONLY, &m);
+    int err =
+        start_all(ds, omode & NC_WRITE ? MPI_MODE_RDWR : MPI_MODE_RDONLY, NC_NOERR, &m);
     if (m == NULL) return err;
 
     err = mpio_read_header_all(m);

@@ -48,6 +48,14 @@ int64_t util_blob_sum_turns(const struct util_classic *c, int64_t share, int64_t
  * true. */
 bool util_blob_is_complete(const struct util_classic *c);
 
+#define UTIL_BLOB_BEHIND                                                                 \
+    "it is from before the dataset was closed: what was put since the last sync may be " \
+    "missing"
+
+/* A subfile that may lack what was put since the last sync before the last close: put
+ * back from a copy of that time, or the power went. NULL: none is so. */
+const char *util_blob_behind(const struct util_classic *c);
+
 /* Is it still as it was when it was opened? */
 bool util_blob_is_unchanged(const struct util_classic *c);
 

@@ -16,6 +16,7 @@ struct util_blob_sub {
     char *path;
     struct util_classic file; /* fd -1: not open now */
     bool there;
+    bool behind; /* from before the last close: see blob_moment.h */
     int *varids; /* its variable for each of the master's; -1: none */
 };
 

@@ -17,6 +17,7 @@ const char *util_blob_wrong_moment(struct util_blob *b, const struct util_classi
         const struct blob_numbers list = {id, 0, 0, BLOB_MOMENT, numbers};
         int err = util_blob_numbers(b, number, &list);
         if (err == NC_NOERR) wrong = blob_moment_wrong(&page, numbers);
+        b->subs[number].behind = err == NC_NOERR && blob_moment_behind(&page, numbers);
         if (err == NC_NOERR && wrong == NULL) return NULL;
         if (err == NC_NOERR) err = blob_source_envelope(c->path, &page);
         if (err != NC_NOERR) return base_error_detail(err);
@@ -34,6 +35,14 @@ const char *util_blob_wrong_size(const struct util_blob *b, int number)
 bool util_blob_is_complete(const struct util_classic *c)
 {
     return util_blob_is_foreign(c->blob) || c->blob->facts.stage == CDF_COMPLETE;
+}
+
+const char *util_blob_behind(const struct util_classic *c)
+{
+    const struct util_blob *b = c->blob;
+    for (int i = 0; i < b->facts.nsubfiles; i++)
+        if (b->subs[i].there && b->subs[i].behind) return b->subs[i].path;
+    return NULL;
 }
 
 bool util_blob_is_unchanged(const struct util_classic *c)

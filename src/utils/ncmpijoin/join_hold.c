@@ -47,13 +47,20 @@ static void remove_leftover(const struct join *j)
     base_free(path);
 }
 
+/* What may lack values is joined, as it can be read, but not removed. */
+static int look_at_age(const struct join *j)
+{
+    const char *behind = util_blob_behind(&j->in);
+    if (behind != NULL) util_message(JOIN_TOOL, behind, -1, "%s", UTIL_BLOB_BEHIND);
+    if (behind != NULL && j->options.check) return -1;
+    if (!j->options.remove || util_blob_is_complete(&j->in)) return 0;
+    return complain(j, "the program that wrote to it last did not close it: join it "
+                       "without --remove, and look at what comes of it");
+}
+
 int join_hold(struct join *j)
 {
-    bool apart = j->in.base > 0; /* by this library: others' files have no locks */
-    if (j->options.remove && !util_blob_is_complete(&j->in))
-        return complain(j, "the program that wrote to it last did not close it: join it "
-                           "without --remove, and look at what comes of it");
-    if (!apart) return 0;
+    if (j->in.base == 0) return 0; /* another library's: there are no locks */
     j->lock = open(j->options.from, O_RDWR | O_CLOEXEC);
     j->reads_only = j->lock < 0;
     if (j->reads_only && j->options.remove) return complain(j, strerror(errno));
@@ -61,7 +68,7 @@ int join_hold(struct join *j)
     if (j->lock < 0) return complain(j, strerror(errno));
     if (is_busy(j)) return tell_busy(j);
     if (!j->reads_only) remove_leftover(j);
-    return join_is_held(j);
+    return join_is_held(j) == 0 ? look_at_age(j) : -1;
 }
 
 int join_is_held(const struct join *j)

@@ -97,6 +97,8 @@ int validator_subfiles(struct validator *v, struct util_classic *file, cdf_tell 
             &f, true, "",
             "the program that wrote to it last has not closed it: it is at work, or was "
             "killed");
+    const char *behind = util_blob_behind(file);
+    if (behind != NULL) found(&f, false, behind, UTIL_BLOB_BEHIND);
     if (good) examine_values(&f, file);
     int status = 0;
     for (int i = 0; i < util_blob_count(file) && status == 0; i++)

@@ -1,0 +1,241 @@
+/* A dataset that several jobs write to, one after the other, and what looks whether its
+ * files are of one time.
+ *
+ *     blob_history make FILE          creates it, with two records
+ *     blob_history append FILE        adds a record, and puts the fixed variable again
+ *     blob_history kill FILE          the same, and all processes are killed when the
+ * puts have returned blob_history sync FILE COMMAND  adds two records; after each a sync,
+ * and process 0 has the shell run the command; then one more blob_history hold FILE opens
+ * it for writing, prints a line, and waits until standard input ends before it adds a
+ * record blob_history behind FILE        adds a record and closes it, prints a line, and
+ * waits until standard input ends before it ends itself: with nc_blob_join=behind one
+ * file is being made meanwhile blob_history own FILE           has the lock of a program
+ * that joins it, prints a line, and waits likewise blob_history exit FILE          adds a
+ * record, and ends without a close blob_history check FILE         right: all values are
+ * those that there were after one of these; what it cannot open or read, it tells (status
+ * 2); what is wrong, too (status 3)
+ *
+ * The master alone has the number of the job that wrote last; each process puts its share
+ * of the others, so that they are in subfiles if hints ask for them. */
+#include <fcntl.h>
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base_lock.h"
+#include "pnetcdf.h"
+
+enum { NX = 24, MOST = 64 };
+
+static int rank, nprocs, ncid, fixed, record, job;
+
+static void need(int rc, const char *what)
+{
+    if (rc == NC_NOERR) return;
+    fprintf(stderr, "%s: %s\n", what, ncmpi_strerror(rc));
+    MPI_Abort(MPI_COMM_WORLD, 2);
+}
+
+/* The same of a call whose result is bad on all processes or on none: they end in good
+ * order, and no launcher loses their words. */
+static int tell(int rc, const char *what)
+{
+    if (rc != NC_NOERR) fprintf(stderr, "%s: %s\n", what, ncmpi_strerror(rc));
+    return rc == NC_NOERR ? 0 : 2;
+}
+
+/* ---- values ---- */
+
+/* Elements are dealt out by turns: a decomposition of short runs. */
+static int share(int values[NX], MPI_Offset at[NX][2], int base, MPI_Offset r)
+{
+    int n = 0;
+    for (int x = rank; x < NX; x += nprocs) {
+        at[n][0] = r;
+        at[n][1] = x;
+        values[n++] = base + x + 1;
+    }
+    return n;
+}
+
+static void put(int varid, int base, MPI_Offset r, const char *what)
+{
+    int values[NX];
+    MPI_Offset at[NX][2], *starts[NX];
+    int n = share(values, at, base, r);
+    for (int i = 0; i < n; i++)
+        starts[i] = r < 0 ? &at[i][1] : at[i];
+    need(ncmpi_put_varn_int_all(ncid, varid, n, starts, NULL, values), what);
+}
+
+static void put_record(MPI_Offset r)
+{
+    put(record, 1000 * ((int)r + 1), r, "a record");
+}
+
+/* The number of the job goes to the master: one process writes it. */
+static void put_job(int number)
+{
+    MPI_Offset start = 0, count = rank == 0;
+    put(fixed, 1000 * number, -1, "the fixed variable");
+    need(ncmpi_put_vara_int_all(ncid, job, &start, &count, &number), "the job");
+}
+
+/* ---- jobs ---- */
+
+static void find_variables(void)
+{
+    need(ncmpi_inq_varid(ncid, "fixed", &fixed), "fixed");
+    need(ncmpi_inq_varid(ncid, "record", &record), "record");
+    need(ncmpi_inq_varid(ncid, "job", &job), "job");
+}
+
+static MPI_Offset count_records(void)
+{
+    MPI_Offset n;
+    need(ncmpi_inq_dimlen(ncid, 0, &n), "records");
+    return n;
+}
+
+static int last_job(void)
+{
+    int number = 0;
+    need(ncmpi_get_var_int_all(ncid, job, &number), "the job");
+    return number;
+}
+
+static void make(const char *path)
+{
+    int dims[2], one;
+    need(ncmpi_create(MPI_COMM_WORLD, path, NC_CLOBBER | NC_64BIT_DATA, MPI_INFO_NULL,
+                      &ncid),
+         "create");
+    need(ncmpi_def_dim(ncid, "time", NC_UNLIMITED, &dims[0]), "time");
+    need(ncmpi_def_dim(ncid, "x", NX, &dims[1]), "x");
+    need(ncmpi_def_dim(ncid, "one", 1, &one), "one");
+    need(ncmpi_def_var(ncid, "fixed", NC_INT, 1, dims + 1, &fixed), "fixed");
+    need(ncmpi_def_var(ncid, "record", NC_INT, 2, dims, &record), "record");
+    need(ncmpi_def_var(ncid, "job", NC_INT, 1, &one, &job), "job");
+    need(ncmpi_enddef(ncid), "enddef");
+    put_job(1);
+    put_record(0);
+    put_record(1);
+}
+
+static int open_to_write(const char *path)
+{
+    int rc = ncmpi_open(MPI_COMM_WORLD, path, NC_WRITE, MPI_INFO_NULL, &ncid);
+    if (rc == NC_NOERR) find_variables();
+    return tell(rc, "open");
+}
+
+static void append(void)
+{
+    int number = last_job() + 1;
+    put_record(count_records());
+    put_job(number);
+}
+
+/* What a job appends after its last sync is as well its own. */
+static void append_with_syncs(const char *command)
+{
+    for (int i = 0; i < 2; i++) {
+        put_record(count_records());
+        need(ncmpi_sync(ncid), "sync");
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == 0 && system(command) != 0) need(NC_EINVAL, command);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    put_record(count_records());
+}
+
+static void wait_for_end(void)
+{
+    if (rank == 0) {
+        printf("there\n");
+        fflush(stdout);
+        while (getchar() != EOF)
+            continue;
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static int own(const char *path)
+{
+    int fd = open(path, O_RDWR);
+    if (base_lock_try(fd, BASE_LOCK_PARTS, true) != BASE_LOCKED) return 1;
+    wait_for_end();
+    return close(fd);
+}
+
+/* ---- looking ---- */
+
+static int count_wrong(const int *values, int n, int base)
+{
+    int wrong = 0;
+    for (int x = 0; x < n; x++)
+        wrong += values[x] != base + x + 1;
+    return wrong;
+}
+
+/* The number of the job and the records are of the master; the rest has to fit them. */
+static int look(void)
+{
+    int values[NX], number = last_job(), wrong;
+    MPI_Offset n = count_records();
+    need(ncmpi_get_var_int_all(ncid, fixed, values), "the fixed variable");
+    wrong = count_wrong(values, NX, 1000 * number);
+    for (MPI_Offset r = 0; r < n && r < MOST; r++) {
+        MPI_Offset start[2] = {r, 0}, count[2] = {1, NX};
+        need(ncmpi_get_vara_int_all(ncid, record, start, count, values), "a record");
+        wrong += count_wrong(values, NX, 1000 * ((int)r + 1));
+    }
+    if (rank == 0)
+        printf("job %d, %lld records, %d wrong values\n", number, (long long)n, wrong);
+    return wrong == 0 ? 0 : 3;
+}
+
+static int check(const char *path)
+{
+    int rc = ncmpi_open(MPI_COMM_WORLD, path, NC_NOWRITE, MPI_INFO_NULL, &ncid);
+    if (rc != NC_NOERR) return tell(rc, "open");
+    find_variables();
+    int status = look();
+    need(ncmpi_close(ncid), "close");
+    return status;
+}
+
+/* ---- */
+
+static int work(int argc, char **argv)
+{
+    const char *what = argv[1], *path = argv[2];
+    if (strcmp(what, "check") == 0) return check(path);
+    if (strcmp(what, "own") == 0) return own(path);
+    if (strcmp(what, "make") == 0)
+        make(path);
+    else if (open_to_write(path) != 0)
+        return 2;
+    if (strcmp(what, "sync") == 0) append_with_syncs(argc > 3 ? argv[3] : "true");
+    if (strcmp(what, "hold") == 0) wait_for_end();
+    if (strcmp(what, "sync") != 0 && strcmp(what, "make") != 0) append();
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (strcmp(what, "kill") == 0) raise(SIGKILL);
+    if (strcmp(what, "exit") == 0) _exit(0);
+    int status = tell(ncmpi_close(ncid), "close");
+    if (strcmp(what, "behind") == 0) wait_for_end();
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &nprocs);
+    int status = argc > 2 ? work(argc, argv) : 1;
+    MPI_Finalize();
+    return status;
+}
