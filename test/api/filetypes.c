@@ -1,4 +1,6 @@
 /* File types that reach several variables, by every way that data takes. */
+#include "config.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,11 +80,16 @@ static MPI_Offset place_of(int ncid, int varid)
     return offset;
 }
 
-/* n runs of `length` ints each. */
+/* n runs of `length` ints each, one by one where MPI has constructors with large counts,
+ * to which it has questions of their own. */
 static MPI_Datatype runs_of(int n, const MPI_Aint *displ, int length)
 {
-    MPI_Datatype type;
-    MPI_Type_create_hindexed_block(n, length, displ, MPI_INT, &type);
+    MPI_Datatype type, run = MPI_INT;
+#ifdef HAVE_MPI_TYPE_GET_CONTENTS_C
+    MPI_Type_contiguous_c(1, MPI_INT, &run);
+#endif
+    MPI_Type_create_hindexed_block(n, length, displ, run, &type);
+    if (run != MPI_INT) MPI_Type_free(&run);
     MPI_Type_commit(&type);
     return type;
 }

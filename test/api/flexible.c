@@ -1,4 +1,6 @@
 /* Data calls whose memory is described by an MPI datatype. */
+#include "config.h"
+
 #include <string.h>
 
 #include "dataset.h"
@@ -184,11 +186,51 @@ static void make_dup(struct layout *l)
     MPI_Type_free(&vector.type);
 }
 
+/* MPI-4's, which only its own functions may be asked about. */
+#ifdef HAVE_MPI_TYPE_GET_CONTENTS_C
+static void make_vector_c(struct layout *l)
+{
+    make_vector(l);
+    MPI_Type_free(&l->type);
+    MPI_Type_vector_c(N / 2, 2, 5, MPI_INT, &l->type);
+}
+
+static void make_contiguous_c(struct layout *l)
+{
+    make_contiguous(l);
+    MPI_Type_free(&l->type);
+    MPI_Type_contiguous_c(3, MPI_INT, &l->type);
+}
+
+static void make_subarray_c(struct layout *l)
+{
+    MPI_Count sizes[2] = {6, 8}, subsizes[2] = {4, 3}, starts[2] = {1, 4};
+    make_subarray(l);
+    MPI_Type_free(&l->type);
+    MPI_Type_create_subarray_c(2, sizes, subsizes, starts, MPI_ORDER_C, MPI_INT,
+                               &l->type);
+}
+
+static void make_nested_c(struct layout *l)
+{
+    MPI_Datatype ordinary;
+    make_nested(l);
+    ordinary = l->type;
+    MPI_Type_contiguous_c(2, ordinary, &l->type);
+    MPI_Type_free(&ordinary);
+    l->count = 1;
+}
+#endif
+
 static void any_nesting_of_derived_types(void)
 {
     static void (*const makers[])(struct layout *) = {
-        make_vector, make_contiguous, make_subarray, make_hindexed,
-        make_struct, make_resized,    make_nested,   make_dup};
+        make_vector,   make_contiguous,   make_subarray,   make_hindexed,
+        make_struct,   make_resized,      make_nested,     make_dup,
+#ifdef HAVE_MPI_TYPE_GET_CONTENTS_C
+        make_vector_c, make_contiguous_c, make_subarray_c, make_nested_c,
+#endif
+    };
     int ncid = ints_for_all();
     for (size_t m = 0; m < sizeof makers / sizeof makers[0]; m++) {
         struct layout l;

@@ -356,6 +356,70 @@ static void distributed_arrays_are_complete(void)
     CHECK_BYTES(all, seen, sizeof all);
 }
 
+/* Whether every handle is given back is asked of each, too. */
+static void check_large(MPI_Datatype type, int64_t bytes, int64_t runs, int64_t end)
+{
+    struct region *r;
+    MPI_Datatype basic, copy;
+    int64_t one, low, high;
+    MPI_Type_dup(type, &copy);
+    handles = 0;
+    if (CHECK_NC(NC_NOERR, region_from_datatype(copy, 1, &basic, &one, &r))) {
+        region_bounds(r, &low, &high);
+        CHECK_EQ(bytes, one);
+        CHECK_EQ(runs, region_runs(r));
+        CHECK_EQ(end, high);
+        region_free(r);
+    }
+    CHECK_EQ(0, handles);
+    MPI_Type_free(&copy);
+    MPI_Type_free(&type);
+}
+
+/* A type of each constructor that no int could count, within an ordinary one and around
+ * it. */
+static void counts_may_be_beyond_an_int(void)
+{
+#ifdef HAVE_MPI_TYPE_GET_CONTENTS_C
+    const MPI_Count large = (MPI_Count)3 << 30, one = 1, four = 4, at = 2 * large;
+    const MPI_Count size[] = {2, 2 * large}, sub[] = {2, large}, start[] = {0, 7};
+    MPI_Datatype t, u, pair;
+    MPI_Type_contiguous_c(large, MPI_SHORT, &t);
+    check_large(t, 2 * large, 1, 2 * large);
+    MPI_Type_vector_c(3, large, 2 * large, MPI_BYTE, &t);
+    check_large(t, 3 * large, 3, 5 * large);
+    MPI_Type_vector_c(large, 1, 2, MPI_SHORT, &t);
+    check_large(t, 2 * large, large, 4 * large - 2);
+    MPI_Type_create_hvector_c(2, large, 2 * large, MPI_BYTE, &t);
+    check_large(t, 2 * large, 2, 3 * large);
+    MPI_Type_indexed_c(1, &large, &at, MPI_BYTE, &t);
+    check_large(t, large, 1, 3 * large);
+    MPI_Type_create_hindexed_c(1, &large, &at, MPI_INT, &t);
+    check_large(t, 4 * large, 1, 6 * large);
+    MPI_Type_create_indexed_block_c(1, large, &at, MPI_SHORT, &t);
+    check_large(t, 2 * large, 1, 6 * large);
+    MPI_Type_create_hindexed_block_c(1, large, &at, MPI_BYTE, &t);
+    check_large(t, large, 1, 3 * large);
+    t = MPI_INT;
+    MPI_Type_create_struct_c(1, &large, &at, &t, &u);
+    check_large(u, 4 * large, 1, 6 * large);
+    MPI_Type_create_subarray_c(2, size, sub, start, MPI_ORDER_C, MPI_BYTE, &t);
+    check_large(t, 2 * large, 2, 3 * large + 7);
+    MPI_Type_create_resized_c(MPI_INT, 0, large, &t);
+    MPI_Type_contiguous(3, t, &u); /* an ordinary one of a large one */
+    MPI_Type_free(&t);
+    check_large(u, 12, 3, 2 * large + 4);
+    MPI_Type_vector(2, 1, 2, MPI_INT, &pair); /* and the reverse */
+    MPI_Type_create_hindexed_block_c(1, 1, &at, pair, &t);
+    check_large(t, 8, 2, at + 12);
+    MPI_Type_create_struct_c(1, &one, &four, &pair, &t);
+    MPI_Type_vector_c(2, 1, large, t, &u);
+    MPI_Type_free(&pair);
+    MPI_Type_free(&t);
+    check_large(u, 16, 4, 12 * large + 16);
+#endif
+}
+
 static const struct check_test tests[] = {
     {"every constructor packs alike", every_constructor_packs_alike, 0},
     {"nested constructors pack alike", nested_constructors_pack_alike, 0},
@@ -369,6 +433,7 @@ static const struct check_test tests[] = {
     {"Fortran types by precision are named ones",
      fortran_types_by_precision_are_named_ones, 0},
     {"displacements may be addresses", displacements_may_be_addresses, 0},
+    {"counts may be beyond an int", counts_may_be_beyond_an_int, 0},
     {"distributed arrays are complete", distributed_arrays_are_complete, 0},
     {NULL, NULL, 0},
 };

@@ -163,6 +163,13 @@ static MPI_Datatype darray(MPI_Datatype old)
 /* ---- the same with large counts, where MPI has them ---- */
 
 #ifdef HAVE_MPI_TYPE_GET_CONTENTS_C
+static MPI_Datatype contiguous_c(MPI_Datatype old)
+{
+    MPI_Datatype t;
+    int err = MPI_Type_contiguous_c(within(0, 4), old, &t);
+    return err == MPI_SUCCESS ? t : MPI_DATATYPE_NULL;
+}
+
 static MPI_Datatype vector_c(MPI_Datatype old)
 {
     MPI_Datatype t;
@@ -275,6 +282,7 @@ const struct types_maker types_makers[] = {
     {"subarray", subarray},
     {"darray", darray},
 #ifdef HAVE_MPI_TYPE_GET_CONTENTS_C
+    {"contiguous_c", contiguous_c},
     {"vector_c", vector_c},
     {"hvector_c", hvector_c},
     {"indexed_c", indexed_c},

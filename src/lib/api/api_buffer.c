@@ -122,12 +122,11 @@ int api_describe_buffer(MPI_Datatype buftype, MPI_Offset bufcount, int xtype,
 {
     b->type = CONV_TEXT;
     if (buftype == MPI_DATATYPE_NULL) return plain(buftype, bufcount, xtype, b);
-    int ints, addresses, types, combiner;
-    if (MPI_Type_get_envelope(buftype, &ints, &addresses, &types, &combiner) !=
-        MPI_SUCCESS)
-        return NC_EUNSPTETYPE;
-    if (combiner == MPI_COMBINER_NAMED) return plain(buftype, bufcount, xtype, b);
-    return derived(buftype, bufcount, xtype, b);
+    bool named;
+    int err = region_datatype_named(buftype, &named);
+    if (err != NC_NOERR) return err;
+    return named ? plain(buftype, bufcount, xtype, b)
+                 : derived(buftype, bufcount, xtype, b);
 }
 
 /* ---- elements one by one, for the rare buffers that need it ---- */

@@ -570,6 +570,14 @@ static int take_apart(MPI_Datatype type, struct part *part)
     return err;
 }
 
+int region_datatype_named(MPI_Datatype type, bool *named)
+{
+    struct contents c;
+    int err = ask_envelope(type, &c);
+    *named = err == NC_NOERR && c.combiner == MPI_COMBINER_NAMED;
+    return err;
+}
+
 int region_from_datatype(MPI_Datatype type, int64_t count, MPI_Datatype *basic,
                          int64_t *bytes, struct region **region)
 {

@@ -16,4 +16,10 @@
 int region_from_datatype(MPI_Datatype type, int64_t count, MPI_Datatype *basic,
                          int64_t *bytes, struct region **region);
 
+/* Whether a datatype is one of MPI's own, which no constructor made. NC_EUNSPTETYPE: MPI
+ * does not know it. MPI's questions about datatypes are asked here only: one made by a
+ * large-count constructor must be asked about by a large-count function, and ends the
+ * program otherwise. */
+int region_datatype_named(MPI_Datatype type, bool *named);
+
 #endif
