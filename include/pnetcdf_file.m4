@@ -89,9 +89,10 @@ int ncmpi_delete(const char *filename, MPI_Info info);
  * changed), or one of the codes from #NC_EMULTIDEFINE_FIRST on */
 int ncmpi_enddef(int ncid);
 
-/** As ncmpi_enddef(), with a say in the layout. The values hold for this call only, and
- * also after a redef in which nothing would have to move. All are in bytes; 0 leaves the
- * choice to the hints, and then to the library.
+/** As ncmpi_enddef(), with a say in the layout. The values hold for this call only. They
+ * also hold after a redef in which nothing would have to move: a section then goes to
+ * where a new file would have it, but never back. All are in bytes. 0 as an alignment is
+ * the default: that of the hints, else 512 for v_align and 4 for r_align.
  * @param ncid the file
  * @param h_minfree room to leave behind the header, for what may be defined later
  * @param v_align alignment of the section of fixed-size variables

@@ -258,6 +258,81 @@ static void room_is_made_where_all_would_fit(void)
     }
 }
 
+static int open_with(const char *hint)
+{
+    int ncid = -1;
+    MPI_Info info;
+    CHECK_EQ(MPI_SUCCESS, MPI_Info_create(&info));
+    if (hint != NULL) MPI_Info_set(info, hint, "2048");
+    CHECK_NC(NC_NOERR,
+             ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"), NC_WRITE, info, &ncid));
+    MPI_Info_free(&info);
+    return ncid;
+}
+
+/* Where data begin, where records, after ncmpi__enddef. */
+static void give_room(int ncid, const MPI_Offset room[4], MPI_Offset place[2])
+{
+    CHECK_NC(NC_NOERR, ncmpi__enddef(ncid, room[0], room[1], room[2], room[3]));
+    CHECK_NC(NC_NOERR, ncmpi_inq_header_extent(ncid, &place[0]));
+    CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, record, &place[1]));
+}
+
+static int dense(bool with_fixed, const char *hint, const MPI_Offset room[4],
+                 MPI_Offset place[2])
+{
+    int ncid = -1;
+    MPI_Info info;
+    CHECK_EQ(MPI_SUCCESS, MPI_Info_create(&info));
+    if (hint != NULL) MPI_Info_set(info, hint, "2048");
+    CHECK_NC(NC_NOERR, ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"),
+                                    NC_CLOBBER | check.cmode, info, &ncid));
+    MPI_Info_free(&info);
+    int x = new_dim(ncid, "x", N), t = new_dim(ncid, "t", NC_UNLIMITED);
+    if (with_fixed) fixed = new_var(ncid, "fixed", NC_INT, 1, &x);
+    record = new_var(ncid, "record", NC_INT, 1, &t);
+    give_room(ncid, room, place);
+    return ncid;
+}
+
+/* 0 is the default, in a new file and after a redef: sections of a dense file go to where
+ * a new one would have them, by a hint, too, and stay there. ncmpi_enddef moves nothing.
+ */
+static void a_zero_is_the_default(void)
+{
+    static const MPI_Offset tight[4] = {0, 4, 0, 4};
+    static const MPI_Offset rooms[][4] = {
+        {0, 0, 0, 0}, {0, 0, 31, 4}, {0, 0, 0, 1024}, {100, 0, 0, 0},  {600, 0, 0, 0},
+        {0, 4, 0, 0}, {0, 4, 40, 0}, {0, 1024, 0, 0}, {600, 8, 40, 64}};
+    static const char *const hints[] = {NULL, "nc_var_align_size",
+                                        "nc_record_align_size"};
+    enum { ROOMS = sizeof rooms / sizeof rooms[0] };
+    for (int i = 0; i < 2 * ROOMS; i++) {
+        bool with_fixed = i % 2 == 1;
+        const MPI_Offset *room = rooms[i / 2];
+        for (int h = 0; h < 3; h++) {
+            MPI_Offset old[2], now[2], want[2];
+            close_dataset(dense(with_fixed, hints[h], room, want));
+            close_dataset(dense(with_fixed, NULL, tight, old));
+            int ncid = open_with(hints[h]);
+            CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+            CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+            CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, record, &now[1]));
+            CHECK_EQ(old[1], now[1]);
+            /* other alignments than the hint's are for the hint to decide */
+            bool fixed_told = h != 1 || room[1] == 0,
+                 record_told = h != 2 || room[3] == 0;
+            for (int again = 0; again < 2; again++) {
+                CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+                give_room(ncid, room, now);
+                if (fixed_told && (with_fixed || record_told)) CHECK_EQ(want[0], now[0]);
+                if (fixed_told && record_told) CHECK_EQ(want[1], now[1]);
+            }
+            close_dataset(ncid);
+        }
+    }
+}
+
 /* With and without a fixed-size variable: a sixteenth is free behind any header. */
 static void a_header_has_room_to_grow(void)
 {
@@ -449,6 +524,7 @@ static const struct check_test tests[] = {
     {"alignment asked for is given once", alignment_asked_for_is_given_once,
      CHECK_FORMATS},
     {"room is made where all would fit", room_is_made_where_all_would_fit, CHECK_FORMATS},
+    {"a zero is the default", a_zero_is_the_default, CHECK_FORMATS},
     {"a header has room to grow", a_header_has_room_to_grow, 0},
     {"records go no further than asked", records_go_no_further_than_asked, CHECK_FORMATS},
     {"header size is known in define mode", header_size_is_known_in_define_mode,

@@ -378,7 +378,10 @@ static void check_redef(const struct cdf_header *before, const struct cdf_header
     }
     if (after->nrecord_vars == 0) return;
     const bool alone = after->nrecord_vars == after->nvars;
-    const int64_t least = (alone ? after->size + minfree : end) + room->fixed_minfree;
+    const int64_t anew = (after->size + minfree + room->fixed_align - 1) /
+                         room->fixed_align * room->fixed_align;
+    const int64_t first = room->fixed_strict ? anew : after->size + minfree;
+    const int64_t least = (alone ? first : end) + room->fixed_minfree;
     assert_true(after->begin_record >= least);
     if (before->nrecord_vars > 0 && before->begin_record >= least &&
         (!room->record_strict || before->begin_record % room->record_align == 0))

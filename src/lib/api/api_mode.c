@@ -194,25 +194,28 @@ static bool only_records(const struct cdf_header *h)
     return h->nvars > 0;
 }
 
-/* Room and alignments by hints and arguments. Hints say where what has to be placed goes,
- * arguments are also heard where everything could stay. Who sets the alignment of what
- * comes behind the header decides how much room that has. */
+/* Room and alignments by hints and arguments. Hints say where what has to be placed goes;
+ * the arguments of ncmpi__enddef also hold where everything could stay, 0 for the
+ * default, unless a hint says otherwise. The room behind the header depends on who sets
+ * the alignment of what follows it. */
 static struct cdf_room choose_room(const struct api_dataset *d,
                                    const struct cdf_room *asked)
 {
     const struct base_hints *hints = &d->ds.hints;
+    const bool told = asked->header_minfree != CDF_SOME_ROOM;
     struct cdf_room room = *asked;
     room.fixed_align =
         first_set(hints->var_align, hints->header_align, asked->fixed_align);
     room.record_align = first_set(hints->record_align, asked->record_align, 0);
-    room.fixed_strict = asked->fixed_align > 0 && room.fixed_align == asked->fixed_align;
+    room.fixed_strict =
+        told && (asked->fixed_align == 0 || room.fixed_align == asked->fixed_align);
     room.record_strict =
-        asked->record_align > 0 && room.record_align == asked->record_align;
+        told && (asked->record_align == 0 || room.record_align == asked->record_align);
 
     bool aligned =
         room.fixed_align > 0 || (room.record_align > 0 && only_records(&d->ds.header));
     if (!aligned) room.fixed_align = BASE_FIXED_ALIGN;
-    if (aligned && room.header_minfree == CDF_SOME_ROOM) room.header_minfree = 0;
+    if (aligned && !told) room.header_minfree = 0;
     if (room.record_align == 0) room.record_align = BASE_RECORD_ALIGN;
     return room;
 }

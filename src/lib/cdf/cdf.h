@@ -240,7 +240,8 @@ struct cdf_room {           /* all in bytes; see ncmpi__enddef */
     int64_t fixed_align;    /* alignment of the fixed-size section's start */
     int64_t fixed_minfree;  /* free room behind the fixed-size section */
     int64_t record_align;   /* alignment of the record section's start */
-    bool fixed_strict;      /* a section that could stay moves for its alignment */
+    bool fixed_strict;      /* a section that could stay moves for its alignment; records
+                             * without fixed-size variables, to where those would begin */
     bool record_strict;
 };
 
