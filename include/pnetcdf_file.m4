@@ -17,7 +17,8 @@ const char* ncmpi_strerror(int err);
 const char* ncmpi_strerrno(int err);
 
 /** Tells how much memory the library holds. Local.
- * @param size bytes allocated now, by this process
+ * @param size bytes allocated now, by this process; 0 after the last close, though memory
+ *        is still held for one that was deferred (hint nc_deferred_close)
  * @return #NC_NOERR, or #NC_ENOTENABLED where memory is not counted */
 int ncmpi_inq_malloc_size(MPI_Offset *size);
 

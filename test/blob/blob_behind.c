@@ -113,10 +113,14 @@ static struct path joining(const char *name)
 static void it_is_whole_when_waited_for(void)
 {
     const struct plan p = {MPI_COMM_WORLD, "a.nc", behind, 1};
+    MPI_Offset size = -1;
     for (int named = 0; named < 2; named++) {
         CHECK_NC(NC_NOERR, plan_make(&p));
         CHECK_NC(NC_NOERR, ncmpix_wait_closed("another.nc"));
         is_joined("a.nc", 1, false);
+        CHECK(base_mem_in_use() > 0);
+        CHECK_NC(NC_NOERR, ncmpi_inq_malloc_size(&size));
+        CHECK_EQ(0, size); /* which the program must not take for a leak */
         CHECK_NC(NC_NOERR, ncmpix_wait_closed(named ? check_path("a.nc") : NULL));
         is_joined("a.nc", 1, true);
         plan_read_back(&p);

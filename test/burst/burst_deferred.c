@@ -60,6 +60,30 @@ static void it_returns_and_is_complete_when_waited_for(void)
     CHECK_EQ(0, base_mem_in_use());
 }
 
+/* The library holds memory for it, which the program must not take for a leak. */
+static void its_memory_is_no_leak(void)
+{
+    const struct plan a = {MPI_COMM_WORLD, "a.nc", deferred, 30},
+                      b = {MPI_COMM_WORLD, "b.nc", "nc_deferred_close=disable", 31};
+    MPI_Offset size = -1;
+    int ncid;
+    CHECK_NC(NC_NOERR, plan_make(&b));
+    CHECK_NC(NC_NOERR, plan_make(&a));
+    CHECK(base_mem_in_use() > 0);
+    CHECK_NC(NC_NOERR, ncmpi_inq_malloc_size(&size));
+    CHECK_EQ(0, size);
+    CHECK_NC(NC_NOERR, ncmpi_open(MPI_COMM_WORLD, check_path("b.nc"), NC_NOWRITE,
+                                  MPI_INFO_NULL, &ncid));
+    CHECK_NC(NC_NOERR, ncmpi_inq_malloc_size(&size));
+    CHECK(size > 0);
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    plan_logs_are("a.nc.", true);
+    CHECK_NC(NC_NOERR, ncmpix_wait_closed(NULL));
+    CHECK_EQ(0, base_mem_in_use());
+    CHECK_NC(NC_NOERR, ncmpi_inq_malloc_size(&size));
+    CHECK_EQ(0, size);
+}
+
 /* Before it they would hold up those who are still to come to it. */
 static void threads_begin_behind_the_agreement(void)
 {
@@ -420,6 +444,7 @@ static void threads_do_not_wait_for_each_other(void)
 static const struct check_test tests[] = {
     {"it returns, and is complete when waited for",
      it_returns_and_is_complete_when_waited_for, CHECK_FORMATS | CHECK_MODES},
+    {"its memory is no leak", its_memory_is_no_leak, CHECK_MODES},
     {"threads begin behind the agreement", threads_begin_behind_the_agreement,
      CHECK_MODES},
     {"threads bring it to the file", threads_bring_it_to_the_file, CHECK_MODES},

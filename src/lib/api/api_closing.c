@@ -214,6 +214,14 @@ bool api_closing_is_due(const struct driver_dataset *ds)
     return due;
 }
 
+bool api_closing_is_pending(void)
+{
+    pthread_mutex_lock(&mutex);
+    bool pending = listed > 0;
+    pthread_mutex_unlock(&mutex);
+    return pending;
+}
+
 /* Are all processes of a part among those of another group? */
 static int includes(MPI_Group all, MPI_Group part, bool *is)
 {

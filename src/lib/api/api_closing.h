@@ -19,6 +19,10 @@ bool api_closing_is_due(const struct driver_dataset *ds);
  * agreed. */
 int api_closing_make_way_all(struct driver_dataset *ds);
 
+/* Is there a dataset of this process whose close was deferred, and is not complete?
+ * Local. */
+bool api_closing_is_pending(void);
+
 /* Deletes a file; who has it no longer needs to bring anything there. Local. Errors
  * as of driver_delete. */
 int api_closing_delete(const char *path, MPI_Info info);
