@@ -70,6 +70,12 @@ features_are_numbers() {
     done
 }
 
+# What the hints can switch on.
+features_are_told() {
+    grep -q '^#define PNETCDF_SUBFILING 1$' "$header" &&
+        grep -q '^#define PNETCDF_THREAD_SAFE 1$' "$header"
+}
+
 # Both headers in one file; netcdf.h from a place where the compiler warns.
 with_netcdf() {
     mkdir -p "$scratch/netcdf" && cp "$netcdf" "$scratch/netcdf/netcdf.h"
@@ -94,6 +100,7 @@ check "minor version stands alone" version_is MINOR 15
 check "sub version stands alone" version_is SUB 0
 check "the version is a string" version_is_whole
 check "features are 0, 1 or -1" features_are_numbers
+check "features that are there are told" features_are_told
 
 use='int main(void) { MPI_Offset n = NC_UNLIMITED; nc_type t = NC_INT; return !(n == 0 && t); }'
 printf '#include <pnetcdf.h>\n%s\n' "$use" >"$scratch/once.c"
