@@ -235,13 +235,20 @@
       implicit none
       include 'mpif.h'
       include 'pnetcdf.inc'
-      character*80 text
+      character*80 text, other
       text = nfmpi_inq_libvers()
       call check_that(index(text, '1.15.0') .gt. 0, 'inq_libvers')
       text = nfmpi_strerrno(NF_EBADID)
       call check_that(text .eq. 'NF_EBADID', 'strerrno')
       text = nfmpi_strerrno(NF_NOERR)
       call check_that(text .eq. 'NF_NOERR', 'strerrno of none')
+      call nfmpi_xinq_libvers(other)
+      text = nfmpi_inq_libvers()
+      call check_that(other .eq. text, 'xinq_libvers')
+      call nfmpi_xstrerrno(NF_EBADID, other)
+      call check_that(other .eq. 'NC_EBADID', 'xstrerrno')
+      call nfmpi_xstrerror(NF_NOERR, other)
+      call check_that(other .eq. 'No error', 'xstrerror')
       text = nfmpi_strerror(NF_NOERR)
       call check_that(text .eq. 'No error', 'strerror')
       text = nfmpi_strerror(NF_EBADDIM)
@@ -255,6 +262,8 @@
       implicit none
       include 'mpif.h'
       include 'pnetcdf.inc'
+      integer nfmpi_inq_version
+      external nfmpi_inq_version
       include 'pnetcdf_ext.inc'
       character*300 path, got, other
       integer nc, e, n, ids(10), info, v, fmt, old, rank, d
@@ -269,6 +278,8 @@
       call check_equal(len_trim(path), n, 'inq_path: length')
       e = nfmpi_inq_format(nc, n)
       call check_equal(NF_FORMAT_CDF2, n, 'inq_format')
+      e = nfmpi_inq_version(nc, n)
+      call check_equal(NF_64BIT_OFFSET, n, 'inq_version')
       four = 3
       e = nfmpi_def_dim(nc, 'x', four, d)
       e = nfmpi_def_dim(nc, 't', nfmpi_unlimited, ids(2))
