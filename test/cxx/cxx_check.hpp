@@ -27,12 +27,19 @@ template <void (*body)()> void guarded()
     }
 }
 
-/* A new file of the case's own format. */
+/* The case's own format. */
+inline PnetCDF::NcmpiFile::FileFormat own_format()
+{
+    return check.format == 1   ? PnetCDF::NcmpiFile::classic
+           : check.format == 2 ? PnetCDF::NcmpiFile::classic2
+                               : PnetCDF::NcmpiFile::classic5;
+}
+
+/* A new file of it. */
 inline PnetCDF::NcmpiFile new_file(const char *name)
 {
     return PnetCDF::NcmpiFile(MPI_COMM_WORLD, check_path(name),
-                              PnetCDF::NcmpiFile::replace,
-                              static_cast<PnetCDF::NcmpiFile::FileFormat>(check.format));
+                              PnetCDF::NcmpiFile::replace, own_format());
 }
 
 #endif

@@ -2,6 +2,7 @@
 #include "cxx_check.hpp"
 
 #include <cstring>
+#include <fstream>
 #include <memory>
 #include <stdexcept>
 
@@ -17,9 +18,49 @@ int open_files()
     return n;
 }
 
-NcmpiFile::FileFormat own_format()
+/* What programs that were built for PnetCDF have in them. */
+static_assert(NcmpiFile::classic == 0 && NcmpiFile::classic2 == 1 &&
+                  NcmpiFile::nc4 == 2 && NcmpiFile::nc4classic == 3 &&
+                  NcmpiFile::classic5 == 4 && NcmpiFile::BadFormat == 5,
+              "formats");
+static_assert(NcmpiFile::read == 0 && NcmpiFile::write == 1 && NcmpiFile::replace == 2 &&
+                  NcmpiFile::newFile == 3,
+              "modes");
+static_assert(NcmpiFile::Fill == 0 && NcmpiFile::NoFill == 256 && NcmpiFile::Bad == 257,
+              "fill modes");
+static_assert(NcmpiGroup::ChildrenGrps == 0 && NcmpiGroup::AllGrps == 5 &&
+                  NcmpiGroup::Current == 0 && NcmpiGroup::All == 5,
+              "places");
+struct group {
+    void *table;
+    bool null;
+    int id;
+};
+static_assert(sizeof(NcmpiGroup) == sizeof(group) && sizeof(NcmpiFile) == sizeof(group),
+              "files");
+static_assert(sizeof(NcmpiException) <= 3 * sizeof(void *), "exceptions");
+
+/* The number that a program asks with, and the file that it gets. */
+void numbers_of_formats()
 {
-    return static_cast<NcmpiFile::FileFormat>(check.format);
+    const struct {
+        int format, version;
+    } rows[] = {{0, 1}, {1, 2}, {4, 5}};
+    const std::string path = check_path("format.nc");
+    for (const auto &row : rows) {
+        const auto format = static_cast<NcmpiFile::FileFormat>(row.format);
+        char magic[4] = "";
+        NcmpiFile file(MPI_COMM_WORLD, path, NcmpiFile::replace, format);
+        CHECK_EQ(row.format, file.getFormat());
+        file.close();
+        std::ifstream(path, std::ios::binary).read(magic, sizeof magic);
+        CHECK_EQ(row.version, magic[3]);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    for (int format : {2, 3, 5})
+        CHECK_THROWS(NcmpiException, format == 5 ? NC_EINVAL_CMODE : NC_ENOTBUILT,
+                     NcmpiFile(MPI_COMM_WORLD, path, NcmpiFile::replace,
+                               static_cast<NcmpiFile::FileFormat>(format)));
 }
 
 void a_scope_closes_its_file()
@@ -457,6 +498,7 @@ const struct check_test tests[] = {
     {"a scope closes its file", guarded<a_scope_closes_its_file>, CHECK_FORMATS},
     {"files move", guarded<files_move>, 0},
     {"how files open", guarded<how_files_open>, CHECK_FORMATS},
+    {"numbers of formats", guarded<numbers_of_formats>, 0},
     {"modes change by themselves", guarded<modes_change_by_themselves>, 0},
     {"what is thrown", guarded<what_is_thrown>, CHECK_FORMATS},
     {"each code has its exception", guarded<each_code_has_its_exception>, 0},

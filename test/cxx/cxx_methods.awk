@@ -1,20 +1,26 @@
 # From cxx_methods.tsv, a program that uses every class, enumeration, function and method of
 # the published interface with the very types of its arguments and its result. Within a class
-# that is derived from it, the names that belong to a class are known.
+# that is derived from it, the names that belong to a class are known. With -v calls=1 the
+# compiled program refers to each function that PnetCDF does not define in its header.
 BEGIN {
     FS = "\t"
     print "#include <pnetcdf>\n#include <type_traits>\nusing namespace PnetCDF;"
     print "template <class F> struct made;"
-    print "template <class C, class... A> struct made<C(A...)> : std::is_constructible<C, A...> {};"
+    print "template <class C, class... A> struct made<C(A...)> : std::is_constructible<C, A...> {"
+    print "    static C *call(A... a) { return new C(static_cast<A>(a)...); } };"
+    print "template <class C> void destroy(C *c) { c->~C(); }"
+    used = calls ? "__attribute__((used)) " : ""
 }
 FNR == 1 { next }
 function within(scope, code) {
-    if (scope ~ /^PnetCDF(::exceptions)?$/) printf "struct check%d { static void f() { %s; } };\n", n, code
-    else printf "struct check%d : %s { static void f() { %s; } };\n", n, scope, code
+    if (scope ~ /^PnetCDF(::exceptions)?$/) printf "struct check%d { %sstatic void f() { %s; } };\n", n, used, code
+    else printf "struct check%d : %s { %sstatic void f() { %s; } };\n", n, scope, used, code
 }
+function refers(type, to) { return calls ? "static volatile auto p = " type "(" to "); (void)p" : "(void)" type "(" to ")" }
 function holds(what) { return "static_assert(" what ", \"\")" }
 {
     n++
+    if (calls && $2 != "prototype") next
     scope = $1; kind = $2; name = $3; result = $4; args = $5
     gsub(/=[^,)]*/, "", args)
     class = scope
@@ -30,13 +36,13 @@ function holds(what) { return "static_assert(" what ", \"\")" }
     else if (kind == "enumerator")
         within("PnetCDF", holds("std::is_same<decltype(" full "), " scope ">::value"))
     else if (name == class)
-        within(scope, holds("made<" scope args ">::value"))
+        within(scope, calls ? refers("", "&made<" scope args ">::call") : holds("made<" scope args ">::value"))
     else if (name == "~" class)
-        within("PnetCDF", holds("std::is_destructible<" scope ">::value"))
+        within("PnetCDF", calls ? refers("", "&destroy<" scope ">") : holds("std::is_destructible<" scope ">::value"))
     else if (scope == "PnetCDF")
-        within(scope, "(void)static_cast<" result " (*)" args ">(&" full ")")
+        within(scope, refers("static_cast<" result " (*)" args ">", "&" full))
     else
-        within(scope, "(void)static_cast<" result " (" scope "::*)" args ">(&" full (generic ? "<int>" : "") ")")
+        within(scope, refers("static_cast<" result " (" scope "::*)" args ">", "&" full (generic ? "<int>" : "")))
 }
 END {
     print "int main() { return 0; }"

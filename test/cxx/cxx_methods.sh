@@ -11,18 +11,34 @@ trap 'rm -rf "$dir"' EXIT
 # MPI's own headers for C++ are not what is looked at.
 compile() {
     (cd "$dir" && $MPICXX -Wall -Wextra -Werror -Wno-unused-command-line-argument -DMPICH_SKIP_MPICXX -DOMPI_SKIP_MPICXX \
-        -I"$top/include" -fsyntax-only "$@")
+        -I"$top/include" "$@")
 }
+look_at() { compile -fsyntax-only "$@"; }
 table() { awk -f "$here/cxx_methods.awk" "$@"; }
 every_row() {
     table "$here/cxx_methods.tsv" >"$dir/methods.cpp"
     tail -n 1 "$dir/methods.cpp"
-    grep -q '^// 983 rows$' "$dir/methods.cpp" && compile -std=c++11 methods.cpp
+    grep -q '^// 983 rows$' "$dir/methods.cpp" && look_at -std=c++11 methods.cpp
+}
+# Programs that were built for PnetCDF call what its header does not define.
+every_symbol() {
+    {
+        table -v calls=1 "$here/cxx_methods.tsv"
+        echo 'void assign(NcmpiAtt &a, const NcmpiAtt &b) { a = b; }'
+        for class in Type Group Dim Var GroupAtt VarAtt; do
+            echo "bool sort(const Ncmpi$class &a, const Ncmpi$class &b) { return a < b || a > b; }"
+        done
+    } >"$dir/calls.cpp"
+    compile -std=c++11 -O0 -c -o calls.o calls.cpp || return 1
+    nm "$dir/calls.o" | sed -nE 's/^[0-9a-f ]* [UWV] (_ZN?K?7PnetCDF.*)/\1/p' | sort -u >"$dir/wanted"
+    nm -D --defined-only .libs/libpnetcdf.so | awk '{ print $NF }' | sort -u >"$dir/exported"
+    [ "$(wc -l <"$dir/wanted")" -gt 850 ] || return 1
+    ! comm -23 "$dir/wanted" "$dir/exported" | c++filt | grep .
 }
 # missed ROW: what the header does not have fails to compile.
 missed() {
     printf 'scope\n%s\n' "$1" | table - >"$dir/missed.cpp"
-    ! compile -std=c++11 missed.cpp
+    ! look_at -std=c++11 missed.cpp
 }
 # standards COMPILER: all that it knows.
 standards() {
@@ -37,7 +53,7 @@ bool same(PnetCDF::NcmpiGroupAtt a, PnetCDF::NcmpiGroupAtt b)
 END
     for std in 11 14 17 20; do
         echo "C++$std"
-        MPICH_CXX=$1 OMPI_CXX=$1 compile -std=c++$std -Wshadow uses.cpp || return 1
+        MPICH_CXX=$1 OMPI_CXX=$1 look_at -std=c++$std -Wshadow uses.cpp || return 1
     done
 }
 # symbols LETTER OBJECT...: those of the interface that are defined (T) or used (U); a constructor
@@ -58,6 +74,11 @@ all_are_called() {
 }
 
 check "every class, function and method of the interface" every_row
+if [ -e .libs/libpnetcdf.so ]; then
+    check "every symbol of the interface" every_symbol
+else
+    skip "every symbol of the interface" "no shared library is built"
+fi
 check "a method that is not there is missed" missed \
     "$(printf 'PnetCDF::NcmpiDim\tprototype\tgetNothing\tint\t() const')"
 check "another result is missed" missed \

@@ -17,6 +17,88 @@ bool here(NcmpiGroup::Location location)
     return location != NcmpiGroup::Parents && location != NcmpiGroup::Children;
 }
 
+/* What programs that were built for PnetCDF have in them. */
+static_assert(NcmpiVar::ncmpi_CHUNKED == NC_CHUNKED &&
+                  NcmpiVar::ncmpi_CONTIGUOUS == NC_CONTIGUOUS &&
+                  NcmpiVar::ncmpi_ENDIAN_NATIVE == NC_ENDIAN_NATIVE &&
+                  NcmpiVar::ncmpi_ENDIAN_BIG == NC_ENDIAN_BIG &&
+                  NcmpiVar::ncmpi_NOCHECKSUM == NC_NOCHECKSUM &&
+                  NcmpiVar::ncmpi_FLETCHER32 == NC_FLETCHER32,
+              "storage");
+static_assert(NcmpiType::ncmpi_UINT64 == NC_UINT64 &&
+                  NcmpiType::ncmpi_STRING == NC_STRING &&
+                  NcmpiType::ncmpi_COMPOUND == NC_COMPOUND,
+              "types");
+struct type {
+    void *table;
+    bool null;
+    nc_type id;
+    int group;
+};
+struct attribute {
+    void *table;
+    bool null;
+    std::string name;
+    int group, var;
+};
+struct name {
+    bool null;
+    int id, group;
+};
+static_assert(sizeof(NcmpiType) == sizeof(type) && sizeof(NcmpiInt) == sizeof(type) &&
+                  sizeof(NcmpiCompoundType) == sizeof(type),
+              "types");
+static_assert(sizeof(NcmpiAtt) == sizeof(attribute) &&
+                  sizeof(NcmpiVarAtt) == sizeof(attribute) &&
+                  sizeof(NcmpiGroupAtt) == sizeof(attribute),
+              "attributes");
+static_assert(sizeof(NcmpiDim) == sizeof(name) && sizeof(NcmpiVar) == sizeof(name),
+              "dimensions and variables");
+
+template <class T> void are_ordered(const T &less, const T &more)
+{
+    CHECK(less < more && more > less);
+    CHECK(!(more < less) && !(less > more) && !(less < less) && !(more > more));
+}
+
+template <class T> void is_equal(T a, const T &b)
+{
+    CHECK(a == b && a == a);
+}
+
+void order_and_equality()
+{
+    NcmpiFile file = new_file("order.nc"), other = new_file("other.nc");
+    const NcmpiDim x = file.addDim("x", 1), y = file.addDim("y", 1);
+    const NcmpiVar v = file.addVar("v", ncmpiInt, x), w = file.addVar("w", ncmpiInt, x);
+    const NcmpiGroupAtt a = file.putAtt("a", "1"), b = file.putAtt("b", "2");
+    are_ordered<NcmpiGroup>(file, other);
+    are_ordered(x, y);
+    are_ordered(y, other.addDim("x", 1));
+    are_ordered(v, w);
+    are_ordered(a, b);
+    are_ordered(b, other.putAtt("a", "1"));
+    are_ordered(v.putAtt("b", "3"), w.putAtt("a", "4"));
+    are_ordered<NcmpiType>(ncmpiByte, ncmpiChar);
+    is_equal(a, file.getAtt("a"));
+    CHECK(!(NcmpiGroupAtt(a) == b));
+    NcmpiAtt any, same = a;
+    any = same;
+    CHECK(any == a && any != b);
+    is_equal(ncmpiByte, NcmpiByte());
+    is_equal(ncmpiChar, NcmpiChar());
+    is_equal(ncmpiShort, NcmpiShort());
+    is_equal(ncmpiInt, NcmpiInt());
+    is_equal(ncmpiFloat, NcmpiFloat());
+    is_equal(ncmpiDouble, NcmpiDouble());
+    is_equal(ncmpiUbyte, NcmpiUbyte());
+    is_equal(ncmpiUshort, NcmpiUshort());
+    is_equal(ncmpiUint, NcmpiUint());
+    is_equal(ncmpiInt64, NcmpiInt64());
+    is_equal(ncmpiUint64, NcmpiUint64());
+    is_equal(NcmpiCompoundType(), NcmpiCompoundType());
+}
+
 void dimensions()
 {
     NcmpiFile file = new_file("dims.nc");
@@ -414,6 +496,7 @@ void fill_values()
 }
 
 const struct check_test tests[] = {
+    {"order and equality", guarded<order_and_equality>, CHECK_FORMATS},
     {"dimensions", guarded<dimensions>, CHECK_FORMATS},
     {"variables", guarded<variables>, CHECK_FORMATS},
     {"attributes", guarded<attributes>, CHECK_FORMATS},

@@ -20,6 +20,7 @@ NcmpiAtt::NcmpiAtt(const NcmpiGroup &grp, int var, int index)
 }
 
 NcmpiAtt::NcmpiAtt(const NcmpiAtt &rhs) = default;
+NcmpiAtt &NcmpiAtt::operator=(const NcmpiAtt &rhs) = default;
 NcmpiAtt::~NcmpiAtt()
 {
 }

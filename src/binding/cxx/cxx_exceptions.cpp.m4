@@ -1,50 +1,39 @@
 m4_include(`cxx_tables.m4')m4_dnl
 /* Generated from cxx_exceptions.cpp.m4: what is thrown. */
-#include <pnetcdf>
+#include "cxx_parts.hpp"
 
 namespace PnetCDF
 {
 namespace exceptions
 {
-static std::shared_ptr<const std::string> make_words(const char *complaint,
-    const char *file, int line)
+static std::string make_words(const char *complaint, const char *file, int line)
 {
     std::string text(complaint != nullptr ? complaint : "");
     text += "\nfile: ";
     text += file != nullptr ? file : "unknown";
     text += "  line: " + std::to_string(line);
-    return std::make_shared<const std::string>(text);
+    return text;
 }
 
 NcmpiException::NcmpiException(const char *complaint, const char *fileName,
     int lineNumber)
-    : code(0), words(make_words(complaint, fileName, lineNumber))
+    : NcmpiException(0, complaint, fileName, lineNumber)
 {
 }
 
 NcmpiException::NcmpiException(int errorCode, const char *complaint,
     const char *fileName, int lineNumber)
-    : code(errorCode), words(make_words(complaint, fileName, lineNumber))
+    : std::runtime_error(make_words(complaint, fileName, lineNumber)), code(errorCode)
 {
 }
 
-NcmpiException::NcmpiException(const NcmpiException &e) noexcept
-    : std::exception(e), code(e.code), words(e.words)
-{
-}
-
-NcmpiException &NcmpiException::operator=(const NcmpiException &e) noexcept
-{
-    code = e.code;
-    words = e.words;
-    return *this;
-}
-
+NcmpiException::NcmpiException(const NcmpiException &) noexcept = default;
+NcmpiException &NcmpiException::operator=(const NcmpiException &) noexcept = default;
 NcmpiException::~NcmpiException() noexcept {}
 
 const char *NcmpiException::what() const noexcept
 {
-    return words->c_str();
+    return std::runtime_error::what();
 }
 
 int NcmpiException::errorCode() const noexcept

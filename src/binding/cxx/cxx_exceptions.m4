@@ -2,7 +2,7 @@
 /** What is thrown: an NcmpiException, of the class that has its code if there is one. */
 namespace exceptions
 {
-class NcmpiException : public std::exception
+class NcmpiException : public std::runtime_error
 {
 public:
     /** What has no code of its own: errorCode() is 0. */
@@ -18,8 +18,7 @@ public:
     int errorCode() const noexcept;
 
 private:
-    int code;
-    std::shared_ptr<const std::string> words;
+    int code; /* and no more: programs built for PnetCDF copy objects of three words */
 };
 
 m4_define([EXCEPTION], [

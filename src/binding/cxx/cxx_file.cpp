@@ -126,8 +126,16 @@ void NcmpiFile::flush()
 NcmpiFile::FileFormat NcmpiFile::getFormat(void) const
 {
     const int ncid = getId();
-    return static_cast<FileFormat>(
-        told<int>([ncid](int *format) { return ncmpi_inq_format(ncid, format); }));
+    switch (told<int>([ncid](int *format) { return ncmpi_inq_format(ncid, format); })) {
+    case NC_FORMAT_CLASSIC:
+        return classic;
+    case NC_FORMAT_CDF2:
+        return classic2;
+    case NC_FORMAT_CDF5:
+        return classic5;
+    default:
+        return BadFormat;
+    }
 }
 
 void NcmpiFile::set_fill(FillMode fillmode, FillMode *old_modep)

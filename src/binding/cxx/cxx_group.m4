@@ -31,10 +31,7 @@ public:
 
     bool operator==(const NcmpiGroup &rhs) const;
     bool operator!=(const NcmpiGroup &rhs) const;
-    friend bool operator<(const NcmpiGroup &lhs, const NcmpiGroup &rhs)
-    {
-        return lhs.myId < rhs.myId;
-    }
+ORDER([NcmpiGroup])m4_dnl
 
     bool isNull() const { return nullObject; }
     /** The ncid, for functions of C. Throws exceptions::NcNullGrp if there is none. */
@@ -139,12 +136,14 @@ public:
         replace, /**< a new one, in place of one that may be there */
         newFile  /**< a new one; exceptions::NcExist if there is one */
     };
+    /** Counted as in PnetCDF, not the NC_FORMAT_ of C: programs that were built for it have
+     * these numbers. */
     enum FileFormat {
-        classic = NC_FORMAT_CLASSIC,             /**< CDF-1 */
-        classic2 = NC_FORMAT_CDF2,               /**< CDF-2 */
-        nc4 = NC_FORMAT_NETCDF4,                 /**< HDF5: not supported */
-        nc4classic = NC_FORMAT_NETCDF4_CLASSIC,  /**< HDF5: not supported */
-        classic5 = NC_FORMAT_CDF5,               /**< CDF-5 */
+        classic,    /**< CDF-1 */
+        classic2,   /**< CDF-2 */
+        nc4,        /**< HDF5: not supported */
+        nc4classic, /**< HDF5: not supported */
+        classic5,   /**< CDF-5 */
         BadFormat
     };
     enum FillMode { Fill = NC_FILL, NoFill = NC_NOFILL, Bad };

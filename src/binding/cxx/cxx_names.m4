@@ -12,10 +12,7 @@ public:
 
     bool operator==(const NcmpiDim &rhs) const;
     bool operator!=(const NcmpiDim &rhs) const;
-    friend bool operator<(const NcmpiDim &lhs, const NcmpiDim &rhs)
-    {
-        return lhs.groupId != rhs.groupId ? lhs.groupId < rhs.groupId : lhs.myId < rhs.myId;
-    }
+ORDER([NcmpiDim])m4_dnl
 
     int getId() const { return myId; }
     bool isNull() const { return nullObject; }
@@ -42,17 +39,12 @@ public:
     NcmpiAtt(bool nullObject);
     NcmpiAtt(const NcmpiAtt &rhs);
     NcmpiAtt(NcmpiAtt &&rhs) = default;
-    NcmpiAtt &operator=(const NcmpiAtt &rhs) = default;
+    NcmpiAtt &operator=(const NcmpiAtt &rhs);
     NcmpiAtt &operator=(NcmpiAtt &&rhs) = default;
     virtual ~NcmpiAtt();
 
     bool operator==(const NcmpiAtt &rhs) const;
     bool operator!=(const NcmpiAtt &rhs) const;
-    friend bool operator<(const NcmpiAtt &lhs, const NcmpiAtt &rhs)
-    {
-        if (lhs.groupId != rhs.groupId) return lhs.groupId < rhs.groupId;
-        return lhs.varId != rhs.varId ? lhs.varId < rhs.varId : lhs.myName < rhs.myName;
-    }
 
     std::string getName() const { return myName; }
     bool isNull() const { return nullObject; }
@@ -88,10 +80,8 @@ public:
     NcmpiGroupAtt(NcmpiGroupAtt &&rhs) = default;
     NcmpiGroupAtt &operator=(const NcmpiGroupAtt &rhs);
     NcmpiGroupAtt &operator=(NcmpiGroupAtt &&rhs) = default;
-    bool operator==(const NcmpiGroupAtt &rhs) PNETCDF_CONST_COMPARISON
-    {
-        return NcmpiAtt::operator==(rhs);
-    }
+    PNETCDF_COMPARISON(NcmpiGroupAtt, NcmpiAtt)
+ORDER([NcmpiGroupAtt])m4_dnl
 };
 
 class NcmpiVar;
@@ -106,6 +96,7 @@ public:
     NcmpiVarAtt(NcmpiVarAtt &&rhs) = default;
     NcmpiVarAtt &operator=(const NcmpiVarAtt &rhs);
     NcmpiVarAtt &operator=(NcmpiVarAtt &&rhs) = default;
+ORDER([NcmpiVarAtt])m4_dnl
     NcmpiVar getParentVar() const;
 };
 m4_define([PUT_ATTS], [    /** Makes an attribute, or gives it other values: text, one value, or `len` of them,

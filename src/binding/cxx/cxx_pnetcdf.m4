@@ -18,8 +18,8 @@ m4_include(`cxx_tables.m4')m4_dnl
 
 #include <exception>
 #include <map>
-#include <memory>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -27,11 +27,13 @@ m4_include(`cxx_tables.m4')m4_dnl
 #include <mpi.h>
 #include <pnetcdf.h>
 
-/* With C++20 two objects can be compared both ways round, which has to be the same. */
+/* Compares two of a class. The function in the library is not const, as in PnetCDF's. C++20
+ * tries both ways round and takes that for two candidates, unless it is const. */
 #if __cplusplus >= 202002L
-#define PNETCDF_CONST_COMPARISON const
+#define PNETCDF_COMPARISON(CLASS, BASE)                                                  \
+    bool operator==(const CLASS &rhs) const { return BASE::operator==(rhs); }
 #else
-#define PNETCDF_CONST_COMPARISON
+#define PNETCDF_COMPARISON(CLASS, BASE) bool operator==(const CLASS &rhs);
 #endif
 
 #ifdef __GNUC__
@@ -48,6 +50,6 @@ m4_include([cxx_group.m4])m4_dnl
 #ifdef __GNUC__
 #pragma GCC visibility pop
 #endif
-#undef PNETCDF_CONST_COMPARISON
+#undef PNETCDF_COMPARISON
 
 #endif

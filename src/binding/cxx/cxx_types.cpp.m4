@@ -1,6 +1,8 @@
 m4_include(`cxx_tables.m4')m4_dnl
-/* Generated from cxx_types.cpp.m4: external types. */
+/* Generated from cxx_types.cpp.m4: external types, and comparisons of all classes. */
 #include "cxx_parts.hpp"
+
+#include <tuple>
 
 namespace PnetCDF
 {
@@ -86,7 +88,38 @@ int NcmpiByte::sizeoff()
 {
     return 1;
 }
-foreach_external([
+m4_define([COMPARED], [
+bool $1::operator==(const $1 &rhs)
+{
+    return $2::operator==(rhs);
+}
+])m4_dnl
+COMPARED([NcmpiCompoundType], [NcmpiType])COMPARED([NcmpiGroupAtt], [NcmpiAtt])m4_dnl
+m4_define([ORDERED], [
+bool operator<(const $1 &lhs, const $1 &rhs)
+{
+    return $2(lhs) < $2(rhs);
+}
+
+bool operator>(const $1 &lhs, const $1 &rhs)
+{
+    return rhs < lhs;
+}
+])m4_dnl
+m4_define([BY_ID], [$1.myId])m4_dnl
+m4_define([BY_PLACE], [std::tie($1.groupId, $1.myId)])m4_dnl
+m4_define([BY_NAME], [std::tie($1.groupId, $1.varId, $1.myName)])m4_dnl
+/* Friends are not shown with their classes. */
+#ifdef __GNUC__
+#pragma GCC visibility push(default)
+#endif
+ORDERED([NcmpiType], [BY_ID])ORDERED([NcmpiGroup], [BY_ID])m4_dnl
+ORDERED([NcmpiDim], [BY_PLACE])ORDERED([NcmpiVar], [BY_PLACE])m4_dnl
+ORDERED([NcmpiGroupAtt], [BY_NAME])ORDERED([NcmpiVarAtt], [BY_NAME])m4_dnl
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
+foreach_external([COMPARED(Ncmpi[]A_NAME, [NcmpiType])
 Ncmpi[]A_NAME::Ncmpi[]A_NAME[]() : NcmpiType(NC_[]A_CODE) {}
 Ncmpi[]A_NAME::~Ncmpi[]A_NAME[]() {}
 Ncmpi[]A_NAME ncmpi[]A_NAME;

@@ -1,3 +1,6 @@
+m4_define([ORDER], [    friend bool operator<(const $1 &lhs, const $1 &rhs);
+    friend bool operator>(const $1 &lhs, const $1 &rhs);
+])m4_dnl
 
 class NcmpiGroup;
 
@@ -8,6 +11,7 @@ public:
     enum ncmpiType {
 foreach_external([        ncmpi_[]A_CODE = NC_[]A_CODE,
 ])m4_dnl
+        ncmpi_STRING = NC_STRING,
         ncmpi_VLEN = NC_VLEN,
         ncmpi_OPAQUE = NC_OPAQUE,
         ncmpi_ENUM = NC_ENUM,
@@ -25,10 +29,7 @@ foreach_external([        ncmpi_[]A_CODE = NC_[]A_CODE,
 
     bool operator==(const NcmpiType &) const;
     bool operator!=(const NcmpiType &) const;
-    friend bool operator<(const NcmpiType &lhs, const NcmpiType &rhs)
-    {
-        return lhs.myId < rhs.myId;
-    }
+ORDER([NcmpiType])m4_dnl
 
     nc_type getId() const { return myId; }
     bool isNull() const { return nullObject; }
@@ -53,10 +54,7 @@ class Ncmpi[]A_NAME : public NcmpiType
 public:
     Ncmpi[]A_NAME[]();
     ~Ncmpi[]A_NAME[]();
-    bool operator==(const Ncmpi[]A_NAME &rhs) PNETCDF_CONST_COMPARISON
-    {
-        return NcmpiType::operator==(rhs);
-    }
+    PNETCDF_COMPARISON(Ncmpi[]A_NAME, NcmpiType)
 m4_ifelse(A_NAME, [Byte], [    int sizeoff();
 ])m4_dnl
 };
@@ -78,10 +76,7 @@ public:
     Ncmpi$1Type &operator=(const Ncmpi$1Type &rhs);
 $2};
 ])m4_dnl
-USER_TYPE([Compound], [    bool operator==(const NcmpiCompoundType &rhs) PNETCDF_CONST_COMPARISON
-    {
-        return NcmpiType::operator==(rhs);
-    }
+USER_TYPE([Compound], [    PNETCDF_COMPARISON(NcmpiCompoundType, NcmpiType)
     void addMember(const std::string &memName, const NcmpiType &newMemberType,
         MPI_Offset offset);
     void addMember(const std::string &memName, const NcmpiType &newMemberType,

@@ -3,13 +3,27 @@
 class NcmpiVar
 {
 public:
+    /* PnetCDF's names, and those of netCDF in C++. */
     enum EndianMode {
+        ncmpi_ENDIAN_NATIVE = NC_ENDIAN_NATIVE,
+        ncmpi_ENDIAN_LITTLE = NC_ENDIAN_LITTLE,
+        ncmpi_ENDIAN_BIG = NC_ENDIAN_BIG,
         nc_ENDIAN_NATIVE = NC_ENDIAN_NATIVE,
         nc_ENDIAN_LITTLE = NC_ENDIAN_LITTLE,
         nc_ENDIAN_BIG = NC_ENDIAN_BIG
     };
-    enum ChunkMode { nc_CHUNKED = NC_CHUNKED, nc_CONTIGUOUS = NC_CONTIGUOUS };
-    enum ChecksumMode { nc_NOCHECKSUM = NC_NOCHECKSUM, nc_FLETCHER32 = NC_FLETCHER32 };
+    enum ChunkMode {
+        ncmpi_CHUNKED = NC_CHUNKED,
+        ncmpi_CONTIGUOUS = NC_CONTIGUOUS,
+        nc_CHUNKED = NC_CHUNKED,
+        nc_CONTIGUOUS = NC_CONTIGUOUS
+    };
+    enum ChecksumMode {
+        ncmpi_NOCHECKSUM = NC_NOCHECKSUM,
+        ncmpi_FLETCHER32 = NC_FLETCHER32,
+        nc_NOCHECKSUM = NC_NOCHECKSUM,
+        nc_FLETCHER32 = NC_FLETCHER32
+    };
 
     /** One that stands for nothing. */
     NcmpiVar();
@@ -20,10 +34,7 @@ public:
 
     bool operator==(const NcmpiVar &rhs) const;
     bool operator!=(const NcmpiVar &rhs) const;
-    friend bool operator<(const NcmpiVar &lhs, const NcmpiVar &rhs)
-    {
-        return lhs.groupId != rhs.groupId ? lhs.groupId < rhs.groupId : lhs.myId < rhs.myId;
-    }
+ORDER([NcmpiVar])m4_dnl
 
     bool isNull() const { return nullObject; }
     int getId() const;
