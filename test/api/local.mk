@@ -36,6 +36,7 @@ api_tests = \
 	test/api/elsewhere.mpi \
 	test/api/error_order.mpi \
 	test/api/error_text.mpi \
+	test/api/error_words.mpi \
 	test/api/file_layout.mpi \
 	test/api/filetypes.mpi \
 	test/api/fill.mpi \
@@ -79,6 +80,8 @@ test_api_error_order_mpi_SOURCES = test/api/error_order.c test/api/dataset.h
 test_api_error_order_mpi_LDADD = $(MPI_TEST_LIBS)
 test_api_error_text_mpi_SOURCES = test/api/error_text.c test/api/dataset.h
 test_api_error_text_mpi_LDADD = $(MPI_TEST_LIBS)
+test_api_error_words_mpi_SOURCES = test/api/error_words.c test/api/dataset.h
+test_api_error_words_mpi_LDADD = $(MPI_TEST_LIBS)
 test_api_file_layout_mpi_SOURCES = test/api/file_layout.c test/api/dataset.h
 test_api_file_layout_mpi_LDADD = $(MPI_TEST_LIBS)
 test_api_filetypes_mpi_SOURCES = test/api/filetypes.c test/api/dataset.h

@@ -116,6 +116,44 @@ static void threads_have_details_of_their_own(void **state)
     assert_string_equal("mine", base_error_detail(NC_EIO));
 }
 
+static void names_are_put_together_when_asked_for(void **state)
+{
+    (void)state;
+    char name[300];
+    memset(name, 'x', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    assert_int_equal(NC_ENOTATT,
+                     base_error_named(NC_ENOTATT, "'%.80s' of '%.80s'", "units", "temp"));
+    assert_string_equal("'units' of 'temp'", base_error_detail(NC_ENOTATT));
+    assert_string_equal("'units' of 'temp'", base_error_detail(NC_ENOTATT));
+    assert_non_null(strstr(base_error_text(NC_ENOTATT), "('units' of 'temp')"));
+    base_error_named(NC_ENOTVAR, "'%.80s'%s", name, NULL);
+    assert_int_equal(82, strlen(base_error_detail(NC_ENOTVAR)));
+
+    struct base_error_note note;
+    base_error_named(NC_ENOTVAR, "'%.80s'%s", "kept", NULL);
+    base_error_keep(&note);
+    base_error_set(NC_EIO, "tried");
+    base_error_restore(&note);
+    assert_string_equal("'kept'", base_error_detail(NC_ENOTVAR));
+}
+
+static void words_are_of_the_latest_call_that_failed(void **state)
+{
+    (void)state;
+    base_error_begin();
+    assert_int_equal(NC_EINVAL, base_error_end(base_error_set(NC_EINVAL, "first")));
+    base_error_begin();
+    assert_int_equal(NC_NOERR, base_error_end(NC_NOERR)); /* another one, which is well */
+    assert_string_equal("first", base_error_detail(NC_EINVAL));
+    base_error_begin();
+    assert_int_equal(NC_EIO, base_error_end(NC_EIO));
+    assert_string_equal("first", base_error_detail(NC_EINVAL));
+    base_error_begin();
+    assert_int_equal(NC_EINVAL, base_error_end(NC_EINVAL)); /* it has no words */
+    assert_string_equal("", base_error_detail(NC_EINVAL));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -125,6 +163,8 @@ int main(void)
         cmocka_unit_test(a_detail_is_told_with_its_own_code_only),
         cmocka_unit_test(long_details_are_cut),
         cmocka_unit_test(threads_have_details_of_their_own),
+        cmocka_unit_test(names_are_put_together_when_asked_for),
+        cmocka_unit_test(words_are_of_the_latest_call_that_failed),
     };
     return cmocka_run_group_tests_name("base_error", tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 
 #include "api_buffer.h"
 #include "api_queue.h"
+#include "api_words.h"
 #include "base_mem.h"
 #include "pnetcdf.h"
 
@@ -13,10 +14,11 @@ int api_find_data(int ncid, bool put, unsigned how, struct api_dataset **d)
 {
     int err = api_find(ncid, d);
     if (err != NC_NOERR) return err;
-    if (put && !(*d)->ds.writable) return NC_EPERM;
-    if ((*d)->defining) return NC_EINDEFINE;
-    if (how & API_COLL) return (*d)->indep ? NC_EINDEP : NC_NOERR;
-    return (*d)->indep ? NC_NOERR : NC_ENOTINDEP;
+    if (put && !(*d)->ds.writable) return api_refuse(*d, NC_EPERM);
+    if ((*d)->defining) return api_refuse(*d, NC_EINDEFINE);
+    bool indep = !(how & API_COLL);
+    if ((*d)->indep == indep) return NC_NOERR;
+    return api_refuse(*d, indep ? NC_ENOTINDEP : NC_EINDEP);
 }
 
 /* ---- the region of the variable ---- */
@@ -55,13 +57,19 @@ static int check_start(const struct api_dataset *d, const struct cdf_var *v,
     return NC_NOERR;
 }
 
+static int negative_count(const struct cdf_var *v, int dim, int64_t count)
+{
+    return base_error_set(NC_ENEGATIVECNT, "variable '%s', dimension %d: count %lld",
+                          v->name, dim, (long long)count);
+}
+
 static int check_count(const struct api_dataset *d, const struct cdf_var *v,
                        const struct slab *s, bool put)
 {
     for (int i = 0; i < v->ndims; i++) {
         int64_t room = api_length_of(d, v, i, put) - s->start[i], last;
         int64_t step = s->stride == NULL || s->stride[i] < 1 ? 1 : s->stride[i];
-        if (s->count[i] < 0) return NC_ENEGATIVECNT;
+        if (s->count[i] < 0) return negative_count(v, i, s->count[i]);
         if (s->count[i] == 0) continue;
         if (__builtin_mul_overflow(s->count[i] - 1, step, &last) || last >= room)
             return base_error_set(
@@ -71,7 +79,9 @@ static int check_count(const struct api_dataset *d, const struct cdf_var *v,
                 (long long)step);
     }
     for (int i = 0; s->stride != NULL && i < v->ndims; i++)
-        if (s->stride[i] < 1) return NC_ESTRIDE;
+        if (s->stride[i] < 1)
+            return base_error_set(NC_ESTRIDE, "variable '%s', dimension %d: stride %lld",
+                                  v->name, i, (long long)s->stride[i]);
     return NC_NOERR;
 }
 
@@ -124,6 +134,12 @@ static void turn_slab(const struct cdf_var *v, const struct api_access *a,
     }
 }
 
+static int too_many_bytes(const struct cdf_var *v)
+{
+    return base_error_set(NC_EINTOVERFLOW, "variable '%s': more than 2^63 bytes",
+                          v->name);
+}
+
 /* The product of the counts. So many values have a size, in the file and in memory. */
 static int count_elements(const struct cdf_var *v, const int64_t *count,
                           enum conv_type type, int64_t *nelems)
@@ -136,9 +152,7 @@ static int count_elements(const struct cdf_var *v, const int64_t *count,
         if (count[i] == 0) return NC_NOERR;
         overflow = __builtin_mul_overflow(n, count[i], &n) || overflow;
     }
-    if (overflow || __builtin_mul_overflow(n, bytes, &bytes))
-        return base_error_set(NC_EINTOVERFLOW, "variable '%s': more than 2^63 bytes",
-                              v->name);
+    if (overflow || __builtin_mul_overflow(n, bytes, &bytes)) return too_many_bytes(v);
     *nelems = n;
     return NC_NOERR;
 }
@@ -260,6 +274,19 @@ static int take_map(const struct cdf_var *v, const MPI_Offset *imap, int64_t nel
     return b->mem == NULL ? NC_ENOMEM : NC_NOERR;
 }
 
+static int no_match(const struct cdf_var *v, int64_t nelems, int64_t given)
+{
+    return base_error_set(NC_EIOMISMATCH,
+                          "variable '%s': %lld elements to access, %lld in the buffer",
+                          v->name, (long long)nelems, (long long)given);
+}
+
+static int no_buffer(const struct cdf_var *v)
+{
+    return base_error_named(NC_EINVAL, "variable '%.80s': the buffer is NULL%s", v->name,
+                            NULL);
+}
+
 static int take_buffer(const struct cdf_var *v, const struct api_access *a,
                        int64_t nelems, struct api_buffer *b, struct driver_request *r)
 {
@@ -267,10 +294,9 @@ static int take_buffer(const struct cdf_var *v, const struct api_access *a,
     bool fits = a->how & API_ROOM ? nelems <= b->nelems : nelems == b->nelems;
     if (nelems == 0) return NC_NOERR;
     if (b->nelems != NC_COUNT_IGNORE && !fits && !mapped)
-        return base_error_set(
-            NC_EIOMISMATCH, "variable '%s': %lld elements to access, %lld in the buffer",
-            v->name, (long long)nelems, (long long)b->nelems);
-    if (a->buf == NULL && b->mem == NULL) return NC_EINVAL; /* but MPI_BOTTOM is NULL */
+        return no_match(v, nelems, b->nelems);
+    if (a->buf == NULL && b->mem == NULL)
+        return no_buffer(v); /* but MPI_BOTTOM is NULL */
     MPI_Offset *made = NULL;
     int err = NC_NOERR;
     if (mapped) {
@@ -314,17 +340,17 @@ static int look_up(const struct api_dataset *d, const struct api_access *a,
                    const struct cdf_var **v, struct api_buffer *b, int *later)
 {
     *b = (struct api_buffer){0};
-    if (a->varid == NC_GLOBAL) return NC_EGLOBAL;
     *v = api_var(d, a->varid);
-    if (*v == NULL) return NC_ENOTVAR;
+    if (*v == NULL) return api_no_var(d, a->varid);
     int err = api_describe_buffer(a->buftype, a->bufcount, (*v)->type, b);
     *later = err;
     if (err == NC_ENOMEM) return err;
     bool typed = err == NC_NOERR && !gives_nothing(a);
-    err = typed ? conv_check((*v)->type, b->type) : NC_NOERR;
+    err =
+        typed ? api_check_values("variable", (*v)->name, (*v)->type, b->type) : NC_NOERR;
     bool needs = (a->how & API_BUFFERED) && !d->top->ops->needs_no_buffer;
-    return err == NC_NOERR && needs && !api_buffer_attached(d->queue) ? NC_ENULLABUF
-                                                                      : err;
+    bool lacking = needs && !api_buffer_attached(d->queue);
+    return err == NC_NOERR && lacking ? api_refuse(d, NC_ENULLABUF) : err;
 }
 
 /* Region and buffer of a request that has its type; the buffer's region becomes its own.
@@ -379,9 +405,9 @@ static int next_buffer(struct many *m, int64_t n, struct driver_request *r)
 {
     int64_t size = conv_size((enum conv_type)r->type);
     if (n > 0 && m->given != NC_COUNT_IGNORE && n > m->given - m->done)
-        return NC_EIOMISMATCH;
-    if (n > INT64_MAX / size - m->done) return NC_EINTOVERFLOW;
-    if (n > 0 && m->buf == NULL && m->places == NULL) return NC_EINVAL;
+        return no_match(m->v, m->done + n, m->given);
+    if (n > INT64_MAX / size - m->done) return too_many_bytes(m->v);
+    if (n > 0 && m->buf == NULL && m->places == NULL) return no_buffer(m->v);
     r->buf = (void *)m->buf;
     if (n > 0 && m->places != NULL) {
         driver_set_mem(r, api_elements(m->places + m->done, n, size));
@@ -425,21 +451,21 @@ static int make_each(struct many *m, const struct api_slabs *slabs, enum conv_ty
     }
     if (err == NC_NOERR && m->given != NC_COUNT_IGNORE && m->done != m->given &&
         m->done > 0)
-        err = NC_EIOMISMATCH;
+        err = no_match(m->v, m->done, m->given);
     return err;
 }
 
 /* Unlike a single start, that of a part has a code of its own for being NULL. */
 static int check_lists(const struct cdf_var *v, const struct api_slabs *slabs)
 {
-    bool missing = slabs->n > 0 && slabs->starts == NULL, negative = false;
+    bool missing = slabs->n > 0 && slabs->starts == NULL;
     for (int i = 0; i < slabs->n && v->ndims > 0 && !missing; i++)
         missing = slabs->starts[i] == NULL;
     if (missing && v->ndims > 0) return no_start(NC_ENULLSTART, v);
     for (int i = 0; i < slabs->n && slabs->counts != NULL; i++)
         for (int k = 0; k < v->ndims && slabs->counts[i] != NULL; k++)
-            negative |= slabs->counts[i][k] < 0;
-    return negative ? NC_ENEGATIVECNT : NC_NOERR;
+            if (slabs->counts[i][k] < 0) return negative_count(v, k, slabs->counts[i][k]);
+    return NC_NOERR;
 }
 
 int api_requests_make(const struct api_dataset *d, const struct api_access *a,
@@ -451,7 +477,9 @@ int api_requests_make(const struct api_dataset *d, const struct api_access *a,
     int later = NC_NOERR, err = look_up(d, a, &m.v, &b, &later);
     if (err == NC_ENULLABUF && slabs->n == 0) err = NC_NOERR; /* which needs none */
     m.given = later == NC_NOERR ? b.nelems : NC_COUNT_IGNORE;
-    if (err == NC_NOERR && slabs->n < 0) err = NC_EINVAL;
+    if (err == NC_NOERR && slabs->n < 0)
+        err = base_error_set(NC_EINVAL, "variable '%s': %d hyperslabs", m.v->name,
+                             slabs->n);
     if (err == NC_NOERR) err = check_lists(m.v, slabs);
     if (err == NC_NOERR && later == NC_NOERR && b.mem == NULL &&
         api_runs_make(d, a, slabs, put, b.type, m.given, reqs, n))

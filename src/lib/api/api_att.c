@@ -4,6 +4,7 @@
 #include "api.h"
 #include "api_dataset.h"
 #include "api_safe.h"
+#include "api_words.h"
 #include "conv.h"
 #include "pnetcdf.h"
 
@@ -20,12 +21,16 @@ static int check_room(struct api_dataset *d, const struct attribute *a)
 {
     if (d->defining) return NC_NOERR;
     int id, err = cdf_find_att(&d->ds.header, a->varid, a->name, &id);
-    if (err == NC_ENOTATT) return NC_ENOTINDEFINE;
+    if (err == NC_ENOTATT)
+        return base_error_named(NC_ENOTINDEFINE, "attribute '%.80s' would be new%s",
+                                a->name, NULL);
     if (err != NC_NOERR) return err;
     const struct cdf_att *old = &cdf_atts(&d->ds.header, a->varid)->list[id];
     int64_t had = (old->nelems * cdf_type_size(old->type) + 3) / 4;
     int64_t needs = (a->nelems * cdf_type_size(a->xtype) + 3) / 4;
-    return needs > had ? NC_ENOTINDEFINE : NC_NOERR;
+    if (needs <= had) return NC_NOERR;
+    return base_error_named(NC_ENOTINDEFINE, "attribute '%.80s' would grow%s", a->name,
+                            NULL);
 }
 
 static bool is_fill_value(const struct attribute *a)
@@ -37,8 +42,14 @@ static bool is_fill_value(const struct attribute *a)
 static int check_fill(const struct api_dataset *d, const struct attribute *a)
 {
     if (!is_fill_value(a)) return NC_NOERR;
-    if (a->xtype != api_var(d, a->varid)->type) return NC_EBADTYPE;
-    return a->nelems == 1 ? NC_NOERR : NC_EINVAL;
+    const struct cdf_var *v = api_var(d, a->varid);
+    if (a->xtype != v->type)
+        return base_error_set(NC_EBADTYPE, "%s has type %s, variable '%.80s' %s",
+                              NC_FillValue, cdf_type_name(a->xtype), v->name,
+                              cdf_type_name(v->type));
+    if (a->nelems == 1) return NC_NOERR;
+    return base_error_set(NC_EINVAL, "%s of variable '%.80s' has %lld elements, not 1",
+                          NC_FillValue, v->name, (long long)a->nelems);
 }
 
 /* ... and known before data. */
@@ -46,20 +57,33 @@ static int check_late(const struct api_dataset *d, const struct attribute *a)
 {
     if (!is_fill_value(a)) return NC_NOERR;
     bool new_here = d->defining && (d->fresh || a->varid >= d->before.nvars);
-    return new_here ? NC_NOERR : NC_ELATEFILL;
+    if (new_here) return NC_NOERR;
+    return base_error_named(NC_ELATEFILL, "variable '%.80s'%s",
+                            api_var(d, a->varid)->name, NULL);
+}
+
+static int check_nelems(const struct api_dataset *d, const struct attribute *a,
+                        const void *values)
+{
+    int64_t most = cdf_most_values(d->ds.header.format);
+    if (a->nelems < 0 || a->nelems > most)
+        return base_error_set(NC_EINVAL, "attribute '%.80s' with %lld elements", a->name,
+                              (long long)a->nelems);
+    if (a->nelems == 0 || values != NULL) return NC_NOERR;
+    return base_error_named(NC_EINVAL, "the values of attribute '%.80s' are NULL%s",
+                            a->name, NULL);
 }
 
 static int check(struct api_dataset *d, const struct attribute *a, enum conv_type type,
                  const void *values)
 {
     char norm[NC_MAX_NAME + 1];
-    if (cdf_atts(&d->ds.header, a->varid) == NULL) return NC_ENOTVAR;
-    int err = a->name == NULL ? NC_EBADNAME : cdf_check_name(a->name, norm);
+    if (cdf_atts(&d->ds.header, a->varid) == NULL) return api_no_var(d, a->varid);
+    int err = cdf_check_name(a->name, norm);
     if (err == NC_NOERR) err = cdf_check_type(d->ds.header.format, a->xtype);
-    if (err == NC_NOERR && (int)type >= 0) err = conv_check(a->xtype, type);
-    if (err == NC_NOERR && (a->nelems < 0 || (a->nelems > 0 && values == NULL) ||
-                            a->nelems > cdf_most_values(d->ds.header.format)))
-        err = NC_EINVAL;
+    if (err == NC_NOERR && (int)type >= 0)
+        err = api_check_values("attribute", a->name, a->xtype, type);
+    if (err == NC_NOERR) err = check_nelems(d, a, values);
     if (err == NC_NOERR) err = check_fill(d, a);
     if (err == NC_NOERR) err = check_room(d, a);
     return err == NC_NOERR ? check_late(d, a) : err;
@@ -101,7 +125,7 @@ int api_put_att_all(int ncid, int varid, const char *name, int xtype, MPI_Offset
     struct api_dataset *d;
     int err = api_find(ncid, &d);
     if (err != NC_NOERR) return err;
-    if (!d->ds.writable) return NC_EPERM;
+    if (!d->ds.writable) return api_refuse(d, NC_EPERM);
 
     const struct attribute a = {varid, name, xtype, nelems};
     enum conv_type type = (enum conv_type)conv_type_of(xtype);
@@ -121,16 +145,20 @@ int api_put_att_all(int ncid, int varid, const char *name, int xtype, MPI_Offset
                          values, type, (size_t)nelems, fill);
     }
     err = api_commit_all(d, err);
-    return err != NC_NOERR ? err : range;
+    if (err != NC_NOERR || range == NC_NOERR) return err;
+    return base_error_named(range, "attribute '%.80s' of type %s", name,
+                            cdf_type_name(xtype));
 }
 
 /* Finds an attribute of a dataset. */
 static int find_attribute(struct api_dataset *d, int varid, const char *name, int *id)
 {
-    if (cdf_atts(&d->ds.header, varid) == NULL) return NC_ENOTVAR;
-    if (name == NULL || *name == '\0') return NC_EBADNAME;
-    if (strlen(name) > NC_MAX_NAME) return NC_EMAXNAME;
-    return cdf_find_att(&d->ds.header, varid, name, id);
+    char norm[NC_MAX_NAME + 1];
+    if (cdf_atts(&d->ds.header, varid) == NULL) return api_no_var(d, varid);
+    if (name == NULL || *name == '\0' || strlen(name) > NC_MAX_NAME)
+        return cdf_check_name(name, norm);
+    int err = cdf_find_att(&d->ds.header, varid, name, id);
+    return err == NC_ENOTATT ? api_no_att(&d->ds.header, varid, name) : err;
 }
 
 /* The same, of a dataset by its id. */
@@ -152,12 +180,15 @@ int api_get_att(int ncid, int varid, const char *name, void *values,
     enum conv_type type = (enum conv_type)conv_type_of(a->type);
     if (mpi_type != MPI_DATATYPE_NULL) err = api_conv_type(mpi_type, a->type, &type);
     if (err != NC_NOERR || a->nelems == 0) return err;
-    err = conv_check(a->type, type);
+    err = api_check_values("attribute", name, a->type, type);
     if (err != NC_NOERR) return err;
-    if (values == NULL) return NC_EINVAL;
-    return conv_get(values, type, a->values,
-                    conv_effective_type(d->ds.header.format, a->type, type),
-                    (size_t)a->nelems);
+    if (values == NULL) return api_null(NC_EINVAL, "value");
+    err = conv_get(values, type, a->values,
+                   conv_effective_type(d->ds.header.format, a->type, type),
+                   (size_t)a->nelems);
+    if (err == NC_NOERR) return err;
+    return base_error_named(err, "attribute '%.80s' of type %s", name,
+                            cdf_type_name(a->type));
 }
 
 /* A copy of an attribute by another id or in another dataset. `from` is by value: writing
@@ -182,11 +213,12 @@ int ncmpi_copy_att(int ncid_in, int varid_in, const char *name, int ncid_out,
     struct api_dataset *in, *out;
     int id, err = api_find(ncid_out, &out);
     if (err != NC_NOERR) return err;
-    if (!out->ds.writable) return NC_EPERM;
+    if (!out->ds.writable) return api_refuse(out, NC_EPERM);
     int same = same_names_all(out, "ncmpi_copy_att", varid_out, name, NULL);
     if (same != NC_NOERR) return same;
     err = api_find(ncid_in, &in);
-    if (err == NC_NOERR && cdf_atts(&out->ds.header, varid_out) == NULL) err = NC_ENOTVAR;
+    if (err == NC_NOERR && cdf_atts(&out->ds.header, varid_out) == NULL)
+        err = api_no_var(out, varid_out);
     if (err == NC_NOERR) err = find_attribute(in, varid_in, name, &id);
     if (err == NC_NOERR && (in != out || varid_in != varid_out))
         err = copy(out, varid_out, name, cdf_atts(&in->ds.header, varid_in)->list[id]);
@@ -210,10 +242,11 @@ int ncmpi_rename_att(int ncid, int varid, const char *name, const char *newname)
     struct api_dataset *d;
     int id, err = api_find(ncid, &d);
     if (err != NC_NOERR) return err;
-    if (!d->ds.writable) return NC_EPERM;
+    if (!d->ds.writable) return api_refuse(d, NC_EPERM);
     int same = same_names_all(d, "ncmpi_rename_att", varid, name, newname);
     if (same != NC_NOERR) return same;
-    err = cdf_atts(&d->ds.header, varid) == NULL ? NC_ENOTVAR : api_check_name(newname);
+    err = cdf_atts(&d->ds.header, varid) == NULL ? api_no_var(d, varid)
+                                                 : api_check_name(newname);
     if (err == NC_NOERR) err = find_attribute(d, varid, name, &id);
     if (err == NC_NOERR) err = check_new_name(d, varid, id, newname);
     if (err == NC_NOERR) err = api_begin_change(d);
@@ -267,8 +300,10 @@ int ncmpi_inq_attname(int ncid, int varid, int attnum, char *name)
     int err = api_find(ncid, &d);
     if (err != NC_NOERR) return err;
     const struct cdf_atts *atts = cdf_atts(&d->ds.header, varid);
-    if (atts == NULL) return NC_ENOTVAR;
-    if (attnum < 0 || attnum >= atts->count) return NC_ENOTATT;
+    if (atts == NULL) return api_no_var(d, varid);
+    if (attnum < 0 || attnum >= atts->count)
+        return base_error_set(NC_ENOTATT, "attribute number %d; there are %d", attnum,
+                              atts->count);
     if (name != NULL) strcpy(name, atts->list[attnum].name);
     return NC_NOERR;
 }

@@ -2,6 +2,7 @@
 #include "api_access.h"
 #include "api_safe.h"
 #include "api_trace.h"
+#include "api_words.h"
 #include "base_mem.h"
 #include "pnetcdf.h"
 
@@ -15,7 +16,8 @@ int api_transfer_either(struct api_dataset *d, struct driver_request **reqs, int
         err = put ? driver_put(d->top, reqs, n) : driver_get(d->top, reqs, n);
     for (int64_t i = 0; i < n; i++) {
         driver_count_bytes(&d->ds, reqs[i], put);
-        int status = api_request_end(reqs[i]);
+        int varid = reqs[i]->varid, status = api_request_end(reqs[i]);
+        if (status == NC_ERANGE) api_range(d, varid);
         if (err == NC_NOERR) err = status;
     }
     return err;
@@ -137,7 +139,9 @@ static int make_several(const struct api_dataset *d, int num, const struct sever
 {
     *reqs = NULL;
     *n = 0;
-    if (num < 0 || (num > 0 && (s->varids == NULL || s->bufs == NULL))) return NC_EINVAL;
+    if (num < 0) return base_error_set(NC_EINVAL, "%d accesses", num);
+    if (num > 0 && s->varids == NULL) return api_null(NC_EINVAL, "varids");
+    if (num > 0 && s->bufs == NULL) return api_null(NC_EINVAL, "bufs");
     if (num == 0) return NC_NOERR;
     *reqs = base_malloc((size_t)num * sizeof(struct driver_request *));
     int64_t made = 0;

@@ -1,7 +1,7 @@
 /* The user's buffers: MPI datatypes as types in memory. */
 #include "api_buffer.h"
 
-#include "api_dataset.h"
+#include "api_words.h"
 #include "base_mem.h"
 #include "pnetcdf.h"
 #include "region_mpi.h"
@@ -61,7 +61,8 @@ static int by_family(enum family family, int size, enum conv_type *type)
                       CONV_ULONGLONG},
         [FLOATING] = {-1, -1, -1, -1, CONV_FLOAT, -1, -1, -1, CONV_DOUBLE},
     };
-    if (size < 1 || size > 8 || types[family][size] < 0) return NC_EUNSPTETYPE;
+    if (size < 1 || size > 8 || types[family][size] < 0)
+        return base_error_set(NC_EUNSPTETYPE, "a type of %d bytes", size);
     *type = (enum conv_type)types[family][size];
     return NC_NOERR;
 }
@@ -75,10 +76,15 @@ int api_conv_type(MPI_Datatype basic, int xtype, enum conv_type *type)
     }
     for (int i = 0; i < NPREDEFINED; i++)
         if (predefined[i].type == basic && basic != MPI_DATATYPE_NULL) {
-            if (MPI_Type_size(basic, &size) != MPI_SUCCESS) return NC_EUNSPTETYPE;
+            if (MPI_Type_size(basic, &size) != MPI_SUCCESS) return api_no_type(basic);
             return by_family(predefined[i].family, size, type);
         }
-    return NC_EUNSPTETYPE;
+    return api_no_type(basic);
+}
+
+static int bad_count(MPI_Offset bufcount)
+{
+    return base_error_set(NC_EIOMISMATCH, "bufcount is %lld", (long long)bufcount);
 }
 
 /* A buffer of a predefined type, or of the variable's own. */
@@ -93,13 +99,13 @@ static int plain(MPI_Datatype buftype, MPI_Offset bufcount, int xtype,
     }
     b->nelems = bufcount;
     int err = api_conv_type(buftype, xtype, &b->type);
-    return err == NC_NOERR && bufcount < NC_COUNT_IGNORE ? NC_EIOMISMATCH : err;
+    return err == NC_NOERR && bufcount < NC_COUNT_IGNORE ? bad_count(bufcount) : err;
 }
 
 static int derived(MPI_Datatype buftype, MPI_Offset bufcount, int xtype,
                    struct api_buffer *b)
 {
-    if (bufcount < 0) return NC_EIOMISMATCH;
+    if (bufcount < 0) return bad_count(bufcount);
     MPI_Datatype basic;
     int64_t bytes, offset;
     int err = region_from_datatype(buftype, bufcount, &basic, &bytes, &b->mem);
@@ -123,8 +129,8 @@ int api_describe_buffer(MPI_Datatype buftype, MPI_Offset bufcount, int xtype,
     b->type = CONV_TEXT;
     if (buftype == MPI_DATATYPE_NULL) return plain(buftype, bufcount, xtype, b);
     bool named;
-    int err = region_datatype_named(buftype, &named);
-    if (err != NC_NOERR) return err;
+    if (region_datatype_named(buftype, &named) != NC_NOERR)
+        return api_no_type(MPI_DATATYPE_NULL);
     return named ? plain(buftype, bufcount, xtype, b)
                  : derived(buftype, bufcount, xtype, b);
 }

@@ -1,5 +1,4 @@
 /* Headers read from CDL, by their ids. They know no dataset and no communicator. */
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,6 +14,17 @@ static struct base_ids headers = BASE_IDS_EMPTY;
 static struct cdf_header *find_header(int hid)
 {
     return base_ids_find(&headers, hid);
+}
+
+static int no_header(int hid)
+{
+    return base_error_set(NC_EBADID, "header id %d", hid);
+}
+
+static int no_var(const struct cdf_header *h, int varid)
+{
+    return base_error_set(NC_ENOTVAR, "variable id %d; the dataset has %d", varid,
+                          h->nvars);
 }
 
 /* Gives attributes the values in memory that callers see, aligned as these need. */
@@ -36,9 +46,7 @@ static int make_native(struct cdf_header *h, struct cdf_atts *atts)
 static int open_file(const char *path, int *fd)
 {
     *fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (*fd >= 0) return NC_NOERR;
-    int code = errno == ENOENT ? NC_ENOENT : errno == EACCES ? NC_EACCESS : NC_EFILE;
-    return base_error_set(code, "%s: %s", path, strerror(errno));
+    return *fd >= 0 ? NC_NOERR : base_error_system(NC_EFILE, "opening", path);
 }
 
 static int read_header(const char *filename, struct cdf_header *h)
@@ -59,7 +67,8 @@ static int read_header(const char *filename, struct cdf_header *h)
 
 int cdl_hdr_open(const char *filename, int *hid)
 {
-    if (filename == NULL || hid == NULL) return NC_EINVAL;
+    if (filename == NULL || hid == NULL)
+        return base_error_set(NC_EINVAL, "%s is NULL", hid == NULL ? "hid" : "filename");
     struct cdf_header *h = base_malloc(sizeof *h);
     if (h == NULL) return NC_ENOMEM;
     int err = read_header(filename, h);
@@ -79,7 +88,7 @@ int cdl_hdr_open(const char *filename, int *hid)
 int cdl_hdr_close(int hid)
 {
     struct cdf_header *h = base_ids_leave(&headers, hid);
-    if (h == NULL) return NC_EBADID;
+    if (h == NULL) return no_header(hid);
     cdf_free(h);
     base_free(h);
     return NC_NOERR;
@@ -88,7 +97,7 @@ int cdl_hdr_close(int hid)
 int cdl_hdr_inq_format(int hid, int *format)
 {
     const struct cdf_header *h = find_header(hid);
-    if (h == NULL) return NC_EBADID;
+    if (h == NULL) return no_header(hid);
     if (format != NULL) *format = h->format; /* NC_FORMAT_CLASSIC, _CDF2, _CDF5 */
     return NC_NOERR;
 }
@@ -96,7 +105,7 @@ int cdl_hdr_inq_format(int hid, int *format)
 int cdl_hdr_inq_ndims(int hid, int *ndims)
 {
     const struct cdf_header *h = find_header(hid);
-    if (h == NULL) return NC_EBADID;
+    if (h == NULL) return no_header(hid);
     if (ndims != NULL) *ndims = h->ndims;
     return NC_NOERR;
 }
@@ -104,8 +113,10 @@ int cdl_hdr_inq_ndims(int hid, int *ndims)
 int cdl_hdr_inq_dim(int hid, int dimid, char **name, MPI_Offset *size)
 {
     const struct cdf_header *h = find_header(hid);
-    if (h == NULL) return NC_EBADID;
-    if (dimid < 0 || dimid >= h->ndims) return NC_EBADDIM;
+    if (h == NULL) return no_header(hid);
+    if (dimid < 0 || dimid >= h->ndims)
+        return base_error_set(NC_EBADDIM, "dimension id %d; the dataset has %d", dimid,
+                              h->ndims);
     if (name != NULL) *name = (char *)h->dims[dimid].name;
     if (size != NULL) *size = h->dims[dimid].length;
     return NC_NOERR;
@@ -114,7 +125,7 @@ int cdl_hdr_inq_dim(int hid, int dimid, char **name, MPI_Offset *size)
 int cdl_hdr_inq_nvars(int hid, int *nvars)
 {
     const struct cdf_header *h = find_header(hid);
-    if (h == NULL) return NC_EBADID;
+    if (h == NULL) return no_header(hid);
     if (nvars != NULL) *nvars = h->nvars;
     return NC_NOERR;
 }
@@ -123,8 +134,8 @@ int cdl_hdr_inq_var(int hid, int varid, char **name, nc_type *xtype, int *ndims,
                     int **dimids)
 {
     const struct cdf_header *h = find_header(hid);
-    if (h == NULL) return NC_EBADID;
-    if (varid < 0 || varid >= h->nvars) return NC_ENOTVAR;
+    if (h == NULL) return no_header(hid);
+    if (varid < 0 || varid >= h->nvars) return no_var(h, varid);
     const struct cdf_var *v = &h->vars[varid];
     if (name != NULL) *name = (char *)v->name;
     if (xtype != NULL) *xtype = v->type;
@@ -136,9 +147,9 @@ int cdl_hdr_inq_var(int hid, int varid, char **name, nc_type *xtype, int *ndims,
 int cdl_hdr_inq_nattrs(int hid, int varid, int *nattrs)
 {
     struct cdf_header *h = find_header(hid);
-    if (h == NULL) return NC_EBADID;
+    if (h == NULL) return no_header(hid);
     const struct cdf_atts *atts = cdf_atts(h, varid);
-    if (atts == NULL) return NC_ENOTVAR;
+    if (atts == NULL) return no_var(h, varid);
     if (nattrs != NULL) *nattrs = atts->count;
     return NC_NOERR;
 }
@@ -147,10 +158,12 @@ int cdl_hdr_inq_attr(int hid, int varid, int attrid, char **name, nc_type *xtype
                      MPI_Offset *nelems, void **value)
 {
     struct cdf_header *h = find_header(hid);
-    if (h == NULL) return NC_EBADID;
+    if (h == NULL) return no_header(hid);
     const struct cdf_atts *atts = cdf_atts(h, varid);
-    if (atts == NULL) return NC_ENOTVAR;
-    if (attrid < 0 || attrid >= atts->count) return NC_ENOTATT;
+    if (atts == NULL) return no_var(h, varid);
+    if (attrid < 0 || attrid >= atts->count)
+        return base_error_set(NC_ENOTATT, "attribute number %d; there are %d", attrid,
+                              atts->count);
     const struct cdf_att *a = &atts->list[attrid];
     if (name != NULL) *name = (char *)a->name;
     if (xtype != NULL) *xtype = a->type;

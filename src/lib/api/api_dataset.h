@@ -35,7 +35,7 @@ struct api_dataset {
  * part of the name ("a:b.nc"). */
 const char *api_path(const char *path);
 
-/* Finds a dataset by its id. NC_EBADID. */
+/* A call begins that is about a dataset: finds it by its id. NC_EBADID. */
 int api_find(int ncid, struct api_dataset **d);
 
 /* The same, and in define mode, as what is open for reading never is: NC_ENOTINDEFINE. */

@@ -3,6 +3,7 @@
 
 #include "api_dataset.h"
 #include "api_safe.h"
+#include "api_words.h"
 #include "conv.h"
 #include "driver_fill.h"
 #include "pnetcdf.h"
@@ -70,7 +71,7 @@ int ncmpi_def_var(int ncid, const char *name, nc_type xtype, int ndims,
 int api_check_name(const char *name)
 {
     char norm[NC_MAX_NAME + 1];
-    return name == NULL ? NC_EBADNAME : cdf_check_name(name, norm);
+    return cdf_check_name(name, norm);
 }
 
 int api_check_rename(const struct api_dataset *d, const char *old, const char *name,
@@ -81,7 +82,7 @@ int api_check_rename(const struct api_dataset *d, const char *old, const char *n
     if (err == NC_NOERR && taken)
         err = base_error_set(NC_ENAMEINUSE, "'%.80s' exists already", norm);
     if (err != NC_NOERR || d->defining) return err;
-    return strlen(norm) <= strlen(old) ? NC_NOERR : NC_ENOTINDEFINE;
+    return strlen(norm) <= strlen(old) ? NC_NOERR : api_longer_name(old, norm);
 }
 
 static int same_name_all(struct api_dataset *d, const char *function, int id, int code,
@@ -100,13 +101,13 @@ int ncmpi_rename_dim(int ncid, int dimid, const char *name)
     struct api_dataset *d;
     int err = api_find(ncid, &d);
     if (err != NC_NOERR) return err;
-    if (!d->ds.writable) return NC_EPERM;
+    if (!d->ds.writable) return api_refuse(d, NC_EPERM);
     err = same_name_all(d, "ncmpi_rename_dim", dimid, NC_EMULTIDEFINE_DIM_NAME, name);
     if (err != NC_NOERR) return err;
     const struct cdf_header *h = &d->ds.header;
     int other = dimid;
     err = api_check_name(name);
-    if (err == NC_NOERR && (dimid < 0 || dimid >= h->ndims)) err = NC_EBADDIM;
+    if (err == NC_NOERR && (dimid < 0 || dimid >= h->ndims)) err = api_no_dim(h, dimid);
     bool taken = err == NC_NOERR && cdf_find_dim(h, name, &other) == NC_NOERR;
     bool same = taken && other == dimid; /* has that name: there is nothing to do */
     if (err == NC_NOERR)
@@ -121,12 +122,12 @@ int ncmpi_rename_var(int ncid, int varid, const char *name)
     struct api_dataset *d;
     int err = api_find(ncid, &d);
     if (err != NC_NOERR) return err;
-    if (!d->ds.writable) return NC_EPERM;
+    if (!d->ds.writable) return api_refuse(d, NC_EPERM);
     err = same_name_all(d, "ncmpi_rename_var", varid, NC_EMULTIDEFINE_VAR_NAME, name);
     if (err != NC_NOERR) return err;
     const struct cdf_var *v = api_var(d, varid);
     int other;
-    err = v != NULL ? api_check_name(name) : varid == NC_GLOBAL ? NC_EGLOBAL : NC_ENOTVAR;
+    err = v != NULL ? api_check_name(name) : api_no_var(d, varid);
     if (err == NC_NOERR)
         err = api_check_rename(d, v->name, name,
                                cdf_find_var(&d->ds.header, name, &other) == NC_NOERR);
@@ -159,7 +160,8 @@ int ncmpi_set_fill(int ncid, int fillmode, int *old_modep)
     if (err != NC_NOERR) return err;
     err = same_fill_all(d, "ncmpi_set_fill", NC_GLOBAL, fillmode, NULL, 0);
     if (err != NC_NOERR) return err;
-    if (fillmode != NC_FILL && fillmode != NC_NOFILL) return NC_EINVAL;
+    if (fillmode != NC_FILL && fillmode != NC_NOFILL)
+        return base_error_set(NC_EINVAL, "fill mode %#x", (unsigned)fillmode);
 
     if (old_modep != NULL) *old_modep = d->fill_mode;
     d->fill_mode = fillmode;
@@ -179,9 +181,10 @@ int ncmpi_def_var_fill(int ncid, int varid, int no_fill, const void *fill_value)
     err = same_fill_all(d, "ncmpi_def_var_fill", varid, no_fill, fill_value,
                         v == NULL ? 0 : cdf_type_size(v->type));
     if (err != NC_NOERR) return err;
-    if (v == NULL) return varid == NC_GLOBAL ? NC_EGLOBAL : NC_ENOTVAR;
+    if (v == NULL) return api_no_var(d, varid);
     bool in_file = !d->fresh && varid < d->before.nvars;
-    if (in_file && fill_value != NULL && !no_fill) return NC_ELATEFILL;
+    if (in_file && fill_value != NULL && !no_fill)
+        return base_error_named(NC_ELATEFILL, "variable '%.80s'%s", v->name, NULL);
     if (fill_value != NULL && !no_fill) {
         void *xvalue;
         err = cdf_put_att(&d->ds.header, varid, NC_FillValue, v->type, 1, &xvalue);
@@ -198,9 +201,8 @@ int ncmpi_inq_var_fill(int ncid, int varid, int *no_fill, void *fill_value)
     struct api_dataset *d;
     int err = api_find(ncid, &d);
     if (err != NC_NOERR) return err;
-    if (varid == NC_GLOBAL) return NC_EGLOBAL;
     const struct cdf_var *v = api_var(d, varid);
-    if (v == NULL) return NC_ENOTVAR;
+    if (v == NULL) return api_no_var(d, varid);
     if (no_fill != NULL) *no_fill = !v->fill;
     if (fill_value != NULL) {
         unsigned char xvalue[8];
@@ -225,22 +227,22 @@ int ncmpi_fill_var_rec(int ncid, int varid, MPI_Offset recno)
     struct api_dataset *d;
     int err = api_find(ncid, &d);
     if (err != NC_NOERR) return err;
-    if (!d->ds.writable) return NC_EPERM;
-    if (d->defining) return NC_EINDEFINE;
-    if (d->indep) return NC_EINDEP;
+    if (!d->ds.writable) return api_refuse(d, NC_EPERM);
+    if (d->defining) return api_refuse(d, NC_EINDEFINE);
+    if (d->indep) return api_refuse(d, NC_EINDEP);
     err = same_record_all(d, varid, recno);
     if (err != NC_NOERR) return err;
     struct driver_span span = driver_trace_enter(d->ds.trace);
 
     const struct cdf_var *v = api_var(d, varid);
     if (v == NULL)
-        err = NC_ENOTVAR;
+        err = base_error_set(NC_ENOTVAR, "variable id %d", varid);
     else if (!v->is_record)
-        err = NC_ENOTRECVAR;
+        err = base_error_named(NC_ENOTRECVAR, "variable '%.80s'%s", v->name, NULL);
     else if (!cdf_has_fill(&d->ds.header, varid))
-        err = NC_ENOTFILL;
+        err = base_error_named(NC_ENOTFILL, "variable '%.80s'%s", v->name, NULL);
     else if (recno < 0)
-        err = NC_EINVAL;
+        err = base_error_set(NC_EINVAL, "record %lld", (long long)recno);
     else if (recno >= cdf_max_records(&d->ds.header))
         err = base_error_set(NC_EINVALCOORDS, "variable '%s', record %lld: %lld can be",
                              v->name, (long long)recno,

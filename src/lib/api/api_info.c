@@ -2,11 +2,11 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <errno.h>
 #include <unistd.h>
 
 #include "api_closing.h"
 #include "api_dataset.h"
+#include "api_words.h"
 #include "base_mem.h"
 #include "base_mpi.h"
 #include "config.h"
@@ -49,7 +49,7 @@ int ncmpi_inq_malloc_max_size(MPI_Offset *size)
 /* Blocks are counted, not listed. */
 int ncmpi_inq_malloc_list(void)
 {
-    return NC_ENOTENABLED;
+    return base_error_set(NC_ENOTENABLED, "blocks of memory are counted, not listed");
 }
 
 /* ---- a dataset ---- */
@@ -147,14 +147,9 @@ int ncmpi_inq_striping(int ncid, int *striping_size, int *striping_count)
 static int read_signature(const char *path, unsigned char *head, size_t *length)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return base_error_set(errno == ENOENT   ? NC_ENOENT
-                              : errno == EACCES ? NC_EACCESS
-                                                : NC_EFILE,
-                              "%s: %s", path, strerror(errno));
+    if (fd < 0) return base_error_system(NC_EFILE, "opening", path);
     ssize_t n = pread(fd, head, *length, 0);
-    int err =
-        n < 0 ? base_error_set(NC_EREAD, "%s: %s", path, strerror(errno)) : NC_NOERR;
+    int err = n < 0 ? base_error_system(NC_EREAD, "reading", path) : NC_NOERR;
     close(fd);
     *length = n < 0 ? 0 : (size_t)n;
     return err;
@@ -164,7 +159,8 @@ int ncmpi_inq_file_format(const char *filename, int *formatp)
 {
     unsigned char head[4096 + 8];
     size_t length = sizeof head;
-    if (filename == NULL) return NC_EINVAL;
+    base_error_begin();
+    if (filename == NULL) return api_null(NC_EINVAL, "filename");
     if (formatp != NULL) *formatp = NC_FORMAT_UNKNOWN;
     int err = read_signature(api_path(filename), head, &length);
     if (err == NC_NOERR && formatp != NULL) *formatp = cdf_signature(head, length);

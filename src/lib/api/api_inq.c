@@ -1,7 +1,7 @@
 /* Asking about dimensions, variables and the dataset as a whole. All local. */
 #include <string.h>
 
-#include "api_dataset.h"
+#include "api_words.h"
 #include "pnetcdf.h"
 
 int ncmpi_inq(int ncid, int *ndimsp, int *nvarsp, int *ngattsp, int *unlimdimidp)
@@ -51,8 +51,10 @@ static int64_t records(struct api_dataset *d)
 /* Can anything be called so? */
 static int check_asked(const char *name)
 {
-    if (name == NULL || *name == '\0') return NC_EBADNAME;
-    return strlen(name) > NC_MAX_NAME ? NC_EMAXNAME : NC_NOERR;
+    bool given = name != NULL && *name != '\0';
+    if (given && strlen(name) <= NC_MAX_NAME) return NC_NOERR;
+    char norm[NC_MAX_NAME + 1];
+    return cdf_check_name(name, norm);
 }
 
 int ncmpi_inq_dimid(int ncid, const char *name, int *idp)
@@ -63,6 +65,7 @@ int ncmpi_inq_dimid(int ncid, const char *name, int *idp)
     err = check_asked(name);
     if (err != NC_NOERR) return err;
     err = cdf_find_dim(&d->ds.header, name, &id);
+    if (err == NC_EBADDIM) base_error_named(err, "dimension '%.80s'%s", name, NULL);
     if (err == NC_NOERR && idp != NULL) *idp = id;
     return err;
 }
@@ -73,7 +76,7 @@ int ncmpi_inq_dim(int ncid, int dimid, char *name, MPI_Offset *lenp)
     int err = api_find(ncid, &d);
     if (err != NC_NOERR) return err;
     const struct cdf_header *h = &d->ds.header;
-    if (dimid < 0 || dimid >= h->ndims) return NC_EBADDIM;
+    if (dimid < 0 || dimid >= h->ndims) return api_no_dim(h, dimid);
     if (name != NULL) strcpy(name, h->dims[dimid].name);
     if (lenp != NULL) *lenp = dimid == h->unlimited ? records(d) : h->dims[dimid].length;
     return NC_NOERR;
@@ -96,9 +99,8 @@ static int find_var(int ncid, int varid, struct api_dataset **d, const struct cd
 {
     int err = api_find(ncid, d);
     if (err != NC_NOERR) return err;
-    if (varid == NC_GLOBAL) return NC_EGLOBAL;
     *v = api_var(*d, varid);
-    return *v == NULL ? NC_ENOTVAR : NC_NOERR;
+    return *v == NULL ? api_no_var(*d, varid) : NC_NOERR;
 }
 
 int ncmpi_inq_varid(int ncid, const char *name, int *varidp)
@@ -109,6 +111,7 @@ int ncmpi_inq_varid(int ncid, const char *name, int *varidp)
     err = check_asked(name);
     if (err != NC_NOERR) return err;
     err = cdf_find_var(&d->ds.header, name, &id);
+    if (err == NC_ENOTVAR) base_error_named(err, "variable '%.80s'%s", name, NULL);
     if (err == NC_NOERR && varidp != NULL) *varidp = id;
     return err;
 }

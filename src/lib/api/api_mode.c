@@ -4,6 +4,7 @@
 
 #include "api_dataset.h"
 #include "api_safe.h"
+#include "api_words.h"
 #include "base_mem.h"
 #include "base_mpi.h"
 #include "pnetcdf.h"
@@ -271,7 +272,11 @@ int ncmpi__enddef(int ncid, MPI_Offset h_minfree, MPI_Offset v_align,
     err = same_room_all(d, h_minfree, v_align, v_minfree, r_align);
     if (err != NC_NOERR) return err;
     struct driver_span span = driver_trace_enter(d->ds.trace);
-    if (h_minfree < 0 || v_minfree < 0 || v_align < 0 || r_align < 0) err = NC_EINVAL;
+    if (h_minfree < 0 || v_minfree < 0 || v_align < 0 || r_align < 0)
+        err = base_error_set(NC_EINVAL,
+                             "h_minfree %lld, v_align %lld, v_minfree %lld, r_align %lld",
+                             (long long)h_minfree, (long long)v_align,
+                             (long long)v_minfree, (long long)r_align);
     err = driver_agree_all(&d->ds, err, NULL, NULL, 0);
     if (err == NC_NOERR)
         err = api_end_define_all(d, &(struct cdf_room){.header_minfree = h_minfree,
@@ -288,7 +293,8 @@ static int find_in_data_mode_all(int ncid, const char *function, struct api_data
 {
     int err = api_find(ncid, d);
     if (err != NC_NOERR) return err;
-    return (*d)->defining ? NC_EINDEFINE : api_same_call_all(*d, function);
+    return (*d)->defining ? api_refuse(*d, NC_EINDEFINE)
+                          : api_same_call_all(*d, function);
 }
 
 /* Leaves independent data mode if it is on. Agreed. */
@@ -304,7 +310,7 @@ int ncmpi_redef(int ncid)
     struct api_dataset *d;
     int err = find_in_data_mode_all(ncid, "ncmpi_redef", &d);
     if (err != NC_NOERR) return err;
-    if (!d->ds.writable) return NC_EPERM;
+    if (!d->ds.writable) return api_refuse(d, NC_EPERM);
 
     struct driver_span span = driver_trace_enter(d->ds.trace);
     int left = to_collective_all(d);

@@ -5,6 +5,7 @@
 #include "api_queue.h"
 #include "api_safe.h"
 #include "api_trace.h"
+#include "api_words.h"
 #include "base_mem.h"
 #include "pnetcdf.h"
 
@@ -16,7 +17,7 @@ static int find_dataset(int ncid, bool put, int *id, struct api_dataset **d)
     int err = api_find(ncid, d);
     if (err != NC_NOERR) return err;
     if (id != NULL) *id = NC_REQ_NULL;
-    return put && !(*d)->ds.writable ? NC_EPERM : NC_NOERR;
+    return put && !(*d)->ds.writable ? api_refuse(*d, NC_EPERM) : NC_NOERR;
 }
 
 /* A bput takes what it needs of the buffer, if there is one, and the values. */
@@ -63,7 +64,7 @@ static int look_at_values(const struct api_dataset *d, struct driver_request **r
         err = api_request_range(d, reqs[i]);
         if (err != NC_ERANGE) continue;
         reqs[i]->flags |= API_TOLD;
-        *range = err;
+        *range = api_range(d, reqs[i]->varid);
         err = NC_NOERR;
     }
     return err;
@@ -233,7 +234,8 @@ static int select_requests(struct api_dataset *d, int num, const int *ids,
         choose_kind(d->queue, c);
         return NC_NOERR;
     }
-    if (num < 0 || (num > 0 && ids == NULL)) return NC_EINVAL;
+    if (num < 0) return base_error_set(NC_EINVAL, "%d requests", num);
+    if (num > 0 && ids == NULL) return api_null(NC_EINVAL, "req_ids");
     c->n = num;
     choose_requests(d->queue, c);
     return NC_NOERR;
@@ -386,6 +388,11 @@ static int end_kind(struct api_dataset *d, bool cancelled)
     return first;
 }
 
+static int no_request(int id)
+{
+    return base_error_set(NC_EINVAL_REQUEST, "request id %d", id);
+}
+
 /* Ends the chosen requests; fills in statuses and ids if there are any. An id that is not
  * known stays as it is. */
 static int end_chosen(struct api_dataset *d, const struct choice *c, int *ids,
@@ -394,7 +401,7 @@ static int end_chosen(struct api_dataset *d, const struct choice *c, int *ids,
     int first = c->kind != 0 ? end_kind(d, cancelled) : NC_NOERR;
     for (int64_t i = 0; i < c->n; i++) {
         int64_t place = find_request(d->queue, ids[i]);
-        int status = ids[i] == NC_REQ_NULL ? NC_NOERR : NC_EINVAL_REQUEST;
+        int status = ids[i] == NC_REQ_NULL ? NC_NOERR : no_request(ids[i]);
         if (place >= 0) {
             status = result_of(api_queue_end(d, place, cancelled), cancelled);
             ids[i] = NC_REQ_NULL;

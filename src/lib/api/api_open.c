@@ -8,6 +8,7 @@
 #include "api_closing.h"
 #include "api_dataset.h"
 #include "api_safe.h"
+#include "api_words.h"
 #include "base_mem.h"
 #include "base_mpi.h"
 #include "base_path.h"
@@ -27,7 +28,7 @@ int ncmpi_set_default_format(int format, int *old_formatp)
         default_format = format;
         return NC_NOERR;
     default:
-        return NC_EINVAL;
+        return base_error_set(NC_EINVAL, "format %d", format);
     }
 }
 
@@ -299,31 +300,57 @@ static struct api_dataset *prepare_all(MPI_Comm comm, const char *path, MPI_Info
                                &caller->file, &d->ds.info);
     if (*error == NC_NOERR) *error = read;
     if (*error == NC_NOERR && d->ds.full == NULL) *error = NC_ENOMEM;
-    if (*error == NC_NOERR && (path == NULL || *d->ds.path == '\0')) *error = NC_EINVAL;
-    if (*error == NC_NOERR && d->ds.hints.bad_driver) *error = NC_EDRIVER;
+    if (*error == NC_NOERR && (path == NULL || *d->ds.path == '\0'))
+        *error = base_error_set(NC_EINVAL, "path is %s", path == NULL ? "NULL" : "empty");
+    if (*error == NC_NOERR && d->ds.hints.bad_driver)
+        *error =
+            base_error_set(NC_EDRIVER, "invalid value for nc_driver; expected one of: "
+                                       "mpiio, gio");
     if (*error == NC_NOERR) *error = api_enter(d);
     d->ds.safe_mode = environment_is_1("PNETCDF_SAFE_MODE");
     return d;
+}
+
+static int other_format(const char *name)
+{
+    return base_error_set(NC_ENOTBUILT,
+                          "%s is another library's; this one creates CDF-1, CDF-2 "
+                          "(NC_64BIT_OFFSET) and CDF-5 (NC_64BIT_DATA)",
+                          name);
 }
 
 /* The format that a creation mode asks for, 1, 2 or 5; or an error. */
 static int format_of(int cmode)
 {
     bool cdf2 = cmode & NC_64BIT_OFFSET, cdf5 = cmode & NC_64BIT_DATA;
-    if (cdf2 && cdf5) return NC_EINVAL_CMODE;
-    if (cmode & (NC_DISKLESS | NC_MMAP)) return NC_EINVAL_CMODE;
-    if (cmode & (NC_NETCDF4 | NC_BP)) return NC_ENOTBUILT;
+    if (cdf2 && cdf5)
+        return base_error_set(NC_EINVAL_CMODE,
+                              "mode %#x: both NC_64BIT_OFFSET and NC_64BIT_DATA",
+                              (unsigned)cmode);
+    if (cmode & (NC_DISKLESS | NC_MMAP))
+        return base_error_set(NC_EINVAL_CMODE, "mode %#x: datasets are not in memory",
+                              (unsigned)cmode);
+    if (cmode & (NC_NETCDF4 | NC_BP))
+        return other_format(cmode & NC_NETCDF4 ? "netCDF-4" : "ADIOS BP");
     if (cdf5) return 5;
     if (cdf2) return 2;
     if (cmode & NC_CLASSIC_MODEL) return 1;
     int format = default_format;
     bool netcdf4 = format == NC_FORMAT_NETCDF4 || format == NC_FORMAT_NETCDF4_CLASSIC;
-    return netcdf4 ? NC_ENOTBUILT : format;
+    return netcdf4 ? other_format("netCDF-4, the default format,") : format;
+}
+
+/* There is nobody else to report it to. */
+static int no_communicator(void)
+{
+    base_error_begin();
+    return base_error_set(NC_EINVAL, "the communicator is MPI_COMM_NULL");
 }
 
 /* When create or open began: the trace comes later. */
 static struct driver_span opening(void)
 {
+    base_error_begin();
     return (struct driver_span){.since = driver_trace_clock()};
 }
 
@@ -343,10 +370,10 @@ int ncmpi_create(MPI_Comm comm, const char *path, int cmode, MPI_Info info, int 
     struct api_dataset spare;
     struct caller caller;
     int error, differs = NC_NOERR;
-    if (comm == MPI_COMM_NULL) return NC_EINVAL; /* there is nobody to tell */
+    if (comm == MPI_COMM_NULL) return no_communicator();
     const struct driver_span span = opening();
     struct api_dataset *d = prepare_all(comm, path, info, &spare, &caller, &error);
-    if (error == NC_NOERR && ncidp == NULL) error = NC_EINVAL;
+    if (error == NC_NOERR && ncidp == NULL) error = api_null(NC_EINVAL, "ncidp");
 
     struct terms terms = {
         .mode = cmode, .format = format_of(cmode), .number = span.since, .error = error};
@@ -367,17 +394,19 @@ int ncmpi_open(MPI_Comm comm, const char *path, int omode, MPI_Info info, int *n
     struct api_dataset spare;
     struct caller caller;
     int error, differs = NC_NOERR;
-    if (comm == MPI_COMM_NULL) return NC_EINVAL; /* there is nobody to tell */
+    if (comm == MPI_COMM_NULL) return no_communicator();
     const struct driver_span span = opening();
     struct api_dataset *d = prepare_all(comm, path, info, &spare, &caller, &error);
-    if (error == NC_NOERR && ncidp == NULL) error = NC_EINVAL;
+    if (error == NC_NOERR && ncidp == NULL) error = api_null(NC_EINVAL, "ncidp");
 
     struct terms terms = {.mode = omode, .number = span.since, .error = error};
     int err =
         agree_on_terms_all(&d->ds, &caller, &terms, NC_EMULTIDEFINE_OMODE, &differs);
     d->number = terms.number;
     if (err == NC_NOERR) driver_trace_start_all(&d->ds, d->threads);
-    if (err == NC_NOERR && (terms.mode & (NC_DISKLESS | NC_MMAP))) err = NC_EINVAL_OMODE;
+    if (err == NC_NOERR && (terms.mode & (NC_DISKLESS | NC_MMAP)))
+        err = base_error_set(NC_EINVAL_OMODE, "mode %#x: datasets are not in memory",
+                             (unsigned)terms.mode);
     d->ds.writable = terms.mode & NC_WRITE;
     cdf_init(&d->ds.header, 1);
     if (err == NC_NOERR) err = driver_open_all(&d->ds, (int)terms.mode, &d->top);
@@ -385,6 +414,15 @@ int ncmpi_open(MPI_Comm comm, const char *path, int omode, MPI_Info info, int *n
     if (err == NC_NOERR) api_prefetch_hinted(d);
     driver_trace_leave(d->ds.trace, span, "ncmpi_open", -1, err);
     return finish_all(d, &spare, err, differs, ncidp);
+}
+
+/* What nobody waited for is given up: NC_EPENDING. */
+static int forget_pending(struct api_dataset *d)
+{
+    int n = api_queue_pending(d->queue);
+    api_queue_free(d->queue);
+    d->queue = NULL;
+    return n == 0 ? NC_NOERR : base_error_set(NC_EPENDING, "%d requests", n);
 }
 
 int ncmpi_close(int ncid)
@@ -395,9 +433,7 @@ int ncmpi_close(int ncid)
     if (err != NC_NOERR) return err;
 
     struct driver_span span = driver_trace_enter(d->ds.trace);
-    int pending = api_queue_pending(d->queue) > 0 ? NC_EPENDING : NC_NOERR;
-    api_queue_free(d->queue);
-    d->queue = NULL;
+    int pending = forget_pending(d);
     if (d->defining)
         err = api_end_define_all(d, &(struct cdf_room){.header_minfree = CDF_SOME_ROOM});
     if (err == NC_NOERR && api_closing_defer_all(d, span)) return pending;
@@ -430,6 +466,7 @@ int ncmpi_abort(int ncid)
 
 int ncmpi_delete(const char *filename, MPI_Info info)
 {
-    if (filename == NULL) return NC_EINVAL;
-    return api_closing_delete(api_path(filename), info);
+    base_error_begin();
+    if (filename == NULL) return api_null(NC_EINVAL, "filename");
+    return base_error_end(api_closing_delete(api_path(filename), info));
 }

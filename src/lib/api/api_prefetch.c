@@ -3,6 +3,7 @@
 
 #include "api_access.h"
 #include "api_safe.h"
+#include "api_words.h"
 #include "pnetcdf.h"
 #include "pnetcdf_ext.h"
 
@@ -45,7 +46,7 @@ int ncmpix_prefetch(int ncid, int varid, const MPI_Offset *start, const MPI_Offs
 {
     struct api_dataset *d;
     int err = api_find(ncid, &d);
-    if (err == NC_NOERR && d->defining) err = NC_EINDEFINE;
+    if (err == NC_NOERR && d->defining) err = api_refuse(d, NC_EINDEFINE);
     if (err != NC_NOERR) return err;
     api_lock(d);
     err = begin(d, varid, start, count);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "api_access.h"
+#include "api_words.h"
 #include "base_mem.h"
 #include "pnetcdf.h"
 
@@ -75,7 +76,8 @@ static int reserve_requests(struct api_queue *q, int64_t n)
 int api_queue_add(struct api_queue *q, struct driver_request *const *reqs, int64_t n,
                   int *id)
 {
-    if (q->next_id == INT_MAX) return NC_EMAX_REQ;
+    if (q->next_id == INT_MAX)
+        return base_error_set(NC_EMAX_REQ, "%d request ids", INT_MAX);
     int err = reserve_requests(q, n);
     if (err != NC_NOERR) return err;
     for (int64_t i = 0; i < n; i++) {
@@ -161,7 +163,8 @@ int api_queue_end(struct api_dataset *d, int64_t i, bool cancelled)
         if (r->flags & API_CHARGED) q->buffer_used -= api_buffered_bytes(d, r);
         if (r->flags & API_KEPT) q->kept -= api_value_bytes(d, r);
         if (!cancelled) driver_count_bytes(&d->ds, r, r->flags & API_PUT);
-        int status = api_request_end(r);
+        int varid = r->varid, status = api_request_end(r);
+        if (status == NC_ERANGE && !cancelled) api_range(d, varid);
         if (first == NC_NOERR) first = status;
         q->reqs[at] = NULL;
         q->ended++;
@@ -194,7 +197,11 @@ int64_t api_buffered_bytes(const struct api_dataset *d, const struct driver_requ
 
 int api_buffer_charge(struct api_queue *q, int64_t bytes)
 {
-    if (bytes > q->buffer_size - q->buffer_used) return NC_EINSUFFBUF;
+    if (bytes > q->buffer_size - q->buffer_used)
+        return base_error_set(
+            NC_EINSUFFBUF, "%lld bytes to buffer, %lld of %lld are free",
+            (long long)bytes, (long long)(q->buffer_size - q->buffer_used),
+            (long long)q->buffer_size);
     q->buffer_used += bytes;
     return NC_NOERR;
 }
@@ -208,7 +215,9 @@ static int attach(struct api_dataset *d, int64_t size)
 {
     struct api_queue *q = api_queue_of(d);
     if (q == NULL) return NC_ENOMEM;
-    if (q->attached) return NC_EPREVATTACHBUF;
+    if (q->attached)
+        return base_error_set(NC_EPREVATTACHBUF, "of %lld bytes",
+                              (long long)q->buffer_size);
     q->attached = true;
     q->buffer_size = size;
     return NC_NOERR;
@@ -219,17 +228,21 @@ int ncmpi_buffer_attach(int ncid, MPI_Offset bufsize)
     struct api_dataset *d;
     int err = api_find(ncid, &d);
     if (err != NC_NOERR) return err;
-    if (bufsize <= 0) return NC_ENULLBUF;
+    if (bufsize <= 0)
+        return base_error_set(NC_ENULLBUF, "a buffer of %lld bytes", (long long)bufsize);
     api_lock(d);
     err = attach(d, bufsize);
     api_unlock(d);
     return err;
 }
 
-static int detach(struct api_queue *q)
+static int detach(struct api_dataset *d)
 {
-    if (!api_buffer_attached(q)) return NC_ENULLABUF;
-    if (q->buffer_used > 0) return NC_EPENDINGBPUT;
+    struct api_queue *q = d->queue;
+    if (!api_buffer_attached(q)) return api_refuse(d, NC_ENULLABUF);
+    if (q->buffer_used > 0)
+        return base_error_set(NC_EPENDINGBPUT, "%lld bytes are in use",
+                              (long long)q->buffer_used);
     q->attached = false;
     q->buffer_size = 0;
     return NC_NOERR;
@@ -241,7 +254,7 @@ int ncmpi_buffer_detach(int ncid)
     int err = api_find(ncid, &d);
     if (err != NC_NOERR) return err;
     api_lock(d);
-    err = detach(d->queue);
+    err = detach(d);
     api_unlock(d);
     return err;
 }
@@ -255,7 +268,7 @@ static int inquire(int ncid, MPI_Offset *size, MPI_Offset *usage)
     api_lock(d);
     const struct api_queue *q = d->queue;
     bool asked = size != NULL || usage != NULL;
-    if (asked && !api_buffer_attached(q)) err = NC_ENULLABUF;
+    if (asked && !api_buffer_attached(q)) err = api_refuse(d, NC_ENULLABUF);
     if (err == NC_NOERR && size != NULL) *size = q->buffer_size;
     if (err == NC_NOERR && usage != NULL) *usage = q->buffer_used;
     api_unlock(d);

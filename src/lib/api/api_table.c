@@ -1,5 +1,5 @@
 /* Open datasets by their ids. */
-#include "api_dataset.h"
+#include "api_words.h"
 #include "base_ids.h"
 #include "pnetcdf.h"
 
@@ -7,21 +7,23 @@ static struct base_ids open_datasets = BASE_IDS_EMPTY;
 
 int api_find(int ncid, struct api_dataset **d)
 {
+    base_error_begin();
     *d = base_ids_find(&open_datasets, ncid);
-    return *d == NULL ? NC_EBADID : NC_NOERR;
+    return *d == NULL ? base_error_set(NC_EBADID, "id %d", ncid) : NC_NOERR;
 }
 
 int api_find_defining(int ncid, struct api_dataset **d)
 {
     int err = api_find(ncid, d);
     if (err != NC_NOERR) return err;
-    return (*d)->defining ? NC_NOERR : NC_ENOTINDEFINE;
+    return (*d)->defining ? NC_NOERR : api_refuse(*d, NC_ENOTINDEFINE);
 }
 
 int api_find_to_change(int ncid, struct api_dataset **d)
 {
     int err = api_find_defining(ncid, d);
-    return err == NC_ENOTINDEFINE && !(*d)->ds.writable ? NC_EPERM : err;
+    if (err == NC_ENOTINDEFINE && !(*d)->ds.writable) err = api_refuse(*d, NC_EPERM);
+    return err;
 }
 
 int api_enter(struct api_dataset *d)

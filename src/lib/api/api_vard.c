@@ -4,6 +4,7 @@
 #include "api_buffer.h"
 #include "api_safe.h"
 #include "api_trace.h"
+#include "api_words.h"
 #include "base_mem.h"
 #include "pnetcdf.h"
 #include "region_mpi.h"
@@ -233,7 +234,10 @@ static int take_filetype(const struct cdf_var *v, MPI_Datatype filetype,
     int err = region_from_datatype(filetype, 1, &basic, &bytes, file);
     if (err != NC_NOERR) return err;
     err = api_conv_type(basic, v->type, &type);
-    if (err == NC_NOERR && (int)type != conv_type_of(v->type)) err = NC_ETYPE_MISMATCH;
+    if (err == NC_NOERR && (int)type != conv_type_of(v->type))
+        err = base_error_named(NC_ETYPE_MISMATCH,
+                               "variable '%.80s' has type %s, the file type another one",
+                               v->name, cdf_type_name(v->type));
     region_bounds(*file, &low, &high);
     if (err == NC_NOERR && (low < -v->begin || high > INT64_MAX - v->begin))
         err = base_error_set(NC_EEDGE, "the file type goes beyond the file");
@@ -248,12 +252,16 @@ static int make(struct raw *a, int varid, struct region *file)
     bool within = true;
     int err = stays_within(a, v, file, &within);
     if (err == NC_NOERR && nelems > INT64_MAX / conv_size(a->b.type))
-        err = NC_EINTOVERFLOW;
+        err = base_error_set(NC_EINTOVERFLOW, "variable '%s': more than 2^63 bytes",
+                             v->name);
     if (err == NC_NOERR && nelems > 0) {
         if (a->b.nelems != NC_COUNT_IGNORE && a->b.nelems != nelems)
-            err = NC_EIOMISMATCH;
+            err = base_error_set(
+                NC_EIOMISMATCH,
+                "variable '%s': %lld elements in the file type, %lld in the buffer",
+                v->name, (long long)nelems, (long long)a->b.nelems);
         else if (a->buf == NULL && a->b.mem == NULL)
-            err = NC_EINVAL;
+            err = api_null(NC_EINVAL, "buf");
     }
     if (err == NC_NOERR && nelems > 0 && within) {
         struct region *mem = a->b.mem;
@@ -271,10 +279,10 @@ static int describe(struct raw *a, int varid, MPI_Datatype filetype, MPI_Offset 
 {
     const struct cdf_var *v = api_var(a->d, varid);
     struct region *file = NULL;
-    if (v == NULL) return varid == NC_GLOBAL ? NC_EGLOBAL : NC_ENOTVAR;
+    if (v == NULL) return api_no_var(a->d, varid);
     if (filetype == MPI_DATATYPE_NULL) return NC_NOERR;
     int err = api_describe_buffer(buftype, bufcount, v->type, &a->b);
-    if (err == NC_NOERR) err = conv_check(v->type, a->b.type);
+    if (err == NC_NOERR) err = api_check_values("variable", v->name, v->type, a->b.type);
     if (err == NC_NOERR) err = take_filetype(v, filetype, &file);
     if (err == NC_NOERR) return make(a, varid, file);
     region_free(file);

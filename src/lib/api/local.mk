@@ -19,7 +19,8 @@ libcore_la_SOURCES += \
 	src/lib/api/api_safe.c src/lib/api/api_safe.h \
 	src/lib/api/api_table.c \
 	src/lib/api/api_trace.c src/lib/api/api_trace.h \
-	src/lib/api/api_vard.c
+	src/lib/api/api_vard.c \
+	src/lib/api/api_words.c src/lib/api/api_words.h
 
 # Generated from src/tables.
 nodist_libcore_la_SOURCES = $(API_TYPED) src/lib/api/api_typed_att.c

@@ -19,6 +19,7 @@ static const struct {
 };
 
 static _Thread_local struct base_error_note last;
+static _Thread_local bool earlier;    /* an earlier call recorded it */
 static _Thread_local char both[1536]; /* the table's text and the detail */
 
 static _Thread_local char unknown[48];
@@ -53,7 +54,9 @@ const char *base_error_text(int code)
     int row = row_of(code);
     if (row < 0) return unknown_error(code);
     if (code == NC_NOERR || code != last.code) return table[row].text;
-    snprintf(both, sizeof both, "%s (%s)", table[row].text, last.detail);
+    const char *detail = base_error_detail(code);
+    if (detail[0] == '\0') return table[row].text;
+    snprintf(both, sizeof both, "%s (%s)", table[row].text, detail);
     return both;
 }
 
@@ -72,12 +75,44 @@ int base_error_set(int code, const char *format, ...)
     vsnprintf(last.detail, sizeof last.detail, format, args);
     va_end(args);
     last.code = code;
+    last.format = NULL;
+    earlier = false;
+    return code;
+}
+
+int base_error_named(int code, const char *format, const char *name, const char *other)
+{
+    const char *names[] = {name, other};
+    for (int i = 0; i < 2; i++) {
+        size_t n = names[i] == NULL ? 0 : strnlen(names[i], sizeof last.names[i] - 1);
+        if (n > 0) memcpy(last.names[i], names[i], n);
+        last.names[i][n] = '\0';
+    }
+    last.code = code;
+    last.format = format;
+    earlier = false;
     return code;
 }
 
 const char *base_error_detail(int code)
 {
-    return code == last.code ? last.detail : "";
+    if (code != last.code) return "";
+    if (last.format != NULL)
+        snprintf(last.detail, sizeof last.detail, last.format, last.names[0],
+                 last.names[1]);
+    last.format = NULL;
+    return last.detail;
+}
+
+void base_error_begin(void)
+{
+    earlier = true;
+}
+
+int base_error_end(int code)
+{
+    if (code != NC_NOERR && code == last.code && earlier) last.code = NC_NOERR;
+    return code;
 }
 
 void base_error_keep(struct base_error_note *note)
@@ -88,6 +123,7 @@ void base_error_keep(struct base_error_note *note)
 void base_error_restore(const struct base_error_note *note)
 {
     last = *note;
+    earlier = false;
 }
 
 /* As MPI-IO has them, where it has one. */

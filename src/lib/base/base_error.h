@@ -20,6 +20,21 @@ __attribute__((format(printf, 2, 3)))
 #endif
 int base_error_set(int code, const char *format, ...);
 
+/* The same with the names of one or two objects, `other` may be NULL, in a literal format
+ * that has a %s for each. It is put together when somebody asks for the text: programs
+ * look for what may not be there, and are not to pay for words that nobody reads. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 0)))
+#endif
+int base_error_named(int code, const char *format, const char *name, const char *other);
+
+/* The text of an error belongs to the call that returned it, and stays until another one
+ * fails: programs close what they have open before they print it. A call of the interface
+ * begins on this thread; it ends with `code`, for which what an earlier call recorded
+ * does not count. Returns code. */
+void base_error_begin(void);
+int base_error_end(int code);
+
 /* The code for errno as a system call left it: one of its own where there is one
  * (NC_ENOENT, NC_EACCESS, NC_ENO_SPACE ...), else otherwise. Recorded is what was being
  * done to which file, and the system's words. */
@@ -28,11 +43,12 @@ int base_error_system(int otherwise, const char *what, const char *path);
 /* What base_error_set last recorded on this thread for this code, or "". */
 const char *base_error_detail(int code);
 
-/* What it last recorded, to be recorded again by who tries what may fail, and nobody is
- * told. */
+/* What was last recorded, and recording it again, around an attempt that may fail without
+ * anybody being told. */
 struct base_error_note {
     int code;
-    char detail[1024];
+    const char *format; /* of base_error_named: detail is to be made of it */
+    char detail[1024], names[2][84];
 };
 void base_error_keep(struct base_error_note *note);
 void base_error_restore(const struct base_error_note *note);

@@ -92,6 +92,9 @@ int cdf_copy(struct cdf_header *to, const struct cdf_header *from);
 /* Bytes of one element of an external type, 0 if there is no such type. */
 int cdf_type_size(int type);
 
+/* "NC_INT"; "unknown" if there is no such type. */
+const char *cdf_type_name(int type);
+
 /* NC_NOERR if the type exists in this format; NC_EBADTYPE, or NC_ESTRICTCDF2 for
  * a type that only CDF-5 has. */
 int cdf_check_type(int format, int type);

@@ -6,24 +6,30 @@
 static const struct {
     unsigned char size;
     unsigned char fill[8]; /* the default fill value, big-endian */
+    const char *name;
 } types[] = {
-    [NC_BYTE] = {1, {0x81}},
-    [NC_CHAR] = {1, {0}},
-    [NC_SHORT] = {2, {0x80, 0x01}},
-    [NC_INT] = {4, {0x80, 0, 0, 0x01}},
-    [NC_FLOAT] = {4, {0x7c, 0xf0, 0, 0}},
-    [NC_DOUBLE] = {8, {0x47, 0x9e, 0, 0, 0, 0, 0, 0}},
-    [NC_UBYTE] = {1, {0xff}},
-    [NC_USHORT] = {2, {0xff, 0xff}},
-    [NC_UINT] = {4, {0xff, 0xff, 0xff, 0xff}},
-    [NC_INT64] = {8, {0x80, 0, 0, 0, 0, 0, 0, 0x02}},
-    [NC_UINT64] = {8, {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xfe}},
+    [NC_BYTE] = {1, {0x81}, "NC_BYTE"},
+    [NC_CHAR] = {1, {0}, "NC_CHAR"},
+    [NC_SHORT] = {2, {0x80, 0x01}, "NC_SHORT"},
+    [NC_INT] = {4, {0x80, 0, 0, 0x01}, "NC_INT"},
+    [NC_FLOAT] = {4, {0x7c, 0xf0, 0, 0}, "NC_FLOAT"},
+    [NC_DOUBLE] = {8, {0x47, 0x9e, 0, 0, 0, 0, 0, 0}, "NC_DOUBLE"},
+    [NC_UBYTE] = {1, {0xff}, "NC_UBYTE"},
+    [NC_USHORT] = {2, {0xff, 0xff}, "NC_USHORT"},
+    [NC_UINT] = {4, {0xff, 0xff, 0xff, 0xff}, "NC_UINT"},
+    [NC_INT64] = {8, {0x80, 0, 0, 0, 0, 0, 0, 0x02}, "NC_INT64"},
+    [NC_UINT64] = {8, {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xfe}, "NC_UINT64"},
 };
 
 int cdf_type_size(int type)
 {
     if (type < NC_BYTE || type > NC_UINT64) return 0;
     return types[type].size;
+}
+
+const char *cdf_type_name(int type)
+{
+    return cdf_type_size(type) == 0 ? "unknown" : types[type].name;
 }
 
 int cdf_check_type(int format, int type)

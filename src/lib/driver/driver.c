@@ -119,6 +119,13 @@ int driver_delete(const char *path, MPI_Info info)
     return removed != NC_NOERR ? removed : err;
 }
 
+/* A process that is told of another's error knows no more of it. */
+static int word_agreed(int error, int worst)
+{
+    if (error != NC_NOERR || worst == NC_NOERR) return worst;
+    return base_error_set(worst, "met by another process, which has the details");
+}
+
 int driver_agree_all(struct driver_dataset *ds, int error, int *failed, int64_t *values,
                      int n)
 {
@@ -143,7 +150,7 @@ int driver_agree_all(struct driver_dataset *ds, int error, int *failed, int64_t 
         ds->failures += *failed != NC_NOERR;
         ds->failed = NC_NOERR;
     }
-    return (int)-all[0];
+    return word_agreed(error, (int)-all[0]);
 }
 
 int driver_concur_all(struct driver_dataset *ds, int error, int *failed, int64_t *values,

@@ -18,6 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base_error.h"
+
 struct driver_dataset;
 struct driver_trace;
 
@@ -84,8 +86,8 @@ static inline void driver_trace_end_at(struct driver_trace *t, enum driver_part 
     driver_trace_end_part(t, part, span, (struct driver_where){-1, offset, bytes});
 }
 
-/* A public call begins; and ends with err, its name a constant. varid: -1 where it is
- * about no variable, or several. */
+/* A public call begins; and ends with err, its name a constant; so do the words of err.
+ * varid: -1 where it is about no variable, or several. */
 static inline struct driver_span driver_trace_enter(struct driver_trace *t)
 {
     if (t == NULL) return (struct driver_span){0};
@@ -104,7 +106,7 @@ static inline int driver_trace_leave(struct driver_trace *t, struct driver_span 
                                      const char *name, int varid, int err)
 {
     if (t != NULL) driver_trace_end_call(t, span, name, varid, err);
-    return err;
+    return base_error_end(err);
 }
 
 /* Begins the trace of a dataset that has its hints and no file yet, if the hint asks for
