@@ -108,6 +108,7 @@ AGREED = {
     # A journal is process 0's; all know from it what is the same (mpio_share_journal_all), and
     # go on from there by what was agreed on.
     'journal_facts': None, 'journal_state': None, 'cdf_move': None, 'cdf_move_state': None,
+    'cdf_vacancy': None,  # from both headers; who has no memory for it says so before data move
     'journal': {'facts', 'state', 'pending'},
     'journal_crew': {'j', 'before', 'after', 'share', 'least', 'who'},
     'mpio_window': {'nodes', 'size', 'state', 'cleared'},
@@ -176,5 +177,5 @@ MEMORY = {'malloc', 'calloc', 'realloc', 'strdup'}
 # Functions of the rooms without MPI are foreign here, too. These look at definitions.
 PURE |= {'blob_foreign_kind', 'cdf_init', 'cdf_file_size', 'cdf_type_size', 'cdf_next_move', 'cdf_encode_numrecs',
          'cdf_max_records', 'cdf_encoded_size', 'cdf_move_total', 'cdf_seek_move',
-         'cdf_next_move'}
+         'cdf_next_move', 'cdf_find_vacancy', 'cdf_vacant_at'}
 PURE_INTO = {'memcpy', 'memset', 'strncpy'}

@@ -29,7 +29,7 @@ struct search {
 };
 
 /* Adds [low, high), if that is not empty. */
-static void add(struct search *s, int64_t low, int64_t high)
+static void add_extent(struct search *s, int64_t low, int64_t high)
 {
     struct cdf_vacancy *v = s->v;
     int n = v->nfixed + v->ntail;
@@ -50,7 +50,7 @@ static void add_common(struct search *s, int64_t low, int64_t high, int64_t begi
 {
     low = larger(low, begin);
     high = smaller(high, end);
-    add(s, low, high);
+    add_extent(s, low, high);
     if (low < high && s->err == NC_NOERR) s->v->nfixed++;
 }
 
@@ -105,7 +105,7 @@ static void search_record(struct search *s)
         if (n == 0 && !last) continue;
         int64_t begin =
             last ? after->record_size : after->vars[id].begin - after->begin_record;
-        add(s, at, begin);
+        add_extent(s, at, begin);
         if (at < begin && s->err == NC_NOERR) v->ntail++;
         at = begin + n;
     }

@@ -67,11 +67,9 @@ int mpio_file_ready(struct mpio_file *f);
 int mpio_file_read(struct mpio_file *f, int64_t offset, void *bytes, int64_t n);
 int mpio_file_write(struct mpio_file *f, int64_t offset, const void *bytes, int64_t n);
 
-/* Collective: process 0 transfers n bytes, the others nothing; n is the same everywhere,
- * or nowhere more than MPIO_FILE_CALL.
+/* Collective: process 0 transfers n bytes, the others nothing; n is the same everywhere.
  * With bytes NULL process 0 takes part and transfers nothing either.
  * The result is process 0's own there and NC_NOERR elsewhere. */
-enum { MPIO_FILE_CALL = 1 << 30 }; /* bytes of one call of MPI-IO or the system */
 int mpio_file_read_root_all(struct mpio_file *f, int64_t offset, void *bytes, int64_t n);
 int mpio_file_write_root_all(struct mpio_file *f, int64_t offset, const void *bytes,
                              int64_t n);

@@ -5,7 +5,8 @@
  * - What differs within one page of the file is one write: a process that is killed, and
  *   a device whose power goes, leave a page as it was or as it was to be.
  * - What differs in more pages goes through the journal.
- * - What a longer header has left behind becomes zeros.
+ * - What a longer header has left behind becomes zeros, but where all processes have to
+ *   take part in writing.
  *
  * The number of records is a field that changes at any time, by a write of its own, and
  * belongs to neither. */
@@ -147,8 +148,7 @@ static int replace(struct mpio *m, unsigned char *bytes, int64_t size)
 }
 
 /* Where all processes have to take part in writing they cannot know how much there is:
- * it is all of it, and on process 0 what a longer header has left, too, unless it would
- * take more calls than the others make. */
+ * it is all of it, which leaves the rest as it is. */
 static int replace_together_all(struct mpio *m, unsigned char *bytes, int64_t size)
 {
     struct driver_dataset *ds = m->base.ds;
@@ -157,7 +157,6 @@ static int replace_together_all(struct mpio *m, unsigned char *bytes, int64_t si
     int64_t low = 0, high = 0, records;
     int err = mpio_check_header(m, &records);
     if (err != NC_NOERR) bytes = NULL;
-    if (m->image_size > size && m->image_size <= MPIO_FILE_CALL) size = m->image_size;
     if (ds->rank == 0 && bytes != NULL) {
         take_records(m, records, bytes);
         differences(m, bytes, size, width, &low, &high);

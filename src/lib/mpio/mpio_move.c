@@ -116,8 +116,8 @@ static int move_piece_all(struct mpio_mover *v, int64_t low, int64_t high)
 
 /* Each process takes an even share of the places [low, high), but what is worth the call,
  * piece by piece; all go through as many pieces. */
-static int share_all(struct mpio_mover *v, int64_t low, int64_t high,
-                     int (*piece_all)(struct mpio_mover *v, int64_t low, int64_t high))
+static int divide_all(struct mpio_mover *v, int64_t low, int64_t high,
+                      int (*piece_all)(struct mpio_mover *v, int64_t low, int64_t high))
 {
     const struct driver_dataset *ds = v->m->base.ds;
     int64_t share = (high - low + ds->nprocs - 1) / ds->nprocs;
@@ -142,7 +142,7 @@ static int move_share_all(void *who, const struct journal_state *round,
     v->round = *round;
     v->from = from;
     v->to = to;
-    return share_all(v, round->low, round->high, move_piece_all);
+    return divide_all(v, round->low, round->high, move_piece_all);
 }
 
 /* The tile has zeros for places [low, high) of what is left behind. */
@@ -183,7 +183,7 @@ static int mover_complete_all(void *who)
 {
     struct mpio_mover *v = who;
     v->kept_low = v->kept_high = 0; /* the memory is used otherwise */
-    int err = share_all(v, 0, v->vacancy.total, clear_piece_all);
+    int err = divide_all(v, 0, v->vacancy.total, clear_piece_all);
     int filled = mpio_fill_new_all(v->m, v->crew.before->nvars);
     return err != NC_NOERR ? err : filled;
 }
