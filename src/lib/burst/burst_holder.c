@@ -64,6 +64,19 @@ bool burst_holder_copied(int fd, const struct burst_header *h)
     return then[0] != now[0] || (then[1] != 0 && now[1] != 0 && then[1] != now[1]);
 }
 
+int burst_holder_adopt(int fd, const struct burst_header *h, const char *path)
+{
+    unsigned char bytes[ORIGIN + SUM];
+    uint64_t origin[2];
+    int flags = fcntl(fd, F_GETFL);
+    int64_t at = burst_holder_at(h);
+    if (at == 0 || (flags >= 0 && (flags & O_ACCMODE) == O_RDONLY)) return NC_NOERR;
+    if (!describe(fd, origin)) return base_error_system(NC_EFILE, "looking at", path);
+    memcpy(bytes, origin, sizeof origin);
+    seal(bytes, ORIGIN, h->token);
+    return base_write_at(fd, at, bytes, sizeof bytes, path);
+}
+
 /* ---- who has it ---- */
 
 static void encode(const struct burst_holder *who, uint64_t token,

@@ -284,6 +284,14 @@ bool burst_reader_copied(const struct burst_reader *r)
     return burst_holder_copied(r->meta_fd, &r->header);
 }
 
+int burst_reader_adopt(struct burst_reader *r)
+{
+    if (!burst_reader_copied(r)) return NC_NOERR;
+    int err = check_mine(r);
+    return err == NC_NOERR ? burst_holder_adopt(r->meta_fd, &r->header, r->meta_path)
+                           : err;
+}
+
 const struct burst_header *burst_reader_header(const struct burst_reader *r)
 {
     return &r->header;

@@ -27,6 +27,9 @@ void burst_reader_close(struct burst_reader *r);
 int burst_reader_remove(struct burst_reader *r);
 /* Is it a copy, as one from a backup that was put back? False where nothing tells. */
 bool burst_reader_copied(const struct burst_reader *r);
+/* The dataset is as the log's job left it, so that a copy is as good: it takes the place
+ * of the log, for the next reader, should this one be killed while it replays. */
+int burst_reader_adopt(struct burst_reader *r);
 
 const struct burst_header *burst_reader_header(const struct burst_reader *r);
 const char *burst_reader_path(const struct burst_reader *r);

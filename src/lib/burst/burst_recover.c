@@ -380,16 +380,20 @@ static int check_file_all(struct burst *b, bool *waiting)
     return driver_agree_all(b->base.ds, err != NC_NOERR ? err : mine, NULL, NULL, 0);
 }
 
-/* For who comes after this process, should it be killed: the file changes. */
-static int start_replay(struct burst *b)
+/* For the next reader, should this one be killed: the logs are those that count, copies
+ * or not, and the file changes. All are taken for that before any says so. */
+static int start_replay_all(struct burst *b)
 {
     struct burst_note note = {0};
     int err = NC_NOERR;
+    for (int i = 0; i < b->nsources && err == NC_NOERR && !b->any_file; i++)
+        err = burst_reader_adopt(b->sources[i]);
+    err = driver_agree_all(b->base.ds, err, NULL, NULL, 0);
     burst_file_note(b, &note);
     note.changing = 1;
     for (int i = 0; i < b->nsources && err == NC_NOERR && !b->any_file; i++)
         err = burst_reader_set_note(b->sources[i], note);
-    return err;
+    return driver_agree_all(b->base.ds, err, NULL, NULL, 0);
 }
 
 static void use(struct burst *b, struct burst_reader **logs, int n)
@@ -408,8 +412,7 @@ int burst_replay_all(struct burst *b, struct burst_reader **logs, int n)
         err = check_log(b, logs[i]);
     err = driver_agree_all(b->base.ds, err, NULL, NULL, 0);
     if (err == NC_NOERR) err = check_file_all(b, &waiting);
-    if (err == NC_NOERR && waiting)
-        err = driver_agree_all(b->base.ds, start_replay(b), NULL, NULL, 0);
+    if (err == NC_NOERR && waiting) err = start_replay_all(b);
     while (err == NC_NOERR && (err = next_token_all(b, &any, &token)) == NC_NOERR && any)
         err = replay_opening_all(b, token);
     use(b, NULL, 0);
