@@ -400,7 +400,32 @@ static void names_and_attributes_change_while_threads_drain(void)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
+/* A sync syncs also what reached the file by threads alone, past the layer below. */
+static void what_threads_wrote_is_synced(void)
+{
+    enum { TRIES = 2000 };
+    char plan[4200];
+    MPI_Info info = info_with("nc_burst_buf_flush", "flush_immediate");
+    int ncid = create("a.nc", info);
+    CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
+    put_part(ncid, 0, N, 0);
+    int64_t logged = statistic(ncid, "burst_logged_bytes");
+    for (int i = 0; i < TRIES && statistic(ncid, "burst_drained_bytes") < logged; i++)
+        usleep(5000);
+    CHECK_EQ(logged, statistic(ncid, "burst_drained_bytes"));
+    MPI_Barrier(MPI_COMM_WORLD);
+    snprintf(plan, sizeof plan, "sync:1+:EIO:%s", check_path("a.nc"));
+    CHECK(fault_arm(plan));
+    int rc = ncmpi_sync(ncid);
+    CHECK(fault_disarm() > 0);
+    CHECK(rc != NC_NOERR);
+    rc = ncmpi_sync(ncid); /* processes of a node hear of each other's failures, once */
+    CHECK_NC(NC_NOERR, rc == NC_NOERR ? rc : ncmpi_sync(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+}
+
 static const struct check_test tests[] = {
+    {"what threads wrote is synced", what_threads_wrote_is_synced, 0},
     {"own values are read from the log", own_values_are_read_from_the_log, CHECK_MODES},
     {"others' values are read", others_values_are_read, 0},
     {"converted and strided values are read", converted_and_strided_values_are_read,

@@ -44,6 +44,35 @@ static void guard(const char *names)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* The file of E10's documentation, word for word but for the two paths: it forbids MPI-IO
+ * independent access. */
+static void guard_as_documented(void)
+{
+    char text[10000];
+    snprintf(text, sizeof text,
+             "  {\n      \"Guardnames\": \"test_file\",\n      \"File\": [{\n"
+             "          \"Path\": \"%s\",\n          \"Type\": \"MPI\",\n"
+             "          \"cb_buffer_size\": \"4194304\",\n"
+             "          \"ind_wr_buffer_size\": \"524288\",\n"
+             "          \"cb_nodes\": \"64\",\n"
+             "          \"romio_cb_read\": \"enable\",\n"
+             "          \"romio_cb_write\": \"enable\",\n"
+             "          \"romio_no_indep_rw\": \"true\",\n"
+             "          \"striping_unit\": \"4194304\",\n"
+             "          \"striping_factor\": \"4\",\n"
+             "          \"e10_cache\": \"enable\",\n"
+             "          \"e10_cache_path\": \"%s\",\n"
+             "          \"e10_cache_flush_flag\": \"flush_immediate\",\n"
+             "          \"e10_cache_discard_flag\": \"enable\",\n"
+             "          \"e10_cache_threads\": \"1\"\n      }]\n  }\n",
+             path_of("test_file").text, path_of("").text);
+    if (check.rank == 0) {
+        CHECK(check_write_file(check_path("hints.json"), text, strlen(text)));
+        CHECK_EQ(0, setenv("PNETCDF_HINTS_FILE", check_path("hints.json"), 1));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 static void guard_none(void)
 {
     CHECK_NC(NC_NOERR, ncmpix_wait_closed(NULL));
@@ -446,7 +475,119 @@ static void requests_are_pending(void)
     plan_is_there("a.nc", 1, check.nprocs);
 }
 
+/* ---- without independent access ---- */
+
+static void in_force(int ncid, const char *key, char *value, int size)
+{
+    MPI_Info info;
+    int there = 0;
+    value[0] = '\0';
+    CHECK_NC(NC_NOERR, ncmpi_inq_file_info(ncid, &info));
+    MPI_Info_get(info, key, size - 1, value, &there);
+    MPI_Info_free(&info);
+}
+
+static void is_in_force(int ncid, const char *key, const char *wanted)
+{
+    char value[100];
+    in_force(ncid, key, value, sizeof value);
+    CHECK_STR(wanted, value);
+}
+
+static int64_t statistic(int ncid, const char *key)
+{
+    char value[100];
+    in_force(ncid, key, value, sizeof value);
+    return atoll(value);
+}
+
+/* A thread brings all that this process has put to the file while nobody asks for it. */
+static void drains_behind(int ncid)
+{
+    enum { TRIES = 2000 };
+    int64_t logged = statistic(ncid, "nc_stat_burst_logged_bytes"), drained = 0;
+    CHECK(logged > 0);
+    for (int i = 0; i < TRIES && drained < logged; i++) {
+        drained = statistic(ncid, "nc_stat_burst_drained_bytes");
+        if (drained < logged) usleep(5000);
+    }
+    CHECK_EQ(logged, drained);
+    CHECK(statistic(ncid, "nc_stat_burst_hidden_us") > 0);
+}
+
+static void e10_hints_work_as_documented(void)
+{
+    const struct plan p = {MPI_COMM_WORLD, "test_file", "nc_statistics=enable", 1};
+    if (!reads_json) return check_skip("no jansson");
+    guard_as_documented();
+    for (int step = 0; step < 3; step++) {
+        int ncid;
+        struct plan now = p;
+        now.seed = 1 + step;
+        CHECK_NC(NC_NOERR, plan_create(&now, &ncid));
+        is_in_force(ncid, "nc_burst_buf", "enable");
+        is_in_force(ncid, "nc_burst_buf_flush", "flush_immediate");
+        is_in_force(ncid, "nc_deferred_close", "enable");
+        plan_put(&now, ncid);
+        if (step > 0) drains_behind(ncid);
+        CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+        plan_logs_are("test_file", true); /* the close has returned before the end */
+    }
+    guard_none();
+    plan_logs_are("test_file", false);
+    plan_is_there("test_file", 3, check.nprocs);
+}
+
+/* What is told to be in force is. */
+static void what_is_not_in_force_is_told(void)
+{
+    static const struct {
+        const char *hints, *force;
+    } cases[] = {
+        {"nc_deferred_close=enable", "enable"},
+        {"nc_deferred_close=enable;romio_no_indep_rw=true", "enable"},
+        {"nc_deferred_close=enable;nc_burst_buf=disable", "disable"},
+        {"nc_deferred_close=disable", "disable"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct plan p = {MPI_COMM_WORLD, "a.nc", cases[i].hints, 1};
+        int ncid;
+        CHECK_NC(NC_NOERR, plan_create(&p, &ncid));
+        is_in_force(ncid, "nc_deferred_close", cases[i].force);
+        plan_put(&p, ncid);
+        CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+        plan_logs_are("a.nc", strcmp(cases[i].force, "enable") == 0);
+        CHECK_NC(NC_NOERR, ncmpix_wait_closed(NULL));
+        plan_is_there("a.nc", 1, check.nprocs);
+    }
+}
+
+/* Where no thread may write, the report says why: here, to subfiles. */
+static void subfiles_have_no_threads(void)
+{
+    char hints[5000], said[5000] = "", text[5000];
+    snprintf(hints, sizeof hints, "nc_deferred_close=enable;nc_blob=enable;nc_report=%s",
+             path_of("report").text);
+    const struct plan p = {MPI_COMM_WORLD, "a.nc", hints, 1};
+    int ncid;
+    CHECK_NC(NC_NOERR, plan_create(&p, &ncid));
+    is_in_force(ncid, "nc_deferred_close", "disable");
+    plan_put(&p, ncid);
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    plan_logs_are("a.nc", false);
+    MPI_Barrier(MPI_COMM_WORLD);
+    FILE *f = check.rank == 0 ? fopen(path_of("report").text, "r") : NULL;
+    while (f != NULL && fgets(text, sizeof text, f) != NULL)
+        if (strstr(text, "no thread may write") != NULL) memcpy(said, text, sizeof text);
+    if (f != NULL) fclose(f);
+    CHECK(check.rank != 0 || said[0] != '\0');
+}
+
 static const struct check_test tests[] = {
+    {"subfiles have no threads", subfiles_have_no_threads, 0},
+    {"E10's hints work as documented", e10_hints_work_as_documented,
+     CHECK_FORMATS | CHECK_MODES},
+    {"what is not in force is told", what_is_not_in_force_is_told, CHECK_MODES},
     {"two names take turns", two_names_take_turns, CHECK_MODES},
     {"an open for reading completes others", an_open_for_reading_completes_others, 0},
     {"names may be patterns", names_may_be_patterns, 0},

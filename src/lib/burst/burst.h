@@ -57,6 +57,7 @@ struct burst {
     bool named;           /* the dataset's name is on the device */
     int64_t records_told; /* of those in the file, what this process put there alone */
     bool file_dirty;      /* something was brought to the file since its last sync */
+    bool unsynced;        /* likewise by threads of this process */
     bool unnoted;         /* what the log says is in the file may not be on its device */
     uint64_t token;
     int64_t epoch;
@@ -355,6 +356,8 @@ int burst_replayed_all(struct burst *b, struct burst_reader **logs, int n, bool 
 
 /* ---- burst_pool.c: threads that drain ---- */
 
+/* May threads write to the file at all? The same from open to close. */
+bool burst_pool_may(const struct burst *b);
 /* Starts the threads, if they are asked for and can reach the file. */
 void burst_pool_start(struct burst *b);
 void burst_pool_stop(struct burst *b);

@@ -168,6 +168,18 @@ void burst_resume(struct burst *b)
     burst_pool_start(b);
 }
 
+/* A hint that has no effect here is told in the report. */
+static void tell_no_threads(const struct burst *b)
+{
+    const struct base_hints *h = &b->base.ds->hints;
+    bool asked = h->burst_flush == BASE_FLUSH_IMMEDIATE || h->deferred_close;
+    if (b->base.ds->rank == 0 && asked && !burst_pool_may(b))
+        driver_stats_tell(
+            b->base.ds, "no thread may write to this file, so that nothing drains in the "
+                        "background: its file system does not keep nodes' caches in "
+                        "step, or it has subfiles");
+}
+
 int burst_begin_all(struct burst *b)
 {
     uint64_t token = new_token();
@@ -177,6 +189,7 @@ int burst_begin_all(struct burst *b)
     int err = driver_agree_all(b->base.ds, create_log_all(b), NULL, NULL, 0);
     b->made = b->fresh = err == NC_NOERR;
     if (b->made) {
+        tell_no_threads(b);
         burst_resume(b);
         return NC_NOERR;
     }

@@ -105,16 +105,39 @@ static bool looks(const struct burst *b)
     return b->base.ds->rank == 0 || b->base.ds->hints.no_indep_rw;
 }
 
-/* After a call that changes the file, with that result. */
+/* Before a call of all that changes the file. Where what the layer below writes then goes
+ * through MPI-IO, which may read, change and write back what lies between, no thread
+ * writes meanwhile. */
+static void change(struct burst *b)
+{
+    if (b->base.ds->hints.no_indep_rw) burst_pool_pause(b->pool);
+    burst_change(b);
+}
+
+/* After it, with that result. */
 static int changed(struct burst *b, int err)
 {
     burst_changed(b, looks(b));
+    if (b->base.ds->hints.no_indep_rw) burst_pool_go_on(b->pool);
     return err;
+}
+
+/* What threads wrote the layer below does not know of, and would not sync on this node.
+ * What fails is told by the agreement that it makes. */
+static void sync_own(struct burst *b)
+{
+    if (!b->unsynced) return;
+    int err = driver_descriptor_sync(&b->file, b->path);
+    if (err == NC_NOERR)
+        b->unsynced = false;
+    else
+        b->base.ds->failed = err;
 }
 
 int burst_sync_all(struct burst *b)
 {
-    burst_change(b);
+    change(b);
+    sync_own(b);
     return changed(b, driver_sync_all(b->base.lower));
 }
 
@@ -193,7 +216,7 @@ static int redef_all(struct driver *self)
     struct burst *b = (struct burst *)self;
     int err = drain_all(b);
     if (err != NC_NOERR) return err;
-    burst_change(b);
+    change(b);
     err = changed(b, driver_redef_all(self->lower));
     b->logging = false; /* should all stay as it is, until the next flush */
     return err;
@@ -202,7 +225,7 @@ static int redef_all(struct driver *self)
 static int enddef_all(struct driver *self, const struct cdf_header *before)
 {
     struct burst *b = (struct burst *)self;
-    burst_change(b);
+    change(b);
     int err = changed(b, driver_enddef_all(self->lower, before));
     if (err != NC_NOERR) return err;
     b->file_dirty = true;
@@ -214,7 +237,7 @@ static int enddef_all(struct driver *self, const struct cdf_header *before)
 static int write_header_all(struct driver *self)
 {
     ((struct burst *)self)->file_dirty = true;
-    burst_change((struct burst *)self);
+    change((struct burst *)self);
     return changed((struct burst *)self, driver_write_header_all(self->lower));
 }
 
@@ -234,13 +257,13 @@ static int end_indep_all(struct driver *self)
     if (self->ds->writable) (void)burst_retire(b); /* or later, with the rest */
     b->indep = false;
     b->epoch++;
-    burst_change(b);
+    change(b);
     return changed(b, driver_end_indep_all(b->base.lower));
 }
 
 int burst_sync_numrecs_all(struct driver *self)
 {
-    burst_change((struct burst *)self);
+    change((struct burst *)self);
     return changed((struct burst *)self, driver_sync_numrecs_all(self->lower));
 }
 
@@ -297,11 +320,11 @@ static int flush_start(struct driver *self)
     struct burst *b = (struct burst *)self;
     b->asked = b->serial;
     if (b->nwrites == 0) return driver_flush_start(self->lower);
-    if (self->ds->hints.no_indep_rw)
-        return base_error_set(NC_ENOTSUPPORT,
-                              "with romio_no_indep_rw the log reaches the "
-                              "file by collective calls only");
     if (burst_pool_begin(b)) return NC_NOERR;
+    if (self->ds->hints.no_indep_rw)
+        return base_error_set(
+            NC_ENOTSUPPORT, "with romio_no_indep_rw, and where no thread can drain, the "
+                            "log reaches the file by collective calls only");
     double since = MPI_Wtime();
     int err = drain_own(b);
     burst_note_time(b, since);
@@ -332,15 +355,28 @@ static void prepare_close_all(struct driver *self)
 static enum driver_defer defer(struct driver *self)
 {
     struct burst *b = (struct burst *)self;
-    bool safe = b->logging && b->log.kept_fd < 0 && !self->ds->hints.no_indep_rw;
+    bool safe = b->logging && b->log.kept_fd < 0;
     if (!safe || driver_defer(self->lower) == DRIVER_NOW) return DRIVER_NOW;
     return b->nwrites == 0 || burst_pool_ready(b) ? DRIVER_LATER : DRIVER_NOW;
 }
 
+/* Can the close of this dataset be deferred? */
+static bool may_defer(const struct burst *b)
+{
+    const struct driver_dataset *ds = b->base.ds;
+    bool joined = ds->base > 0 && ds->hints.blob_join == BASE_JOIN_BEHIND;
+    return ds->writable && (joined || burst_pool_may(b));
+}
+
 static int inq_info(struct driver *self, MPI_Info info)
 {
-    burst_pool_tell(((struct burst *)self)->pool); /* who asks may look at them next */
-    return driver_inq_info(self->lower, info);
+    struct burst *b = (struct burst *)self;
+    burst_pool_tell(b->pool); /* who asks may look at them next */
+    int err = driver_inq_info(self->lower, info);
+    if (err != NC_NOERR || self->ds->hints.deferred_close != BASE_ENABLE) return err;
+    const char *force = may_defer(b) ? "enable" : "disable";
+    return base_mpi_error(MPI_Info_set(info, "nc_deferred_close", force), NC_EMPI,
+                          "MPI_Info_set");
 }
 
 /* In independent mode: what this process put is in the file, and its own to bring there.

@@ -165,7 +165,7 @@ static void add_to_stats(struct burst_pool *p)
     stats->burst_hidden_us += p->hidden_us;
     p->drained = p->hidden_us = 0;
     burst_note_waiting(stats);
-    if (p->wrote) p->b->file_dirty = true;
+    if (p->wrote) p->b->file_dirty = p->b->unsynced = true;
     p->wrote = false;
 }
 
@@ -212,14 +212,21 @@ static struct burst_pool *new_pool(struct burst *b, int nthreads)
     return NULL;
 }
 
+/* They write to the dataset's file, and know of no subfiles. That MPI-IO makes no
+ * independent access (romio_no_indep_rw) is nothing to them: each node has the file open
+ * beside MPI-IO, by one process, as its logs say which file they are of. */
+bool burst_pool_may(const struct burst *b)
+{
+    return burst_file_coherent(b) && b->base.ds->base == 0;
+}
+
 /* With threads that may take what is logged up to a serial. */
 static void start(struct burst *b, int64_t until)
 {
     enum { MOST = 64 };
     const struct base_hints *hints = &b->base.ds->hints;
     int64_t asked = hints->burst_threads < MOST ? hints->burst_threads : MOST;
-    /* They write to the dataset's file, and know of no subfiles. */
-    if (hints->no_indep_rw || !burst_file_coherent(b) || b->base.ds->base > 0) return;
+    if (!burst_pool_may(b)) return;
     struct burst_pool *p = new_pool(b, (int)asked);
     if (p == NULL) return;
     p->until = until;

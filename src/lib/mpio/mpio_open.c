@@ -11,7 +11,8 @@ static int inq_info(struct driver *self, MPI_Info info)
 {
     struct mpio *m = (struct mpio *)self;
     struct base_hints hints = self->ds->hints;
-    hints.blob = BASE_DISABLE; /* a layer that has them tells, over this */
+    hints.blob = BASE_DISABLE;           /* a layer that has them tells, over this */
+    hints.deferred_close = BASE_DISABLE; /* likewise */
     hints.file_io = m->file.mpi ? BASE_FILE_IO_MPI : BASE_FILE_IO_POSIX;
     int err = mpio_file_info(&m->file, info);
     if (err == NC_NOERR) err = base_hints_report(&hints, info);
@@ -45,12 +46,13 @@ static int flush(struct driver *self)
     return NC_NOERR;
 }
 
-/* Nothing is staged here; but who has not come here yet would look for the file's name.
- */
+/* Nothing is staged here; but a process that has not opened the file yet would look for
+ * its name later. Without independent access all have it open, through MPI-IO. */
 static enum driver_defer defer(struct driver *self)
 {
     struct mpio_file *f = &((struct mpio *)self)->file;
-    if (f->no_indep || mpio_file_ready(f) != NC_NOERR) return DRIVER_NOW;
+    if (f->no_indep) return DRIVER_BY_MPI;
+    if (mpio_file_ready(f) != NC_NOERR) return DRIVER_NOW;
     return f->own.fd >= 0 ? DRIVER_READY : DRIVER_BY_MPI;
 }
 
