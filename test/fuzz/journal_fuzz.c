@@ -25,7 +25,7 @@ const char fuzz_corpus[] = "journal-corpus";
 enum { FIELD = 8 };
 
 /* Sums are made right, or nothing would come past them: of the facts (at 80), of states
- * (at 64). */
+ * (at 64), of the holder (at 152). */
 static void seal(unsigned char *page, size_t at)
 {
     uint64_t sum = base_hash(page, at, 0);
@@ -77,6 +77,16 @@ static void resume(struct journal *j, const struct cdf_header *before,
     CHECK(err == NC_NOERR || err == NC_EIO || err == NC_ENOTNC);
 }
 
+/* Names go to terminals. */
+static void take_holder(const unsigned char *page)
+{
+    struct journal_holder h;
+    char text[160];
+    if (!journal_decode_holder(&h, page)) return;
+    for (const char *c = base_owner_words(&h.owner, text); *c != '\0'; c++)
+        CHECK(*c >= ' ' && *c <= '~');
+}
+
 static void take_headers(struct journal *j, const unsigned char *bytes)
 {
     struct cdf_header before, after;
@@ -90,7 +100,7 @@ static void take_headers(struct journal *j, const unsigned char *bytes)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct journal j = {.fd = -1, .file = -1};
+    struct journal j = {.fd = 0, .file = -1, .guard = -1}; /* open: nothing is read */
     size_t head = (size_t)journal_headers_at();
     unsigned char *bytes = calloc(1, size + head);
     int64_t memory = base_mem_in_use();
@@ -99,7 +109,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size % 2 == 0) {
         seal(bytes, 80);
         seal(bytes + JOURNAL_PAGE, 64);
+        seal(bytes + 3 * JOURNAL_PAGE, 152);
     }
+    take_holder(bytes + 3 * JOURNAL_PAGE);
     const char *why = journal_decode_facts(&j.facts, bytes, (int64_t)size);
     CHECK(why == NULL || *why != '\0');
     if (why == NULL && journal_decode_state(&j.state, bytes + JOURNAL_PAGE, &j.facts)) {

@@ -92,5 +92,5 @@ check-redef-faults: check-programs
 	@$(AM_TESTS_ENVIRONMENT) NCMPI_FAULTS=all NCMPI_TEST_LIMIT=86400 $(BASH_PATH) \
 		$(srcdir)/test/support/run-mpi test/mpio/redef_faults.mpi
 .PHONY: check-redef-kill check-redef-faults
-TESTS += test/mpio/redef_bad.sh test/mpio/redef_owner.sh test/mpio/redef_life.sh test/mpio/small_fs.sh
-EXTRA_DIST += test/mpio/redef_bad.sh test/mpio/redef_owner.sh test/mpio/redef_life.sh test/mpio/small_fs.sh
+TESTS += test/mpio/redef_bad.sh test/mpio/redef_owner.sh test/mpio/redef_life.sh test/mpio/redef_two.sh test/mpio/small_fs.sh
+EXTRA_DIST += test/mpio/redef_bad.sh test/mpio/redef_owner.sh test/mpio/redef_life.sh test/mpio/redef_two.sh test/mpio/small_fs.sh

@@ -10,17 +10,17 @@
 /* A plan is OP:WHEN:WHAT:PATTERN[:RANK].
  *
  * OP: open, read, write, sync, truncate, allocate, map, unlink, rename, close or lock (of
- * an open file), with all their variants; with fault_socket.c, and for calls of the library alone, socket, bind,
- * listen, connect, accept, name (getsockname), option (getsockopt, setsockopt), send,
- * recv, poll, pipe and thread; or the names of MPI functions, as a pattern that begins
- * with MPI_.
+ * an open file), with all their variants; with fault_socket.c, and for calls of the
+ * library alone, socket, bind, listen, connect, accept, name (getsockname), option
+ * (getsockopt, setsockopt), send, recv, poll, pipe and thread; or the names of MPI
+ * functions, as a pattern that begins with MPI_.
  *
  * WHEN: N, the Nth such call from now only, or N+, that one and all later ones.
  *
  * WHAT: a number for errno to be, or one of ENOSPC, EIO, EACCES, EROFS, EDQUOT, EMFILE,
- * ENOMEM, EINTR, ENOLCK, EAGAIN, ECONNRESET; or "short": half of the bytes, one at least, are
- * transferred; or "part", with N+: a quarter is, then all fail with EIO, as when a device
- * goes; or "wrong": the first byte that read or pread got has a bit turned.
+ * ENOMEM, EINTR, ENOLCK, EAGAIN, ECONNRESET; or "short": half of the bytes, one at least,
+ * are transferred; or "part", with N+: a quarter is, then all fail with EIO, as when a
+ * device goes; or "wrong": the first byte that read or pread got has a bit turned.
  *
  * PATTERN: of the file's whole path, as in the shell; * also stands for slashes. Calls
  * that concern no file have an empty one.

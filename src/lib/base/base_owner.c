@@ -76,14 +76,14 @@ void base_owner_set(struct base_owner *o)
     o->nonce = make_nonce(o);
 }
 
-static unsigned char *put(unsigned char *p, uint64_t value)
+static unsigned char *put_number(unsigned char *p, uint64_t value)
 {
     value = htobe64(value);
     memcpy(p, &value, sizeof value);
     return p + sizeof value;
 }
 
-static uint64_t get(const unsigned char **p)
+static uint64_t get_number(const unsigned char **p)
 {
     uint64_t value;
     memcpy(&value, *p, sizeof value);
@@ -96,11 +96,11 @@ void base_owner_encode(const struct base_owner *o, unsigned char *bytes)
     memset(bytes, 0, BASE_OWNER_BYTES);
     memcpy(bytes, o->host, sizeof o->host);
     unsigned char *p = bytes + sizeof o->host;
-    p = put(p, o->boot);
-    p = put(p, o->started);
-    p = put(p, (uint64_t)o->pid);
-    p = put(p, (uint64_t)o->since);
-    put(p, o->nonce);
+    p = put_number(p, o->boot);
+    p = put_number(p, o->started);
+    p = put_number(p, (uint64_t)o->pid);
+    p = put_number(p, (uint64_t)o->since);
+    put_number(p, o->nonce);
 }
 
 /* Names may go to a terminal. */
@@ -111,11 +111,11 @@ void base_owner_decode(struct base_owner *o, const unsigned char *bytes)
     o->host[sizeof o->host - 1] = '\0';
     for (char *c = o->host; *c != '\0'; c++)
         if (!isgraph((unsigned char)*c)) *c = '?';
-    o->boot = get(&p);
-    o->started = get(&p);
-    o->pid = (int64_t)get(&p);
-    o->since = (int64_t)get(&p);
-    o->nonce = get(&p);
+    o->boot = get_number(&p);
+    o->started = get_number(&p);
+    o->pid = (int64_t)get_number(&p);
+    o->since = (int64_t)get_number(&p);
+    o->nonce = get_number(&p);
 }
 
 /* This host is known by its boot and its name: many machines are called localhost, and

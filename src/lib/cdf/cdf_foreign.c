@@ -47,7 +47,8 @@ const char *cdf_foreign(const unsigned char *bytes, size_t length, int64_t file_
         return "an HDF4 file; read it with the HDF4 library";
     if (cdf_is_moving(bytes, length))
         return "a redefinition of this dataset goes on, or was interrupted: when no "
-               "process works on it, open it for writing, or run ncvalidator -f on it, to "
+               "process works on it, open it for writing, or run ncvalidator -f on it, "
+               "to "
                "bring it to an end";
     if (has(bytes, length, 0, "CDF", 3))
         return "its format version, the 4th byte, is none of 1, 2 and 5";

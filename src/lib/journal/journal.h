@@ -16,10 +16,10 @@
  * new, is back on the device. So a dataset with its own first bytes is the old or the new
  * one, whatever lies beside it, and one without can be brought to an end by its journal.
  *
- * Mark and journal name each other by the nonce of the one who works on them
- * (base_owner). Whoever takes over a redefinition gives both a new one before anything
- * else, so that a copy of the dataset that is put back later is known not to belong to
- * this journal.
+ * The mark says whose the redefinition is (the nonce of its base_owner) and which of the
+ * two states holds: a state is written first, then the mark names it, and then data are
+ * moved in it. A process that takes over gives both a new nonce first. So where dataset
+ * or journal are put back as they were at another time, that is seen.
  *
  * One opening at a time moves data. Where the file system has locks it holds that of the
  * dataset (BASE_LOCK_LAYOUT) alone, from before the journal is made until after it is

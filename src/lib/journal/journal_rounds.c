@@ -23,8 +23,8 @@
  *
  * and in each case those before it are where they go to, those after it where they come
  * from. A round gets on record when all before it are on the device and its bytes are in
- * the area; and nobody begins to write before it is on record. These are the two
- * agreements of a round.
+ * the area; and nobody begins to write before it is on record, which is when the mark in
+ * the dataset names it. These are the two agreements of a round.
  *
  * Nothing of that hinders a round from being saved while the one before it is on record:
  * it has an area of its own, and its bytes lie where the other does not write. So both go

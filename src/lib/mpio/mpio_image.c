@@ -23,18 +23,15 @@ enum { PAGE = 4096, NUMRECS = 4 };
 int mpio_tell_pending(const struct mpio *m, int code)
 {
     char why[600] = "";
+    const char *lost = "another process has taken over the redefinition; nothing more is "
+                       "written here, open the dataset anew";
+    const char *left = "the redefinition could be neither completed nor taken back; open "
+                       "the dataset for writing, or run ncvalidator -f on it, when the "
+                       "cause is gone";
     if (code == NC_NOERR) code = NC_EFILE;
-    if (m->lost)
-        return base_error_set(code,
-                              "%s: another process has taken over its redefinition; "
-                              "nothing more is written here, open the dataset anew",
-                              m->base.ds->full);
     strncpy(why, base_error_detail(code), sizeof why - 1);
-    return base_error_set(code,
-                          "%s%s%s: the redefinition could be neither completed nor taken "
-                          "back; open the dataset for writing, or run ncvalidator -f on "
-                          "it, when the cause is gone",
-                          why, *why == '\0' ? "" : "; ", m->base.ds->full);
+    return base_error_set(code, "%s%s%s: %s", why, *why == '\0' ? "" : "; ",
+                          m->base.ds->full, m->lost ? lost : left);
 }
 
 static int64_t larger(int64_t a, int64_t b)

@@ -69,18 +69,24 @@ static int resume_all(struct mpio *m, struct journal *j, const struct cdf_header
     return err;
 }
 
-int mpio_recover_all(struct mpio *m)
+/* Another one may have finished it meanwhile. Agreed. */
+static int finish_all(struct mpio *m, struct journal *j)
 {
     struct driver_dataset *ds = m->base.ds;
     struct cdf_header before;
+    if (j->state.phase == JOURNAL_NONE) return NC_NOERR;
+    int err = read_headers_all(m, j, &before, &ds->header);
+    if (err != NC_NOERR) return err;
+    err = resume_all(m, j, &before);
+    cdf_free(&before);
+    return err;
+}
+
+int mpio_recover_all(struct mpio *m)
+{
     struct journal j;
     int err = find_all(m, &j);
-    bool more = err == NC_NOERR && j.state.phase != JOURNAL_NONE;
-    if (more) err = read_headers_all(m, &j, &before, &ds->header);
-    if (more && err == NC_NOERR) {
-        err = resume_all(m, &j, &before);
-        cdf_free(&before);
-    }
+    if (err == NC_NOERR) err = finish_all(m, &j);
     if (err == NC_NOERR) err = look_again_all(m);
     journal_free(&j);
     return err;

@@ -16,7 +16,7 @@ enum { VALIDATOR_GOOD, VALIDATOR_BAD, VALIDATOR_TROUBLE };
 
 struct validator {
     bool quiet, no_notes, json;
-    int finish; /* how often -f was given: twice, and whoever works on it loses it */
+    int finish; /* how often -f was given: twice takes it from a process at work on it */
     bool pad;   /* set padding right in the file itself */
     const char *repair; /* the copy to write, or NULL */
     struct util_out out;

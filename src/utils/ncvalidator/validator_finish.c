@@ -184,7 +184,10 @@ int validator_finish(struct validator *v, const char *path)
     if (err == NC_NOERR) err = journal_open_dataset(&j, 0);
     if (err == NC_NOERR) err = take_and_resume(&j, v->finish > 1);
     journal_free(&j);
-    if (err != NC_NOERR)
+    const char *words = base_error_detail(err);
+    if (err != NC_NOERR && *words != '\0') /* they name the file */
+        util_message(VALIDATOR_TOOL, NULL, -1, "%s", words);
+    else if (err != NC_NOERR)
         util_message(VALIDATOR_TOOL, path, -1, "%s", base_error_text(err));
     else if (!v->quiet && !v->json)
         util_out_print(&v->out, "%s: the redefinition was brought to its end\n", path);

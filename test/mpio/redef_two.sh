@@ -1,0 +1,110 @@
+#!/bin/bash
+# An interrupted dataset is opened for writing by several at once: by all processes of a job,
+# each by itself, by two jobs, by a job and the validator; or while a process of the job that
+# was interrupted may still write. One of them finishes it, the others wait or are refused,
+# and all values are there.
+#
+#   REDEF_TWO=all     wherever it can be interrupted; else a sample. Of these:
+#   REDEF_TWO_WHAT    only these changes, by number: see redef_change.c (0 1 2 3 4)
+#   REDEF_TWO_STEP    only each so-manieth point
+. "${srcdir:-.}/test/support/tap.sh"
+. "${srcdir:-.}/test/support/launch.sh"
+shm=/tmp
+if [ -w /dev/shm ]; then shm=/dev/shm; fi
+where=$(mktemp -d "${TMPDIR:-$shm}/ncmpi-two.XXXXXX") || exit 99
+trap 'launch_kill; rm -rf "$where"' EXIT
+program=test/mpio/redef_killed
+validator=./ncvalidator
+files=$where/files file=$where/files/a.nc journal=$where/files/a.nc.redef
+
+play() { timeout 60 "$program" "$@"; }
+marked() { [ "$(head -c 3 "$file")" = RDF ]; }
+
+# interrupt CHANGE POINT: true if data were being moved.
+interrupt() {
+    rm -rf "$files" "$where/pids"
+    mkdir "$files" && cp "$where/made.nc" "$file" || return 1
+    { BURST_CALLS_DIR=$files BURST_PIDS=$where/pids BURST_KILL_AT=$2 play try "$file" "$1" >"$where/out" 2>&1; } 2>/dev/null
+    marked
+}
+sound() { # CHANGE
+    play check "$file" "$1" "" >"$where/is" 2>&1 && ! [ -e "$journal" ] && return
+    cat "$where/is"
+    return 1
+}
+
+by_themselves() { # CHANGE
+    launch -t 50 3 "$program" self "$file" "$1" >"$where/is" 2>&1 && sound "$1" && return
+    head -n 3 "$where/is"
+    return 1
+}
+by_two_jobs() {
+    local first
+    play self "$file" "$1" >"$where/one" 2>&1 &
+    first=$!
+    play self "$file" "$1" >"$where/two" 2>&1 || { cat "$where/two"; wait "$first"; return 1; }
+    wait "$first" || { cat "$where/one"; return 1; }
+    sound "$1"
+}
+# It does not wait, but says why.
+by_the_validator() {
+    local first
+    play self "$file" "$1" >"$where/one" 2>&1 &
+    first=$!
+    "$validator" -f "$file" >"$where/two" 2>&1 || grep -qE 'being redefined by|has it to itself|has it open' "$where/two" ||
+        { cat "$where/two"; wait "$first"; return 1; }
+    wait "$first" || { cat "$where/one"; return 1; }
+    sound "$1"
+}
+# The job's first process has died, another one stands still.
+by_none_yet() {
+    local line was
+    coproc MOVER { "$program" hold "$file"; }
+    local pid=$MOVER_PID to=${MOVER[1]}
+    read -r line <&"${MOVER[0]}" && [ "$line" = held ] || return 1
+    was=$(cat "$files"/* | cksum)
+    PNETCDF_HINTS=nc_redef_wait_seconds=0 play open "$file" "$1" >"$where/is" 2>&1 && { echo "it was opened"; return 1; }
+    grep -q 'may still write to it' "$where/is" || { cat "$where/is"; return 1; }
+    "$validator" -f "$file" >"$where/is" 2>&1 && { echo "it was finished"; return 1; }
+    [ "$(cat "$files"/* | cksum)" = "$was" ] || { echo "something was changed"; return 1; }
+    exec {to}>&-
+    kill "$pid"
+    wait "$pid" 2>/dev/null
+    sound "$1"
+}
+
+# points HOW STEP CHANGE...
+points() {
+    local how=$1 step=$2 total change point cases=0 bad=0 first=2
+    shift 2
+    for change in "$@"; do
+        rm -rf "$files" && mkdir "$files" && cp "$where/made.nc" "$file"
+        BURST_CALLS_DIR=$files REDEF_CALLS=$where/calls play try "$file" "$change" >"$where/out" 2>&1 || return 1
+        total=$(cat "$where/calls.0")
+        for ((point = first; point <= 2 * total + 1; point += step)); do
+            interrupt "$change" "$point" || continue
+            cases=$((cases + 1))
+            "$how" "$change" >"$where/why" 2>&1 && continue
+            bad=$((bad + 1))
+            echo "change $change, point $point:"
+            head -n 5 "$where/why"
+        done
+        first=$((2 + (first + 3) % step))
+    done
+    echo "# $how: $cases cases, $bad bad" | tee -a "$where/summary"
+    [ "$bad" = 0 ] && [ "$cases" -gt 0 ]
+}
+
+timeout 60 "$program" make "$where/made.nc" || exit 99
+step=31 changes='0 3'
+if [ "${REDEF_TWO-}" = all ]; then step=${REDEF_TWO_STEP:-1} changes=${REDEF_TWO_WHAT:-0 1 2 3 4}; fi
+# shellcheck disable=SC2086 # a list of numbers
+check "three processes open it, each by itself" points by_themselves "$step" $changes
+# shellcheck disable=SC2086
+check "two jobs open it at the same time" points by_two_jobs "$step" $changes
+# shellcheck disable=SC2086
+check "a job opens it while the validator finishes it" points by_the_validator "$step" $changes
+# shellcheck disable=SC2086
+check "nobody finishes it while a process may still write" points by_none_yet "$step" $changes
+cat "$where/summary"
+finish
