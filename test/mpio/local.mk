@@ -75,6 +75,12 @@ redef_change = test/mpio/redef_change.c test/mpio/redef_change.h
 test_mpio_redef_faults_mpi_SOURCES = test/mpio/redef_faults.c $(redef_change)
 test_mpio_redef_faults_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
 
+check_PROGRAMS += test/mpio/redef_open_twice.mpi
+TESTS += test/mpio/redef_open_twice.mpi
+test_mpio_redef_open_twice_mpi_SOURCES = test/mpio/redef_open_twice.c test/api/dataset.h
+test_mpio_redef_open_twice_mpi_LDADD = $(MPI_TEST_LIBS)
+test_mpio_redef_open_twice_mpi_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/api
+
 check_PROGRAMS += test/mpio/redef_killed
 TESTS += test/mpio/redef_kill.sh
 EXTRA_DIST += test/mpio/redef_kill.sh
