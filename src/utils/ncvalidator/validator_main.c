@@ -15,8 +15,8 @@ static const struct util_option options[] = {
     {NO_NOTES, "no-notes", NULL, "leave out what is not against the format (notes)"},
     {'j', "json", NULL, "write JSON"},
     {'f', "finish", NULL,
-     "bring an interrupted redefinition to its end first; twice: take it from "
-     "the process that works on it"},
+     "bring an interrupted redefinition to its end first; twice: from a process at work, "
+     "too"},
     {'r', "repair", "FILE", "write a copy with what can safely be repaired set right"},
     {'x', NULL, NULL, "set padding right in the file itself, first"},
     {'t', NULL, NULL, "without effect; PnetCDF's tells of what is right, too"},
