@@ -49,8 +49,8 @@ static int pass_by(const struct burst *b, const char *path, int64_t user)
     return NC_NOERR;
 }
 
-/* Another opening, or ncmpilog, is at it: `err` has words that say who. Whoever replays a
- * log notes in its head how far that is. */
+/* Another opening, or ncmpilog, works on it: `err` has words that say which. A process
+ * that replays a log notes in its head how far it is. */
 static void note_contested(struct burst_found *f, const char *path, int err)
 {
     struct stat st = {.st_size = 0};

@@ -123,7 +123,7 @@ static int changed(struct burst *b, int err)
 }
 
 /* What threads wrote the layer below does not know of, and would not sync on this node.
- * What fails is told by the agreement that it makes. */
+ * Its agreement reports what fails. */
 static void sync_own(struct burst *b)
 {
     if (!b->unsynced) return;

@@ -92,7 +92,7 @@ static int tell_busy(const struct burst_reader *r, const struct burst_holder *wh
 
 /* Two that come at the same time both find no holder; the one that wrote its record later
  * has the log, and the other one sees that after a moment. */
-static int take(struct burst_reader *r)
+static int take_log(struct burst_reader *r)
 {
     static const struct timespec moment = {0, 50000000};
     int err = burst_holder_take(r->meta_fd, &r->header, &r->holder, r->meta_path);
@@ -120,8 +120,8 @@ static int check_mine(const struct burst_reader *r)
 
 /* Decides, now that the head is known (or is not: err), whether this reader has the log.
  */
-static int settle(struct burst_reader *r, enum base_locked met, bool seize, int err,
-                  enum burst_busy *busy)
+static int decide_holder(struct burst_reader *r, enum base_locked met, bool seize,
+                         int err, enum burst_busy *busy)
 {
     struct burst_holder who;
     bool known = err == NC_NOERR && burst_holder_read(r->meta_fd, &r->header, &who);
@@ -129,7 +129,7 @@ static int settle(struct burst_reader *r, enum base_locked met, bool seize, int 
     if (*busy == BURST_UNSEEN && seize) *busy = BURST_FREE;
     if (*busy != BURST_FREE) return tell_busy(r, known ? &who : NULL, *busy);
     r->watched = met == BASE_LOCKLESS;
-    if (err == NC_NOERR) err = take(r);
+    if (err == NC_NOERR) err = take_log(r);
     return err == NC_NOERR ? check_mine(r) : err;
 }
 
@@ -229,7 +229,7 @@ static int read_log(struct burst_reader *r, int how, enum burst_busy *busy)
     enum base_locked met = lock ? lock_files(r, busy) : BASE_LOCKED;
     int err = map(r);
     if (err == NC_NOERR) err = burst_decode_header(&r->header, r->meta, r->meta_size);
-    if (lock) err = settle(r, met, how & BURST_READ_SEIZE, err, busy);
+    if (lock) err = decide_holder(r, met, how & BURST_READ_SEIZE, err, busy);
     if (lock && err == NC_NOERR) err = look_again(r);
     if (err == NC_NOERR && r->header.version == 1) err = read_slots(r);
     return err;

@@ -62,7 +62,9 @@ static int prepare(const struct join *j)
     return complain(j->temporary, errno);
 }
 
-/* Whoever makes the file has it locked: without its lock it is of one that was killed. */
+/* The process that makes the file has it locked: one without a lock is a killed
+ * process's.
+ */
 static int remove_leftover(const struct join *j)
 {
     int fd = open(j->temporary, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
