@@ -122,7 +122,8 @@ AGREED = {
     # own, all do without.
     'blob': {'base', 'facts', 'foreign', 'fresh', 'grouped', 'settles', 'own', 'comm',
              'ndecomps', 'nvars', 'state', 'open_vars', 'last', 'torn',
-             'join', 'deferred'},  # begun by all, or by none
+             'join', 'deferred',  # begun by all, or by none
+             'makes'},  # as the page says that process 0 has read, or begun
     'blob_sub': set(),
     # From a table that all have: what is decided for a variable is the same everywhere.
     'decision': {'table', 'tile', 'fresh', 'nfresh', 'state'},

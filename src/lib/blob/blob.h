@@ -54,6 +54,7 @@ struct blob_sums {
 /* Process 0's hold on the master file: see blob_hold.h. */
 struct blob_hold {
     int fd;                  /* with the lock; -1: not held */
+    uint64_t syncs;          /* by all, in the moment that the page has */
     bool untouched;          /* a moment has begun, and no subfile has it yet ... */
     struct cdf_envelope was; /* ... so the page may be this again */
 };

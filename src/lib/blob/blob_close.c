@@ -144,14 +144,16 @@ static int close_files_all(struct blob *b, bool abort, int err,
     return err != NC_NOERR ? err : closed;
 }
 
-static int end_all(struct blob *b, bool abort, int (*end_lower)(struct driver *))
+/* *ended: what became of the page, process 0's own. */
+static int end_all(struct blob *b, bool abort, int (*end_lower)(struct driver *),
+                   int *ended)
 {
     bool incomplete = abort || b->base.ds->undone;
     int err = complete_all(b, incomplete);
     err = close_files_all(b, abort, err, end_lower);
-    int ended = blob_hold_end(b, err == NC_NOERR && !incomplete);
+    *ended = blob_hold_end(b, err == NC_NOERR && !incomplete);
     blob_free_all(b);
-    return err != NC_NOERR ? err : ended;
+    return err;
 }
 
 /* Does its close make one file of it? */
@@ -216,7 +218,8 @@ int blob_close_all(struct driver *self)
 {
     struct blob *b = (struct blob *)self;
     if (b->join != NULL || is_joined(b, BASE_JOIN_CLOSE)) return close_joined_all(b);
-    return end_all(b, false, driver_close_all);
+    int ended, err = end_all(b, false, driver_close_all, &ended);
+    return err != NC_NOERR ? err : ended;
 }
 
 /* What is wrong comes to light again when it is closed. */
@@ -244,5 +247,6 @@ int blob_flush_start(struct driver *self)
 int blob_abort_all(struct driver *self)
 {
     struct blob *b = (struct blob *)self;
-    return end_all(b, b->fresh, driver_abort_all);
+    int ended;
+    return end_all(b, b->fresh, driver_abort_all, &ended);
 }

@@ -251,13 +251,14 @@ static int write_header_all(struct blob *b, const struct blob_new *fresh, int n,
     }
     if (copied == NC_NOERR) cdf_free(&before);
     if (err == NC_NOERR) s->defined = true;
-    return err == NC_NOERR && first ? blob_hold_stamp(b, b->facts.now.syncs, false) : err;
+    return err;
 }
 
 int blob_define_empty_all(struct blob *b)
 {
     if (b->own == NULL || b->own->defined) return NC_NOERR;
-    return write_header_all(b, NULL, 0, b->state, NC_NOERR);
+    int err = write_header_all(b, NULL, 0, b->state, NC_NOERR);
+    return err == NC_NOERR ? blob_hold_stamp(b, b->facts.now.syncs, false) : err;
 }
 
 /* ---- maps ---- */
@@ -389,12 +390,14 @@ static int place_all(struct blob *b, struct blob_new *fresh, int n)
 
 int blob_define_all(struct blob *b, struct blob_new *fresh, int n, const int *state)
 {
+    bool first = !b->own->defined;
     int err = driver_agree_all(b->base.ds, take_maps(b, fresh, n), NULL, NULL, 0);
     if (err != NC_NOERR) return err;
     err = place_all(b, fresh, n);
     err = write_header_all(b, fresh, n, state, err);
     if (err != NC_NOERR) return err; /* of all of the group */
     err = blob_sub_list(b, b->own);
+    if (err == NC_NOERR && first) err = blob_hold_stamp(b, b->facts.now.syncs, false);
     for (int i = 0; i < n; i++)
         if (fresh[i].number > 0) err = write_map_all(b, &fresh[i], err);
     return err;

@@ -157,7 +157,7 @@ static int begin_moment(struct blob *b)
         e->now = (struct cdf_moment){e->before.opening + 1, new_nonce(), 0};
         e->stage = CDF_BEGINNING;
     }
-    b->makes = b->hold.untouched = true;
+    b->hold.untouched = true;
     int err = write_page(b, e);
     return err == NC_NOERR ? base_sync_data(b->hold.fd, b->base.ds->full) : err;
 }
@@ -182,7 +182,6 @@ static void set_writing(const struct blob *b, struct cdf_envelope *page)
 
 int blob_hold_begun(struct blob *b)
 {
-    b->facts.stage = CDF_WRITING;
     int err = change_page(b, set_writing);
     (void)base_lock_try(b->hold.fd, BASE_LOCK_PARTS, false);
     return err;
@@ -257,17 +256,15 @@ int blob_hold_stamp(struct blob *b, uint64_t syncs, bool sync)
 
 /* ---- while it is open ---- */
 
-static void set_decompositions(const struct blob *b, struct cdf_envelope *page)
-{
-    page->defined = b->facts.defined;
-    memcpy(page->committed, b->facts.committed, sizeof page->committed);
-}
-
 /* What was written by half is written anew. */
-int blob_hold_commit(struct blob *b)
+int blob_hold_commit(const struct blob *b, const struct cdf_envelope *facts)
 {
-    int err = change_page(b, set_decompositions);
-    return err == NC_ENOTNC ? write_page(b, &b->facts) : err;
+    struct cdf_envelope page;
+    int err = blob_source_page(b->hold.fd, b->base.ds->full, &page);
+    if (err == NC_ENOTNC) return write_page(b, facts);
+    page.defined = facts->defined;
+    memcpy(page.committed, facts->committed, sizeof page.committed);
+    return err == NC_NOERR ? write_page(b, &page) : err;
 }
 
 int64_t blob_hold_next_sync(struct blob *b)
@@ -276,17 +273,17 @@ int64_t blob_hold_next_sync(struct blob *b)
     if (b->hold.fd < 0 || !b->makes) return 0;
     bool ours = blob_source_page(b->hold.fd, b->base.ds->full, &page) == NC_NOERR &&
                 is_ours(b, &page);
-    return ours ? (int64_t)b->facts.now.syncs + 1 : 0;
+    return ours ? (int64_t)b->hold.syncs + 1 : 0;
 }
 
 static void set_syncs(const struct blob *b, struct cdf_envelope *page)
 {
-    if (is_ours(b, page)) page->now.syncs = b->facts.now.syncs;
+    if (is_ours(b, page)) page->now.syncs = b->hold.syncs;
 }
 
 int blob_hold_synced(struct blob *b, int64_t syncs)
 {
-    b->facts.now.syncs = (uint64_t)syncs;
+    b->hold.syncs = (uint64_t)syncs;
     return change_page(b, set_syncs);
 }
 

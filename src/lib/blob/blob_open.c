@@ -52,18 +52,15 @@ static void make_token(uint64_t *token, int64_t salt)
 int blob_commit_all(struct blob *b, const struct blob_new *fresh, int n)
 {
     struct driver_dataset *ds = b->base.ds;
-    struct cdf_envelope before = b->facts;
+    struct cdf_envelope before = b->facts, back = before;
     int64_t torn = 0;
     b->facts.defined = true;
     for (int i = 0; i < n; i++)
         if (fresh[i].number > 0)
             b->facts.committed[fresh[i].number / 8] |=
                 (unsigned char)(1 << fresh[i].number % 8);
-    int err = ds->rank == 0 ? blob_hold_commit(b) : NC_NOERR;
-    if (err != NC_NOERR) {
-        b->facts = before;
-        torn = blob_hold_commit(b) != NC_NOERR;
-    }
+    int err = ds->rank == 0 ? blob_hold_commit(b, &b->facts) : NC_NOERR;
+    if (err != NC_NOERR) torn = blob_hold_commit(b, &back) != NC_NOERR;
     err = driver_agree_all(ds, err, NULL, &torn, 1);
     if (err != NC_NOERR) b->facts = before;
     b->torn = torn != 0;
@@ -403,6 +400,7 @@ static int find_states_all(struct blob *b)
     err = driver_concur_all(ds, own, NULL, NULL, 0);
     /* What fails here the next agreement tells. */
     if (err == NC_NOERR && b->hold.fd >= 0 && b->makes) ds->failed = blob_hold_begun(b);
+    if (err == NC_NOERR && b->makes) b->facts.stage = CDF_WRITING;
     return err;
 }
 

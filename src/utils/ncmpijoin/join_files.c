@@ -62,9 +62,7 @@ static int prepare(const struct join *j)
     return complain(j->temporary, errno);
 }
 
-/* The process that makes the file has it locked: one without a lock is a killed
- * process's.
- */
+/* A program that makes the file has it locked: one without a lock was left by a kill. */
 static int remove_leftover(const struct join *j)
 {
     int fd = open(j->temporary, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

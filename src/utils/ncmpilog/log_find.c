@@ -102,7 +102,7 @@ int log_find_all(char **operands, int n, struct log_list *list, int *status)
     int rank;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     *list = (struct log_list){0};
-    if (rank == 0) find_logs(, n, list, status);
+    if (rank == 0) find_logs(operands, n, list, status);
     MPI_Bcast(status, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (!share_all(list, rank)) return list->n;
     util_message(LOG_TOOL, NULL, -1, "%s", strerror(ENOMEM));
