@@ -17,9 +17,10 @@
  * one, whatever lies beside it, and one without can be brought to an end by its journal.
  *
  * The mark says whose the redefinition is (the nonce of its base_owner) and which of the
- * two states holds: a state is written first, then the mark names it, and then data are
- * moved in it. A process that takes over gives both a new nonce first. So where dataset
- * or journal are put back as they were at another time, that is seen.
+ * two states holds: a state is written first, then the mark names it, then the other
+ * state goes where areas are used, and then data are moved. A process that takes over
+ * gives both a new nonce first. So where dataset or journal are put back as they were at
+ * another time, that is seen.
  *
  * One opening at a time moves data. Where the file system has locks it holds that of the
  * dataset (BASE_LOCK_LAYOUT) alone, from before the journal is made until after it is

@@ -285,21 +285,35 @@ void journal_drop(struct journal *j)
 
 /* ---- the record, and the areas ---- */
 
-/* What could not be written, wholly or in part, is written over by the next one. */
+static int write_page(struct journal *j, int64_t serial, const unsigned char *page)
+{
+    int64_t at = (JOURNAL_STATE_PAGE + serial % 2) * JOURNAL_PAGE;
+    int err = journal_check(j);
+    if (err == NC_NOERR) err = base_write_at(j->fd, at, page, JOURNAL_PAGE, j->path);
+    return err == NC_NOERR ? base_sync_data(j->fd, j->path) : err;
+}
+
+/* The state before goes: its area will be written over, so that it holds no longer of a
+ * dataset that is put back as it was then. */
+static int void_last(struct journal *j)
+{
+    static const unsigned char nothing[JOURNAL_PAGE];
+    return j->facts.area > 0 ? write_page(j, j->state.serial - 1, nothing) : NC_NOERR;
+}
+
+/* What could not be written, wholly or in part, or not be named by the mark, is written
+ * over by the next one. */
 int journal_record(struct journal *j, struct journal_state s)
 {
     unsigned char page[JOURNAL_PAGE];
     int64_t last = j->state.serial;
     s.serial = last + 1;
     journal_encode_state(&s, page);
-    int64_t at = (JOURNAL_STATE_PAGE + s.serial % 2) * JOURNAL_PAGE;
-    int err = journal_check(j);
-    if (err == NC_NOERR) err = base_write_at(j->fd, at, page, sizeof page, j->path);
-    if (err == NC_NOERR) err = base_sync_data(j->fd, j->path);
+    int err = write_page(j, s.serial, page);
     j->state = s;
     if (err == NC_NOERR && j->marked) err = journal_mark(j);
     if (err != NC_NOERR) j->state.serial = last;
-    return err;
+    return err == NC_NOERR && j->marked ? void_last(j) : err;
 }
 
 int journal_read_area(struct journal *j, int area, int64_t at, void *bytes, int64_t n)
