@@ -376,8 +376,8 @@ int burst_find_all(struct burst *b, struct burst_found *f)
     while ((err = take_logs_all(b, f)) == NC_NOERR && f->contested > 0) {
         burst_let_go(f);
         err = wait_all(b, f, &v, &over);
-        if (err == NC_NOERR && over) err = give_up(b, f);
-        if (err != NC_NOERR || over) return err;
+        if (err != NC_NOERR) return err;
+        if (over) return give_up(b, f);
     }
     return err;
 }
