@@ -1,25 +1,27 @@
-/* A dataset that several jobs write to, one after the other, and what looks whether its
- * files are of one time.
+/* A dataset that several jobs write to, one after the other: blob_history WHAT FILE.
  *
- *     blob_history make FILE          creates it, with two records
- *     blob_history append FILE        adds a record, and puts the fixed variable again
- *     blob_history kill FILE          the same, and all processes are killed when the
- * puts have returned blob_history sync FILE COMMAND  adds two records; after each a sync,
- * and process 0 has the shell run the command; then one more blob_history hold FILE opens
- * it for writing, prints a line, and waits until standard input ends before it adds a
- * record blob_history behind FILE        adds a record and closes it, prints a line, and
- * waits until standard input ends before it ends itself: with nc_blob_join=behind one
- * file is being made meanwhile blob_history own FILE           has the lock of a program
- * that joins it, prints a line, and waits likewise blob_history exit FILE          adds a
- * record, and ends without a close blob_history check FILE         right: all values are
- * those that there were after one of these; what it cannot open or read, it tells (status
- * 2); what is wrong, too (status 3)
+ *     make     creates it, with two records
+ *     append   adds a record, and puts the fixed variable again
+ *     kill     the same, and all are killed when the puts have returned
+ *     exit     the same, and all end without a close
+ *     sync     adds two records, each with a sync, after which process 0
+ *              has the shell run a third argument; then one more
+ *     hold     appends, but says a line before, and waits for an end of file
+ *     behind   appends, but says a line after the close, and waits: with
+ *              nc_blob_join=behind one file is being made meanwhile
+ *     own      has the lock of a program that joins it, and waits likewise
+ *     many     makes so many, FILE.0.nc ..., as a third argument says, which
+ *              are all open at once
+ *     check    status 0: all values are as there were after one of these; 2:
+ *              something could not be opened or read, and has been told;
+ *              3: there are others
  *
  * The master alone has the number of the job that wrote last; each process puts its share
  * of the others, so that they are in subfiles if hints ask for them. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,12 +109,12 @@ static int last_job(void)
     return number;
 }
 
-static void make(const char *path)
+static int make(const char *path)
 {
     int dims[2], one;
-    need(ncmpi_create(MPI_COMM_WORLD, path, NC_CLOBBER | NC_64BIT_DATA, MPI_INFO_NULL,
-                      &ncid),
-         "create");
+    int rc = ncmpi_create(MPI_COMM_WORLD, path, NC_CLOBBER | NC_64BIT_DATA, MPI_INFO_NULL,
+                          &ncid);
+    if (rc != NC_NOERR) return tell(rc, "create");
     need(ncmpi_def_dim(ncid, "time", NC_UNLIMITED, &dims[0]), "time");
     need(ncmpi_def_dim(ncid, "x", NX, &dims[1]), "x");
     need(ncmpi_def_dim(ncid, "one", 1, &one), "one");
@@ -123,6 +125,22 @@ static void make(const char *path)
     put_job(1);
     put_record(0);
     put_record(1);
+    return 0;
+}
+
+static int make_many(const char *path, int n)
+{
+    char name[4096];
+    int made = 0, status = 0, *ids = malloc((size_t)n * sizeof *ids);
+    for (; ids != NULL && made < n && status == 0; made += status == 0) {
+        snprintf(name, sizeof name, "%s.%d.nc", path, made);
+        status = make(name);
+        ids[made] = ncid;
+    }
+    for (int i = 0; i < made; i++)
+        need(ncmpi_close(ids[i]), "close");
+    free(ids);
+    return made == n ? 0 : status;
 }
 
 static int open_to_write(const char *path)
@@ -215,13 +233,12 @@ static int work(int argc, char **argv)
     const char *what = argv[1], *path = argv[2];
     if (strcmp(what, "check") == 0) return check(path);
     if (strcmp(what, "own") == 0) return own(path);
-    if (strcmp(what, "make") == 0)
-        make(path);
-    else if (open_to_write(path) != 0)
-        return 2;
+    if (strcmp(what, "many") == 0) return make_many(path, argc > 3 ? atoi(argv[3]) : 1);
+    bool made = strcmp(what, "make") == 0;
+    if ((made ? make(path) : open_to_write(path)) != 0) return 2;
     if (strcmp(what, "sync") == 0) append_with_syncs(argc > 3 ? argv[3] : "true");
     if (strcmp(what, "hold") == 0) wait_for_end();
-    if (strcmp(what, "sync") != 0 && strcmp(what, "make") != 0) append();
+    if (strcmp(what, "sync") != 0 && !made) append();
     MPI_Barrier(MPI_COMM_WORLD);
     if (strcmp(what, "kill") == 0) raise(SIGKILL);
     if (strcmp(what, "exit") == 0) _exit(0);

@@ -1,7 +1,8 @@
 #!/bin/bash
 # Two owners of one dataset in subfiles: jobs that write to it, jobs and tools that make one
 # file of it; what was killed in the middle, and what it has left. Who may read its files.
-# Names: too long, or somebody else's.
+# Names: too long, or somebody else's. BLOB_OWNERS=all has a thousand datasets open at once,
+# too (make check-blob-moments).
 . "${srcdir:-.}/test/support/tap.sh"
 . "${srcdir:-.}/test/support/launch.sh"
 where=$(mktemp -d "${TMPDIR:-/tmp}/ncmpi-owners.XXXXXX") || exit 99
@@ -195,4 +196,23 @@ strangers() {
     PNETCDF_HINTS=$blobs says "$what" launch 2 "$program" make "$a" && cmp "$a.0001" "$where/kept"
 }
 check "somebody's file of a subfile's name is left alone" strangers
+
+# ---- many ----
+
+few_descriptors() {
+    rm -rf "$where"/* && ulimit -n 100 || return
+    PNETCDF_HINTS=$blobs says 'Too many datasets, files or communicators' launch 2 "$program" many "$a" 100
+}
+many() {
+    rm -rf "$where"/* && ulimit -n "$(ulimit -H -n)" &&
+        PNETCDF_HINTS=$blobs launch 2 "$program" many "$a" 1000 && whole "$a.999.nc"
+}
+check "too many at once are told" eval '(few_descriptors)'
+if [ "${BLOB_OWNERS-}" != all ]; then
+    skip "a thousand datasets at once" "BLOB_OWNERS=all has them"
+elif [ "$(ulimit -H -n)" = unlimited ] || [ "$(ulimit -H -n)" -ge 4000 ]; then
+    check "a thousand datasets at once" eval '(many)'
+else
+    skip "a thousand datasets at once" "ulimit -n"
+fi
 finish

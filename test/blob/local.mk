@@ -61,7 +61,8 @@ check-blob-kill: check-programs
 	@$(AM_TESTS_ENVIRONMENT) BLOB_KILL=all srcdir=$(srcdir) $(BASH_PATH) $(srcdir)/test/blob/blob_kill.sh
 .PHONY: check-blob-kill
 
-# Mixtures of the files of many histories.
+# Mixtures of the files of many histories, and a thousand datasets at once.
 check-blob-moments: check-programs
 	@$(AM_TESTS_ENVIRONMENT) BLOB_MOMENTS=$${BLOB_MOMENTS:-20} srcdir=$(srcdir) $(BASH_PATH) $(srcdir)/test/blob/blob_moments.sh
+	@$(AM_TESTS_ENVIRONMENT) BLOB_OWNERS=all srcdir=$(srcdir) $(BASH_PATH) $(srcdir)/test/blob/blob_owners.sh
 .PHONY: check-blob-moments

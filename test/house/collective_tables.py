@@ -143,7 +143,7 @@ UNCHECKED = {
     'stage_keep_take', 'keep_open',               # what all kept, all take
     'share_space_all',                            # create_shared_all agrees on it
     'new_sub', 'blob_sub_open_all',               # of a part: the same on all who have it
-    'new_layer', 'blob_grow', 'make_comms_all',   # an agreement follows on whether all have it
+    'new_layer', 'blob_grow', 'make_comm_all',   # an agreement follows on whether all have it
     'create_files_all', 'open_groups_all',        # likewise: then all have their subfile, or none
     'prepare_decision',                           # blob_settle_all agrees on it
     'take_whole_all',                             # of a header that all have decoded

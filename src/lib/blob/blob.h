@@ -77,7 +77,7 @@ struct blob {
     int rank, size; /* among those who share it */
     MPI_Comm
         comm; /* of these; MPI_COMM_NULL: not grouped, or a group lacks its subfile */
-    MPI_Comm alone;         /* of this process */
+    MPI_Comm alone;         /* of this process; MPI_COMM_NULL: it was not wanted yet */
     struct blob_sub **subs; /* facts.nsubfiles; NULL: not open here */
     struct blob_sub *own;   /* subs[group], opened by the group together; or NULL */
     int ndecomps;

@@ -131,29 +131,16 @@ static int choose_subfiles_all(struct blob *b)
     return err;
 }
 
-/* Communicators: one of this process alone, and, if asked, one of its group. None is
- * freed that others lack. Agreed. */
-static int make_comms_all(struct blob *b, bool together)
+/* The group's communicator. None is freed that others lack. Agreed. */
+static int make_comm_all(struct blob *b)
 {
     struct driver_dataset *ds = b->base.ds;
     MPI_Comm group = MPI_COMM_NULL;
-    MPI_Group self;
-    int mpi = MPI_Comm_group(MPI_COMM_SELF, &self);
-    if (mpi == MPI_SUCCESS) {
-        mpi = MPI_Comm_create_group(ds->comm, self, 0, &b->alone);
-        MPI_Group_free(&self);
-    }
-    if (mpi != MPI_SUCCESS) b->alone = MPI_COMM_NULL;
-    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_set_errhandler(b->alone, MPI_ERRORS_RETURN);
-    if (together) {
-        int split = MPI_Comm_split(ds->comm, b->group, ds->rank, &group);
-        if (split != MPI_SUCCESS) group = MPI_COMM_NULL;
-        if (mpi == MPI_SUCCESS) mpi = split;
-        if (split == MPI_SUCCESS && mpi == MPI_SUCCESS)
-            mpi = MPI_Comm_set_errhandler(group, MPI_ERRORS_RETURN);
-    }
+    int mpi = MPI_Comm_split(ds->comm, b->group, ds->rank, &group);
+    if (mpi != MPI_SUCCESS) group = MPI_COMM_NULL;
+    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_set_errhandler(group, MPI_ERRORS_RETURN);
     int err = base_mpi_error(mpi, NC_ENFILE, "a communicator for a subfile");
-    int64_t lacking = together && group == MPI_COMM_NULL;
+    int64_t lacking = group == MPI_COMM_NULL;
     err = driver_agree_all(ds, err, NULL, &lacking, 1);
     if (!lacking) b->comm = group; /* freed with the layer */
     return err;
@@ -260,7 +247,7 @@ int blob_create_all(struct driver_dataset *ds, int cmode, struct driver *lower,
     err = share_facts_all(b, err);
     find_group(b);
     if (err == NC_NOERR) err = driver_agree_all(ds, reserve(b), NULL, NULL, 0);
-    if (err == NC_NOERR) err = make_comms_all(b, true);
+    if (err == NC_NOERR) err = make_comm_all(b);
     if (err == NC_NOERR) err = create_files_all(b);
     return start_all(b, err, self);
 }
@@ -450,7 +437,7 @@ int blob_open_all(struct driver_dataset *ds, int omode, struct driver *lower,
         return NC_NOERR;
     }
     if (err == NC_NOERR) err = driver_agree_all(ds, reserve(b), NULL, NULL, 0);
-    if (err == NC_NOERR) err = make_comms_all(b, b->grouped);
+    if (err == NC_NOERR && b->grouped) err = make_comm_all(b);
     if (err == NC_NOERR) err = open_groups_all(b);
     if (err == NC_NOERR)
         err = blob_is_foreign(b) ? blob_foreign_states_all(b) : find_states_all(b);

@@ -325,14 +325,32 @@ static int open_alone(struct blob *b, struct blob_sub *s)
     return err;
 }
 
+/* Most jobs want none, and MPI has some thousands for all datasets. Of this process's
+ * group no other process takes part. */
+static int make_comm(struct blob *b)
+{
+    MPI_Group self;
+    if (b->alone != MPI_COMM_NULL) return NC_NOERR;
+    int mpi = MPI_Comm_group(MPI_COMM_SELF, &self);
+    if (mpi == MPI_SUCCESS) {
+        mpi = MPI_Comm_create_group(b->base.ds->comm, self, 0, &b->alone);
+        MPI_Group_free(&self);
+        if (mpi != MPI_SUCCESS) b->alone = MPI_COMM_NULL;
+    }
+    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_set_errhandler(b->alone, MPI_ERRORS_RETURN);
+    return base_mpi_error(mpi, NC_ENFILE, "a communicator for a subfile");
+}
+
 int blob_sub_get(struct blob *b, int number, struct blob_sub **sub)
 {
     *sub = b->subs[number];
     if (*sub != NULL && (*sub)->nvars == b->base.ds->header.nvars) return NC_NOERR;
     if (*sub != NULL) return blob_sub_list(b, *sub);
+    int err = make_comm(b);
+    if (err != NC_NOERR) return err;
     struct blob_sub *s = new_sub(b, number, false);
     if (s == NULL) return NC_ENOMEM;
-    int err = open_alone(b, s);
+    err = open_alone(b, s);
     if (err == NC_NOERR)
         *sub = b->subs[number] = s;
     else
