@@ -1,7 +1,6 @@
 /* The master's lock and moment. */
 #include "blob_hold.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
