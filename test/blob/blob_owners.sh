@@ -80,7 +80,7 @@ check "two jobs that write: no subfile is refused" two_writers
 
 kept_out() {
     local pid='is being made one file by process [0-9]* on host [^ ]* since'
-    says "a.nc: it $pid" "$program" append "$a" && says 'another program has it open for writing, or joins it' ./ncmpijoin "$a" "$o"
+    says "a.nc: it $pid" "$program" append "$a" && says "a.nc: it $pid" ./ncmpijoin "$a" "$o"
 }
 behind() {
     fresh && PNETCDF_HINTS=nc_blob_join=behind beside 1 behind kept_out && whole "$a" && [ "$(ls "$where" | grep -c a.nc)" = 1 ]

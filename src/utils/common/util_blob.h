@@ -56,6 +56,10 @@ bool util_blob_is_complete(const struct util_classic *c);
  * back from a copy of that time, or the power went. NULL: none is so. */
 const char *util_blob_behind(const struct util_classic *c);
 
+/* Does a job make one file of it, by the record of the process that does? */
+enum { UTIL_BLOB_WHO = 160 };
+bool util_blob_is_joined(const struct util_classic *c, char who[UTIL_BLOB_WHO]);
+
 /* Is it still as it was when it was opened? */
 bool util_blob_is_unchanged(const struct util_classic *c);
 

@@ -1,5 +1,7 @@
 /* Are the files of a dataset in subfiles of one moment, and complete? */
 #include "base_error.h"
+#include "base_io.h"
+#include "base_owner.h"
 #include "blob_moment.h"
 #include "util_blob_impl.h"
 
@@ -43,6 +45,16 @@ const char *util_blob_behind(const struct util_classic *c)
     for (int i = 0; i < b->facts.nsubfiles; i++)
         if (b->subs[i].there && b->subs[i].behind) return b->subs[i].path;
     return NULL;
+}
+
+bool util_blob_is_joined(const struct util_classic *c, char who[UTIL_BLOB_WHO])
+{
+    struct base_owner o;
+    const struct cdf_envelope *e = &c->blob->facts;
+    if (base_is_zero(e->joiner, sizeof e->joiner)) return false;
+    base_owner_decode(&o, e->joiner);
+    (void)base_owner_words(&o, who);
+    return base_owner_alive(&o) != BASE_DEAD;
 }
 
 bool util_blob_is_unchanged(const struct util_classic *c)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,13 +25,19 @@ static int complain(const struct join *j, const char *what)
 
 static int tell_busy(const struct join *j)
 {
+    char who[UTIL_BLOB_WHO], line[UTIL_BLOB_WHO + 40];
+    if (util_blob_is_joined(&j->in, who)) {
+        snprintf(line, sizeof line, "it is being made one file by %s", who);
+        return complain(j, line);
+    }
     return complain(j, "another program has it open for writing, or joins it");
 }
 
 /* A reader can only look whether somebody has a lock. */
 static bool is_busy(const struct join *j)
 {
-    bool busy = false;
+    char who[UTIL_BLOB_WHO];
+    bool busy = util_blob_is_joined(&j->in, who); /* where there are no locks */
     for (int i = 0; i < PLACES && !busy; i++)
         busy = j->reads_only ? base_lock_busy(j->lock, places[i])
                              : base_lock_try(j->lock, places[i], true) == BASE_BUSY;
