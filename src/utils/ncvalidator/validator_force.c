@@ -2,7 +2,8 @@
  * or on a host that cannot be seen.
  *
  * First the journal gets another holder. The processes of the old one look at it before
- * each write, so each of them writes once more at most: what it was about to write. That
+ * each piece that they move, and process 0 before each state that it records. So each
+ * ends the piece, or the filling of new variables, that it is at, and no more. That
  * belongs to the round on record, whatever else has happened (journal_rounds.c), so it
  * does no harm while the dataset is being copied; and the copy, in which the redefinition
  * is finished, it cannot reach. The copy takes the dataset's place when it is whole.
