@@ -293,15 +293,12 @@ static void two_formats_at_once_are_refused(void)
     CHECK(access(check_path("a.nc"), F_OK) != 0);
 }
 
-/* The same file again and again; but who creates a dataset once more takes the open one's
- * subfiles away. */
+/* Each a file of its own: a dataset that is created once more while it is open is no
+ * longer the first one's to complete. */
 static const char *one_of_many(int number)
 {
     static char name[32];
-    const char *hints = getenv("PNETCDF_HINTS");
-    bool apart = hints != NULL && (strstr(hints, "nc_blob=enable") != NULL ||
-                                   strstr(hints, "subfiling=enable") != NULL);
-    snprintf(name, sizeof name, "a%d.nc", apart ? number : 0);
+    snprintf(name, sizeof name, "a%d.nc", number);
     return check_path(name);
 }
 

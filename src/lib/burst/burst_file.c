@@ -12,7 +12,6 @@
 
 #include "base_error.h"
 #include "base_fs.h"
-#include "base_lock.h"
 #include "base_mem.h"
 #include "base_path.h"
 #include "burst.h"
@@ -66,9 +65,6 @@ void burst_open_file_all(struct burst *b)
     if (listens >= 0) (void)close(listens);
     if (rank > 0 && !taken) open_file(b);
     if (b->file.fd >= 0 && ds->lent == NULL) ds->lent = &b->file;
-    /* As long as it is open for writing, no program replays logs from outside. */
-    if (b->file.fd >= 0 && ds->rank == 0 && ds->writable)
-        (void)base_lock_try(b->file.fd, BASE_LOCK_LAYOUT, false);
 }
 
 void burst_forget_file(struct burst *b)
