@@ -1,11 +1,35 @@
 /* One word a block: in which place it lies, whether it is still on its way, and in which
  * epoch it was claimed. An epoch ends when the file is found changed; words of another
  * one count as empty. One record a place: which block has it, and a number that goes up
- * whenever it is given to a block. */
+ * whenever it is given to a block.
+ *
+ * What orders memory, on any processor:
+ *
+ * - All that is not atomic is read and changed with the lock held.
+ * - The words, numbers, sums and the epoch are sequentially consistent, so that all see
+ *   their changes in one order. stage_table_find reads word, number, word, sum. The
+ * number grows before the word says that the block is coming, and the sum is stored
+ * before the word says that it is there: a word that says so both times, or one that was
+ * claimed and finished again in between, comes with the sum of that number or of a later
+ * one, which stage_table_held turns away.
+ * - The bytes of a block are no memory of the program: they go to the staged file and
+ * come from it by calls of the system, which copy them from and to the file's pages on
+ * the caller's processor. A fence there orders that copying as it does the program's own
+ *   loads and stores. A block that is there: its bytes were written before
+ *   stage_table_finish, by this thread or by one that it had them from under a mutex, and
+ *   are read after the word was. A place that another block gets: the number grows, then
+ *   comes a fence, then the new bytes are written; whoever reads any of them has a fence
+ *   behind the reading, and finds the number grown. Without these two fences (a
+ * seqlock's) a processor that orders less than x86 does may let the new bytes be seen
+ * first. */
 #include "stage_table.h"
 
 #include <sched.h>
 #include <stdatomic.h>
+
+/* Processes share it: an atomic that hides a lock of the process's own is none. */
+_Static_assert(ATOMIC_INT_LOCK_FREE == 2 && ATOMIC_CHAR_LOCK_FREE == 2,
+               "atomic numbers in shared memory");
 
 struct slot {
     _Atomic uint32_t seq;
@@ -108,8 +132,8 @@ bool stage_table_find(struct stage_table *t, int64_t block, struct stage_hold *h
     struct slot *s = &slots(t)[slot_of(word)];
     h->slot = slot_of(word);
     h->seq = atomic_load(&s->seq);
-    h->sum = atomic_load(&s->sum);
     if (atomic_load(&t->words[block]) != word) return false;
+    h->sum = atomic_load(&s->sum); /* last: see above */
     if (atomic_load_explicit(&s->used, memory_order_relaxed) == 0)
         atomic_store_explicit(&s->used, 1, memory_order_relaxed);
     return true;
@@ -117,6 +141,7 @@ bool stage_table_find(struct stage_table *t, int64_t block, struct stage_hold *h
 
 bool stage_table_held(struct stage_table *t, const struct stage_hold *h)
 {
+    atomic_thread_fence(memory_order_acquire); /* what was read before the number */
     return atomic_load(&slots(t)[h->slot].seq) == h->seq;
 }
 
@@ -181,6 +206,7 @@ enum stage_claimed stage_table_claim(struct stage_table *t, int64_t block,
         atomic_store(&t->words[block], c->word);
     }
     unlock(t);
+    atomic_thread_fence(memory_order_release); /* the number before new bytes */
     return result;
 }
 
