@@ -84,20 +84,23 @@ static void take_records(struct mpio *m, int64_t records, unsigned char *bytes)
         (void)cdf_encode_numrecs(ds->header.format, records, bytes + NUMRECS);
 }
 
-static int replace_by_journal(struct mpio *m, int64_t records)
+/* The header in the file is looked at when nobody else can change it any more. */
+static int replace_by_journal(struct mpio *m, unsigned char *bytes)
 {
     struct driver_dataset *ds = m->base.ds;
     struct cdf_header after = ds->header; /* only to be read */
     struct journal j;
-    int64_t there;
-    after.numrecs = larger(after.numrecs, records);
+    int64_t records;
     int err = journal_init(&j, ds->full);
     if (err == NC_NOERR) err = journal_open_dataset(&j, (uint64_t)ds->inode);
     j.guard = m->file.guard;
     if (err == NC_NOERR) err = journal_claim(&j);
-    if (err == NC_NOERR)
-        err = mpio_check_header(m, &there); /* again, as it is ours now */
-    if (err == NC_NOERR) err = journal_replace(&j, m->image_size, &after);
+    if (err == NC_NOERR) err = mpio_check_header(m, &records);
+    if (err == NC_NOERR) {
+        take_records(m, records, bytes);
+        after.numrecs = larger(after.numrecs, records);
+        err = journal_replace(&j, m->image_size, &after);
+    }
     m->lost |= j.lost;
     if (j.pending) {
         m->pending = true;
@@ -122,18 +125,18 @@ static int replace(struct mpio *m, unsigned char *bytes, int64_t size)
     struct driver_dataset *ds = m->base.ds;
     unsigned char field[8];
     int64_t low, high, records;
-    int err = mpio_check_header(m, &records);
-    if (err != NC_NOERR) return err;
     int width = cdf_encode_numrecs(ds->header.format, ds->header.numrecs, field);
-    bool more = ds->header.numrecs > records &&
-                (records >= 0 || ds->header.numrecs != m->numrecs_in_file);
-    take_records(m, records, bytes);
     differences(m, bytes, larger(size, m->image_size), width, &low, &high);
     if (high > low && low / PAGE != (high - 1) / PAGE) {
-        err = replace_by_journal(m, records);
+        int err = replace_by_journal(m, bytes);
         if (err == NC_NOERR) clear_rest(m, bytes);
         return err;
     }
+    int err = mpio_check_header(m, &records);
+    if (err != NC_NOERR) return err;
+    bool more = ds->header.numrecs > records &&
+                (records >= 0 || ds->header.numrecs != m->numrecs_in_file);
+    take_records(m, records, bytes);
     if (more && low < high && low < PAGE) { /* one write for both */
         low = low < NUMRECS ? low : NUMRECS;
         high = larger(high, NUMRECS + width);
@@ -158,7 +161,7 @@ static int replace_together_all(struct mpio *m, unsigned char *bytes, int64_t si
         take_records(m, records, bytes);
         differences(m, bytes, size, width, &low, &high);
         if (high > low && low / PAGE != (high - 1) / PAGE) {
-            err = replace_by_journal(m, records);
+            err = replace_by_journal(m, bytes);
             bytes = NULL;
         }
     }

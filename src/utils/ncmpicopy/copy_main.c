@@ -141,21 +141,24 @@ static int source_format(int ncid, int *format)
     return err;
 }
 
-/* Process 0 gives the copy the rights of what it is made of. Where only MPI-IO finds them
- * by these names it stays private. */
-static int give_rights(const struct copy *c, bool made)
+/* Process 0 makes the copy's file before the library does, with the rights of what it is
+ * made of: files beside it get the same. A name that only MPI-IO knows is left to the
+ * library, and what comes of it stays private. *made: it was not there. 0, or -1 and
+ * errno. */
+static int make_file(const struct copy *c, bool *made)
 {
     const struct copy_options *o = &c->options;
-    int status = 0, from = -1, to = -1;
-    if (c->rank == 0) {
-        from = open(o->from, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-        to = open(o->to, O_RDWR | O_CLOEXEC);
-        if (from >= 0 && to >= 0) status = util_give_rights(from, to, o->to, made);
-        if (status != 0) util_message(COPY_TOOL, o->to, -1, "%s", strerror(errno));
-    }
-    if (from >= 0) close(from);
-    if (to >= 0) close(to);
-    MPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    int to = open(o->to, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, BASE_RIGHTS_PRIVATE);
+    *made = to >= 0;
+    if (!*made && errno == EEXIST && !o->force) return -1;
+    if (!*made) to = open(o->to, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    int from = open(o->from, O_RDONLY | O_NONBLOCK | O_CLOEXEC), status = 0;
+    if (from >= 0 && to >= 0) status = util_give_rights(from, to, o->to, *made);
+    int why = errno;
+    if (status != 0 && *made) (void)unlink(o->to);
+    if (from >= 0) (void)close(from);
+    if (to >= 0) (void)close(to);
+    errno = why;
     return status;
 }
 
@@ -165,15 +168,17 @@ static int create(struct copy *c)
     int format = c->options.format;
     int err = format == 0 ? source_format(c->in, &format) : NC_NOERR;
     if (err != NC_NOERR) return copy_complain(c->options.from, NULL, err);
-    int mode = flags[format] | (c->options.force ? NC_CLOBBER : NC_NOCLOBBER);
-    bool made = access(c->options.to, F_OK) != 0;
+    bool made = false;
+    int status = c->rank == 0 ? make_file(c, &made) : 0;
+    if (status != 0) util_message(COPY_TOOL, c->options.to, -1, "%s", strerror(errno));
+    MPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (status != 0) return status;
     mode_t mask = umask(0777 & ~BASE_RIGHTS_PRIVATE);
-    err = ncmpi_create(MPI_COMM_WORLD, c->options.to, mode, MPI_INFO_NULL, &c->out);
+    err = ncmpi_create(MPI_COMM_WORLD, c->options.to, flags[format] | NC_CLOBBER,
+                       MPI_INFO_NULL, &c->out);
     (void)umask(mask);
-    if (err != NC_NOERR) return copy_complain(c->options.to, NULL, err);
-    if (give_rights(c, made) == 0) return 0;
-    ncmpi_abort(c->out);
-    return -1;
+    if (err != NC_NOERR && made) (void)unlink(c->options.to);
+    return err == NC_NOERR ? 0 : copy_complain(c->options.to, NULL, err);
 }
 
 /* What a process meets when it closes its file counts for all. */
