@@ -30,17 +30,39 @@ static int write_page(const struct blob *b, const struct cdf_envelope *e)
     return base_write_at(b->hold.fd, 0, page, sizeof page, b->base.ds->full);
 }
 
+/* The same while the dataset is being opened, when no value changes: logs of a burst
+ * buffer that are about to be judged go by the time when the file was last modified. That
+ * stays, if this user may set it. */
+static int write_page_quietly(const struct blob *b, const struct cdf_envelope *e)
+{
+    struct stat st;
+    bool known = b->base.ds->hints.burst == BASE_ENABLE && fstat(b->hold.fd, &st) == 0;
+    int err = write_page(b, e);
+    if (err == NC_NOERR && known) {
+        const struct timespec times[] = {{.tv_nsec = UTIME_OMIT}, st.st_mtim};
+        (void)!futimens(b->hold.fd, times);
+    }
+    return err;
+}
+
 /* What the page has of others stays: an opening that came later may have a moment of its
  * own there, where no lock kept it out. */
 typedef void change(const struct blob *b, struct cdf_envelope *page);
 
-static int change_page(const struct blob *b, change *how)
+typedef int write_it(const struct blob *b, const struct cdf_envelope *page);
+
+static int change_page_by(const struct blob *b, change *how, write_it *write)
 {
     struct cdf_envelope page;
     int err = blob_source_page(b->hold.fd, b->base.ds->full, &page);
     if (err != NC_NOERR) return err;
     how(b, &page);
-    return write_page(b, &page);
+    return write(b, &page);
+}
+
+static int change_page(const struct blob *b, change *how)
+{
+    return change_page_by(b, how, write_page);
 }
 
 static bool is_ours(const struct blob *b, const struct cdf_envelope *page)
@@ -157,7 +179,7 @@ static int begin_moment(struct blob *b)
         e->stage = CDF_BEGINNING;
     }
     b->hold.untouched = true;
-    int err = write_page(b, e);
+    int err = write_page_quietly(b, e);
     return err == NC_NOERR ? base_sync_data(b->hold.fd, b->base.ds->full) : err;
 }
 
@@ -181,7 +203,7 @@ static void set_writing(const struct blob *b, struct cdf_envelope *page)
 
 int blob_hold_begun(struct blob *b)
 {
-    int err = change_page(b, set_writing);
+    int err = change_page_by(b, set_writing, write_page_quietly);
     (void)base_lock_try(b->hold.fd, BASE_LOCK_PARTS, false);
     return err;
 }
@@ -196,6 +218,7 @@ int blob_hold_define(struct cdf_header *h)
                            : err;
 }
 
+/* Of the subfile itself, past what may be staged of it. */
 static int move_numbers(struct blob_sub *s, int64_t numbers[BLOB_MOMENT], bool put)
 {
     union {
@@ -209,7 +232,10 @@ static int move_numbers(struct blob_sub *s, int64_t numbers[BLOB_MOMENT], bool p
     if (r->varid < 0)
         return base_error_set(NC_ENOTNC, "%s: variable '%s' is missing", s->ds.path,
                               BLOB_MOMENT_NAME);
-    return put ? driver_put(s->driver, &r, 1) : driver_get(s->driver, &r, 1);
+    struct driver *file = s->driver;
+    while (file->lower != NULL)
+        file = file->lower;
+    return put ? driver_put(file, &r, 1) : driver_get(file, &r, 1);
 }
 
 /* A writer beside this reader may have gone on since the page was read: what the page
@@ -331,7 +357,7 @@ static void set_complete(const struct blob *b, struct cdf_envelope *page)
 void blob_hold_drop(struct blob *b)
 {
     if (b->hold.fd < 0) return;
-    if (b->hold.untouched) (void)write_page(b, &b->hold.was);
+    if (b->hold.untouched) (void)write_page_quietly(b, &b->hold.was);
     (void)close(b->hold.fd);
     b->hold.fd = -1;
 }
