@@ -188,16 +188,6 @@ static void judge(int rc)
         complain(WRONG, "%s (%s), others were told otherwise", ncmpi_strerror(rc), met);
 }
 
-/* A journal may be left, as the words say; subfiles are the dataset's. */
-static void remove_files(void)
-{
-    static const char *const names[] = {"a.nc",      "a.nc.redef", "a.nc.0000",
-                                        "a.nc.0001", "a.nc.0002",  "a.nc.0003",
-                                        "b.nc",      "b.nc.0000"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        (void)remove(check_path(names[i]));
-}
-
 /* Was the fault met? */
 static bool one_case(void)
 {

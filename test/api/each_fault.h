@@ -24,4 +24,7 @@ extern const char *hints; /* "key=value;..." */
 extern int variant;       /* of the step, 0 and up */
 extern bool any_fault;    /* the fault was met, by anybody */
 
+/* What a step may leave, and the next one must not find: on one process. */
+void remove_files(void);
+
 #endif

@@ -648,3 +648,13 @@ const struct step steps[STEPS] = {
     {"create behind a close", true, 2, left_for_later, create_another, another_is_there},
     {"prefetch", false, 3, open_staged, prefetch, as_it_should_be},
 };
+
+/* A journal may be left, as the words say; subfiles are the dataset's. */
+void remove_files(void)
+{
+    static const char *const names[] = {"a.nc",      "a.nc.redef", "a.nc.0000",
+                                        "a.nc.0001", "a.nc.0002",  "a.nc.0003",
+                                        "b.nc",      "b.nc.0000"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        (void)remove(check_path(names[i]));
+}

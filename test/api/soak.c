@@ -132,11 +132,7 @@ static void one_round(void)
     faults += any_fault;
     step->after(rc);
     MPI_Barrier(MPI_COMM_WORLD);
-    if (check.rank == 0) {
-        (void)remove(check_path("a.nc"));
-        (void)remove(check_path("a.nc.redef"));
-        (void)remove(check_path("b.nc"));
-    }
+    if (check.rank == 0) remove_files();
     cases_end();
 }
 
