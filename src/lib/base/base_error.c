@@ -1,6 +1,10 @@
 /* Error texts: one table, and a note per thread about the last error. */
 #include "base_error.h"
 
+/* What the analyzer sees in their place. */
+#undef base_error_set
+#undef base_error_named
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -28,6 +28,11 @@ __attribute__((format(printf, 2, 0)))
 #endif
 int base_error_named(int code, const char *format, const char *name, const char *other);
 
+#ifdef __clang_analyzer__ /* it cannot see that these return an error */
+#define base_error_set(code, ...)   ((void)(base_error_set)(code, __VA_ARGS__), (code))
+#define base_error_named(code, ...) ((void)(base_error_named)(code, __VA_ARGS__), (code))
+#endif
+
 /* The text of an error belongs to the call that returned it, and stays until another one
  * fails: programs close what they have open before they print it. A call of the interface
  * begins on this thread; it ends with `code`, for which what an earlier call recorded

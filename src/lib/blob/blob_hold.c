@@ -96,7 +96,7 @@ static int look_for_joiner(const struct blob *b)
 static int take_lock(const struct blob *b, enum base_locked *alone)
 {
     enum { TURNS = 1000 };
-    const struct timespec turn = {.tv_nsec = 10 * 1000 * 1000};
+    const struct timespec turn = {.tv_nsec = 10000000};
     for (int i = 0; i < TURNS; i++) {
         *alone = base_lock_try(b->hold.fd, BASE_LOCK_PARTS, true);
         if (*alone != BASE_BUSY) return NC_NOERR;
@@ -219,7 +219,7 @@ int blob_hold_define(struct cdf_header *h)
 }
 
 /* Of the subfile itself, past what may be staged of it. */
-static int move_numbers(struct blob_sub *s, int64_t numbers[BLOB_MOMENT], bool put)
+static int move_numbers(struct blob_sub *s, void *numbers, bool put)
 {
     union {
         struct driver_request r;
