@@ -18,7 +18,7 @@
  *   loads and stores. A block that is there: its bytes were written before
  *   stage_table_finish, by this thread or by one that it had them from under a mutex, and
  *   are read after the word was. A place that another block gets: the number grows, then
- *   comes a fence, then the new bytes are written; whoever reads any of them has a fence
+ *   comes a fence, then the new bytes are written; a reader of any of them has a fence
  *   behind the reading, and finds the number grown. Without these two fences (a
  * seqlock's) a processor that orders less than x86 does may let the new bytes be seen
  * first. */
