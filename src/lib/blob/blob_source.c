@@ -210,7 +210,8 @@ int blob_source_read(const struct blob_source *s, int64_t blob, blob_take *take,
                                              {s->lengths, blob, at, n, tile + TILE}};
         int got = s->numbers(s->who, lists, n > 0 ? 2 : 0, err);
         if (err == NC_NOERR) err = got;
-        if (err == NC_NOERR) err = take_tile(s, &f, tile, n, take, to, &x);
+        if (err == NC_NOERR && tile != NULL)
+            err = take_tile(s, &f, tile, n, take, to, &x);
     }
     base_free(tile);
     if (err == NC_NOERR && x.more && x.done != f.count)
