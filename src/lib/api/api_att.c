@@ -154,10 +154,11 @@ int api_put_att_all(int ncid, int varid, const char *name, int xtype, MPI_Offset
 static int find_attribute(struct api_dataset *d, int varid, const char *name, int *id)
 {
     char norm[NC_MAX_NAME + 1];
-    *id = -1; /* none */
     if (cdf_atts(&d->ds.header, varid) == NULL) return api_no_var(d, varid);
-    if (name == NULL || *name == '\0' || strlen(name) > NC_MAX_NAME)
-        return cdf_check_name(name, norm);
+    if (name == NULL || *name == '\0' || strlen(name) > NC_MAX_NAME) {
+        int err = cdf_check_name(name, norm);
+        return err != NC_NOERR ? err : NC_EBADNAME;
+    }
     int err = cdf_find_att(&d->ds.header, varid, name, id);
     return err == NC_ENOTATT ? api_no_att(&d->ds.header, varid, name) : err;
 }
