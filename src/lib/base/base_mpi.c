@@ -56,47 +56,11 @@ int base_mpi_runs(int n, const int *lengths, const MPI_Aint *displs, MPI_Datatyp
     return mpi;
 }
 
-int base_mpi_window_all(MPI_Comm comm, MPI_Aint size, int otherwise,
-                        struct base_window *w, void **memory)
+void base_mpi_whole_window_all(MPI_Comm comm, MPI_Win *window)
 {
-    int unit, rank = 0, ranked = MPI_Comm_rank(comm, &rank);
-    if (rank > 0) size = 0;
-    int mpi = MPI_Win_allocate_shared(size, 1, MPI_INFO_NULL, comm, memory, &w->win);
-    if (mpi != MPI_SUCCESS) *w = BASE_NO_WINDOW;
-    if (mpi == MPI_SUCCESS) mpi = ranked;
-    if (mpi == MPI_SUCCESS) mpi = MPI_Win_set_errhandler(w->win, MPI_ERRORS_RETURN);
-    if (mpi == MPI_SUCCESS) mpi = MPI_Win_lock_all(MPI_MODE_NOCHECK, w->win);
-    w->begun = mpi == MPI_SUCCESS;
-    if (mpi == MPI_SUCCESS) mpi = MPI_Win_shared_query(w->win, 0, &size, &unit, memory);
-    return base_mpi_error(mpi, otherwise, "shared memory of a node");
-}
-
-void base_mpi_window_sync(const struct base_window *w)
-{
-    if (w->begun) (void)MPI_Win_sync(w->win);
-}
-
-/* Nobody can be told of a failure here, nor does anything hang on it. */
-static void end_epoch(struct base_window *w)
-{
-    if (w->begun) (void)MPI_Win_unlock_all(w->win);
-    w->begun = false;
-}
-
-void base_mpi_window_free_all(struct base_window *w)
-{
-    end_epoch(w);
-    if (w->win != MPI_WIN_NULL) (void)MPI_Win_free(&w->win);
-    *w = BASE_NO_WINDOW;
-}
-
-void base_mpi_whole_window_all(MPI_Comm comm, struct base_window *w)
-{
-    int lacking = w->win == MPI_WIN_NULL, any = 1;
+    int lacking = *window == MPI_WIN_NULL, any = 1;
     int mpi = MPI_Allreduce(&lacking, &any, 1, MPI_INT, MPI_MAX, comm);
-    if (mpi == MPI_SUCCESS && !any) return;
-    end_epoch(w);
-    *w = BASE_NO_WINDOW;
+    if (mpi != MPI_SUCCESS || any) *window = MPI_WIN_NULL;
 }
 
 /* ---- when MPI ends ---- */

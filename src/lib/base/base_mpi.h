@@ -3,7 +3,6 @@
 #define BASE_MPI_H
 
 #include <mpi.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 
 /* The NC_ code for what an MPI call returned: NC_NOERR for MPI_SUCCESS, a code of its
@@ -18,32 +17,9 @@ long long base_mpi_number(MPI_Info info, const char *key);
  * after an error *type is as it was. */
 int base_mpi_runs(int n, const int *lengths, const MPI_Aint *displs, MPI_Datatype *type);
 
-/* Memory that the processes of a node share: `size` bytes, all of them the first
- * process's. The window is MPI_WIN_NULL after an error that left none. `otherwise` is the
- * code of one that MPI has none for.
- *
- * The memory is used by loads and stores, never by MPI_Put and its like, and ordered by
- * the processor: by C11's atomics and fences, or by a collective call of MPI between the
- * store and the load with base_mpi_window_sync on either side. For MPI that is one
- * passive epoch from here to the end (MPI_Win_lock_all, which as MPI_MODE_NOCHECK is
- * local: nobody locks it exclusively), in the unified memory model, which shared memory
- * has. An atomic must be one of the processor: a lock inside it would be each process's
- * own. */
-struct base_window {
-    MPI_Win win;
-    bool begun; /* the epoch */
-};
-#define BASE_NO_WINDOW ((struct base_window){MPI_WIN_NULL, false})
-int base_mpi_window_all(MPI_Comm comm, MPI_Aint size, int otherwise,
-                        struct base_window *w, void **memory);
-void base_mpi_window_sync(const struct base_window *w);
-/* Ends it; one that is not there is no mistake. Collective over those who have it. */
-void base_mpi_window_free_all(struct base_window *w);
-enum { BASE_SHARED_64 = ATOMIC_LLONG_LOCK_FREE == 2 }; /* may 64 bits be shared so? */
-
 /* Collective: a window that a process of comm was refused is the others' no more, who
  * could not free it without that one. */
-void base_mpi_whole_window_all(MPI_Comm comm, struct base_window *w);
+void base_mpi_whole_window_all(MPI_Comm comm, MPI_Win *window);
 
 /* What is left to be done when MPI ends, in this order on every process, so that it may
  * be collective. */

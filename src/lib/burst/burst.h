@@ -8,7 +8,6 @@
 #include "base_arena.h"
 #include "burst_log.h"
 #include "burst_reader.h"
-#include "base_mpi.h"
 #include "driver.h"
 #include "driver_share.h"
 
@@ -84,7 +83,7 @@ struct burst {
     bool any_file, any_log; /* replay to a file that is not the same one; what there is */
 
     struct burst_space *space; /* of a shared log */
-    struct base_window window;
+    MPI_Win window;
     MPI_Comm node;
     struct burst_pool *pool; /* threads that drain; NULL: none */
     _Atomic bool putting;    /* the caller is at a put just now */

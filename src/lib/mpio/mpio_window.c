@@ -176,13 +176,20 @@ static int number_nodes_all(struct mpio_window *w, struct driver_dataset *ds)
 static int allocate_all(struct mpio_window *w)
 {
     void *base;
-    int err = base_mpi_window_all(w->comm, (MPI_Aint)window_bytes(w), NC_ENOMEM,
-                                  &w->shared, &base);
-    if (err != NC_NOERR) return err;
-    lay_out(w, base);
-    if (w->rank == 0) memset(w->control, 0, (size_t)control_bytes(w));
-    base_mpi_window_sync(&w->shared);
-    return NC_NOERR;
+    MPI_Aint size;
+    int unit;
+    int mpi = MPI_Win_allocate_shared(w->rank == 0 ? (MPI_Aint)window_bytes(w) : 0, 1,
+                                      MPI_INFO_NULL, w->comm, &base, &w->win);
+    if (mpi != MPI_SUCCESS) {
+        w->win = MPI_WIN_NULL;
+        return base_mpi_error(mpi, NC_ENOMEM, "shared memory of a node");
+    }
+    mpi = MPI_Win_set_errhandler(w->win, MPI_ERRORS_RETURN);
+    if (mpi == MPI_SUCCESS) mpi = MPI_Win_shared_query(w->win, 0, &size, &unit, &base);
+    if (mpi == MPI_SUCCESS) lay_out(w, base);
+    if (mpi == MPI_SUCCESS && w->rank == 0)
+        memset(w->control, 0, (size_t)control_bytes(w));
+    return base_mpi_error(mpi, NC_ENOMEM, "shared memory of a node");
 }
 
 static int allocate_own(struct mpio_window *w)
@@ -217,10 +224,9 @@ static int prepare(struct mpio_window *w)
 static int make_memory_all(struct mpio_window *w, struct driver_dataset *ds)
 {
     int err = w->nprocs == 1 ? allocate_own(w) : allocate_all(w);
-    int64_t all[2] = {mpio_pool_number(), w->nprocs > 1 && w->shared.win == MPI_WIN_NULL};
+    int64_t all[2] = {mpio_pool_number(), w->nprocs > 1 && w->win == MPI_WIN_NULL};
     err = driver_agree_all(ds, err, NULL, all, 2);
-    if (err == NC_NOERR && w->nprocs > 1) base_mpi_window_sync(&w->shared);
-    if (all[1] && w->nprocs > 1) base_mpi_whole_window_all(w->comm, &w->shared);
+    if (all[1] && w->nprocs > 1) base_mpi_whole_window_all(w->comm, &w->win);
     w->number = all[0];
     mpio_pool_note(w->number);
     return err;
@@ -309,7 +315,7 @@ bool mpio_window_ready_all(struct mpio_window *w, struct driver_dataset *ds, int
                               .comm = MPI_COMM_NULL,
                               .column = MPI_COMM_NULL,
                               .nodes = 1,
-                              .shared = BASE_NO_WINDOW,
+                              .win = MPI_WIN_NULL,
                               .nprocs = 1};
     if (make_all(w, ds) == NC_NOERR) return true;
     mpio_window_free_all(w);
@@ -320,7 +326,8 @@ bool mpio_window_ready_all(struct mpio_window *w, struct driver_dataset *ds, int
 void mpio_window_free_all(struct mpio_window *w)
 {
     if (w->state != MPIO_WINDOW_READY) return;
-    base_mpi_window_free_all(&w->shared);
+    /* Nobody can be told of a failure here, nor does anything hang on it. */
+    if (w->win != MPI_WIN_NULL) (void)MPI_Win_free(&w->win);
     if (w->group != MPI_GROUP_NULL) (void)MPI_Group_free(&w->group);
     if (w->comm != MPI_COMM_NULL) (void)MPI_Comm_free(&w->comm);
     if (w->column != MPI_COMM_NULL) (void)MPI_Comm_free(&w->column);

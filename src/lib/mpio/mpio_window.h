@@ -1,10 +1,5 @@
 /* Memory that the processes of a node share: where blocks of the file are assembled, and
- * what is on its way to other nodes.
- *
- * What is not atomic in it (slots, marks, blocks, areas, names) is written by one process
- * before it counts itself, or changes the state, and read by others after they saw that:
- * release and acquire, on any processor. The words that are waited for are atomic and
- * sequentially consistent. What MPI has to do with it: base_mpi_window_all. */
+ * what is on its way to other nodes. */
 #ifndef MPIO_WINDOW_H
 #define MPIO_WINDOW_H
 
@@ -12,7 +7,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base_mpi.h"
 #include "driver.h"
 
 /* What a process tells the others of its node before a step. */
@@ -67,7 +61,7 @@ struct mpio_window {
     MPI_Comm column;  /* of one that exchanges with other nodes; else MPI_COMM_NULL */
     int columns;      /* how many exchange, the same on all nodes */
     int node, nodes;  /* which this is, and how many there are */
-    struct base_window shared;
+    MPI_Win win;
     void *own;         /* in its place where the node is one process */
     int64_t size;      /* of a buffer: a power of 2, the same on all nodes */
     int64_t area_size; /* of a process's area; 0 if there is one node */

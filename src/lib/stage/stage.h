@@ -13,7 +13,6 @@
 #include <stdatomic.h>
 #include <time.h>
 
-#include "base_mpi.h"
 #include "driver.h"
 #include "driver_share.h"
 #include "stage_table.h"
@@ -125,7 +124,7 @@ struct stage {
     struct driver_dataset *ds;
     struct driver_parts parts;
     MPI_Comm node;
-    struct base_window window;
+    MPI_Win window;
     struct stage_shared *shared;
     struct stage_table *table; /* behind that; NULL: nothing is staged */
     int rank, nprocs;          /* of the node's processes */

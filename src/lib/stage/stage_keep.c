@@ -16,7 +16,7 @@ static struct kept {
     uint64_t asked; /* a digest of what it was asked for by */
     MPI_Group group;
     MPI_Comm node;
-    struct base_window window;
+    MPI_Win window;
     struct stage_shared *shared;
     int rank, nprocs, file, listener;
 } kept[ROOM];
@@ -39,7 +39,7 @@ static void free_all(void)
             if (kept[i].number < kept[first].number) first = i;
         (void)close(kept[first].file);
         if (kept[first].listener >= 0) (void)close(kept[first].listener);
-        base_mpi_window_free_all(&kept[first].window);
+        (void)MPI_Win_free(&kept[first].window);
         (void)MPI_Comm_free(&kept[first].node);
         (void)MPI_Group_free(&kept[first].group);
         take_out(first);
@@ -132,7 +132,7 @@ static void keep_open(struct stage *s, int64_t number, MPI_Group group)
                                   .file = s->file,
                                   .listener = s->listener};
     s->node = MPI_COMM_NULL;
-    s->window = BASE_NO_WINDOW;
+    s->window = MPI_WIN_NULL;
     s->file = s->listener = -1;
 }
 
@@ -157,7 +157,7 @@ int stage_keep_or_free_all(struct stage *s)
         if (all[0] && whole) (void)MPI_Group_free(&group);
     }
     if (all[0]) {
-        base_mpi_window_free_all(&s->window);
+        (void)MPI_Win_free(&s->window);
         (void)MPI_Comm_free(&s->node);
     }
     return err;

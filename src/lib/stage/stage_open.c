@@ -15,7 +15,7 @@
 
 static bool wanted(const struct driver_dataset *ds, bool create)
 {
-    return ds->hints.stage == BASE_ENABLE && !create && !ds->writable && BASE_SHARED_64;
+    return ds->hints.stage == BASE_ENABLE && !create && !ds->writable;
 }
 
 /* Adds n to a statistic. */
@@ -58,7 +58,7 @@ static void free_local(struct stage *s)
  */
 static void give_up_all(struct stage *s)
 {
-    base_mpi_window_free_all(&s->window);
+    if (s->window != MPI_WIN_NULL) (void)MPI_Win_free(&s->window);
     if (s->firsts != MPI_COMM_NULL) (void)MPI_Comm_free(&s->firsts);
     if (s->node != MPI_COMM_NULL) (void)MPI_Comm_free(&s->node);
     s->shared = NULL;
@@ -167,19 +167,21 @@ static int share_all(struct stage *s, const struct stage_shared *plan,
                      const struct files *f, int error)
 {
     void *base = NULL;
-    int err = base_mpi_window_all(s->node, (MPI_Aint)stage_shared_bytes(plan), NC_EMPI,
-                                  &s->window, &base);
-    if (err == NC_NOERR && s->first) {
+    MPI_Aint size = s->first ? (MPI_Aint)stage_shared_bytes(plan) : 0;
+    int unit, mpi;
+    mpi = MPI_Win_allocate_shared(size, 1, MPI_INFO_NULL, s->node, &base, &s->window);
+    if (mpi != MPI_SUCCESS) s->window = MPI_WIN_NULL;
+    if (mpi == MPI_SUCCESS) mpi = MPI_Win_shared_query(s->window, 0, &size, &unit, &base);
+    if (mpi == MPI_SUCCESS && s->first) {
         stage_shared_init(base, plan);
         place_files(base, f);
     }
-    if (err == NC_NOERR) s->shared = base;
-    if (err == NC_NOERR) base_mpi_window_sync(&s->window);
-    int64_t lacking = s->window.win == MPI_WIN_NULL;
+    if (mpi == MPI_SUCCESS) s->shared = base;
+    int64_t lacking = s->window == MPI_WIN_NULL;
+    int err = base_mpi_error(mpi, NC_EMPI, "sharing memory");
     if (err == NC_NOERR) err = error;
     err = driver_agree_all(s->ds, err, NULL, &lacking, 1);
     if (lacking) base_mpi_whole_window_all(s->node, &s->window);
-    if (err == NC_NOERR) base_mpi_window_sync(&s->window);
     if (err == NC_NOERR) s->table = stage_table_of(s->shared);
     return err;
 }
@@ -192,9 +194,7 @@ static int make_space_all(struct stage *s, int err, char *path)
         err = stage_space_create(s, s->shared, path, PATH_MAX);
     if (s->first) s->shared->watched = stage_space_is_watched(s->file);
     if (err != NC_NOERR) path[0] = '\0';
-    base_mpi_window_sync(&s->window);
     int mpi = MPI_Bcast(path, PATH_MAX, MPI_CHAR, 0, s->node);
-    base_mpi_window_sync(&s->window);
     if (mpi == MPI_SUCCESS && path[0] != '\0' && !s->first)
         (void)stage_space_open(s, path);
     if (path[0] == '\0' && s->first) {
@@ -330,7 +330,7 @@ static int open_layer_all(struct driver_dataset *ds, int omode, struct driver *l
                                 .source = STAGE_NO_SOURCE(0)},
                         .ds = ds,
                         .node = MPI_COMM_NULL,
-                        .window = BASE_NO_WINDOW,
+                        .window = MPI_WIN_NULL,
                         .firsts = MPI_COMM_NULL,
                         .listener = -1,
                         .file = -1};
