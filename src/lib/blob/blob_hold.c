@@ -371,7 +371,9 @@ int blob_hold_end(struct blob *b, bool complete)
     b->hold.untouched = false;
     enum base_locked alone = base_lock_try(b->hold.fd, BASE_LOCK_PARTS, true);
     bool last = alone == BASE_LOCKED || (alone == BASE_LOCKLESS && b->makes);
-    if (last) err = change_page(b, complete && b->makes ? set_complete : set_ended);
+    write_it *write = b->base.ds->undone ? write_page_quietly : write_page;
+    change *how = complete && b->makes ? set_complete : set_ended;
+    if (last) err = change_page_by(b, how, write);
     blob_hold_drop(b);
     return err;
 }
