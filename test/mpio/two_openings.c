@@ -290,6 +290,50 @@ static void two_that_create_one_dataset(void)
     }
 }
 
+/* ---- at the same time ---- */
+
+/* Every process opens the dataset by itself, appends records of its own and changes an
+ * attribute, as fast as it can. */
+static bool race(const char *name, int records)
+{
+    char units[] = "0etres";
+    int ncid = -1;
+    double values[X];
+    units[0] = (char)('0' + check.rank);
+    CHECK_NC(NC_NOERR,
+             ncmpi_open(MPI_COMM_SELF, check_path(name), NC_WRITE, MPI_INFO_NULL, &ncid));
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < records; i++) {
+        MPI_Offset start[] = {i * check.nprocs + check.rank, 0}, count[] = {1, X};
+        for (int k = 0; k < X; k++)
+            values[k] = value_of(FIRST, (int)start[0]);
+        CHECK_NC(NC_NOERR, ncmpi_put_vara_double_all(ncid, FIRST, start, count, values));
+    }
+    int err = ncmpi_put_att_text(ncid, FIRST, "units", 6, units);
+    CHECK(err == NC_NOERR || err == NC_EFILE);
+    close_dataset(ncid);
+    return err == NC_NOERR;
+}
+
+static void at_their_own_pace(void)
+{
+    for (int round = 0; round < 40; round++) {
+        int records = 10 + (int)check_random(5), winner = -1, winners = 0, mine;
+        char units[] = "0etres";
+        make_dataset("a.nc", 1000);
+        mine = race("a.nc", records);
+        MPI_Allreduce(&mine, &winners, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        CHECK_EQ(1, winners);
+        mine = mine ? check.rank : -1;
+        MPI_Allreduce(&mine, &winner, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+        units[0] = (char)('0' + winner);
+        BESIDE(expect_records("a.nc", records * check.nprocs);
+               for (int i = 0; i < records * check.nprocs; i++)
+                   expect_record("a.nc", FIRST, i);
+               expect_changed("a.nc", units));
+    }
+}
+
 static const struct check_test tests[] = {
     {"close leaves what another opening added", close_leaves_what_another_opening_added,
      CHECK_FORMATS},
@@ -308,10 +352,11 @@ static const struct check_test tests[] = {
     {"records that can stay do", records_that_can_stay_do, 0},
     {"a redef moves what was added before it", a_redef_moves_what_was_added_before_it, 0},
     {"two that create one dataset", two_that_create_one_dataset, 0},
+    {"at their own pace", at_their_own_pace, CHECK_SEVERAL},
     {NULL, NULL, 0},
 };
 
 int main(int argc, char **argv)
 {
-    return check_main(argc, argv, tests, "1 2");
+    return check_main(argc, argv, tests, "1 2 3");
 }

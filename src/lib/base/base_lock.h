@@ -13,6 +13,8 @@ enum base_lock_place {
     BASE_LOCK_LAYOUT, /* of a dataset: its data are moved, joined or replayed */
     BASE_LOCK_MOVERS, /* of a journal: a process may still write to the dataset */
     BASE_LOCK_PARTS,  /* of a master file: its subfiles are written (shared), or joined */
+    BASE_LOCK_HEADER, /* of a dataset: its header, or number of records, is compared and
+                       * then written */
 };
 
 enum base_locked {

@@ -80,6 +80,11 @@ int mpio_sync_numrecs_all(struct driver *self);
 
 /* ---- mpio_check.c: what others did to the file; local unless they end in _all ---- */
 
+/* From here until it is unlocked no other opening of the file writes its header or number
+ * of records, so that what is found there holds. Waits for one that does; NC_EFILE where
+ * that takes too long. Does nothing where the file system has no such locks. */
+int mpio_lock_header(struct mpio *m);
+void mpio_unlock_header(struct mpio *m);
 /* The number of records in the file's header, as process 0 finds it now; -1: the header
  * tells none. NC_EFILE if the file begins with other bytes than it did. */
 int mpio_look_records(struct mpio *m, int64_t *there);

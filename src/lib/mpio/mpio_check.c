@@ -4,38 +4,31 @@
  *
  * The header is compared by process 0 before it writes one, and when a dataset that was
  * written to is closed; the number of records before another one is written. Puts and
- * gets look at neither. Between looking and writing lies no other call, but no lock
- * either: see doc/reliability.md. */
+ * gets look at neither. A lock that all openings by this library take makes one step of
+ * comparing and writing; a program that takes none may still come in between. */
 #include "mpio.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "base_error.h"
 #include "base_fs.h"
 #include "base_io.h"
+#include "base_lock.h"
 #include "base_mem.h"
-#include "driver_file.h"
 
 enum { PIECE = 1 << 20, NUMRECS = 4, HEAD = 12 };
 
 /* ---- looking ---- */
 
-/* Where independent I/O is ruled out, through a descriptor of its own. *seen stays false
- * where that might not show what others wrote. */
+/* Where independent I/O is ruled out. *seen stays false where that might not show what
+ * others wrote. */
 static int look_aside(struct mpio *m, int64_t at, void *bytes, int64_t n, bool *seen)
 {
-    struct driver_dataset *ds = m->base.ds;
-    struct base_error_note note;
-    struct driver_descriptor d;
-    base_error_keep(&note);
-    if (driver_file_again(ds, &d) != NC_NOERR) {
-        base_error_restore(&note); /* a file that MPI-IO alone reaches */
-        return NC_NOERR;
-    }
-    *seen = base_fs_coherent(d.fd);
-    int err = *seen ? base_read_at(d.fd, ds->base + at, bytes, n, ds->full) : NC_NOERR;
-    (void)driver_descriptor_close(&d, ds->full);
-    return err;
+    const struct driver_dataset *ds = m->base.ds;
+    int fd = m->file.guard;
+    *seen = fd >= 0 && base_fs_coherent(fd);
+    return *seen ? base_read_at(fd, ds->base + at, bytes, n, ds->full) : NC_NOERR;
 }
 
 /* Process 0 reads what is in the file now, alone. */
@@ -66,6 +59,37 @@ static int tell_changed(const struct mpio *m)
                           "opened, and is left as it is; close the dataset and open it "
                           "again",
                           m->base.ds->full);
+}
+
+/* ---- locking ---- */
+
+/* -1: a file that MPI-IO alone reaches, or a process that goes through it: process 0,
+ * whose guard is open in any case, has the last word. */
+static int locked_descriptor(const struct mpio *m)
+{
+    return m->file.guard >= 0 ? m->file.guard : m->file.own.fd;
+}
+
+int mpio_lock_header(struct mpio *m)
+{
+    enum { NAP = 50, PATIENCE = 10 * 1000 * 1000 / NAP }; /* microseconds; naps */
+    int fd = m->pending ? -1 : locked_descriptor(m);
+    for (int naps = 0; fd >= 0; naps++) {
+        if (base_lock_try(fd, BASE_LOCK_HEADER, true) != BASE_BUSY) return NC_NOERR;
+        if (naps == PATIENCE)
+            return base_error_set(NC_EFILE,
+                                  "%s: another program has been writing the header for "
+                                  "ten seconds; perhaps it was stopped",
+                                  m->base.ds->full);
+        (void)nanosleep(&(struct timespec){.tv_nsec = NAP * 1000}, NULL);
+    }
+    return NC_NOERR;
+}
+
+void mpio_unlock_header(struct mpio *m)
+{
+    int fd = locked_descriptor(m);
+    if (fd >= 0) base_lock_drop(fd, BASE_LOCK_HEADER);
 }
 
 /* ---- the number of records ---- */

@@ -180,9 +180,14 @@ static int raise_numrecs(struct mpio *m)
 {
     const struct cdf_header *h = &m->base.ds->header;
     unsigned char field[8];
+    int64_t there;
     if (!m->lowered || m->file.no_indep || m->pending) return NC_NOERR;
     int width = cdf_encode_numrecs(h->format, h->numrecs, field);
-    int err = mpio_file_write(&m->file, 4, field, width);
+    int err = mpio_lock_header(m);
+    if (err == NC_NOERR) err = mpio_look_records(m, &there);
+    if (err == NC_NOERR && there < h->numrecs)
+        err = mpio_file_write(&m->file, 4, field, width);
+    mpio_unlock_header(m);
     m->lowered = err != NC_NOERR;
     return err;
 }
@@ -202,9 +207,11 @@ int mpio_write_numrecs_all(struct mpio *m)
     int width = cdf_encode_numrecs(ds->header.format, ds->header.numrecs, field);
     bool first = ds->rank == 0 && !m->pending;
     int64_t there = -1;
-    int looked = first ? mpio_look_records(m, &there) : NC_NOERR;
+    int looked = first ? mpio_lock_header(m) : NC_NOERR;
+    if (first && looked == NC_NOERR) looked = mpio_look_records(m, &there);
     bool fewer = first && looked == NC_NOERR && there < ds->header.numrecs;
     int err = mpio_file_write_root_all(&m->file, 4, fewer ? field : NULL, width);
+    if (first) mpio_unlock_header(m);
     if (looked != NC_NOERR) err = looked;
     if (m->pending && err == NC_NOERR) err = mpio_tell_pending(m, NC_EFILE);
     if (there > ds->held) ds->held = there; /* the next agreement tells all */
@@ -213,21 +220,25 @@ int mpio_write_numrecs_all(struct mpio *m)
     return err != NC_NOERR ? err : mended;
 }
 
-/* Others may do the same at this time, so that fewer records than there are may stand in
- * the file afterwards: process 0, if it wrote, no longer relies on what it wrote, and the
- * next agreement has the number right. */
+/* Processes of a node may share the descriptor, and so the lock: fewer records than there
+ * are may stand in the file afterwards; process 0, if it wrote, no longer relies on what
+ * it wrote, and the next agreement has the number right. */
 int mpio_sync_numrecs(struct mpio *m)
 {
     struct driver_dataset *ds = m->base.ds;
     unsigned char field[8];
     int width = cdf_encode_numrecs(ds->header.format, ds->header.numrecs, field);
-    int64_t there;
-    int err = mpio_look_records(m, &there);
-    if (err != NC_NOERR) return err;
-    driver_hold_records(ds, there);
-    if (there >= ds->header.numrecs) return NC_NOERR;
-    m->numrecs_in_file = -1;
-    return mpio_file_write(&m->file, 4, field, width);
+    int64_t there = -1;
+    int err = mpio_file_ready(&m->file);
+    if (err == NC_NOERR) err = mpio_lock_header(m);
+    if (err == NC_NOERR) err = mpio_look_records(m, &there);
+    if (err == NC_NOERR) driver_hold_records(ds, there);
+    if (err == NC_NOERR && there < ds->header.numrecs) {
+        m->numrecs_in_file = -1;
+        err = mpio_file_write(&m->file, 4, field, width);
+    }
+    mpio_unlock_header(m);
+    return err;
 }
 
 int mpio_sync_numrecs_all(struct driver *self)

@@ -91,6 +91,7 @@ static int replace_by_journal(struct mpio *m, unsigned char *bytes)
     struct cdf_header after = ds->header; /* only to be read */
     struct journal j;
     int64_t records;
+    mpio_unlock_header(m); /* the journal's own lock is more, and may take a while */
     int err = journal_init(&j, ds->full);
     if (err == NC_NOERR) err = journal_open_dataset(&j, (uint64_t)ds->inode);
     j.guard = m->file.guard;
@@ -119,7 +120,7 @@ static void clear_rest(struct mpio *m, const unsigned char *bytes)
     if (m->image_size > size) (void)write_part(m, bytes, size, m->image_size);
 }
 
-/* On process 0, of which alone that is asked. */
+/* On process 0, of which alone that is asked, with the header locked. */
 static int replace(struct mpio *m, unsigned char *bytes, int64_t size)
 {
     struct driver_dataset *ds = m->base.ds;
@@ -175,14 +176,16 @@ static int replace_together_all(struct mpio *m, unsigned char *bytes, int64_t si
 
 static int write_new_all(struct mpio *m, const unsigned char *bytes, int64_t size)
 {
-    int64_t head = size < PAGE ? size : PAGE;
-    int err = NC_NOERR;
-    m->begun = true;
+    int64_t head = size < PAGE ? size : PAGE, records;
+    int checked = mpio_check_header(m, &records), err = NC_NOERR;
+    if (checked != NC_NOERR) bytes = NULL;
+    m->begun |= bytes != NULL;
     if (size > head)
         err = mpio_file_write_root_all(&m->file, head,
                                        bytes == NULL ? NULL : bytes + head, size - head);
     int first =
         mpio_file_write_root_all(&m->file, 0, err == NC_NOERR ? bytes : NULL, head);
+    if (checked != NC_NOERR) return checked;
     return err != NC_NOERR ? err : first;
 }
 
@@ -210,7 +213,8 @@ int mpio_write_header_all(struct driver *self)
     unsigned char *bytes = mpio_encode_header(m);
     bool lacking = ds->rank == 0 && bytes == NULL;
     int err = NC_NOERR;
-    if (m->pending) {
+    int locked = ds->rank == 0 ? mpio_lock_header(m) : NC_NOERR;
+    if (m->pending || locked != NC_NOERR) {
         base_free(bytes);
         bytes = NULL;
     }
@@ -220,6 +224,8 @@ int mpio_write_header_all(struct driver *self)
         err = replace_together_all(m, bytes, size);
     else if (bytes != NULL)
         err = replace(m, bytes, size);
+    if (ds->rank == 0) mpio_unlock_header(m);
+    if (locked != NC_NOERR) err = locked;
     if (lacking) err = NC_ENOMEM;
     if (m->pending && err == NC_NOERR) err = mpio_tell_pending(m, NC_EFILE);
     if (err == NC_NOERR && ds->rank == 0)
@@ -257,11 +263,12 @@ int mpio_mend_header(struct mpio *m)
 {
     int64_t records;
     if (m->torn_high == 0 || m->file.no_indep || m->pending) return NC_NOERR;
-    int err = mpio_check_header(m, &records);
-    if (err != NC_NOERR) return err;
-    unsigned char *copy = copy_with_records(m, records);
-    if (copy == NULL) return NC_ENOMEM;
-    err = write_part(m, copy, m->torn_low, m->torn_high);
+    int err = mpio_lock_header(m);
+    if (err == NC_NOERR) err = mpio_check_header(m, &records);
+    unsigned char *copy = err == NC_NOERR ? copy_with_records(m, records) : NULL;
+    if (err == NC_NOERR && copy == NULL) err = NC_ENOMEM;
+    if (err == NC_NOERR) err = write_part(m, copy, m->torn_low, m->torn_high);
+    mpio_unlock_header(m);
     base_free(copy);
     return err;
 }
