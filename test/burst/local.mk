@@ -93,6 +93,16 @@ test_burst_burst_hostile_SOURCES = test/burst/burst_hostile.c
 test_burst_burst_hostile_LDADD = libcore.la
 EXTRA_DIST += test/burst/pnetcdf-logs
 
+# The calls that burst_killed counts, to be preloaded into other programs.
+check_LTLIBRARIES += test/burst/calls.la
+test_burst_calls_la_SOURCES = test/burst/burst_calls.c test/burst/burst_calls.h \
+	test/burst/burst_shadow.c test/burst/burst_shadow.h
+test_burst_calls_la_CFLAGS = $(AM_CFLAGS) # objects of its own
+test_burst_calls_la_LIBADD = -ldl
+test_burst_calls_la_LDFLAGS = -module -avoid-version -rpath /nonexistent
+TESTS += test/burst/burst_beside.sh
+EXTRA_DIST += test/burst/burst_beside.sh
+
 check_PROGRAMS += test/burst/burst_killed
 TESTS += test/burst/burst_kill.sh test/burst/burst_deferred.sh test/burst/ncmpilog.sh test/burst/burst_bad.sh
 test_burst_burst_killed_SOURCES = test/burst/burst_killed.c test/burst/burst_calls.c \
@@ -107,4 +117,9 @@ check-burst: check-programs
 # Every point at which a program can be killed, or lose power; takes an hour.
 check-burst-kill: check-programs
 	@$(AM_TESTS_ENVIRONMENT) BURST_KILL=all srcdir=$(srcdir) $(BASH_PATH) $(srcdir)/test/burst/burst_kill.sh
-.PHONY: check-burst check-burst-kill
+
+# Two programs at the logs of a killed one, ever other ones; BURST_BESIDE rounds.
+check-burst-beside: check-programs
+	@$(AM_TESTS_ENVIRONMENT) BURST_BESIDE=$${BURST_BESIDE:-10000} srcdir=$(srcdir) \
+		$(BASH_PATH) $(srcdir)/test/burst/burst_beside.sh
+.PHONY: check-burst check-burst-kill check-burst-beside

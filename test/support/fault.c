@@ -412,6 +412,15 @@ EXPORT void *mmap64(void *at, size_t length, int access, int flags, int fd, off_
 }
 #endif
 
+EXPORT int flock(int fd, int operation)
+{
+    typedef int flock_fn(int, int);
+    flock_fn *next;
+    if (fails_at(LOCK, fd, NULL)) return -1;
+    *(void **)&next = dlsym(RTLD_NEXT, "flock");
+    return next(fd, operation);
+}
+
 #ifdef F_OFD_SETLK
 /* Locks of an open file; whatever else it does takes a number or a pointer, or nothing.
  */

@@ -78,6 +78,8 @@ struct burst {
 
     struct burst_reader **sources; /* while logs are replayed */
     int nsources;
+    struct burst_reader **watched; /* likewise, until they are closed */
+    int nwatched;
     void (*progress)(const struct burst *b, int64_t done, int64_t all); /* may be NULL */
     bool by_hand;           /* the logs were named, by the user, to be replayed */
     bool any_file, any_log; /* replay to a file that is not the same one; what there is */
@@ -348,6 +350,8 @@ int burst_recover_all(struct burst *b);
 /* Replays logs that the caller has opened, some on each process; *writes counts those of
  * all. The logs stay. Collective; agreed. */
 int burst_replay_all(struct burst *b, struct burst_reader **logs, int n);
+/* To be called before the logs are closed, and after the dataset where that is, too. */
+void burst_unwatch(struct burst *b);
 /* An error of any process, and the words of the first one that has some, on all. */
 int burst_share_words_all(struct driver_dataset *ds, int err);
 /* Behind that: all is on the device, no entry of the logs waits any longer, unless they

@@ -102,12 +102,16 @@ static int take_log(struct burst_reader *r)
     return err;
 }
 
-/* Is what this reader took still its own? NC_EFILE: no, and it has nothing more to do. */
-static int check_mine(const struct burst_reader *r)
+bool burst_reader_watched(const struct burst_reader *r)
+{
+    return r->watched && r->holder.owner.nonce != 0;
+}
+
+int burst_reader_check_mine(const struct burst_reader *r)
 {
     struct burst_holder now;
     char words[256];
-    if (!r->watched || r->holder.owner.nonce == 0) return NC_NOERR;
+    if (!burst_reader_watched(r)) return NC_NOERR;
     if (!burst_holder_read(r->meta_fd, &r->header, &now))
         return base_error_set(NC_EFILE, "%s: the record of its holder cannot be read",
                               r->meta_path);
@@ -130,7 +134,7 @@ static int decide_holder(struct burst_reader *r, enum base_locked met, bool seiz
     if (*busy != BURST_FREE) return tell_busy(r, known ? &who : NULL, *busy);
     r->watched = met == BASE_LOCKLESS;
     if (err == NC_NOERR) err = take_log(r);
-    return err == NC_NOERR ? check_mine(r) : err;
+    return err == NC_NOERR ? burst_reader_check_mine(r) : err;
 }
 
 /* Another reader may have removed it while this one came to the lock. */
@@ -274,7 +278,7 @@ void burst_reader_close(struct burst_reader *r)
 
 int burst_reader_remove(struct burst_reader *r)
 {
-    int err = check_mine(r);
+    int err = burst_reader_check_mine(r);
     if (err == NC_NOERR) burst_remove(r->meta_path, true);
     return err;
 }
@@ -287,7 +291,7 @@ bool burst_reader_copied(const struct burst_reader *r)
 int burst_reader_adopt(struct burst_reader *r)
 {
     if (!burst_reader_copied(r)) return NC_NOERR;
-    int err = check_mine(r);
+    int err = burst_reader_check_mine(r);
     return err == NC_NOERR ? burst_holder_adopt(r->meta_fd, &r->header, r->meta_path)
                            : err;
 }
@@ -418,7 +422,7 @@ int burst_reader_complete(const struct burst_reader *r)
 int burst_reader_read(const struct burst_reader *r, int64_t at, void *bytes, int64_t n)
 {
     if (r->data_fd < 0) return base_error_set(NC_EBADLOG, "%s is missing", r->data_path);
-    int err = check_mine(r);
+    int err = burst_reader_check_mine(r);
     if (err != NC_NOERR) return err;
     return burst_read_file(r->data_fd, at, bytes, n, r->data_path);
 }
@@ -467,7 +471,7 @@ static int write_head(const struct burst_reader *r, int64_t at,
                       const unsigned char *bytes, int copies)
 {
     int flags = fcntl(r->meta_fd, F_GETFL);
-    int err = check_mine(r);
+    int err = burst_reader_check_mine(r);
     if (flags >= 0 && (flags & O_ACCMODE) == O_RDONLY) return NC_NOERR;
     for (int i = 0; i < copies && err == NC_NOERR; i++)
         err = base_write_at(r->meta_fd, at + (int64_t)i * BURST_SLOT_BYTES, bytes,

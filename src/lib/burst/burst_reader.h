@@ -23,6 +23,10 @@ enum burst_busy {
 int burst_reader_open(const char *meta_path, int how, struct burst_reader **out,
                       enum burst_busy *busy);
 void burst_reader_close(struct burst_reader *r);
+/* A locked log whose file system has no locks: another process may take it over. Has one?
+ * NC_EFILE, and words that name it: this reader has nothing more to do. */
+bool burst_reader_watched(const struct burst_reader *r);
+int burst_reader_check_mine(const struct burst_reader *r);
 /* Removes both files. NC_EFILE: another process has taken the log over. */
 int burst_reader_remove(struct burst_reader *r);
 /* Is it a copy, as one from a backup that was put back? False where nothing tells. */

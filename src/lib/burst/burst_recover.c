@@ -402,12 +402,49 @@ static void use(struct burst *b, struct burst_reader **logs, int n)
     b->nsources = n;
 }
 
+/* ---- while others may take the logs over ---- */
+
+/* Its logs are another process's by now. */
+static int nothing_more(void *asked)
+{
+    (void)asked;
+    return base_error_set(NC_EFILE,
+                          "the logs were taken over by another process: nothing "
+                          "more is written by this one");
+}
+
+static int check_logs(void *asked)
+{
+    struct burst *b = asked;
+    int err = NC_NOERR;
+    for (int i = 0; i < b->nwatched && err == NC_NOERR; i++)
+        err = burst_reader_check_mine(b->watched[i]);
+    if (err != NC_NOERR) b->base.ds->may_write = nothing_more;
+    return err;
+}
+
+static void watch(struct burst *b, struct burst_reader **logs, int n)
+{
+    b->watched = logs;
+    b->nwatched = n;
+    for (int i = 0; i < n; i++)
+        if (burst_reader_watched(logs[i])) b->base.ds->may_write = check_logs;
+    b->base.ds->asked = b;
+}
+
+void burst_unwatch(struct burst *b)
+{
+    if (b->base.ds->may_write == check_logs) b->base.ds->may_write = NULL;
+    b->nwatched = 0;
+}
+
 int burst_replay_all(struct burst *b, struct burst_reader **logs, int n)
 {
     int err = NC_NOERR;
     bool any = false, waiting = false;
     uint64_t token = 0;
     use(b, logs, n);
+    watch(b, logs, n);
     for (int i = 0; i < n && err == NC_NOERR; i++)
         err = check_log(b, logs[i]);
     err = driver_agree_all(b->base.ds, err, NULL, NULL, 0);
@@ -416,7 +453,8 @@ int burst_replay_all(struct burst *b, struct burst_reader **logs, int n)
     while (err == NC_NOERR && (err = next_token_all(b, &any, &token)) == NC_NOERR && any)
         err = replay_opening_all(b, token);
     use(b, NULL, 0);
-    return err;
+    /* Rather than what could not be written, who writes it now. */
+    return b->base.ds->may_write == nothing_more ? check_logs(b) : err;
 }
 
 /* A log whose entries stay to be replayed once more: to another file, or when what is
@@ -517,6 +555,7 @@ int burst_recover_all(struct burst *b)
         err = driver_agree_all(b->base.ds, NC_NOERR, NULL, &any, 1);
         if (err == NC_NOERR && any > 0) err = replay_found_all(b, &f);
     }
+    burst_unwatch(b);
     burst_let_go(&f);
     return err;
 }

@@ -45,6 +45,10 @@ struct driver_dataset {
     bool stands_in; /* the file was opened because the dataset's own name has none */
     struct base_hints hints;
     bool writable;
+    /* Asked before each write to the file, where not NULL: an error, and it is not made.
+     */
+    int (*may_write)(void *asked);
+    void *asked;
     bool undone; /* it never opened: layers that are there end, and complete nothing */
     bool safe_mode;
     struct cdf_header header; /* the definitions, as they are now */

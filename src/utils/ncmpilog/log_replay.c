@@ -190,6 +190,7 @@ static int replay_dataset_all(const struct log_list *list, const struct log_opti
     int closed = top != NULL ? driver_close_all(top) : NC_NOERR;
     if (err == NC_NOERR && closed != NC_NOERR)
         snprintf(text, sizeof text, "%s", base_error_text(err = closed));
+    if (b != NULL) burst_unwatch(b);
     for (int i = 0; i < share.n; i++)
         burst_reader_close(share.logs[i]);
     if (b != NULL) burst_detach_all(b);
