@@ -272,6 +272,18 @@ in_use() {
 }
 check "a log in use is left alone, and replayed later" in_use
 
+# A log holds what the dataset is to hold: it is its owner's alone.
+private_logs() {
+    rm -rf "$logs" "$file" "$told".*
+    mkdir -m 777 "$logs" || return 1
+    if command -v setfacl >/dev/null; then setfacl -d -m u:nobody:rwx,m::rwx "$logs"; fi 2>/dev/null
+    (umask 0 && { BURST_CALLS_DIR=$where/ BURST_KILL_AT=56 $program write "$file" "$told"; } 2>/dev/null)
+    chmod 666 "$file" && [ "$(ls "$logs" | wc -l)" = 2 ] || return 1
+    [ "$(stat -c %a "$logs"/* | sort -u)" = 600 ] || { stat "$logs"/*; return 1; }
+    if command -v getfacl >/dev/null; then ! getfacl -p "$logs"/* | grep -E '^(user:nobody|group|mask|other):.*[rwx]' | grep -v 'effective:---'; fi
+}
+check "nobody else may read or write a log" private_logs
+
 nonsense='nc_burst_buf_flush=perhaps nc_burst_buf_threads=-3 nc_burst_buf_threads=many
     nc_burst_buf_bandwidth=fast nc_burst_buf_flush_buffer_size=-1
     nc_burst_buf_flush_buffer_size=1x nc_burst_buf_shared_logs=2 nc_burst_buf_recover=no
