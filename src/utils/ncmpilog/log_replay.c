@@ -129,8 +129,8 @@ static int claim(const struct burst *b)
                           b->path);
 }
 
-static int open_dataset(struct driver_dataset *ds, const char *dataset,
-                        struct driver **top)
+/* What there is to know before it is opened. */
+static int start_dataset(struct driver_dataset *ds, const char *dataset)
 {
     MPI_Info info;
     struct base_hints_file none = {.name = NULL};
@@ -148,19 +148,17 @@ static int open_dataset(struct driver_dataset *ds, const char *dataset,
     if (mpi != MPI_SUCCESS || ds->path == NULL || ds->full == NULL) return NC_ENOMEM;
     int err = base_hints_read(&ds->hints, info, false, ds->full, &none, &ds->info);
     MPI_Info_free(&info);
-    err = driver_agree_all(ds, err, NULL, NULL, 0);
-    return err == NC_NOERR ? driver_open_all(ds, NC_WRITE, top) : err;
+    return err;
 }
 
 static int replay_all(struct burst *b, const struct log_options *o,
-                      struct log_share *share, int err)
+                      struct log_share *share)
 {
     b->by_hand = true;
     b->any_file = o->force;
     b->any_log = o->keep_going;
     b->progress = o->quiet ? NULL : show_progress;
-    if (err == NC_NOERR) err = claim(b);
-    err = burst_share_words_all(b->base.ds, err);
+    int err = burst_share_words_all(b->base.ds, claim(b));
     if (err == NC_NOERR)
         err =
             burst_share_words_all(b->base.ds, burst_replay_all(b, share->logs, share->n));
@@ -170,6 +168,8 @@ static int replay_all(struct burst *b, const struct log_options *o,
     return err;
 }
 
+/* The logs first: what says that one is in use names the process, and the dataset's lock
+ * does not. */
 static int replay_dataset_all(const struct log_list *list, const struct log_options *o,
                               const int *first, int of, const char *dataset)
 {
@@ -179,13 +179,14 @@ static int replay_dataset_all(const struct log_list *list, const struct log_opti
     struct log_share share = {base_calloc((size_t)list->n, sizeof(struct burst_reader *)),
                               0};
     char text[1024];
-    int err = open_dataset(&ds, dataset, &top);
-    if (err == NC_NOERR) err = burst_attach_all(&ds, top, &b);
-    if (err == NC_NOERR) {
-        int opened =
+    int err = start_dataset(&ds, dataset);
+    if (err == NC_NOERR)
+        err =
             share.logs == NULL ? NC_ENOMEM : open_share(list, o, first, of, &ds, &share);
-        err = replay_all(b, o, &share, opened);
-    }
+    err = burst_share_words_all(&ds, err);
+    if (err == NC_NOERR) err = driver_open_all(&ds, NC_WRITE, &top);
+    if (err == NC_NOERR) err = burst_attach_all(&ds, top, &b);
+    if (err == NC_NOERR) err = replay_all(b, o, &share);
     snprintf(text, sizeof text, "%s", base_error_text(err));
     int closed = top != NULL ? driver_close_all(top) : NC_NOERR;
     if (err == NC_NOERR && closed != NC_NOERR)
