@@ -92,7 +92,7 @@ at_once() {
     [ $bad = 0 ] && in_the_end
 }
 refusal() {
-    grep -Eq 'is being (replayed|written|redefined) by|has it to itself|open for writing by another|is in use by|No such file|no such file|is gone|cannot be read' "$1" || { cat "$1"; return 1; }
+    grep -Eq 'is being (replayed|written|redefined) by|has it to itself|open for writing by another|is in use by|redefinition of this dataset was interrupted|[Nn]o such file|is gone' "$1" || { cat "$1"; return 1; }
 }
 two_replays() { job "$1" && at_once replays replays; }
 replay_and_opening() { job "$1" && at_once replays opens; }
@@ -103,16 +103,18 @@ two_openings() { job "$1" && at_once opens opens; }
 # beside KILL STOP FIRST SECOND...: FIRST is stopped, SECOND is refused or has nothing to
 # do, FIRST goes on and ends well.
 beside() {
-    local kill=$1 point=$2 first=$3 before
+    local kill=$1 point=$2 first=$3 before marked=false
     shift 3
     job "$kill" || return 1
+    # a redefinition that was interrupted is brought to its end before anything else
+    [ "$(head -c 3 "$file")" = CDF ] || marked=true
     stop "$point" "$first" || { in_the_end; return; }
     before=$(state)
     if "$@" >"$where/other" 2>&1; then
         # it came before or behind what FIRST does
         is "$before" || { go_on; in_the_end; return; }
     else
-        refusal "$where/other" && is "$before" || { go_on; return 1; }
+        refusal "$where/other" && { $marked || is "$before"; } || { go_on; return 1; }
     fi
     go_on || refusal "$where/slow" || return 1
     in_the_end

@@ -64,6 +64,11 @@ struct driver_dataset {
     struct driver_trace *trace;                      /* NULL: nobody asked for one */
 };
 
+static inline int driver_may_write(const struct driver_dataset *ds)
+{
+    return ds->may_write == NULL ? NC_NOERR : ds->may_write(ds->asked);
+}
+
 /* In safe mode a mistake of one process is told to all; but the values it brings, and how
  * its memory is described, are its own affair. */
 static inline bool driver_is_own(int error)

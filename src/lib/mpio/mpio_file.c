@@ -513,16 +513,11 @@ static int write_piece(struct mpio_file *f, int64_t offset, const void *bytes, i
     return NC_NOERR;
 }
 
-static int may_write(const struct mpio_file *f)
-{
-    return f->ds->may_write == NULL ? NC_NOERR : f->ds->may_write(f->ds->asked);
-}
-
 int mpio_file_write(struct mpio_file *f, int64_t offset, const void *bytes, int64_t n)
 {
     const unsigned char *p = bytes;
     int err = n > 0 ? mpio_file_ready(f) : NC_NOERR;
-    while (n > 0 && err == NC_NOERR && (err = may_write(f)) == NC_NOERR) {
+    while (n > 0 && err == NC_NOERR && (err = driver_may_write(f->ds)) == NC_NOERR) {
         int64_t done = 0;
         f->dirty = true;
         struct driver_span span = driver_trace_begin(f->ds->trace);
@@ -689,7 +684,7 @@ int mpio_file_resize_all(struct mpio_file *f, int64_t size)
         int mpi = MPI_File_set_size(f->view, f->ds->base + size);
         err = base_mpi_error(mpi, write_code(), "setting the file's size");
     } else if (f->ds->rank == 0) {
-        err = may_write(f);
+        err = driver_may_write(f->ds);
         if (err == NC_NOERR) err = resize(f, size);
     }
     driver_trace_end(f->ds->trace, DRIVER_RESIZE, span);

@@ -14,13 +14,14 @@
 
 /* ---- which logs are of which dataset ---- */
 
-/* The dataset a log is for; NULL if the log cannot be read. */
-static const char *dataset_of(const char *path, const struct log_options *o, char *name)
+/* The dataset a log is for; NULL and *err if the log cannot be read, or is gone. */
+static const char *dataset_of(const char *path, const struct log_options *o, char *name,
+                              int *err)
 {
     struct burst_reader *r;
     if (o->dataset != NULL) return o->dataset;
-    int err = burst_reader_open(path, BURST_READ_ANYBODYS, &r, NULL);
-    if (err != NC_NOERR) return NULL;
+    *err = burst_reader_open(path, BURST_READ_ANYBODYS, &r, NULL);
+    if (*err != NC_NOERR) return NULL;
     const struct burst_header *h = burst_reader_header(r);
     snprintf(name, BURST_MAX_PATH, "%s", h->path[0] != '\0' ? h->path : h->basename);
     burst_reader_close(r);
@@ -46,10 +47,11 @@ static bool plan_log(const struct log_list *list, const struct log_options *o, i
                      struct plan *p, int *status)
 {
     char name[BURST_MAX_PATH];
-    const char *dataset = dataset_of(list->paths[i], o, name);
+    int err = NC_NOERR;
+    const char *dataset = dataset_of(list->paths[i], o, name, &err);
     p->first[i] = dataset == NULL ? -1 : i;
     if (dataset == NULL) {
-        util_message(LOG_TOOL, list->paths[i], -1, "%s", base_error_text(NC_EBADLOG));
+        util_message(LOG_TOOL, list->paths[i], -1, "%s", base_error_text(err));
         *status = 1;
         return true;
     }
