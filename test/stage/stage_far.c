@@ -1,7 +1,7 @@
 /* Nodes that have each other's blocks, or one staged file together: together they read
  * the dataset's file once, while those who have a block compute; and each reads it alone
  * where others do not answer. On one node nothing is exchanged: test/stage/stage_nodes.sh
- * runs it on several. */
+ * runs it on several, and on parts of one (PNETCDF_HINTS=nc_node_procs=1). */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
@@ -113,12 +113,25 @@ static void write_file(void)
     write_ints(values, N, "nc_var_align_size=4096");
 }
 
+/* The processes of the node that count as one to the library. */
+static MPI_Comm find_own(void)
+{
+    MPI_Comm whole, own;
+    const char *hints = getenv("PNETCDF_HINTS"),
+               *part = hints == NULL ? NULL : strstr(hints, "nc_node_procs=");
+    int rank, most = part == NULL ? check.nprocs : atoi(part + strlen("nc_node_procs="));
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, check.rank, MPI_INFO_NULL,
+                        &whole);
+    MPI_Comm_rank(whole, &rank);
+    MPI_Comm_split(whole, rank / most, rank, &own);
+    MPI_Comm_free(&whole);
+    return own;
+}
+
 static void find_nodes(void)
 {
-    MPI_Comm own, firsts;
+    MPI_Comm own = find_own(), firsts;
     int rank, place[2] = {0, 1};
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, check.rank, MPI_INFO_NULL,
-                        &own);
     MPI_Comm_rank(own, &rank);
     MPI_Comm_split(MPI_COMM_WORLD, rank == 0 ? 0 : MPI_UNDEFINED, check.rank, &firsts);
     if (firsts != MPI_COMM_NULL) {

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base_io.h"
+#include "base_mpi.h"
 #include "driver_file.h"
 
 /* ---- errors that one is told for all ---- */
@@ -251,3 +252,37 @@ bool driver_share_take(const struct driver_dataset *ds, int socket,
 }
 
 #endif
+
+/* ---- the processes of a node ---- */
+
+/* Parts of a node as if they were several. All have it, or nobody. */
+static int divide_all(struct driver_dataset *ds, MPI_Comm *node, int mpi)
+{
+    MPI_Comm whole = *node;
+    int64_t lacking = mpi != MPI_SUCCESS;
+    int rank = 0, err = driver_agree_all(ds, NC_NOERR, NULL, &lacking, 1);
+    *node = MPI_COMM_NULL;
+    if (err != NC_NOERR || lacking)
+        return err != NC_NOERR ? err : base_mpi_error(mpi, NC_EMPI, "dividing a node");
+    int ranked = MPI_Comm_rank(whole, &rank);
+    mpi = MPI_Comm_split(whole, (int)(rank / ds->hints.node_procs), rank, node);
+    if (mpi != MPI_SUCCESS) *node = MPI_COMM_NULL;
+    int freed = MPI_Comm_free(&whole);
+    if (mpi == MPI_SUCCESS) mpi = ranked != MPI_SUCCESS ? ranked : freed;
+    return base_mpi_error(mpi, NC_EMPI, "dividing a node");
+}
+
+int driver_node_all(struct driver_dataset *ds, MPI_Comm *node, int *rank, int *nprocs)
+{
+    int err = NC_NOERR, mpi = MPI_Comm_split_type(ds->comm, MPI_COMM_TYPE_SHARED,
+                                                  ds->rank, MPI_INFO_NULL, node);
+    if (mpi != MPI_SUCCESS) *node = MPI_COMM_NULL;
+    if (ds->hints.node_procs > 0)
+        err = divide_all(ds, node, mpi);
+    else
+        err = base_mpi_error(mpi, NC_EMPI, "finding the processes of a node");
+    if (err != NC_NOERR || *node == MPI_COMM_NULL) return err != NC_NOERR ? err : NC_EMPI;
+    mpi = MPI_Comm_rank(*node, rank);
+    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_size(*node, nprocs);
+    return base_mpi_error(mpi, NC_EMPI, "finding the processes of a node");
+}

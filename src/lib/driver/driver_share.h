@@ -35,6 +35,12 @@ int driver_descriptor_close(struct driver_descriptor *d, const char *path);
 /* Another one of the same open, for this process; false: none, and nothing is changed. */
 bool driver_descriptor_copy(struct driver_descriptor *d, struct driver_descriptor *copy);
 
+/* The processes of this node, or with the hint nc_node_procs that many of them at most;
+ * this one's rank, and how many they are. *node is MPI_COMM_NULL where there is none: it
+ * cannot be freed then, which takes all. The error is this process's; not agreed.
+ * NC_EMPI. */
+int driver_node_all(struct driver_dataset *ds, MPI_Comm *node, int *rank, int *nprocs);
+
 /* Where a process of the same host can bring a descriptor: a socket, -1 if there is none,
  * and its name for the others, 0 if there is none. */
 int driver_share_listen(int64_t *name);

@@ -16,6 +16,7 @@
 #include "base_error.h"
 #include "base_mem.h"
 #include "base_mpi.h"
+#include "driver_share.h"
 #include "mpio_pool.h"
 
 /* A counter in a cache line of its own. */
@@ -99,30 +100,11 @@ static void lay_out(struct mpio_window *w, unsigned char *memory)
     w->areas = memory;
 }
 
-/* The processes of a node, or a part of them. w->comm is MPI_COMM_NULL where there is
- * none: it cannot be freed then, which takes all. */
 static int split_all(struct mpio_window *w, struct driver_dataset *ds)
 {
-    MPI_Comm node;
-    int64_t most = ds->hints.node_procs, lacking;
-    int rank = 0;
-    int mpi = MPI_Comm_split_type(ds->comm, MPI_COMM_TYPE_SHARED, ds->rank, MPI_INFO_NULL,
-                                  &node);
-    w->comm = mpi == MPI_SUCCESS ? node : MPI_COMM_NULL;
-    if (most > 0) {
-        lacking = mpi != MPI_SUCCESS;
-        int err = driver_agree_all(ds, NC_NOERR, NULL, &lacking, 1);
-        w->comm = MPI_COMM_NULL;
-        if (err != NC_NOERR || lacking) return err != NC_NOERR ? err : NC_EMPI;
-        int ranked = MPI_Comm_rank(node, &rank);
-        mpi = MPI_Comm_split(node, (int)(rank / most), rank, &w->comm);
-        if (mpi != MPI_SUCCESS) w->comm = MPI_COMM_NULL;
-        int freed = MPI_Comm_free(&node);
-        if (mpi == MPI_SUCCESS) mpi = ranked != MPI_SUCCESS ? ranked : freed;
-    }
-    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_set_errhandler(w->comm, MPI_ERRORS_RETURN);
-    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_size(w->comm, &w->nprocs);
-    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_rank(w->comm, &w->rank);
+    int err = driver_node_all(ds, &w->comm, &w->rank, &w->nprocs);
+    if (err != NC_NOERR) return err;
+    int mpi = MPI_Comm_set_errhandler(w->comm, MPI_ERRORS_RETURN);
     if (mpi == MPI_SUCCESS) mpi = MPI_Comm_group(ds->comm, &w->group);
     return base_mpi_error(mpi, NC_EMPI, "finding the processes of a node");
 }

@@ -50,7 +50,8 @@ static uint64_t digest(const struct driver_dataset *ds)
 {
     const struct base_hints *h = &ds->hints;
     const int64_t numbers[] = {h->stage_size,  h->stage_block, h->stage_exchange,
-                               h->stage_scope, h->stage_sums,  ds->nprocs};
+                               h->stage_scope, h->stage_sums,  h->node_procs,
+                               ds->nprocs};
     return base_hash(h->stage_dirname, strlen(h->stage_dirname),
                      base_hash(numbers, sizeof numbers, 0));
 }

@@ -229,14 +229,8 @@ static int make_all(struct stage *s, const struct files *f)
 
 static int begin_all(struct stage *s, const struct files *f)
 {
-    int rank = 0, nprocs = 1, mpi;
-    mpi = MPI_Comm_split_type(s->ds->comm, MPI_COMM_TYPE_SHARED, s->ds->rank,
-                              MPI_INFO_NULL, &s->node);
-    int64_t lacking = mpi != MPI_SUCCESS;
-    if (lacking) s->node = MPI_COMM_NULL;
-    if (!lacking) mpi = MPI_Comm_rank(s->node, &rank);
-    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_size(s->node, &nprocs);
-    int err = base_mpi_error(mpi, NC_EMPI, "finding the processes of a node");
+    int rank = 0, nprocs = 1, err = driver_node_all(s->ds, &s->node, &rank, &nprocs);
+    int64_t lacking = s->node == MPI_COMM_NULL;
     err = driver_agree_all(s->ds, err, NULL, &lacking, 1);
     if (lacking) s->node = MPI_COMM_NULL;
     if (err != NC_NOERR) return err;
