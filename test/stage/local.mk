@@ -23,7 +23,7 @@ test_stage_stage_behind_mpi_SOURCES = test/stage/stage_behind.c test/stage/stage
 test_stage_stage_behind_mpi_LDADD = $(MPI_TEST_LIBS)
 
 check_PROGRAMS += test/stage/stage_far.mpi
-TESTS += test/stage/stage_far.mpi test/stage/stage_nodes.sh
+TESTS += test/stage/stage_far.mpi test/stage/stage_nodes.sh test/stage/stage_parts.sh
 test_stage_stage_far_mpi_SOURCES = test/stage/stage_far.c test/stage/stage_ints.h
 test_stage_stage_far_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
 
@@ -40,4 +40,4 @@ test_stage_stage_killed_SOURCES = test/stage/stage_killed.c
 test_stage_stage_killed_LDADD = libcore.la
 EXTRA_DIST += test/stage/stage_kill.sh
 TESTS += test/stage/stage_others.sh
-EXTRA_DIST += test/stage/stage_others.sh test/stage/stage_nodes.sh test/stage/stage_suites.sh
+EXTRA_DIST += test/stage/stage_others.sh test/stage/stage_nodes.sh test/stage/stage_parts.sh test/stage/stage_suites.sh
