@@ -214,18 +214,79 @@ static void malformed_pairs_are_passed_over_with_a_word(void)
     char text[2000];
     int ncid = -1;
     CHECK_EQ(0, setenv("PNETCDF_HINTS", setting, 1));
+    complaints(text, sizeof text);
     CHECK_NC(NC_NOERR, create(NULL, NULL, &ncid));
     CHECK_STR("512", hint_in_force(ncid, "nc_ibuf_size"));
     CHECK_STR("1024", hint_in_force(ncid, "nc_var_align_size"));
     close_dataset(ncid);
     CHECK_STR(setting, getenv("PNETCDF_HINTS"));
-    complaints(text, sizeof text);
     if (check.rank == 0)
         CHECK(strstr(text, "'nonsense'") && strstr(text, "'=5'") &&
               strstr(text, "'empty='"));
     else
         CHECK_STR("", text);
     CHECK_EQ(0, setenv("PNETCDF_HINTS", "nc_ibuf_size=512;", 1));
+    CHECK_EQ(0, complaints(text, sizeof text));
+    CHECK_EQ(0, unsetenv("PNETCDF_HINTS"));
+}
+
+static const char *in_force_of(MPI_Info info, const char *key)
+{
+    static char value[MPI_MAX_INFO_VAL + 1];
+    int ncid = -1, there = 0;
+    MPI_Info used;
+    CHECK_NC(NC_NOERR,
+             ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"), NC_CLOBBER, info, &ncid));
+    CHECK_NC(NC_NOERR, ncmpi_inq_file_info(ncid, &used));
+    value[0] = '\0';
+    MPI_Info_get(used, key, MPI_MAX_INFO_VAL, value, &there);
+    MPI_Info_free(&used);
+    close_dataset(ncid);
+    return value;
+}
+
+/* Of the program's or of the environment: what it does not take is not in force, and
+ * never told as if it were. Names that do not exist are told with the nearest that does,
+ * once. */
+static void what_is_refused_is_not_told_back(void)
+{
+    static const struct {
+        const char *key, *value, *in_force, *words;
+    } bad[] = {
+        {"nc_transfer", "fast", "auto", "nc_transfer: 'fast'; expected one of: `auto`"},
+        {"nc_statistics", "enabel", "disable",
+         "nc_statistics: 'enabel'; expected one of"},
+        {"nc_ibuf_size", "1M", "16777216", "nc_ibuf_size: '1M'; expected a number, 1 or"},
+        {"e10_cache_threads", "0", "1", "e10_cache_threads: '0'"},
+        {"nc_burst_buff", "enable", "enable",
+         "unknown hint 'nc_burst_buff'; did you mean 'nc_burst_buf'?"},
+        {"nc_completely_else", "1", "1", "unknown hint 'nc_completely_else'; ignored"},
+    };
+    char text[2000], setting[100];
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        snprintf(setting, sizeof setting, "%s=%s", bad[i].key, bad[i].value);
+        MPI_Info info = check_info(setting);
+        CHECK_STR(bad[i].in_force, in_force_of(info, bad[i].key));
+        MPI_Info_free(&info);
+        CHECK_EQ(0, setenv("PNETCDF_HINTS", setting, 1));
+        complaints(text, sizeof text);
+        if (check.rank != 0)
+            CHECK_STR("", text);
+        else if (strstr(text, bad[i].words) == NULL)
+            CHECK_STR(bad[i].words, text);
+        CHECK_EQ(0, complaints(text, sizeof text));                /* once is enough */
+        const char *told = in_force_of(MPI_INFO_NULL, bad[i].key); /* some are not */
+        if (told[0] != '\0') CHECK_STR(bad[i].in_force, told);
+        CHECK_EQ(0, unsetenv("PNETCDF_HINTS"));
+    }
+    /* What the program asked for stays. */
+    MPI_Info info = check_info("nc_transfer=direct");
+    CHECK_EQ(0, setenv("PNETCDF_HINTS", "nc_transfer=fast", 1));
+    CHECK_STR("direct", in_force_of(info, "nc_transfer"));
+    CHECK_EQ(0, unsetenv("PNETCDF_HINTS"));
+    MPI_Info_free(&info);
+    /* MPI-IO's own are its own. */
+    CHECK_EQ(0, setenv("PNETCDF_HINTS", "cb_buffer_sizes=4", 1));
     CHECK_EQ(0, complaints(text, sizeof text));
     CHECK_EQ(0, unsetenv("PNETCDF_HINTS"));
 }
@@ -265,6 +326,7 @@ static const struct check_test tests[] = {
      CHECK_FORMATS},
     {"the section's hint beats the header's", the_section_hint_beats_the_headers,
      CHECK_FORMATS},
+    {"what is refused is not told back", what_is_refused_is_not_told_back, 0},
     {"malformed pairs are passed over with a word",
      malformed_pairs_are_passed_over_with_a_word, 0},
     {"verbose debugging is silent", verbose_debugging_is_silent, 0},

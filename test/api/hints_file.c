@@ -295,7 +295,8 @@ static void what_makes_no_sense_is_passed_over_with_a_word(void)
     if (check.rank == 0)
         CHECK(strstr(text, "h.json: line 1, column 2: 'Remark'") &&
               strstr(text, "'nc_ibuf_sice'") &&
-              strstr(text, "line 2, column 24: 'teleport'") && strstr(text, "'k'"));
+              strstr(text, "column 24: invalid value for nc_transfer: 'teleport'") &&
+              strstr(text, "'k'"));
     else
         CHECK_STR("", text);
     use_none();

@@ -39,8 +39,10 @@ check "two things at once" status 2 "$tool" -l -t
 check "an environment alone" says "cb_nodes=2  from PNETCDF_HINTS" \
     env PNETCDF_HINTS="cb_nodes=2" "$tool" -p a.nc
 check "nothing" says "no hints for /a/b.nc" "$tool" -p /a/b.nc
-check "a value that is none" matches "^nc_transfer=x .*passed over" \
+check "a value that is none" matches "^nc_transfer=x .*ignored: invalid value for nc_transfer" \
     env PNETCDF_HINTS="nc_transfer=x" "$tool" -p a.nc
+check "a name that is misspelt" matches "^nc_stagee=enable .*did you mean 'nc_stage'" \
+    env PNETCDF_HINTS="nc_stagee=enable" "$tool" -p a.nc
 listed_as_json() {
     "$tool" -l -j | python3 -c '
 import json, sys

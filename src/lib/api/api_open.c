@@ -190,6 +190,13 @@ static void tell_of_file(const struct driver_dataset *ds, const struct base_hint
     }
 }
 
+static void tell_wrong(void *of, const char *words)
+{
+    char line[400];
+    snprintf(line, sizeof line, "hint ignored: %s", words);
+    driver_stats_tell(of, line);
+}
+
 /* All processes come to process 0's terms, or none goes on and all know why. Agreed. A
  * mode that is another here is in the way of nothing: *differs is what to say of it in
  * the end, `code` or NC_NOERR; in safe mode all say so. */
@@ -299,6 +306,8 @@ static struct api_dataset *prepare_all(MPI_Comm comm, const char *path, MPI_Info
     int read = base_hints_read(&d->ds.hints, info, d->ds.rank == 0, d->ds.full,
                                &caller->file, &d->ds.info);
     if (*error == NC_NOERR) *error = read;
+    if (d->ds.rank == 0 && d->ds.hints.report != BASE_REPORT_NONE)
+        (void)base_hints_blame(info, tell_wrong, &d->ds);
     if (*error == NC_NOERR && d->ds.full == NULL) *error = NC_ENOMEM;
     if (*error == NC_NOERR && (path == NULL || *d->ds.path == '\0'))
         *error = base_error_set(NC_EINVAL, "path is %s", path == NULL ? "NULL" : "empty");

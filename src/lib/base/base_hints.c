@@ -1,12 +1,16 @@
 /* Hints as MPI has them: from the info object, a file and the environment, and back. */
 #include "base_hints.h"
 
+#include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base_error.h"
 #include "base_mem.h"
 #include "base_mpi.h"
+#include "base_names.h"
 #include "base_path.h"
 
 /* ---- reading ---- */
@@ -27,14 +31,24 @@ static void pass_over(void *of, const char *piece)
 {
     const struct target *t = of;
     if (t->warn)
-        fprintf(stderr, "PNETCDF_HINTS: '%s' is not key=value and is passed over\n",
-                piece);
+        fprintf(stderr, "PNETCDF_HINTS: '%s' is not key=value; ignored\n", piece);
+}
+
+/* A value that a hint of ours does not take leaves what the program, or a file, asked
+ * for. MPI-IO judges of its own. */
+static bool refuse(const struct target *t, const char *variable, const char *key,
+                   const char *value)
+{
+    char words[300];
+    if (!base_hint_blame(key, value, words, sizeof words)) return false;
+    if (t->warn) fprintf(stderr, "%s: %s; ignored\n", variable, words);
+    return base_hint_is_ours(key) && base_hint_find(key) != NULL;
 }
 
 static bool take_pair(void *of, const char *variable, const char *key, const char *value)
 {
     struct target *t = of;
-    (void)variable;
+    if (refuse(t, variable, key, value)) return true;
     if (is_short(key, value))
         t->mpi = MPI_Info_set(t->info, key, value);
     else
@@ -42,8 +56,19 @@ static bool take_pair(void *of, const char *variable, const char *key, const cha
     return t->mpi == MPI_SUCCESS;
 }
 
+/* One look at the environment is enough for a program that opens many datasets, as long
+ * as it says the same. */
+static bool is_new(void)
+{
+    static _Atomic uint64_t seen;
+    const char *text = getenv("PNETCDF_HINTS");
+    uint64_t now = text == NULL ? 0 : base_hash(text, strlen(text), 1);
+    return atomic_exchange(&seen, now) != now;
+}
+
 static int add_environment(MPI_Info info, bool warn)
 {
+    warn = is_new() && warn;
     struct target t = {info, MPI_SUCCESS, warn};
     const struct base_environment e = {take_pair, pass_over, &t};
     if (!base_hints_environment(&e)) return NC_ENOMEM;
@@ -90,6 +115,38 @@ static int take_hints(struct base_hints *h, MPI_Info info)
     return base_mpi_error(result, NC_EMPI, "reading the info object");
 }
 
+/* Values of ours that were refused are not told as if they were in force. */
+static int put_right(struct base_hints *h, MPI_Info info)
+{
+    char text[MPI_MAX_INFO_VAL + 1], own[32];
+    int mpi = MPI_SUCCESS, there = 0;
+    for (const struct base_hint *t = base_hint_table;
+         t->key != NULL && mpi == MPI_SUCCESS; t++) {
+        mpi = MPI_Info_get(info, t->key, MPI_MAX_INFO_VAL, text, &there);
+        if (mpi != MPI_SUCCESS || !there || base_hint_takes(t, text)) continue;
+        if (!base_hint_is_ours(t->key)) continue;
+        const char *value = base_hint_value(h, t, own, sizeof own);
+        mpi = value[0] == '\0' ? MPI_Info_delete(info, t->key)
+                               : MPI_Info_set(info, t->key, value);
+    }
+    return base_mpi_error(mpi, NC_EMPI, "MPI_Info_set");
+}
+
+int base_hints_blame(MPI_Info info, void (*tell)(void *of, const char *words), void *of)
+{
+    int nkeys = 0, flag, mpi = MPI_SUCCESS;
+    if (info != MPI_INFO_NULL) mpi = MPI_Info_get_nkeys(info, &nkeys);
+    for (int i = 0; mpi == MPI_SUCCESS && i < nkeys; i++) {
+        char key[MPI_MAX_INFO_KEY + 1], text[MPI_MAX_INFO_VAL + 1], words[300];
+        mpi = MPI_Info_get_nthkey(info, i, key);
+        if (mpi == MPI_SUCCESS)
+            mpi = MPI_Info_get(info, key, MPI_MAX_INFO_VAL, text, &flag);
+        if (mpi == MPI_SUCCESS && flag && base_hint_blame(key, text, words, sizeof words))
+            tell(of, words);
+    }
+    return base_mpi_error(mpi, NC_EMPI, "reading the info object");
+}
+
 /* What we do in the words of E10 MPI-IO is not to do again. */
 static int keep_e10(const struct base_hints *h, MPI_Info info)
 {
@@ -125,6 +182,7 @@ int base_hints_read(struct base_hints *h, MPI_Info user, bool warn, const char *
     int err = file->name == NULL ? NC_NOERR : add_file(*info, path, file);
     if (err == NC_NOERR) err = add_environment(*info, warn);
     if (err == NC_NOERR) err = take_hints(h, *info);
+    if (err == NC_NOERR) err = put_right(h, *info);
     if (err == NC_NOERR) err = keep_e10(h, *info);
     if (err == NC_NOERR) err = fix_path(h->report, "nc_report", *info);
     if (err == NC_NOERR) err = fix_path(h->trace, "nc_trace", *info);

@@ -12,14 +12,19 @@
 #include "base_hints_table.h"
 
 /* Reads the hints of the dataset that has this path from the root: defaults, then user
- * (may be MPI_INFO_NULL), then the file, if it has a name, then the environment. Text of
- * PNETCDF_HINTS that is not of its form, and values out of a hint's range, are passed
- * over, the former with a word on standard error where `warn`; so is, with a word, what
- * makes no sense in a file, but a file that cannot be read or understood is an error.
- * *info is a new info object with all keys, for MPI_File_open; the caller frees it.
- * Local. NC_ENOMEM, NC_EMPI, NC_EINVAL; base_hints_file_free is due in any case. */
+ * (may be MPI_INFO_NULL), then the file, if it has a name, then the environment. Values
+ * that a hint does not take are ignored. What is wrong in PNETCDF_HINTS is reported on
+ * standard error where `warn`, once for each text that it has; so is what makes no sense
+ * in a file, but a file that cannot be read or understood is an error. *info is a new
+ * info object with all keys, for MPI_File_open; the caller frees it. Of the library's own
+ * hints it has what is in force in the place of what was refused. Local. NC_ENOMEM,
+ * NC_EMPI, NC_EINVAL; base_hints_file_free is due in any case. */
 int base_hints_read(struct base_hints *h, MPI_Info user, bool warn, const char *path,
                     struct base_hints_file *file, MPI_Info *info);
+
+/* Reports what is wrong with hints of an info object (may be MPI_INFO_NULL), each in
+ * words. Local. NC_EMPI. */
+int base_hints_blame(MPI_Info info, void (*tell)(void *of, const char *words), void *of);
 
 /* What the file said, on its way from the one process that read it: pairs of texts with
  * their NULs, as many as there is room for. All zero at first, and packed again as long

@@ -164,13 +164,6 @@ static bool has_controls(const char *text)
     return false;
 }
 
-/* Our own hints begin so; others' are not ours to judge. */
-static bool looks_ours(const char *key)
-{
-    return strncmp(key, "nc_", 3) == 0 || strncmp(key, "pnetcdf_", 8) == 0 ||
-           strncmp(key, "e10_", 4) == 0;
-}
-
 /* A hint of an entry. False: it is passed over. */
 static bool read_pair(struct walk *w, const char *key, const json_t *value,
                       struct base_file_place place, struct base_file_pair *pair)
@@ -186,14 +179,10 @@ static bool read_pair(struct walk *w, const char *key, const json_t *value,
              BASE_HINT_VALUE - 1);
         return false;
     }
+    char words[300];
+    if (base_hint_blame(key, text, words, sizeof words)) warn(w, place, "%s", words);
     const struct base_hint *known = base_hint_find(key);
-    if (known == NULL && looks_ours(key))
-        warn(w, place, "there is no hint '%s'; MPI-IO gets it", key);
-    if (known != NULL && !base_hint_takes(known, text)) {
-        warn(w, place, "'%.80s' is no value of '%s', which has: %s", text, key,
-             known->values);
-        return false;
-    }
+    if (known != NULL && !base_hint_takes(known, text)) return false;
     *pair = (struct base_file_pair){copy(w, key), copy(w, text), place};
     return true;
 }

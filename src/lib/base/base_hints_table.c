@@ -153,6 +153,71 @@ bool base_hint_takes(const struct base_hint *t, const char *text)
     return read_value(t, text, &value);
 }
 
+bool base_hint_is_ours(const char *key)
+{
+    return strncmp(key, "nc_", 3) == 0 || strncmp(key, "pnetcdf_", 8) == 0 ||
+           strncmp(key, "e10_", 4) == 0;
+}
+
+/* How many characters have to be put in, left out or replaced to make one of the other.
+ */
+static int distance(const char *a, const char *b)
+{
+    enum { MOST = 63 };
+    int row[MOST + 1], na = (int)strnlen(a, MOST), nb = (int)strnlen(b, MOST);
+    for (int j = 0; j <= nb; j++)
+        row[j] = j;
+    for (int i = 1; i <= na; i++) {
+        int before = row[0]++;
+        for (int j = 1; j <= nb; j++) {
+            int least = before + (a[i - 1] != b[j - 1]);
+            if (row[j] + 1 < least) least = row[j] + 1;
+            if (row[j - 1] + 1 < least) least = row[j - 1] + 1;
+            before = row[j];
+            row[j] = least;
+        }
+    }
+    return row[nb];
+}
+
+/* The hint that is meant by a name that does not exist, or NULL. */
+static const char *nearest(const char *key)
+{
+    enum { TOO_FAR = 5 };
+    const char *found = NULL;
+    int least = TOO_FAR;
+    for (const struct base_hint *t = base_hint_table; t->key != NULL; t++) {
+        int d = distance(key, t->key);
+        if (d >= least) continue;
+        least = d;
+        found = t->key;
+    }
+    return found;
+}
+
+bool base_hint_blame(const char *key, const char *value, char *words, size_t size)
+{
+    const struct base_hint *t = base_hint_find(key);
+    const char *meant = t == NULL ? nearest(key) : NULL;
+    if (t == NULL && !base_hint_is_ours(key)) return false;
+    if (t != NULL && base_hint_takes(t, value)) return false;
+    if (t == NULL)
+        snprintf(words, size, "unknown hint '%.80s'%s%s%s", key,
+                 meant == NULL ? "" : "; did you mean '", meant == NULL ? "" : meant,
+                 meant == NULL ? "" : "'?");
+    else if (t->kind == BASE_HINT_NUMBER)
+        snprintf(words, size,
+                 "invalid value for %s: '%.80s'; expected a number, %lld or more", key,
+                 value, (long long)t->least);
+    else if (t->kind == BASE_HINT_TEXT)
+        snprintf(words, size, "invalid value for %s; expected at most %zu bytes", key,
+                 t->size - 1);
+    else
+        snprintf(words, size, "invalid value for %s: '%.80s'; expected one of: %s", key,
+                 value, t->values);
+    return true;
+}
+
 static void set(struct base_hints *h, const struct base_hint *t, int64_t value,
                 const char *text)
 {

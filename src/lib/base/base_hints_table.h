@@ -121,6 +121,13 @@ void base_hints_default(struct base_hints *h);
 /* Is that one of its values? Of what others understand every text is. */
 bool base_hint_takes(const struct base_hint *t, const char *text);
 
+/* Does the name say that the hint is this library's, and nobody else's to judge? */
+bool base_hint_is_ours(const char *key);
+
+/* What is wrong with a hint, in words: a value that it does not take, or a name of ours
+ * that does not exist, with the nearest that does. False: nothing. */
+bool base_hint_blame(const char *key, const char *value, char *words, size_t size);
+
 /* Takes a hint of this text; passes over one that nobody knows, or that does not take it.
  */
 void base_hints_take(struct base_hints *h, const char *key, const char *text);

@@ -132,7 +132,7 @@ static void show(const struct settings *s, struct util_out *out)
 {
     for (int i = 0; i < s->n; i++) {
         const struct setting *one = &s->list[i];
-        bool known = base_hint_find(one->key) != NULL;
+        char words[300];
         util_out_print(out, "%.200s=%.1030s  from ", one->key, one->value);
         if (one->variable != NULL)
             util_out_print(out, "%s", one->variable);
@@ -140,8 +140,10 @@ static void show(const struct settings *s, struct util_out *out)
             util_out_print(out, "%.500s, line %d, %s %.500s", s->file, one->line,
                            one->entry->guard ? "Guardnames" : "Path", one->entry->path);
         if (overruled(s, i)) util_out_text(out, "; overruled below");
-        if (!known) util_out_text(out, "; for MPI-IO, this library has no such hint");
-        if (is_nonsense(one)) util_out_text(out, "; passed over, none of its values");
+        if (base_hint_blame(one->key, one->value, words, sizeof words))
+            util_out_print(out, "; ignored: %s", words);
+        else if (base_hint_find(one->key) == NULL)
+            util_out_text(out, "; for MPI-IO, this library has no such hint");
         util_out_text(out, "\n");
     }
 }
