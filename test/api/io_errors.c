@@ -1,7 +1,9 @@
 /* Failing storage: full, broken, forbidden. The error is told where it happened, all
  * learn of it, and nothing hangs. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "dataset.h"
 #include "fault.h"
@@ -293,6 +295,39 @@ static void safe_mode_tells_all_at_once(void)
     CHECK_EQ(0, unsetenv("PNETCDF_SAFE_MODE"));
 }
 
+/* What the system said of an error that has no code of its own is in the words, also
+ * where MPI-IO made the call. Open MPI does not tell. */
+static void the_systems_words_are_told(void)
+{
+    static const char *const ways[] = {"posix", "mpi"};
+#ifdef ROMIO_VERSION
+    enum { WAYS_TOLD = 2 };
+#else
+    enum { WAYS_TOLD = 1 };
+#endif
+    for (int i = 0; i < WAYS_TOLD; i++) {
+        int ncid = -1, value = 1;
+        MPI_Offset start = check.rank, count = 1;
+        MPI_Info info;
+        MPI_Info_create(&info);
+        MPI_Info_set(info, "nc_file_io", ways[i]);
+        MPI_Info_set(info, "nc_transfer", "direct");
+        CHECK_NC(NC_NOERR, ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"), NC_CLOBBER,
+                                        info, &ncid));
+        MPI_Info_free(&info);
+        x = new_dim(ncid, "x", check.nprocs);
+        v = new_var(ncid, "v", NC_INT, 1, &x);
+        CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+        CHECK(fault_arm("write:1+:ENOTCONN:*/a.nc"));
+        int rc = ncmpi_put_vara_int_all(ncid, v, &start, &count, &value);
+        CHECK(fault_disarm() > 0);
+        CHECK_NC(NC_EWRITE, rc);
+        if (strstr(ncmpi_strerror(rc), strerror(ENOTCONN)) == NULL)
+            CHECK_STR(strerror(ENOTCONN), ncmpi_strerror(rc));
+        ncmpi_close(ncid);
+    }
+}
+
 static const struct check_test tests[] = {
     {"a full disk on one process", a_full_disk_on_one_process, 0},
     {"a full disk on all processes", a_full_disk_on_all_processes, CHECK_FORMATS},
@@ -307,6 +342,7 @@ static const struct check_test tests[] = {
     {"a file that may not be opened", a_file_that_may_not_be_opened, 0},
     {"a file that may not be created", a_file_that_may_not_be_created, 0},
     {"a sync that fails is told", a_sync_that_fails_is_told, 0},
+    {"the system's words are told", the_systems_words_are_told, 0},
     {"safe mode tells all at once", safe_mode_tells_all_at_once, 0},
     {NULL, NULL, 0},
 };

@@ -42,6 +42,7 @@ static const struct {
               {"ENOLCK", ENOLCK},
               {"EAGAIN", EAGAIN},
               {"ECONNRESET", ECONNRESET},
+              {"ENOTCONN", ENOTCONN},
               {"short", -1},
               {"wrong", -2},
               {"part", -3},

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base_error.h"
 
@@ -17,20 +18,45 @@ static const struct {
     {MPI_ERR_NO_MEM, NC_ENOMEM},
 };
 
+/* MPI's text of a code or a class, without blanks at its end. */
+static void text_of(int mpi_result, char *text)
+{
+    int length = 0;
+    if (MPI_Error_string(mpi_result, text, &length) != MPI_SUCCESS) length = 0;
+    while (length > 0 && strchr(" \n", text[length - 1]) != NULL)
+        length--;
+    text[length] = '\0';
+}
+
+/* What the text of the very code has beyond that of its class: in MPICH the system's
+ * words stand behind it in the last line ("Other I/O error Transport endpoint is not
+ * connected"). Of a collective call that failed elsewhere only the other process has
+ * them:
+ * "" then. */
+static const char *own_words(const char *text, const char *of_class)
+{
+    const char *line = strrchr(text, '\n'), *at;
+    at = strstr(line == NULL ? text : line, of_class);
+    if (at == NULL || of_class[0] == '\0') return "";
+    at += strlen(of_class);
+    return *at == ' ' ? at + 1 : "";
+}
+
 int base_mpi_error(int mpi_result, int otherwise, const char *what)
 {
     if (mpi_result == MPI_SUCCESS) return NC_NOERR;
 
-    /* The words are asked for by class: of a collective call that failed elsewhere MPICH
-     * may give a code that only the other process can put into words. */
-    char text[MPI_MAX_ERROR_STRING] = "";
-    int length, class, code = otherwise;
+    char text[MPI_MAX_ERROR_STRING] = "", all[MPI_MAX_ERROR_STRING] = "";
+    int class, code = otherwise;
     if (MPI_Error_class(mpi_result, &class) == MPI_SUCCESS) {
-        if (MPI_Error_string(class, text, &length) != MPI_SUCCESS) text[0] = '\0';
+        text_of(class, text);
+        text_of(mpi_result, all);
         for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++)
             if (classes[i].class == class) code = classes[i].code;
     }
-    return base_error_set(code, "%s: %s", what, text);
+    const char *more = own_words(all, text);
+    return base_error_set(code, "%s: %s%s%.400s", what, text, *more == '\0' ? "" : ": ",
+                          more);
 }
 
 long long base_mpi_number(MPI_Info info, const char *key)
