@@ -58,3 +58,12 @@ void util_message(const char *tool, const char *file, int64_t offset, const char
     print_tame(reason);
     fputc('\n', stderr);
 }
+
+int util_file_is_short(const char *tool, const char *file, int64_t end,
+                       const char *variable, int64_t lacking, int64_t most)
+{
+    bool good = lacking <= most;
+    util_message(tool, file, end, "variable '%s': the file ends before its data do%s",
+                 variable, good ? "; what is missing reads as zeros" : "");
+    return good ? 0 : -1;
+}

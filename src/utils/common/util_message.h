@@ -10,6 +10,13 @@
 __attribute__((format(printf, 4, 5))) void
 util_message(const char *tool, const char *file, int64_t offset, const char *format, ...);
 
+/* The file ends at `end`, `lacking` bytes before the values of a variable do. PnetCDF
+ * leaves files so whose last values nobody has put, and every reader finds zeros there: a
+ * line, and 0. If more than `most` are lacking, an error line, and -1. */
+int util_file_is_short(const char *tool, const char *file, int64_t end,
+                       const char *variable, int64_t lacking, int64_t most);
+#define UTIL_LACKING_MOST ((int64_t)1 << 40) /* for one that only reads */
+
 /* From now on nothing is said, or it is again: for all but one of several processes, of
  * what all of them meet. */
 void util_mute(bool mute);

@@ -34,12 +34,29 @@ void util_reader_free(struct util_reader *r)
     base_free(r->span);
 }
 
+/* The file ends before the variable: what is missing is zeros. */
+static int fill_up(struct util_reader *r, int64_t end, char *bytes, int64_t n)
+{
+    const struct cdf_header *h = &r->file->header;
+    int64_t last = r->var->is_record ? h->numrecs - 1 : 0;
+    int64_t whole = cdf_record_offset(h, r->var, last) + r->var->nelems * r->element;
+    if (!r->is_short &&
+        util_file_is_short(r->file->tool, r->file->path, end, r->var->name, whole - end,
+                           UTIL_LACKING_MOST) != 0)
+        return -1;
+    r->is_short = true;
+    memset(bytes, 0, (size_t)n);
+    return 0;
+}
+
 /* All these bytes, or an error line. */
-static int read_all(const struct util_reader *r, int64_t offset, void *bytes,
-                    int64_t length)
+static int read_all(struct util_reader *r, int64_t offset, char *bytes, int64_t length)
 {
     int64_t got = util_classic_read(r->file, offset, bytes, (size_t)length);
     if (got == length) return 0;
+    if (got >= 0 && r->file->blob == NULL)
+        return fill_up(r, got > 0 ? offset + got : r->file->size, bytes + got,
+                       length - got);
     if (got < 0 && r->file->blob != NULL)
         util_message(r->file->tool, r->file->path, -1, "%s", util_classic_why(r->file));
     else if (got < 0)

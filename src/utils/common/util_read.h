@@ -13,6 +13,7 @@ struct util_reader {
     int64_t total; /* elements, of all records */
     int64_t done;  /* elements read */
     char *span;    /* records read together, other variables' bytes included */
+    bool is_short; /* the file ends before the variable, which was said */
 };
 
 /* 0, or -1 after an error line. util_reader_free is due in both cases. */
@@ -21,7 +22,8 @@ int util_reader_init(struct util_reader *r, const struct util_classic *file,
 void util_reader_free(struct util_reader *r);
 
 /* Reads the next elements, at most `most`, as external values. How many they are, 0 at
- * the end, -1 after an error line: a file that ends before the variable is one. */
+ * the end, -1 after an error line. Where the file ends before the variable they are
+ * zeros, after a line that says so (util_file_is_short). */
 int64_t util_read(struct util_reader *r, void *values, int64_t most);
 
 #endif

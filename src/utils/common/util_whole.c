@@ -35,7 +35,7 @@ int64_t util_file_size(int ncid, const char *path)
 }
 
 int util_whole(const char *tool, const char *path, int64_t size, int ncid, int varid,
-               int64_t records, int64_t piece)
+               int64_t records, int64_t piece, int64_t most)
 {
     MPI_Offset begin, step;
     char name[NC_MAX_NAME + 1];
@@ -46,8 +46,8 @@ int util_whole(const char *tool, const char *path, int64_t size, int ncid, int v
     if (err != NC_NOERR)
         util_message(tool, path, -1, "%s", ncmpi_strerror(err));
     else if (begin + (records - 1) * step + piece > size)
-        util_message(tool, path, size, "variable '%s': the file ends before its data do",
-                     name);
+        return util_file_is_short(tool, path, size, name,
+                                  begin + (records - 1) * step + piece - size, most);
     else
         return 0;
     return -1;

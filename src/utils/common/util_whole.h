@@ -15,8 +15,9 @@ bool util_is_one_file(int ncid);
 int64_t util_file_size(int ncid, const char *path);
 
 /* Does a variable end behind `size`, unless that is -1? It has so many records, or 1, of
- * `piece` bytes each. 0, or -1 after an error line. */
+ * `piece` bytes each. 0, with a line if its last values, `most` bytes, are zeros that are
+ * not in the file (util_file_is_short), or -1 after an error line. */
 int util_whole(const char *tool, const char *path, int64_t size, int ncid, int varid,
-               int64_t records, int64_t piece);
+               int64_t records, int64_t piece, int64_t most);
 
 #endif

@@ -56,6 +56,7 @@ struct copy {
     int unlimited; /* in the source; -1: none */
     struct copy_var *vars;
     int nvars;
+    int64_t size;         /* of the source, when it was looked at; -1: it tells nothing */
     int64_t records_done; /* of the copy's record variables, likewise */
     int64_t bytes, moved; /* of all values, and of those that are there */
     const char *words;    /* what is wrong, if it is not the library that knows */

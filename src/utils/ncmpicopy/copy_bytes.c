@@ -118,7 +118,11 @@ static int read_bytes(struct mover *m, int fd, const char *path, char *bytes, in
     m->path = path;
     for (ssize_t got; n > 0; bytes += got, at += got, n -= got) {
         got = pread(fd, bytes, (size_t)n, at);
-        if (got == 0) {
+        bool zeros = fd == m->in && m->c->size >= 0 && at >= m->c->size;
+        if (got == 0 && zeros) { /* copy_plan has told of them */
+            memset(bytes, 0, (size_t)n);
+            got = n;
+        } else if (got == 0) {
             m->c->words = "the file ends before its data do";
             return NC_EREAD;
         }

@@ -163,25 +163,28 @@ static void measure(struct copy *c, struct copy_var *v)
     c->bytes += v->total * v->size;
 }
 
-/* Is all of a variable there, though not all of it may be wanted? */
-static int check_whole(const struct copy *c, const struct copy_var *v, int64_t size)
+/* Is all of a variable there, though not all of it may be wanted? A header alone is no
+ * reason to write gigabytes of zeros. */
+static int check_whole(const struct copy *c, const struct copy_var *v)
 {
+    const int64_t most = c->size > 1 << 30 ? c->size : 1 << 30;
     int64_t records = 1, piece = v->size;
     for (int i = 0; i < v->ndims; i++)
         *(v->dimids[i] == c->unlimited ? &records : &piece) *=
             c->dims[v->dimids[i]].length;
-    return util_whole(COPY_TOOL, c->options.from, size, c->in, v->in, records, piece);
+    return util_whole(COPY_TOOL, c->options.from, c->size, c->in, v->in, records, piece,
+                      most);
 }
 
 int copy_plan(struct copy *c)
 {
     if (get_dims(c) != 0 || cut_dims(c) != 0 || get_vars(c) != 0 || settle_dims(c) != 0)
         return -1;
-    const int64_t size = util_file_size(c->in, c->options.from);
+    c->size = util_file_size(c->in, c->options.from);
     int status = 0;
     for (int i = 0; i < c->nvars && status == 0; i++) {
         measure(c, &c->vars[i]);
-        status = check_whole(c, &c->vars[i], size);
+        status = check_whole(c, &c->vars[i]);
     }
     return status;
 }

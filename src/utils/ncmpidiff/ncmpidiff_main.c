@@ -53,7 +53,7 @@ static int enter_pair(struct diff *d, const struct diff_pair *pair)
         const struct cdf_var *v = &h->vars[pair->varid[i]];
         status = util_whole(NCMPIDIFF_TOOL, d->options.path[i], s->size[i], s->ncid[i],
                             pair->varid[i], v->is_record ? h->numrecs : 1,
-                            v->nelems * cdf_type_size(v->type));
+                            v->nelems * cdf_type_size(v->type), UTIL_LACKING_MOST);
     }
     util_mute(false);
     return status;
