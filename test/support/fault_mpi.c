@@ -346,6 +346,13 @@ int MPI_Comm_set_attr(MPI_Comm comm, int key, void *value)
     return PMPI_Comm_set_attr(comm, key, value);
 }
 
+int MPI_Win_lock_all(int assertion, MPI_Win win)
+{
+    int rc =
+        PMPI_Win_lock_all(assertion, win); /* where it failed there is nothing to end */
+    return result(fails("MPI_Win_lock_all"), rc);
+}
+
 int MPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *unit, void *base)
 {
     if (fails("MPI_Win_shared_query")) return result(true, MPI_SUCCESS);

@@ -78,7 +78,8 @@ static void log_path(const struct burst *b, int rank, char *path, size_t size)
              rank);
 }
 
-/* Memory in which the processes of a node share out their log. */
+/* Memory in which the processes of a node share out their log: two counters, which the
+ * first one sets before the others hear that there is a log. */
 static int share_space_all(struct burst *b, int rank)
 {
     MPI_Aint size = rank == 0 ? (MPI_Aint)sizeof(struct burst_space) : 0;
@@ -86,6 +87,7 @@ static int share_space_all(struct burst *b, int rank)
     int unit;
     int mpi = MPI_Win_allocate_shared(size, 1, MPI_INFO_NULL, b->node, &base, &b->window);
     if (mpi != MPI_SUCCESS) b->window = MPI_WIN_NULL;
+    if (mpi == MPI_SUCCESS) mpi = base_mpi_window_begin(b->window);
     if (mpi == MPI_SUCCESS) mpi = MPI_Win_shared_query(b->window, 0, &size, &unit, &base);
     if (mpi == MPI_SUCCESS) b->space = base;
     return base_mpi_error(mpi, NC_EMPI, "sharing memory");
@@ -110,7 +112,9 @@ static int create_shared_all(struct burst *b, struct burst_header *h, int err)
     if (h != NULL) h->nslots = nprocs; /* all have one: agreed */
     log_path(b, leader, path, sizeof path);
     if (rank == 0) made = burst_log_create(&b->log, path, h, b->space);
+    base_mpi_window_sync(b->window);
     mpi = MPI_Bcast(&made, 1, MPI_INT, 0, b->node);
+    base_mpi_window_sync(b->window);
     if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "MPI_Bcast");
     if (rank == 0 || made != NC_NOERR) return made;
     return burst_log_join(&b->log, path, h, b->space, rank);
@@ -202,6 +206,7 @@ void burst_end_all(struct burst *b, bool keep)
 {
     burst_pool_stop(b);
     burst_log_end(&b->log, !keep && b->log.slot == 0);
+    base_mpi_window_end(b->window);
     if (b->window != MPI_WIN_NULL) MPI_Win_free(&b->window);
     b->space = NULL;
     b->made = b->logging = false;

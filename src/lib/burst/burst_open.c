@@ -59,8 +59,9 @@ int burst_attach_all(struct driver_dataset *ds, struct driver *lower, struct bur
     int64_t all[2] = {mpi != MPI_SUCCESS, size};
     err = driver_agree_all(ds, err, NULL, all, 2);
     if (all[0]) b->node = MPI_COMM_NULL; /* not to be freed by some alone */
-    b->shared = ds->hints.burst_shared_logs == BASE_ENABLE ||
-                (ds->hints.burst_shared_logs == BASE_AUTO && all[1] > FEW);
+    b->shared =
+        BASE_SHARED_64 && (ds->hints.burst_shared_logs == BASE_ENABLE ||
+                           (ds->hints.burst_shared_logs == BASE_AUTO && all[1] > FEW));
     if (err != NC_NOERR) {
         burst_detach_all(b);
         return err;

@@ -166,11 +166,12 @@ static int allocate_all(struct mpio_window *w)
         w->win = MPI_WIN_NULL;
         return base_mpi_error(mpi, NC_ENOMEM, "shared memory of a node");
     }
-    mpi = MPI_Win_set_errhandler(w->win, MPI_ERRORS_RETURN);
+    mpi = base_mpi_window_begin(w->win);
     if (mpi == MPI_SUCCESS) mpi = MPI_Win_shared_query(w->win, 0, &size, &unit, &base);
     if (mpi == MPI_SUCCESS) lay_out(w, base);
     if (mpi == MPI_SUCCESS && w->rank == 0)
         memset(w->control, 0, (size_t)control_bytes(w));
+    if (mpi == MPI_SUCCESS) base_mpi_window_sync(w->win);
     return base_mpi_error(mpi, NC_ENOMEM, "shared memory of a node");
 }
 
@@ -208,6 +209,7 @@ static int make_memory_all(struct mpio_window *w, struct driver_dataset *ds)
     int err = w->nprocs == 1 ? allocate_own(w) : allocate_all(w);
     int64_t all[2] = {mpio_pool_number(), w->nprocs > 1 && w->win == MPI_WIN_NULL};
     err = driver_agree_all(ds, err, NULL, all, 2);
+    if (err == NC_NOERR && w->nprocs > 1) base_mpi_window_sync(w->win);
     if (all[1] && w->nprocs > 1) base_mpi_whole_window_all(w->comm, &w->win);
     w->number = all[0];
     mpio_pool_note(w->number);
@@ -309,6 +311,7 @@ void mpio_window_free_all(struct mpio_window *w)
 {
     if (w->state != MPIO_WINDOW_READY) return;
     /* Nobody can be told of a failure here, nor does anything hang on it. */
+    base_mpi_window_end(w->win);
     if (w->win != MPI_WIN_NULL) (void)MPI_Win_free(&w->win);
     if (w->group != MPI_GROUP_NULL) (void)MPI_Group_free(&w->group);
     if (w->comm != MPI_COMM_NULL) (void)MPI_Comm_free(&w->comm);

@@ -1,5 +1,10 @@
 /* Memory that the processes of a node share: where blocks of the file are assembled, and
- * what is on its way to other nodes. */
+ * what is on its way to other nodes.
+ *
+ * What is not atomic in it (slots, marks, blocks, areas, names) is written by one process
+ * before it counts itself, or changes the state, and read by others after they saw that:
+ * release and acquire, on any processor. The words that are waited for are atomic and
+ * sequentially consistent. What MPI has to do with it: base_mpi_window_begin. */
 #ifndef MPIO_WINDOW_H
 #define MPIO_WINDOW_H
 

@@ -39,6 +39,7 @@ static void free_all(void)
             if (kept[i].number < kept[first].number) first = i;
         (void)close(kept[first].file);
         if (kept[first].listener >= 0) (void)close(kept[first].listener);
+        base_mpi_window_end(kept[first].window);
         (void)MPI_Win_free(&kept[first].window);
         (void)MPI_Comm_free(&kept[first].node);
         (void)MPI_Group_free(&kept[first].group);
@@ -158,6 +159,7 @@ int stage_keep_or_free_all(struct stage *s)
         if (all[0] && whole) (void)MPI_Group_free(&group);
     }
     if (all[0]) {
+        base_mpi_window_end(s->window);
         (void)MPI_Win_free(&s->window);
         (void)MPI_Comm_free(&s->node);
     }

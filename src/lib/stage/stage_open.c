@@ -15,7 +15,7 @@
 
 static bool wanted(const struct driver_dataset *ds, bool create)
 {
-    return ds->hints.stage == BASE_ENABLE && !create && !ds->writable;
+    return ds->hints.stage == BASE_ENABLE && !create && !ds->writable && BASE_SHARED_64;
 }
 
 /* Adds n to a statistic. */
@@ -58,6 +58,7 @@ static void free_local(struct stage *s)
  */
 static void give_up_all(struct stage *s)
 {
+    base_mpi_window_end(s->window);
     if (s->window != MPI_WIN_NULL) (void)MPI_Win_free(&s->window);
     if (s->firsts != MPI_COMM_NULL) (void)MPI_Comm_free(&s->firsts);
     if (s->node != MPI_COMM_NULL) (void)MPI_Comm_free(&s->node);
@@ -171,17 +172,20 @@ static int share_all(struct stage *s, const struct stage_shared *plan,
     int unit, mpi;
     mpi = MPI_Win_allocate_shared(size, 1, MPI_INFO_NULL, s->node, &base, &s->window);
     if (mpi != MPI_SUCCESS) s->window = MPI_WIN_NULL;
+    if (mpi == MPI_SUCCESS) mpi = base_mpi_window_begin(s->window);
     if (mpi == MPI_SUCCESS) mpi = MPI_Win_shared_query(s->window, 0, &size, &unit, &base);
     if (mpi == MPI_SUCCESS && s->first) {
         stage_shared_init(base, plan);
         place_files(base, f);
     }
     if (mpi == MPI_SUCCESS) s->shared = base;
+    if (mpi == MPI_SUCCESS) base_mpi_window_sync(s->window);
     int64_t lacking = s->window == MPI_WIN_NULL;
     int err = base_mpi_error(mpi, NC_EMPI, "sharing memory");
     if (err == NC_NOERR) err = error;
     err = driver_agree_all(s->ds, err, NULL, &lacking, 1);
     if (lacking) base_mpi_whole_window_all(s->node, &s->window);
+    if (err == NC_NOERR) base_mpi_window_sync(s->window);
     if (err == NC_NOERR) s->table = stage_table_of(s->shared);
     return err;
 }
@@ -194,7 +198,9 @@ static int make_space_all(struct stage *s, int err, char *path)
         err = stage_space_create(s, s->shared, path, PATH_MAX);
     if (s->first) s->shared->watched = stage_space_is_watched(s->file);
     if (err != NC_NOERR) path[0] = '\0';
+    base_mpi_window_sync(s->window);
     int mpi = MPI_Bcast(path, PATH_MAX, MPI_CHAR, 0, s->node);
+    base_mpi_window_sync(s->window);
     if (mpi == MPI_SUCCESS && path[0] != '\0' && !s->first)
         (void)stage_space_open(s, path);
     if (path[0] == '\0' && s->first) {
