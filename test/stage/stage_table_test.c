@@ -207,7 +207,8 @@ static void a_full_device_keeps_what_it_has(void **state)
 enum { THREADS = 4, ROUNDS = 20000 };
 struct shared {
     struct stage_table *t;
-    _Atomic int64_t places[FEW]; /* the block that is there */
+    _Atomic uint32_t places[FEW]; /* what is there: its sum, which tells the block, too */
+    atomic_uint serial;
     atomic_int wrong, read;
 };
 
@@ -220,12 +221,15 @@ static void *use(void *arg)
         struct stage_claim c;
         struct stage_hold h;
         if (stage_table_find(s->t, block, &h)) {
-            int64_t there = atomic_load(&s->places[h.slot]);
+            uint32_t there =
+                atomic_load_explicit(&s->places[h.slot], memory_order_relaxed);
             if (!stage_table_held(s->t, &h)) continue;
             atomic_fetch_add(&s->read, 1);
-            if (there != block) atomic_fetch_add(&s->wrong, 1);
+            if (there != h.sum || there % (2 * FEW) != block)
+                atomic_fetch_add(&s->wrong, 1);
         } else if (stage_table_claim(s->t, block, &c) == STAGE_MINE) {
-            atomic_store(&s->places[c.slot], block);
+            c.sum = 2 * FEW * (atomic_fetch_add(&s->serial, 1) + 1) + (uint32_t)block;
+            atomic_store_explicit(&s->places[c.slot], c.sum, memory_order_relaxed);
             stage_table_finish(s->t, &c, i % 7 != 0);
         }
         if (i % 1000 == 0) stage_table_forget(s->t);

@@ -3,25 +3,23 @@
  * one count as empty. One record a place: which block has it, and a number that goes up
  * whenever it is given to a block.
  *
- * What orders memory, on any processor:
+ * What orders memory, on any processor. All that is not atomic is read and changed with
+ * the lock held. The words, numbers, sums and the epoch are sequentially consistent, so
+ * that all see their changes in one order. stage_table_find reads word, number, word,
+ * sum: the number grows before the word says that the block is coming, and the sum is
+ * stored before the word says that it is there. So a word that says so both times, or one
+ * that was claimed and finished again in between, comes with the sum of that number or of
+ * a later one, which stage_table_held turns away.
  *
- * - All that is not atomic is read and changed with the lock held.
- * - The words, numbers, sums and the epoch are sequentially consistent, so that all see
- *   their changes in one order. stage_table_find reads word, number, word, sum. The
- * number grows before the word says that the block is coming, and the sum is stored
- * before the word says that it is there: a word that says so both times, or one that was
- * claimed and finished again in between, comes with the sum of that number or of a later
- * one, which stage_table_held turns away.
- * - The bytes of a block are no memory of the program: they go to the staged file and
- * come from it by calls of the system, which copy them from and to the file's pages on
- * the caller's processor. A fence there orders that copying as it does the program's own
- *   loads and stores. A block that is there: its bytes were written before
- *   stage_table_finish, by this thread or by one that it had them from under a mutex, and
- *   are read after the word was. A place that another block gets: the number grows, then
- *   comes a fence, then the new bytes are written; a reader of any of them has a fence
- *   behind the reading, and finds the number grown. Without these two fences (a
- * seqlock's) a processor that orders less than x86 does may let the new bytes be seen
- * first. */
+ * The bytes of a block are no memory of the program: they go to the staged file and come
+ * from it by calls of the system, which copy them on the caller's processor. A fence
+ * there orders that copying as it does the program's own loads and stores. The bytes of a
+ * block that is there were written before stage_table_finish, by this thread or by one
+ * that got them under a mutex, and are read after the word was. Where another block gets
+ * a place, the number grows, then comes a fence, then the new bytes are written; a reader
+ * of any of them has a fence behind the reading, and finds the number grown. Without
+ * these two fences (a seqlock's) a processor that orders less than x86 may let the new
+ * bytes be seen first. */
 #include "stage_table.h"
 
 #include <sched.h>
