@@ -141,10 +141,10 @@ if [ -e test/support/.libs/fault.so ]; then
             "$copy" "$a" "$b" && ! [ -e "$b" ] && grep -q 'removed, as it is not complete' "$work/err"
     }
     check "full disk: the copy is removed" full
-    # as bytes, and through the library; the first read looks what file it is
+    # as bytes, and through the library; the first two are of the header
     misread() {
         rm -f "$b"
-        status 1 env LD_PRELOAD="$PWD/test/support/.libs/fault.so" NCMPI_FAULT="read:2:wrong:*c.nc" \
+        status 1 env LD_PRELOAD="$PWD/test/support/.libs/fault.so" NCMPI_FAULT="read:3:wrong:*c.nc" \
             "$copy" "$@" "$a" "$b" && ! [ -e "$b" ] && grep -q 'not what had been written' "$work/err"
     }
     check "a copy that reads otherwise is removed" misread

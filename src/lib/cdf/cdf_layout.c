@@ -144,8 +144,9 @@ static int64_t choose_begin_fixed(const struct cdf_header *h,
 }
 
 /* Records without fixed-size variables before them leave both free rooms behind the
- * header; they were given them once, and do not get them again at every redef. `end` is
- * then where fixed-size variables would begin, which holds if that is strict. */
+ * header; they were given them once, and do not get them again at every redef. Where
+ * fixed-size variables would begin then holds if that is strict. What the header before
+ * took up is of no account to records that stay: they never lay in it. */
 static int64_t choose_begin_record(const struct cdf_header *h,
                                    const struct cdf_header *before,
                                    const struct cdf_room *room, int64_t end)
@@ -153,8 +154,10 @@ static int64_t choose_begin_record(const struct cdf_header *h,
     if (h->nrecord_vars == 0) return cdf_pad4(end);
     int64_t anew = round_up(behind(end, room->fixed_minfree), room->record_align);
     if (before == NULL || before->nrecord_vars == 0) return anew;
-    if (h->nrecord_vars == h->nvars && !room->fixed_strict)
+    if (h->nrecord_vars == h->nvars) {
         end = behind(h->size, room->header_minfree);
+        if (room->fixed_strict) end = round_up(end, room->fixed_align);
+    }
     return section_begin(before->begin_record, behind(end, room->fixed_minfree), anew,
                          room->record_align, room->record_strict);
 }

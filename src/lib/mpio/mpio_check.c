@@ -81,7 +81,7 @@ int mpio_lock_header(struct mpio *m)
                                   "%s: another program has been writing the header for "
                                   "ten seconds; perhaps it was stopped",
                                   m->base.ds->full);
-        (void)nanosleep(&(struct timespec){.tv_nsec = NAP * 1000}, NULL);
+        (void)nanosleep(&(struct timespec){.tv_nsec = NAP * 1000L}, NULL);
     }
     return NC_NOERR;
 }
