@@ -31,8 +31,13 @@ check "no variable has the empty name" refuses "the name ''" -v '' "$work/r.nc"
 corpus() {
     local dump=$1 file status n=0
     for file in "${srcdir:-.}"/test/fuzz/corpus/*; do
-        status=0
-        "$dump" -t -f c "$file" >/dev/null 2>"$work/err" || status=$?
+        # some claim billions of values, which all read as zeros
+        "$dump" -t -f c "$file" 2>"$work/err" | head -c 1000000 >"$work/out"
+        status=${PIPESTATUS[0]}
+        if [ "$(stat -c %s "$work/out")" = 1000000 ]; then
+            [ $status -le 1 ] || [ $status = 141 ] || { echo "$file: status $status"; return 1; }
+            continue
+        fi
         [ $status = "$(grep -vc 'reads as zeros$' "$work/err")" ] && [ $status -le 1 ] ||
             { echo "$file: status $status"; cat "$work/err"; return 1; }
         n=$((n + status))
