@@ -299,7 +299,7 @@ static void safe_mode_tells_all_at_once(void)
  * where MPI-IO made the call. Open MPI does not tell. */
 static void the_systems_words_are_told(void)
 {
-    static const char *const ways[] = {"posix", "mpi"};
+    static const char *const io[] = {"posix", "mpi"};
 #ifdef ROMIO_VERSION
     enum { WAYS_TOLD = 2 };
 #else
@@ -310,7 +310,7 @@ static void the_systems_words_are_told(void)
         MPI_Offset start = check.rank, count = 1;
         MPI_Info info;
         MPI_Info_create(&info);
-        MPI_Info_set(info, "nc_file_io", ways[i]);
+        MPI_Info_set(info, "nc_file_io", io[i]);
         MPI_Info_set(info, "nc_transfer", "direct");
         CHECK_NC(NC_NOERR, ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"), NC_CLOBBER,
                                         info, &ncid));
