@@ -18,6 +18,9 @@ include src/lib/journal/local.mk
 include src/lib/conv/local.mk
 include src/lib/cdl/local.mk
 include src/lib/region/local.mk
+include src/lib/trace/local.mk
+include src/lib/dataset/local.mk
+include src/lib/access/local.mk
 include src/lib/driver/local.mk
 include src/lib/mpio/local.mk
 include src/lib/blob/local.mk

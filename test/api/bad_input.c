@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "dataset.h"
+#include "made_dataset.h"
 
 /* The dataset that is broken in many ways; bytes of it on every process. */
 static unsigned char *good;

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dataset.h"
+#include "made_dataset.h"
 
 enum { N = 11 }; /* elements a process has */
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dataset.h"
+#include "made_dataset.h"
 
 /* One way to differ: what the last process does otherwise than the rest, the code all
  * get, and what the text must name: the object and both values. */

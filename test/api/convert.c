@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "dataset.h"
+#include "made_dataset.h"
 
 enum { N = 5 };
 

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "dataset.h"
+#include "made_dataset.h"
 
 static void noclobber_refuses_an_existing_file(void)
 {

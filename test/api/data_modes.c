@@ -1,5 +1,5 @@
 /* Define mode, collective and independent data mode: what may be called in each. */
-#include "dataset.h"
+#include "made_dataset.h"
 
 static int x, v;
 

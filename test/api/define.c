@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "dataset.h"
+#include "made_dataset.h"
 
 static void bad_names_are_refused(void)
 {

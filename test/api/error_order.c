@@ -1,5 +1,5 @@
 /* Of several mistakes in one data call, which is told; and that every one is. */
-#include "dataset.h"
+#include "made_dataset.h"
 
 static int ncid, v, text, readonly;
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "dataset.h"
+#include "made_dataset.h"
 
 static void every_code_has_a_name_and_a_text(void)
 {

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "dataset.h"
+#include "made_dataset.h"
 
 static int ncid, v, text;
 

@@ -3,7 +3,7 @@
 #ifndef FAULT_CALLS_H
 #define FAULT_CALLS_H
 
-#include "dataset.h"
+#include "made_dataset.h"
 
 enum {
     N = 7,    /* elements of a process, where a family lets it choose */

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "dataset.h"
+#include "made_dataset.h"
 
 /* ---- an encoder of its own, for the one header that is expected ---- */
 

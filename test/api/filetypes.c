@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dataset.h"
+#include "made_dataset.h"
 
 enum { N = 10 }; /* elements of a variable, or of its record, that a process has */
 

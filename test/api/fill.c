@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "dataset.h"
+#include "made_dataset.h"
 
 enum { N = 37 };
 

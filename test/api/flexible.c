@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "dataset.h"
+#include "made_dataset.h"
 
 enum { N = 12 }; /* elements a process has */
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dataset.h"
+#include "made_dataset.h"
 
 /* ---- this program's functions count, then do as asked ---- */
 

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "dataset.h"
+#include "made_dataset.h"
 
 /* What is in force without the hint, and where value is asked for. */
 static const struct known {

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "config.h"
-#include "dataset.h"
+#include "made_dataset.h"
 #include "fault.h"
 #include "shortage.h"
 

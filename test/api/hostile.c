@@ -16,7 +16,7 @@
 
 #include "base_hints_table.h"
 #include "cases.h"
-#include "dataset.h"
+#include "made_dataset.h"
 
 enum { N = 40 }; /* elements of a process, of every second place of a row */
 

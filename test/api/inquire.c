@@ -1,7 +1,7 @@
 /* Every question a dataset answers, on one whose answers are known. */
 #include <string.h>
 
-#include "dataset.h"
+#include "made_dataset.h"
 
 enum { T, Y, X }; /* dimension ids */
 enum { SCALAR, GRID, SERIES, LABEL };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dataset.h"
+#include "made_dataset.h"
 #include "fault.h"
 
 enum { N = 3000 };

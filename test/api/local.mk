@@ -56,91 +56,91 @@ api_tests = \
 	test/api/threads.mpi
 check_PROGRAMS += $(api_tests)
 TESTS += $(api_tests)
-test_api_attributes_mpi_SOURCES = test/api/attributes.c test/api/dataset.h
+test_api_attributes_mpi_SOURCES = test/api/attributes.c test/api/made_dataset.h
 test_api_attributes_mpi_LDADD = $(MPI_TEST_LIBS)
-test_api_bad_input_mpi_SOURCES = test/api/bad_input.c test/api/dataset.h
+test_api_bad_input_mpi_SOURCES = test/api/bad_input.c test/api/made_dataset.h
 test_api_bad_input_mpi_LDADD = $(MPI_TEST_LIBS)
 test_api_cdl_headers_mpi_SOURCES = test/api/cdl_headers.c
 test_api_cdl_headers_mpi_LDADD = $(MPI_TEST_LIBS)
-test_api_collective_mpi_SOURCES = test/api/collective.c test/api/dataset.h
+test_api_collective_mpi_SOURCES = test/api/collective.c test/api/made_dataset.h
 test_api_collective_mpi_LDADD = $(MPI_TEST_LIBS)
-test_api_consistency_mpi_SOURCES = test/api/consistency.c test/api/dataset.h
+test_api_consistency_mpi_SOURCES = test/api/consistency.c test/api/made_dataset.h
 test_api_consistency_mpi_LDADD = $(MPI_TEST_LIBS)
-test_api_convert_mpi_SOURCES = test/api/convert.c test/api/dataset.h
+test_api_convert_mpi_SOURCES = test/api/convert.c test/api/made_dataset.h
 test_api_convert_mpi_LDADD = $(MPI_TEST_LIBS)
-test_api_create_open_mpi_SOURCES = test/api/create_open.c test/api/dataset.h
+test_api_create_open_mpi_SOURCES = test/api/create_open.c test/api/made_dataset.h
 test_api_create_open_mpi_LDADD = $(MPI_TEST_LIBS)
-test_api_data_modes_mpi_SOURCES = test/api/data_modes.c test/api/dataset.h
+test_api_data_modes_mpi_SOURCES = test/api/data_modes.c test/api/made_dataset.h
 test_api_data_modes_mpi_LDADD = $(MPI_TEST_LIBS)
-test_api_define_mpi_SOURCES = test/api/define.c test/api/dataset.h
+test_api_define_mpi_SOURCES = test/api/define.c test/api/made_dataset.h
 test_api_define_mpi_LDADD = $(MPI_TEST_LIBS)
 test_api_elsewhere_mpi_SOURCES = test/api/elsewhere.c
 test_api_elsewhere_mpi_LDADD = $(MPI_TEST_LIBS)
-test_api_error_order_mpi_SOURCES = test/api/error_order.c test/api/dataset.h
+test_api_error_order_mpi_SOURCES = test/api/error_order.c test/api/made_dataset.h
 test_api_error_order_mpi_LDADD = $(MPI_TEST_LIBS)
-test_api_error_text_mpi_SOURCES = test/api/error_text.c test/api/dataset.h
+test_api_error_text_mpi_SOURCES = test/api/error_text.c test/api/made_dataset.h
 test_api_error_text_mpi_LDADD = $(MPI_TEST_LIBS)
-test_api_error_words_mpi_SOURCES = test/api/error_words.c test/api/dataset.h
+test_api_error_words_mpi_SOURCES = test/api/error_words.c test/api/made_dataset.h
 test_api_error_words_mpi_LDADD = $(MPI_TEST_LIBS)
-test_api_file_layout_mpi_SOURCES = test/api/file_layout.c test/api/dataset.h
+test_api_file_layout_mpi_SOURCES = test/api/file_layout.c test/api/made_dataset.h
 test_api_file_layout_mpi_LDADD = $(MPI_TEST_LIBS)
-test_api_filetypes_mpi_SOURCES = test/api/filetypes.c test/api/dataset.h
+test_api_filetypes_mpi_SOURCES = test/api/filetypes.c test/api/made_dataset.h
 test_api_filetypes_mpi_LDADD = $(MPI_TEST_LIBS)
-test_api_fill_mpi_SOURCES = test/api/fill.c test/api/dataset.h
+test_api_fill_mpi_SOURCES = test/api/fill.c test/api/made_dataset.h
 test_api_fill_mpi_LDADD = $(MPI_TEST_LIBS)
-test_api_flexible_mpi_SOURCES = test/api/flexible.c test/api/dataset.h
+test_api_flexible_mpi_SOURCES = test/api/flexible.c test/api/made_dataset.h
 test_api_flexible_mpi_LDADD = $(MPI_TEST_LIBS)
-test_api_hints_mpi_SOURCES = test/api/hints.c test/api/dataset.h
+test_api_hints_mpi_SOURCES = test/api/hints.c test/api/made_dataset.h
 test_api_hints_mpi_LDADD = $(MPI_TEST_LIBS)
-test_api_hints_file_mpi_SOURCES = test/api/hints_file.c test/api/dataset.h \
+test_api_hints_file_mpi_SOURCES = test/api/hints_file.c test/api/made_dataset.h \
 	test/support/shortage.c test/support/shortage.h
 test_api_hints_file_mpi_LDFLAGS = $(SHORTAGE_WRAP)
 test_api_hints_file_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
-test_api_hints_all_mpi_SOURCES = test/api/hints_all.c test/api/dataset.h
+test_api_hints_all_mpi_SOURCES = test/api/hints_all.c test/api/made_dataset.h
 test_api_hints_all_mpi_LDADD = $(MPI_TEST_LIBS)
-test_api_inquire_mpi_SOURCES = test/api/inquire.c test/api/dataset.h
+test_api_inquire_mpi_SOURCES = test/api/inquire.c test/api/made_dataset.h
 test_api_inquire_mpi_LDADD = $(MPI_TEST_LIBS)
-test_api_io_errors_mpi_SOURCES = test/api/io_errors.c test/api/dataset.h
+test_api_io_errors_mpi_SOURCES = test/api/io_errors.c test/api/made_dataset.h
 test_api_io_errors_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
-test_api_nonblocking_ids_mpi_SOURCES = test/api/nonblocking_ids.c test/api/nonblocking.h test/api/dataset.h
+test_api_nonblocking_ids_mpi_SOURCES = test/api/nonblocking_ids.c test/api/nonblocking.h test/api/made_dataset.h
 test_api_nonblocking_ids_mpi_LDADD = $(MPI_TEST_LIBS)
-test_api_nonblocking_kept_mpi_SOURCES = test/api/nonblocking_kept.c test/api/nonblocking.h test/api/dataset.h
+test_api_nonblocking_kept_mpi_SOURCES = test/api/nonblocking_kept.c test/api/nonblocking.h test/api/made_dataset.h
 test_api_nonblocking_kept_mpi_LDADD = $(MPI_TEST_LIBS)
-test_api_nonblocking_buffered_mpi_SOURCES = test/api/nonblocking_buffered.c test/api/nonblocking.h test/api/dataset.h
+test_api_nonblocking_buffered_mpi_SOURCES = test/api/nonblocking_buffered.c test/api/nonblocking.h test/api/made_dataset.h
 test_api_nonblocking_buffered_mpi_LDADD = $(MPI_TEST_LIBS)
-test_api_nonblocking_data_mpi_SOURCES = test/api/nonblocking_data.c test/api/nonblocking.h test/api/dataset.h
+test_api_nonblocking_data_mpi_SOURCES = test/api/nonblocking_data.c test/api/nonblocking.h test/api/made_dataset.h
 test_api_nonblocking_data_mpi_LDADD = $(MPI_TEST_LIBS)
-test_api_promises_mpi_SOURCES = test/api/promises.c test/api/dataset.h
+test_api_promises_mpi_SOURCES = test/api/promises.c test/api/made_dataset.h
 test_api_promises_mpi_LDADD = $(MPI_TEST_LIBS)
-test_api_records_mpi_SOURCES = test/api/records.c test/api/dataset.h
+test_api_records_mpi_SOURCES = test/api/records.c test/api/made_dataset.h
 test_api_records_mpi_LDADD = $(MPI_TEST_LIBS)
-test_api_redefine_mpi_SOURCES = test/api/redefine.c test/api/dataset.h
+test_api_redefine_mpi_SOURCES = test/api/redefine.c test/api/made_dataset.h
 test_api_redefine_mpi_LDADD = $(MPI_TEST_LIBS)
-test_api_threads_mpi_SOURCES = test/api/threads.c test/api/nonblocking.h test/api/dataset.h
+test_api_threads_mpi_SOURCES = test/api/threads.c test/api/nonblocking.h test/api/made_dataset.h
 test_api_threads_mpi_LDADD = $(MPI_TEST_LIBS)
 
 check_PROGRAMS += test/api/safe_mode.mpi
 TESTS += test/api/safe_mode.mpi
-test_api_safe_mode_mpi_SOURCES = test/api/safe_mode.c test/api/dataset.h
+test_api_safe_mode_mpi_SOURCES = test/api/safe_mode.c test/api/made_dataset.h
 test_api_safe_mode_mpi_LDADD = $(MPI_TEST_LIBS)
 
 # Faults on one process, crossed with the ways of access.
 check_PROGRAMS += test/api/fault_matrix.mpi
 TESTS += test/api/fault_matrix.mpi
 test_api_fault_matrix_mpi_SOURCES = test/api/fault_matrix.c test/api/fault_calls.c \
-	test/api/fault_calls.h test/api/dataset.h
+	test/api/fault_calls.h test/api/made_dataset.h
 test_api_fault_matrix_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
 
 check_PROGRAMS += test/api/overflow.mpi
 TESTS += test/api/overflow.mpi
 test_api_overflow_mpi_SOURCES = test/api/overflow.c test/api/fault_calls.c \
-	test/api/fault_calls.h test/api/dataset.h
+	test/api/fault_calls.h test/api/made_dataset.h
 test_api_overflow_mpi_LDADD = $(MPI_TEST_LIBS)
 
 check_PROGRAMS += test/api/memory_short.mpi
 TESTS += test/api/memory_short.mpi
 test_api_memory_short_mpi_SOURCES = test/api/memory_short.c test/api/fault_calls.c \
-	test/api/fault_calls.h test/api/dataset.h test/support/shortage.c \
+	test/api/fault_calls.h test/api/made_dataset.h test/support/shortage.c \
 	test/support/shortage.h
 test_api_memory_short_mpi_LDFLAGS = $(SHORTAGE_WRAP)
 test_api_memory_short_mpi_LDADD = $(MPI_TEST_LIBS)
@@ -152,7 +152,7 @@ check_PROGRAMS += test/api/each_fault.mpi
 TESTS += test/api/each_fault.mpi
 test_api_each_fault_mpi_SOURCES = test/api/each_fault.c $(each_fault_steps) \
 	test/api/fault_calls.c test/api/fault_calls.h \
-	test/api/dataset.h $(fault_mpi) $(kept_files) test/support/shortage.c test/support/shortage.h
+	test/api/made_dataset.h $(fault_mpi) $(kept_files) test/support/shortage.c test/support/shortage.h
 test_api_each_fault_mpi_LDFLAGS = $(SHORTAGE_WRAP)
 test_api_each_fault_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
 EXTRA_DIST += test/api/each_fault.sh
@@ -170,7 +170,7 @@ check_PROGRAMS += test/api/soak.mpi
 TESTS += test/api/soak.mpi
 test_api_soak_mpi_SOURCES = test/api/soak.c $(each_fault_steps) \
 	test/api/fault_calls.c test/api/fault_calls.h \
-	test/api/dataset.h $(fault_mpi) $(kept_files) test/support/shortage.c test/support/shortage.h
+	test/api/made_dataset.h $(fault_mpi) $(kept_files) test/support/shortage.c test/support/shortage.h
 test_api_soak_mpi_LDFLAGS = $(SHORTAGE_WRAP)
 test_api_soak_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
 check-soak: check-programs
@@ -194,7 +194,7 @@ check-one-bad: check-programs
 # Hints, variables and paths that nobody means well with: a part, and all.
 check_PROGRAMS += test/api/hostile.mpi
 TESTS += test/api/hostile.mpi
-test_api_hostile_mpi_SOURCES = test/api/hostile.c test/api/dataset.h
+test_api_hostile_mpi_SOURCES = test/api/hostile.c test/api/made_dataset.h
 test_api_hostile_mpi_LDADD = $(MPI_TEST_LIBS)
 check-hostile: check-programs
 	@$(AM_TESTS_ENVIRONMENT) srcdir=$(srcdir) NCMPI_HOSTILE=all NCMPI_TEST_LIMIT=86400 \

@@ -2,7 +2,7 @@
 #ifndef NONBLOCKING_H
 #define NONBLOCKING_H
 
-#include "dataset.h"
+#include "made_dataset.h"
 
 /* Waits in the case's data mode. */
 static inline int wait_for(int ncid, int n, int *ids, int *statuses)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dataset.h"
+#include "made_dataset.h"
 
 enum { N = 5 }; /* elements a process has */
 

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "dataset.h"
+#include "made_dataset.h"
 
 enum { W = 3 }; /* elements of a record that one process has */
 

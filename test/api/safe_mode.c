@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dataset.h"
+#include "made_dataset.h"
 
 /* In every dataset: two dimensions, three variables, two attributes. */
 enum { LAT, TIME };

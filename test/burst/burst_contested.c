@@ -26,7 +26,7 @@ int MPI_Sendrecv(const void *out, int nout, MPI_Datatype type, int to, int tag, 
 
 /* A layer with nothing but writes, and a dataset with nothing but variables. */
 struct made {
-    struct driver_dataset ds;
+    struct dataset ds;
     struct cdf_var vars[VARS];
     struct burst b;
     struct burst_write *writes[MOST];

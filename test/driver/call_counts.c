@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "counts.h"
-#include "dataset.h"
+#include "made_dataset.h"
 
 /* ---- this program's MPI functions count, then do as asked ---- */
 

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "counts.h"
-#include "dataset.h"
+#include "made_dataset.h"
 
 enum { N = 100 };
 

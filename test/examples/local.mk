@@ -7,6 +7,6 @@ EXTRA_DIST += $(example_tests) test/examples/netcdf_par.c test/examples/two_lang
 
 check_PROGRAMS += test/examples/scorpio.mpi
 TESTS += test/examples/scorpio.mpi
-test_examples_scorpio_mpi_SOURCES = test/examples/scorpio.c test/api/dataset.h
+test_examples_scorpio_mpi_SOURCES = test/examples/scorpio.c test/api/made_dataset.h
 test_examples_scorpio_mpi_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/support -I$(srcdir)/test/api
 test_examples_scorpio_mpi_LDADD = $(MPI_TEST_LIBS)

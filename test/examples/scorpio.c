@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "dataset.h"
+#include "made_dataset.h"
 
 enum { COLUMNS = 12, LEVELS = 3, STEPS = 3, VARS = 2 };
 static const double MISSING = -1e9;

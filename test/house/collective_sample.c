@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-struct driver_dataset {
+struct dataset {
     MPI_Comm comm;
     int rank, nprocs;
     bool writable;
@@ -13,18 +13,17 @@ struct driver_dataset {
 
 /* A dataset that a group of processes has, or one process alone. */
 struct blob_sub {
-    struct driver_dataset ds;
+    struct dataset ds;
     bool defined;
 };
 
-int driver_agree_all(struct driver_dataset *ds, int error, int *failed, int64_t *values,
-                     int n)
+int dataset_agree_all(struct dataset *ds, int error, int *failed, int64_t *values, int n)
 {
     (void)failed;
     return MPI_Allreduce(MPI_IN_PLACE, values, n, MPI_INT64_T, MPI_MAX, ds->comm) + error;
 }
 
-int early_return_all(struct driver_dataset *ds)
+int early_return_all(struct dataset *ds)
 {
     void *p = malloc(1);
     if (p == NULL) return 1;
@@ -32,14 +31,14 @@ int early_return_all(struct driver_dataset *ds)
     return MPI_Barrier(ds->comm); /* found */
 }
 
-int short_circuit_all(struct driver_dataset *ds, MPI_File one, MPI_File other)
+int short_circuit_all(struct dataset *ds, MPI_File one, MPI_File other)
 {
     int mpi = MPI_File_sync(one);
     if (mpi == MPI_SUCCESS && MPI_File_sync(other) != MPI_SUCCESS) mpi = 1; /* found */
     return ds->writable || MPI_Barrier(ds->comm) != MPI_SUCCESS ? mpi : 0;
 }
 
-int each_has_its_own_all(struct driver_dataset *ds)
+int each_has_its_own_all(struct dataset *ds)
 {
     int all = 0;
     for (int i = 0; i < ds->rank; i++)
@@ -49,7 +48,7 @@ int each_has_its_own_all(struct driver_dataset *ds)
     return ds->rank == 0 ? MPI_Barrier(ds->comm) : all; /* found */
 }
 
-int after_break_all(struct driver_dataset *ds)
+int after_break_all(struct dataset *ds)
 {
     for (int i = 0; i < 10; i++) {
         void *p = malloc(1);
@@ -60,22 +59,22 @@ int after_break_all(struct driver_dataset *ds)
     return MPI_Barrier(ds->comm);
 }
 
-static int if_asked_all(struct driver_dataset *ds, bool asked)
+static int if_asked_all(struct dataset *ds, bool asked)
 {
     return asked ? MPI_Barrier(ds->comm) : 0; /* found */
 }
 
-int by_an_argument_all(struct driver_dataset *ds)
+int by_an_argument_all(struct dataset *ds)
 {
     (void)if_asked_all(ds, ds->nprocs > 1);
     return if_asked_all(ds, ds->rank > 1);
 }
 
-int agreed_all(struct driver_dataset *ds)
+int agreed_all(struct dataset *ds)
 {
     int64_t most = ds->rank;
     void *p = malloc(1);
-    int err = driver_agree_all(ds, p == NULL ? -1 : 0, NULL, &most, 1);
+    int err = dataset_agree_all(ds, p == NULL ? -1 : 0, NULL, &most, 1);
     if (err != 0 || p == NULL) return err;
     free(p);
     for (int64_t i = 0; i < most; i++)
@@ -86,21 +85,21 @@ int agreed_all(struct driver_dataset *ds)
 int group_all(struct blob_sub *s, int rank)
 {
     void *p = malloc(1);
-    if (s->defined) rank += driver_agree_all(&s->ds, 0, NULL, NULL, 0);
+    if (s->defined) rank += dataset_agree_all(&s->ds, 0, NULL, NULL, 0);
     if (p == NULL) return rank;
     free(p);
-    return driver_agree_all(&s->ds, 0, NULL, NULL, 0); /* found */
+    return dataset_agree_all(&s->ds, 0, NULL, NULL, 0); /* found */
 }
 
-int all_by_group_all(struct driver_dataset *ds, struct blob_sub *s)
+int all_by_group_all(struct dataset *ds, struct blob_sub *s)
 {
-    int err = driver_agree_all(&s->ds, 0, NULL, NULL, 0);
-    return err == 0 ? driver_agree_all(ds, err, NULL, NULL, 0) : err; /* found */
+    int err = dataset_agree_all(&s->ds, 0, NULL, NULL, 0);
+    return err == 0 ? dataset_agree_all(ds, err, NULL, NULL, 0) : err; /* found */
 }
 
 int group_not_named_so(struct blob_sub *s) /* found */
 {
-    return driver_agree_all(&s->ds, 0, NULL, NULL, 0);
+    return dataset_agree_all(&s->ds, 0, NULL, NULL, 0);
 }
 
 int part_alone(struct blob_sub *s)
@@ -108,10 +107,10 @@ int part_alone(struct blob_sub *s)
     void *p = malloc(1);
     if (p == NULL) return 1;
     free(p);
-    return driver_agree_all(&s->ds, 0, NULL, NULL, 0);
+    return dataset_agree_all(&s->ds, 0, NULL, NULL, 0);
 }
 
-int not_named_so(struct driver_dataset *ds) /* found */
+int not_named_so(struct dataset *ds) /* found */
 {
     return MPI_Barrier(ds->comm);
 }

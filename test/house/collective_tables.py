@@ -55,9 +55,9 @@ ALONE = {'MPI_COMM_SELF', 'alone'}
 # Functions whose result, and what they put where these arguments point to, is the same on
 # all processes. Should the agreement itself fail, nothing can be agreed on.
 AGREES = {
-    'driver_agree_all': (2, 3),
-    'driver_concur_all': (2,),  # an error on all, or on none
-    'driver_share_all': (1,),
+    'dataset_agree_all': (2, 3),
+    'dataset_concur_all': (2,),  # an error on all, or on none
+    'dataset_share_all': (1,),
     'api_share_report_all': (4,),
     'journal_agree_all': (),  # an error on all, or on none
     # An error on all, or on none: their own comes first.
@@ -79,7 +79,7 @@ AGREES = {
 }
 # Which argument of theirs is a process's own error. Who goes on after an agreement in which
 # all errors were told knows that nobody had one: what the error came of is settled then.
-TELLS = {'driver_agree_all': 1, 'driver_concur_all': 1, 'journal_agree_all': 1}
+TELLS = {'dataset_agree_all': 1, 'dataset_concur_all': 1, 'journal_agree_all': 1}
 
 # State. Members that are named are the same on all processes of a dataset, and what is
 # stored there is looked at: it must be the same, too. The others are each process's own.
@@ -91,7 +91,7 @@ AGREED = {
     'base_hints': None,   # process 0's hold for all
     'base_share': None,   # process 0's, sent before anybody looks whether there is more
     'driver_ops': None,   # constants
-    'driver_dataset': {'nprocs', 'writable', 'safe_mode', 'heard', 'header', 'hints',
+    'dataset': {'nprocs', 'writable', 'safe_mode', 'heard', 'header', 'hints',
                        'comm', 'failures',
                        'partial',  # of a subfile, whose processes open it together
                        'deleted',  # agreed on when a deferred close is completed
@@ -132,7 +132,7 @@ AGREED = {
 }
 # Who may store there what all do not know yet.
 UNCHECKED = {
-    'driver_agree_all',                           # it agrees
+    'dataset_agree_all',                           # it agrees
     'prepare_all', 'ncmpi_create', 'ncmpi_open',  # agree_on_terms_all follows
     'mpio_write_numrecs_all', 'mpio_write_header_all', 'mpio_sync_numrecs', 'mpio_move_all',  # see numrecs_in_file above
     'resume_all',                                 # from headers that all have decoded

@@ -9,7 +9,7 @@
 #include "mpio_domain.h"
 #include "mpio_walk.h"
 
-static struct driver_dataset dataset;
+static struct dataset dataset;
 
 /* A random machine and a random part of a file. */
 static struct mpio some_machine(int64_t *low, int64_t *high)

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "counts.h"
-#include "dataset.h"
+#include "made_dataset.h"
 #include "fault.h"
 
 /* ---- file systems that are not here ---- */

@@ -8,7 +8,7 @@ test_mpio_large_mpi_LDADD = $(MPI_TEST_LIBS)
 
 check_PROGRAMS += test/mpio/file_io.mpi
 TESTS += test/mpio/file_io.mpi
-test_mpio_file_io_mpi_SOURCES = test/mpio/file_io.c test/driver/counts.h test/api/dataset.h
+test_mpio_file_io_mpi_SOURCES = test/mpio/file_io.c test/driver/counts.h test/api/made_dataset.h
 test_mpio_file_io_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
 test_mpio_file_io_mpi_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/driver -I$(srcdir)/test/api
 
@@ -16,21 +16,21 @@ test_mpio_file_io_mpi_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/driver -I$(srcd
 check_PROGRAMS += test/mpio/two_openings.mpi
 TESTS += test/mpio/two_openings.mpi
 test_mpio_two_openings_mpi_SOURCES = test/mpio/two_openings.c test/mpio/two_openings.h \
-	test/api/dataset.h
+	test/api/made_dataset.h
 test_mpio_two_openings_mpi_LDADD = $(MPI_TEST_LIBS)
 test_mpio_two_openings_mpi_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/api
 if HAVE_NETCDF
 check_PROGRAMS += test/mpio/beside_netcdf.mpi
 TESTS += test/mpio/beside_netcdf.mpi
 test_mpio_beside_netcdf_mpi_SOURCES = test/mpio/beside_netcdf.c test/mpio/two_openings.h \
-	test/api/dataset.h
+	test/api/made_dataset.h
 test_mpio_beside_netcdf_mpi_LDADD = $(MPI_TEST_LIBS) -lnetcdf
 test_mpio_beside_netcdf_mpi_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/api
 endif
 
 check_PROGRAMS += test/mpio/shared_open.mpi
 TESTS += test/mpio/shared_open.mpi
-test_mpio_shared_open_mpi_SOURCES = test/mpio/shared_open.c test/driver/counts.h test/api/dataset.h
+test_mpio_shared_open_mpi_SOURCES = test/mpio/shared_open.c test/driver/counts.h test/api/made_dataset.h
 test_mpio_shared_open_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
 test_mpio_shared_open_mpi_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/driver -I$(srcdir)/test/api
 
@@ -77,7 +77,7 @@ test_mpio_redef_faults_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
 
 check_PROGRAMS += test/mpio/redef_open_twice.mpi
 TESTS += test/mpio/redef_open_twice.mpi
-test_mpio_redef_open_twice_mpi_SOURCES = test/mpio/redef_open_twice.c test/api/dataset.h
+test_mpio_redef_open_twice_mpi_SOURCES = test/mpio/redef_open_twice.c test/api/made_dataset.h
 test_mpio_redef_open_twice_mpi_LDADD = $(MPI_TEST_LIBS)
 test_mpio_redef_open_twice_mpi_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/api
 

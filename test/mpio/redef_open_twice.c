@@ -1,7 +1,7 @@
 /* A dataset that is open for writing twice: what moves data needs it alone. */
 #include <string.h>
 
-#include "dataset.h"
+#include "made_dataset.h"
 
 enum { LENGTH = 500, MORE = 20000 };
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "counts.h"
-#include "dataset.h"
+#include "made_dataset.h"
 #include "fault.h"
 
 /* ---- the post ---- */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "dataset.h"
+#include "made_dataset.h"
 
 enum { X = 1000, FIRST = 0, SECOND = 1 };
 

@@ -87,25 +87,25 @@ static int check_count(const struct api_dataset *d, const struct cdf_var *v,
 
 /* A request with room for a slab of v, or of an element (ndims 0), and, if mapped, for
  * the region of its buffer. */
-static struct driver_request *
+static struct access_request *
 new_request(const struct cdf_var *v, const struct api_access *a, bool mapped, int type)
 {
     bool strided = a->stride != NULL && (a->how & API_KIND) >= API_VARS;
     size_t n = (size_t)v->ndims * (strided ? 3 : 2) + mapped;
-    struct driver_request *r = base_malloc(sizeof *r + n * sizeof r->slab[0]);
+    struct access_request *r = base_malloc(sizeof *r + n * sizeof r->slab[0]);
     if (r == NULL) return NULL;
-    *r = (struct driver_request){.varid = a->varid,
+    *r = (struct access_request){.varid = a->varid,
                                  .buf = (void *)a->buf,
                                  .type = (unsigned char)type,
                                  .strided = strided,
                                  .mapped = mapped};
-    driver_set_mem(r, NULL);
+    access_set_mem(r, NULL);
     return r;
 }
 
 /* What the user gave, and the library's own words where the kind leaves them out. */
 static void copy_slab(const struct api_dataset *d, const struct cdf_var *v,
-                      const struct api_access *a, struct driver_request *r)
+                      const struct api_access *a, struct access_request *r)
 {
     unsigned kind = a->how & API_KIND;
     int64_t *start = r->slab + r->mapped, *count = start + v->ndims,
@@ -123,7 +123,7 @@ static void copy_slab(const struct api_dataset *d, const struct cdf_var *v,
 
 /* The same from the lists of Fortran. */
 static void turn_slab(const struct cdf_var *v, const struct api_access *a,
-                      struct driver_request *r)
+                      struct access_request *r)
 {
     int64_t *start = r->slab + r->mapped, *count = start + v->ndims,
             *stride = count + v->ndims;
@@ -163,7 +163,7 @@ static int no_start(int err, const struct cdf_var *v)
 }
 
 static int take_slab(const struct api_dataset *d, const struct cdf_var *v,
-                     const struct api_access *a, bool put, struct driver_request *r,
+                     const struct api_access *a, bool put, struct access_request *r,
                      int64_t *nelems)
 {
     unsigned kind = a->how & API_KIND;
@@ -176,8 +176,8 @@ static int take_slab(const struct api_dataset *d, const struct cdf_var *v,
         copy_slab(d, v, a, r);
     }
 
-    const int64_t *count = driver_count(r, v->ndims);
-    const struct slab s = {driver_start(r), count, driver_stride(r, v->ndims)};
+    const int64_t *count = access_count(r, v->ndims);
+    const struct slab s = {access_start(r), count, access_stride(r, v->ndims)};
     int err = kind == API_VAR ? NC_NOERR : check_start(d, v, &s, put);
     if (err == NC_NOERR && a->given == NULL && kind > API_VAR1 && a->count == NULL)
         err = base_error_set(NC_EEDGE, "variable '%s': count is NULL", v->name);
@@ -209,15 +209,15 @@ static bool map_extent(int ndims, const int64_t *count, const MPI_Offset *imap,
 }
 
 /* Elements in memory as the map says, relative to the first. */
-static struct region *map_region(const struct driver_request *r, int ndims,
+static struct region *map_region(const struct access_request *r, int ndims,
                                  const MPI_Offset *imap)
 {
     int64_t size = conv_size((enum conv_type)r->type);
     int64_t *strides = base_malloc((size_t)ndims * sizeof *strides);
     if (strides == NULL) return NULL;
     for (int i = 0; i < ndims; i++)
-        strides[i] = driver_count(r, ndims)[i] > 1 ? imap[i] * size : 0;
-    struct region *mem = region_loops(0, ndims, driver_count(r, ndims), strides, size);
+        strides[i] = access_count(r, ndims)[i] > 1 ? imap[i] * size : 0;
+    struct region *mem = region_loops(0, ndims, access_count(r, ndims), strides, size);
     base_free(strides);
     return mem;
 }
@@ -242,11 +242,11 @@ static const MPI_Offset *map_of(const struct api_access *a, int ndims,
  * and may not lead out of it. Of a plain buffer, the caller may give as many elements as
  * are accessed, or as many as the map spans. */
 static int take_map(const struct cdf_var *v, const MPI_Offset *imap, int64_t nelems,
-                    struct api_buffer *b, struct driver_request *r)
+                    struct api_buffer *b, struct access_request *r)
 {
     bool plain;
     int64_t extent;
-    if (!map_extent(v->ndims, driver_count(r, v->ndims), imap, conv_size(b->type),
+    if (!map_extent(v->ndims, access_count(r, v->ndims), imap, conv_size(b->type),
                     &extent, &plain))
         return base_error_set(
             NC_EIOMISMATCH, "variable '%s': the map spans more than 2^63 bytes", v->name);
@@ -288,7 +288,7 @@ static int no_buffer(const struct cdf_var *v)
 }
 
 static int take_buffer(const struct cdf_var *v, const struct api_access *a,
-                       int64_t nelems, struct api_buffer *b, struct driver_request *r)
+                       int64_t nelems, struct api_buffer *b, struct access_request *r)
 {
     bool mapped = (a->how & API_KIND) == API_VARM && a->imap != NULL && v->ndims > 0;
     bool fits = a->how & API_ROOM ? nelems <= b->nelems : nelems == b->nelems;
@@ -300,21 +300,21 @@ static int take_buffer(const struct cdf_var *v, const struct api_access *a,
     MPI_Offset *made = NULL;
     int err = NC_NOERR;
     if (mapped) {
-        const MPI_Offset *map = map_of(a, v->ndims, driver_count(r, v->ndims), &made);
+        const MPI_Offset *map = map_of(a, v->ndims, access_count(r, v->ndims), &made);
         err = map == NULL ? NC_ENOMEM : take_map(v, map, nelems, b, r);
         base_free(made);
     }
-    driver_set_mem(r, b->mem);
+    access_set_mem(r, b->mem);
     b->mem = NULL;
     return err;
 }
 
 /* ---- both ---- */
 
-static void free_request(struct driver_request *r)
+static void free_request(struct access_request *r)
 {
-    region_free((struct region *)driver_mem(r));
-    if (r->raw) region_free((struct region *)driver_raw_region(r));
+    region_free((struct region *)access_mem(r));
+    if (r->raw) region_free((struct region *)access_raw_region(r));
     if ((r->flags & API_COPIED) && !r->taken) base_free(r->buf);
     base_free(r);
 }
@@ -357,7 +357,7 @@ static int look_up(const struct api_dataset *d, const struct api_access *a,
  */
 static int complete(const struct api_dataset *d, const struct cdf_var *v,
                     const struct api_access *a, bool put, int later, struct api_buffer *b,
-                    struct driver_request *r, int64_t *nelems)
+                    struct access_request *r, int64_t *nelems)
 {
     int err = take_slab(d, v, a, put, r, nelems);
     if (err == NC_NOERR) err = later;
@@ -365,14 +365,14 @@ static int complete(const struct api_dataset *d, const struct cdf_var *v,
 }
 
 int api_request_make(const struct api_dataset *d, const struct api_access *a, bool put,
-                     struct driver_request **req)
+                     struct access_request **req)
 {
     const struct cdf_var *v;
     struct api_buffer b;
     int64_t nelems = 0;
     int later = NC_NOERR, err = look_up(d, a, &v, &b, &later);
     bool mapped = b.mem != NULL || (a->how & API_KIND) == API_VARM;
-    struct driver_request *r = err == NC_NOERR ? new_request(v, a, mapped, b.type) : NULL;
+    struct access_request *r = err == NC_NOERR ? new_request(v, a, mapped, b.type) : NULL;
     *req = NULL;
     if (err == NC_NOERR && r == NULL) err = NC_ENOMEM;
     if (err == NC_NOERR) {
@@ -401,7 +401,7 @@ struct many {
 };
 
 /* Where the next n elements lie. */
-static int next_buffer(struct many *m, int64_t n, struct driver_request *r)
+static int next_buffer(struct many *m, int64_t n, struct access_request *r)
 {
     int64_t size = conv_size((enum conv_type)r->type);
     if (n > 0 && m->given != NC_COUNT_IGNORE && n > m->given - m->done)
@@ -410,8 +410,8 @@ static int next_buffer(struct many *m, int64_t n, struct driver_request *r)
     if (n > 0 && m->buf == NULL && m->places == NULL) return no_buffer(m->v);
     r->buf = (void *)m->buf;
     if (n > 0 && m->places != NULL) {
-        driver_set_mem(r, api_elements(m->places + m->done, n, size));
-        if (driver_mem(r) == NULL) return NC_ENOMEM;
+        access_set_mem(r, api_elements(m->places + m->done, n, size));
+        if (access_mem(r) == NULL) return NC_ENOMEM;
     } else if (n > 0) {
         r->buf = (void *)(m->buf + m->done * size);
     }
@@ -420,7 +420,7 @@ static int next_buffer(struct many *m, int64_t n, struct driver_request *r)
 }
 
 static int next_request(struct many *m, enum conv_type type, const MPI_Offset *start,
-                        const MPI_Offset *count, struct driver_request **req)
+                        const MPI_Offset *count, struct access_request **req)
 {
     int64_t nelems = 0;
     m->one.start = start;
@@ -428,7 +428,7 @@ static int next_request(struct many *m, enum conv_type type, const MPI_Offset *s
     m->one.how = count == NULL ? API_VAR1 : API_VARA;
     m->one.given = NULL;
     *req = NULL;
-    struct driver_request *r = new_request(m->v, &m->one, m->places != NULL, type);
+    struct access_request *r = new_request(m->v, &m->one, m->places != NULL, type);
     if (r == NULL) return NC_ENOMEM;
     int err = take_slab(m->d, m->v, &m->one, m->put, r, &nelems);
     if (err == NC_NOERR) err = next_buffer(m, nelems, r);
@@ -441,7 +441,7 @@ static int next_request(struct many *m, enum conv_type type, const MPI_Offset *s
 
 /* A request for each of them. */
 static int make_each(struct many *m, const struct api_slabs *slabs, enum conv_type type,
-                     struct driver_request **reqs, int64_t *n)
+                     struct access_request **reqs, int64_t *n)
 {
     int err = NC_NOERR;
     for (int i = 0; i < slabs->n && err == NC_NOERR; i++) {
@@ -470,7 +470,7 @@ static int check_lists(const struct cdf_var *v, const struct api_slabs *slabs)
 
 int api_requests_make(const struct api_dataset *d, const struct api_access *a,
                       const struct api_slabs *slabs, bool put,
-                      struct driver_request ***reqs, int64_t *n)
+                      struct access_request ***reqs, int64_t *n)
 {
     struct many m = {.d = d, .one = {.varid = a->varid}, .buf = a->buf, .put = put};
     struct api_buffer b;
@@ -489,7 +489,7 @@ int api_requests_make(const struct api_dataset *d, const struct api_access *a,
     if (err == NC_NOERR && b.mem != NULL)
         err = api_places(b.mem, conv_size(b.type), &m.places);
     if (err == NC_NOERR && slabs->n > 0) {
-        *reqs = base_malloc((size_t)slabs->n * sizeof(struct driver_request *));
+        *reqs = base_malloc((size_t)slabs->n * sizeof(struct access_request *));
         if (*reqs == NULL) err = NC_ENOMEM;
     }
     bool nothing = gives_nothing(a) && slabs->pending;
@@ -502,7 +502,7 @@ int api_requests_make(const struct api_dataset *d, const struct api_access *a,
     return unless_nothing(a, err);
 }
 
-void api_requests_drop(struct driver_request **reqs, int64_t *n)
+void api_requests_drop(struct access_request **reqs, int64_t *n)
 {
     for (int64_t i = 0; i < *n; i++)
         free_request(reqs[i]);
@@ -510,15 +510,15 @@ void api_requests_drop(struct driver_request **reqs, int64_t *n)
     *n = 0;
 }
 
-int api_request_range(const struct api_dataset *d, const struct driver_request *r)
+int api_request_range(const struct api_dataset *d, const struct access_request *r)
 {
     const struct cdf_var *v = &d->ds.header.vars[r->varid];
     const enum conv_type type = (enum conv_type)r->type;
     const int xtype = conv_effective_type(d->ds.header.format, v->type, type);
-    const struct region *mem = driver_mem(r);
-    if (driver_is_fill(r) || conv_always_fits(xtype, type)) return NC_NOERR;
+    const struct region *mem = access_mem(r);
+    if (access_is_fill(r) || conv_always_fits(xtype, type)) return NC_NOERR;
     if (mem == NULL)
-        return conv_try(xtype, r->buf, type, (size_t)driver_nelems(r, v->ndims));
+        return conv_try(xtype, r->buf, type, (size_t)access_nelems(r, v->ndims));
 
     char values[4096];
     size_t got;
@@ -532,16 +532,16 @@ int api_request_range(const struct api_dataset *d, const struct driver_request *
     return err;
 }
 
-int64_t api_value_bytes(const struct api_dataset *d, const struct driver_request *r)
+int64_t api_value_bytes(const struct api_dataset *d, const struct access_request *r)
 {
     int ndims = d->ds.header.vars[r->varid].ndims;
-    return driver_nelems(r, ndims) * conv_size((enum conv_type)r->type);
+    return access_nelems(r, ndims) * conv_size((enum conv_type)r->type);
 }
 
 /* Brings the values of a request to a place of its own. NC_ENOMEM. */
-static int move_values(struct driver_request *r, void *to, size_t bytes)
+static int move_values(struct access_request *r, void *to, size_t bytes)
 {
-    const struct region *mem = driver_mem(r);
+    const struct region *mem = access_mem(r);
     struct region_cursor *cursor = mem == NULL ? NULL : region_cursor_new(mem);
     if (mem != NULL && cursor == NULL) return NC_ENOMEM;
     if (cursor != NULL)
@@ -550,12 +550,12 @@ static int move_values(struct driver_request *r, void *to, size_t bytes)
         memcpy(to, r->buf, bytes);
     region_cursor_free(cursor);
     region_free((struct region *)mem);
-    driver_set_mem(r, NULL);
+    access_set_mem(r, NULL);
     r->buf = to;
     return NC_NOERR;
 }
 
-int api_request_copy(const struct api_dataset *d, struct driver_request *r)
+int api_request_copy(const struct api_dataset *d, struct access_request *r)
 {
     size_t bytes = (size_t)api_value_bytes(d, r);
     void *copy = base_malloc(bytes);
@@ -568,17 +568,17 @@ int api_request_copy(const struct api_dataset *d, struct driver_request *r)
 }
 
 /* Bytes of a request without what is behind its slab. */
-static size_t size_of(const struct api_dataset *d, const struct driver_request *r)
+static size_t size_of(const struct api_dataset *d, const struct access_request *r)
 {
     size_t ndims = (size_t)d->ds.header.vars[r->varid].ndims;
-    size_t n = r->raw ? DRIVER_RAW_SLAB : ndims * (r->strided ? 3 : 2);
+    size_t n = r->raw ? ACCESS_RAW_SLAB : ndims * (r->strided ? 3 : 2);
     return sizeof *r + (r->mapped + n) * sizeof r->slab[0];
 }
 
-int api_request_keep(const struct api_dataset *d, struct driver_request **req)
+int api_request_keep(const struct api_dataset *d, struct access_request **req)
 {
     size_t size = size_of(d, *req), bytes = (size_t)api_value_bytes(d, *req);
-    struct driver_request *r = base_realloc(*req, size + bytes);
+    struct access_request *r = base_realloc(*req, size + bytes);
     if (r == NULL) return NC_ENOMEM;
     *req = r;
     int err = move_values(r, (char *)r + size, bytes);
@@ -586,14 +586,14 @@ int api_request_keep(const struct api_dataset *d, struct driver_request **req)
     return err;
 }
 
-void api_request_leave(struct driver_request *r)
+void api_request_leave(struct access_request *r)
 {
-    region_free((struct region *)driver_mem(r));
-    driver_set_mem(r, NULL);
+    region_free((struct region *)access_mem(r));
+    access_set_mem(r, NULL);
     r->flags |= API_COPIED;
 }
 
-int api_request_end(struct driver_request *r)
+int api_request_end(struct access_request *r)
 {
     int status = r->status;
     if (status == NC_ERANGE && (r->flags & API_TOLD)) status = NC_NOERR;

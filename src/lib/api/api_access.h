@@ -13,7 +13,7 @@ int api_find_data(int ncid, bool put, unsigned how, struct api_dataset **d);
 /* Checks everything else and makes the request; NULL in *req where there is nothing to
  * move. Errors in the order that pnetcdf.h promises. */
 int api_request_make(const struct api_dataset *d, const struct api_access *a, bool put,
-                     struct driver_request **req);
+                     struct access_request **req);
 
 /* Hyperslabs of one variable, whose values lie one behind the other in the buffer. */
 struct api_slabs {
@@ -25,45 +25,45 @@ struct api_slabs {
 /* The same for them. *reqs is an array of *n requests, to be freed with base_free. */
 int api_requests_make(const struct api_dataset *d, const struct api_access *a,
                       const struct api_slabs *slabs, bool put,
-                      struct driver_request ***reqs, int64_t *n);
+                      struct access_request ***reqs, int64_t *n);
 
 /* NC_ERANGE if a value of a put does not fit its variable; NC_ENOMEM. */
-int api_request_range(const struct api_dataset *d, const struct driver_request *req);
+int api_request_range(const struct api_dataset *d, const struct access_request *req);
 
 /* A request for all of them, of nelems elements (or NC_COUNT_IGNORE) from a->buf on, or a
  * few. False if they are not runs of bytes, mostly in the order of the file, if anything
  * is wrong with them, and when memory is short. */
 bool api_runs_make(const struct api_dataset *d, const struct api_access *a,
                    const struct api_slabs *slabs, bool put, enum conv_type type,
-                   int64_t nelems, struct driver_request ***reqs, int64_t *n);
+                   int64_t nelems, struct access_request ***reqs, int64_t *n);
 
 /* The length of a dimension as an access sees it: a put may add records. */
 int64_t api_length_of(const struct api_dataset *d, const struct cdf_var *v, int dim,
                       bool put);
 
 /* Has the request own a copy of its values, in place of the user's buffer. NC_ENOMEM. */
-int api_request_copy(const struct api_dataset *d, struct driver_request *req);
+int api_request_copy(const struct api_dataset *d, struct access_request *req);
 
 /* The same for few values: they stand in the request itself, which may move. */
-int api_request_keep(const struct api_dataset *d, struct driver_request **req);
+int api_request_keep(const struct api_dataset *d, struct access_request **req);
 
 /* Bytes of a request's values in memory. */
-int64_t api_value_bytes(const struct api_dataset *d, const struct driver_request *r);
+int64_t api_value_bytes(const struct api_dataset *d, const struct access_request *r);
 
 /* Ends a request and frees what it owns. Returns its status. */
-int api_request_end(struct driver_request *req);
+int api_request_end(struct access_request *req);
 
 /* The driver has a request's values: it needs the caller's buffer no more. It counts as
  * one that was copied. */
-void api_request_leave(struct driver_request *req);
+void api_request_leave(struct access_request *req);
 
 /* Hands requests over and ends them. In a collective call this process takes part
  * whatever its own error err; alone it has nothing to do then. */
-int api_transfer_either(struct api_dataset *d, struct driver_request **reqs, int64_t n,
+int api_transfer_either(struct api_dataset *d, struct access_request **reqs, int64_t n,
                         bool put, unsigned how, int err);
 
 /* Frees *n requests and their array; *n becomes 0. */
-void api_requests_drop(struct driver_request **reqs, int64_t *n);
+void api_requests_drop(struct access_request **reqs, int64_t *n);
 
 /* flags of a request */
 enum {

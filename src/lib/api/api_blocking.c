@@ -6,7 +6,7 @@
 #include "base_mem.h"
 #include "pnetcdf.h"
 
-int api_transfer_either(struct api_dataset *d, struct driver_request **reqs, int64_t n,
+int api_transfer_either(struct api_dataset *d, struct access_request **reqs, int64_t n,
                         bool put, unsigned how, int err)
 {
     if (how & API_COLL)
@@ -33,13 +33,12 @@ static int same_access_either(struct api_dataset *d, unsigned how, bool put)
 int api_access_now_either(int ncid, const struct api_access *a, bool put)
 {
     struct api_dataset *d;
-    struct driver_request *req;
+    struct access_request *req;
     int err = api_find_data(ncid, put, a->how, &d);
     if (err == NC_NOERR) err = same_access_either(d, a->how, put);
     if (err != NC_NOERR) return err;
     api_lock(d);
-    struct driver_span span =
-        driver_trace_enter_access(d->ds.trace, !(a->how & API_COLL));
+    struct trace_span span = trace_enter_access(d->ds.trace, !(a->how & API_COLL));
     err = api_request_make(d, a, put, &req);
     err = api_transfer_either(d, &req, req != NULL, put, a->how, err);
     api_end_access(d, span, api_verb_now(put), a->how, a->how, a->varid, err);
@@ -70,13 +69,13 @@ static int access_many_either(int ncid, const struct api_access *a, int num,
                               bool put)
 {
     struct api_dataset *d;
-    struct driver_request **reqs;
+    struct access_request **reqs;
     int64_t n;
     int err = api_find_data(ncid, put, a->how, &d);
     if (err == NC_NOERR) err = same_access_either(d, a->how, put);
     if (err != NC_NOERR) return err;
     api_lock(d);
-    struct driver_span span = driver_trace_enter(d->ds.trace);
+    struct trace_span span = trace_enter(d->ds.trace);
     const struct api_slabs slabs = {num, starts, counts, false};
     err = api_requests_make(d, a, &slabs, put, &reqs, &n);
     err = api_transfer_either(d, reqs, n, put, a->how, err);
@@ -135,7 +134,7 @@ static struct api_access pick(const struct several *s, int i)
 
 /* Their requests, those that move anything; none and an error if one is bad. */
 static int make_several(const struct api_dataset *d, int num, const struct several *s,
-                        bool put, struct driver_request ***reqs, int64_t *n)
+                        bool put, struct access_request ***reqs, int64_t *n)
 {
     *reqs = NULL;
     *n = 0;
@@ -143,7 +142,7 @@ static int make_several(const struct api_dataset *d, int num, const struct sever
     if (num > 0 && s->varids == NULL) return api_null(NC_EINVAL, "varids");
     if (num > 0 && s->bufs == NULL) return api_null(NC_EINVAL, "bufs");
     if (num == 0) return NC_NOERR;
-    *reqs = base_malloc((size_t)num * sizeof(struct driver_request *));
+    *reqs = base_malloc((size_t)num * sizeof(struct access_request *));
     int64_t made = 0;
     int err = *reqs == NULL ? NC_ENOMEM : NC_NOERR;
     for (int i = 0; i < num && err == NC_NOERR; i++) {
@@ -163,14 +162,14 @@ static int make_several(const struct api_dataset *d, int num, const struct sever
 static int access_several_either(int ncid, int num, const struct several *s, bool put)
 {
     struct api_dataset *d;
-    struct driver_request **reqs;
+    struct access_request **reqs;
     int64_t n;
     int err = api_find_data(ncid, put, s->how, &d);
     if (err == NC_NOERR && (s->how & API_COLL))
         err = api_same_call_all(d, put ? "an mput" : "an mget");
     if (err != NC_NOERR) return err;
     api_lock(d);
-    struct driver_span span = driver_trace_enter(d->ds.trace);
+    struct trace_span span = trace_enter(d->ds.trace);
     err = make_several(d, num, s, put, &reqs, &n);
     err = api_transfer_either(d, reqs, n, put, s->how, err);
     api_end_access(d, span, put ? API_MPUT : API_MGET, s->how, s->how, -1, err);

@@ -91,7 +91,7 @@ struct trouble {
     char words[1024];
 };
 
-static void keep_trouble(struct trouble *t, const struct driver_dataset *ds, int err)
+static void keep_trouble(struct trouble *t, const struct dataset *ds, int err)
 {
     char line[800];
     size_t n = strlen(t->words);
@@ -101,20 +101,20 @@ static void keep_trouble(struct trouble *t, const struct driver_dataset *ds, int
     if (t->err == NC_NOERR) t->err = err;
     t->mine |= ds->rank == 0;
     snprintf(t->words + n, sizeof t->words - n, "%s%s", n > 0 ? "; " : "", line);
-    driver_stats_tell(ds, line);
+    trace_stats_tell(ds, line);
 }
 
 /* Its file is complete and closed, and it is no more. Collective over its processes. */
 static void end_dataset_all(struct api_dataset *d, struct trouble *t)
 {
-    struct driver_span span = driver_trace_enter(d->ds.trace);
+    struct trace_span span = trace_enter(d->ds.trace);
     pthread_mutex_lock(&mutex);
     int64_t deleted = d->deleted;
     pthread_mutex_unlock(&mutex);
-    int agreed = driver_agree_all(&d->ds, NC_NOERR, NULL, &deleted, 1);
+    int agreed = dataset_agree_all(&d->ds, NC_NOERR, NULL, &deleted, 1);
     d->ds.deleted = agreed == NC_NOERR && deleted;
     int err = driver_close_all(d->top);
-    driver_trace_leave(d->ds.trace, span, "deferred close", -1, err);
+    trace_leave(d->ds.trace, span, "deferred close", -1, err);
     if (err != NC_NOERR) keep_trouble(t, &d->ds, err);
     set_closing(d, API_OPEN);
     err = api_end_all(d, NC_NOERR);
@@ -168,21 +168,21 @@ static void end_with_mpi_all(void)
 /* ---- in close ---- */
 
 /* Of a dataset that is there, or may come to be so. */
-static bool is_guarded(const struct driver_dataset *ds, bool may_have_subfiles)
+static bool is_guarded(const struct dataset *ds, bool may_have_subfiles)
 {
     return ds->hints.deferred_close == BASE_ENABLE ||
            (ds->hints.blob_join == BASE_JOIN_BEHIND && may_have_subfiles);
 }
 
-bool api_closing_defer_all(struct api_dataset *d, struct driver_span span)
+bool api_closing_defer_all(struct api_dataset *d, struct trace_span span)
 {
-    struct driver_dataset *ds = &d->ds;
+    struct dataset *ds = &d->ds;
     if (!is_guarded(ds, ds->base > 0) || !ds->writable) return false;
     driver_prepare_close_all(d->top);
     bool entered = list_dataset(d);
     int64_t cannot = !entered || !base_mpi_at_end(BASE_END_DATASETS, end_with_mpi_all) ||
                      driver_defer(d->top) != DRIVER_LATER;
-    int failed, err = driver_agree_all(ds, NC_NOERR, &failed, &cannot, 1);
+    int failed, err = dataset_agree_all(ds, NC_NOERR, &failed, &cannot, 1);
     bool deferred = err == NC_NOERR && failed == NC_NOERR && !cannot;
     ds->failed = failed; /* for the close to tell */
     if (deferred) {
@@ -190,7 +190,7 @@ bool api_closing_defer_all(struct api_dataset *d, struct driver_span span)
         (void)driver_flush_start(d->top);
         api_leave(d);
         d->ncid = -1;
-        driver_trace_leave(ds->trace, span, "ncmpi_close", -1, NC_NOERR);
+        trace_leave(ds->trace, span, "ncmpi_close", -1, NC_NOERR);
     }
     /* From here on another thread may end it. */
     set_closing(d, deferred ? API_DEFERRED : API_OPEN);
@@ -201,11 +201,11 @@ bool api_closing_defer_all(struct api_dataset *d, struct driver_span span)
 
 static bool has_file(struct api_dataset *d, void *of)
 {
-    const struct driver_dataset *ds = of;
+    const struct dataset *ds = of;
     return !d->deleted && driver_file_has(&d->ds, ds->full);
 }
 
-bool api_closing_is_due(const struct driver_dataset *ds)
+bool api_closing_is_due(const struct dataset *ds)
 {
     pthread_mutex_lock(&mutex);
     bool due = listed > 0 &&
@@ -260,7 +260,7 @@ static bool is_of_crew(struct api_dataset *d, void *of)
 
 /* The next dataset that these processes can end, as any of them knows; INT64_MAX: there
  * is none. Collective; agreed. */
-static int next_all(struct driver_dataset *ds, int64_t *number)
+static int next_all(struct dataset *ds, int64_t *number)
 {
     struct crew c = {.mpi = MPI_Comm_group(ds->comm, &c.group)};
     *number = -INT64_MAX;
@@ -272,13 +272,13 @@ static int next_all(struct driver_dataset *ds, int64_t *number)
         MPI_Group_free(&c.group);
     }
     int err = base_mpi_error(c.mpi, NC_EMPI, "the processes of a deferred close");
-    err = driver_agree_all(ds, err, NULL, number, 1);
+    err = dataset_agree_all(ds, err, NULL, number, 1);
     *number = -*number;
     return err;
 }
 
 /* Its other processes are not here. */
-static int in_the_way(struct driver_dataset *ds)
+static int in_the_way(struct dataset *ds)
 {
     pthread_mutex_lock(&mutex);
     bool is = first_of(has_file, ds) != NULL;
@@ -291,7 +291,7 @@ static int in_the_way(struct driver_dataset *ds)
                           ds->full);
 }
 
-int api_closing_make_way_all(struct driver_dataset *ds)
+int api_closing_make_way_all(struct dataset *ds)
 {
     struct trouble t = {.err = NC_NOERR};
     int64_t number;

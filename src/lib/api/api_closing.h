@@ -7,17 +7,17 @@
 /* May the rest of a close, which began with this span, come later? Then the dataset is
  * the caller's no more: it is not found by its id, and the first to come of those below
  * ends it. Collective; agreed. */
-bool api_closing_defer_all(struct api_dataset *d, struct driver_span span);
+bool api_closing_defer_all(struct api_dataset *d, struct trace_span span);
 
 /* Does a file that is to be created or opened, whose terms are agreed on, have to wait
  * for any such dataset of this process? Local. */
-bool api_closing_is_due(const struct driver_dataset *ds);
+bool api_closing_is_due(const struct dataset *ds);
 
 /* Where any process said so: ends all that are of this one's processes only. What one of
  * them met with is told, and then nothing is to be created or opened; so is NC_EBADLOG
  * where the file itself is one that other processes have to end, too. Collective;
  * agreed. */
-int api_closing_make_way_all(struct driver_dataset *ds);
+int api_closing_make_way_all(struct dataset *ds);
 
 /* Is there a dataset of this process whose close was deferred, and is not complete?
  * Local. */

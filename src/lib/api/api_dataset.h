@@ -14,7 +14,7 @@ struct api_queue;
 enum api_closing { API_OPEN, API_DEFERRED, API_ENDING };
 
 struct api_dataset {
-    struct driver_dataset ds;
+    struct dataset ds;
     struct driver *top;
     int ncid;
     bool fresh;               /* created, and no enddef yet */

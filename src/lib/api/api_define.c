@@ -232,7 +232,7 @@ int ncmpi_fill_var_rec(int ncid, int varid, MPI_Offset recno)
     if (d->indep) return api_refuse(d, NC_EINDEP);
     err = same_record_all(d, varid, recno);
     if (err != NC_NOERR) return err;
-    struct driver_span span = driver_trace_enter(d->ds.trace);
+    struct trace_span span = trace_enter(d->ds.trace);
 
     const struct cdf_var *v = api_var(d, varid);
     if (v == NULL)
@@ -248,5 +248,5 @@ int ncmpi_fill_var_rec(int ncid, int varid, MPI_Offset recno)
                              v->name, (long long)recno,
                              (long long)cdf_max_records(&d->ds.header));
     err = driver_fill_record_all(d->top, varid, recno, err);
-    return driver_trace_leave(d->ds.trace, span, "ncmpi_fill_var_rec", varid, err);
+    return trace_leave(d->ds.trace, span, "ncmpi_fill_var_rec", varid, err);
 }

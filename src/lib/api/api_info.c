@@ -89,7 +89,7 @@ static int inq_moved(int ncid, bool put, MPI_Offset *size)
     int err = api_find(ncid, &d);
     if (err != NC_NOERR || size == NULL) return err;
     api_lock(d); /* other threads may be counting */
-    const struct driver_stats *s = &d->ds.stats;
+    const struct trace_stats *s = &d->ds.stats;
     *size = put ? s->put_bytes + s->header_written_bytes
                 : s->get_bytes + s->header_read_bytes;
     *size += s->redef_moved_bytes;
@@ -118,7 +118,7 @@ int ncmpi_inq_file_info(int ncid, MPI_Info *info_used)
     api_lock(d); /* counts are being changed by other threads */
     err = driver_inq_info(d->top, *info_used);
     if (err == NC_NOERR && d->ds.hints.statistics == BASE_ENABLE)
-        err = driver_stats_info(&d->ds.stats, *info_used);
+        err = trace_stats_info(&d->ds.stats, *info_used);
     api_unlock(d);
     if (err != NC_NOERR) MPI_Info_free(info_used);
     return err;

@@ -32,24 +32,24 @@ static int digest(const struct cdf_header *h, uint64_t *hash)
 
 /* Process 0's definitions as bytes, on every process: the header, then a byte for each
  * variable's fill mode. sizes tells the bytes of both, and process 0's digest. */
-static int share_definitions_all(struct driver_dataset *ds, unsigned char **bytes,
+static int share_definitions_all(struct dataset *ds, unsigned char **bytes,
                                  int64_t *sizes)
 {
     struct cdf_header *h = &ds->header;
     sizes[0] = h->size;
     sizes[1] = h->nvars;
-    int err = driver_share_all(ds, sizes, 3 * sizeof sizes[0], 0);
+    int err = dataset_share_all(ds, sizes, 3 * sizeof sizes[0], 0);
     if (err != NC_NOERR) return err;
 
     *bytes = base_malloc((size_t)(sizes[0] + sizes[1]));
-    err = driver_agree_all(ds, *bytes == NULL ? NC_ENOMEM : NC_NOERR, NULL, NULL, 0);
+    err = dataset_agree_all(ds, *bytes == NULL ? NC_ENOMEM : NC_NOERR, NULL, NULL, 0);
     if (err != NC_NOERR) return err;
     if (ds->rank == 0 && *bytes != NULL) {
         cdf_encode(h, *bytes);
         for (int id = 0; id < h->nvars; id++)
             (*bytes)[h->size + id] = h->vars[id].fill;
     }
-    return driver_share_all(ds, *bytes, sizes[0] + sizes[1], 0);
+    return dataset_share_all(ds, *bytes, sizes[0] + sizes[1], 0);
 }
 
 /* Compares with process 0's definitions, which are taken over: *code is NC_EMULTIDEFINE_*
@@ -58,7 +58,7 @@ static int share_definitions_all(struct driver_dataset *ds, unsigned char **byte
 static int adopt(struct api_dataset *a, const unsigned char *bytes, const int64_t *sizes,
                  struct cdf_difference *d, int *code)
 {
-    struct driver_dataset *ds = &a->ds;
+    struct dataset *ds = &a->ds;
     struct cdf_header theirs;
     int err = cdf_decode(&theirs, bytes, (size_t)sizes[0], INT64_MAX, NULL);
     if (err != NC_NOERR) return err;
@@ -91,7 +91,7 @@ static int adopt(struct api_dataset *a, const unsigned char *bytes, const int64_
  * Anything else is named on every process. Agreed. */
 static int reconcile_all(struct api_dataset *a, uint64_t hash, int *difference)
 {
-    struct driver_dataset *ds = &a->ds;
+    struct dataset *ds = &a->ds;
     unsigned char *bytes = NULL;
     int64_t sizes[3] = {0, 0, (int64_t)hash};
     struct cdf_difference d = {0};
@@ -100,14 +100,14 @@ static int reconcile_all(struct api_dataset *a, uint64_t hash, int *difference)
         err = adopt(a, bytes, sizes, &d, &code);
     base_free(bytes);
     int64_t first = d.atts > 0 ? ds->nprocs - ds->rank : 0;
-    err = driver_agree_all(ds, err, NULL, &first, 1);
+    err = dataset_agree_all(ds, err, NULL, &first, 1);
     if (err != NC_NOERR) return err;
 
     ds->stats.atts_overruled += d.atts;
     if (code == NC_NOERR && ds->safe_mode) code = d.att_code;
     *difference = api_share_report_all(ds, code, d.text, sizeof d.text, NULL, 0);
     if (*difference == NC_NOERR && first > 0 && ds->rank == ds->nprocs - (int)first)
-        driver_stats_tell(ds, d.text);
+        trace_stats_tell(ds, d.text);
     return NC_NOERR;
 }
 
@@ -120,7 +120,7 @@ static int agree_on_definitions_all(struct api_dataset *a, int err, int *differe
     if (err == NC_NOERR) err = digest(&a->ds.header, &hash);
     /* Equal everywhere if the largest and the smallest are: one maximum tells both. */
     int64_t all[2] = {(int64_t)(hash >> 1), -(int64_t)(hash >> 1)};
-    err = driver_agree_all(&a->ds, err, NULL, all, 2);
+    err = dataset_agree_all(&a->ds, err, NULL, all, 2);
     if (err == NC_NOERR && all[0] != -all[1]) err = reconcile_all(a, hash, difference);
     return err;
 }
@@ -149,7 +149,7 @@ static void end_change(struct api_dataset *d, bool made)
 
 static int commit_change_all(struct api_dataset *d, int err)
 {
-    struct driver_dataset *ds = &d->ds;
+    struct dataset *ds = &d->ds;
     int difference;
     ds->header.size = cdf_encoded_size(&ds->header);
     err = agree_on_definitions_all(d, err, &difference);
@@ -160,10 +160,10 @@ static int commit_change_all(struct api_dataset *d, int err)
     }
     ds->header.size = cdf_encoded_size(&ds->header); /* by process 0's attributes */
     int own = driver_write_header_all(d->top);
-    err = driver_agree_all(ds, own, NULL, NULL, 0);
+    err = dataset_agree_all(ds, own, NULL, NULL, 0);
     end_change(d, err == NC_NOERR);
     if (err == NC_NOERR) return err;
-    err = driver_share_words_all(ds, err, own);
+    err = dataset_share_words_all(ds, err, own);
     /* What there is of the new one may be in the file. */
     struct base_error_note note;
     base_error_keep(&note);
@@ -175,9 +175,9 @@ static int commit_change_all(struct api_dataset *d, int err)
 int api_commit_all(struct api_dataset *d, int err)
 {
     if (d->defining) return err;
-    struct driver_span span = driver_trace_enter(d->ds.trace);
+    struct trace_span span = trace_enter(d->ds.trace);
     err = commit_change_all(d, err);
-    return driver_trace_leave(d->ds.trace, span, "header change", -1, err);
+    return trace_leave(d->ds.trace, span, "header change", -1, err);
 }
 
 /* ---- enddef ---- */
@@ -228,11 +228,11 @@ int api_end_define_all(struct api_dataset *d, const struct cdf_room *asked)
     int difference, own = cdf_layout(&d->ds.header, before, &room);
     if (own == NC_NOERR) own = driver_check_definitions(d->top, before);
     int err = agree_on_definitions_all(d, own, &difference);
-    if (err != NC_NOERR) return driver_share_words_all(&d->ds, err, own);
+    if (err != NC_NOERR) return dataset_share_words_all(&d->ds, err, own);
     err = driver_enddef_all(d->top, before);
     if (err != NC_NOERR) return err;
 
-    driver_trace_note_variables(&d->ds, before == NULL ? 0 : before->nvars);
+    trace_note_variables(&d->ds, before == NULL ? 0 : before->nvars);
     d->defining = d->fresh = false;
     cdf_free(&d->before);
     return difference;
@@ -243,11 +243,11 @@ int ncmpi_enddef(int ncid)
     struct api_dataset *d;
     int err = api_find_defining(ncid, &d);
     if (err != NC_NOERR) return err;
-    struct driver_span span = driver_trace_enter(d->ds.trace);
+    struct trace_span span = trace_enter(d->ds.trace);
     err = api_same_call_all(d, "ncmpi_enddef");
     if (err == NC_NOERR)
         err = api_end_define_all(d, &(struct cdf_room){.header_minfree = CDF_SOME_ROOM});
-    return driver_trace_leave(d->ds.trace, span, "ncmpi_enddef", -1, err);
+    return trace_leave(d->ds.trace, span, "ncmpi_enddef", -1, err);
 }
 
 static int same_room_all(struct api_dataset *d, MPI_Offset h_minfree, MPI_Offset v_align,
@@ -271,19 +271,19 @@ int ncmpi__enddef(int ncid, MPI_Offset h_minfree, MPI_Offset v_align,
     if (err != NC_NOERR) return err;
     err = same_room_all(d, h_minfree, v_align, v_minfree, r_align);
     if (err != NC_NOERR) return err;
-    struct driver_span span = driver_trace_enter(d->ds.trace);
+    struct trace_span span = trace_enter(d->ds.trace);
     if (h_minfree < 0 || v_minfree < 0 || v_align < 0 || r_align < 0)
         err = base_error_set(NC_EINVAL,
                              "h_minfree %lld, v_align %lld, v_minfree %lld, r_align %lld",
                              (long long)h_minfree, (long long)v_align,
                              (long long)v_minfree, (long long)r_align);
-    err = driver_agree_all(&d->ds, err, NULL, NULL, 0);
+    err = dataset_agree_all(&d->ds, err, NULL, NULL, 0);
     if (err == NC_NOERR)
         err = api_end_define_all(d, &(struct cdf_room){.header_minfree = h_minfree,
                                                        .fixed_align = v_align,
                                                        .fixed_minfree = v_minfree,
                                                        .record_align = r_align});
-    return driver_trace_leave(d->ds.trace, span, "ncmpi__enddef", -1, err);
+    return trace_leave(d->ds.trace, span, "ncmpi__enddef", -1, err);
 }
 
 /* ---- the other ways ---- */
@@ -312,18 +312,18 @@ int ncmpi_redef(int ncid)
     if (err != NC_NOERR) return err;
     if (!d->ds.writable) return api_refuse(d, NC_EPERM);
 
-    struct driver_span span = driver_trace_enter(d->ds.trace);
+    struct trace_span span = trace_enter(d->ds.trace);
     int left = to_collective_all(d);
     err = driver_redef_all(d->top);
     if (err == NC_NOERR) err = left;
     int copied = cdf_copy(&d->before, &d->ds.header);
     if (err == NC_NOERR) err = copied;
-    err = driver_agree_all(&d->ds, err, NULL, NULL, 0);
+    err = dataset_agree_all(&d->ds, err, NULL, NULL, 0);
     if (err == NC_NOERR)
         d->defining = true;
     else if (copied == NC_NOERR)
         cdf_free(&d->before);
-    return driver_trace_leave(d->ds.trace, span, "ncmpi_redef", -1, err);
+    return trace_leave(d->ds.trace, span, "ncmpi_redef", -1, err);
 }
 
 int ncmpi_begin_indep_data(int ncid)
@@ -331,10 +331,10 @@ int ncmpi_begin_indep_data(int ncid)
     struct api_dataset *d;
     int err = find_in_data_mode_all(ncid, "ncmpi_begin_indep_data", &d);
     if (err != NC_NOERR || d->indep) return err;
-    struct driver_span span = driver_trace_enter(d->ds.trace);
+    struct trace_span span = trace_enter(d->ds.trace);
     err = driver_begin_indep_all(d->top);
     if (err == NC_NOERR) d->indep = true;
-    return driver_trace_leave(d->ds.trace, span, "ncmpi_begin_indep_data", -1, err);
+    return trace_leave(d->ds.trace, span, "ncmpi_begin_indep_data", -1, err);
 }
 
 int ncmpi_end_indep_data(int ncid)
@@ -342,9 +342,9 @@ int ncmpi_end_indep_data(int ncid)
     struct api_dataset *d;
     int err = find_in_data_mode_all(ncid, "ncmpi_end_indep_data", &d);
     if (err != NC_NOERR) return err;
-    struct driver_span span = driver_trace_enter(d->ds.trace);
+    struct trace_span span = trace_enter(d->ds.trace);
     err = to_collective_all(d);
-    return driver_trace_leave(d->ds.trace, span, "ncmpi_end_indep_data", -1, err);
+    return trace_leave(d->ds.trace, span, "ncmpi_end_indep_data", -1, err);
 }
 
 /* A collective call that the driver carries out; one that only writes has nothing to do
@@ -357,9 +357,9 @@ static int pass_down_all(int ncid, const char *function, bool writes,
     if (err != NC_NOERR) return err;
     if (writes && !d->ds.writable) return NC_NOERR;
     api_lock(d);
-    struct driver_span span = driver_trace_enter(d->ds.trace);
+    struct trace_span span = trace_enter(d->ds.trace);
     err = call(d->top);
-    driver_trace_leave(d->ds.trace, span, function, -1, err);
+    trace_leave(d->ds.trace, span, function, -1, err);
     api_unlock(d);
     return err;
 }
@@ -371,9 +371,9 @@ static int pass_down_alone(int ncid, const char *function, int (*call)(struct dr
     int err = api_find(ncid, &d);
     if (err != NC_NOERR) return err;
     api_lock(d);
-    struct driver_span span = driver_trace_enter(d->ds.trace);
+    struct trace_span span = trace_enter(d->ds.trace);
     err = call(d->top);
-    driver_trace_leave(d->ds.trace, span, function, -1, err);
+    trace_leave(d->ds.trace, span, function, -1, err);
     api_unlock(d);
     return err;
 }

@@ -21,7 +21,7 @@ static int find_dataset(int ncid, bool put, int *id, struct api_dataset **d)
 }
 
 /* A bput takes what it needs of the buffer, if there is one, and the values. */
-static int buffer(struct api_dataset *d, struct driver_request **reqs, int64_t n,
+static int buffer(struct api_dataset *d, struct access_request **reqs, int64_t n,
                   int64_t *taken)
 {
     if (!api_buffer_attached(d->queue)) return NC_NOERR;
@@ -37,7 +37,7 @@ static int buffer(struct api_dataset *d, struct driver_request **reqs, int64_t n
 
 /* A driver may take the values at once; those of a bput that it leaves are copied,
  * and of one whose buffer goes. */
-static int take_values(struct api_dataset *d, struct driver_request **reqs, int64_t n,
+static int take_values(struct api_dataset *d, struct access_request **reqs, int64_t n,
                        unsigned how)
 {
     int err = NC_NOERR;
@@ -56,7 +56,7 @@ static int take_values(struct api_dataset *d, struct driver_request **reqs, int6
  * call they came with; the others are written all the same, and the wait is silent about
  * it.
  */
-static int look_at_values(const struct api_dataset *d, struct driver_request **reqs,
+static int look_at_values(const struct api_dataset *d, struct access_request **reqs,
                           int64_t n, int *range)
 {
     int err = NC_NOERR;
@@ -71,7 +71,7 @@ static int look_at_values(const struct api_dataset *d, struct driver_request **r
 }
 
 /* Puts made requests into the queue, or frees them if anything is wrong. */
-static int post(struct api_dataset *d, struct driver_request **reqs, int64_t n, bool put,
+static int post(struct api_dataset *d, struct access_request **reqs, int64_t n, bool put,
                 int *id, unsigned how, int err)
 {
     int given = NC_REQ_NULL, range = NC_NOERR;
@@ -97,11 +97,11 @@ static int post(struct api_dataset *d, struct driver_request **reqs, int64_t n, 
 int api_access_later(int ncid, const struct api_access *a, bool put, int *id)
 {
     struct api_dataset *d;
-    struct driver_request *req = NULL;
+    struct access_request *req = NULL;
     int err = find_dataset(ncid, put, id, &d);
     if (err != NC_NOERR) return err;
     api_lock(d);
-    struct driver_span span = driver_trace_enter_access(d->ds.trace, true);
+    struct trace_span span = trace_enter_access(d->ds.trace, true);
     err = api_request_make(d, a, put, &req);
     err = post(d, &req, req != NULL, put, id, a->how, err);
     api_end_access(d, span, api_verb_later(put, a->how), a->how, 0, a->varid, err);
@@ -132,12 +132,12 @@ static int post_many(int ncid, const struct api_access *a, int num,
                      int *id)
 {
     struct api_dataset *d;
-    struct driver_request **reqs;
+    struct access_request **reqs;
     int64_t n;
     int err = find_dataset(ncid, put, id, &d);
     if (err != NC_NOERR) return err;
     api_lock(d);
-    struct driver_span span = driver_trace_enter(d->ds.trace);
+    struct trace_span span = trace_enter(d->ds.trace);
     const struct api_slabs slabs = {num, starts, counts, true};
     err = api_requests_make(d, a, &slabs, put, &reqs, &n);
     err = post(d, reqs, n, put, id, a->how, err);
@@ -181,7 +181,7 @@ struct choice {
     struct span spans[2]; /* of gets, of puts */
 };
 
-static bool is_put(const struct driver_request *r)
+static bool is_put(const struct access_request *r)
 {
     return r->flags & API_PUT;
 }
@@ -202,7 +202,7 @@ static void choose_kind(const struct api_queue *q, struct choice *c)
 {
     int64_t used = q == NULL ? 0 : api_queue_used(q);
     for (int64_t i = 0; i < used; i++) {
-        const struct driver_request *r = api_queue_at(q, i);
+        const struct access_request *r = api_queue_at(q, i);
         if (r == NULL || (r->flags & API_CHOSEN)) continue;
         if (c->kind == NC_REQ_ALL || is_put(r) == (c->kind == NC_PUT_REQ_ALL))
             pick(q, i, c);
@@ -251,17 +251,17 @@ static int compare_places(const void *a, const void *b)
 
 /* The chosen of a span that few others lie in. */
 static void pick_chosen(const struct api_queue *q, const struct span *s, bool put,
-                        struct driver_request **reqs)
+                        struct access_request **reqs)
 {
     for (int64_t i = s->low, n = 0; i < s->high; i++) {
-        struct driver_request *r = api_queue_at(q, i);
+        struct access_request *r = api_queue_at(q, i);
         if (r != NULL && (r->flags & API_CHOSEN) && is_put(r) == put) reqs[n++] = r;
     }
 }
 
 /* The same where they are far between. NC_ENOMEM. */
 static int pick_few(const struct api_queue *q, const struct choice *c, bool put,
-                    struct driver_request **reqs)
+                    struct access_request **reqs)
 {
     int64_t n = 0, *places = base_malloc((size_t)c->spans[put].many * sizeof *places);
     if (places == NULL) return NC_ENOMEM;
@@ -286,8 +286,8 @@ static int pick_few(const struct api_queue *q, const struct choice *c, bool put,
 /* The chosen puts, or gets, in the order they were posted: the queue's own array where
  * they stand side by side, else *made, which the caller frees. */
 static int collect_chosen(const struct api_queue *q, const struct choice *c, bool put,
-                          struct driver_request *const **reqs,
-                          struct driver_request ***made)
+                          struct access_request *const **reqs,
+                          struct access_request ***made)
 {
     enum { SPARSE = 16 };
     const struct span *s = &c->spans[put];
@@ -296,7 +296,7 @@ static int collect_chosen(const struct api_queue *q, const struct choice *c, boo
         *reqs = api_queue_requests(q) + s->low;
         return NC_NOERR;
     }
-    *reqs = *made = base_malloc((size_t)s->many * sizeof(struct driver_request *));
+    *reqs = *made = base_malloc((size_t)s->many * sizeof(struct access_request *));
     if (*made == NULL) return NC_ENOMEM;
     if (c->kind != 0 || (s->high - s->low) / SPARSE <= s->many)
         pick_chosen(q, s, put, *made);
@@ -310,24 +310,24 @@ static void fail_chosen(const struct api_queue *q, const struct span *s, bool pu
                         int err)
 {
     for (int64_t i = s->low; i < s->high; i++) {
-        struct driver_request *r = api_queue_at(q, i);
+        struct access_request *r = api_queue_at(q, i);
         if (r != NULL && (r->flags & API_CHOSEN) && is_put(r) == put)
-            driver_blame(r, err);
+            access_blame(r, err);
     }
 }
 
 /* Records may have become longer since the puts were posted, and these places for
  * records beyond all offsets. */
-static int check_records(const struct api_dataset *d, struct driver_request *const *reqs,
+static int check_records(const struct api_dataset *d, struct access_request *const *reqs,
                          int64_t n)
 {
     const struct cdf_header *h = &d->ds.header;
     const int64_t most = cdf_max_records(h);
     for (int64_t i = 0; i < n; i++)
-        if (driver_records(h, reqs[i]) > most)
+        if (access_records(h, reqs[i]) > most)
             return base_error_set(
                 NC_EINVALCOORDS, "variable '%s', record %lld: %lld can be",
-                h->vars[reqs[i]->varid].name, (long long)driver_records(h, reqs[i]) - 1,
+                h->vars[reqs[i]->varid].name, (long long)access_records(h, reqs[i]) - 1,
                 (long long)most);
     return NC_NOERR;
 }
@@ -335,7 +335,7 @@ static int check_records(const struct api_dataset *d, struct driver_request *con
 static int transfer_either(struct api_dataset *d, const struct choice *c, bool put,
                            unsigned how, int err)
 {
-    struct driver_request *const *reqs = NULL, **made = NULL;
+    struct access_request *const *reqs = NULL, **made = NULL;
     int64_t n = err == NC_NOERR ? c->spans[put].many : 0;
     if (n > 0) {
         err = collect_chosen(d->queue, c, put, &reqs, &made);
@@ -358,13 +358,13 @@ static int carry_out_either(struct api_dataset *d, const struct choice *c, unsig
                             int err)
 {
     int put = err;
-    d->ds.heard[DRIVER_WORD_GETS] = 1;
+    d->ds.heard[DATASET_WORD_GETS] = 1;
     if (d->ds.writable) {
-        d->ds.word[DRIVER_WORD_GETS] = c->spans[false].many > 0;
+        d->ds.word[DATASET_WORD_GETS] = c->spans[false].many > 0;
         put = transfer_either(d, c, true, how, err);
-        d->ds.word[DRIVER_WORD_GETS] = 0;
+        d->ds.word[DATASET_WORD_GETS] = 0;
     }
-    if (d->ds.heard[DRIVER_WORD_GETS] != 0) err = transfer_either(d, c, false, how, err);
+    if (d->ds.heard[DATASET_WORD_GETS] != 0) err = transfer_either(d, c, false, how, err);
     return put != NC_NOERR ? put : err;
 }
 
@@ -380,7 +380,7 @@ static int end_kind(struct api_dataset *d, bool cancelled)
     int64_t used = d->queue == NULL ? 0 : api_queue_used(d->queue);
     int first = NC_NOERR;
     for (int64_t i = 0; i < used; i++) {
-        const struct driver_request *r = api_queue_at(d->queue, i);
+        const struct access_request *r = api_queue_at(d->queue, i);
         int status = r != NULL && (r->flags & API_CHOSEN) ? api_queue_end(d, i, cancelled)
                                                           : NC_NOERR;
         if (first == NC_NOERR) first = result_of(status, cancelled);
@@ -422,12 +422,12 @@ static int wait_either(int ncid, int num, int *ids, int *statuses, unsigned how)
     if (err != NC_NOERR) return err;
 
     api_lock(d);
-    struct driver_span span = driver_trace_enter(d->ds.trace);
+    struct trace_span span = trace_enter(d->ds.trace);
     err = carry_out_either(d, &c, how, select_requests(d, num, ids, &c));
     int first = end_chosen(d, &c, ids, statuses, false);
     if (err == NC_NOERR) err = first;
-    driver_trace_leave(d->ds.trace, span,
-                       how & API_COLL ? "ncmpi_wait_all" : "ncmpi_wait", -1, err);
+    trace_leave(d->ds.trace, span, how & API_COLL ? "ncmpi_wait_all" : "ncmpi_wait", -1,
+                err);
     api_unlock(d);
     return err;
 }
@@ -452,7 +452,7 @@ static void let_be(const struct api_queue *q)
 /* What a driver has taken is its to give back. */
 static int take_back(struct api_dataset *d, const struct choice *c)
 {
-    struct driver_request *const *reqs = NULL, **made = NULL;
+    struct access_request *const *reqs = NULL, **made = NULL;
     int64_t n = c->spans[true].many;
     int err = n > 0 ? collect_chosen(d->queue, c, true, &reqs, &made) : NC_NOERR;
     if (err == NC_NOERR && n > 0) driver_cancel(d->top, reqs, n);
@@ -467,14 +467,14 @@ int ncmpi_cancel(int ncid, int num, int *reqs, int *statuses)
     int err = api_find(ncid, &d);
     if (err != NC_NOERR) return err;
     api_lock(d);
-    struct driver_span span = driver_trace_enter(d->ds.trace);
+    struct trace_span span = trace_enter(d->ds.trace);
     err = select_requests(d, num, reqs, &c);
     if (err == NC_NOERR) err = take_back(d, &c);
     if (err == NC_NOERR)
         err = end_chosen(d, &c, reqs, statuses, true);
     else
         let_be(d->queue);
-    driver_trace_leave(d->ds.trace, span, "ncmpi_cancel", -1, err);
+    trace_leave(d->ds.trace, span, "ncmpi_cancel", -1, err);
     api_unlock(d);
     return err;
 }

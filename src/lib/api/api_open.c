@@ -89,7 +89,7 @@ enum { LACKING, DUE, SAYINGS };
 
 /* What every process says of an error, this one's or that of the first which has one.
  * Of SAYINGS each becomes the largest of all processes. */
-static int report_all(struct driver_dataset *ds, int error, int64_t *says)
+static int report_all(struct dataset *ds, int error, int64_t *says)
 {
     char text[512];
     snprintf(text, sizeof text, "%s", base_error_detail(error));
@@ -122,7 +122,7 @@ static int duplicate_all(MPI_Comm comm, struct caller *c)
 
 /* The caller's communicator is as it was, and the dataset has its own; nobody has one if
  * it was refused to anybody, as it cannot be freed by some alone. */
-static void hand_back(struct driver_dataset *ds, const struct caller *c, bool lacking)
+static void hand_back(struct dataset *ds, const struct caller *c, bool lacking)
 {
     MPI_Errhandler handler = c->handler;
     if (c->changed) (void)MPI_Comm_set_errhandler(ds->comm, handler);
@@ -131,7 +131,7 @@ static void hand_back(struct driver_dataset *ds, const struct caller *c, bool la
 }
 
 /* Where this hint differs MPI-IO waits for ever: process 0's holds for it, too. */
-static int agree_with_mpi(struct driver_dataset *ds, const struct base_hints *mine)
+static int agree_with_mpi(struct dataset *ds, const struct base_hints *mine)
 {
     const char *value = ds->hints.no_indep_rw ? "true" : "false";
     if (mine->no_indep_rw == ds->hints.no_indep_rw) return NC_NOERR;
@@ -141,7 +141,7 @@ static int agree_with_mpi(struct driver_dataset *ds, const struct base_hints *mi
 }
 
 /* The file that the environment names, which process 0 alone reads. */
-static struct base_hints_file file_of_hints(const struct driver_dataset *ds)
+static struct base_hints_file file_of_hints(const struct dataset *ds)
 {
     const char *name = getenv("PNETCDF_HINTS_FILE");
     bool asked = name != NULL && *name != '\0' && ds->rank == 0 && ds->full != NULL;
@@ -150,7 +150,7 @@ static struct base_hints_file file_of_hints(const struct driver_dataset *ds)
 
 /* Takes what process 0 has from its file: with the terms, and what they had no room for.
  */
-static int take_file_all(struct driver_dataset *ds, const struct base_hints_file *file,
+static int take_file_all(struct dataset *ds, const struct base_hints_file *file,
                          struct base_share *s, struct base_hints *mine)
 {
     int err = NC_NOERR, shared = NC_NOERR;
@@ -160,13 +160,13 @@ static int take_file_all(struct driver_dataset *ds, const struct base_hints_file
         if (err == NC_NOERR) err = taken;
         if (!s->more) return err;
         if (ds->rank == 0) base_hints_pack(&ds->hints, ds->info, ds->full, file, s);
-        shared = driver_share_all(ds, s, sizeof *s, 0);
+        shared = dataset_share_all(ds, s, sizeof *s, 0);
     }
     return shared;
 }
 
 /* A line of the report for each entry of the file that is about this dataset. */
-static void tell_of_file(const struct driver_dataset *ds, const struct base_hints_file *f)
+static void tell_of_file(const struct dataset *ds, const struct base_hints_file *f)
 {
     int n = 0;
     for (int i = 0; i < f->nentries; i++) {
@@ -181,12 +181,12 @@ static void tell_of_file(const struct driver_dataset *ds, const struct base_hint
         for (int k = 0; k < e->npairs && used < sizeof line; k++)
             used += (size_t)snprintf(line + used, sizeof line - used, " %s=%s",
                                      e->pairs[k].key, e->pairs[k].value);
-        driver_stats_tell(ds, line);
+        trace_stats_tell(ds, line);
     }
     if (n == 0 && f->name != NULL) {
         char line[600];
         snprintf(line, sizeof line, "hints of %.500s: no Path names this", f->name);
-        driver_stats_tell(ds, line);
+        trace_stats_tell(ds, line);
     }
 }
 
@@ -194,15 +194,14 @@ static void tell_wrong(void *of, const char *words)
 {
     char line[400];
     snprintf(line, sizeof line, "hint ignored: %s", words);
-    driver_stats_tell(of, line);
+    trace_stats_tell(of, line);
 }
 
 /* All processes come to process 0's terms, or none goes on and all know why. Agreed. A
  * mode that is another here is in the way of nothing: *differs is what to say of it in
  * the end, `code` or NC_NOERR; in safe mode all say so. */
-static int come_to_terms_all(struct driver_dataset *ds,
-                             const struct base_hints_file *file, struct terms *terms,
-                             int code, int *differs, int64_t *says)
+static int come_to_terms_all(struct dataset *ds, const struct base_hints_file *file,
+                             struct terms *terms, int code, int *differs, int64_t *says)
 {
     const char *path = ds->path == NULL ? "" : ds->path;
     size_t length = strlen(path);
@@ -214,7 +213,7 @@ static int come_to_terms_all(struct driver_dataset *ds,
     if (ds->info != MPI_INFO_NULL && file->name != NULL)
         base_hints_pack(&ds->hints, ds->info, ds->full, file, &terms->share);
     struct terms mine = *terms;
-    int err = driver_share_all(ds, terms, sizeof *terms, 0);
+    int err = dataset_share_all(ds, terms, sizeof *terms, 0);
     if (err != NC_NOERR) return err;
 
     int taken = take_file_all(ds, file, &terms->share, &mine.hints);
@@ -236,8 +235,8 @@ static int come_to_terms_all(struct driver_dataset *ds,
 }
 
 /* The same, and then the dataset has a communicator of its own. Agreed. */
-static int agree_on_terms_all(struct driver_dataset *ds, struct caller *c,
-                              struct terms *terms, int code, int *differs)
+static int agree_on_terms_all(struct dataset *ds, struct caller *c, struct terms *terms,
+                              int code, int *differs)
 {
     int64_t says[SAYINGS] = {[LACKING] = c->own == MPI_COMM_NULL};
     int err = come_to_terms_all(ds, &c->file, terms, code, differs, says);
@@ -256,7 +255,7 @@ static bool environment_is_1(const char *name)
 /* Frees it, but not the memory of a spare one. */
 static void release_all(struct api_dataset *d, const struct api_dataset *spare)
 {
-    driver_trace_drop(&d->ds);
+    trace_drop(&d->ds);
     if (d->ncid >= 0) api_leave(d);
     api_queue_free(d->queue);
     cdf_free(&d->before);
@@ -271,8 +270,8 @@ static void release_all(struct api_dataset *d, const struct api_dataset *spare)
 
 int api_end_all(struct api_dataset *d, int err)
 {
-    int told = d->ds.hints.report ? driver_stats_report_all(&d->ds) : NC_NOERR;
-    driver_trace_stop_all(&d->ds);
+    int told = d->ds.hints.report ? trace_stats_report_all(&d->ds) : NC_NOERR;
+    trace_stop_all(&d->ds);
     release_all(d, NULL);
     return err != NC_NOERR ? err : told;
 }
@@ -357,10 +356,10 @@ static int no_communicator(void)
 }
 
 /* When create or open began: the trace comes later. */
-static struct driver_span opening(void)
+static struct trace_span opening(void)
 {
     base_error_begin();
-    return (struct driver_span){.since = driver_trace_clock()};
+    return (struct trace_span){.since = trace_clock()};
 }
 
 static int finish_all(struct api_dataset *d, const struct api_dataset *spare, int err,
@@ -380,7 +379,7 @@ int ncmpi_create(MPI_Comm comm, const char *path, int cmode, MPI_Info info, int 
     struct caller caller;
     int error, differs = NC_NOERR;
     if (comm == MPI_COMM_NULL) return no_communicator();
-    const struct driver_span span = opening();
+    const struct trace_span span = opening();
     struct api_dataset *d = prepare_all(comm, path, info, &spare, &caller, &error);
     if (error == NC_NOERR && ncidp == NULL) error = api_null(NC_EINVAL, "ncidp");
 
@@ -389,12 +388,12 @@ int ncmpi_create(MPI_Comm comm, const char *path, int cmode, MPI_Info info, int 
     int err =
         agree_on_terms_all(&d->ds, &caller, &terms, NC_EMULTIDEFINE_CMODE, &differs);
     d->number = terms.number;
-    if (err == NC_NOERR) driver_trace_start_all(&d->ds, d->threads);
+    if (err == NC_NOERR) trace_start_all(&d->ds, d->threads);
     if (err == NC_NOERR && terms.format < 0) err = (int)terms.format;
     d->fresh = d->defining = d->ds.writable = true;
     cdf_init(&d->ds.header, err == NC_NOERR ? (int)terms.format : 1);
     if (err == NC_NOERR) err = driver_create_all(&d->ds, (int)terms.mode, &d->top);
-    driver_trace_leave(d->ds.trace, span, "ncmpi_create", -1, err);
+    trace_leave(d->ds.trace, span, "ncmpi_create", -1, err);
     return finish_all(d, &spare, err, differs, ncidp);
 }
 
@@ -404,7 +403,7 @@ int ncmpi_open(MPI_Comm comm, const char *path, int omode, MPI_Info info, int *n
     struct caller caller;
     int error, differs = NC_NOERR;
     if (comm == MPI_COMM_NULL) return no_communicator();
-    const struct driver_span span = opening();
+    const struct trace_span span = opening();
     struct api_dataset *d = prepare_all(comm, path, info, &spare, &caller, &error);
     if (error == NC_NOERR && ncidp == NULL) error = api_null(NC_EINVAL, "ncidp");
 
@@ -412,16 +411,16 @@ int ncmpi_open(MPI_Comm comm, const char *path, int omode, MPI_Info info, int *n
     int err =
         agree_on_terms_all(&d->ds, &caller, &terms, NC_EMULTIDEFINE_OMODE, &differs);
     d->number = terms.number;
-    if (err == NC_NOERR) driver_trace_start_all(&d->ds, d->threads);
+    if (err == NC_NOERR) trace_start_all(&d->ds, d->threads);
     if (err == NC_NOERR && (terms.mode & (NC_DISKLESS | NC_MMAP)))
         err = base_error_set(NC_EINVAL_OMODE, "mode %#x: datasets are not in memory",
                              (unsigned)terms.mode);
     d->ds.writable = terms.mode & NC_WRITE;
     cdf_init(&d->ds.header, 1);
     if (err == NC_NOERR) err = driver_open_all(&d->ds, (int)terms.mode, &d->top);
-    if (err == NC_NOERR) driver_trace_note_variables(&d->ds, 0);
+    if (err == NC_NOERR) trace_note_variables(&d->ds, 0);
     if (err == NC_NOERR) api_prefetch_hinted(d);
-    driver_trace_leave(d->ds.trace, span, "ncmpi_open", -1, err);
+    trace_leave(d->ds.trace, span, "ncmpi_open", -1, err);
     return finish_all(d, &spare, err, differs, ncidp);
 }
 
@@ -441,15 +440,14 @@ int ncmpi_close(int ncid)
     if (err == NC_NOERR) err = api_same_call_all(d, "ncmpi_close");
     if (err != NC_NOERR) return err;
 
-    struct driver_span span = driver_trace_enter(d->ds.trace);
+    struct trace_span span = trace_enter(d->ds.trace);
     int pending = forget_pending(d);
     if (d->defining)
         err = api_end_define_all(d, &(struct cdf_room){.header_minfree = CDF_SOME_ROOM});
     if (err == NC_NOERR && api_closing_defer_all(d, span)) return pending;
     /* Definitions that could not be completed: a new file would not be one. */
     int closed = d->defining ? driver_abort_all(d->top) : driver_close_all(d->top);
-    driver_trace_leave(d->ds.trace, span, "ncmpi_close", -1,
-                       err != NC_NOERR ? err : closed);
+    trace_leave(d->ds.trace, span, "ncmpi_close", -1, err != NC_NOERR ? err : closed);
     closed = api_end_all(d, closed);
     if (err == NC_NOERR) err = closed;
     return err != NC_NOERR ? err : pending;
@@ -467,9 +465,9 @@ int ncmpi_abort(int ncid)
         d->ds.header = d->before;
         d->before = given_up;
     }
-    struct driver_span span = driver_trace_enter(d->ds.trace);
+    struct trace_span span = trace_enter(d->ds.trace);
     err = driver_abort_all(d->top);
-    driver_trace_leave(d->ds.trace, span, "ncmpi_abort", -1, err);
+    trace_leave(d->ds.trace, span, "ncmpi_abort", -1, err);
     return api_end_all(d, err);
 }
 

@@ -19,7 +19,7 @@ static int begin(struct api_dataset *d, int varid, const MPI_Offset *start,
                                  .bufcount = NC_COUNT_IGNORE,
                                  .buftype = MPI_DATATYPE_NULL,
                                  .how = start == NULL ? API_VAR : API_VARA};
-    struct driver_request *r = NULL;
+    struct access_request *r = NULL;
     if (varid == NC_GLOBAL) return driver_prefetch(d->top, NULL);
     int err = api_request_make(d, &a, false, &r);
     if (err != NC_NOERR || r == NULL) return err;
@@ -62,11 +62,11 @@ int ncmpix_prefetch_all(int ncid, int varid, const MPI_Offset *start,
     if (err == NC_NOERR) err = api_same_call_all(d, "ncmpix_prefetch_all");
     if (err != NC_NOERR) return err;
     api_lock(d);
-    struct driver_span span = driver_trace_enter(d->ds.trace);
+    struct trace_span span = trace_enter(d->ds.trace);
     err = begin(d, varid, start, count);
     if (err == NC_NOERR) err = driver_prefetch_wait(d->top);
-    err = driver_concur_all(&d->ds, err, NULL, NULL, 0);
-    driver_trace_leave(d->ds.trace, span, "ncmpix_prefetch_all", -1, err);
+    err = dataset_concur_all(&d->ds, err, NULL, NULL, 0);
+    trace_leave(d->ds.trace, span, "ncmpix_prefetch_all", -1, err);
     api_unlock(d);
     return err;
 }

@@ -12,7 +12,7 @@
 /* ids[] never decreases, so that a binary search finds one; the requests of one id stand
  * together. A request that has ended leaves NULL behind, until there are many. */
 struct api_queue {
-    struct driver_request **reqs;
+    struct access_request **reqs;
     int *ids;
     int64_t used, capacity;
     int64_t ended;                    /* NULLs among reqs[0..used) */
@@ -63,7 +63,7 @@ static int reserve_requests(struct api_queue *q, int64_t n)
     if (q->used + n <= q->capacity) return NC_NOERR;
     int64_t capacity = q->capacity + q->capacity / 8 + n + 16;
     void *reqs =
-        base_realloc(q->reqs, (size_t)capacity * sizeof(struct driver_request *));
+        base_realloc(q->reqs, (size_t)capacity * sizeof(struct access_request *));
     if (reqs == NULL) return NC_ENOMEM;
     q->reqs = reqs;
     int *ids = base_realloc(q->ids, (size_t)capacity * sizeof *q->ids);
@@ -73,7 +73,7 @@ static int reserve_requests(struct api_queue *q, int64_t n)
     return NC_NOERR;
 }
 
-int api_queue_add(struct api_queue *q, struct driver_request *const *reqs, int64_t n,
+int api_queue_add(struct api_queue *q, struct access_request *const *reqs, int64_t n,
                   int *id)
 {
     if (q->next_id == INT_MAX)
@@ -95,7 +95,7 @@ void api_queue_keep(struct api_dataset *d, int64_t n)
 {
     enum { FEW = 4096, MOST = 16 << 20 }; /* of a put, and of all together */
     struct api_queue *q = d->queue;
-    struct driver_request **reqs = q->reqs + q->used - n;
+    struct access_request **reqs = q->reqs + q->used - n;
     int64_t bytes = 0;
     for (int64_t i = 0; i < n && bytes <= FEW; i++)
         bytes += api_value_bytes(d, reqs[i]);
@@ -143,12 +143,12 @@ int64_t api_queue_used(const struct api_queue *q)
     return q->used;
 }
 
-struct driver_request *const *api_queue_requests(const struct api_queue *q)
+struct access_request *const *api_queue_requests(const struct api_queue *q)
 {
     return q->reqs;
 }
 
-struct driver_request *api_queue_at(const struct api_queue *q, int64_t i)
+struct access_request *api_queue_at(const struct api_queue *q, int64_t i)
 {
     return q->reqs[i];
 }
@@ -159,7 +159,7 @@ int api_queue_end(struct api_dataset *d, int64_t i, bool cancelled)
     int first = NC_NOERR;
     for (int64_t at = i, next; at >= 0; at = next) {
         next = api_queue_next(q, at);
-        struct driver_request *r = q->reqs[at];
+        struct access_request *r = q->reqs[at];
         if (r->flags & API_CHARGED) q->buffer_used -= api_buffered_bytes(d, r);
         if (r->flags & API_KEPT) q->kept -= api_value_bytes(d, r);
         if (!cancelled) driver_count_bytes(&d->ds, r, r->flags & API_PUT);
@@ -189,10 +189,10 @@ void api_queue_tidy(struct api_queue *q)
 
 /* ---- the attached buffer ---- */
 
-int64_t api_buffered_bytes(const struct api_dataset *d, const struct driver_request *r)
+int64_t api_buffered_bytes(const struct api_dataset *d, const struct access_request *r)
 {
     const struct cdf_var *v = &d->ds.header.vars[r->varid];
-    return driver_nelems(r, v->ndims) * cdf_type_size(v->type);
+    return access_nelems(r, v->ndims) * cdf_type_size(v->type);
 }
 
 int api_buffer_charge(struct api_queue *q, int64_t bytes)

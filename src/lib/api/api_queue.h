@@ -9,7 +9,7 @@ struct api_queue *api_queue_of(struct api_dataset *d);
 
 /* Adds n requests under one new id. They are the queue's from then on. NC_ENOMEM,
  * NC_EMAX_REQ. */
-int api_queue_add(struct api_queue *q, struct driver_request *const *reqs, int64_t n,
+int api_queue_add(struct api_queue *q, struct access_request *const *reqs, int64_t n,
                   int *id);
 
 /* Where the first request of an id stands, or -1; and the next one of the same id. */
@@ -18,8 +18,8 @@ int64_t api_queue_next(const struct api_queue *q, int64_t i);
 
 /* Places in the queue, in the order of posting; NULL at those that have ended. */
 int64_t api_queue_used(const struct api_queue *q);
-struct driver_request *const *api_queue_requests(const struct api_queue *q);
-struct driver_request *api_queue_at(const struct api_queue *q, int64_t i);
+struct access_request *const *api_queue_requests(const struct api_queue *q);
+struct access_request *api_queue_at(const struct api_queue *q, int64_t i);
 
 /* Ends and frees the requests of an id, the first of which stands at i; unless they were
  * cancelled, their bytes count. Returns their first bad status. Places stay good until
@@ -29,7 +29,7 @@ void api_queue_tidy(struct api_queue *q);
 
 /* The buffer of bput: what a request takes of it, and taking it. NC_EINSUFFBUF. */
 bool api_buffer_attached(const struct api_queue *q);
-int64_t api_buffered_bytes(const struct api_dataset *d, const struct driver_request *r);
+int64_t api_buffered_bytes(const struct api_dataset *d, const struct access_request *r);
 int api_buffer_charge(struct api_queue *q, int64_t bytes);
 
 /* Takes the values of the put that was added last, of n requests, if they are few: its

@@ -30,7 +30,7 @@ struct runs {
     int64_t n;
 
     int64_t nelems; /* of the requests made before */
-    struct driver_request **made;
+    struct access_request **made;
     int64_t nmade, most;
 };
 
@@ -114,8 +114,8 @@ static bool close_request(struct runs *s)
     if (s->n == 0) return true;
     if (s->nmade == s->most) return false;
     if (s->bytes / s->xsize > INT64_MAX / conv_size(s->type) - s->nelems) return false;
-    struct driver_request *r =
-        base_malloc(sizeof *r + DRIVER_RAW_SLAB * sizeof r->slab[0]);
+    struct access_request *r =
+        base_malloc(sizeof *r + ACCESS_RAW_SLAB * sizeof r->slab[0]);
     struct region *region = region_of(s);
     if (r == NULL || region == NULL) {
         base_free(r);
@@ -123,7 +123,7 @@ static bool close_request(struct runs *s)
         return false;
     }
     char *buf = (char *)s->a->buf + s->nelems * conv_size(s->type);
-    *r = (struct driver_request){
+    *r = (struct access_request){
         .varid = s->a->varid, .buf = buf, .type = (unsigned char)s->type, .raw = true};
     r->slab[0] = (int64_t)(intptr_t)region;
     r->slab[1] = s->bytes / s->xsize;
@@ -159,7 +159,7 @@ static bool take_runs(struct runs *s, const struct api_slabs *slabs)
 
 bool api_runs_make(const struct api_dataset *d, const struct api_access *a,
                    const struct api_slabs *slabs, bool put, enum conv_type type,
-                   int64_t nelems, struct driver_request ***reqs, int64_t *n)
+                   int64_t nelems, struct access_request ***reqs, int64_t *n)
 {
     enum { MANY = 4 }; /* slabs that are worth a request */
     const struct cdf_var *v = &d->ds.header.vars[a->varid];
@@ -169,7 +169,7 @@ bool api_runs_make(const struct api_dataset *d, const struct api_access *a,
         return false;
     describe(d, v, put, slabs->pending, &s);
     s.at = base_malloc((size_t)slabs->n * sizeof *s.at);
-    s.made = base_malloc((size_t)s.most * sizeof(struct driver_request *));
+    s.made = base_malloc((size_t)s.most * sizeof(struct access_request *));
     bool good = take_runs(&s, slabs) && s.nmade > 0 &&
                 (nelems == NC_COUNT_IGNORE || nelems == s.nelems);
     base_free(s.at);

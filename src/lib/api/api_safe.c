@@ -77,33 +77,33 @@ static int compare(const struct api_args *mine, const struct api_args *theirs, c
     return NC_NOERR;
 }
 
-int api_share_report_all(struct driver_dataset *ds, int code, char *text, int size,
+int api_share_report_all(struct dataset *ds, int code, char *text, int size,
                          int64_t *values, int n)
 {
-    int64_t all[DRIVER_AGREE_MAX] = {code == NC_NOERR ? 0 : ds->nprocs - ds->rank};
+    int64_t all[DATASET_AGREE_MAX] = {code == NC_NOERR ? 0 : ds->nprocs - ds->rank};
     for (int i = 0; i < n; i++)
         all[1 + i] = values[i];
-    int err = driver_agree_all(ds, NC_NOERR, NULL, all, 1 + n);
+    int err = dataset_agree_all(ds, NC_NOERR, NULL, all, 1 + n);
     for (int i = 0; i < n; i++)
         values[i] = all[1 + i];
     if (err != NC_NOERR || all[0] == 0) return err;
     int rank = ds->nprocs - (int)all[0];
-    err = driver_share_all(ds, &code, sizeof code, rank);
-    if (err == NC_NOERR) err = driver_share_all(ds, text, size, rank);
+    err = dataset_share_all(ds, &code, sizeof code, rank);
+    if (err == NC_NOERR) err = dataset_share_all(ds, text, size, rank);
     if (err != NC_NOERR) return err;
     return base_error_set(code, "process %d%s%s", rank, *text == '\0' ? "" : ": ", text);
 }
 
-int api_args_agree_all(struct driver_dataset *ds, struct api_args *a)
+int api_args_agree_all(struct dataset *ds, struct api_args *a)
 {
     /* Equal everywhere if the largest and the smallest are: one maximum tells both. */
     int64_t half = (int64_t)(a->hash >> 1), all[2] = {half, -half};
-    int err = driver_agree_all(ds, NC_NOERR, NULL, all, 2);
+    int err = dataset_agree_all(ds, NC_NOERR, NULL, all, 2);
     if (err != NC_NOERR || all[0] == -all[1]) return err;
 
     struct api_args theirs = *a;
     char text[3 * API_ARG_TEXT + 128] = "";
-    err = driver_share_all(ds, &theirs, sizeof theirs, 0);
+    err = dataset_share_all(ds, &theirs, sizeof theirs, 0);
     if (err != NC_NOERR) return err;
     int code = compare(a, &theirs, text, sizeof text);
     return api_share_report_all(ds, code, text, sizeof text, NULL, 0);

@@ -29,14 +29,14 @@ void api_arg_bytes(struct api_args *a, const char *name, int code, const void *b
 
 /* Collective. NC_NOERR, or what the first mismatch gives, on every process, with words
  * that name the argument, the process and both values. */
-int api_args_agree_all(struct driver_dataset *ds, struct api_args *a);
+int api_args_agree_all(struct dataset *ds, struct api_args *a);
 
 /* In safe mode: do all processes make this very call? NC_NOERR outside of it. */
 int api_same_call_all(struct api_dataset *d, const char *function);
 
 /* The words and the code of the first process that has a code, on all. Each of n values
- * (n < DRIVER_AGREE_MAX) becomes the largest of all processes. Agreed. */
-int api_share_report_all(struct driver_dataset *ds, int code, char *text, int size,
+ * (n < DATASET_AGREE_MAX) becomes the largest of all processes. Agreed. */
+int api_share_report_all(struct dataset *ds, int code, char *text, int size,
                          int64_t *values, int n);
 
 #endif

@@ -34,14 +34,14 @@ static inline enum api_verb api_verb_later(bool put, unsigned how)
 
 /* Such a call ends with err, and words that an earlier one had for it are dropped; with
  * the lock that it began with. Local. */
-static inline void api_end_access(struct api_dataset *d, struct driver_span span,
+static inline void api_end_access(struct api_dataset *d, struct trace_span span,
                                   enum api_verb verb, unsigned kind, unsigned how,
                                   int varid, int err)
 {
     (void)base_error_end(err);
     if (d->ds.trace == NULL) return;
-    driver_trace_end_call(d->ds.trace, span, api_call_name(verb, kind & API_KIND, how),
-                          varid, err);
+    trace_end_call(d->ds.trace, span, api_call_name(verb, kind & API_KIND, how), varid,
+                   err);
 }
 
 #endif

@@ -23,7 +23,7 @@ struct raw {
     int64_t nruns, room;
     int64_t *displ, *length;
 
-    struct driver_request **reqs;
+    struct access_request **reqs;
     int64_t n, capacity;
 };
 
@@ -40,7 +40,7 @@ static int has_room(struct raw *a)
 {
     if (a->n < a->capacity) return NC_NOERR;
     size_t capacity = (size_t)a->capacity * 2 + 1;
-    void *grown = base_realloc(a->reqs, capacity * sizeof(struct driver_request *));
+    void *grown = base_realloc(a->reqs, capacity * sizeof(struct access_request *));
     if (grown == NULL) return NC_ENOMEM;
     a->reqs = grown;
     a->capacity = (int64_t)capacity;
@@ -52,20 +52,20 @@ static int has_room(struct raw *a)
 static int add_request(struct raw *a, int varid, struct region *file, const void *buf,
                        struct region *mem)
 {
-    struct driver_request *r =
-        base_malloc(sizeof *r + (1 + DRIVER_RAW_SLAB) * sizeof r->slab[0]);
+    struct access_request *r =
+        base_malloc(sizeof *r + (1 + ACCESS_RAW_SLAB) * sizeof r->slab[0]);
     if (r == NULL || has_room(a) != NC_NOERR) {
         base_free(r);
         region_free(file);
         region_free(mem);
         return NC_ENOMEM;
     }
-    *r = (struct driver_request){.buf = (void *)buf,
+    *r = (struct access_request){.buf = (void *)buf,
                                  .varid = varid,
                                  .type = (unsigned char)a->b.type,
                                  .raw = true,
                                  .mapped = true};
-    driver_set_mem(r, mem);
+    access_set_mem(r, mem);
     r->slab[1] = (int64_t)(intptr_t)file;
     r->slab[2] = region_bytes(file) / cdf_type_size(api_var(a->d, varid)->type);
     r->slab[3] = 0;
@@ -300,7 +300,7 @@ static int access_raw_either(int ncid, int varid, MPI_Datatype filetype, const v
     if (err != NC_NOERR) return err;
     struct raw a = {.d = d, .buf = buf, .put = put};
     api_lock(d);
-    struct driver_span span = driver_trace_enter(d->ds.trace);
+    struct trace_span span = trace_enter(d->ds.trace);
     err = describe(&a, varid, filetype, bufcount, buftype);
     if (err != NC_NOERR) {
         for (int64_t i = 0; i < a.n; i++)

@@ -110,6 +110,17 @@ void base_mpi_whole_window_all(MPI_Comm comm, MPI_Win *window)
     *window = MPI_WIN_NULL;
 }
 
+int64_t base_mpi_host(void)
+{
+    char name[MPI_MAX_PROCESSOR_NAME] = "";
+    int length = 0;
+    uint64_t hash = UINT64_C(14695981039346656037);
+    if (MPI_Get_processor_name(name, &length) != MPI_SUCCESS) return 0;
+    for (int i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)name[i]) * UINT64_C(1099511628211);
+    return (int64_t)(hash >> 1);
+}
+
 /* ---- when MPI ends ---- */
 
 static pthread_mutex_t ending = PTHREAD_MUTEX_INITIALIZER;

@@ -5,6 +5,7 @@
 #include <mpi.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* The NC_ code for what an MPI call returned: NC_NOERR for MPI_SUCCESS, a code of its
  * own where the error class has one (NC_ENOENT, NC_EACCESS, NC_ENO_SPACE ...), else
@@ -36,6 +37,9 @@ enum { BASE_SHARED_64 = ATOMIC_LLONG_LOCK_FREE == 2 }; /* may 64 bits be shared 
 /* Collective: a window that a process of comm was refused is the others' no more, who
  * could not free it without that one. */
 void base_mpi_whole_window_all(MPI_Comm comm, MPI_Win *window);
+
+/* A number that tells hosts apart, as good as certainly; 0: unknown. */
+int64_t base_mpi_host(void);
 
 /* What is left to be done when MPI ends, in this order on every process, so that it may
  * be collective. */

@@ -18,7 +18,7 @@
 
 /* A subfile that this process has open: a dataset of its own, on the driver below. */
 struct blob_sub {
-    struct driver_dataset ds;
+    struct dataset ds;
     struct driver *driver;
     int number;
     bool ours;       /* opened by its group together; else by this process alone */
@@ -106,9 +106,9 @@ static inline int blob_first_dim(const struct cdf_var *v)
 
 /* ---- blob_open.c ---- */
 extern const struct driver_ops blob_ops;
-int blob_create_all(struct driver_dataset *ds, int cmode, struct driver *lower,
+int blob_create_all(struct dataset *ds, int cmode, struct driver *lower,
                     struct driver **self);
-int blob_open_all(struct driver_dataset *ds, int omode, struct driver *lower,
+int blob_open_all(struct dataset *ds, int omode, struct driver *lower,
                   struct driver **self);
 /* Frees the layer, whose files are closed. Collective. */
 void blob_free_all(struct blob *b);
@@ -166,7 +166,7 @@ int blob_sub_var(const struct blob_sub *sub, int varid);
 /* Both: a subfile, and its variable. NC_ENOTNC, if it has none. Local. */
 int blob_sub_find(struct blob *b, int number, int varid, struct blob_sub **sub, int *id);
 /* What the dataset of a file beside the master has of the master's. */
-void blob_sub_describe(const struct blob *b, struct driver_dataset *ds);
+void blob_sub_describe(const struct blob *b, struct dataset *ds);
 /* The name of a subfile of this dataset; NULL: no memory. The caller frees it. */
 char *blob_sub_path(void *b, int number);
 /* The driver of such a file. */
@@ -181,7 +181,7 @@ int blob_sub_leave_all(struct blob *b);
 void blob_sub_count(struct blob *b, struct blob_sub *sub);
 /* See struct driver_ops: are the names of all that may come to lie beside the master
  * short enough? */
-int blob_sub_refuse(const struct driver_dataset *ds);
+int blob_sub_refuse(const struct dataset *ds);
 /* The master's own name, by which subfiles go, not a link's; NULL: no memory. The caller
  * frees it. */
 char *blob_sub_master(const char *path);
@@ -198,7 +198,7 @@ int blob_remove_parts(const char *path, bool anew, bool *all);
 /* Settles what open variables of all processes' puts become; reqs are this process's,
  * each of an open variable and no fill. Collective. Who could not take part has an error;
  * then variables stay in the master, which is no error. */
-void blob_settle_all(struct blob *b, struct driver_request *const *reqs, int64_t n);
+void blob_settle_all(struct blob *b, struct access_request *const *reqs, int64_t n);
 /* A header for a subfile that has none. Of its group together. */
 int blob_define_empty_all(struct blob *b);
 
@@ -208,7 +208,7 @@ int blob_define_empty_all(struct blob *b);
 int blob_read_own(struct blob *b, struct blob_decomp *d);
 /* Those that anybody of the group wants for its requests, all settled, and that not all
  * know yet; together, as many small pieces are read. */
-int blob_read_own_all(struct blob *b, struct driver_request *const *reqs, int64_t n);
+int blob_read_own_all(struct blob *b, struct access_request *const *reqs, int64_t n);
 /* The part of the index that has element `at`. Local. */
 int blob_read_index(struct blob *b, struct blob_decomp *d, int64_t at);
 
@@ -228,7 +228,7 @@ int blob_sums_change_own(struct blob *b, struct blob_sub *sub, int varid, int64_
 /* Are sums made at all? */
 bool blob_sums_wanted(const struct blob *b);
 /* All of the own blob has been put, by a request of its subfile. Local. */
-void blob_sums_keep(struct blob *b, int varid, const struct driver_request *r);
+void blob_sums_keep(struct blob *b, int varid, const struct access_request *r);
 /* Should sums go to the files before more are put? */
 bool blob_sums_full(const struct blob *b);
 
@@ -262,19 +262,19 @@ int blob_join_finish(const char *master, const struct cdf_envelope *e, int error
 
 /* Each request is of a variable with a decomposition. The first error. The one is local,
  * of the other all processes of the dataset take part. */
-int blob_move(struct blob *b, struct driver_request *const *reqs, int64_t n, bool put);
-int blob_move_all(struct blob *b, struct driver_request *const *reqs, int64_t n,
+int blob_move(struct blob *b, struct access_request *const *reqs, int64_t n, bool put);
+int blob_move_all(struct blob *b, struct access_request *const *reqs, int64_t n,
                   bool put);
 /* What a request reads is announced to the layers below, each file's to its own. Local.
  */
-int blob_prefetch(struct driver *self, const struct driver_request *r);
+int blob_prefetch(struct driver *self, const struct access_request *r);
 
 /* ---- blob_transfer.c ---- */
-int blob_put_all(struct driver *self, struct driver_request *const *reqs, int64_t n,
+int blob_put_all(struct driver *self, struct access_request *const *reqs, int64_t n,
                  int error);
-int blob_get_all(struct driver *self, struct driver_request *const *reqs, int64_t n,
+int blob_get_all(struct driver *self, struct access_request *const *reqs, int64_t n,
                  int error);
-int blob_put(struct driver *self, struct driver_request *const *reqs, int64_t n);
-int blob_get(struct driver *self, struct driver_request *const *reqs, int64_t n);
+int blob_put(struct driver *self, struct access_request *const *reqs, int64_t n);
+int blob_get(struct driver *self, struct access_request *const *reqs, int64_t n);
 
 #endif

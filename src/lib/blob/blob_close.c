@@ -16,7 +16,7 @@ int blob_enddef_all(struct driver *self, const struct cdf_header *before)
 {
     struct blob *b = (struct blob *)self;
     const struct cdf_header *h = &self->ds->header;
-    int err = driver_agree_all(self->ds, blob_grow(b, h->nvars), NULL, NULL, 0);
+    int err = dataset_agree_all(self->ds, blob_grow(b, h->nvars), NULL, NULL, 0);
     if (err == NC_NOERR) err = driver_enddef_all(self->lower, before);
     if (err != NC_NOERR) return err;
     for (; b->nvars < h->nvars; b->nvars++) {
@@ -51,7 +51,7 @@ static int sync_subfile_all(struct blob *b, int64_t *number)
     int64_t told[BLOB_SUMS_TOLD];
     blob_sums_tell(b, told);
     told[BLOB_SUMS_SYNC] = blob_hold_next_sync(b);
-    int err = driver_agree_all(b->base.ds, NC_NOERR, NULL, told, BLOB_SUMS_TOLD);
+    int err = dataset_agree_all(b->base.ds, NC_NOERR, NULL, told, BLOB_SUMS_TOLD);
     int defined = blob_define_empty_all(b);
     if (err == NC_NOERR) err = defined;
     *number = err == NC_NOERR ? told[BLOB_SUMS_SYNC] : 0;
@@ -59,7 +59,7 @@ static int sync_subfile_all(struct blob *b, int64_t *number)
     if (b->own == NULL) return err;
     int summed = blob_sums_write_all(b, told);
     if (err == NC_NOERR) err = summed;
-    driver_hold_records(&b->own->ds, told[BLOB_SUMS_RECORDS]);
+    dataset_hold_records(&b->own->ds, told[BLOB_SUMS_RECORDS]);
     int synced = driver_sync_all(b->own->driver);
     return err != NC_NOERR ? err : synced;
 }
@@ -110,13 +110,13 @@ int blob_sync(struct driver *self)
 /* All there is to be known is in subfiles and master. */
 static int complete_all(struct blob *b, bool abort)
 {
-    struct driver_dataset *ds = b->base.ds;
+    struct dataset *ds = b->base.ds;
     int defined = NC_NOERR;
     if (!ds->writable) return blob_sub_close_alone(b);
     int64_t told[BLOB_SUMS_TOLD];
     blob_sums_tell(b, told);
     told[BLOB_SUMS_SYNC] = blob_hold_next_sync(b);
-    int err = driver_agree_all(ds, NC_NOERR, NULL, told, BLOB_SUMS_TOLD);
+    int err = dataset_agree_all(ds, NC_NOERR, NULL, told, BLOB_SUMS_TOLD);
     ds->header.numrecs = told[BLOB_SUMS_RECORDS];
     if (!abort) defined = blob_define_empty_all(b);
     if (defined == NC_NOERR && !abort && told[BLOB_SUMS_SYNC] > 0)
@@ -127,7 +127,7 @@ static int complete_all(struct blob *b, bool abort)
     if (defined == NC_NOERR) defined = summed;
     /* A page that could not be written is tried once more. */
     if (!abort && b->comm != MPI_COMM_NULL && (!b->facts.defined || b->torn)) {
-        defined = driver_agree_all(ds, defined, NULL, NULL, 0);
+        defined = dataset_agree_all(ds, defined, NULL, NULL, 0);
         if (defined == NC_NOERR) defined = blob_commit_all(b, NULL, 0);
     }
     return err != NC_NOERR ? err : defined;
@@ -139,7 +139,7 @@ static int close_files_all(struct blob *b, bool abort, int err,
 {
     int alone = blob_sub_close_alone(b), closed = blob_sub_close_all(b, abort);
     if (err == NC_NOERR) err = alone != NC_NOERR ? alone : closed;
-    err = driver_concur_all(b->base.ds, err, NULL, NULL, 0);
+    err = dataset_concur_all(b->base.ds, err, NULL, NULL, 0);
     closed = end_lower(b->base.lower);
     return err != NC_NOERR ? err : closed;
 }
@@ -159,7 +159,7 @@ static int end_all(struct blob *b, bool abort, int (*end_lower)(struct driver *)
 /* Does its close make one file of it? */
 static bool is_joined(const struct blob *b, enum base_join when)
 {
-    const struct driver_dataset *ds = b->base.ds;
+    const struct dataset *ds = b->base.ds;
     return ds->writable && ds->hints.blob_join >= when && !b->torn;
 }
 
@@ -168,7 +168,7 @@ static int write_records_all(struct blob *b)
 {
     int err = NC_NOERR;
     if (b->own != NULL) {
-        driver_hold_records(&b->own->ds, b->base.ds->header.numrecs);
+        dataset_hold_records(&b->own->ds, b->base.ds->header.numrecs);
         err = driver_sync_numrecs_all(b->own->driver);
     }
     int master = driver_sync_numrecs_all(b->base.lower);
@@ -177,13 +177,13 @@ static int write_records_all(struct blob *b)
 
 static int begin_join_all(struct blob *b)
 {
-    struct driver_dataset *ds = b->base.ds;
-    int err = driver_concur_all(ds, complete_all(b, false), NULL, NULL, 0);
+    struct dataset *ds = b->base.ds;
+    int err = dataset_concur_all(ds, complete_all(b, false), NULL, NULL, 0);
     if (err == NC_NOERR) err = write_records_all(b);
-    err = driver_concur_all(ds, err, NULL, NULL, 0);
+    err = dataset_concur_all(ds, err, NULL, NULL, 0);
     b->complete = err == NC_NOERR;
     if (err == NC_NOERR)
-        err = driver_concur_all(ds, blob_join_begin_all(b), NULL, NULL, 0);
+        err = dataset_concur_all(ds, blob_join_begin_all(b), NULL, NULL, 0);
     return err;
 }
 
@@ -191,21 +191,22 @@ static int begin_join_all(struct blob *b)
  * the program that waits for the one file learns why there is none. */
 static int close_joined_all(struct blob *b)
 {
-    struct driver_dataset *ds = b->base.ds;
+    struct dataset *ds = b->base.ds;
     int joined = NC_EFILE;
     int err = b->join == NULL ? begin_join_all(b) : NC_NOERR;
     if (err == NC_NOERR) {
         /* MPI-IO wants it before others read; descriptors do not. */
         int synced = b->deferred ? NC_NOERR : blob_sync_all(&b->base);
-        err = joined = driver_concur_all(ds, blob_join_end_all(b, synced), NULL, NULL, 0);
+        err = joined =
+            dataset_concur_all(ds, blob_join_end_all(b, synced), NULL, NULL, 0);
     }
     int files = close_files_all(b, false, NC_NOERR, driver_close_all);
     if (err == NC_NOERR) err = files;
-    int closed = driver_agree_all(ds, err, NULL, NULL, 0);
+    int closed = dataset_agree_all(ds, err, NULL, NULL, 0);
     bool renamed = joined == NC_NOERR && !ds->deleted;
     if (renamed) {
         int own = ds->rank == 0 ? blob_join_finish(b->path, &b->facts, closed) : NC_NOERR;
-        closed = driver_agree_all(ds, own, NULL, NULL, 0);
+        closed = dataset_agree_all(ds, own, NULL, NULL, 0);
         if (err == NC_NOERR) err = own != NC_NOERR ? own : closed;
     }
     if (!renamed || err != NC_NOERR)

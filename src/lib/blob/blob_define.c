@@ -233,13 +233,13 @@ static int write_header_all(struct blob *b, const struct blob_new *fresh, int n,
     struct cdf_header *h = &s->ds.header, before = {.nvars = 0};
     bool first = !s->defined;
     /* All that there are move, also those that others appended and did not count here. */
-    driver_hold_records(&s->ds, b->base.ds->header.numrecs);
+    dataset_hold_records(&s->ds, b->base.ds->header.numrecs);
     int err = first ? NC_NOERR : driver_redef_all(s->driver);
     int copied = cdf_copy(&before, h);
     if (error == NC_NOERR) error = copied;
     if (err == NC_NOERR) err = error;
     if (err == NC_NOERR) err = make_header(b, h, first ? NULL : &before, fresh, n, state);
-    err = driver_agree_all(&s->ds, err, NULL, NULL, 0);
+    err = dataset_agree_all(&s->ds, err, NULL, NULL, 0);
     if (err == NC_NOERR) {
         err = driver_enddef_all(s->driver, first ? NULL : &before);
         b->unfinished = b->unfinished || (err != NC_NOERR && !first);
@@ -268,10 +268,10 @@ int blob_define_empty_all(struct blob *b)
 enum { MAP_VARS = 5 };
 struct map_puts {
     union {
-        struct driver_request r;
-        unsigned char room[sizeof(struct driver_request) + 4 * sizeof(int64_t)];
+        struct access_request r;
+        unsigned char room[sizeof(struct access_request) + 4 * sizeof(int64_t)];
     } list[MAP_VARS];
-    struct driver_request *reqs[MAP_VARS];
+    struct access_request *reqs[MAP_VARS];
     int64_t n, facts[3]; /* runs, first element, elements */
     int64_t *runs;       /* places, then lengths */
 };
@@ -286,8 +286,8 @@ static int add_put(struct blob *b, struct map_puts *p, int number, const char *w
     int err = cdf_find_var(&s->ds.header, name, &varid);
     if (err != NC_NOERR || n == 0) return err;
     int ndims = s->ds.header.vars[varid].ndims;
-    struct driver_request *r = &p->list[p->n].r;
-    *r = (struct driver_request){
+    struct access_request *r = &p->list[p->n].r;
+    *r = (struct access_request){
         .buf = (void *)values, .varid = varid, .type = CONV_LONGLONG};
     r->slab[0] = b->rank;
     r->slab[ndims] = 1;
@@ -319,10 +319,10 @@ static int list_map(struct blob *b, const struct blob_new *f, struct map_puts *p
     return err;
 }
 
-static int64_t bytes_of(const struct blob_sub *s, const struct driver_request *r)
+static int64_t bytes_of(const struct blob_sub *s, const struct access_request *r)
 {
     const struct cdf_var *v = &s->ds.header.vars[r->varid];
-    return driver_nelems(r, v->ndims) * cdf_type_size(v->type);
+    return access_nelems(r, v->ndims) * cdf_type_size(v->type);
 }
 
 /* The group together, as each blob's part is small. */
@@ -391,7 +391,7 @@ static int place_all(struct blob *b, struct blob_new *fresh, int n)
 int blob_define_all(struct blob *b, struct blob_new *fresh, int n, const int *state)
 {
     bool first = !b->own->defined;
-    int err = driver_agree_all(b->base.ds, take_maps(b, fresh, n), NULL, NULL, 0);
+    int err = dataset_agree_all(b->base.ds, take_maps(b, fresh, n), NULL, NULL, 0);
     if (err != NC_NOERR) return err;
     err = place_all(b, fresh, n);
     err = write_header_all(b, fresh, n, state, err);

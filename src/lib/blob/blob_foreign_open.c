@@ -17,7 +17,7 @@ static bool is_complete(const char *path, const struct cdf_header *h)
     return stat(path, &st) == 0 && blob_foreign_is_complete(h, st.st_size);
 }
 
-static int refuse(const struct driver_dataset *ds, enum blob_foreign_kind kind)
+static int refuse(const struct dataset *ds, enum blob_foreign_kind kind)
 {
     if (kind == BLOB_FOREIGN_NONE)
         return base_error_set(NC_ENOENT, "%s: there is no file of the name without .0000",
@@ -29,21 +29,21 @@ static int refuse(const struct driver_dataset *ds, enum blob_foreign_kind kind)
                           ds->path);
 }
 
-static char *master_name(const struct driver_dataset *ds)
+static char *master_name(const struct dataset *ds)
 {
     return ds->stands_in ? blob_foreign_stood_for(ds->full) : blob_sub_master(ds->full);
 }
 
 static int take_whole_all(struct blob *b)
 {
-    struct driver_dataset *ds = b->base.ds;
+    struct dataset *ds = b->base.ds;
     struct cdf_header whole;
     int err =
         blob_foreign_begin(&b->foreign, &ds->header, ds->stands_in, ds->path, &whole);
     base_free(b->path);
     b->path = master_name(ds);
     if (err == NC_NOERR && b->path == NULL) err = NC_ENOMEM;
-    err = driver_concur_all(ds, err, NULL, NULL, 0);
+    err = dataset_concur_all(ds, err, NULL, NULL, 0);
     if (err != NC_NOERR) {
         cdf_free(&whole);
         return err;
@@ -58,12 +58,12 @@ static int take_whole_all(struct blob *b)
 
 int blob_foreign_begin_all(struct blob *b, bool *ordinary)
 {
-    struct driver_dataset *ds = b->base.ds;
+    struct dataset *ds = b->base.ds;
     enum blob_foreign_kind kind = blob_foreign_kind(&ds->header, ds->stands_in);
     int64_t complete = 0;
     if (kind == BLOB_FOREIGN_E3SM && !ds->stands_in && ds->rank == 0)
         complete = is_complete(ds->full, &ds->header);
-    int err = driver_agree_all(ds, NC_NOERR, NULL, &complete, 1);
+    int err = dataset_agree_all(ds, NC_NOERR, NULL, &complete, 1);
     *ordinary = complete != 0;
     if (err != NC_NOERR || *ordinary) return err;
     err = refuse(ds, kind);
@@ -75,7 +75,7 @@ int blob_foreign_begin_all(struct blob *b, bool *ordinary)
 /* They are dealt out to the processes to be looked at. */
 static int look(struct blob *b, struct blob_tally *t)
 {
-    const struct driver_dataset *ds = b->base.ds;
+    const struct dataset *ds = b->base.ds;
     int err = NC_NOERR;
     for (int64_t i = ds->rank; i < b->foreign.nfiles && err == NC_NOERR;
          i += ds->nprocs) {
@@ -112,17 +112,17 @@ static int take_homes(struct blob *b, const struct blob_tally *t)
 
 int blob_foreign_states_all(struct blob *b)
 {
-    struct driver_dataset *ds = b->base.ds;
+    struct dataset *ds = b->base.ds;
     struct blob_tally t;
     int err = blob_tally_begin(&t, &b->foreign);
     if (err == NC_NOERR) err = look(b, &t);
     int own = err;
-    err = driver_agree_all(ds, err, NULL, NULL, 0);
-    err = err == NC_NOERR ? NC_NOERR : driver_share_words_all(ds, err, own);
+    err = dataset_agree_all(ds, err, NULL, NULL, 0);
+    err = err == NC_NOERR ? NC_NOERR : dataset_share_words_all(ds, err, own);
     if (err == NC_NOERR) {
         err = add_up_all(b, &t);
         if (err == NC_NOERR) err = take_homes(b, &t);
-        err = driver_concur_all(ds, err, NULL, NULL, 0);
+        err = dataset_concur_all(ds, err, NULL, NULL, 0);
     }
     blob_tally_free(&t);
     return own != NC_NOERR ? own : err;

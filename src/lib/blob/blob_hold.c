@@ -222,10 +222,10 @@ int blob_hold_define(struct cdf_header *h)
 static int move_numbers(struct blob_sub *s, void *numbers, bool put)
 {
     union {
-        struct driver_request r;
-        unsigned char room[sizeof(struct driver_request) + 2 * sizeof(int64_t)];
+        struct access_request r;
+        unsigned char room[sizeof(struct access_request) + 2 * sizeof(int64_t)];
     } one = {.r = {.buf = numbers, .type = CONV_LONGLONG}};
-    struct driver_request *r = &one.r;
+    struct access_request *r = &one.r;
     r->varid = blob_moment_var(&s->ds.header);
     r->slab[0] = 0;
     r->slab[1] = BLOB_MOMENT;

@@ -32,7 +32,7 @@ enum { PIECE = 4 << 20 }; /* bytes moved at a time */
 
 struct blob_join {
     struct blob *b;
-    struct driver_dataset ds; /* the new file */
+    struct dataset ds; /* the new file */
     struct driver *to;
     char *path;
     char *values;
@@ -55,14 +55,14 @@ static int move_piece(struct blob_join *j, int varid, int64_t record, int64_t at
     int64_t size = cdf_type_size(v->type);
     struct region *where = region_block(at * size, n * size);
     union {
-        struct driver_request r;
+        struct access_request r;
         unsigned char
-            room[sizeof(struct driver_request) + DRIVER_RAW_SLAB * sizeof(int64_t)];
+            room[sizeof(struct access_request) + ACCESS_RAW_SLAB * sizeof(int64_t)];
     } one = {.r = {.buf = j->values,
                    .varid = varid,
                    .type = (unsigned char)conv_type_of(v->type),
                    .raw = true}};
-    struct driver_request *r = &one.r;
+    struct access_request *r = &one.r;
     if (where == NULL) return NC_ENOMEM;
     r->slab[0] = (int64_t)(intptr_t)where;
     r->slab[1] = n;
@@ -158,7 +158,7 @@ static int finish_share(struct blob_join *j)
 
 static int describe(struct blob_join *j, struct blob *b)
 {
-    const struct driver_dataset *master = b->base.ds;
+    const struct dataset *master = b->base.ds;
     blob_sub_describe(b, &j->ds);
     j->b = b;
     j->ds.comm = master->comm;
@@ -207,11 +207,11 @@ static int make_file_all(struct blob_join *j)
 
 int blob_join_begin_all(struct blob *b)
 {
-    struct driver_dataset *ds = b->base.ds;
+    struct dataset *ds = b->base.ds;
     struct blob_join *j = base_calloc(1, sizeof *j);
     int own = j == NULL ? NC_ENOMEM : describe(j, b);
     if (own == NC_NOERR) own = make_way(j);
-    int err = driver_agree_all(ds, own, NULL, NULL, 0);
+    int err = dataset_agree_all(ds, own, NULL, NULL, 0);
     if (err != NC_NOERR || j == NULL) {
         if (own == NC_NOERR && b->hold.fd >= 0) (void)unlink(j->path);
         free_join(j);
@@ -231,7 +231,7 @@ int blob_join_begin_all(struct blob *b)
  * tells; so is the one file then. By process 0. */
 static int keep_length(const struct blob_join *j)
 {
-    const struct driver_dataset *master = j->b->base.ds;
+    const struct dataset *master = j->b->base.ds;
     struct stat st;
     if (stat(master->full, &st) != 0)
         return base_error_system(NC_EFILE, "looking at", master->full);
@@ -244,19 +244,19 @@ static int keep_length(const struct blob_join *j)
 
 int blob_join_end_all(struct blob *b, int error)
 {
-    struct driver_dataset *ds = b->base.ds;
+    struct dataset *ds = b->base.ds;
     struct blob_join *j = b->join;
     j->unwanted = ds->deleted;
     int own = error == NC_NOERR ? finish_share(j) : error;
     if (own == NC_NOERR && ds->rank == 0 && !ds->deleted) own = keep_length(j);
-    int err = driver_agree_all(&j->ds, own, NULL, NULL, 0);
+    int err = dataset_agree_all(&j->ds, own, NULL, NULL, 0);
     if (err == NC_NOERR && !ds->deleted) {
-        driver_hold_records(&j->ds, j->ds.header.numrecs);
+        dataset_hold_records(&j->ds, j->ds.header.numrecs);
         err = driver_sync_all(j->to);
     }
     int closed = driver_close_all(j->to);
     if (err == NC_NOERR) err = closed;
-    err = driver_agree_all(ds, err, NULL, NULL, 0);
+    err = dataset_agree_all(ds, err, NULL, NULL, 0);
     if (ds->rank == 0 && (err != NC_NOERR || ds->deleted)) (void)unlink(j->path);
     b->join = NULL;
     free_join(j);

@@ -47,7 +47,7 @@ struct parts {
 struct pieces {
     struct blob *b;
     struct blob_decomp *d;
-    const struct driver_request *r;
+    const struct access_request *r;
     const struct cdf_var *v;
     bool put, announced; /* neither: got */
     bool gathers;        /* got, as the file has them, to contiguous memory */
@@ -158,7 +158,7 @@ struct both {
 
 static bool has_memory(const struct pieces *p)
 {
-    return !p->announced && !p->gathers && !driver_is_fill(p->r);
+    return !p->announced && !p->gathers && !access_is_fill(p->r);
 }
 
 static int list_parts(const struct pieces *p, const struct cdf_header *h,
@@ -195,17 +195,17 @@ static int move_parts(struct pieces *p, struct driver *d, int varid,
     struct region *mem =
         mapped ? region_of_extents(both.memory.list, both.memory.n) : NULL;
     union {
-        struct driver_request r;
+        struct access_request r;
         unsigned char
-            room[sizeof(struct driver_request) + (1 + DRIVER_RAW_SLAB) * sizeof(int64_t)];
+            room[sizeof(struct access_request) + (1 + ACCESS_RAW_SLAB) * sizeof(int64_t)];
     } one = {.r = {.buf = p->gathers ? to : p->r->buf,
                    .varid = varid,
                    .type = d == p->b->base.lower ? p->r->type : blob_own_type(p->b, p->r),
                    .raw = true,
                    .mapped = mapped}};
-    struct driver_request *r = &one.r;
+    struct access_request *r = &one.r;
     int64_t *slab = r->slab + r->mapped;
-    driver_set_mem(r, mem);
+    access_set_mem(r, mem);
     slab[0] = (int64_t)(intptr_t)where;
     slab[1] = both.nelems;
     slab[2] = parts[0].record;
@@ -242,7 +242,7 @@ static int get_zeros(const struct pieces *p, const struct part *parts, int64_t n
 /* What no map names goes to the master file, though its variable has a decomposition. */
 static int move_rest(struct pieces *p, const struct part *parts, int64_t n, void *to)
 {
-    struct driver_stats *stats = &p->b->base.ds->stats;
+    struct trace_stats *stats = &p->b->base.ds->stats;
     int64_t bytes = 0;
     if (blob_is_foreign(p->b)) return get_zeros(p, parts, n, to);
     int err = move_parts(p, p->b->base.lower, p->r->varid, &p->b->base.ds->header, parts,
@@ -373,7 +373,7 @@ static int flush(struct pieces *p)
 {
     struct parts *x = p->gathers ? &p->runs : &p->parts;
     if (p->parts.n == 0) return NC_NOERR;
-    bool ordered = p->put && p->r->raw && !region_is_ascending(driver_raw_region(p->r));
+    bool ordered = p->put && p->r->raw && !region_is_ascending(access_raw_region(p->r));
     int err = p->gathers ? prepare_to_gather(p) : NC_NOERR;
     if (err == NC_NOERR && x->n > 1) sort_parts(x);
     if (ordered && any_twice(x)) swap_lists(x);
@@ -456,7 +456,7 @@ static int move_stretches(struct pieces *p, struct blob_walk *w)
 /* Is what the request reads in memory as in the file, but for the order of bytes? */
 static bool can_be_gathered(const struct pieces *p)
 {
-    return !p->put && !p->announced && driver_mem(p->r) == NULL &&
+    return !p->put && !p->announced && access_mem(p->r) == NULL &&
            conv_type_of(p->v->type) == blob_own_type(p->b, p->r);
 }
 
@@ -464,7 +464,7 @@ static bool can_be_gathered(const struct pieces *p)
 static int take_apart(struct pieces p)
 {
     struct blob_walk w;
-    const struct region *mem = driver_mem(p.r);
+    const struct region *mem = access_mem(p.r);
     p.v = &p.b->base.ds->header.vars[p.r->varid];
     p.gathers = can_be_gathered(&p);
     if (mem != NULL) p.mem = region_cursor_new(mem);
@@ -481,14 +481,14 @@ static int take_apart(struct pieces p)
 
 /* ---- both ---- */
 
-static bool is_nothing(const struct blob *b, const struct driver_request *r)
+static bool is_nothing(const struct blob *b, const struct access_request *r)
 {
-    return driver_nelems(r, b->base.ds->header.vars[r->varid].ndims) == 0;
+    return access_nelems(r, b->base.ds->header.vars[r->varid].ndims) == 0;
 }
 
 /* One after the other, as later ones count; those that are in the own blob are collected
  * as long as no other comes between. */
-int blob_move(struct blob *b, struct driver_request *const *reqs, int64_t n, bool put)
+int blob_move(struct blob *b, struct access_request *const *reqs, int64_t n, bool put)
 {
     struct blob_own o;
     int first = NC_NOERR;
@@ -502,7 +502,7 @@ int blob_move(struct blob *b, struct driver_request *const *reqs, int64_t n, boo
         int before = blob_own_carry_out(&o);
         if (err == NC_NOERR && !own)
             err = take_apart((struct pieces){.b = b, .d = d, .r = reqs[i], .put = put});
-        if (err != NC_NOERR) driver_blame(reqs[i], err);
+        if (err != NC_NOERR) access_blame(reqs[i], err);
         if (first == NC_NOERR) first = before != NC_NOERR ? before : err;
     }
     int err = blob_own_carry_out(&o);
@@ -513,7 +513,7 @@ int blob_move(struct blob *b, struct driver_request *const *reqs, int64_t n, boo
 /* The first requests, as long as they are in the own blob, go into the group's subfile
  * together: blobs of neighbours lie side by side, and the driver below decides whether
  * they are better written in large pieces. The rest is each process's own affair. */
-int blob_move_all(struct blob *b, struct driver_request *const *reqs, int64_t n, bool put)
+int blob_move_all(struct blob *b, struct access_request *const *reqs, int64_t n, bool put)
 {
     struct blob_own o;
     if (b->own == NULL) return blob_move(b, reqs, n, put);
@@ -533,7 +533,7 @@ int blob_move_all(struct blob *b, struct driver_request *const *reqs, int64_t n,
 }
 
 /* Where the values are is found out now, as by a get, which tells what cannot be. */
-int blob_prefetch(struct driver *self, const struct driver_request *r)
+int blob_prefetch(struct driver *self, const struct access_request *r)
 {
     struct blob *b = (struct blob *)self;
     struct blob_decomp *d = r == NULL ? NULL : blob_decomp_of(b, r->varid);

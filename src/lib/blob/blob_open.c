@@ -51,7 +51,7 @@ static void make_token(uint64_t *token, int64_t salt)
 
 int blob_commit_all(struct blob *b, const struct blob_new *fresh, int n)
 {
-    struct driver_dataset *ds = b->base.ds;
+    struct dataset *ds = b->base.ds;
     struct cdf_envelope before = b->facts, back = before;
     int64_t torn = 0;
     b->facts.defined = true;
@@ -61,7 +61,7 @@ int blob_commit_all(struct blob *b, const struct blob_new *fresh, int n)
                 (unsigned char)(1 << fresh[i].number % 8);
     int err = ds->rank == 0 ? blob_hold_commit(b, &b->facts) : NC_NOERR;
     if (err != NC_NOERR) torn = blob_hold_commit(b, &back) != NC_NOERR;
-    err = driver_agree_all(ds, err, NULL, &torn, 1);
+    err = dataset_agree_all(ds, err, NULL, &torn, 1);
     if (err != NC_NOERR) b->facts = before;
     b->torn = torn != 0;
     b->unsynced = true;
@@ -71,11 +71,11 @@ int blob_commit_all(struct blob *b, const struct blob_new *fresh, int n)
 /* Process 0's facts, or its error, on all. Agreed. */
 static int share_facts_all(struct blob *b, int error)
 {
-    struct driver_dataset *ds = b->base.ds;
-    int err = driver_agree_all(ds, error, NULL, NULL, 0);
-    if (err != NC_NOERR) return driver_share_words_all(ds, err, error);
-    err = driver_share_all(ds, &b->facts, sizeof b->facts, 0);
-    return driver_agree_all(ds, err, NULL, NULL, 0);
+    struct dataset *ds = b->base.ds;
+    int err = dataset_agree_all(ds, error, NULL, NULL, 0);
+    if (err != NC_NOERR) return dataset_share_words_all(ds, err, error);
+    err = dataset_share_all(ds, &b->facts, sizeof b->facts, 0);
+    return dataset_agree_all(ds, err, NULL, NULL, 0);
 }
 
 /* ---- groups ---- */
@@ -90,7 +90,7 @@ int64_t blob_first_of(const struct cdf_envelope *e, int64_t group)
  */
 static void find_group(struct blob *b)
 {
-    const struct driver_dataset *ds = b->base.ds;
+    const struct dataset *ds = b->base.ds;
     b->grouped = ds->nprocs == b->facts.nprocs;
     if (!b->grouped) return;
     b->group = (int)(ds->rank * b->facts.nsubfiles / b->facts.nprocs);
@@ -100,7 +100,7 @@ static void find_group(struct blob *b)
 }
 
 /* How many nodes there are. */
-static int count_nodes_all(struct driver_dataset *ds, int64_t *nodes)
+static int count_nodes_all(struct dataset *ds, int64_t *nodes)
 {
     MPI_Comm node = MPI_COMM_NULL;
     int rank = 1;
@@ -109,8 +109,8 @@ static int count_nodes_all(struct driver_dataset *ds, int64_t *nodes)
     if (mpi != MPI_SUCCESS) node = MPI_COMM_NULL;
     if (mpi == MPI_SUCCESS) mpi = MPI_Comm_rank(node, &rank);
     int64_t first = rank == 0, lacking = node == MPI_COMM_NULL;
-    int err = driver_agree_all(ds, base_mpi_error(mpi, NC_ENFILE, "finding nodes"), NULL,
-                               &lacking, 1);
+    int err = dataset_agree_all(ds, base_mpi_error(mpi, NC_ENFILE, "finding nodes"), NULL,
+                                &lacking, 1);
     if (!lacking) MPI_Comm_free(&node);
     if (err != NC_NOERR) return err;
     mpi = MPI_Allreduce(&first, nodes, 1, MPI_INT64_T, MPI_SUM, ds->comm);
@@ -134,21 +134,21 @@ static int choose_subfiles_all(struct blob *b)
 /* The group's communicator. None is freed that others lack. Agreed. */
 static int make_comm_all(struct blob *b)
 {
-    struct driver_dataset *ds = b->base.ds;
+    struct dataset *ds = b->base.ds;
     MPI_Comm group = MPI_COMM_NULL;
     int mpi = MPI_Comm_split(ds->comm, b->group, ds->rank, &group);
     if (mpi != MPI_SUCCESS) group = MPI_COMM_NULL;
     if (mpi == MPI_SUCCESS) mpi = MPI_Comm_set_errhandler(group, MPI_ERRORS_RETURN);
     int err = base_mpi_error(mpi, NC_ENFILE, "a communicator for a subfile");
     int64_t lacking = group == MPI_COMM_NULL;
-    err = driver_agree_all(ds, err, NULL, &lacking, 1);
+    err = dataset_agree_all(ds, err, NULL, &lacking, 1);
     if (!lacking) b->comm = group; /* freed with the layer */
     return err;
 }
 
 /* ---- begin and end ---- */
 
-static struct blob *new_layer(struct driver_dataset *ds, struct driver *lower)
+static struct blob *new_layer(struct dataset *ds, struct driver *lower)
 {
     struct blob *b = base_calloc(1, sizeof *b);
     if (b == NULL) return NULL;
@@ -202,11 +202,10 @@ static int start_all(struct blob *b, int err, struct driver **self)
 }
 
 /* One that nobody lacks memory for; NULL on all if anybody does. */
-static int make_layer_all(struct driver_dataset *ds, struct driver *lower,
-                          struct blob **layer)
+static int make_layer_all(struct dataset *ds, struct driver *lower, struct blob **layer)
 {
     struct blob *b = new_layer(ds, lower);
-    int err = driver_agree_all(ds, b == NULL ? NC_ENOMEM : NC_NOERR, NULL, NULL, 0);
+    int err = dataset_agree_all(ds, b == NULL ? NC_ENOMEM : NC_NOERR, NULL, NULL, 0);
     if (err != NC_NOERR && b != NULL) {
         base_free(b->path);
         base_free(b);
@@ -218,21 +217,21 @@ static int make_layer_all(struct driver_dataset *ds, struct driver *lower,
 
 static int create_files_all(struct blob *b)
 {
-    struct driver_dataset *ds = b->base.ds;
+    struct dataset *ds = b->base.ds;
     struct blob_sub *own = NULL;
     int err = ds->rank == 0 ? blob_hold_create(b) : NC_NOERR;
-    err = driver_agree_all(ds, err, NULL, NULL, 0);
+    err = dataset_agree_all(ds, err, NULL, NULL, 0);
     if (err != NC_NOERR) return err;
     ds->base = CDF_ENVELOPE;
     err = blob_sub_open_all(b, true, &own);
     b->own = own;
     if (own != NULL) b->subs[b->group] = own;
-    err = driver_agree_all(ds, err, NULL, NULL, 0);
+    err = dataset_agree_all(ds, err, NULL, NULL, 0);
     if (err != NC_NOERR) (void)blob_sub_close_all(b, true);
     return err;
 }
 
-int blob_create_all(struct driver_dataset *ds, int cmode, struct driver *lower,
+int blob_create_all(struct dataset *ds, int cmode, struct driver *lower,
                     struct driver **self)
 {
     struct blob *b;
@@ -246,7 +245,7 @@ int blob_create_all(struct driver_dataset *ds, int cmode, struct driver *lower,
     if (ds->rank == 0) blob_hold_first(&b->facts);
     err = share_facts_all(b, err);
     find_group(b);
-    if (err == NC_NOERR) err = driver_agree_all(ds, reserve(b), NULL, NULL, 0);
+    if (err == NC_NOERR) err = dataset_agree_all(ds, reserve(b), NULL, NULL, 0);
     if (err == NC_NOERR) err = make_comm_all(b);
     if (err == NC_NOERR) err = create_files_all(b);
     return start_all(b, err, self);
@@ -332,14 +331,14 @@ static int take_states(struct blob *b, const int64_t *least, const int64_t *most
 }
 
 /* The error of the process `from`, with its words, where a process has none itself. */
-static int tell_words_all(struct driver_dataset *ds, int own, int from)
+static int tell_words_all(struct dataset *ds, int own, int from)
 {
     struct {
         int code;
         char words[1020];
     } report = {.code = own};
     strncpy(report.words, base_error_detail(own), sizeof report.words - 1);
-    int err = driver_share_all(ds, &report, sizeof report, from);
+    int err = dataset_share_all(ds, &report, sizeof report, from);
     if (own != NC_NOERR || err != NC_NOERR) return own != NC_NOERR ? own : err;
     return base_error_set(report.code, "%s", report.words);
 }
@@ -354,7 +353,7 @@ static int begin_parts(struct blob *b)
 
 static int find_states_all(struct blob *b)
 {
-    struct driver_dataset *ds = b->base.ds;
+    struct dataset *ds = b->base.ds;
     size_t n = (size_t)ds->header.nvars + 1;
     int64_t *least = base_malloc(2 * n * sizeof *least), *most = least + n;
     bool looked = false;
@@ -366,7 +365,7 @@ static int find_states_all(struct blob *b)
     if (err == NC_NOERR) err = look_at_subfiles(b, least, most, &looked);
     int64_t told[] = {looked, err == NC_NOERR ? 0 : ds->nprocs - ds->rank};
     int own = err;
-    err = driver_agree_all(ds, err, NULL, told, 2);
+    err = dataset_agree_all(ds, err, NULL, told, 2);
     if (err != NC_NOERR || least == NULL) {
         base_free(least);
         return told[1] > 0 ? tell_words_all(ds, own, ds->nprocs - (int)told[1]) : err;
@@ -384,7 +383,7 @@ static int find_states_all(struct blob *b)
     if (err == NC_NOERR) err = take_states(b, least, most);
     base_free(least);
     own = begun != NC_NOERR ? begun : err;
-    err = driver_concur_all(ds, own, NULL, NULL, 0);
+    err = dataset_concur_all(ds, own, NULL, NULL, 0);
     /* What fails here the next agreement tells. */
     if (err == NC_NOERR && b->hold.fd >= 0 && b->makes) ds->failed = blob_hold_begun(b);
     if (err == NC_NOERR && b->makes) b->facts.stage = CDF_WRITING;
@@ -401,7 +400,7 @@ static int open_groups_all(struct blob *b)
     b->own = own;
     if (own != NULL) b->subs[b->group] = own;
     int64_t lacking = err != NC_NOERR;
-    err = driver_agree_all(b->base.ds, NC_NOERR, NULL, &lacking, 1);
+    err = dataset_agree_all(b->base.ds, NC_NOERR, NULL, &lacking, 1);
     if (err != NC_NOERR || !lacking) return err;
     (void)blob_sub_leave_all(b);
     MPI_Comm_free(&b->comm);
@@ -412,7 +411,7 @@ static int open_groups_all(struct blob *b)
 /* What the master's page tells; of another library's dataset, what its header does. */
 static int read_facts_all(struct blob *b, bool *ordinary)
 {
-    struct driver_dataset *ds = b->base.ds;
+    struct dataset *ds = b->base.ds;
     *ordinary = false;
     if (ds->base == 0) return blob_foreign_begin_all(b, ordinary);
     int err = ds->rank == 0 ? blob_hold_open(b) : NC_NOERR;
@@ -422,7 +421,7 @@ static int read_facts_all(struct blob *b, bool *ordinary)
     return err;
 }
 
-int blob_open_all(struct driver_dataset *ds, int omode, struct driver *lower,
+int blob_open_all(struct dataset *ds, int omode, struct driver *lower,
                   struct driver **self)
 {
     struct blob *b;
@@ -436,7 +435,7 @@ int blob_open_all(struct driver_dataset *ds, int omode, struct driver *lower,
         *self = lower;
         return NC_NOERR;
     }
-    if (err == NC_NOERR) err = driver_agree_all(ds, reserve(b), NULL, NULL, 0);
+    if (err == NC_NOERR) err = dataset_agree_all(ds, reserve(b), NULL, NULL, 0);
     if (err == NC_NOERR && b->grouped) err = make_comm_all(b);
     if (err == NC_NOERR) err = open_groups_all(b);
     if (err == NC_NOERR)
@@ -467,7 +466,7 @@ static int inq_info(struct driver *self, MPI_Info info)
     return base_mpi_error(mpi, NC_EMPI, "MPI_Info_set");
 }
 
-static bool wanted(const struct driver_dataset *ds, bool create)
+static bool wanted(const struct dataset *ds, bool create)
 {
     const struct base_hints *h = &ds->hints;
     bool subfiles = h->subfiling == BASE_ENABLE && h->num_subfiles > 1;

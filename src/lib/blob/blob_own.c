@@ -27,7 +27,7 @@ enum {
 struct blob_own_part {
     int64_t record, at, n; /* of the subfile's variable */
     char *values;
-    struct driver_request *of;
+    struct access_request *of;
 };
 
 /* Which parts a request of the subfile is made of. */
@@ -56,7 +56,7 @@ bool blob_own_is_full(const struct blob_own *o)
 }
 
 static const struct cdf_var *var_of(const struct blob_own *o,
-                                    const struct driver_request *r)
+                                    const struct access_request *r)
 {
     return &o->b->base.ds->header.vars[r->varid];
 }
@@ -68,7 +68,7 @@ struct span {
     int64_t record, records, step, at, n;
 };
 
-unsigned char blob_own_type(const struct blob *b, const struct driver_request *r)
+unsigned char blob_own_type(const struct blob *b, const struct access_request *r)
 {
     const struct cdf_header *h = &b->base.ds->header;
     int type = h->vars[r->varid].type;
@@ -77,21 +77,21 @@ unsigned char blob_own_type(const struct blob *b, const struct driver_request *r
 }
 
 /* A request of a span of the subfile's variable, with the buffer of another. */
-static struct driver_request *make_span(struct blob_own *o,
-                                        const struct driver_request *like, int varid,
+static struct access_request *make_span(struct blob_own *o,
+                                        const struct access_request *like, int varid,
                                         const struct span *s)
 {
-    const struct region *mem = driver_mem(like);
+    const struct region *mem = access_mem(like);
     bool is_record = var_of(o, like)->is_record;
-    struct driver_request *r =
+    struct access_request *r =
         base_arena_alloc(&o->arena, sizeof *r + 7 * sizeof r->slab[0]);
     if (r == NULL) return NULL;
-    *r = (struct driver_request){.buf = like->buf,
+    *r = (struct access_request){.buf = like->buf,
                                  .varid = varid,
                                  .type = blob_own_type(o->b, like),
                                  .mapped = mem != NULL,
                                  .strided = is_record && s->step != 1};
-    driver_set_mem(r, mem);
+    access_set_mem(r, mem);
     int64_t *start = r->slab + r->mapped, *count = start + 1 + is_record,
             *stride = count + 1 + is_record;
     if (is_record) {
@@ -111,7 +111,7 @@ static int make_room(struct blob_own *o)
 {
     if (o->n < o->room) return NC_NOERR;
     int64_t room = 2 * o->room + 16;
-    void *reqs = base_realloc(o->reqs, (size_t)room * sizeof(struct driver_request *));
+    void *reqs = base_realloc(o->reqs, (size_t)room * sizeof(struct access_request *));
     if (reqs != NULL) o->reqs = reqs;
     void *made =
         reqs == NULL ? NULL : base_realloc(o->made, (size_t)room * sizeof *o->made);
@@ -133,16 +133,16 @@ static int change_sums(struct blob_own *o, int varid, const struct span *s, bool
 static int add_span(struct blob_own *o, const struct span *s, bool whole,
                     const struct blob_own_made *of)
 {
-    struct driver_request *like = o->parts[of->from].of;
+    struct access_request *like = o->parts[of->from].of;
     int varid, err = make_room(o);
     if (err == NC_NOERR)
         err = blob_sub_find(o->b, o->b->group, like->varid, &o->sub, &varid);
     if (err != NC_NOERR) return err;
-    struct driver_request *r = make_span(o, like, varid, s);
+    struct access_request *r = make_span(o, like, varid, s);
     if (r == NULL) return NC_ENOMEM;
     if (of->copies != NULL)
         r->buf = of->copies;
-    else if (driver_mem(like) == NULL)
+    else if (access_mem(like) == NULL)
         r->buf = o->parts[of->from].values;
     err = change_sums(o, like->varid, s, whole);
     if (err != NC_NOERR) return err;
@@ -179,7 +179,7 @@ int64_t blob_own_find(struct blob_decomp *d, int64_t at, int64_t *place)
 /* Lists the parts of a request, if it names elements of the own blob alone: several of
  * them only if its values are not scattered in memory. */
 static bool list_parts(struct blob_own *o, struct blob_decomp *d,
-                       struct driver_request *r, int *err)
+                       struct access_request *r, int *err)
 {
     struct blob_walk w;
     struct blob_stretch s;
@@ -188,12 +188,12 @@ static bool list_parts(struct blob_own *o, struct blob_decomp *d,
     bool all = true;
     *err = blob_walk_begin(&w, &o->b->base.ds->header, r);
     while (all && *err == NC_NOERR && blob_walk_next(&w, &s, err)) {
-        all = (o->nparts == before || driver_mem(r) == NULL) &&
+        all = (o->nparts == before || access_mem(r) == NULL) &&
               o->nparts - before < MOST_PARTS && blob_own_find(d, s.at, &part.at) >= s.n;
         part.record = s.record;
         part.n = s.n;
         if (all) *err = add_part(o, &part);
-        if (driver_mem(r) == NULL) part.values += s.n * size;
+        if (access_mem(r) == NULL) part.values += s.n * size;
     }
     blob_walk_end(&w);
     if (all && *err == NC_NOERR && o->nparts > before) return true;
@@ -205,10 +205,10 @@ static bool list_parts(struct blob_own *o, struct blob_decomp *d,
 
 /* May values of the request be copied, and converted as part of another? None of them can
  * be out of range, of which only the request itself would be told. */
-static bool can_be_joined(const struct blob_own *o, const struct driver_request *r)
+static bool can_be_joined(const struct blob_own *o, const struct access_request *r)
 {
     int xtype = var_of(o, r)->type, type = blob_own_type(o->b, r);
-    if (driver_mem(r) != NULL) return false;
+    if (access_mem(r) != NULL) return false;
     return o->put ? conv_always_fits(xtype, type) : conv_type_of(xtype) == type;
 }
 
@@ -313,7 +313,7 @@ static int close_group(struct blob_own *o, int64_t end)
         if (err != NC_NOERR) break;
     }
     for (; from < end && err != NC_NOERR; from++)
-        driver_blame(o->parts[from].of, err);
+        access_blame(o->parts[from].of, err);
     o->closed = end;
     return err;
 }
@@ -333,14 +333,14 @@ static int add_to_groups(struct blob_own *o, int64_t from)
 /* Does it name just the own map's elements, of each of *records records that follow each
  * other? */
 static bool is_whole(struct blob *b, const struct blob_decomp *d,
-                     const struct driver_request *r, int64_t *record, int64_t *records,
+                     const struct access_request *r, int64_t *record, int64_t *records,
                      int *err)
 {
     struct blob_walk w;
     struct blob_stretch s;
     int64_t i = 0, n = d->own.n, all = blob_map_count(&d->own);
     *records = 0;
-    if (all == 0 || driver_nelems(r, b->base.ds->header.vars[r->varid].ndims) % all != 0)
+    if (all == 0 || access_nelems(r, b->base.ds->header.vars[r->varid].ndims) % all != 0)
         return false;
     *err = blob_walk_begin(&w, &b->base.ds->header, r);
     bool whole = *err == NC_NOERR;
@@ -372,14 +372,14 @@ static bool has_dims_of(const struct blob *b, const struct blob_decomp *d,
 /* Is the request for all of the own blob, and of which records? A hyperslab that was
  * found to be is known again. */
 static bool find_whole(struct blob *b, struct blob_decomp *d,
-                       const struct driver_request *r, struct span *s, int *err)
+                       const struct access_request *r, struct span *s, int *err)
 {
     const struct cdf_var *v = &b->base.ds->header.vars[r->varid];
     struct blob_form form;
     *s = (struct span){0, 1, 1, d->start, blob_map_count(&d->own)};
     blob_form_of(v, r, &form);
     if (blob_walk_is_map(v, r, &d->own)) {
-        s->record = driver_start(r)[2];
+        s->record = access_start(r)[2];
         return true;
     }
     if (form.ndims < 0 || d->form.ndims < 0 || !has_dims_of(b, d, v)) {
@@ -389,15 +389,15 @@ static bool find_whole(struct blob *b, struct blob_decomp *d,
     }
     if (!blob_form_is(&form, &d->form)) return false;
     if (v->is_record) {
-        const int64_t *stride = driver_stride(r, v->ndims);
-        s->record = driver_start(r)[0];
-        s->records = driver_count(r, v->ndims)[0];
+        const int64_t *stride = access_stride(r, v->ndims);
+        s->record = access_start(r)[0];
+        s->records = access_count(r, v->ndims)[0];
         if (stride != NULL) s->step = stride[0];
     }
     return true;
 }
 
-static int add_whole(struct blob_own *o, struct driver_request *r, const struct span *s)
+static int add_whole(struct blob_own *o, struct access_request *r, const struct span *s)
 {
     struct blob_own_part part = {s->record, s->at, s->n, r->buf, r};
     int err = close_group(o, o->nparts);
@@ -410,12 +410,12 @@ static int add_whole(struct blob_own *o, struct driver_request *r, const struct 
 
 /* ---- all of them ---- */
 
-bool blob_own_add(struct blob_own *o, struct blob_decomp *d, struct driver_request *r,
+bool blob_own_add(struct blob_own *o, struct blob_decomp *d, struct access_request *r,
                   int *err)
 {
     struct span s;
     *err = NC_NOERR;
-    if (!d->mine || driver_is_fill(r)) return false;
+    if (!d->mine || access_is_fill(r)) return false;
     if (find_whole(o->b, d, r, &s, err)) {
         *err = add_whole(o, r, &s);
         return *err == NC_NOERR;
@@ -440,12 +440,12 @@ static void deal_out(const struct blob_own *o, const struct blob_own_made *made)
 /* Results go to the requests that these are made of; there are none again. */
 static void settle_results(struct blob_own *o, int err)
 {
-    bool done = err == NC_NOERR || driver_is_own(err);
+    bool done = err == NC_NOERR || dataset_is_own(err);
     for (int64_t i = 0; i < o->n; i++) {
         const struct blob_own_made *made = &o->made[i];
         int status = o->reqs[i]->status;
         for (int64_t k = made->from; k < made->to && status != NC_NOERR; k++)
-            driver_blame(o->parts[k].of, status);
+            access_blame(o->parts[k].of, status);
         if (status == NC_NOERR && done && o->put)
             blob_sums_keep(o->b, o->parts[made->from].of->varid, o->reqs[i]);
         if (status == NC_NOERR && !o->put) deal_out(o, made);

@@ -12,7 +12,7 @@ struct blob_own {
     struct blob_own_part
         *parts; /* what they name; all before `closed` have been made ... */
     int64_t nparts, parts_room, closed;
-    struct driver_request **reqs; /* ... these of the subfile, from the arena */
+    struct access_request **reqs; /* ... these of the subfile, from the arena */
     struct blob_own_made *made;   /* of each of them: of which parts */
     int64_t n, room, copied;
     struct base_key *keys;    /* to sort by: twice keys_room, and as many parts */
@@ -25,7 +25,7 @@ void blob_own_end(struct blob_own *o);
 
 /* Adds a request, if all its elements are in the own blob. False: they are not, or (*err)
  * it failed. */
-bool blob_own_add(struct blob_own *o, struct blob_decomp *d, struct driver_request *r,
+bool blob_own_add(struct blob_own *o, struct blob_decomp *d, struct access_request *r,
                   int *err);
 
 /* Should they be carried out before more are added? */
@@ -42,6 +42,6 @@ int64_t blob_own_find(struct blob_decomp *d, int64_t at, int64_t *place);
 
 /* The type in memory for the subfile's variable. Subfiles are CDF-5 whatever the master
  * is: what it takes for bytes from 0 to 255 stays as it is. */
-unsigned char blob_own_type(const struct blob *b, const struct driver_request *r);
+unsigned char blob_own_type(const struct blob *b, const struct access_request *r);
 
 #endif

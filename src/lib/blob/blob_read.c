@@ -11,10 +11,10 @@ enum { MOST_LISTS = 3 };
 /* Lists of numbers of a subfile that is open here, as requests. */
 struct map_gets {
     union {
-        struct driver_request r;
-        unsigned char room[sizeof(struct driver_request) + 4 * sizeof(int64_t)];
+        struct access_request r;
+        unsigned char room[sizeof(struct access_request) + 4 * sizeof(int64_t)];
     } list[MOST_LISTS];
-    struct driver_request *reqs[MOST_LISTS];
+    struct access_request *reqs[MOST_LISTS];
 };
 
 static void make_gets(struct map_gets *g, const struct blob_sub *sub,
@@ -23,8 +23,8 @@ static void make_gets(struct map_gets *g, const struct blob_sub *sub,
     for (int i = 0; i < n; i++) {
         const struct blob_numbers *x = &lists[i];
         int ndims = sub->ds.header.vars[x->varid].ndims;
-        struct driver_request *r = g->reqs[i] = &g->list[i].r;
-        *r = (struct driver_request){
+        struct access_request *r = g->reqs[i] = &g->list[i].r;
+        *r = (struct access_request){
             .buf = x->values, .varid = x->varid, .type = CONV_LONGLONG};
         r->slab[0] = x->row;
         r->slab[ndims] = 1;
@@ -136,21 +136,21 @@ static int read_own_all(struct blob *b, struct blob_decomp *d)
 {
     struct reading r = {b, d};
     struct blob_source s = {.nblobs = 0};
-    struct driver_dataset *ds = &b->own->ds;
+    struct dataset *ds = &b->own->ds;
     int own = open_source(&r, b->group, &s);
-    int err = driver_agree_all(ds, own, NULL, NULL, 0);
+    int err = dataset_agree_all(ds, own, NULL, NULL, 0);
     if (err != NC_NOERR) return own != NC_NOERR ? own : err;
     s.numbers = read_all;
     s.together = true;
     own = take_map(b, d, &s, NC_NOERR);
-    err = driver_agree_all(ds, own, NULL, NULL, 0);
+    err = dataset_agree_all(ds, own, NULL, NULL, 0);
     d->read = err == NC_NOERR;
     return own != NC_NOERR ? own : err;
 }
 
 /* Which a process lacks goes round as bits, of more than 64 decompositions again and
  * again. */
-int blob_read_own_all(struct blob *b, struct driver_request *const *reqs, int64_t n)
+int blob_read_own_all(struct blob *b, struct access_request *const *reqs, int64_t n)
 {
     enum { BITS = 64 };
     uint64_t wanted = 0;

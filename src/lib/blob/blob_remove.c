@@ -94,14 +94,14 @@ int blob_remove_subfiles(const char *master, const struct cdf_envelope *e)
 /* ---- other libraries' ---- */
 
 /* A dataset that is read as one. */
-struct dataset {
+struct parted {
     struct cdf_header head, whole;
     struct blob_foreign foreign;
     char *master;
     int *varids;
 };
 
-static int remove_part(struct dataset *d, const char *path, int number, bool *any)
+static int remove_part(struct parted *d, const char *path, int number, bool *any)
 {
     const struct blob_foreign *f = &d->foreign;
     struct cdf_header h;
@@ -117,7 +117,7 @@ static int remove_part(struct dataset *d, const char *path, int number, bool *an
     return remove_file(path);
 }
 
-static int remove_subfiles(struct dataset *d, bool *any)
+static int remove_subfiles(struct parted *d, bool *any)
 {
     int first = NC_NOERR, n = blob_foreign_subfiles(&d->foreign);
     for (int i = 0; i < n; i++) {
@@ -131,7 +131,7 @@ static int remove_subfiles(struct dataset *d, bool *any)
 
 /* The header that tells of the dataset: of the file, or, where there is none, of its
  * first subfile. False: it is no dataset in subfiles. */
-static bool find_dataset(const char *path, struct dataset *d, bool *stands_in)
+static bool find_dataset(const char *path, struct parted *d, bool *stands_in)
 {
     int64_t size;
     bool is;
@@ -149,7 +149,7 @@ static bool find_dataset(const char *path, struct dataset *d, bool *stands_in)
     return kind == BLOB_FOREIGN_PNETCDF || (kind == BLOB_FOREIGN_E3SM && !complete);
 }
 
-static int take_dataset(const char *path, struct dataset *d, bool stands_in)
+static int take_dataset(const char *path, struct parted *d, bool stands_in)
 {
     int err = blob_foreign_begin(&d->foreign, &d->head, stands_in, path, &d->whole);
     d->master = stands_in ? base_strdup(path) : blob_sub_master(path);
@@ -162,7 +162,7 @@ static int take_dataset(const char *path, struct dataset *d, bool stands_in)
  * of them: these stay when that is made anew. */
 static int remove_foreign(const char *path, bool anew, bool *all)
 {
-    struct dataset d = {.master = NULL};
+    struct parted d = {.master = NULL};
     bool stands_in, any = false;
     int err = NC_NOERR;
     cdf_init(&d.whole, 1);

@@ -45,7 +45,7 @@ static bool same_dims(const struct cdf_header *h, int a, int b)
                   (size_t)(v->ndims - first) * sizeof *v->dimids) == 0;
 }
 
-static int add_request(const struct cdf_header *h, const struct driver_request *r,
+static int add_request(const struct cdf_header *h, const struct access_request *r,
                        struct blob_map *map)
 {
     struct blob_walk w;
@@ -59,7 +59,7 @@ static int add_request(const struct cdf_header *h, const struct driver_request *
 }
 
 /* What one variable's requests, reqs[0..n), name. */
-static int describe(const struct cdf_header *h, struct driver_request *const *reqs,
+static int describe(const struct cdf_header *h, struct access_request *const *reqs,
                     int64_t n, struct blob_claim *c)
 {
     struct blob_form form;
@@ -81,7 +81,7 @@ static bool same_map(const struct blob_map *a, const struct blob_map *b)
 }
 
 /* A variable's requests become a claim, or share one. */
-static int claim(const struct cdf_header *h, struct driver_request *const *reqs,
+static int claim(const struct cdf_header *h, struct access_request *const *reqs,
                  int64_t n, struct claims *c)
 {
     int varid = reqs[0]->varid;
@@ -124,25 +124,25 @@ static int claim(const struct cdf_header *h, struct driver_request *const *reqs,
 
 static int by_variable(const void *a, const void *b)
 {
-    const struct driver_request *p = *(struct driver_request *const *)a,
-                                *q = *(struct driver_request *const *)b;
+    const struct access_request *p = *(struct access_request *const *)a,
+                                *q = *(struct access_request *const *)b;
     return (p->varid > q->varid) - (p->varid < q->varid);
 }
 
-static int make_claims(struct blob *b, struct driver_request *const *reqs, int64_t n,
+static int make_claims(struct blob *b, struct access_request *const *reqs, int64_t n,
                        struct claims *c)
 {
     const struct cdf_header *h = &b->base.ds->header;
-    struct driver_request **sorted =
-        base_malloc((size_t)(n + 1) * sizeof(struct driver_request *));
+    struct access_request **sorted =
+        base_malloc((size_t)(n + 1) * sizeof(struct access_request *));
     int err = sorted == NULL ? NC_ENOMEM : NC_NOERR;
     *c = (struct claims){.claim = base_malloc((size_t)(h->nvars + 1) * sizeof(int))};
     if (c->claim == NULL) err = NC_ENOMEM;
     for (int i = 0; c->claim != NULL && i < h->nvars; i++)
         c->claim[i] = -1;
     if (err == NC_NOERR && n > 0) {
-        memcpy(sorted, reqs, (size_t)n * sizeof(struct driver_request *));
-        qsort(sorted, (size_t)n, sizeof(struct driver_request *), by_variable);
+        memcpy(sorted, reqs, (size_t)n * sizeof(struct access_request *));
+        qsort(sorted, (size_t)n, sizeof(struct access_request *), by_variable);
     }
     for (int64_t from = 0, to; err == NC_NOERR && from < n; from = to) {
         for (to = from + 1; to < n && sorted[to]->varid == sorted[from]->varid;)
@@ -265,7 +265,7 @@ static int find_overlap_all(struct blob *b, const struct blob_map *m, int64_t ne
     int grain, err = find_grain_all(b, m, &grain), mpi = MPI_SUCCESS;
     int64_t bits = (nelems >> grain) + 1, set = 0, next = 0;
     if (err != NC_NOERR) return err;
-    const struct driver_dataset *ds = b->base.ds;
+    const struct dataset *ds = b->base.ds;
     for (int64_t low = 0; low < bits && mpi == MPI_SUCCESS; low += TILE_BITS) {
         int64_t high = bits - low < TILE_BITS ? bits : low + TILE_BITS;
         int root = (int)(low / TILE_BITS % ds->nprocs), n = (int)((high - low + 63) / 64);
@@ -373,7 +373,7 @@ static bool changes(const struct blob *b, const struct decision *x)
     return false;
 }
 
-static int prepare_decision(struct blob *b, struct driver_request *const *reqs, int64_t n,
+static int prepare_decision(struct blob *b, struct access_request *const *reqs, int64_t n,
                             struct decision *x)
 {
     size_t open = (size_t)b->open_vars + 1;
@@ -404,21 +404,21 @@ static int make_all(struct blob *b, const struct decision *x)
     int made = blob_sub_close_alone(b);
     int defined = blob_define_all(b, x->fresh, x->nfresh, x->state);
     if (made == NC_NOERR) made = defined;
-    made = driver_agree_all(b->base.ds, made, NULL, NULL, 0);
+    made = dataset_agree_all(b->base.ds, made, NULL, NULL, 0);
     return made == NC_NOERR ? blob_commit_all(b, x->fresh, x->nfresh) : made;
 }
 
-void blob_settle_all(struct blob *b, struct driver_request *const *reqs, int64_t n)
+void blob_settle_all(struct blob *b, struct access_request *const *reqs, int64_t n)
 {
     struct decision x;
-    struct driver_dataset *ds = b->base.ds;
+    struct dataset *ds = b->base.ds;
     int err = prepare_decision(b, reqs, n, &x);
-    err = driver_agree_all(ds, err, NULL, NULL, 0);
+    err = dataset_agree_all(ds, err, NULL, NULL, 0);
     if (err == NC_NOERR) {
         err = add_up_all(b, &x.claims, x.table);
         decide(b, &x);
         if (err == NC_NOERR) err = look_for_overlaps_all(b, &x);
-        err = driver_agree_all(ds, err, NULL, NULL, 0);
+        err = dataset_agree_all(ds, err, NULL, NULL, 0);
     }
     if (err == NC_NOERR) {
         foresee(b, &x);

@@ -23,7 +23,7 @@ char *blob_sub_master(const char *path)
     return base_strdup(realpath(path, known) == NULL ? path : known);
 }
 
-int blob_sub_refuse(const struct driver_dataset *ds)
+int blob_sub_refuse(const struct dataset *ds)
 {
     enum { LONGEST = sizeof ".joining-0123456789abcdef" - 1, DIRECTORY = PATH_MAX };
     char *master = blob_sub_master(ds->full), folder[DIRECTORY] = ".";
@@ -80,9 +80,9 @@ char *blob_sub_path(void *who, int number)
                               : blob_source_path(b->path, number);
 }
 
-void blob_sub_describe(const struct blob *b, struct driver_dataset *ds)
+void blob_sub_describe(const struct blob *b, struct dataset *ds)
 {
-    const struct driver_dataset *master = b->base.ds;
+    const struct dataset *master = b->base.ds;
     ds->prefixed = master->prefixed;
     ds->hints = plain(master->hints);
     ds->writable = master->writable;
@@ -212,7 +212,7 @@ static int64_t records_in(const struct cdf_header *h, const char *path)
 
 static int open_driver_all(struct blob *b, struct blob_sub *s, bool create)
 {
-    struct driver_dataset *ds = &s->ds;
+    struct dataset *ds = &s->ds;
     const struct driver_ops *ops = blob_sub_bottom(b);
     if (create) return ops->create_all(ds, NC_CLOBBER, NULL, &s->driver);
     int err = ops->open_all(ds, ds->writable ? NC_WRITE : NC_NOWRITE, NULL, &s->driver);
@@ -289,19 +289,19 @@ static int make_file(const struct blob *b, const struct blob_sub *s)
 
 int blob_sub_open_all(struct blob *b, bool create, struct blob_sub **sub)
 {
-    struct driver_dataset spare = {.comm = b->comm, .rank = b->rank, .nprocs = b->size};
+    struct dataset spare = {.comm = b->comm, .rank = b->rank, .nprocs = b->size};
     struct blob_sub *s = new_sub(b, b->group, true);
     *sub = NULL;
     int err = s == NULL ? NC_ENOMEM : NC_NOERR;
     bool made = err == NC_NOERR && create && b->rank == 0;
     if (made) err = make_file(b, s);
-    int agreed = driver_agree_all(&spare, err, NULL, NULL, 0);
+    int agreed = dataset_agree_all(&spare, err, NULL, NULL, 0);
     if (agreed == NC_NOERR && s != NULL) {
         agreed = open_driver_all(b, s, create);
         if (agreed == NC_NOERR && !create) {
             err = check(b, s);
             if (err == NC_NOERR) err = blob_sub_list(b, s);
-            agreed = driver_agree_all(&s->ds, err, NULL, NULL, 0);
+            agreed = dataset_agree_all(&s->ds, err, NULL, NULL, 0);
             if (agreed != NC_NOERR) leave_driver_all(s);
         }
     }
@@ -362,7 +362,7 @@ int blob_sub_get(struct blob *b, int number, struct blob_sub **sub)
 
 void blob_sub_count(struct blob *b, struct blob_sub *s)
 {
-    driver_stats_take(&b->base.ds->stats, &s->ds.stats);
+    trace_stats_take(&b->base.ds->stats, &s->ds.stats);
 }
 
 static int close_one_all(struct blob *b, struct blob_sub *s, bool abort)

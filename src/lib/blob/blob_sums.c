@@ -117,10 +117,10 @@ static int take_away(struct blob_sub *sub, int id, int64_t record, int64_t first
                      int64_t n)
 {
     union {
-        struct driver_request r;
-        unsigned char room[sizeof(struct driver_request) + 4 * sizeof(int64_t)];
+        struct access_request r;
+        unsigned char room[sizeof(struct access_request) + 4 * sizeof(int64_t)];
     } one = {.r = {.varid = id, .type = CONV_LONGLONG}};
-    struct driver_request *r = &one.r;
+    struct access_request *r = &one.r;
     bool of_record = sub->ds.header.vars[id].is_record;
     int64_t *count = r->slab + 1 + of_record;
     r->slab[0] = record;
@@ -178,7 +178,7 @@ int blob_sums_change_own(struct blob *b, struct blob_sub *sub, int varid, int64_
 
 /* Values of a request, one record's after the other. */
 struct values {
-    const struct driver_request *r;
+    const struct access_request *r;
     struct region_cursor *memory; /* NULL: contiguous */
     int64_t done;                 /* elements */
     int xtype;
@@ -227,9 +227,9 @@ static uint64_t sum_of(struct values *v, int64_t n)
     return blob_sum_end(sum);
 }
 
-static bool begin_values(struct values *v, const struct driver_request *r, int xtype)
+static bool begin_values(struct values *v, const struct access_request *r, int xtype)
 {
-    const struct region *mem = driver_mem(r);
+    const struct region *mem = access_mem(r);
     *v = (struct values){.r = r, .xtype = xtype};
     if (mem != NULL && (v->memory = region_cursor_new(mem)) == NULL) return false;
     if (as_they_lie(v)) return true;
@@ -238,11 +238,11 @@ static bool begin_values(struct values *v, const struct driver_request *r, int x
     return v->tile != NULL;
 }
 
-void blob_sums_keep(struct blob *b, int varid, const struct driver_request *r)
+void blob_sums_keep(struct blob *b, int varid, const struct access_request *r)
 {
     const struct cdf_var *v = &b->base.ds->header.vars[varid];
-    const int64_t *start = driver_start(r), *count = start + 1 + v->is_record;
-    const int64_t *stride = driver_stride(r, 1 + v->is_record);
+    const int64_t *start = access_start(r), *count = start + 1 + v->is_record;
+    const int64_t *stride = access_stride(r, 1 + v->is_record);
     struct values values;
     if (!blob_sums_wanted(b) || b->own == NULL || b->sums.changed[varid] ||
         blob_sums_full(b))
@@ -273,21 +273,21 @@ void blob_sums_tell(const struct blob *b, int64_t told[BLOB_SUMS_TOLD])
 
 /* A request for each sum that holds, as far as there is memory. */
 static int64_t make_puts(struct blob *b, struct base_arena *arena,
-                         struct driver_request ***reqs)
+                         struct access_request ***reqs)
 {
     const struct blob_sums *s = &b->sums;
     int64_t n = 0;
-    *reqs = base_arena_alloc(arena, ((size_t)s->n + 1) * sizeof(struct driver_request *));
+    *reqs = base_arena_alloc(arena, ((size_t)s->n + 1) * sizeof(struct access_request *));
     for (int64_t i = 0; *reqs != NULL && i < s->room; i++) {
         struct blob_sum_entry *e = &s->list[i];
         int varid = e->varid - 1;
         if (varid < 0 || !blob_sum_is_known(e->sum) || s->changed[varid]) continue;
         int id = blob_sum_var(&b->own->ds.header, b->state[varid], varid);
-        struct driver_request *r =
+        struct access_request *r =
             id < 0 ? NULL : base_arena_alloc(arena, sizeof *r + 4 * sizeof r->slab[0]);
         if (r == NULL) continue;
         bool of_record = b->own->ds.header.vars[id].is_record;
-        *r = (struct driver_request){.buf = &e->sum, .varid = id, .type = CONV_LONGLONG};
+        *r = (struct access_request){.buf = &e->sum, .varid = id, .type = CONV_LONGLONG};
         r->slab[0] = e->record;
         r->slab[of_record] = b->rank;
         r->slab[1 + of_record] = r->slab[1 + 2 * of_record] = 1;
@@ -316,7 +316,7 @@ static void begin_anew(struct blob *b, int64_t records)
 int blob_sums_write_all(struct blob *b, const int64_t told[BLOB_SUMS_TOLD])
 {
     struct base_arena arena = {NULL, 0};
-    struct driver_request **reqs = NULL;
+    struct access_request **reqs = NULL;
     int err = NC_NOERR;
     if (b->own == NULL || told[0] == 0) return NC_NOERR;
     if (told[1] != 0) {
@@ -335,6 +335,6 @@ int blob_sums_flush_all(struct blob *b)
 {
     int64_t told[BLOB_SUMS_TOLD];
     blob_sums_tell(b, told);
-    int err = driver_agree_all(b->base.ds, NC_NOERR, NULL, told, BLOB_SUMS_TOLD);
+    int err = dataset_agree_all(b->base.ds, NC_NOERR, NULL, told, BLOB_SUMS_TOLD);
     return err == NC_NOERR ? blob_sums_write_all(b, told) : err;
 }

@@ -8,29 +8,29 @@
 
 /* A call's requests by where they go. */
 struct split {
-    struct driver_request **list; /* settled ones, the master's, those to be settled */
+    struct access_request **list; /* settled ones, the master's, those to be settled */
     int64_t settled, master, open;
 };
 
-static bool is_open(const struct blob *b, const struct driver_request *r)
+static bool is_open(const struct blob *b, const struct access_request *r)
 {
     return b->state[r->varid] == BLOB_OPEN;
 }
 
 /* Of a put: may it settle a variable? A fill tells nothing of how a program deals its
  * values out. */
-static bool settles(const struct blob *b, const struct driver_request *r, bool together)
+static bool settles(const struct blob *b, const struct access_request *r, bool together)
 {
-    return together && b->settles && is_open(b, r) && !driver_is_fill(r) &&
-           driver_nelems(r, b->base.ds->header.vars[r->varid].ndims) > 0;
+    return together && b->settles && is_open(b, r) && !access_is_fill(r) &&
+           access_nelems(r, b->base.ds->header.vars[r->varid].ndims) > 0;
 }
 
-static int split(const struct blob *b, struct driver_request *const *reqs, int64_t n,
+static int split(const struct blob *b, struct access_request *const *reqs, int64_t n,
                  bool together, struct split *s)
 {
     *s = (struct split){.list = NULL};
     if (n == 0) return NC_NOERR;
-    s->list = base_malloc((size_t)n * sizeof(struct driver_request *));
+    s->list = base_malloc((size_t)n * sizeof(struct access_request *));
     if (s->list == NULL) return NC_ENOMEM;
     for (int64_t i = 0; i < n; i++)
         if (b->state[reqs[i]->varid] > BLOB_OPEN) s->list[s->settled++] = reqs[i];
@@ -44,23 +44,23 @@ static int split(const struct blob *b, struct driver_request *const *reqs, int64
 }
 
 /* None of them is carried out, if there is an error. */
-static int refuse(struct driver_request *const *reqs, int64_t n, int err)
+static int refuse(struct access_request *const *reqs, int64_t n, int err)
 {
     for (int64_t i = 0; err != NC_NOERR && i < n; i++)
-        driver_blame(reqs[i], err);
+        access_blame(reqs[i], err);
     return err;
 }
 
 /* The records of what was put are there. */
-static void hold(struct blob *b, struct driver_request *const *reqs, int64_t n)
+static void hold(struct blob *b, struct access_request *const *reqs, int64_t n)
 {
-    struct driver_dataset *ds = b->base.ds;
+    struct dataset *ds = b->base.ds;
     for (int64_t i = 0; i < n; i++)
         if (reqs[i]->status == NC_NOERR || reqs[i]->status == NC_ERANGE)
-            driver_hold_records(ds, driver_records(&ds->header, reqs[i]));
+            dataset_hold_records(ds, access_records(&ds->header, reqs[i]));
 }
 
-static void touch(struct blob *b, struct driver_request *const *reqs, int64_t n)
+static void touch(struct blob *b, struct access_request *const *reqs, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
         b->touched[reqs[i]->varid] = 1;
@@ -75,32 +75,32 @@ static int worse(int a, int b)
 
 /* ---- what is counted ---- */
 
-static int64_t bytes_of(const struct blob *b, struct driver_request *const *reqs,
+static int64_t bytes_of(const struct blob *b, struct access_request *const *reqs,
                         int64_t n)
 {
     int64_t bytes = 0;
     for (int64_t i = 0; i < n; i++) {
         const struct cdf_var *v = &b->base.ds->header.vars[reqs[i]->varid];
         if (reqs[i]->status == NC_NOERR || reqs[i]->status == NC_ERANGE)
-            bytes += driver_nelems(reqs[i], v->ndims) * cdf_type_size(v->type);
+            bytes += access_nelems(reqs[i], v->ndims) * cdf_type_size(v->type);
     }
     return bytes;
 }
 
 /* A move to or from subfiles has ended. Their own drivers have no trace. */
 static void note_move(struct blob *b, const struct split *s, bool put,
-                      struct driver_span span)
+                      struct trace_span span)
 {
-    struct driver_dataset *ds = b->base.ds;
+    struct dataset *ds = b->base.ds;
     int64_t bytes = bytes_of(b, s->list, s->settled);
     *(put ? &ds->stats.blob_put_bytes : &ds->stats.blob_get_bytes) += bytes;
     if (s->settled > 0 || b->own != NULL)
-        driver_trace_end_at(ds->trace, DRIVER_SUBFILES, span, -1, bytes);
+        trace_end_at(ds->trace, TRACE_SUBFILES, span, -1, bytes);
 }
 
 static void note_master(struct blob *b, const struct split *s, bool put)
 {
-    struct driver_stats *stats = &b->base.ds->stats;
+    struct trace_stats *stats = &b->base.ds->stats;
     *(put ? &stats->blob_master_put_bytes : &stats->blob_master_get_bytes) +=
         bytes_of(b, s->list + s->settled, s->master);
     stats->blob_subfiles = b->facts.nsubfiles;
@@ -113,7 +113,7 @@ static void note_master(struct blob *b, const struct split *s, bool put)
  * the group's subfile would tell its processes once more, of a call that went well. */
 static void tell_later(struct blob *b, int own)
 {
-    if (own != NC_NOERR && !driver_is_own(own)) b->base.ds->failed = own;
+    if (own != NC_NOERR && !dataset_is_own(own)) b->base.ds->failed = own;
     if (b->own != NULL) b->own->ds.failed = NC_NOERR;
 }
 
@@ -121,9 +121,9 @@ static void tell_later(struct blob *b, int own)
  * agreement below, as of any failure of the file. */
 static int put_known_all(struct blob *b, const struct split *s, int error)
 {
-    struct driver_dataset *ds = b->base.ds;
+    struct dataset *ds = b->base.ds;
     int64_t agreed = ds->header.numrecs;
-    struct driver_span span = driver_trace_begin(ds->trace);
+    struct trace_span span = trace_begin(ds->trace);
     int own = blob_move_all(b, s->list, s->settled, true);
     note_move(b, s, true, span);
     hold(b, s->list, s->settled);
@@ -143,7 +143,7 @@ static int tell_torn(const struct blob *b)
 }
 
 /* Divides what is to be put, or, of all of it, says why not. */
-static int ready_to_put(struct blob *b, struct driver_request *const *reqs, int64_t n,
+static int ready_to_put(struct blob *b, struct access_request *const *reqs, int64_t n,
                         bool together, struct split *s)
 {
     *s = (struct split){.list = NULL};
@@ -153,23 +153,23 @@ static int ready_to_put(struct blob *b, struct driver_request *const *reqs, int6
 /* What a process tells the others of in a put's agreement. */
 enum { OPEN = 1, FULL }; /* a variable to settle; checksums to write, and perhaps that */
 
-int blob_put_all(struct driver *self, struct driver_request *const *reqs, int64_t n,
+int blob_put_all(struct driver *self, struct access_request *const *reqs, int64_t n,
                  int error)
 {
     struct blob *b = (struct blob *)self;
-    struct driver_dataset *ds = self->ds;
+    struct dataset *ds = self->ds;
     struct split s, again;
     if (b->torn) (void)blob_commit_all(b, NULL, 0); /* the cause may be gone */
     int lacking = ready_to_put(b, reqs, n, true, &s);
     if (error == NC_NOERR) error = lacking;
-    ds->word[DRIVER_WORD_BLOB] = blob_sums_full(b) ? FULL : s.open > 0 ? OPEN : 0;
-    ds->heard[DRIVER_WORD_BLOB] = 0;
+    ds->word[DATASET_WORD_BLOB] = blob_sums_full(b) ? FULL : s.open > 0 ? OPEN : 0;
+    ds->heard[DATASET_WORD_BLOB] = 0;
     int err = put_known_all(b, &s, error);
-    int64_t heard = ds->heard[DRIVER_WORD_BLOB];
-    ds->word[DRIVER_WORD_BLOB] = 0;
+    int64_t heard = ds->heard[DATASET_WORD_BLOB];
+    ds->word[DATASET_WORD_BLOB] = 0;
     if (heard >= FULL) err = worse(err, blob_sums_flush_all(b));
     if (b->settles && heard != 0) {
-        struct driver_request **open = s.list + s.settled + s.master;
+        struct access_request **open = s.list + s.settled + s.master;
         blob_settle_all(b, open, s.open);
         lacking = ready_to_put(b, open, s.open, false, &again);
         err = worse(err, put_known_all(b, &again, lacking));
@@ -179,14 +179,14 @@ int blob_put_all(struct driver *self, struct driver_request *const *reqs, int64_
     return err;
 }
 
-int blob_get_all(struct driver *self, struct driver_request *const *reqs, int64_t n,
+int blob_get_all(struct driver *self, struct access_request *const *reqs, int64_t n,
                  int error)
 {
     struct blob *b = (struct blob *)self;
     struct split s;
     int lacking = refuse(reqs, n, split(b, reqs, n, false, &s));
     if (error == NC_NOERR) error = lacking;
-    struct driver_span span = driver_trace_begin(self->ds->trace);
+    struct trace_span span = trace_begin(self->ds->trace);
     int own = blob_move_all(b, s.list, s.settled, false);
     note_move(b, &s, false, span);
     tell_later(b, own);
@@ -196,13 +196,13 @@ int blob_get_all(struct driver *self, struct driver_request *const *reqs, int64_
     return worse(own, err);
 }
 
-int blob_put(struct driver *self, struct driver_request *const *reqs, int64_t n)
+int blob_put(struct driver *self, struct access_request *const *reqs, int64_t n)
 {
     struct blob *b = (struct blob *)self;
     struct split s;
     int err = ready_to_put(b, reqs, n, false, &s);
     if (err != NC_NOERR) return err;
-    struct driver_span span = driver_trace_begin(self->ds->trace);
+    struct trace_span span = trace_begin(self->ds->trace);
     int own = blob_move(b, s.list, s.settled, true);
     note_move(b, &s, true, span);
     hold(b, s.list, s.settled);
@@ -213,13 +213,13 @@ int blob_put(struct driver *self, struct driver_request *const *reqs, int64_t n)
     return worse(own, err);
 }
 
-int blob_get(struct driver *self, struct driver_request *const *reqs, int64_t n)
+int blob_get(struct driver *self, struct access_request *const *reqs, int64_t n)
 {
     struct blob *b = (struct blob *)self;
     struct split s;
     int err = refuse(reqs, n, split(b, reqs, n, false, &s));
     if (err != NC_NOERR) return err;
-    struct driver_span span = driver_trace_begin(self->ds->trace);
+    struct trace_span span = trace_begin(self->ds->trace);
     int own = blob_move(b, s.list, s.settled, false);
     note_move(b, &s, false, span);
     if (s.master > 0) err = driver_get(b->base.lower, s.list + s.settled, s.master);

@@ -3,14 +3,14 @@
 
 #include "base_error.h"
 
-void blob_form_of(const struct cdf_var *v, const struct driver_request *r,
+void blob_form_of(const struct cdf_var *v, const struct access_request *r,
                   struct blob_form *f)
 {
     int first = v->is_record ? 1 : 0, ndims = v->ndims - first;
     *f = (struct blob_form){.ndims = -1};
     if (r->raw || ndims > BLOB_FORM_DIMS) return;
-    const int64_t *start = driver_start(r), *count = driver_count(r, v->ndims),
-                  *stride = driver_stride(r, v->ndims);
+    const int64_t *start = access_start(r), *count = access_count(r, v->ndims),
+                  *stride = access_stride(r, v->ndims);
     f->ndims = ndims;
     for (int i = 0; i < ndims; i++) {
         f->start[i] = start[first + i];
@@ -19,13 +19,13 @@ void blob_form_of(const struct cdf_var *v, const struct driver_request *r,
     }
 }
 
-bool blob_walk_is_map(const struct cdf_var *v, const struct driver_request *r,
+bool blob_walk_is_map(const struct cdf_var *v, const struct access_request *r,
                       const struct blob_map *m)
 {
     struct region_span span;
     int64_t i = 0, unit = cdf_type_size(v->type);
-    if (!r->raw || driver_nelems(r, v->ndims) != blob_map_count(m)) return false;
-    struct region_cursor *c = region_cursor_new(driver_raw_region(r));
+    if (!r->raw || access_nelems(r, v->ndims) != blob_map_count(m)) return false;
+    struct region_cursor *c = region_cursor_new(access_raw_region(r));
     bool same = c != NULL;
     while (same && region_next_blocks(c, INT64_MAX, INT64_MAX, INT64_MAX, &span)) {
         same = span.n <= m->n - i;
@@ -42,10 +42,10 @@ bool blob_walk_is_map(const struct cdf_var *v, const struct driver_request *r,
 static int begin_slab(struct blob_walk *w)
 {
     const struct cdf_var *v = w->v;
-    const struct driver_request *r = w->r;
+    const struct access_request *r = w->r;
     int first = v->is_record ? 1 : 0, ndims = v->ndims - first;
-    const int64_t *start = driver_start(r), *count = driver_count(r, v->ndims),
-                  *stride = driver_stride(r, v->ndims);
+    const int64_t *start = access_start(r), *count = access_count(r, v->ndims),
+                  *stride = access_stride(r, v->ndims);
     w->step = w->records = 1;
     if (first == 1) {
         w->record = start[0];
@@ -63,19 +63,19 @@ static int begin_raw(struct blob_walk *w, const struct cdf_header *h)
 {
     w->shift = __builtin_ctz((unsigned)cdf_type_size(w->v->type));
     w->records = 1;
-    w->record = driver_start(w->r)[2];
+    w->record = access_start(w->r)[2];
     w->record_size = w->v->is_record ? h->record_size : 0;
     return NC_NOERR;
 }
 
 int blob_walk_begin(struct blob_walk *w, const struct cdf_header *h,
-                    const struct driver_request *r)
+                    const struct access_request *r)
 {
     *w = (struct blob_walk){.r = r, .v = &h->vars[r->varid]};
-    if (driver_nelems(r, w->v->ndims) == 0) return NC_NOERR; /* records is 0 */
+    if (access_nelems(r, w->v->ndims) == 0) return NC_NOERR; /* records is 0 */
     int err = r->raw ? begin_raw(w, h) : begin_slab(w);
     if (err != NC_NOERR) return err;
-    w->cursor = region_cursor_new(r->raw ? driver_raw_region(r) : w->own);
+    w->cursor = region_cursor_new(r->raw ? access_raw_region(r) : w->own);
     return w->cursor == NULL ? NC_ENOMEM : NC_NOERR;
 }
 

@@ -6,12 +6,12 @@
 #include "driver.h"
 
 /* The hyperslab of the fixed dimensions that a request is. */
-void blob_form_of(const struct cdf_var *v, const struct driver_request *r,
+void blob_form_of(const struct cdf_var *v, const struct access_request *r,
                   struct blob_form *f);
 
 /* Is a list of runs, in one record, just the elements of the map? Looks at no more than
  * the list as it is: false may be wrong. */
-bool blob_walk_is_map(const struct cdf_var *v, const struct driver_request *r,
+bool blob_walk_is_map(const struct cdf_var *v, const struct access_request *r,
                       const struct blob_map *m);
 
 /* n elements of a record (0 in a fixed-size variable), from `at` on. */
@@ -21,7 +21,7 @@ struct blob_stretch {
 
 /* The stretches of a request, in the order of its values. */
 struct blob_walk {
-    const struct driver_request *r;
+    const struct access_request *r;
     const struct cdf_var *v;
     struct region *own;
     struct region_cursor *cursor;
@@ -34,7 +34,7 @@ struct blob_walk {
 };
 
 int blob_walk_begin(struct blob_walk *w, const struct cdf_header *h,
-                    const struct driver_request *r);
+                    const struct access_request *r);
 /* False at the end, or after an error (*err). */
 bool blob_walk_next(struct blob_walk *w, struct blob_stretch *s, int *err);
 void blob_walk_end(struct blob_walk *w);

@@ -99,7 +99,7 @@ static inline int64_t burst_bytes(const struct burst_write *w)
 }
 
 /* To be called when any of them has changed. */
-static inline void burst_note_waiting(struct driver_stats *s)
+static inline void burst_note_waiting(struct trace_stats *s)
 {
     int64_t waiting =
         s->burst_logged_bytes - s->burst_drained_bytes - s->burst_cancelled_bytes;
@@ -122,7 +122,7 @@ static inline uint64_t burst_bit(int varid)
 /* ---- burst_open.c ---- */
 
 /* A layer above `lower`, with no log, and its end. Collective; agreed. */
-int burst_attach_all(struct driver_dataset *ds, struct driver *lower, struct burst **out);
+int burst_attach_all(struct dataset *ds, struct driver *lower, struct burst **out);
 void burst_detach_all(struct burst *b);
 
 /* Those of the layer below, which may change the file. */
@@ -170,36 +170,36 @@ int burst_touching(struct burst *b, int64_t low, int64_t high, int64_t most, int
 void burst_forget_places(struct burst *b);
 
 /* ---- burst_put.c ---- */
-int burst_put_all(struct driver *self, struct driver_request *const *reqs, int64_t n,
+int burst_put_all(struct driver *self, struct access_request *const *reqs, int64_t n,
                   int error);
-int burst_put(struct driver *self, struct driver_request *const *reqs, int64_t n);
+int burst_put(struct driver *self, struct access_request *const *reqs, int64_t n);
 
 /* Logs requests, if there is a log; how many. Where there is none any more, it says so.
  */
-int64_t burst_log_requests(struct burst *b, struct driver_request *const *reqs,
+int64_t burst_log_requests(struct burst *b, struct access_request *const *reqs,
                            int64_t n);
 
 /* ---- burst_post.c: nonblocking puts that are logged when they are posted ---- */
-void burst_post(struct driver *self, struct driver_request *const *reqs, int64_t n);
-int burst_wait_all(struct driver *self, struct driver_request *const *reqs, int64_t n,
+void burst_post(struct driver *self, struct access_request *const *reqs, int64_t n);
+int burst_wait_all(struct driver *self, struct access_request *const *reqs, int64_t n,
                    int error);
-int burst_wait(struct driver *self, struct driver_request *const *reqs, int64_t n);
-void burst_cancel(struct driver *self, struct driver_request *const *reqs, int64_t n);
+int burst_wait(struct driver *self, struct access_request *const *reqs, int64_t n);
+void burst_cancel(struct driver *self, struct access_request *const *reqs, int64_t n);
 
 /* ---- burst_get.c, burst_others.c, burst_overlay.c ---- */
-int burst_get_all(struct driver *self, struct driver_request *const *reqs, int64_t n,
+int burst_get_all(struct driver *self, struct access_request *const *reqs, int64_t n,
                   int error);
-int burst_get(struct driver *self, struct driver_request *const *reqs, int64_t n);
+int burst_get(struct driver *self, struct access_request *const *reqs, int64_t n);
 /* Does any process read where another has logged something of these variables, or where
  * it itself has if own? The same answer everywhere; perhaps true where nothing meets.
  * Collective. NC_EMPI. */
-int burst_others_all(struct burst *b, uint64_t vars, struct driver_request *const *reqs,
+int burst_others_all(struct burst *b, uint64_t vars, struct access_request *const *reqs,
                      int64_t n, bool own, bool *meets);
 /* Where a request lies in the file. NC_ENOMEM. */
-int burst_request_bounds(const struct burst *b, const struct driver_request *r,
+int burst_request_bounds(const struct burst *b, const struct access_request *r,
                          int64_t *low, int64_t *high);
 /* Lays this process's logged values over what a get read from the file. */
-int burst_overlay(struct burst *b, struct driver_request *r);
+int burst_overlay(struct burst *b, struct access_request *r);
 
 /* ---- burst_batch.c: from the log to the file, piece by piece ---- */
 
@@ -353,7 +353,7 @@ int burst_replay_all(struct burst *b, struct burst_reader **logs, int n);
 /* To be called before the logs are closed, and after the dataset where that is, too. */
 void burst_unwatch(struct burst *b);
 /* An error of any process, and the words of the first one that has some, on all. */
-int burst_share_words_all(struct driver_dataset *ds, int err);
+int burst_share_words_all(struct dataset *ds, int err);
 /* Behind that: all is on the device, no entry of the logs waits any longer, unless they
  * are kept for another file, and they go if they are to. Collective; agreed. */
 int burst_replayed_all(struct burst *b, struct burst_reader **logs, int n, bool remove);

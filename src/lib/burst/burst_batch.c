@@ -155,7 +155,7 @@ int burst_read_values(const struct burst *b, const struct burst_write *w, int64_
 struct batch {
     struct base_arena arena;
     struct piece *pieces;
-    struct driver_request **reqs;
+    struct access_request **reqs;
     int64_t n, used;
     unsigned char *bytes;
 };
@@ -175,7 +175,7 @@ static int collect_pieces(struct burst_walk *k, struct batch *t)
         t->used += piece_bytes(&p);
     }
     t->bytes = base_malloc((size_t)t->used);
-    t->reqs = base_calloc((size_t)t->n, sizeof(struct driver_request *));
+    t->reqs = base_calloc((size_t)t->n, sizeof(struct access_request *));
     return t->bytes == NULL || t->reqs == NULL ? NC_ENOMEM : NC_NOERR;
 }
 
@@ -198,25 +198,25 @@ static void fill_slab(const struct piece *p, int ndims, int64_t *slab)
 /* The fill value as it was when it was put, for all elements: the variable's may be
  * another by now. */
 static int repeat_fill(struct batch *t, const struct piece *p, int xtype,
-                       struct driver_request *r)
+                       struct access_request *r)
 {
     int64_t size = conv_size((enum conv_type)p->w->type);
     r->buf = base_arena_alloc(&t->arena, (size_t)size);
-    driver_set_mem(r, region_repeat(region_block(0, size), p->n, 0));
-    if (r->buf == NULL || driver_mem(r) == NULL) return NC_ENOMEM;
+    access_set_mem(r, region_repeat(region_block(0, size), p->n, 0));
+    if (r->buf == NULL || access_mem(r) == NULL) return NC_ENOMEM;
     return conv_get(r->buf, (enum conv_type)p->w->type, p->w->fill, xtype, 1);
 }
 
 static int slab_request(struct batch *t, const struct piece *p, const struct cdf_var *v,
-                        struct driver_request **made)
+                        struct access_request **made)
 {
     bool fill = p->w->flags & BURST_FILL;
     size_t numbers = (size_t)v->ndims * (p->w->strided ? 3 : 2) + fill;
-    struct driver_request *r =
+    struct access_request *r =
         base_arena_alloc(&t->arena, sizeof *r + numbers * sizeof r->slab[0]);
     *made = r;
     if (r == NULL) return NC_ENOMEM;
-    *r = (struct driver_request){.varid = p->w->varid,
+    *r = (struct access_request){.varid = p->w->varid,
                                  .type = p->w->type,
                                  .strided = p->w->strided,
                                  .mapped = fill};
@@ -226,11 +226,11 @@ static int slab_request(struct batch *t, const struct piece *p, const struct cdf
 
 /* The whole of a raw write, or a part of one of its runs. */
 static int raw_request(struct batch *t, const struct piece *p,
-                       struct driver_request **made)
+                       struct access_request **made)
 {
     const struct burst_write *w = p->w;
-    struct driver_request *r =
-        base_arena_alloc(&t->arena, sizeof *r + DRIVER_RAW_SLAB * sizeof r->slab[0]);
+    struct access_request *r =
+        base_arena_alloc(&t->arena, sizeof *r + ACCESS_RAW_SLAB * sizeof r->slab[0]);
     struct region *region = NULL;
     if (p->n == w->nelems) {
         region = burst_runs(w, 0);
@@ -243,7 +243,7 @@ static int raw_request(struct batch *t, const struct piece *p,
         region_free(region);
         return NC_ENOMEM;
     }
-    *r = (struct driver_request){.varid = w->varid, .type = w->type, .raw = true};
+    *r = (struct access_request){.varid = w->varid, .type = w->type, .raw = true};
     r->slab[0] = (int64_t)(intptr_t)region;
     r->slab[1] = p->n;
     r->slab[2] = 0;
@@ -297,7 +297,7 @@ static int make_request(const struct burst *b, struct batch *t, int64_t i, int64
         p->w->flags & BURST_RAW
             ? raw_request(t, p, &t->reqs[i])
             : slab_request(t, p, &b->base.ds->header.vars[p->w->varid], &t->reqs[i]);
-    struct driver_request *r = t->reqs[i];
+    struct access_request *r = t->reqs[i];
     if (err != NC_NOERR || p->w->flags & BURST_FILL) return err;
     r->buf = t->bytes + *used;
     *used += piece_bytes(p);
@@ -325,8 +325,8 @@ static void free_batch(struct batch *t)
 {
     for (int64_t i = 0; t->reqs != NULL && i < t->n; i++)
         if (t->reqs[i] != NULL)
-            region_free((struct region *)(t->reqs[i]->raw ? driver_raw_region(t->reqs[i])
-                                                          : driver_mem(t->reqs[i])));
+            region_free((struct region *)(t->reqs[i]->raw ? access_raw_region(t->reqs[i])
+                                                          : access_mem(t->reqs[i])));
     base_arena_free(&t->arena);
     base_free(t->pieces);
     base_free(t->reqs);
@@ -406,7 +406,7 @@ static void report_lost(const struct burst *b, const struct burst_write *w)
     describe(b, w, what, sizeof what);
     snprintf(line, sizeof line, "not in the file: %s (%s); the log is %s", what,
              base_error_name(w->status), b->log.meta_fd < 0 ? "gone" : b->log.meta_path);
-    driver_stats_tell(b->base.ds, line);
+    trace_stats_tell(b->base.ds, line);
 }
 
 /* Where those are told that fail: as many as the words of an error have room for. */

@@ -50,7 +50,7 @@ static uint64_t new_token(void)
 
 static void fill_header(const struct burst *b, struct burst_header *h)
 {
-    const struct driver_dataset *ds = b->base.ds;
+    const struct dataset *ds = b->base.ds;
     char name[MPI_MAX_PROCESSOR_NAME + 1] = "";
     int length = 0;
     size_t path = strlen(ds->path), kept = path > BURST_MAX_NAME ? BURST_MAX_NAME : path;
@@ -106,7 +106,8 @@ static int create_shared_all(struct burst *b, struct burst_header *h, int err)
         err = base_mpi_error(mpi != MPI_SUCCESS ? mpi : told, NC_EMPI, "on this node");
     int shared = share_space_all(b, rank);
     int64_t lacking = b->window == MPI_WIN_NULL;
-    err = driver_agree_all(b->base.ds, err != NC_NOERR ? err : shared, NULL, &lacking, 1);
+    err =
+        dataset_agree_all(b->base.ds, err != NC_NOERR ? err : shared, NULL, &lacking, 1);
     if (lacking) base_mpi_whole_window_all(b->node, &b->window);
     if (err != NC_NOERR) return err;
     if (h != NULL) h->nslots = nprocs; /* all have one: agreed */
@@ -178,7 +179,7 @@ static void tell_no_threads(const struct burst *b)
     const struct base_hints *h = &b->base.ds->hints;
     bool asked = h->burst_flush == BASE_FLUSH_IMMEDIATE || h->deferred_close;
     if (b->base.ds->rank == 0 && asked && !burst_pool_may(b))
-        driver_stats_tell(
+        trace_stats_tell(
             b->base.ds, "no thread may write to this file, so that nothing drains in the "
                         "background: its file system does not keep nodes' caches in "
                         "step, or it has subfiles");
@@ -190,7 +191,7 @@ int burst_begin_all(struct burst *b)
     int mpi = MPI_Bcast(&token, 1, MPI_UINT64_T, 0, b->base.ds->comm);
     if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "MPI_Bcast");
     b->token = token;
-    int err = driver_agree_all(b->base.ds, create_log_all(b), NULL, NULL, 0);
+    int err = dataset_agree_all(b->base.ds, create_log_all(b), NULL, NULL, 0);
     b->made = b->fresh = err == NC_NOERR;
     if (b->made) {
         tell_no_threads(b);
@@ -215,16 +216,16 @@ void burst_end_all(struct burst *b, bool keep)
 /* A process that cannot write it tells the others: all keep their logs. */
 int burst_settle_records_all(struct burst *b)
 {
-    struct driver_dataset *ds = b->base.ds;
+    struct dataset *ds = b->base.ds;
     if (ds->header.nrecord_vars == 0) return NC_NOERR;
     int told, err = burst_sync_numrecs_all(&b->base);
-    err = driver_concur_all(ds, err, &told, NULL, 0);
+    err = dataset_concur_all(ds, err, &told, NULL, 0);
     return err != NC_NOERR ? err : told;
 }
 
 int burst_restart_all(struct burst *b)
 {
-    struct driver_dataset *ds = b->base.ds;
+    struct dataset *ds = b->base.ds;
     bool promised = b->promised; /* agreed */
     int err = burst_settle_records_all(b);
     if (err == NC_NOERR && promised) err = burst_sync_all(b);
@@ -235,7 +236,7 @@ int burst_restart_all(struct burst *b)
     burst_log_reset(&b->log);
     /* Before it is overwritten: nobody may take it for what was synced. */
     b->fresh = !promised || burst_log_sync_head(&b->log) == NC_NOERR;
-    if (b->window != MPI_WIN_NULL) err = driver_agree_all(ds, NC_NOERR, NULL, NULL, 0);
+    if (b->window != MPI_WIN_NULL) err = dataset_agree_all(ds, NC_NOERR, NULL, NULL, 0);
     b->logging = b->log.meta_fd >= 0 && b->fresh;
     burst_pool_go_on(b->pool);
     return err;

@@ -35,7 +35,7 @@ static int agree_on_plan_all(struct burst *b, uint64_t vars, bool chosen, struct
     k.chosen = chosen;
     p->batches = burst_walk_batches(&k);
     int64_t all[5] = {p->waiting, p->logged, -p->from, p->to, p->batches};
-    int err = driver_agree_all(b->base.ds, NC_NOERR, failed, all, 5);
+    int err = dataset_agree_all(b->base.ds, NC_NOERR, failed, all, 5);
     *p = (struct plan){all[0], all[1], -all[2], all[3], all[4], err};
     return err;
 }
@@ -56,7 +56,7 @@ static int rounds_all(struct burst_walk *k, int64_t batches)
 static int agree_on_rounds_all(struct burst_walk *k, int64_t *batches)
 {
     *batches = burst_walk_batches(k);
-    return driver_agree_all(k->b->base.ds, NC_NOERR, NULL, batches, 1);
+    return dataset_agree_all(k->b->base.ds, NC_NOERR, NULL, batches, 1);
 }
 
 /* The next epoch after `epoch` in which any process has a write of a contested variable.
@@ -72,7 +72,7 @@ static int next_epoch_all(struct burst *b, const unsigned char *contested, uint6
             next = w->epoch;
     }
     next = -next;
-    int err = driver_agree_all(b->base.ds, NC_NOERR, NULL, &next, 1);
+    int err = dataset_agree_all(b->base.ds, NC_NOERR, NULL, &next, 1);
     *epoch = -next;
     return err;
 }
@@ -134,7 +134,7 @@ static int drain_logged_all(struct burst *b, uint64_t vars, bool chosen,
     }
     base_free(contested);
     /* Known everywhere: nobody goes on while another still writes. */
-    err = driver_concur_all(b->base.ds, own_result(b, err), &told, NULL, 0);
+    err = dataset_concur_all(b->base.ds, own_result(b, err), &told, NULL, 0);
     if (err == NC_NOERR) err = told;
     if (err == NC_NOERR) burst_forget(b, vars);
     burst_changed(b, b->base.ds->rank == 0);
@@ -145,13 +145,13 @@ static int drain_all(struct burst *b, uint64_t vars, bool chosen)
 {
     struct plan p;
     int failed;
-    struct driver_span span = driver_trace_begin(b->base.ds->trace);
+    struct trace_span span = trace_begin(b->base.ds->trace);
     burst_pool_pause(b->pool);
     burst_walk_forgive(b);
     int err = agree_on_plan_all(b, vars, chosen, &p, &failed);
     if (err == NC_NOERR && p.logged > 0) err = drain_logged_all(b, vars, chosen, &p);
     burst_pool_go_on(b->pool);
-    driver_trace_end(b->base.ds->trace, DRIVER_DRAIN, span);
+    trace_end(b->base.ds->trace, TRACE_DRAIN, span);
     return err != NC_NOERR ? err : failed;
 }
 

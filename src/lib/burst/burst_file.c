@@ -20,7 +20,7 @@
 
 int burst_find_file(struct burst *b)
 {
-    const struct driver_dataset *ds = b->base.ds;
+    const struct dataset *ds = b->base.ds;
     char known[PATH_MAX];
     b->path = base_strdup(realpath(ds->path, known) == NULL ? ds->full : known);
     b->dir = base_path_absolute(ds->hints.burst_dirname);
@@ -44,7 +44,7 @@ static void pass_file(struct burst *b, const int64_t *names, int nprocs)
 /* Whatever goes wrong between the processes of a node, each of them can open the file. */
 void burst_open_file_all(struct burst *b)
 {
-    struct driver_dataset *ds = b->base.ds;
+    struct dataset *ds = b->base.ds;
     int rank = 0, nprocs = 1, passed = 0;
     int64_t name = 0, *names = NULL;
     MPI_Comm_rank(b->node, &rank);

@@ -33,7 +33,7 @@ static void tell_left(const struct burst *b, const char *path, const char *why)
 {
     char line[PATH_MAX + 100];
     snprintf(line, sizeof line, "left alone: %s, %s", path, why);
-    driver_stats_tell(b->base.ds, line);
+    trace_stats_tell(b->base.ds, line);
 }
 
 /* What another user has put here is nobody's business, unless that is who has the
@@ -264,7 +264,7 @@ void burst_let_go(struct burst_found *f)
 /* As the file has it now: who recovered it may just have made it longer. */
 static int64_t records_in_file(const struct burst *b)
 {
-    const struct driver_dataset *ds = b->base.ds;
+    const struct dataset *ds = b->base.ds;
     size_t width = ds->header.format == 5 ? 8 : 4;
     unsigned char bytes[8];
     int64_t n = 0;
@@ -305,17 +305,17 @@ static bool may_miss(const int64_t *all)
  * then, is so by the others of this opening). None, where another opening has one. */
 static int take_logs_all(struct burst *b, struct burst_found *f)
 {
-    struct driver_dataset *ds = b->base.ds;
+    struct dataset *ds = b->base.ds;
     int64_t all[NFOUND];
     *f = (struct burst_found){0};
     int err = for_each_log_all(b, f, take_mine);
     tell_found(b, f, all);
-    err = driver_agree_all(ds, err, NULL, all, NFOUND);
+    err = dataset_agree_all(ds, err, NULL, all, NFOUND);
     if (err == NC_NOERR && all[CONTESTED] == 0 && may_miss(all))
         err = for_each_log_all(b, f, take_any);
     f->contested = all[CONTESTED];
     int64_t records = records_in_file(b);
-    err = driver_agree_all(ds, err, NULL, &records, 1);
+    err = dataset_agree_all(ds, err, NULL, &records, 1);
     if (records > ds->header.numrecs && ds->header.nrecord_vars > 0)
         ds->header.numrecs = records;
     return err;
@@ -334,13 +334,13 @@ static int wait_all(const struct burst *b, const struct burst_found *f, struct v
                     bool *over)
 {
     enum { LONGEST = 1000 };
-    const struct driver_dataset *ds = b->base.ds;
+    const struct dataset *ds = b->base.ds;
     bool first = ds->rank == 0;
     bool patient = MPI_Wtime() - v->since < (double)ds->hints.redef_wait;
     int64_t all[] = {first ? 1 + rand_r(&v->seed) % v->longest : 0,
                      f->progress != v->progress, first && !patient};
     v->progress = f->progress;
-    int err = driver_agree_all(b->base.ds, NC_NOERR, NULL, all, 3);
+    int err = dataset_agree_all(b->base.ds, NC_NOERR, NULL, all, 3);
     *over = all[2] && !all[1];
     if (err != NC_NOERR || *over) return err;
     if (all[1]) v->since = MPI_Wtime();

@@ -6,20 +6,20 @@
 #include "base_mpi.h"
 #include "burst.h"
 
-int burst_request_bounds(const struct burst *b, const struct driver_request *r,
+int burst_request_bounds(const struct burst *b, const struct access_request *r,
                          int64_t *low, int64_t *high)
 {
     const struct cdf_header *h = &b->base.ds->header;
     const struct cdf_var *v = &h->vars[r->varid];
     if (r->raw) {
-        region_bounds(driver_raw_region(r), low, high);
+        region_bounds(access_raw_region(r), low, high);
         *low += v->begin;
         *high += v->begin;
         return NC_NOERR;
     }
     struct region *region =
-        region_slab(v->begin, v->ndims, v->shape, driver_start(r),
-                    driver_count(r, v->ndims), driver_stride(r, v->ndims),
+        region_slab(v->begin, v->ndims, v->shape, access_start(r),
+                    access_count(r, v->ndims), access_stride(r, v->ndims),
                     cdf_type_size(v->type), v->is_record ? h->record_size : 0);
     if (region == NULL) return NC_ENOMEM;
     region_bounds(region, low, high);
@@ -28,7 +28,7 @@ int burst_request_bounds(const struct burst *b, const struct driver_request *r,
 }
 
 /* The bytes that all requests touch lie in [*low, *high). */
-static int bounds_of_requests(const struct burst *b, struct driver_request *const *reqs,
+static int bounds_of_requests(const struct burst *b, struct access_request *const *reqs,
                               int64_t n, int64_t *low, int64_t *high)
 {
     *low = INT64_MAX;
@@ -50,7 +50,7 @@ static bool logged_in(struct burst *b, int64_t low, int64_t high)
     return burst_touching(b, low, high, 1, &n) != NC_NOERR || n > 0;
 }
 
-static uint64_t vars_of(struct driver_request *const *reqs, int64_t n)
+static uint64_t vars_of(struct access_request *const *reqs, int64_t n)
 {
     uint64_t vars = 0;
     for (int64_t i = 0; i < n; i++)
@@ -61,7 +61,7 @@ static uint64_t vars_of(struct driver_request *const *reqs, int64_t n)
 /* Must what this process itself has logged be in the file before it reads it? Where no
  * process may read alone, this is the last time to see to it that of values that may not
  * fit only those are looked at that were put last. */
-static bool own_is_in_the_way(const struct burst *b, struct driver_request *const *reqs,
+static bool own_is_in_the_way(const struct burst *b, struct access_request *const *reqs,
                               int64_t n)
 {
     const struct cdf_header *h = &b->base.ds->header;
@@ -72,10 +72,10 @@ static bool own_is_in_the_way(const struct burst *b, struct driver_request *cons
 }
 
 /* Sees to it that the file has what others logged of these requests. */
-static int settle_others_all(struct burst *b, struct driver_request *const *reqs,
+static int settle_others_all(struct burst *b, struct access_request *const *reqs,
                              int64_t n)
 {
-    struct driver_dataset *ds = b->base.ds;
+    struct dataset *ds = b->base.ds;
     uint64_t both[2] = {b->vars, vars_of(reqs, n)};
     bool drain = false;
     int mpi = MPI_Allreduce(MPI_IN_PLACE, both, 2, MPI_UINT64_T, MPI_BOR, ds->comm);
@@ -90,7 +90,7 @@ static int settle_others_all(struct burst *b, struct driver_request *const *reqs
 /* Lays what was logged over a request that lies in [low, high). Old values, in the file
  * or in the log under newer ones, are no reason for a range error: if there is one, the
  * request is read again when the file has what was put last. */
-static int lay_over_one(struct burst *b, struct driver_request *const *r, int64_t low,
+static int lay_over_one(struct burst *b, struct access_request *const *r, int64_t low,
                         int64_t high)
 {
     int err = burst_overlay(b, *r);
@@ -102,24 +102,24 @@ static int lay_over_one(struct burst *b, struct driver_request *const *r, int64_
     return driver_get(b->base.lower, r, 1);
 }
 
-static int lay_over(struct burst *b, struct driver_request *const *reqs, int64_t n)
+static int lay_over(struct burst *b, struct access_request *const *reqs, int64_t n)
 {
     int first = NC_NOERR;
     for (int64_t i = 0; i < n && b->nwrites > 0; i++) {
-        struct driver_request *r = reqs[i];
+        struct access_request *r = reqs[i];
         int64_t low, high;
         int err = burst_request_bounds(b, r, &low, &high);
         bool read = r->status == NC_NOERR || r->status == NC_ERANGE;
         if (!read || (err == NC_NOERR && !logged_in(b, low, high))) continue;
         if (err == NC_NOERR) err = lay_over_one(b, reqs + i, low, high);
-        driver_blame(r, err);
+        access_blame(r, err);
         if (first == NC_NOERR) first = err;
     }
     return first;
 }
 
 /* Whatever became of the others' requests, these get what was logged of them. */
-static int finish(struct burst *b, struct driver_request *const *reqs, int64_t n)
+static int finish(struct burst *b, struct access_request *const *reqs, int64_t n)
 {
     int err = lay_over(b, reqs, n);
     for (int64_t i = 0; i < n && err == NC_NOERR; i++)
@@ -127,7 +127,7 @@ static int finish(struct burst *b, struct driver_request *const *reqs, int64_t n
     return err;
 }
 
-int burst_get_all(struct driver *self, struct driver_request *const *reqs, int64_t n,
+int burst_get_all(struct driver *self, struct access_request *const *reqs, int64_t n,
                   int error)
 {
     struct burst *b = (struct burst *)self;
@@ -138,12 +138,12 @@ int burst_get_all(struct driver *self, struct driver_request *const *reqs, int64
     if (got == NC_NOERR || got == NC_ERANGE) got = laid == NC_NOERR ? error : laid;
     /* What the next put logs may be brought to the file at once, by a thread of its
      * process: not while another still reads what was there. */
-    int left = driver_agree_all(self->ds, NC_NOERR, NULL, NULL, 0);
+    int left = dataset_agree_all(self->ds, NC_NOERR, NULL, NULL, 0);
     if (got == NC_NOERR) got = left;
     return err != NC_NOERR ? err : got;
 }
 
-int burst_get(struct driver *self, struct driver_request *const *reqs, int64_t n)
+int burst_get(struct driver *self, struct access_request *const *reqs, int64_t n)
 {
     struct burst *b = (struct burst *)self;
     int64_t low, high;

@@ -95,7 +95,7 @@ static int grow(struct burst *b, int64_t more)
 int burst_add_writes(struct burst *b, struct burst_write **writes, int64_t n,
                      int64_t logged)
 {
-    struct driver_stats *stats = &b->base.ds->stats;
+    struct trace_stats *stats = &b->base.ds->stats;
     for (int64_t i = 0; i < n; i++) {
         burst_bounds(&b->base.ds->header, writes[i], &writes[i]->low, &writes[i]->high);
         b->vars |= burst_bit(writes[i]->varid);

@@ -8,7 +8,7 @@
 #include "base_mpi.h"
 #include "burst.h"
 
-static bool wanted(const struct driver_dataset *ds, bool create)
+static bool wanted(const struct dataset *ds, bool create)
 {
     (void)create;
     return ds->hints.burst == BASE_ENABLE;
@@ -35,10 +35,10 @@ void burst_detach_all(struct burst *b)
 enum { FEW = 8 };
 
 /* A new layer; all or none have it. */
-int burst_attach_all(struct driver_dataset *ds, struct driver *lower, struct burst **out)
+int burst_attach_all(struct dataset *ds, struct driver *lower, struct burst **out)
 {
     struct burst *b = base_calloc(1, sizeof *b);
-    int err = driver_agree_all(ds, b == NULL ? NC_ENOMEM : NC_NOERR, NULL, NULL, 0);
+    int err = dataset_agree_all(ds, b == NULL ? NC_ENOMEM : NC_NOERR, NULL, NULL, 0);
     if (err != NC_NOERR || b == NULL) {
         base_free(b);
         return err;
@@ -57,7 +57,7 @@ int burst_attach_all(struct driver_dataset *ds, struct driver *lower, struct bur
     if (err == NC_NOERR) MPI_Comm_size(b->node, &size);
     if (err == NC_NOERR) err = found;
     int64_t all[2] = {mpi != MPI_SUCCESS, size};
-    err = driver_agree_all(ds, err, NULL, all, 2);
+    err = dataset_agree_all(ds, err, NULL, all, 2);
     if (all[0]) b->node = MPI_COMM_NULL; /* not to be freed by some alone */
     b->shared =
         BASE_SHARED_64 && (ds->hints.burst_shared_logs == BASE_ENABLE ||
@@ -71,7 +71,7 @@ int burst_attach_all(struct driver_dataset *ds, struct driver *lower, struct bur
     return NC_NOERR;
 }
 
-static int create_all(struct driver_dataset *ds, int cmode, struct driver *lower,
+static int create_all(struct dataset *ds, int cmode, struct driver *lower,
                       struct driver **self)
 {
     struct burst *b = NULL;
@@ -83,7 +83,7 @@ static int create_all(struct driver_dataset *ds, int cmode, struct driver *lower
     return NC_NOERR;
 }
 
-static int open_layer_all(struct driver_dataset *ds, int omode, struct driver *lower,
+static int open_layer_all(struct dataset *ds, int omode, struct driver *lower,
                           struct driver **self)
 {
     struct burst *b = NULL;
@@ -146,7 +146,7 @@ int burst_sync_all(struct burst *b)
 static int sync_what_was_drained_all(struct burst *b)
 {
     int64_t dirty = b->file_dirty;
-    int err = driver_agree_all(b->base.ds, NC_NOERR, NULL, &dirty, 1);
+    int err = dataset_agree_all(b->base.ds, NC_NOERR, NULL, &dirty, 1);
     return err == NC_NOERR && dirty ? burst_sync_all(b) : err;
 }
 
@@ -170,7 +170,7 @@ static int finish_all(struct burst *b, bool keep)
         /* So it is after a power cut, should the log come back; if not, it is gone now.
          */
         if (used) burst_log_sync_head(&b->log);
-        err = driver_agree_all(b->base.ds, NC_NOERR, NULL, NULL, 0);
+        err = dataset_agree_all(b->base.ds, NC_NOERR, NULL, NULL, 0);
     }
     return err;
 }
@@ -286,7 +286,7 @@ static int sync_layer_all(struct driver *self)
         err = base_sync_directory(b->path);
         b->named = err == NC_NOERR;
     }
-    err = driver_agree_all(self->ds, err, &failed, need, 2);
+    err = dataset_agree_all(self->ds, err, &failed, need, 2);
     if (err == NC_NOERR) err = failed;
     if (need[0]) {
         int drained = drain_all(b);
@@ -298,7 +298,7 @@ static int sync_layer_all(struct driver *self)
     if (need[0] || need[1]) b->file_dirty = synced != NC_NOERR;
     if (err == NC_NOERR && synced == NC_NOERR && b->logging && !need[0])
         burst_log_synced(&b->log);
-    return driver_concur_all(self->ds, err != NC_NOERR ? err : synced, NULL, NULL, 0);
+    return dataset_concur_all(self->ds, err != NC_NOERR ? err : synced, NULL, NULL, 0);
 }
 
 static int flush_all(struct driver *self)
@@ -364,7 +364,7 @@ static enum driver_defer defer(struct driver *self)
 /* Can the close of this dataset be deferred? */
 static bool may_defer(const struct burst *b)
 {
-    const struct driver_dataset *ds = b->base.ds;
+    const struct dataset *ds = b->base.ds;
     bool joined = ds->base > 0 && ds->hints.blob_join == BASE_JOIN_BEHIND;
     return ds->writable && (joined || burst_pool_may(b));
 }

@@ -283,8 +283,8 @@ static void read_letter(const struct parts *p, unsigned char *flags)
 }
 
 /* One step, of all processes: each sends, or receives, or does neither. */
-static int climb_all(const struct driver_dataset *ds, const struct parts *p, int step,
-                     int room, unsigned char *flags)
+static int climb_all(const struct dataset *ds, const struct parts *p, int step, int room,
+                     unsigned char *flags)
 {
     bool sends = ds->rank % (2 * step) == step;
     bool receives = ds->rank % (2 * step) == 0 && ds->rank + step < ds->nprocs;
@@ -315,7 +315,7 @@ static int64_t take_vars(struct parts *p)
 static int compare_all(struct burst *b, uint64_t vars, struct parts *p,
                        unsigned char *flags)
 {
-    const struct driver_dataset *ds = b->base.ds;
+    const struct dataset *ds = b->base.ds;
     int err = NC_NOERR;
     for (p->first = 0; p->first < p->h->nvars; p->first = p->last) {
         int room = (int)take_vars(p);
@@ -342,10 +342,10 @@ static int count_touched_all(struct burst *b, uint64_t vars, int *touched)
 static int mark_contested_all(struct burst *b, uint64_t vars, struct parts *p,
                               unsigned char *flags, bool *any)
 {
-    struct driver_dataset *ds = b->base.ds;
+    struct dataset *ds = b->base.ds;
     int nvars = ds->header.nvars, err = count_touched_all(b, vars, p->touched);
     if (err == NC_NOERR) err = compare_all(b, vars, p, flags);
-    err = driver_agree_all(ds, err, NULL, NULL, 0);
+    err = dataset_agree_all(ds, err, NULL, NULL, 0);
     if (err != NC_NOERR) return err;
     int mpi =
         MPI_Allreduce(MPI_IN_PLACE, flags, nvars, MPI_UNSIGNED_CHAR, MPI_MAX, ds->comm);
@@ -377,7 +377,7 @@ int burst_contested_all(struct burst *b, uint64_t vars, unsigned char **flags)
     bool any = false, short_of = touched == NULL || marks == NULL || places == NULL ||
                                  lists == NULL || message == NULL;
     int err =
-        driver_agree_all(b->base.ds, short_of ? NC_ENOMEM : NC_NOERR, NULL, NULL, 0);
+        dataset_agree_all(b->base.ds, short_of ? NC_ENOMEM : NC_NOERR, NULL, NULL, 0);
     if (err == NC_NOERR && touched != NULL && marks != NULL) {
         struct parts p = {.h = h};
         p.touched = touched, p.places = places, p.lists = lists, p.message = message;

@@ -40,7 +40,7 @@ static bool boxes_overlap(struct box a, struct box b)
 
 /* This process's box goes `away` ranks up, if that is one of all, and the box of the one
  * that lies so far below comes; away may be negative. */
-static int pass_on_all(const struct driver_dataset *ds, int away, struct box mine,
+static int pass_on_all(const struct dataset *ds, int away, struct box mine,
                        struct box *theirs)
 {
     int to = ds->rank + away, from = ds->rank - away;
@@ -54,7 +54,7 @@ static int pass_on_all(const struct driver_dataset *ds, int away, struct box min
 
 /* The boxes of all processes before this one, and of all behind it. What a process knows
  * doubles with each step: rows of processes that end with it, and that begin with it. */
-static int boxes_all(const struct driver_dataset *ds, struct box mine, struct box *before,
+static int boxes_all(const struct dataset *ds, struct box mine, struct box *before,
                      struct box *behind)
 {
     struct box ending = mine, beginning = mine, theirs;
@@ -88,7 +88,7 @@ static struct box logged_in(struct burst *b, uint64_t vars, struct box part)
     return all;
 }
 
-static struct box box_of(const struct burst *b, const struct driver_request *r)
+static struct box box_of(const struct burst *b, const struct access_request *r)
 {
     struct box box;
     int err = burst_request_bounds(b, r, &box.low, &box.high);
@@ -116,7 +116,7 @@ static void cells_of(const struct map *m, struct box box, int64_t *first, int64_
     *last = (box.high - 1 - m->part.low) / m->cell + 1;
 }
 
-static void mark(struct map *m, const struct driver_dataset *ds, struct box box)
+static void mark(struct map *m, const struct dataset *ds, struct box box)
 {
     int64_t i, last;
     for (cells_of(m, box, &i, &last); i < last; i++) {
@@ -137,8 +137,7 @@ static void mark_logged(struct map *m, struct burst *b, uint64_t vars)
     }
 }
 
-static bool others_marked(const struct map *m, const struct driver_dataset *ds,
-                          struct box box)
+static bool others_marked(const struct map *m, const struct dataset *ds, struct box box)
 {
     int64_t i, last;
     for (cells_of(m, box, &i, &last); i < last; i++)
@@ -157,9 +156,9 @@ static int worst_all(const struct burst *b, int *found)
 }
 
 static int look_at_map_all(struct burst *b, uint64_t vars, struct box part,
-                           struct driver_request *const *reqs, int64_t n, int *found)
+                           struct access_request *const *reqs, int64_t n, int *found)
 {
-    const struct driver_dataset *ds = b->base.ds;
+    const struct dataset *ds = b->base.ds;
     struct map m = {.part = part, .cell = (part.high - part.low - 1) / CELLS + 1};
     mark_logged(&m, b, vars);
     int mpi = MPI_Allreduce(MPI_IN_PLACE, m.ranks, 2 * CELLS, MPI_INT, MPI_MAX, ds->comm);
@@ -170,18 +169,18 @@ static int look_at_map_all(struct burst *b, uint64_t vars, struct box part,
     return mpi != MPI_SUCCESS ? base_mpi_error(mpi, NC_EMPI, "MPI_Allreduce") : err;
 }
 
-int burst_others_all(struct burst *b, uint64_t vars, struct driver_request *const *reqs,
+int burst_others_all(struct burst *b, uint64_t vars, struct access_request *const *reqs,
                      int64_t n, bool own, bool *meets)
 {
     enum { NONE, PERHAPS, SURE };
-    struct driver_dataset *ds = b->base.ds;
+    struct dataset *ds = b->base.ds;
     struct box reads = nothing, before, behind;
     int found = NONE;
     *meets = false;
     for (int64_t i = 0; i < n; i++)
         add_box(&reads, box_of(b, reqs[i]));
     int64_t all[2] = {-reads.low, reads.high};
-    int err = driver_agree_all(ds, NC_NOERR, NULL, all, 2);
+    int err = dataset_agree_all(ds, NC_NOERR, NULL, all, 2);
     struct box part = {-all[0], all[1]};
     if (err != NC_NOERR || part.low >= part.high) return err;
 

@@ -43,7 +43,7 @@ static int start_runs(struct runs *r, const struct region *region, int64_t shift
 
 /* The user's buffer, filled at ascending places. */
 struct target {
-    const struct driver_request *r;
+    const struct access_request *r;
     struct region_cursor *cursor;
     int64_t at; /* the element under the cursor */
     int xtype;
@@ -51,15 +51,15 @@ struct target {
 };
 
 static int start_target(struct target *t, const struct burst *b,
-                        const struct driver_request *r)
+                        const struct access_request *r)
 {
     const struct cdf_header *h = &b->base.ds->header;
     int type = h->vars[r->varid].type;
     *t = (struct target){.r = r,
                          .xtype = conv_effective_type(h->format, type, r->type),
                          .xsize = cdf_type_size(type)};
-    if (driver_mem(r) == NULL) return NC_NOERR;
-    t->cursor = region_cursor_new(driver_mem(r));
+    if (access_mem(r) == NULL) return NC_NOERR;
+    t->cursor = region_cursor_new(access_mem(r));
     return t->cursor == NULL ? NC_ENOMEM : NC_NOERR;
 }
 
@@ -128,7 +128,7 @@ static int merge(const struct burst *b, const struct burst_write *w, struct runs
 /* Runs in any order: each of the write's against all of the request's. */
 static int merge_unordered(const struct burst *b, const struct burst_write *w,
                            struct runs *theirs, const struct region *region,
-                           int64_t shift, const struct driver_request *r)
+                           int64_t shift, const struct access_request *r)
 {
     int result = NC_NOERR;
     for (; !theirs->ended; next_run(theirs)) {
@@ -161,7 +161,7 @@ static int merge_unordered(const struct burst *b, const struct burst_write *w,
 
 static int overlay_write(struct burst *b, const struct burst_write *w,
                          const struct region *region, int64_t shift,
-                         const struct driver_request *r)
+                         const struct access_request *r)
 {
     struct region *logged = burst_region(&b->base.ds->header, w);
     struct runs theirs = {0}, ours = {0};
@@ -181,7 +181,7 @@ static int overlay_write(struct burst *b, const struct burst_write *w,
     return err;
 }
 
-int burst_overlay(struct burst *b, struct driver_request *r)
+int burst_overlay(struct burst *b, struct access_request *r)
 {
     const struct cdf_header *h = &b->base.ds->header;
     const struct cdf_var *v = &h->vars[r->varid];
@@ -189,11 +189,11 @@ int burst_overlay(struct burst *b, struct driver_request *r)
     const struct region *region;
     int64_t low, high;
     if (r->raw) {
-        region = driver_raw_region(r);
+        region = access_raw_region(r);
     } else {
         region = own =
-            region_slab(v->begin, v->ndims, v->shape, driver_start(r),
-                        driver_count(r, v->ndims), driver_stride(r, v->ndims),
+            region_slab(v->begin, v->ndims, v->shape, access_start(r),
+                        access_count(r, v->ndims), access_stride(r, v->ndims),
                         cdf_type_size(v->type), v->is_record ? h->record_size : 0);
         if (region == NULL) return NC_ENOMEM;
     }

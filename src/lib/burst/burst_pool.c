@@ -144,9 +144,9 @@ static void *run(void *arg)
         pthread_mutex_unlock(&p->lock);
         clock_gettime(CLOCK_MONOTONIC, &since);
         burst_change(p->b);
-        struct driver_span span = driver_trace_begin(p->b->base.ds->trace);
+        struct trace_span span = trace_begin(p->b->base.ds->trace);
         int err = burst_work_write(t);
-        driver_trace_end(p->b->base.ds->trace, DRIVER_DRAIN, span);
+        trace_end(p->b->base.ds->trace, TRACE_DRAIN, span);
         burst_changed(p->b, true);
         int64_t spent = microseconds(&since);
         pthread_mutex_lock(&p->lock);
@@ -160,7 +160,7 @@ static void *run(void *arg)
 /* The caller, with the lock: what threads did is done as far as others can see. */
 static void add_to_stats(struct burst_pool *p)
 {
-    struct driver_stats *stats = &p->b->base.ds->stats;
+    struct trace_stats *stats = &p->b->base.ds->stats;
     stats->burst_drained_bytes += p->drained;
     stats->burst_hidden_us += p->hidden_us;
     p->drained = p->hidden_us = 0;

@@ -7,7 +7,7 @@
 #include "base_mpi.h"
 #include "burst.h"
 
-void burst_post(struct driver *self, struct driver_request *const *reqs, int64_t n)
+void burst_post(struct driver *self, struct access_request *const *reqs, int64_t n)
 {
     struct burst *b = (struct burst *)self;
     if (self->ds->hints.burst_log_at != BASE_LOG_AT_POST) return;
@@ -15,14 +15,14 @@ void burst_post(struct driver *self, struct driver_request *const *reqs, int64_t
     int64_t serial = b->serial, through = 0;
     if (b->unlogged == 0) through = burst_log_requests(b, reqs, n);
     for (int64_t i = 0; i < through; i++)
-        driver_set_ticket(reqs[i], (uint32_t)(serial = burst_next_serial(serial)));
+        access_set_ticket(reqs[i], (uint32_t)(serial = burst_next_serial(serial)));
     b->unlogged += n - through;
     burst_note_time(b, since);
 }
 
 /* Requests end. One without a ticket is logged when it is waited for: while there are
  * any, nothing that is posted later may be in the log before them. */
-static void end_unlogged(struct burst *b, struct driver_request *const *reqs, int64_t n)
+static void end_unlogged(struct burst *b, struct access_request *const *reqs, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
         b->unlogged -= !reqs[i]->taken;
@@ -31,11 +31,11 @@ static void end_unlogged(struct burst *b, struct driver_request *const *reqs, in
 /* ---- choosing ---- */
 
 /* Those without a ticket, which are put as any others: *many. NC_ENOMEM. */
-static int find_others(struct driver_request *const *reqs, int64_t n,
-                       struct driver_request ***others, int64_t *many)
+static int find_others(struct access_request *const *reqs, int64_t n,
+                       struct access_request ***others, int64_t *many)
 {
     *many = 0;
-    *others = base_malloc((size_t)n * sizeof(struct driver_request *));
+    *others = base_malloc((size_t)n * sizeof(struct access_request *));
     for (int64_t i = 0; i < n; i++)
         if (!reqs[i]->taken && *others != NULL)
             (*others)[(*many)++] = reqs[i];
@@ -64,13 +64,13 @@ static uint64_t choose_earlier(struct burst *b)
     return vars;
 }
 
-static uint64_t choose(struct burst *b, struct driver_request *const *reqs, int64_t n,
+static uint64_t choose(struct burst *b, struct access_request *const *reqs, int64_t n,
                        int64_t before)
 {
     for (int64_t i = 0; i < b->nwrites; i++)
         b->writes[i]->chosen = b->writes[i]->serial > before;
     for (int64_t i = 0; i < n; i++) {
-        struct burst_write *w = burst_find(b, driver_ticket(reqs[i]));
+        struct burst_write *w = burst_find(b, access_ticket(reqs[i]));
         if (w != NULL) w->chosen = true;
     }
     return choose_earlier(b);
@@ -87,17 +87,17 @@ static int drain_chosen_all(struct burst *b, uint64_t vars)
 }
 
 /* Each request that did not get to the file says so. */
-static void report_failures(const struct burst *b, struct driver_request *const *reqs,
+static void report_failures(const struct burst *b, struct access_request *const *reqs,
                             int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
-        const struct burst_write *w = burst_find(b, driver_ticket(reqs[i]));
+        const struct burst_write *w = burst_find(b, access_ticket(reqs[i]));
         if (w != NULL && w->status != NC_NOERR) reqs[i]->status = (short)w->status;
     }
 }
 
 /* What a wait comes to, after the drain that ended with err. */
-static int end_wait(struct burst *b, struct driver_request *const *reqs, int64_t n,
+static int end_wait(struct burst *b, struct access_request *const *reqs, int64_t n,
                     double since, int err)
 {
     report_failures(b, reqs, n);
@@ -107,11 +107,11 @@ static int end_wait(struct burst *b, struct driver_request *const *reqs, int64_t
     return err;
 }
 
-int burst_wait_all(struct driver *self, struct driver_request *const *reqs, int64_t n,
+int burst_wait_all(struct driver *self, struct access_request *const *reqs, int64_t n,
                    int error)
 {
     struct burst *b = (struct burst *)self;
-    struct driver_request **others;
+    struct access_request **others;
     int64_t many, before = b->serial;
     if (self->ds->hints.burst_log_at != BASE_LOG_AT_POST)
         return burst_put_all(self, reqs, n, error);
@@ -124,10 +124,10 @@ int burst_wait_all(struct driver *self, struct driver_request *const *reqs, int6
     return end_wait(b, reqs, n, since, error != NC_NOERR ? error : err);
 }
 
-int burst_wait(struct driver *self, struct driver_request *const *reqs, int64_t n)
+int burst_wait(struct driver *self, struct access_request *const *reqs, int64_t n)
 {
     struct burst *b = (struct burst *)self;
-    struct driver_request **others;
+    struct access_request **others;
     int64_t many, before = b->serial;
     if (self->ds->hints.burst_log_at != BASE_LOG_AT_POST) return burst_put(self, reqs, n);
     end_unlogged(b, reqs, n);
@@ -154,14 +154,14 @@ static int take_back(struct burst *b, uint32_t ticket)
     return NC_NOERR;
 }
 
-void burst_cancel(struct driver *self, struct driver_request *const *reqs, int64_t n)
+void burst_cancel(struct driver *self, struct access_request *const *reqs, int64_t n)
 {
     struct burst *b = (struct burst *)self;
     if (self->ds->hints.burst_log_at != BASE_LOG_AT_POST) return;
     end_unlogged(b, reqs, n);
     burst_pool_pause(b->pool);
     for (int64_t i = 0; i < n; i++)
-        if (reqs[i]->taken) reqs[i]->status = (short)take_back(b, driver_ticket(reqs[i]));
+        if (reqs[i]->taken) reqs[i]->status = (short)take_back(b, access_ticket(reqs[i]));
     burst_forget(b, 0);
     burst_note_waiting(&self->ds->stats);
     burst_pool_go_on(b->pool);

@@ -33,7 +33,7 @@ struct group {
 
 /* Values on their way from the user's buffer, as elements of the variable's own type. */
 struct source {
-    const struct driver_request *r;
+    const struct access_request *r;
     const struct cdf_var *v;
     int xtype; /* whose rules of conversion hold */
     struct region_cursor *cursor;
@@ -41,22 +41,22 @@ struct source {
     unsigned char fill[8];
 };
 
-static int open_source(const struct burst *b, const struct driver_request *r,
+static int open_source(const struct burst *b, const struct access_request *r,
                        struct source *s)
 {
     const struct cdf_header *h = &b->base.ds->header;
     *s = (struct source){.r = r, .v = &h->vars[r->varid], .next = r->buf};
     s->xtype = conv_effective_type(h->format, s->v->type, r->type);
     if (conv_type_of(s->v->type) != (int)r->type) cdf_fill_value(h, r->varid, s->fill);
-    if (driver_mem(r) == NULL) return NC_NOERR;
-    s->cursor = region_cursor_new(driver_mem(r));
+    if (access_mem(r) == NULL) return NC_NOERR;
+    s->cursor = region_cursor_new(access_mem(r));
     return s->cursor == NULL ? NC_ENOMEM : NC_NOERR;
 }
 
 /* Nothing to be done with the values: they can be written from where they are. */
-static bool in_place(const struct burst *b, const struct driver_request *r)
+static bool in_place(const struct burst *b, const struct access_request *r)
 {
-    return driver_mem(r) == NULL &&
+    return access_mem(r) == NULL &&
            conv_type_of(b->base.ds->header.vars[r->varid].type) == (int)r->type;
 }
 
@@ -94,23 +94,23 @@ static int take_values(struct source *s, unsigned char *to, int64_t n)
 
 /* ---- the slab ---- */
 
-static struct burst_write *write_of_slab(struct burst *b, const struct driver_request *r)
+static struct burst_write *write_of_slab(struct burst *b, const struct access_request *r)
 {
     int ndims = b->base.ds->header.vars[r->varid].ndims;
     size_t numbers = (size_t)ndims * (r->strided ? 3 : 2);
     struct burst_write *w = burst_new_write(b, r->varid, numbers);
     if (w == NULL) return NULL;
-    memcpy(w->slab, driver_start(r), numbers * sizeof r->slab[0]);
+    memcpy(w->slab, access_start(r), numbers * sizeof r->slab[0]);
     w->strided = r->strided;
-    w->nelems = driver_nelems(r, ndims);
+    w->nelems = access_nelems(r, ndims);
     return w;
 }
 
 /* The next runs of a region, of whole elements. */
-static struct burst_write *write_of_runs(struct burst *b, const struct driver_request *r,
+static struct burst_write *write_of_runs(struct burst *b, const struct access_request *r,
                                          struct region_cursor *c)
 {
-    int64_t most = region_runs(driver_raw_region(r)), n = 0, bytes = 0;
+    int64_t most = region_runs(access_raw_region(r)), n = 0, bytes = 0;
     if (most > RUNS) most = RUNS;
     struct burst_write *w = burst_new_write(b, r->varid, 1 + 2 * (size_t)most);
     struct region_strip s;
@@ -185,7 +185,7 @@ static int add_entry(struct burst *b, struct burst_write *w, uint64_t sum, int b
 static int publish(struct group *g, struct burst_write **writes, int n, int64_t bytes)
 {
     struct burst *b = g->b;
-    struct driver_stats *stats = &b->base.ds->stats;
+    struct trace_stats *stats = &b->base.ds->stats;
     int err = burst_add_writes(b, writes, n, bytes);
     if (err != NC_NOERR || g->keep) return err;
     burst_log_commit(&b->log, n);
@@ -285,13 +285,13 @@ static int put_large(struct group *g, struct burst_write *w, struct source *s, i
 /* One write of a request, whose values come next in s. */
 static int put_write(struct group *g, struct burst_write *w, struct source *s, int *range)
 {
-    const struct driver_request *r = s->r;
+    const struct access_request *r = s->r;
     unsigned char *bytes;
     w->type = (unsigned char)conv_type_of(s->v->type);
     int64_t length = w->nelems * conv_size(w->type);
     int err = g->n == GROUP ? commit(g) : NC_NOERR;
     if (err != NC_NOERR) return err;
-    if (driver_is_fill(r)) {
+    if (access_is_fill(r)) {
         w->flags |= BURST_FILL;
         cdf_fill_value(&g->b->base.ds->header, w->varid, w->fill);
         add_write(g, w, NULL, 0);
@@ -313,8 +313,8 @@ static int put_write(struct group *g, struct burst_write *w, struct source *s, i
 
 static int put_runs(struct group *g, struct source *s, int *range)
 {
-    struct region_cursor *c = region_cursor_new(driver_raw_region(s->r));
-    int64_t left = driver_start(s->r)[1];
+    struct region_cursor *c = region_cursor_new(access_raw_region(s->r));
+    int64_t left = access_start(s->r)[1];
     int err = c == NULL ? NC_ENOMEM : NC_NOERR;
     while (left > 0 && err == NC_NOERR) {
         struct burst_write *w = write_of_runs(g->b, s->r, c);
@@ -330,7 +330,7 @@ static int put_runs(struct group *g, struct source *s, int *range)
 
 /* A request to the group, and on to the log when that is full. What does not fit the
  * variable is the request's own matter; a result means that the log failed. */
-static int put_request(struct group *g, struct driver_request *r)
+static int put_request(struct group *g, struct access_request *r)
 {
     struct source s;
     int range = NC_NOERR, err = open_source(g->b, r, &s);
@@ -341,28 +341,28 @@ static int put_request(struct group *g, struct driver_request *r)
         err = w == NULL ? NC_ENOMEM : put_write(g, w, &s, &range);
     }
     region_cursor_free(s.cursor);
-    driver_blame(r, range);
+    access_blame(r, range);
     return err;
 }
 
 /* ---- numrecs ---- */
 
 /* A put that is logged makes the dataset longer at once, for this process. */
-static void count_records(struct driver_dataset *ds, const struct driver_request *r)
+static void count_records(struct dataset *ds, const struct access_request *r)
 {
-    driver_hold_records(ds, driver_records(&ds->header, r));
+    dataset_hold_records(ds, access_records(&ds->header, r));
 }
 
 /* ---- without a log ---- */
 
-static void fail_requests(struct driver_request *const *reqs, int64_t n, int err)
+static void fail_requests(struct access_request *const *reqs, int64_t n, int err)
 {
     for (int64_t i = 0; i < n; i++)
         reqs[i]->status = (short)err;
 }
 
 /* To the file, behind what this process has logged: nothing of that may come later. */
-static int put_behind(struct burst *b, struct driver_request *const *reqs, int64_t n)
+static int put_behind(struct burst *b, struct access_request *const *reqs, int64_t n)
 {
     int err = burst_drain_alone(b, 0, INT64_MAX);
     if (err == NC_NOERR) {
@@ -381,7 +381,7 @@ static int put_behind(struct burst *b, struct driver_request *const *reqs, int64
     return told != NC_NOERR ? told : err;
 }
 
-static int put_directly(struct burst *b, struct driver_request *const *reqs, int64_t n)
+static int put_directly(struct burst *b, struct access_request *const *reqs, int64_t n)
 {
     burst_change(b);
     int err = put_behind(b, reqs, n);
@@ -393,7 +393,7 @@ static int put_directly(struct burst *b, struct driver_request *const *reqs, int
 /* ---- all of it ---- */
 
 /* Logs requests, or keeps their values. *through of them are. */
-static int put_group(struct burst *b, struct driver_request *const *reqs, int64_t n,
+static int put_group(struct burst *b, struct access_request *const *reqs, int64_t n,
                      bool keep, int64_t *through)
 {
     struct group g;
@@ -411,7 +411,7 @@ static int put_group(struct burst *b, struct driver_request *const *reqs, int64_
     return err;
 }
 
-int64_t burst_log_requests(struct burst *b, struct driver_request *const *reqs, int64_t n)
+int64_t burst_log_requests(struct burst *b, struct access_request *const *reqs, int64_t n)
 {
     int64_t through = 0;
     if (!b->logging || (b->coherent && b->indep)) return 0;
@@ -439,9 +439,9 @@ static int settle_kept(struct burst *b, int64_t since)
 /* The log did not take it. It may go to the file, but what others have logged may be
  * older and come there later: so its values are kept as well, with their epoch, until all
  * drain together and in order. */
-static int put_and_keep(struct burst *b, struct driver_request *const *reqs, int64_t n)
+static int put_and_keep(struct burst *b, struct access_request *const *reqs, int64_t n)
 {
-    struct driver_dataset *ds = b->base.ds;
+    struct dataset *ds = b->base.ds;
     int64_t kept, since = b->serial;
     burst_pool_pause(b->pool);
     int err = put_group(b, reqs, n, true, &kept);
@@ -468,7 +468,7 @@ static bool has_company(const struct burst *b)
     return b->base.ds->nprocs > 1 && !b->indep && b->log.meta_fd >= 0;
 }
 
-static int log_or_put(struct burst *b, struct driver_request *const *reqs, int64_t n)
+static int log_or_put(struct burst *b, struct access_request *const *reqs, int64_t n)
 {
     int64_t logged = burst_log_requests(b, reqs, n);
     if (logged == n) return NC_NOERR;
@@ -478,13 +478,13 @@ static int log_or_put(struct burst *b, struct driver_request *const *reqs, int64
 
 /* Collective: the number of records is everywhere the same before anyone goes on. Where
  * no variable has records, there is nothing to be said. */
-static int tell_all(struct driver_dataset *ds, int err)
+static int tell_all(struct dataset *ds, int err)
 {
     int failed = NC_NOERR;
     if (ds->header.nrecord_vars == 0 && !ds->safe_mode) return err;
     int64_t records = ds->held;
-    int told = driver_is_own(err) ? NC_NOERR : err;
-    int worst = driver_agree_all(ds, told, &failed, &records, 1);
+    int told = dataset_is_own(err) ? NC_NOERR : err;
+    int worst = dataset_agree_all(ds, told, &failed, &records, 1);
     ds->header.numrecs = records;
     if (err == NC_NOERR) err = failed;
     return worst != NC_NOERR && ds->safe_mode ? worst : err;
@@ -494,7 +494,7 @@ static int tell_all(struct driver_dataset *ds, int err)
 static void drain_some(struct burst *b)
 {
     enum { ENOUGH = 16 << 20 };
-    const struct driver_dataset *ds = b->base.ds;
+    const struct dataset *ds = b->base.ds;
     if (ds->hints.burst_flush != BASE_FLUSH_IMMEDIATE || b->pool != NULL ||
         ds->hints.no_indep_rw || ds->stats.burst_logged_bytes - b->drained_at < ENOUGH)
         return;
@@ -504,7 +504,7 @@ static void drain_some(struct burst *b)
 }
 
 /* This process's part, whatever others put. */
-static int put_requests(struct burst *b, struct driver_request *const *reqs, int64_t n,
+static int put_requests(struct burst *b, struct access_request *const *reqs, int64_t n,
                         int error)
 {
     if (n > 0) {
@@ -527,7 +527,7 @@ static bool passes_on(const struct burst *b)
     return !b->made && !b->base.ds->hints.no_indep_rw;
 }
 
-static int put_below_all(struct burst *b, struct driver_request *const *reqs, int64_t n,
+static int put_below_all(struct burst *b, struct access_request *const *reqs, int64_t n,
                          int error)
 {
     burst_change(b);
@@ -537,29 +537,29 @@ static int put_below_all(struct burst *b, struct driver_request *const *reqs, in
     return error;
 }
 
-int burst_put_all(struct driver *self, struct driver_request *const *reqs, int64_t n,
+int burst_put_all(struct driver *self, struct access_request *const *reqs, int64_t n,
                   int error)
 {
     struct burst *b = (struct burst *)self;
     if (passes_on(b)) return put_below_all(b, reqs, n, error);
     double since = MPI_Wtime();
-    struct driver_span span = driver_trace_begin(self->ds->trace);
+    struct trace_span span = trace_begin(self->ds->trace);
     b->epoch++;
     error = put_requests(b, reqs, n, error);
-    driver_trace_end(self->ds->trace, DRIVER_LOG, span);
+    trace_end(self->ds->trace, TRACE_LOG, span);
     error = tell_all(self->ds, error);
     b->epoch++; /* what is posted from here on comes later */
     burst_note_time(b, since);
     return error;
 }
 
-int burst_put(struct driver *self, struct driver_request *const *reqs, int64_t n)
+int burst_put(struct driver *self, struct access_request *const *reqs, int64_t n)
 {
     struct burst *b = (struct burst *)self;
     double since = MPI_Wtime();
-    struct driver_span span = driver_trace_begin(self->ds->trace);
+    struct trace_span span = trace_begin(self->ds->trace);
     int err = put_requests(b, reqs, n, NC_NOERR);
-    driver_trace_end(self->ds->trace, DRIVER_LOG, span);
+    trace_end(self->ds->trace, TRACE_LOG, span);
     burst_note_time(b, since);
     return err;
 }

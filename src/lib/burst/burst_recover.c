@@ -13,7 +13,7 @@
 
 static int check_dataset(const struct burst *b, const struct burst_reader *r)
 {
-    const struct driver_dataset *ds = b->base.ds;
+    const struct dataset *ds = b->base.ds;
     const struct burst_header *h = burst_reader_header(r);
     int64_t count, drained, generation;
     burst_reader_counts(r, &count, &drained, &generation);
@@ -226,7 +226,7 @@ static int newest_generation_all(struct burst *b, uint64_t token, int64_t *gener
         if (token_of(b->sources[i]) == token &&
             generation_of(b->sources[i]) > *generation)
             *generation = generation_of(b->sources[i]);
-    return driver_agree_all(b->base.ds, NC_NOERR, NULL, generation, 1);
+    return dataset_agree_all(b->base.ds, NC_NOERR, NULL, generation, 1);
 }
 
 /* How many processes' entries the logs of an opening hold, and how many there were. */
@@ -246,7 +246,7 @@ static int missing_all(struct burst *b, uint64_t token, int64_t *logged, int64_t
     int mpi =
         MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_INT64_T, MPI_SUM, b->base.ds->comm);
     int err = base_mpi_error(mpi, NC_EMPI, "MPI_Allreduce");
-    err = driver_agree_all(b->base.ds, err, NULL, ranks, 1);
+    err = dataset_agree_all(b->base.ds, err, NULL, ranks, 1);
     *logged = sums[0];
     if (sums[1] == 0) *logged = *ranks; /* nothing waits: nothing is missed */
     return err;
@@ -293,7 +293,7 @@ static int replay_opening_all(struct burst *b, uint64_t token)
             generation_of(b->sources[i]) == generation)
             err = load(b, i);
     if (err == NC_NOERR && b->nwrites > 0) err = put_in_order(b);
-    err = driver_agree_all(b->base.ds, err, NULL, NULL, 0);
+    err = dataset_agree_all(b->base.ds, err, NULL, NULL, 0);
     for (int64_t i = 0; i < b->nwrites && err == NC_NOERR; i++)
         b->base.ds->stats.burst_replayed_bytes += burst_bytes(b->writes[i]);
     return err == NC_NOERR ? burst_drain_all(b, BURST_ALL) : err;
@@ -309,7 +309,7 @@ static int next_token_all(struct burst *b, bool *any, uint64_t *token)
         if ((first || t > after) && t < next) next = t;
     }
     int64_t value = -(int64_t)next;
-    int err = driver_agree_all(b->base.ds, NC_NOERR, NULL, &value, 1);
+    int err = dataset_agree_all(b->base.ds, NC_NOERR, NULL, &value, 1);
     *any = err == NC_NOERR && value != -INT64_MAX;
     *token = (uint64_t)-value;
     return err;
@@ -352,7 +352,7 @@ static int ask_opening_all(struct burst *b, uint64_t token, struct known *k)
                      k->what & BURST_UNQUIET,
                      k->what & BURST_REBOOTED,
                      k->what & BURST_COPIED};
-    err = driver_agree_all(b->base.ds, err, NULL, all, 7);
+    err = dataset_agree_all(b->base.ds, err, NULL, all, 7);
     *k = (struct known){{.when = all[1], .mtime = all[2], .size = all[3]},
                         .waiting = all[0],
                         .what = (int)(all[4] | all[5] | all[6])};
@@ -377,7 +377,7 @@ static int check_file_all(struct burst *b, bool *waiting)
             continue; /* version 0 knows nothing of the file */
         mine = burst_file_unchanged(b, &k.note, k.what);
     }
-    return driver_agree_all(b->base.ds, err != NC_NOERR ? err : mine, NULL, NULL, 0);
+    return dataset_agree_all(b->base.ds, err != NC_NOERR ? err : mine, NULL, NULL, 0);
 }
 
 /* For the next reader, should this one be killed: the logs are those that count, copies
@@ -388,12 +388,12 @@ static int start_replay_all(struct burst *b)
     int err = NC_NOERR;
     for (int i = 0; i < b->nsources && err == NC_NOERR && !b->any_file; i++)
         err = burst_reader_adopt(b->sources[i]);
-    err = driver_agree_all(b->base.ds, err, NULL, NULL, 0);
+    err = dataset_agree_all(b->base.ds, err, NULL, NULL, 0);
     burst_file_note(b, &note);
     note.changing = 1;
     for (int i = 0; i < b->nsources && err == NC_NOERR && !b->any_file; i++)
         err = burst_reader_set_note(b->sources[i], note);
-    return driver_agree_all(b->base.ds, err, NULL, NULL, 0);
+    return dataset_agree_all(b->base.ds, err, NULL, NULL, 0);
 }
 
 static void use(struct burst *b, struct burst_reader **logs, int n)
@@ -447,7 +447,7 @@ int burst_replay_all(struct burst *b, struct burst_reader **logs, int n)
     watch(b, logs, n);
     for (int i = 0; i < n && err == NC_NOERR; i++)
         err = check_log(b, logs[i]);
-    err = driver_agree_all(b->base.ds, err, NULL, NULL, 0);
+    err = dataset_agree_all(b->base.ds, err, NULL, NULL, 0);
     if (err == NC_NOERR) err = check_file_all(b, &waiting);
     if (err == NC_NOERR && waiting) err = start_replay_all(b);
     while (err == NC_NOERR && (err = next_token_all(b, &any, &token)) == NC_NOERR && any)
@@ -466,44 +466,44 @@ static bool stays_whole(const struct burst *b, bool remove)
 
 int burst_replayed_all(struct burst *b, struct burst_reader **logs, int n, bool remove)
 {
-    struct driver_dataset *ds = b->base.ds;
+    struct dataset *ds = b->base.ds;
     int err = driver_sync_all(b->base.lower);
     /* None of them is missed, when one goes after the other. */
     for (int i = 0; i < n && err == NC_NOERR && !stays_whole(b, remove); i++)
         err = burst_reader_drained(logs[i]);
-    err = driver_agree_all(ds, err, NULL, NULL, 0);
+    err = dataset_agree_all(ds, err, NULL, NULL, 0);
     for (int i = 0; i < n && err == NC_NOERR && remove; i++)
         err = burst_reader_remove(logs[i]);
     /* They must not come back after a power cut, when other values are in their places.
      */
     if (err == NC_NOERR && n > 0 && remove)
         err = base_sync_directory(burst_reader_path(logs[0]));
-    return driver_agree_all(ds, err, NULL, NULL, 0);
+    return dataset_agree_all(ds, err, NULL, NULL, 0);
 }
 
 /* A dataset that is open for reading only is opened once more for that. */
 static int recover_for_reading_all(struct burst *b)
 {
-    struct driver_dataset *ds = b->base.ds, again = *ds;
+    struct dataset *ds = b->base.ds, again = *ds;
     struct driver *top;
     again.writable = true;
     again.lent = NULL; /* that can only be read */
     cdf_init(&again.header, 1);
     int err = driver_open_all(&again, NC_WRITE, &top);
     if (err == NC_NOERR) {
-        driver_hold_records(ds, again.header.numrecs);
+        dataset_hold_records(ds, again.header.numrecs);
         err = driver_close_all(top);
     }
     cdf_free(&again.header);
     return err;
 }
 
-int burst_share_words_all(struct driver_dataset *ds, int err)
+int burst_share_words_all(struct dataset *ds, int err)
 {
     char text[512];
     snprintf(text, sizeof text, "%s", base_error_detail(err));
     int64_t first = err != NC_NOERR && text[0] != '\0' ? ds->nprocs - ds->rank : 0;
-    int worst = driver_agree_all(ds, err, NULL, &first, 1);
+    int worst = dataset_agree_all(ds, err, NULL, &first, 1);
     if (worst == NC_NOERR) return NC_NOERR;
     if (first > 0 && MPI_Bcast(text, sizeof text, MPI_CHAR, ds->nprocs - (int)first,
                                ds->comm) == MPI_SUCCESS)
@@ -526,7 +526,7 @@ static int tell_waiting(const struct burst *b)
 /* Replays, makes sure that it is on the device, and only then removes the logs. */
 static int replay_found_all(struct burst *b, struct burst_found *f)
 {
-    struct driver_dataset *ds = b->base.ds;
+    struct dataset *ds = b->base.ds;
     int64_t policy = ds->hints.burst_recover;
     if (!ds->writable || policy == BASE_RECOVER_ERROR) {
         bool waiting;
@@ -552,7 +552,7 @@ int burst_recover_all(struct burst *b)
     int err = burst_share_words_all(b->base.ds, burst_find_all(b, &f));
     if (err == NC_NOERR) {
         int64_t any = f.n;
-        err = driver_agree_all(b->base.ds, NC_NOERR, NULL, &any, 1);
+        err = dataset_agree_all(b->base.ds, NC_NOERR, NULL, &any, 1);
         if (err == NC_NOERR && any > 0) err = replay_found_all(b, &f);
     }
     burst_unwatch(b);

@@ -47,7 +47,7 @@
 
 /* The number of records in the file, not to be less than this process knows. Others may
  * be doing the same: under a lock. */
-static int grow_records(int fd, const struct driver_dataset *ds)
+static int grow_records(int fd, const struct dataset *ds)
 {
     const struct cdf_header *h = &ds->header;
     const char *path = ds->path;
@@ -71,7 +71,7 @@ static int grow_records(int fd, const struct driver_dataset *ds)
  * file was opened has no log, and may get one now. */
 int burst_tell_records(struct burst *b)
 {
-    struct driver_dataset *ds = b->base.ds;
+    struct dataset *ds = b->base.ds;
     if (ds->header.numrecs <= b->records_told) return NC_NOERR;
     struct driver_descriptor d = b->file;
     int err = d.fd >= 0 ? NC_NOERR : driver_file_again(ds, &d);

@@ -11,91 +11,9 @@
 #ifndef DRIVER_H
 #define DRIVER_H
 
-#include <mpi.h>
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "base_error.h"
-#include "base_hints.h"
-#include "cdf.h"
-#include "conv.h"
-#include "driver_stats.h"
-#include "driver_trace.h"
-#include "region.h"
-
-/* Who has a word to add to each agreement. */
-enum { DRIVER_WORD_GETS, DRIVER_WORD_BLOB, DRIVER_WORDS };
-
-struct driver_descriptor;
-
-/* What api and all drivers of a dataset share. api makes and frees it. */
-struct driver_dataset {
-    MPI_Comm comm; /* a duplicate, with errors returned */
-    int rank, nprocs;
-    char *path;    /* as the user gave it, file-system prefix removed */
-    char *full;    /* the same from the root: who opens the file later uses this */
-    bool prefixed; /* there was one: the user has MPI-IO in mind */
-    bool whole;    /* a close gives the file the size that its header promises */
-    bool deleted;  /* the file is to be gone: what is staged need not come there */
-    bool partial;  /* processes of other nodes have other files of the same dataset */
-    int64_t device, inode, host;    /* of the file, as process 0 found it, and where that
-                                     * runs; inode 0: unknown */
-    struct driver_descriptor *lent; /* a layer's, for the others; NULL: none has one */
-    int64_t base; /* where in the file the dataset begins: behind its envelope, if any */
-    bool stands_in; /* the file was opened because the dataset's own name has none */
-    struct base_hints hints;
-    bool writable;
-    /* Asked before each write to the file, where not NULL: an error, and it is not made.
-     */
-    int (*may_write)(void *asked);
-    void *asked;
-    bool undone; /* it never opened: layers that are there end, and complete nothing */
-    bool safe_mode;
-    struct cdf_header header; /* the definitions, as they are now */
-    MPI_Info info;            /* everything the user asked for */
-    int64_t held;     /* records that this process found, or has put: what a put that
-                       * failed was to add is held by nobody, and drops out with
-                       * the next agreement */
-    int failed;       /* an I/O error here that the others have not been told of yet */
-    int64_t failures; /* how many times an agreement told of one: the same everywhere */
-    int64_t word[DRIVER_WORDS], heard[DRIVER_WORDS]; /* of callers': every agreement tells
-                                                      * them, the largest are heard */
-    struct driver_stats stats;                       /* counted by this process */
-    struct driver_trace *trace;                      /* NULL: nobody asked for one */
-};
-
-static inline int driver_may_write(const struct driver_dataset *ds)
-{
-    return ds->may_write == NULL ? NC_NOERR : ds->may_write(ds->asked);
-}
-
-/* In safe mode a mistake of one process is told to all; but the values it brings, and how
- * its memory is described, are its own affair. */
-static inline bool driver_is_own(int error)
-{
-    return error == NC_ERANGE || error == NC_EIOMISMATCH || error == NC_EMULTITYPES;
-}
-
-/* The one small agreement of a collective call: the worst of all processes' errors, and
- * the maximum of each of n values (n <= DRIVER_AGREE_MAX), in one reduction.
- * *failed (may be NULL) gets the worst I/O error that any process had left over from
- * an earlier call, ds->failed, which is cleared: the next agreement reports it.
- * Returns the worst error, the same everywhere. */
-enum { DRIVER_AGREE_MAX = 10 };
-int driver_agree_all(struct driver_dataset *ds, int error, int *failed, int64_t *values,
-                     int n);
-
-/* The same as a call's last word: a process's own error, if it has one, else the worst.
- * So it is an error on all or on none, and who has none may go on. */
-int driver_concur_all(struct driver_dataset *ds, int error, int *failed, int64_t *values,
-                      int n);
-
-/* n bytes of process root's, whatever n, on all. NC_EMPI. */
-int driver_share_all(struct driver_dataset *ds, void *bytes, int64_t n, int root);
-
-/* An agreed error with the words of process 0, where it is that one's own. It is what is
- * returned. */
-int driver_share_words_all(struct driver_dataset *ds, int error, int own);
+#include "access_request.h"
+#include "dataset.h"
+#include "trace_record.h"
 
 /* May the close of a dataset be left to later? */
 enum driver_defer {
@@ -109,115 +27,12 @@ enum driver_defer {
 struct driver {
     const struct driver_ops *ops;
     struct driver *lower; /* NULL at the bottom */
-    struct driver_dataset *ds;
+    struct dataset *ds;
 };
-
-/* One hyperslab of one variable, to or from one buffer. Compact, as there can be
- * millions: the variable's number of dimensions and the bits say how long slab[] is. */
-struct driver_request {
-    void *buf; /* a put never changes it */
-    int varid;
-    short status;           /* out: this request's own result, an NC_ code */
-    unsigned char type : 4; /* of the values in memory: enum conv_type */
-    bool strided : 1;
-    bool raw : 1;    /* in place of start and count: a pointer to the region of the file,
-                      * its number of elements, and the record in whose part of the
-                      * variable it begins: offsets are relative to the first byte there */
-    bool mapped : 1; /* driver_mem says where the values are in buf */
-    bool taken : 1;  /* a pending put whose values the driver has: buf is its ticket */
-    unsigned char flags; /* the caller's own */
-    int64_t slab[];      /* if mapped, a pointer to the region of buf; start, count
-                          * and, if strided, stride: ndims each */
-};
-
-/* The bytes of the values in buf, in order; NULL: contiguous. */
-static inline const struct region *driver_mem(const struct driver_request *r)
-{
-    return r->mapped ? (const struct region *)(intptr_t)r->slab[0] : NULL;
-}
-
-/* mem may be NULL; only a mapped request has room for another. */
-static inline void driver_set_mem(struct driver_request *r, const struct region *mem)
-{
-    if (r->mapped) r->slab[0] = (int64_t)(intptr_t)mem;
-}
-
-/* What a driver's post made of a request, see there; 0: nothing. */
-static inline uint32_t driver_ticket(const struct driver_request *r)
-{
-    return r->taken ? (uint32_t)(uintptr_t)r->buf : 0;
-}
-
-static inline void driver_set_ticket(struct driver_request *r, uint32_t ticket)
-{
-    r->taken = true;
-    r->buf = (void *)(uintptr_t)ticket;
-}
-
-/* A put without a buffer, of the variable's fill value throughout. buf alone may be NULL:
- * that is MPI_BOTTOM, and driver_mem has addresses. */
-static inline bool driver_is_fill(const struct driver_request *r)
-{
-    return r->buf == NULL && driver_mem(r) == NULL;
-}
-
-/* The first bad result of a request is its status. */
-static inline void driver_blame(struct driver_request *r, int err)
-{
-    if (r->status == NC_NOERR) r->status = (short)err;
-}
-
-enum { DRIVER_RAW_SLAB = 3 }; /* entries of slab[] that take start's place if raw */
-
-static inline const int64_t *driver_start(const struct driver_request *r)
-{
-    return r->slab + r->mapped;
-}
-
-static inline const struct region *driver_raw_region(const struct driver_request *r)
-{
-    return (const struct region *)(intptr_t)driver_start(r)[0];
-}
-
-/* What the offsets of its region are relative to. */
-static inline int64_t driver_raw_shift(const struct cdf_header *h,
-                                       const struct driver_request *r)
-{
-    return h->vars[r->varid].begin + driver_start(r)[2] * h->record_size;
-}
-
-static inline const int64_t *driver_count(const struct driver_request *r, int ndims)
-{
-    return driver_start(r) + ndims;
-}
-
-/* NULL where all strides are 1. */
-static inline const int64_t *driver_stride(const struct driver_request *r, int ndims)
-{
-    return r->strided ? driver_start(r) + 2 * (size_t)ndims : NULL;
-}
-
-/* Elements that it moves; who made it knows that the product fits. */
-static inline int64_t driver_nelems(const struct driver_request *r, int ndims)
-{
-    const int64_t *count = driver_count(r, ndims);
-    int64_t n = 1;
-    if (r->raw) return driver_start(r)[1];
-    for (int i = 0; i < ndims; i++)
-        n *= count[i];
-    return n;
-}
-
-/* Records that there are at least once a request has been put; 0 if it is of none. */
-int64_t driver_records(const struct cdf_header *h, const struct driver_request *r);
-
-/* There are so many records at least, by this process's doing. */
-void driver_hold_records(struct driver_dataset *ds, int64_t records);
 
 /* Counts the bytes of a request that has been carried out. Who made it does so, not
  * the layers it passes. */
-void driver_count_bytes(struct driver_dataset *ds, const struct driver_request *r,
-                        bool put);
+void driver_count_bytes(struct dataset *ds, const struct access_request *r, bool put);
 
 /* Other files than the dataset's own that have values of it. */
 struct driver_parts {
@@ -237,18 +52,18 @@ struct driver_ops {
 
     /* Does the dataset, by its hints or by what was found in its file, want this layer?
      * Layers below it are there. Local; NULL: always. */
-    bool (*wanted)(const struct driver_dataset *ds, bool create);
+    bool (*wanted)(const struct dataset *ds, bool create);
 
     /* What keeps a new dataset from having this layer, before anything is made or
      * removed. Local, process 0's; NULL: nothing does. */
-    int (*refuse)(const struct driver_dataset *ds);
+    int (*refuse)(const struct dataset *ds);
 
     /* Make a new file, or open one and decode its header into ds->header. lower is the
      * layer below, already there (NULL at the bottom), *self the new one; on failure
      * nothing of it is left behind. Agreed. */
-    int (*create_all)(struct driver_dataset *ds, int cmode, struct driver *lower,
+    int (*create_all)(struct dataset *ds, int cmode, struct driver *lower,
                       struct driver **self);
-    int (*open_all)(struct driver_dataset *ds, int omode, struct driver *lower,
+    int (*open_all)(struct dataset *ds, int omode, struct driver *lower,
                     struct driver **self);
 
     /* For layers below one that scatters values: where it does, once it is open; and a
@@ -297,23 +112,23 @@ struct driver_ops {
      * ds->header.numrecs is agreed on return; `error` is the caller's own trouble with
      * its arguments (n is then 0), which takes part in the agreement. put and get are
      * independent. */
-    int (*put_all)(struct driver *self, struct driver_request *const *reqs, int64_t n,
+    int (*put_all)(struct driver *self, struct access_request *const *reqs, int64_t n,
                    int error);
-    int (*get_all)(struct driver *self, struct driver_request *const *reqs, int64_t n,
+    int (*get_all)(struct driver *self, struct access_request *const *reqs, int64_t n,
                    int error);
-    int (*put)(struct driver *self, struct driver_request *const *reqs, int64_t n);
-    int (*get)(struct driver *self, struct driver_request *const *reqs, int64_t n);
+    int (*put)(struct driver *self, struct access_request *const *reqs, int64_t n);
+    int (*get)(struct driver *self, struct access_request *const *reqs, int64_t n);
 
     /* Nonblocking puts in data mode. post may take the values of some requests at once,
      * which then get a ticket; local. wait_all and wait are put_all and put for requests
      * of which some may have one; NULL: those. cancel takes those with a ticket back; the
      * status of one for which it is too late is NC_EFLUSHED, of the others NC_NOERR;
      * local. */
-    void (*post)(struct driver *self, struct driver_request *const *reqs, int64_t n);
-    int (*wait_all)(struct driver *self, struct driver_request *const *reqs, int64_t n,
+    void (*post)(struct driver *self, struct access_request *const *reqs, int64_t n);
+    int (*wait_all)(struct driver *self, struct access_request *const *reqs, int64_t n,
                     int error);
-    int (*wait)(struct driver *self, struct driver_request *const *reqs, int64_t n);
-    void (*cancel)(struct driver *self, struct driver_request *const *reqs, int64_t n);
+    int (*wait)(struct driver *self, struct access_request *const *reqs, int64_t n);
+    void (*cancel)(struct driver *self, struct access_request *const *reqs, int64_t n);
 
     /* sync: everything written is on its way to the device and visible to all.
      * sync_numrecs: numrecs agreed and in the file. flush: whatever is staged is in
@@ -333,7 +148,7 @@ struct driver_ops {
 
     /* A request, or all (NULL), will be read soon; until what was announced so is there,
      * or cannot be. Local; NULL: nothing is kept. */
-    int (*prefetch)(struct driver *self, const struct driver_request *r);
+    int (*prefetch)(struct driver *self, const struct access_request *r);
     int (*prefetch_wait)(struct driver *self);
 
     /* What all do together so that close_all may come later. What fails here it tells. */
@@ -356,11 +171,11 @@ extern const struct driver_ops stage_ops;
 
 /* Build the stack for a new file, or for one that is there, from the registry's table;
  * *top is the layer that is called. Agreed; on failure nothing is left. */
-int driver_create_all(struct driver_dataset *ds, int cmode, struct driver **top);
-int driver_open_all(struct driver_dataset *ds, int omode, struct driver **top);
+int driver_create_all(struct dataset *ds, int cmode, struct driver **top);
+int driver_open_all(struct dataset *ds, int omode, struct driver **top);
 
 /* The first error of what the wanted layers refuse, see struct driver_ops. Local. */
-int driver_refuse(const struct driver_dataset *ds);
+int driver_refuse(const struct dataset *ds);
 
 /* Removes what all drivers keep of a dataset beside its file, see struct driver_ops.
  * Local. NC_EFILE ... */
@@ -381,17 +196,17 @@ int driver_enddef_all(struct driver *d, const struct cdf_header *before);
 int driver_write_header_all(struct driver *d);
 int driver_begin_indep_all(struct driver *d);
 int driver_end_indep_all(struct driver *d);
-int driver_put_all(struct driver *d, struct driver_request *const *reqs, int64_t n,
+int driver_put_all(struct driver *d, struct access_request *const *reqs, int64_t n,
                    int error);
-int driver_get_all(struct driver *d, struct driver_request *const *reqs, int64_t n,
+int driver_get_all(struct driver *d, struct access_request *const *reqs, int64_t n,
                    int error);
-int driver_put(struct driver *d, struct driver_request *const *reqs, int64_t n);
-int driver_get(struct driver *d, struct driver_request *const *reqs, int64_t n);
-void driver_post(struct driver *d, struct driver_request *const *reqs, int64_t n);
-int driver_wait_all(struct driver *d, struct driver_request *const *reqs, int64_t n,
+int driver_put(struct driver *d, struct access_request *const *reqs, int64_t n);
+int driver_get(struct driver *d, struct access_request *const *reqs, int64_t n);
+void driver_post(struct driver *d, struct access_request *const *reqs, int64_t n);
+int driver_wait_all(struct driver *d, struct access_request *const *reqs, int64_t n,
                     int error);
-int driver_wait(struct driver *d, struct driver_request *const *reqs, int64_t n);
-void driver_cancel(struct driver *d, struct driver_request *const *reqs, int64_t n);
+int driver_wait(struct driver *d, struct access_request *const *reqs, int64_t n);
+void driver_cancel(struct driver *d, struct access_request *const *reqs, int64_t n);
 int driver_sync_all(struct driver *d);
 int driver_sync_numrecs_all(struct driver *d);
 int driver_flush_all(struct driver *d);
@@ -399,7 +214,7 @@ int driver_sync(struct driver *d);
 int driver_flush(struct driver *d);
 int driver_flush_start(struct driver *d);
 int driver_flush_test(struct driver *d, bool *through);
-int driver_prefetch(struct driver *d, const struct driver_request *r);
+int driver_prefetch(struct driver *d, const struct access_request *r);
 int driver_prefetch_wait(struct driver *d);
 void driver_prepare_close_all(struct driver *d);
 enum driver_defer driver_defer(struct driver *d);

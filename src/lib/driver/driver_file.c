@@ -8,17 +8,7 @@
 #include <unistd.h>
 
 #include "base_fs.h"
-
-int64_t driver_file_host(void)
-{
-    char name[MPI_MAX_PROCESSOR_NAME] = "";
-    int length = 0;
-    uint64_t hash = UINT64_C(14695981039346656037);
-    if (MPI_Get_processor_name(name, &length) != MPI_SUCCESS) return 0;
-    for (int i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)name[i]) * UINT64_C(1099511628211);
-    return (int64_t)(hash >> 1);
-}
+#include "base_mpi.h"
 
 static int tell_other(const char *path)
 {
@@ -56,23 +46,23 @@ static int open_regular(const char *path, int flags, int *fd, struct stat *st)
     return err;
 }
 
-static void remember_file(struct driver_dataset *ds, const struct stat *st)
+static void remember_file(struct dataset *ds, const struct stat *st)
 {
     ds->device = (int64_t)st->st_dev;
     ds->inode = (int64_t)st->st_ino;
-    ds->host = driver_file_host();
+    ds->host = base_mpi_host();
 }
 
 /* Device numbers are a host's own. Inode numbers are the same on all where the file
  * system is one that base_fs knows; others may number files on each host anew. */
-static bool is_ours(const struct driver_dataset *ds, const struct stat *st)
+static bool is_ours(const struct dataset *ds, const struct stat *st)
 {
     return ds->inode == 0 ||
            ((int64_t)st->st_ino == ds->inode &&
-            (ds->host != driver_file_host() || (int64_t)st->st_dev == ds->device));
+            (ds->host != base_mpi_host() || (int64_t)st->st_dev == ds->device));
 }
 
-int driver_file_first(struct driver_dataset *ds, int flags, struct driver_descriptor *d)
+int driver_file_first(struct dataset *ds, int flags, struct driver_descriptor *d)
 {
     struct stat st = {0};
     *d = DRIVER_NO_DESCRIPTOR;
@@ -82,7 +72,7 @@ int driver_file_first(struct driver_dataset *ds, int flags, struct driver_descri
     return err;
 }
 
-int driver_file_again(struct driver_dataset *ds, struct driver_descriptor *d)
+int driver_file_again(struct dataset *ds, struct driver_descriptor *d)
 {
     struct stat st = {0};
     *d = DRIVER_NO_DESCRIPTOR;
@@ -90,12 +80,12 @@ int driver_file_again(struct driver_dataset *ds, struct driver_descriptor *d)
     ds->stats.file_opens++;
     int err = open_regular(ds->full, ds->writable ? O_RDWR : O_RDONLY, &d->fd, &st);
     if (err != NC_NOERR || is_ours(ds, &st)) return err;
-    if (ds->host != driver_file_host() && !base_fs_coherent(d->fd)) return NC_NOERR;
+    if (ds->host != base_mpi_host() && !base_fs_coherent(d->fd)) return NC_NOERR;
     (void)driver_descriptor_close(d, ds->full);
     return tell_other(ds->full);
 }
 
-bool driver_file_is(const struct driver_dataset *ds, int fd)
+bool driver_file_is(const struct dataset *ds, int fd)
 {
     struct stat st;
     int flags = fcntl(fd, F_GETFL);
@@ -104,27 +94,27 @@ bool driver_file_is(const struct driver_dataset *ds, int fd)
            fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && is_ours(ds, &st);
 }
 
-void driver_file_note(struct driver_dataset *ds)
+void driver_file_note(struct dataset *ds)
 {
     struct stat st = {0};
     if (stat(ds->path, &st) == 0) remember_file(ds, &st);
 }
 
-int driver_file_check(const struct driver_dataset *ds)
+int driver_file_check(const struct dataset *ds)
 {
     struct stat st;
     if (stat(ds->full, &st) != 0) return NC_NOERR;
-    return ds->host != driver_file_host() || is_ours(ds, &st) ? NC_NOERR
-                                                              : tell_other(ds->full);
+    return ds->host != base_mpi_host() || is_ours(ds, &st) ? NC_NOERR
+                                                           : tell_other(ds->full);
 }
 
-bool driver_file_has(const struct driver_dataset *ds, const char *path)
+bool driver_file_has(const struct dataset *ds, const char *path)
 {
     struct stat st;
     return ds->inode != 0 && stat(path, &st) == 0 && is_ours(ds, &st);
 }
 
-bool driver_file_only(const struct driver_dataset *ds, const char *path)
+bool driver_file_only(const struct dataset *ds, const char *path)
 {
     struct stat st;
     return ds->inode != 0 && lstat(path, &st) == 0 && S_ISREG(st.st_mode) &&

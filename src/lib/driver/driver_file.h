@@ -5,32 +5,29 @@
 
 #include "driver_share.h"
 
-/* A number that tells hosts apart, as good as certainly; 0: unknown. */
-int64_t driver_file_host(void);
-
 /* Opens ds->path, creates it if the flags of open() say so, and notes which file it is.
  * It is a regular one. NC_ENOENT, NC_EEXIST, NC_EACCESS, NC_EFILE ... */
-int driver_file_first(struct driver_dataset *ds, int flags, struct driver_descriptor *d);
+int driver_file_first(struct dataset *ds, int flags, struct driver_descriptor *d);
 
 /* Opens it where others have, or copies ds->lent. It may have got another name since, or
  * not be there for this process: NC_ENOENT, NC_EACCESS ...; NC_EFILE if that is another
  * file by now. */
-int driver_file_again(struct driver_dataset *ds, struct driver_descriptor *d);
+int driver_file_again(struct dataset *ds, struct driver_descriptor *d);
 
 /* Is a descriptor that another process opened of that file, and may it do as much? */
-bool driver_file_is(const struct driver_dataset *ds, int fd);
+bool driver_file_is(const struct dataset *ds, int fd);
 
 /* The same two for those who open it by its name through others: is there a file at path
  * that cannot be a dataset's? Which file is it? */
 int driver_file_refuse(const char *path);
-void driver_file_note(struct driver_dataset *ds);
+void driver_file_note(struct dataset *ds);
 
 /* Is the file at path the dataset's? Has it no other name? False where that cannot be
  * told. */
-bool driver_file_has(const struct driver_dataset *ds, const char *path);
-bool driver_file_only(const struct driver_dataset *ds, const char *path);
+bool driver_file_has(const struct dataset *ds, const char *path);
+bool driver_file_only(const struct dataset *ds, const char *path);
 
 /* Does ds->full still lead to that file, or to nothing? Else NC_EFILE. */
-int driver_file_check(const struct driver_dataset *ds);
+int driver_file_check(const struct dataset *ds);
 
 #endif

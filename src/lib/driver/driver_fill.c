@@ -15,8 +15,8 @@ static void share(int rank, int nprocs, int64_t length, int64_t *start, int64_t 
     *count = each + (rank < rest);
 }
 
-static void choose_band(const struct driver_dataset *ds, const struct cdf_var *v,
-                        int64_t rec, int64_t nrecs, int64_t *start, int64_t *count)
+static void choose_band(const struct dataset *ds, const struct cdf_var *v, int64_t rec,
+                        int64_t nrecs, int64_t *start, int64_t *count)
 {
     int longest = 0;
     for (int i = 0; i < v->ndims; i++) {
@@ -31,41 +31,40 @@ static void choose_band(const struct driver_dataset *ds, const struct cdf_var *v
 }
 
 /* This process's part of one variable; NULL in *out if it has none. */
-static int make_request(const struct driver_dataset *ds, int varid, int64_t rec,
-                        int64_t nrecs, struct base_arena *arena,
-                        struct driver_request **out)
+static int make_request(const struct dataset *ds, int varid, int64_t rec, int64_t nrecs,
+                        struct base_arena *arena, struct access_request **out)
 {
     const struct cdf_var *v = &ds->header.vars[varid];
     *out = NULL;
     if (v->ndims == 0 && ds->rank != 0) return NC_NOERR;
-    struct driver_request *r =
+    struct access_request *r =
         base_arena_alloc(arena, sizeof *r + 2 * (size_t)v->ndims * sizeof r->slab[0]);
     if (r == NULL) return NC_ENOMEM;
 
-    *r = (struct driver_request){.varid = varid,
+    *r = (struct access_request){.varid = varid,
                                  .type = (unsigned char)conv_type_of(v->type)};
     if (v->ndims > 0) choose_band(ds, v, rec, nrecs, r->slab, r->slab + v->ndims);
-    if (driver_nelems(r, v->ndims) > 0) *out = r;
+    if (access_nelems(r, v->ndims) > 0) *out = r;
     return NC_NOERR;
 }
 
 /* Puts them, or tells the others that this process could not make them. */
-static int put_all(struct driver *d, struct driver_request *const *reqs, int64_t n,
+static int put_all(struct driver *d, struct access_request *const *reqs, int64_t n,
                    int err)
 {
-    struct driver_span span = driver_trace_begin(d->ds->trace);
+    struct trace_span span = trace_begin(d->ds->trace);
     if (err != NC_NOERR) n = 0;
     err = driver_put_all(d, reqs, n, err);
     for (int64_t i = 0; i < n; i++)
         driver_count_bytes(d->ds, reqs[i], true);
-    driver_trace_end(d->ds->trace, DRIVER_FILL, span);
+    trace_end(d->ds->trace, TRACE_FILL, span);
     return err;
 }
 
 int driver_fill_record_all(struct driver *d, int varid, int64_t rec, int error)
 {
     struct base_arena arena = {0};
-    struct driver_request *r = NULL;
+    struct access_request *r = NULL;
     int err = error;
     if (err == NC_NOERR) err = make_request(d->ds, varid, rec, 1, &arena, &r);
     err = put_all(d, &r, r != NULL, err);
@@ -77,8 +76,8 @@ int driver_fill_new_all(struct driver *d, int first)
 {
     const struct cdf_header *h = &d->ds->header;
     struct base_arena arena = {0};
-    struct driver_request **reqs = base_arena_alloc(
-        &arena, (size_t)(h->nvars - first) * sizeof(struct driver_request *));
+    struct access_request **reqs = base_arena_alloc(
+        &arena, (size_t)(h->nvars - first) * sizeof(struct access_request *));
     int err = reqs == NULL ? NC_ENOMEM : NC_NOERR;
     int64_t n = 0;
     for (int id = first; id < h->nvars && err == NC_NOERR; id++) {

@@ -206,8 +206,7 @@ static bool receive(int socket, int both[2])
     return false;
 }
 
-bool driver_share_take(const struct driver_dataset *ds, int socket,
-                       struct driver_descriptor *d)
+bool driver_share_take(const struct dataset *ds, int socket, struct driver_descriptor *d)
 {
     int s, both[2];
     while ((s = accept4(socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
@@ -244,8 +243,7 @@ bool driver_share_pass(struct driver_descriptor *d, int64_t name)
     return false;
 }
 
-bool driver_share_take(const struct driver_dataset *ds, int socket,
-                       struct driver_descriptor *d)
+bool driver_share_take(const struct dataset *ds, int socket, struct driver_descriptor *d)
 {
     (void)ds, (void)socket, (void)d;
     return false;
@@ -256,11 +254,11 @@ bool driver_share_take(const struct driver_dataset *ds, int socket,
 /* ---- the processes of a node ---- */
 
 /* Parts of a node as if they were several. All have it, or nobody. */
-static int divide_all(struct driver_dataset *ds, MPI_Comm *node, int mpi)
+static int divide_all(struct dataset *ds, MPI_Comm *node, int mpi)
 {
     MPI_Comm whole = *node;
     int64_t lacking = mpi != MPI_SUCCESS;
-    int rank = 0, err = driver_agree_all(ds, NC_NOERR, NULL, &lacking, 1);
+    int rank = 0, err = dataset_agree_all(ds, NC_NOERR, NULL, &lacking, 1);
     *node = MPI_COMM_NULL;
     if (err != NC_NOERR || lacking)
         return err != NC_NOERR ? err : base_mpi_error(mpi, NC_EMPI, "dividing a node");
@@ -272,7 +270,7 @@ static int divide_all(struct driver_dataset *ds, MPI_Comm *node, int mpi)
     return base_mpi_error(mpi, NC_EMPI, "dividing a node");
 }
 
-int driver_node_all(struct driver_dataset *ds, MPI_Comm *node, int *rank, int *nprocs)
+int driver_node_all(struct dataset *ds, MPI_Comm *node, int *rank, int *nprocs)
 {
     int err = NC_NOERR, mpi = MPI_Comm_split_type(ds->comm, MPI_COMM_TYPE_SHARED,
                                                   ds->rank, MPI_INFO_NULL, node);

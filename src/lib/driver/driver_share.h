@@ -39,7 +39,7 @@ bool driver_descriptor_copy(struct driver_descriptor *d, struct driver_descripto
  * this one's rank, and how many they are. *node is MPI_COMM_NULL where there is none: it
  * cannot be freed then, which takes all. The error is this process's; not agreed.
  * NC_EMPI. */
-int driver_node_all(struct driver_dataset *ds, MPI_Comm *node, int *rank, int *nprocs);
+int driver_node_all(struct dataset *ds, MPI_Comm *node, int *rank, int *nprocs);
 
 /* Where a process of the same host can bring a descriptor: a socket, -1 if there is none,
  * and its name for the others, 0 if there is none. */
@@ -51,7 +51,6 @@ bool driver_share_pass(struct driver_descriptor *d, int64_t name);
 
 /* Takes one that was passed before, if it is of the dataset's file and for what the
  * dataset may do. It does not wait. */
-bool driver_share_take(const struct driver_dataset *ds, int socket,
-                       struct driver_descriptor *d);
+bool driver_share_take(const struct dataset *ds, int socket, struct driver_descriptor *d);
 
 #endif

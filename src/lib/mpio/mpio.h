@@ -41,9 +41,9 @@ int mpio_reserve(struct mpio *m, size_t size);
  * file. Collective. */
 void mpio_share_file_all(struct mpio *m);
 
-int mpio_create_all(struct driver_dataset *ds, int cmode, struct driver *lower,
+int mpio_create_all(struct dataset *ds, int cmode, struct driver *lower,
                     struct driver **self);
-int mpio_open_all(struct driver_dataset *ds, int omode, struct driver *lower,
+int mpio_open_all(struct dataset *ds, int omode, struct driver *lower,
                   struct driver **self);
 int mpio_close_all(struct driver *self);
 int mpio_abort_all(struct driver *self);
@@ -66,7 +66,7 @@ int mpio_mend_header(struct mpio *m);
 unsigned char *mpio_encode_header(const struct mpio *m);
 void mpio_keep_header(struct mpio *m, unsigned char *bytes);
 /* An error of process 0's, with its words, on every process. Agreed. */
-int mpio_explain_all(struct driver_dataset *ds, int code);
+int mpio_explain_all(struct dataset *ds, int code);
 /* That error, or NC_EFILE, in words that say what was left in the file. */
 int mpio_tell_pending(const struct mpio *m, int code);
 /* Process 0 writes numrecs if the file has another, and what of the header may be torn.
@@ -121,11 +121,11 @@ int mpio_recover_all(struct mpio *m);
 int mpio_delete(const char *path, MPI_Info info);
 
 /* ---- mpio_transfer.c ---- */
-int mpio_put_all(struct driver *self, struct driver_request *const *reqs, int64_t n,
+int mpio_put_all(struct driver *self, struct access_request *const *reqs, int64_t n,
                  int error);
-int mpio_get_all(struct driver *self, struct driver_request *const *reqs, int64_t n,
+int mpio_get_all(struct driver *self, struct access_request *const *reqs, int64_t n,
                  int error);
-int mpio_put(struct driver *self, struct driver_request *const *reqs, int64_t n);
-int mpio_get(struct driver *self, struct driver_request *const *reqs, int64_t n);
+int mpio_put(struct driver *self, struct access_request *const *reqs, int64_t n);
+int mpio_get(struct driver *self, struct access_request *const *reqs, int64_t n);
 
 #endif

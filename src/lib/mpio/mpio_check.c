@@ -25,7 +25,7 @@ enum { PIECE = 1 << 20, NUMRECS = 4, HEAD = 12 };
  * others wrote. */
 static int look_aside(struct mpio *m, int64_t at, void *bytes, int64_t n, bool *seen)
 {
-    const struct driver_dataset *ds = m->base.ds;
+    const struct dataset *ds = m->base.ds;
     int fd = m->file.guard;
     *seen = fd >= 0 && base_fs_coherent(fd);
     return *seen ? base_read_at(fd, ds->base + at, bytes, n, ds->full) : NC_NOERR;
@@ -96,7 +96,7 @@ void mpio_unlock_header(struct mpio *m)
 
 int mpio_look_records(struct mpio *m, int64_t *there)
 {
-    const struct driver_dataset *ds = m->base.ds;
+    const struct dataset *ds = m->base.ds;
     unsigned char head[HEAD] = {0}, field[8];
     bool seen;
     *there = -1;
@@ -183,7 +183,7 @@ int mpio_check_header(struct mpio *m, int64_t *records)
 int mpio_check_definitions(struct driver *self, const struct cdf_header *before)
 {
     struct mpio *m = (struct mpio *)self;
-    const struct driver_dataset *ds = self->ds;
+    const struct dataset *ds = self->ds;
     int64_t records;
     int err = mpio_check_header(m, &records);
     if (err != NC_NOERR || before == NULL || records <= before->numrecs) return err;
@@ -234,7 +234,7 @@ static bool same_places(const struct cdf_header *a, const struct cdf_header *b)
 
 int mpio_check_places(struct mpio *m)
 {
-    struct driver_dataset *ds = m->base.ds;
+    struct dataset *ds = m->base.ds;
     struct base_error_note note;
     struct cdf_header now;
     int64_t records;
@@ -281,7 +281,7 @@ int mpio_extend_all(struct mpio_file *f, int64_t size)
     int64_t there = size;
     int err = NC_NOERR;
     f->ds->stats.file_resizes++;
-    struct driver_span span = driver_trace_begin(f->ds->trace);
+    struct trace_span span = trace_begin(f->ds->trace);
     if (f->no_indep) {
         if (f->ds->rank == 0) err = mpio_file_size(f, &there);
         int written =
@@ -290,7 +290,7 @@ int mpio_extend_all(struct mpio_file *f, int64_t size)
     } else if (f->ds->rank == 0) {
         err = extend(f, size);
     }
-    driver_trace_end(f->ds->trace, DRIVER_RESIZE, span);
+    trace_end(f->ds->trace, TRACE_RESIZE, span);
     if (f->ds->rank == 0 && err == NC_NOERR && size > f->end) f->end = size;
     return err;
 }

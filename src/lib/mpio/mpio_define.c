@@ -28,14 +28,14 @@ int mpio_fill_new_all(struct mpio *m, int first)
 /* New variables are filled first, then a header tells of them. */
 static int define_in_place_all(struct mpio *m, const struct cdf_header *before)
 {
-    struct driver_dataset *ds = m->base.ds;
+    struct dataset *ds = m->base.ds;
     int first = before == NULL ? 0 : before->nvars;
     int err = NC_NOERR;
     if (wants_fill(&ds->header, first))
-        err = driver_agree_all(ds, mpio_fill_new_all(m, first), NULL, NULL, 0);
+        err = dataset_agree_all(ds, mpio_fill_new_all(m, first), NULL, NULL, 0);
     if (err != NC_NOERR) return err;
     err = mpio_write_header_all(&m->base);
-    int agreed = driver_agree_all(ds, err, NULL, NULL, 0);
+    int agreed = dataset_agree_all(ds, err, NULL, NULL, 0);
     if (agreed != NC_NOERR) mpio_restore_header_all(m);
     return agreed;
 }

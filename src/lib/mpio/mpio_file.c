@@ -84,19 +84,19 @@ static int explain(const char *path, int err)
 
 /* Is there a communicator left for MPI-IO? ROMIO wants one for each handle, and where it
  * gets none it ends the program (MPICH 4.0.2). Agreed. */
-static int room_for_handle_all(struct driver_dataset *ds)
+static int room_for_handle_all(struct dataset *ds)
 {
     MPI_Comm one;
     int mpi = MPI_Comm_dup(ds->comm, &one);
     int err = base_mpi_error(mpi, NC_ENFILE, "a communicator for the file");
     int64_t lacking = err != NC_NOERR;
-    err = driver_agree_all(ds, err, NULL, &lacking, 1);
+    err = dataset_agree_all(ds, err, NULL, &lacking, 1);
     if (!lacking) (void)MPI_Comm_free(&one);
     return err;
 }
 
 /* The same for a handle of this process's own. */
-static int room_for_handle(struct driver_dataset *ds)
+static int room_for_handle(struct dataset *ds)
 {
 #ifdef ROMIO_VERSION
     MPI_Group self;
@@ -140,7 +140,7 @@ static int open_alone(struct mpio_file *f, const char *path, int amode)
  * before. */
 static int open_together_all(struct mpio_file *f, const char *path, int amode, int error)
 {
-    struct driver_dataset *ds = f->ds;
+    struct dataset *ds = f->ds;
     before_any_call();
     struct name name = name_for_mpi(path);
     int room = room_for_handle_all(ds);
@@ -153,7 +153,7 @@ static int open_together_all(struct mpio_file *f, const char *path, int amode, i
     enum { WHY, REFUSED, NVALUES };
     int64_t all[NVALUES] = {
         [WHY] = err == NC_EFILE ? 0 : -err, [REFUSED] = err != NC_NOERR};
-    err = driver_agree_all(ds, err != NC_NOERR ? err : error, NULL, all, NVALUES);
+    err = dataset_agree_all(ds, err != NC_NOERR ? err : error, NULL, all, NVALUES);
     if (err == NC_NOERR) return NC_NOERR;
     if (!all[REFUSED]) MPI_File_close(&f->view);
     f->view = MPI_FILE_NULL;
@@ -163,9 +163,9 @@ static int open_together_all(struct mpio_file *f, const char *path, int amode, i
 static int open_view_all(struct mpio_file *f)
 {
     if (f->view != MPI_FILE_NULL) return NC_NOERR;
-    struct driver_span span = driver_trace_begin(f->ds->trace);
+    struct trace_span span = trace_begin(f->ds->trace);
     int err = open_together_all(f, f->ds->full, f->amode, NC_NOERR);
-    driver_trace_end(f->ds->trace, DRIVER_OPEN, span);
+    trace_end(f->ds->trace, TRACE_OPEN, span);
     return err;
 }
 
@@ -173,7 +173,7 @@ static int open_view_all(struct mpio_file *f)
 
 static bool wants_mpi(const struct mpio_file *f)
 {
-    const struct driver_dataset *ds = f->ds;
+    const struct dataset *ds = f->ds;
     if (ds->hints.file_io != BASE_FILE_IO_AUTO)
         return ds->hints.file_io == BASE_FILE_IO_MPI;
     return f->mpi || f->no_indep || ds->prefixed;
@@ -205,14 +205,14 @@ static int open_by_descriptor(struct mpio_file *f)
 static int open_own(struct mpio_file *f)
 {
     int err;
-    struct driver_span span = driver_trace_begin(f->ds->trace);
+    struct trace_span span = trace_begin(f->ds->trace);
     if (!wants_mpi(f)) {
         err = open_by_descriptor(f);
     } else {
         err = driver_file_check(f->ds);
         if (err == NC_NOERR) err = open_alone(f, f->ds->full, f->amode);
     }
-    driver_trace_end(f->ds->trace, DRIVER_OPEN, span);
+    trace_end(f->ds->trace, TRACE_OPEN, span);
     return err;
 }
 
@@ -247,7 +247,7 @@ static int flags_of(int amode)
 }
 
 /* MPI-IO knows how to give a new file the stripes that the user asks for. */
-static bool asks_for_stripes(const struct driver_dataset *ds)
+static bool asks_for_stripes(const struct dataset *ds)
 {
     return base_mpi_number(ds->info, "striping_unit") > 0 ||
            base_mpi_number(ds->info, "striping_factor") > 0;
@@ -256,7 +256,7 @@ static bool asks_for_stripes(const struct driver_dataset *ds)
 /* Process 0, for all. */
 static int open_first(struct mpio_file *f, int amode)
 {
-    struct driver_dataset *ds = f->ds;
+    struct dataset *ds = f->ds;
     bool mpi = wants_mpi(f);
     struct driver_descriptor d;
     int err;
@@ -288,7 +288,7 @@ static int64_t striping(const struct mpio_file *f, const char *key, int64_t know
 /* What process 0 knows of the file it has opened, or that it has not. Agreed. */
 static int describe_all(struct mpio_file *f, int error)
 {
-    struct driver_dataset *ds = f->ds;
+    struct dataset *ds = f->ds;
     enum {
         SIZE,
         STRIPE,
@@ -301,8 +301,7 @@ static int describe_all(struct mpio_file *f, int error)
         INODE,
         NVALUES
     };
-    int64_t host = driver_file_host(),
-            all[NVALUES] = {[HOST] = host, [OTHER_HOST] = -host};
+    int64_t host = base_mpi_host(), all[NVALUES] = {[HOST] = host, [OTHER_HOST] = -host};
     all[ROOT_HOST] = all[DEVICE] = all[INODE] = INT64_MIN;
     if (ds->rank == 0) {
         struct base_fs_stripes known = {0, 0};
@@ -315,8 +314,8 @@ static int describe_all(struct mpio_file *f, int error)
         all[DEVICE] = ds->device;
         all[INODE] = ds->inode;
     }
-    int err = driver_agree_all(ds, error, NULL, all, NVALUES);
-    if (err != NC_NOERR) return driver_share_words_all(ds, err, error);
+    int err = dataset_agree_all(ds, error, NULL, all, NVALUES);
+    if (err != NC_NOERR) return dataset_share_words_all(ds, err, error);
     f->end = all[SIZE];
     f->stripe = all[STRIPE];
     f->stripes = all[STRIPES];
@@ -344,8 +343,7 @@ static void avoid_collective(struct base_hints *h)
 #endif
 }
 
-int mpio_file_open_all(struct mpio_file *f, struct driver_dataset *ds, int amode,
-                       int error)
+int mpio_file_open_all(struct mpio_file *f, struct dataset *ds, int amode, int error)
 {
     avoid_collective(&ds->hints);
     *f = (struct mpio_file){.ds = ds,
@@ -361,13 +359,13 @@ int mpio_file_open_all(struct mpio_file *f, struct driver_dataset *ds, int amode
         if (err != NC_NOERR) return err;
         if (ds->rank == 0) driver_file_note(ds);
     } else if (ds->rank == 0 && error == NC_NOERR) {
-        struct driver_span span = driver_trace_begin(ds->trace);
+        struct trace_span span = trace_begin(ds->trace);
         error = open_first(f, amode);
-        driver_trace_end(ds->trace, DRIVER_OPEN, span);
+        trace_end(ds->trace, TRACE_OPEN, span);
     }
     if (ds->rank == 0 && error == NC_NOERR) error = mpio_guard_take(f);
     int err = describe_all(f, error);
-    driver_trace_note_file(ds, f->stripe, f->stripes);
+    trace_note_file(ds, f->stripe, f->stripes);
     if (err != NC_NOERR) (void)mpio_file_close_all(f);
     return err;
 }
@@ -475,9 +473,9 @@ int mpio_file_read(struct mpio_file *f, int64_t offset, void *bytes, int64_t n)
     while (n > 0 && err == NC_NOERR) {
         bool again = false;
         int64_t done = 0;
-        struct driver_span span = driver_trace_begin(f->ds->trace);
+        struct trace_span span = trace_begin(f->ds->trace);
         err = read_piece(f, offset, p, n < PIECE ? n : PIECE, &done);
-        driver_trace_end_at(f->ds->trace, DRIVER_READ, span, offset, done);
+        trace_end_at(f->ds->trace, TRACE_READ, span, offset, done);
         if (err == NC_NOERR && done == 0) {
             if (f->own.fd < 0) err = read_nothing(f, offset, &size, &again);
             if (err == NC_NOERR && !again) memset(p, 0, (size_t)n);
@@ -517,12 +515,12 @@ int mpio_file_write(struct mpio_file *f, int64_t offset, const void *bytes, int6
 {
     const unsigned char *p = bytes;
     int err = n > 0 ? mpio_file_ready(f) : NC_NOERR;
-    while (n > 0 && err == NC_NOERR && (err = driver_may_write(f->ds)) == NC_NOERR) {
+    while (n > 0 && err == NC_NOERR && (err = dataset_may_write(f->ds)) == NC_NOERR) {
         int64_t done = 0;
         f->dirty = true;
-        struct driver_span span = driver_trace_begin(f->ds->trace);
+        struct trace_span span = trace_begin(f->ds->trace);
         err = write_piece(f, offset, p, n < PIECE ? n : PIECE, &done);
-        driver_trace_end_at(f->ds->trace, DRIVER_WRITE, span, offset, done);
+        trace_end_at(f->ds->trace, TRACE_WRITE, span, offset, done);
         p += done; /* what was left out is tried again, or fails then */
         offset += done;
         if (offset > f->end) f->end = offset;
@@ -550,11 +548,11 @@ static int read_all(struct mpio_file *f, MPI_Datatype filetype, int64_t offset,
 {
     MPI_Status status;
     int count = memtype == MPI_BYTE ? (int)n : 1;
-    struct driver_span span = driver_trace_begin(f->ds->trace);
+    struct trace_span span = trace_begin(f->ds->trace);
     int viewed = set_view_all(f, filetype, &count);
     int mpi = MPI_File_read_at_all(f->view, offset, bytes, count, memtype, &status);
     *done = mpi == MPI_SUCCESS && n > 0 ? moved(&status, n) : 0;
-    driver_trace_end_at(f->ds->trace, DRIVER_READ_TOGETHER, span, -1, *done);
+    trace_end_at(f->ds->trace, TRACE_READ_TOGETHER, span, -1, *done);
     if (viewed != NC_NOERR) return viewed;
     count_read(f, *done);
     return base_mpi_error(mpi, NC_EREAD, "reading");
@@ -573,11 +571,11 @@ static int write_all(struct mpio_file *f, MPI_Datatype filetype, int64_t offset,
 {
     MPI_Status status;
     int count = memtype == MPI_BYTE ? (int)n : 1;
-    struct driver_span span = driver_trace_begin(f->ds->trace);
+    struct trace_span span = trace_begin(f->ds->trace);
     int viewed = set_view_all(f, filetype, &count);
     errno = 0;
     int mpi = MPI_File_write_at_all(f->view, offset, bytes, count, memtype, &status);
-    driver_trace_end_at(f->ds->trace, DRIVER_WRITE_TOGETHER, span, -1, n);
+    trace_end_at(f->ds->trace, TRACE_WRITE_TOGETHER, span, -1, n);
     if (viewed != NC_NOERR) return viewed;
     count_write(f, n);
     int err = n == 0 && mpi == MPI_SUCCESS ? NC_NOERR : check_written(mpi, &status, n);
@@ -678,16 +676,16 @@ int mpio_file_resize_all(struct mpio_file *f, int64_t size)
 {
     int err = NC_NOERR;
     f->ds->stats.file_resizes++;
-    struct driver_span span = driver_trace_begin(f->ds->trace);
+    struct trace_span span = trace_begin(f->ds->trace);
     if (f->no_indep) {
         errno = 0;
         int mpi = MPI_File_set_size(f->view, f->ds->base + size);
         err = base_mpi_error(mpi, write_code(), "setting the file's size");
     } else if (f->ds->rank == 0) {
-        err = driver_may_write(f->ds);
+        err = dataset_may_write(f->ds);
         if (err == NC_NOERR) err = resize(f, size);
     }
-    driver_trace_end(f->ds->trace, DRIVER_RESIZE, span);
+    trace_end(f->ds->trace, TRACE_RESIZE, span);
     bool mine = f->ds->rank == 0 && err == NC_NOERR;
     if (mine || size < f->end) f->end = size;
     return err;
@@ -699,7 +697,7 @@ int mpio_file_sync(struct mpio_file *f)
     int err = mpio_file_ready(f);
     if (err != NC_NOERR) return err;
     f->ds->stats.file_syncs++;
-    struct driver_span span = driver_trace_begin(f->ds->trace);
+    struct trace_span span = trace_begin(f->ds->trace);
     errno = 0;
     if (f->own.fd < 0) {
         int mpi = MPI_File_sync(f->alone);
@@ -707,7 +705,7 @@ int mpio_file_sync(struct mpio_file *f)
     } else {
         err = driver_descriptor_sync(&f->own, f->ds->full);
     }
-    driver_trace_end(f->ds->trace, DRIVER_SYNC, span);
+    trace_end(f->ds->trace, TRACE_SYNC, span);
     if (err == NC_NOERR && !f->named) err = base_sync_directory(f->ds->full);
     if (err == NC_NOERR) f->dirty = false;
     f->named = f->named || err == NC_NOERR;
@@ -730,10 +728,10 @@ int mpio_file_sync_all(struct mpio_file *f)
 {
     if (f->ds->writable && f->view != MPI_FILE_NULL) {
         f->ds->stats.file_syncs++;
-        struct driver_span span = driver_trace_begin(f->ds->trace);
+        struct trace_span span = trace_begin(f->ds->trace);
         errno = 0;
         int mpi = MPI_File_sync(f->view);
-        driver_trace_end(f->ds->trace, DRIVER_SYNC, span);
+        trace_end(f->ds->trace, TRACE_SYNC, span);
         int err = base_mpi_error(mpi, write_code(), "MPI_File_sync");
         if (err != NC_NOERR || f->no_indep) return err;
     }
@@ -781,7 +779,7 @@ int mpio_file_info(struct mpio_file *f, MPI_Info info)
     return base_mpi_error(mpi, NC_EMPI, "telling hints");
 }
 
-int mpio_file_remove(struct driver_dataset *ds)
+int mpio_file_remove(struct dataset *ds)
 {
     int err = driver_file_check(ds);
     return err == NC_NOERR ? mpio_file_delete(ds->full, ds->info) : err;

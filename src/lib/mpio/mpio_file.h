@@ -19,7 +19,7 @@
  * first needed; where independent I/O is ruled out, at the beginning, and then it is the
  * only one. */
 struct mpio_file {
-    struct driver_dataset *ds;
+    struct dataset *ds;
     int amode;                    /* of MPI_File_open, once the file is there */
     struct driver_descriptor own; /* this process's; its fd is -1: none */
     struct mpio_share share;      /* how it may come by one */
@@ -44,8 +44,7 @@ struct mpio_file {
  * else f->end is the file's size, f->stripe the same everywhere. NC_ENOENT, NC_EEXIST,
  * NC_EACCESS, NC_EFILE ... Process 0's access counts: a process that is refused the file
  * says so when it first reads or writes. */
-int mpio_file_open_all(struct mpio_file *f, struct driver_dataset *ds, int amode,
-                       int error);
+int mpio_file_open_all(struct mpio_file *f, struct dataset *ds, int amode, int error);
 int mpio_file_close_all(struct mpio_file *f);
 
 /* From the first call on, one process of each node opens the file for all of the
@@ -110,7 +109,7 @@ int mpio_file_info(struct mpio_file *f, MPI_Info info);
 
 /* Removes the file that was open, and never another that has its name by now; on process
  * 0. NC_EFILE ... */
-int mpio_file_remove(struct driver_dataset *ds);
+int mpio_file_remove(struct dataset *ds);
 
 /* Removes a file; local. NC_ENOENT, NC_EFILE ... */
 int mpio_file_delete(const char *path, MPI_Info info);

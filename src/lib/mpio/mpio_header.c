@@ -11,11 +11,11 @@
 #include "cdf_envelope.h"
 #include "journal.h"
 
-int mpio_explain_all(struct driver_dataset *ds, int code)
+int mpio_explain_all(struct dataset *ds, int code)
 {
-    int err = driver_share_all(ds, &code, sizeof code, 0);
+    int err = dataset_share_all(ds, &code, sizeof code, 0);
     if (err != NC_NOERR || code == NC_NOERR) return err;
-    return driver_share_words_all(ds, code, code);
+    return dataset_share_words_all(ds, code, code);
 }
 
 /* The header as process 0 reads it: bytes[0..have) of the file. */
@@ -31,7 +31,7 @@ enum { INTERRUPTED = CDF_MORE + 1, ENVELOPE };
 /* A reader of a dataset whose data are being moved is told who moves them. */
 static int refuse_moving(const struct mpio *m)
 {
-    const struct driver_dataset *ds = m->base.ds;
+    const struct dataset *ds = m->base.ds;
     char text[512];
     int fd = m->file.own.fd;
     if (fd < 0) fd = open(ds->full, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -44,7 +44,7 @@ static int refuse_moving(const struct mpio *m)
  * cdf_decode's, and *likely its guess. */
 static int read_on_all(struct mpio *m, struct reading *r, int64_t want, int64_t *likely)
 {
-    struct driver_dataset *ds = m->base.ds;
+    struct dataset *ds = m->base.ds;
     unsigned char *grown = NULL;
     int err = NC_NOERR;
     if (ds->rank == 0) {
@@ -86,23 +86,23 @@ struct note {
 /* A header that the note has no room for, in r->bytes. */
 static int receive_long_all(struct mpio *m, struct reading *r, int64_t length)
 {
-    struct driver_dataset *ds = m->base.ds;
+    struct dataset *ds = m->base.ds;
     if (ds->rank != 0) r->bytes = base_malloc((size_t)length);
     int err =
-        driver_agree_all(ds, r->bytes == NULL ? NC_ENOMEM : NC_NOERR, NULL, NULL, 0);
-    return err == NC_NOERR ? driver_share_all(ds, r->bytes, length, 0) : err;
+        dataset_agree_all(ds, r->bytes == NULL ? NC_ENOMEM : NC_NOERR, NULL, NULL, 0);
+    return err == NC_NOERR ? dataset_share_all(ds, r->bytes, length, 0) : err;
 }
 
 /* Everyone else's part: the header's bytes, decoded. */
 static int receive_all(struct mpio *m, struct reading *r, const struct note *n)
 {
-    struct driver_dataset *ds = m->base.ds;
+    struct dataset *ds = m->base.ds;
     bool is_long = n->length > (int64_t)sizeof n->head;
     int err = is_long ? receive_long_all(m, r, n->length) : NC_NOERR;
     if (err == NC_NOERR && ds->rank != 0)
         err = cdf_decode(&ds->header, is_long ? r->bytes : n->head, (size_t)n->length,
                          n->file_size, NULL);
-    return driver_agree_all(ds, err == CDF_MORE ? NC_ENOTNC : err, NULL, NULL, 0);
+    return dataset_agree_all(ds, err == CDF_MORE ? NC_ENOTNC : err, NULL, NULL, 0);
 }
 
 /* How much to read next, having `had`: a little over the guess, or else the double. A
@@ -137,7 +137,7 @@ static void keep_header(struct mpio *m, struct reading *r)
 /* INTERRUPTED, or agreed. */
 static int read_once_all(struct mpio *m)
 {
-    struct driver_dataset *ds = m->base.ds;
+    struct dataset *ds = m->base.ds;
     struct reading r = {.file_size = m->known_size};
     struct note note = {.want = ds->hints.header_read_chunk};
     int64_t likely = 0;
@@ -147,7 +147,7 @@ static int read_once_all(struct mpio *m)
         int64_t want = note.want;
         err = read_on_all(m, &r, want, &likely);
         if (ds->rank == 0) write_note(m, &r, err, want, likely, &note);
-        err = driver_share_all(ds, &note, sizeof note, 0);
+        err = dataset_share_all(ds, &note, sizeof note, 0);
         if (err == NC_NOERR) err = (int)note.result;
     } while (err == CDF_MORE);
     if (err < NC_NOERR)
@@ -195,7 +195,7 @@ static int raise_numrecs(struct mpio *m)
 /* The file's own number, if it is larger, came of another opening, and stays. */
 int mpio_write_numrecs_all(struct mpio *m)
 {
-    struct driver_dataset *ds = m->base.ds;
+    struct dataset *ds = m->base.ds;
     /* What failed is tried again by the next call. Where that takes all processes, it is
      * once all have been told that something failed: they cannot know what. */
     bool again = m->file.no_indep && m->failures != ds->failures;
@@ -225,14 +225,14 @@ int mpio_write_numrecs_all(struct mpio *m)
  * it wrote, and the next agreement has the number right. */
 int mpio_sync_numrecs(struct mpio *m)
 {
-    struct driver_dataset *ds = m->base.ds;
+    struct dataset *ds = m->base.ds;
     unsigned char field[8];
     int width = cdf_encode_numrecs(ds->header.format, ds->header.numrecs, field);
     int64_t there = -1;
     int err = mpio_file_ready(&m->file);
     if (err == NC_NOERR) err = mpio_lock_header(m);
     if (err == NC_NOERR) err = mpio_look_records(m, &there);
-    if (err == NC_NOERR) driver_hold_records(ds, there);
+    if (err == NC_NOERR) dataset_hold_records(ds, there);
     if (err == NC_NOERR && there < ds->header.numrecs) {
         m->numrecs_in_file = -1;
         err = mpio_file_write(&m->file, 4, field, width);
@@ -243,16 +243,16 @@ int mpio_sync_numrecs(struct mpio *m)
 
 int mpio_sync_numrecs_all(struct driver *self)
 {
-    struct driver_dataset *ds = self->ds;
+    struct dataset *ds = self->ds;
     struct mpio *m = (struct mpio *)self;
     int learnt = mpio_learn_records(m);
     int64_t records = ds->held;
-    int failed, err = driver_agree_all(ds, learnt, &failed, &records, 1);
+    int failed, err = dataset_agree_all(ds, learnt, &failed, &records, 1);
     if (err != NC_NOERR) return err;
     ds->header.numrecs = records;
     err = mpio_write_numrecs_all(m);
     ds->failed = err; /* the others learn of it next time */
     int told = NC_NOERR;
-    if (ds->safe_mode) err = driver_agree_all(ds, err, &told, NULL, 0);
+    if (ds->safe_mode) err = dataset_agree_all(ds, err, &told, NULL, 0);
     return failed != NC_NOERR ? failed : err;
 }

@@ -78,7 +78,7 @@ static int write_part(struct mpio *m, const unsigned char *bytes, int64_t low,
 /* Records that others have added stay: the header has the larger number. */
 static void take_records(struct mpio *m, int64_t records, unsigned char *bytes)
 {
-    struct driver_dataset *ds = m->base.ds;
+    struct dataset *ds = m->base.ds;
     if (records > ds->held) ds->held = records; /* the next agreement tells all */
     if (records > ds->header.numrecs)
         (void)cdf_encode_numrecs(ds->header.format, records, bytes + NUMRECS);
@@ -87,7 +87,7 @@ static void take_records(struct mpio *m, int64_t records, unsigned char *bytes)
 /* The header in the file is looked at when nobody else can change it any more. */
 static int replace_by_journal(struct mpio *m, unsigned char *bytes)
 {
-    struct driver_dataset *ds = m->base.ds;
+    struct dataset *ds = m->base.ds;
     struct cdf_header after = ds->header; /* only to be read */
     struct journal j;
     int64_t records;
@@ -123,7 +123,7 @@ static void clear_rest(struct mpio *m, const unsigned char *bytes)
 /* On process 0, of which alone that is asked, with the header locked. */
 static int replace(struct mpio *m, unsigned char *bytes, int64_t size)
 {
-    struct driver_dataset *ds = m->base.ds;
+    struct dataset *ds = m->base.ds;
     unsigned char field[8];
     int64_t low, high, records;
     int width = cdf_encode_numrecs(ds->header.format, ds->header.numrecs, field);
@@ -152,7 +152,7 @@ static int replace(struct mpio *m, unsigned char *bytes, int64_t size)
  * it is all of it, which leaves the rest as it is. */
 static int replace_together_all(struct mpio *m, unsigned char *bytes, int64_t size)
 {
-    struct driver_dataset *ds = m->base.ds;
+    struct dataset *ds = m->base.ds;
     unsigned char field[8];
     int width = cdf_encode_numrecs(ds->header.format, ds->header.numrecs, field);
     int64_t low = 0, high = 0, records;
@@ -191,7 +191,7 @@ static int write_new_all(struct mpio *m, const unsigned char *bytes, int64_t siz
 
 unsigned char *mpio_encode_header(const struct mpio *m)
 {
-    const struct driver_dataset *ds = m->base.ds;
+    const struct dataset *ds = m->base.ds;
     size_t size = (size_t)larger(ds->header.size, m->image_size);
     unsigned char *bytes = ds->rank == 0 ? base_calloc(1, size) : NULL;
     if (bytes != NULL) cdf_encode(&ds->header, bytes);
@@ -208,7 +208,7 @@ void mpio_keep_header(struct mpio *m, unsigned char *bytes)
 int mpio_write_header_all(struct driver *self)
 {
     struct mpio *m = (struct mpio *)self;
-    struct driver_dataset *ds = self->ds;
+    struct dataset *ds = self->ds;
     int64_t size = ds->header.size;
     unsigned char *bytes = mpio_encode_header(m);
     bool lacking = ds->rank == 0 && bytes == NULL;
@@ -275,7 +275,7 @@ int mpio_mend_header(struct mpio *m)
 
 void mpio_restore_header_all(struct mpio *m)
 {
-    struct driver_dataset *ds = m->base.ds;
+    struct dataset *ds = m->base.ds;
     if (m->created) return;
     if (!m->file.no_indep) {
         (void)mpio_mend_header(m); /* else a later call does */

@@ -119,7 +119,7 @@ static int move_piece_all(struct mpio_mover *v, int64_t low, int64_t high)
 static int divide_all(struct mpio_mover *v, int64_t low, int64_t high,
                       int (*piece_all)(struct mpio_mover *v, int64_t low, int64_t high))
 {
-    const struct driver_dataset *ds = v->m->base.ds;
+    const struct dataset *ds = v->m->base.ds;
     int64_t share = (high - low + ds->nprocs - 1) / ds->nprocs;
     int64_t least = smaller(v->chunk, LEAST);
     if (share < least) share = smaller(least, high - low);
@@ -174,7 +174,7 @@ static int mover_sync_all(void *who)
 static int mover_agree_all(void *who, int err)
 {
     struct mpio_mover *v = who;
-    return driver_agree_all(v->m->base.ds, err, NULL, NULL, 0);
+    return dataset_agree_all(v->m->base.ds, err, NULL, NULL, 0);
 }
 
 /* New variables are filled, or have zeros where old ones were, before a header tells of
@@ -191,7 +191,7 @@ static int mover_complete_all(void *who)
 int mpio_mover_init(struct mpio_mover *v, struct mpio *m, struct journal *j,
                     const struct cdf_header *before, const struct cdf_header *after)
 {
-    const struct driver_dataset *ds = m->base.ds;
+    const struct dataset *ds = m->base.ds;
     *v = (struct mpio_mover){.m = m, .chunk = smaller(ds->hints.move_chunk, MOST)};
     int64_t all = v->chunk > SAVED / ds->nprocs ? SAVED : v->chunk * ds->nprocs;
     int64_t part = cdf_move_total(before, after) / 16;
@@ -239,7 +239,7 @@ int mpio_share_journal_all(struct mpio *m, struct journal *j)
         struct journal_state state;
         struct journal_holder holder;
     } known = {j->facts, j->state, j->holder};
-    int err = driver_share_all(m->base.ds, &known, sizeof known, 0);
+    int err = dataset_share_all(m->base.ds, &known, sizeof known, 0);
     j->facts = known.facts;
     j->state = known.state;
     j->holder = known.holder;
@@ -260,7 +260,7 @@ static int end(struct mpio *m, const struct journal *j, int err)
 
 int mpio_move_all(struct mpio *m, const struct cdf_header *before)
 {
-    struct driver_dataset *ds = m->base.ds;
+    struct dataset *ds = m->base.ds;
     struct journal j;
     struct mpio_mover v;
     unsigned char *image = mpio_encode_header(m);
@@ -270,11 +270,11 @@ int mpio_move_all(struct mpio *m, const struct cdf_header *before)
     ds->stats.redef_moves++;
     int found = mpio_mover_init(&v, m, &j, before, &ds->header);
     if (err == NC_NOERR) err = found;
-    struct driver_span span = driver_trace_begin(ds->trace);
+    struct trace_span span = trace_begin(ds->trace);
 
     /* What others have written must be here before it is read, and stay. */
     int synced = mpio_file_sync_all(&m->file);
-    err = driver_agree_all(ds, err != NC_NOERR ? err : synced, NULL, NULL, 0);
+    err = dataset_agree_all(ds, err != NC_NOERR ? err : synced, NULL, NULL, 0);
     if (err == NC_NOERR) {
         int64_t pending = 0;
         if (ds->rank == 0) {
@@ -282,7 +282,7 @@ int mpio_move_all(struct mpio *m, const struct cdf_header *before)
             pending = j.pending;
         }
         err = mpio_explain_all(ds, err);
-        int told = driver_agree_all(ds, NC_NOERR, NULL, &pending, 1);
+        int told = dataset_agree_all(ds, NC_NOERR, NULL, &pending, 1);
         j.pending = pending != 0;
         if (err == NC_NOERR) err = told;
     }
@@ -297,6 +297,6 @@ int mpio_move_all(struct mpio *m, const struct cdf_header *before)
     if (err == NC_NOERR) m->numrecs_in_file = ds->header.numrecs;
     mpio_mover_free(&v);
     journal_free(&j);
-    driver_trace_end(ds->trace, DRIVER_MOVE, span);
+    trace_end(ds->trace, TRACE_MOVE, span);
     return err;
 }

@@ -24,8 +24,8 @@ static int sync_file_all(struct driver *self)
     struct mpio *m = (struct mpio *)self;
     int err = self->ds->writable ? mpio_sync_numrecs_all(self) : NC_NOERR;
     int synced = mpio_file_sync_all(&m->file);
-    int failed, agreed = driver_agree_all(self->ds, err != NC_NOERR ? err : synced,
-                                          &failed, NULL, 0);
+    int failed, agreed = dataset_agree_all(self->ds, err != NC_NOERR ? err : synced,
+                                           &failed, NULL, 0);
     if (agreed != NC_NOERR) driver_descriptor_told(&m->file.own);
     return agreed != NC_NOERR ? agreed : failed;
 }
@@ -59,7 +59,7 @@ static enum driver_defer defer(struct driver *self)
 /* What any process wrote together with the others is there before one reads it alone. */
 static int begin_indep_all(struct driver *self)
 {
-    int failed, err = driver_agree_all(self->ds, NC_NOERR, &failed, NULL, 0);
+    int failed, err = dataset_agree_all(self->ds, NC_NOERR, &failed, NULL, 0);
     return err != NC_NOERR ? err : failed;
 }
 
@@ -103,7 +103,7 @@ int mpio_reserve(struct mpio *m, size_t size)
     m->staging = base_malloc(size);
     if (m->staging == NULL) return NC_ENOMEM;
     m->staging_size = size;
-    struct driver_stats *stats = &m->base.ds->stats;
+    struct trace_stats *stats = &m->base.ds->stats;
     if ((int64_t)size > stats->staging_bytes) stats->staging_bytes = (int64_t)size;
     return NC_NOERR;
 }
@@ -125,7 +125,7 @@ static void release_all(struct mpio *m)
 
 /* A new layer on an opened file; all or none have it. Who has no memory for it, or
  * another `error`, opens the file with the others, so that they learn of it. */
-static int start_all(struct driver_dataset *ds, int amode, int error, struct mpio **out)
+static int start_all(struct dataset *ds, int amode, int error, struct mpio **out)
 {
     struct mpio spare, *m = base_calloc(1, sizeof *m);
     int err = mpio_file_open_all(m == NULL ? &spare.file : &m->file, ds, amode,
@@ -153,10 +153,10 @@ static int make_empty_all(struct mpio *m)
         err = driver_remove_parts(m->base.ds->full, true, &all);
     }
     int emptied = mpio_file_resize_all(&m->file, 0);
-    return driver_agree_all(m->base.ds, err != NC_NOERR ? err : emptied, NULL, NULL, 0);
+    return dataset_agree_all(m->base.ds, err != NC_NOERR ? err : emptied, NULL, NULL, 0);
 }
 
-int mpio_create_all(struct driver_dataset *ds, int cmode, struct driver *lower,
+int mpio_create_all(struct dataset *ds, int cmode, struct driver *lower,
                     struct driver **self)
 {
     struct mpio *m = NULL;
@@ -178,7 +178,7 @@ int mpio_create_all(struct driver_dataset *ds, int cmode, struct driver *lower,
     return NC_NOERR;
 }
 
-int mpio_open_all(struct driver_dataset *ds, int omode, struct driver *lower,
+int mpio_open_all(struct dataset *ds, int omode, struct driver *lower,
                   struct driver **self)
 {
     struct mpio *m = NULL;
@@ -204,13 +204,13 @@ int mpio_open_all(struct driver_dataset *ds, int omode, struct driver *lower,
  * never filled. What another opening has added meanwhile stays. */
 static int complete_all(struct mpio *m)
 {
-    struct driver_dataset *ds = m->base.ds;
+    struct dataset *ds = m->base.ds;
     int64_t end = m->file.end > m->known_size ? m->file.end : m->known_size;
     bool added = ds->held > m->opened_records;
     int learnt = added ? mpio_learn_records(m) : NC_NOERR;
     enum { RECORDS, END, WRITTEN, NVALUES };
     int64_t all[NVALUES] = {ds->held, end, m->wrote};
-    int failed, err = driver_agree_all(ds, NC_NOERR, &failed, all, NVALUES);
+    int failed, err = dataset_agree_all(ds, NC_NOERR, &failed, all, NVALUES);
     if (err != NC_NOERR) return err;
     ds->header.numrecs = all[RECORDS];
     err = mpio_write_numrecs_all(m);
@@ -230,13 +230,13 @@ static int complete_all(struct mpio *m)
 int mpio_close_all(struct driver *self)
 {
     struct mpio *m = (struct mpio *)self;
-    struct driver_dataset *ds = self->ds;
+    struct dataset *ds = self->ds;
     int failed, err = ds->writable ? complete_all(m) : NC_NOERR;
     int closed = mpio_file_close_all(&m->file);
     bool held = mpio_pool_hold(&m->window);
     int64_t refused = !held;
     /* The last occasion to tell the others. */
-    err = driver_agree_all(ds, err != NC_NOERR ? err : closed, &failed, &refused, 1);
+    err = dataset_agree_all(ds, err != NC_NOERR ? err : closed, &failed, &refused, 1);
     if (!refused) {
         mpio_pool_keep(&m->window);
         m->window.state = MPIO_WINDOW_NEW;
@@ -250,7 +250,7 @@ int mpio_close_all(struct driver *self)
 int mpio_abort_all(struct driver *self)
 {
     struct mpio *m = (struct mpio *)self;
-    struct driver_dataset *ds = self->ds;
+    struct dataset *ds = self->ds;
     if (!m->created) return mpio_close_all(self);
 
     /* By now it may be another program's dataset. */
@@ -262,5 +262,5 @@ int mpio_abort_all(struct driver *self)
         if (err == NC_NOERR) err = removed;
     }
     release_all(m);
-    return driver_agree_all(ds, err, NULL, NULL, 0);
+    return dataset_agree_all(ds, err, NULL, NULL, 0);
 }

@@ -41,7 +41,7 @@ static bool same_group(const struct mpio_window *w, MPI_Group group)
 }
 
 /* The last one that fits, or -1. */
-static int find_window(const struct driver_dataset *ds, int64_t unit, MPI_Group group)
+static int find_window(const struct dataset *ds, int64_t unit, MPI_Group group)
 {
     for (int i = nkept - 1; i >= 0; i--)
         if (kept[i].share == ds->hints.node_share &&
@@ -52,7 +52,7 @@ static int find_window(const struct driver_dataset *ds, int64_t unit, MPI_Group 
     return -1;
 }
 
-bool mpio_pool_take(struct mpio_window *w, const struct driver_dataset *ds, int64_t unit)
+bool mpio_pool_take(struct mpio_window *w, const struct dataset *ds, int64_t unit)
 {
     MPI_Group group;
     pthread_mutex_lock(&mutex);

@@ -7,7 +7,7 @@
 
 /* Takes the window of the same processes, hints and stripes that was kept last; false
  * if there is none. Its room is held. Local: the others may have found another. */
-bool mpio_pool_take(struct mpio_window *w, const struct driver_dataset *ds, int64_t unit);
+bool mpio_pool_take(struct mpio_window *w, const struct dataset *ds, int64_t unit);
 
 /* Is there room for the window, one that is worth keeping? Then it is held. Local. */
 bool mpio_pool_hold(const struct mpio_window *w);

@@ -9,8 +9,8 @@
 /* Process 0 takes the journal over, all know what it is. Agreed. */
 static int find_all(struct mpio *m, struct journal *j)
 {
-    struct driver_dataset *ds = m->base.ds;
-    int err = driver_agree_all(ds, journal_init(j, ds->full), NULL, NULL, 0);
+    struct dataset *ds = m->base.ds;
+    int err = dataset_agree_all(ds, journal_init(j, ds->full), NULL, NULL, 0);
     if (err != NC_NOERR) return err;
     if (ds->rank == 0) {
         err = journal_open_dataset(j, (uint64_t)ds->inode);
@@ -25,18 +25,18 @@ static int find_all(struct mpio *m, struct journal *j)
 static int read_headers_all(struct mpio *m, struct journal *j, struct cdf_header *before,
                             struct cdf_header *after)
 {
-    struct driver_dataset *ds = m->base.ds;
+    struct dataset *ds = m->base.ds;
     const struct journal_facts *f = &j->facts;
     int64_t n = f->before + f->after + f->fills;
     unsigned char *bytes = base_malloc((size_t)n);
-    int err = driver_agree_all(ds, bytes == NULL ? NC_ENOMEM : NC_NOERR, NULL, NULL, 0);
+    int err = dataset_agree_all(ds, bytes == NULL ? NC_ENOMEM : NC_NOERR, NULL, NULL, 0);
     if (err == NC_NOERR && ds->rank == 0) err = journal_read_headers(j, bytes);
     err = mpio_explain_all(ds, err);
-    if (err == NC_NOERR) err = driver_share_all(ds, bytes, n, 0);
+    if (err == NC_NOERR) err = dataset_share_all(ds, bytes, n, 0);
     int decoded = err;
     if (decoded == NC_NOERR) decoded = journal_decode_headers(f, bytes, before, after);
     base_free(bytes);
-    err = driver_concur_all(ds, decoded, NULL, NULL, 0);
+    err = dataset_concur_all(ds, decoded, NULL, NULL, 0);
     if (err != NC_NOERR && decoded == NC_NOERR) {
         cdf_free(before);
         cdf_free(after);
@@ -49,19 +49,19 @@ static int look_again_all(struct mpio *m)
 {
     int64_t size = 0;
     int err = m->base.ds->rank == 0 ? mpio_file_size(&m->file, &size) : NC_NOERR;
-    err = driver_agree_all(m->base.ds, err, NULL, &size, 1);
+    err = dataset_agree_all(m->base.ds, err, NULL, &size, 1);
     m->known_size = m->file.end = size;
     return err;
 }
 
 static int resume_all(struct mpio *m, struct journal *j, const struct cdf_header *before)
 {
-    struct driver_dataset *ds = m->base.ds;
+    struct dataset *ds = m->base.ds;
     struct mpio_mover v;
     int err = mpio_mover_init(&v, m, j, before, &ds->header);
-    driver_hold_records(ds, ds->header.numrecs);
+    dataset_hold_records(ds, ds->header.numrecs);
     m->numrecs_in_file = ds->header.numrecs;
-    err = driver_agree_all(ds, err, NULL, NULL, 0);
+    err = dataset_agree_all(ds, err, NULL, NULL, 0);
     if (err == NC_NOERR) err = journal_resume_all(&v.crew);
     mpio_mover_free(&v);
     cdf_free(&ds->header);
@@ -72,7 +72,7 @@ static int resume_all(struct mpio *m, struct journal *j, const struct cdf_header
 /* Another one may have finished it meanwhile. Agreed. */
 static int finish_all(struct mpio *m, struct journal *j)
 {
-    struct driver_dataset *ds = m->base.ds;
+    struct dataset *ds = m->base.ds;
     struct cdf_header before;
     if (j->state.phase == JOURNAL_NONE) return NC_NOERR;
     int err = read_headers_all(m, j, &before, &ds->header);

@@ -43,7 +43,7 @@ void mpio_share_begin_all(struct mpio_share *s, struct mpio_window *w,
     if (s->first) mpio_share_pass(s, d);
 }
 
-bool mpio_share_take(struct mpio_share *s, const struct driver_dataset *ds,
+bool mpio_share_take(struct mpio_share *s, const struct dataset *ds,
                      struct driver_descriptor *d)
 {
     if (s->window == NULL || s->socket < 0) return false;
@@ -54,7 +54,7 @@ bool mpio_share_take(struct mpio_share *s, const struct driver_dataset *ds,
     return mpio_share_settle(s, ds, d);
 }
 
-bool mpio_share_settle(struct mpio_share *s, const struct driver_dataset *ds,
+bool mpio_share_settle(struct mpio_share *s, const struct dataset *ds,
                        struct driver_descriptor *d)
 {
     if (s->window == NULL || s->socket < 0) return false;

@@ -25,11 +25,11 @@ void mpio_share_begin_all(struct mpio_share *s, struct mpio_window *w,
 
 /* A descriptor from the one who is to open the file. Waits until that has done so. False:
  * this process is to open the file, and then to say what came of it. */
-bool mpio_share_take(struct mpio_share *s, const struct driver_dataset *ds,
+bool mpio_share_take(struct mpio_share *s, const struct dataset *ds,
                      struct driver_descriptor *d);
 
 /* Takes what has come, if anything has, so that it does not lie there for ever. */
-bool mpio_share_settle(struct mpio_share *s, const struct driver_dataset *ds,
+bool mpio_share_settle(struct mpio_share *s, const struct dataset *ds,
                        struct driver_descriptor *d);
 
 /* This process has opened the file, or could not (d is NULL). Who was not the first to

@@ -27,17 +27,17 @@ static const struct cdf_var *var_of(const struct mpio_stream *s, int64_t request
 
 static int open_request(struct mpio_stream *s)
 {
-    const struct driver_request *r = s->reqs[s->file_request];
+    const struct access_request *r = s->reqs[s->file_request];
     const struct cdf_var *v = var_of(s, s->file_request);
     int64_t row = v->is_record ? s->m->base.ds->header.record_size : 0;
-    s->shift = r->raw ? driver_raw_shift(&s->m->base.ds->header, r) : 0;
+    s->shift = r->raw ? access_raw_shift(&s->m->base.ds->header, r) : 0;
     if (!r->raw) {
-        s->region = region_slab(v->begin, v->ndims, v->shape, driver_start(r),
-                                driver_count(r, v->ndims), driver_stride(r, v->ndims),
+        s->region = region_slab(v->begin, v->ndims, v->shape, access_start(r),
+                                access_count(r, v->ndims), access_stride(r, v->ndims),
                                 cdf_type_size(v->type), row);
         if (s->region == NULL) return NC_ENOMEM;
     }
-    s->file_cursor = region_cursor_new(r->raw ? driver_raw_region(r) : s->region);
+    s->file_cursor = region_cursor_new(r->raw ? access_raw_region(r) : s->region);
     return s->file_cursor == NULL ? NC_ENOMEM : NC_NOERR;
 }
 
@@ -103,9 +103,9 @@ static int plan_request(struct mpio_stream *s, struct mpio_tile *t, int64_t max_
 static bool in_place(const struct mpio_stream *s, const struct mpio_tile *t)
 {
     if (t->nsegments != 1 || !t->ascending) return false;
-    const struct driver_request *r = s->reqs[t->segments[0].request];
+    const struct access_request *r = s->reqs[t->segments[0].request];
     int type = var_of(s, t->segments[0].request)->type;
-    return driver_mem(r) == NULL && !driver_is_fill(r) &&
+    return access_mem(r) == NULL && !access_is_fill(r) &&
            (conv_is_copy(type, r->type) ||
             (!s->put && conv_type_of(type) == (int)r->type));
 }
@@ -114,7 +114,7 @@ static bool in_place(const struct mpio_stream *s, const struct mpio_tile *t)
 static int give_memory(struct mpio_stream *s, struct mpio_tile *t)
 {
     if (in_place(s, t)) {
-        const struct driver_request *r = s->reqs[t->segments[0].request];
+        const struct access_request *r = s->reqs[t->segments[0].request];
         int64_t done = s->values.req == r ? s->values.done : 0;
         t->bytes = (unsigned char *)r->buf + done * conv_size(r->type);
         return NC_NOERR;

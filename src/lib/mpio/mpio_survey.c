@@ -9,12 +9,12 @@ static int trailing_zeros(int64_t n)
 
 /* A hyperslab, dimension by dimension from the last one: as long as the next one goes on
  * where the last one ends, its elements are one run. */
-static void survey_slab(const struct cdf_header *h, const struct driver_request *r,
+static void survey_slab(const struct cdf_header *h, const struct access_request *r,
                         struct mpio_survey *s)
 {
     const struct cdf_var *v = &h->vars[r->varid];
-    const int64_t *start = driver_start(r), *count = driver_count(r, v->ndims);
-    const int64_t *stride = driver_stride(r, v->ndims);
+    const int64_t *start = access_start(r), *count = access_count(r, v->ndims);
+    const int64_t *stride = access_stride(r, v->ndims);
     int64_t step = cdf_type_size(v->type), run = step, span = 0, places = 0;
     bool joined = true;
     *s = (struct mpio_survey){.low = v->begin, .pieces = 1, .ascending = true};
@@ -36,11 +36,11 @@ static void survey_slab(const struct cdf_header *h, const struct driver_request 
     s->shift = trailing_zeros(s->low | run | places);
 }
 
-static void survey_raw(const struct cdf_header *h, const struct driver_request *r,
+static void survey_raw(const struct cdf_header *h, const struct access_request *r,
                        struct mpio_survey *s)
 {
-    const struct region *region = driver_raw_region(r);
-    int64_t first = driver_raw_shift(h, r);
+    const struct region *region = access_raw_region(r);
+    int64_t first = access_raw_shift(h, r);
     region_bounds(region, &s->low, &s->high);
     s->low += first;
     s->high += first;
@@ -51,10 +51,10 @@ static void survey_raw(const struct cdf_header *h, const struct driver_request *
     s->ascending = region_is_ascending(region);
 }
 
-bool mpio_survey(const struct cdf_header *h, const struct driver_request *r,
+bool mpio_survey(const struct cdf_header *h, const struct access_request *r,
                  struct mpio_survey *s)
 {
-    if (driver_nelems(r, h->vars[r->varid].ndims) == 0) return false;
+    if (access_nelems(r, h->vars[r->varid].ndims) == 0) return false;
     if (r->raw)
         survey_raw(h, r, s);
     else
@@ -74,7 +74,7 @@ void mpio_survey_add(struct mpio_survey *sum, const struct mpio_survey *s)
     sum->ascending = sum->ascending && s->ascending;
 }
 
-bool mpio_one_run(const struct cdf_header *h, const struct driver_request *r,
+bool mpio_one_run(const struct cdf_header *h, const struct access_request *r,
                   int64_t *low)
 {
     struct mpio_survey s;
@@ -83,10 +83,10 @@ bool mpio_one_run(const struct cdf_header *h, const struct driver_request *r,
     return s.pieces == 1;
 }
 
-struct region *mpio_region(const struct cdf_header *h, const struct driver_request *r)
+struct region *mpio_region(const struct cdf_header *h, const struct access_request *r)
 {
     const struct cdf_var *v = &h->vars[r->varid];
-    return region_slab(v->begin, v->ndims, v->shape, driver_start(r),
-                       driver_count(r, v->ndims), driver_stride(r, v->ndims),
+    return region_slab(v->begin, v->ndims, v->shape, access_start(r),
+                       access_count(r, v->ndims), access_stride(r, v->ndims),
                        cdf_type_size(v->type), v->is_record ? h->record_size : 0);
 }

@@ -56,7 +56,7 @@ int mpio_tile_view_all(struct mpio *m, const struct mpio_tile *t, bool put);
 /* Requests on their way to or from tiles. The file side runs ahead of the memory side. */
 struct mpio_stream {
     struct mpio *m;
-    struct driver_request *const *reqs;
+    struct access_request *const *reqs;
     int64_t n;
     bool put;
 

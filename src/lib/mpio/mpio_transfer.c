@@ -31,7 +31,7 @@ static void keep_first_error(struct transfer *x, int err)
 static void fail_tile(struct transfer *x, int err)
 {
     for (int64_t i = 0; i < x->tile.nsegments; i++)
-        driver_blame(x->stream.reqs[x->tile.segments[i].request], err);
+        access_blame(x->stream.reqs[x->tile.segments[i].request], err);
     keep_first_error(x, err);
 }
 
@@ -41,7 +41,7 @@ static void give_up(struct transfer *x, int err)
     struct mpio_stream *s = &x->stream;
     int64_t i = x->tile.nsegments > 0 ? x->tile.segments[0].request : s->file_request;
     for (; i < s->n; i++)
-        driver_blame(s->reqs[i], err);
+        access_blame(s->reqs[i], err);
     keep_first_error(x, err);
     mpio_tile_clear(&x->tile);
     s->file_request = s->n;
@@ -58,11 +58,11 @@ static void plan(struct transfer *x, int64_t max_bytes)
  * short the rest would come to wrong places. */
 static void convert(struct transfer *x)
 {
-    struct driver_trace *trace = x->tile.used < UNSEEN ? NULL : x->m->base.ds->trace;
-    struct driver_span span = driver_trace_begin(trace);
+    struct trace *trace = x->tile.used < UNSEEN ? NULL : x->m->base.ds->trace;
+    struct trace_span span = trace_begin(trace);
     int err = x->stream.put ? mpio_stream_pack(&x->stream, &x->tile)
                             : mpio_stream_unpack(&x->stream, &x->tile);
-    driver_trace_end_at(trace, DRIVER_CONVERSION, span, -1, x->tile.used);
+    trace_end_at(trace, TRACE_CONVERSION, span, -1, x->tile.used);
     if (err == NC_NOERR || err == NC_ERANGE)
         keep_first_error(x, err);
     else
@@ -135,8 +135,8 @@ static bool move_small(struct transfer *x)
     struct mpio_values v;
     int64_t at;
     if (s->n != 1 || mpio_stream_ended(s)) return false;
-    struct driver_request *r = s->reqs[0];
-    int64_t n = driver_nelems(r, h->vars[r->varid].ndims);
+    struct access_request *r = s->reqs[0];
+    int64_t n = access_nelems(r, h->vars[r->varid].ndims);
     int64_t bytes = n * cdf_type_size(h->vars[r->varid].type);
     if (r->raw || n == 0 || bytes > SMALL || !mpio_one_run(h, r, &at)) return false;
 
@@ -147,7 +147,7 @@ static bool move_small(struct transfer *x)
         x->m->base.ds->stats.runs++;
     }
     if (io != NC_NOERR) x->io_error = io;
-    driver_blame(r, err);
+    access_blame(r, err);
     keep_first_error(x, err);
     s->file_request = s->n;
     return true;
@@ -179,12 +179,12 @@ static void move_direct(struct transfer *x)
  * out that have failed. */
 static int64_t records_held(const struct transfer *x)
 {
-    const struct driver_dataset *ds = x->m->base.ds;
+    const struct dataset *ds = x->m->base.ds;
     const struct mpio_stream *s = &x->stream;
     int64_t held = ds->held;
     for (int64_t i = 0; i < s->n && ds->header.nrecord_vars > 0; i++) {
-        const struct driver_request *r = s->reqs[i];
-        int64_t records = driver_records(&ds->header, r);
+        const struct access_request *r = s->reqs[i];
+        int64_t records = access_records(&ds->header, r);
         bool good = r->status == NC_NOERR || r->status == NC_ERANGE;
         if (good && records > held) held = records;
     }
@@ -195,7 +195,7 @@ static int64_t records_held(const struct transfer *x)
 static void hold_records(struct transfer *x, int64_t claimed)
 {
     bool good = x->error == NC_NOERR || x->error == NC_ERANGE;
-    driver_hold_records(x->m->base.ds, good ? claimed : records_held(x));
+    dataset_hold_records(x->m->base.ds, good ? claimed : records_held(x));
 }
 
 /* ---- through views ---- */
@@ -216,12 +216,12 @@ enum { RECORDS, VIEW, HIGH, MORE, NVALUES };
 /* The agreement before a tile, the first of a call or not. */
 static void agree_all(struct transfer *x, int64_t *all, bool first)
 {
-    struct driver_dataset *ds = x->m->base.ds;
+    struct dataset *ds = x->m->base.ds;
     int failed = NC_NOERR;
     all[VIEW] = x->tile.npieces > 0;
     all[HIGH] = end_of(&x->tile);
     all[MORE] = !mpio_stream_ended(&x->stream);
-    driver_agree_all(ds, x->error, first ? &failed : NULL, all, NVALUES);
+    dataset_agree_all(ds, x->error, first ? &failed : NULL, all, NVALUES);
     keep_first_error(x, failed);
     if (first) ds->header.numrecs = all[RECORDS];
 }
@@ -234,7 +234,7 @@ static bool reaches_all(struct transfer *x, int64_t high)
     if (high <= m->known_size) return true;
     int64_t size = 0;
     int err = mpio_file_size(&m->file, &size);
-    err = driver_agree_all(m->base.ds, err, NULL, &size, 1);
+    err = dataset_agree_all(m->base.ds, err, NULL, &size, 1);
     keep_first_error(x, err);
     if (err != NC_NOERR) return true; /* to set a size without knowing it may cut it */
     m->known_size = size;
@@ -263,7 +263,7 @@ static bool choose_view_all(struct transfer *x, const int64_t *all)
  * where no view may be had, the rest goes direct. */
 static void move_through_views_all(struct transfer *x, int64_t numrecs)
 {
-    struct driver_stats *stats = &x->m->base.ds->stats;
+    struct trace_stats *stats = &x->m->base.ds->stats;
     int64_t staging = x->m->base.ds->hints.ibuf_size;
     int64_t all[NVALUES] = {[RECORDS] = numrecs};
     bool first = true;
@@ -286,7 +286,7 @@ static void move_through_views_all(struct transfer *x, int64_t numrecs)
 /* A process's requests by how they go: together with those of others, or directly. */
 struct choice {
     struct mpio_survey together, direct;
-    struct driver_request **parted; /* if there are both: first those that go together */
+    struct access_request **parted; /* if there are both: first those that go together */
     int64_t ntogether, ndirect;
 };
 
@@ -326,7 +326,7 @@ static bool part(struct transfer *x, struct choice *c)
     c->parted = base_malloc((size_t)(c->ntogether + c->ndirect) * sizeof(void *));
     if (c->parted == NULL) return false;
     for (int64_t i = 0; i < all->n; i++) {
-        struct driver_request *r = all->reqs[i];
+        struct access_request *r = all->reqs[i];
         struct mpio_survey s;
         if (!mpio_survey(h, r, &s)) continue;
         c->parted[is_short(x->m, &s) ? together++ : direct++] = r;
@@ -377,15 +377,15 @@ static void move_together_all(struct transfer *x, const struct choice *c,
 {
     struct mpio *m = x->m;
     const struct mpio_survey *mine = &c->together;
-    struct driver_request *const *reqs = c->parted != NULL ? c->parted : x->stream.reqs;
+    struct access_request *const *reqs = c->parted != NULL ? c->parted : x->stream.reqs;
     struct mpio_walk walk = {.m = m,
                              .put = x->stream.put,
                              .log2_block = 63 - __builtin_clzll((uint64_t)d->block)};
     int io, err = mpio_walk_begin(&walk, reqs, c->ntogether, mine->low, mine->high);
     struct mpio_survey none = mpio_survey_none();
-    struct driver_span span = driver_trace_begin(m->base.ds->trace);
+    struct trace_span span = trace_begin(m->base.ds->trace);
     int moved = mpio_twophase_all(m, &walk, err == NC_NOERR ? mine : &none, d, &io);
-    driver_trace_end_at(m->base.ds->trace, DRIVER_EXCHANGE, span, -1, mine->bytes);
+    trace_end_at(m->base.ds->trace, TRACE_EXCHANGE, span, -1, mine->bytes);
     if (err == NC_NOERR) err = moved;
     if (err == NC_NOERR || err == NC_ERANGE) err = io != NC_NOERR ? io : err;
     x->failed = io != NC_NOERR;
@@ -394,7 +394,7 @@ static void move_together_all(struct transfer *x, const struct choice *c,
     m->base.ds->stats.runs += mine->pieces;
     m->base.ds->stats.copied_bytes += mine->bytes;
     for (int64_t i = 0; err != NC_NOERR && err != NC_ERANGE && i < c->ntogether; i++)
-        driver_blame(reqs[i], err);
+        access_blame(reqs[i], err);
     keep_first_error(x, err); /* all have been told of io */
 }
 
@@ -403,7 +403,7 @@ static void move_together_all(struct transfer *x, const struct choice *c,
 static void move_rest(struct transfer *x, const struct choice *c)
 {
     struct mpio_stream *s = &x->stream;
-    struct driver_request *const *reqs = s->reqs;
+    struct access_request *const *reqs = s->reqs;
     int64_t n = s->n;
     if (c->parted != NULL) {
         s->reqs = c->parted + c->ntogether;
@@ -418,15 +418,15 @@ static void move_rest(struct transfer *x, const struct choice *c)
 static void move_by_choice_all(struct transfer *x, int64_t numrecs)
 {
     enum { BEFORE = 1, BEHIND, COARSE, NCHOICE };
-    struct driver_dataset *ds = x->m->base.ds;
+    struct dataset *ds = x->m->base.ds;
     struct choice c;
     int failed = NC_NOERR;
-    struct driver_trace *trace = x->stream.n < FEW ? NULL : ds->trace;
-    struct driver_span span = driver_trace_begin(trace);
+    struct trace *trace = x->stream.n < FEW ? NULL : ds->trace;
+    struct trace_span span = trace_begin(trace);
     choose(x, &c);
-    driver_trace_end(trace, DRIVER_SURVEY, span);
+    trace_end(trace, TRACE_SURVEY, span);
     int64_t all[NCHOICE] = {numrecs, -c.together.low, c.together.high, -c.together.shift};
-    driver_agree_all(ds, x->error, &failed, all, NCHOICE);
+    dataset_agree_all(ds, x->error, &failed, all, NCHOICE);
     keep_first_error(x, failed);
     ds->header.numrecs = all[RECORDS];
     mpio_share_file_all(x->m);
@@ -454,12 +454,12 @@ static void move_by_choice_all(struct transfer *x, int64_t numrecs)
 static void count_records_all(struct transfer *x, int64_t claimed, int64_t before)
 {
     struct mpio *m = x->m;
-    struct driver_dataset *ds = m->base.ds;
+    struct dataset *ds = m->base.ds;
     int64_t agreed = ds->header.numrecs;
     hold_records(x, claimed);
     if (m->file.no_indep && agreed != m->numrecs_in_file) {
         agreed = ds->held;
-        keep_first_error(x, driver_agree_all(ds, NC_NOERR, NULL, &agreed, 1));
+        keep_first_error(x, dataset_agree_all(ds, NC_NOERR, NULL, &agreed, 1));
     } else if (!m->file.no_indep &&
                (x->failed || (agreed == claimed && ds->held < claimed))) {
         agreed = before > ds->held ? before : ds->held;
@@ -477,7 +477,7 @@ static void write_numrecs_all(struct transfer *x)
 
 static void move_all(struct transfer *x)
 {
-    struct driver_dataset *ds = x->m->base.ds;
+    struct dataset *ds = x->m->base.ds;
     int64_t before = ds->header.numrecs, held = ds->held;
     int64_t claimed = x->stream.put ? records_held(x) : held;
     if (x->m->file.no_indep || ds->hints.transfer == BASE_TRANSFER_VIEW)
@@ -492,8 +492,8 @@ static void move_all(struct transfer *x)
     ds->failed = x->io_error;
     if (!ds->safe_mode) return;
     held = ds->held;
-    int told = driver_is_own(x->error) ? NC_NOERR : x->error;
-    int failed, worst = driver_agree_all(ds, told, &failed, &held, 1);
+    int told = dataset_is_own(x->error) ? NC_NOERR : x->error;
+    int failed, worst = dataset_agree_all(ds, told, &failed, &held, 1);
     if (failed != NC_NOERR) keep_first_error(x, failed);
     if (worst != NC_NOERR) x->error = worst;
     ds->header.numrecs = held;
@@ -501,7 +501,7 @@ static void move_all(struct transfer *x)
 }
 
 static void begin(struct transfer *x, struct driver *self,
-                  struct driver_request *const *reqs, int64_t n, bool put, int error)
+                  struct access_request *const *reqs, int64_t n, bool put, int error)
 {
     struct mpio *m = (struct mpio *)self;
     if (m->adrift && error == NC_NOERR) error = mpio_tell_pending(m, NC_EFILE);
@@ -518,7 +518,7 @@ static int end(struct transfer *x)
     return x->error;
 }
 
-int mpio_put_all(struct driver *self, struct driver_request *const *reqs, int64_t n,
+int mpio_put_all(struct driver *self, struct access_request *const *reqs, int64_t n,
                  int error)
 {
     struct transfer x;
@@ -527,7 +527,7 @@ int mpio_put_all(struct driver *self, struct driver_request *const *reqs, int64_
     return end(&x);
 }
 
-int mpio_get_all(struct driver *self, struct driver_request *const *reqs, int64_t n,
+int mpio_get_all(struct driver *self, struct access_request *const *reqs, int64_t n,
                  int error)
 {
     struct transfer x;
@@ -536,7 +536,7 @@ int mpio_get_all(struct driver *self, struct driver_request *const *reqs, int64_
     return end(&x);
 }
 
-int mpio_put(struct driver *self, struct driver_request *const *reqs, int64_t n)
+int mpio_put(struct driver *self, struct access_request *const *reqs, int64_t n)
 {
     struct transfer x;
     begin(&x, self, reqs, n, true, NC_NOERR);
@@ -547,7 +547,7 @@ int mpio_put(struct driver *self, struct driver_request *const *reqs, int64_t n)
     return end(&x);
 }
 
-int mpio_get(struct driver *self, struct driver_request *const *reqs, int64_t n)
+int mpio_get(struct driver *self, struct access_request *const *reqs, int64_t n)
 {
     struct transfer x;
     begin(&x, self, reqs, n, false, NC_NOERR);

@@ -60,10 +60,10 @@ struct twophase {
 /* Waits for the other processes of the node. */
 static void await(const struct twophase *x, enum mpio_counter c, int64_t times)
 {
-    struct driver_trace *trace = x->m->base.ds->trace;
-    struct driver_span span = driver_trace_begin(trace);
+    struct trace *trace = x->m->base.ds->trace;
+    struct trace_span span = trace_begin(trace);
     mpio_window_await(x->w, c, times);
-    driver_trace_end(trace, DRIVER_WAIT, span);
+    trace_end(trace, TRACE_WAIT, span);
 }
 
 static void note_io(struct twophase *x, int err)
@@ -113,13 +113,13 @@ static struct mpio_block all_lanes(const struct twophase *x, int64_t buffer)
 /* The node's values of a round, those of this process: to or from their places. */
 static void move_own(struct twophase *x, int64_t round, int64_t buffer)
 {
-    struct driver_trace *trace = x->m->base.ds->trace;
-    struct driver_span span = driver_trace_begin(trace);
+    struct trace *trace = x->m->base.ds->trace;
+    struct trace_span span = trace_begin(trace);
     struct mpio_block b;
     for (int64_t lane = 0; lane < x->d->lanes; lane++)
         if (own_block(x, lane, round, buffer, &b))
             mpio_walk_note(&x->result, mpio_walk_block(x->walk, &b));
-    driver_trace_end(trace, DRIVER_CONVERSION, span);
+    trace_end(trace, TRACE_CONVERSION, span);
 }
 
 /* ---- for other nodes ---- */
@@ -233,13 +233,13 @@ static void exchange_all(struct twophase *x, int64_t step, int64_t buffer)
     await(x, MPIO_PACKED, step + 1);
     int64_t least = least_of(w, step);
     *e = (struct mpio_exchange){.m = x->m, .put = x->walk->put};
-    struct driver_span span = driver_trace_begin(x->m->base.ds->trace);
+    struct trace_span span = trace_begin(x->m->base.ds->trace);
     note_io(x, mpio_exchange_collect(e, step));
     note_io(x, mpio_exchange_count_all(e, &least));
     *mine = (struct mpio_slot){.next = least, .low = INT64_MAX};
     if (w->rank == 0) mpio_window_arrive(w, MPIO_PLANNED);
     note_io(x, mpio_exchange_messages(e, &b, &mine->low, &mine->high));
-    driver_trace_end(x->m->base.ds->trace, DRIVER_MESSAGES, span);
+    trace_end(x->m->base.ds->trace, TRACE_MESSAGES, span);
     if (e->put) mpio_exchange_free(e);
     mpio_window_arrive(w, MPIO_MOVED);
 }
@@ -504,9 +504,9 @@ static void answer_step(struct twophase *x, int64_t step, int64_t block)
     struct mpio_exchange *e = &x->messages[step % 2];
     struct mpio_block b = all_lanes(x, block);
     await(x, MPIO_STORED, step + 1);
-    struct driver_span span = driver_trace_begin(x->m->base.ds->trace);
+    struct trace_span span = trace_begin(x->m->base.ds->trace);
     note_io(x, mpio_exchange_answers(e, &b));
-    driver_trace_end(x->m->base.ds->trace, DRIVER_MESSAGES, span);
+    trace_end(x->m->base.ds->trace, TRACE_MESSAGES, span);
     mpio_exchange_free(e);
     mpio_window_arrive(x->w, MPIO_ANSWERED);
 }
@@ -546,7 +546,7 @@ static int worst_all(struct twophase *x)
 {
     struct mpio_window *w = x->w;
     int worst = NC_NOERR;
-    if (across(x)) return driver_agree_all(x->m->base.ds, x->io, NULL, NULL, 0);
+    if (across(x)) return dataset_agree_all(x->m->base.ds, x->io, NULL, NULL, 0);
     mpio_window_slot(w, x->steps, w->rank)->error = x->io;
     mpio_window_meet_all(w);
     for (int rank = 0; rank < w->nprocs; rank++) {

@@ -6,7 +6,7 @@
 enum { SCRATCH = 32768 }; /* gathered values between memory and conversion */
 
 int mpio_values_begin(struct mpio_values *v, const struct cdf_header *h,
-                      struct driver_request *req, bool put)
+                      struct access_request *req, bool put)
 {
     int type = h->vars[req->varid].type;
     v->req = req;
@@ -16,10 +16,10 @@ int mpio_values_begin(struct mpio_values *v, const struct cdf_header *h,
     v->xsize = cdf_type_size(type);
     v->copied = conv_is_copy(type, req->type);
     /* A value of the variable's own type is never out of range. */
-    if (put && (driver_is_fill(req) || conv_type_of(type) != (int)req->type))
+    if (put && (access_is_fill(req) || conv_type_of(type) != (int)req->type))
         cdf_fill_value(h, req->varid, v->fill);
-    if (driver_mem(req) == NULL) return NC_NOERR;
-    v->memory = region_cursor_new(driver_mem(req));
+    if (access_mem(req) == NULL) return NC_NOERR;
+    v->memory = region_cursor_new(access_mem(req));
     return v->memory == NULL ? NC_ENOMEM : NC_NOERR;
 }
 
@@ -69,7 +69,7 @@ static int get_scattered(struct mpio_values *v, const unsigned char *external, i
 static int finish(struct mpio_values *v, int64_t n, int err)
 {
     v->done += n;
-    driver_blame(v->req, err);
+    access_blame(v->req, err);
     return err;
 }
 
@@ -77,7 +77,7 @@ int mpio_values_put(struct mpio_values *v, unsigned char *external, int64_t n)
 {
     const unsigned char *buf = mpio_values_buf(v);
     int err = NC_NOERR;
-    if (driver_is_fill(v->req))
+    if (access_is_fill(v->req))
         conv_fill(external, v->fill, v->xsize, (size_t)n);
     else if (v->memory != NULL)
         err = put_scattered(v, external, n);

@@ -6,7 +6,7 @@
 #include "driver.h"
 
 struct mpio_values {
-    struct driver_request *req;   /* takes what is out of range as its status */
+    struct access_request *req;   /* takes what is out of range as its status */
     struct region_cursor *memory; /* NULL: contiguous from req->buf */
     int64_t done;                 /* elements */
     int xtype, xsize;
@@ -16,7 +16,7 @@ struct mpio_values {
 
 /* NC_ENOMEM. */
 int mpio_values_begin(struct mpio_values *v, const struct cdf_header *h,
-                      struct driver_request *req, bool put);
+                      struct access_request *req, bool put);
 void mpio_values_end(struct mpio_values *v);
 
 /* Goes to value number `first`. */
@@ -25,7 +25,7 @@ void mpio_values_seek(struct mpio_values *v, int64_t first);
 /* Where the next values are, if they are contiguous; else NULL. */
 static inline unsigned char *mpio_values_buf(const struct mpio_values *v)
 {
-    const struct driver_request *r = v->req;
+    const struct access_request *r = v->req;
     if (v->memory != NULL || r->buf == NULL) return NULL;
     return (unsigned char *)r->buf + v->done * conv_size(r->type);
 }

@@ -91,7 +91,7 @@ static int64_t number_of(const struct mpio_walk *w, int64_t i)
 static void add_item(struct mpio_walk *w, int64_t number)
 {
     const struct cdf_header *h = &w->m->base.ds->header;
-    const struct driver_request *r = w->reqs[number];
+    const struct access_request *r = w->reqs[number];
     struct mpio_survey s;
     if (!mpio_survey(h, r, &s)) return;
     int64_t block = block_at(w, s.low), last = block_at(w, s.high - 1);
@@ -102,7 +102,7 @@ static void add_item(struct mpio_walk *w, int64_t number)
     w->items[w->nitems++] = key_of(w, level, block) | (uint64_t)number;
 }
 
-int mpio_walk_begin(struct mpio_walk *w, struct driver_request *const *reqs, int64_t n,
+int mpio_walk_begin(struct mpio_walk *w, struct access_request *const *reqs, int64_t n,
                     int64_t low, int64_t high)
 {
     w->reqs = reqs;
@@ -236,18 +236,18 @@ static bool blocks_of(const struct mpio_walk *w, int64_t low, int64_t high, int6
 static int begin_part(struct mpio_walk *w, int64_t number, struct mpio_part *p)
 {
     const struct cdf_header *h = &w->m->base.ds->header;
-    struct driver_request *r = w->reqs[number];
+    struct access_request *r = w->reqs[number];
     *p = (struct mpio_part){.number = -1, .limit = -1};
     int err = mpio_values_begin(&p->values, h, r, w->put);
     if (err != NC_NOERR) return err;
     p->number = number;
     if (!r->raw && mpio_one_run(h, r, &p->begin)) {
-        p->bytes = driver_nelems(r, h->vars[r->varid].ndims) * p->values.xsize;
+        p->bytes = access_nelems(r, h->vars[r->varid].ndims) * p->values.xsize;
         return NC_NOERR;
     }
-    const struct region *region = r->raw ? driver_raw_region(r) : NULL;
+    const struct region *region = r->raw ? access_raw_region(r) : NULL;
     if (r->raw)
-        p->shift = driver_raw_shift(h, r);
+        p->shift = access_raw_shift(h, r);
     else
         region = p->region = mpio_region(h, r);
     if (region != NULL) p->cursor = region_cursor_new(region);
@@ -263,7 +263,7 @@ int mpio_walk_part(struct mpio_walk *w, int64_t number, struct mpio_part **part)
     if (p->number == number) return NC_NOERR;
     close_part(p);
     int err = begin_part(w, number, p);
-    if (err != NC_NOERR) driver_blame(w->reqs[number], err);
+    if (err != NC_NOERR) access_blame(w->reqs[number], err);
     return err;
 }
 

@@ -22,7 +22,7 @@ struct mpio_survey {
 };
 
 /* One request; false, and nothing told, if it is empty. */
-bool mpio_survey(const struct cdf_header *h, const struct driver_request *r,
+bool mpio_survey(const struct cdf_header *h, const struct access_request *r,
                  struct mpio_survey *s);
 void mpio_survey_add(struct mpio_survey *sum, const struct mpio_survey *s);
 static inline struct mpio_survey mpio_survey_none(void)
@@ -32,12 +32,12 @@ static inline struct mpio_survey mpio_survey_none(void)
 }
 
 /* Where a request that is not raw begins, and whether it is one run of bytes. */
-bool mpio_one_run(const struct cdf_header *h, const struct driver_request *r,
+bool mpio_one_run(const struct cdf_header *h, const struct access_request *r,
                   int64_t *low);
 
 /* The region of the file of a request that is not raw; NULL when memory is short. The
  * caller frees it. */
-struct region *mpio_region(const struct cdf_header *h, const struct driver_request *r);
+struct region *mpio_region(const struct cdf_header *h, const struct access_request *r);
 
 /* A request that is open: a cursor in the file, another in memory. */
 struct mpio_part {
@@ -57,7 +57,7 @@ enum {
 
 struct mpio_walk {
     struct mpio *m;
-    struct driver_request *const *reqs;
+    struct access_request *const *reqs;
     bool put;
     int log2_block;      /* requests are found by blocks of so many bytes ... */
     int64_t first_block; /* ... from this on */
@@ -77,7 +77,7 @@ struct mpio_walk {
 };
 
 /* n requests that ascend, of which all bytes lie in [low, high). NC_ENOMEM. */
-int mpio_walk_begin(struct mpio_walk *w, struct driver_request *const *reqs, int64_t n,
+int mpio_walk_begin(struct mpio_walk *w, struct access_request *const *reqs, int64_t n,
                     int64_t low, int64_t high);
 void mpio_walk_end(struct mpio_walk *w);
 

@@ -100,7 +100,7 @@ static void lay_out(struct mpio_window *w, unsigned char *memory)
     w->areas = memory;
 }
 
-static int split_all(struct mpio_window *w, struct driver_dataset *ds)
+static int split_all(struct mpio_window *w, struct dataset *ds)
 {
     int err = driver_node_all(ds, &w->comm, &w->rank, &w->nprocs);
     if (err != NC_NOERR) return err;
@@ -111,7 +111,7 @@ static int split_all(struct mpio_window *w, struct driver_dataset *ds)
 
 /* How many processes of a node write and read the file: as the hint says, else half of
  * them, the others being free to move data meanwhile. */
-static int storers(const struct mpio_window *w, const struct driver_dataset *ds)
+static int storers(const struct mpio_window *w, const struct dataset *ds)
 {
     if (w->nprocs == ds->nprocs) return w->nprocs;
     int64_t asked = ds->hints.aggregators_per_node, most = w->nprocs - 1;
@@ -122,19 +122,19 @@ static int storers(const struct mpio_window *w, const struct driver_dataset *ds)
 
 /* Who has the same colour, 0 and up, as a communicator of its own: all have it, or
  * nobody, as it cannot be freed by some alone. Agreed. */
-static int connect_all(struct driver_dataset *ds, int colour, int key, MPI_Comm *comm)
+static int connect_all(struct dataset *ds, int colour, int key, MPI_Comm *comm)
 {
     int mpi = MPI_Comm_split(ds->comm, colour, key, comm);
     int err = base_mpi_error(mpi, NC_EMPI, "connecting the nodes");
     int64_t lacking = err != NC_NOERR;
-    err = driver_agree_all(ds, err, NULL, &lacking, 1);
+    err = dataset_agree_all(ds, err, NULL, &lacking, 1);
     if (lacking) *comm = MPI_COMM_NULL;
     if (*comm != MPI_COMM_NULL) (void)MPI_Comm_set_errhandler(*comm, MPI_ERRORS_RETURN);
     return err;
 }
 
 /* Of several nodes: which is this? The first process of each finds out. Agreed. */
-static int number_nodes_all(struct mpio_window *w, struct driver_dataset *ds)
+static int number_nodes_all(struct mpio_window *w, struct dataset *ds)
 {
     MPI_Comm leaders;
     int place[2] = {0, 1}, mpi = MPI_SUCCESS;
@@ -148,7 +148,7 @@ static int number_nodes_all(struct mpio_window *w, struct driver_dataset *ds)
     int told = MPI_Bcast(place, 2, MPI_INT, 0, w->comm);
     err = base_mpi_error(mpi != MPI_SUCCESS ? mpi : told, NC_EMPI, "finding the nodes");
     int64_t nodes = place[1];
-    err = driver_agree_all(ds, err, NULL, &nodes, 1);
+    err = dataset_agree_all(ds, err, NULL, &nodes, 1);
     w->node = place[0];
     w->nodes = (int)nodes;
     return err;
@@ -204,11 +204,11 @@ static int prepare(struct mpio_window *w)
 }
 
 /* The memory, and the window's number. Agreed. */
-static int make_memory_all(struct mpio_window *w, struct driver_dataset *ds)
+static int make_memory_all(struct mpio_window *w, struct dataset *ds)
 {
     int err = w->nprocs == 1 ? allocate_own(w) : allocate_all(w);
     int64_t all[2] = {mpio_pool_number(), w->nprocs > 1 && w->win == MPI_WIN_NULL};
-    err = driver_agree_all(ds, err, NULL, all, 2);
+    err = dataset_agree_all(ds, err, NULL, all, 2);
     if (err == NC_NOERR && w->nprocs > 1) base_mpi_window_sync(w->win);
     if (all[1] && w->nprocs > 1) base_mpi_whole_window_all(w->comm, &w->win);
     w->number = all[0];
@@ -235,8 +235,7 @@ static void take_sizes(struct mpio_window *w, const int64_t *all)
 }
 
 /* Where there are several nodes. Agreed. */
-static int join_nodes_all(struct mpio_window *w, struct driver_dataset *ds,
-                          const int64_t *sizes)
+static int join_nodes_all(struct mpio_window *w, struct dataset *ds, const int64_t *sizes)
 {
     int err = number_nodes_all(w, ds);
     if (err != NC_NOERR) return err;
@@ -244,12 +243,12 @@ static int join_nodes_all(struct mpio_window *w, struct driver_dataset *ds,
     err = connect_all(ds, w->rank < w->columns ? w->rank : MPI_UNDEFINED, w->node,
                       &w->column);
     if (err != NC_NOERR) return err;
-    return driver_agree_all(ds, prepare(w), NULL, NULL, 0);
+    return dataset_agree_all(ds, prepare(w), NULL, NULL, 0);
 }
 
 /* An agreement before each step that takes all, that nobody waits in vain for one who was
  * refused the one before. Agreed. */
-static int make_all(struct mpio_window *w, struct driver_dataset *ds)
+static int make_all(struct mpio_window *w, struct dataset *ds)
 {
     enum { BLOCK, ACROSS, SPEAK, PROCS, LACKING, NVALUES };
     int err = ds->nprocs > 1 ? split_all(w, ds) : NC_NOERR;
@@ -261,7 +260,7 @@ static int make_all(struct mpio_window *w, struct driver_dataset *ds)
         w->nprocs<ds->nprocs, -(exchange > 0 ? exchange : 1), -w->nprocs, ds->nprocs> 1 &&
             w->comm == MPI_COMM_NULL};
     if (err == NC_NOERR && w->nprocs == ds->nprocs) err = prepare(w);
-    err = driver_agree_all(ds, err, NULL, all, NVALUES);
+    err = dataset_agree_all(ds, err, NULL, all, NVALUES);
     if (all[LACKING]) w->comm = MPI_COMM_NULL; /* not to be freed by some alone */
     if (err != NC_NOERR) return err;
     take_sizes(w, all);
@@ -270,12 +269,12 @@ static int make_all(struct mpio_window *w, struct driver_dataset *ds)
 }
 
 /* Takes the window that all have kept, if it is the same. */
-static bool reuse_all(struct mpio_window *w, struct driver_dataset *ds, int64_t unit)
+static bool reuse_all(struct mpio_window *w, struct dataset *ds, int64_t unit)
 {
     struct mpio_window kept;
     bool found = mpio_pool_take(&kept, ds, unit);
     int64_t number = found ? kept.number : 0, all[2] = {number, -number};
-    int err = driver_agree_all(ds, NC_NOERR, NULL, all, 2);
+    int err = dataset_agree_all(ds, NC_NOERR, NULL, all, 2);
     bool same = err == NC_NOERR && all[0] > 0 && all[0] == -all[1];
     if (same) {
         *w = kept;
@@ -286,7 +285,7 @@ static bool reuse_all(struct mpio_window *w, struct driver_dataset *ds, int64_t 
     return same;
 }
 
-bool mpio_window_ready_all(struct mpio_window *w, struct driver_dataset *ds, int64_t unit)
+bool mpio_window_ready_all(struct mpio_window *w, struct dataset *ds, int64_t unit)
 {
     if (w->state != MPIO_WINDOW_NEW) return w->state == MPIO_WINDOW_READY;
     if (ds->nprocs > 1 && reuse_all(w, ds, unit)) return true;

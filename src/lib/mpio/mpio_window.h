@@ -84,8 +84,7 @@ struct mpio_window {
 /* Makes the window or takes one that another dataset left, unless that was tried before.
  * Collective, over all of the dataset's processes; the same result everywhere: is it
  * there? */
-bool mpio_window_ready_all(struct mpio_window *w, struct driver_dataset *ds,
-                           int64_t unit);
+bool mpio_window_ready_all(struct mpio_window *w, struct dataset *ds, int64_t unit);
 void mpio_window_free_all(struct mpio_window *w);
 
 /* Process rank's slot, and its area, of a step; those of two steps take turns. Slots

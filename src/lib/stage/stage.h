@@ -121,7 +121,7 @@ struct stage_place;
 
 struct stage {
     struct stage_reader own;
-    struct driver_dataset *ds;
+    struct dataset *ds;
     struct driver_parts parts;
     MPI_Comm node;
     MPI_Win window;
@@ -246,9 +246,9 @@ static inline bool stage_in_view(const struct stage *s, int64_t at, int64_t n)
 /* Has this process a staged file; and the reader's open? */
 bool stage_works(const struct stage *s);
 bool stage_ready(struct stage_reader *r);
-int stage_get_all(struct driver *self, struct driver_request *const *reqs, int64_t n,
+int stage_get_all(struct driver *self, struct access_request *const *reqs, int64_t n,
                   int error);
-int stage_get(struct driver *self, struct driver_request *const *reqs, int64_t n);
+int stage_get(struct driver *self, struct access_request *const *reqs, int64_t n);
 
 /* ---- stage_open.c ---- */
 

@@ -54,7 +54,7 @@ static void free_job(struct stage *s, struct job *j)
 static struct job *new_job(struct stage *s, const struct stage_reader *r,
                            struct region *region, bool guessed)
 {
-    const struct driver_dataset *ds = s->ds;
+    const struct dataset *ds = s->ds;
     int64_t low, high;
     struct job *j = base_calloc(1, sizeof *j);
     if (j != NULL && r == NULL) {
@@ -293,9 +293,8 @@ static int add_ahead(struct stage_reader *r, struct region *region, bool guessed
 
 /* ---- what is asked for ---- */
 
-static struct region *slab(const struct driver_dataset *ds, int varid,
-                           const int64_t *start, const int64_t *count,
-                           const int64_t *stride)
+static struct region *slab(const struct dataset *ds, int varid, const int64_t *start,
+                           const int64_t *count, const int64_t *stride)
 {
     const struct cdf_header *h = &ds->header;
     const struct cdf_var *v = &h->vars[varid];
@@ -333,9 +332,9 @@ static struct region *blocks_of(const struct stage *s, const struct region *regi
     return NULL;
 }
 
-int stage_ahead_prefetch(struct stage_reader *r, const struct driver_request *q)
+int stage_ahead_prefetch(struct stage_reader *r, const struct access_request *q)
 {
-    const struct driver_dataset *ds = r->base.ds;
+    const struct dataset *ds = r->base.ds;
     struct stage *s = r->stage;
     bool others = q == NULL && s->parts.all;
     if (others ? !stage_works(s) : !stage_ready(r)) {
@@ -345,13 +344,13 @@ int stage_ahead_prefetch(struct stage_reader *r, const struct driver_request *q)
     if (q == NULL) return add_job(s, new_job(s, NULL, NULL, false));
     if (q->raw)
         return add_ahead(r,
-                         blocks_of(s, driver_raw_region(q),
-                                   ds->base + driver_raw_shift(&ds->header, q)),
+                         blocks_of(s, access_raw_region(q),
+                                   ds->base + access_raw_shift(&ds->header, q)),
                          false);
     int ndims = ds->header.vars[q->varid].ndims;
     return add_ahead(r,
-                     slab(ds, q->varid, driver_start(q), driver_count(q, ndims),
-                          driver_stride(q, ndims)),
+                     slab(ds, q->varid, access_start(q), access_count(q, ndims),
+                          access_stride(q, ndims)),
                      false);
 }
 
@@ -401,47 +400,47 @@ struct place {
     int64_t at, count, end;
 };
 
-static bool find_place(const struct stage_reader *r, const struct driver_request *q,
+static bool find_place(const struct stage_reader *r, const struct access_request *q,
                        struct place *p)
 {
     const struct cdf_header *h = &r->base.ds->header;
     const struct cdf_var *v = &h->vars[q->varid];
     if (v->ndims == 0 || (q->raw && !v->is_record)) return false;
-    if (!q->raw && driver_stride(q, v->ndims) != NULL) return false;
+    if (!q->raw && access_stride(q, v->ndims) != NULL) return false;
     /* Other files need not tell how many records there are. */
     p->end = v->is_record ? r->stage->ds->header.numrecs : v->shape[0];
     if (q->raw) {
         int64_t low, high;
-        region_bounds(driver_raw_region(q), &low, &high);
-        p->at = driver_start(q)[2];
+        region_bounds(access_raw_region(q), &low, &high);
+        p->at = access_start(q)[2];
         p->count = h->record_size > 0 ? (high - 1) / h->record_size + 1 : 1;
     } else {
-        p->at = driver_start(q)[0];
-        p->count = driver_count(q, v->ndims)[0];
+        p->at = access_start(q)[0];
+        p->count = access_count(q, v->ndims)[0];
     }
     return true;
 }
 
 /* What would be read at another place. NULL: no memory. */
 static struct region *region_at(const struct stage_reader *r,
-                                const struct driver_request *q, int64_t at)
+                                const struct access_request *q, int64_t at)
 {
-    const struct driver_dataset *ds = r->base.ds;
+    const struct dataset *ds = r->base.ds;
     const struct cdf_header *h = &ds->header;
     size_t n = (size_t)h->vars[q->varid].ndims;
     if (q->raw)
-        return blocks_of(r->stage, driver_raw_region(q),
+        return blocks_of(r->stage, access_raw_region(q),
                          ds->base + h->vars[q->varid].begin + at * h->record_size);
     int64_t *there = base_malloc(n * sizeof *there);
     if (there == NULL) return NULL;
-    memcpy(there, driver_start(q), n * sizeof *there);
+    memcpy(there, access_start(q), n * sizeof *there);
     there[0] = at;
-    struct region *next = slab(ds, q->varid, there, driver_count(q, (int)n), NULL);
+    struct region *next = slab(ds, q->varid, there, access_count(q, (int)n), NULL);
     base_free(there);
     return next;
 }
 
-void stage_ahead_follow(struct stage_reader *r, const struct driver_request *q)
+void stage_ahead_follow(struct stage_reader *r, const struct access_request *q)
 {
     const struct cdf_header *h = &r->base.ds->header;
     struct stage *s = r->stage;

@@ -72,13 +72,13 @@ static bool in_place(const struct mpio_values *v, int type)
            (v->copied || conv_type_of(type) == (int)v->req->type);
 }
 
-static int get_values(struct get *g, struct driver_request *r, const struct cdf_var *var)
+static int get_values(struct get *g, struct access_request *r, const struct cdf_var *var)
 {
     const struct cdf_header *h = &g->reader->base.ds->header;
     struct stage *s = g->reader->stage;
     struct mpio_values v;
     int err = mpio_values_begin(&v, h, r, false);
-    int64_t left = driver_nelems(r, var->ndims);
+    int64_t left = access_nelems(r, var->ndims);
     bool straight = err == NC_NOERR && in_place(&v, var->type);
     int64_t step = STAGE_TILE / cdf_type_size(var->type);
     while (left > 0 && err == NC_NOERR) {
@@ -95,20 +95,20 @@ static int get_values(struct get *g, struct driver_request *r, const struct cdf_
 
 /* ---- requests ---- */
 
-static int get_one(struct stage_reader *reader, struct driver_request *r)
+static int get_one(struct stage_reader *reader, struct access_request *r)
 {
     const struct cdf_header *h = &reader->base.ds->header;
     const struct cdf_var *v = &h->vars[r->varid];
     struct get g = {.reader = reader, .shift = reader->base.ds->base};
-    if (r->raw) g.shift += driver_raw_shift(h, r);
+    if (r->raw) g.shift += access_raw_shift(h, r);
     struct region *own = NULL;
     if (!r->raw) {
-        own = region_slab(v->begin, v->ndims, v->shape, driver_start(r),
-                          driver_count(r, v->ndims), driver_stride(r, v->ndims),
+        own = region_slab(v->begin, v->ndims, v->shape, access_start(r),
+                          access_count(r, v->ndims), access_stride(r, v->ndims),
                           cdf_type_size(v->type), v->is_record ? h->record_size : 0);
         if (own == NULL) return NC_ENOMEM;
     }
-    g.cursor = region_cursor_new(r->raw ? driver_raw_region(r) : own);
+    g.cursor = region_cursor_new(r->raw ? access_raw_region(r) : own);
     int err = g.cursor == NULL ? NC_ENOMEM : get_values(&g, r, v);
     region_cursor_free(g.cursor);
     region_free(own);
@@ -136,13 +136,13 @@ static bool was_whole(struct stage *s)
 
 /* Gets what it can; *rest are the requests that it could not, *n of them. The worst of
  * the others' results. */
-static int get_staged(struct stage_reader *r, struct driver_request *const *reqs,
-                      int64_t *n, struct driver_request ***rest)
+static int get_staged(struct stage_reader *r, struct access_request *const *reqs,
+                      int64_t *n, struct access_request ***rest)
 {
     struct stage *s = r->stage;
     int64_t left = 0;
     int result = NC_NOERR;
-    *rest = base_malloc((size_t)*n * sizeof(struct driver_request *));
+    *rest = base_malloc((size_t)*n * sizeof(struct access_request *));
     if (*rest == NULL) return NC_NOERR; /* none */
     for (int64_t i = 0; i < *n; i++) {
         stage_clear_view(s);
@@ -167,19 +167,19 @@ static int worse(int a, int b)
     return a == NC_NOERR || (a == NC_ERANGE && b != NC_NOERR) ? b : a;
 }
 
-int stage_get_all(struct driver *self, struct driver_request *const *reqs, int64_t n,
+int stage_get_all(struct driver *self, struct access_request *const *reqs, int64_t n,
                   int error)
 {
-    struct driver_request **rest;
+    struct access_request **rest;
     int err = get_staged((struct stage_reader *)self, reqs, &n, &rest);
     int got = driver_get_all(self->lower, rest != NULL ? rest : reqs, n, error);
     base_free(rest);
     return worse(err, got);
 }
 
-int stage_get(struct driver *self, struct driver_request *const *reqs, int64_t n)
+int stage_get(struct driver *self, struct access_request *const *reqs, int64_t n)
 {
-    struct driver_request **rest;
+    struct access_request **rest;
     int err = get_staged((struct stage_reader *)self, reqs, &n, &rest), got = NC_NOERR;
     if (n > 0) got = driver_get(self->lower, rest != NULL ? rest : reqs, n);
     base_free(rest);

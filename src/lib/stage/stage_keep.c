@@ -47,7 +47,7 @@ static void free_all(void)
     }
 }
 
-static uint64_t digest(const struct driver_dataset *ds)
+static uint64_t digest(const struct dataset *ds)
 {
     const struct base_hints *h = &ds->hints;
     const int64_t numbers[] = {h->stage_size,  h->stage_block, h->stage_exchange,
@@ -60,7 +60,7 @@ static uint64_t digest(const struct driver_dataset *ds)
 static bool fits(const struct kept *k, const struct stage *s, MPI_Group group)
 {
     int result;
-    const struct driver_dataset *ds = s->ds;
+    const struct dataset *ds = s->ds;
     return k->shared->nparts == s->parts.n + 1 && k->inode == ds->inode &&
            k->device == ds->device && k->host == ds->host && k->asked == digest(ds) &&
            MPI_Group_compare(k->group, group, &result) == MPI_SUCCESS &&
@@ -69,7 +69,7 @@ static bool fits(const struct kept *k, const struct stage *s, MPI_Group group)
 
 int64_t stage_keep_find(const struct stage *s)
 {
-    const struct driver_dataset *ds = s->ds;
+    const struct dataset *ds = s->ds;
     int64_t number = 0;
     MPI_Group group;
     if (ds->hints.stage_keep != BASE_ENABLE || ds->inode == 0) return 0;
@@ -119,7 +119,7 @@ static bool hold(const struct stage *s, int64_t *number)
 
 static void keep_open(struct stage *s, int64_t number, MPI_Group group)
 {
-    const struct driver_dataset *ds = s->ds;
+    const struct dataset *ds = s->ds;
     kept[nkept++] = (struct kept){.number = number,
                                   .device = ds->device,
                                   .inode = ds->inode,
@@ -140,7 +140,7 @@ static void keep_open(struct stage *s, int64_t number, MPI_Group group)
 
 int stage_keep_or_free_all(struct stage *s)
 {
-    struct driver_dataset *ds = s->ds;
+    struct dataset *ds = s->ds;
     int64_t all[2] = {1, 0}; /* refused; number */
     MPI_Group group = MPI_GROUP_NULL;
     int err = NC_NOERR;
@@ -149,7 +149,7 @@ int stage_keep_or_free_all(struct stage *s)
         bool room = hold(s, &all[1]);
         bool whole = MPI_Comm_group(ds->comm, &group) == MPI_SUCCESS;
         all[0] = !room || !whole;
-        err = driver_agree_all(ds, NC_NOERR, NULL, all, 2);
+        err = dataset_agree_all(ds, NC_NOERR, NULL, all, 2);
         if (err != NC_NOERR) all[0] = 1;
         pthread_mutex_lock(&mutex);
         held -= room;

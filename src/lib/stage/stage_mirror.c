@@ -77,7 +77,7 @@ static void adopt(struct stage_shared *plan)
 void stage_mirror_make_all(struct stage *s, struct stage_shared *plan, int looked,
                            char *path, size_t size)
 {
-    const struct driver_dataset *ds = s->ds;
+    const struct dataset *ds = s->ds;
     if (ds->hints.stage_scope != BASE_STAGE_GLOBAL || s->nprocs == ds->nprocs) return;
     if (s->firsts != MPI_COMM_NULL) {
         bool same = see_the_same_all(s, plan, looked);

@@ -102,7 +102,7 @@ int stage_nodes_meet_all(struct stage *s)
                              &s->firsts);
     int64_t lacking = mpi != MPI_SUCCESS;
     int err = base_mpi_error(mpi, NC_EMPI, "connecting the nodes");
-    err = driver_agree_all(s->ds, err, NULL, &lacking, 1);
+    err = dataset_agree_all(s->ds, err, NULL, &lacking, 1);
     if (lacking) s->firsts = MPI_COMM_NULL;
     return err;
 }

@@ -13,7 +13,7 @@
 #include "stage_keep.h"
 #include "stage_nodes.h"
 
-static bool wanted(const struct driver_dataset *ds, bool create)
+static bool wanted(const struct dataset *ds, bool create)
 {
     return ds->hints.stage == BASE_ENABLE && !create && !ds->writable && BASE_SHARED_64;
 }
@@ -26,7 +26,7 @@ static void move_count(_Atomic int64_t *from, int64_t *to)
 
 void stage_tell(struct stage *s)
 {
-    struct driver_stats *stats = &s->ds->stats;
+    struct trace_stats *stats = &s->ds->stats;
     move_count(&s->counts.source_reads, &stats->file_reads);
     move_count(&s->counts.source_bytes, &stats->file_read_bytes);
     move_count(&s->counts.copied, &stats->stage_copied_bytes);
@@ -117,7 +117,7 @@ static int64_t blocks_of(const struct files *f, int64_t block)
 
 /* Blocks as large as asked for, larger ones where there would be too many; of the largest
  * files the end is not staged. */
-static void lay_out(const struct driver_dataset *ds, const struct files *f,
+static void lay_out(const struct dataset *ds, const struct files *f,
                     struct stage_shared *plan)
 {
     enum { LEAST = 4096, MOST = 8 << 20 };
@@ -183,7 +183,7 @@ static int share_all(struct stage *s, const struct stage_shared *plan,
     int64_t lacking = s->window == MPI_WIN_NULL;
     int err = base_mpi_error(mpi, NC_EMPI, "sharing memory");
     if (err == NC_NOERR) err = error;
-    err = driver_agree_all(s->ds, err, NULL, &lacking, 1);
+    err = dataset_agree_all(s->ds, err, NULL, &lacking, 1);
     if (lacking) base_mpi_whole_window_all(s->node, &s->window);
     if (err == NC_NOERR) base_mpi_window_sync(s->window);
     if (err == NC_NOERR) s->table = stage_table_of(s->shared);
@@ -208,8 +208,8 @@ static int make_space_all(struct stage *s, int err, char *path)
         s->ds->stats.stage_fallbacks++;
     }
     /* Everybody has opened it, or never will. */
-    int agreed =
-        driver_agree_all(s->ds, base_mpi_error(mpi, NC_EMPI, "MPI_Bcast"), NULL, NULL, 0);
+    int agreed = dataset_agree_all(s->ds, base_mpi_error(mpi, NC_EMPI, "MPI_Bcast"), NULL,
+                                   NULL, 0);
     if (agreed == NC_NOERR) stage_serve_begin(s);
     return agreed;
 }
@@ -237,7 +237,7 @@ static int begin_all(struct stage *s, const struct files *f)
 {
     int rank = 0, nprocs = 1, err = driver_node_all(s->ds, &s->node, &rank, &nprocs);
     int64_t lacking = s->node == MPI_COMM_NULL;
-    err = driver_agree_all(s->ds, err, NULL, &lacking, 1);
+    err = dataset_agree_all(s->ds, err, NULL, &lacking, 1);
     if (lacking) s->node = MPI_COMM_NULL;
     if (err != NC_NOERR) return err;
     s->first = rank == 0;
@@ -259,7 +259,7 @@ static int begin_again_all(struct stage *s, int64_t number, const struct files *
         all[0] = (int64_t)(atomic_load(&s->shared->stamp) >> 1);
         all[1] = -all[0];
     }
-    int err = driver_agree_all(s->ds, NC_NOERR, NULL, all, 2);
+    int err = dataset_agree_all(s->ds, NC_NOERR, NULL, all, 2);
     if (s->shared->mirror && (all[0] != -all[1] || all[0] == 0)) {
         stage_table_break(s->table);
         s->ds->stats.stage_fallbacks += s->first;
@@ -271,12 +271,12 @@ static int begin_again_all(struct stage *s, int64_t number, const struct files *
  * for the dataset's own alone the next agreement tells. */
 static int find_files_all(struct stage *s, struct files *f)
 {
-    struct driver_dataset *ds = s->ds;
+    struct dataset *ds = s->ds;
     *f = (struct files){.n = s->parts.n, .all = s->parts.all};
     f->list = base_calloc((size_t)f->n + 1, sizeof *f->list);
     int err = f->list == NULL ? NC_ENOMEM : NC_NOERR;
     if (f->n == 0) return err;
-    err = driver_agree_all(ds, err, NULL, NULL, 0);
+    err = dataset_agree_all(ds, err, NULL, NULL, 0);
     if (err != NC_NOERR) return err;
     for (int i = 1 + ds->rank; i <= f->n; i += ds->nprocs)
         stage_source_look(s, i, &f->list[i]);
@@ -289,7 +289,7 @@ static int find_files_all(struct stage *s, struct files *f)
 static int begin_either_all(struct stage *s, const struct files *f, int error)
 {
     int64_t number = stage_keep_find(s), all[2] = {number, -number};
-    int err = driver_agree_all(s->ds, error, NULL, all, 2);
+    int err = dataset_agree_all(s->ds, error, NULL, all, 2);
     if (err != NC_NOERR) return err;
     bool again = all[0] != 0 && all[0] == -all[1];
     return again ? begin_again_all(s, all[0], f) : begin_all(s, f);
@@ -313,12 +313,12 @@ static void opened_all(struct driver *self)
 }
 
 /* Without memory the dataset is as without this layer. */
-static int open_layer_all(struct driver_dataset *ds, int omode, struct driver *lower,
+static int open_layer_all(struct dataset *ds, int omode, struct driver *lower,
                           struct driver **self)
 {
     (void)omode;
     struct stage *s = base_malloc(sizeof *s);
-    int err = driver_agree_all(ds, s == NULL ? NC_ENOMEM : NC_NOERR, NULL, NULL, 0);
+    int err = dataset_agree_all(ds, s == NULL ? NC_ENOMEM : NC_NOERR, NULL, NULL, 0);
     *self = lower;
     if (err != NC_NOERR || s == NULL) {
         base_free(s);
@@ -369,7 +369,7 @@ static int abort_part_all(struct driver *self)
     return driver_abort_all(lower);
 }
 
-static int prefetch(struct driver *self, const struct driver_request *r)
+static int prefetch(struct driver *self, const struct access_request *r)
 {
     return stage_ahead_prefetch((struct stage_reader *)self, r);
 }

@@ -137,7 +137,7 @@ static bool is_gone(const struct stage *s, int part)
 
 void stage_source_end(struct stage_reader *r)
 {
-    struct driver_dataset *ds = r->base.ds;
+    struct dataset *ds = r->base.ds;
     if (ds->lent == &r->source.file) ds->lent = NULL;
     if (!r->source.borrowed) (void)driver_descriptor_close(&r->source.file, ds->path);
     r->source.file = DRIVER_NO_DESCRIPTOR;
@@ -146,7 +146,7 @@ void stage_source_end(struct stage_reader *r)
 int stage_source_open(struct stage_reader *r)
 {
     struct stage_source *source = &r->source;
-    struct driver_dataset *ds = r->base.ds;
+    struct dataset *ds = r->base.ds;
     const char *path = ds->path;
     if (is_gone(r->stage, source->part))
         return base_error_set(NC_EFILE, "%s: it is another file by now", path);

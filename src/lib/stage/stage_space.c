@@ -63,7 +63,7 @@ static void sweep(const char *directory)
 
 /* ---- the file ---- */
 
-static uint64_t new_token(const struct driver_dataset *ds)
+static uint64_t new_token(const struct dataset *ds)
 {
     struct timespec now = {0, 0};
     clock_gettime(CLOCK_REALTIME, &now);
@@ -90,7 +90,7 @@ static int make_long(int fd, int64_t n, const char *path)
 int stage_space_create(struct stage *s, const struct stage_shared *plan, char *path,
                        size_t size)
 {
-    const struct driver_dataset *ds = s->ds;
+    const struct dataset *ds = s->ds;
     const char *directory = ds->hints.stage_dirname;
     sweep(directory);
     int n = snprintf(path, size, "%s/%s%016llx", directory, prefix,

@@ -96,7 +96,7 @@ static void show_progress(const struct burst *b, int64_t done, int64_t all)
 
 /* This process's share of the logs of dataset `of`, opened. */
 static int open_share(const struct log_list *list, const struct log_options *o,
-                      const int *first, int of, const struct driver_dataset *ds,
+                      const int *first, int of, const struct dataset *ds,
                       struct log_share *share)
 {
     int how = BURST_READ_LOCK | BURST_READ_ANYBODYS | (o->force ? BURST_READ_SEIZE : 0);
@@ -132,7 +132,7 @@ static int claim(const struct burst *b)
 }
 
 /* What there is to know before it is opened. */
-static int start_dataset(struct driver_dataset *ds, const char *dataset)
+static int start_dataset(struct dataset *ds, const char *dataset)
 {
     MPI_Info info;
     struct base_hints_file none = {.name = NULL};
@@ -175,7 +175,7 @@ static int replay_all(struct burst *b, const struct log_options *o,
 static int replay_dataset_all(const struct log_list *list, const struct log_options *o,
                               const int *first, int of, const char *dataset)
 {
-    struct driver_dataset ds;
+    struct dataset ds;
     struct driver *top = NULL;
     struct burst *b = NULL;
     struct log_share share = {base_calloc((size_t)list->n, sizeof(struct burst_reader *)),

@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "base_utf8.h"
-#include "driver_trace_impl.h"
+#include "trace_impl.h"
 
-static const char *const part_names[DRIVER_PARTS] = {
-#define DRIVER_PART(id, name) name,
-#include "driver_trace.def"
-#undef DRIVER_PART
+static const char *const part_names[TRACE_PARTS] = {
+#define TRACE_PART(id, name) name,
+#include "trace_parts.def"
+#undef TRACE_PART
 };
 
 /* Times count from the beginning of 2026, so that a double has a few
@@ -18,14 +18,14 @@ static const int64_t epoch = 1767225600LL * 1000000000;
 
 /* ---- pieces ---- */
 
-static void put_string(struct driver_trace *t, const char *text)
+static void put_string(struct trace *t, const char *text)
 {
     size_t n = strlen(text);
     memcpy(t->text + t->used, text, n);
     t->used += n;
 }
 
-static void put_digits(struct driver_trace *t, uint64_t number, int least)
+static void put_digits(struct trace *t, uint64_t number, int least)
 {
     char digits[24];
     int at = sizeof digits;
@@ -35,7 +35,7 @@ static void put_digits(struct driver_trace *t, uint64_t number, int least)
     t->used += sizeof digits - (size_t)at;
 }
 
-static void put_number(struct driver_trace *t, const char *key, int64_t number)
+static void put_number(struct trace *t, const char *key, int64_t number)
 {
     put_string(t, key);
     if (number < 0) put_string(t, "-");
@@ -43,7 +43,7 @@ static void put_number(struct driver_trace *t, const char *key, int64_t number)
 }
 
 /* Nanoseconds as microseconds. */
-static void put_time(struct driver_trace *t, const char *key, int64_t ns)
+static void put_time(struct trace *t, const char *key, int64_t ns)
 {
     put_number(t, key, ns / 1000);
     put_string(t, ".");
@@ -52,7 +52,7 @@ static void put_time(struct driver_trace *t, const char *key, int64_t ns)
 
 /* The end of a text that may hold anything: the first characters of a long one are left
  * out. */
-static void put_text(struct driver_trace *t, const char *key, const char *text)
+static void put_text(struct trace *t, const char *key, const char *text)
 {
     enum { MOST = 1000 };
     static const char hex[] = "0123456789abcdef";
@@ -79,8 +79,8 @@ static void put_text(struct driver_trace *t, const char *key, const char *text)
 
 /* ---- lines ---- */
 
-static void begin_line(struct driver_trace *t, const char *name, const char *kind,
-                       int thread, int64_t since)
+static void begin_line(struct trace *t, const char *name, const char *kind, int thread,
+                       int64_t since)
 {
     put_string(t, "{\"name\":\"");
     put_string(t, name);
@@ -90,14 +90,14 @@ static void begin_line(struct driver_trace *t, const char *name, const char *kin
     put_time(t, ",\"ts\":", since + t->shift - epoch);
 }
 
-static void end_line(struct driver_trace *t)
+static void end_line(struct trace *t)
 {
     put_string(t, "},\n");
     if (t->fd < 0) t->lost++;
-    if (t->used >= TRACE_TEXT) driver_trace_spill(t);
+    if (t->used >= TRACE_TEXT) trace_spill(t);
 }
 
-static void put_call(struct driver_trace *t, const struct trace_call *c, bool first)
+static void put_call(struct trace *t, const struct trace_call *c, bool first)
 {
     put_string(t, first ? "\"" : ",\"");
     put_string(t, c->name);
@@ -111,7 +111,7 @@ static void put_call(struct driver_trace *t, const struct trace_call *c, bool fi
     put_string(t, "}");
 }
 
-static void put_part(struct driver_trace *t, const char *name, const struct trace_part *p,
+static void put_part(struct trace *t, const char *name, const struct trace_sum *p,
                      bool first)
 {
     put_string(t, first ? "\"" : ",\"");
@@ -127,7 +127,7 @@ static void put_part(struct driver_trace *t, const char *name, const struct trac
     put_string(t, "}");
 }
 
-void driver_trace_add_group(struct driver_trace *t, const struct trace_group *g)
+void trace_add_group(struct trace *t, const struct trace_group *g)
 {
     begin_line(t, g->ncalls > 1 ? "several calls" : g->calls[0].name,
                "\",\"cat\":\"call\",\"ph\":\"X\"", g->thread, g->start);
@@ -146,11 +146,11 @@ void driver_trace_add_group(struct driver_trace *t, const struct trace_group *g)
     end_line(t);
 }
 
-void driver_trace_add_part(struct driver_trace *t, enum driver_part part, int64_t start,
-                           int64_t end, int64_t own, struct driver_where where)
+void trace_add_part(struct trace *t, enum trace_part part, int64_t start, int64_t end,
+                    int64_t own, struct trace_where where)
 {
-    begin_line(t, part_names[part], "\",\"cat\":\"part\",\"ph\":\"X\"",
-               driver_trace_thread(t), start);
+    begin_line(t, part_names[part], "\",\"cat\":\"part\",\"ph\":\"X\"", trace_thread(t),
+               start);
     put_time(t, ",\"dur\":", end - start);
     put_number(t, ",\"args\":{\"set\":", t->id);
     if (own != end - start) put_time(t, ",\"own\":", own);
@@ -161,28 +161,28 @@ void driver_trace_add_part(struct driver_trace *t, enum driver_part part, int64_
     end_line(t);
 }
 
-static void begin_note(struct driver_trace *t, const char *name)
+static void begin_note(struct trace *t, const char *name)
 {
-    begin_line(t, name, "\",\"cat\":\"note\",\"ph\":\"i\",\"s\":\"t\"",
-               driver_trace_thread(t), driver_trace_clock());
+    begin_line(t, name, "\",\"cat\":\"note\",\"ph\":\"i\",\"s\":\"t\"", trace_thread(t),
+               trace_clock());
     put_number(t, ",\"args\":{\"set\":", t->id);
 }
 
-void driver_trace_add_process(struct driver_trace *t, const char *host)
+void trace_add_process(struct trace *t, const char *host)
 {
     char name[64] = "process ";
-    begin_line(t, "process_name", "\",\"ph\":\"M\"", 0, driver_trace_clock());
+    begin_line(t, "process_name", "\",\"ph\":\"M\"", 0, trace_clock());
     put_text(t, ",\"args\":{\"name\":", strncat(name, host, sizeof name - 16));
     put_number(t, ",\"rank\":", t->pid);
     put_string(t, "}");
     end_line(t);
-    begin_line(t, "process_sort_index", "\",\"ph\":\"M\"", 0, driver_trace_clock());
+    begin_line(t, "process_sort_index", "\",\"ph\":\"M\"", 0, trace_clock());
     put_number(t, ",\"args\":{\"sort_index\":", t->pid);
     put_string(t, "}");
     end_line(t);
 }
 
-void driver_trace_add_dataset(struct driver_trace *t, const char *host)
+void trace_add_dataset(struct trace *t, const char *host)
 {
     begin_note(t, "dataset");
     put_text(t, ",\"path\":", t->ds->path);
@@ -193,7 +193,7 @@ void driver_trace_add_dataset(struct driver_trace *t, const char *host)
     end_line(t);
 }
 
-void driver_trace_add_file(struct driver_trace *t, int64_t stripe, int64_t stripes)
+void trace_add_file(struct trace *t, int64_t stripe, int64_t stripes)
 {
     begin_note(t, "file");
     put_number(t, ",\"stripe\":", stripe);
@@ -202,7 +202,7 @@ void driver_trace_add_file(struct driver_trace *t, int64_t stripe, int64_t strip
     end_line(t);
 }
 
-void driver_trace_add_variable(struct driver_trace *t, int varid)
+void trace_add_variable(struct trace *t, int varid)
 {
     const struct cdf_var *v = &t->ds->header.vars[varid];
     begin_note(t, "variable");

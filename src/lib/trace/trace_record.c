@@ -1,11 +1,11 @@
 /* What the lines of a trace say: short calls and short parts are put together. */
-#include "driver_trace.h"
+#include "trace_record.h"
 
 #include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 
-#include "driver_trace_impl.h"
+#include "trace_impl.h"
 
 /* Nanoseconds. A part that is shorter is no line of its own but a number in its call's; a
  * call that is shorter shares a line with those before it, if it follows them at once and
@@ -24,14 +24,14 @@ enum {
 };
 static const int64_t untold = 5000000000;
 
-int64_t driver_trace_clock(void)
+int64_t trace_clock(void)
 {
     struct timespec now;
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
     return now.tv_sec * (int64_t)1000000000 + now.tv_nsec;
 }
 
-int driver_trace_thread(const struct driver_trace *t)
+int trace_thread(const struct trace *t)
 {
     static _Atomic int many;
     static _Thread_local int mine = -1;
@@ -40,12 +40,12 @@ int driver_trace_thread(const struct driver_trace *t)
     return mine;
 }
 
-static void lock(struct driver_trace *t)
+static void lock(struct trace *t)
 {
     if (t->threads) pthread_mutex_lock(&t->lock);
 }
 
-static void unlock(struct driver_trace *t)
+static void unlock(struct trace *t)
 {
     if (t->threads) pthread_mutex_unlock(&t->lock);
 }
@@ -53,21 +53,21 @@ static void unlock(struct driver_trace *t)
 /* ---- parts ---- */
 
 /* Never with threads, whose calls may change it meanwhile. */
-static bool is_untimed(const struct driver_trace *t)
+static bool is_untimed(const struct trace *t)
 {
     return !t->threads && t->untimed;
 }
 
-struct driver_span driver_trace_begin_part(struct driver_trace *t)
+struct trace_span trace_begin_part(struct trace *t)
 {
-    if (is_untimed(t)) return (struct driver_span){0};
+    if (is_untimed(t)) return (struct trace_span){0};
     lock(t);
-    struct driver_span span = {.since = driver_trace_clock(), .counted = t->counted};
+    struct trace_span span = {.since = trace_clock(), .counted = t->counted};
     unlock(t);
     return span;
 }
 
-static void widen(struct trace_part *all, const struct trace_part *p)
+static void widen(struct trace_sum *all, const struct trace_sum *p)
 {
     if (p->longest > all->longest) all->longest = p->longest;
     if (p->low >= 0 && (all->low < 0 || p->low < all->low)) all->low = p->low;
@@ -79,8 +79,8 @@ static void widen(struct trace_part *all, const struct trace_part *p)
     all->bytes += p->bytes;
 }
 
-static void add_part(struct trace_group *g, enum driver_part part,
-                     const struct trace_part *p)
+static void add_part(struct trace_group *g, enum trace_part part,
+                     const struct trace_sum *p)
 {
     if (g->used >> part & 1)
         widen(&g->parts[part], p);
@@ -89,20 +89,20 @@ static void add_part(struct trace_group *g, enum driver_part part,
     g->used |= 1U << part;
 }
 
-void driver_trace_end_part(struct driver_trace *t, enum driver_part part,
-                           struct driver_span span, struct driver_where where)
+void trace_end_part(struct trace *t, enum trace_part part, struct trace_span span,
+                    struct trace_where where)
 {
     const int64_t high = where.offset < 0 ? -1 : where.offset + where.bytes;
-    struct trace_part one = {
+    struct trace_sum one = {
         1, 0, 0, where.bytes, where.offset, high, where.number, where.number};
     if (is_untimed(t)) {
         add_part(&t->now, part, &one);
         return;
     }
     lock(t);
-    int64_t end = driver_trace_clock();
+    int64_t end = trace_clock();
     one.longest = one.own = end - span.since;
-    bool called = t->depth > 0 && t->caller == driver_trace_thread(t);
+    bool called = t->depth > 0 && t->caller == trace_thread(t);
     if (called) {
         one.own -= t->counted - span.counted;
         t->counted += one.own;
@@ -110,23 +110,23 @@ void driver_trace_end_part(struct driver_trace *t, enum driver_part part,
     if (called && one.longest < SHORT_PART)
         add_part(&t->now, part, &one);
     else
-        driver_trace_add_part(t, part, span.since, end, one.own, where);
+        trace_add_part(t, part, span.since, end, one.own, where);
     unlock(t);
 }
 
 /* ---- calls ---- */
 
-static int64_t bytes_moved(const struct driver_trace *t)
+static int64_t bytes_moved(const struct trace *t)
 {
     return t->ds->stats.put_bytes + t->ds->stats.get_bytes;
 }
 
 /* With threads one call at a time has its parts in its line; those of others are lines.
  */
-struct driver_span driver_trace_begin_call(struct driver_trace *t, bool alone)
+struct trace_span trace_begin_call(struct trace *t, bool alone)
 {
     lock(t);
-    int thread = driver_trace_thread(t);
+    int thread = trace_thread(t);
     if (t->depth == 0) {
         t->caller = thread;
         t->now.used = 0;
@@ -136,7 +136,7 @@ struct driver_span driver_trace_begin_call(struct driver_trace *t, bool alone)
     } else if (t->caller == thread) {
         t->depth++;
     }
-    struct driver_span span = {driver_trace_clock(), t->counted, bytes_moved(t)};
+    struct trace_span span = {trace_clock(), t->counted, bytes_moved(t)};
     unlock(t);
     return span;
 }
@@ -166,16 +166,16 @@ static void add_call(struct trace_group *g, struct trace_call *all,
     all->bytes += c->bytes;
 }
 
-static void end_group(struct driver_trace *t)
+static void end_group(struct trace *t)
 {
-    if (t->before.ncalls > 0) driver_trace_add_group(t, &t->before);
+    if (t->before.ncalls > 0) trace_add_group(t, &t->before);
     t->before.ncalls = 0;
     t->before.used = 0;
 }
 
 /* The call, and the parts that have come up in it, join those before it. */
-static void join_call(struct driver_trace *t, struct trace_call *all,
-                      const struct trace_call *c, int64_t start, int64_t end)
+static void join_call(struct trace *t, struct trace_call *all, const struct trace_call *c,
+                      int64_t start, int64_t end)
 {
     struct trace_group *g = &t->before;
     if (g->ncalls == 0) g->start = start;
@@ -183,19 +183,19 @@ static void join_call(struct driver_trace *t, struct trace_call *all,
     g->end = end;
     add_call(g, all, c);
     for (unsigned left = t->now.used; left != 0; left &= left - 1) {
-        enum driver_part part = (enum driver_part)__builtin_ctz(left);
+        enum trace_part part = (enum trace_part)__builtin_ctz(left);
         add_part(g, part, &t->now.parts[part]);
     }
 }
 
 /* Of a call whose parts were not timed: what is left of its time when that is taken off
  * which the last one had for itself is theirs. */
-static void share_time(struct driver_trace *t, struct trace_call *c)
+static void share_time(struct trace *t, struct trace_call *c)
 {
     int kinds = __builtin_popcount(t->now.used);
     if (kinds > 0 && c->time > t->own) c->own = t->own;
     for (unsigned left = t->now.used; left != 0; left &= left - 1) {
-        struct trace_part *p = &t->now.parts[__builtin_ctz(left)];
+        struct trace_sum *p = &t->now.parts[__builtin_ctz(left)];
         p->own = (c->time - c->own) / kinds;
         p->longest = p->own / p->n;
     }
@@ -203,10 +203,9 @@ static void share_time(struct driver_trace *t, struct trace_call *c)
 
 /* Whose call came last in this program: calls that have those of another dataset among
  * them are no one line. */
-static _Atomic(const struct driver_trace *) latest;
+static _Atomic(const struct trace *) latest;
 
-static void tell_call(struct driver_trace *t, struct trace_call *c, int64_t start,
-                      int64_t end)
+static void tell_call(struct trace *t, struct trace_call *c, int64_t start, int64_t end)
 {
     if (t->untimed)
         share_time(t, c);
@@ -226,46 +225,46 @@ static void tell_call(struct driver_trace *t, struct trace_call *c, int64_t star
     join_call(t, all, c, start, end);
     t->now.used = 0;
     if (c->time >= SHORT_CALL) end_group(t);
-    if (end - t->spilled > untold) driver_trace_spill(t);
+    if (end - t->spilled > untold) trace_spill(t);
 }
 
-void driver_trace_end_call(struct driver_trace *t, struct driver_span span,
-                           const char *name, int varid, int err)
+void trace_end_call(struct trace *t, struct trace_span span, const char *name, int varid,
+                    int err)
 {
     lock(t);
-    int64_t end = driver_trace_clock(), time = end - span.since;
+    int64_t end = trace_clock(), time = end - span.since;
     struct trace_call c = {name,  1,  time, time, time, bytes_moved(t) - span.bytes,
                            varid, err};
-    if (t->depth > 0 && t->caller == driver_trace_thread(t)) {
+    if (t->depth > 0 && t->caller == trace_thread(t)) {
         t->depth--;
         c.own -= t->counted - span.counted;
         if (t->depth == 0) tell_call(t, &c, span.since, end);
     } else {
         struct trace_group alone = {.start = span.since, .end = end, .ncalls = 1};
-        alone.thread = driver_trace_thread(t);
+        alone.thread = trace_thread(t);
         alone.calls[0] = c;
-        driver_trace_add_group(t, &alone);
+        trace_add_group(t, &alone);
     }
     unlock(t);
 }
 
-void driver_trace_note_file(struct driver_dataset *ds, int64_t stripe, int64_t stripes)
+void trace_note_file(struct dataset *ds, int64_t stripe, int64_t stripes)
 {
-    struct driver_trace *t = ds->trace;
+    struct trace *t = ds->trace;
     if (t == NULL) return;
     lock(t);
-    driver_trace_add_file(t, stripe, stripes);
+    trace_add_file(t, stripe, stripes);
     unlock(t);
 }
 
 /* Process 0 for all; of very many variables the others are known by their numbers. */
-void driver_trace_note_variables(struct driver_dataset *ds, int first)
+void trace_note_variables(struct dataset *ds, int first)
 {
     enum { MOST = 1000 };
-    struct driver_trace *t = ds->trace;
+    struct trace *t = ds->trace;
     if (t == NULL || ds->rank != 0) return;
     lock(t);
     for (int id = first; id < ds->header.nvars && id < MOST; id++)
-        driver_trace_add_variable(t, id);
+        trace_add_variable(t, id);
     unlock(t);
 }

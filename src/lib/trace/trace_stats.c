@@ -1,5 +1,5 @@
 /* Counters: told one by one through an info object, or all together as a report. */
-#include "driver_stats.h"
+#include "trace_stats.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include "base_error.h"
 #include "base_io.h"
 #include "base_mpi.h"
-#include "driver.h"
+#include "dataset.h"
 
 enum together { ADD, LARGEST };
 
@@ -20,14 +20,14 @@ static const struct counter {
     enum together together;
     const char *what;
 } table[] = {
-#define DRIVER_STAT(name, together, what) {#name, together, what},
-#include "driver_stats.def"
-#undef DRIVER_STAT
+#define TRACE_STAT(name, together, what) {#name, together, what},
+#include "trace_stats.def"
+#undef TRACE_STAT
 };
 
-enum { COUNTERS = sizeof(struct driver_stats) / sizeof(int64_t) };
+enum { COUNTERS = sizeof(struct trace_stats) / sizeof(int64_t) };
 
-void driver_stats_take(struct driver_stats *to, struct driver_stats *from)
+void trace_stats_take(struct trace_stats *to, struct trace_stats *from)
 {
     int64_t sum[COUNTERS], more[COUNTERS];
     memcpy(sum, to, sizeof sum);
@@ -39,10 +39,10 @@ void driver_stats_take(struct driver_stats *to, struct driver_stats *from)
             sum[i] = more[i];
     }
     memcpy(to, sum, sizeof sum);
-    *from = (struct driver_stats){0};
+    *from = (struct trace_stats){0};
 }
 
-int driver_stats_info(const struct driver_stats *s, MPI_Info info)
+int trace_stats_info(const struct trace_stats *s, MPI_Info info)
 {
     int64_t counts[COUNTERS];
     memcpy(counts, s, sizeof counts);
@@ -75,8 +75,8 @@ __attribute__((format(printf, 2, 3))) static void add(struct text *t, const char
 }
 
 /* What nobody ever did is left out. */
-static void compose(const struct driver_dataset *ds, const int64_t *sum,
-                    const int64_t *most, const int64_t *least, struct text *t)
+static void compose(const struct dataset *ds, const int64_t *sum, const int64_t *most,
+                    const int64_t *least, struct text *t)
 {
     add(t, "%.1024s: what %d process%s did\n", ds->path, ds->nprocs,
         ds->nprocs > 1 ? "es" : "");
@@ -104,7 +104,7 @@ static bool append(const char *path, const struct text *t)
     return false;
 }
 
-static void deliver(const struct driver_dataset *ds, struct text *t)
+static void deliver(const struct dataset *ds, struct text *t)
 {
     char path[MPI_MAX_INFO_VAL + 1] = "";
     int there = 0;
@@ -118,7 +118,7 @@ static void deliver(const struct driver_dataset *ds, struct text *t)
     (void)base_write_on(STDERR_FILENO, t->bytes, t->length);
 }
 
-int driver_stats_report_all(const struct driver_dataset *ds)
+int trace_stats_report_all(const struct dataset *ds)
 {
     /* The least is the largest of the opposites: one reduction less. */
     int64_t mine[2 * COUNTERS], ends[2 * COUNTERS], sum[COUNTERS];
@@ -139,7 +139,7 @@ int driver_stats_report_all(const struct driver_dataset *ds)
     return NC_NOERR;
 }
 
-void driver_stats_tell(const struct driver_dataset *ds, const char *line)
+void trace_stats_tell(const struct dataset *ds, const char *line)
 {
     struct text t = {.length = 0};
     if (ds->hints.report == BASE_REPORT_NONE) return;

@@ -1,12 +1,13 @@
-/* The parts of the trace: driver_trace.c puts together what a line says,
- * driver_trace_text.c makes text of it, driver_trace_file.c brings that to the file. */
-#ifndef DRIVER_TRACE_IMPL_H
-#define DRIVER_TRACE_IMPL_H
+/* The parts of the trace: trace_record.c puts together what a line says,
+ * trace_text.c makes text of it, trace_file.c brings that to the file. */
+#ifndef TRACE_IMPL_H
+#define TRACE_IMPL_H
 
 #include <pthread.h>
 #include <stddef.h>
 
-#include "driver.h"
+#include "dataset.h"
+#include "trace_record.h"
 
 /* So many calls of different names fit one line; no line is longer than that. */
 enum { TRACE_NAMES = 8, TRACE_LINE = 8192, TRACE_TEXT = 65536 };
@@ -22,7 +23,7 @@ struct trace_call {
 };
 
 /* Parts of one kind. */
-struct trace_part {
+struct trace_sum {
     int64_t n, own, longest, bytes;
     int64_t low, high;   /* bytes of the file they lie between; low -1: none */
     int64_t first, last; /* numbers; -1: none */
@@ -35,11 +36,11 @@ struct trace_group {
     int ncalls;
     struct trace_call calls[TRACE_NAMES];
     unsigned used; /* a bit for each kind of part there is */
-    struct trace_part parts[DRIVER_PARTS];
+    struct trace_sum parts[TRACE_PARTS];
 };
 
-struct driver_trace {
-    const struct driver_dataset *ds;
+struct trace {
+    const struct dataset *ds;
     int pid;       /* this process's rank in the program */
     int64_t id;    /* of the dataset, as opened: the same on all its processes */
     int64_t shift; /* from this process's clock to the time of day on process 0 */
@@ -64,18 +65,18 @@ struct driver_trace {
 };
 
 /* The thread that runs, counted from 0 on as they come. */
-int driver_trace_thread(const struct driver_trace *t);
+int trace_thread(const struct trace *t);
 
 /* A line each. The text goes to the file when there is enough of it. */
-void driver_trace_add_group(struct driver_trace *t, const struct trace_group *g);
-void driver_trace_add_part(struct driver_trace *t, enum driver_part part, int64_t start,
-                           int64_t end, int64_t own, struct driver_where where);
-void driver_trace_add_process(struct driver_trace *t, const char *host);
-void driver_trace_add_dataset(struct driver_trace *t, const char *host);
-void driver_trace_add_file(struct driver_trace *t, int64_t stripe, int64_t stripes);
-void driver_trace_add_variable(struct driver_trace *t, int varid);
+void trace_add_group(struct trace *t, const struct trace_group *g);
+void trace_add_part(struct trace *t, enum trace_part part, int64_t start, int64_t end,
+                    int64_t own, struct trace_where where);
+void trace_add_process(struct trace *t, const char *host);
+void trace_add_dataset(struct trace *t, const char *host);
+void trace_add_file(struct trace *t, int64_t stripe, int64_t stripes);
+void trace_add_variable(struct trace *t, int varid);
 
 /* The text goes to the file. */
-void driver_trace_spill(struct driver_trace *t);
+void trace_spill(struct trace *t);
 
 #endif

@@ -27,9 +27,9 @@
 #include "base_fs.h"
 #include "base_io.h"
 #include "base_mem.h"
+#include "base_mpi.h"
 #include "base_names.h"
-#include "driver_file.h"
-#include "driver_trace_impl.h"
+#include "trace_impl.h"
 
 /* ---- the file ---- */
 
@@ -38,7 +38,7 @@
 static void make_file(const char *path)
 {
     char fresh[PATH_MAX];
-    int64_t own[2] = {driver_trace_clock(), driver_file_host()};
+    int64_t own[2] = {trace_clock(), base_mpi_host()};
     unsigned long long mark = base_hash(own, sizeof own, (uint64_t)getpid());
     if (access(path, F_OK) == 0) return;
     if ((size_t)snprintf(fresh, sizeof fresh, "%s.%llx", path, mark) >= sizeof fresh)
@@ -63,7 +63,7 @@ static int check_file(int fd, struct stat *st)
 }
 
 /* Opens it for t: an errno, or 0. */
-static int open_file(struct driver_trace *t, const char *path)
+static int open_file(struct trace *t, const char *path)
 {
     struct stat st;
     make_file(path);
@@ -111,7 +111,7 @@ static bool expand(const char *name, int rank, const char *host, char *path, siz
 
 /* ---- text ---- */
 
-static void give_up(struct driver_trace *t, int why)
+static void give_up(struct trace *t, int why)
 {
     for (size_t i = 0; i < t->used; i++)
         t->lost += t->text[i] == '\n';
@@ -121,12 +121,12 @@ static void give_up(struct driver_trace *t, int why)
 }
 
 /* The dataset may turn out to be the same file, under another name. */
-static bool is_dataset(const struct driver_trace *t)
+static bool is_dataset(const struct trace *t)
 {
     return t->ds->inode != 0 && t->inode == t->ds->inode && t->device == t->ds->device;
 }
 
-void driver_trace_spill(struct driver_trace *t)
+void trace_spill(struct trace *t)
 {
     int saved = errno;
     if (t->fd >= 0 && is_dataset(t))
@@ -134,7 +134,7 @@ void driver_trace_spill(struct driver_trace *t)
     else if (t->fd >= 0 && t->used > 0 && !base_write_on(t->fd, t->text, t->used))
         give_up(t, errno);
     t->used = 0;
-    t->spilled = driver_trace_clock();
+    t->spilled = trace_clock();
     errno = saved;
 }
 
@@ -158,18 +158,18 @@ static int64_t time_of_day(void)
 }
 
 /* A line to standard error, written at once. */
-static void print_line(const struct driver_dataset *ds, const char *what, const char *why)
+static void print_line(const struct dataset *ds, const char *what, const char *why)
 {
     char line[1024];
     int n = snprintf(line, sizeof line, "%.400s: %s: %.200s\n", ds->path, what, why);
     if (n > 0) (void)base_write_on(STDERR_FILENO, line, (size_t)n);
 }
 
-static struct driver_trace *new_trace(struct driver_dataset *ds, bool threads)
+static struct trace *new_trace(struct dataset *ds, bool threads)
 {
-    struct driver_trace *t = base_malloc(sizeof *t);
+    struct trace *t = base_malloc(sizeof *t);
     if (t == NULL) return NULL;
-    memset(t, 0, offsetof(struct driver_trace, text));
+    memset(t, 0, offsetof(struct trace, text));
     pthread_mutex_init(&t->lock, NULL);
     t->ds = ds;
     t->fd = -1;
@@ -177,22 +177,22 @@ static struct driver_trace *new_trace(struct driver_dataset *ds, bool threads)
     t->threads = threads || ds->hints.burst == BASE_ENABLE ||
                  ds->hints.blob_join == BASE_JOIN_BEHIND;
     if (MPI_Comm_rank(MPI_COMM_WORLD, &t->pid) != MPI_SUCCESS) t->pid = ds->rank;
-    t->spilled = driver_trace_clock();
+    t->spilled = trace_clock();
     return t;
 }
 
-static int64_t new_id(const struct driver_dataset *ds)
+static int64_t new_id(const struct dataset *ds)
 {
-    int64_t own[3] = {time_of_day(), driver_file_host(), (int64_t)(intptr_t)ds};
+    int64_t own[3] = {time_of_day(), base_mpi_host(), (int64_t)(intptr_t)ds};
     uint64_t hash = base_hash(own, sizeof own, (uint64_t)getpid());
     return (int64_t)(hash >> 12); /* a double has room for it */
 }
 
 /* Opens the file this process appends to. An errno, or 0. */
-static int open_own(struct driver_trace *t, const struct start *s, const char *host)
+static int open_own(struct trace *t, const struct start *s, const char *host)
 {
     char path[PATH_MAX];
-    bool apart = s->apart && s->host != driver_file_host();
+    bool apart = s->apart && s->host != base_mpi_host();
     if (!expand(s->name, t->pid, host, path, sizeof path)) return ENAMETOOLONG;
     size_t used = strlen(path), room = sizeof path - used;
     if (apart && (size_t)snprintf(path + used, room, ".%s", host) >= room)
@@ -200,7 +200,7 @@ static int open_own(struct driver_trace *t, const struct start *s, const char *h
     return open_file(t, path);
 }
 
-static int prepare_first(struct driver_dataset *ds, struct start *s, const char *host)
+static int prepare_first(struct dataset *ds, struct start *s, const char *host)
 {
     char name[MPI_MAX_INFO_VAL + 1] = "";
     int there = 0;
@@ -210,7 +210,7 @@ static int prepare_first(struct driver_dataset *ds, struct start *s, const char 
         return EINVAL;
     snprintf(s->name, sizeof s->name, "%s", name);
     s->id = new_id(ds);
-    s->host = driver_file_host();
+    s->host = base_mpi_host();
     if (ds->trace == NULL) return ENOMEM;
     if (strcmp(s->name, ds->full) == 0) return EEXIST;
     int why = open_own(ds->trace, s, host);
@@ -226,8 +226,8 @@ static int64_t find_shift(void)
 {
     int64_t shift = known_shift, shortest = INT64_MAX;
     for (int i = 0; i < 10 && known_shift == 0; i++) {
-        int64_t before = driver_trace_clock(), now = time_of_day();
-        int64_t took = driver_trace_clock() - before;
+        int64_t before = trace_clock(), now = time_of_day();
+        int64_t took = trace_clock() - before;
         if (took < shortest) shift = now - before - took / 2;
         if (took < shortest) shortest = took;
     }
@@ -235,15 +235,15 @@ static int64_t find_shift(void)
 }
 
 /* When the barrier ends it is the same time everywhere, more or less. */
-static void set_clock(struct driver_trace *t, const struct start *s, int64_t clock)
+static void set_clock(struct trace *t, const struct start *s, int64_t clock)
 {
-    bool near = s->host != 0 && s->host == driver_file_host();
+    bool near = s->host != 0 && s->host == base_mpi_host();
     int64_t none = 0, shift = s->shift + (near ? 0 : s->clock - clock);
     (void)atomic_compare_exchange_strong(&known_shift, &none, shift);
     t->shift = known_shift;
 }
 
-void driver_trace_start_all(struct driver_dataset *ds, bool threads)
+void trace_start_all(struct dataset *ds, bool threads)
 {
     struct start s = {0};
     char host[64] = "";
@@ -252,55 +252,55 @@ void driver_trace_start_all(struct driver_dataset *ds, bool threads)
     (void)gethostname(host, sizeof host - 1);
     if (ds->rank == 0) s.why = prepare_first(ds, &s, host);
     (void)MPI_Barrier(ds->comm);
-    int64_t clock = driver_trace_clock();
+    int64_t clock = trace_clock();
     s.clock = clock;
     s.shift = find_shift();
     int mpi = MPI_Bcast(&s, sizeof s, MPI_BYTE, 0, ds->comm);
     if (s.why != 0 || mpi != MPI_SUCCESS) {
         if (ds->rank == 0) print_line(ds, "there is no trace", words((int)s.why));
-        driver_trace_drop(ds);
+        trace_drop(ds);
         ds->hints.trace = BASE_REPORT_NONE;
         return;
     }
-    struct driver_trace *t = ds->trace;
+    struct trace *t = ds->trace;
     if (t == NULL) return; /* the others are told in the end */
     set_clock(t, &s, clock);
     t->id = s.id;
     if (ds->rank != 0) t->why = open_own(t, &s, host);
-    driver_trace_add_process(t, host);
-    driver_trace_add_dataset(t, host);
+    trace_add_process(t, host);
+    trace_add_dataset(t, host);
     t->depth = 1; /* in the call that creates or opens */
-    t->caller = driver_trace_thread(t);
+    t->caller = trace_thread(t);
 }
 
 /* ---- end ---- */
 
-void driver_trace_drop(struct driver_dataset *ds)
+void trace_drop(struct dataset *ds)
 {
-    struct driver_trace *t = ds->trace;
+    struct trace *t = ds->trace;
     if (t == NULL) return;
-    if (t->before.ncalls > 0) driver_trace_add_group(t, &t->before);
-    driver_trace_spill(t);
+    if (t->before.ncalls > 0) trace_add_group(t, &t->before);
+    trace_spill(t);
     if (t->fd >= 0) (void)close(t->fd);
     pthread_mutex_destroy(&t->lock);
     base_free(t);
     ds->trace = NULL;
 }
 
-void driver_trace_stop_all(struct driver_dataset *ds)
+void trace_stop_all(struct dataset *ds)
 {
     enum { WHY, LOST, NVALUES };
     int64_t mine[NVALUES] = {ENOMEM, 1}, worst[NVALUES] = {0};
-    struct driver_trace *t = ds->trace;
+    struct trace *t = ds->trace;
     if (ds->hints.trace == BASE_REPORT_NONE) return;
     if (t != NULL) {
-        if (t->before.ncalls > 0) driver_trace_add_group(t, &t->before);
+        if (t->before.ncalls > 0) trace_add_group(t, &t->before);
         t->before.ncalls = 0;
-        driver_trace_spill(t);
+        trace_spill(t);
         mine[WHY] = t->why;
         mine[LOST] = t->lost;
     }
-    driver_trace_drop(ds);
+    trace_drop(ds);
     int mpi = MPI_Reduce(mine, worst, NVALUES, MPI_INT64_T, MPI_MAX, 0, ds->comm);
     if (ds->rank != 0 || mpi != MPI_SUCCESS || worst[LOST] == 0) return;
     char what[128];

@@ -1,0 +1,2 @@
+libcore_la_SOURCES += \
+	src/lib/access/access_request.c src/lib/access/access_request.h

@@ -1,0 +1,1 @@
+libcore_la_SOURCES += src/lib/dataset/dataset.c src/lib/dataset/dataset.h
