@@ -19,7 +19,7 @@ driver driver access dataset trace base cdf conv region
 mpio mpio driver access dataset trace base cdf conv region journal
 blob blob driver access dataset trace base cdf conv region
 burst burst driver access dataset trace base cdf conv region
-stage stage driver access dataset trace base cdf conv region mpio
+stage stage driver access dataset trace base cdf conv region
 api api driver access dataset trace base cdf cdl conv region'
 
 # The registry knows every driver; a dataset has its counters, and its agreements are traced.

@@ -7,7 +7,7 @@
 #include "check.h"
 #include "mpio.h"
 #include "mpio_domain.h"
-#include "mpio_walk.h"
+#include "access_walk.h"
 
 static struct dataset dataset;
 
@@ -94,8 +94,8 @@ static void lanes_of_a_node(void)
         struct mpio m = some_machine(&low, &high);
         mpio_domains_make(&d, &m, low, high, 0);
         CHECK(d.lanes * d.pitch <= m.window.size);
-        CHECK(d.lanes == 1 || d.pitch >= d.block + MPIO_SLACK);
-        CHECK_EQ(0, d.lanes > 1 ? d.pitch % (1 << MPIO_COARSE) : 0);
+        CHECK(d.lanes == 1 || d.pitch >= d.block + ACCESS_SLACK);
+        CHECK_EQ(0, d.lanes > 1 ? d.pitch % (1 << ACCESS_COARSE) : 0);
         for (int node = 0; node < d.nodes; node++)
             for (int64_t lane = 0; lane < d.lanes; lane++) {
                 int64_t domain = mpio_domain_of_node(&d, node, lane);

@@ -11,17 +11,11 @@ libcore_la_SOURCES += \
 	src/lib/mpio/mpio_image.c \
 	src/lib/mpio/mpio_move.c src/lib/mpio/mpio_move.h \
 	src/lib/mpio/mpio_open.c \
-	src/lib/mpio/mpio_order.c \
-	src/lib/mpio/mpio_pack.c \
-	src/lib/mpio/mpio_place.c \
+	src/lib/mpio/mpio_direct.c \
+	src/lib/mpio/mpio_pack.c src/lib/mpio/mpio_pack.h \
 	src/lib/mpio/mpio_pool.c src/lib/mpio/mpio_pool.h \
 	src/lib/mpio/mpio_recover.c \
 	src/lib/mpio/mpio_share.c src/lib/mpio/mpio_share.h \
-	src/lib/mpio/mpio_stream.c \
-	src/lib/mpio/mpio_survey.c \
-	src/lib/mpio/mpio_tile.c src/lib/mpio/mpio_tile.h \
 	src/lib/mpio/mpio_transfer.c \
 	src/lib/mpio/mpio_twophase.c src/lib/mpio/mpio_twophase.h \
-	src/lib/mpio/mpio_values.c src/lib/mpio/mpio_values.h \
-	src/lib/mpio/mpio_walk.c src/lib/mpio/mpio_walk.h \
 	src/lib/mpio/mpio_window.c src/lib/mpio/mpio_window.h

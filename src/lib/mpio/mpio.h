@@ -2,6 +2,7 @@
 #ifndef MPIO_H
 #define MPIO_H
 
+#include "access_tile.h"
 #include "driver.h"
 #include "mpio_file.h"
 #include "mpio_window.h"
@@ -28,12 +29,8 @@ struct mpio {
     int64_t torn_low, torn_high; /* bytes of it that may be others */
     int64_t unit;              /* who writes what changes at multiples of it: a stripe */
     struct mpio_window window; /* of the processes that share memory */
-    unsigned char *staging;    /* kept between calls */
-    size_t staging_size;
+    struct access_staging staging; /* kept between calls */
 };
-
-/* staging memory of at least size bytes; its contents are lost. NC_ENOMEM. */
-int mpio_reserve(struct mpio *m, size_t size);
 
 /* ---- mpio_open.c ---- */
 
@@ -119,6 +116,14 @@ int mpio_fill_new_all(struct mpio *m, int first);
 int mpio_recover_all(struct mpio *m);
 /* Removes a dataset; local. NC_ENOENT, NC_EFILE ... */
 int mpio_delete(const char *path, MPI_Info info);
+
+/* ---- mpio_direct.c ---- */
+
+/* Transfers the (sorted) tile between its memory and the file: each process its own
+ * pieces, one by one, or all processes together through a file view. Local result. */
+int mpio_write_tile(struct mpio *m, const struct access_tile *t);
+int mpio_read_tile(struct mpio *m, const struct access_tile *t);
+int mpio_view_tile_all(struct mpio *m, const struct access_tile *t, bool put);
 
 /* ---- mpio_transfer.c ---- */
 int mpio_put_all(struct driver *self, struct access_request *const *reqs, int64_t n,

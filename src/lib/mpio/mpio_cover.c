@@ -17,15 +17,18 @@ static int64_t end_of(const unsigned char *marks, int64_t i, int64_t n, int kind
 }
 
 /* Takes what lies in the holes of marks [i, end) from the file. */
-static int fill_holes(struct mpio *m, const struct mpio_block *b, int64_t i, int64_t end)
+static int fill_holes(struct mpio *m, const struct access_block *b, int64_t i,
+                      int64_t end)
 {
     int64_t low = i << b->shift, n = (end - i) << b->shift;
-    int err = mpio_reserve(m, (size_t)n);
-    if (err == NC_NOERR) err = mpio_file_read(&m->file, b->origin + low, m->staging, n);
+    int err = access_staging_make(&m->staging, (size_t)n);
+    if (err == NC_NOERR)
+        err = mpio_file_read(&m->file, b->origin + low, m->staging.bytes, n);
     while (err == NC_NOERR && i < end) {
         int64_t hole = end_of(b->marks, i, end, 1);
         i = end_of(b->marks, hole, end, 0);
-        memcpy(b->bytes + (hole << b->shift), m->staging + ((hole << b->shift) - low),
+        memcpy(b->bytes + (hole << b->shift),
+               m->staging.bytes + ((hole << b->shift) - low),
                (size_t)((i - hole) << b->shift));
     }
     return err;
@@ -33,7 +36,8 @@ static int fill_holes(struct mpio *m, const struct mpio_block *b, int64_t i, int
 
 /* The end of the marks that are written at once, from i on: with the small holes
  * between them. */
-static int64_t end_of_group(const struct mpio_block *b, int64_t i, int64_t n, bool *holes)
+static int64_t end_of_group(const struct access_block *b, int64_t i, int64_t n,
+                            bool *holes)
 {
     int64_t end = end_of(b->marks, i, n, 1);
     *holes = false;
@@ -45,7 +49,7 @@ static int64_t end_of_group(const struct mpio_block *b, int64_t i, int64_t n, bo
     }
 }
 
-int mpio_cover_write(struct mpio *m, const struct mpio_block *b, int64_t low,
+int mpio_cover_write(struct mpio *m, const struct access_block *b, int64_t low,
                      int64_t high)
 {
     int64_t first = low >> b->shift, n = ((high - 1) >> b->shift) + 1, end;

@@ -1,7 +1,7 @@
 /* How a call's part of the file is divided among the nodes. */
 #include "mpio_domain.h"
 
-#include "mpio_walk.h"
+#include "access_walk.h"
 
 /* Where domains begin. Stripes, if they are known; else what is worth a message. */
 static int64_t unit_of(const struct mpio *m)
@@ -191,7 +191,7 @@ static int64_t parts_of(const struct mpio *m, const struct mpio_domains *d,
     int64_t worth = m->window.size / OF_BUFFER, parts = MOST;
     if (worth > WORTH) worth = WORTH;
     while (parts > 1 && (d->unit / parts < worth || stripes * parts > VISITS ||
-                         d->unit % (parts << MPIO_COARSE) != 0))
+                         d->unit % (parts << ACCESS_COARSE) != 0))
         parts /= 2;
     return parts;
 }
@@ -203,7 +203,7 @@ static int64_t parts_of(const struct mpio *m, const struct mpio_domains *d,
  * would be what a few nodes have, and these alone would send. */
 static void deal_out(struct mpio_domains *d, const struct mpio *m)
 {
-    enum { APART = 1 << MPIO_COARSE }; /* more than the slack, and marks do not touch */
+    enum { APART = 1 << ACCESS_COARSE }; /* more than the slack, and marks do not touch */
     if (d->unit != m->unit || !mpio_file_striped(&m->file)) return;
     int64_t first = d->low / d->unit, last = (d->high - 1) / d->unit, row = 1;
     int64_t stripes = last + 1 - first;

@@ -261,7 +261,7 @@ static unsigned char *inbox(const struct mpio_window *w, int message)
     return w->inbox + message % 2 * w->area_size;
 }
 
-static int keep_question(struct mpio_exchange *x, const struct mpio_block *b, int node,
+static int keep_question(struct mpio_exchange *x, const struct access_block *b, int node,
                          const unsigned char *bytes, int64_t n, int64_t *low,
                          int64_t *high)
 {
@@ -282,8 +282,8 @@ static int start_message(const struct mpio_window *w, int message, MPI_Request *
                             MPI_ANY_SOURCE, VALUES, w->column, request));
 }
 
-static int take_message(struct mpio_exchange *x, const struct mpio_block *b, int message,
-                        MPI_Status *status, int64_t *low, int64_t *high)
+static int take_message(struct mpio_exchange *x, const struct access_block *b,
+                        int message, MPI_Status *status, int64_t *low, int64_t *high)
 {
     const struct mpio_window *w = &x->m->window;
     const unsigned char *bytes = inbox(w, message);
@@ -296,7 +296,7 @@ static int take_message(struct mpio_exchange *x, const struct mpio_block *b, int
     return NC_ENOMEM;
 }
 
-static int receive_messages(struct mpio_exchange *x, const struct mpio_block *b,
+static int receive_messages(struct mpio_exchange *x, const struct access_block *b,
                             int64_t *low, int64_t *high)
 {
     const struct mpio_window *w = &x->m->window;
@@ -334,7 +334,7 @@ static int send_messages(struct mpio_exchange *x)
     return result;
 }
 
-int mpio_exchange_messages(struct mpio_exchange *x, const struct mpio_block *b,
+int mpio_exchange_messages(struct mpio_exchange *x, const struct access_block *b,
                            int64_t *low, int64_t *high)
 {
     int result = send_messages(x);
@@ -347,7 +347,7 @@ int mpio_exchange_messages(struct mpio_exchange *x, const struct mpio_block *b,
 }
 
 /* The i-th answer, on its way. */
-static int answer(struct mpio_exchange *x, const struct mpio_block *b, int i,
+static int answer(struct mpio_exchange *x, const struct access_block *b, int i,
                   MPI_Request *request)
 {
     const struct mpio_window *w = &x->m->window;
@@ -361,7 +361,7 @@ static int answer(struct mpio_exchange *x, const struct mpio_block *b, int i,
         MPI_Isend(inbox(w, i), n, MPI_BYTE, q->node, x->answers, w->column, request));
 }
 
-int mpio_exchange_answers(struct mpio_exchange *x, const struct mpio_block *b)
+int mpio_exchange_answers(struct mpio_exchange *x, const struct access_block *b)
 {
     const int answers = x->nquestions;
     MPI_Request sent[2];

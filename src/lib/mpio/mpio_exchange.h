@@ -3,7 +3,8 @@
 #ifndef MPIO_EXCHANGE_H
 #define MPIO_EXCHANGE_H
 
-#include "mpio_walk.h"
+#include "mpio.h"
+#include "mpio_pack.h"
 
 /* What a process has packed for a node in a step: at `offset` in its area. Of gets the
  * answer, of `asked` bytes, comes to `answer` in the area. Entries lie at the end of the
@@ -58,12 +59,12 @@ int mpio_exchange_count_all(struct mpio_exchange *x, int64_t *least);
 /* Sends the messages and receives the others'. Values that are put come to the block;
  * questions are kept, *low and *high of them being where the bytes lie that they ask for.
  * Collective over w->column. */
-int mpio_exchange_messages(struct mpio_exchange *x, const struct mpio_block *b,
+int mpio_exchange_messages(struct mpio_exchange *x, const struct access_block *b,
                            int64_t *low, int64_t *high);
 
 /* Answers the questions out of the block, and waits for the answers to one's own.
  * Collective over w->column. */
-int mpio_exchange_answers(struct mpio_exchange *x, const struct mpio_block *b);
+int mpio_exchange_answers(struct mpio_exchange *x, const struct access_block *b);
 
 void mpio_exchange_free(struct mpio_exchange *x);
 

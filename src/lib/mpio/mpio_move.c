@@ -29,7 +29,7 @@ static int64_t larger(int64_t a, int64_t b)
 /* Adds the bytes [low, high) to tiles, where they lie in the old layout and in the new
  * one. In memory, as in the file, the last byte is the one that has the first place. */
 static int plan(const struct mpio_mover *v, int64_t low, int64_t high,
-                struct mpio_tile *old, struct mpio_tile *new)
+                struct access_tile *old, struct access_tile *new)
 {
     struct cdf_move_state state;
     struct cdf_move move;
@@ -38,8 +38,8 @@ static int plan(const struct mpio_mover *v, int64_t low, int64_t high,
     for (int64_t pos = high - low; pos > 0 && more && err == NC_NOERR;) {
         int64_t n = smaller(move.length, pos), skip = move.length - n;
         pos -= n;
-        err = mpio_tile_add(old, move.from + skip, n, pos);
-        if (err == NC_NOERR) err = mpio_tile_add(new, move.to + skip, n, pos);
+        err = access_tile_add(old, move.from + skip, n, pos);
+        if (err == NC_NOERR) err = access_tile_add(new, move.to + skip, n, pos);
         more = cdf_next_move(v->crew.before, v->crew.after, &state, &move);
     }
     return err;
@@ -48,17 +48,17 @@ static int plan(const struct mpio_mover *v, int64_t low, int64_t high,
 /* The tile has the bytes of places [low, high), or will have them. */
 static int plan_tiles(struct mpio_mover *v, int64_t low, int64_t high)
 {
-    mpio_tile_clear(&v->old);
-    mpio_tile_clear(&v->new);
-    int err = mpio_reserve(v->m, (size_t)(high - low));
+    access_tile_clear(&v->old);
+    access_tile_clear(&v->new);
+    int err = access_staging_make(&v->m->staging, (size_t)(high - low));
     if (err == NC_NOERR) err = plan(v, low, high, &v->old, &v->new);
-    if (err == NC_NOERR) err = mpio_tile_sort(&v->old, true);
-    if (err == NC_NOERR) err = mpio_tile_sort(&v->new, true);
+    if (err == NC_NOERR) err = access_tile_sort(&v->old, true);
+    if (err == NC_NOERR) err = access_tile_sort(&v->new, true);
     if (err != NC_NOERR) {
-        mpio_tile_clear(&v->old);
-        mpio_tile_clear(&v->new);
+        access_tile_clear(&v->old);
+        access_tile_clear(&v->new);
     }
-    v->old.bytes = v->new.bytes = v->m->staging;
+    v->old.bytes = v->new.bytes = v->m->staging.bytes;
     return err;
 }
 
@@ -68,21 +68,21 @@ static int save(struct mpio_mover *v, int64_t low, int64_t high, bool put)
     struct journal *j = v->crew.j;
     int64_t at = v->round.high - high, n = high - low;
     if (n == 0) return NC_NOERR;
-    if (put) return journal_write_area(j, v->round.area, at, v->m->staging, n);
-    return journal_read_area(j, v->round.area, at, v->m->staging, n);
+    if (put) return journal_write_area(j, v->round.area, at, v->m->staging.bytes, n);
+    return journal_read_area(j, v->round.area, at, v->m->staging.bytes, n);
 }
 
 /* Between the file and the tile; nothing of it after an error. */
 static int transfer_all(struct mpio_mover *v, enum journal_place place, bool put, int err)
 {
-    struct mpio_tile *t = place == JOURNAL_OLD ? &v->old : &v->new;
+    struct access_tile *t = place == JOURNAL_OLD ? &v->old : &v->new;
     if (err == NC_NOERR && put && t->npieces > 0) err = journal_check(v->crew.j);
-    if (err != NC_NOERR) mpio_tile_clear(t);
-    int io = v->m->file.no_indep ? mpio_tile_view_all(v->m, t, put)
-             : put               ? mpio_tile_write(v->m, t)
-                                 : mpio_tile_read(v->m, t);
+    if (err != NC_NOERR) access_tile_clear(t);
+    int io = v->m->file.no_indep ? mpio_view_tile_all(v->m, t, put)
+             : put               ? mpio_write_tile(v->m, t)
+                                 : mpio_read_tile(v->m, t);
     if (put && t->npieces > 0) {
-        const struct mpio_piece *last = &t->pieces[t->npieces - 1];
+        const struct access_piece *last = &t->pieces[t->npieces - 1];
         int64_t low = t->pieces[0].offset;
         mpio_file_write_back(&v->m->file, low, last->offset + last->length - low);
     }
@@ -148,16 +148,17 @@ static int move_share_all(void *who, const struct journal_state *round,
 /* The tile has zeros for places [low, high) of what is left behind. */
 static int plan_zeros(struct mpio_mover *v, int64_t low, int64_t high)
 {
-    mpio_tile_clear(&v->new);
-    int err = mpio_reserve(v->m, (size_t)(high - low));
+    access_tile_clear(&v->new);
+    int err = access_staging_make(&v->m->staging, (size_t)(high - low));
     for (int64_t at = low, n; at < high && err == NC_NOERR; at += n) {
         struct cdf_extent x = cdf_vacant_at(&v->vacancy, at);
         n = smaller(x.length, high - at);
-        err = mpio_tile_add(&v->new, x.offset, n, at - low);
+        err = access_tile_add(&v->new, x.offset, n, at - low);
     }
-    v->new.bytes = v->m->staging;
-    if (err == NC_NOERR && high > low) memset(v->m->staging, 0, (size_t)(high - low));
-    return err == NC_NOERR ? mpio_tile_sort(&v->new, true) : err;
+    v->new.bytes = v->m->staging.bytes;
+    if (err == NC_NOERR && high > low)
+        memset(v->m->staging.bytes, 0, (size_t)(high - low));
+    return err == NC_NOERR ? access_tile_sort(&v->new, true) : err;
 }
 
 static int clear_piece_all(struct mpio_mover *v, int64_t low, int64_t high)
@@ -212,8 +213,8 @@ int mpio_mover_init(struct mpio_mover *v, struct mpio *m, struct journal *j,
 
 void mpio_mover_free(struct mpio_mover *v)
 {
-    mpio_tile_free(&v->old);
-    mpio_tile_free(&v->new);
+    access_tile_free(&v->old);
+    access_tile_free(&v->new);
     cdf_free_vacancy(&v->vacancy);
 }
 

@@ -3,7 +3,7 @@
 #define MPIO_MOVE_H
 
 #include "journal.h"
-#include "mpio_tile.h"
+#include "mpio.h"
 
 struct mpio_mover {
     struct journal_crew crew;
@@ -14,7 +14,7 @@ struct mpio_mover {
     enum journal_place from, to; /* ... and which way */
     struct cdf_vacancy vacancy;  /* what is left behind */
     int64_t kept_low, kept_high; /* places whose bytes are in memory */
-    struct mpio_tile old, new;   /* the same bytes where they were, and will be */
+    struct access_tile old, new; /* the same bytes where they were, and will be */
 };
 
 /* Local. NC_ENOMEM: it is to be freed all the same. */

@@ -95,19 +95,6 @@ const struct driver_ops mpio_ops = {
     .inq_info = inq_info,
 };
 
-int mpio_reserve(struct mpio *m, size_t size)
-{
-    if (size <= m->staging_size) return NC_NOERR;
-    base_free(m->staging);
-    m->staging_size = 0;
-    m->staging = base_malloc(size);
-    if (m->staging == NULL) return NC_ENOMEM;
-    m->staging_size = size;
-    struct trace_stats *stats = &m->base.ds->stats;
-    if ((int64_t)size > stats->staging_bytes) stats->staging_bytes = (int64_t)size;
-    return NC_NOERR;
-}
-
 void mpio_share_file_all(struct mpio *m)
 {
     if (!m->file.shares) return;
@@ -118,7 +105,7 @@ void mpio_share_file_all(struct mpio *m)
 static void release_all(struct mpio *m)
 {
     mpio_window_free_all(&m->window);
-    base_free(m->staging);
+    access_staging_free(&m->staging);
     base_free(m->image);
     base_free(m);
 }
@@ -134,6 +121,8 @@ static int start_all(struct dataset *ds, int amode, int error, struct mpio **out
         base_free(m);
         return err;
     }
+    m->staging = (struct access_staging){.most = &ds->stats.staging_bytes,
+                                         .copied = &ds->stats.copied_bytes};
     m->base = (struct driver){.ops = &mpio_ops, .ds = ds};
     m->known_size = m->file.end;
     m->unit = mpio_file_striped(&m->file) ? m->file.stripe : MPIO_FILE_PAGE;

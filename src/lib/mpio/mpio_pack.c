@@ -8,7 +8,7 @@
 
 #include "base_error.h"
 #include "base_mem.h"
-#include "mpio_walk.h"
+#include "mpio_pack.h"
 
 /* `count` runs of `length` bytes, from `offset` in the block on; or, with stride LIST,
  * `count` runs of `length` bytes together, each with a place of its own: how far behind
@@ -18,11 +18,11 @@ struct head {
 };
 typedef uint32_t place;
 enum { LENGTH_BITS = 8 };
-_Static_assert(MPIO_LIST_RUN <= 1 << LENGTH_BITS, "lengths");
-_Static_assert((int64_t)MPIO_LIST_REACH << LENGTH_BITS <= INT64_C(1) << 32, "places");
+_Static_assert(ACCESS_LIST_RUN <= 1 << LENGTH_BITS, "lengths");
+_Static_assert((int64_t)ACCESS_LIST_REACH << LENGTH_BITS <= INT64_C(1) << 32, "places");
 static const uint32_t LIST = UINT32_MAX;
 
-static int64_t left_in(const struct mpio_walk *w, const struct mpio_packed *p)
+static int64_t left_in(const struct access_walk *w, const struct mpio_packed *p)
 {
     int64_t room = p->room - p->used - (int64_t)sizeof(struct head);
     if (!w->put && room >= 0) room = p->most - p->asked;
@@ -48,14 +48,14 @@ static int grow_list(struct mpio_packed *p)
 }
 
 /* The next values are asked for; or passed over, when memory is short. */
-static int add_asked(struct mpio_packed *p, const struct mpio_walk *w, int64_t nelems)
+static int add_asked(struct mpio_packed *p, const struct access_walk *w, int64_t nelems)
 {
-    struct mpio_values *v = &w->part->values;
+    struct access_values *v = &w->part->values;
     struct mpio_asked *last = p->nlist > 0 ? &p->list[p->nlist - 1] : NULL;
     int64_t first = v->done;
     bool joins = last != NULL && last->number == w->part->number &&
                  last->first + last->nelems == first;
-    mpio_values_seek(v, first + nelems);
+    access_values_seek(v, first + nelems);
     if (!joins && grow_list(p) != NC_NOERR) return NC_ENOMEM;
     if (joins)
         last->nelems += nelems;
@@ -68,13 +68,13 @@ static int add_asked(struct mpio_packed *p, const struct mpio_walk *w, int64_t n
 
 /* The values that the record from `start` on describes, n bytes of them. Those that are
  * not asked for have no record: the answer is as long as what was asked for. */
-static int add_values(struct mpio_walk *w, struct mpio_packed *p, int64_t start,
+static int add_values(struct access_walk *w, struct mpio_packed *p, int64_t start,
                       int64_t n)
 {
-    struct mpio_values *v = &w->part->values;
+    struct access_values *v = &w->part->values;
     int err;
     if (w->put) {
-        err = mpio_values_put(v, p->bytes + p->used, n / v->xsize);
+        err = access_values_put(v, p->bytes + p->used, n / v->xsize);
         p->used += n;
     } else {
         err = add_asked(p, w, n / v->xsize);
@@ -84,11 +84,11 @@ static int add_values(struct mpio_walk *w, struct mpio_packed *p, int64_t start,
 }
 
 /* One value of a put that lies in two ranges. */
-static int pack_edge(struct mpio_walk *w, struct mpio_packed *p, int64_t origin)
+static int pack_edge(struct access_walk *w, struct mpio_packed *p, int64_t origin)
 {
     unsigned char value[8], *bytes;
     int64_t offset = w->strip.offset, n;
-    int err = mpio_place_edge(w, &w->part->values, &offset, value, &bytes, &n);
+    int err = access_place_edge(w, &w->part->values, &offset, value, &bytes, &n);
     uint32_t length = (uint32_t)n;
     add_head(p, (struct head){(uint32_t)(offset - origin), length, length, 1});
     memcpy(p->bytes + p->used, bytes, (size_t)n);
@@ -101,11 +101,11 @@ static int pack_edge(struct mpio_walk *w, struct mpio_packed *p, int64_t origin)
  * many as there is room for, or of the first as much as there is room for, in pieces that
  * a mark may stand for and that have whole values; of a put not the value that lies in
  * two ranges. False: there is room for nothing. */
-static bool choose(const struct mpio_walk *w, int64_t room, int64_t *length,
+static bool choose(const struct access_walk *w, int64_t room, int64_t *length,
                    int64_t *count)
 {
     const struct region_strip *s = &w->strip;
-    int64_t xsize = w->part->values.xsize, piece = INT64_C(1) << MPIO_COARSE;
+    int64_t xsize = w->part->values.xsize, piece = INT64_C(1) << ACCESS_COARSE;
     *length = s->length;
     *count = s->count;
     if (w->put && w->crossed && *count == 1) *length -= xsize;
@@ -120,23 +120,23 @@ static bool choose(const struct mpio_walk *w, int64_t room, int64_t *length,
 
 /* Packs of the current strip what there is room for; false if there is room for nothing.
  */
-static bool pack_some(struct mpio_walk *w, struct mpio_packed *p, int64_t origin,
+static bool pack_some(struct access_walk *w, struct mpio_packed *p, int64_t origin,
                       int *result)
 {
     struct region_strip *s = &w->strip;
     int64_t room = left_in(w, p), length, count;
     if (!choose(w, room, &length, &count)) return false;
     if (w->put && (s->offset < w->low || length == 0)) {
-        mpio_walk_note(result, pack_edge(w, p, origin));
+        access_walk_note(result, pack_edge(w, p, origin));
         return true;
     }
     int64_t start = p->used;
     add_head(p,
              (struct head){(uint32_t)(s->offset - origin), (uint32_t)length,
                            (uint32_t)(count > 1 ? s->stride : length), (uint32_t)count});
-    mpio_walk_note(result, add_values(w, p, start, count * length));
+    access_walk_note(result, add_values(w, p, start, count * length));
     if (length < s->length) {
-        mpio_walk_again(w);
+        access_walk_again(w);
         return true;
     }
     s->count -= count;
@@ -158,7 +158,7 @@ static void add_places(struct mpio_packed *p, const struct region_span *span)
 
 /* A row of short runs, each with its place. False if what comes next is something else.
  */
-static bool pack_list(struct mpio_walk *w, struct mpio_packed *p, int64_t origin,
+static bool pack_list(struct access_walk *w, struct mpio_packed *p, int64_t origin,
                       int *result)
 {
     struct region_span span;
@@ -167,7 +167,7 @@ static bool pack_list(struct mpio_walk *w, struct mpio_packed *p, int64_t origin
     int64_t most = room / (xsize + size) * xsize;
     if (!w->put) most = room / size * xsize;
     if (!w->put && most > p->most - p->asked) most = p->most - p->asked;
-    if (most < xsize || !mpio_walk_span(w, most, &span)) return false;
+    if (most < xsize || !access_walk_span(w, most, &span)) return false;
 
     int64_t start = p->used;
     add_head(
@@ -176,39 +176,40 @@ static bool pack_list(struct mpio_walk *w, struct mpio_packed *p, int64_t origin
                          .stride = LIST,
                          .count = (uint32_t)span.n});
     add_places(p, &span);
-    mpio_walk_note(result, add_values(w, p, start, span.bytes));
+    access_walk_note(result, add_values(w, p, start, span.bytes));
     return true;
 }
 
-int mpio_pack(struct mpio_walk *w, struct mpio_packed *p, int64_t low, int64_t high,
+int mpio_pack(struct access_walk *w, struct mpio_packed *p, int64_t low, int64_t high,
               int64_t origin, bool resume, bool *all)
 {
-    int result = resume ? mpio_walk_resume(w, low, high) : mpio_walk_range(w, low, high);
+    int result =
+        resume ? access_walk_resume(w, low, high) : access_walk_range(w, low, high);
     *all = true;
-    while (mpio_walk_open(w, &result))
+    while (access_walk_open(w, &result))
         for (;;) {
             if (pack_list(w, p, origin, &result)) continue;
-            if (!mpio_walk_strip(w)) break;
+            if (!access_walk_strip(w)) break;
             if (pack_some(w, p, origin, &result)) continue;
-            mpio_walk_again(w);
+            access_walk_again(w);
             *all = false;
             return result;
         }
     return result;
 }
 
-int mpio_pack_take(struct mpio_walk *w, const struct mpio_packed *p,
+int mpio_pack_take(struct access_walk *w, const struct mpio_packed *p,
                    const unsigned char *bytes)
 {
     int result = NC_NOERR;
     for (int64_t i = 0; i < p->nlist; i++) {
         const struct mpio_asked *a = &p->list[i];
-        struct mpio_part *part;
-        int err = mpio_walk_part(w, a->number, &part);
+        struct access_part *part;
+        int err = access_walk_part(w, a->number, &part);
         if (err != NC_NOERR) return err;
         part->limit = -1;
-        mpio_values_seek(&part->values, a->first);
-        mpio_walk_note(&result, mpio_values_get(&part->values, bytes, a->nelems));
+        access_values_seek(&part->values, a->first);
+        access_walk_note(&result, access_values_get(&part->values, bytes, a->nelems));
         bytes += a->nelems * part->values.xsize;
     }
     return result;
@@ -218,10 +219,10 @@ int mpio_pack_take(struct mpio_walk *w, const struct mpio_packed *p,
 
 /* What a record says, `at` bytes from the start of n, with the list's places behind it;
  * its bytes without values. False: that is no record of this block. */
-static bool read_head(const struct mpio_block *b, const unsigned char *bytes, int64_t n,
+static bool read_head(const struct access_block *b, const unsigned char *bytes, int64_t n,
                       int64_t at, struct head *h, int64_t *size)
 {
-    int64_t room = b->end - b->origin + MPIO_SLACK;
+    int64_t room = b->end - b->origin + ACCESS_SLACK;
     *size = (int64_t)sizeof *h;
     if (n - at < *size) return false;
     memcpy(h, bytes + at, sizeof *h);
@@ -233,17 +234,17 @@ static bool read_head(const struct mpio_block *b, const unsigned char *bytes, in
 
 /* Run number i of a list: where it is in the block, and how long; false if it is none of
  * this block. */
-static bool read_place(const struct mpio_block *b, const struct head *h,
+static bool read_place(const struct access_block *b, const struct head *h,
                        const unsigned char *list, int64_t i, int64_t *at, int64_t *length)
 {
     place x;
     memcpy(&x, list + i * (int64_t)sizeof x, sizeof x);
     *at = (int64_t)h->offset + (x >> LENGTH_BITS);
     *length = (x & ((1 << LENGTH_BITS) - 1)) + 1;
-    return *at + *length <= b->end - b->origin + MPIO_SLACK;
+    return *at + *length <= b->end - b->origin + ACCESS_SLACK;
 }
 
-static void put_strip(const struct mpio_block *b, const struct head *h,
+static void put_strip(const struct access_block *b, const struct head *h,
                       const unsigned char *values)
 {
     struct region_strip s = {.offset = b->origin + h->offset,
@@ -252,10 +253,10 @@ static void put_strip(const struct mpio_block *b, const struct head *h,
                              .count = h->count};
     region_copy_pieces(b->bytes + h->offset, h->stride, values, h->length, h->count,
                        h->length);
-    mpio_place_mark(b, &s);
+    access_place_mark(b, &s);
 }
 
-static bool put_list(const struct mpio_block *b, const struct head *h,
+static bool put_list(const struct access_block *b, const struct head *h,
                      const unsigned char *list)
 {
     const unsigned char *values = list + h->count * sizeof(place);
@@ -274,7 +275,7 @@ static int no_message(void)
     return base_error_set(NC_EMPI, "what another process sent cannot be read");
 }
 
-int mpio_unpack(const struct mpio_block *b, const unsigned char *bytes, int64_t n)
+int mpio_unpack(const struct access_block *b, const unsigned char *bytes, int64_t n)
 {
     struct head h;
     int64_t size;
@@ -298,7 +299,7 @@ static void widen(int64_t *low, int64_t *high, int64_t from, int64_t to)
     if (to > *high) *high = to;
 }
 
-int mpio_unpack_asked(const struct mpio_block *b, const unsigned char *bytes, int64_t n,
+int mpio_unpack_asked(const struct access_block *b, const unsigned char *bytes, int64_t n,
                       int64_t *asked, int64_t *low, int64_t *high)
 {
     struct head h;
@@ -319,8 +320,8 @@ int mpio_unpack_asked(const struct mpio_block *b, const unsigned char *bytes, in
     return NC_NOERR;
 }
 
-void mpio_unpack_answer(const struct mpio_block *b, const unsigned char *bytes, int64_t n,
-                        unsigned char *answer)
+void mpio_unpack_answer(const struct access_block *b, const unsigned char *bytes,
+                        int64_t n, unsigned char *answer)
 {
     struct head h;
     int64_t size, from, length;

@@ -1,7 +1,7 @@
 /* Puts and gets: requests through tiles, alone or all processes together. */
 #include "base_error.h"
 #include "base_mem.h"
-#include "mpio_tile.h"
+#include "access_tile.h"
 #include "mpio_twophase.h"
 
 enum {
@@ -15,8 +15,8 @@ enum {
 /* One transfer: what comes in, how it goes, what came of it. */
 struct transfer {
     struct mpio *m;
-    struct mpio_stream stream;
-    struct mpio_tile tile;
+    struct access_stream stream;
+    struct access_tile tile;
     int error;    /* the first of this process */
     int io_error; /* the last of them that came from the file */
     bool failed;  /* on all processes, and all know */
@@ -38,19 +38,19 @@ static void fail_tile(struct transfer *x, int err)
 /* Ends the stream: the requests in the tile and all that follow take the error. */
 static void give_up(struct transfer *x, int err)
 {
-    struct mpio_stream *s = &x->stream;
+    struct access_stream *s = &x->stream;
     int64_t i = x->tile.nsegments > 0 ? x->tile.segments[0].request : s->file_request;
     for (; i < s->n; i++)
         access_blame(s->reqs[i], err);
     keep_first_error(x, err);
-    mpio_tile_clear(&x->tile);
+    access_tile_clear(&x->tile);
     s->file_request = s->n;
 }
 
 /* Adds to the tile what comes next. What cannot be planned ends the stream. */
 static void plan(struct transfer *x, int64_t max_bytes)
 {
-    int err = mpio_stream_plan(&x->stream, &x->tile, max_bytes, MAX_PIECES);
+    int err = access_stream_plan(&x->stream, &x->tile, max_bytes, MAX_PIECES);
     if (err != NC_NOERR) give_up(x, err);
 }
 
@@ -60,8 +60,8 @@ static void convert(struct transfer *x)
 {
     struct trace *trace = x->tile.used < UNSEEN ? NULL : x->m->base.ds->trace;
     struct trace_span span = trace_begin(trace);
-    int err = x->stream.put ? mpio_stream_pack(&x->stream, &x->tile)
-                            : mpio_stream_unpack(&x->stream, &x->tile);
+    int err = x->stream.put ? access_stream_pack(&x->stream, &x->tile)
+                            : access_stream_unpack(&x->stream, &x->tile);
     trace_end_at(trace, TRACE_CONVERSION, span, -1, x->tile.used);
     if (err == NC_NOERR || err == NC_ERANGE)
         keep_first_error(x, err);
@@ -73,7 +73,7 @@ static void convert(struct transfer *x)
 static void load(struct transfer *x)
 {
     x->m->base.ds->stats.runs += x->tile.npieces;
-    int err = mpio_stream_settle(&x->stream, &x->tile);
+    int err = access_stream_settle(&x->stream, &x->tile);
     if (err != NC_NOERR) give_up(x, err); /* still takes part */
     if (x->stream.put) convert(x);
 }
@@ -86,21 +86,21 @@ static void unload(struct transfer *x, int io)
         fail_tile(x, io);
         x->io_error = io;
     }
-    mpio_tile_clear(&x->tile);
+    access_tile_clear(&x->tile);
 }
 
 /* Transfers the planned tile. */
 static void move_tile(struct transfer *x)
 {
     load(x);
-    unload(x, x->stream.put ? mpio_tile_write(x->m, &x->tile)
-                            : mpio_tile_read(x->m, &x->tile));
+    unload(x, x->stream.put ? mpio_write_tile(x->m, &x->tile)
+                            : mpio_read_tile(x->m, &x->tile));
 }
 
 static void move_tile_all(struct transfer *x)
 {
     load(x);
-    unload(x, mpio_tile_view_all(x->m, &x->tile, x->stream.put));
+    unload(x, mpio_view_tile_all(x->m, &x->tile, x->stream.put));
 }
 
 /* ---- one short run ---- */
@@ -108,20 +108,20 @@ static void move_tile_all(struct transfer *x)
 enum { SMALL = 2048 };
 
 /* The values of x's only request, n of them, at `at` in the file. */
-static int move_run(struct transfer *x, struct mpio_values *v, int64_t at, int64_t n,
+static int move_run(struct transfer *x, struct access_values *v, int64_t at, int64_t n,
                     int *io)
 {
     unsigned char room[SMALL], *external = room;
     int64_t bytes = n * v->xsize;
-    if (v->copied && mpio_values_buf(v) != NULL)
-        external = mpio_values_buf(v);
+    if (v->copied && access_values_buf(v) != NULL)
+        external = access_values_buf(v);
     else
         x->m->base.ds->stats.copied_bytes += bytes;
     if (!x->stream.put) {
         *io = mpio_file_read(&x->m->file, at, external, bytes);
-        return *io == NC_NOERR ? mpio_values_get(v, external, n) : *io;
+        return *io == NC_NOERR ? access_values_get(v, external, n) : *io;
     }
-    int err = mpio_values_put(v, external, n);
+    int err = access_values_put(v, external, n);
     *io = mpio_file_write(&x->m->file, at, external, bytes);
     return err != NC_NOERR ? err : *io;
 }
@@ -130,20 +130,20 @@ static int move_run(struct transfer *x, struct mpio_values *v, int64_t at, int64
  * nothing done, if it is something else. */
 static bool move_small(struct transfer *x)
 {
-    struct mpio_stream *s = &x->stream;
+    struct access_stream *s = &x->stream;
     const struct cdf_header *h = &x->m->base.ds->header;
-    struct mpio_values v;
+    struct access_values v;
     int64_t at;
-    if (s->n != 1 || mpio_stream_ended(s)) return false;
+    if (s->n != 1 || access_stream_ended(s)) return false;
     struct access_request *r = s->reqs[0];
     int64_t n = access_nelems(r, h->vars[r->varid].ndims);
     int64_t bytes = n * cdf_type_size(h->vars[r->varid].type);
-    if (r->raw || n == 0 || bytes > SMALL || !mpio_one_run(h, r, &at)) return false;
+    if (r->raw || n == 0 || bytes > SMALL || !access_one_run(h, r, &at)) return false;
 
-    int io = NC_NOERR, err = mpio_values_begin(&v, h, r, s->put);
+    int io = NC_NOERR, err = access_values_begin(&v, h, r, s->put);
     if (err == NC_NOERR) {
         err = move_run(x, &v, at, n, &io);
-        mpio_values_end(&v);
+        access_values_end(&v);
         x->m->base.ds->stats.runs++;
     }
     if (io != NC_NOERR) x->io_error = io;
@@ -159,7 +159,7 @@ static bool move_small(struct transfer *x)
 static void move_alone(struct transfer *x)
 {
     move_tile(x);
-    while (!mpio_stream_ended(&x->stream)) {
+    while (!access_stream_ended(&x->stream)) {
         plan(x, DIRECT_BYTES);
         move_tile(x);
     }
@@ -180,7 +180,7 @@ static void move_direct(struct transfer *x)
 static int64_t records_held(const struct transfer *x)
 {
     const struct dataset *ds = x->m->base.ds;
-    const struct mpio_stream *s = &x->stream;
+    const struct access_stream *s = &x->stream;
     int64_t held = ds->held;
     for (int64_t i = 0; i < s->n && ds->header.nrecord_vars > 0; i++) {
         const struct access_request *r = s->reqs[i];
@@ -201,7 +201,7 @@ static void hold_records(struct transfer *x, int64_t claimed)
 /* ---- through views ---- */
 
 /* Where the tile ends in the file. */
-static int64_t end_of(const struct mpio_tile *t)
+static int64_t end_of(const struct access_tile *t)
 {
     int64_t high = 0;
     for (int64_t i = 0; i < t->npieces; i++)
@@ -220,7 +220,7 @@ static void agree_all(struct transfer *x, int64_t *all, bool first)
     int failed = NC_NOERR;
     all[VIEW] = x->tile.npieces > 0;
     all[HIGH] = end_of(&x->tile);
-    all[MORE] = !mpio_stream_ended(&x->stream);
+    all[MORE] = !access_stream_ended(&x->stream);
     dataset_agree_all(ds, x->error, first ? &failed : NULL, all, NVALUES);
     keep_first_error(x, failed);
     if (first) ds->header.numrecs = all[RECORDS];
@@ -285,7 +285,7 @@ static void move_through_views_all(struct transfer *x, int64_t numrecs)
 
 /* A process's requests by how they go: together with those of others, or directly. */
 struct choice {
-    struct mpio_survey together, direct;
+    struct access_survey together, direct;
     struct access_request **parted; /* if there are both: first those that go together */
     int64_t ntogether, ndirect;
 };
@@ -298,7 +298,7 @@ static bool has_stripes(const struct mpio *m)
 }
 
 /* Are the request's pieces better together with those of others? */
-static bool is_short(const struct mpio *m, const struct mpio_survey *s)
+static bool is_short(const struct mpio *m, const struct access_survey *s)
 {
     enum { SHORT = 8192 };
     return has_stripes(m) || s->bytes / s->pieces < SHORT;
@@ -307,7 +307,7 @@ static bool is_short(const struct mpio *m, const struct mpio_survey *s)
 /* Is it better for these short pieces that they go with those of others? Where they are
  * many, and not so far apart that blocks of the file would be nearly empty: of more
  * processes than four each looks after so much less of the blocks. */
-static bool wants_company(const struct mpio *m, const struct mpio_survey *s)
+static bool wants_company(const struct mpio *m, const struct access_survey *s)
 {
     enum { MANY = 32, APART = 16384 };
     int64_t nprocs = m->base.ds->nprocs, apart = APART;
@@ -320,15 +320,15 @@ static bool wants_company(const struct mpio *m, const struct mpio_survey *s)
 /* Puts those requests first that are short, if there is memory for another list. */
 static bool part(struct transfer *x, struct choice *c)
 {
-    const struct mpio_stream *all = &x->stream;
+    const struct access_stream *all = &x->stream;
     const struct cdf_header *h = &x->m->base.ds->header;
     int64_t direct = c->ntogether, together = 0;
     c->parted = base_malloc((size_t)(c->ntogether + c->ndirect) * sizeof(void *));
     if (c->parted == NULL) return false;
     for (int64_t i = 0; i < all->n; i++) {
         struct access_request *r = all->reqs[i];
-        struct mpio_survey s;
-        if (!mpio_survey(h, r, &s)) continue;
+        struct access_survey s;
+        if (!access_survey(h, r, &s)) continue;
         c->parted[is_short(x->m, &s) ? together++ : direct++] = r;
     }
     return true;
@@ -337,10 +337,10 @@ static bool part(struct transfer *x, struct choice *c)
 /* All go one way: together, or not. */
 static void make_one_way(struct transfer *x, struct choice *c, bool together)
 {
-    struct mpio_survey all = c->together;
-    mpio_survey_add(&all, &c->direct);
-    c->together = together ? all : mpio_survey_none();
-    c->direct = together ? mpio_survey_none() : all;
+    struct access_survey all = c->together;
+    access_survey_add(&all, &c->direct);
+    c->together = together ? all : access_survey_none();
+    c->direct = together ? access_survey_none() : all;
     c->ntogether = together ? x->stream.n : 0;
     c->ndirect = together ? 0 : x->stream.n;
 }
@@ -349,16 +349,17 @@ static void make_one_way(struct transfer *x, struct choice *c, bool together)
  * go the same way. */
 static void choose(struct transfer *x, struct choice *c)
 {
-    const struct mpio_stream *all = &x->stream;
+    const struct access_stream *all = &x->stream;
     const struct cdf_header *h = &x->m->base.ds->header;
     int64_t asked = x->m->base.ds->hints.transfer;
-    *c = (struct choice){.together = mpio_survey_none(), .direct = mpio_survey_none()};
-    if (mpio_stream_ended(all)) return;
+    *c =
+        (struct choice){.together = access_survey_none(), .direct = access_survey_none()};
+    if (access_stream_ended(all)) return;
     for (int64_t i = 0; i < all->n; i++) {
-        struct mpio_survey s;
-        if (!mpio_survey(h, all->reqs[i], &s)) continue;
+        struct access_survey s;
+        if (!access_survey(h, all->reqs[i], &s)) continue;
         bool is = is_short(x->m, &s);
-        mpio_survey_add(is ? &c->together : &c->direct, &s);
+        access_survey_add(is ? &c->together : &c->direct, &s);
         ++*(is ? &c->ntogether : &c->ndirect);
     }
     bool ascending = c->together.ascending && c->direct.ascending;
@@ -376,20 +377,20 @@ static void move_together_all(struct transfer *x, const struct choice *c,
                               const struct mpio_domains *d)
 {
     struct mpio *m = x->m;
-    const struct mpio_survey *mine = &c->together;
+    const struct access_survey *mine = &c->together;
     struct access_request *const *reqs = c->parted != NULL ? c->parted : x->stream.reqs;
-    struct mpio_walk walk = {.m = m,
-                             .put = x->stream.put,
-                             .log2_block = 63 - __builtin_clzll((uint64_t)d->block)};
-    int io, err = mpio_walk_begin(&walk, reqs, c->ntogether, mine->low, mine->high);
-    struct mpio_survey none = mpio_survey_none();
+    struct access_walk walk = {.header = &m->base.ds->header,
+                               .put = x->stream.put,
+                               .log2_block = 63 - __builtin_clzll((uint64_t)d->block)};
+    int io, err = access_walk_begin(&walk, reqs, c->ntogether, mine->low, mine->high);
+    struct access_survey none = access_survey_none();
     struct trace_span span = trace_begin(m->base.ds->trace);
     int moved = mpio_twophase_all(m, &walk, err == NC_NOERR ? mine : &none, d, &io);
     trace_end_at(m->base.ds->trace, TRACE_EXCHANGE, span, -1, mine->bytes);
     if (err == NC_NOERR) err = moved;
     if (err == NC_NOERR || err == NC_ERANGE) err = io != NC_NOERR ? io : err;
     x->failed = io != NC_NOERR;
-    mpio_walk_end(&walk);
+    access_walk_end(&walk);
 
     m->base.ds->stats.runs += mine->pieces;
     m->base.ds->stats.copied_bytes += mine->bytes;
@@ -402,7 +403,7 @@ static void move_together_all(struct transfer *x, const struct choice *c,
  * between values may be written as they were read before. */
 static void move_rest(struct transfer *x, const struct choice *c)
 {
-    struct mpio_stream *s = &x->stream;
+    struct access_stream *s = &x->stream;
     struct access_request *const *reqs = s->reqs;
     int64_t n = s->n;
     if (c->parted != NULL) {
@@ -506,15 +507,19 @@ static void begin(struct transfer *x, struct driver *self,
     struct mpio *m = (struct mpio *)self;
     if (m->adrift && error == NC_NOERR) error = mpio_tell_pending(m, NC_EFILE);
     *x = (struct transfer){.m = m, .error = error};
-    x->stream = (struct mpio_stream){.m = m, .reqs = reqs, .n = n, .put = put};
+    x->stream = (struct access_stream){.header = &m->base.ds->header,
+                                       .staging = &m->staging,
+                                       .reqs = reqs,
+                                       .n = n,
+                                       .put = put};
     m->wrote |= put;
-    mpio_tile_clear(&x->tile);
+    access_tile_clear(&x->tile);
 }
 
 static int end(struct transfer *x)
 {
-    mpio_stream_free(&x->stream);
-    mpio_tile_free(&x->tile);
+    access_stream_free(&x->stream);
+    access_tile_free(&x->tile);
     return x->error;
 }
 

@@ -41,8 +41,8 @@
 struct twophase {
     struct mpio *m;
     struct mpio_window *w;
-    struct mpio_walk *walk;
-    const struct mpio_survey *mine;
+    struct access_walk *walk;
+    const struct access_survey *mine;
     const struct mpio_domains *d;
     int64_t own;                  /* this node's domain, or one of them; -1: none */
     int64_t from, to;             /* the domains this process has values in */
@@ -89,25 +89,25 @@ static bool stores(const struct twophase *x)
 /* This node's block of a round in one of its lanes, in one of the buffers; false: it has
  * none. */
 static bool own_block(const struct twophase *x, int64_t lane, int64_t round,
-                      int64_t buffer, struct mpio_block *b)
+                      int64_t buffer, struct access_block *b)
 {
     const struct mpio_buffer *memory = &x->w->buffers[buffer % MPIO_BUFFERS];
     int64_t at = lane * x->d->pitch, own = mpio_domain_of_node(x->d, x->w->node, lane);
-    *b = (struct mpio_block){.bytes = memory->bytes + at,
-                             .marks = memory->marks + (at >> x->d->shift),
-                             .shift = x->d->shift};
+    *b = (struct access_block){.bytes = memory->bytes + at,
+                               .marks = memory->marks + (at >> x->d->shift),
+                               .shift = x->d->shift};
     if (own < 0) return false;
     return mpio_domain_block(x->d, own, round, &b->origin, &b->start, &b->end);
 }
 
 /* All lanes, as messages have them: places are those in the buffer. */
-static struct mpio_block all_lanes(const struct twophase *x, int64_t buffer)
+static struct access_block all_lanes(const struct twophase *x, int64_t buffer)
 {
     const struct mpio_buffer *memory = &x->w->buffers[buffer % MPIO_BUFFERS];
-    return (struct mpio_block){.bytes = memory->bytes,
-                               .marks = memory->marks,
-                               .end = x->d->lanes * x->d->pitch,
-                               .shift = x->d->shift};
+    return (struct access_block){.bytes = memory->bytes,
+                                 .marks = memory->marks,
+                                 .end = x->d->lanes * x->d->pitch,
+                                 .shift = x->d->shift};
 }
 
 /* The node's values of a round, those of this process: to or from their places. */
@@ -115,10 +115,10 @@ static void move_own(struct twophase *x, int64_t round, int64_t buffer)
 {
     struct trace *trace = x->m->base.ds->trace;
     struct trace_span span = trace_begin(trace);
-    struct mpio_block b;
+    struct access_block b;
     for (int64_t lane = 0; lane < x->d->lanes; lane++)
         if (own_block(x, lane, round, buffer, &b))
-            mpio_walk_note(&x->result, mpio_walk_block(x->walk, &b));
+            access_walk_note(&x->result, access_walk_block(x->walk, &b));
     trace_end(trace, TRACE_CONVERSION, span);
 }
 
@@ -145,7 +145,7 @@ static bool pack_domain(struct twophase *x, struct mpio_packed *p, int64_t domai
     int64_t lane = mpio_domain_lane(x->d, domain);
     int err =
         mpio_pack(x->walk, p, low, high, origin - lane * x->d->pitch, x->resumes, &all);
-    mpio_walk_note(&x->result, err);
+    access_walk_note(&x->result, err);
     x->resumes = !all;
     e->used = p->used - e->offset;
     e->asked = p->asked - e->asked;
@@ -187,7 +187,7 @@ static int64_t next_in_domain(struct twophase *x, int64_t domain, int64_t round)
         if (!mpio_domain_rest(x->d, domain, round, part, &low, &high)) continue;
         if (low < x->mine->low) low = x->mine->low;
         if (low >= high || low >= x->mine->high) continue;
-        mpio_walk_note(&x->result, mpio_walk_next(x->walk, low, &at));
+        access_walk_note(&x->result, access_walk_next(x->walk, low, &at));
         if (at < high) return mpio_domain_round(x->d, domain, at);
     }
     return INT64_MAX;
@@ -227,7 +227,7 @@ static int64_t least_of(const struct mpio_window *w, int64_t step)
 static void exchange_all(struct twophase *x, int64_t step, int64_t buffer)
 {
     struct mpio_window *w = x->w;
-    struct mpio_block b = all_lanes(x, buffer);
+    struct access_block b = all_lanes(x, buffer);
     struct mpio_exchange *e = &x->messages[step % 2];
     struct mpio_slot *mine = mpio_window_slot(w, step, w->nprocs + w->rank);
     await(x, MPIO_PACKED, step + 1);
@@ -304,7 +304,7 @@ static int64_t first_lane(const struct twophase *x)
 
 static void write_block(struct twophase *x, int64_t round, int64_t step, int64_t block)
 {
-    struct mpio_block b;
+    struct access_block b;
     if (!stores(x)) return;
     await_step(x, step);
     for (int64_t i = first_lane(x); i < x->d->lanes; i += x->shares) {
@@ -333,11 +333,11 @@ static void needed(const struct twophase *x, int64_t step, int64_t *low, int64_t
 /* The bytes [*low, *high) of the file that are needed of a block, and that this process
  * is to read: with the slack, where the values do not end before. */
 static void needed_here(const struct twophase *x, int64_t lane,
-                        const struct mpio_block *b, int64_t *low, int64_t *high)
+                        const struct access_block *b, int64_t *low, int64_t *high)
 {
     int64_t shift = b->origin - lane * x->d->pitch;
     *low = *low + shift < b->start ? b->start : *low + shift;
-    *high = *high + shift > b->end + MPIO_SLACK ? b->end + MPIO_SLACK : *high + shift;
+    *high = *high + shift > b->end + ACCESS_SLACK ? b->end + ACCESS_SLACK : *high + shift;
     if (x->d->dealt == 0) take_share(x, b->end, low, high);
 }
 
@@ -365,7 +365,7 @@ static void share_next(struct twophase *x, int64_t step)
 static void read_places(struct twophase *x, int64_t round, int64_t block, int64_t from,
                         int64_t to)
 {
-    struct mpio_block b;
+    struct access_block b;
     if (from >= to) return;
     for (int64_t i = first_lane(x); i < x->d->lanes; i += x->shares) {
         int64_t low = from, high = to;
@@ -440,7 +440,7 @@ static void put_rounds_all(struct twophase *x)
 static void clear_marks_all(struct twophase *x)
 {
     struct mpio_window *w = x->w;
-    int64_t marks = ((w->size + MPIO_SLACK) >> x->d->shift) + 1;
+    int64_t marks = ((w->size + ACCESS_SLACK) >> x->d->shift) + 1;
     int64_t block = x->d->low / x->d->block * x->d->block;
     int64_t bytes = x->d->dealt > 0 ? x->d->lanes * x->d->pitch : x->d->high - block;
     int64_t extent = (bytes >> x->d->shift) + 1;
@@ -460,10 +460,10 @@ static void clear_marks_all(struct twophase *x)
 /* What the process needs of a block of this node's, as places in the buffer. */
 static void need(struct twophase *x, int64_t lane, int64_t round, struct mpio_slot *slot)
 {
-    struct mpio_block b;
+    struct access_block b;
     int64_t low, high;
     if (!own_block(x, lane, round, x->blocks, &b)) return;
-    mpio_walk_note(&x->result, mpio_walk_needs(x->walk, b.start, b.end, &low, &high));
+    access_walk_note(&x->result, access_walk_needs(x->walk, b.start, b.end, &low, &high));
     if (low == INT64_MAX) return;
     int64_t shift = b.origin - lane * x->d->pitch;
     if (low - shift < slot->low) slot->low = low - shift;
@@ -496,13 +496,13 @@ static void take_values(struct twophase *x, int64_t round, int64_t step, int64_t
     await(x, MPIO_ANSWERED, step + 1);
     const unsigned char *answers =
         mpio_window_area(x->w, step, x->w->rank) + x->w->area_size / 4;
-    mpio_walk_note(&x->result, mpio_pack_take(x->walk, &x->packed[step % 2], answers));
+    access_walk_note(&x->result, mpio_pack_take(x->walk, &x->packed[step % 2], answers));
 }
 
 static void answer_step(struct twophase *x, int64_t step, int64_t block)
 {
     struct mpio_exchange *e = &x->messages[step % 2];
-    struct mpio_block b = all_lanes(x, block);
+    struct access_block b = all_lanes(x, block);
     await(x, MPIO_STORED, step + 1);
     struct trace_span span = trace_begin(x->m->base.ds->trace);
     note_io(x, mpio_exchange_answers(e, &b));
@@ -556,8 +556,8 @@ static int worst_all(struct twophase *x)
     return worst;
 }
 
-int mpio_twophase_all(struct mpio *m, struct mpio_walk *walk,
-                      const struct mpio_survey *mine, const struct mpio_domains *d,
+int mpio_twophase_all(struct mpio *m, struct access_walk *walk,
+                      const struct access_survey *mine, const struct mpio_domains *d,
                       int *io)
 {
     struct twophase x = {.m = m,

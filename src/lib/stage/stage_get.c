@@ -4,7 +4,7 @@
 
 #include "base_error.h"
 #include "base_mem.h"
-#include "mpio_values.h"
+#include "access_values.h"
 #include "stage.h"
 #include "stage_ahead.h"
 
@@ -66,9 +66,9 @@ static int get_bytes(struct get *g, unsigned char *to, int64_t n)
 
 /* External values that are as large as those in memory go there, and are turned round
  * where they lie. */
-static bool in_place(const struct mpio_values *v, int type)
+static bool in_place(const struct access_values *v, int type)
 {
-    return mpio_values_buf(v) != NULL &&
+    return access_values_buf(v) != NULL &&
            (v->copied || conv_type_of(type) == (int)v->req->type);
 }
 
@@ -76,20 +76,20 @@ static int get_values(struct get *g, struct access_request *r, const struct cdf_
 {
     const struct cdf_header *h = &g->reader->base.ds->header;
     struct stage *s = g->reader->stage;
-    struct mpio_values v;
-    int err = mpio_values_begin(&v, h, r, false);
+    struct access_values v;
+    int err = access_values_begin(&v, h, r, false);
     int64_t left = access_nelems(r, var->ndims);
     bool straight = err == NC_NOERR && in_place(&v, var->type);
     int64_t step = STAGE_TILE / cdf_type_size(var->type);
     while (left > 0 && err == NC_NOERR) {
         int64_t n = left < step ? left : step;
-        unsigned char *bytes = straight ? mpio_values_buf(&v) : s->tile;
+        unsigned char *bytes = straight ? access_values_buf(&v) : s->tile;
         err = get_bytes(g, bytes, n * v.xsize);
-        if (err == NC_NOERR) (void)mpio_values_get(&v, bytes, n); /* its status tells */
+        if (err == NC_NOERR) (void)access_values_get(&v, bytes, n); /* its status tells */
         if (!straight) s->ds->stats.copied_bytes += n * v.xsize;
         left -= n;
     }
-    mpio_values_end(&v);
+    access_values_end(&v);
     return err;
 }
 

@@ -4,23 +4,23 @@
 
 #include "base_error.h"
 #include "base_mem.h"
-#include "mpio_tile.h"
+#include "access_tile.h"
 
 static int by_offset(const void *a, const void *b)
 {
-    const struct mpio_piece *p = a, *q = b;
+    const struct access_piece *p = a, *q = b;
     if (p->offset != q->offset) return p->offset < q->offset ? -1 : 1;
     return p->order < q->order ? -1 : 1;
 }
 
 static int by_order(const void *a, const void *b)
 {
-    const struct mpio_copy *p = a, *q = b;
+    const struct access_copy *p = a, *q = b;
     if (p->order != q->order) return p->order < q->order ? -1 : 1;
     return p->to < q->to ? -1 : p->to > q->to;
 }
 
-static int add_copy(struct mpio_tile *t, struct mpio_copy c)
+static int add_copy(struct access_tile *t, struct access_copy c)
 {
     if (t->ncopies == t->copies_capacity) {
         int64_t capacity = t->copies_capacity * 2 + 64;
@@ -36,34 +36,34 @@ static int add_copy(struct mpio_tile *t, struct mpio_copy c)
 /* Piece p starts before `covered`, where the owners, disjoint and ascending, end. Each
  * byte of the overlap stays with its owner: a put copies p's bytes there if p is the
  * later one, a get copies the owner's bytes to p. */
-static int share_overlap(struct mpio_tile *t, int64_t nowners, const struct mpio_piece *p,
-                         int64_t covered, bool put)
+static int share_overlap(struct access_tile *t, int64_t nowners,
+                         const struct access_piece *p, int64_t covered, bool put)
 {
     int64_t end = p->offset + p->length < covered ? p->offset + p->length : covered;
     for (int64_t i = nowners - 1; i >= 0; i--) {
-        const struct mpio_piece *o = &t->pieces[i];
+        const struct access_piece *o = &t->pieces[i];
         int64_t low = o->offset > p->offset ? o->offset : p->offset;
         int64_t high = o->offset + o->length < end ? o->offset + o->length : end;
         if (o->offset + o->length <= p->offset) break;
         if (low >= high || (put && o->order > p->order)) continue;
         int64_t owned = o->pos + (low - o->offset), own = p->pos + (low - p->offset);
-        int err = add_copy(t, (struct mpio_copy){.from = put ? own : owned,
-                                                 .to = put ? owned : own,
-                                                 .length = high - low,
-                                                 .order = p->order});
+        int err = add_copy(t, (struct access_copy){.from = put ? own : owned,
+                                                   .to = put ? owned : own,
+                                                   .length = high - low,
+                                                   .order = p->order});
         if (err != NC_NOERR) return err;
     }
     return NC_NOERR;
 }
 
-int mpio_tile_sort(struct mpio_tile *t, bool put)
+int access_tile_sort(struct access_tile *t, bool put)
 {
     if (t->npieces > 1)
         qsort(t->pieces, (size_t)t->npieces, sizeof *t->pieces, by_offset);
 
     int64_t kept = 0, covered = t->npieces > 0 ? t->pieces[0].offset : 0;
     for (int64_t i = 0; i < t->npieces; i++) {
-        struct mpio_piece p = t->pieces[i];
+        struct access_piece p = t->pieces[i];
         if (p.offset < covered) {
             int err = share_overlap(t, kept, &p, covered, put);
             if (err != NC_NOERR) return err;
@@ -81,10 +81,10 @@ int mpio_tile_sort(struct mpio_tile *t, bool put)
     return NC_NOERR;
 }
 
-void mpio_tile_share(struct mpio_tile *t)
+void access_tile_share(struct access_tile *t)
 {
     for (int64_t i = 0; i < t->ncopies; i++) {
-        const struct mpio_copy *c = &t->copies[i];
+        const struct access_copy *c = &t->copies[i];
         memcpy(t->bytes + c->to, t->bytes + c->from, (size_t)c->length);
     }
 }

@@ -1,6 +1,6 @@
 /* What requests amount to in the file, found without walking them and without memory. */
 #include "base_error.h"
-#include "mpio_walk.h"
+#include "access_walk.h"
 
 static int trailing_zeros(int64_t n)
 {
@@ -10,14 +10,14 @@ static int trailing_zeros(int64_t n)
 /* A hyperslab, dimension by dimension from the last one: as long as the next one goes on
  * where the last one ends, its elements are one run. */
 static void survey_slab(const struct cdf_header *h, const struct access_request *r,
-                        struct mpio_survey *s)
+                        struct access_survey *s)
 {
     const struct cdf_var *v = &h->vars[r->varid];
     const int64_t *start = access_start(r), *count = access_count(r, v->ndims);
     const int64_t *stride = access_stride(r, v->ndims);
     int64_t step = cdf_type_size(v->type), run = step, span = 0, places = 0;
     bool joined = true;
-    *s = (struct mpio_survey){.low = v->begin, .pieces = 1, .ascending = true};
+    *s = (struct access_survey){.low = v->begin, .pieces = 1, .ascending = true};
     for (int k = v->ndims - 1; k >= 0; k--) {
         if (k == 0 && v->is_record) step = h->record_size;
         int64_t pitch = stride == NULL ? step : step * stride[k];
@@ -37,7 +37,7 @@ static void survey_slab(const struct cdf_header *h, const struct access_request 
 }
 
 static void survey_raw(const struct cdf_header *h, const struct access_request *r,
-                       struct mpio_survey *s)
+                       struct access_survey *s)
 {
     const struct region *region = access_raw_region(r);
     int64_t first = access_raw_shift(h, r);
@@ -51,19 +51,19 @@ static void survey_raw(const struct cdf_header *h, const struct access_request *
     s->ascending = region_is_ascending(region);
 }
 
-bool mpio_survey(const struct cdf_header *h, const struct access_request *r,
-                 struct mpio_survey *s)
+bool access_survey(const struct cdf_header *h, const struct access_request *r,
+                   struct access_survey *s)
 {
     if (access_nelems(r, h->vars[r->varid].ndims) == 0) return false;
     if (r->raw)
         survey_raw(h, r, s);
     else
         survey_slab(h, r, s);
-    if (s->shift > MPIO_COARSE) s->shift = MPIO_COARSE;
+    if (s->shift > ACCESS_COARSE) s->shift = ACCESS_COARSE;
     return true;
 }
 
-void mpio_survey_add(struct mpio_survey *sum, const struct mpio_survey *s)
+void access_survey_add(struct access_survey *sum, const struct access_survey *s)
 {
     if (s->low < sum->low) sum->low = s->low;
     if (s->high > sum->high) sum->high = s->high;
@@ -74,16 +74,16 @@ void mpio_survey_add(struct mpio_survey *sum, const struct mpio_survey *s)
     sum->ascending = sum->ascending && s->ascending;
 }
 
-bool mpio_one_run(const struct cdf_header *h, const struct access_request *r,
-                  int64_t *low)
+bool access_one_run(const struct cdf_header *h, const struct access_request *r,
+                    int64_t *low)
 {
-    struct mpio_survey s;
+    struct access_survey s;
     survey_slab(h, r, &s);
     *low = s.low;
     return s.pieces == 1;
 }
 
-struct region *mpio_region(const struct cdf_header *h, const struct access_request *r)
+struct region *access_region(const struct cdf_header *h, const struct access_request *r)
 {
     const struct cdf_var *v = &h->vars[r->varid];
     return region_slab(v->begin, v->ndims, v->shape, access_start(r),

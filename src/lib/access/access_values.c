@@ -1,12 +1,12 @@
 /* Values of a request: gathered, converted and swapped on their way. */
-#include "mpio_values.h"
+#include "access_values.h"
 
 #include "base_error.h"
 
 enum { SCRATCH = 32768 }; /* gathered values between memory and conversion */
 
-int mpio_values_begin(struct mpio_values *v, const struct cdf_header *h,
-                      struct access_request *req, bool put)
+int access_values_begin(struct access_values *v, const struct cdf_header *h,
+                        struct access_request *req, bool put)
 {
     int type = h->vars[req->varid].type;
     v->req = req;
@@ -23,20 +23,20 @@ int mpio_values_begin(struct mpio_values *v, const struct cdf_header *h,
     return v->memory == NULL ? NC_ENOMEM : NC_NOERR;
 }
 
-void mpio_values_end(struct mpio_values *v)
+void access_values_end(struct access_values *v)
 {
     region_cursor_free(v->memory);
     v->memory = NULL;
 }
 
-void mpio_values_seek(struct mpio_values *v, int64_t first)
+void access_values_seek(struct access_values *v, int64_t first)
 {
     if (v->memory != NULL && v->done != first)
         (void)region_skip_to(v->memory, first * conv_size(v->req->type));
     v->done = first;
 }
 
-static int put_scattered(struct mpio_values *v, unsigned char *external, int64_t n)
+static int put_scattered(struct access_values *v, unsigned char *external, int64_t n)
 {
     unsigned char scratch[SCRATCH];
     int64_t size = conv_size(v->req->type), step = SCRATCH / size;
@@ -51,7 +51,8 @@ static int put_scattered(struct mpio_values *v, unsigned char *external, int64_t
     return result;
 }
 
-static int get_scattered(struct mpio_values *v, const unsigned char *external, int64_t n)
+static int get_scattered(struct access_values *v, const unsigned char *external,
+                         int64_t n)
 {
     unsigned char scratch[SCRATCH];
     int64_t size = conv_size(v->req->type), step = SCRATCH / size;
@@ -66,16 +67,16 @@ static int get_scattered(struct mpio_values *v, const unsigned char *external, i
     return result;
 }
 
-static int finish(struct mpio_values *v, int64_t n, int err)
+static int finish(struct access_values *v, int64_t n, int err)
 {
     v->done += n;
     access_blame(v->req, err);
     return err;
 }
 
-int mpio_values_put(struct mpio_values *v, unsigned char *external, int64_t n)
+int access_values_put(struct access_values *v, unsigned char *external, int64_t n)
 {
-    const unsigned char *buf = mpio_values_buf(v);
+    const unsigned char *buf = access_values_buf(v);
     int err = NC_NOERR;
     if (access_is_fill(v->req))
         conv_fill(external, v->fill, v->xsize, (size_t)n);
@@ -86,9 +87,9 @@ int mpio_values_put(struct mpio_values *v, unsigned char *external, int64_t n)
     return finish(v, n, err);
 }
 
-int mpio_values_get(struct mpio_values *v, const unsigned char *external, int64_t n)
+int access_values_get(struct access_values *v, const unsigned char *external, int64_t n)
 {
-    unsigned char *buf = mpio_values_buf(v);
+    unsigned char *buf = access_values_buf(v);
     int err = NC_NOERR;
     if (v->memory != NULL)
         err = get_scattered(v, external, n);

@@ -2,23 +2,23 @@
 #include <string.h>
 
 #include "base_error.h"
-#include "mpio_walk.h"
+#include "access_walk.h"
 
 /* Shorter runs go through a buffer, many at a time. */
 enum { LONG_RUN = 256, SCRATCH = 8192 };
 
-static int long_runs(struct mpio_values *v, const struct region_strip *s,
+static int long_runs(struct access_values *v, const struct region_strip *s,
                      unsigned char *place, bool put)
 {
     int64_t n = s->length / v->xsize;
     int result = NC_NOERR;
     for (int64_t i = 0; i < s->count; i++, place += s->stride)
-        mpio_walk_note(&result,
-                       put ? mpio_values_put(v, place, n) : mpio_values_get(v, place, n));
+        access_walk_note(&result, put ? access_values_put(v, place, n)
+                                      : access_values_get(v, place, n));
     return result;
 }
 
-static int short_runs(struct mpio_values *v, const struct region_strip *s,
+static int short_runs(struct access_values *v, const struct region_strip *s,
                       unsigned char *place, bool put)
 {
     unsigned char scratch[SCRATCH];
@@ -29,17 +29,17 @@ static int short_runs(struct mpio_values *v, const struct region_strip *s,
         int64_t n = count * s->length / v->xsize;
         unsigned char *at = place + i * s->stride;
         if (put) {
-            mpio_walk_note(&result, mpio_values_put(v, scratch, n));
+            access_walk_note(&result, access_values_put(v, scratch, n));
             region_copy_pieces(at, s->stride, scratch, s->length, count, s->length);
         } else {
             region_copy_pieces(scratch, s->length, at, s->stride, count, s->length);
-            mpio_walk_note(&result, mpio_values_get(v, scratch, n));
+            access_walk_note(&result, access_values_get(v, scratch, n));
         }
     }
     return result;
 }
 
-void mpio_place_mark(const struct mpio_block *b, const struct region_strip *s)
+void access_place_mark(const struct access_block *b, const struct region_strip *s)
 {
     static const unsigned char ones[LONG_RUN] = {[0 ... LONG_RUN - 1] = 1};
     unsigned char *to = b->marks + ((s->offset - b->origin) >> b->shift);
@@ -53,11 +53,12 @@ void mpio_place_mark(const struct mpio_block *b, const struct region_strip *s)
 }
 
 /* The bytes in [w->low, w->high) of one value that is put and lies in two ranges. */
-int mpio_place_edge(const struct mpio_walk *w, struct mpio_values *v, int64_t *offset,
-                    unsigned char value[8], unsigned char **bytes, int64_t *n)
+int access_place_edge(const struct access_walk *w, struct access_values *v,
+                      int64_t *offset, unsigned char value[8], unsigned char **bytes,
+                      int64_t *n)
 {
     int64_t end = *offset + v->xsize, before = w->low - *offset;
-    int err = mpio_values_put(v, value, 1);
+    int err = access_values_put(v, value, 1);
     if (before < 0) before = 0;
     *bytes = value + before;
     *offset += before;
@@ -65,30 +66,30 @@ int mpio_place_edge(const struct mpio_walk *w, struct mpio_values *v, int64_t *o
     return err;
 }
 
-static int place_edge(struct mpio_walk *w, const struct mpio_block *b, int64_t offset)
+static int place_edge(struct access_walk *w, const struct access_block *b, int64_t offset)
 {
     unsigned char value[8], *bytes;
     struct region_strip s = {.offset = offset, .count = 1};
-    int err = mpio_place_edge(w, &w->part->values, &s.offset, value, &bytes, &s.length);
+    int err = access_place_edge(w, &w->part->values, &s.offset, value, &bytes, &s.length);
     s.stride = s.length;
     memcpy(b->bytes + (s.offset - b->origin), bytes, (size_t)s.length);
-    mpio_place_mark(b, &s);
+    access_place_mark(b, &s);
     return err;
 }
 
-static int move_strip(struct mpio_walk *w, const struct mpio_block *b,
+static int move_strip(struct access_walk *w, const struct access_block *b,
                       const struct region_strip *s)
 {
     unsigned char *place = b->bytes + (s->offset - b->origin);
     bool few = s->count == 1 || s->length >= LONG_RUN;
     int err = few ? long_runs(&w->part->values, s, place, w->put)
                   : short_runs(&w->part->values, s, place, w->put);
-    if (w->put) mpio_place_mark(b, s);
+    if (w->put) access_place_mark(b, s);
     return err;
 }
 
 /* The current strip: values of puts that lie in two ranges apart. */
-static int take_strip(struct mpio_walk *w, const struct mpio_block *b)
+static int take_strip(struct access_walk *w, const struct access_block *b)
 {
     struct region_strip s = w->strip;
     int64_t xsize = w->part->values.xsize;
@@ -99,15 +100,15 @@ static int take_strip(struct mpio_walk *w, const struct mpio_block *b)
     if (!w->crossed) return move_strip(w, b, &s);
     s.length -= xsize;
     if (s.length > 0) result = move_strip(w, b, &s);
-    mpio_walk_note(&result, place_edge(w, b, s.offset + s.length));
+    access_walk_note(&result, place_edge(w, b, s.offset + s.length));
     return result;
 }
 
 /* ---- lists of short runs ---- */
 
 /* From the scratch to their places in the block, and marked. */
-static void spread(const struct mpio_block *b, int64_t base, const struct region_span *s,
-                   const unsigned char *scratch)
+static void spread(const struct access_block *b, int64_t base,
+                   const struct region_span *s, const unsigned char *scratch)
 {
     const struct region_extent *x = s->blocks;
     for (int64_t i = 0; i < s->n; i++) {
@@ -118,7 +119,7 @@ static void spread(const struct mpio_block *b, int64_t base, const struct region
     }
 }
 
-static void collect_extents(const struct mpio_block *b, int64_t base,
+static void collect_extents(const struct access_block *b, int64_t base,
                             const struct region_span *s, unsigned char *scratch)
 {
     const struct region_extent *x = s->blocks;
@@ -128,14 +129,15 @@ static void collect_extents(const struct mpio_block *b, int64_t base,
     }
 }
 
-bool mpio_walk_span(struct mpio_walk *w, int64_t max_bytes, struct region_span *s)
+bool access_walk_span(struct access_walk *w, int64_t max_bytes, struct region_span *s)
 {
-    struct mpio_part *p = w->part;
+    struct access_part *p = w->part;
     int64_t at, limit = w->high - p->shift;
     if (p->cursor == NULL || w->strip.count > 0) return false;
     if (!region_peek(p->cursor, &at) || at + p->shift < w->low) return false;
-    if (limit - at > MPIO_LIST_REACH) limit = at + MPIO_LIST_REACH;
-    if (!region_next_blocks(p->cursor, limit, MPIO_LIST_RUN, max_bytes, s)) return false;
+    if (limit - at > ACCESS_LIST_REACH) limit = at + ACCESS_LIST_REACH;
+    if (!region_next_blocks(p->cursor, limit, ACCESS_LIST_RUN, max_bytes, s))
+        return false;
     s->base += p->shift;
     p->limit = -1;
     w->crossed = false;
@@ -144,31 +146,31 @@ bool mpio_walk_span(struct mpio_walk *w, int64_t max_bytes, struct region_span *
 
 /* The next short blocks of a list: many converted at once. False if what comes next is
  * something else. */
-static bool take_blocks(struct mpio_walk *w, const struct mpio_block *b, int *result)
+static bool take_blocks(struct access_walk *w, const struct access_block *b, int *result)
 {
     unsigned char scratch[SCRATCH];
-    struct mpio_values *v = &w->part->values;
+    struct access_values *v = &w->part->values;
     struct region_span s;
-    if (!mpio_walk_span(w, SCRATCH, &s)) return false;
+    if (!access_walk_span(w, SCRATCH, &s)) return false;
     int64_t base = s.base - b->origin;
     if (w->put) {
-        mpio_walk_note(result, mpio_values_put(v, scratch, s.bytes / v->xsize));
+        access_walk_note(result, access_values_put(v, scratch, s.bytes / v->xsize));
         spread(b, base, &s, scratch);
     } else {
         collect_extents(b, base, &s, scratch);
-        mpio_walk_note(result, mpio_values_get(v, scratch, s.bytes / v->xsize));
+        access_walk_note(result, access_values_get(v, scratch, s.bytes / v->xsize));
     }
     return true;
 }
 
-int mpio_walk_block(struct mpio_walk *w, const struct mpio_block *b)
+int access_walk_block(struct access_walk *w, const struct access_block *b)
 {
-    int result = mpio_walk_range(w, b->start, b->end);
-    while (mpio_walk_open(w, &result))
+    int result = access_walk_range(w, b->start, b->end);
+    while (access_walk_open(w, &result))
         for (;;) {
             if (take_blocks(w, b, &result)) continue;
-            if (!mpio_walk_strip(w)) break;
-            mpio_walk_note(&result, take_strip(w, b));
+            if (!access_walk_strip(w)) break;
+            access_walk_note(&result, take_strip(w, b));
         }
     return result;
 }

@@ -1,11 +1,11 @@
 /* The values of one request, between the user's memory and their external form, in the
  * order of the request and in parts of any size. */
-#ifndef MPIO_VALUES_H
-#define MPIO_VALUES_H
+#ifndef ACCESS_VALUES_H
+#define ACCESS_VALUES_H
 
-#include "driver.h"
+#include "access_request.h"
 
-struct mpio_values {
+struct access_values {
     struct access_request *req;   /* takes what is out of range as its status */
     struct region_cursor *memory; /* NULL: contiguous from req->buf */
     int64_t done;                 /* elements */
@@ -15,15 +15,15 @@ struct mpio_values {
 };
 
 /* NC_ENOMEM. */
-int mpio_values_begin(struct mpio_values *v, const struct cdf_header *h,
-                      struct access_request *req, bool put);
-void mpio_values_end(struct mpio_values *v);
+int access_values_begin(struct access_values *v, const struct cdf_header *h,
+                        struct access_request *req, bool put);
+void access_values_end(struct access_values *v);
 
 /* Goes to value number `first`. */
-void mpio_values_seek(struct mpio_values *v, int64_t first);
+void access_values_seek(struct access_values *v, int64_t first);
 
 /* Where the next values are, if they are contiguous; else NULL. */
-static inline unsigned char *mpio_values_buf(const struct mpio_values *v)
+static inline unsigned char *access_values_buf(const struct access_values *v)
 {
     const struct access_request *r = v->req;
     if (v->memory != NULL || r->buf == NULL) return NULL;
@@ -31,7 +31,7 @@ static inline unsigned char *mpio_values_buf(const struct mpio_values *v)
 }
 
 /* The next n values, to or from their external form. They may be in their place. */
-int mpio_values_put(struct mpio_values *v, unsigned char *external, int64_t n);
-int mpio_values_get(struct mpio_values *v, const unsigned char *external, int64_t n);
+int access_values_put(struct access_values *v, unsigned char *external, int64_t n);
+int access_values_get(struct access_values *v, const unsigned char *external, int64_t n);
 
 #endif

@@ -1,50 +1,12 @@
-/* A tile and its transfer to and from the file. */
-#include "mpio_tile.h"
-
+/* Tiles to and from the file: each process its own pieces, or all through a view. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "access_tile.h"
 #include "base_error.h"
 #include "base_mem.h"
 #include "base_mpi.h"
-
-void mpio_tile_clear(struct mpio_tile *t)
-{
-    t->used = t->npieces = t->nsegments = t->ncopies = 0;
-    t->ascending = true;
-}
-
-void mpio_tile_free(struct mpio_tile *t)
-{
-    base_free(t->pieces);
-    base_free(t->segments);
-    base_free(t->copies);
-    *t = (struct mpio_tile){0};
-}
-
-int mpio_tile_add(struct mpio_tile *t, int64_t offset, int64_t length, int64_t pos)
-{
-    if (t->npieces > 0) {
-        struct mpio_piece *last = &t->pieces[t->npieces - 1];
-        int64_t end = last->offset + last->length;
-        if (end == offset && last->pos + last->length == pos) {
-            last->length += length;
-            return NC_NOERR;
-        }
-        if (offset < end) t->ascending = false;
-    }
-    if (t->npieces == t->pieces_capacity) {
-        int64_t capacity = t->pieces_capacity * 2 + 64;
-        void *grown = base_realloc(t->pieces, (size_t)capacity * sizeof *t->pieces);
-        if (grown == NULL) return NC_ENOMEM;
-        t->pieces = grown;
-        t->pieces_capacity = capacity;
-    }
-    t->pieces[t->npieces] = (struct mpio_piece){
-        .offset = offset, .length = length, .pos = pos, .order = t->npieces};
-    t->npieces++;
-    return NC_NOERR;
-}
+#include "mpio.h"
 
 /* ---- direct ---- */
 
@@ -54,11 +16,11 @@ int mpio_tile_add(struct mpio_tile *t, int64_t offset, int64_t length, int64_t p
 enum { GAP = 4096, SHORT = 8192, SIEVE = 1 << 20 };
 
 /* How many pieces from i on to read together: their span fits the sieve buffer. */
-static int64_t group(const struct mpio_tile *t, int64_t i)
+static int64_t group(const struct access_tile *t, int64_t i)
 {
     int64_t first = t->pieces[i].offset, n = 1;
     for (; i + n < t->npieces; n++) {
-        const struct mpio_piece *p = &t->pieces[i + n], *before = p - 1;
+        const struct access_piece *p = &t->pieces[i + n], *before = p - 1;
         if (p->offset - (before->offset + before->length) > GAP) break;
         if (p->offset + p->length - first > SIEVE) break;
     }
@@ -66,34 +28,34 @@ static int64_t group(const struct mpio_tile *t, int64_t i)
 }
 
 /* And to write together: short ones, without gaps. */
-static int64_t chain(const struct mpio_tile *t, int64_t i)
+static int64_t chain(const struct access_tile *t, int64_t i)
 {
     int64_t first = t->pieces[i].offset, n = 1;
     if (t->pieces[i].length > SHORT) return 1;
     for (; i + n < t->npieces; n++) {
-        const struct mpio_piece *p = &t->pieces[i + n], *before = p - 1;
+        const struct access_piece *p = &t->pieces[i + n], *before = p - 1;
         if (p->offset != before->offset + before->length || p->length > SHORT) break;
         if (p->offset + p->length - first > SIEVE) break;
     }
     return n;
 }
 
-static int write_chain(struct mpio *m, const struct mpio_tile *t, int64_t i, int64_t n,
+static int write_chain(struct mpio *m, const struct access_tile *t, int64_t i, int64_t n,
                        unsigned char *sieve)
 {
-    const struct mpio_piece *p = &t->pieces[i];
+    const struct access_piece *p = &t->pieces[i];
     int64_t span = 0;
     for (int64_t k = 0; k < n; span += p[k++].length)
         memcpy(sieve + span, t->bytes + p[k].pos, (size_t)p[k].length);
     return mpio_file_write(&m->file, p->offset, sieve, span);
 }
 
-int mpio_tile_write(struct mpio *m, const struct mpio_tile *t)
+int mpio_write_tile(struct mpio *m, const struct access_tile *t)
 {
     unsigned char *sieve = NULL;
     int err = NC_NOERR;
     for (int64_t i = 0, n; i < t->npieces && err == NC_NOERR; i += n) {
-        const struct mpio_piece *p = &t->pieces[i];
+        const struct access_piece *p = &t->pieces[i];
         n = chain(t, i);
         if (n > 1 && sieve == NULL && (sieve = base_malloc(SIEVE)) == NULL)
             err = NC_ENOMEM;
@@ -106,10 +68,10 @@ int mpio_tile_write(struct mpio *m, const struct mpio_tile *t)
     return err;
 }
 
-static int read_group(struct mpio *m, const struct mpio_tile *t, int64_t i, int64_t n,
+static int read_group(struct mpio *m, const struct access_tile *t, int64_t i, int64_t n,
                       unsigned char *sieve)
 {
-    const struct mpio_piece *p = &t->pieces[i], *last = p + n - 1;
+    const struct access_piece *p = &t->pieces[i], *last = p + n - 1;
     int64_t span = last->offset + last->length - p->offset;
     int err = mpio_file_read(&m->file, p->offset, sieve, span);
     for (int64_t k = 0; k < n && err == NC_NOERR; k++)
@@ -118,12 +80,12 @@ static int read_group(struct mpio *m, const struct mpio_tile *t, int64_t i, int6
     return err;
 }
 
-int mpio_tile_read(struct mpio *m, const struct mpio_tile *t)
+int mpio_read_tile(struct mpio *m, const struct access_tile *t)
 {
     unsigned char *sieve = NULL;
     int err = NC_NOERR;
     for (int64_t i = 0, n; i < t->npieces && err == NC_NOERR; i += n) {
-        const struct mpio_piece *p = &t->pieces[i];
+        const struct access_piece *p = &t->pieces[i];
         n = group(t, i);
         if (n > 1 && sieve == NULL && (sieve = base_malloc(SIEVE)) == NULL)
             err = NC_ENOMEM;
@@ -139,20 +101,20 @@ int mpio_tile_read(struct mpio *m, const struct mpio_tile *t)
 /* ---- view ---- */
 
 /* Where a piece lies, in the file or in the tile's memory. */
-static int64_t in_file(const struct mpio_piece *p)
+static int64_t in_file(const struct access_piece *p)
 {
     return p->offset;
 }
 
-static int64_t in_memory(const struct mpio_piece *p)
+static int64_t in_memory(const struct access_piece *p)
 {
     return p->pos;
 }
 
 /* The pieces where `place` says they lie, as a flat list of byte runs: MPICH up to
  * 4.0.3 writes to wrong places through deeper file types. */
-static int list_type(const struct mpio_tile *t,
-                     int64_t (*place)(const struct mpio_piece *), MPI_Datatype *type)
+static int list_type(const struct access_tile *t,
+                     int64_t (*place)(const struct access_piece *), MPI_Datatype *type)
 {
     int n = (int)t->npieces;
     int *lengths = base_malloc((size_t)n * sizeof *lengths);
@@ -171,7 +133,7 @@ static int list_type(const struct mpio_tile *t,
 }
 
 /* Do the pieces lie one behind the other in memory, from its start? */
-static bool packed(const struct mpio_tile *t)
+static bool packed(const struct access_tile *t)
 {
     int64_t at = 0;
     for (int64_t i = 0; i < t->npieces; at += t->pieces[i++].length)
@@ -179,7 +141,7 @@ static bool packed(const struct mpio_tile *t)
     return true;
 }
 
-int mpio_tile_view_all(struct mpio *m, const struct mpio_tile *t, bool put)
+int mpio_view_tile_all(struct mpio *m, const struct access_tile *t, bool put)
 {
     MPI_Datatype filetype = MPI_BYTE, memtype = MPI_BYTE;
     int64_t n = 0;

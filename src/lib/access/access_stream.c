@@ -1,36 +1,36 @@
 /* Requests to tiles: which bytes of the file come next, and their values. */
-#include "mpio_tile.h"
+#include "access_tile.h"
 
 #include "base_error.h"
 #include "base_mem.h"
 
-void mpio_stream_free(struct mpio_stream *s)
+void access_stream_free(struct access_stream *s)
 {
     region_cursor_free(s->file_cursor);
-    mpio_values_end(&s->values);
+    access_values_end(&s->values);
     region_free(s->region);
     s->file_cursor = NULL;
     s->region = NULL;
 }
 
-bool mpio_stream_ended(const struct mpio_stream *s)
+bool access_stream_ended(const struct access_stream *s)
 {
     return s->file_request == s->n;
 }
 
-static const struct cdf_var *var_of(const struct mpio_stream *s, int64_t request)
+static const struct cdf_var *var_of(const struct access_stream *s, int64_t request)
 {
-    return &s->m->base.ds->header.vars[s->reqs[request]->varid];
+    return &s->header->vars[s->reqs[request]->varid];
 }
 
 /* ---- the file side ---- */
 
-static int open_request(struct mpio_stream *s)
+static int open_request(struct access_stream *s)
 {
     const struct access_request *r = s->reqs[s->file_request];
     const struct cdf_var *v = var_of(s, s->file_request);
-    int64_t row = v->is_record ? s->m->base.ds->header.record_size : 0;
-    s->shift = r->raw ? access_raw_shift(&s->m->base.ds->header, r) : 0;
+    int64_t row = v->is_record ? s->header->record_size : 0;
+    s->shift = r->raw ? access_raw_shift(s->header, r) : 0;
     if (!r->raw) {
         s->region = region_slab(v->begin, v->ndims, v->shape, access_start(r),
                                 access_count(r, v->ndims), access_stride(r, v->ndims),
@@ -41,7 +41,7 @@ static int open_request(struct mpio_stream *s)
     return s->file_cursor == NULL ? NC_ENOMEM : NC_NOERR;
 }
 
-static void close_request(struct mpio_stream *s)
+static void close_request(struct access_stream *s)
 {
     region_cursor_free(s->file_cursor);
     region_free(s->region);
@@ -50,7 +50,8 @@ static void close_request(struct mpio_stream *s)
     s->file_request++;
 }
 
-static int add_segment(struct mpio_tile *t, int64_t request, int64_t nelems, int64_t pos)
+static int add_segment(struct access_tile *t, int64_t request, int64_t nelems,
+                       int64_t pos)
 {
     if (t->nsegments == t->segments_capacity) {
         int64_t capacity = t->segments_capacity * 2 + 8;
@@ -60,16 +61,17 @@ static int add_segment(struct mpio_tile *t, int64_t request, int64_t nelems, int
         t->segments_capacity = capacity;
     }
     t->segments[t->nsegments++] =
-        (struct mpio_segment){.request = request, .nelems = nelems, .pos = pos};
+        (struct access_segment){.request = request, .nelems = nelems, .pos = pos};
     return NC_NOERR;
 }
 
-static int add_strip(struct mpio_tile *t, const struct region_strip *strip, int64_t shift)
+static int add_strip(struct access_tile *t, const struct region_strip *strip,
+                     int64_t shift)
 {
     int err = NC_NOERR;
     for (int64_t i = 0; i < strip->count && err == NC_NOERR; i++) {
-        err = mpio_tile_add(t, shift + strip->offset + i * strip->stride, strip->length,
-                            t->used);
+        err = access_tile_add(t, shift + strip->offset + i * strip->stride, strip->length,
+                              t->used);
         t->used += strip->length;
     }
     return err;
@@ -77,7 +79,7 @@ static int add_strip(struct mpio_tile *t, const struct region_strip *strip, int6
 
 /* Takes what fits of the current request, which ends when its region does: not before all
  * of it is noted in the tile, so that the right ones are told of an error. */
-static int plan_request(struct mpio_stream *s, struct mpio_tile *t, int64_t max_bytes,
+static int plan_request(struct access_stream *s, struct access_tile *t, int64_t max_bytes,
                         int64_t max_pieces)
 {
     int64_t before = t->used, request = s->file_request;
@@ -100,7 +102,7 @@ static int plan_request(struct mpio_stream *s, struct mpio_tile *t, int64_t max_
 
 /* A single segment whose values in memory are the external ones needs no staging; nor
  * does one that is got, if they are as large: they can be turned round where they lie. */
-static bool in_place(const struct mpio_stream *s, const struct mpio_tile *t)
+static bool in_place(const struct access_stream *s, const struct access_tile *t)
 {
     if (t->nsegments != 1 || !t->ascending) return false;
     const struct access_request *r = s->reqs[t->segments[0].request];
@@ -111,7 +113,7 @@ static bool in_place(const struct mpio_stream *s, const struct mpio_tile *t)
 }
 
 /* Where the tile's bytes are. */
-static int give_memory(struct mpio_stream *s, struct mpio_tile *t)
+static int give_memory(struct access_stream *s, struct access_tile *t)
 {
     if (in_place(s, t)) {
         const struct access_request *r = s->reqs[t->segments[0].request];
@@ -119,14 +121,14 @@ static int give_memory(struct mpio_stream *s, struct mpio_tile *t)
         t->bytes = (unsigned char *)r->buf + done * conv_size(r->type);
         return NC_NOERR;
     }
-    int err = mpio_reserve(s->m, (size_t)t->used);
-    s->m->base.ds->stats.copied_bytes += t->used;
-    t->bytes = s->m->staging;
+    int err = access_staging_make(s->staging, (size_t)t->used);
+    *s->staging->copied += t->used;
+    t->bytes = s->staging->bytes;
     return err;
 }
 
-int mpio_stream_plan(struct mpio_stream *s, struct mpio_tile *t, int64_t max_bytes,
-                     int64_t max_pieces)
+int access_stream_plan(struct access_stream *s, struct access_tile *t, int64_t max_bytes,
+                       int64_t max_pieces)
 {
     int err = NC_NOERR;
     while (err == NC_NOERR && s->file_request < s->n && max_bytes - t->used >= 8 &&
@@ -137,37 +139,36 @@ int mpio_stream_plan(struct mpio_stream *s, struct mpio_tile *t, int64_t max_byt
     return err;
 }
 
-int mpio_stream_settle(struct mpio_stream *s, struct mpio_tile *t)
+int access_stream_settle(struct access_stream *s, struct access_tile *t)
 {
-    int err = t->ascending ? NC_NOERR : mpio_tile_sort(t, s->put);
+    int err = t->ascending ? NC_NOERR : access_tile_sort(t, s->put);
     return err == NC_NOERR ? give_memory(s, t) : err;
 }
 
 /* ---- the memory side ---- */
 
 /* The values of the segment's request, those that come next. */
-static int follow(struct mpio_stream *s, const struct mpio_segment *seg)
+static int follow(struct access_stream *s, const struct access_segment *seg)
 {
     if (s->values.req == s->reqs[seg->request]) return NC_NOERR;
-    mpio_values_end(&s->values);
-    int err = mpio_values_begin(&s->values, &s->m->base.ds->header, s->reqs[seg->request],
-                                s->put);
+    access_values_end(&s->values);
+    int err = access_values_begin(&s->values, s->header, s->reqs[seg->request], s->put);
     if (err != NC_NOERR) s->values.req = NULL;
     return err;
 }
 
-static int run_segment(struct mpio_stream *s, struct mpio_tile *t,
-                       const struct mpio_segment *seg)
+static int run_segment(struct access_stream *s, struct access_tile *t,
+                       const struct access_segment *seg)
 {
     int err = follow(s, seg);
     if (err != NC_NOERR) return err;
     unsigned char *external = t->bytes + seg->pos;
-    return s->put ? mpio_values_put(&s->values, external, seg->nelems)
-                  : mpio_values_get(&s->values, external, seg->nelems);
+    return s->put ? access_values_put(&s->values, external, seg->nelems)
+                  : access_values_get(&s->values, external, seg->nelems);
 }
 
 /* The first error, but what stops the transfer before what is out of range. */
-static int run_segments(struct mpio_stream *s, struct mpio_tile *t)
+static int run_segments(struct access_stream *s, struct access_tile *t)
 {
     int first = NC_NOERR;
     for (int64_t i = 0; i < t->nsegments; i++) {
@@ -177,15 +178,15 @@ static int run_segments(struct mpio_stream *s, struct mpio_tile *t)
     return first;
 }
 
-int mpio_stream_pack(struct mpio_stream *s, struct mpio_tile *t)
+int access_stream_pack(struct access_stream *s, struct access_tile *t)
 {
     int err = run_segments(s, t);
-    mpio_tile_share(t);
+    access_tile_share(t);
     return err;
 }
 
-int mpio_stream_unpack(struct mpio_stream *s, struct mpio_tile *t)
+int access_stream_unpack(struct access_stream *s, struct access_tile *t)
 {
-    mpio_tile_share(t);
+    access_tile_share(t);
     return run_segments(s, t);
 }

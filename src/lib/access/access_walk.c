@@ -5,7 +5,7 @@
  * at on a level, an eighth or more have bytes in the range, wherever long and short ones
  * lie. In a range requests go by their number, so that of puts that overlap the last one
  * holds. */
-#include "mpio_walk.h"
+#include "access_walk.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static void sort_digit(const uint64_t *from, uint64_t *to, int64_t n, int shift)
 }
 
 /* By level and block; those that have both alike stay as they are. */
-static int sort_items(struct mpio_walk *w)
+static int sort_items(struct access_walk *w)
 {
     uint64_t different = 0;
     int64_t n = w->nitems;
@@ -67,7 +67,7 @@ static int sort_items(struct mpio_walk *w)
     return NC_NOERR;
 }
 
-static int64_t block_at(const struct mpio_walk *w, int64_t offset)
+static int64_t block_at(const struct access_walk *w, int64_t offset)
 {
     return (offset >> w->log2_block) - w->first_block;
 }
@@ -78,22 +78,22 @@ static int64_t reach_of(int level)
     return level == 0 ? 0 : (INT64_C(1) << (OCTET * level)) - 1;
 }
 
-static uint64_t key_of(const struct mpio_walk *w, int level, int64_t block)
+static uint64_t key_of(const struct access_walk *w, int level, int64_t block)
 {
     return ((uint64_t)level << w->block_bits | (uint64_t)block) << w->number_bits;
 }
 
-static int64_t number_of(const struct mpio_walk *w, int64_t i)
+static int64_t number_of(const struct access_walk *w, int64_t i)
 {
     return (int64_t)(w->items[i] & ((UINT64_C(1) << w->number_bits) - 1));
 }
 
-static void add_item(struct mpio_walk *w, int64_t number)
+static void add_item(struct access_walk *w, int64_t number)
 {
-    const struct cdf_header *h = &w->m->base.ds->header;
+    const struct cdf_header *h = w->header;
     const struct access_request *r = w->reqs[number];
-    struct mpio_survey s;
-    if (!mpio_survey(h, r, &s)) return;
+    struct access_survey s;
+    if (!access_survey(h, r, &s)) return;
     int64_t block = block_at(w, s.low), last = block_at(w, s.high - 1);
     int level = 0;
     while (reach_of(level) < last - block)
@@ -102,14 +102,14 @@ static void add_item(struct mpio_walk *w, int64_t number)
     w->items[w->nitems++] = key_of(w, level, block) | (uint64_t)number;
 }
 
-int mpio_walk_begin(struct mpio_walk *w, struct access_request *const *reqs, int64_t n,
-                    int64_t low, int64_t high)
+int access_walk_begin(struct access_walk *w, struct access_request *const *reqs,
+                      int64_t n, int64_t low, int64_t high)
 {
     w->reqs = reqs;
     w->number_bits = bits_of(n);
     w->hits = NULL;
     w->items = base_malloc((size_t)(n > 0 ? n : 1) * sizeof *w->items);
-    w->parts = base_malloc(MPIO_PARTS * sizeof *w->parts);
+    w->parts = base_malloc(ACCESS_PARTS * sizeof *w->parts);
     if (w->items == NULL || w->parts == NULL) {
         base_free(w->items);
         base_free(w->parts);
@@ -117,7 +117,7 @@ int mpio_walk_begin(struct mpio_walk *w, struct access_request *const *reqs, int
         w->parts = NULL;
         return NC_ENOMEM;
     }
-    for (int i = 0; i < MPIO_PARTS; i++)
+    for (int i = 0; i < ACCESS_PARTS; i++)
         w->parts[i].number = -1;
     if (n == 0) return NC_NOERR;
     /* Coarser blocks, where finer ones have numbers that are too long. */
@@ -129,22 +129,22 @@ int mpio_walk_begin(struct mpio_walk *w, struct access_request *const *reqs, int
     for (int64_t i = 0; i < n; i++)
         add_item(w, i);
     int err = sort_items(w);
-    if (err != NC_NOERR) mpio_walk_end(w);
+    if (err != NC_NOERR) access_walk_end(w);
     return err;
 }
 
-static void close_part(struct mpio_part *p)
+static void close_part(struct access_part *p)
 {
     if (p->number < 0) return;
-    mpio_values_end(&p->values);
+    access_values_end(&p->values);
     region_cursor_free(p->cursor);
     region_free(p->region);
     p->number = -1;
 }
 
-void mpio_walk_end(struct mpio_walk *w)
+void access_walk_end(struct access_walk *w)
 {
-    for (int i = 0; w->parts != NULL && i < MPIO_PARTS; i++)
+    for (int i = 0; w->parts != NULL && i < ACCESS_PARTS; i++)
         close_part(&w->parts[i]);
     base_free(w->parts);
     base_free(w->items);
@@ -160,7 +160,7 @@ void mpio_walk_end(struct mpio_walk *w)
 /* ---- the requests of a range ---- */
 
 /* The first item that is not below the key. */
-static int64_t find_item(const struct mpio_walk *w, uint64_t key)
+static int64_t find_item(const struct access_walk *w, uint64_t key)
 {
     int64_t low = 0, high = w->nitems;
     while (low < high) {
@@ -174,8 +174,8 @@ static int64_t find_item(const struct mpio_walk *w, uint64_t key)
 }
 
 /* The items of a level that may have bytes in blocks [from, to]: [*first, the result). */
-static int64_t find_items(const struct mpio_walk *w, int level, int64_t from, int64_t to,
-                          int64_t *first)
+static int64_t find_items(const struct access_walk *w, int level, int64_t from,
+                          int64_t to, int64_t *first)
 {
     from -= reach_of(level);
     *first = find_item(w, key_of(w, level, from > 0 ? from : 0));
@@ -188,7 +188,7 @@ static int by_number(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
-static int make_room(struct mpio_walk *w, int64_t n)
+static int make_room(struct access_walk *w, int64_t n)
 {
     if (n <= w->hits_capacity) return NC_NOERR;
     void *grown = base_realloc(w->hits, (size_t)n * sizeof *w->hits);
@@ -199,7 +199,7 @@ static int make_room(struct mpio_walk *w, int64_t n)
 }
 
 /* The requests that may have bytes in blocks [from, to], by number. */
-static int find_hits(struct mpio_walk *w, int64_t from, int64_t to)
+static int find_hits(struct access_walk *w, int64_t from, int64_t to)
 {
     bool sorted = true;
     w->nhits = 0;
@@ -219,8 +219,8 @@ static int find_hits(struct mpio_walk *w, int64_t from, int64_t to)
 }
 
 /* The blocks of [low, high) that there are numbers for; false if there are none. */
-static bool blocks_of(const struct mpio_walk *w, int64_t low, int64_t high, int64_t *from,
-                      int64_t *to)
+static bool blocks_of(const struct access_walk *w, int64_t low, int64_t high,
+                      int64_t *from, int64_t *to)
 {
     int64_t last = (INT64_C(1) << w->block_bits) - 2;
     *from = block_at(w, low);
@@ -233,15 +233,15 @@ static bool blocks_of(const struct mpio_walk *w, int64_t low, int64_t high, int6
 
 /* ---- one request ---- */
 
-static int begin_part(struct mpio_walk *w, int64_t number, struct mpio_part *p)
+static int begin_part(struct access_walk *w, int64_t number, struct access_part *p)
 {
-    const struct cdf_header *h = &w->m->base.ds->header;
+    const struct cdf_header *h = w->header;
     struct access_request *r = w->reqs[number];
-    *p = (struct mpio_part){.number = -1, .limit = -1};
-    int err = mpio_values_begin(&p->values, h, r, w->put);
+    *p = (struct access_part){.number = -1, .limit = -1};
+    int err = access_values_begin(&p->values, h, r, w->put);
     if (err != NC_NOERR) return err;
     p->number = number;
-    if (!r->raw && mpio_one_run(h, r, &p->begin)) {
+    if (!r->raw && access_one_run(h, r, &p->begin)) {
         p->bytes = access_nelems(r, h->vars[r->varid].ndims) * p->values.xsize;
         return NC_NOERR;
     }
@@ -249,16 +249,16 @@ static int begin_part(struct mpio_walk *w, int64_t number, struct mpio_part *p)
     if (r->raw)
         p->shift = access_raw_shift(h, r);
     else
-        region = p->region = mpio_region(h, r);
+        region = p->region = access_region(h, r);
     if (region != NULL) p->cursor = region_cursor_new(region);
     if (p->cursor != NULL) return NC_NOERR;
     close_part(p);
     return NC_ENOMEM;
 }
 
-int mpio_walk_part(struct mpio_walk *w, int64_t number, struct mpio_part **part)
+int access_walk_part(struct access_walk *w, int64_t number, struct access_part **part)
 {
-    struct mpio_part *p = &w->parts[number % MPIO_PARTS];
+    struct access_part *p = &w->parts[number % ACCESS_PARTS];
     *part = p;
     if (p->number == number) return NC_NOERR;
     close_part(p);
@@ -268,7 +268,7 @@ int mpio_walk_part(struct mpio_walk *w, int64_t number, struct mpio_part **part)
 }
 
 /* Where its next value lies; false at the end. */
-static bool peek(struct mpio_part *p, int64_t *at)
+static bool peek(struct access_part *p, int64_t *at)
 {
     if (p->cursor == NULL) {
         *at = p->begin + p->done;
@@ -281,7 +281,7 @@ static bool peek(struct mpio_part *p, int64_t *at)
 
 /* Goes to the first value that a range from low on has a part of. Where a range goes on
  * behind the last one, the cursor is there. */
-static void seek(const struct mpio_walk *w, struct mpio_part *p, int64_t low)
+static void seek(const struct access_walk *w, struct access_part *p, int64_t low)
 {
     int64_t xsize = p->values.xsize, at = w->put ? low - xsize + 1 : low, rank;
     if (p->limit == low) return;
@@ -294,13 +294,13 @@ static void seek(const struct mpio_walk *w, struct mpio_part *p, int64_t low)
         int64_t inside = rank % xsize;
         if (inside > 0) (void)region_skip_to(p->cursor, rank += xsize - inside);
     }
-    mpio_values_seek(&p->values, rank / xsize);
+    access_values_seek(&p->values, rank / xsize);
     p->limit = low;
 }
 
 /* Its next strip below end: of whole values, so that one run alone may end behind it. A
  * value that begins before the range comes alone. */
-static bool next_strip(const struct mpio_walk *w, struct mpio_part *p,
+static bool next_strip(const struct access_walk *w, struct access_part *p,
                        struct region_strip *s)
 {
     int64_t xsize = p->values.xsize, end = w->high, at;
@@ -320,7 +320,7 @@ static bool next_strip(const struct mpio_walk *w, struct mpio_part *p,
     return true;
 }
 
-int mpio_walk_range(struct mpio_walk *w, int64_t low, int64_t high)
+int access_walk_range(struct access_walk *w, int64_t low, int64_t high)
 {
     int64_t from, to;
     w->low = low;
@@ -331,25 +331,25 @@ int mpio_walk_range(struct mpio_walk *w, int64_t low, int64_t high)
     return blocks_of(w, low, high, &from, &to) ? find_hits(w, from, to) : NC_NOERR;
 }
 
-bool mpio_walk_open(struct mpio_walk *w, int *err)
+bool access_walk_open(struct access_walk *w, int *err)
 {
     if (w->part != NULL) return true;
     while (w->hit < w->nhits) {
-        struct mpio_part *p;
-        int opened = mpio_walk_part(w, w->hits[w->hit++], &p);
+        struct access_part *p;
+        int opened = access_walk_part(w, w->hits[w->hit++], &p);
         if (opened == NC_NOERR) {
             seek(w, p, w->low);
             w->part = p;
             return true;
         }
-        mpio_walk_note(err, opened);
+        access_walk_note(err, opened);
     }
     return false;
 }
 
-bool mpio_walk_strip(struct mpio_walk *w)
+bool access_walk_strip(struct access_walk *w)
 {
-    struct mpio_part *p = w->part;
+    struct access_part *p = w->part;
     if (w->strip.count > 0) return true;
     if (next_strip(w, p, &w->strip)) {
         w->crossed = w->strip.offset + w->strip.length > w->high;
@@ -362,9 +362,9 @@ bool mpio_walk_strip(struct mpio_walk *w)
     return false;
 }
 
-void mpio_walk_again(struct mpio_walk *w)
+void access_walk_again(struct access_walk *w)
 {
-    struct mpio_part *p = w->part;
+    struct access_part *p = w->part;
     int64_t rank = p->values.done * p->values.xsize;
     if (p->cursor == NULL)
         p->done = rank;
@@ -375,37 +375,37 @@ void mpio_walk_again(struct mpio_walk *w)
     w->left_off = p->values.done;
 }
 
-int mpio_walk_resume(struct mpio_walk *w, int64_t low, int64_t high)
+int access_walk_resume(struct access_walk *w, int64_t low, int64_t high)
 {
-    struct mpio_part *p;
+    struct access_part *p;
     int64_t number = w->left, first = w->left_off;
-    int err = mpio_walk_range(w, low, high);
+    int err = access_walk_range(w, low, high);
     while (w->hit < w->nhits && w->hits[w->hit++] != number)
         ;
-    if (err == NC_NOERR) err = mpio_walk_part(w, number, &p);
+    if (err == NC_NOERR) err = access_walk_part(w, number, &p);
     if (err != NC_NOERR) return err;
-    mpio_values_seek(&p->values, first);
+    access_values_seek(&p->values, first);
     p->limit = -1;
     w->part = p;
-    mpio_walk_again(w);
+    access_walk_again(w);
     return NC_NOERR;
 }
 
 /* ---- what comes next ---- */
 
 /* Where the request's first value at offset or behind it lies. */
-static int first_at(struct mpio_walk *w, int64_t number, int64_t offset, int64_t *next)
+static int first_at(struct access_walk *w, int64_t number, int64_t offset, int64_t *next)
 {
-    struct mpio_part *p;
+    struct access_part *p;
     int64_t at;
-    int err = mpio_walk_part(w, number, &p);
+    int err = access_walk_part(w, number, &p);
     if (err != NC_NOERR) return err;
     seek(w, p, offset);
     if (peek(p, &at) && at < *next) *next = at > offset ? at : offset;
     return NC_NOERR;
 }
 
-int mpio_walk_next(struct mpio_walk *w, int64_t offset, int64_t *next)
+int access_walk_next(struct access_walk *w, int64_t offset, int64_t *next)
 {
     int64_t from, to;
     *next = INT64_MAX;
@@ -419,18 +419,18 @@ int mpio_walk_next(struct mpio_walk *w, int64_t offset, int64_t *next)
     }
     int err = find_hits(w, from, from);
     if (err != NC_NOERR) return err;
-    if (w->nhits > MPIO_PARTS) *next = offset;
+    if (w->nhits > ACCESS_PARTS) *next = offset;
     for (int64_t i = 0; i<w->nhits && * next> offset && err == NC_NOERR; i++)
         err = first_at(w, w->hits[i], offset, next);
     return err;
 }
 
 /* One past the request's last byte below high, and the slack. */
-static int last_below(struct mpio_walk *w, int64_t number, int64_t high, int64_t *to)
+static int last_below(struct access_walk *w, int64_t number, int64_t high, int64_t *to)
 {
-    struct mpio_part *p;
+    struct access_part *p;
     int64_t at = 0;
-    int err = mpio_walk_part(w, number, &p);
+    int err = access_walk_part(w, number, &p);
     if (err != NC_NOERR) return err;
     int64_t xsize = p->values.xsize, rank;
     p->limit = -1;
@@ -449,17 +449,17 @@ static int last_below(struct mpio_walk *w, int64_t number, int64_t high, int64_t
     return NC_NOERR;
 }
 
-int mpio_walk_needs(struct mpio_walk *w, int64_t low, int64_t high, int64_t *from,
-                    int64_t *to)
+int access_walk_needs(struct access_walk *w, int64_t low, int64_t high, int64_t *from,
+                      int64_t *to)
 {
-    int err = mpio_walk_next(w, low, from);
+    int err = access_walk_next(w, low, from);
     *to = low;
     if (err == NC_NOERR && *from >= high) *from = INT64_MAX;
     if (err != NC_NOERR || *from == INT64_MAX) return err;
-    int64_t most = high < INT64_MAX - MPIO_SLACK ? high + MPIO_SLACK : INT64_MAX;
-    err = mpio_walk_range(w, low, high);
+    int64_t most = high < INT64_MAX - ACCESS_SLACK ? high + ACCESS_SLACK : INT64_MAX;
+    err = access_walk_range(w, low, high);
     for (int64_t i = 0; i < w->nhits && err == NC_NOERR; i++) {
-        if (w->nhits > MPIO_PARTS) *to = most;
+        if (w->nhits > ACCESS_PARTS) *to = most;
         if (*to >= high) break;
         err = last_below(w, w->hits[i], high, to);
     }
