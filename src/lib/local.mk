@@ -21,6 +21,9 @@ include src/lib/region/local.mk
 include src/lib/trace/local.mk
 include src/lib/dataset/local.mk
 include src/lib/access/local.mk
+include src/lib/node/local.mk
+include src/lib/file/local.mk
+include src/lib/twophase/local.mk
 include src/lib/driver/local.mk
 include src/lib/mpio/local.mk
 include src/lib/blob/local.mk

@@ -32,7 +32,7 @@ sample_is_seen() {
             sed -n 's/^collective_sample.c:\([0-9]*\):.*/\1/p' | sort -nu)
 }
 library_is_clean() {
-    look "$top/src/lib" "$top"/src/lib/{api,dataset,trace,access,driver,mpio,burst,stage}/*.c \
+    look "$top/src/lib" "$top"/src/lib/{api,dataset,trace,access,node,file,twophase,driver,mpio,burst,stage}/*.c \
         "$top"/src/lib/blob/blob_{close,define,foreign_open,move,open,read,settle,sub,transfer}.c \
         "$top/src/lib/journal/journal_rounds.c"
 }

@@ -21,7 +21,7 @@ COLLECTIVE = {
     'MPI_Alltoallw': 8, 'MPI_Reduce_scatter': 5, 'MPI_Reduce_scatter_block': 5,
     'MPI_Ibarrier': 0, 'MPI_Ibcast': 4, 'MPI_Iallreduce': 5,
     # Each waits for a partner who must come, too. Single messages (MPI_Send ...) are sent and
-    # received by number, which mpio_exchange_count_all has told: mpio_exchange alone has any.
+    # received by number, which twophase_exchange_count_all has told: twophase_exchange alone has any.
     'MPI_Sendrecv': 10,
 }
 # Whose result is the same on all: if they fail on one process nothing can be agreed on.
@@ -31,15 +31,15 @@ SPREADS = {'MPI_Bcast': 0, 'MPI_Allreduce': 1, 'MPI_Allgather': 3}
 
 # Waiting for others without MPI.
 MEETS = {
-    'mpio_window_meet_all': NODE,  # a counter in shared memory
+    'node_meet_all': NODE,  # a counter in shared memory
+    'node_release_all': NODE,  # frees what all of a node have found, when all have let it go
 }
 
 # Communicators, windows and files that are not of all processes of the dataset.
 SCOPE = {
-    ('mpio_window', 'comm'): NODE, ('mpio_window', 'win'): NODE,
-    ('mpio_window', 'leaders'): LEADERS, ('mpio_window', 'column'): LEADERS,
-    ('burst', 'node'): NODE, ('burst', 'window'): NODE,
-    ('stage', 'node'): NODE, ('stage', 'window'): NODE, ('stage', 'firsts'): LEADERS,
+    ('node', 'comm'): NODE, ('node_memory', 'window'): NODE,
+    ('twophase_window', 'leaders'): LEADERS, ('twophase_window', 'column'): LEADERS,
+    ('stage', 'firsts'): LEADERS,
     ('blob', 'comm'): GROUP,
 }
 # A dataset of its own that some processes have: what is called with these members of it is
@@ -93,6 +93,7 @@ AGREED = {
     'driver_ops': None,   # constants
     'dataset': {'nprocs', 'writable', 'safe_mode', 'heard', 'header', 'hints',
                        'comm', 'failures',
+                       'node',  # all have it, or nobody: agreed on by those that ask
                        'partial',  # of a subfile, whose processes open it together
                        'deleted',  # agreed on when a deferred close is completed
                        'undone',  # where building the layers failed, which is agreed
@@ -101,21 +102,23 @@ AGREED = {
     'driver': {'ops', 'lower', 'ds'},
     'api_dataset': {'defining', 'indep', 'fresh', 'top', 'before', 'number', 'closing'},
     # numrecs_in_file differs only where process 0 writes it without the others.
-    'mpio': {'created', 'defined', 'known_size', 'unit', 'numrecs_in_file',
+    'mpio': {'created', 'defined', 'known_size', 'numrecs_in_file',
              'failures', 'opened_records'},
-    'mpio_file': {'no_indep', 'view', 'stripe', 'shares', 'share'},
-    'mpio_share': {'window'},
+    'file': {'no_indep', 'view', 'stripe', 'shares', 'share'},
+    'file_lend': {'board'},
+    'node_board': {'state'},
+    'twophase': {'unit'},
     # A journal is process 0's; all know from it what is the same (mpio_share_journal_all), and
     # go on from there by what was agreed on.
     'journal_facts': None, 'journal_state': None, 'cdf_move': None, 'cdf_move_state': None,
     'cdf_vacancy': None,  # from both headers; who has no memory for it says so before data move
     'journal': {'facts', 'state', 'pending'},
     'journal_crew': {'j', 'before', 'after', 'share', 'least', 'who'},
-    'mpio_window': {'nodes', 'size', 'state', 'cleared'},
-    'burst': {'promised', 'coherent', 'shared', 'window', 'node', 'indep', 'made'},
+    'twophase_window': {'nodes', 'size', 'state', 'cleared', 'own'},
+    'burst': {'promised', 'coherent', 'shared', 'node', 'indep', 'made'},
     # Nodes have no more than one process where the dataset has more, or none has; all have a
     # table, or none.
-    'stage': {'node', 'window', 'firsts', 'nprocs', 'table'},
+    'stage': {'node', 'firsts', 'nprocs', 'table'},
     'cdf_envelope': None,  # process 0 reads or makes it, and tells all
     'blob_foreign': None,  # from a header that all have decoded
     # Whether there is a subfile of the group's is the same on all: where one group lacks its
@@ -141,7 +144,8 @@ UNCHECKED = {
     'hand_back',                                  # all have it, or nobody: agreed on before
     'begin_all', 'share_all', 'stage_nodes_meet_all',  # an agreement follows on whether all have it
     'stage_keep_take', 'keep_open',               # what all kept, all take
-    'share_space_all',                            # create_shared_all agrees on it
+    'share_space_all', 'node_find_all', 'find_node_all', 'make_all',  # those that ask for it agree on it
+    'file_lend_begin_all',                        # all have a window, or none: agreed on before
     'new_sub', 'blob_sub_open_all',               # of a part: the same on all who have it
     'new_layer', 'blob_grow', 'make_comm_all',   # an agreement follows on whether all have it
     'create_files_all', 'open_groups_all',        # likewise: then all have their subfile, or none
@@ -158,10 +162,11 @@ GROUPWISE = {('blob', 'group'), ('blob', 'size'), ('blob', 'unfinished'),
              ('blob_sub', 'defined'), ('blob_sub', 'driver'), ('blob_decomp', 'read')}
 
 # The same within a node; whether it is 0 tells the node's first process.
-NODEWISE = {('mpio_window', 'nprocs'), ('mpio_window', 'win'), ('mpio_window', 'comm')}
-FIRST = {('mpio_window', 'rank')}
+NODEWISE = {('node_memory', 'bytes'), ('twophase_window', 'nprocs'), ('node', 'nprocs'), ('node', 'comm'),
+            ('node', 'holders'), ('node_memory', 'window')}
+FIRST = {('twophase_window', 'rank'), ('node', 'rank')}
 # Only those who speak for their node have them.
-FIRSTS = {('mpio_window', 'leaders'), ('mpio_window', 'column')}
+FIRSTS = {('twophase_window', 'leaders'), ('twophase_window', 'column')}
 
 # Arguments by which a function is one of several. Who gives create or open no communicator
 # has nobody to tell.

@@ -16,11 +16,14 @@ trace trace dataset base cdf
 dataset dataset base cdf
 access access base cdf conv region
 driver driver access dataset trace base cdf conv region
-mpio mpio driver access dataset trace base cdf conv region journal
-blob blob driver access dataset trace base cdf conv region
-burst burst driver access dataset trace base cdf conv region
-stage stage driver access dataset trace base cdf conv region
-api api driver access dataset trace base cdf cdl conv region'
+node node dataset base
+file file node dataset trace base journal
+twophase twophase file node access dataset trace base cdf conv region
+mpio mpio driver twophase file node access dataset trace base cdf conv region journal
+blob blob driver file node access dataset trace base cdf conv region
+burst burst driver file node access dataset trace base cdf conv region
+stage stage driver file node access dataset trace base cdf conv region
+api api driver file node access dataset trace base cdf cdl conv region'
 
 # The registry knows every driver; a dataset has its counters, and its agreements are traced.
 exceptions='driver.c mpio.h
@@ -141,7 +144,9 @@ check "cdf, cdl, conv, journal and region never see mpi.h" no_mpi_where_none_bel
 check "files carry their room's name" files_carry_their_rooms_name
 check "file names are unique" file_names_are_unique
 check "symbols carry their room's name" symbols_carry_their_rooms_name
-check "only mpio_file calls MPI_File functions" unused 'P?MPI_File_.*' 'mpio_file'
+check "only file_handle calls MPI_File functions" unused 'P?MPI_File_.*' 'file_handle'
+check "only node finds the node, and allocates its memory" \
+    unused 'P?MPI_(Comm_split_type|Win_.*)' 'node_(find|shared)'
 # Of types made with large counts, ordinary questions end the program.
 check "only region_mpi asks what a datatype is made of" \
     unused 'P?MPI_Type_get_(envelope|contents)(_c)?' 'region_mpi'

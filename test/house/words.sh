@@ -24,7 +24,7 @@ done <<'END'
 \bwhoever\b@@who; the process that; any process
 \bspeakers?\b@@exchanging process
 \bspeaks? (for|with)\b@@exchanges messages with
-\bletters?\b@src/lib/(mpio|burst|blob|driver|dataset|trace|access|journal)/@message
+\bletters?\b@src/lib/(mpio|burst|blob|driver|dataset|trace|access|node|file|twophase|journal)/@message
 \bthe node way\b@@two-phase exchange
 \b(is|are|was|were|be) told (by (?!suffixes)|once|at (the|once)|with its|in the same call)@@reported
 \bmeets? (at|in) (a|one|the) (server|stripe)@@share

@@ -6,7 +6,7 @@
 
 #include "check.h"
 #include "mpio.h"
-#include "mpio_domain.h"
+#include "twophase_domain.h"
 #include "access_walk.h"
 
 static struct dataset dataset;
@@ -43,7 +43,7 @@ static int by_place(const void *a, const void *b)
 }
 
 /* All blocks there are, in the order of the file. */
-static struct piece *all_blocks(const struct mpio_domains *d, int64_t *n)
+static struct piece *all_blocks(const struct twophase_domains *d, int64_t *n)
 {
     struct piece *p = malloc((size_t)(d->count * d->rounds) * sizeof *p);
     int64_t origin;
@@ -51,12 +51,12 @@ static struct piece *all_blocks(const struct mpio_domains *d, int64_t *n)
     for (int64_t domain = 0; domain < d->count; domain++)
         for (int64_t round = 0; round < d->rounds; round++) {
             struct piece *at = &p[*n];
-            if (!mpio_domain_block(d, domain, round, &origin, &at->low, &at->high))
+            if (!twophase_domain_block(d, domain, round, &origin, &at->low, &at->high))
                 continue;
             CHECK(origin <= at->low && at->high <= origin + d->block);
-            CHECK_EQ(domain, mpio_domain_at(d, at->low));
-            CHECK_EQ(domain, mpio_domain_at(d, at->high - 1));
-            CHECK_EQ(round, mpio_domain_round(d, domain, at->low));
+            CHECK_EQ(domain, twophase_domain_at(d, at->low));
+            CHECK_EQ(domain, twophase_domain_at(d, at->high - 1));
+            CHECK_EQ(round, twophase_domain_round(d, domain, at->low));
             at->domain = domain;
             ++*n;
         }
@@ -67,20 +67,20 @@ static struct piece *all_blocks(const struct mpio_domains *d, int64_t *n)
 static void each_byte_once(void)
 {
     for (int i = 0; i < 3000; i++) {
-        struct mpio_domains d;
+        struct twophase_domains d;
         int64_t low, high, n;
         struct mpio m = some_machine(&low, &high);
-        mpio_domains_make(&d, &m, low, high, 0);
+        twophase_domains_make(&d, &m, low, high, 0);
         struct piece *p = all_blocks(&d, &n);
         CHECK(n > 0);
         for (int64_t k = 0; k < n; k++)
             CHECK_EQ(k == 0 ? low : p[k - 1].high, p[k].low);
         CHECK_EQ(high, n > 0 ? p[n - 1].high : 0);
-        bool whole = mpio_file_striped(&m.file) && m.unit <= m.window.size;
+        bool whole = file_striped(&m.file) && m.unit <= m.window.size;
         for (int64_t k = 1; whole && m.window.nodes > 1 && k < n; k++)
             if (p[k].low % m.unit != 0)
-                CHECK_EQ(mpio_domain_node(&d, p[k - 1].domain),
-                         mpio_domain_node(&d, p[k].domain));
+                CHECK_EQ(twophase_domain_node(&d, p[k - 1].domain),
+                         twophase_domain_node(&d, p[k].domain));
         free(p);
     }
 }
@@ -89,20 +89,20 @@ static void lanes_of_a_node(void)
 {
     int64_t dealt = 0;
     for (int i = 0; i < 3000; i++) {
-        struct mpio_domains d;
+        struct twophase_domains d;
         int64_t low, high, found = 0;
         struct mpio m = some_machine(&low, &high);
-        mpio_domains_make(&d, &m, low, high, 0);
+        twophase_domains_make(&d, &m, low, high, 0);
         CHECK(d.lanes * d.pitch <= m.window.size);
         CHECK(d.lanes == 1 || d.pitch >= d.block + ACCESS_SLACK);
         CHECK_EQ(0, d.lanes > 1 ? d.pitch % (1 << ACCESS_COARSE) : 0);
         for (int node = 0; node < d.nodes; node++)
             for (int64_t lane = 0; lane < d.lanes; lane++) {
-                int64_t domain = mpio_domain_of_node(&d, node, lane);
+                int64_t domain = twophase_domain_of_node(&d, node, lane);
                 if (domain < 0) continue;
                 CHECK(domain < d.count);
-                CHECK_EQ(node, mpio_domain_node(&d, domain));
-                CHECK_EQ(lane, mpio_domain_lane(&d, domain));
+                CHECK_EQ(node, twophase_domain_node(&d, domain));
+                CHECK_EQ(lane, twophase_domain_lane(&d, domain));
                 found++;
             }
         CHECK_EQ(d.count, found);
@@ -115,16 +115,17 @@ static void lanes_of_a_node(void)
 static void the_rest_of_a_domain(void)
 {
     for (int i = 0; i < 2000; i++) {
-        struct mpio_domains d;
+        struct twophase_domains d;
         int64_t low, high, origin, from, to;
         struct mpio m = some_machine(&low, &high);
-        mpio_domains_make(&d, &m, low, high, 0);
+        twophase_domains_make(&d, &m, low, high, 0);
         int64_t domain = (int64_t)check_random((uint64_t)d.count);
         int64_t round = (int64_t)check_random((uint64_t)d.rounds), later = 0, rest = 0;
         for (int64_t k = round + 1; k < d.rounds; k++)
-            if (mpio_domain_block(&d, domain, k, &origin, &from, &to)) later += to - from;
-        for (int part = 0; part < MPIO_DOMAIN_PARTS; part++) {
-            if (!mpio_domain_rest(&d, domain, round, part, &from, &to)) continue;
+            if (twophase_domain_block(&d, domain, k, &origin, &from, &to))
+                later += to - from;
+        for (int part = 0; part < TWOPHASE_DOMAIN_PARTS; part++) {
+            if (!twophase_domain_rest(&d, domain, round, part, &from, &to)) continue;
             if (from < low) from = low;
             if (to > high) to = high;
             if (from < to) rest += to - from;
@@ -134,12 +135,12 @@ static void the_rest_of_a_domain(void)
 }
 
 /* What all servers together move in a round takes as long as the one that moves most. */
-static int64_t busiest(const struct mpio_domains *d, const struct mpio *m, int64_t round,
-                       int64_t *moved)
+static int64_t busiest(const struct twophase_domains *d, const struct mpio *m,
+                       int64_t round, int64_t *moved)
 {
     int64_t load[256] = {0}, most = 0, origin, low, high;
     for (int64_t domain = 0; domain < d->count; domain++) {
-        if (!mpio_domain_block(d, domain, round, &origin, &low, &high)) continue;
+        if (!twophase_domain_block(d, domain, round, &origin, &low, &high)) continue;
         for (int64_t next; low < high; low = next) {
             next = (low / m->unit + 1) * m->unit;
             if (next > high) next = high;
@@ -161,7 +162,7 @@ static void they_work_alike(const int *servers, int n, double least, double mean
     dataset.hints.cb_nodes = 0;
     for (int i = 0; i < CALLS; i++) {
         struct mpio m;
-        struct mpio_domains d;
+        struct twophase_domains d;
         memset(&m, 0, sizeof m);
         m.base.ds = &dataset;
         m.unit = m.file.stripe = 1 << 20;
@@ -172,7 +173,7 @@ static void they_work_alike(const int *servers, int n, double least, double mean
         if (stripes < m.file.stripes) stripes = m.file.stripes;
         stripes = 8 * stripes + (int64_t)check_random((uint64_t)(20 * stripes));
         int64_t low = (int64_t)check_random(1 << 20) / 64 * 64, moved = 0, took = 0;
-        mpio_domains_make(&d, &m, low, low + stripes * m.unit, 0);
+        twophase_domains_make(&d, &m, low, low + stripes * m.unit, 0);
         for (int64_t round = 0; round < d.rounds; round++)
             took += busiest(&d, &m, round, &moved);
         CHECK_EQ(stripes * m.unit, moved);
@@ -206,7 +207,7 @@ static void nodes_send_alike(void)
     dataset.hints.cb_nodes = 0;
     for (int i = 0; i < 300; i++) {
         struct mpio m;
-        struct mpio_domains d;
+        struct twophase_domains d;
         int64_t run = INT64_C(1) << (13 + check_random(6)), nprocs, origin, low, high;
         memset(&m, 0, sizeof m);
         m.base.ds = &dataset;
@@ -215,13 +216,14 @@ static void nodes_send_alike(void)
         m.window.nodes = 4 << check_random(2);
         m.window.size = 64 << 20;
         nprocs = 32 * m.window.nodes;
-        mpio_domains_make(&d, &m, 0, nprocs << 20, 0);
+        twophase_domains_make(&d, &m, 0, nprocs << 20, 0);
         if (d.dealt == 0) continue;
         dealt++;
         for (int64_t round = 0; round < d.rounds; round++) {
             int64_t has[8] = {0}, all = 0;
             for (int64_t domain = 0; domain < d.count; domain++) {
-                if (!mpio_domain_block(&d, domain, round, &origin, &low, &high)) continue;
+                if (!twophase_domain_block(&d, domain, round, &origin, &low, &high))
+                    continue;
                 for (; low < high; low += run, all += run)
                     has[low / run % nprocs / 32] += run;
             }

@@ -103,7 +103,7 @@ int access_walk_next(struct access_walk *w, int64_t offset, int64_t *next);
 int access_walk_needs(struct access_walk *w, int64_t low, int64_t high, int64_t *from,
                       int64_t *to);
 
-/* ---- going through a range, for access_place.c and mpio_pack.c ---- */
+/* ---- going through a range, for access_place.c and twophase_pack.c ---- */
 
 /* Starts with a range: access_walk_open is true as long as there is a request (w->part),
  * access_walk_strip as long as that has a strip (w->strip) in the range. */

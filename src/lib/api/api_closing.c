@@ -20,7 +20,7 @@
 #include "base_io.h"
 #include "base_mpi.h"
 #include "base_path.h"
-#include "driver_file.h"
+#include "file_identity.h"
 #include "pnetcdf_ext.h"
 
 enum { MOST = 16 }; /* at a time: each has descriptors, communicators, memory */
@@ -202,7 +202,7 @@ bool api_closing_defer_all(struct api_dataset *d, struct trace_span span)
 static bool has_file(struct api_dataset *d, void *of)
 {
     const struct dataset *ds = of;
-    return !d->deleted && driver_file_has(&d->ds, ds->full);
+    return !d->deleted && file_has(&d->ds, ds->full);
 }
 
 bool api_closing_is_due(const struct dataset *ds)
@@ -311,7 +311,7 @@ int api_closing_make_way_all(struct dataset *ds)
 static bool has_path(struct api_dataset *d, void *of)
 {
     const char *full = of;
-    return strcmp(d->ds.full, full) == 0 || driver_file_has(&d->ds, full);
+    return strcmp(d->ds.full, full) == 0 || file_has(&d->ds, full);
 }
 
 int ncmpix_wait_closed(const char *path)
@@ -329,7 +329,7 @@ int api_closing_delete(const char *path, MPI_Info info)
     bool is[MOST] = {false};
     pthread_mutex_lock(&mutex);
     for (int i = 0; i < listed; i++)
-        is[i] = list[i]->closing != API_OPEN && driver_file_only(&list[i]->ds, path);
+        is[i] = list[i]->closing != API_OPEN && file_only(&list[i]->ds, path);
     int err = driver_delete(path, info);
     for (int i = 0; i < listed; i++)
         list[i]->deleted |= is[i] && err == NC_NOERR;

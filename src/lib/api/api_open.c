@@ -11,6 +11,7 @@
 #include "api_words.h"
 #include "base_mem.h"
 #include "base_mpi.h"
+#include "node.h"
 #include "base_path.h"
 #include "pnetcdf.h"
 
@@ -264,6 +265,7 @@ static void release_all(struct api_dataset *d, const struct api_dataset *spare)
     base_free(d->ds.path);
     base_free(d->ds.full);
     if (d->ds.info != MPI_INFO_NULL) MPI_Info_free(&d->ds.info);
+    node_leave_all(&d->ds);
     if (d->ds.comm != MPI_COMM_NULL) MPI_Comm_free(&d->ds.comm);
     if (d != spare) base_free(d);
 }

@@ -82,34 +82,6 @@ int base_mpi_runs(int n, const int *lengths, const MPI_Aint *displs, MPI_Datatyp
     return mpi;
 }
 
-/* The epoch is begun even where errors would end the program: so it can be ended. */
-int base_mpi_window_begin(MPI_Win window)
-{
-    int handled = MPI_Win_set_errhandler(window, MPI_ERRORS_RETURN);
-    int locked = MPI_Win_lock_all(MPI_MODE_NOCHECK, window);
-    return handled != MPI_SUCCESS ? handled : locked;
-}
-
-void base_mpi_window_sync(MPI_Win window)
-{
-    (void)MPI_Win_sync(window);
-}
-
-/* Nobody can be told of a failure, nor does anything hang on it. */
-void base_mpi_window_end(MPI_Win window)
-{
-    if (window != MPI_WIN_NULL) (void)MPI_Win_unlock_all(window);
-}
-
-void base_mpi_whole_window_all(MPI_Comm comm, MPI_Win *window)
-{
-    int lacking = *window == MPI_WIN_NULL, any = 1;
-    int mpi = MPI_Allreduce(&lacking, &any, 1, MPI_INT, MPI_MAX, comm);
-    if (mpi == MPI_SUCCESS && !any) return;
-    base_mpi_window_end(*window);
-    *window = MPI_WIN_NULL;
-}
-
 int64_t base_mpi_host(void)
 {
     char name[MPI_MAX_PROCESSOR_NAME] = "";

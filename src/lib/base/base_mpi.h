@@ -3,7 +3,6 @@
 #define BASE_MPI_H
 
 #include <mpi.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -18,25 +17,6 @@ long long base_mpi_number(MPI_Info info, const char *key);
 /* A datatype of n runs of bytes, committed; the caller frees it. The result is MPI's;
  * after an error *type is as it was. */
 int base_mpi_runs(int n, const int *lengths, const MPI_Aint *displs, MPI_Datatype *type);
-
-/* A window of memory that the processes of a node share begins, and ends before it is
- * freed (MPI_WIN_NULL: nothing is done). Both are local.
- *
- * The memory is used by loads and stores, never by MPI_Put and its like, and ordered by
- * the processor: by C11's atomics and fences, or by a collective call of MPI between the
- * store and the load with base_mpi_window_sync on either side. To MPI all of that is one
- * passive epoch (MPI_Win_lock_all, which as MPI_MODE_NOCHECK asks nobody: no process
- * locks it exclusively) in the unified memory model, which shared memory has. An atomic
- * must be one of the processor: a lock inside it would be each process's own. The result
- * is MPI's. */
-int base_mpi_window_begin(MPI_Win window);
-void base_mpi_window_sync(MPI_Win window);
-void base_mpi_window_end(MPI_Win window);
-enum { BASE_SHARED_64 = ATOMIC_LLONG_LOCK_FREE == 2 }; /* may 64 bits be shared so? */
-
-/* Collective: a window that a process of comm was refused is the others' no more, who
- * could not free it without that one. */
-void base_mpi_whole_window_all(MPI_Comm comm, MPI_Win *window);
 
 /* A number that tells hosts apart, as good as certainly; 0: unknown. */
 int64_t base_mpi_host(void);

@@ -25,7 +25,7 @@
 #include "blob.h"
 #include "blob_source.h"
 #include "blob_hold.h"
-#include "driver_share.h"
+#include "file_descriptor.h"
 #include "region.h"
 
 enum { PIECE = 4 << 20 }; /* bytes moved at a time */

@@ -11,6 +11,7 @@
 #include "base_io.h"
 #include "base_mem.h"
 #include "base_mpi.h"
+#include "node.h"
 #include "blob.h"
 #include "blob_hold.h"
 #include "blob_names.h"
@@ -102,18 +103,14 @@ static void find_group(struct blob *b)
 /* How many nodes there are. */
 static int count_nodes_all(struct dataset *ds, int64_t *nodes)
 {
-    MPI_Comm node = MPI_COMM_NULL;
-    int rank = 1;
-    int mpi = MPI_Comm_split_type(ds->comm, MPI_COMM_TYPE_SHARED, ds->rank, MPI_INFO_NULL,
-                                  &node);
-    if (mpi != MPI_SUCCESS) node = MPI_COMM_NULL;
-    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_rank(node, &rank);
-    int64_t first = rank == 0, lacking = node == MPI_COMM_NULL;
-    int err = dataset_agree_all(ds, base_mpi_error(mpi, NC_ENFILE, "finding nodes"), NULL,
-                                &lacking, 1);
-    if (!lacking) MPI_Comm_free(&node);
+    int err;
+    struct node *node = node_find_all(ds, &err);
+    int64_t first = node != NULL && node->rank == 0, lacking = node == NULL;
+    err = dataset_agree_all(ds, err, NULL, &lacking, 1);
+    if (lacking) node_lose(ds);
+    if (!lacking) node_release_all(node);
     if (err != NC_NOERR) return err;
-    mpi = MPI_Allreduce(&first, nodes, 1, MPI_INT64_T, MPI_SUM, ds->comm);
+    int mpi = MPI_Allreduce(&first, nodes, 1, MPI_INT64_T, MPI_SUM, ds->comm);
     return base_mpi_error(mpi, NC_EMPI, "counting nodes");
 }
 

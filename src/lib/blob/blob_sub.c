@@ -12,6 +12,7 @@
 #include "base_error.h"
 #include "base_mem.h"
 #include "base_mpi.h"
+#include "node.h"
 #include "blob.h"
 #include "blob_hold.h"
 #include "blob_names.h"
@@ -229,7 +230,9 @@ static int close_driver_all(struct blob_sub *s, bool abort)
     struct driver *d = s->driver;
     s->driver = NULL;
     if (d == NULL) return NC_NOERR;
-    return abort ? driver_abort_all(d) : driver_close_all(d);
+    int err = abort ? driver_abort_all(d) : driver_close_all(d);
+    node_leave_all(&s->ds);
+    return err;
 }
 
 /* It was opened, perhaps for writing, and is left as it was found. */

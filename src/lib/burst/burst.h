@@ -9,7 +9,8 @@
 #include "burst_log.h"
 #include "burst_reader.h"
 #include "driver.h"
-#include "driver_share.h"
+#include "file_descriptor.h"
+#include "node.h"
 
 /* A logged write whose values may not be in the file yet. */
 struct burst_write {
@@ -43,12 +44,12 @@ struct burst {
     struct burst_log log;
     char *path; /* of the dataset, absolute, without symbolic links: the logs' names */
     char *dir;  /* of the logs, absolute */
-    struct driver_descriptor file; /* the dataset's; its fd is -1: none */
-    pthread_mutex_t noting;        /* what follows, and the log's note */
-    int changers;                  /* that are changing the file just now */
-    bool look;                     /* some of it only this process knows of */
-    bool made;                     /* there is a log, on every process */
-    bool logging;                  /* false: puts go straight to the file */
+    struct file_descriptor file; /* the dataset's; its fd is -1: none */
+    pthread_mutex_t noting;      /* what follows, and the log's note */
+    int changers;                /* that are changing the file just now */
+    bool look;                   /* some of it only this process knows of */
+    bool made;                   /* there is a log, on every process */
+    bool logging;                /* false: puts go straight to the file */
     bool fresh; /* the log may be written from its beginning: its device knows that too */
     bool indep;
     bool shared;          /* one log for all processes of a node */
@@ -85,8 +86,8 @@ struct burst {
     bool any_file, any_log; /* replay to a file that is not the same one; what there is */
 
     struct burst_space *space; /* of a shared log */
-    MPI_Win window;
-    MPI_Comm node;
+    struct node_memory memory;
+    struct node *node;
     struct burst_pool *pool; /* threads that drain; NULL: none */
     _Atomic bool putting;    /* the caller is at a put just now */
     int64_t unlogged;        /* puts that are posted and have no ticket */

@@ -80,45 +80,38 @@ static void log_path(const struct burst *b, int rank, char *path, size_t size)
 
 /* Memory in which the processes of a node share out their log: two counters, which the
  * first one sets before the others hear that there is a log. */
-static int share_space_all(struct burst *b, int rank)
+static int share_space_all(struct burst *b)
 {
-    MPI_Aint size = rank == 0 ? (MPI_Aint)sizeof(struct burst_space) : 0;
-    void *base;
-    int unit;
-    int mpi = MPI_Win_allocate_shared(size, 1, MPI_INFO_NULL, b->node, &base, &b->window);
-    if (mpi != MPI_SUCCESS) b->window = MPI_WIN_NULL;
-    if (mpi == MPI_SUCCESS) mpi = base_mpi_window_begin(b->window);
-    if (mpi == MPI_SUCCESS) mpi = MPI_Win_shared_query(b->window, 0, &size, &unit, &base);
-    if (mpi == MPI_SUCCESS) b->space = base;
-    return base_mpi_error(mpi, NC_EMPI, "sharing memory");
+    int err =
+        node_memory_make_all(b->node, (int64_t)sizeof(struct burst_space), &b->memory);
+    if (err == NC_NOERR) b->space = b->memory.bytes;
+    return err;
 }
 
 /* One log a node: its first process makes it, the others join. Who cannot, or has no
  * header to begin with, takes part as far as all know. */
 static int create_shared_all(struct burst *b, struct burst_header *h, int err)
 {
-    int rank = 0, nprocs = 1, leader = b->base.ds->rank, made = NC_NOERR;
+    const struct node *node = b->node;
+    int leader = b->base.ds->rank, made = NC_NOERR;
     char path[PATH_MAX];
-    int mpi = MPI_Comm_rank(b->node, &rank);
-    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_size(b->node, &nprocs);
-    int told = MPI_Bcast(&leader, 1, MPI_INT, 0, b->node);
-    if (err == NC_NOERR)
-        err = base_mpi_error(mpi != MPI_SUCCESS ? mpi : told, NC_EMPI, "on this node");
-    int shared = share_space_all(b, rank);
-    int64_t lacking = b->window == MPI_WIN_NULL;
+    int mpi = MPI_Bcast(&leader, 1, MPI_INT, 0, node->comm);
+    if (err == NC_NOERR) err = base_mpi_error(mpi, NC_EMPI, "on this node");
+    int shared = share_space_all(b);
+    int64_t lacking = b->memory.window == MPI_WIN_NULL;
     err =
         dataset_agree_all(b->base.ds, err != NC_NOERR ? err : shared, NULL, &lacking, 1);
-    if (lacking) base_mpi_whole_window_all(b->node, &b->window);
+    if (lacking) node_memory_whole_all(node, &b->memory);
     if (err != NC_NOERR) return err;
-    if (h != NULL) h->nslots = nprocs; /* all have one: agreed */
+    if (h != NULL) h->nslots = node->nprocs; /* all have one: agreed */
     log_path(b, leader, path, sizeof path);
-    if (rank == 0) made = burst_log_create(&b->log, path, h, b->space);
-    base_mpi_window_sync(b->window);
-    mpi = MPI_Bcast(&made, 1, MPI_INT, 0, b->node);
-    base_mpi_window_sync(b->window);
+    if (node->rank == 0) made = burst_log_create(&b->log, path, h, b->space);
+    node_memory_sync(&b->memory);
+    mpi = MPI_Bcast(&made, 1, MPI_INT, 0, node->comm);
+    node_memory_sync(&b->memory);
     if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "MPI_Bcast");
-    if (rank == 0 || made != NC_NOERR) return made;
-    return burst_log_join(&b->log, path, h, b->space, rank);
+    if (node->rank == 0 || made != NC_NOERR) return made;
+    return burst_log_join(&b->log, path, h, b->space, node->rank);
 }
 
 static int create_log_all(struct burst *b)
@@ -207,8 +200,7 @@ void burst_end_all(struct burst *b, bool keep)
 {
     burst_pool_stop(b);
     burst_log_end(&b->log, !keep && b->log.slot == 0);
-    base_mpi_window_end(b->window);
-    if (b->window != MPI_WIN_NULL) MPI_Win_free(&b->window);
+    node_memory_free_all(&b->memory);
     b->space = NULL;
     b->made = b->logging = false;
 }
@@ -236,7 +228,7 @@ int burst_restart_all(struct burst *b)
     burst_log_reset(&b->log);
     /* Before it is overwritten: nobody may take it for what was synced. */
     b->fresh = !promised || burst_log_sync_head(&b->log) == NC_NOERR;
-    if (b->window != MPI_WIN_NULL) err = dataset_agree_all(ds, NC_NOERR, NULL, NULL, 0);
+    if (b->shared) err = dataset_agree_all(ds, NC_NOERR, NULL, NULL, 0);
     b->logging = b->log.meta_fd >= 0 && b->fresh;
     burst_pool_go_on(b->pool);
     return err;

@@ -16,7 +16,7 @@
 #include "base_path.h"
 #include "burst.h"
 #include "burst_holder.h"
-#include "driver_file.h"
+#include "file_identity.h"
 
 int burst_find_file(struct burst *b)
 {
@@ -29,8 +29,8 @@ int burst_find_file(struct burst *b)
 
 static void open_file(struct burst *b)
 {
-    if (driver_file_again(b->base.ds, &b->file) != NC_NOERR)
-        b->file = DRIVER_NO_DESCRIPTOR; /* no log, no threads */
+    if (file_again(b->base.ds, &b->file) != NC_NOERR)
+        b->file = FILE_NO_DESCRIPTOR; /* no log, no threads */
 }
 
 /* The first process of a node passes its descriptor to those that listen, under these
@@ -38,30 +38,30 @@ static void open_file(struct burst *b)
 static void pass_file(struct burst *b, const int64_t *names, int nprocs)
 {
     for (int rank = 1; rank < nprocs && b->file.fd >= 0; rank++)
-        (void)driver_share_pass(&b->file, names[rank]);
+        (void)file_descriptor_pass(&b->file, names[rank]);
 }
 
 /* Whatever goes wrong between the processes of a node, each of them can open the file. */
 void burst_open_file_all(struct burst *b)
 {
     struct dataset *ds = b->base.ds;
-    int rank = 0, nprocs = 1, passed = 0;
+    const struct node *node = b->node;
+    const int rank = node->rank, nprocs = node->nprocs;
+    int passed = 0;
     int64_t name = 0, *names = NULL;
-    MPI_Comm_rank(b->node, &rank);
-    MPI_Comm_size(b->node, &nprocs);
-    int listens = rank > 0 ? driver_share_listen(&name) : -1;
+    int listens = rank > 0 ? file_descriptor_listen(&name) : -1;
     if (rank == 0) {
         open_file(b);
         names = base_calloc((size_t)nprocs, sizeof *names);
         passed = names != NULL;
     }
-    (void)MPI_Bcast(&passed, 1, MPI_INT, 0, b->node);
+    (void)MPI_Bcast(&passed, 1, MPI_INT, 0, node->comm);
     if (passed)
-        (void)MPI_Gather(&name, 1, MPI_INT64_T, names, 1, MPI_INT64_T, 0, b->node);
+        (void)MPI_Gather(&name, 1, MPI_INT64_T, names, 1, MPI_INT64_T, 0, node->comm);
     if (rank == 0 && names != NULL) pass_file(b, names, nprocs);
-    if (passed) (void)MPI_Bcast(&passed, 1, MPI_INT, 0, b->node);
+    if (passed) (void)MPI_Bcast(&passed, 1, MPI_INT, 0, node->comm);
     base_free(names);
-    bool taken = listens >= 0 && driver_share_take(ds, listens, &b->file);
+    bool taken = listens >= 0 && file_descriptor_take(ds, listens, &b->file);
     if (listens >= 0) (void)close(listens);
     if (rank > 0 && !taken) open_file(b);
     if (b->file.fd >= 0 && ds->lent == NULL) ds->lent = &b->file;
@@ -70,7 +70,7 @@ void burst_open_file_all(struct burst *b)
 void burst_forget_file(struct burst *b)
 {
     if (b->base.ds->lent == &b->file) b->base.ds->lent = NULL;
-    (void)driver_descriptor_close(&b->file, b->path);
+    (void)file_descriptor_close(&b->file, b->path);
     base_free(b->path);
     base_free(b->dir);
 }

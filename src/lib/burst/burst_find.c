@@ -97,13 +97,6 @@ static long rank_in(const char *name, const char *prefix)
     return rank < 0 ? 0 : rank; /* it is none of ours */
 }
 
-static int rank_on_node(const struct burst *b)
-{
-    int rank = 0;
-    MPI_Comm_rank(b->node, &rank);
-    return rank;
-}
-
 /* ---- listing: the first process of a node reads the directory ---- */
 
 /* A part of the dataset's logs: their names, each with its NUL, one after the other. Of
@@ -125,7 +118,7 @@ static struct listing start_listing(const struct burst *b, bool meta)
 {
     struct listing l = {.meta = meta};
     burst_log_prefix(b, l.prefix, sizeof l.prefix);
-    if (rank_on_node(b) == 0) l.dir = opendir(b->dir); /* no directory, no logs */
+    if (b->node->rank == 0) l.dir = opendir(b->dir); /* no directory, no logs */
     return l;
 }
 
@@ -194,7 +187,7 @@ static int for_each_log_all(const struct burst *b, struct burst_found *f, each_f
     f->directory = number_of(l.dir);
     while (p.more) {
         fill_page(&l, &p);
-        int mpi = MPI_Bcast(&p, sizeof p, MPI_BYTE, 0, b->node);
+        int mpi = MPI_Bcast(&p, sizeof p, MPI_BYTE, 0, b->node->comm);
         if (mpi != MPI_SUCCESS) p.used = p.more = 0;
         int err = mpi != MPI_SUCCESS ? base_mpi_error(mpi, NC_EMPI, "MPI_Bcast")
                                      : for_each_of(b, &l, &p, f, each);
@@ -246,9 +239,7 @@ static int take_mine(const struct burst *b, struct burst_found *f, const char *p
 static int take_any(const struct burst *b, struct burst_found *f, const char *path,
                     long rank)
 {
-    int nprocs = 1;
-    MPI_Comm_size(b->node, &nprocs);
-    bool share = rank % nprocs == rank_on_node(b);
+    bool share = rank % b->node->nprocs == b->node->rank;
     return share && !is_mine(b, rank) ? add_log(b, f, path) : NC_NOERR;
 }
 
@@ -283,11 +274,9 @@ enum { CONTESTED, APART, DIRECTORY, OPPOSITE, NFOUND };
 
 static void tell_found(const struct burst *b, const struct burst_found *f, int64_t *all)
 {
-    bool first = rank_on_node(b) == 0;
-    int nprocs = 1;
-    MPI_Comm_size(b->node, &nprocs);
+    bool first = b->node->rank == 0;
     all[CONTESTED] = f->contested;
-    all[APART] = nprocs < b->base.ds->nprocs;
+    all[APART] = b->node->nprocs < b->base.ds->nprocs;
     all[DIRECTORY] = first ? f->directory : INT64_MIN;
     all[OPPOSITE] = first ? -f->directory : INT64_MIN;
 }

@@ -25,7 +25,7 @@ void burst_detach_all(struct burst *b)
     burst_forget_places(b);
     base_free(b->writes);
     burst_forget_file(b);
-    if (b->node != MPI_COMM_NULL) MPI_Comm_free(&b->node);
+    node_release_all(b->node);
     base_free(b);
 }
 
@@ -45,22 +45,18 @@ int burst_attach_all(struct dataset *ds, struct driver *lower, struct burst **ou
     }
     b->base = (struct driver){.ops = &burst_ops, .lower = lower, .ds = ds};
     b->coherent = ds->hints.burst_coherent;
-    b->window = MPI_WIN_NULL;
-    b->node = MPI_COMM_NULL;
-    b->file = DRIVER_NO_DESCRIPTOR;
+    b->memory = NODE_NO_MEMORY;
+    b->file = FILE_NO_DESCRIPTOR;
     b->noting = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     burst_log_init(&b->log);
-    int mpi = MPI_Comm_split_type(ds->comm, MPI_COMM_TYPE_SHARED, ds->rank, MPI_INFO_NULL,
-                                  &b->node);
-    int size = 1, found = burst_find_file(b);
-    err = base_mpi_error(mpi, NC_ENFILE, "a communicator for the node");
-    if (err == NC_NOERR) MPI_Comm_size(b->node, &size);
-    if (err == NC_NOERR) err = found;
-    int64_t all[2] = {mpi != MPI_SUCCESS, size};
-    err = dataset_agree_all(ds, err, NULL, all, 2);
-    if (all[0]) b->node = MPI_COMM_NULL; /* not to be freed by some alone */
+    int found = burst_find_file(b);
+    struct node *node = node_find_all(ds, &err);
+    int64_t all[2] = {node == NULL, node == NULL ? 1 : node->nprocs};
+    err = dataset_agree_all(ds, err == NC_NOERR ? found : err, NULL, all, 2);
+    if (all[0]) node_lose(ds);
+    b->node = all[0] ? NULL : node;
     b->shared =
-        BASE_SHARED_64 && (ds->hints.burst_shared_logs == BASE_ENABLE ||
+        NODE_SHARED_64 && (ds->hints.burst_shared_logs == BASE_ENABLE ||
                            (ds->hints.burst_shared_logs == BASE_AUTO && all[1] > FEW));
     if (err != NC_NOERR) {
         burst_detach_all(b);
@@ -128,7 +124,7 @@ static int changed(struct burst *b, int err)
 static void sync_own(struct burst *b)
 {
     if (!b->unsynced) return;
-    int err = driver_descriptor_sync(&b->file, b->path);
+    int err = file_descriptor_sync(&b->file, b->path);
     if (err == NC_NOERR)
         b->unsynced = false;
     else

@@ -41,7 +41,7 @@
 #include "base_error.h"
 #include "base_io.h"
 #include "burst.h"
-#include "driver_file.h"
+#include "file_identity.h"
 
 /* ---- the number of records ---- */
 
@@ -73,11 +73,11 @@ int burst_tell_records(struct burst *b)
 {
     struct dataset *ds = b->base.ds;
     if (ds->header.numrecs <= b->records_told) return NC_NOERR;
-    struct driver_descriptor d = b->file;
-    int err = d.fd >= 0 ? NC_NOERR : driver_file_again(ds, &d);
+    struct file_descriptor d = b->file;
+    int err = d.fd >= 0 ? NC_NOERR : file_again(ds, &d);
     if (err != NC_NOERR) return err;
     err = grow_records(d.fd, ds);
-    if (b->file.fd < 0) (void)driver_descriptor_close(&d, ds->path);
+    if (b->file.fd < 0) (void)file_descriptor_close(&d, ds->path);
     if (err == NC_NOERR) b->records_told = ds->header.numrecs;
     return err;
 }
@@ -90,7 +90,7 @@ static int complete_file(struct burst *b)
     int err = burst_tell_records(b);
     if (err != NC_NOERR || b->log.commit.synced <= b->log.commit.drained) return err;
     return b->base.ds->base > 0 ? driver_sync(b->base.lower) /* subfiles, too */
-                                : driver_descriptor_sync(&b->file, b->path);
+                                : file_descriptor_sync(&b->file, b->path);
 }
 
 int burst_retire_log(struct burst *b)

@@ -18,7 +18,8 @@
 /* Who has a word to add to each agreement. */
 enum { DATASET_WORD_GETS, DATASET_WORD_BLOB, DATASET_WORDS };
 
-struct driver_descriptor;
+struct file_descriptor;
+struct node;
 struct trace;
 
 /* What api and all drivers of a dataset share. api makes and frees it. */
@@ -31,9 +32,9 @@ struct dataset {
     bool whole;    /* a close gives the file the size that its header promises */
     bool deleted;  /* the file is to be gone: what is staged need not come there */
     bool partial;  /* processes of other nodes have other files of the same dataset */
-    int64_t device, inode, host;    /* of the file, as process 0 found it, and where that
-                                     * runs; inode 0: unknown */
-    struct driver_descriptor *lent; /* a layer's, for the others; NULL: none has one */
+    int64_t device, inode, host;  /* of the file, as process 0 found it, and where that
+                                   * runs; inode 0: unknown */
+    struct file_descriptor *lent; /* a layer's, for the others; NULL: none has one */
     int64_t base; /* where in the file the dataset begins: behind its envelope, if any */
     bool stands_in; /* the file was opened because the dataset's own name has none */
     struct base_hints hints;
@@ -55,7 +56,8 @@ struct dataset {
         heard[DATASET_WORDS]; /* of callers': every agreement tells
                                * them, the largest are heard */
     struct trace_stats stats; /* counted by this process */
-    struct trace *trace;      /* NULL: nobody asked for one */
+    struct node *node;   /* the processes of this node, once a layer has asked: node.h */
+    struct trace *trace; /* NULL: nobody asked for one */
 };
 
 static inline int dataset_may_write(const struct dataset *ds)

@@ -4,12 +4,12 @@
 
 #include "access_tile.h"
 #include "driver.h"
-#include "mpio_file.h"
-#include "mpio_window.h"
+#include "file.h"
+#include "twophase.h"
 
 struct mpio {
     struct driver base;
-    struct mpio_file file;
+    struct file file;
     bool created;           /* made by us and no enddef has completed yet */
     bool begun;             /* of such a file a header may have been written */
     bool wrote;             /* this process has been asked to put values */
@@ -26,9 +26,8 @@ struct mpio {
                               * know */
     unsigned char *image;    /* the header as it is in the file, on process 0 */
     int64_t image_size;
-    int64_t torn_low, torn_high; /* bytes of it that may be others */
-    int64_t unit;              /* who writes what changes at multiples of it: a stripe */
-    struct mpio_window window; /* of the processes that share memory */
+    int64_t torn_low, torn_high;   /* bytes of it that may be others */
+    struct twophase together;      /* how processes move data together */
     struct access_staging staging; /* kept between calls */
 };
 
@@ -99,7 +98,7 @@ int mpio_check_definitions(struct driver *self, const struct cdf_header *before)
 int mpio_check_places(struct mpio *m);
 /* Makes the file so long at least, and never shorter. Every process gives the same size.
  * The result is process 0's own there and, as a rule, NC_NOERR elsewhere. */
-int mpio_extend_all(struct mpio_file *f, int64_t size);
+int mpio_extend_all(struct file *f, int64_t size);
 
 /* ---- mpio_define.c, mpio_move.c ---- */
 int mpio_redef_all(struct driver *self);

@@ -37,7 +37,7 @@ static int look(struct mpio *m, int64_t at, void *bytes, int64_t n, bool *seen)
     *seen = !m->file.no_indep;
     if (!*seen) return look_aside(m, at, bytes, n, seen);
     m->base.ds->stats.header_read_bytes += n;
-    return mpio_file_read(&m->file, at, bytes, n);
+    return file_read(&m->file, at, bytes, n);
 }
 
 /* The number of records in a header's first bytes; -1: it is to be counted from the
@@ -206,7 +206,7 @@ static int decode_now(struct mpio *m, struct cdf_header *h)
     unsigned char *bytes = NULL;
     int64_t size = 0, n = m->image_size;
     bool seen = true;
-    int err = mpio_file_size(&m->file, &size), code = CDF_MORE;
+    int err = file_size(&m->file, &size), code = CDF_MORE;
     while (err == NC_NOERR && seen && code == CDF_MORE) {
         if (n > size) n = size;
         unsigned char *grown = base_realloc(bytes, (size_t)n + 1);
@@ -257,25 +257,25 @@ int mpio_check_places(struct mpio *m)
 /* ---- the size ---- */
 
 /* A byte at the end, as it is. */
-static int write_last(struct mpio_file *f, int64_t at)
+static int write_last(struct file *f, int64_t at)
 {
     unsigned char last = 0;
-    int err = mpio_file_read(f, at, &last, 1);
-    return err == NC_NOERR ? mpio_file_write(f, at, &last, 1) : err;
+    int err = file_read(f, at, &last, 1);
+    return err == NC_NOERR ? file_write(f, at, &last, 1) : err;
 }
 
-static int extend(struct mpio_file *f, int64_t size)
+static int extend(struct file *f, int64_t size)
 {
     int64_t there;
-    int err = mpio_file_ready(f);
+    int err = file_ready(f);
     if (err != NC_NOERR) return err;
     f->dirty = true;
     if (f->own.fd >= 0) return base_extend(f->own.fd, f->ds->base + size, f->ds->full);
-    err = mpio_file_size(f, &there);
+    err = file_size(f, &there);
     return err == NC_NOERR && there < size ? write_last(f, size - 1) : err;
 }
 
-int mpio_extend_all(struct mpio_file *f, int64_t size)
+int mpio_extend_all(struct file *f, int64_t size)
 {
     const unsigned char zero = 0;
     int64_t there = size;
@@ -283,9 +283,8 @@ int mpio_extend_all(struct mpio_file *f, int64_t size)
     f->ds->stats.file_resizes++;
     struct trace_span span = trace_begin(f->ds->trace);
     if (f->no_indep) {
-        if (f->ds->rank == 0) err = mpio_file_size(f, &there);
-        int written =
-            mpio_file_write_root_all(f, size - 1, there < size ? &zero : NULL, 1);
+        if (f->ds->rank == 0) err = file_size(f, &there);
+        int written = file_write_root_all(f, size - 1, there < size ? &zero : NULL, 1);
         if (err == NC_NOERR) err = written;
     } else if (f->ds->rank == 0) {
         err = extend(f, size);

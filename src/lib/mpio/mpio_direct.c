@@ -47,7 +47,7 @@ static int write_chain(struct mpio *m, const struct access_tile *t, int64_t i, i
     int64_t span = 0;
     for (int64_t k = 0; k < n; span += p[k++].length)
         memcpy(sieve + span, t->bytes + p[k].pos, (size_t)p[k].length);
-    return mpio_file_write(&m->file, p->offset, sieve, span);
+    return file_write(&m->file, p->offset, sieve, span);
 }
 
 int mpio_write_tile(struct mpio *m, const struct access_tile *t)
@@ -62,7 +62,7 @@ int mpio_write_tile(struct mpio *m, const struct access_tile *t)
         else if (n > 1)
             err = write_chain(m, t, i, n, sieve);
         else
-            err = mpio_file_write(&m->file, p->offset, t->bytes + p->pos, p->length);
+            err = file_write(&m->file, p->offset, t->bytes + p->pos, p->length);
     }
     base_free(sieve);
     return err;
@@ -73,7 +73,7 @@ static int read_group(struct mpio *m, const struct access_tile *t, int64_t i, in
 {
     const struct access_piece *p = &t->pieces[i], *last = p + n - 1;
     int64_t span = last->offset + last->length - p->offset;
-    int err = mpio_file_read(&m->file, p->offset, sieve, span);
+    int err = file_read(&m->file, p->offset, sieve, span);
     for (int64_t k = 0; k < n && err == NC_NOERR; k++)
         memcpy(t->bytes + p[k].pos, sieve + (p[k].offset - p->offset),
                (size_t)p[k].length);
@@ -92,7 +92,7 @@ int mpio_read_tile(struct mpio *m, const struct access_tile *t)
         else if (n > 1)
             err = read_group(m, t, i, n, sieve);
         else
-            err = mpio_file_read(&m->file, p->offset, t->bytes + p->pos, p->length);
+            err = file_read(&m->file, p->offset, t->bytes + p->pos, p->length);
     }
     base_free(sieve);
     return err;
@@ -156,8 +156,8 @@ int mpio_view_tile_all(struct mpio *m, const struct access_tile *t, bool put)
         filetype = MPI_BYTE;
         n = 0;
     }
-    int moved = put ? mpio_file_write_view_all(&m->file, filetype, memtype, t->bytes, n)
-                    : mpio_file_read_view_all(&m->file, filetype, memtype, t->bytes, n);
+    int moved = put ? file_write_view_all(&m->file, filetype, memtype, t->bytes, n)
+                    : file_read_view_all(&m->file, filetype, memtype, t->bytes, n);
     if (filetype != MPI_BYTE) MPI_Type_free(&filetype);
     if (memtype != MPI_BYTE) MPI_Type_free(&memtype);
     return err != NC_NOERR ? err : moved;

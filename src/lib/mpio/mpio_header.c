@@ -54,8 +54,8 @@ static int read_on_all(struct mpio *m, struct reading *r, int64_t want, int64_t 
         else
             r->bytes = grown;
     }
-    int read = mpio_file_read_root_all(
-        &m->file, r->have, grown == NULL ? NULL : grown + r->have, want - r->have);
+    int read = file_read_root_all(&m->file, r->have,
+                                  grown == NULL ? NULL : grown + r->have, want - r->have);
     r->have = want;
     if (ds->rank != 0) return NC_NOERR;
     if (err == NC_NOERR) err = read;
@@ -186,7 +186,7 @@ static int raise_numrecs(struct mpio *m)
     int err = mpio_lock_header(m);
     if (err == NC_NOERR) err = mpio_look_records(m, &there);
     if (err == NC_NOERR && there < h->numrecs)
-        err = mpio_file_write(&m->file, 4, field, width);
+        err = file_write(&m->file, 4, field, width);
     mpio_unlock_header(m);
     m->lowered = err != NC_NOERR;
     return err;
@@ -210,7 +210,7 @@ int mpio_write_numrecs_all(struct mpio *m)
     int looked = first ? mpio_lock_header(m) : NC_NOERR;
     if (first && looked == NC_NOERR) looked = mpio_look_records(m, &there);
     bool fewer = first && looked == NC_NOERR && there < ds->header.numrecs;
-    int err = mpio_file_write_root_all(&m->file, 4, fewer ? field : NULL, width);
+    int err = file_write_root_all(&m->file, 4, fewer ? field : NULL, width);
     if (first) mpio_unlock_header(m);
     if (looked != NC_NOERR) err = looked;
     if (m->pending && err == NC_NOERR) err = mpio_tell_pending(m, NC_EFILE);
@@ -229,13 +229,13 @@ int mpio_sync_numrecs(struct mpio *m)
     unsigned char field[8];
     int width = cdf_encode_numrecs(ds->header.format, ds->header.numrecs, field);
     int64_t there = -1;
-    int err = mpio_file_ready(&m->file);
+    int err = file_ready(&m->file);
     if (err == NC_NOERR) err = mpio_lock_header(m);
     if (err == NC_NOERR) err = mpio_look_records(m, &there);
     if (err == NC_NOERR) dataset_hold_records(ds, there);
     if (err == NC_NOERR && there < ds->header.numrecs) {
         m->numrecs_in_file = -1;
-        err = mpio_file_write(&m->file, 4, field, width);
+        err = file_write(&m->file, 4, field, width);
     }
     mpio_unlock_header(m);
     return err;

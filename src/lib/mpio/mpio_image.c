@@ -63,7 +63,7 @@ static void differences(const struct mpio *m, const unsigned char *bytes, int64_
 static int write_alone(struct mpio *m, int64_t at, const unsigned char *bytes, int64_t n)
 {
     m->base.ds->stats.header_written_bytes += n;
-    return mpio_file_write(&m->file, at, bytes, n);
+    return file_write(&m->file, at, bytes, n);
 }
 
 static int write_part(struct mpio *m, const unsigned char *bytes, int64_t low,
@@ -166,7 +166,7 @@ static int replace_together_all(struct mpio *m, unsigned char *bytes, int64_t si
             bytes = NULL;
         }
     }
-    int written = mpio_file_write_root_all(&m->file, 0, bytes, size);
+    int written = file_write_root_all(&m->file, 0, bytes, size);
     if (written != NC_NOERR) {
         m->torn_low = 0;
         m->torn_high = size;
@@ -181,10 +181,9 @@ static int write_new_all(struct mpio *m, const unsigned char *bytes, int64_t siz
     if (checked != NC_NOERR) bytes = NULL;
     m->begun |= bytes != NULL;
     if (size > head)
-        err = mpio_file_write_root_all(&m->file, head,
-                                       bytes == NULL ? NULL : bytes + head, size - head);
-    int first =
-        mpio_file_write_root_all(&m->file, 0, err == NC_NOERR ? bytes : NULL, head);
+        err = file_write_root_all(&m->file, head, bytes == NULL ? NULL : bytes + head,
+                                  size - head);
+    int first = file_write_root_all(&m->file, 0, err == NC_NOERR ? bytes : NULL, head);
     if (checked != NC_NOERR) return checked;
     return err != NC_NOERR ? err : first;
 }
@@ -286,6 +285,6 @@ void mpio_restore_header_all(struct mpio *m)
     bool mine = m->torn_high > 0 && !m->pending;
     if (mine && mpio_check_header(m, &records) == NC_NOERR)
         copy = copy_with_records(m, records);
-    (void)mpio_file_write_root_all(&m->file, 0, copy, ds->header.size);
+    (void)file_write_root_all(&m->file, 0, copy, ds->header.size);
     base_free(copy);
 }

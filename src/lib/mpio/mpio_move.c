@@ -84,7 +84,7 @@ static int transfer_all(struct mpio_mover *v, enum journal_place place, bool put
     if (put && t->npieces > 0) {
         const struct access_piece *last = &t->pieces[t->npieces - 1];
         int64_t low = t->pieces[0].offset;
-        mpio_file_write_back(&v->m->file, low, last->offset + last->length - low);
+        file_write_back(&v->m->file, low, last->offset + last->length - low);
     }
     return err != NC_NOERR ? err : io;
 }
@@ -169,7 +169,7 @@ static int clear_piece_all(struct mpio_mover *v, int64_t low, int64_t high)
 static int mover_sync_all(void *who)
 {
     struct mpio_mover *v = who;
-    return mpio_file_sync_all(&v->m->file);
+    return file_sync_all(&v->m->file);
 }
 
 static int mover_agree_all(void *who, int err)
@@ -255,7 +255,7 @@ static int end(struct mpio *m, const struct journal *j, int err)
     m->adrift |= j->pending;
     if (j->facts.new_size > 0)
         m->file.end = err == NC_NOERR ? j->facts.new_size : j->facts.old_size;
-    if (err != NC_NOERR) driver_descriptor_told(&m->file.own);
+    if (err != NC_NOERR) file_descriptor_told(&m->file.own);
     return j->pending ? mpio_tell_pending(m, err) : err;
 }
 
@@ -274,7 +274,7 @@ int mpio_move_all(struct mpio *m, const struct cdf_header *before)
     struct trace_span span = trace_begin(ds->trace);
 
     /* What others have written must be here before it is read, and stay. */
-    int synced = mpio_file_sync_all(&m->file);
+    int synced = file_sync_all(&m->file);
     err = dataset_agree_all(ds, err != NC_NOERR ? err : synced, NULL, NULL, 0);
     if (err == NC_NOERR) {
         int64_t pending = 0;

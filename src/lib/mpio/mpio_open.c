@@ -4,8 +4,8 @@
 #include "base_error.h"
 #include "base_mem.h"
 #include "journal.h"
-#include "mpio_file.h"
-#include "mpio_pool.h"
+#include "file.h"
+#include "twophase_pool.h"
 
 static int inq_info(struct driver *self, MPI_Info info)
 {
@@ -14,7 +14,7 @@ static int inq_info(struct driver *self, MPI_Info info)
     hints.blob = BASE_DISABLE;           /* a layer that has them tells, over this */
     hints.deferred_close = BASE_DISABLE; /* likewise */
     hints.file_io = m->file.mpi ? BASE_FILE_IO_MPI : BASE_FILE_IO_POSIX;
-    int err = mpio_file_info(&m->file, info);
+    int err = file_info(&m->file, info);
     if (err == NC_NOERR) err = base_hints_report(&hints, info);
     return err;
 }
@@ -23,10 +23,10 @@ static int sync_file_all(struct driver *self)
 {
     struct mpio *m = (struct mpio *)self;
     int err = self->ds->writable ? mpio_sync_numrecs_all(self) : NC_NOERR;
-    int synced = mpio_file_sync_all(&m->file);
+    int synced = file_sync_all(&m->file);
     int failed, agreed = dataset_agree_all(self->ds, err != NC_NOERR ? err : synced,
                                            &failed, NULL, 0);
-    if (agreed != NC_NOERR) driver_descriptor_told(&m->file.own);
+    if (agreed != NC_NOERR) file_descriptor_told(&m->file.own);
     return agreed != NC_NOERR ? agreed : failed;
 }
 
@@ -35,7 +35,7 @@ static int sync_alone(struct driver *self)
     struct mpio *m = (struct mpio *)self;
     bool may = self->ds->writable && !m->file.no_indep;
     int err = may ? mpio_sync_numrecs(m) : NC_NOERR;
-    int synced = mpio_file_sync(&m->file);
+    int synced = file_sync(&m->file);
     return err != NC_NOERR ? err : synced;
 }
 
@@ -50,9 +50,9 @@ static int flush(struct driver *self)
  * its name later. Without independent access all have it open, through MPI-IO. */
 static enum driver_defer defer(struct driver *self)
 {
-    struct mpio_file *f = &((struct mpio *)self)->file;
+    struct file *f = &((struct mpio *)self)->file;
     if (f->no_indep) return DRIVER_BY_MPI;
-    if (mpio_file_ready(f) != NC_NOERR) return DRIVER_NOW;
+    if (file_ready(f) != NC_NOERR) return DRIVER_NOW;
     return f->own.fd >= 0 ? DRIVER_READY : DRIVER_BY_MPI;
 }
 
@@ -98,13 +98,13 @@ const struct driver_ops mpio_ops = {
 void mpio_share_file_all(struct mpio *m)
 {
     if (!m->file.shares) return;
-    if (mpio_window_ready_all(&m->window, m->base.ds, m->unit))
-        mpio_file_share_all(&m->file, &m->window);
+    if (twophase_window_ready_all(&m->together.window, m->base.ds, m->together.unit))
+        file_share_all(&m->file, twophase_window_board(&m->together.window));
 }
 
 static void release_all(struct mpio *m)
 {
-    mpio_window_free_all(&m->window);
+    twophase_window_free_all(&m->together.window);
     access_staging_free(&m->staging);
     base_free(m->image);
     base_free(m);
@@ -115,8 +115,8 @@ static void release_all(struct mpio *m)
 static int start_all(struct dataset *ds, int amode, int error, struct mpio **out)
 {
     struct mpio spare, *m = base_calloc(1, sizeof *m);
-    int err = mpio_file_open_all(m == NULL ? &spare.file : &m->file, ds, amode,
-                                 m == NULL ? NC_ENOMEM : error);
+    int err = file_open_all(m == NULL ? &spare.file : &m->file, ds, amode,
+                            m == NULL ? NC_ENOMEM : error);
     if (err != NC_NOERR || m == NULL) {
         base_free(m);
         return err;
@@ -125,7 +125,11 @@ static int start_all(struct dataset *ds, int amode, int error, struct mpio **out
                                          .copied = &ds->stats.copied_bytes};
     m->base = (struct driver){.ops = &mpio_ops, .ds = ds};
     m->known_size = m->file.end;
-    m->unit = mpio_file_striped(&m->file) ? m->file.stripe : MPIO_FILE_PAGE;
+    m->together =
+        (struct twophase){.ds = ds,
+                          .file = &m->file,
+                          .staging = &m->staging,
+                          .unit = file_striped(&m->file) ? m->file.stripe : FILE_PAGE};
     *out = m;
     return NC_NOERR;
 }
@@ -141,7 +145,7 @@ static int make_empty_all(struct mpio *m)
         journal_forget(journal_of(m->base.ds->full));
         err = driver_remove_parts(m->base.ds->full, true, &all);
     }
-    int emptied = mpio_file_resize_all(&m->file, 0);
+    int emptied = file_resize_all(&m->file, 0);
     return dataset_agree_all(m->base.ds, err != NC_NOERR ? err : emptied, NULL, NULL, 0);
 }
 
@@ -157,7 +161,7 @@ int mpio_create_all(struct dataset *ds, int cmode, struct driver *lower,
 
     err = make_empty_all(m);
     if (err != NC_NOERR) {
-        mpio_file_close_all(&m->file);
+        file_close_all(&m->file);
         release_all(m);
         return err;
     }
@@ -177,7 +181,7 @@ int mpio_open_all(struct dataset *ds, int omode, struct driver *lower,
 
     err = mpio_read_header_all(m);
     if (err != NC_NOERR) {
-        mpio_file_close_all(&m->file);
+        file_close_all(&m->file);
         release_all(m);
         return err;
     }
@@ -221,16 +225,16 @@ int mpio_close_all(struct driver *self)
     struct mpio *m = (struct mpio *)self;
     struct dataset *ds = self->ds;
     int failed, err = ds->writable ? complete_all(m) : NC_NOERR;
-    int closed = mpio_file_close_all(&m->file);
-    bool held = mpio_pool_hold(&m->window);
+    int closed = file_close_all(&m->file);
+    bool held = twophase_pool_hold(&m->together.window);
     int64_t refused = !held;
     /* The last occasion to tell the others. */
     err = dataset_agree_all(ds, err != NC_NOERR ? err : closed, &failed, &refused, 1);
     if (!refused) {
-        mpio_pool_keep(&m->window);
-        m->window.state = MPIO_WINDOW_NEW;
+        twophase_pool_keep(&m->together.window);
+        m->together.window.state = TWOPHASE_WINDOW_NEW;
     } else if (held) {
-        mpio_pool_let_go();
+        twophase_pool_let_go();
     }
     release_all(m);
     return err != NC_NOERR ? err : failed;
@@ -245,9 +249,9 @@ int mpio_abort_all(struct driver *self)
     /* By now it may be another program's dataset. */
     int64_t records;
     bool ours = mpio_check_header(m, &records) == NC_NOERR;
-    int err = mpio_file_close_all(&m->file);
+    int err = file_close_all(&m->file);
     if (ds->rank == 0 && ours) {
-        int removed = mpio_file_remove(ds);
+        int removed = file_remove(ds);
         if (err == NC_NOERR) err = removed;
     }
     release_all(m);

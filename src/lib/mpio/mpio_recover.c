@@ -48,7 +48,7 @@ static int read_headers_all(struct mpio *m, struct journal *j, struct cdf_header
 static int look_again_all(struct mpio *m)
 {
     int64_t size = 0;
-    int err = m->base.ds->rank == 0 ? mpio_file_size(&m->file, &size) : NC_NOERR;
+    int err = m->base.ds->rank == 0 ? file_size(&m->file, &size) : NC_NOERR;
     err = dataset_agree_all(m->base.ds, err, NULL, &size, 1);
     m->known_size = m->file.end = size;
     return err;
@@ -95,7 +95,7 @@ int mpio_recover_all(struct mpio *m)
 int mpio_delete(const char *path, MPI_Info info)
 {
     char *journal = journal_of(path);
-    int err = mpio_file_delete(path, info);
+    int err = file_delete(path, info);
     if (err == NC_NOERR)
         journal_forget(journal);
     else

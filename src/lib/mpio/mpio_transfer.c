@@ -1,8 +1,7 @@
 /* Puts and gets: requests through tiles, alone or all processes together. */
 #include "base_error.h"
 #include "base_mem.h"
-#include "access_tile.h"
-#include "mpio_twophase.h"
+#include "mpio.h"
 
 enum {
     DIRECT_BYTES = 1 << 20, /* a tile that stays in the cache on its way to the file */
@@ -118,11 +117,11 @@ static int move_run(struct transfer *x, struct access_values *v, int64_t at, int
     else
         x->m->base.ds->stats.copied_bytes += bytes;
     if (!x->stream.put) {
-        *io = mpio_file_read(&x->m->file, at, external, bytes);
+        *io = file_read(&x->m->file, at, external, bytes);
         return *io == NC_NOERR ? access_values_get(v, external, n) : *io;
     }
     int err = access_values_put(v, external, n);
-    *io = mpio_file_write(&x->m->file, at, external, bytes);
+    *io = file_write(&x->m->file, at, external, bytes);
     return err != NC_NOERR ? err : *io;
 }
 
@@ -233,7 +232,7 @@ static bool reaches_all(struct transfer *x, int64_t high)
     struct mpio *m = x->m;
     if (high <= m->known_size) return true;
     int64_t size = 0;
-    int err = mpio_file_size(&m->file, &size);
+    int err = file_size(&m->file, &size);
     err = dataset_agree_all(m->base.ds, err, NULL, &size, 1);
     keep_first_error(x, err);
     if (err != NC_NOERR) return true; /* to set a size without knowing it may cut it */
@@ -294,7 +293,7 @@ struct choice {
  * all goes together. */
 static bool has_stripes(const struct mpio *m)
 {
-    return m->file.across && mpio_file_striped(&m->file);
+    return m->file.across && file_striped(&m->file);
 }
 
 /* Are the request's pieces better together with those of others? */
@@ -374,7 +373,7 @@ static void choose(struct transfer *x, struct choice *c)
 
 /* The requests through blocks of the file, all processes together. */
 static void move_together_all(struct transfer *x, const struct choice *c,
-                              const struct mpio_domains *d)
+                              const struct twophase_domains *d)
 {
     struct mpio *m = x->m;
     const struct access_survey *mine = &c->together;
@@ -385,7 +384,7 @@ static void move_together_all(struct transfer *x, const struct choice *c,
     int io, err = access_walk_begin(&walk, reqs, c->ntogether, mine->low, mine->high);
     struct access_survey none = access_survey_none();
     struct trace_span span = trace_begin(m->base.ds->trace);
-    int moved = mpio_twophase_all(m, &walk, err == NC_NOERR ? mine : &none, d, &io);
+    int moved = twophase_all(&m->together, &walk, err == NC_NOERR ? mine : &none, d, &io);
     trace_end_at(m->base.ds->trace, TRACE_EXCHANGE, span, -1, mine->bytes);
     if (err == NC_NOERR) err = moved;
     if (err == NC_NOERR || err == NC_ERANGE) err = io != NC_NOERR ? io : err;
@@ -433,10 +432,12 @@ static void move_by_choice_all(struct transfer *x, int64_t numrecs)
     mpio_share_file_all(x->m);
 
     int64_t low = -all[BEFORE], high = all[BEHIND];
-    if (low < high && mpio_window_ready_all(&x->m->window, ds, x->m->unit)) {
-        struct mpio_domains d;
-        mpio_domains_make(&d, x->m, low, high, (int)-all[COARSE]);
-        ++*(x->m->window.nodes > 1 ? &ds->stats.calls_across : &ds->stats.calls_node);
+    if (low < high &&
+        twophase_window_ready_all(&x->m->together.window, ds, x->m->together.unit)) {
+        struct twophase_domains d;
+        twophase_domains_make(&d, &x->m->together, low, high, (int)-all[COARSE]);
+        ++*(x->m->together.window.nodes > 1 ? &ds->stats.calls_across
+                                            : &ds->stats.calls_node);
         move_together_all(x, &c, &d);
         move_rest(x, &c);
     } else {

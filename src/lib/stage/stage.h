@@ -14,7 +14,8 @@
 #include <time.h>
 
 #include "driver.h"
-#include "driver_share.h"
+#include "file_descriptor.h"
+#include "node.h"
 #include "stage_table.h"
 
 /* What tells a file's bytes from later ones. Numbers only, none of them below 0: one
@@ -102,8 +103,8 @@ struct stage_step {
 /* One of the files, to be read by this process. */
 struct stage_source {
     int part;
-    bool borrowed;                 /* the file is the layer's below */
-    struct driver_descriptor file; /* its fd is -1: not opened yet */
+    bool borrowed;               /* the file is the layer's below */
+    struct file_descriptor file; /* its fd is -1: not opened yet */
 };
 
 /* What reads of a file go through. */
@@ -123,8 +124,8 @@ struct stage {
     struct stage_reader own;
     struct dataset *ds;
     struct driver_parts parts;
-    MPI_Comm node;
-    MPI_Win window;
+    struct node *node;
+    struct node_memory memory;
     struct stage_shared *shared;
     struct stage_table *table; /* behind that; NULL: nothing is staged */
     int rank, nprocs;          /* of the node's processes */
@@ -148,7 +149,7 @@ enum { STAGE_TILE = 1 << 18 };
 /* ---- stage_source.c: the dataset's files ---- */
 
 #define STAGE_NO_SOURCE(number)                                                          \
-    ((struct stage_source){.part = (number), .file = DRIVER_NO_DESCRIPTOR})
+    ((struct stage_source){.part = (number), .file = FILE_NO_DESCRIPTOR})
 
 /* Opens the reader's, if it is not yet, by what its dataset has open. NC_EFILE ..., also
  * if its bytes cannot be read by a descriptor as others wrote them, or it is not the one

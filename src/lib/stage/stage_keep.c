@@ -15,8 +15,8 @@ static struct kept {
     int64_t number, device, inode, host;
     uint64_t asked; /* a digest of what it was asked for by */
     MPI_Group group;
-    MPI_Comm node;
-    MPI_Win window;
+    struct node *node;
+    struct node_memory memory;
     struct stage_shared *shared;
     int rank, nprocs, file, listener;
 } kept[ROOM];
@@ -39,9 +39,8 @@ static void free_all(void)
             if (kept[i].number < kept[first].number) first = i;
         (void)close(kept[first].file);
         if (kept[first].listener >= 0) (void)close(kept[first].listener);
-        base_mpi_window_end(kept[first].window);
-        (void)MPI_Win_free(&kept[first].window);
-        (void)MPI_Comm_free(&kept[first].node);
+        node_memory_free_all(&kept[first].memory);
+        node_release_all(kept[first].node);
         (void)MPI_Group_free(&kept[first].group);
         take_out(first);
     }
@@ -89,7 +88,7 @@ void stage_keep_take(struct stage *s, int64_t number)
         struct kept *k = &kept[i];
         if (k->number != number) continue;
         s->node = k->node;
-        s->window = k->window;
+        s->memory = k->memory;
         s->shared = k->shared;
         s->table = stage_table_of(k->shared);
         s->rank = k->rank;
@@ -126,15 +125,14 @@ static void keep_open(struct stage *s, int64_t number, MPI_Group group)
                                   .host = ds->host,
                                   .asked = digest(ds),
                                   .group = group,
-                                  .node = s->node,
-                                  .window = s->window,
+                                  .node = node_hold(s->node),
+                                  .memory = s->memory,
                                   .shared = s->shared,
                                   .rank = s->rank,
                                   .nprocs = s->nprocs,
                                   .file = s->file,
                                   .listener = s->listener};
-    s->node = MPI_COMM_NULL;
-    s->window = MPI_WIN_NULL;
+    s->memory = NODE_NO_MEMORY;
     s->file = s->listener = -1;
 }
 
@@ -159,9 +157,7 @@ int stage_keep_or_free_all(struct stage *s)
         if (all[0] && whole) (void)MPI_Group_free(&group);
     }
     if (all[0]) {
-        base_mpi_window_end(s->window);
-        (void)MPI_Win_free(&s->window);
-        (void)MPI_Comm_free(&s->node);
+        node_memory_free_all(&s->memory);
     }
     return err;
 }

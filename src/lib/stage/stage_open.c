@@ -15,7 +15,7 @@
 
 static bool wanted(const struct dataset *ds, bool create)
 {
-    return ds->hints.stage == BASE_ENABLE && !create && !ds->writable && BASE_SHARED_64;
+    return ds->hints.stage == BASE_ENABLE && !create && !ds->writable && NODE_SHARED_64;
 }
 
 /* Adds n to a statistic. */
@@ -58,10 +58,8 @@ static void free_local(struct stage *s)
  */
 static void give_up_all(struct stage *s)
 {
-    base_mpi_window_end(s->window);
-    if (s->window != MPI_WIN_NULL) (void)MPI_Win_free(&s->window);
+    node_memory_free_all(&s->memory);
     if (s->firsts != MPI_COMM_NULL) (void)MPI_Comm_free(&s->firsts);
-    if (s->node != MPI_COMM_NULL) (void)MPI_Comm_free(&s->node);
     s->shared = NULL;
     s->table = NULL;
     s->ds->stats.stage_fallbacks++;
@@ -77,6 +75,7 @@ static int end_all(struct driver *self, int (*lower_all)(struct driver *))
     stage_tell(s);
     stage_serve_stop(s);
     int err = stage_keep_or_free_all(s);
+    node_release_all(s->node);
     free_local(s);
     int closed = lower_all(lower);
     return closed != NC_NOERR ? closed : err;
@@ -167,25 +166,19 @@ static void place_files(struct stage_shared *all, const struct files *f)
 static int share_all(struct stage *s, const struct stage_shared *plan,
                      const struct files *f, int error)
 {
-    void *base = NULL;
-    MPI_Aint size = s->first ? (MPI_Aint)stage_shared_bytes(plan) : 0;
-    int unit, mpi;
-    mpi = MPI_Win_allocate_shared(size, 1, MPI_INFO_NULL, s->node, &base, &s->window);
-    if (mpi != MPI_SUCCESS) s->window = MPI_WIN_NULL;
-    if (mpi == MPI_SUCCESS) mpi = base_mpi_window_begin(s->window);
-    if (mpi == MPI_SUCCESS) mpi = MPI_Win_shared_query(s->window, 0, &size, &unit, &base);
-    if (mpi == MPI_SUCCESS && s->first) {
-        stage_shared_init(base, plan);
-        place_files(base, f);
+    int64_t size = s->first ? (int64_t)stage_shared_bytes(plan) : 0;
+    int err = node_memory_make_all(s->node, size, &s->memory);
+    if (err == NC_NOERR && s->first) {
+        stage_shared_init(s->memory.bytes, plan);
+        place_files(s->memory.bytes, f);
     }
-    if (mpi == MPI_SUCCESS) s->shared = base;
-    if (mpi == MPI_SUCCESS) base_mpi_window_sync(s->window);
-    int64_t lacking = s->window == MPI_WIN_NULL;
-    int err = base_mpi_error(mpi, NC_EMPI, "sharing memory");
+    if (err == NC_NOERR) s->shared = s->memory.bytes;
+    if (err == NC_NOERR) node_memory_sync(&s->memory);
+    int64_t lacking = s->memory.window == MPI_WIN_NULL;
     if (err == NC_NOERR) err = error;
     err = dataset_agree_all(s->ds, err, NULL, &lacking, 1);
-    if (lacking) base_mpi_whole_window_all(s->node, &s->window);
-    if (err == NC_NOERR) base_mpi_window_sync(s->window);
+    if (lacking) node_memory_whole_all(s->node, &s->memory);
+    if (err == NC_NOERR) node_memory_sync(&s->memory);
     if (err == NC_NOERR) s->table = stage_table_of(s->shared);
     return err;
 }
@@ -198,9 +191,9 @@ static int make_space_all(struct stage *s, int err, char *path)
         err = stage_space_create(s, s->shared, path, PATH_MAX);
     if (s->first) s->shared->watched = stage_space_is_watched(s->file);
     if (err != NC_NOERR) path[0] = '\0';
-    base_mpi_window_sync(s->window);
-    int mpi = MPI_Bcast(path, PATH_MAX, MPI_CHAR, 0, s->node);
-    base_mpi_window_sync(s->window);
+    node_memory_sync(&s->memory);
+    int mpi = MPI_Bcast(path, PATH_MAX, MPI_CHAR, 0, s->node->comm);
+    node_memory_sync(&s->memory);
     if (mpi == MPI_SUCCESS && path[0] != '\0' && !s->first)
         (void)stage_space_open(s, path);
     if (path[0] == '\0' && s->first) {
@@ -235,14 +228,17 @@ static int make_all(struct stage *s, const struct files *f)
 
 static int begin_all(struct stage *s, const struct files *f)
 {
-    int rank = 0, nprocs = 1, err = driver_node_all(s->ds, &s->node, &rank, &nprocs);
-    int64_t lacking = s->node == MPI_COMM_NULL;
+    int err;
+    struct node *node = node_find_all(s->ds, &err);
+    int64_t lacking = node == NULL;
     err = dataset_agree_all(s->ds, err, NULL, &lacking, 1);
-    if (lacking) s->node = MPI_COMM_NULL;
+    if (lacking) node_lose(s->ds);
+    if (!lacking && err != NC_NOERR) node_release_all(node);
     if (err != NC_NOERR) return err;
-    s->first = rank == 0;
-    s->rank = rank;
-    s->nprocs = nprocs;
+    s->node = node;
+    s->first = s->node->rank == 0;
+    s->rank = s->node->rank;
+    s->nprocs = s->node->nprocs;
     return make_all(s, f);
 }
 
@@ -329,8 +325,7 @@ static int open_layer_all(struct dataset *ds, int omode, struct driver *lower,
                                 .stage = s,
                                 .source = STAGE_NO_SOURCE(0)},
                         .ds = ds,
-                        .node = MPI_COMM_NULL,
-                        .window = MPI_WIN_NULL,
+                        .memory = NODE_NO_MEMORY,
                         .firsts = MPI_COMM_NULL,
                         .listener = -1,
                         .file = -1};

@@ -11,7 +11,7 @@
 #include "base_fs.h"
 #include "base_mem.h"
 #include "base_names.h"
-#include "driver_file.h"
+#include "file_identity.h"
 #include "stage.h"
 
 /* ---- which files they are ---- */
@@ -139,8 +139,8 @@ void stage_source_end(struct stage_reader *r)
 {
     struct dataset *ds = r->base.ds;
     if (ds->lent == &r->source.file) ds->lent = NULL;
-    if (!r->source.borrowed) (void)driver_descriptor_close(&r->source.file, ds->path);
-    r->source.file = DRIVER_NO_DESCRIPTOR;
+    if (!r->source.borrowed) (void)file_descriptor_close(&r->source.file, ds->path);
+    r->source.file = FILE_NO_DESCRIPTOR;
 }
 
 int stage_source_open(struct stage_reader *r)
@@ -156,9 +156,9 @@ int stage_source_open(struct stage_reader *r)
     source->borrowed = source->part > 0 && ds->lent != NULL;
     int err = NC_NOERR;
     if (source->borrowed)
-        source->file = (struct driver_descriptor){.fd = ds->lent->fd, .errors = -1};
+        source->file = (struct file_descriptor){.fd = ds->lent->fd, .errors = -1};
     else
-        err = driver_file_again(ds, &source->file);
+        err = file_again(ds, &source->file);
     if (err == NC_NOERR) err = admit(r->stage, source, path);
     if (err != NC_NOERR)
         stage_source_end(r);
@@ -183,8 +183,8 @@ bool stage_source_open_part(struct stage *s, struct stage_source *source)
 
 void stage_source_close(struct stage_source *source)
 {
-    if (source->part > 0) (void)driver_descriptor_close(&source->file, "");
-    source->file = DRIVER_NO_DESCRIPTOR;
+    if (source->part > 0) (void)file_descriptor_close(&source->file, "");
+    source->file = FILE_NO_DESCRIPTOR;
 }
 
 /* ---- whether they have changed ---- */

@@ -1,6 +1,6 @@
 /* Windows without a dataset. All processes of a window keep it or none does, so that
  * they can free it together when MPI ends, in the order of their numbers. */
-#include "mpio_pool.h"
+#include "twophase_pool.h"
 
 #include <pthread.h>
 
@@ -10,13 +10,13 @@
 enum { ROOM = 2 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static struct mpio_window kept[ROOM]; /* the one kept last comes last */
+static struct twophase_window kept[ROOM]; /* the one kept last comes last */
 static int nkept, held;
 static int64_t last_number;
 
-static void set_aside(const struct mpio_window *w, bool aside)
+static void set_aside(const struct twophase_window *w, bool aside)
 {
-    base_mem_set_aside(w->own, aside);
+    base_mem_set_aside(w->alone, aside);
     base_mem_set_aside(w->inbox, aside);
     base_mem_set_aside(w->tallies, aside);
 }
@@ -28,12 +28,12 @@ static void free_all(void)
         int first = 0;
         for (int i = 1; i < nkept; i++)
             if (kept[i].number < kept[first].number) first = i;
-        mpio_window_free_all(&kept[first]);
+        twophase_window_free_all(&kept[first]);
         kept[first] = kept[--nkept];
     }
 }
 
-static bool same_group(const struct mpio_window *w, MPI_Group group)
+static bool same_group(const struct twophase_window *w, MPI_Group group)
 {
     int result;
     return MPI_Group_compare(w->group, group, &result) == MPI_SUCCESS &&
@@ -52,7 +52,7 @@ static int find_window(const struct dataset *ds, int64_t unit, MPI_Group group)
     return -1;
 }
 
-bool mpio_pool_take(struct mpio_window *w, const struct dataset *ds, int64_t unit)
+bool twophase_pool_take(struct twophase_window *w, const struct dataset *ds, int64_t unit)
 {
     MPI_Group group;
     pthread_mutex_lock(&mutex);
@@ -71,17 +71,17 @@ bool mpio_pool_take(struct mpio_window *w, const struct dataset *ds, int64_t uni
     return i >= 0;
 }
 
-bool mpio_pool_hold(const struct mpio_window *w)
+bool twophase_pool_hold(const struct twophase_window *w)
 {
     pthread_mutex_lock(&mutex);
-    bool room = w->state == MPIO_WINDOW_READY && w->nodes * w->nprocs > 1 &&
+    bool room = w->state == TWOPHASE_WINDOW_READY && w->nodes * w->nprocs > 1 &&
                 nkept + held < ROOM && base_mpi_at_end(BASE_END_WINDOWS, free_all);
     if (room) held++;
     pthread_mutex_unlock(&mutex);
     return room;
 }
 
-void mpio_pool_keep(const struct mpio_window *w)
+void twophase_pool_keep(const struct twophase_window *w)
 {
     pthread_mutex_lock(&mutex);
     held--;
@@ -90,14 +90,14 @@ void mpio_pool_keep(const struct mpio_window *w)
     pthread_mutex_unlock(&mutex);
 }
 
-void mpio_pool_let_go(void)
+void twophase_pool_let_go(void)
 {
     pthread_mutex_lock(&mutex);
     held--;
     pthread_mutex_unlock(&mutex);
 }
 
-int64_t mpio_pool_number(void)
+int64_t twophase_pool_number(void)
 {
     pthread_mutex_lock(&mutex);
     int64_t number = last_number + 1;
@@ -105,7 +105,7 @@ int64_t mpio_pool_number(void)
     return number;
 }
 
-void mpio_pool_note(int64_t number)
+void twophase_pool_note(int64_t number)
 {
     pthread_mutex_lock(&mutex);
     if (number > last_number) last_number = number;

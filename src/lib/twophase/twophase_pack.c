@@ -8,7 +8,7 @@
 
 #include "base_error.h"
 #include "base_mem.h"
-#include "mpio_pack.h"
+#include "twophase_pack.h"
 
 /* `count` runs of `length` bytes, from `offset` in the block on; or, with stride LIST,
  * `count` runs of `length` bytes together, each with a place of its own: how far behind
@@ -22,21 +22,21 @@ _Static_assert(ACCESS_LIST_RUN <= 1 << LENGTH_BITS, "lengths");
 _Static_assert((int64_t)ACCESS_LIST_REACH << LENGTH_BITS <= INT64_C(1) << 32, "places");
 static const uint32_t LIST = UINT32_MAX;
 
-static int64_t left_in(const struct access_walk *w, const struct mpio_packed *p)
+static int64_t left_in(const struct access_walk *w, const struct twophase_packed *p)
 {
     int64_t room = p->room - p->used - (int64_t)sizeof(struct head);
     if (!w->put && room >= 0) room = p->most - p->asked;
     return room;
 }
 
-static void add_head(struct mpio_packed *p, struct head h)
+static void add_head(struct twophase_packed *p, struct head h)
 {
     memcpy(p->bytes + p->used, &h, sizeof h);
     p->used += (int64_t)sizeof h;
 }
 
 /* Room for another entry in the list. */
-static int grow_list(struct mpio_packed *p)
+static int grow_list(struct twophase_packed *p)
 {
     if (p->list != NULL && p->nlist < p->list_capacity) return NC_NOERR;
     int64_t capacity = 2 * p->nlist + 16;
@@ -48,10 +48,11 @@ static int grow_list(struct mpio_packed *p)
 }
 
 /* The next values are asked for; or passed over, when memory is short. */
-static int add_asked(struct mpio_packed *p, const struct access_walk *w, int64_t nelems)
+static int add_asked(struct twophase_packed *p, const struct access_walk *w,
+                     int64_t nelems)
 {
     struct access_values *v = &w->part->values;
-    struct mpio_asked *last = p->nlist > 0 ? &p->list[p->nlist - 1] : NULL;
+    struct twophase_asked *last = p->nlist > 0 ? &p->list[p->nlist - 1] : NULL;
     int64_t first = v->done;
     bool joins = last != NULL && last->number == w->part->number &&
                  last->first + last->nelems == first;
@@ -60,7 +61,7 @@ static int add_asked(struct mpio_packed *p, const struct access_walk *w, int64_t
     if (joins)
         last->nelems += nelems;
     else
-        p->list[p->nlist++] = (struct mpio_asked){
+        p->list[p->nlist++] = (struct twophase_asked){
             .number = w->part->number, .first = first, .nelems = nelems};
     p->asked += nelems * v->xsize;
     return NC_NOERR;
@@ -68,7 +69,7 @@ static int add_asked(struct mpio_packed *p, const struct access_walk *w, int64_t
 
 /* The values that the record from `start` on describes, n bytes of them. Those that are
  * not asked for have no record: the answer is as long as what was asked for. */
-static int add_values(struct access_walk *w, struct mpio_packed *p, int64_t start,
+static int add_values(struct access_walk *w, struct twophase_packed *p, int64_t start,
                       int64_t n)
 {
     struct access_values *v = &w->part->values;
@@ -84,7 +85,7 @@ static int add_values(struct access_walk *w, struct mpio_packed *p, int64_t star
 }
 
 /* One value of a put that lies in two ranges. */
-static int pack_edge(struct access_walk *w, struct mpio_packed *p, int64_t origin)
+static int pack_edge(struct access_walk *w, struct twophase_packed *p, int64_t origin)
 {
     unsigned char value[8], *bytes;
     int64_t offset = w->strip.offset, n;
@@ -120,7 +121,7 @@ static bool choose(const struct access_walk *w, int64_t room, int64_t *length,
 
 /* Packs of the current strip what there is room for; false if there is room for nothing.
  */
-static bool pack_some(struct access_walk *w, struct mpio_packed *p, int64_t origin,
+static bool pack_some(struct access_walk *w, struct twophase_packed *p, int64_t origin,
                       int *result)
 {
     struct region_strip *s = &w->strip;
@@ -145,7 +146,7 @@ static bool pack_some(struct access_walk *w, struct mpio_packed *p, int64_t orig
 }
 
 /* The place of each run of a list. */
-static void add_places(struct mpio_packed *p, const struct region_span *span)
+static void add_places(struct twophase_packed *p, const struct region_span *span)
 {
     const struct region_extent *x = span->blocks;
     int64_t first = x[0].offset;
@@ -158,7 +159,7 @@ static void add_places(struct mpio_packed *p, const struct region_span *span)
 
 /* A row of short runs, each with its place. False if what comes next is something else.
  */
-static bool pack_list(struct access_walk *w, struct mpio_packed *p, int64_t origin,
+static bool pack_list(struct access_walk *w, struct twophase_packed *p, int64_t origin,
                       int *result)
 {
     struct region_span span;
@@ -180,8 +181,8 @@ static bool pack_list(struct access_walk *w, struct mpio_packed *p, int64_t orig
     return true;
 }
 
-int mpio_pack(struct access_walk *w, struct mpio_packed *p, int64_t low, int64_t high,
-              int64_t origin, bool resume, bool *all)
+int twophase_pack(struct access_walk *w, struct twophase_packed *p, int64_t low,
+                  int64_t high, int64_t origin, bool resume, bool *all)
 {
     int result =
         resume ? access_walk_resume(w, low, high) : access_walk_range(w, low, high);
@@ -198,12 +199,12 @@ int mpio_pack(struct access_walk *w, struct mpio_packed *p, int64_t low, int64_t
     return result;
 }
 
-int mpio_pack_take(struct access_walk *w, const struct mpio_packed *p,
-                   const unsigned char *bytes)
+int twophase_pack_take(struct access_walk *w, const struct twophase_packed *p,
+                       const unsigned char *bytes)
 {
     int result = NC_NOERR;
     for (int64_t i = 0; i < p->nlist; i++) {
-        const struct mpio_asked *a = &p->list[i];
+        const struct twophase_asked *a = &p->list[i];
         struct access_part *part;
         int err = access_walk_part(w, a->number, &part);
         if (err != NC_NOERR) return err;
@@ -275,7 +276,7 @@ static int no_message(void)
     return base_error_set(NC_EMPI, "what another process sent cannot be read");
 }
 
-int mpio_unpack(const struct access_block *b, const unsigned char *bytes, int64_t n)
+int twophase_unpack(const struct access_block *b, const unsigned char *bytes, int64_t n)
 {
     struct head h;
     int64_t size;
@@ -299,8 +300,8 @@ static void widen(int64_t *low, int64_t *high, int64_t from, int64_t to)
     if (to > *high) *high = to;
 }
 
-int mpio_unpack_asked(const struct access_block *b, const unsigned char *bytes, int64_t n,
-                      int64_t *asked, int64_t *low, int64_t *high)
+int twophase_unpack_asked(const struct access_block *b, const unsigned char *bytes,
+                          int64_t n, int64_t *asked, int64_t *low, int64_t *high)
 {
     struct head h;
     int64_t size, from, length;
@@ -320,8 +321,8 @@ int mpio_unpack_asked(const struct access_block *b, const unsigned char *bytes, 
     return NC_NOERR;
 }
 
-void mpio_unpack_answer(const struct access_block *b, const unsigned char *bytes,
-                        int64_t n, unsigned char *answer)
+void twophase_unpack_answer(const struct access_block *b, const unsigned char *bytes,
+                            int64_t n, unsigned char *answer)
 {
     struct head h;
     int64_t size, from, length;

@@ -7,16 +7,16 @@
 
 #include "base_lock.h"
 #include "journal.h"
-#include "mpio_file.h"
+#include "file.h"
 
 /* Through MPI-IO there is no descriptor: one for the lock alone. */
-static int open_guard(const struct mpio_file *f)
+static int open_guard(const struct file *f)
 {
     if (f->own.fd >= 0) return f->own.fd;
     return open(f->ds->full, O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
-int mpio_guard_take(struct mpio_file *f)
+int file_guard_take(struct file *f)
 {
     if (f->amode & MPI_MODE_RDONLY) return NC_NOERR;
     f->guard = open_guard(f);
@@ -24,7 +24,7 @@ int mpio_guard_take(struct mpio_file *f)
     return journal_enter(f->guard, f->ds->full, f->ds->hints.redef_wait);
 }
 
-void mpio_guard_drop(struct mpio_file *f)
+void file_guard_drop(struct file *f)
 {
     if (f->guard < 0) return;
     base_lock_drop(f->guard, BASE_LOCK_LAYOUT);

@@ -1,6 +1,6 @@
 /* Which file a dataset has: device and inode, as process 0 found them. As long as that
  * has the file open, no other file can get the same. */
-#include "driver_file.h"
+#include "file_identity.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@ static int refuse(const char *path, mode_t mode)
                           S_ISDIR(mode) ? "a directory" : "no regular file");
 }
 
-int driver_file_refuse(const char *path)
+int file_refuse(const char *path)
 {
     struct stat st;
     return stat(path, &st) == 0 ? refuse(path, st.st_mode) : NC_NOERR;
@@ -37,7 +37,7 @@ static int open_regular(const char *path, int flags, int *fd, struct stat *st)
         *fd = open(path, flags | O_NOCTTY | O_CLOEXEC, 0666);
     if (*fd < 0) {
         int err = base_error_system(NC_EFILE, "opening", path);
-        int special = flags & O_EXCL ? NC_NOERR : driver_file_refuse(path);
+        int special = flags & O_EXCL ? NC_NOERR : file_refuse(path);
         return special != NC_NOERR ? special : err;
     }
     int err = fstat(*fd, st) == 0 ? refuse(path, st->st_mode)
@@ -62,30 +62,30 @@ static bool is_ours(const struct dataset *ds, const struct stat *st)
             (ds->host != base_mpi_host() || (int64_t)st->st_dev == ds->device));
 }
 
-int driver_file_first(struct dataset *ds, int flags, struct driver_descriptor *d)
+int file_first(struct dataset *ds, int flags, struct file_descriptor *d)
 {
     struct stat st = {0};
-    *d = DRIVER_NO_DESCRIPTOR;
+    *d = FILE_NO_DESCRIPTOR;
     ds->stats.file_opens++;
     int err = open_regular(ds->path, flags, &d->fd, &st);
     if (err == NC_NOERR) remember_file(ds, &st);
     return err;
 }
 
-int driver_file_again(struct dataset *ds, struct driver_descriptor *d)
+int file_again(struct dataset *ds, struct file_descriptor *d)
 {
     struct stat st = {0};
-    *d = DRIVER_NO_DESCRIPTOR;
-    if (ds->lent != NULL && driver_descriptor_copy(ds->lent, d)) return NC_NOERR;
+    *d = FILE_NO_DESCRIPTOR;
+    if (ds->lent != NULL && file_descriptor_copy(ds->lent, d)) return NC_NOERR;
     ds->stats.file_opens++;
     int err = open_regular(ds->full, ds->writable ? O_RDWR : O_RDONLY, &d->fd, &st);
     if (err != NC_NOERR || is_ours(ds, &st)) return err;
     if (ds->host != base_mpi_host() && !base_fs_coherent(d->fd)) return NC_NOERR;
-    (void)driver_descriptor_close(d, ds->full);
+    (void)file_descriptor_close(d, ds->full);
     return tell_other(ds->full);
 }
 
-bool driver_file_is(const struct dataset *ds, int fd)
+bool file_is(const struct dataset *ds, int fd)
 {
     struct stat st;
     int flags = fcntl(fd, F_GETFL);
@@ -94,13 +94,13 @@ bool driver_file_is(const struct dataset *ds, int fd)
            fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && is_ours(ds, &st);
 }
 
-void driver_file_note(struct dataset *ds)
+void file_note(struct dataset *ds)
 {
     struct stat st = {0};
     if (stat(ds->path, &st) == 0) remember_file(ds, &st);
 }
 
-int driver_file_check(const struct dataset *ds)
+int file_check(const struct dataset *ds)
 {
     struct stat st;
     if (stat(ds->full, &st) != 0) return NC_NOERR;
@@ -108,13 +108,13 @@ int driver_file_check(const struct dataset *ds)
                                                            : tell_other(ds->full);
 }
 
-bool driver_file_has(const struct dataset *ds, const char *path)
+bool file_has(const struct dataset *ds, const char *path)
 {
     struct stat st;
     return ds->inode != 0 && stat(path, &st) == 0 && is_ours(ds, &st);
 }
 
-bool driver_file_only(const struct dataset *ds, const char *path)
+bool file_only(const struct dataset *ds, const char *path)
 {
     struct stat st;
     return ds->inode != 0 && lstat(path, &st) == 0 && S_ISREG(st.st_mode) &&

@@ -1,5 +1,5 @@
 /* Messages between nodes. */
-#include "mpio_exchange.h"
+#include "twophase_exchange.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static void keep_first_error(int *result, int err)
 /* An entry of a process of the node. */
 struct piece {
     int node, rank;
-    const struct mpio_entry *entry;
+    const struct twophase_entry *entry;
 };
 
 static int by_node(const void *a, const void *b)
@@ -42,12 +42,12 @@ static int by_node(const void *a, const void *b)
 /* Rounds in which pairs of nodes exchange, and in which of them two do: as in a
  * tournament each node is in one pair a round at most. Of an even number the last node is
  * paired with the others when these would be paired with themselves. */
-static int rounds_of(const struct mpio_window *w)
+static int rounds_of(const struct twophase_window *w)
 {
     return w->nodes % 2 == 0 ? w->nodes - 1 : w->nodes;
 }
 
-static int round_of(const struct mpio_window *w, int node)
+static int round_of(const struct twophase_window *w, int node)
 {
     int rounds = rounds_of(w), a = w->node, b = node;
     if (a == rounds) a = b;
@@ -57,7 +57,7 @@ static int round_of(const struct mpio_window *w, int node)
 
 /* Who sends what a process has packed for a node: the rounds are dealt out to those who
  * exchange, several to each round where there are more of them than rounds. */
-static int column_of(const struct mpio_window *w, int rank, int node)
+static int column_of(const struct twophase_window *w, int rank, int node)
 {
     int several = w->columns / rounds_of(w);
     if (several < 1) several = 1;
@@ -65,13 +65,14 @@ static int column_of(const struct mpio_window *w, int rank, int node)
 }
 
 /* The entries for the nodes this process exchanges with; how many, and where they go. */
-static int find_pieces(const struct mpio_window *w, int64_t step, struct piece *pieces)
+static int find_pieces(const struct twophase_window *w, int64_t step,
+                       struct piece *pieces)
 {
     int n = 0;
     for (int rank = 0; rank < w->nprocs; rank++) {
-        int64_t entries = mpio_window_slot(w, step, rank)->entries;
+        int64_t entries = twophase_window_slot(w, step, rank)->entries;
         for (int64_t i = 0; i < entries; i++) {
-            const struct mpio_entry *e = mpio_entry_at(w, step, rank, i);
+            const struct twophase_entry *e = twophase_entry_at(w, step, rank, i);
             if (column_of(w, rank, (int)e->node) != w->rank) continue;
             if (pieces != NULL) pieces[n] = (struct piece){(int)e->node, rank, e};
             n++;
@@ -81,17 +82,17 @@ static int find_pieces(const struct mpio_window *w, int64_t step, struct piece *
 }
 
 /* Where n pieces lie, or their answers, from w->areas on. */
-static int type_of(const struct mpio_window *w, int64_t step, const struct piece *pieces,
-                   int n, bool answers, MPI_Datatype *type)
+static int type_of(const struct twophase_window *w, int64_t step,
+                   const struct piece *pieces, int n, bool answers, MPI_Datatype *type)
 {
     int *lengths = base_malloc((size_t)n * sizeof *lengths);
     MPI_Aint *displs = base_malloc((size_t)n * sizeof *displs);
     int err = NC_ENOMEM;
     if (lengths != NULL && displs != NULL) {
         for (int i = 0; i < n; i++) {
-            const struct mpio_entry *e = pieces[i].entry;
+            const struct twophase_entry *e = pieces[i].entry;
             lengths[i] = (int)(answers ? e->asked : e->used);
-            displs[i] = mpio_window_area(w, step, pieces[i].rank) - w->areas +
+            displs[i] = twophase_window_area(w, step, pieces[i].rank) - w->areas +
                         (answers ? e->answer : e->offset);
         }
         err = failed(base_mpi_runs(n, lengths, displs, type));
@@ -103,7 +104,7 @@ static int type_of(const struct mpio_window *w, int64_t step, const struct piece
 
 /* How many pieces make one message: for one node, and of several no more than an eighth
  * of what there is room for, so that one is unpacked while the next is under way. */
-static int message_length(const struct mpio_window *w, const struct piece *p, int n)
+static int message_length(const struct twophase_window *w, const struct piece *p, int n)
 {
     int64_t used = 0, asked = 0, most = w->area_size / 8;
     int i = 0;
@@ -115,26 +116,26 @@ static int message_length(const struct mpio_window *w, const struct piece *p, in
     return i;
 }
 
-static int add_message(struct mpio_exchange *x, int64_t step, const struct piece *p,
+static int add_message(struct twophase_exchange *x, int64_t step, const struct piece *p,
                        int n)
 {
-    struct mpio_message *l = &x->messages[x->nmessages];
-    *l = (struct mpio_message){p[0].node, MPI_DATATYPE_NULL, MPI_DATATYPE_NULL};
-    int err = type_of(&x->m->window, step, p, n, false, &l->packed);
+    struct twophase_message *l = &x->messages[x->nmessages];
+    *l = (struct twophase_message){p[0].node, MPI_DATATYPE_NULL, MPI_DATATYPE_NULL};
+    int err = type_of(&x->t->window, step, p, n, false, &l->packed);
     if (err == NC_NOERR && !x->put)
-        err = type_of(&x->m->window, step, p, n, true, &l->answer);
+        err = type_of(&x->t->window, step, p, n, true, &l->answer);
     if (err == NC_NOERR)
         x->nmessages++;
     else if (l->packed != MPI_DATATYPE_NULL)
         (void)MPI_Type_free(&l->packed);
     for (int i = 0; i < n; i++)
-        x->m->base.ds->stats.exchanged_bytes += p[i].entry->used;
+        x->t->ds->stats.exchanged_bytes += p[i].entry->used;
     return err;
 }
 
-int mpio_exchange_collect(struct mpio_exchange *x, int64_t step)
+int twophase_exchange_collect(struct twophase_exchange *x, int64_t step)
 {
-    const struct mpio_window *w = &x->m->window;
+    const struct twophase_window *w = &x->t->window;
     int n = find_pieces(w, step, NULL), result = NC_NOERR;
     x->nmessages = x->nquestions = x->incoming = 0;
     x->answers = ANSWER + (int)(step % 2);
@@ -164,8 +165,9 @@ int mpio_exchange_collect(struct mpio_exchange *x, int64_t step)
  * begun. */
 
 /* Two lists into one, by distance. */
-static int merge_tallies(const struct mpio_tally *a, int na, const struct mpio_tally *b,
-                         int nb, struct mpio_tally *to)
+static int merge_tallies(const struct twophase_tally *a, int na,
+                         const struct twophase_tally *b, int nb,
+                         struct twophase_tally *to)
 {
     int n = 0;
     for (int i = 0, k = 0; i < na || k < nb; n++) {
@@ -180,7 +182,8 @@ static int merge_tallies(const struct mpio_tally *a, int na, const struct mpio_t
 }
 
 /* Takes out of a list what goes on by `step` ranks. */
-static int take_out(struct mpio_tally *list, int *n, int step, struct mpio_tally *out)
+static int take_out(struct twophase_tally *list, int *n, int step,
+                    struct twophase_tally *out)
 {
     int kept = 0, taken = 0;
     for (int i = 0; i < *n; i++) {
@@ -196,9 +199,9 @@ static int take_out(struct mpio_tally *list, int *n, int step, struct mpio_tally
 }
 
 /* This process's messages, by distance: those for higher ranks, then for lower ones. */
-static int list_messages(const struct mpio_exchange *x, struct mpio_tally *list)
+static int list_messages(const struct twophase_exchange *x, struct twophase_tally *list)
 {
-    const struct mpio_window *w = &x->m->window;
+    const struct twophase_window *w = &x->t->window;
     int n = 0;
     for (int lower = 0; lower < 2; lower++)
         for (int i = 0; i < x->nmessages; i++) {
@@ -207,14 +210,14 @@ static int list_messages(const struct mpio_exchange *x, struct mpio_tally *list)
             if (n > 0 && list[n - 1].distance == distance)
                 list[n - 1].messages++;
             else
-                list[n++] = (struct mpio_tally){distance, 1};
+                list[n++] = (struct twophase_tally){distance, 1};
         }
     return n;
 }
 
 /* One step; the first place of what is sent has the least value. */
-static int swap_all(const struct mpio_window *w, struct mpio_tally *out, int nout,
-                    int step, struct mpio_tally *in, int *nin, int64_t *least)
+static int swap_all(const struct twophase_window *w, struct twophase_tally *out, int nout,
+                    int step, struct twophase_tally *in, int *nin, int64_t *least)
 {
     MPI_Status status;
     int size = (int)sizeof *out, bytes = 0;
@@ -232,19 +235,19 @@ static int swap_all(const struct mpio_window *w, struct mpio_tally *out, int nou
     return failed(mpi);
 }
 
-int mpio_exchange_count_all(struct mpio_exchange *x, int64_t *least)
+int twophase_exchange_count_all(struct twophase_exchange *x, int64_t *least)
 {
-    const struct mpio_window *w = &x->m->window;
+    const struct twophase_window *w = &x->t->window;
     int most = w->nodes + 1, result = NC_NOERR;
-    struct mpio_tally *list = w->tallies, *out = list + most, *in = out + most,
-                      *spare = in + most;
+    struct twophase_tally *list = w->tallies, *out = list + most, *in = out + most,
+                          *spare = in + most;
     int n = list_messages(x, list);
     for (int step = 1; step < w->nodes; step *= 2) {
         int nin, nout = take_out(list, &n, step, out + 1);
         keep_first_error(&result, swap_all(w, out, nout, step, in, &nin, least));
-        x->m->base.ds->stats.exchanges++;
+        x->t->ds->stats.exchanges++;
         n = merge_tallies(list, n, in + 1, nin, spare);
-        struct mpio_tally *other = list;
+        struct twophase_tally *other = list;
         list = spare;
         spare = other;
     }
@@ -256,50 +259,51 @@ int mpio_exchange_count_all(struct mpio_exchange *x, int64_t *least)
 
 /* Two messages are at hand at a time: one that is under way, and one that is looked at.
  */
-static unsigned char *inbox(const struct mpio_window *w, int message)
+static unsigned char *inbox(const struct twophase_window *w, int message)
 {
     return w->inbox + message % 2 * w->area_size;
 }
 
-static int keep_question(struct mpio_exchange *x, const struct access_block *b, int node,
-                         const unsigned char *bytes, int64_t n, int64_t *low,
+static int keep_question(struct twophase_exchange *x, const struct access_block *b,
+                         int node, const unsigned char *bytes, int64_t n, int64_t *low,
                          int64_t *high)
 {
-    struct mpio_question *q = &x->questions[x->nquestions++];
-    *q = (struct mpio_question){.node = node, .used = n};
-    int err = mpio_unpack_asked(b, bytes, n, &q->asked, low, high);
-    if (err == NC_NOERR && q->asked > x->m->window.area_size)
+    struct twophase_question *q = &x->questions[x->nquestions++];
+    *q = (struct twophase_question){.node = node, .used = n};
+    int err = twophase_unpack_asked(b, bytes, n, &q->asked, low, high);
+    if (err == NC_NOERR && q->asked > x->t->window.area_size)
         err = base_error_set(NC_EMPI, "another node asks for too much");
     if (err == NC_NOERR && (q->bytes = base_malloc((size_t)n)) == NULL) err = NC_ENOMEM;
     if (err == NC_NOERR) memcpy(q->bytes, bytes, (size_t)n);
     return err;
 }
 
-static int start_message(const struct mpio_window *w, int message, MPI_Request *request)
+static int start_message(const struct twophase_window *w, int message,
+                         MPI_Request *request)
 {
     *request = MPI_REQUEST_NULL;
     return failed(MPI_Irecv(inbox(w, message), (int)w->area_size, MPI_BYTE,
                             MPI_ANY_SOURCE, VALUES, w->column, request));
 }
 
-static int take_message(struct mpio_exchange *x, const struct access_block *b,
+static int take_message(struct twophase_exchange *x, const struct access_block *b,
                         int message, MPI_Status *status, int64_t *low, int64_t *high)
 {
-    const struct mpio_window *w = &x->m->window;
+    const struct twophase_window *w = &x->t->window;
     const unsigned char *bytes = inbox(w, message);
     int n = 0, mpi = MPI_Get_count(status, MPI_BYTE, &n);
     if (mpi != MPI_SUCCESS) return failed(mpi);
-    if (x->put) return mpio_unpack(b, bytes, n);
+    if (x->put) return twophase_unpack(b, bytes, n);
     if (x->questions != NULL)
         return keep_question(x, b, status->MPI_SOURCE, bytes, n, low, high);
     (void)MPI_Send(NULL, 0, MPI_BYTE, status->MPI_SOURCE, x->answers, w->column);
     return NC_ENOMEM;
 }
 
-static int receive_messages(struct mpio_exchange *x, const struct access_block *b,
+static int receive_messages(struct twophase_exchange *x, const struct access_block *b,
                             int64_t *low, int64_t *high)
 {
-    const struct mpio_window *w = &x->m->window;
+    const struct twophase_window *w = &x->t->window;
     const int n = x->incoming;
     MPI_Request request;
     int result = NC_NOERR, started = n > 0 ? start_message(w, 0, &request) : NC_NOERR;
@@ -314,12 +318,12 @@ static int receive_messages(struct mpio_exchange *x, const struct access_block *
     return result;
 }
 
-static int send_messages(struct mpio_exchange *x)
+static int send_messages(struct twophase_exchange *x)
 {
-    const struct mpio_window *w = &x->m->window;
+    const struct twophase_window *w = &x->t->window;
     int result = NC_NOERR;
     for (int i = 0; i < x->nmessages; i++) {
-        struct mpio_message *l = &x->messages[i];
+        struct twophase_message *l = &x->messages[i];
         x->requests[i] = x->requests[x->nmessages + i] = MPI_REQUEST_NULL;
         if (!x->put)
             keep_first_error(
@@ -330,12 +334,12 @@ static int send_messages(struct mpio_exchange *x)
         (void)MPI_Type_free(&l->packed);
         if (!x->put) (void)MPI_Type_free(&l->answer);
     }
-    x->m->base.ds->stats.exchanges += x->nmessages;
+    x->t->ds->stats.exchanges += x->nmessages;
     return result;
 }
 
-int mpio_exchange_messages(struct mpio_exchange *x, const struct access_block *b,
-                           int64_t *low, int64_t *high)
+int twophase_exchange_messages(struct twophase_exchange *x, const struct access_block *b,
+                               int64_t *low, int64_t *high)
 {
     int result = send_messages(x);
     if (!x->put && x->incoming > 0)
@@ -347,21 +351,21 @@ int mpio_exchange_messages(struct mpio_exchange *x, const struct access_block *b
 }
 
 /* The i-th answer, on its way. */
-static int answer(struct mpio_exchange *x, const struct access_block *b, int i,
+static int answer(struct twophase_exchange *x, const struct access_block *b, int i,
                   MPI_Request *request)
 {
-    const struct mpio_window *w = &x->m->window;
-    struct mpio_question *q = &x->questions[i];
+    const struct twophase_window *w = &x->t->window;
+    struct twophase_question *q = &x->questions[i];
     int n = q->bytes != NULL ? (int)q->asked : 0;
-    if (n > 0) mpio_unpack_answer(b, q->bytes, q->used, inbox(w, i));
+    if (n > 0) twophase_unpack_answer(b, q->bytes, q->used, inbox(w, i));
     base_free(q->bytes);
-    x->m->base.ds->stats.exchanges++;
-    x->m->base.ds->stats.exchanged_bytes += n;
+    x->t->ds->stats.exchanges++;
+    x->t->ds->stats.exchanged_bytes += n;
     return failed(
         MPI_Isend(inbox(w, i), n, MPI_BYTE, q->node, x->answers, w->column, request));
 }
 
-int mpio_exchange_answers(struct mpio_exchange *x, const struct access_block *b)
+int twophase_exchange_answers(struct twophase_exchange *x, const struct access_block *b)
 {
     const int answers = x->nquestions;
     MPI_Request sent[2];
@@ -385,7 +389,7 @@ int mpio_exchange_answers(struct mpio_exchange *x, const struct access_block *b)
     return result;
 }
 
-void mpio_exchange_free(struct mpio_exchange *x)
+void twophase_exchange_free(struct twophase_exchange *x)
 {
     base_free(x->messages);
     base_free(x->requests);

@@ -1,16 +1,15 @@
 /* The file: the only place that calls MPI_File_*, and where a dataset's bytes are read
  * and written. */
-#ifndef MPIO_FILE_H
-#define MPIO_FILE_H
+#ifndef FILE_H
+#define FILE_H
 
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "driver.h"
-#include "driver_share.h"
-#include "mpio_share.h"
+#include "file_descriptor.h"
+#include "file_lend.h"
 
 /* A process opens the file for itself when it first reads or writes, so that who moves
  * nothing does not trouble the file system: by a descriptor of the system where that is
@@ -18,16 +17,16 @@
  * it from the beginning. A handle of all processes together is opened when a view is
  * first needed; where independent I/O is ruled out, at the beginning, and then it is the
  * only one. */
-struct mpio_file {
+struct file {
     struct dataset *ds;
-    int amode;                    /* of MPI_File_open, once the file is there */
-    struct driver_descriptor own; /* this process's; its fd is -1: none */
-    struct mpio_share share;      /* how it may come by one */
-    int guard;                    /* on process 0 of a dataset open for writing, the
-                                   * descriptor that holds its lock; -1: none */
-    MPI_File alone;               /* the same through MPI-IO */
-    MPI_File view;                /* all processes' */
-    bool mpi;                     /* process 0 goes through MPI-IO, so all do */
+    int amode;                  /* of MPI_File_open, once the file is there */
+    struct file_descriptor own; /* this process's; its fd is -1: none */
+    struct file_lend share;     /* how it may come by one */
+    int guard;                  /* on process 0 of a dataset open for writing, the
+                                 * descriptor that holds its lock; -1: none */
+    MPI_File alone;             /* the same through MPI-IO */
+    MPI_File view;              /* all processes' */
+    bool mpi;                   /* process 0 goes through MPI-IO, so all do */
     bool dirty;      /* this process wrote by its own handle since the last sync */
     bool named;      /* the file's name is on the device, as far as this process knows */
     bool no_indep;   /* no independent I/O on the file: see romio_no_indep_rw */
@@ -44,74 +43,73 @@ struct mpio_file {
  * else f->end is the file's size, f->stripe the same everywhere. NC_ENOENT, NC_EEXIST,
  * NC_EACCESS, NC_EFILE ... Process 0's access counts: a process that is refused the file
  * says so when it first reads or writes. */
-int mpio_file_open_all(struct mpio_file *f, struct dataset *ds, int amode, int error);
-int mpio_file_close_all(struct mpio_file *f);
+int file_open_all(struct file *f, struct dataset *ds, int amode, int error);
+int file_close_all(struct file *f);
 
-/* From the first call on, one process of each node opens the file for all of the
- * window's. Collective, within the window; it takes part in no agreement. */
-void mpio_file_share_all(struct mpio_file *f, struct mpio_window *w);
+/* From the first call on, one process of each node opens the file for all that
+ * share the board. Collective, of these; it takes part in no agreement. */
+void file_share_all(struct file *f, struct node_board board);
 
 /* Are stripes known, of which an exchange lets one node alone touch each, if they fit
  * into its buffer? They are whole pages, and more than one. The same everywhere. */
-enum { MPIO_FILE_PAGE = 4096 };
-bool mpio_file_striped(const struct mpio_file *f);
+enum { FILE_PAGE = 4096 };
+bool file_striped(const struct file *f);
 
 /* This process has the file open: it does not matter any more what its name is. Local.
  * NC_ENOENT, NC_EACCESS, NC_EFILE ... */
-int mpio_file_ready(struct mpio_file *f);
+int file_ready(struct file *f);
 
 /* Independent. n bytes of any amount at offset. What lies behind the file's end reads
  * as zeros. NC_EREAD; NC_EWRITE, NC_ENO_SPACE, NC_EQUOTA; and of the process's
  * first, why it may not open the file: NC_ENOENT, NC_EACCESS, NC_EFILE ... */
-int mpio_file_read(struct mpio_file *f, int64_t offset, void *bytes, int64_t n);
-int mpio_file_write(struct mpio_file *f, int64_t offset, const void *bytes, int64_t n);
+int file_read(struct file *f, int64_t offset, void *bytes, int64_t n);
+int file_write(struct file *f, int64_t offset, const void *bytes, int64_t n);
 
 /* Collective: process 0 transfers n bytes, the others nothing; n is the same everywhere.
  * With bytes NULL process 0 takes part and transfers nothing either.
  * The result is process 0's own there and NC_NOERR elsewhere. */
-int mpio_file_read_root_all(struct mpio_file *f, int64_t offset, void *bytes, int64_t n);
-int mpio_file_write_root_all(struct mpio_file *f, int64_t offset, const void *bytes,
-                             int64_t n);
+int file_read_root_all(struct file *f, int64_t offset, void *bytes, int64_t n);
+int file_write_root_all(struct file *f, int64_t offset, const void *bytes, int64_t n);
 
 /* Collective: n bytes (less than 2^31) between memory, as memtype describes it from
  * bytes, and the file through a view of filetype; MPI_BYTE and 0 on those that have
  * nothing. Reading behind the file's end is undefined: the caller looks first. */
-int mpio_file_read_view_all(struct mpio_file *f, MPI_Datatype filetype,
-                            MPI_Datatype memtype, void *bytes, int64_t n);
-int mpio_file_write_view_all(struct mpio_file *f, MPI_Datatype filetype,
-                             MPI_Datatype memtype, const void *bytes, int64_t n);
+int file_read_view_all(struct file *f, MPI_Datatype filetype, MPI_Datatype memtype,
+                       void *bytes, int64_t n);
+int file_write_view_all(struct file *f, MPI_Datatype filetype, MPI_Datatype memtype,
+                        const void *bytes, int64_t n);
 
 /* The file's size in bytes, where this process has opened it; else what it knows of it.
  * The largest of all is right. Local. */
-int mpio_file_size(struct mpio_file *f, int64_t *size);
+int file_size(struct file *f, int64_t *size);
 /* Collective; every process gives the same size. The result is process 0's own there and,
  * as a rule, NC_NOERR elsewhere. */
-int mpio_file_resize_all(struct mpio_file *f, int64_t size);
+int file_resize_all(struct file *f, int64_t size);
 
 /* Collective: what was written is on the device, and seen by all who come after. The
  * result is each process's own. */
-int mpio_file_sync_all(struct mpio_file *f);
+int file_sync_all(struct file *f);
 
 /* Process 0 takes the lock that an opening for writing holds, and gives it back: see
  * journal.h. It waits while another one moves data. Local. NC_EFILE. */
-int mpio_guard_take(struct mpio_file *f);
-void mpio_guard_drop(struct mpio_file *f);
+int file_guard_take(struct file *f);
+void file_guard_drop(struct file *f);
 
 /* What this process wrote is on the device; local. */
-int mpio_file_sync(struct mpio_file *f);
+int file_sync(struct file *f);
 
 /* A sync will follow: the device may begin with what was written there. Local. */
-void mpio_file_write_back(struct mpio_file *f, int64_t offset, int64_t n);
+void file_write_back(struct file *f, int64_t offset, int64_t n);
 
 /* Adds to info what was asked for, the hints that MPI-IO has in force where this process
  * has opened the file through it, and the file's stripes; local. */
-int mpio_file_info(struct mpio_file *f, MPI_Info info);
+int file_info(struct file *f, MPI_Info info);
 
 /* Removes the file that was open, and never another that has its name by now; on process
  * 0. NC_EFILE ... */
-int mpio_file_remove(struct dataset *ds);
+int file_remove(struct dataset *ds);
 
 /* Removes a file; local. NC_ENOENT, NC_EFILE ... */
-int mpio_file_delete(const char *path, MPI_Info info);
+int file_delete(const char *path, MPI_Info info);
 
 #endif

@@ -10,7 +10,7 @@
  *
  * Offsets here are the dataset's: in the file they are ds->base bytes later. */
 #define _GNU_SOURCE /* sync_file_range */
-#include "mpio_file.h"
+#include "file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +25,8 @@
 #include "base_fs.h"
 #include "base_io.h"
 #include "base_mpi.h"
-#include "driver_file.h"
+#include "file_identity.h"
+#include "trace_record.h"
 
 enum { PIECE = 1 << 30 };
 
@@ -77,7 +78,7 @@ static void before_any_call(void)
 static int explain(const char *path, int err)
 {
     char words[512];
-    if (err == NC_NOERR || driver_file_refuse(path) == NC_NOERR) return err;
+    if (err == NC_NOERR || file_refuse(path) == NC_NOERR) return err;
     snprintf(words, sizeof words, "%s", base_error_detail(NC_EFILE));
     return base_error_set(err, "%s", words);
 }
@@ -115,16 +116,16 @@ static int room_for_handle(struct dataset *ds)
     return NC_NOERR;
 }
 
-static void count_open(struct mpio_file *f)
+static void count_open(struct file *f)
 {
     f->ds->stats.file_opens++;
     f->ds->stats.file_opens_mpi++;
 }
 
-static int open_alone(struct mpio_file *f, const char *path, int amode)
+static int open_alone(struct file *f, const char *path, int amode)
 {
     MPI_Info info = f->no_indep ? MPI_INFO_NULL : f->ds->info;
-    int err = driver_file_refuse(path); /* opening a pipe might wait for ever */
+    int err = file_refuse(path); /* opening a pipe might wait for ever */
     if (err == NC_NOERR) err = room_for_handle(f->ds);
     if (err != NC_NOERR) return err;
     before_any_call();
@@ -138,7 +139,7 @@ static int open_alone(struct mpio_file *f, const char *path, int amode)
 /* The handle of all, or none has one. Agreed: a process that was refused knows why, and
  * the others may only know that some process was. `error` is the caller's own from
  * before. */
-static int open_together_all(struct mpio_file *f, const char *path, int amode, int error)
+static int open_together_all(struct file *f, const char *path, int amode, int error)
 {
     struct dataset *ds = f->ds;
     before_any_call();
@@ -148,7 +149,7 @@ static int open_together_all(struct mpio_file *f, const char *path, int amode, i
     count_open(f);
     int mpi = MPI_File_open(ds->comm, name.text, amode, ds->info, &f->view);
     int err = base_mpi_error(mpi, NC_EFILE, path);
-    if (err == NC_NOERR && error == NC_NOERR) error = driver_file_check(ds);
+    if (err == NC_NOERR && error == NC_NOERR) error = file_check(ds);
 
     enum { WHY, REFUSED, NVALUES };
     int64_t all[NVALUES] = {
@@ -160,7 +161,7 @@ static int open_together_all(struct mpio_file *f, const char *path, int amode, i
     return explain(path, all[WHY] > 0 ? (int)-all[WHY] : err);
 }
 
-static int open_view_all(struct mpio_file *f)
+static int open_view_all(struct file *f)
 {
     if (f->view != MPI_FILE_NULL) return NC_NOERR;
     struct trace_span span = trace_begin(f->ds->trace);
@@ -171,7 +172,7 @@ static int open_view_all(struct mpio_file *f)
 
 /* ---- a process's own way to the file ---- */
 
-static bool wants_mpi(const struct mpio_file *f)
+static bool wants_mpi(const struct file *f)
 {
     const struct dataset *ds = f->ds;
     if (ds->hints.file_io != BASE_FILE_IO_AUTO)
@@ -180,62 +181,62 @@ static bool wants_mpi(const struct mpio_file *f)
 }
 
 /* Takes the descriptor, unless the file system is one for MPI-IO. */
-static int take_descriptor(struct mpio_file *f, struct driver_descriptor *d)
+static int take_descriptor(struct file *f, struct file_descriptor *d)
 {
     if (f->ds->hints.file_io == BASE_FILE_IO_POSIX || base_fs_coherent(d->fd)) {
         f->own = *d;
         if (f->ds->lent == NULL) f->ds->lent = &f->own;
         return NC_NOERR;
     }
-    (void)driver_descriptor_close(d, f->ds->full);
+    (void)file_descriptor_close(d, f->ds->full);
     return open_alone(f, f->ds->full, f->amode);
 }
 
 /* By a descriptor of the node's, else by one of this process's own. */
-static int open_by_descriptor(struct mpio_file *f)
+static int open_by_descriptor(struct file *f)
 {
-    struct driver_descriptor d;
-    if (mpio_share_take(&f->share, f->ds, &d)) return take_descriptor(f, &d);
-    int err = driver_file_again(f->ds, &d);
+    struct file_descriptor d;
+    if (file_lend_take(&f->share, f->ds, &d)) return take_descriptor(f, &d);
+    int err = file_again(f->ds, &d);
     if (err == NC_NOERR) err = take_descriptor(f, &d);
-    mpio_share_pass(&f->share, f->own.fd >= 0 ? &f->own : NULL);
+    file_lend_pass(&f->share, f->own.fd >= 0 ? &f->own : NULL);
     return err;
 }
 
-static int open_own(struct mpio_file *f)
+static int open_own(struct file *f)
 {
     int err;
     struct trace_span span = trace_begin(f->ds->trace);
     if (!wants_mpi(f)) {
         err = open_by_descriptor(f);
     } else {
-        err = driver_file_check(f->ds);
+        err = file_check(f->ds);
         if (err == NC_NOERR) err = open_alone(f, f->ds->full, f->amode);
     }
     trace_end(f->ds->trace, TRACE_OPEN, span);
     return err;
 }
 
-static bool is_open(const struct mpio_file *f)
+static bool is_open(const struct file *f)
 {
     return f->own.fd >= 0 || f->alone != MPI_FILE_NULL;
 }
 
 /* Who has it open already passes it on. */
-void mpio_file_share_all(struct mpio_file *f, struct mpio_window *w)
+void file_share_all(struct file *f, struct node_board board)
 {
-    struct driver_descriptor d;
-    if (f->share.window == NULL) {
-        enum mpio_sharing how = f->own.fd >= 0                      ? MPIO_SHARE_HAVE
-                                : is_open(f) || f->ds->lent != NULL ? MPIO_SHARE_NEITHER
-                                                                    : MPIO_SHARE_LISTEN;
-        mpio_share_begin_all(&f->share, w, how, &f->own);
-    } else if (!is_open(f) && mpio_share_settle(&f->share, f->ds, &d)) {
+    struct file_descriptor d;
+    if (f->share.board.state == NULL) {
+        enum file_lending how = f->own.fd >= 0                      ? FILE_LEND_HAVE
+                                : is_open(f) || f->ds->lent != NULL ? FILE_LEND_NEITHER
+                                                                    : FILE_LEND_LISTEN;
+        file_lend_begin_all(&f->share, board, how, &f->own);
+    } else if (!is_open(f) && file_lend_settle(&f->share, f->ds, &d)) {
         (void)take_descriptor(f, &d);
     }
 }
 
-int mpio_file_ready(struct mpio_file *f)
+int file_ready(struct file *f)
 {
     return is_open(f) ? NC_NOERR : open_own(f);
 }
@@ -254,26 +255,26 @@ static bool asks_for_stripes(const struct dataset *ds)
 }
 
 /* Process 0, for all. */
-static int open_first(struct mpio_file *f, int amode)
+static int open_first(struct file *f, int amode)
 {
     struct dataset *ds = f->ds;
     bool mpi = wants_mpi(f);
-    struct driver_descriptor d;
+    struct file_descriptor d;
     int err;
     if (mpi || ((amode & MPI_MODE_CREATE) && asks_for_stripes(ds))) {
         err = explain(ds->path, open_alone(f, ds->path, amode));
-        if (err == NC_NOERR) driver_file_note(ds);
+        if (err == NC_NOERR) file_note(ds);
         if (err != NC_NOERR || mpi) return err;
         err = base_mpi_error(MPI_File_close(&f->alone), NC_EFILE, ds->path);
         if (err != NC_NOERR) return err;
         amode = f->amode;
     }
-    err = driver_file_first(ds, flags_of(amode), &d);
+    err = file_first(ds, flags_of(amode), &d);
     return err == NC_NOERR ? take_descriptor(f, &d) : err;
 }
 
 /* What is known of the file's stripes: by the system or MPI-IO, else by the user. */
-static int64_t striping(const struct mpio_file *f, const char *key, int64_t known)
+static int64_t striping(const struct file *f, const char *key, int64_t known)
 {
     MPI_Info info;
     MPI_File handle = f->alone != MPI_FILE_NULL ? f->alone : f->view;
@@ -286,7 +287,7 @@ static int64_t striping(const struct mpio_file *f, const char *key, int64_t know
 }
 
 /* What process 0 knows of the file it has opened, or that it has not. Agreed. */
-static int describe_all(struct mpio_file *f, int error)
+static int describe_all(struct file *f, int error)
 {
     struct dataset *ds = f->ds;
     enum {
@@ -305,7 +306,7 @@ static int describe_all(struct mpio_file *f, int error)
     all[ROOT_HOST] = all[DEVICE] = all[INODE] = INT64_MIN;
     if (ds->rank == 0) {
         struct base_fs_stripes known = {0, 0};
-        if (error == NC_NOERR) error = mpio_file_size(f, &all[SIZE]);
+        if (error == NC_NOERR) error = file_size(f, &all[SIZE]);
         if (f->own.fd >= 0) known = base_fs_stripes(f->own.fd);
         all[STRIPE] = striping(f, "striping_unit", known.unit);
         all[STRIPES] = striping(f, "striping_factor", known.count);
@@ -343,63 +344,63 @@ static void avoid_collective(struct base_hints *h)
 #endif
 }
 
-int mpio_file_open_all(struct mpio_file *f, struct dataset *ds, int amode, int error)
+int file_open_all(struct file *f, struct dataset *ds, int amode, int error)
 {
     avoid_collective(&ds->hints);
-    *f = (struct mpio_file){.ds = ds,
-                            .amode = amode & ~(MPI_MODE_CREATE | MPI_MODE_EXCL),
-                            .own = DRIVER_NO_DESCRIPTOR,
-                            .guard = -1,
-                            .alone = MPI_FILE_NULL,
-                            .view = MPI_FILE_NULL,
-                            .named = ds->rank != 0 || (amode & MPI_MODE_CREATE) == 0,
-                            .no_indep = ds->hints.no_indep_rw != 0};
+    *f = (struct file){.ds = ds,
+                       .amode = amode & ~(MPI_MODE_CREATE | MPI_MODE_EXCL),
+                       .own = FILE_NO_DESCRIPTOR,
+                       .guard = -1,
+                       .alone = MPI_FILE_NULL,
+                       .view = MPI_FILE_NULL,
+                       .named = ds->rank != 0 || (amode & MPI_MODE_CREATE) == 0,
+                       .no_indep = ds->hints.no_indep_rw != 0};
     if (f->no_indep) {
         int err = open_together_all(f, ds->path, amode, error);
         if (err != NC_NOERR) return err;
-        if (ds->rank == 0) driver_file_note(ds);
+        if (ds->rank == 0) file_note(ds);
     } else if (ds->rank == 0 && error == NC_NOERR) {
         struct trace_span span = trace_begin(ds->trace);
         error = open_first(f, amode);
         trace_end(ds->trace, TRACE_OPEN, span);
     }
-    if (ds->rank == 0 && error == NC_NOERR) error = mpio_guard_take(f);
+    if (ds->rank == 0 && error == NC_NOERR) error = file_guard_take(f);
     int err = describe_all(f, error);
     trace_note_file(ds, f->stripe, f->stripes);
-    if (err != NC_NOERR) (void)mpio_file_close_all(f);
+    if (err != NC_NOERR) (void)file_close_all(f);
     return err;
 }
 
-int mpio_file_close_all(struct mpio_file *f)
+int file_close_all(struct file *f)
 {
     int first = NC_NOERR, err = NC_NOERR;
-    mpio_guard_drop(f);
+    file_guard_drop(f);
     if (f->view != MPI_FILE_NULL)
         first = base_mpi_error(MPI_File_close(&f->view), NC_EFILE, "closing the file");
     if (f->alone != MPI_FILE_NULL)
         err = base_mpi_error(MPI_File_close(&f->alone), NC_EFILE, "closing the file");
-    mpio_share_end(&f->share);
+    file_lend_end(&f->share);
     if (f->ds->lent == &f->own) f->ds->lent = NULL;
-    int closed = driver_descriptor_close(&f->own, f->ds->full);
+    int closed = file_descriptor_close(&f->own, f->ds->full);
     if (err == NC_NOERR) err = closed;
     return first != NC_NOERR ? first : err;
 }
 
-bool mpio_file_striped(const struct mpio_file *f)
+bool file_striped(const struct file *f)
 {
-    return f->stripe > MPIO_FILE_PAGE && f->stripe % MPIO_FILE_PAGE == 0;
+    return f->stripe > FILE_PAGE && f->stripe % FILE_PAGE == 0;
 }
 
 /* ---- transfers ---- */
 
 /* Counts a call that read, or wrote, n bytes. */
-static void count_read(struct mpio_file *f, int64_t n)
+static void count_read(struct file *f, int64_t n)
 {
     f->ds->stats.file_reads++;
     f->ds->stats.file_read_bytes += n;
 }
 
-static void count_write(struct mpio_file *f, int64_t n)
+static void count_write(struct file *f, int64_t n)
 {
     f->ds->stats.file_writes++;
     f->ds->stats.file_written_bytes += n;
@@ -434,10 +435,10 @@ static int check_written(int mpi, MPI_Status *status, int64_t n)
 /* Nothing came from offset: that is the file's end, where zeros are read, or an error
  * that MPI-IO kept to itself (Open MPI does). Or others made the file longer meanwhile:
  * then *again, once for each *size it has. */
-static int read_nothing(struct mpio_file *f, int64_t offset, int64_t *size, bool *again)
+static int read_nothing(struct file *f, int64_t offset, int64_t *size, bool *again)
 {
     int64_t before = *size;
-    int err = mpio_file_size(f, size);
+    int err = file_size(f, size);
     *again = err == NC_NOERR && offset < *size && *size != before;
     if (err != NC_NOERR || *again || offset >= *size) return err;
     return base_error_set(NC_EREAD, "nothing could be read at byte %lld of %lld",
@@ -446,7 +447,7 @@ static int read_nothing(struct mpio_file *f, int64_t offset, int64_t *size, bool
 
 /* One call for n bytes; *done were read, 0 at the end of the file or where MPI-IO keeps
  * an error to itself. */
-static int read_piece(struct mpio_file *f, int64_t offset, void *bytes, int64_t n,
+static int read_piece(struct file *f, int64_t offset, void *bytes, int64_t n,
                       int64_t *done)
 {
     if (f->own.fd >= 0) {
@@ -465,11 +466,11 @@ static int read_piece(struct mpio_file *f, int64_t offset, void *bytes, int64_t 
     return NC_NOERR;
 }
 
-int mpio_file_read(struct mpio_file *f, int64_t offset, void *bytes, int64_t n)
+int file_read(struct file *f, int64_t offset, void *bytes, int64_t n)
 {
     unsigned char *p = bytes;
     int64_t size = -1;
-    int err = n > 0 ? mpio_file_ready(f) : NC_NOERR;
+    int err = n > 0 ? file_ready(f) : NC_NOERR;
     while (n > 0 && err == NC_NOERR) {
         bool again = false;
         int64_t done = 0;
@@ -489,7 +490,7 @@ int mpio_file_read(struct mpio_file *f, int64_t offset, void *bytes, int64_t n)
 }
 
 /* One call for n bytes, of which *done > 0 were written. */
-static int write_piece(struct mpio_file *f, int64_t offset, const void *bytes, int64_t n,
+static int write_piece(struct file *f, int64_t offset, const void *bytes, int64_t n,
                        int64_t *done)
 {
     MPI_Status status;
@@ -511,10 +512,10 @@ static int write_piece(struct mpio_file *f, int64_t offset, const void *bytes, i
     return NC_NOERR;
 }
 
-int mpio_file_write(struct mpio_file *f, int64_t offset, const void *bytes, int64_t n)
+int file_write(struct file *f, int64_t offset, const void *bytes, int64_t n)
 {
     const unsigned char *p = bytes;
-    int err = n > 0 ? mpio_file_ready(f) : NC_NOERR;
+    int err = n > 0 ? file_ready(f) : NC_NOERR;
     while (n > 0 && err == NC_NOERR && (err = dataset_may_write(f->ds)) == NC_NOERR) {
         int64_t done = 0;
         f->dirty = true;
@@ -533,7 +534,7 @@ int mpio_file_write(struct mpio_file *f, int64_t offset, const void *bytes, int6
 
 /* The view handle, showing filetype; *count is 0 where it does not: the others wait in
  * the transfer. */
-static int set_view_all(struct mpio_file *f, MPI_Datatype filetype, int *count)
+static int set_view_all(struct file *f, MPI_Datatype filetype, int *count)
 {
     f->ds->stats.file_views++;
     int mpi = MPI_File_set_view(f->view, f->ds->base, MPI_BYTE, filetype, "native",
@@ -543,7 +544,7 @@ static int set_view_all(struct mpio_file *f, MPI_Datatype filetype, int *count)
 }
 
 /* n bytes, *done of them were read. */
-static int read_all(struct mpio_file *f, MPI_Datatype filetype, int64_t offset,
+static int read_all(struct file *f, MPI_Datatype filetype, int64_t offset,
                     MPI_Datatype memtype, void *bytes, int64_t n, int64_t *done)
 {
     MPI_Status status;
@@ -560,13 +561,13 @@ static int read_all(struct mpio_file *f, MPI_Datatype filetype, int64_t offset,
 
 /* ROMIO locks what it writes with gaps, and keeps the lock where that fails: others would
  * wait for it for ever. A process's locks go with any descriptor of the file. */
-static void drop_locks(const struct mpio_file *f)
+static void drop_locks(const struct file *f)
 {
     int fd = open(f->ds->full, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd >= 0) (void)close(fd);
 }
 
-static int write_all(struct mpio_file *f, MPI_Datatype filetype, int64_t offset,
+static int write_all(struct file *f, MPI_Datatype filetype, int64_t offset,
                      MPI_Datatype memtype, const void *bytes, int64_t n)
 {
     MPI_Status status;
@@ -583,11 +584,11 @@ static int write_all(struct mpio_file *f, MPI_Datatype filetype, int64_t offset,
     return err;
 }
 
-int mpio_file_read_root_all(struct mpio_file *f, int64_t offset, void *bytes, int64_t n)
+int file_read_root_all(struct file *f, int64_t offset, void *bytes, int64_t n)
 {
     bool root = f->ds->rank == 0 && bytes != NULL;
     if (root) f->ds->stats.header_read_bytes += n;
-    if (!f->no_indep) return root ? mpio_file_read(f, offset, bytes, n) : NC_NOERR;
+    if (!f->no_indep) return root ? file_read(f, offset, bytes, n) : NC_NOERR;
 
     int first = NC_NOERR;
     for (int64_t at = 0; at < n; at += PIECE) {
@@ -601,12 +602,11 @@ int mpio_file_read_root_all(struct mpio_file *f, int64_t offset, void *bytes, in
     return first;
 }
 
-int mpio_file_write_root_all(struct mpio_file *f, int64_t offset, const void *bytes,
-                             int64_t n)
+int file_write_root_all(struct file *f, int64_t offset, const void *bytes, int64_t n)
 {
     bool root = f->ds->rank == 0 && bytes != NULL;
     if (root) f->ds->stats.header_written_bytes += n;
-    if (!f->no_indep) return root ? mpio_file_write(f, offset, bytes, n) : NC_NOERR;
+    if (!f->no_indep) return root ? file_write(f, offset, bytes, n) : NC_NOERR;
 
     int first = NC_NOERR;
     for (int64_t at = 0; at < n; at += PIECE) {
@@ -618,8 +618,8 @@ int mpio_file_write_root_all(struct mpio_file *f, int64_t offset, const void *by
     return first;
 }
 
-int mpio_file_read_view_all(struct mpio_file *f, MPI_Datatype filetype,
-                            MPI_Datatype memtype, void *bytes, int64_t n)
+int file_read_view_all(struct file *f, MPI_Datatype filetype, MPI_Datatype memtype,
+                       void *bytes, int64_t n)
 {
     int64_t done;
     int err = open_view_all(f);
@@ -627,8 +627,8 @@ int mpio_file_read_view_all(struct mpio_file *f, MPI_Datatype filetype,
     return read_all(f, filetype, 0, memtype, bytes, n, &done);
 }
 
-int mpio_file_write_view_all(struct mpio_file *f, MPI_Datatype filetype,
-                             MPI_Datatype memtype, const void *bytes, int64_t n)
+int file_write_view_all(struct file *f, MPI_Datatype filetype, MPI_Datatype memtype,
+                        const void *bytes, int64_t n)
 {
     int err = open_view_all(f);
     if (err != NC_NOERR) return err;
@@ -637,7 +637,7 @@ int mpio_file_write_view_all(struct mpio_file *f, MPI_Datatype filetype,
 
 /* ---- the file as a whole ---- */
 
-int mpio_file_size(struct mpio_file *f, int64_t *size)
+int file_size(struct file *f, int64_t *size)
 {
     struct stat st;
     MPI_Offset bytes = f->ds->base + f->end;
@@ -655,9 +655,9 @@ int mpio_file_size(struct mpio_file *f, int64_t *size)
     return base_mpi_error(mpi, NC_EFILE, "asking for the file's size");
 }
 
-static int resize(struct mpio_file *f, int64_t size)
+static int resize(struct file *f, int64_t size)
 {
-    int err = mpio_file_ready(f);
+    int err = file_ready(f);
     if (err != NC_NOERR) return err;
     f->dirty = true;
     errno = 0;
@@ -672,7 +672,7 @@ static int resize(struct mpio_file *f, int64_t size)
                   : NC_NOERR;
 }
 
-int mpio_file_resize_all(struct mpio_file *f, int64_t size)
+int file_resize_all(struct file *f, int64_t size)
 {
     int err = NC_NOERR;
     f->ds->stats.file_resizes++;
@@ -691,10 +691,10 @@ int mpio_file_resize_all(struct mpio_file *f, int64_t size)
     return err;
 }
 
-int mpio_file_sync(struct mpio_file *f)
+int file_sync(struct file *f)
 {
     if (!f->ds->writable) return NC_NOERR; /* MPI-IO would refuse */
-    int err = mpio_file_ready(f);
+    int err = file_ready(f);
     if (err != NC_NOERR) return err;
     f->ds->stats.file_syncs++;
     struct trace_span span = trace_begin(f->ds->trace);
@@ -703,7 +703,7 @@ int mpio_file_sync(struct mpio_file *f)
         int mpi = MPI_File_sync(f->alone);
         err = base_mpi_error(mpi, write_code(), "MPI_File_sync");
     } else {
-        err = driver_descriptor_sync(&f->own, f->ds->full);
+        err = file_descriptor_sync(&f->own, f->ds->full);
     }
     trace_end(f->ds->trace, TRACE_SYNC, span);
     if (err == NC_NOERR && !f->named) err = base_sync_directory(f->ds->full);
@@ -712,7 +712,7 @@ int mpio_file_sync(struct mpio_file *f)
     return err;
 }
 
-void mpio_file_write_back(struct mpio_file *f, int64_t offset, int64_t n)
+void file_write_back(struct file *f, int64_t offset, int64_t n)
 {
 #ifdef __linux__
     if (f->own.fd >= 0)
@@ -724,7 +724,7 @@ void mpio_file_write_back(struct mpio_file *f, int64_t offset, int64_t n)
 
 /* Who has written syncs what its node keeps of the file; and of what went through a
  * view MPI-IO knows who wrote it. */
-int mpio_file_sync_all(struct mpio_file *f)
+int file_sync_all(struct file *f)
 {
     if (f->ds->writable && f->view != MPI_FILE_NULL) {
         f->ds->stats.file_syncs++;
@@ -735,7 +735,7 @@ int mpio_file_sync_all(struct mpio_file *f)
         int err = base_mpi_error(mpi, write_code(), "MPI_File_sync");
         if (err != NC_NOERR || f->no_indep) return err;
     }
-    return f->dirty ? mpio_file_sync(f) : NC_NOERR;
+    return f->dirty ? file_sync(f) : NC_NOERR;
 }
 
 /* Adds the pairs of one info to another, but for those that are about how many processes
@@ -762,7 +762,7 @@ static int add_number(MPI_Info info, const char *key, int64_t number)
     return MPI_Info_set(info, key, text);
 }
 
-int mpio_file_info(struct mpio_file *f, MPI_Info info)
+int file_info(struct file *f, MPI_Info info)
 {
     bool alone = f->view == MPI_FILE_NULL;
     MPI_File handle = alone ? f->alone : f->view;
@@ -779,13 +779,13 @@ int mpio_file_info(struct mpio_file *f, MPI_Info info)
     return base_mpi_error(mpi, NC_EMPI, "telling hints");
 }
 
-int mpio_file_remove(struct dataset *ds)
+int file_remove(struct dataset *ds)
 {
-    int err = driver_file_check(ds);
-    return err == NC_NOERR ? mpio_file_delete(ds->full, ds->info) : err;
+    int err = file_check(ds);
+    return err == NC_NOERR ? file_delete(ds->full, ds->info) : err;
 }
 
-int mpio_file_delete(const char *path, MPI_Info info)
+int file_delete(const char *path, MPI_Info info)
 {
     struct name name = name_for_mpi(path);
     before_any_call();

@@ -4,7 +4,7 @@
  * neither get one nor bring one. Linux has all that; elsewhere everybody opens the file.
  */
 #define _GNU_SOURCE /* accept4, memfd_create, struct ucred */
-#include "driver_share.h"
+#include "file_descriptor.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 
 #include "base_io.h"
 #include "base_mpi.h"
-#include "driver_file.h"
+#include "file_identity.h"
 
 /* ---- errors that one is told for all ---- */
 
@@ -38,7 +38,7 @@ static int64_t errors_so_far(int fd)
     return pread(fd, &n, sizeof n, 0) == (ssize_t)sizeof n ? n : 0;
 }
 
-int driver_descriptor_sync(struct driver_descriptor *d, const char *path)
+int file_descriptor_sync(struct file_descriptor *d, const char *path)
 {
     if (d->errors < 0) return base_sync_data(d->fd, path);
     lock(d->errors, F_WRLCK);
@@ -58,25 +58,25 @@ int driver_descriptor_sync(struct driver_descriptor *d, const char *path)
     return err;
 }
 
-void driver_descriptor_told(struct driver_descriptor *d)
+void file_descriptor_told(struct file_descriptor *d)
 {
     if (d->errors >= 0) d->told = errors_so_far(d->errors);
 }
 
-int driver_descriptor_close(struct driver_descriptor *d, const char *path)
+int file_descriptor_close(struct file_descriptor *d, const char *path)
 {
     int err = NC_NOERR;
     if (d->fd >= 0 && close(d->fd) != 0 && errno != EINTR)
         err = base_error_system(NC_EFILE, "closing", path);
     if (d->errors >= 0) (void)close(d->errors);
-    *d = DRIVER_NO_DESCRIPTOR;
+    *d = FILE_NO_DESCRIPTOR;
     return err;
 }
 
 #ifdef __linux__
 
 /* Before the first other one has it. */
-static bool count_errors(struct driver_descriptor *d)
+static bool count_errors(struct file_descriptor *d)
 {
     int64_t none = 0;
     if (d->errors >= 0) return true;
@@ -90,13 +90,13 @@ static bool count_errors(struct driver_descriptor *d)
     return true;
 }
 
-bool driver_descriptor_copy(struct driver_descriptor *d, struct driver_descriptor *copy)
+bool file_descriptor_copy(struct file_descriptor *d, struct file_descriptor *copy)
 {
     if (!count_errors(d)) return false;
     int fd = fcntl(d->fd, F_DUPFD_CLOEXEC, 0);
     int errors = fcntl(d->errors, F_DUPFD_CLOEXEC, 0);
     if (fd >= 0 && errors >= 0) {
-        *copy = (struct driver_descriptor){fd, errors, errors_so_far(errors)};
+        *copy = (struct file_descriptor){fd, errors, errors_so_far(errors)};
         return true;
     }
     if (fd >= 0) (void)close(fd);
@@ -122,7 +122,7 @@ static int64_t name_of(int socket)
     return *end == '\0' ? n + 1 : 0;
 }
 
-int driver_share_listen(int64_t *name)
+int file_descriptor_listen(int64_t *name)
 {
     enum { FEW = 4 };
     struct sockaddr_un any = {.sun_family = AF_UNIX};
@@ -164,7 +164,7 @@ static void address(struct message *l)
                                  .msg_controllen = sizeof l->beside};
 }
 
-bool driver_share_pass(struct driver_descriptor *d, int64_t name)
+bool file_descriptor_pass(struct file_descriptor *d, int64_t name)
 {
     struct sockaddr_un to = {.sun_family = AF_UNIX};
     char digits[DIGITS + 1];
@@ -206,15 +206,15 @@ static bool receive(int socket, int both[2])
     return false;
 }
 
-bool driver_share_take(const struct dataset *ds, int socket, struct driver_descriptor *d)
+bool file_descriptor_take(const struct dataset *ds, int socket, struct file_descriptor *d)
 {
     int s, both[2];
     while ((s = accept4(socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
         bool got = is_known(s) && receive(s, both);
         (void)close(s);
         if (!got) continue;
-        if (driver_file_is(ds, both[0])) {
-            *d = (struct driver_descriptor){both[0], both[1], errors_so_far(both[1])};
+        if (file_is(ds, both[0])) {
+            *d = (struct file_descriptor){both[0], both[1], errors_so_far(both[1])};
             return true;
         }
         (void)close(both[0]);
@@ -225,62 +225,28 @@ bool driver_share_take(const struct dataset *ds, int socket, struct driver_descr
 
 #else
 
-bool driver_descriptor_copy(struct driver_descriptor *d, struct driver_descriptor *copy)
+bool file_descriptor_copy(struct file_descriptor *d, struct file_descriptor *copy)
 {
     (void)d, (void)copy;
     return false;
 }
 
-int driver_share_listen(int64_t *name)
+int file_descriptor_listen(int64_t *name)
 {
     *name = 0;
     return -1;
 }
 
-bool driver_share_pass(struct driver_descriptor *d, int64_t name)
+bool file_descriptor_pass(struct file_descriptor *d, int64_t name)
 {
     (void)d, (void)name;
     return false;
 }
 
-bool driver_share_take(const struct dataset *ds, int socket, struct driver_descriptor *d)
+bool file_descriptor_take(const struct dataset *ds, int socket, struct file_descriptor *d)
 {
     (void)ds, (void)socket, (void)d;
     return false;
 }
 
 #endif
-
-/* ---- the processes of a node ---- */
-
-/* Parts of a node as if they were several. All have it, or nobody. */
-static int divide_all(struct dataset *ds, MPI_Comm *node, int mpi)
-{
-    MPI_Comm whole = *node;
-    int64_t lacking = mpi != MPI_SUCCESS;
-    int rank = 0, err = dataset_agree_all(ds, NC_NOERR, NULL, &lacking, 1);
-    *node = MPI_COMM_NULL;
-    if (err != NC_NOERR || lacking)
-        return err != NC_NOERR ? err : base_mpi_error(mpi, NC_EMPI, "dividing a node");
-    int ranked = MPI_Comm_rank(whole, &rank);
-    mpi = MPI_Comm_split(whole, (int)(rank / ds->hints.node_procs), rank, node);
-    if (mpi != MPI_SUCCESS) *node = MPI_COMM_NULL;
-    int freed = MPI_Comm_free(&whole);
-    if (mpi == MPI_SUCCESS) mpi = ranked != MPI_SUCCESS ? ranked : freed;
-    return base_mpi_error(mpi, NC_EMPI, "dividing a node");
-}
-
-int driver_node_all(struct dataset *ds, MPI_Comm *node, int *rank, int *nprocs)
-{
-    int err = NC_NOERR, mpi = MPI_Comm_split_type(ds->comm, MPI_COMM_TYPE_SHARED,
-                                                  ds->rank, MPI_INFO_NULL, node);
-    if (mpi != MPI_SUCCESS) *node = MPI_COMM_NULL;
-    if (ds->hints.node_procs > 0)
-        err = divide_all(ds, node, mpi);
-    else
-        err = base_mpi_error(mpi, NC_EMPI, "finding the processes of a node");
-    if (err != NC_NOERR || *node == MPI_COMM_NULL) return err != NC_NOERR ? err : NC_EMPI;
-    mpi = MPI_Comm_rank(*node, rank);
-    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_size(*node, nprocs);
-    return base_mpi_error(mpi, NC_EMPI, "finding the processes of a node");
-}

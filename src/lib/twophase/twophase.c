@@ -11,17 +11,17 @@
  * the same round. Rounds that nobody has values in are left out. Gets are the same
  * backwards: what is packed says which bytes are wanted, and the answer has them.
  *
- * Nobody waits but for counters in the window (see mpio_window.h), and those that
+ * Nobody waits but for counters in the window (see twophase_window.h), and those that
  * exchange with other nodes for messages. A buffer, an area and the slots of a step serve
  * again two steps later. That this is safe:
  * - slots of step s are read before their reader has packed s + 1, and written again by
  *   who packs s + 2, which needs what is known of s + 1, so that all have packed it; who
  *   reads the block of a get looks at them later, but before it has stored s, which all
  *   await before they pack s + 2;
- * - areas of step s have been sent when MPIO_MOVED says so, which packing s + 2 awaits;
- *   of gets each process has taken its answers of s before it packs s + 2;
- * - a block that is put has been written when MPIO_STORED says so, which putting into its
- *   buffer again awaits;
+ * - areas of step s have been sent when TWOPHASE_MOVED says so, which packing s + 2
+ * awaits; of gets each process has taken its answers of s before it packs s + 2;
+ * - a block that is put has been written when TWOPHASE_STORED says so, which putting into
+ * its buffer again awaits;
  * - steps of one round that get share a buffer: each reads what is not in it yet, where
  *   nobody looks before. A block is read into the buffer of the one before the last,
  *   whose last step was s at most if this one begins with s + 2: after all have packed
@@ -29,28 +29,29 @@
  * Nobody awaits what comes later in the order of another: to pack s + 1 takes but the
  * counting of s, to exchange s + 1 that all have packed it, and to write or read block s
  * and to answer its questions the exchange of s. */
-#include "mpio_twophase.h"
+#include "twophase.h"
 
 #include <string.h>
 
 #include "base_error.h"
 #include "base_mem.h"
-#include "mpio_exchange.h"
+#include "trace_record.h"
+#include "twophase_exchange.h"
 
 /* One process's part in a call. */
-struct twophase {
-    struct mpio *m;
-    struct mpio_window *w;
+struct twophase_call {
+    struct twophase *t;
+    struct twophase_window *w;
     struct access_walk *walk;
     const struct access_survey *mine;
-    const struct mpio_domains *d;
-    int64_t own;                  /* this node's domain, or one of them; -1: none */
-    int64_t from, to;             /* the domains this process has values in */
-    int64_t visit;                /* of them, so many are packed in this round */
-    bool resumes;                 /* the next one has been begun */
-    bool near[2];                 /* of gets: values of this node's block are wanted */
-    struct mpio_packed packed[2]; /* of a step and the next */
-    struct mpio_exchange messages[2];
+    const struct twophase_domains *d;
+    int64_t own;      /* this node's domain, or one of them; -1: none */
+    int64_t from, to; /* the domains this process has values in */
+    int64_t visit;    /* of them, so many are packed in this round */
+    bool resumes;     /* the next one has been begun */
+    bool near[2];     /* of gets: values of this node's block are wanted */
+    struct twophase_packed packed[2]; /* of a step and the next */
+    struct twophase_exchange messages[2];
     int share, shares; /* of so many of the next block, that one is stored; -1: none */
     int64_t steps, blocks;       /* so many were there */
     int64_t have_low, have_high; /* of gets, places in the buffer: read of this block */
@@ -58,52 +59,53 @@ struct twophase {
 };
 
 /* Waits for the other processes of the node. */
-static void await(const struct twophase *x, enum mpio_counter c, int64_t times)
+static void await(const struct twophase_call *x, enum twophase_counter c, int64_t times)
 {
-    struct trace *trace = x->m->base.ds->trace;
+    struct trace *trace = x->t->ds->trace;
     struct trace_span span = trace_begin(trace);
-    mpio_window_await(x->w, c, times);
+    node_await(&x->w->counters[c], times);
     trace_end(trace, TRACE_WAIT, span);
 }
 
-static void note_io(struct twophase *x, int err)
+static void note_io(struct twophase_call *x, int err)
 {
     if (x->io == NC_NOERR) x->io = err;
 }
 
-static bool across(const struct twophase *x)
+static bool across(const struct twophase_call *x)
 {
     return x->w->nodes > 1;
 }
 
-static bool exchanges(const struct twophase *x)
+static bool exchanges(const struct twophase_call *x)
 {
     return x->w->column != MPI_COMM_NULL;
 }
 
-static bool stores(const struct twophase *x)
+static bool stores(const struct twophase_call *x)
 {
     return x->w->rank >= x->w->first_storer;
 }
 
 /* This node's block of a round in one of its lanes, in one of the buffers; false: it has
  * none. */
-static bool own_block(const struct twophase *x, int64_t lane, int64_t round,
+static bool own_block(const struct twophase_call *x, int64_t lane, int64_t round,
                       int64_t buffer, struct access_block *b)
 {
-    const struct mpio_buffer *memory = &x->w->buffers[buffer % MPIO_BUFFERS];
-    int64_t at = lane * x->d->pitch, own = mpio_domain_of_node(x->d, x->w->node, lane);
+    const struct twophase_buffer *memory = &x->w->buffers[buffer % TWOPHASE_BUFFERS];
+    int64_t at = lane * x->d->pitch,
+            own = twophase_domain_of_node(x->d, x->w->node, lane);
     *b = (struct access_block){.bytes = memory->bytes + at,
                                .marks = memory->marks + (at >> x->d->shift),
                                .shift = x->d->shift};
     if (own < 0) return false;
-    return mpio_domain_block(x->d, own, round, &b->origin, &b->start, &b->end);
+    return twophase_domain_block(x->d, own, round, &b->origin, &b->start, &b->end);
 }
 
 /* All lanes, as messages have them: places are those in the buffer. */
-static struct access_block all_lanes(const struct twophase *x, int64_t buffer)
+static struct access_block all_lanes(const struct twophase_call *x, int64_t buffer)
 {
-    const struct mpio_buffer *memory = &x->w->buffers[buffer % MPIO_BUFFERS];
+    const struct twophase_buffer *memory = &x->w->buffers[buffer % TWOPHASE_BUFFERS];
     return (struct access_block){.bytes = memory->bytes,
                                  .marks = memory->marks,
                                  .end = x->d->lanes * x->d->pitch,
@@ -111,9 +113,9 @@ static struct access_block all_lanes(const struct twophase *x, int64_t buffer)
 }
 
 /* The node's values of a round, those of this process: to or from their places. */
-static void move_own(struct twophase *x, int64_t round, int64_t buffer)
+static void move_own(struct twophase_call *x, int64_t round, int64_t buffer)
 {
-    struct trace *trace = x->m->base.ds->trace;
+    struct trace *trace = x->t->ds->trace;
     struct trace_span span = trace_begin(trace);
     struct access_block b;
     for (int64_t lane = 0; lane < x->d->lanes; lane++)
@@ -126,7 +128,7 @@ static void move_own(struct twophase *x, int64_t round, int64_t buffer)
 
 /* Domain number i of those to visit: first those behind this node's own, so that not all
  * begin with the same. */
-static int64_t domain_to_visit(const struct twophase *x, int64_t i)
+static int64_t domain_to_visit(const struct twophase_call *x, int64_t i)
 {
     int64_t n = x->to - x->from, first = x->own < 0 ? x->d->count / 2 : x->own + 1;
     first = first < x->from || first >= x->to ? 0 : first - x->from;
@@ -134,17 +136,17 @@ static int64_t domain_to_visit(const struct twophase *x, int64_t i)
 }
 
 /* What the process has of a round for one node; false if there is no room for all. */
-static bool pack_domain(struct twophase *x, struct mpio_packed *p, int64_t domain,
-                        int64_t round, struct mpio_entry *e)
+static bool pack_domain(struct twophase_call *x, struct twophase_packed *p,
+                        int64_t domain, int64_t round, struct twophase_entry *e)
 {
     int64_t origin, low, high;
     bool all = true;
-    *e = (struct mpio_entry){
-        .node = mpio_domain_node(x->d, domain), .offset = p->used, .asked = p->asked};
-    if (!mpio_domain_block(x->d, domain, round, &origin, &low, &high)) return true;
-    int64_t lane = mpio_domain_lane(x->d, domain);
-    int err =
-        mpio_pack(x->walk, p, low, high, origin - lane * x->d->pitch, x->resumes, &all);
+    *e = (struct twophase_entry){
+        .node = twophase_domain_node(x->d, domain), .offset = p->used, .asked = p->asked};
+    if (!twophase_domain_block(x->d, domain, round, &origin, &low, &high)) return true;
+    int64_t lane = twophase_domain_lane(x->d, domain);
+    int err = twophase_pack(x->walk, p, low, high, origin - lane * x->d->pitch,
+                            x->resumes, &all);
     access_walk_note(&x->result, err);
     x->resumes = !all;
     e->used = p->used - e->offset;
@@ -154,24 +156,24 @@ static bool pack_domain(struct twophase *x, struct mpio_packed *p, int64_t domai
 
 /* Packs what the process has of a round for other nodes, from where it left off; so many
  * entries come of it. */
-static int64_t pack_others(struct twophase *x, int64_t round, int64_t step)
+static int64_t pack_others(struct twophase_call *x, int64_t round, int64_t step)
 {
-    struct mpio_window *w = x->w;
-    struct mpio_packed *p = &x->packed[step % 2];
+    struct twophase_window *w = x->w;
+    struct twophase_packed *p = &x->packed[step % 2];
     int64_t records = x->walk->put ? w->area_size : w->area_size / 4, n = 0;
-    p->bytes = mpio_window_area(w, step, w->rank);
+    p->bytes = twophase_window_area(w, step, w->rank);
     p->used = p->asked = p->nlist = 0;
     int64_t entries = w->area_size / 8;
     p->most = w->area_size - records - entries;
     for (; x->visit < x->to - x->from; x->visit++) {
         int64_t domain = domain_to_visit(x, x->visit);
-        struct mpio_entry e;
-        if (mpio_domain_node(x->d, domain) == w->node) continue;
+        struct twophase_entry e;
+        if (twophase_domain_node(x->d, domain) == w->node) continue;
         int64_t taken = (n + 1) * (int64_t)sizeof e;
         p->room = x->walk->put ? records - taken : taken <= entries ? records : 0;
         bool all = pack_domain(x, p, domain, round, &e);
         e.answer = records + p->asked - e.asked;
-        if (e.used > 0) *mpio_entry_at(w, step, w->rank, n++) = e;
+        if (e.used > 0) *twophase_entry_at(w, step, w->rank, n++) = e;
         if (!all) break;
     }
     return n;
@@ -180,21 +182,21 @@ static int64_t pack_others(struct twophase *x, int64_t round, int64_t step)
 /* ---- what all know of a step ---- */
 
 /* The next round after this one that brings the process to values of a domain. */
-static int64_t next_in_domain(struct twophase *x, int64_t domain, int64_t round)
+static int64_t next_in_domain(struct twophase_call *x, int64_t domain, int64_t round)
 {
     int64_t low, high, at;
-    for (int part = 0; part < MPIO_DOMAIN_PARTS; part++) {
-        if (!mpio_domain_rest(x->d, domain, round, part, &low, &high)) continue;
+    for (int part = 0; part < TWOPHASE_DOMAIN_PARTS; part++) {
+        if (!twophase_domain_rest(x->d, domain, round, part, &low, &high)) continue;
         if (low < x->mine->low) low = x->mine->low;
         if (low >= high || low >= x->mine->high) continue;
         access_walk_note(&x->result, access_walk_next(x->walk, low, &at));
-        if (at < high) return mpio_domain_round(x->d, domain, at);
+        if (at < high) return twophase_domain_round(x->d, domain, at);
     }
     return INT64_MAX;
 }
 
 /* ... of any domain. */
-static int64_t next_round(struct twophase *x, int64_t round)
+static int64_t next_round(struct twophase_call *x, int64_t round)
 {
     int64_t least = INT64_MAX;
     if (across(x) && x->visit < x->to - x->from) return round;
@@ -206,17 +208,17 @@ static int64_t next_round(struct twophase *x, int64_t round)
     return least;
 }
 
-static void publish(struct twophase *x, int64_t step, struct mpio_slot slot)
+static void publish(struct twophase_call *x, int64_t step, struct twophase_slot slot)
 {
-    *mpio_window_slot(x->w, step, x->w->rank) = slot;
-    mpio_window_arrive(x->w, MPIO_PACKED);
+    *twophase_window_slot(x->w, step, x->w->rank) = slot;
+    node_arrive(&x->w->counters[TWOPHASE_PACKED]);
 }
 
-static int64_t least_of(const struct mpio_window *w, int64_t step)
+static int64_t least_of(const struct twophase_window *w, int64_t step)
 {
     int64_t least = INT64_MAX;
     for (int rank = 0; rank < w->nprocs; rank++) {
-        int64_t next = mpio_window_slot(w, step, rank)->next;
+        int64_t next = twophase_window_slot(w, step, rank)->next;
         if (next < least) least = next;
     }
     return least;
@@ -224,51 +226,51 @@ static int64_t least_of(const struct mpio_window *w, int64_t step)
 
 /* Messages of a step. As soon as all nodes are known to have packed it, the others of
  * this one learn which round comes next. */
-static void exchange_all(struct twophase *x, int64_t step, int64_t buffer)
+static void exchange_all(struct twophase_call *x, int64_t step, int64_t buffer)
 {
-    struct mpio_window *w = x->w;
+    struct twophase_window *w = x->w;
     struct access_block b = all_lanes(x, buffer);
-    struct mpio_exchange *e = &x->messages[step % 2];
-    struct mpio_slot *mine = mpio_window_slot(w, step, w->nprocs + w->rank);
-    await(x, MPIO_PACKED, step + 1);
+    struct twophase_exchange *e = &x->messages[step % 2];
+    struct twophase_slot *mine = twophase_window_slot(w, step, w->nprocs + w->rank);
+    await(x, TWOPHASE_PACKED, step + 1);
     int64_t least = least_of(w, step);
-    *e = (struct mpio_exchange){.m = x->m, .put = x->walk->put};
-    struct trace_span span = trace_begin(x->m->base.ds->trace);
-    note_io(x, mpio_exchange_collect(e, step));
-    note_io(x, mpio_exchange_count_all(e, &least));
-    *mine = (struct mpio_slot){.next = least, .low = INT64_MAX};
-    if (w->rank == 0) mpio_window_arrive(w, MPIO_PLANNED);
-    note_io(x, mpio_exchange_messages(e, &b, &mine->low, &mine->high));
-    trace_end(x->m->base.ds->trace, TRACE_MESSAGES, span);
-    if (e->put) mpio_exchange_free(e);
-    mpio_window_arrive(w, MPIO_MOVED);
+    *e = (struct twophase_exchange){.t = x->t, .put = x->walk->put};
+    struct trace_span span = trace_begin(x->t->ds->trace);
+    note_io(x, twophase_exchange_collect(e, step));
+    note_io(x, twophase_exchange_count_all(e, &least));
+    *mine = (struct twophase_slot){.next = least, .low = INT64_MAX};
+    if (w->rank == 0) node_arrive(&w->counters[TWOPHASE_PLANNED]);
+    note_io(x, twophase_exchange_messages(e, &b, &mine->low, &mine->high));
+    trace_end(x->t->ds->trace, TRACE_MESSAGES, span);
+    if (e->put) twophase_exchange_free(e);
+    node_arrive(&w->counters[TWOPHASE_MOVED]);
 }
 
 /* Which round comes after this step. */
-static int64_t learn(const struct twophase *x, int64_t step)
+static int64_t learn(const struct twophase_call *x, int64_t step)
 {
-    await(x, across(x) ? MPIO_PLANNED : MPIO_PACKED, step + 1);
+    await(x, across(x) ? TWOPHASE_PLANNED : TWOPHASE_PACKED, step + 1);
     if (!across(x)) return least_of(x->w, step);
-    return mpio_window_slot(x->w, step, x->w->nprocs)->next;
+    return twophase_window_slot(x->w, step, x->w->nprocs)->next;
 }
 
 /* All that this step needs from the processes of this node and of others has come. */
-static void await_step(const struct twophase *x, int64_t step)
+static void await_step(const struct twophase_call *x, int64_t step)
 {
-    await(x, MPIO_PACKED, step + 1);
-    if (across(x)) await(x, MPIO_MOVED, step + 1);
+    await(x, TWOPHASE_PACKED, step + 1);
+    if (across(x)) await(x, TWOPHASE_MOVED, step + 1);
 }
 
 /* ---- the file ---- */
 
 /* Where the i-th of n shares of bytes [low, high) of the file begins, at whole stripes.
  */
-static int64_t bound(const struct mpio *m, int i, int n, int64_t low, int64_t high)
+static int64_t bound(const struct twophase *t, int i, int n, int64_t low, int64_t high)
 {
     enum { LEAST_SHARE = 65536 };
     if (i == 0 || low >= high) return low;
     if (i == n) return high;
-    int64_t unit = m->unit > m->window.size / 2 ? MPIO_FILE_PAGE : m->unit;
+    int64_t unit = t->unit > t->window.size / 2 ? FILE_PAGE : t->unit;
     int64_t first = low / unit * unit, units = (high - first + unit - 1) / unit;
     int64_t share = (units + n - 1) / n * unit;
     if (share < LEAST_SHARE) share = (LEAST_SHARE + unit - 1) / unit * unit;
@@ -277,32 +279,34 @@ static int64_t bound(const struct mpio *m, int i, int n, int64_t low, int64_t hi
 
 /* This process's share of bytes [*low, *high); the last one's has what is behind `end`
  * (where all is behind it, that is shared). */
-static void take_share(const struct twophase *x, int64_t end, int64_t *low, int64_t *high)
+static void take_share(const struct twophase_call *x, int64_t end, int64_t *low,
+                       int64_t *high)
 {
     int64_t from = *low, to = *high, cut = from < end && end < to ? end : to;
     if (x->share < 0) {
         *high = from;
         return;
     }
-    *low = bound(x->m, x->share, x->shares, from, cut);
-    *high = bound(x->m, x->share + 1, x->shares, from, cut);
+    *low = bound(x->t, x->share, x->shares, from, cut);
+    *high = bound(x->t, x->share + 1, x->shares, from, cut);
     if (*high == cut && *low < cut) *high = to;
 }
 
 /* All that store have an equal share. */
-static void share_equally(struct twophase *x)
+static void share_equally(struct twophase_call *x)
 {
     x->share = x->w->rank - x->w->first_storer;
-    x->shares = x->w->all[MPIO_STORED];
+    x->shares = x->w->counters[TWOPHASE_STORED].all;
 }
 
 /* The lanes that this process stores: one block that is alone is shared by all. */
-static int64_t first_lane(const struct twophase *x)
+static int64_t first_lane(const struct twophase_call *x)
 {
     return x->d->dealt > 0 ? x->share : 0;
 }
 
-static void write_block(struct twophase *x, int64_t round, int64_t step, int64_t block)
+static void write_block(struct twophase_call *x, int64_t round, int64_t step,
+                        int64_t block)
 {
     struct access_block b;
     if (!stores(x)) return;
@@ -311,19 +315,20 @@ static void write_block(struct twophase *x, int64_t round, int64_t step, int64_t
         if (!own_block(x, i, round, block, &b)) continue;
         int64_t low = b.start, high = b.end;
         if (x->d->dealt == 0) take_share(x, b.end, &low, &high);
-        note_io(x, mpio_cover_write(x->m, &b, low - b.origin, high - b.origin));
+        note_io(x, twophase_cover_write(x->t, &b, low - b.origin, high - b.origin));
     }
-    mpio_window_arrive(x->w, MPIO_STORED);
+    node_arrive(&x->w->counters[TWOPHASE_STORED]);
 }
 
 /* Between which places of the buffer lie the bytes that anybody needs. */
-static void needed(const struct twophase *x, int64_t step, int64_t *low, int64_t *high)
+static void needed(const struct twophase_call *x, int64_t step, int64_t *low,
+                   int64_t *high)
 {
-    const struct mpio_window *w = x->w;
+    const struct twophase_window *w = x->w;
     *low = INT64_MAX;
     *high = 0;
     for (int i = 0; i < w->nprocs + w->columns; i++) {
-        const struct mpio_slot *s = mpio_window_slot(w, step, i);
+        const struct twophase_slot *s = twophase_window_slot(w, step, i);
         if (s->low == INT64_MAX) continue;
         if (s->low < *low) *low = s->low;
         if (s->high > *high) *high = s->high;
@@ -332,7 +337,7 @@ static void needed(const struct twophase *x, int64_t step, int64_t *low, int64_t
 
 /* The bytes [*low, *high) of the file that are needed of a block, and that this process
  * is to read: with the slack, where the values do not end before. */
-static void needed_here(const struct twophase *x, int64_t lane,
+static void needed_here(const struct twophase_call *x, int64_t lane,
                         const struct access_block *b, int64_t *low, int64_t *high)
 {
     int64_t shift = b->origin - lane * x->d->pitch;
@@ -344,13 +349,13 @@ static void needed_here(const struct twophase *x, int64_t lane,
 /* Who takes much out of a block comes late to the next one: the others read that, if they
  * are half of those who store. All of these go by the same slots, before they say that
  * the block is read. */
-static void share_next(struct twophase *x, int64_t step)
+static void share_next(struct twophase_call *x, int64_t step)
 {
     enum { MUCH = 1 << 18 };
-    const struct mpio_window *w = x->w;
+    const struct twophase_window *w = x->w;
     int mine = -1, n = 0;
     for (int rank = w->first_storer; rank < w->nprocs; rank++) {
-        const struct mpio_slot *s = mpio_window_slot(w, step, rank);
+        const struct twophase_slot *s = twophase_window_slot(w, step, rank);
         if (s->low != INT64_MAX && s->high - s->low >= MUCH) continue;
         if (rank == w->rank) mine = n;
         n++;
@@ -362,8 +367,8 @@ static void share_next(struct twophase *x, int64_t step)
 }
 
 /* This process's share of what lies between two places of the buffer. */
-static void read_places(struct twophase *x, int64_t round, int64_t block, int64_t from,
-                        int64_t to)
+static void read_places(struct twophase_call *x, int64_t round, int64_t block,
+                        int64_t from, int64_t to)
 {
     struct access_block b;
     if (from >= to) return;
@@ -372,16 +377,16 @@ static void read_places(struct twophase *x, int64_t round, int64_t block, int64_
         if (!own_block(x, i, round, block, &b)) continue;
         needed_here(x, i, &b, &low, &high);
         if (low < high)
-            note_io(x, mpio_file_read(&x->m->file, low, b.bytes + (low - b.origin),
-                                      high - low));
+            note_io(x,
+                    file_read(x->t->file, low, b.bytes + (low - b.origin), high - low));
     }
 }
 
 /* What earlier steps of this round have read is there: what lies below that and above is
  * read, so that it stays one stretch. All who store go by the same slots and know what
  * there is. */
-static void read_block(struct twophase *x, int64_t round, int64_t step, int64_t block,
-                       bool begins)
+static void read_block(struct twophase_call *x, int64_t round, int64_t step,
+                       int64_t block, bool begins)
 {
     int64_t low, high;
     if (!stores(x)) return;
@@ -396,23 +401,23 @@ static void read_block(struct twophase *x, int64_t round, int64_t step, int64_t 
         if (high > x->have_high) x->have_high = high;
     }
     share_next(x, step);
-    mpio_window_arrive(x->w, MPIO_STORED);
+    node_arrive(&x->w->counters[TWOPHASE_STORED]);
 }
 
 /* ---- puts ---- */
 
 /* The values of a new round into the block, when its buffer is free; and what there is
  * for others, of this round or what is left of it. */
-static void put_step(struct twophase *x, int64_t round, int64_t step, bool begins)
+static void put_step(struct twophase_call *x, int64_t round, int64_t step, bool begins)
 {
-    struct mpio_slot slot = {.low = INT64_MAX};
+    struct twophase_slot slot = {.low = INT64_MAX};
     if (begins) x->visit = 0;
     if (across(x)) {
-        await(x, MPIO_MOVED, step - 1);
+        await(x, TWOPHASE_MOVED, step - 1);
         slot.entries = pack_others(x, round, step);
     }
     if (begins) {
-        await(x, MPIO_STORED, x->blocks - 1);
+        await(x, TWOPHASE_STORED, x->blocks - 1);
         move_own(x, round, x->blocks);
         x->blocks++;
     }
@@ -420,7 +425,7 @@ static void put_step(struct twophase *x, int64_t round, int64_t step, bool begin
     publish(x, step, slot);
 }
 
-static void put_rounds_all(struct twophase *x)
+static void put_rounds_all(struct twophase_call *x)
 {
     int64_t round = 0, next = 0;
     put_step(x, round, 0, true);
@@ -433,13 +438,13 @@ static void put_rounds_all(struct twophase *x)
         round = next;
         x->steps = step + 1;
     }
-    mpio_window_end(x->w, MPIO_STORED, x->blocks);
+    node_settle(&x->w->counters[TWOPHASE_STORED], x->blocks);
 }
 
 /* All marks that can be needed are 0, from the first call that needs them on. */
-static void clear_marks_all(struct twophase *x)
+static void clear_marks_all(struct twophase_call *x)
 {
-    struct mpio_window *w = x->w;
+    struct twophase_window *w = x->w;
     int64_t marks = ((w->size + ACCESS_SLACK) >> x->d->shift) + 1;
     int64_t block = x->d->low / x->d->block * x->d->block;
     int64_t bytes = x->d->dealt > 0 ? x->d->lanes * x->d->pitch : x->d->high - block;
@@ -449,16 +454,17 @@ static void clear_marks_all(struct twophase *x)
     int64_t each = (marks - w->cleared) / w->nprocs + 1;
     int64_t low = w->cleared + w->rank * each;
     int64_t high = low + each < marks ? low + each : marks;
-    for (int i = 0; i < MPIO_BUFFERS && low < high; i++)
+    for (int i = 0; i < TWOPHASE_BUFFERS && low < high; i++)
         memset(w->buffers[i].marks + low, 0, (size_t)(high - low));
     w->cleared = marks;
-    mpio_window_meet_all(w);
+    node_meet_all(&w->counters[TWOPHASE_ARRIVED]);
 }
 
 /* ---- gets ---- */
 
 /* What the process needs of a block of this node's, as places in the buffer. */
-static void need(struct twophase *x, int64_t lane, int64_t round, struct mpio_slot *slot)
+static void need(struct twophase_call *x, int64_t lane, int64_t round,
+                 struct twophase_slot *slot)
 {
     struct access_block b;
     int64_t low, high;
@@ -472,9 +478,9 @@ static void need(struct twophase *x, int64_t lane, int64_t round, struct mpio_sl
 
 /* Which bytes the process needs of a new round in this node's block; and which of
  * others', in this round or what is left of it. */
-static void get_step(struct twophase *x, int64_t round, int64_t step, bool begins)
+static void get_step(struct twophase_call *x, int64_t round, int64_t step, bool begins)
 {
-    struct mpio_slot slot = {.low = INT64_MAX};
+    struct twophase_slot slot = {.low = INT64_MAX};
     if (begins) {
         x->visit = 0;
         for (int64_t lane = 0; lane < x->d->lanes; lane++)
@@ -488,32 +494,34 @@ static void get_step(struct twophase *x, int64_t round, int64_t step, bool begin
 }
 
 /* What was asked for in a step, out of the block and the answers. */
-static void take_values(struct twophase *x, int64_t round, int64_t step, int64_t block)
+static void take_values(struct twophase_call *x, int64_t round, int64_t step,
+                        int64_t block)
 {
-    await(x, MPIO_STORED, step + 1);
+    await(x, TWOPHASE_STORED, step + 1);
     if (x->near[step % 2]) move_own(x, round, block);
     if (!across(x)) return;
-    await(x, MPIO_ANSWERED, step + 1);
+    await(x, TWOPHASE_ANSWERED, step + 1);
     const unsigned char *answers =
-        mpio_window_area(x->w, step, x->w->rank) + x->w->area_size / 4;
-    access_walk_note(&x->result, mpio_pack_take(x->walk, &x->packed[step % 2], answers));
+        twophase_window_area(x->w, step, x->w->rank) + x->w->area_size / 4;
+    access_walk_note(&x->result,
+                     twophase_pack_take(x->walk, &x->packed[step % 2], answers));
 }
 
-static void answer_step(struct twophase *x, int64_t step, int64_t block)
+static void answer_step(struct twophase_call *x, int64_t step, int64_t block)
 {
-    struct mpio_exchange *e = &x->messages[step % 2];
+    struct twophase_exchange *e = &x->messages[step % 2];
     struct access_block b = all_lanes(x, block);
-    await(x, MPIO_STORED, step + 1);
-    struct trace_span span = trace_begin(x->m->base.ds->trace);
-    note_io(x, mpio_exchange_answers(e, &b));
-    trace_end(x->m->base.ds->trace, TRACE_MESSAGES, span);
-    mpio_exchange_free(e);
-    mpio_window_arrive(x->w, MPIO_ANSWERED);
+    await(x, TWOPHASE_STORED, step + 1);
+    struct trace_span span = trace_begin(x->t->ds->trace);
+    note_io(x, twophase_exchange_answers(e, &b));
+    trace_end(x->t->ds->trace, TRACE_MESSAGES, span);
+    twophase_exchange_free(e);
+    node_arrive(&x->w->counters[TWOPHASE_ANSWERED]);
 }
 
 /* A step's beginning: what is needed is announced, and read; of the step before the
  * values are still to be answered for and taken. */
-static void ask_all(struct twophase *x, int64_t round, int64_t step, bool begins)
+static void ask_all(struct twophase_call *x, int64_t round, int64_t step, bool begins)
 {
     get_step(x, round, step, begins);
     int64_t block = x->blocks - 1;
@@ -521,7 +529,7 @@ static void ask_all(struct twophase *x, int64_t round, int64_t step, bool begins
     read_block(x, round, step, block, begins);
 }
 
-static void get_rounds_all(struct twophase *x)
+static void get_rounds_all(struct twophase_call *x)
 {
     int64_t round = 0, next = 0;
     ask_all(x, round, 0, true);
@@ -534,42 +542,42 @@ static void get_rounds_all(struct twophase *x)
         round = next;
         x->steps = step + 1;
     }
-    mpio_window_end(x->w, MPIO_STORED, x->steps);
-    if (across(x)) mpio_window_end(x->w, MPIO_ANSWERED, x->steps);
+    node_settle(&x->w->counters[TWOPHASE_STORED], x->steps);
+    if (across(x)) node_settle(&x->w->counters[TWOPHASE_ANSWERED], x->steps);
 }
 
 /* ---- both ---- */
 
 /* The worst error that anybody met with the file or with messages. Nobody goes on before
  * all are through. */
-static int worst_all(struct twophase *x)
+static int worst_all(struct twophase_call *x)
 {
-    struct mpio_window *w = x->w;
+    struct twophase_window *w = x->w;
     int worst = NC_NOERR;
-    if (across(x)) return dataset_agree_all(x->m->base.ds, x->io, NULL, NULL, 0);
-    mpio_window_slot(w, x->steps, w->rank)->error = x->io;
-    mpio_window_meet_all(w);
+    if (across(x)) return dataset_agree_all(x->t->ds, x->io, NULL, NULL, 0);
+    twophase_window_slot(w, x->steps, w->rank)->error = x->io;
+    node_meet_all(&w->counters[TWOPHASE_ARRIVED]);
     for (int rank = 0; rank < w->nprocs; rank++) {
-        int error = (int)mpio_window_slot(w, x->steps, rank)->error;
+        int error = (int)twophase_window_slot(w, x->steps, rank)->error;
         if (error < worst) worst = error;
     }
     return worst;
 }
 
-int mpio_twophase_all(struct mpio *m, struct access_walk *walk,
-                      const struct access_survey *mine, const struct mpio_domains *d,
-                      int *io)
+int twophase_all(struct twophase *t, struct access_walk *walk,
+                 const struct access_survey *mine, const struct twophase_domains *d,
+                 int *io)
 {
-    struct twophase x = {.m = m,
-                         .w = &m->window,
-                         .walk = walk,
-                         .mine = mine,
-                         .d = d,
-                         .own = mpio_domain_of_node(d, m->window.node, 0)};
+    struct twophase_call x = {.t = t,
+                              .w = &t->window,
+                              .walk = walk,
+                              .mine = mine,
+                              .d = d,
+                              .own = twophase_domain_of_node(d, t->window.node, 0)};
     share_equally(&x);
     if (mine->low < mine->high) {
-        x.from = mpio_domain_at(d, mine->low);
-        x.to = mpio_domain_at(d, mine->high - 1) + 1;
+        x.from = twophase_domain_at(d, mine->low);
+        x.to = twophase_domain_at(d, mine->high - 1) + 1;
     }
     if (walk->put) {
         clear_marks_all(&x);
@@ -577,9 +585,9 @@ int mpio_twophase_all(struct mpio *m, struct access_walk *walk,
     } else {
         get_rounds_all(&x);
     }
-    mpio_window_end(x.w, MPIO_PACKED, x.steps);
-    if (across(&x)) mpio_window_end(x.w, MPIO_PLANNED, x.steps);
-    if (across(&x)) mpio_window_end(x.w, MPIO_MOVED, x.steps);
+    node_settle(&x.w->counters[TWOPHASE_PACKED], x.steps);
+    if (across(&x)) node_settle(&x.w->counters[TWOPHASE_PLANNED], x.steps);
+    if (across(&x)) node_settle(&x.w->counters[TWOPHASE_MOVED], x.steps);
     *io = worst_all(&x);
     base_free(x.packed[0].list);
     base_free(x.packed[1].list);

@@ -1,48 +1,48 @@
 /* Messages between nodes. Each exchanging process of a node sends what the processes
  * of the node have packed for some of the others, and receives from its like there. */
-#ifndef MPIO_EXCHANGE_H
-#define MPIO_EXCHANGE_H
+#ifndef TWOPHASE_EXCHANGE_H
+#define TWOPHASE_EXCHANGE_H
 
-#include "mpio.h"
-#include "mpio_pack.h"
+#include "twophase_engine.h"
+#include "twophase_pack.h"
 
 /* What a process has packed for a node in a step: at `offset` in its area. Of gets the
  * answer, of `asked` bytes, comes to `answer` in the area. Entries lie at the end of the
  * area, the first one last. */
-struct mpio_entry {
+struct twophase_entry {
     int64_t node;
     int64_t offset, used;
     int64_t answer, asked;
 };
 
-static inline struct mpio_entry *mpio_entry_at(const struct mpio_window *w, int64_t step,
-                                               int rank, int64_t i)
+static inline struct twophase_entry *twophase_entry_at(const struct twophase_window *w,
+                                                       int64_t step, int rank, int64_t i)
 {
-    unsigned char *end = mpio_window_area(w, step, rank) + w->area_size;
-    return (struct mpio_entry *)(void *)end - (i + 1);
+    unsigned char *end = twophase_window_area(w, step, rank) + w->area_size;
+    return (struct twophase_entry *)(void *)end - (i + 1);
 }
 
 /* A message: entries of this node's processes, for one other node. */
-struct mpio_message {
+struct twophase_message {
     int node;
     MPI_Datatype packed, answer; /* where they lie, from w->areas on */
 };
 
 /* What another node wants to read. */
-struct mpio_question {
+struct twophase_question {
     int node;
     int64_t used, asked;
     unsigned char *bytes; /* NULL: memory was short, or it cannot be read */
 };
 
 /* One step's messages. */
-struct mpio_exchange {
-    struct mpio *m;
+struct twophase_exchange {
+    struct twophase *t;
     bool put;
-    struct mpio_message *messages;
+    struct twophase_message *messages;
     MPI_Request *requests; /* the messages', then the answers' */
     int nmessages;
-    struct mpio_question *questions;
+    struct twophase_question *questions;
     int nquestions;
     int incoming;
     int answers; /* their tag */
@@ -50,22 +50,22 @@ struct mpio_exchange {
 
 /* Makes messages of what the node has packed for those this process exchanges with.
  * Local. NC_ENOMEM, NC_EMPI: some are left out. */
-int mpio_exchange_collect(struct mpio_exchange *x, int64_t step);
+int twophase_exchange_collect(struct twophase_exchange *x, int64_t step);
 
 /* All tell each other how many messages there are for whom. *least becomes the least of
  * all. Collective over w->column. NC_EMPI. */
-int mpio_exchange_count_all(struct mpio_exchange *x, int64_t *least);
+int twophase_exchange_count_all(struct twophase_exchange *x, int64_t *least);
 
 /* Sends the messages and receives the others'. Values that are put come to the block;
  * questions are kept, *low and *high of them being where the bytes lie that they ask for.
  * Collective over w->column. */
-int mpio_exchange_messages(struct mpio_exchange *x, const struct access_block *b,
-                           int64_t *low, int64_t *high);
+int twophase_exchange_messages(struct twophase_exchange *x, const struct access_block *b,
+                               int64_t *low, int64_t *high);
 
 /* Answers the questions out of the block, and waits for the answers to one's own.
  * Collective over w->column. */
-int mpio_exchange_answers(struct mpio_exchange *x, const struct access_block *b);
+int twophase_exchange_answers(struct twophase_exchange *x, const struct access_block *b);
 
-void mpio_exchange_free(struct mpio_exchange *x);
+void twophase_exchange_free(struct twophase_exchange *x);
 
 #endif

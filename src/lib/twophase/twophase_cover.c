@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base_error.h"
-#include "mpio_twophase.h"
+#include "twophase.h"
 
 enum { HOLE = 2048 }; /* reading and writing so many bytes is cheaper than another call */
 
@@ -17,18 +17,17 @@ static int64_t end_of(const unsigned char *marks, int64_t i, int64_t n, int kind
 }
 
 /* Takes what lies in the holes of marks [i, end) from the file. */
-static int fill_holes(struct mpio *m, const struct access_block *b, int64_t i,
+static int fill_holes(struct twophase *t, const struct access_block *b, int64_t i,
                       int64_t end)
 {
     int64_t low = i << b->shift, n = (end - i) << b->shift;
-    int err = access_staging_make(&m->staging, (size_t)n);
-    if (err == NC_NOERR)
-        err = mpio_file_read(&m->file, b->origin + low, m->staging.bytes, n);
+    int err = access_staging_make(t->staging, (size_t)n);
+    if (err == NC_NOERR) err = file_read(t->file, b->origin + low, t->staging->bytes, n);
     while (err == NC_NOERR && i < end) {
         int64_t hole = end_of(b->marks, i, end, 1);
         i = end_of(b->marks, hole, end, 0);
         memcpy(b->bytes + (hole << b->shift),
-               m->staging.bytes + ((hole << b->shift) - low),
+               t->staging->bytes + ((hole << b->shift) - low),
                (size_t)((i - hole) << b->shift));
     }
     return err;
@@ -49,8 +48,8 @@ static int64_t end_of_group(const struct access_block *b, int64_t i, int64_t n,
     }
 }
 
-int mpio_cover_write(struct mpio *m, const struct access_block *b, int64_t low,
-                     int64_t high)
+int twophase_cover_write(struct twophase *t, const struct access_block *b, int64_t low,
+                         int64_t high)
 {
     int64_t first = low >> b->shift, n = ((high - 1) >> b->shift) + 1, end;
     int result = NC_NOERR;
@@ -60,10 +59,10 @@ int mpio_cover_write(struct mpio *m, const struct access_block *b, int64_t low,
         bool holes;
         int64_t at = i << b->shift;
         end = end_of_group(b, i, n, &holes);
-        int err = holes ? fill_holes(m, b, i, end) : NC_NOERR;
+        int err = holes ? fill_holes(t, b, i, end) : NC_NOERR;
         if (err == NC_NOERR)
-            err = mpio_file_write(&m->file, b->origin + at, b->bytes + at,
-                                  (end - i) << b->shift);
+            err =
+                file_write(t->file, b->origin + at, b->bytes + at, (end - i) << b->shift);
         if (result == NC_NOERR) result = err;
     }
     memset(b->marks + first, 0, (size_t)(n - first));

@@ -1,9 +1,9 @@
 /* File domains: each part of the file that a collective call moves belongs to one node,
  * as long as the exchange lasts, in whole stripes, if they fit into a buffer. */
-#ifndef MPIO_DOMAIN_H
-#define MPIO_DOMAIN_H
+#ifndef TWOPHASE_DOMAIN_H
+#define TWOPHASE_DOMAIN_H
 
-#include "mpio.h"
+#include "twophase_engine.h"
 
 /* What all processes have agreed on. The file is cut into blocks, at multiples of their
  * size. A domain has `each` of them, the last one what is left, be it more or less; in a
@@ -13,7 +13,7 @@
  * over after a round or two, in which nothing overlaps: its stripes are dealt out to the
  * nodes, each a domain, and a round moves a part of every stripe. So all servers are busy
  * from the first round on, and still no stripe is touched by two nodes. */
-struct mpio_domains {
+struct twophase_domains {
     int64_t low, high; /* bytes that anybody moves lie between */
     int64_t unit;      /* a block has so many bytes, or a multiple: a stripe, if it is
                         * known and fits into a buffer */
@@ -32,29 +32,30 @@ struct mpio_domains {
     int shift; /* all that is moved begins and ends at multiples of 1 << shift */
 };
 
-void mpio_domains_make(struct mpio_domains *d, const struct mpio *m, int64_t low,
-                       int64_t high, int shift);
+void twophase_domains_make(struct twophase_domains *d, const struct twophase *t,
+                           int64_t low, int64_t high, int shift);
 
 /* Whose domain it is. */
-int mpio_domain_node(const struct mpio_domains *d, int64_t domain);
+int twophase_domain_node(const struct twophase_domains *d, int64_t domain);
 /* Which of its node's it is, from 0 on; and the other way round, -1: there is none. */
-int64_t mpio_domain_lane(const struct mpio_domains *d, int64_t domain);
-int64_t mpio_domain_of_node(const struct mpio_domains *d, int node, int64_t lane);
+int64_t twophase_domain_lane(const struct twophase_domains *d, int64_t domain);
+int64_t twophase_domain_of_node(const struct twophase_domains *d, int node, int64_t lane);
 /* The domain that has this byte. */
-int64_t mpio_domain_at(const struct mpio_domains *d, int64_t offset);
+int64_t twophase_domain_at(const struct twophase_domains *d, int64_t offset);
 /* Where it begins in the file. */
-int64_t mpio_domain_start(const struct mpio_domains *d, int64_t domain);
+int64_t twophase_domain_start(const struct twophase_domains *d, int64_t domain);
 /* The block of a round: from *origin on, of which [*low, *high) is moved; false: nothing
  * of it. */
-bool mpio_domain_block(const struct mpio_domains *d, int64_t domain, int64_t round,
-                       int64_t *origin, int64_t *low, int64_t *high);
+bool twophase_domain_block(const struct twophase_domains *d, int64_t domain,
+                           int64_t round, int64_t *origin, int64_t *low, int64_t *high);
 
-/* The bytes of a domain whose rounds come after this one, in MPIO_DOMAIN_PARTS parts in
- * the order of rounds. False: a part has none. */
-enum { MPIO_DOMAIN_PARTS = 3 };
-bool mpio_domain_rest(const struct mpio_domains *d, int64_t domain, int64_t round,
-                      int part, int64_t *low, int64_t *high);
+/* The bytes of a domain whose rounds come after this one, in TWOPHASE_DOMAIN_PARTS parts
+ * in the order of rounds. False: a part has none. */
+enum { TWOPHASE_DOMAIN_PARTS = 3 };
+bool twophase_domain_rest(const struct twophase_domains *d, int64_t domain, int64_t round,
+                          int part, int64_t *low, int64_t *high);
 /* In which round the domain comes to this byte of it. */
-int64_t mpio_domain_round(const struct mpio_domains *d, int64_t domain, int64_t offset);
+int64_t twophase_domain_round(const struct twophase_domains *d, int64_t domain,
+                              int64_t offset);
 
 #endif

@@ -1,0 +1,5 @@
+libcore_la_SOURCES += \
+	src/lib/node/node.h \
+	src/lib/node/node_find.c \
+	src/lib/node/node_shared.c \
+	src/lib/node/node_word.c

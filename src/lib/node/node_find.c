@@ -1,0 +1,83 @@
+/* Which processes of a dataset run on this node. */
+#include "base_error.h"
+#include "base_mem.h"
+#include "base_mpi.h"
+#include "node.h"
+
+/* Parts of a node as if they were several. All have it, or nobody. */
+static int divide_all(struct dataset *ds, MPI_Comm *node, int mpi)
+{
+    MPI_Comm whole = *node;
+    int64_t lacking = mpi != MPI_SUCCESS;
+    int rank = 0, err = dataset_agree_all(ds, NC_NOERR, NULL, &lacking, 1);
+    *node = MPI_COMM_NULL;
+    if (err != NC_NOERR || lacking)
+        return err != NC_NOERR ? err : base_mpi_error(mpi, NC_EMPI, "dividing a node");
+    int ranked = MPI_Comm_rank(whole, &rank);
+    mpi = MPI_Comm_split(whole, (int)(rank / ds->hints.node_procs), rank, node);
+    if (mpi != MPI_SUCCESS) *node = MPI_COMM_NULL;
+    int freed = MPI_Comm_free(&whole);
+    if (mpi == MPI_SUCCESS) mpi = ranked != MPI_SUCCESS ? ranked : freed;
+    return base_mpi_error(mpi, NC_EMPI, "dividing a node");
+}
+
+static int split_all(struct dataset *ds, MPI_Comm *comm)
+{
+    int mpi = MPI_Comm_split_type(ds->comm, MPI_COMM_TYPE_SHARED, ds->rank, MPI_INFO_NULL,
+                                  comm);
+    if (mpi != MPI_SUCCESS) *comm = MPI_COMM_NULL;
+    if (ds->hints.node_procs > 0) return divide_all(ds, comm, mpi);
+    return base_mpi_error(mpi, NC_EMPI, "finding the processes of a node");
+}
+
+static int describe(struct node *n)
+{
+    int mpi = MPI_Comm_set_errhandler(n->comm, MPI_ERRORS_RETURN);
+    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_rank(n->comm, &n->rank);
+    if (mpi == MPI_SUCCESS) mpi = MPI_Comm_size(n->comm, &n->nprocs);
+    return base_mpi_error(mpi, NC_EMPI, "finding the processes of a node");
+}
+
+struct node *node_find_all(struct dataset *ds, int *error)
+{
+    MPI_Comm comm;
+    *error = NC_NOERR;
+    if (ds->node != NULL) return node_hold(ds->node);
+    *error = split_all(ds, &comm);
+    if (comm == MPI_COMM_NULL && *error == NC_NOERR) *error = NC_EMPI;
+    if (comm == MPI_COMM_NULL) return NULL;
+    struct node *n = base_calloc(1, sizeof *n);
+    if (n == NULL) *error = NC_ENOMEM;
+    if (n == NULL) return NULL;
+    base_mem_set_aside(n, true); /* it may outlive all datasets */
+    n->comm = comm;
+    if (*error == NC_NOERR) *error = describe(n);
+    ds->node = node_hold(n);
+    return node_hold(n);
+}
+
+void node_lose(struct dataset *ds)
+{
+    base_free(ds->node);
+    ds->node = NULL;
+}
+
+struct node *node_hold(struct node *n)
+{
+    if (n != NULL) n->holders++;
+    return n;
+}
+
+/* Nobody can be told of a failure here, nor does anything hang on it. */
+void node_release_all(struct node *n)
+{
+    if (n == NULL || --n->holders > 0) return;
+    (void)MPI_Comm_free(&n->comm);
+    base_free(n);
+}
+
+void node_leave_all(struct dataset *ds)
+{
+    node_release_all(ds->node);
+    ds->node = NULL;
+}
