@@ -5,25 +5,26 @@
 #include <string.h>
 
 #include "check.h"
-#include "mpio.h"
 #include "twophase_domain.h"
 #include "access_walk.h"
 
 static struct dataset dataset;
+static struct file file;
 
 /* A random machine and a random part of a file. */
-static struct mpio some_machine(int64_t *low, int64_t *high)
+static struct twophase some_machine(int64_t *low, int64_t *high)
 {
     static const int64_t units[] = {4096, 8192, 12288, 65536, 1 << 20, 4 << 20};
     static const int64_t sizes[] = {64, 4096, 65536, 1 << 20, 128 << 20};
-    struct mpio m;
+    struct twophase m;
     memset(&m, 0, sizeof m);
-    m.base.ds = &dataset;
+    m.ds = &dataset;
+    m.file = &file;
     m.unit = units[check_random(6)];
     m.window.nodes = 1 + (int)check_random(9);
     m.window.size = sizes[check_random(5)];
-    m.file.stripe = check_random(4) > 0 ? m.unit : 0;
-    m.file.stripes = (int64_t)check_random(40);
+    file.stripe = check_random(4) > 0 ? m.unit : 0;
+    file.stripes = (int64_t)check_random(40);
     dataset.hints.cb_nodes = check_random(4) > 0 ? 0 : 1 + (int64_t)check_random(12);
     *low = (int64_t)check_random((uint64_t)(50 * m.unit)) / 64 * 64;
     *high = *low + 64 +
@@ -69,14 +70,14 @@ static void each_byte_once(void)
     for (int i = 0; i < 3000; i++) {
         struct twophase_domains d;
         int64_t low, high, n;
-        struct mpio m = some_machine(&low, &high);
+        struct twophase m = some_machine(&low, &high);
         twophase_domains_make(&d, &m, low, high, 0);
         struct piece *p = all_blocks(&d, &n);
         CHECK(n > 0);
         for (int64_t k = 0; k < n; k++)
             CHECK_EQ(k == 0 ? low : p[k - 1].high, p[k].low);
         CHECK_EQ(high, n > 0 ? p[n - 1].high : 0);
-        bool whole = file_striped(&m.file) && m.unit <= m.window.size;
+        bool whole = file_striped(&file) && m.unit <= m.window.size;
         for (int64_t k = 1; whole && m.window.nodes > 1 && k < n; k++)
             if (p[k].low % m.unit != 0)
                 CHECK_EQ(twophase_domain_node(&d, p[k - 1].domain),
@@ -91,7 +92,7 @@ static void lanes_of_a_node(void)
     for (int i = 0; i < 3000; i++) {
         struct twophase_domains d;
         int64_t low, high, found = 0;
-        struct mpio m = some_machine(&low, &high);
+        struct twophase m = some_machine(&low, &high);
         twophase_domains_make(&d, &m, low, high, 0);
         CHECK(d.lanes * d.pitch <= m.window.size);
         CHECK(d.lanes == 1 || d.pitch >= d.block + ACCESS_SLACK);
@@ -117,7 +118,7 @@ static void the_rest_of_a_domain(void)
     for (int i = 0; i < 2000; i++) {
         struct twophase_domains d;
         int64_t low, high, origin, from, to;
-        struct mpio m = some_machine(&low, &high);
+        struct twophase m = some_machine(&low, &high);
         twophase_domains_make(&d, &m, low, high, 0);
         int64_t domain = (int64_t)check_random((uint64_t)d.count);
         int64_t round = (int64_t)check_random((uint64_t)d.rounds), later = 0, rest = 0;
@@ -135,7 +136,7 @@ static void the_rest_of_a_domain(void)
 }
 
 /* What all servers together move in a round takes as long as the one that moves most. */
-static int64_t busiest(const struct twophase_domains *d, const struct mpio *m,
+static int64_t busiest(const struct twophase_domains *d, const struct twophase *m,
                        int64_t round, int64_t *moved)
 {
     int64_t load[256] = {0}, most = 0, origin, low, high;
@@ -144,7 +145,7 @@ static int64_t busiest(const struct twophase_domains *d, const struct mpio *m,
         for (int64_t next; low < high; low = next) {
             next = (low / m->unit + 1) * m->unit;
             if (next > high) next = high;
-            int64_t server = low / m->unit % m->file.stripes;
+            int64_t server = low / m->unit % m->file->stripes;
             load[server] += next - low;
             *moved += next - low;
             if (load[server] > most) most = load[server];
@@ -161,27 +162,28 @@ static void they_work_alike(const int *servers, int n, double least, double mean
     double sum = 0;
     dataset.hints.cb_nodes = 0;
     for (int i = 0; i < CALLS; i++) {
-        struct mpio m;
+        struct twophase m;
         struct twophase_domains d;
         memset(&m, 0, sizeof m);
-        m.base.ds = &dataset;
-        m.unit = m.file.stripe = 1 << 20;
-        m.file.stripes = servers[check_random((uint64_t)n)];
+        m.ds = &dataset;
+        m.file = &file;
+        m.unit = file.stripe = 1 << 20;
+        file.stripes = servers[check_random((uint64_t)n)];
         m.window.nodes = 2 + (int)check_random(150);
         m.window.size = 128 << 20;
         int64_t stripes = m.window.nodes;
-        if (stripes < m.file.stripes) stripes = m.file.stripes;
+        if (stripes < file.stripes) stripes = file.stripes;
         stripes = 8 * stripes + (int64_t)check_random((uint64_t)(20 * stripes));
         int64_t low = (int64_t)check_random(1 << 20) / 64 * 64, moved = 0, took = 0;
         twophase_domains_make(&d, &m, low, low + stripes * m.unit, 0);
         for (int64_t round = 0; round < d.rounds; round++)
             took += busiest(&d, &m, round, &moved);
         CHECK_EQ(stripes * m.unit, moved);
-        double part = (double)moved / ((double)took * (double)m.file.stripes);
+        double part = (double)moved / ((double)took * (double)file.stripes);
         sum += part / CALLS;
         if (CHECK(part >= least)) continue;
         printf("# %d nodes, %d servers, %d stripes: %.2f of what they could\n",
-               m.window.nodes, (int)m.file.stripes, (int)stripes, part);
+               m.window.nodes, (int)file.stripes, (int)stripes, part);
     }
     if (!CHECK(sum >= mean)) printf("# %.2f of what they could\n", sum);
 }
@@ -206,13 +208,14 @@ static void nodes_send_alike(void)
     int64_t dealt = 0;
     dataset.hints.cb_nodes = 0;
     for (int i = 0; i < 300; i++) {
-        struct mpio m;
+        struct twophase m;
         struct twophase_domains d;
         int64_t run = INT64_C(1) << (13 + check_random(6)), nprocs, origin, low, high;
         memset(&m, 0, sizeof m);
-        m.base.ds = &dataset;
-        m.unit = m.file.stripe = 4 << 20;
-        m.file.stripes = 32;
+        m.ds = &dataset;
+        m.file = &file;
+        m.unit = file.stripe = 4 << 20;
+        file.stripes = 32;
         m.window.nodes = 4 << check_random(2);
         m.window.size = 64 << 20;
         nprocs = 32 * m.window.nodes;
