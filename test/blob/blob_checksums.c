@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../api/dataset.h"
+#include "../api/made_dataset.h"
 #include "base_sum.h"
 #include "util_blob.h"
 

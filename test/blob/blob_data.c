@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../api/dataset.h"
+#include "../api/made_dataset.h"
 #include "../driver/counts.h"
 
 enum { NX = 12, NY = 7, NZ = NX * NY };

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../api/dataset.h"
+#include "../api/made_dataset.h"
 #include "fault.h"
 
 enum { N = 5, MOST_CALLS = 12 };

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../api/dataset.h"
+#include "../api/made_dataset.h"
 #include "../driver/counts.h"
 
 enum {

@@ -2,7 +2,7 @@
  * counts, and pieces that lie side by side are written as one. */
 #include <stdlib.h>
 
-#include "../api/dataset.h"
+#include "../api/made_dataset.h"
 #include "../driver/counts.h"
 
 enum { N = 300, MORE = 40 };

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../api/dataset.h"
+#include "../api/made_dataset.h"
 
 enum { N = 24, NRECORDS = 4 };
 

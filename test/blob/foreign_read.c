@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../api/dataset.h"
+#include "../api/made_dataset.h"
 #include "foreign_make.h"
 
 enum { MOST = 4096, SLABS = 12 };
