@@ -296,16 +296,11 @@ static void safe_mode_tells_all_at_once(void)
 }
 
 /* What the system said of an error that has no code of its own is in the words, also
- * where MPI-IO made the call. Open MPI does not tell. */
+ * where MPI-IO made the call: by MPI's words, or where it has none by errno. */
 static void the_systems_words_are_told(void)
 {
     static const char *const io[] = {"posix", "mpi"};
-#ifdef ROMIO_VERSION
-    enum { WAYS_TOLD = 2 };
-#else
-    enum { WAYS_TOLD = 1 };
-#endif
-    for (int i = 0; i < WAYS_TOLD; i++) {
+    for (int i = 0; i < 2; i++) {
         int ncid = -1, value = 1;
         MPI_Offset start = check.rank, count = 1;
         MPI_Info info;

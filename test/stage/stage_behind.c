@@ -170,6 +170,7 @@ static void what_is_on_its_way_is_forgotten_too(void)
 static void memory_is_bounded(void)
 {
     enum { LARGE = 8 << 20, NLARGE = 5, MOST = 32 << 20 };
+    if (check.rank > 0) return; /* a file of one process */
     signed char *values = malloc(LARGE);
     int ncid, dim, v, wrong = 0;
     MPI_Offset start, count = LARGE, most;

@@ -424,12 +424,13 @@ static int write_code(void)
 
 static int check_written(int mpi, MPI_Status *status, int64_t n)
 {
-    int code = write_code();
+    int saved = errno, code = write_code();
     if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, code, "writing");
     int64_t done = moved(status, n);
     if (done == n) return NC_NOERR;
-    return base_error_set(code, "only %lld of %lld bytes were written", (long long)done,
-                          (long long)n);
+    return base_error_set(code, "only %lld of %lld bytes were written%s%s",
+                          (long long)done, (long long)n, saved == 0 ? "" : ": ",
+                          saved == 0 ? "" : strerror(saved));
 }
 
 /* Nothing came from offset: that is the file's end, where zeros are read, or an error
