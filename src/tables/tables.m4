@@ -38,7 +38,7 @@ type_row([$1], [ubyte],     [unsigned char],      [MPI_UNSIGNED_CHAR])])
 /* Forms of a function: flexible, where the caller describes the buffer, then typed.
  * F_SUFFIX         how the name ends
  * F_C              C type of the buffer
- * F_DECL, F_PASS   bufcount and buftype: as parameters, as arguments to the engine
+ * F_DECL, F_PASS   bufcount and buftype: as parameters, as members of struct api_access
  * F_MDECL, F_MPASS the same for many accesses */
 m4_define([form_row], [m4_define([F_SUFFIX], [$2])m4_define([F_C], [$3])m4_dnl
 m4_define([F_DECL], [$4])m4_define([F_PASS], [$5])m4_dnl
@@ -57,13 +57,14 @@ foreach_type([form_row([$1], [_]T_NAME, T_C,
 /* Kinds of access.
  * K_NAME           var, var1, ...
  * K_FLAG           its flag in api.h
- * K_ENGINE         how the engine's name ends
- * K_DECL, K_PASS   where: as parameters, as arguments to the engine
+ * K_MANY           in the engine's name where there are many hyperslabs
+ * K_DECL, K_PASS   where: as parameters, as members of struct api_access
+ * K_SLABS          many hyperslabs, as an argument to the engine
  * K_MDECL, K_MPASS the same for many accesses */
 m4_define([kind_row], [m4_define([K_NAME], [$2])m4_dnl
-m4_define([K_FLAG], [$3])m4_define([K_ENGINE], [$4])m4_dnl
+m4_define([K_FLAG], [$3])m4_define([K_MANY], [$4])m4_dnl
 m4_define([K_DECL], [$5])m4_define([K_PASS], [$6])m4_dnl
-m4_define([K_MDECL], [$7])m4_define([K_MPASS], [$8])$1])
+m4_define([K_MDECL], [$7])m4_define([K_MPASS], [$8])m4_define([K_SLABS], [$9])$1])
 
 m4_define([foreach_slab_kind], [m4_dnl
 kind_row([$1], [var], [API_VAR], [],
@@ -103,10 +104,11 @@ kind_row([$1], [varm], [API_VARM], [],
     [starts, counts, strides, imaps])])
 
 m4_define([foreach_kind], [foreach_slab_kind([$1])m4_dnl
-kind_row([$1], [varn], [API_VARA], [_varn],
+kind_row([$1], [varn], [API_VARA], [_many],
     [ int num,
     MPI_Offset* const *starts, MPI_Offset* const *counts, ],
-    [num, starts, counts])])
+    [NULL, NULL, NULL, NULL], [], [],
+    [&(struct api_slabs){num, starts, counts, false}, ])])
 
 /* Independent, and collective.
  * C_SUFFIX  how the name ends
@@ -130,33 +132,33 @@ m4_define([M_DECL], [$6])m4_define([M_CALL], [$7])m4_define([M_TYPES], [$8])$1])
 m4_define([foreach_mode], [m4_dnl
 mode_row([$1], [put], [foreach_kind], [foreach_sharing], [op],
     [int varid,K_DECL[]const F_C *BUF[]F_DECL],
-    [api_put[]K_ENGINE[]_either(ncid, varid, K_PASS,
-        BUF, F_PASS, K_FLAG[]C_FLAG)])m4_dnl
+    [api_access[]K_MANY[]_now_either(ncid, &(struct api_access){varid, K_PASS,
+        BUF, F_PASS, K_FLAG[]C_FLAG, NULL}, K_SLABS[]true)])m4_dnl
 mode_row([$1], [get], [foreach_kind], [foreach_sharing], [ip],
     [int varid,K_DECL[]F_C *BUF[]F_DECL],
-    [api_get[]K_ENGINE[]_either(ncid, varid, K_PASS,
-        BUF, F_PASS, K_FLAG[]C_FLAG)])m4_dnl
+    [api_access[]K_MANY[]_now_either(ncid, &(struct api_access){varid, K_PASS,
+        BUF, F_PASS, K_FLAG[]C_FLAG, NULL}, K_SLABS[]false)])m4_dnl
 mode_row([$1], [iput], [foreach_kind], [only_independent], [op],
     [int varid,K_DECL[]const F_C *BUF[]F_DECL, int *req],
-    [api_iput[]K_ENGINE[](ncid, varid, K_PASS,
-        BUF, F_PASS, req, K_FLAG)])m4_dnl
+    [api_access[]K_MANY[]_later(ncid, &(struct api_access){varid, K_PASS,
+        BUF, F_PASS, K_FLAG, NULL}, K_SLABS[]true, req)])m4_dnl
 mode_row([$1], [iget], [foreach_kind], [only_independent], [ip],
     [int varid,K_DECL[]F_C *BUF[]F_DECL, int *req],
-    [api_iget[]K_ENGINE[](ncid, varid, K_PASS,
-        BUF, F_PASS, req, K_FLAG)])m4_dnl
+    [api_access[]K_MANY[]_later(ncid, &(struct api_access){varid, K_PASS,
+        BUF, F_PASS, K_FLAG, NULL}, K_SLABS[]false, req)])m4_dnl
 mode_row([$1], [bput], [foreach_kind], [only_independent], [op],
     [int varid,K_DECL[]const F_C *BUF[]F_DECL, int *req],
-    [api_iput[]K_ENGINE[](ncid, varid, K_PASS,
-        BUF, F_PASS, req, K_FLAG | API_BUFFERED)])m4_dnl
+    [api_access[]K_MANY[]_later(ncid, &(struct api_access){varid, K_PASS,
+        BUF, F_PASS, K_FLAG | API_BUFFERED, NULL}, K_SLABS[]true, req)])m4_dnl
 mode_row([$1], [mput], [foreach_slab_kind], [foreach_sharing], [buf],
     [int num, int *varids,K_MDECL[]F_C* const *BUF[]F_MDECL],
-    [api_mput_either(ncid, num, varids, K_MPASS,
-        (void *const *)BUF, F_MPASS, K_FLAG[]C_FLAG)],
+    [api_several_either(ncid, num, &(struct api_several){varids, K_MPASS,
+        (void *const *)BUF, F_MPASS, K_FLAG[]C_FLAG}, true)],
     [datatypes[]ARRAY])m4_dnl
 mode_row([$1], [mget], [foreach_slab_kind], [foreach_sharing], [bufs],
     [int num, int *varids,K_MDECL[]F_C *BUF[]ARRAY[]F_MDECL],
-    [api_mget_either(ncid, num, varids, K_MPASS,
-        (void *const *)BUF, F_MPASS, K_FLAG[]C_FLAG)],
+    [api_several_either(ncid, num, &(struct api_several){varids, K_MPASS,
+        (void *const *)BUF, F_MPASS, K_FLAG[]C_FLAG}, false)],
     [*datatypes])])
 
 /* Buffers that are called otherwise in the published interface. */

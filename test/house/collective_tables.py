@@ -107,6 +107,7 @@ AGREED = {
     'file': {'no_indep', 'view', 'stripe', 'shares', 'share'},
     'file_lend': {'board'},
     'node_board': {'state'},
+    'node': {'found'},
     'twophase': {'unit'},
     # A journal is process 0's; all know from it what is the same (mpio_share_journal_all), and
     # go on from there by what was agreed on.

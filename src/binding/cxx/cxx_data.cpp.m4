@@ -9,12 +9,17 @@ extern "C" {
 
 namespace PnetCDF
 {
+m4_ifelse(MODE, [iput], [static int put_later(int ncid, const api_access &a, int *req)
+{
+    return api_access_later(ncid, &a, true, req);
+}
+
+])m4_dnl
 /* One value that is put later is gone by then. */
 m4_define([FLEETING], [m4_ifelse(M_NAME, [iput], [m4_ifelse(V_SINGLE, [no], [no], [yes])], [no])])m4_dnl
 m4_define([CALL], [m4_ifelse(FLEETING, [yes],
-    [api_iput(groupId, myId, at.start(), nullptr, nullptr, nullptr,
-            V_VALUE_PASS, F_PASS, req,
-            API_VAR1 | API_FLEETING)],
+    [put_later(groupId, {myId, at.start(), nullptr, nullptr, nullptr,
+            V_VALUE_PASS, F_PASS, API_VAR1 | API_FLEETING, nullptr}, req)],
     [ncmpi_[]M_NAME[]_[]K_NAME[]F_SUFFIX[]C_SUFFIX[](groupId, myId,
             V_PASS[]V_VALUE_PASS[]V_FLEX_PASS[]V_REQ_PASS)])])m4_dnl
 m4_define([HAS_LISTS], [m4_ifelse(K_NAME, [var], [no], K_NAME, [varn], [no], [yes])])m4_dnl

@@ -21,72 +21,55 @@ enum {
     API_FLEETING = 64  /* iput: the buffer is gone after the call, its values are taken */
 };
 
-/* Arguments throughout: start, count, stride, imap have one entry per dimension, in
- * elements; those that the kind has no use for are NULL. buf holds bufcount items of
- * buftype. The typed functions pass the predefined MPI type of their C type and
- * bufcount NC_COUNT_IGNORE (the amount follows from count[]); MPI_CHAR is text.
- * The rules, and the order in which errors are found, are those of pnetcdf.h. */
-
-/* Blocking access. */
-int api_put_either(int ncid, int varid, const MPI_Offset *start, const MPI_Offset *count,
-                   const MPI_Offset *stride, const MPI_Offset *imap, const void *buf,
-                   MPI_Offset bufcount, MPI_Datatype buftype, unsigned how);
-int api_get_either(int ncid, int varid, const MPI_Offset *start, const MPI_Offset *count,
-                   const MPI_Offset *stride, const MPI_Offset *imap, void *buf,
-                   MPI_Offset bufcount, MPI_Datatype buftype, unsigned how);
-
-/* One access: the arguments of a put or get. Where `given` is not NULL the lists are
- * those of Fortran, and the kind is API_VARM: the fastest dimension comes first, elements
- * count from 1, and given[0] to given[3] entries are in start, count, stride and imap.
- * Where a list ends, it goes on with the first element, one, each of them, without gaps.
- */
+/* One access: the arguments of a put or get. start, count, stride, imap have one entry
+ * per dimension, in elements; those that the kind has no use for are NULL. buf holds
+ * bufcount items of buftype. The typed functions pass the predefined MPI type of their C
+ * type and bufcount NC_COUNT_IGNORE (the amount follows from count[]); MPI_CHAR is text.
+ * The rules, and the order in which errors are found, are those of pnetcdf.h.
+ *
+ * Where `given` is not NULL the lists are those of Fortran, and the kind is API_VARM: the
+ * fastest dimension comes first, elements count from 1, and given[0] to given[3] entries
+ * are in start, count, stride and imap. Where a list ends, it goes on with the first
+ * element, one, each of them, without gaps. */
 struct api_access {
     int varid;
     const MPI_Offset *start, *count, *stride, *imap;
-    const void *buf;
+    const void *buf; /* a put never changes it */
     MPI_Offset bufcount;
     MPI_Datatype buftype;
     unsigned how;
     const int64_t *given;
 };
+
+/* Blocking, and nonblocking access; *req gets the id of the request. */
 int api_access_now_either(int ncid, const struct api_access *a, bool put);
 int api_access_later(int ncid, const struct api_access *a, bool put, int *req);
 
-/* Nonblocking access; *req gets the id of the request. */
-int api_iput(int ncid, int varid, const MPI_Offset *start, const MPI_Offset *count,
-             const MPI_Offset *stride, const MPI_Offset *imap, const void *buf,
-             MPI_Offset bufcount, MPI_Datatype buftype, int *req, unsigned how);
-int api_iget(int ncid, int varid, const MPI_Offset *start, const MPI_Offset *count,
-             const MPI_Offset *stride, const MPI_Offset *imap, void *buf,
-             MPI_Offset bufcount, MPI_Datatype buftype, int *req, unsigned how);
+/* The same of n hyperslabs of one variable, whose values lie one behind the other in the
+ * buffer; start and count of the access are not used. */
+struct api_slabs {
+    int n;
+    MPI_Offset *const *starts, *const *counts;
+    bool pending; /* the layout may be another one when they are moved; the callee's */
+};
+int api_access_many_now_either(int ncid, const struct api_access *a,
+                               const struct api_slabs *slabs, bool put);
+int api_access_many_later(int ncid, const struct api_access *a,
+                          const struct api_slabs *slabs, bool put, int *req);
 
-/* num hyperslabs of one variable from one buffer, one after the other. */
-int api_put_varn_either(int ncid, int varid, int num, MPI_Offset *const *starts,
-                        MPI_Offset *const *counts, const void *buf, MPI_Offset bufcount,
-                        MPI_Datatype buftype, unsigned how);
-int api_get_varn_either(int ncid, int varid, int num, MPI_Offset *const *starts,
-                        MPI_Offset *const *counts, void *buf, MPI_Offset bufcount,
-                        MPI_Datatype buftype, unsigned how);
-int api_iput_varn(int ncid, int varid, int num, MPI_Offset *const *starts,
-                  MPI_Offset *const *counts, const void *buf, MPI_Offset bufcount,
-                  MPI_Datatype buftype, int *req, unsigned how);
-int api_iget_varn(int ncid, int varid, int num, MPI_Offset *const *starts,
-                  MPI_Offset *const *counts, void *buf, MPI_Offset bufcount,
-                  MPI_Datatype buftype, int *req, unsigned how);
-
-/* num accesses to variables varids[i], each with its own buffer. The typed functions
- * pass bufcounts and buftypes NULL and their type as `type`; the flexible ones
- * MPI_DATATYPE_NULL as type. */
-int api_mput_either(int ncid, int num, const int *varids, MPI_Offset *const *starts,
-                    MPI_Offset *const *counts, MPI_Offset *const *strides,
-                    MPI_Offset *const *imaps, void *const *bufs,
-                    const MPI_Offset *bufcounts, const MPI_Datatype *buftypes,
-                    MPI_Datatype type, unsigned how);
-int api_mget_either(int ncid, int num, const int *varids, MPI_Offset *const *starts,
-                    MPI_Offset *const *counts, MPI_Offset *const *strides,
-                    MPI_Offset *const *imaps, void *const *bufs,
-                    const MPI_Offset *bufcounts, const MPI_Datatype *buftypes,
-                    MPI_Datatype type, unsigned how);
+/* num accesses to variables varids[i], each with its own buffer; lists that a kind does
+ * not have are NULL. The typed functions pass bufcounts and buftypes NULL and their type
+ * as `type`; the flexible ones MPI_DATATYPE_NULL as type. */
+struct api_several {
+    const int *varids;
+    MPI_Offset *const *starts, *const *counts, *const *strides, *const *imaps;
+    void *const *bufs;
+    const MPI_Offset *bufcounts;
+    const MPI_Datatype *buftypes;
+    MPI_Datatype type;
+    unsigned how;
+};
+int api_several_either(int ncid, int num, const struct api_several *s, bool put);
 
 /* Attributes. type is the MPI type of the values in memory, or MPI_DATATYPE_NULL for
  * the C type that corresponds to the external one. */

@@ -15,14 +15,7 @@ int api_find_data(int ncid, bool put, unsigned how, struct api_dataset **d);
 int api_request_make(const struct api_dataset *d, const struct api_access *a, bool put,
                      struct access_request **req);
 
-/* Hyperslabs of one variable, whose values lie one behind the other in the buffer. */
-struct api_slabs {
-    int n;
-    MPI_Offset *const *starts, *const *counts;
-    bool pending; /* the layout may be another one when they are moved */
-};
-
-/* The same for them. *reqs is an array of *n requests, to be freed with base_free. */
+/* The same for many. *reqs is an array of *n requests, to be freed with base_free. */
 int api_requests_make(const struct api_dataset *d, const struct api_access *a,
                       const struct api_slabs *slabs, bool put,
                       struct access_request ***reqs, int64_t *n);

@@ -46,27 +46,8 @@ int api_access_now_either(int ncid, const struct api_access *a, bool put)
     return err;
 }
 
-int api_put_either(int ncid, int varid, const MPI_Offset *start, const MPI_Offset *count,
-                   const MPI_Offset *stride, const MPI_Offset *imap, const void *buf,
-                   MPI_Offset bufcount, MPI_Datatype buftype, unsigned how)
-{
-    const struct api_access a = {varid, start,    count,   stride, imap,
-                                 buf,   bufcount, buftype, how,    NULL};
-    return api_access_now_either(ncid, &a, true);
-}
-
-int api_get_either(int ncid, int varid, const MPI_Offset *start, const MPI_Offset *count,
-                   const MPI_Offset *stride, const MPI_Offset *imap, void *buf,
-                   MPI_Offset bufcount, MPI_Datatype buftype, unsigned how)
-{
-    const struct api_access a = {varid, start,    count,   stride, imap,
-                                 buf,   bufcount, buftype, how,    NULL};
-    return api_access_now_either(ncid, &a, false);
-}
-
-static int access_many_either(int ncid, const struct api_access *a, int num,
-                              MPI_Offset *const *starts, MPI_Offset *const *counts,
-                              bool put)
+int api_access_many_now_either(int ncid, const struct api_access *a,
+                               const struct api_slabs *slabs, bool put)
 {
     struct api_dataset *d;
     struct access_request **reqs;
@@ -76,8 +57,7 @@ static int access_many_either(int ncid, const struct api_access *a, int num,
     if (err != NC_NOERR) return err;
     api_lock(d);
     struct trace_span span = trace_enter(d->ds.trace);
-    const struct api_slabs slabs = {num, starts, counts, false};
-    err = api_requests_make(d, a, &slabs, put, &reqs, &n);
+    err = api_requests_make(d, a, slabs, put, &reqs, &n);
     err = api_transfer_either(d, reqs, n, put, a->how, err);
     api_end_access(d, span, api_verb_now(put), API_VARN, a->how, a->varid, err);
     api_unlock(d);
@@ -85,39 +65,9 @@ static int access_many_either(int ncid, const struct api_access *a, int num,
     return err;
 }
 
-int api_put_varn_either(int ncid, int varid, int num, MPI_Offset *const *starts,
-                        MPI_Offset *const *counts, const void *buf, MPI_Offset bufcount,
-                        MPI_Datatype buftype, unsigned how)
-{
-    const struct api_access a = {
-        .varid = varid, .buf = buf, .bufcount = bufcount, .buftype = buftype, .how = how};
-    return access_many_either(ncid, &a, num, starts, counts, true);
-}
-
-int api_get_varn_either(int ncid, int varid, int num, MPI_Offset *const *starts,
-                        MPI_Offset *const *counts, void *buf, MPI_Offset bufcount,
-                        MPI_Datatype buftype, unsigned how)
-{
-    const struct api_access a = {
-        .varid = varid, .buf = buf, .bufcount = bufcount, .buftype = buftype, .how = how};
-    return access_many_either(ncid, &a, num, starts, counts, false);
-}
-
 /* ---- mput, mget ---- */
 
-/* The arguments of an access to several variables; arrays that a kind does not have are
- * NULL. */
-struct several {
-    const int *varids;
-    MPI_Offset *const *starts, *const *counts, *const *strides, *const *imaps;
-    void *const *bufs;
-    const MPI_Offset *bufcounts;
-    const MPI_Datatype *buftypes;
-    MPI_Datatype type;
-    unsigned how;
-};
-
-static struct api_access pick(const struct several *s, int i)
+static struct api_access pick(const struct api_several *s, int i)
 {
     return (struct api_access){.varid = s->varids[i],
                                .start = s->starts == NULL ? NULL : s->starts[i],
@@ -133,7 +83,7 @@ static struct api_access pick(const struct several *s, int i)
 }
 
 /* Their requests, those that move anything; none and an error if one is bad. */
-static int make_several(const struct api_dataset *d, int num, const struct several *s,
+static int make_several(const struct api_dataset *d, int num, const struct api_several *s,
                         bool put, struct access_request ***reqs, int64_t *n)
 {
     *reqs = NULL;
@@ -159,7 +109,7 @@ static int make_several(const struct api_dataset *d, int num, const struct sever
     return err;
 }
 
-static int access_several_either(int ncid, int num, const struct several *s, bool put)
+int api_several_either(int ncid, int num, const struct api_several *s, bool put)
 {
     struct api_dataset *d;
     struct access_request **reqs;
@@ -176,26 +126,4 @@ static int access_several_either(int ncid, int num, const struct several *s, boo
     api_unlock(d);
     base_free(reqs);
     return err;
-}
-
-int api_mput_either(int ncid, int num, const int *varids, MPI_Offset *const *starts,
-                    MPI_Offset *const *counts, MPI_Offset *const *strides,
-                    MPI_Offset *const *imaps, void *const *bufs,
-                    const MPI_Offset *bufcounts, const MPI_Datatype *buftypes,
-                    MPI_Datatype type, unsigned how)
-{
-    const struct several s = {varids, starts,    counts,   strides, imaps,
-                              bufs,   bufcounts, buftypes, type,    how};
-    return access_several_either(ncid, num, &s, true);
-}
-
-int api_mget_either(int ncid, int num, const int *varids, MPI_Offset *const *starts,
-                    MPI_Offset *const *counts, MPI_Offset *const *strides,
-                    MPI_Offset *const *imaps, void *const *bufs,
-                    const MPI_Offset *bufcounts, const MPI_Datatype *buftypes,
-                    MPI_Datatype type, unsigned how)
-{
-    const struct several s = {varids, starts,    counts,   strides, imaps,
-                              bufs,   bufcounts, buftypes, type,    how};
-    return access_several_either(ncid, num, &s, false);
 }

@@ -109,27 +109,8 @@ int api_access_later(int ncid, const struct api_access *a, bool put, int *id)
     return err;
 }
 
-int api_iput(int ncid, int varid, const MPI_Offset *start, const MPI_Offset *count,
-             const MPI_Offset *stride, const MPI_Offset *imap, const void *buf,
-             MPI_Offset bufcount, MPI_Datatype buftype, int *req, unsigned how)
-{
-    const struct api_access a = {varid, start,    count,   stride, imap,
-                                 buf,   bufcount, buftype, how,    NULL};
-    return api_access_later(ncid, &a, true, req);
-}
-
-int api_iget(int ncid, int varid, const MPI_Offset *start, const MPI_Offset *count,
-             const MPI_Offset *stride, const MPI_Offset *imap, void *buf,
-             MPI_Offset bufcount, MPI_Datatype buftype, int *req, unsigned how)
-{
-    const struct api_access a = {varid, start,    count,   stride, imap,
-                                 buf,   bufcount, buftype, how,    NULL};
-    return api_access_later(ncid, &a, false, req);
-}
-
-static int post_many(int ncid, const struct api_access *a, int num,
-                     MPI_Offset *const *starts, MPI_Offset *const *counts, bool put,
-                     int *id)
+int api_access_many_later(int ncid, const struct api_access *a,
+                          const struct api_slabs *slabs, bool put, int *id)
 {
     struct api_dataset *d;
     struct access_request **reqs;
@@ -138,31 +119,14 @@ static int post_many(int ncid, const struct api_access *a, int num,
     if (err != NC_NOERR) return err;
     api_lock(d);
     struct trace_span span = trace_enter(d->ds.trace);
-    const struct api_slabs slabs = {num, starts, counts, true};
-    err = api_requests_make(d, a, &slabs, put, &reqs, &n);
+    struct api_slabs later = *slabs;
+    later.pending = true;
+    err = api_requests_make(d, a, &later, put, &reqs, &n);
     err = post(d, reqs, n, put, id, a->how, err);
     api_end_access(d, span, api_verb_later(put, a->how), API_VARN, 0, a->varid, err);
     api_unlock(d);
     base_free(reqs);
     return err;
-}
-
-int api_iput_varn(int ncid, int varid, int num, MPI_Offset *const *starts,
-                  MPI_Offset *const *counts, const void *buf, MPI_Offset bufcount,
-                  MPI_Datatype buftype, int *req, unsigned how)
-{
-    const struct api_access a = {
-        .varid = varid, .buf = buf, .bufcount = bufcount, .buftype = buftype, .how = how};
-    return post_many(ncid, &a, num, starts, counts, true, req);
-}
-
-int api_iget_varn(int ncid, int varid, int num, MPI_Offset *const *starts,
-                  MPI_Offset *const *counts, void *buf, MPI_Offset bufcount,
-                  MPI_Datatype buftype, int *req, unsigned how)
-{
-    const struct api_access a = {
-        .varid = varid, .buf = buf, .bufcount = bufcount, .buftype = buftype, .how = how};
-    return post_many(ncid, &a, num, starts, counts, false, req);
 }
 
 /* ---- choosing what to wait for ---- */

@@ -291,6 +291,8 @@ static struct api_dataset *prepare_all(MPI_Comm comm, const char *path, MPI_Info
     d->ncid = -1;
     d->ds.info = MPI_INFO_NULL;
     d->ds.comm = comm;
+    d->ds.node = node_new();
+    if (d->ds.node == NULL) *error = NC_ENOMEM;
     d->fill_mode = NC_NOFILL;
     d->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     int level = MPI_THREAD_MULTIPLE, duplicated = duplicate_all(comm, caller);

@@ -20,6 +20,7 @@
 #include "base_error.h"
 #include "base_io.h"
 #include "base_mem.h"
+#include "node.h"
 #include "base_rights.h"
 #include "base_share.h"
 #include "blob.h"
@@ -166,18 +167,21 @@ static int describe(struct blob_join *j, struct blob *b)
     j->ds.nprocs = master->nprocs;
     j->ds.path = j->ds.full = j->path = blob_source_joining(b->path, &b->facts);
     j->ds.whole = true;
+    j->ds.node = node_new();
     j->values = base_malloc(PIECE);
     cdf_init(&j->ds.header, master->header.format);
     int err = cdf_copy(&j->ds.header, &master->header);
     for (int id = 0; err == NC_NOERR && id < j->ds.header.nvars; id++)
         j->ds.header.vars[id].fill = false; /* all comes from the dataset */
-    return j->path == NULL || j->values == NULL ? NC_ENOMEM : err;
+    bool short_of = j->path == NULL || j->values == NULL || j->ds.node == NULL;
+    return short_of ? NC_ENOMEM : err;
 }
 
 static void free_join(struct blob_join *j)
 {
     if (j == NULL) return;
     cdf_free(&j->ds.header);
+    base_free(j->ds.node); /* it was not found, or has been left */
     base_free(j->values);
     base_free(j->path);
     base_free(j);
@@ -223,6 +227,7 @@ int blob_join_begin_all(struct blob *b)
         return NC_NOERR;
     }
     if (ds->rank == 0) (void)unlink(j->path);
+    node_leave_all(&j->ds);
     free_join(j);
     return err;
 }
@@ -259,6 +264,7 @@ int blob_join_end_all(struct blob *b, int error)
     err = dataset_agree_all(ds, err, NULL, NULL, 0);
     if (ds->rank == 0 && (err != NC_NOERR || ds->deleted)) (void)unlink(j->path);
     b->join = NULL;
+    node_leave_all(&j->ds);
     free_join(j);
     return own != NC_NOERR ? own : err;
 }

@@ -70,6 +70,7 @@ static void free_sub(struct blob_sub *s)
     cdf_free(&s->ds.header);
     base_free(s->ds.path);
     base_free(s->ds.full);
+    base_free(s->ds.node); /* it was not found: closing has left it */
     base_free(s->varids);
     base_free(s);
 }
@@ -106,7 +107,8 @@ static struct blob_sub *new_sub(struct blob *b, int number, bool together)
     s->ds.full = blob_sub_path(b, number);
     s->ds.whole = together;
     s->ds.partial = b->facts.nsubfiles > 1;
-    if (s->ds.path != NULL && s->ds.full != NULL) return s;
+    s->ds.node = node_new();
+    if (s->ds.path != NULL && s->ds.full != NULL && s->ds.node != NULL) return s;
     free_sub(s);
     return NULL;
 }

@@ -56,8 +56,8 @@ struct dataset {
         heard[DATASET_WORDS]; /* of callers': every agreement tells
                                * them, the largest are heard */
     struct trace_stats stats; /* counted by this process */
-    struct node *node;   /* the processes of this node, once a layer has asked: node.h */
-    struct trace *trace; /* NULL: nobody asked for one */
+    struct node *node;        /* the processes of this node, once a layer has asked */
+    struct trace *trace;      /* NULL: nobody asked for one */
 };
 
 static inline int dataset_may_write(const struct dataset *ds)

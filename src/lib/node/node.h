@@ -14,14 +14,18 @@
 #include "dataset.h"
 
 struct node {
-    MPI_Comm comm; /* with errors returned */
+    bool found;    /* by all of the dataset's processes, as far as these have agreed */
+    MPI_Comm comm; /* with errors returned; MPI_COMM_NULL: none */
     int rank, nprocs;
     int holders;
 };
 
+/* Memory for it, which a dataset holds from its beginning on; NULL: there is none. */
+struct node *node_new(void);
+
 /* The node of a dataset, for one more holder; with the hint nc_node_procs that many of
  * its processes at most, as if they were a node. Collective over the dataset; NULL, and
- * the error, are this process's own: NC_EMPI, NC_ENOMEM. The caller agrees on whether any
+ * the error, are this process's own: NC_EMPI. The caller agrees on whether any
  * process lacks it: if so, all call node_lose and forget what they got, as it cannot be
  * freed by some alone. */
 struct node *node_find_all(struct dataset *ds, int *error);
@@ -30,6 +34,10 @@ void node_lose(struct dataset *ds);
 /* One holder more, and one less; the last one frees it. NULL: nothing is done. */
 struct node *node_hold(struct node *n);
 void node_release_all(struct node *n);
+
+/* The dataset holds this one, of the same processes, unless it has found its own. Local.
+ */
+void node_take_over(struct dataset *ds, struct node *n);
 
 /* The dataset ends: it holds its node no longer. */
 void node_leave_all(struct dataset *ds);

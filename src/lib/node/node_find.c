@@ -38,28 +38,40 @@ static int describe(struct node *n)
     return base_mpi_error(mpi, NC_EMPI, "finding the processes of a node");
 }
 
-struct node *node_find_all(struct dataset *ds, int *error)
+struct node *node_new(void)
 {
-    MPI_Comm comm;
-    *error = NC_NOERR;
-    if (ds->node != NULL) return node_hold(ds->node);
-    *error = split_all(ds, &comm);
-    if (comm == MPI_COMM_NULL && *error == NC_NOERR) *error = NC_EMPI;
-    if (comm == MPI_COMM_NULL) return NULL;
     struct node *n = base_calloc(1, sizeof *n);
-    if (n == NULL) *error = NC_ENOMEM;
     if (n == NULL) return NULL;
     base_mem_set_aside(n, true); /* it may outlive all datasets */
+    n->comm = MPI_COMM_NULL;
+    n->holders = 1;
+    return n;
+}
+
+struct node *node_find_all(struct dataset *ds, int *error)
+{
+    struct node *n = ds->node;
+    MPI_Comm comm;
+    *error = NC_NOERR;
+    if (n != NULL && n->found) return node_hold(n);
+    *error = split_all(ds, &comm);
+    if (*error == NC_NOERR && comm == MPI_COMM_NULL) *error = NC_EMPI;
+    if (*error == NC_NOERR && n == NULL) *error = NC_ENOMEM;
+    if (n == NULL || comm == MPI_COMM_NULL) return NULL;
     n->comm = comm;
+    n->found = true;
     if (*error == NC_NOERR) *error = describe(n);
-    ds->node = node_hold(n);
     return node_hold(n);
 }
 
+/* What other processes lack cannot be freed by this one: the communicator is given up. */
 void node_lose(struct dataset *ds)
 {
-    base_free(ds->node);
-    ds->node = NULL;
+    struct node *n = ds->node;
+    if (n == NULL || !n->found) return;
+    n->comm = MPI_COMM_NULL;
+    n->found = false;
+    n->holders--;
 }
 
 struct node *node_hold(struct node *n)
@@ -72,8 +84,15 @@ struct node *node_hold(struct node *n)
 void node_release_all(struct node *n)
 {
     if (n == NULL || --n->holders > 0) return;
-    (void)MPI_Comm_free(&n->comm);
+    if (n->comm != MPI_COMM_NULL) (void)MPI_Comm_free(&n->comm);
     base_free(n);
+}
+
+void node_take_over(struct dataset *ds, struct node *n)
+{
+    if (ds->node != NULL && ds->node->found) return;
+    base_free(ds->node);
+    ds->node = node_hold(n);
 }
 
 void node_leave_all(struct dataset *ds)

@@ -261,7 +261,7 @@ static bool reuse_all(struct twophase_window *w, struct dataset *ds, int64_t uni
     bool same = err == NC_NOERR && all[0] > 0 && all[0] == -all[1];
     if (same) {
         *w = kept;
-        if (ds->node == NULL) ds->node = node_hold(w->own);
+        node_take_over(ds, w->own);
         twophase_pool_let_go();
     } else if (found) {
         twophase_pool_keep(&kept);
