@@ -41,8 +41,23 @@ half_are_shorter_still() {
         print "median " length_[int((NR + 1) / 2)]; exit length_[int((NR + 1) / 2)] > 20 }'
 }
 
+# Functions of the library and its tools; an interface of Fortran's has what it has.
+parameters_are_few() {
+    find "$top"/src/{lib,utils} -name '*.c' | sort | tr '\n' '\0' | xargs -0 awk '
+        /^[a-z].*\(/ && !/;$/ { head = ""; inside = 1; line = FNR }
+        inside { head = head $0 }
+        inside && /;$/ { inside = 0 }
+        /^\{$/ && inside {
+            inside = 0
+            n++
+            if (gsub(",", ",", head) >= 8) { print FILENAME ":" line ": " head; bad = 1 }
+        }
+        END { exit bad || n == 0 }'
+}
+
 check "files have under 800 lines" files_are_short
 check "functions have at most 80 lines" functions_are_short
 check "95 of 100 functions have at most 60 lines" most_fit_a_screen
+check "functions have eight parameters at most" parameters_are_few
 check "half of the functions have at most 20 lines" half_are_shorter_still
 finish

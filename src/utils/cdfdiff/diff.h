@@ -149,8 +149,8 @@ void diff_merge(struct diff_result *to, const struct diff_result *from);
 /* Compares n values of a type; the first is element `element` of its variable. map: NULL
  * if none is wanted. */
 void diff_values(struct diff_result *r, struct diff_map *map, int type,
-                 const struct diff_tolerance *t, bool nan_differs, const void *a,
-                 const void *b, int64_t n, int64_t element);
+                 const struct diff_tolerance *t, bool nan_differs,
+                 const void *const both[2], int64_t n, int64_t element);
 
 enum { DIFF_TEXT = 64 };
 /* A value as text, with a NUL. */

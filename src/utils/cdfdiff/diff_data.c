@@ -39,7 +39,7 @@ static void compare_piece(struct work *w, int i, const struct util_piece *p)
             return;
         }
     diff_values(&d->results[i], d->map, v->type, &pair->tolerance, d->options.nan_differs,
-                w->values[0], w->values[1], p->n, p->first);
+                (const void *const[2]){w->values[0], w->values[1]}, p->n, p->first);
     if (d->options.first_only && d->results[i].differing > 0) w->stop = true;
 }
 

@@ -94,13 +94,13 @@ static void add_difference(struct diff_result *r, const union diff_value v[2],
 }
 
 void diff_values(struct diff_result *r, struct diff_map *map, int type,
-                 const struct diff_tolerance *t, bool nan_differs, const void *a,
-                 const void *b, int64_t n, int64_t element)
+                 const struct diff_tolerance *t, bool nan_differs,
+                 const void *const both[2], int64_t n, int64_t element)
 {
     const size_t size = (size_t)cdf_type_size(type);
     const int64_t block = BLOCK / (int64_t)size;
     const bool look = nan_differs && is_real(type);
-    const char *x = a, *y = b;
+    const char *x = both[0], *y = both[1];
     r->compared += n;
     for (int64_t from = 0; from < n; from += block) {
         int64_t end = from + block < n ? from + block : n;
