@@ -144,7 +144,7 @@ check "cdf, cdl, conv, journal and region never see mpi.h" no_mpi_where_none_bel
 check "files carry their room's name" files_carry_their_rooms_name
 check "file names are unique" file_names_are_unique
 check "symbols carry their room's name" symbols_carry_their_rooms_name
-check "only file_handle calls MPI_File functions" unused 'P?MPI_File_.*' 'file_handle'
+check "only file calls MPI_File functions" unused 'P?MPI_File_.*' 'file_(open|transfer)'
 check "only node finds the node, and allocates its memory" \
     unused 'P?MPI_(Comm_split_type|Win_.*)' 'node_(find|shared)'
 # Of types made with large counts, ordinary questions end the program.

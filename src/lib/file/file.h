@@ -59,6 +59,10 @@ bool file_striped(const struct file *f);
  * NC_ENOENT, NC_EACCESS, NC_EFILE ... */
 int file_ready(struct file *f);
 
+/* f->view, the handle of all processes together, is open. Collective; the result is each
+ * process's own. */
+int file_open_view_all(struct file *f);
+
 /* Independent. n bytes of any amount at offset. What lies behind the file's end reads
  * as zeros. NC_EREAD; NC_EWRITE, NC_ENO_SPACE, NC_EQUOTA; and of the process's
  * first, why it may not open the file: NC_ENOENT, NC_EACCESS, NC_EFILE ... */

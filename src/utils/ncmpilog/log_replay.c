@@ -10,6 +10,7 @@
 #include "base_path.h"
 #include "burst.h"
 #include "log.h"
+#include "node.h"
 #include "util_message.h"
 
 /* ---- which logs are of which dataset ---- */
@@ -145,9 +146,11 @@ static int start_dataset(struct dataset *ds, const char *dataset)
     ds->writable = true;
     ds->path = base_strdup(dataset);
     ds->full = base_path_absolute(dataset);
+    ds->node = node_new();
     cdf_init(&ds->header, 1);
     int mpi = MPI_Info_create(&info);
-    if (mpi != MPI_SUCCESS || ds->path == NULL || ds->full == NULL) return NC_ENOMEM;
+    if (mpi != MPI_SUCCESS || ds->path == NULL || ds->full == NULL || ds->node == NULL)
+        return NC_ENOMEM;
     int err = base_hints_read(&ds->hints, info, false, ds->full, &none, &ds->info);
     MPI_Info_free(&info);
     return err;
@@ -198,6 +201,7 @@ static int replay_dataset_all(const struct log_list *list, const struct log_opti
         burst_reader_close(share.logs[i]);
     if (b != NULL) burst_detach_all(b);
     if (err != NC_NOERR) util_message(LOG_TOOL, dataset, -1, "%s", text);
+    node_leave_all(&ds);
     cdf_free(&ds.header);
     base_free(ds.path);
     base_free(ds.full);

@@ -1,0 +1,375 @@
+/* The file. Single transfers stay under 2^30 bytes: large counts are not to be trusted
+ * everywhere.
+ *
+ * What one process has written another one reads after an agreement. By descriptors: the
+ * write() has returned before the agreement, the read() begins behind it, and
+ * base_fs_coherent says where that is enough. Through MPI-IO's handles of one process
+ * each: MPI-IO's own driver for the file system sees to it, as it does where processes
+ * open the file together and read and write independently (for NFS, ROMIO locks what it
+ * reads and writes, which empties the client's cache).
+ *
+ * Offsets here are the dataset's: in the file they are ds->base bytes later. */
+#define _GNU_SOURCE /* sync_file_range */
+#include "file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base_error.h"
+#include "base_fs.h"
+#include "base_io.h"
+#include "base_mpi.h"
+#include "trace_record.h"
+
+enum { PIECE = 1 << 30 };
+
+/* ---- transfers ---- */
+
+/* Counts a call that read, or wrote, n bytes. */
+static void count_read(struct file *f, int64_t n)
+{
+    f->ds->stats.file_reads++;
+    f->ds->stats.file_read_bytes += n;
+}
+
+static void count_write(struct file *f, int64_t n)
+{
+    f->ds->stats.file_writes++;
+    f->ds->stats.file_written_bytes += n;
+}
+
+/* How many of n bytes a transfer moved. */
+static int64_t moved(MPI_Status *status, int64_t n)
+{
+    int count;
+    if (MPI_Get_count(status, MPI_BYTE, &count) != MPI_SUCCESS || count == MPI_UNDEFINED)
+        return 0;
+    return count < n ? count : n;
+}
+
+/* Why a transfer failed, or came short: ROMIO has one error class for nearly all, and
+ * Open MPI none, but errno is still what the system said, if it was 0 before. */
+static int write_code(void)
+{
+    return errno == ENOSPC ? NC_ENO_SPACE : errno == EDQUOT ? NC_EQUOTA : NC_EWRITE;
+}
+
+static int check_written(int mpi, MPI_Status *status, int64_t n)
+{
+    int saved = errno, code = write_code();
+    if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, code, "writing");
+    int64_t done = moved(status, n);
+    if (done == n) return NC_NOERR;
+    return base_error_set(code, "only %lld of %lld bytes were written%s%s",
+                          (long long)done, (long long)n, saved == 0 ? "" : ": ",
+                          saved == 0 ? "" : strerror(saved));
+}
+
+/* Nothing came from offset: that is the file's end, where zeros are read, or an error
+ * that MPI-IO kept to itself (Open MPI does). Or others made the file longer meanwhile:
+ * then *again, once for each *size it has. */
+static int read_nothing(struct file *f, int64_t offset, int64_t *size, bool *again)
+{
+    int64_t before = *size;
+    int err = file_size(f, size);
+    *again = err == NC_NOERR && offset < *size && *size != before;
+    if (err != NC_NOERR || *again || offset >= *size) return err;
+    return base_error_set(NC_EREAD, "nothing could be read at byte %lld of %lld",
+                          (long long)offset, (long long)*size);
+}
+
+/* One call for n bytes; *done were read, 0 at the end of the file or where MPI-IO keeps
+ * an error to itself. */
+static int read_piece(struct file *f, int64_t offset, void *bytes, int64_t n,
+                      int64_t *done)
+{
+    if (f->own.fd >= 0) {
+        do
+            *done = pread(f->own.fd, bytes, (size_t)n, (off_t)(f->ds->base + offset));
+        while (*done < 0 && errno == EINTR);
+        if (*done < 0) return base_error_system(NC_EREAD, "reading", f->ds->full);
+    } else {
+        MPI_Status status;
+        int mpi = MPI_File_read_at(f->alone, f->ds->base + offset, bytes, (int)n,
+                                   MPI_BYTE, &status);
+        if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EREAD, "reading");
+        *done = moved(&status, n);
+    }
+    count_read(f, *done);
+    return NC_NOERR;
+}
+
+int file_read(struct file *f, int64_t offset, void *bytes, int64_t n)
+{
+    unsigned char *p = bytes;
+    int64_t size = -1;
+    int err = n > 0 ? file_ready(f) : NC_NOERR;
+    while (n > 0 && err == NC_NOERR) {
+        bool again = false;
+        int64_t done = 0;
+        struct trace_span span = trace_begin(f->ds->trace);
+        err = read_piece(f, offset, p, n < PIECE ? n : PIECE, &done);
+        trace_end_at(f->ds->trace, TRACE_READ, span, offset, done);
+        if (err == NC_NOERR && done == 0) {
+            if (f->own.fd < 0) err = read_nothing(f, offset, &size, &again);
+            if (err == NC_NOERR && !again) memset(p, 0, (size_t)n);
+            if (!again) break;
+        }
+        p += done;
+        offset += done;
+        n -= done;
+    }
+    return err;
+}
+
+/* One call for n bytes, of which *done > 0 were written. */
+static int write_piece(struct file *f, int64_t offset, const void *bytes, int64_t n,
+                       int64_t *done)
+{
+    MPI_Status status;
+    if (f->own.fd >= 0) {
+        do
+            *done = pwrite(f->own.fd, bytes, (size_t)n, (off_t)(f->ds->base + offset));
+        while (*done < 0 && errno == EINTR);
+        if (*done < 0) return base_error_system(NC_EWRITE, "writing", f->ds->full);
+        if (*done == 0)
+            return base_error_set(NC_EWRITE, "%s took no more bytes", f->ds->full);
+    } else {
+        errno = 0;
+        int mpi = MPI_File_write_at(f->alone, f->ds->base + offset, bytes, (int)n,
+                                    MPI_BYTE, &status);
+        *done = mpi == MPI_SUCCESS ? moved(&status, n) : 0;
+        if (*done == 0) return check_written(mpi, &status, n);
+    }
+    count_write(f, *done);
+    return NC_NOERR;
+}
+
+int file_write(struct file *f, int64_t offset, const void *bytes, int64_t n)
+{
+    const unsigned char *p = bytes;
+    int err = n > 0 ? file_ready(f) : NC_NOERR;
+    while (n > 0 && err == NC_NOERR && (err = dataset_may_write(f->ds)) == NC_NOERR) {
+        int64_t done = 0;
+        f->dirty = true;
+        struct trace_span span = trace_begin(f->ds->trace);
+        err = write_piece(f, offset, p, n < PIECE ? n : PIECE, &done);
+        trace_end_at(f->ds->trace, TRACE_WRITE, span, offset, done);
+        p += done; /* what was left out is tried again, or fails then */
+        offset += done;
+        if (offset > f->end) f->end = offset;
+        n -= done;
+    }
+    return err;
+}
+
+/* ---- transfers of all together ---- */
+
+/* The view handle, showing filetype; *count is 0 where it does not: the others wait in
+ * the transfer. */
+static int set_view_all(struct file *f, MPI_Datatype filetype, int *count)
+{
+    f->ds->stats.file_views++;
+    int mpi = MPI_File_set_view(f->view, f->ds->base, MPI_BYTE, filetype, "native",
+                                MPI_INFO_NULL);
+    if (mpi != MPI_SUCCESS) *count = 0;
+    return base_mpi_error(mpi, NC_EFILEVIEW, "MPI_File_set_view");
+}
+
+/* n bytes, *done of them were read. */
+static int read_all(struct file *f, MPI_Datatype filetype, int64_t offset,
+                    MPI_Datatype memtype, void *bytes, int64_t n, int64_t *done)
+{
+    MPI_Status status;
+    int count = memtype == MPI_BYTE ? (int)n : 1;
+    struct trace_span span = trace_begin(f->ds->trace);
+    int viewed = set_view_all(f, filetype, &count);
+    int mpi = MPI_File_read_at_all(f->view, offset, bytes, count, memtype, &status);
+    *done = mpi == MPI_SUCCESS && n > 0 ? moved(&status, n) : 0;
+    trace_end_at(f->ds->trace, TRACE_READ_TOGETHER, span, -1, *done);
+    if (viewed != NC_NOERR) return viewed;
+    count_read(f, *done);
+    return base_mpi_error(mpi, NC_EREAD, "reading");
+}
+
+/* ROMIO locks what it writes with gaps, and keeps the lock where that fails: others would
+ * wait for it for ever. A process's locks go with any descriptor of the file. */
+static void drop_locks(const struct file *f)
+{
+    int fd = open(f->ds->full, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd >= 0) (void)close(fd);
+}
+
+static int write_all(struct file *f, MPI_Datatype filetype, int64_t offset,
+                     MPI_Datatype memtype, const void *bytes, int64_t n)
+{
+    MPI_Status status;
+    int count = memtype == MPI_BYTE ? (int)n : 1;
+    struct trace_span span = trace_begin(f->ds->trace);
+    int viewed = set_view_all(f, filetype, &count);
+    errno = 0;
+    int mpi = MPI_File_write_at_all(f->view, offset, bytes, count, memtype, &status);
+    trace_end_at(f->ds->trace, TRACE_WRITE_TOGETHER, span, -1, n);
+    if (viewed != NC_NOERR) return viewed;
+    count_write(f, n);
+    int err = n == 0 && mpi == MPI_SUCCESS ? NC_NOERR : check_written(mpi, &status, n);
+    if (err != NC_NOERR) drop_locks(f);
+    return err;
+}
+
+int file_read_root_all(struct file *f, int64_t offset, void *bytes, int64_t n)
+{
+    bool root = f->ds->rank == 0 && bytes != NULL;
+    if (root) f->ds->stats.header_read_bytes += n;
+    if (!f->no_indep) return root ? file_read(f, offset, bytes, n) : NC_NOERR;
+
+    int first = NC_NOERR;
+    for (int64_t at = 0; at < n; at += PIECE) {
+        int64_t piece = n - at < PIECE ? n - at : PIECE, done;
+        char *p = root ? (char *)bytes + at : NULL;
+        int err = read_all(f, MPI_BYTE, root ? offset + at : 0, MPI_BYTE, p,
+                           root ? piece : 0, &done);
+        if (root && err == NC_NOERR) memset(p + done, 0, (size_t)(piece - done));
+        if (first == NC_NOERR) first = err;
+    }
+    return first;
+}
+
+int file_write_root_all(struct file *f, int64_t offset, const void *bytes, int64_t n)
+{
+    bool root = f->ds->rank == 0 && bytes != NULL;
+    if (root) f->ds->stats.header_written_bytes += n;
+    if (!f->no_indep) return root ? file_write(f, offset, bytes, n) : NC_NOERR;
+
+    int first = NC_NOERR;
+    for (int64_t at = 0; at < n; at += PIECE) {
+        int64_t piece = n - at < PIECE ? n - at : PIECE;
+        int err = write_all(f, MPI_BYTE, root ? offset + at : 0, MPI_BYTE,
+                            root ? (const char *)bytes + at : NULL, root ? piece : 0);
+        if (first == NC_NOERR) first = err;
+    }
+    return first;
+}
+
+int file_read_view_all(struct file *f, MPI_Datatype filetype, MPI_Datatype memtype,
+                       void *bytes, int64_t n)
+{
+    int64_t done;
+    int err = file_open_view_all(f);
+    if (err != NC_NOERR) return err;
+    return read_all(f, filetype, 0, memtype, bytes, n, &done);
+}
+
+int file_write_view_all(struct file *f, MPI_Datatype filetype, MPI_Datatype memtype,
+                        const void *bytes, int64_t n)
+{
+    int err = file_open_view_all(f);
+    if (err != NC_NOERR) return err;
+    return write_all(f, filetype, 0, memtype, bytes, n);
+}
+
+/* ---- the file as a whole ---- */
+
+int file_size(struct file *f, int64_t *size)
+{
+    struct stat st;
+    MPI_Offset bytes = f->ds->base + f->end;
+    MPI_File handle = f->alone != MPI_FILE_NULL ? f->alone : f->view;
+    int mpi = MPI_SUCCESS;
+    f->ds->stats.file_sizes++;
+    if (f->own.fd >= 0) {
+        if (fstat(f->own.fd, &st) != 0)
+            return base_error_system(NC_EFILE, "asking for the size of", f->ds->full);
+        bytes = st.st_size;
+    } else if (handle != MPI_FILE_NULL) {
+        mpi = MPI_File_get_size(handle, &bytes);
+    }
+    *size = bytes > f->ds->base ? bytes - f->ds->base : 0;
+    return base_mpi_error(mpi, NC_EFILE, "asking for the file's size");
+}
+
+static int resize(struct file *f, int64_t size)
+{
+    int err = file_ready(f);
+    if (err != NC_NOERR) return err;
+    f->dirty = true;
+    errno = 0;
+    if (f->own.fd < 0)
+        return base_mpi_error(MPI_File_set_size(f->alone, f->ds->base + size),
+                              write_code(), "setting the file's size");
+    int failed;
+    do
+        failed = ftruncate(f->own.fd, (off_t)(f->ds->base + size));
+    while (failed && errno == EINTR);
+    return failed ? base_error_system(NC_EWRITE, "setting the size of", f->ds->full)
+                  : NC_NOERR;
+}
+
+int file_resize_all(struct file *f, int64_t size)
+{
+    int err = NC_NOERR;
+    f->ds->stats.file_resizes++;
+    struct trace_span span = trace_begin(f->ds->trace);
+    if (f->no_indep) {
+        errno = 0;
+        int mpi = MPI_File_set_size(f->view, f->ds->base + size);
+        err = base_mpi_error(mpi, write_code(), "setting the file's size");
+    } else if (f->ds->rank == 0) {
+        err = dataset_may_write(f->ds);
+        if (err == NC_NOERR) err = resize(f, size);
+    }
+    trace_end(f->ds->trace, TRACE_RESIZE, span);
+    bool mine = f->ds->rank == 0 && err == NC_NOERR;
+    if (mine || size < f->end) f->end = size;
+    return err;
+}
+
+int file_sync(struct file *f)
+{
+    if (!f->ds->writable) return NC_NOERR; /* MPI-IO would refuse */
+    int err = file_ready(f);
+    if (err != NC_NOERR) return err;
+    f->ds->stats.file_syncs++;
+    struct trace_span span = trace_begin(f->ds->trace);
+    errno = 0;
+    if (f->own.fd < 0) {
+        int mpi = MPI_File_sync(f->alone);
+        err = base_mpi_error(mpi, write_code(), "MPI_File_sync");
+    } else {
+        err = file_descriptor_sync(&f->own, f->ds->full);
+    }
+    trace_end(f->ds->trace, TRACE_SYNC, span);
+    if (err == NC_NOERR && !f->named) err = base_sync_directory(f->ds->full);
+    if (err == NC_NOERR) f->dirty = false;
+    f->named = f->named || err == NC_NOERR;
+    return err;
+}
+
+void file_write_back(struct file *f, int64_t offset, int64_t n)
+{
+#ifdef __linux__
+    if (f->own.fd >= 0)
+        (void)sync_file_range(f->own.fd, f->ds->base + offset, n, SYNC_FILE_RANGE_WRITE);
+#else
+    (void)f, (void)offset, (void)n;
+#endif
+}
+
+/* Who has written syncs what its node keeps of the file; and of what went through a
+ * view MPI-IO knows who wrote it. */
+int file_sync_all(struct file *f)
+{
+    if (f->ds->writable && f->view != MPI_FILE_NULL) {
+        f->ds->stats.file_syncs++;
+        struct trace_span span = trace_begin(f->ds->trace);
+        errno = 0;
+        int mpi = MPI_File_sync(f->view);
+        trace_end(f->ds->trace, TRACE_SYNC, span);
+        int err = base_mpi_error(mpi, write_code(), "MPI_File_sync");
+        if (err != NC_NOERR || f->no_indep) return err;
+    }
+    return f->dirty ? file_sync(f) : NC_NOERR;
+}
