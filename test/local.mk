@@ -46,6 +46,26 @@ include test/utils/local.mk
 include test/house/local.mk
 include test/fuzz/local.mk
 
+# One test, make check-one T=test/ROOM/NAME.mpi; or those of a room, make check-ROOM. They
+# build what these tests run, and no more.
+check-one:
+	@test -n "$(T)" || { echo "usage: make check-one T=test/ROOM/NAME.mpi" >&2; exit 1; }
+	@$(MAKE) $(AM_MAKEFLAGS) check-chosen CHOSEN='$(T)'
+check_rooms = check-base check-cdf check-conv check-cdl check-region check-driver check-mpio \
+	check-blob check-burst check-stage check-api check-f90 check-cxx check-differ \
+	check-random check-f77 check-serial check-utils check-house check-fuzz check-examples
+$(check_rooms):
+	@room=$@; $(MAKE) $(AM_MAKEFLAGS) check-chosen CHOSEN="`printf '%s\n' $(TESTS) | \
+		grep "^test/$${room#check-}/" | tr '\n' ' '`"
+check-chosen: all
+	@$(MAKE) $(AM_MAKEFLAGS) $(check_LTLIBRARIES) $(BUILT_SOURCES) \
+		`printf '%s\n' $(check_PROGRAMS) $(EXTRA_PROGRAMS) | \
+		$(BASH_PATH) $(srcdir)/test/support/needs $(CHOSEN)`
+	@$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(CHOSEN)' check_PROGRAMS= \
+		check_LTLIBRARIES= check_SCRIPTS= check_DATA=
+.PHONY: check-one check-chosen $(check_rooms)
+EXTRA_DIST += test/support/needs
+
 # For scripts that run some of them.
 print-tests:
 	@printf '%s\n' $(TESTS)

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Runs the conformance and the random programs with the log driver on, in every way it can
-# be set. Takes minutes; `make check-burst`. Settings: test/support/suites.sh.
+# be set. Takes minutes; `make check-burst-suites`. Settings: test/support/suites.sh.
 set -u
 . "${srcdir:-.}/test/support/suites.sh"
 # What cannot hold with a log: node counts the default driver's calls; what is logged takes

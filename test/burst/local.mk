@@ -111,7 +111,7 @@ test_burst_burst_killed_LDADD = libcore.la -ldl
 endif
 
 # The conformance and the random programs, once more with everything logged first.
-check-burst: check-programs
+check-burst-suites: check-programs
 	@$(AM_TESTS_ENVIRONMENT) srcdir=$(srcdir) $(BASH_PATH) $(srcdir)/test/burst/burst_suites.sh
 
 # Every point at which a program can be killed, or lose power; takes an hour.
@@ -122,4 +122,4 @@ check-burst-kill: check-programs
 check-burst-beside: check-programs
 	@$(AM_TESTS_ENVIRONMENT) BURST_BESIDE=$${BURST_BESIDE:-10000} srcdir=$(srcdir) \
 		$(BASH_PATH) $(srcdir)/test/burst/burst_beside.sh
-.PHONY: check-burst check-burst-kill check-burst-beside
+.PHONY: check-burst-suites check-burst-kill check-burst-beside

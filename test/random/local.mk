@@ -34,7 +34,7 @@ check-random-blobs: check-programs
 # Thousands of them: RANDOM_COUNT for each format, with trouble, without, and in turns.
 # NCMPI_TEST_ONLY='in turns' runs those alone, PNETCDF_HINTS with one stack of drivers.
 RANDOM_COUNT = 1000
-check-random: check-programs
+check-random-programs: check-programs
 	@$(AM_TESTS_ENVIRONMENT) srcdir=$(srcdir) NCMPI_RANDOM_PROGRAMS=$(RANDOM_COUNT) \
 		NCMPI_TEST_LIMIT=86400 \
 		$(BASH_PATH) $(srcdir)/test/support/run-mpi test/random/random_program.mpi
@@ -42,4 +42,4 @@ check-pairs: check-programs
 	@$(AM_TESTS_ENVIRONMENT) srcdir=$(srcdir) NCMPI_RANDOM_PAIRS=$(RANDOM_COUNT) \
 		NCMPI_TEST_LIMIT=86400 \
 		$(BASH_PATH) $(srcdir)/test/support/run-mpi test/random/random_pair.mpi
-.PHONY: check-random check-pairs
+.PHONY: check-random-programs check-pairs
