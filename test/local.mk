@@ -30,6 +30,8 @@ include test/cdf/local.mk
 include test/conv/local.mk
 include test/cdl/local.mk
 include test/region/local.mk
+include test/node/local.mk
+include test/twophase/local.mk
 include test/driver/local.mk
 include test/mpio/local.mk
 include test/blob/local.mk
@@ -51,7 +53,7 @@ include test/fuzz/local.mk
 check-one:
 	@test -n "$(T)" || { echo "usage: make check-one T=test/ROOM/NAME.mpi" >&2; exit 1; }
 	@$(MAKE) $(AM_MAKEFLAGS) check-chosen CHOSEN='$(T)'
-check_rooms = check-base check-cdf check-conv check-cdl check-region check-driver check-mpio \
+check_rooms = check-base check-cdf check-conv check-cdl check-region check-node check-twophase check-driver check-mpio \
 	check-blob check-burst check-stage check-api check-f90 check-cxx check-differ \
 	check-random check-f77 check-serial check-utils check-house check-fuzz check-examples
 $(check_rooms):

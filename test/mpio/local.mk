@@ -45,11 +45,6 @@ test_mpio_node_mpi_SOURCES = test/mpio/node.c test/driver/counts.h
 test_mpio_node_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
 test_mpio_node_mpi_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/driver
 
-check_PROGRAMS += test/mpio/domains.mpi
-TESTS += test/mpio/domains.mpi
-test_mpio_domains_mpi_SOURCES = test/mpio/domains.c
-test_mpio_domains_mpi_LDADD = $(MPI_TEST_LIBS)
-
 check_PROGRAMS += test/mpio/node_memory.mpi
 TESTS += test/mpio/node_memory.mpi
 test_mpio_node_memory_mpi_SOURCES = test/mpio/node_memory.c test/support/shortage.c \
