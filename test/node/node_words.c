@@ -25,6 +25,7 @@ struct place {
 
 static bool begin(struct place *p, int64_t node_procs)
 {
+    int64_t lacking;
     int err;
     *p = (struct place){.ds = {.comm = MPI_COMM_WORLD,
                                .rank = check.rank,
@@ -32,8 +33,8 @@ static bool begin(struct place *p, int64_t node_procs)
                                .node = node_new(),
                                .hints = {.node_procs = node_procs}},
                         .memory = NODE_NO_MEMORY};
-    p->node = node_find_all(&p->ds, &err);
-    if (!CHECK_NC(NC_NOERR, err) || !CHECK(p->node != NULL)) return false;
+    p->node = node_find_all(&p->ds, &err, &lacking);
+    if (!CHECK_NC(NC_NOERR, err) || !CHECK(!lacking)) return false;
     int64_t bytes =
         (int64_t)sizeof *p->shared + p->node->nprocs * (int64_t)sizeof(int64_t);
     if (!CHECK_NC(NC_NOERR, node_memory_make_all(p->node, bytes, &p->memory)))
@@ -124,9 +125,10 @@ static void one_changes_it(void)
 static void it_is_found_once(void)
 {
     struct place p;
+    int64_t lacking;
     int err;
     if (!begin(&p, 0)) return;
-    struct node *again = node_find_all(&p.ds, &err), *kept = node_hold(again);
+    struct node *again = node_find_all(&p.ds, &err, &lacking), *kept = node_hold(again);
     CHECK_NC(NC_NOERR, err);
     CHECK(again == p.node);
     node_release_all(again);
@@ -154,13 +156,14 @@ static void it_is_divided(void)
 static void it_is_lost_and_found(void)
 {
     struct place p;
+    int64_t lacking;
     int err;
     if (!begin(&p, 0)) return;
     MPI_Comm comm = p.node->comm;
     node_memory_free_all(&p.memory);
     node_lose(&p.ds);
     CHECK(!p.ds.node->found);
-    p.node = node_find_all(&p.ds, &err);
+    p.node = node_find_all(&p.ds, &err, &lacking);
     CHECK_NC(NC_NOERR, err);
     CHECK(p.node == p.ds.node && p.node->comm != comm);
     MPI_Comm_free(&comm); /* all have it here */

@@ -103,9 +103,10 @@ static void find_group(struct blob *b)
 /* How many nodes there are. */
 static int count_nodes_all(struct dataset *ds, int64_t *nodes)
 {
+    int64_t lacking;
     int err;
-    struct node *node = node_find_all(ds, &err);
-    int64_t first = node != NULL && node->rank == 0, lacking = node == NULL;
+    struct node *node = node_find_all(ds, &err, &lacking);
+    int64_t first = !lacking && node->rank == 0;
     err = dataset_agree_all(ds, err, NULL, &lacking, 1);
     if (lacking) node_lose(ds);
     if (!lacking) node_release_all(node);

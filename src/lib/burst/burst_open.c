@@ -50,8 +50,9 @@ int burst_attach_all(struct dataset *ds, struct driver *lower, struct burst **ou
     b->noting = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     burst_log_init(&b->log);
     int found = burst_find_file(b);
-    struct node *node = node_find_all(ds, &err);
-    int64_t all[2] = {node == NULL, node == NULL ? 1 : node->nprocs};
+    int64_t lacking;
+    struct node *node = node_find_all(ds, &err, &lacking);
+    int64_t all[2] = {lacking, lacking ? 1 : node->nprocs};
     err = dataset_agree_all(ds, err == NC_NOERR ? found : err, NULL, all, 2);
     if (all[0]) node_lose(ds);
     b->node = all[0] ? NULL : node;

@@ -24,11 +24,11 @@ struct node {
 struct node *node_new(void);
 
 /* The node of a dataset, for one more holder; with the hint nc_node_procs that many of
- * its processes at most, as if they were a node. Collective over the dataset; NULL, and
- * the error, are this process's own: NC_EMPI. The caller agrees on whether any
- * process lacks it: if so, all call node_lose and forget what they got, as it cannot be
- * freed by some alone. */
-struct node *node_find_all(struct dataset *ds, int *error);
+ * its processes at most, as if they were a node. Collective over the dataset; NULL, with
+ * *lacking 1 and not 0, and the error are this process's own: NC_EMPI. The caller agrees
+ * on whether any process lacks it: if so, all call node_lose and forget what they got, as
+ * it cannot be freed by some alone. */
+struct node *node_find_all(struct dataset *ds, int *error, int64_t *lacking);
 void node_lose(struct dataset *ds);
 
 /* One holder more, and one less; the last one frees it. NULL: nothing is done. */

@@ -48,16 +48,18 @@ struct node *node_new(void)
     return n;
 }
 
-struct node *node_find_all(struct dataset *ds, int *error)
+struct node *node_find_all(struct dataset *ds, int *error, int64_t *lacking)
 {
     struct node *n = ds->node;
     MPI_Comm comm;
     *error = NC_NOERR;
+    *lacking = 0;
     if (n != NULL && n->found) return node_hold(n);
     *error = split_all(ds, &comm);
     if (*error == NC_NOERR && comm == MPI_COMM_NULL) *error = NC_EMPI;
     if (*error == NC_NOERR && n == NULL) *error = NC_ENOMEM;
-    if (n == NULL || comm == MPI_COMM_NULL) return NULL;
+    *lacking = n == NULL || comm == MPI_COMM_NULL;
+    if (*lacking) return NULL;
     n->comm = comm;
     n->found = true;
     if (*error == NC_NOERR) *error = describe(n);

@@ -228,9 +228,9 @@ static int make_all(struct stage *s, const struct files *f)
 
 static int begin_all(struct stage *s, const struct files *f)
 {
+    int64_t lacking;
     int err;
-    struct node *node = node_find_all(s->ds, &err);
-    int64_t lacking = node == NULL;
+    struct node *node = node_find_all(s->ds, &err, &lacking);
     err = dataset_agree_all(s->ds, err, NULL, &lacking, 1);
     if (lacking) node_lose(s->ds);
     if (!lacking && err != NC_NOERR) node_release_all(node);

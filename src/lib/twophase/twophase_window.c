@@ -78,11 +78,11 @@ static void lay_out(struct twophase_window *w, unsigned char *memory)
     w->areas = memory;
 }
 
-static int find_node_all(struct twophase_window *w, struct dataset *ds)
+static int find_node_all(struct twophase_window *w, struct dataset *ds, int64_t *lacking)
 {
     int err;
-    w->own = node_find_all(ds, &err);
-    if (err != NC_NOERR) return err;
+    w->own = node_find_all(ds, &err, lacking);
+    if (*lacking || err != NC_NOERR) return err;
     w->rank = w->own->rank;
     w->nprocs = w->own->nprocs;
     int mpi = MPI_Comm_group(ds->comm, &w->group);
@@ -233,18 +233,23 @@ static int join_nodes_all(struct twophase_window *w, struct dataset *ds,
 static int make_all(struct twophase_window *w, struct dataset *ds)
 {
     enum { BLOCK, ACROSS, SPEAK, PROCS, LACKING, NVALUES };
-    int err = ds->nprocs > 1 ? find_node_all(w, ds) : NC_NOERR;
+    int64_t lacking = 0;
+    int err = ds->nprocs > 1 ? find_node_all(w, ds, &lacking) : NC_NOERR;
     int store = storers(w, ds), exchange = w->nprocs - store;
     w->first_storer = exchange;
     w->size = buffer_size(w, store);
-    int64_t all[NVALUES] = {
-        -w->size,
-        w->nprocs<ds->nprocs, -(exchange > 0 ? exchange : 1), -w->nprocs, ds->nprocs> 1 &&
-            w->own == NULL};
+    int64_t all[NVALUES] = {[BLOCK] = -w->size,
+                            [ACROSS] = w->nprocs < ds->nprocs,
+                            [SPEAK] = -(exchange > 0 ? exchange : 1),
+                            [PROCS] = -w->nprocs,
+                            [LACKING] = lacking};
     if (err == NC_NOERR && w->nprocs == ds->nprocs) err = prepare(w);
     err = dataset_agree_all(ds, err, NULL, all, NVALUES);
-    if (all[LACKING]) node_lose(ds);
-    w->own = all[LACKING] ? NULL : w->own;
+    if (all[LACKING]) {
+        node_lose(ds);
+        w->own = NULL;
+        return err;
+    }
     if (err != NC_NOERR) return err;
     take_sizes(w, all);
     if (all[ACROSS]) err = join_nodes_all(w, ds, all);
