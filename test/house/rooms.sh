@@ -151,6 +151,7 @@ check "only node finds the node, and allocates its memory" \
 check "only region_mpi asks what a datatype is made of" \
     unused 'P?MPI_Type_get_(envelope|contents)(_c)?' 'region_mpi'
 # cdf_name has to free what utf8proc took.
+check "only base_worker makes threads" unused 'pthread_(create|join|detach)|thrd_create' 'base_worker'
 check "memory is taken through base_mem" \
     unused 'malloc|calloc|realloc|free|strdup|strndup|asprintf' 'base_mem|cdf_name'
 check "the library never ends the program" \

@@ -17,6 +17,7 @@ base_serial_sources = \
 	src/lib/base/base_utf8.c src/lib/base/base_utf8.h
 libserial_la_SOURCES += $(base_serial_sources) \
 	src/lib/base/base_share.h \
+	src/lib/base/base_worker.c src/lib/base/base_worker.h \
 	src/lib/base/base_sort.c src/lib/base/base_sort.h \
 	src/lib/base/base_sum.c src/lib/base/base_sum.h
 

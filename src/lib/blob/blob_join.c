@@ -10,7 +10,6 @@
  * needs is open before, by a descriptor. */
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,6 +22,7 @@
 #include "node.h"
 #include "base_rights.h"
 #include "base_share.h"
+#include "base_worker.h"
 #include "blob.h"
 #include "blob_source.h"
 #include "blob_hold.h"
@@ -38,8 +38,9 @@ struct blob_join {
     char *path;
     char *values;
     int64_t turn, first, end; /* pieces; the share of this process */
-    bool behind;              /* the thread has it */
-    pthread_t thread;
+    bool behind;              /* a thread has it */
+    bool moved;               /* and is through */
+    struct base_worker worker;
     atomic_bool unwanted; /* it need not go on */
     int err;              /* what the thread met with */
     char words[1024];
@@ -131,27 +132,34 @@ bool blob_join_may_wait(struct blob *b)
     return may;
 }
 
-static void *run(void *arg)
+/* All of the share at once; the lock is for nothing that it touches. */
+static bool move_behind(void *of)
 {
-    struct blob_join *j = arg;
+    struct blob_join *j = of;
+    if (j->moved) return false;
+    j->moved = true;
+    base_worker_unlock(&j->worker);
     j->err = move_share(j);
     if (j->err == NC_NOERR && !j->unwanted)
         j->err = base_sync_data(j->ds.lent->fd, j->path);
     snprintf(j->words, sizeof j->words, "%s", base_error_detail(j->err));
-    return NULL;
+    base_worker_lock(&j->worker);
+    return false;
 }
 
 void blob_join_start(struct blob *b)
 {
     struct blob_join *j = b->join;
-    j->behind = pthread_create(&j->thread, NULL, run, j) == 0;
+    base_worker_init(&j->worker);
+    j->behind = base_worker_start(&j->worker, move_behind, j);
+    if (!j->behind) base_worker_stop(&j->worker);
 }
 
 /* Is done, or was; without a thread now. */
 static int finish_share(struct blob_join *j)
 {
     if (!j->behind) return move_share(j);
-    (void)pthread_join(j->thread, NULL);
+    base_worker_stop(&j->worker);
     return j->words[0] == '\0' ? j->err : base_error_set(j->err, "%s", j->words);
 }
 

@@ -72,7 +72,7 @@ static void finish(struct burst_pool *p, struct burst_work *t, int err)
     if (err != NC_NOERR && t->first < p->failed) p->failed = t->first;
     t->n = 0;
     p->active--;
-    pthread_cond_broadcast(&p->idle);
+    base_worker_tell(&p->worker);
 }
 
 /* ---- when ---- */
@@ -80,16 +80,6 @@ static void finish(struct burst_pool *p, struct burst_work *t, int err)
 static bool may_take(const struct burst_pool *p)
 {
     return !p->paused && !p->stuck && is_more(p);
-}
-
-static void sleep_for(struct burst_pool *p, int64_t us)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    int64_t ns = until.tv_nsec + us % 1000000 * 1000;
-    until.tv_sec += us / 1000000 + ns / 1000000000;
-    until.tv_nsec = ns % 1000000000;
-    pthread_cond_timedwait(&p->work, &p->lock, &until);
 }
 
 /* Puts come in bursts, and go at the speed of the log alone while no thread copies beside
@@ -106,55 +96,48 @@ static void watch(struct burst_pool *p)
     p->watching = true;
     do {
         seen = p->b->serial;
-        if (moment > 0) sleep_for(p, moment);
-    } while (!p->stop && !p->ready && may_take(p) &&
+        if (moment > 0) base_worker_sleep(&p->worker, moment);
+    } while (!p->worker.stop && !p->ready && may_take(p) &&
              (p->b->putting || p->b->serial != seen) &&
              microseconds(&since) < TOO_LONG * moment);
     p->watching = false;
     p->ready = may_take(p);
 }
 
-/* Work, when it is time for it; false: something else may have changed meanwhile. */
+/* Work, when it is time for it; false: there is none. */
 static bool get_work(struct burst_pool *p, struct burst_work *t)
 {
-    bool any = may_take(p);
-    if (any && !p->ready && !p->watching) {
+    while (may_take(p) && !p->ready && !p->watching && !p->worker.stop)
         watch(p);
-        return false;
-    }
-    bool taken = any && p->ready && next_writes(p, t);
+    if (p->worker.stop) return false;
+    bool any = may_take(p), taken = any && p->ready && next_writes(p, t);
     p->ready = taken && is_more(p);
     p->wanted = !p->ready;
-    if (p->ready) pthread_cond_signal(&p->work); /* there is more, for another */
-    if (!taken) pthread_cond_wait(&p->work, &p->lock);
+    if (p->ready) base_worker_wake(&p->worker); /* there is more, for another */
     return taken;
 }
 
-static void *run(void *arg)
+static bool drain_next(void *of)
 {
-    struct burst_work *t = arg;
+    struct burst_work *t = of;
     struct burst_pool *p = t->pool;
-    pthread_mutex_lock(&p->lock);
-    while (!p->stop) {
-        struct timespec since;
-        if (!get_work(p, t)) continue;
-        p->active++;
-        while (has_to_wait(p, t))
-            pthread_cond_wait(&p->idle, &p->lock);
-        pthread_mutex_unlock(&p->lock);
-        clock_gettime(CLOCK_MONOTONIC, &since);
-        burst_change(p->b);
-        struct trace_span span = trace_begin(p->b->base.ds->trace);
-        int err = burst_work_write(t);
-        trace_end(p->b->base.ds->trace, TRACE_DRAIN, span);
-        burst_changed(p->b, true);
-        int64_t spent = microseconds(&since);
-        pthread_mutex_lock(&p->lock);
-        p->hidden_us += spent;
-        finish(p, t, err);
-    }
-    pthread_mutex_unlock(&p->lock);
-    return NULL;
+    struct timespec since;
+    if (!get_work(p, t)) return false;
+    p->active++;
+    while (has_to_wait(p, t))
+        base_worker_wait(&p->worker);
+    base_worker_unlock(&p->worker);
+    clock_gettime(CLOCK_MONOTONIC, &since);
+    burst_change(p->b);
+    struct trace_span span = trace_begin(p->b->base.ds->trace);
+    int err = burst_work_write(t);
+    trace_end(p->b->base.ds->trace, TRACE_DRAIN, span);
+    burst_changed(p->b, true);
+    int64_t spent = microseconds(&since);
+    base_worker_lock(&p->worker);
+    p->hidden_us += spent;
+    finish(p, t, err);
+    return true;
 }
 
 /* The caller, with the lock: what threads did is done as far as others can see. */
@@ -175,9 +158,6 @@ static void free_pool(struct burst_pool *p)
 {
     for (int i = 0; p->works != NULL && i < p->nthreads; i++)
         base_free(p->works[i].staging);
-    pthread_mutex_destroy(&p->lock);
-    pthread_cond_destroy(&p->work);
-    pthread_cond_destroy(&p->idle);
     cdf_free(&p->header);
     base_free(p->works);
     base_free(p);
@@ -194,13 +174,6 @@ static struct burst_pool *new_pool(struct burst *b, int nthreads)
     }
     p->b = b;
     p->failed = INT64_MAX;
-    pthread_mutex_init(&p->lock, NULL);
-    pthread_condattr_t clock;
-    pthread_condattr_init(&clock);
-    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_cond_init(&p->work, &clock);
-    pthread_condattr_destroy(&clock);
-    pthread_cond_init(&p->idle, NULL);
     p->works = base_calloc((size_t)nthreads, sizeof *p->works);
     for (; p->works != NULL && p->nthreads < nthreads; p->nthreads++)
         p->works[p->nthreads].pool = p;
@@ -230,11 +203,12 @@ static void start(struct burst *b, int64_t until)
     struct burst_pool *p = new_pool(b, (int)asked);
     if (p == NULL) return;
     p->until = until;
-    while (p->running < asked && pthread_create(&p->works[p->running].thread, NULL, run,
-                                                &p->works[p->running]) == 0)
-        p->running++;
+    base_worker_init(&p->worker);
+    int n = 0;
+    while (n < asked && base_worker_start(&p->worker, drain_next, &p->works[n]))
+        n++;
     b->pool = p;
-    if (p->running == 0) burst_pool_stop(b);
+    if (n == 0) burst_pool_stop(b);
 }
 
 void burst_pool_start(struct burst *b)
@@ -245,10 +219,10 @@ void burst_pool_start(struct burst *b)
 /* With the lock: what failed, and what follows it behind it. */
 static void try_again(struct burst_pool *p)
 {
-    pthread_mutex_unlock(&p->lock);
+    base_worker_unlock(&p->worker);
     burst_pool_pause(p);
     burst_pool_go_on(p);
-    pthread_mutex_lock(&p->lock);
+    base_worker_lock(&p->worker);
     p->stuck = false;
 }
 
@@ -262,12 +236,12 @@ bool burst_pool_begin(struct burst *b)
 {
     struct burst_pool *p = burst_pool_ready(b) ? b->pool : NULL;
     if (p == NULL) return false;
-    pthread_mutex_lock(&p->lock);
+    base_worker_lock(&p->worker);
     if (p->stuck) try_again(p);
     if (p->until != INT64_MAX) p->until = b->serial;
     p->ready = is_more(p);
-    pthread_cond_broadcast(&p->work);
-    pthread_mutex_unlock(&p->lock);
+    base_worker_wake_all(&p->worker);
+    base_worker_unlock(&p->worker);
     return true;
 }
 
@@ -296,11 +270,11 @@ int burst_pool_test(struct burst *b, int64_t serial, bool *through)
         return NC_NOERR;
     }
     int err = NC_NOERR;
-    pthread_mutex_lock(&p->lock);
+    base_worker_lock(&p->worker);
     add_to_stats(p);
     *through = p->stuck ? is_written(b, serial) : is_past(p, serial);
     if (!*through && p->stuck && p->active == 0) err = p->error;
-    pthread_mutex_unlock(&p->lock);
+    base_worker_unlock(&p->worker);
     return err;
 }
 
@@ -308,12 +282,7 @@ void burst_pool_stop(struct burst *b)
 {
     struct burst_pool *p = b->pool;
     if (p == NULL) return;
-    pthread_mutex_lock(&p->lock);
-    p->stop = true;
-    pthread_cond_broadcast(&p->work);
-    pthread_mutex_unlock(&p->lock);
-    for (int i = 0; i < p->running; i++)
-        pthread_join(p->works[i].thread, NULL);
+    base_worker_stop(&p->worker);
     add_to_stats(p);
     free_pool(p);
     b->pool = NULL;
@@ -322,40 +291,40 @@ void burst_pool_stop(struct burst *b)
 void burst_pool_tell(struct burst_pool *p)
 {
     if (p == NULL) return;
-    pthread_mutex_lock(&p->lock);
+    base_worker_lock(&p->worker);
     add_to_stats(p);
-    pthread_mutex_unlock(&p->lock);
+    base_worker_unlock(&p->worker);
 }
 
 void burst_pool_pause(struct burst_pool *p)
 {
     if (p == NULL) return;
-    pthread_mutex_lock(&p->lock);
+    base_worker_lock(&p->worker);
     p->paused++;
     while (p->active > 0)
-        pthread_cond_wait(&p->idle, &p->lock);
+        base_worker_wait(&p->worker);
     /* What follows something that failed has to be written behind it, again. */
     for (int64_t i = p->failed; i < p->b->nwrites; i++)
         burst_unwrite(p->b, p->b->writes[i]);
     p->failed = INT64_MAX;
     add_to_stats(p);
-    pthread_mutex_unlock(&p->lock);
+    base_worker_unlock(&p->worker);
 }
 
 void burst_pool_go_on(struct burst_pool *p)
 {
     if (p == NULL) return;
-    pthread_mutex_lock(&p->lock);
+    base_worker_lock(&p->worker);
     p->paused--;
     p->next = 0;
     if (p->b->nwrites == 0) p->stuck = false; /* try again */
-    pthread_cond_broadcast(&p->work);
-    pthread_mutex_unlock(&p->lock);
+    base_worker_wake_all(&p->worker);
+    base_worker_unlock(&p->worker);
 }
 
 void burst_pool_lock(struct burst_pool *p)
 {
-    if (p != NULL) pthread_mutex_lock(&p->lock);
+    if (p != NULL) base_worker_lock(&p->worker);
 }
 
 void burst_pool_unlock(struct burst_pool *p)
@@ -363,6 +332,6 @@ void burst_pool_unlock(struct burst_pool *p)
     if (p == NULL) return;
     bool wake = p->wanted;
     p->wanted = false;
-    pthread_mutex_unlock(&p->lock);
-    if (wake) pthread_cond_signal(&p->work);
+    base_worker_unlock(&p->worker);
+    if (wake) base_worker_wake(&p->worker);
 }

@@ -2,8 +2,7 @@
 #ifndef BURST_POOL_H
 #define BURST_POOL_H
 
-#include <pthread.h>
-
+#include "base_worker.h"
 #include "burst.h"
 
 enum { BURST_TAKEN = 1024, BURST_AHEAD = 128 << 10 };
@@ -11,7 +10,6 @@ enum { BURST_TAKEN = 1024, BURST_AHEAD = 128 << 10 };
 /* One thread's work: writes that follow each other. */
 struct burst_work {
     struct burst_pool *pool;
-    pthread_t thread;
     struct burst_write *writes[BURST_TAKEN];
     int n;                  /* 0: none */
     int64_t first;          /* the place of the first among all */
@@ -22,12 +20,11 @@ struct burst_work {
 
 struct burst_pool {
     struct burst *b;
-    pthread_mutex_t lock;
-    pthread_cond_t work, idle;
+    struct base_worker worker;
     struct cdf_header header; /* as it was at first: names and attributes of the dataset's
                                * may change while threads look where variables lie */
     struct burst_work *works;
-    int nthreads, running;
+    int nthreads;
     int64_t room;   /* of each, for values on their way to the file */
     int64_t next;   /* the first write that nobody has taken */
     int64_t until;  /* serial of the last that may be; all: INT64_MAX */
@@ -40,7 +37,6 @@ struct burst_pool {
     bool watching;              /* one waits until no more puts come */
     bool ready; /* none came for a while: the rest is taken without waiting again */
     _Atomic int paused;
-    _Atomic bool stop;
     bool wrote;
 };
 

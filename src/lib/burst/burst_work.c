@@ -63,7 +63,7 @@ static void slow_down(const struct burst_pool *p, int64_t bytes)
     if (most <= 0) return;
     int64_t nanoseconds = (int64_t)((double)bytes / (double)most * 1e9);
     const struct timespec step = {0, 10000000};
-    for (; nanoseconds > 0 && !p->paused && !p->stop; nanoseconds -= step.tv_nsec)
+    for (; nanoseconds > 0 && !p->paused && !p->worker.stop; nanoseconds -= step.tv_nsec)
         nanosleep(&step, NULL);
 }
 

@@ -2,11 +2,11 @@
  * so that any level of thread support does. */
 #include "stage_ahead.h"
 
-#include <pthread.h>
 #include <string.h>
 
 #include "base_error.h"
 #include "base_mem.h"
+#include "base_worker.h"
 #include "stage_copy.h"
 #include "stage_nodes.h"
 
@@ -23,12 +23,9 @@ struct job {
 
 struct stage_ahead {
     struct stage *s;
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t work, idle;
+    struct base_worker worker;
     struct job *first, **last;
     int guesses; /* jobs that are */
-    _Atomic bool stop;
     struct stage_lines lines;
     unsigned char *bytes; /* a block */
 };
@@ -177,35 +174,32 @@ static void run_job(struct stage *s, struct job *j, const struct means *m)
 
 /* ---- the thread ---- */
 
-static void *run(void *arg)
+/* Does one job, with the lock but for the work itself. What is left at the end is not
+ * done. */
+static bool run_next(void *of)
 {
-    struct stage_ahead *a = arg;
-    const struct means m = {&a->lines, &a->stop, a->bytes};
-    pthread_mutex_lock(&a->lock);
-    while (!atomic_load(&a->stop)) {
-        struct job *j = a->first;
-        if (j == NULL) {
-            pthread_cond_wait(&a->work, &a->lock);
-            continue;
-        }
-        pthread_mutex_unlock(&a->lock);
-        run_job(a->s, j, &m);
-        pthread_mutex_lock(&a->lock);
-        a->first = j->next;
-        if (a->first == NULL) a->last = &a->first;
-        a->guesses -= j->guessed;
-        free_job(a->s, j);
-        pthread_cond_broadcast(&a->idle);
-    }
-    pthread_mutex_unlock(&a->lock);
-    return NULL;
+    struct stage_ahead *a = of;
+    const struct means m = {&a->lines, &a->worker.stop, a->bytes};
+    struct job *j = a->first;
+    if (j == NULL || a->worker.stop) return false;
+    base_worker_unlock(&a->worker);
+    run_job(a->s, j, &m);
+    base_worker_lock(&a->worker);
+    a->first = j->next;
+    if (a->first == NULL) a->last = &a->first;
+    a->guesses -= j->guessed;
+    free_job(a->s, j);
+    base_worker_tell(&a->worker);
+    return true;
 }
 
 static void free_ahead(struct stage_ahead *a)
 {
-    pthread_mutex_destroy(&a->lock);
-    pthread_cond_destroy(&a->work);
-    pthread_cond_destroy(&a->idle);
+    base_worker_stop(&a->worker);
+    for (struct job *j = a->first, *next; j != NULL; j = next) {
+        next = j->next;
+        free_job(a->s, j);
+    }
     stage_lines_end(&a->lines);
     base_free(a->bytes);
     base_free(a);
@@ -220,10 +214,8 @@ static struct stage_ahead *start(struct stage *s)
     a->last = &a->first;
     stage_lines_begin(&a->lines);
     a->bytes = base_malloc((size_t)s->shared->block);
-    pthread_mutex_init(&a->lock, NULL);
-    pthread_cond_init(&a->work, NULL);
-    pthread_cond_init(&a->idle, NULL);
-    if (a->bytes != NULL && pthread_create(&a->thread, NULL, run, a) == 0) return a;
+    base_worker_init(&a->worker);
+    if (a->bytes != NULL && base_worker_start(&a->worker, run_next, a)) return a;
     free_ahead(a);
     return NULL;
 }
@@ -231,17 +223,7 @@ static struct stage_ahead *start(struct stage *s)
 void stage_ahead_stop(struct stage *s)
 {
     struct stage_ahead *a = s->ahead;
-    if (a == NULL) return;
-    pthread_mutex_lock(&a->lock);
-    atomic_store(&a->stop, true);
-    pthread_cond_broadcast(&a->work);
-    pthread_mutex_unlock(&a->lock);
-    pthread_join(a->thread, NULL);
-    for (struct job *j = a->first, *next; j != NULL; j = next) {
-        next = j->next;
-        free_job(s, j);
-    }
-    free_ahead(a);
+    if (a != NULL) free_ahead(a);
     s->ahead = NULL;
 }
 
@@ -249,10 +231,10 @@ void stage_ahead_wait(struct stage *s)
 {
     struct stage_ahead *a = s->ahead;
     if (a == NULL) return;
-    pthread_mutex_lock(&a->lock);
+    base_worker_lock(&a->worker);
     while (a->first != NULL)
-        pthread_cond_wait(&a->idle, &a->lock);
-    pthread_mutex_unlock(&a->lock);
+        base_worker_wait(&a->worker);
+    base_worker_unlock(&a->worker);
 }
 
 /* Without a thread the caller does what was asked for. */
@@ -271,15 +253,15 @@ static int add_job(struct stage *s, struct job *j)
         free_job(s, j);
         return NC_NOERR;
     }
-    pthread_mutex_lock(&a->lock);
+    base_worker_lock(&a->worker);
     bool wanted = !guessed || a->guesses < GUESSES;
     if (wanted) {
         a->guesses += guessed;
         *a->last = j;
         a->last = &j->next;
-        pthread_cond_signal(&a->work);
+        base_worker_wake(&a->worker);
     }
-    pthread_mutex_unlock(&a->lock);
+    base_worker_unlock(&a->worker);
     if (!wanted) free_job(s, j);
     return wanted ? NC_NOERR : NC_ENOMEM;
 }

@@ -4,20 +4,17 @@
  * itself. */
 #include "stage_copy.h"
 
-#include <pthread.h>
-
 #include "base_error.h"
 #include "base_io.h"
 #include "base_mem.h"
+#include "base_worker.h"
 
 enum { BUFFERS = 16, BUFFER_BYTES = 8 << 20 };
 
 struct stage_copy {
     struct stage *s;
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t work, idle;
-    bool running, hopeless, stop;
+    struct base_worker worker;
+    bool running, hopeless;
     struct stage_buffer *first, **last; /* in the order in which they came */
     struct stage_buffer buffers[BUFFERS];
 };
@@ -48,34 +45,27 @@ bool stage_copy_now(struct stage *s, const struct stage_claim *c,
 
 /* ---- the thread ---- */
 
-static void *run(void *arg)
+/* Copies one buffer, with the lock but for the copy itself. */
+static bool copy_next(void *of)
 {
-    struct stage_copy *p = arg;
-    pthread_mutex_lock(&p->lock);
-    while (p->first != NULL || !p->stop) {
-        struct stage_buffer *b = p->first;
-        if (b == NULL) {
-            pthread_cond_wait(&p->work, &p->lock);
-            continue;
-        }
-        pthread_mutex_unlock(&p->lock);
-        stage_table_finish(p->s->table, &b->claim,
-                           stage_copy_now(p->s, &b->claim, b->bytes));
-        pthread_mutex_lock(&p->lock);
-        p->first = b->next;
-        if (p->first == NULL) p->last = &p->first;
-        b->uses--;
-        if (p->first == NULL) pthread_cond_broadcast(&p->idle);
-    }
-    pthread_mutex_unlock(&p->lock);
-    return NULL;
+    struct stage_copy *p = of;
+    struct stage_buffer *b = p->first;
+    if (b == NULL) return false;
+    base_worker_unlock(&p->worker);
+    stage_table_finish(p->s->table, &b->claim, stage_copy_now(p->s, &b->claim, b->bytes));
+    base_worker_lock(&p->worker);
+    p->first = b->next;
+    if (p->first == NULL) p->last = &p->first;
+    b->uses--;
+    if (p->first == NULL) base_worker_tell(&p->worker);
+    return true;
 }
 
 /* With the lock. */
 static bool is_running(struct stage_copy *p)
 {
     if (!p->running && !p->hopeless) {
-        p->running = pthread_create(&p->thread, NULL, run, p) == 0;
+        p->running = base_worker_start(&p->worker, copy_next, p);
         p->hopeless = !p->running;
     }
     return p->running;
@@ -88,25 +78,16 @@ void stage_copy_begin(struct stage *s)
     if (p == NULL) return;
     p->s = s;
     p->last = &p->first;
-    pthread_mutex_init(&p->lock, NULL);
-    pthread_cond_init(&p->work, NULL);
-    pthread_cond_init(&p->idle, NULL);
+    base_worker_init(&p->worker);
 }
 
 void stage_copy_stop(struct stage *s)
 {
     struct stage_copy *p = s->copy;
     if (p == NULL) return;
-    pthread_mutex_lock(&p->lock);
-    p->stop = true;
-    pthread_cond_broadcast(&p->work);
-    pthread_mutex_unlock(&p->lock);
-    if (p->running) pthread_join(p->thread, NULL);
+    base_worker_stop(&p->worker);
     for (int i = 0; i < BUFFERS; i++)
         base_free(p->buffers[i].bytes);
-    pthread_mutex_destroy(&p->lock);
-    pthread_cond_destroy(&p->work);
-    pthread_cond_destroy(&p->idle);
     base_free(p);
     s->copy = NULL;
 }
@@ -115,10 +96,10 @@ void stage_copy_wait(struct stage *s)
 {
     struct stage_copy *p = s->copy;
     if (p == NULL) return;
-    pthread_mutex_lock(&p->lock);
+    base_worker_lock(&p->worker);
     while (p->first != NULL)
-        pthread_cond_wait(&p->idle, &p->lock);
-    pthread_mutex_unlock(&p->lock);
+        base_worker_wait(&p->worker);
+    base_worker_unlock(&p->worker);
 }
 
 /* ---- buffers ---- */
@@ -131,28 +112,28 @@ struct stage_buffer *stage_copy_take(struct stage *s)
     int64_t room = s->shared->nslots / 4; /* a place that waits for its bytes is no use */
     if (p == NULL) return NULL;
     if (most > room && room < s->shared->nblocks / 4) most = room;
-    pthread_mutex_lock(&p->lock);
+    base_worker_lock(&p->worker);
     for (int i = 0; i < BUFFERS && i < most && b == NULL && !p->hopeless; i++)
         if (p->buffers[i].uses == 0) b = &p->buffers[i];
     if (b != NULL && b->bytes == NULL) b->bytes = base_malloc((size_t)block);
     if (b != NULL && b->bytes == NULL) b = NULL;
     if (b != NULL) b->uses = 1;
-    pthread_mutex_unlock(&p->lock);
+    base_worker_unlock(&p->worker);
     return b;
 }
 
 void stage_copy_give_back(struct stage *s, struct stage_buffer *b)
 {
     struct stage_copy *p = s->copy;
-    pthread_mutex_lock(&p->lock);
+    base_worker_lock(&p->worker);
     b->uses--;
-    pthread_mutex_unlock(&p->lock);
+    base_worker_unlock(&p->worker);
 }
 
 bool stage_copy_add(struct stage *s, struct stage_buffer *b, const struct stage_claim *c)
 {
     struct stage_copy *p = s->copy;
-    pthread_mutex_lock(&p->lock);
+    base_worker_lock(&p->worker);
     bool can = is_running(p);
     if (can) {
         b->claim = *c;
@@ -160,9 +141,9 @@ bool stage_copy_add(struct stage *s, struct stage_buffer *b, const struct stage_
         b->next = NULL;
         *p->last = b;
         p->last = &b->next;
-        pthread_cond_signal(&p->work);
+        base_worker_wake(&p->worker);
     }
-    pthread_mutex_unlock(&p->lock);
+    base_worker_unlock(&p->worker);
     return can;
 }
 
@@ -170,12 +151,12 @@ struct stage_buffer *stage_copy_find(struct stage *s, int64_t block)
 {
     struct stage_copy *p = s->copy;
     if (p == NULL) return NULL;
-    pthread_mutex_lock(&p->lock);
+    base_worker_lock(&p->worker);
     struct stage_buffer *b = p->first;
     while (b != NULL &&
            (b->claim.block != block || !stage_table_is_coming(s->table, &b->claim)))
         b = b->next;
     if (b != NULL) b->uses++;
-    pthread_mutex_unlock(&p->lock);
+    base_worker_unlock(&p->worker);
     return b;
 }

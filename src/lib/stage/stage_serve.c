@@ -9,7 +9,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <pthread.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -17,6 +16,7 @@
 #include "base_error.h"
 #include "base_io.h"
 #include "base_mem.h"
+#include "base_worker.h"
 
 #ifndef MSG_MORE
 #define MSG_MORE 0 /* saves a message where there is such a thing */
@@ -41,7 +41,8 @@ struct stage_server {
     struct stage_table *table;
     struct stage_place *own;
     int file, listener, wake[2];
-    pthread_t thread;
+    bool crowded; /* nobody else can come in just now */
+    struct base_worker worker;
     _Atomic int64_t given;
     uint64_t clock;
     struct visitor visitors[VISITORS];
@@ -285,32 +286,40 @@ static void shut(struct stage_server *v)
         if (v->visitors[i].fd >= 0) dismiss(&v->visitors[i]);
 }
 
-static void *run(void *arg)
+/* Waits for what comes next, and answers. False: it is to end, or cannot go on. */
+static bool serve(struct stage_server *v)
 {
-    struct stage_server *v = arg;
     enum { AGAIN_MS = 100 };
     struct pollfd fds[FIRST + VISITORS];
-    bool open = true;
-    for (;;) {
-        fds[WAKE] = (struct pollfd){v->wake[0], POLLIN, 0};
-        fds[LISTENER] = (struct pollfd){v->listener, POLLIN, 0};
-        if (!open || room_for_one(v) == NULL) fds[LISTENER].fd = -1;
-        for (int i = 0; i < VISITORS; i++) {
-            const struct visitor *w = &v->visitors[i];
-            short events = w->answering ? POLLOUT : POLLIN;
-            fds[FIRST + i] = (struct pollfd){w->fd, events, 0};
-        }
-        if (poll(fds, FIRST + VISITORS, open ? -1 : AGAIN_MS) < 0) {
-            if (errno == EINTR) continue;
-            shut(v);
-            break;
-        }
-        if (fds[WAKE].revents != 0) break;
-        for (int i = 0; i < VISITORS; i++)
-            if (fds[FIRST + i].revents != 0) attend(v, &v->visitors[i]);
-        open = fds[LISTENER].revents == 0 || let_in(v);
+    fds[WAKE] = (struct pollfd){v->wake[0], POLLIN, 0};
+    fds[LISTENER] = (struct pollfd){v->listener, POLLIN, 0};
+    if (v->crowded || room_for_one(v) == NULL) fds[LISTENER].fd = -1;
+    for (int i = 0; i < VISITORS; i++) {
+        const struct visitor *w = &v->visitors[i];
+        short events = w->answering ? POLLOUT : POLLIN;
+        fds[FIRST + i] = (struct pollfd){w->fd, events, 0};
     }
-    return NULL;
+    if (poll(fds, FIRST + VISITORS, v->crowded ? AGAIN_MS : -1) < 0) {
+        if (errno == EINTR) return true;
+        shut(v);
+        return false;
+    }
+    if (fds[WAKE].revents != 0) return false;
+    for (int i = 0; i < VISITORS; i++)
+        if (fds[FIRST + i].revents != 0) attend(v, &v->visitors[i]);
+    v->crowded = fds[LISTENER].revents != 0 && !let_in(v);
+    return true;
+}
+
+/* Sleeps in poll, and shares nothing that the lock would be for. */
+static bool run_server(void *of)
+{
+    struct stage_server *v = of;
+    if (v->worker.stop) return false;
+    base_worker_unlock(&v->worker);
+    bool more = serve(v);
+    base_worker_lock(&v->worker);
+    return more;
 }
 
 /* ---- its life ---- */
@@ -328,9 +337,20 @@ static struct stage_server *new_server(struct stage *s)
     v->own = stage_place_of(s->shared, s->shared->node);
     v->file = s->file;
     v->listener = s->listener;
+    base_worker_init(&v->worker);
     for (int i = 0; i < VISITORS; i++)
         v->visitors[i].fd = -1;
     return v;
+}
+
+static void free_server(struct stage_server *v)
+{
+    (void)close(v->wake[1]); /* is heard at the other end */
+    base_worker_stop(&v->worker);
+    (void)close(v->wake[0]);
+    for (int i = 0; i < VISITORS; i++)
+        if (v->visitors[i].fd >= 0) dismiss(&v->visitors[i]);
+    base_free(v);
 }
 
 void stage_serve_begin(struct stage *s)
@@ -338,28 +358,18 @@ void stage_serve_begin(struct stage *s)
     if (s->listener < 0) return;
     struct stage_server *v = s->file < 0 ? NULL : new_server(s);
     if (v != NULL && set_flags(v->wake[0]) && set_flags(v->wake[1]) &&
-        pthread_create(&v->thread, NULL, run, v) == 0) {
+        base_worker_start(&v->worker, run_server, v)) {
         s->server = v;
         return;
     }
     (void)close(s->listener); /* who asks is to know at once that nobody answers */
     s->listener = -1;
-    if (v == NULL) return;
-    (void)close(v->wake[0]);
-    (void)close(v->wake[1]);
-    base_free(v);
+    if (v != NULL) free_server(v);
 }
 
 void stage_serve_stop(struct stage *s)
 {
-    struct stage_server *v = s->server;
-    if (v == NULL) return;
-    (void)close(v->wake[1]); /* is heard at the other end */
-    pthread_join(v->thread, NULL);
-    (void)close(v->wake[0]);
-    for (int i = 0; i < VISITORS; i++)
-        if (v->visitors[i].fd >= 0) dismiss(&v->visitors[i]);
-    base_free(v);
+    if (s->server != NULL) free_server(s->server);
     s->server = NULL;
 }
 
