@@ -54,6 +54,52 @@ static void keeps_contents_when_growing(void **state)
     base_free(text);
 }
 
+/* What was added stays, for each size of entry, and n entries are moved a few times. */
+static void a_list_grows_as_needed(void **state)
+{
+    static const size_t sizes[] = {1, 8, 24, 4096};
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        unsigned char *list = NULL;
+        int64_t capacity = 0, before, moves = 0;
+        for (int64_t n = 0; n < 3000; n++) {
+            before = capacity;
+            list = base_grow(list, &capacity, n + 1, sizes[i]);
+            assert_non_null(list);
+            assert_in_range(capacity, n + 1, 2 * n + 16);
+            moves += capacity != before;
+            memset(list + (size_t)n * sizes[i], (int)(n % 251), sizes[i]);
+        }
+        for (int64_t n = 0; n < 3000; n++)
+            assert_int_equal(n % 251, list[(size_t)(n + 1) * sizes[i] - 1]);
+        assert_in_range(moves, 1, 20);
+        list = base_grow(list, &capacity, 100000, sizes[i]);
+        assert_int_equal(100000, capacity);
+        base_free(list);
+    }
+    assert_int_equal(0, base_mem_in_use());
+}
+
+static void a_list_too_long_stays_as_it_is(void **state)
+{
+    static const int64_t needed[] = {INT64_MAX, INT64_MAX / 8, INT64_MAX / 16 + 1};
+    int64_t capacity = 0;
+    int64_t *list = base_grow(NULL, &capacity, 1, 16), *same = list;
+    int64_t had = capacity;
+    (void)state;
+    list[0] = 4711;
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
+        assert_null(base_grow(list, &capacity, needed[i], 16));
+        assert_int_equal(had, capacity);
+    }
+    assert_ptr_equal(same, base_grow(list, &capacity, had, 16));
+    assert_int_equal(4711, list[0]);
+    base_free(list);
+    capacity = INT64_MAX - 5; /* and half as many again */
+    assert_null(base_grow(NULL, &capacity, 3, 1));
+    assert_int_equal(INT64_MAX - 5, capacity);
+}
+
 static void nothing_is_a_block_too(void **state)
 {
     (void)state;
@@ -124,6 +170,8 @@ int main(void)
         cmocka_unit_test(counts_what_is_in_use),
         cmocka_unit_test(remembers_the_most_there_was),
         cmocka_unit_test(keeps_contents_when_growing),
+        cmocka_unit_test(a_list_grows_as_needed),
+        cmocka_unit_test(a_list_too_long_stays_as_it_is),
         cmocka_unit_test(nothing_is_a_block_too),
         cmocka_unit_test(refuses_what_cannot_be),
         cmocka_unit_test(what_is_set_aside_does_not_count),

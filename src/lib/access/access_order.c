@@ -22,13 +22,10 @@ static int by_order(const void *a, const void *b)
 
 static int add_copy(struct access_tile *t, struct access_copy c)
 {
-    if (t->ncopies == t->copies_capacity) {
-        int64_t capacity = t->copies_capacity * 2 + 64;
-        void *grown = base_realloc(t->copies, (size_t)capacity * sizeof *t->copies);
-        if (grown == NULL) return NC_ENOMEM;
-        t->copies = grown;
-        t->copies_capacity = capacity;
-    }
+    void *grown =
+        base_grow(t->copies, &t->copies_capacity, t->ncopies + 1, sizeof *t->copies);
+    if (grown == NULL) return NC_ENOMEM;
+    t->copies = grown;
     t->copies[t->ncopies++] = c;
     return NC_NOERR;
 }

@@ -53,13 +53,10 @@ static void close_request(struct access_stream *s)
 static int add_segment(struct access_tile *t, int64_t request, int64_t nelems,
                        int64_t pos)
 {
-    if (t->nsegments == t->segments_capacity) {
-        int64_t capacity = t->segments_capacity * 2 + 8;
-        void *grown = base_realloc(t->segments, (size_t)capacity * sizeof *t->segments);
-        if (grown == NULL) return NC_ENOMEM;
-        t->segments = grown;
-        t->segments_capacity = capacity;
-    }
+    void *grown = base_grow(t->segments, &t->segments_capacity, t->nsegments + 1,
+                            sizeof *t->segments);
+    if (grown == NULL) return NC_ENOMEM;
+    t->segments = grown;
     t->segments[t->nsegments++] =
         (struct access_segment){.request = request, .nelems = nelems, .pos = pos};
     return NC_NOERR;

@@ -29,13 +29,10 @@ int access_tile_add(struct access_tile *t, int64_t offset, int64_t length, int64
         }
         if (offset < end) t->ascending = false;
     }
-    if (t->npieces == t->pieces_capacity) {
-        int64_t capacity = t->pieces_capacity * 2 + 64;
-        void *grown = base_realloc(t->pieces, (size_t)capacity * sizeof *t->pieces);
-        if (grown == NULL) return NC_ENOMEM;
-        t->pieces = grown;
-        t->pieces_capacity = capacity;
-    }
+    void *grown =
+        base_grow(t->pieces, &t->pieces_capacity, t->npieces + 1, sizeof *t->pieces);
+    if (grown == NULL) return NC_ENOMEM;
+    t->pieces = grown;
     t->pieces[t->npieces] = (struct access_piece){
         .offset = offset, .length = length, .pos = pos, .order = t->npieces};
     t->npieces++;

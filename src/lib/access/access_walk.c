@@ -188,16 +188,6 @@ static int by_number(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
-static int make_room(struct access_walk *w, int64_t n)
-{
-    if (n <= w->hits_capacity) return NC_NOERR;
-    void *grown = base_realloc(w->hits, (size_t)n * sizeof *w->hits);
-    if (grown == NULL) return NC_ENOMEM;
-    w->hits = grown;
-    w->hits_capacity = n;
-    return NC_NOERR;
-}
-
 /* The requests that may have bytes in blocks [from, to], by number. */
 static int find_hits(struct access_walk *w, int64_t from, int64_t to)
 {
@@ -207,7 +197,9 @@ static int find_hits(struct access_walk *w, int64_t from, int64_t to)
         int64_t first = 0, end = 0;
         if (w->levels >> level & 1) end = find_items(w, level, from, to, &first);
         int64_t n = w->nhits + end - first;
-        if (n > w->hits_capacity && make_room(w, n + n / 2) != NC_NOERR) return NC_ENOMEM;
+        void *grown = base_grow(w->hits, &w->hits_capacity, n, sizeof *w->hits);
+        if (grown == NULL) return NC_ENOMEM;
+        w->hits = grown;
         for (int64_t i = first; i < end; i++) {
             w->hits[w->nhits] = number_of(w, i);
             if (w->nhits > 0 && w->hits[w->nhits - 1] > w->hits[w->nhits]) sorted = false;

@@ -38,13 +38,10 @@ static void free_raw(struct raw *a)
 
 static int has_room(struct raw *a)
 {
-    if (a->n < a->capacity) return NC_NOERR;
-    size_t capacity = (size_t)a->capacity * 2 + 1;
-    void *grown = base_realloc(a->reqs, capacity * sizeof(struct access_request *));
-    if (grown == NULL) return NC_ENOMEM;
-    a->reqs = grown;
-    a->capacity = (int64_t)capacity;
-    return NC_NOERR;
+    void *grown =
+        base_grow(a->reqs, &a->capacity, a->n + 1, sizeof(struct access_request *));
+    if (grown != NULL) a->reqs = grown;
+    return grown == NULL ? NC_ENOMEM : NC_NOERR;
 }
 
 /* A request for what `file` has of a variable, and the values in mem, or contiguous in
@@ -165,15 +162,13 @@ static int end_part(struct raw *a)
 
 static int add_run(struct raw *a, int64_t displ, int64_t length)
 {
-    if (a->nruns == a->room) {
-        size_t room = (size_t)a->room * 2 + 8;
-        int64_t *grown = base_realloc(a->displ, room * sizeof *grown);
-        if (grown != NULL) a->displ = grown;
-        if (grown != NULL) grown = base_realloc(a->length, room * sizeof *grown);
-        if (grown == NULL) return NC_ENOMEM;
-        a->length = grown;
-        a->room = (int64_t)room;
-    }
+    int64_t room = a->room; /* of both */
+    void *displs = base_grow(a->displ, &room, a->nruns + 1, sizeof *a->displ);
+    if (displs == NULL) return NC_ENOMEM;
+    a->displ = displs;
+    void *lengths = base_grow(a->length, &a->room, a->nruns + 1, sizeof *a->length);
+    if (lengths == NULL) return NC_ENOMEM;
+    a->length = lengths;
     a->displ[a->nruns] = displ;
     a->length[a->nruns++] = length;
     return NC_NOERR;

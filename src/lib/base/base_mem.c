@@ -84,6 +84,18 @@ char *base_strdup(const char *text)
     return copy;
 }
 
+void *base_grow_list(void *list, int64_t *capacity, int64_t needed, size_t size)
+{
+    size_t bytes;
+    int64_t more = *capacity / 2 + 8, most;
+    if (__builtin_add_overflow(*capacity, more, &most)) return NULL;
+    if (most < needed) most = needed;
+    if (__builtin_mul_overflow(most, size, &bytes)) return NULL;
+    void *grown = base_realloc(list, bytes);
+    if (grown != NULL) *capacity = most;
+    return grown;
+}
+
 int64_t base_mem_in_use(void)
 {
     return atomic_load(&in_use);

@@ -16,6 +16,17 @@ void *base_realloc(void *ptr, size_t size);
 void base_free(void *ptr);
 char *base_strdup(const char *text);
 
+/* Makes room in a list for `needed` entries of `size` bytes, where there is not: half as
+ * many again and a few, so that n entries cost O(n). Returns the list, which the caller
+ * keeps in the place of the old one; NULL when memory is short, and the old one is as
+ * before. */
+void *base_grow_list(void *list, int64_t *capacity, int64_t needed, size_t size);
+static inline void *base_grow(void *list, int64_t *capacity, int64_t needed, size_t size)
+{
+    if (list != NULL && needed <= *capacity) return list;
+    return base_grow_list(list, capacity, needed, size);
+}
+
 /* Memory that nobody uses and that is kept for who comes next does not count meanwhile:
  * what a program sees after its last close is what was lost. ptr may be NULL. */
 void base_mem_set_aside(void *ptr, bool aside);

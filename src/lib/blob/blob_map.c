@@ -10,32 +10,19 @@
 
 /* ---- a blob's map ---- */
 
-static int reserve(void **array, int64_t *room, int64_t wanted, size_t size)
-{
-    if (wanted <= *room) return NC_NOERR;
-    int64_t most = *room + *room / 2 + 16;
-    if (most < wanted) most = wanted;
-    if ((uint64_t)most > SIZE_MAX / size) return NC_ENOMEM;
-    void *grown = base_realloc(*array, (size_t)most * size);
-    if (grown == NULL) return NC_ENOMEM;
-    *array = grown;
-    *room = most;
-    return NC_NOERR;
-}
-
 /* While elements are added, pos is the number of them in the run. */
 int blob_map_add(struct blob_map *m, int64_t at, int64_t n)
 {
-    void *runs = m->runs;
     if (n == 0) return NC_NOERR;
     if (m->n > 0 && m->runs[m->n - 1].at + m->runs[m->n - 1].pos == at) {
         m->runs[m->n - 1].pos += n;
         return NC_NOERR;
     }
-    int err = reserve(&runs, &m->room, m->n + 2, sizeof *m->runs);
+    void *runs = base_grow(m->runs, &m->room, m->n + 2, sizeof *m->runs);
+    if (runs == NULL) return NC_ENOMEM;
     m->runs = runs;
-    if (err == NC_NOERR) m->runs[m->n++] = (struct blob_run){at, n};
-    return err;
+    m->runs[m->n++] = (struct blob_run){at, n};
+    return NC_NOERR;
 }
 
 /* Of runs and of pieces: `at` is first in both. */
@@ -85,10 +72,9 @@ static void join_runs(struct blob_map *m)
 
 int blob_map_settle(struct blob_map *m)
 {
-    void *runs = m->runs;
-    int err = reserve(&runs, &m->room, m->n + 1, sizeof *m->runs);
+    void *runs = base_grow(m->runs, &m->room, m->n + 1, sizeof *m->runs);
+    if (runs == NULL) return NC_ENOMEM;
     m->runs = runs;
-    if (err != NC_NOERR) return err;
     if (m->n > 0 && !ascends(m)) {
         sort_by_place(m->runs, m->n, sizeof *m->runs);
         join_runs(m);
@@ -160,11 +146,11 @@ bool blob_form_is(const struct blob_form *f, const struct blob_form *g)
 
 int blob_index_add(struct blob_index *x, const struct blob_piece *piece)
 {
-    void *pieces = x->pieces;
-    int err = reserve(&pieces, &x->room, x->n + 1, sizeof *x->pieces);
+    void *pieces = base_grow(x->pieces, &x->room, x->n + 1, sizeof *x->pieces);
+    if (pieces == NULL) return NC_ENOMEM;
     x->pieces = pieces;
-    if (err == NC_NOERR) x->pieces[x->n++] = *piece;
-    return err;
+    x->pieces[x->n++] = *piece;
+    return NC_NOERR;
 }
 
 bool blob_index_settle(struct blob_index *x, const struct blob_piece **first)

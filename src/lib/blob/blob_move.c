@@ -123,13 +123,9 @@ static int add_block(struct blocks *x, int64_t offset, int64_t length)
         x->list[x->n - 1].length += length;
         return NC_NOERR;
     }
-    if (x->n == x->room) {
-        int64_t room = 2 * x->room + 64;
-        void *grown = base_realloc(x->list, (size_t)room * sizeof *x->list);
-        if (grown == NULL) return NC_ENOMEM;
-        x->list = grown;
-        x->room = room;
-    }
+    void *grown = base_grow(x->list, &x->room, x->n + 1, sizeof *x->list);
+    if (grown == NULL) return NC_ENOMEM;
+    x->list = grown;
     x->list[x->n++] = (struct region_extent){offset, length};
     return NC_NOERR;
 }

@@ -109,15 +109,13 @@ static struct access_request *make_span(struct blob_own *o,
 
 static int make_room(struct blob_own *o)
 {
-    if (o->n < o->room) return NC_NOERR;
-    int64_t room = 2 * o->room + 16;
-    void *reqs = base_realloc(o->reqs, (size_t)room * sizeof(struct access_request *));
-    if (reqs != NULL) o->reqs = reqs;
-    void *made =
-        reqs == NULL ? NULL : base_realloc(o->made, (size_t)room * sizeof *o->made);
+    int64_t room = o->room; /* of both */
+    void *reqs = base_grow(o->reqs, &room, o->n + 1, sizeof(struct access_request *));
+    if (reqs == NULL) return NC_ENOMEM;
+    o->reqs = reqs;
+    void *made = base_grow(o->made, &o->room, o->n + 1, sizeof *o->made);
     if (made == NULL) return NC_ENOMEM;
     o->made = made;
-    o->room = room;
     return NC_NOERR;
 }
 
@@ -155,13 +153,9 @@ static int add_span(struct blob_own *o, const struct span *s, bool whole,
 
 static int add_part(struct blob_own *o, const struct blob_own_part *part)
 {
-    if (o->nparts == o->parts_room) {
-        int64_t room = 2 * o->parts_room + 16;
-        void *grown = base_realloc(o->parts, (size_t)room * sizeof *o->parts);
-        if (grown == NULL) return NC_ENOMEM;
-        o->parts = grown;
-        o->parts_room = room;
-    }
+    void *grown = base_grow(o->parts, &o->parts_room, o->nparts + 1, sizeof *o->parts);
+    if (grown == NULL) return NC_ENOMEM;
+    o->parts = grown;
     o->parts[o->nparts++] = *part;
     return NC_NOERR;
 }

@@ -24,7 +24,8 @@
 struct claims {
     int *claim; /* of each variable: its map's number here; -1: none */
     struct blob_claim *list;
-    int n, room;
+    int n;
+    int64_t room;
 };
 
 static void free_claims(struct claims *c)
@@ -104,15 +105,9 @@ static int claim(const struct cdf_header *h, struct access_request *const *reqs,
         c->claim[varid] = i;
         return NC_NOERR;
     }
-    if (err == NC_NOERR && c->n == c->room) {
-        int room = 2 * c->room + 8;
-        void *grown = base_realloc(c->list, (size_t)room * sizeof *c->list);
-        if (grown == NULL) err = NC_ENOMEM;
-        if (grown != NULL) {
-            c->list = grown;
-            c->room = room;
-        }
-    }
+    void *grown = base_grow(c->list, &c->room, c->n + 1, sizeof *c->list);
+    if (grown != NULL) c->list = grown;
+    if (err == NC_NOERR && grown == NULL) err = NC_ENOMEM;
     if (err != NC_NOERR) {
         blob_map_free(&mine.map);
         return err;

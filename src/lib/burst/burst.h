@@ -329,7 +329,8 @@ int burst_file_unchanged(const struct burst *b, const struct burst_note *last, i
 /* Logs that this process has opened and locked. */
 struct burst_found {
     struct burst_reader **logs;
-    int n, capacity;
+    int n;
+    int64_t capacity;
     int64_t contested; /* logs that another opening is at */
     uint64_t progress; /* how far that is with those, hashed */
     char words[512];   /* who it is, of the last of them; "": none is contested here */

@@ -165,12 +165,9 @@ static int collect_pieces(struct burst_walk *k, struct batch *t)
     struct piece p;
     int64_t capacity = 0;
     while (next_piece(k, t->used, t->n, &p)) {
-        if (t->n == capacity) {
-            capacity = capacity * 2 + 16;
-            void *grown = base_realloc(t->pieces, (size_t)capacity * sizeof *t->pieces);
-            if (grown == NULL) return NC_ENOMEM;
-            t->pieces = grown;
-        }
+        void *grown = base_grow(t->pieces, &capacity, t->n + 1, sizeof *t->pieces);
+        if (grown == NULL) return NC_ENOMEM;
+        t->pieces = grown;
         t->pieces[t->n++] = p;
         t->used += piece_bytes(&p);
     }

@@ -20,13 +20,10 @@
 
 static int make_room(struct burst_found *f)
 {
-    int capacity = f->capacity * 2 + 16;
-    if (f->n < f->capacity) return NC_NOERR;
-    void *grown = base_realloc(f->logs, (size_t)capacity * sizeof(struct burst_reader *));
-    if (grown == NULL) return NC_ENOMEM;
-    f->logs = grown;
-    f->capacity = capacity;
-    return NC_NOERR;
+    void *grown =
+        base_grow(f->logs, &f->capacity, f->n + 1, sizeof(struct burst_reader *));
+    if (grown != NULL) f->logs = grown;
+    return grown == NULL ? NC_ENOMEM : NC_NOERR;
 }
 
 static void tell_left(const struct burst *b, const char *path, const char *why)

@@ -81,17 +81,6 @@ struct region *burst_region(const struct cdf_header *h, const struct burst_write
 
 /* ---- in and out ---- */
 
-static int grow(struct burst *b, int64_t more)
-{
-    int64_t capacity = b->capacity * 2 + more + 64;
-    size_t bytes = (size_t)capacity * sizeof(struct burst_write *);
-    struct burst_write **grown = base_realloc(b->writes, bytes);
-    if (grown == NULL) return NC_ENOMEM;
-    b->writes = grown;
-    b->capacity = capacity;
-    return NC_NOERR;
-}
-
 int burst_add_writes(struct burst *b, struct burst_write **writes, int64_t n,
                      int64_t logged)
 {
@@ -101,7 +90,10 @@ int burst_add_writes(struct burst *b, struct burst_write **writes, int64_t n,
         b->vars |= burst_bit(writes[i]->varid);
     }
     burst_pool_lock(b->pool);
-    int err = b->nwrites + n > b->capacity ? grow(b, n) : NC_NOERR;
+    struct burst_write **grown =
+        base_grow(b->writes, &b->capacity, b->nwrites + n, sizeof *grown);
+    int err = grown == NULL ? NC_ENOMEM : NC_NOERR;
+    if (grown != NULL) b->writes = grown;
     for (int64_t i = 0; i < n && err == NC_NOERR; i++) {
         writes[i]->serial = b->serial = burst_next_serial(b->serial);
         b->writes[b->nwrites++] = writes[i];

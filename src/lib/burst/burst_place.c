@@ -66,13 +66,10 @@ static int64_t places_before(const struct burst *b, int64_t high)
 
 static int add_touching(struct burst *b, int64_t at, int64_t *n)
 {
-    if (*n == b->touching_capacity) {
-        int64_t capacity = *n * 2 + 64;
-        int64_t *grown = base_realloc(b->touching, (size_t)capacity * sizeof *grown);
-        if (grown == NULL) return NC_ENOMEM;
-        b->touching = grown;
-        b->touching_capacity = capacity;
-    }
+    void *grown =
+        base_grow(b->touching, &b->touching_capacity, *n + 1, sizeof *b->touching);
+    if (grown == NULL) return NC_ENOMEM;
+    b->touching = grown;
     b->touching[(*n)++] = at;
     return NC_NOERR;
 }

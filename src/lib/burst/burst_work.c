@@ -44,13 +44,9 @@ static int add_part(struct stage *s, int64_t offset, int64_t length)
             return NC_NOERR;
         }
     }
-    if (s->n == s->capacity) {
-        int64_t capacity = s->capacity * 2 + 256;
-        void *grown = base_realloc(s->parts, (size_t)capacity * sizeof *s->parts);
-        if (grown == NULL) return NC_ENOMEM;
-        s->parts = grown;
-        s->capacity = capacity;
-    }
+    void *grown = base_grow(s->parts, &s->capacity, s->n + 1, sizeof *s->parts);
+    if (grown == NULL) return NC_ENOMEM;
+    s->parts = grown;
     s->parts[s->n++] = (struct part){offset, length, s->used};
     s->used += length;
     return NC_NOERR;

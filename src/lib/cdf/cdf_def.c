@@ -6,16 +6,15 @@
 #include "base_error.h"
 #include "base_mem.h"
 
-/* Room for one more entry of `size` bytes in an array that grows by half. */
+/* Room for one more entry of `size` bytes. */
 static int reserve_entries(void **array, int *capacity, int count, size_t size)
 {
-    if (count < *capacity) return NC_NOERR;
+    int64_t room = *capacity;
     if (count == INT_MAX) return NC_ENOMEM;
-    int wanted = count < INT_MAX / 2 ? count + count / 2 + 8 : INT_MAX;
-    void *grown = base_realloc(*array, (size_t)wanted * size);
+    void *grown = base_grow(*array, &room, count + 1, size);
     if (grown == NULL) return NC_ENOMEM;
     *array = grown;
-    *capacity = wanted;
+    *capacity = room < INT_MAX ? (int)room : INT_MAX;
     return NC_NOERR;
 }
 

@@ -102,14 +102,9 @@ void cdf_examine_att(struct cdf_examiner *e, const struct cdf_atts *atts, int id
 static int keep_places(struct cdf_examiner *e, int id,
                        const struct cdf_var_places *places)
 {
-    if (id >= e->capacity) {
-        int capacity = id + id / 2 + 16;
-        struct cdf_var_places *grown =
-            base_realloc(e->vars, (size_t)capacity * sizeof *grown);
-        if (grown == NULL) return NC_ENOMEM;
-        e->vars = grown;
-        e->capacity = capacity;
-    }
+    void *grown = base_grow(e->vars, &e->capacity, (int64_t)id + 1, sizeof *e->vars);
+    if (grown == NULL) return NC_ENOMEM;
+    e->vars = grown;
     e->vars[id] = *places;
     return NC_NOERR;
 }

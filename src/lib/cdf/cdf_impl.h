@@ -111,7 +111,7 @@ struct cdf_examiner {
     void *to;
     int err;                     /* NC_ENOMEM once memory was short */
     struct cdf_var_places *vars; /* one for each that was read */
-    int capacity;
+    int64_t capacity;
     struct base_names objects, atts; /* of the list being read */
 };
 

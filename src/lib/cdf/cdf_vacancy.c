@@ -25,7 +25,8 @@ struct search {
     const struct cdf_header *before, *after;
     struct cdf_vacancy *v;
     int64_t records_end; /* of the old layout */
-    int room, err;
+    int64_t room;
+    int err;
 };
 
 /* Adds [low, high), if that is not empty. */
@@ -34,14 +35,10 @@ static void add_extent(struct search *s, int64_t low, int64_t high)
     struct cdf_vacancy *v = s->v;
     int n = v->nfixed + v->ntail;
     if (low >= high || s->err != NC_NOERR) return;
-    if (n == s->room) {
-        int room = 2 * s->room + 16;
-        void *grown = base_realloc(v->list, (size_t)room * sizeof *v->list);
-        if (grown == NULL) s->err = NC_ENOMEM;
-        if (grown == NULL) return;
-        v->list = grown;
-        s->room = room;
-    }
+    void *grown = base_grow(v->list, &s->room, (int64_t)n + 1, sizeof *v->list);
+    if (grown == NULL) s->err = NC_ENOMEM;
+    if (grown == NULL) return;
+    v->list = grown;
     v->list[n] = (struct cdf_extent){low, high - low};
 }
 

@@ -138,13 +138,10 @@ int cdl_add_dim(struct cdl_reader *r, struct cdl_place at, const char *name)
     int dimid;
     if (cdf_find_dim(r->h, name, &dimid) != NC_NOERR)
         return cdl_fail(r, at, NC_EBADDIM, "there is no dimension '%.80s'", name);
-    if (r->ndims == r->dimids_capacity) {
-        int capacity = r->ndims + r->ndims / 2 + 16;
-        int *grown = base_realloc(r->dimids, (size_t)capacity * sizeof *grown);
-        if (grown == NULL) return NC_ENOMEM;
-        r->dimids = grown;
-        r->dimids_capacity = capacity;
-    }
+    void *grown =
+        base_grow(r->dimids, &r->dimids_capacity, r->ndims + 1, sizeof *r->dimids);
+    if (grown == NULL) return NC_ENOMEM;
+    r->dimids = grown;
     r->dimids[r->ndims++] = dimid;
     return NC_NOERR;
 }

@@ -55,7 +55,8 @@ struct cdl_reader {
     int raised; /* the error for which the format was last raised, and its words */
     char why_raised[400];
     char variable[NC_MAX_NAME + 1]; /* the one being defined */
-    int *dimids, ndims, dimids_capacity;
+    int *dimids, ndims;
+    int64_t dimids_capacity;
     struct cdl_values values;
 
     const struct cdl_sink *sink;

@@ -9,13 +9,9 @@
 /* Room for `size` bytes more, behind those in use; NULL when memory is short. */
 static char *more(struct cdl_values *v, size_t size)
 {
-    if (size > v->capacity - v->used) {
-        size_t capacity = v->used + size + v->capacity / 2;
-        char *grown = base_realloc(v->bytes, capacity);
-        if (grown == NULL) return NULL;
-        v->bytes = grown;
-        v->capacity = capacity;
-    }
+    char *grown = base_grow(v->bytes, &v->capacity, (int64_t)(v->used + size), 1);
+    if (grown == NULL) return NULL;
+    v->bytes = grown;
     return v->bytes + v->used;
 }
 

@@ -8,7 +8,8 @@
 /* Zero-initialised is empty. Used again for the next attribute, its memory stays. */
 struct cdl_values {
     char *bytes; /* text, or struct cdl_number one after the other */
-    size_t used, capacity;
+    size_t used;
+    int64_t capacity;
     int type;        /* NC_CHAR for text, else the type that holds all the numbers */
     bool all_quoted; /* each is a character in single quotes */
 };

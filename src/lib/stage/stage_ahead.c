@@ -298,13 +298,10 @@ static struct region *blocks_of(const struct stage *s, const struct region *regi
         int64_t low = (at + shift) / size * size;
         bool joins = n > 0 && list[n - 1].offset + list[n - 1].length == low;
         if (joins) list[n - 1].length += size;
-        if (!joins && n == room) {
-            void *grown = base_realloc(list, (size_t)(2 * room + 16) * sizeof *list);
-            good = grown != NULL;
-            if (!good) break;
-            list = grown;
-            room = 2 * room + 16;
-        }
+        void *grown = base_grow(list, &room, n + 1, sizeof *list);
+        good = grown != NULL;
+        if (!good) break;
+        list = grown;
         if (!joins) list[n++] = (struct region_extent){low, size};
         (void)region_seek(c, low + size - shift);
     }

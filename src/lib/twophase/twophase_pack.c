@@ -38,13 +38,9 @@ static void add_head(struct twophase_packed *p, struct head h)
 /* Room for another entry in the list. */
 static int grow_list(struct twophase_packed *p)
 {
-    if (p->list != NULL && p->nlist < p->list_capacity) return NC_NOERR;
-    int64_t capacity = 2 * p->nlist + 16;
-    void *grown = base_realloc(p->list, (size_t)capacity * sizeof *p->list);
-    if (grown == NULL) return NC_ENOMEM;
-    p->list = grown;
-    p->list_capacity = capacity;
-    return NC_NOERR;
+    void *grown = base_grow(p->list, &p->list_capacity, p->nlist + 1, sizeof *p->list);
+    if (grown != NULL) p->list = grown;
+    return grown == NULL ? NC_ENOMEM : NC_NOERR;
 }
 
 /* The next values are asked for; or passed over, when memory is short. */

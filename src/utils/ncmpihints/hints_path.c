@@ -21,7 +21,8 @@ struct setting {
 struct settings {
     struct base_arena arena;
     struct setting *list;
-    int n, capacity;
+    int n;
+    int64_t capacity;
     bool lacking; /* there was no memory */
     int warned;
     const char *file;
@@ -29,14 +30,10 @@ struct settings {
 
 static void add_setting(struct settings *s, struct setting one)
 {
-    if (s->n == s->capacity) {
-        int capacity = 2 * s->capacity + 32;
-        void *grown = base_realloc(s->list, (size_t)capacity * sizeof *s->list);
-        s->lacking |= grown == NULL;
-        if (grown == NULL) return;
-        s->list = grown;
-        s->capacity = capacity;
-    }
+    void *grown = base_grow(s->list, &s->capacity, s->n + 1, sizeof *s->list);
+    s->lacking |= grown == NULL;
+    if (grown == NULL) return;
+    s->list = grown;
     s->list[s->n++] = one;
 }
 

@@ -6,13 +6,9 @@
 
 void *trace_append(struct trace_list *l, size_t size, const void *item)
 {
-    if (l->n == l->room) {
-        int64_t room = l->room * 2 + 64;
-        void *grown = base_realloc(l->items, (size_t)room * size);
-        if (grown == NULL) return NULL;
-        l->items = grown;
-        l->room = room;
-    }
+    void *grown = base_grow(l->items, &l->room, l->n + 1, size);
+    if (grown == NULL) return NULL;
+    l->items = grown;
     char *at = (char *)l->items + (size_t)l->n++ * size;
     if (item != NULL)
         memcpy(at, item, size);
