@@ -144,7 +144,7 @@ UNCHECKED = {
     'adopt', 'end_change',                        # process 0's definitions; the old ones
     'hand_back',                                  # all have it, or nobody: agreed on before
     'begin_all', 'share_all', 'stage_nodes_meet_all',  # an agreement follows on whether all have it
-    'stage_keep_take', 'keep_open',               # what all kept, all take
+    'stage_keep_take_all', 'keep_open',           # what all kept, all take
     'share_space_all', 'node_find_all', 'find_node_all', 'make_all',  # those that ask for it agree on it
     'file_lend_begin_all',                        # all have a window, or none: agreed on before
     'new_sub', 'blob_sub_open_all',               # of a part: the same on all who have it
@@ -153,9 +153,8 @@ UNCHECKED = {
     'prepare_decision',                           # blob_settle_all agrees on it
     'take_whole_all',                             # of a header that all have decoded
 }
-# Variables of the process that are the same on all: constants; windows are kept by all or
-# by none.
-SHARED = {'nkept', 'kept', 'registry',
+# Variables of the process that are the same on all: constants.
+SHARED = {'registry',
           'list', 'listed'}  # of deferred closes: agreed on by those that have them
 
 # The same in the group that shares a subfile.

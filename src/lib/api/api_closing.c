@@ -156,10 +156,10 @@ static int end_those_all(bool (*fits)(struct api_dataset *d, void *of), void *of
 }
 
 /* There is nobody else to tell. */
-static void end_with_mpi_all(void)
+static void end_with_mpi_all(void *of)
 {
     struct trouble t = {.err = NC_NOERR};
-    if (end_those_all(is_any, NULL, &t) == NC_NOERR || !t.mine) return;
+    if (end_those_all(is_any, of, &t) == NC_NOERR || !t.mine) return;
     char line[sizeof t.words + 64];
     int n = snprintf(line, sizeof line, "%s: %s\n", base_error_name(t.err), t.words);
     (void)base_write_on(STDERR_FILENO, line, (size_t)n);
@@ -180,7 +180,8 @@ bool api_closing_defer_all(struct api_dataset *d, struct trace_span span)
     if (!is_guarded(ds, ds->base > 0) || !ds->writable) return false;
     driver_prepare_close_all(d->top);
     bool entered = list_dataset(d);
-    int64_t cannot = !entered || !base_mpi_at_end(BASE_END_DATASETS, end_with_mpi_all) ||
+    int64_t cannot = !entered ||
+                     !base_mpi_at_end(BASE_END_DATASETS, end_with_mpi_all, NULL) ||
                      driver_defer(d->top) != DRIVER_LATER;
     int failed, err = dataset_agree_all(ds, NC_NOERR, &failed, &cannot, 1);
     bool deferred = err == NC_NOERR && failed == NC_NOERR && !cannot;

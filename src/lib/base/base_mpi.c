@@ -96,14 +96,17 @@ int64_t base_mpi_host(void)
 /* ---- when MPI ends ---- */
 
 static pthread_mutex_t ending = PTHREAD_MUTEX_INITIALIZER;
-static void (*ends[BASE_ENDS])(void);
+static struct {
+    void (*end)(void *of);
+    void *of;
+} ends[BASE_ENDS];
 static bool watching;
 
 static int end_all(MPI_Comm comm, int key, void *value, void *extra)
 {
     (void)comm, (void)key, (void)value, (void)extra;
     for (int i = 0; i < BASE_ENDS; i++)
-        if (ends[i] != NULL) ends[i]();
+        if (ends[i].end != NULL) ends[i].end(ends[i].of);
     return MPI_SUCCESS;
 }
 
@@ -120,11 +123,12 @@ static bool watch(void)
     return watching;
 }
 
-bool base_mpi_at_end(enum base_end which, void (*end)(void))
+bool base_mpi_at_end(enum base_end which, void (*end)(void *of), void *of)
 {
     pthread_mutex_lock(&ending);
     bool may = watch();
-    if (may) ends[which] = end;
+    if (may) ends[which].end = end;
+    if (may) ends[which].of = of;
     pthread_mutex_unlock(&ending);
     return may;
 }

@@ -25,8 +25,8 @@ int64_t base_mpi_host(void);
  * be collective. */
 enum base_end { BASE_END_DATASETS, BASE_END_WINDOWS, BASE_END_STAGES, BASE_ENDS };
 
-/* `end` is called once, at the beginning of MPI_Finalize, when MPI can still be used.
- * False: MPI cannot promise that. */
-bool base_mpi_at_end(enum base_end which, void (*end)(void));
+/* `end` is called once, with `of`, at the beginning of MPI_Finalize, when MPI can still
+ * be used. False: MPI cannot promise that. */
+bool base_mpi_at_end(enum base_end which, void (*end)(void *of), void *of);
 
 #endif

@@ -5,7 +5,6 @@
 #include "base_mem.h"
 #include "journal.h"
 #include "file.h"
-#include "twophase_pool.h"
 
 static int inq_info(struct driver *self, MPI_Info info)
 {
@@ -226,16 +225,11 @@ int mpio_close_all(struct driver *self)
     struct dataset *ds = self->ds;
     int failed, err = ds->writable ? complete_all(m) : NC_NOERR;
     int closed = file_close_all(&m->file);
-    bool held = twophase_pool_hold(&m->together.window);
+    bool held = twophase_window_hold(&m->together.window, ds);
     int64_t refused = !held;
     /* The last occasion to tell the others. */
     err = dataset_agree_all(ds, err != NC_NOERR ? err : closed, &failed, &refused, 1);
-    if (!refused) {
-        twophase_pool_keep(&m->together.window);
-        m->together.window.state = TWOPHASE_WINDOW_NEW;
-    } else if (held) {
-        twophase_pool_let_go();
-    }
+    if (held) twophase_window_settle(&m->together.window, !refused);
     release_all(m);
     return err != NC_NOERR ? err : failed;
 }

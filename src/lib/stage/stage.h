@@ -130,6 +130,7 @@ struct stage {
     struct stage_table *table; /* behind that; NULL: nothing is staged */
     int rank, nprocs;          /* of the node's processes */
     bool first;                /* of them */
+    int64_t number;            /* which of all that were made */
     int file;                  /* the staged one; -1: this process has none */
     struct stage_view view;
     unsigned char *tile; /* values on their way through conversion */

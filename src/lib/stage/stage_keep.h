@@ -5,12 +5,13 @@
 
 #include "stage.h"
 
-/* The number of one that is kept of this file and these processes, and was asked for in
- * the same way; 0: none. Local: the others may have kept another. */
-int64_t stage_keep_find(const struct stage *s);
+/* Takes the one that all processes have kept of this file, and that was asked for in the
+ * same way; else *taken is false. `error` is this process's own. Collective; agreed. */
+int stage_keep_take_all(struct stage *s, int error, bool *taken);
 
-/* Takes that one; all processes do. */
-void stage_keep_take(struct stage *s, int64_t number);
+/* The number of a new one: agreed on, and then noted. */
+int64_t stage_keep_number(void);
+void stage_keep_note(struct stage *s, int64_t number);
 
 /* The end of a stage: it is kept if all can, or freed. Collective; agreed. */
 int stage_keep_or_free_all(struct stage *s);

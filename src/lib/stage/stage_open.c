@@ -174,10 +174,11 @@ static int share_all(struct stage *s, const struct stage_shared *plan,
     }
     if (err == NC_NOERR) s->shared = s->memory.bytes;
     if (err == NC_NOERR) node_memory_sync(&s->memory);
-    int64_t lacking = s->memory.window == MPI_WIN_NULL;
+    int64_t all[2] = {s->memory.window == MPI_WIN_NULL, stage_keep_number()};
     if (err == NC_NOERR) err = error;
-    err = dataset_agree_all(s->ds, err, NULL, &lacking, 1);
-    if (lacking) node_memory_whole_all(s->node, &s->memory);
+    err = dataset_agree_all(s->ds, err, NULL, all, 2);
+    if (all[0]) node_memory_whole_all(s->node, &s->memory);
+    stage_keep_note(s, all[1]);
     if (err == NC_NOERR) node_memory_sync(&s->memory);
     if (err == NC_NOERR) s->table = stage_table_of(s->shared);
     return err;
@@ -244,10 +245,9 @@ static int begin_all(struct stage *s, const struct files *f)
 
 /* What was kept; if a file has changed, its places alone. A mirror is of use if all
  * nodes see the same files. */
-static int begin_again_all(struct stage *s, int64_t number, const struct files *f)
+static int begin_again_all(struct stage *s, const struct files *f)
 {
     int64_t all[2] = {INT64_MIN, INT64_MIN};
-    stage_keep_take(s, number);
     stage_serve_begin(s);
     s->ds->stats.stage_kept++;
     if (s->first) {
@@ -284,11 +284,10 @@ static int find_files_all(struct stage *s, struct files *f)
 /* As it was kept by all, or anew. */
 static int begin_either_all(struct stage *s, const struct files *f, int error)
 {
-    int64_t number = stage_keep_find(s), all[2] = {number, -number};
-    int err = dataset_agree_all(s->ds, error, NULL, all, 2);
+    bool again;
+    int err = stage_keep_take_all(s, error, &again);
     if (err != NC_NOERR) return err;
-    bool again = all[0] != 0 && all[0] == -all[1];
-    return again ? begin_again_all(s, all[0], f) : begin_all(s, f);
+    return again ? begin_again_all(s, f) : begin_all(s, f);
 }
 
 /* The files are known, and what a layer above may have had to mend is. */

@@ -5,5 +5,4 @@ libcore_la_SOURCES += \
 	src/lib/twophase/twophase_engine.h \
 	src/lib/twophase/twophase_exchange.c src/lib/twophase/twophase_exchange.h \
 	src/lib/twophase/twophase_pack.c src/lib/twophase/twophase_pack.h \
-	src/lib/twophase/twophase_pool.c src/lib/twophase/twophase_pool.h \
 	src/lib/twophase/twophase_window.c src/lib/twophase/twophase_window.h

@@ -8,7 +8,7 @@
 #include "base_error.h"
 #include "base_mem.h"
 #include "base_mpi.h"
-#include "twophase_pool.h"
+#include "node_kept.h"
 
 /* At the window's beginning. */
 struct twophase_control {
@@ -17,6 +17,19 @@ struct twophase_control {
     struct twophase_slot
         slots[]; /* of two steps, by turns; then a name of each process */
 };
+
+static void free_window_all(void *thing)
+{
+    twophase_window_free_all(thing);
+}
+
+enum { WINDOWS = 2 };
+static struct twophase_window things[WINDOWS];
+static struct node_kept windows = {.end = BASE_END_WINDOWS,
+                                   .most = WINDOWS,
+                                   .size = sizeof things[0],
+                                   .things = things,
+                                   .free_all = free_window_all};
 
 /* Slots of a step: one for each process, and one for each that exchanges with others.
  */
@@ -85,8 +98,7 @@ static int find_node_all(struct twophase_window *w, struct dataset *ds, int64_t 
     if (*lacking || err != NC_NOERR) return err;
     w->rank = w->own->rank;
     w->nprocs = w->own->nprocs;
-    int mpi = MPI_Comm_group(ds->comm, &w->group);
-    return base_mpi_error(mpi, NC_EMPI, "finding the processes of a node");
+    return NC_NOERR;
 }
 
 /* How many processes of a node write and read the file: as the hint says, else half of
@@ -191,13 +203,13 @@ static void take_counters(struct twophase_window *w)
 static int make_memory_all(struct twophase_window *w, struct dataset *ds)
 {
     int err = w->nprocs == 1 ? allocate_alone(w) : allocate_all(w);
-    int64_t all[2] = {twophase_pool_number(),
+    int64_t all[2] = {node_kept_number(&windows),
                       w->nprocs > 1 && w->memory.window == MPI_WIN_NULL};
     err = dataset_agree_all(ds, err, NULL, all, 2);
     if (err == NC_NOERR && w->nprocs > 1) node_memory_sync(&w->memory);
     if (all[1] && w->nprocs > 1) node_memory_whole_all(w->own, &w->memory);
     w->number = all[0];
-    twophase_pool_note(w->number);
+    node_kept_note(&windows, w->number);
     if (err == NC_NOERR) take_counters(w);
     return err;
 }
@@ -256,22 +268,55 @@ static int make_all(struct twophase_window *w, struct dataset *ds)
     return err != NC_NOERR ? err : make_memory_all(w, ds);
 }
 
+/* The hints and stripes that a window is made by. */
+struct wanted {
+    int64_t share, most, storers, unit;
+};
+
+static bool is_wanted(const void *thing, const void *of)
+{
+    const struct twophase_window *w = thing;
+    const struct wanted *x = of;
+    return w->share == x->share && w->most == x->most && w->storers == x->storers &&
+           w->unit == x->unit;
+}
+
+/* What nobody uses does not count. */
+static void set_aside(const struct twophase_window *w, bool aside)
+{
+    base_mem_set_aside(w->alone, aside);
+    base_mem_set_aside(w->inbox, aside);
+    base_mem_set_aside(w->tallies, aside);
+}
+
 /* Takes the window that all have kept, if it is the same. */
 static bool reuse_all(struct twophase_window *w, struct dataset *ds, int64_t unit)
 {
-    struct twophase_window kept;
-    bool found = twophase_pool_take(&kept, ds, unit);
-    int64_t number = found ? kept.number : 0, all[2] = {number, -number};
-    int err = dataset_agree_all(ds, NC_NOERR, NULL, all, 2);
-    bool same = err == NC_NOERR && all[0] > 0 && all[0] == -all[1];
-    if (same) {
-        *w = kept;
-        node_take_over(ds, w->own);
-        twophase_pool_let_go();
-    } else if (found) {
-        twophase_pool_keep(&kept);
+    const struct base_hints *h = &ds->hints;
+    const struct wanted x = {h->node_share, h->node_procs, h->aggregators_per_node, unit};
+    bool taken;
+    (void)node_kept_take_all(&windows, ds, is_wanted, &x, NC_NOERR, w, &taken);
+    if (!taken) return false;
+    set_aside(w, false);
+    node_take_over(ds, w->own);
+    return true;
+}
+
+bool twophase_window_hold(const struct twophase_window *w, const struct dataset *ds)
+{
+    return w->state == TWOPHASE_WINDOW_READY && w->nodes * w->nprocs > 1 &&
+           node_kept_hold(&windows, ds, w->number);
+}
+
+void twophase_window_settle(struct twophase_window *w, bool keep)
+{
+    if (!keep) {
+        node_kept_let_go(&windows, w->number);
+        return;
     }
-    return same;
+    set_aside(w, true);
+    node_kept_keep(&windows, w->number, w);
+    w->state = TWOPHASE_WINDOW_NEW;
 }
 
 bool twophase_window_ready_all(struct twophase_window *w, struct dataset *ds,
@@ -280,7 +325,6 @@ bool twophase_window_ready_all(struct twophase_window *w, struct dataset *ds,
     if (w->state != TWOPHASE_WINDOW_NEW) return w->state == TWOPHASE_WINDOW_READY;
     if (ds->nprocs > 1 && reuse_all(w, ds, unit)) return true;
     *w = (struct twophase_window){.state = TWOPHASE_WINDOW_READY,
-                                  .group = MPI_GROUP_NULL,
                                   .share = ds->hints.node_share,
                                   .most = ds->hints.node_procs,
                                   .unit = unit,
@@ -300,7 +344,6 @@ void twophase_window_free_all(struct twophase_window *w)
     if (w->state != TWOPHASE_WINDOW_READY) return;
     /* Nobody can be told of a failure here, nor does anything hang on it. */
     node_memory_free_all(&w->memory);
-    if (w->group != MPI_GROUP_NULL) (void)MPI_Group_free(&w->group);
     if (w->column != MPI_COMM_NULL) (void)MPI_Comm_free(&w->column);
     node_release_all(w->own);
     base_free(w->alone);

@@ -57,7 +57,6 @@ struct twophase_tally {
  * where its rank is the number of its node. */
 struct twophase_window {
     enum { TWOPHASE_WINDOW_NEW, TWOPHASE_WINDOW_READY, TWOPHASE_WINDOW_REFUSED } state;
-    MPI_Group group;              /* all processes it was made for */
     int64_t share, most, storers; /* the hints it was made by */
     int64_t unit;                 /* and the stripes of the file */
     int64_t number;               /* which of all that were made */
@@ -87,6 +86,12 @@ struct twophase_window {
 bool twophase_window_ready_all(struct twophase_window *w, struct dataset *ds,
                                int64_t unit);
 void twophase_window_free_all(struct twophase_window *w);
+
+/* Keeps a window that is worth it from one dataset to the next: to make one takes several
+ * collective calls and finds all its pages anew. There is room for it, which is held;
+ * when all have agreed, it is kept if all hold some. Local. */
+bool twophase_window_hold(const struct twophase_window *w, const struct dataset *ds);
+void twophase_window_settle(struct twophase_window *w, bool keep);
 
 /* Process rank's slot, and its area, of a step; those of two steps take turns. Slots
  * number nprocs and following are those of the processes that exchange with other nodes.
