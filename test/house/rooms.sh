@@ -147,6 +147,10 @@ check "symbols carry their room's name" symbols_carry_their_rooms_name
 check "only file calls MPI_File functions" unused 'P?MPI_File_.*' 'file_(open|transfer)'
 check "only node finds the node, and allocates its memory" \
     unused 'P?MPI_(Comm_split_type|Win_.*)' 'node_(find|shared)'
+# What is cut by a size that another process has passed since is lost: base_extend makes
+# files longer, and these have theirs alone.
+check "nobody cuts a file that others write" \
+    unused 'f?truncate(64)?' '(file_transfer|journal_file|stage_space)'
 # Of types made with large counts, ordinary questions end the program.
 check "only region_mpi asks what a datatype is made of" \
     unused 'P?MPI_Type_get_(envelope|contents)(_c)?' 'region_mpi'

@@ -241,18 +241,18 @@ int blob_join_begin_all(struct blob *b)
 }
 
 /* A header that has become shorter may leave a dataset without variables longer than it
- * tells; so is the one file then. By process 0. */
+ * tells; so is the one file then. By process 0, when all values are there. */
 static int keep_length(const struct blob_join *j)
 {
     const struct dataset *master = j->b->base.ds;
     struct stat st;
     if (stat(master->full, &st) != 0)
         return base_error_system(NC_EFILE, "looking at", master->full);
-    off_t wanted = st.st_size - (off_t)master->base;
-    if (stat(j->path, &st) != 0)
-        return base_error_system(NC_EFILE, "looking at", j->path);
-    if (st.st_size >= wanted || truncate(j->path, wanted) == 0) return NC_NOERR;
-    return base_error_system(NC_EWRITE, "extending", j->path);
+    int fd = open(j->path, O_RDWR | O_CLOEXEC);
+    if (fd < 0) return base_error_system(NC_EFILE, "opening", j->path);
+    int err = base_extend(fd, st.st_size - (off_t)master->base, j->path);
+    (void)close(fd);
+    return err;
 }
 
 int blob_join_end_all(struct blob *b, int error)
@@ -261,11 +261,12 @@ int blob_join_end_all(struct blob *b, int error)
     struct blob_join *j = b->join;
     j->unwanted = ds->deleted;
     int own = error == NC_NOERR ? finish_share(j) : error;
-    if (own == NC_NOERR && ds->rank == 0 && !ds->deleted) own = keep_length(j);
     int err = dataset_agree_all(&j->ds, own, NULL, NULL, 0);
     if (err == NC_NOERR && !ds->deleted) {
+        own = ds->rank == 0 ? keep_length(j) : NC_NOERR;
         dataset_hold_records(&j->ds, j->ds.header.numrecs);
         err = driver_sync_all(j->to);
+        if (own != NC_NOERR) err = own;
     }
     int closed = driver_close_all(j->to);
     if (err == NC_NOERR) err = closed;
