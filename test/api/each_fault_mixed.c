@@ -62,7 +62,7 @@ void mixed_is_there(int rc)
 {
     int before = told;
     (void)rc;
-    calm_down();
+    (void)calm_down();
     if (before == NC_NOERR || role() == A_MISTAKE || role() == NOTHING) {
         rc = mixed(false, 2, false);
     } else {
@@ -138,7 +138,7 @@ void parts_are_there(int rc)
 {
     int values[REQUESTS][PART], told_of[REQUESTS];
     memcpy(told_of, statuses, sizeof told_of);
-    calm_down();
+    (void)calm_down();
     rc = all_parts(false, 2, values);
     if (rc != NC_NOERR) complain(LIED, "get of parts: %s", ncmpi_strerror(rc));
     memcpy(statuses, told_of, sizeof told_of);

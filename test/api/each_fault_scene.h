@@ -31,7 +31,7 @@ int get_by(const struct family *f);
 
 /* All that is known to be in the dataset is, now and when it is opened again: behind
  * steps that leave it open, that leave it closed, and that open it. */
-void calm_down(void);
+bool calm_down(void);
 void as_it_should_be(int rc);
 void given_up(int rc);
 void opened(int rc);
