@@ -1,7 +1,7 @@
 /* Short forms of what nearly every test of the interface does first and last. Failures
  * are noted; ncid is then -1, and all that follows fails too. */
-#ifndef DATASET_H
-#define DATASET_H
+#ifndef MADE_DATASET_H
+#define MADE_DATASET_H
 
 #include <string.h>
 
