@@ -25,3 +25,16 @@ test_driver_trace_calls_SOURCES = test/driver/trace_calls.c
 test_driver_trace_calls_LDADD = libcore.la
 test/driver/trace.log: test/driver/trace_calls
 EXTRA_DIST += test/driver/trace.sh test/driver/trace_check.py
+
+# With layers that add nothing between the others: data, and the same counts of calls.
+check_PROGRAMS += test/driver/empty.mpi
+TESTS += test/driver/empty.mpi
+test_driver_empty_mpi_SOURCES = test/driver/empty.c test/driver/empty_layer.c
+test_driver_empty_mpi_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/api
+test_driver_empty_mpi_LDADD = $(MPI_TEST_LIBS)
+
+check_PROGRAMS += test/driver/empty_counts.mpi
+TESTS += test/driver/empty_counts.mpi
+test_driver_empty_counts_mpi_SOURCES = test/driver/call_counts.c test/driver/counts.h test/driver/empty_layer.c
+test_driver_empty_counts_mpi_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/api
+test_driver_empty_counts_mpi_LDADD = $(MPI_TEST_LIBS)

@@ -22,7 +22,7 @@ import sys
 from clang.cindex import CursorKind as K, TypeKind
 
 from collective_source import *  # noqa: F401,F403
-from collective_source import Program, WRAPPERS, between, scope_of_call, source_of, strip, text_of
+from collective_source import Program, WRAPPERS, between, scope_of_call, source_of, strip, strip_address, text_of
 from collective_tables import *  # noqa: F401,F403
 
 # ---- following values ----
@@ -177,9 +177,9 @@ class Analysis:
             return NOTHING
         if e.spelling in ALIKE or e.spelling in SHARED:
             return NOTHING
+        if self.is_constant(e):
+            return NOTHING
         if e.referenced == K.VAR_DECL and e.spelling not in self.locals:
-            if e.target == 'constant':
-                return NOTHING
             return own('%s, a variable of the process' % e.spelling)
         return self.load((e.spelling,), e)
 
@@ -346,6 +346,8 @@ class Analysis:
         for (source, s), why in f.needs.items():
             if s == {GROUP} and self.f.name.endswith('_alone'):
                 continue
+            if part:  # "all" are those who have it
+                s = frozenset([GROUP])
             self.need(e, self.seen_from_here(source, args, values), s, why)
         for (i, path), sources_ in f.out.items():
             if i >= len(args):
@@ -379,6 +381,8 @@ class Analysis:
         if i >= len(args):
             return NOTHING
         a = strip(args[i])
+        if self.is_constant(strip_address(a)):
+            return NOTHING
         if path == ('*',):
             place = self.pointed(a)
             return values[i] if place is None else self.load(place, None)
@@ -392,6 +396,9 @@ class Analysis:
             return self.load_path(place, path) if place else values[i]
         place = self.place(a)
         return self.load_path(place, path) if place is not None and path else values[i]
+
+    def is_constant(self, e):
+        return e.target == 'constant' and e.spelling not in self.locals
 
     def of_literal(self, a, path):
         init = [x for x in a.children if x.kind == K.INIT_LIST_EXPR][0]

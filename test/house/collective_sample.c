@@ -119,3 +119,32 @@ int nor_is_this_all(int a) /* found */
 {
     return a;
 }
+
+/* Layers on each other: a call goes to all that have the slot, through a macro. */
+struct driver;
+struct driver_ops {
+    int (*sync_all)(struct driver *self, bool all);
+};
+struct driver {
+    struct driver_ops ops;
+    struct driver *at[1];
+    struct dataset *ds;
+};
+#define driver_call(d, slot, ...) ((d)->ops.slot((d)->at[0], ##__VA_ARGS__))
+
+static int sync_layer_all(struct driver *self, bool all)
+{
+    return all || self->ds->writable ? MPI_Barrier(self->ds->comm) : 0; /* found */
+}
+
+const struct driver_ops one_layer = {.sync_all = sync_layer_all};
+
+int through_a_slot_all(struct driver *d)
+{
+    void *p = malloc(1);
+    int err = driver_call(d, sync_all, true);
+    err += driver_call(d, sync_all, d->ds->writable || p != NULL);
+    if (p != NULL) err += driver_call(d, sync_all, true); /* found */
+    free(p);
+    return err;
+}

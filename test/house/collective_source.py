@@ -1,10 +1,11 @@
 """The sources as the test of collectivity reads them, by libclang: functions, whom they
 call, and over whom they are collective."""
+import ctypes
 import os
 import re
 import sys
 
-from clang.cindex import CursorKind as K, Index, StorageClass, TypeKind
+from clang.cindex import CursorKind as K, Index, StorageClass, TypeKind, conf
 
 from collective_tables import *  # noqa: F401,F403
 
@@ -14,6 +15,14 @@ def key(c):
     if c.storage_class == StorageClass.STATIC and c.location.file.name.endswith('.c'):
         return os.path.basename(c.location.file.name) + ':' + c.spelling
     return c.spelling
+
+
+def offset_and_line(location):
+    """Where it stands in the file: of an argument of a macro, too."""
+    file, line, column, offset = (ctypes.c_void_p(), ctypes.c_uint(), ctypes.c_uint(),
+                                  ctypes.c_uint())
+    conf.lib.clang_getFileLocation(location, *map(ctypes.byref, (file, line, column, offset)))
+    return offset.value, line.value
 
 
 sources = {}
@@ -40,13 +49,21 @@ WRAPPERS = (K.UNEXPOSED_EXPR, K.PAREN_EXPR, K.CSTYLE_CAST_EXPR)
 
 
 def strip(e):
-    """Without parentheses and casts."""
-    while e.kind in WRAPPERS:
+    """Without parentheses and casts; for a layer that has a slot of a stack, the stack."""
+    while True:
         inner = [x for x in e.children if x.kind != K.TYPE_REF]
-        if len(inner) != 1:
+        if e.kind == K.ARRAY_SUBSCRIPT_EXPR and is_owner(inner[0]):
+            e = strip(inner[0]).children[0]
+        elif e.kind in WRAPPERS and len(inner) == 1:
+            e = inner[0]
+        else:
             return e
-        e = inner[0]
-    return e
+
+
+def is_owner(e):
+    e = strip(e)
+    return e.kind == K.MEMBER_REF_EXPR and bool(e.children) and \
+        (e.children[0].record, e.spelling) == OWNER
 
 
 def function_named(e):
@@ -64,8 +81,8 @@ class Node:
     def __init__(self, c):
         self.kind, self.spelling = c.kind, c.spelling
         extent = c.extent
-        self.start, self.end = extent.start.offset, extent.end.offset
-        self.line = extent.start.line
+        self.start, self.line = offset_and_line(extent.start)
+        self.end = offset_and_line(extent.end)[0]
         self.file = extent.start.file.name if extent.start.file is not None else ''
         self.is_expr = c.kind.is_expression() or c.kind in WRAPPERS
         self.children = [Node(x) for x in c.get_children()]

@@ -48,7 +48,9 @@ SCOPE = {
 # where they are called for the whole dataset.
 PARTS = {('blob_sub', 'ds'), ('blob_sub', 'driver')}
 # What these return is the same on all who call.
-AGREED_RESULTS = {'open_all', 'create_all', 'driver_enddef_all', 'driver_redef_all'}
+AGREED_RESULTS = {'open_all', 'create_all', 'enddef_all', 'redef_all'}
+# The layers of a stack by the slots that are theirs: the first argument of driver_call.
+OWNER = ('driver', 'at')
 # A process's own communicator, and handles made over it.
 ALONE = {'MPI_COMM_SELF', 'alone'}
 
@@ -90,7 +92,8 @@ AGREED = {
     'cdf_header': None, 'cdf_var': None, 'cdf_dim': None, 'cdf_att': None, 'cdf_atts': None,
     'base_hints': None,   # process 0's hold for all
     'base_share': None,   # process 0's, sent before anybody looks whether there is more
-    'driver_ops': None,   # constants
+    'driver_ops': None, 'driver_posting': None, 'driver_background': None, 'driver_ahead': None,
+    'driver_files': None, 'driver_kind': None,   # constants
     'dataset': {'nprocs', 'writable', 'safe_mode', 'heard', 'header', 'hints',
                        'comm', 'failures',
                        'node',  # all have it, or nobody: agreed on by those that ask
@@ -99,7 +102,7 @@ AGREED = {
                        'undone',  # where building the layers failed, which is agreed
                        'stands_in', 'base',  # found in the file's first bytes, which all were told
                        'whole'},  # set where a dataset's subfiles are opened together
-    'driver': {'ops', 'lower', 'ds'},
+    'driver': {'ops', 'at', 'lower', 'bottom', 'ds', 'posts', 'likes_runs'},
     'api_dataset': {'defining', 'indep', 'fresh', 'top', 'before', 'number', 'closing'},
     # numrecs_in_file differs only where process 0 writes it without the others.
     'mpio': {'created', 'defined', 'known_size', 'numrecs_in_file',
@@ -108,6 +111,8 @@ AGREED = {
     'file_lend': {'board'},
     'node_board': {'state'},
     'node': {'found'},
+    # All keep a thing or none does, in the order of numbers that all agreed on.
+    'node_kept': None, 'node_slot': None,
     'twophase': {'unit'},
     # A journal is process 0's; all know from it what is the same (mpio_share_journal_all), and
     # go on from there by what was agreed on.
@@ -154,7 +159,7 @@ UNCHECKED = {
     'take_whole_all',                             # of a header that all have decoded
 }
 # Variables of the process that are the same on all: constants.
-SHARED = {'registry',
+SHARED = {'driver_registry',
           'list', 'listed'}  # of deferred closes: agreed on by those that have them
 
 # The same in the group that shares a subfile.

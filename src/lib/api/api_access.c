@@ -348,7 +348,7 @@ static int look_up(const struct api_dataset *d, const struct api_access *a,
     bool typed = err == NC_NOERR && !gives_nothing(a);
     err =
         typed ? api_check_values("variable", (*v)->name, (*v)->type, b->type) : NC_NOERR;
-    bool needs = (a->how & API_BUFFERED) && !d->top->ops->needs_no_buffer;
+    bool needs = (a->how & API_BUFFERED) && !d->top->posts;
     bool lacking = needs && !api_buffer_attached(d->queue);
     return err == NC_NOERR && lacking ? api_refuse(d, NC_ENULLABUF) : err;
 }

@@ -10,10 +10,10 @@ int api_transfer_either(struct api_dataset *d, struct access_request **reqs, int
                         bool put, unsigned how, int err)
 {
     if (how & API_COLL)
-        err = put ? driver_put_all(d->top, reqs, n, err)
-                  : driver_get_all(d->top, reqs, n, err);
+        err = put ? driver_call(d->top, put_all, reqs, n, err)
+                  : driver_call(d->top, get_all, reqs, n, err);
     else if (err == NC_NOERR && n > 0)
-        err = put ? driver_put(d->top, reqs, n) : driver_get(d->top, reqs, n);
+        err = put ? driver_call(d->top, put, reqs, n) : driver_call(d->top, get, reqs, n);
     for (int64_t i = 0; i < n; i++) {
         driver_count_bytes(&d->ds, reqs[i], put);
         int varid = reqs[i]->varid, status = api_request_end(reqs[i]);

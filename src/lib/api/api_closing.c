@@ -113,7 +113,7 @@ static void end_dataset_all(struct api_dataset *d, struct trouble *t)
     pthread_mutex_unlock(&mutex);
     int agreed = dataset_agree_all(&d->ds, NC_NOERR, NULL, &deleted, 1);
     d->ds.deleted = agreed == NC_NOERR && deleted;
-    int err = driver_close_all(d->top);
+    int err = driver_call(d->top, close_all, false);
     trace_leave(d->ds.trace, span, "deferred close", -1, err);
     if (err != NC_NOERR) keep_trouble(t, &d->ds, err);
     set_closing(d, API_OPEN);
@@ -178,17 +178,17 @@ bool api_closing_defer_all(struct api_dataset *d, struct trace_span span)
 {
     struct dataset *ds = &d->ds;
     if (!is_guarded(ds, ds->base > 0) || !ds->writable) return false;
-    driver_prepare_close_all(d->top);
+    driver_call(d->top, background.prepare_close_all);
     bool entered = list_dataset(d);
     int64_t cannot = !entered ||
                      !base_mpi_at_end(BASE_END_DATASETS, end_with_mpi_all, NULL) ||
-                     driver_defer(d->top) != DRIVER_LATER;
+                     driver_call(d->top, background.defer) != DRIVER_LATER;
     int failed, err = dataset_agree_all(ds, NC_NOERR, &failed, &cannot, 1);
     bool deferred = err == NC_NOERR && failed == NC_NOERR && !cannot;
     ds->failed = failed; /* for the close to tell */
     if (deferred) {
         /* Not before: threads of some would hold up those that are still to come. */
-        (void)driver_flush_start(d->top);
+        (void)driver_call(d->top, background.flush_start);
         api_leave(d);
         d->ncid = -1;
         trace_leave(ds->trace, span, "ncmpi_close", -1, NC_NOERR);

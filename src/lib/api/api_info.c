@@ -116,7 +116,7 @@ int ncmpi_inq_file_info(int ncid, MPI_Info *info_used)
     int mpi = MPI_Info_create(info_used);
     if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "MPI_Info_create");
     api_lock(d); /* counts are being changed by other threads */
-    err = driver_inq_info(d->top, *info_used);
+    err = driver_call(d->top, inq_info, *info_used);
     if (err == NC_NOERR && d->ds.hints.statistics == BASE_ENABLE)
         err = trace_stats_info(&d->ds.stats, *info_used);
     api_unlock(d);

@@ -159,7 +159,7 @@ static int commit_change_all(struct api_dataset *d, int err)
         return err;
     }
     ds->header.size = cdf_encoded_size(&ds->header); /* by process 0's attributes */
-    int own = driver_write_header_all(d->top);
+    int own = driver_call(d->top, write_header_all);
     err = dataset_agree_all(ds, own, NULL, NULL, 0);
     end_change(d, err == NC_NOERR);
     if (err == NC_NOERR) return err;
@@ -167,7 +167,7 @@ static int commit_change_all(struct api_dataset *d, int err)
     /* What there is of the new one may be in the file. */
     struct base_error_note note;
     base_error_keep(&note);
-    (void)driver_write_header_all(d->top);
+    (void)driver_call(d->top, write_header_all);
     base_error_restore(&note);
     return err;
 }
@@ -226,10 +226,10 @@ int api_end_define_all(struct api_dataset *d, const struct cdf_room *asked)
     const struct cdf_room room = choose_room(d, asked);
     const struct cdf_header *before = d->fresh ? NULL : &d->before;
     int difference, own = cdf_layout(&d->ds.header, before, &room);
-    if (own == NC_NOERR) own = driver_check_definitions(d->top, before);
+    if (own == NC_NOERR) own = driver_call(d->top, check_definitions, before);
     int err = agree_on_definitions_all(d, own, &difference);
     if (err != NC_NOERR) return dataset_share_words_all(&d->ds, err, own);
-    err = driver_enddef_all(d->top, before);
+    err = driver_call(d->top, enddef_all, before);
     if (err != NC_NOERR) return err;
 
     trace_note_variables(&d->ds, before == NULL ? 0 : before->nvars);
@@ -302,7 +302,7 @@ static int to_collective_all(struct api_dataset *d)
 {
     if (!d->indep) return NC_NOERR;
     d->indep = false;
-    return driver_end_indep_all(d->top);
+    return driver_call(d->top, end_indep_all);
 }
 
 int ncmpi_redef(int ncid)
@@ -314,7 +314,7 @@ int ncmpi_redef(int ncid)
 
     struct trace_span span = trace_enter(d->ds.trace);
     int left = to_collective_all(d);
-    err = driver_redef_all(d->top);
+    err = driver_call(d->top, redef_all);
     if (err == NC_NOERR) err = left;
     int copied = cdf_copy(&d->before, &d->ds.header);
     if (err == NC_NOERR) err = copied;
@@ -332,7 +332,7 @@ int ncmpi_begin_indep_data(int ncid)
     int err = find_in_data_mode_all(ncid, "ncmpi_begin_indep_data", &d);
     if (err != NC_NOERR || d->indep) return err;
     struct trace_span span = trace_enter(d->ds.trace);
-    err = driver_begin_indep_all(d->top);
+    err = driver_call(d->top, begin_indep_all);
     if (err == NC_NOERR) d->indep = true;
     return trace_leave(d->ds.trace, span, "ncmpi_begin_indep_data", -1, err);
 }
@@ -347,32 +347,16 @@ int ncmpi_end_indep_data(int ncid)
     return trace_leave(d->ds.trace, span, "ncmpi_end_indep_data", -1, err);
 }
 
-/* A collective call that the driver carries out; one that only writes has nothing to do
- * where nothing can have changed. */
-static int pass_down_all(int ncid, const char *function, bool writes,
-                         int (*call)(struct driver *))
+/* Around what the driver carries out. */
+static struct trace_span begin_pass(struct api_dataset *d)
 {
-    struct api_dataset *d;
-    int err = find_in_data_mode_all(ncid, function, &d);
-    if (err != NC_NOERR) return err;
-    if (writes && !d->ds.writable) return NC_NOERR;
     api_lock(d);
-    struct trace_span span = trace_enter(d->ds.trace);
-    err = call(d->top);
-    trace_leave(d->ds.trace, span, function, -1, err);
-    api_unlock(d);
-    return err;
+    return trace_enter(d->ds.trace);
 }
 
-/* In independent data mode the same by one process, for what it wrote. */
-static int pass_down_alone(int ncid, const char *function, int (*call)(struct driver *))
+static int end_pass(struct api_dataset *d, struct trace_span span, const char *function,
+                    int err)
 {
-    struct api_dataset *d;
-    int err = api_find(ncid, &d);
-    if (err != NC_NOERR) return err;
-    api_lock(d);
-    struct trace_span span = trace_enter(d->ds.trace);
-    err = call(d->top);
     trace_leave(d->ds.trace, span, function, -1, err);
     api_unlock(d);
     return err;
@@ -384,33 +368,51 @@ static bool is_indep(int ncid)
     return api_find(ncid, &d) == NC_NOERR && !d->defining && d->indep;
 }
 
+/* In independent data mode by one process, for what it wrote. */
 int ncmpi_sync(int ncid)
 {
-    return is_indep(ncid) ? pass_down_alone(ncid, "ncmpi_sync", driver_sync)
-                          : pass_down_all(ncid, "ncmpi_sync", false, driver_sync_all);
+    struct api_dataset *d;
+    bool alone = is_indep(ncid);
+    int err = alone ? api_find(ncid, &d) : find_in_data_mode_all(ncid, "ncmpi_sync", &d);
+    if (err != NC_NOERR) return err;
+    struct trace_span span = begin_pass(d);
+    err = alone ? driver_call(d->top, sync) : driver_call(d->top, sync_all);
+    return end_pass(d, span, "ncmpi_sync", err);
 }
 
+/* Where nothing can have changed there is nothing to do. */
 int ncmpi_sync_numrecs(int ncid)
 {
-    return pass_down_all(ncid, "ncmpi_sync_numrecs", true, driver_sync_numrecs_all);
+    struct api_dataset *d;
+    int err = find_in_data_mode_all(ncid, "ncmpi_sync_numrecs", &d);
+    if (err != NC_NOERR || !d->ds.writable) return err;
+    struct trace_span span = begin_pass(d);
+    err = driver_call(d->top, sync_numrecs_all);
+    return end_pass(d, span, "ncmpi_sync_numrecs", err);
 }
 
+/* In define mode redef has flushed already. */
 int ncmpi_flush(int ncid)
 {
     struct api_dataset *d;
     int err = api_find(ncid, &d);
-    if (err != NC_NOERR || d->defining) return err; /* redef has flushed already */
-    if (d->indep) return pass_down_alone(ncid, "ncmpi_flush", driver_flush);
-    return pass_down_all(ncid, "ncmpi_flush", false, driver_flush_all);
+    if (err != NC_NOERR || d->defining) return err;
+    if (!d->indep) err = find_in_data_mode_all(ncid, "ncmpi_flush", &d);
+    if (err != NC_NOERR) return err;
+    struct trace_span span = begin_pass(d);
+    err = d->indep ? driver_call(d->top, flush) : driver_call(d->top, flush_all);
+    return end_pass(d, span, "ncmpi_flush", err);
 }
 
-/* In define mode redef has flushed already. */
+/* Likewise. */
 int ncmpix_flush_start(int ncid)
 {
     struct api_dataset *d;
     int err = api_find(ncid, &d);
     if (err != NC_NOERR || d->defining) return err;
-    return pass_down_alone(ncid, "ncmpix_flush_start", driver_flush_start);
+    struct trace_span span = begin_pass(d);
+    err = driver_call(d->top, background.flush_start);
+    return end_pass(d, span, "ncmpix_flush_start", err);
 }
 
 int ncmpix_flush_test(int ncid, int *done)
@@ -420,7 +422,7 @@ int ncmpix_flush_test(int ncid, int *done)
     int err = api_find(ncid, &d);
     if (err == NC_NOERR && !d->defining) {
         api_lock(d);
-        err = driver_flush_test(d->top, &through);
+        err = driver_call(d->top, background.flush_test, &through);
         api_unlock(d);
     }
     if (done != NULL && err == NC_NOERR) *done = through;

@@ -41,7 +41,7 @@ static int take_values(struct api_dataset *d, struct access_request **reqs, int6
                        unsigned how)
 {
     int err = NC_NOERR;
-    driver_post(d->top, reqs, n);
+    driver_call(d->top, posting.post, reqs, n);
     for (int64_t i = 0; (how & API_BUFFERED) && i < n && err == NC_NOERR; i++)
         if (!reqs[i]->taken)
             err = api_request_copy(d, reqs[i]);
@@ -86,7 +86,7 @@ static int post(struct api_dataset *d, struct access_request **reqs, int64_t n, 
     if (err == NC_NOERR && n > 0) err = api_queue_add(q, reqs, n, &given);
     if (err == NC_NOERR && n > 0 && put && !(how & (API_BUFFERED | API_FLEETING)))
         api_queue_keep(d, n);
-    if (err != NC_NOERR && put) driver_cancel(d->top, reqs, n);
+    if (err != NC_NOERR && put) driver_call(d->top, posting.cancel, reqs, n);
     if (err != NC_NOERR && taken > 0) api_buffer_charge(q, -taken);
     for (int64_t i = 0; i < n && err != NC_NOERR; i++)
         api_request_end(reqs[i]);
@@ -308,10 +308,11 @@ static int transfer_either(struct api_dataset *d, const struct choice *c, bool p
         if (err != NC_NOERR) n = 0;
     }
     if (how & API_COLL)
-        err = put ? driver_wait_all(d->top, reqs, n, err)
-                  : driver_get_all(d->top, reqs, n, err);
+        err = put ? driver_call(d->top, posting.wait_all, reqs, n, err)
+                  : driver_call(d->top, get_all, reqs, n, err);
     else if (n > 0)
-        err = put ? driver_wait(d->top, reqs, n) : driver_get(d->top, reqs, n);
+        err = put ? driver_call(d->top, posting.wait, reqs, n)
+                  : driver_call(d->top, get, reqs, n);
     base_free(made);
     return err == NC_ERANGE ? NC_NOERR : err; /* the requests tell, and if it is new */
 }
@@ -419,7 +420,7 @@ static int take_back(struct api_dataset *d, const struct choice *c)
     struct access_request *const *reqs = NULL, **made = NULL;
     int64_t n = c->spans[true].many;
     int err = n > 0 ? collect_chosen(d->queue, c, true, &reqs, &made) : NC_NOERR;
-    if (err == NC_NOERR && n > 0) driver_cancel(d->top, reqs, n);
+    if (err == NC_NOERR && n > 0) driver_call(d->top, posting.cancel, reqs, n);
     base_free(made);
     return err;
 }

@@ -450,7 +450,7 @@ int ncmpi_close(int ncid)
         err = api_end_define_all(d, &(struct cdf_room){.header_minfree = CDF_SOME_ROOM});
     if (err == NC_NOERR && api_closing_defer_all(d, span)) return pending;
     /* Definitions that could not be completed: a new file would not be one. */
-    int closed = d->defining ? driver_abort_all(d->top) : driver_close_all(d->top);
+    int closed = driver_call(d->top, close_all, d->defining);
     trace_leave(d->ds.trace, span, "ncmpi_close", -1, err != NC_NOERR ? err : closed);
     closed = api_end_all(d, closed);
     if (err == NC_NOERR) err = closed;
@@ -470,7 +470,7 @@ int ncmpi_abort(int ncid)
         d->before = given_up;
     }
     struct trace_span span = trace_enter(d->ds.trace);
-    err = driver_abort_all(d->top);
+    err = driver_call(d->top, close_all, true);
     trace_leave(d->ds.trace, span, "ncmpi_abort", -1, err);
     return api_end_all(d, err);
 }

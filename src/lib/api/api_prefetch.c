@@ -20,10 +20,10 @@ static int begin(struct api_dataset *d, int varid, const MPI_Offset *start,
                                  .buftype = MPI_DATATYPE_NULL,
                                  .how = start == NULL ? API_VAR : API_VARA};
     struct access_request *r = NULL;
-    if (varid == NC_GLOBAL) return driver_prefetch(d->top, NULL);
+    if (varid == NC_GLOBAL) return driver_call(d->top, ahead.prefetch, NULL);
     int err = api_request_make(d, &a, false, &r);
     if (err != NC_NOERR || r == NULL) return err;
-    err = driver_prefetch(d->top, r);
+    err = driver_call(d->top, ahead.prefetch, r);
     (void)api_request_end(r);
     return err;
 }
@@ -64,7 +64,7 @@ int ncmpix_prefetch_all(int ncid, int varid, const MPI_Offset *start,
     api_lock(d);
     struct trace_span span = trace_enter(d->ds.trace);
     err = begin(d, varid, start, count);
-    if (err == NC_NOERR) err = driver_prefetch_wait(d->top);
+    if (err == NC_NOERR) err = driver_call(d->top, ahead.prefetch_wait);
     err = dataset_concur_all(&d->ds, err, NULL, NULL, 0);
     trace_leave(d->ds.trace, span, "ncmpix_prefetch_all", -1, err);
     api_unlock(d);
@@ -77,7 +77,7 @@ int ncmpix_prefetch_wait(int ncid)
     int err = api_find(ncid, &d);
     if (err != NC_NOERR || d->defining) return err;
     api_lock(d);
-    err = driver_prefetch_wait(d->top);
+    err = driver_call(d->top, ahead.prefetch_wait);
     api_unlock(d);
     return err;
 }

@@ -164,8 +164,8 @@ bool api_runs_make(const struct api_dataset *d, const struct api_access *a,
     enum { MANY = 4 }; /* slabs that are worth a request */
     const struct cdf_var *v = &d->ds.header.vars[a->varid];
     struct runs s = {.a = a, .type = type, .most = slabs->n / MANY};
-    if (!d->top->ops->likes_runs || s.most < 1 || slabs->starts == NULL ||
-        a->buf == NULL || v->ndims == 0 || v->ndims > MOST_DIMS)
+    if (!d->top->likes_runs || s.most < 1 || slabs->starts == NULL || a->buf == NULL ||
+        v->ndims == 0 || v->ndims > MOST_DIMS)
         return false;
     describe(d, v, put, slabs->pending, &s);
     s.at = base_malloc((size_t)slabs->n * sizeof *s.at);

@@ -105,7 +105,6 @@ static inline int blob_first_dim(const struct cdf_var *v)
 }
 
 /* ---- blob_open.c ---- */
-extern const struct driver_ops blob_ops;
 int blob_create_all(struct dataset *ds, int cmode, struct driver *lower,
                     struct driver **self);
 int blob_open_all(struct dataset *ds, int omode, struct driver *lower,
@@ -125,8 +124,7 @@ void blob_count_open(struct blob *b);
 int blob_enddef_all(struct driver *self, const struct cdf_header *before);
 int blob_sync_all(struct driver *self);
 int blob_sync(struct driver *self);
-int blob_close_all(struct driver *self);
-int blob_abort_all(struct driver *self);
+int blob_close_all(struct driver *self, bool abort);
 void blob_prepare_close_all(struct driver *self);
 enum driver_defer blob_defer(struct driver *self);
 int blob_flush_start(struct driver *self);
@@ -169,8 +167,6 @@ int blob_sub_find(struct blob *b, int number, int varid, struct blob_sub **sub, 
 void blob_sub_describe(const struct blob *b, struct dataset *ds);
 /* The name of a subfile of this dataset; NULL: no memory. The caller frees it. */
 char *blob_sub_path(void *b, int number);
-/* The driver of such a file. */
-const struct driver_ops *blob_sub_bottom(const struct blob *b);
 /* Closes those that this process has open alone; then, all of a group, theirs. What they
  * counted is added to the dataset's statistics. */
 int blob_sub_close_alone(struct blob *b);
@@ -179,7 +175,7 @@ int blob_sub_close_all(struct blob *b, bool abort);
 int blob_sub_leave_all(struct blob *b);
 /* Adds what its driver counted to the dataset's statistics. Local. */
 void blob_sub_count(struct blob *b, struct blob_sub *sub);
-/* See struct driver_ops: are the names of all that may come to lie beside the master
+/* See struct driver_kind: are the names of all that may come to lie beside the master
  * short enough? */
 int blob_sub_refuse(const struct dataset *ds);
 /* The master's own name, by which subfiles go, not a link's; NULL: no memory. The caller
@@ -190,7 +186,7 @@ char *blob_sub_master(const char *path);
 
 /* Removes the subfiles of a dataset that has this envelope. Local. */
 int blob_remove_subfiles(const char *master, const struct cdf_envelope *e);
-/* See struct driver_ops. */
+/* See struct driver_kind. */
 int blob_remove_parts(const char *path, bool anew, bool *all);
 
 /* ---- blob_define.c: decompositions are found and written ---- */

@@ -17,7 +17,7 @@ int blob_enddef_all(struct driver *self, const struct cdf_header *before)
     struct blob *b = (struct blob *)self;
     const struct cdf_header *h = &self->ds->header;
     int err = dataset_agree_all(self->ds, blob_grow(b, h->nvars), NULL, NULL, 0);
-    if (err == NC_NOERR) err = driver_enddef_all(self->lower, before);
+    if (err == NC_NOERR) err = driver_call(self->lower, enddef_all, before);
     if (err != NC_NOERR) return err;
     for (; b->nvars < h->nvars; b->nvars++) {
         const struct cdf_var *v = &h->vars[b->nvars];
@@ -39,7 +39,7 @@ static int sync_subfiles(struct blob *b, const struct blob_sub *other)
         struct blob_sub *s = b->subs[i];
         if (s == NULL || s == other || s->driver == NULL || !s->defined) continue;
         if (!s->ours) s->ds.held = s->ds.header.numrecs = s->records;
-        int err = driver_sync(s->driver);
+        int err = driver_call(s->driver, sync);
         if (first == NC_NOERR) first = err;
     }
     return first;
@@ -60,7 +60,7 @@ static int sync_subfile_all(struct blob *b, int64_t *number)
     int summed = blob_sums_write_all(b, told);
     if (err == NC_NOERR) err = summed;
     dataset_hold_records(&b->own->ds, told[BLOB_SUMS_RECORDS]);
-    int synced = driver_sync_all(b->own->driver);
+    int synced = driver_call(b->own->driver, sync_all);
     return err != NC_NOERR ? err : synced;
 }
 
@@ -90,7 +90,7 @@ int blob_sync_all(struct driver *self)
         if (err == NC_NOERR && self->ds->rank == 0) err = sync_envelope(b);
     }
     if (err != NC_NOERR) self->ds->failed = err;
-    int synced = driver_sync_all(self->lower);
+    int synced = driver_call(self->lower, sync_all);
     if (err == NC_NOERR && synced == NC_NOERR && b->hold.fd >= 0 && number > 0)
         err = blob_hold_synced(b, number);
     return err != NC_NOERR ? err : synced;
@@ -101,7 +101,7 @@ int blob_sync(struct driver *self)
     struct blob *b = (struct blob *)self;
     int err = self->ds->writable ? sync_subfiles(b, NULL) : NC_NOERR;
     if (err == NC_NOERR) err = sync_envelope(b);
-    int synced = driver_sync(self->lower);
+    int synced = driver_call(self->lower, sync);
     return err != NC_NOERR ? err : synced;
 }
 
@@ -134,23 +134,22 @@ static int complete_all(struct blob *b, bool abort)
 }
 
 /* Subfiles first: what the master tells of is there. */
-static int close_files_all(struct blob *b, bool abort, int err,
-                           int (*end_lower)(struct driver *))
+static int close_files_all(struct blob *b, bool abort, int err)
 {
-    int alone = blob_sub_close_alone(b), closed = blob_sub_close_all(b, abort);
+    int alone = blob_sub_close_alone(b),
+        closed = blob_sub_close_all(b, abort && b->fresh);
     if (err == NC_NOERR) err = alone != NC_NOERR ? alone : closed;
     err = dataset_concur_all(b->base.ds, err, NULL, NULL, 0);
-    closed = end_lower(b->base.lower);
+    closed = driver_call(b->base.lower, close_all, abort);
     return err != NC_NOERR ? err : closed;
 }
 
 /* *ended: what became of the page, process 0's own. */
-static int end_all(struct blob *b, bool abort, int (*end_lower)(struct driver *),
-                   int *ended)
+static int end_all(struct blob *b, bool abort, int *ended)
 {
-    bool incomplete = abort || b->base.ds->undone;
+    bool incomplete = (abort && b->fresh) || b->base.ds->undone;
     int err = complete_all(b, incomplete);
-    err = close_files_all(b, abort, err, end_lower);
+    err = close_files_all(b, abort, err);
     *ended = blob_hold_end(b, err == NC_NOERR && !incomplete);
     blob_free_all(b);
     return err;
@@ -169,9 +168,9 @@ static int write_records_all(struct blob *b)
     int err = NC_NOERR;
     if (b->own != NULL) {
         dataset_hold_records(&b->own->ds, b->base.ds->header.numrecs);
-        err = driver_sync_numrecs_all(b->own->driver);
+        err = driver_call(b->own->driver, sync_numrecs_all);
     }
-    int master = driver_sync_numrecs_all(b->base.lower);
+    int master = driver_call(b->base.lower, sync_numrecs_all);
     return err != NC_NOERR ? err : master;
 }
 
@@ -200,7 +199,7 @@ static int close_joined_all(struct blob *b)
         err = joined =
             dataset_concur_all(ds, blob_join_end_all(b, synced), NULL, NULL, 0);
     }
-    int files = close_files_all(b, false, NC_NOERR, driver_close_all);
+    int files = close_files_all(b, false, NC_NOERR);
     if (err == NC_NOERR) err = files;
     int closed = dataset_agree_all(ds, err, NULL, NULL, 0);
     bool renamed = joined == NC_NOERR && !ds->deleted;
@@ -215,12 +214,14 @@ static int close_joined_all(struct blob *b)
     return err;
 }
 
-int blob_close_all(struct driver *self)
+/* A dataset that never was one takes its subfiles with it. */
+int blob_close_all(struct driver *self, bool abort)
 {
     struct blob *b = (struct blob *)self;
-    if (b->join != NULL || is_joined(b, BASE_JOIN_CLOSE)) return close_joined_all(b);
-    int ended, err = end_all(b, false, driver_close_all, &ended);
-    return err != NC_NOERR ? err : ended;
+    bool joined = b->join != NULL || is_joined(b, BASE_JOIN_CLOSE);
+    if (joined && !abort) return close_joined_all(b);
+    int ended, err = end_all(b, abort, &ended);
+    return err != NC_NOERR || abort ? err : ended;
 }
 
 /* What is wrong comes to light again when it is closed. */
@@ -242,12 +243,4 @@ int blob_flush_start(struct driver *self)
     b->deferred = b->join != NULL;
     if (b->deferred) blob_join_start(b);
     return NC_NOERR;
-}
-
-/* A dataset that never was one takes its subfiles with it. */
-int blob_abort_all(struct driver *self)
-{
-    struct blob *b = (struct blob *)self;
-    int ended;
-    return end_all(b, b->fresh, driver_abort_all, &ended);
 }

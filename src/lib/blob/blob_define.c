@@ -234,14 +234,14 @@ static int write_header_all(struct blob *b, const struct blob_new *fresh, int n,
     bool first = !s->defined;
     /* All that there are move, also those that others appended and did not count here. */
     dataset_hold_records(&s->ds, b->base.ds->header.numrecs);
-    int err = first ? NC_NOERR : driver_redef_all(s->driver);
+    int err = first ? NC_NOERR : driver_call(s->driver, redef_all);
     int copied = cdf_copy(&before, h);
     if (error == NC_NOERR) error = copied;
     if (err == NC_NOERR) err = error;
     if (err == NC_NOERR) err = make_header(b, h, first ? NULL : &before, fresh, n, state);
     err = dataset_agree_all(&s->ds, err, NULL, NULL, 0);
     if (err == NC_NOERR) {
-        err = driver_enddef_all(s->driver, first ? NULL : &before);
+        err = driver_call(s->driver, enddef_all, first ? NULL : &before);
         b->unfinished = b->unfinished || (err != NC_NOERR && !first);
     }
     if (err != NC_NOERR && copied == NC_NOERR) {
@@ -331,7 +331,8 @@ static int write_map_all(struct blob *b, const struct blob_new *f, int error)
     struct map_puts p = {.n = 0};
     int err = error;
     if (err == NC_NOERR) err = list_map(b, f, &p);
-    int put = driver_put_all(b->own->driver, p.reqs, err == NC_NOERR ? p.n : 0, err);
+    int put =
+        driver_call(b->own->driver, put_all, p.reqs, err == NC_NOERR ? p.n : 0, err);
     base_free(p.runs);
     for (int64_t i = 0; i < p.n && err == NC_NOERR && put == NC_NOERR; i++)
         b->base.ds->stats.blob_map_bytes += bytes_of(b->own, p.reqs[i]);

@@ -232,10 +232,8 @@ static int move_numbers(struct blob_sub *s, void *numbers, bool put)
     if (r->varid < 0)
         return base_error_set(NC_ENOTNC, "%s: variable '%s' is missing", s->ds.path,
                               BLOB_MOMENT_NAME);
-    struct driver *file = s->driver;
-    while (file->lower != NULL)
-        file = file->lower;
-    return put ? driver_put(file, &r, 1) : driver_get(file, &r, 1);
+    struct driver *file = s->driver->bottom;
+    return put ? driver_call(file, put, &r, 1) : driver_call(file, get, &r, 1);
 }
 
 /* A writer beside this reader may have gone on since the page was read: what the page
@@ -262,7 +260,7 @@ static int stamp(const struct blob *b, struct blob_sub *s, uint64_t syncs, bool 
                          (int64_t)syncs};
     if (!s->defined) return NC_NOERR;
     int err = move_numbers(s, numbers, true);
-    return err == NC_NOERR && sync ? driver_sync(s->driver) : err;
+    return err == NC_NOERR && sync ? driver_call(s->driver, sync) : err;
 }
 
 /* One that is missing is found to be older when it comes back. */

@@ -71,7 +71,7 @@ static int move_piece(struct blob_join *j, int varid, int64_t record, int64_t at
     r->slab[2] = record;
     int err = blob_get(&j->b->base, &r, 1);
     if (err == NC_NOERR && !base_is_zero(j->values, n * size))
-        err = driver_put(j->to, &r, 1);
+        err = driver_call(j->to, put, &r, 1);
     region_free(where);
     return err;
 }
@@ -119,7 +119,7 @@ static int move_share(struct blob_join *j)
 /* Are its values moved by a descriptor, which is open? */
 static bool has_descriptor(struct driver *d)
 {
-    return d != NULL && driver_defer(d) == DRIVER_READY;
+    return d != NULL && driver_call(d, background.defer) == DRIVER_READY;
 }
 
 bool blob_join_may_wait(struct blob *b)
@@ -210,10 +210,10 @@ static int make_way(struct blob_join *j)
 /* With all definitions and no values. Agreed. */
 static int make_file_all(struct blob_join *j)
 {
-    int err = blob_sub_bottom(j->b)->create_all(&j->ds, NC_CLOBBER, NULL, &j->to);
+    int err = driver_registry[0]->create_all(&j->ds, NC_CLOBBER, NULL, &j->to);
     if (err != NC_NOERR) return err;
-    err = driver_enddef_all(j->to, NULL);
-    if (err != NC_NOERR) (void)driver_close_all(j->to);
+    err = driver_call(j->to, enddef_all, NULL);
+    if (err != NC_NOERR) (void)driver_call(j->to, close_all, false);
     return err;
 }
 
@@ -265,10 +265,10 @@ int blob_join_end_all(struct blob *b, int error)
     if (err == NC_NOERR && !ds->deleted) {
         own = ds->rank == 0 ? keep_length(j) : NC_NOERR;
         dataset_hold_records(&j->ds, j->ds.header.numrecs);
-        err = driver_sync_all(j->to);
+        err = driver_call(j->to, sync_all);
         if (own != NC_NOERR) err = own;
     }
-    int closed = driver_close_all(j->to);
+    int closed = driver_call(j->to, close_all, false);
     if (err == NC_NOERR) err = closed;
     err = dataset_agree_all(ds, err, NULL, NULL, 0);
     if (ds->rank == 0 && (err != NC_NOERR || ds->deleted)) (void)unlink(j->path);

@@ -208,9 +208,9 @@ static int move_parts(struct pieces *p, struct driver *d, int varid,
     if (where == NULL || (mem == NULL && mapped))
         err = NC_ENOMEM;
     else if (p->announced)
-        err = driver_prefetch(d, r);
+        err = driver_call(d, ahead.prefetch, r);
     else
-        err = p->put ? driver_put(d, &r, 1) : driver_get(d, &r, 1);
+        err = p->put ? driver_call(d, put, &r, 1) : driver_call(d, get, &r, 1);
     region_free(where);
     region_free(mem);
     return err;
@@ -533,7 +533,7 @@ int blob_prefetch(struct driver *self, const struct access_request *r)
 {
     struct blob *b = (struct blob *)self;
     struct blob_decomp *d = r == NULL ? NULL : blob_decomp_of(b, r->varid);
-    if (d == NULL) return driver_prefetch(self->lower, r);
+    if (d == NULL) return driver_call(self->lower, ahead.prefetch, r);
     if (self->ds->hints.stage != BASE_ENABLE || self->ds->writable || is_nothing(b, r))
         return NC_NOERR;
     if (blob_read_own(b, d) == NC_NOERR)

@@ -146,11 +146,13 @@ static int make_comm_all(struct blob *b)
 
 /* ---- begin and end ---- */
 
+static const struct driver_ops slots;
+
 static struct blob *new_layer(struct dataset *ds, struct driver *lower)
 {
     struct blob *b = base_calloc(1, sizeof *b);
     if (b == NULL) return NULL;
-    b->base = (struct driver){.ops = &blob_ops, .lower = lower, .ds = ds};
+    driver_stack(&b->base, &slots, lower, ds);
     b->comm = b->alone = MPI_COMM_NULL;
     b->hold.fd = -1;
     b->path = blob_sub_master(ds->full);
@@ -444,7 +446,7 @@ int blob_open_all(struct dataset *ds, int omode, struct driver *lower,
                                        .all = blob_is_foreign(b),
                                        .path = blob_sub_path,
                                        .who = b};
-    if (err == NC_NOERR) driver_parts(lower, &parts);
+    if (err == NC_NOERR) driver_call(lower, files.parts, &parts);
     return start_all(b, err, self);
 }
 
@@ -455,7 +457,7 @@ static int inq_info(struct driver *self, MPI_Info info)
     struct blob *b = (struct blob *)self;
     for (int64_t i = 0; i < b->facts.nsubfiles; i++)
         if (b->subs[i] != NULL) blob_sub_count(b, b->subs[i]);
-    int err = driver_inq_info(self->lower, info);
+    int err = driver_call(self->lower, inq_info, info);
     if (err != NC_NOERR) return err;
     char number[32];
     snprintf(number, sizeof number, "%lld", (long long)b->facts.nsubfiles);
@@ -475,17 +477,8 @@ static bool wanted(const struct dataset *ds, bool create)
     return (h->blob == BASE_ENABLE || subfiles) && !h->no_indep_rw;
 }
 
-const struct driver_ops blob_ops = {
-    .name = "blob",
-    .likes_runs = true,
-    .wanted = wanted,
-    .refuse = blob_sub_refuse,
-    .create_all = blob_create_all,
-    .open_all = blob_open_all,
-    .remove_parts = blob_remove_parts,
-    .stand_in = blob_foreign_first,
+static const struct driver_ops slots = {
     .close_all = blob_close_all,
-    .abort_all = blob_abort_all,
     .enddef_all = blob_enddef_all,
     .put_all = blob_put_all,
     .get_all = blob_get_all,
@@ -493,9 +486,18 @@ const struct driver_ops blob_ops = {
     .get = blob_get,
     .sync_all = blob_sync_all,
     .sync = blob_sync,
-    .flush_start = blob_flush_start,
-    .prefetch = blob_prefetch,
-    .prepare_close_all = blob_prepare_close_all,
-    .defer = blob_defer,
     .inq_info = inq_info,
+    .background = {.flush_start = blob_flush_start,
+                   .prepare_close_all = blob_prepare_close_all,
+                   .defer = blob_defer},
+    .ahead = {.prefetch = blob_prefetch},
+};
+
+const struct driver_kind blob_driver = {
+    .wanted = wanted,
+    .refuse = blob_sub_refuse,
+    .create_all = blob_create_all,
+    .open_all = blob_open_all,
+    .remove_parts = blob_remove_parts,
+    .stand_in = blob_foreign_first,
 };

@@ -452,8 +452,8 @@ int blob_own_carry_out(struct blob_own *o)
 {
     int lacking = close_group(o, o->nparts), err = NC_NOERR;
     if (o->n > 0)
-        err = o->put ? driver_put(o->sub->driver, o->reqs, o->n)
-                     : driver_get(o->sub->driver, o->reqs, o->n);
+        err = o->put ? driver_call(o->sub->driver, put, o->reqs, o->n)
+                     : driver_call(o->sub->driver, get, o->reqs, o->n);
     settle_results(o, err);
     return lacking != NC_NOERR ? lacking : err;
 }
@@ -462,8 +462,8 @@ int blob_own_carry_out_all(struct blob_own *o)
 {
     struct driver *d = o->b->own->driver;
     int lacking = close_group(o, o->nparts);
-    int err = o->put ? driver_put_all(d, o->reqs, o->n, NC_NOERR)
-                     : driver_get_all(d, o->reqs, o->n, NC_NOERR);
+    int err = o->put ? driver_call(d, put_all, o->reqs, o->n, NC_NOERR)
+                     : driver_call(d, get_all, o->reqs, o->n, NC_NOERR);
     settle_results(o, err);
     return lacking != NC_NOERR ? lacking : err;
 }

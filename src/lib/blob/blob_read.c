@@ -39,7 +39,7 @@ static int read_alone(void *who, const struct blob_numbers *lists, int n, int er
     struct map_gets g;
     if (error != NC_NOERR || n == 0) return error;
     make_gets(&g, sub, lists, n);
-    return driver_get(sub->driver, g.reqs, n);
+    return driver_call(sub->driver, get, g.reqs, n);
 }
 
 /* Of the group together. */
@@ -48,7 +48,7 @@ static int read_all(void *who, const struct blob_numbers *lists, int n, int erro
     struct blob_sub *sub = who;
     struct map_gets g;
     make_gets(&g, sub, lists, n);
-    return driver_get_all(sub->driver, g.reqs, n, error);
+    return driver_call(sub->driver, get_all, g.reqs, n, error);
 }
 
 /* Whose maps are read. */

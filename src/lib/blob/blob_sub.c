@@ -45,14 +45,6 @@ int blob_sub_refuse(const struct dataset *ds)
     return err;
 }
 
-const struct driver_ops *blob_sub_bottom(const struct blob *b)
-{
-    const struct driver *d = b->base.lower;
-    while (d->lower != NULL)
-        d = d->lower;
-    return d->ops;
-}
-
 /* Hints for one plain file. */
 static struct base_hints plain(struct base_hints h)
 {
@@ -216,11 +208,11 @@ static int64_t records_in(const struct cdf_header *h, const char *path)
 static int open_driver_all(struct blob *b, struct blob_sub *s, bool create)
 {
     struct dataset *ds = &s->ds;
-    const struct driver_ops *ops = blob_sub_bottom(b);
-    if (create) return ops->create_all(ds, NC_CLOBBER, NULL, &s->driver);
-    int err = ops->open_all(ds, ds->writable ? NC_WRITE : NC_NOWRITE, NULL, &s->driver);
+    const struct driver_kind *kind = driver_registry[0];
+    if (create) return kind->create_all(ds, NC_CLOBBER, NULL, &s->driver);
+    int err = kind->open_all(ds, ds->writable ? NC_WRITE : NC_NOWRITE, NULL, &s->driver);
     if (err != NC_NOERR) return err;
-    s->driver = driver_part(b->base.lower, s->number, s->driver);
+    s->driver = driver_call(b->base.lower, files.part, s->number, s->driver);
     s->defined = true;
     s->records = ds->header.numrecs;
     s->summed = records_in(&ds->header, ds->full);
@@ -232,7 +224,7 @@ static int close_driver_all(struct blob_sub *s, bool abort)
     struct driver *d = s->driver;
     s->driver = NULL;
     if (d == NULL) return NC_NOERR;
-    int err = abort ? driver_abort_all(d) : driver_close_all(d);
+    int err = driver_call(d, close_all, abort);
     node_leave_all(&s->ds);
     return err;
 }

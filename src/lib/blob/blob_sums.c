@@ -127,7 +127,7 @@ static int take_away(struct blob_sub *sub, int id, int64_t record, int64_t first
     r->slab[of_record] = first;
     count[0] = 1;
     count[of_record] = n;
-    return driver_put(sub->driver, &r, 1);
+    return driver_call(sub->driver, put, &r, 1);
 }
 
 /* The place where it would be noted that there is no sum. */
@@ -325,7 +325,7 @@ int blob_sums_write_all(struct blob *b, const int64_t told[BLOB_SUMS_TOLD])
         err = base_mpi_error(mpi, NC_EMPI, "comparing checksums");
     }
     int64_t n = err == NC_NOERR ? make_puts(b, &arena, &reqs) : 0;
-    int put = driver_put_all(b->own->driver, reqs, n, NC_NOERR);
+    int put = driver_call(b->own->driver, put_all, reqs, n, NC_NOERR);
     base_arena_free(&arena);
     begin_anew(b, told[BLOB_SUMS_RECORDS]);
     return err != NC_NOERR ? err : put;

@@ -130,7 +130,7 @@ static int put_known_all(struct blob *b, const struct split *s, int error)
     ds->header.numrecs = agreed; /* until all know */
     tell_later(b, own);
     touch(b, s->list + s->settled, s->master);
-    int err = driver_put_all(b->base.lower, s->list + s->settled, s->master, error);
+    int err = driver_call(b->base.lower, put_all, s->list + s->settled, s->master, error);
     note_master(b, s, true);
     return worse(own, err);
 }
@@ -190,7 +190,7 @@ int blob_get_all(struct driver *self, struct access_request *const *reqs, int64_
     int own = blob_move_all(b, s.list, s.settled, false);
     note_move(b, &s, false, span);
     tell_later(b, own);
-    int err = driver_get_all(b->base.lower, s.list + s.settled, s.master, error);
+    int err = driver_call(b->base.lower, get_all, s.list + s.settled, s.master, error);
     note_master(b, &s, false);
     base_free(s.list);
     return worse(own, err);
@@ -207,7 +207,7 @@ int blob_put(struct driver *self, struct access_request *const *reqs, int64_t n)
     note_move(b, &s, true, span);
     hold(b, s.list, s.settled);
     touch(b, s.list + s.settled, s.master);
-    if (s.master > 0) err = driver_put(b->base.lower, s.list + s.settled, s.master);
+    if (s.master > 0) err = driver_call(b->base.lower, put, s.list + s.settled, s.master);
     note_master(b, &s, true);
     base_free(s.list);
     return worse(own, err);
@@ -222,7 +222,7 @@ int blob_get(struct driver *self, struct access_request *const *reqs, int64_t n)
     struct trace_span span = trace_begin(self->ds->trace);
     int own = blob_move(b, s.list, s.settled, false);
     note_move(b, &s, false, span);
-    if (s.master > 0) err = driver_get(b->base.lower, s.list + s.settled, s.master);
+    if (s.master > 0) err = driver_call(b->base.lower, get, s.list + s.settled, s.master);
     note_master(b, &s, false);
     base_free(s.list);
     return worse(own, err);

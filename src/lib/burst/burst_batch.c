@@ -363,7 +363,7 @@ int burst_walk_put_all(struct burst_walk *k)
     int64_t made;
     int err = make_batch(k, &t, &made);
     burst_change(k->b); /* still at it */
-    int put = driver_put_all(k->b->base.lower, t.reqs, made, NC_NOERR);
+    int put = driver_call(k->b->base.lower, put_all, t.reqs, made, NC_NOERR);
     burst_changed(k->b, false);
     return end_batch(k, &t, made, err, put);
 }
@@ -374,7 +374,7 @@ int burst_walk_put(struct burst_walk *k)
     int64_t made;
     int err = make_batch(k, &t, &made);
     burst_change(k->b);
-    int put = made > 0 ? driver_put(k->b->base.lower, t.reqs, made) : NC_NOERR;
+    int put = made > 0 ? driver_call(k->b->base.lower, put, t.reqs, made) : NC_NOERR;
     burst_changed(k->b, true);
     return end_batch(k, &t, made, err, put);
 }

@@ -99,7 +99,7 @@ static int lay_over_one(struct burst *b, struct access_request *const *r, int64_
     (*r)->status = NC_NOERR;
     err = burst_drain_alone(b, low, high);
     if (err != NC_NOERR) return err;
-    return driver_get(b->base.lower, r, 1);
+    return driver_call(b->base.lower, get, r, 1);
 }
 
 static int lay_over(struct burst *b, struct access_request *const *reqs, int64_t n)
@@ -131,9 +131,9 @@ int burst_get_all(struct driver *self, struct access_request *const *reqs, int64
                   int error)
 {
     struct burst *b = (struct burst *)self;
-    if (!self->ds->writable) return driver_get_all(self->lower, reqs, n, error);
+    if (!self->ds->writable) return driver_call(self->lower, get_all, reqs, n, error);
     int err = settle_others_all(b, reqs, n);
-    int got = driver_get_all(self->lower, reqs, n, error);
+    int got = driver_call(self->lower, get_all, reqs, n, error);
     int laid = finish(b, reqs, n);
     if (got == NC_NOERR || got == NC_ERANGE) got = laid == NC_NOERR ? error : laid;
     /* What the next put logs may be brought to the file at once, by a thread of its
@@ -148,11 +148,11 @@ int burst_get(struct driver *self, struct access_request *const *reqs, int64_t n
     struct burst *b = (struct burst *)self;
     int64_t low, high;
     int err = NC_NOERR;
-    if (!self->ds->writable) return driver_get(self->lower, reqs, n);
+    if (!self->ds->writable) return driver_call(self->lower, get, reqs, n);
     if (b->coherent && bounds_of_requests(b, reqs, n, &low, &high) == NC_NOERR)
         err = burst_drain_alone(b, low, high);
 
-    int got = driver_get(self->lower, reqs, n);
+    int got = driver_call(self->lower, get, reqs, n);
     int laid = finish(b, reqs, n);
     if (got == NC_NOERR || got == NC_ERANGE) got = laid;
     return err != NC_NOERR ? err : got;

@@ -34,6 +34,8 @@ void burst_detach_all(struct burst *b)
  * as a file takes one write at a time (benchmarks/burst.md). */
 enum { FEW = 8 };
 
+static const struct driver_ops slots;
+
 /* A new layer; all or none have it. */
 int burst_attach_all(struct dataset *ds, struct driver *lower, struct burst **out)
 {
@@ -43,7 +45,8 @@ int burst_attach_all(struct dataset *ds, struct driver *lower, struct burst **ou
         base_free(b);
         return err;
     }
-    b->base = (struct driver){.ops = &burst_ops, .lower = lower, .ds = ds};
+    driver_stack(&b->base, &slots, lower, ds);
+    b->base.likes_runs = false;
     b->coherent = ds->hints.burst_coherent;
     b->memory = NODE_NO_MEMORY;
     b->file = FILE_NO_DESCRIPTOR;
@@ -136,7 +139,7 @@ int burst_sync_all(struct burst *b)
 {
     change(b);
     sync_own(b);
-    return changed(b, driver_sync_all(b->base.lower));
+    return changed(b, driver_call(b->base.lower, sync_all));
 }
 
 /* Any process may have drained on its own: all sync if one must. Agreed. */
@@ -173,7 +176,7 @@ static int finish_all(struct burst *b, bool keep)
 }
 
 /* Ends this layer, then those below it; what was wrong here is what is reported. */
-static int end_all(struct driver *self, int (*end_lower)(struct driver *))
+static int close_layer_all(struct driver *self, bool abort)
 {
     struct burst *b = (struct burst *)self;
     struct driver *lower = self->lower;
@@ -183,22 +186,12 @@ static int end_all(struct driver *self, int (*end_lower)(struct driver *))
     snprintf(text, sizeof text, "%s", base_error_detail(err));
     burst_pool_stop(b);
     burst_change(b); /* a log that stays has to know the file as it is left */
-    int ended = end_lower(lower);
+    int ended = driver_call(lower, close_all, abort);
     burst_changed(b, true);
     burst_end_all(b, keep || err != NC_NOERR);
     burst_detach_all(b);
     if (err != NC_NOERR) return base_error_set(err, "%s", text);
     return ended;
-}
-
-static int close_layer_all(struct driver *self)
-{
-    return end_all(self, driver_close_all);
-}
-
-static int abort_layer_all(struct driver *self)
-{
-    return end_all(self, driver_abort_all);
 }
 
 static int drain_all(struct burst *b)
@@ -215,7 +208,7 @@ static int redef_all(struct driver *self)
     int err = drain_all(b);
     if (err != NC_NOERR) return err;
     change(b);
-    err = changed(b, driver_redef_all(self->lower));
+    err = changed(b, driver_call(self->lower, redef_all));
     b->logging = false; /* should all stay as it is, until the next flush */
     return err;
 }
@@ -224,7 +217,7 @@ static int enddef_all(struct driver *self, const struct cdf_header *before)
 {
     struct burst *b = (struct burst *)self;
     change(b);
-    int err = changed(b, driver_enddef_all(self->lower, before));
+    int err = changed(b, driver_call(self->lower, enddef_all, before));
     if (err != NC_NOERR) return err;
     b->file_dirty = true;
     if (!b->made) return burst_begin_all(b);
@@ -236,14 +229,14 @@ static int write_header_all(struct driver *self)
 {
     ((struct burst *)self)->file_dirty = true;
     change((struct burst *)self);
-    return changed((struct burst *)self, driver_write_header_all(self->lower));
+    return changed((struct burst *)self, driver_call(self->lower, write_header_all));
 }
 
 static int begin_indep_all(struct driver *self)
 {
     struct burst *b = (struct burst *)self;
     int err = drain_all(b);
-    if (err == NC_NOERR) err = driver_begin_indep_all(self->lower);
+    if (err == NC_NOERR) err = driver_call(self->lower, begin_indep_all);
     b->indep = err == NC_NOERR;
     b->epoch++;
     return err;
@@ -256,13 +249,13 @@ static int end_indep_all(struct driver *self)
     b->indep = false;
     b->epoch++;
     change(b);
-    return changed(b, driver_end_indep_all(b->base.lower));
+    return changed(b, driver_call(b->base.lower, end_indep_all));
 }
 
 int burst_sync_numrecs_all(struct driver *self)
 {
     change((struct burst *)self);
-    return changed((struct burst *)self, driver_sync_numrecs_all(self->lower));
+    return changed((struct burst *)self, driver_call(self->lower, sync_numrecs_all));
 }
 
 /* In collective mode, the next to read finds what is in the logs: it is enough that
@@ -272,7 +265,7 @@ static int sync_layer_all(struct driver *self)
 {
     struct burst *b = (struct burst *)self;
     int failed, err = NC_NOERR;
-    if (!self->ds->writable) return driver_sync_all(self->lower);
+    if (!self->ds->writable) return driver_call(self->lower, sync_all);
     burst_pool_pause(b->pool); /* it may have brought something to the file */
     burst_pool_go_on(b->pool);
     bool kept = !b->logging && self->ds->hints.no_indep_rw; /* and nowhere else */
@@ -301,7 +294,7 @@ static int sync_layer_all(struct driver *self)
 static int flush_all(struct driver *self)
 {
     int err = drain_all((struct burst *)self);
-    int flushed = driver_flush_all(self->lower);
+    int flushed = driver_call(self->lower, flush_all);
     return err != NC_NOERR ? err : flushed;
 }
 
@@ -317,7 +310,7 @@ static int flush_start(struct driver *self)
 {
     struct burst *b = (struct burst *)self;
     b->asked = b->serial;
-    if (b->nwrites == 0) return driver_flush_start(self->lower);
+    if (b->nwrites == 0) return driver_call(self->lower, background.flush_start);
     if (burst_pool_begin(b)) return NC_NOERR;
     if (self->ds->hints.no_indep_rw)
         return base_error_set(
@@ -345,7 +338,7 @@ static int flush_test(struct driver *self, bool *through)
 static void prepare_close_all(struct driver *self)
 {
     int err = self->ds->base > 0 ? drain_all((struct burst *)self) : NC_NOERR;
-    if (err == NC_NOERR) driver_prepare_close_all(self->lower);
+    if (err == NC_NOERR) driver_call(self->lower, background.prepare_close_all);
 }
 
 /* What was put must all be in the log, and threads must be there to bring it from there
@@ -354,7 +347,8 @@ static enum driver_defer defer(struct driver *self)
 {
     struct burst *b = (struct burst *)self;
     bool safe = b->logging && b->log.kept_fd < 0;
-    if (!safe || driver_defer(self->lower) == DRIVER_NOW) return DRIVER_NOW;
+    if (!safe || driver_call(self->lower, background.defer) == DRIVER_NOW)
+        return DRIVER_NOW;
     return b->nwrites == 0 || burst_pool_ready(b) ? DRIVER_LATER : DRIVER_NOW;
 }
 
@@ -370,7 +364,7 @@ static int inq_info(struct driver *self, MPI_Info info)
 {
     struct burst *b = (struct burst *)self;
     burst_pool_tell(b->pool); /* who asks may look at them next */
-    int err = driver_inq_info(self->lower, info);
+    int err = driver_call(self->lower, inq_info, info);
     if (err != NC_NOERR || self->ds->hints.deferred_close != BASE_ENABLE) return err;
     const char *force = may_defer(b) ? "enable" : "disable";
     return base_mpi_error(MPI_Info_set(info, "nc_deferred_close", force), NC_EMPI,
@@ -390,18 +384,12 @@ static int sync_alone(struct driver *self)
 {
     struct burst *b = (struct burst *)self;
     int err = self->ds->writable ? drain_own(b) : NC_NOERR;
-    if (err == NC_NOERR) err = driver_sync(self->lower);
+    if (err == NC_NOERR) err = driver_call(self->lower, sync);
     return err == NC_NOERR ? burst_sync_retired(b) : err;
 }
 
-const struct driver_ops burst_ops = {
-    .name = "burst",
-    .needs_no_buffer = true,
-    .wanted = wanted,
-    .create_all = create_all,
-    .open_all = open_layer_all,
+static const struct driver_ops slots = {
     .close_all = close_layer_all,
-    .abort_all = abort_layer_all,
     .redef_all = redef_all,
     .enddef_all = enddef_all,
     .write_header_all = write_header_all,
@@ -411,18 +399,24 @@ const struct driver_ops burst_ops = {
     .get_all = burst_get_all,
     .put = burst_put,
     .get = burst_get,
-    .post = burst_post,
-    .wait_all = burst_wait_all,
-    .wait = burst_wait,
-    .cancel = burst_cancel,
     .sync_all = sync_layer_all,
     .sync_numrecs_all = burst_sync_numrecs_all,
     .flush_all = flush_all,
     .inq_info = inq_info,
     .sync = sync_alone,
     .flush = flush_alone,
-    .flush_start = flush_start,
-    .flush_test = flush_test,
-    .prepare_close_all = prepare_close_all,
-    .defer = defer,
+    .posting = {.post = burst_post,
+                .wait_all = burst_wait_all,
+                .wait = burst_wait,
+                .cancel = burst_cancel},
+    .background = {.flush_start = flush_start,
+                   .flush_test = flush_test,
+                   .prepare_close_all = prepare_close_all,
+                   .defer = defer},
+};
+
+const struct driver_kind burst_driver = {
+    .wanted = wanted,
+    .create_all = create_all,
+    .open_all = open_layer_all,
 };

@@ -376,7 +376,7 @@ static int put_behind(struct burst *b, struct access_request *const *reqs, int64
         return err;
     }
     b->file_dirty = true;
-    err = driver_put(b->base.lower, reqs, n);
+    err = driver_call(b->base.lower, put, reqs, n);
     int told = err == NC_NOERR || err == NC_ERANGE ? burst_tell_records(b) : NC_NOERR;
     return told != NC_NOERR ? told : err;
 }
@@ -532,7 +532,7 @@ static int put_below_all(struct burst *b, struct access_request *const *reqs, in
 {
     burst_change(b);
     b->file_dirty = true;
-    error = driver_put_all(b->base.lower, reqs, n, error);
+    error = driver_call(b->base.lower, put_all, reqs, n, error);
     burst_changed(b, true);
     return error;
 }

@@ -467,7 +467,7 @@ static bool stays_whole(const struct burst *b, bool remove)
 int burst_replayed_all(struct burst *b, struct burst_reader **logs, int n, bool remove)
 {
     struct dataset *ds = b->base.ds;
-    int err = driver_sync_all(b->base.lower);
+    int err = driver_call(b->base.lower, sync_all);
     /* None of them is missed, when one goes after the other. */
     for (int i = 0; i < n && err == NC_NOERR && !stays_whole(b, remove); i++)
         err = burst_reader_drained(logs[i]);
@@ -492,7 +492,7 @@ static int recover_for_reading_all(struct burst *b)
     int err = driver_open_all(&again, NC_WRITE, &top);
     if (err == NC_NOERR) {
         dataset_hold_records(ds, again.header.numrecs);
-        err = driver_close_all(top);
+        err = driver_call(top, close_all, false);
     }
     cdf_free(&again.header);
     return err;

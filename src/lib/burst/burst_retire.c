@@ -89,7 +89,7 @@ static int complete_file(struct burst *b)
 {
     int err = burst_tell_records(b);
     if (err != NC_NOERR || b->log.commit.synced <= b->log.commit.drained) return err;
-    return b->base.ds->base > 0 ? driver_sync(b->base.lower) /* subfiles, too */
+    return b->base.ds->base > 0 ? driver_call(b->base.lower, sync) /* subfiles, too */
                                 : file_descriptor_sync(&b->file, b->path);
 }
 

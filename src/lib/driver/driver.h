@@ -1,9 +1,10 @@
 /* The driver interface: what a dataset asks of whatever stores it.
  *
- * Drivers are stacked. A slot that a driver leaves NULL falls through to the driver
- * below it, so that one which changes how data is written is just a `put` and a few
- * words. api holds the definitions and checks every argument; what reaches a
- * driver is well-formed.
+ * Drivers are layers on each other. A layer has a table of functions, its slots. A slot
+ * that it leaves NULL is the one of the layer below, so that a layer that changes how
+ * data is written is just a `put` and a few words. doc/driver.md tells how to add one.
+ * api holds the definitions and checks every argument; what reaches a driver is
+ * well-formed.
  *
  * A function whose name ends in _all is collective over the dataset's communicator, and
  * no other is (see "Errors" in doc/architecture.md). They return NC_ codes. A collective
@@ -11,9 +12,13 @@
 #ifndef DRIVER_H
 #define DRIVER_H
 
+#include <stddef.h>
+
 #include "access_request.h"
 #include "dataset.h"
 #include "trace_record.h"
+
+struct driver;
 
 /* May the close of a dataset be left to later? */
 enum driver_defer {
@@ -23,17 +28,6 @@ enum driver_defer {
     DRIVER_LATER   /* all that was put is safe, and goes to the file meanwhile */
 };
 
-/* One layer of the stack. A driver's own state begins with this. */
-struct driver {
-    const struct driver_ops *ops;
-    struct driver *lower; /* NULL at the bottom */
-    struct dataset *ds;
-};
-
-/* Counts the bytes of a request that has been carried out. Who made it does so, not
- * the layers it passes. */
-void driver_count_bytes(struct dataset *ds, const struct access_request *r, bool put);
-
 /* Other files than the dataset's own that have values of it. */
 struct driver_parts {
     int n;
@@ -42,55 +36,62 @@ struct driver_parts {
     void *who;
 };
 
-struct driver_ops {
-    const char *name;
+/* Nonblocking puts in data mode. A layer that has put_all must see all that is put:
+ * unless it has these, too, nothing is posted, whatever is below it. */
+struct driver_posting {
+    /* Takes the values of some requests at once, which then get a ticket. Local. */
+    void (*post)(struct driver *self, struct access_request *const *reqs, int64_t n);
+    /* put_all and put for requests of which some may have a ticket. */
+    int (*wait_all)(struct driver *self, struct access_request *const *reqs, int64_t n,
+                    int error);
+    int (*wait)(struct driver *self, struct access_request *const *reqs, int64_t n);
+    /* Takes those with a ticket back. The status of one for which it is too late is
+     * NC_EFLUSHED, of the others NC_NOERR. Local. */
+    void (*cancel)(struct driver *self, struct access_request *const *reqs, int64_t n);
+};
 
-    /* Runs of bytes that ascend are better one raw request than a request each. */
-    bool likes_runs;
-    /* A bput needs no attached buffer. */
-    bool needs_no_buffer;
+/* What goes on while the program computes, or when it has closed the dataset. Likewise,
+ * a layer that has put_all and no defer has none of these. */
+struct driver_background {
+    /* Whatever is staged by now goes to the file; is it there, as far as this process
+     * alone is concerned? Local. */
+    int (*flush_start)(struct driver *self);
+    int (*flush_test)(struct driver *self, bool *through);
+    /* What all do together so that close_all may come later. What fails here it tells. */
+    void (*prepare_close_all)(struct driver *self);
+    /* May close_all come later? Nothing but flush_start is called until then, with which
+     * what was put may go to the file; the program may give the file another name, and
+     * close_all goes by what the layer has opened by now. Where the answer is no,
+     * close_all is called as if nobody had asked. Local. */
+    enum driver_defer (*defer)(struct driver *self);
+};
 
-    /* Does the dataset, by its hints or by what was found in its file, want this layer?
-     * Layers below it are there. Local; NULL: always. */
-    bool (*wanted)(const struct dataset *ds, bool create);
+/* Values that are kept near the process. */
+struct driver_ahead {
+    /* A request, or all (NULL), will be read soon. Local. */
+    int (*prefetch)(struct driver *self, const struct access_request *r);
+    /* Waits until what was announced so is there, or cannot be. Local. */
+    int (*prefetch_wait)(struct driver *self);
+};
 
-    /* What keeps a new dataset from having this layer, before anything is made or
-     * removed. Local, process 0's; NULL: nothing does. */
-    int (*refuse)(const struct dataset *ds);
-
-    /* Make a new file, or open one and decode its header into ds->header. lower is the
-     * layer below, already there (NULL at the bottom), *self the new one; on failure
-     * nothing of it is left behind. Agreed. */
-    int (*create_all)(struct dataset *ds, int cmode, struct driver *lower,
-                      struct driver **self);
-    int (*open_all)(struct dataset *ds, int omode, struct driver *lower,
-                    struct driver **self);
-
-    /* For layers below one that scatters values: where it does, once it is open; and a
-     * layer that reads of such a file, which is open on `lower`, are to go through: on
-     * top of that, or that itself. Both local. */
+/* For layers below one that scatters values over files. */
+struct driver_files {
+    /* Which they are, once it is open. Local. */
     void (*parts)(struct driver *self, const struct driver_parts *parts);
+    /* The layer that reads of such a file, which is open on `lower`, are to go through:
+     * on top of that, or that itself. Local. */
     struct driver *(*part)(struct driver *self, int number, struct driver *lower);
-
     /* All layers of a dataset that was there are open. Without what fails here the layer
      * does nothing. */
     void (*opened_all)(struct driver *self);
+};
 
-    /* Removes a dataset that nobody has open; for a bottom driver. Local. */
-    int (*remove)(const char *path, MPI_Info info);
-    /* Removes what the layer keeps of a dataset beside its file, if it has anything; the
-     * file is still as it was, and is to be deleted or made anew. *all: there was no such
-     * file, and what was removed was the dataset. Local. */
-    int (*remove_parts)(const char *path, bool anew, bool *all);
-
-    /* The name of a file that may tell of a dataset whose own name has none, to be opened
-     * in its place; NULL: no memory. The caller frees it. */
-    char *(*stand_in)(const char *path);
-
-    /* Ends the layer and frees it, whatever it returns. abort throws away what enddef
-     * has not written: a file that create made and no enddef completed is removed. */
-    int (*close_all)(struct driver *self);
-    int (*abort_all)(struct driver *self);
+/* The slots of a layer: function pointers, and nothing else. */
+struct driver_ops {
+    /* Ends the layer and frees it, whatever it returns, and those below. abort throws
+     * away what enddef has not written: a file that create made and no enddef completed
+     * is removed. */
+    int (*close_all)(struct driver *self, bool abort);
 
     /* Definitions may change from here ... */
     int (*redef_all)(struct driver *self);
@@ -119,17 +120,6 @@ struct driver_ops {
     int (*put)(struct driver *self, struct access_request *const *reqs, int64_t n);
     int (*get)(struct driver *self, struct access_request *const *reqs, int64_t n);
 
-    /* Nonblocking puts in data mode. post may take the values of some requests at once,
-     * which then get a ticket; local. wait_all and wait are put_all and put for requests
-     * of which some may have one; NULL: those. cancel takes those with a ticket back; the
-     * status of one for which it is too late is NC_EFLUSHED, of the others NC_NOERR;
-     * local. */
-    void (*post)(struct driver *self, struct access_request *const *reqs, int64_t n);
-    int (*wait_all)(struct driver *self, struct access_request *const *reqs, int64_t n,
-                    int error);
-    int (*wait)(struct driver *self, struct access_request *const *reqs, int64_t n);
-    void (*cancel)(struct driver *self, struct access_request *const *reqs, int64_t n);
-
     /* sync: everything written is on its way to the device and visible to all.
      * sync_numrecs: numrecs agreed and in the file. flush: whatever is staged is in
      * the file. */
@@ -141,83 +131,103 @@ struct driver_ops {
     int (*sync)(struct driver *self);
     int (*flush)(struct driver *self);
 
-    /* Whatever is staged by now goes to the file while the program computes; is it there,
-     * as far as this process alone is concerned? Local; NULL: nothing is staged. */
-    int (*flush_start)(struct driver *self);
-    int (*flush_test)(struct driver *self, bool *through);
-
-    /* A request, or all (NULL), will be read soon; until what was announced so is there,
-     * or cannot be. Local; NULL: nothing is kept. */
-    int (*prefetch)(struct driver *self, const struct access_request *r);
-    int (*prefetch_wait)(struct driver *self);
-
-    /* What all do together so that close_all may come later. What fails here it tells. */
-    void (*prepare_close_all)(struct driver *self);
-    /* May close_all come later? Nothing but flush_start is called until then, with which
-     * what was put may go to the file; the program may give the file another name, and
-     * close_all goes by what the layer has opened by now. Where the answer is no,
-     * close_all is called as if nobody had asked. Local; NULL: it may not. */
-    enum driver_defer (*defer)(struct driver *self);
-
     /* Adds the hints in force to info; local. */
     int (*inq_info)(struct driver *self, MPI_Info info);
+
+    /* What only some can do. */
+    struct driver_posting posting;
+    struct driver_background background;
+    struct driver_ahead ahead;
+    struct driver_files files;
 };
 
-/* The drivers, each defined in its room. */
-extern const struct driver_ops mpio_ops;
-extern const struct driver_ops blob_ops;
-extern const struct driver_ops burst_ops;
-extern const struct driver_ops stage_ops;
+typedef void (*driver_function)(void);
+enum { DRIVER_SLOTS = sizeof(struct driver_ops) / sizeof(driver_function) };
+
+/* One layer of the stack. A driver's own state begins with this. */
+struct driver {
+    struct driver_ops ops;           /* all of them, those of the layers below, too */
+    struct driver *at[DRIVER_SLOTS]; /* the layer whose each one is */
+    struct driver *lower;            /* NULL at the bottom */
+    struct driver *bottom;
+    struct dataset *ds;
+
+    /* It has posting: a bput needs no attached buffer. */
+    bool posts;
+    /* Runs of bytes that ascend are better one raw request than a request each; as of the
+     * layer below, unless this one says otherwise. */
+    bool likes_runs;
+};
+
+/* Makes `self` a layer on top of `lower` (NULL: at the bottom) that has these slots.
+ * Where neither has one of posting, background, ahead and files there is nothing to be
+ * done. */
+void driver_stack(struct driver *self, const struct driver_ops *own, struct driver *lower,
+                  struct dataset *ds);
+
+/* Calls a slot: driver_call(lower, put_all, reqs, n, error), driver_call(d,
+ * ahead.prefetch, r). The function is given the layer it is of. */
+#define driver_call(d, slot, ...)                                                        \
+    ((d)->ops.slot((d)->at[offsetof(struct driver_ops, slot) / sizeof(driver_function)], \
+                   ##__VA_ARGS__))
+
+/* Counts the bytes of a request that has been carried out. Who made it does so, not
+ * the layers it passes. */
+void driver_count_bytes(struct dataset *ds, const struct access_request *r, bool put);
+
+/* A driver, as the registry knows it: what is asked where there is no layer of it. */
+struct driver_kind {
+    /* Does the dataset, by its hints or by what was found in its file, want this layer?
+     * Layers below it are there. Local; NULL: always. */
+    bool (*wanted)(const struct dataset *ds, bool create);
+
+    /* What keeps a new dataset from having this layer, before anything is made or
+     * removed. Local, process 0's; NULL: nothing does. */
+    int (*refuse)(const struct dataset *ds);
+
+    /* Make a new file, or open one and decode its header into ds->header. lower is the
+     * layer below, already there (NULL at the bottom), *self the new one, or lower; on
+     * failure nothing of it is left behind. Agreed. */
+    int (*create_all)(struct dataset *ds, int cmode, struct driver *lower,
+                      struct driver **self);
+    int (*open_all)(struct dataset *ds, int omode, struct driver *lower,
+                    struct driver **self);
+
+    /* Removes a dataset that nobody has open; for a bottom driver. Local. */
+    int (*remove)(const char *path, MPI_Info info);
+    /* Removes what the layer keeps of a dataset beside its file, if it has anything; the
+     * file is still as it was, and is to be deleted or made anew. *all: there was no such
+     * file, and what was removed was the dataset. Local. */
+    int (*remove_parts)(const char *path, bool anew, bool *all);
+
+    /* The name of a file that may tell of a dataset whose own name has none, to be opened
+     * in its place; NULL: no memory. The caller frees it. */
+    char *(*stand_in)(const char *path);
+};
+
+/* Each is defined in its room. */
+extern const struct driver_kind mpio_driver;
+extern const struct driver_kind blob_driver;
+extern const struct driver_kind burst_driver;
+extern const struct driver_kind stage_driver;
+
+/* All of them, from the bottom of a stack to its top, and NULL. The first has the file.
+ */
+extern const struct driver_kind *const driver_registry[];
 
 /* Build the stack for a new file, or for one that is there, from the registry's table;
  * *top is the layer that is called. Agreed; on failure nothing is left. */
 int driver_create_all(struct dataset *ds, int cmode, struct driver **top);
 int driver_open_all(struct dataset *ds, int omode, struct driver **top);
 
-/* The first error of what the wanted layers refuse, see struct driver_ops. Local. */
+/* The first error of what the wanted layers refuse, see struct driver_kind. Local. */
 int driver_refuse(const struct dataset *ds);
 
-/* Removes what all drivers keep of a dataset beside its file, see struct driver_ops.
+/* Removes what all drivers keep of a dataset beside its file, see struct driver_kind.
  * Local. NC_EFILE ... */
 int driver_remove_parts(const char *path, bool anew, bool *all);
 
 /* Removes a dataset that nobody has open. Local. NC_ENOENT, NC_EFILE ... */
 int driver_delete(const char *path, MPI_Info info);
-
-/* Calls of a slot, of this layer or the first below it that has it. */
-void driver_parts(struct driver *d, const struct driver_parts *parts);
-struct driver *driver_part(struct driver *d, int number, struct driver *lower);
-void driver_opened_all(struct driver *d);
-int driver_close_all(struct driver *d);
-int driver_abort_all(struct driver *d);
-int driver_redef_all(struct driver *d);
-int driver_check_definitions(struct driver *d, const struct cdf_header *before);
-int driver_enddef_all(struct driver *d, const struct cdf_header *before);
-int driver_write_header_all(struct driver *d);
-int driver_begin_indep_all(struct driver *d);
-int driver_end_indep_all(struct driver *d);
-int driver_put_all(struct driver *d, struct access_request *const *reqs, int64_t n,
-                   int error);
-int driver_get_all(struct driver *d, struct access_request *const *reqs, int64_t n,
-                   int error);
-int driver_put(struct driver *d, struct access_request *const *reqs, int64_t n);
-int driver_get(struct driver *d, struct access_request *const *reqs, int64_t n);
-void driver_post(struct driver *d, struct access_request *const *reqs, int64_t n);
-int driver_wait_all(struct driver *d, struct access_request *const *reqs, int64_t n,
-                    int error);
-int driver_wait(struct driver *d, struct access_request *const *reqs, int64_t n);
-void driver_cancel(struct driver *d, struct access_request *const *reqs, int64_t n);
-int driver_sync_all(struct driver *d);
-int driver_sync_numrecs_all(struct driver *d);
-int driver_flush_all(struct driver *d);
-int driver_sync(struct driver *d);
-int driver_flush(struct driver *d);
-int driver_flush_start(struct driver *d);
-int driver_flush_test(struct driver *d, bool *through);
-int driver_prefetch(struct driver *d, const struct access_request *r);
-int driver_prefetch_wait(struct driver *d);
-void driver_prepare_close_all(struct driver *d);
-enum driver_defer driver_defer(struct driver *d);
-int driver_inq_info(struct driver *d, MPI_Info info);
 
 #endif

@@ -54,7 +54,7 @@ static int put_all(struct driver *d, struct access_request *const *reqs, int64_t
 {
     struct trace_span span = trace_begin(d->ds->trace);
     if (err != NC_NOERR) n = 0;
-    err = driver_put_all(d, reqs, n, err);
+    err = driver_call(d, put_all, reqs, n, err);
     for (int64_t i = 0; i < n; i++)
         driver_count_bytes(d->ds, reqs[i], true);
     trace_end(d->ds->trace, TRACE_FILL, span);

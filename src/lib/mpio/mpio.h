@@ -41,8 +41,7 @@ int mpio_create_all(struct dataset *ds, int cmode, struct driver *lower,
                     struct driver **self);
 int mpio_open_all(struct dataset *ds, int omode, struct driver *lower,
                   struct driver **self);
-int mpio_close_all(struct driver *self);
-int mpio_abort_all(struct driver *self);
+int mpio_close_all(struct driver *self, bool abort);
 
 /* ---- mpio_header.c, mpio_image.c: collective, the result local unless said otherwise
  * ---- */

@@ -38,13 +38,6 @@ static int sync_alone(struct driver *self)
     return err != NC_NOERR ? err : synced;
 }
 
-/* Nothing is staged from one call to the next. */
-static int flush(struct driver *self)
-{
-    (void)self;
-    return NC_NOERR;
-}
-
 /* Nothing is staged here; but a process that has not opened the file yet would look for
  * its name later. Without independent access all have it open, through MPI-IO. */
 static enum driver_defer defer(struct driver *self)
@@ -67,14 +60,8 @@ static int end_indep_all(struct driver *self)
     return self->ds->writable ? mpio_sync_numrecs_all(self) : begin_indep_all(self);
 }
 
-const struct driver_ops mpio_ops = {
-    .name = "mpiio",
-    .likes_runs = true,
-    .create_all = mpio_create_all,
-    .open_all = mpio_open_all,
-    .remove = mpio_delete,
+static const struct driver_ops slots = {
     .close_all = mpio_close_all,
-    .abort_all = mpio_abort_all,
     .redef_all = mpio_redef_all,
     .check_definitions = mpio_check_definitions,
     .enddef_all = mpio_enddef_all,
@@ -87,11 +74,15 @@ const struct driver_ops mpio_ops = {
     .get = mpio_get,
     .sync_all = sync_file_all,
     .sync_numrecs_all = mpio_sync_numrecs_all,
-    .flush_all = flush,
     .sync = sync_alone,
-    .flush = flush,
-    .defer = defer,
     .inq_info = inq_info,
+    .background = {.defer = defer},
+};
+
+const struct driver_kind mpio_driver = {
+    .create_all = mpio_create_all,
+    .open_all = mpio_open_all,
+    .remove = mpio_delete,
 };
 
 void mpio_share_file_all(struct mpio *m)
@@ -111,7 +102,8 @@ static void release_all(struct mpio *m)
 
 /* A new layer on an opened file; all or none have it. Who has no memory for it, or
  * another `error`, opens the file with the others, so that they learn of it. */
-static int start_all(struct dataset *ds, int amode, int error, struct mpio **out)
+static int start_all(struct dataset *ds, int amode, int error, struct driver *lower,
+                     struct mpio **out)
 {
     struct mpio spare, *m = base_calloc(1, sizeof *m);
     int err = file_open_all(m == NULL ? &spare.file : &m->file, ds, amode,
@@ -122,7 +114,7 @@ static int start_all(struct dataset *ds, int amode, int error, struct mpio **out
     }
     m->staging = (struct access_staging){.most = &ds->stats.staging_bytes,
                                          .copied = &ds->stats.copied_bytes};
-    m->base = (struct driver){.ops = &mpio_ops, .ds = ds};
+    driver_stack(&m->base, &slots, lower, ds);
     m->known_size = m->file.end;
     m->together =
         (struct twophase){.ds = ds,
@@ -155,7 +147,7 @@ int mpio_create_all(struct dataset *ds, int cmode, struct driver *lower,
     bool keep = (cmode & NC_NOCLOBBER) != 0;
     int error = ds->rank == 0 ? driver_refuse(ds) : NC_NOERR;
     int err = start_all(ds, MPI_MODE_RDWR | MPI_MODE_CREATE | (keep ? MPI_MODE_EXCL : 0),
-                        error, &m);
+                        error, lower, &m);
     if (m == NULL) return err;
 
     err = make_empty_all(m);
@@ -164,7 +156,6 @@ int mpio_create_all(struct dataset *ds, int cmode, struct driver *lower,
         release_all(m);
         return err;
     }
-    m->base.lower = lower;
     m->created = true;
     *self = &m->base;
     return NC_NOERR;
@@ -174,8 +165,8 @@ int mpio_open_all(struct dataset *ds, int omode, struct driver *lower,
                   struct driver **self)
 {
     struct mpio *m = NULL;
-    int err =
-        start_all(ds, omode & NC_WRITE ? MPI_MODE_RDWR : MPI_MODE_RDONLY, NC_NOERR, &m);
+    int err = start_all(ds, omode & NC_WRITE ? MPI_MODE_RDWR : MPI_MODE_RDONLY, NC_NOERR,
+                        lower, &m);
     if (m == NULL) return err;
 
     err = mpio_read_header_all(m);
@@ -185,7 +176,6 @@ int mpio_open_all(struct dataset *ds, int omode, struct driver *lower,
         return err;
     }
     if (m->file.guard >= 0) journal_tidy(m->file.guard, ds->full);
-    m->base.lower = lower;
     m->numrecs_in_file = m->opened_records = ds->header.numrecs;
     *self = &m->base;
     return NC_NOERR;
@@ -219,7 +209,7 @@ static int complete_all(struct mpio *m)
     return failed != NC_NOERR ? failed : err;
 }
 
-int mpio_close_all(struct driver *self)
+static int end_all(struct driver *self)
 {
     struct mpio *m = (struct mpio *)self;
     struct dataset *ds = self->ds;
@@ -234,11 +224,11 @@ int mpio_close_all(struct driver *self)
     return err != NC_NOERR ? err : failed;
 }
 
-int mpio_abort_all(struct driver *self)
+int mpio_close_all(struct driver *self, bool abort)
 {
     struct mpio *m = (struct mpio *)self;
     struct dataset *ds = self->ds;
-    if (!m->created) return mpio_close_all(self);
+    if (!abort || !m->created) return end_all(self);
 
     /* By now it may be another program's dataset. */
     int64_t records;

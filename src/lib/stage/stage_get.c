@@ -172,7 +172,7 @@ int stage_get_all(struct driver *self, struct access_request *const *reqs, int64
 {
     struct access_request **rest;
     int err = get_staged((struct stage_reader *)self, reqs, &n, &rest);
-    int got = driver_get_all(self->lower, rest != NULL ? rest : reqs, n, error);
+    int got = driver_call(self->lower, get_all, rest != NULL ? rest : reqs, n, error);
     base_free(rest);
     return worse(err, got);
 }
@@ -181,7 +181,7 @@ int stage_get(struct driver *self, struct access_request *const *reqs, int64_t n
 {
     struct access_request **rest;
     int err = get_staged((struct stage_reader *)self, reqs, &n, &rest), got = NC_NOERR;
-    if (n > 0) got = driver_get(self->lower, rest != NULL ? rest : reqs, n);
+    if (n > 0) got = driver_call(self->lower, get, rest != NULL ? rest : reqs, n);
     base_free(rest);
     return worse(err, got);
 }

@@ -65,7 +65,7 @@ static void give_up_all(struct stage *s)
     s->ds->stats.stage_fallbacks++;
 }
 
-static int end_all(struct driver *self, int (*lower_all)(struct driver *))
+static int close_layer_all(struct driver *self, bool abort)
 {
     struct stage *s = (struct stage *)self;
     struct driver *lower = self->lower;
@@ -77,18 +77,8 @@ static int end_all(struct driver *self, int (*lower_all)(struct driver *))
     int err = stage_keep_or_free_all(s);
     node_release_all(s->node);
     free_local(s);
-    int closed = lower_all(lower);
+    int closed = driver_call(lower, close_all, abort);
     return closed != NC_NOERR ? closed : err;
-}
-
-static int close_layer_all(struct driver *self)
-{
-    return end_all(self, driver_close_all);
-}
-
-static int abort_layer_all(struct driver *self)
-{
-    return end_all(self, driver_abort_all);
 }
 
 /* ---- the beginning ---- */
@@ -307,6 +297,8 @@ static void opened_all(struct driver *self)
     stage_copy_begin(s);
 }
 
+static const struct driver_ops slots;
+
 /* Without memory the dataset is as without this layer. */
 static int open_layer_all(struct dataset *ds, int omode, struct driver *lower,
                           struct driver **self)
@@ -320,14 +312,13 @@ static int open_layer_all(struct dataset *ds, int omode, struct driver *lower,
         ds->stats.stage_fallbacks++;
         return NC_NOERR;
     }
-    *s = (struct stage){.own = {.base = {.ops = &stage_ops, .lower = lower, .ds = ds},
-                                .stage = s,
-                                .source = STAGE_NO_SOURCE(0)},
+    *s = (struct stage){.own = {.stage = s, .source = STAGE_NO_SOURCE(0)},
                         .ds = ds,
                         .memory = NODE_NO_MEMORY,
                         .firsts = MPI_COMM_NULL,
                         .listener = -1,
                         .file = -1};
+    driver_stack(&s->own.base, &slots, lower, ds);
     stage_lines_begin(&s->lines);
     *self = &s->own.base;
     return NC_NOERR;
@@ -349,18 +340,11 @@ static void free_reader(struct stage_reader *r)
     base_free(r);
 }
 
-static int close_part_all(struct driver *self)
+static int close_part_all(struct driver *self, bool abort)
 {
     struct driver *lower = self->lower;
     free_reader((struct stage_reader *)self);
-    return driver_close_all(lower);
-}
-
-static int abort_part_all(struct driver *self)
-{
-    struct driver *lower = self->lower;
-    free_reader((struct stage_reader *)self);
-    return driver_abort_all(lower);
+    return driver_call(lower, close_all, abort);
 }
 
 static int prefetch(struct driver *self, const struct access_request *r)
@@ -368,14 +352,11 @@ static int prefetch(struct driver *self, const struct access_request *r)
     return stage_ahead_prefetch((struct stage_reader *)self, r);
 }
 
-static const struct driver_ops part_ops = {
-    .name = "a staged part",
-    .likes_runs = true,
+static const struct driver_ops part_slots = {
     .close_all = close_part_all,
-    .abort_all = abort_part_all,
     .get_all = stage_get_all,
     .get = stage_get,
-    .prefetch = prefetch,
+    .ahead = {.prefetch = prefetch},
 };
 
 /* Without memory it is read unstaged. */
@@ -383,10 +364,9 @@ static struct driver *read_part(struct driver *self, int number, struct driver *
 {
     struct stage_reader *r = base_malloc(sizeof *r);
     if (r == NULL) return lower;
-    *r =
-        (struct stage_reader){.base = {.ops = &part_ops, .lower = lower, .ds = lower->ds},
-                              .stage = (struct stage *)self,
-                              .source = STAGE_NO_SOURCE(number + 1)};
+    *r = (struct stage_reader){.stage = (struct stage *)self,
+                               .source = STAGE_NO_SOURCE(number + 1)};
+    driver_stack(&r->base, &part_slots, lower, lower->ds);
     return &r->base;
 }
 
@@ -402,25 +382,25 @@ static void check_file(struct stage *s)
 static int sync_layer_all(struct driver *self)
 {
     check_file((struct stage *)self);
-    return driver_sync_all(self->lower);
+    return driver_call(self->lower, sync_all);
 }
 
 static int begin_indep_all(struct driver *self)
 {
     check_file((struct stage *)self);
-    return driver_begin_indep_all(self->lower);
+    return driver_call(self->lower, begin_indep_all);
 }
 
 static int end_indep_all(struct driver *self)
 {
     check_file((struct stage *)self);
-    return driver_end_indep_all(self->lower);
+    return driver_call(self->lower, end_indep_all);
 }
 
 static int sync_alone(struct driver *self)
 {
     stage_source_check((struct stage *)self);
-    return driver_sync(self->lower);
+    return driver_call(self->lower, sync);
 }
 
 /* ---- ahead ---- */
@@ -436,26 +416,20 @@ static int inq_info(struct driver *self, MPI_Info info)
 {
     stage_copy_wait((struct stage *)self); /* who asks may look at what it came to */
     stage_tell((struct stage *)self);
-    return driver_inq_info(self->lower, info);
+    return driver_call(self->lower, inq_info, info);
 }
 
-const struct driver_ops stage_ops = {
-    .name = "stage",
-    .likes_runs = true,
-    .wanted = wanted,
-    .open_all = open_layer_all,
-    .parts = take_parts,
-    .part = read_part,
-    .opened_all = opened_all,
+static const struct driver_ops slots = {
     .close_all = close_layer_all,
-    .abort_all = abort_layer_all,
     .begin_indep_all = begin_indep_all,
     .end_indep_all = end_indep_all,
     .get_all = stage_get_all,
     .get = stage_get,
     .sync_all = sync_layer_all,
     .sync = sync_alone,
-    .prefetch = prefetch,
-    .prefetch_wait = prefetch_wait,
     .inq_info = inq_info,
+    .ahead = {.prefetch = prefetch, .prefetch_wait = prefetch_wait},
+    .files = {.parts = take_parts, .part = read_part, .opened_all = opened_all},
 };
+
+const struct driver_kind stage_driver = {.wanted = wanted, .open_all = open_layer_all};

@@ -193,7 +193,7 @@ static int replay_dataset_all(const struct log_list *list, const struct log_opti
     if (err == NC_NOERR) err = burst_attach_all(&ds, top, &b);
     if (err == NC_NOERR) err = replay_all(b, o, &share);
     snprintf(text, sizeof text, "%s", base_error_text(err));
-    int closed = top != NULL ? driver_close_all(top) : NC_NOERR;
+    int closed = top != NULL ? driver_call(top, close_all, false) : NC_NOERR;
     if (err == NC_NOERR && closed != NC_NOERR)
         snprintf(text, sizeof text, "%s", base_error_text(err = closed));
     if (b != NULL) burst_unwatch(b);

@@ -1,0 +1,12 @@
+/* The registry: all drivers there are. */
+#include "config.h"
+
+#include "driver.h"
+
+const struct driver_kind *const driver_registry[] = {
+    &mpio_driver,  &stage_driver, &blob_driver,
+#ifdef NCMPI_BURST
+    &burst_driver,
+#endif
+    NULL,
+};
