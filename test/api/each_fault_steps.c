@@ -179,8 +179,8 @@ static void holds_all(void)
           told == NC_NOERR ? 2 : 1, told == NC_NOERR || had);
 }
 
-/* A redefinition that could be neither completed nor taken back, on a disk that stays full,
- * waits for the next opening, and each call says so until then. */
+/* A redefinition that could be neither completed nor taken back, on a disk that stays
+ * full, waits for the next opening, and each call says so until then. */
 static bool waits_for_opening(int rc)
 {
     bool says_so = rc != NC_NOERR &&
