@@ -59,10 +59,10 @@ static inline bool access_is_fill(const struct access_request *r)
     return r->buf == NULL && access_mem(r) == NULL;
 }
 
-/* The first bad result of a request is its status. */
+/* The first bad result of a request is its status, what is out of range the least. */
 static inline void access_blame(struct access_request *r, int err)
 {
-    if (r->status == NC_NOERR) r->status = (short)err;
+    r->status = (short)base_error_worse(r->status, err);
 }
 
 enum { ACCESS_RAW_SLAB = 3 }; /* entries of slab[] that take start's place if raw */

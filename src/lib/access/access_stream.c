@@ -97,16 +97,11 @@ static int plan_request(struct access_stream *s, struct access_tile *t, int64_t 
     return err;
 }
 
-/* A single segment whose values in memory are the external ones needs no staging; nor
- * does one that is got, if they are as large: they can be turned round where they lie. */
+/* Does it need no staging? */
 static bool in_place(const struct access_stream *s, const struct access_tile *t)
 {
-    if (t->nsegments != 1 || !t->ascending) return false;
-    const struct access_request *r = s->reqs[t->segments[0].request];
-    int type = var_of(s, t->segments[0].request)->type;
-    return access_mem(r) == NULL && !access_is_fill(r) &&
-           (conv_is_copy(type, r->type) ||
-            (!s->put && conv_type_of(type) == (int)r->type));
+    return t->nsegments == 1 && t->ascending &&
+           access_values_stay(s->header, s->reqs[t->segments[0].request], s->put);
 }
 
 /* Where the tile's bytes are. */
@@ -164,13 +159,12 @@ static int run_segment(struct access_stream *s, struct access_tile *t,
                   : access_values_get(&s->values, external, seg->nelems);
 }
 
-/* The first error, but what stops the transfer before what is out of range. */
 static int run_segments(struct access_stream *s, struct access_tile *t)
 {
     int first = NC_NOERR;
     for (int64_t i = 0; i < t->nsegments; i++) {
         int err = run_segment(s, t, &t->segments[i]);
-        if (first == NC_NOERR || (first == NC_ERANGE && err != NC_NOERR)) first = err;
+        first = base_error_worse(first, err);
     }
     return first;
 }

@@ -5,6 +5,15 @@
 
 enum { SCRATCH = 32768 }; /* gathered values between memory and conversion */
 
+bool access_values_stay(const struct cdf_header *h, const struct access_request *req,
+                        bool put)
+{
+    int type = h->vars[req->varid].type;
+    return access_mem(req) == NULL && !access_is_fill(req) &&
+           (conv_is_copy(type, req->type) ||
+            (!put && conv_type_of(type) == (int)req->type));
+}
+
 int access_values_begin(struct access_values *v, const struct cdf_header *h,
                         struct access_request *req, bool put)
 {
@@ -25,7 +34,7 @@ int access_values_begin(struct access_values *v, const struct cdf_header *h,
 
 void access_values_end(struct access_values *v)
 {
-    region_cursor_free(v->memory);
+    if (v->memory != NULL) region_cursor_free(v->memory);
     v->memory = NULL;
 }
 

@@ -14,6 +14,12 @@ struct access_values {
     unsigned char fill[8];
 };
 
+/* Are the request's values moved to or from the file where they lie in memory? Those that
+ * are as in the file are, and those that are got and are as large: they can be turned
+ * round there. */
+bool access_values_stay(const struct cdf_header *h, const struct access_request *req,
+                        bool put);
+
 /* NC_ENOMEM. */
 int access_values_begin(struct access_values *v, const struct cdf_header *h,
                         struct access_request *req, bool put);

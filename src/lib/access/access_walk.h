@@ -122,10 +122,9 @@ int access_walk_resume(struct access_walk *w, int64_t low, int64_t high);
 /* The request with this number, open. NC_ENOMEM, which is its status then. */
 int access_walk_part(struct access_walk *w, int64_t number, struct access_part **part);
 
-/* What stops the transfer comes before what is out of range. */
 static inline void access_walk_note(int *result, int err)
 {
-    if (*result == NC_NOERR || (*result == NC_ERANGE && err != NC_NOERR)) *result = err;
+    *result = base_error_worse(*result, err);
 }
 
 /* ---- access_place.c ---- */

@@ -45,6 +45,13 @@ int base_error_end(int code);
  * done to which file, and the system's words. */
 int base_error_system(int otherwise, const char *what, const char *path);
 
+/* Of two results the one to be told: the first error, but a value that is out of range
+ * moves no others out of their way, and is the least. */
+static inline int base_error_worse(int first, int err)
+{
+    return first == NC_NOERR || (first == NC_ERANGE && err != NC_NOERR) ? err : first;
+}
+
 /* What base_error_set last recorded on this thread for this code, or "". */
 const char *base_error_detail(int code);
 

@@ -358,7 +358,7 @@ static int move_homes(struct pieces *p, const struct parts *x)
             to++;
         int err = p->gathers ? gather_home(p, x->list + from, to - from)
                              : move_home(p, x->list + from, to - from, NULL);
-        if (first == NC_NOERR || (first == NC_ERANGE && err != NC_NOERR)) first = err;
+        first = base_error_worse(first, err);
     }
     return first;
 }
@@ -499,11 +499,11 @@ int blob_move(struct blob *b, struct access_request *const *reqs, int64_t n, boo
         if (err == NC_NOERR && !own)
             err = take_apart((struct pieces){.b = b, .d = d, .r = reqs[i], .put = put});
         if (err != NC_NOERR) access_blame(reqs[i], err);
-        if (first == NC_NOERR) first = before != NC_NOERR ? before : err;
+        first = base_error_worse(base_error_worse(first, before), err);
     }
     int err = blob_own_carry_out(&o);
     blob_own_end(&o);
-    return first != NC_NOERR ? first : err;
+    return base_error_worse(first, err);
 }
 
 /* The first requests, as long as they are in the own blob, go into the group's subfile
@@ -525,7 +525,7 @@ int blob_move_all(struct blob *b, struct access_request *const *reqs, int64_t n,
     int moved = blob_own_carry_out_all(&o);
     blob_own_end(&o);
     int rest = blob_move(b, reqs + done, n - done, put);
-    return moved != NC_NOERR ? moved : rest;
+    return base_error_worse(moved, rest);
 }
 
 /* Where the values are is found out now, as by a get, which tells what cannot be. */

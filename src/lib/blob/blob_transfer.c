@@ -66,13 +66,6 @@ static void touch(struct blob *b, struct access_request *const *reqs, int64_t n)
         b->touched[reqs[i]->varid] = 1;
 }
 
-/* The worse of two: a value that is out of range is the least. */
-static int worse(int a, int b)
-{
-    if (a == NC_NOERR || (a == NC_ERANGE && b != NC_NOERR)) return b;
-    return a;
-}
-
 /* ---- what is counted ---- */
 
 static int64_t bytes_of(const struct blob *b, struct access_request *const *reqs,
@@ -132,7 +125,7 @@ static int put_known_all(struct blob *b, const struct split *s, int error)
     touch(b, s->list + s->settled, s->master);
     int err = driver_call(b->base.lower, put_all, s->list + s->settled, s->master, error);
     note_master(b, s, true);
-    return worse(own, err);
+    return base_error_worse(own, err);
 }
 
 /* What has been put may not be found any more: nothing is added to it. */
@@ -167,12 +160,12 @@ int blob_put_all(struct driver *self, struct access_request *const *reqs, int64_
     int err = put_known_all(b, &s, error);
     int64_t heard = ds->heard[DATASET_WORD_BLOB];
     ds->word[DATASET_WORD_BLOB] = 0;
-    if (heard >= FULL) err = worse(err, blob_sums_flush_all(b));
+    if (heard >= FULL) err = base_error_worse(err, blob_sums_flush_all(b));
     if (b->settles && heard != 0) {
         struct access_request **open = s.list + s.settled + s.master;
         blob_settle_all(b, open, s.open);
         lacking = ready_to_put(b, open, s.open, false, &again);
-        err = worse(err, put_known_all(b, &again, lacking));
+        err = base_error_worse(err, put_known_all(b, &again, lacking));
         base_free(again.list);
     }
     base_free(s.list);
@@ -193,7 +186,7 @@ int blob_get_all(struct driver *self, struct access_request *const *reqs, int64_
     int err = driver_call(b->base.lower, get_all, s.list + s.settled, s.master, error);
     note_master(b, &s, false);
     base_free(s.list);
-    return worse(own, err);
+    return base_error_worse(own, err);
 }
 
 int blob_put(struct driver *self, struct access_request *const *reqs, int64_t n)
@@ -210,7 +203,7 @@ int blob_put(struct driver *self, struct access_request *const *reqs, int64_t n)
     if (s.master > 0) err = driver_call(b->base.lower, put, s.list + s.settled, s.master);
     note_master(b, &s, true);
     base_free(s.list);
-    return worse(own, err);
+    return base_error_worse(own, err);
 }
 
 int blob_get(struct driver *self, struct access_request *const *reqs, int64_t n)
@@ -225,5 +218,5 @@ int blob_get(struct driver *self, struct access_request *const *reqs, int64_t n)
     if (s.master > 0) err = driver_call(b->base.lower, get, s.list + s.settled, s.master);
     note_master(b, &s, false);
     base_free(s.list);
-    return worse(own, err);
+    return base_error_worse(own, err);
 }

@@ -113,7 +113,7 @@ static int lay_over(struct burst *b, struct access_request *const *reqs, int64_t
         if (!read || (err == NC_NOERR && !logged_in(b, low, high))) continue;
         if (err == NC_NOERR) err = lay_over_one(b, reqs + i, low, high);
         access_blame(r, err);
-        if (first == NC_NOERR) first = err;
+        first = base_error_worse(first, err);
     }
     return first;
 }

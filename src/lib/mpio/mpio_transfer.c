@@ -7,6 +7,7 @@ enum {
     DIRECT_BYTES = 1 << 20, /* a tile that stays in the cache on its way to the file */
     VIEW_BYTES = 1 << 30,   /* as many as MPI's counts are to be trusted with */
     MAX_PIECES = 1 << 16,
+    FEW_BYTES = 2048,
     UNSEEN = 4096, /* bytes that are converted, and requests looked at, sooner than */
     FEW = 16       /* the trace has looked at the clock */
 };
@@ -16,14 +17,15 @@ struct transfer {
     struct mpio *m;
     struct access_stream stream;
     struct access_tile tile;
-    int error;    /* the first of this process */
+    int error;    /* of this process, the first */
     int io_error; /* the last of them that came from the file */
     bool failed;  /* on all processes, and all know */
+    bool planned; /* the stream and the tile hold memory */
 };
 
-static void keep_first_error(struct transfer *x, int err)
+static void keep_error(struct transfer *x, int err)
 {
-    if (x->error == NC_NOERR) x->error = err;
+    x->error = base_error_worse(x->error, err);
 }
 
 /* Every request that has a part in the tile takes the error. */
@@ -31,7 +33,7 @@ static void fail_tile(struct transfer *x, int err)
 {
     for (int64_t i = 0; i < x->tile.nsegments; i++)
         access_blame(x->stream.reqs[x->tile.segments[i].request], err);
-    keep_first_error(x, err);
+    keep_error(x, err);
 }
 
 /* Ends the stream: the requests in the tile and all that follow take the error. */
@@ -41,7 +43,7 @@ static void give_up(struct transfer *x, int err)
     int64_t i = x->tile.nsegments > 0 ? x->tile.segments[0].request : s->file_request;
     for (; i < s->n; i++)
         access_blame(s->reqs[i], err);
-    keep_first_error(x, err);
+    keep_error(x, err);
     access_tile_clear(&x->tile);
     s->file_request = s->n;
 }
@@ -49,6 +51,7 @@ static void give_up(struct transfer *x, int err)
 /* Adds to the tile what comes next. What cannot be planned ends the stream. */
 static void plan(struct transfer *x, int64_t max_bytes)
 {
+    x->planned = true;
     int err = access_stream_plan(&x->stream, &x->tile, max_bytes, MAX_PIECES);
     if (err != NC_NOERR) give_up(x, err);
 }
@@ -63,7 +66,7 @@ static void convert(struct transfer *x)
                             : access_stream_unpack(&x->stream, &x->tile);
     trace_end_at(trace, TRACE_CONVERSION, span, -1, x->tile.used);
     if (err == NC_NOERR || err == NC_ERANGE)
-        keep_first_error(x, err);
+        keep_error(x, err);
     else
         give_up(x, err);
 }
@@ -102,32 +105,56 @@ static void move_tile_all(struct transfer *x)
     unload(x, mpio_view_tile_all(x->m, &x->tile, x->stream.put));
 }
 
-/* ---- one short run ---- */
+/* ---- one run ---- */
 
-enum { SMALL = 2048 };
-
-/* The values of x's only request, n of them, at `at` in the file. */
-static int move_run(struct transfer *x, struct access_values *v, int64_t at, int64_t n,
-                    int *io)
+/* The next n values, at `at` in the file, by way of `external`. */
+static int move_part(struct transfer *x, struct access_values *v, int64_t at, int64_t n,
+                     unsigned char *external)
 {
-    unsigned char room[SMALL], *external = room;
+    struct file *f = &x->m->file;
     int64_t bytes = n * v->xsize;
-    if (v->copied && access_values_buf(v) != NULL)
-        external = access_values_buf(v);
-    else
-        x->m->base.ds->stats.copied_bytes += bytes;
-    if (!x->stream.put) {
-        *io = file_read(&x->m->file, at, external, bytes);
-        return *io == NC_NOERR ? access_values_get(v, external, n) : *io;
+    struct trace *trace = bytes < UNSEEN ? NULL : x->m->base.ds->trace;
+    int io = x->stream.put ? NC_NOERR : file_read(f, at, external, bytes);
+    int err = NC_NOERR;
+    if (io == NC_NOERR) {
+        struct trace_span span = trace_begin(trace);
+        err = x->stream.put ? access_values_put(v, external, n)
+                            : access_values_get(v, external, n);
+        trace_end_at(trace, TRACE_CONVERSION, span, -1, bytes);
     }
-    int err = access_values_put(v, external, n);
-    *io = file_write(&x->m->file, at, external, bytes);
-    return err != NC_NOERR ? err : *io;
+    if (x->stream.put) io = file_write(f, at, external, bytes);
+    if (io != NC_NOERR) x->io_error = io;
+    x->m->base.ds->stats.runs++;
+    return base_error_worse(err, io);
 }
 
-/* A single request of a few values in a row needs no plan and no memory. False, and
- * nothing done, if it is something else. */
-static bool move_small(struct transfer *x)
+/* Values that lie side by side in the file, a part that stays in the cache at a time. */
+static int move_parts(struct transfer *x, struct access_values *v, int64_t at, int64_t n)
+{
+    struct mpio *m = x->m;
+    unsigned char few[FEW_BYTES], *external = few;
+    int64_t step = DIRECT_BYTES / v->xsize;
+    int64_t room = (n < step ? n : step) * v->xsize;
+    bool stay = access_values_stay(&m->base.ds->header, v->req, x->stream.put);
+    int err = NC_NOERR;
+    if (!stay && room > FEW_BYTES) {
+        err = access_staging_make(&m->staging, (size_t)room);
+        external = m->staging.bytes;
+    }
+    if (!stay) m->base.ds->stats.copied_bytes += n * v->xsize;
+    for (int64_t part; n > 0 && (err == NC_NOERR || err == NC_ERANGE); n -= part) {
+        part = n < step ? n : step;
+        if (stay) external = access_values_buf(v);
+        err = base_error_worse(err, move_part(x, v, at, part, external));
+        at += part * v->xsize;
+    }
+    return err;
+}
+
+/* A single request for one run of the file, the commonest, needs no plan: it has no
+ * order and nothing to be gathered but in memory. False, and nothing done, if it is
+ * something else. */
+static bool move_run(struct transfer *x)
 {
     struct access_stream *s = &x->stream;
     const struct cdf_header *h = &x->m->base.ds->header;
@@ -135,19 +162,16 @@ static bool move_small(struct transfer *x)
     int64_t at;
     if (s->n != 1 || access_stream_ended(s)) return false;
     struct access_request *r = s->reqs[0];
-    int64_t n = access_nelems(r, h->vars[r->varid].ndims);
-    int64_t bytes = n * cdf_type_size(h->vars[r->varid].type);
-    if (r->raw || n == 0 || bytes > SMALL || !access_one_run(h, r, &at)) return false;
+    int64_t n = r->raw ? 0 : access_nelems(r, h->vars[r->varid].ndims);
+    if (n == 0 || !access_one_run(h, r, &at)) return false;
 
-    int io = NC_NOERR, err = access_values_begin(&v, h, r, s->put);
+    int err = access_values_begin(&v, h, r, s->put);
     if (err == NC_NOERR) {
-        err = move_run(x, &v, at, n, &io);
+        err = move_parts(x, &v, at, n);
         access_values_end(&v);
-        x->m->base.ds->stats.runs++;
     }
-    if (io != NC_NOERR) x->io_error = io;
     access_blame(r, err);
-    keep_first_error(x, err);
+    keep_error(x, err);
     s->file_request = s->n;
     return true;
 }
@@ -167,7 +191,7 @@ static void move_alone(struct transfer *x)
 /* All of it. */
 static void move_direct(struct transfer *x)
 {
-    if (move_small(x)) return;
+    if (move_run(x)) return;
     plan(x, DIRECT_BYTES);
     move_alone(x);
 }
@@ -221,7 +245,7 @@ static void agree_all(struct transfer *x, int64_t *all, bool first)
     all[HIGH] = end_of(&x->tile);
     all[MORE] = !access_stream_ended(&x->stream);
     dataset_agree_all(ds, x->error, first ? &failed : NULL, all, NVALUES);
-    keep_first_error(x, failed);
+    keep_error(x, failed);
     if (first) ds->header.numrecs = all[RECORDS];
 }
 
@@ -234,7 +258,7 @@ static bool reaches_all(struct transfer *x, int64_t high)
     int64_t size = 0;
     int err = file_size(&m->file, &size);
     err = dataset_agree_all(m->base.ds, err, NULL, &size, 1);
-    keep_first_error(x, err);
+    keep_error(x, err);
     if (err != NC_NOERR) return true; /* to set a size without knowing it may cut it */
     m->known_size = size;
     return high <= m->known_size;
@@ -253,7 +277,7 @@ static bool choose_view_all(struct transfer *x, const int64_t *all)
         m->base.ds->stats.view_fallbacks++;
         return false;
     }
-    keep_first_error(x, mpio_extend_all(&m->file, all[HIGH]));
+    keep_error(x, mpio_extend_all(&m->file, all[HIGH]));
     m->known_size = all[HIGH];
     return true;
 }
@@ -395,7 +419,7 @@ static void move_together_all(struct transfer *x, const struct choice *c,
     m->base.ds->stats.copied_bytes += mine->bytes;
     for (int64_t i = 0; err != NC_NOERR && err != NC_ERANGE && i < c->ntogether; i++)
         access_blame(reqs[i], err);
-    keep_first_error(x, err); /* all have been told of io */
+    keep_error(x, err); /* all have been told of io */
 }
 
 /* The requests that go directly: after what goes together is in the file, where holes
@@ -427,7 +451,7 @@ static void move_by_choice_all(struct transfer *x, int64_t numrecs)
     trace_end(trace, TRACE_SURVEY, span);
     int64_t all[NCHOICE] = {numrecs, -c.together.low, c.together.high, -c.together.shift};
     dataset_agree_all(ds, x->error, &failed, all, NCHOICE);
-    keep_first_error(x, failed);
+    keep_error(x, failed);
     ds->header.numrecs = all[RECORDS];
     mpio_share_file_all(x->m);
 
@@ -461,7 +485,7 @@ static void count_records_all(struct transfer *x, int64_t claimed, int64_t befor
     hold_records(x, claimed);
     if (m->file.no_indep && agreed != m->numrecs_in_file) {
         agreed = ds->held;
-        keep_first_error(x, dataset_agree_all(ds, NC_NOERR, NULL, &agreed, 1));
+        keep_error(x, dataset_agree_all(ds, NC_NOERR, NULL, &agreed, 1));
     } else if (!m->file.no_indep &&
                (x->failed || (agreed == claimed && ds->held < claimed))) {
         agreed = before > ds->held ? before : ds->held;
@@ -473,7 +497,7 @@ static void count_records_all(struct transfer *x, int64_t claimed, int64_t befor
 static void write_numrecs_all(struct transfer *x)
 {
     int err = mpio_write_numrecs_all(x->m);
-    keep_first_error(x, err);
+    keep_error(x, err);
     if (err != NC_NOERR) x->io_error = err;
 }
 
@@ -496,7 +520,7 @@ static void move_all(struct transfer *x)
     held = ds->held;
     int told = dataset_is_own(x->error) ? NC_NOERR : x->error;
     int failed, worst = dataset_agree_all(ds, told, &failed, &held, 1);
-    if (failed != NC_NOERR) keep_first_error(x, failed);
+    if (failed != NC_NOERR) keep_error(x, failed);
     if (worst != NC_NOERR) x->error = worst;
     ds->header.numrecs = held;
     if (x->stream.put) write_numrecs_all(x);
@@ -507,20 +531,21 @@ static void begin(struct transfer *x, struct driver *self,
 {
     struct mpio *m = (struct mpio *)self;
     if (m->adrift && error == NC_NOERR) error = mpio_tell_pending(m, NC_EFILE);
-    *x = (struct transfer){.m = m, .error = error};
+    *x = (struct transfer){.m = m, .error = error, .tile = {.ascending = true}};
     x->stream = (struct access_stream){.header = &m->base.ds->header,
                                        .staging = &m->staging,
                                        .reqs = reqs,
                                        .n = n,
                                        .put = put};
     m->wrote |= put;
-    access_tile_clear(&x->tile);
 }
 
 static int end(struct transfer *x)
 {
-    access_stream_free(&x->stream);
-    access_tile_free(&x->tile);
+    if (x->planned) {
+        access_stream_free(&x->stream);
+        access_tile_free(&x->tile);
+    }
     return x->error;
 }
 

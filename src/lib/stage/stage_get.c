@@ -161,12 +161,6 @@ static int get_staged(struct stage_reader *r, struct access_request *const *reqs
     return result;
 }
 
-/* The first of two that is more than a value out of range. */
-static int worse(int a, int b)
-{
-    return a == NC_NOERR || (a == NC_ERANGE && b != NC_NOERR) ? b : a;
-}
-
 int stage_get_all(struct driver *self, struct access_request *const *reqs, int64_t n,
                   int error)
 {
@@ -174,7 +168,7 @@ int stage_get_all(struct driver *self, struct access_request *const *reqs, int64
     int err = get_staged((struct stage_reader *)self, reqs, &n, &rest);
     int got = driver_call(self->lower, get_all, rest != NULL ? rest : reqs, n, error);
     base_free(rest);
-    return worse(err, got);
+    return base_error_worse(err, got);
 }
 
 int stage_get(struct driver *self, struct access_request *const *reqs, int64_t n)
@@ -183,5 +177,5 @@ int stage_get(struct driver *self, struct access_request *const *reqs, int64_t n
     int err = get_staged((struct stage_reader *)self, reqs, &n, &rest), got = NC_NOERR;
     if (n > 0) got = driver_call(self->lower, get, rest != NULL ? rest : reqs, n);
     base_free(rest);
-    return worse(err, got);
+    return base_error_worse(err, got);
 }
