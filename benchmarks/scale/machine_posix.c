@@ -25,6 +25,7 @@ ssize_t __wrap_pread(int fd, void *bytes, size_t n, off_t at);
 ssize_t __wrap_pwrite(int fd, const void *bytes, size_t n, off_t at);
 int __wrap_ftruncate(int fd, off_t size);
 int __wrap_fdatasync(int fd);
+bool __wrap_base_fs_maps(int fd);
 struct base_fs_stripes __wrap_base_fs_stripes(int fd);
 
 /* What is known of a descriptor. */
@@ -128,6 +129,12 @@ int __wrap_fdatasync(int fd)
     if (file_of(fd) == NULL) return fdatasync(fd);
     machine_settle();
     return 0;
+}
+
+/* Stores would reach no server. */
+bool __wrap_base_fs_maps(int fd)
+{
+    return file_of(fd) == NULL && base_fs_maps(fd);
 }
 
 struct base_fs_stripes __wrap_base_fs_stripes(int fd)

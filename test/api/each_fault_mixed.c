@@ -61,8 +61,10 @@ int put_mixed(void)
 void mixed_is_there(int rc)
 {
     int before = told;
-    (void)rc;
-    (void)calm_down();
+    if (!calm_down()) {
+        as_it_should_be(rc);
+        return;
+    }
     if (before == NC_NOERR || role() == A_MISTAKE || role() == NOTHING) {
         rc = mixed(false, 2, false);
     } else {
@@ -138,7 +140,10 @@ void parts_are_there(int rc)
 {
     int values[REQUESTS][PART], told_of[REQUESTS];
     memcpy(told_of, statuses, sizeof told_of);
-    (void)calm_down();
+    if (!calm_down()) {
+        as_it_should_be(rc);
+        return;
+    }
     rc = all_parts(false, 2, values);
     if (rc != NC_NOERR) complain(LIED, "get of parts: %s", ncmpi_strerror(rc));
     memcpy(statuses, told_of, sizeof told_of);

@@ -149,7 +149,7 @@ check "only node finds the node, and allocates its memory" \
 # What is cut by a size that another process has passed since is lost: base_extend makes
 # files longer, and these have theirs alone.
 check "nobody cuts a file that others write" \
-    unused 'f?truncate(64)?' '(file_transfer|journal_file|stage_space)'
+    unused 'f?truncate(64)?' '(file_scatter|file_transfer|journal_file|stage_space)'
 # Of types made with large counts, ordinary questions end the program.
 check "only region_mpi asks what a datatype is made of" \
     unused 'P?MPI_Type_get_(envelope|contents)(_c)?' 'region_mpi'

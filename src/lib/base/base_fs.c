@@ -8,6 +8,12 @@ bool base_fs_coherent(int fd)
     return false;
 }
 
+bool base_fs_maps(int fd)
+{
+    (void)fd;
+    return false;
+}
+
 bool base_fs_shared(int fd)
 {
     (void)fd;
@@ -43,16 +49,19 @@ enum { LUSTRE = 0x0bd00bd0, GPFS = 0x47504653 };
  * usually mounted), FUSE (whatever is behind it), 9p; and all that nobody has looked at.
  *
  * Numbers are those of Linux' <linux/magic.h> and of statfs(2) unless said otherwise. */
-static const uint32_t of_one_host[] = {
+static const uint32_t with_pages[] = {
     0x0000ef53, /* ext2, ext3, ext4 */
     0x58465342, /* XFS */
     0x9123683e, /* Btrfs */
     0xf2f52010, /* F2FS */
     0xca451a4e, /* bcachefs */
     0x3153464a, /* JFS */
-    0x2fc12fc1, /* ZFS: OpenZFS, ZFS_SUPER_MAGIC */
     0x01021994, /* tmpfs */
     0x858458f6, /* ramfs */
+};
+/* What is mapped has pages besides, or those of a file below. */
+static const uint32_t of_one_host[] = {
+    0x2fc12fc1, /* ZFS: OpenZFS, ZFS_SUPER_MAGIC */
     0x794c7630, /* overlayfs */
 };
 static const uint32_t of_nodes[] = {
@@ -77,6 +86,11 @@ static bool is_in(const uint32_t *types, size_t bytes, int fd)
     return false;
 }
 
+bool base_fs_maps(int fd)
+{
+    return is_in(with_pages, sizeof with_pages, fd);
+}
+
 bool base_fs_shared(int fd)
 {
     return is_in(of_nodes, sizeof of_nodes, fd);
@@ -84,7 +98,8 @@ bool base_fs_shared(int fd)
 
 bool base_fs_coherent(int fd)
 {
-    return is_in(of_one_host, sizeof of_one_host, fd) || base_fs_shared(fd);
+    return base_fs_maps(fd) || is_in(of_one_host, sizeof of_one_host, fd) ||
+           base_fs_shared(fd);
 }
 
 /* ---- Lustre tells stripes by an extended attribute, little-endian ----

@@ -10,6 +10,10 @@
  * known. */
 bool base_fs_coherent(int fd);
 
+/* A file has one cache on this host, its pages, that read(), write() and mappings share:
+ * a store to a mapping changes the bytes it names, for all, and no others. */
+bool base_fs_maps(int fd);
+
 /* The same of a file system that nodes share: other nodes with this inode number have
  * this file, and a directory has the same names on all. */
 bool base_fs_shared(int fd);

@@ -246,7 +246,8 @@ void burst_let_go(struct burst_found *f)
         burst_reader_close(f->logs[i]);
     base_free(f->logs);
     f->logs = NULL;
-    f->n = f->capacity = 0;
+    f->n = 0;
+    f->capacity = 0;
 }
 
 /* As the file has it now: who recovered it may just have made it longer. */

@@ -91,7 +91,7 @@ int burst_add_writes(struct burst *b, struct burst_write **writes, int64_t n,
     }
     burst_pool_lock(b->pool);
     struct burst_write **grown =
-        base_grow(b->writes, &b->capacity, b->nwrites + n, sizeof *grown);
+        base_grow(b->writes, &b->capacity, b->nwrites + n, sizeof(void *));
     int err = grown == NULL ? NC_ENOMEM : NC_NOERR;
     if (grown != NULL) b->writes = grown;
     for (int64_t i = 0; i < n && err == NC_NOERR; i++) {

@@ -67,7 +67,7 @@ static struct driver *itself(struct driver *self, int number, struct driver *low
 }
 
 /* What it comes to where no layer has these. Nothing is staged then. */
-static const struct driver_ops nothing = {
+static const struct driver_ops none_has = {
     .flush_all = do_nothing,
     .flush = do_nothing,
     .posting = {.post = post_nothing,
@@ -92,10 +92,10 @@ void driver_stack(struct driver *self, const struct driver_ops *own, struct driv
                   struct dataset *ds)
 {
     union slots all = {.ops = *own},
-                below = {.ops = lower != NULL ? lower->ops : nothing};
+                below = {.ops = lower != NULL ? lower->ops : none_has};
     bool puts = own->put_all != NULL, posts = own->posting.post != NULL;
-    if (puts && !posts) all.ops.posting = nothing.posting;
-    if (puts && own->background.defer == NULL) all.ops.background = nothing.background;
+    if (puts && !posts) all.ops.posting = none_has.posting;
+    if (puts && own->background.defer == NULL) all.ops.background = none_has.background;
     for (int i = 0; i < DRIVER_SLOTS; i++) {
         bool has = all.each[i] != NULL;
         self->at[i] = has || lower == NULL ? self : lower->at[i];
@@ -135,7 +135,7 @@ static int build_all(struct dataset *ds, int mode, bool create, struct driver **
         if (lower != NULL) driver_call(lower, close_all, true);
         return err;
     }
-    if (!create) driver_call(d, files.opened_all);
+    if (!create && d != NULL) driver_call(d, files.opened_all);
     *top = d;
     return NC_NOERR;
 }

@@ -11,6 +11,8 @@
 #include "file_descriptor.h"
 #include "file_lend.h"
 
+struct file_scatter;
+
 /* A process opens the file for itself when it first reads or writes, so that who moves
  * nothing does not trouble the file system: by a descriptor of the system where that is
  * safe (base_fs_coherent, and the hint nc_file_io), else through MPI-IO. Process 0 has
@@ -19,14 +21,15 @@
  * only one. */
 struct file {
     struct dataset *ds;
-    int amode;                  /* of MPI_File_open, once the file is there */
-    struct file_descriptor own; /* this process's; its fd is -1: none */
-    struct file_lend share;     /* how it may come by one */
-    int guard;                  /* on process 0 of a dataset open for writing, the
-                                 * descriptor that holds its lock; -1: none */
-    MPI_File alone;             /* the same through MPI-IO */
-    MPI_File view;              /* all processes' */
-    bool mpi;                   /* process 0 goes through MPI-IO, so all do */
+    int amode;                    /* of MPI_File_open, once the file is there */
+    struct file_descriptor own;   /* this process's; its fd is -1: none */
+    struct file_lend share;       /* how it may come by one */
+    int guard;                    /* on process 0 of a dataset open for writing, the
+                                   * descriptor that holds its lock; -1: none */
+    struct file_scatter *scatter; /* short pieces on their way; NULL: none yet */
+    MPI_File alone;               /* the same through MPI-IO */
+    MPI_File view;                /* all processes' */
+    bool mpi;                     /* process 0 goes through MPI-IO, so all do */
     bool dirty;      /* this process wrote by its own handle since the last sync */
     bool named;      /* the file's name is on the device, as far as this process knows */
     bool no_indep;   /* no independent I/O on the file: see romio_no_indep_rw */
@@ -68,6 +71,16 @@ int file_open_view_all(struct file *f);
  * first, why it may not open the file: NC_ENOENT, NC_EACCESS, NC_EFILE ... */
 int file_read(struct file *f, int64_t offset, void *bytes, int64_t n);
 int file_write(struct file *f, int64_t offset, const void *bytes, int64_t n);
+
+/* The same for short pieces that lie near each other, in the order of the file: see
+ * file_scatter.c. They are queued, and are in the file after the flush; where a piece
+ * cannot be queued the result is why others before it could not be written. False: the
+ * file has to be written otherwise. Local. */
+enum { FILE_SCATTER_LONGEST = 8192 };
+bool file_scatters(struct file *f);
+int file_scatter(struct file *f, int64_t offset, const void *bytes, int64_t n);
+int file_scatter_flush(struct file *f);
+void file_scatter_free(struct file *f);
 
 /* Collective: process 0 transfers n bytes, the others nothing; n is the same everywhere.
  * With bytes NULL process 0 takes part and transfers nothing either.

@@ -364,6 +364,7 @@ int file_close_all(struct file *f)
         first = base_mpi_error(MPI_File_close(&f->view), NC_EFILE, "closing the file");
     if (f->alone != MPI_FILE_NULL)
         err = base_mpi_error(MPI_File_close(&f->alone), NC_EFILE, "closing the file");
+    file_scatter_free(f);
     file_lend_end(&f->share);
     if (f->ds->lent == &f->own) f->ds->lent = NULL;
     int closed = file_descriptor_close(&f->own, f->ds->full);

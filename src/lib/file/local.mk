@@ -5,4 +5,5 @@ libcore_la_SOURCES += \
 	src/lib/file/file_identity.c src/lib/file/file_identity.h \
 	src/lib/file/file_lend.c src/lib/file/file_lend.h \
 	src/lib/file/file_open.c \
+	src/lib/file/file_scatter.c \
 	src/lib/file/file_transfer.c

@@ -13,7 +13,7 @@
 /* What lies near each other in the file goes through a buffer in one call. Reading across
  * a small gap is cheaper than another call; so is copying short pieces that are written.
  */
-enum { GAP = 4096, SHORT = 8192, SIEVE = 1 << 20 };
+enum { GAP = 4096, SHORT = 8192, SIEVE = 1 << 20, PAGE = 4096 };
 
 /* How many pieces from i on to read together: their span fits the sieve buffer. */
 static int64_t group(const struct access_tile *t, int64_t i)
@@ -27,12 +27,12 @@ static int64_t group(const struct access_tile *t, int64_t i)
     return n;
 }
 
-/* And to write together: short ones, without gaps. */
-static int64_t chain(const struct access_tile *t, int64_t i)
+/* And to write together: short ones before `end`, without gaps. */
+static int64_t chain(const struct access_tile *t, int64_t i, int64_t end)
 {
     int64_t first = t->pieces[i].offset, n = 1;
     if (t->pieces[i].length > SHORT) return 1;
-    for (; i + n < t->npieces; n++) {
+    for (; i + n < end; n++) {
         const struct access_piece *p = &t->pieces[i + n], *before = p - 1;
         if (p->offset != before->offset + before->length || p->length > SHORT) break;
         if (p->offset + p->length - first > SIEVE) break;
@@ -50,13 +50,15 @@ static int write_chain(struct mpio *m, const struct access_tile *t, int64_t i, i
     return file_write(&m->file, p->offset, sieve, span);
 }
 
-int mpio_write_tile(struct mpio *m, const struct access_tile *t)
+/* Pieces from i on up to `end`, a call for each that nothing adjoins. */
+static int write_pieces(struct mpio *m, const struct access_tile *t, int64_t i,
+                        int64_t end)
 {
     unsigned char *sieve = NULL;
     int err = NC_NOERR;
-    for (int64_t i = 0, n; i < t->npieces && err == NC_NOERR; i += n) {
+    for (int64_t n; i < end && err == NC_NOERR; i += n) {
         const struct access_piece *p = &t->pieces[i];
-        n = chain(t, i);
+        n = chain(t, i, end);
         if (n > 1 && sieve == NULL && (sieve = base_malloc(SIEVE)) == NULL)
             err = NC_ENOMEM;
         else if (n > 1)
@@ -65,6 +67,52 @@ int mpio_write_tile(struct mpio *m, const struct access_tile *t)
             err = file_write(&m->file, p->offset, t->bytes + p->pos, p->length);
     }
     base_free(sieve);
+    return err;
+}
+
+/* How many short pieces from i on lie near each other, and what there is to be gained by
+ * storing them many at a time: they are more than what that costs. */
+static int64_t crowd(const struct access_tile *t, int64_t i, bool *gains)
+{
+    enum { WORTH = 8 }; /* calls that a call with many places takes as long as, and ... */
+    enum { A_PAGE = 2 }; /* ... that finding a page does */
+    int64_t low = t->pieces[i].offset, n = 0, runs = 0, end = low;
+    for (; i + n < t->npieces; n++) {
+        const struct access_piece *p = &t->pieces[i + n];
+        if (p->length > FILE_SCATTER_LONGEST || p->offset - end > GAP) break;
+        runs += n == 0 || p->offset > end;
+        end = p->offset + p->length;
+    }
+    *gains = runs > WORTH + A_PAGE * ((end - low) / PAGE + 1);
+    return n;
+}
+
+static int scatter_pieces(struct mpio *m, const struct access_tile *t, int64_t i,
+                          int64_t end)
+{
+    int err = NC_NOERR;
+    for (; i < end && err == NC_NOERR; i++) {
+        const struct access_piece *p = &t->pieces[i];
+        err = file_scatter(&m->file, p->offset, t->bytes + p->pos, p->length);
+    }
+    int flushed = file_scatter_flush(&m->file);
+    return err != NC_NOERR ? err : flushed;
+}
+
+int mpio_write_tile(struct mpio *m, const struct access_tile *t)
+{
+    int err = NC_NOERR;
+    for (int64_t i = 0, n; i < t->npieces && err == NC_NOERR; i += n) {
+        bool gains;
+        n = crowd(t, i, &gains);
+        if (n == 0) n = 1;
+        if (gains && file_scatters(&m->file)) {
+            err = scatter_pieces(m, t, i, i + n);
+            continue;
+        }
+        if (gains) m->base.ds->stats.file_singles += n;
+        err = write_pieces(m, t, i, i + n);
+    }
     return err;
 }
 
