@@ -146,6 +146,18 @@ static void records_singly(const struct scale *s, struct scale_plan *plan)
     plan->nonblocking = false;
 }
 
+/* Records of an odd size, behind whose values each variable has 448 bytes that nobody
+ * puts, as land or a halo is left out. */
+static void holes(const struct scale *s, struct scale_plan *plan)
+{
+    enum { HOLE = 448 / 4 };
+    records(s, plan);
+    struct scale_var *v = &plan->vars[0];
+    MPI_Offset n = v->part.nelems | 1;
+    v->shape[1] = n * s->nprocs + HOLE;
+    box(v, (MPI_Offset[]){0, n * s->rank}, (MPI_Offset[]){1, n});
+}
+
 /* The part of a process in a decomposition: `columns` of them, dealt out in groups; in
  * each, `levels` values one layer behind the other or side by side. */
 static void decompose(const struct scale *s, struct scale_var *v, int64_t columns,
@@ -231,6 +243,7 @@ const struct scale_workload scale_workloads[] = {
     {"ocean", ocean},
     {"records", records},
     {"records_singly", records_singly},
+    {"holes", holes},
     {"header", header},
     {NULL, NULL},
 };

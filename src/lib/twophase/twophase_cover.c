@@ -1,7 +1,7 @@
 /* From a block that is partly covered to the file, and not a byte more than was put.
  *
  * While processes move data together nobody else writes to this part of the file: small
- * holes are read, so that one large piece can be written. */
+ * holes that lie near each other are read, so that one large piece can be written. */
 #include <string.h>
 
 #include "base_error.h"
@@ -33,18 +33,36 @@ static int fill_holes(struct twophase *t, const struct access_block *b, int64_t 
     return err;
 }
 
-/* The end of the marks that are written at once, from i on: with the small holes
- * between them. */
-static int64_t end_of_group(const struct access_block *b, int64_t i, int64_t n,
-                            bool *holes)
+/* From a hole on, the end of the last one that is to be read with it, and how many they
+ * are: each small, and near the one before. */
+static int64_t end_of_holes(const struct access_block *b, int64_t hole, int64_t n,
+                            int64_t *count)
 {
-    int64_t end = end_of(b->marks, i, n, 1);
-    *holes = false;
+    int64_t end = hole;
+    *count = 0;
+    while (hole < n) {
+        int64_t next = end_of(b->marks, hole, n, 0);
+        if (next == n || (next - end) << b->shift > HOLE) break;
+        ++*count;
+        end = next;
+        hole = end_of(b->marks, next, n, 1);
+    }
+    return end;
+}
+
+/* The end of the marks that are written at once, from i on, with holes between them that
+ * have been filled. A hole by itself is none of these: to read it costs the call that it
+ * would save. */
+static int64_t fill_group(struct twophase *t, const struct access_block *b, int64_t i,
+                          int64_t n, int *err)
+{
+    int64_t end = end_of(b->marks, i, n, 1), count;
     for (;;) {
-        int64_t next = end_of(b->marks, end, n, 0);
-        if (next == n || (next - end) << b->shift > HOLE) return end;
-        *holes = true;
-        end = end_of(b->marks, next, n, 1);
+        int64_t filled = end_of_holes(b, end, n, &count);
+        if (count < 2) return end;
+        int read = fill_holes(t, b, end, filled);
+        if (*err == NC_NOERR) *err = read;
+        end = end_of(b->marks, filled, n, 1);
     }
 }
 
@@ -56,10 +74,9 @@ int twophase_cover_write(struct twophase *t, const struct access_block *b, int64
     if (low >= high) return NC_NOERR;
     for (int64_t i = end_of(b->marks, first, n, 0); i < n;
          i = end_of(b->marks, end, n, 0)) {
-        bool holes;
         int64_t at = i << b->shift;
-        end = end_of_group(b, i, n, &holes);
-        int err = holes ? fill_holes(t, b, i, end) : NC_NOERR;
+        int err = NC_NOERR;
+        end = fill_group(t, b, i, n, &err);
         if (err == NC_NOERR)
             err =
                 file_write(t->file, b->origin + at, b->bytes + at, (end - i) << b->shift);
