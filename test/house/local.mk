@@ -1,8 +1,9 @@
 # Tests of the tree itself.
 house_tests = test/house/rooms.sh test/house/sizes.sh test/house/marks.sh \
 	test/house/format.sh test/house/exports.sh test/house/promises.sh test/house/words.sh \
-	test/house/headers.sh test/house/collective.sh \
+	test/house/headers.sh test/house/collective.sh test/house/aims.sh \
 	test/house/commands.sh
+EXTRA_DIST += test/house/way.c
 EXTRA_DIST += test/house/commands.txt test/house/commands.cdl
 TESTS += $(house_tests)
 EXTRA_DIST += $(house_tests)
