@@ -177,6 +177,39 @@ static void in_openings_of_their_own(void)
     check_file();
 }
 
+/* Records are added by all at the same time, so that the file grows while pieces are
+ * stored near its end: ext4 shows a length before it has put zeros in front of what made
+ * it. */
+static void while_the_file_grows(void)
+{
+    enum { SHORT = 211 };
+    static int values[SHORT], have[SHORT];
+    long n = 10 * calls();
+    int ncid = new_dataset("a.nc"), dims[2];
+    dims[0] = new_dim(ncid, "t", NC_UNLIMITED);
+    dims[1] = new_dim(ncid, "x", SHORT);
+    int v = new_var(ncid, "v", NC_INT, 2, dims);
+    MPI_Offset start[2] = {0, check.rank}, step[2] = {1, check.nprocs},
+               count[2] = {1, (SHORT - check.rank + check.nprocs - 1) / check.nprocs};
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
+    for (start[0] = 0; start[0] < n; start[0]++) {
+        for (int i = 0; i < count[1]; i++)
+            values[i] = (int)(start[0] * SHORT + i * step[1] + check.rank + 1);
+        CHECK_NC(NC_NOERR, ncmpi_put_vars_int(ncid, v, start, count, step, values));
+    }
+    CHECK_NC(NC_NOERR, ncmpi_end_indep_data(ncid));
+    for (start[0] = 0; start[0] < n; start[0]++) {
+        MPI_Offset from[2] = {start[0], 0}, row[2] = {1, SHORT};
+        CHECK_NC(NC_NOERR, ncmpi_get_vara_int_all(ncid, v, from, row, have));
+        bool right = true;
+        for (int x = 0; x < SHORT && right; x++)
+            right = CHECK_EQ(start[0] * SHORT + x + 1, have[x]);
+        if (!right) break;
+    }
+    close_dataset(ncid);
+}
+
 /* Where the file system allows it; else the counts tell that it does not. */
 static void many_go_by_one_call(void)
 {
@@ -202,6 +235,7 @@ static void many_go_by_one_call(void)
 static const struct check_test tests[] = {
     {"in one opening", in_one_opening, CHECK_FORMATS},
     {"in openings of their own", in_openings_of_their_own, CHECK_FORMATS},
+    {"while the file grows", while_the_file_grows, CHECK_FORMATS},
     {"many go by one call", many_go_by_one_call, 0},
     {NULL, NULL, 0},
 };

@@ -34,7 +34,8 @@ test_mpio_shared_open_mpi_SOURCES = test/mpio/shared_open.c test/driver/counts.h
 test_mpio_shared_open_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
 test_mpio_shared_open_mpi_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/driver -I$(srcdir)/test/api
 
-# Short pieces in each other's holes. check-holes: a million calls.
+# Short pieces in each other's holes. check-holes: a million calls; TMPDIR says on what
+# file system.
 check_PROGRAMS += test/mpio/holes.mpi
 TESTS += test/mpio/holes.mpi
 test_mpio_holes_mpi_SOURCES = test/mpio/holes.c test/driver/counts.h test/api/made_dataset.h
@@ -44,6 +45,10 @@ check-holes: test/mpio/holes.mpi
 	@$(AM_TESTS_ENVIRONMENT) NCMPI_HOLES=$${NCMPI_HOLES:-100000} NCMPI_TEST_PROCS=4 \
 		$(BASH_PATH) $(srcdir)/test/support/run-mpi test/mpio/holes.mpi
 .PHONY: check-holes
+
+# On the disk that is built on, whatever the other tests lie on.
+TESTS += test/mpio/disk.sh
+EXTRA_DIST += test/mpio/disk.sh
 
 check_PROGRAMS += test/mpio/segments.mpi
 TESTS += test/mpio/segments.mpi

@@ -49,18 +49,19 @@ enum { LUSTRE = 0x0bd00bd0, GPFS = 0x47504653 };
  * usually mounted), FUSE (whatever is behind it), 9p; and all that nobody has looked at.
  *
  * Numbers are those of Linux' <linux/magic.h> and of statfs(2) unless said otherwise. */
+/* Of these alone it is known what they do to the page in which a file ends, and when, and
+ * that stores to it by others outlive that: see file_scatter.c. Btrfs has lost some. */
 static const uint32_t with_pages[] = {
     0x0000ef53, /* ext2, ext3, ext4 */
     0x58465342, /* XFS */
+    0x01021994, /* tmpfs */
+};
+static const uint32_t of_one_host[] = {
     0x9123683e, /* Btrfs */
     0xf2f52010, /* F2FS */
     0xca451a4e, /* bcachefs */
     0x3153464a, /* JFS */
-    0x01021994, /* tmpfs */
     0x858458f6, /* ramfs */
-};
-/* What is mapped has pages besides, or those of a file below. */
-static const uint32_t of_one_host[] = {
     0x2fc12fc1, /* ZFS: OpenZFS, ZFS_SUPER_MAGIC */
     0x794c7630, /* overlayfs */
 };

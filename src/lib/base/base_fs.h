@@ -11,7 +11,8 @@
 bool base_fs_coherent(int fd);
 
 /* A file has one cache on this host, its pages, that read(), write() and mappings share:
- * a store to a mapping changes the bytes it names, for all, and no others. */
+ * a store to a mapping changes the bytes it names, for all, and no others, and none is
+ * lost when another process makes the file longer. */
 bool base_fs_maps(int fd);
 
 /* The same of a file system that nodes share: other nodes with this inode number have

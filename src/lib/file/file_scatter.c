@@ -111,7 +111,11 @@ static int64_t place_of(const struct file *f, const struct iovec *piece)
 }
 
 /* The mapping ends where the file does: so the last piece goes there before the others,
- * by a call that makes the file as long. */
+ * by a call that makes the file as long. It is made however long the file is found to be:
+ * a call that makes a file longer shows the new length first and then, on ext4, puts zeros
+ * behind the old end, and a store between the two is lost. Calls that write to one file
+ * wait for each other, so when this one returns, whatever made the file as long as fstat
+ * found it has ended. What makes it longer after that puts zeros behind that length. */
 static int reach(struct file *f)
 {
     struct file_scatter *s = f->scatter;
@@ -120,10 +124,9 @@ static int reach(struct file *f)
     int64_t end = f->ds->base + place + length;
     struct stat st;
     if (end <= s->reach) return NC_NOERR;
-    if (fstat(f->own.fd, &st) == 0) s->reach = st.st_size;
-    if (end <= s->reach) return NC_NOERR;
+    int64_t found = fstat(f->own.fd, &st) == 0 ? st.st_size : 0;
     int err = file_write(f, place, s->values + s->used - length, length);
-    if (err == NC_NOERR) s->reach = end;
+    if (err == NC_NOERR) s->reach = found > end ? found : end;
     return err;
 }
 
@@ -165,10 +168,10 @@ int file_scatter_flush(struct file *f)
 }
 
 /* Behind the last one, in memory and in the file, it is a part of that. */
-static void add_piece(struct file_scatter *s, unsigned char *to, const void *bytes,
-                      int64_t n)
+static void add_piece(struct file_scatter *s, int64_t at, const void *bytes, int64_t n)
 {
     struct iovec *last = s->n > 0 ? &s->to[s->n - 1] : NULL;
+    unsigned char *to = s->window + at;
     memcpy(s->values + s->used, bytes, (size_t)n);
     s->used += n;
     if (last != NULL && (unsigned char *)last->iov_base + last->iov_len == to)
@@ -188,7 +191,7 @@ int file_scatter(struct file *f, int64_t offset, const void *bytes, int64_t n)
     /* What lies in two windows, and where none is to be had, is written. */
     if (at + n > from + WINDOW || (!there && !map_window(f, from)))
         return file_write(f, offset, bytes, n);
-    add_piece(s, s->window + (at - from), bytes, n);
+    add_piece(s, at - from, bytes, n);
     return NC_NOERR;
 }
 #else
