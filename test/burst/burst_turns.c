@@ -2,12 +2,15 @@
  * done (sync, flush, ...), and behind a barrier another one puts over it. The later value
  * holds: for each layer of drivers, way of saying so, and way in which everything reaches
  * the file in the end; and behind a crash. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base_lock.h"
 #include "check.h"
 #include "pnetcdf.h"
 #include "pnetcdf_ext.h"
@@ -335,11 +338,51 @@ static void records_of_one_process_are_not_lost(void)
     }
 }
 
+/* Another job has read the number of records, and writes it back while it has the header
+ * locked. */
+static void records_are_told_under_the_headers_lock(void)
+{
+    enum { AT = 4, WIDTH = 8 }; /* CDF-5 */
+    const MPI_Offset start[2] = {RECORDS + 2, 5}, one[2] = {1, 1};
+    unsigned char there[WIDTH] = {0};
+    int ncid = -1, fd = -1, value = 7;
+    MPI_Info info = stack(0);
+    CHECK_NC(NC_NOERR, ncmpi_close(make(info)));
+    if (check.rank == 0) {
+        fd = open(check_path("a.nc"), O_RDWR);
+        CHECK_EQ(BASE_LOCKED, base_lock_try(fd, BASE_LOCK_HEADER, true));
+        CHECK_EQ(WIDTH, pread(fd, there, WIDTH, AT));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (check.rank == 0) {
+        (void)nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+        CHECK_EQ(WIDTH, pwrite(fd, there, WIDTH, AT));
+        base_lock_drop(fd, BASE_LOCK_HEADER);
+    } else if (check.rank == 1) {
+        CHECK_NC(NC_NOERR,
+                 ncmpi_open(MPI_COMM_SELF, check_path("a.nc"), NC_WRITE, info, &ncid));
+        CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
+        CHECK_NC(NC_NOERR, ncmpi_put_vara_int(ncid, 0, start, one, &value));
+        CHECK_NC(NC_NOERR, ncmpi_flush(ncid));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (check.rank == 0) {
+        CHECK_EQ(WIDTH, pread(fd, there, WIDTH, AT));
+        CHECK_EQ(RECORDS + 3, there[WIDTH - 1]);
+        (void)close(fd);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (check.rank == 1) CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    MPI_Info_free(&info);
+}
+
 static const struct check_test tests[] = {
     {"the later one holds", the_later_one_holds, CHECK_SEVERAL},
     {"no replay brings the older one back", no_replay_brings_the_older_one_back,
      CHECK_SEVERAL},
     {"nor that of a single request", nor_that_of_a_single_request, CHECK_SEVERAL},
+    {"records are told under the header's lock", records_are_told_under_the_headers_lock,
+     CHECK_SEVERAL},
     {"records of one process are not lost", records_of_one_process_are_not_lost,
      CHECK_FORMATS | CHECK_SEVERAL},
     {NULL, NULL, 0},

@@ -23,9 +23,10 @@ files_with() { # PATTERN ROOM...
     lib -name '*.c' | grep -vE "/src/lib/($(tr ' ' '|' <<<"$*"))/" | xargs grep -lE "$pattern" | wc -l
 }
 
+# The stage's sockets, twice, and CDL, which may come through a pipe.
 opens_outside_file() {
-    at_most "$(files_with '\b(open|openat|pread|pwrite|fsync|fdatasync|flock|fcntl)\(' file base)" \
-        "files outside file and base that open, read, write or lock" 23
+    at_most "$(files_with '[=( !](open|openat|pread|pwrite|fsync|fdatasync|flock|fcntl)\([^w]' file base)" \
+        "files outside file and base that open, read, write or lock" 3
 }
 
 slots() {

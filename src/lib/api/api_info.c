@@ -7,6 +7,7 @@
 #include "api_closing.h"
 #include "api_dataset.h"
 #include "api_words.h"
+#include "base_io.h"
 #include "base_mem.h"
 #include "base_mpi.h"
 #include "config.h"
@@ -146,9 +147,9 @@ int ncmpi_inq_striping(int ncid, int *striping_size, int *striping_count)
 
 static int read_signature(const char *path, unsigned char *head, size_t *length)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = base_open(path, O_RDONLY);
     if (fd < 0) return base_error_system(NC_EFILE, "opening", path);
-    ssize_t n = pread(fd, head, *length, 0);
+    int64_t n = base_read_some(fd, 0, head, (int64_t)*length);
     int err = n < 0 ? base_error_system(NC_EREAD, "reading", path) : NC_NOERR;
     close(fd);
     *length = n < 0 ? 0 : (size_t)n;

@@ -16,6 +16,7 @@
 
 #include "base_error.h"
 #include "base_hints_table.h"
+#include "base_io.h"
 #include "base_mem.h"
 
 void base_hints_file_free(struct base_hints_file *f)
@@ -470,7 +471,7 @@ static int read_bytes(struct base_hints_file *f, int fd)
 int base_hints_file_read(struct base_hints_file *f)
 {
     /* Who opens a pipe otherwise waits for its other end. */
-    int fd = open(f->name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    int fd = base_open(f->name, O_RDONLY);
     if (fd < 0) return refuse_file(f, strerror(errno));
     int err = read_bytes(f, fd);
     close(fd);

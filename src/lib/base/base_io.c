@@ -1,5 +1,5 @@
 /* Whole transfers. */
-#define _GNU_SOURCE /* fallocate */
+#define _GNU_SOURCE /* fallocate, sync_file_range */
 #include "base_io.h"
 
 #include <errno.h>
@@ -8,11 +8,54 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base_error.h"
+#include "base_rights.h"
 
-enum { MOST = 1 << 30 }; /* of one call */
+enum { MOST = 1 << 30, MOST_PIECES = 1024 }; /* of one call */
+
+/* ---- opening ---- */
+
+/* A file that somebody has leased is refused to O_NONBLOCK, and got by waiting. */
+int base_open_with(const char *path, int flags, mode_t rights)
+{
+    int fd, wait = O_NONBLOCK;
+    flags |= O_NOCTTY | O_CLOEXEC;
+    do {
+        fd = open(path, flags | wait, rights);
+        if (fd < 0 && errno == EWOULDBLOCK && wait != 0) wait = 0, errno = EINTR;
+    } while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+int base_open(const char *path, int flags)
+{
+    return base_open_with(path, flags, BASE_RIGHTS_PRIVATE);
+}
+
+int base_open_regular(const char *path, int flags)
+{
+    struct stat st;
+    int fd = base_open(path, flags);
+    if (fd < 0) {
+        if (errno == EISDIR || errno == ENXIO) errno = EPERM;
+        return -1;
+    }
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) return fd;
+    (void)close(fd);
+    errno = EPERM;
+    return -1;
+}
+
+bool base_reads_only(int fd)
+{
+    int flags = fcntl(fd, F_GETFL);
+    return flags >= 0 && (flags & O_ACCMODE) == O_RDONLY;
+}
+
+/* ---- transfers ---- */
 
 int base_write_at(int fd, int64_t at, const void *bytes, int64_t n, const char *path)
 {
@@ -28,18 +71,50 @@ int base_write_at(int fd, int64_t at, const void *bytes, int64_t n, const char *
     return NC_NOERR;
 }
 
-int base_read_at(int fd, int64_t at, void *bytes, int64_t n, const char *path)
+int64_t base_read_some(int fd, int64_t at, void *bytes, int64_t n)
 {
     unsigned char *p = bytes;
-    while (n > 0) {
-        ssize_t done = pread(fd, p, (size_t)(n < MOST ? n : MOST), at);
+    int64_t got = 0;
+    while (got < n) {
+        int64_t most = n - got < MOST ? n - got : MOST;
+        ssize_t done = pread(fd, p + got, (size_t)most, at + got);
         if (done < 0 && errno == EINTR) continue;
-        if (done < 0) return base_error_system(NC_EREAD, "reading", path);
-        if (done == 0)
-            return base_error_set(NC_EREAD, "%s ends at byte %lld", path, (long long)at);
-        p += done;
+        if (done < 0) return -1;
+        if (done == 0) break;
+        got += done;
+    }
+    return got;
+}
+
+int base_read_at(int fd, int64_t at, void *bytes, int64_t n, const char *path)
+{
+    int64_t got = base_read_some(fd, at, bytes, n);
+    if (got < 0) return base_error_system(NC_EREAD, "reading", path);
+    if (got < n)
+        return base_error_set(NC_EREAD, "%s ends at byte %lld", path,
+                              (long long)(at + got));
+    return NC_NOERR;
+}
+
+int base_write_pieces(int fd, int64_t at, struct iovec *pieces, int n, const char *path)
+{
+    while (n > 0) {
+        int many = n < MOST_PIECES ? n : MOST_PIECES;
+        ssize_t done = n == 1 ? pwrite(fd, pieces->iov_base, pieces->iov_len, at)
+                              : pwritev(fd, pieces, many, at);
+        if (done < 0 && errno == EINTR) continue;
+        if (done == 0) errno = EIO;
+        if (done <= 0) return base_error_system(NC_EWRITE, "writing", path);
         at += done;
-        n -= done;
+        while (n > 0 && (size_t)done >= pieces->iov_len) {
+            done -= (ssize_t)pieces->iov_len;
+            pieces++;
+            n--;
+        }
+        if (n > 0) {
+            pieces->iov_base = (char *)pieces->iov_base + done;
+            pieces->iov_len -= (size_t)done;
+        }
     }
     return NC_NOERR;
 }
@@ -57,6 +132,8 @@ bool base_write_on(int fd, const void *bytes, size_t n)
     return true;
 }
 
+/* ---- the device, and the length ---- */
+
 int base_sync_data(int fd, const char *path)
 {
     int failed;
@@ -64,6 +141,15 @@ int base_sync_data(int fd, const char *path)
         failed = fdatasync(fd);
     while (failed && errno == EINTR);
     return failed ? base_error_system(NC_EWRITE, "syncing", path) : NC_NOERR;
+}
+
+void base_write_back(int fd, int64_t at, int64_t n)
+{
+#ifdef __linux__
+    (void)sync_file_range(fd, at, n, SYNC_FILE_RANGE_WRITE);
+#else
+    (void)fd, (void)at, (void)n;
+#endif
 }
 
 int base_sync_directory(const char *path_of_file)
@@ -109,9 +195,18 @@ int base_extend(int fd, int64_t size, const char *path)
         return failed ? base_error_system(NC_EWRITE, "making room in", path) : NC_NOERR;
     /* ftruncate would cut off what was added since the file was looked at: the last byte
      * is written, as it is by now. */
-    if (pread(fd, &last, 1, (off_t)size - 1) < 0)
+    if (base_read_some(fd, size - 1, &last, 1) < 0)
         return base_error_system(NC_EREAD, "reading", path);
     return base_write_at(fd, size - 1, &last, 1, path);
+}
+
+int base_resize(int fd, int64_t size, const char *path)
+{
+    int failed;
+    do
+        failed = ftruncate(fd, (off_t)size);
+    while (failed && errno == EINTR);
+    return failed ? base_error_system(NC_EWRITE, "resizing", path) : NC_NOERR;
 }
 
 bool base_is_zero(const void *bytes, int64_t n)

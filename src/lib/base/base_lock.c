@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
+#include <sys/file.h>
+#include <time.h>
 
 #ifdef F_OFD_SETLK
 
@@ -61,6 +63,45 @@ void base_lock_drop(int fd, enum base_lock_place place)
 }
 
 #endif
+
+enum base_locked base_lock_wait(int fd, enum base_lock_place place)
+{
+    enum { NAP = 50, PATIENCE = 10 * 1000 * 1000 / NAP }; /* microseconds; naps */
+    enum base_locked have = base_lock_try(fd, place, true);
+    for (int naps = 0; have == BASE_BUSY && naps < PATIENCE; naps++) {
+        (void)nanosleep(&(struct timespec){.tv_nsec = NAP * 1000L}, NULL);
+        have = base_lock_try(fd, place, true);
+    }
+    return have;
+}
+
+enum base_locked base_lock_whole(int fd, bool exclusive)
+{
+    while (flock(fd, (exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0) {
+        if (errno == EINTR) continue;
+        return errno == EWOULDBLOCK ? BASE_BUSY : BASE_LOCKLESS;
+    }
+    return BASE_LOCKED;
+}
+
+static bool set_bytes(int fd, short type, int64_t at, int64_t n)
+{
+    struct flock lock = {
+        .l_type = type, .l_whence = SEEK_SET, .l_start = at, .l_len = (off_t)n};
+    while (fcntl(fd, F_SETLKW, &lock) != 0)
+        if (errno != EINTR) return false;
+    return true;
+}
+
+bool base_lock_bytes(int fd, int64_t at, int64_t n)
+{
+    return set_bytes(fd, F_WRLCK, at, n);
+}
+
+bool base_unlock_bytes(int fd, int64_t at, int64_t n)
+{
+    return set_bytes(fd, F_UNLCK, at, n);
+}
 
 bool base_lock_busy(int fd, enum base_lock_place place)
 {

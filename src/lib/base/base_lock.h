@@ -8,6 +8,7 @@
 #define BASE_LOCK_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum base_lock_place {
     BASE_LOCK_LAYOUT, /* of a dataset: its data are moved, joined or replayed */
@@ -27,6 +28,9 @@ enum base_locked {
  * shared ones one that may read. Taking it again changes its kind. */
 enum base_locked base_lock_try(int fd, enum base_lock_place place, bool exclusive);
 
+/* Takes an exclusive one, and waits for whoever has it: ten seconds at most. */
+enum base_locked base_lock_wait(int fd, enum base_lock_place place);
+
 /* Would an exclusive lock meet that of another opening? Takes none. */
 bool base_lock_busy(int fd, enum base_lock_place place);
 
@@ -36,5 +40,15 @@ enum base_locked base_lock_look(int fd, enum base_lock_place place, bool exclusi
 
 /* Gives it back; does nothing if it is not held. */
 void base_lock_drop(int fd, enum base_lock_place place);
+
+/* Of all of a file that is no dataset, a log or a stage: who writes it or reads it, and
+ * whether he lives. Kept until the descriptor is closed. */
+enum base_locked base_lock_whole(int fd, bool exclusive);
+
+/* Between processes that share one open, which the locks above cannot tell apart: n bytes
+ * from a place on, 0: all, until they are given back, or the process closes the file. It
+ * waits. False: errno says why. */
+bool base_lock_bytes(int fd, int64_t at, int64_t n);
+bool base_unlock_bytes(int fd, int64_t at, int64_t n);
 
 #endif

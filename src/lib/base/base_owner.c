@@ -15,23 +15,28 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base_io.h"
 #include "base_names.h"
 
 /* The beginning of a small file of /proc. False: there is none. */
 static bool read_text(const char *path, char *text, size_t size)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
+    int fd = base_open(path, O_RDONLY);
+    int64_t n = fd < 0 ? -1 : base_read_some(fd, 0, text, (int64_t)size - 1);
     if (fd >= 0) close(fd);
     text[n < 0 ? 0 : n] = '\0';
     return n > 0;
 }
 
-/* Which start of the machine this is: the same number in every container on it. */
+bool base_boot(char text[64])
+{
+    return read_text("/proc/sys/kernel/random/boot_id", text, 64);
+}
+
 static uint64_t boot_of_host(void)
 {
     char text[64];
-    if (!read_text("/proc/sys/kernel/random/boot_id", text, sizeof text)) return 0;
+    if (!base_boot(text)) return 0;
     return base_hash(text, strlen(text), 0);
 }
 

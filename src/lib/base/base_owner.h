@@ -5,6 +5,7 @@
 #ifndef BASE_OWNER_H
 #define BASE_OWNER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { BASE_OWNER_BYTES = 128 };
@@ -23,6 +24,10 @@ enum base_alive {
     BASE_DEAD,
     BASE_ELSEWHERE /* it ran on another host: nothing here can tell */
 };
+
+/* Which start of the machine this is: the same text in every container on it. False: it
+ * cannot be told. */
+bool base_boot(char text[64]);
 
 /* This process, now, with a nonce that no other record has. */
 void base_owner_set(struct base_owner *o);

@@ -70,7 +70,7 @@ static int sync_envelope(struct blob *b)
 {
     const char *path = b->base.ds->full;
     if (!b->unsynced) return NC_NOERR;
-    int fd = open(path, O_RDWR | O_CLOEXEC);
+    int fd = base_open(path, O_RDWR);
     if (fd < 0) return base_error_system(NC_EFILE, "opening", path);
     int err = base_sync_data(fd, path);
     (void)close(fd);

@@ -127,7 +127,7 @@ static int check_name(const struct blob *b)
 static int open_master(struct blob *b, int flags)
 {
     const char *path = b->base.ds->full;
-    b->hold.fd = open(path, flags | O_CLOEXEC);
+    b->hold.fd = base_open(path, flags);
     return b->hold.fd < 0 ? base_error_system(NC_EFILE, "opening", path) : NC_NOERR;
 }
 
@@ -330,7 +330,7 @@ int blob_hold_join(struct blob *b)
 
 int blob_hold_make_file(int model, const char *path)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, BASE_RIGHTS_PRIVATE);
+    int fd = base_open(path, O_WRONLY | O_CREAT | O_EXCL);
     if (fd < 0) return base_error_system(NC_EFILE, "creating", path);
     int err = base_rights_copy(model, fd, path);
     (void)close(fd);

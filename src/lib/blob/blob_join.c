@@ -248,7 +248,7 @@ static int keep_length(const struct blob_join *j)
     struct stat st;
     if (stat(master->full, &st) != 0)
         return base_error_system(NC_EFILE, "looking at", master->full);
-    int fd = open(j->path, O_RDWR | O_CLOEXEC);
+    int fd = base_open(j->path, O_RDWR);
     if (fd < 0) return base_error_system(NC_EFILE, "opening", j->path);
     int err = base_extend(fd, st.st_size - (off_t)master->base, j->path);
     (void)close(fd);
@@ -292,8 +292,8 @@ static int check_master(const char *master, const struct cdf_envelope *e)
 /* They may have changed while it was made. */
 static int take_rights(const char *master, const char *path)
 {
-    int from = open(master, O_RDONLY | O_CLOEXEC);
-    int to = from < 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+    int from = base_open(master, O_RDONLY);
+    int to = from < 0 ? -1 : base_open(path, O_RDONLY);
     int err = to < 0 ? base_error_system(NC_EFILE, "opening", from < 0 ? master : path)
                      : base_rights_copy(from, to, path);
     if (from >= 0) (void)close(from);

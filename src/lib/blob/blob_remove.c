@@ -43,7 +43,7 @@ static int read_head(const char *path, struct cdf_header *h, int64_t *size, bool
     cdf_init(h, 1);
     *size = -1;
     *is = false;
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    int fd = base_open(path, O_RDONLY);
     if (fd < 0) return base_error_system(NC_EFILE, "opening", path);
     int err =
         fstat(fd, &st) == 0 ? NC_NOERR : base_error_system(NC_EFILE, "asking", path);

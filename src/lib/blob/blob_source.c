@@ -58,7 +58,7 @@ int blob_source_page(int fd, const char *master, struct cdf_envelope *e)
 
 int blob_source_envelope(const char *master, struct cdf_envelope *e)
 {
-    int fd = open(master, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    int fd = base_open(master, O_RDONLY);
     if (fd < 0) return base_error_system(NC_EFILE, "opening", master);
     int err = blob_source_page(fd, master, e);
     (void)close(fd);

@@ -10,13 +10,14 @@
 #include <unistd.h>
 
 #include "base_error.h"
+#include "base_io.h"
 #include "base_mem.h"
 #include "base_mpi.h"
-#include "node.h"
 #include "blob.h"
 #include "blob_hold.h"
 #include "blob_names.h"
 #include "blob_source.h"
+#include "node.h"
 
 char *blob_sub_master(const char *path)
 {
@@ -243,9 +244,9 @@ static bool is_subfile(const char *path)
     enum { HEAD = 1 << 18 };
     static const char mark[] = {'C', 'D', 'F', 5}, name[] = BLOB_ATT_TOKEN;
     char *head = base_malloc(HEAD);
-    int fd = head == NULL ? -1 : open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : pread(fd, head, HEAD, 0);
-    bool is = n > (ssize_t)sizeof name && memcmp(head, mark, sizeof mark) == 0 &&
+    int fd = head == NULL ? -1 : base_open(path, O_RDONLY);
+    int64_t n = fd < 0 ? -1 : base_read_some(fd, 0, head, HEAD);
+    bool is = n > (int64_t)sizeof name && memcmp(head, mark, sizeof mark) == 0 &&
               memmem(head, (size_t)n, name, sizeof name - 1) != NULL;
     if (fd >= 0) (void)close(fd);
     base_free(head);
@@ -277,7 +278,7 @@ static int make_file(const struct blob *b, const struct blob_sub *s)
     const char *master = b->base.ds->full;
     int err = refuse_foreign(b, s);
     if (err != NC_NOERR) return err;
-    int model = open(master, O_RDONLY | O_CLOEXEC);
+    int model = base_open(master, O_RDONLY);
     if (model < 0) return base_error_system(NC_EFILE, "opening", master);
     err = blob_hold_make_file(model, s->ds.path);
     (void)close(model);

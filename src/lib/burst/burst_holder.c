@@ -57,7 +57,7 @@ bool burst_holder_copied(int fd, const struct burst_header *h)
     unsigned char bytes[ORIGIN + SUM];
     uint64_t then[2], now[2];
     int64_t at = burst_holder_at(h);
-    if (at == 0 || pread(fd, bytes, sizeof bytes, at) != (ssize_t)sizeof bytes ||
+    if (at == 0 || base_read_some(fd, at, bytes, sizeof bytes) != sizeof bytes ||
         !sealed(bytes, ORIGIN, h->token) || !base_fs_coherent(fd) || !describe(fd, now))
         return false;
     memcpy(then, bytes, sizeof then);
@@ -68,9 +68,8 @@ int burst_holder_adopt(int fd, const struct burst_header *h, const char *path)
 {
     unsigned char bytes[ORIGIN + SUM];
     uint64_t origin[2];
-    int flags = fcntl(fd, F_GETFL);
     int64_t at = burst_holder_at(h);
-    if (at == 0 || (flags >= 0 && (flags & O_ACCMODE) == O_RDONLY)) return NC_NOERR;
+    if (at == 0 || base_reads_only(fd)) return NC_NOERR;
     if (!describe(fd, origin)) return base_error_system(NC_EFILE, "looking at", path);
     memcpy(bytes, origin, sizeof origin);
     seal(bytes, ORIGIN, h->token);
@@ -107,7 +106,7 @@ bool burst_holder_read(int fd, const struct burst_header *h, struct burst_holder
     int64_t replays, at = burst_holder_at(h);
     *who = (struct burst_holder){.replays = false};
     if (at == 0 ||
-        pread(fd, bytes, sizeof bytes, at + HOLDER_AT) != (ssize_t)sizeof bytes ||
+        base_read_some(fd, at + HOLDER_AT, bytes, sizeof bytes) != sizeof bytes ||
         !sealed(bytes, HOLDER, h->token))
         return false;
     base_owner_decode(&who->owner, bytes);
@@ -121,9 +120,8 @@ int burst_holder_take(int fd, const struct burst_header *h, struct burst_holder 
 {
     unsigned char bytes[HOLDER + SUM];
     int64_t at = burst_holder_at(h);
-    int flags = fcntl(fd, F_GETFL);
     *who = (struct burst_holder){.replays = true};
-    if (at == 0 || (flags >= 0 && (flags & O_ACCMODE) == O_RDONLY)) return NC_NOERR;
+    if (at == 0 || base_reads_only(fd)) return NC_NOERR;
     base_owner_set(&who->owner);
     encode(who, h->token, bytes);
     return base_write_at(fd, at + HOLDER_AT, bytes, sizeof bytes, path);

@@ -17,11 +17,11 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base_io.h"
+#include "base_lock.h"
 #include "burst_log.h"
 
 struct names {
@@ -61,16 +61,12 @@ static bool there(const char *path)
 int burst_open_own(const char *path, bool anybody)
 {
     struct stat st;
-    int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC; /* a pipe must not keep us waiting */
-    int fd = open(path, O_RDWR | flags);
-    if (fd < 0 && (errno == EACCES || errno == EROFS)) fd = open(path, O_RDONLY | flags);
-    if (fd < 0) {
-        if (errno == ELOOP || errno == EISDIR || errno == ENXIO) errno = EPERM;
-        return -1;
-    }
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (anybody || st.st_uid == geteuid()))
-        return fd;
-    close(fd);
+    int fd = base_open_regular(path, O_RDWR | O_NOFOLLOW);
+    if (fd < 0 && (errno == EACCES || errno == EROFS))
+        fd = base_open_regular(path, O_RDONLY | O_NOFOLLOW);
+    if (fd < 0 && errno == ELOOP) errno = EPERM;
+    if (fd < 0 || anybody || (fstat(fd, &st) == 0 && st.st_uid == geteuid())) return fd;
+    (void)close(fd);
     errno = EPERM;
     return -1;
 }
@@ -95,7 +91,8 @@ static enum burst_left look_into(const char *path)
     struct stat st = {.st_size = 0};
     int fd = burst_open_own(path, true);
     if (fd < 0) return BURST_LEFT_NOTHING;
-    bool looked = fstat(fd, &st) == 0 && pread(fd, bytes, sizeof magic - 1, 0) >= 0;
+    bool looked =
+        fstat(fd, &st) == 0 && base_read_some(fd, 0, bytes, sizeof magic - 1) >= 0;
     close(fd);
     if (!looked) return BURST_LEFT_NOTHING;
     for (size_t i = 0; i < sizeof bytes; i++)
@@ -109,7 +106,7 @@ static bool is_locked(const char *path)
 {
     int fd = burst_open_own(path, false);
     if (fd < 0) return false;
-    bool locked = flock(fd, LOCK_EX | LOCK_NB) != 0;
+    bool locked = base_lock_whole(fd, true) != BASE_LOCKED;
     close(fd);
     return locked;
 }

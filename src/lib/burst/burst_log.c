@@ -11,13 +11,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "base_error.h"
 #include "base_io.h"
+#include "base_lock.h"
 #include "base_mem.h"
+#include "base_owner.h"
 #include "base_sum.h"
 #include "burst_holder.h"
 
@@ -150,16 +151,16 @@ static int write_head(struct burst_log *l, const char *temporary)
 static int make_files(struct burst_log *l)
 {
     char temporary[PATH_MAX];
-    int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC;
+    int flags = O_RDWR | O_CREAT | O_EXCL;
     if ((size_t)snprintf(temporary, sizeof temporary, "%s.new", l->meta_path) >=
         sizeof temporary)
         return base_error_set(NC_EFILE, "a log's path is too long");
-    l->meta_fd = open(temporary, flags, 0600);
+    l->meta_fd = base_open(temporary, flags);
     if (l->meta_fd < 0) return base_error_system(NC_EFILE, "making", temporary);
     int err = NC_NOERR;
-    if (flock(l->meta_fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    if (base_lock_whole(l->meta_fd, false) == BASE_BUSY)
         err = base_error_system(NC_EFILE, "locking", temporary);
-    if (err == NC_NOERR && (l->data_fd = open(l->data_path, flags, 0600)) < 0)
+    if (err == NC_NOERR && (l->data_fd = base_open(l->data_path, flags)) < 0)
         err = base_error_system(NC_EFILE, "making", l->data_path);
     if (err == NC_NOERR)
         err = base_write_at(l->data_fd, 0, "PnetCDF1", DATA_BEGIN, l->data_path);
@@ -205,8 +206,7 @@ int burst_log_join(struct burst_log *l, const char *path, const struct burst_hea
         err = base_error_system(NC_EFILE, "opening", l->data_path);
     if (err == NC_NOERR && (l->meta_fd = burst_open_own(l->meta_path, false)) < 0)
         err = base_error_system(NC_EFILE, "opening", l->meta_path);
-    if (err == NC_NOERR && flock(l->meta_fd, LOCK_SH | LOCK_NB) != 0 &&
-        errno == EWOULDBLOCK)
+    if (err == NC_NOERR && base_lock_whole(l->meta_fd, false) == BASE_BUSY)
         err = base_error_system(NC_EFILE, "locking", l->meta_path);
     if (err == NC_NOERR) err = map_head(l);
     if (err != NC_NOERR) {
@@ -271,33 +271,10 @@ static struct place place_of(const struct burst_log *l, int64_t at)
                           "values that the log did not take"};
 }
 
-int burst_write_file(int fd, int64_t at, struct iovec *pieces, int n, const char *path)
-{
-    while (n > 0) {
-        int many = n < MOST_PIECES ? n : MOST_PIECES;
-        ssize_t done = n == 1 ? pwrite(fd, pieces->iov_base, pieces->iov_len, at)
-                              : pwritev(fd, pieces, many, at);
-        if (done < 0 && errno == EINTR) continue;
-        if (done == 0) errno = EIO;
-        if (done <= 0) return base_error_system(NC_EWRITE, "writing", path);
-        at += done;
-        while (n > 0 && (size_t)done >= pieces->iov_len) {
-            done -= (ssize_t)pieces->iov_len;
-            pieces++;
-            n--;
-        }
-        if (n > 0) {
-            pieces->iov_base = (char *)pieces->iov_base + done;
-            pieces->iov_len -= (size_t)done;
-        }
-    }
-    return NC_NOERR;
-}
-
 int burst_log_write(struct burst_log *l, int64_t at, struct iovec *pieces, int n)
 {
     struct place p = place_of(l, at);
-    return burst_write_file(p.fd, p.at, pieces, n, p.name);
+    return base_write_pieces(p.fd, p.at, pieces, n, p.name);
 }
 
 /* ---- entries ---- */
@@ -414,29 +391,17 @@ int burst_log_sync_head(struct burst_log *l)
 
 uint64_t burst_boot(void)
 {
-    char id[64] = "";
-    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return 0;
-    ssize_t n = read(fd, id, sizeof id);
-    close(fd);
-    return n > 0 ? base_sum(id, (size_t)n, 0) : 0;
+    char id[64];
+    return base_boot(id) ? base_sum(id, strlen(id), 0) : 0;
 }
 
 int burst_read_file(int fd, int64_t at, void *bytes, int64_t n, const char *path)
 {
-    unsigned char *p = bytes;
-    while (n > 0) {
-        ssize_t done = pread(fd, p, (size_t)(n < 1 << 30 ? n : 1 << 30), at);
-        if (done < 0 && errno == EINTR) continue;
-        if (done < 0) return base_error_system(NC_EREAD, "reading", path);
-        if (done == 0)
-            return base_error_set(NC_EBADLOG, "%s ends at byte %lld, values are missing",
-                                  path, (long long)at);
-        p += done;
-        at += done;
-        n -= done;
-    }
-    return NC_NOERR;
+    int64_t got = base_read_some(fd, at, bytes, n);
+    if (got < 0) return base_error_system(NC_EREAD, "reading", path);
+    if (got == n) return NC_NOERR;
+    return base_error_set(NC_EBADLOG, "%s ends at byte %lld, values are missing", path,
+                          (long long)(at + got));
 }
 
 int burst_log_read(const struct burst_log *l, int64_t at, void *bytes, int64_t n)

@@ -110,9 +110,6 @@ enum burst_left burst_left(const char *path, bool remove);
 /* All of n bytes at `at` of a file. NC_EREAD: fewer are there, too. */
 int burst_read_file(int fd, int64_t at, void *bytes, int64_t n, const char *path);
 
-/* n pieces to `at` of a file, all of them; changes the pieces. NC_EWRITE ... */
-int burst_write_file(int fd, int64_t at, struct iovec *pieces, int n, const char *path);
-
 /* Tells one start of this machine from others; 0: unknown. */
 uint64_t burst_boot(void);
 

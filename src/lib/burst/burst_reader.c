@@ -2,10 +2,8 @@
 #include "burst_reader.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -47,12 +45,7 @@ struct burst_reader {
 
 static enum base_locked lock_one(int fd)
 {
-    if (fd < 0) return BASE_LOCKED;
-    while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-        if (errno == EINTR) continue;
-        return errno == EWOULDBLOCK ? BASE_BUSY : BASE_LOCKLESS;
-    }
-    return BASE_LOCKED;
+    return fd < 0 ? BASE_LOCKED : base_lock_whole(fd, true);
 }
 
 static enum base_locked lock_files(const struct burst_reader *r, enum burst_busy *busy)
@@ -470,9 +463,8 @@ bool burst_reader_note(const struct burst_reader *r, struct burst_note *latest)
 static int write_head(const struct burst_reader *r, int64_t at,
                       const unsigned char *bytes, int copies)
 {
-    int flags = fcntl(r->meta_fd, F_GETFL);
     int err = burst_reader_check_mine(r);
-    if (flags >= 0 && (flags & O_ACCMODE) == O_RDONLY) return NC_NOERR;
+    if (base_reads_only(r->meta_fd)) return NC_NOERR;
     for (int i = 0; i < copies && err == NC_NOERR; i++)
         err = base_write_at(r->meta_fd, at + (int64_t)i * BURST_SLOT_BYTES, bytes,
                             BURST_SLOT_BYTES, r->meta_path);

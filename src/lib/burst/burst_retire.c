@@ -35,18 +35,19 @@
  * ncmpix_flush_test, a wait and the end of independent mode go as far as 5: against
  * kills, not power cuts. */
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 
 #include "base_error.h"
 #include "base_io.h"
+#include "base_lock.h"
 #include "burst.h"
 #include "file_identity.h"
 
 /* ---- the number of records ---- */
 
 /* The number of records in the file, not to be less than this process knows. Others may
- * be doing the same: under a lock. */
+ * be doing the same: processes of this job, which may share the descriptor, under one
+ * lock, and other jobs under that of the header. */
 static int grow_records(int fd, const struct dataset *ds)
 {
     const struct cdf_header *h = &ds->header;
@@ -54,15 +55,14 @@ static int grow_records(int fd, const struct dataset *ds)
     int64_t at = ds->base + 4;
     unsigned char mine[8], there[8];
     size_t width = (size_t)cdf_encode_numrecs(h->format, h->numrecs, mine);
-    struct flock lock = {
-        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = at, .l_len = (off_t)width};
-    while (fcntl(fd, F_SETLKW, &lock) != 0)
-        if (errno != EINTR) return base_error_system(NC_EWRITE, "locking", path);
+    if (!base_lock_bytes(fd, at, (int64_t)width))
+        return base_error_system(NC_EWRITE, "locking", path);
+    (void)base_lock_wait(fd, BASE_LOCK_HEADER);
     int err = base_read_at(fd, at, there, (int64_t)width, path);
     if (err == NC_NOERR && memcmp(there, mine, width) < 0)
         err = base_write_at(fd, at, mine, (int64_t)width, path);
-    lock.l_type = F_UNLCK;
-    if (fcntl(fd, F_SETLK, &lock) != 0 && err == NC_NOERR)
+    base_lock_drop(fd, BASE_LOCK_HEADER);
+    if (!base_unlock_bytes(fd, at, (int64_t)width) && err == NC_NOERR)
         err = base_error_system(NC_EWRITE, "unlocking", path);
     return err;
 }

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base_error.h"
+#include "base_io.h"
 #include "base_mem.h"
 #include "burst_pool.h"
 
@@ -76,8 +77,8 @@ static int write_chain(const struct stage *s, int64_t i, int64_t *next)
         end += s->parts[i++].length;
     }
     *next = i;
-    return burst_write_file(s->t->pool->b->file.fd, at, pieces, n,
-                            s->t->pool->b->base.ds->path);
+    return base_write_pieces(s->t->pool->b->file.fd, at, pieces, n,
+                             s->t->pool->b->base.ds->path);
 }
 
 /* Writes what is staged: in the order of the file, or as it came where parts overlap. */

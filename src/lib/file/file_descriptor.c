@@ -17,20 +17,11 @@
 #include <unistd.h>
 
 #include "base_io.h"
+#include "base_lock.h"
 #include "base_mpi.h"
 #include "file_identity.h"
 
 /* ---- errors that one is told for all ---- */
-
-/* Those who share an open sync one after the other, so that none looks at the count
- * between another's error and its being counted. The system takes the lock from a process
- * that ends. Without it, too, the own error is told. */
-static void lock(int fd, short type)
-{
-    struct flock all = {.l_type = type, .l_whence = SEEK_SET};
-    while (fcntl(fd, F_SETLKW, &all) != 0 && errno == EINTR)
-        continue;
-}
 
 static int64_t errors_so_far(int fd)
 {
@@ -38,10 +29,13 @@ static int64_t errors_so_far(int fd)
     return pread(fd, &n, sizeof n, 0) == (ssize_t)sizeof n ? n : 0;
 }
 
+/* Those who share an open sync one after the other, so that none looks at the count
+ * between another's error and its being counted. The system takes the lock from a process
+ * that ends. Without it, too, the own error is told. */
 int file_descriptor_sync(struct file_descriptor *d, const char *path)
 {
     if (d->errors < 0) return base_sync_data(d->fd, path);
-    lock(d->errors, F_WRLCK);
+    (void)base_lock_bytes(d->errors, 0, 0);
     int err = base_sync_data(d->fd, path);
     int64_t n = errors_so_far(d->errors);
     if (err != NC_NOERR) {
@@ -53,7 +47,7 @@ int file_descriptor_sync(struct file_descriptor *d, const char *path)
                              "device",
                              path);
     }
-    lock(d->errors, F_UNLCK);
+    (void)base_unlock_bytes(d->errors, 0, 0);
     d->told = n;
     return err;
 }

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base_io.h"
 #include "base_lock.h"
 #include "journal.h"
 #include "file.h"
@@ -13,7 +14,7 @@
 static int open_guard(const struct file *f)
 {
     if (f->own.fd >= 0) return f->own.fd;
-    return open(f->ds->full, O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    return base_open(f->ds->full, O_RDWR);
 }
 
 int file_guard_take(struct file *f)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base_fs.h"
+#include "base_io.h"
 #include "base_mpi.h"
 
 static int tell_other(const char *path)
@@ -28,13 +29,9 @@ int file_refuse(const char *path)
     return stat(path, &st) == 0 ? refuse(path, st.st_mode) : NC_NOERR;
 }
 
-/* Never waits for another end, as a pipe would; of a file that somebody has leased
- * O_NONBLOCK is refused. */
 static int open_regular(const char *path, int flags, int *fd, struct stat *st)
 {
-    *fd = open(path, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
-    if (*fd < 0 && errno == EWOULDBLOCK)
-        *fd = open(path, flags | O_NOCTTY | O_CLOEXEC, 0666);
+    *fd = base_open_with(path, flags, 0666);
     if (*fd < 0) {
         int err = base_error_system(NC_EFILE, "opening", path);
         int special = flags & O_EXCL ? NC_NOERR : file_refuse(path);

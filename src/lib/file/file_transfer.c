@@ -9,7 +9,6 @@
  * reads and writes, which empties the client's cache).
  *
  * Offsets here are the dataset's: in the file they are ds->base bytes later. */
-#define _GNU_SOURCE /* sync_file_range */
 #include "file.h"
 
 #include <errno.h>
@@ -199,7 +198,7 @@ static int read_all(struct file *f, MPI_Datatype filetype, int64_t offset,
  * wait for it for ever. A process's locks go with any descriptor of the file. */
 static void drop_locks(const struct file *f)
 {
-    int fd = open(f->ds->full, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = base_open(f->ds->full, O_RDONLY);
     if (fd >= 0) (void)close(fd);
 }
 
@@ -350,12 +349,7 @@ int file_sync(struct file *f)
 
 void file_write_back(struct file *f, int64_t offset, int64_t n)
 {
-#ifdef __linux__
-    if (f->own.fd >= 0)
-        (void)sync_file_range(f->own.fd, f->ds->base + offset, n, SYNC_FILE_RANGE_WRITE);
-#else
-    (void)f, (void)offset, (void)n;
-#endif
+    if (f->own.fd >= 0) base_write_back(f->own.fd, f->ds->base + offset, n);
 }
 
 /* Who has written syncs what its node keeps of the file; and of what went through a

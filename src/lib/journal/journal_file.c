@@ -5,7 +5,7 @@
  * to it.
  *
  * Before each write the journal is looked at: is it still this job's? */
-#define _GNU_SOURCE /* statx, fallocate, sync_file_range */
+#define _GNU_SOURCE /* statx, fallocate */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -69,7 +69,7 @@ void journal_free(struct journal *j)
 int journal_open_dataset(struct journal *j, uint64_t inode)
 {
     struct stat st;
-    j->file = journal_open_file(j->of, O_RDWR | O_DSYNC);
+    j->file = base_open(j->of, O_RDWR | O_DSYNC);
     if (j->file < 0) return base_error_system(NC_EFILE, "opening", j->of);
     if (fstat(j->file, &st) != 0) return base_error_system(NC_EFILE, "looking at", j->of);
     if (!S_ISREG(st.st_mode) || (inode != 0 && (uint64_t)st.st_ino != inode))
@@ -147,11 +147,11 @@ int journal_make_room(struct journal *j, const struct cdf_header *before,
 static int make_file(struct journal *j)
 {
     const int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW;
-    j->fd = journal_open_file(j->path, flags);
+    j->fd = base_open(j->path, flags);
     if (j->fd < 0 && errno == EEXIST) {
         int err = journal_clear(j);
         if (err != NC_NOERR) return err;
-        j->fd = journal_open_file(j->path, flags);
+        j->fd = base_open(j->path, flags);
     }
     if (j->fd < 0) return base_error_system(NC_EFILE, "making", j->path);
     /* Where they cannot be given the journal stays this user's alone. */
@@ -185,8 +185,7 @@ static int fill_file(struct journal *j, const unsigned char *headers, int64_t n)
     unsigned char page[JOURNAL_PAGE];
     int64_t size = journal_size(&j->facts);
     int err = reserve_space(j->fd, 0, size, j->path);
-    if (err == NC_NOERR && ftruncate(j->fd, size) != 0)
-        err = base_error_system(NC_EWRITE, "making room in", j->path);
+    if (err == NC_NOERR) err = base_resize(j->fd, size, j->path);
     if (err == NC_NOERR)
         err = base_write_at(j->fd, journal_headers_at(), headers, n, j->path);
     if (err == NC_NOERR) err = journal_write_holder(j);
@@ -243,7 +242,7 @@ static bool unmark(struct journal *j)
     unsigned char there[JOURNAL_MARK];
     if (j->fd < 0 || j->head[0] == 0) return true;
     if (journal_check(j) != NC_NOERR) return false;
-    if (pread(j->file, there, sizeof there, (off_t)j->base) == (ssize_t)sizeof there &&
+    if (base_read_some(j->file, j->base, there, sizeof there) == sizeof there &&
         memcmp(there, j->head, sizeof there) == 0)
         return true;
     return base_write_at(j->file, j->base, j->head, sizeof j->head, j->of) == NC_NOERR;
@@ -257,9 +256,8 @@ static int give_room_back(const struct journal *j)
     if (fstat(j->file, &st) != 0) return base_error_system(NC_EFILE, "looking at", j->of);
     if (st.st_size <= j->base + f->old_size || st.st_size > j->base + f->new_size)
         return NC_NOERR;
-    if (ftruncate(j->file, j->base + f->old_size) != 0)
-        return base_error_system(NC_EWRITE, "cutting", j->of);
-    return base_sync_data(j->file, j->of);
+    int err = base_resize(j->file, j->base + f->old_size, j->of);
+    return err == NC_NOERR ? base_sync_data(j->file, j->of) : err;
 }
 
 /* The name may be that of another one's by now. */
@@ -329,11 +327,7 @@ int journal_write_area(struct journal *j, int area, int64_t at, const void *byte
     if (err != NC_NOERR) return err;
     j->dirty = true;
     err = base_write_at(j->fd, offset, bytes, n, j->path);
-#ifdef __linux__
-    /* The device begins while the next bytes are fetched; what fails here the sync tells.
-     */
-    if (err == NC_NOERR) (void)sync_file_range(j->fd, offset, n, SYNC_FILE_RANGE_WRITE);
-#endif
+    if (err == NC_NOERR) base_write_back(j->fd, offset, n);
     return err;
 }
 

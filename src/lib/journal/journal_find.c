@@ -22,11 +22,6 @@
 #include "base_rights.h"
 #include "journal_impl.h"
 
-int journal_open_file(const char *path, int flags)
-{
-    return open(path, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, BASE_RIGHTS_PRIVATE);
-}
-
 uint64_t journal_birth(int fd)
 {
 #ifdef STATX_BTIME
@@ -52,7 +47,7 @@ int journal_open_trusted(const char *path, int flags, const struct stat *dataset
                          const char **why)
 {
     struct stat st;
-    int fd = journal_open_file(path, flags | O_NOFOLLOW);
+    int fd = base_open(path, flags | O_NOFOLLOW);
     *why = fd >= 0 ? NULL : errno == ELOOP ? "it is a symbolic link" : strerror(errno);
     if (fd < 0) return -1;
     if (fstat(fd, &st) != 0)
@@ -74,7 +69,7 @@ static const char *read_facts(int fd, struct journal_facts *f, int64_t *size)
     struct stat st;
     if (fstat(fd, &st) != 0) return strerror(errno);
     *size = st.st_size;
-    ssize_t n = pread(fd, page, sizeof page, 0);
+    int64_t n = base_read_some(fd, 0, page, sizeof page);
     if (n < 0) return strerror(errno);
     return journal_decode_facts(f, page, n < JOURNAL_PAGE ? n : st.st_size);
 }
@@ -181,8 +176,8 @@ static bool may_be_used(const struct journal *j, int fd, bool blank)
     if (j->guard >= 0 &&
         base_lock_look(j->guard, BASE_LOCK_LAYOUT, false) != BASE_LOCKLESS)
         return false; /* this opening has the lock */
-    off_t at = JOURNAL_HOLDER_PAGE * (off_t)JOURNAL_PAGE;
-    if (pread(fd, page, sizeof page, at) == (ssize_t)sizeof page &&
+    int64_t at = JOURNAL_HOLDER_PAGE * (int64_t)JOURNAL_PAGE;
+    if (base_read_some(fd, at, page, sizeof page) == sizeof page &&
         journal_decode_holder(&h, page))
         return !h.released && base_owner_alive(&h.owner) != BASE_DEAD;
     return blank && fstat(fd, &st) == 0 && time(NULL) - st.st_mtime < FRESH;
@@ -203,7 +198,7 @@ static const char *clear(const struct journal *j, int fd)
     char first[7] = "";
     int64_t size = 0;
     const char *wrong = read_facts(fd, &left, &size);
-    bool blank = pread(fd, first, sizeof first, 0) <= 0 || first[0] == '\0';
+    bool blank = base_read_some(fd, 0, first, sizeof first) <= 0 || first[0] == '\0';
     if (may_be_used(j, fd, blank)) return "another process uses it";
     if (wrong == NULL ? same_file(&left, &j->facts) : blank)
         return unlink(j->path) == 0 ? NULL : strerror(errno);
@@ -233,7 +228,7 @@ void journal_tidy(int guard, const char *dataset)
         journal_open_dataset(&j, 0) == NC_NOERR) {
         unsigned char head[JOURNAL_MARK] = "";
         j.guard = guard;
-        if (pread(j.file, head, sizeof head, (off_t)j.base) == (ssize_t)sizeof head &&
+        if (base_read_some(j.file, j.base, head, sizeof head) == sizeof head &&
             head[0] == 'C')
             (void)journal_clear(&j);
     }
@@ -249,7 +244,7 @@ char *journal_of(const char *dataset)
     char *path = NULL;
     struct stat st;
     if (journal_init(&j, dataset) == NC_NOERR && lstat(j.path, &st) == 0) {
-        j.file = journal_open_file(j.of, O_RDONLY);
+        j.file = base_open(j.of, O_RDONLY);
         if (j.file >= 0 && fstat(j.file, &st) == 0)
             j.fd = journal_open_trusted(j.path, O_RDONLY, &st, &why);
         if (j.fd >= 0 && read_facts(j.fd, &left, &size) == NULL &&

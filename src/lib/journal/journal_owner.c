@@ -39,7 +39,7 @@ int journal_write_holder(struct journal *j)
 static bool read_holder(int fd, struct journal_holder *h)
 {
     unsigned char page[JOURNAL_PAGE];
-    return pread(fd, page, sizeof page, (off_t)HOLDER_AT) == (ssize_t)sizeof page &&
+    return base_read_some(fd, HOLDER_AT, page, sizeof page) == sizeof page &&
            journal_decode_holder(h, page);
 }
 
@@ -114,7 +114,8 @@ static uint64_t look(const struct journal *j)
     uint64_t hash = look_at(j->path, look_at(j->of, 0));
     int fd = journal_open_trusted(j->path, O_RDONLY, &j->model, &why);
     if (fd < 0) return hash;
-    ssize_t n = pread(fd, pages, sizeof pages, JOURNAL_STATE_PAGE * (off_t)JOURNAL_PAGE);
+    int64_t at = JOURNAL_STATE_PAGE * (int64_t)JOURNAL_PAGE;
+    int64_t n = base_read_some(fd, at, pages, sizeof pages);
     close(fd);
     return n > 0 ? base_hash(pages, (size_t)n, hash) : hash;
 }
@@ -302,7 +303,7 @@ void journal_release(struct journal *j)
 static bool is_marked(const struct journal *j)
 {
     unsigned char mark[JOURNAL_MARK];
-    return pread(j->file, mark, sizeof mark, (off_t)j->base) == (ssize_t)sizeof mark &&
+    return base_read_some(j->file, j->base, mark, sizeof mark) == sizeof mark &&
            journal_decode_mark(mark) != 0;
 }
 

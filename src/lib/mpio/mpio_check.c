@@ -72,18 +72,12 @@ static int locked_descriptor(const struct mpio *m)
 
 int mpio_lock_header(struct mpio *m)
 {
-    enum { NAP = 50, PATIENCE = 10 * 1000 * 1000 / NAP }; /* microseconds; naps */
     int fd = m->pending ? -1 : locked_descriptor(m);
-    for (int naps = 0; fd >= 0; naps++) {
-        if (base_lock_try(fd, BASE_LOCK_HEADER, true) != BASE_BUSY) return NC_NOERR;
-        if (naps == PATIENCE)
-            return base_error_set(NC_EFILE,
-                                  "%s: another program has been writing the header for "
-                                  "ten seconds; perhaps it was stopped",
-                                  m->base.ds->full);
-        (void)nanosleep(&(struct timespec){.tv_nsec = NAP * 1000L}, NULL);
-    }
-    return NC_NOERR;
+    if (fd < 0 || base_lock_wait(fd, BASE_LOCK_HEADER) != BASE_BUSY) return NC_NOERR;
+    return base_error_set(NC_EFILE,
+                          "%s: another program has been writing the header for ten "
+                          "seconds; perhaps it was stopped",
+                          m->base.ds->full);
 }
 
 void mpio_unlock_header(struct mpio *m)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base_error.h"
+#include "base_io.h"
 #include "base_mem.h"
 #include "base_mpi.h"
 #include "cdf_envelope.h"
@@ -34,7 +35,7 @@ static int refuse_moving(const struct mpio *m)
     const struct dataset *ds = m->base.ds;
     char text[512];
     int fd = m->file.own.fd;
-    if (fd < 0) fd = open(ds->full, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0) fd = base_open(ds->full, O_RDONLY);
     (void)journal_words(ds->full, fd, text);
     if (fd >= 0 && fd != m->file.own.fd) (void)close(fd);
     return base_error_set(NC_ENOTNC, "%s: %s", ds->path, text);

@@ -58,11 +58,7 @@ static bool set_flags(int fd)
 
 static bool make_token(unsigned char *token)
 {
-    int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return false;
-    bool made = read(fd, token, STAGE_TOKEN) == STAGE_TOKEN;
-    (void)close(fd);
-    return made;
+    return getentropy(token, STAGE_TOKEN) == 0;
 }
 
 static void note_address(struct stage_place *place, const void *bytes, size_t n,

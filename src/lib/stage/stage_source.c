@@ -9,6 +9,7 @@
 
 #include "base_error.h"
 #include "base_fs.h"
+#include "base_io.h"
 #include "base_mem.h"
 #include "base_names.h"
 #include "file_identity.h"
@@ -39,7 +40,7 @@ bool stage_source_identify(int fd, int64_t base, struct stage_identity *now)
     struct stat st;
     memset(now, 0, sizeof *now);
     if (fd < 0 || fstat(fd, &st) != 0 ||
-        pread(fd, records, sizeof records, (off_t)base + RECORDS_AT) < 0)
+        base_read_some(fd, base + RECORDS_AT, records, sizeof records) < 0)
         return false;
     *now = (struct stage_identity){.inode = (int64_t)st.st_ino,
                                    .size = (int64_t)st.st_size,
@@ -92,13 +93,10 @@ static bool is_same(struct stage_identity a, struct stage_identity b)
 /* -1: there is no regular file of that name that could be opened. */
 static int open_by_name(struct stage *s, int number)
 {
-    struct stat st;
     char *path = s->parts.path(s->parts.who, number - 1);
-    int fd = path == NULL ? -1 : open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    int fd = path == NULL ? -1 : base_open_regular(path, O_RDONLY);
     base_free(path);
-    if (fd < 0 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))) return fd;
-    (void)close(fd);
-    return -1;
+    return fd;
 }
 
 void stage_source_look(struct stage *s, int number, struct stage_identity *now)
@@ -272,16 +270,10 @@ void stage_pace_count(struct stage_pace *p, int64_t bytes, int64_t since)
 int stage_source_read(struct stage *s, const struct stage_source *source, int64_t at,
                       void *bytes, int64_t n)
 {
-    int64_t done = 0, since = stage_now();
+    int64_t since = stage_now();
     atomic_fetch_add(&s->counts.source_reads, 1);
-    while (done < n) {
-        ssize_t got = pread(source->file.fd, (char *)bytes + done, (size_t)(n - done),
-                            (off_t)(at + done));
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return base_error_system(NC_EREAD, "reading", s->ds->path);
-        if (got == 0) break;
-        done += got;
-    }
+    int64_t done = base_read_some(source->file.fd, at, bytes, n);
+    if (done < 0) return base_error_system(NC_EREAD, "reading", s->ds->path);
     atomic_fetch_add(&s->counts.source_bytes, done);
     stage_pace_count(&s->near, done, since);
     memset((char *)bytes + done, 0, (size_t)(n - done));

@@ -11,7 +11,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -19,6 +18,8 @@
 
 #include "base_error.h"
 #include "base_fs.h"
+#include "base_io.h"
+#include "base_lock.h"
 #include "base_names.h"
 #include "stage.h"
 
@@ -28,9 +29,8 @@ static const char prefix[] = ".ncmpi-stage-";
 static int open_own(const char *path, int flags)
 {
     struct stat st;
-    int fd = open(path, flags | O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
-    if (fd < 0) return -1;
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid()) return fd;
+    int fd = base_open_regular(path, flags | O_RDWR | O_NOFOLLOW);
+    if (fd < 0 || (fstat(fd, &st) == 0 && st.st_uid == geteuid())) return fd;
     (void)close(fd);
     return -1;
 }
@@ -44,7 +44,7 @@ static void sweep_one(const char *path)
     if (lstat(path, &st) != 0 || st.st_mtime > time(NULL) - OLD) return;
     int fd = open_own(path, 0);
     if (fd < 0) return;
-    if (flock(fd, LOCK_EX | LOCK_NB) == 0) (void)unlink(path);
+    if (base_lock_whole(fd, true) == BASE_LOCKED) (void)unlink(path);
     (void)close(fd);
 }
 
@@ -83,8 +83,7 @@ static int make_long(int fd, int64_t n, const char *path)
     if (getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur != RLIM_INFINITY &&
         most.rlim_cur < (rlim_t)n)
         return base_error_set(NC_EFILE, "%s: no file may be as large as that", path);
-    return ftruncate(fd, (off_t)n) == 0 ? NC_NOERR
-                                        : base_error_system(NC_EFILE, "making", path);
+    return base_resize(fd, n, path);
 }
 
 int stage_space_create(struct stage *s, const struct stage_shared *plan, char *path,
@@ -99,7 +98,7 @@ int stage_space_create(struct stage *s, const struct stage_shared *plan, char *p
         return base_error_set(NC_EBAD_FILE, "the path of the stage is too long");
     s->file = open_own(path, O_CREAT | O_EXCL);
     if (s->file < 0) return base_error_system(NC_EFILE, "making", path);
-    (void)flock(s->file, LOCK_EX | LOCK_NB);
+    (void)base_lock_whole(s->file, true);
     int err = make_long(s->file, whole(plan), path);
     if (err == NC_NOERR) return NC_NOERR;
     (void)unlink(path);

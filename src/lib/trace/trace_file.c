@@ -43,9 +43,9 @@ static void make_file(const char *path)
     if (access(path, F_OK) == 0) return;
     if ((size_t)snprintf(fresh, sizeof fresh, "%s.%llx", path, mark) >= sizeof fresh)
         return;
-    int fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int fd = base_open_with(fresh, O_WRONLY | O_CREAT | O_EXCL, 0666);
     if (fd < 0) return; /* opening it will say why */
-    bool made = write(fd, "[\n", 2) == 2;
+    bool made = base_write_on(fd, "[\n", 2);
     (void)close(fd);
     if (made) (void)link(fresh, path);
     (void)unlink(fresh);
@@ -58,7 +58,7 @@ static int check_file(int fd, struct stat *st)
     char first = '[';
     if (fstat(fd, st) != 0) return errno;
     if (!S_ISREG(st->st_mode)) return EINVAL;
-    if (st->st_size > 0 && pread(fd, &first, 1, 0) != 1) return EIO;
+    if (st->st_size > 0 && base_read_some(fd, 0, &first, 1) != 1) return EIO;
     return first == '[' ? 0 : EEXIST;
 }
 
@@ -67,8 +67,7 @@ static int open_file(struct trace *t, const char *path)
 {
     struct stat st;
     make_file(path);
-    int flags = O_RDWR | O_APPEND | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-    t->fd = open(path, flags, 0666);
+    t->fd = base_open_with(path, O_RDWR | O_APPEND | O_CREAT, 0666);
     if (t->fd < 0) return errno;
     int why = check_file(t->fd, &st);
     if (why == 0) {

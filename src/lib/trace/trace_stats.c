@@ -93,8 +93,7 @@ static void compose(const struct dataset *ds, const int64_t *sum, const int64_t 
  * the other end of a pipe. */
 static bool append(const char *path, const struct text *t)
 {
-    int flags = O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-    int fd = open(path, flags, 0666);
+    int fd = base_open_with(path, O_WRONLY | O_APPEND | O_CREAT, 0666);
     if (fd < 0) return false;
     bool written = base_write_on(fd, t->bytes, t->length);
     int saved = errno;
