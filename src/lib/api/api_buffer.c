@@ -8,46 +8,47 @@
 
 enum family { TEXT, SIGNED, UNSIGNED, FLOATING };
 
-/* Predefined types; their sizes are asked for, as Fortran's depend on the compiler. */
+/* Predefined types. Sizes of Fortran's depend on the compiler: MPI is asked. */
 static const struct {
     MPI_Datatype type;
     enum family family;
+    int size;
 } predefined[] = {
-    {MPI_FLOAT, FLOATING},
-    {MPI_DOUBLE, FLOATING},
-    {MPI_INT, SIGNED},
-    {MPI_CHAR, TEXT},
-    {MPI_SIGNED_CHAR, SIGNED},
-    {MPI_UNSIGNED_CHAR, UNSIGNED},
-    {MPI_SHORT, SIGNED},
-    {MPI_UNSIGNED_SHORT, UNSIGNED},
-    {MPI_UNSIGNED, UNSIGNED},
-    {MPI_LONG, SIGNED},
-    {MPI_UNSIGNED_LONG, UNSIGNED},
-    {MPI_LONG_LONG_INT, SIGNED},
-    {MPI_UNSIGNED_LONG_LONG, UNSIGNED},
-    {MPI_INT8_T, SIGNED},
-    {MPI_INT16_T, SIGNED},
-    {MPI_INT32_T, SIGNED},
-    {MPI_INT64_T, SIGNED},
-    {MPI_UINT8_T, UNSIGNED},
-    {MPI_UINT16_T, UNSIGNED},
-    {MPI_UINT32_T, UNSIGNED},
-    {MPI_UINT64_T, UNSIGNED},
-    {MPI_AINT, SIGNED},
-    {MPI_OFFSET, SIGNED},
-    {MPI_COUNT, SIGNED},
-    {MPI_CHARACTER, TEXT},
-    {MPI_INTEGER, SIGNED},
-    {MPI_INTEGER1, SIGNED},
-    {MPI_INTEGER2, SIGNED},
-    {MPI_INTEGER4, SIGNED},
-    {MPI_INTEGER8, SIGNED},
-    {MPI_LOGICAL, SIGNED},
-    {MPI_REAL, FLOATING},
-    {MPI_REAL4, FLOATING},
-    {MPI_REAL8, FLOATING},
-    {MPI_DOUBLE_PRECISION, FLOATING},
+    {MPI_FLOAT, FLOATING, sizeof(float)},
+    {MPI_DOUBLE, FLOATING, sizeof(double)},
+    {MPI_INT, SIGNED, sizeof(int)},
+    {MPI_CHAR, TEXT, sizeof(char)},
+    {MPI_SIGNED_CHAR, SIGNED, sizeof(char)},
+    {MPI_UNSIGNED_CHAR, UNSIGNED, sizeof(char)},
+    {MPI_SHORT, SIGNED, sizeof(short)},
+    {MPI_UNSIGNED_SHORT, UNSIGNED, sizeof(short)},
+    {MPI_UNSIGNED, UNSIGNED, sizeof(int)},
+    {MPI_LONG, SIGNED, sizeof(long)},
+    {MPI_UNSIGNED_LONG, UNSIGNED, sizeof(long)},
+    {MPI_LONG_LONG_INT, SIGNED, sizeof(long long)},
+    {MPI_UNSIGNED_LONG_LONG, UNSIGNED, sizeof(long long)},
+    {MPI_INT8_T, SIGNED, sizeof(int8_t)},
+    {MPI_INT16_T, SIGNED, sizeof(int16_t)},
+    {MPI_INT32_T, SIGNED, sizeof(int32_t)},
+    {MPI_INT64_T, SIGNED, sizeof(int64_t)},
+    {MPI_UINT8_T, UNSIGNED, sizeof(uint8_t)},
+    {MPI_UINT16_T, UNSIGNED, sizeof(uint16_t)},
+    {MPI_UINT32_T, UNSIGNED, sizeof(uint32_t)},
+    {MPI_UINT64_T, UNSIGNED, sizeof(uint64_t)},
+    {MPI_AINT, SIGNED, sizeof(MPI_Aint)},
+    {MPI_OFFSET, SIGNED, sizeof(MPI_Offset)},
+    {MPI_COUNT, SIGNED, sizeof(MPI_Count)},
+    {MPI_CHARACTER, TEXT, 0},
+    {MPI_INTEGER, SIGNED, 0},
+    {MPI_INTEGER1, SIGNED, 0},
+    {MPI_INTEGER2, SIGNED, 0},
+    {MPI_INTEGER4, SIGNED, 0},
+    {MPI_INTEGER8, SIGNED, 0},
+    {MPI_LOGICAL, SIGNED, 0},
+    {MPI_REAL, FLOATING, 0},
+    {MPI_REAL4, FLOATING, 0},
+    {MPI_REAL8, FLOATING, 0},
+    {MPI_DOUBLE_PRECISION, FLOATING, 0},
 };
 
 enum { NPREDEFINED = sizeof predefined / sizeof predefined[0] };
@@ -67,19 +68,24 @@ static int by_family(enum family family, int size, enum conv_type *type)
     return NC_NOERR;
 }
 
+/* The place in the table, or -1. */
+static int find_predefined(MPI_Datatype type)
+{
+    for (int i = 0; i < NPREDEFINED && type != MPI_DATATYPE_NULL; i++)
+        if (predefined[i].type == type) return i;
+    return -1;
+}
+
 int api_conv_type(MPI_Datatype basic, int xtype, enum conv_type *type)
 {
-    int size;
     if (basic == MPI_BYTE) {
         *type = xtype == NC_CHAR ? CONV_TEXT : CONV_UCHAR;
         return NC_NOERR;
     }
-    for (int i = 0; i < NPREDEFINED; i++)
-        if (predefined[i].type == basic && basic != MPI_DATATYPE_NULL) {
-            if (MPI_Type_size(basic, &size) != MPI_SUCCESS) return api_no_type(basic);
-            return by_family(predefined[i].family, size, type);
-        }
-    return api_no_type(basic);
+    int i = find_predefined(basic), size = i < 0 ? 0 : predefined[i].size;
+    if (i < 0 || (size == 0 && MPI_Type_size(basic, &size) != MPI_SUCCESS))
+        return api_no_type(basic);
+    return by_family(predefined[i].family, size, type);
 }
 
 static int bad_count(MPI_Offset bufcount)
@@ -127,9 +133,8 @@ int api_describe_buffer(MPI_Datatype buftype, MPI_Offset bufcount, int xtype,
                         struct api_buffer *b)
 {
     b->type = CONV_TEXT;
-    if (buftype == MPI_DATATYPE_NULL) return plain(buftype, bufcount, xtype, b);
-    bool named;
-    if (region_datatype_named(buftype, &named) != NC_NOERR)
+    bool named = buftype == MPI_DATATYPE_NULL || find_predefined(buftype) >= 0;
+    if (!named && region_datatype_named(buftype, &named) != NC_NOERR)
         return api_no_type(MPI_DATATYPE_NULL);
     return named ? plain(buftype, bufcount, xtype, b)
                  : derived(buftype, bufcount, xtype, b);

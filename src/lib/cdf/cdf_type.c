@@ -4,28 +4,21 @@
 #include "base_error.h"
 
 static const struct {
-    unsigned char size;
     unsigned char fill[8]; /* the default fill value, big-endian */
     const char *name;
 } types[] = {
-    [NC_BYTE] = {1, {0x81}, "NC_BYTE"},
-    [NC_CHAR] = {1, {0}, "NC_CHAR"},
-    [NC_SHORT] = {2, {0x80, 0x01}, "NC_SHORT"},
-    [NC_INT] = {4, {0x80, 0, 0, 0x01}, "NC_INT"},
-    [NC_FLOAT] = {4, {0x7c, 0xf0, 0, 0}, "NC_FLOAT"},
-    [NC_DOUBLE] = {8, {0x47, 0x9e, 0, 0, 0, 0, 0, 0}, "NC_DOUBLE"},
-    [NC_UBYTE] = {1, {0xff}, "NC_UBYTE"},
-    [NC_USHORT] = {2, {0xff, 0xff}, "NC_USHORT"},
-    [NC_UINT] = {4, {0xff, 0xff, 0xff, 0xff}, "NC_UINT"},
-    [NC_INT64] = {8, {0x80, 0, 0, 0, 0, 0, 0, 0x02}, "NC_INT64"},
-    [NC_UINT64] = {8, {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xfe}, "NC_UINT64"},
+    [NC_BYTE] = {{0x81}, "NC_BYTE"},
+    [NC_CHAR] = {{0}, "NC_CHAR"},
+    [NC_SHORT] = {{0x80, 0x01}, "NC_SHORT"},
+    [NC_INT] = {{0x80, 0, 0, 0x01}, "NC_INT"},
+    [NC_FLOAT] = {{0x7c, 0xf0, 0, 0}, "NC_FLOAT"},
+    [NC_DOUBLE] = {{0x47, 0x9e, 0, 0, 0, 0, 0, 0}, "NC_DOUBLE"},
+    [NC_UBYTE] = {{0xff}, "NC_UBYTE"},
+    [NC_USHORT] = {{0xff, 0xff}, "NC_USHORT"},
+    [NC_UINT] = {{0xff, 0xff, 0xff, 0xff}, "NC_UINT"},
+    [NC_INT64] = {{0x80, 0, 0, 0, 0, 0, 0, 0x02}, "NC_INT64"},
+    [NC_UINT64] = {{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xfe}, "NC_UINT64"},
 };
-
-int cdf_type_size(int type)
-{
-    if (type < NC_BYTE || type > NC_UINT64) return 0;
-    return types[type].size;
-}
 
 const char *cdf_type_name(int type)
 {
@@ -44,7 +37,7 @@ int cdf_check_type(int format, int type)
 
 void cdf_default_fill(int type, void *xvalue)
 {
-    memcpy(xvalue, types[type].fill, types[type].size);
+    memcpy(xvalue, types[type].fill, (size_t)cdf_type_size(type));
 }
 
 /* The value of the variable's own _FillValue, or NULL. */
@@ -67,7 +60,7 @@ void cdf_fill_value(const struct cdf_header *h, int varid, void *xvalue)
     const int type = h->vars[varid].type;
     const void *own = own_fill(h, varid);
     if (own != NULL)
-        memcpy(xvalue, own, types[type].size);
+        memcpy(xvalue, own, (size_t)cdf_type_size(type));
     else
         cdf_default_fill(type, xvalue);
 }

@@ -11,34 +11,21 @@
 /* The types in memory; the fill values are in native order. Values are under 2 to the
  * power of `above`, and as large below 0 with `below`. */
 static const struct {
-    int size, below, above;
-    int xtype; /* the external type with the same values */
+    int below, above;
     const void *fill;
 } types[CONV_NTYPES] = {
-    [CONV_TEXT] = {1, 0, 8, NC_CHAR, &(const char){NC_FILL_CHAR}},
-    [CONV_SCHAR] = {1, 7, 7, NC_BYTE, &(const signed char){NC_FILL_BYTE}},
-    [CONV_UCHAR] = {1, 0, 8, NC_UBYTE, &(const unsigned char){NC_FILL_UBYTE}},
-    [CONV_SHORT] = {2, 15, 15, NC_SHORT, &(const short){NC_FILL_SHORT}},
-    [CONV_USHORT] = {2, 0, 16, NC_USHORT, &(const unsigned short){NC_FILL_USHORT}},
-    [CONV_INT] = {4, 31, 31, NC_INT, &(const int){NC_FILL_INT}},
-    [CONV_UINT] = {4, 0, 32, NC_UINT, &(const unsigned int){NC_FILL_UINT}},
-    [CONV_LONGLONG] = {8, 63, 63, NC_INT64, &(const long long){NC_FILL_INT64}},
-    [CONV_ULONGLONG] = {8, 0, 64, NC_UINT64, &(const unsigned long long){NC_FILL_UINT64}},
-    [CONV_FLOAT] = {4, 128, 128, NC_FLOAT, &(const float){NC_FILL_FLOAT}},
-    [CONV_DOUBLE] = {8, 1024, 1024, NC_DOUBLE, &(const double){NC_FILL_DOUBLE}},
+    [CONV_TEXT] = {0, 8, &(const char){NC_FILL_CHAR}},
+    [CONV_SCHAR] = {7, 7, &(const signed char){NC_FILL_BYTE}},
+    [CONV_UCHAR] = {0, 8, &(const unsigned char){NC_FILL_UBYTE}},
+    [CONV_SHORT] = {15, 15, &(const short){NC_FILL_SHORT}},
+    [CONV_USHORT] = {0, 16, &(const unsigned short){NC_FILL_USHORT}},
+    [CONV_INT] = {31, 31, &(const int){NC_FILL_INT}},
+    [CONV_UINT] = {0, 32, &(const unsigned int){NC_FILL_UINT}},
+    [CONV_LONGLONG] = {63, 63, &(const long long){NC_FILL_INT64}},
+    [CONV_ULONGLONG] = {0, 64, &(const unsigned long long){NC_FILL_UINT64}},
+    [CONV_FLOAT] = {128, 128, &(const float){NC_FILL_FLOAT}},
+    [CONV_DOUBLE] = {1024, 1024, &(const double){NC_FILL_DOUBLE}},
 };
-
-int conv_size(enum conv_type type)
-{
-    return types[type].size;
-}
-
-int conv_type_of(int xtype)
-{
-    for (int type = 0; type < CONV_NTYPES; type++)
-        if (types[type].xtype == xtype) return type;
-    return -1;
-}
 
 int conv_check(int xtype, enum conv_type type)
 {
@@ -54,8 +41,8 @@ int conv_effective_type(int format, int xtype, enum conv_type type)
 
 int conv_is_copy(int xtype, enum conv_type type)
 {
-    return types[type].xtype == xtype &&
-           (types[type].size == 1 || __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+    return conv_type_of(xtype) == (int)type &&
+           (conv_size(type) == 1 || __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 }
 
 const struct conv_loops *conv_loops_best(void)
@@ -85,12 +72,12 @@ int conv_put(void *xdst, int xtype, const void *src, enum conv_type type, size_t
 {
     int err = conv_check(xtype, type);
     if (err != NC_NOERR || n == 0) return err;
-    size_t size = (size_t)types[type].size;
+    size_t size = (size_t)conv_size(type);
     if (conv_is_copy(xtype, type)) {
         memcpy(xdst, src, n * size);
         return NC_NOERR;
     }
-    size_t xsize = (size_t)types[conv_type_of(xtype)].size;
+    size_t xsize = (size_t)conv_size((enum conv_type)conv_type_of(xtype));
     return run(conv_loops_best()->put[xtype][type], xdst, xsize, src, size, n, xfill);
 }
 
@@ -98,12 +85,12 @@ int conv_get(void *dst, enum conv_type type, const void *xsrc, int xtype, size_t
 {
     int err = conv_check(xtype, type);
     if (err != NC_NOERR || n == 0) return err;
-    size_t size = (size_t)types[type].size;
+    size_t size = (size_t)conv_size(type);
     if (conv_is_copy(xtype, type)) {
         memcpy(dst, xsrc, n * size);
         return NC_NOERR;
     }
-    size_t xsize = (size_t)types[conv_type_of(xtype)].size;
+    size_t xsize = (size_t)conv_size((enum conv_type)conv_type_of(xtype));
     return run(conv_loops_best()->get[xtype][type], dst, size, xsrc, xsize, n,
                types[type].fill);
 }
@@ -122,7 +109,7 @@ int conv_try(int xtype, const void *src, enum conv_type type, size_t n)
     double external[PIECE], fill = 0; /* room for the largest type */
     int err = NC_NOERR;
     for (size_t at = 0; at < n && err == NC_NOERR; at += PIECE)
-        err = conv_put(external, xtype, from + at * (size_t)types[type].size, type,
+        err = conv_put(external, xtype, from + at * (size_t)conv_size(type), type,
                        n - at < PIECE ? n - at : PIECE, &fill);
     return err;
 }

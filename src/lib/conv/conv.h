@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "pnetcdf_constants.h"
+
 /* Types in memory. `long` is one of them by its width. */
 enum conv_type {
     CONV_TEXT, /* char, only to and from NC_CHAR */
@@ -27,12 +29,23 @@ enum conv_type {
 };
 
 /* Bytes of one element in memory. */
-int conv_size(enum conv_type type);
+static inline int conv_size(enum conv_type type)
+{
+    static const unsigned char sizes[CONV_NTYPES] = {1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
+    return sizes[type];
+}
 
 /* The type in memory with the same values as an external type: NC_BYTE is
  * CONV_SCHAR, NC_CHAR is CONV_TEXT, NC_INT64 is CONV_LONGLONG ...; -1 if there is
  * no such type. */
-int conv_type_of(int xtype);
+static inline int conv_type_of(int xtype)
+{
+    static const signed char types[] = {
+        -1,          CONV_SCHAR, CONV_TEXT,   CONV_SHORT, CONV_INT,      CONV_FLOAT,
+        CONV_DOUBLE, CONV_UCHAR, CONV_USHORT, CONV_UINT,  CONV_LONGLONG, CONV_ULONGLONG,
+    };
+    return xtype < NC_BYTE || xtype > NC_UINT64 ? -1 : types[xtype];
+}
 
 /* NC_NOERR if values can go between the two; NC_ECHAR for text with a number,
  * NC_EBADTYPE if there is no such external type. The functions below say the same

@@ -112,10 +112,11 @@ static int64_t place_of(const struct file *f, const struct iovec *piece)
 
 /* The mapping ends where the file does: so the last piece goes there before the others,
  * by a call that makes the file as long. It is made however long the file is found to be:
- * a call that makes a file longer shows the new length first and then, on ext4, puts zeros
- * behind the old end, and a store between the two is lost. Calls that write to one file
- * wait for each other, so when this one returns, whatever made the file as long as fstat
- * found it has ended. What makes it longer after that puts zeros behind that length. */
+ * a call that makes a file longer shows the new length first and then, on ext4, puts
+ * zeros behind the old end, and a store between the two is lost. Calls that write to one
+ * file wait for each other, so when this one returns, whatever made the file as long as
+ * fstat found it has ended. What makes it longer after that puts zeros behind that
+ * length. */
 static int reach(struct file *f)
 {
     struct file_scatter *s = f->scatter;
@@ -126,8 +127,12 @@ static int reach(struct file *f)
     if (end <= s->reach) return NC_NOERR;
     int64_t found = fstat(f->own.fd, &st) == 0 ? st.st_size : 0;
     int err = file_write(f, place, s->values + s->used - length, length);
-    if (err == NC_NOERR) s->reach = found > end ? found : end;
-    return err;
+    if (err != NC_NOERR) return err;
+    s->reach = found > end ? found : end;
+    s->n--;
+    s->used -= length;
+    f->ds->stats.file_scattered++;
+    return NC_NOERR;
 }
 
 static int write_singly(struct file *f)
@@ -146,7 +151,7 @@ int file_scatter_flush(struct file *f)
     if (s->n == 0) return NC_NOERR;
     int err = dataset_may_write(f->ds);
     if (err == NC_NOERR) err = reach(f);
-    if (err == NC_NOERR) {
+    if (err == NC_NOERR && s->n > 0) {
         int64_t first = place_of(f, s->to);
         f->dirty = true;
         struct trace_span span = trace_begin(f->ds->trace);
