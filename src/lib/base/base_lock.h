@@ -28,7 +28,7 @@ enum base_locked {
  * shared ones one that may read. Taking it again changes its kind. */
 enum base_locked base_lock_try(int fd, enum base_lock_place place, bool exclusive);
 
-/* Takes an exclusive one, and waits for whoever has it: ten seconds at most. */
+/* Takes an exclusive one, and waits while another has it, ten seconds at most. */
 enum base_locked base_lock_wait(int fd, enum base_lock_place place);
 
 /* Would an exclusive lock meet that of another opening? Takes none. */
