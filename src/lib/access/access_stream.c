@@ -98,7 +98,7 @@ static int plan_request(struct access_stream *s, struct access_tile *t, int64_t 
 }
 
 /* Does it need no staging? */
-static bool in_place(const struct access_stream *s, const struct access_tile *t)
+static bool tile_in_place(const struct access_stream *s, const struct access_tile *t)
 {
     return t->nsegments == 1 && t->ascending &&
            access_values_stay(s->header, s->reqs[t->segments[0].request], s->put);
@@ -107,7 +107,7 @@ static bool in_place(const struct access_stream *s, const struct access_tile *t)
 /* Where the tile's bytes are. */
 static int give_memory(struct access_stream *s, struct access_tile *t)
 {
-    if (in_place(s, t)) {
+    if (tile_in_place(s, t)) {
         const struct access_request *r = s->reqs[t->segments[0].request];
         int64_t done = s->values.req == r ? s->values.done : 0;
         t->bytes = (unsigned char *)r->buf + done * conv_size(r->type);

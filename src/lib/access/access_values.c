@@ -76,7 +76,7 @@ static int get_scattered(struct access_values *v, const unsigned char *external,
     return result;
 }
 
-static int finish(struct access_values *v, int64_t n, int err)
+static int finish_values(struct access_values *v, int64_t n, int err)
 {
     v->done += n;
     access_blame(v->req, err);
@@ -93,7 +93,7 @@ int access_values_put(struct access_values *v, unsigned char *external, int64_t 
         err = put_scattered(v, external, n);
     else if (external != buf)
         err = conv_put(external, v->xtype, buf, v->req->type, (size_t)n, v->fill);
-    return finish(v, n, err);
+    return finish_values(v, n, err);
 }
 
 int access_values_get(struct access_values *v, const unsigned char *external, int64_t n)
@@ -106,5 +106,5 @@ int access_values_get(struct access_values *v, const unsigned char *external, in
         err = conv_get(buf, v->req->type, external, v->xtype, (size_t)n);
     else if (!v->copied)
         conv_get_here(buf, v->xsize, (size_t)n);
-    return finish(v, n, err);
+    return finish_values(v, n, err);
 }

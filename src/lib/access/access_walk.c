@@ -83,7 +83,7 @@ static uint64_t key_of(const struct access_walk *w, int level, int64_t block)
     return ((uint64_t)level << w->block_bits | (uint64_t)block) << w->number_bits;
 }
 
-static int64_t number_of(const struct access_walk *w, int64_t i)
+static int64_t number_of_item(const struct access_walk *w, int64_t i)
 {
     return (int64_t)(w->items[i] & ((UINT64_C(1) << w->number_bits) - 1));
 }
@@ -201,7 +201,7 @@ static int find_hits(struct access_walk *w, int64_t from, int64_t to)
         if (grown == NULL) return NC_ENOMEM;
         w->hits = grown;
         for (int64_t i = first; i < end; i++) {
-            w->hits[w->nhits] = number_of(w, i);
+            w->hits[w->nhits] = number_of_item(w, i);
             if (w->nhits > 0 && w->hits[w->nhits - 1] > w->hits[w->nhits]) sorted = false;
             w->nhits++;
         }
@@ -273,7 +273,7 @@ static bool peek(struct access_part *p, int64_t *at)
 
 /* Goes to the first value that a range from low on has a part of. Where a range goes on
  * behind the last one, the cursor is there. */
-static void seek(const struct access_walk *w, struct access_part *p, int64_t low)
+static void seek_part(const struct access_walk *w, struct access_part *p, int64_t low)
 {
     int64_t xsize = p->values.xsize, at = w->put ? low - xsize + 1 : low, rank;
     if (p->limit == low) return;
@@ -330,7 +330,7 @@ bool access_walk_open(struct access_walk *w, int *err)
         struct access_part *p;
         int opened = access_walk_part(w, w->hits[w->hit++], &p);
         if (opened == NC_NOERR) {
-            seek(w, p, w->low);
+            seek_part(w, p, w->low);
             w->part = p;
             return true;
         }
@@ -392,7 +392,7 @@ static int first_at(struct access_walk *w, int64_t number, int64_t offset, int64
     int64_t at;
     int err = access_walk_part(w, number, &p);
     if (err != NC_NOERR) return err;
-    seek(w, p, offset);
+    seek_part(w, p, offset);
     if (peek(p, &at) && at < *next) *next = at > offset ? at : offset;
     return NC_NOERR;
 }

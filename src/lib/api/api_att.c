@@ -74,8 +74,8 @@ static int check_nelems(const struct api_dataset *d, const struct attribute *a,
                             a->name, NULL);
 }
 
-static int check(struct api_dataset *d, const struct attribute *a, enum conv_type type,
-                 const void *values)
+static int check_att(struct api_dataset *d, const struct attribute *a,
+                     enum conv_type type, const void *values)
 {
     char norm[NC_MAX_NAME + 1];
     if (cdf_atts(&d->ds.header, a->varid) == NULL) return api_no_var(d, a->varid);
@@ -130,7 +130,7 @@ int api_put_att_all(int ncid, int varid, const char *name, int xtype, MPI_Offset
     const struct attribute a = {varid, name, xtype, nelems};
     enum conv_type type = (enum conv_type)conv_type_of(xtype);
     if (mpi_type != MPI_DATATYPE_NULL) err = api_conv_type(mpi_type, xtype, &type);
-    if (err == NC_NOERR) err = check(d, &a, type, values);
+    if (err == NC_NOERR) err = check_att(d, &a, type, values);
     int same = same_att_all(d, &a, type, values, err);
     if (same != NC_NOERR) return same;
     void *room;
@@ -195,12 +195,12 @@ int api_get_att(int ncid, int varid, const char *name, void *values,
 
 /* A copy of an attribute by another id or in another dataset. `from` is by value: writing
  * may move the list it lies in. */
-static int copy(struct api_dataset *d, int varid, const char *name,
-                const struct cdf_att from)
+static int copy_att(struct api_dataset *d, int varid, const char *name,
+                    const struct cdf_att from)
 {
     const struct attribute a = {varid, name, from.type, from.nelems};
     void *room;
-    int err = check(d, &a, (enum conv_type)conv_type_of(from.type), from.values);
+    int err = check_att(d, &a, (enum conv_type)conv_type_of(from.type), from.values);
     if (err == NC_NOERR) err = api_begin_change(d);
     if (err == NC_NOERR)
         err = cdf_put_att(&d->ds.header, varid, name, from.type, from.nelems, &room);
@@ -223,7 +223,8 @@ int ncmpi_copy_att(int ncid_in, int varid_in, const char *name, int ncid_out,
         err = api_no_var(out, varid_out);
     if (err == NC_NOERR) err = find_attribute(in, varid_in, name, &id);
     if (err == NC_NOERR && (in != out || varid_in != varid_out))
-        err = copy(out, varid_out, name, cdf_atts(&in->ds.header, varid_in)->list[id]);
+        err =
+            copy_att(out, varid_out, name, cdf_atts(&in->ds.header, varid_in)->list[id]);
     return api_commit_all(out, err);
 }
 

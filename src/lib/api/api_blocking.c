@@ -67,7 +67,7 @@ int api_access_many_now_either(int ncid, const struct api_access *a,
 
 /* ---- mput, mget ---- */
 
-static struct api_access pick(const struct api_several *s, int i)
+static struct api_access pick_access(const struct api_several *s, int i)
 {
     return (struct api_access){.varid = s->varids[i],
                                .start = s->starts == NULL ? NULL : s->starts[i],
@@ -96,7 +96,7 @@ static int make_several(const struct api_dataset *d, int num, const struct api_s
     int64_t made = 0;
     int err = *reqs == NULL ? NC_ENOMEM : NC_NOERR;
     for (int i = 0; i < num && err == NC_NOERR; i++) {
-        const struct api_access a = pick(s, i);
+        const struct api_access a = pick_access(s, i);
         err = api_request_make(d, &a, put, &(*reqs)[made]);
         if (err == NC_NOERR && (*reqs)[made] != NULL) made++;
     }

@@ -94,8 +94,8 @@ static int bad_count(MPI_Offset bufcount)
 }
 
 /* A buffer of a predefined type, or of the variable's own. */
-static int plain(MPI_Datatype buftype, MPI_Offset bufcount, int xtype,
-                 struct api_buffer *b)
+static int plain_buffer(MPI_Datatype buftype, MPI_Offset bufcount, int xtype,
+                        struct api_buffer *b)
 {
     b->mem = NULL;
     if (buftype == MPI_DATATYPE_NULL) {
@@ -136,7 +136,7 @@ int api_describe_buffer(MPI_Datatype buftype, MPI_Offset bufcount, int xtype,
     bool named = buftype == MPI_DATATYPE_NULL || find_predefined(buftype) >= 0;
     if (!named && region_datatype_named(buftype, &named) != NC_NOERR)
         return api_no_type(MPI_DATATYPE_NULL);
-    return named ? plain(buftype, bufcount, xtype, b)
+    return named ? plain_buffer(buftype, bufcount, xtype, b)
                  : derived(buftype, bufcount, xtype, b);
 }
 

@@ -28,7 +28,7 @@ static int no_var(const struct cdf_header *h, int varid)
 }
 
 /* Gives attributes the values in memory that callers see, aligned as these need. */
-static int make_native(struct cdf_header *h, struct cdf_atts *atts)
+static int make_atts_native(struct cdf_header *h, struct cdf_atts *atts)
 {
     for (int i = 0; i < atts->count; i++) {
         struct cdf_att *a = &atts->list[i];
@@ -43,7 +43,7 @@ static int make_native(struct cdf_header *h, struct cdf_atts *atts)
 }
 
 /* Opens a file, or says why it cannot be. */
-static int open_file(const char *path, int *fd)
+static int open_cdl_file(const char *path, int *fd)
 {
     *fd = open(path, O_RDONLY | O_CLOEXEC);
     return *fd >= 0 ? NC_NOERR : base_error_system(NC_EFILE, "opening", path);
@@ -52,15 +52,15 @@ static int open_file(const char *path, int *fd)
 static int read_header(const char *filename, struct cdf_header *h)
 {
     struct cdl_source source = {.name = filename};
-    int err = open_file(filename, &source.fd);
+    int err = open_cdl_file(filename, &source.fd);
     if (err != NC_NOERR) return err;
     err = cdl_read(&source, 0, NULL, NULL, h);
     close(source.fd);
     if (err != NC_NOERR) return err;
 
-    err = make_native(h, &h->gatts);
+    err = make_atts_native(h, &h->gatts);
     for (int i = 0; i < h->nvars && err == NC_NOERR; i++)
-        err = make_native(h, &h->vars[i].atts);
+        err = make_atts_native(h, &h->vars[i].atts);
     if (err != NC_NOERR) cdf_free(h);
     return err;
 }

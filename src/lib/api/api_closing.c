@@ -51,7 +51,7 @@ static bool list_dataset(struct api_dataset *d)
 }
 
 /* With the lock. */
-static void take_out(const struct api_dataset *d)
+static void take_off_list(const struct api_dataset *d)
 {
     int i = 0;
     while (i < listed && list[i] != d)
@@ -64,7 +64,7 @@ static void set_closing(struct api_dataset *d, enum api_closing state)
 {
     pthread_mutex_lock(&mutex);
     d->closing = state;
-    if (state == API_OPEN) take_out(d);
+    if (state == API_OPEN) take_off_list(d);
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&mutex);
 }

@@ -40,7 +40,7 @@ int ncmpi_inq_unlimdim(int ncid, int *unlimdimidp)
 /* ---- dimensions ---- */
 
 /* The number of records, which other threads may be changing. */
-static int64_t records(struct api_dataset *d)
+static int64_t records_of_dataset(struct api_dataset *d)
 {
     api_lock(d);
     int64_t n = d->ds.header.numrecs;
@@ -78,7 +78,8 @@ int ncmpi_inq_dim(int ncid, int dimid, char *name, MPI_Offset *lenp)
     const struct cdf_header *h = &d->ds.header;
     if (dimid < 0 || dimid >= h->ndims) return api_no_dim(h, dimid);
     if (name != NULL) strcpy(name, h->dims[dimid].name);
-    if (lenp != NULL) *lenp = dimid == h->unlimited ? records(d) : h->dims[dimid].length;
+    if (lenp != NULL)
+        *lenp = dimid == h->unlimited ? records_of_dataset(d) : h->dims[dimid].length;
     return NC_NOERR;
 }
 

@@ -15,7 +15,7 @@
 
 /* Of everything that is to be the same: definitions, layout, fill modes; the number of
  * records is agreed on elsewhere. */
-static int digest(const struct cdf_header *h, uint64_t *hash)
+static int digest_definitions(const struct cdf_header *h, uint64_t *hash)
 {
     size_t n = (size_t)h->size + (size_t)h->nvars;
     unsigned char *bytes = base_malloc(n);
@@ -55,8 +55,8 @@ static int share_definitions_all(struct dataset *ds, unsigned char **bytes,
 /* Compares with process 0's definitions, which are taken over: *code is NC_EMULTIDEFINE_*
  * where they differ in more than what attributes say. In data mode only that is taken, so
  * that nothing moves which others may be looking at. */
-static int adopt(struct api_dataset *a, const unsigned char *bytes, const int64_t *sizes,
-                 struct cdf_difference *d, int *code)
+static int adopt_definitions(struct api_dataset *a, const unsigned char *bytes,
+                             const int64_t *sizes, struct cdf_difference *d, int *code)
 {
     struct dataset *ds = &a->ds;
     struct cdf_header theirs;
@@ -97,7 +97,7 @@ static int reconcile_all(struct api_dataset *a, uint64_t hash, int *difference)
     struct cdf_difference d = {0};
     int code = NC_NOERR, err = share_definitions_all(ds, &bytes, sizes);
     if (err == NC_NOERR && bytes != NULL && sizes[2] != (int64_t)hash)
-        err = adopt(a, bytes, sizes, &d, &code);
+        err = adopt_definitions(a, bytes, sizes, &d, &code);
     base_free(bytes);
     int64_t first = d.atts > 0 ? ds->nprocs - ds->rank : 0;
     err = dataset_agree_all(ds, err, NULL, &first, 1);
@@ -117,7 +117,7 @@ static int agree_on_definitions_all(struct api_dataset *a, int err, int *differe
 {
     uint64_t hash = 0;
     *difference = NC_NOERR;
-    if (err == NC_NOERR) err = digest(&a->ds.header, &hash);
+    if (err == NC_NOERR) err = digest_definitions(&a->ds.header, &hash);
     /* Equal everywhere if the largest and the smallest are: one maximum tells both. */
     int64_t all[2] = {(int64_t)(hash >> 1), -(int64_t)(hash >> 1)};
     err = dataset_agree_all(&a->ds, err, NULL, all, 2);

@@ -37,8 +37,8 @@ static int buffer(struct api_dataset *d, struct access_request **reqs, int64_t n
 
 /* A driver may take the values at once; those of a bput that it leaves are copied,
  * and of one whose buffer goes. */
-static int take_values(struct api_dataset *d, struct access_request **reqs, int64_t n,
-                       unsigned how)
+static int take_request_values(struct api_dataset *d, struct access_request **reqs,
+                               int64_t n, unsigned how)
 {
     int err = NC_NOERR;
     driver_call(d->top, posting.post, reqs, n);
@@ -82,7 +82,7 @@ static int post(struct api_dataset *d, struct access_request **reqs, int64_t n, 
     for (int64_t i = 0; i < n; i++)
         if (put) reqs[i]->flags |= API_PUT;
     if (err == NC_NOERR && put) err = look_at_values(d, reqs, n, &range);
-    if (err == NC_NOERR && put) err = take_values(d, reqs, n, how);
+    if (err == NC_NOERR && put) err = take_request_values(d, reqs, n, how);
     if (err == NC_NOERR && n > 0) err = api_queue_add(q, reqs, n, &given);
     if (err == NC_NOERR && n > 0 && put && !(how & (API_BUFFERED | API_FLEETING)))
         api_queue_keep(d, n);
@@ -151,7 +151,7 @@ static bool is_put(const struct access_request *r)
 }
 
 /* Chooses the request at a place, and the others of its id. */
-static void pick(const struct api_queue *q, int64_t place, struct choice *c)
+static void pick_place(const struct api_queue *q, int64_t place, struct choice *c)
 {
     struct span *s = &c->spans[is_put(api_queue_at(q, place))];
     for (int64_t at = place; at >= 0; at = api_queue_next(q, at)) {
@@ -169,7 +169,7 @@ static void choose_kind(const struct api_queue *q, struct choice *c)
         const struct access_request *r = api_queue_at(q, i);
         if (r == NULL || (r->flags & API_CHOSEN)) continue;
         if (c->kind == NC_REQ_ALL || is_put(r) == (c->kind == NC_PUT_REQ_ALL))
-            pick(q, i, c);
+            pick_place(q, i, c);
     }
 }
 
@@ -184,7 +184,7 @@ static void choose_requests(const struct api_queue *q, struct choice *c)
     for (int64_t i = 0; i < c->n; i++) {
         int64_t place = find_request(q, c->ids[i]);
         if (place >= 0 && !(api_queue_at(q, place)->flags & API_CHOSEN))
-            pick(q, place, c);
+            pick_place(q, place, c);
     }
 }
 
@@ -282,8 +282,8 @@ static void fail_chosen(const struct api_queue *q, const struct span *s, bool pu
 
 /* Records may have become longer since the puts were posted, and these places for
  * records beyond all offsets. */
-static int check_records(const struct api_dataset *d, struct access_request *const *reqs,
-                         int64_t n)
+static int check_record_counts(const struct api_dataset *d,
+                               struct access_request *const *reqs, int64_t n)
 {
     const struct cdf_header *h = &d->ds.header;
     const int64_t most = cdf_max_records(h);
@@ -303,7 +303,7 @@ static int transfer_either(struct api_dataset *d, const struct choice *c, bool p
     int64_t n = err == NC_NOERR ? c->spans[put].many : 0;
     if (n > 0) {
         err = collect_chosen(d->queue, c, put, &reqs, &made);
-        if (err == NC_NOERR && put) err = check_records(d, reqs, n);
+        if (err == NC_NOERR && put) err = check_record_counts(d, reqs, n);
         if (err != NC_NOERR) fail_chosen(d->queue, &c->spans[put], put, err);
         if (err != NC_NOERR) n = 0;
     }
@@ -415,7 +415,7 @@ static void let_be(const struct api_queue *q)
 }
 
 /* What a driver has taken is its to give back. */
-static int take_back(struct api_dataset *d, const struct choice *c)
+static int take_chosen_back(struct api_dataset *d, const struct choice *c)
 {
     struct access_request *const *reqs = NULL, **made = NULL;
     int64_t n = c->spans[true].many;
@@ -434,7 +434,7 @@ int ncmpi_cancel(int ncid, int num, int *reqs, int *statuses)
     api_lock(d);
     struct trace_span span = trace_enter(d->ds.trace);
     err = select_requests(d, num, reqs, &c);
-    if (err == NC_NOERR) err = take_back(d, &c);
+    if (err == NC_NOERR) err = take_chosen_back(d, &c);
     if (err == NC_NOERR)
         err = end_chosen(d, &c, reqs, statuses, true);
     else

@@ -8,8 +8,8 @@
 #include "pnetcdf_ext.h"
 
 /* Has the driver begin with it: a slab, a variable (no start), or all (NC_GLOBAL). */
-static int begin(struct api_dataset *d, int varid, const MPI_Offset *start,
-                 const MPI_Offset *count)
+static int begin_prefetch(struct api_dataset *d, int varid, const MPI_Offset *start,
+                          const MPI_Offset *count)
 {
     static char nothing; /* a get needs somewhere to go */
     const struct api_access a = {.varid = varid,
@@ -34,12 +34,12 @@ void api_prefetch_hinted(struct api_dataset *d)
     int varid;
     strcpy(names, d->ds.hints.stage_prefetch);
     if (strcmp(names, "open") == 0) {
-        (void)begin(d, NC_GLOBAL, NULL, NULL);
+        (void)begin_prefetch(d, NC_GLOBAL, NULL, NULL);
         return;
     }
     for (; (name = strtok_r(rest, ",", &saved)) != NULL; rest = NULL)
         if (cdf_find_var(&d->ds.header, name, &varid) == NC_NOERR)
-            (void)begin(d, varid, NULL, NULL);
+            (void)begin_prefetch(d, varid, NULL, NULL);
 }
 
 int ncmpix_prefetch(int ncid, int varid, const MPI_Offset *start, const MPI_Offset *count)
@@ -49,7 +49,7 @@ int ncmpix_prefetch(int ncid, int varid, const MPI_Offset *start, const MPI_Offs
     if (err == NC_NOERR && d->defining) err = api_refuse(d, NC_EINDEFINE);
     if (err != NC_NOERR) return err;
     api_lock(d);
-    err = begin(d, varid, start, count);
+    err = begin_prefetch(d, varid, start, count);
     api_unlock(d);
     return err;
 }
@@ -63,7 +63,7 @@ int ncmpix_prefetch_all(int ncid, int varid, const MPI_Offset *start,
     if (err != NC_NOERR) return err;
     api_lock(d);
     struct trace_span span = trace_enter(d->ds.trace);
-    err = begin(d, varid, start, count);
+    err = begin_prefetch(d, varid, start, count);
     if (err == NC_NOERR) err = driver_call(d->top, ahead.prefetch_wait);
     err = dataset_concur_all(&d->ds, err, NULL, NULL, 0);
     trace_leave(d->ds.trace, span, "ncmpix_prefetch_all", -1, err);

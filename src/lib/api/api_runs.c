@@ -34,8 +34,8 @@ struct runs {
     int64_t nmade, most;
 };
 
-static void describe(const struct api_dataset *d, const struct cdf_var *v, bool put,
-                     bool pending, struct runs *s)
+static void describe_runs(const struct api_dataset *d, const struct cdf_var *v, bool put,
+                          bool pending, struct runs *s)
 {
     const struct cdf_header *h = &d->ds.header;
     int64_t step = s->xsize = cdf_type_size(v->type);
@@ -109,7 +109,7 @@ static struct region *region_of(const struct runs *s)
 
 /* Makes the request of the runs there are, if any. False when memory is short, and where
  * there are so many that one for each slab is as good. */
-static bool close_request(struct runs *s)
+static bool close_run_request(struct runs *s)
 {
     if (s->n == 0) return true;
     if (s->nmade == s->most) return false;
@@ -140,11 +140,11 @@ static bool add_slab(struct runs *s, const MPI_Offset *start, const MPI_Offset *
 {
     struct region_extent run;
     bool other = s->apart && s->records && s->n > 0 && start[0] != s->record;
-    if (other && !close_request(s)) return false;
+    if (other && !close_run_request(s)) return false;
     if (s->n == 0) s->record = -1; /* an empty slab may have set it */
     if (!run_of(s, start, count, &run)) return false;
     if (run.length == 0 || add_run(s, &run)) return true;
-    return close_request(s) && run_of(s, start, count, &run) && add_run(s, &run);
+    return close_run_request(s) && run_of(s, start, count, &run) && add_run(s, &run);
 }
 
 static bool take_runs(struct runs *s, const struct api_slabs *slabs)
@@ -154,7 +154,7 @@ static bool take_runs(struct runs *s, const struct api_slabs *slabs)
         good = slabs->starts[i] != NULL &&
                add_slab(s, slabs->starts[i],
                         slabs->counts == NULL ? NULL : slabs->counts[i]);
-    return good && close_request(s);
+    return good && close_run_request(s);
 }
 
 bool api_runs_make(const struct api_dataset *d, const struct api_access *a,
@@ -167,7 +167,7 @@ bool api_runs_make(const struct api_dataset *d, const struct api_access *a,
     if (!d->top->likes_runs || s.most < 1 || slabs->starts == NULL || a->buf == NULL ||
         v->ndims == 0 || v->ndims > MOST_DIMS)
         return false;
-    describe(d, v, put, slabs->pending, &s);
+    describe_runs(d, v, put, slabs->pending, &s);
     s.at = base_malloc((size_t)slabs->n * sizeof *s.at);
     s.made = base_malloc((size_t)s.most * sizeof(struct access_request *));
     bool good = take_runs(&s, slabs) && s.nmade > 0 &&

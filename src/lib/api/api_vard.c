@@ -46,8 +46,8 @@ static int has_room(struct raw *a)
 
 /* A request for what `file` has of a variable, and the values in mem, or contiguous in
  * buf. Takes over both regions. */
-static int add_request(struct raw *a, int varid, struct region *file, const void *buf,
-                       struct region *mem)
+static int add_raw_request(struct raw *a, int varid, struct region *file, const void *buf,
+                           struct region *mem)
 {
     struct access_request *r =
         base_malloc(sizeof *r + (1 + ACCESS_RAW_SLAB) * sizeof r->slab[0]);
@@ -73,7 +73,7 @@ static int add_request(struct raw *a, int varid, struct region *file, const void
 /* ---- which variable a byte is of ---- */
 
 /* Records that may be accessed. */
-static int64_t records(const struct raw *a)
+static int64_t records_of_raw(const struct raw *a)
 {
     const struct cdf_header *h = &a->d->ds.header;
     return a->put ? cdf_max_records(h) : h->numrecs;
@@ -87,8 +87,8 @@ static int64_t bytes_from(const struct raw *a, const struct cdf_var *v, int64_t 
     if (v->is_record) {
         int64_t step = a->d->ds.header.record_size;
         if (bytes == step)
-            bytes *= records(a);
-        else if (off / step < records(a))
+            bytes *= records_of_raw(a);
+        else if (off / step < records_of_raw(a))
             off %= step;
     }
     return off < bytes ? bytes - off : 0;
@@ -157,10 +157,10 @@ static int end_part(struct raw *a)
     }
     a->done += n;
     a->nruns = 0;
-    return add_request(a, a->varid, file, buf, mem);
+    return add_raw_request(a, a->varid, file, buf, mem);
 }
 
-static int add_run(struct raw *a, int64_t displ, int64_t length)
+static int add_raw_run(struct raw *a, int64_t displ, int64_t length)
 {
     int64_t room = a->room; /* of both */
     void *displs = base_grow(a->displ, &room, a->nruns + 1, sizeof *a->displ);
@@ -195,7 +195,7 @@ static int share_run(struct raw *a, int type, int64_t at, int64_t length)
                                   (long long)end);
         if (varid != a->varid) err = end_part(a);
         a->varid = varid;
-        if (err == NC_NOERR) err = add_run(a, at - api_var(a->d, varid)->begin, n);
+        if (err == NC_NOERR) err = add_raw_run(a, at - api_var(a->d, varid)->begin, n);
         at = end;
         length -= n;
     }
@@ -203,7 +203,7 @@ static int share_run(struct raw *a, int type, int64_t at, int64_t length)
 }
 
 /* A file type that reaches other variables too, as requests of each. */
-static int split(struct raw *a, const struct cdf_var *v, const struct region *file)
+static int split_raw(struct raw *a, const struct cdf_var *v, const struct region *file)
 {
     struct region_strip s;
     struct region_cursor *c = region_cursor_new(file);
@@ -240,7 +240,7 @@ static int take_filetype(const struct cdf_var *v, MPI_Datatype filetype,
 }
 
 /* The requests; none where there is nothing to move. Takes over the region. */
-static int make(struct raw *a, int varid, struct region *file)
+static int make_raw_request(struct raw *a, int varid, struct region *file)
 {
     const struct cdf_var *v = api_var(a->d, varid);
     int64_t nelems = region_bytes(file) / cdf_type_size(v->type);
@@ -261,16 +261,16 @@ static int make(struct raw *a, int varid, struct region *file)
     if (err == NC_NOERR && nelems > 0 && within) {
         struct region *mem = a->b.mem;
         a->b.mem = NULL;
-        return add_request(a, varid, file, a->buf, mem);
+        return add_raw_request(a, varid, file, a->buf, mem);
     }
     a->varid = varid;
-    if (err == NC_NOERR && nelems > 0) err = split(a, v, file);
+    if (err == NC_NOERR && nelems > 0) err = split_raw(a, v, file);
     region_free(file);
     return err;
 }
 
-static int describe(struct raw *a, int varid, MPI_Datatype filetype, MPI_Offset bufcount,
-                    MPI_Datatype buftype)
+static int describe_raw(struct raw *a, int varid, MPI_Datatype filetype,
+                        MPI_Offset bufcount, MPI_Datatype buftype)
 {
     const struct cdf_var *v = api_var(a->d, varid);
     struct region *file = NULL;
@@ -279,7 +279,7 @@ static int describe(struct raw *a, int varid, MPI_Datatype filetype, MPI_Offset 
     int err = api_describe_buffer(buftype, bufcount, v->type, &a->b);
     if (err == NC_NOERR) err = api_check_values("variable", v->name, v->type, a->b.type);
     if (err == NC_NOERR) err = take_filetype(v, filetype, &file);
-    if (err == NC_NOERR) return make(a, varid, file);
+    if (err == NC_NOERR) return make_raw_request(a, varid, file);
     region_free(file);
     return err;
 }
@@ -296,7 +296,7 @@ static int access_raw_either(int ncid, int varid, MPI_Datatype filetype, const v
     struct raw a = {.d = d, .buf = buf, .put = put};
     api_lock(d);
     struct trace_span span = trace_enter(d->ds.trace);
-    err = describe(&a, varid, filetype, bufcount, buftype);
+    err = describe_raw(&a, varid, filetype, bufcount, buftype);
     if (err != NC_NOERR) {
         for (int64_t i = 0; i < a.n; i++)
             api_request_end(a.reqs[i]);

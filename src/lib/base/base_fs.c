@@ -73,7 +73,7 @@ static const uint32_t of_nodes[] = {
     0x7461636f, /* OCFS2: its DLM */
 };
 
-static uint32_t type_of(int fd)
+static uint32_t type_of_fs(int fd)
 {
     struct statfs fs;
     return fstatfs(fd, &fs) == 0 ? (uint32_t)fs.f_type : 0;
@@ -81,7 +81,7 @@ static uint32_t type_of(int fd)
 
 static bool is_in(const uint32_t *types, size_t bytes, int fd)
 {
-    uint32_t type = type_of(fd);
+    uint32_t type = type_of_fs(fd);
     for (size_t i = 0; i < bytes / sizeof *types; i++)
         if (types[i] == type) return true;
     return false;
@@ -142,7 +142,7 @@ struct base_fs_stripes base_fs_stripes(int fd)
 {
     unsigned char layout[65536]; /* the most an attribute has */
     struct stat st;
-    uint32_t type = type_of(fd);
+    uint32_t type = type_of_fs(fd);
     if (type == LUSTRE) {
         ssize_t n = fgetxattr(fd, "lustre.lov", layout, sizeof layout);
         if (n > 0) return lustre_stripes(layout, (size_t)n);

@@ -22,7 +22,7 @@ struct target {
     bool warn; /* of what is passed over */
 };
 
-static bool is_short(const char *key, const char *value)
+static bool is_short_hint(const char *key, const char *value)
 {
     return strlen(key) < MPI_MAX_INFO_KEY && strlen(value) < MPI_MAX_INFO_VAL;
 }
@@ -36,8 +36,8 @@ static void pass_over(void *of, const char *piece)
 
 /* A value that a hint of ours does not take leaves what the program, or a file, asked
  * for. MPI-IO judges of its own. */
-static bool refuse(const struct target *t, const char *variable, const char *key,
-                   const char *value)
+static bool refuse_hint(const struct target *t, const char *variable, const char *key,
+                        const char *value)
 {
     char words[300];
     if (!base_hint_blame(key, value, words, sizeof words)) return false;
@@ -48,8 +48,8 @@ static bool refuse(const struct target *t, const char *variable, const char *key
 static bool take_pair(void *of, const char *variable, const char *key, const char *value)
 {
     struct target *t = of;
-    if (refuse(t, variable, key, value)) return true;
-    if (is_short(key, value))
+    if (refuse_hint(t, variable, key, value)) return true;
+    if (is_short_hint(key, value))
         t->mpi = MPI_Info_set(t->info, key, value);
     else
         pass_over(of, key);
@@ -96,7 +96,7 @@ static int add_file(MPI_Info info, const char *path, struct base_hints_file *f)
         const struct base_file_entry *e = &f->entries[i];
         if (!base_file_entry_names(e, path)) continue;
         for (int k = 0; k < e->npairs && mpi == MPI_SUCCESS; k++)
-            if (is_short(e->pairs[k].key, e->pairs[k].value))
+            if (is_short_hint(e->pairs[k].key, e->pairs[k].value))
                 mpi = MPI_Info_set(info, e->pairs[k].key, e->pairs[k].value);
     }
     return err == NC_NOERR ? base_mpi_error(mpi, NC_EMPI, "MPI_Info_set") : err;
@@ -227,7 +227,8 @@ void base_hints_pack(const struct base_hints *h, MPI_Info info, const char *path
     s->more = false;
     for (; (p = next_pair(f, path, s)) != NULL; s->pair++) {
         char value[MPI_MAX_INFO_VAL + 1];
-        if (!is_short(p->key, p->value) || !final_value(h, info, p->key, value)) continue;
+        if (!is_short_hint(p->key, p->value) || !final_value(h, info, p->key, value))
+            continue;
         size_t key_size = strlen(p->key) + 1, value_size = strlen(value) + 1;
         if ((size_t)s->used + key_size + value_size > sizeof s->text) {
             s->more = true;

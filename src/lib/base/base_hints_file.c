@@ -137,7 +137,7 @@ static void pass(struct walk *w)
 
 /* ---- parts ---- */
 
-static const char *copy(struct walk *w, const char *text)
+static const char *copy_text(struct walk *w, const char *text)
 {
     size_t size = strlen(text) + 1;
     char *kept = base_arena_alloc_packed(&w->f->arena, size, 1);
@@ -184,7 +184,7 @@ static bool read_pair(struct walk *w, const char *key, const json_t *value,
     if (base_hint_blame(key, text, words, sizeof words)) warn(w, place, "%s", words);
     const struct base_hint *known = base_hint_find(key);
     if (known != NULL && !base_hint_takes(known, text)) return false;
-    *pair = (struct base_file_pair){copy(w, key), copy(w, text), place};
+    *pair = (struct base_file_pair){copy_text(w, key), copy_text(w, text), place};
     return true;
 }
 
@@ -196,7 +196,7 @@ static void read_member(struct walk *w, struct base_file_entry *e, const char *k
         if (!json_is_string(value) || json_string_length(value) == 0)
             refuse(w, at, "Path is no text, or empty");
         else
-            e->path = copy(w, json_string_value(value));
+            e->path = copy_text(w, json_string_value(value));
         e->place = at;
     } else if (strcmp(key, "Type") == 0) {
         *wanted = json_is_string(value) && strcmp(json_string_value(value), "MPI") == 0;
@@ -360,7 +360,7 @@ static void enter_guards(struct walk *w)
     f->nentries = (int)all;
 }
 
-static void read_all(struct walk *w, json_t *root)
+static void read_hints(struct walk *w, json_t *root)
 {
     const char *key;
     json_t *value;
@@ -403,7 +403,7 @@ int base_hints_file_parse(struct base_hints_file *f, const char *text, size_t le
         refuse(&w, at, "%s", error.text);
         return w.err;
     }
-    read_all(&w, root);
+    read_hints(&w, root);
     enter_guards(&w);
     json_decref(root);
     return w.err;
@@ -431,7 +431,7 @@ static int refuse_file(const struct base_hints_file *f, const char *why)
 }
 
 /* Open, and of a size that can be read. *size gets that. */
-static int look_at(const struct base_hints_file *f, int fd, int64_t *size)
+static int look_at_hints(const struct base_hints_file *f, int fd, int64_t *size)
 {
     struct stat st;
     char words[80];
@@ -449,7 +449,7 @@ static int look_at(const struct base_hints_file *f, int fd, int64_t *size)
 static int read_bytes(struct base_hints_file *f, int fd)
 {
     int64_t size = 0;
-    int err = look_at(f, fd, &size);
+    int err = look_at_hints(f, fd, &size);
     if (err != NC_NOERR) return err;
     char *text = base_malloc((size_t)size + 1);
     ssize_t n = 1;

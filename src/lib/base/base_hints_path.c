@@ -64,14 +64,14 @@ static bool lies_in(const char *directory, const char *path)
     return false;
 }
 
-static bool ends_with(const char *end, const char *path)
+static bool path_ends_with(const char *end, const char *path)
 {
     size_t length = strlen(end), all = strlen(path);
     return length > 0 && length <= all && strcmp(path + all - length, end) == 0;
 }
 
 /* E10's base names may be those of a series. */
-static bool begins(const char *name, const char *path)
+static bool begins_path(const char *name, const char *path)
 {
     const char *slash = strrchr(path, '/');
     return strncmp(slash == NULL ? path : slash + 1, name, strlen(name)) == 0;
@@ -83,7 +83,7 @@ bool base_file_entry_names(const struct base_file_entry *e, const char *full)
     bool directory, ignored;
     if (!make_plain(e->path, wanted, &directory) || !make_plain(full, path, &ignored))
         return false;
-    if (e->guard && begins(wanted, path)) return true;
+    if (e->guard && begins_path(wanted, path)) return true;
     if (strpbrk(wanted, "*?[") != NULL) return matches_glob(wanted, directory, path);
-    return lies_in(wanted, path) || (!directory && ends_with(wanted, path));
+    return lies_in(wanted, path) || (!directory && path_ends_with(wanted, path));
 }

@@ -103,12 +103,12 @@ const struct base_hint *base_hint_find(const char *key)
     return NULL;
 }
 
-static int64_t *number_of(struct base_hints *h, const struct base_hint *t)
+static int64_t *number_of_hint(struct base_hints *h, const struct base_hint *t)
 {
     return (int64_t *)((char *)h + t->offset);
 }
 
-static char *text_of(struct base_hints *h, const struct base_hint *t)
+static char *text_of_hint(struct base_hints *h, const struct base_hint *t)
 {
     return (char *)h + t->offset;
 }
@@ -222,8 +222,8 @@ static void set(struct base_hints *h, const struct base_hint *t, int64_t value,
                 const char *text)
 {
     if (t->kind == BASE_HINT_NUMBER || t->kind == BASE_HINT_WORD)
-        *number_of(h, t) = value;
-    if (t->kind == BASE_HINT_TEXT) strcpy(text_of(h, t), text);
+        *number_of_hint(h, t) = value;
+    if (t->kind == BASE_HINT_TEXT) strcpy(text_of_hint(h, t), text);
 }
 
 void base_hints_default(struct base_hints *h)
@@ -255,7 +255,7 @@ static void take_e10(struct base_hints *h)
 }
 
 /* Variables start at multiples of 4 bytes. */
-static void round_up(int64_t *align)
+static void round_align_up(int64_t *align)
 {
     if (*align % 4 != 0 && *align < INT64_MAX - 4) *align += 4 - *align % 4;
 }
@@ -264,9 +264,9 @@ void base_hints_settle(struct base_hints *h)
 {
     take_e10(h);
     if (h->stage == BASE_AUTO) h->stage = BASE_DISABLE;
-    round_up(&h->header_align);
-    round_up(&h->var_align);
-    round_up(&h->record_align);
+    round_align_up(&h->header_align);
+    round_align_up(&h->var_align);
+    round_align_up(&h->record_align);
 }
 
 /* ---- to text ---- */
@@ -275,8 +275,8 @@ const char *base_hint_value(const struct base_hints *h, const struct base_hint *
                             char *text, size_t size)
 {
     if (t->kind == BASE_HINT_OTHER) return "";
-    if (t->kind == BASE_HINT_TEXT) return text_of((struct base_hints *)h, t);
-    int64_t value = *number_of((struct base_hints *)h, t);
+    if (t->kind == BASE_HINT_TEXT) return text_of_hint((struct base_hints *)h, t);
+    int64_t value = *number_of_hint((struct base_hints *)h, t);
     const struct base_word *w = t->words;
     while (w != NULL && w->text != NULL && w->value != value)
         w++;
@@ -288,7 +288,7 @@ const char *base_hint_value(const struct base_hints *h, const struct base_hint *
 /* ---- the environment ---- */
 
 /* Makes key and value of a piece of PNETCDF_HINTS. Is it of that form? */
-static bool split(char *pair, char **value)
+static bool split_pair(char *pair, char **value)
 {
     *value = strchr(pair, '=');
     if (*value == NULL || *value == pair || (*value)[1] == '\0') return false;
@@ -307,7 +307,7 @@ static bool take_pairs(const struct base_environment *e)
         char *value;
         pair += strspn(pair, " \t\n");
         if (*pair == '\0') continue;
-        if (split(pair, &value)) {
+        if (split_pair(pair, &value)) {
             if (!e->take(e->of, "PNETCDF_HINTS", pair, value)) break;
         } else if (e->passed_over != NULL) {
             e->passed_over(e->of, pair);

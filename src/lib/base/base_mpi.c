@@ -19,7 +19,7 @@ static const struct {
 };
 
 /* MPI's text of a code or a class, without blanks at its end. */
-static void text_of(int mpi_result, char *text)
+static void text_of_error(int mpi_result, char *text)
 {
     int length = 0;
     if (MPI_Error_string(mpi_result, text, &length) != MPI_SUCCESS) length = 0;
@@ -49,8 +49,8 @@ int base_mpi_error(int mpi_result, int otherwise, const char *what)
     char text[MPI_MAX_ERROR_STRING] = "", all[MPI_MAX_ERROR_STRING] = "";
     int class, code = otherwise;
     if (MPI_Error_class(mpi_result, &class) == MPI_SUCCESS) {
-        text_of(class, text);
-        text_of(mpi_result, all);
+        text_of_error(class, text);
+        text_of_error(mpi_result, all);
         for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++)
             if (classes[i].class == class) code = classes[i].code;
     }
@@ -102,7 +102,7 @@ static struct {
 } ends[BASE_ENDS];
 static bool watching;
 
-static int end_all(MPI_Comm comm, int key, void *value, void *extra)
+static int end_with_mpi(MPI_Comm comm, int key, void *value, void *extra)
 {
     (void)comm, (void)key, (void)value, (void)extra;
     for (int i = 0; i < BASE_ENDS; i++)
@@ -112,11 +112,12 @@ static int end_all(MPI_Comm comm, int key, void *value, void *extra)
 
 /* MPI frees the attributes of MPI_COMM_SELF before all else, when it can still be used.
  * One for all: of several, each process might have another first. With the lock. */
-static bool watch(void)
+static bool watch_end(void)
 {
     int key;
     if (watching) return true;
-    if (MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_all, &key, NULL) != MPI_SUCCESS)
+    if (MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_with_mpi, &key, NULL) !=
+        MPI_SUCCESS)
         return false;
     watching = MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL) == MPI_SUCCESS;
     (void)MPI_Comm_free_keyval(&key); /* goes with the attribute */
@@ -126,7 +127,7 @@ static bool watch(void)
 bool base_mpi_at_end(enum base_end which, void (*end)(void *of), void *of)
 {
     pthread_mutex_lock(&ending);
-    bool may = watch();
+    bool may = watch_end();
     if (may) ends[which].end = end;
     if (may) ends[which].of = of;
     pthread_mutex_unlock(&ending);

@@ -43,8 +43,9 @@ static uint32_t hash_name(const char *name)
 }
 
 /* The slot of the name, or the empty one where it would be. The table has one. */
-static struct base_names_slot *seek(const struct base_names *t, const char *name,
-                                    uint32_t hash, base_names_text *text, const void *of)
+static struct base_names_slot *seek_slot(const struct base_names *t, const char *name,
+                                         uint32_t hash, base_names_text *text,
+                                         const void *of)
 {
     for (size_t i = hash & (t->capacity - 1);; i = (i + 1) & (t->capacity - 1)) {
         struct base_names_slot *s = &t->slots[i];
@@ -59,7 +60,7 @@ int base_names_find(const struct base_names *t, const char *name, base_names_tex
                     const void *of)
 {
     if (t->capacity == 0) return -1;
-    const struct base_names_slot *s = seek(t, name, hash_name(name), text, of);
+    const struct base_names_slot *s = seek_slot(t, name, hash_name(name), text, of);
     return s->mark == EMPTY ? -1 : s->mark - 1;
 }
 
@@ -119,7 +120,8 @@ int base_names_add_range(struct base_names *t, int first, int end, base_names_te
             __builtin_prefetch(&t->slots[hash[i] & (t->capacity - 1)], 1);
         }
         for (int i = 0; i < n; i++) {
-            struct base_names_slot *s = seek(t, text(of, first + i), hash[i], text, of);
+            struct base_names_slot *s =
+                seek_slot(t, text(of, first + i), hash[i], text, of);
             if (s->mark != EMPTY) continue;
             *s = (struct base_names_slot){.hash = hash[i], .mark = first + i + 1};
             entered++;

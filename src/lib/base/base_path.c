@@ -9,7 +9,7 @@
 
 /* The directory that a path goes from, with a slash; "" where there is none to be said.
  */
-static const char *begin(const char *path, char here[PATH_MAX + 1])
+static const char *begin_path(const char *path, char here[PATH_MAX + 1])
 {
     if (*path == '/' || getcwd(here, PATH_MAX) == NULL || *here != '/') return "";
     size_t length = strlen(here);
@@ -21,7 +21,7 @@ static const char *begin(const char *path, char here[PATH_MAX + 1])
 char *base_path_absolute(const char *path)
 {
     char here[PATH_MAX + 1];
-    const char *from = begin(path, here);
+    const char *from = begin_path(path, here);
     size_t size = strlen(from) + strlen(path) + 1;
     char *full = base_malloc(size);
     if (full != NULL) snprintf(full, size, "%s%s", from, path);
@@ -31,5 +31,5 @@ char *base_path_absolute(const char *path)
 void base_path_absolute_to(const char *path, char *full, size_t size)
 {
     char here[PATH_MAX + 1];
-    snprintf(full, size, "%s%s", begin(path, here), path);
+    snprintf(full, size, "%s%s", begin_path(path, here), path);
 }

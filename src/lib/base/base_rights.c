@@ -52,7 +52,7 @@ static bool copy_group(const struct stat *model, int to)
 
 /* Members of a group that could not be given are "others" now, and others may be members
  * of the group there is instead: both get what both had. */
-static mode_t shrink(mode_t mode)
+static mode_t shrink_mode(mode_t mode)
 {
     mode_t both = (mode >> 3) & mode & 07;
     return (mode & 0700) | both << 3 | both;
@@ -65,7 +65,7 @@ int base_rights_copy(int from, int to, const char *path)
         return base_error_system(NC_EACCESS, "looking at", path);
     mode_t mode = model.st_mode & 0777;
     bool same_group = copy_group(&model, to);
-    if (!same_group) mode = shrink(mode);
+    if (!same_group) mode = shrink_mode(mode);
     if (!copy_list(from, to, same_group)) mode &= 0700;
     if (fchmod(to, mode) == 0) return NC_NOERR;
     return base_error_system(NC_EACCESS, "setting the mode of", path);

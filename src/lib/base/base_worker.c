@@ -26,7 +26,7 @@ void base_worker_init(struct base_worker *w)
     pthread_cond_init(&w->done, NULL);
 }
 
-static void *run(void *arg)
+static void *run_worker(void *arg)
 {
     struct base_thread *t = arg;
     struct base_worker *w = t->worker;
@@ -50,7 +50,7 @@ static bool create_thread(struct base_thread *t)
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
         sigdelset(&blocked, faults[i]);
     if (pthread_sigmask(SIG_BLOCK, &blocked, &before) != 0) return false;
-    bool made = pthread_create(&t->id, NULL, run, t) == 0;
+    bool made = pthread_create(&t->id, NULL, run_worker, t) == 0;
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     return made;
 }

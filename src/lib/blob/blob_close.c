@@ -108,7 +108,7 @@ int blob_sync(struct driver *self)
 /* ---- close ---- */
 
 /* All there is to be known is in subfiles and master. */
-static int complete_all(struct blob *b, bool abort)
+static int complete_subs_all(struct blob *b, bool abort)
 {
     struct dataset *ds = b->base.ds;
     int defined = NC_NOERR;
@@ -145,10 +145,10 @@ static int close_files_all(struct blob *b, bool abort, int err)
 }
 
 /* *ended: what became of the page, process 0's own. */
-static int end_all(struct blob *b, bool abort, int *ended)
+static int end_parts_all(struct blob *b, bool abort, int *ended)
 {
     bool incomplete = (abort && b->fresh) || b->base.ds->undone;
-    int err = complete_all(b, incomplete);
+    int err = complete_subs_all(b, incomplete);
     err = close_files_all(b, abort, err);
     *ended = blob_hold_end(b, err == NC_NOERR && !incomplete);
     blob_free_all(b);
@@ -177,7 +177,7 @@ static int write_records_all(struct blob *b)
 static int begin_join_all(struct blob *b)
 {
     struct dataset *ds = b->base.ds;
-    int err = dataset_concur_all(ds, complete_all(b, false), NULL, NULL, 0);
+    int err = dataset_concur_all(ds, complete_subs_all(b, false), NULL, NULL, 0);
     if (err == NC_NOERR) err = write_records_all(b);
     err = dataset_concur_all(ds, err, NULL, NULL, 0);
     b->complete = err == NC_NOERR;
@@ -220,7 +220,7 @@ int blob_close_all(struct driver *self, bool abort)
     struct blob *b = (struct blob *)self;
     bool joined = b->join != NULL || is_joined(b, BASE_JOIN_CLOSE);
     if (joined && !abort) return close_joined_all(b);
-    int ended, err = end_all(b, abort, &ended);
+    int ended, err = end_parts_all(b, abort, &ended);
     return err != NC_NOERR || abort ? err : ended;
 }
 

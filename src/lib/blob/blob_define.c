@@ -27,7 +27,7 @@ static int put_numbers(struct cdf_header *h, int varid, const char *name, int ty
                            : err;
 }
 
-static int put_number(struct cdf_header *h, const char *name, int64_t value)
+static int put_number_att(struct cdf_header *h, const char *name, int64_t value)
 {
     return put_numbers(h, NC_GLOBAL, name, NC_INT, &value, 1);
 }
@@ -43,7 +43,7 @@ static int put_words(struct cdf_header *h, int varid, const char *words)
 
 /* The words of maps are not for the program's names; nor, as its variables may be
  * renamed, is a name twice. What has no name here goes by its number in the master. */
-static bool is_ours(const char *name)
+static bool is_our_att(const char *name)
 {
     size_t digits = name[0] == 'D' ? strspn(name + 1, "0123456789") : 0;
     return strcmp(name, BLOB_DIM_BLOBS) == 0 || strcmp(name, BLOB_MOMENT_NAME) == 0 ||
@@ -53,7 +53,7 @@ static bool is_ours(const char *name)
 
 static const char *name_for(const char *name, bool taken, int id, char room[64])
 {
-    if (!taken && !is_ours(name)) return name;
+    if (!taken && !is_our_att(name)) return name;
     snprintf(room, 64, "%s%d", BLOB_OTHER, id);
     return room;
 }
@@ -65,10 +65,10 @@ static int begin_header(const struct blob *b, struct cdf_header *h)
     const struct cdf_header *master = &b->base.ds->header;
     int64_t token[2] = {(int64_t)b->facts.token[0], (int64_t)b->facts.token[1]};
     char other[64];
-    int id, err = put_number(h, BLOB_ATT_NPROCS, b->facts.nprocs);
-    if (err == NC_NOERR) err = put_number(h, BLOB_ATT_DECOMPOSITIONS, 0);
-    if (err == NC_NOERR) err = put_number(h, BLOB_ATT_SUBFILES, b->facts.nsubfiles);
-    if (err == NC_NOERR) err = put_number(h, BLOB_ATT_NUMBER, b->group);
+    int id, err = put_number_att(h, BLOB_ATT_NPROCS, b->facts.nprocs);
+    if (err == NC_NOERR) err = put_number_att(h, BLOB_ATT_DECOMPOSITIONS, 0);
+    if (err == NC_NOERR) err = put_number_att(h, BLOB_ATT_SUBFILES, b->facts.nsubfiles);
+    if (err == NC_NOERR) err = put_number_att(h, BLOB_ATT_NUMBER, b->group);
     if (err == NC_NOERR)
         err = put_numbers(h, NC_GLOBAL, BLOB_ATT_TOKEN, NC_INT64, token, 2);
     for (int i = 0; i < master->ndims && err == NC_NOERR; i++)
@@ -190,7 +190,7 @@ static int def_sums(const struct blob *b, struct cdf_header *h, int varid, int n
 /* ---- all of it into the header, and the header into the file ---- */
 
 /* Room for what later puts may settle, so that no data move then. */
-static struct cdf_room room_for(const struct blob *b)
+static struct cdf_room room_of_master(const struct blob *b)
 {
     enum { DECOMPOSITION = 1024, VARIABLE = 280, PAGE = 4096, MAPS = 1 << 20 };
     int64_t bytes = 8 * (int64_t)DECOMPOSITION;
@@ -219,14 +219,14 @@ static int make_header(struct blob *b, struct cdf_header *h,
         if (b->state[id] == BLOB_OPEN && state[id] > BLOB_OPEN)
             err = def_variable(b, h, id, state[id]);
     }
-    if (err == NC_NOERR) err = put_number(h, BLOB_ATT_DECOMPOSITIONS, b->last);
-    struct cdf_room room = room_for(b);
+    if (err == NC_NOERR) err = put_number_att(h, BLOB_ATT_DECOMPOSITIONS, b->last);
+    struct cdf_room room = room_of_master(b);
     return err == NC_NOERR ? cdf_layout(h, before, &room) : err;
 }
 
 /* The group's subfile gets its new header, or keeps the old one; that, where a process
  * has an error already. Agreed in the group. */
-static int write_header_all(struct blob *b, const struct blob_new *fresh, int n,
+static int write_master_all(struct blob *b, const struct blob_new *fresh, int n,
                             const int *state, int error)
 {
     struct blob_sub *s = b->own;
@@ -257,7 +257,7 @@ static int write_header_all(struct blob *b, const struct blob_new *fresh, int n,
 int blob_define_empty_all(struct blob *b)
 {
     if (b->own == NULL || b->own->defined) return NC_NOERR;
-    int err = write_header_all(b, NULL, 0, b->state, NC_NOERR);
+    int err = write_master_all(b, NULL, 0, b->state, NC_NOERR);
     return err == NC_NOERR ? blob_hold_stamp(b, b->facts.now.syncs, false) : err;
 }
 
@@ -319,7 +319,7 @@ static int list_map(struct blob *b, const struct blob_new *f, struct map_puts *p
     return err;
 }
 
-static int64_t bytes_of(const struct blob_sub *s, const struct access_request *r)
+static int64_t bytes_in_sub(const struct blob_sub *s, const struct access_request *r)
 {
     const struct cdf_var *v = &s->ds.header.vars[r->varid];
     return access_nelems(r, v->ndims) * cdf_type_size(v->type);
@@ -335,7 +335,7 @@ static int write_map_all(struct blob *b, const struct blob_new *f, int error)
         driver_call(b->own->driver, put_all, p.reqs, err == NC_NOERR ? p.n : 0, err);
     base_free(p.runs);
     for (int64_t i = 0; i < p.n && err == NC_NOERR && put == NC_NOERR; i++)
-        b->base.ds->stats.blob_map_bytes += bytes_of(b->own, p.reqs[i]);
+        b->base.ds->stats.blob_map_bytes += bytes_in_sub(b->own, p.reqs[i]);
     return err != NC_NOERR ? err : put;
 }
 
@@ -395,7 +395,7 @@ int blob_define_all(struct blob *b, struct blob_new *fresh, int n, const int *st
     int err = dataset_agree_all(b->base.ds, take_maps(b, fresh, n), NULL, NULL, 0);
     if (err != NC_NOERR) return err;
     err = place_all(b, fresh, n);
-    err = write_header_all(b, fresh, n, state, err);
+    err = write_master_all(b, fresh, n, state, err);
     if (err != NC_NOERR) return err; /* of all of the group */
     err = blob_sub_list(b, b->own);
     if (err == NC_NOERR && first) err = blob_hold_stamp(b, b->facts.now.syncs, false);

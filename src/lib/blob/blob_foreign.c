@@ -16,7 +16,7 @@ enum { MOST_FILES = 1 << 20, MOST_DECOMPOSITIONS = 1 << 16 };
 
 #define PNETCDF "_PnetCDF_SubFiling."
 
-static bool begins(const char *name, const char *with)
+static bool name_begins(const char *name, const char *with)
 {
     return strncmp(name, with, strlen(with)) == 0;
 }
@@ -88,7 +88,7 @@ static bool is_theirs(enum blob_foreign_kind kind, int varid, const char *name)
     static const char *const global[] = {BLOB_ATT_NPROCS, BLOB_ATT_DECOMPOSITIONS,
                                          BLOB_ATT_SUBFILES},
                              *const var[] = {BLOB_ATT_DECOMPOSITION, BLOB_ATT_DIMIDS};
-    if (kind == BLOB_FOREIGN_PNETCDF) return begins(name, PNETCDF);
+    if (kind == BLOB_FOREIGN_PNETCDF) return name_begins(name, PNETCDF);
     const char *const *list = varid == NC_GLOBAL ? global : var;
     size_t n =
         varid == NC_GLOBAL ? sizeof global / sizeof *global : sizeof var / sizeof *var;
@@ -97,8 +97,8 @@ static bool is_theirs(enum blob_foreign_kind kind, int varid, const char *name)
     return false;
 }
 
-static int copy_atts(enum blob_foreign_kind kind, struct cdf_header *to, int varid,
-                     const struct cdf_atts *from)
+static int copy_foreign_atts(enum blob_foreign_kind kind, struct cdf_header *to,
+                             int varid, const struct cdf_atts *from)
 {
     int err = NC_NOERR;
     for (int i = 0; i < from->count && err == NC_NOERR; i++) {
@@ -117,10 +117,10 @@ static int copy_var(enum blob_foreign_kind kind, struct cdf_header *to,
 {
     int id, err = cdf_def_var(to, v->name, v->type, ndims, dimids, &id);
     if (err == NC_NOERR) to->vars[id].fill = v->fill;
-    return err == NC_NOERR ? copy_atts(kind, to, id, &v->atts) : err;
+    return err == NC_NOERR ? copy_foreign_atts(kind, to, id, &v->atts) : err;
 }
 
-static int broken(const char *path, const char *name, const char *what)
+static int tell_broken_name(const char *path, const char *name, const char *what)
 {
     return base_error_set(NC_ENOTNC, "%s: variable '%s': %s", path, name, what);
 }
@@ -151,7 +151,7 @@ static int copy_divided(enum blob_foreign_kind kind, const struct cdf_header *h,
     int err = read_dimids(h, id, att, whole, dimids, &ndims);
     if (err == NC_NOERR) err = copy_var(kind, whole, &h->vars[id], ndims, dimids);
     if (err == NC_NOERR || err == NC_ENOMEM) return err;
-    return broken(path, name, "the attribute with its dimensions is not good");
+    return tell_broken_name(path, name, "the attribute with its dimensions is not good");
 }
 
 /* ---- E3SM ---- */
@@ -187,8 +187,8 @@ static bool is_of_maps(const struct blob_foreign *f, const struct cdf_header *h,
 }
 
 /* The dimensions of a subfile but those of maps; number: of each one in the whole. */
-static int copy_dims(const struct blob_foreign *f, const struct cdf_header *h,
-                     struct cdf_header *whole, int *number)
+static int copy_foreign_dims(const struct blob_foreign *f, const struct cdf_header *h,
+                             struct cdf_header *whole, int *number)
 {
     int err = NC_NOERR;
     for (int i = 0; i < h->ndims && err == NC_NOERR; i++) {
@@ -227,7 +227,7 @@ static int begin_e3sm(struct blob_foreign *f, const struct cdf_header *h,
                               path);
     f->nfiles = (int)n;
     int *number = base_malloc((size_t)(h->ndims + 1) * sizeof *number);
-    int err = number == NULL ? NC_ENOMEM : copy_dims(f, h, whole, number);
+    int err = number == NULL ? NC_ENOMEM : copy_foreign_dims(f, h, whole, number);
     for (int id = 0; id < h->nvars && err == NC_NOERR; id++) {
         if (f->stands_in && is_decomposed(h, id))
             err = copy_divided(f->kind, h, id, BLOB_ATT_DIMIDS, path, whole);
@@ -276,14 +276,14 @@ static bool divides(const struct cdf_att *a, const struct cdf_header *whole,
 {
     static const char range[] = PNETCDF "range(";
     int64_t of[2];
-    if (!begins(a->name, range) || a->nelems != 2) return false;
+    if (!name_begins(a->name, range) || a->nelems != 2) return false;
     if (a->type != NC_INT && a->type != NC_INT64) return false;
     (void)conv_get(of, CONV_LONGLONG, a->values, a->type, 2);
     for (int i = v->is_record; i < v->ndims; i++) {
         const struct cdf_dim *dim = &whole->dims[v->dimids[i]];
         const char *name = a->name + sizeof range - 1;
-        if (i == along || !begins(name, dim->name)) continue;
-        if (!begins(name + strlen(dim->name), ").subfile.")) continue;
+        if (i == along || !name_begins(name, dim->name)) continue;
+        if (!name_begins(name + strlen(dim->name), ").subfile.")) continue;
         if (of[0] != 0 || of[1] != dim->length - 1) return true;
     }
     return false;
@@ -322,16 +322,16 @@ static int find_home(struct blob_foreign *f, const struct cdf_header *h, int id,
     *home = (struct blob_home){.number = id + 1, .dim = -1, .named = v->nelems};
     if (blob_source_att(h, id, PNETCDF "par_dim_index", &along, 1) != 1) return NC_NOERR;
     if (blob_source_att(h, id, PNETCDF "num_subfiles", &n, 1) == 1 && n != f->nfiles - 1)
-        return broken(path, v->name,
-                      "it has another number of subfiles than the dataset");
+        return tell_broken_name(path, v->name,
+                                "it has another number of subfiles than the dataset");
     if (along < v->is_record || along >= v->ndims)
-        return broken(path, v->name, "the dimension that is divided cannot be");
+        return tell_broken_name(path, v->name, "the dimension that is divided cannot be");
     if (is_divided_again(h, id, whole, (int)along))
-        return broken(path, v->name,
-                      "it is divided along a second dimension: that is not read");
+        return tell_broken_name(
+            path, v->name, "it is divided along a second dimension: that is not read");
     home->low = read_parts(f, h, id, &whole->dims[v->dimids[along]], &wrong);
     if (home->low == NULL && wrong == NULL) return NC_ENOMEM;
-    if (home->low == NULL) return broken(path, v->name, wrong);
+    if (home->low == NULL) return tell_broken_name(path, v->name, wrong);
     home->dim = (int)along - v->is_record;
     int like = f->unlike;
     while (like >= 0 && !same_home(whole, id, like, f))
@@ -382,7 +382,7 @@ int blob_foreign_begin(struct blob_foreign *f, const struct cdf_header *h, bool 
     cdf_init(whole, h->format);
     int err = f->kind == BLOB_FOREIGN_E3SM ? begin_e3sm(f, h, path, whole)
                                            : begin_pnetcdf(f, h, path, whole);
-    if (err == NC_NOERR) err = copy_atts(f->kind, whole, NC_GLOBAL, &h->gatts);
+    if (err == NC_NOERR) err = copy_foreign_atts(f->kind, whole, NC_GLOBAL, &h->gatts);
     if (err == NC_NOERR) err = reserve_homes(f, whole);
     for (int id = 0; f->kind == BLOB_FOREIGN_PNETCDF && id < whole->nvars; id++)
         if (err == NC_NOERR) err = find_home(f, h, id, path, whole);

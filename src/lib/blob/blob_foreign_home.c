@@ -23,14 +23,15 @@ static const char *const unlike = "is not as the dataset has it";
 /* ---- one file: E3SM ---- */
 
 /* The decomposition of a variable; 0: none; less: one that there is not. */
-static int64_t number_of(const struct blob_foreign *f, const struct cdf_header *h, int id)
+static int64_t number_of_home(const struct blob_foreign *f, const struct cdf_header *h,
+                              int id)
 {
     int64_t k = 0;
     if (blob_source_att(h, id, BLOB_ATT_DECOMPOSITION, &k, 1) != 1) return 0;
     return k >= 1 && k <= f->ndecomps ? k : -1;
 }
 
-static bool same_shape(const struct cdf_var *v, const struct cdf_var *w)
+static bool same_var_shape(const struct cdf_var *v, const struct cdf_var *w)
 {
     return v->ndims == w->ndims && v->is_record == w->is_record &&
            (v->ndims == 0 ||
@@ -40,7 +41,7 @@ static bool same_shape(const struct cdf_var *v, const struct cdf_var *w)
 static bool is_like(const struct cdf_var *of, const struct cdf_var *v, int64_t k)
 {
     if (k < 0 || v->type != of->type) return false;
-    return k == 0 ? same_shape(v, of)
+    return k == 0 ? same_var_shape(v, of)
                   : v->is_record == of->is_record && v->ndims == 1 + of->is_record;
 }
 
@@ -59,7 +60,7 @@ static int list_e3sm(const struct blob_foreign *f, const struct cdf_header *whol
                            "decompositions are not the dataset's");
     for (int i = 0; i < whole->nvars; i++) {
         if (cdf_find_var(h, whole->vars[i].name, &id) != NC_NOERR) continue;
-        if (!is_like(&whole->vars[i], &h->vars[id], number_of(f, h, id)))
+        if (!is_like(&whole->vars[i], &h->vars[id], number_of_home(f, h, id)))
             return wrong_var(path, &whole->vars[i], unlike);
         varids[i] = id;
     }
@@ -179,7 +180,7 @@ void blob_tally_add(struct blob_tally *t, const struct blob_foreign *f,
         t->sums[k] += n < INT64_MAX - t->sums[k] ? n : INT64_MAX - t->sums[k];
     }
     for (int i = 0; i < f->nvars; i++) {
-        int64_t k = varids[i] < 0 ? 0 : number_of(f, h, varids[i]);
+        int64_t k = varids[i] < 0 ? 0 : number_of_home(f, h, varids[i]);
         raise_to(&t->most[1 + i], k);
         raise_to(&t->most[1 + f->nvars + i], -k);
     }

@@ -17,7 +17,7 @@ static bool is_complete(const char *path, const struct cdf_header *h)
     return stat(path, &st) == 0 && blob_foreign_is_complete(h, st.st_size);
 }
 
-static int refuse(const struct dataset *ds, enum blob_foreign_kind kind)
+static int refuse_foreign_kind(const struct dataset *ds, enum blob_foreign_kind kind)
 {
     if (kind == BLOB_FOREIGN_NONE)
         return base_error_set(NC_ENOENT, "%s: there is no file of the name without .0000",
@@ -66,14 +66,14 @@ int blob_foreign_begin_all(struct blob *b, bool *ordinary)
     int err = dataset_agree_all(ds, NC_NOERR, NULL, &complete, 1);
     *ordinary = complete != 0;
     if (err != NC_NOERR || *ordinary) return err;
-    err = refuse(ds, kind);
+    err = refuse_foreign_kind(ds, kind);
     return err == NC_NOERR ? take_whole_all(b) : err;
 }
 
 /* ---- the subfiles ---- */
 
 /* They are dealt out to the processes to be looked at. */
-static int look(struct blob *b, struct blob_tally *t)
+static int look_at_foreign(struct blob *b, struct blob_tally *t)
 {
     const struct dataset *ds = b->base.ds;
     int err = NC_NOERR;
@@ -86,7 +86,7 @@ static int look(struct blob *b, struct blob_tally *t)
     return err;
 }
 
-static int add_up_all(struct blob *b, struct blob_tally *t)
+static int add_up_tally_all(struct blob *b, struct blob_tally *t)
 {
     MPI_Comm comm = b->base.ds->comm;
     int mpi = MPI_Allreduce(MPI_IN_PLACE, t->sums, t->nsums, MPI_INT64_T, MPI_SUM, comm);
@@ -115,12 +115,12 @@ int blob_foreign_states_all(struct blob *b)
     struct dataset *ds = b->base.ds;
     struct blob_tally t;
     int err = blob_tally_begin(&t, &b->foreign);
-    if (err == NC_NOERR) err = look(b, &t);
+    if (err == NC_NOERR) err = look_at_foreign(b, &t);
     int own = err;
     err = dataset_agree_all(ds, err, NULL, NULL, 0);
     err = err == NC_NOERR ? NC_NOERR : dataset_share_words_all(ds, err, own);
     if (err == NC_NOERR) {
-        err = add_up_all(b, &t);
+        err = add_up_tally_all(b, &t);
         if (err == NC_NOERR) err = take_homes(b, &t);
         err = dataset_concur_all(ds, err, NULL, NULL, 0);
     }

@@ -23,7 +23,7 @@ _Static_assert((int)CDF_JOINER == (int)BASE_OWNER_BYTES,
 
 /* ---- the page ---- */
 
-static int write_page(const struct blob *b, const struct cdf_envelope *e)
+static int write_master_page(const struct blob *b, const struct cdf_envelope *e)
 {
     unsigned char page[CDF_ENVELOPE];
     cdf_encode_envelope(e, page);
@@ -37,7 +37,7 @@ static int write_page_quietly(const struct blob *b, const struct cdf_envelope *e
 {
     struct stat st;
     bool known = b->base.ds->hints.burst == BASE_ENABLE && fstat(b->hold.fd, &st) == 0;
-    int err = write_page(b, e);
+    int err = write_master_page(b, e);
     if (err == NC_NOERR && known) {
         const struct timespec times[] = {{.tv_nsec = UTIME_OMIT}, st.st_mtim};
         (void)!futimens(b->hold.fd, times);
@@ -62,10 +62,10 @@ static int change_page_by(const struct blob *b, change *how, write_it *write)
 
 static int change_page(const struct blob *b, change *how)
 {
-    return change_page_by(b, how, write_page);
+    return change_page_by(b, how, write_master_page);
 }
 
-static bool is_ours(const struct blob *b, const struct cdf_envelope *page)
+static bool is_our_page(const struct blob *b, const struct cdf_envelope *page)
 {
     return b->makes && page->now.nonce == b->facts.now.nonce;
 }
@@ -113,7 +113,7 @@ static int take_lock(const struct blob *b, enum base_locked *alone)
 }
 
 /* Who waited for a join may have a file that has no name any more. */
-static int check_name(const struct blob *b)
+static int check_master_name(const struct blob *b)
 {
     struct stat held, named;
     const char *path = b->base.ds->full;
@@ -153,7 +153,7 @@ int blob_hold_create(struct blob *b)
     if (base_lock_try(b->hold.fd, BASE_LOCK_PARTS, false) == BASE_BUSY)
         err = base_error_set(NC_EFILE, "%s: another program makes one file of it",
                              b->base.ds->full);
-    return err == NC_NOERR ? write_page(b, &b->facts) : err;
+    return err == NC_NOERR ? write_master_page(b, &b->facts) : err;
 }
 
 /* What a join has left that was killed: nobody knows which values it has. */
@@ -190,7 +190,7 @@ int blob_hold_open(struct blob *b)
     if (!b->base.ds->writable) return blob_source_envelope(path, &b->facts);
     int err = open_master(b, O_RDWR);
     if (err == NC_NOERR) err = take_lock(b, &alone);
-    if (err == NC_NOERR) err = check_name(b);
+    if (err == NC_NOERR) err = check_master_name(b);
     if (err == NC_NOERR) err = blob_source_page(b->hold.fd, path, &b->facts);
     if (err == NC_NOERR && alone == BASE_LOCKLESS) err = look_for_joiner(b);
     return err == NC_NOERR && alone != BASE_BUSY ? begin_moment(b) : err;
@@ -198,7 +198,7 @@ int blob_hold_open(struct blob *b)
 
 static void set_writing(const struct blob *b, struct cdf_envelope *page)
 {
-    if (is_ours(b, page)) page->stage = CDF_WRITING;
+    if (is_our_page(b, page)) page->stage = CDF_WRITING;
 }
 
 int blob_hold_begun(struct blob *b)
@@ -284,10 +284,10 @@ int blob_hold_commit(const struct blob *b, const struct cdf_envelope *facts)
 {
     struct cdf_envelope page;
     int err = blob_source_page(b->hold.fd, b->base.ds->full, &page);
-    if (err == NC_ENOTNC) return write_page(b, facts);
+    if (err == NC_ENOTNC) return write_master_page(b, facts);
     page.defined = facts->defined;
     memcpy(page.committed, facts->committed, sizeof page.committed);
-    return err == NC_NOERR ? write_page(b, &page) : err;
+    return err == NC_NOERR ? write_master_page(b, &page) : err;
 }
 
 int64_t blob_hold_next_sync(struct blob *b)
@@ -295,13 +295,13 @@ int64_t blob_hold_next_sync(struct blob *b)
     struct cdf_envelope page;
     if (b->hold.fd < 0 || !b->makes) return 0;
     bool ours = blob_source_page(b->hold.fd, b->base.ds->full, &page) == NC_NOERR &&
-                is_ours(b, &page);
+                is_our_page(b, &page);
     return ours ? (int64_t)b->hold.syncs + 1 : 0;
 }
 
 static void set_syncs(const struct blob *b, struct cdf_envelope *page)
 {
-    if (is_ours(b, page)) page->now.syncs = b->hold.syncs;
+    if (is_our_page(b, page)) page->now.syncs = b->hold.syncs;
 }
 
 int blob_hold_synced(struct blob *b, int64_t syncs)
@@ -369,7 +369,7 @@ int blob_hold_end(struct blob *b, bool complete)
     b->hold.untouched = false;
     enum base_locked alone = base_lock_try(b->hold.fd, BASE_LOCK_PARTS, true);
     bool last = alone == BASE_LOCKED || (alone == BASE_LOCKLESS && b->makes);
-    write_it *write = b->base.ds->undone ? write_page_quietly : write_page;
+    write_it *write = b->base.ds->undone ? write_page_quietly : write_master_page;
     change *how = complete && b->makes ? set_complete : set_ended;
     if (last) err = change_page_by(b, how, write);
     blob_hold_drop(b);

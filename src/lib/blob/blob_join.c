@@ -165,7 +165,7 @@ static int finish_share(struct blob_join *j)
 
 /* ---- the file ---- */
 
-static int describe(struct blob_join *j, struct blob *b)
+static int describe_joined(struct blob_join *j, struct blob *b)
 {
     const struct dataset *master = b->base.ds;
     blob_sub_describe(b, &j->ds);
@@ -221,7 +221,7 @@ int blob_join_begin_all(struct blob *b)
 {
     struct dataset *ds = b->base.ds;
     struct blob_join *j = base_calloc(1, sizeof *j);
-    int own = j == NULL ? NC_ENOMEM : describe(j, b);
+    int own = j == NULL ? NC_ENOMEM : describe_joined(j, b);
     if (own == NC_NOERR) own = make_way(j);
     int err = dataset_agree_all(ds, own, NULL, NULL, 0);
     if (err != NC_NOERR || j == NULL) {

@@ -116,7 +116,7 @@ int64_t blob_map_find(const struct blob_map *m, int64_t at, int64_t *hint)
     return low - 1;
 }
 
-static uint64_t mix(uint64_t x)
+static uint64_t mix_bits(uint64_t x)
 {
     x ^= x >> 31;
     x *= UINT64_C(0x9fb21c651e98df25);
@@ -127,10 +127,10 @@ static uint64_t mix(uint64_t x)
 
 uint64_t blob_map_print(const struct blob_map *m, uint64_t seed)
 {
-    uint64_t hash = mix(seed);
+    uint64_t hash = mix_bits(seed);
     for (int64_t i = 0; i < m->n; i++) {
-        hash = mix(hash ^ (uint64_t)m->runs[i].at);
-        hash = mix(hash + (uint64_t)blob_run_length(&m->runs[i]));
+        hash = mix_bits(hash ^ (uint64_t)m->runs[i].at);
+        hash = mix_bits(hash + (uint64_t)blob_run_length(&m->runs[i]));
     }
     return hash;
 }

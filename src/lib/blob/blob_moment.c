@@ -14,7 +14,7 @@ int blob_moment_var(const struct cdf_header *h)
     return good ? id : -1;
 }
 
-static bool fits(const struct cdf_moment *master, const struct cdf_moment *sub)
+static bool moments_fit(const struct cdf_moment *master, const struct cdf_moment *sub)
 {
     enum { AHEAD = 2 };
     return sub->opening == master->opening && sub->nonce == master->nonce &&
@@ -23,7 +23,8 @@ static bool fits(const struct cdf_moment *master, const struct cdf_moment *sub)
 
 /* Without an order, two openings of one number are of two copies that were both written
  * on. */
-static const char *words(const struct cdf_moment *master, const struct cdf_moment *sub)
+static const char *words_of_moments(const struct cdf_moment *master,
+                                    const struct cdf_moment *sub)
 {
     if (sub->opening == master->opening && sub->nonce != master->nonce)
         return "it and the master file come from two copies of the dataset that were "
@@ -39,11 +40,11 @@ const char *blob_moment_wrong(const struct cdf_envelope *e,
 {
     const struct cdf_moment sub = {(uint64_t)numbers[0], (uint64_t)numbers[1],
                                    (uint64_t)numbers[2]};
-    if (fits(&e->now, &sub)) return NULL;
-    if (e->stage == CDF_BEGINNING && fits(&e->before, &sub)) return NULL;
+    if (moments_fit(&e->now, &sub)) return NULL;
+    if (e->stage == CDF_BEGINNING && moments_fit(&e->before, &sub)) return NULL;
     /* Its header was written, and its moment was not yet. */
     if (!e->defined && sub.opening == 0) return NULL;
-    return words(&e->now, &sub);
+    return words_of_moments(&e->now, &sub);
 }
 
 bool blob_moment_behind(const struct cdf_envelope *e, const int64_t numbers[BLOB_MOMENT])

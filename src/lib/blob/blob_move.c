@@ -68,7 +68,7 @@ static void swap_lists(struct parts *x)
 
 /* By home: subfile, record, element; what is at one place keeps its order. The other list
  * has them as they were. */
-static void sort_parts(struct parts *x)
+static void sort_moved_parts(struct parts *x)
 {
     for (int64_t i = 0; i < x->n; i++)
         x->keys[i] = (struct base_key){(uint64_t)x->list[i].at, i};
@@ -85,7 +85,7 @@ static void sort_parts(struct parts *x)
 }
 
 /* Room for one more, and to sort them. Most requests have few. */
-static int reserve(struct parts *x)
+static int reserve_parts(struct parts *x)
 {
     if (x->n < x->room) return NC_NOERR;
     int64_t room = x->room == 0 ? 16 : 4 * x->room;
@@ -157,8 +157,8 @@ static bool has_memory(const struct pieces *p)
     return !p->announced && !p->gathers && !access_is_fill(p->r);
 }
 
-static int list_parts(const struct pieces *p, const struct cdf_header *h,
-                      const struct part *parts, int64_t n, struct both *both)
+static int list_moved_parts(const struct pieces *p, const struct cdf_header *h,
+                            const struct part *parts, int64_t n, struct both *both)
 {
     int64_t xsize = cdf_type_size(p->v->type);
     int err = NC_NOERR;
@@ -175,13 +175,13 @@ static int list_parts(const struct pieces *p, const struct cdf_header *h,
 }
 
 /* The parts of one home, as one request of runs; what is gathered goes to `to`. */
-static int move_parts(struct pieces *p, struct driver *d, int varid,
-                      const struct cdf_header *h, const struct part *parts, int64_t n,
-                      void *to)
+static int move_blob_parts(struct pieces *p, struct driver *d, int varid,
+                           const struct cdf_header *h, const struct part *parts,
+                           int64_t n, void *to)
 {
     struct both both = {.nelems = 0};
     bool mapped = has_memory(p);
-    int err = list_parts(p, h, parts, n, &both);
+    int err = list_moved_parts(p, h, parts, n, &both);
     if (err != NC_NOERR) {
         base_free(both.file.list);
         base_free(both.memory.list);
@@ -236,13 +236,14 @@ static int get_zeros(const struct pieces *p, const struct part *parts, int64_t n
 }
 
 /* What no map names goes to the master file, though its variable has a decomposition. */
-static int move_rest(struct pieces *p, const struct part *parts, int64_t n, void *to)
+static int move_rest_of_pieces(struct pieces *p, const struct part *parts, int64_t n,
+                               void *to)
 {
     struct trace_stats *stats = &p->b->base.ds->stats;
     int64_t bytes = 0;
     if (blob_is_foreign(p->b)) return get_zeros(p, parts, n, to);
-    int err = move_parts(p, p->b->base.lower, p->r->varid, &p->b->base.ds->header, parts,
-                         n, to);
+    int err = move_blob_parts(p, p->b->base.lower, p->r->varid, &p->b->base.ds->header,
+                              parts, n, to);
     if (p->announced) return err;
     for (int64_t i = 0; i < n && (err == NC_NOERR || err == NC_ERANGE); i++)
         bytes += parts[i].n * cdf_type_size(p->v->type);
@@ -256,18 +257,18 @@ static int move_home(struct pieces *p, const struct part *parts, int64_t n, void
     struct blob *b = p->b;
     struct blob_sub *sub;
     int varid, err;
-    if (parts->sub < 0) return move_rest(p, parts, n, to);
+    if (parts->sub < 0) return move_rest_of_pieces(p, parts, n, to);
     err = blob_sub_find(b, parts->sub, p->r->varid, &sub, &varid);
     for (int64_t i = 0; p->put && err == NC_NOERR && i < n; i++)
         if (i == 0 || parts[i].record != parts[i - 1].record)
             err = blob_sums_change_part(b, sub, p->r->varid, parts[i].record);
     if (err != NC_NOERR) return err;
-    return move_parts(p, sub->driver, varid, &sub->ds.header, parts, n, to);
+    return move_blob_parts(p, sub->driver, varid, &sub->ds.header, parts, n, to);
 }
 
 /* ---- what is gathered ---- */
 
-static uint64_t slot_of(int sub, int64_t record, int64_t at)
+static uint64_t slot_of_part(int sub, int64_t record, int64_t at)
 {
     uint64_t x = (uint64_t)at * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)record +
                  ((uint64_t)sub << 32);
@@ -294,10 +295,10 @@ static int make_runs(struct pieces *p)
     p->runs.n = 0;
     for (int64_t i = 0; i < p->parts.n; i++) {
         struct part *part = &p->parts.list[i];
-        int number = ends[slot_of(part->sub, part->record, part->at)];
+        int number = ends[slot_of_part(part->sub, part->record, part->at)];
         if (number < 0 || !goes_on(&p->runs.list[number], part, 0)) number = last;
         if (number < 0 || !goes_on(&p->runs.list[number], part, spare < gap ? 0 : gap)) {
-            if (reserve(&p->runs) != NC_NOERR) return NC_ENOMEM;
+            if (reserve_parts(&p->runs) != NC_NOERR) return NC_ENOMEM;
             number = (int)p->runs.n++;
             p->runs.list[number] = *part;
             p->runs.list[number].next = -1;
@@ -309,13 +310,14 @@ static int make_runs(struct pieces *p)
         spare -= part->at - (run->at + run->n);
         run->n = part->at + part->n - run->at;
         last = number;
-        ends[slot_of(part->sub, part->record, part->at + part->n)] = number;
+        ends[slot_of_part(part->sub, part->record, part->at + part->n)] = number;
     }
     return NC_NOERR;
 }
 
 /* What a run has goes where it belongs. */
-static void deal_out(const struct pieces *p, const struct part *run, const char *values)
+static void deal_out_pieces(const struct pieces *p, const struct part *run,
+                            const char *values)
 {
     int64_t size = conv_size(p->r->type);
     char *buf = p->r->buf;
@@ -335,7 +337,7 @@ static int gather_home(struct pieces *p, const struct part *runs, int64_t n)
     int err = move_home(p, runs, n, p->values);
     const char *values = p->values;
     for (int64_t i = 0; i < n && err == NC_NOERR; values += runs[i++].n * size)
-        deal_out(p, &runs[i], values);
+        deal_out_pieces(p, &runs[i], values);
     return err;
 }
 
@@ -365,13 +367,13 @@ static int move_homes(struct pieces *p, const struct parts *x)
 
 /* Moves them. Pieces of a blob in whatever order are written as one; but of a put whose
  * elements come twice the last one counts. */
-static int flush(struct pieces *p)
+static int flush_pieces(struct pieces *p)
 {
     struct parts *x = p->gathers ? &p->runs : &p->parts;
     if (p->parts.n == 0) return NC_NOERR;
     bool ordered = p->put && p->r->raw && !region_is_ascending(access_raw_region(p->r));
     int err = p->gathers ? prepare_to_gather(p) : NC_NOERR;
-    if (err == NC_NOERR && x->n > 1) sort_parts(x);
+    if (err == NC_NOERR && x->n > 1) sort_moved_parts(x);
     if (ordered && any_twice(x)) swap_lists(x);
     if (err == NC_NOERR) err = move_homes(p, x);
     p->parts.n = p->elements = 0;
@@ -411,17 +413,17 @@ static int find_part(struct pieces *p, const struct blob_stretch *s, struct part
 }
 
 /* Adds a part. What is gathered is so a tile at a time, and what is long by itself. */
-static int add_part(struct pieces *p, const struct part *part)
+static int add_moved_part(struct pieces *p, const struct part *part)
 {
     int64_t size = conv_size(p->r->type);
     bool full = p->gathers && (p->elements + part->n) * size > GATHERED;
     bool alone = p->gathers && part->n * size >= LONG;
-    int err = full || alone ? flush(p) : NC_NOERR;
-    if (err == NC_NOERR) err = reserve(&p->parts);
+    int err = full || alone ? flush_pieces(p) : NC_NOERR;
+    if (err == NC_NOERR) err = reserve_parts(&p->parts);
     if (err != NC_NOERR) return err;
     p->parts.list[p->parts.n++] = *part;
     p->elements += part->n;
-    return alone || p->parts.n == MOST_PARTS ? flush(p) : NC_NOERR;
+    return alone || p->parts.n == MOST_PARTS ? flush_pieces(p) : NC_NOERR;
 }
 
 static int move_stretches(struct pieces *p, struct blob_walk *w)
@@ -438,14 +440,14 @@ static int move_stretches(struct pieces *p, struct blob_walk *w)
             rank += part.n;
             s.at += part.n;
             s.n -= part.n;
-            err = add_part(p, &part);
+            err = add_moved_part(p, &part);
             if (err == NC_ERANGE) {
                 first = err;
                 err = NC_NOERR;
             }
         }
     }
-    if (err == NC_NOERR) err = flush(p);
+    if (err == NC_NOERR) err = flush_pieces(p);
     return err != NC_NOERR ? err : first;
 }
 
@@ -457,7 +459,7 @@ static bool can_be_gathered(const struct pieces *p)
 }
 
 /* What else is to be known of it is in p. */
-static int take_apart(struct pieces p)
+static int take_pieces_apart(struct pieces p)
 {
     struct blob_walk w;
     const struct region *mem = access_mem(p.r);
@@ -497,7 +499,8 @@ int blob_move(struct blob *b, struct access_request *const *reqs, int64_t n, boo
         if (own && !blob_own_is_full(&o)) continue;
         int before = blob_own_carry_out(&o);
         if (err == NC_NOERR && !own)
-            err = take_apart((struct pieces){.b = b, .d = d, .r = reqs[i], .put = put});
+            err = take_pieces_apart(
+                (struct pieces){.b = b, .d = d, .r = reqs[i], .put = put});
         if (err != NC_NOERR) access_blame(reqs[i], err);
         first = base_error_worse(base_error_worse(first, before), err);
     }
@@ -537,6 +540,7 @@ int blob_prefetch(struct driver *self, const struct access_request *r)
     if (self->ds->hints.stage != BASE_ENABLE || self->ds->writable || is_nothing(b, r))
         return NC_NOERR;
     if (blob_read_own(b, d) == NC_NOERR)
-        (void)take_apart((struct pieces){.b = b, .d = d, .r = r, .announced = true});
+        (void)take_pieces_apart(
+            (struct pieces){.b = b, .d = d, .r = r, .announced = true});
     return NC_NOERR;
 }

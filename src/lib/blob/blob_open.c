@@ -41,7 +41,7 @@ int blob_grow(struct blob *b, int nvars)
 
 /* ---- the envelope ---- */
 
-static void make_token(uint64_t *token, int64_t salt)
+static void make_master_token(uint64_t *token, int64_t salt)
 {
     struct timespec now;
     if (getrandom(token, 2 * sizeof *token, 0) == (ssize_t)(2 * sizeof *token)) return;
@@ -181,7 +181,7 @@ void blob_free_all(struct blob *b)
 }
 
 /* Memory that depends on the facts. */
-static int reserve(struct blob *b)
+static int reserve_attributes(struct blob *b)
 {
     b->subs = base_calloc((size_t)b->facts.nsubfiles, sizeof(struct blob_sub *));
     if (b->subs == NULL) return NC_ENOMEM;
@@ -189,7 +189,7 @@ static int reserve(struct blob *b)
 }
 
 /* The layer is made, or none of it is left. */
-static int start_all(struct blob *b, int err, struct driver **self)
+static int start_blob_all(struct blob *b, int err, struct driver **self)
 {
     if (err == NC_NOERR) {
         *self = &b->base;
@@ -241,14 +241,15 @@ int blob_create_all(struct dataset *ds, int cmode, struct driver *lower,
     b->fresh = true;
     err = choose_subfiles_all(b);
     b->makes = true;
-    if (ds->rank == 0) make_token(b->facts.token, ds->inode);
+    if (ds->rank == 0) make_master_token(b->facts.token, ds->inode);
     if (ds->rank == 0) blob_hold_first(&b->facts);
     err = share_facts_all(b, err);
     find_group(b);
-    if (err == NC_NOERR) err = dataset_agree_all(ds, reserve(b), NULL, NULL, 0);
+    if (err == NC_NOERR)
+        err = dataset_agree_all(ds, reserve_attributes(b), NULL, NULL, 0);
     if (err == NC_NOERR) err = make_comm_all(b);
     if (err == NC_NOERR) err = create_files_all(b);
-    return start_all(b, err, self);
+    return start_blob_all(b, err, self);
 }
 
 /* ---- open ---- */
@@ -265,8 +266,8 @@ static int64_t number_in(const struct blob *b, struct blob_sub *s, int varid)
 
 /* What all subfiles say of each variable: both the least and the largest of the numbers
  * that this process found; those that look at none have nothing to say. */
-static void look(const struct blob *b, struct blob_sub *s, int nvars, int64_t *least,
-                 int64_t *most)
+static void look_at_sub(const struct blob *b, struct blob_sub *s, int nvars,
+                        int64_t *least, int64_t *most)
 {
     int64_t last = 0;
     (void)blob_source_att(&s->ds.header, NC_GLOBAL, BLOB_ATT_DECOMPOSITIONS, &last, 1);
@@ -284,7 +285,7 @@ static int look_at_subfiles(struct blob *b, int64_t *least, int64_t *most, bool 
 {
     int nvars = b->base.ds->header.nvars, first = NC_NOERR;
     if (b->own != NULL) {
-        look(b, b->own, nvars, least, most);
+        look_at_sub(b, b->own, nvars, least, most);
         *looked = true;
         return NC_NOERR;
     }
@@ -292,7 +293,7 @@ static int look_at_subfiles(struct blob *b, int64_t *least, int64_t *most, bool 
         struct blob_sub *s;
         int err = blob_sub_get(b, (int)i, &s);
         if (err == NC_NOERR) {
-            look(b, s, nvars, least, most);
+            look_at_sub(b, s, nvars, least, most);
             *looked = true;
         } else if (err != NC_ENOENT && first == NC_NOERR) {
             first = err;
@@ -435,7 +436,8 @@ int blob_open_all(struct dataset *ds, int omode, struct driver *lower,
         *self = lower;
         return NC_NOERR;
     }
-    if (err == NC_NOERR) err = dataset_agree_all(ds, reserve(b), NULL, NULL, 0);
+    if (err == NC_NOERR)
+        err = dataset_agree_all(ds, reserve_attributes(b), NULL, NULL, 0);
     if (err == NC_NOERR && b->grouped) err = make_comm_all(b);
     if (err == NC_NOERR) err = open_groups_all(b);
     if (err == NC_NOERR)
@@ -447,12 +449,12 @@ int blob_open_all(struct dataset *ds, int omode, struct driver *lower,
                                        .path = blob_sub_path,
                                        .who = b};
     if (err == NC_NOERR) driver_call(lower, files.parts, &parts);
-    return start_all(b, err, self);
+    return start_blob_all(b, err, self);
 }
 
 /* ---- hints ---- */
 
-static int inq_info(struct driver *self, MPI_Info info)
+static int inq_blob_info(struct driver *self, MPI_Info info)
 {
     struct blob *b = (struct blob *)self;
     for (int64_t i = 0; i < b->facts.nsubfiles; i++)
@@ -466,7 +468,7 @@ static int inq_info(struct driver *self, MPI_Info info)
     return base_mpi_error(mpi, NC_EMPI, "MPI_Info_set");
 }
 
-static bool wanted(const struct dataset *ds, bool create)
+static bool blob_is_wanted(const struct dataset *ds, bool create)
 {
     const struct base_hints *h = &ds->hints;
     bool subfiles = h->subfiling == BASE_ENABLE && h->num_subfiles > 1;
@@ -486,7 +488,7 @@ static const struct driver_ops slots = {
     .get = blob_get,
     .sync_all = blob_sync_all,
     .sync = blob_sync,
-    .inq_info = inq_info,
+    .inq_info = inq_blob_info,
     .background = {.flush_start = blob_flush_start,
                    .prepare_close_all = blob_prepare_close_all,
                    .defer = blob_defer},
@@ -494,7 +496,7 @@ static const struct driver_ops slots = {
 };
 
 const struct driver_kind blob_driver = {
-    .wanted = wanted,
+    .wanted = blob_is_wanted,
     .refuse = blob_sub_refuse,
     .create_all = blob_create_all,
     .open_all = blob_open_all,

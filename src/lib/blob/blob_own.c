@@ -55,8 +55,8 @@ bool blob_own_is_full(const struct blob_own *o)
     return o->nparts >= MOST_PARTS || o->copied >= MOST_COPIED;
 }
 
-static const struct cdf_var *var_of(const struct blob_own *o,
-                                    const struct access_request *r)
+static const struct cdf_var *owned_var(const struct blob_own *o,
+                                       const struct access_request *r)
 {
     return &o->b->base.ds->header.vars[r->varid];
 }
@@ -82,7 +82,7 @@ static struct access_request *make_span(struct blob_own *o,
                                         const struct span *s)
 {
     const struct region *mem = access_mem(like);
-    bool is_record = var_of(o, like)->is_record;
+    bool is_record = owned_var(o, like)->is_record;
     struct access_request *r =
         base_arena_alloc(&o->arena, sizeof *r + 7 * sizeof r->slab[0]);
     if (r == NULL) return NULL;
@@ -107,7 +107,7 @@ static struct access_request *make_span(struct blob_own *o,
     return r;
 }
 
-static int make_room(struct blob_own *o)
+static int make_room_for_parts(struct blob_own *o)
 {
     int64_t room = o->room; /* of both */
     void *reqs = base_grow(o->reqs, &room, o->n + 1, sizeof(struct access_request *));
@@ -132,7 +132,7 @@ static int add_span(struct blob_own *o, const struct span *s, bool whole,
                     const struct blob_own_made *of)
 {
     struct access_request *like = o->parts[of->from].of;
-    int varid, err = make_room(o);
+    int varid, err = make_room_for_parts(o);
     if (err == NC_NOERR)
         err = blob_sub_find(o->b, o->b->group, like->varid, &o->sub, &varid);
     if (err != NC_NOERR) return err;
@@ -151,7 +151,7 @@ static int add_span(struct blob_own *o, const struct span *s, bool whole,
 
 /* ---- stretches ---- */
 
-static int add_part(struct blob_own *o, const struct blob_own_part *part)
+static int add_owned_part(struct blob_own *o, const struct blob_own_part *part)
 {
     void *grown = base_grow(o->parts, &o->parts_room, o->nparts + 1, sizeof *o->parts);
     if (grown == NULL) return NC_ENOMEM;
@@ -172,8 +172,8 @@ int64_t blob_own_find(struct blob_decomp *d, int64_t at, int64_t *place)
 
 /* Lists the parts of a request, if it names elements of the own blob alone: several of
  * them only if its values are not scattered in memory. */
-static bool list_parts(struct blob_own *o, struct blob_decomp *d,
-                       struct access_request *r, int *err)
+static bool list_owned_parts(struct blob_own *o, struct blob_decomp *d,
+                             struct access_request *r, int *err)
 {
     struct blob_walk w;
     struct blob_stretch s;
@@ -186,7 +186,7 @@ static bool list_parts(struct blob_own *o, struct blob_decomp *d,
               o->nparts - before < MOST_PARTS && blob_own_find(d, s.at, &part.at) >= s.n;
         part.record = s.record;
         part.n = s.n;
-        if (all) *err = add_part(o, &part);
+        if (all) *err = add_owned_part(o, &part);
         if (access_mem(r) == NULL) part.values += s.n * size;
     }
     blob_walk_end(&w);
@@ -201,7 +201,7 @@ static bool list_parts(struct blob_own *o, struct blob_decomp *d,
  * be out of range, of which only the request itself would be told. */
 static bool can_be_joined(const struct blob_own *o, const struct access_request *r)
 {
-    int xtype = var_of(o, r)->type, type = blob_own_type(o->b, r);
+    int xtype = owned_var(o, r)->type, type = blob_own_type(o->b, r);
     if (access_mem(r) != NULL) return false;
     return o->put ? conv_always_fits(xtype, type) : conv_type_of(xtype) == type;
 }
@@ -246,7 +246,8 @@ static bool permute(const struct blob_own *o, const struct blob_own_part *p, int
 /* By their place, perhaps in the order of the last ones: a program's variables are in the
  * same one, as a rule. *apart: no element is in two of them; else they stay as they are.
  */
-static int sort_parts(struct blob_own *o, struct blob_own_part *p, int64_t n, bool *apart)
+static int sort_owned_parts(struct blob_own *o, struct blob_own_part *p, int64_t n,
+                            bool *apart)
 {
     *apart = ascend(p, n);
     if (*apart) return NC_NOERR;
@@ -293,7 +294,7 @@ static int close_group(struct blob_own *o, int64_t end)
     int64_t from = o->closed, n = end - from;
     int64_t size = n > 0 ? conv_size(o->parts[from].of->type) : 0; /* of all parts */
     bool joins = n > 1 && can_be_joined(o, o->parts[from].of);
-    int err = joins ? sort_parts(o, o->parts + from, n, &joins) : NC_NOERR;
+    int err = joins ? sort_owned_parts(o, o->parts + from, n, &joins) : NC_NOERR;
     for (int64_t to; from < end && err == NC_NOERR; from = to) {
         const struct blob_own_part *p = &o->parts[from];
         int64_t bytes = p->n * size;
@@ -396,7 +397,7 @@ static int add_whole(struct blob_own *o, struct access_request *r, const struct 
     struct blob_own_part part = {s->record, s->at, s->n, r->buf, r};
     int err = close_group(o, o->nparts);
     struct blob_own_made made = {o->nparts, o->nparts + 1, NULL};
-    if (err == NC_NOERR) err = add_part(o, &part);
+    if (err == NC_NOERR) err = add_owned_part(o, &part);
     if (err != NC_NOERR) return err;
     o->closed = o->nparts;
     return add_span(o, s, true, &made);
@@ -415,13 +416,13 @@ bool blob_own_add(struct blob_own *o, struct blob_decomp *d, struct access_reque
         return *err == NC_NOERR;
     }
     int64_t before = o->nparts;
-    if (*err != NC_NOERR || !list_parts(o, d, r, err)) return false;
+    if (*err != NC_NOERR || !list_owned_parts(o, d, r, err)) return false;
     *err = add_to_groups(o, before);
     return *err == NC_NOERR;
 }
 
 /* What was read goes where it belongs. */
-static void deal_out(const struct blob_own *o, const struct blob_own_made *made)
+static void deal_out_parts(const struct blob_own *o, const struct blob_own_made *made)
 {
     const char *copy = made->copies;
     const int64_t size = copy == NULL ? 0 : conv_size(o->parts[made->from].of->type);
@@ -442,7 +443,7 @@ static void settle_results(struct blob_own *o, int err)
             access_blame(o->parts[k].of, status);
         if (status == NC_NOERR && done && o->put)
             blob_sums_keep(o->b, o->parts[made->from].of->varid, o->reqs[i]);
-        if (status == NC_NOERR && !o->put) deal_out(o, made);
+        if (status == NC_NOERR && !o->put) deal_out_parts(o, made);
     }
     o->n = o->nparts = o->closed = o->copied = 0;
     base_arena_free(&o->arena);

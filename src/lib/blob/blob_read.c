@@ -43,7 +43,7 @@ static int read_alone(void *who, const struct blob_numbers *lists, int n, int er
 }
 
 /* Of the group together. */
-static int read_all(void *who, const struct blob_numbers *lists, int n, int error)
+static int read_numbers(void *who, const struct blob_numbers *lists, int n, int error)
 {
     struct blob_sub *sub = who;
     struct map_gets g;
@@ -57,7 +57,7 @@ struct reading {
     struct blob_decomp *d;
 };
 
-static int open_source(void *who, int number, struct blob_source *s)
+static int open_blob_source(void *who, int number, struct blob_source *s)
 {
     struct reading *r = who;
     const struct cdf_var *whole = &r->b->base.ds->header.vars[r->d->varid];
@@ -107,8 +107,8 @@ static bool take_own(void *to, const struct blob_piece *p, int *err)
 }
 
 /* From a source of the own subfile. */
-static int take_map(struct blob *b, struct blob_decomp *d, const struct blob_source *s,
-                    int error)
+static int take_decomp_map(struct blob *b, struct blob_decomp *d,
+                           const struct blob_source *s, int error)
 {
     struct taking t = {.start = 0};
     int err = blob_source_read(s, b->rank, take_own, &t, error);
@@ -128,8 +128,8 @@ int blob_read_own(struct blob *b, struct blob_decomp *d)
     struct reading r = {b, d};
     struct blob_source s = {.nblobs = 0};
     if (d->mine || !b->grouped) return NC_NOERR;
-    int err = open_source(&r, b->group, &s);
-    return err == NC_NOERR ? take_map(b, d, &s, NC_NOERR) : err;
+    int err = open_blob_source(&r, b->group, &s);
+    return err == NC_NOERR ? take_decomp_map(b, d, &s, NC_NOERR) : err;
 }
 
 static int read_own_all(struct blob *b, struct blob_decomp *d)
@@ -137,12 +137,12 @@ static int read_own_all(struct blob *b, struct blob_decomp *d)
     struct reading r = {b, d};
     struct blob_source s = {.nblobs = 0};
     struct dataset *ds = &b->own->ds;
-    int own = open_source(&r, b->group, &s);
+    int own = open_blob_source(&r, b->group, &s);
     int err = dataset_agree_all(ds, own, NULL, NULL, 0);
     if (err != NC_NOERR) return own != NC_NOERR ? own : err;
-    s.numbers = read_all;
+    s.numbers = read_numbers;
     s.together = true;
-    own = take_map(b, d, &s, NC_NOERR);
+    own = take_decomp_map(b, d, &s, NC_NOERR);
     err = dataset_agree_all(ds, own, NULL, NULL, 0);
     d->read = err == NC_NOERR;
     return own != NC_NOERR ? own : err;
@@ -178,7 +178,8 @@ int blob_read_index(struct blob *b, struct blob_decomp *d, int64_t at)
     struct blob_index *x = &d->index;
     struct reading r = {b, d};
     int64_t nelems = h->vars[d->varid].nelems, found;
-    int err = blob_source_index(x, nelems, at, (int)b->facts.nsubfiles, open_source, &r);
+    int err =
+        blob_source_index(x, nelems, at, (int)b->facts.nsubfiles, open_blob_source, &r);
     bool all = x->low == 0 && x->high == nelems;
     if (err != NC_NOERR || !all || !blob_is_foreign(b)) return err;
     err = blob_foreign_count(&b->foreign, h, b->path, d->varid, x, &found);

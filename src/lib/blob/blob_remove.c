@@ -37,7 +37,8 @@ static int decode_head(int fd, const char *path, int64_t size, struct cdf_header
 
 /* What is at a path: *is, a dataset with this header; and how many bytes it has, -1: it
  * is no file. An error: nobody knows. The header is to be freed, also then. */
-static int read_head(const char *path, struct cdf_header *h, int64_t *size, bool *is)
+static int read_dataset_head(const char *path, struct cdf_header *h, int64_t *size,
+                             bool *is)
 {
     struct stat st;
     cdf_init(h, 1);
@@ -69,7 +70,7 @@ static int remove_own(const char *path, const struct cdf_envelope *e, int number
     struct cdf_header h;
     int64_t size;
     bool is;
-    int err = read_head(path, &h, &size, &is);
+    int err = read_dataset_head(path, &h, &size, &is);
     bool own = size == 0 || (is && blob_source_foreign(&h, e, number) == NULL);
     cdf_free(&h);
     if (err == NC_ENOENT) return NC_NOERR;
@@ -107,7 +108,7 @@ static int remove_part(struct parted *d, const char *path, int number, bool *any
     struct cdf_header h;
     int64_t size;
     bool is;
-    int err = read_head(path, &h, &size, &is);
+    int err = read_dataset_head(path, &h, &size, &is);
     is = is && blob_foreign_list(f, &d->whole, &h, path, number, d->varids) == NC_NOERR &&
          blob_foreign_tells(f, &h, number, d->varids);
     cdf_free(&h);
@@ -131,15 +132,15 @@ static int remove_subfiles(struct parted *d, bool *any)
 
 /* The header that tells of the dataset: of the file, or, where there is none, of its
  * first subfile. False: it is no dataset in subfiles. */
-static bool find_dataset(const char *path, struct parted *d, bool *stands_in)
+static bool find_parted(const char *path, struct parted *d, bool *stands_in)
 {
     int64_t size;
     bool is;
-    *stands_in = read_head(path, &d->head, &size, &is) == NC_ENOENT;
+    *stands_in = read_dataset_head(path, &d->head, &size, &is) == NC_ENOENT;
     if (*stands_in) {
         char *first = blob_foreign_first(path);
         cdf_free(&d->head);
-        if (first == NULL || read_head(first, &d->head, &size, &is) != NC_NOERR)
+        if (first == NULL || read_dataset_head(first, &d->head, &size, &is) != NC_NOERR)
             is = false;
         base_free(first);
     }
@@ -166,7 +167,7 @@ static int remove_foreign(const char *path, bool anew, bool *all)
     bool stands_in, any = false;
     int err = NC_NOERR;
     cdf_init(&d.whole, 1);
-    if (find_dataset(path, &d, &stands_in) &&
+    if (find_parted(path, &d, &stands_in) &&
         !(anew && blob_foreign_kind(&d.head, stands_in) == BLOB_FOREIGN_E3SM)) {
         cdf_free(&d.whole);
         int taken = take_dataset(path, &d, stands_in);

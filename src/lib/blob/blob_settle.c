@@ -46,8 +46,8 @@ static bool same_dims(const struct cdf_header *h, int a, int b)
                   (size_t)(v->ndims - first) * sizeof *v->dimids) == 0;
 }
 
-static int add_request(const struct cdf_header *h, const struct access_request *r,
-                       struct blob_map *map)
+static int add_claim(const struct cdf_header *h, const struct access_request *r,
+                     struct blob_map *map)
 {
     struct blob_walk w;
     struct blob_stretch s;
@@ -60,8 +60,8 @@ static int add_request(const struct cdf_header *h, const struct access_request *
 }
 
 /* What one variable's requests, reqs[0..n), name. */
-static int describe(const struct cdf_header *h, struct access_request *const *reqs,
-                    int64_t n, struct blob_claim *c)
+static int describe_claims(const struct cdf_header *h, struct access_request *const *reqs,
+                           int64_t n, struct blob_claim *c)
 {
     struct blob_form form;
     int err = NC_NOERR;
@@ -69,7 +69,7 @@ static int describe(const struct cdf_header *h, struct access_request *const *re
     for (int64_t i = 0; i < n && err == NC_NOERR; i++) {
         blob_form_of(&h->vars[reqs[i]->varid], reqs[i], &form);
         bool again = i > 0 && blob_form_is(&form, &c->form);
-        if (!again) err = add_request(h, reqs[i], &c->map);
+        if (!again) err = add_claim(h, reqs[i], &c->map);
         if (i > 0 && !again) c->form.ndims = -1;
     }
     return err == NC_NOERR ? blob_map_settle(&c->map) : err;
@@ -97,7 +97,7 @@ static int claim(const struct cdf_header *h, struct access_request *const *reqs,
                 return NC_NOERR;
             }
     }
-    int err = describe(h, reqs, n, &mine);
+    int err = describe_claims(h, reqs, n, &mine);
     for (int i = 0; i < c->n && err == NC_NOERR; i++) {
         if (!same_dims(h, varid, c->list[i].varid)) continue;
         if (!same_map(&mine.map, &c->list[i].map)) continue;
@@ -168,7 +168,7 @@ static void fill_row(const struct blob *b, const struct claims *c, int varid,
 }
 
 /* Rows of the open variables, in their order, added up over all processes. */
-static int add_up_all(struct blob *b, const struct claims *c, uint64_t *table)
+static int add_up_claims_all(struct blob *b, const struct claims *c, uint64_t *table)
 {
     int64_t row = 0;
     for (int id = 0; id < b->nvars; id++)
@@ -321,7 +321,7 @@ static void decide(struct blob *b, struct decision *x)
 }
 
 /* Variables of a decomposition that cannot be stay in the master. */
-static void give_up(const struct blob *b, struct decision *x, int number)
+static void give_decomp_up(const struct blob *b, struct decision *x, int number)
 {
     for (int id = 0; id < b->nvars; id++)
         if (x->state[id] == number) x->state[id] = BLOB_CANONICAL;
@@ -337,7 +337,7 @@ static int look_for_overlaps_all(struct blob *b, struct decision *x)
         err = find_overlap_all(b, f->claim == NULL ? NULL : &f->claim->map,
                                h->vars[f->varid].nelems, f->total, x->tile, &overlap);
         if (!overlap) continue;
-        give_up(b, x, f->number);
+        give_decomp_up(b, x, f->number);
         f->number = 0;
     }
     return err;
@@ -382,7 +382,7 @@ static int prepare_decision(struct blob *b, struct access_request *const *reqs, 
     return lacking ? NC_ENOMEM : err;
 }
 
-static void finish(struct decision *x)
+static void finish_decision(struct decision *x)
 {
     for (int i = 0; i < x->nfresh; i++)
         blob_map_free(&x->fresh[i].own);
@@ -394,7 +394,7 @@ static void finish(struct decision *x)
 }
 
 /* Who opened a subfile alone has its header as it was: it is closed first. Agreed. */
-static int make_all(struct blob *b, const struct decision *x)
+static int make_decomps_all(struct blob *b, const struct decision *x)
 {
     int made = blob_sub_close_alone(b);
     int defined = blob_define_all(b, x->fresh, x->nfresh, x->state);
@@ -410,7 +410,7 @@ void blob_settle_all(struct blob *b, struct access_request *const *reqs, int64_t
     int err = prepare_decision(b, reqs, n, &x);
     err = dataset_agree_all(ds, err, NULL, NULL, 0);
     if (err == NC_NOERR) {
-        err = add_up_all(b, &x.claims, x.table);
+        err = add_up_claims_all(b, &x.claims, x.table);
         decide(b, &x);
         if (err == NC_NOERR) err = look_for_overlaps_all(b, &x);
         err = dataset_agree_all(ds, err, NULL, NULL, 0);
@@ -419,7 +419,7 @@ void blob_settle_all(struct blob *b, struct access_request *const *reqs, int64_t
         foresee(b, &x);
         b->last += x.nfresh; /* a number that was given up is not given again */
         bool any = changes(b, &x);
-        int made = any ? make_all(b, &x) : NC_NOERR;
+        int made = any ? make_decomps_all(b, &x) : NC_NOERR;
         for (int id = 0; id < b->nvars; id++)
             if (made != NC_NOERR && b->state[id] == BLOB_OPEN && x.state[id] > BLOB_OPEN)
                 x.state[id] = BLOB_CANONICAL;
@@ -427,5 +427,5 @@ void blob_settle_all(struct blob *b, struct access_request *const *reqs, int64_t
         memcpy(b->state, x.state, (size_t)b->nvars * sizeof *b->state);
         blob_count_open(b);
     }
-    finish(&x);
+    finish_decision(&x);
 }

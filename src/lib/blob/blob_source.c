@@ -97,7 +97,7 @@ const char *blob_source_variable(struct cdf_header *h, int id,
     return NULL;
 }
 
-static int broken(const struct blob_source *s, int64_t blob, const char *what)
+static int tell_broken_blob(const struct blob_source *s, int64_t blob, const char *what)
 {
     return base_error_set(NC_ENOTNC, "%s: the map of blob %lld in decomposition D%d %s",
                           s->path, (long long)blob, s->decomposition, what);
@@ -132,7 +132,7 @@ int blob_source_find(struct blob_source *s, int decomposition, int64_t nelems,
         vars[s->start].shape[0] == s->nblobs && vars[s->count].shape[0] == s->nblobs &&
         vars[s->offsets].shape[0] == s->nblobs &&
         vars[s->lengths].shape[0] == s->nblobs && vars[s->lengths].shape[1] == s->most;
-    return good ? NC_NOERR : broken(s, -1, "has other dimensions");
+    return good ? NC_NOERR : tell_broken_blob(s, -1, "has other dimensions");
 }
 
 /* What is known of a blob. */
@@ -140,8 +140,8 @@ struct facts {
     int64_t nreqs, start, count;
 };
 
-static int read_facts(const struct blob_source *s, int64_t blob, struct facts *f,
-                      int error)
+static int read_blob_facts(const struct blob_source *s, int64_t blob, struct facts *f,
+                           int error)
 {
     const struct blob_numbers lists[] = {{s->nreqs, 0, blob, 1, &f->nreqs},
                                          {s->start, 0, blob, 1, &f->start},
@@ -150,7 +150,7 @@ static int read_facts(const struct blob_source *s, int64_t blob, struct facts *f
     if (error != NC_NOERR || err != NC_NOERR) return error != NC_NOERR ? error : err;
     bool good = f->nreqs >= 0 && f->nreqs <= s->most && f->start >= 0 && f->count >= 0 &&
                 f->start <= s->nelems && f->count <= s->nelems - f->start;
-    return good ? NC_NOERR : broken(s, blob, "points outside of its variable");
+    return good ? NC_NOERR : tell_broken_blob(s, blob, "points outside of its variable");
 }
 
 /* Where a blob's map has been read to. */
@@ -169,7 +169,8 @@ static int take_tile(const struct blob_source *s, const struct facts *f,
         bool good = (p.at >= x->end || s->any_order) && p.at >= 0 && p.n > 0 &&
                     p.at < s->limit && p.n <= s->limit - p.at &&
                     p.n <= f->count - x->done;
-        if (!good) return broken(s, x->blob, "is not in order, or points outside");
+        if (!good)
+            return tell_broken_blob(s, x->blob, "is not in order, or points outside");
         x->done += p.n;
         x->end = p.at + p.n;
         x->more = take(to, &p, &err);
@@ -177,7 +178,7 @@ static int take_tile(const struct blob_source *s, const struct facts *f,
     return err;
 }
 
-static int read_block(const struct blob_source *s, blob_take *take, void *to)
+static int read_blob_block(const struct blob_source *s, blob_take *take, void *to)
 {
     const struct blob_block *b = &s->block;
     int64_t row = b->length * b->inner;
@@ -196,12 +197,13 @@ static int read_block(const struct blob_source *s, blob_take *take, void *to)
 int blob_source_read(const struct blob_source *s, int64_t blob, blob_take *take, void *to,
                      int error)
 {
-    if (s->block.inner > 0) return error != NC_NOERR ? error : read_block(s, take, to);
+    if (s->block.inner > 0)
+        return error != NC_NOERR ? error : read_blob_block(s, take, to);
     struct facts f = {0, 0, 0};
     struct progress x = {.blob = blob, .more = true};
     int64_t *tile = base_malloc(2 * (size_t)TILE * sizeof *tile);
     if (error == NC_NOERR && tile == NULL) error = NC_ENOMEM;
-    int err = read_facts(s, blob, &f, error);
+    int err = read_blob_facts(s, blob, &f, error);
     for (int64_t at = 0; at < (s->together ? s->most : f.nreqs); at += TILE) {
         if (!s->together && (err != NC_NOERR || !x.more)) break;
         int64_t left = err == NC_NOERR && x.more ? f.nreqs - at : 0;
@@ -215,7 +217,7 @@ int blob_source_read(const struct blob_source *s, int64_t blob, blob_take *take,
     }
     base_free(tile);
     if (err == NC_NOERR && x.more && x.done != f.count)
-        err = broken(s, blob, "has not as many elements as it says");
+        err = tell_broken_blob(s, blob, "has not as many elements as it says");
     return err;
 }
 
@@ -236,7 +238,7 @@ static bool take_piece(void *to, const struct blob_piece *piece, int *err)
     return !w->full && *err == NC_NOERR;
 }
 
-static int read_all(struct window *w, int nsubs, blob_source_open *open, void *who)
+static int read_blobs(struct window *w, int nsubs, blob_source_open *open, void *who)
 {
     int err = NC_NOERR;
     for (int i = 0; i < nsubs && err == NC_NOERR && !w->full; i++) {
@@ -263,7 +265,7 @@ int blob_source_index(struct blob_index *x, int64_t limit, int64_t at, int nsubs
         x->n = 0;
         x->low = begin;
         x->high = width < limit - begin ? begin + width : limit;
-        int err = read_all(&w, nsubs, open, who);
+        int err = read_blobs(&w, nsubs, open, who);
         if (err == NC_NOERR && !w.full && !blob_index_settle(x, &bad))
             err = base_error_set(NC_ENOTNC, "two blobs have element %lld",
                                  (long long)bad->at);

@@ -47,7 +47,7 @@ int blob_sub_refuse(const struct dataset *ds)
 }
 
 /* Hints for one plain file. */
-static struct base_hints plain(struct base_hints h)
+static struct base_hints plain_hints(struct base_hints h)
 {
     h.burst = h.blob = BASE_DISABLE;
     h.e10_cache = BASE_DISABLE;
@@ -79,7 +79,7 @@ void blob_sub_describe(const struct blob *b, struct dataset *ds)
 {
     const struct dataset *master = b->base.ds;
     ds->prefixed = master->prefixed;
-    ds->hints = plain(master->hints);
+    ds->hints = plain_hints(master->hints);
     ds->writable = master->writable;
     ds->info = master->info;
 }
@@ -114,7 +114,7 @@ static int not_ours(const struct blob_sub *s, const char *why)
 }
 
 /* One process looks at the moment of a subfile that its group opens. */
-static int check(struct blob *b, struct blob_sub *s)
+static int check_sub(struct blob *b, struct blob_sub *s)
 {
     if (blob_is_foreign(b)) return blob_foreign_size(s);
     const char *wrong = blob_source_foreign(&s->ds.header, &b->facts, s->number);
@@ -273,7 +273,7 @@ static int refuse_foreign(const struct blob *b, const struct blob_sub *s)
 }
 
 /* Process 0 of the group makes the file, with the rights of the master. */
-static int make_file(const struct blob *b, const struct blob_sub *s)
+static int make_sub_file(const struct blob *b, const struct blob_sub *s)
 {
     const char *master = b->base.ds->full;
     int err = refuse_foreign(b, s);
@@ -292,12 +292,12 @@ int blob_sub_open_all(struct blob *b, bool create, struct blob_sub **sub)
     *sub = NULL;
     int err = s == NULL ? NC_ENOMEM : NC_NOERR;
     bool made = err == NC_NOERR && create && b->rank == 0;
-    if (made) err = make_file(b, s);
+    if (made) err = make_sub_file(b, s);
     int agreed = dataset_agree_all(&spare, err, NULL, NULL, 0);
     if (agreed == NC_NOERR && s != NULL) {
         agreed = open_driver_all(b, s, create);
         if (agreed == NC_NOERR && !create) {
-            err = check(b, s);
+            err = check_sub(b, s);
             if (err == NC_NOERR) err = blob_sub_list(b, s);
             agreed = dataset_agree_all(&s->ds, err, NULL, NULL, 0);
             if (agreed != NC_NOERR) leave_driver_all(s);
@@ -311,13 +311,13 @@ int blob_sub_open_all(struct blob *b, bool create, struct blob_sub **sub)
     return err != NC_NOERR ? err : agreed;
 }
 
-static int open_alone(struct blob *b, struct blob_sub *s)
+static int open_sub_alone(struct blob *b, struct blob_sub *s)
 {
     int err = open_driver_all(b, s, false);
     if (err != NC_NOERR && !b->facts.defined && is_empty(s->ds.path))
         return blob_sub_list(b, s);
     if (err != NC_NOERR) return err;
-    err = check(b, s);
+    err = check_sub(b, s);
     if (err == NC_NOERR) err = blob_sub_list(b, s);
     if (err != NC_NOERR) leave_driver_all(s);
     return err;
@@ -348,7 +348,7 @@ int blob_sub_get(struct blob *b, int number, struct blob_sub **sub)
     if (err != NC_NOERR) return err;
     struct blob_sub *s = new_sub(b, number, false);
     if (s == NULL) return NC_ENOMEM;
-    err = open_alone(b, s);
+    err = open_sub_alone(b, s);
     if (err == NC_NOERR)
         *sub = b->subs[number] = s;
     else

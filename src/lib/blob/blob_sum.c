@@ -18,7 +18,7 @@ uint64_t blob_sum_add(uint64_t seed, const void *bytes, int64_t n)
 }
 
 /* Between external and little-endian values. */
-static void turn(unsigned char *bytes, int xsize, int64_t n)
+static void turn_values(unsigned char *bytes, int xsize, int64_t n)
 {
     if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) {
         conv_get_here(bytes, xsize, (size_t)(n / xsize));
@@ -34,7 +34,7 @@ static void turn(unsigned char *bytes, int xsize, int64_t n)
 
 uint64_t blob_sum_add_external(uint64_t seed, void *bytes, int xsize, int64_t n)
 {
-    turn(bytes, xsize, n);
+    turn_values(bytes, xsize, n);
     return blob_sum_add(seed, bytes, n);
 }
 

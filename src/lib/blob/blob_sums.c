@@ -32,7 +32,7 @@ struct blob_taken {
     bool any;
 };
 
-static uint64_t mix(int varid, int sub, int64_t record)
+static uint64_t mix_place(int varid, int sub, int64_t record)
 {
     uint64_t x = (uint64_t)record * UINT64_C(0x9e3779b97f4a7c15) ^
                  (uint64_t)varid * UINT64_C(0xc2b2ae3d27d4eb4f) ^ (uint64_t)(sub + 1);
@@ -63,7 +63,7 @@ void blob_sums_free(struct blob_sums *s)
 static struct blob_sum_entry *find_entry(const struct blob_sums *s, int varid,
                                          int64_t record)
 {
-    uint64_t i = mix(varid, 0, record);
+    uint64_t i = mix_place(varid, 0, record);
     for (;; i++) {
         struct blob_sum_entry *e = &s->list[i & (uint64_t)(s->room - 1)];
         if (e->varid == 0 || (e->varid == varid + 1 && e->record == record)) return e;
@@ -71,7 +71,7 @@ static struct blob_sum_entry *find_entry(const struct blob_sums *s, int varid,
 }
 
 /* At most half of the places are taken. */
-static int make_room(struct blob_sums *s)
+static int make_room_for_sums(struct blob_sums *s)
 {
     struct blob_sums more = {.room = s->room == 0 ? 64 : 2 * s->room};
     if (2 * (s->n + 1) <= s->room) return NC_NOERR;
@@ -98,7 +98,7 @@ bool blob_sums_full(const struct blob *b)
 
 static void keep_sum(struct blob_sums *s, int varid, int64_t record, uint64_t sum)
 {
-    if (s->n >= MOST_SUMS || make_room(s) != NC_NOERR) return;
+    if (s->n >= MOST_SUMS || make_room_for_sums(s) != NC_NOERR) return;
     struct blob_sum_entry *e = find_entry(s, varid, record);
     s->n += e->varid == 0;
     *e = (struct blob_sum_entry){record, sum, varid + 1};
@@ -134,7 +134,7 @@ static int take_away(struct blob_sub *sub, int id, int64_t record, int64_t first
 static struct blob_taken *find_taken(const struct blob *b, int varid, int sub,
                                      int64_t record, bool *is)
 {
-    struct blob_taken *t = &b->sums.taken[mix(varid, sub, record) % MOST_TAKEN];
+    struct blob_taken *t = &b->sums.taken[mix_place(varid, sub, record) % MOST_TAKEN];
     *is = t->any && t->varid == varid && t->sub == sub && t->record == record;
     return t;
 }

@@ -12,7 +12,7 @@ struct split {
     int64_t settled, master, open;
 };
 
-static bool is_open(const struct blob *b, const struct access_request *r)
+static bool is_open_here(const struct blob *b, const struct access_request *r)
 {
     return b->state[r->varid] == BLOB_OPEN;
 }
@@ -21,12 +21,12 @@ static bool is_open(const struct blob *b, const struct access_request *r)
  * values out. */
 static bool settles(const struct blob *b, const struct access_request *r, bool together)
 {
-    return together && b->settles && is_open(b, r) && !access_is_fill(r) &&
+    return together && b->settles && is_open_here(b, r) && !access_is_fill(r) &&
            access_nelems(r, b->base.ds->header.vars[r->varid].ndims) > 0;
 }
 
-static int split(const struct blob *b, struct access_request *const *reqs, int64_t n,
-                 bool together, struct split *s)
+static int split_requests(const struct blob *b, struct access_request *const *reqs,
+                          int64_t n, bool together, struct split *s)
 {
     *s = (struct split){.list = NULL};
     if (n == 0) return NC_NOERR;
@@ -44,7 +44,7 @@ static int split(const struct blob *b, struct access_request *const *reqs, int64
 }
 
 /* None of them is carried out, if there is an error. */
-static int refuse(struct access_request *const *reqs, int64_t n, int err)
+static int refuse_requests(struct access_request *const *reqs, int64_t n, int err)
 {
     for (int64_t i = 0; err != NC_NOERR && i < n; i++)
         access_blame(reqs[i], err);
@@ -68,8 +68,8 @@ static void touch(struct blob *b, struct access_request *const *reqs, int64_t n)
 
 /* ---- what is counted ---- */
 
-static int64_t bytes_of(const struct blob *b, struct access_request *const *reqs,
-                        int64_t n)
+static int64_t bytes_of_requests(const struct blob *b, struct access_request *const *reqs,
+                                 int64_t n)
 {
     int64_t bytes = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -85,7 +85,7 @@ static void note_move(struct blob *b, const struct split *s, bool put,
                       struct trace_span span)
 {
     struct dataset *ds = b->base.ds;
-    int64_t bytes = bytes_of(b, s->list, s->settled);
+    int64_t bytes = bytes_of_requests(b, s->list, s->settled);
     *(put ? &ds->stats.blob_put_bytes : &ds->stats.blob_get_bytes) += bytes;
     if (s->settled > 0 || b->own != NULL)
         trace_end_at(ds->trace, TRACE_SUBFILES, span, -1, bytes);
@@ -95,7 +95,7 @@ static void note_master(struct blob *b, const struct split *s, bool put)
 {
     struct trace_stats *stats = &b->base.ds->stats;
     *(put ? &stats->blob_master_put_bytes : &stats->blob_master_get_bytes) +=
-        bytes_of(b, s->list + s->settled, s->master);
+        bytes_of_requests(b, s->list + s->settled, s->master);
     stats->blob_subfiles = b->facts.nsubfiles;
     stats->blob_decompositions = b->ndecomps;
 }
@@ -140,7 +140,8 @@ static int ready_to_put(struct blob *b, struct access_request *const *reqs, int6
                         bool together, struct split *s)
 {
     *s = (struct split){.list = NULL};
-    return refuse(reqs, n, b->torn ? tell_torn(b) : split(b, reqs, n, together, s));
+    return refuse_requests(
+        reqs, n, b->torn ? tell_torn(b) : split_requests(b, reqs, n, together, s));
 }
 
 /* What a process tells the others of in a put's agreement. */
@@ -177,7 +178,7 @@ int blob_get_all(struct driver *self, struct access_request *const *reqs, int64_
 {
     struct blob *b = (struct blob *)self;
     struct split s;
-    int lacking = refuse(reqs, n, split(b, reqs, n, false, &s));
+    int lacking = refuse_requests(reqs, n, split_requests(b, reqs, n, false, &s));
     if (error == NC_NOERR) error = lacking;
     struct trace_span span = trace_begin(self->ds->trace);
     int own = blob_move_all(b, s.list, s.settled, false);
@@ -210,7 +211,7 @@ int blob_get(struct driver *self, struct access_request *const *reqs, int64_t n)
 {
     struct blob *b = (struct blob *)self;
     struct split s;
-    int err = refuse(reqs, n, split(b, reqs, n, false, &s));
+    int err = refuse_requests(reqs, n, split_requests(b, reqs, n, false, &s));
     if (err != NC_NOERR) return err;
     struct trace_span span = trace_begin(self->ds->trace);
     int own = blob_move(b, s.list, s.settled, false);

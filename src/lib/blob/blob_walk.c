@@ -88,7 +88,7 @@ void blob_walk_end(struct blob_walk *w)
 }
 
 /* The next run of bytes; of a hyperslab the next record's first one may follow. */
-static bool next_run(struct blob_walk *w, int64_t *offset, int64_t *length, int *err)
+static bool next_blob_run(struct blob_walk *w, int64_t *offset, int64_t *length, int *err)
 {
     while (w->next == w->strip.count) {
         if (w->cursor == NULL || w->records == 0) return false;
@@ -110,7 +110,7 @@ bool blob_walk_next(struct blob_walk *w, struct blob_stretch *s, int *err)
 {
     if (w->left == 0) {
         int64_t length;
-        if (!next_run(w, &w->at, &length, err)) return false;
+        if (!next_blob_run(w, &w->at, &length, err)) return false;
         w->left = length >> w->shift;
     }
     int64_t at = w->at;

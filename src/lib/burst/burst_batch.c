@@ -27,7 +27,7 @@ void burst_walk_start(struct burst_walk *k, struct burst *b, uint64_t vars)
         .b = b, .vars = vars, .epoch = -1, .end = b->nwrites, .limit = burst_memory(b)};
 }
 
-static bool wanted(const struct burst_walk *k, const struct burst_write *w)
+static bool write_is_wanted(const struct burst_walk *k, const struct burst_write *w)
 {
     bool through = w->written && (w->alone || !k->again);
     if (!(k->vars & burst_bit(w->varid)) || through) return false;
@@ -38,7 +38,7 @@ static bool wanted(const struct burst_walk *k, const struct burst_write *w)
 
 bool burst_walk_ended(struct burst_walk *k)
 {
-    while (k->i < k->end && !wanted(k, k->b->writes[k->i]))
+    while (k->i < k->end && !write_is_wanted(k, k->b->writes[k->i]))
         k->i++;
     return k->i == k->end;
 }
@@ -71,8 +71,8 @@ static int64_t find_run(const struct burst_write *w, int64_t *done)
     return run;
 }
 
-static int64_t cut(const struct cdf_header *h, const struct burst_write *w, int64_t done,
-                   int64_t most)
+static int64_t cut_write(const struct cdf_header *h, const struct burst_write *w,
+                         int64_t done, int64_t most)
 {
     if (done == 0 && w->nelems <= most) return w->nelems;
     if (most < 1) most = 1;
@@ -93,7 +93,7 @@ static bool next_piece(struct burst_walk *k, int64_t used, int64_t many, struct 
         return false;
     int64_t most = size == 0 ? INT64_MAX : room / size;
     if (used > 0 && most < 1) return false;
-    *p = (struct piece){w, k->done, cut(&k->b->base.ds->header, w, k->done, most)};
+    *p = (struct piece){w, k->done, cut_write(&k->b->base.ds->header, w, k->done, most)};
     k->done += p->n;
     if (k->done == w->nelems) {
         k->i++;
@@ -125,7 +125,7 @@ int64_t burst_walk_batches(const struct burst_walk *k)
 /* ---- values ---- */
 
 /* External values become those of the type in memory, in place. */
-static int make_native(void *bytes, int xtype, int type, int64_t n)
+static int make_values_native(void *bytes, int xtype, int type, int64_t n)
 {
     unsigned char scratch[4096], *p = bytes;
     int64_t size = conv_size((enum conv_type)type), step = (int64_t)sizeof scratch / size;
@@ -146,7 +146,8 @@ int burst_read_values(const struct burst *b, const struct burst_write *w, int64_
                   ? burst_log_read(&b->log, at, bytes, n * size)
                   : burst_reader_read(b->sources[w->source], at, bytes, n * size);
     if (err == NC_NOERR && w->external)
-        err = make_native(bytes, b->base.ds->header.vars[w->varid].type, w->type, n);
+        err =
+            make_values_native(bytes, b->base.ds->header.vars[w->varid].type, w->type, n);
     return err;
 }
 
@@ -269,8 +270,8 @@ static int read_stretch(const struct burst *b, struct stretch *s)
 }
 
 /* Has a piece's values read: now, with what comes before, or with what follows. */
-static int read_piece(const struct burst *b, const struct piece *p, unsigned char *to,
-                      struct stretch *s)
+static int read_logged_piece(const struct burst *b, const struct piece *p,
+                             unsigned char *to, struct stretch *s)
 {
     int64_t at = p->w->data_off + p->from * conv_size((enum conv_type)p->w->type);
     int64_t bytes = piece_bytes(p);
@@ -286,8 +287,8 @@ static int read_piece(const struct burst *b, const struct piece *p, unsigned cha
     return err;
 }
 
-static int make_request(const struct burst *b, struct batch *t, int64_t i, int64_t *used,
-                        struct stretch *s)
+static int make_batch_request(const struct burst *b, struct batch *t, int64_t i,
+                              int64_t *used, struct stretch *s)
 {
     const struct piece *p = &t->pieces[i];
     int err =
@@ -298,7 +299,7 @@ static int make_request(const struct burst *b, struct batch *t, int64_t i, int64
     if (err != NC_NOERR || p->w->flags & BURST_FILL) return err;
     r->buf = t->bytes + *used;
     *used += piece_bytes(p);
-    return read_piece(b, p, r->buf, s);
+    return read_logged_piece(b, p, r->buf, s);
 }
 
 /* Each write takes its pieces' results. One that has no more pieces is through. */
@@ -338,7 +339,7 @@ static int make_batch(struct burst_walk *k, struct batch *t, int64_t *made)
     *made = 0;
     int err = collect_pieces(k, t);
     while (err == NC_NOERR && *made < t->n) {
-        err = make_request(k->b, t, *made, &used, &s);
+        err = make_batch_request(k->b, t, *made, &used, &s);
         if (err == NC_NOERR) ++*made;
     }
     int last = read_stretch(k->b, &s);
@@ -381,8 +382,8 @@ int burst_walk_put(struct burst_walk *k)
 
 /* ---- what failed ---- */
 
-static void describe(const struct burst *b, const struct burst_write *w, char *text,
-                     size_t size)
+static void describe_piece(const struct burst *b, const struct burst_write *w, char *text,
+                           size_t size)
 {
     const struct cdf_var *v = &b->base.ds->header.vars[w->varid];
     int n = snprintf(text, size, "'%s'", v->name);
@@ -400,7 +401,7 @@ static void report_lost(const struct burst *b, const struct burst_write *w)
 {
     char what[400], line[800];
     if (b->base.ds->hints.report == BASE_REPORT_NONE) return;
-    describe(b, w, what, sizeof what);
+    describe_piece(b, w, what, sizeof what);
     snprintf(line, sizeof line, "not in the file: %s (%s); the log is %s", what,
              base_error_name(w->status), b->log.meta_fd < 0 ? "gone" : b->log.meta_path);
     trace_stats_tell(b->base.ds, line);
@@ -419,7 +420,7 @@ static void name_failed(const struct burst *b, const struct burst_write *w,
     char what[400];
     n->all++;
     report_lost(b, w);
-    describe(b, w, what, sizeof what);
+    describe_piece(b, w, what, sizeof what);
     if (n->all > n->named + 1 || n->used + strlen(what) + 2 > sizeof n->text) return;
     n->used += (size_t)snprintf(n->text + n->used, sizeof n->text - n->used, "%s%s",
                                 n->used > 0 ? " " : "", what);

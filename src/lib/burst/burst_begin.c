@@ -40,7 +40,7 @@ uint64_t burst_definitions(const struct cdf_header *h)
 /* ---- the start ---- */
 
 /* Time first, so that logs of several openings sort by their age. */
-static uint64_t new_token(void)
+static uint64_t new_log_token(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
@@ -180,7 +180,7 @@ static void tell_no_threads(const struct burst *b)
 
 int burst_begin_all(struct burst *b)
 {
-    uint64_t token = new_token();
+    uint64_t token = new_log_token();
     int mpi = MPI_Bcast(&token, 1, MPI_UINT64_T, 0, b->base.ds->comm);
     if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "MPI_Bcast");
     b->token = token;

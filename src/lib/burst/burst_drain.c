@@ -41,7 +41,7 @@ static int agree_on_plan_all(struct burst *b, uint64_t vars, bool chosen, struct
 }
 
 /* Rounds of batches, of all processes together. */
-static int rounds_all(struct burst_walk *k, int64_t batches)
+static int drain_rounds_all(struct burst_walk *k, int64_t batches)
 {
     int first = NC_NOERR;
     for (int64_t i = 0; i < batches; i++) {
@@ -93,7 +93,7 @@ static int drain_in_order_all(struct burst *b, uint64_t vars,
         k.epoch = epoch;
         err = agree_on_rounds_all(&k, &batches);
         if (err != NC_NOERR) return err;
-        err = rounds_all(&k, batches);
+        err = drain_rounds_all(&k, batches);
         if (first == NC_NOERR) first = err;
     }
     return err != NC_NOERR ? err : first;
@@ -107,7 +107,7 @@ static int drain_the_rest_all(struct burst *b, uint64_t vars, bool chosen,
     k.contested = contested;
     k.chosen = chosen;
     int err = contested == NULL ? NC_NOERR : agree_on_rounds_all(&k, &batches);
-    return err == NC_NOERR ? rounds_all(&k, batches) : err;
+    return err == NC_NOERR ? drain_rounds_all(&k, batches) : err;
 }
 
 /* Are there writes that failed? */

@@ -27,7 +27,7 @@ int burst_find_file(struct burst *b)
     return b->path == NULL || b->dir == NULL ? NC_ENOMEM : NC_NOERR;
 }
 
-static void open_file(struct burst *b)
+static void open_log_file(struct burst *b)
 {
     if (file_again(b->base.ds, &b->file) != NC_NOERR)
         b->file = FILE_NO_DESCRIPTOR; /* no log, no threads */
@@ -51,7 +51,7 @@ void burst_open_file_all(struct burst *b)
     int64_t name = 0, *names = NULL;
     int listens = rank > 0 ? file_descriptor_listen(&name) : -1;
     if (rank == 0) {
-        open_file(b);
+        open_log_file(b);
         names = base_calloc((size_t)nprocs, sizeof *names);
         passed = names != NULL;
     }
@@ -63,7 +63,7 @@ void burst_open_file_all(struct burst *b)
     base_free(names);
     bool taken = listens >= 0 && file_descriptor_take(ds, listens, &b->file);
     if (listens >= 0) (void)close(listens);
-    if (rank > 0 && !taken) open_file(b);
+    if (rank > 0 && !taken) open_log_file(b);
     if (b->file.fd >= 0 && ds->lent == NULL) ds->lent = &b->file;
 }
 
@@ -187,7 +187,7 @@ void burst_changed(struct burst *b, bool look)
     pthread_mutex_unlock(&b->noting);
 }
 
-static int tell_changed(const struct burst *b, const char *what)
+static int tell_file_changed(const struct burst *b, const char *what)
 {
     return base_error_set(
         NC_EBADLOG,
@@ -204,12 +204,14 @@ int burst_file_unchanged(const struct burst *b, const struct burst_note *last, i
     int64_t latest = last->when > last->mtime ? last->when : last->mtime;
     bool exact = !(what & (BURST_UNQUIET | BURST_REBOOTED)) && burst_file_coherent(b);
     if (now.mtime < last->mtime && !(what & BURST_REBOOTED))
-        return tell_changed(b, "was changed since its logs were left, to an older state");
+        return tell_file_changed(
+            b, "was changed since its logs were left, to an older state");
     if (exact ? now.mtime != last->mtime || now.size != last->size
               : now.mtime > latest + IN_FLIGHT)
-        return tell_changed(b, "was changed since its logs were left");
+        return tell_file_changed(b, "was changed since its logs were left");
     if (!exact && (what & BURST_COPIED))
-        return tell_changed(b, "may have been changed since its logs were left, of which "
-                               "some are copies");
+        return tell_file_changed(
+            b, "may have been changed since its logs were left, of which "
+               "some are copies");
     return NC_NOERR;
 }

@@ -18,7 +18,7 @@
 #include "base_names.h"
 #include "burst.h"
 
-static int make_room(struct burst_found *f)
+static int make_room_for_logs(struct burst_found *f)
 {
     void *grown =
         base_grow(f->logs, &f->capacity, f->n + 1, sizeof(struct burst_reader *));
@@ -58,11 +58,11 @@ static void note_contested(struct burst_found *f, const char *path, int err)
     snprintf(f->words, sizeof f->words, "%s", base_error_detail(err));
 }
 
-static int add_log(const struct burst *b, struct burst_found *f, const char *path)
+static int add_found_log(const struct burst *b, struct burst_found *f, const char *path)
 {
     enum burst_busy busy = BURST_FREE;
     int64_t user = 0;
-    int err = make_room(f);
+    int err = make_room_for_logs(f);
     if (err != NC_NOERR) return err;
     switch (burst_whose(path, &user)) {
     case BURST_NOBODYS:
@@ -150,7 +150,7 @@ static void end_listing(struct listing *l)
 
 /* Which directory that is, where other nodes know it by the same number; 0: they may not.
  */
-static int64_t number_of(DIR *dir)
+static int64_t number_of_entries(DIR *dir)
 {
     struct stat st;
     int fd = dir == NULL ? -1 : dirfd(dir);
@@ -181,7 +181,7 @@ static int for_each_log_all(const struct burst *b, struct burst_found *f, each_f
     struct listing l = start_listing(b, true);
     struct page p = {.more = true};
     int first = NC_NOERR;
-    f->directory = number_of(l.dir);
+    f->directory = number_of_entries(l.dir);
     while (p.more) {
         fill_page(&l, &p);
         int mpi = MPI_Bcast(&p, sizeof p, MPI_BYTE, 0, b->node->comm);
@@ -210,8 +210,8 @@ static void for_each_file(const struct burst *b, bool meta, each_fn *each)
 /* ---- taking ---- */
 
 /* What a killed program has left over can go, but for values without their entries. */
-static int sweep(const struct burst *b, struct burst_found *f, const char *path,
-                 long rank)
+static int sweep_directory(const struct burst *b, struct burst_found *f, const char *path,
+                           long rank)
 {
     int64_t user;
     (void)f, (void)rank;
@@ -229,7 +229,7 @@ static bool is_mine(const struct burst *b, long rank)
 static int take_mine(const struct burst *b, struct burst_found *f, const char *path,
                      long rank)
 {
-    return is_mine(b, rank) ? add_log(b, f, path) : NC_NOERR;
+    return is_mine(b, rank) ? add_found_log(b, f, path) : NC_NOERR;
 }
 
 /* This process's share of what the node sees. */
@@ -237,7 +237,7 @@ static int take_any(const struct burst *b, struct burst_found *f, const char *pa
                     long rank)
 {
     bool share = rank % b->node->nprocs == b->node->rank;
-    return share && !is_mine(b, rank) ? add_log(b, f, path) : NC_NOERR;
+    return share && !is_mine(b, rank) ? add_found_log(b, f, path) : NC_NOERR;
 }
 
 void burst_let_go(struct burst_found *f)
@@ -339,7 +339,7 @@ static int wait_all(const struct burst *b, const struct burst_found *f, struct v
 
 /* The one that has a log contested, or several, say who is at it; the others hear it from
  * them (burst_share_words_all). */
-static int give_up(const struct burst *b, const struct burst_found *f)
+static int give_search_up(const struct burst *b, const struct burst_found *f)
 {
     if (f->words[0] == '\0') return NC_NOERR;
     return base_error_set(NC_EFILE,
@@ -359,12 +359,12 @@ int burst_find_all(struct burst *b, struct burst_found *f)
                       .since = MPI_Wtime()};
     bool over = false;
     int err;
-    for_each_file(b, false, sweep);
+    for_each_file(b, false, sweep_directory);
     while ((err = take_logs_all(b, f)) == NC_NOERR && f->contested > 0) {
         burst_let_go(f);
         err = wait_all(b, f, &v, &over);
         if (err != NC_NOERR) return err;
-        if (over) return give_up(b, f);
+        if (over) return give_search_up(b, f);
     }
     return err;
 }
@@ -386,5 +386,5 @@ static int discard(const struct burst *b, struct burst_found *f, const char *pat
 void burst_discard(struct burst *b)
 {
     for_each_file(b, true, discard);
-    for_each_file(b, false, sweep);
+    for_each_file(b, false, sweep_directory);
 }

@@ -35,7 +35,7 @@ struct bytes {
     bool failed; /* beyond the end */
 };
 
-static void put_bytes(struct bytes *b, const void *value, size_t n)
+static void put_log_bytes(struct bytes *b, const void *value, size_t n)
 {
     if (n > b->size - b->at) {
         b->failed = true;
@@ -45,7 +45,7 @@ static void put_bytes(struct bytes *b, const void *value, size_t n)
     b->at += n;
 }
 
-static void get(struct bytes *b, void *value, size_t n)
+static void get_log_bytes(struct bytes *b, void *value, size_t n)
 {
     memset(value, 0, n);
     if (b->failed || n > b->size - b->at) {
@@ -58,29 +58,29 @@ static void get(struct bytes *b, void *value, size_t n)
 
 static void put32(struct bytes *b, int32_t value)
 {
-    put_bytes(b, &value, sizeof value);
+    put_log_bytes(b, &value, sizeof value);
 }
 
 static void put64(struct bytes *b, int64_t value)
 {
-    put_bytes(b, &value, sizeof value);
+    put_log_bytes(b, &value, sizeof value);
 }
 
 static int32_t get32(struct bytes *b)
 {
     int32_t value;
-    get(b, &value, sizeof value);
+    get_log_bytes(b, &value, sizeof value);
     return value;
 }
 
 static int64_t get64(struct bytes *b)
 {
     int64_t value;
-    get(b, &value, sizeof value);
+    get_log_bytes(b, &value, sizeof value);
     return value;
 }
 
-static size_t round_up(size_t n, size_t to)
+static size_t round_size_up(size_t n, size_t to)
 {
     return (n + to - 1) / to * to;
 }
@@ -88,28 +88,28 @@ static size_t round_up(size_t n, size_t to)
 static void pad(struct bytes *b, size_t to)
 {
     static const unsigned char zeros[64];
-    put_bytes(b, zeros, (to - b->at % to) % to);
+    put_log_bytes(b, zeros, (to - b->at % to) % to);
 }
 
-static void put_name(struct bytes *b, const char *name)
+static void put_log_name(struct bytes *b, const char *name)
 {
     put32(b, (int32_t)strlen(name));
-    put_bytes(b, name, strlen(name));
+    put_log_bytes(b, name, strlen(name));
     pad(b, 4);
 }
 
 static void skip_to(struct bytes *b, size_t multiple)
 {
-    b->at = round_up(b->at, multiple);
+    b->at = round_size_up(b->at, multiple);
     if (b->at > b->size) b->failed = true;
 }
 
-static void get_name(struct bytes *b, char *name, size_t size)
+static void get_log_name(struct bytes *b, char *name, size_t size)
 {
     int32_t length = get32(b);
     if (length < 0 || (size_t)length >= size) b->failed = true;
     if (b->failed) return;
-    get(b, name, (size_t)length);
+    get_log_bytes(b, name, (size_t)length);
     name[length] = '\0';
     skip_to(b, 4);
 }
@@ -128,9 +128,9 @@ static bool native_is_big(void)
 static void put_common(struct bytes *b, const struct burst_header *h)
 {
     const char cdf[4] = {'C', 'D', 'F', (char)('0' + h->format)};
-    put_bytes(b, magic, sizeof magic - 1);
-    put_bytes(b, "1", 1);
-    put_bytes(b, cdf, sizeof cdf);
+    put_log_bytes(b, magic, sizeof magic - 1);
+    put_log_bytes(b, "1", 1);
+    put_log_bytes(b, cdf, sizeof cdf);
     put32(b, 0);
     put32(b, native_is_big());
     put32(b, h->is_external);
@@ -139,8 +139,8 @@ static void put_common(struct bytes *b, const struct burst_header *h)
     put64(b, h->max_ndims);
     put64(b, h->num_entries);
     put64(b, h->entry_begin);
-    put_name(b, h->basename);
-    put_name(b, h->proc_name);
+    put_log_name(b, h->basename);
+    put_log_name(b, h->proc_name);
 }
 
 static void put_added(struct bytes *b, const struct burst_header *h)
@@ -154,7 +154,7 @@ static void put_added(struct bytes *b, const struct burst_header *h)
     put64(b, (int64_t)h->inode);
     put64(b, (int64_t)h->birth);
     put64(b, (int64_t)h->boot);
-    put_name(b, h->path);
+    put_log_name(b, h->path);
     pad(b, 8);
     put64(b, b->failed ? 0 : (int64_t)base_sum(b->p, b->at, h->token));
 }
@@ -175,8 +175,8 @@ size_t burst_encode_header(struct burst_header *h, unsigned char *bytes, size_t 
         put_added(&b, h);
         if (b.failed) return 0;
         size_t slots = (size_t)h->nslots * BURST_SLOT_STRIDE;
-        h->slots_begin = (int64_t)round_up(b.at, SLOT_ALIGN);
-        h->entry_begin = (int64_t)round_up(
+        h->slots_begin = (int64_t)round_size_up(b.at, SLOT_ALIGN);
+        h->entry_begin = (int64_t)round_size_up(
             (size_t)h->slots_begin + slots + BURST_HOLDER_BYTES, ENTRY_ALIGN);
         if (pass == 1) return b.at;
     }
@@ -188,11 +188,11 @@ static int bad(const char *what)
     return base_error_set(NC_EBADLOG, "burst-buffer log: %s", what);
 }
 
-static int get_magic(struct bytes *b, struct burst_header *h)
+static int get_log_magic(struct bytes *b, struct burst_header *h)
 {
     char text[8], cdf[4];
-    get(b, text, sizeof text);
-    get(b, cdf, sizeof cdf);
+    get_log_bytes(b, text, sizeof text);
+    get_log_bytes(b, cdf, sizeof cdf);
     get32(b);
     if (b->failed) return bad("it is shorter than a header");
     if (memcmp(text, magic, sizeof magic - 1) != 0) return bad("this is none");
@@ -231,7 +231,7 @@ static void get_written_name(struct bytes *b, int64_t length, char *name, size_t
 {
     if (length < 0 || (uint64_t)length >= size) b->failed = true;
     if (b->failed) return;
-    get(b, name, (size_t)length + 1);
+    get_log_bytes(b, name, (size_t)length + 1);
     if (name[length] != '\0' || strlen(name) != (size_t)length) b->failed = true;
 }
 
@@ -254,7 +254,7 @@ static void get_written_names(struct bytes *b, struct burst_header *h)
     get_written_name(b, host, h->proc_name, sizeof h->proc_name);
     int64_t begin = WRITTEN_FIXED + path + 1 + (int64_t)sizeof host + host + 1;
     if (b->failed) return;
-    begin = (int64_t)round_up((size_t)begin, WRITTEN_ALIGN);
+    begin = (int64_t)round_size_up((size_t)begin, WRITTEN_ALIGN);
     if (begin > (int64_t)b->size) b->failed = true;
     sort_out_numbers(b, h, begin);
 }
@@ -265,13 +265,13 @@ static void get_names(struct bytes *b, struct burst_header *h)
         get_written_names(b, h);
         return;
     }
-    get_name(b, h->basename, sizeof h->basename);
-    get_name(b, h->proc_name, sizeof h->proc_name);
+    get_log_name(b, h->basename, sizeof h->basename);
+    get_log_name(b, h->proc_name, sizeof h->proc_name);
 }
 
 static int get_common(struct bytes *b, struct burst_header *h)
 {
-    int err = get_magic(b, h);
+    int err = get_log_magic(b, h);
     if (err != NC_NOERR) return err;
     int32_t big = get32(b), external = get32(b);
     h->num_ranks = get64(b);
@@ -302,7 +302,7 @@ static int get_added(struct bytes *b, struct burst_header *h)
     h->inode = (uint64_t)get64(b);
     h->birth = (uint64_t)get64(b);
     h->boot = (uint64_t)get64(b);
-    get_name(b, h->path, sizeof h->path);
+    get_log_name(b, h->path, sizeof h->path);
     skip_to(b, 8);
     size_t covered = b->at;
     uint64_t sum = (uint64_t)get64(b);
@@ -423,9 +423,9 @@ void burst_encode_entry(const struct burst_entry *e, uint64_t token, int64_t gen
     put32(&b, e->ndims);
     put64(&b, e->data_off);
     put64(&b, e->data_len);
-    put_bytes(&b, e->start, (size_t)n[0] * 8);
-    if (e->count != NULL) put_bytes(&b, e->count, (size_t)n[1] * 8);
-    if (e->stride != NULL) put_bytes(&b, e->stride, (size_t)n[2] * 8);
+    put_log_bytes(&b, e->start, (size_t)n[0] * 8);
+    if (e->count != NULL) put_log_bytes(&b, e->count, (size_t)n[1] * 8);
+    if (e->stride != NULL) put_log_bytes(&b, e->stride, (size_t)n[2] * 8);
     put64(&b, e->seq);
     put64(&b, e->epoch);
     put64(&b, e->rank);

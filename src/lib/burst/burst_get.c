@@ -119,7 +119,7 @@ static int lay_over(struct burst *b, struct access_request *const *reqs, int64_t
 }
 
 /* Whatever became of the others' requests, these get what was logged of them. */
-static int finish(struct burst *b, struct access_request *const *reqs, int64_t n)
+static int finish_requests(struct burst *b, struct access_request *const *reqs, int64_t n)
 {
     int err = lay_over(b, reqs, n);
     for (int64_t i = 0; i < n && err == NC_NOERR; i++)
@@ -134,7 +134,7 @@ int burst_get_all(struct driver *self, struct access_request *const *reqs, int64
     if (!self->ds->writable) return driver_call(self->lower, get_all, reqs, n, error);
     int err = settle_others_all(b, reqs, n);
     int got = driver_call(self->lower, get_all, reqs, n, error);
-    int laid = finish(b, reqs, n);
+    int laid = finish_requests(b, reqs, n);
     if (got == NC_NOERR || got == NC_ERANGE) got = laid == NC_NOERR ? error : laid;
     /* What the next put logs may be brought to the file at once, by a thread of its
      * process: not while another still reads what was there. */
@@ -153,7 +153,7 @@ int burst_get(struct driver *self, struct access_request *const *reqs, int64_t n
         err = burst_drain_alone(b, low, high);
 
     int got = driver_call(self->lower, get, reqs, n);
-    int laid = finish(b, reqs, n);
+    int laid = finish_requests(b, reqs, n);
     if (got == NC_NOERR || got == NC_ERANGE) got = laid;
     return err != NC_NOERR ? err : got;
 }

@@ -28,13 +28,13 @@ uint64_t burst_birth_of(int fd)
     return 0;
 }
 
-static void seal(unsigned char *bytes, size_t n, uint64_t token)
+static void seal_record(unsigned char *bytes, size_t n, uint64_t token)
 {
     uint64_t sum = base_sum(bytes, n, token);
     memcpy(bytes + n, &sum, sizeof sum);
 }
 
-static bool sealed(const unsigned char *bytes, size_t n, uint64_t token)
+static bool record_is_sealed(const unsigned char *bytes, size_t n, uint64_t token)
 {
     uint64_t sum;
     memcpy(&sum, bytes + n, sizeof sum);
@@ -43,7 +43,7 @@ static bool sealed(const unsigned char *bytes, size_t n, uint64_t token)
 
 /* ---- the file itself ---- */
 
-static bool describe(int fd, uint64_t origin[2])
+static bool describe_origin(int fd, uint64_t origin[2])
 {
     struct stat st;
     if (fstat(fd, &st) != 0) return false;
@@ -58,7 +58,8 @@ bool burst_holder_copied(int fd, const struct burst_header *h)
     uint64_t then[2], now[2];
     int64_t at = burst_holder_at(h);
     if (at == 0 || base_read_some(fd, at, bytes, sizeof bytes) != sizeof bytes ||
-        !sealed(bytes, ORIGIN, h->token) || !base_fs_coherent(fd) || !describe(fd, now))
+        !record_is_sealed(bytes, ORIGIN, h->token) || !base_fs_coherent(fd) ||
+        !describe_origin(fd, now))
         return false;
     memcpy(then, bytes, sizeof then);
     return then[0] != now[0] || (then[1] != 0 && now[1] != 0 && then[1] != now[1]);
@@ -70,9 +71,10 @@ int burst_holder_adopt(int fd, const struct burst_header *h, const char *path)
     uint64_t origin[2];
     int64_t at = burst_holder_at(h);
     if (at == 0 || base_reads_only(fd)) return NC_NOERR;
-    if (!describe(fd, origin)) return base_error_system(NC_EFILE, "looking at", path);
+    if (!describe_origin(fd, origin))
+        return base_error_system(NC_EFILE, "looking at", path);
     memcpy(bytes, origin, sizeof origin);
-    seal(bytes, ORIGIN, h->token);
+    seal_record(bytes, ORIGIN, h->token);
     return base_write_at(fd, at, bytes, sizeof bytes, path);
 }
 
@@ -84,7 +86,7 @@ static void encode(const struct burst_holder *who, uint64_t token,
     const int64_t replays = who->replays;
     base_owner_encode(&who->owner, bytes);
     memcpy(bytes + BASE_OWNER_BYTES, &replays, sizeof replays);
-    seal(bytes, HOLDER, token);
+    seal_record(bytes, HOLDER, token);
 }
 
 void burst_holder_start(unsigned char *head, const struct burst_header *h, int fd)
@@ -92,9 +94,9 @@ void burst_holder_start(unsigned char *head, const struct burst_header *h, int f
     struct burst_holder who = {.replays = false};
     uint64_t origin[2];
     unsigned char *at = head + burst_holder_at(h);
-    if (describe(fd, origin)) {
+    if (describe_origin(fd, origin)) {
         memcpy(at, origin, sizeof origin);
-        seal(at, ORIGIN, h->token);
+        seal_record(at, ORIGIN, h->token);
     }
     base_owner_set(&who.owner);
     encode(&who, h->token, at + HOLDER_AT);
@@ -107,7 +109,7 @@ bool burst_holder_read(int fd, const struct burst_header *h, struct burst_holder
     *who = (struct burst_holder){.replays = false};
     if (at == 0 ||
         base_read_some(fd, at + HOLDER_AT, bytes, sizeof bytes) != sizeof bytes ||
-        !sealed(bytes, HOLDER, h->token))
+        !record_is_sealed(bytes, HOLDER, h->token))
         return false;
     base_owner_decode(&who->owner, bytes);
     memcpy(&replays, bytes + BASE_OWNER_BYTES, sizeof replays);

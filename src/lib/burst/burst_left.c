@@ -38,7 +38,7 @@ static bool set_names(struct names *n, const char *path, size_t length)
     return true;
 }
 
-static bool ends_with(const char *text, const char *ending)
+static bool log_has_ending(const char *text, const char *ending)
 {
     size_t n = strlen(text), m = strlen(ending);
     return n > m && strcmp(text + n - m, ending) == 0;
@@ -119,7 +119,7 @@ enum burst_left burst_left(const char *path, bool remove)
     struct names n;
     size_t length = 0;
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
-        if (ends_with(path, endings[i])) length = strlen(path) - strlen(endings[i]);
+        if (log_has_ending(path, endings[i])) length = strlen(path) - strlen(endings[i]);
     if (length == 0 || !set_names(&n, path, length)) return BURST_LEFT_NOTHING;
     bool making = there(n.making);
     if (making && is_locked(n.making)) return BURST_LEFT_NOTHING;

@@ -47,7 +47,7 @@ static int set_paths(struct burst_log *l, const char *path)
 }
 
 /* Reserves the blocks: what is stored there later cannot fail. */
-static int reserve(struct burst_log *l, int64_t at, int64_t n)
+static int reserve_blocks(struct burst_log *l, int64_t at, int64_t n)
 {
     int rc;
     do
@@ -126,14 +126,14 @@ static void start_slots(struct burst_log *l)
 
 /* A complete log under another name first, on the device: there is never half of one,
  * not after a power cut either. */
-static int write_head(struct burst_log *l, const char *temporary)
+static int write_new_head(struct burst_log *l, const char *temporary)
 {
     size_t room = sizeof(struct burst_header) + 4096;
     unsigned char *bytes = base_calloc(1, room);
     if (bytes == NULL) return NC_ENOMEM;
     size_t length = burst_encode_header(&l->header, bytes, room);
     int err = length == 0 ? NC_EBADLOG : NC_NOERR;
-    if (err == NC_NOERR) err = reserve(l, 0, l->header.entry_begin);
+    if (err == NC_NOERR) err = reserve_blocks(l, 0, l->header.entry_begin);
     if (err == NC_NOERR)
         err = base_write_at(l->meta_fd, 0, bytes, (int64_t)length, temporary);
     if (err == NC_NOERR) err = map_head(l);
@@ -164,7 +164,7 @@ static int make_files(struct burst_log *l)
         err = base_error_system(NC_EFILE, "making", l->data_path);
     if (err == NC_NOERR)
         err = base_write_at(l->data_fd, 0, "PnetCDF1", DATA_BEGIN, l->data_path);
-    if (err == NC_NOERR) err = write_head(l, temporary);
+    if (err == NC_NOERR) err = write_new_head(l, temporary);
     if (err != NC_NOERR && l->data_fd >= 0) unlink(l->data_path);
     if (err != NC_NOERR) unlink(temporary);
     if (err == NC_NOERR) err = base_sync_directory(l->meta_path);
@@ -264,7 +264,7 @@ struct place {
     const char *name;
 };
 
-static struct place place_of(const struct burst_log *l, int64_t at)
+static struct place place_in_log(const struct burst_log *l, int64_t at)
 {
     if (at < BURST_KEPT) return (struct place){l->data_fd, at, l->data_path};
     return (struct place){l->kept_fd, at - BURST_KEPT,
@@ -273,7 +273,7 @@ static struct place place_of(const struct burst_log *l, int64_t at)
 
 int burst_log_write(struct burst_log *l, int64_t at, struct iovec *pieces, int n)
 {
-    struct place p = place_of(l, at);
+    struct place p = place_in_log(l, at);
     return base_write_pieces(p.fd, p.at, pieces, n, p.name);
 }
 
@@ -292,7 +292,7 @@ static int next_window(struct burst_log *l, int64_t bytes)
     int64_t chunk = l->header.chunk, size = (bytes + chunk - 1) / chunk * chunk;
     int64_t at = l->header.entry_begin + atomic_fetch_add(&l->space->meta, size);
     unmap_window(l);
-    int err = reserve(l, at, size);
+    int err = reserve_blocks(l, at, size);
     if (err != NC_NOERR) return err;
     void *p =
         mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, l->meta_fd, at);
@@ -406,7 +406,7 @@ int burst_read_file(int fd, int64_t at, void *bytes, int64_t n, const char *path
 
 int burst_log_read(const struct burst_log *l, int64_t at, void *bytes, int64_t n)
 {
-    struct place p = place_of(l, at);
+    struct place p = place_in_log(l, at);
     return burst_read_file(p.fd, p.at, bytes, n, p.name);
 }
 

@@ -8,7 +8,7 @@
 #include "base_mpi.h"
 #include "burst.h"
 
-static bool wanted(const struct dataset *ds, bool create)
+static bool burst_is_wanted(const struct dataset *ds, bool create)
 {
     (void)create;
     return ds->hints.burst == BASE_ENABLE;
@@ -83,7 +83,7 @@ static int create_all(struct dataset *ds, int cmode, struct driver *lower,
     return NC_NOERR;
 }
 
-static int open_layer_all(struct dataset *ds, int omode, struct driver *lower,
+static int open_burst_all(struct dataset *ds, int omode, struct driver *lower,
                           struct driver **self)
 {
     struct burst *b = NULL;
@@ -151,7 +151,7 @@ static int sync_what_was_drained_all(struct burst *b)
 }
 
 /* All is in the file, and safe if that was promised. Agreed. */
-static int complete_all(struct burst *b)
+static int complete_burst_all(struct burst *b)
 {
     int err = burst_drain_all(b, BURST_ALL);
     if (err == NC_NOERR) err = burst_settle_records_all(b);
@@ -159,9 +159,9 @@ static int complete_all(struct burst *b)
 }
 
 /* The same, or the file is gone; the log may go, too. Agreed. */
-static int finish_all(struct burst *b, bool keep)
+static int finish_drain_all(struct burst *b, bool keep)
 {
-    int err = b->base.ds->deleted ? NC_NOERR : complete_all(b);
+    int err = b->base.ds->deleted ? NC_NOERR : complete_burst_all(b);
     if (err == NC_NOERR && keep) burst_log_drained(&b->log, b->log.commit.count);
     if (err == NC_NOERR && !keep) {
         /* From here on the generation tells that no log is needed, in any order. */
@@ -176,13 +176,13 @@ static int finish_all(struct burst *b, bool keep)
 }
 
 /* Ends this layer, then those below it; what was wrong here is what is reported. */
-static int close_layer_all(struct driver *self, bool abort)
+static int close_burst_all(struct driver *self, bool abort)
 {
     struct burst *b = (struct burst *)self;
     struct driver *lower = self->lower;
     char text[1024];
     bool keep = self->ds->hints.burst_del_on_close == BASE_DISABLE && !self->ds->deleted;
-    int err = self->ds->writable ? finish_all(b, keep) : NC_NOERR;
+    int err = self->ds->writable ? finish_drain_all(b, keep) : NC_NOERR;
     snprintf(text, sizeof text, "%s", base_error_detail(err));
     burst_pool_stop(b);
     burst_change(b); /* a log that stays has to know the file as it is left */
@@ -194,7 +194,7 @@ static int close_layer_all(struct driver *self, bool abort)
     return ended;
 }
 
-static int drain_all(struct burst *b)
+static int drain_whole_all(struct burst *b)
 {
     b->epoch++;
     int err = b->base.ds->writable ? burst_drain_all(b, BURST_ALL) : NC_NOERR;
@@ -205,7 +205,7 @@ static int drain_all(struct burst *b)
 static int redef_all(struct driver *self)
 {
     struct burst *b = (struct burst *)self;
-    int err = drain_all(b);
+    int err = drain_whole_all(b);
     if (err != NC_NOERR) return err;
     change(b);
     err = changed(b, driver_call(self->lower, redef_all));
@@ -225,24 +225,24 @@ static int enddef_all(struct driver *self, const struct cdf_header *before)
     return NC_NOERR;
 }
 
-static int write_header_all(struct driver *self)
+static int write_burst_header_all(struct driver *self)
 {
     ((struct burst *)self)->file_dirty = true;
     change((struct burst *)self);
     return changed((struct burst *)self, driver_call(self->lower, write_header_all));
 }
 
-static int begin_indep_all(struct driver *self)
+static int begin_burst_indep_all(struct driver *self)
 {
     struct burst *b = (struct burst *)self;
-    int err = drain_all(b);
+    int err = drain_whole_all(b);
     if (err == NC_NOERR) err = driver_call(self->lower, begin_indep_all);
     b->indep = err == NC_NOERR;
     b->epoch++;
     return err;
 }
 
-static int end_indep_all(struct driver *self)
+static int end_burst_indep_all(struct driver *self)
 {
     struct burst *b = (struct burst *)self;
     if (self->ds->writable) (void)burst_retire(b); /* or later, with the rest */
@@ -261,7 +261,7 @@ int burst_sync_numrecs_all(struct driver *self)
 /* In collective mode, the next to read finds what is in the logs: it is enough that
  * they are on their devices. Alone, a process sees its own log only: there the file must
  * have it all. */
-static int sync_layer_all(struct driver *self)
+static int sync_burst_all(struct driver *self)
 {
     struct burst *b = (struct burst *)self;
     int failed, err = NC_NOERR;
@@ -279,7 +279,7 @@ static int sync_layer_all(struct driver *self)
     err = dataset_agree_all(self->ds, err, &failed, need, 2);
     if (err == NC_NOERR) err = failed;
     if (need[0]) {
-        int drained = drain_all(b);
+        int drained = drain_whole_all(b);
         if (err == NC_NOERR) err = drained;
     }
     b->promised = true;
@@ -293,7 +293,7 @@ static int sync_layer_all(struct driver *self)
 
 static int flush_all(struct driver *self)
 {
-    int err = drain_all((struct burst *)self);
+    int err = drain_whole_all((struct burst *)self);
     int flushed = driver_call(self->lower, flush_all);
     return err != NC_NOERR ? err : flushed;
 }
@@ -337,13 +337,13 @@ static int flush_test(struct driver *self, bool *through)
 /* No thread brings what is logged to subfiles: it goes there now. */
 static void prepare_close_all(struct driver *self)
 {
-    int err = self->ds->base > 0 ? drain_all((struct burst *)self) : NC_NOERR;
+    int err = self->ds->base > 0 ? drain_whole_all((struct burst *)self) : NC_NOERR;
     if (err == NC_NOERR) driver_call(self->lower, background.prepare_close_all);
 }
 
 /* What was put must all be in the log, and threads must be there to bring it from there
  * to the file: flush_start lets them begin. */
-static enum driver_defer defer(struct driver *self)
+static enum driver_defer defer_burst(struct driver *self)
 {
     struct burst *b = (struct burst *)self;
     bool safe = b->logging && b->log.kept_fd < 0;
@@ -360,7 +360,7 @@ static bool may_defer(const struct burst *b)
     return ds->writable && (joined || burst_pool_may(b));
 }
 
-static int inq_info(struct driver *self, MPI_Info info)
+static int inq_burst_info(struct driver *self, MPI_Info info)
 {
     struct burst *b = (struct burst *)self;
     burst_pool_tell(b->pool); /* who asks may look at them next */
@@ -380,7 +380,7 @@ static int flush_alone(struct driver *self)
     return err == NC_NOERR ? burst_sync_retired(b) : err;
 }
 
-static int sync_alone(struct driver *self)
+static int sync_burst_alone(struct driver *self)
 {
     struct burst *b = (struct burst *)self;
     int err = self->ds->writable ? drain_own(b) : NC_NOERR;
@@ -389,21 +389,21 @@ static int sync_alone(struct driver *self)
 }
 
 static const struct driver_ops slots = {
-    .close_all = close_layer_all,
+    .close_all = close_burst_all,
     .redef_all = redef_all,
     .enddef_all = enddef_all,
-    .write_header_all = write_header_all,
-    .begin_indep_all = begin_indep_all,
-    .end_indep_all = end_indep_all,
+    .write_header_all = write_burst_header_all,
+    .begin_indep_all = begin_burst_indep_all,
+    .end_indep_all = end_burst_indep_all,
     .put_all = burst_put_all,
     .get_all = burst_get_all,
     .put = burst_put,
     .get = burst_get,
-    .sync_all = sync_layer_all,
+    .sync_all = sync_burst_all,
     .sync_numrecs_all = burst_sync_numrecs_all,
     .flush_all = flush_all,
-    .inq_info = inq_info,
-    .sync = sync_alone,
+    .inq_info = inq_burst_info,
+    .sync = sync_burst_alone,
     .flush = flush_alone,
     .posting = {.post = burst_post,
                 .wait_all = burst_wait_all,
@@ -412,11 +412,11 @@ static const struct driver_ops slots = {
     .background = {.flush_start = flush_start,
                    .flush_test = flush_test,
                    .prepare_close_all = prepare_close_all,
-                   .defer = defer},
+                   .defer = defer_burst},
 };
 
 const struct driver_kind burst_driver = {
-    .wanted = wanted,
+    .wanted = burst_is_wanted,
     .create_all = create_all,
-    .open_all = open_layer_all,
+    .open_all = open_burst_all,
 };

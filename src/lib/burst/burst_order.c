@@ -105,7 +105,7 @@ static bool dims_overlap(const int64_t *p, const int64_t *q)
     return (apart < 0 ? apart + step : apart) < widths;
 }
 
-static bool boxes_overlap(int64_t *a, int64_t *b, int ndims)
+static bool order_boxes_overlap(int64_t *a, int64_t *b, int ndims)
 {
     bool one_call = a[FROM] == a[TO] && b[FROM] == b[TO] && a[FROM] == b[FROM];
     bool all = !one_call;
@@ -173,26 +173,26 @@ static int64_t list_size(int ndims)
     return 1 + FEW * box_size(ndims);
 }
 
-static int64_t *box_of(int64_t *list, int64_t i, int ndims)
+static int64_t *order_box(int64_t *list, int64_t i, int ndims)
 {
     return list + 1 + i * box_size(ndims);
 }
 
 /* Adds a box, which may change; as often as it becomes one with another, that one is
  * taken out for it. */
-static void add_box(int64_t *list, int64_t *box, int ndims)
+static void order_add_box(int64_t *list, int64_t *box, int ndims)
 {
     size_t bytes = (size_t)box_size(ndims) * sizeof *box;
     for (int64_t i = 0; i < list[0]; i++) {
-        int64_t *other = box_of(list, i, ndims);
+        int64_t *other = order_box(list, i, ndims);
         if (!unite(box, other, ndims)) continue;
-        memmove(other, box_of(list, --list[0], ndims), bytes);
+        memmove(other, order_box(list, --list[0], ndims), bytes);
         i = -1;
     }
     if (list[0] == FEW)
-        cover(box_of(list, FEW - 1, ndims), box, ndims);
+        cover(order_box(list, FEW - 1, ndims), box, ndims);
     else
-        memcpy(box_of(list, list[0]++, ndims), box, bytes);
+        memcpy(order_box(list, list[0]++, ndims), box, bytes);
 }
 
 /* Adds the boxes of another list, which may change. Does one of them overlap one of those
@@ -202,10 +202,10 @@ static bool add_list(int64_t *list, int64_t *more, int ndims)
     bool overlap = false;
     for (int64_t i = 0; i < list[0] && !overlap; i++)
         for (int64_t j = 0; j < more[0] && !overlap; j++)
-            overlap =
-                boxes_overlap(box_of(list, i, ndims), box_of(more, j, ndims), ndims);
+            overlap = order_boxes_overlap(order_box(list, i, ndims),
+                                          order_box(more, j, ndims), ndims);
     for (int64_t j = 0; j < more[0]; j++)
-        add_box(list, box_of(more, j, ndims), ndims);
+        order_add_box(list, order_box(more, j, ndims), ndims);
     return overlap;
 }
 

@@ -75,7 +75,7 @@ static int boxes_all(const struct dataset *ds, struct box mine, struct box *befo
 /* ---- what this process knows ---- */
 
 /* What it has logged of these variables in a part of the file. */
-static struct box logged_in(struct burst *b, uint64_t vars, struct box part)
+static struct box logged_box(struct burst *b, uint64_t vars, struct box part)
 {
     int64_t n;
     struct box all = nothing;
@@ -149,7 +149,7 @@ static bool others_marked(const struct map *m, const struct dataset *ds, struct 
 /* ---- all together ---- */
 
 /* The worst that any process has found. */
-static int worst_all(const struct burst *b, int *found)
+static int agree_found_all(const struct burst *b, int *found)
 {
     int mpi = MPI_Allreduce(MPI_IN_PLACE, found, 1, MPI_INT, MPI_MAX, b->base.ds->comm);
     return base_mpi_error(mpi, NC_EMPI, "MPI_Allreduce");
@@ -165,7 +165,7 @@ static int look_at_map_all(struct burst *b, uint64_t vars, struct box part,
     *found = 0;
     for (int64_t i = 0; i < n && !*found; i++)
         *found = others_marked(&m, ds, box_of(b, reqs[i]));
-    int err = worst_all(b, found);
+    int err = agree_found_all(b, found);
     return mpi != MPI_SUCCESS ? base_mpi_error(mpi, NC_EMPI, "MPI_Allreduce") : err;
 }
 
@@ -184,11 +184,11 @@ int burst_others_all(struct burst *b, uint64_t vars, struct access_request *cons
     struct box part = {-all[0], all[1]};
     if (err != NC_NOERR || part.low >= part.high) return err;
 
-    int lost = boxes_all(ds, logged_in(b, vars, part), &before, &behind);
+    int lost = boxes_all(ds, logged_box(b, vars, part), &before, &behind);
     if (boxes_overlap(reads, before) || boxes_overlap(reads, behind)) found = PERHAPS;
-    if (own && boxes_overlap(reads, logged_in(b, vars, reads))) found = SURE;
+    if (own && boxes_overlap(reads, logged_box(b, vars, reads))) found = SURE;
     if (lost != NC_NOERR) found = SURE; /* as nothing is known */
-    err = worst_all(b, &found);
+    err = agree_found_all(b, &found);
     if (err == NC_NOERR && found == PERHAPS)
         err = look_at_map_all(b, vars, part, reqs, n, &found);
     *meets = found != NONE;

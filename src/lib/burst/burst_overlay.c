@@ -19,7 +19,7 @@ struct runs {
     bool ended;
 };
 
-static void next_run(struct runs *r)
+static void next_overlay_run(struct runs *r)
 {
     r->pos += r->length;
     if (r->strip.count == 0 && !region_next(r->cursor, INT64_MAX, INT64_MAX, &r->strip)) {
@@ -37,7 +37,7 @@ static int start_runs(struct runs *r, const struct region *region, int64_t shift
     *r = (struct runs){.shift = shift};
     r->cursor = region_cursor_new(region);
     if (r->cursor == NULL) return NC_ENOMEM;
-    next_run(r);
+    next_overlay_run(r);
     return NC_NOERR;
 }
 
@@ -64,7 +64,7 @@ static int start_target(struct target *t, const struct burst *b,
 }
 
 /* n values of the type in memory become elements `at` and so on of the buffer. */
-static void place(struct target *t, const void *values, int64_t at, int64_t n)
+static void place_values(struct target *t, const void *values, int64_t at, int64_t n)
 {
     size_t size = (size_t)conv_size(t->r->type);
     unsigned char skipped[STEP];
@@ -80,8 +80,8 @@ static void place(struct target *t, const void *values, int64_t at, int64_t n)
 }
 
 /* Elements [from, from + n) of a write become elements `to` and so on of the target. */
-static int copy(const struct burst *b, const struct burst_write *w, int64_t from,
-                int64_t n, struct target *t, int64_t to)
+static int copy_write(const struct burst *b, const struct burst_write *w, int64_t from,
+                      int64_t n, struct target *t, int64_t to)
 {
     unsigned char native[STEP * 8], external[STEP * 8];
     const int type = b->base.ds->header.vars[w->varid].type;
@@ -97,7 +97,7 @@ static int copy(const struct burst *b, const struct burst_write *w, int64_t from
         }
         int err = conv_get(native, t->r->type, external, t->xtype, (size_t)m);
         if (err != NC_NOERR) result = err;
-        place(t, native, to + at, m);
+        place_values(t, native, to + at, m);
     }
     return result;
 }
@@ -113,14 +113,14 @@ static int merge(const struct burst *b, const struct burst_write *w, struct runs
                 our_end = ours->offset + ours->length;
         int64_t high = end < our_end ? end : our_end;
         if (low < high) {
-            int err = copy(b, w, (theirs->pos + low - theirs->offset) / t->xsize,
-                           (high - low) / t->xsize, t,
-                           (ours->pos + low - ours->offset) / t->xsize);
+            int err = copy_write(b, w, (theirs->pos + low - theirs->offset) / t->xsize,
+                                 (high - low) / t->xsize, t,
+                                 (ours->pos + low - ours->offset) / t->xsize);
             if (err != NC_NOERR && err != NC_ERANGE) return err;
             if (err != NC_NOERR) result = err;
         }
-        if (end <= our_end) next_run(theirs);
-        if (our_end <= end) next_run(ours);
+        if (end <= our_end) next_overlay_run(theirs);
+        if (our_end <= end) next_overlay_run(ours);
     }
     return result;
 }
@@ -131,11 +131,11 @@ static int merge_unordered(const struct burst *b, const struct burst_write *w,
                            int64_t shift, const struct access_request *r)
 {
     int result = NC_NOERR;
-    for (; !theirs->ended; next_run(theirs)) {
+    for (; !theirs->ended; next_overlay_run(theirs)) {
         struct runs ours;
         struct target t = {0};
         int err = start_runs(&ours, region, shift);
-        for (; err == NC_NOERR && !ours.ended; next_run(&ours)) {
+        for (; err == NC_NOERR && !ours.ended; next_overlay_run(&ours)) {
             struct runs one = *theirs, other = ours;
             int64_t low = one.offset > other.offset ? one.offset : other.offset;
             int64_t high = one.offset + one.length < other.offset + other.length
@@ -144,9 +144,9 @@ static int merge_unordered(const struct burst *b, const struct burst_write *w,
             if (low >= high) continue;
             if (t.r == NULL) err = start_target(&t, b, r);
             if (err != NC_NOERR) break;
-            int copied =
-                copy(b, w, (one.pos + low - one.offset) / t.xsize, (high - low) / t.xsize,
-                     &t, (other.pos + low - other.offset) / t.xsize);
+            int copied = copy_write(b, w, (one.pos + low - one.offset) / t.xsize,
+                                    (high - low) / t.xsize, &t,
+                                    (other.pos + low - other.offset) / t.xsize);
             if (copied == NC_ERANGE)
                 result = copied;
             else

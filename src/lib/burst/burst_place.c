@@ -19,7 +19,7 @@ static int by_low(const void *a, const void *b)
     return p->low < q->low ? -1 : p->low > q->low;
 }
 
-static int by_number(const void *a, const void *b)
+static int by_write_number(const void *a, const void *b)
 {
     int64_t p = *(const int64_t *)a, q = *(const int64_t *)b;
     return p < q ? -1 : p > q;
@@ -85,6 +85,6 @@ int burst_touching(struct burst *b, int64_t low, int64_t high, int64_t most, int
     for (int64_t i = b->nplaces; i < b->nwrites && *n < most && err == NC_NOERR; i++)
         if (b->writes[i]->low < high && b->writes[i]->high > low)
             err = add_touching(b, i, n);
-    if (*n > 1) qsort(b->touching, (size_t)*n, sizeof *b->touching, by_number);
+    if (*n > 1) qsort(b->touching, (size_t)*n, sizeof *b->touching, by_write_number);
     return err;
 }

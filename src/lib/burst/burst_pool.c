@@ -60,7 +60,7 @@ static int64_t microseconds(const struct timespec *since)
 }
 
 /* With the lock: what came of the work. */
-static void finish(struct burst_pool *p, struct burst_work *t, int err)
+static void finish_work(struct burst_pool *p, struct burst_work *t, int err)
 {
     for (int i = 0; i < t->n && err == NC_NOERR; i++) {
         t->writes[i]->written = true;
@@ -85,7 +85,7 @@ static bool may_take(const struct burst_pool *p)
 /* Puts come in bursts, and go at the speed of the log alone while no thread copies beside
  * them: one begins when none has come for a moment, or when that takes too long; at once
  * where the program says when. */
-static void watch(struct burst_pool *p)
+static void watch_space(struct burst_pool *p)
 {
     enum { LONGEST = 3600000, TOO_LONG = 50 };
     int64_t asked = p->b->base.ds->hints.burst_delay, seen;
@@ -108,7 +108,7 @@ static void watch(struct burst_pool *p)
 static bool get_work(struct burst_pool *p, struct burst_work *t)
 {
     while (may_take(p) && !p->ready && !p->watching && !p->worker.stop)
-        watch(p);
+        watch_space(p);
     if (p->worker.stop) return false;
     bool any = may_take(p), taken = any && p->ready && next_writes(p, t);
     p->ready = taken && is_more(p);
@@ -136,7 +136,7 @@ static bool drain_next(void *of)
     int64_t spent = microseconds(&since);
     base_worker_lock(&p->worker);
     p->hidden_us += spent;
-    finish(p, t, err);
+    finish_work(p, t, err);
     return true;
 }
 
@@ -194,7 +194,7 @@ bool burst_pool_may(const struct burst *b)
 }
 
 /* With threads that may take what is logged up to a serial. */
-static void start(struct burst *b, int64_t until)
+static void start_pool(struct burst *b, int64_t until)
 {
     enum { MOST = 64 };
     const struct base_hints *hints = &b->base.ds->hints;
@@ -213,7 +213,7 @@ static void start(struct burst *b, int64_t until)
 
 void burst_pool_start(struct burst *b)
 {
-    if (b->base.ds->hints.burst_flush == BASE_FLUSH_IMMEDIATE) start(b, INT64_MAX);
+    if (b->base.ds->hints.burst_flush == BASE_FLUSH_IMMEDIATE) start_pool(b, INT64_MAX);
 }
 
 /* With the lock: what failed, and what follows it behind it. */
@@ -228,7 +228,7 @@ static void try_again(struct burst_pool *p)
 
 bool burst_pool_ready(struct burst *b)
 {
-    if (b->pool == NULL) start(b, 0);
+    if (b->pool == NULL) start_pool(b, 0);
     return b->pool != NULL;
 }
 

@@ -64,8 +64,8 @@ static uint64_t choose_earlier(struct burst *b)
     return vars;
 }
 
-static uint64_t choose(struct burst *b, struct access_request *const *reqs, int64_t n,
-                       int64_t before)
+static uint64_t choose_vars(struct burst *b, struct access_request *const *reqs,
+                            int64_t n, int64_t before)
 {
     for (int64_t i = 0; i < b->nwrites; i++)
         b->writes[i]->chosen = b->writes[i]->serial > before;
@@ -120,7 +120,7 @@ int burst_wait_all(struct driver *self, struct access_request *const *reqs, int6
     error = burst_put_all(self, others, many, error != NC_NOERR ? error : found);
     base_free(others);
     double since = MPI_Wtime();
-    int err = drain_chosen_all(b, choose(b, reqs, n, before));
+    int err = drain_chosen_all(b, choose_vars(b, reqs, n, before));
     return end_wait(b, reqs, n, since, error != NC_NOERR ? error : err);
 }
 
@@ -135,7 +135,7 @@ int burst_wait(struct driver *self, struct access_request *const *reqs, int64_t 
     if (many > 0) error = burst_put(self, others, many);
     base_free(others);
     double since = MPI_Wtime();
-    (void)choose(b, reqs, n, before);
+    (void)choose_vars(b, reqs, n, before);
     int err = burst_drain_chosen_alone(b), retired = burst_retire(b);
     if (err == NC_NOERR) err = retired;
     return end_wait(b, reqs, n, since, error != NC_NOERR ? error : err);
@@ -143,7 +143,7 @@ int burst_wait(struct driver *self, struct access_request *const *reqs, int64_t 
 
 /* ---- cancelling ---- */
 
-static int take_back(struct burst *b, uint32_t ticket)
+static int take_ticket_back(struct burst *b, uint32_t ticket)
 {
     struct burst_write *w = burst_find(b, ticket);
     if (w == NULL || w->written) return NC_EFLUSHED;
@@ -161,7 +161,8 @@ void burst_cancel(struct driver *self, struct access_request *const *reqs, int64
     end_unlogged(b, reqs, n);
     burst_pool_pause(b->pool);
     for (int64_t i = 0; i < n; i++)
-        if (reqs[i]->taken) reqs[i]->status = (short)take_back(b, access_ticket(reqs[i]));
+        if (reqs[i]->taken)
+            reqs[i]->status = (short)take_ticket_back(b, access_ticket(reqs[i]));
     burst_forget(b, 0);
     burst_note_waiting(&self->ds->stats);
     burst_pool_go_on(b->pool);

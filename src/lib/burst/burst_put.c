@@ -41,8 +41,8 @@ struct source {
     unsigned char fill[8];
 };
 
-static int open_source(const struct burst *b, const struct access_request *r,
-                       struct source *s)
+static int open_request_source(const struct burst *b, const struct access_request *r,
+                               struct source *s)
 {
     const struct cdf_header *h = &b->base.ds->header;
     *s = (struct source){.r = r, .v = &h->vars[r->varid], .next = r->buf};
@@ -54,14 +54,14 @@ static int open_source(const struct burst *b, const struct access_request *r,
 }
 
 /* Nothing to be done with the values: they can be written from where they are. */
-static bool in_place(const struct burst *b, const struct access_request *r)
+static bool lies_in_place(const struct burst *b, const struct access_request *r)
 {
     return access_mem(r) == NULL &&
            conv_type_of(b->base.ds->header.vars[r->varid].type) == (int)r->type;
 }
 
 /* The next n values of another type: through the external form, which says what fits. */
-static int convert(struct source *s, unsigned char *to, int64_t n)
+static int convert_source(struct source *s, unsigned char *to, int64_t n)
 {
     enum { STEP = 2048 };
     unsigned char gathered[STEP * 8], external[STEP * 8];
@@ -84,9 +84,9 @@ static int convert(struct source *s, unsigned char *to, int64_t n)
     return result;
 }
 
-static int take_values(struct source *s, unsigned char *to, int64_t n)
+static int take_source_values(struct source *s, unsigned char *to, int64_t n)
 {
-    if (conv_type_of(s->v->type) != (int)s->r->type) return convert(s, to, n);
+    if (conv_type_of(s->v->type) != (int)s->r->type) return convert_source(s, to, n);
     size_t bytes = (size_t)(n * cdf_type_size(s->v->type));
     region_gather(s->cursor, s->r->buf, to, bytes);
     return NC_NOERR;
@@ -129,8 +129,8 @@ static struct burst_write *write_of_runs(struct burst *b, const struct access_re
 
 /* ---- entries ---- */
 
-static void describe(const struct burst *b, const struct burst_write *w, uint64_t sum,
-                     int64_t (*runs)[RUNS], struct burst_entry *e)
+static void describe_write(const struct burst *b, const struct burst_write *w,
+                           uint64_t sum, int64_t (*runs)[RUNS], struct burst_entry *e)
 {
     const struct cdf_header *h = &b->base.ds->header;
     int ndims = h->vars[w->varid].ndims;
@@ -174,7 +174,7 @@ static int add_entry(struct burst *b, struct burst_write *w, uint64_t sum, int b
         if (runs == NULL) return NC_ENOMEM;
     }
     w->seq = b->log.commit.count + behind;
-    describe(b, w, sum, runs, &e);
+    describe_write(b, w, sum, runs, &e);
     int err = burst_log_add(&b->log, &e);
     w->sum_at = b->log.sum_at;
     base_free(runs);
@@ -182,7 +182,8 @@ static int add_entry(struct burst *b, struct burst_write *w, uint64_t sum, int b
 }
 
 /* Entries that are written count, and the threads see them. */
-static int publish(struct group *g, struct burst_write **writes, int n, int64_t bytes)
+static int publish_group(struct group *g, struct burst_write **writes, int n,
+                         int64_t bytes)
 {
     struct burst *b = g->b;
     struct trace_stats *stats = &b->base.ds->stats;
@@ -195,7 +196,7 @@ static int publish(struct group *g, struct burst_write **writes, int n, int64_t 
 }
 
 /* Room for values. */
-static int reserve(struct group *g, int64_t bytes, int64_t *at)
+static int reserve_group(struct group *g, int64_t bytes, int64_t *at)
 {
     *at = 0;
     if (bytes > 0 && g->keep) return burst_log_keep(&g->b->log, g->b->path, bytes, at);
@@ -209,7 +210,7 @@ static int commit(struct group *g)
     struct burst *b = g->b;
     if (g->n == 0) return NC_NOERR;
     int64_t at, offset;
-    int err = reserve(g, g->bytes, &at);
+    int err = reserve_group(g, g->bytes, &at);
     offset = at;
     for (int i = 0; i < g->n; i++) {
         g->writes[i]->data_off = offset;
@@ -219,7 +220,7 @@ static int commit(struct group *g)
         err = burst_log_write(&b->log, at, g->pieces, g->n);
     for (int i = 0; i < g->n && err == NC_NOERR && !g->keep; i++)
         err = add_entry(b, g->writes[i], g->sums[i], i);
-    if (err == NC_NOERR) err = publish(g, g->writes, g->n, g->bytes);
+    if (err == NC_NOERR) err = publish_group(g, g->writes, g->n, g->bytes);
     if (err == NC_NOERR) {
         g->n = 0;
         g->bytes = g->staged = 0;
@@ -266,10 +267,10 @@ static int put_large(struct group *g, struct burst_write *w, struct source *s, i
     if (err != NC_NOERR) return err;
     XXH3_INITSTATE(&state);
     XXH3_64bits_reset(&state);
-    if (err == NC_NOERR) err = reserve(g, w->nelems * size, &w->data_off);
+    if (err == NC_NOERR) err = reserve_group(g, w->nelems * size, &w->data_off);
     for (int64_t at = 0; at < w->nelems && err == NC_NOERR; at += step) {
         int64_t n = w->nelems - at < step ? w->nelems - at : step;
-        int fits = take_values(s, bytes, n);
+        int fits = take_source_values(s, bytes, n);
         if (fits != NC_NOERR) *range = fits;
         XXH3_64bits_update(&state, bytes, (size_t)(n * size));
         struct iovec piece = {bytes, (size_t)(n * size)};
@@ -277,7 +278,7 @@ static int put_large(struct group *g, struct burst_write *w, struct source *s, i
     }
     g->staged = 0;
     if (err == NC_NOERR && !g->keep) err = add_entry(b, w, XXH3_64bits_digest(&state), 0);
-    if (err == NC_NOERR) err = publish(g, &w, 1, w->nelems * size);
+    if (err == NC_NOERR) err = publish_group(g, &w, 1, w->nelems * size);
     if (err == NC_NOERR && !s->r->raw) g->through = g->current + 1;
     return err;
 }
@@ -297,7 +298,7 @@ static int put_write(struct group *g, struct burst_write *w, struct source *s, i
         add_write(g, w, NULL, 0);
         return NC_NOERR;
     }
-    if (in_place(g->b, r)) {
+    if (lies_in_place(g->b, r)) {
         add_write(g, w, (void *)s->next, length);
         s->next += length;
         return NC_NOERR;
@@ -305,7 +306,7 @@ static int put_write(struct group *g, struct burst_write *w, struct source *s, i
     if (length > GROUP_BYTES) return put_large(g, w, s, range);
     err = stage(g, length, &bytes);
     if (err != NC_NOERR) return err;
-    int fits = take_values(s, bytes, w->nelems);
+    int fits = take_source_values(s, bytes, w->nelems);
     if (fits != NC_NOERR) *range = fits;
     add_write(g, w, bytes, length);
     return NC_NOERR;
@@ -333,7 +334,7 @@ static int put_runs(struct group *g, struct source *s, int *range)
 static int put_request(struct group *g, struct access_request *r)
 {
     struct source s;
-    int range = NC_NOERR, err = open_source(g->b, r, &s);
+    int range = NC_NOERR, err = open_request_source(g->b, r, &s);
     if (err == NC_NOERR && r->raw) {
         err = put_runs(g, &s, &range);
     } else if (err == NC_NOERR) {
@@ -348,7 +349,7 @@ static int put_request(struct group *g, struct access_request *r)
 /* ---- numrecs ---- */
 
 /* A put that is logged makes the dataset longer at once, for this process. */
-static void count_records(struct dataset *ds, const struct access_request *r)
+static void count_put_records(struct dataset *ds, const struct access_request *r)
 {
     dataset_hold_records(ds, access_records(&ds->header, r));
 }
@@ -420,7 +421,7 @@ int64_t burst_log_requests(struct burst *b, struct access_request *const *reqs, 
         b->base.ds->stats.burst_fallbacks++;
     }
     for (int64_t i = 0; i < through; i++)
-        count_records(b->base.ds, reqs[i]);
+        count_put_records(b->base.ds, reqs[i]);
     return through;
 }
 
@@ -452,7 +453,7 @@ static int put_and_keep(struct burst *b, struct access_request *const *reqs, int
         return settled;
     }
     for (int64_t i = 0; i < kept; i++)
-        count_records(ds, reqs[i]);
+        count_put_records(ds, reqs[i]);
     if (err != NC_NOERR) fail_requests(reqs + kept, n - kept, err);
     if (ds->hints.no_indep_rw) return err;
     burst_change(b);

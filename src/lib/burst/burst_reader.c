@@ -71,8 +71,8 @@ static enum burst_busy busy_by_record(const struct burst_holder *who)
     }
 }
 
-static int tell_busy(const struct burst_reader *r, const struct burst_holder *who,
-                     enum burst_busy busy)
+static int tell_log_busy(const struct burst_reader *r, const struct burst_holder *who,
+                         enum burst_busy busy)
 {
     char words[256] = "is in use by another program";
     if (who != NULL) burst_holder_words(who, words);
@@ -124,7 +124,7 @@ static int decide_holder(struct burst_reader *r, enum base_locked met, bool seiz
     bool known = err == NC_NOERR && burst_holder_read(r->meta_fd, &r->header, &who);
     if (met == BASE_LOCKLESS && known) *busy = busy_by_record(&who);
     if (*busy == BURST_UNSEEN && seize) *busy = BURST_FREE;
-    if (*busy != BURST_FREE) return tell_busy(r, known ? &who : NULL, *busy);
+    if (*busy != BURST_FREE) return tell_log_busy(r, known ? &who : NULL, *busy);
     r->watched = met == BASE_LOCKLESS;
     if (err == NC_NOERR) err = take_log(r);
     return err == NC_NOERR ? burst_reader_check_mine(r) : err;
@@ -460,8 +460,8 @@ bool burst_reader_note(const struct burst_reader *r, struct burst_note *latest)
 
 /* Only this reader has the log: whatever way it is left, it counts no less than it did.
  */
-static int write_head(const struct burst_reader *r, int64_t at,
-                      const unsigned char *bytes, int copies)
+static int write_log_head(const struct burst_reader *r, int64_t at,
+                          const unsigned char *bytes, int copies)
 {
     int err = burst_reader_check_mine(r);
     if (base_reads_only(r->meta_fd)) return NC_NOERR;
@@ -480,8 +480,9 @@ int burst_reader_set_note(struct burst_reader *r, struct burst_note note)
         r->notes[i] = note;
         burst_encode_note(&note, r->header.token, bytes);
         if (err == NC_NOERR)
-            err = write_head(r, r->header.slots_begin + i * BURST_SLOT_STRIDE + NOTES_AT,
-                             bytes, BURST_SLOT_COPIES);
+            err = write_log_head(r,
+                                 r->header.slots_begin + i * BURST_SLOT_STRIDE + NOTES_AT,
+                                 bytes, BURST_SLOT_COPIES);
     }
     return err;
 }
@@ -494,8 +495,8 @@ int burst_reader_drained(struct burst_reader *r)
         r->slots[i].drained = r->slots[i].count;
         burst_encode_slot(&r->slots[i], r->header.token, bytes);
         if (err == NC_NOERR)
-            err = write_head(r, r->header.slots_begin + i * BURST_SLOT_STRIDE, bytes,
-                             BURST_SLOT_COPIES);
+            err = write_log_head(r, r->header.slots_begin + i * BURST_SLOT_STRIDE, bytes,
+                                 BURST_SLOT_COPIES);
     }
     return err;
 }
@@ -508,7 +509,7 @@ bool burst_reader_rebooted(const struct burst_reader *r)
     return r->header.boot != 0 && now != 0 && r->header.boot != now;
 }
 
-static int64_t slot_of(const struct burst_reader *r, int64_t rank)
+static int64_t slot_of_rank(const struct burst_reader *r, int64_t rank)
 {
     for (int64_t i = 0; i < r->header.nslots; i++)
         if (r->slots[i].rank == rank) return i;
@@ -523,7 +524,7 @@ static int count_whole(struct burst_reader *r, int64_t *whole)
     int err;
     burst_reader_rewind(r);
     while ((err = burst_reader_next(r, true, &e, &more)) == NC_NOERR && more) {
-        int64_t i = slot_of(r, e.rank);
+        int64_t i = slot_of_rank(r, e.rank);
         if (i < 0 || e.seq != whole[i]) continue;
         err = e.seq < r->slots[i].drained ? NC_NOERR : burst_reader_check(r, &e);
         if (err == NC_NOERR) whole[i]++;

@@ -68,8 +68,8 @@ static int bad_entry(const struct burst_reader *r, const struct burst_entry *e)
 }
 
 /* Does the slab lie within the variable, and have as many elements as it should? */
-static bool fits(const struct cdf_header *h, const struct cdf_var *v,
-                 const struct burst_write *w, int64_t nelems)
+static bool entry_fits(const struct cdf_header *h, const struct cdf_var *v,
+                       const struct burst_write *w, int64_t nelems)
 {
     int64_t n = 1;
     for (int i = 0; i < v->ndims; i++) {
@@ -100,7 +100,8 @@ static bool runs_fit(const struct cdf_header *h, const struct cdf_var *v,
     return all == bytes;
 }
 
-static struct burst_write *write_of_runs(struct burst *b, const struct burst_entry *e)
+static struct burst_write *write_of_logged_runs(struct burst *b,
+                                                const struct burst_entry *e)
 {
     struct burst_write *w = burst_new_write(b, e->varid, 1 + 2 * (size_t)e->nreqs);
     if (w == NULL) return NULL;
@@ -113,8 +114,8 @@ static struct burst_write *write_of_runs(struct burst *b, const struct burst_ent
 }
 
 /* Request i of an entry. */
-static struct burst_write *write_of_slab(struct burst *b, const struct burst_entry *e,
-                                         int64_t i)
+static struct burst_write *write_of_logged_slab(struct burst *b,
+                                                const struct burst_entry *e, int64_t i)
 {
     bool strided = e->stride != NULL;
     struct burst_write *w =
@@ -168,7 +169,8 @@ static int load_entry(struct burst *b, int source, const struct burst_entry *e)
         (raw && (e->ndims != 1 || e->count == NULL || size != cdf_type_size(v->type))))
         return bad_entry(r, e);
     for (int64_t i = 0; i < (raw ? 1 : e->nreqs); i++) {
-        struct burst_write *w = raw ? write_of_runs(b, e) : write_of_slab(b, e, i);
+        struct burst_write *w =
+            raw ? write_of_logged_runs(b, e) : write_of_logged_slab(b, e, i);
         if (w == NULL) return NC_ENOMEM;
         w->nelems = raw ? e->data_len / size : elements_of(w, v->ndims);
         if (w->nelems == 0 && !raw) continue; /* PnetCDF logs empty parts of a varn */
@@ -179,7 +181,7 @@ static int load_entry(struct burst *b, int source, const struct burst_entry *e)
         w->data_off = off;
         w->epoch = e->epoch;
         w->source = source;
-        if (raw ? !runs_fit(h, v, w, e->data_len) : !fits(h, v, w, w->nelems))
+        if (raw ? !runs_fit(h, v, w, e->data_len) : !entry_fits(h, v, w, w->nelems))
             return bad_entry(r, e);
         if (!fill && !take_bytes(w->nelems, size, &off, &left)) return bad_entry(r, e);
         int err = burst_add_write(b, w);
@@ -188,7 +190,7 @@ static int load_entry(struct burst *b, int source, const struct burst_entry *e)
     return NC_NOERR;
 }
 
-static int load(struct burst *b, int source)
+static int load_logs(struct burst *b, int source)
 {
     struct burst_reader *r = b->sources[source];
     struct burst_entry e;
@@ -291,7 +293,7 @@ static int replay_opening_all(struct burst *b, uint64_t token)
     for (int i = 0; i < b->nsources && err == NC_NOERR; i++)
         if (token_of(b->sources[i]) == token &&
             generation_of(b->sources[i]) == generation)
-            err = load(b, i);
+            err = load_logs(b, i);
     if (err == NC_NOERR && b->nwrites > 0) err = put_in_order(b);
     err = dataset_agree_all(b->base.ds, err, NULL, NULL, 0);
     for (int64_t i = 0; i < b->nwrites && err == NC_NOERR; i++)
@@ -323,7 +325,7 @@ struct known {
 };
 
 /* A log of the generation before, too, knows what its processes did to the file. */
-static void add_log(const struct burst_reader *r, bool newest, struct known *k)
+static void add_known_log(const struct burst_reader *r, bool newest, struct known *k)
 {
     struct burst_note note;
     int64_t count, drained, generation;
@@ -344,7 +346,7 @@ static int ask_opening_all(struct burst *b, uint64_t token, struct known *k)
     int err = newest_generation_all(b, token, &generation);
     for (int i = 0; i < b->nsources && err == NC_NOERR; i++)
         if (token_of(b->sources[i]) == token)
-            add_log(b->sources[i], generation_of(b->sources[i]) == generation, k);
+            add_known_log(b->sources[i], generation_of(b->sources[i]) == generation, k);
     int64_t all[] = {k->waiting,
                      k->note.when,
                      k->note.mtime,
@@ -423,7 +425,7 @@ static int check_logs(void *asked)
     return err;
 }
 
-static void watch(struct burst *b, struct burst_reader **logs, int n)
+static void watch_logs(struct burst *b, struct burst_reader **logs, int n)
 {
     b->watched = logs;
     b->nwatched = n;
@@ -444,7 +446,7 @@ int burst_replay_all(struct burst *b, struct burst_reader **logs, int n)
     bool any = false, waiting = false;
     uint64_t token = 0;
     use(b, logs, n);
-    watch(b, logs, n);
+    watch_logs(b, logs, n);
     for (int i = 0; i < n && err == NC_NOERR; i++)
         err = check_log(b, logs[i]);
     err = dataset_agree_all(b->base.ds, err, NULL, NULL, 0);

@@ -21,7 +21,7 @@ struct stage {
     int64_t ahead_from, ahead_to; /* bytes of the log that were read last */
 };
 
-static int by_offset(const void *a, const void *b)
+static int by_part_offset(const void *a, const void *b)
 {
     const struct part *p = a, *q = b;
     if (p->offset != q->offset) return p->offset < q->offset ? -1 : 1;
@@ -34,7 +34,7 @@ static int by_pos(const void *a, const void *b)
     return p->pos < q->pos ? -1 : p->pos > q->pos;
 }
 
-static int add_part(struct stage *s, int64_t offset, int64_t length)
+static int add_staged_part(struct stage *s, int64_t offset, int64_t length)
 {
     if (s->n > 0) {
         struct part *last = &s->parts[s->n - 1];
@@ -65,7 +65,7 @@ static void slow_down(const struct burst_pool *p, int64_t bytes)
 }
 
 /* Parts i and so on that follow each other in the file: with one call. */
-static int write_chain(const struct stage *s, int64_t i, int64_t *next)
+static int write_part_chain(const struct stage *s, int64_t i, int64_t *next)
 {
     enum { MOST = 1024 };
     struct iovec pieces[MOST];
@@ -82,18 +82,18 @@ static int write_chain(const struct stage *s, int64_t i, int64_t *next)
 }
 
 /* Writes what is staged: in the order of the file, or as it came where parts overlap. */
-static int flush(struct stage *s)
+static int flush_stage(struct stage *s)
 {
     int err = NC_NOERR;
     if (s->n == 0) return NC_NOERR;
-    qsort(s->parts, (size_t)s->n, sizeof *s->parts, by_offset);
+    qsort(s->parts, (size_t)s->n, sizeof *s->parts, by_part_offset);
     for (int64_t i = 1; i < s->n; i++)
         if (s->parts[i].offset < s->parts[i - 1].offset + s->parts[i - 1].length) {
             qsort(s->parts, (size_t)s->n, sizeof *s->parts, by_pos);
             break;
         }
     for (int64_t i = 0; i < s->n && err == NC_NOERR;)
-        err = write_chain(s, i, &i);
+        err = write_part_chain(s, i, &i);
     slow_down(s->t->pool, s->used);
     s->n = s->used = 0;
     return err;
@@ -164,12 +164,12 @@ static int stage_write(struct stage *s, int i)
         int64_t room = (s->t->pool->room - s->used) / size * size, from = s->used;
         struct region_strip strip = {0};
         if (room < 4096 || s->n > 1 << 16) {
-            err = flush(s);
+            err = flush_stage(s);
             continue;
         }
         if (!region_next(c, room, 1 << 16, &strip)) break;
         for (int64_t k = 0; k < strip.count && err == NC_NOERR; k++)
-            err = add_part(s, strip.offset + k * strip.stride, strip.length);
+            err = add_staged_part(s, strip.offset + k * strip.stride, strip.length);
         int64_t n = strip.length * strip.count / size;
         if (err == NC_NOERR) err = stage_values(s, i, done, n, s->t->staging + from);
         done += n;
@@ -188,7 +188,7 @@ int burst_work_write(struct burst_work *t)
     t->ahead = t->staging + t->pool->room;
     for (int i = 0; i < t->n && err == NC_NOERR; i++)
         err = stage_write(&s, i);
-    if (err == NC_NOERR) err = flush(&s);
+    if (err == NC_NOERR) err = flush_stage(&s);
     base_free(s.parts);
     return err;
 }

@@ -418,7 +418,7 @@ static int check_end(struct source *s, int varid)
 
 /* Where so many bytes end; of what an examiner has told of, no further than offsets go.
  */
-static int64_t end_of(int64_t begin, int64_t size)
+static int64_t end_of_var(int64_t begin, int64_t size)
 {
     return begin <= CDF_MAX_OFFSET - size ? begin + size : CDF_MAX_OFFSET;
 }
@@ -443,7 +443,7 @@ static int check_fixed(struct source *s, int64_t *end)
         if (err != NC_NOERR) return err;
         if (v->begin < *end) continue;
         if (h->begin_fixed < 0) h->begin_fixed = v->begin;
-        *end = end_of(v->begin, v->size);
+        *end = end_of_var(v->begin, v->size);
     }
     return NC_NOERR;
 }
@@ -469,7 +469,10 @@ static int check_records(struct source *s, int64_t end)
         if (err == NC_NOERR) err = check_end(s, i);
         if (err != NC_NOERR) return err;
         if (first && !off) h->begin_record = v->begin;
-        next = end_of(first && !off ? v->begin : first ? h->begin_record : next, v->size);
+        next = end_of_var(first && !off ? v->begin
+                          : first       ? h->begin_record
+                                        : next,
+                          v->size);
         if (s->examiner != NULL && !s->examiner->vars[i].known) break;
     }
     if (h->begin_fixed < 0) h->begin_fixed = h->begin_record;

@@ -27,7 +27,7 @@ enum {
 };
 enum { WORDS_AT = 256, JOINER_AT = 640, COMMITTED_AT = 1024, THIS_VERSION = 2 };
 
-static uint64_t get(const unsigned char *bytes, int field)
+static uint64_t get_field(const unsigned char *bytes, int field)
 {
     uint64_t value = 0;
     for (int i = 0; i < 8; i++)
@@ -43,8 +43,8 @@ static void put_field(unsigned char *bytes, int field, uint64_t value)
 
 static struct cdf_moment get_moment(const unsigned char *bytes, int field)
 {
-    return (struct cdf_moment){get(bytes, field), get(bytes, field + 1),
-                               get(bytes, field + 2)};
+    return (struct cdf_moment){get_field(bytes, field), get_field(bytes, field + 1),
+                               get_field(bytes, field + 2)};
 }
 
 static void put_moment(unsigned char *bytes, int field, const struct cdf_moment *m)
@@ -94,19 +94,20 @@ int cdf_decode_envelope(struct cdf_envelope *e, const unsigned char *bytes, size
     *e = (struct cdf_envelope){.nprocs = 0};
     if (!cdf_is_envelope(bytes, length) || length < CDF_ENVELOPE)
         return base_error_set(NC_ENOTNC, "its first page is cut off");
-    if (get(bytes, VERSION) != THIS_VERSION)
+    if (get_field(bytes, VERSION) != THIS_VERSION)
         return base_error_set(NC_ENOTBUILT,
                               "its values are in subfiles of version %llu; this library "
                               "knows version %d",
-                              (unsigned long long)get(bytes, VERSION), THIS_VERSION);
-    if (get(bytes, SUM) != sum(bytes))
+                              (unsigned long long)get_field(bytes, VERSION),
+                              THIS_VERSION);
+    if (get_field(bytes, SUM) != sum(bytes))
         return base_error_set(NC_ENOTNC, "its first page is damaged");
-    e->token[0] = get(bytes, TOKEN);
-    e->token[1] = get(bytes, TOKEN2);
-    e->nprocs = (int64_t)get(bytes, NPROCS);
-    e->nsubfiles = (int64_t)get(bytes, NSUBFILES);
-    e->defined = get(bytes, DEFINED) != 0;
-    uint64_t stage = get(bytes, STAGE);
+    e->token[0] = get_field(bytes, TOKEN);
+    e->token[1] = get_field(bytes, TOKEN2);
+    e->nprocs = (int64_t)get_field(bytes, NPROCS);
+    e->nsubfiles = (int64_t)get_field(bytes, NSUBFILES);
+    e->defined = get_field(bytes, DEFINED) != 0;
+    uint64_t stage = get_field(bytes, STAGE);
     e->stage = (enum cdf_stage)stage;
     e->now = get_moment(bytes, NOW);
     e->before = get_moment(bytes, BEFORE);

@@ -86,7 +86,7 @@ void cdf_examine_dim(struct cdf_examiner *e, const struct cdf_header *h, int id,
     once_only(e, &e->objects, id, cdf_dim_text, h->dims, "dimensions", name);
 }
 
-static const char *att_text(const void *atts, int index)
+static const char *name_of_att(const void *atts, int index)
 {
     return ((const struct cdf_att *)atts)[index].name;
 }
@@ -94,7 +94,7 @@ static const char *att_text(const void *atts, int index)
 void cdf_examine_att(struct cdf_examiner *e, const struct cdf_atts *atts, int id,
                      int64_t name)
 {
-    once_only(e, &e->atts, id, att_text, atts->list, "attributes", name);
+    once_only(e, &e->atts, id, name_of_att, atts->list, "attributes", name);
 }
 
 /* ---- variables ---- */

@@ -18,7 +18,7 @@ static int64_t beyond(int64_t at, int64_t align, int64_t *unit)
 }
 
 /* The next multiple of align from `at` on. */
-static int64_t round_up(int64_t at, int64_t align)
+static int64_t round_place_up(int64_t at, int64_t align)
 {
     int64_t unit, rest = beyond(at, align, &unit);
     if (rest == 0) return at;
@@ -32,7 +32,7 @@ static int64_t section_begin(int64_t old, int64_t least, int64_t anew, int64_t a
 {
     int64_t unit;
     if (old >= least && (!strict || beyond(old, align, &unit) == 0)) return old;
-    return anew > old ? anew : round_up(old, align);
+    return anew > old ? anew : round_place_up(old, align);
 }
 
 /* The largest vsize. In CDF-1 and CDF-2 the last variable of a section may be larger,
@@ -136,8 +136,8 @@ static int64_t choose_begin_fixed(const struct cdf_header *h,
                                   const struct cdf_header *before, bool fixed,
                                   const struct cdf_room *room)
 {
-    int64_t anew =
-        round_up(behind(header_end(h, before), header_room(h, room)), room->fixed_align);
+    int64_t anew = round_place_up(behind(header_end(h, before), header_room(h, room)),
+                                  room->fixed_align);
     if (!fixed || before == NULL || before->nvars == 0) return anew;
     return section_begin(before->begin_fixed, behind(h->size, room->header_minfree), anew,
                          room->fixed_align, room->fixed_strict);
@@ -152,11 +152,11 @@ static int64_t choose_begin_record(const struct cdf_header *h,
                                    const struct cdf_room *room, int64_t end)
 {
     if (h->nrecord_vars == 0) return cdf_pad4(end);
-    int64_t anew = round_up(behind(end, room->fixed_minfree), room->record_align);
+    int64_t anew = round_place_up(behind(end, room->fixed_minfree), room->record_align);
     if (before == NULL || before->nrecord_vars == 0) return anew;
     if (h->nrecord_vars == h->nvars) {
         end = behind(h->size, room->header_minfree);
-        if (room->fixed_strict) end = round_up(end, room->fixed_align);
+        if (room->fixed_strict) end = round_place_up(end, room->fixed_align);
     }
     return section_begin(before->begin_record, behind(end, room->fixed_minfree), anew,
                          room->record_align, room->record_strict);

@@ -12,8 +12,8 @@ static const struct cdf_var *below(const struct cdf_header *before, int *var)
 
 /* Lets a step grow downwards over the fixed-size variables that touch it and go
  * equally far. */
-static void extend(const struct cdf_header *before, const struct cdf_header *after,
-                   struct cdf_move_state *state, struct cdf_move *move)
+static void extend_state(const struct cdf_header *before, const struct cdf_header *after,
+                         struct cdf_move_state *state, struct cdf_move *move)
 {
     for (int var = state->var;;) {
         const struct cdf_var *v = below(before, &var);
@@ -54,7 +54,7 @@ static bool next_fixed(const struct cdf_header *before, const struct cdf_header 
     }
 }
 
-static void start(const struct cdf_header *before, struct cdf_move_state *state)
+static void start_state(const struct cdf_header *before, struct cdf_move_state *state)
 {
     state->started = 1;
     state->rec = before->nrecord_vars > 0 ? before->numrecs : 0;
@@ -64,11 +64,11 @@ static void start(const struct cdf_header *before, struct cdf_move_state *state)
 bool cdf_next_move(const struct cdf_header *before, const struct cdf_header *after,
                    struct cdf_move_state *state, struct cdf_move *move)
 {
-    if (!state->started) start(before, state);
+    if (!state->started) start_state(before, state);
     if (!next_records(before, after, state, move) &&
         !next_fixed(before, after, state, move))
         return false;
-    extend(before, after, state, move);
+    extend_state(before, after, state, move);
     return true;
 }
 
@@ -103,7 +103,7 @@ bool cdf_seek_move(const struct cdf_header *before, const struct cdf_header *aft
                    int64_t place, struct cdf_move_state *state, struct cdf_move *move)
 {
     int64_t records = records_to_move(before, after), size;
-    start(before, state);
+    start_state(before, state);
     if (place >= records) {
         state->rec = 0;
         place -= records;

@@ -77,7 +77,7 @@ static int too_long(const char *name)
 }
 
 /* Unicode NFC of a name with characters beyond ASCII. */
-static int compose(const char *name, char *norm)
+static int compose_name(const char *name, char *norm)
 {
 #ifdef HAVE_UTF8PROC_H
     utf8proc_uint8_t *composed = NULL;
@@ -107,7 +107,7 @@ int cdf_check_name(const char *name, char *norm)
     bool ascii;
     int err = check_characters(name, &ascii);
     if (err != NC_NOERR) return err;
-    if (!ascii) return compose(name, norm);
+    if (!ascii) return compose_name(name, norm);
     memcpy(norm, name, length + 1);
     return NC_NOERR;
 }

@@ -70,7 +70,7 @@ int cdl_type_named(const char *name)
 /* ---- errors, and formats that are too small ---- */
 
 /* Passes an error of the model on, with the place it concerns; NC_NOERR too. */
-static int check(const struct cdl_reader *r, struct cdl_place at, int err)
+static int check_definition(const struct cdl_reader *r, struct cdl_place at, int err)
 {
     char detail[256];
     if (err == NC_NOERR || err == NC_ENOMEM) return err;
@@ -80,13 +80,13 @@ static int check(const struct cdl_reader *r, struct cdl_place at, int err)
 
 /* May a larger format have what this one has not? Then it goes on in that, and remembers
  * why. All that was defined before can stay as it is. */
-static bool larger(struct cdl_reader *r, struct cdl_place at, int err)
+static bool tell_larger(struct cdl_reader *r, struct cdl_place at, int err)
 {
     struct cdf_header *h = r->h;
     bool may = err == NC_ESTRICTCDF2 || err == NC_EDIMSIZE || err == NC_EVARSIZE ||
                err == NC_EINVAL;
     if (!may || r->settled || h->format == 5) return false;
-    r->raised = check(r, at, err);
+    r->raised = check_definition(r, at, err);
     snprintf(r->why_raised, sizeof r->why_raised, "%s", base_error_detail(err));
     h->format = h->format == 1 ? 2 : 5;
     return true;
@@ -121,8 +121,8 @@ int cdl_define_dim(struct cdl_reader *r, struct cdl_place at, const char *name,
     int dimid, err;
     do
         err = cdf_def_dim(r->h, name, length, &dimid);
-    while (larger(r, at, err));
-    return check(r, at, err);
+    while (tell_larger(r, at, err));
+    return check_definition(r, at, err);
 }
 
 /* ---- variables ---- */
@@ -151,8 +151,8 @@ int cdl_define_var(struct cdl_reader *r, struct cdl_place at, int type)
     int varid, err;
     do
         err = cdf_def_var(r->h, r->variable, type, r->ndims, r->dimids, &varid);
-    while (larger(r, at, err));
-    return check(r, at, err);
+    while (tell_larger(r, at, err));
+    return check_definition(r, at, err);
 }
 
 /* ---- attributes ---- */
@@ -202,8 +202,8 @@ int cdl_define_att(struct cdl_reader *r, struct cdl_place at,
                         v->type == NC_CHAR ? "numbers, not text" : "text, not numbers");
     do
         err = cdf_put_att(r->h, varid, name, type, cdl_values_count(v), &x);
-    while (larger(r, at, err));
-    if (err != NC_NOERR) return check(r, at, err);
+    while (tell_larger(r, at, err));
+    if (err != NC_NOERR) return check_definition(r, at, err);
     if (cdl_values_write(v, type, x) == NC_NOERR) return NC_NOERR;
     return cdl_fail(r, at, NC_ERANGE,
                     "a value of attribute '%.80s' is out of its type's range", name);
@@ -220,9 +220,9 @@ int cdl_define_end(struct cdl_reader *r, struct cdl_place at)
     if (!r->settled && h->format < r->least_format) h->format = r->least_format;
     do
         err = cdf_layout(h, NULL, &room);
-    while (larger(r, at, err));
+    while (tell_larger(r, at, err));
     if (err == NC_NOERR && r->sink != NULL) return r->sink->begin(r->to, r);
-    return check(r, at, err);
+    return check_definition(r, at, err);
 }
 
 /* ---- values ---- */

@@ -53,8 +53,8 @@ const struct conv_loops *conv_loops_best(void)
     return &conv_loops_plain;
 }
 
-static int run(conv_loop *loop, char *dst, size_t dst_size, const char *src,
-               size_t src_size, size_t n, const void *fill)
+static int run_loop(conv_loop *loop, char *dst, size_t dst_size, const char *src,
+                    size_t src_size, size_t n, const void *fill)
 {
     bool out_of_range = false;
     while (n > 0) {
@@ -78,7 +78,8 @@ int conv_put(void *xdst, int xtype, const void *src, enum conv_type type, size_t
         return NC_NOERR;
     }
     size_t xsize = (size_t)conv_size((enum conv_type)conv_type_of(xtype));
-    return run(conv_loops_best()->put[xtype][type], xdst, xsize, src, size, n, xfill);
+    return run_loop(conv_loops_best()->put[xtype][type], xdst, xsize, src, size, n,
+                    xfill);
 }
 
 int conv_get(void *dst, enum conv_type type, const void *xsrc, int xtype, size_t n)
@@ -91,8 +92,8 @@ int conv_get(void *dst, enum conv_type type, const void *xsrc, int xtype, size_t
         return NC_NOERR;
     }
     size_t xsize = (size_t)conv_size((enum conv_type)conv_type_of(xtype));
-    return run(conv_loops_best()->get[xtype][type], dst, size, xsrc, xsize, n,
-               types[type].fill);
+    return run_loop(conv_loops_best()->get[xtype][type], dst, size, xsrc, xsize, n,
+                    types[type].fill);
 }
 
 bool conv_always_fits(int xtype, enum conv_type type)

@@ -103,7 +103,7 @@ bool file_descriptor_copy(struct file_descriptor *d, struct file_descriptor *cop
 /* The system's names are a zero byte and five hexadecimal digits. */
 enum { DIGITS = 5, LENGTH = offsetof(struct sockaddr_un, sun_path) + 1 + DIGITS };
 
-static int64_t name_of(int socket)
+static int64_t name_of_socket(int socket)
 {
     struct sockaddr_un address;
     socklen_t length = sizeof address;
@@ -125,14 +125,14 @@ int file_descriptor_listen(int64_t *name)
     if (s < 0) return -1;
     if (bind(s, (struct sockaddr *)&any, sizeof any.sun_family) == 0 &&
         listen(s, FEW) == 0)
-        *name = name_of(s);
+        *name = name_of_socket(s);
     if (*name != 0) return s;
     (void)close(s);
     return -1;
 }
 
 /* Is at the other end the same user? */
-static bool is_known(int socket)
+static bool is_known_socket(int socket)
 {
     struct ucred who;
     socklen_t length = sizeof who;
@@ -176,7 +176,7 @@ bool file_descriptor_pass(struct file_descriptor *d, int64_t name)
                              .cmsg_type = SCM_RIGHTS};
     int both[2] = {d->fd, d->errors};
     memcpy(CMSG_DATA(head), both, sizeof both);
-    bool passed = connect(s, (struct sockaddr *)&to, LENGTH) == 0 && is_known(s) &&
+    bool passed = connect(s, (struct sockaddr *)&to, LENGTH) == 0 && is_known_socket(s) &&
                   sendmsg(s, &l.message, MSG_NOSIGNAL) == 1;
     (void)close(s);
     return passed;
@@ -204,7 +204,7 @@ bool file_descriptor_take(const struct dataset *ds, int socket, struct file_desc
 {
     int s, both[2];
     while ((s = accept4(socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
-        bool got = is_known(s) && receive(s, both);
+        bool got = is_known_socket(s) && receive(s, both);
         (void)close(s);
         if (!got) continue;
         if (file_is(ds, both[0])) {

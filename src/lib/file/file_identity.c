@@ -16,7 +16,7 @@ static int tell_other(const char *path)
     return base_error_set(NC_EFILE, "%s: another file has taken this name", path);
 }
 
-static int refuse(const char *path, mode_t mode)
+static int refuse_special(const char *path, mode_t mode)
 {
     if (S_ISREG(mode)) return NC_NOERR;
     return base_error_set(NC_EFILE, "%s: it is %s", path,
@@ -26,7 +26,7 @@ static int refuse(const char *path, mode_t mode)
 int file_refuse(const char *path)
 {
     struct stat st;
-    return stat(path, &st) == 0 ? refuse(path, st.st_mode) : NC_NOERR;
+    return stat(path, &st) == 0 ? refuse_special(path, st.st_mode) : NC_NOERR;
 }
 
 static int open_regular(const char *path, int flags, int *fd, struct stat *st)
@@ -37,7 +37,7 @@ static int open_regular(const char *path, int flags, int *fd, struct stat *st)
         int special = flags & O_EXCL ? NC_NOERR : file_refuse(path);
         return special != NC_NOERR ? special : err;
     }
-    int err = fstat(*fd, st) == 0 ? refuse(path, st->st_mode)
+    int err = fstat(*fd, st) == 0 ? refuse_special(path, st->st_mode)
                                   : base_error_system(NC_EFILE, "looking at", path);
     if (err != NC_NOERR) (void)close(*fd), *fd = -1;
     return err;

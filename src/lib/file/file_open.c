@@ -188,7 +188,7 @@ static int open_by_descriptor(struct file *f)
     return err;
 }
 
-static int open_own(struct file *f)
+static int open_own_file(struct file *f)
 {
     int err;
     struct trace_span span = trace_begin(f->ds->trace);
@@ -223,7 +223,7 @@ void file_share_all(struct file *f, struct node_board board)
 
 int file_ready(struct file *f)
 {
-    return is_open(f) ? NC_NOERR : open_own(f);
+    return is_open(f) ? NC_NOERR : open_own_file(f);
 }
 
 static int flags_of(int amode)

@@ -104,7 +104,7 @@ void file_scatter_free(struct file *f)
 /* ---- pieces ---- */
 
 /* Where a piece begins, as the dataset counts. */
-static int64_t place_of(const struct file *f, const struct iovec *piece)
+static int64_t place_of_piece(const struct file *f, const struct iovec *piece)
 {
     const struct file_scatter *s = f->scatter;
     return s->from + ((unsigned char *)piece->iov_base - s->window) - f->ds->base;
@@ -121,7 +121,7 @@ static int reach(struct file *f)
 {
     struct file_scatter *s = f->scatter;
     const struct iovec *last = &s->to[s->n - 1];
-    int64_t length = (int64_t)last->iov_len, place = place_of(f, last);
+    int64_t length = (int64_t)last->iov_len, place = place_of_piece(f, last);
     int64_t end = f->ds->base + place + length;
     struct stat st;
     if (end <= s->reach) return NC_NOERR;
@@ -141,7 +141,8 @@ static int write_singly(struct file *f)
     const unsigned char *values = s->values;
     int err = NC_NOERR;
     for (int i = 0; i < s->n && err == NC_NOERR; values += s->to[i++].iov_len)
-        err = file_write(f, place_of(f, &s->to[i]), values, (int64_t)s->to[i].iov_len);
+        err = file_write(f, place_of_piece(f, &s->to[i]), values,
+                         (int64_t)s->to[i].iov_len);
     return err;
 }
 
@@ -152,7 +153,7 @@ int file_scatter_flush(struct file *f)
     int err = dataset_may_write(f->ds);
     if (err == NC_NOERR) err = reach(f);
     if (err == NC_NOERR && s->n > 0) {
-        int64_t first = place_of(f, s->to);
+        int64_t first = place_of_piece(f, s->to);
         f->dirty = true;
         struct trace_span span = trace_begin(f->ds->trace);
         bool stored = preadv(s->memory, s->to, s->n, 0) == (ssize_t)s->used;

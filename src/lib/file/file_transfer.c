@@ -179,8 +179,8 @@ static int set_view_all(struct file *f, MPI_Datatype filetype, int *count)
 }
 
 /* n bytes, *done of them were read. */
-static int read_all(struct file *f, MPI_Datatype filetype, int64_t offset,
-                    MPI_Datatype memtype, void *bytes, int64_t n, int64_t *done)
+static int read_view_all(struct file *f, MPI_Datatype filetype, int64_t offset,
+                         MPI_Datatype memtype, void *bytes, int64_t n, int64_t *done)
 {
     MPI_Status status;
     int count = memtype == MPI_BYTE ? (int)n : 1;
@@ -229,8 +229,8 @@ int file_read_root_all(struct file *f, int64_t offset, void *bytes, int64_t n)
     for (int64_t at = 0; at < n; at += PIECE) {
         int64_t piece = n - at < PIECE ? n - at : PIECE, done;
         char *p = root ? (char *)bytes + at : NULL;
-        int err = read_all(f, MPI_BYTE, root ? offset + at : 0, MPI_BYTE, p,
-                           root ? piece : 0, &done);
+        int err = read_view_all(f, MPI_BYTE, root ? offset + at : 0, MPI_BYTE, p,
+                                root ? piece : 0, &done);
         if (root && err == NC_NOERR) memset(p + done, 0, (size_t)(piece - done));
         if (first == NC_NOERR) first = err;
     }
@@ -259,7 +259,7 @@ int file_read_view_all(struct file *f, MPI_Datatype filetype, MPI_Datatype memty
     int64_t done;
     int err = file_open_view_all(f);
     if (err != NC_NOERR) return err;
-    return read_all(f, filetype, 0, memtype, bytes, n, &done);
+    return read_view_all(f, filetype, 0, memtype, bytes, n, &done);
 }
 
 int file_write_view_all(struct file *f, MPI_Datatype filetype, MPI_Datatype memtype,

@@ -30,7 +30,7 @@ enum { PIECE = 1 << 20 };
 /* ---- names and owners ---- */
 
 /* Beside the file itself, whatever links lead there. */
-static char *name_of(const char *dataset)
+static char *name_of_journal(const char *dataset)
 {
     char real[PATH_MAX];
     const char *path = realpath(dataset, real) == NULL ? dataset : real;
@@ -52,7 +52,7 @@ int journal_init(struct journal *j, const char *dataset)
 {
     *j = (struct journal){.fd = -1, .file = -1, .guard = -1};
     j->of = base_path_absolute(dataset);
-    j->path = j->of == NULL ? NULL : name_of(j->of);
+    j->path = j->of == NULL ? NULL : name_of_journal(j->of);
     return j->path == NULL ? NC_ENOMEM : NC_NOERR;
 }
 
@@ -144,7 +144,7 @@ int journal_make_room(struct journal *j, const struct cdf_header *before,
     return err;
 }
 
-static int make_file(struct journal *j)
+static int make_journal_file(struct journal *j)
 {
     const int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW;
     j->fd = base_open(j->path, flags);
@@ -220,7 +220,7 @@ int journal_start(struct journal *j, int64_t before, const struct cdf_header *af
     j->state = (struct journal_state){.phase = phase};
     int64_t n = f->before + f->after + f->fills;
     unsigned char *headers = base_malloc((size_t)n);
-    int err = headers == NULL ? NC_ENOMEM : make_file(j);
+    int err = headers == NULL ? NC_ENOMEM : make_journal_file(j);
     if (err == NC_NOERR) (void)base_lock_try(j->fd, BASE_LOCK_MOVERS, false);
     if (err == NC_NOERR) err = gather_headers(j, after, headers);
     if (err == NC_NOERR) {
@@ -261,7 +261,7 @@ static int give_room_back(const struct journal *j)
 }
 
 /* The name may be that of another one's by now. */
-static void remove_file(struct journal *j)
+static void remove_journal(struct journal *j)
 {
     struct stat mine, there;
     if (fstat(j->fd, &mine) == 0 && lstat(j->path, &there) == 0 &&
@@ -276,7 +276,7 @@ void journal_drop(struct journal *j)
     if (j->pending) return;
     (void)give_room_back(j);
     if (j->fd < 0) return;
-    remove_file(j);
+    remove_journal(j);
     close(j->fd);
     j->fd = -1;
 }
@@ -356,7 +356,7 @@ static int write_header(const struct journal *j, int64_t from, int64_t n)
 }
 
 /* They take the place of the mark. */
-static int write_head(struct journal *j, int64_t from)
+static int write_old_head(struct journal *j, int64_t from)
 {
     unsigned char head[JOURNAL_MARK];
     int64_t at = journal_headers_at() + from;
@@ -375,12 +375,12 @@ int journal_finish(struct journal *j)
     if (err == NC_NOERR) err = write_header(j, from, commit ? f->after : f->before);
     if (err == NC_NOERR) err = journal_check(j);
     if (err == NC_NOERR && !commit && f->new_size > f->old_size) err = give_room_back(j);
-    if (err == NC_NOERR) err = write_head(j, from);
+    if (err == NC_NOERR) err = write_old_head(j, from);
     if (err == NC_NOERR) err = journal_check(j); /* see journal_steal */
     if (err != NC_NOERR) return err;
     /* If the unlink is lost in a crash, the stale journal is harmless. */
     j->ended = true;
-    remove_file(j);
+    remove_journal(j);
     (void)base_sync_directory(j->path);
     return NC_NOERR;
 }

@@ -82,7 +82,7 @@ static bool same_file(const struct journal_facts *a, const struct journal_facts 
 
 /* ---- finding ---- */
 
-static int refuse(const struct journal *j, const char *why)
+static int refuse_journal(const struct journal *j, const char *why)
 {
     return base_error_set(NC_ENOTNC,
                           "%s: a redefinition of this dataset was interrupted, and its "
@@ -90,7 +90,7 @@ static int refuse(const struct journal *j, const char *why)
                           j->of, j->path, why);
 }
 
-static bool read_holder(struct journal *j)
+static bool read_found_holder(struct journal *j)
 {
     unsigned char page[JOURNAL_PAGE];
     int64_t at = JOURNAL_HOLDER_PAGE * (int64_t)JOURNAL_PAGE;
@@ -125,17 +125,17 @@ int journal_find(struct journal *j)
     const char *why;
     int64_t size;
     j->fd = journal_open_trusted(j->path, O_RDWR, &j->model, &why);
-    if (j->fd < 0) return refuse(j, why);
+    if (j->fd < 0) return refuse_journal(j, why);
     why = read_facts(j->fd, &j->facts, &size);
     if (why == NULL && !same_file(&j->facts, &of)) why = "it is of another file";
     if (why == NULL && of.old_size < j->facts.old_size) why = "the dataset is shorter";
-    if (why == NULL && !read_holder(j)) why = "the record of its owner is damaged";
+    if (why == NULL && !read_found_holder(j)) why = "the record of its owner is damaged";
     j->state.phase = JOURNAL_NONE;
     if (why == NULL && !journal_read_state(j))
         why = j->state.phase == JOURNAL_NONE
                   ? "its state is damaged"
                   : "it is that of another redefinition, or of another time";
-    return why == NULL ? NC_NOERR : refuse(j, why);
+    return why == NULL ? NC_NOERR : refuse_journal(j, why);
 }
 
 /* Until a new header is written, the old one is in the file behind the mark. */
@@ -148,7 +148,7 @@ static int compare_header(struct journal *j, const unsigned char *before)
     if (there == NULL) return NC_ENOMEM;
     int err = base_read_at(j->file, j->base, there, n, j->of);
     if (err == NC_NOERR && memcmp(there + FIXED, before + FIXED, (size_t)n - FIXED) != 0)
-        err = refuse(j, "it is of another header");
+        err = refuse_journal(j, "it is of another header");
     base_free(there);
     return err;
 }
@@ -160,7 +160,7 @@ int journal_read_headers(struct journal *j, unsigned char *bytes)
     int err = base_read_at(j->fd, journal_headers_at(), bytes, n, j->path);
     if (err != NC_NOERR) return err;
     if (base_hash(bytes, (size_t)n, 0) != f->sum)
-        return refuse(j, "its headers are damaged");
+        return refuse_journal(j, "its headers are damaged");
     return compare_header(j, bytes);
 }
 
@@ -184,7 +184,7 @@ static bool may_be_used(const struct journal *j, int fd, bool blank)
 }
 
 /* Its dataset may have got another name, and may want it back. */
-static const char *set_aside(const struct journal *j, uint64_t sum)
+static const char *set_journal_aside(const struct journal *j, uint64_t sum)
 {
     char name[PATH_MAX + 32];
     snprintf(name, sizeof name, "%s.%016llx", j->path, (unsigned long long)sum);
@@ -203,7 +203,7 @@ static const char *clear(const struct journal *j, int fd)
     if (wrong == NULL ? same_file(&left, &j->facts) : blank)
         return unlink(j->path) == 0 ? NULL : strerror(errno);
     if (wrong != NULL && !journal_is_named(first)) return wrong;
-    return set_aside(j, base_hash(&left, sizeof left, (uint64_t)size));
+    return set_journal_aside(j, base_hash(&left, sizeof left, (uint64_t)size));
 }
 
 int journal_clear(struct journal *j)

@@ -10,14 +10,14 @@
 static const char facts_magic[8] = "NCREDEF2", state_magic[8] = "NCSTATE1",
                   holder_magic[8] = "NCOWNER1";
 
-static unsigned char *put_number(unsigned char *p, uint64_t value)
+static unsigned char *put_word(unsigned char *p, uint64_t value)
 {
     value = htobe64(value);
     memcpy(p, &value, sizeof value);
     return p + sizeof value;
 }
 
-static uint64_t get_number(const unsigned char **p)
+static uint64_t get_word(const unsigned char **p)
 {
     uint64_t value;
     memcpy(&value, *p, sizeof value);
@@ -26,15 +26,15 @@ static uint64_t get_number(const unsigned char **p)
 }
 
 /* The fields end with a sum of what stands before it. */
-static void seal(unsigned char *page, unsigned char *end)
+static void seal_page(unsigned char *page, unsigned char *end)
 {
-    put_number(end, base_hash(page, (size_t)(end - page), 0));
+    put_word(end, base_hash(page, (size_t)(end - page), 0));
 }
 
-static bool sealed(const unsigned char *page, const unsigned char *end)
+static bool page_is_sealed(const unsigned char *page, const unsigned char *end)
 {
     uint64_t sum = base_hash(page, (size_t)(end - page), 0);
-    return get_number(&end) == sum;
+    return get_word(&end) == sum;
 }
 
 bool journal_is_named(const char *first)
@@ -47,16 +47,16 @@ void journal_encode_facts(const struct journal_facts *f, unsigned char *page)
     unsigned char *p = page + sizeof facts_magic;
     memset(page, 0, JOURNAL_PAGE);
     memcpy(page, facts_magic, sizeof facts_magic);
-    p = put_number(p, f->inode);
-    p = put_number(p, f->birth);
-    p = put_number(p, (uint64_t)f->old_size);
-    p = put_number(p, (uint64_t)f->new_size);
-    p = put_number(p, (uint64_t)f->before);
-    p = put_number(p, (uint64_t)f->after);
-    p = put_number(p, (uint64_t)f->fills);
-    p = put_number(p, (uint64_t)f->area);
-    p = put_number(p, f->sum);
-    seal(page, p);
+    p = put_word(p, f->inode);
+    p = put_word(p, f->birth);
+    p = put_word(p, (uint64_t)f->old_size);
+    p = put_word(p, (uint64_t)f->new_size);
+    p = put_word(p, (uint64_t)f->before);
+    p = put_word(p, (uint64_t)f->after);
+    p = put_word(p, (uint64_t)f->fills);
+    p = put_word(p, (uint64_t)f->area);
+    p = put_word(p, f->sum);
+    seal_page(page, p);
 }
 
 int64_t journal_headers_at(void)
@@ -100,16 +100,16 @@ const char *journal_decode_facts(struct journal_facts *f, const unsigned char *p
         return "it is no journal of a redefinition";
     if (page[name] != (unsigned char)facts_magic[name])
         return "it is of another version of the library, whose ncvalidator -f can use it";
-    f->inode = get_number(&p);
-    f->birth = get_number(&p);
-    f->old_size = (int64_t)get_number(&p);
-    f->new_size = (int64_t)get_number(&p);
-    f->before = (int64_t)get_number(&p);
-    f->after = (int64_t)get_number(&p);
-    f->fills = (int64_t)get_number(&p);
-    f->area = (int64_t)get_number(&p);
-    f->sum = get_number(&p);
-    if (!sealed(page, p)) return "its first page is damaged";
+    f->inode = get_word(&p);
+    f->birth = get_word(&p);
+    f->old_size = (int64_t)get_word(&p);
+    f->new_size = (int64_t)get_word(&p);
+    f->before = (int64_t)get_word(&p);
+    f->after = (int64_t)get_word(&p);
+    f->fills = (int64_t)get_word(&p);
+    f->area = (int64_t)get_word(&p);
+    f->sum = get_word(&p);
+    if (!page_is_sealed(page, p)) return "its first page is damaged";
     return sizes_fit(f, size) ? NULL : "it is cut off";
 }
 
@@ -118,14 +118,14 @@ void journal_encode_state(const struct journal_state *s, unsigned char *page)
     unsigned char *p = page + sizeof state_magic;
     memset(page, 0, JOURNAL_PAGE);
     memcpy(page, state_magic, sizeof state_magic);
-    p = put_number(p, (uint64_t)s->serial);
-    p = put_number(p, (uint64_t)s->phase);
-    p = put_number(p, s->back);
-    p = put_number(p, s->saved);
-    p = put_number(p, (uint64_t)s->area);
-    p = put_number(p, (uint64_t)s->low);
-    p = put_number(p, (uint64_t)s->high);
-    seal(page, p);
+    p = put_word(p, (uint64_t)s->serial);
+    p = put_word(p, (uint64_t)s->phase);
+    p = put_word(p, s->back);
+    p = put_word(p, s->saved);
+    p = put_word(p, (uint64_t)s->area);
+    p = put_word(p, (uint64_t)s->low);
+    p = put_word(p, (uint64_t)s->high);
+    seal_page(page, p);
 }
 
 bool journal_decode_state(struct journal_state *s, const unsigned char *page,
@@ -133,12 +133,12 @@ bool journal_decode_state(struct journal_state *s, const unsigned char *page,
 {
     const unsigned char *p = page + sizeof state_magic;
     if (memcmp(page, state_magic, sizeof state_magic) != 0) return false;
-    s->serial = (int64_t)get_number(&p);
-    uint64_t phase = get_number(&p), back = get_number(&p), saved = get_number(&p),
-             area = get_number(&p);
-    s->low = (int64_t)get_number(&p);
-    s->high = (int64_t)get_number(&p);
-    if (!sealed(page, p) || phase < JOURNAL_READY || phase > JOURNAL_RETURNING ||
+    s->serial = (int64_t)get_word(&p);
+    uint64_t phase = get_word(&p), back = get_word(&p), saved = get_word(&p),
+             area = get_word(&p);
+    s->low = (int64_t)get_word(&p);
+    s->high = (int64_t)get_word(&p);
+    if (!page_is_sealed(page, p) || phase < JOURNAL_READY || phase > JOURNAL_RETURNING ||
         back > 1 || saved > 1 || area > 1)
         return false;
     s->phase = (enum journal_phase)phase;
@@ -155,9 +155,9 @@ void journal_encode_holder(const struct journal_holder *h, unsigned char *page)
     memset(page, 0, JOURNAL_PAGE);
     memcpy(page, holder_magic, sizeof holder_magic);
     base_owner_encode(&h->owner, p);
-    p = put_number(p + BASE_OWNER_BYTES, h->earlier);
-    p = put_number(p, h->released);
-    seal(page, p);
+    p = put_word(p + BASE_OWNER_BYTES, h->earlier);
+    p = put_word(p, h->released);
+    seal_page(page, p);
 }
 
 bool journal_decode_holder(struct journal_holder *h, const unsigned char *page)
@@ -166,22 +166,22 @@ bool journal_decode_holder(struct journal_holder *h, const unsigned char *page)
     if (memcmp(page, holder_magic, sizeof holder_magic) != 0) return false;
     base_owner_decode(&h->owner, p);
     p += BASE_OWNER_BYTES;
-    h->earlier = get_number(&p);
-    h->released = get_number(&p) != 0;
-    return sealed(page, p);
+    h->earlier = get_word(&p);
+    h->released = get_word(&p) != 0;
+    return page_is_sealed(page, p);
 }
 
 void journal_encode_mark(int format, uint64_t name, unsigned char *mark)
 {
     const unsigned char magic[] = {CDF_MOVING, 'D', 'F', (unsigned char)format};
     memcpy(mark, magic, sizeof magic);
-    put_number(mark + sizeof magic, name);
+    put_word(mark + sizeof magic, name);
 }
 
 uint64_t journal_decode_mark(const unsigned char *mark)
 {
     const unsigned char *p = mark + 4;
-    return cdf_is_moving(mark, JOURNAL_MARK) ? get_number(&p) : 0;
+    return cdf_is_moving(mark, JOURNAL_MARK) ? get_word(&p) : 0;
 }
 
 /* A header that the library itself has written: all there, and of all these bytes. */

@@ -97,7 +97,7 @@ static double seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9 + 1; /* never 0 */
 }
 
-static uint64_t look_at(const char *path, uint64_t seed)
+static uint64_t look_at_times(const char *path, uint64_t seed)
 {
     struct stat st;
     if (stat(path, &st) != 0) return base_hash(&errno, sizeof errno, seed);
@@ -107,11 +107,11 @@ static uint64_t look_at(const char *path, uint64_t seed)
 }
 
 /* How far things are: the journal's states, and when files were written to. */
-static uint64_t look(const struct journal *j)
+static uint64_t look_at_progress(const struct journal *j)
 {
     unsigned char pages[2 * JOURNAL_PAGE] = {0};
     const char *why;
-    uint64_t hash = look_at(j->path, look_at(j->of, 0));
+    uint64_t hash = look_at_times(j->path, look_at_times(j->of, 0));
     int fd = journal_open_trusted(j->path, O_RDONLY, &j->model, &why);
     if (fd < 0) return hash;
     int64_t at = JOURNAL_STATE_PAGE * (int64_t)JOURNAL_PAGE;
@@ -123,7 +123,7 @@ static uint64_t look(const struct journal *j)
 /* For how long nothing has gone on. */
 static double stood_still(struct watch *w, const struct journal *j)
 {
-    uint64_t now = look(j);
+    uint64_t now = look_at_progress(j);
     if (w->since == 0 || now != w->seen) w->since = seconds();
     w->seen = now;
     return seconds() - w->since;
@@ -244,14 +244,14 @@ static int tell_busy(const struct journal *j)
 
 /* ---- locks ---- */
 
-static enum base_locked lock(const struct journal *j, bool alone)
+static enum base_locked lock_layout(const struct journal *j, bool alone)
 {
     return j->guard < 0 ? BASE_LOCKLESS
                         : base_lock_try(j->guard, BASE_LOCK_LAYOUT, alone);
 }
 
 /* The dataset may have been replaced while this process waited. */
-static int check_name(const struct journal *j, int fd)
+static int check_dataset_name(const struct journal *j, int fd)
 {
     struct stat mine, there;
     if (fstat(fd, &mine) != 0 || stat(j->of, &there) != 0 ||
@@ -268,16 +268,16 @@ int journal_enter(int guard, const char *dataset, int64_t patience)
     int err = journal_init(&j, dataset);
     j.guard = guard;
     look_at_dataset(&j, guard);
-    while (err == NC_NOERR && lock(&j, false) == BASE_BUSY)
+    while (err == NC_NOERR && lock_layout(&j, false) == BASE_BUSY)
         if (!wait_on(&w, &j)) err = tell_busy(&j);
-    if (err == NC_NOERR) err = check_name(&j, guard);
+    if (err == NC_NOERR) err = check_dataset_name(&j, guard);
     journal_free(&j);
     return err;
 }
 
 int journal_claim(struct journal *j)
 {
-    if (lock(j, true) == BASE_BUSY)
+    if (lock_layout(j, true) == BASE_BUSY)
         return base_error_set(NC_EFILE,
                               "%s: cannot redefine: another program, or another opening "
                               "in this one, has it open for writing",
@@ -294,7 +294,7 @@ void journal_release(struct journal *j)
         j->holder.released = true;
         (void)journal_write_holder(j);
     }
-    (void)lock(j, false);
+    (void)lock_layout(j, false);
     j->claimed = false;
 }
 
@@ -391,13 +391,13 @@ static int try_alone(struct journal *j, enum base_locked got, struct watch *w, b
 int journal_take(struct journal *j, int64_t patience)
 {
     struct watch w = {.patience = patience};
-    int err = check_name(j, j->file);
-    for (bool done = false; err == NC_NOERR; err = check_name(j, j->file)) {
-        enum base_locked got = lock(j, true);
+    int err = check_dataset_name(j, j->file);
+    for (bool done = false; err == NC_NOERR; err = check_dataset_name(j, j->file)) {
+        enum base_locked got = lock_layout(j, true);
         if (got != BASE_BUSY && is_marked(j)) err = try_alone(j, got, &w, &done);
         if (err != NC_NOERR || done) return err;
         if (j->guard >= 0) base_lock_drop(j->guard, BASE_LOCK_LAYOUT);
-        if (!is_marked(j) && lock(j, false) != BASE_BUSY) {
+        if (!is_marked(j) && lock_layout(j, false) != BASE_BUSY) {
             j->state.phase = JOURNAL_NONE;
             return NC_NOERR;
         }

@@ -74,8 +74,8 @@ static int64_t longest(const struct journal_crew *c, int64_t place, bool back)
 }
 
 /* The round that begins at a place. */
-static struct journal_state next_round(const struct journal_crew *c, int64_t place,
-                                       bool back)
+static struct journal_state next_journal_round(const struct journal_crew *c,
+                                               int64_t place, bool back)
 {
     const struct journal *j = c->j;
     int64_t left = back ? place : cdf_move_total(c->before, c->after) - place;
@@ -110,7 +110,7 @@ static enum journal_place source(const struct journal_state *s)
 
 /* Bytes get where the round on record wants them, and those of the next one into its
  * area, if it has to be saved (NULL: there is none); all to the device. Agreed. */
-static int write_all(const struct journal_crew *c, const struct journal_state *next)
+static int write_next_all(const struct journal_crew *c, const struct journal_state *next)
 {
     const struct journal_state s = c->j->state;
     enum journal_place to = s.back ? JOURNAL_OLD : JOURNAL_NEW;
@@ -143,7 +143,7 @@ static int rounds_all(const struct journal_crew *c, int64_t *place, bool back,
     int64_t end = back ? 0 : cdf_move_total(c->before, c->after);
     *begun = false;
     if (*place == end) return NC_NOERR;
-    struct journal_state next = next_round(c, *place, back);
+    struct journal_state next = next_journal_round(c, *place, back);
     int err = save_all(c, &next);
     while (err == NC_NOERR && *place != end) {
         struct journal_state s = next;
@@ -151,15 +151,15 @@ static int rounds_all(const struct journal_crew *c, int64_t *place, bool back,
         err = record_all(c, s);
         if (err != NC_NOERR) return err;
         int64_t reached = back ? s.low : s.high;
-        if (reached != end) next = next_round(c, reached, back);
-        err = write_all(c, reached != end ? &next : NULL);
+        if (reached != end) next = next_journal_round(c, reached, back);
+        err = write_next_all(c, reached != end ? &next : NULL);
         if (err == NC_NOERR) *place = reached;
     }
     return err;
 }
 
 /* The header that the phase is about gets into the file. Agreed. */
-static int finish_all(const struct journal_crew *c, enum journal_phase phase)
+static int finish_journal_all(const struct journal_crew *c, enum journal_phase phase)
 {
     int err = NC_NOERR;
     if (c->j->state.phase != phase)
@@ -173,7 +173,7 @@ static int return_all(const struct journal_crew *c, int64_t place)
 {
     bool begun;
     int err = rounds_all(c, &place, true, &begun);
-    return err != NC_NOERR ? err : finish_all(c, JOURNAL_RETURNING);
+    return err != NC_NOERR ? err : finish_journal_all(c, JOURNAL_RETURNING);
 }
 
 /* What is new may lie where the last round's bytes come from. */
@@ -184,7 +184,7 @@ static int commit_all(const struct journal_crew *c)
     err = c->complete_all(c->who);
     int synced = c->secure_all(c->who);
     err = journal_agree_all(c, err != NC_NOERR ? err : synced);
-    return err != NC_NOERR ? err : finish_all(c, JOURNAL_COMMITTING);
+    return err != NC_NOERR ? err : finish_journal_all(c, JOURNAL_COMMITTING);
 }
 
 /* After an error of a round, or behind all of them. Agreed. */
@@ -194,7 +194,7 @@ static int take_back_all(const struct journal_crew *c, int64_t place, bool begun
     if (begun && s.saved) {
         s.phase = JOURNAL_RESTORING;
         int err = record_all(c, s);
-        if (err == NC_NOERR) err = write_all(c, NULL);
+        if (err == NC_NOERR) err = write_next_all(c, NULL);
         if (err != NC_NOERR) return err;
     }
     return return_all(c, place);
@@ -246,11 +246,11 @@ int journal_resume_all(struct journal_crew *c)
     if (joined != NC_NOERR) return joined;
     if (s.high > cdf_move_total(c->before, c->after) || (s.high == s.low && place > 0))
         return base_error_set(NC_ENOTNC, "the journal's round is none of this dataset's");
-    if (s.phase == JOURNAL_READY) return finish_all(c, JOURNAL_RETURNING);
+    if (s.phase == JOURNAL_READY) return finish_journal_all(c, JOURNAL_RETURNING);
     if (s.phase == JOURNAL_FILLING) return commit_all(c);
-    if (s.phase > JOURNAL_FILLING) return finish_all(c, s.phase);
+    if (s.phase > JOURNAL_FILLING) return finish_journal_all(c, s.phase);
     if (s.high == s.low) return base_error_set(NC_ENOTNC, "the journal's round is empty");
-    int err = write_all(c, NULL);
+    int err = write_next_all(c, NULL);
     if (err != NC_NOERR) return err;
     if (s.back || s.phase == JOURNAL_RESTORING) return return_all(c, place);
     err = rounds_all(c, &place, false, &begun);

@@ -32,7 +32,7 @@ static int look_aside(struct mpio *m, int64_t at, void *bytes, int64_t n, bool *
 }
 
 /* Process 0 reads what is in the file now, alone. */
-static int look(struct mpio *m, int64_t at, void *bytes, int64_t n, bool *seen)
+static int look_at_bytes(struct mpio *m, int64_t at, void *bytes, int64_t n, bool *seen)
 {
     *seen = !m->file.no_indep;
     if (!*seen) return look_aside(m, at, bytes, n, seen);
@@ -95,7 +95,7 @@ int mpio_look_records(struct mpio *m, int64_t *there)
     bool seen;
     *there = -1;
     int width = cdf_encode_numrecs(ds->header.format, 0, field);
-    int err = look(m, 0, head, NUMRECS + width, &seen);
+    int err = look_at_bytes(m, 0, head, NUMRECS + width, &seen);
     if (err != NC_NOERR || !seen) return err;
     if (cdf_is_moving(head, sizeof head)) return mpio_tell_pending(m, NC_EFILE);
     if (m->image != NULL && m->torn_high == 0 && memcmp(head, m->image, NUMRECS) != 0)
@@ -142,7 +142,7 @@ static int compare_image(struct mpio *m, int64_t *records)
     bool seen = true;
     for (int64_t at = 0, n; at < size && seen && err == NC_NOERR; at += n) {
         n = size - at < most ? size - at : most;
-        err = look(m, at, bytes, n, &seen);
+        err = look_at_bytes(m, at, bytes, n, &seen);
         if (err != NC_NOERR || !seen) continue;
         if (at == 0 && n >= HEAD)
             *records = decode_records(m->base.ds->header.format, bytes);
@@ -158,7 +158,7 @@ static int check_new(struct mpio *m)
     unsigned char first[NUMRECS] = {0};
     bool seen;
     if (m->begun || m->file.no_indep) return NC_NOERR;
-    int err = look(m, 0, first, sizeof first, &seen);
+    int err = look_at_bytes(m, 0, first, sizeof first, &seen);
     if (err != NC_NOERR || base_is_zero(first, sizeof first)) return err;
     return base_error_set(NC_EFILE,
                           "%s: another program has made a dataset of this name since it "
@@ -206,7 +206,7 @@ static int decode_now(struct mpio *m, struct cdf_header *h)
         unsigned char *grown = base_realloc(bytes, (size_t)n + 1);
         if (grown == NULL) err = NC_ENOMEM;
         if (grown != NULL) bytes = grown;
-        if (err == NC_NOERR) err = look(m, 0, bytes, n, &seen);
+        if (err == NC_NOERR) err = look_at_bytes(m, 0, bytes, n, &seen);
         if (err == NC_NOERR && seen) code = cdf_decode(h, bytes, (size_t)n, size, &fault);
         n = fault.likely > n ? fault.likely : 2 * n;
     }
@@ -258,7 +258,7 @@ static int write_last(struct file *f, int64_t at)
     return err == NC_NOERR ? file_write(f, at, &last, 1) : err;
 }
 
-static int extend(struct file *f, int64_t size)
+static int extend_file(struct file *f, int64_t size)
 {
     int64_t there;
     int err = file_ready(f);
@@ -281,7 +281,7 @@ int mpio_extend_all(struct file *f, int64_t size)
         int written = file_write_root_all(f, size - 1, there < size ? &zero : NULL, 1);
         if (err == NC_NOERR) err = written;
     } else if (f->ds->rank == 0) {
-        err = extend(f, size);
+        err = extend_file(f, size);
     }
     trace_end(f->ds->trace, TRACE_RESIZE, span);
     if (f->ds->rank == 0 && err == NC_NOERR && size > f->end) f->end = size;

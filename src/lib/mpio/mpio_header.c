@@ -116,8 +116,8 @@ static int64_t next_read(int64_t had, int64_t likely, int64_t file_size)
 }
 
 /* Process 0's note, after a reading that ended with err. */
-static void write_note(const struct mpio *m, const struct reading *r, int err,
-                       int64_t want, int64_t likely, struct note *n)
+static void write_reading(const struct mpio *m, const struct reading *r, int err,
+                          int64_t want, int64_t likely, struct note *n)
 {
     n->result = err;
     n->file_size = r->file_size;
@@ -147,7 +147,7 @@ static int read_once_all(struct mpio *m)
     do {
         int64_t want = note.want;
         err = read_on_all(m, &r, want, &likely);
-        if (ds->rank == 0) write_note(m, &r, err, want, likely, &note);
+        if (ds->rank == 0) write_reading(m, &r, err, want, likely, &note);
         err = dataset_share_all(ds, &note, sizeof note, 0);
         if (err == NC_NOERR) err = (int)note.result;
     } while (err == CDF_MORE);

@@ -28,8 +28,8 @@ static int64_t larger(int64_t a, int64_t b)
 
 /* Adds the bytes [low, high) to tiles, where they lie in the old layout and in the new
  * one. In memory, as in the file, the last byte is the one that has the first place. */
-static int plan(const struct mpio_mover *v, int64_t low, int64_t high,
-                struct access_tile *old, struct access_tile *new)
+static int plan_move(const struct mpio_mover *v, int64_t low, int64_t high,
+                     struct access_tile *old, struct access_tile *new)
 {
     struct cdf_move_state state;
     struct cdf_move move;
@@ -51,7 +51,7 @@ static int plan_tiles(struct mpio_mover *v, int64_t low, int64_t high)
     access_tile_clear(&v->old);
     access_tile_clear(&v->new);
     int err = access_staging_make(&v->m->staging, (size_t)(high - low));
-    if (err == NC_NOERR) err = plan(v, low, high, &v->old, &v->new);
+    if (err == NC_NOERR) err = plan_move(v, low, high, &v->old, &v->new);
     if (err == NC_NOERR) err = access_tile_sort(&v->old, true);
     if (err == NC_NOERR) err = access_tile_sort(&v->new, true);
     if (err != NC_NOERR) {
@@ -116,8 +116,9 @@ static int move_piece_all(struct mpio_mover *v, int64_t low, int64_t high)
 
 /* Each process takes an even share of the places [low, high), but what is worth the call,
  * piece by piece; all go through as many pieces. */
-static int divide_all(struct mpio_mover *v, int64_t low, int64_t high,
-                      int (*piece_all)(struct mpio_mover *v, int64_t low, int64_t high))
+static int divide_moves_all(struct mpio_mover *v, int64_t low, int64_t high,
+                            int (*piece_all)(struct mpio_mover *v, int64_t low,
+                                             int64_t high))
 {
     const struct dataset *ds = v->m->base.ds;
     int64_t share = (high - low + ds->nprocs - 1) / ds->nprocs;
@@ -142,7 +143,7 @@ static int move_share_all(void *who, const struct journal_state *round,
     v->round = *round;
     v->from = from;
     v->to = to;
-    return divide_all(v, round->low, round->high, move_piece_all);
+    return divide_moves_all(v, round->low, round->high, move_piece_all);
 }
 
 /* The tile has zeros for places [low, high) of what is left behind. */
@@ -184,7 +185,7 @@ static int mover_complete_all(void *who)
 {
     struct mpio_mover *v = who;
     v->kept_low = v->kept_high = 0; /* the memory is used otherwise */
-    int err = divide_all(v, 0, v->vacancy.total, clear_piece_all);
+    int err = divide_moves_all(v, 0, v->vacancy.total, clear_piece_all);
     int filled = mpio_fill_new_all(v->m, v->crew.before->nvars);
     return err != NC_NOERR ? err : filled;
 }
@@ -219,7 +220,7 @@ void mpio_mover_free(struct mpio_mover *v)
 }
 
 /* Process 0's part before anything moves: room, journal, mark. */
-static int prepare(struct mpio *m, struct mpio_mover *v)
+static int prepare_mover(struct mpio *m, struct mpio_mover *v)
 {
     const struct cdf_header *before = v->crew.before, *after = v->crew.after;
     struct journal *j = v->crew.j;
@@ -248,7 +249,7 @@ int mpio_share_journal_all(struct mpio *m, struct journal *j)
 }
 
 /* What came of it, and what the file has now. Agreed. */
-static int end(struct mpio *m, const struct journal *j, int err)
+static int end_move(struct mpio *m, const struct journal *j, int err)
 {
     m->pending |= j->pending; /* once it is, a further call must not begin anew */
     m->lost |= j->lost;
@@ -279,7 +280,7 @@ int mpio_move_all(struct mpio *m, const struct cdf_header *before)
     if (err == NC_NOERR) {
         int64_t pending = 0;
         if (ds->rank == 0) {
-            err = prepare(m, &v);
+            err = prepare_mover(m, &v);
             pending = j.pending;
         }
         err = mpio_explain_all(ds, err);
@@ -290,7 +291,7 @@ int mpio_move_all(struct mpio *m, const struct cdf_header *before)
     if (err == NC_NOERR) err = mpio_share_journal_all(m, &j);
     if (err == NC_NOERR) mpio_share_file_all(m);
     if (err == NC_NOERR) err = journal_move_all(&v.crew);
-    err = end(m, &j, err);
+    err = end_move(m, &j, err);
     if (err == NC_NOERR && ds->rank == 0)
         mpio_keep_header(m, image);
     else

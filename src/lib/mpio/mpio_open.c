@@ -6,7 +6,7 @@
 #include "journal.h"
 #include "file.h"
 
-static int inq_info(struct driver *self, MPI_Info info)
+static int inq_mpio_info(struct driver *self, MPI_Info info)
 {
     struct mpio *m = (struct mpio *)self;
     struct base_hints hints = self->ds->hints;
@@ -29,7 +29,7 @@ static int sync_file_all(struct driver *self)
     return agreed != NC_NOERR ? agreed : failed;
 }
 
-static int sync_alone(struct driver *self)
+static int sync_mpio_alone(struct driver *self)
 {
     struct mpio *m = (struct mpio *)self;
     bool may = self->ds->writable && !m->file.no_indep;
@@ -40,7 +40,7 @@ static int sync_alone(struct driver *self)
 
 /* Nothing is staged here; but a process that has not opened the file yet would look for
  * its name later. Without independent access all have it open, through MPI-IO. */
-static enum driver_defer defer(struct driver *self)
+static enum driver_defer defer_mpio(struct driver *self)
 {
     struct file *f = &((struct mpio *)self)->file;
     if (f->no_indep) return DRIVER_BY_MPI;
@@ -49,15 +49,15 @@ static enum driver_defer defer(struct driver *self)
 }
 
 /* What any process wrote together with the others is there before one reads it alone. */
-static int begin_indep_all(struct driver *self)
+static int begin_mpio_indep_all(struct driver *self)
 {
     int failed, err = dataset_agree_all(self->ds, NC_NOERR, &failed, NULL, 0);
     return err != NC_NOERR ? err : failed;
 }
 
-static int end_indep_all(struct driver *self)
+static int end_mpio_indep_all(struct driver *self)
 {
-    return self->ds->writable ? mpio_sync_numrecs_all(self) : begin_indep_all(self);
+    return self->ds->writable ? mpio_sync_numrecs_all(self) : begin_mpio_indep_all(self);
 }
 
 static const struct driver_ops slots = {
@@ -66,17 +66,17 @@ static const struct driver_ops slots = {
     .check_definitions = mpio_check_definitions,
     .enddef_all = mpio_enddef_all,
     .write_header_all = mpio_write_header_all,
-    .begin_indep_all = begin_indep_all,
-    .end_indep_all = end_indep_all,
+    .begin_indep_all = begin_mpio_indep_all,
+    .end_indep_all = end_mpio_indep_all,
     .put_all = mpio_put_all,
     .get_all = mpio_get_all,
     .put = mpio_put,
     .get = mpio_get,
     .sync_all = sync_file_all,
     .sync_numrecs_all = mpio_sync_numrecs_all,
-    .sync = sync_alone,
-    .inq_info = inq_info,
-    .background = {.defer = defer},
+    .sync = sync_mpio_alone,
+    .inq_info = inq_mpio_info,
+    .background = {.defer = defer_mpio},
 };
 
 const struct driver_kind mpio_driver = {
@@ -92,7 +92,7 @@ void mpio_share_file_all(struct mpio *m)
         file_share_all(&m->file, twophase_window_board(&m->together.window));
 }
 
-static void release_all(struct mpio *m)
+static void release_journal_all(struct mpio *m)
 {
     twophase_window_free_all(&m->together.window);
     access_staging_free(&m->staging);
@@ -102,8 +102,8 @@ static void release_all(struct mpio *m)
 
 /* A new layer on an opened file; all or none have it. Who has no memory for it, or
  * another `error`, opens the file with the others, so that they learn of it. */
-static int start_all(struct dataset *ds, int amode, int error, struct driver *lower,
-                     struct mpio **out)
+static int start_mpio_all(struct dataset *ds, int amode, int error, struct driver *lower,
+                          struct mpio **out)
 {
     struct mpio spare, *m = base_calloc(1, sizeof *m);
     int err = file_open_all(m == NULL ? &spare.file : &m->file, ds, amode,
@@ -146,14 +146,15 @@ int mpio_create_all(struct dataset *ds, int cmode, struct driver *lower,
     struct mpio *m = NULL;
     bool keep = (cmode & NC_NOCLOBBER) != 0;
     int error = ds->rank == 0 ? driver_refuse(ds) : NC_NOERR;
-    int err = start_all(ds, MPI_MODE_RDWR | MPI_MODE_CREATE | (keep ? MPI_MODE_EXCL : 0),
-                        error, lower, &m);
+    int err =
+        start_mpio_all(ds, MPI_MODE_RDWR | MPI_MODE_CREATE | (keep ? MPI_MODE_EXCL : 0),
+                       error, lower, &m);
     if (m == NULL) return err;
 
     err = make_empty_all(m);
     if (err != NC_NOERR) {
         file_close_all(&m->file);
-        release_all(m);
+        release_journal_all(m);
         return err;
     }
     m->created = true;
@@ -165,14 +166,14 @@ int mpio_open_all(struct dataset *ds, int omode, struct driver *lower,
                   struct driver **self)
 {
     struct mpio *m = NULL;
-    int err = start_all(ds, omode & NC_WRITE ? MPI_MODE_RDWR : MPI_MODE_RDONLY, NC_NOERR,
-                        lower, &m);
+    int err = start_mpio_all(ds, omode & NC_WRITE ? MPI_MODE_RDWR : MPI_MODE_RDONLY,
+                             NC_NOERR, lower, &m);
     if (m == NULL) return err;
 
     err = mpio_read_header_all(m);
     if (err != NC_NOERR) {
         file_close_all(&m->file);
-        release_all(m);
+        release_journal_all(m);
         return err;
     }
     if (m->file.guard >= 0) journal_tidy(m->file.guard, ds->full);
@@ -184,7 +185,7 @@ int mpio_open_all(struct dataset *ds, int omode, struct driver *lower,
 /* The number of records gets into the file, and the file to the size its header promises,
  * even where nothing was written: one that was cut off can then be told from one that was
  * never filled. What another opening has added meanwhile stays. */
-static int complete_all(struct mpio *m)
+static int complete_mpio_all(struct mpio *m)
 {
     struct dataset *ds = m->base.ds;
     int64_t end = m->file.end > m->known_size ? m->file.end : m->known_size;
@@ -209,18 +210,18 @@ static int complete_all(struct mpio *m)
     return failed != NC_NOERR ? failed : err;
 }
 
-static int end_all(struct driver *self)
+static int end_redef_all(struct driver *self)
 {
     struct mpio *m = (struct mpio *)self;
     struct dataset *ds = self->ds;
-    int failed, err = ds->writable ? complete_all(m) : NC_NOERR;
+    int failed, err = ds->writable ? complete_mpio_all(m) : NC_NOERR;
     int closed = file_close_all(&m->file);
     bool held = twophase_window_hold(&m->together.window, ds);
     int64_t refused = !held;
     /* The last occasion to tell the others. */
     err = dataset_agree_all(ds, err != NC_NOERR ? err : closed, &failed, &refused, 1);
     if (held) twophase_window_settle(&m->together.window, !refused);
-    release_all(m);
+    release_journal_all(m);
     return err != NC_NOERR ? err : failed;
 }
 
@@ -228,7 +229,7 @@ int mpio_close_all(struct driver *self, bool abort)
 {
     struct mpio *m = (struct mpio *)self;
     struct dataset *ds = self->ds;
-    if (!abort || !m->created) return end_all(self);
+    if (!abort || !m->created) return end_redef_all(self);
 
     /* By now it may be another program's dataset. */
     int64_t records;
@@ -238,6 +239,6 @@ int mpio_close_all(struct driver *self, bool abort)
         int removed = file_remove(ds);
         if (err == NC_NOERR) err = removed;
     }
-    release_all(m);
+    release_journal_all(m);
     return dataset_agree_all(ds, err, NULL, NULL, 0);
 }

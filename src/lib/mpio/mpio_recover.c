@@ -70,7 +70,7 @@ static int resume_all(struct mpio *m, struct journal *j, const struct cdf_header
 }
 
 /* Another one may have finished it meanwhile. Agreed. */
-static int finish_all(struct mpio *m, struct journal *j)
+static int finish_recovery_all(struct mpio *m, struct journal *j)
 {
     struct dataset *ds = m->base.ds;
     struct cdf_header before;
@@ -86,7 +86,7 @@ int mpio_recover_all(struct mpio *m)
 {
     struct journal j;
     int err = find_all(m, &j);
-    if (err == NC_NOERR) err = finish_all(m, &j);
+    if (err == NC_NOERR) err = finish_recovery_all(m, &j);
     if (err == NC_NOERR) err = look_again_all(m);
     journal_free(&j);
     return err;

@@ -37,7 +37,7 @@ static void fail_tile(struct transfer *x, int err)
 }
 
 /* Ends the stream: the requests in the tile and all that follow take the error. */
-static void give_up(struct transfer *x, int err)
+static void give_transfer_up(struct transfer *x, int err)
 {
     struct access_stream *s = &x->stream;
     int64_t i = x->tile.nsegments > 0 ? x->tile.segments[0].request : s->file_request;
@@ -49,16 +49,16 @@ static void give_up(struct transfer *x, int err)
 }
 
 /* Adds to the tile what comes next. What cannot be planned ends the stream. */
-static void plan(struct transfer *x, int64_t max_bytes)
+static void plan_transfer(struct transfer *x, int64_t max_bytes)
 {
     x->planned = true;
     int err = access_stream_plan(&x->stream, &x->tile, max_bytes, MAX_PIECES);
-    if (err != NC_NOERR) give_up(x, err);
+    if (err != NC_NOERR) give_transfer_up(x, err);
 }
 
 /* Values on their way through the tile: those out of range are reported; where memory was
  * short the rest would come to wrong places. */
-static void convert(struct transfer *x)
+static void convert_tile(struct transfer *x)
 {
     struct trace *trace = x->tile.used < UNSEEN ? NULL : x->m->base.ds->trace;
     struct trace_span span = trace_begin(trace);
@@ -68,22 +68,22 @@ static void convert(struct transfer *x)
     if (err == NC_NOERR || err == NC_ERANGE)
         keep_error(x, err);
     else
-        give_up(x, err);
+        give_transfer_up(x, err);
 }
 
 /* The planned tile is ready to be moved. */
-static void load(struct transfer *x)
+static void load_tile(struct transfer *x)
 {
     x->m->base.ds->stats.runs += x->tile.npieces;
     int err = access_stream_settle(&x->stream, &x->tile);
-    if (err != NC_NOERR) give_up(x, err); /* still takes part */
-    if (x->stream.put) convert(x);
+    if (err != NC_NOERR) give_transfer_up(x, err); /* still takes part */
+    if (x->stream.put) convert_tile(x);
 }
 
 /* It has been, with that result of the file, and is left empty. */
 static void unload(struct transfer *x, int io)
 {
-    if (!x->stream.put && io == NC_NOERR) convert(x);
+    if (!x->stream.put && io == NC_NOERR) convert_tile(x);
     if (io != NC_NOERR) {
         fail_tile(x, io);
         x->io_error = io;
@@ -94,14 +94,14 @@ static void unload(struct transfer *x, int io)
 /* Transfers the planned tile. */
 static void move_tile(struct transfer *x)
 {
-    load(x);
+    load_tile(x);
     unload(x, x->stream.put ? mpio_write_tile(x->m, &x->tile)
                             : mpio_read_tile(x->m, &x->tile));
 }
 
 static void move_tile_all(struct transfer *x)
 {
-    load(x);
+    load_tile(x);
     unload(x, mpio_view_tile_all(x->m, &x->tile, x->stream.put));
 }
 
@@ -183,7 +183,7 @@ static void move_alone(struct transfer *x)
 {
     move_tile(x);
     while (!access_stream_ended(&x->stream)) {
-        plan(x, DIRECT_BYTES);
+        plan_transfer(x, DIRECT_BYTES);
         move_tile(x);
     }
 }
@@ -192,7 +192,7 @@ static void move_alone(struct transfer *x)
 static void move_direct(struct transfer *x)
 {
     if (move_run(x)) return;
-    plan(x, DIRECT_BYTES);
+    plan_transfer(x, DIRECT_BYTES);
     move_alone(x);
 }
 
@@ -224,7 +224,7 @@ static void hold_records(struct transfer *x, int64_t claimed)
 /* ---- through views ---- */
 
 /* Where the tile ends in the file. */
-static int64_t end_of(const struct access_tile *t)
+static int64_t end_of_tile(const struct access_tile *t)
 {
     int64_t high = 0;
     for (int64_t i = 0; i < t->npieces; i++)
@@ -242,7 +242,7 @@ static void agree_all(struct transfer *x, int64_t *all, bool first)
     struct dataset *ds = x->m->base.ds;
     int failed = NC_NOERR;
     all[VIEW] = x->tile.npieces > 0;
-    all[HIGH] = end_of(&x->tile);
+    all[HIGH] = end_of_tile(&x->tile);
     all[MORE] = !access_stream_ended(&x->stream);
     dataset_agree_all(ds, x->error, first ? &failed : NULL, all, NVALUES);
     keep_error(x, failed);
@@ -291,7 +291,7 @@ static void move_through_views_all(struct transfer *x, int64_t numrecs)
     int64_t all[NVALUES] = {[RECORDS] = numrecs};
     bool first = true;
     do {
-        plan(x, staging < VIEW_BYTES ? staging : VIEW_BYTES);
+        plan_transfer(x, staging < VIEW_BYTES ? staging : VIEW_BYTES);
         agree_all(x, all, first);
         bool view = choose_view_all(x, all);
         if (first) ++*(view ? &stats->calls_view : &stats->calls_direct);
@@ -321,7 +321,7 @@ static bool has_stripes(const struct mpio *m)
 }
 
 /* Are the request's pieces better together with those of others? */
-static bool is_short(const struct mpio *m, const struct access_survey *s)
+static bool is_short_access(const struct mpio *m, const struct access_survey *s)
 {
     enum { SHORT = 8192 };
     return has_stripes(m) || s->bytes / s->pieces < SHORT;
@@ -352,7 +352,7 @@ static bool part(struct transfer *x, struct choice *c)
         struct access_request *r = all->reqs[i];
         struct access_survey s;
         if (!access_survey(h, r, &s)) continue;
-        c->parted[is_short(x->m, &s) ? together++ : direct++] = r;
+        c->parted[is_short_access(x->m, &s) ? together++ : direct++] = r;
     }
     return true;
 }
@@ -370,7 +370,7 @@ static void make_one_way(struct transfer *x, struct choice *c, bool together)
 
 /* How each request goes. Of puts that may overlap the later one must hold, so that they
  * go the same way. */
-static void choose(struct transfer *x, struct choice *c)
+static void choose_way(struct transfer *x, struct choice *c)
 {
     const struct access_stream *all = &x->stream;
     const struct cdf_header *h = &x->m->base.ds->header;
@@ -381,7 +381,7 @@ static void choose(struct transfer *x, struct choice *c)
     for (int64_t i = 0; i < all->n; i++) {
         struct access_survey s;
         if (!access_survey(h, all->reqs[i], &s)) continue;
-        bool is = is_short(x->m, &s);
+        bool is = is_short_access(x->m, &s);
         access_survey_add(is ? &c->together : &c->direct, &s);
         ++*(is ? &c->ntogether : &c->ndirect);
     }
@@ -447,7 +447,7 @@ static void move_by_choice_all(struct transfer *x, int64_t numrecs)
     int failed = NC_NOERR;
     struct trace *trace = x->stream.n < FEW ? NULL : ds->trace;
     struct trace_span span = trace_begin(trace);
-    choose(x, &c);
+    choose_way(x, &c);
     trace_end(trace, TRACE_SURVEY, span);
     int64_t all[NCHOICE] = {numrecs, -c.together.low, c.together.high, -c.together.shift};
     dataset_agree_all(ds, x->error, &failed, all, NCHOICE);
@@ -526,8 +526,9 @@ static void move_all(struct transfer *x)
     if (x->stream.put) write_numrecs_all(x);
 }
 
-static void begin(struct transfer *x, struct driver *self,
-                  struct access_request *const *reqs, int64_t n, bool put, int error)
+static void begin_transfer(struct transfer *x, struct driver *self,
+                           struct access_request *const *reqs, int64_t n, bool put,
+                           int error)
 {
     struct mpio *m = (struct mpio *)self;
     if (m->adrift && error == NC_NOERR) error = mpio_tell_pending(m, NC_EFILE);
@@ -540,7 +541,7 @@ static void begin(struct transfer *x, struct driver *self,
     m->wrote |= put;
 }
 
-static int end(struct transfer *x)
+static int end_transfer(struct transfer *x)
 {
     if (x->planned) {
         access_stream_free(&x->stream);
@@ -553,36 +554,36 @@ int mpio_put_all(struct driver *self, struct access_request *const *reqs, int64_
                  int error)
 {
     struct transfer x;
-    begin(&x, self, reqs, n, true, error);
+    begin_transfer(&x, self, reqs, n, true, error);
     move_all(&x);
-    return end(&x);
+    return end_transfer(&x);
 }
 
 int mpio_get_all(struct driver *self, struct access_request *const *reqs, int64_t n,
                  int error)
 {
     struct transfer x;
-    begin(&x, self, reqs, n, false, error);
+    begin_transfer(&x, self, reqs, n, false, error);
     move_all(&x);
-    return end(&x);
+    return end_transfer(&x);
 }
 
 int mpio_put(struct driver *self, struct access_request *const *reqs, int64_t n)
 {
     struct transfer x;
-    begin(&x, self, reqs, n, true, NC_NOERR);
+    begin_transfer(&x, self, reqs, n, true, NC_NOERR);
     int64_t claimed = records_held(&x);
     self->ds->stats.calls_independent++;
     move_direct(&x);
     hold_records(&x, claimed);
-    return end(&x);
+    return end_transfer(&x);
 }
 
 int mpio_get(struct driver *self, struct access_request *const *reqs, int64_t n)
 {
     struct transfer x;
-    begin(&x, self, reqs, n, false, NC_NOERR);
+    begin_transfer(&x, self, reqs, n, false, NC_NOERR);
     self->ds->stats.calls_independent++;
     move_direct(&x);
-    return end(&x);
+    return end_transfer(&x);
 }

@@ -5,7 +5,7 @@
 #include "node.h"
 
 /* Parts of a node as if they were several. All have it, or nobody. */
-static int divide_all(struct dataset *ds, MPI_Comm *node, int mpi)
+static int divide_node_all(struct dataset *ds, MPI_Comm *node, int mpi)
 {
     MPI_Comm whole = *node;
     int64_t lacking = mpi != MPI_SUCCESS;
@@ -26,11 +26,11 @@ static int split_all(struct dataset *ds, MPI_Comm *comm)
     int mpi = MPI_Comm_split_type(ds->comm, MPI_COMM_TYPE_SHARED, ds->rank, MPI_INFO_NULL,
                                   comm);
     if (mpi != MPI_SUCCESS) *comm = MPI_COMM_NULL;
-    if (ds->hints.node_procs > 0) return divide_all(ds, comm, mpi);
+    if (ds->hints.node_procs > 0) return divide_node_all(ds, comm, mpi);
     return base_mpi_error(mpi, NC_EMPI, "finding the processes of a node");
 }
 
-static int describe(struct node *n)
+static int describe_node(struct node *n)
 {
     int mpi = MPI_Comm_set_errhandler(n->comm, MPI_ERRORS_RETURN);
     if (mpi == MPI_SUCCESS) mpi = MPI_Comm_rank(n->comm, &n->rank);
@@ -62,7 +62,7 @@ struct node *node_find_all(struct dataset *ds, int *error, int64_t *lacking)
     if (*lacking) return NULL;
     n->comm = comm;
     n->found = true;
-    if (*error == NC_NOERR) *error = describe(n);
+    if (*error == NC_NOERR) *error = describe_node(n);
     return node_hold(n);
 }
 

@@ -35,7 +35,7 @@ static struct node_slot *first_kept(struct node_kept *k)
 }
 
 /* What is left when MPI ends. */
-static void free_kept_all(void *of)
+static void free_all_kept_all(void *of)
 {
     struct node_kept *k = of;
     struct node_slot *slot;
@@ -65,7 +65,7 @@ bool node_kept_hold(struct node_kept *k, const struct dataset *ds, int64_t numbe
     pthread_mutex_lock(&mutex);
     struct node_slot *slot = find_slot(k, 0);
     bool held = slot != NULL && find_slot(k, number) == NULL &&
-                base_mpi_at_end(k->end, free_kept_all, k) &&
+                base_mpi_at_end(k->end, free_all_kept_all, k) &&
                 MPI_Comm_group(ds->comm, &slot->group) == MPI_SUCCESS;
     if (held) slot->number = number;
     pthread_mutex_unlock(&mutex);

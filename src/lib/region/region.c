@@ -64,7 +64,7 @@ static bool add_loop(struct region *r, int64_t count, int64_t stride)
 }
 
 /* Gives back the room for loops that merging left unused. */
-static struct region *shrink(struct region *r)
+static struct region *shrink_region(struct region *r)
 {
     size_t size = sizeof *r + (size_t)r->nloops * sizeof(struct region_loop);
     struct region *smaller = base_realloc(r, size);
@@ -110,7 +110,7 @@ struct region *region_loops(int64_t offset, int ndims, const int64_t *count,
             base_free(r);
             return NULL;
         }
-    return shrink(r);
+    return shrink_region(r);
 }
 
 /* Adds dimension k of a slab, whose neighbours are `step` bytes apart. A stride is
@@ -140,7 +140,7 @@ struct region *region_slab(int64_t offset, int ndims, const int64_t *shape,
         good = add_dimension(r, start[k], count[k], stride == NULL ? 1 : stride[k], step);
         if (k > 0) good = !__builtin_mul_overflow(step, shape[k], &step) && good;
     }
-    if (good) return shrink(r);
+    if (good) return shrink_region(r);
     base_free(r);
     return NULL;
 }
@@ -160,7 +160,7 @@ struct region *region_repeat(struct region *child, int64_t count, int64_t stride
         region_free(r == NULL ? child : r);
         return NULL;
     }
-    return shrink(r);
+    return shrink_region(r);
 }
 
 /* ---- blocks ---- */
@@ -230,7 +230,7 @@ struct region *region_of_extents(struct region_extent *b, int64_t m)
         r = NULL;
     }
     base_free(b);
-    return r == NULL ? NULL : shrink(r);
+    return r == NULL ? NULL : shrink_region(r);
 }
 
 struct region *region_blocks(int64_t n, const int64_t *displ, const int64_t *length)

@@ -30,7 +30,7 @@ struct region_cursor {
 };
 
 /* Steps to the body's next instance; loops below `from` are not the odometer's. */
-static bool turn(struct frame *f, int from)
+static bool turn_frame(struct frame *f, int from)
 {
     const struct region *r = f->r;
     for (int k = from; k < r->nloops; k++) {
@@ -86,7 +86,7 @@ static bool advance(struct region_cursor *c)
         bool more = !block && ++f->item < f->r->n;
         if (!more) {
             f->item = 0;
-            more = turn(f, block ? 1 : 0);
+            more = turn_frame(f, block ? 1 : 0);
         }
         if (more) {
             descend(c);

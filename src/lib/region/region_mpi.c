@@ -376,7 +376,7 @@ static const struct {
 
 /* ---- taking apart ---- */
 
-static int take_apart(MPI_Datatype type, struct part *part);
+static int take_type_apart(MPI_Datatype type, struct part *part);
 
 /* Whether values of a predefined type have a counterpart in the file. Fortran's are
  * MPI_DATATYPE_NULL where there is no Fortran. */
@@ -514,11 +514,11 @@ static void align_args(struct contents *c)
 }
 
 /* Takes the types it is made of apart, and gives all of them back whatever happens. */
-static int take_parts(struct contents *c)
+static int take_contents(struct contents *c)
 {
     int err = NC_NOERR;
     for (MPI_Count i = 0; i < c->n[TYPES]; i++) {
-        if (err == NC_NOERR) err = take_apart(c->types[i], &c->parts[i]);
+        if (err == NC_NOERR) err = take_type_apart(c->types[i], &c->parts[i]);
         int err2 = release_type(c->types[i]);
         if (err == NC_NOERR) err = err2;
     }
@@ -543,14 +543,14 @@ static int take_derived(MPI_Datatype type, struct contents *c, struct part *part
     if (err == NC_NOERR) err = ask_contents(type, c);
     if (err == NC_NOERR) {
         align_args(c);
-        err = take_parts(c);
+        err = take_contents(c);
     }
     if (err == NC_NOERR) err = build(c, part);
     free_contents(c);
     return err;
 }
 
-static int take_apart(MPI_Datatype type, struct part *part)
+static int take_type_apart(MPI_Datatype type, struct part *part)
 {
     struct contents c = {0};
     int err = ask_envelope(type, &c);
@@ -587,7 +587,7 @@ int region_from_datatype(MPI_Datatype type, int64_t count, MPI_Datatype *basic,
     if (count < 0) return base_error_set(NC_EINVAL, "%lld instances", (long long)count);
     if (type == MPI_DATATYPE_NULL)
         return base_error_set(NC_EUNSPTETYPE, "MPI_DATATYPE_NULL");
-    int err = take_apart(type, &one);
+    int err = take_type_apart(type, &one);
     if (err != NC_NOERR) return err;
     if (__builtin_mul_overflow(one.bytes, count, &product) ||
         __builtin_mul_overflow(one.extent, count, &product)) {

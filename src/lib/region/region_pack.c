@@ -95,7 +95,7 @@ static void copy_plane(const struct copy *c, const struct region_plane *p)
 
 /* Offsets may be addresses, with base NULL (MPI_BOTTOM); adding them to a null
  * pointer would be no C. */
-static unsigned char *place(const void *base, int64_t offset)
+static unsigned char *place_in_memory(const void *base, int64_t offset)
 {
     return (unsigned char *)((uintptr_t)base + (uintptr_t)offset);
 }
@@ -116,7 +116,7 @@ size_t region_gather(struct region_cursor *c, const void *base, void *packed, si
         const struct copy copy = {.to = to + done,
                                   .to_step = s->length,
                                   .to_pitch = s->length * s->count,
-                                  .from = place(base, s->offset),
+                                  .from = place_in_memory(base, s->offset),
                                   .from_step = s->stride,
                                   .from_pitch = p.pitch,
                                   .count = s->count,
@@ -135,7 +135,7 @@ size_t region_scatter(struct region_cursor *c, void *base, const void *packed, s
     struct region_plane p;
     while (done < n && region_next_plane(c, rest(n, done), &p)) {
         const struct region_strip *s = &p.strip;
-        const struct copy copy = {.to = place(base, s->offset),
+        const struct copy copy = {.to = place_in_memory(base, s->offset),
                                   .to_step = s->stride,
                                   .to_pitch = p.pitch,
                                   .from = from + done,

@@ -206,7 +206,7 @@ static void free_ahead(struct stage_ahead *a)
 }
 
 /* NULL: there is none to be had. */
-static struct stage_ahead *start(struct stage *s)
+static struct stage_ahead *start_ahead(struct stage *s)
 {
     struct stage_ahead *a = base_calloc(1, sizeof *a);
     if (a == NULL) return NULL;
@@ -244,7 +244,7 @@ static int add_job(struct stage *s, struct job *j)
     enum { GUESSES = 64 };
     if (j == NULL) return NC_ENOMEM;
     bool guessed = j->guessed;
-    if (s->ahead == NULL) s->ahead = start(s);
+    if (s->ahead == NULL) s->ahead = start_ahead(s);
     struct stage_ahead *a = s->ahead;
     if (a == NULL) {
         stage_clear_view(s);
@@ -336,7 +336,7 @@ int stage_ahead_prefetch(struct stage_reader *r, const struct access_request *q)
 /* ---- what can be guessed: programs go through time ---- */
 
 /* Where the next get goes on as this one came after the last. */
-static void learn(struct stage_step *p, int64_t at, int64_t count, bool waited)
+static void learn_pace(struct stage_step *p, int64_t at, int64_t count, bool waited)
 {
     enum { FURTHEST = 8 };
     int64_t step = at - p->at;
@@ -428,7 +428,7 @@ void stage_ahead_follow(struct stage_reader *r, const struct access_request *q)
     if (r->steps == NULL) r->steps = base_calloc((size_t)h->nvars, sizeof *r->steps);
     if (r->steps == NULL) return;
     struct stage_step *p = &r->steps[q->varid];
-    learn(p, place.at, place.count, s->waited);
+    learn_pace(p, place.at, place.count, s->waited);
     for (bool more = p->sure; more && p->ahead < p->far; p->ahead += more) {
         int64_t at = place.at + (p->ahead + 1) * p->step;
         if (at < 0 || at > place.end - place.count) break;

@@ -57,7 +57,7 @@ void stage_clear_view(struct stage *s)
 }
 
 /* All of a block of a file: of a buffer, or what is in the view's own memory. */
-static void look_at(struct stage_reader *r, int64_t block, struct stage_buffer *b)
+static void look_at_block(struct stage_reader *r, int64_t block, struct stage_buffer *b)
 {
     struct stage *s = r->stage;
     s->view.buffer = b;
@@ -73,7 +73,7 @@ static int fetch_to_view(struct stage_reader *r, const struct stage_claim *c)
     struct stage_buffer *b;
     stage_clear_view(s);
     int err = stage_fetch(s, &r->source, &s->lines, c, s->view.own, &b);
-    if (err == NC_NOERR) look_at(r, c->block, b);
+    if (err == NC_NOERR) look_at_block(r, c->block, b);
     if (err != NC_NOERR && b != NULL) stage_copy_give_back(s, b);
     return err;
 }
@@ -84,7 +84,7 @@ static bool find_on_its_way(struct stage_reader *r, int64_t block)
     struct stage_buffer *b = stage_copy_find(r->stage, block);
     if (b == NULL) return false;
     stage_clear_view(r->stage);
-    look_at(r, block, b);
+    look_at_block(r, block, b);
     return true;
 }
 

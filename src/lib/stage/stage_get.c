@@ -44,7 +44,7 @@ static int get_run(struct stage_reader *r, int64_t at, int64_t n, int64_t ahead,
 }
 
 /* The next n bytes of the request. */
-static int get_bytes(struct get *g, unsigned char *to, int64_t n)
+static int get_request_bytes(struct get *g, unsigned char *to, int64_t n)
 {
     enum { CLOSE = 4096, MANY = 1 << 16 };
     struct region_strip strip;
@@ -66,7 +66,7 @@ static int get_bytes(struct get *g, unsigned char *to, int64_t n)
 
 /* External values that are as large as those in memory go there, and are turned round
  * where they lie. */
-static bool in_place(const struct access_values *v, int type)
+static bool values_in_place(const struct access_values *v, int type)
 {
     return access_values_buf(v) != NULL &&
            (v->copied || conv_type_of(type) == (int)v->req->type);
@@ -79,12 +79,12 @@ static int get_values(struct get *g, struct access_request *r, const struct cdf_
     struct access_values v;
     int err = access_values_begin(&v, h, r, false);
     int64_t left = access_nelems(r, var->ndims);
-    bool straight = err == NC_NOERR && in_place(&v, var->type);
+    bool straight = err == NC_NOERR && values_in_place(&v, var->type);
     int64_t step = STAGE_TILE / cdf_type_size(var->type);
     while (left > 0 && err == NC_NOERR) {
         int64_t n = left < step ? left : step;
         unsigned char *bytes = straight ? access_values_buf(&v) : s->tile;
-        err = get_bytes(g, bytes, n * v.xsize);
+        err = get_request_bytes(g, bytes, n * v.xsize);
         if (err == NC_NOERR) (void)access_values_get(&v, bytes, n); /* its status tells */
         if (!straight) s->ds->stats.copied_bytes += n * v.xsize;
         left -= n;

@@ -16,7 +16,7 @@ struct kept {
     int rank, nprocs, file, listener;
 };
 
-static void free_kept_all(void *thing)
+static void free_kept_stage_all(void *thing)
 {
     struct kept *k = thing;
     (void)close(k->file);
@@ -30,9 +30,9 @@ static struct node_kept stages = {.end = BASE_END_STAGES,
                                   .most = NODE_KEPT_MOST,
                                   .size = sizeof things[0],
                                   .things = things,
-                                  .free_all = free_kept_all};
+                                  .free_all = free_kept_stage_all};
 
-static uint64_t digest(const struct dataset *ds)
+static uint64_t digest_hints(const struct dataset *ds)
 {
     const struct base_hints *h = &ds->hints;
     const int64_t numbers[] = {h->stage_size,  h->stage_block, h->stage_exchange,
@@ -42,20 +42,20 @@ static uint64_t digest(const struct dataset *ds)
                      base_hash(numbers, sizeof numbers, 0));
 }
 
-static bool fits(const void *thing, const void *of)
+static bool kept_fits(const void *thing, const void *of)
 {
     const struct kept *k = thing;
     const struct stage *s = of;
     const struct dataset *ds = s->ds;
     return ds->hints.stage_keep == BASE_ENABLE && ds->inode != 0 &&
            k->shared->nparts == s->parts.n + 1 && k->inode == ds->inode &&
-           k->device == ds->device && k->host == ds->host && k->asked == digest(ds);
+           k->device == ds->device && k->host == ds->host && k->asked == digest_hints(ds);
 }
 
 int stage_keep_take_all(struct stage *s, int error, bool *taken)
 {
     struct kept k;
-    int err = node_kept_take_all(&stages, s->ds, fits, s, error, &k, taken);
+    int err = node_kept_take_all(&stages, s->ds, kept_fits, s, error, &k, taken);
     if (!*taken) return err;
     s->number = k.number;
     s->node = k.node;
@@ -88,7 +88,7 @@ static void keep_open(struct stage *s)
                            .device = ds->device,
                            .inode = ds->inode,
                            .host = ds->host,
-                           .asked = digest(ds),
+                           .asked = digest_hints(ds),
                            .node = node_hold(s->node),
                            .memory = s->memory,
                            .shared = s->shared,

@@ -36,8 +36,8 @@ static bool is_coherent(const struct stage *s)
     return s->ds->hints.file_io == BASE_FILE_IO_POSIX || base_fs_coherent(s->file);
 }
 
-static void make(struct stage *s, const struct stage_shared *plan, char *path,
-                 size_t size)
+static void make_mirror(struct stage *s, const struct stage_shared *plan, char *path,
+                        size_t size)
 {
     struct stage_shared mirror = {
         .mirror = 1, .nblocks = plan->nblocks, .block = plan->block};
@@ -66,7 +66,7 @@ static bool see_the_same_all(struct stage *s, const struct stage_shared *plan, i
 }
 
 /* A share of the room for each home. */
-static void adopt(struct stage_shared *plan)
+static void adopt_mirror(struct stage_shared *plan)
 {
     plan->mirror = 1;
     if (plan->nslots < plan->nblocks)
@@ -81,13 +81,13 @@ void stage_mirror_make_all(struct stage *s, struct stage_shared *plan, int looke
     if (ds->hints.stage_scope != BASE_STAGE_GLOBAL || s->nprocs == ds->nprocs) return;
     if (s->firsts != MPI_COMM_NULL) {
         bool same = see_the_same_all(s, plan, looked);
-        if (same && plan->node == 0) make(s, plan, path, size);
+        if (same && plan->node == 0) make_mirror(s, plan, path, size);
         if (MPI_Bcast(path, (int)size, MPI_CHAR, 0, s->firsts) != MPI_SUCCESS || !same)
             path[0] = '\0';
         if (plan->node != 0) open_made(s, path);
     }
     if (path[0] != '\0') {
-        adopt(plan);
+        adopt_mirror(plan);
         return;
     }
     if (s->file >= 0) (void)close(s->file);

@@ -90,14 +90,14 @@ int stage_nodes_keeper(struct stage_shared *all, int64_t block, int asker, int w
 
 /* ---- the others ---- */
 
-static bool exchanges(const struct stage *s)
+static bool nodes_exchange(const struct stage *s)
 {
     return s->nprocs < s->ds->nprocs && s->ds->hints.stage_exchange != BASE_DISABLE;
 }
 
 int stage_nodes_meet_all(struct stage *s)
 {
-    if (!exchanges(s)) return NC_NOERR;
+    if (!nodes_exchange(s)) return NC_NOERR;
     int mpi = MPI_Comm_split(s->ds->comm, s->first ? 0 : MPI_UNDEFINED, s->ds->rank,
                              &s->firsts);
     int64_t lacking = mpi != MPI_SUCCESS;

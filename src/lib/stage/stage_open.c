@@ -13,7 +13,7 @@
 #include "stage_keep.h"
 #include "stage_nodes.h"
 
-static bool wanted(const struct dataset *ds, bool create)
+static bool stage_is_wanted(const struct dataset *ds, bool create)
 {
     return ds->hints.stage == BASE_ENABLE && !create && !ds->writable && NODE_SHARED_64;
 }
@@ -65,7 +65,7 @@ static void give_up_all(struct stage *s)
     s->ds->stats.stage_fallbacks++;
 }
 
-static int close_layer_all(struct driver *self, bool abort)
+static int close_stage_all(struct driver *self, bool abort)
 {
     struct stage *s = (struct stage *)self;
     struct driver *lower = self->lower;
@@ -106,8 +106,8 @@ static int64_t blocks_of(const struct files *f, int64_t block)
 
 /* Blocks as large as asked for, larger ones where there would be too many; of the largest
  * files the end is not staged. */
-static void lay_out(const struct dataset *ds, const struct files *f,
-                    struct stage_shared *plan)
+static void lay_out_stage(const struct dataset *ds, const struct files *f,
+                          struct stage_shared *plan)
 {
     enum { LEAST = 4096, MOST = 8 << 20 };
     int64_t block = LEAST, wanted = ds->hints.stage_block;
@@ -132,7 +132,7 @@ static int look_at_file(struct stage *s, const struct files *f, struct stage_sha
     if (!stage_source_identify(s->own.source.file.fd, s->ds->base, &f->list[0]))
         return base_error_set(NC_EFILE, "%s: nobody knows whether it changes",
                               s->ds->path);
-    lay_out(s->ds, f, plan);
+    lay_out_stage(s->ds, f, plan);
     uint64_t stamp = 1;
     for (int i = 0; i <= f->n; i++)
         stamp = stage_source_stamp(stamp, &f->list[i], plan->block);
@@ -199,7 +199,7 @@ static int make_space_all(struct stage *s, int err, char *path)
 }
 
 /* The staged file loses its name when all have opened it, or nobody will. */
-static int make_all(struct stage *s, const struct files *f)
+static int make_stage_all(struct stage *s, const struct files *f)
 {
     struct stage_shared plan = {
         .nslots = 1, .nodes = 1, .nparts = f->n + 1, .room = INT64_MAX};
@@ -230,7 +230,7 @@ static int begin_all(struct stage *s, const struct files *f)
     s->first = s->node->rank == 0;
     s->rank = s->node->rank;
     s->nprocs = s->node->nprocs;
-    return make_all(s, f);
+    return make_stage_all(s, f);
 }
 
 /* What was kept; if a file has changed, its places alone. A mirror is of use if all
@@ -300,7 +300,7 @@ static void opened_all(struct driver *self)
 static const struct driver_ops slots;
 
 /* Without memory the dataset is as without this layer. */
-static int open_layer_all(struct dataset *ds, int omode, struct driver *lower,
+static int open_stage_all(struct dataset *ds, int omode, struct driver *lower,
                           struct driver **self)
 {
     (void)omode;
@@ -326,7 +326,7 @@ static int open_layer_all(struct dataset *ds, int omode, struct driver *lower,
 
 /* ---- other files of the dataset ---- */
 
-static void take_parts(struct driver *self, const struct driver_parts *parts)
+static void take_stage_parts(struct driver *self, const struct driver_parts *parts)
 {
     ((struct stage *)self)->parts = *parts;
 }
@@ -374,30 +374,30 @@ static struct driver *read_part(struct driver *self, int number, struct driver *
 
 /* The first process of a node looks; what it forgets nobody finds once all have agreed,
  * in the layer below. */
-static void check_file(struct stage *s)
+static void check_staged_file(struct stage *s)
 {
     if (s->first) stage_source_check(s);
 }
 
-static int sync_layer_all(struct driver *self)
+static int sync_stage_all(struct driver *self)
 {
-    check_file((struct stage *)self);
+    check_staged_file((struct stage *)self);
     return driver_call(self->lower, sync_all);
 }
 
-static int begin_indep_all(struct driver *self)
+static int begin_stage_indep_all(struct driver *self)
 {
-    check_file((struct stage *)self);
+    check_staged_file((struct stage *)self);
     return driver_call(self->lower, begin_indep_all);
 }
 
-static int end_indep_all(struct driver *self)
+static int end_stage_indep_all(struct driver *self)
 {
-    check_file((struct stage *)self);
+    check_staged_file((struct stage *)self);
     return driver_call(self->lower, end_indep_all);
 }
 
-static int sync_alone(struct driver *self)
+static int sync_stage_alone(struct driver *self)
 {
     stage_source_check((struct stage *)self);
     return driver_call(self->lower, sync);
@@ -412,7 +412,7 @@ static int prefetch_wait(struct driver *self)
     return NC_NOERR;
 }
 
-static int inq_info(struct driver *self, MPI_Info info)
+static int inq_stage_info(struct driver *self, MPI_Info info)
 {
     stage_copy_wait((struct stage *)self); /* who asks may look at what it came to */
     stage_tell((struct stage *)self);
@@ -420,16 +420,17 @@ static int inq_info(struct driver *self, MPI_Info info)
 }
 
 static const struct driver_ops slots = {
-    .close_all = close_layer_all,
-    .begin_indep_all = begin_indep_all,
-    .end_indep_all = end_indep_all,
+    .close_all = close_stage_all,
+    .begin_indep_all = begin_stage_indep_all,
+    .end_indep_all = end_stage_indep_all,
     .get_all = stage_get_all,
     .get = stage_get,
-    .sync_all = sync_layer_all,
-    .sync = sync_alone,
-    .inq_info = inq_info,
+    .sync_all = sync_stage_all,
+    .sync = sync_stage_alone,
+    .inq_info = inq_stage_info,
     .ahead = {.prefetch = prefetch, .prefetch_wait = prefetch_wait},
-    .files = {.parts = take_parts, .part = read_part, .opened_all = opened_all},
+    .files = {.parts = take_stage_parts, .part = read_part, .opened_all = opened_all},
 };
 
-const struct driver_kind stage_driver = {.wanted = wanted, .open_all = open_layer_all};
+const struct driver_kind stage_driver = {.wanted = stage_is_wanted,
+                                         .open_all = open_stage_all};

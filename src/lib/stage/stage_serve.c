@@ -56,7 +56,7 @@ static bool set_flags(int fd)
     return fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 && fcntl(fd, F_SETFL, O_NONBLOCK) == 0;
 }
 
-static bool make_token(unsigned char *token)
+static bool make_server_token(unsigned char *token)
 {
     return getentropy(token, STAGE_TOKEN) == 0;
 }
@@ -120,7 +120,7 @@ int stage_serve_listen(struct stage_place *place)
     int fd = bind_any(AF_INET6);
     if (fd < 0) fd = bind_any(AF_INET);
     if (fd < 0) return -1;
-    if (make_token(place->token) &&
+    if (make_server_token(place->token) &&
         getsockname(fd, (struct sockaddr *)&bound, &length) == 0) {
         place->port =
             ntohs(bound.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&bound)->sin6_port
@@ -134,7 +134,8 @@ int stage_serve_listen(struct stage_place *place)
 
 /* ---- answers ---- */
 
-static bool is_known(const struct stage_server *v, const struct stage_question *q)
+static bool is_known_question(const struct stage_server *v,
+                              const struct stage_question *q)
 {
     unsigned other = 0;
     for (int i = 0; i < STAGE_TOKEN; i++)
@@ -229,7 +230,7 @@ static bool hear(struct stage_server *v, struct visitor *w)
     if (n == 0) return false;
     w->got += (size_t)n;
     if (w->got < sizeof w->question) return true;
-    if (!is_known(v, &w->question)) return false;
+    if (!is_known_question(v, &w->question)) return false;
     w->last = ++v->clock;
     w->left = 0;
     w->sent = 0;

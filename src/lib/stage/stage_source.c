@@ -187,7 +187,7 @@ void stage_source_close(struct stage_source *source)
 
 /* ---- whether they have changed ---- */
 
-static void give_up(struct stage *s)
+static void give_source_up(struct stage *s)
 {
     stage_table_break(s->table);
     s->ds->stats.stage_fallbacks++;
@@ -207,7 +207,7 @@ static bool renew(struct stage *s, struct stage_part *p, struct stage_identity n
     atomic_store(&s->shared->stamp, 0);
     stage_table_forget(s->table);
     if (!same) s->ds->stats.stage_stale++;
-    if (!again && s->shared->mirror) give_up(s);
+    if (!again && s->shared->mirror) give_source_up(s);
     if (!again && now.inode != known.inode) memset(&now, 0, sizeof now);
     stage_part_identify(p, &now);
     return true;
@@ -215,7 +215,7 @@ static bool renew(struct stage *s, struct stage_part *p, struct stage_identity n
 
 /* The dataset's own file is looked at unless others have all values; they are if they
  * were used, or as `others` tells. */
-static void check(struct stage *s, const struct stage_identity *others)
+static void check_source(struct stage *s, const struct stage_identity *others)
 {
     struct stage_identity now;
     struct stage_shared *all = s->shared;
@@ -223,7 +223,7 @@ static void check(struct stage *s, const struct stage_identity *others)
     bool own = !s->parts.all, changed = false;
     if (own && (stage_source_open(&s->own) != NC_NOERR ||
                 !stage_source_identify(s->own.source.file.fd, s->ds->base, &now))) {
-        give_up(s);
+        give_source_up(s);
         return;
     }
     if (own) changed = renew(s, stage_part_of(all, 0), now, others != NULL);
@@ -244,12 +244,12 @@ static void check(struct stage *s, const struct stage_identity *others)
 
 void stage_source_check(struct stage *s)
 {
-    check(s, NULL);
+    check_source(s, NULL);
 }
 
 void stage_source_check_again(struct stage *s, const struct stage_identity *now)
 {
-    check(s, now);
+    check_source(s, now);
 }
 
 /* ---- bytes ---- */

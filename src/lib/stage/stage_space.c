@@ -26,7 +26,7 @@
 static const char prefix[] = ".ncmpi-stage-";
 
 /* Only a regular file of this user, and none that a link leads to. -1: it is not. */
-static int open_own(const char *path, int flags)
+static int open_own_stage(const char *path, int flags)
 {
     struct stat st;
     int fd = base_open_regular(path, flags | O_RDWR | O_NOFOLLOW);
@@ -42,13 +42,13 @@ static void sweep_one(const char *path)
     enum { OLD = 60 }; /* seconds; who makes one has it named for a moment */
     struct stat st;
     if (lstat(path, &st) != 0 || st.st_mtime > time(NULL) - OLD) return;
-    int fd = open_own(path, 0);
+    int fd = open_own_stage(path, 0);
     if (fd < 0) return;
     if (base_lock_whole(fd, true) == BASE_LOCKED) (void)unlink(path);
     (void)close(fd);
 }
 
-static void sweep(const char *directory)
+static void sweep_stages(const char *directory)
 {
     char path[PATH_MAX];
     struct dirent *e;
@@ -63,7 +63,7 @@ static void sweep(const char *directory)
 
 /* ---- the file ---- */
 
-static uint64_t new_token(const struct dataset *ds)
+static uint64_t new_stage_token(const struct dataset *ds)
 {
     struct timespec now = {0, 0};
     clock_gettime(CLOCK_REALTIME, &now);
@@ -91,12 +91,12 @@ int stage_space_create(struct stage *s, const struct stage_shared *plan, char *p
 {
     const struct dataset *ds = s->ds;
     const char *directory = ds->hints.stage_dirname;
-    sweep(directory);
+    sweep_stages(directory);
     int n = snprintf(path, size, "%s/%s%016llx", directory, prefix,
-                     (unsigned long long)new_token(ds));
+                     (unsigned long long)new_stage_token(ds));
     if (n < 0 || (size_t)n >= size)
         return base_error_set(NC_EBAD_FILE, "the path of the stage is too long");
-    s->file = open_own(path, O_CREAT | O_EXCL);
+    s->file = open_own_stage(path, O_CREAT | O_EXCL);
     if (s->file < 0) return base_error_system(NC_EFILE, "making", path);
     (void)base_lock_whole(s->file, true);
     int err = make_long(s->file, whole(plan), path);
@@ -109,7 +109,7 @@ int stage_space_create(struct stage *s, const struct stage_shared *plan, char *p
 
 int stage_space_open(struct stage *s, const char *path)
 {
-    s->file = open_own(path, 0);
+    s->file = open_own_stage(path, 0);
     return s->file < 0 ? base_error_system(NC_EFILE, "opening", path) : NC_NOERR;
 }
 

@@ -67,7 +67,7 @@ static bool is_barred(uint64_t word)
 }
 
 /* -1: none. */
-static int64_t slot_of(uint64_t word)
+static int64_t slot_in_word(uint64_t word)
 {
     return is_barred(word) ? -1 : (int64_t)(word & (coming - 1)) - 1;
 }
@@ -105,7 +105,7 @@ void stage_table_fix(struct stage_table *t)
 }
 
 /* Held for a moment only, so that nobody sleeps over it. */
-static void lock(struct stage_table *t)
+static void lock_table(struct stage_table *t)
 {
     int free = 0;
     while (!atomic_compare_exchange_weak(&t->lock, &free, 1)) {
@@ -114,7 +114,7 @@ static void lock(struct stage_table *t)
     }
 }
 
-static void unlock(struct stage_table *t)
+static void unlock_table(struct stage_table *t)
 {
     atomic_store(&t->lock, 0);
 }
@@ -124,11 +124,11 @@ static void unlock(struct stage_table *t)
 bool stage_table_find(struct stage_table *t, int64_t block, struct stage_hold *h)
 {
     uint64_t word = atomic_load(&t->words[block]);
-    if (slot_of(word) < 0 || (word & coming) != 0 ||
+    if (slot_in_word(word) < 0 || (word & coming) != 0 ||
         epoch_of(word) != atomic_load(&t->epoch))
         return false;
-    struct slot *s = &slots(t)[slot_of(word)];
-    h->slot = slot_of(word);
+    struct slot *s = &slots(t)[slot_in_word(word)];
+    h->slot = slot_in_word(word);
     h->seq = atomic_load(&s->seq);
     if (atomic_load(&t->words[block]) != word) return false;
     h->sum = atomic_load(&s->sum); /* last: see above */
@@ -145,7 +145,7 @@ bool stage_table_held(struct stage_table *t, const struct stage_hold *h)
 
 /* ---- with the lock ---- */
 
-static void give_up(struct stage_table *t, int64_t i)
+static void give_block_up(struct stage_table *t, int64_t i)
 {
     struct slot *s = &slots(t)[i];
     if (s->owner != 0) atomic_store(&t->words[s->owner - 1], 0);
@@ -154,7 +154,7 @@ static void give_up(struct stage_table *t, int64_t i)
 
 /* A place for another block: one that never had any, else one that was not used again
  * since the hand came by last. What is read once only goes before what is read often. */
-static int64_t take_slot(struct stage_table *t, int64_t block, bool *dropped)
+static int64_t take_block_slot(struct stage_table *t, int64_t block, bool *dropped)
 {
     if (t->fixed) return slots(t)[block].busy ? -1 : block;
     if (t->fresh < t->limit) return t->fresh++;
@@ -165,7 +165,7 @@ static int64_t take_slot(struct stage_table *t, int64_t block, bool *dropped)
         if (s->busy) continue;
         if (s->owner != 0 && atomic_exchange(&s->used, 0) != 0) continue;
         *dropped = s->owner != 0;
-        give_up(t, i);
+        give_block_up(t, i);
         return i;
     }
     return -1;
@@ -178,20 +178,21 @@ enum stage_claimed stage_table_claim(struct stage_table *t, int64_t block,
 {
     enum stage_claimed result = STAGE_MINE;
     *c = (struct stage_claim){.block = block, .slot = -1};
-    lock(t);
+    lock_table(t);
     uint64_t word = atomic_load(&t->words[block]);
     uint32_t epoch = atomic_load(&t->epoch);
     if (is_barred(word) && epoch_of(word) == epoch) {
         result = STAGE_NO_ROOM;
-    } else if (slot_of(word) >= 0 && epoch_of(word) == epoch) {
+    } else if (slot_in_word(word) >= 0 && epoch_of(word) == epoch) {
         result = word & coming ? STAGE_BUSY : STAGE_HERE;
     } else {
         /* What an earlier epoch left is this block's place; what it is still bringing
          * there is thrown away when it has come. */
-        if (slot_of(word) >= 0 && (word & coming) == 0 && slot_of(word) < t->limit)
-            c->slot = slot_of(word);
+        if (slot_in_word(word) >= 0 && (word & coming) == 0 &&
+            slot_in_word(word) < t->limit)
+            c->slot = slot_in_word(word);
         else
-            c->slot = take_slot(t, block, &c->dropped);
+            c->slot = take_block_slot(t, block, &c->dropped);
         if (c->slot < 0) result = STAGE_NO_ROOM;
     }
     if (result == STAGE_MINE) {
@@ -203,7 +204,7 @@ enum stage_claimed stage_table_claim(struct stage_table *t, int64_t block,
         c->word = (uint64_t)epoch << 32 | coming | (uint64_t)(c->slot + 1);
         atomic_store(&t->words[block], c->word);
     }
-    unlock(t);
+    unlock_table(t);
     atomic_thread_fence(memory_order_release); /* the number before new bytes */
     return result;
 }
@@ -217,13 +218,13 @@ bool stage_table_is_coming(struct stage_table *t, const struct stage_claim *c)
 bool stage_table_is_busy(struct stage_table *t, int64_t block)
 {
     uint64_t word = atomic_load(&t->words[block]);
-    return slot_of(word) >= 0 && (word & coming) != 0 &&
+    return slot_in_word(word) >= 0 && (word & coming) != 0 &&
            epoch_of(word) == atomic_load(&t->epoch);
 }
 
 void stage_table_finish(struct stage_table *t, const struct stage_claim *c, bool there)
 {
-    lock(t);
+    lock_table(t);
     struct slot *s = &slots(t)[c->slot];
     bool mine = atomic_load(&t->words[c->block]) == c->word;
     bool good = there && mine && epoch_of(c->word) == atomic_load(&t->epoch);
@@ -231,34 +232,34 @@ void stage_table_finish(struct stage_table *t, const struct stage_claim *c, bool
     if (good) atomic_store(&s->sum, c->sum);
     if (!good) s->owner = 0;
     if (mine) atomic_store(&t->words[c->block], good ? c->word & ~coming : 0);
-    unlock(t);
+    unlock_table(t);
 }
 
 void stage_table_bar(struct stage_table *t, const struct stage_claim *c)
 {
-    lock(t);
+    lock_table(t);
     struct slot *s = &slots(t)[c->slot];
     s->busy = 0;
     s->owner = 0;
     if (atomic_load(&t->words[c->block]) == c->word)
         atomic_store(&t->words[c->block], (uint64_t)epoch_of(c->word) << 32 | barred);
-    unlock(t);
+    unlock_table(t);
 }
 
 void stage_table_forget(struct stage_table *t)
 {
-    lock(t);
+    lock_table(t);
     atomic_fetch_add(&t->epoch, 1);
-    unlock(t);
+    unlock_table(t);
 }
 
 void stage_table_shrink(struct stage_table *t, int64_t slot)
 {
-    lock(t);
+    lock_table(t);
     if (slot < t->limit) t->limit = slot;
     if (t->hand >= t->limit) t->hand = 0;
     if (t->limit == 0) atomic_store(&t->broken, 1);
-    unlock(t);
+    unlock_table(t);
 }
 
 void stage_table_break(struct stage_table *t)

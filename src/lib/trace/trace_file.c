@@ -35,7 +35,7 @@
 
 /* Makes the file with the bracket that a list begins with, unless it is there: never
  * without it for a moment, as others may come to append. */
-static void make_file(const char *path)
+static void make_trace_file(const char *path)
 {
     char fresh[PATH_MAX];
     int64_t own[2] = {trace_clock(), base_mpi_host()};
@@ -63,10 +63,10 @@ static int check_file(int fd, struct stat *st)
 }
 
 /* Opens it for t: an errno, or 0. */
-static int open_file(struct trace *t, const char *path)
+static int open_trace_file(struct trace *t, const char *path)
 {
     struct stat st;
-    make_file(path);
+    make_trace_file(path);
     t->fd = base_open_with(path, O_RDWR | O_APPEND | O_CREAT, 0666);
     if (t->fd < 0) return errno;
     int why = check_file(t->fd, &st);
@@ -81,7 +81,7 @@ static int open_file(struct trace *t, const char *path)
 }
 
 /* What an errno means here. */
-static const char *words(int why)
+static const char *words_of_errno(int why)
 {
     return why == EEXIST ? "that file is something else" : strerror(why);
 }
@@ -110,7 +110,7 @@ static bool expand(const char *name, int rank, const char *host, char *path, siz
 
 /* ---- text ---- */
 
-static void give_up(struct trace *t, int why)
+static void give_trace_up(struct trace *t, int why)
 {
     for (size_t i = 0; i < t->used; i++)
         t->lost += t->text[i] == '\n';
@@ -129,9 +129,9 @@ void trace_spill(struct trace *t)
 {
     int saved = errno;
     if (t->fd >= 0 && is_dataset(t))
-        give_up(t, EEXIST);
+        give_trace_up(t, EEXIST);
     else if (t->fd >= 0 && t->used > 0 && !base_write_on(t->fd, t->text, t->used))
-        give_up(t, errno);
+        give_trace_up(t, errno);
     t->used = 0;
     t->spilled = trace_clock();
     errno = saved;
@@ -188,7 +188,7 @@ static int64_t new_id(const struct dataset *ds)
 }
 
 /* Opens the file this process appends to. An errno, or 0. */
-static int open_own(struct trace *t, const struct start *s, const char *host)
+static int open_own_trace(struct trace *t, const struct start *s, const char *host)
 {
     char path[PATH_MAX];
     bool apart = s->apart && s->host != base_mpi_host();
@@ -196,7 +196,7 @@ static int open_own(struct trace *t, const struct start *s, const char *host)
     size_t used = strlen(path), room = sizeof path - used;
     if (apart && (size_t)snprintf(path + used, room, ".%s", host) >= room)
         return ENAMETOOLONG;
-    return open_file(t, path);
+    return open_trace_file(t, path);
 }
 
 static int prepare_first(struct dataset *ds, struct start *s, const char *host)
@@ -212,7 +212,7 @@ static int prepare_first(struct dataset *ds, struct start *s, const char *host)
     s->host = base_mpi_host();
     if (ds->trace == NULL) return ENOMEM;
     if (strcmp(s->name, ds->full) == 0) return EEXIST;
-    int why = open_own(ds->trace, s, host);
+    int why = open_own_trace(ds->trace, s, host);
     if (why == 0) s->apart = !base_fs_coherent(ds->trace->fd);
     return why;
 }
@@ -256,7 +256,8 @@ void trace_start_all(struct dataset *ds, bool threads)
     s.shift = find_shift();
     int mpi = MPI_Bcast(&s, sizeof s, MPI_BYTE, 0, ds->comm);
     if (s.why != 0 || mpi != MPI_SUCCESS) {
-        if (ds->rank == 0) print_line(ds, "there is no trace", words((int)s.why));
+        if (ds->rank == 0)
+            print_line(ds, "there is no trace", words_of_errno((int)s.why));
         trace_drop(ds);
         ds->hints.trace = BASE_REPORT_NONE;
         return;
@@ -265,7 +266,7 @@ void trace_start_all(struct dataset *ds, bool threads)
     if (t == NULL) return; /* the others are told in the end */
     set_clock(t, &s, clock);
     t->id = s.id;
-    if (ds->rank != 0) t->why = open_own(t, &s, host);
+    if (ds->rank != 0) t->why = open_own_trace(t, &s, host);
     trace_add_process(t, host);
     trace_add_dataset(t, host);
     t->depth = 1; /* in the call that creates or opens */
@@ -306,5 +307,5 @@ void trace_stop_all(struct dataset *ds)
     snprintf(what, sizeof what,
              "the trace has not all lines, of one process %lld are missing",
              (long long)worst[LOST]);
-    print_line(ds, what, words((int)worst[WHY]));
+    print_line(ds, what, words_of_errno((int)worst[WHY]));
 }

@@ -40,12 +40,12 @@ int trace_thread(const struct trace *t)
     return mine;
 }
 
-static void lock(struct trace *t)
+static void lock_trace(struct trace *t)
 {
     if (t->threads) pthread_mutex_lock(&t->lock);
 }
 
-static void unlock(struct trace *t)
+static void unlock_trace(struct trace *t)
 {
     if (t->threads) pthread_mutex_unlock(&t->lock);
 }
@@ -61,13 +61,13 @@ static bool is_untimed(const struct trace *t)
 struct trace_span trace_begin_part(struct trace *t)
 {
     if (is_untimed(t)) return (struct trace_span){0};
-    lock(t);
+    lock_trace(t);
     struct trace_span span = {.since = trace_clock(), .counted = t->counted};
-    unlock(t);
+    unlock_trace(t);
     return span;
 }
 
-static void widen(struct trace_sum *all, const struct trace_sum *p)
+static void widen_sum(struct trace_sum *all, const struct trace_sum *p)
 {
     if (p->longest > all->longest) all->longest = p->longest;
     if (p->low >= 0 && (all->low < 0 || p->low < all->low)) all->low = p->low;
@@ -79,11 +79,11 @@ static void widen(struct trace_sum *all, const struct trace_sum *p)
     all->bytes += p->bytes;
 }
 
-static void add_part(struct trace_group *g, enum trace_part part,
-                     const struct trace_sum *p)
+static void add_trace_part(struct trace_group *g, enum trace_part part,
+                           const struct trace_sum *p)
 {
     if (g->used >> part & 1)
-        widen(&g->parts[part], p);
+        widen_sum(&g->parts[part], p);
     else
         g->parts[part] = *p;
     g->used |= 1U << part;
@@ -96,10 +96,10 @@ void trace_end_part(struct trace *t, enum trace_part part, struct trace_span spa
     struct trace_sum one = {
         1, 0, 0, where.bytes, where.offset, high, where.number, where.number};
     if (is_untimed(t)) {
-        add_part(&t->now, part, &one);
+        add_trace_part(&t->now, part, &one);
         return;
     }
-    lock(t);
+    lock_trace(t);
     int64_t end = trace_clock();
     one.longest = one.own = end - span.since;
     bool called = t->depth > 0 && t->caller == trace_thread(t);
@@ -108,10 +108,10 @@ void trace_end_part(struct trace *t, enum trace_part part, struct trace_span spa
         t->counted += one.own;
     }
     if (called && one.longest < SHORT_PART)
-        add_part(&t->now, part, &one);
+        add_trace_part(&t->now, part, &one);
     else
         trace_add_part(t, part, span.since, end, one.own, where);
-    unlock(t);
+    unlock_trace(t);
 }
 
 /* ---- calls ---- */
@@ -125,7 +125,7 @@ static int64_t bytes_moved(const struct trace *t)
  */
 struct trace_span trace_begin_call(struct trace *t, bool alone)
 {
-    lock(t);
+    lock_trace(t);
     int thread = trace_thread(t);
     if (t->depth == 0) {
         t->caller = thread;
@@ -137,7 +137,7 @@ struct trace_span trace_begin_call(struct trace *t, bool alone)
         t->depth++;
     }
     struct trace_span span = {trace_clock(), t->counted, bytes_moved(t)};
-    unlock(t);
+    unlock_trace(t);
     return span;
 }
 
@@ -184,7 +184,7 @@ static void join_call(struct trace *t, struct trace_call *all, const struct trac
     add_call(g, all, c);
     for (unsigned left = t->now.used; left != 0; left &= left - 1) {
         enum trace_part part = (enum trace_part)__builtin_ctz(left);
-        add_part(g, part, &t->now.parts[part]);
+        add_trace_part(g, part, &t->now.parts[part]);
     }
 }
 
@@ -231,7 +231,7 @@ static void tell_call(struct trace *t, struct trace_call *c, int64_t start, int6
 void trace_end_call(struct trace *t, struct trace_span span, const char *name, int varid,
                     int err)
 {
-    lock(t);
+    lock_trace(t);
     int64_t end = trace_clock(), time = end - span.since;
     struct trace_call c = {name,  1,  time, time, time, bytes_moved(t) - span.bytes,
                            varid, err};
@@ -245,16 +245,16 @@ void trace_end_call(struct trace *t, struct trace_span span, const char *name, i
         alone.calls[0] = c;
         trace_add_group(t, &alone);
     }
-    unlock(t);
+    unlock_trace(t);
 }
 
 void trace_note_file(struct dataset *ds, int64_t stripe, int64_t stripes)
 {
     struct trace *t = ds->trace;
     if (t == NULL) return;
-    lock(t);
+    lock_trace(t);
     trace_add_file(t, stripe, stripes);
-    unlock(t);
+    unlock_trace(t);
 }
 
 /* Process 0 for all; of very many variables the others are known by their numbers. */
@@ -263,8 +263,8 @@ void trace_note_variables(struct dataset *ds, int first)
     enum { MOST = 1000 };
     struct trace *t = ds->trace;
     if (t == NULL || ds->rank != 0) return;
-    lock(t);
+    lock_trace(t);
     for (int id = first; id < ds->header.nvars && id < MOST; id++)
         trace_add_variable(t, id);
-    unlock(t);
+    unlock_trace(t);
 }

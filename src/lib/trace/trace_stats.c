@@ -75,8 +75,8 @@ __attribute__((format(printf, 2, 3))) static void add(struct text *t, const char
 }
 
 /* What nobody ever did is left out. */
-static void compose(const struct dataset *ds, const int64_t *sum, const int64_t *most,
-                    const int64_t *least, struct text *t)
+static void compose_report(const struct dataset *ds, const int64_t *sum,
+                           const int64_t *most, const int64_t *least, struct text *t)
 {
     add(t, "%.1024s: what %d process%s did\n", ds->path, ds->nprocs,
         ds->nprocs > 1 ? "es" : "");
@@ -133,7 +133,7 @@ int trace_stats_report_all(const struct dataset *ds)
     struct text t = {.length = 0};
     for (int i = 0; i < COUNTERS; i++)
         ends[COUNTERS + i] = -ends[COUNTERS + i];
-    compose(ds, sum, ends, ends + COUNTERS, &t);
+    compose_report(ds, sum, ends, ends + COUNTERS, &t);
     deliver(ds, &t);
     return NC_NOERR;
 }

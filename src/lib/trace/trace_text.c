@@ -35,7 +35,7 @@ static void put_digits(struct trace *t, uint64_t number, int least)
     t->used += sizeof digits - (size_t)at;
 }
 
-static void put_number(struct trace *t, const char *key, int64_t number)
+static void put_numbered(struct trace *t, const char *key, int64_t number)
 {
     put_string(t, key);
     if (number < 0) put_string(t, "-");
@@ -45,7 +45,7 @@ static void put_number(struct trace *t, const char *key, int64_t number)
 /* Nanoseconds as microseconds. */
 static void put_time(struct trace *t, const char *key, int64_t ns)
 {
-    put_number(t, key, ns / 1000);
+    put_numbered(t, key, ns / 1000);
     put_string(t, ".");
     put_digits(t, ns < 0 ? 0 : (uint64_t)(ns % 1000), 3);
 }
@@ -85,8 +85,8 @@ static void begin_line(struct trace *t, const char *name, const char *kind, int 
     put_string(t, "{\"name\":\"");
     put_string(t, name);
     put_string(t, kind);
-    put_number(t, ",\"pid\":", t->pid);
-    put_number(t, ",\"tid\":", thread);
+    put_numbered(t, ",\"pid\":", t->pid);
+    put_numbered(t, ",\"tid\":", thread);
     put_time(t, ",\"ts\":", since + t->shift - epoch);
 }
 
@@ -101,13 +101,13 @@ static void put_call(struct trace *t, const struct trace_call *c, bool first)
 {
     put_string(t, first ? "\"" : ",\"");
     put_string(t, c->name);
-    put_number(t, "\":{\"n\":", c->n);
+    put_numbered(t, "\":{\"n\":", c->n);
     put_time(t, ",\"us\":", c->time);
     put_time(t, ",\"own\":", c->own);
     if (c->n > 1) put_time(t, ",\"longest\":", c->longest);
-    if (c->bytes > 0) put_number(t, ",\"bytes\":", c->bytes);
-    if (c->varid >= 0) put_number(t, ",\"var\":", c->varid);
-    if (c->err != 0) put_number(t, ",\"error\":", c->err);
+    if (c->bytes > 0) put_numbered(t, ",\"bytes\":", c->bytes);
+    if (c->varid >= 0) put_numbered(t, ",\"var\":", c->varid);
+    if (c->err != 0) put_numbered(t, ",\"error\":", c->err);
     put_string(t, "}");
 }
 
@@ -116,14 +116,14 @@ static void put_part(struct trace *t, const char *name, const struct trace_sum *
 {
     put_string(t, first ? "\"" : ",\"");
     put_string(t, name);
-    put_number(t, "\":{\"n\":", p->n);
+    put_numbered(t, "\":{\"n\":", p->n);
     put_time(t, ",\"us\":", p->own);
     put_time(t, ",\"longest\":", p->longest);
-    if (p->bytes > 0) put_number(t, ",\"bytes\":", p->bytes);
-    if (p->low >= 0) put_number(t, ",\"low\":", p->low);
-    if (p->low >= 0) put_number(t, ",\"high\":", p->high);
-    if (p->first >= 0) put_number(t, ",\"first\":", p->first);
-    if (p->first >= 0) put_number(t, ",\"last\":", p->last);
+    if (p->bytes > 0) put_numbered(t, ",\"bytes\":", p->bytes);
+    if (p->low >= 0) put_numbered(t, ",\"low\":", p->low);
+    if (p->low >= 0) put_numbered(t, ",\"high\":", p->high);
+    if (p->first >= 0) put_numbered(t, ",\"first\":", p->first);
+    if (p->first >= 0) put_numbered(t, ",\"last\":", p->last);
     put_string(t, "}");
 }
 
@@ -132,7 +132,7 @@ void trace_add_group(struct trace *t, const struct trace_group *g)
     begin_line(t, g->ncalls > 1 ? "several calls" : g->calls[0].name,
                "\",\"cat\":\"call\",\"ph\":\"X\"", g->thread, g->start);
     put_time(t, ",\"dur\":", g->end - g->start);
-    put_number(t, ",\"args\":{\"set\":", t->id);
+    put_numbered(t, ",\"args\":{\"set\":", t->id);
     put_string(t, ",\"calls\":{");
     for (int i = 0; i < g->ncalls; i++)
         put_call(t, &g->calls[i], i == 0);
@@ -152,11 +152,11 @@ void trace_add_part(struct trace *t, enum trace_part part, int64_t start, int64_
     begin_line(t, part_names[part], "\",\"cat\":\"part\",\"ph\":\"X\"", trace_thread(t),
                start);
     put_time(t, ",\"dur\":", end - start);
-    put_number(t, ",\"args\":{\"set\":", t->id);
+    put_numbered(t, ",\"args\":{\"set\":", t->id);
     if (own != end - start) put_time(t, ",\"own\":", own);
-    if (where.number >= 0) put_number(t, ",\"number\":", where.number);
-    if (where.offset >= 0) put_number(t, ",\"offset\":", where.offset);
-    if (where.bytes > 0) put_number(t, ",\"bytes\":", where.bytes);
+    if (where.number >= 0) put_numbered(t, ",\"number\":", where.number);
+    if (where.offset >= 0) put_numbered(t, ",\"offset\":", where.offset);
+    if (where.bytes > 0) put_numbered(t, ",\"bytes\":", where.bytes);
     put_string(t, "}");
     end_line(t);
 }
@@ -165,7 +165,7 @@ static void begin_note(struct trace *t, const char *name)
 {
     begin_line(t, name, "\",\"cat\":\"note\",\"ph\":\"i\",\"s\":\"t\"", trace_thread(t),
                trace_clock());
-    put_number(t, ",\"args\":{\"set\":", t->id);
+    put_numbered(t, ",\"args\":{\"set\":", t->id);
 }
 
 void trace_add_process(struct trace *t, const char *host)
@@ -173,11 +173,11 @@ void trace_add_process(struct trace *t, const char *host)
     char name[64] = "process ";
     begin_line(t, "process_name", "\",\"ph\":\"M\"", 0, trace_clock());
     put_text(t, ",\"args\":{\"name\":", strncat(name, host, sizeof name - 16));
-    put_number(t, ",\"rank\":", t->pid);
+    put_numbered(t, ",\"rank\":", t->pid);
     put_string(t, "}");
     end_line(t);
     begin_line(t, "process_sort_index", "\",\"ph\":\"M\"", 0, trace_clock());
-    put_number(t, ",\"args\":{\"sort_index\":", t->pid);
+    put_numbered(t, ",\"args\":{\"sort_index\":", t->pid);
     put_string(t, "}");
     end_line(t);
 }
@@ -187,8 +187,8 @@ void trace_add_dataset(struct trace *t, const char *host)
     begin_note(t, "dataset");
     put_text(t, ",\"path\":", t->ds->path);
     put_text(t, ",\"host\":", host);
-    put_number(t, ",\"rank\":", t->ds->rank);
-    put_number(t, ",\"processes\":", t->ds->nprocs);
+    put_numbered(t, ",\"rank\":", t->ds->rank);
+    put_numbered(t, ",\"processes\":", t->ds->nprocs);
     put_string(t, "}");
     end_line(t);
 }
@@ -196,8 +196,8 @@ void trace_add_dataset(struct trace *t, const char *host)
 void trace_add_file(struct trace *t, int64_t stripe, int64_t stripes)
 {
     begin_note(t, "file");
-    put_number(t, ",\"stripe\":", stripe);
-    put_number(t, ",\"stripes\":", stripes);
+    put_numbered(t, ",\"stripe\":", stripe);
+    put_numbered(t, ",\"stripes\":", stripes);
     put_string(t, "}");
     end_line(t);
 }
@@ -206,9 +206,9 @@ void trace_add_variable(struct trace *t, int varid)
 {
     const struct cdf_var *v = &t->ds->header.vars[varid];
     begin_note(t, "variable");
-    put_number(t, ",\"var\":", varid);
+    put_numbered(t, ",\"var\":", varid);
     put_text(t, ",\"variable\":", v->name);
-    put_number(t, ",\"record\":", v->is_record);
+    put_numbered(t, ",\"record\":", v->is_record);
     put_string(t, "}");
     end_line(t);
 }

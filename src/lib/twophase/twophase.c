@@ -247,7 +247,7 @@ static void exchange_all(struct twophase_call *x, int64_t step, int64_t buffer)
 }
 
 /* Which round comes after this step. */
-static int64_t learn(const struct twophase_call *x, int64_t step)
+static int64_t learn_step(const struct twophase_call *x, int64_t step)
 {
     await(x, across(x) ? TWOPHASE_PLANNED : TWOPHASE_PACKED, step + 1);
     if (!across(x)) return least_of(x->w, step);
@@ -385,8 +385,8 @@ static void read_places(struct twophase_call *x, int64_t round, int64_t block,
 /* What earlier steps of this round have read is there: what lies below that and above is
  * read, so that it stays one stretch. All who store go by the same slots and know what
  * there is. */
-static void read_block(struct twophase_call *x, int64_t round, int64_t step,
-                       int64_t block, bool begins)
+static void read_round_block(struct twophase_call *x, int64_t round, int64_t step,
+                             int64_t block, bool begins)
 {
     int64_t low, high;
     if (!stores(x)) return;
@@ -432,7 +432,7 @@ static void put_rounds_all(struct twophase_call *x)
     for (int64_t step = 0; next != INT64_MAX; step++) {
         int64_t block = x->blocks - 1;
         if (exchanges(x)) exchange_all(x, step, block);
-        next = learn(x, step);
+        next = learn_step(x, step);
         if (next != INT64_MAX) put_step(x, next, step + 1, next != round);
         if (next != round) write_block(x, round, step, block);
         round = next;
@@ -494,8 +494,8 @@ static void get_step(struct twophase_call *x, int64_t round, int64_t step, bool 
 }
 
 /* What was asked for in a step, out of the block and the answers. */
-static void take_values(struct twophase_call *x, int64_t round, int64_t step,
-                        int64_t block)
+static void take_round_values(struct twophase_call *x, int64_t round, int64_t step,
+                              int64_t block)
 {
     await(x, TWOPHASE_STORED, step + 1);
     if (x->near[step % 2]) move_own(x, round, block);
@@ -526,7 +526,7 @@ static void ask_all(struct twophase_call *x, int64_t round, int64_t step, bool b
     get_step(x, round, step, begins);
     int64_t block = x->blocks - 1;
     if (exchanges(x)) exchange_all(x, step, block);
-    read_block(x, round, step, block, begins);
+    read_round_block(x, round, step, block, begins);
 }
 
 static void get_rounds_all(struct twophase_call *x)
@@ -535,10 +535,10 @@ static void get_rounds_all(struct twophase_call *x)
     ask_all(x, round, 0, true);
     for (int64_t step = 0; next != INT64_MAX; step++) {
         int64_t block = x->blocks - 1;
-        next = learn(x, step);
+        next = learn_step(x, step);
         if (next != INT64_MAX) ask_all(x, next, step + 1, next != round);
         if (exchanges(x)) answer_step(x, step, block);
-        take_values(x, round, step, block);
+        take_round_values(x, round, step, block);
         round = next;
         x->steps = step + 1;
     }

@@ -10,7 +10,7 @@
 enum { HOLE = 2048 }; /* reading and writing so many bytes is cheaper than another call */
 
 /* The end of the marks from i on that are `kind`; n at most. */
-static int64_t end_of(const unsigned char *marks, int64_t i, int64_t n, int kind)
+static int64_t end_of_marks(const unsigned char *marks, int64_t i, int64_t n, int kind)
 {
     const unsigned char *end = memchr(marks + i, 1 - kind, (size_t)(n - i));
     return end == NULL ? n : end - marks;
@@ -24,8 +24,8 @@ static int fill_holes(struct twophase *t, const struct access_block *b, int64_t 
     int err = access_staging_make(t->staging, (size_t)n);
     if (err == NC_NOERR) err = file_read(t->file, b->origin + low, t->staging->bytes, n);
     while (err == NC_NOERR && i < end) {
-        int64_t hole = end_of(b->marks, i, end, 1);
-        i = end_of(b->marks, hole, end, 0);
+        int64_t hole = end_of_marks(b->marks, i, end, 1);
+        i = end_of_marks(b->marks, hole, end, 0);
         memcpy(b->bytes + (hole << b->shift),
                t->staging->bytes + ((hole << b->shift) - low),
                (size_t)((i - hole) << b->shift));
@@ -41,11 +41,11 @@ static int64_t end_of_holes(const struct access_block *b, int64_t hole, int64_t 
     int64_t end = hole;
     *count = 0;
     while (hole < n) {
-        int64_t next = end_of(b->marks, hole, n, 0);
+        int64_t next = end_of_marks(b->marks, hole, n, 0);
         if (next == n || (next - end) << b->shift > HOLE) break;
         ++*count;
         end = next;
-        hole = end_of(b->marks, next, n, 1);
+        hole = end_of_marks(b->marks, next, n, 1);
     }
     return end;
 }
@@ -56,13 +56,13 @@ static int64_t end_of_holes(const struct access_block *b, int64_t hole, int64_t 
 static int64_t fill_group(struct twophase *t, const struct access_block *b, int64_t i,
                           int64_t n, int *err)
 {
-    int64_t end = end_of(b->marks, i, n, 1), count;
+    int64_t end = end_of_marks(b->marks, i, n, 1), count;
     for (;;) {
         int64_t filled = end_of_holes(b, end, n, &count);
         if (count < 2) return end;
         int read = fill_holes(t, b, end, filled);
         if (*err == NC_NOERR) *err = read;
-        end = end_of(b->marks, filled, n, 1);
+        end = end_of_marks(b->marks, filled, n, 1);
     }
 }
 
@@ -72,8 +72,8 @@ int twophase_cover_write(struct twophase *t, const struct access_block *b, int64
     int64_t first = low >> b->shift, n = ((high - 1) >> b->shift) + 1, end;
     int result = NC_NOERR;
     if (low >= high) return NC_NOERR;
-    for (int64_t i = end_of(b->marks, first, n, 0); i < n;
-         i = end_of(b->marks, end, n, 0)) {
+    for (int64_t i = end_of_marks(b->marks, first, n, 0); i < n;
+         i = end_of_marks(b->marks, end, n, 0)) {
         int64_t at = i << b->shift;
         int err = NC_NOERR;
         end = fill_group(t, b, i, n, &err);

@@ -34,7 +34,7 @@ static int64_t stripes_of(const struct twophase *t, const struct twophase_domain
 }
 
 /* Cuts what is moved into blocks of so many stripes; how many blocks. */
-static int64_t cut(struct twophase_domains *d, int64_t stripes)
+static int64_t cut_domains(struct twophase_domains *d, int64_t stripes)
 {
     d->block = stripes * d->unit;
     d->first = d->low / d->block;
@@ -171,7 +171,8 @@ static void try_sizes(struct twophase_domains *d, const struct twophase *t, int6
     int64_t best = time_of(d, servers, INT64_MAX);
     for (int i = 0; i < 4; i++) {
         if (sizes[i] < 1 || sizes[i] > most_stripes(t, d)) continue;
-        int64_t blocks = cut(&tried, sizes[i]), each = blocks / n > 1 ? blocks / n : 1;
+        int64_t blocks = cut_domains(&tried, sizes[i]),
+                each = blocks / n > 1 ? blocks / n : 1;
         for (int64_t more = 0; more < MORE; more++) {
             divide(&tried, 0, blocks, n, each + more);
             best = try_periods(d, tried, servers, best);
@@ -201,7 +202,7 @@ static int64_t parts_of(const struct twophase *t, const struct twophase_domains 
  * about, since neighbours in the file are often on one node. Stripes side by side begin
  * with different parts: where pieces repeat after a stripe or two, the first part of all
  * would be what a few nodes have, and these alone would send. */
-static void deal_out(struct twophase_domains *d, const struct twophase *t)
+static void deal_out_domains(struct twophase_domains *d, const struct twophase *t)
 {
     enum { APART = 1 << ACCESS_COARSE }; /* more than the slack, and marks do not touch */
     if (d->unit != t->unit || !file_striped(t->file)) return;
@@ -231,14 +232,14 @@ void twophase_domains_make(struct twophase_domains *d, const struct twophase *t,
     *d = (struct twophase_domains){
         .low = low, .high = high, .nodes = t->window.nodes, .shift = shift};
     d->unit = unit_of(t);
-    int64_t blocks = cut(d, stripes_of(t, d));
+    int64_t blocks = cut_domains(d, stripes_of(t, d));
     int64_t n = most > 0 && most < d->nodes ? most : d->nodes;
     divide_best(d, t, blocks, n < blocks ? n : blocks);
     d->period = period_of(t, d);
     if (d->rounds > SHORT && uneven(t, d)) try_sizes(d, t, n);
     d->lanes = 1;
     d->pitch = d->block;
-    if (d->rounds <= SHORT && d->nodes > 1 && most == 0) deal_out(d, t);
+    if (d->rounds <= SHORT && d->nodes > 1 && most == 0) deal_out_domains(d, t);
 }
 
 /* Of a domain that is one. */
@@ -284,7 +285,7 @@ int64_t twophase_domain_at(const struct twophase_domains *d, int64_t offset)
 }
 
 /* Where a block begins: the last one in the file may end behind all numbers. */
-static int64_t place_of(const struct twophase_domains *d, int64_t block)
+static int64_t place_of_block(const struct twophase_domains *d, int64_t block)
 {
     int64_t at;
     return __builtin_mul_overflow(d->first + block, d->block, &at) ? INT64_MAX : at;
@@ -292,7 +293,7 @@ static int64_t place_of(const struct twophase_domains *d, int64_t block)
 
 int64_t twophase_domain_start(const struct twophase_domains *d, int64_t domain)
 {
-    return place_of(d, domain * d->each);
+    return place_of_block(d, domain * d->each);
 }
 
 /* With which block a domain begins. What the last one has besides comes last, so that all
@@ -311,8 +312,8 @@ bool twophase_domain_block(const struct twophase_domains *d, int64_t domain,
                            int64_t round, int64_t *origin, int64_t *low, int64_t *high)
 {
     int64_t number = round < d->each ? (begins_with(d, domain) + round) % d->each : round;
-    int64_t block = domain * d->each + number, end = place_of(d, block + 1);
-    *origin = place_of(d, block);
+    int64_t block = domain * d->each + number, end = place_of_block(d, block + 1);
+    *origin = place_of_block(d, block);
     *low = *origin > d->low ? *origin : d->low;
     *high = d->high < end ? d->high : end;
     return *low < *high && number < blocks_of(d, domain);
@@ -331,8 +332,8 @@ bool twophase_domain_rest(const struct twophase_domains *d, int64_t domain, int6
         next = round < d->each ? d->each : round + 1;
         end = blocks_of(d, domain);
     }
-    *low = place_of(d, first + next);
-    *high = place_of(d, first + end);
+    *low = place_of_block(d, first + next);
+    *high = place_of_block(d, first + end);
     return next < end && *low < *high;
 }
 

@@ -82,8 +82,9 @@ static int find_pieces(const struct twophase_window *w, int64_t step,
 }
 
 /* Where n pieces lie, or their answers, from w->areas on. */
-static int type_of(const struct twophase_window *w, int64_t step,
-                   const struct piece *pieces, int n, bool answers, MPI_Datatype *type)
+static int type_of_step(const struct twophase_window *w, int64_t step,
+                        const struct piece *pieces, int n, bool answers,
+                        MPI_Datatype *type)
 {
     int *lengths = base_malloc((size_t)n * sizeof *lengths);
     MPI_Aint *displs = base_malloc((size_t)n * sizeof *displs);
@@ -121,9 +122,9 @@ static int add_message(struct twophase_exchange *x, int64_t step, const struct p
 {
     struct twophase_message *l = &x->messages[x->nmessages];
     *l = (struct twophase_message){p[0].node, MPI_DATATYPE_NULL, MPI_DATATYPE_NULL};
-    int err = type_of(&x->t->window, step, p, n, false, &l->packed);
+    int err = type_of_step(&x->t->window, step, p, n, false, &l->packed);
     if (err == NC_NOERR && !x->put)
-        err = type_of(&x->t->window, step, p, n, true, &l->answer);
+        err = type_of_step(&x->t->window, step, p, n, true, &l->answer);
     if (err == NC_NOERR)
         x->nmessages++;
     else if (l->packed != MPI_DATATYPE_NULL)

@@ -98,8 +98,8 @@ static int pack_edge(struct access_walk *w, struct twophase_packed *p, int64_t o
  * many as there is room for, or of the first as much as there is room for, in pieces that
  * a mark may stand for and that have whole values; of a put not the value that lies in
  * two ranges. False: there is room for nothing. */
-static bool choose(const struct access_walk *w, int64_t room, int64_t *length,
-                   int64_t *count)
+static bool choose_packing(const struct access_walk *w, int64_t room, int64_t *length,
+                           int64_t *count)
 {
     const struct region_strip *s = &w->strip;
     int64_t xsize = w->part->values.xsize, piece = INT64_C(1) << ACCESS_COARSE;
@@ -122,7 +122,7 @@ static bool pack_some(struct access_walk *w, struct twophase_packed *p, int64_t 
 {
     struct region_strip *s = &w->strip;
     int64_t room = left_in(w, p), length, count;
-    if (!choose(w, room, &length, &count)) return false;
+    if (!choose_packing(w, room, &length, &count)) return false;
     if (w->put && (s->offset < w->low || length == 0)) {
         access_walk_note(result, pack_edge(w, p, origin));
         return true;
@@ -216,8 +216,8 @@ int twophase_pack_take(struct access_walk *w, const struct twophase_packed *p,
 
 /* What a record says, `at` bytes from the start of n, with the list's places behind it;
  * its bytes without values. False: that is no record of this block. */
-static bool read_head(const struct access_block *b, const unsigned char *bytes, int64_t n,
-                      int64_t at, struct head *h, int64_t *size)
+static bool read_packed_head(const struct access_block *b, const unsigned char *bytes,
+                             int64_t n, int64_t at, struct head *h, int64_t *size)
 {
     int64_t room = b->end - b->origin + ACCESS_SLACK;
     *size = (int64_t)sizeof *h;
@@ -253,8 +253,8 @@ static void put_strip(const struct access_block *b, const struct head *h,
     access_place_mark(b, &s);
 }
 
-static bool put_list(const struct access_block *b, const struct head *h,
-                     const unsigned char *list)
+static bool put_packed_list(const struct access_block *b, const struct head *h,
+                            const unsigned char *list)
 {
     const unsigned char *values = list + h->count * sizeof(place);
     int64_t left = h->length, at, n;
@@ -277,20 +277,20 @@ int twophase_unpack(const struct access_block *b, const unsigned char *bytes, in
     struct head h;
     int64_t size;
     for (int64_t at = 0; at < n;) {
-        if (!read_head(b, bytes, n, at, &h, &size)) return no_message();
+        if (!read_packed_head(b, bytes, n, at, &h, &size)) return no_message();
         const unsigned char *body = bytes + at + sizeof h;
         int64_t values = h.stride == LIST ? h.length : (int64_t)h.length * h.count;
         if (n - at - size < values) return no_message();
         if (h.stride != LIST)
             put_strip(b, &h, body);
-        else if (!put_list(b, &h, body))
+        else if (!put_packed_list(b, &h, body))
             return no_message();
         at += size + values;
     }
     return NC_NOERR;
 }
 
-static void widen(int64_t *low, int64_t *high, int64_t from, int64_t to)
+static void widen_range(int64_t *low, int64_t *high, int64_t from, int64_t to)
 {
     if (from < *low) *low = from;
     if (to > *high) *high = to;
@@ -303,15 +303,15 @@ int twophase_unpack_asked(const struct access_block *b, const unsigned char *byt
     int64_t size, from, length;
     *asked = 0;
     for (int64_t at = 0; at < n; at += size) {
-        if (!read_head(b, bytes, n, at, &h, &size)) return no_message();
+        if (!read_packed_head(b, bytes, n, at, &h, &size)) return no_message();
         const unsigned char *list = bytes + at + sizeof h;
         *asked += h.stride == LIST ? h.length : (int64_t)h.length * h.count;
         if (h.stride != LIST)
-            widen(low, high, h.offset,
-                  h.offset + (int64_t)(h.count - 1) * h.stride + h.length);
+            widen_range(low, high, h.offset,
+                        h.offset + (int64_t)(h.count - 1) * h.stride + h.length);
         for (int64_t i = 0; h.stride == LIST && i < h.count; i++) {
             if (!read_place(b, &h, list, i, &from, &length)) return no_message();
-            widen(low, high, from, from + length);
+            widen_range(low, high, from, from + length);
         }
     }
     return NC_NOERR;
@@ -322,7 +322,8 @@ void twophase_unpack_answer(const struct access_block *b, const unsigned char *b
 {
     struct head h;
     int64_t size, from, length;
-    for (int64_t at = 0; at < n && read_head(b, bytes, n, at, &h, &size); at += size) {
+    for (int64_t at = 0; at < n && read_packed_head(b, bytes, n, at, &h, &size);
+         at += size) {
         const unsigned char *list = bytes + at + sizeof h;
         if (h.stride != LIST) {
             region_copy_pieces(answer, h.length, b->bytes + h.offset, h.stride, h.count,

@@ -66,7 +66,7 @@ static int64_t buffer_bytes(int64_t size)
 
 /* Is there room for that much shared memory? Where it lives in /dev/shm, too much of it
  * would be promised and then end the program. */
-static bool room_for(int64_t bytes)
+static bool has_room_for(int64_t bytes)
 {
     struct statvfs fs;
     if (statvfs("/dev/shm", &fs) != 0) return true;
@@ -79,7 +79,7 @@ static int64_t window_bytes(const struct twophase_window *w)
            TWOPHASE_BUFFERS * w->area_size * w->nprocs;
 }
 
-static void lay_out(struct twophase_window *w, unsigned char *memory)
+static void lay_out_window(struct twophase_window *w, unsigned char *memory)
 {
     w->control = (struct twophase_control *)memory;
     memory += control_bytes(w);
@@ -150,7 +150,7 @@ static int allocate_all(struct twophase_window *w)
 {
     int err = node_memory_make_all(w->own, window_bytes(w), &w->memory);
     if (err != NC_NOERR) return err;
-    lay_out(w, w->memory.bytes);
+    lay_out_window(w, w->memory.bytes);
     if (w->rank == 0) memset(w->control, 0, (size_t)control_bytes(w));
     node_memory_sync(&w->memory);
     return NC_NOERR;
@@ -160,7 +160,7 @@ static int allocate_alone(struct twophase_window *w)
 {
     w->alone = base_malloc((size_t)window_bytes(w));
     if (w->alone == NULL) return NC_ENOMEM;
-    lay_out(w, w->alone);
+    lay_out_window(w, w->alone);
     memset(w->control, 0, (size_t)control_bytes(w));
     return NC_NOERR;
 }
@@ -177,10 +177,10 @@ static int make_desk(struct twophase_window *w)
 
 /* What a process that exchanges with other nodes has for itself, and is there room for
  * the window? */
-static int prepare(struct twophase_window *w)
+static int prepare_window(struct twophase_window *w)
 {
     int err = w->column == MPI_COMM_NULL ? NC_NOERR : make_desk(w);
-    if (w->nprocs > 1 && !room_for(window_bytes(w))) err = NC_ENOMEM;
+    if (w->nprocs > 1 && !has_room_for(window_bytes(w))) err = NC_ENOMEM;
     return err;
 }
 
@@ -237,12 +237,12 @@ static int join_nodes_all(struct twophase_window *w, struct dataset *ds,
     err = connect_all(ds, w->rank < w->columns ? w->rank : MPI_UNDEFINED, w->node,
                       &w->column);
     if (err != NC_NOERR) return err;
-    return dataset_agree_all(ds, prepare(w), NULL, NULL, 0);
+    return dataset_agree_all(ds, prepare_window(w), NULL, NULL, 0);
 }
 
 /* An agreement before each step that takes all, that nobody waits in vain for one who was
  * refused the one before. Agreed. */
-static int make_all(struct twophase_window *w, struct dataset *ds)
+static int make_window_all(struct twophase_window *w, struct dataset *ds)
 {
     enum { BLOCK, ACROSS, SPEAK, PROCS, LACKING, NVALUES };
     int64_t lacking = 0;
@@ -255,7 +255,7 @@ static int make_all(struct twophase_window *w, struct dataset *ds)
                             [SPEAK] = -(exchange > 0 ? exchange : 1),
                             [PROCS] = -w->nprocs,
                             [LACKING] = lacking};
-    if (err == NC_NOERR && w->nprocs == ds->nprocs) err = prepare(w);
+    if (err == NC_NOERR && w->nprocs == ds->nprocs) err = prepare_window(w);
     err = dataset_agree_all(ds, err, NULL, all, NVALUES);
     if (all[LACKING]) {
         node_lose(ds);
@@ -282,7 +282,7 @@ static bool is_wanted(const void *thing, const void *of)
 }
 
 /* What nobody uses does not count. */
-static void set_aside(const struct twophase_window *w, bool aside)
+static void set_window_aside(const struct twophase_window *w, bool aside)
 {
     base_mem_set_aside(w->alone, aside);
     base_mem_set_aside(w->inbox, aside);
@@ -297,7 +297,7 @@ static bool reuse_all(struct twophase_window *w, struct dataset *ds, int64_t uni
     bool taken;
     (void)node_kept_take_all(&windows, ds, is_wanted, &x, NC_NOERR, w, &taken);
     if (!taken) return false;
-    set_aside(w, false);
+    set_window_aside(w, false);
     node_take_over(ds, w->own);
     return true;
 }
@@ -314,7 +314,7 @@ void twophase_window_settle(struct twophase_window *w, bool keep)
         node_kept_let_go(&windows, w->number);
         return;
     }
-    set_aside(w, true);
+    set_window_aside(w, true);
     node_kept_keep(&windows, w->number, w);
     w->state = TWOPHASE_WINDOW_NEW;
 }
@@ -333,7 +333,7 @@ bool twophase_window_ready_all(struct twophase_window *w, struct dataset *ds,
                                   .nodes = 1,
                                   .memory = NODE_NO_MEMORY,
                                   .nprocs = 1};
-    if (make_all(w, ds) == NC_NOERR) return true;
+    if (make_window_all(w, ds) == NC_NOERR) return true;
     twophase_window_free_all(w);
     w->state = TWOPHASE_WINDOW_REFUSED;
     return false;
