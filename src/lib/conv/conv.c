@@ -27,18 +27,6 @@ static const struct {
     [CONV_DOUBLE] = {1024, 1024, &(const double){NC_FILL_DOUBLE}},
 };
 
-int conv_check(int xtype, enum conv_type type)
-{
-    if (xtype < NC_BYTE || xtype > NC_UINT64) return NC_EBADTYPE;
-    return (xtype == NC_CHAR) == (type == CONV_TEXT) ? NC_NOERR : NC_ECHAR;
-}
-
-int conv_effective_type(int format, int xtype, enum conv_type type)
-{
-    return format != NC_FORMAT_CDF5 && xtype == NC_BYTE && type == CONV_UCHAR ? NC_UBYTE
-                                                                              : xtype;
-}
-
 int conv_is_copy(int xtype, enum conv_type type)
 {
     return conv_type_of(xtype) == (int)type &&

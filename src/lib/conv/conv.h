@@ -50,11 +50,19 @@ static inline int conv_type_of(int xtype)
 /* NC_NOERR if values can go between the two; NC_ECHAR for text with a number,
  * NC_EBADTYPE if there is no such external type. The functions below say the same
  * and then do nothing. */
-int conv_check(int xtype, enum conv_type type);
+static inline int conv_check(int xtype, enum conv_type type)
+{
+    if (xtype < NC_BYTE || xtype > NC_UINT64) return NC_EBADTYPE;
+    return (xtype == NC_CHAR) == (type == CONV_TEXT) ? NC_NOERR : NC_ECHAR;
+}
 
 /* The external type whose rules hold: in CDF-1 and CDF-2 NC_BYTE read or written
  * as unsigned char is NC_UBYTE, so that 0 ... 255 pass unchecked. */
-int conv_effective_type(int format, int xtype, enum conv_type type);
+static inline int conv_effective_type(int format, int xtype, enum conv_type type)
+{
+    bool unchecked = format != NC_FORMAT_CDF5 && xtype == NC_BYTE && type == CONV_UCHAR;
+    return unchecked ? NC_UBYTE : xtype;
+}
 
 /* n contiguous elements at src, of `type`, become external values at xdst.
  * An element out of the external type's range (NaN into an integer is one) becomes
