@@ -97,7 +97,8 @@ static void arm_log(void)
     if (!logs_fail || check_random(6) > 0) return;
     int nth = 1 + (int)check_random(3), who = (int)check_random(PARTS);
     const char *later = check_random(2) ? "+" : "";
-    snprintf(plan, sizeof plan, "write:%d%s:ENOSPC:%s", nth, later, check_path("*.data"));
+    const char *which = check_random(2) ? "*.data" : "*.meta";
+    snprintf(plan, sizeof plan, "write:%d%s:ENOSPC:%s", nth, later, check_path(which));
     if (who < check.nprocs)
         snprintf(plan + strlen(plan), sizeof plan - strlen(plan), ":%d", who);
     CHECK(fault_arm(plan));

@@ -253,9 +253,11 @@ static void without_a_directory_puts_go_to_the_file(void)
 /* On every process, the nth write to the log fails or falls short, once or for good. */
 static void a_failing_log_loses_nothing(void)
 {
-    static const char *const plans[] = {"write:1:ENOSPC:*.data", "write:2+:EIO:*.data",
-                                        "write:3:short:*.data",  "write:4+:ENOSPC:*.data",
-                                        "write:1+:short:*.data", "sync:1:EIO:*.data"};
+    static const char *const plans[] = {
+        "write:1:ENOSPC:*.data",  "write:2+:EIO:*.data",    "write:3:short:*.data",
+        "write:4+:ENOSPC:*.data", "write:1+:short:*.data",  "sync:1:EIO:*.data",
+        "write:1:EIO:*.meta",     "write:2+:ENOSPC:*.meta", "write:3:short:*.meta",
+        "write:5+:EIO:*.meta",    "write:9+:EIO:*.meta"};
     for (size_t i = 0; i < sizeof plans / sizeof plans[0]; i++) {
         int ncid = create("a.nc", info_with(NULL, NULL));
         enter_mode(ncid);

@@ -1,6 +1,6 @@
 # tests: burst
 EXTRA_DIST += test/burst/burst_suites.sh test/burst/burst_kill.sh test/burst/ncmpilog.sh \
-	test/burst/burst_bad.sh test/burst/burst_deferred.sh
+	test/burst/burst_bad.sh test/burst/burst_deferred.sh test/burst/burst_unmapped.sh
 if BURST
 if HAVE_CMOCKA
 check_PROGRAMS += test/burst/burst_format.unit test/burst/burst_broken.unit
@@ -45,12 +45,12 @@ test_burst_burst_deferred_faults_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
 
 check_PROGRAMS += test/burst/burst_hints.mpi
 TESTS += test/burst/burst_hints.mpi
-test_burst_burst_hints_mpi_SOURCES = test/burst/burst_hints.c
+test_burst_burst_hints_mpi_SOURCES = test/burst/burst_hints.c test/burst/burst_stored.h
 test_burst_burst_hints_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
 
 check_PROGRAMS += test/burst/burst_faults.mpi
 TESTS += test/burst/burst_faults.mpi
-test_burst_burst_faults_mpi_SOURCES = test/burst/burst_faults.c $(fault_socket)
+test_burst_burst_faults_mpi_SOURCES = test/burst/burst_faults.c test/burst/burst_stored.h $(fault_socket)
 test_burst_burst_faults_mpi_LDADD = libfault.la $(MPI_TEST_LIBS)
 
 check_PROGRAMS += test/burst/burst_again.mpi
@@ -104,7 +104,8 @@ TESTS += test/burst/burst_beside.sh
 EXTRA_DIST += test/burst/burst_beside.sh
 
 check_PROGRAMS += test/burst/burst_killed
-TESTS += test/burst/burst_kill.sh test/burst/burst_deferred.sh test/burst/ncmpilog.sh test/burst/burst_bad.sh
+TESTS += test/burst/burst_kill.sh test/burst/burst_deferred.sh test/burst/ncmpilog.sh test/burst/burst_bad.sh \
+	test/burst/burst_unmapped.sh
 test_burst_burst_killed_SOURCES = test/burst/burst_killed.c test/burst/burst_calls.c \
 	test/burst/burst_calls.h test/support/stand_open.h test/burst/burst_shadow.c test/burst/burst_shadow.h
 test_burst_burst_killed_LDADD = libcore.la -ldl

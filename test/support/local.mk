@@ -11,7 +11,8 @@
 AM_CPPFLAGS += -I$(srcdir)/test/support
 MPI_TEST_LIBS = libcheck.la libcore.la
 
-check_LTLIBRARIES = libcheck.la libfault.la test/support/yield.la test/support/fault.la
+check_LTLIBRARIES = libcheck.la libfault.la test/support/yield.la \
+	test/support/unmapped.la test/support/fault.la
 libcheck_la_SOURCES = test/support/check.c test/support/check.h \
 	test/support/cases.c test/support/cases.h test/support/no_threads.h
 
@@ -45,6 +46,11 @@ SHORT_MEMORY = -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
 test_support_yield_la_SOURCES = test/support/yield.c
 test_support_yield_la_LIBADD = -ldl
 test_support_yield_la_LDFLAGS = -module -avoid-version -rpath /nonexistent
+
+# What a program is told of its file system: see unmapped.c.
+test_support_unmapped_la_SOURCES = test/support/unmapped.c
+test_support_unmapped_la_LIBADD = -ldl
+test_support_unmapped_la_LDFLAGS = -module -avoid-version -rpath /nonexistent
 
 EXTRA_DIST += test/support/run-mpi test/support/launch.sh test/support/tap.sh \
 	test/support/capitals \

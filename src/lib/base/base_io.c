@@ -5,6 +5,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#ifdef __linux__
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#endif
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -207,6 +211,18 @@ int base_resize(int fd, int64_t size, const char *path)
         failed = ftruncate(fd, (off_t)size);
     while (failed && errno == EINTR);
     return failed ? base_error_system(NC_EWRITE, "resizing", path) : NC_NOERR;
+}
+
+void base_write_in_place(int fd)
+{
+#if defined __linux__ && defined FS_NOCOW_FL
+    int flags = 0;
+    if (ioctl(fd, FS_IOC_GETFLAGS, &flags) != 0) return;
+    flags |= FS_NOCOW_FL;
+    (void)ioctl(fd, FS_IOC_SETFLAGS, &flags); /* others refuse, and need not be asked */
+#else
+    (void)fd;
+#endif
 }
 
 bool base_is_zero(const void *bytes, int64_t n)

@@ -51,6 +51,10 @@ int base_sync_directory(const char *path_of_file);
  * ... */
 int base_extend(int fd, int64_t size, const char *path);
 
+/* Of a new and empty file: what it has is written over in place, where the file system
+ * would else look for room each time (Btrfs). */
+void base_write_in_place(int fd);
+
 /* Makes it that long, and cuts off what is behind: of a file that nobody else has.
  * NC_EWRITE, NC_ENO_SPACE ... */
 int base_resize(int fd, int64_t size, const char *path);

@@ -227,7 +227,8 @@ int burst_restart_all(struct burst *b)
     burst_pool_pause(b->pool);
     burst_log_reset(&b->log);
     /* Before it is overwritten: nobody may take it for what was synced. */
-    b->fresh = !promised || burst_log_sync_head(&b->log) == NC_NOERR;
+    b->fresh = burst_log_noted(&b->log) == NC_NOERR &&
+               (!promised || burst_log_sync_head(&b->log) == NC_NOERR);
     if (b->shared) err = dataset_agree_all(ds, NC_NOERR, NULL, NULL, 0);
     b->logging = b->log.meta_fd >= 0 && b->fresh;
     burst_pool_go_on(b->pool);

@@ -1,7 +1,11 @@
 /* The writer. Values go to the data log with one pwritev; the entry is stored into a
  * mapped window of the metadata log, which is as safe from a killed process as a write
  * is, and costs no system call. Its blocks are reserved first, so that a full device is
- * an error of posix_fallocate and never a signal. */
+ * an error of posix_fallocate and never a signal.
+ *
+ * Not all file systems keep what they have reserved for that: Btrfs takes new blocks when
+ * bytes are stored a second time, and others have their pages from a server. There a
+ * store may end the program by SIGBUS, and what is stored in memory is written, too. */
 #define _GNU_SOURCE /* mkostemp */
 #include "burst_log.h"
 
@@ -15,6 +19,7 @@
 #include <unistd.h>
 
 #include "base_error.h"
+#include "base_fs.h"
 #include "base_io.h"
 #include "base_lock.h"
 #include "base_mem.h"
@@ -58,13 +63,32 @@ static int reserve_blocks(struct burst_log *l, int64_t at, int64_t n)
                    : base_error_system(NC_EWRITE, "reserving room in", l->meta_path);
 }
 
+/* n bytes of the metadata log, or of memory that is written there; NULL, with words. */
+static unsigned char *map(const struct burst_log *l, int64_t at, size_t n)
+{
+    int flags = l->mapped ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+    void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, flags, l->mapped ? l->meta_fd : -1,
+                   l->mapped ? at : 0);
+    if (p != MAP_FAILED) return p;
+    (void)base_error_system(NC_EFILE, "mapping", l->meta_path);
+    return NULL;
+}
+
+/* What was put into memory at `from` is in the file. */
+static int store(struct burst_log *l, int64_t at, const unsigned char *from, int64_t n)
+{
+    if (l->mapped) return NC_NOERR;
+    int err = base_write_at(l->meta_fd, at, from, n, l->meta_path);
+    if (l->error == NC_NOERR) l->error = err;
+    return err;
+}
+
 static int map_head(struct burst_log *l)
 {
+    l->mapped = base_fs_maps(l->meta_fd);
     l->head_size = (size_t)l->header.entry_begin;
-    l->head = mmap(NULL, l->head_size, PROT_READ | PROT_WRITE, MAP_SHARED, l->meta_fd, 0);
-    if (l->head != MAP_FAILED) return NC_NOERR;
-    l->head = NULL;
-    return base_error_system(NC_EFILE, "mapping", l->meta_path);
+    l->head = map(l, 0, l->head_size);
+    return l->head == NULL ? NC_EFILE : NC_NOERR;
 }
 
 static unsigned char *slot_copy(const struct burst_log *l, int64_t copy)
@@ -81,18 +105,20 @@ static unsigned char *slot_copy(const struct burst_log *l, int64_t copy)
  * (burst_log_synced). What does away with entries is in both copies before it is relied
  * on (write_both): else the older one, if it alone came through a power cut, would bring
  * them back. */
-static void write_slot(struct burst_log *l)
+static int write_slot(struct burst_log *l)
 {
     l->turn ^= 1;
+    unsigned char *at = slot_copy(l, l->turn);
     atomic_thread_fence(memory_order_release); /* the entries before what counts them */
-    burst_encode_slot(&l->commit, l->header.token, slot_copy(l, l->turn));
+    burst_encode_slot(&l->commit, l->header.token, at);
     atomic_thread_fence(memory_order_release);
+    return store(l, at - l->head, at, BURST_SLOT_BYTES);
 }
 
-static void write_both(struct burst_log *l)
+static int write_both(struct burst_log *l)
 {
-    write_slot(l);
-    write_slot(l);
+    int err = write_slot(l);
+    return err == NC_NOERR ? write_slot(l) : err;
 }
 
 void burst_log_note(struct burst_log *l, struct burst_note note)
@@ -101,8 +127,9 @@ void burst_log_note(struct burst_log *l, struct burst_note note)
     note.serial = l->note.serial + 1;
     l->note = note;
     atomic_thread_fence(memory_order_release); /* it is there before the file changes */
-    burst_encode_note(&note, l->header.token,
-                      slot_copy(l, BURST_SLOT_COPIES + note.serial % BURST_SLOT_COPIES));
+    unsigned char *at = slot_copy(l, BURST_SLOT_COPIES + note.serial % BURST_SLOT_COPIES);
+    burst_encode_note(&note, l->header.token, at);
+    (void)store(l, at - l->head, at, BURST_SLOT_BYTES);
     atomic_thread_fence(memory_order_seq_cst);
 }
 
@@ -110,7 +137,7 @@ void burst_log_note(struct burst_log *l, struct burst_note note)
 static void start_slot(struct burst_log *l, int64_t rank)
 {
     l->commit = (struct burst_slot){.rank = rank};
-    write_both(l);
+    (void)write_both(l);
     l->note.serial = 0;
     for (int i = 0; i < BURST_SLOT_COPIES; i++)
         burst_log_note(l, (struct burst_note){.changing = 0});
@@ -138,8 +165,10 @@ static int write_new_head(struct burst_log *l, const char *temporary)
         err = base_write_at(l->meta_fd, 0, bytes, (int64_t)length, temporary);
     if (err == NC_NOERR) err = map_head(l);
     if (err == NC_NOERR) {
+        memcpy(l->head, bytes, length);
         start_slots(l);
         burst_holder_start(l->head, &l->header, l->meta_fd);
+        err = store(l, 0, l->head, l->header.entry_begin);
     }
     if (err == NC_NOERR) err = base_sync_data(l->meta_fd, temporary);
     if (err == NC_NOERR && rename(temporary, l->meta_path) != 0)
@@ -157,6 +186,7 @@ static int make_files(struct burst_log *l)
         return base_error_set(NC_EFILE, "a log's path is too long");
     l->meta_fd = base_open(temporary, flags);
     if (l->meta_fd < 0) return base_error_system(NC_EFILE, "making", temporary);
+    base_write_in_place(l->meta_fd);
     int err = NC_NOERR;
     if (base_lock_whole(l->meta_fd, false) == BASE_BUSY)
         err = base_error_system(NC_EFILE, "locking", temporary);
@@ -214,7 +244,10 @@ int burst_log_join(struct burst_log *l, const char *path, const struct burst_hea
         return err;
     }
     start_slot(l, h->rank_id);
-    return NC_NOERR;
+    if (l->error == NC_NOERR) return NC_NOERR;
+    err = l->error;
+    burst_log_end(l, false);
+    return err;
 }
 
 /* ---- values ---- */
@@ -294,10 +327,8 @@ static int next_window(struct burst_log *l, int64_t bytes)
     unmap_window(l);
     int err = reserve_blocks(l, at, size);
     if (err != NC_NOERR) return err;
-    void *p =
-        mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, l->meta_fd, at);
-    if (p == MAP_FAILED) return base_error_system(NC_EFILE, "mapping", l->meta_path);
-    l->window = p;
+    l->window = map(l, at, (size_t)size);
+    if (l->window == NULL) return NC_EFILE;
     l->window_at = at;
     l->window_size = size;
     return NC_NOERR;
@@ -309,18 +340,22 @@ int burst_log_add(struct burst_log *l, const struct burst_entry *e)
         int err = next_window(l, e->size);
         if (err != NC_NOERR) return err;
     }
-    burst_encode_entry(e, l->header.token, l->commit.generation,
-                       l->window_at + l->window_used, l->window + l->window_used);
+    int64_t at = l->window_at + l->window_used;
+    unsigned char *bytes = l->window + l->window_used;
+    burst_encode_entry(e, l->header.token, l->commit.generation, at, bytes);
     l->window_used += e->size;
-    l->sum_at = l->window_at + l->window_used - (int64_t)sizeof(uint64_t);
-    return NC_NOERR;
+    l->sum_at = at + e->size - (int64_t)sizeof(uint64_t);
+    return store(l, at, bytes, e->size);
 }
 
-void burst_log_commit(struct burst_log *l, int64_t count)
+int burst_log_commit(struct burst_log *l, int64_t count)
 {
+    if (l->error != NC_NOERR) return l->error;
     l->commit.count += count;
     l->used = true;
-    write_slot(l);
+    int err = write_slot(l);
+    if (err != NC_NOERR) l->commit.count -= count;
+    return err;
 }
 
 /* One store of 8 bytes, so that the entry is whole whenever the process is killed. */
@@ -333,24 +368,43 @@ int burst_log_strike(struct burst_log *l, int64_t sum_at)
     return base_write_at(l->meta_fd, sum_at, &sum, sizeof sum, l->meta_path);
 }
 
+/* What cannot be noted in a log in which nothing waits need not be once nobody finds the
+ * log: there is nothing to be replayed. Others may wait in one that is shared. */
+static void note_commit(struct burst_log *l)
+{
+    int err = l->gone ? NC_NOERR : write_both(l);
+    bool waits = l->shared || l->commit.drained < l->commit.count;
+    if (err != NC_NOERR && !waits) l->gone = unlink(l->meta_path) == 0;
+    l->unnoted = l->gone ? NC_NOERR : err;
+}
+
+int burst_log_noted(struct burst_log *l)
+{
+    if (l->unnoted != NC_NOERR) note_commit(l);
+    return l->unnoted;
+}
+
 void burst_log_drained(struct burst_log *l, int64_t n)
 {
     if (l->meta_fd < 0 || n <= l->commit.drained) return;
     l->commit.drained = n;
-    write_both(l);
+    note_commit(l);
 }
 
+/* Where it is noted, all that was logged before is forgotten, failures with it. */
 static void next_generation(struct burst_log *l, uint64_t definitions)
 {
     l->commit = (struct burst_slot){.rank = l->commit.rank,
                                     .generation = l->commit.generation + 1,
                                     .definitions = definitions};
-    write_both(l);
+    if (!l->gone) l->error = NC_NOERR;
+    note_commit(l);
 }
 
 void burst_log_define(struct burst_log *l, uint64_t definitions)
 {
-    if (l->head != NULL) next_generation(l, definitions);
+    if (l->head != NULL)
+        (void)next_generation(l, definitions); /* the next commit tells */
 }
 
 void burst_log_reset(struct burst_log *l)
@@ -377,12 +431,15 @@ int burst_log_sync(struct burst_log *l)
 void burst_log_synced(struct burst_log *l)
 {
     l->commit.synced = l->commit.count;
-    write_both(l);
+    (void)write_both(l); /* else it is known to have less than it has */
 }
 
 int burst_log_sync_head(struct burst_log *l)
 {
     int failed = 0;
+    int err = burst_log_noted(l);
+    if (l->gone || err != NC_NOERR) return err;
+    if (l->head != NULL && !l->mapped) return base_sync_data(l->meta_fd, l->meta_path);
     do
         failed = l->head == NULL ? 0 : msync(l->head, l->head_size, MS_SYNC);
     while (failed && errno == EINTR);

@@ -20,14 +20,18 @@ struct burst_log {
     struct burst_header header;
     struct burst_space own, *space;
     bool shared;
-    unsigned char *head; /* the header and the commit records, mapped */
+    bool mapped;         /* the metadata log; else what is put there is written, too */
+    int error;           /* of the first write that failed; nothing is logged any more */
+    bool gone;           /* the metadata log has no name any more */
+    int unnoted;         /* why it does not say that what is in the file is there */
+    unsigned char *head; /* the header and the commit records */
     size_t head_size;
     int slot; /* which record is ours */
     int turn; /* which copy of it was written last */
     struct burst_slot commit;
     bool used; /* something was logged, in whatever generation */
     struct burst_note note;
-    unsigned char *window; /* the part of the metadata log that is being filled, mapped */
+    unsigned char *window; /* the part of the metadata log that is being filled */
     int64_t window_at, window_size, window_used;
     int64_t sum_at;             /* where the checksum of the last entry lies */
     int64_t extent, extent_end; /* of the data log: ours, and free */
@@ -59,22 +63,27 @@ int burst_log_keep(struct burst_log *l, const char *beside, int64_t bytes, int64
 /* Writes values there. May change the pieces. NC_EWRITE, NC_ENO_SPACE ... */
 int burst_log_write(struct burst_log *l, int64_t at, struct iovec *pieces, int n);
 
-/* Adds an entry behind those that are there; it counts once burst_log_commit says so. */
+/* Adds an entry behind those that are there; it counts once burst_log_commit says so.
+ * NC_EWRITE ... */
 int burst_log_add(struct burst_log *l, const struct burst_entry *e);
-void burst_log_commit(struct burst_log *l, int64_t count);
+int burst_log_commit(struct burst_log *l, int64_t count);
 
 /* The entry whose checksum lies there will not be replayed: it was cancelled, or is in
  * the file before others that were logged earlier. Once for each. NC_EWRITE ... */
 int burst_log_strike(struct burst_log *l, int64_t sum_at);
 
-/* The first n entries of this process are in the file: they will not be replayed. */
+/* The first n entries of this process are in the file: they will not be replayed.
+ * burst_log_noted has the errors. */
 void burst_log_drained(struct burst_log *l, int64_t n);
 /* Notes what is known of the dataset's file; of the serial it sees to itself. May be
  * called beside the functions above, but not by two threads at once. */
 void burst_log_note(struct burst_log *l, struct burst_note note);
 /* Starts anew, with the next generation: what was logged is forgotten. In a shared log,
- * no process may add to it before all have done this. */
+ * no process may add to it before all have done this. burst_log_noted has the errors. */
 void burst_log_reset(struct burst_log *l);
+/* Does the log say of all that is in the file that it is? Tries again where it could not
+ * be written. NC_EWRITE ... */
+int burst_log_noted(struct burst_log *l);
 /* What is logged from here on goes by other definitions, of which this is the digest: the
  * next generation, in which any process may add to the log at once. Nothing is logged
  * when this is called, by any of them. */

@@ -162,17 +162,20 @@ static int complete_burst_all(struct burst *b)
 static int finish_drain_all(struct burst *b, bool keep)
 {
     int err = b->base.ds->deleted ? NC_NOERR : complete_burst_all(b);
-    if (err == NC_NOERR && keep) burst_log_drained(&b->log, b->log.commit.count);
-    if (err == NC_NOERR && !keep) {
-        /* From here on the generation tells that no log is needed, in any order. */
+    if (err != NC_NOERR) return err;
+    if (keep) {
+        burst_log_drained(&b->log, b->log.commit.count);
+        err = burst_log_noted(&b->log);
+    } else {
+        /* From here on the generation tells that no log is needed, in any order; and the
+         * log is about to go. */
         bool used = b->log.used;
         burst_log_reset(&b->log);
         /* So it is after a power cut, should the log come back; if not, it is gone now.
          */
-        if (used) burst_log_sync_head(&b->log);
-        err = dataset_agree_all(b->base.ds, NC_NOERR, NULL, NULL, 0);
+        if (used) (void)burst_log_sync_head(&b->log);
     }
-    return err;
+    return dataset_agree_all(b->base.ds, err, NULL, NULL, 0);
 }
 
 /* Ends this layer, then those below it; what was wrong here is what is reported. */

@@ -189,7 +189,10 @@ static int publish_group(struct group *g, struct burst_write **writes, int n,
     struct trace_stats *stats = &b->base.ds->stats;
     int err = burst_add_writes(b, writes, n, bytes);
     if (err != NC_NOERR || g->keep) return err;
-    burst_log_commit(&b->log, n);
+    err = burst_log_commit(&b->log, n);
+    for (int i = 0; i < n && err != NC_NOERR; i++)
+        writes[i]->cancelled = true;
+    if (err != NC_NOERR) return err;
     int64_t taken = b->log.extent + b->log.window_at + b->log.window_used;
     if (taken > stats->burst_log_bytes) stats->burst_log_bytes = taken;
     return NC_NOERR;
