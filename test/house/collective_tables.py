@@ -68,7 +68,7 @@ AGREES = {
     'blob_close_all': (),  # what failed here the layer below agrees on, when it closes
     # Which round comes next: the least of all processes, told by the exchange of counts or,
     # on one node, read from all slots.
-    'learn': (),
+    'learn_step': (),
     # The same dataset everywhere is what makes a call collective; an id that is wrong is
     # so everywhere.
     'base_ids_find': (),
@@ -146,11 +146,11 @@ UNCHECKED = {
     'mpio_write_numrecs_all', 'mpio_write_header_all', 'mpio_sync_numrecs', 'mpio_move_all',  # see numrecs_in_file above
     'resume_all',                                 # from headers that all have decoded
     'record_all',                                 # journal_record stores what it is given
-    'adopt', 'end_change',                        # process 0's definitions; the old ones
+    'adopt_definitions', 'end_change',            # process 0's definitions; the old ones
     'hand_back',                                  # all have it, or nobody: agreed on before
     'begin_all', 'share_all', 'stage_nodes_meet_all',  # an agreement follows on whether all have it
     'stage_keep_take_all', 'keep_open',           # what all kept, all take
-    'share_space_all', 'node_find_all', 'find_node_all', 'make_all',  # those that ask for it agree on it
+    'share_space_all', 'node_find_all', 'find_node_all', 'make_window_all',  # those that ask for it agree on it
     'file_lend_begin_all',                        # all have a window, or none: agreed on before
     'new_sub', 'blob_sub_open_all',               # of a part: the same on all who have it
     'new_layer', 'blob_grow', 'make_comm_all',   # an agreement follows on whether all have it

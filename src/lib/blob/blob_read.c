@@ -43,7 +43,7 @@ static int read_alone(void *who, const struct blob_numbers *lists, int n, int er
 }
 
 /* Of the group together. */
-static int read_numbers(void *who, const struct blob_numbers *lists, int n, int error)
+static int read_numbers_all(void *who, const struct blob_numbers *lists, int n, int error)
 {
     struct blob_sub *sub = who;
     struct map_gets g;
@@ -140,7 +140,7 @@ static int read_own_all(struct blob *b, struct blob_decomp *d)
     int own = open_blob_source(&r, b->group, &s);
     int err = dataset_agree_all(ds, own, NULL, NULL, 0);
     if (err != NC_NOERR) return own != NC_NOERR ? own : err;
-    s.numbers = read_numbers;
+    s.numbers = read_numbers_all;
     s.together = true;
     own = take_decomp_map(b, d, &s, NC_NOERR);
     err = dataset_agree_all(ds, own, NULL, NULL, 0);

@@ -16,7 +16,6 @@
 
 #include "base_arena.h"
 #include "base_names.h"
-#include "pnetcdf_constants.h"
 
 /* Where a variable or an attribute list is asked for: the dataset's own
  * attributes go by varid NC_GLOBAL. */
@@ -91,11 +90,7 @@ int cdf_copy(struct cdf_header *to, const struct cdf_header *from);
 /* ---- types and names ---- */
 
 /* Bytes of one element of an external type, 0 if there is no such type. */
-static inline int cdf_type_size(int type)
-{
-    static const unsigned char sizes[] = {0, 1, 1, 2, 4, 4, 8, 1, 2, 4, 8, 8};
-    return type < NC_BYTE || type > NC_UINT64 ? 0 : sizes[type];
-}
+int cdf_type_size(int type);
 
 /* "NC_INT"; "unknown" if there is no such type. */
 const char *cdf_type_name(int type);

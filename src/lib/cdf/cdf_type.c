@@ -20,6 +20,12 @@ static const struct {
     [NC_UINT64] = {{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xfe}, "NC_UINT64"},
 };
 
+int cdf_type_size(int type)
+{
+    static const unsigned char sizes[] = {0, 1, 1, 2, 4, 4, 8, 1, 2, 4, 8, 8};
+    return type < NC_BYTE || type > NC_UINT64 ? 0 : sizes[type];
+}
+
 const char *cdf_type_name(int type)
 {
     return cdf_type_size(type) == 0 ? "unknown" : types[type].name;

@@ -27,6 +27,12 @@ static const struct {
     [CONV_DOUBLE] = {1024, 1024, &(const double){NC_FILL_DOUBLE}},
 };
 
+int conv_size(enum conv_type type)
+{
+    static const unsigned char sizes[CONV_NTYPES] = {1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
+    return sizes[type];
+}
+
 int conv_is_copy(int xtype, enum conv_type type)
 {
     return conv_type_of(xtype) == (int)type &&

@@ -29,11 +29,7 @@ enum conv_type {
 };
 
 /* Bytes of one element in memory. */
-static inline int conv_size(enum conv_type type)
-{
-    static const unsigned char sizes[CONV_NTYPES] = {1, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
-    return sizes[type];
-}
+int conv_size(enum conv_type type);
 
 /* The type in memory with the same values as an external type: NC_BYTE is
  * CONV_SCHAR, NC_CHAR is CONV_TEXT, NC_INT64 is CONV_LONGLONG ...; -1 if there is
