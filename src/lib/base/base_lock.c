@@ -8,6 +8,8 @@
 #include <sys/file.h>
 #include <time.h>
 
+#include "base_error.h"
+
 #ifdef F_OFD_SETLK
 
 /* Behind the largest file that the format allows; the last byte itself is left alone, as
@@ -64,15 +66,17 @@ void base_lock_drop(int fd, enum base_lock_place place)
 
 #endif
 
-enum base_locked base_lock_wait(int fd, enum base_lock_place place)
+int base_lock_header(int fd, const char *path)
 {
     enum { NAP = 50, PATIENCE = 10 * 1000 * 1000 / NAP }; /* microseconds; naps */
-    enum base_locked have = base_lock_try(fd, place, true);
-    for (int naps = 0; have == BASE_BUSY && naps < PATIENCE; naps++) {
+    for (int naps = 0; naps < PATIENCE; naps++) {
+        if (base_lock_try(fd, BASE_LOCK_HEADER, true) != BASE_BUSY) return NC_NOERR;
         (void)nanosleep(&(struct timespec){.tv_nsec = NAP * 1000L}, NULL);
-        have = base_lock_try(fd, place, true);
     }
-    return have;
+    return base_error_set(NC_EFILE,
+                          "%s: another program has been writing the header for ten "
+                          "seconds; perhaps it was stopped",
+                          path);
 }
 
 enum base_locked base_lock_whole(int fd, bool exclusive)

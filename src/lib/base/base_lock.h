@@ -28,8 +28,9 @@ enum base_locked {
  * shared ones one that may read. Taking it again changes its kind. */
 enum base_locked base_lock_try(int fd, enum base_lock_place place, bool exclusive);
 
-/* Takes an exclusive one, and waits while another has it, ten seconds at most. */
-enum base_locked base_lock_wait(int fd, enum base_lock_place place);
+/* Takes that of the header, where there are locks, and waits while another opening has
+ * it. NC_EFILE: for ten seconds. */
+int base_lock_header(int fd, const char *path);
 
 /* Would an exclusive lock meet that of another opening? Takes none. */
 bool base_lock_busy(int fd, enum base_lock_place place);

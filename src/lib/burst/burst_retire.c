@@ -57,8 +57,8 @@ static int grow_records(int fd, const struct dataset *ds)
     size_t width = (size_t)cdf_encode_numrecs(h->format, h->numrecs, mine);
     if (!base_lock_bytes(fd, at, (int64_t)width))
         return base_error_system(NC_EWRITE, "locking", path);
-    (void)base_lock_wait(fd, BASE_LOCK_HEADER);
-    int err = base_read_at(fd, at, there, (int64_t)width, path);
+    int err = base_lock_header(fd, path);
+    if (err == NC_NOERR) err = base_read_at(fd, at, there, (int64_t)width, path);
     if (err == NC_NOERR && memcmp(there, mine, width) < 0)
         err = base_write_at(fd, at, mine, (int64_t)width, path);
     base_lock_drop(fd, BASE_LOCK_HEADER);

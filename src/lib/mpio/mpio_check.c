@@ -73,11 +73,7 @@ static int locked_descriptor(const struct mpio *m)
 int mpio_lock_header(struct mpio *m)
 {
     int fd = m->pending ? -1 : locked_descriptor(m);
-    if (fd < 0 || base_lock_wait(fd, BASE_LOCK_HEADER) != BASE_BUSY) return NC_NOERR;
-    return base_error_set(NC_EFILE,
-                          "%s: another program has been writing the header for ten "
-                          "seconds; perhaps it was stopped",
-                          m->base.ds->full);
+    return fd < 0 ? NC_NOERR : base_lock_header(fd, m->base.ds->full);
 }
 
 void mpio_unlock_header(struct mpio *m)
