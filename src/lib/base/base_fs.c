@@ -48,9 +48,11 @@ enum { LUSTRE = 0x0bd00bd0, GPFS = 0x47504653 };
  * a file is closed and opened), BeeGFS (each client has buffers of its own, as it is
  * usually mounted), FUSE (whatever is behind it), 9p; and all that nobody has looked at.
  *
- * Numbers are those of Linux' <linux/magic.h> and of statfs(2) unless said otherwise. */
-/* Of these alone it is known what they do to the page in which a file ends, and when, and
- * that stores to it by others outlive that: see file_scatter.c. Btrfs has lost some. */
+ * Numbers are those of Linux' <linux/magic.h> and of statfs(2) unless said otherwise.
+ *
+ * Of those of one host, the first are known for what they do to the page in which a file
+ * ends, and when, so that stores to it outlive that: see file_scatter.c. Btrfs has lost
+ * some. */
 static const uint32_t with_pages[] = {
     0x0000ef53, /* ext2, ext3, ext4 */
     0x58465342, /* XFS */

@@ -22,16 +22,20 @@ enum { MOST = 1 << 30, MOST_PIECES = 1024 }; /* of one call */
 
 /* ---- opening ---- */
 
+static int open_once(const char *path, int flags, mode_t rights)
+{
+    int fd;
+    do
+        fd = open(path, flags | O_NOCTTY | O_CLOEXEC, rights);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
 /* A file that somebody has leased is refused to O_NONBLOCK, and got by waiting. */
 int base_open_with(const char *path, int flags, mode_t rights)
 {
-    int fd, wait = O_NONBLOCK;
-    flags |= O_NOCTTY | O_CLOEXEC;
-    do {
-        fd = open(path, flags | wait, rights);
-        if (fd < 0 && errno == EWOULDBLOCK && wait != 0) wait = 0, errno = EINTR;
-    } while (fd < 0 && errno == EINTR);
-    return fd;
+    int fd = open_once(path, flags | O_NONBLOCK, rights);
+    return fd < 0 && errno == EWOULDBLOCK ? open_once(path, flags, rights) : fd;
 }
 
 int base_open(const char *path, int flags)
@@ -48,6 +52,16 @@ int base_open_regular(const char *path, int flags)
         return -1;
     }
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) return fd;
+    (void)close(fd);
+    errno = EPERM;
+    return -1;
+}
+
+int base_open_own(const char *path, int flags)
+{
+    struct stat st;
+    int fd = base_open_regular(path, flags);
+    if (fd < 0 || (fstat(fd, &st) == 0 && st.st_uid == geteuid())) return fd;
     (void)close(fd);
     errno = EPERM;
     return -1;

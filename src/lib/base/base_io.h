@@ -19,6 +19,9 @@ int base_open_with(const char *path, int flags, mode_t rights);
 /* The same, of a regular file; whatever else is there is EPERM. */
 int base_open_regular(const char *path, int flags);
 
+/* The same, of this user; anybody else's is EPERM, too. */
+int base_open_own(const char *path, int flags);
+
 /* Was it opened for reading alone? */
 bool base_reads_only(int fd);
 
@@ -51,8 +54,8 @@ int base_sync_directory(const char *path_of_file);
  * ... */
 int base_extend(int fd, int64_t size, const char *path);
 
-/* Of a new and empty file: what it has is written over in place, where the file system
- * would else look for room each time (Btrfs). */
+/* Asks the file system to overwrite the blocks of a new, empty file in place. Btrfs would
+ * write new blocks each time, and fail when the disk is full. */
 void base_write_in_place(int fd);
 
 /* Makes it that long, and cuts off what is behind: of a file that nobody else has.

@@ -238,12 +238,12 @@ static bool take_piece(void *to, const struct blob_piece *piece, int *err)
     return !w->full && *err == NC_NOERR;
 }
 
-static int read_blobs(struct window *w, int nsubs, blob_source_open *open, void *who)
+static int read_blobs(struct window *w, int nsubs, blob_source_open *open_it, void *who)
 {
     int err = NC_NOERR;
     for (int i = 0; i < nsubs && err == NC_NOERR && !w->full; i++) {
         struct blob_source s;
-        err = open(who, i, &s);
+        err = open_it(who, i, &s);
         s.low = w->index->low;
         s.high = w->index->high;
         for (int64_t blob = 0; err == NC_NOERR && !w->full && blob < s.nblobs; blob++)
@@ -253,7 +253,7 @@ static int read_blobs(struct window *w, int nsubs, blob_source_open *open, void 
 }
 
 int blob_source_index(struct blob_index *x, int64_t limit, int64_t at, int nsubs,
-                      blob_source_open *open, void *who)
+                      blob_source_open *open_it, void *who)
 {
     if (at >= x->low && at < x->high) return NC_NOERR;
     bool first = x->high == 0;
@@ -265,7 +265,7 @@ int blob_source_index(struct blob_index *x, int64_t limit, int64_t at, int nsubs
         x->n = 0;
         x->low = begin;
         x->high = width < limit - begin ? begin + width : limit;
-        int err = read_blobs(&w, nsubs, open, who);
+        int err = read_blobs(&w, nsubs, open_it, who);
         if (err == NC_NOERR && !w.full && !blob_index_settle(x, &bad))
             err = base_error_set(NC_ENOTNC, "two blobs have element %lld",
                                  (long long)bad->at);

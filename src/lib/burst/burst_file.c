@@ -115,8 +115,8 @@ bool burst_file_coherent(const struct burst *b)
  *
  * Each process notes in its log, before it may change the file, that it does so; and when
  * that is over, when the file was changed last (its mtime) and how large it is. Both are
- * stores into mapped memory, in the order of the program, so that they are there whenever
- * it is killed. So in the logs of a job that was killed
+ * stored into mapped memory, or written, in the order of the program, so that they are
+ * there whenever it is killed. So in the logs of a job that was killed
  *
  * - no note says `changing`: whatever a process wrote came before its own last note,
  * which has an mtime not older than that. The latest of all notes then is the file's, to

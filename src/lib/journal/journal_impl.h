@@ -15,8 +15,6 @@ bool journal_is_named(const char *first);
 
 /* ---- journal_find.c ---- */
 
-/* Opens a file; a pipe does not keep it waiting. */
-
 /* When it was made; 0: not every file system knows. */
 uint64_t journal_birth(int fd);
 

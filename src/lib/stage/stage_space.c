@@ -25,14 +25,10 @@
 
 static const char prefix[] = ".ncmpi-stage-";
 
-/* Only a regular file of this user, and none that a link leads to. -1: it is not. */
+/* Only a file of this user, and none that a link leads to. -1: it is not. */
 static int open_own_stage(const char *path, int flags)
 {
-    struct stat st;
-    int fd = base_open_regular(path, flags | O_RDWR | O_NOFOLLOW);
-    if (fd < 0 || (fstat(fd, &st) == 0 && st.st_uid == geteuid())) return fd;
-    (void)close(fd);
-    return -1;
+    return base_open_own(path, flags | O_RDWR | O_NOFOLLOW);
 }
 
 /* ---- what is left ---- */
