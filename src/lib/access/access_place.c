@@ -132,13 +132,14 @@ static void collect_extents(const struct access_block *b, int64_t base,
 bool access_walk_span(struct access_walk *w, int64_t max_bytes, struct region_span *s)
 {
     struct access_part *p = w->part;
-    int64_t at, limit = w->high - p->shift;
-    if (p->cursor == NULL || w->strip.count > 0) return false;
-    if (!region_peek(p->cursor, &at) || at + p->shift < w->low) return false;
+    struct region_cursor *c = p->runs.cursor;
+    int64_t at, limit = w->high;
+    if (c == NULL || w->strip.count > 0) return false;
+    if (!access_runs_peek(&p->runs, &at) || at < w->low) return false;
     if (limit - at > ACCESS_LIST_REACH) limit = at + ACCESS_LIST_REACH;
-    if (!region_next_blocks(p->cursor, limit, ACCESS_LIST_RUN, max_bytes, s))
+    if (!region_next_blocks(c, limit - p->runs.shift, ACCESS_LIST_RUN, max_bytes, s))
         return false;
-    s->base += p->shift;
+    s->base += p->runs.shift;
     p->limit = -1;
     w->crossed = false;
     return true;

@@ -6,11 +6,9 @@
 
 void access_stream_free(struct access_stream *s)
 {
-    region_cursor_free(s->file_cursor);
+    access_runs_end(&s->runs);
     access_values_end(&s->values);
-    region_free(s->region);
-    s->file_cursor = NULL;
-    s->region = NULL;
+    s->opened = false;
 }
 
 bool access_stream_ended(const struct access_stream *s)
@@ -27,26 +25,15 @@ static const struct cdf_var *var_of(const struct access_stream *s, int64_t reque
 
 static int open_request(struct access_stream *s)
 {
-    const struct access_request *r = s->reqs[s->file_request];
-    const struct cdf_var *v = var_of(s, s->file_request);
-    int64_t row = v->is_record ? s->header->record_size : 0;
-    s->shift = r->raw ? access_raw_shift(s->header, r) : 0;
-    if (!r->raw) {
-        s->region = region_slab(v->begin, v->ndims, v->shape, access_start(r),
-                                access_count(r, v->ndims), access_stride(r, v->ndims),
-                                cdf_type_size(v->type), row);
-        if (s->region == NULL) return NC_ENOMEM;
-    }
-    s->file_cursor = region_cursor_new(r->raw ? access_raw_region(r) : s->region);
-    return s->file_cursor == NULL ? NC_ENOMEM : NC_NOERR;
+    int err = access_runs_begin(&s->runs, s->header, s->reqs[s->file_request]);
+    s->opened = err == NC_NOERR;
+    return err;
 }
 
 static void close_request(struct access_stream *s)
 {
-    region_cursor_free(s->file_cursor);
-    region_free(s->region);
-    s->file_cursor = NULL;
-    s->region = NULL;
+    access_runs_end(&s->runs);
+    s->opened = false;
     s->file_request++;
 }
 
@@ -62,13 +49,12 @@ static int add_segment(struct access_tile *t, int64_t request, int64_t nelems,
     return NC_NOERR;
 }
 
-static int add_strip(struct access_tile *t, const struct region_strip *strip,
-                     int64_t shift)
+static int add_strip(struct access_tile *t, const struct region_strip *strip)
 {
     int err = NC_NOERR;
     for (int64_t i = 0; i < strip->count && err == NC_NOERR; i++) {
-        err = access_tile_add(t, shift + strip->offset + i * strip->stride, strip->length,
-                              t->used);
+        err =
+            access_tile_add(t, strip->offset + i * strip->stride, strip->length, t->used);
         t->used += strip->length;
     }
     return err;
@@ -86,9 +72,9 @@ static int plan_request(struct access_stream *s, struct access_tile *t, int64_t 
     int err = NC_NOERR;
     while (room > 0 && t->npieces < max_pieces && err == NC_NOERR) {
         struct region_strip strip;
-        ended = !region_next(s->file_cursor, room, max_pieces - t->npieces, &strip);
+        ended = !access_runs_next(&s->runs, room, max_pieces - t->npieces, &strip);
         if (ended) break;
-        err = add_strip(t, &strip, s->shift);
+        err = add_strip(t, &strip);
         room -= strip.length * strip.count;
     }
     if (err == NC_NOERR && t->used > before)
@@ -125,7 +111,7 @@ int access_stream_plan(struct access_stream *s, struct access_tile *t, int64_t m
     int err = NC_NOERR;
     while (err == NC_NOERR && s->file_request < s->n && max_bytes - t->used >= 8 &&
            t->npieces < max_pieces) {
-        if (s->file_cursor == NULL) err = open_request(s);
+        if (!s->opened) err = open_request(s);
         if (err == NC_NOERR) err = plan_request(s, t, max_bytes, max_pieces);
     }
     return err;

@@ -9,12 +9,10 @@ static int trailing_zeros(int64_t n)
 
 /* A hyperslab, dimension by dimension from the last one: as long as the next one goes on
  * where the last one ends, its elements are one run. */
-static void survey_slab(const struct cdf_header *h, const struct access_request *r,
+void access_survey_slab(const struct cdf_header *h, const struct cdf_var *v,
+                        const int64_t *start, const int64_t *count, const int64_t *stride,
                         struct access_survey *s)
 {
-    const struct cdf_var *v = &h->vars[r->varid];
-    const int64_t *start = access_start(r), *count = access_count(r, v->ndims);
-    const int64_t *stride = access_stride(r, v->ndims);
     int64_t step = cdf_type_size(v->type), run = step, span = 0, places = 0;
     bool joined = true;
     *s = (struct access_survey){.low = v->begin, .pieces = 1, .ascending = true};
@@ -34,6 +32,14 @@ static void survey_slab(const struct cdf_header *h, const struct access_request 
     s->high = s->low + span + cdf_type_size(v->type);
     s->bytes = s->pieces * run;
     s->shift = trailing_zeros(s->low | run | places);
+}
+
+static void survey_request(const struct cdf_header *h, const struct access_request *r,
+                           struct access_survey *s)
+{
+    const struct cdf_var *v = &h->vars[r->varid];
+    access_survey_slab(h, v, access_start(r), access_count(r, v->ndims),
+                       access_stride(r, v->ndims), s);
 }
 
 static void survey_raw(const struct cdf_header *h, const struct access_request *r,
@@ -58,7 +64,7 @@ bool access_survey(const struct cdf_header *h, const struct access_request *r,
     if (r->raw)
         survey_raw(h, r, s);
     else
-        survey_slab(h, r, s);
+        survey_request(h, r, s);
     if (s->shift > ACCESS_COARSE) s->shift = ACCESS_COARSE;
     return true;
 }
@@ -78,15 +84,7 @@ bool access_one_run(const struct cdf_header *h, const struct access_request *r,
                     int64_t *low)
 {
     struct access_survey s;
-    survey_slab(h, r, &s);
+    survey_request(h, r, &s);
     *low = s.low;
     return s.pieces == 1;
-}
-
-struct region *access_region(const struct cdf_header *h, const struct access_request *r)
-{
-    const struct cdf_var *v = &h->vars[r->varid];
-    return region_slab(v->begin, v->ndims, v->shape, access_start(r),
-                       access_count(r, v->ndims), access_stride(r, v->ndims),
-                       cdf_type_size(v->type), v->is_record ? h->record_size : 0);
 }

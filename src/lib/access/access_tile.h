@@ -3,6 +3,7 @@
 #ifndef ACCESS_TILE_H
 #define ACCESS_TILE_H
 
+#include "access_runs.h"
 #include "access_values.h"
 
 /* length bytes at `offset` in the file, at `pos` in the tile's memory. */
@@ -65,10 +66,9 @@ struct access_stream {
     int64_t n;
     bool put;
 
-    int64_t file_request;  /* whose pieces come next */
-    struct region *region; /* made for it; NULL if the request brought its own */
-    int64_t shift;         /* of the region's offsets */
-    struct region_cursor *file_cursor;
+    int64_t file_request; /* whose pieces come next */
+    bool opened;
+    struct access_runs runs; /* its, once it has been opened */
 
     struct access_values values; /* of the request whose values come next */
 };

@@ -137,8 +137,7 @@ static void close_part(struct access_part *p)
 {
     if (p->number < 0) return;
     access_values_end(&p->values);
-    region_cursor_free(p->cursor);
-    region_free(p->region);
+    access_runs_end(&p->runs);
     p->number = -1;
 }
 
@@ -232,20 +231,12 @@ static int begin_part(struct access_walk *w, int64_t number, struct access_part 
     *p = (struct access_part){.number = -1, .limit = -1};
     int err = access_values_begin(&p->values, h, r, w->put);
     if (err != NC_NOERR) return err;
-    p->number = number;
-    if (!r->raw && access_one_run(h, r, &p->begin)) {
-        p->bytes = access_nelems(r, h->vars[r->varid].ndims) * p->values.xsize;
-        return NC_NOERR;
-    }
-    const struct region *region = r->raw ? access_raw_region(r) : NULL;
-    if (r->raw)
-        p->shift = access_raw_shift(h, r);
+    err = access_runs_begin(&p->runs, h, r);
+    if (err == NC_NOERR)
+        p->number = number;
     else
-        region = p->region = access_region(h, r);
-    if (region != NULL) p->cursor = region_cursor_new(region);
-    if (p->cursor != NULL) return NC_NOERR;
-    close_part(p);
-    return NC_ENOMEM;
+        access_values_end(&p->values);
+    return err;
 }
 
 int access_walk_part(struct access_walk *w, int64_t number, struct access_part **part)
@@ -259,33 +250,14 @@ int access_walk_part(struct access_walk *w, int64_t number, struct access_part *
     return err;
 }
 
-/* Where its next value lies; false at the end. */
-static bool peek(struct access_part *p, int64_t *at)
-{
-    if (p->cursor == NULL) {
-        *at = p->begin + p->done;
-        return p->done < p->bytes;
-    }
-    if (!region_peek(p->cursor, at)) return false;
-    *at += p->shift;
-    return true;
-}
-
 /* Goes to the first value that a range from low on has a part of. Where a range goes on
  * behind the last one, the cursor is there. */
 static void seek_part(const struct access_walk *w, struct access_part *p, int64_t low)
 {
-    int64_t xsize = p->values.xsize, at = w->put ? low - xsize + 1 : low, rank;
+    int64_t xsize = p->values.xsize, at = w->put ? low - xsize + 1 : low;
     if (p->limit == low) return;
-    if (p->cursor == NULL) {
-        rank = at < p->begin ? 0 : at - p->begin < p->bytes ? at - p->begin : p->bytes;
-        rank = (rank + xsize - 1) / xsize * xsize;
-        p->done = rank;
-    } else {
-        rank = region_seek(p->cursor, at - p->shift);
-        int64_t inside = rank % xsize;
-        if (inside > 0) (void)region_skip_to(p->cursor, rank += xsize - inside);
-    }
+    int64_t rank = access_runs_seek(&p->runs, at), inside = rank % xsize;
+    if (inside > 0) access_runs_skip_to(&p->runs, rank += xsize - inside);
     access_values_seek(&p->values, rank / xsize);
     p->limit = low;
 }
@@ -295,21 +267,11 @@ static void seek_part(const struct access_walk *w, struct access_part *p, int64_
 static bool next_strip(const struct access_walk *w, struct access_part *p,
                        struct region_strip *s)
 {
-    int64_t xsize = p->values.xsize, end = w->high, at;
+    int64_t at;
     p->limit = -1;
-    if (!peek(p, &at)) return false;
-    if (at < w->low) end = at + 1;
-    if (p->cursor != NULL) {
-        if (!region_next_below(p->cursor, end - p->shift, xsize, s)) return false;
-        s->offset += p->shift;
-        return true;
-    }
-    if (at >= end) return false;
-    int64_t n = (end - at + xsize - 1) / xsize * xsize;
-    if (n > p->bytes - p->done) n = p->bytes - p->done;
-    *s = (struct region_strip){.offset = at, .length = n, .stride = n, .count = 1};
-    p->done += n;
-    return true;
+    return access_runs_peek(&p->runs, &at) &&
+           access_runs_next_below(&p->runs, at < w->low ? at + 1 : w->high,
+                                  p->values.xsize, s);
 }
 
 int access_walk_range(struct access_walk *w, int64_t low, int64_t high)
@@ -357,11 +319,7 @@ bool access_walk_strip(struct access_walk *w)
 void access_walk_again(struct access_walk *w)
 {
     struct access_part *p = w->part;
-    int64_t rank = p->values.done * p->values.xsize;
-    if (p->cursor == NULL)
-        p->done = rank;
-    else
-        (void)region_skip_to(p->cursor, rank);
+    access_runs_skip_to(&p->runs, p->values.done * p->values.xsize);
     w->strip.count = 0;
     w->left = p->number;
     w->left_off = p->values.done;
@@ -393,7 +351,7 @@ static int first_at(struct access_walk *w, int64_t number, int64_t offset, int64
     int err = access_walk_part(w, number, &p);
     if (err != NC_NOERR) return err;
     seek_part(w, p, offset);
-    if (peek(p, &at) && at < *next) *next = at > offset ? at : offset;
+    if (access_runs_peek(&p->runs, &at) && at < *next) *next = at > offset ? at : offset;
     return NC_NOERR;
 }
 
@@ -424,20 +382,12 @@ static int last_below(struct access_walk *w, int64_t number, int64_t high, int64
     int64_t at = 0;
     int err = access_walk_part(w, number, &p);
     if (err != NC_NOERR) return err;
-    int64_t xsize = p->values.xsize, rank;
+    int64_t xsize = p->values.xsize, rank = access_runs_seek(&p->runs, high);
     p->limit = -1;
-    if (p->cursor == NULL) {
-        rank = high <= p->begin ? 0 : high - p->begin;
-        if (rank > p->bytes) rank = p->bytes;
-        at = p->begin + (rank + xsize - 1) / xsize * xsize;
-    } else {
-        rank = region_seek(p->cursor, high - p->shift);
-        if (rank == 0) return NC_NOERR;
-        (void)region_skip_to(p->cursor, (rank - 1) / xsize * xsize);
-        (void)region_peek(p->cursor, &at);
-        at += p->shift + xsize;
-    }
-    if (at > *to) *to = at;
+    if (rank == 0) return NC_NOERR;
+    access_runs_skip_to(&p->runs, (rank - 1) / xsize * xsize);
+    (void)access_runs_peek(&p->runs, &at);
+    if (at + xsize > *to) *to = at + xsize;
     return NC_NOERR;
 }
 

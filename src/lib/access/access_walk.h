@@ -6,6 +6,7 @@
 #ifndef ACCESS_WALK_H
 #define ACCESS_WALK_H
 
+#include "access_runs.h"
 #include "access_values.h"
 
 /* Marks stand for at most 2 to the power of this, which divides where ranges begin. */
@@ -23,6 +24,10 @@ struct access_survey {
 /* One request; false, and nothing told, if it is empty. */
 bool access_survey(const struct cdf_header *h, const struct access_request *r,
                    struct access_survey *s);
+/* A hyperslab, which has an element. */
+void access_survey_slab(const struct cdf_header *h, const struct cdf_var *v,
+                        const int64_t *start, const int64_t *count, const int64_t *stride,
+                        struct access_survey *s);
 void access_survey_add(struct access_survey *sum, const struct access_survey *s);
 static inline struct access_survey access_survey_none(void)
 {
@@ -34,20 +39,12 @@ static inline struct access_survey access_survey_none(void)
 bool access_one_run(const struct cdf_header *h, const struct access_request *r,
                     int64_t *low);
 
-/* The region of the file of a request that is not raw; NULL when memory is short. The
- * caller frees it. */
-struct region *access_region(const struct cdf_header *h, const struct access_request *r);
-
-/* A request that is open: a cursor in the file, another in memory. */
+/* A request that is open: its runs in the file, its values in memory. */
 struct access_part {
     struct access_values values;
-    int64_t number;        /* of the request; -1: none is open */
-    int64_t begin, bytes;  /* of one run: where it is, and how long */
-    int64_t done;          /* bytes of the run that come before the cursor */
-    struct region *region; /* of many runs, unless the request brought its own */
-    struct region_cursor *cursor;
-    int64_t shift; /* of the offsets under the cursor */
-    int64_t limit; /* the cursor is at the first value of a range that begins here; -1 */
+    int64_t number; /* of the request; -1: none is open */
+    struct access_runs runs;
+    int64_t limit; /* they are at the first value of a range that begins here; -1 */
 };
 
 enum {

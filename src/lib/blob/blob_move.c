@@ -431,7 +431,7 @@ static int move_stretches(struct pieces *p, struct blob_walk *w)
     int first = NC_NOERR, err = NC_NOERR;
     int64_t rank = 0;
     struct blob_stretch s;
-    while (err == NC_NOERR && blob_walk_next(w, &s, &err)) {
+    while (err == NC_NOERR && blob_walk_next(w, &s)) {
         while (s.n > 0 && err == NC_NOERR) {
             struct part part;
             err = find_part(p, &s, &part);

@@ -181,7 +181,7 @@ static bool list_owned_parts(struct blob_own *o, struct blob_decomp *d,
     struct blob_own_part part = {.values = r->buf, .of = r};
     bool all = true;
     *err = blob_walk_begin(&w, &o->b->base.ds->header, r);
-    while (all && *err == NC_NOERR && blob_walk_next(&w, &s, err)) {
+    while (all && *err == NC_NOERR && blob_walk_next(&w, &s)) {
         all = (o->nparts == before || access_mem(r) == NULL) &&
               o->nparts - before < MOST_PARTS && blob_own_find(d, s.at, &part.at) >= s.n;
         part.record = s.record;
@@ -339,7 +339,7 @@ static bool is_whole(struct blob *b, const struct blob_decomp *d,
         return false;
     *err = blob_walk_begin(&w, &b->base.ds->header, r);
     bool whole = *err == NC_NOERR;
-    while (whole && blob_walk_next(&w, &s, err)) {
+    while (whole && blob_walk_next(&w, &s)) {
         const struct blob_run *run = &d->own.runs[i];
         if (i == 0 && *records == 0) *record = s.record;
         whole = s.at == run->at && s.n == blob_run_length(run) &&

@@ -51,9 +51,10 @@ static int add_claim(const struct cdf_header *h, const struct access_request *r,
 {
     struct blob_walk w;
     struct blob_stretch s;
+    bool alike = !r->raw && h->vars[r->varid].is_record; /* all records of it */
     int err = blob_walk_begin(&w, h, r);
-    if (!r->raw && w.records > 1) w.records = 1; /* they are alike */
-    while (err == NC_NOERR && blob_walk_next(&w, &s, &err))
+    while (err == NC_NOERR && blob_walk_next(&w, &s) &&
+           !(alike && s.record != access_start(r)[0]))
         err = blob_map_add(map, s.at, s.n);
     blob_walk_end(&w);
     return err;

@@ -1,4 +1,4 @@
-/* Hyperslabs and runs of bytes, as stretches of elements. */
+/* Runs of bytes, as stretches of elements. */
 #include "blob_walk.h"
 
 #include "base_error.h"
@@ -37,92 +37,56 @@ bool blob_walk_is_map(const struct cdf_var *v, const struct access_request *r,
     return same && i == m->n;
 }
 
-/* Of a hyperslab the fixed dimensions are a region whose elements are a byte each; it is
- * walked once for each record. */
-static int begin_slab(struct blob_walk *w)
-{
-    const struct cdf_var *v = w->v;
-    const struct access_request *r = w->r;
-    int first = v->is_record ? 1 : 0, ndims = v->ndims - first;
-    const int64_t *start = access_start(r), *count = access_count(r, v->ndims),
-                  *stride = access_stride(r, v->ndims);
-    w->step = w->records = 1;
-    if (first == 1) {
-        w->record = start[0];
-        w->records = count[0];
-        if (stride != NULL) w->step = stride[0];
-    }
-    w->own = ndims == 0
-                 ? region_block(0, 1)
-                 : region_slab(0, ndims, v->shape + first, start + first, count + first,
-                               stride == NULL ? NULL : stride + first, 1, 0);
-    return w->own == NULL ? NC_ENOMEM : NC_NOERR;
-}
-
-static int begin_raw(struct blob_walk *w, const struct cdf_header *h)
-{
-    w->shift = __builtin_ctz((unsigned)cdf_type_size(w->v->type));
-    w->records = 1;
-    w->record = access_start(w->r)[2];
-    w->record_size = w->v->is_record ? h->record_size : 0;
-    return NC_NOERR;
-}
-
 int blob_walk_begin(struct blob_walk *w, const struct cdf_header *h,
                     const struct access_request *r)
 {
-    *w = (struct blob_walk){.r = r, .v = &h->vars[r->varid]};
-    if (access_nelems(r, w->v->ndims) == 0) return NC_NOERR; /* records is 0 */
-    int err = r->raw ? begin_raw(w, h) : begin_slab(w);
-    if (err != NC_NOERR) return err;
-    w->cursor = region_cursor_new(r->raw ? access_raw_region(r) : w->own);
-    return w->cursor == NULL ? NC_ENOMEM : NC_NOERR;
+    const struct cdf_var *v = &h->vars[r->varid];
+    *w = (struct blob_walk){.nelems = v->nelems,
+                            .first = v->begin,
+                            .begin = v->begin,
+                            .record_size = v->is_record ? h->record_size : 0,
+                            .shift = __builtin_ctz((unsigned)cdf_type_size(v->type))};
+    return access_runs_begin(&w->runs, h, r);
 }
 
 void blob_walk_end(struct blob_walk *w)
 {
-    region_cursor_free(w->cursor);
-    region_free(w->own);
-    w->cursor = NULL;
-    w->own = NULL;
+    access_runs_end(&w->runs);
 }
 
-/* The next run of bytes; of a hyperslab the next record's first one may follow. */
-static bool next_blob_run(struct blob_walk *w, int64_t *offset, int64_t *length, int *err)
+/* The next run of bytes. */
+static bool next_blob_run(struct blob_walk *w)
 {
-    while (w->next == w->strip.count) {
-        if (w->cursor == NULL || w->records == 0) return false;
-        w->next = w->strip.count = 0;
-        if (region_next(w->cursor, INT64_MAX, INT64_MAX, &w->strip)) continue;
-        if (--w->records == 0) return false;
-        w->record += w->step;
-        if (!region_skip_to(w->cursor, 0)) {
-            *err = NC_ENOMEM;
+    if (w->next == w->strip.count) {
+        w->next = 0;
+        if (!access_runs_next(&w->runs, INT64_MAX, INT64_MAX, &w->strip)) {
+            w->strip.count = 0;
             return false;
         }
     }
-    *offset = w->strip.offset + w->next++ * w->strip.stride;
-    *length = w->strip.length;
+    w->at = w->strip.offset + w->next++ * w->strip.stride;
+    w->left = w->strip.length;
     return true;
 }
 
-bool blob_walk_next(struct blob_walk *w, struct blob_stretch *s, int *err)
+/* Of which record the next bytes are: as a rule of that of the last ones. */
+static void find_record(struct blob_walk *w)
 {
-    if (w->left == 0) {
-        int64_t length;
-        if (!next_blob_run(w, &w->at, &length, err)) return false;
-        w->left = length >> w->shift;
-    }
-    int64_t at = w->at;
+    if (w->at >= w->begin && w->at - w->begin < w->record_size) return;
+    int64_t behind = w->at - w->first;
+    w->record = behind / w->record_size;
+    w->begin = w->at - behind % w->record_size;
+}
+
+bool blob_walk_next(struct blob_walk *w, struct blob_stretch *s)
+{
+    if (w->left == 0 && !next_blob_run(w)) return false;
+    if (w->record_size > 0) find_record(w);
     s->record = w->record;
-    s->n = w->left;
-    if (w->record_size > 0 && at >= w->record_size) {
-        s->record += at / w->record_size;
-        at %= w->record_size;
-    }
-    s->at = at >> w->shift;
-    if (w->record_size > 0 && s->n > w->v->nelems - s->at) s->n = w->v->nelems - s->at;
-    w->left -= s->n;
+    s->at = (w->at - w->begin) >> w->shift;
+    s->n = w->left >> w->shift;
+    if (s->n > w->nelems - s->at) s->n = w->nelems - s->at;
+    w->left -= s->n << w->shift;
     w->at += s->n << w->shift;
     return true;
 }

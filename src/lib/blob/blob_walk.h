@@ -2,6 +2,7 @@
 #ifndef BLOB_WALK_H
 #define BLOB_WALK_H
 
+#include "access_runs.h"
 #include "blob_map.h"
 #include "driver.h"
 
@@ -21,13 +22,11 @@ struct blob_stretch {
 
 /* The stretches of a request, in the order of its values. */
 struct blob_walk {
-    const struct access_request *r;
-    const struct cdf_var *v;
-    struct region *own;
-    struct region_cursor *cursor;
-    int shift; /* 2 to this: bytes of the region that an element takes */
-    int64_t record, records, step; /* of a hyperslab: this one, how many remain */
-    int64_t record_size;           /* of raw ones, that may go on in the next record */
+    struct access_runs runs;
+    int64_t nelems, record_size; /* the variable's; record_size 0: of no records */
+    int shift;                   /* 2 to this: bytes of an element */
+    int64_t first;               /* where the variable begins in the file ... */
+    int64_t record, begin;       /* ... and its part of the record at hand */
     struct region_strip strip;
     int64_t next;     /* run of the strip */
     int64_t at, left; /* what remains of a run */
@@ -35,8 +34,7 @@ struct blob_walk {
 
 int blob_walk_begin(struct blob_walk *w, const struct cdf_header *h,
                     const struct access_request *r);
-/* False at the end, or after an error (*err). */
-bool blob_walk_next(struct blob_walk *w, struct blob_stretch *s, int *err);
+bool blob_walk_next(struct blob_walk *w, struct blob_stretch *s);
 void blob_walk_end(struct blob_walk *w);
 
 #endif

@@ -196,9 +196,9 @@ int burst_get(struct driver *self, struct access_request *const *reqs, int64_t n
  * Collective. NC_EMPI. */
 int burst_others_all(struct burst *b, uint64_t vars, struct access_request *const *reqs,
                      int64_t n, bool own, bool *meets);
-/* Where a request lies in the file. NC_ENOMEM. */
-int burst_request_bounds(const struct burst *b, const struct access_request *r,
-                         int64_t *low, int64_t *high);
+/* Where a request lies in the file; of an empty one *high is 0. */
+void burst_request_bounds(const struct burst *b, const struct access_request *r,
+                          int64_t *low, int64_t *high);
 /* Lays this process's logged values over what a get read from the file. */
 int burst_overlay(struct burst *b, struct access_request *r);
 
@@ -207,6 +207,8 @@ int burst_overlay(struct burst *b, struct access_request *r);
 /* Which writes, and how far they have come. */
 struct burst_walk {
     struct burst *b;
+    const struct cdf_header *header;
+    struct burst_write *const *writes;
     uint64_t vars;
     const unsigned char *contested; /* by variable; NULL: none is */
     bool want_contested;            /* only those, or only the others */
@@ -224,6 +226,19 @@ void burst_walk_start(struct burst_walk *k, struct burst *b, uint64_t vars);
 bool burst_walk_ended(struct burst_walk *k);
 /* How many batches there are; the walk stays where it is. */
 int64_t burst_walk_batches(const struct burst_walk *k);
+/* The next writes, or parts of one that is larger than the limit, as requests. */
+struct burst_batch {
+    struct base_arena arena;
+    struct burst_piece *pieces;
+    struct access_request **reqs;
+    int64_t n, made; /* requests; so many of the first have their values */
+    int64_t used;    /* bytes of these */
+    unsigned char *bytes;
+};
+/* Of one that is zeroed; it is to be freed, also after an error. May be called by a
+ * thread, for writes that are its own. */
+int burst_batch_make(struct burst_walk *k, struct burst_batch *t);
+void burst_batch_free(struct burst_batch *t);
 /* Hands the next batch, with nothing in it at the end, to the layer below. Writes that
  * are through are marked so. */
 int burst_walk_put_all(struct burst_walk *k);
@@ -233,9 +248,10 @@ void burst_walk_forgive(struct burst *b);
 /* Says of all writes that failed since then which they are, and takes it that they and
  * all behind them are not in the file. Returns the first code. */
 int burst_walk_report(struct burst *b);
-/* Reads elements [from, from + n) of a write, of its own type. */
-int burst_read_values(const struct burst *b, const struct burst_write *w, int64_t from,
-                      int64_t n, void *bytes);
+/* Reads elements [from, from + n) of a write, of its own type; xtype is the variable's.
+ */
+int burst_read_values(const struct burst *b, const struct burst_write *w, int xtype,
+                      int64_t from, int64_t n, void *bytes);
 
 /* ---- burst_drain.c ---- */
 

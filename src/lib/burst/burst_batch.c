@@ -10,7 +10,7 @@
 enum { BATCH_BYTES = 32 << 20, BATCH_WRITES = 1 << 16 };
 
 /* Elements [from, from + n) of a write, which are a box of its slab or runs of it. */
-struct piece {
+struct burst_piece {
     struct burst_write *w;
     int64_t from, n;
 };
@@ -23,8 +23,13 @@ int64_t burst_memory(const struct burst *b)
 
 void burst_walk_start(struct burst_walk *k, struct burst *b, uint64_t vars)
 {
-    *k = (struct burst_walk){
-        .b = b, .vars = vars, .epoch = -1, .end = b->nwrites, .limit = burst_memory(b)};
+    *k = (struct burst_walk){.b = b,
+                             .header = &b->base.ds->header,
+                             .writes = b->writes,
+                             .vars = vars,
+                             .epoch = -1,
+                             .end = b->nwrites,
+                             .limit = burst_memory(b)};
 }
 
 static bool write_is_wanted(const struct burst_walk *k, const struct burst_write *w)
@@ -38,7 +43,7 @@ static bool write_is_wanted(const struct burst_walk *k, const struct burst_write
 
 bool burst_walk_ended(struct burst_walk *k)
 {
-    while (k->i < k->end && !write_is_wanted(k, k->b->writes[k->i]))
+    while (k->i < k->end && !write_is_wanted(k, k->writes[k->i]))
         k->i++;
     return k->i == k->end;
 }
@@ -83,17 +88,18 @@ static int64_t cut_write(const struct cdf_header *h, const struct burst_write *w
 }
 
 /* The next piece, if it fits what is left of the batch. */
-static bool next_piece(struct burst_walk *k, int64_t used, int64_t many, struct piece *p)
+static bool next_piece(struct burst_walk *k, int64_t used, int64_t many,
+                       struct burst_piece *p)
 {
     if (burst_walk_ended(k) || many == BATCH_WRITES) return false;
-    struct burst_write *w = k->b->writes[k->i];
+    struct burst_write *w = k->writes[k->i];
     int64_t size = w->flags & BURST_FILL ? 0 : conv_size(w->type);
     int64_t rest = w->nelems - k->done, room = k->limit - used;
     if (size > 0 && used > 0 && rest * size > room && rest * size <= k->limit)
         return false;
     int64_t most = size == 0 ? INT64_MAX : room / size;
     if (used > 0 && most < 1) return false;
-    *p = (struct piece){w, k->done, cut_write(&k->b->base.ds->header, w, k->done, most)};
+    *p = (struct burst_piece){w, k->done, cut_write(k->header, w, k->done, most)};
     k->done += p->n;
     if (k->done == w->nelems) {
         k->i++;
@@ -102,7 +108,7 @@ static bool next_piece(struct burst_walk *k, int64_t used, int64_t many, struct 
     return true;
 }
 
-static int64_t piece_bytes(const struct piece *p)
+static int64_t piece_bytes(const struct burst_piece *p)
 {
     if (p->w->flags & BURST_FILL) return 0;
     return p->n * conv_size(p->w->type);
@@ -113,7 +119,7 @@ int64_t burst_walk_batches(const struct burst_walk *k)
     struct burst_walk ahead = *k;
     int64_t batches = 0;
     while (!burst_walk_ended(&ahead)) {
-        struct piece p;
+        struct burst_piece p;
         int64_t used = 0;
         for (int64_t many = 0; next_piece(&ahead, used, many, &p); many++)
             used += piece_bytes(&p);
@@ -138,32 +144,23 @@ static int make_values_native(void *bytes, int xtype, int type, int64_t n)
     return err;
 }
 
-int burst_read_values(const struct burst *b, const struct burst_write *w, int64_t from,
-                      int64_t n, void *bytes)
+int burst_read_values(const struct burst *b, const struct burst_write *w, int xtype,
+                      int64_t from, int64_t n, void *bytes)
 {
     int64_t size = conv_size((enum conv_type)w->type), at = w->data_off + from * size;
     int err = w->source < 0
                   ? burst_log_read(&b->log, at, bytes, n * size)
                   : burst_reader_read(b->sources[w->source], at, bytes, n * size);
     if (err == NC_NOERR && w->external)
-        err =
-            make_values_native(bytes, b->base.ds->header.vars[w->varid].type, w->type, n);
+        err = make_values_native(bytes, xtype, w->type, n);
     return err;
 }
 
 /* ---- a batch ---- */
 
-struct batch {
-    struct base_arena arena;
-    struct piece *pieces;
-    struct access_request **reqs;
-    int64_t n, used;
-    unsigned char *bytes;
-};
-
-static int collect_pieces(struct burst_walk *k, struct batch *t)
+static int collect_pieces(struct burst_walk *k, struct burst_batch *t)
 {
-    struct piece p;
+    struct burst_piece p;
     int64_t capacity = 0;
     while (next_piece(k, t->used, t->n, &p)) {
         void *grown = base_grow(t->pieces, &capacity, t->n + 1, sizeof *t->pieces);
@@ -178,7 +175,7 @@ static int collect_pieces(struct burst_walk *k, struct batch *t)
 }
 
 /* The box of elements [from, from + n) of a slab, as cut_slab made it. */
-static void fill_slab(const struct piece *p, int ndims, int64_t *slab)
+static void fill_slab(const struct burst_piece *p, int ndims, int64_t *slab)
 {
     const struct burst_write *w = p->w;
     int64_t inner = 1, left = p->n, at = p->from;
@@ -195,7 +192,7 @@ static void fill_slab(const struct piece *p, int ndims, int64_t *slab)
 
 /* The fill value as it was when it was put, for all elements: the variable's may be
  * another by now. */
-static int repeat_fill(struct batch *t, const struct piece *p, int xtype,
+static int repeat_fill(struct burst_batch *t, const struct burst_piece *p, int xtype,
                        struct access_request *r)
 {
     int64_t size = conv_size((enum conv_type)p->w->type);
@@ -205,8 +202,8 @@ static int repeat_fill(struct batch *t, const struct piece *p, int xtype,
     return conv_get(r->buf, (enum conv_type)p->w->type, p->w->fill, xtype, 1);
 }
 
-static int slab_request(struct batch *t, const struct piece *p, const struct cdf_var *v,
-                        struct access_request **made)
+static int slab_request(struct burst_batch *t, const struct burst_piece *p,
+                        const struct cdf_var *v, struct access_request **made)
 {
     bool fill = p->w->flags & BURST_FILL;
     size_t numbers = (size_t)v->ndims * (p->w->strided ? 3 : 2) + fill;
@@ -223,7 +220,7 @@ static int slab_request(struct batch *t, const struct piece *p, const struct cdf
 }
 
 /* The whole of a raw write, or a part of one of its runs. */
-static int raw_request(struct batch *t, const struct piece *p,
+static int raw_request(struct burst_batch *t, const struct burst_piece *p,
                        struct access_request **made)
 {
     const struct burst_write *w = p->w;
@@ -270,7 +267,7 @@ static int read_stretch(const struct burst *b, struct stretch *s)
 }
 
 /* Has a piece's values read: now, with what comes before, or with what follows. */
-static int read_logged_piece(const struct burst *b, const struct piece *p,
+static int read_logged_piece(const struct burst_walk *k, const struct burst_piece *p,
                              unsigned char *to, struct stretch *s)
 {
     int64_t at = p->w->data_off + p->from * conv_size((enum conv_type)p->w->type);
@@ -280,34 +277,34 @@ static int read_logged_piece(const struct burst *b, const struct piece *p,
         s->bytes += bytes;
         return NC_NOERR;
     }
-    int err = read_stretch(b, s);
+    int err = read_stretch(k->b, s);
     if (err == NC_NOERR && p->w->external)
-        return burst_read_values(b, p->w, p->from, p->n, to);
+        return burst_read_values(k->b, p->w, k->header->vars[p->w->varid].type, p->from,
+                                 p->n, to);
     if (err == NC_NOERR) *s = (struct stretch){p->w, at, bytes, to, false};
     return err;
 }
 
-static int make_batch_request(const struct burst *b, struct batch *t, int64_t i,
-                              int64_t *used, struct stretch *s)
+static int make_batch_request(const struct burst_walk *k, struct burst_batch *t,
+                              int64_t i, int64_t *used, struct stretch *s)
 {
-    const struct piece *p = &t->pieces[i];
-    int err =
-        p->w->flags & BURST_RAW
-            ? raw_request(t, p, &t->reqs[i])
-            : slab_request(t, p, &b->base.ds->header.vars[p->w->varid], &t->reqs[i]);
+    const struct burst_piece *p = &t->pieces[i];
+    int err = p->w->flags & BURST_RAW
+                  ? raw_request(t, p, &t->reqs[i])
+                  : slab_request(t, p, &k->header->vars[p->w->varid], &t->reqs[i]);
     struct access_request *r = t->reqs[i];
     if (err != NC_NOERR || p->w->flags & BURST_FILL) return err;
     r->buf = t->bytes + *used;
     *used += piece_bytes(p);
-    return read_logged_piece(b, p, r->buf, s);
+    return read_logged_piece(k, p, r->buf, s);
 }
 
 /* Each write takes its pieces' results. One that has no more pieces is through. */
-static void record_results(struct burst_walk *k, struct batch *t, int64_t made, int err)
+static void record_results(struct burst_walk *k, struct burst_batch *t, int err)
 {
     for (int64_t i = 0; i < t->n; i++) {
         struct burst_write *w = t->pieces[i].w;
-        int status = i >= made ? err : t->reqs[i]->status;
+        int status = i >= t->made ? err : t->reqs[i]->status;
         if (status == NC_ERANGE) status = NC_NOERR; /* written all the same */
         if (w->status == NC_NOERR) w->status = status;
         if (t->pieces[i].from + t->pieces[i].n == w->nelems && w->status == NC_NOERR) {
@@ -319,7 +316,7 @@ static void record_results(struct burst_walk *k, struct batch *t, int64_t made, 
     k->b->file_dirty = true;
 }
 
-static void free_batch(struct batch *t)
+void burst_batch_free(struct burst_batch *t)
 {
     for (int64_t i = 0; t->reqs != NULL && i < t->n; i++)
         if (t->reqs[i] != NULL)
@@ -331,53 +328,48 @@ static void free_batch(struct batch *t)
     base_free(t->bytes);
 }
 
-/* The next batch; *made of its requests have their values. */
-static int make_batch(struct burst_walk *k, struct batch *t, int64_t *made)
+int burst_batch_make(struct burst_walk *k, struct burst_batch *t)
 {
     struct stretch s = {0};
     int64_t used = 0;
-    *made = 0;
     int err = collect_pieces(k, t);
-    while (err == NC_NOERR && *made < t->n) {
-        err = make_batch_request(k->b, t, *made, &used, &s);
-        if (err == NC_NOERR) ++*made;
+    while (err == NC_NOERR && t->made < t->n) {
+        err = make_batch_request(k, t, t->made, &used, &s);
+        if (err == NC_NOERR) t->made++;
     }
     int last = read_stretch(k->b, &s);
     if (err == NC_NOERR) err = last;
-    if (s.failed) *made = 0; /* which of them have their values is not known */
+    if (s.failed) t->made = 0; /* which of them have their values is not known */
     return err;
 }
 
 /* It was put with that result. */
-static int end_batch(struct burst_walk *k, struct batch *t, int64_t made, int err,
-                     int put)
+static int end_batch(struct burst_walk *k, struct burst_batch *t, int err, int put)
 {
     if (err == NC_NOERR && put != NC_ERANGE) err = put;
-    record_results(k, t, made, err);
-    free_batch(t);
+    record_results(k, t, err);
+    burst_batch_free(t);
     return err;
 }
 
 int burst_walk_put_all(struct burst_walk *k)
 {
-    struct batch t = {0};
-    int64_t made;
-    int err = make_batch(k, &t, &made);
+    struct burst_batch t = {0};
+    int err = burst_batch_make(k, &t);
     burst_change(k->b); /* still at it */
-    int put = driver_call(k->b->base.lower, put_all, t.reqs, made, NC_NOERR);
+    int put = driver_call(k->b->base.lower, put_all, t.reqs, t.made, NC_NOERR);
     burst_changed(k->b, false);
-    return end_batch(k, &t, made, err, put);
+    return end_batch(k, &t, err, put);
 }
 
 int burst_walk_put(struct burst_walk *k)
 {
-    struct batch t = {0};
-    int64_t made;
-    int err = make_batch(k, &t, &made);
+    struct burst_batch t = {0};
+    int err = burst_batch_make(k, &t);
     burst_change(k->b);
-    int put = made > 0 ? driver_call(k->b->base.lower, put, t.reqs, made) : NC_NOERR;
+    int put = t.made > 0 ? driver_call(k->b->base.lower, put, t.reqs, t.made) : NC_NOERR;
     burst_changed(k->b, true);
-    return end_batch(k, &t, made, err, put);
+    return end_batch(k, &t, err, put);
 }
 
 /* ---- what failed ---- */

@@ -1,46 +1,33 @@
 /* Gets: from the file, with what this process has logged laid over it. What another
  * process has logged of the place must be in the file first: see burst_others.c, which is
  * only asked if anyone reads a variable that was written. */
+#include "access_walk.h"
 #include "base_error.h"
 #include "base_mem.h"
 #include "base_mpi.h"
 #include "burst.h"
 
-int burst_request_bounds(const struct burst *b, const struct access_request *r,
-                         int64_t *low, int64_t *high)
+void burst_request_bounds(const struct burst *b, const struct access_request *r,
+                          int64_t *low, int64_t *high)
 {
-    const struct cdf_header *h = &b->base.ds->header;
-    const struct cdf_var *v = &h->vars[r->varid];
-    if (r->raw) {
-        region_bounds(access_raw_region(r), low, high);
-        *low += v->begin;
-        *high += v->begin;
-        return NC_NOERR;
-    }
-    struct region *region =
-        region_slab(v->begin, v->ndims, v->shape, access_start(r),
-                    access_count(r, v->ndims), access_stride(r, v->ndims),
-                    cdf_type_size(v->type), v->is_record ? h->record_size : 0);
-    if (region == NULL) return NC_ENOMEM;
-    region_bounds(region, low, high);
-    region_free(region);
-    return NC_NOERR;
+    struct access_survey s = access_survey_none();
+    (void)access_survey(&b->base.ds->header, r, &s);
+    *low = s.low;
+    *high = s.high;
 }
 
 /* The bytes that all requests touch lie in [*low, *high). */
-static int bounds_of_requests(const struct burst *b, struct access_request *const *reqs,
-                              int64_t n, int64_t *low, int64_t *high)
+static void bounds_of_requests(const struct burst *b, struct access_request *const *reqs,
+                               int64_t n, int64_t *low, int64_t *high)
 {
     *low = INT64_MAX;
     *high = 0;
     for (int64_t i = 0; i < n; i++) {
         int64_t from, to;
-        int err = burst_request_bounds(b, reqs[i], &from, &to);
-        if (err != NC_NOERR) return err;
+        burst_request_bounds(b, reqs[i], &from, &to);
         if (from < *low) *low = from;
         if (to > *high) *high = to;
     }
-    return NC_NOERR;
 }
 
 /* Has this process logged anything in [low, high)? */
@@ -108,10 +95,10 @@ static int lay_over(struct burst *b, struct access_request *const *reqs, int64_t
     for (int64_t i = 0; i < n && b->nwrites > 0; i++) {
         struct access_request *r = reqs[i];
         int64_t low, high;
-        int err = burst_request_bounds(b, r, &low, &high);
         bool read = r->status == NC_NOERR || r->status == NC_ERANGE;
-        if (!read || (err == NC_NOERR && !logged_in(b, low, high))) continue;
-        if (err == NC_NOERR) err = lay_over_one(b, reqs + i, low, high);
+        burst_request_bounds(b, r, &low, &high);
+        if (!read || !logged_in(b, low, high)) continue;
+        int err = lay_over_one(b, reqs + i, low, high);
         access_blame(r, err);
         first = base_error_worse(first, err);
     }
@@ -149,9 +136,8 @@ int burst_get(struct driver *self, struct access_request *const *reqs, int64_t n
     int64_t low, high;
     int err = NC_NOERR;
     if (!self->ds->writable) return driver_call(self->lower, get, reqs, n);
-    if (b->coherent && bounds_of_requests(b, reqs, n, &low, &high) == NC_NOERR)
-        err = burst_drain_alone(b, low, high);
-
+    bounds_of_requests(b, reqs, n, &low, &high);
+    if (b->coherent) err = burst_drain_alone(b, low, high);
     int got = driver_call(self->lower, get, reqs, n);
     int laid = finish_requests(b, reqs, n);
     if (got == NC_NOERR || got == NC_ERANGE) got = laid;

@@ -1,6 +1,7 @@
 /* What is logged, in the order in which it was written. */
 #include "burst.h"
 
+#include "access_walk.h"
 #include "base_error.h"
 #include "base_mem.h"
 
@@ -16,21 +17,9 @@ struct burst_write *burst_new_write(struct burst *b, int varid, size_t numbers)
 
 /* ---- where a write lies ---- */
 
-static void bounds_of_slab(const struct cdf_header *h, const struct burst_write *w,
-                           int64_t *low, int64_t *high)
+static const int64_t *stride_of(const struct burst_write *w, const struct cdf_var *v)
 {
-    const struct cdf_var *v = &h->vars[w->varid];
-    int64_t size = cdf_type_size(v->type), step = size;
-    *low = *high = v->begin;
-    for (int i = v->ndims - 1; i >= 0; i--) {
-        int64_t each = i == 0 && v->is_record ? h->record_size : step;
-        int64_t stride = w->strided ? w->slab[2 * v->ndims + i] : 1;
-        int64_t count = w->slab[v->ndims + i];
-        *low += w->slab[i] * each;
-        *high += (w->slab[i] + (count - 1) * stride) * each;
-        step *= v->shape[i];
-    }
-    *high += size;
+    return w->strided ? w->slab + (ptrdiff_t)2 * v->ndims : NULL;
 }
 
 static void bounds_of_runs(const struct cdf_header *h, const struct burst_write *w,
@@ -50,10 +39,15 @@ static void bounds_of_runs(const struct cdf_header *h, const struct burst_write 
 void burst_bounds(const struct cdf_header *h, const struct burst_write *w, int64_t *low,
                   int64_t *high)
 {
-    if (w->flags & BURST_RAW)
+    const struct cdf_var *v = &h->vars[w->varid];
+    struct access_survey s;
+    if (w->flags & BURST_RAW) {
         bounds_of_runs(h, w, low, high);
-    else
-        bounds_of_slab(h, w, low, high);
+        return;
+    }
+    access_survey_slab(h, v, w->slab, w->slab + v->ndims, stride_of(w, v), &s);
+    *low = s.low;
+    *high = s.high;
 }
 
 struct region *burst_runs(const struct burst_write *w, int64_t begin)
@@ -73,10 +67,7 @@ struct region *burst_region(const struct cdf_header *h, const struct burst_write
 {
     const struct cdf_var *v = &h->vars[w->varid];
     if (w->flags & BURST_RAW) return burst_runs(w, v->begin);
-    const int64_t *slab = w->slab;
-    return region_slab(v->begin, v->ndims, v->shape, slab, slab + v->ndims,
-                       w->strided ? slab + (ptrdiff_t)2 * v->ndims : NULL,
-                       cdf_type_size(v->type), v->is_record ? h->record_size : 0);
+    return access_slab_region(h, v, w->slab, w->slab + v->ndims, stride_of(w, v));
 }
 
 /* ---- in and out ---- */

@@ -157,7 +157,7 @@ static void add_to_stats(struct burst_pool *p)
 static void free_pool(struct burst_pool *p)
 {
     for (int i = 0; p->works != NULL && i < p->nthreads; i++)
-        base_free(p->works[i].staging);
+        access_staging_free(&p->works[i].staging);
     cdf_free(&p->header);
     base_free(p->works);
     base_free(p);

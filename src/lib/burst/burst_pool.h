@@ -2,20 +2,20 @@
 #ifndef BURST_POOL_H
 #define BURST_POOL_H
 
+#include "access_tile.h"
 #include "base_worker.h"
 #include "burst.h"
 
-enum { BURST_TAKEN = 1024, BURST_AHEAD = 128 << 10 };
+enum { BURST_TAKEN = 1024 };
 
 /* One thread's work: writes that follow each other. */
 struct burst_work {
     struct burst_pool *pool;
     struct burst_write *writes[BURST_TAKEN];
-    int n;                  /* 0: none */
-    int64_t first;          /* the place of the first among all */
-    int64_t low, high;      /* the bytes of the file that they touch */
-    unsigned char *staging; /* the pool's room, as it goes to the file; NULL at first */
-    unsigned char *ahead;   /* BURST_AHEAD bytes of the log */
+    int n;             /* 0: none */
+    int64_t first;     /* the place of the first among all */
+    int64_t low, high; /* the bytes of the file that they touch */
+    struct access_staging staging;
 };
 
 struct burst_pool {

@@ -4,6 +4,7 @@
 
 #include "base_error.h"
 #include "base_mem.h"
+#include "access_runs.h"
 #include "access_values.h"
 #include "stage.h"
 #include "stage_ahead.h"
@@ -11,8 +12,7 @@
 /* One request on its way. */
 struct get {
     struct stage_reader *reader;
-    struct region_cursor *cursor;
-    int64_t shift;
+    struct access_runs runs;
 };
 
 /* ---- bytes ---- */
@@ -47,14 +47,15 @@ static int get_run(struct stage_reader *r, int64_t at, int64_t n, int64_t ahead,
 static int get_request_bytes(struct get *g, unsigned char *to, int64_t n)
 {
     enum { CLOSE = 4096, MANY = 1 << 16 };
+    const int64_t base = g->reader->base.ds->base;
     struct region_strip strip;
     int err = NC_NOERR;
-    while (n > 0 && err == NC_NOERR && region_next(g->cursor, n, MANY, &strip)) {
+    while (n > 0 && err == NC_NOERR && access_runs_next(&g->runs, n, MANY, &strip)) {
         bool close = strip.stride > 0 && strip.stride - strip.length <= CLOSE;
         for (int64_t i = 0; i < strip.count && err == NC_NOERR; i++) {
             int64_t left = close ? (strip.count - 1 - i) * strip.stride : 0;
-            err = get_run(g->reader, g->shift + strip.offset + i * strip.stride,
-                          strip.length, left + strip.length, to);
+            err = get_run(g->reader, base + strip.offset + i * strip.stride, strip.length,
+                          left + strip.length, to);
             to += strip.length;
             n -= strip.length;
         }
@@ -98,20 +99,11 @@ static int get_values(struct get *g, struct access_request *r, const struct cdf_
 static int get_one(struct stage_reader *reader, struct access_request *r)
 {
     const struct cdf_header *h = &reader->base.ds->header;
-    const struct cdf_var *v = &h->vars[r->varid];
-    struct get g = {.reader = reader, .shift = reader->base.ds->base};
-    if (r->raw) g.shift += access_raw_shift(h, r);
-    struct region *own = NULL;
-    if (!r->raw) {
-        own = region_slab(v->begin, v->ndims, v->shape, access_start(r),
-                          access_count(r, v->ndims), access_stride(r, v->ndims),
-                          cdf_type_size(v->type), v->is_record ? h->record_size : 0);
-        if (own == NULL) return NC_ENOMEM;
-    }
-    g.cursor = region_cursor_new(r->raw ? access_raw_region(r) : own);
-    int err = g.cursor == NULL ? NC_ENOMEM : get_values(&g, r, v);
-    region_cursor_free(g.cursor);
-    region_free(own);
+    struct get g = {.reader = reader};
+    int err = access_runs_begin(&g.runs, h, r);
+    if (err != NC_NOERR) return err;
+    err = get_values(&g, r, &h->vars[r->varid]);
+    access_runs_end(&g.runs);
     return err;
 }
 
