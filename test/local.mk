@@ -44,6 +44,7 @@ include test/differ/local.mk
 include test/random/local.mk
 include test/f77/local.mk
 include test/serial/local.mk
+include test/formats/local.mk
 include test/utils/local.mk
 include test/house/local.mk
 include test/fuzz/local.mk

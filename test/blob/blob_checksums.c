@@ -180,7 +180,7 @@ static void a_hint_leaves_them_out(void)
     CHECK(sums.right == 0 && sums.none == blobs(2));
 }
 
-/* In the words of doc/blob.md. */
+/* In the words of doc/formats.md. */
 static void they_are_what_is_told(void)
 {
     struct scene s = define();

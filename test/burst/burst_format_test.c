@@ -1,4 +1,4 @@
-/* The bytes of logs: PnetCDF's as its grammar says, ours as doc/burst-buffer.md does. */
+/* The bytes of logs: PnetCDF's as its grammar says, ours as doc/formats.md does. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* The driver blob: what each process puts of a variable lies together in one of a few
- * subfiles. doc/blob.md describes the files and the ways of a put; known to this room
- * only.
+ * subfiles. doc/blob.md describes the ways of a put, doc/formats.md the files; known to
+ * this room only.
  *
  * Each element of a variable has one home, once it is settled: a variable that has a
  * decomposition keeps what its maps name in blobs, one of each process; everything else

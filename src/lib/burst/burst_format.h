@@ -5,7 +5,7 @@
  * is not the same. Version 1 keeps to its frame and adds, where that
  * leaves room (behind the header's names, behind an entry's arrays), what a crash calls
  * for: checksums, sequence numbers, and a commit record for each process.
- * doc/burst-buffer.md describes both to the byte. */
+ * doc/formats.md describes both to the byte. */
 #ifndef BURST_FORMAT_H
 #define BURST_FORMAT_H
 

@@ -1,4 +1,4 @@
-/* A dataset that keeps values in files of their own (the driver blob, doc/blob.md) has
+/* A dataset that keeps values in files of their own (the driver blob, doc/formats.md) has
  * one page more in front, the envelope: no reader of netCDF takes the file for one whose
  * values are all there. Behind it everything is as in any dataset, as many bytes later.
  */

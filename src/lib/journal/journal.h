@@ -10,6 +10,8 @@
  *              it to be filled?); then two areas, which take turns, for bytes that are
  *              about to be overwritten
  *
+ * doc/formats.md has every field.
+ *
  * It is complete and on the device before the dataset's first bytes are changed, to a
  * mark that no reader takes for a netCDF file's; that is on the device before anything
  * else of the dataset is changed; and the journal goes only when a whole header, old or

@@ -1,0 +1,435 @@
+#!/usr/bin/env python3
+"""A second decoder of the files that the library makes beside netCDF, by doc/formats.md alone and laid
+out like it. It shares no line with the library, and is slow and plain.
+
+    decoder.py log LOG.meta ...         what waits in logs, an entry a line
+    decoder.py replay FILE LOG.meta ... puts it into the dataset
+    decoder.py journal FILE             what FILE.redef tells, the two headers to FILE.old, FILE.new
+    decoder.py join MASTER OUT          one file of a dataset in subfiles
+
+Whatever is not as the document says ends it with an error."""
+import os
+import struct
+import sys
+
+try:
+    import xxhash
+except ImportError:
+    xxhash = None
+MASK = (1 << 64) - 1
+
+
+def need(good, what):
+    if not good:
+        sys.exit("decoder.py: " + what)
+
+
+class Bytes:
+    """Numbers of a file, one after the other."""
+
+    def __init__(self, data, order, at=0):
+        self.data, self.order, self.at = data, order, at
+
+    def take(self, form):
+        values = struct.unpack_from(self.order + form, self.data, self.at)
+        self.at += struct.calcsize(self.order + form)
+        return values[0] if len(values) == 1 else values
+
+    def name(self):
+        n = self.take("i")
+        text = self.data[self.at : self.at + n]
+        self.at += n
+        self.skip_to(4)
+        return text.decode()
+
+    def skip_to(self, multiple):
+        self.at += -self.at % multiple
+
+
+# ---- netCDF's classic formats: as much as is needed to find values ----
+
+SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 4, 6: 8, 7: 1, 8: 2, 9: 4, 10: 8, 11: 8}
+CODES = {1: "b", 2: "c", 3: "h", 4: "i", 5: "f", 6: "d", 7: "B", 8: "H", 9: "I", 10: "q", 11: "Q"}
+
+
+class Var:
+    pass
+
+
+class Classic:
+    """A header, whose offsets count from `base` of the file."""
+
+    def __init__(self, path, base=0):
+        self.path, self.base = path, base
+        with open(path, "rb") as f:
+            f.seek(base)
+            b = self.bytes = Bytes(f.read(), ">")
+        need(b.take("3s") == b"CDF", path + ": not netCDF")
+        self.format = b.take("B")
+        self.count = "q" if self.format == 5 else "i"
+        self.numrecs = b.take(self.count)
+        self.dims = self.listed(lambda: (self.text(), b.take(self.count)))
+        self.atts = self.attributes()
+        self.vars = self.listed(self.variable)
+        self.lay_out()
+
+    def listed(self, item):
+        self.bytes.take("i")
+        return [item() for _ in range(self.bytes.take(self.count))]
+
+    def text(self):
+        n = self.bytes.take(self.count)
+        text = self.bytes.take("%ds" % n)
+        self.bytes.skip_to(4)
+        return text.decode()
+
+    def attribute(self):
+        name, kind, n = self.text(), self.bytes.take("i"), self.bytes.take(self.count)
+        raw = self.bytes.take("%ds" % (n * SIZES[kind]))
+        self.bytes.skip_to(4)
+        return name, list(struct.unpack(">%d%s" % (n, CODES[kind]), raw))
+
+    def attributes(self):
+        return dict(self.listed(self.attribute))
+
+    def variable(self):
+        v = Var()
+        v.name = self.text()
+        v.dims = [self.bytes.take(self.count) for _ in range(self.bytes.take(self.count))]
+        v.atts, v.type, _ = self.attributes(), self.bytes.take("i"), self.bytes.take(self.count)
+        v.begin = self.bytes.take("i" if self.format == 1 else "q")
+        return v
+
+    def lay_out(self):
+        records = [v for v in self.vars if v.dims and self.dims[v.dims[0]][1] == 0]
+        for v in self.vars:
+            v.record = v in records
+            v.shape = [self.dims[d][1] for d in v.dims]
+            v.nelems = 1
+            for n in v.shape[v.record :]:
+                v.nelems *= n
+            v.size = v.nelems * SIZES[v.type]
+        padded = [v.size + -v.size % 4 for v in records]
+        self.record_size = records[0].size if len(records) == 1 else sum(padded)
+
+    def place(self, v, record=0, element=0):
+        return self.base + v.begin + record * self.record_size + element * SIZES[v.type]
+
+    def var(self, name):
+        return next(v for v in self.vars if v.name == name)
+
+    def numbers(self, v, first, n):
+        at = self.place(v, 0, first) - self.base
+        return struct.unpack_from(">%d%s" % (n, CODES[v.type]), self.bytes.data, at)
+
+
+# ---- checksums and owners ----
+
+
+def xxh3(data, seed):
+    return xxhash.xxh3_64_intdigest(data, seed & MASK) if xxhash else None
+
+
+def fnv(data):
+    h = 14695981039346656037
+    for byte in data:
+        h = (h ^ byte) * 1099511628211 & MASK
+    return h
+
+
+def stir(x):
+    for _ in range(2):
+        x ^= x >> 32
+        x = x * 0xD6E8FEB86659FD93 & MASK
+    return x ^ x >> 32
+
+
+def mix(data):
+    h = len(data) * 0x9E3779B97F4A7C15 & MASK
+    whole = len(data) - len(data) % 8
+    for at in range(0, whole, 8):
+        word = int.from_bytes(data[at : at + 8], sys.byteorder)
+        h = stir(h ^ word) + 0x9E3779B97F4A7C15 & MASK
+    return stir(h ^ int.from_bytes(data[whole:].ljust(8, b"\0"), sys.byteorder))
+
+
+def owner(data):
+    host, boot, started, pid, since, nonce = struct.unpack_from(">64sQQqqQ", data)
+    return {"host": host.split(b"\0")[0].decode(), "pid": pid, "nonce": nonce}
+
+
+# ---- logs ----
+
+# text, schar, uchar, short, ushort, int, uint, float, double, longlong, ulonglong
+NATIVE = dict(enumerate("cbBhHiIfdqQ", 1))
+
+
+class Log:
+    """A log of version 1, and what of it waits."""
+
+    def __init__(self, path):
+        self.path = path
+        with open(path, "rb") as f:
+            self.data = f.read()
+        with open(path[: -len("meta")] + "data", "rb") as f:
+            self.values = f.read()
+        b = Bytes(self.data, "=")
+        need(b.take("8s") == b"PnetCDF1", path + ": not a log of version 1")
+        b.take("8s")
+        need(b.take("i") == (sys.byteorder == "big"), path + ": of the other byte order")
+        b.take("iqqqq")
+        self.entry_begin = b.take("q")
+        self.basename, self.processor = b.name(), b.name()
+        b.skip_to(8)
+        self.slots_begin, self.chunk, self.nslots, self.token = b.take("qqqQ")
+        b.take("QQQQ")
+        self.dataset = b.name()
+        b.skip_to(8)
+        self.hold(b.at, self.token, b.take("Q"), "the header")
+        self.slots = [self.slot(self.slots_begin + 256 * i) for i in range(self.nslots)]
+        newest = max(s["generation"] for s in self.slots)
+        for s in self.slots:
+            if s["generation"] < newest:
+                s.update(generation=newest, count=0, drained=0)
+        self.slots = {s["rank"]: s for s in self.slots if s["rank"] >= 0}
+
+    def hold(self, end, seed, told, what, begin=0):
+        real = xxh3(self.data[begin:end], seed)
+        need(real in (None, told), "%s: the checksum of %s is wrong" % (self.path, what))
+
+    def slot(self, at):
+        names = "rank", "generation", "count", "drained", "synced", "definitions", "sum"
+        copies = [dict(zip(names, struct.unpack_from("=qqqqqQQ", self.data, at + 64 * i))) for i in (0, 1)]
+        good = [
+            c for i, c in enumerate(copies)
+            if xxh3(self.data[at + 64 * i : at + 64 * i + 48], self.token) in (None, c["sum"])
+        ]
+        need(good, self.path + ": no copy of a commit record holds")
+        return max(good, key=lambda c: (c["generation"], c["count"], c["drained"] + c["synced"]))
+
+    def entry(self, at):
+        b = Bytes(self.data, "=", at)
+        e = {}
+        e["size"], e["kind"], e["type"], e["varid"], e["ndims"], e["off"], e["len"] = b.take("qiiiiqq")
+        if e["size"] < 88 or at + e["size"] > len(self.data):
+            return None
+        n = e["ndims"] * max(e["kind"], 1)
+        e["start"] = list(struct.unpack_from("=%dq" % n, self.data, b.at))
+        left = (e["size"] - 88) // 8 - n
+        e["count"] = list(struct.unpack_from("=%dq" % n, self.data, b.at + 8 * n)) if left >= n else [1] * n
+        strided = e["kind"] == -4
+        e["stride"] = list(struct.unpack_from("=%dq" % n, self.data, b.at + 16 * n)) if strided else [1] * n
+        b.at = at + e["size"] - 48
+        e["seq"], e["epoch"], e["rank"], e["flags"], e["data_sum"], e["sum"] = b.take("qqqqQQ")
+        return e
+
+    def entries(self):
+        """Those that wait, but for the cancelled ones."""
+        at, seen = self.entry_begin, dict.fromkeys(self.slots, 0)
+        while at + 88 <= len(self.data):
+            e = self.entry(at)
+            s = self.slots.get(e["rank"]) if e else None
+            if s is None or e["seq"] != seen[s["rank"]] or seen[s["rank"]] == s["count"]:
+                at = self.entry_begin + ((at - self.entry_begin) // self.chunk + 1) * self.chunk
+                continue
+            seed = self.token ^ (s["generation"] * 0x9E3779B97F4A7C15 & MASK) ^ (at << 20 & MASK)
+            real = xxh3(self.data[at : at + e["size"] - 8], seed)
+            need(real in (None, e["sum"], e["sum"] ^ MASK), self.path + ": an entry's checksum is wrong")
+            seen[s["rank"]] += 1
+            at += e["size"]
+            if seen[s["rank"]] > s["drained"] and real != e["sum"] ^ MASK:
+                e["values"] = self.values[e["off"] : e["off"] + e["len"]]
+                bare = e["len"] == 0 or xxh3(e["values"], 0) in (None, e["data_sum"])
+                need(bare, self.path + ": the checksum of values is wrong")
+                yield e
+        missing = [r for r, s in self.slots.items() if seen[r] < s["count"]]
+        need(not missing, self.path + ": entries are missing")
+
+
+def waiting(paths):
+    found = [e for path in paths for e in Log(path).entries()]
+    return sorted(found, key=lambda e: (e["epoch"], e["rank"], e["seq"]))
+
+
+def indices(start, count, stride):
+    if not start:
+        yield []
+        return
+    for i in range(count[0]):
+        for rest in indices(start[1:], count[1:], stride[1:]):
+            yield [start[0] + i * stride[0]] + rest
+
+
+def places(header, v, e):
+    """Offsets of an entry's elements in the file, in the order of its values."""
+    size = SIZES[v.type]
+    for k in range(max(e["kind"], 1)):
+        part = slice(k * e["ndims"], (k + 1) * e["ndims"])
+        if e["flags"] & 2:
+            for at in range(0, e["count"][k], size):
+                yield header.place(v) + e["start"][k] + at
+            continue
+        for index in indices(e["start"][part], e["count"][part], e["stride"][part]):
+            element = 0
+            for i, n in list(zip(index, v.shape))[v.record :]:
+                element = element * n + i
+            yield header.place(v, index[0] if v.record else 0, element)
+
+
+def replay(path, logs):
+    header, most = Classic(path), 0
+    with open(path, "r+b") as f:
+        for e in waiting(logs):
+            need(not e["flags"] & 1, "a fill value is put: this decoder has no fill values")
+            v, native = header.vars[e["varid"]], NATIVE[e["type"]]
+            values = struct.unpack("=%d%s" % (e["len"] // struct.calcsize(native), native), e["values"])
+            for at, value in zip(places(header, v, e), values):
+                f.seek(at)
+                f.write(struct.pack(">" + CODES[v.type], value))
+                if v.record:
+                    most = max(most, (at - header.place(v)) // header.record_size + 1)
+        if most > header.numrecs:
+            f.seek(4)
+            f.write(struct.pack(">" + header.count, most))
+
+
+# ---- the journal ----
+
+
+def page(data, number, magic, form):
+    need(data[4096 * number :][:8] == magic, "page %d of the journal is another" % number)
+    end = 4096 * number + 8 + struct.calcsize(form)
+    need(struct.unpack_from(">Q", data, end)[0] == mix(data[4096 * number : end]), "a page's sum is wrong")
+    return struct.unpack_from(form, data, 4096 * number + 8)
+
+
+def journal(path):
+    with open(path + ".redef", "rb") as f:
+        data = f.read()
+    with open(path, "rb") as f:
+        mark = f.read(12)
+    inode, _, was, will, old, new, fills, area, total = page(data, 0, b"NCREDEF2", ">QQqqqqqqQ")
+    need(inode == os.stat(path).st_ino, "the journal is of another file")
+    who = owner(data[3 * 4096 + 8 :])
+    page(data, 3, b"NCOWNER1", ">128sQQ")
+    need(mark[:3] == b"RDF", "the dataset is not marked")
+    serial = struct.unpack(">Q", mark[4:])[0] - who["nonce"] & MASK
+    state = page(data, 1 + serial % 2, b"NCSTATE1", ">qqqqqqq")
+    need(state[0] == serial, "no state is the one that the mark names")
+    headers = data[4 * 4096 : 4 * 4096 + old + new + fills]
+    need(mix(headers) == total, "the sum of the headers is wrong")
+    for name, begin, n in ("old", 0, old), ("new", old, new):
+        with open(path + "." + name, "wb") as f:
+            f.write(headers[begin : begin + n])
+    print("phase %d back %d saved %d area %d low %d high %d" % state[1:])
+    print("from %d to %d bytes, areas of %d, by process %d on %s" % (was, will, area, who["pid"], who["host"]))
+
+
+# ---- datasets in subfiles ----
+
+
+class Master:
+    def __init__(self, path):
+        with open(path, "rb") as f:
+            p = f.read(4096)
+        need(p[:8] == b"\x89NCBLOB\n", path + ": it has no page in front")
+        n = struct.unpack_from(">14Q", p, 8)
+        need(n[0] == 2 and n[13] == fnv(p[:112] + p[640:]), path + ": its page is damaged")
+        self.token, self.nprocs, self.nsubfiles, self.stage = list(n[1:3]), n[3], n[4], n[6]
+        self.now, self.before, self.bits = n[7:10], n[10:13], p[1024:]
+
+    def counts(self, k):
+        return self.bits[k // 8] >> k % 8 & 1
+
+    def fits(self, moment):
+        if self.stage == 0 and moment[:2] == self.before[:2]:
+            return True
+        return moment[:2] == self.now[:2] and 0 <= moment[2] - self.now[2] <= 2
+
+
+def subfiles(path, master):
+    for i in range(master.nsubfiles):
+        s = Classic("%s.%04d" % (path, i))
+        need([x & MASK for x in s.atts["dataset_token"]] == master.token, s.path + ": of another dataset")
+        need(s.atts["subfile_number"] == [i], s.path + ": another one")
+        v = s.var("dataset_moment")
+        need(master.fits(tuple(x & MASK for x in s.numbers(v, 0, 3))), s.path + ": of another moment")
+        yield s
+
+
+def check_sums(s, k, varid, v, blob, first, n, record):
+    name = "D%d.sums.%d" % (k, varid)
+    if xxhash is None or n == 0 or name not in [x.name for x in s.vars]:
+        return
+    sums, size = s.var(name), SIZES[v.type]
+    at = s.place(sums, record if v.record else 0, blob)
+    told = int.from_bytes(s.bytes.data[at : at + 8], "big")
+    raw = s.bytes.data[s.place(v, record, first) :][: n * size]
+    little = b"".join(raw[i : i + size][::-1] for i in range(0, len(raw), size)).ljust(n * size, b"\0")
+    seed = 0
+    for i in range(0, len(little), 65536):
+        seed = xxh3(little[i : i + 65536], seed)
+    need(not told & 1 or told == seed | 1, "%s: the checksum of %s is wrong" % (s.path, v.name))
+
+
+def runs(s, k, blob):
+    """(place in the blob's variable, element of the whole, how many)"""
+    first = s.numbers(s.var("D%d.blob_start" % k), blob, 1)[0]
+    n = s.numbers(s.var("D%d.nreqs" % k), blob, 1)[0]
+    row = s.var("D%d.offsets" % k).shape[1] * blob
+    lengths = s.numbers(s.var("D%d.lengths" % k), row, n)
+    for at, length in zip(s.numbers(s.var("D%d.offsets" % k), row, n), lengths):
+        yield first, at, length
+        first += length
+
+
+def join(path, out):
+    master, whole = Master(path), Classic(path, 4096)
+    result = bytearray(whole.bytes.data)
+    subs = list(subfiles(path, master))
+    for s in subs:
+        for v in s.vars:
+            k = v.atts.get("decomposition_ID", [0])[0]
+            if "global_varid" not in v.atts or not master.counts(k):
+                continue
+            varid = v.atts["global_varid"][0]
+            w = whole.vars[varid]
+            for record in range(whole.numrecs if w.record else 1):
+                for blob in range(dict(s.dims)["nblobs"]):
+                    n = s.numbers(s.var("D%d.blob_count" % k), blob, 1)[0]
+                    start = s.numbers(s.var("D%d.blob_start" % k), blob, 1)[0]
+                    check_sums(s, k, varid, v, blob, start, n, record)
+                    for pos, at, length in runs(s, k, blob):
+                        put(result, whole.place(w, record, at) - 4096, s, v, record, pos, length)
+    with open(out, "wb") as f:
+        f.write(result)
+
+
+def put(result, to, s, v, record, pos, length):
+    n = length * SIZES[v.type]
+    at = s.place(v, record, pos)
+    result.extend(bytes(max(0, to + n - len(result))))
+    result[to : to + n] = s.bytes.data[at : at + n].ljust(n, b"\0")
+
+
+# ---- commands ----
+
+
+def show(paths):
+    for e in waiting(paths):
+        print("process %(rank)d epoch %(epoch)d seq %(seq)d variable %(varid)d start %(start)s count %(count)s" % e)
+
+
+def main():
+    command, arguments = sys.argv[1], sys.argv[2:]
+    if command == "log":
+        show(arguments)
+    elif command == "replay":
+        replay(arguments[0], arguments[1:])
+    elif command == "journal":
+        journal(arguments[0])
+    elif command == "join":
+        join(*arguments)
+
+
+main()

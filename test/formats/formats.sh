@@ -1,0 +1,107 @@
+#!/bin/bash
+# doc/formats.md says enough: a second decoder, made from it alone, brings to the file what waits in
+# logs, takes a journal apart and makes one file of a dataset in subfiles; what comes out is the
+# library's own, byte for byte.
+. "${srcdir:-.}/test/support/tap.sh"
+. "${srcdir:-.}/test/support/launch.sh"
+shm=/tmp
+if [ -w /dev/shm ]; then shm=/dev/shm; fi
+dir=$(mktemp -d "${TMPDIR:-$shm}/ncmpi-formats.XXXXXX") || exit 99
+trap 'launch_kill; rm -rf "$dir"' EXIT
+examples=${srcdir:-.}/examples/C
+python=
+for p in python3 /usr/bin/python3; do
+    "$p" -c 'import xxhash' 2>/dev/null && python=$p && break
+done
+decoder() { "$python" -B "${srcdir:-.}/test/formats/decoder.py" "$@"; }
+
+fresh() { rm -rf "$dir"/*; }
+
+# ---- logs ----
+
+# leave N POINT HINTS: N processes are killed at a call of the first one, and leave their logs.
+leave() {
+    fresh
+    { PNETCDF_HINTS="nc_burst_buf=enable;nc_burst_buf_dirname=$dir;$3" BURST_CALLS_DIR=$dir BURST_PUTS=30 \
+        BURST_PIDS=$dir/pids BURST_KILL_RANK=0 BURST_KILL_AT=$2 \
+        launch "$1" test/burst/burst_killed write "$file" "$dir/told"; } >"$dir/out" 2>&1
+    mapfile -t metas < <(ls "$dir"/a.nc.*.meta 2>/dev/null)
+}
+file=$dir/a.nc
+
+# A copy of the file gets what waits in the logs from the decoder, the file itself from ncmpilog.
+# Points at which nothing waits, or at which the file is no dataset yet, say nothing.
+logs() { # N HINTS
+    local point compared=0
+    for ((point = 10; point < 160; point += 9)); do
+        leave "$1" "$point" "$2"
+        if [ "${#metas[@]}" = 0 ] || ! ./ncvalidator -q "$file" 2>/dev/null; then continue; fi
+        decoder log "${metas[@]}" >"$dir/waiting" || return 1
+        if [ ! -s "$dir/waiting" ]; then continue; fi
+        cp "$file" "$dir/copy.nc"
+        decoder replay "$dir/copy.nc" "${metas[@]}" && ./ncmpilog replay -q -r "$dir" >"$dir/out" 2>&1 &&
+            ./cdfdiff "$dir/copy.nc" "$file" && cmp "$dir/copy.nc" "$file" || { cat "$dir/out"; return 1; }
+        compared=$((compared + 1))
+    done
+    echo "$compared points"
+    [ "$compared" -ge 2 ]
+}
+broken_log() {
+    leave 1 37 '' && decoder log "${metas[@]}" >"$dir/out" && [ -s "$dir/out" ] &&
+        printf X | dd of="${metas[0]}" bs=1 seek=4130 conv=notrunc 2>/dev/null &&
+        ! decoder log "${metas[@]}" >"$dir/out" 2>&1
+}
+
+# ---- the journal ----
+
+redef() { "$redefine" "$@" >"$dir/out" 2>&1; }
+redefine=test/mpio/redef_killed
+
+# head_is FILE HEADER: the file begins with these bytes.
+head_is() { cmp -n "$(stat -c %s "$2")" "$1" "$2"; }
+journal() { # CHANGE POINT
+    fresh
+    redef make "$file" && cp "$file" "$dir/before.nc" || return 1
+    { BURST_CALLS_DIR=$dir BURST_PIDS=$dir/pids BURST_KILL_AT=$2 redef try "$file" "$1"; } 2>/dev/null
+    [ -e "$file.redef" ] || { echo "it was not interrupted"; return 1; }
+    decoder journal "$file" >"$dir/told" && cat "$dir/told" && head_is "$dir/before.nc" "$file.old" &&
+        ./ncvalidator -q -f "$file" && { head_is "$file" "$file.new" || head_is "$file" "$file.old"; }
+}
+
+# ---- subfiles ----
+
+blobs() { # N PROGRAM ARGUMENT...: makes the file that is its last argument
+    local n=$1
+    shift
+    launch "$n" "$@" "$dir/a.nc" >"$dir/out" 2>&1 &&
+        PNETCDF_HINTS='nc_blob=enable;nc_num_subfiles=2' launch "$n" "$@" "$dir/b.nc" >"$dir/out" 2>&1 ||
+        { cat "$dir/out"; return 1; }
+    [ -s "$dir/b.nc.0000" ] && decoder join "$dir/b.nc" "$dir/o.nc" && cmp "$dir/a.nc" "$dir/o.nc"
+}
+example() { fresh && blobs "$2" "examples/C/$1"; }
+damaged() {
+    example "$1" 2 && printf X | dd of="$dir/b.nc.0001" bs=1 conv=notrunc \
+        seek=$(($(stat -c %s "$dir/b.nc.0001") - 3)) 2>/dev/null
+    ! decoder join "$dir/b.nc" "$dir/o.nc" 2>"$dir/out" && grep -q checksum "$dir/out"
+}
+
+if [ -z "$python" ]; then
+    skip "the formats are as documented" "no python3 with xxhash"
+    finish
+    exit
+fi
+if [ -x test/burst/burst_killed ]; then
+    check "a log of one process" logs 1 ''
+    check "logs of three" logs 3 ''
+    check "one that they share" logs 3 nc_burst_buf_shared_logs=enable
+    check "a damaged entry is seen" broken_log
+else
+    skip "logs" "no burst buffer"
+fi
+for point in 50 60 75 90; do check "a journal, data moved up to call $point" journal 0 "$point"; done
+for source in "$examples"/*.c; do
+    name=${source##*/} name=${name%.c}
+    check "$name, in subfiles" example "$name" 3
+done
+check "a damaged value is seen" damaged blocks
+finish
