@@ -1,4 +1,4 @@
-"""Do all processes come to every collective call? See "Errors" in doc/architecture.md.
+"""Do all processes come to every collective call? See src/lib/dataset/dataset.h.
 
     collective.py DIRECTORY COMPILER-FLAG... -- FILE.c...
 

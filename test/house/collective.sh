@@ -1,6 +1,6 @@
 #!/bin/bash
 # Do all processes come to every collective call, and do the names say which these are?
-# See "Errors" in doc/architecture.md. collective.py looks at the sources; the sample tells
+# See src/lib/dataset/dataset.h. collective.py looks at the sources; the sample tells
 # whether it sees what it should.
 top=${srcdir:-.}
 . "$top/test/support/tap.sh"

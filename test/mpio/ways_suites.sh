@@ -4,7 +4,7 @@
 set -u
 . "${srcdir:-.}/test/support/suites.sh"
 export NCMPI_TEST_PROCS=${NCMPI_TEST_PROCS-1 2 3 4}
-# Threads that call collectively at the same time must go direct: doc/architecture.md.
+# Threads that call collectively at the same time must go direct: src/lib/base/base_worker.h.
 suites_but=/threads
 # As if each process were a node, so that leaders exchange; shared blocks so small that
 # every call takes many of them.

@@ -1,4 +1,13 @@
-/* What the classes have in common; not installed. */
+/* What the classes have in common; not installed.
+ *
+ * The methods are one call of the C interface each, and what is typed among them is
+ * generated from src/tables and cxx_tables.m4, the header too. What they add: a result
+ * that is an error is thrown; a data call that finds define mode leaves it and is made
+ * again, which all processes do alike, as they are in the same mode; lists that are
+ * too short are not read beyond their ends. One value that is put by a request is gone
+ * when the call returns: such a put goes to api_access_later, flagged as fleeting,
+ * which takes the value in any case. test/cxx compares the header with the published
+ * interface, and what it calls with what there is. */
 #ifndef CXX_PARTS_HPP
 #define CXX_PARTS_HPP
 

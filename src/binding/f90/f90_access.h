@@ -1,6 +1,14 @@
 /* Behind the generic functions of module pnetcdf that move values of variables. Arguments
  * are those of Fortran: indices from 1, the fastest dimension first; descriptors and
- * pointers are NULL for what is not given. */
+ * pointers are NULL for what is not given.
+ *
+ * A generic function of module pnetcdf has one specific function for each type, which
+ * takes values of any rank (Fortran 2018) and passes their descriptor on to C.
+ * f90_access makes one flexible access of it, with the lists as Fortran has them:
+ * api_access turns order and indices round while it copies them, so that a small put
+ * costs hardly more; f90_values makes a section of an array an MPI datatype, so that
+ * it is used where it lies. Nothing in the module needs Fortran's run-time library, so
+ * programs in C need it neither. */
 #ifndef F90_ACCESS_H
 #define F90_ACCESS_H
 

@@ -1,4 +1,15 @@
-/* Closes that return before all is in the file: see api_closing.c. */
+/* Closes that return before all is in the file: see api_closing.c.
+ *
+ * With nc_deferred_close or nc_blob_join=behind (api_closing) a dataset lives on
+ * behind its close, without an id, on a list, if each layer's defer says that it may;
+ * one agreement makes that the same on all its processes. Those who can end it
+ * together do so in one of the calls that doc/burst-buffer.md names, in the order of
+ * numbers that datasets have from their create or open on. Of a create or open the
+ * agreement on its terms tells whether any process has such a dataset that is in its
+ * way; only then do the processes agree on one after the other, which they end, as far
+ * as all that had it open take part in the call. base_mpi_at_end has what is left when
+ * MPI ends: datasets first, then the windows that are kept, then the stages, in the
+ * same order on every process. */
 #ifndef API_CLOSING_H
 #define API_CLOSING_H
 

@@ -10,7 +10,52 @@
  * From the moment when step looks until the worker sleeps the lock is held: so the change
  * comes before, and step sees it, or after, and finds the worker asleep. The same holds
  * of `stop`, and of what base_worker_wait is called for, in a loop that looks at it.
- * Workers sleep in pthread_cond_wait; nothing is polled. */
+ * Workers sleep in pthread_cond_wait; nothing is polled.
+ *
+ * Threads of the program. With MPI_THREAD_MULTIPLE threads may use different datasets
+ * at the same time, and one dataset together as long as none of them changes
+ * definitions or the data mode: they may access data independently, post requests,
+ * wait for their own, and ask. Each dataset has a mutex for that, which is taken only
+ * if MPI was initialised so. The few real functions behind the typed ones hold it
+ * while they look at what others may be changing: number of records, queue, counters,
+ * staging memory. The tables of ids have their own, but finding takes no lock; memory
+ * is counted with atomics, and the words of an error belong to the thread.
+ * test/api/threads is run with ThreadSanitizer by dev/check. ROMIO makes its own lock
+ * when it is first wanted, and two threads at that time make two: file_open makes a
+ * first call alone.
+ *
+ * What is shared without a lock, and why that is right on any processor:
+ *
+ * - tables of ids (base_ids), shared by threads: a table, and an object in it, is
+ *   stored whole and read with acquire; smaller tables stay until nothing is entered
+ * - counts: memory, statistics of threads, numbers of threads and owners, shared by
+ *   threads: nothing hangs on a count but the count
+ * - wishes: stop, paused, putting, unwanted, shared by threads: what is done about
+ *   them is looked at under a mutex, or may come a moment later
+ * - counters of the window (twophase_window), shared by processes of a node: counting
+ *   releases what was written before, seeing the count acquires it; see the comments
+ *   there
+ * - where a shared log is used (burst_space), shared by processes of a node: each
+ *   addition gives a part to one process; the first values come before a broadcast
+ * - slots of a log (burst_log), shared by a reader, when the writer is dead: entries,
+ *   a fence, the slot, a fence; a checksum, and another slot that is whole
+ * - the table of staged blocks (stage_table), shared by processes of a node and their
+ *   threads: a seqlock; see the comment there
+ * - what a staged file's source is (stage_part), shared by processes of a node and
+ *   their threads: sequentially consistent, with a version that is odd while it
+ *   changes
+ *
+ * The library's own threads are all made by base_worker, which has their lock, their
+ * two conditions (there is work; some was done) and their end. What they do is a step
+ * that burst, stage or blob hands to it. They call no MPI, and signals are left to the
+ * program's threads.
+ *
+ * Memory of a node is MPI's: base_mpi.h says what is relied on.
+ *
+ * ROMIO holds one lock during each collective call, while it waits for other
+ * processes. So threads of several processes must make transfers through a view, on
+ * which MPI-IO is called together, in the same order everywhere, also on different
+ * files; and close what has had one. Nothing else has that restriction from MPI-IO. */
 #ifndef BASE_WORKER_H
 #define BASE_WORKER_H
 

@@ -5,7 +5,29 @@
  * Each element of a variable has one home, once it is settled: a variable that has a
  * decomposition keeps what its maps name in blobs, one of each process; everything else
  * is in the master file, at the place it has in any dataset. So the later of two puts
- * holds, of any process and by any way. */
+ * holds, of any process and by any way.
+ *
+ * With the hint nc_blob the driver blob stands above mpio, which has the master file:
+ * a dataset like any other behind one page (dataset.base). Subfiles are datasets of
+ * their own (blob_sub), on the same driver, of the group of processes that shares one,
+ * or of one process that needs values of another group's. blob_transfer parts a call's
+ * requests: those of variables with a decomposition go to blobs (blob_move), a group
+ * together as long as they are for whole blobs, each process by itself otherwise; the
+ * rest goes on to mpio, in whose agreement all also hear whether anybody has a
+ * variable to settle (blob_settle: which decomposition; blob_define: into the
+ * subfiles). A request for the whole of the process's blob becomes one of a run of the
+ * subfile, with the same buffer. Any other is walked (blob_walk) and its elements
+ * looked up, in the own map or in an index of all maps (blob_source, which believes
+ * nothing of what it reads). Of a get, parts that go on where one before ended become
+ * a run, however many others come between; runs are read in the order of the file, a
+ * tile at a time, and dealt out. blob_sums keeps checksums of whole blobs, and takes
+ * them away, here and in the file, before a part changes.
+ *
+ * Of other libraries' subfiles blob_foreign makes the definitions of the whole, and
+ * for each variable a decomposition: E3SM's maps, PnetCDF's ranges, or one file that
+ * has all of it. From then on they are read like the driver's own; the driver below
+ * has nothing but the file that told the definitions. Where a path has no file
+ * driver_open_all asks whether another one stands in for it. */
 #ifndef BLOB_H
 #define BLOB_H
 

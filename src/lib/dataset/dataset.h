@@ -2,7 +2,53 @@
  * the definitions, and what was counted; and how its processes agree.
  *
  * A function whose name ends in _all is collective over the dataset's communicator, and
- * no other is (see "Errors" in doc/architecture.md). */
+ * no other is.
+ *
+ * Errors are negative NC_ codes. The lowest function that knows what is wrong says it
+ * in words with base_error_set; the code travels up as the result, and ncmpi_strerror
+ * joins text and words. MPI error codes become NC_ codes in base. Nothing is printed
+ * but a report that was asked for, a line for what in PNETCDF_HINTS is no hint, and,
+ * when MPI ends, what went wrong with a deferred close that nobody asked about.
+ *
+ * MPI-IO keeps errors to the process that has them, and a process with bad arguments
+ * must not leave the others waiting. So in a collective data call nobody returns
+ * early: a process that found an error goes on with zero elements and hands the code
+ * down to the agreement, dataset_agree_all, one reduction for errors, number of
+ * records and choice of way. It is the only synchronisation that the library adds to a
+ * direct transfer, being the dearest thing there is. (An exchange across nodes has a
+ * second one at its end.) Each process returns its own error. A failure of the file
+ * itself comes to light only after the agreement: the process that has it returns it,
+ * remembers it in the dataset, and the next agreement tells all; in safe mode
+ * (PNETCDF_SAFE_MODE=1) a second reduction tells them in the same call.
+ *
+ * A function from which a collective call can be reached ends in _all; one whose
+ * argument `how` says whether it is collective, in _either; no other may reach one.
+ * test/house/collective holds us to it, and to these rules, on the sources as clang
+ * reads them:
+ *
+ * - Whether a collective call is come to depends only on what is the same on all
+ *   processes: constants, hints, definitions, nprocs, modes, and what came of an
+ *   agreement. Not on an error of this process, on its rank, or on whether it had
+ *   memory. So no return, break, condition or && on such a thing stands before a
+ *   collective call or around it: go on with nothing, and hand the error down.
+ * - dataset_agree_all makes of a process's own error one that is the same on all;
+ *   dataset_concur_all keeps the own one, and is an error on all or on none. Pointers
+ *   whose lack was told to an agreement need not be looked at again.
+ * - What an agreement did not go well with is not freed collectively: of a window or a
+ *   communicator that only some have, nobody frees any.
+ * - Within a node, and between the nodes' first processes, the same holds for their
+ *   own communicators.
+ * - What is called with a subfile's dataset (blob_sub.ds, .driver) is collective over
+ *   those who have it open: its group. What agrees there is the same in the group
+ *   only. In a function whose name ends in _alone the process has it to itself, and
+ *   nobody is waited for.
+ *
+ * New state that decides on collective calls, and is the same on all processes, is
+ * named in test/house/collective_tables.py, with the reason; what is stored there is
+ * then looked at.
+ *
+ * Definitions that change in data mode are kept until all processes have changed them
+ * and the header is written: where one of them fails, all have what they had. */
 #ifndef DATASET_H
 #define DATASET_H
 

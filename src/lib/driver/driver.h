@@ -7,8 +7,52 @@
  * well-formed.
  *
  * A function whose name ends in _all is collective over the dataset's communicator, and
- * no other is (see "Errors" in doc/architecture.md). They return NC_ codes. A collective
- * function returns the same code on every process only where it says `agreed`. */
+ * no other is (see dataset.h). They return NC_ codes. A collective
+ * function returns the same code on every process only where it says `agreed`.
+ *
+ * How a dataset is opened:
+ *
+ * 1. ncmpi_open duplicates the communicator and collects the hints. Process 0's terms
+ *    (hints, mode) hold for all; where others differ they learn it here.
+ * 2. driver.c asks the drivers in its table whose file this is, by its first bytes.
+ * 3. Process 0 opens it, in file_open. The agreement on that also tells the file's
+ *    size; its stripes and on how many servers they lie, as the file system or MPI-IO
+ *    tells process 0, else as the user does (striping_unit, striping_factor); whether
+ *    process 0 goes through MPI-IO; which file it is (device, inode and host:
+ *    file_identity), so that a process that opens it later gets the same one or none;
+ *    and whether the processes run on several hosts. So the choice of each later call
+ *    is made from what all have alike, without asking again. Others open it when they
+ *    first read or write. On several nodes one process of each does, in the first
+ *    collective transfer (file_lend): who comes first opens the file, and passes its
+ *    descriptor over a Unix socket to those of its node that listen (file_descriptor,
+ *    file_lend); who gets none opens the file, too. The burst buffer does the same
+ *    when it is attached, and the layers of a dataset copy each other's descriptor
+ *    (ds->lent). Those who share an open share a count of the device's errors, as the
+ *    system tells each of them to one process only.
+ * 4. mpio_header: process 0 reads the beginning of the file; while cdf_decode asks for
+ *    more, it reads more. Then all receive the bytes and decode them, or the error
+ *    with its words.
+ * 5. cdf_decode takes bytes and a length, never a file or a communicator. It trusts
+ *    nothing: every count is held against the bytes there are, every product checked.
+ *    The layout is computed anew; sizes in the file are not believed.
+ *
+ * Collective calls of MPI, as counted on 2 processes; the error of each step must be
+ * known to all before the next one, or some would wait in vain:
+ *
+ * - create: the communicator, terms (a broadcast, an agreement; over the caller's
+ *   communicator, as the dataset's own may be refused to one process alone), an
+ *   agreement on process 0's open; of a file that is there another one, when it has
+ *   been emptied
+ * - open: the same, then the header (a broadcast and an agreement, if it has up to 8
+ *   KiB)
+ * - enddef: an agreement before the header is written and one after it
+ * - redef: two agreements: definitions, number of records
+ * - close: of a file that may be written an agreement (records, size); an agreement
+ * - a first transfer through a view: another communicator that is given back (for
+ *   ROMIO, which ends the program where it gets none), MPI_File_open, an agreement on
+ *   it
+ *
+ * test/driver/call_counts asserts these numbers. */
 #ifndef DRIVER_H
 #define DRIVER_H
 

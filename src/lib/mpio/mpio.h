@@ -1,4 +1,57 @@
-/* The default driver: one shared file through MPI-IO. */
+/* The default driver: one shared file through MPI-IO.
+ *
+ * ncmpi_def_* and attributes change the model in cdf only. ncmpi_enddef computes the
+ * layout; cdf_layout keeps every start where it can stay. What has to move is
+ * enumerated by cdf_next_move, last place first.
+ *
+ * mpio_image writes a header so that the old one or the new one is in the file
+ * whenever the process ends, and so that what another program has done to it meanwhile
+ * is not overwritten (mpio_check: process 0 compares the header in the file with the
+ * one that it knows): a new file's first page comes last; what differs within one page
+ * of the file is one write; what differs in more goes through the journal, a file
+ * NAME.redef beside the dataset which process 0 makes. So does a redefinition that
+ * moves data:
+ *
+ * 1. All sync what they wrote. Process 0 makes the file as long as it has to be, with
+ *    blocks where data go, then the journal, with both headers; then it changes the
+ *    dataset's first 12 bytes to a mark, so that no reader takes it for netCDF. Each
+ *    of these is on the device before the next.
+ * 2. Data move in rounds, from the end of the file. A round whose bytes all go behind
+ *    the last of them can be done again at any time. Where the way is too short for
+ *    that, the round's bytes are first saved in the journal. The round gets on record
+ *    when those before it are on the device: the journal gets its state, then the mark
+ *    names that; then all write. journal_rounds.c says why this is safe.
+ * 3. Where data have moved away, zeros are written (cdf_find_vacancy), and new
+ *    variables are filled.
+ * 4. The new header is written, its first 12 bytes last; the journal goes.
+ *
+ * After an error in 2 to 4 the rounds go backwards, and the old header is written: the
+ * dataset is as before enddef, and still in define mode. Where that fails, too, the
+ * file and its journal stay as they are, nothing is written to the header any more,
+ * and each call that would says so.
+ *
+ * One opening at a time does that (journal_owner). Process 0 of each opening for
+ * writing holds a lock on the dataset's file (file_guard, base_lock), shared with the
+ * others; for 1 to 4 it takes it alone, as does one that finishes what was
+ * interrupted. Beside it, and where the file system has no such locks, the journal
+ * says who works on it: host, boot, process and its start, and a nonce (base_owner),
+ * which the mark has, too. Each process looks, before each piece that it moves,
+ * whether the journal still says so, process 0 before each state and each part of a
+ * header, too; where another one has taken over nothing more is begun. ncvalidator -f
+ * -f relies on that alone: it changes the journal's owner, lets the old one end the
+ * piece that it is at, or the filling of new variables, and finishes the redefinition
+ * in copies (validator_force).
+ *
+ * mpio_recover, at an open for writing, goes on from what the journal has on record,
+ * on any number of processes; ncvalidator -f does the same without MPI
+ * (validator_finish). The room journal knows the bytes of the journal and the order of
+ * rounds; what carries bytes, agrees and syncs is handed to it (struct journal_crew).
+ * A round takes two agreements: the bytes of the next one are saved while this one is
+ * written, so that both go to the device together. Memory is one chunk
+ * (nc_data_move_chunk_size) a process. A round that is saved has as many bytes as all
+ * processes can have in memory or a sixteenth of what moves, 256 MiB at most, and the
+ * journal room for two of them. Where nothing moves there is no agreement and no file
+ * more than driver.h tells of enddef, but for headers that change in several pages. */
 #ifndef MPIO_H
 #define MPIO_H
 

@@ -6,7 +6,24 @@
  * other program finds it, and it goes with the last process, however that ends. It is
  * read and written by calls of the system rather than mapped into memory, where a device
  * that fails, or is full, would end the program; so there is an error, and reading goes
- * on from the dataset's file. */
+ * on from the dataset's file.
+ *
+ * With the hint nc_stage the driver stage stands on top of mpio, below whatever else
+ * there is, in a dataset that is opened for reading; on top of a subfile's mpio, too,
+ * a small layer whose reads go through the dataset's stage (files.part). It begins
+ * when all layers are open, as only then is it known which files there are and what
+ * they hold (files.opened_all). Its get walks the region of the file as mpio does,
+ * takes the bytes out of the staged file, or fetches their block first, and hands what
+ * it could not have on to the layer below, in whose agreement a collective call ends.
+ * Which blocks are there is in a table in shared memory of the node (stage_table),
+ * that is read without a lock: a block has a word, its place a number that grows
+ * whenever the place is given to another block, and who has read looks whether the
+ * number is still the same. What is brought ahead a thread brings (stage_ahead), by
+ * the same table. Another one copies blocks to the staged file behind the reads that
+ * brought them (stage_copy), and in the first process of a node one gives blocks to
+ * other nodes (stage_serve), which ask for them by sockets (stage_ask); where all
+ * nodes have one staged file, they ask so who brings a block to it (stage_mirror).
+ * doc/stage.md has the rest. */
 #ifndef STAGE_H
 #define STAGE_H
 
