@@ -1,4 +1,5 @@
-/* One call of a kind, of a contiguous run, for callgrind: way put|get|wait FILE. */
+/* One call of a kind, of a contiguous run, for callgrind: way put|get|read|wait FILE; read is
+ * a get from a dataset that is opened again. */
 #include <string.h>
 
 #include <mpi.h>
@@ -13,7 +14,7 @@ static int call(const char *which, int ncid, int varid)
     int id, status, err;
     if (strcmp(which, "put") == 0)
         return ncmpi_put_vara_int_all(ncid, varid, start, count, values);
-    if (strcmp(which, "get") == 0)
+    if (strcmp(which, "put") != 0 && strcmp(which, "wait") != 0)
         return ncmpi_get_vara_int_all(ncid, varid, start, count, values);
     err = ncmpi_iput_vara_int(ncid, varid, start, count, values, &id);
     if (err != NC_NOERR) return err;
@@ -30,6 +31,11 @@ int main(int argc, char **argv)
     if (err == NC_NOERR) err = ncmpi_def_dim(ncid, "x", N, &dims[1]);
     if (err == NC_NOERR) err = ncmpi_def_var(ncid, "v", NC_INT, 2, dims, &varid);
     if (err == NC_NOERR) err = ncmpi_enddef(ncid);
+    if (err == NC_NOERR && strcmp(argv[1], "read") == 0) {
+        err = ncmpi_close(ncid);
+        if (err == NC_NOERR)
+            err = ncmpi_open(MPI_COMM_WORLD, argv[2], NC_NOWRITE, MPI_INFO_NULL, &ncid);
+    }
     for (int i = 0; i < 2 && err == NC_NOERR; i++)
         err = call(argv[1], ncid, varid);
     if (err == NC_NOERR) err = ncmpi_close(ncid);

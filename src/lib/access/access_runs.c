@@ -35,8 +35,12 @@ int access_runs_begin(struct access_runs *x, const struct cdf_header *h,
         x->shift = access_raw_shift(h, r);
         return begin_cursor(x, access_raw_region(r));
     }
-    x->bytes = access_nelems(r, v->ndims) * cdf_type_size(v->type);
-    if (x->bytes == 0 || access_one_run(h, r, &x->begin)) return NC_NOERR;
+    struct access_survey s = {.pieces = 1};
+    if (!access_survey(h, r, &s) || s.pieces == 1) {
+        x->begin = s.low;
+        x->bytes = s.bytes;
+        return NC_NOERR;
+    }
     x->own = access_slab_region(h, v, access_start(r), access_count(r, v->ndims),
                                 access_stride(r, v->ndims));
     return begin_cursor(x, x->own);

@@ -11,11 +11,6 @@ void access_stream_free(struct access_stream *s)
     s->opened = false;
 }
 
-bool access_stream_ended(const struct access_stream *s)
-{
-    return s->file_request == s->n;
-}
-
 static const struct cdf_var *var_of(const struct access_stream *s, int64_t request)
 {
     return &s->header->vars[s->reqs[request]->varid];

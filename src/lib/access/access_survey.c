@@ -34,14 +34,6 @@ void access_survey_slab(const struct cdf_header *h, const struct cdf_var *v,
     s->shift = trailing_zeros(s->low | run | places);
 }
 
-static void survey_request(const struct cdf_header *h, const struct access_request *r,
-                           struct access_survey *s)
-{
-    const struct cdf_var *v = &h->vars[r->varid];
-    access_survey_slab(h, v, access_start(r), access_count(r, v->ndims),
-                       access_stride(r, v->ndims), s);
-}
-
 static void survey_raw(const struct cdf_header *h, const struct access_request *r,
                        struct access_survey *s)
 {
@@ -60,11 +52,13 @@ static void survey_raw(const struct cdf_header *h, const struct access_request *
 bool access_survey(const struct cdf_header *h, const struct access_request *r,
                    struct access_survey *s)
 {
-    if (access_nelems(r, h->vars[r->varid].ndims) == 0) return false;
+    const struct cdf_var *v = &h->vars[r->varid];
+    if (access_nelems(r, v->ndims) == 0) return false;
     if (r->raw)
         survey_raw(h, r, s);
     else
-        survey_request(h, r, s);
+        access_survey_slab(h, v, access_start(r), access_count(r, v->ndims),
+                           access_stride(r, v->ndims), s);
     if (s->shift > ACCESS_COARSE) s->shift = ACCESS_COARSE;
     return true;
 }
@@ -80,11 +74,16 @@ void access_survey_add(struct access_survey *sum, const struct access_survey *s)
     sum->ascending = sum->ascending && s->ascending;
 }
 
-bool access_one_run(const struct cdf_header *h, const struct access_request *r,
-                    int64_t *low)
+int64_t access_records(const struct cdf_header *h, const struct access_request *r)
 {
-    struct access_survey s;
-    survey_request(h, r, &s);
-    *low = s.low;
-    return s.pieces == 1;
+    const struct cdf_var *v = &h->vars[r->varid];
+    int64_t low, high;
+    if (!v->is_record || access_nelems(r, v->ndims) == 0) return 0;
+    if (r->raw) {
+        region_bounds(access_raw_region(r), &low, &high);
+        return access_start(r)[2] + (high - 1) / h->record_size + 1;
+    }
+    const int64_t *stride = access_stride(r, v->ndims);
+    return access_start(r)[0] +
+           (access_count(r, v->ndims)[0] - 1) * (stride == NULL ? 1 : stride[0]) + 1;
 }

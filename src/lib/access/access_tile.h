@@ -76,7 +76,10 @@ struct access_stream {
 void access_stream_free(struct access_stream *s);
 
 /* Is everything planned? */
-bool access_stream_ended(const struct access_stream *s);
+static inline bool access_stream_ended(const struct access_stream *s)
+{
+    return s->file_request == s->n;
+}
 
 /* Plans on: adds to the tile what comes next, until it has max_bytes (8 at least) or
  * about max_pieces. NC_ENOMEM, NC_EINTOVERFLOW. */

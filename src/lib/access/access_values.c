@@ -32,12 +32,6 @@ int access_values_begin(struct access_values *v, const struct cdf_header *h,
     return v->memory == NULL ? NC_ENOMEM : NC_NOERR;
 }
 
-void access_values_end(struct access_values *v)
-{
-    if (v->memory != NULL) region_cursor_free(v->memory);
-    v->memory = NULL;
-}
-
 void access_values_seek(struct access_values *v, int64_t first)
 {
     if (v->memory != NULL && v->done != first)

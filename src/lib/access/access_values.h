@@ -23,7 +23,11 @@ bool access_values_stay(const struct cdf_header *h, const struct access_request 
 /* NC_ENOMEM. */
 int access_values_begin(struct access_values *v, const struct cdf_header *h,
                         struct access_request *req, bool put);
-void access_values_end(struct access_values *v);
+static inline void access_values_end(struct access_values *v)
+{
+    if (v->memory != NULL) region_cursor_free(v->memory);
+    v->memory = NULL;
+}
 
 /* Goes to value number `first`. */
 void access_values_seek(struct access_values *v, int64_t first);

@@ -35,10 +35,6 @@ static inline struct access_survey access_survey_none(void)
         .low = INT64_MAX, .shift = ACCESS_COARSE, .ascending = true};
 }
 
-/* Where a request that is not raw begins, and whether it is one run of bytes. */
-bool access_one_run(const struct cdf_header *h, const struct access_request *r,
-                    int64_t *low);
-
 /* A request that is open: its runs in the file, its values in memory. */
 struct access_part {
     struct access_values values;

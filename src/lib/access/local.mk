@@ -1,7 +1,7 @@
 libcore_la_SOURCES += \
 	src/lib/access/access_order.c \
 	src/lib/access/access_place.c \
-	src/lib/access/access_request.c src/lib/access/access_request.h \
+	src/lib/access/access_request.h \
 	src/lib/access/access_runs.c src/lib/access/access_runs.h \
 	src/lib/access/access_stream.c \
 	src/lib/access/access_survey.c \

@@ -313,7 +313,7 @@ static int take_buffer(const struct cdf_var *v, const struct api_access *a,
 
 static void free_request(struct access_request *r)
 {
-    region_free((struct region *)access_mem(r));
+    if (r->mapped) region_free((struct region *)access_mem(r));
     if (r->raw) region_free((struct region *)access_raw_region(r));
     if ((r->flags & API_COPIED) && !r->taken) base_free(r->buf);
     base_free(r);
@@ -382,7 +382,7 @@ int api_request_make(const struct api_dataset *d, const struct api_access *a, bo
         else
             free_request(r);
     }
-    region_free(b.mem);
+    if (b.mem != NULL) region_free(b.mem);
     return unless_nothing(a, err);
 }
 

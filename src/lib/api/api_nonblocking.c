@@ -153,9 +153,9 @@ static bool is_put(const struct access_request *r)
 /* Chooses the request at a place, and the others of its id. */
 static void pick_place(const struct api_queue *q, int64_t place, struct choice *c)
 {
-    struct span *s = &c->spans[is_put(api_queue_at(q, place))];
+    struct span *s = &c->spans[is_put(q->reqs[place])];
     for (int64_t at = place; at >= 0; at = api_queue_next(q, at)) {
-        api_queue_at(q, at)->flags |= API_CHOSEN;
+        q->reqs[at]->flags |= API_CHOSEN;
         if (s->many == 0 || at < s->low) s->low = at;
         if (s->many == 0 || at >= s->high) s->high = at + 1;
         s->many++;
@@ -164,9 +164,9 @@ static void pick_place(const struct api_queue *q, int64_t place, struct choice *
 
 static void choose_kind(const struct api_queue *q, struct choice *c)
 {
-    int64_t used = q == NULL ? 0 : api_queue_used(q);
+    int64_t used = q == NULL ? 0 : q->used;
     for (int64_t i = 0; i < used; i++) {
-        const struct access_request *r = api_queue_at(q, i);
+        const struct access_request *r = q->reqs[i];
         if (r == NULL || (r->flags & API_CHOSEN)) continue;
         if (c->kind == NC_REQ_ALL || is_put(r) == (c->kind == NC_PUT_REQ_ALL))
             pick_place(q, i, c);
@@ -183,8 +183,7 @@ static void choose_requests(const struct api_queue *q, struct choice *c)
 {
     for (int64_t i = 0; i < c->n; i++) {
         int64_t place = find_request(q, c->ids[i]);
-        if (place >= 0 && !(api_queue_at(q, place)->flags & API_CHOSEN))
-            pick_place(q, place, c);
+        if (place >= 0 && !(q->reqs[place]->flags & API_CHOSEN)) pick_place(q, place, c);
     }
 }
 
@@ -218,7 +217,7 @@ static void pick_chosen(const struct api_queue *q, const struct span *s, bool pu
                         struct access_request **reqs)
 {
     for (int64_t i = s->low, n = 0; i < s->high; i++) {
-        struct access_request *r = api_queue_at(q, i);
+        struct access_request *r = q->reqs[i];
         if (r != NULL && (r->flags & API_CHOSEN) && is_put(r) == put) reqs[n++] = r;
     }
 }
@@ -231,16 +230,16 @@ static int pick_few(const struct api_queue *q, const struct choice *c, bool put,
     if (places == NULL) return NC_ENOMEM;
     for (int64_t i = 0; i < c->n; i++) {
         int64_t place = find_request(q, c->ids[i]);
-        if (place < 0 || is_put(api_queue_at(q, place)) != put) continue;
-        if (!(api_queue_at(q, place)->flags & API_CHOSEN)) continue; /* named twice */
+        if (place < 0 || is_put(q->reqs[place]) != put) continue;
+        if (!(q->reqs[place]->flags & API_CHOSEN)) continue; /* named twice */
         for (int64_t at = place; at >= 0; at = api_queue_next(q, at)) {
-            api_queue_at(q, at)->flags &= ~API_CHOSEN;
+            q->reqs[at]->flags &= ~API_CHOSEN;
             places[n++] = at;
         }
     }
     qsort(places, (size_t)n, sizeof *places, compare_places);
     for (int64_t i = 0; i < n; i++) {
-        reqs[i] = api_queue_at(q, places[i]);
+        reqs[i] = q->reqs[places[i]];
         reqs[i]->flags |= API_CHOSEN;
     }
     base_free(places);
@@ -257,7 +256,7 @@ static int collect_chosen(const struct api_queue *q, const struct choice *c, boo
     const struct span *s = &c->spans[put];
     int err = NC_NOERR;
     if (s->high - s->low == s->many) {
-        *reqs = api_queue_requests(q) + s->low;
+        *reqs = q->reqs + s->low;
         return NC_NOERR;
     }
     *reqs = *made = base_malloc((size_t)s->many * sizeof(struct access_request *));
@@ -274,7 +273,7 @@ static void fail_chosen(const struct api_queue *q, const struct span *s, bool pu
                         int err)
 {
     for (int64_t i = s->low; i < s->high; i++) {
-        struct access_request *r = api_queue_at(q, i);
+        struct access_request *r = q->reqs[i];
         if (r != NULL && (r->flags & API_CHOSEN) && is_put(r) == put)
             access_blame(r, err);
     }
@@ -342,10 +341,10 @@ static int result_of(int status, bool cancelled)
 /* Ends all of a kind. */
 static int end_kind(struct api_dataset *d, bool cancelled)
 {
-    int64_t used = d->queue == NULL ? 0 : api_queue_used(d->queue);
+    int64_t used = d->queue == NULL ? 0 : d->queue->used;
     int first = NC_NOERR;
     for (int64_t i = 0; i < used; i++) {
-        const struct access_request *r = api_queue_at(d->queue, i);
+        const struct access_request *r = d->queue->reqs[i];
         int status = r != NULL && (r->flags & API_CHOSEN) ? api_queue_end(d, i, cancelled)
                                                           : NC_NOERR;
         if (first == NC_NOERR) first = result_of(status, cancelled);
@@ -366,10 +365,12 @@ static int end_chosen(struct api_dataset *d, const struct choice *c, int *ids,
     int first = c->kind != 0 ? end_kind(d, cancelled) : NC_NOERR;
     for (int64_t i = 0; i < c->n; i++) {
         int64_t place = find_request(d->queue, ids[i]);
-        int status = ids[i] == NC_REQ_NULL ? NC_NOERR : no_request(ids[i]);
+        int status = NC_NOERR;
         if (place >= 0) {
             status = result_of(api_queue_end(d, place, cancelled), cancelled);
             ids[i] = NC_REQ_NULL;
+        } else if (ids[i] != NC_REQ_NULL) {
+            status = no_request(ids[i]);
         }
         if (statuses != NULL) statuses[i] = status;
         if (first == NC_NOERR) first = status;
@@ -410,8 +411,8 @@ int ncmpi_wait_all(int ncid, int count, int array_of_requests[], int array_of_st
 /* Nothing is chosen any more: what was is pending as before. */
 static void let_be(const struct api_queue *q)
 {
-    for (int64_t i = 0; q != NULL && i < api_queue_used(q); i++)
-        if (api_queue_at(q, i) != NULL) api_queue_at(q, i)->flags &= ~API_CHOSEN;
+    for (int64_t i = 0; q != NULL && i < q->used; i++)
+        if (q->reqs[i] != NULL) q->reqs[i]->flags &= ~API_CHOSEN;
 }
 
 /* What a driver has taken is its to give back. */

@@ -9,20 +9,6 @@
 #include "base_mem.h"
 #include "pnetcdf.h"
 
-/* ids[] never decreases, so that a binary search finds one; the requests of one id stand
- * together. A request that has ended leaves NULL behind, until there are many. */
-struct api_queue {
-    struct access_request **reqs;
-    int *ids;
-    int64_t used, capacity;
-    int64_t ended;                    /* NULLs among reqs[0..used) */
-    int pending;                      /* ids that have not ended */
-    int next_id;                      /* back to 0 whenever the queue is empty */
-    int64_t buffer_size, buffer_used; /* of bput, in bytes of external values */
-    bool attached;
-    int64_t kept; /* bytes of values that puts took at the post: see api_queue_keep */
-};
-
 struct api_queue *api_queue_of(struct api_dataset *d)
 {
     if (d->queue == NULL) d->queue = base_calloc(1, sizeof *d->queue);
@@ -130,27 +116,6 @@ int64_t api_queue_find(const struct api_queue *q, int id)
             high = middle;
     }
     return low < q->used && q->ids[low] == id && q->reqs[low] != NULL ? low : -1;
-}
-
-int64_t api_queue_next(const struct api_queue *q, int64_t i)
-{
-    int64_t next = i + 1;
-    return next < q->used && q->ids[next] == q->ids[i] ? next : -1;
-}
-
-int64_t api_queue_used(const struct api_queue *q)
-{
-    return q->used;
-}
-
-struct access_request *const *api_queue_requests(const struct api_queue *q)
-{
-    return q->reqs;
-}
-
-struct access_request *api_queue_at(const struct api_queue *q, int64_t i)
-{
-    return q->reqs[i];
 }
 
 int api_queue_end(struct api_dataset *d, int64_t i, bool cancelled)

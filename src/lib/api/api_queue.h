@@ -4,6 +4,20 @@
 
 #include "api_dataset.h"
 
+/* ids[] never decreases, so that a binary search finds one; the requests of one id stand
+ * together. A request that has ended leaves NULL behind, until there are many. */
+struct api_queue {
+    struct access_request **reqs; /* in the order of posting */
+    int *ids;
+    int64_t used, capacity;
+    int64_t ended;                    /* NULLs among reqs[0..used) */
+    int pending;                      /* ids that have not ended */
+    int next_id;                      /* back to 0 whenever the queue is empty */
+    int64_t buffer_size, buffer_used; /* of bput, in bytes of external values */
+    bool attached;
+    int64_t kept; /* bytes of values that puts took at the post: see api_queue_keep */
+};
+
 /* The dataset's queue, made when it is first needed. NULL when memory is short. */
 struct api_queue *api_queue_of(struct api_dataset *d);
 
@@ -14,12 +28,11 @@ int api_queue_add(struct api_queue *q, struct access_request *const *reqs, int64
 
 /* Where the first request of an id stands, or -1; and the next one of the same id. */
 int64_t api_queue_find(const struct api_queue *q, int id);
-int64_t api_queue_next(const struct api_queue *q, int64_t i);
-
-/* Places in the queue, in the order of posting; NULL at those that have ended. */
-int64_t api_queue_used(const struct api_queue *q);
-struct access_request *const *api_queue_requests(const struct api_queue *q);
-struct access_request *api_queue_at(const struct api_queue *q, int64_t i);
+static inline int64_t api_queue_next(const struct api_queue *q, int64_t i)
+{
+    int64_t next = i + 1;
+    return next < q->used && q->ids[next] == q->ids[i] ? next : -1;
+}
 
 /* Ends and frees the requests of an id, the first of which stands at i; unless they were
  * cancelled, their bytes count. Returns their first bad status. Places stay good until

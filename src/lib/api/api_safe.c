@@ -109,10 +109,9 @@ int api_args_agree_all(struct dataset *ds, struct api_args *a)
     return api_share_report_all(ds, code, text, sizeof text, NULL, 0);
 }
 
-int api_same_call_all(struct api_dataset *d, const char *function)
+int api_agree_call_all(struct api_dataset *d, const char *function)
 {
     struct api_args a;
-    if (!d->ds.safe_mode) return NC_NOERR;
     api_args_start(&a, function);
     return api_args_agree_all(&d->ds, &a);
 }

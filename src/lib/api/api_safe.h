@@ -32,7 +32,11 @@ void api_arg_bytes(struct api_args *a, const char *name, int code, const void *b
 int api_args_agree_all(struct dataset *ds, struct api_args *a);
 
 /* In safe mode: do all processes make this very call? NC_NOERR outside of it. */
-int api_same_call_all(struct api_dataset *d, const char *function);
+int api_agree_call_all(struct api_dataset *d, const char *function);
+static inline int api_same_call_all(struct api_dataset *d, const char *function)
+{
+    return d->ds.safe_mode ? api_agree_call_all(d, function) : NC_NOERR;
+}
 
 /* The words and the code of the first process that has a code, on all. Each of n values
  * (n < DATASET_AGREE_MAX) becomes the largest of all processes. Agreed. */

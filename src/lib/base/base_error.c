@@ -113,9 +113,9 @@ void base_error_begin(void)
     earlier = true;
 }
 
-int base_error_end(int code)
+int base_error_ended(int code)
 {
-    if (code != NC_NOERR && code == last.code && earlier) last.code = NC_NOERR;
+    if (code == last.code && earlier) last.code = NC_NOERR;
     return code;
 }
 

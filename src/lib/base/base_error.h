@@ -38,7 +38,11 @@ int base_error_named(int code, const char *format, const char *name, const char 
  * begins on this thread; it ends with `code`, for which what an earlier call recorded
  * does not count. Returns code. */
 void base_error_begin(void);
-int base_error_end(int code);
+int base_error_ended(int code);
+static inline int base_error_end(int code)
+{
+    return code == NC_NOERR ? code : base_error_ended(code);
+}
 
 /* The code for errno as a system call left it: one of its own where there is one
  * (NC_ENOENT, NC_EACCESS, NC_ENO_SPACE ...), else otherwise. Recorded is what was being

@@ -80,7 +80,7 @@ int burst_add_writes(struct burst *b, struct burst_write **writes, int64_t n,
         burst_bounds(&b->base.ds->header, writes[i], &writes[i]->low, &writes[i]->high);
         b->vars |= burst_bit(writes[i]->varid);
     }
-    burst_pool_lock(b->pool);
+    if (b->pool != NULL) burst_pool_lock(b->pool);
     struct burst_write **grown =
         base_grow(b->writes, &b->capacity, b->nwrites + n, sizeof(void *));
     int err = grown == NULL ? NC_ENOMEM : NC_NOERR;
@@ -89,7 +89,7 @@ int burst_add_writes(struct burst *b, struct burst_write **writes, int64_t n,
         writes[i]->serial = b->serial = burst_next_serial(b->serial);
         b->writes[b->nwrites++] = writes[i];
     }
-    burst_pool_unlock(b->pool);
+    if (b->pool != NULL) burst_pool_unlock(b->pool);
     if (err == NC_NOERR) {
         stats->burst_logged_bytes += logged;
         burst_note_waiting(stats);

@@ -324,12 +324,11 @@ void burst_pool_go_on(struct burst_pool *p)
 
 void burst_pool_lock(struct burst_pool *p)
 {
-    if (p != NULL) base_worker_lock(&p->worker);
+    base_worker_lock(&p->worker);
 }
 
 void burst_pool_unlock(struct burst_pool *p)
 {
-    if (p == NULL) return;
     bool wake = p->wanted;
     p->wanted = false;
     base_worker_unlock(&p->worker);

@@ -3,6 +3,7 @@
  * of the user's buffer as they are. */
 #include <string.h>
 
+#include "access_values.h"
 #include "base_error.h"
 #include "base_mem.h"
 #include "base_sum.h"
@@ -31,65 +32,35 @@ struct group {
 
 /* ---- values ---- */
 
-/* Values on their way from the user's buffer, as elements of the variable's own type. */
-struct source {
-    const struct access_request *r;
-    const struct cdf_var *v;
-    int xtype; /* whose rules of conversion hold */
-    struct region_cursor *cursor;
-    const unsigned char *next;
-    unsigned char fill[8];
-};
-
-static int open_request_source(const struct burst *b, const struct access_request *r,
-                               struct source *s)
+static int type_of_var(const struct burst *b, int varid)
 {
-    const struct cdf_header *h = &b->base.ds->header;
-    *s = (struct source){.r = r, .v = &h->vars[r->varid], .next = r->buf};
-    s->xtype = conv_effective_type(h->format, s->v->type, r->type);
-    if (conv_type_of(s->v->type) != (int)r->type) cdf_fill_value(h, r->varid, s->fill);
-    if (access_mem(r) == NULL) return NC_NOERR;
-    s->cursor = region_cursor_new(access_mem(r));
-    return s->cursor == NULL ? NC_ENOMEM : NC_NOERR;
+    return b->base.ds->header.vars[varid].type;
 }
 
 /* Nothing to be done with the values: they can be written from where they are. */
 static bool lies_in_place(const struct burst *b, const struct access_request *r)
 {
     return access_mem(r) == NULL &&
-           conv_type_of(b->base.ds->header.vars[r->varid].type) == (int)r->type;
+           conv_type_of(type_of_var(b, r->varid)) == (int)r->type;
 }
 
-/* The next n values of another type: through the external form, which says what fits. */
-static int convert_source(struct source *s, unsigned char *to, int64_t n)
+/* The next n values, as elements of the variable's own type: those of another go through
+ * the external form, which says what fits, and tells the request. */
+static void take_values(struct access_values *v, int type, unsigned char *to, int64_t n)
 {
     enum { STEP = 2048 };
-    unsigned char gathered[STEP * 8], external[STEP * 8];
-    int64_t from = conv_size(s->r->type), own = cdf_type_size(s->v->type);
-    int result = NC_NOERR;
-    for (int64_t at = 0; at < n; at += STEP) {
-        size_t m = (size_t)(n - at < STEP ? n - at : STEP);
-        const void *values = s->next;
-        if (s->cursor != NULL) {
-            region_gather(s->cursor, s->r->buf, gathered, m * (size_t)from);
-            values = gathered;
-        } else {
-            s->next += m * (size_t)from;
-        }
-        int err = conv_put(external, s->xtype, values, s->r->type, m, s->fill);
-        if (err != NC_NOERR) result = err;
-        conv_get(to + at * own, (enum conv_type)conv_type_of(s->v->type), external,
-                 s->v->type, m);
+    unsigned char external[STEP * 8];
+    enum conv_type own = (enum conv_type)conv_type_of(type);
+    if (own == (enum conv_type)v->req->type) {
+        region_gather(v->memory, v->req->buf, to, (size_t)(n * v->xsize));
+        v->done += n;
+        return;
     }
-    return result;
-}
-
-static int take_source_values(struct source *s, unsigned char *to, int64_t n)
-{
-    if (conv_type_of(s->v->type) != (int)s->r->type) return convert_source(s, to, n);
-    size_t bytes = (size_t)(n * cdf_type_size(s->v->type));
-    region_gather(s->cursor, s->r->buf, to, bytes);
-    return NC_NOERR;
+    for (int64_t at = 0; at < n; at += STEP) {
+        int64_t m = n - at < STEP ? n - at : STEP;
+        (void)access_values_put(v, external, m);
+        conv_get(to + at * v->xsize, own, external, type, (size_t)m);
+    }
 }
 
 /* ---- the slab ---- */
@@ -259,7 +230,7 @@ static int stage(struct group *g, int64_t bytes, unsigned char **at)
 }
 
 /* An entry whose values do not fit the staging memory: part after part. */
-static int put_large(struct group *g, struct burst_write *w, struct source *s, int *range)
+static int put_large(struct group *g, struct burst_write *w, struct access_values *v)
 {
     struct burst *b = g->b;
     int64_t size = conv_size(w->type), step = GROUP_BYTES / size;
@@ -273,8 +244,7 @@ static int put_large(struct group *g, struct burst_write *w, struct source *s, i
     if (err == NC_NOERR) err = reserve_group(g, w->nelems * size, &w->data_off);
     for (int64_t at = 0; at < w->nelems && err == NC_NOERR; at += step) {
         int64_t n = w->nelems - at < step ? w->nelems - at : step;
-        int fits = take_source_values(s, bytes, n);
-        if (fits != NC_NOERR) *range = fits;
+        take_values(v, type_of_var(b, w->varid), bytes, n);
         XXH3_64bits_update(&state, bytes, (size_t)(n * size));
         struct iovec piece = {bytes, (size_t)(n * size)};
         err = burst_log_write(&b->log, w->data_off + at * size, &piece, 1);
@@ -282,16 +252,16 @@ static int put_large(struct group *g, struct burst_write *w, struct source *s, i
     g->staged = 0;
     if (err == NC_NOERR && !g->keep) err = add_entry(b, w, XXH3_64bits_digest(&state), 0);
     if (err == NC_NOERR) err = publish_group(g, &w, 1, w->nelems * size);
-    if (err == NC_NOERR && !s->r->raw) g->through = g->current + 1;
+    if (err == NC_NOERR && !v->req->raw) g->through = g->current + 1;
     return err;
 }
 
-/* One write of a request, whose values come next in s. */
-static int put_write(struct group *g, struct burst_write *w, struct source *s, int *range)
+/* One write of a request, whose values come next. */
+static int put_write(struct group *g, struct burst_write *w, struct access_values *v)
 {
-    const struct access_request *r = s->r;
+    const struct access_request *r = v->req;
     unsigned char *bytes;
-    w->type = (unsigned char)conv_type_of(s->v->type);
+    w->type = (unsigned char)conv_type_of(type_of_var(g->b, w->varid));
     int64_t length = w->nelems * conv_size(w->type);
     int err = g->n == GROUP ? commit(g) : NC_NOERR;
     if (err != NC_NOERR) return err;
@@ -302,31 +272,30 @@ static int put_write(struct group *g, struct burst_write *w, struct source *s, i
         return NC_NOERR;
     }
     if (lies_in_place(g->b, r)) {
-        add_write(g, w, (void *)s->next, length);
-        s->next += length;
+        add_write(g, w, access_values_buf(v), length);
+        v->done += w->nelems;
         return NC_NOERR;
     }
-    if (length > GROUP_BYTES) return put_large(g, w, s, range);
+    if (length > GROUP_BYTES) return put_large(g, w, v);
     err = stage(g, length, &bytes);
     if (err != NC_NOERR) return err;
-    int fits = take_source_values(s, bytes, w->nelems);
-    if (fits != NC_NOERR) *range = fits;
+    take_values(v, type_of_var(g->b, w->varid), bytes, w->nelems);
     add_write(g, w, bytes, length);
     return NC_NOERR;
 }
 
-static int put_runs(struct group *g, struct source *s, int *range)
+static int put_runs(struct group *g, struct access_values *v)
 {
-    struct region_cursor *c = region_cursor_new(access_raw_region(s->r));
-    int64_t left = access_start(s->r)[1];
+    struct region_cursor *c = region_cursor_new(access_raw_region(v->req));
+    int64_t left = access_start(v->req)[1];
     int err = c == NULL ? NC_ENOMEM : NC_NOERR;
     while (left > 0 && err == NC_NOERR) {
-        struct burst_write *w = write_of_runs(g->b, s->r, c);
+        struct burst_write *w = write_of_runs(g->b, v->req, c);
         if (w == NULL)
             err = NC_ENOMEM;
         else
             left -= w->nelems;
-        if (w != NULL) err = put_write(g, w, s, range);
+        if (w != NULL) err = put_write(g, w, v);
     }
     region_cursor_free(c);
     return err;
@@ -336,16 +305,16 @@ static int put_runs(struct group *g, struct source *s, int *range)
  * variable is the request's own matter; a result means that the log failed. */
 static int put_request(struct group *g, struct access_request *r)
 {
-    struct source s;
-    int range = NC_NOERR, err = open_request_source(g->b, r, &s);
-    if (err == NC_NOERR && r->raw) {
-        err = put_runs(g, &s, &range);
-    } else if (err == NC_NOERR) {
+    struct access_values v;
+    int err = access_values_begin(&v, &g->b->base.ds->header, r, true);
+    if (err != NC_NOERR) return err;
+    if (r->raw) {
+        err = put_runs(g, &v);
+    } else {
         struct burst_write *w = write_of_slab(g->b, r);
-        err = w == NULL ? NC_ENOMEM : put_write(g, w, &s, &range);
+        err = w == NULL ? NC_ENOMEM : put_write(g, w, &v);
     }
-    region_cursor_free(s.cursor);
-    access_blame(r, range);
+    access_values_end(&v);
     return err;
 }
 

@@ -87,7 +87,6 @@ const struct driver_kind mpio_driver = {
 
 void mpio_share_file_all(struct mpio *m)
 {
-    if (!m->file.shares) return;
     if (twophase_window_ready_all(&m->together.window, m->base.ds, m->together.unit))
         file_share_all(&m->file, twophase_window_board(&m->together.window));
 }

@@ -153,21 +153,21 @@ static int move_parts(struct transfer *x, struct access_values *v, int64_t at, i
 
 /* A single request for one run of the file, the commonest, needs no plan: it has no
  * order and nothing to be gathered but in memory. False, and nothing done, if it is
- * something else. */
-static bool move_run(struct transfer *x)
+ * something else. What it amounts to may be known. */
+static bool move_run(struct transfer *x, const struct access_survey *known)
 {
     struct access_stream *s = &x->stream;
     const struct cdf_header *h = &x->m->base.ds->header;
+    struct access_survey own;
     struct access_values v;
-    int64_t at;
-    if (s->n != 1 || access_stream_ended(s)) return false;
+    if (s->n != 1) return false;
     struct access_request *r = s->reqs[0];
-    int64_t n = r->raw ? 0 : access_nelems(r, h->vars[r->varid].ndims);
-    if (n == 0 || !access_one_run(h, r, &at)) return false;
+    if (known == NULL && access_survey(h, r, &own)) known = &own;
+    if (known == NULL || known->pieces != 1) return false;
 
     int err = access_values_begin(&v, h, r, s->put);
     if (err == NC_NOERR) {
-        err = move_parts(x, &v, at, n);
+        err = move_parts(x, &v, known->low, known->bytes / v.xsize);
         access_values_end(&v);
     }
     access_blame(r, err);
@@ -188,10 +188,10 @@ static void move_alone(struct transfer *x)
     }
 }
 
-/* All of it. */
-static void move_direct(struct transfer *x)
+/* All of it, which amounts to what is known, if that is not NULL. */
+static void move_direct(struct transfer *x, const struct access_survey *known)
 {
-    if (move_run(x)) return;
+    if (access_stream_ended(&x->stream) || move_run(x, known)) return;
     plan_transfer(x, DIRECT_BYTES);
     move_alone(x);
 }
@@ -387,12 +387,14 @@ static void choose_way(struct transfer *x, struct choice *c)
     }
     bool ascending = c->together.ascending && c->direct.ascending;
     bool apart = c->together.high <= c->direct.low || c->direct.high <= c->together.low;
+    bool together = ascending, parted = false;
     if (asked != BASE_TRANSFER_AUTO)
-        make_one_way(x, c, asked == BASE_TRANSFER_NODE && ascending);
+        together = asked == BASE_TRANSFER_NODE && ascending;
     else if (!wants_company(x->m, &c->together))
-        make_one_way(x, c, false);
-    else if (c->ndirect == 0 || (!apart && all->put) || !part(x, c))
-        make_one_way(x, c, ascending);
+        together = false;
+    else
+        parted = c->ndirect > 0 && (apart || !all->put) && part(x, c);
+    if (!parted) make_one_way(x, c, together);
 }
 
 /* The requests through blocks of the file, all processes together. */
@@ -433,7 +435,7 @@ static void move_rest(struct transfer *x, const struct choice *c)
         s->reqs = c->parted + c->ntogether;
         s->n = c->ndirect;
     }
-    if (c->ndirect > 0) move_direct(x);
+    if (c->ndirect > 0) move_direct(x, &c->direct);
     s->reqs = reqs;
     s->n = n;
 }
@@ -453,7 +455,7 @@ static void move_by_choice_all(struct transfer *x, int64_t numrecs)
     dataset_agree_all(ds, x->error, &failed, all, NCHOICE);
     keep_error(x, failed);
     ds->header.numrecs = all[RECORDS];
-    mpio_share_file_all(x->m);
+    if (x->m->file.shares) mpio_share_file_all(x->m);
 
     int64_t low = -all[BEFORE], high = all[BEHIND];
     if (low < high &&
@@ -467,7 +469,7 @@ static void move_by_choice_all(struct transfer *x, int64_t numrecs)
     } else {
         if (low < high) ds->stats.node_fallbacks++;
         ds->stats.calls_direct++;
-        move_direct(x);
+        move_direct(x, c.ntogether == 0 ? &c.direct : NULL);
     }
     base_free(c.parted);
 }
@@ -574,7 +576,7 @@ int mpio_put(struct driver *self, struct access_request *const *reqs, int64_t n)
     begin_transfer(&x, self, reqs, n, true, NC_NOERR);
     int64_t claimed = records_held(&x);
     self->ds->stats.calls_independent++;
-    move_direct(&x);
+    move_direct(&x, NULL);
     hold_records(&x, claimed);
     return end_transfer(&x);
 }
@@ -584,6 +586,6 @@ int mpio_get(struct driver *self, struct access_request *const *reqs, int64_t n)
     struct transfer x;
     begin_transfer(&x, self, reqs, n, false, NC_NOERR);
     self->ds->stats.calls_independent++;
-    move_direct(&x);
+    move_direct(&x, NULL);
     return end_transfer(&x);
 }
