@@ -176,9 +176,10 @@ waits() {
     local pid there
     again || return 1
     ls "$logs"/*.data >/dev/null || return 1
-    (exec 9<"$(ls "$logs"/*.data)"; flock -x 9; exec sleep 300) &
+    rm -f "$where/locked"
+    (exec 9<"$(ls "$logs"/*.data)"; flock -x 9; : >"$where/locked"; exec sleep 300) &
     there=$!
-    sleep 0.3
+    until [ -e "$where/locked" ]; do sleep 0.01; done
     opens >"$where/out" 2>&1 &
     pid=$!
     sleep 1

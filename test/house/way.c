@@ -1,5 +1,5 @@
-/* One call of a kind, of a contiguous run, for callgrind: way put|get|read|wait FILE; read is
- * a get from a dataset that is opened again. */
+/* One call of a kind, of a contiguous run, for callgrind: way put|get|read|wait FILE;
+ * read is a get from a dataset that is opened again. */
 #include <string.h>
 
 #include <mpi.h>

@@ -3,7 +3,6 @@
 #include "base_owner.h"
 
 #include <ctype.h>
-#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -15,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base_bytes.h"
 #include "base_io.h"
 #include "base_names.h"
 
@@ -81,31 +81,16 @@ void base_owner_set(struct base_owner *o)
     o->nonce = make_nonce(o);
 }
 
-static unsigned char *put_number(unsigned char *p, uint64_t value)
-{
-    value = htobe64(value);
-    memcpy(p, &value, sizeof value);
-    return p + sizeof value;
-}
-
-static uint64_t get_number(const unsigned char **p)
-{
-    uint64_t value;
-    memcpy(&value, *p, sizeof value);
-    *p += sizeof value;
-    return be64toh(value);
-}
-
 void base_owner_encode(const struct base_owner *o, unsigned char *bytes)
 {
     memset(bytes, 0, BASE_OWNER_BYTES);
     memcpy(bytes, o->host, sizeof o->host);
     unsigned char *p = bytes + sizeof o->host;
-    p = put_number(p, o->boot);
-    p = put_number(p, o->started);
-    p = put_number(p, (uint64_t)o->pid);
-    p = put_number(p, (uint64_t)o->since);
-    put_number(p, o->nonce);
+    p = base_put_word(p, o->boot);
+    p = base_put_word(p, o->started);
+    p = base_put_word(p, (uint64_t)o->pid);
+    p = base_put_word(p, (uint64_t)o->since);
+    base_put_word(p, o->nonce);
 }
 
 /* Names may go to a terminal. */
@@ -116,11 +101,11 @@ void base_owner_decode(struct base_owner *o, const unsigned char *bytes)
     o->host[sizeof o->host - 1] = '\0';
     for (char *c = o->host; *c != '\0'; c++)
         if (!isgraph((unsigned char)*c)) *c = '?';
-    o->boot = get_number(&p);
-    o->started = get_number(&p);
-    o->pid = (int64_t)get_number(&p);
-    o->since = (int64_t)get_number(&p);
-    o->nonce = get_number(&p);
+    o->boot = base_get_word(&p);
+    o->started = base_get_word(&p);
+    o->pid = (int64_t)base_get_word(&p);
+    o->since = (int64_t)base_get_word(&p);
+    o->nonce = base_get_word(&p);
 }
 
 /* This host is known by its boot and its name: many machines are called localhost, and

@@ -1,5 +1,6 @@
 base_serial_sources = \
 	src/lib/base/base_arena.c src/lib/base/base_arena.h \
+	src/lib/base/base_bytes.h \
 	src/lib/base/base_error.c src/lib/base/base_error.h src/lib/base/base_errors.def \
 	src/lib/base/base_fs.c src/lib/base/base_fs.h \
 	src/lib/base/base_ids.c src/lib/base/base_ids.h \

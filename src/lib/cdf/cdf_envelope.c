@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base_bytes.h"
 #include "base_error.h"
 
 /* Bytes of the page: a mark, then numbers of 8 bytes, big-endian; a line for people. */
@@ -29,16 +30,13 @@ enum { WORDS_AT = 256, JOINER_AT = 640, COMMITTED_AT = 1024, THIS_VERSION = 2 };
 
 static uint64_t get_field(const unsigned char *bytes, int field)
 {
-    uint64_t value = 0;
-    for (int i = 0; i < 8; i++)
-        value = value << 8 | bytes[sizeof mark + 8 * (size_t)field + (size_t)i];
-    return value;
+    const unsigned char *at = bytes + sizeof mark + 8 * (size_t)field;
+    return base_get_word(&at);
 }
 
 static void put_field(unsigned char *bytes, int field, uint64_t value)
 {
-    for (int i = 7; i >= 0; i--, value >>= 8)
-        bytes[sizeof mark + 8 * (size_t)field + (size_t)i] = (unsigned char)value;
+    (void)base_put_word(bytes + sizeof mark + 8 * (size_t)field, value);
 }
 
 static struct cdf_moment get_moment(const unsigned char *bytes, int field)

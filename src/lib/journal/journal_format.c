@@ -1,8 +1,8 @@
 /* A journal's facts and states as bytes, and what must hold of any bytes that are taken
  * for them. */
-#include <endian.h>
 #include <string.h>
 
+#include "base_bytes.h"
 #include "base_error.h"
 #include "base_names.h"
 #include "journal_impl.h"
@@ -10,31 +10,16 @@
 static const char facts_magic[8] = "NCREDEF2", state_magic[8] = "NCSTATE1",
                   holder_magic[8] = "NCOWNER1";
 
-static unsigned char *put_word(unsigned char *p, uint64_t value)
-{
-    value = htobe64(value);
-    memcpy(p, &value, sizeof value);
-    return p + sizeof value;
-}
-
-static uint64_t get_word(const unsigned char **p)
-{
-    uint64_t value;
-    memcpy(&value, *p, sizeof value);
-    *p += sizeof value;
-    return be64toh(value);
-}
-
 /* The fields end with a sum of what stands before it. */
 static void seal_page(unsigned char *page, unsigned char *end)
 {
-    put_word(end, base_hash(page, (size_t)(end - page), 0));
+    base_put_word(end, base_hash(page, (size_t)(end - page), 0));
 }
 
 static bool page_is_sealed(const unsigned char *page, const unsigned char *end)
 {
     uint64_t sum = base_hash(page, (size_t)(end - page), 0);
-    return get_word(&end) == sum;
+    return base_get_word(&end) == sum;
 }
 
 bool journal_is_named(const char *first)
@@ -47,15 +32,15 @@ void journal_encode_facts(const struct journal_facts *f, unsigned char *page)
     unsigned char *p = page + sizeof facts_magic;
     memset(page, 0, JOURNAL_PAGE);
     memcpy(page, facts_magic, sizeof facts_magic);
-    p = put_word(p, f->inode);
-    p = put_word(p, f->birth);
-    p = put_word(p, (uint64_t)f->old_size);
-    p = put_word(p, (uint64_t)f->new_size);
-    p = put_word(p, (uint64_t)f->before);
-    p = put_word(p, (uint64_t)f->after);
-    p = put_word(p, (uint64_t)f->fills);
-    p = put_word(p, (uint64_t)f->area);
-    p = put_word(p, f->sum);
+    p = base_put_word(p, f->inode);
+    p = base_put_word(p, f->birth);
+    p = base_put_word(p, (uint64_t)f->old_size);
+    p = base_put_word(p, (uint64_t)f->new_size);
+    p = base_put_word(p, (uint64_t)f->before);
+    p = base_put_word(p, (uint64_t)f->after);
+    p = base_put_word(p, (uint64_t)f->fills);
+    p = base_put_word(p, (uint64_t)f->area);
+    p = base_put_word(p, f->sum);
     seal_page(page, p);
 }
 
@@ -100,15 +85,15 @@ const char *journal_decode_facts(struct journal_facts *f, const unsigned char *p
         return "it is no journal of a redefinition";
     if (page[name] != (unsigned char)facts_magic[name])
         return "it is of another version of the library, whose ncvalidator -f can use it";
-    f->inode = get_word(&p);
-    f->birth = get_word(&p);
-    f->old_size = (int64_t)get_word(&p);
-    f->new_size = (int64_t)get_word(&p);
-    f->before = (int64_t)get_word(&p);
-    f->after = (int64_t)get_word(&p);
-    f->fills = (int64_t)get_word(&p);
-    f->area = (int64_t)get_word(&p);
-    f->sum = get_word(&p);
+    f->inode = base_get_word(&p);
+    f->birth = base_get_word(&p);
+    f->old_size = (int64_t)base_get_word(&p);
+    f->new_size = (int64_t)base_get_word(&p);
+    f->before = (int64_t)base_get_word(&p);
+    f->after = (int64_t)base_get_word(&p);
+    f->fills = (int64_t)base_get_word(&p);
+    f->area = (int64_t)base_get_word(&p);
+    f->sum = base_get_word(&p);
     if (!page_is_sealed(page, p)) return "its first page is damaged";
     return sizes_fit(f, size) ? NULL : "it is cut off";
 }
@@ -118,13 +103,13 @@ void journal_encode_state(const struct journal_state *s, unsigned char *page)
     unsigned char *p = page + sizeof state_magic;
     memset(page, 0, JOURNAL_PAGE);
     memcpy(page, state_magic, sizeof state_magic);
-    p = put_word(p, (uint64_t)s->serial);
-    p = put_word(p, (uint64_t)s->phase);
-    p = put_word(p, s->back);
-    p = put_word(p, s->saved);
-    p = put_word(p, (uint64_t)s->area);
-    p = put_word(p, (uint64_t)s->low);
-    p = put_word(p, (uint64_t)s->high);
+    p = base_put_word(p, (uint64_t)s->serial);
+    p = base_put_word(p, (uint64_t)s->phase);
+    p = base_put_word(p, s->back);
+    p = base_put_word(p, s->saved);
+    p = base_put_word(p, (uint64_t)s->area);
+    p = base_put_word(p, (uint64_t)s->low);
+    p = base_put_word(p, (uint64_t)s->high);
     seal_page(page, p);
 }
 
@@ -133,11 +118,11 @@ bool journal_decode_state(struct journal_state *s, const unsigned char *page,
 {
     const unsigned char *p = page + sizeof state_magic;
     if (memcmp(page, state_magic, sizeof state_magic) != 0) return false;
-    s->serial = (int64_t)get_word(&p);
-    uint64_t phase = get_word(&p), back = get_word(&p), saved = get_word(&p),
-             area = get_word(&p);
-    s->low = (int64_t)get_word(&p);
-    s->high = (int64_t)get_word(&p);
+    s->serial = (int64_t)base_get_word(&p);
+    uint64_t phase = base_get_word(&p), back = base_get_word(&p),
+             saved = base_get_word(&p), area = base_get_word(&p);
+    s->low = (int64_t)base_get_word(&p);
+    s->high = (int64_t)base_get_word(&p);
     if (!page_is_sealed(page, p) || phase < JOURNAL_READY || phase > JOURNAL_RETURNING ||
         back > 1 || saved > 1 || area > 1)
         return false;
@@ -155,8 +140,8 @@ void journal_encode_holder(const struct journal_holder *h, unsigned char *page)
     memset(page, 0, JOURNAL_PAGE);
     memcpy(page, holder_magic, sizeof holder_magic);
     base_owner_encode(&h->owner, p);
-    p = put_word(p + BASE_OWNER_BYTES, h->earlier);
-    p = put_word(p, h->released);
+    p = base_put_word(p + BASE_OWNER_BYTES, h->earlier);
+    p = base_put_word(p, h->released);
     seal_page(page, p);
 }
 
@@ -166,8 +151,8 @@ bool journal_decode_holder(struct journal_holder *h, const unsigned char *page)
     if (memcmp(page, holder_magic, sizeof holder_magic) != 0) return false;
     base_owner_decode(&h->owner, p);
     p += BASE_OWNER_BYTES;
-    h->earlier = get_word(&p);
-    h->released = get_word(&p) != 0;
+    h->earlier = base_get_word(&p);
+    h->released = base_get_word(&p) != 0;
     return page_is_sealed(page, p);
 }
 
@@ -175,13 +160,13 @@ void journal_encode_mark(int format, uint64_t name, unsigned char *mark)
 {
     const unsigned char magic[] = {CDF_MOVING, 'D', 'F', (unsigned char)format};
     memcpy(mark, magic, sizeof magic);
-    put_word(mark + sizeof magic, name);
+    base_put_word(mark + sizeof magic, name);
 }
 
 uint64_t journal_decode_mark(const unsigned char *mark)
 {
     const unsigned char *p = mark + 4;
-    return cdf_is_moving(mark, JOURNAL_MARK) ? get_word(&p) : 0;
+    return cdf_is_moving(mark, JOURNAL_MARK) ? base_get_word(&p) : 0;
 }
 
 /* A header that the library itself has written: all there, and of all these bytes. */
