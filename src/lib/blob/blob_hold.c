@@ -38,7 +38,7 @@ static int write_page_quietly(const struct blob *b, const struct cdf_envelope *e
     struct stat st;
     bool known = b->base.ds->hints.burst == BASE_ENABLE && fstat(b->hold.fd, &st) == 0;
     int err = write_master_page(b, e);
-    if (err == NC_NOERR && known) {
+    if (known) { /* a part of it may have been written */
         const struct timespec times[] = {{.tv_nsec = UTIME_OMIT}, st.st_mtim};
         (void)!futimens(b->hold.fd, times);
     }
