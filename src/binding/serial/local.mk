@@ -3,7 +3,7 @@
 SERIAL_TABLES = $(F77_TABLES) src/binding/serial/serial_tables.m4
 SERIAL_M4 = $(M4) -P -I $(srcdir)/src/tables -I $(srcdir)/src/binding/serial
 EXTRA_DIST += src/binding/serial/serial_tables.m4 src/binding/serial/serial_data.c.m4 \
-	src/binding/serial/serial_nf.c.m4 src/binding/serial/netcdf.h.m4 \
+	src/binding/serial/serial_nf_typed.c.m4 src/binding/serial/netcdf.h.m4 \
 	src/binding/serial/netcdf.inc.m4
 SERIAL_MADE = src/binding/serial/serial_data.c src/binding/serial/serial_nf_typed.c
 made_headers += include/pnetcdf_serial/netcdf.h
@@ -12,9 +12,9 @@ CLEANFILES += $(SERIAL_MADE)
 src/binding/serial/serial_data.c: src/binding/serial/serial_data.c.m4 $(SERIAL_TABLES)
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(SERIAL_M4) \
 		$(srcdir)/src/binding/serial/serial_data.c.m4 > $@.tmp && mv $@.tmp $@
-src/binding/serial/serial_nf_typed.c: src/binding/serial/serial_nf.c.m4 $(SERIAL_TABLES)
+src/binding/serial/serial_nf_typed.c: src/binding/serial/serial_nf_typed.c.m4 $(SERIAL_TABLES)
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(SERIAL_M4) \
-		$(srcdir)/src/binding/serial/serial_nf.c.m4 > $@.tmp && mv $@.tmp $@
+		$(srcdir)/src/binding/serial/serial_nf_typed.c.m4 > $@.tmp && mv $@.tmp $@
 include/pnetcdf_serial/netcdf.h: src/binding/serial/netcdf.h.m4 $(SERIAL_TABLES)
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(SERIAL_M4) \
 		$(srcdir)/src/binding/serial/netcdf.h.m4 > $@.tmp && mv $@.tmp $@
