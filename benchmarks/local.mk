@@ -6,14 +6,7 @@ PEER_CFLAGS = -O2 -g -std=gnu11
 PEER_LIBS = -lpnetcdf
 
 BENCH_LINKED_WITH = -lm -ldl
-BENCH_SOURCES = benchmarks/bench_main.c benchmarks/bench_clock.c \
-	benchmarks/bench_plan.c benchmarks/bench_other.c benchmarks/bench_values.c \
-	benchmarks/bench_runs.c \
-	benchmarks/bench_raw.c benchmarks/bench_view.c benchmarks/bench_hdf5.c \
-	benchmarks/bench_lib.c benchmarks/bench_data.c \
-	benchmarks/bench_contig.c benchmarks/bench_records.c benchmarks/bench_varn.c \
-	benchmarks/bench_e3sm.c benchmarks/bench_apps.c benchmarks/bench_meta.c \
-	benchmarks/bench_files.c benchmarks/bench_stats.c benchmarks/bench_table.c
+# BENCH_SOURCES: files.list.
 
 check_PROGRAMS += benchmarks/bench
 benchmarks_bench_SOURCES = $(BENCH_SOURCES) benchmarks/bench.h benchmarks/bench_count.h
@@ -47,15 +40,10 @@ bench: benchmarks/bench benchmarks/bench-count.so
 bench-peer: benchmarks/bench-peer benchmarks/bench-peer-count.so
 .PHONY: bench bench-peer
 
-TESTS += benchmarks/smoke.sh benchmarks/counts.sh
 check_DATA = benchmarks/bench-count.so
 CLEANFILES += benchmarks/bench-count.so benchmarks/bench-peer benchmarks/bench-peer-count.so \
 	benchmarks/bench-hdf5
-EXTRA_DIST += benchmarks/f90_puts.f90.m4 benchmarks/f90_counts.sh
-EXTRA_DIST += benchmarks/blob_run benchmarks/run benchmarks/medians.awk benchmarks/tables.awk benchmarks/aims.awk \
-	benchmarks/aims.txt benchmarks/rates.gp benchmarks/smoke.sh \
-	benchmarks/counts.sh benchmarks/counts.txt \
-	benchmarks/bench_count.c benchmarks/README.md
+EXTRA_DIST += benchmarks/run benchmarks/tools
 
 # Loops of single rooms.
 EXTRA_PROGRAMS += benchmarks/region_bench
@@ -94,8 +82,7 @@ bench-burst-peer: benchmarks/burst_bench-peer
 .PHONY: bench-burst bench-burst-peer
 check_DATA += benchmarks/burst-slow.so
 CLEANFILES += benchmarks/burst-slow.so benchmarks/burst_bench-peer
-EXTRA_DIST += benchmarks/burst_run benchmarks/burst_slow.c benchmarks/burst_table.awk \
-	benchmarks/burst.gp benchmarks/burst.md benchmarks/burst.svg
+EXTRA_DIST += benchmarks/burst_slow.c
 
 # What staged reads save: benchmarks/stage_run.
 EXTRA_PROGRAMS += benchmarks/stage_bench
@@ -108,7 +95,6 @@ benchmarks/stage_bench-hdf5: benchmarks/stage_bench.c libpnetcdf.la
 		$(AM_CFLAGS) $(CFLAGS) -DBENCH_HDF5 $(HDF5_CFLAGS) -o $@ \
 		$(srcdir)/benchmarks/stage_bench.c .libs/libpnetcdf.a $(LIBS) $(HDF5_LIBS)
 CLEANFILES += benchmarks/stage_bench-hdf5
-EXTRA_DIST += benchmarks/stage_run benchmarks/stage.md benchmarks/blob.md
 
 # What Fortran 90 adds to a put: make benchmarks/f90_bench.
 if HAVE_F90
@@ -151,17 +137,3 @@ benchmarks_tools_file_LDADD = libpnetcdf.la -lm
 benchmarks_tools_file_LDFLAGS = -static
 bench-tools: benchmarks/tools_file ncmpicopy ncmpidiff ncmpidump cdfdiff
 .PHONY: bench-tools
-EXTRA_DIST += benchmarks/tools
-
-# Many nodes, simulated: benchmarks/scale/build and benchmarks/scale/run. See scale.md.
-EXTRA_DIST += benchmarks/scale.md benchmarks/scale/build benchmarks/scale/run \
-	benchmarks/scale/wrapped benchmarks/scale/table.awk benchmarks/scale/machines/reference \
-	benchmarks/scale/machines/modest benchmarks/scale/machines/lustre \
-	benchmarks/scale/machines/gpfs benchmarks/scale/check benchmarks/scale/counts256.txt \
-	benchmarks/scale/plot \
-	benchmarks/scale/machine.h benchmarks/scale/machine_impl.h benchmarks/scale/machine.c \
-	benchmarks/scale/machine_store.c benchmarks/scale/machine_mpi.c \
-	benchmarks/scale/machine_mpi.h benchmarks/scale/machine_task.c \
-	benchmarks/scale/machine_coll.c benchmarks/scale/machine_node.c \
-	benchmarks/scale/machine_count.cpp benchmarks/scale/scale.h benchmarks/scale/scale_main.c \
-	benchmarks/scale/scale_plan.c benchmarks/scale/scale_work.c

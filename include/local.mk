@@ -1,7 +1,7 @@
 # The public header: configure fills in versions and features, m4 the rest.
 include_HEADERS = include/pnetcdf_ext.h
 nodist_include_HEADERS = include/pnetcdf.h
-noinst_HEADERS = include/pnetcdf_constants.h
+noinst_HEADERS += include/pnetcdf_constants.h
 BUILT_SOURCES += include/pnetcdf.h
 # For configure; so they go when it is undone, and not with `make clean`.
 made_headers = include/pnetcdf.h
@@ -9,7 +9,6 @@ public-headers: $(made_headers)
 .PHONY: public-headers
 DISTCLEANFILES += $(made_headers)
 HEADER_PARTS = include/pnetcdf_file.m4 include/pnetcdf_define.m4 include/pnetcdf_data.m4
-EXTRA_DIST += $(HEADER_PARTS)
 
 include/pnetcdf.h: include/pnetcdf.h.m4 $(srcdir)/include/pnetcdf_constants.h \
 		$(HEADER_PARTS) src/tables/tables.m4

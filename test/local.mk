@@ -24,39 +24,62 @@ AM_TESTS_ENVIRONMENT = DOXYGEN='$(DOXYGEN)'; MPICC='$(MPICC)'; MPICXX='$(MPICXX)
 MPI_ASAN_OPTIONS = detect_leaks=0:verify_asan_link_order=0:allocator_may_return_null=1
 
 include test/support/local.mk
-include test/examples/local.mk
-include test/base/local.mk
-include test/cdf/local.mk
-include test/conv/local.mk
-include test/cdl/local.mk
-include test/region/local.mk
-include test/node/local.mk
-include test/twophase/local.mk
-include test/driver/local.mk
-include test/mpio/local.mk
-include test/blob/local.mk
-include test/burst/local.mk
-include test/stage/local.mk
-include test/api/local.mk
-include test/f90/local.mk
-include test/cxx/local.mk
-include test/differ/local.mk
-include test/random/local.mk
 include test/f77/local.mk
-include test/serial/local.mk
-include test/formats/local.mk
-include test/utils/local.mk
-include test/house/local.mk
+include test/f90/local.mk
 include test/fuzz/local.mk
+include test/long.mk
+
+# Functions of the interface, by a table that is generated as they are.
+check_LTLIBRARIES += libcalls.la
+libcalls_la_SOURCES = test/api/api_calls.h
+nodist_libcalls_la_SOURCES = test/api/api_calls.c
+libcalls_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/api
+CLEANFILES += test/api/api_calls.c
+test/api/api_calls.c: test/api/api_calls.c.m4 src/tables/tables.m4
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(M4) -P -I $(srcdir)/src/tables \
+		$(srcdir)/test/api/api_calls.c.m4 > $@.tmp && mv $@.tmp $@
+
+if BURST
+# The calls that burst_killed counts, to be preloaded into other programs.
+check_LTLIBRARIES += test/burst/calls.la
+test_burst_calls_la_SOURCES = test/burst/burst_calls.c test/burst/burst_shadow.c
+test_burst_calls_la_CFLAGS = $(AM_CFLAGS) # objects of its own
+test_burst_calls_la_LIBADD = -ldl
+test_burst_calls_la_LDFLAGS = -module -avoid-version -rpath /nonexistent
+endif
+
+# The C++ interface, with what the library is linked from, so that programs are what they seem.
+CXX_TEST_LIBS = libcxx.la $(MPI_TEST_LIBS)
+CXX_TEST_CPPFLAGS = $(AM_CPPFLAGS) $(CXX_MPI_CPPFLAGS) -I$(srcdir)/test/cxx
+
+# libpnetcdf_serial: each program is compiled twice, for it and for netCDF.
+serial_ours = libpnetcdf_serial.la libpnetcdf.la
+serial_headers = -I$(builddir)/include/pnetcdf_serial -I$(builddir)/include
+serial_fortran = -I$(builddir)/include/pnetcdf_serial $(FORTRAN_CHECKS)
+netcdf_fortran = -I$(NETCDFF_DIR) $(FORTRAN_CHECKS)
+
+test/driver/trace.log: test/driver/trace_calls
+
+if HAVE_SANITIZERS
+check_PROGRAMS += test/utils/ncmpidump_sanitized
+test_utils_ncmpidump_sanitized_SOURCES = $(ncmpidump_SOURCES) $(libutil_la_SOURCES) \
+	$(cdf_sources) $(base_serial_sources)
+test_utils_ncmpidump_sanitized_CFLAGS = $(AM_CFLAGS) $(SANITIZE_CFLAGS)
+test_utils_ncmpidump_sanitized_LDADD = libserial.la -lm
+endif
+
+EXTRA_DIST += test/burst/pnetcdf-logs test/examples/netcdf_par.c test/house/collective_sample.c \
+	test/house/way.c .clang-format .clang-tidy test/.clang-tidy .editorconfig test/house/lint
+lint: all
+	$(AM_V_at)$(BASH_PATH) $(srcdir)/test/house/lint $(DEFS) -I. $(AM_CPPFLAGS) \
+		`$(MPICC) -show -c x.c | tr ' ' '\n' | grep '^-I'`
+.PHONY: lint
 
 # One test, make check-one T=test/ROOM/NAME.mpi; or those of a room, make check-ROOM. They
 # build what these tests run, and no more.
 check-one:
 	@test -n "$(T)" || { echo "usage: make check-one T=test/ROOM/NAME.mpi" >&2; exit 1; }
 	@$(MAKE) $(AM_MAKEFLAGS) check-chosen CHOSEN='$(T)'
-check_rooms = check-base check-cdf check-conv check-cdl check-region check-node check-twophase check-driver check-mpio \
-	check-blob check-burst check-stage check-api check-f90 check-cxx check-differ \
-	check-random check-f77 check-serial check-utils check-house check-fuzz check-examples
 $(check_rooms):
 	@room=$@; $(MAKE) $(AM_MAKEFLAGS) check-chosen CHOSEN="`printf '%s\n' $(TESTS) | \
 		grep "^test/$${room#check-}/" | tr '\n' ' '`"

@@ -1,32 +1,66 @@
 # libserial: the rooms without MPI, for the tools, the fuzzers and the unit tests.
 # libcore: everything, with hidden symbols in reach of the tests.
 # libpnetcdf: what is installed.
+# Their sources: files.list. The fuzzers compile some rooms again, whose names are apart there.
 noinst_LTLIBRARIES += libserial.la libcore.la
 lib_LTLIBRARIES += libpnetcdf.la
 
-libserial_la_SOURCES =
+libserial_la_SOURCES += $(base_serial_sources) $(blob_serial_sources) $(cdf_sources) \
+	$(cdl_sources) $(journal_sources)
 libserial_la_LIBADD =
-libcore_la_SOURCES =
 libcore_la_LIBADD = libserial.la
 libpnetcdf_la_SOURCES =
 libpnetcdf_la_LIBADD = libcore.la
 libpnetcdf_la_LDFLAGS = -version-info $(LIBRARY_VERSION_INFO) $(LIBRARY_RELEASE) -no-undefined
 
-include src/lib/base/local.mk
-include src/lib/cdf/local.mk
-include src/lib/journal/local.mk
-include src/lib/conv/local.mk
-include src/lib/cdl/local.mk
-include src/lib/region/local.mk
-include src/lib/trace/local.mk
-include src/lib/dataset/local.mk
-include src/lib/access/local.mk
-include src/lib/node/local.mk
-include src/lib/file/local.mk
-include src/lib/twophase/local.mk
-include src/lib/driver/local.mk
-include src/lib/mpio/local.mk
-include src/lib/blob/local.mk
-include src/lib/burst/local.mk
-include src/lib/stage/local.mk
-include src/lib/api/local.mk
+# What flex and bison make for cdl goes into the tarball. Bison's own words are no mistake.
+AM_YFLAGS = -d -Wno-yacc
+BUILT_SOURCES += src/lib/cdl/cdl_grammar.h
+src/lib/cdl/cdl_read.lo src/lib/cdl/cdl_scanner.lo: src/lib/cdl/cdl_grammar.h
+
+# conv_loops.c is generated, and compiled with flags of its own: for any processor,
+# and again for those with AVX2.
+libserial_la_LIBADD += libconv_plain.la
+noinst_LTLIBRARIES += libconv_plain.la
+nodist_libconv_plain_la_SOURCES = src/lib/conv/conv_loops.c
+libconv_plain_la_CPPFLAGS = $(AM_CPPFLAGS) -DCONV_LOOPS=conv_loops_plain
+libconv_plain_la_CFLAGS = $(AM_CFLAGS) $(CONV_CFLAGS)
+
+if CONV_AVX2
+libserial_la_LIBADD += libconv_avx2.la
+noinst_LTLIBRARIES += libconv_avx2.la
+nodist_libconv_avx2_la_SOURCES = src/lib/conv/conv_loops.c
+libconv_avx2_la_CPPFLAGS = $(AM_CPPFLAGS) -DCONV_LOOPS=conv_loops_avx2
+libconv_avx2_la_CFLAGS = $(AM_CFLAGS) $(CONV_CFLAGS) -mavx2
+# So are checksums.
+if XXHASH
+libserial_la_LIBADD += libbase_avx2.la
+noinst_LTLIBRARIES += libbase_avx2.la
+libbase_avx2_la_SOURCES = src/lib/base/base_sum_avx2.c
+libbase_avx2_la_CFLAGS = $(AM_CFLAGS) -mavx2
+endif
+endif
+
+BUILT_SOURCES += src/lib/conv/conv_loops.c
+CLEANFILES += src/lib/conv/conv_loops.c
+src/lib/conv/conv_loops.c: $(srcdir)/src/lib/conv/conv_loops.c.m4
+	$(AM_V_GEN)$(MKDIR_P) src/lib/conv && \
+		$(M4) -P $(srcdir)/src/lib/conv/conv_loops.c.m4 > $@.tmp && mv $@.tmp $@
+
+# Typed functions of the interface, generated from src/tables.
+API_TYPED = src/lib/api/api_typed_put.c src/lib/api/api_typed_get.c \
+	src/lib/api/api_typed_iput.c src/lib/api/api_typed_iget.c \
+	src/lib/api/api_typed_bput.c src/lib/api/api_typed_mput.c \
+	src/lib/api/api_typed_mget.c
+nodist_libcore_la_SOURCES = $(API_TYPED) src/lib/api/api_typed_att.c
+CLEANFILES += $(API_TYPED) src/lib/api/api_typed_att.c
+
+$(API_TYPED): src/tables/api_typed.c.m4 src/tables/tables.m4
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && \
+		mode=`echo $@ | sed 's/.*api_typed_//; s/\.c$$//'` && \
+		$(M4) -P -I $(srcdir)/src/tables -D MODE=$$mode \
+			$(srcdir)/src/tables/api_typed.c.m4 > $@.tmp && mv $@.tmp $@
+
+src/lib/api/api_typed_att.c: src/tables/api_typed_att.c.m4 src/tables/tables.m4
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(M4) -P -I $(srcdir)/src/tables \
+		$(srcdir)/src/tables/api_typed_att.c.m4 > $@.tmp && mv $@.tmp $@

@@ -2,8 +2,6 @@
 F90_TEST_TYPES = test/f90/f90_every_text.f90 test/f90/f90_every_int1.f90 \
 	test/f90/f90_every_int2.f90 test/f90/f90_every_int.f90 test/f90/f90_every_int8.f90 \
 	test/f90/f90_every_real.f90 test/f90/f90_every_double.f90
-EXTRA_DIST += test/f90/f90_every.f90.m4 test/f90/f90_generics.txt test/f90/f90_generics.awk \
-	test/f90/f90_generics.sh test/f90/f90_examples.sh
 CLEANFILES += $(F90_TEST_TYPES)
 
 if HAVE_NETCDFF
@@ -37,8 +35,6 @@ test_f90_f90_bodies_mpi_SOURCES = test/f90/f90_bodies.c test/f90/f90_behaviour.f
 test_f90_f90_bodies_mpi_FCFLAGS = $(F90_TEST_FCFLAGS)
 test_f90_f90_bodies_mpi_LDADD = $(F90_TEST_LIBS)
 test_f90_f90_bodies_mpi_LINK = $(F90_LINK)
-
-TESTS += test/f90/f90_generics.sh test/f90/f90_examples.sh
 
 $(F90_TEST_TYPES): test/f90/f90_every.f90.m4 src/binding/f90/f90_tables.m4
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && \

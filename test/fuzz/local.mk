@@ -6,67 +6,28 @@ fuzzed_sources = $(cdf_sources) $(cdl_sources) $(journal_sources) $(blob_serial_
 if BURST
 burst_fuzzed_sources = src/lib/burst/burst_format.c src/lib/burst/burst_format.h
 endif
-replay_sources = test/fuzz/replay.c test/fuzz/cdf_fuzz.c test/fuzz/cdf_fuzz.h
-cdl_replay_sources = test/fuzz/replay.c test/fuzz/cdl_fuzz.c test/fuzz/cdf_fuzz.h
-EXTRA_DIST += test/fuzz/README.md test/fuzz/cdf.dict test/fuzz/corpus \
-	test/fuzz/cdl.dict test/fuzz/cdl-corpus
-
-journal_replay_sources = test/fuzz/replay.c test/fuzz/journal_fuzz.c test/fuzz/cdf_fuzz.h
-EXTRA_DIST += test/fuzz/journal-corpus
-check_PROGRAMS += test/fuzz/replay.unit test/fuzz/cdl_replay.unit \
-	test/fuzz/journal_replay.unit
-TESTS += test/fuzz/replay.unit test/fuzz/cdl_replay.unit test/fuzz/journal_replay.unit
-check_PROGRAMS += test/fuzz/hints_replay.unit
-TESTS += test/fuzz/hints_replay.unit
-EXTRA_DIST += test/fuzz/hints-corpus
-hints_replay_sources = test/fuzz/replay.c test/fuzz/hints_fuzz.c test/fuzz/cdf_fuzz.h
-test_fuzz_hints_replay_unit_SOURCES = $(hints_replay_sources)
-test_fuzz_hints_replay_unit_LDADD = libserial.la
-test_fuzz_journal_replay_unit_SOURCES = $(journal_replay_sources)
-test_fuzz_journal_replay_unit_LDADD = libserial.la
-test_fuzz_replay_unit_SOURCES = $(replay_sources)
-test_fuzz_replay_unit_LDADD = libserial.la
-test_fuzz_cdl_replay_unit_SOURCES = $(cdl_replay_sources)
-test_fuzz_cdl_replay_unit_LDADD = libserial.la
-
-check_PROGRAMS += test/fuzz/blob_replay.unit
-TESTS += test/fuzz/blob_replay.unit
-EXTRA_DIST += test/fuzz/blob-corpus
-blob_replay_sources = test/fuzz/replay.c test/fuzz/blob_fuzz.c test/fuzz/cdf_fuzz.h
-test_fuzz_blob_replay_unit_SOURCES = $(blob_replay_sources)
-test_fuzz_blob_replay_unit_LDADD = libserial.la
-
-# Logs: the format without the files.
-if BURST
-check_PROGRAMS += test/fuzz/log_replay.unit
-TESTS += test/fuzz/log_replay.unit
-test_fuzz_log_replay_unit_SOURCES = $(log_replay_sources)
-test_fuzz_log_replay_unit_LDADD = libserial.la
-endif
-EXTRA_DIST += test/fuzz/log-corpus
-log_replay_sources = test/fuzz/replay.c test/fuzz/log_fuzz.c test/fuzz/cdf_fuzz.h
-
 # What is not fuzzed itself, conversion, comes from the library.
+REPLAY_LIBS = libserial.la
 if HAVE_SANITIZERS
-check_PROGRAMS += test/fuzz/replay_sanitized.unit test/fuzz/cdl_replay_sanitized.unit
-TESTS += test/fuzz/replay_sanitized.unit test/fuzz/cdl_replay_sanitized.unit
-test_fuzz_replay_sanitized_unit_SOURCES = $(replay_sources) $(cdf_sources) \
-	$(base_serial_sources)
-test_fuzz_replay_sanitized_unit_CFLAGS = $(AM_CFLAGS) $(SANITIZE_CFLAGS)
-test_fuzz_cdl_replay_sanitized_unit_SOURCES = $(cdl_replay_sources) $(fuzzed_sources)
-test_fuzz_cdl_replay_sanitized_unit_CFLAGS = $(AM_CFLAGS) $(SANITIZE_CFLAGS)
-test_fuzz_cdl_replay_sanitized_unit_LDADD = libserial.la
-check_PROGRAMS += test/fuzz/hints_replay_sanitized.unit
-TESTS += test/fuzz/hints_replay_sanitized.unit
-test_fuzz_hints_replay_sanitized_unit_SOURCES = $(hints_replay_sources) $(base_serial_sources)
-test_fuzz_hints_replay_sanitized_unit_CFLAGS = $(AM_CFLAGS) $(SANITIZE_CFLAGS)
-test_fuzz_hints_replay_sanitized_unit_LDADD = libserial.la
-check_PROGRAMS += test/fuzz/blob_replay_sanitized.unit
-TESTS += test/fuzz/blob_replay_sanitized.unit
-test_fuzz_blob_replay_sanitized_unit_SOURCES = $(blob_replay_sources) $(blob_serial_sources) \
+sanitized_replays = test/fuzz/replay_sanitized.unit test/fuzz/cdl_replay_sanitized.unit \
+	test/fuzz/hints_replay_sanitized.unit test/fuzz/blob_replay_sanitized.unit
+check_PROGRAMS += $(sanitized_replays)
+TESTS += $(sanitized_replays)
+test_fuzz_replay_sanitized_unit_SOURCES = test/fuzz/replay.c test/fuzz/cdf_fuzz.c \
 	$(cdf_sources) $(base_serial_sources)
+test_fuzz_replay_sanitized_unit_CFLAGS = $(AM_CFLAGS) $(SANITIZE_CFLAGS)
+test_fuzz_cdl_replay_sanitized_unit_SOURCES = test/fuzz/replay.c test/fuzz/cdl_fuzz.c \
+	$(fuzzed_sources)
+test_fuzz_cdl_replay_sanitized_unit_CFLAGS = $(AM_CFLAGS) $(SANITIZE_CFLAGS)
+test_fuzz_cdl_replay_sanitized_unit_LDADD = $(REPLAY_LIBS)
+test_fuzz_hints_replay_sanitized_unit_SOURCES = test/fuzz/replay.c test/fuzz/hints_fuzz.c \
+	$(base_serial_sources)
+test_fuzz_hints_replay_sanitized_unit_CFLAGS = $(AM_CFLAGS) $(SANITIZE_CFLAGS)
+test_fuzz_hints_replay_sanitized_unit_LDADD = $(REPLAY_LIBS)
+test_fuzz_blob_replay_sanitized_unit_SOURCES = test/fuzz/replay.c test/fuzz/blob_fuzz.c \
+	$(blob_serial_sources) $(cdf_sources) $(base_serial_sources)
 test_fuzz_blob_replay_sanitized_unit_CFLAGS = $(AM_CFLAGS) $(SANITIZE_CFLAGS)
-test_fuzz_blob_replay_sanitized_unit_LDADD = libserial.la
+test_fuzz_blob_replay_sanitized_unit_LDADD = $(REPLAY_LIBS)
 endif
 
 FUZZ_CC = clang
@@ -133,7 +94,7 @@ CLEANFILES += $(fuzzers)
 # The serial tools as they are, in one program; their main functions are renamed.
 fuzzed_tools = $(cdfdiff_SOURCES) $(libdiff_la_SOURCES) $(ncmpidump_SOURCES) \
 	$(ncmpigen_SOURCES) $(ncoffsets_SOURCES) $(ncvalidator_SOURCES) $(libutil_la_SOURCES)
-EXTRA_DIST += test/fuzz/tools_fuzz.c
+EXTRA_DIST += test/fuzz/tools_fuzz.c test/fuzz/parallel_fuzz.c
 test/fuzz/tools_fuzz: $(fuzzed_tools) $(fuzzed_sources) libserial.la test/fuzz/tools_fuzz.c
 	@$(MKDIR_P) test/fuzz/tools
 	@objects=; for file in $(fuzzed_tools) $(fuzzed_sources) test/fuzz/tools_fuzz.c; do \
@@ -163,7 +124,6 @@ CLEANFILES += test/fuzz/tools_fuzz
 # The parallel ones likewise, on one process.
 parallel_tools = $(ncmpidiff_SOURCES) $(libdiff_la_SOURCES) $(ncmpicopy_SOURCES) \
 	$(ncvalidator_SOURCES) $(libutil_la_SOURCES)
-EXTRA_DIST += test/fuzz/parallel_fuzz.c
 FUZZ_MPICC = MPICH_CC=$(FUZZ_CC) OMPI_CC=$(FUZZ_CC) $(CC)
 test/fuzz/parallel_fuzz: $(parallel_tools) $(fuzzed_sources) libpnetcdf.la test/fuzz/parallel_fuzz.c
 	@$(MKDIR_P) test/fuzz/parallel

@@ -3,10 +3,6 @@ CXX_TABLES = src/tables/tables.m4 src/binding/cxx/cxx_tables.m4
 CXX_HEADER_PARTS = src/binding/cxx/cxx_pnetcdf.m4 src/binding/cxx/cxx_exceptions.m4 \
 	src/binding/cxx/cxx_types.m4 src/binding/cxx/cxx_names.m4 src/binding/cxx/cxx_var.m4 \
 	src/binding/cxx/cxx_group.m4
-EXTRA_DIST += src/binding/cxx/cxx_tables.m4 $(CXX_HEADER_PARTS) \
-	src/binding/cxx/cxx_exceptions.cpp.m4 src/binding/cxx/cxx_types.cpp.m4 \
-	src/binding/cxx/cxx_netcdf4.cpp.m4 src/binding/cxx/cxx_atts.cpp.m4 \
-	src/binding/cxx/cxx_data.cpp.m4
 
 CXX_TYPED = src/binding/cxx/cxx_data_put.cpp src/binding/cxx/cxx_data_get.cpp \
 	src/binding/cxx/cxx_data_iput.cpp src/binding/cxx/cxx_data_iget.cpp \
@@ -38,10 +34,6 @@ BUILT_SOURCES += include/pnetcdf
 
 noinst_LTLIBRARIES += libcxx.la
 libpnetcdf_la_LIBADD += libcxx.la $(CXX_RUNTIME)
-libcxx_la_SOURCES = src/binding/cxx/cxx_parts.hpp src/binding/cxx/cxx_parts.cpp \
-	src/binding/cxx/cxx_att.cpp src/binding/cxx/cxx_dim.cpp \
-	src/binding/cxx/cxx_file.cpp src/binding/cxx/cxx_group.cpp \
-	src/binding/cxx/cxx_var.cpp
 nodist_libcxx_la_SOURCES = $(CXX_TYPED) $(CXX_MADE)
 libcxx_la_CPPFLAGS = $(AM_CPPFLAGS) $(CXX_MPI_CPPFLAGS) -I$(srcdir)/src/binding/cxx
 endif

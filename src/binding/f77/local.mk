@@ -1,9 +1,6 @@
 # nfmpi_*, for Fortran 77 and later: C functions under the names that the compiler makes,
 # and pnetcdf.inc.
 F77_TABLES = src/tables/tables.m4 src/tables/f77_tables.m4
-EXTRA_DIST += src/tables/f77_tables.m4 src/tables/f77_plain.c.m4 src/tables/f77_data.c.m4 \
-	src/binding/f77/f77_constants.awk src/binding/f77/f77_constants.txt \
-	src/binding/f77/pnetcdf.inc.m4
 
 F77_TYPED = src/binding/f77/f77_data_put.c src/binding/f77/f77_data_get.c \
 	src/binding/f77/f77_data_iput.c src/binding/f77/f77_data_iget.c \
@@ -36,13 +33,6 @@ BUILT_SOURCES += include/pnetcdf.inc
 
 noinst_LTLIBRARIES += libf77.la
 libpnetcdf_la_LIBADD += libf77.la
-libf77_la_SOURCES = src/binding/f77/f77.h \
-	src/binding/f77/f77_ext.c \
-	src/binding/f77/f77_file.c \
-	src/binding/f77/f77_slab.c \
-	src/binding/f77/f77_text.c \
-	src/binding/f77/f77_var.c \
-	src/binding/f77/f77_words.c
 nodist_libf77_la_SOURCES = $(F77_TYPED) src/binding/f77/f77_plain.c
 libf77_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/src/binding/f77
 endif

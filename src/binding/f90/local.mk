@@ -1,5 +1,4 @@
 # module pnetcdf, for Fortran 90 and later.
-EXTRA_DIST += src/binding/f90/f90_tables.m4 $(F90_PARTS) src/binding/f90/f90_constants.awk
 F90_PARTS = src/binding/f90/pnetcdf.f90.m4 src/binding/f90/f90_generics.m4 \
 	src/binding/f90/f90_f08.m4 src/binding/f90/f90_file.m4 \
 	src/binding/f90/f90_define.m4 src/binding/f90/f90_data.m4
@@ -10,9 +9,6 @@ endif
 if HAVE_F90
 noinst_LTLIBRARIES += libf90.la
 libpnetcdf_la_LIBADD += libf90.la
-libf90_la_SOURCES = src/binding/f90/f90_access.c src/binding/f90/f90_access.h \
-	src/binding/f90/f90_ext.c \
-	src/binding/f90/f90_values.c src/binding/f90/f90_values.h
 nodist_libf90_la_SOURCES = src/binding/f90/pnetcdf.f90
 # Without the tests' checks: the library needs no Fortran run time.
 libf90_la_FCFLAGS = -Iinclude $(FC_MODOUT)include

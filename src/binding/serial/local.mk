@@ -2,9 +2,6 @@
 # library of its own: libpnetcdf must not show names of netCDF's.
 SERIAL_TABLES = $(F77_TABLES) src/binding/serial/serial_tables.m4
 SERIAL_M4 = $(M4) -P -I $(srcdir)/src/tables -I $(srcdir)/src/binding/serial
-EXTRA_DIST += src/binding/serial/serial_tables.m4 src/binding/serial/serial_data.c.m4 \
-	src/binding/serial/serial_nf.c.m4 src/binding/serial/netcdf.h.m4 \
-	src/binding/serial/netcdf.inc.m4
 SERIAL_MADE = src/binding/serial/serial_data.c src/binding/serial/serial_nf_typed.c
 made_headers += include/pnetcdf_serial/netcdf.h
 CLEANFILES += $(SERIAL_MADE)
@@ -12,9 +9,9 @@ CLEANFILES += $(SERIAL_MADE)
 src/binding/serial/serial_data.c: src/binding/serial/serial_data.c.m4 $(SERIAL_TABLES)
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(SERIAL_M4) \
 		$(srcdir)/src/binding/serial/serial_data.c.m4 > $@.tmp && mv $@.tmp $@
-src/binding/serial/serial_nf_typed.c: src/binding/serial/serial_nf.c.m4 $(SERIAL_TABLES)
+src/binding/serial/serial_nf_typed.c: src/binding/serial/serial_nf_typed.c.m4 $(SERIAL_TABLES)
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(SERIAL_M4) \
-		$(srcdir)/src/binding/serial/serial_nf.c.m4 > $@.tmp && mv $@.tmp $@
+		$(srcdir)/src/binding/serial/serial_nf_typed.c.m4 > $@.tmp && mv $@.tmp $@
 include/pnetcdf_serial/netcdf.h: src/binding/serial/netcdf.h.m4 $(SERIAL_TABLES)
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(SERIAL_M4) \
 		$(srcdir)/src/binding/serial/netcdf.h.m4 > $@.tmp && mv $@.tmp $@
@@ -32,8 +29,6 @@ serialdir = $(includedir)/pnetcdf_serial
 nodist_serial_HEADERS = include/pnetcdf_serial/netcdf.h
 BUILT_SOURCES += include/pnetcdf_serial/netcdf.h
 lib_LTLIBRARIES += libpnetcdf_serial.la
-libpnetcdf_serial_la_SOURCES = src/binding/serial/serial.h src/binding/serial/serial_file.c \
-	src/binding/serial/serial_more.c
 nodist_libpnetcdf_serial_la_SOURCES = src/binding/serial/serial_data.c
 libpnetcdf_serial_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/src/binding/serial
 libpnetcdf_serial_la_LIBADD = libpnetcdf.la
@@ -42,7 +37,5 @@ if HAVE_FORTRAN
 nodist_serial_HEADERS += include/pnetcdf_serial/netcdf.inc
 BUILT_SOURCES += include/pnetcdf_serial/netcdf.inc
 made_headers += include/pnetcdf_serial/netcdf.inc
-libpnetcdf_serial_la_SOURCES += src/binding/serial/serial_nf.c \
-	src/binding/serial/serial_nf_groups.c src/binding/serial/serial_nf.h
 nodist_libpnetcdf_serial_la_SOURCES += src/binding/serial/serial_nf_typed.c
 endif

@@ -52,7 +52,7 @@ int F77_NAME(nf_$1, NF_[]UPPER([$1]))(const int *ncid)
 }
 ])
 m4_divert[]m4_dnl
-/* Generated from serial_nf.c.m4: the functions of netCDF-Fortran. */
+/* Generated from serial_nf_typed.c.m4: the functions of netCDF-Fortran. */
 #include "serial_nf.h"
 foreach_serial_nf([STUB])m4_dnl
 

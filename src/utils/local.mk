@@ -1,0 +1,43 @@
+# The tools. Their sources and manual pages: files.list.
+AM_CPPFLAGS += -I$(srcdir)/src/utils/common -I$(srcdir)/src/utils/cdfdiff
+
+# What all share, and what cdfdiff and ncmpidiff do: all but reading.
+noinst_LTLIBRARIES += libutil.la libdiff.la
+libutil_la_LIBADD = libserial.la -lm
+libdiff_la_LIBADD = libutil.la
+
+bin_SCRIPTS += src/utils/pnetcdf-config/pnetcdf-config \
+	src/utils/pnetcdf_version/pnetcdf_version
+bin_PROGRAMS += cdfdiff ncmpicopy ncmpidiff ncmpidump ncmpigen ncmpihints ncmpijoin \
+	ncmpitrace ncoffsets ncvalidator
+
+ncmpicopy_SOURCES += $(whole_sources)
+ncmpicopy_LDADD = libutil.la libpnetcdf.la
+ncmpidiff_SOURCES += $(whole_sources)
+ncmpidiff_LDADD = libdiff.la libpnetcdf.la
+ncmpijoin_LDADD = libutil.la
+
+# The compiler is MPI's, and the MPI library need not be loaded for a serial tool.
+WITHOUT_MPI = -Wl,--as-needed
+cdfdiff_LDFLAGS = $(WITHOUT_MPI)
+cdfdiff_LDADD = libdiff.la
+ncmpidump_LDFLAGS = $(WITHOUT_MPI)
+ncmpidump_LDADD = libutil.la
+ncmpigen_LDFLAGS = $(WITHOUT_MPI)
+ncmpigen_LDADD = libutil.la
+ncmpihints_LDFLAGS = $(WITHOUT_MPI)
+ncmpihints_LDADD = libutil.la
+ncmpitrace_LDFLAGS = $(WITHOUT_MPI)
+ncmpitrace_LDADD = libutil.la
+ncoffsets_LDFLAGS = $(WITHOUT_MPI)
+ncoffsets_LDADD = libutil.la
+ncvalidator_LDFLAGS = $(WITHOUT_MPI)
+ncvalidator_LDADD = libutil.la
+
+# An MPI program that works below the public interface.
+if BURST
+bin_PROGRAMS += ncmpilog
+ncmpilog_LDADD = libutil.la libcore.la
+else
+EXTRA_DIST += src/utils/ncmpilog/ncmpilog.1
+endif
