@@ -33,7 +33,7 @@ sample_is_seen() {
 }
 library_is_clean() {
     look "$top/src/lib" "$top"/src/lib/{api,dataset,trace,access,node,file,twophase,driver,mpio,burst,stage}/*.c \
-        "$top"/src/lib/blob/blob_{close,define,foreign_open,move,open,read,settle,sub,transfer}.c \
+        "$top"/src/lib/blob/blob_{close,define,foreign_open,open,place,read,settle,sub,transfer}.c \
         "$top/src/lib/journal/journal_rounds.c"
 }
 

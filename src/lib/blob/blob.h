@@ -11,17 +11,16 @@
  * a dataset like any other behind one page (dataset.base). Subfiles are datasets of
  * their own (blob_sub), on the same driver, of the group of processes that shares one,
  * or of one process that needs values of another group's. blob_transfer parts a call's
- * requests: those of variables with a decomposition go to blobs (blob_move), a group
- * together as long as they are for whole blobs, each process by itself otherwise; the
- * rest goes on to mpio, in whose agreement all also hear whether anybody has a
- * variable to settle (blob_settle: which decomposition; blob_define: into the
- * subfiles). A request for the whole of the process's blob becomes one of a run of the
- * subfile, with the same buffer. Any other is walked (blob_walk) and its elements
- * looked up, in the own map or in an index of all maps (blob_source, which believes
- * nothing of what it reads). Of a get, parts that go on where one before ended become
- * a run, however many others come between; runs are read in the order of the file, a
- * tile at a time, and dealt out. blob_sums keeps checksums of whole blobs, and takes
- * them away, here and in the file, before a part changes.
+ * requests: those of variables with a decomposition go to their homes (blob_place), the
+ * rest goes on to mpio, in whose agreement all also hear whether anybody has a variable
+ * to settle (blob_settle: which decomposition; blob_define: into the subfiles). A
+ * request for the whole of the process's blob becomes one of a run of the subfile, with
+ * the same buffer, and a group of processes puts these together. Any other is walked
+ * (blob_walk), and its elements looked up in the own map or in an index of all maps
+ * (blob_find; blob_source, which believes nothing of what it reads); what goes on in a
+ * file where something before ended becomes a run, however much comes between
+ * (blob_parts). blob_sums keeps checksums of whole blobs, and takes them away, here and
+ * in the file, before a part changes.
  *
  * Of other libraries' subfiles blob_foreign makes the definitions of the whole, and
  * for each variable a decomposition: E3SM's maps, PnetCDF's ranges, or one file that
@@ -34,6 +33,7 @@
 #include "base_arena.h"
 #include "blob_foreign.h"
 #include "blob_map.h"
+#include "blob_parts.h"
 #include "blob_walk.h"
 #include "cdf_envelope.h"
 #include "driver.h"
@@ -59,7 +59,7 @@ struct blob_decomp {
     bool mine;             /* own is known: this job has the processes that made it */
     bool read;             /* ... to all of the group */
     struct blob_map own;   /* what is in this process's blob */
-    int64_t hint;          /* of it: where something was looked up last */
+    int64_t hint, next;    /* of it, and of the index: where the last one was */
     int64_t start;         /* of the blob in the subfile's variable, in elements */
     struct blob_form form; /* the hyperslab that own is, if it is one */
     struct blob_index index;
@@ -116,9 +116,6 @@ struct blob {
     bool unfinished; /* the group's subfile may have a redefinition to be finished */
     bool torn;       /* nobody knows what the envelope says: nothing is put any more */
 };
-
-/* The decomposition of a settled variable; NULL: it has none. */
-struct blob_decomp *blob_decomp_of(const struct blob *b, int varid);
 
 /* Where the fixed dimensions of a variable begin: behind that of records. */
 static inline int blob_first_dim(const struct cdf_var *v)
@@ -276,7 +273,29 @@ int blob_join_end_all(struct blob *b, int error);
  * after an error, removes it. Local. */
 int blob_join_finish(const char *master, const struct cdf_envelope *e, int error);
 
-/* ---- blob_move.c: values between requests and blobs ---- */
+/* ---- blob_find.c: where elements are ---- */
+
+/* The decomposition of a settled variable; NULL: it has none. */
+struct blob_decomp *blob_decomp_of(const struct blob *b, int varid);
+
+struct blob_span {
+    int64_t record, records, step;
+};
+
+/* Is the request for all of the own blob, and of which records? */
+bool blob_find_whole(struct blob *b, struct blob_decomp *d,
+                     const struct access_request *r, struct blob_span *s, int *err);
+
+enum { BLOB_ELSEWHERE = 1 }; /* no error */
+
+/* Where elements of part->record from `at` on are: how many of part->n, and in which
+ * home. *abroad: perhaps not in the own blob. `own`: all are in that, or elsewhere.
+ * Local.
+ */
+int blob_find_part(struct blob *b, struct blob_decomp *d, int64_t at, bool own,
+                   struct blob_part *part, bool *abroad);
+
+/* ---- blob_place.c: values between requests and their homes ---- */
 
 /* Each request is of a variable with a decomposition. The first error. The one is local,
  * of the other all processes of the dataset take part. */

@@ -193,11 +193,10 @@ static int reserve(struct util_blob *b, const struct util_classic *c)
     b->vars = base_calloc(n, sizeof *b->vars);
     b->decomps = base_calloc(n, sizeof *b->decomps);
     b->wants = base_malloc(UTIL_BLOB_WANTS * sizeof *b->wants);
-    b->runs = base_malloc(UTIL_BLOB_WANTS * sizeof *b->runs);
-    b->keys = base_malloc(2 * (size_t)UTIL_BLOB_WANTS * sizeof *b->keys);
+    b->order = base_malloc(UTIL_BLOB_WANTS * sizeof *b->order);
     b->bytes = base_malloc(UTIL_BLOB_BYTES);
     if (b->subs == NULL || b->vars == NULL || b->decomps == NULL || b->wants == NULL ||
-        b->bytes == NULL || b->runs == NULL || b->keys == NULL)
+        b->bytes == NULL || b->order == NULL)
         return NC_ENOMEM;
     return reserve_subs(b, c);
 }
@@ -220,8 +219,8 @@ void util_blob_close(struct util_classic *c)
     base_free(b->vars);
     base_free(b->decomps);
     base_free(b->wants);
-    base_free(b->runs);
-    base_free(b->keys);
+    base_free(b->order);
+    blob_runs_free(&b->runs);
     base_free(b->bytes);
     base_free(b);
     c->blob = NULL;

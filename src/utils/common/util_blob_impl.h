@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-#include "base_sort.h"
 #include "blob_foreign.h"
+#include "blob_parts.h"
 #include "blob_source.h"
 #include "cdf_envelope.h"
 #include "util_blob.h"
@@ -35,14 +35,6 @@ struct util_blob_decomp {
     struct blob_index index;
 };
 
-/* n bytes of a subfile that belong somewhere. */
-struct util_blob_want {
-    int64_t from, n;
-    char *to;
-    int sub,
-        next; /* next: of a run: its last piece; of a piece: the one before; -1: none */
-};
-
 struct util_blob {
     struct cdf_envelope facts;
     struct blob_foreign foreign; /* whose it is, if it is another library's */
@@ -55,9 +47,10 @@ struct util_blob {
     int nvars, nfixed;
     struct util_blob_decomp *decomps;
     int ndecomps;
-    struct util_blob_want *wants, *runs; /* UTIL_BLOB_WANTS each */
-    struct base_key *keys;               /* ... to sort runs, and as many spare */
-    int nwants;
+    struct blob_part
+        *wants;         /* bytes of subfiles that belong somewhere: UTIL_BLOB_WANTS */
+    int *order, nwants; /* ... those of one run after the other */
+    struct blob_runs runs;
     char *bytes; /* UTIL_BLOB_BYTES */
     char words[1024];
 };

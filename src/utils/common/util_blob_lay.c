@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base_error.h"
-#include "base_sort.h"
 #include "util_blob_impl.h"
 
 /* The part of the file that is read. */
@@ -19,113 +18,75 @@ struct window {
 
 /* ---- reading what was collected ---- */
 
-enum { ENDS = 1 << 9 }; /* of runs that are looked for; a power of 2 */
-
-static uint64_t slot_of(int sub, int64_t at)
-{
-    uint64_t x = (uint64_t)at * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)sub;
-    return (x ^ x >> 32) & (ENDS - 1);
-}
-
-static bool goes_on(const struct util_blob_want *run, const struct util_blob_want *w)
-{
-    return run->sub == w->sub && run->from + run->n == w->from &&
-           run->n + w->n <= UTIL_BLOB_BYTES;
-}
-
 /* Pieces that lie side by side in a subfile, though others come between them in the one
  * file, become a run: there are about as many of these as there are blobs. */
 static int make_runs(struct util_blob *b)
 {
-    int ends[ENDS], nruns = 0;
-    memset(ends, -1, sizeof ends);
-    for (int i = 0; i < b->nwants; i++) {
-        struct util_blob_want *w = &b->wants[i];
-        int number = ends[slot_of(w->sub, w->from)];
-        if (number < 0 || !goes_on(&b->runs[number], w)) {
-            number = nruns++;
-            b->runs[number] = *w;
-            b->runs[number].next = -1;
-            b->runs[number].n = 0;
-        }
-        struct util_blob_want *run = &b->runs[number];
-        w->next = run->next;
-        run->next = i;
-        run->n += w->n;
-        ends[slot_of(w->sub, w->from + w->n)] = number;
+    const struct blob_joining how = {.most = INT64_MAX, .longest = UTIL_BLOB_BYTES};
+    int64_t before = 0;
+    bool apart;
+    int err = blob_runs_make(&b->runs, b->wants, b->nwants, &how);
+    if (err == NC_NOERR) err = blob_runs_sort(&b->runs, &apart);
+    for (int64_t i = 0; i < b->runs.n && err == NC_NOERR; i++) {
+        struct blob_part *run = blob_runs_at(&b->runs, i);
+        run->copy = before; /* where its pieces are in the order, as far as they are */
+        before += run->run;
     }
-    return nruns;
-}
-
-/* The i-th run in the order of subfiles and places there. */
-static const struct util_blob_want *run_at(const struct util_blob *b, int i)
-{
-    return &b->runs[b->keys[i].index];
-}
-
-static void sort_runs(struct util_blob *b, int n)
-{
-    struct base_key *keys = b->keys, *spare = b->keys + UTIL_BLOB_WANTS;
-    for (int i = 0; i < n; i++)
-        keys[i] = (struct base_key){(uint64_t)b->runs[i].from, i};
-    base_sort_keys(keys, spare, n);
-    for (int i = 0; i < n; i++)
-        keys[i].key = (uint64_t)run_at(b, i)->sub;
-    base_sort_keys(keys, spare, n);
+    for (int i = 0; i < b->nwants && err == NC_NOERR; i++)
+        b->order[b->runs.list[b->wants[i].run].copy++] = i;
+    return err;
 }
 
 /* How many of the runs from number i on are read at once, and where they end: to skip a
  * small gap costs less than a call. */
-static int together(const struct util_blob *b, int i, int n, int64_t *end)
+static int64_t together(const struct util_blob *b, int64_t i, int64_t *end)
 {
     enum { GAP = 1 << 13 };
-    const struct util_blob_want *first = run_at(b, i);
-    int k = 1;
-    *end = first->from + first->n;
-    for (; i + k < n; k++) {
-        const struct util_blob_want *r = run_at(b, i + k);
-        if (r->sub != first->sub || r->from - *end > GAP) break;
-        if (r->from + r->n - first->from > UTIL_BLOB_BYTES) break;
-        if (r->from + r->n > *end) *end = r->from + r->n;
+    const struct blob_part *first = blob_runs_at(&b->runs, i);
+    int64_t k = 1;
+    *end = first->at + first->n;
+    for (; i + k < b->runs.n; k++) {
+        const struct blob_part *r = blob_runs_at(&b->runs, i + k);
+        if (r->sub != first->sub || r->at - *end > GAP) break;
+        if (r->at + r->n - first->at > UTIL_BLOB_BYTES) break;
+        if (r->at + r->n > *end) *end = r->at + r->n;
     }
     return k;
 }
 
-/* Runs from number i on; one of a single piece goes where that belongs at once. */
-static int read_group(struct util_blob *b, int i, int n, int64_t end)
+/* n runs from number i on; one of a single piece goes where that belongs at once. */
+static int read_group(struct util_blob *b, int64_t i, int64_t n, int64_t end)
 {
-    const struct util_blob_want *first = run_at(b, i);
-    const struct util_blob_want *only = &b->wants[first->next];
-    if (n == 1 && only->next < 0)
-        return util_blob_bytes(b, only->sub, only->from, only->to, only->n);
-    int err = util_blob_bytes(b, first->sub, first->from, b->bytes, end - first->from);
-    for (int k = 0; k < n && err == NC_NOERR; k++)
-        for (int j = run_at(b, i + k)->next; j >= 0; j = b->wants[j].next) {
-            const struct util_blob_want *w = &b->wants[j];
-            memcpy(w->to, b->bytes + (w->from - first->from), (size_t)w->n);
-        }
+    const struct blob_part *first = blob_runs_at(&b->runs, i);
+    int64_t from = first->copy - first->run, to = blob_runs_at(&b->runs, i + n - 1)->copy;
+    bool one = to - from == 1;
+    char *bytes = one ? b->wants[b->order[from]].values : b->bytes;
+    int err = util_blob_bytes(b, first->sub, first->at, bytes, end - first->at);
+    for (int64_t k = from; k < to && !one && err == NC_NOERR; k++) {
+        const struct blob_part *w = &b->wants[b->order[k]];
+        memcpy(w->values, bytes + (w->at - first->at), (size_t)w->n);
+    }
     return err;
 }
 
 static int read_wants(struct util_blob *b)
 {
-    int err = NC_NOERR, nruns = make_runs(b);
+    int err = make_runs(b);
     int64_t end;
-    sort_runs(b, nruns);
-    for (int i = 0, n; i < nruns && err == NC_NOERR; i += n) {
-        n = together(b, i, nruns, &end);
+    for (int64_t i = 0, n; i < b->runs.n && err == NC_NOERR; i += n) {
+        n = together(b, i, &end);
         err = read_group(b, i, n, end);
     }
     b->nwants = 0;
     return err;
 }
 
-static int want(struct util_blob *b, const struct util_blob_want *w)
+static int want(struct util_blob *b, const struct blob_part *w)
 {
     if (b->nwants > 0) {
-        struct util_blob_want *last = &b->wants[b->nwants - 1];
-        if (last->sub == w->sub && last->from + last->n == w->from &&
-            last->to + last->n == w->to) {
+        struct blob_part *last = &b->wants[b->nwants - 1];
+        if (last->sub == w->sub && last->at + last->n == w->at &&
+            last->values + last->n == w->values) {
             last->n += w->n;
             return NC_NOERR;
         }
@@ -198,10 +159,10 @@ static int want_piece(struct window *w, const struct stretch *s,
     bool told = !v->is_record || s->record < h->numrecs;
     if (told && from > sub->file.size - (high - low)) return util_blob_cut(sub, v);
     if (high > w->end) w->end = high;
-    return want(w->b, &(struct util_blob_want){.from = from,
-                                               .n = high - low,
-                                               .to = w->bytes + (low - w->low),
-                                               .sub = p->sub});
+    return want(w->b, &(struct blob_part){.at = from,
+                                          .n = high - low,
+                                          .values = w->bytes + (low - w->low),
+                                          .sub = p->sub});
 }
 
 /* The pieces of elements [at, end), which the index has. */
