@@ -509,7 +509,7 @@ void access_written(struct access *a, int err)
         a->v->known[i] = !all[MOST] && (a->v->known[i] || all[i]);
 }
 
-void access_records(void)
+void differ_records(void)
 {
     MPI_Offset length = -1;
     if (d.unlimited < 0 || d.unlimited >= MAX_DIMS || d.state == CLOSED) return;
@@ -530,7 +530,7 @@ void access_put(void)
     if (memcmp(before, a->room, sizeof before) != 0) put_out(" and the buffer changed");
     done();
     access_written(a, err);
-    access_records();
+    differ_records();
     access_free(a);
 }
 
@@ -624,5 +624,5 @@ void access_many(void)
         if (put) access_written(a[i], err == NC_NOERR ? err : NC_ERANGE);
         access_free(a[i]);
     }
-    if (put) access_records();
+    if (put) differ_records();
 }

@@ -46,7 +46,7 @@ void access_show(const struct access *a, const unsigned char *skip);
 
 /* A put that returned `err` has reached the file. All processes. */
 void access_written(struct access *a, int err);
-void access_records(void); /* asks for their number */
+void differ_records(void); /* asks for their number */
 
 /* Writes down what a call or request returned. */
 void access_came(const struct access *a, int err, const unsigned char *skip);

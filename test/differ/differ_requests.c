@@ -242,7 +242,7 @@ void requests_wait(void)
     tell_ids(&l);
     done();
     settle(&l, err, true);
-    access_records();
+    differ_records();
 }
 
 void requests_cancel(void)

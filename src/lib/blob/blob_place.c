@@ -178,7 +178,8 @@ static int make_request(struct placing *o, int64_t from, int64_t to, bool copied
     struct access_request *r;
     struct made *m =
         base_arena_alloc(&o->arena, sizeof *m + sizeof *r + 7 * sizeof r->slab[0]);
-    void *grown = base_grow(o->reqs, &o->reqs_room, o->nreqs + 1, sizeof *o->reqs);
+    void *grown =
+        base_grow(o->reqs, &o->reqs_room, o->nreqs + 1, sizeof(struct access_request *));
     if (grown != NULL) o->reqs = grown;
     if (m == NULL || grown == NULL) return NC_ENOMEM;
     *m = (struct made){.driver = blob_is_foreign(o->b) ? NULL : o->b->base.lower,
@@ -284,7 +285,7 @@ static int make_copies(struct placing *o, struct blob_part *parts, int64_t n,
 static int make_group(struct placing *o, struct blob_part *parts, int64_t n)
 {
     int64_t before = o->copied;
-    bool apart, room = o->copied + o->bytes <= 2 * MOST_COPIED;
+    bool apart, room = o->copied + o->bytes <= 2 * (int64_t)MOST_COPIED;
     struct blob_joining how = {.longest = INT64_MAX, .most = INT64_MAX};
     if (o->size > 0) how.most = room ? LONG / o->size : 0;
     if (o->joins && !o->put) {
@@ -473,7 +474,8 @@ static int make_room_in_group(struct placing *o, const struct blob_part *part,
     bool same = last->of == part->of || last->record == part->record;
     bool scattered = access_mem(part->of) != NULL;
     abroad = abroad || o->abroad;
-    if (o->together && (n >= 2 * MOST_PARTS || (n > 0 && scattered && all > MOST_COPIED)))
+    if (o->together &&
+        (n >= 2 * (int64_t)MOST_PARTS || (n > 0 && scattered && all > MOST_COPIED)))
         return BLOB_ELSEWHERE;
     if (n == 0 || (same && o->together)) return NC_NOERR;
     if (same && n < (abroad ? PARTS_ABROAD : MOST_PARTS) &&
