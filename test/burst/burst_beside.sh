@@ -9,9 +9,7 @@
 #                    by BURST_BESIDE_SEED
 . "${srcdir:-.}/test/support/tap.sh"
 . "${srcdir:-.}/test/support/launch.sh"
-shm=/tmp
-if [ -w /dev/shm ]; then shm=/dev/shm; fi
-where=$(mktemp -d "${TMPDIR:-$shm}/ncmpi-beside.XXXXXX") || exit 99
+where=$(scratch beside) || exit 99
 trap 'wake; launch_kill; rm -rf "$where"' EXIT
 program=test/burst/burst_killed
 files=$where/files file=$files/a.nc logs=$files/logs told=$where/told

@@ -12,9 +12,7 @@
 #   BURST_KILL_STEP    only each so-manieth point
 . "${srcdir:-.}/test/support/tap.sh"
 . "${srcdir:-.}/test/support/launch.sh"
-shm=/tmp
-if [ -w /dev/shm ]; then shm=/dev/shm; fi
-where=$(mktemp -d "${TMPDIR:-$shm}/ncmpi-kill.XXXXXX") || exit 99
+where=$(scratch kill) || exit 99
 trap 'launch_kill; rm -rf "$where"' EXIT
 program=test/burst/burst_killed
 files=$where/files told=$where/told.d/told

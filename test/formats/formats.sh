@@ -4,9 +4,7 @@
 # library's own, byte for byte.
 . "${srcdir:-.}/test/support/tap.sh"
 . "${srcdir:-.}/test/support/launch.sh"
-shm=/tmp
-if [ -w /dev/shm ]; then shm=/dev/shm; fi
-dir=$(mktemp -d "${TMPDIR:-$shm}/ncmpi-formats.XXXXXX") || exit 99
+dir=$(scratch formats) || exit 99
 trap 'launch_kill; rm -rf "$dir"' EXIT
 examples=${srcdir:-.}/examples/C
 python=

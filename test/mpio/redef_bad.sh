@@ -3,9 +3,7 @@
 # is refused with words, and nothing is changed. A journal that nobody needs is in nobody's
 # way, and one that may be somebody's is not removed.
 . "${srcdir:-.}/test/support/tap.sh"
-shm=/tmp
-if [ -w /dev/shm ]; then shm=/dev/shm; fi
-where=$(mktemp -d "${TMPDIR:-$shm}/ncmpi-redef.XXXXXX") || exit 99
+where=$(scratch redef) || exit 99
 trap 'rm -rf "$where"' EXIT
 program=test/mpio/redef_killed
 validator=./ncvalidator

@@ -14,9 +14,7 @@
 #   REDEF_KILL_STEP    only each so-manieth point
 . "${srcdir:-.}/test/support/tap.sh"
 . "${srcdir:-.}/test/support/launch.sh"
-shm=/tmp
-if [ -w /dev/shm ]; then shm=/dev/shm; fi
-where=$(mktemp -d "${TMPDIR:-$shm}/ncmpi-redef.XXXXXX") || exit 99
+where=$(scratch redef) || exit 99
 trap 'launch_kill; rm -rf "$where"' EXIT
 program=test/mpio/redef_killed
 files=$where/files

@@ -10,9 +10,7 @@
 #   REDEF_LIFE_CASE    only this case, the name of a function below
 . "${srcdir:-.}/test/support/tap.sh"
 . "${srcdir:-.}/test/support/launch.sh"
-shm=/tmp
-if [ -w /dev/shm ]; then shm=/dev/shm; fi
-where=$(mktemp -d "${TMPDIR:-$shm}/ncmpi-life.XXXXXX") || exit 99
+where=$(scratch life) || exit 99
 trap 'launch_kill; rm -rf "$where"' EXIT
 program=test/mpio/redef_killed
 files=$where/files file=$where/files/a.nc journal=$where/files/a.nc.redef

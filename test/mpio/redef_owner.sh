@@ -13,9 +13,7 @@
 #   REDEF_OWNER_STEP    only each so-manieth point
 . "${srcdir:-.}/test/support/tap.sh"
 . "${srcdir:-.}/test/support/launch.sh"
-shm=/tmp
-if [ -w /dev/shm ]; then shm=/dev/shm; fi
-where=$(mktemp -d "${TMPDIR:-$shm}/ncmpi-owner.XXXXXX") || exit 99
+where=$(scratch owner) || exit 99
 trap 'wake; launch_kill; rm -rf "$where"' EXIT
 program=test/mpio/redef_killed
 validator=./ncvalidator

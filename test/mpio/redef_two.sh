@@ -9,9 +9,7 @@
 #   REDEF_TWO_STEP    only each so-manieth point
 . "${srcdir:-.}/test/support/tap.sh"
 . "${srcdir:-.}/test/support/launch.sh"
-shm=/tmp
-if [ -w /dev/shm ]; then shm=/dev/shm; fi
-where=$(mktemp -d "${TMPDIR:-$shm}/ncmpi-two.XXXXXX") || exit 99
+where=$(scratch two) || exit 99
 trap 'launch_kill; rm -rf "$where"' EXIT
 program=test/mpio/redef_killed
 validator=./ncvalidator

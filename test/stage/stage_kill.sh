@@ -4,9 +4,7 @@
 # With a number of processes as its argument (test/stage/stage_nodes.sh), of several, of which each
 # is killed at that call, if its launcher has not ended it before.
 . "${srcdir:-.}/test/support/tap.sh"
-shm=/tmp
-if [ -w /dev/shm ]; then shm=/dev/shm; fi
-where=$(mktemp -d "${TMPDIR:-$shm}/ncmpi-stage.XXXXXX") || exit 99
+where=$(scratch stage) || exit 99
 trap 'rm -rf "$where"' EXIT
 . "${srcdir:-.}/test/support/launch.sh"
 procs=${1:-1}

@@ -16,6 +16,13 @@ check() {
     fi
 }
 
+# scratch NAME: makes a folder for a test's files, in memory if there is such a place, and says which.
+scratch() {
+    local shm=/tmp
+    if [ -w /dev/shm ]; then shm=/dev/shm; fi
+    mktemp -d "${TMPDIR:-$shm}/ncmpi-$1.XXXXXX"
+}
+
 # skip NAME REASON: one test that cannot be tried here.
 skip() {
     tap_number=$((tap_number + 1))

@@ -5,10 +5,10 @@
 #include "access_walk.h"
 
 struct region *access_slab_region(const struct cdf_header *h, const struct cdf_var *v,
-                                  const int64_t *start, const int64_t *count,
-                                  const int64_t *stride)
+                                  int64_t base, const int64_t *start,
+                                  const int64_t *count, const int64_t *stride)
 {
-    return region_slab(v->begin, v->ndims, v->shape, start, count, stride,
+    return region_slab(base + v->begin, v->ndims, v->shape, start, count, stride,
                        cdf_type_size(v->type), v->is_record ? h->record_size : 0);
 }
 
@@ -41,7 +41,7 @@ int access_runs_begin(struct access_runs *x, const struct cdf_header *h,
         x->bytes = s.bytes;
         return NC_NOERR;
     }
-    x->own = access_slab_region(h, v, access_start(r), access_count(r, v->ndims),
+    x->own = access_slab_region(h, v, 0, access_start(r), access_count(r, v->ndims),
                                 access_stride(r, v->ndims));
     return begin_cursor(x, x->own);
 }

@@ -22,11 +22,11 @@ int access_runs_of(struct access_runs *x, struct region *region);
 
 void access_runs_end(struct access_runs *x);
 
-/* The region of the file of a hyperslab; NULL when memory is short. The caller frees it.
- */
+/* The region of a hyperslab, of the file if the dataset begins at `base` there; NULL when
+ * memory is short. The caller frees it. */
 struct region *access_slab_region(const struct cdf_header *h, const struct cdf_var *v,
-                                  const int64_t *start, const int64_t *count,
-                                  const int64_t *stride);
+                                  int64_t base, const int64_t *start,
+                                  const int64_t *count, const int64_t *stride);
 
 /* See the functions of the same names in region.h, which these are for requests. */
 bool access_runs_next(struct access_runs *x, int64_t max_bytes, int64_t max_runs,

@@ -136,8 +136,10 @@ int burst_get(struct driver *self, struct access_request *const *reqs, int64_t n
     int64_t low, high;
     int err = NC_NOERR;
     if (!self->ds->writable) return driver_call(self->lower, get, reqs, n);
-    bounds_of_requests(b, reqs, n, &low, &high);
-    if (b->coherent) err = burst_drain_alone(b, low, high);
+    if (b->coherent) {
+        bounds_of_requests(b, reqs, n, &low, &high);
+        err = burst_drain_alone(b, low, high);
+    }
     int got = driver_call(self->lower, get, reqs, n);
     int laid = finish_requests(b, reqs, n);
     if (got == NC_NOERR || got == NC_ERANGE) got = laid;

@@ -67,7 +67,7 @@ struct region *burst_region(const struct cdf_header *h, const struct burst_write
 {
     const struct cdf_var *v = &h->vars[w->varid];
     if (w->flags & BURST_RAW) return burst_runs(w, v->begin);
-    return access_slab_region(h, v, w->slab, w->slab + v->ndims, stride_of(w, v));
+    return access_slab_region(h, v, 0, w->slab, w->slab + v->ndims, stride_of(w, v));
 }
 
 /* ---- in and out ---- */

@@ -88,7 +88,11 @@ struct mpio {
 
 /* Before all may read or write: where nodes are several, one process of each opens the
  * file. Collective. */
-void mpio_share_file_all(struct mpio *m);
+void mpio_share_own_all(struct mpio *m);
+static inline void mpio_share_file_all(struct mpio *m)
+{
+    if (m->file.shares) mpio_share_own_all(m);
+}
 
 int mpio_create_all(struct dataset *ds, int cmode, struct driver *lower,
                     struct driver **self);
@@ -107,7 +111,11 @@ int mpio_write_header_all(struct driver *self);
 /* Process 0 writes the old one once more, after that has failed. */
 void mpio_restore_header_all(struct mpio *m);
 /* Should that have failed, too, it is tried again. Local. */
-int mpio_mend_header(struct mpio *m);
+int mpio_mend_torn(struct mpio *m);
+static inline int mpio_mend_header(struct mpio *m)
+{
+    return m->torn_high > 0 ? mpio_mend_torn(m) : NC_NOERR;
+}
 /* The header of the definitions, encoded, and zeros as far as the one in the file goes;
  * NULL on others than process 0, and where there is no memory. And: the one in the file
  * is this one now. Local. */

@@ -200,7 +200,7 @@ int mpio_write_numrecs_all(struct mpio *m)
     /* What failed is tried again by the next call. Where that takes all processes, it is
      * once all have been told that something failed: they cannot know what. */
     bool again = m->file.no_indep && m->failures != ds->failures;
-    int mended = m->torn_high > 0 ? mpio_mend_header(m) : NC_NOERR;
+    int mended = mpio_mend_header(m);
     if (ds->header.numrecs == m->numrecs_in_file && !again)
         return mended != NC_NOERR ? mended : raise_numrecs(m);
 

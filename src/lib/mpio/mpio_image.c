@@ -258,10 +258,10 @@ static unsigned char *copy_with_records(struct mpio *m, int64_t records)
     return copy;
 }
 
-int mpio_mend_header(struct mpio *m)
+int mpio_mend_torn(struct mpio *m)
 {
     int64_t records;
-    if (m->torn_high == 0 || m->file.no_indep || m->pending) return NC_NOERR;
+    if (m->file.no_indep || m->pending) return NC_NOERR;
     int err = mpio_lock_header(m);
     if (err == NC_NOERR) err = mpio_check_header(m, &records);
     unsigned char *copy = err == NC_NOERR ? copy_with_records(m, records) : NULL;

@@ -289,7 +289,7 @@ int mpio_move_all(struct mpio *m, const struct cdf_header *before)
         if (err == NC_NOERR) err = told;
     }
     if (err == NC_NOERR) err = mpio_share_journal_all(m, &j);
-    if (err == NC_NOERR && m->file.shares) mpio_share_file_all(m);
+    if (err == NC_NOERR) mpio_share_file_all(m);
     if (err == NC_NOERR) err = journal_move_all(&v.crew);
     err = end_move(m, &j, err);
     if (err == NC_NOERR && ds->rank == 0)

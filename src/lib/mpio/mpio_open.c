@@ -85,7 +85,7 @@ const struct driver_kind mpio_driver = {
     .remove = mpio_delete,
 };
 
-void mpio_share_file_all(struct mpio *m)
+void mpio_share_own_all(struct mpio *m)
 {
     if (twophase_window_ready_all(&m->together.window, m->base.ds, m->together.unit))
         file_share_all(&m->file, twophase_window_board(&m->together.window));

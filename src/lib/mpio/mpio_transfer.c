@@ -455,7 +455,7 @@ static void move_by_choice_all(struct transfer *x, int64_t numrecs)
     dataset_agree_all(ds, x->error, &failed, all, NCHOICE);
     keep_error(x, failed);
     ds->header.numrecs = all[RECORDS];
-    if (x->m->file.shares) mpio_share_file_all(x->m);
+    mpio_share_file_all(x->m);
 
     int64_t low = -all[BEFORE], high = all[BEHIND];
     if (low < high &&

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "access_runs.h"
 #include "base_error.h"
 #include "base_mem.h"
 #include "base_worker.h"
@@ -275,15 +276,6 @@ static int add_ahead(struct stage_reader *r, struct region *region, bool guessed
 
 /* ---- what is asked for ---- */
 
-static struct region *slab(const struct dataset *ds, int varid, const int64_t *start,
-                           const int64_t *count, const int64_t *stride)
-{
-    const struct cdf_header *h = &ds->header;
-    const struct cdf_var *v = &h->vars[varid];
-    return region_slab(ds->base + v->begin, v->ndims, v->shape, start, count, stride,
-                       cdf_type_size(v->type), v->is_record ? h->record_size : 0);
-}
-
 /* The blocks that have bytes of a region, moved so far: whose that is may be gone when
  * they are brought. NULL: no memory, or it does not ascend. */
 static struct region *blocks_of(const struct stage *s, const struct region *region,
@@ -326,10 +318,11 @@ int stage_ahead_prefetch(struct stage_reader *r, const struct access_request *q)
                          blocks_of(s, access_raw_region(q),
                                    ds->base + access_raw_shift(&ds->header, q)),
                          false);
-    int ndims = ds->header.vars[q->varid].ndims;
+    const struct cdf_var *v = &ds->header.vars[q->varid];
     return add_ahead(r,
-                     slab(ds, q->varid, access_start(q), access_count(q, ndims),
-                          access_stride(q, ndims)),
+                     access_slab_region(&ds->header, v, ds->base, access_start(q),
+                                        access_count(q, v->ndims),
+                                        access_stride(q, v->ndims)),
                      false);
 }
 
@@ -414,7 +407,8 @@ static struct region *region_at(const struct stage_reader *r,
     if (there == NULL) return NULL;
     memcpy(there, access_start(q), n * sizeof *there);
     there[0] = at;
-    struct region *next = slab(ds, q->varid, there, access_count(q, (int)n), NULL);
+    struct region *next = access_slab_region(h, &h->vars[q->varid], ds->base, there,
+                                             access_count(q, (int)n), NULL);
     base_free(there);
     return next;
 }
