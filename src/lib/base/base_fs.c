@@ -20,6 +20,12 @@ bool base_fs_shared(int fd)
     return false;
 }
 
+bool base_fs_of_host(const char *path)
+{
+    (void)path;
+    return false;
+}
+
 struct base_fs_stripes base_fs_stripes(int fd)
 {
     (void)fd;
@@ -81,28 +87,39 @@ static uint32_t type_of_fs(int fd)
     return fstatfs(fd, &fs) == 0 ? (uint32_t)fs.f_type : 0;
 }
 
-static bool is_in(const uint32_t *types, size_t bytes, int fd)
+static bool is_in(const uint32_t *types, size_t bytes, uint32_t type)
 {
-    uint32_t type = type_of_fs(fd);
     for (size_t i = 0; i < bytes / sizeof *types; i++)
         if (types[i] == type) return true;
     return false;
 }
 
+static bool is_of_host(uint32_t type)
+{
+    return is_in(with_pages, sizeof with_pages, type) ||
+           is_in(of_one_host, sizeof of_one_host, type);
+}
+
 bool base_fs_maps(int fd)
 {
-    return is_in(with_pages, sizeof with_pages, fd);
+    return is_in(with_pages, sizeof with_pages, type_of_fs(fd));
 }
 
 bool base_fs_shared(int fd)
 {
-    return is_in(of_nodes, sizeof of_nodes, fd);
+    return is_in(of_nodes, sizeof of_nodes, type_of_fs(fd));
+}
+
+bool base_fs_of_host(const char *path)
+{
+    struct statfs fs;
+    return statfs(path, &fs) == 0 && is_of_host((uint32_t)fs.f_type);
 }
 
 bool base_fs_coherent(int fd)
 {
-    return base_fs_maps(fd) || is_in(of_one_host, sizeof of_one_host, fd) ||
-           base_fs_shared(fd);
+    uint32_t type = type_of_fs(fd);
+    return is_of_host(type) || is_in(of_nodes, sizeof of_nodes, type);
 }
 
 /* ---- Lustre tells stripes by an extended attribute, little-endian ----

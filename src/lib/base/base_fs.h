@@ -19,6 +19,10 @@ bool base_fs_maps(int fd);
  * this file, and a directory has the same names on all. */
 bool base_fs_shared(int fd);
 
+/* Is `path` on a file system that this host has to itself? False where that is not known.
+ */
+bool base_fs_of_host(const char *path);
+
 /* How the file is spread: bytes of a stripe, and over how many servers; 0: not known. */
 struct base_fs_stripes {
     int64_t unit, count;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base_error.h"
+#include "base_fs.h"
 #include "base_io.h"
 #include "base_mem.h"
 #include "base_mpi.h"
@@ -29,10 +30,17 @@ void burst_detach_all(struct burst *b)
     base_free(b);
 }
 
-/* More processes of a node than that have one log together, so that there is a file a
- * node to be made, synced, listed and removed. So few put faster into logs of their own,
- * as a file takes one write at a time (benchmarks/burst.md). */
+/* A file takes one write at a time, so processes put faster into logs of their own
+ * (benchmarks/burst.md). On a file system that nodes share, however, making, syncing,
+ * listing and removing two files for each process keeps its metadata server busy: there
+ * more processes of a node than this write one log together. */
 enum { FEW = 8 };
+
+/* The number of processes that one log would serve, as far as it matters. */
+static int64_t processes_to_share(const struct burst *b, const struct node *node)
+{
+    return b->dir != NULL && base_fs_of_host(b->dir) ? 1 : node->nprocs;
+}
 
 static const struct driver_ops slots;
 
@@ -55,7 +63,7 @@ int burst_attach_all(struct dataset *ds, struct driver *lower, struct burst **ou
     int found = burst_find_file(b);
     int64_t lacking;
     struct node *node = node_find_all(ds, &err, &lacking);
-    int64_t all[2] = {lacking, lacking ? 1 : node->nprocs};
+    int64_t all[2] = {lacking, lacking ? 1 : processes_to_share(b, node)};
     err = dataset_agree_all(ds, err == NC_NOERR ? found : err, NULL, all, 2);
     if (all[0]) node_lose(ds);
     b->node = all[0] ? NULL : node;
