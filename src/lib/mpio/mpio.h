@@ -184,6 +184,22 @@ int mpio_write_tile(struct mpio *m, const struct access_tile *t);
 int mpio_read_tile(struct mpio *m, const struct access_tile *t);
 int mpio_view_tile_all(struct mpio *m, const struct access_tile *t, bool put);
 
+/* ---- mpio_run.c ---- */
+
+/* Do several nodes share a file whose stripes are known? Each stripe is best written by
+ * one of them. */
+bool mpio_has_stripes(const struct mpio *m);
+
+/* Is an access better left to go directly? Pieces of some KiB are; with stripes a run of
+ * two or more, most of which nobody else touches. (Where nodes cache pages of their own,
+ * which is where MPI-IO is used, a page that two of them write would lose bytes.) */
+bool mpio_is_long(const struct mpio *m, const struct access_survey *s);
+
+/* Moves a request that is one run of the file, of which `s` tells where. Local. Its own
+ * result, which its status takes; *io gets the last error that came from the file. */
+int mpio_move_run(struct mpio *m, struct access_request *r, const struct access_survey *s,
+                  bool put, int *io);
+
 /* ---- mpio_transfer.c ---- */
 int mpio_put_all(struct driver *self, struct access_request *const *reqs, int64_t n,
                  int error);

@@ -7,7 +7,6 @@ enum {
     DIRECT_BYTES = 1 << 20, /* a tile that stays in the cache on its way to the file */
     VIEW_BYTES = 1 << 30,   /* as many as MPI's counts are to be trusted with */
     MAX_PIECES = 1 << 16,
-    FEW_BYTES = 2048,
     UNSEEN = 4096, /* bytes that are converted, and requests looked at, sooner than */
     FEW = 16       /* the trace has looked at the clock */
 };
@@ -107,72 +106,25 @@ static void move_tile_all(struct transfer *x)
 
 /* ---- one run ---- */
 
-/* The next n values, at `at` in the file, by way of `external`. */
-static int move_part(struct transfer *x, struct access_values *v, int64_t at, int64_t n,
-                     unsigned char *external)
-{
-    struct file *f = &x->m->file;
-    int64_t bytes = n * v->xsize;
-    struct trace *trace = bytes < UNSEEN ? NULL : x->m->base.ds->trace;
-    int io = x->stream.put ? NC_NOERR : file_read(f, at, external, bytes);
-    int err = NC_NOERR;
-    if (io == NC_NOERR) {
-        struct trace_span span = trace_begin(trace);
-        err = x->stream.put ? access_values_put(v, external, n)
-                            : access_values_get(v, external, n);
-        trace_end_at(trace, TRACE_CONVERSION, span, -1, bytes);
-    }
-    if (x->stream.put) io = file_write(f, at, external, bytes);
-    if (io != NC_NOERR) x->io_error = io;
-    x->m->base.ds->stats.runs++;
-    return base_error_worse(err, io);
-}
-
-/* Values that lie side by side in the file, a part that stays in the cache at a time. */
-static int move_parts(struct transfer *x, struct access_values *v, int64_t at, int64_t n)
-{
-    struct mpio *m = x->m;
-    unsigned char few[FEW_BYTES], *external = few;
-    int64_t step = DIRECT_BYTES / v->xsize;
-    int64_t room = (n < step ? n : step) * v->xsize;
-    bool stay = access_values_stay(&m->base.ds->header, v->req, x->stream.put);
-    int err = NC_NOERR;
-    if (!stay && room > FEW_BYTES) {
-        err = access_staging_make(&m->staging, (size_t)room);
-        external = m->staging.bytes;
-    }
-    if (!stay) m->base.ds->stats.copied_bytes += n * v->xsize;
-    for (int64_t part; n > 0 && (err == NC_NOERR || err == NC_ERANGE); n -= part) {
-        part = n < step ? n : step;
-        if (stay) external = access_values_buf(v);
-        err = base_error_worse(err, move_part(x, v, at, part, external));
-        at += part * v->xsize;
-    }
-    return err;
-}
-
 /* A single request for one run of the file, the commonest, needs no plan: it has no
- * order and nothing to be gathered but in memory. False, and nothing done, if it is
- * something else. What it amounts to may be known. */
+ * order and nothing to be gathered but in memory. So does a long run of stripes, which
+ * comes next. False, and nothing done, if it is something else. What a single one amounts
+ * to may be known. */
 static bool move_run(struct transfer *x, const struct access_survey *known)
 {
     struct access_stream *s = &x->stream;
     const struct cdf_header *h = &x->m->base.ds->header;
     struct access_survey own;
-    struct access_values v;
-    if (s->n != 1) return false;
-    struct access_request *r = s->reqs[0];
+    if (s->n != 1 && !mpio_has_stripes(x->m)) return false;
+    struct access_request *r = s->reqs[s->file_request];
     if (known == NULL && access_survey(h, r, &own)) known = &own;
     if (known == NULL || known->pieces != 1) return false;
+    if (s->n != 1 && !mpio_is_long(x->m, known)) return false;
 
-    int err = access_values_begin(&v, h, r, s->put);
-    if (err == NC_NOERR) {
-        err = move_parts(x, &v, known->low, known->bytes / v.xsize);
-        access_values_end(&v);
-    }
-    access_blame(r, err);
+    int io = NC_NOERR, err = mpio_move_run(x->m, r, known, s->put, &io);
+    if (io != NC_NOERR) x->io_error = io;
     keep_error(x, err);
-    s->file_request = s->n;
+    s->file_request++;
     return true;
 }
 
@@ -191,7 +143,10 @@ static void move_alone(struct transfer *x)
 /* All of it, which amounts to what is known, if that is not NULL. */
 static void move_direct(struct transfer *x, const struct access_survey *known)
 {
-    if (access_stream_ended(&x->stream) || move_run(x, known)) return;
+    struct access_stream *s = &x->stream;
+    while (!access_stream_ended(s) && move_run(x, s->n == 1 ? known : NULL))
+        continue;
+    if (access_stream_ended(s)) return;
     plan_transfer(x, DIRECT_BYTES);
     move_alone(x);
 }
@@ -311,21 +266,8 @@ struct choice {
     struct access_survey together, direct;
     struct access_request **parted; /* if there are both: first those that go together */
     int64_t ntogether, ndirect;
+    bool runs; /* those that go directly are long runs, which could go together */
 };
-
-/* Where nodes share a striped file each stripe is to be written by one of them, so that
- * all goes together. */
-static bool has_stripes(const struct mpio *m)
-{
-    return m->file.across && file_striped(&m->file);
-}
-
-/* Are the request's pieces better together with those of others? */
-static bool is_short_access(const struct mpio *m, const struct access_survey *s)
-{
-    enum { SHORT = 8192 };
-    return has_stripes(m) || s->bytes / s->pieces < SHORT;
-}
 
 /* Is it better for these short pieces that they go with those of others? Where they are
  * many, and not so far apart that blocks of the file would be nearly empty: of more
@@ -336,7 +278,7 @@ static bool wants_company(const struct mpio *m, const struct access_survey *s)
     int64_t nprocs = m->base.ds->nprocs, apart = APART;
     if (nprocs > 4) apart = (int64_t)APART / 4 * nprocs;
     if (s->bytes == 0 || !s->ascending) return false;
-    if (has_stripes(m)) return true;
+    if (mpio_has_stripes(m)) return true;
     return s->pieces >= MANY && (s->high - s->low) / s->pieces < apart;
 }
 
@@ -352,7 +294,7 @@ static bool part(struct transfer *x, struct choice *c)
         struct access_request *r = all->reqs[i];
         struct access_survey s;
         if (!access_survey(h, r, &s)) continue;
-        c->parted[is_short_access(x->m, &s) ? together++ : direct++] = r;
+        c->parted[mpio_is_long(x->m, &s) ? direct++ : together++] = r;
     }
     return true;
 }
@@ -378,15 +320,19 @@ static void choose_way(struct transfer *x, struct choice *c)
     *c =
         (struct choice){.together = access_survey_none(), .direct = access_survey_none()};
     if (access_stream_ended(all)) return;
-    for (int64_t i = 0; i < all->n; i++) {
+    bool upwards = true; /* each request is behind the one before */
+    for (int64_t i = 0, end = 0; i < all->n; i++) {
         struct access_survey s;
         if (!access_survey(h, all->reqs[i], &s)) continue;
-        bool is = is_short_access(x->m, &s);
-        access_survey_add(is ? &c->together : &c->direct, &s);
-        ++*(is ? &c->ntogether : &c->ndirect);
+        bool is = mpio_is_long(x->m, &s);
+        access_survey_add(is ? &c->direct : &c->together, &s);
+        ++*(is ? &c->ndirect : &c->ntogether);
+        upwards &= s.low >= end;
+        end = s.high;
     }
     bool ascending = c->together.ascending && c->direct.ascending;
-    bool apart = c->together.high <= c->direct.low || c->direct.high <= c->together.low;
+    bool apart =
+        upwards || c->together.high <= c->direct.low || c->direct.high <= c->together.low;
     bool together = ascending, parted = false;
     if (asked != BASE_TRANSFER_AUTO)
         together = asked == BASE_TRANSFER_NODE && ascending;
@@ -395,6 +341,23 @@ static void choose_way(struct transfer *x, struct choice *c)
     else
         parted = c->ndirect > 0 && (apart || !all->put) && part(x, c);
     if (!parted) make_one_way(x, c, together);
+    c->runs = c->ndirect > 0 && ascending && asked == BASE_TRANSFER_AUTO &&
+              mpio_has_stripes(x->m);
+}
+
+/* Long runs go together after all if several processes move the same bytes, which then
+ * are moved once, or some move much more than others, whose nodes' links then help. */
+static bool crowded(const struct transfer *x, int64_t low, int64_t high, int64_t longest)
+{
+    return longest > 0 && longest / 2 > (high - low) / x->m->base.ds->nprocs;
+}
+
+static void bring_together(struct transfer *x, struct choice *c)
+{
+    if (!c->runs) return;
+    base_free(c->parted);
+    c->parted = NULL;
+    make_one_way(x, c, true);
 }
 
 /* The requests through blocks of the file, all processes together. */
@@ -443,7 +406,7 @@ static void move_rest(struct transfer *x, const struct choice *c)
 /* One agreement says how. */
 static void move_by_choice_all(struct transfer *x, int64_t numrecs)
 {
-    enum { BEFORE = 1, BEHIND, COARSE, NCHOICE };
+    enum { BEFORE = 1, BEHIND, COARSE, LONG_BEFORE, LONG_BEHIND, LONGEST, NCHOICE };
     struct dataset *ds = x->m->base.ds;
     struct choice c;
     int failed = NC_NOERR;
@@ -451,13 +414,22 @@ static void move_by_choice_all(struct transfer *x, int64_t numrecs)
     struct trace_span span = trace_begin(trace);
     choose_way(x, &c);
     trace_end(trace, TRACE_SURVEY, span);
-    int64_t all[NCHOICE] = {numrecs, -c.together.low, c.together.high, -c.together.shift};
+    struct access_survey runs = c.runs ? c.direct : access_survey_none();
+    int64_t all[NCHOICE] = {numrecs,           -c.together.low, c.together.high,
+                            -c.together.shift, -runs.low,       runs.high,
+                            runs.bytes};
+    if (-runs.shift > all[COARSE]) all[COARSE] = -runs.shift;
     dataset_agree_all(ds, x->error, &failed, all, NCHOICE);
     keep_error(x, failed);
     ds->header.numrecs = all[RECORDS];
     mpio_share_file_all(x->m);
 
     int64_t low = -all[BEFORE], high = all[BEHIND];
+    if (crowded(x, -all[LONG_BEFORE], all[LONG_BEHIND], all[LONGEST])) {
+        if (low > -all[LONG_BEFORE]) low = -all[LONG_BEFORE];
+        if (high < all[LONG_BEHIND]) high = all[LONG_BEHIND];
+        bring_together(x, &c);
+    }
     if (low < high &&
         twophase_window_ready_all(&x->m->together.window, ds, x->m->together.unit)) {
         struct twophase_domains d;

@@ -35,13 +35,16 @@
  *
  * Survey and choice. access_survey finds what each request amounts to (bounds, pieces,
  * bytes, of which power of 2 all places are multiples, whether it goes upwards in the
- * file) without walking it. mpio_transfer calls requests short if their pieces are, on
- * average: less than 8 KiB; with several nodes and known stripes, less than two
- * stripes, since two nodes that write to one stripe wait for each other's lock. A
- * process's short requests go together with others' if they are many, 32 pieces or
- * more, and not too far apart; where stripes are known and there are several nodes,
- * always. Its long ones go directly, in the same call. But puts that may overlap go
- * one way, or the later one would not hold. A file type of the caller that does not go
+ * file) without walking it. mpio_is_long calls a request long if its pieces have 8 KiB
+ * or more on average; with several nodes and known stripes, if it is one run of two
+ * stripes or more, since two nodes that write to one stripe wait for each other's lock,
+ * which such a run has at its ends alone. A process's short requests go together with
+ * others' if they are many, 32 pieces or more, and not too far apart; where stripes are
+ * known and there are several nodes, always. Its long ones go directly, in the same
+ * call: those of stripes a stripe at a time, from another server on than the runs
+ * before them (mpio_run), and only if the agreement does not show that processes move
+ * the same bytes, or some much more than others. Puts that may overlap go one way, or
+ * the later one would not hold. A file type of the caller that does not go
  * upwards goes directly, and if it is short or may overlap, the others of the
  * process's call with it. Of a varn whose segments are runs of bytes, mostly in the
  * order of the file, api_runs makes one raw request, or one for each stretch that

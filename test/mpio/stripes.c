@@ -1,0 +1,257 @@
+/* Long runs in a striped file that nodes share: each process moves its own stripe by
+ * stripe, beside what goes together, and every value is where it belongs. */
+#include <stdlib.h>
+
+#include "check.h"
+#include "counts.h"
+#include "fault.h"
+#include "pnetcdf.h"
+
+enum { NVARS = 5, MOST = 60000 }; /* elements of a process, of a variable */
+
+/* A node each, and stripes as small as can be. */
+static MPI_Info striped(void)
+{
+    static const char *const units[] = {"8192", "12288", "65536"};
+    static const char *const factors[] = {"", "1", "3", "8"};
+    const char *factor = factors[check_random(4)];
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "nc_node_procs", "1");
+    MPI_Info_set(info, "nc_file_io", "posix");
+    MPI_Info_set(info, "nc_statistics", "enable");
+    MPI_Info_set(info, "nc_var_align_size", "4");
+    MPI_Info_set(info, "striping_unit", units[check_random(3)]);
+    if (factor[0] != '\0') MPI_Info_set(info, "striping_factor", factor);
+    return info;
+}
+
+/* Slices of a variable, one behind the other: where each process's begins. */
+struct slices {
+    MPI_Offset first[65];
+};
+
+/* Long, short or none at all, but for the first process. */
+static void cut_slices(struct slices *s)
+{
+    s->first[0] = 0;
+    for (int rank = 0; rank < check.nprocs; rank++) {
+        static const int most[] = {1, 200, MOST - 1, MOST - 1};
+        s->first[rank + 1] =
+            s->first[rank] + (rank == 0) +
+            (MPI_Offset)check_random((uint64_t)most[check_random(4)] - (rank == 0) + 1);
+    }
+}
+
+static int value_of(int var, MPI_Offset at, int turn)
+{
+    return (int)((at * 31 + var * 7 + turn * 1000) % 30000);
+}
+
+/* Variables of all widths, the last one of records, cut anew. */
+static int create(struct slices *cut, int *ids)
+{
+    static const nc_type types[NVARS] = {NC_DOUBLE, NC_INT, NC_SHORT, NC_DOUBLE,
+                                         NC_FLOAT};
+    int ncid = -1, dims[2];
+    MPI_Info info = striped();
+    CHECK_NC(NC_NOERR,
+             ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"), check.cmode, info, &ncid));
+    MPI_Info_free(&info);
+    CHECK_NC(NC_NOERR, ncmpi_put_att_text(ncid, NC_GLOBAL, "odd", 5, "12345"));
+    CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "t", NC_UNLIMITED, dims));
+    for (int v = 0; v < NVARS; v++) {
+        char name[] = {(char)('a' + v), '\0'};
+        bool records = v == NVARS - 1;
+        cut_slices(&cut[v]);
+        CHECK_NC(NC_NOERR,
+                 ncmpi_def_dim(ncid, name, cut[v].first[check.nprocs] + 1, &dims[1]));
+        CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, name, types[v], 1 + records,
+                                         dims + !records, &ids[v]));
+    }
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    return ncid;
+}
+
+/* Puts or gets this process's slices of all variables, by one wait or by calls; how many
+ * values are not as they should be. */
+static int move_slices(int ncid, const struct slices *cut, const int *ids, int turn,
+                       bool put, bool later)
+{
+    static int values[NVARS][MOST];
+    int wrong = 0;
+    for (int v = 0; v < NVARS; v++) {
+        bool records = v == NVARS - 1;
+        MPI_Offset start[2] = {turn, cut[v].first[check.rank]};
+        MPI_Offset count[2] = {1, cut[v].first[check.rank + 1] - start[1]};
+        const MPI_Offset *from = start + !records, *many = count + !records;
+        for (MPI_Offset i = 0; i < count[1]; i++)
+            values[v][i] = put ? value_of(v, start[1] + i, turn) : -1;
+        if (put && later)
+            CHECK_NC(NC_NOERR,
+                     ncmpi_iput_vara_int(ncid, ids[v], from, many, values[v], NULL));
+        else if (put)
+            CHECK_NC(NC_NOERR,
+                     ncmpi_put_vara_int_all(ncid, ids[v], from, many, values[v]));
+        else if (later)
+            CHECK_NC(NC_NOERR,
+                     ncmpi_iget_vara_int(ncid, ids[v], from, many, values[v], NULL));
+        else
+            CHECK_NC(NC_NOERR,
+                     ncmpi_get_vara_int_all(ncid, ids[v], from, many, values[v]));
+    }
+    if (later) CHECK_NC(NC_NOERR, ncmpi_wait_all(ncid, NC_REQ_ALL, NULL, NULL));
+    for (int v = 0; v < NVARS && !put; v++)
+        for (MPI_Offset i = 0;
+             i < cut[v].first[check.rank + 1] - cut[v].first[check.rank]; i++)
+            wrong += values[v][i] != value_of(v, cut[v].first[check.rank] + i, turn);
+    return wrong;
+}
+
+/* By another way, and another division of the work: all of it by each process. */
+static int look_at_all(const struct slices *cut, const int *ids, int turns)
+{
+    int ncid = -1, wrong = 0;
+    int *values = malloc((size_t)(MOST * check.nprocs + 1) * sizeof *values);
+    CHECK_NC(NC_NOERR, ncmpi_open(MPI_COMM_WORLD, check_path("a.nc"), NC_NOWRITE,
+                                  MPI_INFO_NULL, &ncid));
+    for (int v = 0; v < NVARS; v++)
+        for (int turn = v == NVARS - 1 ? 0 : turns - 1; turn < turns; turn++) {
+            MPI_Offset start[2] = {turn, 0}, count[2] = {1, cut[v].first[check.nprocs]};
+            bool records = v == NVARS - 1;
+            CHECK_NC(NC_NOERR, ncmpi_get_vara_int_all(ncid, ids[v], start + !records,
+                                                      count + !records, values));
+            for (MPI_Offset i = 0; i < count[1]; i++)
+                wrong += values[i] != value_of(v, i, turn);
+        }
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    free(values);
+    return wrong;
+}
+
+static void long_and_short_runs(void)
+{
+    enum { ROUNDS = 12, TURNS = 2 };
+    for (int round = 0; round < ROUNDS; round++) {
+        struct slices cut[NVARS];
+        int ids[NVARS], wrong = 0, ncid = create(cut, ids);
+        for (int turn = 0; turn < TURNS; turn++)
+            move_slices(ncid, cut, ids, turn, true, check_random(2));
+        wrong += move_slices(ncid, cut, ids, TURNS - 1, false, check_random(2));
+        CHECK_EQ(0, wrong);
+        CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+        CHECK_EQ(0, look_at_all(cut, ids, TURNS));
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
+/* One variable, of which each process has EACH elements, with stripes of 64 KiB. */
+enum { EACH = 100000 };
+static int line(int *v)
+{
+    int ncid = -1, x;
+    MPI_Info info = striped();
+    MPI_Info_set(info, "striping_unit", "65536");
+    CHECK_NC(NC_NOERR,
+             ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"), check.cmode, info, &ncid));
+    MPI_Info_free(&info);
+    CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "x", (MPI_Offset)EACH * check.nprocs, &x));
+    CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "v", NC_INT, 1, &x, v));
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    return ncid;
+}
+
+/* What is each process's own goes directly, a stripe at a time and nothing twice. What
+ * all of them want is read together, once. */
+static void own_runs_and_common_ones(void)
+{
+    int v = -1, ncid = line(&v), wrong = 0;
+    int *values = malloc((size_t)check.nprocs * EACH * sizeof *values);
+    MPI_Offset start = (MPI_Offset)check.rank * EACH, count = EACH, begin;
+    for (int i = 0; i < EACH; i++)
+        values[i] = i * 3 + check.rank;
+    CHECK_NC(NC_NOERR, ncmpi_inq_varoffset(ncid, v, &begin));
+    long long low = begin + start * 4, high = low + EACH * 4LL - 1;
+    long long before = count_of(ncid, "file_writes");
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, v, &start, &count, values));
+    if (check.nprocs > 1) {
+        CHECK_EQ(1, count_of(ncid, "calls_direct"));
+        CHECK_EQ(0, count_of(ncid, "exchanged_bytes"));
+        CHECK_EQ(high / 65536 - low / 65536 + 1, count_of(ncid, "file_writes") - before);
+    }
+    CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_get_var_int_all(ncid, v, values));
+    for (int rank = 0; rank < check.nprocs; rank++)
+        for (int i = 0; i < EACH; i++)
+            wrong += values[rank * EACH + i] != i * 3 + rank;
+    CHECK_EQ(0, wrong);
+    if (check.nprocs > 2) CHECK_EQ(1, count_of(ncid, "calls_across"));
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    free(values);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Of two puts to the same place in one wait the later one holds, long or short. */
+static void the_later_put_holds(void)
+{
+    int v = -1, ncid = line(&v), wrong = 0;
+    int *values = malloc(2 * EACH * sizeof *values), few[10];
+    MPI_Offset start = (MPI_Offset)check.rank * EACH, count = EACH;
+    MPI_Offset within = start + EACH / 2, ten = 10;
+    for (int i = 0; i < EACH; i++)
+        values[i] = i;
+    for (int i = 0; i < 10; i++)
+        few[i] = -i - 1;
+    for (int later = 0; later < 2; later++) {
+        for (int k = 0; k < 2; k++)
+            CHECK_NC(NC_NOERR,
+                     k == later
+                         ? ncmpi_iput_vara_int(ncid, v, &within, &ten, few, NULL)
+                         : ncmpi_iput_vara_int(ncid, v, &start, &count, values, NULL));
+        CHECK_NC(NC_NOERR, ncmpi_wait_all(ncid, NC_REQ_ALL, NULL, NULL));
+        CHECK_NC(NC_NOERR,
+                 ncmpi_get_vara_int_all(ncid, v, &start, &count, values + EACH));
+        for (int i = 0; i < EACH; i++) {
+            bool is = later && i >= EACH / 2 && i < EACH / 2 + 10;
+            wrong += values[EACH + i] != (is ? few[i - EACH / 2] : i);
+        }
+    }
+    CHECK_EQ(0, wrong);
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    free(values);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* A value out of range is its request's own matter, wherever in the run it is; a disk
+ * that fails is told to that process. */
+static void errors_of_a_part(void)
+{
+    int v = -1, ncid = line(&v);
+    double *values = calloc(EACH, sizeof *values);
+    MPI_Offset start = (MPI_Offset)check.rank * EACH, count = EACH;
+    values[EACH / 3] = 1e30;
+    CHECK_NC(NC_ERANGE, ncmpi_put_vara_double_all(ncid, v, &start, &count, values));
+    values[EACH / 3] = 5;
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_double_all(ncid, v, &start, &count, values));
+    if (check.rank == check.nprocs - 1)
+        CHECK(fault_arm(check.nprocs > 1 ? "write:3+:EIO:*/a.nc" : "write:1:EIO:*/a.nc"));
+    int err = ncmpi_put_vara_double_all(ncid, v, &start, &count, values);
+    (void)fault_disarm();
+    CHECK_NC(check.rank == check.nprocs - 1 ? NC_EWRITE : NC_NOERR, err);
+    (void)ncmpi_close(ncid);
+    free(values);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static const struct check_test tests[] = {
+    {"long and short runs", long_and_short_runs, CHECK_FORMATS},
+    {"own runs and common ones", own_runs_and_common_ones, 0},
+    {"the later put holds", the_later_put_holds, 0},
+    {"errors of a part", errors_of_a_part, 0},
+    {NULL, NULL, 0},
+};
+
+int main(int argc, char **argv)
+{
+    return check_main(argc, argv, tests, "1 2 3 5");
+}
