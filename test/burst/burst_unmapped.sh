@@ -5,7 +5,7 @@ top=${srcdir:-.}
 . "$top/test/support/tap.sh"
 
 unmapped() {
-    env LD_PRELOAD="$PWD/test/support/.libs/unmapped.so" NCMPI_TEST_PROCS="$1" \
+    env LD_PRELOAD="$PWD/test/support/.libs/other_fs.so" NCMPI_TEST_PROCS="$1" \
         bash "$top/test/support/run-mpi" "test/burst/$2.mpi"
 }
 

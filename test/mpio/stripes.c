@@ -191,6 +191,72 @@ static void own_runs_and_common_ones(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* A few values of each process anywhere in the variable: most rounds have none. */
+static int put_few(int ncid, int v, int *model, int rows, MPI_Offset width)
+{
+    enum { FEW = 20 };
+    MPI_Offset places[FEW][2], ones[2] = {1, 1}, *starts[FEW], *counts[FEW];
+    int values[FEW], n = 0;
+    for (int i = 0; i < FEW * check.nprocs; i++) {
+        MPI_Offset at =
+            (MPI_Offset)check_random((uint64_t)(rows * width / check.nprocs)) *
+                check.nprocs +
+            i % check.nprocs;
+        model[at] = 1000 + i % check.nprocs;
+        if (i % check.nprocs != check.rank) continue;
+        places[n][0] = at / width;
+        places[n][1] = at % width;
+        starts[n] = places[n];
+        counts[n] = ones;
+        values[n++] = model[at];
+    }
+    return ncmpi_put_varn_int_all(ncid, v, n, starts, counts, values);
+}
+
+/* Rows in which the processes take turns, in runs of any length, on few servers: most of
+ * what a node writes it gets from others. The second time other processes have each run,
+ * and some rows are left as they were. */
+static void runs_by_turns(void)
+{
+    enum { N = 600000 };
+    static const int lengths[] = {1, 7, 100, 5000};
+    int length = lengths[check_random(4)], rows = N / length / check.nprocs;
+    MPI_Offset width = (MPI_Offset)length * check.nprocs, count[2] = {rows, length};
+    int ncid = -1, v = -1, dims[2], wrong = 0, *values = malloc(N * sizeof *values);
+    int *model = malloc(N * sizeof *model);
+    MPI_Info info = striped();
+    MPI_Info_set(info, "striping_unit", "65536");
+    MPI_Info_set(info, "striping_factor", "4");
+    CHECK_NC(NC_NOERR,
+             ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"), check.cmode, info, &ncid));
+    MPI_Info_free(&info);
+    CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "y", rows, &dims[0]));
+    CHECK_NC(NC_NOERR, ncmpi_def_dim(ncid, "x", width, &dims[1]));
+    CHECK_NC(NC_NOERR, ncmpi_def_var(ncid, "v", NC_DOUBLE, 2, dims, &v));
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    for (int turn = 0; turn < 2; turn++) {
+        int part = (check.rank + turn) % check.nprocs;
+        MPI_Offset start[2] = {turn * rows / 3, (MPI_Offset)part * length};
+        count[0] = rows - start[0];
+        for (MPI_Offset i = 0; i < count[0] * length; i++) {
+            MPI_Offset row = start[0] + i / length;
+            values[i] = value_of(turn, row * width + start[1] + i % length, turn);
+        }
+        CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, v, start, count, values));
+    }
+    for (int i = 0; i < rows * width; i++)
+        model[i] = value_of(i / width >= rows / 3, i, i / width >= rows / 3);
+    CHECK_NC(NC_NOERR, put_few(ncid, v, model, rows, width));
+    CHECK_NC(NC_NOERR, ncmpi_get_var_int_all(ncid, v, values));
+    for (int i = 0; i < rows * width; i++)
+        wrong += values[i] != model[i];
+    CHECK_EQ(0, wrong);
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    free(model);
+    free(values);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /* Of two puts to the same place in one wait the later one holds, long or short. */
 static void the_later_put_holds(void)
 {
@@ -246,6 +312,7 @@ static void errors_of_a_part(void)
 static const struct check_test tests[] = {
     {"long and short runs", long_and_short_runs, CHECK_FORMATS},
     {"own runs and common ones", own_runs_and_common_ones, 0},
+    {"runs by turns", runs_by_turns, CHECK_FORMATS},
     {"the later put holds", the_later_put_holds, 0},
     {"errors of a part", errors_of_a_part, 0},
     {NULL, NULL, 0},

@@ -5,7 +5,7 @@ AM_CPPFLAGS += -I$(srcdir)/test/support
 MPI_TEST_LIBS = libcheck.la libcore.la
 
 check_LTLIBRARIES = libcheck.la libfault.la test/support/yield.la \
-	test/support/unmapped.la test/support/fault.la
+	test/support/other_fs.la test/support/fault.la
 libcheck_la_SOURCES = test/support/check.c test/support/cases.c
 
 # Faults in file functions: add libfault.la to a test's line, or preload the module. With
@@ -28,10 +28,10 @@ test_support_yield_la_SOURCES = test/support/yield.c
 test_support_yield_la_LIBADD = -ldl
 test_support_yield_la_LDFLAGS = -module -avoid-version -rpath /nonexistent
 
-# What a program is told of its file system: see unmapped.c.
-test_support_unmapped_la_SOURCES = test/support/unmapped.c
-test_support_unmapped_la_LIBADD = -ldl
-test_support_unmapped_la_LDFLAGS = -module -avoid-version -rpath /nonexistent
+# What a program is told of its file system: see other_fs.c.
+test_support_other_fs_la_SOURCES = test/support/other_fs.c
+test_support_other_fs_la_LIBADD = -ldl
+test_support_other_fs_la_LDFLAGS = -module -avoid-version -rpath /nonexistent
 
 EXTRA_DIST += test/support/run-mpi test/support/capitals test/support/nodes test/support/memcheck
 

@@ -25,6 +25,7 @@ static struct twophase some_machine(int64_t *low, int64_t *high)
     m.window.size = sizes[check_random(5)];
     file.stripe = check_random(4) > 0 ? m.unit : 0;
     file.stripes = (int64_t)check_random(40);
+    file.objects = check_random(2);
     dataset.hints.cb_nodes = check_random(4) > 0 ? 0 : 1 + (int64_t)check_random(12);
     *low = (int64_t)check_random((uint64_t)(50 * m.unit)) / 64 * 64;
     *high = *low + 64 +
@@ -71,7 +72,7 @@ static void each_byte_once(void)
         struct twophase_domains d;
         int64_t low, high, n;
         struct twophase m = some_machine(&low, &high);
-        twophase_domains_make(&d, &m, low, high, 0);
+        twophase_domains_make(&d, &m, low, high, 0, check_random(2));
         struct piece *p = all_blocks(&d, &n);
         CHECK(n > 0);
         for (int64_t k = 0; k < n; k++)
@@ -93,7 +94,7 @@ static void lanes_of_a_node(void)
         struct twophase_domains d;
         int64_t low, high, found = 0;
         struct twophase m = some_machine(&low, &high);
-        twophase_domains_make(&d, &m, low, high, 0);
+        twophase_domains_make(&d, &m, low, high, 0, check_random(2));
         CHECK(d.lanes * d.pitch <= m.window.size);
         CHECK(d.lanes == 1 || d.pitch >= d.block + ACCESS_SLACK);
         CHECK_EQ(0, d.lanes > 1 ? d.pitch % (1 << ACCESS_COARSE) : 0);
@@ -112,6 +113,20 @@ static void lanes_of_a_node(void)
     CHECK(dealt > 20);
 }
 
+/* How many bytes between those are the domain's. */
+static int64_t bytes_within(const struct twophase_domains *d, int64_t domain,
+                            int64_t from, int64_t to)
+{
+    int64_t bytes = 0;
+    while ((from = twophase_domain_next(d, domain, from)) < to) {
+        int64_t end = (from / d->block + 1) * d->block;
+        if (end > to) end = to;
+        bytes += end - from;
+        from = end;
+    }
+    return bytes;
+}
+
 /* What comes after a round is what later rounds have. */
 static void the_rest_of_a_domain(void)
 {
@@ -119,7 +134,7 @@ static void the_rest_of_a_domain(void)
         struct twophase_domains d;
         int64_t low, high, origin, from, to;
         struct twophase m = some_machine(&low, &high);
-        twophase_domains_make(&d, &m, low, high, 0);
+        twophase_domains_make(&d, &m, low, high, 0, check_random(2));
         int64_t domain = (int64_t)check_random((uint64_t)d.count);
         int64_t round = (int64_t)check_random((uint64_t)d.rounds), later = 0, rest = 0;
         for (int64_t k = round + 1; k < d.rounds; k++)
@@ -129,7 +144,7 @@ static void the_rest_of_a_domain(void)
             if (!twophase_domain_rest(&d, domain, round, part, &from, &to)) continue;
             if (from < low) from = low;
             if (to > high) to = high;
-            if (from < to) rest += to - from;
+            rest += bytes_within(&d, domain, from, to);
         }
         CHECK_EQ(later, rest);
     }
@@ -175,7 +190,7 @@ static void they_work_alike(const int *servers, int n, double least, double mean
         if (stripes < file.stripes) stripes = file.stripes;
         stripes = 8 * stripes + (int64_t)check_random((uint64_t)(20 * stripes));
         int64_t low = (int64_t)check_random(1 << 20) / 64 * 64, moved = 0, took = 0;
-        twophase_domains_make(&d, &m, low, low + stripes * m.unit, 0);
+        twophase_domains_make(&d, &m, low, low + stripes * m.unit, 0, check_random(2));
         for (int64_t round = 0; round < d.rounds; round++)
             took += busiest(&d, &m, round, &moved);
         CHECK_EQ(stripes * m.unit, moved);
@@ -186,6 +201,48 @@ static void they_work_alike(const int *servers, int n, double least, double mean
                m.window.nodes, (int)file.stripes, (int)stripes, part);
     }
     if (!CHECK(sum >= mean)) printf("# %.2f of what they could\n", sum);
+}
+
+/* Where servers lock what they have as a whole, each is used by one node, whatever the
+ * call; and the nodes' blocks of a round are from everywhere in it. */
+static void a_server_has_one_node(void)
+{
+    int64_t by_server = 0;
+    dataset.hints.cb_nodes = 0;
+    for (int i = 0; i < 300; i++) {
+        struct twophase m;
+        struct twophase_domains d;
+        int64_t origin, from, to;
+        int node_of[64];
+        memset(&m, 0, sizeof m);
+        m.ds = &dataset;
+        m.file = &file;
+        m.unit = file.stripe = 1 << 20;
+        file.stripes = 8 << check_random(4);
+        file.objects = true;
+        m.window.nodes = 2 + (int)check_random(100);
+        m.window.size = 16 << 20;
+        memset(node_of, -1, sizeof node_of);
+        for (int call = 0; call < 3; call++) {
+            int64_t low = (int64_t)check_random(UINT64_C(1) << 36);
+            int64_t high = low + ((int64_t)(1 + check_random(4000)) << 20);
+            twophase_domains_make(&d, &m, low, high, 0, true);
+            if (d.apart == 0) continue;
+            by_server++;
+            for (int64_t domain = 0; domain < d.count; domain++)
+                for (int64_t round = 0; round < d.rounds; round++) {
+                    if (!twophase_domain_block(&d, domain, round, &origin, &from, &to))
+                        continue;
+                    for (int64_t s = from >> 20; s <= (to - 1) >> 20; s++) {
+                        int *node = &node_of[s % file.stripes];
+                        if (*node < 0) *node = twophase_domain_node(&d, domain);
+                        CHECK_EQ(*node, twophase_domain_node(&d, domain));
+                    }
+                }
+        }
+    }
+    file.objects = false;
+    CHECK(by_server > 300);
 }
 
 /* Whatever the size of a call, as long as a block of each node is not much of it. */
@@ -219,7 +276,7 @@ static void nodes_send_alike(void)
         m.window.nodes = 4 << check_random(2);
         m.window.size = 64 << 20;
         nprocs = 32 * m.window.nodes;
-        twophase_domains_make(&d, &m, 0, nprocs << 20, 0);
+        twophase_domains_make(&d, &m, 0, nprocs << 20, 0, false);
         if (d.dealt == 0) continue;
         dealt++;
         for (int64_t round = 0; round < d.rounds; round++) {
@@ -241,6 +298,7 @@ static const struct check_test tests[] = {
     {"each byte once, each stripe by one node", each_byte_once, 0},
     {"lanes of a node", lanes_of_a_node, 0},
     {"the rest of a domain", the_rest_of_a_domain, 0},
+    {"a server has one node", a_server_has_one_node, 0},
     {"servers work alike", servers_work_alike, 0},
     {"servers that blocks do not divide", servers_without_divisors, 0},
     {"nodes send alike", nodes_send_alike, 0},

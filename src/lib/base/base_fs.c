@@ -29,7 +29,7 @@ bool base_fs_of_host(const char *path)
 struct base_fs_stripes base_fs_stripes(int fd)
 {
     (void)fd;
-    return (struct base_fs_stripes){0, 0};
+    return (struct base_fs_stripes){0, 0, false};
 }
 #else
 #include <endian.h>
@@ -123,6 +123,8 @@ bool base_fs_coherent(int fd)
 }
 
 /* ---- Lustre tells stripes by an extended attribute, little-endian ----
+ * A server (OST) grows the lock of a range that it grants as far as no other node's is in
+ * the way, and calls such a lock back as a whole (LDLM's extent policy).
  * struct lov_user_md_v1 and _v3, lov_comp_md_v1 of lustre_user.h. */
 
 static int64_t number(const unsigned char *bytes, size_t at, size_t width)
@@ -136,13 +138,13 @@ static struct base_fs_stripes lustre_layout(const unsigned char *bytes, size_t l
 {
     enum { V1 = 0x0bd10bd0, V3 = 0x0bd30bd0, UNIT = 24, COUNT = 28, END = 32 };
     enum { LEAST = 65536, ALL = 0xffff }; /* of a stripe; all servers there are */
-    struct base_fs_stripes none = {0, 0};
+    struct base_fs_stripes none = {0, 0, true};
     if (length < END) return none;
     int64_t magic = number(bytes, 0, 4);
     if (magic != V1 && magic != V3) return none;
     int64_t unit = number(bytes, UNIT, 4), count = number(bytes, COUNT, 2);
     if (unit == 0 || unit % LEAST != 0) return none;
-    return (struct base_fs_stripes){unit, count == ALL ? 0 : count};
+    return (struct base_fs_stripes){unit, count == ALL ? 0 : count, true};
 }
 
 /* A file of several layouts, one behind the other: the last one has all that is large. */
@@ -152,7 +154,7 @@ static struct base_fs_stripes lustre_stripes(const unsigned char *bytes, size_t 
     if (length < HEAD || number(bytes, 0, 4) != COMPOSITE)
         return lustre_layout(bytes, length);
     size_t n = (size_t)number(bytes, ENTRIES, 2);
-    if (n == 0 || length < HEAD + n * ENTRY) return (struct base_fs_stripes){0, 0};
+    if (n == 0 || length < HEAD + n * ENTRY) return (struct base_fs_stripes){0, 0, true};
     size_t at = (size_t)number(bytes, HEAD + (n - 1) * ENTRY + OFFSET, 4);
     return lustre_layout(at < length ? bytes + at : bytes, at < length ? length - at : 0);
 }
@@ -164,11 +166,12 @@ struct base_fs_stripes base_fs_stripes(int fd)
     uint32_t type = type_of_fs(fd);
     if (type == LUSTRE) {
         ssize_t n = fgetxattr(fd, "lustre.lov", layout, sizeof layout);
-        if (n > 0) return lustre_stripes(layout, (size_t)n);
+        return n > 0 ? lustre_stripes(layout, (size_t)n)
+                     : (struct base_fs_stripes){0, 0, true};
     }
     /* A block is what is written whole. It tells nothing of how many disks there are. */
     if (type == GPFS && fstat(fd, &st) == 0)
-        return (struct base_fs_stripes){(int64_t)st.st_blksize, 0};
-    return (struct base_fs_stripes){0, 0};
+        return (struct base_fs_stripes){(int64_t)st.st_blksize, 0, false};
+    return (struct base_fs_stripes){0, 0, false};
 }
 #endif

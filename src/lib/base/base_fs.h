@@ -23,9 +23,12 @@ bool base_fs_shared(int fd);
  */
 bool base_fs_of_host(const char *path);
 
-/* How the file is spread: bytes of a stripe, and over how many servers; 0: not known. */
+/* How the file is spread: bytes of a stripe, and over how many servers; 0: not known.
+ * Does a server lock all that it has of a file for the node that writes there, and take
+ * that away when another node does? */
 struct base_fs_stripes {
     int64_t unit, count;
+    bool objects;
 };
 struct base_fs_stripes base_fs_stripes(int fd);
 

@@ -36,6 +36,7 @@ struct file {
     int64_t end;     /* this process knows that the file has as many bytes at least */
     int64_t stripe;  /* bytes that the file system keeps together; 0: nobody knows */
     int64_t stripes; /* over so many servers; 0: nobody knows */
+    bool objects;    /* each of which locks its part as a whole: see base_fs.h */
     bool across;     /* the processes run on several nodes, or others do that write to the
                       * same servers */
     bool shares; /* processes of a node may share an open: there are several nodes, and

@@ -279,6 +279,7 @@ static int describe_all(struct file *f, int error)
         SIZE,
         STRIPE,
         STRIPES,
+        OBJECTS,
         MPI_WAY,
         HOST,
         OTHER_HOST,
@@ -290,11 +291,12 @@ static int describe_all(struct file *f, int error)
     int64_t host = base_mpi_host(), all[NVALUES] = {[HOST] = host, [OTHER_HOST] = -host};
     all[ROOT_HOST] = all[DEVICE] = all[INODE] = INT64_MIN;
     if (ds->rank == 0) {
-        struct base_fs_stripes known = {0, 0};
+        struct base_fs_stripes known = {0, 0, false};
         if (error == NC_NOERR) error = file_size(f, &all[SIZE]);
         if (f->own.fd >= 0) known = base_fs_stripes(f->own.fd);
         all[STRIPE] = striping(f, "striping_unit", known.unit);
         all[STRIPES] = striping(f, "striping_factor", known.count);
+        all[OBJECTS] = known.objects;
         all[MPI_WAY] = f->own.fd < 0;
         all[ROOT_HOST] = ds->host;
         all[DEVICE] = ds->device;
@@ -305,6 +307,7 @@ static int describe_all(struct file *f, int error)
     f->end = all[SIZE];
     f->stripe = all[STRIPE];
     f->stripes = all[STRIPES];
+    f->objects = all[OBJECTS] > 0;
     f->mpi = all[MPI_WAY] > 0;
     ds->host = all[ROOT_HOST];
     ds->device = all[DEVICE];

@@ -433,7 +433,8 @@ static void move_by_choice_all(struct transfer *x, int64_t numrecs)
     if (low < high &&
         twophase_window_ready_all(&x->m->together.window, ds, x->m->together.unit)) {
         struct twophase_domains d;
-        twophase_domains_make(&d, &x->m->together, low, high, (int)-all[COARSE]);
+        twophase_domains_make(&d, &x->m->together, low, high, (int)-all[COARSE],
+                              x->stream.put);
         ++*(x->m->together.window.nodes > 1 ? &ds->stats.calls_across
                                             : &ds->stats.calls_node);
         move_together_all(x, &c, &d);

@@ -188,9 +188,12 @@ static int64_t next_in_domain(struct twophase_call *x, int64_t domain, int64_t r
     for (int part = 0; part < TWOPHASE_DOMAIN_PARTS; part++) {
         if (!twophase_domain_rest(x->d, domain, round, part, &low, &high)) continue;
         if (low < x->mine->low) low = x->mine->low;
-        if (low >= high || low >= x->mine->high) continue;
-        access_walk_note(&x->result, access_walk_next(x->walk, low, &at));
-        if (at < high) return twophase_domain_round(x->d, domain, at);
+        while ((low = twophase_domain_next(x->d, domain, low)) < high &&
+               low < x->mine->high) {
+            access_walk_note(&x->result, access_walk_next(x->walk, low, &at));
+            low = twophase_domain_next(x->d, domain, at);
+            if (low == at && at < high) return twophase_domain_round(x->d, domain, at);
+        }
     }
     return INT64_MAX;
 }
@@ -576,8 +579,7 @@ int twophase_all(struct twophase *t, struct access_walk *walk,
                               .own = twophase_domain_of_node(d, t->window.node, 0)};
     share_equally(&x);
     if (mine->low < mine->high) {
-        x.from = twophase_domain_at(d, mine->low);
-        x.to = twophase_domain_at(d, mine->high - 1) + 1;
+        twophase_domains_between(d, mine->low, mine->high, &x.from, &x.to);
     }
     if (walk->put) {
         clear_marks_all(&x);

@@ -180,6 +180,32 @@ static void try_sizes(struct twophase_domains *d, const struct twophase *t, int6
     }
 }
 
+/* ---- servers that lock their part of a file as a whole ---- */
+
+static int64_t largest_divisor(int64_t of, int64_t most)
+{
+    int64_t divisor = most < of ? most : of;
+    while (divisor > 1 && of % divisor != 0)
+        divisor--;
+    return divisor;
+}
+
+/* Each domain has servers to itself: as many domains as divide the servers, and blocks
+ * that divide what is a domain's. Not done if too few nodes had one. */
+static void divide_by_server(struct twophase_domains *d, const struct twophase *t,
+                             int64_t nodes)
+{
+    int64_t servers = t->file->stripes;
+    if (!t->file->objects || d->unit != t->unit || servers == 0 || nodes < 2) return;
+    int64_t most = nodes < servers ? nodes : servers, n = largest_divisor(servers, most);
+    if (n < 2 || 2 * n < most) return;
+    d->block = largest_divisor(servers / n, most_stripes(t, d)) * d->unit;
+    d->first = d->low / d->block / n * n;
+    int64_t blocks = (d->high - 1) / d->block + 1 - d->first;
+    d->count = d->apart = n;
+    d->each = d->rounds = (blocks + n - 1) / n;
+}
+
 /* ---- short calls ---- */
 
 /* In how many rounds a short call moves a stripe: each is a request to the server, and
@@ -225,7 +251,7 @@ static void deal_out_domains(struct twophase_domains *d, const struct twophase *
 }
 
 void twophase_domains_make(struct twophase_domains *d, const struct twophase *t,
-                           int64_t low, int64_t high, int shift)
+                           int64_t low, int64_t high, int shift, bool put)
 {
     enum { SHORT = 2 };
     int64_t most = t->ds->hints.cb_nodes;
@@ -236,10 +262,12 @@ void twophase_domains_make(struct twophase_domains *d, const struct twophase *t,
     int64_t n = most > 0 && most < d->nodes ? most : d->nodes;
     divide_best(d, t, blocks, n < blocks ? n : blocks);
     d->period = period_of(t, d);
-    if (d->rounds > SHORT && uneven(t, d)) try_sizes(d, t, n);
+    if (put && d->rounds > SHORT) divide_by_server(d, t, n);
+    if (d->rounds > SHORT && d->apart == 0 && uneven(t, d)) try_sizes(d, t, n);
     d->lanes = 1;
     d->pitch = d->block;
-    if (d->rounds <= SHORT && d->nodes > 1 && most == 0) deal_out_domains(d, t);
+    if (d->rounds <= SHORT && d->apart == 0 && d->nodes > 1 && most == 0)
+        deal_out_domains(d, t);
 }
 
 /* Of a domain that is one. */
@@ -253,7 +281,7 @@ static int64_t stripe_of(const struct twophase_domains *d, int64_t domain)
 int twophase_domain_node(const struct twophase_domains *d, int64_t domain)
 {
     if (d->dealt > 0) return (int)(stripe_of(d, domain) / d->dealt % d->nodes);
-    if (d->rounds == 1) return (int)((d->first + domain) % d->nodes);
+    if (d->rounds == 1 && d->apart == 0) return (int)((d->first + domain) % d->nodes);
     return (int)(domain * d->nodes / d->count);
 }
 
@@ -271,7 +299,7 @@ int64_t twophase_domain_of_node(const struct twophase_domains *d, int node, int6
         int64_t turn = d->dealt * d->nodes, first = stripe_of(d, 0);
         domain = (first / turn + lane / d->dealt) * turn + node * d->dealt +
                  lane % d->dealt - first;
-    } else if (d->rounds == 1) {
+    } else if (d->rounds == 1 && d->apart == 0) {
         domain = (node - d->first % d->nodes + d->nodes) % d->nodes;
     }
     bool there = domain >= 0 && domain < d->count;
@@ -280,8 +308,20 @@ int64_t twophase_domain_of_node(const struct twophase_domains *d, int node, int6
 
 int64_t twophase_domain_at(const struct twophase_domains *d, int64_t offset)
 {
-    int64_t domain = (offset / d->block - d->first) / d->each;
+    int64_t block = offset / d->block - d->first, domain = block / d->each;
+    if (d->apart > 0) return block % d->apart;
     return domain < d->count ? domain : d->count - 1;
+}
+
+void twophase_domains_between(const struct twophase_domains *d, int64_t low, int64_t high,
+                              int64_t *from, int64_t *to)
+{
+    *from = twophase_domain_at(d, low);
+    *to = twophase_domain_at(d, high - 1) + 1;
+    if (d->apart == 0) return;
+    if (*from < *to && (high - 1) / d->block - low / d->block < d->apart) return;
+    *from = 0;
+    *to = d->count;
 }
 
 /* Where a block begins: the last one in the file may end behind all numbers. */
@@ -291,28 +331,39 @@ static int64_t place_of_block(const struct twophase_domains *d, int64_t block)
     return __builtin_mul_overflow(d->first + block, d->block, &at) ? INT64_MAX : at;
 }
 
-int64_t twophase_domain_start(const struct twophase_domains *d, int64_t domain)
+/* Number i of a domain's blocks. */
+static int64_t block_of(const struct twophase_domains *d, int64_t domain, int64_t i)
 {
-    return place_of_block(d, domain * d->each);
+    return d->apart > 0 ? i * d->apart + domain : domain * d->each + i;
+}
+
+int64_t twophase_domain_next(const struct twophase_domains *d, int64_t domain,
+                             int64_t offset)
+{
+    int64_t block = offset / d->block - d->first;
+    if (d->apart == 0 || block % d->apart == domain) return offset;
+    int64_t behind = (domain - block % d->apart + d->apart) % d->apart;
+    return place_of_block(d, block + behind);
 }
 
 /* With which block a domain begins. What the last one has besides comes last, so that all
  * stay in step. */
 static int64_t begins_with(const struct twophase_domains *d, int64_t domain)
 {
+    if (d->apart > 0) return domain * d->each / d->count;
     return domain / d->period % d->each;
 }
 
 static int64_t blocks_of(const struct twophase_domains *d, int64_t domain)
 {
-    return domain == d->count - 1 ? d->rounds : d->each;
+    return domain == d->count - 1 && d->apart == 0 ? d->rounds : d->each;
 }
 
 bool twophase_domain_block(const struct twophase_domains *d, int64_t domain,
                            int64_t round, int64_t *origin, int64_t *low, int64_t *high)
 {
     int64_t number = round < d->each ? (begins_with(d, domain) + round) % d->each : round;
-    int64_t block = domain * d->each + number, end = place_of_block(d, block + 1);
+    int64_t block = block_of(d, domain, number), end = place_of_block(d, block + 1);
     *origin = place_of_block(d, block);
     *low = *origin > d->low ? *origin : d->low;
     *high = d->high < end ? d->high : end;
@@ -322,7 +373,7 @@ bool twophase_domain_block(const struct twophase_domains *d, int64_t domain,
 bool twophase_domain_rest(const struct twophase_domains *d, int64_t domain, int64_t round,
                           int part, int64_t *low, int64_t *high)
 {
-    int64_t begin = begins_with(d, domain), first = domain * d->each;
+    int64_t begin = begins_with(d, domain);
     int64_t next = begin + round + 1, end = d->each;
     if (part < 2 && round >= d->each) return false;
     if (part == 1) {
@@ -332,15 +383,16 @@ bool twophase_domain_rest(const struct twophase_domains *d, int64_t domain, int6
         next = round < d->each ? d->each : round + 1;
         end = blocks_of(d, domain);
     }
-    *low = place_of_block(d, first + next);
-    *high = place_of_block(d, first + end);
+    *low = place_of_block(d, block_of(d, domain, next));
+    *high = place_of_block(d, block_of(d, domain, end - 1) + 1);
     return next < end && *low < *high;
 }
 
 int64_t twophase_domain_round(const struct twophase_domains *d, int64_t domain,
                               int64_t offset)
 {
-    int64_t number = (offset - twophase_domain_start(d, domain)) / d->block;
+    int64_t block = offset / d->block - d->first;
+    int64_t number = d->apart > 0 ? block / d->apart : block - domain * d->each;
     if (number >= d->each) return number;
     return (number - begins_with(d, domain) + d->each) % d->each;
 }
