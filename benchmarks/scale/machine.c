@@ -24,17 +24,24 @@ static const struct {
     PARAMETER(nodes),
     PARAMETER(servers),
     PARAMETER(servers_per_node),
+    PARAMETER(stripe_count),
     PARAMETER(server_rate),
     PARAMETER(server_request),
     PARAMETER(request_bytes),
     PARAMETER(stripe),
     PARAMETER(lock_transfer),
     PARAMETER(lock_transfer_reading),
+    PARAMETER(lock_grows),
+    PARAMETER(stall_every),
+    PARAMETER(stall_time),
+    PARAMETER(others),
+    PARAMETER(seed),
     PARAMETER(file_latency),
     PARAMETER(process_rate),
     PARAMETER(opens),
     PARAMETER(link_rate),
     PARAMETER(link_latency),
+    PARAMETER(network_rate),
     PARAMETER(copy_rate),
     PARAMETER(node_copy_rate),
     PARAMETER(piece_time),
@@ -101,10 +108,18 @@ int machine_servers(void)
     return n < 1 ? 1 : (int)n;
 }
 
+int machine_file_servers(void)
+{
+    int all = machine_servers();
+    return given.stripe_count > 0 && given.stripe_count < all ? (int)given.stripe_count
+                                                              : all;
+}
+
 double machine_limit(void)
 {
-    double servers = machine_servers() * given.server_rate;
+    double servers = machine_file_servers() * given.server_rate * (1 - given.others);
     double links = given.nodes * given.link_rate;
+    if (given.network_rate > 0 && given.network_rate < links) links = given.network_rate;
     return servers < links ? servers : links;
 }
 

@@ -16,27 +16,36 @@ struct machine {
     double nodes;                 /* in use; set by `run` */
     double servers;               /* of objects */
     double servers_per_node;      /* if not 0, there are so many for each node in use */
+    double stripe_count;          /* servers that a file is on; 0: all */
     double server_rate;           /* bytes a second */
     double server_request;        /* seconds of its time a request takes besides */
     double request_bytes;         /* a larger one is sent in parts */
     double stripe;                /* bytes */
     double lock_transfer;         /* seconds until another node has a stripe's lock */
     double lock_transfer_reading; /* the same, of one that has been written, to read it */
-    double file_latency;          /* seconds from a node to a server and back */
+    double lock_grows;            /* not 0: ranges, as large as can be: machine_lock.c */
+    double stall_every;  /* seconds between a server's stalls, in the mean; 0: none */
+    double stall_time;   /* seconds that each takes */
+    double others;       /* part of the servers' time that other jobs take */
+    double seed;         /* of when servers stall and others come */
+    double file_latency; /* seconds from a node to a server and back */
     double process_rate; /* bytes a second of file traffic of one process; 0: any */
     double opens;        /* that the metadata server passes in a second */
     double link_rate, link_latency; /* of a node, each way */
-    double copy_rate;               /* bytes a second that one core copies or converts */
-    double node_copy_rate;          /* all cores of a node together */
-    double piece_time;   /* seconds for each call that moves or finds a piece */
-    double wake_time;    /* seconds until a process that sleeps is awake */
-    double message_time; /* seconds of a core for each message */
-    double spoil;        /* not 0: each so-manyth write puts a wrong byte */
+    double network_rate;   /* bytes a second between all nodes and servers; 0: any */
+    double copy_rate;      /* bytes a second that one core copies or converts */
+    double node_copy_rate; /* all cores of a node together */
+    double piece_time;     /* seconds for each call that moves or finds a piece */
+    double wake_time;      /* seconds until a process that sleeps is awake */
+    double message_time;   /* seconds of a core for each message */
+    double spoil;          /* not 0: each so-manyth write puts a wrong byte */
 };
 const struct machine *machine_get(void);
 
-/* Servers in use; the bytes a second that this machine can move to or from its files. */
+/* Servers in use, and those that a file is on; the bytes a second that this machine can
+ * move to or from a file. */
 int machine_servers(void);
+int machine_file_servers(void);
 double machine_limit(void);
 
 /* ---- what happened ---- */
@@ -71,6 +80,8 @@ struct store_file;
 /* The file of that name, and its bytes; NULL with errno set. One metadata request. */
 struct store_file *store_open(const char *path, int flags);
 void store_close(struct store_file *f);
+/* A file that is new is on so many servers. */
+void store_narrow(struct store_file *f, int servers);
 /* The open file with that inode, and another user of it who has not opened it. */
 struct store_file *store_find(dev_t device, ino_t inode);
 void store_join(struct store_file *f);

@@ -124,7 +124,7 @@ int __wrap_MPI_File_get_info(MPI_File f, MPI_Info *info)
     int mpi = MPI_Info_create(info);
     snprintf(text, sizeof text, "%lld", (long long)machine_get()->stripe);
     if (mpi == MPI_SUCCESS) mpi = MPI_Info_set(*info, "striping_unit", text);
-    snprintf(text, sizeof text, "%d", machine_servers());
+    snprintf(text, sizeof text, "%d", machine_file_servers());
     if (mpi == MPI_SUCCESS) mpi = MPI_Info_set(*info, "striping_factor", text);
     return mpi;
 }

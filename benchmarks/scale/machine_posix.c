@@ -139,6 +139,8 @@ bool __wrap_base_fs_maps(int fd)
 
 struct base_fs_stripes __wrap_base_fs_stripes(int fd)
 {
-    if (file_of(fd) == NULL) return (struct base_fs_stripes){0, 0};
-    return (struct base_fs_stripes){(int64_t)machine_get()->stripe, machine_servers()};
+    if (file_of(fd) == NULL) return (struct base_fs_stripes){0, 0, false};
+    return (struct base_fs_stripes){(int64_t)machine_get()->stripe,
+                                    machine_file_servers(),
+                                    machine_get()->lock_grows > 0};
 }

@@ -1,43 +1,33 @@
-/* The parallel file system: a metadata server, object servers, and stripes with locks.
- * Requests queue at a server in the order they come, and each has the whole server for
- * its time. The first file begins at the first server, each later one somewhere else, as
- * metadata servers deal them out. Nothing is kept in a client's memory: a write is done
- * when the server has it. The bytes go to a real file. */
+/* The parallel file system: a metadata server, and files in stripes on object servers
+ * (machine_server.c), under locks (machine_lock.c). The first file begins at the first
+ * server, each later one somewhere else, as metadata servers deal them out. Nothing is
+ * kept in a client's memory: a write is done when the server has it. The bytes go to a
+ * real file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <simgrid/actor.h>
 #include <simgrid/host.h>
-#include <simgrid/mutex.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "machine_impl.h"
-
-enum { NOBODY = -1, READERS = -2 };
-
-/* Who has the lock of a stripe: a node, NOBODY, or READERS. `busy` until the requests it
- * was given for are done. */
-struct stripe {
-    int owner, waiting;
-    double busy;
-    sg_mutex_t turn;
-};
+#include "machine_lock.h"
+#include "machine_server.h"
 
 struct store_file {
     char *path;
     int fd, open;
     long first; /* server that has its first stripe */
+    long width; /* it is on so many servers */
     dev_t device;
     ino_t inode;
-    long nstripes;
-    struct stripe *stripes;
+    struct locks *locks;
     struct store_file *next;
 };
 
 static struct store_file *files;
-static double metadata_free, *server_free;
+static double metadata_free;
 static sg_host_t store;
 
 static void metadata_request(void)
@@ -81,6 +71,8 @@ struct store_file *store_open(const char *path, int flags)
             if (f == NULL || (f->path = strdup(path)) == NULL)
                 machine_fail("out of memory", path);
             f->first = first_server();
+            f->width = machine_file_servers();
+            f->locks = locks_new();
             f->next = files;
             files = f;
         } else if (f->open > 0) {
@@ -122,19 +114,12 @@ void store_close(struct store_file *f)
     if (f->open == 0) close(f->fd);
 }
 
-static void forget_locks(struct store_file *f)
-{
-    free(f->stripes);
-    f->stripes = NULL;
-    f->nstripes = 0;
-}
-
 int store_delete(const char *path)
 {
     machine_settle();
     metadata_request();
     struct store_file *f = find(path);
-    if (f != NULL) forget_locks(f);
+    if (f != NULL) locks_forget(f->locks);
     return unlink(path);
 }
 
@@ -153,66 +138,29 @@ int store_resize(struct store_file *f, int64_t size)
     return ftruncate(f->fd, size);
 }
 
-static struct stripe *stripe_at(struct store_file *f, long i)
+void store_narrow(struct store_file *f, int servers)
 {
-    if (i >= f->nstripes) {
-        long n = 2 * i + 64;
-        f->stripes = machine_grow(f->stripes, f->nstripes, n, sizeof *f->stripes);
-        for (; f->nstripes < n; f->nstripes++)
-            f->stripes[f->nstripes].owner = NOBODY;
-    }
-    return &f->stripes[i];
+    f->width = servers;
 }
 
-/* What it takes until `want` (a node that writes, or READERS) has the lock in place of
- * its owner. Where reading needs no lock, it leaves them alone. */
-static double price(const struct stripe *s, int want, int node)
+static double serve(const struct lock_use *u)
 {
-    const struct machine *m = machine_get();
-    if (s->owner == NOBODY || s->owner == want || s->owner == node) return 0;
-    return want == READERS ? m->lock_transfer_reading : m->lock_transfer;
+    return server_serve(u->by, u->high - u->low);
 }
 
-/* A server's time for n bytes of a stripe; returns when it is done. */
-static double serve(const struct store_file *f, struct stripe *s, long i, int64_t n)
+/* The part of a request that lies in stripe i: when it is done. */
+static double request(struct store_file *f, long i, bool writing, int64_t from,
+                      int64_t to)
 {
-    const struct machine *m = machine_get();
-    double *free_at = &server_free[(f->first + i) % machine_servers()];
-    double now = machine_now() + m->file_latency / 2;
-    double parts = (double)((n - 1) / (int64_t)m->request_bytes + 1);
-    if (*free_at < now) *free_at = now;
-    *free_at += parts * m->server_request + (double)n / m->server_rate;
-    if (s->busy < *free_at) s->busy = *free_at;
-    return *free_at + m->file_latency / 2;
-}
-
-/* The part of a request that lies in one stripe. Who waits for its lock queues. Stripes
- * move when the array of them grows, so this looks again whenever it has slept. */
-static double request(struct store_file *f, long i, int want, int node, int64_t n)
-{
-    struct stripe *s = stripe_at(f, i);
-    bool locks = want != READERS || machine_get()->lock_transfer_reading > 0;
-    bool queue = locks && (s->waiting > 0 || price(s, want, node) > 0);
-    if (queue) {
-        if (s->turn == NULL) s->turn = sg_mutex_init();
-        s->waiting++;
-        sg_mutex_lock(s->turn);
-        s = stripe_at(f, i);
-        double wait = price(s, want, node);
-        if (wait > 0) {
-            machine_count.lock_transfers++;
-            machine_wait_until(s->busy);
-            sg_actor_sleep_for(wait);
-            s = stripe_at(f, i);
-        }
-    }
-    if (locks && s->owner != node) s->owner = want;
-    double done = serve(f, s, i, n);
-    if (queue) {
-        s->waiting--;
-        sg_mutex_unlock(s->turn);
-    }
-    return done;
+    int64_t stripe = (int64_t)machine_get()->stripe, object = (i / f->width - i) * stripe;
+    long server = i % f->width;
+    struct lock_use use = {.stripe = i,
+                           .server = server,
+                           .low = from + object,
+                           .high = to + object,
+                           .serve = serve,
+                           .by = server_at((f->first + server) % machine_servers())};
+    return locks_use(f->locks, &use, writing, machine_node());
 }
 
 /* The bytes share the node's link with its messages, while the servers work. Small ones
@@ -221,15 +169,12 @@ static void transfer(struct store_file *f, int64_t offset, int64_t n, bool writi
 {
     enum { SMALL = 1 << 15 };
     const struct machine *m = machine_get();
-    int node = machine_node();
-    if (server_free == NULL)
-        server_free = machine_grow(NULL, 0, machine_servers(), sizeof *server_free);
     double until = machine_now(), from = until;
     for (int64_t at = offset, end = offset + n, next; at < end; at = next) {
         long i = (long)(at / (int64_t)m->stripe);
         next = (int64_t)(i + 1) * (int64_t)m->stripe;
         if (next > end) next = end;
-        double done = request(f, i, writing ? node : READERS, node, next - at);
+        double done = request(f, i, writing, at, next);
         if (done > until) until = done;
     }
     if (m->process_rate > 0 && until < from + (double)n / m->process_rate)

@@ -1,7 +1,8 @@
 /* Runs one workload: creates a file, puts, closes, opens it again, gets and compares
  * every value, on a simulated machine. Prints one line for each of `header` (create,
- * enddef and close), `put` and `get`; with SCALE_AGAIN in the environment also `put+` and
- * `get+`, the same a second time: a program's later steps. `run` makes tables of them. */
+ * enddef and close), `put` and `get`; with SCALE_REPEAT in the environment also `put+` and
+ * `get+`, the same once more and as often as it says: a program's later steps. `run` makes
+ * tables of them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -254,16 +255,21 @@ static void run_header(const struct scale *s, const char *name, const char *path
     report(s, name, "header", &before, &after, 0);
 }
 
-/* Once, or twice. */
+static int repetitions(void)
+{
+    const char *text = getenv("SCALE_REPEAT");
+    return text == NULL ? 1 : (int)strtol(text, NULL, 10);
+}
+
 static void move_seen(const struct scale *s, const char *name, int ncid,
                       const struct scale_plan *plan, char *buf, int64_t total, bool put)
 {
     static const char *const phases[2][2] = {{"get", "get+"}, {"put", "put+"}};
-    for (int i = 0; i < (getenv("SCALE_AGAIN") == NULL ? 1 : 2); i++) {
+    for (int i = 0; i < repetitions(); i++) {
         struct look before = look();
         move(ncid, plan, buf, put);
         struct look after = look();
-        report(s, name, phases[put][i], &before, &after, total);
+        report(s, name, phases[put][i > 0], &before, &after, total);
     }
 }
 
