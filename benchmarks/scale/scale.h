@@ -47,6 +47,11 @@ extern const struct scale_workload scale_workloads[];
 void scale_need(int err, const char *what);
 void *scale_alloc(int64_t n, size_t size);
 
+/* The values of the plan in `buf` to a file, or from it, by another way than the
+ * library's: see scale_ways.c. Collective. */
+void scale_move_by(const char *way, const struct scale *s, const char *path,
+                   const struct scale_plan *plan, char *buf, bool put);
+
 /* Room for n boxes of ndims. */
 void scale_part_new(struct scale_part *p, int ndims, int64_t n);
 void scale_part_free(struct scale_part *p);

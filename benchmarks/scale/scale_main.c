@@ -1,8 +1,8 @@
 /* Runs one workload: creates a file, puts, closes, opens it again, gets and compares
  * every value, on a simulated machine. Prints one line for each of `header` (create,
- * enddef and close), `put` and `get`; with SCALE_REPEAT in the environment also `put+` and
- * `get+`, the same once more and as often as it says: a program's later steps. `run` makes
- * tables of them. */
+ * enddef and close), `put` and `get`; with SCALE_REPEAT in the environment also `put+`
+ * and `get+`, the same once more and as often as it says: a program's later steps. `run`
+ * makes tables of them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -262,12 +262,17 @@ static int repetitions(void)
 }
 
 static void move_seen(const struct scale *s, const char *name, int ncid,
-                      const struct scale_plan *plan, char *buf, int64_t total, bool put)
+                      const struct scale_plan *plan, char *buf, int64_t total, bool put,
+                      const char *path)
 {
+    const char *way = getenv("SCALE_WAY");
     static const char *const phases[2][2] = {{"get", "get+"}, {"put", "put+"}};
     for (int i = 0; i < repetitions(); i++) {
         struct look before = look();
-        move(ncid, plan, buf, put);
+        if (way != NULL)
+            scale_move_by(way, s, path, plan, buf, put);
+        else
+            move(ncid, plan, buf, put);
         struct look after = look();
         report(s, name, phases[put][i > 0], &before, &after, total);
     }
@@ -278,16 +283,17 @@ static void run_data(const struct scale *s, const char *name, const char *path,
 {
     int ncid;
     int64_t mine = bytes_of(plan), total = 0, wrong, all_wrong = 0;
-    char *buf = scale_alloc(mine, 1);
+    char *buf = scale_alloc(mine, 1), other[4096];
+    snprintf(other, sizeof other, "%s.other", path);
     see_all(plan, buf, true);
     MPI_Allreduce(&mine, &total, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
     create(path, info, plan, &ncid);
-    move_seen(s, name, ncid, plan, buf, total, true);
+    move_seen(s, name, ncid, plan, buf, total, true, other);
     scale_need(ncmpi_close(ncid), "close");
 
     memset(buf, 0x55, (size_t)mine);
     scale_need(ncmpi_open(MPI_COMM_WORLD, path, NC_NOWRITE, info, &ncid), path);
-    move_seen(s, name, ncid, plan, buf, total, false);
+    move_seen(s, name, ncid, plan, buf, total, false, other);
     scale_need(ncmpi_close(ncid), "close");
     wrong = see_all(plan, buf, false);
     MPI_Reduce(&wrong, &all_wrong, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);

@@ -74,6 +74,28 @@ static void blocks(const struct scale *s, struct scale_plan *plan)
     box(v, start, count);
 }
 
+/* A lattice of four dimensions, all of which are divided, as in lattice QCD: sites of 24
+ * doubles, side by side in the last dimension. */
+static void lattice(const struct scale *s, struct scale_plan *plan)
+{
+    enum { SITE = 24 };
+    int sides[4], at[4], rest = s->rank;
+    MPI_Offset start[4], count[4];
+    struct scale_var *v = add(plan, "v", NC_DOUBLE, 1, 4);
+    grid(s->nprocs, 4, sides);
+    for (int d = 3; d >= 0; d--) {
+        at[d] = rest % sides[d];
+        rest /= sides[d];
+    }
+    for (int d = 0; d < 4; d++) {
+        count[d] = (MPI_Offset)(pow((double)s->bytes / 8 / SITE, 0.25) + 0.5);
+        if (d == 3) count[d] *= SITE;
+        start[d] = at[d] * count[d];
+        v->shape[d] = sides[d] * count[d];
+    }
+    box(v, start, count);
+}
+
 /* Rows in which each process has `run` bytes. */
 static void interleave(const struct scale *s, struct scale_plan *plan, MPI_Offset run)
 {
@@ -232,18 +254,9 @@ static void header(const struct scale *s, struct scale_plan *plan)
 }
 
 const struct scale_workload scale_workloads[] = {
-    {"contiguous", contiguous},
-    {"blocks", blocks},
-    {"columns", columns},
-    {"runs64k", runs64k},
-    {"runs512", runs512},
-    {"runs16", runs16},
-    {"varn", varn},
-    {"atmosphere", atmosphere},
-    {"ocean", ocean},
-    {"records", records},
-    {"records_singly", records_singly},
-    {"holes", holes},
-    {"header", header},
-    {NULL, NULL},
+    {"contiguous", contiguous}, {"blocks", blocks},   {"columns", columns},
+    {"lattice", lattice},       {"runs64k", runs64k}, {"runs512", runs512},
+    {"runs16", runs16},         {"varn", varn},       {"atmosphere", atmosphere},
+    {"ocean", ocean},           {"records", records}, {"records_singly", records_singly},
+    {"holes", holes},           {"header", header},   {NULL, NULL},
 };

@@ -266,15 +266,23 @@ static void await_step(const struct twophase_call *x, int64_t step)
 
 /* ---- the file ---- */
 
-/* Where the i-th of n shares of bytes [low, high) of the file begins, at whole stripes.
- */
-static int64_t bound(const struct twophase *t, int i, int n, int64_t low, int64_t high)
+/* Where the i-th of n shares of bytes [low, high) of the file begins: at whole stripes,
+ * or at parts of them where there are not so many. One process alone may not write as
+ * fast as a server, and those of a node have its locks together; the more so if nobody
+ * else writes to that server. */
+static int64_t bound(const struct twophase_call *x, int i, int n, int64_t low,
+                     int64_t high)
 {
-    enum { LEAST_SHARE = 65536 };
+    enum { LEAST_SHARE = 65536, PART = 2 << 20, PART_OF_SERVER = 1 << 20 };
+    const struct twophase *t = x->t;
+    int64_t part = x->d->apart > 0 ? PART_OF_SERVER : PART;
     if (i == 0 || low >= high) return low;
     if (i == n) return high;
     int64_t unit = t->unit > t->window.size / 2 ? FILE_PAGE : t->unit;
-    int64_t first = low / unit * unit, units = (high - first + unit - 1) / unit;
+    int64_t first = low / unit * unit;
+    while (unit % (2 * part) == 0 && (high - first) / unit < n)
+        unit /= 2;
+    int64_t units = (high - first + unit - 1) / unit;
     int64_t share = (units + n - 1) / n * unit;
     if (share < LEAST_SHARE) share = (LEAST_SHARE + unit - 1) / unit * unit;
     return i * share < high - first ? first + i * share : high;
@@ -290,8 +298,8 @@ static void take_share(const struct twophase_call *x, int64_t end, int64_t *low,
         *high = from;
         return;
     }
-    *low = bound(x->t, x->share, x->shares, from, cut);
-    *high = bound(x->t, x->share + 1, x->shares, from, cut);
+    *low = bound(x, x->share, x->shares, from, cut);
+    *high = bound(x, x->share + 1, x->shares, from, cut);
     if (*high == cut && *low < cut) *high = to;
 }
 
