@@ -8,8 +8,8 @@
  *   32 MiB. A request takes away whole locks of other nodes, however little of them it
  *   needs. So does Lustre.
  *
- * Whoever waits for a lock queues. Who holds one may use it until it is called back: what
- * it was used for by then is waited for, then the transfer takes its time. */
+ * Requests that wait for a lock queue. A node uses the one it has until it is called back;
+ * what it was used for by then is waited for, and then the transfer takes its time. */
 #include <limits.h>
 #include <simgrid/actor.h>
 #include <simgrid/mutex.h>

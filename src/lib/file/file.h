@@ -39,6 +39,8 @@ struct file {
     bool objects;    /* each of which locks its part as a whole: see base_fs.h */
     bool across;     /* the processes run on several nodes, or others do that write to the
                       * same servers */
+    bool stripes_shared; /* nodes share it, and its stripes are known: each is best
+                          * written by one of them */
     bool shares; /* processes of a node may share an open: there are several nodes, and
                   * they go by descriptors */
 };

@@ -314,6 +314,7 @@ static int describe_all(struct file *f, int error)
     ds->inode = all[INODE];
     f->across = all[HOST] != -all[OTHER_HOST] || ds->partial ||
                 (ds->hints.node_procs > 0 && ds->hints.node_procs < ds->nprocs);
+    f->stripes_shared = f->across && file_striped(f);
     f->shares = f->across && ds->nprocs > 1 && !f->mpi && !f->no_indep;
     return NC_NOERR;
 }

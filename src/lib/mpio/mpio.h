@@ -186,14 +186,16 @@ int mpio_view_tile_all(struct mpio *m, const struct access_tile *t, bool put);
 
 /* ---- mpio_run.c ---- */
 
-/* Do several nodes share a file whose stripes are known? Each stripe is best written by
- * one of them. */
-bool mpio_has_stripes(const struct mpio *m);
-
 /* Is an access better left to go directly? Pieces of some KiB are; with stripes a run of
  * two or more, most of which nobody else touches. (Where nodes cache pages of their own,
  * which is where MPI-IO is used, a page that two of them write would lose bytes.) */
-bool mpio_is_long(const struct mpio *m, const struct access_survey *s);
+static inline bool mpio_is_long(const struct mpio *m, const struct access_survey *s)
+{
+    enum { STRIPES = 2, LONG = 8192 };
+    const struct file *f = &m->file;
+    if (!f->stripes_shared) return s->bytes / s->pieces >= LONG;
+    return !f->mpi && s->pieces == 1 && s->bytes >= STRIPES * f->stripe;
+}
 
 /* Moves a request that is one run of the file, of which `s` tells where. Local. Its own
  * result, which its status takes; *io gets the last error that came from the file. */

@@ -15,19 +15,6 @@ struct run {
     int io; /* the last error that came from the file */
 };
 
-bool mpio_has_stripes(const struct mpio *m)
-{
-    return m->file.across && file_striped(&m->file);
-}
-
-bool mpio_is_long(const struct mpio *m, const struct access_survey *s)
-{
-    enum { STRIPES = 2, LONG = 8192 };
-    if (mpio_has_stripes(m))
-        return !m->file.mpi && s->pieces == 1 && s->bytes >= STRIPES * m->file.stripe;
-    return s->bytes / s->pieces >= LONG;
-}
-
 /* The next n values, at `at` in the file, by way of `external`. */
 static int move_part(struct run *x, struct access_values *v, int64_t at, int64_t n,
                      unsigned char *external)
@@ -68,7 +55,7 @@ static struct parts parts_of(const struct mpio *m, int64_t at, int64_t nelems, i
         .at = at, .nelems = nelems, .base = at, .unit = DIRECT_BYTES, .xsize = xsize};
     int64_t last = at + nelems * xsize - 1, stripe = m->file.stripe,
             servers = m->file.stripes;
-    if (!mpio_has_stripes(m)) {
+    if (!m->file.stripes_shared) {
         p.count = (last - at) / p.unit + 1;
         return p;
     }
@@ -83,7 +70,7 @@ static struct parts parts_of(const struct mpio *m, int64_t at, int64_t nelems, i
 
 /* The first value of part i. One that lies in two parts belongs to the one it begins in.
  */
-static int64_t first_of(const struct parts *p, int64_t i)
+static inline int64_t first_of(const struct parts *p, int64_t i)
 {
     int64_t n = (p->base + i * p->unit - p->at + p->xsize - 1) / p->xsize;
     return i == 0 ? 0 : n < p->nelems ? n : p->nelems;
@@ -105,7 +92,7 @@ static int move_parts(struct run *x, struct access_values *v, int64_t at, int64_
     if (!stay) m->base.ds->stats.copied_bytes += n * v->xsize;
     for (int64_t i = 0; i < p.count && (err == NC_NOERR || err == NC_ERANGE); i++) {
         int64_t part = (p.first + i) % p.count, from = first_of(&p, part);
-        access_values_seek(v, from);
+        if (from != v->done) access_values_seek(v, from);
         if (stay) external = access_values_buf(v);
         int moved = move_part(x, v, at + from * v->xsize, first_of(&p, part + 1) - from,
                               external);

@@ -115,7 +115,7 @@ static bool move_run(struct transfer *x, const struct access_survey *known)
     struct access_stream *s = &x->stream;
     const struct cdf_header *h = &x->m->base.ds->header;
     struct access_survey own;
-    if (s->n != 1 && !mpio_has_stripes(x->m)) return false;
+    if (s->n != 1 && !x->m->file.stripes_shared) return false;
     struct access_request *r = s->reqs[s->file_request];
     if (known == NULL && access_survey(h, r, &own)) known = &own;
     if (known == NULL || known->pieces != 1) return false;
@@ -278,7 +278,7 @@ static bool wants_company(const struct mpio *m, const struct access_survey *s)
     int64_t nprocs = m->base.ds->nprocs, apart = APART;
     if (nprocs > 4) apart = (int64_t)APART / 4 * nprocs;
     if (s->bytes == 0 || !s->ascending) return false;
-    if (mpio_has_stripes(m)) return true;
+    if (m->file.stripes_shared) return true;
     return s->pieces >= MANY && (s->high - s->low) / s->pieces < apart;
 }
 
@@ -300,7 +300,7 @@ static bool part(struct transfer *x, struct choice *c)
 }
 
 /* All go one way: together, or not. */
-static void make_one_way(struct transfer *x, struct choice *c, bool together)
+static inline void make_one_way(struct transfer *x, struct choice *c, bool together)
 {
     struct access_survey all = c->together;
     access_survey_add(&all, &c->direct);
@@ -342,7 +342,7 @@ static void choose_way(struct transfer *x, struct choice *c)
         parted = c->ndirect > 0 && (apart || !all->put) && part(x, c);
     if (!parted) make_one_way(x, c, together);
     c->runs = c->ndirect > 0 && ascending && asked == BASE_TRANSFER_AUTO &&
-              mpio_has_stripes(x->m);
+              x->m->file.stripes_shared;
 }
 
 /* Long runs go together after all if several processes move the same bytes, which then
