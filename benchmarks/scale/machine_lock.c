@@ -3,13 +3,14 @@
  *
  * - A stripe has a lock of its own, and nothing else goes with it.
  * - lock_grows: an object, which is the part of a file that one server has, has locks of
- *   ranges. The server grows what it grants as far as nobody else's lock is in the way,
- * so that a node which is alone asks once; and where many are in the way by no more than
- *   32 MiB. A request takes away whole locks of other nodes, however little of them it
- *   needs. So does Lustre.
+ *   ranges. The server grows what it grants as far as nobody else's lock is in the
+ *   way, so that a node which is alone asks once; where many are in the way, by 32 MiB
+ *   at most. A request takes away whole locks of other nodes, however little of them
+ *   it needs. So does Lustre.
  *
- * Requests that wait for a lock queue. A node uses the one it has until it is called back;
- * what it was used for by then is waited for, and then the transfer takes its time. */
+ * Requests that wait for a lock queue. A node uses the one it has until it is called
+ * back; what it was used for by then is waited for, and then the transfer takes its time.
+ */
 #include <limits.h>
 #include <simgrid/actor.h>
 #include <simgrid/mutex.h>

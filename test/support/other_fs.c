@@ -44,7 +44,8 @@ __attribute__((visibility("default"))) int fstatfs64(int fd, struct statfs64 *fs
 
 /* Where a file's stripes are: struct lov_user_md_v1, little-endian. */
 __attribute__((visibility("default"))) ssize_t fgetxattr(int fd, const char *name,
-                                                         void *value, size_t size)
+                                                         void *value, size_t size);
+ssize_t fgetxattr(int fd, const char *name, void *value, size_t size)
 {
     static const unsigned char layout[32] = {
         0xd0,     0x0b, 0xd1, 0x0b, [26] = 1, /* magic; 65536 bytes ... */
