@@ -1,4 +1,4 @@
-/* Runs of parts: made, sorted, copied. */
+/* Runs of parts: made, sorted, joined. */
 #include "blob_parts.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ void blob_runs_free(struct blob_runs *x)
     *x = (struct blob_runs){.n = 0};
 }
 
-/* ---- joining ---- */
+/* ---- making ---- */
 
 static inline uint64_t slot_of_place(uint64_t home, int64_t at)
 {
@@ -103,6 +103,7 @@ static int reserve_keys(struct blob_runs *x)
     base_free(x->keys);
     x->keys = keys;
     x->keys_room = 2 * x->n;
+    x->nkeys = 0;
     return NC_NOERR;
 }
 
@@ -127,16 +128,59 @@ static void sort_runs_by_home(struct blob_runs *x)
 
 int blob_runs_sort(struct blob_runs *x, bool *apart)
 {
-    x->plain = true;
+    x->order = NULL;
+    x->nordered = x->n;
     *apart = runs_ascend(x);
     if (*apart) return NC_NOERR;
-    x->plain = false;
-    *apart = x->n == x->nkeys && runs_ascend(x);
+    if (x->n == x->nkeys) x->order = x->keys;
+    *apart = x->order != NULL && runs_ascend(x);
     if (*apart) return NC_NOERR;
-    x->nkeys = 0;
     if (reserve_keys(x) != NC_NOERR) return NC_ENOMEM;
-    x->nkeys = x->n;
     sort_runs_by_home(x);
+    x->nkeys = x->n;
+    x->order = x->keys;
     *apart = runs_ascend(x);
+    return NC_NOERR;
+}
+
+/* ---- joining ---- */
+
+/* One part that is moved by itself. */
+static inline bool is_long(const struct blob_part *run, const struct blob_joining *how)
+{
+    return run->run == 1 && run->n >= how->most;
+}
+
+/* May what comes next in the order be joined to this run? */
+static bool can_join(const struct blob_part *to, const struct blob_part *run,
+                     const struct blob_joining *how, int64_t spare)
+{
+    int64_t gap = run->sub < 0 ? 0 : spare < how->gap ? spare : how->gap;
+    return !is_long(to, how) && !is_long(run, how) &&
+           run_goes_on(to, run, gap, how->longest);
+}
+
+/* The order of those that are left goes to the spare keys: that of all is tried first the
+ * next time. */
+int blob_runs_join(struct blob_runs *x, const struct blob_joining *how)
+{
+    int64_t spare = how->spare, lead = 0;
+    if (reserve_keys(x) != NC_NOERR) return NC_ENOMEM;
+    struct base_key *left = x->keys + x->keys_room;
+    x->nordered = 0;
+    for (int64_t i = 0; i < x->n; i++) {
+        int64_t number = x->order == NULL ? i : x->order[i].index;
+        struct blob_part *run = &x->list[number], *to = &x->list[lead];
+        if (i == 0 || !can_join(to, run, how, spare)) {
+            left[x->nordered++].index = lead = number;
+            continue;
+        }
+        spare -= run->at - (to->at + to->n);
+        to->n = run->at + run->n - to->at;
+        to->run += run->run;
+        run->run = 0;
+        run->copy = lead;
+    }
+    x->order = left;
     return NC_NOERR;
 }

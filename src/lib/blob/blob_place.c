@@ -36,6 +36,7 @@ struct placing {
     int64_t n, room, closed; /* those before `closed` have become requests; the others: */
     bool joins;              /* values of several requests may be copied as one's */
     bool abroad;             /* some are not in the own blob, as far as was looked */
+    bool unordered;          /* parts that are got do not go upwards where they lie */
     int64_t size, bytes;     /* of a value, 0: there are none; of all that are copied */
     int64_t records, step;   /* it is all of the own blob, and there are so many */
     struct blob_runs runs;
@@ -221,10 +222,10 @@ static int make_requests(struct placing *o, int64_t most)
 {
     const struct blob_runs *x = &o->runs;
     int err = NC_NOERR;
-    for (int64_t from = 0, to; from < x->n && err == NC_NOERR; from = to) {
+    for (int64_t from = 0, to; from < x->nordered && err == NC_NOERR; from = to) {
         const struct blob_part *first = blob_runs_at(x, from);
         bool direct = can_be_direct(o, first), alone = direct && first->n >= most;
-        for (to = from + 1; to < x->n && !alone; to++) {
+        for (to = from + 1; to < x->nordered && !alone; to++) {
             const struct blob_part *p = blob_runs_at(x, to);
             if (p->sub != first->sub || (p->n >= most && can_be_direct(o, p))) break;
         }
@@ -276,30 +277,46 @@ static int make_copies(struct placing *o, struct blob_part *parts, int64_t n,
     o->copies = copies;
     made_of(o->reqs[o->nreqs - 1])->last = true;
     for (struct blob_part *p = parts; p < parts + n; p++) {
-        const struct blob_part *run = &o->runs.list[p->run];
+        const struct blob_part *run = blob_runs_of(&o->runs, p);
         p->copy = run->copy < 0 ? -1 : run->copy + (p->at - run->at) * o->size;
     }
     return o->put ? copy_values(o, parts, n) : NC_NOERR;
 }
 
-static int make_group(struct placing *o, struct blob_part *parts, int64_t n)
+/* Runs of a group, in order. What is put goes to each place once; of what is got, what
+ * lies close by is read along: in the order of the parts, if they go upwards. */
+static int make_runs(struct placing *o, struct blob_part *parts, int64_t n, int64_t most)
 {
-    int64_t before = o->copied;
-    bool apart, room = o->copied + o->bytes <= 2 * (int64_t)MOST_COPIED;
-    struct blob_joining how = {.longest = INT64_MAX, .most = INT64_MAX};
-    if (o->size > 0) how.most = room ? LONG / o->size : 0;
-    if (o->joins && !o->put) {
+    struct blob_joining how = {.longest = INT64_MAX, .most = most}, plain = how;
+    bool apart, along = o->joins && !o->put;
+    if (along) {
         how.gap = GAP / o->size;
         how.spare = SPARE / o->size;
     }
-    int err = blob_runs_make(&o->runs, parts, n, &how);
+    bool first = along && !o->unordered;
+    int err = blob_runs_make(&o->runs, parts, n, first ? &how : &plain);
     if (err == NC_NOERR) err = blob_runs_sort(&o->runs, &apart);
-    if (err == NC_NOERR && o->put && !apart) {
-        how.longest = 0;
-        err = blob_runs_make(&o->runs, parts, n, &how);
-        o->runs.plain = true;
+    if (err != NC_NOERR) return err;
+    if (first && o->runs.order != NULL) {
+        o->unordered = true;
+        return make_runs(o, parts, n, most);
     }
-    if (err == NC_NOERR) err = make_requests(o, how.most);
+    if (along && !first) return blob_runs_join(&o->runs, &how);
+    if (apart || !o->put) return NC_NOERR;
+    plain.longest = 0;
+    err = blob_runs_make(&o->runs, parts, n, &plain);
+    o->runs.order = NULL;
+    o->runs.nordered = o->runs.n;
+    return err;
+}
+
+static int make_group(struct placing *o, struct blob_part *parts, int64_t n)
+{
+    int64_t before = o->copied, most = INT64_MAX;
+    bool room = o->copied + o->bytes <= 2 * (int64_t)MOST_COPIED;
+    if (o->size > 0) most = room ? LONG / o->size : 0;
+    int err = make_runs(o, parts, n, most);
+    if (err == NC_NOERR) err = make_requests(o, most);
     return err == NC_NOERR ? make_copies(o, parts, n, before) : err;
 }
 
