@@ -97,7 +97,7 @@ static bool runs_ascend(const struct blob_runs *x)
 
 static int reserve_keys(struct blob_runs *x)
 {
-    if (x->n <= x->keys_room) return NC_NOERR;
+    if (x->keys != NULL && x->n <= x->keys_room) return NC_NOERR;
     struct base_key *keys = base_malloc((size_t)(4 * x->n) * sizeof *keys);
     if (keys == NULL) return NC_ENOMEM;
     base_free(x->keys);
