@@ -1,4 +1,5 @@
 /* File systems, told apart by what statfs says. */
+#define _GNU_SOURCE /* O_DIRECT, statx */
 #include "base_fs.h"
 
 #ifndef __linux__
@@ -6,6 +7,28 @@ bool base_fs_coherent(int fd)
 {
     (void)fd;
     return false;
+}
+
+bool base_fs_go_around(int fd)
+{
+    (void)fd;
+    return false;
+}
+
+bool base_fs_goes_around(int fd)
+{
+    (void)fd;
+    return false;
+}
+
+void base_fs_refresh(int fd)
+{
+    (void)fd;
+}
+
+void base_fs_refresh_path(const char *path)
+{
+    (void)path;
 }
 
 bool base_fs_maps(int fd)
@@ -33,13 +56,16 @@ struct base_fs_stripes base_fs_stripes(int fd)
 }
 #else
 #include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <sys/xattr.h>
+#include <unistd.h>
 
-enum { LUSTRE = 0x0bd00bd0, GPFS = 0x47504653 };
+enum { LUSTRE = 0x0bd00bd0, GPFS = 0x47504653, FUSE = 0x65735546 };
 
 /* Those that keep the promise of POSIX: a read() that begins after a write() has returned
  * gets what that wrote.
@@ -120,6 +146,59 @@ bool base_fs_coherent(int fd)
 {
     uint32_t type = type_of_fs(fd);
     return is_of_host(type) || is_in(of_nodes, sizeof of_nodes, type);
+}
+
+/* ---- around the pages of a node ----
+ * FUSE keeps pages of a file on each node, and whatever is behind it may be the same file
+ * for all: what another node has written is read old, and with a write-back cache a page
+ * is written back as a whole, over what another node has put into it. A descriptor with
+ * O_DIRECT sends each read and write to the file system, byte for byte, whatever their
+ * places are (fs/fuse/file.c: no alignment is asked for), and a write drops the pages it
+ * goes past. It is set behind open(), so that who serves the file system does not see it:
+ * some would hand it on to a disk, where places have to be multiples of blocks. Where
+ * the kernel itself hands reads on like that (FUSE passthrough), one at an odd place
+ * fails, and the flag is taken back.
+ *
+ * Sizes are kept for seconds, too, and a read behind such a size is empty: statx() with
+ * AT_STATX_FORCE_SYNC asks for it. */
+
+static bool reads_anywhere(int fd)
+{
+    char byte;
+    return pread(fd, &byte, 1, 1) >= 0 || errno == EBADF; /* not open for reading */
+}
+
+bool base_fs_go_around(int fd)
+{
+    if (type_of_fs(fd) != FUSE) return false;
+    int flags = fcntl(fd, F_GETFL);
+    if (flags < 0 || fcntl(fd, F_SETFL, flags | O_DIRECT) != 0) return false;
+    base_fs_refresh(fd);
+    if (reads_anywhere(fd)) return true;
+    (void)fcntl(fd, F_SETFL, flags);
+    return false;
+}
+
+bool base_fs_goes_around(int fd)
+{
+    int flags = fcntl(fd, F_GETFL);
+    return flags >= 0 && (flags & O_DIRECT) != 0;
+}
+
+static void ask_for_size(int fd, const char *path, int how)
+{
+    struct statx known;
+    (void)statx(fd, path, how | AT_STATX_FORCE_SYNC, STATX_SIZE, &known);
+}
+
+void base_fs_refresh(int fd)
+{
+    if (base_fs_goes_around(fd)) ask_for_size(fd, "", AT_EMPTY_PATH);
+}
+
+void base_fs_refresh_path(const char *path)
+{
+    ask_for_size(AT_FDCWD, path, 0);
 }
 
 /* ---- Lustre tells stripes by an extended attribute, little-endian ----

@@ -10,6 +10,20 @@
  * known. */
 bool base_fs_coherent(int fd);
 
+/* On a file system that promises nothing because each node keeps pages and sizes for
+ * itself (FUSE): from here on the descriptor reads and writes what the file system has,
+ * not the node's pages, and the file's size is asked for. False: it is no such file
+ * system, or it does not let itself be read like that, and nothing has changed. */
+bool base_fs_go_around(int fd);
+
+/* Does it go around the node's pages? */
+bool base_fs_goes_around(int fd);
+
+/* Asks for the size again, where it may be an old one: the next fstat(), stat() or read()
+ * knows it. */
+void base_fs_refresh(int fd);
+void base_fs_refresh_path(const char *path);
+
 /* A file has one cache on this host, its pages, that read(), write() and mappings share:
  * a store to a mapping changes the bytes it names, for all, and no others, and none is
  * lost when another process makes the file longer. */

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base_error.h"
+#include "base_fs.h"
 #include "base_rights.h"
 
 enum { MOST = 1 << 30, MOST_PIECES = 1024 }; /* of one call */
@@ -35,7 +36,9 @@ static int open_once(const char *path, int flags, mode_t rights)
 int base_open_with(const char *path, int flags, mode_t rights)
 {
     int fd = open_once(path, flags | O_NONBLOCK, rights);
-    return fd < 0 && errno == EWOULDBLOCK ? open_once(path, flags, rights) : fd;
+    if (fd < 0 && errno == EWOULDBLOCK) fd = open_once(path, flags, rights);
+    if (fd >= 0) (void)base_fs_go_around(fd);
+    return fd;
 }
 
 int base_open(const char *path, int flags)
@@ -89,16 +92,28 @@ int base_write_at(int fd, int64_t at, const void *bytes, int64_t n, const char *
     return NC_NOERR;
 }
 
+/* Nothing was read there: was that by a size that the node keeps, and is old? Once for
+ * each size it has. */
+static bool is_longer(int fd, int64_t than, int64_t *size)
+{
+    struct stat st;
+    int64_t before = *size;
+    if (!base_fs_goes_around(fd)) return false;
+    base_fs_refresh(fd);
+    if (fstat(fd, &st) == 0) *size = st.st_size;
+    return *size > than && *size != before;
+}
+
 int64_t base_read_some(int fd, int64_t at, void *bytes, int64_t n)
 {
     unsigned char *p = bytes;
-    int64_t got = 0;
+    int64_t got = 0, size = -1;
     while (got < n) {
         int64_t most = n - got < MOST ? n - got : MOST;
         ssize_t done = pread(fd, p + got, (size_t)most, at + got);
         if (done < 0 && errno == EINTR) continue;
         if (done < 0) return -1;
-        if (done == 0) break;
+        if (done == 0 && !is_longer(fd, at + got, &size)) break;
         got += done;
     }
     return got;
@@ -207,6 +222,7 @@ int base_extend(int fd, int64_t size, const char *path)
     struct stat st;
     unsigned char last = 0;
     int failed;
+    base_fs_refresh(fd);
     if (fstat(fd, &st) != 0) return base_error_system(NC_EWRITE, "looking at", path);
     if (st.st_size >= (off_t)size) return NC_NOERR;
     if (reserve_last(fd, size, &failed))

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "base_error.h"
+#include "base_fs.h"
 #include "base_mem.h"
 #include "base_mpi.h"
 #include "blob.h"
@@ -146,6 +147,7 @@ int blob_foreign_part(struct blob *b, int varid, int number, int64_t record, int
 int blob_foreign_size(struct blob_sub *s)
 {
     struct stat st;
+    base_fs_refresh_path(s->ds.full);
     if (stat(s->ds.full, &st) != 0)
         return base_error_system(NC_EFILE, "looking at", s->ds.path);
     s->size = st.st_size;

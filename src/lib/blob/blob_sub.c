@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base_error.h"
+#include "base_fs.h"
 #include "base_io.h"
 #include "base_mem.h"
 #include "base_mpi.h"
@@ -194,6 +195,7 @@ int blob_sub_find(struct blob *b, int number, int varid, struct blob_sub **sub, 
 static bool is_empty(const char *path)
 {
     struct stat st;
+    base_fs_refresh_path(path);
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0;
 }
 
@@ -201,6 +203,7 @@ static bool is_empty(const char *path)
 static int64_t records_in(const struct cdf_header *h, const char *path)
 {
     struct stat st;
+    base_fs_refresh_path(path);
     if (stat(path, &st) != 0) return INT64_MAX;
     if (h->record_size == 0 || st.st_size <= h->begin_record) return 1;
     return (st.st_size - h->begin_record + h->record_size - 1) / h->record_size;

@@ -15,7 +15,8 @@ struct file_scatter;
 
 /* A process opens the file for itself when it first reads or writes, so that who moves
  * nothing does not trouble the file system: by a descriptor of the system where that is
- * safe (base_fs_coherent, and the hint nc_file_io), else through MPI-IO. Process 0 has
+ * safe (base_fs_coherent, base_fs_go_around, and the hint nc_file_io), else through
+ * MPI-IO. Process 0 has
  * it from the beginning. A handle of all processes together is opened when a view is
  * first needed; where independent I/O is ruled out, at the beginning, and then it is the
  * only one. */
@@ -29,6 +30,7 @@ struct file {
     struct file_scatter *scatter; /* short pieces on their way; NULL: none yet */
     MPI_File alone;               /* the same through MPI-IO */
     MPI_File view;                /* all processes' */
+    bool around;                  /* ... goes around the pages that this node keeps */
     bool mpi;                     /* process 0 goes through MPI-IO, so all do */
     bool dirty;      /* this process wrote by its own handle since the last sync */
     bool named;      /* the file's name is on the device, as far as this process knows */

@@ -168,7 +168,9 @@ static bool wants_mpi(const struct file *f)
 /* Takes the descriptor, unless the file system is one for MPI-IO. */
 static int take_descriptor(struct file *f, struct file_descriptor *d)
 {
-    if (f->ds->hints.file_io == BASE_FILE_IO_POSIX || base_fs_coherent(d->fd)) {
+    f->around = base_fs_goes_around(d->fd);
+    if (f->ds->hints.file_io == BASE_FILE_IO_POSIX || f->around ||
+        base_fs_coherent(d->fd)) {
         f->own = *d;
         if (f->ds->lent == NULL) f->ds->lent = &f->own;
         return NC_NOERR;

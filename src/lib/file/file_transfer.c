@@ -3,7 +3,8 @@
  *
  * What one process has written another one reads after an agreement. By descriptors: the
  * write() has returned before the agreement, the read() begins behind it, and
- * base_fs_coherent says where that is enough. Through MPI-IO's handles of one process
+ * base_fs_coherent says where that is enough, and base_fs_go_around where it is, once
+ * the node's own pages are left out. Through MPI-IO's handles of one process
  * each: MPI-IO's own driver for the file system sees to it, as it does where processes
  * open the file together and read and write independently (for NFS, ROMIO locks what it
  * reads and writes, which empties the client's cache).
@@ -113,7 +114,7 @@ int file_read(struct file *f, int64_t offset, void *bytes, int64_t n)
         err = read_piece(f, offset, p, n < PIECE ? n : PIECE, &done);
         trace_end_at(f->ds->trace, TRACE_READ, span, offset, done);
         if (err == NC_NOERR && done == 0) {
-            if (f->own.fd < 0) err = read_nothing(f, offset, &size, &again);
+            if (f->own.fd < 0 || f->around) err = read_nothing(f, offset, &size, &again);
             if (err == NC_NOERR && !again) memset(p, 0, (size_t)n);
             if (!again) break;
         }
@@ -280,6 +281,7 @@ int file_size(struct file *f, int64_t *size)
     int mpi = MPI_SUCCESS;
     f->ds->stats.file_sizes++;
     if (f->own.fd >= 0) {
+        if (f->around) base_fs_refresh(f->own.fd);
         if (fstat(f->own.fd, &st) != 0)
             return base_error_system(NC_EFILE, "asking for the size of", f->ds->full);
         bytes = st.st_size;

@@ -1,0 +1,171 @@
+/* Values that every node has read, and others then overwrite; data that move behind that.
+ *
+ *     stale FILE [ROUNDS]
+ *
+ * Each round all processes get everything, so that whatever caches for a node has all of
+ * it, and put what another one had put the round before: blocks, columns, single places
+ * of rows, records. Behind a sync and a barrier all get all again. At the end a
+ * redefinition moves everything, and a second opening gets it. Prints how many values
+ * were wrong. */
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pnetcdf.h"
+
+enum { ROWS = 37, WIDTH = 24, RECORDS = 3, BLOCKS = 0, COLUMNS, PLACES, SERIES, NVARS };
+static const char *const names[NVARS] = {"blocks", "columns", "places", "series"};
+
+static int rank, nprocs, wrong;
+
+static void need(int rc, const char *what)
+{
+    if (rc == NC_NOERR) return;
+    fprintf(stderr, "%s: %s\n", what, ncmpi_strerror(rc));
+    MPI_Abort(MPI_COMM_WORLD, 3);
+}
+
+/* Never 0, and another one in each round. */
+static int value_of(int var, MPI_Offset place, int round)
+{
+    return (int)(1 + place + 100000 * var + 1000000 * (MPI_Offset)round);
+}
+
+static MPI_Offset size_of(int var)
+{
+    MPI_Offset plane = (MPI_Offset)ROWS * WIDTH * nprocs;
+    return var == SERIES ? RECORDS * plane : plane;
+}
+
+/* ---- putting ---- */
+
+/* Whose part a process puts this round. */
+struct part {
+    MPI_Offset start[3], count[3], stride[3];
+};
+
+static struct part part_of(int var, int owner)
+{
+    MPI_Offset n = (MPI_Offset)WIDTH * nprocs, from = (MPI_Offset)ROWS * owner / nprocs;
+    MPI_Offset to = (MPI_Offset)ROWS * (owner + 1) / nprocs;
+    switch (var) {
+    case BLOCKS:
+        return (struct part){{from, 0}, {to - from, n}, {1, 1}};
+    case COLUMNS:
+        return (struct part){{0, WIDTH * owner}, {ROWS, WIDTH}, {1, 1}};
+    case PLACES:
+        return (struct part){{0, owner}, {ROWS, WIDTH}, {1, nprocs}};
+    default:
+        return (struct part){{0, from, 0}, {RECORDS, to - from, n}, {1, 1, 1}};
+    }
+}
+
+static MPI_Offset place_of(int var, const struct part *p, MPI_Offset i)
+{
+    int ndims = var == SERIES ? 3 : 2;
+    MPI_Offset n = (MPI_Offset)WIDTH * nprocs, place = 0, unit = 1;
+    for (int d = ndims - 1; d >= 0; d--) {
+        place += unit * (p->start[d] + i % p->count[d] * p->stride[d]);
+        i /= p->count[d];
+        unit *= d == ndims - 1 ? n : ROWS;
+    }
+    return place;
+}
+
+static void put_part(int ncid, int var, int round, int *values)
+{
+    struct part p = part_of(var, (rank + round) % nprocs);
+    MPI_Offset n = p.count[0] * p.count[1] * (var == SERIES ? p.count[2] : 1);
+    for (MPI_Offset i = 0; i < n; i++)
+        values[i] = value_of(var, place_of(var, &p, i), round);
+    if (var == PLACES) {
+        need(ncmpi_begin_indep_data(ncid), "begin_indep_data");
+        need(ncmpi_put_vars_int(ncid, var, p.start, p.count, p.stride, values), "put");
+        need(ncmpi_end_indep_data(ncid), "end_indep_data");
+    } else {
+        need(ncmpi_put_vars_int_all(ncid, var, p.start, p.count, p.stride, values),
+             "put");
+    }
+}
+
+/* ---- getting ---- */
+
+static void get_everything(int ncid, int round, int *values, const char *when)
+{
+    for (int var = 0; var < NVARS; var++) {
+        int bad = 0;
+        need(ncmpi_get_var_int_all(ncid, var, values), "get");
+        for (MPI_Offset i = 0; i < size_of(var); i++)
+            bad += values[i] != value_of(var, i, round);
+        if (bad > 0)
+            printf("process %d, %s: %d of %s are wrong\n", rank, when, bad, names[var]);
+        wrong += bad;
+    }
+}
+
+/* ---- the file ---- */
+
+static int define(const char *path)
+{
+    int ncid, dims[3], id;
+    need(ncmpi_create(MPI_COMM_WORLD, path, NC_64BIT_DATA, MPI_INFO_NULL, &ncid),
+         "create");
+    need(ncmpi_def_dim(ncid, "t", NC_UNLIMITED, &dims[0]), "def_dim");
+    need(ncmpi_def_dim(ncid, "y", ROWS, &dims[1]), "def_dim");
+    need(ncmpi_def_dim(ncid, "x", (MPI_Offset)WIDTH * nprocs, &dims[2]), "def_dim");
+    for (int var = 0; var < NVARS; var++) {
+        bool records = var == SERIES;
+        need(ncmpi_def_var(ncid, names[var], NC_INT, records ? 3 : 2, dims + !records,
+                           &id),
+             "def_var");
+    }
+    need(ncmpi_enddef(ncid), "enddef");
+    return ncid;
+}
+
+static void move_all(int ncid)
+{
+    static char text[9000];
+    static const int x = 2;
+    int id;
+    memset(text, 'a', sizeof text);
+    need(ncmpi_redef(ncid), "redef");
+    need(ncmpi_put_att_text(ncid, NC_GLOBAL, "text", sizeof text, text), "put_att");
+    need(ncmpi_def_var(ncid, "more", NC_SHORT, 1, &x, &id), "def_var");
+    need(ncmpi_enddef(ncid), "enddef");
+}
+
+int main(int argc, char **argv)
+{
+    int ncid, rounds = argc > 2 ? atoi(argv[2]) : 3;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &nprocs);
+    int *values = malloc((size_t)size_of(SERIES) * sizeof *values);
+    need(argc > 1 && values != NULL ? NC_NOERR : NC_EINVAL, "usage: stale FILE [ROUNDS]");
+
+    ncid = define(argv[1]);
+    for (int round = 1; round <= rounds; round++) {
+        for (int var = 0; var < NVARS; var++)
+            put_part(ncid, var, round, values);
+        need(ncmpi_sync(ncid), "sync");
+        MPI_Barrier(MPI_COMM_WORLD);
+        get_everything(ncid, round, values, "after sync");
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    move_all(ncid);
+    get_everything(ncid, rounds, values, "moved");
+    need(ncmpi_close(ncid), "close");
+    need(ncmpi_open(MPI_COMM_WORLD, argv[1], NC_NOWRITE, MPI_INFO_NULL, &ncid), "open");
+    get_everything(ncid, rounds, values, "opened again");
+    need(ncmpi_close(ncid), "close");
+    free(values);
+
+    int all;
+    MPI_Allreduce(&wrong, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (rank == 0) printf("%d values are wrong\n", all);
+    MPI_Finalize();
+    return 0; /* hydra may wait for ever for a node whose process tells another status */
+}
