@@ -98,12 +98,12 @@ if [ "${BLOB_KILL-}" = all ]; then
         done
     done
 else
-    check "nothing is lost when it is killed" every_point killed 1 13 "$blobs"
+    check "nothing is lost when it is killed" every_point killed 1 31 "$blobs"
     check "nor when all of three are" every_point killed 3 47 "$blobs"
-    check "nothing synced is lost with the power" every_point cut_power 1 13 "$blobs"
+    check "nothing synced is lost with the power" every_point cut_power 1 31 "$blobs"
     check "nor with that of three" every_point cut_power 3 47 "$blobs"
     joins="$blobs;nc_blob_join=behind"
-    check "nor when it is killed while one file is made" every_point killed 3 83 "$joins"
+    check "nor when it is killed while one file is made" every_point killed 3 127 "$joins"
     check "nor when the power goes meanwhile" every_point cut_power 1 17 "$joins"
 fi
 cat "$where/summary"

@@ -192,12 +192,12 @@ if [ "${REDEF_KILL-}" = all ]; then
         done
     done
 else
-    check "nothing is lost when it is killed" points killed 1 23 0 1 2 3 4 5 6 7 8 9
+    check "nothing is lost when it is killed" points killed 1 59 0 1 2 3 4 5 6 7 8 9
     check "nothing is lost when two of two are killed" points killed 2 97 0 2 3 7 8 9
     check "nor when one of three is" points one_killed 3 97 1 2 8
-    check "nor when that is killed which finishes" points killed_again 1 37 0 2 3 8
-    check "nor with the power" points cut_power 1 29 0 1 2 3 4 5 7 8 9
-    check "nor when it goes again" points cut_again 1 37 0 2
+    check "nor when that is killed which finishes" points killed_again 1 83 0 2 3 8
+    check "nor with the power" points cut_power 1 67 0 1 2 3 4 5 7 8 9
+    check "nor when it goes again" points cut_again 1 83 0 2
     check "nor while logs are made" points cut_again 3 41 8
 fi
 cat "$where/summary"
