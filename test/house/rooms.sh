@@ -156,7 +156,7 @@ check "nobody cuts a file that others write" \
 # socket is no file.
 check "only base and file open, read, write and lock files" \
     unused '(open|openat|creat|p?readv?|p?writev?|fsync|fdatasync|sync_file_range|flock|fcntl|lockf)(64)?' \
-    '(base_(io|lock|hints_file)|file_[a-z]*|api_cdl|cdl_scanner|stage_(ask|serve))'
+    '(base_(io|fs|lock|hints_file)|file_[a-z]*|api_cdl|cdl_scanner|stage_(ask|serve))'
 # Of types made with large counts, ordinary questions end the program.
 check "only region_mpi asks what a datatype is made of" \
     unused 'P?MPI_Type_get_(envelope|contents)(_c)?' 'region_mpi'
