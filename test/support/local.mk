@@ -33,7 +33,12 @@ test_support_other_fs_la_SOURCES = test/support/other_fs.c
 test_support_other_fs_la_LIBADD = -ldl
 test_support_other_fs_la_LDFLAGS = -module -avoid-version -rpath /nonexistent
 
-EXTRA_DIST += test/support/run-mpi test/support/capitals test/support/nodes test/support/memcheck
+EXTRA_DIST += test/support/run-mpi test/support/capitals test/support/nodes test/support/memcheck \
+	test/support/link
+
+# How programs in C are linked that dev/listed knows.
+TEST_LINK = $(SHELL) $(srcdir)/test/support/link $(CC) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) \
+	$(LDFLAGS) -o $@
 
 # Bodies under valgrind, on one process: `make memcheck`.
 MEMCHECK = test/driver/statistics.mpi test/driver/call_counts.mpi test/mpio/ways.mpi \
