@@ -1,17 +1,21 @@
 /* Values that every node has read, and others then overwrite; data that move behind that.
  *
- *     stale FILE [ROUNDS]
+ *     stale FILE [ROUNDS [TURN]]
+ *     stale FILE -ROUND PROCESSES
  *
  * Each round all processes get everything, so that whatever caches for a node has all of
  * it, and put what another one had put the round before: blocks, columns, single places
  * of rows, records. Behind a sync and a barrier all get all again. At the end a
  * redefinition moves everything, and a second opening gets it. Prints how many values
- * were wrong. */
+ * were wrong. Where TURN is given, process 0 makes a file of that name behind each sync
+ * and waits until it is gone: meanwhile another job may look, which is the second call.
+ */
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "pnetcdf.h"
 
@@ -137,14 +141,41 @@ static void move_all(int ncid)
     need(ncmpi_enddef(ncid), "enddef");
 }
 
+/* It is another job's turn. */
+static void wait_for_reader(const char *turn)
+{
+    if (rank == 0 && turn != NULL) {
+        FILE *made = fopen(turn, "w");
+        need(made != NULL && fclose(made) == 0 ? NC_NOERR : NC_EFILE, turn);
+        while (access(turn, F_OK) == 0)
+            usleep(20000);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* What so many processes have put until that round, alone. */
+static int read_round(const char *path, int round, int writers, int *values)
+{
+    int ncid;
+    need(ncmpi_open(MPI_COMM_WORLD, path, NC_NOWRITE, MPI_INFO_NULL, &ncid), "open");
+    nprocs = writers;
+    get_everything(ncid, round, values, "another job");
+    need(ncmpi_close(ncid), "close");
+    MPI_Finalize();
+    return wrong > 0;
+}
+
 int main(int argc, char **argv)
 {
     int ncid, rounds = argc > 2 ? atoi(argv[2]) : 3;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &nprocs);
-    int *values = malloc((size_t)size_of(SERIES) * sizeof *values);
+    int writers = rounds < 0 ? atoi(argv[3]) : nprocs;
+    int *values = malloc((size_t)size_of(SERIES) / (size_t)nprocs * (size_t)writers *
+                         sizeof *values);
     need(argc > 1 && values != NULL ? NC_NOERR : NC_EINVAL, "usage: stale FILE [ROUNDS]");
+    if (rounds < 0) return read_round(argv[1], -rounds, writers, values);
 
     ncid = define(argv[1]);
     for (int round = 1; round <= rounds; round++) {
@@ -152,6 +183,7 @@ int main(int argc, char **argv)
             put_part(ncid, var, round, values);
         need(ncmpi_sync(ncid), "sync");
         MPI_Barrier(MPI_COMM_WORLD);
+        wait_for_reader(argc > 3 ? argv[3] : NULL);
         get_everything(ncid, round, values, "after sync");
         MPI_Barrier(MPI_COMM_WORLD);
     }

@@ -69,6 +69,8 @@ AGREES = {
     # Which round comes next: the least of all processes, told by the exchange of counts or,
     # on one node, read from all slots.
     'learn_step': (),
+    # What two processes found, agreed on.
+    'file_trial_all': (1,),
     # The same dataset everywhere is what makes a call collective; an id that is wrong is
     # so everywhere.
     'base_ids_find': (),
@@ -107,7 +109,8 @@ AGREED = {
     # numrecs_in_file differs only where process 0 writes it without the others.
     'mpio': {'created', 'defined', 'known_size', 'numrecs_in_file',
              'failures', 'opened_records'},
-    'file': {'no_indep', 'view', 'stripe', 'shares', 'share'},
+    'file': {'no_indep', 'view', 'stripe', 'shares', 'share',
+             'own_size'},  # as process 0 knows, or a trial has agreed on
     'file_lend': {'board'},
     'node_board': {'state'},
     'node': {'found'},

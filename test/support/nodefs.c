@@ -1,13 +1,16 @@
 /* A file system that each node caches for itself, as network file systems do: a folder,
  * by FUSE. Mounted several times, once a node, it is the same files by as many caches.
  *
- *     nodefs FOLDER through|back MOUNTPOINT [-o kernel_cache,attr_timeout=5 ...]
+ *     nodefs FOLDER through|back|bare|late MOUNTPOINT [-o kernel_cache,attr_timeout=5 ]
  *
  * through: what is written gets to the folder at once, and stays in the node's pages too;
  * back: it stays in the node's pages, and whole ones are written back later, or at a
- * sync. The options are libfuse's. direct_io: there are no pages; nothing: they are
- * dropped when a file is opened, as close-to-open file systems do; kernel_cache: not even
- * then. attr_timeout: for so many seconds a size is not asked for again. */
+ * sync; bare: likewise, and there is no fallocate(); late: this process keeps it until a
+ * sync or a close, as MooseFS' client does, and for a second what it has read, and the
+ * size, as GlusterFS' does: a call that may change the file makes it forget that. The
+ * options are libfuse's. direct_io: there are no pages; nothing: they are dropped when a
+ * file is opened, as close-to-open file systems do; kernel_cache: not even then.
+ * attr_timeout: for so many seconds a size is not asked for again. */
 #define _GNU_SOURCE      /* O_PATH, AT_EMPTY_PATH, fallocate */
 #define FUSE_USE_VERSION 31
 #include <dirent.h>
@@ -15,14 +18,17 @@
 #include <fcntl.h>
 #include <fuse3/fuse.h>
 #include <stdbool.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <time.h>
 #include <unistd.h>
 
 static int folder; /* all paths are below it */
-static bool back;
+static bool back, late;
 
 /* What a call of the system has come to, as FUSE wants it. */
 static int told(long result)
@@ -36,12 +42,127 @@ static const char *below(const char *path)
     return path[1] == '\0' ? "." : path + 1;
 }
 
+/* ---- what a late client keeps ----
+ * Of each file, and never given up: the writes that are still to be made, one behind the
+ * other, and all of it as it was read last, with those. */
+
+struct written {
+    off_t at;
+    size_t n;
+    struct written *next;
+    char bytes[];
+};
+
+struct kept {
+    ino_t inode;
+    struct written *first, **last;
+    char *bytes;
+    off_t size;
+    time_t until; /* it is used that long */
+    struct kept *next;
+};
+
+static struct kept *all_kept;
+static pthread_mutex_t keeping = PTHREAD_MUTEX_INITIALIZER;
+
+static struct kept *kept_of(ino_t inode)
+{
+    struct kept *k = all_kept;
+    while (k != NULL && k->inode != inode)
+        k = k->next;
+    if (k != NULL) return k;
+    k = calloc(1, sizeof *k);
+    if (k == NULL) exit(1);
+    *k = (struct kept){.inode = inode, .last = &k->first, .next = all_kept};
+    return all_kept = k;
+}
+
+static void store(struct kept *k, const char *bytes, size_t n, off_t at)
+{
+    if (at + (off_t)n > k->size) {
+        k->bytes = realloc(k->bytes, (size_t)at + n);
+        if (k->bytes == NULL) exit(1);
+        memset(k->bytes + k->size, 0, (size_t)(at + (off_t)n - k->size));
+        k->size = at + (off_t)n;
+    }
+    memcpy(k->bytes + at, bytes, n);
+}
+
+/* Reads the file, if that is due. */
+static void look(struct kept *k, int fd)
+{
+    struct stat st;
+    if (time(NULL) <= k->until || fstat(fd, &st) != 0) return;
+    k->bytes = realloc(k->bytes, (size_t)st.st_size + 1);
+    if (k->bytes == NULL) exit(1);
+    ssize_t n = pread(fd, k->bytes, (size_t)st.st_size, 0);
+    k->size = n < 0 ? 0 : n;
+    for (const struct written *w = k->first; w != NULL; w = w->next)
+        store(k, w->bytes, w->n, w->at);
+    k->until = time(NULL) + 1;
+}
+
+static int keep_write(struct kept *k, const char *bytes, size_t n, off_t at)
+{
+    struct written *w = malloc(sizeof *w + n);
+    if (w == NULL) return -ENOMEM;
+    *w = (struct written){.at = at, .n = n};
+    memcpy(w->bytes, bytes, n);
+    *k->last = w;
+    k->last = &w->next;
+    store(k, bytes, n, at);
+    return (int)n;
+}
+
+/* What is to be written is, whatever the descriptor is for, and what was read is
+ * forgotten. */
+static int settle(struct kept *k, int any)
+{
+    char path[64];
+    int result = 0;
+    k->until = 0;
+    if (k->first == NULL) return 0;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", any);
+    int fd = open(path, O_WRONLY);
+    for (struct written *w = k->first, *next; w != NULL; w = next) {
+        next = w->next;
+        if (pwrite(fd, w->bytes, w->n, w->at) != (ssize_t)w->n) result = -EIO;
+        free(w);
+    }
+    k->first = NULL;
+    k->last = &k->first;
+    if (fd >= 0) (void)close(fd);
+    return result;
+}
+
+/* The file of an open one, the lock held; NULL: nothing is kept. */
+static struct kept *begin_keeping(int fd)
+{
+    struct stat st;
+    if (!late || fstat(fd, &st) != 0) return NULL;
+    (void)pthread_mutex_lock(&keeping);
+    return kept_of(st.st_ino);
+}
+
+static void end_keeping(const struct kept *k)
+{
+    if (k != NULL) (void)pthread_mutex_unlock(&keeping);
+}
+
+static int settle_file(int fd)
+{
+    struct kept *k = begin_keeping(fd);
+    int result = k == NULL ? 0 : settle(k, fd);
+    end_keeping(k);
+    return result;
+}
+
 /* ---- files ---- */
 
 static int open_below(const char *path, int flags, mode_t mode, struct fuse_file_info *fi)
 {
-    if (back) { /* the node reads pages of which it writes a part, and appends by itself
-                 */
+    if (back || late) { /* the node reads pages of which it writes a part, and appends by
+                         * itself */
         flags &= ~O_APPEND;
         if ((flags & O_ACCMODE) == O_WRONLY) flags ^= O_WRONLY ^ O_RDWR;
     }
@@ -66,32 +187,58 @@ static int do_release(const char *path, struct fuse_file_info *fi)
     return told(close((int)fi->fh));
 }
 
+/* A descriptor is closed, which waits for this. */
+static int do_flush(const char *path, struct fuse_file_info *fi)
+{
+    (void)path;
+    return settle_file((int)fi->fh);
+}
+
 static int do_read(const char *path, char *bytes, size_t n, off_t at,
                    struct fuse_file_info *fi)
 {
-    ssize_t done = pread((int)fi->fh, bytes, n, at);
+    struct kept *k = begin_keeping((int)fi->fh);
     (void)path;
-    return done < 0 ? -errno : (int)done;
+    if (k == NULL) {
+        ssize_t done = pread((int)fi->fh, bytes, n, at);
+        return done < 0 ? -errno : (int)done;
+    }
+    look(k, (int)fi->fh);
+    off_t there = at < k->size ? k->size - at : 0;
+    if (there < (off_t)n) n = (size_t)there;
+    memcpy(bytes, k->bytes + at, n);
+    end_keeping(k);
+    return (int)n;
 }
 
 static int do_write(const char *path, const char *bytes, size_t n, off_t at,
                     struct fuse_file_info *fi)
 {
-    ssize_t done = pwrite((int)fi->fh, bytes, n, at);
+    struct kept *k = begin_keeping((int)fi->fh);
     (void)path;
-    return done < 0 ? -errno : (int)done;
+    if (k == NULL) {
+        ssize_t done = pwrite((int)fi->fh, bytes, n, at);
+        return done < 0 ? -errno : (int)done;
+    }
+    int done = keep_write(k, bytes, n, at);
+    end_keeping(k);
+    return done;
 }
 
 static int do_fsync(const char *path, int data, struct fuse_file_info *fi)
 {
+    int settled = settle_file((int)fi->fh);
     (void)path;
+    if (settled != 0) return settled;
     return told(data ? fdatasync((int)fi->fh) : fsync((int)fi->fh));
 }
 
 static int do_fallocate(const char *path, int mode, off_t at, off_t n,
                         struct fuse_file_info *fi)
 {
+    int settled = settle_file((int)fi->fh);
     (void)path;
+    if (settled != 0) return settled;
     return told(fallocate((int)fi->fh, mode, at, n));
 }
 
@@ -99,16 +246,29 @@ static int do_fallocate(const char *path, int mode, off_t at, off_t n,
 
 static int do_getattr(const char *path, struct stat *st, struct fuse_file_info *fi)
 {
-    return told(fi != NULL ? fstat((int)fi->fh, st)
-                           : fstatat(folder, below(path), st, AT_SYMLINK_NOFOLLOW));
+    int result = told(fi != NULL ? fstat((int)fi->fh, st)
+                                 : fstatat(folder, below(path), st, AT_SYMLINK_NOFOLLOW));
+    if (!late || result != 0 || !S_ISREG(st->st_mode)) return result;
+    (void)pthread_mutex_lock(&keeping);
+    struct kept *k = kept_of(st->st_ino);
+    if (fi != NULL) look(k, (int)fi->fh);
+    if (time(NULL) <= k->until) st->st_size = k->size;
+    for (const struct written *w = k->first; w != NULL; w = w->next)
+        if (w->at + (off_t)w->n > st->st_size) st->st_size = w->at + (off_t)w->n;
+    (void)pthread_mutex_unlock(&keeping);
+    return 0;
 }
 
 static int do_truncate(const char *path, off_t size, struct fuse_file_info *fi)
 {
-    if (fi != NULL) return told(ftruncate((int)fi->fh, size));
+    if (fi != NULL) {
+        int settled = settle_file((int)fi->fh);
+        return settled != 0 ? settled : told(ftruncate((int)fi->fh, size));
+    }
     int fd = openat(folder, below(path), O_WRONLY);
     if (fd < 0) return -errno;
-    int result = told(ftruncate(fd, size));
+    int result = settle_file(fd);
+    if (result == 0) result = told(ftruncate(fd, size));
     (void)close(fd);
     return result;
 }
@@ -186,10 +346,11 @@ static void *do_init(struct fuse_conn_info *connection, struct fuse_config *conf
     return NULL;
 }
 
-static const struct fuse_operations operations = {
+static struct fuse_operations operations = {
     .init = do_init,
     .open = do_open,
     .create = do_create,
+    .flush = do_flush,
     .release = do_release,
     .read = do_read,
     .write = do_write,
@@ -213,10 +374,15 @@ int main(int argc, char **argv)
 {
     folder = argc > 3 ? open(argv[1], O_PATH | O_DIRECTORY) : -1;
     if (folder < 0) {
-        fprintf(stderr, "usage: nodefs FOLDER through|back MOUNTPOINT [-o OPTION,...]\n");
+        fprintf(
+            stderr,
+            "usage: nodefs FOLDER through|back|bare|late MOUNTPOINT [-o OPTION,...]\n");
         return 1;
     }
-    back = strcmp(argv[2], "back") == 0;
+    bool bare = strcmp(argv[2], "bare") == 0;
+    if (bare) operations.fallocate = NULL;
+    back = bare || strcmp(argv[2], "back") == 0;
+    late = strcmp(argv[2], "late") == 0;
     argv[2] = argv[0];
     umask(0);
     return fuse_main(argc - 2, argv + 2, &operations, NULL);

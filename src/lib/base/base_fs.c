@@ -1,6 +1,29 @@
 /* File systems, told apart by what statfs says. */
-#define _GNU_SOURCE /* O_DIRECT, statx */
+#define _GNU_SOURCE /* O_DIRECT, statx, fallocate */
 #include "base_fs.h"
+
+#include <sys/stat.h>
+#include <time.h>
+
+bool base_fs_await_name(const char *path, int *turn)
+{
+    enum { TURNS = 30 }; /* six seconds: what mounts keep names for is one to five */
+    const struct timespec moment = {0, 200000000};
+    if (*turn >= TURNS || !base_fs_late_names(path)) return false;
+    ++*turn;
+    (void)nanosleep(&moment, NULL);
+    return true;
+}
+
+bool base_fs_gone(const char *path)
+{
+    int turn = 0;
+    struct stat st;
+    bool gone = lstat(path, &st) != 0;
+    while (!gone && base_fs_await_name(path, &turn))
+        gone = lstat(path, &st) != 0;
+    return gone;
+}
 
 #ifndef __linux__
 bool base_fs_coherent(int fd)
@@ -21,9 +44,37 @@ bool base_fs_goes_around(int fd)
     return false;
 }
 
+bool base_fs_late(int fd)
+{
+    (void)fd;
+    return false;
+}
+
+bool base_fs_late_names(const char *path)
+{
+    (void)path;
+    return false;
+}
+
+void base_fs_name(int fd, char name[BASE_FS_NAME])
+{
+    (void)fd;
+    name[0] = '\0';
+}
+
 void base_fs_refresh(int fd)
 {
     (void)fd;
+}
+
+void base_fs_ask(int fd)
+{
+    (void)fd;
+}
+
+void base_fs_learn_size(int fd, int64_t size)
+{
+    (void)fd, (void)size;
 }
 
 void base_fs_refresh_path(const char *path)
@@ -58,9 +109,13 @@ struct base_fs_stripes base_fs_stripes(int fd)
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -148,19 +203,176 @@ bool base_fs_coherent(int fd)
     return is_of_host(type) || is_in(of_nodes, sizeof of_nodes, type);
 }
 
-/* ---- around the pages of a node ----
- * FUSE keeps pages of a file on each node, and whatever is behind it may be the same file
+/* ---- FUSE: around the pages of a node ----
+ * It keeps pages of a file on each node, and whatever is behind it may be the same file
  * for all: what another node has written is read old, and with a write-back cache a page
  * is written back as a whole, over what another node has put into it. A descriptor with
- * O_DIRECT sends each read and write to the file system, byte for byte, whatever their
- * places are (fs/fuse/file.c: no alignment is asked for), and a write drops the pages it
- * goes past. It is set behind open(), so that who serves the file system does not see it:
- * some would hand it on to a disk, where places have to be multiples of blocks. Where
- * the kernel itself hands reads on like that (FUSE passthrough), one at an odd place
- * fails, and the flag is taken back.
+ * O_DIRECT sends each read and write to who serves the mount, byte for byte, whatever
+ * their places are (fs/fuse/file.c: no alignment is asked for), and a write drops the
+ * pages it goes past. It is set behind open(), so that the server does not see it: some
+ * would hand it on to a disk, where places have to be multiples of blocks. Where the
+ * kernel itself hands reads on like that (FUSE passthrough), one at an odd place fails,
+ * and the flag is taken back.
  *
  * Sizes are kept for seconds, too, and a read behind such a size is empty: statx() with
  * AT_STATX_FORCE_SYNC asks for it. */
+
+bool base_fs_late_names(const char *path)
+{
+    struct statfs fs;
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    int n = slash == NULL ? 0 : (int)(slash - path) + 1;
+    snprintf(folder, sizeof folder, "%.*s.", n, path);
+    return statfs(folder, &fs) == 0 && (uint32_t)fs.f_type == FUSE;
+}
+
+static void ask_for_size(int fd, const char *path, int how)
+{
+    struct statx size;
+    (void)statx(fd, path, how | AT_STATX_FORCE_SYNC, STATX_SIZE, &size);
+}
+
+bool base_fs_goes_around(int fd)
+{
+    int flags = fcntl(fd, F_GETFL);
+    return flags >= 0 && (flags & O_DIRECT) != 0;
+}
+
+/* ---- FUSE: who serves the mount ----
+ * Behind the pages is a process that may have a cache of its own: what it is, the mount's
+ * type tells. CephFS' sees to it by locks that all get the same. Of the others MooseFS'
+ * keeps what is written until a sync, and GlusterFS' what was read, and sizes, for a
+ * second, even if another node writes: a call on the same file that might change it makes
+ * it forget them. fallocate() for a first byte that there is, with the size kept, changes
+ * nothing, and is of those. Who may not write has to wait for that second. */
+
+static const char *const at_once[] = {"fuse.ceph-fuse"};
+static const char gluster[] = "fuse.glusterfs";
+
+/* The last mount that was looked up: a job has its files on few. */
+static struct {
+    pthread_mutex_t lock;
+    dev_t device;
+    char name[BASE_FS_NAME];
+} known = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* A number and what ends it. */
+static bool read_number(char **at, char end, unsigned *number)
+{
+    *number = (unsigned)strtoul(*at, at, 10);
+    return *(*at)++ == end;
+}
+
+/* A line of mountinfo (see proc(5)): "36 35 98:0 / /mnt rw - fuse.sshfs host:/folder rw",
+ * which becomes type and source. */
+static bool read_mount(char *line, dev_t device, char name[BASE_FS_NAME])
+{
+    unsigned skipped, upper, lower;
+    const char *type = strstr(line, " - ");
+    if (type == NULL || !read_number(&line, ' ', &skipped) ||
+        !read_number(&line, ' ', &skipped) || !read_number(&line, ':', &upper) ||
+        !read_number(&line, ' ', &lower) || makedev(upper, lower) != device)
+        return false;
+    type += strlen(" - ");
+    size_t length = strcspn(type, " \n");
+    if (type[length] == ' ') length += 1 + strcspn(type + length + 1, " \n");
+    snprintf(name, BASE_FS_NAME, "%.*s", (int)length, type);
+    return true;
+}
+
+/* A line longer than that is read in parts, the last of which tells nothing. */
+static void look_up(dev_t device, char name[BASE_FS_NAME])
+{
+    char line[4096];
+    FILE *mounts = fopen("/proc/self/mountinfo", "re");
+    bool found = false;
+    while (mounts != NULL && !found && fgets(line, sizeof line, mounts) != NULL)
+        found = read_mount(line, device, name);
+    if (!found) name[0] = '\0';
+    if (mounts != NULL) (void)fclose(mounts);
+}
+
+void base_fs_name(int fd, char name[BASE_FS_NAME])
+{
+    struct stat st;
+    memset(name, 0, BASE_FS_NAME);
+    if (fstat(fd, &st) != 0) return;
+    const dev_t device = st.st_dev;
+    (void)pthread_mutex_lock(&known.lock);
+    if (known.device != device || known.name[0] == '\0') {
+        look_up(device, known.name);
+        known.device = device;
+    }
+    memcpy(name, known.name, BASE_FS_NAME);
+    (void)pthread_mutex_unlock(&known.lock);
+}
+
+static bool is_type(const char *name, const char *type)
+{
+    size_t n = strlen(type);
+    return strncmp(name, type, n) == 0 && (name[n] == ' ' || name[n] == '\0');
+}
+
+bool base_fs_late(int fd)
+{
+    char name[BASE_FS_NAME];
+    if (!base_fs_goes_around(fd)) return false;
+    base_fs_name(fd, name);
+    for (size_t i = 0; i < sizeof at_once / sizeof *at_once; i++)
+        if (is_type(name, at_once[i])) return false;
+    return true;
+}
+
+/* What was read a second ago is not used any more. */
+static void wait_for_gluster(int fd)
+{
+    enum { SOON = 5 }; /* seconds; clocks may differ by some */
+    char name[BASE_FS_NAME];
+    struct stat st;
+    struct timespec keeps = {1, 100000000};
+    base_fs_name(fd, name);
+    if (!is_type(name, gluster)) return;
+    (void)fsync(fd); /* which brings the times */
+    if (fstat(fd, &st) == 0 && st.st_mtime < time(NULL) - SOON) return;
+    while (nanosleep(&keeps, &keeps) != 0 && errno == EINTR)
+        continue;
+}
+
+/* False: it is open for reading alone, and the server's process was not asked. */
+static bool ask_again(int fd)
+{
+    bool asked = !base_fs_late(fd) || fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, 1) == 0 ||
+                 errno != EBADF;
+    ask_for_size(fd, "", AT_EMPTY_PATH);
+    return asked;
+}
+
+void base_fs_ask(int fd)
+{
+    if (base_fs_goes_around(fd)) (void)ask_again(fd);
+}
+
+void base_fs_refresh(int fd)
+{
+    if (!base_fs_goes_around(fd) || ask_again(fd)) return;
+    wait_for_gluster(fd);
+    ask_for_size(fd, "", AT_EMPTY_PATH);
+}
+
+/* With a write-back cache the kernel never asks for a size, and reads nothing behind the
+ * one it has. fallocate() for a byte that is there changes nothing in the file, and the
+ * kernel takes the byte's end for a size it has reached (fs/fuse/file.c). */
+void base_fs_learn_size(int fd, int64_t size)
+{
+    struct stat st;
+    if (fstat(fd, &st) == 0 && st.st_size < size) (void)fallocate(fd, 0, size - 1, 1);
+}
+
+void base_fs_refresh_path(const char *path)
+{
+    ask_for_size(AT_FDCWD, path, 0);
+}
 
 static bool reads_anywhere(int fd)
 {
@@ -177,28 +389,6 @@ bool base_fs_go_around(int fd)
     if (reads_anywhere(fd)) return true;
     (void)fcntl(fd, F_SETFL, flags);
     return false;
-}
-
-bool base_fs_goes_around(int fd)
-{
-    int flags = fcntl(fd, F_GETFL);
-    return flags >= 0 && (flags & O_DIRECT) != 0;
-}
-
-static void ask_for_size(int fd, const char *path, int how)
-{
-    struct statx known;
-    (void)statx(fd, path, how | AT_STATX_FORCE_SYNC, STATX_SIZE, &known);
-}
-
-void base_fs_refresh(int fd)
-{
-    if (base_fs_goes_around(fd)) ask_for_size(fd, "", AT_EMPTY_PATH);
-}
-
-void base_fs_refresh_path(const char *path)
-{
-    ask_for_size(AT_FDCWD, path, 0);
 }
 
 /* ---- Lustre tells stripes by an extended attribute, little-endian ----

@@ -19,10 +19,37 @@ bool base_fs_go_around(int fd);
 /* Does it go around the node's pages? */
 bool base_fs_goes_around(int fd);
 
-/* Asks for the size again, where it may be an old one: the next fstat(), stat() or read()
- * knows it. */
+/* Does it go around the pages and yet not to the file system at once? The process that
+ * serves the mount may keep writes until they are synced, and what it has read until
+ * base_fs_refresh. True of every mount of FUSE that is not known to be better. */
+bool base_fs_late(int fd);
+
+/* Asks again for what may be old, where there is such a thing: the next fstat(), stat()
+ * or read() knows what another node has synced. By a path: its size and times alone.
+ * Where that takes a moment's waiting since the file is open for reading alone, _refresh
+ * waits, if somebody has written to it just now, and _ask does not: for a size, when it
+ * is known that there is more. */
+void base_fs_ask(int fd);
 void base_fs_refresh(int fd);
 void base_fs_refresh_path(const char *path);
+
+/* The file has `size` (> 0) bytes at least, as others have told: where the node knows of
+ * fewer, and keeps to that, it learns it, if the file may be written. */
+void base_fs_learn_size(int fd, int64_t size);
+
+/* A mount knows for seconds which file had a name before, or that none had (FUSE). False:
+ * `path` is on no such mount, or these have passed; else a moment has been waited, and
+ * what failed by that name is worth another try. *turn begins with 0. */
+bool base_fs_late_names(const char *path);
+bool base_fs_await_name(const char *path, int *turn);
+
+/* Is nothing there by that name? On such a mount it is looked for as long. */
+bool base_fs_gone(const char *path);
+
+/* How the file system that has the file was mounted, for people: "fuse.sshfs
+ * host:/folder". */
+enum { BASE_FS_NAME = 128 };
+void base_fs_name(int fd, char name[BASE_FS_NAME]);
 
 /* A file has one cache on this host, its pages, that read(), write() and mappings share:
  * a store to a mapping changes the bytes it names, for all, and no others, and none is

@@ -99,7 +99,7 @@ static bool is_longer(int fd, int64_t than, int64_t *size)
     struct stat st;
     int64_t before = *size;
     if (!base_fs_goes_around(fd)) return false;
-    base_fs_refresh(fd);
+    base_fs_ask(fd);
     if (fstat(fd, &st) == 0) *size = st.st_size;
     return *size > than && *size != before;
 }
@@ -222,7 +222,7 @@ int base_extend(int fd, int64_t size, const char *path)
     struct stat st;
     unsigned char last = 0;
     int failed;
-    base_fs_refresh(fd);
+    base_fs_ask(fd);
     if (fstat(fd, &st) != 0) return base_error_system(NC_EWRITE, "looking at", path);
     if (st.st_size >= (off_t)size) return NC_NOERR;
     if (reserve_last(fd, size, &failed))

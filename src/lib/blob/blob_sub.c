@@ -263,7 +263,7 @@ static int refuse_foreign(const struct blob *b, const struct blob_sub *s)
 {
     struct stat st;
     const char *path = s->ds.path;
-    if (lstat(path, &st) != 0) return NC_NOERR;
+    if (base_fs_gone(path) || lstat(path, &st) != 0) return NC_NOERR;
     if (!S_ISREG(st.st_mode) || st.st_size > 0)
         return base_error_set(NC_EEXIST,
                               "%s: %s has the name that a subfile of %s needs; move it, "
@@ -342,9 +342,17 @@ static int make_comm(struct blob *b)
     return base_mpi_error(mpi, NC_ENFILE, "a communicator for a subfile");
 }
 
+/* When its group closes it, another one's subfile has room for all records. */
+static void expect_records(const struct blob *b, struct blob_sub *s)
+{
+    const struct cdf_header *h = &s->ds.header;
+    s->ds.promised = h->begin_record + b->base.ds->header.numrecs * h->record_size;
+}
+
 int blob_sub_get(struct blob *b, int number, struct blob_sub **sub)
 {
     *sub = b->subs[number];
+    if (*sub != NULL && !(*sub)->ours) expect_records(b, *sub);
     if (*sub != NULL && (*sub)->nvars == b->base.ds->header.nvars) return NC_NOERR;
     if (*sub != NULL) return blob_sub_list(b, *sub);
     int err = make_comm(b);
@@ -356,6 +364,7 @@ int blob_sub_get(struct blob *b, int number, struct blob_sub **sub)
         *sub = b->subs[number] = s;
     else
         free_sub(s);
+    if (err == NC_NOERR) expect_records(b, s);
     return err;
 }
 

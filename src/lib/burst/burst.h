@@ -14,6 +14,7 @@
 #include "burst_reader.h"
 #include "driver.h"
 #include "file_descriptor.h"
+#include "file_late.h"
 #include "node.h"
 
 /* A logged write whose values may not be in the file yet. */
@@ -49,6 +50,7 @@ struct burst {
     char *path; /* of the dataset, absolute, without symbolic links: the logs' names */
     char *dir;  /* of the logs, absolute */
     struct file_descriptor file; /* the dataset's; its fd is -1: none */
+    struct file_late late;       /* ... on a mount that may be late */
     pthread_mutex_t noting;      /* what follows, and the log's note */
     int changers;                /* that are changing the file just now */
     bool look;                   /* some of it only this process knows of */

@@ -65,11 +65,13 @@ void burst_open_file_all(struct burst *b)
     if (listens >= 0) (void)close(listens);
     if (rank > 0 && !taken) open_log_file(b);
     if (b->file.fd >= 0 && ds->lent == NULL) ds->lent = &b->file;
+    if (b->file.fd >= 0) file_late_begin(&b->late, ds, &b->file);
 }
 
 void burst_forget_file(struct burst *b)
 {
     if (b->base.ds->lent == &b->file) b->base.ds->lent = NULL;
+    file_late_end(&b->late);
     (void)file_descriptor_close(&b->file, b->path);
     base_free(b->path);
     base_free(b->dir);

@@ -76,7 +76,9 @@ int burst_tell_records(struct burst *b)
     struct file_descriptor d = b->file;
     int err = d.fd >= 0 ? NC_NOERR : file_again(ds, &d);
     if (err != NC_NOERR) return err;
+    file_late_look(&b->late);
     err = grow_records(d.fd, ds);
+    file_late_wrote(&b->late);
     if (b->file.fd < 0) (void)file_descriptor_close(&d, ds->path);
     if (err == NC_NOERR) b->records_told = ds->header.numrecs;
     return err;

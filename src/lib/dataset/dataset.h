@@ -62,7 +62,7 @@
 #include "trace_stats.h"
 
 /* Who has a word to add to each agreement. */
-enum { DATASET_WORD_GETS, DATASET_WORD_BLOB, DATASET_WORDS };
+enum { DATASET_WORD_GETS, DATASET_WORD_BLOB, DATASET_WORD_END, DATASET_WORDS };
 
 struct file_descriptor;
 struct node;
@@ -81,6 +81,7 @@ struct dataset {
     int64_t device, inode, host;  /* of the file, as process 0 found it, and where that
                                    * runs; inode 0: unknown */
     struct file_descriptor *lent; /* a layer's, for the others; NULL: none has one */
+    int64_t promised;             /* others make the file so long, sooner or later */
     int64_t base; /* where in the file the dataset begins: behind its envelope, if any */
     bool stands_in; /* the file was opened because the dataset's own name has none */
     struct base_hints hints;
@@ -125,6 +126,18 @@ static inline bool dataset_is_own(int error)
  * Returns the worst error, the same everywhere. */
 enum { DATASET_AGREE_MAX = 10 };
 int dataset_agree_all(struct dataset *ds, int error, int *failed, int64_t *values, int n);
+
+/* What a process has to do before it agrees with others on anything, whatever the
+ * dataset: what it wrote is to be where they find it. How many agreements this process
+ * has been in tells whether what it last saw of others may be old. */
+struct dataset_duty {
+    void (*settle)(void *who);
+    void *who;
+    struct dataset_duty *next;
+};
+void dataset_add_duty(struct dataset_duty *d);
+void dataset_drop_duty(struct dataset_duty *d);
+int64_t dataset_agreements(void);
 
 /* The same as a call's last word: a process's own error, if it has one, else the worst.
  * So it is an error on all or on none, and who has none may go on. */

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "file_descriptor.h"
+#include "file_late.h"
 #include "file_lend.h"
 
 struct file_scatter;
@@ -31,8 +32,11 @@ struct file {
     MPI_File alone;               /* the same through MPI-IO */
     MPI_File view;                /* all processes' */
     bool around;                  /* ... goes around the pages that this node keeps */
-    bool mpi;                     /* process 0 goes through MPI-IO, so all do */
-    bool dirty;      /* this process wrote by its own handle since the last sync */
+    struct file_late late;        /* ... which may not be enough */
+    bool own_size;     /* a node takes its own idea of the size for the file's */
+    char warning[384]; /* about the file system, for people; "": none */
+    bool mpi;          /* process 0 goes through MPI-IO, so all do */
+    bool dirty;        /* this process wrote by its own handle since the last sync */
     bool named;      /* the file's name is on the device, as far as this process knows */
     bool no_indep;   /* no independent I/O on the file: see romio_no_indep_rw */
     int64_t end;     /* this process knows that the file has as many bytes at least */
@@ -101,9 +105,25 @@ int file_read_view_all(struct file *f, MPI_Datatype filetype, MPI_Datatype memty
 int file_write_view_all(struct file *f, MPI_Datatype filetype, MPI_Datatype memtype,
                         const void *bytes, int64_t n);
 
+/* This process has just changed the file, or tried to. Local. */
+static inline void file_wrote(struct file *f)
+{
+    f->dirty = true;
+    file_late_wrote(&f->late);
+}
+
+/* It has so many bytes now, which the others hear of with the next agreement. Local. */
+static inline void file_ends_at(struct file *f, int64_t size)
+{
+    f->end = f->ds->word[DATASET_WORD_END] = size;
+}
+
 /* The file's size in bytes, where this process has opened it; else what it knows of it.
  * The largest of all is right. Local. */
 int file_size(struct file *f, int64_t *size);
+/* Does this process see as many bytes as it knows that the file has? On a mount that goes
+ * by its own idea of the size, NC_EREAD. Local. */
+int file_check_end(struct file *f);
 /* Collective; every process gives the same size. The result is process 0's own there and,
  * as a rule, NC_NOERR elsewhere. */
 int file_resize_all(struct file *f, int64_t size);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -69,15 +70,45 @@ int file_first(struct dataset *ds, int flags, struct file_descriptor *d)
     return err;
 }
 
-int file_again(struct dataset *ds, struct file_descriptor *d)
+/* Opens it by its name. *ours: as far as can be told it is the one. */
+static int open_named(struct dataset *ds, struct file_descriptor *d, bool *ours)
 {
     struct stat st = {0};
-    *d = FILE_NO_DESCRIPTOR;
-    if (ds->lent != NULL && file_descriptor_copy(ds->lent, d)) return NC_NOERR;
     ds->stats.file_opens++;
     int err = open_regular(ds->full, ds->writable ? O_RDWR : O_RDONLY, &d->fd, &st);
-    if (err != NC_NOERR || is_ours(ds, &st)) return err;
-    if (ds->host != base_mpi_host() && !base_fs_coherent(d->fd)) return NC_NOERR;
+    *ours = err == NC_NOERR && is_ours(ds, &st);
+    return err;
+}
+
+/* Process 0 has the file open, so it is there: where names are late this one is tried
+ * until it leads there, and until then what it leads to may be the file that was moved
+ * out of the way. Where nodes number files each in its own way the right one is not known
+ * by its number: that is waited for once. */
+static int await_name(struct dataset *ds, struct file_descriptor *d, bool *ours, int err)
+{
+    enum { OF_A_STRANGER = 8 };
+    static atomic_bool own_numbers;
+    int turn = 0;
+    while (!*ours && (err == NC_NOERR || err == NC_ENOENT || err == NC_EFILE)) {
+        bool stranger = err == NC_NOERR;
+        if (stranger && turn >= OF_A_STRANGER) own_numbers = true;
+        if ((stranger && own_numbers) || !base_fs_await_name(ds->full, &turn)) break;
+        if (stranger) (void)file_descriptor_close(d, ds->full);
+        err = open_named(ds, d, ours);
+    }
+    return err;
+}
+
+int file_again(struct dataset *ds, struct file_descriptor *d)
+{
+    bool ours;
+    *d = FILE_NO_DESCRIPTOR;
+    if (ds->lent != NULL && file_descriptor_copy(ds->lent, d)) return NC_NOERR;
+    int err = open_named(ds, d, &ours);
+    bool elsewhere = ds->host != base_mpi_host();
+    if (!ours && elsewhere) err = await_name(ds, d, &ours, err);
+    if (err != NC_NOERR || ours) return err;
+    if (elsewhere && !base_fs_coherent(d->fd)) return NC_NOERR;
     (void)file_descriptor_close(d, ds->full);
     return tell_other(ds->full);
 }

@@ -13,6 +13,7 @@
 #include "base_fs.h"
 #include "base_mpi.h"
 #include "file_identity.h"
+#include "file_trial.h"
 #include "trace_record.h"
 
 /* ---- MPI-IO's handles ---- */
@@ -172,6 +173,7 @@ static int take_descriptor(struct file *f, struct file_descriptor *d)
     if (f->ds->hints.file_io == BASE_FILE_IO_POSIX || f->around ||
         base_fs_coherent(d->fd)) {
         f->own = *d;
+        if (f->around) file_late_begin(&f->late, f->ds, &f->own);
         if (f->ds->lent == NULL) f->ds->lent = &f->own;
         return NC_NOERR;
     }
@@ -273,6 +275,51 @@ static int64_t striping(const struct file *f, const char *key, int64_t known)
     return known > 0 ? known : 0;
 }
 
+/* ---- what nodes see of it ---- */
+
+/* What is told of it as process 0 found it: one word. */
+enum { OBJECTS = 1, MPI_WAY = 2, UNTRIED = 4, WRONG = 8, OWN_SIZE = 16, IN_PAGES = 32 };
+
+static int64_t traits_of(const struct file *f, bool objects)
+{
+    struct dataset *ds = f->ds;
+    bool late = f->own.fd >= 0 && base_fs_late(f->own.fd);
+    bool by_mpi = f->own.fd < 0 || ds->hints.transfer == BASE_TRANSFER_VIEW;
+    enum file_trial known = late ? file_trial_known(ds) : FILE_RIGHT;
+    return (objects ? OBJECTS : 0) | (f->own.fd < 0 ? MPI_WAY : 0) |
+           (known == FILE_UNTRIED ? UNTRIED : 0) | (known == FILE_WRONG ? WRONG : 0) |
+           (known == FILE_OWN_SIZE ? OWN_SIZE : 0) |
+           (by_mpi && base_fs_late_names(ds->full) ? IN_PAGES : 0);
+}
+
+/* People are told where the program asks (ncmpi_inq_file_info), and in the report. */
+static void warn(struct file *f, const char *what)
+{
+    char name[BASE_FS_NAME] = "FUSE";
+    if (f->own.fd >= 0) base_fs_name(f->own.fd, name);
+    snprintf(f->warning, sizeof f->warning, "%s: %s", name, what);
+    if (f->ds->rank == 0) trace_stats_tell(f->ds, f->warning);
+}
+
+/* Several nodes have the file. Agreed. */
+static int warn_all(struct file *f, int64_t traits)
+{
+    enum file_trial result = traits & WRONG ? FILE_WRONG : FILE_UNTRIED;
+    int err = NC_NOERR;
+    if ((traits & UNTRIED) && f->ds->writable && !f->ds->partial)
+        err = file_trial_all(f->ds, &result);
+    if (result >= FILE_OWN_SIZE) f->own_size = true;
+    if (result == FILE_WRONG)
+        warn(f, "a node does not see here what another one has written and synced; "
+                "mount it without a write-back cache (GlusterFS: without shards), or "
+                "run on one node");
+    if (traits & IN_PAGES)
+        warn(f, "MPI-IO takes it for a file system of one node, and reads what the node "
+                "has kept; leave out nc_file_io=mpi, nc_transfer=view, romio_no_indep_rw "
+                "and the prefix of the path, or run on one node");
+    return err;
+}
+
 /* What process 0 knows of the file it has opened, or that it has not. Agreed. */
 static int describe_all(struct file *f, int error)
 {
@@ -281,8 +328,7 @@ static int describe_all(struct file *f, int error)
         SIZE,
         STRIPE,
         STRIPES,
-        OBJECTS,
-        MPI_WAY,
+        TRAITS,
         HOST,
         OTHER_HOST,
         ROOT_HOST,
@@ -298,8 +344,7 @@ static int describe_all(struct file *f, int error)
         if (f->own.fd >= 0) known = base_fs_stripes(f->own.fd);
         all[STRIPE] = striping(f, "striping_unit", known.unit);
         all[STRIPES] = striping(f, "striping_factor", known.count);
-        all[OBJECTS] = known.objects;
-        all[MPI_WAY] = f->own.fd < 0;
+        all[TRAITS] = traits_of(f, known.objects);
         all[ROOT_HOST] = ds->host;
         all[DEVICE] = ds->device;
         all[INODE] = ds->inode;
@@ -309,8 +354,9 @@ static int describe_all(struct file *f, int error)
     f->end = all[SIZE];
     f->stripe = all[STRIPE];
     f->stripes = all[STRIPES];
-    f->objects = all[OBJECTS] > 0;
-    f->mpi = all[MPI_WAY] > 0;
+    f->objects = (all[TRAITS] & OBJECTS) != 0;
+    f->mpi = (all[TRAITS] & MPI_WAY) != 0;
+    f->own_size = (all[TRAITS] & (OWN_SIZE | WRONG)) != 0;
     ds->host = all[ROOT_HOST];
     ds->device = all[DEVICE];
     ds->inode = all[INODE];
@@ -318,7 +364,7 @@ static int describe_all(struct file *f, int error)
                 (ds->hints.node_procs > 0 && ds->hints.node_procs < ds->nprocs);
     f->stripes_shared = f->across && file_striped(f);
     f->shares = f->across && ds->nprocs > 1 && !f->mpi && !f->no_indep;
-    return NC_NOERR;
+    return all[HOST] != -all[OTHER_HOST] ? warn_all(f, all[TRAITS]) : NC_NOERR;
 }
 
 /* Open MPI's own MPI-IO (4.1.4) tells no process of a collective transfer that failed,
@@ -373,6 +419,7 @@ int file_close_all(struct file *f)
     file_scatter_free(f);
     file_lend_end(&f->share);
     if (f->ds->lent == &f->own) f->ds->lent = NULL;
+    file_late_end(&f->late);
     int closed = file_descriptor_close(&f->own, f->ds->full);
     if (err == NC_NOERR) err = closed;
     return first != NC_NOERR ? first : err;
@@ -423,6 +470,8 @@ int file_info(struct file *f, MPI_Info info)
     }
     if (mpi == MPI_SUCCESS) mpi = add_number(info, "striping_unit", f->stripe);
     if (mpi == MPI_SUCCESS) mpi = add_number(info, "striping_factor", f->stripes);
+    if (mpi == MPI_SUCCESS && f->warning[0] != '\0')
+        mpi = MPI_Info_set(info, "nc_file_warning", f->warning);
     return base_mpi_error(mpi, NC_EMPI, "telling hints");
 }
 

@@ -3,11 +3,11 @@
  *
  * What one process has written another one reads after an agreement. By descriptors: the
  * write() has returned before the agreement, the read() begins behind it, and
- * base_fs_coherent says where that is enough, and base_fs_go_around where it is, once
- * the node's own pages are left out. Through MPI-IO's handles of one process
- * each: MPI-IO's own driver for the file system sees to it, as it does where processes
- * open the file together and read and write independently (for NFS, ROMIO locks what it
- * reads and writes, which empties the client's cache).
+ * base_fs_coherent says where that is enough, base_fs_go_around where it is, once the
+ * node's own pages are left out, and file_late what more there is to do. Through MPI-IO's
+ * handles of one process each: MPI-IO's own driver for the file system sees to it, as it
+ * does where processes open the file together and read and write independently (for NFS,
+ * ROMIO locks what it reads and writes, which empties the client's cache).
  *
  * Offsets here are the dataset's: in the file they are ds->base bytes later. */
 #include "file.h"
@@ -68,6 +68,36 @@ static int check_written(int mpi, MPI_Status *status, int64_t n)
                           saved == 0 ? "" : strerror(saved));
 }
 
+/* All have as much of the file as any had written before the last agreement. */
+static int64_t end_of(const struct file *f)
+{
+    int64_t heard = f->ds->heard[DATASET_WORD_END];
+    return heard > f->end ? heard : f->end;
+}
+
+/* How far there may be values of others: where a node is not asked for a size, as far as
+ * these will make the file. */
+static int64_t expected_end(const struct file *f)
+{
+    int64_t end = end_of(f);
+    return f->own_size && f->ds->promised > end ? f->ds->promised : end;
+}
+
+/* A mount of this node's has another size than the file: its kernel or its server takes
+ * what this node wrote for all there is. What lies behind it cannot be had here. */
+static int tell_short(const struct file *f, int64_t size)
+{
+    char name[BASE_FS_NAME];
+    base_fs_name(f->own.fd, name);
+    return base_error_set(
+        NC_EREAD,
+        "%s: this node sees %lld of %lld bytes: its mount (%s) does not "
+        "ask for the size that other nodes make the file. Mount it "
+        "without a write-back cache (GlusterFS: without shards), or "
+        "use one node",
+        f->ds->full, (long long)size, (long long)expected_end(f), name);
+}
+
 /* Nothing came from offset: that is the file's end, where zeros are read, or an error
  * that MPI-IO kept to itself (Open MPI does). Or others made the file longer meanwhile:
  * then *again, once for each *size it has. */
@@ -76,7 +106,9 @@ static int read_nothing(struct file *f, int64_t offset, int64_t *size, bool *aga
     int64_t before = *size;
     int err = file_size(f, size);
     *again = err == NC_NOERR && offset < *size && *size != before;
-    if (err != NC_NOERR || *again || offset >= *size) return err;
+    if (err != NC_NOERR || *again) return err;
+    if (f->around && offset < expected_end(f)) return tell_short(f, *size);
+    if (offset >= *size) return NC_NOERR;
     return base_error_set(NC_EREAD, "nothing could be read at byte %lld of %lld",
                           (long long)offset, (long long)*size);
 }
@@ -87,6 +119,7 @@ static int read_piece(struct file *f, int64_t offset, void *bytes, int64_t n,
                       int64_t *done)
 {
     if (f->own.fd >= 0) {
+        file_late_look(&f->late);
         do
             *done = pread(f->own.fd, bytes, (size_t)n, (off_t)(f->ds->base + offset));
         while (*done < 0 && errno == EINTR);
@@ -154,13 +187,13 @@ int file_write(struct file *f, int64_t offset, const void *bytes, int64_t n)
     int err = n > 0 ? file_ready(f) : NC_NOERR;
     while (n > 0 && err == NC_NOERR && (err = dataset_may_write(f->ds)) == NC_NOERR) {
         int64_t done = 0;
-        f->dirty = true;
         struct trace_span span = trace_begin(f->ds->trace);
         err = write_piece(f, offset, p, n < PIECE ? n : PIECE, &done);
+        file_wrote(f);
         trace_end_at(f->ds->trace, TRACE_WRITE, span, offset, done);
         p += done; /* what was left out is tried again, or fails then */
         offset += done;
-        if (offset > f->end) f->end = offset;
+        if (offset > f->end) file_ends_at(f, offset);
         n -= done;
     }
     return err;
@@ -273,6 +306,16 @@ int file_write_view_all(struct file *f, MPI_Datatype filetype, MPI_Datatype memt
 
 /* ---- the file as a whole ---- */
 
+/* This node asks for it, and where it does not, is told; as the header promises, too,
+ * which a close sees to, since others may have put there by now. */
+static void learn_size(const struct file *f)
+{
+    int64_t end = expected_end(f), whole = cdf_file_size(&f->ds->header);
+    if (f->own_size && whole > end) end = whole;
+    base_fs_ask(f->own.fd);
+    if (f->ds->writable && end > 0) base_fs_learn_size(f->own.fd, f->ds->base + end);
+}
+
 int file_size(struct file *f, int64_t *size)
 {
     struct stat st;
@@ -281,7 +324,7 @@ int file_size(struct file *f, int64_t *size)
     int mpi = MPI_SUCCESS;
     f->ds->stats.file_sizes++;
     if (f->own.fd >= 0) {
-        if (f->around) base_fs_refresh(f->own.fd);
+        if (f->around) learn_size(f);
         if (fstat(f->own.fd, &st) != 0)
             return base_error_system(NC_EFILE, "asking for the size of", f->ds->full);
         bytes = st.st_size;
@@ -296,15 +339,17 @@ static int resize(struct file *f, int64_t size)
 {
     int err = file_ready(f);
     if (err != NC_NOERR) return err;
-    f->dirty = true;
     errno = 0;
-    if (f->own.fd < 0)
+    if (f->own.fd < 0) {
+        f->dirty = true;
         return base_mpi_error(MPI_File_set_size(f->alone, f->ds->base + size),
                               write_code(), "setting the file's size");
+    }
     int failed;
     do
         failed = ftruncate(f->own.fd, (off_t)(f->ds->base + size));
     while (failed && errno == EINTR);
+    file_wrote(f);
     return failed ? base_error_system(NC_EWRITE, "setting the size of", f->ds->full)
                   : NC_NOERR;
 }
@@ -324,12 +369,27 @@ int file_resize_all(struct file *f, int64_t size)
     }
     trace_end(f->ds->trace, TRACE_RESIZE, span);
     bool mine = f->ds->rank == 0 && err == NC_NOERR;
-    if (mine || size < f->end) f->end = size;
+    if (mine || size < end_of(f)) file_ends_at(f, size);
     return err;
+}
+
+int file_check_end(struct file *f)
+{
+    int64_t size = 0;
+    if (!f->around || f->own.fd < 0) return NC_NOERR;
+    int err = file_size(f, &size);
+    return err == NC_NOERR && size < end_of(f) ? tell_short(f, size) : err;
+}
+
+/* What others have put is expected from here on. */
+static void look_again(struct file *f)
+{
+    if (f->around && f->own.fd >= 0) base_fs_refresh(f->own.fd);
 }
 
 int file_sync(struct file *f)
 {
+    look_again(f);
     if (!f->ds->writable) return NC_NOERR; /* MPI-IO would refuse */
     int err = file_ready(f);
     if (err != NC_NOERR) return err;
@@ -358,6 +418,7 @@ void file_write_back(struct file *f, int64_t offset, int64_t n)
  * view MPI-IO knows who wrote it. */
 int file_sync_all(struct file *f)
 {
+    if (!f->ds->writable) look_again(f);
     if (f->ds->writable && f->view != MPI_FILE_NULL) {
         f->ds->stats.file_syncs++;
         struct trace_span span = trace_begin(f->ds->trace);

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base_error.h"
+#include "base_fs.h"
 #include "base_io.h"
 #include "base_lock.h"
 #include "base_mem.h"
@@ -39,6 +40,7 @@ int journal_write_holder(struct journal *j)
 static bool read_holder(int fd, struct journal_holder *h)
 {
     unsigned char page[JOURNAL_PAGE];
+    base_fs_refresh(fd); /* another one writes it */
     return base_read_some(fd, HOLDER_AT, page, sizeof page) == sizeof page &&
            journal_decode_holder(h, page);
 }
@@ -68,10 +70,9 @@ int journal_check(struct journal *j)
     return now.owner.nonce == j->holder.owner.nonce ? NC_NOERR : tell_lost(j, &now);
 }
 
-int journal_join(struct journal *j)
+static int join_once(struct journal *j)
 {
     const char *why;
-    if (j->fd >= 0) return NC_NOERR;
     if (stat(j->of, &j->model) != 0) j->model = (struct stat){.st_uid = geteuid()};
     j->fd = journal_open_trusted(j->path, O_RDWR, &j->model, &why);
     if (j->fd < 0) return base_error_set(NC_EFILE, "%s: %s", j->path, why);
@@ -79,6 +80,18 @@ int journal_join(struct journal *j)
     /* Nobody has it alone while the first process has the dataset's lock. */
     (void)base_lock_try(j->fd, BASE_LOCK_MOVERS, false);
     return journal_check(j);
+}
+
+/* A node may still know the journal that was there before by that name. */
+int journal_join(struct journal *j)
+{
+    int turn = 0, err = j->fd >= 0 ? NC_NOERR : join_once(j);
+    while (err != NC_NOERR && base_fs_await_name(j->path, &turn)) {
+        if (j->fd >= 0) (void)close(j->fd);
+        j->lost = j->pending = false;
+        err = join_once(j);
+    }
+    return err;
 }
 
 /* ---- waiting ---- */

@@ -259,8 +259,11 @@ static int extend_file(struct file *f, int64_t size)
     int64_t there;
     int err = file_ready(f);
     if (err != NC_NOERR) return err;
-    f->dirty = true;
-    if (f->own.fd >= 0) return base_extend(f->own.fd, f->ds->base + size, f->ds->full);
+    if (f->own.fd >= 0) {
+        err = base_extend(f->own.fd, f->ds->base + size, f->ds->full);
+        file_wrote(f);
+        return err;
+    }
     err = file_size(f, &there);
     return err == NC_NOERR && there < size ? write_last(f, size - 1) : err;
 }
@@ -280,6 +283,6 @@ int mpio_extend_all(struct file *f, int64_t size)
         err = extend_file(f, size);
     }
     trace_end(f->ds->trace, TRACE_RESIZE, span);
-    if (f->ds->rank == 0 && err == NC_NOERR && size > f->end) f->end = size;
+    if (f->ds->rank == 0 && err == NC_NOERR && size > f->end) file_ends_at(f, size);
     return err;
 }

@@ -255,7 +255,7 @@ static int end_move(struct mpio *m, const struct journal *j, int err)
     m->lost |= j->lost;
     m->adrift |= j->pending;
     if (j->facts.new_size > 0)
-        m->file.end = err == NC_NOERR ? j->facts.new_size : j->facts.old_size;
+        file_ends_at(&m->file, err == NC_NOERR ? j->facts.new_size : j->facts.old_size);
     if (err != NC_NOERR) file_descriptor_told(&m->file.own);
     return j->pending ? mpio_tell_pending(m, err) : err;
 }

@@ -26,7 +26,9 @@ static int sync_file_all(struct driver *self)
     int failed, agreed = dataset_agree_all(self->ds, err != NC_NOERR ? err : synced,
                                            &failed, NULL, 0);
     if (agreed != NC_NOERR) file_descriptor_told(&m->file.own);
-    return agreed != NC_NOERR ? agreed : failed;
+    if (agreed == NC_NOERR) agreed = failed;
+    if (agreed != NC_NOERR || !m->file.own_size) return agreed;
+    return dataset_agree_all(self->ds, file_check_end(&m->file), NULL, NULL, 0);
 }
 
 static int sync_mpio_alone(struct driver *self)
@@ -202,10 +204,12 @@ static int complete_mpio_all(struct mpio *m)
     if (err == NC_NOERR) err = places;
     int64_t wanted = cdf_file_size(&ds->header);
     bool more = m->defined || ds->whole || ds->header.numrecs > m->opened_records;
+    int seen = file_check_end(&m->file);
     if (more && all[END] < wanted) {
         int sized = mpio_extend_all(&m->file, wanted);
         if (err == NC_NOERR) err = sized;
     }
+    if (err == NC_NOERR) err = seen;
     return failed != NC_NOERR ? failed : err;
 }
 

@@ -50,7 +50,8 @@ static int look_again_all(struct mpio *m)
     int64_t size = 0;
     int err = m->base.ds->rank == 0 ? file_size(&m->file, &size) : NC_NOERR;
     err = dataset_agree_all(m->base.ds, err, NULL, &size, 1);
-    m->known_size = m->file.end = size;
+    m->known_size = size;
+    file_ends_at(&m->file, size);
     return err;
 }
 

@@ -550,6 +550,7 @@ int mpio_put(struct driver *self, struct access_request *const *reqs, int64_t n)
     int64_t claimed = records_held(&x);
     self->ds->stats.calls_independent++;
     move_direct(&x, NULL);
+    keep_error(&x, file_late_settle(&x.m->file.late));
     hold_records(&x, claimed);
     return end_transfer(&x);
 }
@@ -559,6 +560,7 @@ int mpio_get(struct driver *self, struct access_request *const *reqs, int64_t n)
     struct transfer x;
     begin_transfer(&x, self, reqs, n, false, NC_NOERR);
     self->ds->stats.calls_independent++;
+    file_late_forget(&x.m->file.late);
     move_direct(&x, NULL);
     return end_transfer(&x);
 }
