@@ -5,6 +5,7 @@ trap 'unmount; rm -rf "$mounts"' EXIT
 mkdir "$mounts"/{store,m1,m2,m3,here}
 nodefs=test/support/nodefs
 mounted=
+. "$top/test/support/serving.sh"
 
 # How it is mounted; what comes first in the name is what serves it.
 #   bindfs         pages are dropped when a file is opened, sizes are kept for a second
@@ -45,7 +46,6 @@ can_mount() {
     case $1 in
     bindfs*) command -v bindfs >/dev/null || { echo "there is no bindfs"; return 1; } ;;
     through | back | bare | late) [ -x $nodefs ] || { echo "there is no libfuse3"; return 1; } ;;
-    *) . "$top/test/support/serving.sh" ;;
     esac
     mount_all "$1" >"$mounts/log" 2>&1 && return
     tail -n 5 "$mounts/log" >&2
