@@ -247,7 +247,7 @@ bool base_fs_goes_around(int fd)
  * it forget them. fallocate() for a first byte that there is, with the size kept, changes
  * nothing, and is of those. Who may not write has to wait for that second. */
 
-static const char *const at_once[] = {"fuse.ceph-fuse"};
+static const char ceph[] = "fuse.ceph-fuse";
 static const char gluster[] = "fuse.glusterfs";
 
 /* The last mount that was looked up: a job has its files on few. */
@@ -319,9 +319,7 @@ bool base_fs_late(int fd)
     char name[BASE_FS_NAME];
     if (!base_fs_goes_around(fd)) return false;
     base_fs_name(fd, name);
-    for (size_t i = 0; i < sizeof at_once / sizeof *at_once; i++)
-        if (is_type(name, at_once[i])) return false;
-    return true;
+    return !is_type(name, ceph);
 }
 
 /* What was read a second ago is not used any more. */

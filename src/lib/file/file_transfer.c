@@ -381,16 +381,17 @@ int file_check_end(struct file *f)
     return err == NC_NOERR && size < end_of(f) ? tell_short(f, size) : err;
 }
 
-/* What others have put is expected from here on. */
-static void look_again(struct file *f)
+/* Of a file that may only be read, which MPI-IO would refuse to sync: what others have
+ * put is expected from here on. */
+static int look_again(struct file *f)
 {
     if (f->around && f->own.fd >= 0) base_fs_refresh(f->own.fd);
+    return NC_NOERR;
 }
 
 int file_sync(struct file *f)
 {
-    look_again(f);
-    if (!f->ds->writable) return NC_NOERR; /* MPI-IO would refuse */
+    if (!f->ds->writable) return look_again(f);
     int err = file_ready(f);
     if (err != NC_NOERR) return err;
     f->ds->stats.file_syncs++;
@@ -400,6 +401,7 @@ int file_sync(struct file *f)
         int mpi = MPI_File_sync(f->alone);
         err = base_mpi_error(mpi, write_code(), "MPI_File_sync");
     } else {
+        f->late.wrote = false; /* which settles that, too */
         err = file_descriptor_sync(&f->own, f->ds->full);
     }
     trace_end(f->ds->trace, TRACE_SYNC, span);
@@ -418,8 +420,8 @@ void file_write_back(struct file *f, int64_t offset, int64_t n)
  * view MPI-IO knows who wrote it. */
 int file_sync_all(struct file *f)
 {
-    if (!f->ds->writable) look_again(f);
-    if (f->ds->writable && f->view != MPI_FILE_NULL) {
+    if (!f->ds->writable) return look_again(f);
+    if (f->view != MPI_FILE_NULL) {
         f->ds->stats.file_syncs++;
         struct trace_span span = trace_begin(f->ds->trace);
         errno = 0;

@@ -24,7 +24,6 @@
 #include "base_fs.h"
 #include "base_io.h"
 #include "base_mpi.h"
-#include "trace_stats.h"
 
 /* ---- what is remembered ---- */
 
