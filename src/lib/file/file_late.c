@@ -17,7 +17,7 @@
 int file_late_settle(struct file_late *l)
 {
     if (!atomic_exchange(&l->wrote, false)) return NC_NOERR;
-    /* Threads come here, too. */
+    /* Another thread of the program may be at the same. */
     (void)__atomic_fetch_add(&l->ds->stats.file_settled, 1, __ATOMIC_RELAXED);
     return file_descriptor_sync(l->d, l->ds->full);
 }

@@ -158,6 +158,15 @@ int file_read(struct file *f, int64_t offset, void *bytes, int64_t n)
     return err;
 }
 
+static ssize_t write_some(struct file *f, int64_t at, const void *bytes, int64_t n)
+{
+    if (!f->around || at + n <= f->reached)
+        return pwrite(f->own.fd, bytes, (size_t)n, (off_t)at);
+    ssize_t done = base_fs_write(f->own.fd, bytes, (size_t)n, at, !f->own_size);
+    if (done > 0) f->reached = at + done;
+    return done;
+}
+
 /* One call for n bytes, of which *done > 0 were written. */
 static int write_piece(struct file *f, int64_t offset, const void *bytes, int64_t n,
                        int64_t *done)
@@ -165,7 +174,7 @@ static int write_piece(struct file *f, int64_t offset, const void *bytes, int64_
     MPI_Status status;
     if (f->own.fd >= 0) {
         do
-            *done = pwrite(f->own.fd, bytes, (size_t)n, (off_t)(f->ds->base + offset));
+            *done = write_some(f, f->ds->base + offset, bytes, n);
         while (*done < 0 && errno == EINTR);
         if (*done < 0) return base_error_system(NC_EWRITE, "writing", f->ds->full);
         if (*done == 0)
@@ -368,6 +377,7 @@ int file_resize_all(struct file *f, int64_t size)
         if (err == NC_NOERR) err = resize(f, size);
     }
     trace_end(f->ds->trace, TRACE_RESIZE, span);
+    f->reached = 0;
     bool mine = f->ds->rank == 0 && err == NC_NOERR;
     if (mine || size < end_of(f)) file_ends_at(f, size);
     return err;
