@@ -262,6 +262,34 @@ static void what_cannot_be_synced(void)
     }
 }
 
+/* A system tells once that a page is lost, and syncs well from then on: what was promised
+ * in the log stays there, whatever is synced afterwards. */
+static void a_sync_that_fails_once(void)
+{
+    shared = "disable";
+    flush = "flush_onclose";
+    deferral = "disable";
+    MPI_Info info = new_info();
+    int ncid = -1;
+    snprintf(plan, sizeof plan, "sync:1:EIO:%s", check_path("a.nc"));
+    CHECK_NC(NC_NOERR,
+             ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"), check.cmode, info, &ncid));
+    MPI_Info_free(&info);
+    CHECK_NC(NC_NOERR, define(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
+    for (int k = 0; k < 4; k++)
+        put(ncid, k, true);
+    CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
+    CHECK(fault_arm(plan));
+    CHECK(failed_anywhere(ncmpi_flush(ncid)));
+    (void)fault_disarm();
+    for (int k = 4; k < PUTS; k++)
+        put(ncid, k, true);
+    CHECK(failed_anywhere(ncmpi_flush(ncid)));
+    CHECK(failed_anywhere(ncmpi_close(ncid)));
+    look_again();
+}
+
 /* Who gets no descriptor from others opens the file; who has no threads drains himself.
  */
 static void no_sockets_and_no_threads(void)
@@ -335,6 +363,7 @@ static const struct check_test tests[] = {
     {"a file that cannot be written", a_file_that_cannot_be_written, 0},
     {"neither can be written", neither_can_be_written, 0},
     {"what cannot be synced", what_cannot_be_synced, 0},
+    {"a sync that fails once", a_sync_that_fails_once, 0},
     {"no sockets and no threads", no_sockets_and_no_threads, 0},
     {"no descriptor for a log", no_descriptor_for_a_log, 0},
     {NULL, NULL, 0},

@@ -124,7 +124,7 @@ AGREED = {
     'journal': {'facts', 'state', 'pending'},
     'journal_crew': {'j', 'before', 'after', 'share', 'least', 'who'},
     'twophase_window': {'nodes', 'size', 'state', 'cleared', 'own'},
-    'burst': {'promised', 'coherent', 'shared', 'node', 'indep', 'made'},
+    'burst': {'promised', 'doubtful', 'coherent', 'shared', 'node', 'indep', 'made'},
     # Nodes have no more than one process where the dataset has more, or none has; all have a
     # table, or none.
     'stage': {'node', 'firsts', 'nprocs', 'table'},

@@ -61,6 +61,7 @@ struct burst {
     bool shared;          /* one log for all processes of a node */
     bool coherent;        /* nobody reads what has not reached the file */
     bool promised;        /* a sync said that what is logged now is safe */
+    bool doubtful;        /* and one of the file failed: the log alone is */
     bool named;           /* the dataset's name is on the device */
     int64_t records_told; /* of those in the file, what this process put there alone */
     bool file_dirty;      /* something was brought to the file since its last sync */
@@ -134,6 +135,8 @@ void burst_detach_all(struct burst *b);
 
 /* Those of the layer below, which may change the file. */
 int burst_sync_all(struct burst *b);
+/* Before the log is started anew, of what was promised in it. Agreed. */
+int burst_sync_drained_all(struct burst *b);
 int burst_sync_numrecs_all(struct driver *self);
 
 /* ---- burst_index.c: what is logged ---- */

@@ -220,7 +220,7 @@ int burst_restart_all(struct burst *b)
     struct dataset *ds = b->base.ds;
     bool promised = b->promised; /* agreed */
     int err = burst_settle_records_all(b);
-    if (err == NC_NOERR && promised) err = burst_sync_all(b);
+    if (err == NC_NOERR && promised) err = burst_sync_drained_all(b);
     if (err != NC_NOERR) return err;
     if (promised) b->file_dirty = false;
     b->promised = false;

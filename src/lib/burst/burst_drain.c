@@ -117,6 +117,15 @@ static int own_result(struct burst *b, int err)
     return failed != NC_NOERR ? failed : err;
 }
 
+/* Where writes are late (file_late.c) an error says no more than that some did not get
+ * there. They are put again, but for those that never may be: see burst_retire.c. */
+static void doubt(struct burst *b)
+{
+    for (int64_t i = 0; i < b->nwrites; i++)
+        if (!b->writes[i]->alone) burst_unwrite(b, b->writes[i]);
+    burst_note_waiting(&b->base.ds->stats);
+}
+
 /* What is logged, on any process. An error on all, or on none. */
 static int drain_logged_all(struct burst *b, uint64_t vars, bool chosen,
                             const struct plan *p)
@@ -136,7 +145,10 @@ static int drain_logged_all(struct burst *b, uint64_t vars, bool chosen,
     /* Known everywhere: nobody goes on while another still writes. */
     err = dataset_concur_all(b->base.ds, own_result(b, err), &told, NULL, 0);
     if (err == NC_NOERR) err = told;
-    if (err == NC_NOERR) burst_forget(b, vars);
+    if (err == NC_NOERR)
+        burst_forget(b, vars);
+    else
+        doubt(b);
     burst_changed(b, b->base.ds->rank == 0);
     return err;
 }

@@ -150,12 +150,27 @@ int burst_sync_all(struct burst *b)
     return changed(b, driver_call(b->base.lower, sync_all));
 }
 
+/* A system tells once that a page did not get to the device, and then takes it for
+ * written: another sync that goes well says nothing of it. So where one failed, the log
+ * is never started anew, and stays behind for a replay. */
+int burst_sync_drained_all(struct burst *b)
+{
+    if (b->doubtful)
+        return base_error_set(NC_EWRITE,
+                              "%s: a sync has failed, so that what was logged before is "
+                              "safe in %s only; ncmpilog replay -f brings it to the file",
+                              b->path, b->log.meta_fd < 0 ? "no log" : b->log.meta_path);
+    int err = burst_sync_all(b);
+    b->doubtful = err != NC_NOERR;
+    return err;
+}
+
 /* Any process may have drained on its own: all sync if one must. Agreed. */
 static int sync_what_was_drained_all(struct burst *b)
 {
-    int64_t dirty = b->file_dirty;
+    int64_t dirty = b->file_dirty || b->doubtful;
     int err = dataset_agree_all(b->base.ds, NC_NOERR, NULL, &dirty, 1);
-    return err == NC_NOERR && dirty ? burst_sync_all(b) : err;
+    return err == NC_NOERR && dirty ? burst_sync_drained_all(b) : err;
 }
 
 /* All is in the file, and safe if that was promised. Agreed. */

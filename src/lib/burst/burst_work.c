@@ -32,9 +32,7 @@ static int write_piece_chain(const struct burst_pool *p, const struct access_til
         end += q->length;
     }
     *next = i;
-    int err = base_write_pieces(p->b->file.fd, at, pieces, n, p->b->base.ds->path);
-    file_late_wrote(&p->b->late);
-    return err;
+    return base_write_pieces(p->b->file.fd, at, pieces, n, p->b->base.ds->path);
 }
 
 /* The next tile. What is out of range has been told to who put it. */
@@ -88,6 +86,5 @@ int burst_work_write(struct burst_work *t)
         if (err == NC_NOERR) err = write_batch(t, &batch);
         burst_batch_free(&batch);
     }
-    int settled = file_late_settle(&t->pool->b->late); /* no agreement follows */
-    return err != NC_NOERR ? err : settled;
+    return err;
 }

@@ -188,6 +188,16 @@ static int write_new_all(struct mpio *m, const unsigned char *bytes, int64_t siz
     return err != NC_NOERR ? err : first;
 }
 
+/* The image is what the file has: of a write that is late that is to be known first. */
+static int settle_header(struct mpio *m, int64_t size)
+{
+    int err = file_late_settle(&m->file.late);
+    if (err == NC_NOERR) return err;
+    m->torn_low = 0;
+    m->torn_high = larger(size, m->image_size);
+    return err;
+}
+
 unsigned char *mpio_encode_header(const struct mpio *m)
 {
     const struct dataset *ds = m->base.ds;
@@ -223,6 +233,7 @@ int mpio_write_header_all(struct driver *self)
         err = replace_together_all(m, bytes, size);
     else if (bytes != NULL)
         err = replace(m, bytes, size);
+    if (err == NC_NOERR) err = settle_header(m, size);
     if (ds->rank == 0) mpio_unlock_header(m);
     if (locked != NC_NOERR) err = locked;
     if (lacking) err = NC_ENOMEM;

@@ -550,7 +550,10 @@ int mpio_put(struct driver *self, struct access_request *const *reqs, int64_t n)
     int64_t claimed = records_held(&x);
     self->ds->stats.calls_independent++;
     move_direct(&x, NULL);
-    keep_error(&x, file_late_settle(&x.m->file.late));
+    int settled = file_late_settle(&x.m->file.late);
+    for (int64_t i = 0; settled != NC_NOERR && i < n; i++)
+        access_blame(reqs[i], settled); /* which of them got there is not known */
+    keep_error(&x, settled);
     hold_records(&x, claimed);
     return end_transfer(&x);
 }
