@@ -1,6 +1,11 @@
 /* What typical calls cost, in steps that all processes take together and in file
  * operations: it depends neither on the machine nor on how much there is. */
+#define _GNU_SOURCE /* statx, fallocate */
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "counts.h"
 #include "made_dataset.h"
@@ -30,6 +35,29 @@ static void took(int at_most_reductions, int at_most_broadcasts, const char *wha
     CHECK(reductions <= at_most_reductions);
     CHECK(broadcasts <= at_most_broadcasts);
     reductions = broadcasts = 0;
+}
+
+/* ---- so do those of the system by which file systems are asked again ---- */
+
+static int syncs, asked;
+
+int fdatasync(int fd)
+{
+    syncs++;
+    return (int)syscall(SYS_fdatasync, fd);
+}
+
+int fallocate(int fd, int mode, off_t at, off_t n)
+{
+    asked++;
+    return (int)syscall(SYS_fallocate, fd, mode, at, n);
+}
+
+int statx(int fd, const char *restrict path, int flags, unsigned mask,
+          struct statx *restrict st)
+{
+    asked++;
+    return (int)syscall(SYS_statx, fd, path, flags, mask, st);
 }
 
 /* ---- counts that the library tells ---- */
@@ -113,6 +141,32 @@ static void metadata_takes_few_steps_whatever_there_is(void)
 }
 
 enum { N = 5000 };
+
+/* What others have written is in the node's pages: nothing is synced or asked again. */
+static void a_coherent_file_system_is_not_asked(void)
+{
+    int ncid = counting_dataset("a.nc", NULL, NULL), values[3] = {0};
+    int x = new_dim(ncid, "x", 3 * check.nprocs), v = new_var(ncid, "v", NC_INT, 1, &x);
+    MPI_Offset start = 3 * check.rank, count = 3;
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    syncs = asked = 0;
+    for (int i = 0; i < 3; i++) {
+        CHECK_NC(NC_NOERR, ncmpi_put_vara_int_all(ncid, v, &start, &count, values));
+        CHECK_NC(NC_NOERR, ncmpi_get_vara_int_all(ncid, v, &start, &count, values));
+        CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(ncid));
+        CHECK_NC(NC_NOERR, ncmpi_put_vara_int(ncid, v, &start, &count, values));
+        CHECK_NC(NC_NOERR, ncmpi_get_vara_int(ncid, v, &start, &count, values));
+        CHECK_NC(NC_NOERR, ncmpi_end_indep_data(ncid));
+    }
+    CHECK_EQ(0, syncs);
+    CHECK_EQ(0, asked);
+    CHECK_EQ(0, count_of(ncid, "file_settled"));
+    CHECK_NC(NC_NOERR, ncmpi_sync(ncid));
+    CHECK_EQ(0, asked);
+    CHECK(syncs <= 1);
+    CHECK(of_all(syncs) > 0);
+    close_dataset(ncid);
+}
 
 static void contiguous_calls_are_one_operation_each(void)
 {
@@ -361,6 +415,7 @@ static void what_moves_moves_once(void)
 static const struct check_test tests[] = {
     {"metadata takes few steps, whatever there is",
      metadata_takes_few_steps_whatever_there_is, 0},
+    {"a coherent file system is not asked", a_coherent_file_system_is_not_asked, 0},
     {"contiguous calls are one operation each", contiguous_calls_are_one_operation_each,
      CHECK_FORMATS},
     {"bytes that need no change are not copied", bytes_that_need_no_change_are_not_copied,

@@ -83,6 +83,15 @@ warned() {
     grep -q 'MPI-IO takes it for a file system of one node' "$mounts/out"
 }
 
+# How many bytes a program without this library leaves wrong whose nodes write by turns of so many.
+pages() { # UNIT
+    file=$((file + 1))
+    on_nodes 2 2 test/file/pages "$mounts/here/$file" "$1" &&
+        launch 1 test/file/pages "$mounts/m3/$file" "$1" 2
+}
+whole_pages() { [ "$(pages 4096)" = '0 bytes are wrong' ]; }
+parts_of_pages() { [[ $(pages 1000) == [1-9]*' bytes are wrong' ]]; }
+
 shared='nc_burst_buf=enable;nc_burst_buf_shared_logs=enable'
 some() {
     on 2 4
@@ -113,7 +122,7 @@ all() {
     body 2 4 random/random_program turns
 }
 
-for kind in ${NCMPI_TEST_KINDS:-bindfs bindfs-direct through back bare late}; do
+for kind in ${NCMPI_TEST_KINDS:-bindfs bindfs-direct through back bare late late+locks}; do
     reason=$(can_mount $kind) || { skip "$kind" "$reason"; continue; }
     mounted=$kind
     case $kind:${NCMPI_TEST_KINDS-} in
@@ -128,11 +137,20 @@ for kind in ${NCMPI_TEST_KINDS:-bindfs bindfs-direct through back bare late}; do
         body 2 4 api/collective
         check "$kind: MPI-IO that is asked for is warned of" warned
         ;;
+    back:)
+        some
+        check "$kind: whole pages of two nodes are kept" whole_pages
+        check "$kind: of parts of one page those of one node are lost" parts_of_pages
+        ;;
     through: | late:)
         some
         check "$kind: a reader beside it" beside ''
         body 2 4 api/redefine move
         body 2 4 random/random_program 'agree with'
+        body 2 4 random/random_program turns
+        ;;
+    late+locks:)
+        on 3 6 "$shared"
         body 2 4 random/random_program turns
         ;;
     *) some ;;

@@ -1,13 +1,14 @@
 /* A file system that each node caches for itself, as network file systems do: a folder,
  * by FUSE. Mounted several times, once a node, it is the same files by as many caches.
  *
- *     nodefs FOLDER through|back|bare|late MOUNTPOINT [-o kernel_cache,attr_timeout=5 ]
+ *     nodefs FOLDER through|back|bare|late[+locks] MOUNTPOINT [-o OPTION,...]
  *
  * through: what is written gets to the folder at once, and stays in the node's pages too;
  * back: it stays in the node's pages, and whole ones are written back later, or at a
  * sync; bare: likewise, and there is no fallocate(); late: this process keeps it until a
  * sync or a close, as MooseFS' client does, and for a second what it has read, and the
  * size, as GlusterFS' does: a call that may change the file makes it forget that. The
+ * locks: those of one node hold on the others, too; else a node keeps them to itself. The
  * options are libfuse's. direct_io: there are no pages; nothing: they are dropped when a
  * file is opened, as close-to-open file systems do; kernel_cache: not even then.
  * attr_timeout: for so many seconds a size is not asked for again. */
@@ -242,6 +243,24 @@ static int do_fallocate(const char *path, int mode, off_t at, off_t n,
     return told(fallocate((int)fi->fh, mode, at, n));
 }
 
+/* ---- locks ---- */
+
+/* An opening's, of the folder's file, which all mounts share. Who waits may be killed. */
+static int do_lock(const char *path, struct fuse_file_info *fi, int cmd,
+                   struct flock *lock)
+{
+    int fd = (int)fi->fh;
+    (void)path;
+    lock->l_pid = 0;
+    if (cmd == F_GETLK) return told(fcntl(fd, F_OFD_GETLK, lock));
+    for (;;) {
+        if (fcntl(fd, F_OFD_SETLK, lock) == 0) return 0;
+        if (cmd != F_SETLKW || (errno != EAGAIN && errno != EACCES)) return -errno;
+        if (fuse_interrupted()) return -EINTR;
+        (void)usleep(1000);
+    }
+}
+
 /* ---- names and what is told of them ---- */
 
 static int do_getattr(const char *path, struct stat *st, struct fuse_file_info *fi)
@@ -374,15 +393,16 @@ int main(int argc, char **argv)
 {
     folder = argc > 3 ? open(argv[1], O_PATH | O_DIRECTORY) : -1;
     if (folder < 0) {
-        fprintf(
-            stderr,
-            "usage: nodefs FOLDER through|back|bare|late MOUNTPOINT [-o OPTION,...]\n");
+        fprintf(stderr, "usage: nodefs FOLDER through|back|bare|late[+locks] MOUNTPOINT "
+                        "[-o OPTION,...]\n");
         return 1;
     }
-    bool bare = strcmp(argv[2], "bare") == 0;
+    const char *kind = strtok(argv[2], "+");
+    if (strtok(NULL, "+") != NULL) operations.lock = do_lock;
+    bool bare = strcmp(kind, "bare") == 0;
     if (bare) operations.fallocate = NULL;
-    back = bare || strcmp(argv[2], "back") == 0;
-    late = strcmp(argv[2], "late") == 0;
+    back = bare || strcmp(kind, "back") == 0;
+    late = strcmp(kind, "late") == 0;
     argv[2] = argv[0];
     umask(0);
     return fuse_main(argc - 2, argv + 2, &operations, NULL);

@@ -41,8 +41,8 @@ LOCK_MEMORY = 0
 END
     inside mfsmaster -c "$dir/master.cfg" start || return
     for k in 1 2 3; do
-        mkdir -p "$dir/chunks$k" "$dir/disk$k"
-        echo "$dir/disk$k ${NCMPI_TEST_DISK:-4GiB}" >"$dir/chunks$k/disks"
+        mkdir -p "$dir/chunks$k" "$mounts/store/disk$k"
+        echo "$mounts/store/disk$k 4GiB" >"$dir/chunks$k/disks"
         cat >"$dir/chunks$k.cfg" <<END
 WORKING_USER = root
 WORKING_GROUP = root
@@ -57,7 +57,9 @@ LOCK_MEMORY = 0
 END
         inside mfschunkserver -c "$dir/chunks$k.cfg" start || return
     done
-    for k in 1 2 3; do inside mfsmount -H $served "$mounts/m$k" || return; done
+    for k in 1 2 3; do
+        inside mfsmount ${patience:+-o mfsioretries=$patience} -H $served "$mounts/m$k" || return
+    done
     until_it moosefs_writes && inside mfssetgoal -r "$1" "$mounts/m1"
 }
 moosefs_writes() { echo 1 >"$mounts/m1/ready" && sync "$mounts/m1/ready" && rm "$mounts/m1/ready"; }
@@ -76,7 +78,7 @@ glusterfs_start() { # CLIENT-OPTION [ARGUMENT-OF-VOLUME-CREATE ...]
     rm -rf /var/lib/glusterd/*
     inside glusterd -p "$dir/glusterd.pid" --log-file "$dir/log/glusterd"
     until_it volume volume list || return
-    for k in 1 2 3; do mkdir -p "$dir/brick$k" && bricks+=" $served:$dir/brick$k"; done
+    for k in 1 2 3; do mkdir -p "$mounts/store/brick$k" && bricks+=" $served:$mounts/store/brick$k"; done
     # shellcheck disable=SC2086  # lists of words
     volume volume create v "$@" $bricks force && volume volume set v network.ping-timeout 5 &&
         volume volume start v force || return

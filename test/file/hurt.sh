@@ -1,0 +1,78 @@
+#!/bin/bash
+# Servers that end, stand still or are full, and a client that is cut off, in the middle of puts:
+# nobody waits for ever, errors name the file and the system's words, and what one process was told
+# to be synced is read through another mount. dev/realfs runs this on real file systems.
+top=${srcdir:-.}
+. "$top/test/support/tap.sh"
+. "$top/test/support/launch.sh"
+. "$top/test/support/on_nodes.sh"
+. "$top/test/support/mounting.sh"
+. "$top/test/support/hurting.sh"
+export NCMPI_TEST_MOUNTS=$mounts
+file=0
+trap 'wait; unmount; umount "$mounts/store"; rm -rf "$mounts"' EXIT
+mount -t tmpfs -o size=600m room "$mounts/store" || exit 99
+
+# Hurts it when the program has synced a round, at another moment each time, and heals it.
+meanwhile() { # FAULT NOTES
+    local -x NCMPI_TEST_RUN=
+    until grep -qs '^1 .*sync' "$2.0"; do sleep 0.02; done
+    sleep 0.0$((RANDOM % 10))
+    hurt "$1"
+    sleep 4
+    heal "$1"
+}
+
+# written FAULT HINTS: writes four processes on two nodes, while that happens.
+written() {
+    local notes=$mounts/notes$file
+    rm -rf "$notes".* "$mounts/logs"
+    mkdir "$mounts/logs"
+    meanwhile "$1" "$notes" &
+    local hurting=$!
+    PNETCDF_HINTS=$2 bash "$nodes" 2 bash -c '. "$0/test/support/launch.sh"; launch "$@"' "$top" \
+        -t 60 4 test/file/told "$mounts/here/$file.nc" "$notes"
+    local rc=$?
+    wait $hurting
+    return $rc
+}
+
+# told FAULT HINTS
+told() {
+    written "$1" "$2" || return
+    until_it cat "$mounts/m3/$file.nc" # servers that have started again are looked for in time
+    if ls "$mounts"/logs/*.meta >/dev/null 2>&1; then # an error has said so
+        launch 1 ./ncmpilog replay -f -r -d "$mounts/m3/$file.nc" "$mounts/logs" || return
+    fi
+    launch 1 test/file/told "$mounts/m3/$file.nc" "$mounts/notes$file" 4 | tee "$mounts/said"
+    local wrong=${PIPESTATUS[0]}
+    cat "$mounts/notes$file".*
+    return $wrong
+}
+
+# once FAULT [HINTS]
+once() {
+    file=$((file + 1))
+    : >"$mounts/said"
+    check "$mounted: $1${2:+, ${2%%=*}}" told "$1" "${2-}"
+    sed 's/^/# /' "$mounts/said"
+}
+
+logs="nc_burst_buf=enable;nc_burst_buf_shared_logs=enable;nc_burst_buf_dirname=$mounts/logs"
+for kind in ${NCMPI_TEST_KINDS:-through late}; do
+    up=
+    for fault in ${NCMPI_TEST_FAULTS:-kill lost stop full slow cut}; do
+        for hints in '' nc_blob=enable "$logs"; do
+            mounted=$kind
+            hurts $fault || continue
+            if [ -z "$up" ]; then
+                reason=$(can_mount $kind) || { skip "$kind" "$reason"; continue 3; }
+                up=1
+            fi
+            once $fault "$hints"
+            case $fault in lost | cut) unmount; up= ;; esac # what is gone stays away
+        done
+    done
+    unmount
+done
+finish

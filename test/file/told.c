@@ -1,0 +1,246 @@
+/* What a program is told while the file system under it fails, and what is then in the
+ * file.
+ *
+ *     told FILE NOTES
+ *     told FILE NOTES PROCESSES
+ *
+ * Each round every process puts its columns of a fixed variable, by turns in independent
+ * mode, and of a record of its own, then all sync. It goes on whatever it is told, and
+ * each process notes that in NOTES.RANK, a line for each call, in which the round and the
+ * code stand first. The second call, on one process, reads the notes and then the file,
+ * through a mount that has nothing to do with it: what was put and synced must be there
+ * if its process was told of no error from the put to the sync, all or none are told that
+ * a sync went well, and nothing is there that nobody has put.
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pnetcdf.h"
+
+enum { ROWS = 64, WIDTH = 300, ROUNDS = 14 };
+static int rank, nprocs;
+static FILE *notes;
+
+static void need(int rc, const char *what)
+{
+    if (rc == NC_NOERR) return;
+    fprintf(stderr, "%s: %s\n", what, ncmpi_strerror(rc));
+    MPI_Abort(MPI_COMM_WORLD, 3);
+}
+
+/* Never 0, and another one in each round. */
+static int value_of(int round, MPI_Offset place)
+{
+    return 1000000 * round + (int)place + 1;
+}
+
+static void note(int round, const char *call, int rc)
+{
+    fprintf(notes, "%d %d %s: %s\n", round, rc, call, ncmpi_strerror(rc));
+    fflush(notes);
+}
+
+static void open_notes(const char *name, int owner, const char *mode)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s.%d", name, owner);
+    notes = fopen(path, mode);
+    need(notes != NULL ? NC_NOERR : NC_EFILE, path);
+}
+
+/* ---- writing ---- */
+
+static int define(const char *path)
+{
+    int ncid, dims[3], id;
+    need(ncmpi_create(MPI_COMM_WORLD, path, NC_64BIT_DATA, MPI_INFO_NULL, &ncid),
+         "create");
+    need(ncmpi_def_dim(ncid, "t", NC_UNLIMITED, &dims[0]), "def_dim");
+    need(ncmpi_def_dim(ncid, "y", ROWS, &dims[1]), "def_dim");
+    need(ncmpi_def_dim(ncid, "x", (MPI_Offset)WIDTH * nprocs, &dims[2]), "def_dim");
+    need(ncmpi_def_var(ncid, "fixed", NC_INT, 2, dims + 1, &id), "def_var");
+    need(ncmpi_def_var(ncid, "series", NC_INT, 3, dims, &id), "def_var");
+    need(ncmpi_enddef(ncid), "enddef");
+    return ncid;
+}
+
+static void put_round(int ncid, int round, int *values)
+{
+    MPI_Offset x = (MPI_Offset)WIDTH * ((rank + round) % nprocs);
+    MPI_Offset start[3] = {round, 0, x}, count[3] = {1, ROWS, WIDTH};
+    for (int i = 0; i < ROWS * WIDTH; i++)
+        values[i] =
+            value_of(round, i / WIDTH * (MPI_Offset)WIDTH * nprocs + x + i % WIDTH);
+    if (round % 2 == 0) {
+        note(round, "put", ncmpi_put_vara_int_all(ncid, 0, start + 1, count + 1, values));
+    } else {
+        note(round, "begin", ncmpi_begin_indep_data(ncid));
+        note(round, "put alone",
+             ncmpi_put_vara_int(ncid, 0, start + 1, count + 1, values));
+        note(round, "end", ncmpi_end_indep_data(ncid));
+    }
+    note(round, "put", ncmpi_put_vara_int_all(ncid, 1, start, count, values));
+    note(round, "sync", ncmpi_sync(ncid));
+}
+
+static void write_rounds(const char *path)
+{
+    int *values = malloc(ROWS * WIDTH * sizeof *values), ncid;
+    need(values != NULL ? NC_NOERR : NC_ENOMEM, "memory");
+    ncid = define(path);
+    note(-1, "enddef", NC_NOERR);
+    for (int round = 0; round < ROUNDS; round++) {
+        put_round(ncid, round, values);
+        usleep(20000);
+    }
+    note(ROUNDS, "close", ncmpi_close(ncid));
+    free(values);
+}
+
+/* ---- reading ---- */
+
+/* What the notes say of each process' part of each round. */
+enum { FIXED, SERIES, NVARS };
+struct told {
+    char kept[ROUNDS][NVARS]; /* it must be in the file */
+    char synced[ROUNDS + 1];  /* the last is the close */
+    int begun;                /* so many rounds */
+    int errors;               /* told */
+};
+
+static void read_notes(const char *name, int owner, struct told *t)
+{
+    char line[1000], call[1000];
+    int round, rc, nputs = 0, since = 0;
+    *t = (struct told){.begun = 0};
+    open_notes(name, owner, "r");
+    char put[ROUNDS][NVARS] = {{0}};
+    while (fgets(line, sizeof line, notes) != NULL) {
+        if (sscanf(line, "%d %d %999[^:]", &round, &rc, call) != 3 || round < 0) continue;
+        if (round == t->begun && round < ROUNDS) t->begun++, nputs = 0;
+        if (rc != NC_NOERR) {
+            t->errors++, since = round, memset(put, 0, sizeof put);
+            nputs += strncmp(call, "put", 3) == 0;
+        } else if (strncmp(call, "put", 3) == 0) {
+            put[round][nputs++] = 1;
+        } else if (strcmp(call, "sync") == 0 || strcmp(call, "close") == 0) {
+            t->synced[round] = 1;
+            for (; since < t->begun; since++)
+                memcpy(t->kept[since], put[since], NVARS);
+        }
+    }
+    fclose(notes);
+}
+
+/* How many values of a part are of none of these rounds. */
+static int count_wrong(const int *values, int column, int writers, int from, int to)
+{
+    int wrong = 0;
+    for (MPI_Offset y = 0; y < ROWS; y++) {
+        for (MPI_Offset x = 0; x < WIDTH; x++) {
+            MPI_Offset i = (y * writers + column) * WIDTH + x;
+            int right = 0;
+            for (int round = from; round <= to; round++)
+                right |= values[i] == value_of(round, i);
+            wrong += !right;
+        }
+    }
+    return wrong;
+}
+
+/* Whose part these columns are in a round. */
+static int owner_of(int column, int round, int writers)
+{
+    return (column + writers * ROUNDS - round) % writers;
+}
+
+static int check_fixed(int ncid, int writers, const struct told *told, int *values)
+{
+    int wrong = 0;
+    need(ncmpi_get_var_int_all(ncid, FIXED, values), "get");
+    for (int column = 0; column < writers; column++) {
+        int last = ROUNDS - 1;
+        while (last >= 0 && !told[owner_of(column, last, writers)].kept[last][FIXED])
+            last--;
+        if (last >= 0)
+            wrong += count_wrong(values, column, writers, last, told->begun - 1);
+    }
+    return wrong;
+}
+
+static int check_record(int ncid, int round, int writers, const struct told *told,
+                        int *values)
+{
+    MPI_Offset start[3] = {round, 0, 0}, nrecs;
+    MPI_Offset count[3] = {1, ROWS, (MPI_Offset)WIDTH * writers};
+    int wrong = 0;
+    need(ncmpi_inq_dimlen(ncid, 0, &nrecs), "inq_dimlen");
+    memset(values, 0, (size_t)(count[1] * count[2]) * sizeof *values);
+    if (round < nrecs)
+        need(ncmpi_get_vara_int_all(ncid, SERIES, start, count, values), "get");
+    for (int column = 0; column < writers; column++) {
+        if (told[owner_of(column, round, writers)].kept[round][SERIES])
+            wrong += count_wrong(values, column, writers, round, round);
+    }
+    if (wrong > 0) printf("%d of record %d\n", wrong, round);
+    return wrong;
+}
+
+/* Some were told that a sync went well, and others that it did not. */
+static int count_apart(const struct told *told, int writers)
+{
+    int apart = 0;
+    for (int round = 0; round <= ROUNDS; round++) {
+        for (int i = 1; i < writers; i++)
+            apart += told[i].synced[round] != told[0].synced[round];
+    }
+    return apart;
+}
+
+static int check(const char *path, const char *name, int writers)
+{
+    int ncid, wrong, kept = 0;
+    int *values = malloc((size_t)ROWS * WIDTH * (size_t)writers * sizeof *values);
+    struct told *told = calloc((size_t)writers, sizeof *told);
+    need(values != NULL && told != NULL ? NC_NOERR : NC_ENOMEM, "memory");
+    for (int i = 0; i < writers; i++)
+        read_notes(name, i, &told[i]);
+    need(ncmpi_open(MPI_COMM_WORLD, path, NC_NOWRITE, MPI_INFO_NULL, &ncid), "open");
+    wrong = check_fixed(ncid, writers, told, values);
+    for (int round = 0; round < ROUNDS; round++) {
+        wrong += check_record(ncid, round, writers, told, values);
+        kept += told[0].kept[round][SERIES];
+    }
+    need(ncmpi_close(ncid), "close");
+    int apart = count_apart(told, writers), errors = 0;
+    for (int i = 0; i < writers; i++)
+        errors += told[i].errors;
+    printf("%d values are wrong, %d times told apart; %d errors told, %d rounds kept of "
+           "%d\n",
+           wrong, apart, errors, kept, told->begun);
+    free(values);
+    free(told);
+    return wrong > 0 || apart > 0;
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &nprocs);
+    need(argc == 3 || argc == 4 ? NC_NOERR : NC_EINVAL,
+         "usage: told FILE NOTES [PROCESSES]");
+    int rc = 0;
+    if (argc == 4) {
+        rc = check(argv[1], argv[2], atoi(argv[3]));
+    } else {
+        open_notes(argv[2], rank, "w");
+        write_rounds(argv[1]);
+        fclose(notes);
+    }
+    MPI_Finalize();
+    return rc;
+}

@@ -1,0 +1,87 @@
+# Sourced behind mounting.sh: what may happen to the servers of a file system, and to a node's
+# client, while programs run.
+#
+#   kill   servers of data end at once, with what they had not written; they start again
+#   lost   one of those that keep a copy each does, and stays away
+#   stop   they stand still, then go on
+#   cut    the first node's client ends: all that the node asks for is ENOTCONN, for good
+#   full   there is no room left, then there is
+#   slow   the servers' network lets 2 MB/s through, and drops what comes faster
+#
+# MooseFS' clients try 30 times, which takes them minutes; here they do less often.
+patience=5
+
+# hurts FAULT: whether that can happen to what is mounted. hurt FAULT does it, heal FAULT ends it.
+
+# The processes that serve data, those of CephFS the metadata too: its objects are in memory.
+servers() {
+    case $mounted in
+    moosefs*) cat "$mounts"/servers/chunks?/.mfschunkserver.lock ;;
+    glusterfs*) cat /var/run/gluster/vols/v/*.pid ;;
+    cephfs) cat "$mounts"/servers/run/{mds,osd}.?.pid ;;
+    *) pgrep -f "^$nodefs $mounts/store" ;;
+    esac
+}
+start_servers() {
+    local k
+    case $mounted in
+    moosefs*) for k in 1 2 3; do until_it inside mfschunkserver -c "$mounts/servers/chunks$k.cfg" start; done ;;
+    glusterfs*) volume volume start v force ;;
+    cephfs) inside ceph-mds -c "$mounts/servers/conf" -i a ;;
+    esac
+}
+
+# Takes what room there is, but for a little that is gone in the middle of a put.
+ballast() {
+    local room
+    room=$(df --output=avail -B1 "$mounts/store" | tail -n 1)
+    fallocate -l $((room - 300000)) "$mounts/store/ballast"
+}
+
+hurts() { # FAULT
+    case $1:$mounted in
+    kill:moosefs* | kill:glusterfs* | kill:cephfs | slow:moosefs* | slow:glusterfs* | slow:cephfs) ;;
+    lost:moosefs-copies | lost:glusterfs-replica) ;;
+    stop:* | cut:*) ;;
+    # It gives up chunks of which no copy had room, and its clients' fsync() waits for ever once
+    # they have met a quota.
+    full:moosefs*) false ;;
+    full:*) ;;
+    *) false ;;
+    esac
+}
+
+hurt() { # FAULT
+    local pid
+    case $1 in
+    kill)
+        case $mounted in
+        cephfs) kill -KILL "$(cat "$mounts/servers/run/mds.a.pid")" ;;
+        *) kill -KILL $(servers) ;;
+        esac
+        ;;
+    lost) kill -KILL "$(servers | shuf -n 1)" ;;
+    stop) kill -STOP $(servers) ;;
+    cut) kill -KILL "$(pgrep -f " $mounts/m1\$" | tail -n 1)" ;;
+    full)
+        case $mounted in
+        cephfs) cluster osd set-full-ratio 0.001 ;; # its objects are in memory
+        *) ballast ;;
+        esac
+        ;;
+    slow) inside tc qdisc add dev lo root tbf rate 16mbit burst 32k limit 48k ;;
+    esac
+}
+heal() { # FAULT
+    case $1 in
+    kill) start_servers ;;
+    stop) kill -CONT $(servers) ;;
+    full)
+        case $mounted in
+        cephfs) cluster osd set-full-ratio 0.95 ;;
+        *) rm "$mounts/store/ballast" ;;
+        esac
+        ;;
+    slow) inside tc qdisc del dev lo root ;;
+    esac
+}
