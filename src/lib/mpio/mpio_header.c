@@ -197,10 +197,10 @@ static int raise_numrecs(struct mpio *m)
 int mpio_write_numrecs_all(struct mpio *m)
 {
     struct dataset *ds = m->base.ds;
-    /* What failed is tried again by the next call. Where that takes all processes, or an
-     * error is told long after the write, it is once all have been told that something
-     * failed: they cannot know what. */
-    bool again = (m->file.no_indep || m->file.around) && m->failures != ds->failures;
+    /* What failed is tried again by the next call; where that takes all processes, or an
+     * error is told long after the write, once all have been told that something failed:
+     * they cannot know what. */
+    bool again = m->failures != ds->failures;
     int mended = mpio_mend_header(m);
     if (ds->header.numrecs == m->numrecs_in_file && !again)
         return mended != NC_NOERR ? mended : raise_numrecs(m);
