@@ -1,18 +1,20 @@
 /* What a program is told while the file system under it fails, and what is then in the
  * file.
  *
- *     told FILE NOTES
+ *     told FILE NOTES [moves]
  *     told FILE NOTES PROCESSES
  *
  * Each round every process puts its columns of a fixed variable, by turns in independent
- * mode, and of a record of its own, then all sync. It goes on whatever it is told, and
- * each process notes that in NOTES.RANK, a line for each call, in which the round and the
- * code stand first. The second call, on one process, reads the notes and then the file,
- * through a mount that has nothing to do with it: what was put and synced must be there
- * if its process was told of no error from the put to the sync, all or none are told that
- * a sync went well, and nothing is there that nobody has put.
+ * mode, and of a record of its own, then all sync; with `moves`, every third round all
+ * data move first. It goes on whatever it is told, and each process notes that in
+ * NOTES.RANK, a line for each call, in which the round and the code stand first. The
+ * second call, on one process, reads the notes and then the file, through a mount that
+ * has nothing to do with it: what was put and synced must be there if its process was
+ * told of no error from the put to the sync, all or none are told that a sync went well,
+ * and nothing is there that nobody has put.
  */
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,13 +88,25 @@ static void put_round(int ncid, int round, int *values)
     note(round, "sync", ncmpi_sync(ncid));
 }
 
-static void write_rounds(const char *path)
+/* All that is there moves behind a longer header. */
+static void move_all(int ncid, int round)
+{
+    static char text[ROUNDS * 5000];
+    memset(text, 'a', sizeof text);
+    note(round, "redef", ncmpi_redef(ncid));
+    note(round, "put_att",
+         ncmpi_put_att_text(ncid, NC_GLOBAL, "text", 5000 * (round + 1), text));
+    note(round, "enddef", ncmpi_enddef(ncid));
+}
+
+static void write_rounds(const char *path, bool moves)
 {
     int *values = malloc(ROWS * WIDTH * sizeof *values), ncid;
     need(values != NULL ? NC_NOERR : NC_ENOMEM, "memory");
     ncid = define(path);
     note(-1, "enddef", NC_NOERR);
     for (int round = 0; round < ROUNDS; round++) {
+        if (moves && round % 3 == 2) move_all(ncid, round);
         put_round(ncid, round, values);
         usleep(20000);
     }
@@ -231,14 +245,14 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &nprocs);
-    need(argc == 3 || argc == 4 ? NC_NOERR : NC_EINVAL,
-         "usage: told FILE NOTES [PROCESSES]");
+    need(argc == 3 || argc == 4 ? NC_NOERR : NC_EINVAL, "usage: told FILE NOTES [WHAT]");
+    bool moves = argc == 4 && strcmp(argv[3], "moves") == 0;
     int rc = 0;
-    if (argc == 4) {
+    if (argc == 4 && !moves) {
         rc = check(argv[1], argv[2], atoi(argv[3]));
     } else {
         open_notes(argv[2], rank, "w");
-        write_rounds(argv[1]);
+        write_rounds(argv[1], moves);
         fclose(notes);
     }
     MPI_Finalize();

@@ -31,11 +31,14 @@ start_servers() {
     esac
 }
 
-# Takes what room there is, but for a little that is gone in the middle of a put.
+# Takes what room there is, but for a little that is gone in the middle of a put; the program takes
+# some meanwhile.
 ballast() {
-    local room
-    room=$(df --output=avail -B1 "$mounts/store" | tail -n 1)
-    fallocate -l $((room - 300000)) "$mounts/store/ballast"
+    local try room
+    for try in 1 2 3 4 5; do
+        room=$(df --output=avail -B1 "$mounts/store" | tail -n 1)
+        fallocate -l $((room - 300000)) "$mounts/store/ballast" && return
+    done
 }
 
 hurts() { # FAULT
@@ -62,7 +65,7 @@ hurt() { # FAULT
         ;;
     lost) kill -KILL "$(servers | shuf -n 1)" ;;
     stop) kill -STOP $(servers) ;;
-    cut) kill -KILL "$(pgrep -f " $mounts/m1\$" | tail -n 1)" ;;
+    cut) kill -KILL "$(pgrep -f " $mounts/m1([ )]|\$)" | tail -n 1)" ;;
     full)
         case $mounted in
         cephfs) cluster osd set-full-ratio 0.001 ;; # its objects are in memory
