@@ -38,7 +38,13 @@ written() {
 # told FAULT HINTS [moves]
 told() {
     written "$@" || return
-    until_it cat "$mounts/m3/$file.nc" # servers that have started again are looked for in time
+    # Servers that have started again are looked for in time. What the file system itself has lost
+    # (MooseFS with one copy may lose what was being written) nobody may have been told to be there.
+    until_it cat "$mounts/m3/$file.nc" || {
+        echo "the file system has lost the file" | tee "$mounts/said"
+        ! grep ' 0 close:' "$mounts/notes$file".*
+        return
+    }
     if ls "$mounts"/logs/*.meta >/dev/null 2>&1; then # an error has said so
         # Its master keeps the locks of a client that is gone; a copy has none.
         case $mounted:$1 in moosefs*:cut)
