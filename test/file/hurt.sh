@@ -21,16 +21,27 @@ meanwhile() { # FAULT NOTES
     hurt "$1" && sleep 4 && heal "$1"
 }
 
+# Servers that were full, and clients that have lost some, find out in time that all is well: each
+# name may be another server's.
+writes() {
+    local file
+    for file in "$mounts"/m{1,2}/ready{1..9}; do
+        head -c 10000 /dev/zero >"$file" && sync "$file" && rm "$file" || return
+    done
+}
+
 # written FAULT HINTS [moves]: writes four processes on two nodes, while that happens.
 written() {
     local notes=$mounts/notes$file
     rm -rf "$notes".* "$mounts/logs"
     mkdir "$mounts/logs"
+    until_it writes
     meanwhile "$1" "$notes" &
     local hurting=$!
     PNETCDF_HINTS=$2 bash "$nodes" 2 bash -c '. "$0/test/support/launch.sh"; launch "$@"' "$top" \
         -t 60 4 test/file/told "$mounts/here/$file.nc" "$notes" ${3-}
     local rc=$?
+    [ -s "$notes.0" ] || kill $hurting # it did not get so far
     wait $hurting || rc=1
     return $rc
 }

@@ -31,13 +31,13 @@ start_servers() {
     esac
 }
 
-# Takes what room there is, but for a little that is gone in the middle of a put; the program takes
-# some meanwhile.
+# Takes what room there is, but for a little that is gone in the middle of a put: nearly all first, as
+# that takes time in which the program goes on.
 ballast() {
-    local try room
-    for try in 1 2 3 4 5; do
+    local spare room
+    for spare in 20000000 300000; do
         room=$(df --output=avail -B1 "$mounts/store" | tail -n 1)
-        fallocate -l $((room - 300000)) "$mounts/store/ballast" && return
+        fallocate -l $((room - spare)) "$mounts/store/ballast$spare" || return
     done
 }
 
@@ -46,6 +46,7 @@ hurts() { # FAULT
     kill:moosefs* | kill:glusterfs* | kill:cephfs | slow:moosefs* | slow:glusterfs* | slow:cephfs) ;;
     lost:moosefs-copies | lost:glusterfs-replica) ;;
     stop:* | cut:*) ;;
+    full:cephfs) false ;; # its monitor says so only when all is over
     # It gives up chunks of which no copy had room, and its clients' fsync() waits for ever once
     # they have met a quota.
     full:moosefs*) false ;;
@@ -55,7 +56,6 @@ hurts() { # FAULT
 }
 
 hurt() { # FAULT
-    local pid
     case $1 in
     kill)
         case $mounted in
@@ -66,12 +66,7 @@ hurt() { # FAULT
     lost) kill -KILL "$(servers | shuf -n 1)" ;;
     stop) kill -STOP $(servers) ;;
     cut) kill -KILL "$(pgrep -f " $mounts/m1([ )]|\$)" | tail -n 1)" ;;
-    full)
-        case $mounted in
-        cephfs) cluster osd set-full-ratio 0.001 ;; # its objects are in memory
-        *) ballast ;;
-        esac
-        ;;
+    full) ballast ;;
     slow) inside tc qdisc add dev lo root tbf rate 16mbit burst 32k limit 48k ;;
     esac
 }
@@ -79,12 +74,7 @@ heal() { # FAULT
     case $1 in
     kill) start_servers ;;
     stop) kill -CONT $(servers) ;;
-    full)
-        case $mounted in
-        cephfs) cluster osd set-full-ratio 0.95 ;;
-        *) rm "$mounts/store/ballast" ;;
-        esac
-        ;;
+    full) rm "$mounts"/store/ballast* ;;
     slow) inside tc qdisc del dev lo root ;;
     esac
 }
