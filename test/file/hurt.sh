@@ -63,6 +63,9 @@ told() {
         esac
         launch 1 ./ncmpilog replay -f -r -d "$mounts/m3/$file.nc" "$mounts/logs" || return
     fi
+    if [ "${3-}" = moves ]; then # what a redefinition left is for the next who may write
+        launch 1 ./ncvalidator -f "$mounts/m3/$file.nc"
+    fi
     launch 1 test/file/told "$mounts/m3/$file.nc" "$mounts/notes$file" 4 | tee "$mounts/said"
     local wrong=${PIPESTATUS[0]}
     cat "$mounts/notes$file".*

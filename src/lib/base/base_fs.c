@@ -77,9 +77,8 @@ void base_fs_learn_size(int fd, int64_t size)
     (void)fd, (void)size;
 }
 
-ssize_t base_fs_write(int fd, const void *bytes, size_t n, int64_t at, bool pages)
+ssize_t base_fs_write(int fd, const void *bytes, size_t n, int64_t at)
 {
-    (void)pages;
     return pwrite(fd, bytes, n, (off_t)at);
 }
 
@@ -373,35 +372,19 @@ void base_fs_learn_size(int fd, int64_t size)
     if (fstat(fd, &st) == 0 && st.st_size < size) (void)fallocate(fd, 0, size - 1, 1);
 }
 
-/* By another open, which does not go around the pages: what is written so is with the
- * file system when this returns, and a page that was half written is not read first. */
-static ssize_t write_through_pages(int fd, const void *bytes, size_t n, off_t at)
-{
-    char path[64];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    int through = open(path, O_RDWR | O_CLOEXEC);
-    if (through < 0) return pwrite(fd, bytes, n, at); /* which may go well */
-    ssize_t done = pwrite(through, bytes, n, at);
-    int error = errno;
-    if (close(through) != 0 && done >= 0) return -1; /* it tells what writing came to */
-    errno = error;
-    return done;
-}
-
 /* Where a write around the pages fails that goes behind the end, the kernel cuts the file
  * off at the end that it knows (fs/fuse/file.c), and with it what other nodes have put
  * behind that. So first the file is made to reach so far; a kernel that has seen to that
- * itself cuts nothing off. */
-ssize_t base_fs_write(int fd, const void *bytes, size_t n, int64_t at, bool pages)
+ * itself cuts nothing off. Without fallocate() that is not to be had. */
+ssize_t base_fs_write(int fd, const void *bytes, size_t n, int64_t at)
 {
     struct stat st;
-    int64_t end = at + (int64_t)n;
+    off_t end = (off_t)at + (off_t)n;
     if (fstat(fd, &st) != 0) return -1;
-    if (st.st_size >= end || fallocate(fd, 0, (off_t)end - 1, 1) == 0)
-        return pwrite(fd, bytes, n, (off_t)at);
-    if (errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL) return -1;
-    return pages ? write_through_pages(fd, bytes, n, (off_t)at)
-                 : pwrite(fd, bytes, n, (off_t)at);
+    if (st.st_size < end && fallocate(fd, 0, end - 1, 1) != 0 && errno != EOPNOTSUPP &&
+        errno != ENOSYS && errno != EINVAL)
+        return -1;
+    return pwrite(fd, bytes, n, (off_t)at);
 }
 
 void base_fs_refresh_path(const char *path)

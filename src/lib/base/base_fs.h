@@ -39,10 +39,8 @@ void base_fs_refresh_path(const char *path);
 void base_fs_learn_size(int fd, int64_t size);
 
 /* pwrite() by a descriptor that goes around the pages, for what may lie behind the file's
- * end: should it fail, what others have written there stays. Not so where there is no
- * fallocate(), unless the node's pages are not written back: it may go through `pages`.
- */
-ssize_t base_fs_write(int fd, const void *bytes, size_t n, int64_t at, bool pages);
+ * end: should it fail, what others have written there stays, if there is fallocate(). */
+ssize_t base_fs_write(int fd, const void *bytes, size_t n, int64_t at);
 
 /* A mount knows for seconds which file had a name before, or that none had (FUSE). False:
  * `path` is on no such mount, or these have passed; else a moment has been waited, and

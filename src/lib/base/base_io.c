@@ -84,8 +84,7 @@ int base_write_at(int fd, int64_t at, const void *bytes, int64_t n, const char *
     bool around = base_fs_goes_around(fd);
     while (n > 0) {
         size_t most = (size_t)(n < MOST ? n : MOST);
-        ssize_t done =
-            around ? base_fs_write(fd, p, most, at, true) : pwrite(fd, p, most, at);
+        ssize_t done = around ? base_fs_write(fd, p, most, at) : pwrite(fd, p, most, at);
         if (done < 0 && errno == EINTR) continue;
         if (done <= 0) return base_error_system(NC_EWRITE, "writing", path);
         p += done;

@@ -162,7 +162,7 @@ static ssize_t write_some(struct file *f, int64_t at, const void *bytes, int64_t
 {
     if (!f->around || at + n <= f->reached)
         return pwrite(f->own.fd, bytes, (size_t)n, (off_t)at);
-    ssize_t done = base_fs_write(f->own.fd, bytes, (size_t)n, at, !f->own_size);
+    ssize_t done = base_fs_write(f->own.fd, bytes, (size_t)n, at);
     if (done > 0) f->reached = at + done;
     return done;
 }
