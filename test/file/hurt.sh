@@ -25,9 +25,7 @@ meanwhile() { # FAULT NOTES
 # name may be another server's.
 writes() {
     local file
-    for file in "$mounts"/m{1,2}/ready{1..9}; do
-        head -c 10000 /dev/zero >"$file" && sync "$file" && rm "$file" || return
-    done
+    for file in "$mounts"/m{1,2}/ready{1..9}; do takes "$file" || return; done
 }
 
 # written FAULT HINTS [moves]: writes four processes on two nodes, while that happens.
@@ -38,8 +36,7 @@ written() {
     until_it writes
     meanwhile "$1" "$notes" &
     local hurting=$!
-    PNETCDF_HINTS=$2 bash "$nodes" 2 bash -c '. "$0/test/support/launch.sh"; launch "$@"' "$top" \
-        -t 60 4 test/file/told "$mounts/here/$file.nc" "$notes" ${3-}
+    PNETCDF_HINTS=$2 on_nodes 2 4 test/file/told "$mounts/here/$file.nc" "$notes" ${3-}
     local rc=$?
     [ -s "$notes.0" ] || kill $hurting # it did not get so far
     wait $hurting || rc=1

@@ -10,13 +10,6 @@ top=${srcdir:-.}
 export NCMPI_TEST_MOUNTS=$mounts
 file=0
 
-# on_nodes NODES PROCESSES PROGRAM...: each node sees its own mount.
-on_nodes() {
-    local n=$1
-    shift
-    bash "$nodes" "$n" bash -c '. "$0/test/support/launch.sh"; launch "$@"' "$top" "$@"
-}
-
 # What the program writes on one node.
 reference() { # PROCESSES
     [ -e "$mounts/$1.nc" ] || launch "$1" test/file/stale "$mounts/$1.nc"

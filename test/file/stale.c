@@ -17,19 +17,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "grid.h"
 #include "pnetcdf.h"
 
 enum { ROWS = 37, WIDTH = 24, RECORDS = 3, BLOCKS = 0, COLUMNS, PLACES, SERIES, NVARS };
 static const char *const names[NVARS] = {"blocks", "columns", "places", "series"};
 
 static int rank, nprocs, wrong;
-
-static void need(int rc, const char *what)
-{
-    if (rc == NC_NOERR) return;
-    fprintf(stderr, "%s: %s\n", what, ncmpi_strerror(rc));
-    MPI_Abort(MPI_COMM_WORLD, 3);
-}
 
 /* Never 0, and another one in each round. */
 static int value_of(int var, MPI_Offset place, int round)
@@ -113,12 +107,7 @@ static void get_everything(int ncid, int round, int *values, const char *when)
 
 static int define(const char *path)
 {
-    int ncid, dims[3], id;
-    need(ncmpi_create(MPI_COMM_WORLD, path, NC_64BIT_DATA, MPI_INFO_NULL, &ncid),
-         "create");
-    need(ncmpi_def_dim(ncid, "t", NC_UNLIMITED, &dims[0]), "def_dim");
-    need(ncmpi_def_dim(ncid, "y", ROWS, &dims[1]), "def_dim");
-    need(ncmpi_def_dim(ncid, "x", (MPI_Offset)WIDTH * nprocs, &dims[2]), "def_dim");
+    int dims[3], id, ncid = create_grid(path, ROWS, (MPI_Offset)WIDTH * nprocs, dims);
     for (int var = 0; var < NVARS; var++) {
         bool records = var == SERIES;
         need(ncmpi_def_var(ncid, names[var], NC_INT, records ? 3 : 2, dims + !records,

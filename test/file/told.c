@@ -20,18 +20,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "grid.h"
 #include "pnetcdf.h"
 
 enum { ROWS = 64, WIDTH = 300, ROUNDS = 14 };
 static int rank, nprocs;
 static FILE *notes;
-
-static void need(int rc, const char *what)
-{
-    if (rc == NC_NOERR) return;
-    fprintf(stderr, "%s: %s\n", what, ncmpi_strerror(rc));
-    MPI_Abort(MPI_COMM_WORLD, 3);
-}
 
 /* Never 0, and another one in each round. */
 static int value_of(int round, MPI_Offset place)
@@ -57,12 +51,7 @@ static void open_notes(const char *name, int owner, const char *mode)
 
 static int define(const char *path)
 {
-    int ncid, dims[3], id;
-    need(ncmpi_create(MPI_COMM_WORLD, path, NC_64BIT_DATA, MPI_INFO_NULL, &ncid),
-         "create");
-    need(ncmpi_def_dim(ncid, "t", NC_UNLIMITED, &dims[0]), "def_dim");
-    need(ncmpi_def_dim(ncid, "y", ROWS, &dims[1]), "def_dim");
-    need(ncmpi_def_dim(ncid, "x", (MPI_Offset)WIDTH * nprocs, &dims[2]), "def_dim");
+    int dims[3], id, ncid = create_grid(path, ROWS, (MPI_Offset)WIDTH * nprocs, dims);
     need(ncmpi_def_var(ncid, "fixed", NC_INT, 2, dims + 1, &id), "def_var");
     need(ncmpi_def_var(ncid, "series", NC_INT, 3, dims, &id), "def_var");
     need(ncmpi_enddef(ncid), "enddef");

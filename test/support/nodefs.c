@@ -7,8 +7,8 @@
  * back: it stays in the node's pages, and whole ones are written back later, or at a
  * sync; bare: likewise, and there is no fallocate(); late: this process keeps it until a
  * sync or a close, as MooseFS' client does, and for a second what it has read, and the
- * size, as GlusterFS' does: a call that may change the file makes it forget that. The
- * locks: those of one node hold on the others, too; else a node keeps them to itself. The
+ * size, as GlusterFS' does: a call that may change the file makes it forget that. +locks:
+ * those of one node hold on the others, too; else a node keeps them to itself. The
  * options are libfuse's. direct_io: there are no pages; nothing: they are dropped when a
  * file is opened, as close-to-open file systems do; kernel_cache: not even then.
  * attr_timeout: for so many seconds a size is not asked for again. */

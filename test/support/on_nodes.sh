@@ -10,6 +10,13 @@ here() {
         bash "$nodes" "$1" bash "$top/test/support/run-mpi" "test/$3.mpi"
 }
 
+# on_nodes NODES PROCESSES PROGRAM...: any program; each node sees its own mount, if there are some.
+on_nodes() {
+    local n=$1
+    shift
+    bash "$nodes" "$n" bash -c '. "$0/test/support/launch.sh"; launch "$@"' "$top" "$@"
+}
+
 if [ "${MPI_FLAVOUR-}" != mpich ]; then
     echo "1..0 # SKIP the recipe for several nodes is for MPICH"
     exit

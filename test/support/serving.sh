@@ -22,6 +22,9 @@ until_it() {
     return 1
 }
 
+# takes FILE: can such a file be written?
+takes() { head -c 10000 /dev/zero >"$1" && sync "$1" && rm "$1"; }
+
 # ---- MooseFS: a master, chunk servers, mfsmount ----
 moosefs_start() { # COPIES
     local k dir=$mounts/servers
@@ -60,9 +63,8 @@ END
     for k in 1 2 3; do
         inside mfsmount ${patience:+-o mfsioretries=$patience} -H $served "$mounts/m$k" || return
     done
-    until_it moosefs_writes && inside mfssetgoal -r "$1" "$mounts/m1"
+    until_it takes "$mounts/m1/ready" && inside mfssetgoal -r "$1" "$mounts/m1"
 }
-moosefs_writes() { echo 1 >"$mounts/m1/ready" && sync "$mounts/m1/ready" && rm "$mounts/m1/ready"; }
 moosefs_stop() {
     local k
     for k in 1 2 3; do inside mfschunkserver -c "$mounts/servers/chunks$k.cfg" stop; done

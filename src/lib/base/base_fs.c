@@ -77,11 +77,6 @@ void base_fs_learn_size(int fd, int64_t size)
     (void)fd, (void)size;
 }
 
-ssize_t base_fs_write(int fd, const void *bytes, size_t n, int64_t at)
-{
-    return pwrite(fd, bytes, n, (off_t)at);
-}
-
 void base_fs_refresh_path(const char *path)
 {
     (void)path;
@@ -370,21 +365,6 @@ void base_fs_learn_size(int fd, int64_t size)
 {
     struct stat st;
     if (fstat(fd, &st) == 0 && st.st_size < size) (void)fallocate(fd, 0, size - 1, 1);
-}
-
-/* Where a write around the pages fails that goes behind the end, the kernel cuts the file
- * off at the end that it knows (fs/fuse/file.c), and with it what other nodes have put
- * behind that. So first the file is made to reach so far; a kernel that has seen to that
- * itself cuts nothing off. Without fallocate() that is not to be had. */
-ssize_t base_fs_write(int fd, const void *bytes, size_t n, int64_t at)
-{
-    struct stat st;
-    off_t end = (off_t)at + (off_t)n;
-    if (fstat(fd, &st) != 0) return -1;
-    if (st.st_size < end && fallocate(fd, 0, end - 1, 1) != 0 && errno != EOPNOTSUPP &&
-        errno != ENOSYS && errno != EINVAL)
-        return -1;
-    return pwrite(fd, bytes, n, (off_t)at);
 }
 
 void base_fs_refresh_path(const char *path)

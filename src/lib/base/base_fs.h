@@ -4,7 +4,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 /* What a call of write() has written is what every read() gets from then on, wherever its
  * process runs, and the file has the same inode number there. False where that is not
@@ -37,10 +36,6 @@ void base_fs_refresh_path(const char *path);
 /* The file has `size` (> 0) bytes at least, as others have told: where the node knows of
  * fewer, and keeps to that, it learns it, if the file may be written. */
 void base_fs_learn_size(int fd, int64_t size);
-
-/* pwrite() by a descriptor that goes around the pages, for what may lie behind the file's
- * end: should it fail, what others have written there stays, if there is fallocate(). */
-ssize_t base_fs_write(int fd, const void *bytes, size_t n, int64_t at);
 
 /* A mount knows for seconds which file had a name before, or that none had (FUSE). False:
  * `path` is on no such mount, or these have passed; else a moment has been waited, and

@@ -78,13 +78,43 @@ bool base_reads_only(int fd)
 
 /* ---- transfers ---- */
 
+/* Blocks for the last byte; false: the file system cannot do that, and nothing was done.
+ */
+static bool reserve_last(int fd, int64_t size, int *failed)
+{
+#ifdef __linux__
+    do
+        *failed = fallocate(fd, 0, (off_t)size - 1, 1);
+    while (*failed && errno == EINTR);
+    return !*failed || (errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL);
+#else
+    (void)fd, (void)size, (void)failed;
+    return false;
+#endif
+}
+
+/* Where a write around the pages fails that goes behind the end, the kernel cuts the file
+ * off at the end that it knows (fs/fuse/file.c), and with it what other nodes have put
+ * behind that. So first the file is made to reach so far; a kernel that has seen to that
+ * itself cuts nothing off. Without fallocate() that is not to be had. */
+ssize_t base_write_around(int fd, const void *bytes, size_t n, int64_t at)
+{
+    struct stat st;
+    int failed;
+    int64_t end = at + (int64_t)n;
+    if (fstat(fd, &st) != 0) return -1;
+    if (st.st_size < (off_t)end && reserve_last(fd, end, &failed) && failed) return -1;
+    return pwrite(fd, bytes, n, (off_t)at);
+}
+
 int base_write_at(int fd, int64_t at, const void *bytes, int64_t n, const char *path)
 {
     const unsigned char *p = bytes;
     bool around = base_fs_goes_around(fd);
     while (n > 0) {
         size_t most = (size_t)(n < MOST ? n : MOST);
-        ssize_t done = around ? base_fs_write(fd, p, most, at) : pwrite(fd, p, most, at);
+        ssize_t done =
+            around ? base_write_around(fd, p, most, at) : pwrite(fd, p, most, at);
         if (done < 0 && errno == EINTR) continue;
         if (done <= 0) return base_error_system(NC_EWRITE, "writing", path);
         p += done;
@@ -202,21 +232,6 @@ int base_sync_directory(const char *path_of_file)
                                          : base_error_system(NC_EWRITE, "syncing", path);
     close(fd);
     return err;
-}
-
-/* Blocks for the last byte; false: the file system cannot do that, and nothing was done.
- */
-static bool reserve_last(int fd, int64_t size, int *failed)
-{
-#ifdef __linux__
-    do
-        *failed = fallocate(fd, 0, (off_t)size - 1, 1);
-    while (*failed && errno == EINTR);
-    return !*failed || (errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL);
-#else
-    (void)fd, (void)size, (void)failed;
-    return false;
-#endif
 }
 
 int base_extend(int fd, int64_t size, const char *path)

@@ -116,6 +116,7 @@ static inline void file_wrote(struct file *f)
 /* It has so many bytes now, which the others hear of with the next agreement. Local. */
 static inline void file_ends_at(struct file *f, int64_t size)
 {
+    if (size < f->end) f->reached = 0;
     f->end = f->ds->word[DATASET_WORD_END] = size;
 }
 

@@ -162,7 +162,7 @@ static ssize_t write_some(struct file *f, int64_t at, const void *bytes, int64_t
 {
     if (!f->around || at + n <= f->reached)
         return pwrite(f->own.fd, bytes, (size_t)n, (off_t)at);
-    ssize_t done = base_fs_write(f->own.fd, bytes, (size_t)n, at);
+    ssize_t done = base_write_around(f->own.fd, bytes, (size_t)n, at);
     if (done > 0) f->reached = at + done;
     return done;
 }
@@ -377,7 +377,6 @@ int file_resize_all(struct file *f, int64_t size)
         if (err == NC_NOERR) err = resize(f, size);
     }
     trace_end(f->ds->trace, TRACE_RESIZE, span);
-    f->reached = 0;
     bool mine = f->ds->rank == 0 && err == NC_NOERR;
     if (mine || size < end_of(f)) file_ends_at(f, size);
     return err;

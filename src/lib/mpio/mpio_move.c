@@ -256,7 +256,6 @@ static int end_move(struct mpio *m, const struct journal *j, int err)
     m->adrift |= j->pending;
     if (j->facts.new_size > 0)
         file_ends_at(&m->file, err == NC_NOERR ? j->facts.new_size : j->facts.old_size);
-    m->file.reached = 0;
     if (err != NC_NOERR) file_descriptor_told(&m->file.own);
     return j->pending ? mpio_tell_pending(m, err) : err;
 }
