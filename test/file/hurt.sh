@@ -77,6 +77,15 @@ once() {
     sed 's/^/# /' "$mounts/said"
 }
 
+# Nearly full, as any call that asks may meet it: see the program.
+lost() {
+    can_mount late && ballast && test/file/lost "$mounts/m1/lost"
+    local rc=$?
+    heal full
+    unmount
+    return $rc
+}
+
 logs="nc_burst_buf=enable;nc_burst_buf_shared_logs=enable;nc_burst_buf_dirname=$mounts/logs"
 for kind in ${NCMPI_TEST_KINDS:-through late}; do
     up=
@@ -98,5 +107,6 @@ for kind in ${NCMPI_TEST_KINDS:-through late}; do
         done
     done
     unmount
+    [ $kind != late ] || check "$kind: who asks is told of what is lost" lost
 done
 finish

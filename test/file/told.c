@@ -138,7 +138,7 @@ static void read_notes(const char *name, int owner, struct told *t)
     fclose(notes);
 }
 
-/* How many values of a part are of none of these rounds. */
+/* How many values of a part are of none of these rounds, and the first of them. */
 static int count_wrong(const int *values, int column, int writers, int from, int to)
 {
     int wrong = 0;
@@ -148,7 +148,8 @@ static int count_wrong(const int *values, int column, int writers, int from, int
             int right = 0;
             for (int round = from; round <= to; round++)
                 right |= values[i] == value_of(round, i);
-            wrong += !right;
+            if (!right && wrong++ == 0)
+                printf("in place of %d: %d\n", value_of(to, i), values[i]);
         }
     }
     return wrong;

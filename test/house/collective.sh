@@ -37,6 +37,13 @@ library_is_clean() {
         "$top/src/lib/journal/journal_rounds.c"
 }
 
+# An error that nobody has been told of yet is not replaced by that of a later call, or by none.
+owed_once() {
+    ! grep -nE '\bds(->|\.)failed = ' "$top"/src/lib/*/*.[ch] |
+        grep -vE 'failed = NC_NOERR|if \(ds->failed == NC_NOERR\)'
+}
+
+check "what is owed to all is kept" owed_once
 if [ -n "$python" ]; then
     check "what can leave processes waiting is seen" sample_is_seen
     check "all processes come to every collective call" library_is_clean

@@ -185,7 +185,7 @@ bool api_closing_defer_all(struct api_dataset *d, struct trace_span span)
                      driver_call(d->top, background.defer) != DRIVER_LATER;
     int failed, err = dataset_agree_all(ds, NC_NOERR, &failed, &cannot, 1);
     bool deferred = err == NC_NOERR && failed == NC_NOERR && !cannot;
-    ds->failed = failed; /* for the close to tell */
+    dataset_owe(ds, failed); /* for the close to tell */
     if (deferred) {
         /* Not before: threads of some would hold up those that are still to come. */
         (void)driver_call(d->top, background.flush_start);

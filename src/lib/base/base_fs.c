@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* O_DIRECT, statx, fallocate */
 #include "base_fs.h"
 
+#include <errno.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -62,19 +63,34 @@ void base_fs_name(int fd, char name[BASE_FS_NAME])
     name[0] = '\0';
 }
 
-void base_fs_refresh(int fd)
+bool base_fs_refresh(int fd)
 {
     (void)fd;
+    return true;
 }
 
-void base_fs_ask(int fd)
+bool base_fs_ask(int fd)
 {
     (void)fd;
+    return true;
 }
 
-void base_fs_learn_size(int fd, int64_t size)
+bool base_fs_learn_size(int fd, int64_t size)
 {
     (void)fd, (void)size;
+    return true;
+}
+
+bool base_fs_lost(int error)
+{
+    (void)error;
+    return false;
+}
+
+int base_fs_reserve(int fd, int64_t at, bool longer)
+{
+    (void)fd, (void)at, (void)longer;
+    return ENOSYS;
 }
 
 void base_fs_refresh_path(const char *path)
@@ -107,7 +123,6 @@ struct base_fs_stripes base_fs_stripes(int fd)
 }
 #else
 #include <endian.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
@@ -337,34 +352,59 @@ static void wait_for_gluster(int fd)
         continue;
 }
 
-/* False: it is open for reading alone, and the server's process was not asked. */
-static bool ask_again(int fd)
+/* Those are left out that say that the call is not for this file or not known, and that
+ * there is no room: what cannot be written for that reason a client keeps, or tells who
+ * syncs. */
+bool base_fs_lost(int error)
 {
-    bool asked = !base_fs_late(fd) || fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, 1) == 0 ||
-                 errno != EBADF;
-    ask_for_size(fd, "", AT_EMPTY_PATH);
-    return asked;
+    static const int others[] = {0,      EBADF,  EINVAL, ENODEV,
+                                 ENOSYS, ENOSPC, EDQUOT, EOPNOTSUPP};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (error == others[i]) return false;
+    return true;
 }
 
-void base_fs_ask(int fd)
+int base_fs_reserve(int fd, int64_t at, bool longer)
 {
-    if (base_fs_goes_around(fd)) (void)ask_again(fd);
+    int failed;
+    do
+        failed = fallocate(fd, longer ? 0 : FALLOC_FL_KEEP_SIZE, (off_t)at, 1);
+    while (failed && errno == EINTR);
+    return failed ? errno : 0;
 }
 
-void base_fs_refresh(int fd)
+/* 0, or an errno. The server's process was not asked if the file is open for reading
+ * alone (EBADF). */
+static int ask_again(int fd)
 {
-    if (!base_fs_goes_around(fd) || ask_again(fd)) return;
-    wait_for_gluster(fd);
+    int failed = base_fs_late(fd) ? base_fs_reserve(fd, 0, false) : 0;
     ask_for_size(fd, "", AT_EMPTY_PATH);
+    return errno = failed;
+}
+
+bool base_fs_ask(int fd)
+{
+    return !base_fs_goes_around(fd) || !base_fs_lost(ask_again(fd));
+}
+
+bool base_fs_refresh(int fd)
+{
+    int failed = base_fs_goes_around(fd) ? ask_again(fd) : 0;
+    if (failed == EBADF || failed == ENOSPC || failed == EDQUOT) {
+        wait_for_gluster(fd);
+        ask_for_size(fd, "", AT_EMPTY_PATH);
+    }
+    return !base_fs_lost(failed);
 }
 
 /* With a write-back cache the kernel never asks for a size, and reads nothing behind the
  * one it has. fallocate() for a byte that is there changes nothing in the file, and the
  * kernel takes the byte's end for a size it has reached (fs/fuse/file.c). */
-void base_fs_learn_size(int fd, int64_t size)
+bool base_fs_learn_size(int fd, int64_t size)
 {
     struct stat st;
-    if (fstat(fd, &st) == 0 && st.st_size < size) (void)fallocate(fd, 0, size - 1, 1);
+    return fstat(fd, &st) != 0 || st.st_size >= size ||
+           !base_fs_lost(base_fs_reserve(fd, size - 1, true));
 }
 
 void base_fs_refresh_path(const char *path)
@@ -383,7 +423,7 @@ bool base_fs_go_around(int fd)
     if (type_of_fs(fd) != FUSE) return false;
     int flags = fcntl(fd, F_GETFL);
     if (flags < 0 || fcntl(fd, F_SETFL, flags | O_DIRECT) != 0) return false;
-    base_fs_refresh(fd);
+    (void)base_fs_refresh(fd); /* nothing was put by it */
     if (reads_anywhere(fd)) return true;
     (void)fcntl(fd, F_SETFL, flags);
     return false;

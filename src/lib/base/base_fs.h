@@ -28,14 +28,24 @@ bool base_fs_late(int fd);
  * or read() knows what another node has synced. By a path: its size and times alone.
  * Where that takes a moment's waiting since the file is open for reading alone, _refresh
  * waits, if somebody has written to it just now, and _ask does not: for a size, when it
- * is known that there is more. */
-void base_fs_ask(int fd);
-void base_fs_refresh(int fd);
+ * is known that there is more. False: see base_fs_lost. */
+bool base_fs_ask(int fd);
+bool base_fs_refresh(int fd);
 void base_fs_refresh_path(const char *path);
 
 /* The file has `size` (> 0) bytes at least, as others have told: where the node knows of
- * fewer, and keeps to that, it learns it, if the file may be written. */
-void base_fs_learn_size(int fd, int64_t size);
+ * fewer, and keeps to that, it learns it, if the file may be written. False: see
+ * base_fs_lost. */
+bool base_fs_learn_size(int fd, int64_t size);
+
+/* A block for one byte; the file reaches so far then, if it may get longer. 0, or an
+ * errno: EOPNOTSUPP, ENOSYS and EINVAL where that cannot be done, ENOSPC ... */
+int base_fs_reserve(int fd, int64_t at, bool longer);
+
+/* A call that writes no values failed with that errno on a file for which base_fs_late is
+ * true: may it have brought there what this node, whichever process, has put before, and
+ * lost it? Nobody may be told of that a second time, not even who put it. */
+bool base_fs_lost(int error);
 
 /* A mount knows for seconds which file had a name before, or that none had (FUSE). False:
  * `path` is on no such mount, or these have passed; else a moment has been waited, and

@@ -1,5 +1,5 @@
 /* Whole transfers. */
-#define _GNU_SOURCE /* fallocate, sync_file_range */
+#define _GNU_SOURCE /* sync_file_range */
 #include "base_io.h"
 
 #include <errno.h>
@@ -79,32 +79,22 @@ bool base_reads_only(int fd)
 /* ---- transfers ---- */
 
 /* Blocks for the last byte; false: the file system cannot do that, and nothing was done.
- */
-static bool reserve_last(int fd, int64_t size, int *failed)
+ * What failed is in errno, or 0. */
+static bool reserve_last(int fd, int64_t size)
 {
-#ifdef __linux__
-    do
-        *failed = fallocate(fd, 0, (off_t)size - 1, 1);
-    while (*failed && errno == EINTR);
-    return !*failed || (errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL);
-#else
-    (void)fd, (void)size, (void)failed;
-    return false;
-#endif
+    errno = base_fs_reserve(fd, size - 1, true);
+    return errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL;
 }
 
 /* Where a write around the pages fails that goes behind the end, the kernel cuts the file
  * off at the end that it knows (fs/fuse/file.c), and with it what other nodes have put
  * behind that. So first the file is made to reach so far; a kernel that has seen to that
  * itself cuts nothing off. Without fallocate() that is not to be had. */
-ssize_t base_write_around(int fd, const void *bytes, size_t n, int64_t at)
+bool base_reach(int fd, int64_t end)
 {
     struct stat st;
-    int failed;
-    int64_t end = at + (int64_t)n;
-    if (fstat(fd, &st) != 0) return -1;
-    if (st.st_size < (off_t)end && reserve_last(fd, end, &failed) && failed) return -1;
-    return pwrite(fd, bytes, n, (off_t)at);
+    if (fstat(fd, &st) != 0) return false;
+    return st.st_size >= (off_t)end || !reserve_last(fd, end) || errno == 0;
 }
 
 int base_write_at(int fd, int64_t at, const void *bytes, int64_t n, const char *path)
@@ -114,7 +104,7 @@ int base_write_at(int fd, int64_t at, const void *bytes, int64_t n, const char *
     while (n > 0) {
         size_t most = (size_t)(n < MOST ? n : MOST);
         ssize_t done =
-            around ? base_write_around(fd, p, most, at) : pwrite(fd, p, most, at);
+            around && !base_reach(fd, at + (int64_t)most) ? -1 : pwrite(fd, p, most, at);
         if (done < 0 && errno == EINTR) continue;
         if (done <= 0) return base_error_system(NC_EWRITE, "writing", path);
         p += done;
@@ -126,12 +116,12 @@ int base_write_at(int fd, int64_t at, const void *bytes, int64_t n, const char *
 
 /* Nothing was read there: was that by a size that the node keeps, and is old? Once for
  * each size it has. */
-static bool is_longer(int fd, int64_t than, int64_t *size)
+static bool is_longer(int fd, int64_t than, int64_t *size, bool *lost)
 {
     struct stat st;
     int64_t before = *size;
     if (!base_fs_goes_around(fd)) return false;
-    base_fs_ask(fd);
+    *lost = !base_fs_ask(fd);
     if (fstat(fd, &st) == 0) *size = st.st_size;
     return *size > than && *size != before;
 }
@@ -140,15 +130,16 @@ int64_t base_read_some(int fd, int64_t at, void *bytes, int64_t n)
 {
     unsigned char *p = bytes;
     int64_t got = 0, size = -1;
+    bool lost = false;
     while (got < n) {
         int64_t most = n - got < MOST ? n - got : MOST;
         ssize_t done = pread(fd, p + got, (size_t)most, at + got);
         if (done < 0 && errno == EINTR) continue;
         if (done < 0) return -1;
-        if (done == 0 && !is_longer(fd, at + got, &size)) break;
+        if (done == 0 && !is_longer(fd, at + got, &size, &lost)) break;
         got += done;
     }
-    return got;
+    return lost ? -1 : got;
 }
 
 int base_read_at(int fd, int64_t at, void *bytes, int64_t n, const char *path)
@@ -238,12 +229,11 @@ int base_extend(int fd, int64_t size, const char *path)
 {
     struct stat st;
     unsigned char last = 0;
-    int failed;
-    base_fs_ask(fd);
-    if (fstat(fd, &st) != 0) return base_error_system(NC_EWRITE, "looking at", path);
+    if (!base_fs_ask(fd) || fstat(fd, &st) != 0)
+        return base_error_system(NC_EWRITE, "looking at", path);
     if (st.st_size >= (off_t)size) return NC_NOERR;
-    if (reserve_last(fd, size, &failed))
-        return failed ? base_error_system(NC_EWRITE, "making room in", path) : NC_NOERR;
+    if (reserve_last(fd, size))
+        return errno ? base_error_system(NC_EWRITE, "making room in", path) : NC_NOERR;
     /* ftruncate would cut off what was added since the file was looked at: the last byte
      * is written, as it is by now. */
     if (base_read_some(fd, size - 1, &last, 1) < 0)

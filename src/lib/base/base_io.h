@@ -33,10 +33,10 @@ int64_t base_read_some(int fd, int64_t at, void *bytes, int64_t n);
 int base_read_at(int fd, int64_t at, void *bytes, int64_t n, const char *path);
 int base_write_at(int fd, int64_t at, const void *bytes, int64_t n, const char *path);
 
-/* pwrite() by a descriptor that goes around a node's pages (base_fs_go_around), for what
- * may lie behind the file's end: should it fail, what others have written there stays, if
- * there is fallocate(). */
-ssize_t base_write_around(int fd, const void *bytes, size_t n, int64_t at);
+/* Before a pwrite() that ends there, by a descriptor that goes around a node's pages
+ * (base_fs_go_around): should it fail, what others have written behind the end that the
+ * node knows stays, if there is fallocate(). False: errno says why. */
+bool base_reach(int fd, int64_t end);
 
 /* Pieces of memory, one behind the other in the file; they are changed. NC_EWRITE ... */
 int base_write_pieces(int fd, int64_t at, struct iovec *pieces, int n, const char *path);

@@ -40,7 +40,8 @@ static int sync_subfiles(struct blob *b, const struct blob_sub *other)
         if (s == NULL || s == other || s->driver == NULL || !s->defined) continue;
         if (!s->ours) s->ds.held = s->ds.header.numrecs = s->records;
         int err = driver_call(s->driver, sync);
-        if (first == NC_NOERR) first = err;
+        if (first == NC_NOERR) first = err != NC_NOERR ? err : s->ds.failed;
+        s->ds.failed = NC_NOERR; /* nobody shares its agreements */
     }
     return first;
 }
@@ -89,7 +90,7 @@ int blob_sync_all(struct driver *self)
         if (err == NC_NOERR) err = synced;
         if (err == NC_NOERR && self->ds->rank == 0) err = sync_envelope(b);
     }
-    if (err != NC_NOERR) self->ds->failed = err;
+    dataset_owe(self->ds, err);
     int synced = driver_call(self->lower, sync_all);
     if (err == NC_NOERR && synced == NC_NOERR && b->hold.fd >= 0 && number > 0)
         err = blob_hold_synced(b, number);

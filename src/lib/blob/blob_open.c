@@ -386,7 +386,8 @@ static int find_states_all(struct blob *b)
     own = begun != NC_NOERR ? begun : err;
     err = dataset_concur_all(ds, own, NULL, NULL, 0);
     /* What fails here the next agreement tells. */
-    if (err == NC_NOERR && b->hold.fd >= 0 && b->makes) ds->failed = blob_hold_begun(b);
+    if (err == NC_NOERR && b->hold.fd >= 0 && b->makes)
+        dataset_owe(ds, blob_hold_begun(b));
     if (err == NC_NOERR && b->makes) b->facts.stage = CDF_WRITING;
     return err;
 }

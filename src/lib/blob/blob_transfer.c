@@ -106,8 +106,10 @@ static void note_master(struct blob *b, const struct split *s, bool put)
  * the group's subfile would tell its processes once more, of a call that went well. */
 static void tell_later(struct blob *b, int own)
 {
-    if (own != NC_NOERR && !dataset_is_own(own)) b->base.ds->failed = own;
-    if (b->own != NULL) b->own->ds.failed = NC_NOERR;
+    if (!dataset_is_own(own)) dataset_owe(b->base.ds, own);
+    if (b->own == NULL) return;
+    dataset_owe(b->base.ds, b->own->ds.failed);
+    b->own->ds.failed = NC_NOERR;
 }
 
 /* Settled ones and the master's. What fails in a subfile the others learn of in the

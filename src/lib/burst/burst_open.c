@@ -140,7 +140,7 @@ static void sync_own(struct burst *b)
     if (err == NC_NOERR)
         b->unsynced = false;
     else
-        b->base.ds->failed = err;
+        dataset_owe(b->base.ds, err);
 }
 
 int burst_sync_all(struct burst *b)

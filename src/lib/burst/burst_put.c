@@ -359,7 +359,7 @@ static int put_directly(struct burst *b, struct access_request *const *reqs, int
     burst_change(b);
     int err = put_behind(b, reqs, n);
     burst_changed(b, true);
-    if (err != NC_NOERR && err != NC_ERANGE) b->base.ds->failed = err;
+    if (err != NC_ERANGE) dataset_owe(b->base.ds, err);
     return err;
 }
 
@@ -405,7 +405,7 @@ static int settle_kept(struct burst *b, int64_t since)
     for (int64_t i = 0; i < b->nwrites && err != NC_NOERR; i++)
         if (b->writes[i]->serial > since) b->writes[i]->cancelled = true;
     if (err != NC_NOERR) burst_forget(b, 0);
-    if (err != NC_NOERR) b->base.ds->failed = err;
+    dataset_owe(b->base.ds, err);
     return err;
 }
 

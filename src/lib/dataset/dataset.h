@@ -127,6 +127,13 @@ static inline bool dataset_is_own(int error)
 enum { DATASET_AGREE_MAX = 10 };
 int dataset_agree_all(struct dataset *ds, int error, int *failed, int64_t *values, int n);
 
+/* NC_NOERR, or an I/O error that the next agreement is to report. The first one counts:
+ * it may be of a duty, in the middle of a call that knows nothing of it. */
+static inline void dataset_owe(struct dataset *ds, int error)
+{
+    if (ds->failed == NC_NOERR) ds->failed = error;
+}
+
 /* What a process has to do before it agrees with others on anything, whatever the
  * dataset: what it wrote is to be where they find it. How many agreements this process
  * has been in tells whether what it last saw of others may be old. */

@@ -29,26 +29,46 @@ static int64_t errors_so_far(int fd)
     return pread(fd, &n, sizeof n, 0) == (ssize_t)sizeof n ? n : 0;
 }
 
+/* One more; false: that is told to nobody else. */
+static bool count_error(const struct file_descriptor *d)
+{
+    int64_t n = errors_so_far(d->errors) + 1;
+    return pwrite(d->errors, &n, sizeof n, 0) == (ssize_t)sizeof n;
+}
+
 /* Those who share an open sync one after the other, so that none looks at the count
  * between another's error and its being counted. The system takes the lock from a process
  * that ends. Without it, too, the own error is told. */
+void file_descriptor_hold(const struct file_descriptor *d)
+{
+    if (d->errors >= 0) (void)base_lock_bytes(d->errors, 0, 0);
+}
+
+static void release(const struct file_descriptor *d)
+{
+    if (d->errors >= 0) (void)base_unlock_bytes(d->errors, 0, 0);
+}
+
+/* What this process has to tell itself is one that it was not told of. */
+void file_descriptor_held(struct file_descriptor *d, bool lost)
+{
+    if (lost && !count_error(d)) d->told--;
+    release(d);
+}
+
 int file_descriptor_sync(struct file_descriptor *d, const char *path)
 {
-    if (d->errors < 0) return base_sync_data(d->fd, path);
-    (void)base_lock_bytes(d->errors, 0, 0);
+    file_descriptor_hold(d);
     int err = base_sync_data(d->fd, path);
-    int64_t n = errors_so_far(d->errors);
-    if (err != NC_NOERR) {
-        n++;
-        if (pwrite(d->errors, &n, sizeof n, 0) < 0) n = d->told;
-    } else if (n != d->told) {
+    if (err != NC_NOERR)
+        (void)count_error(d);
+    else if (errors_so_far(d->errors) != d->told)
         err = base_error_set(NC_EWRITE,
                              "%s: not all that processes of this host wrote got to the "
                              "device",
                              path);
-    }
-    (void)base_unlock_bytes(d->errors, 0, 0);
-    d->told = n;
+    d->told = errors_so_far(d->errors);
+    release(d);
     return err;
 }
 

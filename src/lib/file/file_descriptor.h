@@ -24,6 +24,13 @@ struct file_descriptor {
  * its own next call of this. NC_EWRITE, NC_ENO_SPACE ... */
 int file_descriptor_sync(struct file_descriptor *d, const char *path);
 
+/* A call that writes no values (asking for a size, making room) lies between these, on a
+ * file for which base_fs_late is true. Was it told that something is lost that was put
+ * before, by whichever process? Then it is as if a sync had failed: the next one of each
+ * who shares the open tells that. */
+void file_descriptor_hold(const struct file_descriptor *d);
+void file_descriptor_held(struct file_descriptor *d, bool lost);
+
 /* All who share the open have just been told, by a collective call, of what failed until
  * now: what this process has written since its last sync is not said to be on the device.
  */

@@ -5,7 +5,9 @@
  * that is of: a process hears of a file through others, too (a blob's master tells of its
  * subfiles), and nobody is relied on to know. An error goes where those go that the
  * others have not been told of yet. Who reads has the file asked for again, once behind
- * each agreement.
+ * each agreement. That may be told what a sync would be: that something another process
+ * of the node has put did not get there, which nobody is told again. So it counts as a
+ * sync that failed.
  *
  * A file that may only be read has no writer in this job: it is asked for again when it
  * is opened (base_open) and at a sync, which is when the program expects others' values.
@@ -25,8 +27,7 @@ int file_late_settle(struct file_late *l)
 static void settle_late(void *who)
 {
     struct file_late *l = who;
-    int err = file_late_settle(l);
-    if (err != NC_NOERR && l->ds->failed == NC_NOERR) l->ds->failed = err;
+    dataset_owe(l->ds, file_late_settle(l));
 }
 
 void file_late_begin(struct file_late *l, struct dataset *ds, struct file_descriptor *d)
@@ -56,5 +57,6 @@ void file_late_ask(struct file_late *l)
     int64_t now = dataset_agreements();
     if (l->seen == now) return;
     l->seen = now;
-    base_fs_refresh(l->d->fd);
+    file_late_hold(l);
+    file_late_held(l, !base_fs_refresh(l->d->fd));
 }

@@ -20,6 +20,19 @@ struct file_late {
 void file_late_begin(struct file_late *l, struct dataset *ds, struct file_descriptor *d);
 void file_late_end(struct file_late *l);
 
+/* Around a call that writes no values: see file_descriptor_hold. What is lost the next
+ * agreement tells. */
+static inline void file_late_hold(const struct file_late *l)
+{
+    if (l->is) file_descriptor_hold(l->d);
+}
+static inline void file_late_held(struct file_late *l, bool lost)
+{
+    if (!l->is) return;
+    file_descriptor_held(l->d, lost);
+    if (lost) l->wrote = true;
+}
+
 /* Before a read: what others wrote before an agreement is what it gets. */
 void file_late_ask(struct file_late *l);
 static inline void file_late_look(struct file_late *l)

@@ -160,10 +160,14 @@ int file_read(struct file *f, int64_t offset, void *bytes, int64_t n)
 
 static ssize_t write_some(struct file *f, int64_t at, const void *bytes, int64_t n)
 {
-    if (!f->around || at + n <= f->reached)
-        return pwrite(f->own.fd, bytes, (size_t)n, (off_t)at);
-    ssize_t done = base_write_around(f->own.fd, bytes, (size_t)n, at);
-    if (done > 0) f->reached = at + done;
+    if (f->around && at + n > f->reached) {
+        file_late_hold(&f->late);
+        bool reached = base_reach(f->own.fd, at + n);
+        file_late_held(&f->late, !reached && base_fs_lost(errno));
+        if (!reached) return -1;
+    }
+    ssize_t done = pwrite(f->own.fd, bytes, (size_t)n, (off_t)at);
+    if (done > 0 && at + done > f->reached) f->reached = at + done;
     return done;
 }
 
@@ -317,12 +321,15 @@ int file_write_view_all(struct file *f, MPI_Datatype filetype, MPI_Datatype memt
 
 /* This node asks for it, and where it does not, is told; as the header promises, too,
  * which a close sees to, since others may have put there by now. */
-static void learn_size(const struct file *f)
+static void learn_size(struct file *f)
 {
     int64_t end = expected_end(f), whole = cdf_file_size(&f->ds->header);
     if (f->own_size && whole > end) end = whole;
-    base_fs_ask(f->own.fd);
-    if (f->ds->writable && end > 0) base_fs_learn_size(f->own.fd, f->ds->base + end);
+    file_late_hold(&f->late);
+    bool lost = !base_fs_ask(f->own.fd);
+    if (f->ds->writable && end > 0)
+        lost |= !base_fs_learn_size(f->own.fd, f->ds->base + end);
+    file_late_held(&f->late, lost);
 }
 
 int file_size(struct file *f, int64_t *size)
@@ -394,7 +401,7 @@ int file_check_end(struct file *f)
  * put is expected from here on. */
 static int look_again(struct file *f)
 {
-    if (f->around && f->own.fd >= 0) base_fs_refresh(f->own.fd);
+    if (f->around && f->own.fd >= 0) (void)base_fs_refresh(f->own.fd);
     return NC_NOERR;
 }
 

@@ -77,10 +77,10 @@ static void write_trial(struct trial *t, int64_t at, char value, int64_t n)
 static bool read_trial(struct trial *t, char *bytes, int64_t n)
 {
     struct stat st;
-    base_fs_refresh(t->fd);
+    bool whole = base_fs_refresh(t->fd);
     t->short_of |= fstat(t->fd, &st) == 0 && st.st_size < n;
-    base_fs_learn_size(t->fd, n);
-    return base_read_some(t->fd, 0, bytes, n) == n && fstat(t->fd, &st) == 0 &&
+    return base_fs_learn_size(t->fd, n) && whole &&
+           base_read_some(t->fd, 0, bytes, n) == n && fstat(t->fd, &st) == 0 &&
            st.st_size == n;
 }
 

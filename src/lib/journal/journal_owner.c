@@ -40,8 +40,8 @@ int journal_write_holder(struct journal *j)
 static bool read_holder(int fd, struct journal_holder *h)
 {
     unsigned char page[JOURNAL_PAGE];
-    base_fs_refresh(fd); /* another one writes it */
-    return base_read_some(fd, HOLDER_AT, page, sizeof page) == sizeof page &&
+    return base_fs_refresh(fd) && /* another one writes it */
+           base_read_some(fd, HOLDER_AT, page, sizeof page) == sizeof page &&
            journal_decode_holder(h, page);
 }
 

@@ -253,7 +253,7 @@ int mpio_sync_numrecs_all(struct driver *self)
     if (err != NC_NOERR) return err;
     ds->header.numrecs = records;
     err = mpio_write_numrecs_all(m);
-    ds->failed = err; /* the others learn of it next time */
+    dataset_owe(ds, err); /* the others learn of it next time */
     int told = NC_NOERR;
     if (ds->safe_mode) err = dataset_agree_all(ds, err, &told, NULL, 0);
     return failed != NC_NOERR ? failed : err;

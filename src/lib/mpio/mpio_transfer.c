@@ -490,7 +490,7 @@ static void move_all(struct transfer *x)
         write_numrecs_all(x);
     }
     /* The others learn of it from the next collective call, in safe mode from this. */
-    ds->failed = x->io_error;
+    dataset_owe(ds, x->io_error);
     if (!ds->safe_mode) return;
     held = ds->held;
     int told = dataset_is_own(x->error) ? NC_NOERR : x->error;
