@@ -115,12 +115,12 @@ all() {
     body 2 4 random/random_program turns
 }
 
-for kind in ${NCMPI_TEST_KINDS:-bindfs bindfs-direct through back bare late late+locks}; do
+for kind in ${NCMPI_TEST_KINDS:-bindfs bindfs-direct through through+bare back back+bare late late+locks}; do
     reason=$(can_mount $kind) || { skip "$kind" "$reason"; continue; }
     mounted=$kind
     case $kind:${NCMPI_TEST_KINDS-} in
     *:?*) all ;;
-    bare:)
+    back+bare:)
         check "$kind: it is warned of" warned_and_right ''
         check "$kind: with logs, too" warned_and_right nc_burst_buf=enable
         check "$kind: in subfiles, too" warned_and_right 'nc_blob=enable;nc_num_subfiles=2'

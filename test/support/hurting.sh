@@ -47,6 +47,7 @@ hurts() { # FAULT
     kill:moosefs* | kill:glusterfs* | kill:cephfs | slow:glusterfs* | slow:cephfs) ;;
     slow:moosefs*) false ;; # what it sends a second time may come over what was put since
     lost:moosefs-copies | lost:glusterfs-replica) ;;
+    stop:through+bare | cut:through+bare) false ;; # as without
     stop:* | cut:*) ;;
     full:cephfs) false ;; # its monitor says so only when all is over
     # It gives up chunks of which no copy had room, and its clients' fsync() waits for ever once

@@ -12,9 +12,9 @@ mounted=
 #   bindfs-direct  no pages
 #   through        pages outlive openings, sizes and names are kept for five seconds
 #   back           pages are written back, and the node takes its own size for the file's
-#   bare           likewise, and there is no fallocate(), by which it could be told another
 #   late           what is written is kept until a sync, what was read for a second
-# and each of the last four with +locks: locks of a node hold on the others.
+# and each of the last three with +bare: there is no fallocate(), by which a node that writes back
+# can be told another size; and with +locks: locks of a node hold on the others.
 # Others are real ones: see serving.sh.
 mount_one() { # KIND K
     local at=$mounts/m$2
@@ -22,14 +22,14 @@ mount_one() { # KIND K
     bindfs) bindfs "$mounts/store" "$at" ;;
     bindfs-direct) bindfs -o direct_io "$mounts/store" "$at" ;;
     through*) "$nodefs" "$mounts/store" "$1" "$at" -o kernel_cache,attr_timeout=5,entry_timeout=5 ;;
-    back* | bare* | late*) "$nodefs" "$mounts/store" "$1" "$at" ;;
+    back* | late*) "$nodefs" "$mounts/store" "$1" "$at" ;;
     esac
 }
 mount_all() { # KIND
     local k
     local -x NCMPI_TEST_RUN= # what serves is no process of the test's: it outlives them
     case $1 in
-    bindfs* | through* | back* | bare* | late*) for k in 1 2 3; do mount_one "$1" $k || return; done ;;
+    bindfs* | through* | back* | late*) for k in 1 2 3; do mount_one "$1" $k || return; done ;;
     *) serve "$1" ;;
     esac
 }
@@ -46,7 +46,7 @@ can_mount() {
     mounted=$1
     case $1 in
     bindfs*) command -v bindfs >/dev/null || { echo "there is no bindfs"; return 1; } ;;
-    through* | back* | bare* | late*) [ -x $nodefs ] || { echo "there is no libfuse3"; return 1; } ;;
+    through* | back* | late*) [ -x $nodefs ] || { echo "there is no libfuse3"; return 1; } ;;
     esac
     mount_all "$1" >"$mounts/log" 2>&1 && return
     tail -n 5 "$mounts/log" >&2

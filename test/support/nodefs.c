@@ -1,14 +1,14 @@
 /* A file system that each node caches for itself, as network file systems do: a folder,
  * by FUSE. Mounted several times, once a node, it is the same files by as many caches.
  *
- *     nodefs FOLDER through|back|bare|late[+locks] MOUNTPOINT [-o OPTION,...]
+ *     nodefs FOLDER through|back|late[+bare][+locks] MOUNTPOINT [-o OPTION,...]
  *
  * through: what is written gets to the folder at once, and stays in the node's pages too;
  * back: it stays in the node's pages, and whole ones are written back later, or at a
- * sync; bare: likewise, and there is no fallocate(); late: this process keeps it until a
- * sync or a close, as MooseFS' client does, and for a second what it has read, and the
- * size, as GlusterFS' does: a call that may change the file makes it forget that. +locks:
- * those of one node hold on the others, too; else a node keeps them to itself. The
+ * sync; late: this process keeps it until a sync or a close, as MooseFS' client does, and
+ * for a second what it has read, and the size, as GlusterFS' does: a call that may change
+ * the file makes it forget that. +bare: there is no fallocate(). +locks: those of one
+ * node hold on the others, too; else a node keeps them to itself. The
  * options are libfuse's. direct_io: there are no pages; nothing: they are dropped when a
  * file is opened, as close-to-open file systems do; kernel_cache: not even then.
  * attr_timeout: for so many seconds a size is not asked for again. */
@@ -393,16 +393,14 @@ int main(int argc, char **argv)
 {
     folder = argc > 3 ? open(argv[1], O_PATH | O_DIRECTORY) : -1;
     if (folder < 0) {
-        fprintf(stderr, "usage: nodefs FOLDER through|back|bare|late[+locks] MOUNTPOINT "
-                        "[-o OPTION,...]\n");
+        fprintf(stderr, "usage: nodefs FOLDER through|back|late[+bare][+locks] "
+                        "MOUNTPOINT [-o OPTION,...]\n");
         return 1;
     }
-    const char *kind = strtok(argv[2], "+");
-    if (strtok(NULL, "+") != NULL) operations.lock = do_lock;
-    bool bare = strcmp(kind, "bare") == 0;
-    if (bare) operations.fallocate = NULL;
-    back = bare || strcmp(kind, "back") == 0;
-    late = strcmp(kind, "late") == 0;
+    if (strstr(argv[2], "+locks") != NULL) operations.lock = do_lock;
+    if (strstr(argv[2], "+bare") != NULL) operations.fallocate = NULL;
+    back = strncmp(argv[2], "back", 4) == 0;
+    late = strncmp(argv[2], "late", 4) == 0;
     argv[2] = argv[0];
     umask(0);
     return fuse_main(argc - 2, argv + 2, &operations, NULL);

@@ -26,6 +26,13 @@ until_it() {
 takes() { head -c 10000 /dev/zero >"$1" && sync "$1" && rm "$1"; }
 
 # ---- MooseFS: a master, chunk servers, mfsmount ----
+# The master keeps the locks of a client that is gone for a day, or until its session is ended.
+end_sessions() {
+    local id
+    for id in $(inside mfscli -H $served -p -s ' ' -SMS | awk '/^inactive/ { print $4 }'); do
+        inside mfscli -H $served -CRS/$id
+    done
+}
 moosefs_start() { # COPIES
     local k dir=$mounts/servers
     mkdir -p "$dir/master" && printf 'MFSM NEW' >"$dir/master/metadata.mfs"

@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base_path.h"
+
 bool base_fs_await_name(const char *path, int *turn)
 {
     enum { TURNS = 30 }; /* six seconds: what mounts keep names for is one to five */
@@ -236,9 +238,7 @@ bool base_fs_late_names(const char *path)
 {
     struct statfs fs;
     char folder[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    int n = slash == NULL ? 0 : (int)(slash - path) + 1;
-    snprintf(folder, sizeof folder, "%.*s.", n, path);
+    base_path_folder(path, folder, sizeof folder);
     return statfs(folder, &fs) == 0 && (uint32_t)fs.f_type == FUSE;
 }
 

@@ -17,6 +17,7 @@
 
 #include "base_error.h"
 #include "base_fs.h"
+#include "base_path.h"
 #include "base_rights.h"
 
 enum { MOST = 1 << 30, MOST_PIECES = 1024 }; /* of one call */
@@ -89,22 +90,25 @@ static bool reserve_last(int fd, int64_t size)
 /* Where a write around the pages fails that goes behind the end, the kernel cuts the file
  * off at the end that it knows (fs/fuse/file.c), and with it what other nodes have put
  * behind that. So first the file is made to reach so far; a kernel that has seen to that
- * itself cuts nothing off. Without fallocate() that is not to be had. */
-bool base_reach(int fd, int64_t end)
+ * itself cuts nothing off. */
+bool base_reach(int fd, int64_t end, bool *unknown)
 {
     struct stat st;
+    *unknown = false;
     if (fstat(fd, &st) != 0) return false;
-    return st.st_size >= (off_t)end || !reserve_last(fd, end) || errno == 0;
+    if (st.st_size >= (off_t)end) return true;
+    *unknown = !reserve_last(fd, end);
+    return *unknown || errno == 0;
 }
 
 int base_write_at(int fd, int64_t at, const void *bytes, int64_t n, const char *path)
 {
     const unsigned char *p = bytes;
-    bool around = base_fs_goes_around(fd);
+    bool around = base_fs_goes_around(fd), unknown; /* nobody else makes it longer now */
     while (n > 0) {
         size_t most = (size_t)(n < MOST ? n : MOST);
-        ssize_t done =
-            around && !base_reach(fd, at + (int64_t)most) ? -1 : pwrite(fd, p, most, at);
+        bool reached = !around || base_reach(fd, at + (int64_t)most, &unknown);
+        ssize_t done = reached ? pwrite(fd, p, most, at) : -1;
         if (done < 0 && errno == EINTR) continue;
         if (done <= 0) return base_error_system(NC_EWRITE, "writing", path);
         p += done;
@@ -211,9 +215,8 @@ void base_write_back(int fd, int64_t at, int64_t n)
 int base_sync_directory(const char *path_of_file)
 {
     char path[PATH_MAX];
-    const char *slash = strrchr(path_of_file, '/');
-    int n = slash == NULL ? 0 : (int)(slash - path_of_file) + 1, failed;
-    snprintf(path, sizeof path, "%.*s.", n, path_of_file);
+    int failed;
+    base_path_folder(path_of_file, path, sizeof path);
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) return NC_NOERR; /* not everybody may look */
     do

@@ -35,8 +35,9 @@ int base_write_at(int fd, int64_t at, const void *bytes, int64_t n, const char *
 
 /* Before a pwrite() that ends there, by a descriptor that goes around a node's pages
  * (base_fs_go_around): should it fail, what others have written behind the end that the
- * node knows stays, if there is fallocate(). False: errno says why. */
-bool base_reach(int fd, int64_t end);
+ * node knows stays. Not so if *unknown, since there is no fallocate(). False: errno says
+ * why not. */
+bool base_reach(int fd, int64_t end, bool *unknown);
 
 /* Pieces of memory, one behind the other in the file; they are changed. NC_EWRITE ... */
 int base_write_pieces(int fd, int64_t at, struct iovec *pieces, int n, const char *path);

@@ -33,3 +33,9 @@ void base_path_absolute_to(const char *path, char *full, size_t size)
     char here[PATH_MAX + 1];
     snprintf(full, size, "%s%s", begin_path(path, here), path);
 }
+
+void base_path_folder(const char *path, char *folder, size_t size)
+{
+    const char *slash = strrchr(path, '/');
+    snprintf(folder, size, "%.*s.", slash == NULL ? 0 : (int)(slash - path) + 1, path);
+}

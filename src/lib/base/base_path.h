@@ -11,4 +11,8 @@ char *base_path_absolute(const char *path);
 /* The same into memory that is there; what does not fit is cut off. */
 void base_path_absolute_to(const char *path, char *full, size_t size);
 
+/* The directory that a file is in, by a path that can be opened: "dir/." or ".". What
+ * does not fit is cut off. */
+void base_path_folder(const char *path, char *folder, size_t size);
+
 #endif

@@ -34,6 +34,7 @@ struct file {
     bool around;                  /* ... goes around the pages that this node keeps */
     struct file_late late;        /* ... which may not be enough */
     int64_t reached;              /* its kernel knows of so many bytes */
+    int through;                  /* an open that does not go around them; -1: none yet */
     bool own_size;     /* a node takes its own idea of the size for the file's */
     char warning[384]; /* about the file system, for people; "": none */
     bool mpi;          /* process 0 goes through MPI-IO, so all do */

@@ -388,6 +388,7 @@ int file_open_all(struct file *f, struct dataset *ds, int amode, int error)
                        .amode = amode & ~(MPI_MODE_CREATE | MPI_MODE_EXCL),
                        .own = FILE_NO_DESCRIPTOR,
                        .guard = -1,
+                       .through = -1,
                        .alone = MPI_FILE_NULL,
                        .view = MPI_FILE_NULL,
                        .named = ds->rank != 0 || (amode & MPI_MODE_CREATE) == 0,
@@ -420,6 +421,7 @@ int file_close_all(struct file *f)
     file_lend_end(&f->share);
     if (f->ds->lent == &f->own) f->ds->lent = NULL;
     file_late_end(&f->late);
+    if (f->through >= 0) (void)close(f->through); /* what it wrote, f->own did again */
     int closed = file_descriptor_close(&f->own, f->ds->full);
     if (err == NC_NOERR) err = closed;
     return first != NC_NOERR ? first : err;

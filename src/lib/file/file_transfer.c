@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -158,14 +159,33 @@ int file_read(struct file *f, int64_t offset, void *bytes, int64_t n)
     return err;
 }
 
+/* The last byte by an open that goes through the node's pages: there the kernel takes the
+ * size from what it has written, and cuts nothing off where that fails. The page is not
+ * read for it, and none but this byte is sent. Not on a mount that writes pages back,
+ * which would be late; and where there can be no such open, as if it were not needed. */
+static bool reach_through_pages(struct file *f, int64_t end, const void *last)
+{
+    char path[64];
+    if (f->own_size) return true;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", f->own.fd);
+    if (f->through < 0) f->through = open(path, O_RDWR | O_CLOEXEC);
+    return f->through < 0 || pwrite(f->through, last, 1, (off_t)end - 1) == 1;
+}
+
+/* Before a write behind the end: see base_reach. */
+static bool reach(struct file *f, int64_t at, const void *bytes, int64_t n)
+{
+    bool unknown;
+    file_late_hold(&f->late);
+    bool reached = base_reach(f->own.fd, at + n, &unknown);
+    file_late_held(&f->late, !reached && base_fs_lost(errno));
+    if (!reached || !unknown) return reached;
+    return reach_through_pages(f, at + n, (const char *)bytes + n - 1);
+}
+
 static ssize_t write_some(struct file *f, int64_t at, const void *bytes, int64_t n)
 {
-    if (f->around && at + n > f->reached) {
-        file_late_hold(&f->late);
-        bool reached = base_reach(f->own.fd, at + n);
-        file_late_held(&f->late, !reached && base_fs_lost(errno));
-        if (!reached) return -1;
-    }
+    if (f->around && at + n > f->reached && !reach(f, at, bytes, n)) return -1;
     ssize_t done = pwrite(f->own.fd, bytes, (size_t)n, (off_t)at);
     if (done > 0 && at + done > f->reached) f->reached = at + done;
     return done;
