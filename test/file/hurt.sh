@@ -53,7 +53,7 @@ told() {
         ! grep ' 0 close:' "$mounts/notes$file".*
         return
     }
-    case $mounted:$1 in moosefs*:cut) end_sessions ;; esac
+    [ "$1" != cut ] || end_session
     if ls "$mounts"/logs/*.meta >/dev/null 2>&1; then # an error has said so
         launch 1 ./ncmpilog replay -f -r -d "$mounts/m3/$file.nc" "$mounts/logs" || return
     fi

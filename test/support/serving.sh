@@ -26,13 +26,6 @@ until_it() {
 takes() { head -c 10000 /dev/zero >"$1" && sync "$1" && rm "$1"; }
 
 # ---- MooseFS: a master, chunk servers, mfsmount ----
-# The master keeps the locks of a client that is gone for a day, or until its session is ended.
-end_sessions() {
-    local id
-    for id in $(inside mfscli -H $served -p -s ' ' -SMS | awk '/^inactive/ { print $4 }'); do
-        inside mfscli -H $served -CRS/$id
-    done
-}
 moosefs_start() { # COPIES
     local k dir=$mounts/servers
     mkdir -p "$dir/master" && printf 'MFSM NEW' >"$dir/master/metadata.mfs"
@@ -171,6 +164,20 @@ cephfs_stop() {
     local pid
     for pid in "$mounts"/servers/run/*.pid; do [ ! -e "$pid" ] || kill "$(cat "$pid")"; done
     sleep 2
+}
+
+# The locks of the first node's client, which is gone, are kept for five minutes (CephFS) or a day
+# (MooseFS' master), or until its session is ended.
+end_session() {
+    local id
+    case $mounted in
+    cephfs) cluster tell mds.a session evict client_metadata.mount_point="$mounts/m1" ;;
+    moosefs*)
+        for id in $(inside mfscli -H $served -p -s ' ' -SMS | awk '/^inactive/ { print $4 }'); do
+            inside mfscli -H $served -CRS/$id
+        done
+        ;;
+    esac
 }
 
 serve() { # KIND

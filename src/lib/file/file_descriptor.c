@@ -26,7 +26,7 @@
 static int64_t errors_so_far(int fd)
 {
     int64_t n = 0;
-    return pread(fd, &n, sizeof n, 0) == (ssize_t)sizeof n ? n : 0;
+    return fd >= 0 && pread(fd, &n, sizeof n, 0) == (ssize_t)sizeof n ? n : 0;
 }
 
 /* One more; false: that is told to nobody else. */
