@@ -29,11 +29,10 @@ static int64_t errors_so_far(int fd)
     return fd >= 0 && pread(fd, &n, sizeof n, 0) == (ssize_t)sizeof n ? n : 0;
 }
 
-/* One more; false: that is told to nobody else. */
-static bool count_error(const struct file_descriptor *d)
+/* So many now; false: that is told to nobody else. */
+static bool set_errors(int fd, int64_t n)
 {
-    int64_t n = errors_so_far(d->errors) + 1;
-    return pwrite(d->errors, &n, sizeof n, 0) == (ssize_t)sizeof n;
+    return fd >= 0 && pwrite(fd, &n, sizeof n, 0) == (ssize_t)sizeof n;
 }
 
 /* Those who share an open sync one after the other, so that none looks at the count
@@ -52,7 +51,7 @@ static void release(const struct file_descriptor *d)
 /* What this process has to tell itself is one that it was not told of. */
 void file_descriptor_held(struct file_descriptor *d, bool lost)
 {
-    if (lost && !count_error(d)) d->told--;
+    if (lost && !set_errors(d->errors, errors_so_far(d->errors) + 1)) d->told--;
     release(d);
 }
 
@@ -60,14 +59,15 @@ int file_descriptor_sync(struct file_descriptor *d, const char *path)
 {
     file_descriptor_hold(d);
     int err = base_sync_data(d->fd, path);
+    int64_t n = errors_so_far(d->errors);
     if (err != NC_NOERR)
-        (void)count_error(d);
-    else if (errors_so_far(d->errors) != d->told)
+        n += set_errors(d->errors, n + 1);
+    else if (n != d->told)
         err = base_error_set(NC_EWRITE,
                              "%s: not all that processes of this host wrote got to the "
                              "device",
                              path);
-    d->told = errors_so_far(d->errors);
+    d->told = n;
     release(d);
     return err;
 }
@@ -92,11 +92,10 @@ int file_descriptor_close(struct file_descriptor *d, const char *path)
 /* Before the first other one has it. */
 static bool count_errors(struct file_descriptor *d)
 {
-    int64_t none = 0;
     if (d->errors >= 0) return true;
     int fd = memfd_create("ncmpi", MFD_CLOEXEC);
     if (fd < 0) return false;
-    if (pwrite(fd, &none, sizeof none, 0) != (ssize_t)sizeof none) {
+    if (!set_errors(fd, 0)) {
         (void)close(fd);
         return false;
     }
