@@ -92,6 +92,39 @@ behind() { # KIND
     return $rc
 }
 
+# A job is killed, and its logs are found ten minutes later, the file having been changed last so
+# long ago: who opens it may move its time.
+aged() { # KIND MINUTES
+    can_mount "$1" && rm -rf "$mounts/logs" && mkdir "$mounts/logs" || return
+    PNETCDF_HINTS=$logs launch 1 test/file/aged put "$mounts/m1/aged.nc"
+    test/file/aged age "$mounts/logs" 600 && touch -d "$2 minutes ago" "$mounts/m1/aged.nc" &&
+        PNETCDF_HINTS=$logs launch 1 test/file/aged get "$mounts/m1/aged.nc" >"$mounts/out"
+    local rc=$?
+    cat "$mounts/out"
+    unmount
+    return $rc
+}
+newer() { # KIND
+    ! aged "$1" 5 && grep -q 'was changed since its logs were left' "$mounts/out"
+}
+
+# A node goes that moves data: who is to finish that waits until it stands still, and does not take
+# for its work what looking for it leaves.
+left() { # KIND
+    local killed=test/mpio/redef_killed name=$mounts/m1/left.nc at rc=1
+    can_mount "$1" || return
+    for at in 30 40 50 60 70 80; do # which call that is, the mount decides
+        rm -f "$name"* && launch 1 $killed make "$name" || break
+        BURST_CALLS_DIR=$mounts/m1 BURST_KILL_AT=$at \
+            unshare -u bash -c "hostname elsewhere && exec \"\$@\"" - $killed try "$name" 1
+        [ "$(head -c 3 "$name")" = RDF ] || continue # it is not marked
+        launch -t 10 1 ./ncvalidator -f "$mounts/m3/left.nc" && launch 1 $killed check "$mounts/m3/left.nc" 1 '' && rc=0
+        break
+    done
+    unmount
+    return $rc
+}
+
 logs="nc_burst_buf=enable;nc_burst_buf_shared_logs=enable;nc_burst_buf_dirname=$mounts/logs"
 for kind in ${NCMPI_TEST_KINDS:-through through+bare late}; do
     up=
@@ -114,7 +147,11 @@ for kind in ${NCMPI_TEST_KINDS:-through through+bare late}; do
     done
     unmount
     case $kind in bindfs* | through* | back | late*)
-        check "$kind: without room nothing is cut off" behind $kind ;;
+        check "$kind: without room nothing is cut off" behind $kind
+        check "$kind: logs of a job that was killed are found much later" aged $kind 10
+        check "$kind: so they are when the file was changed meanwhile" newer $kind
+        check "$kind: a redefinition that a node left is finished by another one" left $kind
+        ;;
     esac
     [ $kind != late ] || check "$kind: who asks is told of what is lost" lost
 done

@@ -134,7 +134,9 @@ bool burst_file_coherent(const struct burst *b)
  *
  * The same holds after a power cut, when the file or the log may be older than the other,
  * and where the file system may keep an mtime back from other nodes. Who replays logs
- * notes in them what it does, as the processes did: it may be killed, too. */
+ * notes in them what it does, as the processes did: it may be killed, too. A file system
+ * of the last kind may also move the time when a file is only opened for writing: there
+ * the time counts which it had before this opening. */
 
 /* How much later than the last note a transfer of the job may have ended. Clocks of nodes
  * and of file servers differ by less. */
@@ -204,13 +206,18 @@ int burst_file_unchanged(const struct burst *b, const struct burst_note *last, i
     if (!burst_file_note(b, &now))
         return base_error_system(NC_EFILE, "asking for the state of", b->path);
     int64_t latest = last->when > last->mtime ? last->when : last->mtime;
+    int64_t seconds = b->base.ds->modified;
+    int64_t before = seconds > 0 ? in_nanoseconds(seconds, 0) : now.mtime;
     bool exact = !(what & (BURST_UNQUIET | BURST_REBOOTED)) && burst_file_coherent(b);
     if (now.mtime < last->mtime && !(what & BURST_REBOOTED))
         return tell_file_changed(
             b, "was changed since its logs were left, to an older state");
     if (exact ? now.mtime != last->mtime || now.size != last->size
-              : now.mtime > latest + IN_FLIGHT)
-        return tell_file_changed(b, "was changed since its logs were left");
+              : before > latest + IN_FLIGHT)
+        return tell_file_changed(b, base_fs_late(b->file.fd)
+                                        ? "was changed since its logs were left, or "
+                                          "opened for writing, which shows no different"
+                                        : "was changed since its logs were left");
     if (!exact && (what & BURST_COPIED))
         return tell_file_changed(
             b, "may have been changed since its logs were left, of which "

@@ -2,6 +2,7 @@
  * it, and tells the others of its node; so a directory that all nodes see is read once by
  * each of them. */
 #include <dirent.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,15 +48,19 @@ static int pass_by(const struct burst *b, const char *path, int64_t user)
 }
 
 /* Another opening, or ncmpilog, works on it: `err` has words that say which. A process
- * that replays a log notes in its head how far it is. */
+ * that replays a log notes in its head how far it is. (When the log was written to tells
+ * nothing: some mounts move that time when it is opened for writing, see base_fs.h.) */
 static void note_contested(struct burst_found *f, const char *path, int err)
 {
-    struct stat st = {.st_size = 0};
-    (void)stat(path, &st);
-    const int64_t now[] = {st.st_mtim.tv_sec, st.st_mtim.tv_nsec, (int64_t)st.st_ino};
+    enum { HEAD = 65536 };
     f->contested++;
-    f->progress = base_hash(now, sizeof now, f->progress);
     snprintf(f->words, sizeof f->words, "%s", base_error_detail(err));
+    unsigned char *head = base_malloc(HEAD);
+    int fd = base_open_own(path, O_RDONLY | O_NOFOLLOW);
+    int64_t n = head != NULL && fd >= 0 ? base_read_some(fd, 0, head, HEAD) : 0;
+    if (n > 0) f->progress = base_hash(head, (size_t)n, f->progress);
+    if (fd >= 0) (void)close(fd);
+    base_free(head);
 }
 
 static int add_found_log(const struct burst *b, struct burst_found *f, const char *path)

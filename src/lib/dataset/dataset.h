@@ -78,8 +78,10 @@ struct dataset {
     bool whole;    /* a close gives the file the size that its header promises */
     bool deleted;  /* the file is to be gone: what is staged need not come there */
     bool partial;  /* processes of other nodes have other files of the same dataset */
-    int64_t device, inode, host;  /* of the file, as process 0 found it, and where that
-                                   * runs; inode 0: unknown */
+    int64_t device, inode, host; /* of the file, as process 0 found it, and where that
+                                  * runs; inode 0: unknown */
+    int64_t modified; /* when it was, as process 0 found it before any process opened it,
+                       * which may move that time (base_fs.h), in s; 0: unknown */
     struct file_descriptor *lent; /* a layer's, for the others; NULL: none has one */
     int64_t promised;             /* others make the file so long, sooner or later */
     int64_t base; /* where in the file the dataset begins: behind its envelope, if any */

@@ -2,8 +2,10 @@
 #include "driver.h"
 
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "base_error.h"
+#include "base_fs.h"
 #include "base_mem.h"
 
 /* ---- a layer on another one ---- */
@@ -119,10 +121,18 @@ void driver_count_bytes(struct dataset *ds, const struct access_request *r, bool
 
 /* ---- all layers of a dataset ---- */
 
+static void note_time(struct dataset *ds)
+{
+    struct stat st;
+    base_fs_refresh_path(ds->full);
+    ds->modified = stat(ds->full, &st) == 0 ? (int64_t)st.st_mtime : 0;
+}
+
 /* Puts the wanted layers on each other; takes all down again if one fails. */
 static int build_all(struct dataset *ds, int mode, bool create, struct driver **top)
 {
     struct driver *d = NULL;
+    if (!create && ds->rank == 0) note_time(ds);
     for (int i = 0; driver_registry[i] != NULL; i++) {
         const struct driver_kind *kind = driver_registry[i];
         if (kind->wanted != NULL && !kind->wanted(ds, create)) continue;

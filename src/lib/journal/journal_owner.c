@@ -110,25 +110,28 @@ static double seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9 + 1; /* never 0 */
 }
 
-static uint64_t look_at_times(const char *path, uint64_t seed)
+static uint64_t look_at_dataset_times(const char *path)
 {
     struct stat st;
-    if (stat(path, &st) != 0) return base_hash(&errno, sizeof errno, seed);
+    base_fs_refresh_path(path);
+    if (stat(path, &st) != 0) return base_hash(&errno, sizeof errno, 0);
     const int64_t known[] = {(int64_t)st.st_ino, (int64_t)st.st_size,
                              (int64_t)st.st_mtim.tv_sec, (int64_t)st.st_mtim.tv_nsec};
-    return base_hash(known, sizeof known, seed);
+    return base_hash(known, sizeof known, 0);
 }
 
-/* How far things are: the journal's states, and when files were written to. */
+/* How far things are: when the dataset was written to, and what the journal says. When
+ * that was written to tells nothing: asking for it moves its times on some mounts
+ * (base_fs_refresh), and who waits, and asks each time, would wait for itself. */
 static uint64_t look_at_progress(const struct journal *j)
 {
-    unsigned char pages[2 * JOURNAL_PAGE] = {0};
+    enum { PAGES = JOURNAL_HOLDER_PAGE + 1 };
+    unsigned char pages[PAGES * JOURNAL_PAGE] = {0};
     const char *why;
-    uint64_t hash = look_at_times(j->path, look_at_times(j->of, 0));
-    int fd = journal_open_trusted(j->path, O_RDONLY, &j->model, &why);
-    if (fd < 0) return hash;
-    int64_t at = JOURNAL_STATE_PAGE * (int64_t)JOURNAL_PAGE;
-    int64_t n = base_read_some(fd, at, pages, sizeof pages);
+    uint64_t hash = look_at_dataset_times(j->of);
+    int fd = journal_open_trusted(j->path, O_RDWR, &j->model, &why);
+    if (fd < 0) return base_hash(&errno, sizeof errno, hash);
+    int64_t n = base_read_some(fd, 0, pages, sizeof pages);
     close(fd);
     return n > 0 ? base_hash(pages, (size_t)n, hash) : hash;
 }
