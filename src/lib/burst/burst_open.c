@@ -98,6 +98,7 @@ static int open_burst_all(struct dataset *ds, int omode, struct driver *lower,
     (void)omode;
     int err = burst_attach_all(ds, lower, &b);
     if (err != NC_NOERR || b == NULL) return err;
+    b->file_dirty = ds->writable; /* by earlier openings, perhaps: see struct file */
     err = burst_recover_all(b);
     if (err == NC_NOERR && ds->writable) err = burst_begin_all(b);
     if (err != NC_NOERR)

@@ -38,8 +38,11 @@ struct file {
     bool own_size;     /* a node takes its own idea of the size for the file's */
     char warning[384]; /* about the file system, for people; "": none */
     bool mpi;          /* process 0 goes through MPI-IO, so all do */
-    bool dirty;        /* this process wrote by its own handle since the last sync */
-    bool named;      /* the file's name is on the device, as far as this process knows */
+    bool dirty; /* this process wrote by its own handle since the last sync, or has not
+                 * synced yet what it found */
+    bool found; /* what there is was written by an earlier opening, and perhaps not synced
+                 */
+    bool named; /* the file's name is on the device, as far as this process knows */
     bool no_indep;   /* no independent I/O on the file: see romio_no_indep_rw */
     int64_t end;     /* this process knows that the file has as many bytes at least */
     int64_t stripe;  /* bytes that the file system keeps together; 0: nobody knows */

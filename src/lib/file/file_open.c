@@ -227,7 +227,10 @@ void file_share_all(struct file *f, struct node_board board)
 
 int file_ready(struct file *f)
 {
-    return is_open(f) ? NC_NOERR : open_own_file(f);
+    if (is_open(f)) return NC_NOERR;
+    int err = open_own_file(f);
+    f->dirty |= err == NC_NOERR && f->found;
+    return err;
 }
 
 static int flags_of(int amode)
@@ -391,7 +394,8 @@ int file_open_all(struct file *f, struct dataset *ds, int amode, int error)
                        .through = -1,
                        .alone = MPI_FILE_NULL,
                        .view = MPI_FILE_NULL,
-                       .named = ds->rank != 0 || (amode & MPI_MODE_CREATE) == 0,
+                       .found = ds->writable && (amode & MPI_MODE_CREATE) == 0,
+                       .named = ds->rank != 0,
                        .no_indep = ds->hints.no_indep_rw != 0};
     if (f->no_indep) {
         int err = open_together_all(f, ds->path, amode, error);
@@ -401,6 +405,7 @@ int file_open_all(struct file *f, struct dataset *ds, int amode, int error)
         struct trace_span span = trace_begin(ds->trace);
         error = open_first(f, amode);
         trace_end(ds->trace, TRACE_OPEN, span);
+        f->dirty = f->found;
     }
     if (ds->rank == 0 && error == NC_NOERR) error = file_guard_take(f);
     int err = describe_all(f, error);
