@@ -62,15 +62,17 @@ int journal_open_trusted(const char *path, int flags, const struct stat *dataset
     return -1;
 }
 
-/* Reads what the file says it is of. NULL, or what is wrong. */
+/* Reads what the file says it is of. NULL, or what is wrong; *size is -1 where the system
+ * does not let it be read. */
 static const char *read_facts(int fd, struct journal_facts *f, int64_t *size)
 {
     unsigned char page[JOURNAL_PAGE] = {0};
     struct stat st;
+    *size = -1;
     if (fstat(fd, &st) != 0) return strerror(errno);
-    *size = st.st_size;
     int64_t n = base_read_some(fd, 0, page, sizeof page);
     if (n < 0) return strerror(errno);
+    *size = st.st_size;
     return journal_decode_facts(f, page, n < JOURNAL_PAGE ? n : st.st_size);
 }
 
@@ -128,7 +130,11 @@ int journal_find(struct journal *j)
     if (j->fd < 0) return refuse_journal(j, why);
     why = read_facts(j->fd, &j->facts, &size);
     if (why == NULL && !same_file(&j->facts, &of)) why = "it is of another file";
-    if (why == NULL && of.old_size < j->facts.old_size) why = "the dataset is shorter";
+    /* Where only the header is replaced, values that nobody had synced may be missing
+     * from the end since the power went: that is no matter of the journal's. */
+    if (why == NULL && j->facts.new_size > j->facts.old_size &&
+        of.old_size < j->facts.old_size)
+        why = "the dataset is shorter";
     if (why == NULL && !read_found_holder(j)) why = "the record of its owner is damaged";
     j->state.phase = JOURNAL_NONE;
     if (why == NULL && !journal_read_state(j))
@@ -198,6 +204,7 @@ static const char *clear(const struct journal *j, int fd)
     char first[7] = "";
     int64_t size = 0;
     const char *wrong = read_facts(fd, &left, &size);
+    if (size < 0) return wrong;
     bool blank = base_read_some(fd, 0, first, sizeof first) <= 0 || first[0] == '\0';
     if (may_be_used(j, fd, blank)) return "another process uses it";
     if (wrong == NULL ? same_file(&left, &j->facts) : blank)
