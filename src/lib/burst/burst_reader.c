@@ -153,8 +153,9 @@ static int open_files(struct burst_reader *r, const char *meta_path, int how)
     memcpy(r->data_path + length - 5, ".data", 5);
     r->meta_fd = burst_open_own(meta_path, anybody);
     if (r->meta_fd < 0) return base_error_system(NC_EFILE, "opening", meta_path);
-    r->data_fd = burst_open_own(r->data_path, anybody); /* missed when it is read */
-    return NC_NOERR;
+    r->data_fd = burst_open_own(r->data_path, anybody);
+    if (r->data_fd >= 0 || errno == ENOENT) return NC_NOERR; /* missed when it is read */
+    return base_error_system(NC_EFILE, "opening", r->data_path);
 }
 
 static int map(struct burst_reader *r)
