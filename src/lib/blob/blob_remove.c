@@ -63,15 +63,14 @@ static int remove_file(const char *path)
 
 /* ---- this library's ---- */
 
-/* A job may have been killed before the subfile had a header: an empty file has nothing
- * of anybody's. */
 static int remove_own(const char *path, const struct cdf_envelope *e, int number)
 {
     struct cdf_header h;
     int64_t size;
     bool is;
     int err = read_dataset_head(path, &h, &size, &is);
-    bool own = size == 0 || (is && blob_source_foreign(&h, e, number) == NULL);
+    bool own =
+        blob_source_blank(path) || (is && blob_source_foreign(&h, e, number) == NULL);
     cdf_free(&h);
     if (err == NC_ENOENT) return NC_NOERR;
     return err == NC_NOERR && own ? remove_file(path) : err;

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base_error.h"
@@ -54,6 +55,19 @@ int blob_source_page(int fd, const char *master, struct cdf_envelope *e)
     unsigned char page[CDF_ENVELOPE];
     int err = base_read_at(fd, 0, page, sizeof page, master);
     return err == NC_NOERR ? cdf_decode_envelope(e, page, sizeof page) : err;
+}
+
+bool blob_source_blank(const char *path)
+{
+    enum { PAGE = 4096 };
+    static const unsigned char zeros[PAGE];
+    unsigned char page[PAGE];
+    struct stat st;
+    int fd = base_open(path, O_RDONLY);
+    bool regular = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+    int64_t n = regular ? base_read_some(fd, 0, page, PAGE) : -1;
+    if (fd >= 0) (void)close(fd);
+    return n >= 0 && memcmp(page, zeros, (size_t)n) == 0;
 }
 
 int blob_source_envelope(const char *master, struct cdf_envelope *e)

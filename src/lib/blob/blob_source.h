@@ -49,6 +49,10 @@ int blob_source_att(const struct cdf_header *h, int varid, const char *name,
 /* The name of a subfile of a master; NULL: no memory. The caller frees it. */
 char *blob_source_path(const char *master, int number);
 
+/* Has the subfile no header yet? A job that was killed before, or while all else was
+ * written, has left nothing or zeros where that begins. So nobody has put anything. */
+bool blob_source_blank(const char *path);
+
 /* The name of the one file that is made of the dataset, until that has another; NULL: no
  * memory. The caller frees it. */
 char *blob_source_joining(const char *path, const struct cdf_envelope *e);

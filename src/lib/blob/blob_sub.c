@@ -191,14 +191,6 @@ int blob_sub_find(struct blob *b, int number, int varid, struct blob_sub **sub, 
 
 /* ---- opening ---- */
 
-/* A process may have been killed before the subfile had a header. */
-static bool is_empty(const char *path)
-{
-    struct stat st;
-    base_fs_refresh_path(path);
-    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0;
-}
-
 /* Records that a file may have something of, whatever its header says; one at least. */
 static int64_t records_in(const struct cdf_header *h, const char *path)
 {
@@ -257,14 +249,13 @@ static bool is_subfile(const char *path)
 }
 
 /* Those of the dataset that this one takes the place of are gone: what has this name is
- * somebody's, or another dataset's that was given another name. One that is empty has
- * nothing of anybody's. */
+ * somebody's, or another dataset's that was given another name. */
 static int refuse_foreign(const struct blob *b, const struct blob_sub *s)
 {
     struct stat st;
     const char *path = s->ds.path;
     if (base_fs_gone(path) || lstat(path, &st) != 0) return NC_NOERR;
-    if (!S_ISREG(st.st_mode) || st.st_size > 0)
+    if (!blob_source_blank(path))
         return base_error_set(NC_EEXIST,
                               "%s: %s has the name that a subfile of %s needs; move it, "
                               "or remove it",
@@ -317,7 +308,7 @@ int blob_sub_open_all(struct blob *b, bool create, struct blob_sub **sub)
 static int open_sub_alone(struct blob *b, struct blob_sub *s)
 {
     int err = open_driver_all(b, s, false);
-    if (err != NC_NOERR && !b->facts.defined && is_empty(s->ds.path))
+    if (err != NC_NOERR && !b->facts.defined && blob_source_blank(s->ds.path))
         return blob_sub_list(b, s);
     if (err != NC_NOERR) return err;
     err = check_sub(b, s);
