@@ -27,6 +27,9 @@ static int check_dataset(const struct burst *b, const struct burst_reader *r)
         !burst_reader_fits(r, burst_definitions(&ds->header)))
         return base_error_set(NC_EBADLOG, "log %s is of a dataset with other definitions",
                               burst_reader_path(r));
+    if (!b->any_file && b->file.fd < 0) /* and it may be that, or not */
+        return base_error_set(NC_EFILE, "%s cannot be opened, to which log %s belongs",
+                              b->path, burst_reader_path(r));
     if (!b->any_file && !burst_file_is(b, h, !burst_reader_rebooted(r)))
         return base_error_set(NC_EBADLOG, "log %s is of another file that had this name",
                               burst_reader_path(r));
