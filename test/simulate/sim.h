@@ -1,0 +1,248 @@
+/* A machine that breaks: processes on nodes, over one file system, all of it in memory,
+ * and all of it decided by a seed. SimGrid runs the processes, as for benchmarks/scale;
+ * what they call of the system and of threads is here. One runs at a time, and others
+ * only when it comes to a step, so that nothing here needs a lock.
+ *
+ *     sim_main.cpp    a seed: what is drawn, started, broken, started again and judged
+ *     sim_plan.c      what the processes are to do
+ *     sim_program.c   a process, linked with the library, of which each has a copy
+ *     sim_system.c    the system's calls; sim_files.c: descriptors, names, locks
+ *     sim_disk.c      what the disks have, and what a power cut leaves of it
+ *     sim_threads.c   threads
+ *     sim_machine.c   what benchmarks/scale's part of MPI-IO and of waiting asks for
+ *     sim_model.c     what must be true; sim_decode.c reads the file for it */
+#ifndef SIM_H
+#define SIM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SIM_STORE "/sim/" /* below that all is simulated */
+#define SIM_FILE  SIM_STORE "a.nc"
+#define SIM_LOGS  SIM_STORE "logs"
+
+enum { SIM_PAGE = 4096, SIM_PROCESSES = 8, SIM_JOBS = 4 };
+
+/* ---- chance ---- */
+
+/* Numbers below n (> 0), from a state that any number begins. */
+uint64_t sim_draw(uint64_t *state, uint64_t n);
+
+/* ---- processes ---- */
+
+struct sim_process {
+    int job, rank, node;
+    int64_t pid, started; /* as the system tells them */
+    bool dead, ended;
+};
+
+struct sim_thread {
+    struct sim_process *process;
+    void *(*run)(void *);
+    void *argument, *result;
+    bool over;
+};
+
+/* NULL: it is none of a job. */
+struct sim_process *sim_self(void);
+
+/* A thread of the same process, which `actor` is. */
+void sim_thread_begins(void *actor, struct sim_thread *t);
+
+/* Who has that number on the node; NULL: nobody who lives. */
+const struct sim_process *sim_find(int node, int64_t pid);
+
+/* Where others may go on, and where what is to break breaks: each call of the system,
+ * with what it is about, comes here before it does anything. 0, or the errno that it
+ * fails with. May not return. */
+int sim_step(const char *call, const char *path, int64_t at, int64_t n);
+
+/* The seconds of the machine's clock, since 1970. */
+double sim_clock(void);
+
+/* Words for the trace, if there is one. */
+void sim_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The run is over, and has gone wrong. Does not return. */
+enum sim_verdict { SIM_FINE, SIM_LOST, SIM_WRONG, SIM_HUNG, SIM_LEFT, SIM_BROKEN };
+void sim_fail(enum sim_verdict verdict, const char *format, ...)
+    __attribute__((format(printf, 2, 3), noreturn));
+
+/* ---- waiting: sim_threads.c ---- */
+
+/* Until sim_wake of that address, or the machine's clock is at `until` (0: for ever). */
+void sim_wait(const void *address, double until);
+void sim_wake(const void *address, long most);
+
+/* ---- files: sim_disk.c ---- */
+
+struct sim_write {
+    int64_t page; /* -1: a new size */
+    int64_t at, n;
+    unsigned char *bytes;
+    struct sim_write *next;
+};
+
+struct sim_bytes {
+    unsigned char *at;
+    int64_t size, room;
+};
+
+struct sim_lock {
+    const void *owner; /* an open of the file, or a process */
+    int64_t first, last;
+    bool exclusive;
+    struct sim_lock *next;
+};
+
+struct sim_file {
+    int64_t inode;
+    unsigned mode;
+    int links, opens;
+    double modified, changed;
+    struct sim_bytes now, safe;        /* for who reads; what outlives the power */
+    struct sim_write *pending, **last; /* from safe to now, in order */
+    struct sim_lock *locks;
+    struct sim_file *next;
+};
+
+struct sim_file *sim_file_new(unsigned mode);
+int64_t sim_file_read(const struct sim_file *f, int64_t at, void *bytes, int64_t n);
+void sim_file_write(struct sim_file *f, int64_t at, const void *bytes, int64_t n);
+void sim_file_resize(struct sim_file *f, int64_t size);
+void sim_file_sync(struct sim_file *f);
+void sim_file_sync_range(struct sim_file *f, int64_t from, int64_t to);
+
+/* NULL: nobody has that name. */
+struct sim_file *sim_name_find(const char *path);
+/* The i-th name; NULL: there are no more. */
+const char *sim_name(int i);
+void sim_name_set(const char *path, struct sim_file *f); /* NULL: it is taken away */
+void sim_name_move(const char *from, const char *to);
+void sim_names_sync(void);
+
+/* Each page, each size and the names are as they were at another moment since they were
+ * synced last. */
+void sim_power_cut(uint64_t *chance);
+int sim_boots(void); /* how many times there was one */
+
+/* All descriptors of a process are closed, as the system does. */
+void sim_close_all(const struct sim_process *p);
+
+/* ---- what is done: sim_plan.c ---- */
+
+enum { SIM_VARS = 4, SIM_OPS = 24, SIM_HINTS = 512, SIM_RECORDS = 8 };
+
+struct sim_var {
+    int type;       /* NC_INT ... */
+    bool record;    /* its first dimension is the unlimited one */
+    int rows, each; /* rows x (processes of the first job x each) elements */
+    bool mixed;     /* element by element to the processes in turn, else in blocks */
+    int since;      /* the op that defines it; -1: the creation */
+};
+
+enum sim_what {
+    SIM_PUT,     /* collective */
+    SIM_PUT_OWN, /* in independent mode */
+    SIM_POST,    /* nonblocking, and waited for together */
+    SIM_SYNC,
+    SIM_GET,
+    SIM_REDEFINE, /* an attribute of n bytes; and the variables that it is to define */
+    SIM_REOPEN,
+    SIM_WHATS
+};
+
+struct sim_op {
+    enum sim_what what;
+    int var, first, n; /* rows, or records; or bytes */
+};
+
+/* Whom the second job meets: nobody, the third, or the first one. */
+enum sim_company { SIM_ALONE, SIM_TOGETHER, SIM_BESIDE };
+
+struct sim_plan {
+    uint64_t seed;
+    int format; /* 1, 2, 5 */
+    int procs, nodes;
+    int recoverers; /* processes of the next jobs */
+    enum sim_company company;
+    bool fill, parts; /* parts: subfiles */
+    char hints[SIM_HINTS];
+    int nvars, nops;
+    struct sim_var vars[SIM_VARS];
+    struct sim_op ops[SIM_OPS];
+};
+
+void sim_plan_draw(struct sim_plan *p, uint64_t seed);
+void sim_plan_print(const struct sim_plan *p);
+int sim_type_size(int type);
+/* Elements of a row, of all processes; whose the i-th is. */
+int64_t sim_row(const struct sim_plan *p, int var);
+int sim_owner(const struct sim_plan *p, int var, int64_t i);
+/* What op puts at element i of row r; op -1: fill. */
+double sim_value(const struct sim_plan *p, int op, int var, int64_t row, int64_t i);
+
+/* ---- what a process tells: sim_model.c ---- */
+
+/* Ops that no plan has: of the first job, and of those behind it. */
+enum {
+    SIM_CREATED = SIM_OPS,
+    SIM_CLOSED,
+    SIM_OPENED,
+    SIM_GET_AFTER,
+    SIM_CLOSED_AFTER,
+    SIM_TELLS
+};
+
+const struct sim_plan *sim_the_plan(void);
+/* This process begins an op; it has returned, with these words. */
+void sim_begins(int op);
+void sim_told(int op, int err, const char *words);
+/* A row of a variable, as the library gives it: in the first job this process's part. */
+void sim_got(int op, int var, int64_t row, const double *values);
+/* A later job does not find it. */
+void sim_misses(int var);
+/* How many records there are, as the library says to a later job; -1: it does not. */
+void sim_got_records(int64_t n);
+
+/* What is to break, and when it has: what is told depends on it. */
+enum sim_harm { SIM_NOTHING, SIM_KILL, SIM_POWER, SIM_ERROR, SIM_HARMS };
+void sim_harmed(enum sim_harm harm);
+
+/* Another job begins, behind the first. */
+void sim_next_job(void);
+
+/* Judges what the last job has left. */
+void sim_judge(void);
+
+/* ---- the file, read without the library: sim_decode.c ---- */
+
+struct sim_decoded {
+    bool there;      /* 0 < size, and it begins as such a file */
+    char wrong[200]; /* or why it is none */
+    int64_t records;
+    int nvars;
+    struct {
+        char name[16];
+        int type;
+        bool record;
+        int64_t row, rows, begin, step; /* elements of a row; bytes from row to row */
+    } vars[SIM_VARS];
+};
+
+void sim_decode(struct sim_decoded *d, const struct sim_bytes *file);
+/* A value as such a file has it, in as many bytes as the type has. */
+void sim_encode(int type, double value, unsigned char bytes[8]);
+double sim_decoded_value(const struct sim_decoded *d, const struct sim_bytes *file,
+                         int var, int64_t row, int64_t i);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

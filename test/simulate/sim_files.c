@@ -1,0 +1,119 @@
+/* Descriptors, and the locks of files: for sim_system.c. */
+#include "sim_files.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct descriptor {
+    struct sim_open *open; /* NULL: it is free */
+    const struct sim_process *process;
+};
+static struct descriptor *table;
+static int ntable;
+
+struct sim_open *sim_open_of(int fd)
+{
+    int i = fd - SIM_FIRST_FD;
+    return i >= 0 && i < ntable ? table[i].open : NULL;
+}
+
+int sim_descriptor(struct sim_open *o)
+{
+    int i = 0;
+    while (i < ntable && table[i].open != NULL)
+        i++;
+    if (i == ntable) {
+        ntable = 2 * ntable + 16;
+        table = realloc(table, (size_t)ntable * sizeof *table);
+        if (table == NULL) sim_fail(SIM_BROKEN, "no memory for descriptors");
+        for (int k = i; k < ntable; k++)
+            table[k] = (struct descriptor){NULL, NULL};
+    }
+    o->refs++;
+    table[i] = (struct descriptor){o, sim_self()};
+    return SIM_FIRST_FD + i;
+}
+
+/* ---- locks ---- */
+
+static bool meet(const struct sim_lock *a, const struct sim_lock *b)
+{
+    return a->first <= b->last && b->first <= a->last;
+}
+
+const struct sim_lock *sim_lock_in_the_way(const struct sim_file *f,
+                                           const struct sim_lock *wanted)
+{
+    const struct sim_lock *l = f->locks;
+    while (l != NULL && (l->owner == wanted->owner || !meet(l, wanted) ||
+                         (!l->exclusive && !wanted->exclusive)))
+        l = l->next;
+    return l;
+}
+
+static void add_lock(struct sim_file *f, struct sim_lock wanted)
+{
+    struct sim_lock *l = malloc(sizeof *l);
+    if (l == NULL) sim_fail(SIM_BROKEN, "no memory for locks");
+    *l = wanted;
+    l->next = f->locks;
+    f->locks = l;
+}
+
+/* What the owner has of that range is let go; what lies beside it stays. */
+void sim_lock_drop(struct sim_file *f, const struct sim_lock *range)
+{
+    struct sim_lock *old = f->locks;
+    f->locks = NULL;
+    while (old != NULL) {
+        struct sim_lock *l = old, before, after;
+        old = l->next;
+        before = after = *l;
+        if (before.last >= range->first) before.last = range->first - 1;
+        if (after.first <= range->last) after.first = range->last + 1;
+        if (l->owner != range->owner || !meet(l, range)) {
+            add_lock(f, *l);
+        } else {
+            if (before.first <= before.last) add_lock(f, before);
+            if (after.first <= after.last) add_lock(f, after);
+        }
+        free(l);
+    }
+    sim_wake(&f->locks, 1000);
+}
+
+bool sim_lock_take(struct sim_file *f, const struct sim_lock *wanted)
+{
+    if (sim_lock_in_the_way(f, wanted) != NULL) return false;
+    sim_lock_drop(f, wanted);
+    add_lock(f, *wanted);
+    return true;
+}
+
+static void drop_all(struct sim_file *f, const void *owner)
+{
+    sim_lock_drop(f,
+                  &(struct sim_lock){.owner = owner, .first = 0, .last = INT64_MAX - 1});
+    sim_lock_drop(f, &(struct sim_lock){.owner = owner, .first = -2, .last = -2});
+}
+
+/* ---- closing ---- */
+
+void sim_descriptor_close(int fd)
+{
+    struct descriptor *d = &table[fd - SIM_FIRST_FD];
+    struct sim_open *o = d->open;
+    if (o->file != NULL) drop_all(o->file, d->process); /* as POSIX has it */
+    d->open = NULL;
+    if (--o->refs > 0) return;
+    if (o->file != NULL) drop_all(o->file, o);
+    if (o->file != NULL) o->file->opens--;
+    free(o);
+}
+
+void sim_close_all(const struct sim_process *p)
+{
+    for (int i = 0; i < ntable; i++)
+        if (table[i].open != NULL && table[i].process == p)
+            sim_descriptor_close(SIM_FIRST_FD + i);
+}

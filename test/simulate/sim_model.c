@@ -1,0 +1,329 @@
+/* What must be true, of what was begun and told: doc/reliability.md and doc/behaviour.md.
+ * An element is one process's, so that what it may hold is what that one has put, in the
+ * order of the program:
+ *
+ * - what was put last, as all processes were told, or later, whatever becomes of them;
+ * - with the power gone, what was put and told before a sync that told success, or later;
+ * - where nothing has gone wrong, what was put last.
+ *
+ * A variable is there if the enddef that made it told success, and before that may be;
+ * with the power gone, only what a sync made sure of. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim.h"
+
+enum {
+    NOT = -9999, /* has not returned */
+    EBADLOG = -238
+};
+
+static bool begun[SIM_TELLS][SIM_PROCESSES];
+static int told[SIM_TELLS][SIM_PROCESSES];
+static char said[SIM_TELLS][600];
+static bool harmed, powerless, finding;
+static int64_t records_told = -1;
+
+/* ---- what is told ---- */
+
+static void prepare(void)
+{
+    if (finding) return;
+    finding = true;
+    for (int i = 0; i < SIM_TELLS; i++)
+        for (int k = 0; k < SIM_PROCESSES; k++)
+            told[i][k] = NOT;
+}
+
+void sim_harmed(enum sim_harm harm)
+{
+    harmed = true;
+    powerless |= harm == SIM_POWER;
+}
+
+void sim_next_job(void)
+{
+    prepare();
+    for (int op = SIM_OPENED; op < SIM_TELLS; op++)
+        for (int k = 0; k < SIM_PROCESSES; k++)
+            told[op][k] = NOT;
+    records_told = -1;
+}
+
+void sim_begins(int op)
+{
+    prepare();
+    begun[op][sim_self()->rank] = true;
+    sim_note("begins %d", op);
+}
+
+void sim_told(int op, int err, const char *words)
+{
+    prepare();
+    told[op][sim_self()->rank] = err;
+    sim_note("told %d: %d %s", op, err, words);
+    if (err == 0) return;
+    snprintf(said[op], sizeof said[op], "%s", words);
+    if (!harmed)
+        sim_fail(SIM_LOST, "op %d is told %d without a fault: %s", op, err, words);
+}
+
+void sim_got_records(int64_t n)
+{
+    records_told = n;
+}
+
+/* Have they all been told success? (A collective call that one is told so of has been
+ * completed by all.) */
+static bool any_told(int op)
+{
+    prepare();
+    for (int k = 0; k < sim_the_plan()->procs; k++)
+        if (told[op][k] == 0) return true;
+    return false;
+}
+
+static bool all_told(int op)
+{
+    for (int k = 0; k < sim_the_plan()->procs; k++)
+        if (told[op][k] != 0) return false;
+    return true;
+}
+
+/* ---- what an element may hold ---- */
+
+/* Ops that may have put it; what was there before any, and whatever. */
+struct may {
+    uint32_t ops;
+    bool fill, anything;
+};
+
+static bool covers(const struct sim_op *op, int var, int64_t row)
+{
+    bool put = op->what == SIM_PUT || op->what == SIM_PUT_OWN || op->what == SIM_POST;
+    return put && op->var == var && row >= op->first && row < op->first + op->n;
+}
+
+/* A close brings all to the file, and only a sync to the device. */
+static bool secures(int op)
+{
+    if (op == SIM_CLOSED) return !powerless;
+    enum sim_what what = sim_the_plan()->ops[op].what;
+    return what == SIM_SYNC || (what == SIM_REOPEN && !powerless);
+}
+
+/* Must it be there, after that op told success? */
+static bool sure(int op)
+{
+    if (!any_told(op)) return false;
+    if (!powerless) return true;
+    for (int later = op == SIM_CREATED ? 0 : op + 1; later < sim_the_plan()->nops;
+         later++)
+        if (secures(later) && any_told(later)) return true;
+    return secures(SIM_CLOSED) && any_told(SIM_CLOSED);
+}
+
+/* The mode that creation sets is an opening's: what is defined later is not filled, and
+ * records are not at all. */
+static bool is_filled(int var)
+{
+    const struct sim_plan *p = sim_the_plan();
+    for (int op = 0; op < p->vars[var].since; op++)
+        if (p->ops[op].what == SIM_REOPEN) return false;
+    return p->fill && !p->vars[var].record;
+}
+
+/* Before op `until` begins: for its owner, who gets what it has put last, or for who
+ * comes later. */
+static struct may may_hold(int var, int64_t row, int64_t i, int until, bool own)
+{
+    const struct sim_plan *p = sim_the_plan();
+    const int who = sim_owner(p, var, i);
+    const bool fills = is_filled(var);
+    struct may m = {.anything = true};
+    int last = NOT; /* the last put, if that told success */
+    for (int op = 0; op < until && op < p->nops; op++) {
+        if (covers(&p->ops[op], var, row) && begun[op][who]) {
+            last = told[op][who] == 0 ? op : NOT;
+            if (last != NOT && (own || (!powerless && all_told(op)))) m = (struct may){0};
+            m.ops |= 1u << op;
+        } else if (secures(op) && any_told(op) && op > p->vars[var].since) {
+            if (last != NOT) m = (struct may){.ops = 1u << last};
+            if (m.ops == 0 && fills) m = (struct may){.fill = true};
+        }
+    }
+    if (until <= SIM_CLOSED || !secures(SIM_CLOSED) || !any_told(SIM_CLOSED)) return m;
+    if (last != NOT) return (struct may){.ops = 1u << last};
+    return m.ops == 0 && fills ? (struct may){.fill = true} : m;
+}
+
+static bool allows(const struct may *m, int var, int64_t row, int64_t i, double value)
+{
+    const struct sim_plan *p = sim_the_plan();
+    if (m->anything) /* fill values, zeros of a hole, or what was put */
+        return true;
+    if (m->fill && value == sim_value(p, -1, var, row, i)) return true;
+    for (int op = 0; op < p->nops; op++)
+        if (m->ops >> op & 1 && value == sim_value(p, op, var, row, i)) return true;
+    return false;
+}
+
+/* Where two pages meet in an element, and the power went, it may have bytes of two. */
+static bool is_torn(const struct may *m, int var, int64_t row, int64_t i, double value)
+{
+    const struct sim_plan *p = sim_the_plan();
+    const int size = sim_type_size(p->vars[var].type);
+    unsigned char is[8], of[SIM_OPS + 1][8];
+    int n = 0;
+    if (!powerless) return false;
+    sim_encode(p->vars[var].type, value, is);
+    for (int op = -1; op < p->nops; op++)
+        if (op < 0 ? m->fill : m->ops >> op & 1)
+            sim_encode(p->vars[var].type, sim_value(p, op, var, row, i), of[n++]);
+    for (int a = 0; a < n; a++)
+        for (int b = 0; b < n; b++)
+            for (int k = 1; k < size; k++)
+                if (memcmp(is, of[a], (size_t)k) == 0 &&
+                    memcmp(is + k, of[b] + k, (size_t)(size - k)) == 0)
+                    return true;
+    return false;
+}
+
+static void check_value(const struct may *m, int var, int64_t row, int64_t i,
+                        double value, const char *by)
+{
+    char words[600] = "";
+    if (allows(m, var, row, i, value) || is_torn(m, var, row, i, value)) return;
+    for (int op = 0; op < sim_the_plan()->nops; op++)
+        if (m->ops >> op & 1)
+            snprintf(words + strlen(words), sizeof words - strlen(words),
+                     " %.17g (op %d)", sim_value(sim_the_plan(), op, var, row, i), op);
+    sim_fail(SIM_WRONG, "%s: v%d[%lld][%lld] is %.17g, not%s%s", by, var, (long long)row,
+             (long long)i, value, words, m->fill ? " fill" : "");
+}
+
+void sim_got(int op, int var, int64_t row, const double *values)
+{
+    const struct sim_process *me = sim_self();
+    if (me->job > 0 && (!sure(SIM_CREATED) || sim_the_plan()->company == SIM_BESIDE))
+        return; /* what there is to be then, the file says in the end */
+    for (int64_t i = 0; i < sim_row(sim_the_plan(), var); i++) {
+        if (me->job == 0 && sim_owner(sim_the_plan(), var, i) != me->rank) continue;
+        struct may m = may_hold(var, row, i, me->job == 0 ? op : SIM_TELLS, me->job == 0);
+        check_value(&m, var, row, i, values[i], "the library");
+    }
+}
+
+/* ---- the file ---- */
+
+static bool sure_of(int var)
+{
+    int since = sim_the_plan()->vars[var].since;
+    return sure(since < 0 ? SIM_CREATED : since);
+}
+
+void sim_misses(int var)
+{
+    if (sim_the_plan()->company != SIM_BESIDE && sure_of(var))
+        sim_fail(SIM_LOST, "the library does not find v%d", var);
+}
+
+static int find(const struct sim_decoded *d, int var)
+{
+    char name[16];
+    snprintf(name, sizeof name, "v%d", var);
+    for (int v = 0; v < d->nvars; v++)
+        if (strcmp(d->vars[v].name, name) == 0) return v;
+    return -1;
+}
+
+/* At least as many as were made sure of; at most as were begun. */
+static void check_records(int64_t n, const char *by)
+{
+    const struct sim_plan *p = sim_the_plan();
+    int64_t least = 0, most = 0;
+    for (int var = 0; var < p->nvars; var++) {
+        if (!p->vars[var].record) continue;
+        for (int64_t row = 0; row < SIM_RECORDS; row++)
+            for (int64_t i = 0; i < sim_row(p, var); i++) {
+                struct may m = may_hold(var, row, i, SIM_TELLS, false);
+                if (m.ops != 0 && row >= most) most = row + 1;
+                if (m.ops != 0 && !m.anything && row >= least) least = row + 1;
+            }
+    }
+    if (n < least)
+        sim_fail(SIM_LOST, "%s: %lld records, %lld were made sure of", by, (long long)n,
+                 (long long)least);
+    if (n > most)
+        sim_fail(SIM_WRONG, "%s: %lld records, %lld at most were put", by, (long long)n,
+                 (long long)most);
+}
+
+static void check_var(const struct sim_decoded *d, int v, int var,
+                      const struct sim_bytes *bytes)
+{
+    const struct sim_plan *p = sim_the_plan();
+    if (d->vars[v].type != p->vars[var].type || d->vars[v].row != sim_row(p, var) ||
+        d->vars[v].record != p->vars[var].record ||
+        (!d->vars[v].record && d->vars[v].rows != p->vars[var].rows))
+        sim_fail(SIM_WRONG, "the file: v%d is another one", var);
+    for (int64_t row = 0; row < d->vars[v].rows; row++)
+        for (int64_t i = 0; i < d->vars[v].row; i++) {
+            struct may m = may_hold(var, row, i, SIM_TELLS, false);
+            check_value(&m, var, row, i, sim_decoded_value(d, bytes, v, row, i),
+                        "the file");
+        }
+}
+
+/* "a.nc.0003" */
+static bool is_part(const char *name)
+{
+    size_t n = strlen(SIM_FILE);
+    return strncmp(name, SIM_FILE, n) == 0 && name[n] == '.' &&
+           strspn(name + n + 1, "0123456789") == 4 && name[n + 5] == '\0';
+}
+
+static void check_what_is_left(void)
+{
+    const char *name;
+    for (int i = 0; (name = sim_name(i)) != NULL; i++)
+        if (strcmp(name, SIM_FILE) != 0 && !(sim_the_plan()->parts && is_part(name)))
+            sim_fail(SIM_LEFT, "%s is left behind", name);
+}
+
+/* Without the library; one with subfiles is a file of its own kind. */
+static void check_file(const struct sim_file *f)
+{
+    const struct sim_plan *p = sim_the_plan();
+    struct sim_decoded d;
+    sim_decode(&d, &f->now);
+    if (!d.there || d.wrong[0] != '\0')
+        sim_fail(SIM_LOST, "the file is none: %s", d.wrong);
+    check_records(d.records, "the file");
+    for (int var = 0, v; var < p->nvars; var++)
+        if ((v = find(&d, var)) >= 0)
+            check_var(&d, v, var, &f->now);
+        else if (sure_of(var))
+            sim_fail(SIM_LOST, "the file has no v%d", var);
+}
+
+void sim_judge(void)
+{
+    const struct sim_file *f = sim_name_find(SIM_FILE);
+    prepare();
+    if (!sure(SIM_CREATED)) return; /* anything may be there */
+    if (f == NULL) sim_fail(SIM_LOST, "the file is gone");
+    /* As doc/burst-buffer.md says of several openings that write at the same time. */
+    if (told[SIM_OPENED][0] == EBADLOG && sim_the_plan()->company == SIM_BESIDE) return;
+    if (told[SIM_OPENED][0] != 0)
+        sim_fail(SIM_LOST, "it cannot be opened: %s", said[SIM_OPENED]);
+    if (told[SIM_CLOSED_AFTER][0] != 0)
+        sim_fail(SIM_LOST, "it cannot be closed: %s", said[SIM_CLOSED_AFTER]);
+    if (told[SIM_GET_AFTER][0] > NOT && told[SIM_GET_AFTER][0] != 0)
+        sim_fail(SIM_LOST, "it cannot be read: %s", said[SIM_GET_AFTER]);
+    check_records(records_told, "the library");
+    if (!sim_the_plan()->parts) check_file(f);
+    check_what_is_left();
+}

@@ -1,0 +1,663 @@
+/* What the linker puts in place of the system's calls: the library calls NAME and gets
+ * __wrap_NAME. Below SIM_STORE all is simulated, and so are who and where a process is;
+ * the rest is the system's own. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/uio.h>
+#include <sys/vfs.h>
+#include <sys/xattr.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sim_files.h"
+#include "sim_wrapped.h"
+
+enum { GPFS = 0x47504653, BLOCK = 4096 }; /* nodes share it, under locks */
+
+static bool simulated(const char *path)
+{
+    return strncmp(path, SIM_STORE, sizeof SIM_STORE - 2) == 0;
+}
+
+/* The two that there are, with or without "/" or "/." behind them. */
+static bool is_directory(const char *path)
+{
+    static const char *const those[] = {"/sim", SIM_LOGS};
+    for (int i = 0; i < 2; i++) {
+        const char *rest = path + strlen(those[i]);
+        if (strncmp(path, those[i], strlen(those[i])) == 0 &&
+            (*rest == '\0' || strcmp(rest, "/") == 0 || strcmp(rest, "/.") == 0))
+            return true;
+    }
+    return false;
+}
+
+static int fails(int error)
+{
+    errno = error;
+    return -1;
+}
+
+/* ---- who and when ---- */
+
+pid_t __wrap_getpid(void)
+{
+    const struct sim_process *p = sim_self();
+    return p != NULL ? (pid_t)p->pid : getpid();
+}
+
+int __wrap_gethostname(char *name, size_t n)
+{
+    const struct sim_process *p = sim_self();
+    if (p == NULL) return gethostname(name, n);
+    snprintf(name, n, "node%d", p->node);
+    return 0;
+}
+
+int __wrap_kill(pid_t pid, int signal)
+{
+    const struct sim_process *p = sim_self();
+    if (signal != 0) return fails(EPERM);
+    return p != NULL && sim_find(p->node, pid) != NULL ? 0 : fails(ESRCH);
+}
+
+int __wrap_clock_gettime(clockid_t which, struct timespec *t)
+{
+    double now = sim_clock();
+    (void)which;
+    t->tv_sec = (time_t)now;
+    t->tv_nsec = (long)((now - (double)t->tv_sec) * 1e9);
+    return 0;
+}
+
+time_t __wrap_time(time_t *t)
+{
+    time_t now = (time_t)sim_clock();
+    if (t != NULL) *t = now;
+    return now;
+}
+
+ssize_t __wrap_getrandom(void *bytes, size_t n, unsigned flags)
+{
+    static uint64_t state = 1;
+    (void)flags;
+    for (size_t i = 0; i < n; i++)
+        ((unsigned char *)bytes)[i] = (unsigned char)sim_draw(&state, 256);
+    return (ssize_t)n;
+}
+
+/* Sockets are not simulated: what they are for the library does without. */
+int __wrap_socket(int domain, int type, int protocol)
+{
+    (void)domain, (void)type, (void)protocol;
+    return fails(EAFNOSUPPORT);
+}
+
+/* ---- opening ---- */
+
+/* /proc has what tells a process, and a boot, from others. */
+static bool text_of_proc(const char *path, char *text, size_t n)
+{
+    long long pid;
+    int end = 0;
+    const struct sim_process *p = sim_self();
+    if (p == NULL) return false;
+    if (strcmp(path, "/proc/sys/kernel/random/boot_id") == 0)
+        return snprintf(text, n, "boot-%d-of-node%d\n", sim_boots(), p->node) > 0;
+    if (sscanf(path, "/proc/%lld/stat%n", &pid, &end) != 1 || path[end] != '\0')
+        return false;
+    const struct sim_process *other = sim_find(p->node, pid);
+    snprintf(text, n, "%lld (sim) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 %lld 0",
+             pid, other != NULL ? (long long)other->started : 0);
+    return other != NULL;
+}
+
+static int open_file(const char *path, struct sim_file *f, int flags)
+{
+    struct sim_open *o = calloc(1, sizeof *o);
+    if (o == NULL) return fails(ENOMEM);
+    *o = (struct sim_open){.file = f, .flags = flags};
+    snprintf(o->path, sizeof o->path, "%s", path);
+    if (f != NULL) f->opens++;
+    return sim_descriptor(o);
+}
+
+static int open_simulated(const char *path, int flags, mode_t mode)
+{
+    int error = sim_step("open", path, flags, 0);
+    if (error != 0) return fails(error);
+    if (is_directory(path))
+        return flags & O_ACCMODE ? fails(EISDIR) : open_file(path, NULL, flags);
+    struct sim_file *f = sim_name_find(path);
+    if (f == NULL && !(flags & O_CREAT)) return fails(ENOENT);
+    if (f != NULL && (flags & O_CREAT) && (flags & O_EXCL)) return fails(EEXIST);
+    if (f == NULL) sim_name_set(path, f = sim_file_new(mode));
+    if (flags & O_TRUNC && f->now.size > 0) sim_file_resize(f, 0);
+    return open_file(path, f, flags);
+}
+
+int __wrap_open(const char *path, int flags, ...)
+{
+    char text[256];
+    int number;
+    va_list args;
+    va_start(args, flags);
+    mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(args, mode_t) : 0;
+    va_end(args);
+    if (text_of_proc(path, text, sizeof text)) {
+        struct sim_file *f = sim_file_new(0444);
+        sim_file_write(f, 0, text, (int64_t)strlen(text));
+        return open_file(path, f, O_RDONLY);
+    }
+    if (sscanf(path, "/proc/self/fd/%d", &number) == 1 && sim_open_of(number) != NULL)
+        return open_file(sim_open_of(number)->path, sim_open_of(number)->file, flags);
+    return simulated(path) ? open_simulated(path, flags, mode) : open(path, flags, mode);
+}
+
+int __wrap_mkostemp(char *template, int flags)
+{
+    static int made;
+    if (!simulated(template)) return mkostemp(template, flags);
+    char *at = template + strlen(template);
+    for (int digit = 0, rest = made++; digit < 6; digit++, rest /= 10)
+        *--at = (char)('0' + rest % 10);
+    return open_simulated(template, flags | O_RDWR | O_CREAT | O_EXCL, 0600);
+}
+
+int __wrap_close(int fd)
+{
+    if (sim_open_of(fd) == NULL) return close(fd);
+    int error = sim_step("close", sim_open_of(fd)->path, 0, 0);
+    sim_descriptor_close(fd);
+    return error != 0 ? fails(error) : 0;
+}
+
+/* ---- bytes ---- */
+
+static ssize_t readable(const struct sim_open *o)
+{
+    if (o->file == NULL) return fails(EISDIR);
+    return (o->flags & O_ACCMODE) == O_WRONLY ? fails(EBADF) : 0;
+}
+
+static ssize_t writable(const struct sim_open *o)
+{
+    return o->file == NULL || (o->flags & O_ACCMODE) == O_RDONLY ? fails(EBADF) : 0;
+}
+
+ssize_t __wrap_pread(int fd, void *bytes, size_t n, off_t at)
+{
+    const struct sim_open *o = sim_open_of(fd);
+    if (o == NULL) return pread(fd, bytes, n, at);
+    if (readable(o) != 0) return -1;
+    int error = sim_step("pread", o->path, at, (int64_t)n);
+    if (error != 0) return fails(error);
+    return sim_file_read(o->file, at, bytes, (int64_t)n);
+}
+
+/* A transfer that is cut short is no error: who writes goes on. */
+ssize_t __wrap_pwrite(int fd, const void *bytes, size_t n, off_t at)
+{
+    const struct sim_open *o = sim_open_of(fd);
+    if (o == NULL) return pwrite(fd, bytes, n, at);
+    if (writable(o) != 0) return -1;
+    int error = sim_step("pwrite", o->path, at, (int64_t)n);
+    if (error == EAGAIN && n > 1) n /= 2;
+    if (error != 0 && error != EAGAIN) return fails(error);
+    sim_file_write(o->file, at, bytes, (int64_t)n);
+    if (o->flags & O_DSYNC) sim_file_sync_range(o->file, at, at + (int64_t)n);
+    return (ssize_t)n;
+}
+
+ssize_t __wrap_read(int fd, void *bytes, size_t n)
+{
+    struct sim_open *o = sim_open_of(fd);
+    if (o == NULL) return read(fd, bytes, n);
+    ssize_t done = __wrap_pread(fd, bytes, n, o->at);
+    if (done > 0) o->at += done;
+    return done;
+}
+
+ssize_t __wrap_write(int fd, const void *bytes, size_t n)
+{
+    struct sim_open *o = sim_open_of(fd);
+    if (o == NULL) return write(fd, bytes, n);
+    ssize_t done = __wrap_pwrite(fd, bytes, n, o->at);
+    if (done > 0) o->at += done;
+    return done;
+}
+
+typedef ssize_t transfer(int fd, void *bytes, size_t n, off_t at);
+
+static ssize_t put(int fd, void *bytes, size_t n, off_t at)
+{
+    return __wrap_pwrite(fd, bytes, n, at);
+}
+
+static ssize_t each(transfer *move, int fd, const struct iovec *v, int n, off_t at)
+{
+    ssize_t all = 0;
+    for (int i = 0; i < n; i++) {
+        ssize_t done = move(fd, v[i].iov_base, v[i].iov_len, at + all);
+        if (done < 0) return all > 0 ? all : -1;
+        all += done;
+        if ((size_t)done < v[i].iov_len) break;
+    }
+    return all;
+}
+
+ssize_t __wrap_preadv(int fd, const struct iovec *v, int n, off_t at)
+{
+    return sim_open_of(fd) == NULL ? preadv(fd, v, n, at)
+                                   : each(__wrap_pread, fd, v, n, at);
+}
+
+ssize_t __wrap_pwritev(int fd, const struct iovec *v, int n, off_t at)
+{
+    return sim_open_of(fd) == NULL ? pwritev(fd, v, n, at) : each(put, fd, v, n, at);
+}
+
+int __wrap_ftruncate(int fd, off_t size)
+{
+    const struct sim_open *o = sim_open_of(fd);
+    if (o == NULL) return ftruncate(fd, size);
+    if (writable(o) != 0) return fails(EINVAL);
+    int error = sim_step("ftruncate", o->path, size, 0);
+    if (error != 0 && error != EAGAIN) return fails(error);
+    sim_file_resize(o->file, size);
+    return 0;
+}
+
+int __wrap_fallocate(int fd, int mode, off_t at, off_t n)
+{
+    const struct sim_open *o = sim_open_of(fd);
+    if (o == NULL) return fallocate(fd, mode, at, n);
+    if (writable(o) != 0) return -1;
+    int error = sim_step("fallocate", o->path, at, n);
+    if (error != 0 && error != EAGAIN) return fails(error);
+    if (mode & ~FALLOC_FL_KEEP_SIZE) return fails(EOPNOTSUPP);
+    if (mode == 0 && at + n > o->file->now.size) sim_file_resize(o->file, at + n);
+    return 0;
+}
+
+int __wrap_posix_fallocate(int fd, off_t at, off_t n)
+{
+    if (sim_open_of(fd) == NULL) return posix_fallocate(fd, at, n);
+    return __wrap_fallocate(fd, 0, at, n) == 0 ? 0 : errno;
+}
+
+/* ---- syncing ---- */
+
+static int sync_fd(int fd, int (*real)(int))
+{
+    const struct sim_open *o = sim_open_of(fd);
+    if (o == NULL) return real(fd);
+    int error = sim_step("fsync", o->path, 0, 0);
+    if (error != 0 && error != EAGAIN) return fails(error);
+    if (o->file != NULL) sim_file_sync(o->file);
+    sim_names_sync(); /* of a file, too, as in file systems that have a journal */
+    return 0;
+}
+
+int __wrap_fsync(int fd)
+{
+    return sync_fd(fd, fsync);
+}
+
+int __wrap_fdatasync(int fd)
+{
+    return sync_fd(fd, fdatasync);
+}
+
+int __wrap_sync_file_range(int fd, off_t at, off_t n, unsigned how)
+{
+    return sim_open_of(fd) == NULL ? sync_file_range(fd, at, n, how) : 0;
+}
+
+/* ---- what is known of files ---- */
+
+static void tell(const struct sim_file *f, struct stat *st)
+{
+    memset(st, 0, sizeof *st);
+    st->st_dev = 77;
+    st->st_uid = geteuid();
+    st->st_gid = getegid();
+    st->st_blksize = BLOCK;
+    st->st_mode = f == NULL ? S_IFDIR | 0755 : S_IFREG | (f->mode & 07777);
+    if (f == NULL) return;
+    st->st_ino = (ino_t)f->inode;
+    st->st_nlink = (nlink_t)f->links;
+    st->st_size = f->now.size;
+    st->st_blocks = (f->now.size + 511) / 512;
+    st->st_mtim.tv_sec = (time_t)f->modified;
+    st->st_mtim.tv_nsec = (long)((f->modified - (double)st->st_mtim.tv_sec) * 1e9);
+    st->st_ctim.tv_sec = (time_t)f->changed;
+    st->st_ctim.tv_nsec = (long)((f->changed - (double)st->st_ctim.tv_sec) * 1e9);
+}
+
+static int look(const char *path, struct stat *st)
+{
+    int error = sim_step("stat", path, 0, 0);
+    if (error != 0 && error != EAGAIN) return fails(error);
+    struct sim_file *f = sim_name_find(path);
+    if (f == NULL && !is_directory(path)) return fails(ENOENT);
+    tell(f, st);
+    return 0;
+}
+
+int __wrap_stat(const char *path, struct stat *st)
+{
+    return simulated(path) ? look(path, st) : stat(path, st);
+}
+
+int __wrap_lstat(const char *path, struct stat *st)
+{
+    return simulated(path) ? look(path, st) : lstat(path, st);
+}
+
+int __wrap_fstat(int fd, struct stat *st)
+{
+    const struct sim_open *o = sim_open_of(fd);
+    if (o == NULL) return fstat(fd, st);
+    int error = sim_step("fstat", o->path, 0, 0);
+    if (error != 0 && error != EAGAIN) return fails(error);
+    tell(o->file, st);
+    return 0;
+}
+
+/* The times of birth of files: their numbers, which are never given twice. */
+int __wrap_statx(int dir, const char *path, int flags, unsigned mask, struct statx *st)
+{
+    const struct sim_open *o = sim_open_of(dir);
+    bool named = path != NULL && path[0] != '\0';
+    if (named ? !simulated(path) : o == NULL) return statx(dir, path, flags, mask, st);
+    const struct sim_file *f = named ? sim_name_find(path) : o->file;
+    if (f == NULL) return fails(ENOENT);
+    memset(st, 0, sizeof *st);
+    st->stx_mask = mask & (STATX_BASIC_STATS | STATX_BTIME);
+    st->stx_ino = (uint64_t)f->inode;
+    st->stx_size = (uint64_t)f->now.size;
+    st->stx_btime.tv_sec = f->inode;
+    return 0;
+}
+
+int __wrap_access(const char *path, int how)
+{
+    if (!simulated(path)) return access(path, how);
+    return is_directory(path) || sim_name_find(path) != NULL ? 0 : fails(ENOENT);
+}
+
+char *__wrap_realpath(const char *path, char *to)
+{
+    if (!simulated(path)) return realpath(path, to);
+    if (!is_directory(path) && sim_name_find(path) == NULL) {
+        errno = ENOENT;
+        return NULL;
+    }
+    return to != NULL ? strcpy(to, path) : strdup(path);
+}
+
+static int tell_fs(struct statfs *fs)
+{
+    memset(fs, 0, sizeof *fs);
+    fs->f_type = GPFS;
+    fs->f_bsize = BLOCK;
+    fs->f_blocks = fs->f_bfree = fs->f_bavail = 1 << 20;
+    return 0;
+}
+
+int __wrap_statfs(const char *path, struct statfs *fs)
+{
+    return simulated(path) ? tell_fs(fs) : statfs(path, fs);
+}
+
+int __wrap_fstatfs(int fd, struct statfs *fs)
+{
+    return sim_open_of(fd) != NULL ? tell_fs(fs) : fstatfs(fd, fs);
+}
+
+int __wrap_statvfs(const char *path, struct statvfs *fs)
+{
+    if (!simulated(path)) return statvfs(path, fs);
+    memset(fs, 0, sizeof *fs);
+    fs->f_bsize = fs->f_frsize = BLOCK;
+    fs->f_blocks = fs->f_bfree = fs->f_bavail = 1 << 20;
+    return 0;
+}
+
+long __wrap_pathconf(const char *path, int what)
+{
+    if (!simulated(path)) return pathconf(path, what);
+    return what == _PC_NAME_MAX ? 255 : -1;
+}
+
+int __wrap_ioctl(int fd, unsigned long what, void *argument)
+{
+    (void)what, (void)argument;
+    return fails(sim_open_of(fd) != NULL ? ENOTTY : EINVAL);
+}
+
+ssize_t __wrap_fgetxattr(int fd, const char *name, void *value, size_t n)
+{
+    return sim_open_of(fd) != NULL ? fails(EOPNOTSUPP) : fgetxattr(fd, name, value, n);
+}
+
+int __wrap_fsetxattr(int fd, const char *name, const void *value, size_t n, int flags)
+{
+    return sim_open_of(fd) != NULL ? fails(EOPNOTSUPP)
+                                   : fsetxattr(fd, name, value, n, flags);
+}
+
+int __wrap_fremovexattr(int fd, const char *name)
+{
+    return sim_open_of(fd) != NULL ? fails(EOPNOTSUPP) : fremovexattr(fd, name);
+}
+
+int __wrap_fchmod(int fd, mode_t mode)
+{
+    const struct sim_open *o = sim_open_of(fd);
+    if (o == NULL) return fchmod(fd, mode);
+    if (o->file != NULL) o->file->mode = mode;
+    return 0;
+}
+
+int __wrap_fchown(int fd, uid_t user, gid_t group)
+{
+    return sim_open_of(fd) != NULL ? 0 : fchown(fd, user, group);
+}
+
+int __wrap_futimens(int fd, const struct timespec t[2])
+{
+    const struct sim_open *o = sim_open_of(fd);
+    if (o == NULL) return futimens(fd, t);
+    if (o->file != NULL && t != NULL && t[1].tv_nsec != UTIME_OMIT)
+        o->file->modified = (double)t[1].tv_sec + (double)t[1].tv_nsec * 1e-9;
+    return 0;
+}
+
+/* ---- names ---- */
+
+int __wrap_rename(const char *from, const char *to)
+{
+    if (!simulated(from)) return rename(from, to);
+    int error = sim_step("rename", to, 0, 0);
+    if (error != 0 && error != EAGAIN) return fails(error);
+    if (sim_name_find(from) == NULL) return fails(ENOENT);
+    sim_name_move(from, to);
+    return 0;
+}
+
+int __wrap_unlink(const char *path)
+{
+    if (!simulated(path)) return unlink(path);
+    int error = sim_step("unlink", path, 0, 0);
+    if (error != 0 && error != EAGAIN) return fails(error);
+    if (sim_name_find(path) == NULL) return fails(ENOENT);
+    sim_name_set(path, NULL);
+    return 0;
+}
+
+struct listing {
+    uint64_t mark;
+    char path[256];
+    int next, fd;
+    struct dirent entry;
+};
+static const uint64_t mark = 0x73696d2d64697221;
+
+static struct listing *listing_of(DIR *d)
+{
+    struct listing *l = (struct listing *)d;
+    return l->mark == mark ? l : NULL;
+}
+
+DIR *__wrap_opendir(const char *path)
+{
+    if (!simulated(path)) return opendir(path);
+    struct listing *l = calloc(1, sizeof *l);
+    if (l == NULL || !is_directory(path)) {
+        errno = l == NULL ? ENOMEM : ENOENT;
+        free(l);
+        return NULL;
+    }
+    snprintf(l->path, sizeof l->path, "%s",
+             strncmp(path, SIM_LOGS, strlen(SIM_LOGS)) == 0 ? SIM_LOGS "/" : SIM_STORE);
+    l->mark = mark;
+    l->fd = open_file(path, NULL, O_RDONLY);
+    return (DIR *)l;
+}
+
+struct dirent *__wrap_readdir(DIR *d)
+{
+    struct listing *l = listing_of(d);
+    if (l == NULL) return readdir(d);
+    (void)sim_step("readdir", l->path, 0, 0);
+    for (const char *name; (name = sim_name(l->next)) != NULL;) {
+        size_t n = strlen(l->path);
+        l->next++;
+        if (strncmp(name, l->path, n) != 0 || strchr(name + n, '/') != NULL) continue;
+        snprintf(l->entry.d_name, sizeof l->entry.d_name, "%s", name + n);
+        l->entry.d_type = DT_REG;
+        return &l->entry;
+    }
+    return NULL;
+}
+
+int __wrap_dirfd(DIR *d)
+{
+    return listing_of(d) != NULL ? listing_of(d)->fd : dirfd(d);
+}
+
+int __wrap_closedir(DIR *d)
+{
+    struct listing *l = listing_of(d);
+    if (l == NULL) return closedir(d);
+    sim_descriptor_close(l->fd);
+    free(l);
+    return 0;
+}
+
+/* ---- mapped files: copies, that nothing comes back from ---- */
+
+void *__wrap_mmap(void *at, size_t n, int how, int flags, int fd, off_t from)
+{
+    const struct sim_open *o = sim_open_of(fd);
+    if (o == NULL) return mmap(at, n, how, flags, fd, from);
+    if (o->file == NULL || (how & PROT_WRITE && flags & MAP_SHARED)) {
+        errno = ENODEV;
+        return MAP_FAILED;
+    }
+    void *copy =
+        mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (copy != MAP_FAILED) (void)sim_file_read(o->file, from, copy, (int64_t)n);
+    return copy;
+}
+
+/* ---- fcntl and flock ---- */
+
+static int lock_range(const struct sim_open *o, int what, struct flock *l)
+{
+    bool whole = l->l_len == 0, ofd = what == F_OFD_SETLK || what == F_OFD_GETLK;
+    struct sim_lock wanted = {.owner = ofd ? (const void *)o : sim_self(),
+                              .first = l->l_start,
+                              .last = whole ? INT64_MAX - 1 : l->l_start + l->l_len - 1,
+                              .exclusive = l->l_type == F_WRLCK};
+    int error = sim_step("lock", o->path, l->l_start, l->l_len);
+    if (error != 0) return fails(error == EAGAIN ? EINTR : error);
+    if (what == F_OFD_GETLK) {
+        if (sim_lock_in_the_way(o->file, &wanted) == NULL) l->l_type = F_UNLCK;
+        return 0;
+    }
+    if (l->l_type == F_UNLCK) {
+        sim_lock_drop(o->file, &wanted);
+        return 0;
+    }
+    while (!sim_lock_take(o->file, &wanted)) {
+        if (what != F_SETLKW) return fails(EAGAIN);
+        sim_wait(&o->file->locks, 0);
+    }
+    return 0;
+}
+
+int __wrap_fcntl(int fd, int what, ...)
+{
+    va_list args;
+    va_start(args, what);
+    void *argument = va_arg(args, void *);
+    va_end(args);
+    struct sim_open *o = sim_open_of(fd);
+    if (o == NULL) return fcntl(fd, what, argument);
+    switch (what) {
+    case F_GETFL:
+        return o->flags & ~(O_CREAT | O_EXCL | O_TRUNC | O_CLOEXEC);
+    case F_SETFL:
+        o->flags = (o->flags & O_ACCMODE) | ((int)(intptr_t)argument & ~O_ACCMODE);
+        return 0;
+    case F_GETFD:
+    case F_SETFD:
+        return 0;
+    case F_DUPFD:
+    case F_DUPFD_CLOEXEC:
+        return sim_descriptor(o);
+    case F_OFD_SETLK:
+    case F_OFD_GETLK:
+    case F_SETLK:
+    case F_SETLKW:
+        return o->file == NULL ? fails(EBADF) : lock_range(o, what, argument);
+    default:
+        return fails(EINVAL);
+    }
+}
+
+int __wrap_flock(int fd, int what)
+{
+    struct sim_open *o = sim_open_of(fd);
+    if (o == NULL) return flock(fd, what);
+    struct sim_lock wanted = {
+        .owner = o, .first = -2, .last = -2, .exclusive = what & LOCK_EX};
+    int error = sim_step("flock", o->path, what, 0);
+    if (error != 0) return fails(error == EAGAIN ? EINTR : error);
+    if (o->file == NULL) return fails(EBADF);
+    if (what & LOCK_UN) {
+        sim_lock_drop(o->file, &wanted);
+        return 0;
+    }
+    while (!sim_lock_take(o->file, &wanted)) {
+        if (what & LOCK_NB) return fails(EWOULDBLOCK);
+        sim_wait(&o->file->locks, 0);
+    }
+    return 0;
+}
