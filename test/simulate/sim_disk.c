@@ -17,7 +17,7 @@ static struct names {
     struct name *at;
     int n, room;
 } now;
-/* Changes of names that are not on the metadata server's disk yet, in order. */
+/* Changes of names that are not on the disk yet, in order; and what is. */
 static struct names pending, safe;
 static int cuts; /* of the power */
 
@@ -133,32 +133,25 @@ void sim_file_sync_range(struct sim_file *f, int64_t from, int64_t to)
 
 /* ---- names ---- */
 
-static void set_name(struct names *names, const char *path, struct sim_file *f)
+static void append(struct names *names, const char *path, struct sim_file *f, bool joined)
 {
-    int i = 0;
-    while (i < names->n && strcmp(names->at[i].path, path) != 0)
-        i++;
-    if (i < names->n) {
-        names->at[i].file = f;
-        return;
-    }
     if (names->n == names->room) {
         names->room = 2 * names->room + 8;
         names->at = grown(names->at, (size_t)names->room * sizeof *names->at);
     }
     char *copy = grown(NULL, strlen(path) + 1);
-    names->at[names->n++] = (struct name){strcpy(copy, path), f, false};
+    names->at[names->n++] = (struct name){strcpy(copy, path), f, joined};
 }
 
-/* In the order of changes, each of which counts. */
-static void add_change(const char *path, struct sim_file *f, bool joined)
+static void set_name(struct names *names, const char *path, struct sim_file *f)
 {
-    if (pending.n == pending.room) {
-        pending.room = 2 * pending.room + 8;
-        pending.at = grown(pending.at, (size_t)pending.room * sizeof *pending.at);
-    }
-    char *copy = grown(NULL, strlen(path) + 1);
-    pending.at[pending.n++] = (struct name){strcpy(copy, path), f, joined};
+    int i = 0;
+    while (i < names->n && strcmp(names->at[i].path, path) != 0)
+        i++;
+    if (i < names->n)
+        names->at[i].file = f;
+    else
+        append(names, path, f, false);
 }
 
 struct sim_file *sim_name_find(const char *path)
@@ -181,7 +174,7 @@ static void change_name(const char *path, struct sim_file *f, bool joined)
     if (f != NULL) f->links++;
     if (old != NULL) old->links--;
     set_name(&now, path, f);
-    add_change(path, f, joined);
+    append(&pending, path, f, joined); /* each change counts */
 }
 
 void sim_name_set(const char *path, struct sim_file *f)

@@ -334,7 +334,7 @@ static Result perform(const Run &what)
     memset(result, 0, sizeof *result);
     pid_t child = fork();
     if (child == 0) {
-        alarm(60);
+        alarm(300);
         run = what;
         schedule = what.plan.seed * 31 + 7;
         s4u::Actor::create("conductor", elsewhere, conduct);
