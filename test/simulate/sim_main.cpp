@@ -557,10 +557,10 @@ static bool read_options(int argc, char **argv, Options *o)
 int main(int argc, char **argv)
 {
     Options o;
-    if (!(personality(0xffffffff) & ADDR_NO_RANDOMIZE)) {
-        personality(ADDR_NO_RANDOMIZE);
+    /* The same addresses each time, where that may be asked for. */
+    if (!(personality(0xffffffff) & ADDR_NO_RANDOMIZE) &&
+        personality(ADDR_NO_RANDOMIZE) != -1)
         execv("/proc/self/exe", argv);
-    }
     if (!read_options(argc, argv, &o)) {
         fprintf(stderr, "usage: simulate PROGRAM [--seeds N] [--from S] [--seconds N] "
                         "[--runs N] [--first] [--whole]\n"
