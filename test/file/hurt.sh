@@ -149,7 +149,7 @@ for kind in ${NCMPI_TEST_KINDS:-through through+bare late}; do
     case $kind in bindfs* | through* | back | late*)
         check "$kind: without room nothing is cut off" behind $kind
         check "$kind: logs of a job that was killed are found much later" aged $kind 10
-        check "$kind: so they are when the file was changed meanwhile" newer $kind
+        check "$kind: and are refused when the file was changed meanwhile" newer $kind
         check "$kind: a redefinition that a node left is finished by another one" left $kind
         ;;
     esac

@@ -54,7 +54,7 @@ struct sim_process *sim_self(void);
 /* A thread of the same process, which `actor` is. */
 void sim_thread_begins(void *actor, struct sim_thread *t);
 
-/* Who has that number on the node; NULL: nobody who lives. */
+/* The living process of that number on the node; NULL: there is none. */
 const struct sim_process *sim_find(int node, int64_t pid);
 
 /* Where others may go on, and where what is to break breaks: each call of the system,
@@ -103,7 +103,7 @@ struct sim_lock {
 struct sim_file {
     int64_t inode;
     unsigned mode;
-    int links, opens;
+    int links;
     double modified, changed;
     struct sim_bytes now, safe;        /* for who reads; what outlives the power */
     struct sim_write *pending, **last; /* from safe to now, in order */

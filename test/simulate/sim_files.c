@@ -107,7 +107,6 @@ void sim_descriptor_close(int fd)
     d->open = NULL;
     if (--o->refs > 0) return;
     if (o->file != NULL) drop_all(o->file, o);
-    if (o->file != NULL) o->file->opens--;
     free(o);
 }
 

@@ -44,7 +44,6 @@ struct Run {
 struct Result {
     sim_verdict verdict;
     int64_t steps[SIM_JOBS];
-    int job, rank;
     char words[700];
 };
 
@@ -133,14 +132,11 @@ void sim_note(const char *format, ...)
 
 void sim_fail(sim_verdict verdict, const char *format, ...)
 {
-    const sim_process *p = sim_self();
     va_list args;
     va_start(args, format);
     vsnprintf(result->words, sizeof result->words, format, args);
     va_end(args);
     result->verdict = verdict;
-    result->job = p != nullptr ? p->job : -1;
-    result->rank = p != nullptr ? p->rank : -1;
     sim_note("%s: %s", verdicts[verdict], result->words);
     end();
 }

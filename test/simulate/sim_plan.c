@@ -66,17 +66,17 @@ double sim_value(const struct sim_plan *p, int op, int var, int64_t row, int64_t
 
 /* ---- drawing ---- */
 
-static void add_hint(struct sim_plan *p, const char *name, int64_t value)
-{
-    size_t n = strlen(p->hints);
-    snprintf(p->hints + n, sizeof p->hints - n, "%s%s=%lld", n > 0 ? ";" : "", name,
-             (long long)value);
-}
-
 static void add_word(struct sim_plan *p, const char *hint)
 {
     size_t n = strlen(p->hints);
     snprintf(p->hints + n, sizeof p->hints - n, "%s%s", n > 0 ? ";" : "", hint);
+}
+
+static void add_hint(struct sim_plan *p, const char *name, int64_t value)
+{
+    char hint[64];
+    snprintf(hint, sizeof hint, "%s=%lld", name, (long long)value);
+    add_word(p, hint);
 }
 
 static void draw_hints(struct sim_plan *p, uint64_t *s)

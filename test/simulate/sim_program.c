@@ -11,7 +11,7 @@
 int sim_main(int argc, char **argv);
 
 static const struct sim_plan *p;
-static int ncid, rank, nprocs, dims[SIM_VARS + 1], vars[SIM_VARS];
+static int ncid, rank, dims[SIM_VARS + 1], vars[SIM_VARS];
 static MPI_Info info = MPI_INFO_NULL;
 
 static void set_hints(void)
@@ -262,7 +262,6 @@ int sim_main(int argc, char **argv)
     p = sim_the_plan();
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &nprocs);
     set_hints();
     for (int i = 0; i < p->nvars; i++)
         vars[i] = -1; /* not yet */

@@ -131,7 +131,6 @@ static int open_file(const char *path, struct sim_file *f, int flags)
     if (o == NULL) return fails(ENOMEM);
     *o = (struct sim_open){.file = f, .flags = flags};
     snprintf(o->path, sizeof o->path, "%s", path);
-    if (f != NULL) f->opens++;
     return sim_descriptor(o);
 }
 

@@ -95,9 +95,9 @@ int base_fs_reserve(int fd, int64_t at, bool longer)
     return ENOSYS;
 }
 
-void base_fs_refresh_path(const char *path)
+int base_fs_stat(const char *path, struct stat *st)
 {
-    (void)path;
+    return stat(path, st);
 }
 
 bool base_fs_maps(int fd)
@@ -407,9 +407,10 @@ bool base_fs_learn_size(int fd, int64_t size)
            !base_fs_lost(base_fs_reserve(fd, size - 1, true));
 }
 
-void base_fs_refresh_path(const char *path)
+int base_fs_stat(const char *path, struct stat *st)
 {
     ask_for_size(AT_FDCWD, path, 0);
+    return stat(path, st);
 }
 
 static bool reads_anywhere(int fd)

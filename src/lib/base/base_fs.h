@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct stat;
+
 /* What a call of write() has written is what every read() gets from then on, wherever its
  * process runs, and the file has the same inode number there. False where that is not
  * known. */
@@ -25,13 +27,13 @@ bool base_fs_goes_around(int fd);
 bool base_fs_late(int fd);
 
 /* Asks again for what may be old, where there is such a thing: the next fstat(), stat()
- * or read() knows what another node has synced. By a path: its size and times alone.
+ * or read() knows what another node has synced. _stat is stat() of what is asked for so.
  * Where that takes a moment's waiting since the file is open for reading alone, _refresh
  * waits, if somebody has written to it just now, and _ask does not: for a size, when it
  * is known that there is more. False: see base_fs_lost. */
 bool base_fs_ask(int fd);
 bool base_fs_refresh(int fd);
-void base_fs_refresh_path(const char *path);
+int base_fs_stat(const char *path, struct stat *st);
 
 /* The file has `size` (> 0) bytes at least, as others have told: where the node knows of
  * fewer, and keeps to that, it learns it, if the file may be written. False: see

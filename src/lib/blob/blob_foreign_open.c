@@ -147,8 +147,7 @@ int blob_foreign_part(struct blob *b, int varid, int number, int64_t record, int
 int blob_foreign_size(struct blob_sub *s)
 {
     struct stat st;
-    base_fs_refresh_path(s->ds.full);
-    if (stat(s->ds.full, &st) != 0)
+    if (base_fs_stat(s->ds.full, &st) != 0)
         return base_error_system(NC_EFILE, "looking at", s->ds.path);
     s->size = st.st_size;
     return NC_NOERR;

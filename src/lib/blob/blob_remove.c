@@ -69,8 +69,7 @@ static int remove_own(const char *path, const struct cdf_envelope *e, int number
     int64_t size;
     bool is;
     int err = read_dataset_head(path, &h, &size, &is);
-    bool own =
-        blob_source_blank(path) || (is && blob_source_foreign(&h, e, number) == NULL);
+    bool own = is ? blob_source_foreign(&h, e, number) == NULL : blob_source_blank(path);
     cdf_free(&h);
     if (err == NC_ENOENT) return NC_NOERR;
     return err == NC_NOERR && own ? remove_file(path) : err;

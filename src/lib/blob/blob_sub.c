@@ -195,8 +195,7 @@ int blob_sub_find(struct blob *b, int number, int varid, struct blob_sub **sub, 
 static int64_t records_in(const struct cdf_header *h, const char *path)
 {
     struct stat st;
-    base_fs_refresh_path(path);
-    if (stat(path, &st) != 0) return INT64_MAX;
+    if (base_fs_stat(path, &st) != 0) return INT64_MAX;
     if (h->record_size == 0 || st.st_size <= h->begin_record) return 1;
     return (st.st_size - h->begin_record + h->record_size - 1) / h->record_size;
 }
@@ -255,7 +254,7 @@ static int refuse_foreign(const struct blob *b, const struct blob_sub *s)
     struct stat st;
     const char *path = s->ds.path;
     if (base_fs_gone(path) || lstat(path, &st) != 0) return NC_NOERR;
-    if (!blob_source_blank(path))
+    if (!S_ISREG(st.st_mode) || !blob_source_blank(path))
         return base_error_set(NC_EEXIST,
                               "%s: %s has the name that a subfile of %s needs; move it, "
                               "or remove it",

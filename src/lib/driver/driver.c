@@ -121,11 +121,11 @@ void driver_count_bytes(struct dataset *ds, const struct access_request *r, bool
 
 /* ---- all layers of a dataset ---- */
 
+/* Before any layer opens it: see struct dataset. */
 static void note_time(struct dataset *ds)
 {
     struct stat st;
-    base_fs_refresh_path(ds->full);
-    ds->modified = stat(ds->full, &st) == 0 ? (int64_t)st.st_mtime : 0;
+    ds->modified = base_fs_stat(ds->full, &st) == 0 ? (int64_t)st.st_mtime : 0;
 }
 
 /* Puts the wanted layers on each other; takes all down again if one fails. */

@@ -113,8 +113,7 @@ static double seconds(void)
 static uint64_t look_at_dataset_times(const char *path)
 {
     struct stat st;
-    base_fs_refresh_path(path);
-    if (stat(path, &st) != 0) return base_hash(&errno, sizeof errno, 0);
+    if (base_fs_stat(path, &st) != 0) return base_hash(&errno, sizeof errno, 0);
     const int64_t known[] = {(int64_t)st.st_ino, (int64_t)st.st_size,
                              (int64_t)st.st_mtim.tv_sec, (int64_t)st.st_mtim.tv_nsec};
     return base_hash(known, sizeof known, 0);
