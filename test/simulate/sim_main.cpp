@@ -347,14 +347,13 @@ static Result perform(const Run &what)
     return *result;
 }
 
-static Fault draw_fault(uint64_t *chance, int64_t steps, bool sure, bool parts)
+static Fault draw_fault(uint64_t *chance, int64_t steps, bool sure)
 {
     static const int errors[] = {EIO, ENOSPC, EAGAIN /* short */};
     Fault f = {SIM_NOTHING, 0, errors[sim_draw(chance, 3)]};
     if (sure || sim_draw(chance, 3) == 0)
         f.harm = static_cast<sim_harm>(1 + sim_draw(chance, SIM_HARMS - 1));
     f.step = 1 + (int64_t)sim_draw(chance, (uint64_t)(steps > 0 ? steps : 1));
-    if (parts && f.harm == SIM_POWER) f.harm = SIM_KILL; /* see doc/testing.md */
     return f;
 }
 
@@ -374,8 +373,8 @@ static Result nth_run(Run *r, int n, int64_t steps[SIM_JOBS])
     uint64_t chance = r->plan.seed * 1000003 + (uint64_t)n;
     r->faults[0] = r->faults[1] = {SIM_NOTHING, 0, 0};
     if (n > 0) {
-        r->faults[0] = draw_fault(&chance, steps[0], true, r->plan.parts);
-        r->faults[1] = draw_fault(&chance, steps[1], false, r->plan.parts);
+        r->faults[0] = draw_fault(&chance, steps[0], true);
+        r->faults[1] = draw_fault(&chance, steps[1], false);
     }
     Result got = perform(*r);
     if (n == 0) memcpy(steps, got.steps, sizeof got.steps);

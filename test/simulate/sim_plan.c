@@ -159,8 +159,6 @@ void sim_plan_draw(struct sim_plan *p, uint64_t seed)
                                      : SIM_BESIDE;
     p->fill = sim_draw(&s, 2);
     p->parts = sim_draw(&s, 6) == 0;
-    if (p->parts && p->company == SIM_BESIDE)
-        p->company = SIM_ALONE; /* see doc/testing.md */
     draw_hints(p, &s);
     draw_vars(p, &s);
     p->nops = 2 + (int)sim_draw(&s, SIM_OPS - 2);

@@ -66,15 +66,16 @@ static int sync_subfile_all(struct blob *b, int64_t *number)
 }
 
 /* What the master's page says of decompositions is on the device behind the subfiles'
- * definitions, and before the call returns. */
+ * definitions, and before the call returns; how many syncs there have been, before the next
+ * one is told, so that no subfile is ahead by more than a sync and a close. */
 static int sync_envelope(struct blob *b)
 {
     const char *path = b->base.ds->full;
     if (!b->unsynced) return NC_NOERR;
-    int fd = base_open(path, O_RDWR);
+    int fd = b->hold.fd >= 0 ? b->hold.fd : base_open(path, O_RDWR);
     if (fd < 0) return base_error_system(NC_EFILE, "opening", path);
     int err = base_sync_data(fd, path);
-    (void)close(fd);
+    if (fd != b->hold.fd) (void)close(fd);
     b->unsynced = err != NC_NOERR;
     return err;
 }

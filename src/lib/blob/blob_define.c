@@ -399,9 +399,16 @@ int blob_define_all(struct blob *b, struct blob_new *fresh, int n, const int *st
     if (err != NC_NOERR) return err; /* of all of the group */
     err = blob_sub_list(b, b->own);
     if (err == NC_NOERR && first) err = blob_hold_stamp(b, b->facts.now.syncs, false);
-    for (int i = 0; i < n; i++)
-        if (fresh[i].number > 0) err = write_map_all(b, &fresh[i], err);
-    return err;
+    bool mapped = false;
+    for (int i = 0; i < n; i++) {
+        if (fresh[i].number == 0) continue;
+        err = write_map_all(b, &fresh[i], err);
+        mapped = true;
+    }
+    /* A page that counts them may be on its device at once: with the power gone it would
+     * tell of maps that are not. */
+    int synced = mapped ? driver_call(b->own->driver, sync_all) : NC_NOERR;
+    return err != NC_NOERR ? err : synced;
 }
 
 void blob_adopt(struct blob *b, struct blob_new *fresh, int n)

@@ -307,6 +307,7 @@ static void set_syncs(const struct blob *b, struct cdf_envelope *page)
 int blob_hold_synced(struct blob *b, int64_t syncs)
 {
     b->hold.syncs = (uint64_t)syncs;
+    b->unsynced = true;
     return change_page(b, set_syncs);
 }
 
