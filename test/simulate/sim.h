@@ -53,6 +53,7 @@ struct sim_process *sim_self(void);
 
 /* A thread of the same process, which `actor` is. */
 void sim_thread_begins(void *actor, struct sim_thread *t);
+void sim_thread_ends(void *actor, struct sim_thread *t);
 
 /* The living process of that number on the node; NULL: there is none. */
 const struct sim_process *sim_find(int node, int64_t pid);
@@ -61,6 +62,12 @@ const struct sim_process *sim_find(int node, int64_t pid);
  * with what it is about, comes here before it does anything. 0, or the errno that it
  * fails with. May not return. */
 int sim_step(const char *call, const char *path, int64_t at, int64_t n);
+
+/* Zeros, for a process's own use: there always are some. */
+void *sim_room(size_t n);
+
+/* Each allocation of the library comes here. False: there is no memory. */
+bool sim_memory(void);
 
 /* The seconds of the machine's clock, since 1970. */
 double sim_clock(void);
@@ -171,7 +178,7 @@ struct sim_plan {
     int procs, nodes;
     int recoverers; /* processes of the next jobs */
     enum sim_company company;
-    bool fill, parts; /* parts: subfiles */
+    bool fill, parts, joined; /* parts: subfiles; joined: until a close makes one file */
     char hints[SIM_HINTS];
     int nvars, nops;
     struct sim_var vars[SIM_VARS];
@@ -196,6 +203,7 @@ enum {
     SIM_OPENED,
     SIM_GET_AFTER,
     SIM_CLOSED_AFTER,
+    SIM_FINISHED,
     SIM_TELLS
 };
 
@@ -211,7 +219,16 @@ void sim_misses(int var);
 void sim_got_records(int64_t n);
 
 /* What is to break, and when it has: what is told depends on it. */
-enum sim_harm { SIM_NOTHING, SIM_KILL, SIM_POWER, SIM_ERROR, SIM_HARMS };
+enum sim_harm {
+    SIM_NOTHING,
+    SIM_KILL,   /* a process, and the job some time later; or the job */
+    SIM_POWER,  /* of all, and of the servers */
+    SIM_ERROR,  /* of a call */
+    SIM_NODE,   /* all its processes at once, and the job later */
+    SIM_MEMORY, /* an allocation fails */
+    SIM_STOP,   /* a process goes on much later: no harm at all */
+    SIM_HARMS
+};
 void sim_harmed(enum sim_harm harm);
 
 /* Another job begins, behind the first. */

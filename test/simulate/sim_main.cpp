@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdarg>
 #include <cstdio>
@@ -43,7 +44,7 @@ struct Run {
 /* What a run leaves in memory that it shares. */
 struct Result {
     sim_verdict verdict;
-    int64_t steps[SIM_JOBS];
+    int64_t steps[SIM_JOBS], allocations[SIM_JOBS];
     char words[700];
 };
 
@@ -104,6 +105,12 @@ static Process *process_of(const sim_process *p)
 void sim_thread_begins(void *actor, sim_thread *t)
 {
     process_of(t->process)->actors.push_back(static_cast<s4u::Actor *>(actor));
+}
+
+void sim_thread_ends(void *actor, sim_thread *t)
+{
+    auto &all = process_of(t->process)->actors;
+    all.erase(std::remove(all.begin(), all.end(), actor), all.end());
 }
 
 double sim_clock(void)
@@ -200,7 +207,13 @@ static int do_harm(const sim_process *p, const char *call, Fault *f)
     sim_harm what = f->harm;
     f->harm = SIM_NOTHING;
     sim_note("here it breaks: %d", (int)what);
+    if (what == SIM_STOP) {
+        s4u::this_actor::sleep_for(1e-3 * (double)sim_draw(&schedule, 100000));
+        return 0;
+    }
     sim_harmed(what);
+    if (what == SIM_ERROR && strcmp(call, "open") == 0 && f->error == EAGAIN)
+        return EMFILE;
     if (what == SIM_ERROR && strcmp(call, "pwrite") != 0) return EIO;
     if (what == SIM_ERROR) return f->error;
     if (what == SIM_POWER) {
@@ -213,12 +226,17 @@ static int do_harm(const sim_process *p, const char *call, Fault *f)
         sim_power_cut(&schedule);
         for (int i = 0; i < begun; i++)
             kill_job(i);
-    } else if (sim_draw(&schedule, 2) == 0) {
+    } else if (what == SIM_KILL && sim_draw(&schedule, 2) == 0) {
         kill_job(p->job);
     } else {
-        mark_dead(process_of(p));
+        auto dies = [&](const Process *q) {
+            return &q->known == p || (what == SIM_NODE && q->known.node == p->node);
+        };
         kill_later(p->job);
-        suspend(process_of(p));
+        for (Process *q : jobs[p->job].processes)
+            if (dies(q)) mark_dead(q);
+        for (const Process *q : jobs[p->job].processes)
+            if (dies(q)) suspend(q);
     }
     s4u::this_actor::suspend();
     sim_fail(SIM_BROKEN, "a dead process goes on");
@@ -244,8 +262,21 @@ int sim_step(const char *call, const char *path, int64_t at, int64_t n)
     sim_note("%lld %s %s %lld %lld", (long long)step, call, path, (long long)at,
              (long long)n);
     Fault *f = &jobs[p->job].fault;
-    bool now = f->harm != SIM_NOTHING && step >= f->step;
+    bool now = f->harm != SIM_NOTHING && f->harm != SIM_MEMORY && step >= f->step;
     return now && (f->harm != SIM_ERROR || moves_bytes(call)) ? do_harm(p, call, f) : 0;
+}
+
+bool sim_memory(void)
+{
+    const sim_process *p = sim_self();
+    if (p == nullptr) return true;
+    Fault *f = &jobs[p->job].fault;
+    int64_t number = ++result->allocations[p->job];
+    if (f->harm != SIM_MEMORY || number < f->step) return true;
+    f->harm = SIM_NOTHING;
+    sim_note("no memory");
+    sim_harmed(SIM_MEMORY);
+    return false;
 }
 
 /* ---- jobs ---- */
@@ -347,19 +378,23 @@ static Result perform(const Run &what)
     return *result;
 }
 
-static Fault draw_fault(uint64_t *chance, int64_t steps, bool sure)
+/* Of as many steps, and allocations. */
+static Fault draw_fault(uint64_t *chance, const int64_t most[2], bool sure)
 {
     static const int errors[] = {EIO, ENOSPC, EAGAIN /* short */};
     Fault f = {SIM_NOTHING, 0, errors[sim_draw(chance, 3)]};
     if (sure || sim_draw(chance, 3) == 0)
         f.harm = static_cast<sim_harm>(1 + sim_draw(chance, SIM_HARMS - 1));
-    f.step = 1 + (int64_t)sim_draw(chance, (uint64_t)(steps > 0 ? steps : 1));
+    int64_t n = most[f.harm == SIM_MEMORY];
+    f.step = 1 + (int64_t)sim_draw(chance, (uint64_t)(n > 0 ? n : 1));
     return f;
 }
 
 static void describe(const Run &r, const Result &got)
 {
-    static const char *const harms[] = {"nothing", "a kill", "a power cut", "an error"};
+    static const char *const harms[] = {
+        "nothing",          "a kill",    "a power cut", "an error",
+        "a node's failure", "no memory", "a stop"};
     printf("seed %llu: %s: %s\n", (unsigned long long)r.plan.seed, verdicts[got.verdict],
            got.words);
     for (int i = 0; i < 2; i++)
@@ -367,24 +402,28 @@ static void describe(const Run &r, const Result &got)
                (long long)r.faults[i].step, r.faults[i].error);
 }
 
-/* The n-th run of a plan: the first without a fault. *steps: of that. */
-static Result nth_run(Run *r, int n, int64_t steps[SIM_JOBS])
+/* The n-th run of a plan: the first without a fault. steps: of that, of two jobs, with
+ * their allocations. */
+static Result nth_run(Run *r, int n, int64_t steps[2][2])
 {
     uint64_t chance = r->plan.seed * 1000003 + (uint64_t)n;
     r->faults[0] = r->faults[1] = {SIM_NOTHING, 0, 0};
     if (n > 0) {
-        r->faults[0] = draw_fault(&chance, steps[0], true);
-        r->faults[1] = draw_fault(&chance, steps[1], false);
+        for (int i = 0; i < 2; i++)
+            r->faults[i] = draw_fault(&chance, steps[i], i == 0);
     }
     Result got = perform(*r);
-    if (n == 0) memcpy(steps, got.steps, sizeof got.steps);
+    for (int i = 0; i < 2 && n == 0; i++) {
+        steps[i][0] = got.steps[i];
+        steps[i][1] = got.allocations[i];
+    }
     return got;
 }
 
 /* The first run that goes wrong as that one did, or so: *r is it. */
 static bool goes_wrong(Run *r, int runs, sim_verdict how)
 {
-    int64_t steps[SIM_JOBS];
+    int64_t steps[2][2];
     for (int n = 0; n < runs; n++)
         if (nth_run(r, n, steps).verdict == how) return true;
     return false;
@@ -485,7 +524,7 @@ struct Options {
 static bool seed(const Options &o, uint64_t number, int64_t counts[])
 {
     Run r = {};
-    int64_t steps[SIM_JOBS] = {0};
+    int64_t steps[2][2] = {};
     sim_plan_draw(&r.plan, number);
     for (int n = 0; n < o.runs; n++) {
         r.trace = o.trace && n == o.only;

@@ -285,11 +285,12 @@ static bool is_part(const char *name)
            strspn(name + n + 1, "0123456789") == 4 && name[n + 5] == '\0';
 }
 
-static void check_what_is_left(void)
+/* Subfiles may be left by who was killed when the one file had its name already. */
+static void check_what_is_left(bool parts)
 {
     const char *name;
     for (int i = 0; (name = sim_name(i)) != NULL; i++)
-        if (strcmp(name, SIM_FILE) != 0 && !(sim_the_plan()->parts && is_part(name)))
+        if (strcmp(name, SIM_FILE) != 0 && !(parts && is_part(name)))
             sim_fail(SIM_LEFT, "%s is left behind", name);
 }
 
@@ -324,6 +325,7 @@ void sim_judge(void)
     if (told[SIM_GET_AFTER][0] > NOT && told[SIM_GET_AFTER][0] != 0)
         sim_fail(SIM_LOST, "it cannot be read: %s", said[SIM_GET_AFTER]);
     check_records(records_told, "the library");
-    if (!sim_the_plan()->parts) check_file(f);
-    check_what_is_left();
+    const struct sim_plan *p = sim_the_plan();
+    if (!p->parts || (p->joined && !harmed)) check_file(f);
+    check_what_is_left(p->parts && !(p->joined && !harmed));
 }

@@ -99,6 +99,17 @@ static void draw_hints(struct sim_plan *p, uint64_t *s)
     if (sim_draw(s, 3) == 0) add_hint(p, "cb_nodes", 1 + (int64_t)sim_draw(s, 3));
 }
 
+/* What came later than the rest has chance of its own, so that seeds stay what they were. */
+static void draw_more_hints(struct sim_plan *p, uint64_t *s)
+{
+    const bool logs = strstr(p->hints, "nc_burst_buf=enable") != NULL;
+    const uint64_t join = sim_draw(s, 4);
+    p->joined = p->parts && join < 2;
+    if (p->joined) add_word(p, join ? "nc_blob_join=close" : "nc_blob_join=behind");
+    if (logs && sim_draw(s, 4) == 0) add_word(p, "nc_deferred_close=enable");
+    if (sim_draw(s, 8) == 0) add_word(p, "nc_stage=enable");
+}
+
 static void draw_vars(struct sim_plan *p, uint64_t *s)
 {
     p->nvars = 1 + (int)sim_draw(s, SIM_VARS);
@@ -165,6 +176,8 @@ void sim_plan_draw(struct sim_plan *p, uint64_t seed)
     for (int i = 0; i < p->nops; i++)
         draw_op(p, &p->ops[i], &s);
     defer_vars(p, &s);
+    s = mixed(seed * 2 + 2);
+    draw_more_hints(p, &s);
 }
 
 /* ---- words ---- */

@@ -6,9 +6,19 @@
 #include <string.h>
 
 #include "pnetcdf.h"
+#include "pnetcdf_ext.h"
 #include "sim.h"
+#include "sim_wrapped.h"
 
 int sim_main(int argc, char **argv);
+int __wrap_MPI_Comm_create_keyval(MPI_Comm_copy_attr_function *copies,
+                                  MPI_Comm_delete_attr_function *deletes, int *key,
+                                  void *extra);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*run)(void *), void *argument);
+int __real_MPI_Comm_create_keyval(MPI_Comm_copy_attr_function *copies,
+                                  MPI_Comm_delete_attr_function *deletes, int *key,
+                                  void *extra);
 
 static const struct sim_plan *p;
 static int ncid, rank, dims[SIM_VARS + 1], vars[SIM_VARS];
@@ -50,8 +60,8 @@ static int64_t place(const struct sim_op *op, int64_t k)
 static double *values_of(const struct sim_op *op, int number)
 {
     const struct sim_var *v = &p->vars[op->var];
-    double *values = malloc((size_t)op->n * (size_t)v->each * sizeof *values);
-    for (int64_t k = 0; values != NULL && k < (int64_t)op->n * v->each; k++)
+    double *values = sim_room((size_t)op->n * (size_t)v->each * sizeof *values);
+    for (int64_t k = 0; k < (int64_t)op->n * v->each; k++)
         values[k] = sim_value(p, number, op->var, op->first + k / v->each,
                               place(op, k % v->each));
     return values;
@@ -100,10 +110,10 @@ static int get(const struct sim_op *op, int number)
         if (err != NC_NOERR) return err;
         if (a.start[0] + a.count[0] > records) a.count[0] = a.start[0] = 0;
     }
-    double *values = calloc((size_t)a.n, sizeof *values), *row;
+    double *values = sim_room((size_t)a.n * sizeof *values), *row;
     int err = ncmpi_get_vars_double_all(ncid, vars[op->var], a.start, a.count, a.stride,
                                         values);
-    row = malloc((size_t)sim_row(p, op->var) * sizeof *row);
+    row = sim_room((size_t)sim_row(p, op->var) * sizeof *row);
     for (int r = 0; r < a.count[0] && err == NC_NOERR; r++) {
         for (int k = 0; k < v->each; k++)
             row[place(op, k)] = values[(int64_t)r * v->each + k];
@@ -155,7 +165,7 @@ static int redefine(const struct sim_op *op, int number)
 {
     char name[16];
     int err = ncmpi_redef(ncid);
-    char *text = calloc(1, (size_t)op->n);
+    char *text = sim_room((size_t)op->n);
     if (err != NC_NOERR) {
         free(text);
         return err;
@@ -211,6 +221,15 @@ static void told(int op, int err)
     sim_told(op, err, err == NC_NOERR ? "" : ncmpi_strerror(err));
 }
 
+/* A close that was deferred tells what became of it, here or at the end of MPI: what could
+ * not be brought to the file is in logs or subfiles. */
+static void finish(void)
+{
+    if (p->seed % 2) return;
+    sim_begins(SIM_FINISHED);
+    told(SIM_FINISHED, ncmpix_wait_closed(NULL));
+}
+
 static void act(void)
 {
     sim_begins(SIM_CREATED);
@@ -222,6 +241,7 @@ static void act(void)
     }
     sim_begins(SIM_CLOSED);
     told(SIM_CLOSED, err == NC_NOERR ? ncmpi_close(ncid) : err);
+    finish();
 }
 
 /* Everything, by each process. */
@@ -230,7 +250,7 @@ static void look_at(int var, MPI_Offset records)
     const struct sim_var *v = &p->vars[var];
     MPI_Offset rows = v->record ? records : v->rows;
     MPI_Offset start[2] = {0, 0}, count[2] = {rows, sim_row(p, var)};
-    double *values = malloc((size_t)(count[0] * count[1] + 1) * sizeof *values);
+    double *values = sim_room((size_t)(count[0] * count[1]) * sizeof *values);
     int err = ncmpi_get_vara_double_all(ncid, vars[var], start, count, values);
     if (err != NC_NOERR) told(SIM_GET_AFTER, err);
     for (MPI_Offset r = 0; r < rows && err == NC_NOERR; r++)
@@ -255,6 +275,24 @@ static void look(void)
             sim_misses(i);
     sim_begins(SIM_CLOSED_AFTER);
     told(SIM_CLOSED_AFTER, ncmpi_close(ncid));
+    finish();
+}
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*run)(void *), void *argument)
+{
+    return sim_thread_create(thread, attributes, run, argument);
+}
+
+/* SMPI frees the attributes of MPI_COMM_SELF when a process is none any more. */
+static MPI_Comm_delete_attr_function *at_the_end;
+
+int __wrap_MPI_Comm_create_keyval(MPI_Comm_copy_attr_function *copies,
+                                  MPI_Comm_delete_attr_function *deletes, int *key,
+                                  void *extra)
+{
+    at_the_end = deletes;
+    return __real_MPI_Comm_create_keyval(copies, MPI_COMM_NULL_DELETE_FN, key, extra);
 }
 
 int sim_main(int argc, char **argv)
@@ -270,6 +308,7 @@ int sim_main(int argc, char **argv)
     else
         look();
     MPI_Info_free(&info);
+    if (at_the_end != NULL) at_the_end(MPI_COMM_SELF, 0, NULL, NULL);
     MPI_Finalize();
     return 0;
 }

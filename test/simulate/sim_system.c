@@ -99,6 +99,28 @@ ssize_t __wrap_getrandom(void *bytes, size_t n, unsigned flags)
     return (ssize_t)n;
 }
 
+void *sim_room(size_t n)
+{
+    void *room = calloc(1, n + 1);
+    if (room == NULL) sim_fail(SIM_BROKEN, "no memory for the simulation");
+    return room;
+}
+
+void *__wrap_malloc(size_t n)
+{
+    return sim_memory() ? malloc(n) : NULL;
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+    return sim_memory() ? calloc(n, size) : NULL;
+}
+
+void *__wrap_realloc(void *old, size_t n)
+{
+    return sim_memory() ? realloc(old, n) : NULL;
+}
+
 /* Sockets are not simulated: what they are for the library does without. */
 int __wrap_socket(int domain, int type, int protocol)
 {

@@ -120,11 +120,12 @@ static void begin(int argc, char **argv)
     (void)argc, (void)argv;
     t->result = t->run(t->argument);
     t->over = true;
+    sim_thread_ends(sg_actor_self(), t);
     sim_wake(t, 1000);
 }
 
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-                          void *(*run)(void *), void *argument)
+int sim_thread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                      void *(*run)(void *), void *argument)
 {
     struct sim_thread *t = calloc(1, sizeof *t);
     (void)attributes;

@@ -20,6 +20,9 @@ int __wrap_kill(pid_t pid, int signal);
 int __wrap_clock_gettime(clockid_t which, struct timespec *t);
 time_t __wrap_time(time_t *t);
 ssize_t __wrap_getrandom(void *bytes, size_t n, unsigned flags);
+void *__wrap_malloc(size_t n);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *old, size_t n);
 int __wrap_socket(int domain, int type, int protocol);
 int __wrap_open(const char *path, int flags, ...);
 int __wrap_mkostemp(char *template, int flags);
@@ -65,8 +68,9 @@ int __wrap_flock(int fd, int what);
 long __wrap_syscall(long number, ...);
 int __wrap_sched_yield(void);
 int __wrap_nanosleep(const struct timespec *time, struct timespec *left);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-                          void *(*run)(void *), void *argument);
+/* For __wrap_pthread_create, of which libgcc has one that the linker finds first. */
+int sim_thread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                      void *(*run)(void *), void *argument);
 int __wrap_pthread_join(pthread_t thread, void **result);
 int __wrap_pthread_sigmask(int how, const sigset_t *set, sigset_t *old);
 int __wrap_pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *a);
