@@ -96,7 +96,7 @@ AGREED = {
     'base_share': None,   # process 0's, sent before anybody looks whether there is more
     'driver_ops': None, 'driver_posting': None, 'driver_background': None, 'driver_ahead': None,
     'driver_files': None, 'driver_kind': None,   # constants
-    'dataset': {'nprocs', 'writable', 'safe_mode', 'heard', 'header', 'hints',
+    'dataset': {'nprocs', 'writable', 'lacking', 'safe_mode', 'heard', 'header', 'hints',
                        'comm', 'failures',
                        'node',  # all have it, or nobody: agreed on by those that ask
                        'partial',  # of a subfile, whose processes open it together

@@ -3,7 +3,9 @@
  * what they call of the system and of threads is here. One runs at a time, and others
  * only when it comes to a step, so that nothing here needs a lock.
  *
- *     sim_main.cpp    a seed: what is drawn, started, broken, started again and judged
+ *     sim_main.cpp    seeds: what is drawn, and made smaller
+ *     sim_orders.cpp  small programs, in all orders of their steps
+ *     sim_run.cpp     a run: what is started, broken, started again and judged
  *     sim_plan.c      what the processes are to do
  *     sim_program.c   a process, linked with the library, of which each has a copy
  *     sim_system.c    the system's calls; sim_files.c: descriptors, names, locks
@@ -179,6 +181,7 @@ struct sim_plan {
     int recoverers; /* processes of the next jobs */
     enum sim_company company;
     bool fill, parts, joined; /* parts: subfiles; joined: until a close makes one file */
+    bool lockless;            /* the file system has no locks */
     char hints[SIM_HINTS];
     int nvars, nops;
     struct sim_var vars[SIM_VARS];
@@ -186,6 +189,9 @@ struct sim_plan {
 };
 
 void sim_plan_draw(struct sim_plan *p, uint64_t seed);
+/* The i-th of a few small ones, of which all orders are tried; NULL: there are no more.
+ * *moving: the job that it is about. */
+const char *sim_plan_small(struct sim_plan *p, int i, int *moving);
 void sim_plan_print(const struct sim_plan *p);
 int sim_type_size(int type);
 /* Elements of a row, of all processes; whose the i-th is. */

@@ -1,405 +1,32 @@
 /* A seed: its program runs once whole, and then again and again, and each time something
  * breaks at another step; what is left is opened, read and closed by further jobs, which
- * may break, too. Each run is a process of the system of its own, forked off when all
- * copies of the library are there. */
-#include <dlfcn.h>
-#include <sys/mman.h>
+ * may break, too. */
 #include <sys/personality.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <csignal>
-#include <cstdarg>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <string>
-#include <vector>
 
-#include <simgrid/actor.h>
 #include <simgrid/s4u.hpp>
-#include <simgrid/semaphore.h>
-#include <smpi/smpi.h>
 
-#include "sim.h"
-
-namespace s4u = simgrid::s4u;
-
-/* ---- what is run ---- */
-
-struct Fault {
-    sim_harm harm;
-    int64_t step; /* of its job */
-    int error;    /* of SIM_ERROR */
-};
-
-struct Run {
-    sim_plan plan;
-    Fault faults[2]; /* of the first job, and of the second */
-    bool trace;
-};
-
-/* What a run leaves in memory that it shares. */
-struct Result {
-    sim_verdict verdict;
-    int64_t steps[SIM_JOBS], allocations[SIM_JOBS];
-    char words[700];
-};
-
-static const char *const verdicts[] = {"fine", "lost", "wrong", "hung", "left", "broken"};
-static Run run;
-static Result *result;
-
-/* ---- processes ---- */
-
-struct Process {
-    sim_process known;
-    sim_thread main;
-    std::vector<s4u::Actor *> actors;
-};
-
-struct Job {
-    std::vector<Process *> processes;
-    sg_sem_t over = nullptr;
-    Fault fault = {SIM_NOTHING, 0, 0};
-    bool dead = false;
-};
-
-using Main = int (*)(int, char **);
-static std::vector<Main> copies;
-static size_t copies_used;
-static std::vector<s4u::Host *> hosts;
-static s4u::Host *elsewhere;
-static Job jobs[SIM_JOBS];
-static uint64_t schedule; /* chance that decides who goes on when, and what breaks how */
-
-const sim_plan *sim_the_plan(void)
-{
-    return &run.plan;
-}
-
-sim_process *sim_self(void)
-{
-    if (sg_actor_self() == nullptr) return nullptr;
-    auto *t = static_cast<sim_thread *>(sg_actor_self_get_data());
-    return t != nullptr ? t->process : nullptr;
-}
-
-const sim_process *sim_find(int node, int64_t pid)
-{
-    for (const Job &j : jobs)
-        for (const Process *p : j.processes)
-            if (p->known.node == node && p->known.pid == pid && !p->known.dead &&
-                !p->known.ended)
-                return &p->known;
-    return nullptr;
-}
-
-static Process *process_of(const sim_process *p)
-{
-    return jobs[p->job].processes[(size_t)p->rank];
-}
-
-void sim_thread_begins(void *actor, sim_thread *t)
-{
-    process_of(t->process)->actors.push_back(static_cast<s4u::Actor *>(actor));
-}
-
-void sim_thread_ends(void *actor, sim_thread *t)
-{
-    auto &all = process_of(t->process)->actors;
-    all.erase(std::remove(all.begin(), all.end(), actor), all.end());
-}
-
-double sim_clock(void)
-{
-    return 1.8e9 + s4u::Engine::get_clock();
-}
-
-void sim_note(const char *format, ...)
-{
-    if (!run.trace) return;
-    const sim_process *p = sim_self();
-    va_list args;
-    va_start(args, format);
-    printf("%.9f %d.%d@%d ", s4u::Engine::get_clock(), p ? p->job : -1, p ? p->rank : 0,
-           p ? p->node : 0);
-    vprintf(format, args);
-    printf("\n");
-    va_end(args);
-}
-
-[[noreturn]] static void end(void)
-{
-    fflush(stdout);
-    _exit(0);
-}
-
-void sim_fail(sim_verdict verdict, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(result->words, sizeof result->words, format, args);
-    va_end(args);
-    result->verdict = verdict;
-    sim_note("%s: %s", verdicts[verdict], result->words);
-    end();
-}
-
-/* ---- what breaks ---- */
-
-/* It does nothing more from here on: it may come to one more step at most. */
-static void mark_dead(Process *p)
-{
-    if (p->known.dead || p->known.ended) return;
-    p->known.dead = true;
-    sim_close_all(&p->known);
-}
-
-/* Others may go on while one is suspended. */
-static void suspend(const Process *p)
-{
-    for (s4u::Actor *a : p->actors)
-        if (a != s4u::Actor::self() && p->known.dead) a->suspend();
-}
-
-static bool has_ended(const Job &j)
-{
-    for (const Process *p : j.processes)
-        if (!p->known.ended) return false;
-    return true;
-}
-
-static void kill_job(int number)
-{
-    Job &j = jobs[number];
-    if (j.dead || has_ended(j)) return;
-    j.dead = true;
-    for (Process *p : j.processes)
-        mark_dead(p);
-    for (const Process *p : j.processes)
-        suspend(p);
-    sg_sem_release(j.over);
-}
-
-/* Where one process of a job dies, who started the job ends the others in a while. */
-static void kill_later(int number)
-{
-    double time = 1e-6 * (double)sim_draw(&schedule, 2000000);
-    s4u::Actor::create("reaper", elsewhere, [number, time] {
-        s4u::this_actor::sleep_for(time);
-        kill_job(number);
-    });
-}
-
-static bool moves_bytes(const char *call)
-{
-    static const char *const calls[] = {"pwrite", "pread", "fsync", "ftruncate", "open"};
-    for (const char *c : calls)
-        if (strcmp(c, call) == 0) return true;
-    return false;
-}
-
-static int do_harm(const sim_process *p, const char *call, Fault *f)
-{
-    sim_harm what = f->harm;
-    f->harm = SIM_NOTHING;
-    sim_note("here it breaks: %d", (int)what);
-    if (what == SIM_STOP) {
-        s4u::this_actor::sleep_for(1e-3 * (double)sim_draw(&schedule, 100000));
-        return 0;
-    }
-    sim_harmed(what);
-    if (what == SIM_ERROR && strcmp(call, "open") == 0 && f->error == EAGAIN)
-        return EMFILE;
-    if (what == SIM_ERROR && strcmp(call, "pwrite") != 0) return EIO;
-    if (what == SIM_ERROR) return f->error;
-    if (what == SIM_POWER) {
-        int begun = 0; /* jobs, before any other one begins */
-        for (const Job &j : jobs) {
-            begun += !j.processes.empty();
-            for (Process *q : j.processes)
-                mark_dead(q);
-        }
-        sim_power_cut(&schedule);
-        for (int i = 0; i < begun; i++)
-            kill_job(i);
-    } else if (what == SIM_KILL && sim_draw(&schedule, 2) == 0) {
-        kill_job(p->job);
-    } else {
-        auto dies = [&](const Process *q) {
-            return &q->known == p || (what == SIM_NODE && q->known.node == p->node);
-        };
-        kill_later(p->job);
-        for (Process *q : jobs[p->job].processes)
-            if (dies(q)) mark_dead(q);
-        for (const Process *q : jobs[p->job].processes)
-            if (dies(q)) suspend(q);
-    }
-    s4u::this_actor::suspend();
-    sim_fail(SIM_BROKEN, "a dead process goes on");
-}
-
-/* Most steps take next to no time, and some much. */
-static double delay(void)
-{
-    uint64_t kind = sim_draw(&schedule, 16);
-    double most = kind < 9 ? 1e-7 : kind < 14 ? 1e-5 : kind < 15 ? 1e-3 : 1e-1;
-    return most * (double)(1 + sim_draw(&schedule, 1000)) / 1000;
-}
-
-int sim_step(const char *call, const char *path, int64_t at, int64_t n)
-{
-    enum { MOST = 4000000 };
-    const sim_process *p = sim_self();
-    if (p == nullptr) return 0;
-    int64_t step = ++result->steps[p->job];
-    if (step > MOST) sim_fail(SIM_HUNG, "steps without an end, the last a %s", call);
-    s4u::this_actor::sleep_for(delay());
-    if (p->dead) s4u::this_actor::suspend(); /* killed in the moment it woke up */
-    sim_note("%lld %s %s %lld %lld", (long long)step, call, path, (long long)at,
-             (long long)n);
-    Fault *f = &jobs[p->job].fault;
-    bool now = f->harm != SIM_NOTHING && f->harm != SIM_MEMORY && step >= f->step;
-    return now && (f->harm != SIM_ERROR || moves_bytes(call)) ? do_harm(p, call, f) : 0;
-}
-
-bool sim_memory(void)
-{
-    const sim_process *p = sim_self();
-    if (p == nullptr) return true;
-    Fault *f = &jobs[p->job].fault;
-    int64_t number = ++result->allocations[p->job];
-    if (f->harm != SIM_MEMORY || number < f->step) return true;
-    f->harm = SIM_NOTHING;
-    sim_note("no memory");
-    sim_harmed(SIM_MEMORY);
-    return false;
-}
-
-/* ---- jobs ---- */
-
-static void start_job(int number, int n)
-{
-    static int64_t pids = 1000;
-    std::string name = "job" + std::to_string(number);
-    Job &j = jobs[number];
-    j.over = sg_sem_init(0);
-    SMPI_app_instance_register(name.c_str(), nullptr, n);
-    for (int rank = 0; rank < n; rank++) {
-        auto *p = new Process();
-        int node = rank * run.plan.nodes / n;
-        p->known = {number, rank, node, ++pids, pids, false, false};
-        p->main.process = &p->known;
-        j.processes.push_back(p);
-    }
-    for (Process *p : j.processes) {
-        Main start = copies.at(copies_used++);
-        auto actor = s4u::Actor::init(name, hosts[(size_t)p->known.node]);
-        actor->set_property("instance_id", name);
-        actor->set_property("rank", std::to_string(p->known.rank));
-        sg_actor_set_data(actor.get(), &p->main);
-        p->actors.push_back(actor.get());
-        actor->start([p, start, number] {
-            char program[] = "program", *arguments[] = {program, nullptr};
-            start(1, arguments);
-            p->known.ended = true;
-            if (has_ended(jobs[number])) sg_sem_release(jobs[number].over);
-        });
-    }
-}
-
-/* Until it has ended, or is dead. */
-static void await_job(int number)
-{
-    enum { LONGEST = 5000 }; /* seconds of the machine's */
-    if (sg_sem_acquire_timeout(jobs[number].over, LONGEST) != 0)
-        sim_fail(SIM_HUNG, "job %d has not ended", number);
-}
-
-/* Who is not alone may be refused. */
-static int meet(int number)
-{
-    const bool beside = run.plan.company == SIM_BESIDE;
-    if (run.plan.company == SIM_ALONE) return number;
-    sim_harmed(SIM_NOTHING);
-    s4u::this_actor::sleep_for(1e-6 * (double)sim_draw(&schedule, 1000000));
-    start_job(number, run.plan.recoverers);
-    if (!beside) start_job(number + 1, run.plan.recoverers);
-    if (beside) await_job(0);
-    await_job(number);
-    if (!beside) await_job(number + 1);
-    return number + (beside ? 1 : 2);
-}
-
-/* The last of all jobs has to find all well. */
-static void conduct(void)
-{
-    int number = 1;
-    jobs[0].fault = run.faults[0];
-    jobs[1].fault = run.faults[1];
-    start_job(0, run.plan.procs);
-    if (run.plan.company != SIM_BESIDE) await_job(0);
-    for (number = meet(number); number < SIM_JOBS; number++) {
-        bool breaks = jobs[number].fault.harm != SIM_NOTHING;
-        sim_next_job();
-        start_job(number, run.plan.recoverers);
-        await_job(number);
-        if (!breaks) break;
-    }
-    sim_judge();
-    end();
-}
-
-/* ---- runs ---- */
-
-static Result perform(const Run &what)
-{
-    fflush(stdout);
-    memset(result, 0, sizeof *result);
-    pid_t child = fork();
-    if (child == 0) {
-        alarm(300);
-        run = what;
-        schedule = what.plan.seed * 31 + 7;
-        s4u::Actor::create("conductor", elsewhere, conduct);
-        s4u::Engine::get_instance()->run();
-        sim_fail(SIM_HUNG, "nobody goes on");
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    if (status != 0) {
-        result->verdict =
-            WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM ? SIM_HUNG : SIM_BROKEN;
-        snprintf(result->words, sizeof result->words, "ended with status %#x", status);
-    }
-    return *result;
-}
+#include "sim_run.hpp"
 
 /* Of as many steps, and allocations. */
-static Fault draw_fault(uint64_t *chance, const int64_t most[2], bool sure)
+static Fault draw_fault(uint64_t *chance, const int64_t most[2], bool sure, bool lockless)
 {
     static const int errors[] = {EIO, ENOSPC, EAGAIN /* short */};
     Fault f = {SIM_NOTHING, 0, errors[sim_draw(chance, 3)]};
     if (sure || sim_draw(chance, 3) == 0)
         f.harm = static_cast<sim_harm>(1 + sim_draw(chance, SIM_HARMS - 1));
+    /* Who was here before the node's restart counts as another node's. */
+    if (lockless && f.harm == SIM_POWER) f.harm = SIM_KILL;
     int64_t n = most[f.harm == SIM_MEMORY];
     f.step = 1 + (int64_t)sim_draw(chance, (uint64_t)(n > 0 ? n : 1));
     return f;
-}
-
-static void describe(const Run &r, const Result &got)
-{
-    static const char *const harms[] = {
-        "nothing",          "a kill",    "a power cut", "an error",
-        "a node's failure", "no memory", "a stop"};
-    printf("seed %llu: %s: %s\n", (unsigned long long)r.plan.seed, verdicts[got.verdict],
-           got.words);
-    for (int i = 0; i < 2; i++)
-        printf("  job %d: %s at step %lld (%d)\n", i, harms[r.faults[i].harm],
-               (long long)r.faults[i].step, r.faults[i].error);
 }
 
 /* The n-th run of a plan: the first without a fault. steps: of that, of two jobs, with
@@ -410,9 +37,9 @@ static Result nth_run(Run *r, int n, int64_t steps[2][2])
     r->faults[0] = r->faults[1] = {SIM_NOTHING, 0, 0};
     if (n > 0) {
         for (int i = 0; i < 2; i++)
-            r->faults[i] = draw_fault(&chance, steps[i], i == 0);
+            r->faults[i] = draw_fault(&chance, steps[i], i == 0, r->plan.lockless);
     }
-    Result got = perform(*r);
+    Result got = *sim_perform(*r);
     for (int i = 0; i < 2 && n == 0; i++) {
         steps[i][0] = got.steps[i];
         steps[i][1] = got.allocations[i];
@@ -463,61 +90,14 @@ static Run shrink(Run r, sim_verdict how)
     return r;
 }
 
-/* ---- the machine, and many copies of the program ---- */
-
-static void build_machine(void)
-{
-    auto *zone = s4u::create_full_zone("zone");
-    auto *link = zone->create_link("link", 1e10)->set_latency(1e-6)->seal();
-    for (int i = 0; i < SIM_PROCESSES; i++)
-        hosts.push_back(zone->create_host("node" + std::to_string(i), 1e10)->seal());
-    elsewhere = zone->create_host("elsewhere", 1e10)->seal();
-    for (size_t i = 0; i < hosts.size(); i++)
-        for (size_t k = i; k < hosts.size(); k++)
-            zone->add_route(hosts[i]->get_netpoint(), hosts[k]->get_netpoint(), nullptr,
-                            nullptr, {s4u::LinkInRoute(link)});
-    zone->seal();
-}
-
-static bool load_copy(const std::string &bytes, int number)
-{
-    std::string path =
-        "/dev/shm/sim-" + std::to_string(getpid()) + "-" + std::to_string(number) + ".so";
-    FILE *f = fopen(path.c_str(), "wb");
-    bool written =
-        f != nullptr && fwrite(bytes.data(), 1, bytes.size(), f) == bytes.size();
-    if (f != nullptr) fclose(f);
-    void *copy = written ? dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
-    unlink(path.c_str());
-    if (copy == nullptr) {
-        fprintf(stderr, "simulate: %s\n", dlerror());
-        return false;
-    }
-    copies.push_back(reinterpret_cast<Main>(dlsym(copy, "sim_main")));
-    return true;
-}
-
-static bool load_copies(const char *path)
-{
-    std::string bytes;
-    char piece[65536];
-    FILE *f = fopen(path, "rb");
-    for (size_t n; f != nullptr && (n = fread(piece, 1, sizeof piece, f)) > 0;)
-        bytes.append(piece, n);
-    if (f == nullptr) return false;
-    fclose(f);
-    for (int i = 0; i < 5 + 3 * 3; i++)
-        if (!load_copy(bytes, i)) return false;
-    return true;
-}
-
 /* ---- the command ---- */
 
 struct Options {
     uint64_t from = 1, seeds = 1;
     double seconds = 0; /* of the clock on the wall; 0: as long as it takes */
     int runs = 5, only = -1;
-    bool trace = false, whole = false, first = false;
+    bool trace = false, whole = false, first = false, orders = false;
+    std::string of; /* these orders; "": all */
 };
 
 /* True: all went well. */
@@ -531,11 +111,11 @@ static bool seed(const Options &o, uint64_t number, int64_t counts[])
         Result got = nth_run(&r, n, steps);
         counts[got.verdict]++;
         if (got.verdict == SIM_FINE) continue;
-        describe(r, got);
+        sim_describe(r, got);
         printf("  again: --seed %llu --run %d --trace\n", (unsigned long long)number, n);
         if (!o.whole) {
             Run small = shrink(r, got.verdict);
-            describe(small, perform(small));
+            sim_describe(small, *sim_perform(small));
             sim_plan_print(&small.plan);
         }
         return false;
@@ -558,7 +138,7 @@ static int simulate(const Options &o)
     if (isatty(2)) fprintf(stderr, "\r%40s\r", "");
     printf("%llu seeds", (unsigned long long)n);
     for (int v = SIM_LOST; v <= SIM_BROKEN; v++)
-        printf(", %lld %s", (long long)counts[v], verdicts[v]);
+        printf(", %lld %s", (long long)counts[v], sim_verdicts[v]);
     printf(" (%lld runs)\n", (long long)counts[0] + (long long)failed);
     return failed > 0;
 }
@@ -573,6 +153,9 @@ static bool read_options(int argc, char **argv, Options *o)
             o->whole = true;
         } else if (name == "--first") {
             o->first = true;
+        } else if (name == "--orders") {
+            o->orders = true;
+            if (i + 1 < argc && argv[i + 1][0] != '-') o->of = argv[++i];
         } else if (i + 1 < argc) {
             uint64_t n = strtoull(argv[++i], nullptr, 10);
             if (name == "--seeds") o->seeds = n;
@@ -601,18 +184,11 @@ int main(int argc, char **argv)
                         "       simulate PROGRAM --seed S [--run N] [--trace]\n");
         return 2;
     }
-    void *shared = mmap(nullptr, sizeof *result, PROT_READ | PROT_WRITE,
-                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (shared == MAP_FAILED) return 2;
-    result = static_cast<Result *>(shared);
     char program[] = "simulate", quiet[] = "--log=root.thres:critical";
     char *arguments[] = {program, quiet, nullptr};
     int n = 2;
-    s4u::Engine engine(&n, arguments);
-    build_machine();
-    SMPI_init();
-    for (const char *setting :
-         {"smpi/simulate-computation:no", "smpi/errors-are-fatal:no"})
-        s4u::Engine::set_config(setting);
-    return load_copies(argv[1]) ? simulate(o) : 2;
+    simgrid::s4u::Engine engine(&n, arguments);
+    if (!sim_machine_begin(argv[1])) return 2;
+    if (!o.orders) return simulate(o);
+    return sim_orders(o.of.c_str(), o.seconds > 0 ? o.seconds : 1e9, o.only) ? 0 : 1;
 }

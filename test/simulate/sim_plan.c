@@ -99,7 +99,8 @@ static void draw_hints(struct sim_plan *p, uint64_t *s)
     if (sim_draw(s, 3) == 0) add_hint(p, "cb_nodes", 1 + (int64_t)sim_draw(s, 3));
 }
 
-/* What came later than the rest has chance of its own, so that seeds stay what they were. */
+/* What came later than the rest has chance of its own, so that seeds stay what they were.
+ */
 static void draw_more_hints(struct sim_plan *p, uint64_t *s)
 {
     const bool logs = strstr(p->hints, "nc_burst_buf=enable") != NULL;
@@ -108,6 +109,11 @@ static void draw_more_hints(struct sim_plan *p, uint64_t *s)
     if (p->joined) add_word(p, join ? "nc_blob_join=close" : "nc_blob_join=behind");
     if (logs && sim_draw(s, 4) == 0) add_word(p, "nc_deferred_close=enable");
     if (sim_draw(s, 8) == 0) add_word(p, "nc_stage=enable");
+    /* On another node nobody knows whether a process lives, and who recovers has to ask.
+     */
+    p->lockless = sim_draw(s, 4) == 0 && p->nodes == 1;
+    if (p->lockless)
+        p->company = SIM_ALONE; /* each of two would take what the other has */
 }
 
 static void draw_vars(struct sim_plan *p, uint64_t *s)
@@ -180,6 +186,61 @@ void sim_plan_draw(struct sim_plan *p, uint64_t seed)
     draw_more_hints(p, &s);
 }
 
+/* ---- small ones ---- */
+
+#define LOGS "nc_burst_buf=enable;nc_burst_buf_dirname=" SIM_LOGS
+#define SUBS "nc_blob=enable;nc_num_subfiles=2"
+static const struct {
+    const char *name, *hints;
+    enum sim_company company;
+    int moving, nops;
+    struct sim_op ops[4];
+} small[] = {
+    {"journal",
+     "nc_data_move_chunk_size=64",
+     SIM_ALONE,
+     0,
+     3,
+     {{SIM_PUT, 0, 0, 2}, {SIM_SYNC, 0, 0, 0}, {SIM_REDEFINE, 0, 0, 300}}},
+    {"log",
+     LOGS,
+     SIM_ALONE,
+     0,
+     3,
+     {{SIM_PUT, 0, 0, 2}, {SIM_SYNC, 0, 0, 0}, {SIM_PUT, 1, 0, 1}}},
+    {"replay",
+     LOGS ";nc_burst_buf_shared_logs=enable",
+     SIM_TOGETHER,
+     1,
+     2,
+     {{SIM_PUT, 0, 0, 2}, {SIM_PUT, 1, 0, 1}}},
+    {"deferred", LOGS ";nc_deferred_close=enable", SIM_ALONE, 0, 1, {{SIM_PUT, 0, 0, 2}}},
+    {"blobs", SUBS, SIM_ALONE, 0, 2, {{SIM_PUT, 0, 0, 2}, {SIM_SYNC, 0, 0, 0}}},
+    {"join", SUBS ";nc_blob_join=close", SIM_ALONE, 0, 1, {{SIM_PUT, 0, 0, 2}}},
+    {"behind", SUBS ";nc_blob_join=behind", SIM_ALONE, 0, 1, {{SIM_PUT, 0, 0, 2}}},
+};
+
+const char *sim_plan_small(struct sim_plan *p, int i, int *moving)
+{
+    if (i < 0 || i >= (int)(sizeof small / sizeof small[0])) return NULL;
+    *p = (struct sim_plan){
+        .seed = 2,
+        .format = 1,
+        .procs = 2,
+        .nodes = 2,
+        .recoverers = 1,
+        .company = small[i].company,
+        .parts = strstr(small[i].hints, SUBS) != NULL,
+        .joined = strstr(small[i].hints, "nc_blob_join") != NULL,
+        .nvars = 2,
+        .nops = small[i].nops,
+        .vars = {{INT, false, 2, 3, true, -1}, {SHORT, true, 1, 2, false, -1}}};
+    memcpy(p->ops, small[i].ops, sizeof small[i].ops);
+    add_word(p, small[i].hints);
+    *moving = small[i].moving;
+    return small[i].name;
+}
+
 /* ---- words ---- */
 
 void sim_plan_print(const struct sim_plan *p)
@@ -193,7 +254,7 @@ void sim_plan_print(const struct sim_plan *p)
                                           ", the first of them meanwhile"};
     printf("CDF-%d, %d processes on %d nodes, then %d processes%s\nhints: %s\n",
            p->format, p->procs, p->nodes, p->recoverers, company[p->company], p->hints);
-    printf("create%s\n", p->fill ? ", fill" : "");
+    printf("create%s%s\n", p->fill ? ", fill" : "", p->lockless ? ", without locks" : "");
     for (int i = 0; i < p->nvars; i++)
         printf("  v%d: type %d, %s %d x %lld, %s, from op %d\n", i, p->vars[i].type,
                p->vars[i].record ? "records" : "rows", p->vars[i].rows,

@@ -221,8 +221,8 @@ static void told(int op, int err)
     sim_told(op, err, err == NC_NOERR ? "" : ncmpi_strerror(err));
 }
 
-/* A close that was deferred tells what became of it, here or at the end of MPI: what could
- * not be brought to the file is in logs or subfiles. */
+/* A close that was deferred tells what became of it, here or at the end of MPI: what
+ * could not be brought to the file is in logs or subfiles. */
 static void finish(void)
 {
     if (p->seed % 2) return;

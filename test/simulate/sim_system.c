@@ -617,6 +617,7 @@ static int lock_range(const struct sim_open *o, int what, struct flock *l)
                               .last = whole ? INT64_MAX - 1 : l->l_start + l->l_len - 1,
                               .exclusive = l->l_type == F_WRLCK};
     int error = sim_step("lock", o->path, l->l_start, l->l_len);
+    if (sim_the_plan()->lockless) return fails(ENOLCK);
     if (error != 0) return fails(error == EAGAIN ? EINTR : error);
     if (what == F_OFD_GETLK) {
         if (sim_lock_in_the_way(o->file, &wanted) == NULL) l->l_type = F_UNLCK;
@@ -670,6 +671,7 @@ int __wrap_flock(int fd, int what)
     struct sim_lock wanted = {
         .owner = o, .first = -2, .last = -2, .exclusive = what & LOCK_EX};
     int error = sim_step("flock", o->path, what, 0);
+    if (sim_the_plan()->lockless) return fails(ENOLCK);
     if (error != 0) return fails(error == EAGAIN ? EINTR : error);
     if (o->file == NULL) return fails(EBADF);
     if (what & LOCK_UN) {

@@ -121,6 +121,11 @@ enum base_alive base_owner_alive(const struct base_owner *o)
     return same ? BASE_ALIVE : BASE_DEAD;
 }
 
+bool base_owner_is_me(const struct base_owner *o)
+{
+    return o->pid == (int64_t)getpid() && base_owner_alive(o) == BASE_ALIVE;
+}
+
 const char *base_owner_words(const struct base_owner *o, char text[160])
 {
     char when[32] = "an unknown time";

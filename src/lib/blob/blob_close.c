@@ -66,8 +66,8 @@ static int sync_subfile_all(struct blob *b, int64_t *number)
 }
 
 /* What the master's page says of decompositions is on the device behind the subfiles'
- * definitions, and before the call returns; how many syncs there have been, before the next
- * one is told, so that no subfile is ahead by more than a sync and a close. */
+ * definitions, and before the call returns; how many syncs there have been, before the
+ * next one is told, so that no subfile is ahead by more than a sync and a close. */
 static int sync_envelope(struct blob *b)
 {
     const char *path = b->base.ds->full;
@@ -152,7 +152,8 @@ static int end_parts_all(struct blob *b, bool abort, int *ended)
     bool incomplete = (abort && b->fresh) || b->base.ds->undone;
     int err = complete_subs_all(b, incomplete);
     err = close_files_all(b, abort, err);
-    *ended = blob_hold_end(b, err == NC_NOERR && !incomplete);
+    bool complete = err == NC_NOERR && !incomplete && !b->base.ds->lacking;
+    *ended = blob_hold_end(b, complete);
     blob_free_all(b);
     return err;
 }
@@ -161,7 +162,7 @@ static int end_parts_all(struct blob *b, bool abort, int *ended)
 static bool is_joined(const struct blob *b, enum base_join when)
 {
     const struct dataset *ds = b->base.ds;
-    return ds->writable && ds->hints.blob_join >= when && !b->torn;
+    return ds->writable && ds->hints.blob_join >= when && !b->torn && !ds->lacking;
 }
 
 /* Who opens the files from here on finds all records. */

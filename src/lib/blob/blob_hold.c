@@ -279,14 +279,20 @@ int blob_hold_stamp(struct blob *b, uint64_t syncs, bool sync)
 
 /* ---- while it is open ---- */
 
-/* What was written by half is written anew. */
-int blob_hold_commit(const struct blob *b, const struct cdf_envelope *facts)
+/* What was written by half is written anew. Only what this changes is changed: another
+ * opening may have committed decompositions of its own meanwhile, and subfiles that have
+ * headers keep them. */
+int blob_hold_commit(const struct blob *b, const struct cdf_envelope *before,
+                     const struct cdf_envelope *after)
 {
     struct cdf_envelope page;
     int err = blob_source_page(b->hold.fd, b->base.ds->full, &page);
-    if (err == NC_ENOTNC) return write_master_page(b, facts);
-    page.defined = facts->defined;
-    memcpy(page.committed, facts->committed, sizeof page.committed);
+    if (err == NC_ENOTNC) return write_master_page(b, after);
+    page.defined = page.defined || after->defined;
+    for (size_t i = 0; i < sizeof page.committed; i++) {
+        unsigned char was = before->committed[i], is = after->committed[i];
+        page.committed[i] = (unsigned char)((page.committed[i] | is) & ~(was & ~is));
+    }
     return err == NC_NOERR ? write_master_page(b, &page) : err;
 }
 

@@ -34,9 +34,10 @@ int64_t blob_hold_next_sync(struct blob *b);
 /* Process 0's: that sync is through. Local. */
 int blob_hold_synced(struct blob *b, int64_t syncs);
 
-/* Process 0's: decompositions, and whether all subfiles have headers, as `facts` has
- * them. Local. */
-int blob_hold_commit(const struct blob *b, const struct cdf_envelope *facts);
+/* Process 0's: decompositions, and whether all subfiles have headers, as `after` has
+ * them, and `before` had. Local. */
+int blob_hold_commit(const struct blob *b, const struct cdf_envelope *before,
+                     const struct cdf_envelope *after);
 
 /* Process 0's: nobody else writes, and nobody can, as one file is made. NC_EFILE with
  * words. Local. */

@@ -60,8 +60,8 @@ int blob_commit_all(struct blob *b, const struct blob_new *fresh, int n)
         if (fresh[i].number > 0)
             b->facts.committed[fresh[i].number / 8] |=
                 (unsigned char)(1 << fresh[i].number % 8);
-    int err = ds->rank == 0 ? blob_hold_commit(b, &b->facts) : NC_NOERR;
-    if (err != NC_NOERR) torn = blob_hold_commit(b, &back) != NC_NOERR;
+    int err = ds->rank == 0 ? blob_hold_commit(b, &back, &b->facts) : NC_NOERR;
+    if (err != NC_NOERR) torn = blob_hold_commit(b, &b->facts, &back) != NC_NOERR;
     err = dataset_agree_all(ds, err, NULL, &torn, 1);
     if (err != NC_NOERR) b->facts = before;
     b->torn = torn != 0;

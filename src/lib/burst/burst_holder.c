@@ -129,6 +129,18 @@ int burst_holder_take(int fd, const struct burst_header *h, struct burst_holder 
     return base_write_at(fd, at + HOLDER_AT, bytes, sizeof bytes, path);
 }
 
+void burst_holder_release(int fd, const struct burst_header *h)
+{
+    static const unsigned char nobody[HOLDER + SUM];
+    struct burst_holder who;
+    struct base_error_note words;
+    if (fd < 0 || !burst_holder_read(fd, h, &who) || !base_owner_is_me(&who.owner))
+        return;
+    base_error_keep(&words);
+    (void)base_write_at(fd, burst_holder_at(h) + HOLDER_AT, nobody, sizeof nobody, "");
+    base_error_restore(&words);
+}
+
 const char *burst_holder_words(const struct burst_holder *who, char text[256])
 {
     char owner[160];

@@ -25,6 +25,10 @@ bool burst_holder_read(int fd, const struct burst_header *h, struct burst_holder
 int burst_holder_take(int fd, const struct burst_header *h, struct burst_holder *who,
                       const char *path);
 
+/* This process, if it has the log, has it no more: another opening of its own may take
+ * it, though it goes on. */
+void burst_holder_release(int fd, const struct burst_header *h);
+
 /* What the holder is at, in words, in text, which is returned. */
 const char *burst_holder_words(const struct burst_holder *who, char text[256]);
 

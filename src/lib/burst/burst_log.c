@@ -475,6 +475,7 @@ void burst_log_end(struct burst_log *l, bool remove)
     unmap_window(l);
     if (l->head != NULL) munmap(l->head, l->head_size);
     if (remove && l->meta_fd >= 0) burst_remove(l->meta_path, false);
+    if (!remove && l->slot == 0) burst_holder_release(l->meta_fd, &l->header);
     if (l->meta_fd >= 0) close(l->meta_fd);
     if (l->data_fd >= 0) close(l->data_fd);
     base_free(l->meta_path);

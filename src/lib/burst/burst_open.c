@@ -212,6 +212,7 @@ static int close_burst_all(struct driver *self, bool abort)
     int err = self->ds->writable ? finish_drain_all(b, keep) : NC_NOERR;
     snprintf(text, sizeof text, "%s", base_error_detail(err));
     burst_pool_stop(b);
+    self->ds->lacking = err != NC_NOERR;
     burst_change(b); /* a log that stays has to know the file as it is left */
     int ended = driver_call(lower, close_all, abort);
     burst_changed(b, true);

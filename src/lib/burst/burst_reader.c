@@ -258,6 +258,7 @@ void burst_reader_close(struct burst_reader *r)
 {
     if (r == NULL) return;
     if (r->meta != NULL) munmap(r->meta, r->meta_size);
+    if (burst_reader_watched(r)) burst_holder_release(r->meta_fd, &r->header);
     if (r->meta_fd >= 0) close(r->meta_fd);
     if (r->data_fd >= 0) close(r->data_fd);
     base_free(r->meta_path);

@@ -92,7 +92,8 @@ struct dataset {
      */
     int (*may_write)(void *asked);
     void *asked;
-    bool undone; /* it never opened: layers that are there end, and complete nothing */
+    bool undone;  /* it never opened: layers that are there end, and complete nothing */
+    bool lacking; /* values stay in logs: the file is closed, and not complete. Agreed. */
     bool safe_mode;
     struct cdf_header header; /* the definitions, as they are now */
     MPI_Info info;            /* everything the user asked for */

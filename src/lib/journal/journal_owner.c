@@ -322,13 +322,6 @@ static bool is_marked(const struct journal *j)
            journal_decode_mark(mark) != 0;
 }
 
-static bool is_this_process(const struct base_owner *o)
-{
-    struct base_owner me;
-    base_owner_set(&me);
-    return o->pid == me.pid && o->started == me.started;
-}
-
 /* Is the holder gone, and with it all who might write on its behalf? One that lives and
  * has not said that it gave up counts as at work even where the lock is free: not all who
  * have the file see the same locks, perhaps. */
@@ -339,7 +332,7 @@ static bool is_left(const struct journal *j, enum base_locked got, struct watch 
     enum base_alive alive = base_owner_alive(&j->holder.owner);
     if (j->holder.released || alive == BASE_DEAD) return true;
     if (got == BASE_LOCKLESS) return false;
-    if (alive == BASE_ALIVE) return is_this_process(&j->holder.owner);
+    if (alive == BASE_ALIVE) return base_owner_is_me(&j->holder.owner);
     if (w->patience <= STILL) w->patience = STILL + 1;
     return stood_still(w, j) >= STILL;
 }

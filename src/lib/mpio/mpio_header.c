@@ -201,6 +201,7 @@ int mpio_write_numrecs_all(struct mpio *m)
      * error is told long after the write, once all have been told that something failed:
      * they cannot know what. */
     bool again = m->failures != ds->failures;
+    if (m->created) return NC_NOERR; /* the header that will have it is not there yet */
     int mended = mpio_mend_header(m);
     if (ds->header.numrecs == m->numrecs_in_file && !again)
         return mended != NC_NOERR ? mended : raise_numrecs(m);
@@ -232,7 +233,8 @@ int mpio_sync_numrecs(struct mpio *m)
     int width = cdf_encode_numrecs(ds->header.format, ds->header.numrecs, field);
     int64_t there = -1;
     int err = file_ready(&m->file);
-    if (err == NC_NOERR) err = mpio_lock_header(m);
+    if (err != NC_NOERR || m->created) return err;
+    err = mpio_lock_header(m);
     if (err == NC_NOERR) err = mpio_look_records(m, &there);
     if (err == NC_NOERR) dataset_hold_records(ds, there);
     if (err == NC_NOERR && there < ds->header.numrecs) {
