@@ -59,7 +59,8 @@ static void check_page(const uint8_t *data, size_t size)
     CHECK(cdf_decode_envelope(&same, again, sizeof again) == NC_NOERR);
     CHECK(e.nprocs == same.nprocs && e.nsubfiles == same.nsubfiles);
     CHECK(e.token[0] == same.token[0] && e.token[1] == same.token[1]);
-    CHECK(e.defined == same.defined && e.stage == same.stage);
+    CHECK(e.defined == same.defined && e.shared == same.shared);
+    CHECK(e.stage == same.stage);
     CHECK(memcmp(&e.now, &same.now, sizeof e.now) == 0);
     CHECK(memcmp(&e.before, &same.before, sizeof e.before) == 0);
     CHECK(memcmp(e.joiner, same.joiner, sizeof e.joiner) == 0);

@@ -37,8 +37,11 @@ uint64_t sim_draw(uint64_t *state, uint64_t n);
 
 /* ---- processes ---- */
 
+enum sim_tool { SIM_NO_TOOL, SIM_REPLAY, SIM_FINISH }; /* ncmpilog, ncvalidator -f */
+
 struct sim_process {
     int job, rank, node;
+    enum sim_tool tool;
     int64_t pid, started; /* as the system tells them */
     bool dead, ended;
 };
@@ -182,6 +185,7 @@ struct sim_plan {
     enum sim_company company;
     bool fill, parts, joined; /* parts: subfiles; joined: until a close makes one file */
     bool lockless;            /* the file system has no locks */
+    enum sim_tool tool;       /* is the company's */
     char hints[SIM_HINTS];
     int nvars, nops;
     struct sim_var vars[SIM_VARS];

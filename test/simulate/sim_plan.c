@@ -114,6 +114,9 @@ static void draw_more_hints(struct sim_plan *p, uint64_t *s)
     p->lockless = sim_draw(s, 4) == 0 && p->nodes == 1;
     if (p->lockless)
         p->company = SIM_ALONE; /* each of two would take what the other has */
+    if (p->lockless || sim_draw(s, 6) > 0) return;
+    p->tool = logs && sim_draw(s, 2) ? SIM_REPLAY : SIM_FINISH;
+    if (p->company == SIM_ALONE) p->company = SIM_TOGETHER;
 }
 
 static void draw_vars(struct sim_plan *p, uint64_t *s)
@@ -252,8 +255,10 @@ void sim_plan_print(const struct sim_plan *p)
         [SIM_REOPEN] = "close, open"};
     static const char *const company[] = {"", ", two jobs of them at once",
                                           ", the first of them meanwhile"};
-    printf("CDF-%d, %d processes on %d nodes, then %d processes%s\nhints: %s\n",
-           p->format, p->procs, p->nodes, p->recoverers, company[p->company], p->hints);
+    static const char *const tools[] = {"", " (ncmpilog replay)", " (ncvalidator -f)"};
+    printf("CDF-%d, %d processes on %d nodes, then %d processes%s%s\nhints: %s\n",
+           p->format, p->procs, p->nodes, p->recoverers, company[p->company],
+           tools[p->tool], p->hints);
     printf("create%s%s\n", p->fill ? ", fill" : "", p->lockless ? ", without locks" : "");
     for (int i = 0; i < p->nvars; i++)
         printf("  v%d: type %d, %s %d x %lld, %s, from op %d\n", i, p->vars[i].type,

@@ -29,6 +29,7 @@ namespace s4u = simgrid::s4u;
 const char *const sim_verdicts[] = {"fine", "lost", "wrong", "hung", "left", "broken"};
 static Run run;
 static Result *result;
+static FILE *trace; /* what processes say themselves goes nowhere */
 
 /* ---- processes ---- */
 
@@ -102,16 +103,16 @@ void sim_note(const char *format, ...)
     const sim_process *p = sim_self();
     va_list args;
     va_start(args, format);
-    printf("%.9f %d.%d@%d ", s4u::Engine::get_clock(), p ? p->job : -1, p ? p->rank : 0,
-           p ? p->node : 0);
-    vprintf(format, args);
-    printf("\n");
+    fprintf(trace, "%.9f %d.%d@%d ", s4u::Engine::get_clock(), p ? p->job : -1,
+            p ? p->rank : 0, p ? p->node : 0);
+    vfprintf(trace, format, args);
+    fprintf(trace, "\n");
     va_end(args);
 }
 
 [[noreturn]] static void end(void)
 {
-    fflush(stdout);
+    fflush(trace);
     _exit(0);
 }
 
@@ -302,7 +303,7 @@ bool sim_memory(void)
 
 /* ---- jobs ---- */
 
-static void start_job(int number, int n)
+static void start_job(int number, int n, sim_tool tool = SIM_NO_TOOL)
 {
     static int64_t pids = 1000;
     std::string name = "job" + std::to_string(number);
@@ -312,7 +313,7 @@ static void start_job(int number, int n)
     for (int rank = 0; rank < n; rank++) {
         auto *p = new Process();
         int node = rank * run.plan.nodes / n;
-        p->known = {number, rank, node, ++pids, pids, false, false};
+        p->known = {number, rank, node, tool, ++pids, pids, false, false};
         p->main.process = &p->known;
         j.processes.push_back(p);
     }
@@ -347,7 +348,7 @@ static int meet(int number)
     if (run.plan.company == SIM_ALONE) return number;
     sim_harmed(SIM_NOTHING);
     s4u::this_actor::sleep_for(1e-6 * (double)sim_draw(&schedule, 1000000));
-    start_job(number, run.plan.recoverers);
+    start_job(number, run.plan.tool ? 1 : run.plan.recoverers, run.plan.tool);
     if (!beside) start_job(number + 1, run.plan.recoverers);
     if (beside) await_job(0);
     await_job(number);
@@ -445,6 +446,10 @@ const Result *sim_perform(const Run &what)
     pid_t child = fork();
     if (child == 0) {
         alarm(300);
+        trace = fdopen(dup(1), "w");
+        int nowhere = open("/dev/null", O_WRONLY);
+        dup2(nowhere, 1);
+        if (!what.trace) dup2(nowhere, 2);
         run = what;
         schedule = what.even ? what.chance : what.plan.seed * 31 + 7;
         s4u::Actor::create("conductor", elsewhere, conduct);

@@ -45,19 +45,35 @@ static int write_page_quietly(const struct blob *b, const struct cdf_envelope *e
     return err;
 }
 
-/* What the page has of others stays: an opening that came later may have a moment of its
- * own there, where no lock kept it out. */
+/* What the page has of others stays, be they at work beside this opening, or, where no
+ * lock kept them out, have a moment of their own there. Reading and writing it takes the
+ * lock that a header takes, or one of two changes would be lost. */
 typedef void change(const struct blob *b, struct cdf_envelope *page);
 
 typedef int write_it(const struct blob *b, const struct cdf_envelope *page);
 
+static int lock_page(const struct blob *b, struct cdf_envelope *page)
+{
+    int err = base_lock_header(b->hold.fd, b->base.ds->full);
+    if (err != NC_NOERR) return err;
+    return blob_source_page(b->hold.fd, b->base.ds->full, page);
+}
+
+static void unlock_page(const struct blob *b)
+{
+    base_lock_drop(b->hold.fd, BASE_LOCK_HEADER);
+}
+
 static int change_page_by(const struct blob *b, change *how, write_it *write)
 {
     struct cdf_envelope page;
-    int err = blob_source_page(b->hold.fd, b->base.ds->full, &page);
-    if (err != NC_NOERR) return err;
-    how(b, &page);
-    return write(b, &page);
+    int err = lock_page(b, &page);
+    if (err == NC_NOERR) {
+        how(b, &page);
+        err = write(b, &page);
+    }
+    unlock_page(b);
+    return err;
 }
 
 static int change_page(const struct blob *b, change *how)
@@ -178,9 +194,16 @@ static int begin_moment(struct blob *b)
         e->now = (struct cdf_moment){e->before.opening + 1, new_nonce(), 0};
         e->stage = CDF_BEGINNING;
     }
+    e->shared = false;
     b->hold.untouched = true;
     int err = write_page_quietly(b, e);
     return err == NC_NOERR ? base_sync_data(b->hold.fd, b->base.ds->full) : err;
+}
+
+static void set_shared(const struct blob *b, struct cdf_envelope *page)
+{
+    (void)b;
+    page->shared = true;
 }
 
 int blob_hold_open(struct blob *b)
@@ -193,7 +216,9 @@ int blob_hold_open(struct blob *b)
     if (err == NC_NOERR) err = check_master_name(b);
     if (err == NC_NOERR) err = blob_source_page(b->hold.fd, path, &b->facts);
     if (err == NC_NOERR && alone == BASE_LOCKLESS) err = look_for_joiner(b);
-    return err == NC_NOERR && alone != BASE_BUSY ? begin_moment(b) : err;
+    if (err != NC_NOERR) return err;
+    return alone == BASE_BUSY ? change_page_by(b, set_shared, write_page_quietly)
+                              : begin_moment(b);
 }
 
 static void set_writing(const struct blob *b, struct cdf_envelope *page)
@@ -286,14 +311,19 @@ int blob_hold_commit(const struct blob *b, const struct cdf_envelope *before,
                      const struct cdf_envelope *after)
 {
     struct cdf_envelope page;
-    int err = blob_source_page(b->hold.fd, b->base.ds->full, &page);
-    if (err == NC_ENOTNC) return write_master_page(b, after);
+    int err = lock_page(b, &page);
+    if (err == NC_ENOTNC) {
+        page = *after;
+        err = NC_NOERR;
+    }
     page.defined = page.defined || after->defined;
     for (size_t i = 0; i < sizeof page.committed; i++) {
         unsigned char was = before->committed[i], is = after->committed[i];
         page.committed[i] = (unsigned char)((page.committed[i] | is) & ~(was & ~is));
     }
-    return err == NC_NOERR ? write_master_page(b, &page) : err;
+    if (err == NC_NOERR) err = write_master_page(b, &page);
+    unlock_page(b);
+    return err;
 }
 
 int64_t blob_hold_next_sync(struct blob *b)
@@ -325,14 +355,25 @@ static void set_joiner(const struct blob *b, struct cdf_envelope *page)
     base_owner_encode(&o, page->joiner);
 }
 
+/* Definitions and maps that others have made meanwhile are not known here. */
 int blob_hold_join(struct blob *b)
 {
+    const char *path = b->base.ds->full;
+    struct cdf_envelope page;
     if (base_lock_try(b->hold.fd, BASE_LOCK_PARTS, true) == BASE_BUSY)
         return base_error_set(NC_EFILE,
                               "%s: another program has it open for writing: it stays in "
                               "its subfiles",
-                              b->base.ds->full);
-    return change_page(b, set_joiner);
+                              path);
+    int err = blob_source_page(b->hold.fd, path, &page);
+    if (err == NC_NOERR && page.shared)
+        return base_error_set(
+            NC_EFILE,
+            "%s: another program had it open for writing, too, since "
+            "this one opened it: it stays in its subfiles, and ncmpijoin "
+            "makes one file of it",
+            path);
+    return err == NC_NOERR ? change_page(b, set_joiner) : err;
 }
 
 int blob_hold_make_file(int model, const char *path)
