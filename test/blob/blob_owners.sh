@@ -70,6 +70,15 @@ library_join() {
 }
 check "nc_blob_join beside a job that writes" library_join
 
+# The other one has come and gone: what it has defined and put is not known to this job.
+closes_last() {
+    local said='another program had it open for writing, too'
+    fresh && ! PNETCDF_HINTS=nc_blob_join=close \
+        beside 2 hold env -u PNETCDF_HINTS "$program" append "$a" >"$where/said" 2>&1 || return
+    grep -q "$said" "$where/said" && [ -e "$a.0001" ] && "$program" append "$a" && whole "$a"
+}
+check "nc_blob_join where another job has written meanwhile" closes_last
+
 two_writers() {
     fresh && beside 2 hold "$program" append "$a" >"$where/said" 2>&1
     "$program" append "$a" && whole "$a"
