@@ -14,7 +14,8 @@
 #include "base_sum.h"
 
 /* From the place on that burst_holder_at tells: the file's inode number, when it was
- * made, and a sum of both; then the owner, what it does, and a sum. */
+ * made, and a sum of both; then the owner, what it does (bits), and a sum. */
+enum { REPLAYS = 1, RELEASED = 2 };
 enum { ORIGIN = 16, HOLDER_AT = 64, HOLDER = BASE_OWNER_BYTES + 8, SUM = 8 };
 
 uint64_t burst_birth_of(int fd)
@@ -83,9 +84,9 @@ int burst_holder_adopt(int fd, const struct burst_header *h, const char *path)
 static void encode(const struct burst_holder *who, uint64_t token,
                    unsigned char bytes[HOLDER + SUM])
 {
-    const int64_t replays = who->replays;
+    const int64_t does = (who->replays ? REPLAYS : 0) | (who->released ? RELEASED : 0);
     base_owner_encode(&who->owner, bytes);
-    memcpy(bytes + BASE_OWNER_BYTES, &replays, sizeof replays);
+    memcpy(bytes + BASE_OWNER_BYTES, &does, sizeof does);
     seal_record(bytes, HOLDER, token);
 }
 
@@ -105,15 +106,16 @@ void burst_holder_start(unsigned char *head, const struct burst_header *h, int f
 bool burst_holder_read(int fd, const struct burst_header *h, struct burst_holder *who)
 {
     unsigned char bytes[HOLDER + SUM];
-    int64_t replays, at = burst_holder_at(h);
+    int64_t does, at = burst_holder_at(h);
     *who = (struct burst_holder){.replays = false};
     if (at == 0 ||
         base_read_some(fd, at + HOLDER_AT, bytes, sizeof bytes) != sizeof bytes ||
         !record_is_sealed(bytes, HOLDER, h->token))
         return false;
     base_owner_decode(&who->owner, bytes);
-    memcpy(&replays, bytes + BASE_OWNER_BYTES, sizeof replays);
-    who->replays = replays != 0;
+    memcpy(&does, bytes + BASE_OWNER_BYTES, sizeof does);
+    who->replays = (does & REPLAYS) != 0;
+    who->released = (does & RELEASED) != 0;
     return true;
 }
 
@@ -131,13 +133,15 @@ int burst_holder_take(int fd, const struct burst_header *h, struct burst_holder 
 
 void burst_holder_release(int fd, const struct burst_header *h)
 {
-    static const unsigned char nobody[HOLDER + SUM];
+    unsigned char bytes[HOLDER + SUM];
     struct burst_holder who;
     struct base_error_note words;
     if (fd < 0 || !burst_holder_read(fd, h, &who) || !base_owner_is_me(&who.owner))
         return;
+    who.released = true;
+    encode(&who, h->token, bytes);
     base_error_keep(&words);
-    (void)base_write_at(fd, burst_holder_at(h) + HOLDER_AT, nobody, sizeof nobody, "");
+    (void)base_write_at(fd, burst_holder_at(h) + HOLDER_AT, bytes, sizeof bytes, "");
     base_error_restore(&words);
 }
 

@@ -11,7 +11,8 @@
 
 struct burst_holder {
     struct base_owner owner;
-    bool replays; /* what is in the log; false: it is what writes it */
+    bool replays;  /* what is in the log; false: it is what writes it */
+    bool released; /* it has the log no more, though it may live */
 };
 
 /* Writes both records into the head of a new log, which is open as `fd`. */

@@ -61,6 +61,7 @@ static enum base_locked lock_files(const struct burst_reader *r, enum burst_busy
 /* As the record tells it: of a holder that is on another host nothing is known. */
 static enum burst_busy busy_by_record(const struct burst_holder *who)
 {
+    if (who->released) return BURST_FREE;
     switch (base_owner_alive(&who->owner)) {
     case BASE_ALIVE:
         return who->replays ? BURST_READ : BURST_WRITTEN;
