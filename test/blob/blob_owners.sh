@@ -70,14 +70,25 @@ library_join() {
 }
 check "nc_blob_join beside a job that writes" library_join
 
-# The other one has come and gone: what it has defined and put is not known to this job.
-closes_last() {
-    local said='another program had it open for writing, too'
-    fresh && ! PNETCDF_HINTS=nc_blob_join=close \
-        beside 2 hold env -u PNETCDF_HINTS "$program" append "$a" >"$where/said" 2>&1 || return
-    grep -q "$said" "$where/said" && [ -e "$a.0001" ] && "$program" append "$a" && whole "$a"
+# It came while the other one was at work, which then closed: what that has defined and put is not
+# known to it.
+second() {
+    mkfifo "$where/in2" "$where/out2" || return
+    PNETCDF_HINTS=nc_blob_join=close "$program" hold "$a" \
+        <"$where/in2" >"$where/out2" 2>"$where/said" 7>&- 8<&- &
+    other=$!
+    exec 5>"$where/in2" 6<"$where/out2"
+    read -r line <&6
 }
-check "nc_blob_join where another job has written meanwhile" closes_last
+closes_last() {
+    local other line
+    fresh && beside 1 hold second || return
+    exec 5>&-
+    ! wait "$other" || return
+    exec 6<&-
+    grep -q 'another program had it open for writing, too' "$where/said" && [ -e "$a.0001" ] && whole "$a"
+}
+check "nc_blob_join by a job that came beside another" closes_last
 
 two_writers() {
     fresh && beside 2 hold "$program" append "$a" >"$where/said" 2>&1

@@ -31,12 +31,12 @@ static int write_master_page(const struct blob *b, const struct cdf_envelope *e)
 }
 
 /* The same while the dataset is being opened, when no value changes: logs of a burst
- * buffer that are about to be judged go by the time when the file was last modified. That
- * stays, if this user may set it. */
+ * buffer that are about to be judged, by whoever comes next, go by the time when the file
+ * was last modified. That stays, if this user may set it. */
 static int write_page_quietly(const struct blob *b, const struct cdf_envelope *e)
 {
     struct stat st;
-    bool known = b->base.ds->hints.burst == BASE_ENABLE && fstat(b->hold.fd, &st) == 0;
+    bool known = fstat(b->hold.fd, &st) == 0;
     int err = write_master_page(b, e);
     if (known) { /* a part of it may have been written */
         const struct timespec times[] = {{.tv_nsec = UTIME_OMIT}, st.st_mtim};
@@ -200,12 +200,6 @@ static int begin_moment(struct blob *b)
     return err == NC_NOERR ? base_sync_data(b->hold.fd, b->base.ds->full) : err;
 }
 
-static void set_shared(const struct blob *b, struct cdf_envelope *page)
-{
-    (void)b;
-    page->shared = true;
-}
-
 int blob_hold_open(struct blob *b)
 {
     const char *path = b->base.ds->full;
@@ -216,9 +210,7 @@ int blob_hold_open(struct blob *b)
     if (err == NC_NOERR) err = check_master_name(b);
     if (err == NC_NOERR) err = blob_source_page(b->hold.fd, path, &b->facts);
     if (err == NC_NOERR && alone == BASE_LOCKLESS) err = look_for_joiner(b);
-    if (err != NC_NOERR) return err;
-    return alone == BASE_BUSY ? change_page_by(b, set_shared, write_page_quietly)
-                              : begin_moment(b);
+    return err == NC_NOERR && alone != BASE_BUSY ? begin_moment(b) : err;
 }
 
 static void set_writing(const struct blob *b, struct cdf_envelope *page)
@@ -317,6 +309,7 @@ int blob_hold_commit(const struct blob *b, const struct cdf_envelope *before,
         err = NC_NOERR;
     }
     page.defined = page.defined || after->defined;
+    page.shared = page.shared || !b->makes;
     for (size_t i = 0; i < sizeof page.committed; i++) {
         unsigned char was = before->committed[i], is = after->committed[i];
         page.committed[i] = (unsigned char)((page.committed[i] | is) & ~(was & ~is));
@@ -355,7 +348,8 @@ static void set_joiner(const struct blob *b, struct cdf_envelope *page)
     base_owner_encode(&o, page->joiner);
 }
 
-/* Definitions and maps that others have made meanwhile are not known here. */
+/* Definitions and maps that others have made meanwhile are not known here: of those at
+ * whose work this opening came, and of those who settled something since. */
 int blob_hold_join(struct blob *b)
 {
     const char *path = b->base.ds->full;
@@ -366,7 +360,7 @@ int blob_hold_join(struct blob *b)
                               "its subfiles",
                               path);
     int err = blob_source_page(b->hold.fd, path, &page);
-    if (err == NC_NOERR && page.shared)
+    if (err == NC_NOERR && (page.shared || !b->makes))
         return base_error_set(
             NC_EFILE,
             "%s: another program had it open for writing, too, since "

@@ -31,7 +31,7 @@ struct cdf_envelope {
     int64_t nprocs;    /* that made it */
     int64_t nsubfiles; /* 1 to nprocs */
     bool defined;      /* all subfiles have headers; before, one may be empty */
-    bool shared;       /* several openings have been writing in this moment */
+    bool shared;       /* several openings have settled variables in this moment */
     enum cdf_stage stage;
     struct cdf_moment now, before;
     unsigned char joiner[CDF_JOINER];       /* who makes one file of it; zeros: nobody */
