@@ -31,8 +31,8 @@ static int write_master_page(const struct blob *b, const struct cdf_envelope *e)
 }
 
 /* The same while the dataset is being opened, when no value changes: logs of a burst
- * buffer that are about to be judged, by whoever comes next, go by the time when the file
- * was last modified. That stays, if this user may set it. */
+ * buffer that are about to be judged, by the process that comes next, go by the time when
+ * it was last modified. That stays, if this user may set it. */
 static int write_page_quietly(const struct blob *b, const struct cdf_envelope *e)
 {
     struct stat st;
