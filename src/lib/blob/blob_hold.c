@@ -296,9 +296,20 @@ int blob_hold_stamp(struct blob *b, uint64_t syncs, bool sync)
 
 /* ---- while it is open ---- */
 
+/* Decompositions that count from here on, and those that do not any more; and subfiles
+ * that have headers keep them. */
+static void take_change(struct cdf_envelope *page, const struct cdf_envelope *before,
+                        const struct cdf_envelope *after)
+{
+    page->defined = page->defined || after->defined;
+    for (size_t i = 0; i < sizeof page->committed; i++) {
+        unsigned char was = before->committed[i], is = after->committed[i];
+        page->committed[i] = (unsigned char)((page->committed[i] | is) & ~(was & ~is));
+    }
+}
+
 /* What was written by half is written anew. Only what this changes is changed: another
- * opening may have committed decompositions of its own meanwhile, and subfiles that have
- * headers keep them. */
+ * opening may have committed decompositions of its own meanwhile. */
 int blob_hold_commit(const struct blob *b, const struct cdf_envelope *before,
                      const struct cdf_envelope *after)
 {
@@ -308,13 +319,11 @@ int blob_hold_commit(const struct blob *b, const struct cdf_envelope *before,
         page = *after;
         err = NC_NOERR;
     }
-    page.defined = page.defined || after->defined;
-    page.shared = page.shared || !b->makes;
-    for (size_t i = 0; i < sizeof page.committed; i++) {
-        unsigned char was = before->committed[i], is = after->committed[i];
-        page.committed[i] = (unsigned char)((page.committed[i] | is) & ~(was & ~is));
+    if (err == NC_NOERR) {
+        take_change(&page, before, after);
+        page.shared = page.shared || !b->makes;
+        err = write_master_page(b, &page);
     }
-    if (err == NC_NOERR) err = write_master_page(b, &page);
     unlock_page(b);
     return err;
 }
