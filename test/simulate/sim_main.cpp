@@ -31,18 +31,16 @@ static Fault draw_fault(uint64_t *chance, const int64_t most[2], bool sure, bool
 
 /* The n-th run of a plan: the first without a fault. steps: of that, of two jobs, with
  * their allocations. */
-static Result nth_run(Run *r, int n, int64_t steps[2][2])
+static const Result *nth_run(Run *r, int n, int64_t steps[2][2])
 {
     uint64_t chance = r->plan.seed * 1000003 + (uint64_t)n;
     r->faults[0] = r->faults[1] = {SIM_NOTHING, 0, 0};
-    if (n > 0) {
-        for (int i = 0; i < 2; i++)
-            r->faults[i] = draw_fault(&chance, steps[i], i == 0, r->plan.lockless);
-    }
-    Result got = *sim_perform(*r);
+    for (int i = 0; i < 2 && n > 0; i++)
+        r->faults[i] = draw_fault(&chance, steps[i], i == 0, r->plan.lockless);
+    const Result *got = sim_perform(*r);
     for (int i = 0; i < 2 && n == 0; i++) {
-        steps[i][0] = got.steps[i];
-        steps[i][1] = got.allocations[i];
+        steps[i][0] = got->steps[i];
+        steps[i][1] = got->allocations[i];
     }
     return got;
 }
@@ -52,7 +50,7 @@ static bool goes_wrong(Run *r, int runs, sim_verdict how)
 {
     int64_t steps[2][2];
     for (int n = 0; n < runs; n++)
-        if (nth_run(r, n, steps).verdict == how) return true;
+        if (nth_run(r, n, steps)->verdict == how) return true;
     return false;
 }
 
@@ -108,13 +106,13 @@ static bool seed(const Options &o, uint64_t number, int64_t counts[])
     sim_plan_draw(&r.plan, number);
     for (int n = 0; n < o.runs; n++) {
         r.trace = o.trace && n == o.only;
-        Result got = nth_run(&r, n, steps);
-        counts[got.verdict]++;
-        if (got.verdict == SIM_FINE) continue;
-        sim_describe(r, got);
+        const Result *got = nth_run(&r, n, steps);
+        counts[got->verdict]++;
+        if (got->verdict == SIM_FINE) continue;
+        sim_describe(r, *got);
         printf("  again: --seed %llu --run %d --trace\n", (unsigned long long)number, n);
         if (!o.whole) {
-            Run small = shrink(r, got.verdict);
+            Run small = shrink(r, got->verdict);
             sim_describe(small, *sim_perform(small));
             sim_plan_print(&small.plan);
         }
@@ -179,9 +177,11 @@ int main(int argc, char **argv)
         personality(ADDR_NO_RANDOMIZE) != -1)
         execv("/proc/self/exe", argv);
     if (!read_options(argc, argv, &o)) {
-        fprintf(stderr, "usage: simulate PROGRAM [--seeds N] [--from S] [--seconds N] "
-                        "[--runs N] [--first] [--whole]\n"
-                        "       simulate PROGRAM --seed S [--run N] [--trace]\n");
+        fprintf(stderr,
+                "usage: simulate PROGRAM [--seeds N] [--from S] [--seconds N] "
+                "[--runs N] [--first] [--whole]\n"
+                "       simulate PROGRAM --seed S [--run N] [--trace]\n"
+                "       simulate PROGRAM --orders [NAME] [--seconds N] [--run N]\n");
         return 2;
     }
     char program[] = "simulate", quiet[] = "--log=root.thres:critical";

@@ -3,18 +3,19 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/personality.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
 #include <cstdarg>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <simgrid/actor.h>
@@ -173,12 +174,15 @@ static void kill_later(int number)
     });
 }
 
+static bool is_one_of(std::initializer_list<const char *> calls, const char *call)
+{
+    return std::any_of(calls.begin(), calls.end(),
+                       [call](const char *c) { return strcmp(c, call) == 0; });
+}
+
 static bool moves_bytes(const char *call)
 {
-    static const char *const calls[] = {"pwrite", "pread", "fsync", "ftruncate", "open"};
-    for (const char *c : calls)
-        if (strcmp(c, call) == 0) return true;
-    return false;
+    return is_one_of({"pwrite", "pread", "fsync", "ftruncate", "open"}, call);
 }
 
 static int do_harm(const sim_process *p, const char *call, Fault *f)
@@ -232,19 +236,10 @@ static double delay(void)
 
 static bool changes(const char *call, int64_t flags)
 {
-    static const char *const calls[] = {"pwrite", "ftruncate", "rename",
-                                        "unlink", "fsync",     "lock",
-                                        "flock",  "mutex",     "fallocate"};
-    for (const char *c : calls)
-        if (strcmp(c, call) == 0) return true;
-    return strcmp(call, "open") == 0 && (flags & O_CREAT) != 0;
-}
-
-static uint32_t number_of(const char *text, uint32_t number)
-{
-    for (; *text != '\0'; text++)
-        number = (number ^ (unsigned char)*text) * 16777619U;
-    return number;
+    if (strcmp(call, "open") == 0) return (flags & O_CREAT) != 0;
+    return is_one_of({"pwrite", "ftruncate", "rename", "unlink", "fsync", "lock", "flock",
+                      "mutex", "fallocate"},
+                     call);
 }
 
 /* Each thread is one of its own; what has no path is its process's. */
@@ -254,7 +249,7 @@ static void list_step(const sim_process *p, int64_t step, const char *call,
     const auto &all = process_of(p)->actors;
     auto thread = std::find(all.begin(), all.end(), s4u::Actor::self()) - all.begin();
     auto rank = static_cast<uint32_t>(p->rank);
-    uint32_t what = number_of(path, 2166136261U);
+    auto what = static_cast<uint32_t>(std::hash<std::string_view>()(path));
     if (*path == '\0') what = strcmp(call, "mutex") == 0 ? (uint32_t)p->pid : 0;
     if (result->listed < (int64_t)(sizeof result->list / sizeof result->list[0]))
         result->list[result->listed++] = {
@@ -442,7 +437,7 @@ bool sim_machine_begin(const char *program)
 const Result *sim_perform(const Run &what)
 {
     fflush(stdout);
-    memset(result, 0, sizeof *result);
+    memset(result, 0, offsetof(Result, list));
     pid_t child = fork();
     if (child == 0) {
         alarm(300);

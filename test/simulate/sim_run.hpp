@@ -37,8 +37,8 @@ struct Result {
     sim_verdict verdict;
     int64_t steps[SIM_JOBS], allocations[SIM_JOBS];
     char words[700];
-    Step list[4096]; /* the first ones of that job and later ones */
     int64_t listed;
+    Step list[4096]; /* the first ones of that job and later ones; the last member */
 };
 
 extern const char *const sim_verdicts[];

@@ -39,6 +39,7 @@ void base_owner_decode(struct base_owner *o, const unsigned char *bytes);
 /* Does the process still run? A stopped one does. */
 enum base_alive base_owner_alive(const struct base_owner *o);
 
+/* Is it this process, whichever of its records? */
 bool base_owner_is_me(const struct base_owner *o);
 
 /* "process 4711 on host n12 since 2026-11-24 05:06:07 UTC", in text, which is returned.

@@ -401,9 +401,8 @@ int blob_define_all(struct blob *b, struct blob_new *fresh, int n, const int *st
     if (err == NC_NOERR && first) err = blob_hold_stamp(b, b->facts.now.syncs, false);
     bool mapped = false;
     for (int i = 0; i < n; i++) {
-        if (fresh[i].number == 0) continue;
-        err = write_map_all(b, &fresh[i], err);
-        mapped = true;
+        if (fresh[i].number > 0) err = write_map_all(b, &fresh[i], err);
+        mapped = mapped || fresh[i].number > 0;
     }
     /* A page that counts them may be on its device at once: with the power gone it would
      * tell of maps that are not. */

@@ -349,34 +349,32 @@ int blob_hold_synced(struct blob *b, int64_t syncs)
     return change_page(b, set_syncs);
 }
 
-static void set_joiner(const struct blob *b, struct cdf_envelope *page)
-{
-    struct base_owner o;
-    (void)b;
-    base_owner_set(&o);
-    base_owner_encode(&o, page->joiner);
-}
-
 /* Definitions and maps that others have made meanwhile are not known here: of those at
  * whose work this opening came, and of those who settled something since. */
 int blob_hold_join(struct blob *b)
 {
     const char *path = b->base.ds->full;
     struct cdf_envelope page;
+    struct base_owner me;
     if (base_lock_try(b->hold.fd, BASE_LOCK_PARTS, true) == BASE_BUSY)
         return base_error_set(NC_EFILE,
                               "%s: another program has it open for writing: it stays in "
                               "its subfiles",
                               path);
-    int err = blob_source_page(b->hold.fd, path, &page);
+    int err = lock_page(b, &page);
     if (err == NC_NOERR && (page.shared || !b->makes))
-        return base_error_set(
+        err = base_error_set(
             NC_EFILE,
-            "%s: another program had it open for writing, too, since "
-            "this one opened it: it stays in its subfiles, and ncmpijoin "
-            "makes one file of it",
+            "%s: another program had it open for writing, too, since this one opened it: "
+            "it stays in its subfiles, and ncmpijoin makes one file of it",
             path);
-    return err == NC_NOERR ? change_page(b, set_joiner) : err;
+    if (err == NC_NOERR) {
+        base_owner_set(&me);
+        base_owner_encode(&me, page.joiner);
+        err = write_master_page(b, &page);
+    }
+    unlock_page(b);
+    return err;
 }
 
 int blob_hold_make_file(int model, const char *path)

@@ -164,11 +164,8 @@ static int collect_pieces(struct burst_walk *k, struct burst_batch *t)
     int64_t capacity = 0;
     while (next_piece(k, t->used, t->n, &p)) {
         void *grown = base_grow(t->pieces, &capacity, t->n + 1, sizeof *t->pieces);
-        if (grown == NULL) {
-            p.w->status =
-                NC_ENOMEM; /* the walk has gone past this piece, and none has it */
-            return NC_ENOMEM;
-        }
+        /* The walk has gone past this piece, and no batch has it. */
+        if (grown == NULL) return p.w->status = NC_ENOMEM;
         t->pieces = grown;
         t->pieces[t->n++] = p;
         t->used += piece_bytes(&p);

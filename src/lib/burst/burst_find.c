@@ -259,18 +259,15 @@ void burst_let_go(struct burst_found *f)
  * redefines it beside this reader has a mark there. */
 static int64_t records_in_file(const struct burst *b)
 {
-    enum { MAGIC = 4 };
     const struct dataset *ds = b->base.ds;
-    size_t width = ds->header.format == 5 ? 8 : 4;
-    unsigned char head[MAGIC + 8];
-    int64_t n = 0, most = (int64_t)(MAGIC + width);
+    unsigned char field[8], head[4 + sizeof field];
+    int width = cdf_encode_numrecs(ds->header.format, 0, field);
     if (ds->rank != 0 || b->file.fd < 0 ||
-        base_read_at(b->file.fd, ds->base, head, most, b->path) != NC_NOERR ||
+        base_read_at(b->file.fd, ds->base, head, 4 + width, b->path) != NC_NOERR ||
         cdf_is_moving(head, sizeof head))
         return 0;
-    for (size_t i = 0; i < width; i++)
-        n = (int64_t)((uint64_t)n << 8 | head[MAGIC + i]);
-    return n < 0 || (width == 4 && n == UINT32_MAX) ? 0 : n; /* all ones: not known */
+    int64_t n = cdf_decode_numrecs(ds->header.format, head);
+    return n > 0 ? n : 0;
 }
 
 /* What processes agree on, the maximum of each: are there several nodes, and which

@@ -119,29 +119,32 @@ bool burst_holder_read(int fd, const struct burst_header *h, struct burst_holder
     return true;
 }
 
+static int write_holder(int fd, const struct burst_header *h,
+                        const struct burst_holder *who, const char *path)
+{
+    unsigned char bytes[HOLDER + SUM];
+    encode(who, h->token, bytes);
+    return base_write_at(fd, burst_holder_at(h) + HOLDER_AT, bytes, sizeof bytes, path);
+}
+
 int burst_holder_take(int fd, const struct burst_header *h, struct burst_holder *who,
                       const char *path)
 {
-    unsigned char bytes[HOLDER + SUM];
-    int64_t at = burst_holder_at(h);
     *who = (struct burst_holder){.replays = true};
-    if (at == 0 || base_reads_only(fd)) return NC_NOERR;
+    if (burst_holder_at(h) == 0 || base_reads_only(fd)) return NC_NOERR;
     base_owner_set(&who->owner);
-    encode(who, h->token, bytes);
-    return base_write_at(fd, at + HOLDER_AT, bytes, sizeof bytes, path);
+    return write_holder(fd, h, who, path);
 }
 
 void burst_holder_release(int fd, const struct burst_header *h)
 {
-    unsigned char bytes[HOLDER + SUM];
     struct burst_holder who;
     struct base_error_note words;
     if (fd < 0 || !burst_holder_read(fd, h, &who) || !base_owner_is_me(&who.owner))
         return;
     who.released = true;
-    encode(&who, h->token, bytes);
     base_error_keep(&words);
-    (void)base_write_at(fd, burst_holder_at(h) + HOLDER_AT, bytes, sizeof bytes, "");
+    (void)write_holder(fd, h, &who, "");
     base_error_restore(&words);
 }
 

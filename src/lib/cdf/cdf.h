@@ -177,6 +177,9 @@ void cdf_encode(const struct cdf_header *h, unsigned char *bytes);
 /* Where numrecs lies in a header (offset 4) and how it is written there. Returns the
  * field's width in bytes, 4 or 8; field has room for 8. */
 int cdf_encode_numrecs(int format, int64_t numrecs, unsigned char *field);
+/* It, from a header's first bytes, offset 0 on; -1: it is to be counted from the file's
+ * size. */
+int64_t cdf_decode_numrecs(int format, const unsigned char *head);
 
 enum { CDF_MORE = 1 };
 

@@ -121,3 +121,14 @@ int cdf_encode_numrecs(int format, int64_t numrecs, unsigned char *field)
 {
     return (int)(put_count(format, field, numrecs) - field);
 }
+
+int64_t cdf_decode_numrecs(int format, const unsigned char *head)
+{
+    enum { NUMRECS = 4 };
+    unsigned char field[8];
+    int width = cdf_encode_numrecs(format, 0, field);
+    uint64_t records = 0, streaming = UINT64_MAX >> (64 - 8 * width);
+    for (int i = 0; i < width; i++)
+        records = records << 8 | head[NUMRECS + i];
+    return records == streaming || records > INT64_MAX ? -1 : (int64_t)records;
+}

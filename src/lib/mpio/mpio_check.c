@@ -40,18 +40,6 @@ static int look_at_bytes(struct mpio *m, int64_t at, void *bytes, int64_t n, boo
     return file_read(&m->file, at, bytes, n);
 }
 
-/* The number of records in a header's first bytes; -1: it is to be counted from the
- * file's size. */
-static int64_t decode_records(int format, const unsigned char *head)
-{
-    unsigned char field[8];
-    int width = cdf_encode_numrecs(format, 0, field);
-    uint64_t records = 0, streaming = UINT64_MAX >> (64 - 8 * width);
-    for (int i = 0; i < width; i++)
-        records = records << 8 | head[NUMRECS + i];
-    return records == streaming || records > INT64_MAX ? -1 : (int64_t)records;
-}
-
 static int tell_changed(const struct mpio *m)
 {
     return base_error_set(NC_EFILE,
@@ -96,7 +84,7 @@ int mpio_look_records(struct mpio *m, int64_t *there)
     if (cdf_is_moving(head, sizeof head)) return mpio_tell_pending(m, NC_EFILE);
     if (m->image != NULL && m->torn_high == 0 && memcmp(head, m->image, NUMRECS) != 0)
         return tell_changed(m);
-    *there = decode_records(ds->header.format, head);
+    *there = cdf_decode_numrecs(ds->header.format, head);
     return NC_NOERR;
 }
 
@@ -141,7 +129,7 @@ static int compare_image(struct mpio *m, int64_t *records)
         err = look_at_bytes(m, at, bytes, n, &seen);
         if (err != NC_NOERR || !seen) continue;
         if (at == 0 && n >= HEAD)
-            *records = decode_records(m->base.ds->header.format, bytes);
+            *records = cdf_decode_numrecs(m->base.ds->header.format, bytes);
         if (!is_image(m, at, bytes, n)) err = tell_changed(m);
     }
     base_free(bytes);

@@ -197,11 +197,11 @@ static int raise_numrecs(struct mpio *m)
 int mpio_write_numrecs_all(struct mpio *m)
 {
     struct dataset *ds = m->base.ds;
+    if (m->created) return NC_NOERR; /* the header that will have it is not there yet */
     /* What failed is tried again by the next call; where that takes all processes, or an
      * error is told long after the write, once all have been told that something failed:
      * they cannot know what. */
     bool again = m->failures != ds->failures;
-    if (m->created) return NC_NOERR; /* the header that will have it is not there yet */
     int mended = mpio_mend_header(m);
     if (ds->header.numrecs == m->numrecs_in_file && !again)
         return mended != NC_NOERR ? mended : raise_numrecs(m);
