@@ -153,7 +153,8 @@ int burst_sync_all(struct burst *b)
 
 /* A system tells once that a page did not get to the device, and then takes it for
  * written: another sync that goes well says nothing of it. So where one failed, the log
- * is never started anew, and stays behind for a replay. */
+ * is never started anew, and stays behind for a replay. All are told of it: what they do
+ * next, and whether they still owe a sync, depends on it. */
 int burst_sync_drained_all(struct burst *b)
 {
     if (b->doubtful)
@@ -161,7 +162,7 @@ int burst_sync_drained_all(struct burst *b)
                               "%s: a sync has failed, so that what was logged before is "
                               "safe in %s only; ncmpilog replay -f brings it to the file",
                               b->path, b->log.meta_fd < 0 ? "no log" : b->log.meta_path);
-    int err = burst_sync_all(b);
+    int err = dataset_concur_all(b->base.ds, burst_sync_all(b), NULL, NULL, 0);
     b->doubtful = err != NC_NOERR;
     return err;
 }
