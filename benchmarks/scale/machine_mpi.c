@@ -110,6 +110,7 @@ int __wrap_MPI_File_set_size(MPI_File f, MPI_Offset size)
                                                        : machine_mpi_error(errno);
 }
 
+#pragma weak __wrap_MPI_File_sync /* as views are, below */
 int __wrap_MPI_File_sync(MPI_File f)
 {
     (void)f;
@@ -143,7 +144,12 @@ int __wrap_MPI_File_get_errhandler(MPI_File f, MPI_Errhandler *handler)
     return MPI_SUCCESS;
 }
 
-/* Views are MPI-IO's own two phases, which this machine does not have. */
+/* Views are MPI-IO's own two phases, which this machine does not have; one that has them
+ * has functions of its own, in place of the weak ones. */
+#pragma weak __wrap_MPI_File_set_view
+#pragma weak __wrap_MPI_File_read_at_all
+#pragma weak __wrap_MPI_File_write_at_all
+
 int __wrap_MPI_File_set_view(MPI_File f, MPI_Offset at, MPI_Datatype etype,
                              MPI_Datatype type, const char *how, MPI_Info info)
 {

@@ -8,6 +8,7 @@
  *     sim_run.cpp     a run: what is started, broken, started again and judged
  *     sim_plan.c      what the processes are to do
  *     sim_program.c   a process, linked with the library, of which each has a copy
+ *     sim_access.c    its accesses of all kinds
  *     sim_system.c    the system's calls; sim_files.c: descriptors, names, locks
  *     sim_disk.c      what the disks have, and what a power cut leaves of it
  *     sim_threads.c   threads
@@ -27,8 +28,10 @@ extern "C" {
 #define SIM_STORE "/sim/" /* below that all is simulated */
 #define SIM_FILE  SIM_STORE "a.nc"
 #define SIM_LOGS  SIM_STORE "logs"
+#define SIM_WHOLE SIM_NOTES "whole.nc"
+#define SIM_NOTES SIM_STORE "x." /* what is nobody's dataset begins so */
 
-enum { SIM_PAGE = 4096, SIM_PROCESSES = 8, SIM_JOBS = 4 };
+enum { SIM_PAGE = 4096, SIM_PROCESSES = 32, SIM_JOBS = 4, SIM_SETS = 2 };
 
 /* ---- chance ---- */
 
@@ -37,7 +40,8 @@ uint64_t sim_draw(uint64_t *state, uint64_t n);
 
 /* ---- processes ---- */
 
-enum sim_tool { SIM_NO_TOOL, SIM_REPLAY, SIM_FINISH }; /* ncmpilog, ncvalidator -f */
+/* ncmpilog, ncvalidator -f, ncmpijoin */
+enum sim_tool { SIM_NO_TOOL, SIM_REPLAY, SIM_FINISH, SIM_JOIN };
 
 struct sim_process {
     int job, rank, node;
@@ -148,9 +152,13 @@ void sim_close_all(const struct sim_process *p);
 
 /* ---- what is done: sim_plan.c ---- */
 
-enum { SIM_VARS = 4, SIM_OPS = 24, SIM_HINTS = 512, SIM_RECORDS = 8 };
+enum { SIM_VARS = 4, SIM_OPS = 24, SIM_HINTS = 1024, SIM_RECORDS = 8 };
+
+/* Seeds below are drawn as they were at first, and so stay what they have found. */
+enum { SIM_RICH = 1000000 };
 
 struct sim_var {
+    int set;        /* the dataset that it is in */
     int type;       /* NC_INT ... */
     bool record;    /* its first dimension is the unlimited one */
     int rows, each; /* rows x (processes of the first job x each) elements */
@@ -169,9 +177,30 @@ enum sim_what {
     SIM_WHATS
 };
 
+enum { SIM_DOUBLE = 4 }; /* the type in memory that sim_access.c has there */
+
+/* How the library is asked; the last two are with MPI's types, of memory and of the file.
+ */
+enum sim_kind {
+    SIM_STRIDED,
+    SIM_BLOCK,
+    SIM_SINGLE,
+    SIM_MAPPED,
+    SIM_LIST,
+    SIM_FLEXIBLE,
+    SIM_TYPED,
+    SIM_KINDS
+};
+
 struct sim_op {
     enum sim_what what;
     int var, first, n; /* rows, or records; or bytes */
+    int set;
+    enum sim_kind kind;
+    int memory;         /* the type of values in memory: sim_access.c */
+    bool own, buffered; /* posted: waited for in independent mode; copied */
+    bool posted, takes; /* a get that is waited for; a redefinition that takes an
+                         * attribute away */
 };
 
 /* Whom the second job meets: nobody, the third, or the first one. */
@@ -185,6 +214,8 @@ struct sim_plan {
     enum sim_company company;
     bool fill, parts, joined; /* parts: subfiles; joined: until a close makes one file */
     bool lockless;            /* the file system has no locks */
+    bool listed;              /* the hints come from a file */
+    int sets;                 /* datasets */
     enum sim_tool tool;       /* is the company's */
     char hints[SIM_HINTS];
     int nvars, nops;
@@ -198,22 +229,27 @@ void sim_plan_draw(struct sim_plan *p, uint64_t seed);
 const char *sim_plan_small(struct sim_plan *p, int i, int *moving);
 void sim_plan_print(const struct sim_plan *p);
 int sim_type_size(int type);
+double sim_type_most(int type);
+/* Its name. */
+const char *sim_path(int set);
 /* Elements of a row, of all processes; whose the i-th is. */
 int64_t sim_row(const struct sim_plan *p, int var);
 int sim_owner(const struct sim_plan *p, int var, int64_t i);
+/* The redefinition whose attribute that one takes away; -1: none. */
+int sim_taken(const struct sim_plan *p, int op);
 /* What op puts at element i of row r; op -1: fill. */
 double sim_value(const struct sim_plan *p, int op, int var, int64_t row, int64_t i);
 
 /* ---- what a process tells: sim_model.c ---- */
 
-/* Ops that no plan has: of the first job, and of those behind it. */
+/* Ops that no plan has, for each dataset: of the first job, and of those behind it. */
 enum {
     SIM_CREATED = SIM_OPS,
-    SIM_CLOSED,
-    SIM_OPENED,
-    SIM_GET_AFTER,
-    SIM_CLOSED_AFTER,
-    SIM_FINISHED,
+    SIM_CLOSED = SIM_CREATED + SIM_SETS,
+    SIM_OPENED = SIM_CLOSED + SIM_SETS,
+    SIM_GET_AFTER = SIM_OPENED + SIM_SETS,
+    SIM_CLOSED_AFTER = SIM_GET_AFTER + SIM_SETS,
+    SIM_FINISHED = SIM_CLOSED_AFTER + SIM_SETS,
     SIM_TELLS
 };
 
@@ -226,7 +262,9 @@ void sim_got(int op, int var, int64_t row, const double *values);
 /* A later job does not find it. */
 void sim_misses(int var);
 /* How many records there are, as the library says to a later job; -1: it does not. */
-void sim_got_records(int64_t n);
+void sim_got_records(int set, int64_t n);
+/* Is the attribute of that redefinition there, and is it what was put? */
+void sim_got_attribute(int op, bool there, bool right);
 
 /* What is to break, and when it has: what is told depends on it. */
 enum sim_harm {

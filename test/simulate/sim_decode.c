@@ -146,12 +146,20 @@ void sim_decode(struct sim_decoded *d, const struct sim_bytes *file)
     if (r.wrong != NULL) snprintf(d->wrong, sizeof d->wrong, "%s", r.wrong);
 }
 
+/* Fill values of 64 bits have more digits than a double. */
+static uint64_t integer_of(int type, double value)
+{
+    if (type == 5 || type == 6) return 0;
+    if (value < -9e18) return (uint64_t)-9223372036854775806;
+    return value > 1.8e19 ? 18446744073709551614u : (uint64_t)(int64_t)value;
+}
+
 void sim_encode(int type, double value, unsigned char bytes[8])
 {
     const int size = sim_type_size(type);
     float single = (float)value;
     uint32_t bits;
-    uint64_t x = (uint64_t)(int64_t)(type < 5 ? value : 0);
+    uint64_t x = integer_of(type, value);
     memcpy(&bits, &single, sizeof bits);
     if (type == 5) x = bits;
     if (type == 6) memcpy(&x, &value, sizeof x);
@@ -170,6 +178,14 @@ double sim_decoded_value(const struct sim_decoded *d, const struct sim_bytes *fi
     switch (d->vars[var].type) {
     case 1:
         return (int8_t)x;
+    case 10:
+        return (double)(int64_t)x;
+    case 2:
+    case 7:
+    case 8:
+    case 9:
+    case 11:
+        return (double)x;
     case 3:
         return (int16_t)x;
     case 4:

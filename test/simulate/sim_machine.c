@@ -86,6 +86,128 @@ int64_t store_read(struct store_file *f, int64_t offset, void *bytes, int64_t n)
     return __wrap_pread(f->fd, bytes, (size_t)n, offset);
 }
 
+/* A handle is that. */
+static struct store_file *file_of(MPI_File f)
+{
+    return *(struct store_file **)f;
+}
+
+int __wrap_MPI_File_sync(MPI_File f)
+{
+    return __wrap_fsync(file_of(f)->fd) == 0 ? MPI_SUCCESS : machine_mpi_error(errno);
+}
+
+/* ---- views: each process its own, as ROMIO does where collective buffering is off ----
+ */
+
+/* Of a handle: where each byte is that it shows, from `at` on, and again every `extent`.
+ */
+struct view {
+    MPI_File file;
+    int64_t at, n, extent;
+    uint32_t *places; /* NULL: all bytes */
+    struct view *next;
+};
+static struct view *views;
+
+static struct view *view_of(MPI_File f)
+{
+    struct view *v = views;
+    while (v != NULL && v->file != f)
+        v = v->next;
+    if (v != NULL) return v;
+    v = sim_room(sizeof *v);
+    *v = (struct view){.file = f, .next = views};
+    return views = v;
+}
+
+/* Packing bytes that tell where they are, a digit of that at a time, tells where a type
+ * has its bytes. */
+static void find_places(struct view *v, MPI_Datatype type)
+{
+    int n = 0;
+    MPI_Aint low = 0, extent = 0, real = 0;
+    MPI_Type_size(type, &n);
+    MPI_Type_get_extent(type, &low, &extent);
+    MPI_Type_get_true_extent(type, &low, &real);
+    const int64_t all = low + real > extent ? low + real : extent;
+    unsigned char *digits = sim_room((size_t)all), *packed = sim_room((size_t)n);
+    v->n = n;
+    v->extent = extent;
+    v->places = sim_room((size_t)n * sizeof *v->places);
+    for (int digit = 0; digit < 32; digit += 8) {
+        int at = 0;
+        for (int64_t i = 0; i < all; i++)
+            digits[i] = (unsigned char)(i >> digit);
+        MPI_Pack(digits, 1, type, packed, n, &at, MPI_COMM_SELF);
+        for (int i = 0; i < n; i++)
+            v->places[i] |= (uint32_t)packed[i] << digit;
+    }
+    free(packed);
+    free(digits);
+}
+
+int __wrap_MPI_File_set_view(MPI_File f, MPI_Offset at, MPI_Datatype etype,
+                             MPI_Datatype type, const char *how, MPI_Info info)
+{
+    struct view *v = view_of(f);
+    (void)etype, (void)how, (void)info;
+    free(v->places);
+    v->places = NULL;
+    v->at = at;
+    if (type != MPI_BYTE) find_places(v, type);
+    return MPI_SUCCESS;
+}
+
+static int64_t place_of(const struct view *v, int64_t i)
+{
+    return v->places == NULL ? v->at + i
+                             : v->at + i / v->n * v->extent + v->places[i % v->n];
+}
+
+/* In runs; how many bytes, or -1 and errno. */
+static int64_t move(MPI_File f, bool writes, int64_t from, char *bytes, int64_t n)
+{
+    const struct view *v = view_of(f);
+    struct store_file *file = file_of(f);
+    for (int64_t i = 0, run; i < n; i += run) {
+        const int64_t at = place_of(v, from + i);
+        for (run = 1; i + run < n && place_of(v, from + i + run) == at + run;)
+            run++;
+        int64_t done = writes ? store_write(file, at, bytes + i, run)
+                              : store_read(file, at, bytes + i, run);
+        if (done < 0) return -1;
+        if (done < run) return i + done; /* behind the end */
+    }
+    return n;
+}
+
+int __wrap_MPI_File_read_at_all(MPI_File f, MPI_Offset at, void *buf, int count,
+                                MPI_Datatype type, MPI_Status *status)
+{
+    int n = 0, from = 0;
+    MPI_Type_size(type, &n);
+    n *= count; /* SimGrid's MPI_Pack_size counts the gaps, too */
+    char *bytes = sim_room((size_t)n);
+    int64_t done = move(f, false, at, bytes, n);
+    if (done > 0) MPI_Unpack(bytes, n, &from, buf, count, type, MPI_COMM_SELF);
+    free(bytes);
+    return machine_mpi_moved(done, status);
+}
+
+int __wrap_MPI_File_write_at_all(MPI_File f, MPI_Offset at, const void *buf, int count,
+                                 MPI_Datatype type, MPI_Status *status)
+{
+    int n = 0, to = 0;
+    MPI_Type_size(type, &n);
+    n *= count; /* SimGrid's MPI_Pack_size counts the gaps, too */
+    char *bytes = sim_room((size_t)n);
+    if (n > 0) MPI_Pack(buf, count, type, bytes, n, &to, MPI_COMM_SELF);
+    int64_t done = move(f, true, at, bytes, n);
+    free(bytes);
+    return machine_mpi_moved(done, status);
+}
+
 /* The library makes no such calls. */
 MPI_Request task_new(struct store_file *f, int64_t offset, void *bytes, int64_t n,
                      bool writing)

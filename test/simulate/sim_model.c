@@ -24,7 +24,7 @@ static bool begun[SIM_TELLS][SIM_PROCESSES];
 static int told[SIM_TELLS][SIM_PROCESSES];
 static char said[SIM_TELLS][600];
 static bool harmed, powerless, erred, finding;
-static int64_t records_told = -1;
+static int64_t records_told[SIM_SETS] = {-1, -1};
 
 /* ---- what is told ---- */
 
@@ -50,7 +50,8 @@ void sim_next_job(void)
     for (int op = SIM_OPENED; op < SIM_TELLS; op++)
         for (int k = 0; k < SIM_PROCESSES; k++)
             told[op][k] = NOT;
-    records_told = -1;
+    for (int set = 0; set < SIM_SETS; set++)
+        records_told[set] = -1;
 }
 
 void sim_begins(int op)
@@ -71,9 +72,9 @@ void sim_told(int op, int err, const char *words)
         sim_fail(SIM_LOST, "op %d is told %d without a fault: %s", op, err, words);
 }
 
-void sim_got_records(int64_t n)
+void sim_got_records(int set, int64_t n)
 {
-    records_told = n;
+    records_told[set] = n;
 }
 
 /* Have they all been told success? (A collective call that one is told so of has been
@@ -108,22 +109,36 @@ static bool covers(const struct sim_op *op, int var, int64_t row)
 }
 
 /* A close brings all to the file, and only a sync to the device. */
-static bool secures(int op)
+static bool secures(int op, int set)
 {
-    if (op == SIM_CLOSED) return !powerless;
-    enum sim_what what = sim_the_plan()->ops[op].what;
-    return what == SIM_SYNC || (what == SIM_REOPEN && !powerless);
+    const struct sim_op *o = &sim_the_plan()->ops[op];
+    return o->set == set &&
+           (o->what == SIM_SYNC || (o->what == SIM_REOPEN && !powerless));
 }
 
-/* Must it be there, after that op told success? */
+static bool closing_secures(int set)
+{
+    return !powerless && any_told(SIM_CLOSED + set);
+}
+
+/* Must it be there, if that was told success, and then the ops from first on? */
+static bool sure_since(int tell, int set, int first)
+{
+    if (!any_told(tell)) return false;
+    if (!powerless) return true;
+    for (int op = first; op < sim_the_plan()->nops; op++)
+        if (secures(op, set) && any_told(op)) return true;
+    return closing_secures(set);
+}
+
 static bool sure(int op)
 {
-    if (!any_told(op)) return false;
-    if (!powerless) return true;
-    for (int later = op == SIM_CREATED ? 0 : op + 1; later < sim_the_plan()->nops;
-         later++)
-        if (secures(later) && any_told(later)) return true;
-    return secures(SIM_CLOSED) && any_told(SIM_CLOSED);
+    return sure_since(op, sim_the_plan()->ops[op].set, op + 1);
+}
+
+static bool sure_of_set(int set)
+{
+    return sure_since(SIM_CREATED + set, set, 0);
 }
 
 /* The mode that creation sets is an opening's: what is defined later is not filled, and
@@ -132,7 +147,8 @@ static bool is_filled(int var)
 {
     const struct sim_plan *p = sim_the_plan();
     for (int op = 0; op < p->vars[var].since; op++)
-        if (p->ops[op].what == SIM_REOPEN) return false;
+        if (p->ops[op].what == SIM_REOPEN && p->ops[op].set == p->vars[var].set)
+            return false;
     return p->fill && !p->vars[var].record;
 }
 
@@ -143,6 +159,7 @@ static struct may may_hold(int var, int64_t row, int64_t i, int until, bool own)
     const struct sim_plan *p = sim_the_plan();
     const int who = sim_owner(p, var, i);
     const bool fills = is_filled(var);
+    const int set = p->vars[var].set;
     struct may m = {.anything = true};
     int last = NOT; /* the last put, if that told success */
     for (int op = 0; op < until && op < p->nops; op++) {
@@ -150,12 +167,12 @@ static struct may may_hold(int var, int64_t row, int64_t i, int until, bool own)
             last = told[op][who] == 0 ? op : NOT;
             if (last != NOT && (own || (!powerless && all_told(op)))) m = (struct may){0};
             m.ops |= 1u << op;
-        } else if (secures(op) && any_told(op) && op > p->vars[var].since) {
+        } else if (secures(op, set) && any_told(op) && op > p->vars[var].since) {
             if (last != NOT) m = (struct may){.ops = 1u << last};
             if (m.ops == 0 && fills) m = (struct may){.fill = true};
         }
     }
-    if (until <= SIM_CLOSED || !secures(SIM_CLOSED) || !any_told(SIM_CLOSED)) return m;
+    if (until < SIM_TELLS || !closing_secures(set)) return m;
     if (last != NOT) return (struct may){.ops = 1u << last};
     return m.ops == 0 && fills ? (struct may){.fill = true} : m;
 }
@@ -208,7 +225,8 @@ static void check_value(const struct may *m, int var, int64_t row, int64_t i,
 void sim_got(int op, int var, int64_t row, const double *values)
 {
     const struct sim_process *me = sim_self();
-    if (me->job > 0 && (!sure(SIM_CREATED) || sim_the_plan()->company == SIM_BESIDE))
+    const bool beside = sim_the_plan()->company == SIM_BESIDE;
+    if (me->job > 0 && (!sure_of_set(sim_the_plan()->vars[var].set) || beside))
         return; /* what there is to be then, the file says in the end */
     for (int64_t i = 0; i < sim_row(sim_the_plan(), var); i++) {
         if (me->job == 0 && sim_owner(sim_the_plan(), var, i) != me->rank) continue;
@@ -221,8 +239,25 @@ void sim_got(int op, int var, int64_t row, const double *values)
 
 static bool sure_of(int var)
 {
-    int since = sim_the_plan()->vars[var].since;
-    return sure(since < 0 ? SIM_CREATED : since);
+    const struct sim_var *v = &sim_the_plan()->vars[var];
+    return v->since < 0 ? sure_of_set(v->set) : sure(v->since);
+}
+
+void sim_got_attribute(int op, bool there, bool right)
+{
+    const struct sim_plan *p = sim_the_plan();
+    bool taken = false, may_be_taken = false;
+    if (p->company == SIM_BESIDE || !sure_of_set(p->ops[op].set)) return;
+    for (int later = op + 1; later < p->nops; later++) {
+        if (p->ops[later].what != SIM_REDEFINE || sim_taken(p, later) != op) continue;
+        taken |= sure(later);
+        for (int k = 0; k < p->procs; k++)
+            may_be_taken |= begun[later][k];
+    }
+    if (there && !right) sim_fail(SIM_WRONG, "the attribute of op %d is another", op);
+    if (there && taken) sim_fail(SIM_LOST, "the attribute of op %d is back", op);
+    if (!there && sure(op) && !may_be_taken)
+        sim_fail(SIM_LOST, "the attribute of op %d is gone", op);
 }
 
 void sim_misses(int var)
@@ -241,12 +276,12 @@ static int find(const struct sim_decoded *d, int var)
 }
 
 /* At least as many as were made sure of; at most as were begun. */
-static void check_records(int64_t n, const char *by)
+static void check_records(int set, int64_t n, const char *by)
 {
     const struct sim_plan *p = sim_the_plan();
     int64_t least = 0, most = 0;
     for (int var = 0; var < p->nvars; var++) {
-        if (!p->vars[var].record) continue;
+        if (!p->vars[var].record || p->vars[var].set != set) continue;
         for (int64_t row = 0; row < SIM_RECORDS; row++)
             for (int64_t i = 0; i < sim_row(p, var); i++) {
                 struct may m = may_hold(var, row, i, SIM_TELLS, false);
@@ -263,79 +298,102 @@ static void check_records(int64_t n, const char *by)
 }
 
 static void check_var(const struct sim_decoded *d, int v, int var,
-                      const struct sim_bytes *bytes)
+                      const struct sim_bytes *bytes, const char *by)
 {
     const struct sim_plan *p = sim_the_plan();
     if (d->vars[v].type != p->vars[var].type || d->vars[v].row != sim_row(p, var) ||
         d->vars[v].record != p->vars[var].record ||
         (!d->vars[v].record && d->vars[v].rows != p->vars[var].rows))
-        sim_fail(SIM_WRONG, "the file: v%d is another one", var);
+        sim_fail(SIM_WRONG, "%s: v%d is another one", by, var);
     for (int64_t row = 0; row < d->vars[v].rows; row++)
         for (int64_t i = 0; i < d->vars[v].row; i++) {
             struct may m = may_hold(var, row, i, SIM_TELLS, false);
-            check_value(&m, var, row, i, sim_decoded_value(d, bytes, v, row, i),
-                        "the file");
+            check_value(&m, var, row, i, sim_decoded_value(d, bytes, v, row, i), by);
         }
 }
 
 /* "a.nc.0003" */
-static bool is_part(const char *name)
+static bool is_part(const char *name, int set)
 {
-    size_t n = strlen(SIM_FILE);
-    return strncmp(name, SIM_FILE, n) == 0 && name[n] == '.' &&
+    const char *path = sim_path(set);
+    const size_t n = strlen(path);
+    return strncmp(name, path, n) == 0 && name[n] == '.' &&
            strspn(name + n + 1, "0123456789") == 4 && name[n + 5] == '\0';
 }
 
-/* A journal that nobody needs any more, and that could not be looked at in time. */
-static bool is_set_aside(const char *name)
+/* The dataset's own; subfiles may be left by who was killed when the one file had its
+ * name already. */
+static bool belongs(const char *name, int set)
 {
-    return erred && strstr(name, ".redef.") != NULL;
+    const struct sim_plan *p = sim_the_plan();
+    const bool parts = p->parts && !(p->joined && !harmed);
+    return strcmp(name, sim_path(set)) == 0 || (parts && is_part(name, set));
 }
 
-/* Subfiles may be left by who was killed when the one file had its name already. Without
- * locks, what was just made may be somebody's who lives. */
-static void check_what_is_left(bool parts)
+/* A journal that nobody needs any more, and that could not be looked at in time; and the
+ * notes that were asked for. */
+static bool is_set_aside(const char *name)
+{
+    return (erred && strstr(name, ".redef.") != NULL) ||
+           strncmp(name, SIM_NOTES, strlen(SIM_NOTES)) == 0;
+}
+
+/* Without locks, what was just made may be somebody's who lives. */
+static void check_what_is_left(void)
 {
     const char *name;
     if (sim_the_plan()->lockless && harmed) return;
-    for (int i = 0; (name = sim_name(i)) != NULL; i++)
-        if (strcmp(name, SIM_FILE) != 0 && !(parts && is_part(name)) &&
-            !is_set_aside(name))
-            sim_fail(SIM_LEFT, "%s is left behind", name);
+    for (int i = 0; (name = sim_name(i)) != NULL; i++) {
+        bool known = is_set_aside(name);
+        for (int set = 0; set < sim_the_plan()->sets; set++)
+            known |= belongs(name, set);
+        if (!known) sim_fail(SIM_LEFT, "%s is left behind", name);
+    }
 }
 
 /* Without the library; one with subfiles is a file of its own kind. */
-static void check_file(const struct sim_file *f)
+static void check_file(int set, const struct sim_file *f, const char *by)
 {
     const struct sim_plan *p = sim_the_plan();
     struct sim_decoded d;
     sim_decode(&d, &f->now);
-    if (!d.there || d.wrong[0] != '\0')
-        sim_fail(SIM_LOST, "the file is none: %s", d.wrong);
-    check_records(d.records, "the file");
-    for (int var = 0, v; var < p->nvars; var++)
+    if (!d.there || d.wrong[0] != '\0') sim_fail(SIM_LOST, "%s is none: %s", by, d.wrong);
+    check_records(set, d.records, by);
+    for (int var = 0, v; var < p->nvars; var++) {
+        if (p->vars[var].set != set) continue;
         if ((v = find(&d, var)) >= 0)
-            check_var(&d, v, var, &f->now);
+            check_var(&d, v, var, &f->now, by);
         else if (sure_of(var))
-            sim_fail(SIM_LOST, "the file has no v%d", var);
+            sim_fail(SIM_LOST, "%s has no v%d", by, var);
+    }
+}
+
+static void judge_set(int set)
+{
+    const struct sim_plan *p = sim_the_plan();
+    const struct sim_file *f = sim_name_find(sim_path(set));
+    const int opened = SIM_OPENED + set, got = SIM_GET_AFTER + set,
+              closed = SIM_CLOSED_AFTER + set;
+    if (!sure_of_set(set)) return; /* anything may be there */
+    if (f == NULL) sim_fail(SIM_LOST, "%s is gone", sim_path(set));
+    /* As doc/burst-buffer.md says of several openings that write at the same time. */
+    if (told[opened][0] == EBADLOG && p->company == SIM_BESIDE) return;
+    if (told[opened][0] != 0) sim_fail(SIM_LOST, "it cannot be opened: %s", said[opened]);
+    if (told[closed][0] != 0) sim_fail(SIM_LOST, "it cannot be closed: %s", said[closed]);
+    if (told[got][0] > NOT && told[got][0] != 0)
+        sim_fail(SIM_LOST, "it cannot be read: %s", said[got]);
+    check_records(set, records_told[set], "the library");
+    if (!p->parts || (p->joined && !harmed)) check_file(set, f, "the file");
 }
 
 void sim_judge(void)
 {
-    const struct sim_file *f = sim_name_find(SIM_FILE);
+    const struct sim_file *whole = sim_name_find(SIM_WHOLE);
     prepare();
-    if (!sure(SIM_CREATED)) return; /* anything may be there */
-    if (f == NULL) sim_fail(SIM_LOST, "the file is gone");
-    /* As doc/burst-buffer.md says of several openings that write at the same time. */
-    if (told[SIM_OPENED][0] == EBADLOG && sim_the_plan()->company == SIM_BESIDE) return;
-    if (told[SIM_OPENED][0] != 0)
-        sim_fail(SIM_LOST, "it cannot be opened: %s", said[SIM_OPENED]);
-    if (told[SIM_CLOSED_AFTER][0] != 0)
-        sim_fail(SIM_LOST, "it cannot be closed: %s", said[SIM_CLOSED_AFTER]);
-    if (told[SIM_GET_AFTER][0] > NOT && told[SIM_GET_AFTER][0] != 0)
-        sim_fail(SIM_LOST, "it cannot be read: %s", said[SIM_GET_AFTER]);
-    check_records(records_told, "the library");
-    const struct sim_plan *p = sim_the_plan();
-    if (!p->parts || (p->joined && !harmed)) check_file(f);
-    check_what_is_left(p->parts && !(p->joined && !harmed));
+    for (int set = 0; set < sim_the_plan()->sets; set++)
+        judge_set(set);
+    if (whole != NULL && sure_of_set(0)) check_file(0, whole, "the joined file");
+    for (int set = 0; set < sim_the_plan()->sets; set++)
+        if (!sure_of_set(set)) return; /* what may be left, nobody knows */
+    check_what_is_left();
 }

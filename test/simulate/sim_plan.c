@@ -6,7 +6,7 @@
 #include "sim.h"
 
 /* The numbers of pnetcdf.h. */
-enum { BYTE = 1, SHORT = 3, INT = 4, FLOAT = 5, DOUBLE = 6 };
+enum { BYTE = 1, CHAR, SHORT, INT, FLOAT, DOUBLE, UBYTE, USHORT, UINT, INT64, UINT64 };
 
 static const struct {
     int type, size;
@@ -17,8 +17,15 @@ static const struct {
     {INT, 4, -2147483647, 1e9},
     {FLOAT, 4, 9.9692099683868690e+36f, 1e7},
     {DOUBLE, 8, 9.9692099683868690e+36, 1e15},
+    {CHAR, 1, 0, 100},
+    {UBYTE, 1, 255, 200},
+    {USHORT, 2, 65535, 60000},
+    {UINT, 4, 4294967295, 4e9},
+    {INT64, 8, -9223372036854775806., 1e15},
+    {UINT64, 8, 18446744073709551614., 1e15},
 };
-enum { TYPES = sizeof types / sizeof types[0] };
+/* The first ones are drawn always, the next one by rich seeds, the rest for CDF-5. */
+enum { OLD_TYPES = 5, TYPES = sizeof types / sizeof types[0] };
 
 static int kind_of(int type)
 {
@@ -31,6 +38,17 @@ static int kind_of(int type)
 int sim_type_size(int type)
 {
     return types[kind_of(type)].size;
+}
+
+double sim_type_most(int type)
+{
+    return types[kind_of(type)].most;
+}
+
+const char *sim_path(int set)
+{
+    static const char *const paths[SIM_SETS] = {SIM_FILE, SIM_STORE "b.nc"};
+    return paths[set];
 }
 
 static uint64_t mixed(uint64_t x)
@@ -64,12 +82,28 @@ double sim_value(const struct sim_plan *p, int op, int var, int64_t row, int64_t
     return 1 + (double)(x % (uint64_t)types[k].most);
 }
 
+int sim_taken(const struct sim_plan *p, int op)
+{
+    if (!p->ops[op].takes) return -1;
+    for (int i = op - 1; i >= 0; i--)
+        if (p->ops[i].what == SIM_REDEFINE && p->ops[i].set == p->ops[op].set) return i;
+    return -1;
+}
+
 /* ---- drawing ---- */
 
 static void add_word(struct sim_plan *p, const char *hint)
 {
     size_t n = strlen(p->hints);
     snprintf(p->hints + n, sizeof p->hints - n, "%s%s", n > 0 ? ";" : "", hint);
+}
+
+/* Unless it has that hint already. */
+static void add_new_word(struct sim_plan *p, const char *hint)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%.*s=", (int)strcspn(hint, "="), hint);
+    if (strstr(p->hints, name) == NULL) add_word(p, hint);
 }
 
 static void add_hint(struct sim_plan *p, const char *name, int64_t value)
@@ -124,7 +158,7 @@ static void draw_vars(struct sim_plan *p, uint64_t *s)
     p->nvars = 1 + (int)sim_draw(s, SIM_VARS);
     for (int i = 0; i < p->nvars; i++)
         p->vars[i] = (struct sim_var){
-            .type = types[sim_draw(s, TYPES)].type,
+            .type = types[sim_draw(s, OLD_TYPES)].type,
             .record = sim_draw(s, 2),
             .rows = 1 + (int)sim_draw(s, SIM_RECORDS),
             .each = 1 + (int)(sim_draw(s, 4) ? sim_draw(s, 40) : sim_draw(s, 400)),
@@ -164,6 +198,111 @@ static void defer_vars(struct sim_plan *p, uint64_t *s)
     }
 }
 
+/* ---- rich ones ---- */
+
+static void draw_last_hints(struct sim_plan *p, uint64_t *s)
+{
+    static const char *const words[] = {"nc_transfer=direct",
+                                        "nc_transfer=node",
+                                        "nc_transfer=view",
+                                        "nc_file_io=mpi",
+                                        "nc_file_io=posix",
+                                        "nc_trace=" SIM_NOTES "trace",
+                                        "nc_statistics=enable",
+                                        "nc_report=" SIM_NOTES "report",
+                                        "nc_node_procs=2",
+                                        "nc_num_aggrs_per_node=1",
+                                        "nc_num_aggrs_per_node=2",
+                                        "striping_unit=4096;striping_factor=2",
+                                        "nc_record_align_size=64",
+                                        "romio_no_indep_rw=true",
+                                        "nc_node_share_size=4096",
+                                        "nc_header_read_chunk_size=64",
+                                        "nc_ibuf_size=1024",
+                                        "nc_blob_checksums=disable",
+                                        "nc_burst_buf_log_at=post",
+                                        "nc_burst_buf_flush=flush_immediate",
+                                        "nc_burst_buf_threads=3",
+                                        "nc_burst_buf_delay=0",
+                                        "nc_burst_buf_bandwidth=100000",
+                                        "nc_burst_buf_recover=always",
+                                        "nc_stage_block_size=4096",
+                                        "nc_stage_checksums=enable",
+                                        "nc_stage_scope=global",
+                                        "nc_stage_prefetch=open",
+                                        "nc_stage_prefetch=v0,v1",
+                                        "nc_stage_size=65536",
+                                        "nc_stage_ahead=disable",
+                                        "nc_stage_exchange=disable"};
+    const uint64_t n = sizeof words / sizeof words[0];
+    for (uint64_t most = sim_draw(s, 6); most > 0; most--)
+        add_new_word(p, words[sim_draw(s, n)]);
+    if (p->seed % 3 == 0 && sim_draw(s, 2) && strstr(p->hints, "nc_stage=") == NULL)
+        add_word(p, "nc_stage=enable");
+    p->listed = sim_draw(s, 4) == 0;
+}
+
+/* Now and then many processes, which have little each. */
+static void draw_many(struct sim_plan *p, uint64_t *s)
+{
+    const uint64_t kind = sim_draw(s, 64);
+    if (p->lockless || kind > 8) return;
+    p->procs = kind == 0 ? SIM_PROCESSES : 6 + (int)sim_draw(s, 11);
+    p->nodes = 1 + (int)sim_draw(s, 8);
+    p->recoverers = 1 + (int)sim_draw(s, 6);
+    for (int i = 0; i < p->nvars; i++)
+        p->vars[i].each = 1 + p->vars[i].each % 6;
+}
+
+static void draw_kinds(struct sim_plan *p, uint64_t *s)
+{
+    for (int i = 0; i < p->nops; i++) {
+        struct sim_op *op = &p->ops[i];
+        const struct sim_var *v = &p->vars[op->var];
+        op->kind = (enum sim_kind)sim_draw(s, SIM_KINDS);
+        op->memory = (int)sim_draw(s, 1 << 20);
+        op->own = sim_draw(s, 3) == 0;
+        op->buffered = sim_draw(s, 2);
+        op->posted = sim_draw(s, 3) == 0;
+        op->takes = sim_draw(s, 3) == 0;
+        const bool posts = op->what == SIM_POST || (op->what == SIM_GET && op->posted);
+        if ((op->kind == SIM_BLOCK && v->mixed && p->procs > 1) ||
+            (op->kind == SIM_SINGLE &&
+             (op->n * v->each > 24 || (op->what == SIM_GET && v->record))) ||
+            (op->kind == SIM_TYPED && (v->record || posts || v->type == CHAR)))
+            op->kind = SIM_STRIDED;
+    }
+}
+
+/* Each variable is of one, and so is a redefinition that makes it. */
+static void draw_sets(struct sim_plan *p, uint64_t *s)
+{
+    p->sets = sim_draw(s, 4) == 0 && p->nvars > 1 ? 2 : 1;
+    for (int i = 0; i < p->nvars; i++)
+        p->vars[i].set = p->sets > 1 ? i % 2 : 0;
+    for (int i = 0; i < p->nops; i++) {
+        struct sim_op *op = &p->ops[i];
+        bool access = op->what == SIM_PUT || op->what == SIM_PUT_OWN ||
+                      op->what == SIM_POST || op->what == SIM_GET;
+        op->set = access ? p->vars[op->var].set : (int)sim_draw(s, (uint64_t)p->sets);
+        for (int v = 0; v < p->nvars; v++)
+            if (p->vars[v].since == i) op->set = p->vars[v].set;
+    }
+}
+
+static void draw_rich(struct sim_plan *p, uint64_t *s)
+{
+    for (int i = 0; i < p->nvars; i++)
+        p->vars[i].type = types[sim_draw(s, p->format == 5 ? TYPES : OLD_TYPES + 1)].type;
+    draw_many(p, s);
+    draw_sets(p, s);
+    draw_kinds(p, s);
+    draw_last_hints(p, s);
+    if (!p->parts || p->joined || p->lockless || sim_draw(s, 3) > 0) return;
+    p->tool = SIM_JOIN;
+    p->company = SIM_TOGETHER;
+}
+
 void sim_plan_draw(struct sim_plan *p, uint64_t seed)
 {
     static const int formats[] = {1, 2, 5};
@@ -187,12 +326,18 @@ void sim_plan_draw(struct sim_plan *p, uint64_t seed)
     defer_vars(p, &s);
     s = mixed(seed * 2 + 2);
     draw_more_hints(p, &s);
+    p->sets = 1;
+    if (seed >= SIM_RICH) draw_rich(p, &s);
 }
 
 /* ---- small ones ---- */
 
 #define LOGS "nc_burst_buf=enable;nc_burst_buf_dirname=" SIM_LOGS
 #define SUBS "nc_blob=enable;nc_num_subfiles=2"
+#define OP(does, v, row, rows)                                                           \
+    {                                                                                    \
+        .what = (does), .var = (v), .first = (row), .n = (rows)                          \
+    }
 static const struct {
     const char *name, *hints;
     enum sim_company company;
@@ -204,23 +349,28 @@ static const struct {
      SIM_ALONE,
      0,
      3,
-     {{SIM_PUT, 0, 0, 2}, {SIM_SYNC, 0, 0, 0}, {SIM_REDEFINE, 0, 0, 300}}},
+     {OP(SIM_PUT, 0, 0, 2), OP(SIM_SYNC, 0, 0, 0), OP(SIM_REDEFINE, 0, 0, 300)}},
     {"log",
      LOGS,
      SIM_ALONE,
      0,
      3,
-     {{SIM_PUT, 0, 0, 2}, {SIM_SYNC, 0, 0, 0}, {SIM_PUT, 1, 0, 1}}},
+     {OP(SIM_PUT, 0, 0, 2), OP(SIM_SYNC, 0, 0, 0), OP(SIM_PUT, 1, 0, 1)}},
     {"replay",
      LOGS ";nc_burst_buf_shared_logs=enable",
      SIM_TOGETHER,
      1,
      2,
-     {{SIM_PUT, 0, 0, 2}, {SIM_PUT, 1, 0, 1}}},
-    {"deferred", LOGS ";nc_deferred_close=enable", SIM_ALONE, 0, 1, {{SIM_PUT, 0, 0, 2}}},
-    {"blobs", SUBS, SIM_ALONE, 0, 2, {{SIM_PUT, 0, 0, 2}, {SIM_SYNC, 0, 0, 0}}},
-    {"join", SUBS ";nc_blob_join=close", SIM_ALONE, 0, 1, {{SIM_PUT, 0, 0, 2}}},
-    {"behind", SUBS ";nc_blob_join=behind", SIM_ALONE, 0, 1, {{SIM_PUT, 0, 0, 2}}},
+     {OP(SIM_PUT, 0, 0, 2), OP(SIM_PUT, 1, 0, 1)}},
+    {"deferred",
+     LOGS ";nc_deferred_close=enable",
+     SIM_ALONE,
+     0,
+     1,
+     {OP(SIM_PUT, 0, 0, 2)}},
+    {"blobs", SUBS, SIM_ALONE, 0, 2, {OP(SIM_PUT, 0, 0, 2), OP(SIM_SYNC, 0, 0, 0)}},
+    {"join", SUBS ";nc_blob_join=close", SIM_ALONE, 0, 1, {OP(SIM_PUT, 0, 0, 2)}},
+    {"behind", SUBS ";nc_blob_join=behind", SIM_ALONE, 0, 1, {OP(SIM_PUT, 0, 0, 2)}},
 };
 
 const char *sim_plan_small(struct sim_plan *p, int i, int *moving)
@@ -233,6 +383,7 @@ const char *sim_plan_small(struct sim_plan *p, int i, int *moving)
         .nodes = 2,
         .recoverers = 1,
         .company = small[i].company,
+        .sets = 1,
         .parts = strstr(small[i].hints, SUBS) != NULL,
         .joined = strstr(small[i].hints, "nc_blob_join") != NULL,
         .nvars = 2,
@@ -255,13 +406,18 @@ void sim_plan_print(const struct sim_plan *p)
         [SIM_REOPEN] = "close, open"};
     static const char *const company[] = {"", ", two jobs of them at once",
                                           ", the first of them meanwhile"};
-    static const char *const tools[] = {"", " (ncmpilog replay)", " (ncvalidator -f)"};
+    static const char *const tools[] = {"", " (ncmpilog replay)", " (ncvalidator -f)",
+                                        " (ncmpijoin)"};
+    static const char *const kinds[SIM_KINDS] = {
+        "", ", vara", ", var1", ", varm", ", varn", ", flexible", ", vard"};
     printf("CDF-%d, %d processes on %d nodes, then %d processes%s%s\nhints: %s\n",
            p->format, p->procs, p->nodes, p->recoverers, company[p->company],
            tools[p->tool], p->hints);
-    printf("create%s%s\n", p->fill ? ", fill" : "", p->lockless ? ", without locks" : "");
+    printf("create%s%s%s\n", p->fill ? ", fill" : "",
+           p->lockless ? ", without locks" : "", p->listed ? ", hints from a file" : "");
     for (int i = 0; i < p->nvars; i++)
-        printf("  v%d: type %d, %s %d x %lld, %s, from op %d\n", i, p->vars[i].type,
+        printf("  v%d%s: type %d, %s %d x %lld, %s, from op %d\n", i,
+               p->vars[i].set ? " of the other" : "", p->vars[i].type,
                p->vars[i].record ? "records" : "rows", p->vars[i].rows,
                (long long)sim_row(p, i), p->vars[i].mixed ? "in turn" : "blocks",
                p->vars[i].since);
@@ -271,8 +427,12 @@ void sim_plan_print(const struct sim_plan *p)
             op->what != SIM_SYNC && op->what != SIM_REOPEN && op->what != SIM_REDEFINE;
         printf("%3d %s", i, words[op->what]);
         if (access)
-            printf(" v%d, rows %d to %d", op->var, op->first, op->first + op->n - 1);
-        if (op->what == SIM_REDEFINE) printf(", %d bytes more", op->n);
+            printf(" v%d, rows %d to %d%s%s%s%s", op->var, op->first,
+                   op->first + op->n - 1, kinds[op->kind], op->own ? ", own" : "",
+                   op->buffered ? ", buffered" : "", op->posted ? ", posted" : "");
+        if (op->what == SIM_REDEFINE)
+            printf(", %d bytes more%s", op->n, op->takes ? ", one less" : "");
+        if (op->set > 0) printf(", of the other");
         printf("\n");
     }
     printf("close\n");

@@ -9,6 +9,7 @@
 #include "pnetcdf.h"
 #include "pnetcdf_ext.h"
 #include "sim.h"
+#include "sim_access.h"
 #include "sim_wrapped.h"
 
 int sim_main(int argc, char **argv);
@@ -19,6 +20,7 @@ int __wrap_MPI_Finalize(void);
 int __real_MPI_Finalize(void);
 int ncmpilog_main(int argc, char **argv);
 int ncvalidator_main(int argc, char **argv);
+int ncmpijoin_main(int argc, char **argv);
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                           void *(*run)(void *), void *argument);
 int __real_MPI_Comm_create_keyval(MPI_Comm_copy_attr_function *copies,
@@ -26,50 +28,49 @@ int __real_MPI_Comm_create_keyval(MPI_Comm_copy_attr_function *copies,
                                   void *extra);
 
 static const struct sim_plan *p;
-static int ncid, rank, dims[SIM_VARS + 1], vars[SIM_VARS];
+static int rank, ncids[SIM_SETS], times[SIM_SETS] /* dimensions */, vars[SIM_VARS];
 static MPI_Info info = MPI_INFO_NULL;
 
 static void set_hints(void)
 {
     char text[SIM_HINTS], *rest = text, *word;
     MPI_Info_create(&info);
-    snprintf(text, sizeof text, "%s", p->hints);
-    while ((word = strtok_r(rest, ";", &rest)) != NULL) {
+    snprintf(text, sizeof text, "%s", p->listed ? "" : p->hints);
+    while (*rest != '\0' && (word = strtok_r(rest, ";", &rest)) != NULL) {
         char *value = strchr(word, '=');
         *value = '\0';
         MPI_Info_set(info, word, value + 1);
     }
 }
 
-/* Rows of a variable: this process's part of each, as a strided access. */
-struct part {
-    MPI_Offset start[2], count[2], stride[2];
-    int64_t n;
-};
+/* ---- access ---- */
 
-static struct part part_of(const struct sim_op *op)
+/* Rows of a variable: this process's part of each. */
+static struct sim_access part_of(const struct sim_op *op, enum sim_verb verb)
 {
     const struct sim_var *v = &p->vars[op->var];
-    return (struct part){{op->first, v->mixed ? rank : rank * (MPI_Offset)v->each},
-                         {op->n, v->each},
-                         {1, v->mixed ? p->procs : 1},
-                         (int64_t)op->n * v->each};
+    const bool rich = p->seed >= SIM_RICH;
+    return (struct sim_access){
+        .verb = verb,
+        .kind = op->kind,
+        .all = true,
+        .ncid = ncids[op->set],
+        .var = vars[op->var],
+        .memory = sim_memory_for(v->type, rich ? (uint64_t)op->memory : SIM_DOUBLE),
+        .rows = op->n,
+        .each = v->each,
+        .start = {op->first, v->mixed ? rank : rank * (MPI_Offset)v->each},
+        .count = {op->n, v->each},
+        .stride = {1, v->mixed ? p->procs : 1},
+        .values = sim_room((size_t)op->n * (size_t)v->each * sizeof(double)),
+        .shape = {v->rows, sim_row(p, op->var)},
+        .type = v->type};
 }
 
 static int64_t place(const struct sim_op *op, int64_t k)
 {
     const struct sim_var *v = &p->vars[op->var];
     return v->mixed ? rank + k * p->procs : (int64_t)rank * v->each + k;
-}
-
-static double *values_of(const struct sim_op *op, int number)
-{
-    const struct sim_var *v = &p->vars[op->var];
-    double *values = sim_room((size_t)op->n * (size_t)v->each * sizeof *values);
-    for (int64_t k = 0; k < (int64_t)op->n * v->each; k++)
-        values[k] = sim_value(p, number, op->var, op->first + k / v->each,
-                              place(op, k % v->each));
-    return values;
 }
 
 static int first_of(int one, int other)
@@ -79,64 +80,68 @@ static int first_of(int one, int other)
 
 static int put(const struct sim_op *op, int number)
 {
-    struct part a = part_of(op);
-    double *values = values_of(op, number);
-    int err, request, status = NC_NOERR, var = vars[op->var];
-    switch (op->what) {
-    case SIM_PUT:
-        err = ncmpi_put_vars_double_all(ncid, var, a.start, a.count, a.stride, values);
-        break;
-    case SIM_PUT_OWN:
-        err = ncmpi_begin_indep_data(ncid);
-        if (err == NC_NOERR) {
-            err = ncmpi_put_vars_double(ncid, var, a.start, a.count, a.stride, values);
-            err = first_of(err, ncmpi_end_indep_data(ncid));
-        }
-        break;
-    default:
-        err = ncmpi_iput_vars_double(ncid, var, a.start, a.count, a.stride, values,
-                                     &request);
-        if (err != NC_NOERR) request = NC_REQ_NULL;
-        err = first_of(err, ncmpi_wait_all(ncid, 1, &request, &status));
-        err = first_of(err, status);
+    const struct sim_var *v = &p->vars[op->var];
+    const bool posts = op->what == SIM_POST, own = op->what == SIM_PUT_OWN;
+    struct sim_access a = part_of(op, !posts         ? SIM_PUTS
+                                      : op->buffered ? SIM_BPUTS
+                                                     : SIM_IPUTS);
+    a.all = posts ? !op->own : !own;
+    for (int64_t k = 0; k < a.rows * a.each; k++)
+        a.values[k] = sim_value(p, number, op->var, op->first + k / v->each,
+                                place(op, k % v->each));
+    int err = own ? ncmpi_begin_indep_data(a.ncid) : NC_NOERR;
+    if (err == NC_NOERR) {
+        err = sim_access(&a);
+        if (own) err = first_of(err, ncmpi_end_indep_data(a.ncid));
     }
-    free(values);
+    free(a.values);
     return err;
+}
+
+/* What a type in memory has no room for, as fill values, is told to be so. */
+static bool is_out_of_range(const struct sim_access *a, int err)
+{
+    return err == NC_ERANGE && !sim_memory_has_all(a->memory, a->type);
+}
+
+static void give(const struct sim_op *op, int number, const struct sim_access *a)
+{
+    double *row = sim_room((size_t)a->shape[1] * sizeof *row);
+    for (int r = 0; r < a->rows; r++) {
+        for (int k = 0; k < a->each; k++)
+            row[place(op, k)] = a->values[(int64_t)r * a->each + k];
+        sim_got(number, op->var, op->first + r, row);
+    }
+    free(row);
 }
 
 static int get(const struct sim_op *op, int number)
 {
-    struct part a = part_of(op);
-    const struct sim_var *v = &p->vars[op->var];
+    struct sim_access a = part_of(op, op->posted ? SIM_IGETS : SIM_GETS);
     MPI_Offset records = 0;
-    if (v->record) { /* of those that there are */
-        int dim, err = ncmpi_inq_unlimdim(ncid, &dim);
-        if (err == NC_NOERR) err = ncmpi_inq_dimlen(ncid, dim, &records);
-        if (err != NC_NOERR) return err;
-        if (a.start[0] + a.count[0] > records) a.count[0] = a.start[0] = 0;
+    int dim, err = NC_NOERR;
+    if (p->vars[op->var].record) { /* of those that there are */
+        err = ncmpi_inq_unlimdim(a.ncid, &dim);
+        if (err == NC_NOERR) err = ncmpi_inq_dimlen(a.ncid, dim, &records);
+        if (a.start[0] + a.count[0] > records) a.rows = a.count[0] = a.start[0] = 0;
     }
-    double *values = sim_room((size_t)a.n * sizeof *values), *row;
-    int err = ncmpi_get_vars_double_all(ncid, vars[op->var], a.start, a.count, a.stride,
-                                        values);
-    row = sim_room((size_t)sim_row(p, op->var) * sizeof *row);
-    for (int r = 0; r < a.count[0] && err == NC_NOERR; r++) {
-        for (int k = 0; k < v->each; k++)
-            row[place(op, k)] = values[(int64_t)r * v->each + k];
-        sim_got(number, op->var, op->first + r, row);
-    }
-    free(row);
-    free(values);
+    if (err == NC_NOERR) err = sim_access(&a);
+    if (err == NC_NOERR) give(op, number, &a);
+    if (is_out_of_range(&a, err)) err = NC_NOERR;
+    free(a.values);
     return err;
 }
+
+/* ---- definitions ---- */
 
 static int define_var(int i)
 {
     char name[16];
-    int two[2], err;
+    int two[2], err, ncid = ncids[p->vars[i].set];
     snprintf(name, sizeof name, "x%d", i);
     err = ncmpi_def_dim(ncid, name, sim_row(p, i), &two[1]);
     snprintf(name, sizeof name, "r%d", i);
-    two[0] = dims[SIM_VARS];
+    two[0] = times[p->vars[i].set];
     if (err == NC_NOERR && !p->vars[i].record)
         err = ncmpi_def_dim(ncid, name, p->vars[i].rows, &two[0]);
     snprintf(name, sizeof name, "v%d", i);
@@ -145,63 +150,86 @@ static int define_var(int i)
     return err;
 }
 
-static int define_all(int since)
+static int define_all(int set, int since)
 {
     int err = NC_NOERR;
     for (int i = 0; i < p->nvars && err == NC_NOERR; i++)
-        if (p->vars[i].since == since) err = define_var(i);
+        if (p->vars[i].since == since && p->vars[i].set == set) err = define_var(i);
     return err;
 }
 
-static int create(void)
+static int create(int set)
 {
     int cmode = NC_CLOBBER | (p->format == 2   ? NC_64BIT_OFFSET
                               : p->format == 5 ? NC_64BIT_DATA
                                                : 0);
-    int old, err = ncmpi_create(MPI_COMM_WORLD, SIM_FILE, cmode, info, &ncid);
+    int *id = &ncids[set], old;
+    int err = ncmpi_create(MPI_COMM_WORLD, sim_path(set), cmode, info, id);
     if (err != NC_NOERR) return err;
-    if (p->fill) err = ncmpi_set_fill(ncid, NC_FILL, &old);
-    if (err == NC_NOERR) err = ncmpi_def_dim(ncid, "t", NC_UNLIMITED, &dims[SIM_VARS]);
-    if (err == NC_NOERR) err = define_all(-1);
-    return first_of(err, ncmpi_enddef(ncid));
+    if (p->fill) err = ncmpi_set_fill(*id, NC_FILL, &old);
+    if (err == NC_NOERR) err = ncmpi_def_dim(*id, "t", NC_UNLIMITED, &times[set]);
+    if (err == NC_NOERR) err = define_all(set, -1);
+    return first_of(err, ncmpi_enddef(*id));
+}
+
+static int put_text(int ncid, int number, int n)
+{
+    char name[16], *text = sim_room((size_t)n);
+    snprintf(name, sizeof name, "a%d", number);
+    memset(text, 'a' + number, (size_t)n);
+    int err = ncmpi_put_att_text(ncid, NC_GLOBAL, name, n, text);
+    free(text);
+    return err;
+}
+
+/* The one that a redefinition takes away, which may not be there. */
+static int take_attribute(int ncid, int op)
+{
+    char name[16];
+    snprintf(name, sizeof name, "a%d", op);
+    int err = op < 0 ? NC_NOERR : ncmpi_del_att(ncid, NC_GLOBAL, name);
+    return err == NC_ENOTATT ? NC_NOERR : err;
 }
 
 static int redefine(const struct sim_op *op, int number)
 {
-    char name[16];
+    const int ncid = ncids[op->set];
     int err = ncmpi_redef(ncid);
-    char *text = sim_room((size_t)op->n);
-    if (err != NC_NOERR) {
-        free(text);
-        return err;
-    }
-    snprintf(name, sizeof name, "a%d", number);
-    memset(text, 'a' + number, (size_t)op->n);
-    err = ncmpi_put_att_text(ncid, NC_GLOBAL, name, op->n, text);
-    if (err == NC_NOERR) err = define_all(number);
-    free(text);
+    if (err != NC_NOERR) return err;
+    if (p->seed < SIM_RICH)
+        err = put_text(ncid, number, op->n);
+    else
+        err = sim_attribute_put(ncid, number, op->n);
+    if (err == NC_NOERR) err = take_attribute(ncid, sim_taken(p, number));
+    if (err == NC_NOERR) err = define_all(op->set, number);
     err = first_of(err, ncmpi_enddef(ncid));
     for (int i = 0; i < p->nvars && err != NC_NOERR; i++)
         if (p->vars[i].since == number) vars[i] = -1;
     return err;
 }
 
-static int find_vars(void)
+static int find_vars(int set)
 {
     char name[16];
-    int err = ncmpi_inq_dimid(ncid, "t", &dims[SIM_VARS]);
+    int err = ncmpi_inq_dimid(ncids[set], "t", &times[set]);
     for (int i = 0; i < p->nvars; i++) {
+        if (p->vars[i].set != set) continue;
         snprintf(name, sizeof name, "v%d", i);
-        if (ncmpi_inq_varid(ncid, name, &vars[i]) != NC_NOERR) vars[i] = -1;
+        if (ncmpi_inq_varid(ncids[set], name, &vars[i]) != NC_NOERR) vars[i] = -1;
     }
     return err;
 }
 
-static int reopen(void)
+static int open_again(int set, int mode)
 {
-    int err = ncmpi_close(ncid);
-    int opened = ncmpi_open(MPI_COMM_WORLD, SIM_FILE, NC_WRITE, info, &ncid);
-    if (opened == NC_NOERR) opened = find_vars();
+    return ncmpi_open(MPI_COMM_WORLD, sim_path(set), mode, info, &ncids[set]);
+}
+
+static int reopen(int set)
+{
+    int err = ncmpi_close(ncids[set]);
+    int opened = open_again(set, NC_WRITE);
+    if (opened == NC_NOERR) opened = find_vars(set);
     return first_of(err, opened);
 }
 
@@ -209,13 +237,13 @@ static int do_op(const struct sim_op *op, int number)
 {
     switch (op->what) {
     case SIM_SYNC:
-        return ncmpi_sync(ncid);
+        return ncmpi_sync(ncids[op->set]);
     case SIM_GET:
         return get(op, number);
     case SIM_REDEFINE:
         return redefine(op, number);
     case SIM_REOPEN:
-        return reopen();
+        return reopen(op->set);
     default:
         return put(op, number);
     }
@@ -237,15 +265,22 @@ static void finish(void)
 
 static void act(void)
 {
-    sim_begins(SIM_CREATED);
-    int err = create();
-    told(SIM_CREATED, err);
-    for (int i = 0; i < p->nops && err == NC_NOERR; i++) {
+    int made[SIM_SETS];
+    for (int set = 0; set < p->sets; set++) {
+        sim_begins(SIM_CREATED + set);
+        made[set] = create(set);
+        told(SIM_CREATED + set, made[set]);
+    }
+    for (int i = 0; i < p->nops; i++) {
+        if (made[p->ops[i].set] != NC_NOERR) continue;
         sim_begins(i);
         told(i, do_op(&p->ops[i], i));
     }
-    sim_begins(SIM_CLOSED);
-    told(SIM_CLOSED, err == NC_NOERR ? ncmpi_close(ncid) : err);
+    for (int set = 0; set < p->sets; set++) {
+        sim_begins(SIM_CLOSED + set);
+        told(SIM_CLOSED + set,
+             made[set] == NC_NOERR ? ncmpi_close(ncids[set]) : made[set]);
+    }
     finish();
 }
 
@@ -253,34 +288,60 @@ static void act(void)
 static void look_at(int var, MPI_Offset records)
 {
     const struct sim_var *v = &p->vars[var];
-    MPI_Offset rows = v->record ? records : v->rows;
-    MPI_Offset start[2] = {0, 0}, count[2] = {rows, sim_row(p, var)};
-    double *values = sim_room((size_t)(count[0] * count[1]) * sizeof *values);
-    int err = ncmpi_get_vara_double_all(ncid, vars[var], start, count, values);
-    if (err != NC_NOERR) told(SIM_GET_AFTER, err);
+    const MPI_Offset rows = v->record ? records : v->rows;
+    const bool rich = p->seed >= SIM_RICH;
+    struct sim_access a = {.verb = SIM_GETS,
+                           .kind = rich ? SIM_STRIDED : SIM_BLOCK,
+                           .all = true,
+                           .ncid = ncids[v->set],
+                           .var = vars[var],
+                           .memory = sim_memory_for(v->type, rich ? p->seed : SIM_DOUBLE),
+                           .rows = rows,
+                           .each = sim_row(p, var),
+                           .count = {rows, sim_row(p, var)},
+                           .stride = {1, 1},
+                           .type = v->type};
+    a.values = sim_room((size_t)(rows * a.each) * sizeof *a.values);
+    int err = sim_access(&a);
+    if (err != NC_NOERR && !is_out_of_range(&a, err)) told(SIM_GET_AFTER + v->set, err);
     for (MPI_Offset r = 0; r < rows && err == NC_NOERR; r++)
-        sim_got(SIM_CLOSED, var, r, values + r * count[1]);
-    free(values);
+        sim_got(SIM_CLOSED, var, r, a.values + r * a.each);
+    free(a.values);
+}
+
+static void look_at_attributes(int set)
+{
+    for (int i = 0; i < p->nops; i++) {
+        bool right = true;
+        if (p->ops[i].what != SIM_REDEFINE || p->ops[i].set != set) continue;
+        int err = sim_attribute_get(ncids[set], i, p->ops[i].n, &right);
+        if (err != NC_NOERR && err != NC_ENOTATT) told(SIM_GET_AFTER + set, err);
+        if (err == NC_NOERR || err == NC_ENOTATT)
+            sim_got_attribute(i, err == NC_NOERR, right);
+    }
 }
 
 /* False: it could not be opened, which is so for all. */
-static bool look(int mode)
+static bool look(int set, int mode)
 {
     MPI_Offset records = 0;
-    sim_begins(SIM_OPENED);
-    int err = ncmpi_open(MPI_COMM_WORLD, SIM_FILE, mode, info, &ncid);
-    told(SIM_OPENED, err);
+    sim_begins(SIM_OPENED + set);
+    int err = open_again(set, mode);
+    told(SIM_OPENED + set, err);
     if (err != NC_NOERR) return false;
-    err = find_vars();
-    if (err == NC_NOERR) err = ncmpi_inq_dimlen(ncid, dims[SIM_VARS], &records);
-    sim_got_records(err == NC_NOERR ? records : -1);
-    for (int i = 0; i < p->nvars && err == NC_NOERR; i++)
+    err = find_vars(set);
+    if (err == NC_NOERR) err = ncmpi_inq_dimlen(ncids[set], times[set], &records);
+    sim_got_records(set, err == NC_NOERR ? records : -1);
+    for (int i = 0; i < p->nvars && err == NC_NOERR; i++) {
+        if (p->vars[i].set != set) continue;
         if (vars[i] >= 0)
             look_at(i, records);
         else
             sim_misses(i);
-    sim_begins(SIM_CLOSED_AFTER);
-    told(SIM_CLOSED_AFTER, ncmpi_close(ncid));
+    }
+    if (p->seed >= SIM_RICH) look_at_attributes(set);
+    sim_begins(SIM_CLOSED_AFTER + set);
+    told(SIM_CLOSED_AFTER + set, ncmpi_close(ncids[set]));
     finish();
     return true;
 }
@@ -311,13 +372,19 @@ int __wrap_MPI_Finalize(void)
 /* Whatever it says: the job behind it finds all well. */
 static void use_tool(enum sim_tool tool)
 {
-    char *replay[] = {"ncmpilog", "replay", "-r", "-q", SIM_LOGS, NULL},
-         *finish[] = {"ncvalidator", "-f", "-q", SIM_FILE, NULL};
+    static char *calls[][6] = {
+        [SIM_REPLAY] = {"ncmpilog", "replay", "-r", "-q", SIM_LOGS},
+        [SIM_FINISH] = {"ncvalidator", "-f", "-q", SIM_FILE},
+        [SIM_JOIN] = {"ncmpijoin", "-f", "-c", SIM_FILE, SIM_WHOLE}};
+    static int (*const mains[])(int, char **) = {[SIM_REPLAY] = ncmpilog_main,
+                                                 [SIM_FINISH] = ncvalidator_main,
+                                                 [SIM_JOIN] = ncmpijoin_main};
+    int n = 0;
+    while (calls[tool][n] != NULL)
+        n++;
     optind = 0; /* of the C library, which all copies share */
-    if (tool == SIM_REPLAY)
-        (void)ncmpilog_main(5, replay);
-    else
-        (void)ncvalidator_main(4, finish);
+    int status = mains[tool](n, calls[tool]);
+    sim_note("the tool says %d", status);
 }
 
 int sim_main(int argc, char **argv)
@@ -332,10 +399,10 @@ int sim_main(int argc, char **argv)
     set_hints();
     for (int i = 0; i < p->nvars; i++)
         vars[i] = -1; /* not yet */
-    if (sim_self()->job == 0)
-        act();
-    else if (look(NC_WRITE) && p->seed % 3 == 0)
-        (void)look(NC_NOWRITE); /* and, where the hints say so, staged */
+    if (sim_self()->job == 0) act();
+    for (int set = 0; set < p->sets && sim_self()->job > 0; set++)
+        if (look(set, NC_WRITE) && p->seed % 3 == 0)
+            (void)look(set, NC_NOWRITE); /* and, where the hints say so, staged */
     MPI_Info_free(&info);
     MPI_Finalize();
     return 0;

@@ -298,6 +298,26 @@ bool sim_memory(void)
 
 /* ---- jobs ---- */
 
+static std::string bytes; /* of the program */
+
+static bool load_copy(size_t number)
+{
+    std::string path =
+        "/dev/shm/sim-" + std::to_string(getpid()) + "-" + std::to_string(number) + ".so";
+    FILE *f = fopen(path.c_str(), "wb");
+    bool written =
+        f != nullptr && fwrite(bytes.data(), 1, bytes.size(), f) == bytes.size();
+    if (f != nullptr) fclose(f);
+    void *copy = written ? dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
+    unlink(path.c_str());
+    if (copy == nullptr) {
+        fprintf(stderr, "simulate: %s\n", dlerror());
+        return false;
+    }
+    copies.push_back(reinterpret_cast<Main>(dlsym(copy, "sim_main")));
+    return true;
+}
+
 static void start_job(int number, int n, sim_tool tool = SIM_NO_TOOL)
 {
     static int64_t pids = 1000;
@@ -313,7 +333,9 @@ static void start_job(int number, int n, sim_tool tool = SIM_NO_TOOL)
         j.processes.push_back(p);
     }
     for (Process *p : j.processes) {
-        Main start = copies.at(copies_used++);
+        if (copies_used == copies.size() && !load_copy(copies_used))
+            sim_fail(SIM_BROKEN, "no copy of the program for one more process");
+        Main start = copies[copies_used++];
         auto actor = s4u::Actor::init(name, hosts[(size_t)p->known.node]);
         actor->set_property("instance_id", name);
         actor->set_property("rank", std::to_string(p->known.rank));
@@ -323,6 +345,7 @@ static void start_job(int number, int n, sim_tool tool = SIM_NO_TOOL)
             char program[] = "program", *arguments[] = {program, nullptr};
             start(1, arguments);
             p->known.ended = true;
+            sim_close_all(&p->known);
             if (has_ended(jobs[number])) sg_sem_release(jobs[number].over);
         });
     }
@@ -351,10 +374,29 @@ static int meet(int number)
     return number + (beside ? 1 : 2);
 }
 
+/* A file of them, for all datasets. */
+static void list_hints(void)
+{
+    static const char path[] = SIM_NOTES "hints";
+    std::string text = run.plan.hints;
+    for (size_t i = 0; i < text.size(); i++)
+        if (text[i] == '=' || text[i] == ';')
+            text.replace(i, 1, text[i] == '=' ? "\":\"" : "\",\""), i += 2;
+    text = "{\"File\":[{\"Path\":\"/sim\"" + (text.empty() ? "" : ",\"" + text + "\"") +
+           "}]}";
+    sim_file *f = sim_file_new(0644);
+    sim_file_write(f, 0, text.data(), (int64_t)text.size());
+    sim_file_sync(f);
+    sim_name_set(path, f);
+    sim_names_sync();
+    setenv("PNETCDF_HINTS_FILE", path, 1);
+}
+
 /* The last of all jobs has to find all well. */
 static void conduct(void)
 {
     int number = 1;
+    if (run.plan.listed) list_hints();
     jobs[0].fault = run.faults[0];
     jobs[1].fault = run.faults[1];
     start_job(0, run.plan.procs);
@@ -386,27 +428,8 @@ static void build_machine(void)
     zone->seal();
 }
 
-static bool load_copy(const std::string &bytes, int number)
-{
-    std::string path =
-        "/dev/shm/sim-" + std::to_string(getpid()) + "-" + std::to_string(number) + ".so";
-    FILE *f = fopen(path.c_str(), "wb");
-    bool written =
-        f != nullptr && fwrite(bytes.data(), 1, bytes.size(), f) == bytes.size();
-    if (f != nullptr) fclose(f);
-    void *copy = written ? dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
-    unlink(path.c_str());
-    if (copy == nullptr) {
-        fprintf(stderr, "simulate: %s\n", dlerror());
-        return false;
-    }
-    copies.push_back(reinterpret_cast<Main>(dlsym(copy, "sim_main")));
-    return true;
-}
-
 static bool load_copies(const char *path)
 {
-    std::string bytes;
     char piece[65536];
     FILE *f = fopen(path, "rb");
     for (size_t n; f != nullptr && (n = fread(piece, 1, sizeof piece, f)) > 0;)
@@ -414,7 +437,7 @@ static bool load_copies(const char *path)
     if (f == nullptr) return false;
     fclose(f);
     for (int i = 0; i < 5 + 3 * 3; i++)
-        if (!load_copy(bytes, i)) return false;
+        if (!load_copy(i)) return false;
     return true;
 }
 

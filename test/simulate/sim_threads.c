@@ -134,7 +134,8 @@ int sim_thread_create(pthread_t *thread, const pthread_attr_t *attributes,
         return EAGAIN;
     }
     *t = (struct sim_thread){.process = sim_self(), .run = run, .argument = argument};
-    sg_actor_t actor = sg_actor_init("thread", sg_host_self());
+    /* Not on the node, whose processes MPI takes all that run there for. */
+    sg_actor_t actor = sg_actor_init("thread", sg_host_by_name("elsewhere"));
     sg_actor_set_data(actor, t);
     sim_thread_begins(actor, t);
     sg_actor_start(actor, begin, 0, NULL);

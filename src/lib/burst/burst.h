@@ -338,6 +338,10 @@ bool burst_file_coherent(const struct burst *b);
  * agreement behind the change. */
 void burst_change(struct burst *b);
 void burst_changed(struct burst *b, bool look);
+
+/* The same around a call of all to the layer below; what that returned is passed on. */
+void burst_change_below(struct burst *b);
+int burst_changed_below(struct burst *b, int err);
 /* What the file is now; false: nobody can tell. */
 bool burst_file_note(const struct burst *b, struct burst_note *note);
 /* Has nobody changed it since the logs' latest notes? `what` is known of the logs. Local.

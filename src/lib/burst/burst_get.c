@@ -114,13 +114,24 @@ static int finish_requests(struct burst *b, struct access_request *const *reqs, 
     return err;
 }
 
+/* With no independent access a get makes the file as long as its view. */
+static int get_below_all(struct burst *b, struct access_request *const *reqs, int64_t n,
+                         int error)
+{
+    struct driver *lower = b->base.lower;
+    if (!b->base.ds->hints.no_indep_rw)
+        return driver_call(lower, get_all, reqs, n, error);
+    burst_change_below(b);
+    return burst_changed_below(b, driver_call(lower, get_all, reqs, n, error));
+}
+
 int burst_get_all(struct driver *self, struct access_request *const *reqs, int64_t n,
                   int error)
 {
     struct burst *b = (struct burst *)self;
     if (!self->ds->writable) return driver_call(self->lower, get_all, reqs, n, error);
     int err = settle_others_all(b, reqs, n);
-    int got = driver_call(self->lower, get_all, reqs, n, error);
+    int got = get_below_all(b, reqs, n, error);
     int laid = finish_requests(b, reqs, n);
     if (got == NC_NOERR || got == NC_ERANGE) got = laid == NC_NOERR ? error : laid;
     /* What the next put logs may be brought to the file at once, by a thread of its

@@ -118,14 +118,14 @@ static bool looks(const struct burst *b)
 /* Before a call of all that changes the file. Where what the layer below writes then goes
  * through MPI-IO, which may read, change and write back what lies between, no thread
  * writes meanwhile. */
-static void change(struct burst *b)
+void burst_change_below(struct burst *b)
 {
     if (b->base.ds->hints.no_indep_rw) burst_pool_pause(b->pool);
     burst_change(b);
 }
 
 /* After it, with that result. */
-static int changed(struct burst *b, int err)
+int burst_changed_below(struct burst *b, int err)
 {
     burst_changed(b, looks(b));
     if (b->base.ds->hints.no_indep_rw) burst_pool_go_on(b->pool);
@@ -146,9 +146,9 @@ static void sync_own(struct burst *b)
 
 int burst_sync_all(struct burst *b)
 {
-    change(b);
+    burst_change_below(b);
     sync_own(b);
-    return changed(b, driver_call(b->base.lower, sync_all));
+    return burst_changed_below(b, driver_call(b->base.lower, sync_all));
 }
 
 /* A system tells once that a page did not get to the device, and then takes it for
@@ -236,8 +236,8 @@ static int redef_all(struct driver *self)
     struct burst *b = (struct burst *)self;
     int err = drain_whole_all(b);
     if (err != NC_NOERR) return err;
-    change(b);
-    err = changed(b, driver_call(self->lower, redef_all));
+    burst_change_below(b);
+    err = burst_changed_below(b, driver_call(self->lower, redef_all));
     b->logging = false; /* should all stay as it is, until the next flush */
     return err;
 }
@@ -245,8 +245,8 @@ static int redef_all(struct driver *self)
 static int enddef_all(struct driver *self, const struct cdf_header *before)
 {
     struct burst *b = (struct burst *)self;
-    change(b);
-    int err = changed(b, driver_call(self->lower, enddef_all, before));
+    burst_change_below(b);
+    int err = burst_changed_below(b, driver_call(self->lower, enddef_all, before));
     if (err != NC_NOERR) return err;
     b->file_dirty = true;
     if (!b->made) return burst_begin_all(b);
@@ -257,8 +257,9 @@ static int enddef_all(struct driver *self, const struct cdf_header *before)
 static int write_burst_header_all(struct driver *self)
 {
     ((struct burst *)self)->file_dirty = true;
-    change((struct burst *)self);
-    return changed((struct burst *)self, driver_call(self->lower, write_header_all));
+    burst_change_below((struct burst *)self);
+    return burst_changed_below((struct burst *)self,
+                               driver_call(self->lower, write_header_all));
 }
 
 static int begin_burst_indep_all(struct driver *self)
@@ -277,14 +278,15 @@ static int end_burst_indep_all(struct driver *self)
     if (self->ds->writable) (void)burst_retire(b); /* or later, with the rest */
     b->indep = false;
     b->epoch++;
-    change(b);
-    return changed(b, driver_call(b->base.lower, end_indep_all));
+    burst_change_below(b);
+    return burst_changed_below(b, driver_call(b->base.lower, end_indep_all));
 }
 
 int burst_sync_numrecs_all(struct driver *self)
 {
-    change((struct burst *)self);
-    return changed((struct burst *)self, driver_call(self->lower, sync_numrecs_all));
+    burst_change_below((struct burst *)self);
+    return burst_changed_below((struct burst *)self,
+                               driver_call(self->lower, sync_numrecs_all));
 }
 
 /* In collective mode, the next to read finds what is in the logs: it is enough that
