@@ -20,6 +20,7 @@ enum {
     APPEND,
     APPEND_GROW,
     LOGGED,
+    EXCHANGE,
     CREATE
 };
 const char *const redef_names[] = {
@@ -27,7 +28,7 @@ const char *const redef_names[] = {
     "a new record variable", "another alignment",
     "attributes that go",    "a new name",
     "new records",           "new records, and a header that grows",
-    "the same through logs", NULL};
+    "the same through logs", "attributes that go for a record variable", NULL};
 
 int redef_creation(void)
 {
@@ -139,6 +140,11 @@ int redef_make(const char *path, MPI_Info info, redef_teller *tell)
 
 /* ---- the changes ---- */
 
+static bool adds_records(int change)
+{
+    return change == ADD_RECORD || change == EXCHANGE;
+}
+
 static int add_variable(int ncid, bool record)
 {
     int dims[2] = {0, 2}, v;
@@ -156,9 +162,9 @@ static int define_again(int ncid, int change)
     memset(text, 'g', sizeof text);
     if (change == GROW || change == APPEND_GROW || change == LOGGED)
         keep(&err, ncmpi_put_att_text(ncid, NC_GLOBAL, "grown", MORE, text));
-    if (change == ADD_FIXED || change == ADD_RECORD)
-        keep(&err, add_variable(ncid, change == ADD_RECORD));
-    for (int i = 0; change == DELETE && i < SHORT; i++)
+    if (change == ADD_FIXED || adds_records(change))
+        keep(&err, add_variable(ncid, adds_records(change)));
+    for (int i = 0; (change == DELETE || change == EXCHANGE) && i < SHORT; i++)
         keep(&err, ncmpi_del_att(ncid, 3 + i, "long_name"));
     keep(&err,
          change == ALIGN ? ncmpi__enddef(ncid, 0, 65536, 0, 4096) : ncmpi_enddef(ncid));
@@ -257,6 +263,9 @@ static int claim(int ncid, int change, int records)
     case ADD_FIXED:
     case ADD_RECORD:
         return is < 0 ? is : ncmpi_inq_varid(ncid, "new", &id) == NC_NOERR;
+    case EXCHANGE:
+        if (is == (ncmpi_inq_varid(ncid, "new", &id) == NC_NOERR)) return is;
+        return complain("half of the change", is, 1);
     case ALIGN:
         (void)ncmpi_inq_varoffset(ncid, 0, &offset);
         return is < 0 ? is : offset % 65536 == 0;
@@ -298,6 +307,6 @@ int redef_is(int ncid, int change, bool put)
     for (int i = 0; i < SHORT; i++)
         bad |= check_values(ncid, 3 + i, 1);
     if (ncmpi_inq_varid(ncid, "new", &id) == NC_NOERR)
-        bad |= check_filled(ncid, id, change == ADD_RECORD ? (int)records * WIDE : WIDE);
+        bad |= check_filled(ncid, id, adds_records(change) ? (int)records * WIDE : WIDE);
     return bad != 0 ? -1 : is;
 }

@@ -220,9 +220,12 @@ static int find_vars(int set)
     return err;
 }
 
+/* Where it fails, its number may soon be the other one's. */
 static int open_again(int set, int mode)
 {
-    return ncmpi_open(MPI_COMM_WORLD, sim_path(set), mode, info, &ncids[set]);
+    int err = ncmpi_open(MPI_COMM_WORLD, sim_path(set), mode, info, &ncids[set]);
+    if (err != NC_NOERR) ncids[set] = -1;
+    return err;
 }
 
 static int reopen(int set)

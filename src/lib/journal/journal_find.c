@@ -144,11 +144,13 @@ int journal_find(struct journal *j)
     return why == NULL ? NC_NOERR : refuse_journal(j, why);
 }
 
-/* Until a new header is written, the old one is in the file behind the mark. */
+/* Until a new header is written, the old one is in the file behind the mark; while new
+ * variables are filled, what the new one does not need of it is emptied. */
 static int compare_header(struct journal *j, const unsigned char *before)
 {
     enum { FIXED = JOURNAL_MARK };
-    int64_t n = j->facts.before;
+    const struct journal_facts *f = &j->facts;
+    int64_t n = f->before < f->after ? f->before : f->after;
     if (j->state.phase > JOURNAL_FILLING || n <= FIXED) return NC_NOERR;
     unsigned char *there = base_malloc((size_t)n);
     if (there == NULL) return NC_ENOMEM;

@@ -266,8 +266,7 @@ int mpio_extend_all(struct file *f, int64_t size)
     if (f->no_indep) {
         if (f->ds->rank == 0) err = file_size(f, &there);
         int written = file_write_root_all(f, size - 1, there < size ? &zero : NULL, 1);
-        /* Before another process has put a value there. */
-        err = dataset_agree_all(f->ds, err != NC_NOERR ? err : written, NULL, NULL, 0);
+        if (err == NC_NOERR) err = written;
     } else if (f->ds->rank == 0) {
         err = extend_file(f, size);
     }

@@ -232,7 +232,9 @@ static bool choose_view_all(struct transfer *x, const int64_t *all)
         m->base.ds->stats.view_fallbacks++;
         return false;
     }
-    keep_error(x, mpio_extend_all(&m->file, all[HIGH]));
+    /* The last byte is written as it was: nobody is to put a value there meanwhile. */
+    int err = mpio_extend_all(&m->file, all[HIGH]);
+    keep_error(x, dataset_agree_all(m->base.ds, err, NULL, NULL, 0));
     m->known_size = all[HIGH];
     return true;
 }
