@@ -9,6 +9,7 @@
  *     sim_plan.c      what the processes are to do
  *     sim_program.c   a process, linked with the library, of which each has a copy
  *     sim_access.c    its accesses of all kinds
+ *     sim_define.c    its attributes, and what it asks
  *     sim_system.c    the system's calls; sim_files.c: descriptors, names, locks
  *     sim_disk.c      what the disks have, and what a power cut leaves of it
  *     sim_threads.c   threads
@@ -160,6 +161,7 @@ enum { SIM_RICH = 1000000 };
 struct sim_var {
     int set;        /* the dataset that it is in */
     int type;       /* NC_INT ... */
+    bool small;     /* any type in memory has its values */
     bool record;    /* its first dimension is the unlimited one */
     int rows, each; /* rows x (processes of the first job x each) elements */
     bool mixed;     /* element by element to the processes in turn, else in blocks */
@@ -187,6 +189,7 @@ enum sim_kind {
     SIM_SINGLE,
     SIM_MAPPED,
     SIM_LIST,
+    SIM_MANY, /* ncmpi_mput_ */
     SIM_FLEXIBLE,
     SIM_TYPED,
     SIM_KINDS
@@ -197,10 +200,11 @@ struct sim_op {
     int var, first, n; /* rows, or records; or bytes */
     int set;
     enum sim_kind kind;
-    int memory;         /* the type of values in memory: sim_access.c */
-    bool own, buffered; /* posted: waited for in independent mode; copied */
-    bool posted, takes; /* a get that is waited for; a redefinition that takes an
-                         * attribute away */
+    int memory;    /* the type of values in memory: sim_access.c */
+    bool own;      /* in independent mode; a redefinition: with more than one attribute */
+    bool buffered; /* posted, and copied */
+    bool posted;   /* a get that is waited for */
+    bool takes;    /* a redefinition takes an attribute away; of posts one is cancelled */
 };
 
 /* Whom the second job meets: nobody, the third, or the first one. */
@@ -214,7 +218,7 @@ struct sim_plan {
     enum sim_company company;
     bool fill, parts, joined; /* parts: subfiles; joined: until a close makes one file */
     bool lockless;            /* the file system has no locks */
-    bool listed;              /* the hints come from a file */
+    bool listed, safe;        /* the hints come from a file; PNETCDF_SAFE_MODE */
     int sets;                 /* datasets */
     enum sim_tool tool;       /* is the company's */
     char hints[SIM_HINTS];
@@ -229,7 +233,7 @@ void sim_plan_draw(struct sim_plan *p, uint64_t seed);
 const char *sim_plan_small(struct sim_plan *p, int i, int *moving);
 void sim_plan_print(const struct sim_plan *p);
 int sim_type_size(int type);
-double sim_type_most(int type);
+double sim_most(const struct sim_var *v);
 /* Its name. */
 const char *sim_path(int set);
 /* Elements of a row, of all processes; whose the i-th is. */
@@ -287,6 +291,8 @@ void sim_judge(void);
 
 /* ---- the file, read without the library: sim_decode.c ---- */
 
+enum { SIM_DECODED = SIM_VARS + SIM_OPS };
+
 struct sim_decoded {
     bool there;      /* 0 < size, and it begins as such a file */
     char wrong[200]; /* or why it is none */
@@ -297,7 +303,7 @@ struct sim_decoded {
         int type;
         bool record;
         int64_t row, rows, begin, step; /* elements of a row; bytes from row to row */
-    } vars[SIM_VARS];
+    } vars[SIM_DECODED];
 };
 
 void sim_decode(struct sim_decoded *d, const struct sim_bytes *file);

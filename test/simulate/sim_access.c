@@ -93,6 +93,23 @@ static int typed(const struct call *c, MPI_Datatype element)
                                             a->stride, v __VA_OPT__(, ) __VA_ARGS__);    \
     }
 
+/* Each piece as if it were of a variable of its own. */
+#define MANY(verb, T, C, how)                                                            \
+    do {                                                                                 \
+        C **parts = sim_room((size_t)c->n * sizeof *parts);                              \
+        int *ids = sim_room((size_t)c->n * sizeof *ids);                                 \
+        const int64_t each = a->rows * a->each / (c->n > 0 ? c->n : 1);                  \
+        for (int i = 0; i < c->n; i++) {                                                 \
+            parts[i] = v + i * each;                                                     \
+            ids[i] = a->var;                                                             \
+        }                                                                                \
+        int err = ncmpi_##verb##_vara_##T##how(a->ncid, c->n, ids, c->starts, c->counts, \
+                                               parts);                                   \
+        free(ids);                                                                       \
+        free(parts);                                                                     \
+        return err;                                                                      \
+    } while (0)
+
 #define DEFINE(T, C, element)                                                            \
     static int do_##T(const struct call *c)                                              \
     {                                                                                    \
@@ -100,9 +117,13 @@ static int typed(const struct call *c, MPI_Datatype element)
         C *v = c->values;                                                                \
         switch (a->verb) {                                                               \
         case SIM_PUTS:                                                                   \
+            if (a->kind == SIM_MANY && a->all) MANY(mput, T, C, _all);                   \
+            if (a->kind == SIM_MANY) MANY(mput, T, C, );                                 \
             if (a->all) BY_KIND(put, T, _all, element)                                   \
             BY_KIND(put, T, , element)                                                   \
         case SIM_GETS:                                                                   \
+            if (a->kind == SIM_MANY && a->all) MANY(mget, T, C, _all);                   \
+            if (a->kind == SIM_MANY) MANY(mget, T, C, );                                 \
             if (a->all) BY_KIND(get, T, _all, element)                                   \
             BY_KIND(get, T, , element)                                                   \
         case SIM_IPUTS:                                                                  \
@@ -123,26 +144,26 @@ static int typed(const struct call *c, MPI_Datatype element)
     }
 
 #define DEFINE_ATTRIBUTE(T)                                                              \
-    static int write_##T(int ncid, const char *name, nc_type type, MPI_Offset n,         \
-                         const void *values)                                             \
+    static int write_##T(int ncid, int var, const char *name, nc_type type,              \
+                         MPI_Offset n, const void *values)                               \
     {                                                                                    \
-        return ncmpi_put_att_##T(ncid, NC_GLOBAL, name, type, n, values);                \
+        return ncmpi_put_att_##T(ncid, var, name, type, n, values);                      \
     }                                                                                    \
-    static int read_##T(int ncid, const char *name, void *values)                        \
+    static int read_##T(int ncid, int var, const char *name, void *values)               \
     {                                                                                    \
-        return ncmpi_get_att_##T(ncid, NC_GLOBAL, name, values);                         \
+        return ncmpi_get_att_##T(ncid, var, name, values);                               \
     }
 
-static int write_text(int ncid, const char *name, nc_type type, MPI_Offset n,
+static int write_text(int ncid, int var, const char *name, nc_type type, MPI_Offset n,
                       const void *values)
 {
     (void)type;
-    return ncmpi_put_att_text(ncid, NC_GLOBAL, name, n, values);
+    return ncmpi_put_att_text(ncid, var, name, n, values);
 }
 
-static int read_text(int ncid, const char *name, void *values)
+static int read_text(int ncid, int var, const char *name, void *values)
 {
-    return ncmpi_get_att_text(ncid, NC_GLOBAL, name, values);
+    return ncmpi_get_att_text(ncid, var, name, values);
 }
 
 /* Name, type, MPI's, NetCDF's, and the largest value of a variable it has with all below.
@@ -173,24 +194,24 @@ static const struct memory {
     int (*act)(const struct call *c);
     void (*set)(void *values, int64_t i, double value);
     double (*get)(const void *values, int64_t i);
-    int (*write)(int ncid, const char *name, nc_type type, MPI_Offset n,
+    int (*write)(int ncid, int var, const char *name, nc_type type, MPI_Offset n,
                  const void *values);
-    int (*read)(int ncid, const char *name, void *values);
+    int (*read)(int ncid, int var, const char *name, void *values);
 } memories[] = {TYPES(ENTRY){sizeof(char), NC_CHAR, 0, do_text, set_text, get_text,
                              write_text, read_text}};
 enum { MEMORIES = sizeof memories / sizeof memories[0] };
 
-static bool has_values(int memory, int type)
+static bool has_values(int memory, const struct sim_var *v)
 {
-    return type == NC_CHAR || memories[memory].type == NC_CHAR
-               ? memories[memory].type == type
-               : memories[memory].most >= sim_type_most(type);
+    return v->type == NC_CHAR || memories[memory].type == NC_CHAR
+               ? memories[memory].type == v->type
+               : memories[memory].most >= sim_most(v);
 }
 
-int sim_memory_for(int type, uint64_t i)
+int sim_memory_for(const struct sim_var *v, uint64_t i)
 {
     int memory = (int)(i % MEMORIES);
-    while (!has_values(memory, type))
+    while (!has_values(memory, v))
         memory = (memory + 1) % MEMORIES;
     return memory;
 }
@@ -213,7 +234,7 @@ static int64_t place(const struct sim_access *a, int64_t row, int64_t k)
 /* Bytes are of both kinds to who asks for unsigned ones. */
 static double wrapped(const struct sim_access *a, double value)
 {
-    return a->type == NC_BYTE && value > 127 ? 256 : 0;
+    return a->of->type == NC_BYTE && value > 127 ? 256 : 0;
 }
 
 static void copy(const struct sim_access *a, void *values, bool in)
@@ -291,18 +312,36 @@ static int wait_for(const struct sim_access *a, int n, int *requests)
     return err;
 }
 
+/* What it would put is nowhere else. */
+static int post_and_cancel(struct sim_access *a, struct call *c, MPI_Offset bytes)
+{
+    void *values = c->values;
+    int request = NC_REQ_NULL, status = NC_NOERR, *requests = c->request;
+    c->values = sim_room((size_t)(bytes * GAP));
+    c->request = &request;
+    int err = perform(a, c);
+    if (err == NC_NOERR) err = ncmpi_cancel(a->ncid, 1, &request, &status);
+    free(c->values);
+    c->values = values;
+    c->request = requests;
+    return err != NC_NOERR ? err : status;
+}
+
 static int post_and_wait(struct sim_access *a, struct call *c)
 {
     const int n = a->kind == SIM_SINGLE ? (int)(a->rows * a->each) : 1;
     const MPI_Offset bytes = a->rows * a->each * 8;
     int *requests = sim_room((size_t)n * sizeof *requests);
-    int attached = a->verb == SIM_BPUTS ? ncmpi_buffer_attach(a->ncid, bytes) : NC_NOERR;
+    int attached =
+        a->verb == SIM_BPUTS ? ncmpi_buffer_attach(a->ncid, 2 * bytes) : NC_NOERR;
     c->request = requests;
     int err = attached == NC_NOERR ? perform(a, c) : attached;
     for (int i = 0; i < n && err != NC_NOERR && a->kind != SIM_SINGLE; i++)
         requests[i] = NC_REQ_NULL;
     if (a->verb == SIM_BPUTS) /* the library has its own of them */
         memset(c->values, 0x5a, (size_t)(bytes * GAP));
+    if (a->cancels && a->kind != SIM_SINGLE && attached == NC_NOERR)
+        err = first_of(err, post_and_cancel(a, c, bytes));
     err = first_of(err, wait_for(a, n, requests));
     if (a->verb == SIM_BPUTS && attached == NC_NOERR)
         err = first_of(err, ncmpi_buffer_detach(a->ncid));
@@ -314,7 +353,7 @@ static int post_and_wait(struct sim_access *a, struct call *c)
 static void make_filetype(struct call *c)
 {
     const struct sim_access *a = c->a;
-    const int n = (int)(a->rows * a->each), size = sim_type_size(a->type);
+    const int n = (int)(a->rows * a->each), size = sim_type_size(a->of->type);
     MPI_Aint *places = sim_room((size_t)n * sizeof *places);
     for (int i = 0; i < n; i++)
         places[i] = (MPI_Aint)((a->start[0] + i / a->each) * a->shape[1] + a->start[1] +
@@ -322,7 +361,7 @@ static void make_filetype(struct call *c)
                     size;
     MPI_Datatype element = MPI_BYTE;
 #define SET(T, C, type_of_mpi, its, most)                                                \
-    if (a->type == (its)) element = type_of_mpi;
+    if (a->of->type == (its)) element = type_of_mpi;
     TYPES(SET)
     MPI_Type_create_hindexed_block(n, 1, places, element, &c->filetype);
     MPI_Type_commit(&c->filetype);
@@ -363,38 +402,34 @@ static const struct memory *memory_of(int ncid, int op)
     return m->type == NC_NAT ? &memories[0] : m;
 }
 
-static void name_of(char name[16], int op)
+static double attribute_value(int op, int i)
 {
-    snprintf(name, 16, "a%d", op);
+    return 1 + (i + op) % 100;
 }
 
-int sim_attribute_put(int ncid, int op, int n)
+int sim_attribute_put(int ncid, int var, const char *name, int op, int n)
 {
     const struct memory *m = memory_of(ncid, op);
-    char name[16];
     void *values = sim_room((size_t)n * m->size);
-    name_of(name, op);
     for (int i = 0; i < n; i++)
-        m->set(values, i, 1 + (i + op) % 100);
-    int err = m->write(ncid, name, m->type, n, values);
+        m->set(values, i, attribute_value(op, i));
+    int err = m->write(ncid, var, name, m->type, n, values);
     free(values);
     return err;
 }
 
-int sim_attribute_get(int ncid, int op, int n, bool *right)
+int sim_attribute_get(int ncid, int var, const char *name, int op, int n, bool *right)
 {
     const struct memory *m = memory_of(ncid, op);
-    char name[16];
     nc_type type;
     MPI_Offset there = 0;
-    name_of(name, op);
-    int err = ncmpi_inq_att(ncid, NC_GLOBAL, name, &type, &there);
+    int err = ncmpi_inq_att(ncid, var, name, &type, &there);
     if (err != NC_NOERR) return err;
     *right = type == m->type && there == n;
     void *values = sim_room((size_t)n * m->size);
-    if (*right) err = m->read(ncid, name, values);
+    if (*right) err = m->read(ncid, var, name, values);
     for (int i = 0; i < n && *right; i++)
-        *right = m->get(values, i) == 1 + (i + op) % 100;
+        *right = m->get(values, i) == attribute_value(op, i);
     free(values);
     return err;
 }

@@ -67,7 +67,7 @@ static void attributes(struct reader *r)
     }
 }
 
-enum { DIMS = 2 * SIM_VARS + 1 };
+enum { DIMS = 2 * SIM_VARS + SIM_OPS + 1 };
 
 static void variable(struct reader *r, struct sim_decoded *d, const int64_t *dims,
                      int64_t ndims)
@@ -92,7 +92,7 @@ static void variable(struct reader *r, struct sim_decoded *d, const int64_t *dim
     int type = (int)number(r, 4);
     (void)count(r); /* its size, which readers work out */
     int64_t begin = (int64_t)number(r, r->version == 1 ? 4 : 8);
-    if (d->nvars >= SIM_VARS || r->wrong != NULL) return;
+    if (d->nvars >= SIM_DECODED || r->wrong != NULL) return;
     int v = d->nvars++;
     snprintf(d->vars[v].name, sizeof d->vars[v].name, "%.15s", text);
     d->vars[v].type = type;

@@ -40,9 +40,9 @@ int sim_type_size(int type)
     return types[kind_of(type)].size;
 }
 
-double sim_type_most(int type)
+double sim_most(const struct sim_var *v)
 {
-    return types[kind_of(type)].most;
+    return v->small ? 100 : types[kind_of(v->type)].most;
 }
 
 const char *sim_path(int set)
@@ -79,7 +79,7 @@ double sim_value(const struct sim_plan *p, int op, int var, int64_t row, int64_t
     if (op < 0) return types[k].fill;
     uint64_t x = mixed(p->seed + (uint64_t)op);
     x = mixed(x + ((uint64_t)var << 40) + ((uint64_t)row << 20) + (uint64_t)i);
-    return 1 + (double)(x % (uint64_t)types[k].most);
+    return 1 + (double)(x % (uint64_t)sim_most(&p->vars[var]));
 }
 
 int sim_taken(const struct sim_plan *p, int op)
@@ -240,6 +240,7 @@ static void draw_last_hints(struct sim_plan *p, uint64_t *s)
     if (p->seed % 3 == 0 && sim_draw(s, 2) && strstr(p->hints, "nc_stage=") == NULL)
         add_word(p, "nc_stage=enable");
     p->listed = sim_draw(s, 4) == 0;
+    p->safe = sim_draw(s, 4) == 0;
 }
 
 /* Now and then many processes, which have little each. */
@@ -269,6 +270,7 @@ static void draw_kinds(struct sim_plan *p, uint64_t *s)
         if ((op->kind == SIM_BLOCK && v->mixed && p->procs > 1) ||
             (op->kind == SIM_SINGLE &&
              (op->n * v->each > 24 || (op->what == SIM_GET && v->record))) ||
+            (op->kind == SIM_MANY && posts) ||
             (op->kind == SIM_TYPED && (v->record || posts || v->type == CHAR)))
             op->kind = SIM_STRIDED;
     }
@@ -292,8 +294,10 @@ static void draw_sets(struct sim_plan *p, uint64_t *s)
 
 static void draw_rich(struct sim_plan *p, uint64_t *s)
 {
-    for (int i = 0; i < p->nvars; i++)
+    for (int i = 0; i < p->nvars; i++) {
         p->vars[i].type = types[sim_draw(s, p->format == 5 ? TYPES : OLD_TYPES + 1)].type;
+        p->vars[i].small = sim_draw(s, 2);
+    }
     draw_many(p, s);
     draw_sets(p, s);
     draw_kinds(p, s);
@@ -409,12 +413,13 @@ void sim_plan_print(const struct sim_plan *p)
     static const char *const tools[] = {"", " (ncmpilog replay)", " (ncvalidator -f)",
                                         " (ncmpijoin)"};
     static const char *const kinds[SIM_KINDS] = {
-        "", ", vara", ", var1", ", varm", ", varn", ", flexible", ", vard"};
+        "", ", vara", ", var1", ", varm", ", varn", ", mput", ", flexible", ", vard"};
     printf("CDF-%d, %d processes on %d nodes, then %d processes%s%s\nhints: %s\n",
            p->format, p->procs, p->nodes, p->recoverers, company[p->company],
            tools[p->tool], p->hints);
     printf("create%s%s%s\n", p->fill ? ", fill" : "",
            p->lockless ? ", without locks" : "", p->listed ? ", hints from a file" : "");
+    if (p->safe) printf("PNETCDF_SAFE_MODE=1\n");
     for (int i = 0; i < p->nvars; i++)
         printf("  v%d%s: type %d, %s %d x %lld, %s, from op %d\n", i,
                p->vars[i].set ? " of the other" : "", p->vars[i].type,

@@ -56,15 +56,16 @@ static struct sim_access part_of(const struct sim_op *op, enum sim_verb verb)
         .all = true,
         .ncid = ncids[op->set],
         .var = vars[op->var],
-        .memory = sim_memory_for(v->type, rich ? (uint64_t)op->memory : SIM_DOUBLE),
+        .memory = sim_memory_for(v, rich ? (uint64_t)op->memory : SIM_DOUBLE),
+        .cancels = op->takes,
+        .of = v,
         .rows = op->n,
         .each = v->each,
         .start = {op->first, v->mixed ? rank : rank * (MPI_Offset)v->each},
         .count = {op->n, v->each},
         .stride = {1, v->mixed ? p->procs : 1},
         .values = sim_room((size_t)op->n * (size_t)v->each * sizeof(double)),
-        .shape = {v->rows, sim_row(p, op->var)},
-        .type = v->type};
+        .shape = {v->rows, sim_row(p, op->var)}};
 }
 
 static int64_t place(const struct sim_op *op, int64_t k)
@@ -101,7 +102,7 @@ static int put(const struct sim_op *op, int number)
 /* What a type in memory has no room for, as fill values, is told to be so. */
 static bool is_out_of_range(const struct sim_access *a, int err)
 {
-    return err == NC_ERANGE && !sim_memory_has_all(a->memory, a->type);
+    return err == NC_ERANGE && !sim_memory_has_all(a->memory, a->of->type);
 }
 
 static void give(const struct sim_op *op, int number, const struct sim_access *a)
@@ -125,7 +126,13 @@ static int get(const struct sim_op *op, int number)
         if (err == NC_NOERR) err = ncmpi_inq_dimlen(a.ncid, dim, &records);
         if (a.start[0] + a.count[0] > records) a.rows = a.count[0] = a.start[0] = 0;
     }
-    if (err == NC_NOERR) err = sim_access(&a);
+    a.all = !op->own;
+    const bool own = op->own && !op->posted;
+    if (err == NC_NOERR && own) err = ncmpi_begin_indep_data(a.ncid);
+    if (err == NC_NOERR) {
+        err = sim_access(&a);
+        if (own) err = first_of(err, ncmpi_end_indep_data(a.ncid));
+    }
     if (err == NC_NOERR) give(op, number, &a);
     if (is_out_of_range(&a, err)) err = NC_NOERR;
     free(a.values);
@@ -199,7 +206,8 @@ static int redefine(const struct sim_op *op, int number)
     if (p->seed < SIM_RICH)
         err = put_text(ncid, number, op->n);
     else
-        err = sim_attribute_put(ncid, number, op->n);
+        err = sim_define(ncid, number, op->n);
+    if (err == NC_NOERR && op->own) err = sim_define_more(ncid, number);
     if (err == NC_NOERR) err = take_attribute(ncid, sim_taken(p, number));
     if (err == NC_NOERR) err = define_all(op->set, number);
     err = first_of(err, ncmpi_enddef(ncid));
@@ -236,11 +244,19 @@ static int reopen(int set)
     return first_of(err, opened);
 }
 
+static int synchronize(const struct sim_op *op)
+{
+    const int ncid = ncids[op->set];
+    int err = op->own ? ncmpi_flush(ncid) : NC_NOERR;
+    if (op->own) err = first_of(err, ncmpi_sync_numrecs(ncid));
+    return first_of(err, ncmpi_sync(ncid));
+}
+
 static int do_op(const struct sim_op *op, int number)
 {
     switch (op->what) {
     case SIM_SYNC:
-        return ncmpi_sync(ncids[op->set]);
+        return synchronize(op);
     case SIM_GET:
         return get(op, number);
     case SIM_REDEFINE:
@@ -291,19 +307,22 @@ static void act(void)
 static void look_at(int var, MPI_Offset records)
 {
     const struct sim_var *v = &p->vars[var];
+    static const enum sim_kind kinds[] = {SIM_STRIDED, SIM_BLOCK, SIM_MAPPED,
+                                          SIM_LIST,    SIM_MANY,  SIM_FLEXIBLE};
     const MPI_Offset rows = v->record ? records : v->rows;
     const bool rich = p->seed >= SIM_RICH;
     struct sim_access a = {.verb = SIM_GETS,
-                           .kind = rich ? SIM_STRIDED : SIM_BLOCK,
+                           .kind = rich ? kinds[p->seed / 16 % 6] : SIM_BLOCK,
                            .all = true,
                            .ncid = ncids[v->set],
                            .var = vars[var],
-                           .memory = sim_memory_for(v->type, rich ? p->seed : SIM_DOUBLE),
+                           .memory = sim_memory_for(v, rich ? p->seed : SIM_DOUBLE),
                            .rows = rows,
                            .each = sim_row(p, var),
                            .count = {rows, sim_row(p, var)},
                            .stride = {1, 1},
-                           .type = v->type};
+                           .of = v,
+                           .shape = {rows, sim_row(p, var)}};
     a.values = sim_room((size_t)(rows * a.each) * sizeof *a.values);
     int err = sim_access(&a);
     if (err != NC_NOERR && !is_out_of_range(&a, err)) told(SIM_GET_AFTER + v->set, err);
@@ -317,7 +336,7 @@ static void look_at_attributes(int set)
     for (int i = 0; i < p->nops; i++) {
         bool right = true;
         if (p->ops[i].what != SIM_REDEFINE || p->ops[i].set != set) continue;
-        int err = sim_attribute_get(ncids[set], i, p->ops[i].n, &right);
+        int err = sim_find_attribute(ncids[set], i, p->ops[i].n, &right);
         if (err != NC_NOERR && err != NC_ENOTATT) told(SIM_GET_AFTER + set, err);
         if (err == NC_NOERR || err == NC_ENOTATT)
             sim_got_attribute(i, err == NC_NOERR, right);
@@ -342,7 +361,11 @@ static bool look(int set, int mode)
         else
             sim_misses(i);
     }
-    if (p->seed >= SIM_RICH) look_at_attributes(set);
+    if (p->seed >= SIM_RICH) {
+        look_at_attributes(set);
+        err = sim_ask(ncids[set], sim_path(set));
+        if (err != NC_NOERR) told(SIM_GET_AFTER + set, err);
+    }
     sim_begins(SIM_CLOSED_AFTER + set);
     told(SIM_CLOSED_AFTER + set, ncmpi_close(ncids[set]));
     finish();

@@ -397,6 +397,7 @@ static void conduct(void)
 {
     int number = 1;
     if (run.plan.listed) list_hints();
+    if (run.plan.safe) setenv("PNETCDF_SAFE_MODE", "1", 1);
     jobs[0].fault = run.faults[0];
     jobs[1].fault = run.faults[1];
     start_job(0, run.plan.procs);
