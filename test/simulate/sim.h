@@ -233,6 +233,7 @@ void sim_plan_draw(struct sim_plan *p, uint64_t seed);
 const char *sim_plan_small(struct sim_plan *p, int i, int *moving);
 void sim_plan_print(const struct sim_plan *p);
 int sim_type_size(int type);
+double sim_fill(int type);
 double sim_most(const struct sim_var *v);
 /* Its name. */
 const char *sim_path(int set);

@@ -231,10 +231,14 @@ static int64_t place(const struct sim_access *a, int64_t row, int64_t k)
     return (row * a->each + k) * (a->kind == SIM_FLEXIBLE ? GAP : 1);
 }
 
-/* Bytes are of both kinds to who asks for unsigned ones. */
-static double wrapped(const struct sim_access *a, double value)
+/* What the library gave: bytes are of both kinds to who asks for unsigned ones, and
+ * single precision has not all digits of fill values. */
+static double given(const struct sim_access *a, double value)
 {
-    return a->of->type == NC_BYTE && value > 127 ? 256 : 0;
+    const int type = a->of->type;
+    if (type == NC_BYTE && value > 127) return value - 256;
+    bool rounded = memories[a->memory].type == NC_FLOAT && value == (float)sim_fill(type);
+    return rounded ? sim_fill(type) : value;
 }
 
 static void copy(const struct sim_access *a, void *values, bool in)
@@ -246,8 +250,7 @@ static void copy(const struct sim_access *a, void *values, bool in)
             if (in)
                 m->set(values, place(a, row, k), *value);
             else
-                *value = m->get(values, place(a, row, k)) -
-                         wrapped(a, m->get(values, place(a, row, k)));
+                *value = given(a, m->get(values, place(a, row, k)));
         }
 }
 
@@ -312,37 +315,37 @@ static int wait_for(const struct sim_access *a, int n, int *requests)
     return err;
 }
 
-/* What it would put is nowhere else. */
-static int post_and_cancel(struct sim_access *a, struct call *c, MPI_Offset bytes)
+/* The same once more, as one more request; what was brought to the file when it was posted
+ * is to be waited for, too. */
+static int post_and_cancel(struct sim_access *a, struct call *c, int *request)
 {
-    void *values = c->values;
-    int request = NC_REQ_NULL, status = NC_NOERR, *requests = c->request;
-    c->values = sim_room((size_t)(bytes * GAP));
-    c->request = &request;
+    int status = NC_NOERR, *requests = c->request, posted = *request;
+    c->request = &posted;
     int err = perform(a, c);
-    if (err == NC_NOERR) err = ncmpi_cancel(a->ncid, 1, &request, &status);
-    free(c->values);
-    c->values = values;
     c->request = requests;
-    return err != NC_NOERR ? err : status;
+    if (err != NC_NOERR) return err;
+    *request = posted;
+    err = first_of(ncmpi_cancel(a->ncid, 1, request, &status), status);
+    return err == NC_EFLUSHED ? NC_NOERR : err;
 }
 
 static int post_and_wait(struct sim_access *a, struct call *c)
 {
     const int n = a->kind == SIM_SINGLE ? (int)(a->rows * a->each) : 1;
     const MPI_Offset bytes = a->rows * a->each * 8;
-    int *requests = sim_room((size_t)n * sizeof *requests);
+    int *requests = sim_room((size_t)(n + 1) * sizeof *requests);
+    requests[n] = NC_REQ_NULL;
     int attached =
         a->verb == SIM_BPUTS ? ncmpi_buffer_attach(a->ncid, 2 * bytes) : NC_NOERR;
     c->request = requests;
     int err = attached == NC_NOERR ? perform(a, c) : attached;
     for (int i = 0; i < n && err != NC_NOERR && a->kind != SIM_SINGLE; i++)
         requests[i] = NC_REQ_NULL;
+    if (a->cancels && a->kind != SIM_SINGLE && attached == NC_NOERR)
+        err = first_of(err, post_and_cancel(a, c, &requests[n]));
     if (a->verb == SIM_BPUTS) /* the library has its own of them */
         memset(c->values, 0x5a, (size_t)(bytes * GAP));
-    if (a->cancels && a->kind != SIM_SINGLE && attached == NC_NOERR)
-        err = first_of(err, post_and_cancel(a, c, bytes));
-    err = first_of(err, wait_for(a, n, requests));
+    err = first_of(err, wait_for(a, n + 1, requests));
     if (a->verb == SIM_BPUTS && attached == NC_NOERR)
         err = first_of(err, ncmpi_buffer_detach(a->ncid));
     free(requests);

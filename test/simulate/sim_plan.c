@@ -40,6 +40,11 @@ int sim_type_size(int type)
     return types[kind_of(type)].size;
 }
 
+double sim_fill(int type)
+{
+    return types[kind_of(type)].fill;
+}
+
 double sim_most(const struct sim_var *v)
 {
     return v->small ? 100 : types[kind_of(v->type)].most;
@@ -75,8 +80,7 @@ int sim_owner(const struct sim_plan *p, int var, int64_t i)
 
 double sim_value(const struct sim_plan *p, int op, int var, int64_t row, int64_t i)
 {
-    int k = kind_of(p->vars[var].type);
-    if (op < 0) return types[k].fill;
+    if (op < 0) return sim_fill(p->vars[var].type);
     uint64_t x = mixed(p->seed + (uint64_t)op);
     x = mixed(x + ((uint64_t)var << 40) + ((uint64_t)row << 20) + (uint64_t)i);
     return 1 + (double)(x % (uint64_t)sim_most(&p->vars[var]));

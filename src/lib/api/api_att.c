@@ -264,7 +264,8 @@ int ncmpi_del_att(int ncid, int varid, const char *name)
     if (err == NC_NOERR) err = same_names_all(d, "ncmpi_del_att", varid, name, NULL);
     if (err != NC_NOERR) return err;
     err = find_attribute(d, varid, name, &id);
-    return err != NC_NOERR ? err : cdf_del_att(&d->ds.header, varid, name);
+    if (err == NC_NOERR) err = cdf_del_att(&d->ds.header, varid, name);
+    return api_tell_all(d, err);
 }
 
 int ncmpi_inq_att(int ncid, int varid, const char *name, nc_type *xtypep,

@@ -203,7 +203,8 @@ bool api_closing_defer_all(struct api_dataset *d, struct trace_span span)
 static bool has_file(struct api_dataset *d, void *of)
 {
     const struct dataset *ds = of;
-    return !d->deleted && file_has(&d->ds, ds->full);
+    /* Where there is no memory for a path, nothing is opened. */
+    return !d->deleted && ds->full != NULL && file_has(&d->ds, ds->full);
 }
 
 bool api_closing_is_due(const struct dataset *ds)

@@ -25,6 +25,7 @@ int ncmpi_def_dim(int ncid, const char *name, MPI_Offset len, int *idp)
     if (err != NC_NOERR) return err;
     err = same_dim_all(d, name, len);
     if (err == NC_NOERR) err = cdf_def_dim(&d->ds.header, name, len, &id);
+    err = api_tell_all(d, err);
     if (err == NC_NOERR && idp != NULL) *idp = id;
     return err;
 }
@@ -62,6 +63,7 @@ int ncmpi_def_var(int ncid, const char *name, nc_type xtype, int ndims,
     err = same_var_all(d, name, xtype, ndims, dimidsp);
     if (err == NC_NOERR)
         err = cdf_def_var(&d->ds.header, name, xtype, ndims, dimidsp, &id);
+    err = api_tell_all(d, err);
     if (err != NC_NOERR) return err;
     d->ds.header.vars[id].fill = d->fill_mode == NC_FILL;
     if (varidp != NULL) *varidp = id;
@@ -188,6 +190,7 @@ int ncmpi_def_var_fill(int ncid, int varid, int no_fill, const void *fill_value)
     if (fill_value != NULL && !no_fill) {
         void *xvalue;
         err = cdf_put_att(&d->ds.header, varid, NC_FillValue, v->type, 1, &xvalue);
+        err = api_tell_all(d, err);
         if (err != NC_NOERR) return err;
         conv_put(xvalue, v->type, fill_value, (enum conv_type)conv_type_of(v->type), 1,
                  NULL);

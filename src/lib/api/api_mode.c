@@ -174,7 +174,7 @@ static int commit_change_all(struct api_dataset *d, int err)
 
 int api_commit_all(struct api_dataset *d, int err)
 {
-    if (d->defining) return err;
+    if (d->defining) return api_tell_all(d, err);
     struct trace_span span = trace_enter(d->ds.trace);
     err = commit_change_all(d, err);
     return trace_leave(d->ds.trace, span, "header change", -1, err);

@@ -109,6 +109,11 @@ int api_args_agree_all(struct dataset *ds, struct api_args *a)
     return api_share_report_all(ds, code, text, sizeof text, NULL, 0);
 }
 
+int api_tell_all(struct api_dataset *d, int err)
+{
+    return d->ds.safe_mode ? dataset_agree_all(&d->ds, err, NULL, NULL, 0) : err;
+}
+
 int api_agree_call_all(struct api_dataset *d, const char *function)
 {
     struct api_args a;

@@ -31,6 +31,10 @@ void api_arg_bytes(struct api_args *a, const char *name, int code, const void *b
  * that name the argument, the process and both values. */
 int api_args_agree_all(struct dataset *ds, struct api_args *a);
 
+/* In safe mode, what one process alone has met in a definition, as no memory, on all: one
+ * that makes no further ones leaves nobody waiting. Its own err elsewhere. Collective. */
+int api_tell_all(struct api_dataset *d, int err);
+
 /* In safe mode: do all processes make this very call? NC_NOERR outside of it. */
 int api_agree_call_all(struct api_dataset *d, const char *function);
 static inline int api_same_call_all(struct api_dataset *d, const char *function)
