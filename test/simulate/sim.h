@@ -12,7 +12,7 @@
  *     sim_define.c    its attributes, and what it asks
  *     sim_system.c    the system's calls; sim_files.c: descriptors, names, locks
  *     sim_disk.c      what the disks have, and what a power cut leaves of it
- *     sim_threads.c   threads
+ *     sim_threads.c   threads; sim_atomics.c: memory that they and processes share
  *     sim_machine.c   what benchmarks/scale's part of MPI-IO and of waiting asks for
  *     sim_model.c     what must be true; sim_decode.c reads the file for it */
 #ifndef SIM_H
@@ -49,6 +49,9 @@ struct sim_process {
     enum sim_tool tool;
     int64_t pid, started; /* as the system tells them */
     bool dead, ended;
+    const volatile void *looked_at; /* what it waits for, if it does: sim_atomics.c */
+    uint64_t saw;
+    int looks;
 };
 
 struct sim_thread {
@@ -219,6 +222,8 @@ struct sim_plan {
     bool fill, parts, joined; /* parts: subfiles; joined: until a close makes one file */
     bool lockless;            /* the file system has no locks */
     bool listed, safe;        /* the hints come from a file; PNETCDF_SAFE_MODE */
+    bool fine;                /* steps within shared memory, too */
+    bool reads;               /* later jobs only read */
     int sets;                 /* datasets */
     enum sim_tool tool;       /* is the company's */
     char hints[SIM_HINTS];

@@ -315,8 +315,8 @@ static int wait_for(const struct sim_access *a, int n, int *requests)
     return err;
 }
 
-/* The same once more, as one more request; what was brought to the file when it was posted
- * is to be waited for, too. */
+/* The same once more, as one more request; what was brought to the file when it was
+ * posted is to be waited for, too. */
 static int post_and_cancel(struct sim_access *a, struct call *c, int *request)
 {
     int status = NC_NOERR, *requests = c->request, posted = *request;

@@ -138,7 +138,8 @@ bool sim_orders(const char *name, double seconds, int64_t only)
         o.whole.even = true;
         o.whole.chance = 1;
         /* Who recovers has something to do. */
-        if (o.whole.moving > 0) o.whole.faults[0] = {SIM_KILL, 150, 0};
+        if (o.whole.moving > 0 && !o.whole.plan.reads)
+            o.whole.faults[0] = {SIM_KILL, 150, 0};
         good = prepare(&o) && try_all(o, one, seconds, only) && good;
     }
 }

@@ -306,6 +306,7 @@ static void draw_rich(struct sim_plan *p, uint64_t *s)
     draw_sets(p, s);
     draw_kinds(p, s);
     draw_last_hints(p, s);
+    p->fine = sim_draw(s, 2);
     if (!p->parts || p->joined || p->lockless || sim_draw(s, 3) > 0) return;
     p->tool = SIM_JOIN;
     p->company = SIM_TOGETHER;
@@ -379,6 +380,12 @@ static const struct {
     {"blobs", SUBS, SIM_ALONE, 0, 2, {OP(SIM_PUT, 0, 0, 2), OP(SIM_SYNC, 0, 0, 0)}},
     {"join", SUBS ";nc_blob_join=close", SIM_ALONE, 0, 1, {OP(SIM_PUT, 0, 0, 2)}},
     {"behind", SUBS ";nc_blob_join=behind", SIM_ALONE, 0, 1, {OP(SIM_PUT, 0, 0, 2)}},
+    {"stage",
+     "nc_stage=enable;nc_stage_block_size=4096;nc_stage_size=4096",
+     SIM_ALONE,
+     1,
+     1,
+     {OP(SIM_PUT, 0, 0, 2)}},
 };
 
 const char *sim_plan_small(struct sim_plan *p, int i, int *moving)
@@ -396,9 +403,12 @@ const char *sim_plan_small(struct sim_plan *p, int i, int *moving)
         .joined = strstr(small[i].hints, "nc_blob_join") != NULL,
         .nvars = 2,
         .nops = small[i].nops,
-        .vars = {{INT, false, 2, 3, true, -1}, {SHORT, true, 1, 2, false, -1}}};
+        .vars = {{.type = INT, .rows = 2, .each = 3, .mixed = true, .since = -1},
+                 {.type = SHORT, .record = true, .rows = 1, .each = 2, .since = -1}}};
     memcpy(p->ops, small[i].ops, sizeof small[i].ops);
     add_word(p, small[i].hints);
+    p->reads = p->fine = strcmp(small[i].name, "stage") == 0;
+    if (p->reads) p->recoverers = 3;
     *moving = small[i].moving;
     return small[i].name;
 }

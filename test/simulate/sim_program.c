@@ -427,7 +427,7 @@ int sim_main(int argc, char **argv)
         vars[i] = -1; /* not yet */
     if (sim_self()->job == 0) act();
     for (int set = 0; set < p->sets && sim_self()->job > 0; set++)
-        if (look(set, NC_WRITE) && p->seed % 3 == 0)
+        if (p->reads || (look(set, NC_WRITE) && p->seed % 3 == 0))
             (void)look(set, NC_NOWRITE); /* and, where the hints say so, staged */
     MPI_Info_free(&info);
     MPI_Finalize();

@@ -238,24 +238,32 @@ static bool changes(const char *call, int64_t flags)
 {
     if (strcmp(call, "open") == 0) return (flags & O_CREAT) != 0;
     return is_one_of({"pwrite", "ftruncate", "rename", "unlink", "fsync", "lock", "flock",
-                      "mutex", "fallocate"},
+                      "mutex", "fallocate", "change"},
                      call);
 }
 
-/* Each thread is one of its own; what has no path is its process's. */
+/* Whose a step without a path is: nobody else's, its process's, or that of all who share
+ * the memory. */
+static uint32_t what_of(const sim_process *p, const char *call, int64_t at)
+{
+    if (is_one_of({"look", "change"}, call)) return static_cast<uint32_t>(at);
+    return strcmp(call, "mutex") == 0 ? static_cast<uint32_t>(p->pid) : 0;
+}
+
+/* Each thread is one of its own. */
 static void list_step(const sim_process *p, int64_t step, const char *call,
-                      const char *path, int64_t flags)
+                      const char *path, int64_t at)
 {
     const auto &all = process_of(p)->actors;
     auto thread = std::find(all.begin(), all.end(), s4u::Actor::self()) - all.begin();
     auto rank = static_cast<uint32_t>(p->rank);
     auto what = static_cast<uint32_t>(std::hash<std::string_view>()(path));
-    if (*path == '\0') what = strcmp(call, "mutex") == 0 ? (uint32_t)p->pid : 0;
+    if (*path == '\0') what = what_of(p, call, at);
     if (result->listed < (int64_t)(sizeof result->list / sizeof result->list[0]))
         result->list[result->listed++] = {
             (static_cast<uint32_t>(p->job) * SIM_PROCESSES + rank) * 16 +
                 static_cast<uint32_t>(thread),
-            what, p->job == run.moving ? step : 0, changes(call, flags)};
+            what, p->job == run.moving ? step : 0, changes(call, at)};
 }
 
 /* Longer than all that others do meanwhile, and than they wait for anything but this. */
@@ -328,7 +336,7 @@ static void start_job(int number, int n, sim_tool tool = SIM_NO_TOOL)
     for (int rank = 0; rank < n; rank++) {
         auto *p = new Process();
         int node = rank * run.plan.nodes / n;
-        p->known = {number, rank, node, tool, ++pids, pids, false, false};
+        p->known = {number, rank, node, tool, ++pids, pids, false, false, nullptr, 0, 0};
         p->main.process = &p->known;
         j.processes.push_back(p);
     }

@@ -22,9 +22,11 @@
 struct sleeper {
     const void *address;
     sg_sem_t awake;
+    int64_t number;
     struct sleeper *next;
 };
 static struct sleeper *sleepers, **last = &sleepers;
+static int64_t came; /* so many */
 
 static void leave(struct sleeper *s)
 {
@@ -38,7 +40,7 @@ static void leave(struct sleeper *s)
 
 void sim_wait(const void *address, double until)
 {
-    struct sleeper me = {address, sg_sem_init(0), NULL};
+    struct sleeper me = {address, sg_sem_init(0), came++, NULL};
     *last = &me;
     last = &me.next;
     if (until == 0)
@@ -50,14 +52,22 @@ void sim_wait(const void *address, double until)
     sg_sem_destroy(me.awake);
 }
 
+static struct sleeper *first_at(const void *address, int64_t before)
+{
+    struct sleeper *s = sleepers;
+    while (s != NULL && (s->address != address || s->number >= before))
+        s = s->next;
+    return s;
+}
+
+/* With each that is woken others may go on, and leave or come: so from the start each
+ * time, for those that are there now. */
 void sim_wake(const void *address, long most)
 {
-    for (struct sleeper *s = sleepers, *next; s != NULL && most > 0; s = next) {
-        next = s->next;
-        if (s->address != address) continue;
+    const int64_t before = came;
+    for (struct sleeper *s; most > 0 && (s = first_at(address, before)) != NULL; most--) {
         leave(s);
         sg_sem_release(s->awake);
-        most--;
     }
 }
 
