@@ -368,35 +368,36 @@ static void check_file(int set, const struct sim_file *f, const char *by)
     }
 }
 
-static void judge_set(int set)
+/* False: anything may be there, and be left. */
+static bool judge_set(int set)
 {
     const struct sim_plan *p = sim_the_plan();
     const struct sim_file *f = sim_name_find(sim_path(set));
     const int opened = SIM_OPENED + set, got = SIM_GET_AFTER + set,
               closed = SIM_CLOSED_AFTER + set;
-    if (!sure_of_set(set)) return; /* anything may be there */
+    if (!sure_of_set(set)) return false;
     if (f == NULL) sim_fail(SIM_LOST, "%s is gone", sim_path(set));
     /* As doc/burst-buffer.md says of several openings that write at the same time. */
-    if (told[opened][0] == EBADLOG && p->company == SIM_BESIDE) return;
+    if (told[opened][0] == EBADLOG && p->company == SIM_BESIDE) return false;
     if (told[opened][0] != 0) sim_fail(SIM_LOST, "it cannot be opened: %s", said[opened]);
     if (told[closed][0] != 0) sim_fail(SIM_LOST, "it cannot be closed: %s", said[closed]);
     if (told[got][0] > NOT && told[got][0] != 0)
         sim_fail(SIM_LOST, "it cannot be read: %s", said[got]);
     check_records(set, records_told[set], "the library");
     if (!p->parts || (p->joined && !harmed)) check_file(set, f, "the file");
+    return true;
 }
 
 void sim_judge(void)
 {
     const struct sim_file *whole = sim_name_find(SIM_WHOLE);
     prepare();
+    bool known = true;
     for (int set = 0; set < sim_the_plan()->sets; set++)
-        judge_set(set);
+        known = judge_set(set) && known;
     /* Who joins does not know of logs that are left. */
     bool logged = harmed && strstr(sim_the_plan()->hints, "nc_burst_buf=enable") != NULL;
     if (whole != NULL && sure_of_set(0) && !logged)
         check_file(0, whole, "the joined file");
-    for (int set = 0; set < sim_the_plan()->sets; set++)
-        if (!sure_of_set(set)) return; /* what may be left, nobody knows */
-    check_what_is_left();
+    if (known) check_what_is_left();
 }
