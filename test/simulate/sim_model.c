@@ -4,6 +4,7 @@
  *
  * - what was put last, as all processes were told, or later, whatever becomes of them;
  * - with the power gone, what was put and told before a sync that told success, or later;
+ *   with a node gone that had kept writes, likewise, or before a close;
  * - where nothing has gone wrong, what was put last.
  *
  * A variable is there if the enddef that made it told success, and before that may be;
@@ -24,6 +25,7 @@ static bool begun[SIM_TELLS][SIM_PROCESSES];
 static int told[SIM_TELLS][SIM_PROCESSES];
 static char said[SIM_TELLS][600];
 static bool harmed, powerless, erred, finding;
+static bool lossy; /* what nobody has synced may be gone: with the power, or a node */
 static int64_t records_told = -1;
 
 /* ---- what is told ---- */
@@ -41,6 +43,7 @@ void sim_harmed(enum sim_harm harm)
 {
     harmed = true;
     powerless |= harm == SIM_POWER;
+    lossy |= powerless || (harm == SIM_NODE && sim_mount_loses(sim_the_plan()->mount));
     erred |= harm == SIM_ERROR;
 }
 
@@ -119,7 +122,7 @@ static bool secures(int op)
 static bool sure(int op)
 {
     if (!any_told(op)) return false;
-    if (!powerless) return true;
+    if (!lossy) return true;
     for (int later = op == SIM_CREATED ? 0 : op + 1; later < sim_the_plan()->nops;
          later++)
         if (secures(later) && any_told(later)) return true;
@@ -148,7 +151,7 @@ static struct may may_hold(int var, int64_t row, int64_t i, int until, bool own)
     for (int op = 0; op < until && op < p->nops; op++) {
         if (covers(&p->ops[op], var, row) && begun[op][who]) {
             last = told[op][who] == 0 ? op : NOT;
-            if (last != NOT && (own || (!powerless && all_told(op)))) m = (struct may){0};
+            if (last != NOT && (own || (!lossy && all_told(op)))) m = (struct may){0};
             m.ops |= 1u << op;
         } else if (secures(op) && any_told(op) && op > p->vars[var].since) {
             if (last != NOT) m = (struct may){.ops = 1u << last};
@@ -178,7 +181,7 @@ static bool is_torn(const struct may *m, int var, int64_t row, int64_t i, double
     const int size = sim_type_size(p->vars[var].type);
     unsigned char is[8], of[SIM_OPS + 1][8];
     int n = 0;
-    if (!powerless) return false;
+    if (!lossy) return false;
     sim_encode(p->vars[var].type, value, is);
     for (int op = -1; op < p->nops; op++)
         if (op < 0 ? m->fill : m->ops >> op & 1)
@@ -286,10 +289,13 @@ static bool is_part(const char *name)
            strspn(name + n + 1, "0123456789") == 4 && name[n + 5] == '\0';
 }
 
-/* A journal that nobody needs any more, and that could not be looked at in time. */
+/* A journal that nobody needs any more, and that could not be looked at in time; and a
+ * file with which nodes were trying whether they see each other's writes when one died.
+ */
 static bool is_set_aside(const char *name)
 {
-    return erred && strstr(name, ".redef.") != NULL;
+    return (erred && strstr(name, ".redef.") != NULL) ||
+           (harmed && strstr(name, ".trial-") != NULL);
 }
 
 /* Subfiles may be left by who was killed when the one file had its name already. Without

@@ -164,6 +164,16 @@ static void defer_vars(struct sim_plan *p, uint64_t *s)
     }
 }
 
+/* Half of the later seeds are on file systems whose nodes keep something for themselves.
+ */
+static void draw_mount(struct sim_plan *p)
+{
+    enum { FIRST = 1000000 };
+    uint64_t s = mixed(p->seed * 2 + 3);
+    if (p->seed >= FIRST && sim_draw(&s, 2) == 0)
+        p->mount = (enum sim_mount)(1 + sim_draw(&s, SIM_MOUNTS - 1));
+}
+
 void sim_plan_draw(struct sim_plan *p, uint64_t seed)
 {
     static const int formats[] = {1, 2, 5};
@@ -187,6 +197,7 @@ void sim_plan_draw(struct sim_plan *p, uint64_t seed)
     defer_vars(p, &s);
     s = mixed(seed * 2 + 2);
     draw_more_hints(p, &s);
+    draw_mount(p);
 }
 
 /* ---- small ones ---- */
@@ -259,7 +270,8 @@ void sim_plan_print(const struct sim_plan *p)
     printf("CDF-%d, %d processes on %d nodes, then %d processes%s%s\nhints: %s\n",
            p->format, p->procs, p->nodes, p->recoverers, company[p->company],
            tools[p->tool], p->hints);
-    printf("create%s%s\n", p->fill ? ", fill" : "", p->lockless ? ", without locks" : "");
+    printf("create%s%s, on %s\n", p->fill ? ", fill" : "",
+           p->lockless ? ", without locks" : "", sim_mount_name(p->mount));
     for (int i = 0; i < p->nvars; i++)
         printf("  v%d: type %d, %s %d x %lld, %s, from op %d\n", i, p->vars[i].type,
                p->vars[i].record ? "records" : "rows", p->vars[i].rows,

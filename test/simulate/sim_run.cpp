@@ -195,6 +195,8 @@ static int do_harm(const sim_process *p, const char *call, Fault *f)
         return 0;
     }
     sim_harmed(what);
+    if (what == SIM_POWER || what == SIM_NODE)
+        sim_nodes_fail(what == SIM_POWER ? -1 : p->node);
     if (what == SIM_ERROR && strcmp(call, "open") == 0 && f->error == EAGAIN)
         return EMFILE;
     if (what == SIM_ERROR && strcmp(call, "pwrite") != 0) return EIO;
