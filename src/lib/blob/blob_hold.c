@@ -254,8 +254,9 @@ static int move_numbers(struct blob_sub *s, void *numbers, bool put)
     return put ? driver_call(file, put, &r, 1) : driver_call(file, get, &r, 1);
 }
 
-/* The master has a page, though a node with a write-back cache that saw the file before
- * that takes it for shorter until it is told by a descriptor that may write. */
+/* The master has a page, but a node with a write-back cache goes on taking the file for
+ * as short as it was when the node saw it first: the size is learnt by a descriptor that
+ * may write. */
 static int read_page_again(const struct blob *b, struct cdf_envelope *page)
 {
     const char *path = b->base.ds->full;
