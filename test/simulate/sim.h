@@ -172,6 +172,8 @@ void sim_node_write_failed(struct sim_file *f, bool direct, int64_t end);
 void sim_node_resize(struct sim_file *f, int64_t size);
 void sim_node_reserve(struct sim_file *f, int64_t end);
 void sim_node_sync(struct sim_file *f, int64_t from, int64_t to);
+/* What the node kept of it may not have got there, and is not tried again. */
+void sim_node_sync_failed(struct sim_file *f);
 void sim_node_locked(struct sim_file *f);
 void sim_node_unlocks(struct sim_file *f);
 void sim_node_opened(struct sim_file *f);
@@ -291,6 +293,8 @@ enum sim_harm {
     SIM_HARMS
 };
 void sim_harmed(enum sim_harm harm);
+/* An error of a sync has taken along what was put before. */
+void sim_lost_writes(void);
 
 /* Another job begins, behind the first. */
 void sim_next_job(void);

@@ -474,6 +474,28 @@ void sim_node_sync(struct sim_file *f, int64_t from, int64_t to)
     sim_file_sync_range(f, from, to);
 }
 
+static void drop_writes(struct kept *k)
+{
+    while (k->writes != NULL) {
+        struct sim_write *w = k->writes;
+        k->writes = w->next;
+        free(w->bytes);
+        free(w);
+    }
+    k->last = &k->writes;
+}
+
+void sim_node_sync_failed(struct sim_file *f)
+{
+    if (!kind()->late || !chance(2)) return;
+    struct kept *k = kept_of(f);
+    if (k->writes == NULL) return;
+    sim_lost_writes();
+    drop_writes(k);
+    client_forget(k);
+    forget_pages(k, 0, INT64_MAX);
+}
+
 void sim_node_locked(struct sim_file *f)
 {
     if (kind()->type != NFS) return;
@@ -563,13 +585,7 @@ static void lose(struct kept *k)
 {
     drop_pages(&k->pages, 0, INT64_MAX);
     drop_pages(&k->images, 0, INT64_MAX);
-    while (k->writes != NULL) {
-        struct sim_write *w = k->writes;
-        k->writes = w->next;
-        free(w->bytes);
-        free(w);
-    }
-    k->last = &k->writes;
+    drop_writes(k);
     k->until = k->client_until = 0;
     k->known = false;
 }

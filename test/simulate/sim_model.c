@@ -26,6 +26,7 @@ static int told[SIM_TELLS][SIM_PROCESSES];
 static char said[SIM_TELLS][600];
 static bool harmed, powerless, erred, finding;
 static bool lossy; /* what nobody has synced may be gone: with the power, or a node */
+static bool writes_lost; /* ... by a sync that failed, of which an op tells */
 static int64_t records_told = -1;
 
 /* ---- what is told ---- */
@@ -45,6 +46,12 @@ void sim_harmed(enum sim_harm harm)
     powerless |= harm == SIM_POWER;
     lossy |= powerless || (harm == SIM_NODE && sim_mount_loses(sim_the_plan()->mount));
     erred |= harm == SIM_ERROR;
+}
+
+void sim_lost_writes(void)
+{
+    lossy = writes_lost = true;
+    sim_note("writes are lost");
 }
 
 void sim_next_job(void)
@@ -118,14 +125,25 @@ static bool secures(int op)
     return what == SIM_SYNC || (what == SIM_REOPEN && !powerless);
 }
 
+/* Has any process been told that values may not have got there? */
+static bool tells_loss(int op)
+{
+    for (int k = 0; k < sim_the_plan()->procs && writes_lost; k++)
+        if (begun[op][k] && told[op][k] != 0) return true;
+    return false;
+}
+
 /* Must it be there, after that op told success? */
 static bool sure(int op)
 {
     if (!any_told(op)) return false;
     if (!lossy) return true;
     for (int later = op == SIM_CREATED ? 0 : op + 1; later < sim_the_plan()->nops;
-         later++)
+         later++) {
+        if (tells_loss(later)) return false;
         if (secures(later) && any_told(later)) return true;
+    }
+    if (tells_loss(SIM_CLOSED)) return false;
     return secures(SIM_CLOSED) && any_told(SIM_CLOSED);
 }
 
@@ -149,16 +167,20 @@ static struct may may_hold(int var, int64_t row, int64_t i, int until, bool own)
     struct may m = {.anything = true};
     int last = NOT; /* the last put, if that told success */
     for (int op = 0; op < until && op < p->nops; op++) {
+        if (tells_loss(op)) last = NOT;
         if (covers(&p->ops[op], var, row) && begun[op][who]) {
             last = told[op][who] == 0 ? op : NOT;
-            if (last != NOT && (own || (!lossy && all_told(op)))) m = (struct may){0};
+            if (last != NOT && (own ? !writes_lost : !lossy && all_told(op)))
+                m = (struct may){0};
             m.ops |= 1u << op;
         } else if (secures(op) && any_told(op) && op > p->vars[var].since) {
             if (last != NOT) m = (struct may){.ops = 1u << last};
             if (m.ops == 0 && fills) m = (struct may){.fill = true};
         }
     }
-    if (until <= SIM_CLOSED || !secures(SIM_CLOSED) || !any_told(SIM_CLOSED)) return m;
+    if (until <= SIM_CLOSED || !secures(SIM_CLOSED) || !any_told(SIM_CLOSED) ||
+        tells_loss(SIM_CLOSED))
+        return m;
     if (last != NOT) return (struct may){.ops = 1u << last};
     return m.ops == 0 && fills ? (struct may){.fill = true} : m;
 }

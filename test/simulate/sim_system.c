@@ -352,7 +352,10 @@ static int sync_fd(int fd, int (*real)(int))
     const struct sim_open *o = sim_open_of(fd);
     if (o == NULL) return real(fd);
     int error = sim_step("fsync", o->path, 0, 0);
-    if (error != 0 && error != EAGAIN) return fails(error);
+    if (error != 0 && error != EAGAIN) {
+        if (o->file != NULL) sim_node_sync_failed(o->file);
+        return fails(error);
+    }
     if (o->file != NULL) sim_node_sync(o->file, 0, INT64_MAX);
     sim_names_sync(); /* of a file, too, as in file systems that have a journal */
     return 0;
