@@ -485,11 +485,13 @@ static void drop_writes(struct kept *k)
     k->last = &k->writes;
 }
 
+/* Processes of a node tell each other of such an error by a descriptor that they pass by
+ * a socket, of which there are none here: so only where one has the file open. */
 void sim_node_sync_failed(struct sim_file *f)
 {
     if (!kind()->late || !chance(2)) return;
     struct kept *k = kept_of(f);
-    if (k->writes == NULL) return;
+    if (k->writes == NULL || k->opens > 1) return;
     sim_lost_writes();
     drop_writes(k);
     client_forget(k);
