@@ -90,6 +90,7 @@ void store_look(void);
 int store_delete(const char *path);
 int64_t store_size(struct store_file *f);
 int store_resize(struct store_file *f, int64_t size);
+int store_sync(struct store_file *f);
 
 /* Takes the simulated time as well; -1 with errno set, else what was moved. */
 int64_t store_write(struct store_file *f, int64_t offset, const void *bytes, int64_t n);

@@ -12,6 +12,7 @@
  *     sim_define.c    its attributes, and what it asks
  *     sim_system.c    the system's calls; sim_files.c: descriptors, names, locks
  *     sim_disk.c      what the disks have, and what a power cut leaves of it
+ *     sim_cache.c     what nodes keep of files for themselves
  *     sim_threads.c   threads; sim_atomics.c: memory that they and processes share
  *     sim_machine.c   what benchmarks/scale's part of MPI-IO and of waiting asks for
  *     sim_model.c     what must be true; sim_decode.c reads the file for it */
@@ -125,6 +126,7 @@ struct sim_file {
     unsigned mode;
     int links;
     double modified, changed;
+    int64_t version;                   /* how often it has changed */
     struct sim_bytes now, safe;        /* for who reads; what outlives the power */
     struct sim_write *pending, **last; /* from safe to now, in order */
     struct sim_lock *locks;
@@ -150,6 +152,56 @@ void sim_names_sync(void);
  * synced last. */
 void sim_power_cut(uint64_t *chance);
 int sim_boots(void); /* how many times there was one */
+
+/* ---- files as the node of the process has them: sim_cache.c ---- */
+
+/* What a node promises of files that others change. */
+enum sim_mount {
+    SIM_COHERENT,
+    SIM_THROUGH,
+    SIM_BACK,
+    SIM_MOOSE,
+    SIM_GLUSTER,
+    SIM_CEPH,
+    SIM_NFS,
+    SIM_MOUNTS
+};
+const char *sim_mount_name(enum sim_mount mount); /* as the system tells it */
+int64_t sim_mount_type(void);                     /* likewise, of the plan's */
+/* Does a node that fails take with it what was written there? */
+bool sim_mount_loses(enum sim_mount mount);
+
+/* direct: around its pages, as the descriptor says. */
+int64_t sim_node_read(struct sim_file *f, bool direct, int64_t at, void *bytes,
+                      int64_t n);
+void sim_node_write(struct sim_file *f, bool direct, int64_t at, const void *bytes,
+                    int64_t n);
+void sim_node_write_failed(struct sim_file *f, bool direct, int64_t end);
+void sim_node_resize(struct sim_file *f, int64_t size);
+void sim_node_reserve(struct sim_file *f, int64_t end);
+void sim_node_sync(struct sim_file *f, int64_t from, int64_t to);
+/* What the node kept of it may not have got there, and is not tried again. */
+void sim_node_sync_failed(struct sim_file *f);
+void sim_node_locked(struct sim_file *f);
+void sim_node_unlocks(struct sim_file *f);
+void sim_node_opened(struct sim_file *f);
+/* A descriptor; `last`: the last one of an opening. */
+void sim_node_closed(struct sim_file *f, int node, bool last);
+void sim_node_asks(struct sim_file *f); /* for size and times */
+struct sim_look {
+    int64_t size;
+    double modified, changed;
+};
+/* False: nobody has it any more, and the node has found out. */
+bool sim_node_look(struct sim_file *f, struct sim_look *l);
+
+struct sim_file *sim_node_find(const char *path);
+void sim_node_named(const char *path); /* the node knows whose name it is, or nobody's */
+
+/* What the node has kept is lost; -1: all nodes. */
+void sim_nodes_fail(int node);
+/* How often it has lost something so. */
+int sim_failures(int node);
 
 /* All descriptors of a process are closed, as the system does. */
 void sim_close_all(const struct sim_process *p);
@@ -225,7 +277,8 @@ struct sim_plan {
     bool fine;                /* steps within shared memory, too */
     bool reads;               /* later jobs only read */
     int sets;                 /* datasets */
-    enum sim_tool tool;       /* is the company's */
+    enum sim_mount mount;
+    enum sim_tool tool; /* is the company's */
     char hints[SIM_HINTS];
     int nvars, nops;
     struct sim_var vars[SIM_VARS];
@@ -288,6 +341,8 @@ enum sim_harm {
     SIM_HARMS
 };
 void sim_harmed(enum sim_harm harm);
+/* An error of a sync has taken along what was put before. */
+void sim_lost_writes(void);
 
 /* Another job begins, behind the first. */
 void sim_next_job(void);

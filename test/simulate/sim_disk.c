@@ -82,6 +82,7 @@ static void add(struct sim_file *f, int64_t page, int64_t at, const void *bytes,
     f->last = &w->next;
     apply(&f->now, w, n);
     f->modified = f->changed = sim_clock();
+    f->version++;
 }
 
 int64_t sim_file_read(const struct sim_file *f, int64_t at, void *bytes, int64_t n)

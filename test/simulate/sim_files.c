@@ -105,7 +105,10 @@ void sim_descriptor_close(int fd)
     struct sim_open *o = d->open;
     if (o->file != NULL) drop_all(o->file, d->process); /* as POSIX has it */
     d->open = NULL;
-    if (--o->refs > 0) return;
+    o->refs--;
+    if (o->file != NULL && d->process != NULL)
+        sim_node_closed(o->file, d->process->node, o->refs == 0);
+    if (o->refs > 0) return;
     if (o->file != NULL) drop_all(o->file, o);
     free(o);
 }

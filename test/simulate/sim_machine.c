@@ -18,6 +18,15 @@ struct store_file {
     int fd;
 };
 
+/* ROMIO locks what it transfers on NFS, so that the node asks for it or sends it. */
+static void lock(const struct store_file *f, int type, int64_t at, int64_t n)
+{
+    struct flock l = {.l_type = (short)type, .l_start = at, .l_len = n};
+    if (sim_the_plan()->mount != SIM_NFS) return;
+    while (__wrap_fcntl(f->fd, F_SETLKW, &l) != 0 && errno == EINTR)
+        continue;
+}
+
 const struct machine *machine_get(void)
 {
     static struct machine m;
@@ -30,8 +39,9 @@ int machine_file_servers(void)
     return 1;
 }
 
-void machine_settle(void)
+int store_sync(struct store_file *f)
 {
+    return __wrap_fsync(f->fd);
 }
 
 void machine_fail(const char *what, const char *which)
@@ -72,29 +82,33 @@ int store_resize(struct store_file *f, int64_t size)
 int64_t store_write(struct store_file *f, int64_t offset, const void *bytes, int64_t n)
 {
     int64_t done = 0;
-    while (done < n) {
-        ssize_t moved = __wrap_pwrite(f->fd, (const char *)bytes + done,
-                                      (size_t)(n - done), offset + done);
-        if (moved < 0) return -1;
-        done += moved;
+    ssize_t moved = 0;
+    lock(f, F_WRLCK, offset, n);
+    while (done < n && moved >= 0) {
+        moved = __wrap_pwrite(f->fd, (const char *)bytes + done, (size_t)(n - done),
+                              offset + done);
+        done += moved > 0 ? moved : 0;
     }
-    return done;
+    int error = errno;
+    lock(f, F_UNLCK, offset, n);
+    errno = error;
+    return moved < 0 ? -1 : done;
 }
 
 int64_t store_read(struct store_file *f, int64_t offset, void *bytes, int64_t n)
 {
-    return __wrap_pread(f->fd, bytes, (size_t)n, offset);
+    lock(f, F_RDLCK, offset, n);
+    int64_t done = __wrap_pread(f->fd, bytes, (size_t)n, offset);
+    int error = errno;
+    lock(f, F_UNLCK, offset, n);
+    errno = error;
+    return done;
 }
 
 /* A handle is that. */
 static struct store_file *file_of(MPI_File f)
 {
     return *(struct store_file **)f;
-}
-
-int __wrap_MPI_File_sync(MPI_File f)
-{
-    return __wrap_fsync(file_of(f)->fd) == 0 ? MPI_SUCCESS : machine_mpi_error(errno);
 }
 
 /* ---- views: each process its own, as ROMIO does where collective buffering is off ----

@@ -16,14 +16,17 @@
 #include "sim_run.hpp"
 
 /* Of as many steps, and allocations. */
-static Fault draw_fault(uint64_t *chance, const int64_t most[2], bool sure, bool lockless)
+static Fault draw_fault(uint64_t *chance, const int64_t most[2], bool sure,
+                        const sim_plan &plan)
 {
     static const int errors[] = {EIO, ENOSPC, EAGAIN /* short */};
     Fault f = {SIM_NOTHING, 0, errors[sim_draw(chance, 3)]};
     if (sure || sim_draw(chance, 3) == 0)
         f.harm = static_cast<sim_harm>(1 + sim_draw(chance, SIM_HARMS - 1));
     /* Who was here before the node's restart counts as another node's. */
-    if (lockless && f.harm == SIM_POWER) f.harm = SIM_KILL;
+    bool restarts =
+        f.harm == SIM_POWER || (f.harm == SIM_NODE && sim_mount_loses(plan.mount));
+    if (plan.lockless && restarts) f.harm = SIM_KILL;
     int64_t n = most[f.harm == SIM_MEMORY];
     f.step = 1 + (int64_t)sim_draw(chance, (uint64_t)(n > 0 ? n : 1));
     return f;
@@ -36,7 +39,7 @@ static const Result *nth_run(Run *r, int n, int64_t steps[2][2])
     uint64_t chance = r->plan.seed * 1000003 + (uint64_t)n;
     r->faults[0] = r->faults[1] = {SIM_NOTHING, 0, 0};
     for (int i = 0; i < 2 && n > 0; i++)
-        r->faults[i] = draw_fault(&chance, steps[i], i == 0, r->plan.lockless);
+        r->faults[i] = draw_fault(&chance, steps[i], i == 0, r->plan);
     const Result *got = sim_perform(*r);
     for (int i = 0; i < 2 && n == 0; i++) {
         steps[i][0] = got->steps[i];

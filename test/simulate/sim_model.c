@@ -4,6 +4,7 @@
  *
  * - what was put last, as all processes were told, or later, whatever becomes of them;
  * - with the power gone, what was put and told before a sync that told success, or later;
+ *   with a node gone that had kept writes, likewise, or before a close;
  * - where nothing has gone wrong, what was put last.
  *
  * A variable is there if the enddef that made it told success, and before that may be;
@@ -25,6 +26,8 @@ static int told[SIM_TELLS][SIM_PROCESSES];
 static char said[SIM_TELLS][600];
 static bool harmed, powerless, erred, finding;
 static int64_t records_told[SIM_SETS] = {-1, -1};
+static bool lossy; /* what nobody has synced may be gone: with the power, or a node */
+static bool writes_lost; /* ... by a sync that failed, of which an op tells */
 
 /* ---- what is told ---- */
 
@@ -41,7 +44,14 @@ void sim_harmed(enum sim_harm harm)
 {
     harmed = true;
     powerless |= harm == SIM_POWER;
+    lossy |= powerless || (harm == SIM_NODE && sim_mount_loses(sim_the_plan()->mount));
     erred |= harm == SIM_ERROR;
+}
+
+void sim_lost_writes(void)
+{
+    lossy = writes_lost = true;
+    sim_note("writes are lost");
 }
 
 void sim_next_job(void)
@@ -116,18 +126,30 @@ static bool secures(int op, int set)
            (o->what == SIM_SYNC || (o->what == SIM_REOPEN && !powerless));
 }
 
+/* Has any process been told that values may not have got there? */
+static bool tells_loss(int op)
+{
+    for (int k = 0; k < sim_the_plan()->procs && writes_lost; k++)
+        if (begun[op][k] && told[op][k] != 0) return true;
+    return false;
+}
+
 static bool closing_secures(int set)
 {
-    return !powerless && any_told(SIM_CLOSED + set);
+    const int op = SIM_CLOSED + set;
+    return !powerless && any_told(op) && !tells_loss(op);
 }
 
 /* Must it be there, if that was told success, and then the ops from first on? */
 static bool sure_since(int tell, int set, int first)
 {
+    const struct sim_plan *p = sim_the_plan();
     if (!any_told(tell)) return false;
-    if (!powerless) return true;
-    for (int op = first; op < sim_the_plan()->nops; op++)
+    if (!lossy) return true;
+    for (int op = first; op < p->nops; op++) {
+        if (p->ops[op].set == set && tells_loss(op)) return false;
         if (secures(op, set) && any_told(op)) return true;
+    }
     return closing_secures(set);
 }
 
@@ -163,9 +185,11 @@ static struct may may_hold(int var, int64_t row, int64_t i, int until, bool own)
     struct may m = {.anything = true};
     int last = NOT; /* the last put, if that told success */
     for (int op = 0; op < until && op < p->nops; op++) {
+        if (p->ops[op].set == set && tells_loss(op)) last = NOT;
         if (covers(&p->ops[op], var, row) && begun[op][who]) {
             last = told[op][who] == 0 ? op : NOT;
-            if (last != NOT && (own || (!powerless && all_told(op)))) m = (struct may){0};
+            if (last != NOT && (own ? !writes_lost : !lossy && all_told(op)))
+                m = (struct may){0};
             m.ops |= 1u << op;
         } else if (secures(op, set) && any_told(op) && op > p->vars[var].since) {
             if (last != NOT) m = (struct may){.ops = 1u << last};
@@ -195,7 +219,7 @@ static bool is_torn(const struct may *m, int var, int64_t row, int64_t i, double
     const int size = sim_type_size(p->vars[var].type);
     unsigned char is[8], of[SIM_OPS + 1][8];
     int n = 0;
-    if (!powerless) return false;
+    if (!lossy) return false;
     sim_encode(p->vars[var].type, value, is);
     for (int op = -1; op < p->nops; op++)
         if (op < 0 ? m->fill : m->ops >> op & 1)
@@ -330,11 +354,13 @@ static bool belongs(const char *name, int set)
     return strcmp(name, sim_path(set)) == 0 || (parts && is_part(name, set));
 }
 
-/* A journal that nobody needs any more, and that could not be looked at in time; and the
- * notes that were asked for. */
+/* A journal that nobody needs any more, and that could not be looked at in time; a file
+ * with which nodes were trying whether they see each other's writes when one died; and
+ * the notes that were asked for. */
 static bool is_set_aside(const char *name)
 {
     return (erred && strstr(name, ".redef.") != NULL) ||
+           (harmed && strstr(name, ".trial-") != NULL) ||
            strncmp(name, SIM_NOTES, strlen(SIM_NOTES)) == 0;
 }
 

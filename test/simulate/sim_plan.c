@@ -202,6 +202,23 @@ static void defer_vars(struct sim_plan *p, uint64_t *s)
     }
 }
 
+/* Where MPI-IO is asked for, the library says that nodes may not see each other's writes.
+ */
+static bool asks_for_mpi(const struct sim_plan *p)
+{
+    return strstr(p->hints, "nc_file_io=mpi") != NULL ||
+           strstr(p->hints, "nc_transfer=view") != NULL ||
+           strstr(p->hints, "romio_no_indep_rw") != NULL;
+}
+
+/* Half of them are on file systems whose nodes keep something for themselves. */
+static void draw_mount(struct sim_plan *p)
+{
+    uint64_t s = mixed(p->seed * 2 + 3);
+    if (sim_draw(&s, 2) == 0 && !asks_for_mpi(p))
+        p->mount = (enum sim_mount)(1 + sim_draw(&s, SIM_MOUNTS - 1));
+}
+
 /* ---- rich ones ---- */
 
 static void draw_last_hints(struct sim_plan *p, uint64_t *s)
@@ -336,7 +353,9 @@ void sim_plan_draw(struct sim_plan *p, uint64_t seed)
     s = mixed(seed * 2 + 2);
     draw_more_hints(p, &s);
     p->sets = 1;
-    if (seed >= SIM_RICH) draw_rich(p, &s);
+    if (seed < SIM_RICH) return;
+    draw_rich(p, &s);
+    draw_mount(p);
 }
 
 /* ---- small ones ---- */
@@ -431,8 +450,9 @@ void sim_plan_print(const struct sim_plan *p)
     printf("CDF-%d, %d processes on %d nodes, then %d processes%s%s\nhints: %s\n",
            p->format, p->procs, p->nodes, p->recoverers, company[p->company],
            tools[p->tool], p->hints);
-    printf("create%s%s%s\n", p->fill ? ", fill" : "",
-           p->lockless ? ", without locks" : "", p->listed ? ", hints from a file" : "");
+    printf("create%s%s%s, on %s\n", p->fill ? ", fill" : "",
+           p->lockless ? ", without locks" : "", p->listed ? ", hints from a file" : "",
+           sim_mount_name(p->mount));
     if (p->safe) printf("PNETCDF_SAFE_MODE=1\n");
     for (int i = 0; i < p->nvars; i++)
         printf("  v%d%s: type %d, %s %d x %lld, %s, from op %d\n", i,

@@ -185,6 +185,15 @@ static bool moves_bytes(const char *call)
     return is_one_of({"pwrite", "pread", "fsync", "ftruncate", "open"}, call);
 }
 
+/* Where a node keeps writes, half of the errors are those of a sync, which may take them
+ * along. */
+static bool may_fail(const char *call)
+{
+    if (sim_mount_loses(run.plan.mount) && run.plan.seed % 2)
+        return strcmp(call, "fsync") == 0;
+    return moves_bytes(call);
+}
+
 static int do_harm(const sim_process *p, const char *call, Fault *f)
 {
     sim_harm what = f->harm;
@@ -195,6 +204,8 @@ static int do_harm(const sim_process *p, const char *call, Fault *f)
         return 0;
     }
     sim_harmed(what);
+    if (what == SIM_POWER || what == SIM_NODE)
+        sim_nodes_fail(what == SIM_POWER ? -1 : p->node);
     if (what == SIM_ERROR && strcmp(call, "open") == 0 && f->error == EAGAIN)
         return EMFILE;
     if (what == SIM_ERROR && strcmp(call, "pwrite") != 0) return EIO;
@@ -288,7 +299,7 @@ int sim_step(const char *call, const char *path, int64_t at, int64_t n)
              (long long)n);
     Fault *f = &jobs[p->job].fault;
     bool now = f->harm != SIM_NOTHING && f->harm != SIM_MEMORY && step >= f->step;
-    return now && (f->harm != SIM_ERROR || moves_bytes(call)) ? do_harm(p, call, f) : 0;
+    return now && (f->harm != SIM_ERROR || may_fail(call)) ? do_harm(p, call, f) : 0;
 }
 
 bool sim_memory(void)

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -25,7 +26,7 @@
 #include "sim_files.h"
 #include "sim_wrapped.h"
 
-enum { GPFS = 0x47504653, BLOCK = 4096 }; /* nodes share it, under locks */
+enum { BLOCK = 4096, DEVICE = 77 };
 
 static bool simulated(const char *path)
 {
@@ -138,7 +139,8 @@ static bool text_of_proc(const char *path, char *text, size_t n)
     const struct sim_process *p = sim_self();
     if (p == NULL) return false;
     if (strcmp(path, "/proc/sys/kernel/random/boot_id") == 0)
-        return snprintf(text, n, "boot-%d-of-node%d\n", sim_boots(), p->node) > 0;
+        return snprintf(text, n, "boot-%d-of-node%d\n",
+                        sim_boots() + sim_failures(p->node), p->node) > 0;
     if (sscanf(path, "/proc/%lld/stat%n", &pid, &end) != 1 || path[end] != '\0')
         return false;
     const struct sim_process *other = sim_find(p->node, pid);
@@ -153,6 +155,7 @@ static int open_file(const char *path, struct sim_file *f, int flags)
     if (o == NULL) return fails(ENOMEM);
     *o = (struct sim_open){.file = f, .flags = flags};
     snprintf(o->path, sizeof o->path, "%s", path);
+    if (f != NULL && sim_self() != NULL) sim_node_opened(f);
     return sim_descriptor(o);
 }
 
@@ -162,12 +165,15 @@ static int open_simulated(const char *path, int flags, mode_t mode)
     if (error != 0) return fails(error);
     if (is_directory(path))
         return flags & O_ACCMODE ? fails(EISDIR) : open_file(path, NULL, flags);
-    struct sim_file *f = sim_name_find(path);
-    if (f == NULL && !(flags & O_CREAT)) return fails(ENOENT);
+    if (flags & O_EXCL) sim_node_named(path); /* it is looked up anew */
+    struct sim_file *f = sim_node_find(path);
+    if (f != NULL ? f->links == 0 : !(flags & O_CREAT)) return fails(ENOENT);
     if (f != NULL && (flags & O_CREAT) && (flags & O_EXCL)) return fails(EEXIST);
     if (f == NULL) sim_name_set(path, f = sim_file_new(mode));
-    if (flags & O_TRUNC && f->now.size > 0) sim_file_resize(f, 0);
-    return open_file(path, f, flags);
+    sim_node_named(path);
+    int fd = open_file(path, f, flags);
+    if (flags & O_TRUNC && f->now.size > 0) sim_node_resize(f, 0);
+    return fd;
 }
 
 int __wrap_open(const char *path, int flags, ...)
@@ -186,6 +192,17 @@ int __wrap_open(const char *path, int flags, ...)
     if (sscanf(path, "/proc/self/fd/%d", &number) == 1 && sim_open_of(number) != NULL)
         return open_file(sim_open_of(number)->path, sim_open_of(number)->file, flags);
     return simulated(path) ? open_simulated(path, flags, mode) : open(path, flags, mode);
+}
+
+/* What tells how the store is mounted. */
+FILE *__wrap_fopen(const char *path, const char *how)
+{
+    static char line[64];
+    if (sim_self() == NULL || strcmp(path, "/proc/self/mountinfo") != 0)
+        return fopen(path, how);
+    int n = snprintf(line, sizeof line, "36 35 0:%d / /sim rw - %s store rw\n", DEVICE,
+                     sim_mount_name(sim_the_plan()->mount));
+    return fmemopen(line, (size_t)n, "r");
 }
 
 int __wrap_mkostemp(char *template, int flags)
@@ -208,6 +225,11 @@ int __wrap_close(int fd)
 
 /* ---- bytes ---- */
 
+static bool direct(const struct sim_open *o)
+{
+    return (o->flags & O_DIRECT) != 0;
+}
+
 static ssize_t readable(const struct sim_open *o)
 {
     if (o->file == NULL) return fails(EISDIR);
@@ -226,7 +248,7 @@ ssize_t __wrap_pread(int fd, void *bytes, size_t n, off_t at)
     if (readable(o) != 0) return -1;
     int error = sim_step("pread", o->path, at, (int64_t)n);
     if (error != 0) return fails(error);
-    return sim_file_read(o->file, at, bytes, (int64_t)n);
+    return sim_node_read(o->file, direct(o), at, bytes, (int64_t)n);
 }
 
 /* A transfer that is cut short is no error: who writes goes on. */
@@ -237,9 +259,12 @@ ssize_t __wrap_pwrite(int fd, const void *bytes, size_t n, off_t at)
     if (writable(o) != 0) return -1;
     int error = sim_step("pwrite", o->path, at, (int64_t)n);
     if (error == EAGAIN && n > 1) n /= 2;
-    if (error != 0 && error != EAGAIN) return fails(error);
-    sim_file_write(o->file, at, bytes, (int64_t)n);
-    if (o->flags & O_DSYNC) sim_file_sync_range(o->file, at, at + (int64_t)n);
+    if (error != 0 && error != EAGAIN) {
+        sim_node_write_failed(o->file, direct(o), at + (int64_t)n);
+        return fails(error);
+    }
+    sim_node_write(o->file, direct(o), at, bytes, (int64_t)n);
+    if (o->flags & O_DSYNC) sim_node_sync(o->file, at, at + (int64_t)n);
     return (ssize_t)n;
 }
 
@@ -298,7 +323,7 @@ int __wrap_ftruncate(int fd, off_t size)
     if (writable(o) != 0) return fails(EINVAL);
     int error = sim_step("ftruncate", o->path, size, 0);
     if (error != 0 && error != EAGAIN) return fails(error);
-    sim_file_resize(o->file, size);
+    sim_node_resize(o->file, size);
     return 0;
 }
 
@@ -310,7 +335,7 @@ int __wrap_fallocate(int fd, int mode, off_t at, off_t n)
     int error = sim_step("fallocate", o->path, at, n);
     if (error != 0 && error != EAGAIN) return fails(error);
     if (mode & ~FALLOC_FL_KEEP_SIZE) return fails(EOPNOTSUPP);
-    if (mode == 0 && at + n > o->file->now.size) sim_file_resize(o->file, at + n);
+    sim_node_reserve(o->file, mode == 0 ? at + n : 0);
     return 0;
 }
 
@@ -327,8 +352,11 @@ static int sync_fd(int fd, int (*real)(int))
     const struct sim_open *o = sim_open_of(fd);
     if (o == NULL) return real(fd);
     int error = sim_step("fsync", o->path, 0, 0);
-    if (error != 0 && error != EAGAIN) return fails(error);
-    if (o->file != NULL) sim_file_sync(o->file);
+    if (error != 0 && error != EAGAIN) {
+        if (o->file != NULL) sim_node_sync_failed(o->file);
+        return fails(error);
+    }
+    if (o->file != NULL) sim_node_sync(o->file, 0, INT64_MAX);
     sim_names_sync(); /* of a file, too, as in file systems that have a journal */
     return 0;
 }
@@ -350,33 +378,36 @@ int __wrap_sync_file_range(int fd, off_t at, off_t n, unsigned how)
 
 /* ---- what is known of files ---- */
 
-static void tell(const struct sim_file *f, struct stat *st)
+/* False: the file is gone. */
+static bool tell(struct sim_file *f, struct stat *st)
 {
+    struct sim_look seen;
     memset(st, 0, sizeof *st);
-    st->st_dev = 77;
+    st->st_dev = DEVICE;
     st->st_uid = geteuid();
     st->st_gid = getegid();
     st->st_blksize = BLOCK;
     st->st_mode = f == NULL ? S_IFDIR | 0755 : S_IFREG | (f->mode & 07777);
-    if (f == NULL) return;
+    if (f == NULL) return true;
+    if (!sim_node_look(f, &seen)) return false;
     st->st_ino = (ino_t)f->inode;
     st->st_nlink = (nlink_t)f->links;
-    st->st_size = f->now.size;
-    st->st_blocks = (f->now.size + 511) / 512;
-    st->st_mtim.tv_sec = (time_t)f->modified;
-    st->st_mtim.tv_nsec = (long)((f->modified - (double)st->st_mtim.tv_sec) * 1e9);
-    st->st_ctim.tv_sec = (time_t)f->changed;
-    st->st_ctim.tv_nsec = (long)((f->changed - (double)st->st_ctim.tv_sec) * 1e9);
+    st->st_size = seen.size;
+    st->st_blocks = (seen.size + 511) / 512;
+    st->st_mtim.tv_sec = (time_t)seen.modified;
+    st->st_mtim.tv_nsec = (long)((seen.modified - (double)st->st_mtim.tv_sec) * 1e9);
+    st->st_ctim.tv_sec = (time_t)seen.changed;
+    st->st_ctim.tv_nsec = (long)((seen.changed - (double)st->st_ctim.tv_sec) * 1e9);
+    return true;
 }
 
 static int look(const char *path, struct stat *st)
 {
     int error = sim_step("stat", path, 0, 0);
     if (error != 0 && error != EAGAIN) return fails(error);
-    struct sim_file *f = sim_name_find(path);
+    struct sim_file *f = sim_node_find(path);
     if (f == NULL && !is_directory(path)) return fails(ENOENT);
-    tell(f, st);
-    return 0;
+    return tell(f, st) ? 0 : fails(ENOENT);
 }
 
 int __wrap_stat(const char *path, struct stat *st)
@@ -395,8 +426,7 @@ int __wrap_fstat(int fd, struct stat *st)
     if (o == NULL) return fstat(fd, st);
     int error = sim_step("fstat", o->path, 0, 0);
     if (error != 0 && error != EAGAIN) return fails(error);
-    tell(o->file, st);
-    return 0;
+    return tell(o->file, st) ? 0 : fails(ENOENT);
 }
 
 /* The times of birth of files: their numbers, which are never given twice. */
@@ -405,8 +435,9 @@ int __wrap_statx(int dir, const char *path, int flags, unsigned mask, struct sta
     const struct sim_open *o = sim_open_of(dir);
     bool named = path != NULL && path[0] != '\0';
     if (named ? !simulated(path) : o == NULL) return statx(dir, path, flags, mask, st);
-    const struct sim_file *f = named ? sim_name_find(path) : o->file;
+    struct sim_file *f = named ? sim_node_find(path) : o->file;
     if (f == NULL) return fails(ENOENT);
+    if (flags & AT_STATX_FORCE_SYNC) sim_node_asks(f);
     memset(st, 0, sizeof *st);
     st->stx_mask = mask & (STATX_BASIC_STATS | STATX_BTIME);
     st->stx_ino = (uint64_t)f->inode;
@@ -418,23 +449,23 @@ int __wrap_statx(int dir, const char *path, int flags, unsigned mask, struct sta
 int __wrap_access(const char *path, int how)
 {
     if (!simulated(path)) return access(path, how);
-    return is_directory(path) || sim_name_find(path) != NULL ? 0 : fails(ENOENT);
+    return is_directory(path) || sim_node_find(path) != NULL ? 0 : fails(ENOENT);
 }
 
 char *__wrap_realpath(const char *path, char *to)
 {
     if (!simulated(path)) return realpath(path, to);
-    if (!is_directory(path) && sim_name_find(path) == NULL) {
+    if (!is_directory(path) && sim_node_find(path) == NULL) {
         errno = ENOENT;
         return NULL;
     }
     return to != NULL ? strcpy(to, path) : strdup(path);
 }
 
-static int tell_fs(struct statfs *fs)
+static int tell_fs(const char *path, struct statfs *fs)
 {
     memset(fs, 0, sizeof *fs);
-    fs->f_type = GPFS;
+    fs->f_type = simulated(path) ? sim_mount_type() : PROC_SUPER_MAGIC;
     fs->f_bsize = BLOCK;
     fs->f_blocks = fs->f_bfree = fs->f_bavail = 1 << 20;
     return 0;
@@ -442,12 +473,13 @@ static int tell_fs(struct statfs *fs)
 
 int __wrap_statfs(const char *path, struct statfs *fs)
 {
-    return simulated(path) ? tell_fs(fs) : statfs(path, fs);
+    return simulated(path) ? tell_fs(path, fs) : statfs(path, fs);
 }
 
 int __wrap_fstatfs(int fd, struct statfs *fs)
 {
-    return sim_open_of(fd) != NULL ? tell_fs(fs) : fstatfs(fd, fs);
+    const struct sim_open *o = sim_open_of(fd);
+    return o != NULL ? tell_fs(o->path, fs) : fstatfs(fd, fs);
 }
 
 int __wrap_statvfs(const char *path, struct statvfs *fs)
@@ -506,6 +538,7 @@ int __wrap_futimens(int fd, const struct timespec t[2])
     if (o == NULL) return futimens(fd, t);
     if (o->file != NULL && t != NULL && t[1].tv_nsec != UTIME_OMIT)
         o->file->modified = (double)t[1].tv_sec + (double)t[1].tv_nsec * 1e-9;
+    if (o->file != NULL) sim_node_asks(o->file);
     return 0;
 }
 
@@ -518,6 +551,8 @@ int __wrap_rename(const char *from, const char *to)
     if (error != 0 && error != EAGAIN) return fails(error);
     if (sim_name_find(from) == NULL) return fails(ENOENT);
     sim_name_move(from, to);
+    sim_node_named(from);
+    sim_node_named(to);
     return 0;
 }
 
@@ -528,6 +563,7 @@ int __wrap_unlink(const char *path)
     if (error != 0 && error != EAGAIN) return fails(error);
     if (sim_name_find(path) == NULL) return fails(ENOENT);
     sim_name_set(path, NULL);
+    sim_node_named(path);
     return 0;
 }
 
@@ -603,7 +639,7 @@ void *__wrap_mmap(void *at, size_t n, int how, int flags, int fd, off_t from)
     }
     void *copy =
         mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (copy != MAP_FAILED) (void)sim_file_read(o->file, from, copy, (int64_t)n);
+    if (copy != MAP_FAILED) (void)sim_node_read(o->file, false, from, copy, (int64_t)n);
     return copy;
 }
 
@@ -624,6 +660,7 @@ static int lock_range(const struct sim_open *o, int what, struct flock *l)
         return 0;
     }
     if (l->l_type == F_UNLCK) {
+        sim_node_unlocks(o->file);
         sim_lock_drop(o->file, &wanted);
         return 0;
     }
@@ -631,6 +668,7 @@ static int lock_range(const struct sim_open *o, int what, struct flock *l)
         if (what != F_SETLKW) return fails(EAGAIN);
         sim_wait(&o->file->locks, 0);
     }
+    sim_node_locked(o->file);
     return 0;
 }
 
@@ -675,6 +713,7 @@ int __wrap_flock(int fd, int what)
     if (error != 0) return fails(error == EAGAIN ? EINTR : error);
     if (o->file == NULL) return fails(EBADF);
     if (what & LOCK_UN) {
+        sim_node_unlocks(o->file);
         sim_lock_drop(o->file, &wanted);
         return 0;
     }
@@ -682,5 +721,6 @@ int __wrap_flock(int fd, int what)
         if (what & LOCK_NB) return fails(EWOULDBLOCK);
         sim_wait(&o->file->locks, 0);
     }
+    sim_node_locked(o->file);
     return 0;
 }

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/types.h>
 #include <time.h>
 
@@ -25,6 +26,7 @@ void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *old, size_t n);
 int __wrap_socket(int domain, int type, int protocol);
 int __wrap_open(const char *path, int flags, ...);
+FILE *__wrap_fopen(const char *path, const char *how);
 int __wrap_mkostemp(char *template, int flags);
 int __wrap_close(int fd);
 ssize_t __wrap_pread(int fd, void *bytes, size_t n, off_t at);

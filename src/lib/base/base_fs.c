@@ -413,10 +413,12 @@ int base_fs_stat(const char *path, struct stat *st)
     return stat(path, st);
 }
 
+/* Another error than that of an odd place is a later read's to report: without the flag
+ * the file would be read through the node's pages for as long as it is open. */
 static bool reads_anywhere(int fd)
 {
     char byte;
-    return pread(fd, &byte, 1, 1) >= 0 || errno == EBADF; /* not open for reading */
+    return pread(fd, &byte, 1, 1) >= 0 || errno != EINVAL;
 }
 
 bool base_fs_go_around(int fd)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base_error.h"
+#include "base_fs.h"
 #include "base_io.h"
 #include "base_lock.h"
 #include "base_mem.h"
@@ -253,6 +254,22 @@ static int move_numbers(struct blob_sub *s, void *numbers, bool put)
     return put ? driver_call(file, put, &r, 1) : driver_call(file, get, &r, 1);
 }
 
+/* The master has a page, but a node with a write-back cache goes on taking the file for
+ * as short as it was when the node saw it first: the size is learnt by a descriptor that
+ * may write. */
+static int read_page_again(const struct blob *b, struct cdf_envelope *page)
+{
+    const char *path = b->base.ds->full;
+    if (!b->base.ds->writable) return blob_source_envelope(path, page);
+    int fd = base_open(path, O_RDWR);
+    if (fd < 0) return base_error_system(NC_EFILE, "opening", path);
+    bool lost = base_fs_goes_around(fd) && !base_fs_learn_size(fd, CDF_ENVELOPE);
+    int err = lost ? base_error_system(NC_EREAD, "asking for the size of", path)
+                   : blob_source_page(fd, path, page);
+    (void)close(fd);
+    return err;
+}
+
 /* A writer beside this reader may have gone on since the page was read: what the page
  * says now counts, too. */
 int blob_hold_check(struct blob *b, struct blob_sub *s)
@@ -265,7 +282,7 @@ int blob_hold_check(struct blob *b, struct blob_sub *s)
         int err = move_numbers(s, numbers, false);
         if (err != NC_NOERR) return err;
         if ((wrong = blob_moment_wrong(&page, numbers)) == NULL) return NC_NOERR;
-        err = blob_source_envelope(b->base.ds->full, &page);
+        err = read_page_again(b, &page);
         if (err != NC_NOERR) return err;
     }
     return base_error_set(NC_ENOTNC, "%s: %s", s->ds.path, wrong);

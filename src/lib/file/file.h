@@ -130,6 +130,10 @@ int file_size(struct file *f, int64_t *size);
 /* Does this process see as many bytes as it knows that the file has? On a mount that goes
  * by its own idea of the size, NC_EREAD. Local. */
 int file_check_end(struct file *f);
+/* Makes this process's node know of as many bytes as others have told of, before anybody
+ * goes by the size that the system tells: a node with a write-back cache takes its own
+ * size for the file's. What fails the next agreement tells. Local. */
+void file_learn_end(struct file *f);
 /* Collective; every process gives the same size. The result is process 0's own there and,
  * as a rule, NC_NOERR elsewhere. */
 int file_resize_all(struct file *f, int64_t size);

@@ -339,17 +339,28 @@ int file_write_view_all(struct file *f, MPI_Datatype filetype, MPI_Datatype memt
 
 /* ---- the file as a whole ---- */
 
-/* This node asks for it, and where it does not, is told; as the header promises, too,
- * which a close sees to, since others may have put there by now. */
-static void learn_size(struct file *f)
+/* This node asks for the size, and where it does not, is told that it is `end` at least.
+ */
+static void learn_end(struct file *f, int64_t end)
 {
-    int64_t end = expected_end(f), whole = cdf_file_size(&f->ds->header);
-    if (f->own_size && whole > end) end = whole;
     file_late_hold(&f->late);
     bool lost = !base_fs_ask(f->own.fd);
     if (f->ds->writable && end > 0)
         lost |= !base_fs_learn_size(f->own.fd, f->ds->base + end);
     file_late_held(&f->late, lost);
+}
+
+/* As the header promises, too, which a close sees to, since others may have put there by
+ * now. */
+static void learn_size(struct file *f)
+{
+    int64_t end = expected_end(f), whole = cdf_file_size(&f->ds->header);
+    learn_end(f, f->own_size && whole > end ? whole : end);
+}
+
+void file_learn_end(struct file *f)
+{
+    if (f->around && f->own.fd >= 0) learn_end(f, end_of(f));
 }
 
 int file_size(struct file *f, int64_t *size)

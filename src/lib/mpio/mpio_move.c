@@ -224,6 +224,7 @@ static int prepare_mover(struct mpio *m, struct mpio_mover *v)
 {
     const struct cdf_header *before = v->crew.before, *after = v->crew.after;
     struct journal *j = v->crew.j;
+    file_learn_end(&m->file); /* the journal notes the size, which an undoing sets */
     int err = journal_open_dataset(j, (uint64_t)m->base.ds->inode);
     j->guard = m->file.guard;
     if (err == NC_NOERR) err = journal_claim(j);
