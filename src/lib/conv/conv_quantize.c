@@ -13,11 +13,21 @@ static const double digits_of_bit = 0.30102999566398114;
 
 enum { FLOAT_BITS = 23, DOUBLE_BITS = 52 }; /* of the stored fraction */
 
+enum { BINADES = 32, NO_EXPONENT = 9999 };
+
+/* The numbers from one power of 2 to the next. */
+struct binade {
+    int exponent;
+    int below, above; /* bits to be kept, below the power of ten and from there on */
+    double power;     /* its mantissa, or less than any */
+};
+
 struct quantizer {
     int mode, digits;
     int bits;     /* that are kept of every value; not with GranularBR */
     int fraction; /* FLOAT_BITS or DOUBLE_BITS */
     double fill;
+    struct binade binades[BINADES]; /* with GranularBR: those that were met last */
 };
 
 int conv_quantize_most(int mode, int type)
@@ -31,23 +41,64 @@ int conv_quantize_most(int mode, int type)
     return mode < 0 || mode >= CONV_QUANTIZE_MODES ? 0 : most[mode][type == NC_DOUBLE];
 }
 
-/* The bits that a value needs for N decimal digits. The number of its digits before the
- * point says which power of 2 is too small to matter; what is left are the bits from its
- * own power down to that one. */
-static int granular_bits(double value, int digits)
+/* ---- Granular BitRound ---- */
+
+/* The bits that a value, mantissa times a power of 2, needs for N decimal digits. The
+ * number of its digits before the point says which power of 2 is too small to matter;
+ * what is left are the bits from its own power down to that one. */
+static int granular_bits(int exponent, double mantissa, int digits)
 {
-    int exponent;
-    double log = log10(frexp(fabs(value), &exponent));
+    double log = log10(mantissa);
     int before_point = (int)floor(exponent * digits_of_bit + log) + 1;
     int dropped = (int)floor(bits_of_digit * (before_point - digits));
     return (int)floor(exponent - bits_of_digit * log) - dropped - 1;
 }
 
+/* Between two powers of 2 the number of bits is constant, or it changes once, at a power
+ * of ten. So a table saves most logarithms. Two samples tell both numbers: but for 1, no
+ * power of ten of the range is as near a power of 2 as these are. */
+static void find_binade(struct binade *b, int exponent, int digits)
+{
+    const double low = 0.5000001, high = 0.9999999;
+    double log = exponent * digits_of_bit;
+    b->exponent = exponent;
+    b->power = pow(10, floor(log) - log);
+    b->below = granular_bits(exponent, low, digits);
+    b->above = granular_bits(exponent, high, digits);
+}
+
+/* The same as frexp, of the absolute value, without a call. */
+static double split_value(double value, int *exponent)
+{
+    uint64_t u;
+    memcpy(&u, &value, sizeof u);
+    int biased = (int)(u >> DOUBLE_BITS & 0x7ff);
+    if (biased == 0) return frexp(fabs(value), exponent);
+    *exponent = biased - 1022;
+    u = (u & (((uint64_t)1 << DOUBLE_BITS) - 1)) | (uint64_t)1022 << DOUBLE_BITS;
+    memcpy(&value, &u, sizeof value);
+    return value;
+}
+
+static int find_granular_bits(struct quantizer *q, double value)
+{
+    const double near = 1e-12; /* rounding errors, which are to be netCDF-C's, are less */
+    int exponent;
+    double mantissa = split_value(value, &exponent);
+    struct binade *b = &q->binades[exponent & (BINADES - 1)];
+    if (b->exponent != exponent) find_binade(b, exponent, q->digits);
+    if (mantissa < 0.5 + near || mantissa > 1 - near || fabs(mantissa - b->power) < near)
+        return granular_bits(exponent, mantissa, q->digits);
+    return mantissa < b->power ? b->below : b->above;
+}
+
+/* ---- values ---- */
+
 /* The bits u of a value, quantized. */
-static uint64_t quantized(const struct quantizer *q, double value, uint64_t u, bool odd)
+static uint64_t quantized(struct quantizer *q, double value, uint64_t u, bool odd)
 {
     bool granular = q->mode == CONV_QUANTIZE_GRANULARBR;
-    int drop = q->fraction - (granular ? granular_bits(value, q->digits) : q->bits);
+    int drop = q->fraction - (granular ? find_granular_bits(q, value) : q->bits);
     if (value == q->fill || drop <= 0) return u;
     uint64_t low = ((uint64_t)1 << drop) - 1;
     if (q->mode == CONV_QUANTIZE_BITGROOM) return odd ? u | low : u & ~low;
@@ -56,7 +107,7 @@ static uint64_t quantized(const struct quantizer *q, double value, uint64_t u, b
 
 /* Tests for zero, infinity and NaN by the bits: as a number, a signalling NaN would raise
  * an exception. */
-static void quantize_floats(const struct quantizer *q, char *at, size_t n, bool odd)
+static void quantize_floats(struct quantizer *q, char *at, size_t n, bool odd)
 {
     for (size_t i = 0; i < n; i++, at += sizeof(float), odd = !odd) {
         const uint32_t largest = 0x7f7fffff;
@@ -70,7 +121,7 @@ static void quantize_floats(const struct quantizer *q, char *at, size_t n, bool 
     }
 }
 
-static void quantize_doubles(const struct quantizer *q, char *at, size_t n, bool odd)
+static void quantize_doubles(struct quantizer *q, char *at, size_t n, bool odd)
 {
     for (size_t i = 0; i < n; i++, at += sizeof(double), odd = !odd) {
         const uint64_t largest = 0x7fefffffffffffff;
@@ -87,11 +138,13 @@ static void quantize_doubles(const struct quantizer *q, char *at, size_t n, bool
 void conv_quantize(int mode, int digits, int type, void *values, size_t n, int64_t first,
                    const void *fill)
 {
+    struct quantizer q;
+    q.mode = mode;
+    q.digits = q.bits = digits;
     /* BitGroom has a guard bit: what it cuts off is not rounded. */
-    int groomed = (int)ceil(digits * bits_of_digit) + 1;
-    struct quantizer q = {.mode = mode,
-                          .digits = digits,
-                          .bits = mode == CONV_QUANTIZE_BITGROOM ? groomed : digits};
+    if (mode == CONV_QUANTIZE_BITGROOM) q.bits = (int)ceil(digits * bits_of_digit) + 1;
+    for (int i = 0; i < BINADES; i++)
+        q.binades[i].exponent = NO_EXPONENT;
     if (type == NC_FLOAT) {
         q.fill = *(const float *)fill;
         q.fraction = FLOAT_BITS;
