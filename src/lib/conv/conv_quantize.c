@@ -48,10 +48,12 @@ int conv_quantize_most(int mode, int type)
  * what is left are the bits from its own power down to that one. */
 static int granular_bits(int exponent, double mantissa, int digits)
 {
-    double log = log10(mantissa);
-    int before_point = (int)floor(exponent * digits_of_bit + log) + 1;
+    /* Each step is rounded to a double, also where the processor could do without. */
+    volatile double log = log10(mantissa), scale = exponent * digits_of_bit,
+                    bits = bits_of_digit * log, size = scale + log, own = exponent - bits;
+    int before_point = (int)floor(size) + 1;
     int dropped = (int)floor(bits_of_digit * (before_point - digits));
-    return (int)floor(exponent - bits_of_digit * log) - dropped - 1;
+    return (int)floor(own) - dropped - 1;
 }
 
 /* Between two powers of 2 the number of bits is constant, or it changes once, at a power
