@@ -8,7 +8,18 @@
 #include <pnetcdf.h>
 
 /** Number of this interface: it grows when something is added. */
-#define PNETCDF_EXT 1
+#define PNETCDF_EXT 2
+
+/** @name Quantization, as in netCDF
+ * The other modes, #NC_NOQUANTIZE, #NC_QUANTIZE_BITGROOM and #NC_QUANTIZE_GRANULARBR, and
+ * the most digits are in pnetcdf.h.
+ * @{ */
+#define NC_QUANTIZE_BITROUND       3    /**< Bit Round */
+#define NC_QUANTIZE_MAX_FLOAT_NSB  (23) /**< most bits of a float */
+#define NC_QUANTIZE_MAX_DOUBLE_NSB (52) /**< most bits of a double */
+/** attribute that notes Bit Round's bits */
+#define NC_QUANTIZE_BITROUND_ATT_NAME "_QuantizeBitRoundNumberOfSignificantBits"
+/** @} */
 
 #ifdef __cplusplus
 extern "C" {
@@ -79,6 +90,39 @@ int ncmpix_prefetch_all(int ncid, int varid, const MPI_Offset *start,
  * @param ncid the file
  * @return #NC_NOERR, #NC_EBADID */
 int ncmpix_prefetch_wait(int ncid);
+
+/** @} */
+
+/** @defgroup ext_quantize Quantization
+ * @{ */
+
+/** Says that the values of a variable are quantized when they are put, from the coming
+ * ncmpi_enddef() on: digits that carry no information are dropped, so that the file
+ * compresses better. The modes are those of nc_def_var_quantize(), and so are the
+ * resulting values and the attribute, an NC_INT that ncmpi_enddef() adds to the variable.
+ * A file that is opened again has its values quantized as the attribute says. The
+ * caller's buffer is never changed; fill values, zeros, NaN and infinities are stored as
+ * they are. Another call for the same variable replaces what was said, also by the hint
+ * nc_quantize. Collective, in define mode.
+ * @param ncid the file
+ * @param varid the variable, of type NC_FLOAT or NC_DOUBLE, new in this define mode
+ * @param mode #NC_QUANTIZE_BITGROOM, #NC_QUANTIZE_GRANULARBR, #NC_QUANTIZE_BITROUND; or
+ * #NC_NOQUANTIZE, for a variable of any type
+ * @param digits how many significant digits are kept: 1 to #NC_QUANTIZE_MAX_FLOAT_NSD or
+ * #NC_QUANTIZE_MAX_DOUBLE_NSD decimal ones; for #NC_QUANTIZE_BITROUND 1 to
+ * #NC_QUANTIZE_MAX_FLOAT_NSB or #NC_QUANTIZE_MAX_DOUBLE_NSB bits
+ * @return #NC_NOERR, #NC_EBADID, #NC_ENOTINDEFINE, #NC_ENOTVAR, #NC_EGLOBAL;
+ * #NC_ELATEDEF: the variable was there before; #NC_EINVAL: the mode, the type or the
+ * digits; in safe mode #NC_EMULTIDEFINE_FNC_ARGS */
+int ncmpix_def_var_quantize(int ncid, int varid, int mode, int digits);
+
+/** Asks how the values of a variable are quantized. Independent, in any mode.
+ * @param ncid the file
+ * @param varid the variable
+ * @param mode gets the mode, #NC_NOQUANTIZE if they are not; may be NULL
+ * @param digits gets the digits or bits that are kept, 0 if they are not; may be NULL
+ * @return #NC_NOERR, #NC_EBADID, #NC_ENOTVAR, #NC_EGLOBAL */
+int ncmpix_inq_var_quantize(int ncid, int varid, int *mode, int *digits);
 
 /** @} */
 

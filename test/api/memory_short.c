@@ -6,11 +6,12 @@
 #include "fault_calls.h"
 #include "shortage.h"
 
-static int ncid, x, t, fixed, series;
+static int ncid, x, t, fixed, series, coarse;
 static bool failing; /* this process is the one */
 static int told;     /* how often it was NC_ENOMEM */
 
-/* fixed(x), series(t) and filled(t, x), in define mode; values in all. */
+/* fixed(x), series(t), filled(t, x) and coarse(x), in define mode; values in the first
+ * two. */
 static void define(void)
 {
     ncid = new_dataset("a.nc");
@@ -22,6 +23,8 @@ static void define(void)
     filled = new_var(ncid, "filled", NC_INT, 2, dims);
     CHECK_NC(NC_NOERR, ncmpi_def_var_fill(ncid, filled, 0, NULL));
     CHECK_NC(NC_NOERR, ncmpi_put_att_text(ncid, fixed, "units", 6, "metres"));
+    coarse = new_var(ncid, "coarse", NC_FLOAT, 1, &x);
+    CHECK_NC(NC_NOERR, ncmpix_def_var_quantize(ncid, coarse, NC_QUANTIZE_BITROUND, 3));
 }
 
 /* One step of a dataset's life, tried with each of its allocations failing. */
@@ -161,6 +164,31 @@ static int inquire(void)
     return rc;
 }
 
+static int quantized_put(void)
+{
+    const double values[N] = {1.23};
+    const MPI_Offset start = (MPI_Offset)N * check.rank, count = N;
+    return ncmpi_put_vara_double_all(ncid, coarse, &start, &count, values);
+}
+
+static int quantized_puts(void)
+{
+    double values[N] = {1.23}, *bufs[] = {values, values};
+    MPI_Offset start = (MPI_Offset)N * check.rank, count = N,
+               *starts[] = {&start, &start}, *counts[] = {&count, &count};
+    int varids[] = {coarse, coarse};
+    return ncmpi_mput_vara_double_all(ncid, 2, varids, starts, counts, bufs);
+}
+
+static int quantized_posts(void)
+{
+    const double values[N] = {1.23};
+    const MPI_Offset start = (MPI_Offset)N * check.rank, count = N;
+    int rc = ncmpi_iput_vara_double(ncid, coarse, &start, &count, values, NULL);
+    int waited = ncmpi_wait_all(ncid, NC_REQ_ALL, NULL, NULL);
+    return rc != NC_NOERR ? rc : waited;
+}
+
 static void life(void)
 {
     static const struct step steps[] = {
@@ -171,6 +199,9 @@ static void life(void)
         {"enddef with moves", redefined, enddef, close_all},
         {"fill_var_rec", in_data_mode, fill, close_all},
         {"sync", in_data_mode, sync_it, close_all},
+        {"quantized put", in_data_mode, quantized_put, close_all},
+        {"quantized mput", in_data_mode, quantized_puts, close_all},
+        {"quantized iput", in_data_mode, quantized_posts, close_all},
         {"inq_file_info", in_data_mode, inquire, close_all},
     };
     try_steps(steps, sizeof steps / sizeof steps[0]);

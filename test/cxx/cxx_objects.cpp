@@ -1,5 +1,6 @@
 /* What a file has: dimensions, variables, attributes, types, the one group. */
 #include "cxx_check.hpp"
+#include "pnetcdf_ext.h"
 
 using namespace PnetCDF;
 
@@ -495,7 +496,25 @@ void fill_values()
     CHECK_EQ(3, time.getSize());
 }
 
+void quantization()
+{
+    NcmpiFile file = new_file("quantize.nc");
+    const NcmpiVar var = file.addVar("v", ncmpiFloat, std::vector<NcmpiDim>());
+    const NcmpiVar other = file.addVar("w", ncmpiInt, std::vector<NcmpiDim>());
+    int mode = -1, digits = -1;
+    float value = 1.2345F;
+    var.setQuantize(NC_QUANTIZE_BITROUND, 2);
+    var.getQuantizeParameters(mode, digits);
+    CHECK_EQ(NC_QUANTIZE_BITROUND, mode);
+    CHECK_EQ(2, digits);
+    CHECK_THROWS(NcInvalidArg, NC_EINVAL, other.setQuantize(NC_QUANTIZE_BITROUND, 2));
+    var.putVar_all(&value);
+    var.getVar_all(&value);
+    CHECK(value == 1.25F);
+}
+
 const struct check_test tests[] = {
+    {"quantization", guarded<quantization>, CHECK_FORMATS},
     {"order and equality", guarded<order_and_equality>, CHECK_FORMATS},
     {"dimensions", guarded<dimensions>, CHECK_FORMATS},
     {"variables", guarded<variables>, CHECK_FORMATS},

@@ -402,8 +402,9 @@
       implicit none
       include 'mpif.h'
       include 'pnetcdf.inc'
+      include 'pnetcdf_ext.inc'
       character*300 path
-      integer nc, e, v, w, d(2), old, no, rank
+      integer nc, e, v, w, q, d(2), old, no, rank
       integer value, seen(4)
       integer(kind=MPI_OFFSET_KIND) len, one, start(2), count(2)
       call MPI_Comm_rank(MPI_COMM_WORLD, rank, e)
@@ -415,6 +416,12 @@
       e = nfmpi_def_dim(nc, 't', nfmpi_unlimited, d(2))
       e = nfmpi_def_var(nc, 'v', NF_INT, 1, d, v)
       e = nfmpi_def_var(nc, 'w', NF_INT, 2, d, w)
+      e = nfmpi_def_var(nc, 'q', NF_REAL, 1, d, q)
+      e = nfmpix_def_var_quantize(nc, q, NF_QUANTIZE_BITROUND, 9)
+      call check_equal(0, e, 'def_var_quantize')
+      e = nfmpix_inq_var_quantize(nc, q, no, old)
+      call check_that(e .eq. 0 .and. no .eq. 3 .and. old .eq. 9,
+     &    'inq_var_quantize')
       value = 42
       e = nfmpi_def_var_fill(nc, w, 0, value)
       call check_equal(0, e, 'def_var_fill')

@@ -158,6 +158,12 @@ contains
     character(len=2) :: text
     call create_some(ncid, t, x, vars)
     call okay(nf90mpi_def_var(ncid, 'text', nf90_char, x, text_var), 'def_var')
+    call okay(nf90mpix_def_var_quantize(ncid, vars(3), nf90_quantize_granularbr, 4), 'quantize')
+    call okay(nf90mpix_inq_var_quantize(ncid, vars(3), mode, whole), 'inq_var_quantize')
+    call same(mode == nf90_quantize_granularbr .and. whole == 4, 'quantize')
+    call okay(nf90mpix_inq_var_quantize(ncid, vars(1), digits=whole), 'inq_var_quantize')
+    call number(nf90_noquantize, whole, 'digits of none')
+    call expect(nf90_einval, nf90mpix_def_var_quantize(ncid, vars(2), 1, 3), 'of a short')
     call okay(nf90mpi_set_fill(ncid, nf90_fill, mode), 'set_fill')
     call number(nf90_nofill, mode, 'the mode before')
     call okay(nf90mpi_inq_var_fill(ncid, vars(2), mode, whole), 'inq_var_fill')

@@ -46,7 +46,7 @@ MEMCHECK = test/driver/statistics.mpi test/driver/call_counts.mpi test/mpio/ways
 	test/api/redefine.mpi test/api/fill.mpi \
 	test/api/flexible.mpi test/api/nonblocking_data.mpi test/api/nonblocking_buffered.mpi \
 	test/api/nonblocking_kept.mpi \
-	test/api/attributes.mpi test/burst/burst_data.mpi test/burst/burst_deferred.mpi
+	test/api/attributes.mpi test/api/quantize.mpi test/burst/burst_data.mpi test/burst/burst_deferred.mpi
 memcheck: $(MEMCHECK)
 	$(BASH_PATH) $(srcdir)/test/support/memcheck $(MEMCHECK:%=./%)
 .PHONY: memcheck

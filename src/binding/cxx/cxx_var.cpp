@@ -1,5 +1,6 @@
 /* Variables, but for their typed values. */
 #include "cxx_parts.hpp"
+#include "pnetcdf_ext.h"
 
 namespace PnetCDF
 {
@@ -120,6 +121,17 @@ void NcmpiVar::getFillModeParameters(bool &fillMode, void *fillValue) const
     int no_fill;
     CXX_CHECK(ncmpi_inq_var_fill(groupId, myId, &no_fill, fillValue));
     fillMode = no_fill == 0;
+}
+
+void NcmpiVar::setQuantize(int mode, int digits) const
+{
+    ncmpiCheckDefineMode(groupId);
+    CXX_CHECK(ncmpix_def_var_quantize(groupId, myId, mode, digits));
+}
+
+void NcmpiVar::getQuantizeParameters(int &mode, int &digits) const
+{
+    CXX_CHECK(ncmpix_inq_var_quantize(groupId, myId, &mode, &digits));
 }
 
 void NcmpiVar::fillRec(MPI_Offset recno) const

@@ -59,6 +59,9 @@ PUT_ATTS([NcmpiVarAtt])m4_dnl
      * Collective. */
     void setFill(bool fillMode, const void *fillValue = NULL) const;
     void getFillModeParameters(bool &fillMode, void *fillValue = NULL) const;
+    /** Quantization: see ncmpix_def_var_quantize() in pnetcdf_ext.h. Collective. */
+    void setQuantize(int mode, int digits) const;
+    void getQuantizeParameters(int &mode, int &digits) const;
     /** The same for a fill value of any type of number; a pointer is one to a value of the
      * variable's type. */
     template <class T> void getFillModeParameters(bool &fillMode, T &fillValue) const

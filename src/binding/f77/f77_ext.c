@@ -43,6 +43,20 @@ int F77_NAME(nfmpix_prefetch_wait, NFMPIX_PREFETCH_WAIT)(const int *ncid)
     return ncmpix_prefetch_wait(*ncid);
 }
 
+int F77_NAME(nfmpix_def_var_quantize,
+             NFMPIX_DEF_VAR_QUANTIZE)(const int *ncid, const int *varid, const int *mode,
+                                      const int *digits)
+{
+    return ncmpix_def_var_quantize(*ncid, f77_id(*varid), *mode, *digits);
+}
+
+int F77_NAME(nfmpix_inq_var_quantize, NFMPIX_INQ_VAR_QUANTIZE)(const int *ncid,
+                                                               const int *varid,
+                                                               int *mode, int *digits)
+{
+    return ncmpix_inq_var_quantize(*ncid, f77_id(*varid), mode, digits);
+}
+
 int F77_NAME(nfmpix_wait_closed, NFMPIX_WAIT_CLOSED)(const char *text, F77_STRLEN len)
 {
     char path[PATH_MAX]; /* memory may be short, and the others would wait */

@@ -160,6 +160,25 @@ PREFETCH([_all], [1])
     nf90mpix_prefetch_wait = nfmpix_prefetch_wait(ncid)
   end function
 
+  function nf90mpix_def_var_quantize(ncid, varid, mode, digits)
+    integer :: nf90mpix_def_var_quantize
+    integer, external :: nfmpix_def_var_quantize
+    integer, intent(in) :: ncid, varid, mode, digits
+    nf90mpix_def_var_quantize = nfmpix_def_var_quantize(ncid, varid, mode, digits)
+  end function
+
+  function nf90mpix_inq_var_quantize(ncid, varid, mode, digits)
+    integer :: nf90mpix_inq_var_quantize
+    integer, external :: nfmpix_inq_var_quantize
+    integer, intent(in) :: ncid, varid
+    integer, intent(out), optional :: mode, digits
+    integer :: found(2)
+    found = 0
+    nf90mpix_inq_var_quantize = nfmpix_inq_var_quantize(ncid, varid, found(1), found(2))
+    if (present(mode)) mode = found(1)
+    if (present(digits)) digits = found(2)
+  end function
+
   function nf90mpix_wait_closed(path)
     integer :: nf90mpix_wait_closed
     integer, external :: nfmpix_wait_closed

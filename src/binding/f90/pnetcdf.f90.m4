@@ -29,6 +29,10 @@ m4_ifdef([HAVE_MPI_F08], [m4_dnl
   include 'pnetcdf.inc'
   include 'pnetcdf_nf90.inc'
 
+  integer, parameter :: nf90_noquantize = 0
+  integer, parameter :: nf90_quantize_bitgroom = 1
+  integer, parameter :: nf90_quantize_granularbr = 2
+  integer, parameter :: nf90_quantize_bitround = 3
   integer, parameter :: int1 = selected_int_kind(2)
   integer, parameter :: int2 = selected_int_kind(4)
   integer, parameter :: int4 = selected_int_kind(9)

@@ -1,6 +1,8 @@
 /* Values of a request: gathered, converted and swapped on their way. */
 #include "access_values.h"
 
+#include <string.h>
+
 #include "base_error.h"
 
 enum { SCRATCH = 32768 }; /* gathered values between memory and conversion */
@@ -101,4 +103,29 @@ int access_values_get(struct access_values *v, const unsigned char *external, in
     else if (!v->copied)
         conv_get_here(buf, v->xsize, (size_t)n);
     return finish_values(v, n, err);
+}
+
+static void take_own(struct access_values *v, unsigned char *to, int64_t n)
+{
+    if (v->memory != NULL)
+        region_gather(v->memory, v->req->buf, to, (size_t)(n * v->xsize));
+    else
+        memcpy(to, access_values_buf(v), (size_t)(n * v->xsize));
+    v->done += n;
+}
+
+void access_values_take(struct access_values *v, int type, unsigned char *to, int64_t n)
+{
+    enum { STEP = 2048 };
+    unsigned char external[STEP * 8];
+    enum conv_type own = (enum conv_type)conv_type_of(type);
+    if (own == (enum conv_type)v->req->type) {
+        take_own(v, to, n);
+        return;
+    }
+    for (int64_t at = 0; at < n; at += STEP) {
+        int64_t m = n - at < STEP ? n - at : STEP;
+        (void)access_values_put(v, external, m);
+        conv_get(to + at * v->xsize, own, external, type, (size_t)m);
+    }
 }

@@ -40,6 +40,11 @@ static inline unsigned char *access_values_buf(const struct access_values *v)
     return (unsigned char *)r->buf + v->done * conv_size(r->type);
 }
 
+/* The next n values of a put become elements in memory of the variable's own type. Those
+ * of another type go through the external form, which says what fits, and the request's
+ * status tells. */
+void access_values_take(struct access_values *v, int type, unsigned char *to, int64_t n);
+
 /* The next n values, to or from their external form. They may be in their place. */
 int access_values_put(struct access_values *v, unsigned char *external, int64_t n);
 int access_values_get(struct access_values *v, const unsigned char *external, int64_t n);

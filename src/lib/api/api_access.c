@@ -538,61 +538,6 @@ int64_t api_value_bytes(const struct api_dataset *d, const struct access_request
     return access_nelems(r, ndims) * conv_size((enum conv_type)r->type);
 }
 
-/* Brings the values of a request to a place of its own. NC_ENOMEM. */
-static int move_values(struct access_request *r, void *to, size_t bytes)
-{
-    const struct region *mem = access_mem(r);
-    struct region_cursor *cursor = mem == NULL ? NULL : region_cursor_new(mem);
-    if (mem != NULL && cursor == NULL) return NC_ENOMEM;
-    if (cursor != NULL)
-        region_gather(cursor, r->buf, to, bytes);
-    else
-        memcpy(to, r->buf, bytes);
-    region_cursor_free(cursor);
-    region_free((struct region *)mem);
-    access_set_mem(r, NULL);
-    r->buf = to;
-    return NC_NOERR;
-}
-
-int api_request_copy(const struct api_dataset *d, struct access_request *r)
-{
-    size_t bytes = (size_t)api_value_bytes(d, r);
-    void *copy = base_malloc(bytes);
-    int err = copy == NULL ? NC_ENOMEM : move_values(r, copy, bytes);
-    if (err == NC_NOERR)
-        r->flags |= API_COPIED;
-    else
-        base_free(copy);
-    return err;
-}
-
-/* Bytes of a request without what is behind its slab. */
-static size_t size_of(const struct api_dataset *d, const struct access_request *r)
-{
-    size_t ndims = (size_t)d->ds.header.vars[r->varid].ndims;
-    size_t n = r->raw ? ACCESS_RAW_SLAB : ndims * (r->strided ? 3 : 2);
-    return sizeof *r + (r->mapped + n) * sizeof r->slab[0];
-}
-
-int api_request_keep(const struct api_dataset *d, struct access_request **req)
-{
-    size_t size = size_of(d, *req), bytes = (size_t)api_value_bytes(d, *req);
-    struct access_request *r = base_realloc(*req, size + bytes);
-    if (r == NULL) return NC_ENOMEM;
-    *req = r;
-    int err = move_values(r, (char *)r + size, bytes);
-    if (err == NC_NOERR) r->flags |= API_KEPT;
-    return err;
-}
-
-void api_request_leave(struct access_request *r)
-{
-    region_free((struct region *)access_mem(r));
-    access_set_mem(r, NULL);
-    r->flags |= API_COPIED;
-}
-
 int api_request_end(struct access_request *r)
 {
     int status = r->status;

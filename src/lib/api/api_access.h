@@ -40,6 +40,16 @@ int api_request_copy(const struct api_dataset *d, struct access_request *req);
 /* The same for few values: they stand in the request itself, which may move. */
 int api_request_keep(const struct api_dataset *d, struct access_request **req);
 
+/* Gives one call's n puts copies of their values, quantized, where their variables ask
+ * for that. All that is below, from logs to checksums, sees those alone. Passes over
+ * requests that have them already, and does nothing after an error. Returns that, or
+ * NC_ENOMEM. */
+int api_quantize(const struct api_dataset *d, struct access_request **reqs, int64_t n,
+                 int err);
+
+/* Frees the copy of a request whose values the driver has taken. */
+void api_request_shed(const struct api_dataset *d, struct access_request **req);
+
 /* Bytes of a request's values in memory. */
 int64_t api_value_bytes(const struct api_dataset *d, const struct access_request *r);
 
@@ -60,12 +70,13 @@ void api_requests_drop(struct access_request **reqs, int64_t *n);
 
 /* flags of a request */
 enum {
-    API_COPIED = 1,  /* buf is the request's own */
-    API_PUT = 2,     /* a pending put, rather than a get */
-    API_CHOSEN = 4,  /* one of those that are waited for */
-    API_TOLD = 8,    /* of values out of range the caller has heard */
-    API_KEPT = 16,   /* the values stand behind slab[] */
-    API_CHARGED = 32 /* it has its share of the attached buffer */
+    API_COPIED = 1,    /* buf is the request's own */
+    API_PUT = 2,       /* a pending put, rather than a get */
+    API_CHOSEN = 4,    /* one of those that are waited for */
+    API_TOLD = 8,      /* of values out of range the caller has heard */
+    API_KEPT = 16,     /* the values stand behind slab[] */
+    API_CHARGED = 32,  /* it has its share of the attached buffer */
+    API_QUANTIZED = 64 /* a put's values stand behind slab[], quantized */
 };
 
 #endif

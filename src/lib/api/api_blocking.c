@@ -9,9 +9,11 @@
 int api_transfer_either(struct api_dataset *d, struct access_request **reqs, int64_t n,
                         bool put, unsigned how, int err)
 {
+    if (put && d->quantizes) err = api_quantize(d, reqs, n, err);
+    int64_t given = err == NC_NOERR ? n : 0;
     if (how & API_COLL)
-        err = put ? driver_call(d->top, put_all, reqs, n, err)
-                  : driver_call(d->top, get_all, reqs, n, err);
+        err = put ? driver_call(d->top, put_all, reqs, given, err)
+                  : driver_call(d->top, get_all, reqs, given, err);
     else if (err == NC_NOERR && n > 0)
         err = put ? driver_call(d->top, put, reqs, n) : driver_call(d->top, get, reqs, n);
     for (int64_t i = 0; i < n; i++) {
@@ -98,7 +100,10 @@ static int make_several(const struct api_dataset *d, int num, const struct api_s
     for (int i = 0; i < num && err == NC_NOERR; i++) {
         const struct api_access a = pick_access(s, i);
         err = api_request_make(d, &a, put, &(*reqs)[made]);
-        if (err == NC_NOERR && (*reqs)[made] != NULL) made++;
+        if (err != NC_NOERR || (*reqs)[made] == NULL) continue;
+        if (put && d->quantizes) /* each is a call of its own */
+            err = api_quantize(d, &(*reqs)[made], 1, NC_NOERR);
+        made++;
     }
     if (err == NC_NOERR) {
         *n = made;

@@ -20,6 +20,7 @@ struct api_dataset {
     bool fresh;               /* created, and no enddef yet */
     bool defining;            /* in define mode */
     bool indep;               /* in independent data mode */
+    bool quantizes;           /* values of some variable, when they are put */
     int fill_mode;            /* of variables to come: NC_FILL or NC_NOFILL */
     struct cdf_header before; /* while redefining: the definitions as they were */
     bool changing;            /* the same of one change, in data mode */
@@ -102,6 +103,19 @@ static inline const struct cdf_var *api_var(const struct api_dataset *d, int var
 
 /* Has the driver begin with what the hint nc_stage_prefetch names. Local. */
 void api_prefetch_hinted(struct api_dataset *d);
+
+/* Has a new variable quantized if the hint nc_quantize says so. */
+void api_quantize_hinted(struct api_dataset *d, int varid);
+
+/* Gives the variables of this define phase that are quantized the attribute that says
+ * how. NC_ENOMEM. */
+int api_quantize_note(struct api_dataset *d);
+
+/* Finds out from their attributes which variables of an opened file are quantized. */
+void api_quantize_opened(struct api_dataset *d);
+
+/* Keeps in d->quantizes whether there are any, once the definitions are agreed on. */
+void api_quantize_settle(struct api_dataset *d);
 
 /* Pending nonblocking requests; freeing forgets them. */
 int api_queue_pending(const struct api_queue *q);

@@ -66,6 +66,7 @@ int ncmpi_def_var(int ncid, const char *name, nc_type xtype, int ndims,
     err = api_tell_all(d, err);
     if (err != NC_NOERR) return err;
     d->ds.header.vars[id].fill = d->fill_mode == NC_FILL;
+    api_quantize_hinted(d, id);
     if (varidp != NULL) *varidp = id;
     return NC_NOERR;
 }

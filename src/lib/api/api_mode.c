@@ -13,31 +13,52 @@
 
 /* ---- do all processes define the same? ---- */
 
-/* Of everything that is to be the same: definitions, layout, fill modes; the number of
+/* What is the same everywhere and in no header: of each variable its fill mode, and how
+ * it is quantized. */
+enum { SETTINGS = 3 };
+
+static void store_settings(const struct cdf_header *h, unsigned char *to)
+{
+    for (int id = 0; id < h->nvars; id++, to += SETTINGS) {
+        to[0] = h->vars[id].fill;
+        to[1] = h->vars[id].quantize;
+        to[2] = h->vars[id].digits;
+    }
+}
+
+static void load_settings(struct cdf_header *h, const unsigned char *from)
+{
+    for (int id = 0; id < h->nvars; id++, from += SETTINGS) {
+        h->vars[id].fill = from[0];
+        h->vars[id].quantize = from[1];
+        h->vars[id].digits = from[2];
+    }
+}
+
+/* Of everything that is to be the same: definitions, layout, settings; the number of
  * records is agreed on elsewhere. */
 static int digest_definitions(const struct cdf_header *h, uint64_t *hash)
 {
-    size_t n = (size_t)h->size + (size_t)h->nvars;
+    size_t n = (size_t)h->size + SETTINGS * (size_t)h->nvars;
     unsigned char *bytes = base_malloc(n);
     if (bytes == NULL) return NC_ENOMEM;
     struct cdf_header same = *h; /* only to be read */
     same.numrecs = 0;
     cdf_encode(&same, bytes);
-    for (int id = 0; id < h->nvars; id++)
-        bytes[h->size + id] = h->vars[id].fill;
+    store_settings(h, bytes + h->size);
     *hash = base_can_sum() ? base_sum(bytes, n, 0) : base_hash(bytes, n, 0);
     base_free(bytes);
     return NC_NOERR;
 }
 
-/* Process 0's definitions as bytes, on every process: the header, then a byte for each
- * variable's fill mode. sizes tells the bytes of both, and process 0's digest. */
+/* Process 0's definitions as bytes, on every process: the header, then the
+ * settings of each variable. sizes tells the bytes of both, and process 0's digest. */
 static int share_definitions_all(struct dataset *ds, unsigned char **bytes,
                                  int64_t *sizes)
 {
     struct cdf_header *h = &ds->header;
     sizes[0] = h->size;
-    sizes[1] = h->nvars;
+    sizes[1] = SETTINGS * (int64_t)h->nvars;
     int err = dataset_share_all(ds, sizes, 3 * sizeof sizes[0], 0);
     if (err != NC_NOERR) return err;
 
@@ -46,8 +67,7 @@ static int share_definitions_all(struct dataset *ds, unsigned char **bytes,
     if (err != NC_NOERR) return err;
     if (ds->rank == 0 && *bytes != NULL) {
         cdf_encode(h, *bytes);
-        for (int id = 0; id < h->nvars; id++)
-            (*bytes)[h->size + id] = h->vars[id].fill;
+        store_settings(h, *bytes + h->size);
     }
     return dataset_share_all(ds, *bytes, sizes[0] + sizes[1], 0);
 }
@@ -65,8 +85,8 @@ static int adopt_definitions(struct api_dataset *a, const unsigned char *bytes,
 
     theirs.numrecs = ds->header.numrecs;
     *code = cdf_compare(&ds->header, &theirs, d);
+    load_settings(&theirs, bytes + sizes[0]);
     for (int id = 0; id < theirs.nvars; id++) {
-        theirs.vars[id].fill = bytes[sizes[0] + id];
         if (*code != NC_NOERR || theirs.vars[id].fill == ds->header.vars[id].fill)
             continue;
         *code = NC_EMULTIDEFINE_VAR_FILL_MODE;
@@ -225,7 +245,8 @@ int api_end_define_all(struct api_dataset *d, const struct cdf_room *asked)
 {
     const struct cdf_room room = choose_room(d, asked);
     const struct cdf_header *before = d->fresh ? NULL : &d->before;
-    int difference, own = cdf_layout(&d->ds.header, before, &room);
+    int difference, own = api_quantize_note(d);
+    if (own == NC_NOERR) own = cdf_layout(&d->ds.header, before, &room);
     if (own == NC_NOERR) own = driver_call(d->top, check_definitions, before);
     int err = agree_on_definitions_all(d, own, &difference);
     if (err != NC_NOERR) return dataset_share_words_all(&d->ds, err, own);
@@ -233,6 +254,7 @@ int api_end_define_all(struct api_dataset *d, const struct cdf_room *asked)
     if (err != NC_NOERR) return err;
 
     trace_note_variables(&d->ds, before == NULL ? 0 : before->nvars);
+    api_quantize_settle(d);
     d->defining = d->fresh = false;
     cdf_free(&d->before);
     return difference;

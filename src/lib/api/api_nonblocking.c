@@ -42,13 +42,14 @@ static int take_request_values(struct api_dataset *d, struct access_request **re
 {
     int err = NC_NOERR;
     driver_call(d->top, posting.post, reqs, n);
-    for (int64_t i = 0; (how & API_BUFFERED) && i < n && err == NC_NOERR; i++)
-        if (!reqs[i]->taken)
-            err = api_request_copy(d, reqs[i]);
-        else
-            api_request_leave(reqs[i]);
-    for (int64_t i = 0; (how & API_FLEETING) && i < n && err == NC_NOERR; i++)
-        if (!reqs[i]->taken) err = api_request_keep(d, &reqs[i]);
+    for (int64_t i = 0; i < n && err == NC_NOERR; i++) {
+        bool own = reqs[i]->flags & API_QUANTIZED;
+        if (own && reqs[i]->taken) api_request_shed(d, &reqs[i]);
+        if ((how & API_BUFFERED) && reqs[i]->taken) api_request_leave(reqs[i]);
+        if (own || reqs[i]->taken) continue;
+        if (how & API_BUFFERED) err = api_request_copy(d, reqs[i]);
+        if (how & API_FLEETING) err = api_request_keep(d, &reqs[i]);
+    }
     return err;
 }
 
@@ -82,11 +83,13 @@ static int post(struct api_dataset *d, struct access_request **reqs, int64_t n, 
     for (int64_t i = 0; i < n; i++)
         if (put) reqs[i]->flags |= API_PUT;
     if (err == NC_NOERR && put) err = look_at_values(d, reqs, n, &range);
-    if (err == NC_NOERR && put) err = take_request_values(d, reqs, n, how);
+    if (put && d->quantizes) err = api_quantize(d, reqs, n, err);
+    bool posted = err == NC_NOERR && put; /* the driver has seen them */
+    if (posted) err = take_request_values(d, reqs, n, how);
     if (err == NC_NOERR && n > 0) err = api_queue_add(q, reqs, n, &given);
     if (err == NC_NOERR && n > 0 && put && !(how & (API_BUFFERED | API_FLEETING)))
         api_queue_keep(d, n);
-    if (err != NC_NOERR && put) driver_call(d->top, posting.cancel, reqs, n);
+    if (err != NC_NOERR && posted) driver_call(d->top, posting.cancel, reqs, n);
     if (err != NC_NOERR && taken > 0) api_buffer_charge(q, -taken);
     for (int64_t i = 0; i < n && err != NC_NOERR; i++)
         api_request_end(reqs[i]);

@@ -423,6 +423,7 @@ int ncmpi_open(MPI_Comm comm, const char *path, int omode, MPI_Info info, int *n
     cdf_init(&d->ds.header, 1);
     if (err == NC_NOERR) err = driver_open_all(&d->ds, (int)terms.mode, &d->top);
     if (err == NC_NOERR) trace_note_variables(&d->ds, 0);
+    if (err == NC_NOERR) api_quantize_opened(d);
     if (err == NC_NOERR) api_prefetch_hinted(d);
     trace_leave(d->ds.trace, span, "ncmpi_open", -1, err);
     return finish_all(d, &spare, err, differs, ncidp);

@@ -87,7 +87,8 @@ void api_queue_keep(struct api_dataset *d, int64_t n)
         bytes += api_value_bytes(d, reqs[i]);
     if (bytes > FEW || bytes > MOST - q->kept) return;
     for (int64_t i = 0; i < n; i++)
-        if (!reqs[i]->taken && api_request_keep(d, &reqs[i]) == NC_NOERR)
+        if (!reqs[i]->taken && !(reqs[i]->flags & API_QUANTIZED) &&
+            api_request_keep(d, &reqs[i]) == NC_NOERR)
             q->kept += api_value_bytes(d, reqs[i]);
 }
 

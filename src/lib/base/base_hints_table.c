@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base_mem.h"
+#include "base_quantize.h"
 
 /* Words and the values they stand for; the first word of a value is the one that is
  * reported. */
@@ -77,6 +78,19 @@ static const struct base_word drivers[] = {{"mpiio", 0}, {"gio", 0}, {NULL, 1}};
 #define BASE_TEXT(group, key, member, text, reported, values, without, what)             \
     {BASE_HINTS_##group, BASE_HINT_TEXT, key,     PLACE(member), 0, 0, NULL, text,       \
      reported,           values,         without, what},
+#define BASE_QUANTIZE(group, key, member, reported, values, without, what)               \
+    {BASE_HINTS_##group,                                                                 \
+     BASE_HINT_QUANTIZE,                                                                 \
+     key,                                                                                \
+     PLACE(member),                                                                      \
+     0,                                                                                  \
+     0,                                                                                  \
+     NULL,                                                                               \
+     "",                                                                                 \
+     reported,                                                                           \
+     values,                                                                             \
+     without,                                                                            \
+     what},
 #define BASE_OTHER(group, key, values, without, what)                                    \
     {BASE_HINTS_##group,                                                                 \
      BASE_HINT_OTHER,                                                                    \
@@ -101,6 +115,11 @@ const struct base_hint *base_hint_find(const char *key)
     for (const struct base_hint *t = base_hint_table; t->key != NULL; t++)
         if (strcmp(t->key, key) == 0) return t;
     return NULL;
+}
+
+static bool is_text(const struct base_hint *t)
+{
+    return t->kind == BASE_HINT_TEXT || t->kind == BASE_HINT_QUANTIZE;
 }
 
 static int64_t *number_of_hint(struct base_hints *h, const struct base_hint *t)
@@ -142,6 +161,8 @@ static bool read_value(const struct base_hint *t, const char *text, int64_t *val
         return read_word(t, text, value);
     case BASE_HINT_TEXT:
         return strlen(text) < t->size;
+    case BASE_HINT_QUANTIZE:
+        return strlen(text) < t->size && base_quantize_check(text);
     default:
         return true;
     }
@@ -223,7 +244,7 @@ static void set(struct base_hints *h, const struct base_hint *t, int64_t value,
 {
     if (t->kind == BASE_HINT_NUMBER || t->kind == BASE_HINT_WORD)
         *number_of_hint(h, t) = value;
-    if (t->kind == BASE_HINT_TEXT) strcpy(text_of_hint(h, t), text);
+    if (is_text(t)) strcpy(text_of_hint(h, t), text);
 }
 
 void base_hints_default(struct base_hints *h)
@@ -275,7 +296,7 @@ const char *base_hint_value(const struct base_hints *h, const struct base_hint *
                             char *text, size_t size)
 {
     if (t->kind == BASE_HINT_OTHER) return "";
-    if (t->kind == BASE_HINT_TEXT) return text_of_hint((struct base_hints *)h, t);
+    if (is_text(t)) return text_of_hint((struct base_hints *)h, t);
     int64_t value = *number_of_hint((struct base_hints *)h, t);
     const struct base_word *w = t->words;
     while (w != NULL && w->text != NULL && w->value != value)

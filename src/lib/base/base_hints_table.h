@@ -85,6 +85,7 @@ struct base_hints {
     int64_t stage_exchange; /* enum base_choice: blocks that other nodes have */
     char stage_dirname[1024];
     char stage_prefetch[1024];
+    char quantize[1024]; /* rules of base_quantize.h */
     int64_t no_indep_rw; /* the MPI-IO hint romio_no_indep_rw, true or false */
     int64_t bad_driver;  /* nc_driver asks for one that there is not */
 };
@@ -95,7 +96,13 @@ enum base_hint_group {
     BASE_HINTS_STAGE,
     BASE_HINTS_UNUSED
 };
-enum base_hint_kind { BASE_HINT_NUMBER, BASE_HINT_WORD, BASE_HINT_TEXT, BASE_HINT_OTHER };
+enum base_hint_kind {
+    BASE_HINT_NUMBER,
+    BASE_HINT_WORD,
+    BASE_HINT_TEXT,
+    BASE_HINT_QUANTIZE, /* a text of base_quantize.h */
+    BASE_HINT_OTHER
+};
 struct base_word;
 
 struct base_hint {

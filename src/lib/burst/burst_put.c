@@ -44,25 +44,6 @@ static bool lies_in_place(const struct burst *b, const struct access_request *r)
            conv_type_of(type_of_var(b, r->varid)) == (int)r->type;
 }
 
-/* The next n values, as elements of the variable's own type: those of another go through
- * the external form, which says what fits, and tells the request. */
-static void take_values(struct access_values *v, int type, unsigned char *to, int64_t n)
-{
-    enum { STEP = 2048 };
-    unsigned char external[STEP * 8];
-    enum conv_type own = (enum conv_type)conv_type_of(type);
-    if (own == (enum conv_type)v->req->type) {
-        region_gather(v->memory, v->req->buf, to, (size_t)(n * v->xsize));
-        v->done += n;
-        return;
-    }
-    for (int64_t at = 0; at < n; at += STEP) {
-        int64_t m = n - at < STEP ? n - at : STEP;
-        (void)access_values_put(v, external, m);
-        conv_get(to + at * v->xsize, own, external, type, (size_t)m);
-    }
-}
-
 /* ---- the slab ---- */
 
 static struct burst_write *write_of_slab(struct burst *b, const struct access_request *r)
@@ -244,7 +225,7 @@ static int put_large(struct group *g, struct burst_write *w, struct access_value
     if (err == NC_NOERR) err = reserve_group(g, w->nelems * size, &w->data_off);
     for (int64_t at = 0; at < w->nelems && err == NC_NOERR; at += step) {
         int64_t n = w->nelems - at < step ? w->nelems - at : step;
-        take_values(v, type_of_var(b, w->varid), bytes, n);
+        access_values_take(v, type_of_var(b, w->varid), bytes, n);
         XXH3_64bits_update(&state, bytes, (size_t)(n * size));
         struct iovec piece = {bytes, (size_t)(n * size)};
         err = burst_log_write(&b->log, w->data_off + at * size, &piece, 1);
@@ -279,7 +260,7 @@ static int put_write(struct group *g, struct burst_write *w, struct access_value
     if (length > GROUP_BYTES) return put_large(g, w, v);
     err = stage(g, length, &bytes);
     if (err != NC_NOERR) return err;
-    take_values(v, type_of_var(g->b, w->varid), bytes, w->nelems);
+    access_values_take(v, type_of_var(g->b, w->varid), bytes, w->nelems);
     add_write(g, w, bytes, length);
     return NC_NOERR;
 }

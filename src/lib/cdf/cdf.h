@@ -47,7 +47,10 @@ struct cdf_var {
     const int *dimids;    /* ndims long */
     const int64_t *shape; /* ndims long; shape[0] is 0 for a record variable */
     bool is_record;
-    bool fill;      /* fill mode: NC_FILL rather than NC_NOFILL */
+    bool fill;                      /* fill mode: NC_FILL rather than NC_NOFILL */
+    unsigned char quantize, digits; /* how values are quantized when they are put, and to
+                                     * how many digits: see conv_quantize.h; 0, 0: they
+                                     * are not */
     int64_t nelems; /* elements of one record, or of a fixed-size variable */
     int64_t size;   /* bytes it takes in one record, or in the fixed-size
                      * section, with padding; recomputed, never read */

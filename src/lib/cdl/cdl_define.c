@@ -38,19 +38,9 @@ static const struct {
 
 /* How files of netCDF-4 are stored; ncdump tells it by these. */
 static const char *const storage[] = {
-    "_ChunkSizes",
-    "_Codecs",
-    "_DeflateLevel",
-    "_Endianness",
-    "_Filter",
-    "_Fletcher32",
-    "_IsNetcdf4",
-    "_NCProperties",
-    "_NoFill",
-    "_Shuffle",
-    "_Storage",
-    "_SuperblockVersion",
-    "_QuantizeBitGroomNumberOfSignificantDigits",
+    "_ChunkSizes", "_Codecs",     "_DeflateLevel", "_Endianness",
+    "_Filter",     "_Fletcher32", "_IsNetcdf4",    "_NCProperties",
+    "_NoFill",     "_Shuffle",    "_Storage",      "_SuperblockVersion",
 };
 
 enum cdl_section cdl_section_named(const char *name)

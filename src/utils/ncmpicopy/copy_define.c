@@ -3,6 +3,7 @@
 #include "base_mem.h"
 #include "copy.h"
 #include "pnetcdf.h"
+#include "pnetcdf_ext.h"
 
 static int define_dims(struct copy *c)
 {
@@ -40,6 +41,8 @@ static int define_var(struct copy *c, struct copy_var *v)
     int err = ncmpi_inq_varname(c->in, v->in, name);
     if (err == NC_NOERR)
         err = ncmpi_def_var(c->out, name, v->type, v->ndims, dimids, &v->out);
+    /* The values are copied as they are, whatever the environment asks for. */
+    if (err == NC_NOERR) err = ncmpix_def_var_quantize(c->out, v->out, NC_NOQUANTIZE, 0);
     base_free(dimids);
     if (err != NC_NOERR) return copy_complain(c->options.to, name, err);
     return copy_atts(c, v->in, v->out);

@@ -1,0 +1,153 @@
+/* Which variables are quantized: as the program says, a hint, or the attribute in a file
+ * that is opened again. */
+#include <string.h>
+
+#include "api_dataset.h"
+#include "api_safe.h"
+#include "api_words.h"
+#include "base_quantize.h"
+#include "conv_quantize.h"
+#include "pnetcdf.h"
+#include "pnetcdf_ext.h"
+
+/* The attribute of each mode, an int, by the name that netCDF-C gives it. */
+static const char *const attributes[CONV_QUANTIZE_MODES] = {
+    [CONV_QUANTIZE_BITGROOM] = "_QuantizeBitGroomNumberOfSignificantDigits",
+    [CONV_QUANTIZE_GRANULARBR] = NC_QUANTIZE_GRANULARBR_ATT_NAME,
+    [CONV_QUANTIZE_BITROUND] = NC_QUANTIZE_BITROUND_ATT_NAME,
+};
+
+static void set_quantize(struct cdf_var *v, int mode, int digits)
+{
+    v->quantize = (unsigned char)mode;
+    v->digits = (unsigned char)(mode == CONV_QUANTIZE_NONE ? 0 : digits);
+}
+
+/* ---- by the program ---- */
+
+static int same_quantize_all(struct api_dataset *d, int varid, int mode, int digits)
+{
+    struct api_args a;
+    if (!d->ds.safe_mode) return NC_NOERR;
+    api_args_start(&a, "ncmpix_def_var_quantize");
+    api_arg_number(&a, "varid", NC_EMULTIDEFINE_FNC_ARGS, varid);
+    api_arg_number(&a, "mode", NC_EMULTIDEFINE_FNC_ARGS, mode);
+    api_arg_number(&a, "digits", NC_EMULTIDEFINE_FNC_ARGS, digits);
+    return api_args_agree_all(&d->ds, &a);
+}
+
+static int check_quantize(const struct cdf_var *v, int mode, int digits)
+{
+    int most = conv_quantize_most(mode, v->type);
+    if (mode == CONV_QUANTIZE_NONE) return NC_NOERR;
+    if (mode < 0 || mode >= CONV_QUANTIZE_MODES)
+        return base_error_set(NC_EINVAL, "quantize mode %d", mode);
+    if (most == 0)
+        return base_error_set(NC_EINVAL,
+                              "variable '%.80s' is of type %s: only float and "
+                              "double are quantized",
+                              v->name, cdf_type_name(v->type));
+    if (digits >= 1 && digits <= most) return NC_NOERR;
+    return base_error_set(NC_EINVAL, "variable '%.80s': %d digits or bits, %d at most",
+                          v->name, digits, most);
+}
+
+int ncmpix_def_var_quantize(int ncid, int varid, int mode, int digits)
+{
+    struct api_dataset *d;
+    int err = api_find_defining(ncid, &d);
+    if (err == NC_NOERR) err = same_quantize_all(d, varid, mode, digits);
+    if (err != NC_NOERR) return err;
+    if (api_var(d, varid) == NULL) return api_no_var(d, varid);
+    struct cdf_var *v = &d->ds.header.vars[varid];
+    if (!d->fresh && varid < d->before.nvars)
+        return base_error_named(NC_ELATEDEF, "variable '%.80s'%s", v->name, NULL);
+    err = check_quantize(v, mode, digits);
+    if (err != NC_NOERR) return err;
+    /* An enddef that failed may have left the attribute of another mode. */
+    if (v->quantize) (void)cdf_del_att(&d->ds.header, varid, attributes[v->quantize]);
+    set_quantize(v, mode, digits);
+    return NC_NOERR;
+}
+
+int ncmpix_inq_var_quantize(int ncid, int varid, int *mode, int *digits)
+{
+    struct api_dataset *d;
+    int err = api_find(ncid, &d);
+    if (err != NC_NOERR) return err;
+    const struct cdf_var *v = api_var(d, varid);
+    if (v == NULL) return api_no_var(d, varid);
+    if (mode != NULL) *mode = v->quantize;
+    if (digits != NULL) *digits = v->digits;
+    return NC_NOERR;
+}
+
+int api_quantize_note(struct api_dataset *d)
+{
+    struct cdf_header *h = &d->ds.header;
+    int err = NC_NOERR;
+    for (int id = d->fresh ? 0 : d->before.nvars; id < h->nvars && err == NC_NOERR;
+         id++) {
+        const struct cdf_var *v = &h->vars[id];
+        void *xvalue;
+        if (!v->quantize) continue;
+        err = cdf_put_att(h, id, attributes[v->quantize], NC_INT, 1, &xvalue);
+        if (err == NC_NOERR)
+            conv_put(xvalue, NC_INT, &(int){v->digits}, CONV_INT, 1, NULL);
+    }
+    return err;
+}
+
+/* ---- by a hint ---- */
+
+/* Values at which others are looked up, which must be exact. */
+static bool is_coordinate(const struct cdf_header *h, const struct cdf_var *v)
+{
+    return v->ndims == 1 && strcmp(v->name, h->dims[v->dimids[0]].name) == 0;
+}
+
+void api_quantize_hinted(struct api_dataset *d, int varid)
+{
+    struct cdf_var *v = &d->ds.header.vars[varid];
+    struct base_quantize rule;
+    base_quantize_find(d->ds.hints.quantize, v->name, &rule);
+    if (!rule.named && is_coordinate(&d->ds.header, v)) return;
+    /* Of a type with fewer digits, or none, there is nothing to drop. */
+    if (rule.digits <= conv_quantize_most(rule.mode, v->type))
+        set_quantize(v, rule.mode, rule.digits);
+}
+
+/* ---- by the file ---- */
+
+/* Digits that an attribute says, of one mode; 0: none that make sense. */
+static int digits_in_file(const struct cdf_header *h, int varid, int mode)
+{
+    int id, digits = 0;
+    if (cdf_find_att(h, varid, attributes[mode], &id) != NC_NOERR) return 0;
+    const struct cdf_att *a = &h->vars[varid].atts.list[id];
+    if (a->type != NC_INT || a->nelems != 1) return 0;
+    conv_get(&digits, CONV_INT, a->values, NC_INT, 1);
+    int most = conv_quantize_most(mode, h->vars[varid].type);
+    return digits >= 1 && digits <= most ? digits : 0;
+}
+
+void api_quantize_opened(struct api_dataset *d)
+{
+    struct cdf_header *h = &d->ds.header;
+    struct base_error_note note;
+    base_error_keep(&note); /* that there is no such attribute is no error */
+    for (int id = 0; id < h->nvars; id++)
+        for (int mode = CONV_QUANTIZE_NONE + 1; mode < CONV_QUANTIZE_MODES; mode++) {
+            int digits = h->vars[id].atts.count > 0 ? digits_in_file(h, id, mode) : 0;
+            if (digits > 0) set_quantize(&h->vars[id], mode, digits);
+        }
+    base_error_restore(&note);
+    api_quantize_settle(d);
+}
+
+void api_quantize_settle(struct api_dataset *d)
+{
+    d->quantizes = false;
+    for (int id = 0; id < d->ds.header.nvars && !d->quantizes; id++)
+        d->quantizes = d->ds.header.vars[id].quantize != CONV_QUANTIZE_NONE;
+}
