@@ -11,6 +11,7 @@
  *     sim_access.c    its accesses of all kinds
  *     sim_define.c    its attributes, and what it asks
  *     sim_system.c    the system's calls; sim_files.c: descriptors, names, locks
+ *     sim_sockets.c   its calls of sockets; sim_network.c: what is on its way
  *     sim_disk.c      what the disks have, and what a power cut leaves of it
  *     sim_threads.c   threads; sim_atomics.c: memory that they and processes share
  *     sim_machine.c   what benchmarks/scale's part of MPI-IO and of waiting asks for
@@ -48,7 +49,7 @@ struct sim_process {
     int job, rank, node;
     enum sim_tool tool;
     int64_t pid, started; /* as the system tells them */
-    bool dead, ended;
+    bool dead, ended, lost /* dead, with its node */;
     const volatile void *looked_at; /* what it waits for, if it does: sim_atomics.c */
     uint64_t saw;
     int looks;

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "sim_network.h"
+
 struct descriptor {
     struct sim_open *open; /* NULL: it is free */
     const struct sim_process *process;
@@ -99,15 +101,21 @@ static void drop_all(struct sim_file *f, const void *owner)
 
 /* ---- closing ---- */
 
+void sim_open_drop(struct sim_open *o, bool lost)
+{
+    if (--o->refs > 0) return;
+    if (o->file != NULL) drop_all(o->file, o);
+    if (o->socket != NULL) sim_socket_close(o->socket, lost);
+    free(o);
+}
+
 void sim_descriptor_close(int fd)
 {
     struct descriptor *d = &table[fd - SIM_FIRST_FD];
     struct sim_open *o = d->open;
     if (o->file != NULL) drop_all(o->file, d->process); /* as POSIX has it */
     d->open = NULL;
-    if (--o->refs > 0) return;
-    if (o->file != NULL) drop_all(o->file, o);
-    free(o);
+    sim_open_drop(o, d->process != NULL && d->process->lost);
 }
 
 void sim_close_all(const struct sim_process *p)

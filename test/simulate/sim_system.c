@@ -121,13 +121,6 @@ void *__wrap_realloc(void *old, size_t n)
     return sim_memory() ? realloc(old, n) : NULL;
 }
 
-/* Sockets are not simulated: what they are for the library does without. */
-int __wrap_socket(int domain, int type, int protocol)
-{
-    (void)domain, (void)type, (void)protocol;
-    return fails(EAFNOSUPPORT);
-}
-
 /* ---- opening ---- */
 
 /* /proc has what tells a process, and a boot, from others. */
@@ -186,6 +179,13 @@ int __wrap_open(const char *path, int flags, ...)
     if (sscanf(path, "/proc/self/fd/%d", &number) == 1 && sim_open_of(number) != NULL)
         return open_file(sim_open_of(number)->path, sim_open_of(number)->file, flags);
     return simulated(path) ? open_simulated(path, flags, mode) : open(path, flags, mode);
+}
+
+/* A file without a name. */
+int __wrap_memfd_create(const char *name, unsigned flags)
+{
+    if (sim_the_plan()->seed < SIM_RICH) return memfd_create(name, flags);
+    return open_file(name, sim_file_new(0600), O_RDWR);
 }
 
 int __wrap_mkostemp(char *template, int flags)
@@ -617,7 +617,7 @@ static int lock_range(const struct sim_open *o, int what, struct flock *l)
                               .last = whole ? INT64_MAX - 1 : l->l_start + l->l_len - 1,
                               .exclusive = l->l_type == F_WRLCK};
     int error = sim_step("lock", o->path, l->l_start, l->l_len);
-    if (sim_the_plan()->lockless) return fails(ENOLCK);
+    if (sim_the_plan()->lockless && simulated(o->path)) return fails(ENOLCK);
     if (error != 0) return fails(error == EAGAIN ? EINTR : error);
     if (what == F_OFD_GETLK) {
         if (sim_lock_in_the_way(o->file, &wanted) == NULL) l->l_type = F_UNLCK;

@@ -8,7 +8,11 @@
 #include <sys/types.h>
 #include <time.h>
 
+struct ifaddrs;
 struct iovec;
+struct msghdr;
+struct pollfd;
+struct sockaddr;
 struct stat;
 struct statx;
 struct statfs;
@@ -23,9 +27,9 @@ ssize_t __wrap_getrandom(void *bytes, size_t n, unsigned flags);
 void *__wrap_malloc(size_t n);
 void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *old, size_t n);
-int __wrap_socket(int domain, int type, int protocol);
 int __wrap_open(const char *path, int flags, ...);
 int __wrap_mkostemp(char *template, int flags);
+int __wrap_memfd_create(const char *name, unsigned flags);
 int __wrap_close(int fd);
 ssize_t __wrap_pread(int fd, void *bytes, size_t n, off_t at);
 ssize_t __wrap_pwrite(int fd, const void *bytes, size_t n, off_t at);
@@ -65,6 +69,25 @@ int __wrap_closedir(DIR *d);
 void *__wrap_mmap(void *at, size_t n, int how, int flags, int fd, off_t from);
 int __wrap_fcntl(int fd, int what, ...);
 int __wrap_flock(int fd, int what);
+int __wrap_getentropy(void *bytes, size_t n);
+int __wrap_socket(int family, int type, int protocol);
+int __wrap_pipe(int fds[2]);
+int __wrap_bind(int fd, const struct sockaddr *at, unsigned length);
+int __wrap_listen(int fd, int backlog);
+int __wrap_getsockname(int fd, struct sockaddr *at, unsigned *length);
+int __wrap_setsockopt(int fd, int level, int name, const void *value, unsigned length);
+int __wrap_getsockopt(int fd, int level, int name, void *value, unsigned *length);
+int __wrap_connect(int fd, const struct sockaddr *to, unsigned length);
+int __wrap_accept(int fd, struct sockaddr *from, unsigned *length);
+int __wrap_accept4(int fd, struct sockaddr *from, unsigned *length, int flags);
+int __wrap_shutdown(int fd, int how);
+ssize_t __wrap_send(int fd, const void *bytes, size_t n, int flags);
+ssize_t __wrap_recv(int fd, void *bytes, size_t n, int flags);
+ssize_t __wrap_sendmsg(int fd, const struct msghdr *m, int flags);
+ssize_t __wrap_recvmsg(int fd, struct msghdr *m, int flags);
+int __wrap_poll(struct pollfd *fds, unsigned long n, int ms);
+int __wrap_getifaddrs(struct ifaddrs **all);
+void __wrap_freeifaddrs(struct ifaddrs *all);
 long __wrap_syscall(long number, ...);
 int __wrap_sched_yield(void);
 int __wrap_nanosleep(const struct timespec *time, struct timespec *left);
