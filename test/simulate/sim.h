@@ -99,6 +99,8 @@ void sim_fail(enum sim_verdict verdict, const char *format, ...)
 /* Until sim_wake of that address, or the machine's clock is at `until` (0: for ever). */
 void sim_wait(const void *address, double until);
 void sim_wake(const void *address, long most);
+/* A process that was killed in the moment it woke up does nothing more. */
+void sim_stay_dead(void);
 
 /* ---- files: sim_disk.c ---- */
 
@@ -225,8 +227,9 @@ struct sim_plan {
     bool listed, safe;        /* the hints come from a file; PNETCDF_SAFE_MODE */
     bool fine;                /* steps within shared memory, too */
     bool reads;               /* later jobs only read */
-    int sets;                 /* datasets */
-    enum sim_tool tool;       /* is the company's */
+    int rest;           /* seconds before an opening that stages; 0: there is none */
+    int sets;           /* datasets */
+    enum sim_tool tool; /* is the company's */
     char hints[SIM_HINTS];
     int nvars, nops;
     struct sim_var vars[SIM_VARS];

@@ -330,11 +330,13 @@ static bool belongs(const char *name, int set)
     return strcmp(name, sim_path(set)) == 0 || (parts && is_part(name, set));
 }
 
-/* A journal that nobody needs any more, and that could not be looked at in time; and the
- * notes that were asked for. */
+/* A journal that nobody needs any more, and that could not be looked at in time; a staged
+ * file that a job left, until somebody stages more than a minute later; and the notes
+ * that were asked for. */
 static bool is_set_aside(const char *name)
 {
     return (erred && strstr(name, ".redef.") != NULL) ||
+           (harmed && strstr(name, "/.ncmpi-stage-") != NULL) ||
            strncmp(name, SIM_NOTES, strlen(SIM_NOTES)) == 0;
 }
 

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <simgrid/actor.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -29,7 +28,7 @@ static void wake(void)
 void sim_network_wait(double until)
 {
     sim_wait(&sockets, isinf(until) ? 0 : until);
-    if (sim_self()->dead) sg_actor_suspend(sg_actor_self());
+    sim_stay_dead();
 }
 
 /* ---- time ---- */
@@ -113,9 +112,17 @@ static void hang_up(struct sim_socket *s)
     release(to, to->ends);
 }
 
-/* Who called and was not let in. */
+static void drop_all(struct sim_socket *s)
+{
+    while (s->first != NULL)
+        drop_first(s);
+}
+
+/* It called and was not let in; what it has sent is lost. */
 static void refuse(struct sim_socket *caller)
 {
+    caller->peer->closed = true;
+    drop_all(caller->peer);
     if (caller->state == SIM_CONNECTS && sim_clock() < caller->answered)
         caller->refused = ECONNREFUSED;
     caller->ends = arrival(caller);
@@ -124,16 +131,13 @@ static void refuse(struct sim_socket *caller)
 
 void sim_socket_close(struct sim_socket *s, bool lost)
 {
-    s->lost = lost;
-    if (lost || s->closed) return;
+    s->lost = lost && s->family != AF_UNIX;
+    if (s->lost || s->closed) return;
     s->closed = true;
-    for (struct sim_socket *c = s->callers; c != NULL; c = c->callers) {
+    for (struct sim_socket *c = s->callers; c != NULL; c = c->callers)
         refuse(c->peer);
-        c->closed = true;
-    }
     if (s->peer != NULL && !s->peer->closed) hang_up(s);
-    while (s->first != NULL)
-        drop_first(s);
+    drop_all(s);
     wake();
 }
 
