@@ -340,7 +340,8 @@ static void start_job(int number, int n, sim_tool tool = SIM_NO_TOOL)
     for (int rank = 0; rank < n; rank++) {
         auto *p = new Process();
         int node = rank * run.plan.nodes / n;
-        p->known = {number, rank, node, tool, ++pids, pids, false, false, false, nullptr, 0, 0};
+        p->known = {number, rank,  node,  tool,    ++pids, pids,
+                    false,  false, false, nullptr, 0,      0};
         p->main.process = &p->known;
         j.processes.push_back(p);
     }
