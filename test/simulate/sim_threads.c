@@ -52,19 +52,31 @@ static void leave(struct sleeper *s)
     if (s->next == NULL) last = p;
 }
 
+/* From here on it can be woken. */
+static void lie_down(struct sleeper *me, const void *address)
+{
+    *me = (struct sleeper){address, ++numbers, sim_room(sizeof *me->bell), NULL};
+    *me->bell = (struct bell){sg_sem_init(0), 1};
+    *last = me;
+    last = &me->next;
+}
+
+static void sleep_until(struct sleeper *me, double until)
+{
+    if (until == 0)
+        sg_sem_acquire(me->bell->rings);
+    else
+        (void)sg_sem_acquire_timeout(me->bell->rings,
+                                     until > sim_clock() ? until - sim_clock() : 1e-9);
+    leave(me);
+    let_go(me->bell);
+}
+
 void sim_wait(const void *address, double until)
 {
-    struct sleeper me = {address, ++numbers, sim_room(sizeof *me.bell), NULL};
-    *me.bell = (struct bell){sg_sem_init(0), 1};
-    *last = &me;
-    last = &me.next;
-    if (until == 0)
-        sg_sem_acquire(me.bell->rings);
-    else
-        (void)sg_sem_acquire_timeout(me.bell->rings,
-                                     until > sim_clock() ? until - sim_clock() : 1e-9);
-    leave(&me);
-    let_go(me.bell);
+    struct sleeper me;
+    lie_down(&me, address);
+    sleep_until(&me, until);
 }
 
 /* The first one that waits there, and did when they were so many. */
@@ -239,10 +251,13 @@ int __wrap_pthread_cond_destroy(pthread_cond_t *c)
     return 0;
 }
 
+/* Who waits for the mutex goes on before this one does, and may signal at once. */
 static void wait_until(pthread_cond_t *c, pthread_mutex_t *m, double until)
 {
+    struct sleeper me;
+    lie_down(&me, c);
     (void)__wrap_pthread_mutex_unlock(m);
-    sim_wait(c, until);
+    sleep_until(&me, until);
     (void)__wrap_pthread_mutex_lock(m);
 }
 
