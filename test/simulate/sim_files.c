@@ -64,7 +64,7 @@ static void add_lock(struct sim_file *f, struct sim_lock wanted)
 }
 
 /* What the owner has of that range is let go; what lies beside it stays. */
-void sim_lock_drop(struct sim_file *f, const struct sim_lock *range)
+static void take_away(struct sim_file *f, const struct sim_lock *range)
 {
     struct sim_lock *old = f->locks;
     f->locks = NULL;
@@ -82,14 +82,21 @@ void sim_lock_drop(struct sim_file *f, const struct sim_lock *range)
         }
         free(l);
     }
+}
+
+void sim_lock_drop(struct sim_file *f, const struct sim_lock *range)
+{
+    take_away(f, range);
     sim_wake(&f->locks, 1000);
 }
 
+/* Others go on when it has the lock, and not before. */
 bool sim_lock_take(struct sim_file *f, const struct sim_lock *wanted)
 {
     if (sim_lock_in_the_way(f, wanted) != NULL) return false;
-    sim_lock_drop(f, wanted);
+    take_away(f, wanted);
     add_lock(f, *wanted);
+    sim_wake(&f->locks, 1000);
     return true;
 }
 
@@ -110,13 +117,13 @@ void sim_open_drop(struct sim_open *o, bool lost)
     free(o);
 }
 
+/* Others may go on with each lock that is let go, and open something. */
 void sim_descriptor_close(int fd)
 {
-    struct descriptor *d = &table[fd - SIM_FIRST_FD];
-    struct sim_open *o = d->open;
-    if (o->file != NULL) drop_all(o->file, d->process); /* as POSIX has it */
-    d->open = NULL;
-    sim_open_drop(o, d->process != NULL && d->process->lost);
+    const struct descriptor d = table[fd - SIM_FIRST_FD];
+    table[fd - SIM_FIRST_FD].open = NULL;
+    if (d.open->file != NULL) drop_all(d.open->file, d.process); /* as POSIX has it */
+    sim_open_drop(d.open, d.process != NULL && d.process->lost);
 }
 
 void sim_close_all(const struct sim_process *p)

@@ -28,7 +28,6 @@ static void wake(void)
 void sim_network_wait(double until)
 {
     sim_wait(&sockets, isinf(until) ? 0 : until);
-    sim_stay_dead();
 }
 
 /* ---- time ---- */

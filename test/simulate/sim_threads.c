@@ -61,6 +61,11 @@ static void lie_down(struct sleeper *me, const void *address)
     last = &me->next;
 }
 
+void sim_stay_dead(void)
+{
+    if (sim_self() != NULL && sim_self()->dead) sg_actor_suspend(sg_actor_self());
+}
+
 static void sleep_until(struct sleeper *me, double until)
 {
     if (until == 0)
@@ -70,6 +75,7 @@ static void sleep_until(struct sleeper *me, double until)
                                      until > sim_clock() ? until - sim_clock() : 1e-9);
     leave(me);
     let_go(me->bell);
+    sim_stay_dead(); /* what it has open is gone */
 }
 
 void sim_wait(const void *address, double until)
@@ -99,11 +105,6 @@ void sim_wake(const void *address, long most)
         sg_sem_release(b->rings);
         let_go(b);
     }
-}
-
-void sim_stay_dead(void)
-{
-    if (sim_self() != NULL && sim_self()->dead) sg_actor_suspend(sg_actor_self());
 }
 
 static double deadline(const struct timespec *t)
