@@ -11,6 +11,7 @@
  *     sim_access.c    its accesses of all kinds
  *     sim_define.c    its attributes, and what it asks
  *     sim_system.c    the system's calls; sim_files.c: descriptors, names, locks
+ *     sim_sockets.c   its calls of sockets; sim_network.c: what is on its way
  *     sim_disk.c      what the disks have, and what a power cut leaves of it
  *     sim_cache.c     what nodes keep of files for themselves
  *     sim_threads.c   threads; sim_atomics.c: memory that they and processes share
@@ -49,7 +50,7 @@ struct sim_process {
     int job, rank, node;
     enum sim_tool tool;
     int64_t pid, started; /* as the system tells them */
-    bool dead, ended;
+    bool dead, ended, lost /* dead, with its node */;
     const volatile void *looked_at; /* what it waits for, if it does: sim_atomics.c */
     uint64_t saw;
     int looks;
@@ -99,6 +100,8 @@ void sim_fail(enum sim_verdict verdict, const char *format, ...)
 /* Until sim_wake of that address, or the machine's clock is at `until` (0: for ever). */
 void sim_wait(const void *address, double until);
 void sim_wake(const void *address, long most);
+/* A process that was killed in the moment it woke up does nothing more. */
+void sim_stay_dead(void);
 
 /* ---- files: sim_disk.c ---- */
 
@@ -276,6 +279,7 @@ struct sim_plan {
     bool listed, safe;        /* the hints come from a file; PNETCDF_SAFE_MODE */
     bool fine;                /* steps within shared memory, too */
     bool reads;               /* later jobs only read */
+    int rest;                 /* seconds before an opening that stages; 0: none */
     int sets;                 /* datasets */
     enum sim_mount mount;
     enum sim_tool tool; /* is the company's */

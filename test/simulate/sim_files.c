@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "sim_network.h"
+
 struct descriptor {
     struct sim_open *open; /* NULL: it is free */
     const struct sim_process *process;
@@ -20,6 +22,7 @@ struct sim_open *sim_open_of(int fd)
 int sim_descriptor(struct sim_open *o)
 {
     int i = 0;
+    sim_stay_dead();
     while (i < ntable && table[i].open != NULL)
         i++;
     if (i == ntable) {
@@ -61,7 +64,7 @@ static void add_lock(struct sim_file *f, struct sim_lock wanted)
 }
 
 /* What the owner has of that range is let go; what lies beside it stays. */
-void sim_lock_drop(struct sim_file *f, const struct sim_lock *range)
+static void take_away(struct sim_file *f, const struct sim_lock *range)
 {
     struct sim_lock *old = f->locks;
     f->locks = NULL;
@@ -79,14 +82,21 @@ void sim_lock_drop(struct sim_file *f, const struct sim_lock *range)
         }
         free(l);
     }
+}
+
+void sim_lock_drop(struct sim_file *f, const struct sim_lock *range)
+{
+    take_away(f, range);
     sim_wake(&f->locks, 1000);
 }
 
+/* Others go on when it has the lock, and not before. */
 bool sim_lock_take(struct sim_file *f, const struct sim_lock *wanted)
 {
     if (sim_lock_in_the_way(f, wanted) != NULL) return false;
-    sim_lock_drop(f, wanted);
+    take_away(f, wanted);
     add_lock(f, *wanted);
+    sim_wake(&f->locks, 1000);
     return true;
 }
 
@@ -99,18 +109,23 @@ static void drop_all(struct sim_file *f, const void *owner)
 
 /* ---- closing ---- */
 
+void sim_open_drop(struct sim_open *o, bool lost)
+{
+    if (--o->refs > 0) return;
+    if (o->file != NULL) drop_all(o->file, o);
+    if (o->socket != NULL) sim_socket_close(o->socket, lost);
+    free(o);
+}
+
+/* Others may go on with each lock that is let go, and open something. */
 void sim_descriptor_close(int fd)
 {
-    struct descriptor *d = &table[fd - SIM_FIRST_FD];
-    struct sim_open *o = d->open;
-    if (o->file != NULL) drop_all(o->file, d->process); /* as POSIX has it */
-    d->open = NULL;
-    o->refs--;
-    if (o->file != NULL && d->process != NULL)
-        sim_node_closed(o->file, d->process->node, o->refs == 0);
-    if (o->refs > 0) return;
-    if (o->file != NULL) drop_all(o->file, o);
-    free(o);
+    const struct descriptor d = table[fd - SIM_FIRST_FD];
+    table[fd - SIM_FIRST_FD].open = NULL;
+    if (d.open->file != NULL) drop_all(d.open->file, d.process); /* as POSIX has it */
+    if (d.open->file != NULL && d.process != NULL)
+        sim_node_closed(d.open->file, d.process->node, d.open->refs == 1);
+    sim_open_drop(d.open, d.process != NULL && d.process->lost);
 }
 
 void sim_close_all(const struct sim_process *p)

@@ -1,4 +1,4 @@
-/* What sim_system.c and sim_files.c share. */
+/* What sim_system.c, sim_files.c and sim_sockets.c share. */
 #ifndef SIM_FILES_H
 #define SIM_FILES_H
 
@@ -8,8 +8,11 @@
  * high. */
 enum { SIM_FIRST_FD = 100000 };
 
+struct sim_socket;
+
 struct sim_open {
-    struct sim_file *file; /* NULL: a directory */
+    struct sim_file *file;     /* NULL: a directory, or ... */
+    struct sim_socket *socket; /* ... a socket, or an end of a pipe */
     int flags, refs;
     int64_t at;
     char path[256];
@@ -18,6 +21,8 @@ struct sim_open {
 struct sim_open *sim_open_of(int fd);   /* NULL: none of the simulation's */
 int sim_descriptor(struct sim_open *o); /* another one of it */
 void sim_descriptor_close(int fd);
+/* One reference less. lost: of a process whose node is. */
+void sim_open_drop(struct sim_open *o, bool lost);
 
 /* Of ranges that are given; a lock of the whole file (flock) has -2 as first and last. */
 const struct sim_lock *sim_lock_in_the_way(const struct sim_file *f,

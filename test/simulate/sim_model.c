@@ -355,12 +355,14 @@ static bool belongs(const char *name, int set)
 }
 
 /* A journal that nobody needs any more, and that could not be looked at in time; a file
- * with which nodes were trying whether they see each other's writes when one died; and
- * the notes that were asked for. */
+ * with which nodes were trying whether they see each other's writes when one died; a
+ * staged file that a job left, until somebody stages more than a minute later; and the
+ * notes that were asked for. */
 static bool is_set_aside(const char *name)
 {
     return (erred && strstr(name, ".redef.") != NULL) ||
            (harmed && strstr(name, ".trial-") != NULL) ||
+           (harmed && strstr(name, "/.ncmpi-stage-") != NULL) ||
            strncmp(name, SIM_NOTES, strlen(SIM_NOTES)) == 0;
 }
 

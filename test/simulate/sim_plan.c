@@ -329,6 +329,29 @@ static void draw_rich(struct sim_plan *p, uint64_t *s)
     p->company = SIM_TOGETHER;
 }
 
+/* Several nodes that read a file long after its last change, and so give each other what
+ * they have staged. Drawn from chance of its own. */
+static void draw_staging(struct sim_plan *p)
+{
+    static const char *const words[] = {
+        "nc_stage_exchange=enable",  "nc_stage_scope=global",  "nc_stage_size=8192",
+        "nc_stage_checksums=enable", "nc_stage_prefetch=open", "nc_stage_keep=enable"};
+    uint64_t s = mixed(~p->seed);
+    const bool stages = !p->lockless && sim_draw(&s, 3) == 0;
+    if (stages) add_new_word(p, "nc_stage=enable");
+    if (strstr(p->hints, "nc_stage=") != NULL) add_word(p, "nc_stage_dirname=/sim");
+    if (!stages) return;
+    if (sim_draw(&s, 4) > 0) add_new_word(p, "nc_stage_block_size=4096");
+    for (uint64_t most = sim_draw(&s, 4); most > 0; most--)
+        add_new_word(p, words[sim_draw(&s, sizeof words / sizeof words[0])]);
+    p->rest = 10 + (int)sim_draw(&s, 8);
+    /* SimGrid has memory for handlers of errors of as many as the first job has, or 3. */
+    const int most = p->procs > 3 ? p->procs : 3;
+    if (p->nodes == 1) p->nodes = 2 + (int)sim_draw(&s, 3);
+    p->recoverers += 1 + (int)sim_draw(&s, 3);
+    if (p->recoverers > most) p->recoverers = most;
+}
+
 void sim_plan_draw(struct sim_plan *p, uint64_t seed)
 {
     static const int formats[] = {1, 2, 5};
@@ -355,6 +378,7 @@ void sim_plan_draw(struct sim_plan *p, uint64_t seed)
     p->sets = 1;
     if (seed < SIM_RICH) return;
     draw_rich(p, &s);
+    draw_staging(p);
     draw_mount(p);
 }
 
@@ -454,6 +478,7 @@ void sim_plan_print(const struct sim_plan *p)
            p->lockless ? ", without locks" : "", p->listed ? ", hints from a file" : "",
            sim_mount_name(p->mount));
     if (p->safe) printf("PNETCDF_SAFE_MODE=1\n");
+    if (p->rest > 0) printf("staged %d s later\n", p->rest);
     for (int i = 0; i < p->nvars; i++)
         printf("  v%d%s: type %d, %s %d x %lld, %s, from op %d\n", i,
                p->vars[i].set ? " of the other" : "", p->vars[i].type,

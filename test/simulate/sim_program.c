@@ -304,7 +304,7 @@ static void act(void)
 }
 
 /* Everything, by each process. */
-static void look_at(int var, MPI_Offset records)
+static void look_at(int var, MPI_Offset records, bool all)
 {
     const struct sim_var *v = &p->vars[var];
     static const enum sim_kind kinds[] = {SIM_STRIDED, SIM_BLOCK, SIM_MAPPED,
@@ -313,7 +313,7 @@ static void look_at(int var, MPI_Offset records)
     const bool rich = p->seed >= SIM_RICH;
     struct sim_access a = {.verb = SIM_GETS,
                            .kind = rich ? kinds[p->seed / 16 % 6] : SIM_BLOCK,
-                           .all = true,
+                           .all = all,
                            .ncid = ncids[v->set],
                            .var = vars[var],
                            .memory = sim_memory_for(v, rich ? p->seed : SIM_DOUBLE),
@@ -343,6 +343,17 @@ static void look_at_attributes(int set)
     }
 }
 
+/* Again, and each process in another order. */
+static void look_alone(int set, MPI_Offset records)
+{
+    if (ncmpi_begin_indep_data(ncids[set]) != NC_NOERR) return;
+    for (int i = 0; i < 2 * p->nvars; i++) {
+        const int var = (i + rank) % p->nvars;
+        if (p->vars[var].set == set && vars[var] >= 0) look_at(var, records, false);
+    }
+    (void)ncmpi_end_indep_data(ncids[set]);
+}
+
 /* False: it could not be opened, which is so for all. */
 static bool look(int set, int mode)
 {
@@ -357,10 +368,11 @@ static bool look(int set, int mode)
     for (int i = 0; i < p->nvars && err == NC_NOERR; i++) {
         if (p->vars[i].set != set) continue;
         if (vars[i] >= 0)
-            look_at(i, records);
+            look_at(i, records, true);
         else
             sim_misses(i);
     }
+    if (err == NC_NOERR && mode == NC_NOWRITE && p->rest > 0) look_alone(set, records);
     if (p->seed >= SIM_RICH) {
         look_at_attributes(set);
         err = sim_ask(ncids[set], sim_path(set));
@@ -370,6 +382,14 @@ static bool look(int set, int mode)
     told(SIM_CLOSED_AFTER + set, ncmpi_close(ncids[set]));
     finish();
     return true;
+}
+
+/* And, where the hints say so, staged. */
+static void look_later(int set)
+{
+    const struct timespec rest = {p->rest, 0};
+    if (p->rest > 0) (void)__wrap_nanosleep(&rest, NULL);
+    if (p->reads || p->rest > 0 || p->seed % 3 == 0) (void)look(set, NC_NOWRITE);
 }
 
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
@@ -427,8 +447,7 @@ int sim_main(int argc, char **argv)
         vars[i] = -1; /* not yet */
     if (sim_self()->job == 0) act();
     for (int set = 0; set < p->sets && sim_self()->job > 0; set++)
-        if (p->reads || (look(set, NC_WRITE) && p->seed % 3 == 0))
-            (void)look(set, NC_NOWRITE); /* and, where the hints say so, staged */
+        if (p->reads || look(set, NC_WRITE)) look_later(set);
     MPI_Info_free(&info);
     MPI_Finalize();
     return 0;

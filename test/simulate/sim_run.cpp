@@ -182,7 +182,9 @@ static bool is_one_of(std::initializer_list<const char *> calls, const char *cal
 
 static bool moves_bytes(const char *call)
 {
-    return is_one_of({"pwrite", "pread", "fsync", "ftruncate", "open"}, call);
+    return is_one_of({"pwrite", "pread", "fsync", "ftruncate", "open", "socket", "accept",
+                      "connect", "send", "receive", "poll"},
+                     call);
 }
 
 /* Where a node keeps writes, half of the errors are those of a sync, which may take them
@@ -227,8 +229,10 @@ static int do_harm(const sim_process *p, const char *call, Fault *f)
             return &q->known == p || (what == SIM_NODE && q->known.node == p->node);
         };
         kill_later(p->job);
-        for (Process *q : jobs[p->job].processes)
+        for (Process *q : jobs[p->job].processes) {
+            q->known.lost = what == SIM_NODE && q->known.node == p->node;
             if (dies(q)) mark_dead(q);
+        }
         for (const Process *q : jobs[p->job].processes)
             if (dies(q)) suspend(q);
     }
@@ -347,7 +351,8 @@ static void start_job(int number, int n, sim_tool tool = SIM_NO_TOOL)
     for (int rank = 0; rank < n; rank++) {
         auto *p = new Process();
         int node = rank * run.plan.nodes / n;
-        p->known = {number, rank, node, tool, ++pids, pids, false, false, nullptr, 0, 0};
+        p->known = {number, rank,  node,  tool,    ++pids, pids,
+                    false,  false, false, nullptr, 0,      0};
         p->main.process = &p->known;
         j.processes.push_back(p);
     }

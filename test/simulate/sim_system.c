@@ -122,13 +122,6 @@ void *__wrap_realloc(void *old, size_t n)
     return sim_memory() ? realloc(old, n) : NULL;
 }
 
-/* Sockets are not simulated: what they are for the library does without. */
-int __wrap_socket(int domain, int type, int protocol)
-{
-    (void)domain, (void)type, (void)protocol;
-    return fails(EAFNOSUPPORT);
-}
-
 /* ---- opening ---- */
 
 /* /proc has what tells a process, and a boot, from others. */
@@ -203,6 +196,13 @@ FILE *__wrap_fopen(const char *path, const char *how)
     int n = snprintf(line, sizeof line, "36 35 0:%d / /sim rw - %s store rw\n", DEVICE,
                      sim_mount_name(sim_the_plan()->mount));
     return fmemopen(line, (size_t)n, "r");
+}
+
+/* A file without a name. */
+int __wrap_memfd_create(const char *name, unsigned flags)
+{
+    if (sim_the_plan()->seed < SIM_RICH) return memfd_create(name, flags);
+    return open_file(name, sim_file_new(0600), O_RDWR);
 }
 
 int __wrap_mkostemp(char *template, int flags)
@@ -653,7 +653,7 @@ static int lock_range(const struct sim_open *o, int what, struct flock *l)
                               .last = whole ? INT64_MAX - 1 : l->l_start + l->l_len - 1,
                               .exclusive = l->l_type == F_WRLCK};
     int error = sim_step("lock", o->path, l->l_start, l->l_len);
-    if (sim_the_plan()->lockless) return fails(ENOLCK);
+    if (sim_the_plan()->lockless && simulated(o->path)) return fails(ENOLCK);
     if (error != 0) return fails(error == EAGAIN ? EINTR : error);
     if (what == F_OFD_GETLK) {
         if (sim_lock_in_the_way(o->file, &wanted) == NULL) l->l_type = F_UNLCK;

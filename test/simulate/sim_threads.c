@@ -19,14 +19,28 @@
 
 /* ---- waiting ---- */
 
+/* Others run while somebody is woken, and one whose time is over may be gone then: who
+ * wakes it holds on to what it waits for. */
+struct bell {
+    sg_sem_t rings;
+    int holders;
+};
+
 struct sleeper {
     const void *address;
-    sg_sem_t awake;
-    int64_t number;
+    uint64_t number; /* they are counted */
+    struct bell *bell;
     struct sleeper *next;
 };
 static struct sleeper *sleepers, **last = &sleepers;
-static int64_t came; /* so many */
+static uint64_t numbers;
+
+static void let_go(struct bell *b)
+{
+    if (--b->holders > 0) return;
+    sg_sem_destroy(b->rings);
+    free(b);
+}
 
 static void leave(struct sleeper *s)
 {
@@ -38,36 +52,58 @@ static void leave(struct sleeper *s)
     if (s->next == NULL) last = p;
 }
 
-void sim_wait(const void *address, double until)
+/* From here on it can be woken. */
+static void lie_down(struct sleeper *me, const void *address)
 {
-    struct sleeper me = {address, sg_sem_init(0), came++, NULL};
-    *last = &me;
-    last = &me.next;
-    if (until == 0)
-        sg_sem_acquire(me.awake);
-    else
-        (void)sg_sem_acquire_timeout(me.awake,
-                                     until > sim_clock() ? until - sim_clock() : 1e-9);
-    leave(&me);
-    sg_sem_destroy(me.awake);
+    *me = (struct sleeper){address, ++numbers, sim_room(sizeof *me->bell), NULL};
+    *me->bell = (struct bell){sg_sem_init(0), 1};
+    *last = me;
+    last = &me->next;
 }
 
-static struct sleeper *first_at(const void *address, int64_t before)
+void sim_stay_dead(void)
+{
+    if (sim_self() != NULL && sim_self()->dead) sg_actor_suspend(sg_actor_self());
+}
+
+static void sleep_until(struct sleeper *me, double until)
+{
+    if (until == 0)
+        sg_sem_acquire(me->bell->rings);
+    else
+        (void)sg_sem_acquire_timeout(me->bell->rings,
+                                     until > sim_clock() ? until - sim_clock() : 1e-9);
+    leave(me);
+    let_go(me->bell);
+    sim_stay_dead(); /* what it has open is gone */
+}
+
+void sim_wait(const void *address, double until)
+{
+    struct sleeper me;
+    lie_down(&me, address);
+    sleep_until(&me, until);
+}
+
+/* The first one that waits there, and did when they were so many. */
+static struct sleeper *find_sleeper(const void *address, uint64_t number)
 {
     struct sleeper *s = sleepers;
-    while (s != NULL && (s->address != address || s->number >= before))
+    while (s != NULL && (s->address != address || s->number > number))
         s = s->next;
     return s;
 }
 
-/* With each that is woken others may go on, and leave or come: so from the start each
- * time, for those that are there now. */
 void sim_wake(const void *address, long most)
 {
-    const int64_t before = came;
-    for (struct sleeper *s; most > 0 && (s = first_at(address, before)) != NULL; most--) {
+    const uint64_t until = numbers;
+    struct sleeper *s;
+    for (; most > 0 && (s = find_sleeper(address, until)) != NULL; most--) {
+        struct bell *b = s->bell;
+        b->holders++;
         leave(s);
-        sg_sem_release(s->awake);
+        sg_sem_release(b->rings);
+        let_go(b);
     }
 }
 
@@ -216,10 +252,13 @@ int __wrap_pthread_cond_destroy(pthread_cond_t *c)
     return 0;
 }
 
+/* Who waits for the mutex goes on before this one does, and may signal at once. */
 static void wait_until(pthread_cond_t *c, pthread_mutex_t *m, double until)
 {
+    struct sleeper me;
+    lie_down(&me, c);
     (void)__wrap_pthread_mutex_unlock(m);
-    sim_wait(c, until);
+    sleep_until(&me, until);
     (void)__wrap_pthread_mutex_lock(m);
 }
 
