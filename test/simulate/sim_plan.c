@@ -217,6 +217,9 @@ static void draw_mount(struct sim_plan *p)
     uint64_t s = mixed(p->seed * 2 + 3);
     if (sim_draw(&s, 2) == 0 && !asks_for_mpi(p))
         p->mount = (enum sim_mount)(1 + sim_draw(&s, SIM_MOUNTS - 1));
+    /* Who asks for that on NFS says that nobody reads what others write. */
+    if (p->mount == SIM_NFS && strstr(p->hints, "nc_file_io=posix") != NULL)
+        p->mount = SIM_COHERENT;
 }
 
 /* ---- rich ones ---- */

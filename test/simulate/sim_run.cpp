@@ -174,6 +174,24 @@ static void kill_later(int number)
     });
 }
 
+/* Of a job that process, or those of its node. */
+static void kill_some(int number, const sim_process *p, bool node)
+{
+    auto dies = [&](const Process *q) {
+        bool there = node && q->known.node == p->node && !q->known.ended;
+        return there || &q->known == p;
+    };
+    auto &all = jobs[number].processes;
+    if (std::none_of(all.begin(), all.end(), dies)) return;
+    kill_later(number);
+    for (Process *q : all) {
+        q->known.lost = node && q->known.node == p->node;
+        if (dies(q)) mark_dead(q);
+    }
+    for (const Process *q : all)
+        if (dies(q)) suspend(q);
+}
+
 static bool is_one_of(std::initializer_list<const char *> calls, const char *call)
 {
     return std::any_of(calls.begin(), calls.end(),
@@ -225,16 +243,9 @@ static int do_harm(const sim_process *p, const char *call, Fault *f)
     } else if (what == SIM_KILL && sim_draw(&schedule, 2) == 0) {
         kill_job(p->job);
     } else {
-        auto dies = [&](const Process *q) {
-            return &q->known == p || (what == SIM_NODE && q->known.node == p->node);
-        };
-        kill_later(p->job);
-        for (Process *q : jobs[p->job].processes) {
-            q->known.lost = what == SIM_NODE && q->known.node == p->node;
-            if (dies(q)) mark_dead(q);
-        }
-        for (const Process *q : jobs[p->job].processes)
-            if (dies(q)) suspend(q);
+        for (int i = 0; i < SIM_JOBS; i++)
+            if (i == p->job || (what == SIM_NODE && run.plan.seed >= SIM_RICH))
+                kill_some(i, p, what == SIM_NODE);
     }
     s4u::this_actor::suspend();
     sim_fail(SIM_BROKEN, "a dead process goes on");
