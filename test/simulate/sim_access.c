@@ -304,7 +304,9 @@ static int wait_for(const struct sim_access *a, int n, int *requests)
         err = ncmpi_wait_all(a->ncid, n, requests, status);
     } else {
         err = ncmpi_begin_indep_data(a->ncid);
-        if (err == NC_NOERR) {
+        if (err != NC_NOERR) {
+            (void)ncmpi_cancel(a->ncid, n, requests, status);
+        } else {
             err = ncmpi_wait(a->ncid, n, requests, status);
             err = first_of(err, ncmpi_end_indep_data(a->ncid));
         }
@@ -334,13 +336,13 @@ static int post_and_wait(struct sim_access *a, struct call *c)
     const int n = a->kind == SIM_SINGLE ? (int)(a->rows * a->each) : 1;
     const MPI_Offset bytes = a->rows * a->each * 8;
     int *requests = sim_room((size_t)(n + 1) * sizeof *requests);
-    requests[n] = NC_REQ_NULL;
+    for (int i = 0; i <= n; i++)
+        requests[i] = NC_REQ_NULL;
     int attached =
         a->verb == SIM_BPUTS ? ncmpi_buffer_attach(a->ncid, 2 * bytes) : NC_NOERR;
     c->request = requests;
     int err = attached == NC_NOERR ? perform(a, c) : attached;
-    for (int i = 0; i < n && err != NC_NOERR && a->kind != SIM_SINGLE; i++)
-        requests[i] = NC_REQ_NULL;
+    if (err != NC_NOERR && a->kind != SIM_SINGLE) requests[0] = NC_REQ_NULL;
     if (a->cancels && a->kind != SIM_SINGLE && attached == NC_NOERR)
         err = first_of(err, post_and_cancel(a, c, &requests[n]));
     if (a->verb == SIM_BPUTS) /* the library has its own of them */

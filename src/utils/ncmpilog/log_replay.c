@@ -15,6 +15,12 @@
 
 /* ---- which logs are of which dataset ---- */
 
+static const char *dataset_in(struct burst_reader *r)
+{
+    const struct burst_header *h = burst_reader_header(r);
+    return h->path[0] != '\0' ? h->path : h->basename;
+}
+
 /* The dataset a log is for; NULL and *err if the log cannot be read, or is gone. */
 static const char *dataset_of(const char *path, const struct log_options *o, char *name,
                               int *err)
@@ -23,8 +29,7 @@ static const char *dataset_of(const char *path, const struct log_options *o, cha
     if (o->dataset != NULL) return o->dataset;
     *err = burst_reader_open(path, BURST_READ_ANYBODYS, &r, NULL);
     if (*err != NC_NOERR) return NULL;
-    const struct burst_header *h = burst_reader_header(r);
-    snprintf(name, BURST_MAX_PATH, "%s", h->path[0] != '\0' ? h->path : h->basename);
+    snprintf(name, BURST_MAX_PATH, "%s", dataset_in(r));
     burst_reader_close(r);
     return name;
 }
@@ -95,6 +100,14 @@ static void show_progress(const struct burst *b, int64_t done, int64_t all)
                 done, all, done == all ? "\n" : "");
 }
 
+/* A log that could not be read when the plan was made may be of any dataset: one that
+ * still cannot be is in the way of each, and one that can by now says whose it is. */
+static bool is_of(struct burst_reader *r, const struct log_options *o, int first,
+                  const char *dataset)
+{
+    return o->dataset != NULL || first >= 0 || strcmp(dataset_in(r), dataset) == 0;
+}
+
 /* This process's share of the logs of dataset `of`, opened. */
 static int open_share(const struct log_list *list, const struct log_options *o,
                       const int *first, int of, const struct dataset *ds,
@@ -105,9 +118,12 @@ static int open_share(const struct log_list *list, const struct log_options *o,
     for (int i = 0; i < list->n && err == NC_NOERR; i++) {
         bool mine = o->dataset != NULL || first[i] == of || first[i] < 0;
         if (!mine || i % ds->nprocs != ds->rank) continue;
-        int opened = burst_reader_open(list->paths[i], how, &share->logs[share->n], NULL);
-        if (opened == NC_NOERR)
-            share->n++;
+        struct burst_reader *r;
+        int opened = burst_reader_open(list->paths[i], how, &r, NULL);
+        if (opened == NC_NOERR && is_of(r, o, first[i], ds->path))
+            share->logs[share->n++] = r;
+        else if (opened == NC_NOERR)
+            burst_reader_close(r);
         else if (!o->keep_going)
             err = opened;
     }
