@@ -23,12 +23,17 @@ enum {
     EXCHANGE,
     CREATE
 };
-const char *const redef_names[] = {
-    "a header that grows",   "a new variable",
-    "a new record variable", "another alignment",
-    "attributes that go",    "a new name",
-    "new records",           "new records, and a header that grows",
-    "the same through logs", "attributes that go for a record variable", NULL};
+const char *const redef_names[] = {"a header that grows",
+                                   "a new variable",
+                                   "a new record variable",
+                                   "another alignment",
+                                   "attributes that go",
+                                   "a new name",
+                                   "new records",
+                                   "new records, and a header that grows",
+                                   "the same through logs",
+                                   "attributes that go for a record variable",
+                                   NULL};
 
 int redef_creation(void)
 {

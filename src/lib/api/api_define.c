@@ -175,6 +175,22 @@ int ncmpi_set_fill(int ncid, int fillmode, int *old_modep)
     return NC_NOERR;
 }
 
+/* The variable's own fill value, if it is to have one. */
+static int put_fill(struct api_dataset *d, int varid, int no_fill, const void *fill_value)
+{
+    const struct cdf_var *v = &d->ds.header.vars[varid];
+    const int type = v->type;
+    bool in_file = !d->fresh && varid < d->before.nvars;
+    void *xvalue;
+    if (fill_value == NULL || no_fill) return NC_NOERR;
+    if (in_file)
+        return base_error_named(NC_ELATEFILL, "variable '%.80s'%s", v->name, NULL);
+    int err = cdf_put_att(&d->ds.header, varid, NC_FillValue, type, 1, &xvalue);
+    if (err == NC_NOERR)
+        conv_put(xvalue, type, fill_value, (enum conv_type)conv_type_of(type), 1, NULL);
+    return err;
+}
+
 int ncmpi_def_var_fill(int ncid, int varid, int no_fill, const void *fill_value)
 {
     struct api_dataset *d;
@@ -184,20 +200,10 @@ int ncmpi_def_var_fill(int ncid, int varid, int no_fill, const void *fill_value)
     err = same_fill_all(d, "ncmpi_def_var_fill", varid, no_fill, fill_value,
                         v == NULL ? 0 : cdf_type_size(v->type));
     if (err != NC_NOERR) return err;
-    if (v == NULL) return api_no_var(d, varid);
-    bool in_file = !d->fresh && varid < d->before.nvars;
-    if (in_file && fill_value != NULL && !no_fill)
-        return base_error_named(NC_ELATEFILL, "variable '%.80s'%s", v->name, NULL);
-    if (fill_value != NULL && !no_fill) {
-        void *xvalue;
-        err = cdf_put_att(&d->ds.header, varid, NC_FillValue, v->type, 1, &xvalue);
-        err = api_tell_all(d, err);
-        if (err != NC_NOERR) return err;
-        conv_put(xvalue, v->type, fill_value, (enum conv_type)conv_type_of(v->type), 1,
-                 NULL);
-    }
-    d->ds.header.vars[varid].fill = !no_fill;
-    return NC_NOERR;
+    err = v == NULL ? api_no_var(d, varid) : put_fill(d, varid, no_fill, fill_value);
+    err = api_tell_all(d, err);
+    if (err == NC_NOERR) d->ds.header.vars[varid].fill = !no_fill;
+    return err;
 }
 
 int ncmpi_inq_var_fill(int ncid, int varid, int *no_fill, void *fill_value)
