@@ -217,6 +217,9 @@ static void draw_mount(struct sim_plan *p)
     uint64_t s = mixed(p->seed * 2 + 3);
     if (sim_draw(&s, 2) == 0 && !asks_for_mpi(p))
         p->mount = (enum sim_mount)(1 + sim_draw(&s, SIM_MOUNTS - 1));
+    /* There the processes of a job tell each other sizes, and another job on the node does
+     * not hear of it. */
+    if (p->mount == SIM_BACK && p->company == SIM_BESIDE) p->mount = SIM_THROUGH;
     /* Who asks for that on NFS says that nobody reads what others write. */
     if (p->mount == SIM_NFS && strstr(p->hints, "nc_file_io=posix") != NULL)
         p->mount = SIM_COHERENT;
