@@ -13,7 +13,9 @@ struct call {
     void *values;
     MPI_Offset imap[2];
     int n; /* of SIM_LIST */
-    MPI_Offset **starts, **counts;
+    MPI_Offset **starts, **counts, **strides, **maps;
+    MPI_Offset steps[2], map[2];
+    bool single;  /* pieces are elements, and told so */
     int *request; /* of what is posted */
     MPI_Datatype filetype;
 };
@@ -94,6 +96,14 @@ static int typed(const struct call *c, MPI_Datatype element)
     }
 
 /* Each piece as if it were of a variable of its own. */
+#define BY_PIECES(verb, T, how)                                                          \
+    c->single ? ncmpi_##verb##_var1_##T##how(a->ncid, c->n, ids, c->starts, parts)       \
+    : a->rows % 3 == 1 ? ncmpi_##verb##_vars_##T##how(a->ncid, c->n, ids, c->starts,     \
+                                                      c->counts, c->strides, parts)      \
+    : a->rows % 3 == 2                                                                   \
+        ? ncmpi_##verb##_varm_##T##how(a->ncid, c->n, ids, c->starts, c->counts,         \
+                                       c->strides, c->maps, parts)                       \
+        : ncmpi_##verb##_vara_##T##how(a->ncid, c->n, ids, c->starts, c->counts, parts)
 #define MANY(verb, T, C, how)                                                            \
     do {                                                                                 \
         C **parts = sim_room((size_t)c->n * sizeof *parts);                              \
@@ -103,8 +113,7 @@ static int typed(const struct call *c, MPI_Datatype element)
             parts[i] = v + i * each;                                                     \
             ids[i] = a->var;                                                             \
         }                                                                                \
-        int err = ncmpi_##verb##_vara_##T##how(a->ncid, c->n, ids, c->starts, c->counts, \
-                                               parts);                                   \
+        int err = BY_PIECES(verb, T, how);                                               \
         free(ids);                                                                       \
         free(parts);                                                                     \
         return err;                                                                      \
@@ -265,6 +274,9 @@ static void list_pieces(struct call *c, MPI_Offset (*room)[2])
     const struct sim_access *a = c->a;
     const MPI_Offset piece = a->stride[1] == 1 ? a->each : 1, pieces = a->each / piece;
     c->n = (int)(a->rows * pieces);
+    c->single = piece == 1 && a->rows % 2 == 1;
+    c->steps[0] = c->steps[1] = c->map[1] = 1;
+    c->map[0] = piece;
     for (int i = 0; i < c->n; i++) {
         MPI_Offset *at = room[2 * i], *n = room[2 * i + 1];
         at[0] = a->start[0] + i / pieces;
@@ -273,6 +285,8 @@ static void list_pieces(struct call *c, MPI_Offset (*room)[2])
         n[1] = piece;
         c->starts[i] = at;
         c->counts[i] = n;
+        c->strides[i] = c->steps;
+        c->maps[i] = c->map;
     }
 }
 
@@ -382,6 +396,8 @@ int sim_access(struct sim_access *a)
     c.values = sim_room((size_t)(n * GAP * 8));
     c.starts = sim_room((size_t)n * sizeof *c.starts);
     c.counts = sim_room((size_t)n * sizeof *c.counts);
+    c.strides = sim_room((size_t)n * sizeof *c.strides);
+    c.maps = sim_room((size_t)n * sizeof *c.maps);
     list_pieces(&c, room);
     if (a->kind == SIM_TYPED) make_filetype(&c);
     if (!gets) copy(a, c.values, true);
@@ -389,6 +405,8 @@ int sim_access(struct sim_access *a)
                                                          : post_and_wait(a, &c);
     if (gets && err == NC_NOERR) copy(a, c.values, false);
     if (a->kind == SIM_TYPED) MPI_Type_free(&c.filetype);
+    free(c.maps);
+    free(c.strides);
     free(c.counts);
     free(c.starts);
     free(c.values);

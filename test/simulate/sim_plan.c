@@ -217,9 +217,10 @@ static void draw_mount(struct sim_plan *p)
     uint64_t s = mixed(p->seed * 2 + 3);
     if (sim_draw(&s, 2) == 0 && !asks_for_mpi(p))
         p->mount = (enum sim_mount)(1 + sim_draw(&s, SIM_MOUNTS - 1));
-    /* There the processes of a job tell each other sizes, and another job on the node does
-     * not hear of it. */
-    if (p->mount == SIM_BACK && p->company == SIM_BESIDE) p->mount = SIM_THROUGH;
+    /* There the processes of a job tell each other sizes, and another job on the node, or
+     * a tool, does not hear of it. */
+    if (p->mount == SIM_BACK && (p->company == SIM_BESIDE || p->tool != SIM_NO_TOOL))
+        p->mount = SIM_THROUGH;
     /* Who asks for that on NFS says that nobody reads what others write. */
     if (p->mount == SIM_NFS && strstr(p->hints, "nc_file_io=posix") != NULL)
         p->mount = SIM_COHERENT;
@@ -386,6 +387,9 @@ void sim_plan_draw(struct sim_plan *p, uint64_t seed)
     draw_rich(p, &s);
     draw_staging(p);
     draw_mount(p);
+    /* Through MPI-IO a file is made longer by its last byte as it was, which another job
+     * may just have put. */
+    if (asks_for_mpi(p) && p->company == SIM_BESIDE) p->company = SIM_ALONE;
 }
 
 /* ---- small ones ---- */
