@@ -24,8 +24,8 @@ int ncmpi_def_dim(int ncid, const char *name, MPI_Offset len, int *idp)
     int id, err = api_find_defining(ncid, &d);
     if (err != NC_NOERR) return err;
     err = same_dim_all(d, name, len);
-    if (err == NC_NOERR) err = cdf_def_dim(&d->ds.header, name, len, &id);
-    err = api_tell_all(d, err);
+    if (err != NC_NOERR) return err;
+    err = api_tell_all(d, cdf_def_dim(&d->ds.header, name, len, &id));
     if (err == NC_NOERR && idp != NULL) *idp = id;
     return err;
 }
@@ -61,8 +61,8 @@ int ncmpi_def_var(int ncid, const char *name, nc_type xtype, int ndims,
     int id, err = api_find_defining(ncid, &d);
     if (err != NC_NOERR) return err;
     err = same_var_all(d, name, xtype, ndims, dimidsp);
-    if (err == NC_NOERR)
-        err = cdf_def_var(&d->ds.header, name, xtype, ndims, dimidsp, &id);
+    if (err != NC_NOERR) return err;
+    err = cdf_def_var(&d->ds.header, name, xtype, ndims, dimidsp, &id);
     err = api_tell_all(d, err);
     if (err != NC_NOERR) return err;
     d->ds.header.vars[id].fill = d->fill_mode == NC_FILL;

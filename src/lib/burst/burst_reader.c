@@ -501,7 +501,7 @@ int burst_reader_drained(struct burst_reader *r)
             err = write_log_head(r, r->header.slots_begin + i * BURST_SLOT_STRIDE, bytes,
                                  BURST_SLOT_COPIES);
     }
-    return err;
+    return err == NC_NOERR ? base_sync_data(r->meta_fd, r->meta_path) : err;
 }
 
 /* ---- after a power cut ---- */

@@ -53,7 +53,8 @@ bool burst_reader_note(const struct burst_reader *r, struct burst_note *latest);
  * next one, should this one be killed. NC_EWRITE ... A log that may only be read is
  * passed over. */
 int burst_reader_set_note(struct burst_reader *r, struct burst_note note);
-/* Notes in the log that all of it is in the file. */
+/* Notes in the log, and on its device, that all of it is in the file: behind a power cut,
+ * logs that were to be removed with others do not lack those. */
 int burst_reader_drained(struct burst_reader *r);
 
 /* Has the machine been started anew since the log was written? */

@@ -233,8 +233,8 @@ static bool choose_view_all(struct transfer *x, const int64_t *all)
         return false;
     }
     /* The last byte is written as it was: nobody is to put a value there meanwhile. */
-    int err = mpio_extend_all(&m->file, all[HIGH]);
-    keep_error(x, dataset_agree_all(m->base.ds, err, NULL, NULL, 0));
+    keep_error(x, mpio_extend_all(&m->file, all[HIGH]));
+    keep_error(x, dataset_agree_all(m->base.ds, NC_NOERR, NULL, NULL, 0));
     m->known_size = all[HIGH];
     return true;
 }
