@@ -21,7 +21,7 @@ static int same_dim_all(struct api_dataset *d, const char *name, MPI_Offset len)
 int ncmpi_def_dim(int ncid, const char *name, MPI_Offset len, int *idp)
 {
     struct api_dataset *d;
-    int id, err = api_find_defining(ncid, &d);
+    int id = -1, err = api_find_defining(ncid, &d);
     if (err != NC_NOERR) return err;
     err = same_dim_all(d, name, len);
     if (err != NC_NOERR) return err;
@@ -58,7 +58,7 @@ int ncmpi_def_var(int ncid, const char *name, nc_type xtype, int ndims,
                   const int *dimidsp, int *varidp)
 {
     struct api_dataset *d;
-    int id, err = api_find_defining(ncid, &d);
+    int id = -1, err = api_find_defining(ncid, &d);
     if (err != NC_NOERR) return err;
     err = same_var_all(d, name, xtype, ndims, dimidsp);
     if (err != NC_NOERR) return err;
