@@ -153,7 +153,7 @@ static bool is_beyond(const struct pair *p, double value)
     return value == 0 || !isfinite(value) || all;
 }
 
-/* Of a mode and type. */
+/* For one mode and type. */
 static int64_t tried, left_alone;
 
 static void compare_values(const struct pair *p, const char *values, const char *ours,

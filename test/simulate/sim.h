@@ -112,6 +112,9 @@ struct sim_write {
     struct sim_write *next;
 };
 
+/* None is left; *last is where the next one goes. */
+void sim_writes_drop(struct sim_write **first, struct sim_write ***last);
+
 struct sim_bytes {
     unsigned char *at;
     int64_t size, room;

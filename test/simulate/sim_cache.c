@@ -474,26 +474,15 @@ void sim_node_sync(struct sim_file *f, int64_t from, int64_t to)
     sim_file_sync_range(f, from, to);
 }
 
-static void drop_writes(struct kept *k)
-{
-    while (k->writes != NULL) {
-        struct sim_write *w = k->writes;
-        k->writes = w->next;
-        free(w->bytes);
-        free(w);
-    }
-    k->last = &k->writes;
-}
-
-/* Processes of a node tell each other of such an error by a descriptor that they pass by
- * a socket, of which there are none here: so only where one has the file open. */
+/* Only where one opening of the node has the file: others hear of such an error by a
+ * descriptor that is passed to them, and not where that could not be. */
 void sim_node_sync_failed(struct sim_file *f)
 {
     if (!kind()->late || !chance(2)) return;
     struct kept *k = kept_of(f);
     if (k->writes == NULL || k->opens > 1) return;
     sim_lost_writes();
-    drop_writes(k);
+    sim_writes_drop(&k->writes, &k->last);
     client_forget(k);
     forget_pages(k, 0, INT64_MAX);
 }
@@ -587,7 +576,7 @@ static void lose(struct kept *k)
 {
     drop_pages(&k->pages, 0, INT64_MAX);
     drop_pages(&k->images, 0, INT64_MAX);
-    drop_writes(k);
+    sim_writes_drop(&k->writes, &k->last);
     k->until = k->client_until = 0;
     k->known = false;
 }

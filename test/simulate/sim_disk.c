@@ -50,15 +50,15 @@ static void apply(struct sim_bytes *b, const struct sim_write *w, int64_t n)
     memcpy(b->at + w->at, w->bytes, (size_t)n);
 }
 
-static void drop_pending(struct sim_file *f)
+void sim_writes_drop(struct sim_write **first, struct sim_write ***last)
 {
-    while (f->pending != NULL) {
-        struct sim_write *w = f->pending;
-        f->pending = w->next;
+    while (*first != NULL) {
+        struct sim_write *w = *first;
+        *first = w->next;
         free(w->bytes);
         free(w);
     }
-    f->last = &f->pending;
+    *last = first;
 }
 
 /* ---- files ---- */
@@ -224,7 +224,7 @@ static void cut_file(struct sim_file *f, uint64_t *chance)
         all++;
     for (const struct sim_write *w = f->pending; w != NULL; w = w->next)
         if (survives(w, cut, all, i++)) apply(&f->safe, w, w->n);
-    drop_pending(f);
+    sim_writes_drop(&f->pending, &f->last);
     set_size(&f->now, f->safe.size);
     if (f->safe.size > 0) memcpy(f->now.at, f->safe.at, (size_t)f->safe.size);
 }

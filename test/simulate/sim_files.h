@@ -2,7 +2,16 @@
 #ifndef SIM_FILES_H
 #define SIM_FILES_H
 
+#include <errno.h>
+
 #include "sim.h"
+
+/* What a call of the system returns that fails. */
+static inline int fails(int error)
+{
+    errno = error;
+    return -1;
+}
 
 /* Descriptors from there on are the simulation's; the process that runs it has none so
  * high. */

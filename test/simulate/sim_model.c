@@ -423,7 +423,7 @@ void sim_judge(void)
     bool known = true;
     for (int set = 0; set < sim_the_plan()->sets; set++)
         known = judge_set(set) && known;
-    /* Who joins does not know of logs that are left. */
+    /* ncmpijoin does not know of logs that were left. */
     bool logged = harmed && strstr(sim_the_plan()->hints, "nc_burst_buf=enable") != NULL;
     if (whole != NULL && sure_of_set(0) && !logged)
         check_file(0, whole, "the joined file");

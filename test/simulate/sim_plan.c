@@ -221,7 +221,7 @@ static void draw_mount(struct sim_plan *p)
      * a tool, does not hear of it. */
     if (p->mount == SIM_BACK && (p->company == SIM_BESIDE || p->tool != SIM_NO_TOOL))
         p->mount = SIM_THROUGH;
-    /* Who asks for that on NFS says that nobody reads what others write. */
+    /* Asking for that on NFS means that no process reads what another node writes. */
     if (p->mount == SIM_NFS && strstr(p->hints, "nc_file_io=posix") != NULL)
         p->mount = SIM_COHERENT;
 }

@@ -36,7 +36,7 @@ static void set_hints(void)
     char text[SIM_HINTS], *rest = text, *word;
     MPI_Info_create(&info);
     snprintf(text, sizeof text, "%s", p->listed ? "" : p->hints);
-    while (*rest != '\0' && (word = strtok_r(rest, ";", &rest)) != NULL) {
+    while ((word = strtok_r(rest, ";", &rest)) != NULL) {
         char *value = strchr(word, '=');
         *value = '\0';
         MPI_Info_set(info, word, value + 1);

@@ -22,12 +22,6 @@
 #include "sim_network.h"
 #include "sim_wrapped.h"
 
-static int fails(int error)
-{
-    errno = error;
-    return -1;
-}
-
 /* A signal came, as a profiler's do. */
 static bool is_interrupted(void)
 {
@@ -260,7 +254,7 @@ static int connect_on_node(struct sim_socket *s, const struct sockaddr_un *to)
     return 0;
 }
 
-/* Of an address that is nobody's one hears at once, or never. */
+/* A call to an address that nobody has is answered at once, or never. */
 int __wrap_connect(int fd, const struct sockaddr *to, unsigned length)
 {
     struct sim_socket *s = socket_of(fd);

@@ -46,12 +46,6 @@ static bool is_directory(const char *path)
     return false;
 }
 
-static int fails(int error)
-{
-    errno = error;
-    return -1;
-}
-
 /* ---- who and when ---- */
 
 pid_t __wrap_getpid(void)

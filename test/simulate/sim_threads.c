@@ -252,7 +252,8 @@ int __wrap_pthread_cond_destroy(pthread_cond_t *c)
     return 0;
 }
 
-/* Who waits for the mutex goes on before this one does, and may signal at once. */
+/* A thread that waits for the mutex goes on before this one does, and may signal at
+ * once. */
 static void wait_until(pthread_cond_t *c, pthread_mutex_t *m, double until)
 {
     struct sleeper me;

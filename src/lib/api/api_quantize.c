@@ -112,36 +112,33 @@ void api_quantize_hinted(struct api_dataset *d, int varid)
     struct base_quantize rule;
     base_quantize_find(d->ds.hints.quantize, v->name, &rule);
     if (!rule.named && is_coordinate(&d->ds.header, v)) return;
-    /* Of a type with fewer digits, or none, there is nothing to drop. */
+    /* A type with fewer digits, or none, has nothing to drop. */
     if (rule.digits <= conv_quantize_most(rule.mode, v->type))
         set_quantize(v, rule.mode, rule.digits);
 }
 
 /* ---- by the file ---- */
 
-/* Digits that an attribute says, of one mode; 0: none that make sense. */
-static int digits_in_file(const struct cdf_header *h, int varid, int mode)
+/* Takes mode and digits from an attribute, if it is one of those and makes sense; of
+ * several the highest mode holds. */
+static void read_attribute(struct cdf_var *v, const struct cdf_att *a)
 {
-    int id, digits = 0;
-    if (cdf_find_att(h, varid, attributes[mode], &id) != NC_NOERR) return 0;
-    const struct cdf_att *a = &h->vars[varid].atts.list[id];
-    if (a->type != NC_INT || a->nelems != 1) return 0;
+    int digits, mode = CONV_QUANTIZE_MODES - 1;
+    if (a->type != NC_INT || a->nelems != 1) return;
+    while (mode > v->quantize && strcmp(a->name, attributes[mode]) != 0)
+        mode--;
+    if (mode == v->quantize) return;
     conv_get(&digits, CONV_INT, a->values, NC_INT, 1);
-    int most = conv_quantize_most(mode, h->vars[varid].type);
-    return digits >= 1 && digits <= most ? digits : 0;
+    if (digits >= 1 && digits <= conv_quantize_most(mode, v->type))
+        set_quantize(v, mode, digits);
 }
 
 void api_quantize_opened(struct api_dataset *d)
 {
     struct cdf_header *h = &d->ds.header;
-    struct base_error_note note;
-    base_error_keep(&note); /* that there is no such attribute is no error */
     for (int id = 0; id < h->nvars; id++)
-        for (int mode = CONV_QUANTIZE_NONE + 1; mode < CONV_QUANTIZE_MODES; mode++) {
-            int digits = h->vars[id].atts.count > 0 ? digits_in_file(h, id, mode) : 0;
-            if (digits > 0) set_quantize(&h->vars[id], mode, digits);
-        }
-    base_error_restore(&note);
+        for (int i = 0; i < h->vars[id].atts.count; i++)
+            read_attribute(&h->vars[id], &h->vars[id].atts.list[i]);
     api_quantize_settle(d);
 }
 
