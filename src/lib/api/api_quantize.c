@@ -89,11 +89,11 @@ int api_quantize_note(struct api_dataset *d)
     for (int id = d->fresh ? 0 : d->before.nvars; id < h->nvars && err == NC_NOERR;
          id++) {
         const struct cdf_var *v = &h->vars[id];
+        int digits = v->digits;
         void *xvalue;
         if (!v->quantize) continue;
         err = cdf_put_att(h, id, attributes[v->quantize], NC_INT, 1, &xvalue);
-        if (err == NC_NOERR)
-            conv_put(xvalue, NC_INT, &(int){v->digits}, CONV_INT, 1, NULL);
+        if (err == NC_NOERR) conv_put(xvalue, NC_INT, &digits, CONV_INT, 1, NULL);
     }
     return err;
 }
