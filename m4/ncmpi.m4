@@ -195,6 +195,19 @@ AC_DEFUN([NCMPI_XXHASH], [
         [AC_DEFINE([HAVE_XXHASH], [1], [Define to 1 if there is xxhash.h.])])
 ])
 
+# NCMPI_CODEC(NAME, HEADER, FUNCTION): a library that compresses the values of blobs.
+AC_DEFUN([NCMPI_CODEC], [
+    AC_ARG_WITH([$1], [AS_HELP_STRING([--without-$1], [no blobs compressed by $1])],
+        [], [with_$1=check])
+    have_$1=no
+    AS_IF([test "x$with_$1" != xno],
+        [AC_CHECK_HEADER([$2], [AC_SEARCH_LIBS([$3], [$1], [have_$1=yes])])
+        AS_IF([test "x$with_$1$have_$1" = xyesno],
+            [AC_MSG_ERROR([$1 was asked for and not found (Debian: lib$1-dev)])])])
+    AS_IF([test $have_$1 = yes],
+        [AC_DEFINE(AS_TR_CPP([HAVE_$1]), [1], [Define to 1 if there is $1.])])
+])
+
 # NCMPI_BURST_BUFFER: the driver that logs writes, with checksums.
 AC_DEFUN([NCMPI_BURST_BUFFER], [
     AC_REQUIRE([NCMPI_XXHASH])

@@ -5,7 +5,7 @@
 #include "api_dataset.h"
 #include "api_safe.h"
 #include "api_words.h"
-#include "base_quantize.h"
+#include "base_rules.h"
 #include "conv_quantize.h"
 #include "pnetcdf.h"
 #include "pnetcdf_ext.h"
@@ -109,12 +109,12 @@ static bool is_coordinate(const struct cdf_header *h, const struct cdf_var *v)
 void api_quantize_hinted(struct api_dataset *d, int varid)
 {
     struct cdf_var *v = &d->ds.header.vars[varid];
-    struct base_quantize rule;
-    base_quantize_find(d->ds.hints.quantize, v->name, &rule);
+    struct base_rule rule;
+    base_rules_find(base_quantize_modes, d->ds.hints.quantize, v->name, &rule);
     if (!rule.named && is_coordinate(&d->ds.header, v)) return;
     /* A type with fewer digits, or none, has nothing to drop. */
-    if (rule.digits <= conv_quantize_most(rule.mode, v->type))
-        set_quantize(v, rule.mode, rule.digits);
+    if (rule.number <= conv_quantize_most(rule.mode, v->type))
+        set_quantize(v, rule.mode, rule.number);
 }
 
 /* ---- by the file ---- */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base_mem.h"
-#include "base_quantize.h"
+#include "base_rules.h"
 
 /* Words and the values they stand for; the first word of a value is the one that is
  * reported. */
@@ -68,29 +68,31 @@ static const struct base_word drivers[] = {{"mpiio", 0}, {"gio", 0}, {NULL, 1}};
      least,                                                                              \
      NULL,                                                                               \
      NULL,                                                                               \
+     NULL,                                                                               \
      reported,                                                                           \
      values,                                                                             \
      without,                                                                            \
      what},
 #define BASE_WORD(group, key, member, value, words, reported, values, without, what)     \
-    {BASE_HINTS_##group, BASE_HINT_WORD, key,     PLACE(member), value, 0, words, NULL,  \
-     reported,           values,         without, what},
-#define BASE_TEXT(group, key, member, text, reported, values, without, what)             \
-    {BASE_HINTS_##group, BASE_HINT_TEXT, key,     PLACE(member), 0, 0, NULL, text,       \
-     reported,           values,         without, what},
-#define BASE_QUANTIZE(group, key, member, reported, values, without, what)               \
     {BASE_HINTS_##group,                                                                 \
-     BASE_HINT_QUANTIZE,                                                                 \
+     BASE_HINT_WORD,                                                                     \
      key,                                                                                \
      PLACE(member),                                                                      \
+     value,                                                                              \
      0,                                                                                  \
-     0,                                                                                  \
+     words,                                                                              \
      NULL,                                                                               \
-     "",                                                                                 \
+     NULL,                                                                               \
      reported,                                                                           \
      values,                                                                             \
      without,                                                                            \
      what},
+#define BASE_TEXT(group, key, member, text, reported, values, without, what)             \
+    {BASE_HINTS_##group, BASE_HINT_TEXT, key,     PLACE(member), 0, 0, NULL, NULL, text, \
+     reported,           values,         without, what},
+#define BASE_RULES(group, key, member, modes, reported, values, without, what)           \
+    {BASE_HINTS_##group, BASE_HINT_RULES, key,     PLACE(member), 0, 0, NULL, modes, "", \
+     reported,           values,          without, what},
 #define BASE_OTHER(group, key, values, without, what)                                    \
     {BASE_HINTS_##group,                                                                 \
      BASE_HINT_OTHER,                                                                    \
@@ -99,6 +101,7 @@ static const struct base_word drivers[] = {{"mpiio", 0}, {"gio", 0}, {NULL, 1}};
      0,                                                                                  \
      0,                                                                                  \
      0,                                                                                  \
+     NULL,                                                                               \
      NULL,                                                                               \
      NULL,                                                                               \
      false,                                                                              \
@@ -119,7 +122,7 @@ const struct base_hint *base_hint_find(const char *key)
 
 static bool is_text(const struct base_hint *t)
 {
-    return t->kind == BASE_HINT_TEXT || t->kind == BASE_HINT_QUANTIZE;
+    return t->kind == BASE_HINT_TEXT || t->kind == BASE_HINT_RULES;
 }
 
 static int64_t *number_of_hint(struct base_hints *h, const struct base_hint *t)
@@ -161,8 +164,8 @@ static bool read_value(const struct base_hint *t, const char *text, int64_t *val
         return read_word(t, text, value);
     case BASE_HINT_TEXT:
         return strlen(text) < t->size;
-    case BASE_HINT_QUANTIZE:
-        return strlen(text) < t->size && base_quantize_check(text);
+    case BASE_HINT_RULES:
+        return strlen(text) < t->size && base_rules_check(t->modes, text);
     default:
         return true;
     }

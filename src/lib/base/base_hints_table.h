@@ -85,7 +85,8 @@ struct base_hints {
     int64_t stage_exchange; /* enum base_choice: blocks that other nodes have */
     char stage_dirname[1024];
     char stage_prefetch[1024];
-    char quantize[1024]; /* rules of base_quantize.h */
+    char quantize[1024]; /* rules of base_rules.h */
+    char compress[1024]; /* likewise: blobs' values are in frames */
     int64_t no_indep_rw; /* the MPI-IO hint romio_no_indep_rw, true or false */
     int64_t bad_driver;  /* nc_driver asks for one that there is not */
 };
@@ -100,10 +101,11 @@ enum base_hint_kind {
     BASE_HINT_NUMBER,
     BASE_HINT_WORD,
     BASE_HINT_TEXT,
-    BASE_HINT_QUANTIZE, /* a text of base_quantize.h */
+    BASE_HINT_RULES, /* a text of base_rules.h */
     BASE_HINT_OTHER
 };
 struct base_word;
+struct base_rule_mode;
 
 struct base_hint {
     enum base_hint_group group;
@@ -113,6 +115,7 @@ struct base_hint {
     int64_t value;                       /* the default */
     int64_t least;                       /* of a number */
     const struct base_word *words;       /* that it takes */
+    const struct base_rule_mode *modes;  /* of rules */
     const char *text;                    /* the default of a text */
     bool reported;                       /* is what is in force told? */
     const char *values, *without, *what; /* for people; backquotes as in Markdown */

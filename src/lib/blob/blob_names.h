@@ -21,4 +21,13 @@
 #define BLOB_ATT_DIMIDS        "global_dimids"
 #define BLOB_ATT_VARID         "global_varid"
 
+/* In a subfile whose values are in frames: the log that has them, a variable and its
+ * dimension, which is the record dimension; and the dimension of each variable's pages.
+ */
+#define BLOB_FRAMES     "frames"
+#define BLOB_DIM_LEVELS "frame_levels"
+#define BLOB_ATT_CODEC  "frames_codec" /* enum base_codec, and the level */
+#define BLOB_ATT_TYPE   "global_type"  /* of a variable: the type that its values have */
+#define BLOB_LOG_BEGIN  8              /* no place in the log is before this one */
+
 #endif

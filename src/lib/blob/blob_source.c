@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base_bytes.h"
 #include "base_error.h"
 #include "base_io.h"
 #include "base_mem.h"
@@ -96,6 +97,22 @@ const char *blob_source_foreign(struct cdf_header *h, const struct cdf_envelope 
     return NULL;
 }
 
+bool blob_source_is_framed(const struct cdf_header *h, int id)
+{
+    int64_t type;
+    return blob_source_att(h, id, BLOB_ATT_TYPE, &type, 1) == 1;
+}
+
+/* Is it the table of a variable of that type? */
+static bool is_table(const struct cdf_header *h, int id, int type)
+{
+    const struct cdf_var *v = &h->vars[id];
+    int64_t told = 0;
+    (void)blob_source_att(h, id, BLOB_ATT_TYPE, &told, 1);
+    return told == type && v->type == NC_INT64 && !v->is_record && v->ndims == 1 &&
+           v->nelems == BLOB_LEVELS;
+}
+
 const char *blob_source_variable(struct cdf_header *h, int id,
                                  const struct cdf_header *master, int *varid)
 {
@@ -104,11 +121,40 @@ const char *blob_source_variable(struct cdf_header *h, int id,
     if (blob_source_att(h, id, BLOB_ATT_VARID, &number, 1) != 1) return NULL;
     if (number < 0 || number >= master->nvars) return NULL;
     const struct cdf_var *v = &h->vars[id], *of = &master->vars[number];
-    if (v->type != of->type || v->is_record != of->is_record ||
-        v->ndims != 1 + of->is_record)
-        return "a variable is not as the master file has it";
+    bool framed = blob_source_is_framed(h, id);
+    bool good = framed ? is_table(h, id, of->type)
+                       : v->type == of->type && v->is_record == of->is_record &&
+                             v->ndims == 1 + of->is_record;
+    if (!good) return "a variable is not as the master file has it";
     *varid = (int)number;
     return NULL;
+}
+
+int64_t blob_source_nelems(const struct cdf_header *h, int id, int decomposition)
+{
+    char name[64];
+    int dim;
+    if (!blob_source_is_framed(h, id)) return h->vars[id].nelems;
+    snprintf(name, sizeof name, "D%d.nelems", decomposition);
+    return cdf_find_dim(h, name, &dim) == NC_NOERR ? h->dims[dim].length : 0;
+}
+
+bool blob_places_decode(struct blob_place *list, const unsigned char *bytes, int64_t n)
+{
+    bool good = true;
+    for (int64_t i = 0; i < n; i++) {
+        list[i].at = (int64_t)base_get_word(&bytes);
+        list[i].bytes = (int64_t)base_get_word(&bytes);
+        good = good && list[i].bytes >= 0 &&
+               (list[i].bytes == 0 || list[i].at >= BLOB_LOG_BEGIN) &&
+               list[i].at <= INT64_MAX - list[i].bytes;
+    }
+    return good;
+}
+
+void blob_place_encode(const struct blob_place *p, unsigned char *bytes)
+{
+    (void)base_put_word(base_put_word(bytes, (uint64_t)p->at), (uint64_t)p->bytes);
 }
 
 static int tell_broken_blob(const struct blob_source *s, int64_t blob, const char *what)

@@ -69,6 +69,49 @@ const char *blob_source_foreign(struct cdf_header *h, const struct cdf_envelope 
 const char *blob_source_variable(struct cdf_header *h, int id,
                                  const struct cdf_header *master, int *varid);
 
+/* ---- values in frames (blob_frame.h) ---- */
+
+/* Of a variable whose values are in frames the subfile has, in place of these, where the
+ * pages of its table lie in the log: page p has the records from 2^p - 1 on, as many as
+ * that and one more; of each record, for each blob, where its chain lies. */
+enum { BLOB_LEVELS = 40, BLOB_PLACE = 16 };
+
+struct blob_place {
+    int64_t at,
+        bytes; /* of the chain, in the log; bytes 0: the values are in the master */
+};
+
+/* Is a variable of a subfile such a one? */
+bool blob_source_is_framed(const struct cdf_header *h, int id);
+
+/* Elements of one record that a subfile's variable has of the decomposition. */
+int64_t blob_source_nelems(const struct cdf_header *h, int id, int decomposition);
+
+static inline int blob_level(int64_t record)
+{
+    return 63 - __builtin_clzll((unsigned long long)record + 1);
+}
+
+static inline int64_t blob_page_bytes(int level, int64_t nblobs)
+{
+    return (INT64_C(1) << level) * nblobs * BLOB_PLACE;
+}
+
+/* Where in the log the place of a blob's chain is, if the page of its level begins there.
+ */
+static inline int64_t blob_place_at(int64_t page, int64_t record, int64_t nblobs,
+                                    int64_t blob)
+{
+    int64_t first = (INT64_C(1) << blob_level(record)) - 1;
+    return page + ((record - first) * nblobs + blob) * BLOB_PLACE;
+}
+
+/* Of n places. False: one of them cannot be. */
+bool blob_places_decode(struct blob_place *list, const unsigned char *bytes, int64_t n);
+void blob_place_encode(const struct blob_place *p, unsigned char *bytes);
+
+/* ---- decompositions ---- */
+
 /* The subfile's variable that has the decomposition of that number has nelems elements
  * there; the whole one `limit`. NC_ENOTNC with words. */
 int blob_source_find(struct blob_source *s, int decomposition, int64_t nelems,

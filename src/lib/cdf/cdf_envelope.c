@@ -26,7 +26,7 @@ enum {
     BEFORE = NOW + 3,
     SUM = BEFORE + 3
 };
-enum { DEFINED = 1, SHARED = 2 };
+enum { DEFINED = 1, SHARED = 2, FRAMED = 4 };
 enum { WORDS_AT = 256, JOINER_AT = 640, COMMITTED_AT = 1024, THIS_VERSION = 2 };
 
 static uint64_t get_field(const unsigned char *bytes, int field)
@@ -78,7 +78,9 @@ void cdf_encode_envelope(const struct cdf_envelope *e, unsigned char *bytes)
     put_field(bytes, TOKEN2, e->token[1]);
     put_field(bytes, NPROCS, (uint64_t)e->nprocs);
     put_field(bytes, NSUBFILES, (uint64_t)e->nsubfiles);
-    put_field(bytes, FLAGS, (e->defined ? DEFINED : 0) | (e->shared ? SHARED : 0));
+    put_field(bytes, FLAGS,
+              (e->defined ? DEFINED : 0) | (e->shared ? SHARED : 0) |
+                  (e->framed ? FRAMED : 0));
     put_field(bytes, STAGE, e->stage);
     put_moment(bytes, NOW, &e->now);
     put_moment(bytes, BEFORE, &e->before);
@@ -107,6 +109,7 @@ int cdf_decode_envelope(struct cdf_envelope *e, const unsigned char *bytes, size
     e->nsubfiles = (int64_t)get_field(bytes, NSUBFILES);
     e->defined = (get_field(bytes, FLAGS) & DEFINED) != 0;
     e->shared = (get_field(bytes, FLAGS) & SHARED) != 0;
+    e->framed = (get_field(bytes, FLAGS) & FRAMED) != 0;
     uint64_t stage = get_field(bytes, STAGE);
     e->stage = (enum cdf_stage)stage;
     e->now = get_moment(bytes, NOW);

@@ -32,6 +32,7 @@ struct cdf_envelope {
     int64_t nsubfiles; /* 1 to nprocs */
     bool defined;      /* all subfiles have headers; before, one may be empty */
     bool shared;       /* several openings have settled variables in this moment */
+    bool framed;       /* values of blobs are in frames */
     enum cdf_stage stage;
     struct cdf_moment now, before;
     unsigned char joiner[CDF_JOINER];       /* who makes one file of it; zeros: nobody */
