@@ -6,6 +6,7 @@
 
 #include "base_error.h"
 #include "base_mem.h"
+#include "base_sum.h"
 #include "blob_frame.h"
 #include "blob_names.h"
 #include "util_blob_impl.h"
@@ -30,6 +31,12 @@ struct util_blob_frames {
 static unsigned char *part(const struct util_blob_frames *f, int i)
 {
     return f->bytes + (int64_t)i * BLOB_FRAME;
+}
+
+/* Of all checksums of the dataset. */
+static uint64_t seed_of(const struct util_blob *b)
+{
+    return b->facts.token[0] ^ b->facts.token[1];
 }
 
 static bool is_key(const struct key *a, const struct key *b)
@@ -80,7 +87,7 @@ static int reserve_rows(struct util_blob_rows *rows, int64_t n)
     rows->places = base_malloc((size_t)n * sizeof *rows->places);
     if (rows->start == NULL || rows->count == NULL || rows->places == NULL) {
         util_blob_rows_free(rows);
-        return base_error_set(NC_ENOMEM, "%s", base_error_text(NC_ENOMEM));
+        return util_blob_no_memory();
     }
     rows->nblobs = n;
     return NC_NOERR;
@@ -225,17 +232,17 @@ static int read_chain(const struct util_blob_row *r, const struct key *key, int6
 {
     struct util_blob *b = r->c->blob;
     struct util_blob_frames *f = b->frames;
-    uint64_t seed = b->facts.token[0] ^ b->facts.token[1];
     unsigned char *bytes = base_malloc((size_t)place->bytes);
     struct blob_frame *list = base_realloc(f->chain.frames, (size_t)n * sizeof *list);
     if (list != NULL) f->chain.frames = list;
     int err = bytes == NULL || list == NULL ? NC_ENOMEM : NC_NOERR;
     if (err == NC_NOERR) err = read_log(b, r->number, place->at, bytes, place->bytes);
     const char *wrong =
-        err == NC_NOERR ? blob_chain_decode(&f->chain, seed, bytes, place->bytes) : NULL;
+        err == NC_NOERR ? blob_chain_decode(&f->chain, seed_of(b), bytes, place->bytes)
+                        : NULL;
     base_free(bytes);
     if (wrong != NULL) return complain(r, key->blob, NC_ENOTNC, wrong);
-    return err == NC_ENOMEM ? complain(r, key->blob, err, base_error_text(err)) : err;
+    return err == NC_ENOMEM ? util_blob_no_memory() : err;
 }
 
 /* The chain of a blob is in b->frames then. */
@@ -266,18 +273,24 @@ static int need_chain(const struct util_blob_row *r, int64_t blob)
 
 /* ---- frames ---- */
 
+/* Its bytes, to where those of a frame go. */
+static int read_frame(const struct util_blob_row *r, int64_t blob,
+                      const struct blob_frame *f)
+{
+    struct util_blob *b = r->c->blob;
+    if (!util_blob_log_has(b, r->number, f->at, f->bytes))
+        return complain(r, blob, NC_ENOTNC, "a frame is outside of the log");
+    return read_log(b, r->number, f->at, part(b->frames, 0), f->bytes);
+}
+
 static int expand(const struct util_blob_row *r, const struct key *key,
                   unsigned char *values)
 {
     struct util_blob *b = r->c->blob;
     struct util_blob_frames *f = b->frames;
-    const struct blob_frame *frame = &f->chain.frames[key->frame];
-    uint64_t seed = b->facts.token[0] ^ b->facts.token[1];
-    if (!util_blob_log_has(b, r->number, frame->at, frame->bytes))
-        return complain(r, key->blob, NC_ENOTNC, "a frame is outside of the log");
-    int err = read_log(b, r->number, frame->at, part(f, 0), frame->bytes);
+    int err = read_frame(r, key->blob, &f->chain.frames[key->frame]);
     if (err != NC_NOERR) return err;
-    const char *wrong = blob_frame_unpack(&f->coder, &f->chain, key->frame, seed,
+    const char *wrong = blob_frame_unpack(&f->coder, &f->chain, key->frame, seed_of(b),
                                           part(f, 0), part(f, 1), values);
     if (wrong == NULL) return NC_NOERR;
     err = base_has_codec(f->chain.codec) || f->chain.codec >= BASE_CODECS ? NC_ENOTNC
@@ -304,7 +317,7 @@ static int need_frame(const struct util_blob_row *r, int64_t blob, int64_t i,
     return err;
 }
 
-/* ---- what others ask for ---- */
+/* ---- for the others ---- */
 
 /* The last blob that does not begin behind element pos: any that has it. */
 static int64_t blob_of(const struct util_blob_rows *rows, int64_t pos)
@@ -363,6 +376,33 @@ int util_blob_framed_blobs(const struct util_blob_row *r, int64_t *n)
     int err = load_row(r);
     *n = err == NC_NOERR ? r->c->blob->subs[r->number].rows.nblobs : 0;
     return err;
+}
+
+int util_blob_framed_chain(const struct util_blob_row *r, int64_t blob,
+                           struct blob_chain *chain)
+{
+    const struct util_blob_rows *rows = &r->c->blob->subs[r->number].rows;
+    int err = load_row(r);
+    *chain = (struct blob_chain){.nelems = 0};
+    if (err != NC_NOERR || rows->places[blob].bytes == 0) return err;
+    err = need_chain(r, blob);
+    if (err == NC_NOERR) *chain = r->c->blob->frames->chain;
+    return err;
+}
+
+int util_blob_framed_bytes(const struct util_blob_row *r, int64_t blob, int64_t i,
+                           struct blob_frame *frame, const unsigned char **bytes)
+{
+    struct util_blob *b = r->c->blob;
+    int err = need_chain(r, blob);
+    if (err != NC_NOERR) return err;
+    *frame = b->frames->chain.frames[i];
+    *bytes = part(b->frames, 0);
+    err = read_frame(r, blob, frame);
+    if (err != NC_NOERR ||
+        base_sum(*bytes, (size_t)frame->bytes, seed_of(b)) == frame->sum)
+        return err;
+    return complain(r, blob, NC_ENOTNC, "the checksum of a frame differs");
 }
 
 int util_blob_framed_check(const struct util_blob_row *r, int64_t blob, bool *any)

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "base_error.h"
 #include "blob_foreign.h"
 #include "blob_parts.h"
 #include "blob_source.h"
@@ -66,6 +67,11 @@ struct util_blob {
     char *bytes;                     /* UTIL_BLOB_BYTES */
     char words[1024];
 };
+
+static inline int util_blob_no_memory(void)
+{
+    return base_error_set(NC_ENOMEM, "%s", base_error_text(NC_ENOMEM));
+}
 
 static inline bool util_blob_is_foreign(const struct util_blob *b)
 {
@@ -150,10 +156,29 @@ int util_blob_framed_read(const struct util_blob_row *r, int64_t at, void *bytes
 /* How many blobs there are. */
 int util_blob_framed_blobs(const struct util_blob_row *r, int64_t *n);
 
+/* The chain of a blob; nelems 0: it has none. Its frames are there until the next call.
+ */
+struct blob_chain;
+int util_blob_framed_chain(const struct util_blob_row *r, int64_t blob,
+                           struct blob_chain *chain);
+
+/* Frame i of a blob that has some, and its bytes as they are, of the right checksum;
+ * these stay until the next call. */
+struct blob_frame;
+int util_blob_framed_bytes(const struct util_blob_row *r, int64_t blob, int64_t i,
+                           struct blob_frame *frame, const unsigned char **bytes);
+
 /* Reads and expands all frames of a blob, if it has any. */
 int util_blob_framed_check(const struct util_blob_row *r, int64_t blob, bool *any);
 
 /* ---- util_blob_tables.c ---- */
+
+/* Where the pages of a variable are in the log; 0: there is none. Errors have words. */
+int util_blob_levels(struct util_blob *b, int number, const struct util_blob_var *v,
+                     int64_t at[BLOB_LEVELS]);
+
+/* Is all of such a page in the log, and so of a size that can be? */
+bool util_blob_page_is_there(struct util_blob *b, int number, int level, int64_t at);
 
 /* Records that the tables of a subfile reach to. */
 int64_t util_blob_framed_records(struct util_blob *b, int number);

@@ -11,9 +11,8 @@ struct page {
     int64_t at, bytes;
 };
 
-/* Where a variable's pages are; 0: there is none. */
-static int read_levels(struct util_blob *b, int number, const struct util_blob_var *v,
-                       int64_t at[BLOB_LEVELS])
+int util_blob_levels(struct util_blob *b, int number, const struct util_blob_var *v,
+                     int64_t at[BLOB_LEVELS])
 {
     const struct blob_numbers list = {b->subs[number].varids[v->varid], 0, 0, BLOB_LEVELS,
                                       at};
@@ -26,8 +25,7 @@ static int read_levels(struct util_blob *b, int number, const struct util_blob_v
     return err;
 }
 
-/* Is all of it in the log, and so of a size that can be? */
-static bool is_there(struct util_blob *b, int number, int level, int64_t at)
+bool util_blob_page_is_there(struct util_blob *b, int number, int level, int64_t at)
 {
     const struct util_blob_sub *s = &b->subs[number];
     int64_t nblobs = util_blob_group_size(b, number);
@@ -39,10 +37,10 @@ int64_t util_blob_framed_records(struct util_blob *b, int number)
 {
     int64_t at[BLOB_LEVELS], most = 0;
     for (int i = b->nfixed; i < b->nvars && b->subs[number].there; i++) {
-        if (read_levels(b, number, &b->vars[i], at) != NC_NOERR) continue;
+        if (util_blob_levels(b, number, &b->vars[i], at) != NC_NOERR) continue;
         for (int k = 0; k < BLOB_LEVELS; k++) {
             int64_t n = (INT64_C(2) << k) - 1;
-            if (n > most && is_there(b, number, k, at[k])) most = n;
+            if (n > most && util_blob_page_is_there(b, number, k, at[k])) most = n;
         }
     }
     return most;
@@ -79,7 +77,7 @@ static int list_pages(struct checking *x, const struct util_blob_var *v,
 {
     struct util_blob *b = x->c->blob;
     int64_t at[BLOB_LEVELS];
-    int err = read_levels(b, x->number, v, at);
+    int err = util_blob_levels(b, x->number, v, at);
     if (err != NC_NOERR) {
         x->tell(x->to, NULL, base_error_detail(err));
         x->status = -1;
@@ -87,7 +85,7 @@ static int list_pages(struct checking *x, const struct util_blob_var *v,
     }
     for (int k = 0; k < BLOB_LEVELS; k++) {
         if (at[k] == 0) continue;
-        if (is_there(b, x->number, k, at[k]))
+        if (util_blob_page_is_there(b, x->number, k, at[k]))
             list[n++] = (struct page){
                 v, at[k], blob_page_bytes(k, util_blob_group_size(b, x->number))};
         else
