@@ -66,17 +66,28 @@ void base_lock_drop(int fd, enum base_lock_place place)
 
 #endif
 
-int base_lock_header(int fd, const char *path)
+static int wait_for(int fd, enum base_lock_place place, const char *path,
+                    const char *what)
 {
     enum { NAP = 50, PATIENCE = 10 * 1000 * 1000 / NAP }; /* microseconds; naps */
     for (int naps = 0; naps < PATIENCE; naps++) {
-        if (base_lock_try(fd, BASE_LOCK_HEADER, true) != BASE_BUSY) return NC_NOERR;
+        if (base_lock_try(fd, place, true) != BASE_BUSY) return NC_NOERR;
         (void)nanosleep(&(struct timespec){.tv_nsec = NAP * 1000L}, NULL);
     }
     return base_error_set(NC_EFILE,
-                          "%s: another program has been writing the header for ten "
-                          "seconds; perhaps it was stopped",
-                          path);
+                          "%s: another program has been %s for ten seconds; perhaps it "
+                          "was stopped",
+                          path, what);
+}
+
+int base_lock_header(int fd, const char *path)
+{
+    return wait_for(fd, BASE_LOCK_HEADER, path, "writing the header");
+}
+
+int base_lock_frames(int fd, const char *path)
+{
+    return wait_for(fd, BASE_LOCK_FRAMES, path, "moving values to the master file");
 }
 
 enum base_locked base_lock_whole(int fd, bool exclusive)

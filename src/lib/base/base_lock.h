@@ -16,6 +16,7 @@ enum base_lock_place {
     BASE_LOCK_PARTS,  /* of a master file: its subfiles are written (shared), or joined */
     BASE_LOCK_HEADER, /* of a dataset: its header, or number of records, is compared and
                        * then written */
+    BASE_LOCK_FRAMES, /* of a subfile: values in frames go to the master */
 };
 
 enum base_locked {
@@ -28,9 +29,10 @@ enum base_locked {
  * shared ones one that may read. Taking it again changes its kind. */
 enum base_locked base_lock_try(int fd, enum base_lock_place place, bool exclusive);
 
-/* Takes that of the header, where there are locks, and waits while another opening has
- * it. NC_EFILE: for ten seconds. */
+/* Takes that of the header, or of frames, where there are locks, and waits while another
+ * opening has it. NC_EFILE: for ten seconds. */
 int base_lock_header(int fd, const char *path);
+int base_lock_frames(int fd, const char *path);
 
 /* Would an exclusive lock meet that of another opening? Takes none. */
 bool base_lock_busy(int fd, enum base_lock_place place);

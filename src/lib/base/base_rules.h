@@ -12,8 +12,8 @@
 #include <stdbool.h>
 
 /* A way to do it, and the largest number that it takes; 0: it takes none. `unsaid` holds
- * where nobody says a number; 0: somebody has to. The first in a list does nothing, a NULL
- * ends it. */
+ * where nobody says a number; 0: somebody has to. The first in a list does nothing, a
+ * NULL ends it. */
 struct base_rule_mode {
     const char *word;
     int most, unsaid;

@@ -31,6 +31,7 @@
 #define BLOB_H
 
 #include "base_arena.h"
+#include "base_compress.h"
 #include "blob_foreign.h"
 #include "blob_map.h"
 #include "blob_parts.h"
@@ -48,8 +49,10 @@ struct blob_sub {
     int64_t records; /* that its header told when it was opened */
     int64_t size;    /* of another library's: the bytes of the file */
     int64_t summed;  /* records of which it may have checksums; of fixed ones if not 0 */
-    int nvars;       /* of the master that the list below is long */
-    int *varids;     /* its variable for each of the master's; -1: none */
+    int log;         /* its variable that has frames; -1: none */
+    struct blob_tables *tables; /* what is known of its tables; NULL: nothing */
+    int nvars;                  /* of the master that the list below is long */
+    int *varids;                /* its variable for each of the master's; -1: none */
 };
 
 /* How the elements of variables of the same dimensions are dealt out to the processes. */
@@ -71,6 +74,20 @@ struct blob_sums {
     int64_t n, room;
     unsigned char *changed;   /* of each variable: parts of blobs were put here */
     struct blob_taken *taken; /* where files are known to have none */
+};
+
+/* What is known of frames: see blob_frames.h. */
+struct blob_frames {
+    int64_t end;      /* of the own log, the same in the group; 0: not found out yet */
+    int64_t safe;     /* records that may be on the devices; of fixed ones if not 0 */
+    int64_t turn;     /* counts calls: what was read of tables before is old */
+    bool added;       /* there are pages that the file does not tell of yet */
+    uint64_t *wanted; /* of each variable: a bit for each page that is lacking */
+    char rules[1024]; /* of nc_compress */
+    struct blob_rows *rows; /* of tables, as they were read */
+    struct blob_kept *kept; /* frames, expanded */
+    struct blob_chains *chains;
+    struct base_coder coder;
 };
 
 /* Process 0's hold on the master file: see blob_hold.h. */
@@ -110,6 +127,7 @@ struct blob {
     int64_t open_vars;      /* variables whose state is BLOB_OPEN */
     int64_t last;           /* the largest number that a decomposition was ever given */
     struct blob_sums sums;
+    struct blob_frames frames;
     struct blob_join *join; /* one file is being made of it; NULL: none is */
     bool deferred;          /* ... behind its close */
     bool unsynced;          /* the envelope may not be on its device yet */
@@ -224,6 +242,10 @@ int blob_read_own(struct blob *b, struct blob_decomp *d);
 /* Those that anybody of the group wants for its requests, all settled, and that not all
  * know yet; together, as many small pieces are read. */
 int blob_read_own_all(struct blob *b, struct access_request *const *reqs, int64_t n);
+/* The maps of a decomposition in a subfile. Local. */
+struct blob_source;
+int blob_read_source(struct blob *b, struct blob_decomp *d, int number,
+                     struct blob_source *s);
 /* The part of the index that has element `at`. Local. */
 int blob_read_index(struct blob *b, struct blob_decomp *d, int64_t at);
 

@@ -7,6 +7,7 @@
 #include "base_mem.h"
 #include "base_mpi.h"
 #include "blob.h"
+#include "blob_frames.h"
 #include "blob_hold.h"
 #include "blob_settle.h"
 
@@ -60,7 +61,7 @@ static int sync_subfile_all(struct blob *b, int64_t *number)
     if (b->own == NULL) return err;
     int summed = blob_sums_write_all(b, told);
     if (err == NC_NOERR) err = summed;
-    dataset_hold_records(&b->own->ds, told[BLOB_SUMS_RECORDS]);
+    dataset_hold_records(&b->own->ds, blob_frames_records(b, told[BLOB_SUMS_RECORDS]));
     int synced = driver_call(b->own->driver, sync_all);
     return err != NC_NOERR ? err : synced;
 }
@@ -80,11 +81,21 @@ static int sync_envelope(struct blob *b)
     return err;
 }
 
+/* What has been put by now is on its device, or will be: whoever puts it again must not
+ * lose it. */
+static void note_safe(struct blob *b)
+{
+    b->frames.safe = INT64_MAX;
+    if (b->base.ds->held < b->frames.safe)
+        b->frames.safe = b->base.ds->held > 0 ? b->base.ds->held : 1;
+}
+
 int blob_sync_all(struct driver *self)
 {
     struct blob *b = (struct blob *)self;
     int err = NC_NOERR;
     int64_t number = 0;
+    note_safe(b);
     if (self->ds->writable) {
         err = sync_subfile_all(b, &number);
         int synced = sync_subfiles(b, b->own);
@@ -101,6 +112,7 @@ int blob_sync_all(struct driver *self)
 int blob_sync(struct driver *self)
 {
     struct blob *b = (struct blob *)self;
+    note_safe(b);
     int err = self->ds->writable ? sync_subfiles(b, NULL) : NC_NOERR;
     if (err == NC_NOERR) err = sync_envelope(b);
     int synced = driver_call(self->lower, sync);
@@ -170,7 +182,8 @@ static int write_records_all(struct blob *b)
 {
     int err = NC_NOERR;
     if (b->own != NULL) {
-        dataset_hold_records(&b->own->ds, b->base.ds->header.numrecs);
+        dataset_hold_records(&b->own->ds,
+                             blob_frames_records(b, b->base.ds->header.numrecs));
         err = driver_call(b->own->driver, sync_numrecs_all);
     }
     int master = driver_call(b->base.lower, sync_numrecs_all);

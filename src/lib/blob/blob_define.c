@@ -11,6 +11,7 @@
 #include "base_error.h"
 #include "base_mem.h"
 #include "base_mpi.h"
+#include "blob_frames.h"
 #include "blob_hold.h"
 #include "blob_names.h"
 #include "blob_settle.h"
@@ -32,13 +33,18 @@ static int put_number_att(struct cdf_header *h, const char *name, int64_t value)
     return put_numbers(h, NC_GLOBAL, name, NC_INT, &value, 1);
 }
 
-static int put_words(struct cdf_header *h, int varid, const char *words)
+static int put_text(struct cdf_header *h, int varid, const char *name, const char *text)
 {
     void *to;
-    size_t n = strlen(words);
-    int err = cdf_put_att(h, varid, "description", NC_CHAR, (int64_t)n, &to);
-    if (err == NC_NOERR) memcpy(to, words, n);
+    size_t n = strlen(text);
+    int err = cdf_put_att(h, varid, name, NC_CHAR, (int64_t)n, &to);
+    if (err == NC_NOERR) memcpy(to, text, n);
     return err;
+}
+
+static int put_words(struct cdf_header *h, int varid, const char *words)
+{
+    return put_text(h, varid, "description", words);
 }
 
 /* The words of maps are not for the program's names; nor, as its variables may be
@@ -47,6 +53,7 @@ static bool is_our_att(const char *name)
 {
     size_t digits = name[0] == 'D' ? strspn(name + 1, "0123456789") : 0;
     return strcmp(name, BLOB_DIM_BLOBS) == 0 || strcmp(name, BLOB_MOMENT_NAME) == 0 ||
+           strcmp(name, BLOB_FRAMES) == 0 || strcmp(name, BLOB_DIM_LEVELS) == 0 ||
            (digits > 0 && name[1 + digits] == '.') ||
            strncmp(name, BLOB_OTHER, sizeof BLOB_OTHER - 1) == 0;
 }
@@ -56,6 +63,17 @@ static const char *name_for(const char *name, bool taken, int id, char room[64])
     if (!taken && !is_our_att(name)) return name;
     snprintf(room, 64, "%s%d", BLOB_OTHER, id);
     return room;
+}
+
+/* The log of frames takes the record dimension. */
+static int def_log(const struct blob *b, struct cdf_header *h)
+{
+    int dim, id;
+    int err = cdf_def_dim(h, BLOB_DIM_LEVELS, BLOB_LEVELS, &id);
+    if (err == NC_NOERR) err = cdf_def_dim(h, BLOB_FRAMES, NC_UNLIMITED, &dim);
+    if (err == NC_NOERR) err = cdf_def_var(h, BLOB_FRAMES, NC_BYTE, 1, &dim, &id);
+    if (err == NC_NOERR) err = put_text(h, NC_GLOBAL, BLOB_ATT_CODEC, b->frames.rules);
+    return err == NC_NOERR ? put_words(h, id, "values of blobs, compressed") : err;
 }
 
 /* What a subfile says of itself, and the master's dimensions, which global_dimids count.
@@ -71,10 +89,13 @@ static int begin_header(const struct blob *b, struct cdf_header *h)
     if (err == NC_NOERR) err = put_number_att(h, BLOB_ATT_NUMBER, b->group);
     if (err == NC_NOERR)
         err = put_numbers(h, NC_GLOBAL, BLOB_ATT_TOKEN, NC_INT64, token, 2);
-    for (int i = 0; i < master->ndims && err == NC_NOERR; i++)
+    for (int i = 0; i < master->ndims && err == NC_NOERR; i++) {
+        bool other_records = b->facts.framed && master->dims[i].length == NC_UNLIMITED;
         err = cdf_def_dim(h, name_for(master->dims[i].name, false, i, other),
-                          master->dims[i].length, &id);
+                          other_records ? 1 : master->dims[i].length, &id);
+    }
     if (err == NC_NOERR) err = cdf_def_dim(h, BLOB_DIM_BLOBS, b->size, &id);
+    if (err == NC_NOERR && b->facts.framed) err = def_log(b, h);
     return err == NC_NOERR ? blob_hold_define(h) : err;
 }
 
@@ -148,6 +169,15 @@ static int define_records(const struct cdf_header *master, struct cdf_header *h)
                        &id);
 }
 
+/* In place of a variable whose values are in frames. */
+static int def_table(struct cdf_header *h, const char *name, int64_t type, int *id)
+{
+    int dim;
+    int err = cdf_find_dim(h, BLOB_DIM_LEVELS, &dim);
+    if (err == NC_NOERR) err = cdf_def_var(h, name, NC_INT64, 1, &dim, id);
+    return err == NC_NOERR ? put_numbers(h, *id, BLOB_ATT_TYPE, NC_INT, &type, 1) : err;
+}
+
 static int def_variable(const struct blob *b, struct cdf_header *h, int varid, int number)
 {
     const struct cdf_header *master = &b->base.ds->header;
@@ -158,10 +188,15 @@ static int def_variable(const struct blob *b, struct cdf_header *h, int varid, i
     const char *own =
         name_for(v->name, cdf_find_var(h, v->name, &id) == NC_NOERR, varid, other);
     snprintf(name, sizeof name, "D%d.nelems", number);
-    if (v->is_record) err = define_records(master, h);
-    dims[0] = h->unlimited;
-    if (err == NC_NOERR) err = cdf_find_dim(h, name, &dims[v->is_record]);
-    if (err == NC_NOERR) err = cdf_def_var(h, own, v->type, 1 + v->is_record, dims, &id);
+    if (b->facts.framed) {
+        err = def_table(h, own, v->type, &id);
+    } else {
+        if (v->is_record) err = define_records(master, h);
+        dims[0] = h->unlimited;
+        if (err == NC_NOERR) err = cdf_find_dim(h, name, &dims[v->is_record]);
+        if (err == NC_NOERR)
+            err = cdf_def_var(h, own, v->type, 1 + v->is_record, dims, &id);
+    }
     if (err == NC_NOERR) err = put_numbers(h, id, BLOB_ATT_DECOMPOSITION, NC_INT, &k, 1);
     if (err == NC_NOERR) err = put_dimids(h, id, v, 0);
     if (err == NC_NOERR) err = put_numbers(h, id, BLOB_ATT_VARID, NC_INT, &of, 1);
@@ -232,8 +267,10 @@ static int write_master_all(struct blob *b, const struct blob_new *fresh, int n,
     struct blob_sub *s = b->own;
     struct cdf_header *h = &s->ds.header, before = {.nvars = 0};
     bool first = !s->defined;
+    int ended = blob_frames_made(b) && !first ? blob_frames_end_all(b) : NC_NOERR;
+    if (error == NC_NOERR) error = ended;
     /* All that there are move, also those that others appended and did not count here. */
-    dataset_hold_records(&s->ds, b->base.ds->header.numrecs);
+    dataset_hold_records(&s->ds, blob_frames_records(b, b->base.ds->header.numrecs));
     int err = first ? NC_NOERR : driver_call(s->driver, redef_all);
     int copied = cdf_copy(&before, h);
     if (error == NC_NOERR) error = copied;

@@ -26,7 +26,7 @@
  */
 #define BLOB_FRAMES     "frames"
 #define BLOB_DIM_LEVELS "frame_levels"
-#define BLOB_ATT_CODEC  "frames_codec" /* enum base_codec, and the level */
+#define BLOB_ATT_CODEC  "frames_codec" /* the rules of nc_compress */
 #define BLOB_ATT_TYPE   "global_type"  /* of a variable: the type that its values have */
 #define BLOB_LOG_BEGIN  8              /* no place in the log is before this one */
 

@@ -13,6 +13,7 @@
 #include "base_mpi.h"
 #include "node.h"
 #include "blob.h"
+#include "blob_frames.h"
 #include "blob_hold.h"
 #include "blob_names.h"
 #include "blob_settle.h"
@@ -36,7 +37,9 @@ int blob_grow(struct blob *b, int nvars)
     if (state != NULL) b->state = state;
     unsigned char *touched = base_realloc(b->touched, n);
     if (touched != NULL) b->touched = touched;
-    return state == NULL || touched == NULL ? NC_ENOMEM : sums;
+    uint64_t *wanted = base_realloc(b->frames.wanted, n * sizeof *wanted);
+    if (wanted != NULL) b->frames.wanted = memset(wanted, 0, n * sizeof *wanted);
+    return state == NULL || touched == NULL || wanted == NULL ? NC_ENOMEM : sums;
 }
 
 /* ---- the envelope ---- */
@@ -172,6 +175,7 @@ void blob_free_all(struct blob *b)
     blob_hold_drop(b);
     blob_foreign_free(&b->foreign);
     blob_sums_free(&b->sums);
+    blob_frames_free(b);
     base_free(b->decomps);
     base_free(b->state);
     base_free(b->touched);
@@ -241,6 +245,8 @@ int blob_create_all(struct dataset *ds, int cmode, struct driver *lower,
     b->fresh = true;
     err = choose_subfiles_all(b);
     b->makes = true;
+    b->facts.framed = blob_frames_wanted(&ds->hints);
+    memcpy(b->frames.rules, ds->hints.compress, sizeof b->frames.rules);
     if (ds->rank == 0) make_master_token(b->facts.token, ds->inode);
     if (ds->rank == 0) blob_hold_first(&b->facts);
     err = share_facts_all(b, err);
@@ -445,6 +451,7 @@ int blob_open_all(struct dataset *ds, int omode, struct driver *lower,
         err = blob_is_foreign(b) ? blob_foreign_states_all(b) : find_states_all(b);
     if (err != NC_NOERR) (void)blob_sub_leave_all(b);
     if (err == NC_NOERR) blob_count_open(b);
+    if (err == NC_NOERR) blob_frames_opened(b);
     const struct driver_parts parts = {.n = (int)b->facts.nsubfiles,
                                        .all = blob_is_foreign(b),
                                        .path = blob_sub_path,

@@ -16,6 +16,7 @@
 #include "base_error.h"
 #include "base_mem.h"
 #include "blob.h"
+#include "blob_frames.h"
 #include "blob_parts.h"
 
 enum {
@@ -55,6 +56,7 @@ struct made {
     int64_t from, to;      /* the parts of its group: those of its home are its own */
     int64_t copy;          /* where its values are copied to; -1: they are not */
     bool whole;            /* all of the own blob */
+    bool framed;           /* its values are in frames of the subfile */
     bool last;             /* of a group that is copied */
     struct region *file;   /* of a raw one */
 };
@@ -107,11 +109,13 @@ static int name_runs(const struct placing *o, struct access_request *r, int64_t 
     const struct cdf_var *v = placed_var(o, first->of);
     const struct dataset *ds = m->sub == NULL ? o->b->base.ds : &m->sub->ds;
     int64_t size = cdf_type_size(v->type), blocks = 0, *slab = r->slab + r->mapped;
+    int64_t stride = m->framed ? blob_frames_stride(o->b, m->sub, first->of->varid)
+                               : ds->header.record_size;
     struct region_extent *x = base_malloc((size_t)(to - from) * sizeof *x);
     for (int64_t i = from; i < to && x != NULL; i++) {
         const struct blob_part *p = blob_runs_at(&o->runs, i);
         int64_t at = p->at * size;
-        if (v->is_record) at += (p->record - first->record) * ds->header.record_size;
+        if (v->is_record) at += (p->record - first->record) * stride;
         if (blocks > 0 && x[blocks - 1].offset + x[blocks - 1].length == at)
             x[blocks - 1].length += p->n * size;
         else
@@ -194,6 +198,8 @@ static int make_request(struct placing *o, int64_t from, int64_t to, bool copied
         if (err == NC_NOERR && o->put) err = change_sums(o, m, from, to);
         if (err != NC_NOERR) return err;
         m->driver = m->sub->driver;
+        m->framed = o->b->facts.framed;
+        if (m->framed) varid = of->varid;
         type = type_in_subfile(o, of);
     }
     r = o->reqs[o->nreqs++] = (struct access_request *)(m + 1);
@@ -202,7 +208,7 @@ static int make_request(struct placing *o, int64_t from, int64_t to, bool copied
                                  .type = (unsigned char)type,
                                  .mapped = mem != NULL};
     access_set_mem(r, mem);
-    if (!one) return name_runs(o, r, from, to, n);
+    if (!one || m->framed) return name_runs(o, r, from, to, n);
     name_span(o, r, first, n);
     return NC_NOERR;
 }
@@ -213,7 +219,7 @@ static bool can_be_direct(const struct placing *o, const struct blob_part *run)
     const struct access_request *of = run->of;
     if (run->run > 1 || access_mem(of) == NULL) return run->run == 1;
     int64_t all = access_nelems(of, placed_var(o, of)->ndims);
-    return run->sub >= 0 && run->n * o->records == all;
+    return run->sub >= 0 && !o->b->facts.framed && run->n * o->records == all;
 }
 
 /* Those of each home in turn: each file is gone through upwards. Runs of so many elements
@@ -389,12 +395,24 @@ static void make_ready(struct placing *o)
     }
 }
 
+/* Those from frames are not announced: nobody knows yet where they are. */
+static int get_framed(const struct placing *o, struct access_request *const *reqs,
+                      int64_t n)
+{
+    int err = NC_NOERR;
+    for (int64_t i = 0; i < n && !o->ahead; i++)
+        err =
+            base_error_worse(err, blob_frames_get(o->b, made_of(reqs[i])->sub, reqs[i]));
+    return err;
+}
+
 /* n requests of one home. */
 static int move_requests(const struct placing *o, struct access_request *const *reqs,
                          int64_t n)
 {
     struct driver *d = made_of(reqs[0])->driver;
     int err = NC_NOERR;
+    if (made_of(reqs[0])->framed) return get_framed(o, reqs, n);
     for (int64_t i = 0; i < n && d == NULL && !o->ahead; i++)
         memset(reqs[i]->buf, 0,
                (size_t)(access_start(reqs[i])[1] * conv_size(reqs[i]->type)));
@@ -512,11 +530,15 @@ static int add_stretches(struct placing *o, struct blob_decomp *d,
     struct blob_part part = {.values = r->buf, .of = r, .copy = -1, .run = 1};
     int64_t size = o->size, tile = size == 0 ? INT64_MAX : COPIED_ABROAD / size;
     bool abroad, scattered = access_mem(r) != NULL, first = true;
+    bool framed = o->b->facts.framed;
     int err = blob_walk_begin(&w, &o->b->base.ds->header, r);
     while (err == NC_NOERR && blob_walk_next(&w, &s))
         for (part.record = s.record; s.n > 0; s.at += part.n, s.n -= part.n) {
             part.n = s.n;
             err = blob_find_part(o->b, d, s.at, o->together, &part, &abroad);
+            if (err == NC_NOERR && framed)
+                err = o->put ? blob_frames_leave(o->b, d, s.at, &part)
+                             : blob_frames_home(o->b, d, s.at, &part);
             if (err != NC_NOERR) break;
             if (scattered && part.n > tile && !can_be_direct(o, &part)) part.n = tile;
             int64_t bytes = part.n * size, copied = scattered || bytes < LONG ? bytes : 0;
@@ -562,7 +584,8 @@ static int add_request(struct placing *o, struct access_request *r)
     int err = o->together ? NC_NOERR : blob_read_own(o->b, d);
     if (err != NC_NOERR) return err;
     begin_request(o, r);
-    if (blob_find_whole(o->b, d, r, &s, &err)) return add_whole(o, d, r, &s);
+    if (!o->b->facts.framed && blob_find_whole(o->b, d, r, &s, &err))
+        return add_whole(o, d, r, &s);
     if (err == NC_NOERR)
         err = o->together && access_is_fill(r) ? BLOB_ELSEWHERE : add_stretches(o, d, r);
     while (err != NC_NOERR && o->n > o->closed && o->parts[o->n - 1].of == r)
@@ -574,6 +597,7 @@ static int add_request(struct placing *o, struct access_request *r)
 
 static struct placing begin_placing(struct blob *b, bool put)
 {
+    blob_frames_forget(b);
     return (struct placing){.b = b, .put = put, .records = 1, .step = 1};
 }
 
@@ -592,13 +616,65 @@ int blob_move(struct blob *b, struct access_request *const *reqs, int64_t n, boo
     return o.first;
 }
 
+/* Requests for all of the own blob become frames; of a variable of which parts are put,
+ * too (mixed), none does, as the later of two puts holds. The others are left in rest[],
+ * *left of them. What is no whole because of an error comes to light as one of the rest.
+ */
+static int64_t find_wholes(struct blob *b, struct access_request *const *reqs, int64_t n,
+                           struct blob_whole *wholes, struct access_request **rest,
+                           unsigned char *mixed, int64_t *left)
+{
+    int64_t found = 0, kept = 0;
+    for (int64_t i = 0; i < n; i++) {
+        struct blob_whole w = {.r = reqs[i], .d = blob_decomp_of(b, reqs[i]->varid)};
+        int err = NC_NOERR;
+        bool whole = access_nelems(w.r, b->base.ds->header.vars[w.r->varid].ndims) > 0 &&
+                     w.d->mine && blob_find_whole(b, w.d, w.r, &w.span, &err);
+        if (whole) wholes[found++] = w;
+        if (!whole) mixed[w.r->varid] = 1;
+    }
+    *left = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (mixed[reqs[i]->varid]) rest[(*left)++] = reqs[i];
+    for (int64_t i = 0; i < found; i++)
+        if (!mixed[wholes[i].r->varid]) wholes[kept++] = wholes[i];
+    return kept;
+}
+
+/* A put of a dataset that is framed. */
+static int put_framed_all(struct blob *b, struct access_request *const *reqs, int64_t n)
+{
+    struct blob_whole *wholes = base_malloc((size_t)(n + 1) * sizeof *wholes);
+    struct access_request **rest = base_malloc((size_t)(n + 1) * sizeof *rest);
+    unsigned char *mixed = base_calloc((size_t)b->nvars + 1, 1);
+    int64_t found = 0, left = 0;
+    int err = blob_read_own_all(b, reqs, n);
+    if (err == NC_NOERR && (wholes == NULL || rest == NULL || mixed == NULL))
+        err = NC_ENOMEM;
+    for (int64_t i = 0; i < n && err != NC_NOERR; i++)
+        access_blame(reqs[i], err);
+    blob_frames_forget(b);
+    if (err == NC_NOERR) found = find_wholes(b, reqs, n, wholes, rest, mixed, &left);
+    int packed = blob_pack_all(b, wholes, found);
+    if (err == NC_NOERR) err = packed;
+    int moved = blob_move(b, rest, left, true);
+    base_free(wholes);
+    base_free(rest);
+    base_free(mixed);
+    err = base_error_worse(err, moved);
+    for (int64_t i = 0; i < n; i++)
+        err = base_error_worse(err, reqs[i]->status);
+    return err;
+}
+
 /* The first requests, as long as they are in the own blob, go into the group's subfile
  * together: blobs of neighbours lie side by side, and the driver below decides whether
  * they are better written in large pieces. The rest is each process's own affair. */
 int blob_move_all(struct blob *b, struct access_request *const *reqs, int64_t n, bool put)
 {
     struct placing o = begin_placing(b, put);
-    if (b->own == NULL) return blob_move(b, reqs, n, put);
+    if (put && blob_frames_made(b)) return put_framed_all(b, reqs, n);
+    if (b->own == NULL || b->facts.framed) return blob_move(b, reqs, n, put);
     o.together = true;
     int64_t done = 0;
     bool more = blob_read_own_all(b, reqs, n) == NC_NOERR;

@@ -82,14 +82,21 @@ static int open_blob_source(void *who, int number, struct blob_source *s)
     if (id < 0)
         return base_error_set(NC_ENOTNC, "%s: variable '%s' is missing", sub->ds.path,
                               whole->name);
-    err =
-        blob_source_find(s, r->d->number, sub->ds.header.vars[id].nelems, whole->nelems);
+    int64_t nelems = blob_source_nelems(&sub->ds.header, id, r->d->number);
+    err = blob_source_find(s, r->d->number, nelems, whole->nelems);
     const struct cdf_envelope *e = &r->b->facts;
     if (err == NC_NOERR &&
         s->nblobs != blob_first_of(e, number + 1) - blob_first_of(e, number))
         err = base_error_set(NC_ENOTNC, "%s: decomposition D%d has %lld blobs", s->path,
                              r->d->number, (long long)s->nblobs);
     return err;
+}
+
+int blob_read_source(struct blob *b, struct blob_decomp *d, int number,
+                     struct blob_source *s)
+{
+    struct reading r = {b, d};
+    return open_blob_source(&r, number, s);
 }
 
 /* The own map, as it comes. */

@@ -15,6 +15,7 @@
 #include "base_mem.h"
 #include "base_mpi.h"
 #include "blob.h"
+#include "blob_frames.h"
 #include "blob_hold.h"
 #include "blob_names.h"
 #include "blob_source.h"
@@ -66,6 +67,7 @@ static void free_sub(struct blob_sub *s)
     base_free(s->ds.full);
     base_free(s->ds.node); /* it was not found: closing has left it */
     base_free(s->varids);
+    blob_frames_free_sub(s);
     base_free(s);
 }
 
@@ -153,6 +155,20 @@ static int list_ours(const struct cdf_header *master, struct blob_sub *s, int *i
     return NC_NOERR;
 }
 
+/* One that nobody has defined yet has none. */
+static int find_log(const struct blob *b, struct blob_sub *s)
+{
+    const struct cdf_header *h = &s->ds.header;
+    s->log = -1;
+    if (!b->facts.framed || h->nvars == 0) return NC_NOERR;
+    bool good = cdf_find_var(h, BLOB_FRAMES, &s->log) == NC_NOERR &&
+                h->vars[s->log].type == NC_BYTE && h->vars[s->log].is_record &&
+                h->vars[s->log].ndims == 1 && h->record_size == 1;
+    for (int i = 0; i < s->nvars && good; i++)
+        good = s->varids[i] < 0 || blob_source_is_framed(h, s->varids[i]);
+    return good ? NC_NOERR : not_ours(s, "its values are not in frames");
+}
+
 int blob_sub_list(struct blob *b, struct blob_sub *s)
 {
     struct cdf_header *h = &s->ds.header;
@@ -163,7 +179,7 @@ int blob_sub_list(struct blob *b, struct blob_sub *s)
                   ? blob_foreign_list(&b->foreign, master, h, s->ds.path, s->number, ids)
                   : list_ours(master, s, ids);
     for (int i = 0; i < master->nvars && err == NC_NOERR; i++)
-        if (ids[i] >= 0) err = take_fill_value(master, i, h, ids[i]);
+        if (ids[i] >= 0 && !b->facts.framed) err = take_fill_value(master, i, h, ids[i]);
     if (err != NC_NOERR) {
         base_free(ids);
         return err;
@@ -171,7 +187,7 @@ int blob_sub_list(struct blob *b, struct blob_sub *s)
     base_free(s->varids);
     s->varids = ids;
     s->nvars = master->nvars;
-    return NC_NOERR;
+    return find_log(b, s);
 }
 
 int blob_sub_var(const struct blob_sub *s, int varid)
@@ -336,6 +352,7 @@ static int make_comm(struct blob *b)
 static void expect_records(const struct blob *b, struct blob_sub *s)
 {
     const struct cdf_header *h = &s->ds.header;
+    if (b->facts.framed) return;
     s->ds.promised = h->begin_record + b->base.ds->header.numrecs * h->record_size;
 }
 
@@ -415,7 +432,7 @@ int blob_sub_close_all(struct blob *b, bool abort)
     if (b->own == NULL) return NC_NOERR;
     struct blob_sub *s = b->own;
     b->own = NULL;
-    s->ds.held = b->base.ds->header.numrecs;
+    s->ds.held = blob_frames_records(b, b->base.ds->header.numrecs);
     int err = close_one_all(b, s, abort);
     int finished = b->unfinished && !abort ? finish_redefinition_all(b) : NC_NOERR;
     b->unfinished = false;

@@ -11,6 +11,7 @@
 #include "base_mpi.h"
 #include "blob.h"
 #include "blob_sum.h"
+#include "blob_values.h"
 
 enum {
     MOST_SUMS = 1 << 14, /* kept at a time; of what is put then nobody knows one */
@@ -88,7 +89,8 @@ static int make_room_for_sums(struct blob_sums *s)
 
 bool blob_sums_wanted(const struct blob *b)
 {
-    return b->base.ds->hints.blob_sums == BASE_ENABLE && base_can_sum();
+    return b->base.ds->hints.blob_sums == BASE_ENABLE && base_can_sum() &&
+           !b->facts.framed; /* frames have their own */
 }
 
 bool blob_sums_full(const struct blob *b)
@@ -176,39 +178,16 @@ int blob_sums_change_own(struct blob *b, struct blob_sub *sub, int varid, int64_
 
 /* ---- after they have changed ---- */
 
-/* Values of a request, one record's after the other. */
-struct values {
-    const struct access_request *r;
-    struct region_cursor *memory; /* NULL: contiguous */
-    int64_t done;                 /* elements */
-    int xtype;
-    unsigned char *tile, *packed; /* BLOB_SUM_TILE bytes; of values as in memory */
-};
-
-static bool as_they_lie(const struct values *v)
+/* Do they lie in memory as a sum goes over them? */
+static bool as_they_lie(const struct blob_values *v)
 {
     return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && v->memory == NULL &&
            conv_type_of(v->xtype) == (int)v->r->type;
 }
 
-/* The next n values as the file has them: no more than fit a tile. All of them do fit
- * their type, or the put would have told. */
-static void next_values(struct values *v, int64_t n)
-{
-    int size = conv_size(v->r->type), xsize = cdf_type_size(v->xtype);
-    static const unsigned char none[8];
-    for (int64_t at = 0, m; at < n; at += m) {
-        const unsigned char *from = (unsigned char *)v->r->buf + (v->done + at) * size;
-        m = n - at < BLOB_SUM_TILE / size ? n - at : BLOB_SUM_TILE / size;
-        if (v->memory != NULL) {
-            region_gather(v->memory, v->r->buf, v->packed, (size_t)(m * size));
-            from = v->packed;
-        }
-        (void)conv_put(v->tile + at * xsize, v->xtype, from, v->r->type, (size_t)m, none);
-    }
-}
-
-static uint64_t sum_of(struct values *v, int64_t n)
+/* Of the next n values, through a tile. All of them fit their type, or the put would have
+ * told. */
+static uint64_t sum_of(struct blob_values *v, int64_t n, unsigned char *tile)
 {
     int xsize = cdf_type_size(v->xtype);
     int64_t most = BLOB_SUM_TILE / xsize;
@@ -220,22 +199,10 @@ static uint64_t sum_of(struct values *v, int64_t n)
     }
     for (int64_t m; n > 0; n -= m) {
         m = n < most ? n : most;
-        next_values(v, m);
-        sum = blob_sum_add_external(sum, v->tile, xsize, m * xsize);
-        v->done += m;
+        (void)blob_values_next(v, tile, m);
+        sum = blob_sum_add_external(sum, tile, xsize, m * xsize);
     }
     return blob_sum_end(sum);
-}
-
-static bool begin_values(struct values *v, const struct access_request *r, int xtype)
-{
-    const struct region *mem = access_mem(r);
-    *v = (struct values){.r = r, .xtype = xtype};
-    if (mem != NULL && (v->memory = region_cursor_new(mem)) == NULL) return false;
-    if (as_they_lie(v)) return true;
-    v->tile = base_malloc(2 * (size_t)BLOB_SUM_TILE);
-    v->packed = v->tile == NULL ? NULL : v->tile + BLOB_SUM_TILE;
-    return v->tile != NULL;
 }
 
 void blob_sums_keep(struct blob *b, int varid, const struct access_request *r)
@@ -243,20 +210,24 @@ void blob_sums_keep(struct blob *b, int varid, const struct access_request *r)
     const struct cdf_var *v = &b->base.ds->header.vars[varid];
     const int64_t *start = access_start(r), *count = start + 1 + v->is_record;
     const int64_t *stride = access_stride(r, 1 + v->is_record);
-    struct values values;
+    static const unsigned char none[8];
+    struct blob_values values;
     if (!blob_sums_wanted(b) || b->own == NULL || b->sums.changed[varid] ||
         blob_sums_full(b))
         return;
     if (blob_sum_var(&b->own->ds.header, b->state[varid], varid) < 0) return;
-    bool ready = begin_values(&values, r, v->type);
-    int64_t records = v->is_record ? count[0] : 1;
-    for (int64_t i = 0; ready && i < records; i++) {
-        int64_t record =
-            v->is_record ? start[0] + i * (stride == NULL ? 1 : stride[0]) : 0;
-        keep_sum(&b->sums, varid, record, sum_of(&values, count[v->is_record]));
+    unsigned char *tile = base_malloc(BLOB_SUM_TILE);
+    if (tile == NULL) return;
+    if (blob_values_begin(&values, r, v->type, none) == NC_NOERR) {
+        int64_t records = v->is_record ? count[0] : 1;
+        for (int64_t i = 0; i < records; i++) {
+            int64_t record =
+                v->is_record ? start[0] + i * (stride == NULL ? 1 : stride[0]) : 0;
+            keep_sum(&b->sums, varid, record, sum_of(&values, count[v->is_record], tile));
+        }
+        blob_values_end(&values);
     }
-    region_cursor_free(values.memory);
-    base_free(values.tile);
+    base_free(tile);
 }
 
 /* ---- into the files ---- */

@@ -1,0 +1,441 @@
+/* Frames from values that a group puts together.
+ *
+ * In rounds, as memory is bounded: each process makes frames, and chains of those that
+ * are complete, as far as its buffer goes; the sum of all lengths before its own tells
+ * where they go to in the log; all write. When nobody has any more, the places of the
+ * chains go into the tables. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base_error.h"
+#include "base_mem.h"
+#include "base_mpi.h"
+#include "base_rules.h"
+#include "base_sum.h"
+#include "blob_frames.h"
+#include "blob_values.h"
+
+enum { ROUND = 4 << 20 }; /* bytes of a round, and of a frame and a chain more */
+
+/* A chain on its way. */
+struct growing {
+    struct blob_chain chain;
+    int64_t done,
+        fresh;   /* frames; the first one of this round, which is not placed yet */
+    int64_t pos; /* of the chain in the buffer; -1: it is not complete */
+};
+
+/* What tells of a chain, at an address in the log; in the order of the requests. */
+struct telling {
+    int varid;
+    int64_t record, address, order;
+    struct blob_place place;
+    bool fresh; /* the place counts from this round's begin */
+};
+
+struct packing {
+    struct blob *b;
+    struct blob_whole *wholes;
+    int64_t n, next; /* of these, the one at hand, */
+    int64_t record;  /* and the number of its record */
+    bool open;       /* its values are being taken */
+    struct blob_values values;
+    unsigned char *bytes, *tile, *scratch; /* the round's; values of a frame; likewise */
+    int64_t used, room;
+    struct growing *grown;
+    int64_t ngrown, grown_room;
+    struct telling *told;
+    int64_t ntold, told_room;
+    int64_t lacking, overwriting; /* pages; records that may be on the device */
+    int err;
+};
+
+bool blob_frames_wanted(const struct base_hints *h)
+{
+    struct base_rule rule;
+    const char *at = h->compress;
+    bool any = false;
+    for (int i = 1; base_compress_modes[i].word != NULL; i++)
+        any =
+            any || (base_has_codec(i) && strstr(at, base_compress_modes[i].word) != NULL);
+    base_rules_find(base_compress_modes, at, "", &rule);
+    return any && base_can_sum() && base_rules_check(base_compress_modes, at);
+}
+
+/* ---- frames of this process ---- */
+
+static int64_t record_of(const struct packing *p)
+{
+    const struct blob_span *s = &p->wholes[p->next].span;
+    return s->record + p->record * s->step;
+}
+
+static const struct cdf_var *var_of(const struct packing *p)
+{
+    return &p->b->base.ds->header.vars[p->wholes[p->next].r->varid];
+}
+
+/* Nothing of the request is told of, and its values go nowhere. */
+static void give_up(struct packing *p, int err)
+{
+    access_blame(p->wholes[p->next].r, err);
+    if (p->open) blob_values_end(&p->values);
+    p->open = false;
+    if (p->ngrown > 0 && p->grown[p->ngrown - 1].pos < 0)
+        base_free(p->grown[--p->ngrown].chain.frames);
+    p->next++;
+    p->record = 0;
+}
+
+static int begin_values(struct packing *p)
+{
+    const struct cdf_header *h = &p->b->base.ds->header;
+    struct access_request *r = p->wholes[p->next].r;
+    struct base_rule rule;
+    unsigned char xfill[8];
+    int xtype = conv_effective_type(h->format, h->vars[r->varid].type, r->type);
+    cdf_fill_value(h, r->varid, xfill);
+    int err = blob_values_begin(&p->values, r, xtype, xfill);
+    p->open = err == NC_NOERR;
+    base_rules_find(base_compress_modes, p->b->frames.rules, h->vars[r->varid].name,
+                    &rule);
+    p->b->frames.coder.codec = base_has_codec(rule.mode) ? rule.mode : BASE_CODEC_NONE;
+    p->b->frames.coder.level = rule.number;
+    return err;
+}
+
+/* Does what is there of the record count, whatever becomes of this? */
+static bool may_be_safe(const struct packing *p)
+{
+    return var_of(p)->is_record ? record_of(p) < p->b->frames.safe
+                                : p->b->frames.safe > 0;
+}
+
+static int begin_chain(struct packing *p)
+{
+    const struct blob_whole *w = &p->wholes[p->next];
+    int64_t nelems = blob_map_count(&w->d->own);
+    int size = cdf_type_size(var_of(p)->type);
+    int64_t n = blob_chain_frames(nelems * size), page;
+    int err = p->open ? NC_NOERR : begin_values(p);
+    void *grown = base_grow(p->grown, &p->grown_room, p->ngrown + 1, sizeof *p->grown);
+    if (grown != NULL) p->grown = grown;
+    if (err != NC_NOERR || grown == NULL) return err != NC_NOERR ? err : NC_ENOMEM;
+    err = blob_frames_page(p->b, p->b->own, w->r->varid, record_of(p), &page);
+    if (err != NC_NOERR) return err;
+    if (page == 0)
+        p->b->frames.wanted[w->r->varid] |= UINT64_C(1) << blob_level(record_of(p));
+    p->lacking += page == 0;
+    p->overwriting += may_be_safe(p);
+    struct blob_frame *frames = base_malloc((size_t)n * sizeof *frames);
+    if (frames == NULL) return NC_ENOMEM;
+    p->grown[p->ngrown++] =
+        (struct growing){.pos = -1,
+                         .chain = {.varid = w->r->varid,
+                                   .record = var_of(p)->is_record ? record_of(p) : 0,
+                                   .blob = p->b->rank,
+                                   .nelems = nelems,
+                                   .size = size,
+                                   .codec = p->b->frames.coder.codec,
+                                   .frames = frames}};
+    return NC_NOERR;
+}
+
+/* The chain has its place in the buffer, and is made when its frames have theirs. */
+static int end_chain(struct packing *p, struct growing *g)
+{
+    int64_t bytes = blob_chain_bytes(g->done);
+    void *room = base_grow(p->bytes, &p->room, p->used + bytes, 1);
+    if (room != NULL) p->bytes = room;
+    void *told = base_grow(p->told, &p->told_room, p->ntold + 1, sizeof *p->told);
+    if (told != NULL) p->told = told;
+    if (room == NULL || told == NULL) return NC_ENOMEM;
+    p->told[p->ntold] = (struct telling){.varid = (int)g->chain.varid,
+                                         .record = g->chain.record,
+                                         .order = p->ntold,
+                                         .place = {p->used, bytes},
+                                         .fresh = true};
+    p->ntold++;
+    g->pos = p->used;
+    p->used += bytes;
+    return NC_NOERR;
+}
+
+static int add_frame(struct packing *p)
+{
+    struct growing *g = &p->grown[p->ngrown - 1];
+    int64_t n = blob_frame_values(&g->chain, g->done);
+    void *room = base_grow(p->bytes, &p->room, p->used + n, 1);
+    if (room == NULL) return NC_ENOMEM;
+    p->bytes = room;
+    int ranged = blob_values_next(&p->values, p->tile, n / g->chain.size);
+    if (ranged != NC_NOERR) access_blame(p->wholes[p->next].r, ranged);
+    int64_t bytes = blob_frame_pack(&p->b->frames.coder, p->tile, n, g->chain.size,
+                                    p->scratch, p->bytes + p->used);
+    uint64_t sum = base_sum(p->bytes + p->used, (size_t)bytes, blob_frames_seed(p->b));
+    g->chain.frames[g->done++] = (struct blob_frame){p->used, bytes, sum};
+    p->used += bytes;
+    return NC_NOERR;
+}
+
+/* Goes on to the next record, or request. */
+static void go_on(struct packing *p)
+{
+    if (++p->record < p->wholes[p->next].span.records) return;
+    blob_values_end(&p->values);
+    p->open = false;
+    p->record = 0;
+    p->next++;
+}
+
+static void fill_round(struct packing *p)
+{
+    while (p->next < p->n && p->used < ROUND) {
+        bool begins = p->ngrown == 0 || p->grown[p->ngrown - 1].pos >= 0;
+        int err = begins ? begin_chain(p) : NC_NOERR;
+        if (err == NC_NOERR) err = add_frame(p);
+        struct growing *g = p->ngrown == 0 ? NULL : &p->grown[p->ngrown - 1];
+        bool whole = err == NC_NOERR &&
+                     g->done == blob_chain_frames(g->chain.nelems * g->chain.size);
+        if (whole) err = end_chain(p, g);
+        if (err != NC_NOERR)
+            give_up(p, err);
+        else if (whole)
+            go_on(p);
+    }
+}
+
+/* ---- the group's log ---- */
+
+/* Pages that anybody lacks are there, at the log's end. Nobody has written there yet:
+ * they are zeros. */
+static int add_pages_all(struct blob *b)
+{
+    int nvars = b->base.ds->header.nvars, err = NC_NOERR;
+    uint64_t *wanted = b->frames.wanted;
+    int mpi = MPI_Allreduce(MPI_IN_PLACE, wanted, nvars, MPI_UINT64_T, MPI_BOR, b->comm);
+    if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "pages of tables");
+    for (int id = 0; id < nvars; id++) {
+        for (int level = 0; level < BLOB_LEVELS; level++) {
+            if ((wanted[id] >> level & 1) == 0) continue;
+            int added = blob_frames_add_page(b, b->own, id, level, b->frames.end);
+            if (err == NC_NOERR) err = added;
+            b->frames.end += blob_page_bytes(level, b->size);
+        }
+        b->frames.added = b->frames.added || wanted[id] != 0;
+        wanted[id] = 0;
+    }
+    return err;
+}
+
+/* What counted from the round's begin counts from the log's. */
+static void place_round(struct packing *p, int64_t begin)
+{
+    for (int64_t i = 0; i < p->ntold; i++) {
+        if (p->told[i].fresh) p->told[i].place.at += begin;
+        p->told[i].fresh = false;
+    }
+    for (int64_t i = 0; i < p->ngrown; i++) {
+        struct growing *g = &p->grown[i];
+        for (int64_t k = g->fresh; k < g->done; k++)
+            g->chain.frames[k].at += begin;
+        g->fresh = g->done;
+        if (g->pos >= 0)
+            blob_chain_encode(&g->chain, blob_frames_seed(p->b), p->bytes + g->pos);
+    }
+    int64_t left = 0;
+    for (int64_t i = 0; i < p->ngrown; i++)
+        if (p->grown[i].pos >= 0)
+            base_free(p->grown[i].chain.frames);
+        else
+            p->grown[left++] = p->grown[i];
+    p->ngrown = left;
+}
+
+/* Puts what all have into the log. */
+static int put_log_all(struct packing *p, struct region *where, int64_t n,
+                       const void *bytes, int error)
+{
+    struct blob_sub *s = p->b->own;
+    struct blob_log_request q;
+    struct access_request *r = &q.one.r;
+    int err = n == 0 ? error : blob_log_request(s, &q, where, n, bytes);
+    int put = driver_call(s->driver, put_all, &r, err == NC_NOERR && n > 0, err);
+    region_free(where);
+    return err != NC_NOERR ? err : put;
+}
+
+/* One round: is there another one? The same in the group. */
+static bool put_round_all(struct packing *p)
+{
+    enum { BYTES, MORE, LACKING, ALL };
+    struct blob *b = p->b;
+    int64_t sums[ALL] = {p->used, p->next < p->n, p->lacking}, before = 0;
+    int mpi = MPI_Exscan(&sums[BYTES], &before, 1, MPI_INT64_T, MPI_SUM, b->comm);
+    if (b->rank == 0) before = 0;
+    int other = MPI_Allreduce(MPI_IN_PLACE, sums, ALL, MPI_INT64_T, MPI_SUM, b->comm);
+    int err = base_mpi_error(mpi == MPI_SUCCESS ? other : mpi, NC_EMPI, "placing frames");
+    if (err == NC_NOERR && sums[LACKING] > 0) err = add_pages_all(b);
+    p->lacking = 0;
+    int64_t at = b->frames.end + before;
+    b->frames.end += sums[BYTES];
+    place_round(p, at);
+    int put = put_log_all(p, p->used > 0 ? region_block(at, p->used) : NULL, p->used,
+                          p->bytes, NC_NOERR);
+    if (p->err == NC_NOERR) p->err = err != NC_NOERR ? err : put;
+    b->base.ds->stats.blob_frame_bytes += p->used;
+    p->used = 0;
+    return sums[MORE] > 0;
+}
+
+/* ---- tables ---- */
+
+static int by_address(const void *a, const void *b)
+{
+    const struct telling *p = a, *q = b;
+    if (p->address != q->address) return p->address < q->address ? -1 : 1;
+    return (p->order > q->order) - (p->order < q->order);
+}
+
+/* The addresses of places, which ascend; of two for one record the later one holds. */
+static int find_addresses(struct packing *p)
+{
+    struct blob *b = p->b;
+    int64_t n = 0;
+    for (int64_t i = 0; i < p->ntold; i++) {
+        struct telling *t = &p->told[i];
+        int64_t page;
+        int err = blob_frames_page(b, b->own, t->varid, t->record, &page);
+        if (err == NC_NOERR && page == 0) err = NC_ENOMEM; /* it could not be added */
+        if (err != NC_NOERR) return err;
+        t->address = blob_place_at(page, t->record, b->size, b->rank);
+    }
+    if (p->ntold > 0) qsort(p->told, (size_t)p->ntold, sizeof *p->told, by_address);
+    for (int64_t i = 0; i < p->ntold; i++)
+        if (i + 1 == p->ntold || p->told[i].address != p->told[i + 1].address)
+            p->told[n++] = p->told[i];
+    p->ntold = n;
+    return NC_NOERR;
+}
+
+/* The places as bytes, and where they go. */
+static int make_places(struct packing *p, unsigned char **bytes, struct region **where)
+{
+    size_t n = (size_t)p->ntold;
+    struct region_extent *list = base_malloc((n + 1) * sizeof *list);
+    *where = NULL;
+    *bytes = base_malloc((n + 1) * BLOB_PLACE);
+    int err = list == NULL || *bytes == NULL ? NC_ENOMEM : find_addresses(p);
+    if (err != NC_NOERR) {
+        base_free(list);
+        return err;
+    }
+    int64_t blocks = 0;
+    for (int64_t i = 0; i < p->ntold; i++) {
+        int64_t at = p->told[i].address;
+        blob_place_encode(&p->told[i].place, *bytes + i * BLOB_PLACE);
+        if (blocks > 0 && list[blocks - 1].offset + list[blocks - 1].length == at)
+            list[blocks - 1].length += BLOB_PLACE;
+        else
+            list[blocks++] = (struct region_extent){at, BLOB_PLACE};
+    }
+    *where = region_of_extents(list, blocks);
+    return *where == NULL ? NC_ENOMEM : NC_NOERR;
+}
+
+/* Process 0 of the group tells where pages are, once more if that failed before. */
+static int put_pages_all(struct packing *p, int error)
+{
+    struct blob *b = p->b;
+    int nvars = b->base.ds->header.nvars;
+    struct base_arena arena = {NULL, 0};
+    struct access_request **reqs =
+        base_arena_alloc(&arena, ((size_t)nvars + 1) * sizeof(struct access_request *));
+    int64_t n = 0;
+    int err = reqs == NULL ? NC_ENOMEM : error;
+    for (int id = 0; id < nvars && err == NC_NOERR && b->rank == 0; id++) {
+        const int64_t *pages = blob_frames_known(b->own, id);
+        struct access_request *r =
+            base_arena_alloc(&arena, sizeof *r + 2 * sizeof r->slab[0]);
+        if (r == NULL) err = NC_ENOMEM;
+        if (r == NULL || pages == NULL) continue;
+        *r = (struct access_request){.buf = (void *)(intptr_t)pages,
+                                     .varid = blob_sub_var(b->own, id),
+                                     .type = CONV_LONGLONG};
+        r->slab[0] = 0;
+        r->slab[1] = BLOB_LEVELS;
+        reqs[n++] = r;
+    }
+    int put = driver_call(b->own->driver, put_all, reqs, err == NC_NOERR ? n : 0, err);
+    base_arena_free(&arena);
+    if (err == NC_NOERR) err = put;
+    b->frames.added = err != NC_NOERR;
+    return err;
+}
+
+/* Chains that are in the log count from here on. */
+static int tell_all(struct packing *p)
+{
+    enum { ADDED, OVERWRITING, ALL };
+    struct blob *b = p->b;
+    unsigned char *bytes = NULL;
+    struct region *where = NULL;
+    int64_t sums[ALL] = {b->frames.added, p->overwriting};
+    int err = p->err;
+    int mpi = MPI_Allreduce(MPI_IN_PLACE, sums, ALL, MPI_INT64_T, MPI_SUM, b->comm);
+    if (err == NC_NOERR) err = base_mpi_error(mpi, NC_EMPI, "telling of frames");
+    dataset_hold_records(&b->own->ds, b->frames.end);
+    if (sums[OVERWRITING] > 0) {
+        int synced = driver_call(b->own->driver, sync_all);
+        if (err == NC_NOERR) err = synced;
+    }
+    if (sums[ADDED] > 0) {
+        int put = put_pages_all(p, err);
+        if (err == NC_NOERR) err = put;
+    }
+    if (err == NC_NOERR) err = make_places(p, &bytes, &where);
+    int64_t n = err == NC_NOERR ? p->ntold * BLOB_PLACE : 0;
+    int put = put_log_all(p, where, n, bytes, err);
+    base_free(bytes);
+    return err != NC_NOERR ? err : put;
+}
+
+/* ---- all of it ---- */
+
+static int reserve(struct packing *p)
+{
+    if (p->n == 0) return NC_NOERR;
+    p->room = ROUND + BLOB_FRAME;
+    p->bytes = base_malloc((size_t)p->room);
+    p->tile = base_malloc(2 * (size_t)BLOB_FRAME);
+    p->scratch = p->tile == NULL ? NULL : p->tile + BLOB_FRAME;
+    return p->bytes == NULL || p->tile == NULL ? NC_ENOMEM : NC_NOERR;
+}
+
+static void end_packing(struct packing *p)
+{
+    for (int64_t i = 0; i < p->n && p->err != NC_NOERR; i++)
+        access_blame(p->wholes[i].r, p->err);
+    base_free(p->bytes);
+    base_free(p->tile);
+    base_free(p->grown);
+    base_free(p->told);
+}
+
+int blob_pack_all(struct blob *b, struct blob_whole *wholes, int64_t n)
+{
+    struct packing p = {.b = b, .wholes = wholes, .n = n};
+    int err = blob_frames_end_all(b);
+    for (int64_t i = 0; i < n && err != NC_NOERR; i++)
+        access_blame(wholes[i].r, err);
+    if (err != NC_NOERR) return err;
+    p.err = reserve(&p);
+    if (p.err != NC_NOERR) p.next = n;
+    do
+        fill_round(&p);
+    while (put_round_all(&p));
+    err = tell_all(&p);
+    if (p.err == NC_NOERR) p.err = err;
+    end_packing(&p);
+    return p.err;
+}
