@@ -86,9 +86,15 @@ framed() {
     [ $(($(od -An -tu1 -j55 -N1 "$dir/b.nc") & 4)) = 4 ] || { echo "not in frames"; return 1; }
     decoder join "$dir/b.nc" "$dir/o.nc" && cmp "$dir/a.nc" "$dir/o.nc"
 }
+# The first byte of a frame of the last chain is changed.
 damaged_frame() {
     framed "$1" 3 || return
-    printf XY | dd of="$dir/b.nc.0001" bs=1 conv=notrunc seek=$(($(stat -c %s "$dir/b.nc.0001") * 2 / 3)) 2>/dev/null
+    local file=$dir/b.nc.0001 chain log at
+    log=$(./ncoffsets "$file" | awk '/ frames\(frames\)/ { print $1 }')
+    chain=$(grep -abo NCCHAIN "$file" | tail -n 1)
+    at=$((log + 0x$(od -An -tx1 -j$((${chain%%:*} + 48)) -N8 "$file" | tr -d ' ')))
+    printf "\\x$(printf %02x $((0x$(od -An -tx1 -j$at -N1 "$file" | tr -d ' ') ^ 85)))" |
+        dd of="$file" bs=1 seek=$at conv=notrunc 2>/dev/null
     ! decoder join "$dir/b.nc" "$dir/o.nc" 2>"$dir/out" && grep -q "the checksum of a frame is wrong" "$dir/out"
 }
 example() { fresh && blobs "$2" "examples/C/$1"; }
