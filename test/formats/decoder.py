@@ -8,14 +8,21 @@ out like it. It shares no line with the library, and is slow and plain.
     decoder.py join MASTER OUT          one file of a dataset in subfiles
 
 Whatever is not as the document says ends it with an error."""
+import importlib
 import os
 import struct
 import sys
 
-try:
-    import xxhash
-except ImportError:
-    xxhash = None
+
+def optional(name):
+    """A module, or None where it is not installed."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None
+
+
+xxhash, zstandard, lz4_block = map(optional, ("xxhash", "zstandard", "lz4.block"))
 MASK = (1 << 64) - 1
 
 
@@ -342,6 +349,7 @@ class Master:
         n = struct.unpack_from(">14Q", p, 8)
         need(n[0] == 2 and n[13] == fnv(p[:112] + p[640:]), path + ": its page is damaged")
         self.token, self.nprocs, self.nsubfiles, self.stage = list(n[1:3]), n[3], n[4], n[6]
+        self.framed, self.seed = n[5] & 4, n[1] ^ n[2]
         self.now, self.before, self.bits = n[7:10], n[10:13], p[1024:]
 
     def counts(self, k):
@@ -379,43 +387,119 @@ def check_sums(s, k, varid, v, blob, first, n, record):
 
 
 def runs(s, k, blob):
-    """(place in the blob's variable, element of the whole, how many)"""
-    first = s.numbers(s.var("D%d.blob_start" % k), blob, 1)[0]
+    """(element of the whole, how many)"""
     n = s.numbers(s.var("D%d.nreqs" % k), blob, 1)[0]
     row = s.var("D%d.offsets" % k).shape[1] * blob
     lengths = s.numbers(s.var("D%d.lengths" % k), row, n)
-    for at, length in zip(s.numbers(s.var("D%d.offsets" % k), row, n), lengths):
-        yield first, at, length
-        first += length
+    return zip(s.numbers(s.var("D%d.offsets" % k), row, n), lengths)
+
+
+def values(master, s, v, varid, w, record, blob):
+    """A blob's values of a record, as the subfile has them; None: the master has them."""
+    k, size = v.atts["decomposition_ID"][0], SIZES[w.type]
+    n = s.numbers(s.var("D%d.blob_count" % k), blob, 1)[0]
+    if master.framed:
+        return framed_values(Frames(s, master.seed), s, v, (varid, record, blob, n, size))
+    first = s.numbers(s.var("D%d.blob_start" % k), blob, 1)[0]
+    check_sums(s, k, varid, v, blob, first, n, record)
+    return s.bytes.data[s.place(v, record, first) :][: n * size].ljust(n * size, b"\0")
 
 
 def join(path, out):
     master, whole = Master(path), Classic(path, 4096)
     result = bytearray(whole.bytes.data)
-    subs = list(subfiles(path, master))
-    for s in subs:
+    for s in list(subfiles(path, master)):
         for v in s.vars:
             k = v.atts.get("decomposition_ID", [0])[0]
             if "global_varid" not in v.atts or not master.counts(k):
                 continue
             varid = v.atts["global_varid"][0]
             w = whole.vars[varid]
+            need(v.atts.get("global_type", [v.type]) == [w.type], "%s: %s has another type" % (s.path, v.name))
             for record in range(whole.numrecs if w.record else 1):
                 for blob in range(dict(s.dims)["nblobs"]):
-                    n = s.numbers(s.var("D%d.blob_count" % k), blob, 1)[0]
-                    start = s.numbers(s.var("D%d.blob_start" % k), blob, 1)[0]
-                    check_sums(s, k, varid, v, blob, start, n, record)
-                    for pos, at, length in runs(s, k, blob):
-                        put(result, whole.place(w, record, at) - 4096, s, v, record, pos, length)
+                    raw = values(master, s, v, varid, w, record, blob)
+                    if raw is not None:
+                        put_runs(result, whole, w, record, runs(s, k, blob), raw)
     with open(out, "wb") as f:
         f.write(result)
 
 
-def put(result, to, s, v, record, pos, length):
-    n = length * SIZES[v.type]
-    at = s.place(v, record, pos)
-    result.extend(bytes(max(0, to + n - len(result))))
-    result[to : to + n] = s.bytes.data[at : at + n].ljust(n, b"\0")
+def put_runs(result, whole, w, record, pieces, raw):
+    at = 0
+    for element, length in pieces:
+        to, n = whole.place(w, record, element) - whole.base, length * SIZES[w.type]
+        result.extend(bytes(max(0, to + n - len(result))))
+        result[to : to + n] = raw[at : at + n]
+        at += n
+
+
+# ---- values in frames ----
+
+PIECE = 262144
+
+
+class Frames:
+    """The log of a subfile."""
+
+    def __init__(self, s, seed):
+        self.path, self.seed = s.path, seed
+        self.data = s.bytes.data[s.place(s.var("frames")) :]
+
+    def take(self, at, n, what):
+        need(8 <= at and n >= 0 and at + n <= len(self.data), "%s: %s is outside of the log" % (self.path, what))
+        return self.data[at : at + n]
+
+    def hold(self, data, told, what):
+        need(xxh3(data, self.seed) in (None, told), "%s: the checksum of %s is wrong" % (self.path, what))
+
+
+def chain_place(log, s, v, record, blob):
+    """Where the chain of a blob's values is, and its length."""
+    p, nblobs = (record + 1).bit_length() - 1, dict(s.dims)["nblobs"]
+    page = s.numbers(v, p, 1)[0]
+    if page == 0:
+        return 0, 0
+    table = log.take(page, nblobs * 16 << p, "a page")
+    return struct.unpack_from(">qq", table, ((record + 1 - (1 << p)) * nblobs + blob) * 16)
+
+
+def framed_values(log, s, v, whose):
+    """whose: variable, record, blob, its elements, bytes of one"""
+    at, length = chain_place(log, s, v, whose[1], whose[2])
+    if length == 0:
+        return None
+    data = log.take(at, length, "a chain")
+    log.hold(data[:-8], int.from_bytes(data[-8:], "big"), "a chain")
+    magic, *told, codec = struct.unpack_from(">8sqqqqii", data)
+    need(magic == b"NCCHAIN\n" and told == list(whose), log.path + ": a chain is of other values")
+    frames = list(struct.iter_unpack(">qqQ", data[48:-8]))
+    left, size = whose[3] * whose[4], whose[4]
+    need(len(frames) == -(-left // PIECE), log.path + ": a chain has another length")
+    pieces = [min(PIECE, left - i * PIECE) for i in range(len(frames))]
+    return b"".join(frame(log, f, codec, n, size) for f, n in zip(frames, pieces))
+
+
+def frame(log, told, codec, n, size):
+    data = log.take(told[0], told[1], "a frame")
+    log.hold(data, told[2], "a frame")
+    if len(data) == n:
+        return data
+    turned = expand(data, codec, n)
+    need(len(turned) == n, log.path + ": a frame has another length")
+    result = bytearray(n)
+    for k in range(size):
+        result[k::size] = turned[k * (n // size) :][: n // size]
+    return bytes(result)
+
+
+def expand(data, codec, n):
+    need(codec in (1, 2), "compressed in a way that is not known")
+    module = {1: zstandard, 2: lz4_block}[codec]
+    need(module, "this needs python3-%s" % {1: "zstandard", 2: "lz4"}[codec])
+    if codec == 1:
+        return zstandard.ZstdDecompressor().decompress(data, max_output_size=n)
+    return lz4_block.decompress(data, uncompressed_size=n)
 
 
 # ---- commands ----

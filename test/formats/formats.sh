@@ -76,6 +76,27 @@ blobs() { # N PROGRAM ARGUMENT...: makes the file that is its last argument
         { cat "$dir/out"; return 1; }
     [ -s "$dir/b.nc.0000" ] && decoder join "$dir/b.nc" "$dir/o.nc" && cmp "$dir/a.nc" "$dir/o.nc"
 }
+# framed CODEC N: values of blobs in frames, several to a chain; some have been put again, and some are
+# in the master.
+framed() {
+    fresh
+    launch "$2" test/formats/frames_write "$dir/a.nc" >"$dir/out" 2>&1 &&
+        PNETCDF_HINTS="nc_blob=enable;nc_num_subfiles=2;nc_compress=$1" \
+            launch "$2" test/formats/frames_write "$dir/b.nc" >"$dir/out" 2>&1 || { cat "$dir/out"; return 1; }
+    [ $(($(od -An -tu1 -j55 -N1 "$dir/b.nc") & 4)) = 4 ] || { echo "not in frames"; return 1; }
+    decoder join "$dir/b.nc" "$dir/o.nc" && cmp "$dir/a.nc" "$dir/o.nc"
+}
+# The first byte of a frame of the last chain is changed.
+damaged_frame() {
+    framed "$1" 3 || return
+    local file=$dir/b.nc.0001 chain log at
+    log=$(./ncoffsets "$file" | awk '/ frames\(frames\)/ { print $1 }')
+    chain=$(grep -abo NCCHAIN "$file" | tail -n 1)
+    at=$((log + 0x$(od -An -tx1 -j$((${chain%%:*} + 48)) -N8 "$file" | tr -d ' ')))
+    printf "\\x$(printf %02x $((0x$(od -An -tx1 -j$at -N1 "$file" | tr -d ' ') ^ 85)))" |
+        dd of="$file" bs=1 seek=$at conv=notrunc 2>/dev/null
+    ! decoder join "$dir/b.nc" "$dir/o.nc" 2>"$dir/out" && grep -q "the checksum of a frame is wrong" "$dir/out"
+}
 example() { fresh && blobs "$2" "examples/C/$1"; }
 damaged() {
     example "$1" 2 && printf X | dd of="$dir/b.nc.0001" bs=1 conv=notrunc \
@@ -102,4 +123,15 @@ for source in "$examples"/*.c; do
     check "$name, in subfiles" example "$name" 3
 done
 check "a damaged value is seen" damaged blocks
+while read -r codec module macro; do
+    if ! grep -q "define $macro " config.h || ! "$python" -c "import $module" 2>/dev/null; then
+        skip "values in frames of $codec" "no $codec, or no python3 with $module"
+        continue
+    fi
+    for n in 2 5; do check "values in frames of $codec, by $n" framed "$codec" "$n"; done
+    check "a damaged frame of $codec is seen" damaged_frame "$codec"
+done <<EOF
+zstd zstandard HAVE_ZSTD
+lz4 lz4.block HAVE_LZ4
+EOF
 finish

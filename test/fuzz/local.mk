@@ -10,7 +10,8 @@ endif
 REPLAY_LIBS = libserial.la
 if HAVE_SANITIZERS
 sanitized_replays = test/fuzz/replay_sanitized.unit test/fuzz/cdl_replay_sanitized.unit \
-	test/fuzz/hints_replay_sanitized.unit test/fuzz/blob_replay_sanitized.unit
+	test/fuzz/hints_replay_sanitized.unit test/fuzz/blob_replay_sanitized.unit \
+	test/fuzz/frames_replay_sanitized.unit
 check_PROGRAMS += $(sanitized_replays)
 TESTS += $(sanitized_replays)
 test_fuzz_replay_sanitized_unit_SOURCES = test/fuzz/replay.c test/fuzz/cdf_fuzz.c \
@@ -28,6 +29,11 @@ test_fuzz_blob_replay_sanitized_unit_SOURCES = test/fuzz/replay.c test/fuzz/blob
 	$(blob_serial_sources) $(cdf_sources) $(base_serial_sources)
 test_fuzz_blob_replay_sanitized_unit_CFLAGS = $(AM_CFLAGS) $(SANITIZE_CFLAGS)
 test_fuzz_blob_replay_sanitized_unit_LDADD = $(REPLAY_LIBS)
+test_fuzz_frames_replay_sanitized_unit_SOURCES = test/fuzz/replay.c test/fuzz/frames_fuzz.c \
+	$(libutil_la_SOURCES) $(blob_serial_sources) $(cdf_sources) $(journal_sources) \
+	$(base_serial_sources)
+test_fuzz_frames_replay_sanitized_unit_CFLAGS = $(AM_CFLAGS) $(SANITIZE_CFLAGS)
+test_fuzz_frames_replay_sanitized_unit_LDADD = $(REPLAY_LIBS)
 endif
 
 FUZZ_CC = clang
@@ -36,7 +42,11 @@ FUZZ_CFLAGS = -g -O1 -std=gnu11 -fno-sanitize-recover=undefined \
 FUZZ_RUNS = 1000000
 FUZZ_FORMATS = 1 2 5
 fuzzers = test/fuzz/cdf_fuzz test/fuzz/cdl_fuzz test/fuzz/journal_fuzz test/fuzz/hints_fuzz \
-	test/fuzz/blob_fuzz test/fuzz/log_fuzz
+	test/fuzz/blob_fuzz test/fuzz/frames_fuzz test/fuzz/log_fuzz
+
+# What the tools share is fuzzed, too.
+test/fuzz/frames_fuzz: fuzzed_sources += $(libutil_la_SOURCES)
+test/fuzz/frames_fuzz: $(libutil_la_SOURCES)
 
 # In a loop over sources: the C file to compile, which may have been generated.
 fuzzed_file = case $$file in \
@@ -47,7 +57,7 @@ fuzzed_file = case $$file in \
 
 $(fuzzers): $(fuzzed_sources) libserial.la test/fuzz/cdf_fuzz.c test/fuzz/cdl_fuzz.c \
 	test/fuzz/journal_fuzz.c test/fuzz/hints_fuzz.c test/fuzz/blob_fuzz.c \
-	test/fuzz/log_fuzz.c
+	test/fuzz/frames_fuzz.c test/fuzz/log_fuzz.c
 	@$(MKDIR_P) test/fuzz
 	@sources=; for file in $(fuzzed_sources) $@.c; do \
 		$(fuzzed_file); sources="$$sources $$path"; \
@@ -83,6 +93,11 @@ fuzz: $(fuzzers)
 			-print_final_stats=1 -dict=$(srcdir)/test/fuzz/cdf.dict \
 			-artifact_prefix=test/fuzz/crash-blob- \
 			test/fuzz/found-blob $(srcdir)/test/fuzz/blob-corpus
+	@echo "values in frames: $(FUZZ_RUNS) runs"; $(MKDIR_P) test/fuzz/found-frames && \
+		test/fuzz/frames_fuzz -runs=$(FUZZ_RUNS) -max_len=16384 -verbosity=0 \
+			-malloc_limit_mb=64 -print_final_stats=1 -dict=$(srcdir)/test/fuzz/cdf.dict \
+			-artifact_prefix=test/fuzz/crash-frames- \
+			test/fuzz/found-frames $(srcdir)/test/fuzz/frames-corpus
 	@echo "logs: $(FUZZ_RUNS) runs"; $(MKDIR_P) test/fuzz/found-log && \
 		test/fuzz/log_fuzz -runs=$(FUZZ_RUNS) -max_len=2048 -verbosity=0 \
 			-print_final_stats=1 -artifact_prefix=test/fuzz/crash-log- \

@@ -34,14 +34,18 @@ static void report_fault(struct teller *t, const char *path, const char *reason)
 /* ---- is a subfile one of this dataset? ---- */
 
 /* Lists its variables by the master's. NULL, or what is wrong. */
-static const char *list_vars(const struct cdf_header *master, struct util_blob_sub *s)
+static const char *list_vars(const struct cdf_header *master, bool framed,
+                             struct util_blob_sub *s)
 {
     struct cdf_header *h = &s->file.header;
     for (int id = 0; id < h->nvars; id++) {
         int varid;
         const char *wrong = blob_source_variable(h, id, master, &varid);
         if (wrong != NULL) return wrong;
-        if (varid >= 0) s->varids[varid] = id;
+        if (varid < 0) continue;
+        if (blob_source_is_framed(h, id) != framed)
+            return "a variable is not as the master file has it";
+        s->varids[varid] = id;
     }
     return NULL;
 }
@@ -68,7 +72,8 @@ static bool take_header(struct util_blob *b, const struct util_classic *c, int n
         return err == NC_NOERR;
     }
     const char *wrong = blob_source_foreign(&s->file.header, &b->facts, number);
-    if (wrong == NULL) wrong = list_vars(master, s);
+    if (wrong == NULL) wrong = list_vars(master, b->facts.framed, s);
+    if (wrong == NULL && b->facts.framed) wrong = util_blob_log_find(s);
     if (wrong == NULL) wrong = util_blob_wrong_moment(b, c, number);
     if (wrong == NULL) wrong = util_blob_wrong_size(b, number);
     if (wrong == NULL) return true;
@@ -198,7 +203,8 @@ static int reserve(struct util_blob *b, const struct util_classic *c)
     if (b->subs == NULL || b->vars == NULL || b->decomps == NULL || b->wants == NULL ||
         b->bytes == NULL || b->order == NULL)
         return NC_ENOMEM;
-    return reserve_subs(b, c);
+    int err = b->facts.framed ? util_blob_frames_open(b) : NC_NOERR;
+    return err == NC_NOERR ? reserve_subs(b, c) : err;
 }
 
 void util_blob_close(struct util_classic *c)
@@ -210,6 +216,7 @@ void util_blob_close(struct util_classic *c)
         if (b->subs[i].file.fd >= 0) close(b->subs[i].file.fd);
         base_free(b->subs[i].path);
         base_free(b->subs[i].varids);
+        util_blob_rows_free(&b->subs[i].rows);
     }
     for (int i = 0; b->decomps != NULL && i < b->ndecomps; i++)
         blob_index_free(&b->decomps[i].index);
@@ -221,6 +228,7 @@ void util_blob_close(struct util_classic *c)
     base_free(b->wants);
     base_free(b->order);
     blob_runs_free(&b->runs);
+    util_blob_frames_close(b);
     base_free(b->bytes);
     base_free(b);
     c->blob = NULL;
@@ -333,9 +341,9 @@ static int read_numbers(void *who, const struct blob_numbers *lists, int n, int 
     return error;
 }
 
-/* The processes of a group. */
-static int64_t group_size(const struct cdf_envelope *e, int64_t group)
+int64_t util_blob_group_size(const struct util_blob *b, int64_t group)
 {
+    const struct cdf_envelope *e = &b->facts;
     int64_t round = e->nsubfiles - 1;
     return ((group + 1) * e->nprocs + round) / e->nsubfiles -
            (group * e->nprocs + round) / e->nsubfiles;
@@ -344,10 +352,23 @@ static int64_t group_size(const struct cdf_envelope *e, int64_t group)
 /* No more blobs than there can be, whatever the file says. */
 static int check_blobs(const struct util_blob *b, const struct blob_source *s)
 {
-    int64_t of = group_size(&b->facts, s->sub);
+    int64_t of = util_blob_group_size(b, s->sub);
     if (s->nblobs == of) return NC_NOERR;
     return base_error_set(NC_ENOTNC, "%s: decomposition D%d has %lld blobs, not %lld",
                           s->path, s->decomposition, (long long)s->nblobs, (long long)of);
+}
+
+int util_blob_source(const struct util_blob *b, int number, int id,
+                     const struct util_blob_decomp *d, struct blob_source *s)
+{
+    struct util_blob_sub *sub = &b->subs[number];
+    *s = (struct blob_source){
+        .h = &sub->file.header, .path = sub->path, .sub = number, .size = sub->file.size};
+    if (util_blob_is_foreign(b))
+        return blob_foreign_source(&b->foreign, b->whole, d->varid, id, s);
+    int64_t nelems = blob_source_nelems(s->h, id, d->number);
+    int err = blob_source_find(s, d->number, nelems, d->nelems);
+    return err == NC_NOERR ? check_blobs(b, s) : err;
 }
 
 struct indexing {
@@ -363,18 +384,10 @@ static int open_source(void *who, int number, struct blob_source *s)
     *s = (struct blob_source){.nblobs = 0};
     if (!sub->there) return NC_NOERR;
     x->reader = (struct map_reader){x->b, number};
-    *s = (struct blob_source){.h = &sub->file.header,
-                              .path = sub->path,
-                              .sub = number,
-                              .size = sub->file.size,
-                              .numbers = read_numbers,
-                              .who = &x->reader};
-    int id = sub->varids[x->d->varid];
-    if (util_blob_is_foreign(x->b))
-        return blob_foreign_source(&x->b->foreign, x->b->whole, x->d->varid, id, s);
-    int err =
-        blob_source_find(s, x->d->number, sub->file.header.vars[id].nelems, x->d->nelems);
-    return err == NC_NOERR ? check_blobs(x->b, s) : err;
+    int err = util_blob_source(x->b, number, sub->varids[x->d->varid], x->d, s);
+    s->numbers = read_numbers;
+    s->who = &x->reader;
+    return err;
 }
 
 /* In another library's dataset, which is whole: are all elements there that should be? */

@@ -67,6 +67,10 @@ bool util_blob_is_unchanged(const struct util_classic *c);
  * NULL: no memory. The caller frees it. */
 char *util_blob_joining(const struct util_classic *c, const char *path);
 
+/* The name of a file that takes a subfile's place when it is whole; NULL: no memory. The
+ * caller frees it. */
+char *util_blob_compacting(const struct util_classic *c, const char *subfile);
+
 /* The subfiles that there should be, and the name of one. */
 int util_blob_count(const struct util_classic *c);
 const char *util_blob_path(const struct util_classic *c, int number);

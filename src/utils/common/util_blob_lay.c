@@ -16,6 +16,13 @@ struct window {
     int64_t end; /* behind the last byte that came from a blob */
 };
 
+/* A stretch of a variable: of one record, or of all of it. */
+struct stretch {
+    const struct util_blob_var *var;
+    int64_t record, begin; /* begin: where in the file this record does */
+    int64_t first, last;   /* elements, the last one not included */
+};
+
 /* ---- reading what was collected ---- */
 
 /* Pieces that lie side by side in a subfile, though others come between them in the one
@@ -69,11 +76,31 @@ static int read_group(struct util_blob *b, int64_t i, int64_t n, int64_t end)
     return err;
 }
 
-static int read_wants(struct util_blob *b)
+/* The pieces of run number i, if they are in frames: these are expanded once, as runs
+ * are in order. */
+static int read_framed(const struct util_classic *c, const struct stretch *s, int64_t i)
 {
+    struct util_blob *b = c->blob;
+    const struct blob_part *run = blob_runs_at(&b->runs, i);
+    const struct util_blob_row row = {c, run->sub, s->var, s->record};
+    int err = NC_NOERR;
+    for (int64_t k = run->copy - run->run; k < run->copy && err == NC_NOERR; k++) {
+        const struct blob_part *w = &b->wants[b->order[k]];
+        err = util_blob_framed_read(&row, w->at, w->values, w->n);
+    }
+    return err;
+}
+
+static int read_wants(const struct window *w, const struct stretch *s)
+{
+    struct util_blob *b = w->b;
     int err = make_runs(b);
     int64_t end;
-    for (int64_t i = 0, n; i < b->runs.n && err == NC_NOERR; i += n) {
+    for (int64_t i = 0, n = 1; i < b->runs.n && err == NC_NOERR; i += n) {
+        if (b->facts.framed) {
+            err = read_framed(w->c, s, i);
+            continue;
+        }
         n = together(b, i, &end);
         err = read_group(b, i, n, end);
     }
@@ -81,8 +108,9 @@ static int read_wants(struct util_blob *b)
     return err;
 }
 
-static int want(struct util_blob *b, const struct blob_part *w)
+static int want(struct window *window, const struct stretch *s, const struct blob_part *w)
 {
+    struct util_blob *b = window->b;
     if (b->nwants > 0) {
         struct blob_part *last = &b->wants[b->nwants - 1];
         if (last->sub == w->sub && last->at + last->n == w->at &&
@@ -91,19 +119,12 @@ static int want(struct util_blob *b, const struct blob_part *w)
             return NC_NOERR;
         }
     }
-    int err = b->nwants == UTIL_BLOB_WANTS ? read_wants(b) : NC_NOERR;
+    int err = b->nwants == UTIL_BLOB_WANTS ? read_wants(window, s) : NC_NOERR;
     b->wants[b->nwants++] = *w;
     return err;
 }
 
 /* ---- what is wanted of a variable ---- */
-
-/* A stretch of a variable: of one record, or of all of it. */
-struct stretch {
-    const struct util_blob_var *var;
-    int64_t record, begin; /* begin: where in the file this record does */
-    int64_t first, last;   /* elements, the last one not included */
-};
 
 /* Elements that are in no blob that is there may be in one that is not. */
 static int missing(const struct window *w, const struct stretch *s, int64_t from,
@@ -133,36 +154,67 @@ static int lacking(const struct window *w, const struct stretch *s, int64_t from
                              s->record, from);
 }
 
-static int want_piece(struct window *w, const struct stretch *s,
-                      const struct blob_piece *p)
+/* What of a piece is in the window, if the piece begins `from` bytes behind the beginning
+ * of its home. */
+static struct blob_part clip(struct window *w, const struct stretch *s,
+                             const struct blob_piece *p, int64_t from)
 {
-    const struct util_blob_sub *sub = &w->b->subs[p->sub];
-    const struct cdf_header *h = &sub->file.header;
-    const struct cdf_var *v = &h->vars[sub->varids[s->var->varid]];
-    int size = s->var->size;
-    int err =
-        util_blob_is_foreign(w->b)
-            ? blob_foreign_reaches(h, sub->path, sub->file.size,
-                                   sub->varids[s->var->varid], s->record, p->pos, p->n)
-            : NC_NOERR;
-    if (err != NC_NOERR) return err;
-    if (p->pos > v->nelems - p->n || (v->is_record && s->record >= cdf_max_records(h)))
-        return base_error_set(NC_ENOTNC, "%s: a map points outside of variable '%s'",
-                              sub->path, v->name);
-    int64_t low = s->begin + p->at * size, high = low + p->n * size;
-    int64_t from = cdf_record_offset(h, v, s->record) + p->pos * size;
+    int64_t low = s->begin + p->at * s->var->size, high = low + p->n * s->var->size;
     if (low < w->low) {
         from += w->low - low;
         low = w->low;
     }
     if (high > w->high) high = w->high;
-    bool told = !v->is_record || s->record < h->numrecs;
-    if (told && from > sub->file.size - (high - low)) return util_blob_cut(sub, v);
     if (high > w->end) w->end = high;
-    return want(w->b, &(struct blob_part){.at = from,
-                                          .n = high - low,
-                                          .values = w->bytes + (low - w->low),
-                                          .sub = p->sub});
+    return (struct blob_part){
+        .at = from, .n = high - low, .values = w->bytes + (low - w->low), .sub = p->sub};
+}
+
+/* Some blobs of a record have frames; the values of the others are in the master file. */
+static int want_framed(struct window *w, const struct stretch *s,
+                       const struct blob_piece *p)
+{
+    const struct util_blob_row row = {w->c, p->sub, s->var, s->record};
+    int err = NC_NOERR;
+    for (int64_t done = 0; done < p->n && err == NC_NOERR;) {
+        struct blob_piece q = {p->at + done, p->n - done, p->pos + done, p->sub};
+        struct util_blob_framed blob;
+        err = util_blob_framed_at(&row, q.pos, &blob);
+        if (err != NC_NOERR) return err;
+        if (q.n > blob.end - q.pos) q.n = blob.end - q.pos;
+        struct blob_part part = clip(w, s, &q, q.pos * s->var->size);
+        if (!blob.in_master) err = want(w, s, &part);
+        done += q.n;
+    }
+    return err;
+}
+
+static int want_plain(struct window *w, const struct stretch *s,
+                      const struct blob_piece *p)
+{
+    const struct util_blob_sub *sub = &w->b->subs[p->sub];
+    const struct cdf_header *h = &sub->file.header;
+    int id = sub->varids[s->var->varid];
+    const struct cdf_var *v = &h->vars[id];
+    int err = util_blob_is_foreign(w->b)
+                  ? blob_foreign_reaches(h, sub->path, sub->file.size, id, s->record,
+                                         p->pos, p->n)
+                  : NC_NOERR;
+    if (err != NC_NOERR) return err;
+    if (p->pos > v->nelems - p->n || (v->is_record && s->record >= cdf_max_records(h)))
+        return base_error_set(NC_ENOTNC, "%s: a map points outside of variable '%s'",
+                              sub->path, v->name);
+    struct blob_part part =
+        clip(w, s, p, cdf_record_offset(h, v, s->record) + p->pos * s->var->size);
+    bool told = !v->is_record || s->record < h->numrecs;
+    if (told && part.at > sub->file.size - part.n) return util_blob_cut(sub, v);
+    return want(w, s, &part);
+}
+
+static int want_piece(struct window *w, const struct stretch *s,
+                      const struct blob_piece *p)
+{
+    return w->b->facts.framed ? want_framed(w, s, p) : want_plain(w, s, p);
 }
 
 /* The pieces of elements [at, end), which the index has. */
@@ -195,7 +247,7 @@ static int lay_stretch(struct window *w, const struct stretch *s)
         end = d->index.high < s->last ? d->index.high : s->last;
         if (err == NC_NOERR) err = want_pieces(w, s, &d->index, at, end);
     }
-    int done = read_wants(w->b);
+    int done = read_wants(w, s);
     return err != NC_NOERR ? err : done;
 }
 

@@ -1,6 +1,11 @@
 /* Are the files of a dataset in subfiles of one moment, and complete? */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "base_error.h"
 #include "base_io.h"
+#include "base_mem.h"
 #include "base_owner.h"
 #include "blob_moment.h"
 #include "util_blob_impl.h"
@@ -70,4 +75,16 @@ bool util_blob_is_unchanged(const struct util_classic *c)
 char *util_blob_joining(const struct util_classic *c, const char *path)
 {
     return blob_source_joining(path, &c->blob->facts);
+}
+
+/* Not longer than other names beside a master, which create looks at. */
+char *util_blob_compacting(const struct util_classic *c, const char *subfile)
+{
+    const struct cdf_envelope *e = &c->blob->facts;
+    size_t size = strlen(subfile) + 24;
+    char *path = base_malloc(size);
+    if (path != NULL)
+        snprintf(path, size, "%s.compact-%08" PRIx32, subfile,
+                 (uint32_t)(e->token[0] ^ e->token[1]));
+    return path;
 }

@@ -35,9 +35,14 @@ struct checked {
 /* Records that any of the files has something of. */
 static int64_t records_of(const struct util_classic *c)
 {
-    const struct util_blob *b = c->blob;
+    struct util_blob *b = c->blob;
     int64_t most = 0;
     for (int i = 0; i < b->facts.nsubfiles; i++) {
+        if (b->facts.framed) {
+            int64_t n = util_blob_framed_records(b, i);
+            if (n > most) most = n;
+            continue;
+        }
         const struct util_classic *f = &b->subs[i].file;
         int64_t size = f->header.record_size, from = f->header.begin_record;
         if (!b->subs[i].there || size == 0 || f->size <= from) continue;
@@ -56,17 +61,29 @@ static int64_t turns_of(const struct util_classic *c)
 
 /* ---- one variable, one record ---- */
 
+void util_blob_whose(const struct util_blob_row *r, int64_t blob,
+                     char words[UTIL_BLOB_WHOSE])
+{
+    const struct cdf_envelope *e = &r->c->blob->facts;
+    char record[48] = "", process[64] = "";
+    int64_t round = e->nsubfiles - 1,
+            first = (r->number * e->nprocs + round) / e->nsubfiles;
+    if (r->var->record)
+        snprintf(record, sizeof record, ", record %lld", (long long)r->record);
+    if (blob >= 0)
+        snprintf(process, sizeof process, ": what process %lld wrote",
+                 (long long)(first + blob));
+    snprintf(words, UTIL_BLOB_WHOSE, "variable '%s'%s%s",
+             r->c->header.vars[r->var->varid].name, record, process);
+}
+
 static int complain(struct checking *x, const struct checked *v, int64_t blob,
                     const char *what)
 {
-    char line[NC_MAX_NAME + 200], record[48] = "";
-    int64_t round = x->b->facts.nsubfiles - 1;
-    int64_t process =
-        (v->number * x->b->facts.nprocs + round) / x->b->facts.nsubfiles + blob;
-    if (v->var->record)
-        snprintf(record, sizeof record, ", record %lld", (long long)v->record);
-    snprintf(line, sizeof line, "variable '%s'%s: what process %lld wrote %s",
-             x->c->header.vars[v->var->varid].name, record, (long long)process, what);
+    const struct util_blob_row row = {x->c, v->number, v->var, v->record};
+    char whose[UTIL_BLOB_WHOSE], line[UTIL_BLOB_WHOSE + 80];
+    util_blob_whose(&row, blob, whose);
+    snprintf(line, sizeof line, "%s %s", whose, what);
     x->tell(x->to, v->sub->path, line);
     x->sums->wrong++;
     return -1;
@@ -147,6 +164,23 @@ static int check_blobs(struct checking *x, const struct checked *v)
     return status;
 }
 
+/* Of values in frames these themselves tell. */
+static int check_frames(struct checking *x, const struct checked *v)
+{
+    const struct util_blob_row row = {x->c, v->number, v->var, v->record};
+    int64_t n;
+    int status = tell_error(x, util_blob_framed_blobs(&row, &n));
+    x->sums->wrong += status != 0;
+    for (int64_t i = 0; i < n; i++) {
+        bool any = false;
+        int err = util_blob_framed_check(&row, i, &any);
+        if (tell_error(x, err) != 0) status = -1;
+        x->sums->wrong += err != NC_NOERR;
+        x->sums->right += err == NC_NOERR && any;
+    }
+    return status;
+}
+
 static int check_turn(struct checking *x, int number, int64_t turn)
 {
     struct util_blob *b = x->b;
@@ -158,8 +192,8 @@ static int check_turn(struct checking *x, int number, int64_t turn)
     if (v.id < 0) return 0;
     const struct util_blob_decomp *d = &b->decomps[v.var->decomp];
     const struct cdf_header *h = &v.sub->file.header;
-    v.source = (struct blob_source){.h = &v.sub->file.header, .path = v.sub->path};
-    int err = blob_source_find(&v.source, d->number, h->vars[v.id].nelems, d->nelems);
+    if (b->facts.framed) return check_frames(x, &v);
+    int err = util_blob_source(b, number, v.id, d, &v.source);
     if (err != NC_NOERR) return tell_error(x, err);
     v.sums = blob_sum_var(h, d->number, v.var->varid);
     if (v.sums >= 0 && (h->vars[v.sums].nelems != v.source.nblobs ||
@@ -181,7 +215,7 @@ int util_blob_check_sums(struct util_classic *c, int64_t share, int64_t shares,
 {
     struct util_blob *b = c->blob;
     *sums = (struct util_blob_sums){0, 0, 0};
-    if (util_blob_is_foreign(b) || !base_can_sum()) return 0;
+    if (util_blob_is_foreign(b) || (!base_can_sum() && !b->facts.framed)) return 0;
     struct checking *x = base_malloc(sizeof *x);
     if (x == NULL) {
         tell(to, NULL, base_error_text(NC_ENOMEM));
@@ -191,7 +225,7 @@ int util_blob_check_sums(struct util_classic *c, int64_t share, int64_t shares,
     int64_t turns = turns_of(c), all = turns * b->facts.nsubfiles;
     int64_t first = base_share_begin(all, shares, share);
     int64_t end = base_share_begin(all, shares, share + 1);
-    int status = 0;
+    int status = share == 0 ? util_blob_check_tables(c, tell, to) : 0;
     for (int64_t i = first; i < end; i++) {
         if (check_turn(x, (int)(i / turns), i % turns) != 0) status = -1;
         util_progress_at(progress, i + 1 - first);

@@ -15,7 +15,7 @@
 enum { JOIN_PIECE = 4 << 20 }; /* bytes at a time */
 
 struct join_options {
-    bool force, check, remove, verbose;
+    bool force, check, remove, compact, verbose;
     const char *from, *to;
 };
 
@@ -58,6 +58,13 @@ int join_is_held(const struct join *j);
 
 /* Makes the file under its temporary name, and as long as it will be. */
 int join_create(struct join *j);
+
+/* May its subfiles be written anew? */
+int join_can_compact(const struct join *j);
+
+/* Writes this process's share of the subfiles anew; how many bytes shorter they are.
+ * Local; 0, or -1 after an error line. */
+int join_compact(struct join *j, int64_t *saved);
 
 /* Gives it its name. */
 int join_rename(struct join *j);

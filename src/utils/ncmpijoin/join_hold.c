@@ -60,7 +60,11 @@ static int look_at_age(const struct join *j)
     const char *behind = util_blob_behind(&j->in);
     if (behind != NULL) util_message(JOIN_TOOL, behind, -1, "%s", UTIL_BLOB_BEHIND);
     if (behind != NULL && j->options.check) return -1;
-    if (!j->options.remove || util_blob_is_complete(&j->in)) return 0;
+    if (util_blob_is_complete(&j->in)) return 0;
+    if (j->options.compact)
+        return complain(j, "the program that wrote to it last did not close it: open it "
+                           "for writing, and close it first");
+    if (!j->options.remove) return 0;
     return complain(j, "the program that wrote to it last did not close it: join it "
                        "without --remove, and look at what comes of it");
 }
@@ -70,7 +74,8 @@ int join_hold(struct join *j)
     if (j->in.base == 0) return 0; /* another library's: there are no locks */
     j->lock = open(j->options.from, O_RDWR | O_CLOEXEC);
     j->reads_only = j->lock < 0;
-    if (j->reads_only && j->options.remove) return complain(j, strerror(errno));
+    if (j->reads_only && (j->options.remove || j->options.compact))
+        return complain(j, strerror(errno));
     if (j->reads_only) j->lock = open(j->options.from, O_RDONLY | O_CLOEXEC);
     if (j->lock < 0) return complain(j, strerror(errno));
     if (is_busy(j)) return tell_busy(j);

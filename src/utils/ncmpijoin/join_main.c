@@ -14,22 +14,26 @@
 #include "util_message.h"
 #include "util_options.h"
 
+enum { COMPACT = 256 };
+
 static const struct util_option options[] = {
     {'f', "force", NULL, "overwrite OUT if it exists"},
     {'c', "check", NULL, "read OUT again and compare it with the dataset"},
     {'r', "remove", NULL, "check, and then remove NAME and its subfiles"},
+    {COMPACT, "compact", NULL, "write subfiles anew, without what was put again"},
     {'v', "verbose", NULL, "say what was done"},
     {0},
 };
 
 static const struct util_tool tool = {
     .name = JOIN_TOOL,
-    .synopsis = "[-f] [-c] [-r] [-v] NAME OUT",
+    .synopsis = "[-f] [-c] [-r] [-v] NAME OUT | --compact [-v] NAME",
     .about = "Makes one ordinary netCDF file of a dataset whose values are in subfiles\n"
-             "(NAME, NAME.0000, NAME.0001 ...).",
+             "(NAME, NAME.0000, NAME.0001 ...), or makes its subfiles shorter.",
     .options = options,
     .examples = "  ncmpijoin run.nc whole.nc\n"
-                "  mpiexec -n 4 ncmpijoin --remove run.nc whole.nc\n",
+                "  mpiexec -n 4 ncmpijoin --remove run.nc whole.nc\n"
+                "  ncmpijoin --compact run.nc\n",
 };
 
 static void apply(struct join_options *o, int letter)
@@ -43,6 +47,9 @@ static void apply(struct join_options *o, int letter)
         return;
     case 'r':
         o->check = o->remove = true;
+        return;
+    case COMPACT:
+        o->compact = true;
         return;
     default:
         o->verbose = true;
@@ -58,13 +65,15 @@ static int parse(struct join_options *o, int argc, char **argv)
         apply(o, letter);
     if (letter != UTIL_END) return letter;
     int first = util_first_operand();
-    if (first != argc - 2) {
-        util_message(JOIN_TOOL, NULL, -1, "which dataset, to which file?");
+    if (first != argc - (o->compact ? 1 : 2) || (o->compact && (o->force || o->check))) {
+        util_message(JOIN_TOOL, NULL, -1,
+                     o->compact ? "--compact takes one dataset, and -v alone"
+                                : "which dataset, to which file?");
         util_usage(&tool);
         return UTIL_WRONG;
     }
     o->from = argv[first];
-    o->to = argv[first + 1];
+    o->to = o->compact ? NULL : argv[first + 1];
     return 0;
 }
 
@@ -201,12 +210,25 @@ static int join_all(struct join *j)
     return status;
 }
 
+static int compact_all(struct join *j)
+{
+    int64_t own = 0, all = 0;
+    char words[64];
+    int status = first_says_all(j->rank == 0 ? join_can_compact(j) : 0);
+    if (status == 0) status = first_says_all(j->rank == 0 ? join_hold(j) : 0);
+    if (status == 0) status = join_agree_all(join_compact(j, &own));
+    MPI_Reduce(&own, &all, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    snprintf(words, sizeof words, "%lld bytes taken back", (long long)all);
+    if (status == 0) say(j, j->options.from, words);
+    return status;
+}
+
 static int run_all(struct join *j)
 {
     bool opened;
     util_mute(false);
     int status = open_dataset_all(j, &opened);
-    if (status == 0) status = join_all(j);
+    if (status == 0) status = j->options.compact ? compact_all(j) : join_all(j);
     if (opened) util_classic_close(&j->in);
     return status;
 }
