@@ -1,6 +1,6 @@
 #!/bin/bash
 # Runs the conformance matrix, the random programs and the data tests with the driver blob:
-# one subfile, some, one for each process; and the burst buffer on top. Takes minutes; `make check-ways`. Settings:
+# one subfile, some, one for each process, compressed or not; and the burst buffer on top. Takes minutes; `make check-ways`. Settings:
 # test/support/suites.sh.
 set -u
 . "${srcdir:-.}/test/support/suites.sh"
@@ -9,4 +9,7 @@ export NCMPI_TEST_PROCS=${NCMPI_TEST_PROCS-1 2 3 4}
 suites_but='/(bad_input|file_layout|records)\.'
 suites 'nc_blob=enable' 'nc_blob=enable;nc_num_subfiles=2' \
     'nc_num_subfiles=64;pnetcdf_subfiling=enable' \
-    'nc_blob=enable;nc_num_subfiles=2;nc_burst_buf=enable'
+    'nc_blob=enable;nc_num_subfiles=2;nc_burst_buf=enable' \
+    'nc_blob=enable;nc_compress=zstd' 'nc_blob=enable;nc_num_subfiles=2;nc_compress=lz4' \
+    'nc_num_subfiles=64;pnetcdf_subfiling=enable;nc_compress=zstd' \
+    'nc_blob=enable;nc_num_subfiles=2;nc_compress=zstd;nc_burst_buf=enable'

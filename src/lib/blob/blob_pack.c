@@ -425,11 +425,13 @@ static void end_packing(struct packing *p)
 int blob_pack_all(struct blob *b, struct blob_whole *wholes, int64_t n)
 {
     struct packing p = {.b = b, .wholes = wholes, .n = n};
+    struct blob_sub *own;
     int err = blob_frames_end_all(b);
     for (int64_t i = 0; i < n && err != NC_NOERR; i++)
         access_blame(wholes[i].r, err);
     if (err != NC_NOERR) return err;
-    p.err = reserve(&p);
+    p.err = blob_sub_get(b, b->group, &own); /* which lists its variables, where needed */
+    if (p.err == NC_NOERR) p.err = reserve(&p);
     if (p.err != NC_NOERR) p.next = n;
     do
         fill_round(&p);
