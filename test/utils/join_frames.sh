@@ -147,6 +147,17 @@ failing() { # FAULT PATTERN
         cmp "$b.0000" "$work/kept/b.nc.0000" && joins "$join"
 }
 
+# The old subfile or the new one, whenever it is killed.
+killed() {
+    local i
+    for i in $(seq 10 15 190); do
+        restore
+        timeout -s KILL "$(printf 0.%03d "$i")" "$join" --compact "$b" 2>/dev/null
+        joins "$join" -c && status 0 "$join" --compact "$b" && only && joins "$join" ||
+            { echo "after $i milliseconds"; return 1; }
+    done
+}
+
 codecs=
 grep -q 'define HAVE_ZSTD ' config.h && codecs+=' zstd'
 grep -q 'define HAVE_LZ4 ' config.h && codecs+=' lz4'
@@ -190,7 +201,9 @@ check "no other options" eval 'status 1 "$join" --compact -f "$b" && grep -q "ta
 fault=$PWD/test/support/.libs/fault.so
 if [ -e "$fault" ]; then
     check "full disk: the old subfile stays" failing "write:2+:ENOSPC:*compact-*" 'b.nc.0000.compact-'
+    check "no new name" failing "rename:1:EIO:*compact-*" 'b.nc.0000'
     check "not on the device" failing "sync:1:EIO:*compact-*" 'b.nc.0000.compact-'
 fi
 check "what a killed one has left is removed" leftover
+check "it is killed" killed
 finish
