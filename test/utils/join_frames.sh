@@ -147,14 +147,18 @@ failing() { # FAULT PATTERN
         cmp "$b.0000" "$work/kept/b.nc.0000" && joins "$join"
 }
 
-# The old subfile or the new one, whenever it is killed.
+# Killed as soon as the new file of the first subfile, or of the second, is there: the old subfile stays, or
+# the new one has its name.
 killed() {
-    local i
-    for i in $(seq 10 15 190); do
+    local i pid
+    for i in 0 1 0 1 0 1 0 1; do
         restore
-        timeout -s KILL "$(printf 0.%03d "$i")" "$join" --compact "$b" 2>/dev/null
-        joins "$join" -c && status 0 "$join" --compact "$b" && only && joins "$join" ||
-            { echo "after $i milliseconds"; return 1; }
+        "$join" --compact "$b" 2>/dev/null &
+        pid=$!
+        until compgen -G "$b.000$i.compact-*" >/dev/null || ! kill -0 $pid 2>/dev/null; do :; done
+        kill -KILL $pid 2>/dev/null
+        wait $pid 2>/dev/null
+        joins "$join" -c && status 0 "$join" --compact "$b" && only && joins "$join" || return
     done
 }
 
