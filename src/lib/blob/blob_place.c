@@ -294,7 +294,8 @@ static int make_copies(struct placing *o, struct blob_part *parts, int64_t n,
 static int make_runs(struct placing *o, struct blob_part *parts, int64_t n, int64_t most)
 {
     struct blob_joining how = {.longest = INT64_MAX, .most = most}, plain = how;
-    bool apart, along = o->joins && !o->put;
+    /* What lies between parts that are in frames may be in the master. */
+    bool apart, along = o->joins && !o->put && !o->b->facts.framed;
     if (along) {
         how.gap = GAP / o->size;
         how.spare = SPARE / o->size;
