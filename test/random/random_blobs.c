@@ -35,8 +35,8 @@ static MPI_Info draw_hints(const struct twin *t, bool joins)
     uint64_t draw = check_random(6);
     char words[128] = "";
     if (t->blobs)
-        snprintf(words, sizeof words, "nc_blob=enable;nc_num_subfiles=%d%s%s", t->subfiles,
-                 joins && draw < 3 ? joined[draw] : "", t->compress);
+        snprintf(words, sizeof words, "nc_blob=enable;nc_num_subfiles=%d%s%s",
+                 t->subfiles, joins && draw < 3 ? joined[draw] : "", t->compress);
     return check_info(words);
 }
 
@@ -348,11 +348,17 @@ static void one_program(void)
 {
     static const char *const path[2] = {"plain.nc", "blobs.nc"};
     const int counts[] = {1, 2, check.nprocs};
+    static const char *const compressed[] = {"", ";nc_compress=zstd",
+                                             ";nc_compress=lz4/none@a"};
     int subfiles = counts[check_random(3)];
+    const char *compress = compressed[check_random(3)];
     uint64_t begin = check_random_state();
-    struct twin t[2] = {
-        {.path = path[0], .m = {.unlimited = -1}},
-        {.path = path[1], .blobs = true, .subfiles = subfiles, .m = {.unlimited = -1}}};
+    struct twin t[2] = {{.path = path[0], .m = {.unlimited = -1}},
+                        {.path = path[1],
+                         .blobs = true,
+                         .subfiles = subfiles,
+                         .compress = compress,
+                         .m = {.unlimited = -1}}};
     run(&t[0]);
     uint64_t end = check_random_state();
     check_random_again(begin);

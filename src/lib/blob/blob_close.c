@@ -81,8 +81,8 @@ static int sync_envelope(struct blob *b)
     return err;
 }
 
-/* What has been put by now is on its device, or will be: whoever puts it again must not
- * lose it. */
+/* What has been put by now is on its device, or will be: who puts it again must not lose
+ * it. */
 static void note_safe(struct blob *b)
 {
     b->frames.safe = INT64_MAX;

@@ -114,16 +114,9 @@ void blob_frames_free(struct blob *b);
 
 /* ---- blob_pack.c: frames from values ---- */
 
-/* A request for all of the own blob, in so many records. */
-struct blob_whole {
-    struct access_request *r;
-    struct blob_decomp *d;
-    struct blob_span span;
-};
-
-/* Puts them, with those of the other processes of the group. Each request's result is its
- * status, what failed besides is returned. */
-int blob_pack_all(struct blob *b, struct blob_whole *wholes, int64_t n);
+/* Puts of variables with a decomposition: what is all of the own blob becomes frames,
+ * with that of the other processes of the group; the rest is moved, see blob_move. */
+int blob_frames_put_all(struct blob *b, struct access_request *const *reqs, int64_t n);
 
 /* How a dataset is compressed; are there such rules, in this build? */
 bool blob_frames_wanted(const struct base_hints *h);

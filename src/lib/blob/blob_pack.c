@@ -17,6 +17,13 @@
 
 enum { ROUND = 4 << 20 }; /* bytes of a round, and of a frame and a chain more */
 
+/* A request for all of the own blob, in so many records. */
+struct whole {
+    struct access_request *r;
+    struct blob_decomp *d;
+    struct blob_span span;
+};
+
 /* A chain on its way. */
 struct growing {
     struct blob_chain chain;
@@ -35,7 +42,7 @@ struct telling {
 
 struct packing {
     struct blob *b;
-    struct blob_whole *wholes;
+    struct whole *wholes;
     int64_t n, next; /* of these, the one at hand, */
     int64_t record;  /* and the number of its record */
     bool open;       /* its values are being taken */
@@ -113,7 +120,7 @@ static bool may_be_safe(const struct packing *p)
 
 static int begin_chain(struct packing *p)
 {
-    const struct blob_whole *w = &p->wholes[p->next];
+    const struct whole *w = &p->wholes[p->next];
     int64_t nelems = blob_map_count(&w->d->own);
     int size = cdf_type_size(var_of(p)->type);
     int64_t n = blob_chain_frames(nelems * size), page;
@@ -422,7 +429,8 @@ static void end_packing(struct packing *p)
     base_free(p->told);
 }
 
-int blob_pack_all(struct blob *b, struct blob_whole *wholes, int64_t n)
+/* Each request's result is its status, what failed besides is returned. */
+static int pack_all(struct blob *b, struct whole *wholes, int64_t n)
 {
     struct packing p = {.b = b, .wholes = wholes, .n = n};
     struct blob_sub *own;
@@ -440,4 +448,56 @@ int blob_pack_all(struct blob *b, struct blob_whole *wholes, int64_t n)
     if (p.err == NC_NOERR) p.err = err;
     end_packing(&p);
     return p.err;
+}
+
+/* ---- which requests they are of ---- */
+
+/* Requests for all of the own blob become frames; of a variable of which parts are put,
+ * too (mixed), none does, as the later of two puts holds. The others are left in rest[],
+ * *left of them. What is no whole because of an error comes to light as one of the rest.
+ */
+static int64_t find_wholes(struct blob *b, struct access_request *const *reqs, int64_t n,
+                           struct whole *wholes, struct access_request **rest,
+                           unsigned char *mixed, int64_t *left)
+{
+    int64_t found = 0, kept = 0;
+    for (int64_t i = 0; i < n; i++) {
+        struct whole w = {.r = reqs[i], .d = blob_decomp_of(b, reqs[i]->varid)};
+        int err = NC_NOERR;
+        bool whole = access_nelems(w.r, b->base.ds->header.vars[w.r->varid].ndims) > 0 &&
+                     w.d->mine && blob_find_whole(b, w.d, w.r, &w.span, &err);
+        if (whole) wholes[found++] = w;
+        if (!whole) mixed[w.r->varid] = 1;
+    }
+    *left = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (mixed[reqs[i]->varid]) rest[(*left)++] = reqs[i];
+    for (int64_t i = 0; i < found; i++)
+        if (!mixed[wholes[i].r->varid]) wholes[kept++] = wholes[i];
+    return kept;
+}
+
+int blob_frames_put_all(struct blob *b, struct access_request *const *reqs, int64_t n)
+{
+    struct whole *wholes = base_malloc((size_t)(n + 1) * sizeof *wholes);
+    struct access_request **rest = base_malloc((size_t)(n + 1) * sizeof *rest);
+    unsigned char *mixed = base_calloc((size_t)b->nvars + 1, 1);
+    int64_t found = 0, left = 0;
+    int err = blob_read_own_all(b, reqs, n);
+    if (err == NC_NOERR && (wholes == NULL || rest == NULL || mixed == NULL))
+        err = NC_ENOMEM;
+    for (int64_t i = 0; i < n && err != NC_NOERR; i++)
+        access_blame(reqs[i], err);
+    blob_frames_forget(b);
+    if (err == NC_NOERR) found = find_wholes(b, reqs, n, wholes, rest, mixed, &left);
+    int packed = pack_all(b, wholes, found);
+    if (err == NC_NOERR) err = packed;
+    int moved = blob_move(b, rest, left, true);
+    base_free(wholes);
+    base_free(rest);
+    base_free(mixed);
+    err = base_error_worse(err, moved);
+    for (int64_t i = 0; i < n; i++)
+        err = base_error_worse(err, reqs[i]->status);
+    return err;
 }

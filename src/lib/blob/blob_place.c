@@ -396,24 +396,18 @@ static void make_ready(struct placing *o)
     }
 }
 
-/* Those from frames are not announced: nobody knows yet where they are. */
-static int get_framed(const struct placing *o, struct access_request *const *reqs,
-                      int64_t n)
-{
-    int err = NC_NOERR;
-    for (int64_t i = 0; i < n && !o->ahead; i++)
-        err =
-            base_error_worse(err, blob_frames_get(o->b, made_of(reqs[i])->sub, reqs[i]));
-    return err;
-}
-
-/* n requests of one home. */
+/* n requests of one home. Those from frames are not announced: nobody knows yet where
+ * they are. */
 static int move_requests(const struct placing *o, struct access_request *const *reqs,
                          int64_t n)
 {
     struct driver *d = made_of(reqs[0])->driver;
     int err = NC_NOERR;
-    if (made_of(reqs[0])->framed) return get_framed(o, reqs, n);
+    bool framed = made_of(reqs[0])->framed;
+    for (int64_t i = 0; i < n && framed && !o->ahead; i++)
+        err =
+            base_error_worse(err, blob_frames_get(o->b, made_of(reqs[i])->sub, reqs[i]));
+    if (framed) return err;
     for (int64_t i = 0; i < n && d == NULL && !o->ahead; i++)
         memset(reqs[i]->buf, 0,
                (size_t)(access_start(reqs[i])[1] * conv_size(reqs[i]->type)));
@@ -617,64 +611,13 @@ int blob_move(struct blob *b, struct access_request *const *reqs, int64_t n, boo
     return o.first;
 }
 
-/* Requests for all of the own blob become frames; of a variable of which parts are put,
- * too (mixed), none does, as the later of two puts holds. The others are left in rest[],
- * *left of them. What is no whole because of an error comes to light as one of the rest.
- */
-static int64_t find_wholes(struct blob *b, struct access_request *const *reqs, int64_t n,
-                           struct blob_whole *wholes, struct access_request **rest,
-                           unsigned char *mixed, int64_t *left)
-{
-    int64_t found = 0, kept = 0;
-    for (int64_t i = 0; i < n; i++) {
-        struct blob_whole w = {.r = reqs[i], .d = blob_decomp_of(b, reqs[i]->varid)};
-        int err = NC_NOERR;
-        bool whole = access_nelems(w.r, b->base.ds->header.vars[w.r->varid].ndims) > 0 &&
-                     w.d->mine && blob_find_whole(b, w.d, w.r, &w.span, &err);
-        if (whole) wholes[found++] = w;
-        if (!whole) mixed[w.r->varid] = 1;
-    }
-    *left = 0;
-    for (int64_t i = 0; i < n; i++)
-        if (mixed[reqs[i]->varid]) rest[(*left)++] = reqs[i];
-    for (int64_t i = 0; i < found; i++)
-        if (!mixed[wholes[i].r->varid]) wholes[kept++] = wholes[i];
-    return kept;
-}
-
-/* A put of a dataset that is framed. */
-static int put_framed_all(struct blob *b, struct access_request *const *reqs, int64_t n)
-{
-    struct blob_whole *wholes = base_malloc((size_t)(n + 1) * sizeof *wholes);
-    struct access_request **rest = base_malloc((size_t)(n + 1) * sizeof *rest);
-    unsigned char *mixed = base_calloc((size_t)b->nvars + 1, 1);
-    int64_t found = 0, left = 0;
-    int err = blob_read_own_all(b, reqs, n);
-    if (err == NC_NOERR && (wholes == NULL || rest == NULL || mixed == NULL))
-        err = NC_ENOMEM;
-    for (int64_t i = 0; i < n && err != NC_NOERR; i++)
-        access_blame(reqs[i], err);
-    blob_frames_forget(b);
-    if (err == NC_NOERR) found = find_wholes(b, reqs, n, wholes, rest, mixed, &left);
-    int packed = blob_pack_all(b, wholes, found);
-    if (err == NC_NOERR) err = packed;
-    int moved = blob_move(b, rest, left, true);
-    base_free(wholes);
-    base_free(rest);
-    base_free(mixed);
-    err = base_error_worse(err, moved);
-    for (int64_t i = 0; i < n; i++)
-        err = base_error_worse(err, reqs[i]->status);
-    return err;
-}
-
 /* The first requests, as long as they are in the own blob, go into the group's subfile
  * together: blobs of neighbours lie side by side, and the driver below decides whether
  * they are better written in large pieces. The rest is each process's own affair. */
 int blob_move_all(struct blob *b, struct access_request *const *reqs, int64_t n, bool put)
 {
     struct placing o = begin_placing(b, put);
-    if (put && blob_frames_made(b)) return put_framed_all(b, reqs, n);
+    if (put && blob_frames_made(b)) return blob_frames_put_all(b, reqs, n);
     if (b->own == NULL || b->facts.framed) return blob_move(b, reqs, n, put);
     o.together = true;
     int64_t done = 0;
