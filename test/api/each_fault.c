@@ -41,6 +41,7 @@ static const struct {
     {"blobs", "nc_blob=enable;nc_num_subfiles=2", false},
     {"blobs of each", "nc_blob=enable;nc_num_subfiles=64", false},
     {"log on blobs", "nc_blob=enable;nc_num_subfiles=2;nc_burst_buf=enable", false},
+    {"frames", "nc_blob=enable;nc_num_subfiles=2;nc_compress=zstd", false},
 };
 
 /* What fails, and how; files: only those of the dataset. */

@@ -87,11 +87,12 @@ every_point() {
 }
 
 blobs='nc_blob=enable;nc_num_subfiles=2'
+packed="$blobs;nc_compress=zstd"
 export BURST_PUTS=10
 if [ "${BLOB_KILL-}" = all ]; then
     for how in ${BLOB_KILL_HOW:-killed cut_power}; do
         for n in ${BLOB_KILL_PROCS:-1 2 3 4}; do
-            for hints in "$blobs" "$blobs;nc_blob_join=behind"; do
+            for hints in "$blobs" "$blobs;nc_blob_join=behind" "$packed"; do
                 check "$how, $n processes, $hints" \
                     every_point "$how" "$n" "${BLOB_KILL_STEP:-1}" "$hints"
             done
@@ -102,6 +103,8 @@ else
     check "nor when all of three are" every_point killed 3 47 "$blobs"
     check "nothing synced is lost with the power" every_point cut_power 1 31 "$blobs"
     check "nor with that of three" every_point cut_power 3 47 "$blobs"
+    check "nor are compressed values" every_point killed 3 67 "$packed"
+    check "nor are they with the power" every_point cut_power 3 67 "$packed"
     joins="$blobs;nc_blob_join=behind"
     check "nor when it is killed while one file is made" every_point killed 3 127 "$joins"
     check "nor when the power goes meanwhile" every_point cut_power 1 17 "$joins"
