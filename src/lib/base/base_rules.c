@@ -70,6 +70,15 @@ bool base_rules_check(const struct base_rule_mode *modes, const char *hint)
     return true;
 }
 
+bool base_rules_have(const struct base_rule_mode *modes, const char *hint, int mode)
+{
+    struct base_rule rule;
+    bool applies;
+    while (*hint != '\0' && take_rule(modes, &hint, "", &rule, &applies))
+        if (rule.mode == mode) return true;
+    return false;
+}
+
 void base_rules_find(const struct base_rule_mode *modes, const char *hint,
                      const char *name, struct base_rule *found)
 {

@@ -32,6 +32,9 @@ struct base_rule {
 /* Is it such a hint? The empty text is one, without rules. */
 bool base_rules_check(const struct base_rule_mode *modes, const char *hint);
 
+/* Has it a rule of that mode? */
+bool base_rules_have(const struct base_rule_mode *modes, const char *hint, int mode);
+
 /* What such a hint says of a variable: the last rule that names it, or else the last one
  * without names; no mode if there is neither. */
 void base_rules_find(const struct base_rule_mode *modes, const char *hint,

@@ -85,9 +85,9 @@ static int sync_envelope(struct blob *b)
  * it. */
 static void note_safe(struct blob *b)
 {
-    b->frames.safe = INT64_MAX;
-    if (b->base.ds->held < b->frames.safe)
-        b->frames.safe = b->base.ds->held > 0 ? b->base.ds->held : 1;
+    const struct dataset *ds = b->base.ds;
+    int64_t records = ds->held > ds->header.numrecs ? ds->held : ds->header.numrecs;
+    b->frames.safe = records > 0 ? records : 1;
 }
 
 int blob_sync_all(struct driver *self)

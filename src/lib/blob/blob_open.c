@@ -26,7 +26,9 @@ void blob_count_open(struct blob *b)
     b->open_vars = 0;
     for (int id = 0; id < b->nvars; id++)
         b->open_vars += b->state[id] == BLOB_OPEN;
-    b->settles = b->open_vars > 0 && b->comm != MPI_COMM_NULL;
+    /* Who makes no frames must not move the log of who does. */
+    bool may = !b->facts.framed || b->makes;
+    b->settles = b->open_vars > 0 && b->comm != MPI_COMM_NULL && may;
 }
 
 int blob_grow(struct blob *b, int nvars)
@@ -473,6 +475,9 @@ static int inq_blob_info(struct driver *self, MPI_Info info)
     snprintf(number, sizeof number, "%lld", (long long)b->facts.nsubfiles);
     int mpi = MPI_Info_set(info, "nc_blob", "enable");
     if (mpi == MPI_SUCCESS) mpi = MPI_Info_set(info, "nc_num_subfiles", number);
+    const char *rules = b->facts.framed ? b->frames.rules : "";
+    if (mpi == MPI_SUCCESS)
+        mpi = MPI_Info_set(info, "nc_compress", rules[0] == '\0' ? "none" : rules);
     return base_mpi_error(mpi, NC_EMPI, "MPI_Info_set");
 }
 

@@ -59,14 +59,11 @@ struct packing {
 
 bool blob_frames_wanted(const struct base_hints *h)
 {
-    struct base_rule rule;
-    const char *at = h->compress;
     bool any = false;
     for (int i = 1; base_compress_modes[i].word != NULL; i++)
-        any =
-            any || (base_has_codec(i) && strstr(at, base_compress_modes[i].word) != NULL);
-    base_rules_find(base_compress_modes, at, "", &rule);
-    return any && base_can_sum() && base_rules_check(base_compress_modes, at);
+        any = any ||
+              (base_has_codec(i) && base_rules_have(base_compress_modes, h->compress, i));
+    return any && base_can_sum();
 }
 
 /* ---- frames of this process ---- */
@@ -272,8 +269,8 @@ static int put_log_all(struct packing *p, struct region *where, int64_t n,
     return err != NC_NOERR ? err : put;
 }
 
-/* One round: is there another one? The same in the group. */
-static bool put_round_all(struct packing *p)
+/* One round: is there another one? *any: anybody had something. The same in the group. */
+static bool put_round_all(struct packing *p, bool *any)
 {
     enum { BYTES, MORE, LACKING, ALL };
     struct blob *b = p->b;
@@ -284,6 +281,8 @@ static bool put_round_all(struct packing *p)
     int err = base_mpi_error(mpi == MPI_SUCCESS ? other : mpi, NC_EMPI, "placing frames");
     if (err == NC_NOERR && sums[LACKING] > 0) err = add_pages_all(b);
     p->lacking = 0;
+    *any = *any || sums[BYTES] > 0;
+    if (sums[BYTES] == 0) return false;
     int64_t at = b->frames.end + before;
     b->frames.end += sums[BYTES];
     place_round(p, at);
@@ -434,6 +433,7 @@ static int pack_all(struct blob *b, struct whole *wholes, int64_t n)
 {
     struct packing p = {.b = b, .wholes = wholes, .n = n};
     struct blob_sub *own;
+    bool any = false;
     int err = blob_frames_end_all(b);
     for (int64_t i = 0; i < n && err != NC_NOERR; i++)
         access_blame(wholes[i].r, err);
@@ -443,9 +443,11 @@ static int pack_all(struct blob *b, struct whole *wholes, int64_t n)
     if (p.err != NC_NOERR) p.next = n;
     do
         fill_round(&p);
-    while (put_round_all(&p));
-    err = tell_all(&p);
-    if (p.err == NC_NOERR) p.err = err;
+    while (put_round_all(&p, &any));
+    if (any) {
+        err = tell_all(&p);
+        if (p.err == NC_NOERR) p.err = err;
+    }
     end_packing(&p);
     return p.err;
 }
