@@ -363,6 +363,7 @@ static int move_and_tell(struct leaving *x, int64_t page, int64_t nblobs)
         err = blob_log_write(
             x->sub, blob_place_at(page, x->should.record, nblobs, x->should.blob),
             nowhere, BLOB_PLACE);
+    x->map = NULL;
     blob_map_free(&read);
     return err;
 }

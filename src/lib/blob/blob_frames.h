@@ -70,12 +70,12 @@ static inline void blob_frames_forget(struct blob *b)
 
 /* Requests of the log, from `at` on; *region is the caller's to free. NC_ENOMEM. */
 struct blob_log_request {
+    struct region *where;
     union {
         struct access_request r;
         unsigned char
             room[sizeof(struct access_request) + ACCESS_RAW_SLAB * sizeof(int64_t)];
     } one;
-    struct region *where;
 };
 int blob_log_request(const struct blob_sub *sub, struct blob_log_request *q,
                      struct region *where, int64_t n, const void *bytes);

@@ -482,7 +482,8 @@ static int64_t find_wholes(struct blob *b, struct access_request *const *reqs, i
 int blob_frames_put_all(struct blob *b, struct access_request *const *reqs, int64_t n)
 {
     struct whole *wholes = base_malloc((size_t)(n + 1) * sizeof *wholes);
-    struct access_request **rest = base_malloc((size_t)(n + 1) * sizeof *rest);
+    struct access_request **rest =
+        base_malloc((size_t)(n + 1) * sizeof(struct access_request *));
     unsigned char *mixed = base_calloc((size_t)b->nvars + 1, 1);
     int64_t found = 0, left = 0;
     int err = blob_read_own_all(b, reqs, n);

@@ -93,7 +93,7 @@ void blob_frames_free_sub(struct blob_sub *sub)
 
 /* ---- blobs ---- */
 
-static int read_var(struct blob_sub *sub, int varid, int64_t *list, int64_t n)
+static int read_var(struct blob_sub *sub, int varid, void *list, int64_t n)
 {
     union {
         struct access_request r;
@@ -196,7 +196,7 @@ static int64_t **pages_of(struct blob *b, struct blob_sub *sub, int varid)
 /* A page stays where it is: only what is not known yet is read again. */
 static int read_pages(struct blob *b, struct blob_sub *sub, int varid, int64_t **pages)
 {
-    int64_t list[BLOB_LEVELS];
+    int64_t list[BLOB_LEVELS] = {0};
     int id = blob_sub_var(sub, varid);
     if (id < 0)
         return base_error_set(NC_ENOTNC, "%s: variable '%s' is missing", sub->ds.path,
