@@ -42,6 +42,7 @@ ssize_t __wrap_pwritev(int fd, const struct iovec *v, int n, off_t at);
 int __wrap_ftruncate(int fd, off_t size);
 int __wrap_fallocate(int fd, int mode, off_t at, off_t n);
 int __wrap_posix_fallocate(int fd, off_t at, off_t n);
+off_t __wrap_lseek(int fd, off_t at, int whence);
 int __wrap_fsync(int fd);
 int __wrap_fdatasync(int fd);
 int __wrap_sync_file_range(int fd, off_t at, off_t n, unsigned how);

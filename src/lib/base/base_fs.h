@@ -40,6 +40,10 @@ int base_fs_stat(const char *path, struct stat *st);
  * base_fs_lost. */
 bool base_fs_learn_size(int fd, int64_t size);
 
+/* Has the file so many bytes (> 0) on its server, whatever the node knows? Only where
+ * that can be asked without changing anything: false may be wrong. */
+bool base_fs_has(int fd, int64_t size);
+
 /* A block for one byte; the file reaches so far then, if it may get longer. 0, or an
  * errno: EOPNOTSUPP, ENOSYS and EINVAL where that cannot be done, ENOSPC ... */
 int base_fs_reserve(int fd, int64_t at, bool longer);
