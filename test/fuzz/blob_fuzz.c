@@ -133,7 +133,8 @@ static int open_source(void *who, int number, struct blob_source *s)
                               .sub = number,
                               .numbers = numbers,
                               .who = &o->tail};
-    int err = blob_source_find(s, o->number, o->tail.h->vars[o->id].nelems, o->limit);
+    int64_t nelems = blob_source_nelems(o->tail.h, o->id, o->number);
+    int err = blob_source_find(s, o->number, nelems, o->limit);
     if (err == NC_NOERR && s->nblobs > BLOBS)
         err = base_error_set(NC_ENOTNC, "too many blobs");
     return err;
@@ -141,11 +142,12 @@ static int open_source(void *who, int number, struct blob_source *s)
 
 static void check_index(const struct blob_index *x, const struct opening *o, int64_t at)
 {
+    int64_t nelems = blob_source_nelems(o->tail.h, o->id, o->number);
     CHECK(x->low >= 0 && x->low <= at && at < x->high && x->high <= o->limit);
     for (int64_t i = 0; i < x->n; i++) {
         const struct blob_piece *p = &x->pieces[i];
         CHECK(p->at >= 0 && p->n > 0 && p->n <= o->limit - p->at);
-        CHECK(p->pos >= 0 && p->n <= o->tail.h->vars[o->id].nelems - p->pos);
+        CHECK(p->pos >= 0 && p->n <= nelems - p->pos);
         CHECK(i == 0 || p->at >= p[-1].at + p[-1].n);
     }
     CHECK(blob_index_find(x, at) <= x->n);

@@ -16,7 +16,8 @@
 struct twin {
     const char *path;
     bool blobs;
-    int subfiles; /* of those with blobs */
+    int subfiles;         /* of those with blobs */
+    const char *compress; /* likewise: the hint, or "" */
     int ncid;
     struct model m;
     int natts, first_att; /* those from first_att up to natts are there */
@@ -34,8 +35,8 @@ static MPI_Info draw_hints(const struct twin *t, bool joins)
     uint64_t draw = check_random(6);
     char words[128] = "";
     if (t->blobs)
-        snprintf(words, sizeof words, "nc_blob=enable;nc_num_subfiles=%d%s", t->subfiles,
-                 joins && draw < 3 ? joined[draw] : "");
+        snprintf(words, sizeof words, "nc_blob=enable;nc_num_subfiles=%d%s%s", t->subfiles,
+                 joins && draw < 3 ? joined[draw] : "", t->compress);
     return check_info(words);
 }
 

@@ -9,6 +9,7 @@
  *
  * A variable is there if the enddef that made it told success, and before that may be;
  * with the power gone, only what a sync made sure of. */
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -212,6 +213,17 @@ static bool allows(const struct may *m, int var, int64_t row, int64_t i, double 
     return false;
 }
 
+/* Is it what who gets integers makes of a double? */
+static bool is_whole_part(double value, const unsigned char bytes[8])
+{
+    uint64_t bits = 0;
+    double real;
+    for (int k = 0; k < 8; k++)
+        bits = bits << 8 | bytes[k];
+    memcpy(&real, &bits, sizeof real);
+    return trunc(real) == value;
+}
+
 /* Where two pages meet in an element, and the power went, it may have bytes of two. */
 static bool is_torn(const struct may *m, int var, int64_t row, int64_t i, double value)
 {
@@ -226,10 +238,14 @@ static bool is_torn(const struct may *m, int var, int64_t row, int64_t i, double
             sim_encode(p->vars[var].type, sim_value(p, op, var, row, i), of[n++]);
     for (int a = 0; a < n; a++)
         for (int b = 0; b < n; b++)
-            for (int k = 1; k < size; k++)
-                if (memcmp(is, of[a], (size_t)k) == 0 &&
-                    memcmp(is + k, of[b] + k, (size_t)(size - k)) == 0)
+            for (int k = 1; k < size; k++) {
+                unsigned char mixed[8];
+                memcpy(mixed, of[a], sizeof mixed);
+                memcpy(mixed + k, of[b] + k, (size_t)(size - k));
+                if (memcmp(is, mixed, (size_t)size) == 0 ||
+                    (p->vars[var].type == 6 && is_whole_part(value, mixed)))
                     return true;
+            }
     return false;
 }
 

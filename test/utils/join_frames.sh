@@ -147,6 +147,21 @@ failing() { # FAULT PATTERN
         cmp "$b.0000" "$work/kept/b.nc.0000" && joins "$join"
 }
 
+# Killed as soon as the new file of the first subfile, or of the second, is there: the old subfile stays, or
+# the new one has its name.
+killed() {
+    local i pid
+    for i in 0 1 0 1 0 1 0 1; do
+        restore
+        "$join" --compact "$b" 2>/dev/null &
+        pid=$!
+        until compgen -G "$b.000$i.compact-*" >/dev/null || ! kill -0 $pid 2>/dev/null; do :; done
+        kill -KILL $pid 2>/dev/null
+        wait $pid 2>/dev/null
+        joins "$join" -c && status 0 "$join" --compact "$b" && only && joins "$join" || return
+    done
+}
+
 codecs=
 grep -q 'define HAVE_ZSTD ' config.h && codecs+=' zstd'
 grep -q 'define HAVE_LZ4 ' config.h && codecs+=' lz4'
@@ -190,7 +205,9 @@ check "no other options" eval 'status 1 "$join" --compact -f "$b" && grep -q "ta
 fault=$PWD/test/support/.libs/fault.so
 if [ -e "$fault" ]; then
     check "full disk: the old subfile stays" failing "write:2+:ENOSPC:*compact-*" 'b.nc.0000.compact-'
+    check "no new name" failing "rename:1:EIO:*compact-*" 'b.nc.0000'
     check "not on the device" failing "sync:1:EIO:*compact-*" 'b.nc.0000.compact-'
 fi
 check "what a killed one has left is removed" leftover
+check "it is killed" killed
 finish

@@ -351,11 +351,16 @@ static void learn_end(struct file *f, int64_t end)
 }
 
 /* As the header promises, too, which a close sees to, since others may have put there by
- * now. */
+ * now. Where nobody knows what the node does with sizes, as no two nodes have tried, a job
+ * before this one may have made the file so long from other nodes: the node is told if it
+ * can be, and if not the file may be as short as it seems. */
 static void learn_size(struct file *f)
 {
     int64_t end = expected_end(f), whole = cdf_file_size(&f->ds->header);
-    learn_end(f, f->own_size && whole > end ? whole : end);
+    bool more = whole > end;
+    learn_end(f, f->own_size && more ? whole : end);
+    if (!f->own_size && more && f->ds->writable)
+        (void)base_fs_learn_size(f->own.fd, f->ds->base + whole);
 }
 
 void file_learn_end(struct file *f)

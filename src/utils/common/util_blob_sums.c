@@ -66,13 +66,12 @@ void util_blob_whose(const struct util_blob_row *r, int64_t blob,
 {
     const struct cdf_envelope *e = &r->c->blob->facts;
     char record[48] = "", process[64] = "";
-    int64_t round = e->nsubfiles - 1,
-            first = (r->number * e->nprocs + round) / e->nsubfiles;
+    int64_t round = e->nsubfiles - 1;
+    int64_t number = (r->number * e->nprocs + round) / e->nsubfiles + blob;
     if (r->var->record)
         snprintf(record, sizeof record, ", record %lld", (long long)r->record);
     if (blob >= 0)
-        snprintf(process, sizeof process, ": what process %lld wrote",
-                 (long long)(first + blob));
+        snprintf(process, sizeof process, ": what process %lld wrote", (long long)number);
     snprintf(words, UTIL_BLOB_WHOSE, "variable '%s'%s%s",
              r->c->header.vars[r->var->varid].name, record, process);
 }
