@@ -96,6 +96,18 @@ benchmarks/stage_bench-hdf5: benchmarks/stage_bench.c libpnetcdf.la
 		$(srcdir)/benchmarks/stage_bench.c .libs/libpnetcdf.a $(LIBS) $(HDF5_LIBS)
 CLEANFILES += benchmarks/stage_bench-hdf5
 
+# What compression saves and costs: benchmarks/compress_run.
+EXTRA_PROGRAMS += benchmarks/compress_bench
+benchmarks_compress_bench_SOURCES = benchmarks/compress_bench.c
+benchmarks_compress_bench_LDADD = libpnetcdf.la -lm
+benchmarks_compress_bench_LDFLAGS = -static
+# The same by parallel HDF5, with deflate and shuffle.
+benchmarks/compress_bench-hdf5: benchmarks/compress_bench.c libpnetcdf.la
+	$(AM_V_CCLD)$(CC) $(DEFS) $(DEFAULT_INCLUDES) $(INCLUDES) $(AM_CPPFLAGS) $(CPPFLAGS) \
+		$(AM_CFLAGS) $(CFLAGS) -DBENCH_HDF5 $(HDF5_CFLAGS) -o $@ \
+		$(srcdir)/benchmarks/compress_bench.c .libs/libpnetcdf.a $(LIBS) $(HDF5_LIBS) -lm
+CLEANFILES += benchmarks/compress_bench-hdf5
+
 # What Fortran 90 adds to a put: make benchmarks/f90_bench.
 if HAVE_F90
 EXTRA_PROGRAMS += benchmarks/f90_bench
