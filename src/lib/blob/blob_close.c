@@ -82,12 +82,13 @@ static int sync_envelope(struct blob *b)
 }
 
 /* What has been put by now is on its device, or will be: whoever puts it again must not
- * lose it. */
+ * lose it. What other processes have put counts, too: a blob of theirs may leave its
+ * frames here. */
 static void note_safe(struct blob *b)
 {
-    b->frames.safe = INT64_MAX;
-    if (b->base.ds->held < b->frames.safe)
-        b->frames.safe = b->base.ds->held > 0 ? b->base.ds->held : 1;
+    const struct dataset *ds = b->base.ds;
+    int64_t records = ds->held > ds->header.numrecs ? ds->held : ds->header.numrecs;
+    b->frames.safe = records > 0 ? records : 1;
 }
 
 int blob_sync_all(struct driver *self)
