@@ -217,7 +217,7 @@ void sim_close_all(const struct sim_process *p);
 enum { SIM_VARS = 4, SIM_OPS = 24, SIM_HINTS = 1024, SIM_RECORDS = 8 };
 
 /* Seeds below are drawn as they were at first, and so stay what they have found. */
-enum { SIM_RICH = 1000000 };
+enum { SIM_RICH = 1000000, SIM_FRAMED = 3000000 };
 
 struct sim_var {
     int set;        /* the dataset that it is in */
@@ -266,6 +266,8 @@ struct sim_op {
     bool buffered; /* posted, and copied */
     bool posted;   /* a get that is waited for */
     bool takes;    /* a redefinition takes an attribute away; of posts one is cancelled */
+    int part;      /* elements that a process puts of its part of a row; 0: all */
+    int shift;     /* whose part a process puts: that of so many ranks on */
 };
 
 /* Whom the second job meets: nobody, the third, or the first one. */
@@ -283,6 +285,8 @@ struct sim_plan {
     bool fine;                /* steps within shared memory, too */
     bool reads;               /* later jobs only read */
     int rest;                 /* seconds before an opening that stages; 0: none */
+    bool framed;              /* blobs are compressed */
+    char again[32];           /* nc_compress of all openings; "": none */
     int sets;                 /* datasets */
     enum sim_mount mount;
     enum sim_tool tool; /* is the company's */
@@ -305,6 +309,11 @@ const char *sim_path(int set);
 /* Elements of a row, of all processes; whose the i-th is. */
 int64_t sim_row(const struct sim_plan *p, int var);
 int sim_owner(const struct sim_plan *p, int var, int64_t i);
+/* Does the op put that element? *who: which process does. */
+bool sim_covers(const struct sim_plan *p, int op, int var, int64_t row, int64_t i,
+                int *who);
+/* Do these words of an error name the frames of a process? */
+bool sim_is_of_frames(const char *words);
 /* The redefinition whose attribute that one takes away; -1: none. */
 int sim_taken(const struct sim_plan *p, int op);
 /* What op puts at element i of row r; op -1: fill. */
@@ -329,6 +338,10 @@ void sim_begins(int op);
 void sim_told(int op, int err, const char *words);
 /* A row of a variable, as the library gives it: in the first job this process's part. */
 void sim_got(int op, int var, int64_t row, const double *values);
+/* In a later job that process's part of a row cannot be had: the error's words. */
+void sim_lacks(int var, int64_t row, int who, const char *words);
+/* It can, while others cannot. */
+void sim_got_part(int var, int64_t row, int who, const double *values);
 /* A later job does not find it. */
 void sim_misses(int var);
 /* How many records there are, as the library says to a later job; -1: it does not. */

@@ -113,12 +113,6 @@ struct may {
     bool fill, anything;
 };
 
-static bool covers(const struct sim_op *op, int var, int64_t row)
-{
-    bool put = op->what == SIM_PUT || op->what == SIM_PUT_OWN || op->what == SIM_POST;
-    return put && op->var == var && row >= op->first && row < op->first + op->n;
-}
-
 /* A close brings all to the file, and only a sync to the device. */
 static bool secures(int op, int set)
 {
@@ -180,14 +174,13 @@ static bool is_filled(int var)
 static struct may may_hold(int var, int64_t row, int64_t i, int until, bool own)
 {
     const struct sim_plan *p = sim_the_plan();
-    const int who = sim_owner(p, var, i);
     const bool fills = is_filled(var);
     const int set = p->vars[var].set;
     struct may m = {.anything = true};
     int last = NOT; /* the last put, if that told success */
-    for (int op = 0; op < until && op < p->nops; op++) {
+    for (int op = 0, who; op < until && op < p->nops; op++) {
         if (p->ops[op].set == set && tells_loss(op)) last = NOT;
-        if (covers(&p->ops[op], var, row) && begun[op][who]) {
+        if (sim_covers(p, op, var, row, i, &who) && begun[op][who]) {
             last = told[op][who] == 0 ? op : NOT;
             if (last != NOT && (own ? !writes_lost : !lossy && all_told(op)))
                 m = (struct may){0};
@@ -205,7 +198,9 @@ static struct may may_hold(int var, int64_t row, int64_t i, int until, bool own)
 static bool allows(const struct may *m, int var, int64_t row, int64_t i, double value)
 {
     const struct sim_plan *p = sim_the_plan();
-    if (m->anything) /* fill values, zeros of a hole, or what was put */
+    if (m->anything && !p->framed) /* fill values, zeros of a hole, or what was put */
+        return true;
+    if (m->anything && (value == 0 || value == sim_value(p, -1, var, row, i)))
         return true;
     if (m->fill && value == sim_value(p, -1, var, row, i)) return true;
     for (int op = 0; op < p->nops; op++)
@@ -229,12 +224,13 @@ static bool is_torn(const struct may *m, int var, int64_t row, int64_t i, double
 {
     const struct sim_plan *p = sim_the_plan();
     const int size = sim_type_size(p->vars[var].type);
-    unsigned char is[8], of[SIM_OPS + 1][8];
+    unsigned char is[8], of[SIM_OPS + 2][8];
     int n = 0;
-    if (!lossy) return false;
+    if (!lossy && !m->anything) return false;
+    if (m->anything) sim_encode(p->vars[var].type, 0, of[n++]);
     sim_encode(p->vars[var].type, value, is);
     for (int op = -1; op < p->nops; op++)
-        if (op < 0 ? m->fill : m->ops >> op & 1)
+        if (op < 0 ? m->fill || m->anything : m->ops >> op & 1)
             sim_encode(p->vars[var].type, sim_value(p, op, var, row, i), of[n++]);
     for (int a = 0; a < n; a++)
         for (int b = 0; b < n; b++)
@@ -272,6 +268,51 @@ void sim_got(int op, int var, int64_t row, const double *values)
         if (me->job == 0 && sim_owner(sim_the_plan(), var, i) != me->rank) continue;
         struct may m = may_hold(var, row, i, me->job == 0 ? op : SIM_TELLS, me->job == 0);
         check_value(&m, var, row, i, values[i], "the library");
+    }
+}
+
+/* With the power the frames may be gone of what was put since the last sync, if that was
+ * the first time, and then getting it is an error. */
+static bool may_lack_frames(int var, int64_t row, int who)
+{
+    const struct sim_plan *p = sim_the_plan();
+    for (int64_t i = 0; i < sim_row(p, var) && p->framed && lossy; i++) {
+        if (sim_owner(p, var, i) != who) continue;
+        struct may m = may_hold(var, row, i, SIM_TELLS, false);
+        if (m.anything && m.ops != 0) return true;
+    }
+    return false;
+}
+
+static bool may_lack_any(int set)
+{
+    const struct sim_plan *p = sim_the_plan();
+    for (int var = 0; var < p->nvars; var++)
+        for (int64_t row = 0; row < SIM_RECORDS && p->vars[var].set == set; row++)
+            for (int who = 0; who < p->procs; who++)
+                if (may_lack_frames(var, row, who)) return true;
+    return false;
+}
+
+void sim_lacks(int var, int64_t row, int who, const char *words)
+{
+    sim_note("v%d[%lld] of process %d: %s", var, (long long)row, who, words);
+    if (sim_the_plan()->company == SIM_BESIDE ||
+        !sure_of_set(sim_the_plan()->vars[var].set))
+        return;
+    if (!sim_is_of_frames(words) || !may_lack_frames(var, row, who))
+        sim_fail(SIM_LOST, "v%d[%lld] of process %d cannot be read: %s", var,
+                 (long long)row, who, words);
+}
+
+void sim_got_part(int var, int64_t row, int who, const double *values)
+{
+    const struct sim_plan *p = sim_the_plan();
+    if (p->company == SIM_BESIDE || !sure_of_set(p->vars[var].set)) return;
+    for (int64_t i = 0, k = 0; i < sim_row(p, var); i++) {
+        if (sim_owner(p, var, i) != who) continue;
+        struct may m = may_hold(var, row, i, SIM_TELLS, false);
+        check_value(&m, var, row, i, values[k++], "the library");
     }
 }
 
@@ -424,7 +465,9 @@ static bool judge_set(int set)
     /* As doc/burst-buffer.md says of several openings that write at the same time. */
     if (told[opened][0] == EBADLOG && p->company == SIM_BESIDE) return false;
     if (told[opened][0] != 0) sim_fail(SIM_LOST, "it cannot be opened: %s", said[opened]);
-    if (told[closed][0] != 0) sim_fail(SIM_LOST, "it cannot be closed: %s", said[closed]);
+    bool lacks = sim_is_of_frames(said[closed]) && may_lack_any(set);
+    if (told[closed][0] != 0 && !lacks)
+        sim_fail(SIM_LOST, "it cannot be closed: %s", said[closed]);
     if (told[got][0] > NOT && told[got][0] != 0)
         sim_fail(SIM_LOST, "it cannot be read: %s", said[got]);
     check_records(set, records_told[set], "the library");

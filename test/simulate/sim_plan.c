@@ -86,6 +86,24 @@ double sim_value(const struct sim_plan *p, int op, int var, int64_t row, int64_t
     return 1 + (double)(x % (uint64_t)sim_most(&p->vars[var]));
 }
 
+bool sim_covers(const struct sim_plan *p, int op, int var, int64_t row, int64_t i,
+                int *who)
+{
+    const struct sim_op *o = &p->ops[op];
+    const struct sim_var *v = &p->vars[var];
+    const int64_t k = v->mixed ? i / p->procs : i % v->each;
+    const bool put = o->what == SIM_PUT || o->what == SIM_PUT_OWN || o->what == SIM_POST;
+    *who = (sim_owner(p, var, i) + p->procs - o->shift) % p->procs;
+    return put && o->var == var && row >= o->first && row < o->first + o->n &&
+           (o->part == 0 || k < o->part);
+}
+
+bool sim_is_of_frames(const char *words)
+{
+    return strstr(words, "what process ") != NULL &&
+           strstr(words, "is not there") != NULL;
+}
+
 int sim_taken(const struct sim_plan *p, int op)
 {
     if (!p->ops[op].takes) return -1;
@@ -359,6 +377,47 @@ static void draw_staging(struct sim_plan *p)
     if (p->recoverers > most) p->recoverers = most;
 }
 
+/* Puts of a part of what a process has in a row, or of what another one has: the values
+ * of that blob leave their frames. */
+static void draw_partial_puts(struct sim_plan *p, uint64_t *s)
+{
+    /* Who reads what another process has put has to see it without a sync of both. */
+    const bool shifts = p->procs > 1 && p->mount == SIM_COHERENT && !asks_for_mpi(p) &&
+                        strstr(p->hints, "nc_burst_buf=enable") == NULL;
+    for (int i = 0; i < p->nops; i++) {
+        struct sim_op *op = &p->ops[i];
+        const uint64_t kind = sim_draw(s, 8);
+        if (kind < 2) op->part = 1 + (int)sim_draw(s, (uint64_t)p->vars[op->var].each);
+        if (kind == 2 && shifts) op->shift = 1 + (int)sim_draw(s, (uint64_t)p->procs - 1);
+    }
+}
+
+/* Blobs that are compressed, and more of them than other seeds have. Drawn from chance of
+ * its own. */
+static void draw_frames(struct sim_plan *p)
+{
+    static const char *const words[] = {"zstd",       "zstd:5",       "zstd",       "lz4",
+                                        "zstd@v0,v1", "zstd/none@v0", "lz4/zstd@v1"};
+    static const char *const again[] = {"", "lz4", "zstd:3", "none", "zstd/lz4@v0"};
+    char hint[64];
+    uint64_t s = mixed(p->seed * 2 + 4);
+    if (!p->parts && sim_draw(&s, 6) > 0) return;
+    if (sim_draw(&s, 4) == 0 && p->parts) return;
+    if (!p->parts) {
+        add_hint(p, "nc_num_subfiles", 1 + (int64_t)sim_draw(&s, 3));
+        add_word(p, "nc_blob=enable");
+        p->parts = true;
+    }
+    p->framed = true;
+    const char *word = words[sim_draw(&s, sizeof words / sizeof words[0])];
+    snprintf(hint, sizeof hint, "nc_compress=%s", word);
+    add_word(p, hint);
+    if (sim_draw(&s, 2)) word = again[sim_draw(&s, sizeof again / sizeof again[0])];
+    snprintf(p->again, sizeof p->again, "%s", word);
+    if (sim_draw(&s, 16) == 0) p->vars[0].each *= 200; /* more than one frame */
+    draw_partial_puts(p, &s);
+}
+
 void sim_plan_draw(struct sim_plan *p, uint64_t seed)
 {
     static const int formats[] = {1, 2, 5};
@@ -387,6 +446,7 @@ void sim_plan_draw(struct sim_plan *p, uint64_t seed)
     draw_rich(p, &s);
     draw_staging(p);
     draw_mount(p);
+    if (seed >= SIM_FRAMED) draw_frames(p);
     /* Through MPI-IO a file is made longer by its last byte as it was, which another job
      * may just have put. */
     if (asks_for_mpi(p) && p->company == SIM_BESIDE) p->company = SIM_ALONE;
@@ -488,6 +548,7 @@ void sim_plan_print(const struct sim_plan *p)
            p->lockless ? ", without locks" : "", p->listed ? ", hints from a file" : "",
            sim_mount_name(p->mount));
     if (p->safe) printf("PNETCDF_SAFE_MODE=1\n");
+    if (p->framed) printf("opened with nc_compress=%s\n", p->again);
     if (p->rest > 0) printf("staged %d s later\n", p->rest);
     for (int i = 0; i < p->nvars; i++)
         printf("  v%d%s: type %d, %s %d x %lld, %s, from op %d\n", i,
@@ -504,6 +565,8 @@ void sim_plan_print(const struct sim_plan *p)
             printf(" v%d, rows %d to %d%s%s%s%s", op->var, op->first,
                    op->first + op->n - 1, kinds[op->kind], op->own ? ", own" : "",
                    op->buffered ? ", buffered" : "", op->posted ? ", posted" : "");
+        if (access && op->part > 0) printf(", %d of each part", op->part);
+        if (access && op->shift > 0) printf(", of the process %d on", op->shift);
         if (op->what == SIM_REDEFINE)
             printf(", %d bytes more%s", op->n, op->takes ? ", one less" : "");
         if (op->set > 0) printf(", of the other");

@@ -31,6 +31,19 @@ static const struct sim_plan *p;
 static int rank, ncids[SIM_SETS], times[SIM_SETS] /* dimensions */, vars[SIM_VARS];
 static MPI_Info info = MPI_INFO_NULL;
 
+/* Of openings, not of creations. */
+static MPI_Info info_again(void)
+{
+    MPI_Info again;
+    MPI_Info_dup(info, &again);
+    if (!p->framed || p->listed) return again;
+    if (p->again[0] != '\0')
+        MPI_Info_set(again, "nc_compress", p->again);
+    else
+        MPI_Info_delete(again, "nc_compress");
+    return again;
+}
+
 static void set_hints(void)
 {
     char text[SIM_HINTS], *rest = text, *word;
@@ -68,10 +81,10 @@ static struct sim_access part_of(const struct sim_op *op, enum sim_verb verb)
         .shape = {v->rows, sim_row(p, op->var)}};
 }
 
-static int64_t place(const struct sim_op *op, int64_t k)
+static int64_t place(const struct sim_op *op, int whose, int64_t k)
 {
     const struct sim_var *v = &p->vars[op->var];
-    return v->mixed ? rank + k * p->procs : (int64_t)rank * v->each + k;
+    return v->mixed ? whose + k * p->procs : (int64_t)whose * v->each + k;
 }
 
 static int first_of(int one, int other)
@@ -81,21 +94,25 @@ static int first_of(int one, int other)
 
 static int put(const struct sim_op *op, int number)
 {
-    const struct sim_var *v = &p->vars[op->var];
     const bool posts = op->what == SIM_POST, own = op->what == SIM_PUT_OWN;
     struct sim_access a = part_of(op, !posts         ? SIM_PUTS
                                       : op->buffered ? SIM_BPUTS
                                                      : SIM_IPUTS);
     a.all = posts ? !op->own : !own;
+    const int whose = (rank + op->shift) % p->procs;
+    a.start[1] = place(op, whose, 0);
+    if (op->part > 0) a.each = a.count[1] = op->part;
     for (int64_t k = 0; k < a.rows * a.each; k++)
-        a.values[k] = sim_value(p, number, op->var, op->first + k / v->each,
-                                place(op, k % v->each));
+        a.values[k] = sim_value(p, number, op->var, op->first + k / a.each,
+                                place(op, whose, k % a.each));
+    if (op->shift > 0) MPI_Barrier(MPI_COMM_WORLD);
     int err = own ? ncmpi_begin_indep_data(a.ncid) : NC_NOERR;
     if (err == NC_NOERR) {
         err = sim_access(&a);
         if (own) err = first_of(err, ncmpi_end_indep_data(a.ncid));
     }
     free(a.values);
+    if (op->shift > 0) MPI_Barrier(MPI_COMM_WORLD);
     return err;
 }
 
@@ -110,7 +127,7 @@ static void give(const struct sim_op *op, int number, const struct sim_access *a
     double *row = sim_room((size_t)a->shape[1] * sizeof *row);
     for (int r = 0; r < a->rows; r++) {
         for (int k = 0; k < a->each; k++)
-            row[place(op, k)] = a->values[(int64_t)r * a->each + k];
+            row[place(op, rank, k)] = a->values[(int64_t)r * a->each + k];
         sim_got(number, op->var, op->first + r, row);
     }
     free(row);
@@ -231,7 +248,9 @@ static int find_vars(int set)
 /* Where it fails, its number may soon be the other one's. */
 static int open_again(int set, int mode)
 {
-    int err = ncmpi_open(MPI_COMM_WORLD, sim_path(set), mode, info, &ncids[set]);
+    MPI_Info again = info_again();
+    int err = ncmpi_open(MPI_COMM_WORLD, sim_path(set), mode, again, &ncids[set]);
+    MPI_Info_free(&again);
     if (err != NC_NOERR) ncids[set] = -1;
     return err;
 }
@@ -303,6 +322,35 @@ static void act(void)
     finish();
 }
 
+/* Row by row, what each process of the first job had: where it is not all there. */
+static void look_in_pieces(int var, MPI_Offset rows)
+{
+    const struct sim_var *v = &p->vars[var];
+    double *values = sim_room((size_t)v->each * sizeof *values);
+    for (MPI_Offset r = 0; r < rows; r++)
+        for (int who = 0; who < p->procs; who++) {
+            MPI_Offset start[2] = {r, v->mixed ? who : who * (MPI_Offset)v->each};
+            MPI_Offset count[2] = {1, v->each}, stride[2] = {1, v->mixed ? p->procs : 1};
+            int err;
+            if (v->type == NC_CHAR) {
+                char *text = sim_room((size_t)v->each);
+                err = ncmpi_get_vars_text(ncids[v->set], vars[var], start, count, stride,
+                                          text);
+                for (int k = 0; k < v->each; k++)
+                    values[k] = text[k];
+                free(text);
+            } else {
+                err = ncmpi_get_vars_double(ncids[v->set], vars[var], start, count,
+                                            stride, values);
+            }
+            if (err != NC_NOERR)
+                sim_lacks(var, r, who, ncmpi_strerror(err));
+            else
+                sim_got_part(var, r, who, values);
+        }
+    free(values);
+}
+
 /* Everything, by each process. */
 static void look_at(int var, MPI_Offset records, bool all)
 {
@@ -325,7 +373,14 @@ static void look_at(int var, MPI_Offset records, bool all)
                            .shape = {rows, sim_row(p, var)}};
     a.values = sim_room((size_t)(rows * a.each) * sizeof *a.values);
     int err = sim_access(&a);
-    if (err != NC_NOERR && !is_out_of_range(&a, err)) told(SIM_GET_AFTER + v->set, err);
+    int lacks = p->framed && err != NC_NOERR && sim_is_of_frames(ncmpi_strerror(err));
+    if (all && p->framed)
+        MPI_Allreduce(MPI_IN_PLACE, &lacks, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    if (err != NC_NOERR && !lacks && !is_out_of_range(&a, err))
+        told(SIM_GET_AFTER + v->set, err);
+    if (lacks && all) (void)ncmpi_begin_indep_data(ncids[v->set]);
+    if (lacks) look_in_pieces(var, rows);
+    if (lacks && all) (void)ncmpi_end_indep_data(ncids[v->set]);
     for (MPI_Offset r = 0; r < rows && err == NC_NOERR; r++)
         sim_got(SIM_CLOSED, var, r, a.values + r * a.each);
     free(a.values);

@@ -82,7 +82,8 @@ static int sync_envelope(struct blob *b)
 }
 
 /* What has been put by now is on its device, or will be: who puts it again must not lose
- * it. */
+ * it. What other processes have put counts, too: a blob of theirs may leave its frames
+ * here. */
 static void note_safe(struct blob *b)
 {
     const struct dataset *ds = b->base.ds;

@@ -219,6 +219,9 @@ static int add_pages_all(struct blob *b)
     uint64_t *wanted = b->frames.wanted;
     int mpi = MPI_Allreduce(MPI_IN_PLACE, wanted, nvars, MPI_UINT64_T, MPI_BOR, b->comm);
     if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "pages of tables");
+    /* The log begins at a page of the file: so no place is on two of them, of which a
+     * power cut may leave one as it was. */
+    b->frames.end = (b->frames.end + BLOB_PLACE - 1) / BLOB_PLACE * BLOB_PLACE;
     for (int id = 0; id < nvars; id++) {
         for (int level = 0; level < BLOB_LEVELS; level++) {
             if ((wanted[id] >> level & 1) == 0) continue;
