@@ -12,6 +12,7 @@
 #include "burst_sum.h"
 
 #include "base_error.h"
+#include "base_fs.h"
 #include "base_io.h"
 #include "base_lock.h"
 #include "base_mem.h"
@@ -159,6 +160,8 @@ static int open_files(struct burst_reader *r, const char *meta_path, int how)
     return base_error_system(NC_EFILE, "opening", r->data_path);
 }
 
+/* Where nodes keep pages for themselves a mapping is of these, whatever the descriptor
+ * goes around: then it is memory, and the log is read into it. */
 static int map(struct burst_reader *r)
 {
     struct stat st;
@@ -166,10 +169,14 @@ static int map(struct burst_reader *r)
         return base_error_system(NC_EREAD, "reading", r->meta_path);
     r->meta_size = (size_t)st.st_size;
     if (r->meta_size == 0) return base_error_set(NC_EBADLOG, "%s is empty", r->meta_path);
-    void *p = mmap(NULL, r->meta_size, PROT_READ, MAP_PRIVATE, r->meta_fd, 0);
+    bool around = base_fs_goes_around(r->meta_fd);
+    int access = around ? PROT_READ | PROT_WRITE : PROT_READ;
+    void *p = mmap(NULL, r->meta_size, access, MAP_PRIVATE | (around ? MAP_ANONYMOUS : 0),
+                   around ? -1 : r->meta_fd, 0);
     if (p == MAP_FAILED) return base_error_system(NC_EREAD, "mapping", r->meta_path);
     r->meta = p;
-    return NC_NOERR;
+    if (!around) return NC_NOERR;
+    return base_read_at(r->meta_fd, 0, p, st.st_size, r->meta_path);
 }
 
 /* Processes start a new generation when everything is in the file, all of them: those
