@@ -26,11 +26,7 @@ launch_prepare() {
             --mca mpi_yield_when_idle 1 --mca pml ob1 --mca btl self,vader
             --mca btl_vader_single_copy_mechanism none) ;;
     mpich)
-        # Memory of a process that is another user for a while (api/hostile) cannot be read
-        # by the others: UCX, which reads it for messages from 8 KiB on, aborts.
-        if [ -n "${NCMPI_TEST_NODES-}" ]; then launch_spread "$1"
-        else launch_command+=(-genv UCX_TLS ^cma)
-        fi
+        if [ -n "${NCMPI_TEST_NODES-}" ]; then launch_spread "$1"; fi
         if [ -n "${NCMPI_YIELD-}" ] && [ -e "$NCMPI_YIELD" ]; then
             launch_command+=(-genv LD_PRELOAD "$NCMPI_YIELD${LD_PRELOAD:+:$LD_PRELOAD}")
         fi ;;

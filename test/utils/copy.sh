@@ -134,6 +134,33 @@ too_short() {
         [ "$(stat -c %s "$work/n.nc")" -ge "$size" ] && status 0 "$copy" -v a "$work/short.nc" "$b"
 }
 check "a file that is too short" too_short
+# In subfiles, compressed or not: joined it is the plain copy.
+in_blobs() {
+    local n hints with
+    for with in "-k 5" "-d x=1:5:2 -v f,n,s" "-u"; do
+        rm -f "$work"/{c,p}.nc*
+        # shellcheck disable=SC2086
+        status 0 "$copy" $with "$a" "$work/p.nc" || return
+        for n in 1 3; do
+            for hints in nc_blob=enable "nc_blob=enable;nc_compress=zstd" "nc_blob=enable;nc_compress=lz4;nc_num_subfiles=2"; do
+                rm -f "$work"/{c,j}.nc*
+                # shellcheck disable=SC2086
+                PNETCDF_HINTS=$hints status 0 launch "$n" "$copy" $with "$a" "$b" &&
+                    "$PWD/cdfdiff" -q "$work/p.nc" "$b" && status 0 "$PWD/ncvalidator" --no-notes "$b" &&
+                    [ -e "$b.0000" ] && status 0 "$PWD/ncmpijoin" "$b" "$work/j.nc" && cmp "$work/p.nc" "$work/j.nc" ||
+                    return
+            done
+        done
+    done
+}
+check "into subfiles" in_blobs
+shorter() {
+    rm -f "$b"*
+    grep -q '^#define NCMPI_HAVE_ZSTD 1' config.h || return 0
+    PNETCDF_HINTS="nc_blob=enable;nc_compress=zstd" status 0 launch 3 "$copy" -v n "$a" "$b" &&
+        [ "$(du -k "$b.0000" | cut -f 1)" -lt 100 ] # of 352 KiB
+}
+check "values are compressed there" shorter
 if [ -e test/support/.libs/fault.so ]; then
     full() {
         rm -f "$b"
@@ -141,6 +168,12 @@ if [ -e test/support/.libs/fault.so ]; then
             "$copy" "$a" "$b" && ! [ -e "$b" ] && grep -q 'removed, as it is not complete' "$work/err"
     }
     check "full disk: the copy is removed" full
+    full_subfile() {
+        rm -f "$b"*
+        PNETCDF_HINTS="nc_blob=enable;nc_compress=zstd" status 1 env LD_PRELOAD="$PWD/test/support/.libs/fault.so" \
+            NCMPI_FAULT="write:3+:ENOSPC:*c.nc.0000" "$copy" "$a" "$b" && ! [ -e "$b" ] && ! [ -e "$b.0000" ]
+    }
+    check "full disk: subfiles are removed, too" full_subfile
     # as bytes, and through the library; the first two are of the header
     misread() {
         rm -f "$b"

@@ -83,6 +83,12 @@ int copy_define(struct copy *c);
  * NC_ error of this process, about the file *path. Collective. */
 int copy_bytes(struct copy *c, const char **path);
 
+/* ---- copy_parts.c ---- */
+
+/* Copies the values into subfiles. An NC_ error of this process, about the file *path.
+ * Collective. */
+int copy_parts(struct copy *c, const char **path);
+
 /* ---- copy_data.c ---- */
 
 #define COPY_DIFFERS "what was read is not what had been written"

@@ -9,6 +9,7 @@
 #include "pnetcdf.h"
 #include "util_message.h"
 #include "util_piece.h"
+#include "util_whole.h"
 
 enum {
     ROOM = 1 << 18,   /* bytes of values in a batch */
@@ -207,7 +208,9 @@ static void run(struct batch *b)
     int64_t *start = allocate(b);
     int bad = b->err != NC_NOERR;
     MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
-    if (!bad) {
+    if (!bad && !util_is_one_file(c->out)) {
+        b->err = copy_parts(c, &b->path);
+    } else if (!bad) {
         b->err = copy_bytes(c, &b->path);
         keep_first_error(b, c->options.from, ncmpi_begin_indep_data(c->in));
         keep_first_error(b, c->options.to, ncmpi_begin_indep_data(c->out));

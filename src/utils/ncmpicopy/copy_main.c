@@ -204,9 +204,10 @@ static int reread(struct copy *c)
 static void remove_copy(const struct copy *c)
 {
     if (c->rank != 0) return;
-    if (unlink(c->options.to) == 0)
+    int err = ncmpi_delete(c->options.to, MPI_INFO_NULL); /* its subfiles, too */
+    if (err == NC_NOERR)
         util_message(COPY_TOOL, c->options.to, -1, "removed, as it is not complete");
-    else if (errno != ENOENT)
+    else if (err != NC_ENOENT)
         util_message(COPY_TOOL, c->options.to, -1, "is not complete");
 }
 

@@ -1,0 +1,160 @@
+/* Into a dataset in subfiles: each process puts its own part of every variable, all
+ * together, as what is compressed has to be put, and who reads the copy finds a few large
+ * blobs in place of thousands of small ones. A part of a record has to fit into memory
+ * twice. */
+#include <string.h>
+
+#include "base_mem.h"
+#include "copy.h"
+#include "pnetcdf.h"
+
+enum { ROOM = 1 << 23 }; /* bytes of so many records as go together, at least one */
+
+/* This process's part of a variable. */
+struct part {
+    struct copy *c;
+    const struct copy_var *v;
+    MPI_Offset *start, *count, *from, *step; /* of one put; the latter in the source */
+    int64_t records;                         /* of a record variable that go together */
+    char *values, *others;
+    size_t bytes;
+    const char *path;
+    int err;
+};
+
+static void note(struct part *p, int err, const char *path)
+{
+    if (err == NC_NOERR || p->err != NC_NOERR) return;
+    p->err = err;
+    p->path = path;
+}
+
+/* The dimension that is cut: the first one that has something for each process, or the
+ * longest; -1: none. */
+static int cut_dim(const struct copy_var *v, int nprocs)
+{
+    int longest = -1;
+    for (int i = v->record; i < v->ndims; i++) {
+        if (v->length[i] >= nprocs) return i;
+        if (longest < 0 || v->length[i] > v->length[longest]) longest = i;
+    }
+    return longest;
+}
+
+/* Where the part lies in a record, or in all of a fixed variable. What cannot be cut is
+ * process 0's. False: no memory. */
+static bool make_part(struct part *p, struct copy *c, const struct copy_var *v)
+{
+    const size_t n = (size_t)v->ndims;
+    const int cut = cut_dim(v, c->nprocs);
+    *p = (struct part){.c = c, .v = v, .start = base_calloc(4 * n + 1, sizeof *p->start)};
+    if (p->start == NULL) return false;
+    p->count = p->start + n;
+    p->from = p->count + n;
+    p->step = p->from + n;
+    int64_t most = v->size; /* bytes of the largest part */
+    for (int i = v->record; i < v->ndims; i++) {
+        p->count[i] = v->length[i];
+        most *= i == cut ? (v->length[i] + c->nprocs - 1) / c->nprocs : v->length[i];
+    }
+    p->records = most < ROOM ? ROOM / most : 1;
+    if (cut >= 0) {
+        const int64_t length = v->length[cut];
+        p->start[cut] = length * c->rank / c->nprocs;
+        p->count[cut] = length * (c->rank + 1) / c->nprocs - p->start[cut];
+    }
+    return true;
+}
+
+static void free_part(struct part *p)
+{
+    base_free(p->start);
+    base_free(p->values);
+    base_free(p->others);
+}
+
+/* Room for what is put at once; else this process has no part of it. */
+static void reserve(struct part *p)
+{
+    size_t bytes = (size_t)p->v->size;
+    for (int i = 0; i < p->v->ndims; i++)
+        bytes *= (size_t)p->count[i];
+    if (bytes > p->bytes) {
+        base_free(p->values);
+        base_free(p->others);
+        p->values = base_malloc(bytes);
+        p->others = base_malloc(bytes);
+        p->bytes = bytes;
+    }
+    if (bytes > 0 && (p->values == NULL || p->others == NULL)) note(p, NC_ENOMEM, NULL);
+    for (int i = 0; i < p->v->ndims && p->err != NC_NOERR; i++)
+        p->count[i] = 0;
+}
+
+/* Reads, writes, and reads again. All processes come here together, whatever they have
+ * met. */
+static void move_part_all(struct part *p)
+{
+    const struct copy_options *o = &p->c->options;
+    const struct copy_var *v = p->v;
+    int in = p->c->in, out = p->c->out;
+    reserve(p);
+    size_t bytes = (size_t)v->size;
+    for (int i = 0; i < v->ndims; i++) {
+        p->from[i] = v->from[i] + p->start[i] * (p->step[i] = v->step[i]);
+        bytes *= (size_t)p->count[i];
+    }
+    note(p,
+         ncmpi_get_vars_all(in, v->in, p->from, p->count, p->step, p->values, 0,
+                            MPI_DATATYPE_NULL),
+         o->from);
+    note(p,
+         ncmpi_put_vara_all(out, v->out, p->start, p->count, p->values, 0,
+                            MPI_DATATYPE_NULL),
+         o->to);
+    if (o->unchecked) return;
+    note(p,
+         ncmpi_get_vara_all(out, v->out, p->start, p->count, p->others, 0,
+                            MPI_DATATYPE_NULL),
+         o->to);
+    if (p->err != NC_NOERR || memcmp(p->values, p->others, bytes) == 0) return;
+    p->c->words = COPY_DIFFERS;
+    note(p, NC_EREAD, o->to);
+}
+
+static void move_var_all(struct part *p)
+{
+    const struct copy_var *v = p->v;
+    const int64_t records = v->record ? v->length[0] : 1;
+    for (int64_t at = 0; at < records; at += p->records) {
+        int64_t n = records - at < p->records ? records - at : p->records;
+        if (v->record) {
+            p->start[0] = at;
+            p->count[0] = n;
+        }
+        if (v->record && cut_dim(v, p->c->nprocs) < 0 && p->c->rank > 0) p->count[0] = 0;
+        move_part_all(p);
+        copy_moved(p->c, v->total / records * (v->record ? n : 1) * v->size);
+    }
+}
+
+int copy_parts(struct copy *c, const char **path)
+{
+    int err = NC_NOERR, bad = 0;
+    for (int i = 0; i < c->nvars && !bad; i++) {
+        struct part p;
+        if (c->vars[i].total == 0) continue;
+        bool made = make_part(&p, c, &c->vars[i]);
+        bad = !made;
+        MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
+        if (!bad) move_var_all(&p);
+        if (made) err = p.err;
+        if (made && p.path != NULL) *path = p.path;
+        if (!made) err = NC_ENOMEM;
+        free_part(&p);
+        bad = bad || err != NC_NOERR;
+        MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
+        c->vars[i].done = true;
+    }
+    return err;
+}
