@@ -6,9 +6,11 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "base_error.h"
+#include "base_fs.h"
 
 #ifdef F_OFD_SETLK
 
@@ -66,13 +68,32 @@ void base_lock_drop(int fd, enum base_lock_place place)
 
 #endif
 
-static int wait_for(int fd, enum base_lock_place place, const char *path,
-                    const char *what)
+/* Has the file been written to since this was asked last? */
+static bool goes_on(const char *path, struct timespec *last)
 {
-    enum { NAP = 50, PATIENCE = 10 * 1000 * 1000 / NAP }; /* microseconds; naps */
-    for (int naps = 0; naps < PATIENCE; naps++) {
+    struct stat st;
+    if (path == NULL || base_fs_stat(path, &st) != 0) return false;
+    bool same = st.st_mtim.tv_sec == last->tv_sec && st.st_mtim.tv_nsec == last->tv_nsec;
+    *last = st.st_mtim;
+    return !same;
+}
+
+/* Who has it may take any time, as long as the file `worked` (or NULL) changes. Naps get
+ * longer, up to a hundredth of what was waited. */
+static int wait_for(int fd, enum base_lock_place place, const char *path,
+                    const char *worked, const char *what)
+{
+    const int64_t second = 1000000000, patience = 10 * second;
+    struct timespec last = {0};
+    int64_t looked = 0;
+    for (int64_t waited = 0, nap = 50000; waited < patience; waited += nap) {
         if (base_lock_try(fd, place, true) != BASE_BUSY) return NC_NOERR;
-        (void)nanosleep(&(struct timespec){.tv_nsec = NAP * 1000L}, NULL);
+        if (waited - looked > second) {
+            looked = waited;
+            if (goes_on(worked, &last)) looked = waited = 0;
+        }
+        if (nap < waited / 100) nap = waited / 100;
+        (void)nanosleep(&(struct timespec){.tv_nsec = (long)nap}, NULL);
     }
     return base_error_set(NC_EFILE,
                           "%s: another program has been %s for ten seconds; perhaps it "
@@ -82,12 +103,13 @@ static int wait_for(int fd, enum base_lock_place place, const char *path,
 
 int base_lock_header(int fd, const char *path)
 {
-    return wait_for(fd, BASE_LOCK_HEADER, path, "writing the header");
+    return wait_for(fd, BASE_LOCK_HEADER, path, NULL, "writing the header");
 }
 
-int base_lock_frames(int fd, const char *path)
+int base_lock_frames(int fd, const char *path, const char *master)
 {
-    return wait_for(fd, BASE_LOCK_FRAMES, path, "moving values to the master file");
+    return wait_for(fd, BASE_LOCK_FRAMES, path, master,
+                    "moving values to the master file");
 }
 
 enum base_locked base_lock_whole(int fd, bool exclusive)

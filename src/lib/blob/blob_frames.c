@@ -379,7 +379,7 @@ static int leave_frames(struct leaving *x)
     int64_t page;
     int fd = base_open(path, O_RDWR);
     if (fd < 0) return base_error_system(NC_EFILE, "opening", path);
-    int err = base_lock_frames(fd, path);
+    int err = base_lock_frames(fd, path, b->base.ds->full);
     blob_frames_forget(b);
     if (err == NC_NOERR)
         err =
