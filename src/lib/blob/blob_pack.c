@@ -3,7 +3,11 @@
  * In rounds, as memory is bounded: each process makes frames, and chains of those that
  * are complete, as far as its buffer goes; the sum of all lengths before its own tells
  * where they go to in the log; all write. When nobody has any more, the places of the
- * chains go into the tables. */
+ * chains go into the tables.
+ *
+ * While a round is written a thread fills the next one, if there is one: from the values,
+ * with the coder, into the list of chains, which the writing does not look at. It asks
+ * for no tables, as these are read through the layers that write. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +16,7 @@
 #include "base_mpi.h"
 #include "base_rules.h"
 #include "base_sum.h"
+#include "base_worker.h"
 #include "blob_frames.h"
 #include "blob_values.h"
 
@@ -55,6 +60,10 @@ struct packing {
     int64_t ntold, told_room;
     int64_t lacking, overwriting; /* pages; records that may be on the device */
     int err;
+    struct base_worker worker;
+    bool helped, due;       /* it has a thread, which is to fill a round */
+    unsigned char *written; /* the round before, and its room */
+    int64_t written_room;
 };
 
 bool blob_frames_wanted(const struct base_hints *h)
@@ -108,29 +117,16 @@ static int begin_values(struct packing *p)
     return err;
 }
 
-/* Does what is there of the record count, whatever becomes of this? */
-static bool may_be_safe(const struct packing *p)
-{
-    return var_of(p)->is_record ? record_of(p) < p->b->frames.safe
-                                : p->b->frames.safe > 0;
-}
-
 static int begin_chain(struct packing *p)
 {
     const struct whole *w = &p->wholes[p->next];
     int64_t nelems = blob_map_count(&w->d->own);
     int size = cdf_type_size(var_of(p)->type);
-    int64_t n = blob_chain_frames(nelems * size), page;
+    int64_t n = blob_chain_frames(nelems * size);
     int err = p->open ? NC_NOERR : begin_values(p);
     void *grown = base_grow(p->grown, &p->grown_room, p->ngrown + 1, sizeof *p->grown);
     if (grown != NULL) p->grown = grown;
     if (err != NC_NOERR || grown == NULL) return err != NC_NOERR ? err : NC_ENOMEM;
-    err = blob_frames_page(p->b, p->b->own, w->r->varid, record_of(p), &page);
-    if (err != NC_NOERR) return err;
-    if (page == 0)
-        p->b->frames.wanted[w->r->varid] |= UINT64_C(1) << blob_level(record_of(p));
-    p->lacking += page == 0;
-    p->overwriting += may_be_safe(p);
     struct blob_frame *frames = base_malloc((size_t)n * sizeof *frames);
     if (frames == NULL) return NC_ENOMEM;
     p->grown[p->ngrown++] =
@@ -209,7 +205,83 @@ static void fill_round(struct packing *p)
     }
 }
 
+/* ---- the next round meanwhile ---- */
+
+static bool fill_behind(void *of)
+{
+    struct packing *p = of;
+    if (!p->due) return false;
+    base_worker_unlock(&p->worker);
+    fill_round(p);
+    base_worker_lock(&p->worker);
+    p->due = false;
+    base_worker_tell(&p->worker);
+    return false;
+}
+
+/* What has been filled is to be written; there is room for the next round, which a thread
+ * begins to fill, if there is one to be had. */
+static void begin_next(struct packing *p)
+{
+    unsigned char *written = p->bytes;
+    int64_t room = p->room;
+    p->bytes = p->written;
+    p->room = p->written_room;
+    p->written = written;
+    p->written_room = room;
+    p->used = 0;
+    if (p->next == p->n) return;
+    if (!p->helped) {
+        base_worker_init(&p->worker);
+        p->helped = base_worker_start(&p->worker, fill_behind, p);
+        if (!p->helped) base_worker_stop(&p->worker);
+    }
+    if (!p->helped) return;
+    base_worker_lock(&p->worker);
+    p->due = true;
+    base_worker_wake(&p->worker);
+    base_worker_unlock(&p->worker);
+}
+
+/* It is filled now. */
+static void end_next(struct packing *p)
+{
+    if (!p->helped) {
+        fill_round(p);
+        return;
+    }
+    base_worker_lock(&p->worker);
+    while (p->due)
+        base_worker_wait(&p->worker);
+    base_worker_unlock(&p->worker);
+}
+
 /* ---- the group's log ---- */
+
+/* Does what is there of the record count, whatever becomes of this? */
+static bool may_be_safe(const struct blob *b, const struct telling *t)
+{
+    return b->base.ds->header.vars[t->varid].is_record ? t->record < b->frames.safe
+                                                       : b->frames.safe > 0;
+}
+
+/* Of the chains that this round completes: which pages of tables are lacking? */
+static void look_for_pages(struct packing *p)
+{
+    struct blob *b = p->b;
+    p->lacking = 0;
+    for (int64_t i = 0; i < p->ntold; i++) {
+        const struct telling *t = &p->told[i];
+        int64_t page = -1;
+        if (!t->fresh) continue;
+        int err = blob_frames_page(b, b->own, t->varid, t->record, &page);
+        if (p->err == NC_NOERR) p->err = err;
+        if (err != NC_NOERR) continue; /* there may be one: none is put in its place */
+        if (page == 0) b->frames.wanted[t->varid] |= UINT64_C(1) << blob_level(t->record);
+        p->lacking += page == 0;
+        p->overwriting += may_be_safe(b, t);
+    }
+}
 
 /* Pages that anybody lacks are there, at the log's end. Nobody has written there yet:
  * they are zeros. */
@@ -277,23 +349,25 @@ static bool put_round_all(struct packing *p, bool *any)
 {
     enum { BYTES, MORE, LACKING, ALL };
     struct blob *b = p->b;
-    int64_t sums[ALL] = {p->used, p->next < p->n, p->lacking}, before = 0;
+    look_for_pages(p);
+    const int64_t used = p->used;
+    int64_t sums[ALL] = {used, p->next < p->n, p->lacking}, before = 0;
     int mpi = MPI_Exscan(&sums[BYTES], &before, 1, MPI_INT64_T, MPI_SUM, b->comm);
     if (b->rank == 0) before = 0;
     int other = MPI_Allreduce(MPI_IN_PLACE, sums, ALL, MPI_INT64_T, MPI_SUM, b->comm);
     int err = base_mpi_error(mpi == MPI_SUCCESS ? other : mpi, NC_EMPI, "placing frames");
     if (err == NC_NOERR && sums[LACKING] > 0) err = add_pages_all(b);
-    p->lacking = 0;
     *any = *any || sums[BYTES] > 0;
     if (sums[BYTES] == 0) return false;
     int64_t at = b->frames.end + before;
     b->frames.end += sums[BYTES];
     place_round(p, at);
-    int put = put_log_all(p, p->used > 0 ? region_block(at, p->used) : NULL, p->used,
-                          p->bytes, NC_NOERR);
+    begin_next(p);
+    int put = put_log_all(p, used > 0 ? region_block(at, used) : NULL, used, p->written,
+                          NC_NOERR);
+    end_next(p);
     if (p->err == NC_NOERR) p->err = err != NC_NOERR ? err : put;
-    b->base.ds->stats.blob_frame_bytes += p->used;
-    p->used = 0;
+    b->base.ds->stats.blob_frame_bytes += used;
     return sums[MORE] > 0;
 }
 
@@ -425,7 +499,9 @@ static void end_packing(struct packing *p)
 {
     for (int64_t i = 0; i < p->n && p->err != NC_NOERR; i++)
         access_blame(p->wholes[i].r, p->err);
+    if (p->helped) base_worker_stop(&p->worker);
     base_free(p->bytes);
+    base_free(p->written);
     base_free(p->tile);
     base_free(p->grown);
     base_free(p->told);
@@ -444,9 +520,9 @@ static int pack_all(struct blob *b, struct whole *wholes, int64_t n)
     p.err = blob_sub_get(b, b->group, &own); /* which lists its variables, where needed */
     if (p.err == NC_NOERR) p.err = reserve(&p);
     if (p.err != NC_NOERR) p.next = n;
-    do
-        fill_round(&p);
-    while (put_round_all(&p, &any));
+    fill_round(&p);
+    while (put_round_all(&p, &any))
+        continue;
     if (any) {
         err = tell_all(&p);
         if (p.err == NC_NOERR) p.err = err;

@@ -22,7 +22,7 @@ struct part {
     int err;
 };
 
-static void note(struct part *p, int err, const char *path)
+static void keep_error(struct part *p, int err, const char *path)
 {
     if (err == NC_NOERR || p->err != NC_NOERR) return;
     p->err = err;
@@ -86,7 +86,8 @@ static void reserve(struct part *p)
         p->others = base_malloc(bytes);
         p->bytes = bytes;
     }
-    if (bytes > 0 && (p->values == NULL || p->others == NULL)) note(p, NC_ENOMEM, NULL);
+    if (bytes > 0 && (p->values == NULL || p->others == NULL))
+        keep_error(p, NC_ENOMEM, NULL);
     for (int i = 0; i < p->v->ndims && p->err != NC_NOERR; i++)
         p->count[i] = 0;
 }
@@ -104,22 +105,22 @@ static void move_part_all(struct part *p)
         p->from[i] = v->from[i] + p->start[i] * (p->step[i] = v->step[i]);
         bytes *= (size_t)p->count[i];
     }
-    note(p,
-         ncmpi_get_vars_all(in, v->in, p->from, p->count, p->step, p->values, 0,
-                            MPI_DATATYPE_NULL),
-         o->from);
-    note(p,
-         ncmpi_put_vara_all(out, v->out, p->start, p->count, p->values, 0,
-                            MPI_DATATYPE_NULL),
-         o->to);
+    keep_error(p,
+               ncmpi_get_vars_all(in, v->in, p->from, p->count, p->step, p->values, 0,
+                                  MPI_DATATYPE_NULL),
+               o->from);
+    keep_error(p,
+               ncmpi_put_vara_all(out, v->out, p->start, p->count, p->values, 0,
+                                  MPI_DATATYPE_NULL),
+               o->to);
     if (o->unchecked) return;
-    note(p,
-         ncmpi_get_vara_all(out, v->out, p->start, p->count, p->others, 0,
-                            MPI_DATATYPE_NULL),
-         o->to);
+    keep_error(p,
+               ncmpi_get_vara_all(out, v->out, p->start, p->count, p->others, 0,
+                                  MPI_DATATYPE_NULL),
+               o->to);
     if (p->err != NC_NOERR || memcmp(p->values, p->others, bytes) == 0) return;
     p->c->words = COPY_DIFFERS;
-    note(p, NC_EREAD, o->to);
+    keep_error(p, NC_EREAD, o->to);
 }
 
 static void move_var_all(struct part *p)
