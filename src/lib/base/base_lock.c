@@ -79,11 +79,11 @@ static bool goes_on(const char *path, struct timespec *last)
 }
 
 /* Who has it may take any time, as long as the file `worked` (or NULL) changes. Naps get
- * longer, up to a hundredth of what was waited. */
-static int wait_for(int fd, enum base_lock_place place, const char *path,
+ * longer, up to a tenth of a second. */
+static int wait_for(int fd, enum base_lock_place place, int seconds, const char *path,
                     const char *worked, const char *what)
 {
-    const int64_t second = 1000000000, patience = 10 * second;
+    const int64_t second = 1000000000, patience = seconds * second;
     struct timespec last = {0};
     int64_t looked = 0;
     for (int64_t waited = 0, nap = 50000; waited < patience; waited += nap) {
@@ -92,23 +92,25 @@ static int wait_for(int fd, enum base_lock_place place, const char *path,
             looked = waited;
             if (goes_on(worked, &last)) looked = waited = 0;
         }
-        if (nap < waited / 100) nap = waited / 100;
+        if (nap < waited / 100 && nap < second / 10) nap = waited / 100;
         (void)nanosleep(&(struct timespec){.tv_nsec = (long)nap}, NULL);
     }
     return base_error_set(NC_EFILE,
-                          "%s: another program has been %s for ten seconds; perhaps it "
+                          "%s: another program has been %s for %d seconds; perhaps it "
                           "was stopped",
-                          path, what);
+                          path, what, seconds);
 }
 
 int base_lock_header(int fd, const char *path)
 {
-    return wait_for(fd, BASE_LOCK_HEADER, path, NULL, "writing the header");
+    return wait_for(fd, BASE_LOCK_HEADER, 10, path, NULL, "writing the header");
 }
 
+/* Others put meanwhile, and nothing is lost by waiting for one that is stopped a while.
+ */
 int base_lock_frames(int fd, const char *path, const char *master)
 {
-    return wait_for(fd, BASE_LOCK_FRAMES, path, master,
+    return wait_for(fd, BASE_LOCK_FRAMES, 300, path, master,
                     "moving values to the master file");
 }
 

@@ -30,8 +30,8 @@ enum base_locked {
 enum base_locked base_lock_try(int fd, enum base_lock_place place, bool exclusive);
 
 /* Takes that of the header, or of frames, where there are locks, and waits while another
- * opening has it. NC_EFILE: for ten seconds; of frames, if the master was not written to
- * meanwhile. */
+ * opening has it. NC_EFILE: for ten seconds; of frames, for five minutes in which the
+ * master was not written to. */
 int base_lock_header(int fd, const char *path);
 int base_lock_frames(int fd, const char *path, const char *master);
 
