@@ -338,6 +338,8 @@ bool burst_file_coherent(const struct burst *b);
  * agreement behind the change. */
 void burst_change(struct burst *b);
 void burst_changed(struct burst *b, bool look);
+/* It may take long, and goes on. */
+void burst_change_lasts(struct burst *b);
 
 /* The same around a call of all to the layer below; what that returned is passed on. */
 void burst_change_below(struct burst *b);
@@ -383,6 +385,9 @@ int burst_recover_all(struct burst *b);
 int burst_replay_all(struct burst *b, struct burst_reader **logs, int n);
 /* To be called before the logs are closed, and after the dataset where that is, too. */
 void burst_unwatch(struct burst *b);
+/* From here on the layers below ask before they write, and to there. */
+void burst_watch_writes(struct burst *b);
+void burst_unwatch_writes(struct burst *b);
 /* An error of any process, and the words of the first one that has some, on all. */
 int burst_share_words_all(struct dataset *ds, int err);
 /* Behind that: all is on the device, no entry of the logs waits any longer, unless they

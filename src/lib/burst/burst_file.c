@@ -124,8 +124,9 @@ bool burst_file_coherent(const struct burst *b)
  * which has an mtime not older than that. The latest of all notes then is the file's, to
  * the nanosecond, unless somebody else came later. No agreement is needed for this. Where
  * the processes agree behind a change they make together, one of them looks for all.
- * - one says so: it was killed between the note and the next one, in a single transfer or
- *   soon after it, as each batch renews the note. What came much later was not its own.
+ * - one says so: it was killed between the note and the next one, in a single write or
+ *   soon after it, as the note is renewed while they last. What came much later was not
+ *   its own.
  *
  * In no case, but after a power cut, is the file older than what a process has seen: such
  * a file was restored. And where only the time tells, the log has to be the very file
@@ -186,6 +187,18 @@ void burst_changed(struct burst *b, bool look)
     if (last && (!b->look || burst_file_note(b, &now))) {
         now.changing = 0;
         b->look = false;
+        write_note(b, now);
+    }
+    pthread_mutex_unlock(&b->noting);
+}
+
+void burst_change_lasts(struct burst *b)
+{
+    pthread_mutex_lock(&b->noting);
+    struct burst_note now = b->log.note;
+    if (b->changers > 0 && clock_now() - now.when > IN_FLIGHT / 4) {
+        now.changing = 1;
+        now.when = clock_now();
         write_note(b, now);
     }
     pthread_mutex_unlock(&b->noting);

@@ -22,6 +22,7 @@ void burst_note_time(struct burst *b, double since)
 
 void burst_detach_all(struct burst *b)
 {
+    burst_unwatch_writes(b);
     base_arena_free(&b->arena);
     burst_forget_places(b);
     base_free(b->writes);
@@ -75,6 +76,7 @@ int burst_attach_all(struct dataset *ds, struct driver *lower, struct burst **ou
         return err;
     }
     burst_open_file_all(b);
+    burst_watch_writes(b);
     *out = b;
     return NC_NOERR;
 }

@@ -407,7 +407,7 @@ static void use(struct burst *b, struct burst_reader **logs, int n)
     b->nsources = n;
 }
 
-/* ---- while others may take the logs over ---- */
+/* ---- before each write of the layers below ---- */
 
 /* Its logs are another process's by now. */
 static int nothing_more(void *asked)
@@ -418,28 +418,31 @@ static int nothing_more(void *asked)
                           "more is written by this one");
 }
 
-static int check_logs(void *asked)
+/* Others may have taken the logs over. */
+static int may_write(void *asked)
 {
     struct burst *b = asked;
     int err = NC_NOERR;
+    burst_change_lasts(b);
     for (int i = 0; i < b->nwatched && err == NC_NOERR; i++)
         err = burst_reader_check_mine(b->watched[i]);
     if (err != NC_NOERR) b->base.ds->may_write = nothing_more;
     return err;
 }
 
-static void watch_logs(struct burst *b, struct burst_reader **logs, int n)
+void burst_watch_writes(struct burst *b)
 {
-    b->watched = logs;
-    b->nwatched = n;
-    for (int i = 0; i < n; i++)
-        if (burst_reader_watched(logs[i])) b->base.ds->may_write = check_logs;
+    b->base.ds->may_write = may_write;
     b->base.ds->asked = b;
+}
+
+void burst_unwatch_writes(struct burst *b)
+{
+    if (b->base.ds->may_write == may_write) b->base.ds->may_write = NULL;
 }
 
 void burst_unwatch(struct burst *b)
 {
-    if (b->base.ds->may_write == check_logs) b->base.ds->may_write = NULL;
     b->nwatched = 0;
 }
 
@@ -449,7 +452,8 @@ int burst_replay_all(struct burst *b, struct burst_reader **logs, int n)
     bool any = false, waiting = false;
     uint64_t token = 0;
     use(b, logs, n);
-    watch_logs(b, logs, n);
+    b->watched = logs;
+    b->nwatched = n;
     for (int i = 0; i < n && err == NC_NOERR; i++)
         err = check_log(b, logs[i]);
     err = dataset_agree_all(b->base.ds, err, NULL, NULL, 0);
@@ -459,7 +463,7 @@ int burst_replay_all(struct burst *b, struct burst_reader **logs, int n)
         err = replay_opening_all(b, token);
     use(b, NULL, 0);
     /* Rather than what could not be written, who writes it now. */
-    return b->base.ds->may_write == nothing_more ? check_logs(b) : err;
+    return b->base.ds->may_write == nothing_more ? may_write(b) : err;
 }
 
 /* A log whose entries stay to be replayed once more: to another file, or when what is
