@@ -414,7 +414,8 @@ static void draw_frames(struct sim_plan *p)
     add_word(p, hint);
     if (sim_draw(&s, 2)) word = again[sim_draw(&s, sizeof again / sizeof again[0])];
     snprintf(p->again, sizeof p->again, "%s", word);
-    if (sim_draw(&s, 16) == 0) p->vars[0].each *= 200; /* more than one frame */
+    if (sim_draw(&s, 16) == 0 && sim_type_size(p->vars[0].type) == 8)
+        p->vars[0].each = 45000; /* more than one frame */
     draw_partial_puts(p, &s);
 }
 

@@ -301,7 +301,7 @@ static void stop(int64_t step)
 
 int sim_step(const char *call, const char *path, int64_t at, int64_t n)
 {
-    enum { MOST = 4000000 };
+    enum { MOST = 16000000 };
     const sim_process *p = sim_self();
     if (p == nullptr) return 0;
     int64_t step = ++result->steps[p->job];
@@ -389,7 +389,7 @@ static void start_job(int number, int n, sim_tool tool = SIM_NO_TOOL)
 /* Until it has ended, or is dead. */
 static void await_job(int number)
 {
-    enum { LONGEST = 5000 }; /* seconds of the machine's */
+    enum { LONGEST = 50000 }; /* seconds of the machine's */
     if (sg_sem_acquire_timeout(jobs[number].over, LONGEST) != 0)
         sim_fail(SIM_HUNG, "job %d has not ended", number);
 }
