@@ -82,6 +82,7 @@ if command -v python3 >/dev/null; then
     check "advice on headers that grow" rule header-moves ncmpi_enddef "move data"
     check "advice on filling" rule fill ncmpi_enddef fill
     check "advice on syncing" rule sync ncmpi_sync "sync file"
+    check "advice on compression" rule compression ncmpi_put_vara_all compression
 fi
 
 # ---- pictures ----

@@ -58,6 +58,7 @@ struct packing {
     int64_t ngrown, grown_room;
     struct telling *told;
     int64_t ntold, told_room;
+    int64_t packed, told_of;      /* bytes of values; by the trace, too */
     int64_t lacking, overwriting; /* pages; records that may be on the device */
     int err;
     struct base_worker worker;
@@ -175,6 +176,7 @@ static int add_frame(struct packing *p)
     uint64_t sum = base_sum(p->bytes + p->used, (size_t)bytes, blob_frames_seed(p->b));
     g->chain.frames[g->done++] = (struct blob_frame){p->used, bytes, sum};
     p->used += bytes;
+    p->packed += n;
     return NC_NOERR;
 }
 
@@ -243,17 +245,19 @@ static void begin_next(struct packing *p)
     base_worker_unlock(&p->worker);
 }
 
-/* It is filled now. */
+/* It is filled now: a thread has done so, or does, or there is none. */
 static void end_next(struct packing *p)
 {
-    if (!p->helped) {
-        fill_round(p);
-        return;
-    }
-    base_worker_lock(&p->worker);
+    struct trace *t = p->b->base.ds->trace;
+    struct trace_span span = trace_begin(t);
+    int64_t before = p->told_of;
+    if (p->helped) base_worker_lock(&p->worker);
     while (p->due)
         base_worker_wait(&p->worker);
-    base_worker_unlock(&p->worker);
+    if (p->helped) base_worker_unlock(&p->worker);
+    if (!p->helped) fill_round(p);
+    p->told_of = p->packed;
+    trace_end_at(t, TRACE_COMPRESSION, span, -1, p->packed - before);
 }
 
 /* ---- the group's log ---- */
@@ -500,6 +504,7 @@ static void end_packing(struct packing *p)
     for (int64_t i = 0; i < p->n && p->err != NC_NOERR; i++)
         access_blame(p->wholes[i].r, p->err);
     if (p->helped) base_worker_stop(&p->worker);
+    p->b->base.ds->stats.blob_framed_bytes += p->packed;
     base_free(p->bytes);
     base_free(p->written);
     base_free(p->tile);
@@ -520,7 +525,7 @@ static int pack_all(struct blob *b, struct whole *wholes, int64_t n)
     p.err = blob_sub_get(b, b->group, &own); /* which lists its variables, where needed */
     if (p.err == NC_NOERR) p.err = reserve(&p);
     if (p.err != NC_NOERR) p.next = n;
-    fill_round(&p);
+    end_next(&p);
     while (put_round_all(&p, &any))
         continue;
     if (any) {

@@ -215,6 +215,20 @@ static bool small_writes(const struct trace *t, char *words)
     return true;
 }
 
+static bool compressing(const struct trace *t, char *words)
+{
+    double time = share_of(t, "compression"), writing = share_of(t, "write");
+    if (time < 20 || time < writing) return false;
+    snprintf(
+        words, TRACE_ADVICE,
+        "Waiting for compression took %.0f %% of the time, writing what came of it "
+        "%.0f %%: the file takes values faster than they are compressed. "
+        "nc_compress=lz4 is quicker, nc_compress=zstd/none@VAR,... leaves out variables "
+        "that do not shrink, and fewer digits (nc_quantize) shrink more.",
+        time, writing);
+    return true;
+}
+
 /* Where nothing else says why. */
 static bool all_are_late(const struct trace *t, char *words)
 {
@@ -246,6 +260,7 @@ static const struct rule {
     {"sync", syncing},
     {"open-close", opening},
     {"small-writes", small_writes},
+    {"compression", compressing},
     {"all-wait", all_are_late},
 };
 
