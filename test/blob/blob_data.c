@@ -648,7 +648,49 @@ static void maps_of_many_elements_are_compared(void)
     CHECK_NC(NC_NOERR, ncmpi_close(ncid));
 }
 
+static double noise_at(int record, int64_t i)
+{
+    return (double)(record + 1) + (double)((i * 2654435761 + record) % 4096) / 4096;
+}
+
+/* More than is compressed at once, and other amounts on each process: each begins its
+ * next round while others still have one. */
+static void rounds_of_frames_come_back(void)
+{
+    enum { MOST = 300000, RECORDS = 3 };
+    const int64_t each = MOST / (check.rank + 1);
+    int64_t before = 0, all = 0;
+    for (int i = 0; i < check.nprocs; i++, all += MOST / i)
+        if (i == check.rank) before = all;
+    int ncid = -1, dims[2];
+    MPI_Info info = check_info("nc_blob=enable;nc_num_subfiles=1;nc_compress=zstd");
+    double *values = malloc(RECORDS * MOST * sizeof *values);
+    CHECK_NC(NC_NOERR, ncmpi_create(MPI_COMM_WORLD, check_path("rounds.nc"), check.cmode,
+                                    info, &ncid));
+    dims[0] = new_dim(ncid, "time", NC_UNLIMITED);
+    dims[1] = new_dim(ncid, "x", all);
+    int v = new_var(ncid, "v", NC_DOUBLE, 2, dims);
+    CHECK_NC(NC_NOERR, ncmpi_enddef(ncid));
+    MPI_Offset start[2] = {0, before}, count[2] = {RECORDS, each};
+    for (int64_t i = 0; i < RECORDS * each; i++)
+        values[i] = noise_at((int)(i / each), before + i % each);
+    CHECK_NC(NC_NOERR, ncmpi_put_vara_double_all(ncid, v, start, count, values));
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    CHECK_NC(NC_NOERR, ncmpi_open(MPI_COMM_WORLD, check_path("rounds.nc"), NC_NOWRITE,
+                                  MPI_INFO_NULL, &ncid));
+    start[1] = all - before - each; /* as another process put it, and some more */
+    memset(values, 0, RECORDS * MOST * sizeof *values);
+    CHECK_NC(NC_NOERR, ncmpi_get_vara_double_all(ncid, v, start, count, values));
+    for (int64_t i = 0; i < RECORDS * each; i++)
+        if (values[i] != noise_at((int)(i / each), start[1] + i % each))
+            CHECK_EQ(0, i + 1); /* once says enough */
+    CHECK_NC(NC_NOERR, ncmpi_close(ncid));
+    free(values);
+    MPI_Info_free(&info);
+}
+
 static const struct check_test tests[] = {
+    {"rounds of frames come back", rounds_of_frames_come_back, CHECK_FORMATS},
     {"blobs come back", blobs_come_back, CHECK_FORMATS},
     {"subfiles say what they are", subfiles_say_what_they_are, CHECK_FORMATS},
     {"another decomposition finds the same homes",
