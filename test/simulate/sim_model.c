@@ -174,12 +174,15 @@ static bool is_filled(int var)
 static struct may may_hold(int var, int64_t row, int64_t i, int until, bool own)
 {
     const struct sim_plan *p = sim_the_plan();
-    const bool fills = is_filled(var);
+    bool fills = is_filled(var);
     const int set = p->vars[var].set;
     struct may m = {.anything = true};
     int last = NOT; /* the last put, if that told success */
     for (int op = 0, who; op < until && op < p->nops; op++) {
-        if (p->ops[op].set == set && tells_loss(op)) last = NOT;
+        if (p->ops[op].set == set && tells_loss(op)) {
+            last = NOT;
+            fills = false;
+        }
         if (sim_covers(p, op, var, row, i, &who) && begun[op][who]) {
             last = told[op][who] == 0 ? op : NOT;
             if (last != NOT && (own ? !writes_lost : !lossy && all_told(op)))

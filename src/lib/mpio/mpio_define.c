@@ -30,10 +30,10 @@ static int define_in_place_all(struct mpio *m, const struct cdf_header *before)
 {
     struct dataset *ds = m->base.ds;
     int first = before == NULL ? 0 : before->nvars;
-    int err = NC_NOERR;
+    int err = NC_NOERR, failed = NC_NOERR; /* of what a late mount had still to write */
     if (wants_fill(&ds->header, first))
-        err = dataset_agree_all(ds, mpio_fill_new_all(m, first), NULL, NULL, 0);
-    if (err != NC_NOERR) return err;
+        err = dataset_agree_all(ds, mpio_fill_new_all(m, first), &failed, NULL, 0);
+    if (err != NC_NOERR || failed != NC_NOERR) return err != NC_NOERR ? err : failed;
     err = mpio_write_header_all(&m->base);
     int agreed = dataset_agree_all(ds, err, NULL, NULL, 0);
     if (agreed != NC_NOERR) mpio_restore_header_all(m);
