@@ -118,7 +118,8 @@ static void move_part_all(struct part *p)
                ncmpi_get_vara_all(out, v->out, p->start, p->count, p->others, 0,
                                   MPI_DATATYPE_NULL),
                o->to);
-    if (p->err != NC_NOERR || memcmp(p->values, p->others, bytes) == 0) return;
+    if (p->err != NC_NOERR || p->values == NULL || p->others == NULL) return;
+    if (memcmp(p->values, p->others, bytes) == 0) return;
     p->c->words = COPY_DIFFERS;
     keep_error(p, NC_EREAD, o->to);
 }
