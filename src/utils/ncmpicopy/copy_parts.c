@@ -149,7 +149,7 @@ int copy_parts(struct copy *c, const char **path)
         bool made = make_part(&p, c, &c->vars[i]);
         bad = !made;
         MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
-        if (!bad) move_var_all(&p);
+        if (made && !bad) move_var_all(&p); /* made: on all, or bad is true */
         if (made) err = p.err;
         if (made && p.path != NULL) *path = p.path;
         if (!made) err = NC_ENOMEM;
