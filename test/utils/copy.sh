@@ -156,7 +156,7 @@ in_blobs() {
 check "into subfiles" in_blobs
 shorter() {
     rm -f "$b"*
-    grep -q '^#define NCMPI_HAVE_ZSTD 1' config.h || return 0
+    grep -q '^#define HAVE_ZSTD 1' config.h || return 0
     PNETCDF_HINTS="nc_blob=enable;nc_compress=zstd" status 0 launch 3 "$copy" -v n "$a" "$b" &&
         [ "$(du -k "$b.0000" | cut -f 1)" -lt 100 ] # of 352 KiB
 }
