@@ -381,7 +381,7 @@ static void draw_staging(struct sim_plan *p)
  * of that blob leave their frames. */
 static void draw_partial_puts(struct sim_plan *p, uint64_t *s)
 {
-    /* Who reads what another process has put has to see it without a sync of both. */
+    /* Here a process gets what another one has put, and neither syncs in between. */
     const bool shifts = p->procs > 1 && p->mount == SIM_COHERENT && !asks_for_mpi(p) &&
                         strstr(p->hints, "nc_burst_buf=enable") == NULL;
     for (int i = 0; i < p->nops; i++) {

@@ -326,29 +326,29 @@ static void act(void)
 static void look_in_pieces(int var, MPI_Offset rows)
 {
     const struct sim_var *v = &p->vars[var];
-    double *values = sim_room((size_t)v->each * sizeof *values);
+    struct sim_access a = {.verb = SIM_GETS,
+                           .kind = SIM_STRIDED,
+                           .ncid = ncids[v->set],
+                           .var = vars[var],
+                           .memory = sim_memory_for(v, SIM_DOUBLE),
+                           .rows = 1,
+                           .each = v->each,
+                           .count = {1, v->each},
+                           .stride = {1, v->mixed ? p->procs : 1},
+                           .of = v,
+                           .shape = {rows, sim_row(p, var)}};
+    a.values = sim_room((size_t)v->each * sizeof *a.values);
     for (MPI_Offset r = 0; r < rows; r++)
         for (int who = 0; who < p->procs; who++) {
-            MPI_Offset start[2] = {r, v->mixed ? who : who * (MPI_Offset)v->each};
-            MPI_Offset count[2] = {1, v->each}, stride[2] = {1, v->mixed ? p->procs : 1};
-            int err;
-            if (v->type == NC_CHAR) {
-                char *text = sim_room((size_t)v->each);
-                err = ncmpi_get_vars_text(ncids[v->set], vars[var], start, count, stride,
-                                          text);
-                for (int k = 0; k < v->each; k++)
-                    values[k] = text[k];
-                free(text);
-            } else {
-                err = ncmpi_get_vars_double(ncids[v->set], vars[var], start, count,
-                                            stride, values);
-            }
+            a.start[0] = r;
+            a.start[1] = v->mixed ? who : who * (MPI_Offset)v->each;
+            int err = sim_access(&a);
             if (err != NC_NOERR)
                 sim_lacks(var, r, who, ncmpi_strerror(err));
             else
-                sim_got_part(var, r, who, values);
+                sim_got_part(var, r, who, a.values);
         }
-    free(values);
+    free(a.values);
 }
 
 /* Everything, by each process. */

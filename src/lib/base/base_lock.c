@@ -78,8 +78,9 @@ static bool goes_on(const char *path, struct timespec *last)
     return !same;
 }
 
-/* Who has it may take any time, as long as the file `worked` (or NULL) changes. Naps get
- * longer, up to a tenth of a second. */
+/* Waits for the lock: for so many seconds, which begin anew whenever the holder has
+ * written to the file `worked`, if there is one. Naps get longer, up to a tenth of a
+ * second. */
 static int wait_for(int fd, enum base_lock_place place, int seconds, const char *path,
                     const char *worked, const char *what)
 {
@@ -106,8 +107,7 @@ int base_lock_header(int fd, const char *path)
     return wait_for(fd, BASE_LOCK_HEADER, 10, path, NULL, "writing the header");
 }
 
-/* Others put meanwhile, and nothing is lost by waiting for one that is stopped a while.
- */
+/* A holder that was stopped for a while and goes on costs the others time, and no put. */
 int base_lock_frames(int fd, const char *path, const char *master)
 {
     return wait_for(fd, BASE_LOCK_FRAMES, 300, path, master,

@@ -58,8 +58,8 @@ struct packing {
     int64_t ngrown, grown_room;
     struct telling *told;
     int64_t ntold, told_room;
-    int64_t packed, told_of;      /* bytes of values; by the trace, too */
-    int64_t lacking, overwriting; /* pages; records that may be on the device */
+    int64_t packed;      /* bytes of values in the round */
+    int64_t overwriting; /* records that may be on the device */
     int err;
     struct base_worker worker;
     bool helped, due;       /* it has a thread, which is to fill a round */
@@ -231,7 +231,7 @@ static void begin_next(struct packing *p)
     p->room = p->written_room;
     p->written = written;
     p->written_room = room;
-    p->used = 0;
+    p->used = p->packed = 0;
     if (p->next == p->n) return;
     if (!p->helped) {
         base_worker_init(&p->worker);
@@ -248,16 +248,15 @@ static void begin_next(struct packing *p)
 /* It is filled now: a thread has done so, or does, or there is none. */
 static void end_next(struct packing *p)
 {
-    struct trace *t = p->b->base.ds->trace;
-    struct trace_span span = trace_begin(t);
-    int64_t before = p->told_of;
+    struct dataset *ds = p->b->base.ds;
+    struct trace_span span = trace_begin(ds->trace);
     if (p->helped) base_worker_lock(&p->worker);
     while (p->due)
         base_worker_wait(&p->worker);
     if (p->helped) base_worker_unlock(&p->worker);
     if (!p->helped) fill_round(p);
-    p->told_of = p->packed;
-    trace_end_at(t, TRACE_COMPRESSION, span, -1, p->packed - before);
+    trace_end_at(ds->trace, TRACE_COMPRESSION, span, -1, p->packed);
+    ds->stats.blob_framed_bytes += p->packed;
 }
 
 /* ---- the group's log ---- */
@@ -269,11 +268,11 @@ static bool may_be_safe(const struct blob *b, const struct telling *t)
                                                        : b->frames.safe > 0;
 }
 
-/* Of the chains that this round completes: which pages of tables are lacking? */
-static void look_for_pages(struct packing *p)
+/* Counts the pages of tables that are missing for the chains completed in this round. */
+static int64_t look_for_pages(struct packing *p)
 {
     struct blob *b = p->b;
-    p->lacking = 0;
+    int64_t lacking = 0;
     for (int64_t i = 0; i < p->ntold; i++) {
         const struct telling *t = &p->told[i];
         int64_t page = -1;
@@ -282,9 +281,10 @@ static void look_for_pages(struct packing *p)
         if (p->err == NC_NOERR) p->err = err;
         if (err != NC_NOERR) continue; /* there may be one: none is put in its place */
         if (page == 0) b->frames.wanted[t->varid] |= UINT64_C(1) << blob_level(t->record);
-        p->lacking += page == 0;
+        lacking += page == 0;
         p->overwriting += may_be_safe(b, t);
     }
+    return lacking;
 }
 
 /* Pages that anybody lacks are there, at the log's end. Nobody has written there yet:
@@ -353,9 +353,8 @@ static bool put_round_all(struct packing *p, bool *any)
 {
     enum { BYTES, MORE, LACKING, ALL };
     struct blob *b = p->b;
-    look_for_pages(p);
     const int64_t used = p->used;
-    int64_t sums[ALL] = {used, p->next < p->n, p->lacking}, before = 0;
+    int64_t sums[ALL] = {used, p->next < p->n, look_for_pages(p)}, before = 0;
     int mpi = MPI_Exscan(&sums[BYTES], &before, 1, MPI_INT64_T, MPI_SUM, b->comm);
     if (b->rank == 0) before = 0;
     int other = MPI_Allreduce(MPI_IN_PLACE, sums, ALL, MPI_INT64_T, MPI_SUM, b->comm);
@@ -504,7 +503,6 @@ static void end_packing(struct packing *p)
     for (int64_t i = 0; i < p->n && p->err != NC_NOERR; i++)
         access_blame(p->wholes[i].r, p->err);
     if (p->helped) base_worker_stop(&p->worker);
-    p->b->base.ds->stats.blob_framed_bytes += p->packed;
     base_free(p->bytes);
     base_free(p->written);
     base_free(p->tile);

@@ -167,14 +167,19 @@ static void write_note(struct burst *b, struct burst_note note)
     burst_log_note(&b->log, note);
 }
 
-void burst_change(struct burst *b)
+static void note_change(struct burst *b)
 {
-    pthread_mutex_lock(&b->noting);
     struct burst_note now = b->log.note;
     now.changing = 1;
     now.when = clock_now();
-    b->changers++;
     write_note(b, now);
+}
+
+void burst_change(struct burst *b)
+{
+    pthread_mutex_lock(&b->noting);
+    b->changers++;
+    note_change(b);
     pthread_mutex_unlock(&b->noting);
 }
 
@@ -195,12 +200,7 @@ void burst_changed(struct burst *b, bool look)
 void burst_change_lasts(struct burst *b)
 {
     pthread_mutex_lock(&b->noting);
-    struct burst_note now = b->log.note;
-    if (b->changers > 0 && clock_now() - now.when > IN_FLIGHT / 4) {
-        now.changing = 1;
-        now.when = clock_now();
-        write_note(b, now);
-    }
+    if (b->changers > 0 && clock_now() - b->log.note.when > IN_FLIGHT / 4) note_change(b);
     pthread_mutex_unlock(&b->noting);
 }
 

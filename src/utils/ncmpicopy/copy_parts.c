@@ -16,6 +16,7 @@ struct part {
     const struct copy_var *v;
     MPI_Offset *start, *count, *from, *step; /* of one put; the latter in the source */
     int64_t records;                         /* of a record variable that go together */
+    int cut;                                 /* the dimension that is cut; -1: none */
     char *values, *others;
     size_t bytes;
     const char *path;
@@ -41,13 +42,13 @@ static int cut_dim(const struct copy_var *v, int nprocs)
     return longest;
 }
 
-/* Where the part lies in a record, or in all of a fixed variable. What cannot be cut is
- * process 0's. False: no memory. */
+/* Where the part lies in a record, or in all of a fixed variable. False: no memory. */
 static bool make_part(struct part *p, struct copy *c, const struct copy_var *v)
 {
     const size_t n = (size_t)v->ndims;
     const int cut = cut_dim(v, c->nprocs);
-    *p = (struct part){.c = c, .v = v, .start = base_calloc(4 * n + 1, sizeof *p->start)};
+    *p = (struct part){.c = c, .v = v, .cut = cut};
+    p->start = base_calloc(4 * n + 1, sizeof *p->start);
     if (p->start == NULL) return false;
     p->count = p->start + n;
     p->from = p->count + n;
@@ -73,8 +74,8 @@ static void free_part(struct part *p)
     base_free(p->others);
 }
 
-/* Room for what is put at once; else this process has no part of it. */
-static void reserve(struct part *p)
+/* Room for what is put at once, so many bytes; else this process has no part of it. */
+static size_t reserve(struct part *p)
 {
     size_t bytes = (size_t)p->v->size;
     for (int i = 0; i < p->v->ndims; i++)
@@ -90,6 +91,7 @@ static void reserve(struct part *p)
         keep_error(p, NC_ENOMEM, NULL);
     for (int i = 0; i < p->v->ndims && p->err != NC_NOERR; i++)
         p->count[i] = 0;
+    return bytes;
 }
 
 /* Reads, writes, and reads again. All processes come here together, whatever they have
@@ -99,12 +101,9 @@ static void move_part_all(struct part *p)
     const struct copy_options *o = &p->c->options;
     const struct copy_var *v = p->v;
     int in = p->c->in, out = p->c->out;
-    reserve(p);
-    size_t bytes = (size_t)v->size;
-    for (int i = 0; i < v->ndims; i++) {
+    const size_t bytes = reserve(p);
+    for (int i = 0; i < v->ndims; i++)
         p->from[i] = v->from[i] + p->start[i] * (p->step[i] = v->step[i]);
-        bytes *= (size_t)p->count[i];
-    }
     keep_error(p,
                ncmpi_get_vars_all(in, v->in, p->from, p->count, p->step, p->values, 0,
                                   MPI_DATATYPE_NULL),
@@ -131,10 +130,9 @@ static void move_var_all(struct part *p)
     for (int64_t at = 0; at < records; at += p->records) {
         int64_t n = records - at < p->records ? records - at : p->records;
         if (v->record) {
-            p->start[0] = at;
-            p->count[0] = n;
+            p->start[0] = at; /* whole records are process 0's */
+            p->count[0] = p->cut < 0 && p->c->rank > 0 ? 0 : n;
         }
-        if (v->record && cut_dim(v, p->c->nprocs) < 0 && p->c->rank > 0) p->count[0] = 0;
         move_part_all(p);
         copy_moved(p->c, v->total / records * (v->record ? n : 1) * v->size);
     }
