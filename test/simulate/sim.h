@@ -217,7 +217,7 @@ void sim_close_all(const struct sim_process *p);
 enum { SIM_VARS = 4, SIM_OPS = 24, SIM_HINTS = 1024, SIM_RECORDS = 8 };
 
 /* Seeds below are drawn as they were at first, and so stay what they have found. */
-enum { SIM_RICH = 1000000, SIM_FRAMED = 3000000 };
+enum { SIM_RICH = 1000000, SIM_FRAMED = 3000000, SIM_ERRING = 4000000 };
 
 struct sim_var {
     int set;        /* the dataset that it is in */
@@ -268,6 +268,7 @@ struct sim_op {
     bool takes;    /* a redefinition takes an attribute away; of posts one is cancelled */
     int part;      /* elements that a process puts of its part of a row; 0: all */
     int shift;     /* whose part a process puts: that of so many ranks on */
+    int wrong;     /* which wrong call comes before it, and 1; 0: none */
 };
 
 /* Whom the second job meets: nobody, the third, or the first one. */
@@ -309,7 +310,7 @@ const char *sim_path(int set);
 /* Elements of a row, of all processes; whose the i-th is. */
 int64_t sim_row(const struct sim_plan *p, int var);
 int sim_owner(const struct sim_plan *p, int var, int64_t i);
-/* Does the op put that element? *who: which process does. */
+/* Does the op put that element? *who: which process does, where it does. */
 bool sim_covers(const struct sim_plan *p, int op, int var, int64_t row, int64_t i,
                 int *who);
 /* Do these words of an error name the frames of a process? */
@@ -336,6 +337,8 @@ const struct sim_plan *sim_the_plan(void);
 /* This process begins an op; it has returned, with these words. */
 void sim_begins(int op);
 void sim_told(int op, int err, const char *words);
+/* Of a wrong call. Where nothing has broken it is told what is expected. */
+void sim_told_wrong(const char *what, int expected, int err);
 /* A row of a variable, as the library gives it: in the first job this process's part. */
 void sim_got(int op, int var, int64_t row, const double *values);
 /* In a later job that process's part of a row cannot be had: the error's words. */

@@ -36,6 +36,19 @@ bool sim_memory_has_all(int memory, int type);
 int sim_attribute_put(int ncid, int var, const char *name, int op, int n);
 int sim_attribute_get(int ncid, int var, const char *name, int op, int n, bool *right);
 
+/* ---- sim_wrong.c ---- */
+
+/* A dataset in data mode, and one of its variables of numbers, which has rows. */
+struct wrong_dataset {
+    const char *path;
+    int ncid, var;
+    MPI_Offset row; /* elements */
+    bool safe;      /* what one is told, all are */
+};
+
+/* Collective. One process of all is the culprit. */
+void sim_go_wrong(const struct wrong_dataset *d, int kind, bool culprit);
+
 /* ---- sim_define.c ---- */
 
 /* A redefinition's own attribute, of n values; and a dimension, a variable and attributes

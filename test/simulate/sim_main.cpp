@@ -4,6 +4,7 @@
 #include <sys/personality.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -32,28 +33,47 @@ static Fault draw_fault(uint64_t *chance, const int64_t most[2], bool sure,
     return f;
 }
 
-/* The n-th run of a plan: the first without a fault. steps: of that, of two jobs, with
- * their allocations. */
-static const Result *nth_run(Run *r, int n, int64_t steps[2][2])
+/* What the run without a fault has told. */
+struct Whole {
+    int64_t most[2][2]; /* steps of two jobs, and their allocations */
+    Moments moments;
+};
+
+/* Around one of the moments; most steps are far from any. */
+static void strike_at_a_moment(Fault *f, uint64_t *chance, const Run &r, const Moments &m)
 {
+    static const sim_harm harms[] = {SIM_POWER, SIM_POWER, SIM_KILL, SIM_NODE};
+    if (m.seen == 0) return;
+    f->harm = r.plan.lockless ? SIM_KILL : harms[sim_draw(chance, 4)];
+    auto n = static_cast<uint64_t>(std::min<int64_t>(m.seen, Moments::MOST));
+    f->step = m.step[sim_draw(chance, n)] + (int64_t)sim_draw(chance, 3);
+}
+
+/* The n-th run of a plan: the first without a fault, the sixth and later ones with one at
+ * a moment. */
+static const Result *nth_run(Run *r, int n, Whole *whole)
+{
+    enum { AT_MOMENTS = 5 };
     uint64_t chance = r->plan.seed * 1000003 + (uint64_t)n;
     r->faults[0] = r->faults[1] = {SIM_NOTHING, 0, 0};
     for (int i = 0; i < 2 && n > 0; i++)
-        r->faults[i] = draw_fault(&chance, steps[i], i == 0, r->plan);
+        r->faults[i] = draw_fault(&chance, whole->most[i], i == 0, r->plan);
+    if (n >= AT_MOMENTS) strike_at_a_moment(&r->faults[0], &chance, *r, whole->moments);
     const Result *got = sim_perform(*r);
     for (int i = 0; i < 2 && n == 0; i++) {
-        steps[i][0] = got->steps[i];
-        steps[i][1] = got->allocations[i];
+        whole->most[i][0] = got->steps[i];
+        whole->most[i][1] = got->allocations[i];
     }
+    if (n == 0) whole->moments = got->moments;
     return got;
 }
 
 /* The first run that goes wrong as that one did, or so: *r is it. */
 static bool goes_wrong(Run *r, int runs, sim_verdict how)
 {
-    int64_t steps[2][2];
+    Whole whole = {};
     for (int n = 0; n < runs; n++)
-        if (nth_run(r, n, steps)->verdict == how) return true;
+        if (nth_run(r, n, &whole)->verdict == how) return true;
     return false;
 }
 
@@ -96,7 +116,7 @@ static Run shrink(Run r, sim_verdict how)
 struct Options {
     uint64_t from = 1, seeds = 1;
     double seconds = 0; /* of the clock on the wall; 0: as long as it takes */
-    int runs = 5, only = -1;
+    int runs = 6, only = -1;
     bool trace = false, whole = false, first = false, orders = false;
     std::string of; /* these orders; "": all */
 };
@@ -105,11 +125,11 @@ struct Options {
 static bool seed(const Options &o, uint64_t number, int64_t counts[])
 {
     Run r = {};
-    int64_t steps[2][2] = {};
+    Whole whole = {};
     sim_plan_draw(&r.plan, number);
     for (int n = 0; n < o.runs; n++) {
         r.trace = o.trace && n == o.only;
-        const Result *got = nth_run(&r, n, steps);
+        const Result *got = nth_run(&r, n, &whole);
         counts[got->verdict]++;
         if (got->verdict == SIM_FINE) continue;
         sim_describe(r, *got);

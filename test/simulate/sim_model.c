@@ -83,6 +83,13 @@ void sim_told(int op, int err, const char *words)
         sim_fail(SIM_LOST, "op %d is told %d without a fault: %s", op, err, words);
 }
 
+void sim_told_wrong(const char *what, int expected, int err)
+{
+    sim_note("%s: %d", what, err);
+    if (!harmed && err != expected)
+        sim_fail(SIM_WRONG, "%s is told %d, not %d", what, err, expected);
+}
+
 void sim_got_records(int set, int64_t n)
 {
     records_told[set] = n;

@@ -91,11 +91,10 @@ bool sim_covers(const struct sim_plan *p, int op, int var, int64_t row, int64_t 
 {
     const struct sim_op *o = &p->ops[op];
     const struct sim_var *v = &p->vars[var];
-    const int64_t k = v->mixed ? i / p->procs : i % v->each;
     const bool put = o->what == SIM_PUT || o->what == SIM_PUT_OWN || o->what == SIM_POST;
+    if (!put || o->var != var || row < o->first || row >= o->first + o->n) return false;
     *who = (sim_owner(p, var, i) + p->procs - o->shift) % p->procs;
-    return put && o->var == var && row >= o->first && row < o->first + o->n &&
-           (o->part == 0 || k < o->part);
+    return o->part == 0 || (v->mixed ? i / p->procs : i % v->each) < o->part;
 }
 
 bool sim_is_of_frames(const char *words)
@@ -419,6 +418,35 @@ static void draw_frames(struct sim_plan *p)
     draw_partial_puts(p, &s);
 }
 
+/* Hints that nobody can follow are passed over, and wrong calls change nothing. Drawn
+ * from chance of its own. */
+static void draw_errors(struct sim_plan *p)
+{
+    static const char *const words[] = {
+        "nc_transfer=banana",        "nc_var_align_size=four", "nc_stage_size=-1",
+        "nc_burst_buf_threads=many", "nc_compress=zip:3",      "nc_blob_join=never",
+        "nc_data_move_chunk_size=0", "cb_buffer_size=x",       "nc_burst_buf_flush=later",
+        "nc_stage_prefetch=nobody",  "nc_quantize=bitgroom",   "nc_no_such_hint=1",
+        "nc_burst_buf_bandwidth=1e9"};
+    uint64_t s = mixed(p->seed * 2 + 5);
+    for (uint64_t most = sim_draw(&s, 3); most > 0; most--)
+        add_new_word(p, words[sim_draw(&s, sizeof words / sizeof words[0])]);
+    for (int i = 0; i < p->nops; i++)
+        if (sim_draw(&s, 3) == 0) p->ops[i].wrong = 1 + (int)sim_draw(&s, 1000);
+}
+
+/* A header with room for all that redefinitions bring, more than a page each: no data
+ * move, and the header is replaced by way of the journal. Drawn from chance of its own.
+ */
+static void draw_roomy_header(struct sim_plan *p)
+{
+    uint64_t s = mixed(p->seed * 2 + 6);
+    if (sim_draw(&s, 6) > 0 || strstr(p->hints, "nc_header_align_size=") != NULL) return;
+    add_hint(p, "nc_header_align_size", 1 << 17);
+    for (int i = 0; i < p->nops; i++)
+        if (p->ops[i].what == SIM_REDEFINE && p->ops[i].n < 4096) p->ops[i].n += 4096;
+}
+
 void sim_plan_draw(struct sim_plan *p, uint64_t seed)
 {
     static const int formats[] = {1, 2, 5};
@@ -448,6 +476,8 @@ void sim_plan_draw(struct sim_plan *p, uint64_t seed)
     draw_staging(p);
     draw_mount(p);
     if (seed >= SIM_FRAMED) draw_frames(p);
+    if (seed >= SIM_ERRING) draw_errors(p);
+    if (seed >= SIM_ERRING) draw_roomy_header(p);
     /* Through MPI-IO a file is made longer by its last byte as it was, which another job
      * may just have put. */
     if (asks_for_mpi(p) && p->company == SIM_BESIDE) p->company = SIM_ALONE;
@@ -571,6 +601,7 @@ void sim_plan_print(const struct sim_plan *p)
         if (op->what == SIM_REDEFINE)
             printf(", %d bytes more%s", op->n, op->takes ? ", one less" : "");
         if (op->set > 0) printf(", of the other");
+        if (op->wrong > 0) printf(", behind wrong call %d", op->wrong - 1);
         printf("\n");
     }
     printf("close\n");

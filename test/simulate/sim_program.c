@@ -287,6 +287,20 @@ static int do_op(const struct sim_op *op, int number)
     }
 }
 
+/* Of the variables that are there, one of numbers that has all its rows. */
+static void do_wrong(const struct sim_op *op)
+{
+    struct wrong_dataset d = {sim_path(op->set), ncids[op->set], -1, 0, p->safe};
+    for (int i = 0; i < p->nvars; i++)
+        if (p->vars[i].set == op->set && vars[i] >= 0 && !p->vars[i].record &&
+            p->vars[i].type != NC_CHAR) {
+            d.var = vars[i];
+            d.row = sim_row(p, i);
+        }
+    if (op->wrong > 0 && d.var >= 0)
+        sim_go_wrong(&d, op->wrong - 1, op->wrong % p->procs == rank);
+}
+
 static void told(int op, int err)
 {
     sim_told(op, err, err == NC_NOERR ? "" : ncmpi_strerror(err));
@@ -311,6 +325,7 @@ static void act(void)
     }
     for (int i = 0; i < p->nops; i++) {
         if (made[p->ops[i].set] != NC_NOERR) continue;
+        do_wrong(&p->ops[i]);
         sim_begins(i);
         told(i, do_op(&p->ops[i], i));
     }
@@ -471,6 +486,17 @@ int __wrap_MPI_Finalize(void)
     if (at_the_end != NULL) at_the_end(MPI_COMM_SELF, 0, NULL, NULL);
     return __real_MPI_Finalize();
 }
+
+#ifdef SIM_COUNTS
+void __gcov_dump(void);
+void sim_count(void);
+
+/* At the end of a run, which is not one of the program's. */
+void sim_count(void)
+{
+    __gcov_dump();
+}
+#endif
 
 /* Whatever it says: the job behind it finds all well. */
 static void use_tool(enum sim_tool tool)

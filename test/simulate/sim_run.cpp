@@ -48,7 +48,9 @@ struct Job {
 };
 
 using Main = int (*)(int, char **);
+using Count = void (*)(void);
 static std::vector<Main> copies;
+static std::vector<Count> counts; /* of each; none unless dev/simulate --coverage asks */
 static size_t copies_used;
 static std::vector<s4u::Host *> hosts;
 static s4u::Host *elsewhere;
@@ -113,6 +115,8 @@ void sim_note(const char *format, ...)
 
 [[noreturn]] static void end(void)
 {
+    for (size_t i = 0; i < copies_used && counts[i] != nullptr; i++)
+        counts[i]();
     fflush(trace);
     _exit(0);
 }
@@ -268,6 +272,17 @@ static bool changes(const char *call, int64_t flags)
                      call);
 }
 
+static void note_moment(const char *call, int64_t flags, int64_t step)
+{
+    static uint64_t chance; /* of its own: who goes on when does not change by this */
+    Moments &m = result->moments;
+    bool makes = strcmp(call, "open") == 0 && (flags & O_CREAT) != 0;
+    if (!makes && !is_one_of({"fsync", "rename", "unlink", "ftruncate"}, call)) return;
+    uint64_t place = static_cast<uint64_t>(m.seen++);
+    if (place >= Moments::MOST) place = sim_draw(&chance, place + 1);
+    if (place < Moments::MOST) m.step[place] = step;
+}
+
 /* Whose a step without a path is: nobody else's, its process's, or that of all who share
  * the memory. */
 static uint32_t what_of(const sim_process *p, const char *call, int64_t at)
@@ -307,6 +322,7 @@ int sim_step(const char *call, const char *path, int64_t at, int64_t n)
     int64_t step = ++result->steps[p->job];
     if (step > MOST) sim_fail(SIM_HUNG, "steps without an end, the last a %s", call);
     if (run.even && p->job >= run.moving) list_step(p, step, call, path, at);
+    if (p->job == 0) note_moment(call, at, step);
     if (run.even && p->job == run.moving) stop(step);
     s4u::this_actor::sleep_for(delay());
     if (p->dead) s4u::this_actor::suspend(); /* killed in the moment it woke up */
@@ -349,6 +365,7 @@ static bool load_copy(size_t number)
         return false;
     }
     copies.push_back(reinterpret_cast<Main>(dlsym(copy, "sim_main")));
+    counts.push_back(reinterpret_cast<Count>(dlsym(copy, "sim_count")));
     return true;
 }
 

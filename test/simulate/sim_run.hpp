@@ -32,10 +32,18 @@ struct Step {
     bool changes;
 };
 
+/* Steps of the first job that make names, or make something last: what is true after a
+ * power cut changes there. Some of them, drawn, where there are many. */
+struct Moments {
+    enum { MOST = 32 };
+    int64_t seen, step[MOST];
+};
+
 /* What a run leaves in memory that it shares. */
 struct Result {
     sim_verdict verdict;
     int64_t steps[SIM_JOBS], allocations[SIM_JOBS];
+    Moments moments;
     char words[700];
     int64_t listed;
     Step list[4096]; /* the first ones of that job and later ones; the last member */
