@@ -97,17 +97,16 @@ how() {
     echo run
 }
 
-# run_one COMMAND: as somebody types it. What is exported stays, but for hints: documents show
-# one after the other.
+# run_one COMMAND: as somebody types it, with what was exported, but for hints, of which
+# documents show one after the other.
 run_one() {
     local command=${1//\/opt\/ncmpi/$prefix}
     case $command in
     export\ PNETCDF_*) ;;
-    export\ *)
-        eval "$command"
-        return ;;
+    export\ *) echo "$command" >>"$exports" ;;
     esac
-    timeout $((120 * ${NCMPI_TEST_TIME_SCALE:-1})) bash -o pipefail -c "$command" \
+    timeout $((120 * ${NCMPI_TEST_TIME_SCALE:-1})) bash -o pipefail -c \
+        ". '$scratch/exports'; [ ! -e '$exports' ] || . '$exports'; $command" \
         </dev/null >"$scratch/said" 2>&1 || {
         echo "failed: $1"
         tail -n 10 "$scratch/said"
@@ -117,7 +116,8 @@ run_one() {
 
 # all_run FILE NAME: each of its commands, in a directory of its own.
 all_run() {
-    local command way bad=0
+    local command way bad=0 exports=$scratch/$2.exports
+    [ "$1" != README.md ] || exports=$scratch/exports
     mkdir -p "$scratch/$2"
     commands "$1" >"$scratch/commands"
     [ -s "$scratch/commands" ] || return 0
@@ -179,6 +179,7 @@ many_ran() { wc -l <"$scratch/ran" && [ "$(wc -l <"$scratch/ran")" -gt 40 ]; }
 
 grep -vE '^(#|$)' "$top/test/house/commands.txt" >"$scratch/table"
 : >"$scratch/used"
+: >"$scratch/exports"
 check "every document and tool is in the index" in_index
 check "links lead to what is there" links_lead
 if ! command -v pkg-config >/dev/null || ! command -v ncdump >/dev/null; then
@@ -193,6 +194,7 @@ for file in $(documents) $(pages); do
         check "commands in $file" all_run "$file" "$(basename "$file" .md)"
     fi
 done
+. "$scratch/exports"
 check "every tool's --help has examples" every_tool_has_examples
 for tool in "$prefix"/bin/*; do
     check "commands in ${tool##*/} --help" all_run "$tool" help "${tool##*/} --help"

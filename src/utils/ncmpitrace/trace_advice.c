@@ -266,7 +266,7 @@ static bool all_get_all(const struct trace *t, char *words)
 
 static bool read_again(const struct trace *t, char *words)
 {
-    if (t->read_extent < LARGE || share_of(t, "read") < 20) return false;
+    if (t->read_extent < LARGE || share_of(t, "read") < 5) return false;
     const double times = (double)t->read_bytes / (double)t->read_extent;
     if (times < 1.5) return false;
     snprintf(

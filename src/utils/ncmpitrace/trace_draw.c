@@ -134,9 +134,11 @@ static double spent(const struct trace *t, int64_t pid, int kind)
 /* Bars that stand on each other: each kind begins where those before it end. */
 static void put_bars(const struct trace *t, FILE *out)
 {
+    int64_t last = 0;
     fprintf(out, "$bars << END\n");
     for (int64_t pid = 0; pid < t->nprocesses; pid++) {
         if (!t->processes[pid].there) continue;
+        last = pid;
         fprintf(out, "%lld", (long long)pid);
         double sum = 0;
         for (int k = 0; k < KINDS; k++)
@@ -145,9 +147,9 @@ static void put_bars(const struct trace *t, FILE *out)
     }
     fprintf(out,
             "END\nset title 'in calls'\nset xlabel 'process'\nset ylabel 'seconds'\n"
-            "set xrange [*:*]\nset yrange [0:*]\nset ytics autofreq\n"
+            "set xrange [-0.6:%lld.6]\nset yrange [0:*]\nset ytics autofreq\n"
             "set xtics 0, %lld\nset boxwidth 0.8\nunset key\nplot ",
-            ranks_apart(t));
+            (long long)last, ranks_apart(t));
     for (int k = KINDS - 1; k >= 0; k--)
         fprintf(
             out,
