@@ -19,7 +19,8 @@ placed(field, i, turns) = sprintf("%s skip=%d origin=(%.10g,%.10g) dx=%.10g dy=%
     value(field."_west") + 360 * turns, value(field."_south"), \
     value(field."_dx"), value(field."_dy"))
 
-# Where cells are not evenly spaced each is a box, from edge to edge.
+# Where cells are not evenly spaced each is a box, from edge to edge, and a little over the next
+# one, as there would be lines of the background between them.
 if (!mean_even) {
     columns = words(mean_xs) - 1
     rows = words(mean_ys) - 1
@@ -32,11 +33,12 @@ if (!mean_even) {
     array ys[2]
     columns = 1
 }
+over(from, to) = to + 0.08 * (to - from)
 x(i, side) = xs[int(i) % columns + 1 + side]
 y(i, side) = ys[int(i) / columns + 1 + side]
 boxes = " using (($1 == missing) ? NaN : (x($0, 0) + x($0, 1)) / 2):((y($0, 0) + y($0, 1)) / 2):"\
-    ."(x($0, 0)):(x($0, 1)):(y($0, 0)):(y($0, 1)):1 "\
-    ."with boxxyerror fillstyle solid border linecolor palette notitle"
+    ."(x($0, 0)):(over(x($0, 0), x($0, 1))):(y($0, 0)):(over(y($0, 0), y($0, 1))):1 "\
+    ."with boxxyerror fillstyle solid noborder linecolor palette notitle"
 # How to plot one step of a field.
 drawn(field, i) = mean_even ? placed(field, i, 0). \
     " using (present($1, missing)) with image notitle" : \
