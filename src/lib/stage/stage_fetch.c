@@ -28,10 +28,9 @@ static bool ask_whole(struct stage *s, struct stage_lines *lines, int64_t block,
            stage_sum(s, bytes) == lines->sum;
 }
 
-/* Reads the dataset's file for a call, which the trace shows; threads are no part of one.
- */
-static int read_in_call(struct stage *s, const struct stage_source *source, int64_t at,
-                        void *bytes, int64_t n)
+/* Reads the dataset's file for a call, whose trace shows it. Threads do so for none. */
+static inline int read_in_call(struct stage *s, const struct stage_source *source,
+                               int64_t at, void *bytes, int64_t n)
 {
     struct trace_span span = trace_begin(s->ds->trace);
     int err = stage_source_read(s, source, at, bytes, n);
