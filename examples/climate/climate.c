@@ -1,12 +1,13 @@
 /* The mean of a field over time, and each step's anomaly from it, worked out by all
  * processes together:
  *
- *     mpiexec -n 4 climate INPUT VARIABLE OUTPUT
+ *     mpiexec -n 4 climate INPUT VARIABLE OUTPUT [MOST]
  *
  * VARIABLE has time (or depth) as its first dimension, latitude and longitude as its
  * last two; of any in between, the first place is taken. Each process reads a band of
  * latitudes, and at the end a band of longitudes of what was written, to compare it
- * with the input. */
+ * with the input. MOST values are taken, in whole steps and at least one step, if the
+ * variable has more. */
 #include <math.h>
 #include <mpi.h>
 #include <pnetcdf.h>
@@ -132,6 +133,17 @@ static void open_source(struct source *s, const char *path, const char *variable
     s->missing[1] = number(s, "missing_value", NAN);
 }
 
+/* Takes no more steps than have `most` values. */
+static void limit_steps(struct source *s, MPI_Offset most)
+{
+    MPI_Offset steps = most / s->length[LAT] / s->length[LON];
+    if (steps >= s->length[TIME]) return;
+    if (rank == 0)
+        printf("%s: the first %lld of %lld steps\n", s->path,
+               (long long)(steps > 0 ? steps : 1), (long long)s->length[TIME]);
+    s->length[TIME] = steps > 0 ? steps : 1;
+}
+
 /* Reads all steps of a block; what is missing becomes NaN. */
 static void read_block(const struct source *s, const struct block *b, double *values)
 {
@@ -169,7 +181,9 @@ static double *read_coordinate(const struct source *s, int axis)
     int varid;
     if (!coordinate_of(s, axis, &varid)) return NULL;
     double *at = room(s->length[axis], sizeof *at);
-    need(ncmpi_get_var_double_all(s->ncid, varid, at), "reading", s->name[axis]);
+    const MPI_Offset start = 0;
+    need(ncmpi_get_vara_double_all(s->ncid, varid, &start, &s->length[axis], at),
+         "reading", s->name[axis]);
     return at;
 }
 
@@ -458,9 +472,11 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &nprocs);
-    need(argc == 4 ? NC_NOERR : NC_EINVAL, "usage:", "climate INPUT VARIABLE OUTPUT");
+    need(argc == 4 || argc == 5 ? NC_NOERR : NC_EINVAL,
+         "usage:", "climate INPUT VARIABLE OUTPUT [MOST]");
 
     open_source(&s, argv[1], argv[2]);
+    if (argc == 5) limit_steps(&s, strtoll(argv[4], NULL, 10));
     compute(&s, &c, &reading);
     describe(&s, &c, argv[2]);
     report("read", &reading, argv[1]);

@@ -2,31 +2,45 @@
  *
  *     plotfield NAME FILE VARIABLE
  *
- * The last two dimensions are latitude and longitude, evenly spaced; of any between
+ * The last two dimensions are latitude and longitude, or any others; of those between
  * them and the first, the first place is taken. It prints gnuplot assignments. NAME is
  * what to plot, but for skip=, dx=, dy= and origin=: step i of the first dimension
  * starts NAME_begin + i * NAME_stride bytes into the file (NAME_steps of them),
  * NAME_west, _east, _south, _north are the centres of the outer cells and NAME_dx, _dy
- * the distances; NAME_low, _high, _spread tell of the values, NAME_missing which value
- * is none; NAME_title and _units are texts. gnuplot reads the array by itself,
- * big-endian as it is in every classic file. */
+ * the distances. NAME_even is 1 if cells are evenly spaced; if they are not, NAME_xs and
+ * _ys list their edges, to go with NAME_cells, the same array as one list. NAME_degrees
+ * is 1 if the axes are longitude and latitude, NAME_time if steps are times, NAME_xname
+ * and _yname name the axes. NAME_low, _high, _spread tell of the values in the first
+ * and the middle step, NAME_missing which value is none; NAME_title and _units are
+ * texts. gnuplot reads the array by itself, big-endian as it is in every classic file. */
 #include <math.h>
 #include <mpi.h>
 #include <pnetcdf.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { MAX_DIMS = 16, TEXT = 256 };
+enum { Y, X };
+
+/* Coordinates of one of the last two dimensions; 0, 1, 2 ... where the file has none. */
+struct axis {
+    MPI_Offset n;
+    double *at;
+    bool even, geographic;
+    char name[NC_MAX_NAME + 1];
+};
 
 struct map {
     const char *path;
     int ncid, varid, ndims, dims[MAX_DIMS];
     const char *format; /* gnuplot's name of the type */
-    MPI_Offset begin, ny, nx, steps;
-    MPI_Offset stride;     /* bytes from one step to the next */
-    double x0, y0, dx, dy; /* first longitude and latitude, and distances */
-    double missing;        /* _FillValue, or NaN */
+    MPI_Offset begin, steps;
+    MPI_Offset stride; /* bytes from one step to the next */
+    struct axis axes[2];
+    double missing; /* _FillValue, or NaN */
 };
 
 static const struct {
@@ -48,28 +62,70 @@ static void need(int status, const char *what, const char *which)
     exit(EXIT_FAILURE);
 }
 
-/* First value and mean distance of a dimension's coordinates; 0, 1, 2 ... without. */
-static void axis(const struct map *m, int dim, MPI_Offset length, double *first,
-                 double *step)
+/* Does a text attribute of a variable begin with this, in any case of letters? */
+static bool begins(const struct map *m, int varid, const char *attribute,
+                   const char *with)
 {
-    char name[NC_MAX_NAME + 1];
-    int varid;
-    MPI_Offset zero = 0, end = length - 1;
-    double last;
-    *first = 0;
-    *step = 1;
-    need(ncmpi_inq_dimname(m->ncid, dim, name), "looking at a dimension of", m->path);
-    if (length < 2 || ncmpi_inq_varid(m->ncid, name, &varid) != NC_NOERR) return;
-    need(ncmpi_get_var1_double_all(m->ncid, varid, &zero, first), "reading", name);
-    need(ncmpi_get_var1_double_all(m->ncid, varid, &end, &last), "reading", name);
-    *step = (last - *first) / (double)end;
+    char text[TEXT + 1] = "";
+    MPI_Offset length;
+    nc_type type;
+    if (ncmpi_inq_att(m->ncid, varid, attribute, &type, &length) != NC_NOERR ||
+        type != NC_CHAR || length > TEXT)
+        return false;
+    need(ncmpi_get_att_text(m->ncid, varid, attribute, text), "reading", attribute);
+    return strncasecmp(text, with, strlen(with)) == 0;
+}
+
+/* Are distances the same to a hundredth of the mean one? */
+static bool is_even(const struct axis *a)
+{
+    const double step = (a->at[a->n - 1] - a->at[0]) / (double)(a->n > 1 ? a->n - 1 : 1);
+    for (MPI_Offset i = 1; i < a->n; i++)
+        if (!(fabs(a->at[i] - a->at[0] - step * (double)i) <= 0.01 * fabs(step)))
+            return false;
+    return true;
+}
+
+static bool is_monotonic(const struct axis *a)
+{
+    for (MPI_Offset i = 1; i < a->n; i++)
+        if (!((a->at[i] - a->at[i - 1]) * (a->at[a->n - 1] - a->at[0]) > 0)) return false;
+    return true;
+}
+
+/* Coordinates in the file's own order; by place, where it has none that serve. */
+static void find_axis(struct map *m, int which, int dim)
+{
+    static const char *const degrees[] = {"degrees_n", "degrees_e"};
+    struct axis *a = &m->axes[which];
+    int varid, ndims = 0;
+    nc_type type = NC_CHAR;
+    need(ncmpi_inq_dim(m->ncid, dim, a->name, &a->n), "looking at a dimension of",
+         m->path);
+    a->at = calloc((size_t)a->n + 1, sizeof *a->at);
+    need(a->at != NULL ? NC_NOERR : NC_ENOMEM, "finding memory for", a->name);
+    bool there = ncmpi_inq_varid(m->ncid, a->name, &varid) == NC_NOERR;
+    if (there) {
+        need(ncmpi_inq_varndims(m->ncid, varid, &ndims), "looking at", a->name);
+        need(ncmpi_inq_vartype(m->ncid, varid, &type), "looking at", a->name);
+    }
+    if (ndims == 1 && type != NC_CHAR) {
+        need(ncmpi_get_var_double_all(m->ncid, varid, a->at), "reading", a->name);
+        a->geographic = begins(m, varid, "units", degrees[which]);
+    }
+    if (ndims != 1 || type == NC_CHAR || !is_monotonic(a)) {
+        a->geographic = false;
+        for (MPI_Offset i = 0; i < a->n; i++)
+            a->at[i] = (double)i;
+    }
+    a->even = is_even(a);
 }
 
 static void find_steps(struct map *m, int size)
 {
     int unlimited;
     need(ncmpi_inq_unlimdim(m->ncid, &unlimited), "asking", m->path);
-    m->stride = m->ny * m->nx * size;
+    m->stride = m->axes[Y].n * m->axes[X].n * size;
     m->steps = 1;
     for (int i = m->ndims - 3; i > 0; i--) {
         MPI_Offset length;
@@ -97,12 +153,12 @@ static void find(struct map *m, const char *path, const char *variable)
     need(ncmpi_inq_varoffset(m->ncid, m->varid, &m->begin), "looking at", variable);
 
     const int *last = m->dims + m->ndims - 2;
-    need(ncmpi_inq_dimlen(m->ncid, last[0], &m->ny), "asking", path);
-    need(ncmpi_inq_dimlen(m->ncid, last[1], &m->nx), "asking", path);
     if (ncmpi_get_att_double(m->ncid, m->varid, "_FillValue", &m->missing) != NC_NOERR)
         m->missing = NAN;
-    axis(m, last[0], m->ny, &m->y0, &m->dy);
-    axis(m, last[1], m->nx, &m->x0, &m->dx);
+    find_axis(m, Y, last[0]);
+    find_axis(m, X, last[1]);
+    need(m->axes[Y].n > 0 && m->axes[X].n > 0 ? NC_NOERR : NC_EINVAL, "drawing an empty",
+         variable);
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (types[i].type != type) continue;
         m->format = types[i].format;
@@ -149,51 +205,111 @@ static void print_missing(const struct map *m, const char *name)
         printf("%s_missing = %.17g\n", name, m->missing);
 }
 
+static double step_of(const struct axis *a)
+{
+    return a->n > 1 ? (a->at[a->n - 1] - a->at[0]) / (double)(a->n - 1) : 1;
+}
+
 static void print_array(const struct map *m, const char *name)
 {
-    printf("%s = \"'", name);
-    print_quoted(m->path, '\'');
-    printf("' binary array=(%lld,%lld) format='%s' endian=big%s%s\"\n", (long long)m->nx,
-           (long long)m->ny, m->format, m->dx < 0 ? " flipx" : "",
-           m->dy < 0 ? " flipy" : "");
+    const MPI_Offset nx = m->axes[X].n, ny = m->axes[Y].n;
+    static const char *const suffix[] = {"", "_cells"};
+    for (int list = 0; list < 2; list++) {
+        printf("%s%s = \"'", name, suffix[list]);
+        print_quoted(m->path, '\'');
+        if (list)
+            printf("' binary record=(%lld)", (long long)(nx * ny));
+        else
+            printf("' binary array=(%lld,%lld)", (long long)nx, (long long)ny);
+        printf(" format='%s' endian=big%s%s\"\n", m->format,
+               !list && step_of(&m->axes[X]) < 0 ? " flipx" : "",
+               !list && step_of(&m->axes[Y]) < 0 ? " flipy" : "");
+    }
     printf("%s_begin = %lld\n%s_stride = %lld\n%s_steps = %lld\n", name,
            (long long)m->begin, name, (long long)m->stride, name, (long long)m->steps);
 }
 
-static void print_place(const struct map *m, const char *name)
+/* Edges between cells are halfway; the outer ones are as far from the centre. */
+static void print_edges(const struct axis *a, const char *name, char letter)
 {
-    double x1 = m->x0 + m->dx * (double)(m->nx - 1);
-    double y1 = m->y0 + m->dy * (double)(m->ny - 1);
-    printf("%s_west = %.10g\n%s_east = %.10g\n", name, fmin(m->x0, x1), name,
-           fmax(m->x0, x1));
-    printf("%s_south = %.10g\n%s_north = %.10g\n", name, fmin(m->y0, y1), name,
-           fmax(m->y0, y1));
-    printf("%s_dx = %.10g\n%s_dy = %.10g\n", name, fabs(m->dx), name, fabs(m->dy));
+    const MPI_Offset n = a->n;
+    printf("%s_%cs = \"", name, letter);
+    for (MPI_Offset i = 0; i <= n; i++) {
+        double edge = n == 1   ? a->at[0] - 0.5 + (double)i
+                      : i == 0 ? 1.5 * a->at[0] - 0.5 * a->at[1]
+                      : i == n ? 1.5 * a->at[n - 1] - 0.5 * a->at[n - 2]
+                               : (a->at[i - 1] + a->at[i]) / 2;
+        printf("%.10g ", edge);
+    }
+    puts("\"");
 }
 
-/* Least, greatest, mean and standard deviation of all values there are. */
+static void print_axes(const struct map *m, const char *name)
+{
+    static const char *const low[] = {"south", "west"}, *const high[] = {"north", "east"};
+    const bool even = m->axes[Y].even && m->axes[X].even;
+    for (int i = Y; i <= X; i++) {
+        const struct axis *a = &m->axes[i];
+        const char letter = i == X ? 'x' : 'y';
+        const double first = a->at[0], last = a->at[a->n - 1];
+        printf("%s_%s = %.10g\n%s_%s = %.10g\n", name, low[i], fmin(first, last), name,
+               high[i], fmax(first, last));
+        printf("%s_d%c = %.10g\n%s_%cname = \"", name, letter, fabs(step_of(a)), name,
+               letter);
+        print_quoted(a->name, '\0');
+        puts("\"");
+        if (!even) print_edges(a, name, letter);
+    }
+    printf("%s_even = %d\n%s_degrees = %d\n", name, even, name,
+           m->axes[Y].geographic && m->axes[X].geographic);
+}
+
+/* Are steps times? The first dimension's name says so. */
+static void print_time(const struct map *m, const char *name)
+{
+    char dim[NC_MAX_NAME + 1];
+    need(ncmpi_inq_dimname(m->ncid, m->dims[0], dim), "looking at a dimension of",
+         m->path);
+    printf("%s_time = %d\n", name, m->ndims > 2 && strncasecmp(dim, "time", 4) == 0);
+}
+
+struct range {
+    MPI_Offset n;
+    double low, high, mean, squares;
+};
+
+static void add_step(const struct map *m, MPI_Offset step, double *v, struct range *r)
+{
+    const MPI_Offset cells = m->axes[Y].n * m->axes[X].n;
+    MPI_Offset start[MAX_DIMS] = {0}, count[MAX_DIMS];
+    for (int i = 0; i < m->ndims; i++)
+        count[i] = 1;
+    if (m->ndims > 2) start[0] = step;
+    count[m->ndims - 2] = m->axes[Y].n;
+    count[m->ndims - 1] = m->axes[X].n;
+    need(ncmpi_get_vara_double_all(m->ncid, m->varid, start, count, v), "reading",
+         m->path);
+    for (MPI_Offset i = 0; i < cells; i++) {
+        if (isnan(v[i]) || v[i] == m->missing) continue;
+        r->low = fmin(r->low, v[i]);
+        r->high = fmax(r->high, v[i]);
+        double from_mean = v[i] - r->mean;
+        r->mean += from_mean / (double)++r->n;
+        r->squares += from_mean * (v[i] - r->mean);
+    }
+}
+
+/* Least, greatest and standard deviation of what is drawn: the first and middle step. */
 static void print_range(const struct map *m, const char *name)
 {
-    MPI_Offset total = 1, length, n = 0;
-    double low = HUGE_VAL, high = -HUGE_VAL, mean = 0, squares = 0;
-    for (int i = 0; i < m->ndims; i++) {
-        need(ncmpi_inq_dimlen(m->ncid, m->dims[i], &length), "asking", m->path);
-        total *= length;
-    }
-    double *v = calloc((size_t)total + 1, sizeof *v);
+    struct range r = {.low = HUGE_VAL, .high = -HUGE_VAL};
+    double *v = calloc((size_t)(m->axes[Y].n * m->axes[X].n), sizeof *v);
     need(v != NULL ? NC_NOERR : NC_ENOMEM, "finding memory for", m->path);
-    need(ncmpi_get_var_double_all(m->ncid, m->varid, v), "reading", m->path);
-    for (MPI_Offset i = 0; i < total; i++) {
-        if (isnan(v[i]) || v[i] == m->missing) continue;
-        low = fmin(low, v[i]);
-        high = fmax(high, v[i]);
-        double from_mean = v[i] - mean;
-        mean += from_mean / (double)++n;
-        squares += from_mean * (v[i] - mean);
-    }
+    if (m->steps > 0) add_step(m, 0, v, &r);
+    if (m->steps > 1) add_step(m, m->steps / 2, v, &r);
     free(v);
-    printf("%s_low = %.6g\n%s_high = %.6g\n%s_spread = %.6g\n", name, n ? low : 0.0, name,
-           n ? high : 1.0, name, n ? sqrt(squares / (double)n) : 1.0);
+    printf("%s_low = %.6g\n%s_high = %.6g\n%s_spread = %.6g\n", name, r.n ? r.low : 0.0,
+           name, r.n ? r.high : 1.0, name, r.n ? sqrt(r.squares / (double)r.n) : 1.0);
 }
 
 int main(int argc, char **argv)
@@ -203,12 +319,14 @@ int main(int argc, char **argv)
     need(argc == 4 ? NC_NOERR : NC_EINVAL, "usage:", "plotfield NAME FILE VARIABLE");
     find(&m, argv[2], argv[3]);
     print_array(&m, argv[1]);
-    print_place(&m, argv[1]);
+    print_axes(&m, argv[1]);
+    print_time(&m, argv[1]);
     print_range(&m, argv[1]);
     print_missing(&m, argv[1]);
     print_attribute(&m, argv[1], "title", "long_name", argv[3]);
     print_attribute(&m, argv[1], "units", "units", "");
     need(ncmpi_close(m.ncid), "closing", argv[2]);
+    free(m.axes[Y].at), free(m.axes[X].at);
     MPI_Finalize();
     return EXIT_SUCCESS;
 }

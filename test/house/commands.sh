@@ -1,6 +1,7 @@
 #!/bin/bash
 # Every command in every document, manual page and --help runs: in a directory of its own, with
-# what `make install` installs, one after the other as they stand there. commands.txt lists those
+# what `make install` installs, one after the other as they stand there. Where the library is they
+# know from README.md alone: what that has the reader export stays. commands.txt lists those
 # that are not run here, with the reason, or the test that runs them. And the documents are all in
 # the index, and links lead somewhere.
 top=$(realpath "${srcdir:-.}")
@@ -17,7 +18,7 @@ documents() {
 pages() { (cd "$top" && ls src/utils/*/*.1); }
 
 # What in a block of a document is a command, not output, a picture or a part of a file.
-is_command='^([A-Z_]+=[^ ]+ )*((\./|\.\.\./|dev/|benchmarks/|\$srcdir/)[^ ]+|make|cc|mpi(cc|cxx|f90|exec|run)[.a-z]*|srun|nc(mpi)?[a-z]+|cdfdiff|pnetcdf[-_][a-z]+|export|awk|cmake|pkg-config|spack|dpkg-[a-z]+|ldd|burst_run|autoreconf)( |$)'
+is_command='^([A-Z_]+=[^ ]+ )*((\./|\.\./|\.\.\./|dev/|benchmarks/|\$srcdir/)[^ ]+|make|cc|mpi(cc|cxx|f90|exec|run)[.a-z]*|srun|nc(mpi)?[a-z]+|cdfdiff|pnetcdf[-_][a-z]+|export|awk|cmake|pkg-config|spack|dpkg-[a-z]+|ldd|burst_run|autoreconf)( |$)'
 
 # commands FILE: one a line, in order; a comment at the end is no part of it.
 commands() {
@@ -60,21 +61,21 @@ install_it() {
     mkdir -p "$scratch/bin" && make -s install DESTDIR="$scratch/dest" >"$scratch/log" 2>&1 ||
         { cat "$scratch/log"; return 1; }
     prefix=$scratch/dest$(src/utils/pnetcdf-config/pnetcdf-config --prefix)
-    export PATH=$scratch/bin:$prefix/bin:$PATH LD_LIBRARY_PATH=$prefix/lib
-    export PKG_CONFIG_PATH=$prefix/lib/pkgconfig MPIEXEC MPI_FLAVOUR
+    export PATH=$scratch/bin:$PATH MPIEXEC MPI_FLAVOUR
+    unset LD_LIBRARY_PATH PKG_CONFIG_PATH
     launcher
 }
 
 # Files that the documents take for granted.
 furnish() {
     cd "$1" && mkdir build && ln -s "$build" build/work &&
-        ln -s "$top/examples" "$top/packaging" . && cp "$top"/doc/slow/slow_cases.c . || return
+        ln -s "$top/examples" "$top/packaging" . && cp "$top"/doc/slow/slow_cases.c "$top"/test/serial/{ocean.c,river.f} . || return
     sed -n '/^```c$/,/^```$/{/^```/d;p}' "$top/README.md" >ranks.c
     sed -n '/^```cpp$/,/^```$/{/^```/d;p}' "$top/doc/cxx.md" >squares.cpp
     local name
     for name in a b file here old run template text there; do
         sed "s/netcdf run/netcdf $name/" "$top/test/house/commands.cdl" >"$name.cdl" &&
-            ncmpigen -o "$name.nc" "$name.cdl" || return
+            "$prefix/bin/ncmpigen" -o "$name.nc" "$name.cdl" || return
     done
     cp "$build/examples/C/first_file" model
     head -c 5000 old.nc >broken.nc
@@ -96,10 +97,16 @@ how() {
     echo run
 }
 
-# run_one COMMAND: as somebody types it.
+# run_one COMMAND: as somebody types it, with what was exported, but for hints, of which
+# documents show one after the other.
 run_one() {
     local command=${1//\/opt\/ncmpi/$prefix}
-    timeout $((120 * ${NCMPI_TEST_TIME_SCALE:-1})) bash -o pipefail -c "$command" \
+    case $command in
+    export\ PNETCDF_*) ;;
+    export\ *) echo "$command" >>"$exports" ;;
+    esac
+    timeout $((120 * ${NCMPI_TEST_TIME_SCALE:-1})) bash -o pipefail -c \
+        ". '$scratch/exports'; [ ! -e '$exports' ] || . '$exports'; $command" \
         </dev/null >"$scratch/said" 2>&1 || {
         echo "failed: $1"
         tail -n 10 "$scratch/said"
@@ -109,7 +116,8 @@ run_one() {
 
 # all_run FILE NAME: each of its commands, in a directory of its own.
 all_run() {
-    local command way bad=0
+    local command way bad=0 exports=$scratch/$2.exports
+    [ "$1" != README.md ] || exports=$scratch/exports
     mkdir -p "$scratch/$2"
     commands "$1" >"$scratch/commands"
     [ -s "$scratch/commands" ] || return 0
@@ -137,6 +145,10 @@ in_index() {
         file=${file##*/}
         [ "$file" = README.md ] || grep -q "]($file)" "$top/doc/README.md" ||
             { echo "doc/README.md does not lead to $file"; bad=1; }
+    done
+    for file in $(pages); do
+        file=$(basename "$file" .1)
+        grep -q "\`$file\`" "$top/doc/README.md" || { echo "doc/README.md does not name $file"; bad=1; }
     done
     return $bad
 }
@@ -167,7 +179,8 @@ many_ran() { wc -l <"$scratch/ran" && [ "$(wc -l <"$scratch/ran")" -gt 40 ]; }
 
 grep -vE '^(#|$)' "$top/test/house/commands.txt" >"$scratch/table"
 : >"$scratch/used"
-check "every document is in the index" in_index
+: >"$scratch/exports"
+check "every document and tool is in the index" in_index
 check "links lead to what is there" links_lead
 if ! command -v pkg-config >/dev/null || ! command -v ncdump >/dev/null; then
     skip "commands run" "no pkg-config, or no ncdump"
@@ -181,6 +194,7 @@ for file in $(documents) $(pages); do
         check "commands in $file" all_run "$file" "$(basename "$file" .md)"
     fi
 done
+. "$scratch/exports"
 check "every tool's --help has examples" every_tool_has_examples
 for tool in "$prefix"/bin/*; do
     check "commands in ${tool##*/} --help" all_run "$tool" help "${tool##*/} --help"

@@ -265,6 +265,20 @@ picture() {
 if command -v gnuplot >/dev/null; then
     check "--draw: an SVG" picture svg "$cdfdiff"
     check "--draw: a PNG, in parallel" picture png in_parallel
+    # axes DIMENSION WORD: the picture has WORD on an axis, where the rows have coordinates
+    axes() {
+        local name
+        for name in north south; do
+            echo "netcdf $name { dimensions: lat = 3 ; x = 2 ; variables: float $1(lat) ; int v(lat, x) ; data:
+                $1 = -70, 0, 70 ; v = 1, 2, 3, 4, 5, 6 ; }" >"$work/$name.cdl"
+            ncgen -o "$work/$name.nc" "$work/$name.cdl" || return
+        done
+        sed -i 's/5, 6/5, 9/' "$work/south.cdl" && ncgen -o "$work/south.nc" "$work/south.cdl"
+        "$cdfdiff" --draw "$work/axes.svg" "$work/north.nc" "$work/south.nc" >/dev/null
+        grep -qE ">[[:blank:]]*$2[[:blank:]]*<" "$work/axes.svg"
+    }
+    check "--draw: rows by their coordinates" axes lat 50
+    check "--draw: rows by their indices, where there are none" axes other 2
     check "--draw: no picture where nothing differs" eval \
         'status 0 "$cdfdiff" --draw "$work/same.svg" "$a" "$work/five.nc" && ! [ -e "$work/same.svg" ]'
 fi

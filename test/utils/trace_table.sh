@@ -85,6 +85,30 @@ if command -v python3 >/dev/null; then
     check "advice on compression" rule compression ncmpi_put_vara_all compression
 fi
 
+# One call of a process, which put or got so much, and what it wrote or read of the file for it:
+# share PID CALL MIB PART NUMBER MIB-AT-A-TIME OFFSET-MIB
+share() {
+    local bytes=$(($3 << 20)) low=$(($7 << 20))
+    event "$2" call "$1" $((1000 + $1)) 1000 ",\"calls\":{\"$2\":{\"n\":1,\"us\":1000.000,\"own\":100.000,\"bytes\":$bytes}},\"parts\":{\"$4\":{\"n\":$5,\"us\":800.000,\"bytes\":$(($6 << 20)),\"low\":$low,\"high\":$((low + ($6 << 20)))}}"
+}
+# case_of RULES: those that hold for the shares on standard input.
+case_of() { { echo '['; cat; } >"$work/t.json"; advises "$1"; }
+one_puts() { { share 0 ncmpi_put_vara_all 64 write 4 64 0; for p in 1 2 3; do share $p ncmpi_put_vara_all 0 write 1 0 0; done; } | case_of "$1"; }
+each_puts() { for p in 0 1 2 3; do share $p ncmpi_put_vara_all 16 write 4 16 $((16 * p)); done | case_of "$1"; }
+each_gets() { for p in 0 1 2 3; do share $p ncmpi_get_vara_all "$1" read 4 "$2" $(($3 * p)); done | case_of "$4"; }
+if command -v python3 >/dev/null; then
+    check "advice where one process puts all" one_puts one-puts-all
+    check "none where each puts its part" each_puts ""
+    check "advice where each gets all, read by each" each_gets 16 16 0 "all-get-all read-again"
+    check "advice where each gets all, read by parts" each_gets 64 16 16 all-get-all
+    check "none where each gets its part" each_gets 16 16 16 ""
+    check "advice where a stage has too little room" each_gets 8 12 2 read-again
+    check "none where much was read once" each_gets 4 3 2 ""
+    many() { for p in 0 1; do share $p ncmpi_put_vars 4 write "$1" 4 $((4 * p)); done | case_of "$2"; }
+    check "advice where a put makes hundreds of writes" many 400 many-writes
+    check "none where it makes a few" many 10 ""
+fi
+
 # ---- pictures ----
 
 records >"$work/t.json"

@@ -23,7 +23,10 @@ help_of() {
     status 0 "$tool" --help && ! [ -s "$work/err" ] && grep -q '^Examples:$' "$work/out" &&
         ! grep -q $'\033' "$work/out" && awk 'NR > 1 && length > 110 { print; bad = 1 } END { exit bad }' "$work/out"
 }
-version_of() { status 0 "$1" --version && [ -s "$work/out" ]; }
+version_of() {
+    status 0 "$1" --version && [ -s "$work/out" ] && cp "$work/out" "$work/long" &&
+        status 0 "$1" -V && diff "$work/long" "$work/out"
+}
 # -h is help, unless the tool has another.
 short_help() {
     "$1" --help | grep -qE '^ +-h' || return 0
@@ -62,7 +65,7 @@ while read -r name json wrong; do
     tool=$(where "$name")
     [ -x "$tool" ] || { skip "$name" "it is not built"; continue; }
     check "$name: --help" help_of "$tool"
-    check "$name: --version" version_of "$tool"
+    check "$name: --version, -V" version_of "$tool"
     check "$name: -h" short_help "$tool"
     check "$name: --json" json_of "$tool" "$json"
     check "$name: wrong usage" wrong_usage "$tool" "$wrong"

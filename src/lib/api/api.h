@@ -1,5 +1,5 @@
-/* The engine room of the interface: the few real functions that the typed ones,
- * generated from src/tables, call with one line each. */
+/* Untyped entry points. Each typed function, generated from src/tables, is a one-line
+ * call to one of these. */
 #ifndef API_H
 #define API_H
 

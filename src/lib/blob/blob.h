@@ -1,11 +1,11 @@
 /* The driver blob: what each process puts of a variable lies together in one of a few
- * subfiles. doc/blob.md describes the ways of a put, doc/formats.md the files; known to
- * this room only.
+ * subfiles. doc/blob.md describes the ways of a put, doc/formats.md the files; private to
+ * this module.
  *
  * Each element of a variable has one home, once it is settled: a variable that has a
  * decomposition keeps what its maps name in blobs, one of each process; everything else
  * is in the master file, at the place it has in any dataset. So the later of two puts
- * holds, of any process and by any way.
+ * takes effect, whichever process makes it and however.
  *
  * With the hint nc_blob the driver blob stands above mpio, which has the master file:
  * a dataset like any other behind one page (dataset.base). Subfiles are datasets of
@@ -17,15 +17,15 @@
  * request for the whole of the process's blob becomes one of a run of the subfile, with
  * the same buffer, and a group of processes puts these together. Any other is walked
  * (blob_walk), and its elements looked up in the own map or in an index of all maps
- * (blob_find; blob_source, which believes nothing of what it reads); what goes on in a
+ * (blob_find; blob_source, which trusts nothing that it reads); what goes on in a
  * file where something before ended becomes a run, however much comes between
  * (blob_parts). blob_sums keeps checksums of whole blobs, and takes them away, here and
  * in the file, before a part changes.
  *
  * Of other libraries' subfiles blob_foreign makes the definitions of the whole, and
  * for each variable a decomposition: E3SM's maps, PnetCDF's ranges, or one file that
- * has all of it. From then on they are read like the driver's own; the driver below
- * has nothing but the file that told the definitions. Where a path has no file
+ * has all of it. From then on they are read like the driver's own; the driver below has
+ * only the file with the definitions. Where a path has no file
  * driver_open_all asks whether another one stands in for it. */
 #ifndef BLOB_H
 #define BLOB_H

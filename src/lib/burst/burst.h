@@ -1,9 +1,9 @@
 /* The log driver: puts go to a log on a fast device; what is logged reaches the file when
- * it is flushed. The parts of one dataset's layer, known to this room only.
+ * it is flushed. The parts of one dataset's layer, private to this module.
  *
- * With the hint nc_burst_buf the driver burst stands above mpio. Its put appends to a
- * log and returns; flush, close and whatever else needs the file to be complete drains
- * the log through the put of the layer below. doc/burst-buffer.md has the rest. */
+ * With the hint nc_burst_buf the driver burst stands above mpio. Its put appends to a log
+ * and returns; flush, close and other operations that need the complete file drain the
+ * log through the put of the layer below. doc/burst-buffer.md has the rest. */
 #ifndef BURST_H
 #define BURST_H
 

@@ -1,9 +1,8 @@
 /* CDL, the notation for datasets that ncdump prints and ncgen reads: from text to the
- * model of a header, and, for who wants them, to values. The words are in cdl_scanner.l,
- * how they go together in cdl_grammar.y. Text is read once, from beginning to end, and
- * none of it is kept.
+ * model of a header and, on request, to values. Tokens are defined in cdl_scanner.l, the
+ * grammar in cdl_grammar.y. Text is read once, from beginning to end, and not kept.
  *
- * Taken are the classic model's parts: one unlimited dimension, the types of CDF-5, no
+ * Accepts the classic model: one unlimited dimension, the types of CDF-5, no
  * groups, no user-defined types, no strings but text attributes.
  *
  * Errors are recorded with base_error_set as "FILE: line L, column C: reason". Columns

@@ -7,45 +7,45 @@
  * Errors are negative NC_ codes. The lowest function that knows what is wrong says it
  * in words with base_error_set; the code travels up as the result, and ncmpi_strerror
  * joins text and words. MPI error codes become NC_ codes in base. Nothing is printed
- * but a report that was asked for, a line for what in PNETCDF_HINTS is no hint, and,
- * when MPI ends, what went wrong with a deferred close that nobody asked about.
+ * except a report that was asked for, a warning about unknown hints in PNETCDF_HINTS,
+ * and, when MPI ends, errors of deferred closes that no call has reported.
  *
  * MPI-IO keeps errors to the process that has them, and a process with bad arguments
- * must not leave the others waiting. So in a collective data call nobody returns
- * early: a process that found an error goes on with zero elements and hands the code
- * down to the agreement, dataset_agree_all, one reduction for errors, number of
+ * must not leave the others waiting. So in a collective data call no process returns
+ * early: one that found an error continues with zero elements and passes the code down to
+ * the agreement, dataset_agree_all, one reduction for errors, number of
  * records and choice of way. It is the only synchronisation that the library adds to a
- * direct transfer, being the dearest thing there is. (An exchange across nodes has a
+ * direct transfer, since nothing is more expensive. (An exchange across nodes has a
  * second one at its end.) Each process returns its own error. A failure of the file
- * itself comes to light only after the agreement: the process that has it returns it,
- * remembers it in the dataset, and the next agreement tells all; in safe mode
- * (PNETCDF_SAFE_MODE=1) a second reduction tells them in the same call.
+ * itself is only noticed after the agreement: the process that has it returns it and
+ * records it in the dataset, and the next agreement reports it to all; in safe mode
+ * (PNETCDF_SAFE_MODE=1) a second reduction does so in the same call.
  *
  * A function from which a collective call can be reached ends in _all; one whose
  * argument `how` says whether it is collective, in _either; no other may reach one.
- * test/house/collective holds us to it, and to these rules, on the sources as clang
- * reads them:
+ * test/house/collective enforces this and the following rules on the sources, as clang
+ * parses them:
  *
- * - Whether a collective call is come to depends only on what is the same on all
- *   processes: constants, hints, definitions, nprocs, modes, and what came of an
- *   agreement. Not on an error of this process, on its rank, or on whether it had
- *   memory. So no return, break, condition or && on such a thing stands before a
- *   collective call or around it: go on with nothing, and hand the error down.
- * - dataset_agree_all makes of a process's own error one that is the same on all;
- *   dataset_concur_all keeps the own one, and is an error on all or on none. Pointers
- *   whose lack was told to an agreement need not be looked at again.
- * - What an agreement did not go well with is not freed collectively: of a window or a
- *   communicator that only some have, nobody frees any.
+ * - Whether a collective call is reached depends only on what is the same on all
+ *   processes: constants, hints, definitions, nprocs, modes, and results of agreements.
+ *   Not on an error of this process, on its rank, or on whether it had memory. So no
+ *   return, break, condition or && on such a thing precedes or encloses a collective
+ *   call: continue with nothing, and pass the error down.
+ * - dataset_agree_all turns a process's own error into one that is the same on all;
+ *   dataset_concur_all keeps each process's own, and is an error on all or on none.
+ *   Pointers whose absence was reported to an agreement need not be checked again.
+ * - An object is not freed collectively if the agreement on it failed: if only some
+ *   processes have a window or communicator, none frees it.
  * - Within a node, and between the nodes' first processes, the same holds for their
  *   own communicators.
- * - What is called with a subfile's dataset (blob_sub.ds, .driver) is collective over
- *   those who have it open: its group. What agrees there is the same in the group
- *   only. In a function whose name ends in _alone the process has it to itself, and
- *   nobody is waited for.
+ * - What is called with a subfile's dataset (blob_sub.ds, .driver) is collective over the
+ *   processes that have it open: its group. Agreements there hold in the group only. In a
+ *   function whose name ends in _alone the process has it to itself and waits for no
+ *   other.
  *
  * New state that decides on collective calls, and is the same on all processes, is
- * named in test/house/collective_tables.py, with the reason; what is stored there is
- * then looked at.
+ * named in test/house/collective_tables.py, with the reason; the test then examines what
+ * is stored there.
  *
  * Definitions that change in data mode are kept until all processes have changed them
  * and the header is written: where one of them fails, all have what they had. */
@@ -61,7 +61,7 @@
 #include "cdf.h"
 #include "trace_stats.h"
 
-/* Who has a word to add to each agreement. */
+/* Slots that layers may use to piggyback a value on every agreement. */
 enum { DATASET_WORD_GETS, DATASET_WORD_BLOB, DATASET_WORD_END, DATASET_WORDS };
 
 struct file_descriptor;
@@ -73,7 +73,7 @@ struct dataset {
     MPI_Comm comm; /* a duplicate, with errors returned */
     int rank, nprocs;
     char *path;    /* as the user gave it, file-system prefix removed */
-    char *full;    /* the same from the root: who opens the file later uses this */
+    char *full;    /* the same from the root: used to open the file later */
     bool prefixed; /* there was one: the user has MPI-IO in mind */
     bool whole;    /* a close gives the file the size that its header promises */
     bool deleted;  /* the file is to be gone: what is staged need not come there */
@@ -161,7 +161,7 @@ int dataset_share_all(struct dataset *ds, void *bytes, int64_t n, int root);
  * returned. */
 int dataset_share_words_all(struct dataset *ds, int error, int own);
 
-/* There are so many records at least, by this process's doing. */
+/* Notes that this process has extended the dataset to at least `records` records. */
 void dataset_hold_records(struct dataset *ds, int64_t records);
 
 #endif

@@ -1,10 +1,9 @@
-/* The driver interface: what a dataset asks of whatever stores it.
+/* The driver interface: the operations that store a dataset.
  *
- * Drivers are layers on each other. A layer has a table of functions, its slots. A slot
- * that it leaves NULL is the one of the layer below, so that a layer that changes how
- * data is written is just a `put` and a few words. doc/driver.md tells how to add one.
- * api holds the definitions and checks every argument; what reaches a driver is
- * well-formed.
+ * Drivers are stacked in layers. A layer has a table of functions, its slots; a NULL slot
+ * means that of the layer below. So a layer that changes how data are written needs
+ * little more than a `put`. doc/driver.md describes how to add one. api holds the
+ * definitions and checks every argument; requests that reach a driver are well-formed.
  *
  * A function whose name ends in _all is collective over the dataset's communicator, and
  * no other is (see dataset.h). They return NC_ codes. A collective
@@ -23,21 +22,21 @@
  *    and whether the processes run on several hosts. So the choice of each later call
  *    is made from what all have alike, without asking again. Others open it when they
  *    first read or write. On several nodes one process of each does, in the first
- *    collective transfer (file_lend): who comes first opens the file, and passes its
+ *    collective transfer (file_lend): the first process opens the file, and passes its
  *    descriptor over a Unix socket to those of its node that listen (file_descriptor,
- *    file_lend); who gets none opens the file, too. The burst buffer does the same
- *    when it is attached, and the layers of a dataset copy each other's descriptor
- *    (ds->lent). Those who share an open share a count of the device's errors, as the
- *    system tells each of them to one process only.
+ *    file_lend); one that receives none opens the file itself. The burst buffer does
+ *    the same when it is attached, and the layers of a dataset copy each other's
+ * descriptor (ds->lent). Processes that share an open share a count of the device's
+ * errors, as the system reports each error to one process only.
  * 4. mpio_header: process 0 reads the beginning of the file; while cdf_decode asks for
  *    more, it reads more. Then all receive the bytes and decode them, or the error
  *    with its words.
- * 5. cdf_decode takes bytes and a length, never a file or a communicator. It trusts
- *    nothing: every count is held against the bytes there are, every product checked.
- *    The layout is computed anew; sizes in the file are not believed.
+ * 5. cdf_decode takes bytes and a length, never a file or a communicator. Input is
+ *    untrusted: every count is compared with the available bytes, every product checked.
+ *    The layout is recomputed; sizes in the file are ignored.
  *
  * Collective calls of MPI, as counted on 2 processes; the error of each step must be
- * known to all before the next one, or some would wait in vain:
+ * known to all before the next one, or some would wait for ever:
  *
  * - create: the communicator, terms (a broadcast, an agreement; over the caller's
  *   communicator, as the dataset's own may be refused to one process alone), an
@@ -215,7 +214,7 @@ void driver_stack(struct driver *self, const struct driver_ops *own, struct driv
     ((d)->ops.slot((d)->at[offsetof(struct driver_ops, slot) / sizeof(driver_function)], \
                    ##__VA_ARGS__))
 
-/* Counts the bytes of a request that has been carried out. Who made it does so, not
+/* Counts the bytes of a completed request. Its maker does so, not
  * the layers it passes. */
 void driver_count_bytes(struct dataset *ds, const struct access_request *r, bool put);
 

@@ -69,7 +69,7 @@ struct journal_state {
     int64_t low, high; /* places of the moving bytes: see cdf_seek_move */
 };
 
-/* Who works on it. */
+/* The process that works on it. */
 struct journal_holder {
     struct base_owner owner; /* its nonce is in the dataset's mark, too */
     uint64_t earlier; /* what that said before, while a new holder changes it; or 0 */

@@ -26,9 +26,9 @@
  * 4. The new header is written, its first 12 bytes last; the journal goes.
  *
  * After an error in 2 to 4 the rounds go backwards, and the old header is written: the
- * dataset is as before enddef, and still in define mode. Where that fails, too, the
- * file and its journal stay as they are, nothing is written to the header any more,
- * and each call that would says so.
+ * dataset is as before enddef, and still in define mode. If that fails, too, the file and
+ * its journal stay as they are, the header is no longer written, and each call that would
+ * write it says so.
  *
  * One opening at a time does that (journal_owner). Process 0 of each opening for
  * writing holds a lock on the dataset's file (file_guard, base_lock), shared with the
@@ -44,10 +44,10 @@
  *
  * mpio_recover, at an open for writing, goes on from what the journal has on record,
  * on any number of processes; ncvalidator -f does the same without MPI
- * (validator_finish). The room journal knows the bytes of the journal and the order of
- * rounds; what carries bytes, agrees and syncs is handed to it (struct journal_crew).
- * A round takes two agreements: the bytes of the next one are saved while this one is
- * written, so that both go to the device together. Memory is one chunk
+ * (validator_finish). The module journal knows the bytes of the journal and the order of
+ * rounds; functions that move bytes, agree and sync are passed to it (struct
+ * journal_crew). A round takes two agreements: the bytes of the next one are saved while
+ * this one is written, so that both go to the device together. Memory is one chunk
  * (nc_data_move_chunk_size) a process. A round that is saved has as many bytes as all
  * processes can have in memory or a sixteenth of what moves, 256 MiB at most, and the
  * journal room for two of them. Where nothing moves there is no agreement and no file

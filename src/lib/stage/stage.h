@@ -1,12 +1,12 @@
 /* The driver that stages reads: blocks of a dataset's file are copied to a fast device of
  * the node when they are first read, and read there from then on. The parts of one
- * dataset's layer, known to this room only.
+ * dataset's layer, private to this module.
  *
- * The staged file has no name any more once all processes of the node have opened it: no
- * other program finds it, and it goes with the last process, however that ends. It is
- * read and written by calls of the system rather than mapped into memory, where a device
- * that fails, or is full, would end the program; so there is an error, and reading goes
- * on from the dataset's file.
+ * The staged file's name is removed once all processes of the node have opened it: no
+ * other program finds it, and it disappears with the last process, however that ends. It
+ * is read and written by calls of the system rather than mapped into memory, where a
+ * device that fails, or is full, would end the program; so there is an error, and reading
+ * continues from the dataset's file.
  *
  * With the hint nc_stage the driver stage stands on top of mpio, below whatever else
  * there is, in a dataset that is opened for reading; on top of a subfile's mpio, too,
@@ -17,12 +17,12 @@
  * it could not have on to the layer below, in whose agreement a collective call ends.
  * Which blocks are there is in a table in shared memory of the node (stage_table),
  * that is read without a lock: a block has a word, its place a number that grows
- * whenever the place is given to another block, and who has read looks whether the
- * number is still the same. What is brought ahead a thread brings (stage_ahead), by
- * the same table. Another one copies blocks to the staged file behind the reads that
- * brought them (stage_copy), and in the first process of a node one gives blocks to
- * other nodes (stage_serve), which ask for them by sockets (stage_ask); where all
- * nodes have one staged file, they ask so who brings a block to it (stage_mirror).
+ * whenever the place is given to another block, and a reader checks afterwards whether
+ * the number is still the same. A thread reads ahead (stage_ahead), using the same table.
+ * Another stores blocks in the staged file after the reads that fetched them
+ * (stage_copy). In the first process of a node a third serves blocks to other nodes
+ * (stage_serve), which request them over sockets (stage_ask); if all nodes share one
+ * staged file, such requests decide which node stores a block (stage_mirror).
  * doc/stage.md has the rest. */
 #ifndef STAGE_H
 #define STAGE_H
@@ -186,7 +186,7 @@ void stage_source_look(struct stage *s, int number, struct stage_identity *now);
  * blocks; 0: one may have changed without another time. */
 uint64_t stage_source_stamp(uint64_t before, const struct stage_identity *now,
                             int64_t block);
-/* If a file that was used has changed, nothing is staged any more. For sync and its like.
+/* If a file that was used has changed, staging ends. For sync and its like.
  * Local. */
 void stage_source_check(struct stage *s);
 /* The same as nobody reads, with what those of numbers above 0 are now. */

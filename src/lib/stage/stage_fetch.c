@@ -8,6 +8,7 @@
 #include "base_sum.h"
 #include "stage_copy.h"
 #include "stage_nodes.h"
+#include "trace_record.h"
 
 static bool has_sums(const struct stage *s)
 {
@@ -27,6 +28,16 @@ static bool ask_whole(struct stage *s, struct stage_lines *lines, int64_t block,
            stage_sum(s, bytes) == lines->sum;
 }
 
+/* Reads the dataset's file for a call, whose trace shows it. Threads do so for none. */
+static inline int read_in_call(struct stage *s, const struct stage_source *source,
+                               int64_t at, void *bytes, int64_t n)
+{
+    struct trace_span span = trace_begin(s->ds->trace);
+    int err = stage_source_read(s, source, at, bytes, n);
+    trace_end_at(s->ds->trace, TRACE_READ, span, at, err == NC_NOERR ? n : 0);
+    return err;
+}
+
 int stage_fetch(struct stage *s, const struct stage_source *source,
                 struct stage_lines *lines, const struct stage_claim *c,
                 unsigned char *bytes, struct stage_buffer **buffer)
@@ -37,8 +48,10 @@ int stage_fetch(struct stage *s, const struct stage_source *source,
     if (b != NULL) bytes = b->bytes;
     struct stage_claim own = *c;
     int err = NC_NOERR;
+    int64_t at = (c->block - first) * block;
     if (s->shared->mirror || !stage_has_room(s) || !ask_whole(s, lines, c->block, bytes))
-        err = stage_source_read(s, source, (c->block - first) * block, bytes, block);
+        err = lines == &s->lines ? read_in_call(s, source, at, bytes, block)
+                                 : stage_source_read(s, source, at, bytes, block);
     if (err == NC_NOERR) own.sum = stage_sum(s, bytes);
     if (err != NC_NOERR || b == NULL || !stage_copy_add(s, b, &own))
         stage_table_finish(s->table, &own,
@@ -182,7 +195,7 @@ int stage_fetch_part(struct stage_reader *r, int64_t at, int64_t n, unsigned cha
         possible = claimed == STAGE_HERE || (claimed == STAGE_BUSY && wait_for(&waited));
     }
     stage_clear_view(s);
-    int err = stage_source_read(s, &r->source, at, to != NULL ? to : s->view.bytes, n);
+    int err = read_in_call(s, &r->source, at, to != NULL ? to : s->view.bytes, n);
     if (err == NC_NOERR && to == NULL) (void)memory(s, at, n, to);
     return err;
 }

@@ -1,12 +1,12 @@
 /* Two-phase exchange: values of many processes to and from large blocks of the file.
  *
- * The field's words for it: collective buffering, as MPI-IO calls it, or two-phase
- * I/O: in one phase values travel to the processes that will write them, in the other
- * these aggregators write large pieces. The part of the file that an aggregator looks
- * after is its file domain; here it is a node that has one, and several of its
- * processes write. That values are first put together within a node, so that nodes
- * rather than processes exchange messages, is intra-node aggregation. To read holes
- * and write them back in order to write one large piece is data sieving.
+ * Also known as collective buffering (MPI-IO's term) or two-phase I/O: in one phase
+ * values travel to the processes that will write them, in the other these aggregators
+ * write large pieces. The part of the file that an aggregator looks after is its file
+ * domain; here it is a node that has one, and several of its processes write. That values
+ * are first put together within a node, so that nodes rather than processes exchange
+ * messages, is intra-node aggregation. To read holes and write them back in order to
+ * write one large piece is data sieving.
  *
  * A put by two nodes of four processes each. Values of p0 to p7 are anywhere in the
  * part of the file that the call moves; nodes know each other's domains without

@@ -146,6 +146,9 @@ void diff_merge(struct diff_result *to, const struct diff_result *from);
 
 /* ---- diff_value.c ---- */
 
+/* A value of a type as a double. */
+double diff_number(int type, const union diff_value *v);
+
 /* Compares n values of a type; the first is element `element` of its variable. map: NULL
  * if none is wanted. */
 void diff_values(struct diff_result *r, struct diff_map *map, int type,
@@ -184,7 +187,7 @@ void diff_map_json(struct diff *d, const struct diff_map *m);
 /* ---- diff_draw.c ---- */
 
 /* Draws the maps. 0, or -1 after an error line. */
-int diff_draw(const struct diff *d);
+int diff_draw(struct diff *d);
 
 /* ---- diff_report.c ---- */
 

@@ -30,7 +30,7 @@ static int compare(struct diff *d, int (*merge)(struct diff *d, int status))
 }
 
 /* The picture, and a line if it has not all. */
-static int draw(const struct diff *d)
+static int draw(struct diff *d)
 {
     int different = 0;
     if (d->options.draw == NULL && !d->options.map) return 0;

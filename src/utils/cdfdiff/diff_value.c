@@ -44,6 +44,13 @@ static uint64_t bits_of(int type, const union diff_value *v)
     }
 }
 
+double diff_number(int type, const union diff_value *v)
+{
+    if (is_real(type)) return real_of(type, v);
+    const uint64_t bits = bits_of(type, v);
+    return type == NC_UINT64 ? (double)bits : (double)(int64_t)bits;
+}
+
 /* How far two integers of one type are apart: exactly, as it fits into 64 bits without a
  * sign; and their magnitudes. */
 static double integers_apart(int type, const union diff_value v[2], double size[2])

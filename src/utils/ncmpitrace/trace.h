@@ -61,6 +61,7 @@ struct trace_set {
     char *path;
     int64_t processes, seen, pids;
     int64_t stripe, stripes;
+    int64_t read_low, read_high; /* the bytes that were read lie between; 0, 0: none */
 };
 
 /* Stripes that have been written, and by whom: a host, or -2 for several. */
@@ -108,6 +109,8 @@ struct trace {
     int64_t late;   /* how often that was long */
     double unknown; /* ... of whom nobody knows who that was */
     int64_t shared_stripes, all_stripes;
+    int64_t read_bytes;  /* from files, as often as they were read */
+    int64_t read_extent; /* of all files: from the first byte read to the last */
 };
 
 /* trace_read.c. Reads a file into it. 0, 1 if some of it could not be read, -1 if none;

@@ -5,7 +5,7 @@
 #include "trace.h"
 #include "util_message.h"
 
-enum { SMALL = 65536, MANY = 100 };
+enum { SMALL = 65536, MANY = 100, LARGE = 1 << 20 };
 
 static double share(const struct trace *t, double time)
 {
@@ -37,6 +37,34 @@ static struct trace_cell accesses(const struct trace *t, bool collective)
         sum.n += r->all.n;
         sum.bytes += r->all.bytes;
         sum.time += r->all.time;
+    }
+    return sum;
+}
+
+/* Is this a call that puts values (`way` is "put"), or gets them? */
+static bool moves_values(const struct trace_row *r, const char *way)
+{
+    static const char *const posted[] = {"ncmpi_", "ncmpi_i", "ncmpi_b"};
+    for (int i = 0; i < 3 && r->call; i++) {
+        const size_t n = strlen(posted[i]);
+        if (strncmp(r->name, posted[i], n) == 0 && strncmp(r->name + n, way, 3) == 0 &&
+            r->name[n + 3] == '_')
+            return true;
+    }
+    return false;
+}
+
+/* What one process put or got, or all of them: -1. */
+static struct trace_cell moved(const struct trace *t, const char *way, int64_t pid)
+{
+    struct trace_cell sum = {0};
+    for (int i = 0; i < t->nrows; i++) {
+        const struct trace_row *r = &t->rows[i];
+        if (!moves_values(r, way) || pid >= r->ncells) continue;
+        const struct trace_cell *c = pid < 0 ? &r->all : &r->cells[pid];
+        sum.n += c->n;
+        sum.bytes += c->bytes;
+        sum.time += c->time;
     }
     return sum;
 }
@@ -198,6 +226,78 @@ static bool opening(const struct trace *t, char *words)
     return true;
 }
 
+static bool one_puts_all(const struct trace *t, char *words)
+{
+    const struct trace_cell all = moved(t, "put", -1);
+    double time = share(t, all.time) + share_of_calls(t, "ncmpi_wait_all");
+    if (t->there < 2 || all.bytes < LARGE || time < 20) return false;
+    for (int64_t pid = 0; pid < t->nprocesses; pid++) {
+        const double part =
+            100.0 * (double)moved(t, "put", pid).bytes / (double)all.bytes;
+        if (part < 90) continue;
+        snprintf(
+            words, TRACE_ADVICE,
+            "Process %lld puts %.0f %% of the bytes, and putting takes %.0f %% of the "
+            "time. Do not gather values in one process: let each put its own with "
+            "the functions that end in _all, which write in parallel.",
+            (long long)pid, part, time);
+        return true;
+    }
+    return false;
+}
+
+static bool all_get_all(const struct trace *t, char *words)
+{
+    const struct trace_cell all = moved(t, "get", -1);
+    if (t->there < 2 || t->read_extent < LARGE || share(t, all.time) < 20) return false;
+    if ((double)all.bytes < 0.8 * (double)t->there * (double)t->read_extent) return false;
+    for (int64_t pid = 0; pid < t->nprocesses; pid++)
+        if (t->processes[pid].there &&
+            (double)moved(t, "get", pid).bytes < 0.8 * (double)t->read_extent)
+            return false;
+    snprintf(
+        words, TRACE_ADVICE,
+        "Each of %lld processes gets as many bytes as are read of files, %lld MiB, "
+        "which takes %.0f %% of the time. If they are the same for all, let each get "
+        "its part alone, or one get them and send them to the others (MPI_Bcast).",
+        (long long)t->there, (long long)(t->read_extent >> 20), share(t, all.time));
+    return true;
+}
+
+static bool read_again(const struct trace *t, char *words)
+{
+    if (t->read_extent < LARGE || share_of(t, "read") < 5) return false;
+    const double times = (double)t->read_bytes / (double)t->read_extent;
+    if (times < 1.5) return false;
+    snprintf(
+        words, TRACE_ADVICE,
+        "The file was read %.1f times over: %lld MiB, between places %lld MiB "
+        "apart. With nc_stage=enable and a fast nc_stage_dirname it is read once. If "
+        "it is staged already, the stage has too little room: nc_stage_size, or a "
+        "larger device.",
+        times, (long long)(t->read_bytes >> 20), (long long)(t->read_extent >> 20));
+    return true;
+}
+
+/* Calls of one process, each of which takes many places of the file in turn. */
+static bool many_writes(const struct trace *t, char *words)
+{
+    const struct trace_row *r = trace_find(t, "write");
+    const struct trace_cell puts = moved(t, "put", -1);
+    double time = share_of(t, "write");
+    if (r == NULL || puts.n == 0 || time < 20) return false;
+    if (r->all.n < MANY * puts.n || r->all.bytes / r->all.n >= SMALL) return false;
+    snprintf(
+        words, TRACE_ADVICE,
+        "Each put made %lld writes of %lld bytes on the average, %.0f %% of the time: "
+        "its values lie in short runs of the file. Make the calls collective "
+        "(_all), with the hint nc_transfer=node if they are; divide another "
+        "dimension than the last; or keep each process's values together "
+        "(nc_blob=enable).",
+        (long long)(r->all.n / puts.n), (long long)(r->all.bytes / r->all.n), time);
+    return true;
+}
+
 static bool small_writes(const struct trace *t, char *words)
 {
     int64_t small = t->writes[0], all = 0;
@@ -205,7 +305,8 @@ static bool small_writes(const struct trace *t, char *words)
         all += t->writes[i];
     double time = share_of(t, "write");
     char other[TRACE_ADVICE];
-    if (all < MANY || small * 2 < all || time < 20 || small_alone(t, other)) return false;
+    if (all < MANY || small * 2 < all || time < 20) return false;
+    if (small_alone(t, other) || many_writes(t, other)) return false;
     snprintf(words, TRACE_ADVICE,
              "%lld of %lld writes to the file had less than 4 KiB, and writing took %.0f "
              "%% of "
@@ -234,6 +335,7 @@ static bool all_are_late(const struct trace *t, char *words)
 {
     char other[TRACE_ADVICE];
     if (small_together(t, other) || moves(t, other) || opening(t, other)) return false;
+    if (one_puts_all(t, other)) return false;
     if (share(t, t->waited) < 30 || one_is_late(t, other)) return false;
     snprintf(
         words, TRACE_ADVICE,
@@ -259,6 +361,10 @@ static const struct rule {
     {"records", records},
     {"sync", syncing},
     {"open-close", opening},
+    {"one-puts-all", one_puts_all},
+    {"all-get-all", all_get_all},
+    {"read-again", read_again},
+    {"many-writes", many_writes},
     {"small-writes", small_writes},
     {"compression", compressing},
     {"all-wait", all_are_late},

@@ -79,6 +79,20 @@ static long long ranks_apart(const struct trace *t)
     return t->there / 20 + 1;
 }
 
+/* Lanes are written with the ranks that they are of; not all need be there. */
+static void put_ranks(const struct trace *t, FILE *out)
+{
+    const char *comma = "";
+    fprintf(out, "set ytics (");
+    for (int64_t pid = 0; pid < t->nprocesses; pid++) {
+        const struct trace_process *p = &t->processes[pid];
+        if (!p->there || p->lane % ranks_apart(t) != 0) continue;
+        fprintf(out, "%s'%lld' %lld", comma, (long long)pid, (long long)p->lane);
+        comma = ", ";
+    }
+    fprintf(out, ")\n");
+}
+
 static void put_lanes(const struct trace *t, FILE *out)
 {
     if (t->boxes.n > 0)
@@ -94,9 +108,10 @@ static void put_lanes(const struct trace *t, FILE *out)
     util_plot_quoted(out, title == NULL ? "" : title);
     fprintf(out,
             " noenhanced\nset xlabel 'seconds'\nset ylabel 'process'\n"
-            "set xrange [0:%.9g]\nset yrange [%lld.5:-0.5]\nset ytics %lld\n"
-            "set key outside right top\nplot ",
-            (t->end - t->begin) / 1e6, (long long)t->there - 1, ranks_apart(t));
+            "set xrange [0:%.9g]\nset yrange [%lld.5:-0.5]\n",
+            (t->end - t->begin) / 1e6, (long long)t->there - 1);
+    put_ranks(t, out);
+    fprintf(out, "set key outside right top\nplot ");
     for (int k = 0; k < KINDS; k++)
         fprintf(out,
                 "%s$kind%d using 1:2:3:4:5:6 with boxxyerror fillstyle solid noborder "
@@ -119,9 +134,11 @@ static double spent(const struct trace *t, int64_t pid, int kind)
 /* Bars that stand on each other: each kind begins where those before it end. */
 static void put_bars(const struct trace *t, FILE *out)
 {
+    int64_t last = 0;
     fprintf(out, "$bars << END\n");
     for (int64_t pid = 0; pid < t->nprocesses; pid++) {
         if (!t->processes[pid].there) continue;
+        last = pid;
         fprintf(out, "%lld", (long long)pid);
         double sum = 0;
         for (int k = 0; k < KINDS; k++)
@@ -130,9 +147,9 @@ static void put_bars(const struct trace *t, FILE *out)
     }
     fprintf(out,
             "END\nset title 'in calls'\nset xlabel 'process'\nset ylabel 'seconds'\n"
-            "set xrange [*:*]\nset yrange [0:*]\nset ytics autofreq\nset xtics %lld\n"
-            "set boxwidth 0.8\nunset key\nplot ",
-            ranks_apart(t));
+            "set xrange [-0.6:%lld.6]\nset yrange [0:*]\nset ytics autofreq\n"
+            "set xtics 0, %lld\nset boxwidth 0.8\nunset key\nplot ",
+            (long long)last, ranks_apart(t));
     for (int k = KINDS - 1; k >= 0; k--)
         fprintf(
             out,

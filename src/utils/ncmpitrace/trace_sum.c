@@ -265,11 +265,25 @@ static int mark_stripes(struct trace *t, int64_t set, int64_t pid, int64_t low,
     return failed;
 }
 
+/* Notes where bytes were read. Of collective reads through MPI-IO that is not known. */
+static int mark_read(struct trace *t, int64_t set, int64_t bytes, int64_t low,
+                     int64_t high)
+{
+    if (low < 0 || high <= low) return 0;
+    struct trace_set *s = trace_lookup(&t->sets, sizeof *s, set, 0, true);
+    if (s == NULL) return -1;
+    if (s->read_high == 0 || low < s->read_low) s->read_low = low;
+    if (high > s->read_high) s->read_high = high;
+    increase(&t->read_bytes, bytes);
+    return 0;
+}
+
 int trace_add_transfer(struct trace *t, int64_t set, int64_t pid, bool write, int64_t n,
                        int64_t bytes, int64_t low, int64_t high)
 {
     add_size(write ? t->writes : t->reads, n, bytes);
-    return write ? mark_stripes(t, set, pid, low, high, bytes >= high - low) : 0;
+    return write ? mark_stripes(t, set, pid, low, high, bytes >= high - low)
+                 : mark_read(t, set, bytes, low, high);
 }
 
 /* ---- all of it ---- */
@@ -285,6 +299,9 @@ void trace_end(struct trace *t)
         t->processes[pid].lane = lanes;
         lanes += t->processes[pid].there;
     }
+    const struct trace_set *sets = t->sets.list.items;
+    for (int64_t i = 0; i < t->sets.list.n; i++)
+        increase(&t->read_extent, sets[i].read_high - sets[i].read_low);
     t->all_stripes = t->stripes.list.n;
     for (int64_t i = 0; i < t->all_stripes; i++)
         t->shared_stripes += s[i].host == SEVERAL;

@@ -1,0 +1,45 @@
+# The picture of the front page, from the tables of README.md and scale.md: speed by PnetCDF's on one
+# node, and rates beside ROMIO's two phases on the simulated machine. In this folder:
+#     gnuplot overview.gp && sed -i 's/ *$//' overview.svg
+set datafile separator "|"
+set terminal svg size 1000, 430 font "sans,12" background "white"
+set output "overview.svg"
+set multiplot layout 1, 2
+set style data histograms
+set style fill solid 0.9 border lc rgb "#404040"
+set grid y
+set tics nomirror
+
+# A table's rows of one step, and the rows of workloads whose names fit.
+step(s) = "< grep -E '^\\| (contig-3d|block|columns|interleaved|strided|history-iput|unstruct|flash)[^|]*\\| " . s . " \\|' README.md"
+
+set size 0.6, 1
+set origin 0, 0
+set title "one node of 2 cores, files in memory: speed by PnetCDF 1.12.3's"
+set style histogram clustered gap 2
+set logscale y 2
+set yrange [0.5:64]
+set ylabel "times as fast"
+set xtics rotate by -35
+set key top left maxrows 2
+set arrow from graph 0, first 1 to graph 1, first 1 nohead front linewidth 2 linecolor "gray30"
+plot step("put over") using 6:xtic(word(strcol(2), 1)) title "puts, 4 processes" linecolor rgb "#7fb3d5", \
+    step("put over") using 7 title "puts, 16" linecolor rgb "#1f618d", \
+    step("get warm") using 6 title "gets, 4" linecolor rgb "#f5cba7", \
+    step("get warm") using 7 title "gets, 16" linecolor rgb "#ca6f1e"
+
+# A row of the table of the lattice: rates of puts and gets, by number of processes.
+rates(row) = "< awk -F'|' -v row='" . row . "' '/^## Beside ROMIO/ { on = 1 } on && index($2, row) && $3 ~ /\\// {"\
+    . " split($3 \"/\" $4, r, \"/\"); print \"puts, 256|\" r[1] \"\\ngets, 256|\" r[2]"\
+    . " \"\\nputs, 1,024|\" r[3] \"\\ngets, 1,024|\" r[4]; exit }' scale.md"
+set size 0.4, 1
+set origin 0.6, 0
+set title "simulated machine, 32 and 128 nodes"
+unset arrow
+unset logscale y
+set yrange [0:150]
+set ylabel "GB/s"
+set key top left reverse Left maxrows 2
+plot rates("romio") using 2:xtic(1) title "ROMIO" linecolor rgb "#b0b0b0", \
+    rates(" now") using 2 title "ncmpi" linecolor rgb "#1e8449"
+unset multiplot
