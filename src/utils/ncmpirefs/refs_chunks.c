@@ -62,23 +62,22 @@ static int find_chunk(struct refs_var *p, int *kind, int *sub, struct util_range
 
 /* ---- what would have to be copied ---- */
 
-static int refuse(const struct refs *r, const struct refs_var *p, int64_t copied,
-                  bool lz4)
+static int refuse(const struct refs *r, const struct refs_var *p, bool lz4)
 {
     char words[320];
-    const char *why =
-        lz4 ? "Zarr cannot expand LZ4 blocks without a header of its own"
-            : "the parts that processes wrote, or their frames, are not chunks of one "
-              "shape";
     snprintf(words, sizeof words,
-             "%s: %lld bytes would have to be copied, more than --copy allows (%lld)",
-             why, (long long)copied, (long long)r->copy_bytes);
+             "%s: more than --copy allows (%lld bytes) would have "
+             "to be copied",
+             lz4 ? "Zarr cannot expand LZ4 blocks without a header of its own"
+                 : "the parts that processes wrote, or their frames, are not chunks of "
+                   "one shape",
+             (long long)r->copy_bytes);
     return refs_complain(r, p->var, words);
 }
 
 int refs_look(struct refs *r, struct refs_var *p)
 {
-    int64_t n[LZ4 + 2] = {0}; /* of each kind, from COPIED on */
+    int64_t n[LZ4 + 2] = {0}, bytes = p->nelems * p->size; /* from COPIED on */
     bool more = p->nchunks > 0;
     if (p->copied && p->homes.blobs == NULL) return 0; /* less than references */
     for (refs_first_chunk(p); more; more = refs_next_chunk(p)) {
@@ -87,12 +86,12 @@ int refs_look(struct refs *r, struct refs_var *p)
         int err = find_chunk(p, &kind, &sub, &range);
         if (err != NC_NOERR) return refs_complain(r, p->var, base_error_detail(err));
         n[kind + 1]++;
+        if (n[COPIED + 1] + n[LZ4 + 1] > r->copy_bytes / bytes) break;
     }
     p->compressed = n[ZSTD + 1] > n[PLAIN + 1];
-    int64_t some = p->nchunks - n[(p->compressed ? ZSTD : PLAIN) + 1];
-    int64_t bytes = p->nelems * p->size, copied = some * bytes;
-    if (copied > r->copy_bytes) return refuse(r, p, copied, n[LZ4 + 1] > 0);
-    if (some > p->nchunks / 2 && p->nchunks * bytes <= r->copy_bytes) refs_copy_all(r, p);
+    int64_t some = n[COPIED + 1] + n[LZ4 + 1] + n[(p->compressed ? PLAIN : ZSTD) + 1];
+    if (some > r->copy_bytes / bytes) return refuse(r, p, n[LZ4 + 1] > 0);
+    if (some > p->nchunks / 2 && p->nchunks <= r->copy_bytes / bytes) refs_copy_all(r, p);
     return 0;
 }
 

@@ -166,7 +166,6 @@ static void count(struct refs_var *p)
 {
     p->nelems = p->nchunks = 1;
     for (int d = 0; d < p->var->ndims; d++) {
-        if (p->chunk[d] == 0) p->chunk[d] = 1; /* of no elements */
         p->nelems *= p->chunk[d];
         p->nchunks *= (p->shape[d] + p->chunk[d] - 1) / p->chunk[d];
     }
@@ -212,6 +211,17 @@ static int cut(struct refs *r, struct refs_var *p)
     return 0;
 }
 
+/* Does its file end so much before it that it would be zeros, for the most part? */
+static bool is_short(const struct refs *r, const struct refs_var *p)
+{
+    const struct util_classic *c = &r->file;
+    int64_t last = p->var->is_record ? p->shape[0] - 1 : 0;
+    int64_t end = cdf_record_offset(&c->header, p->var, last) + p->var->nelems * p->size;
+    return c->blob == NULL && end > c->size &&
+           util_file_is_short(REFS_TOOL, r->path, c->size, p->var->name, end - c->size,
+                              r->copy_bytes) != 0;
+}
+
 int refs_cut(struct refs *r, int varid)
 {
     const struct cdf_header *h = &r->file.header;
@@ -231,10 +241,16 @@ int refs_cut(struct refs *r, int varid)
                (p->homes.blobs != NULL || h->record_size != p->var->nelems * p->size);
     if (p->apart) p->chunk[0] = 1;
     if (p->var->is_record && !p->apart) p->homes.nelems *= h->numrecs;
-    bool none = p->var->nelems == 0 || (p->var->is_record && h->numrecs == 0);
-    int status = none ? 0 : cut(r, p);
+    p->nelems = 1;
+    if (p->var->nelems == 0 || (p->var->is_record && h->numrecs == 0)) {
+        for (int d = 0; d < n; d++)
+            p->chunk[d] = 1;
+        return 0;
+    }
+    if (is_short(r, p)) return -1;
+    if (cut(r, p) != 0) return -1;
     count(p);
-    return status;
+    return 0;
 }
 
 void refs_first_chunk(struct refs_var *p)

@@ -272,6 +272,8 @@ int main(int argc, char **argv)
         base_free(r.urls[i]);
     base_free(r.vars);
     base_free(r.urls);
+    r.vars = NULL;
+    r.urls = NULL;
     util_classic_close(&r.file);
     return status == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

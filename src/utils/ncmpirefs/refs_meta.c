@@ -47,7 +47,8 @@ char *refs_quoted(const char *text)
 }
 
 /* Adds it under "NAME/KEY", or "KEY" of the group. */
-static int add(struct refs *r, const char *name, const char *key, struct document *d)
+static int add_document(struct refs *r, const char *name, const char *key,
+                        struct document *d)
 {
     char path[NC_MAX_NAME + 16] = "";
     size_t length;
@@ -232,18 +233,18 @@ static int add_attributes(struct refs *r, const struct cdf_var *v)
             d->out.error = NC_ENOMEM;
         util_json_close(&d->j, '}');
     }
-    return add(r, v == NULL ? NULL : v->name, ".zattrs", d);
+    return add_document(r, v == NULL ? NULL : v->name, ".zattrs", d);
 }
 
 int refs_group(struct refs *r)
 {
     struct document *d = begin();
     if (d != NULL) util_json_raw(&d->j, NULL, "{\"zarr_format\": 2}");
-    return add(r, NULL, ".zgroup", d) == 0 ? add_attributes(r, NULL) : -1;
+    return add_document(r, NULL, ".zgroup", d) == 0 ? add_attributes(r, NULL) : -1;
 }
 
 int refs_array(struct refs *r, const struct refs_var *p)
 {
-    if (add(r, p->var->name, ".zarray", array_of(p)) != 0) return -1;
+    if (add_document(r, p->var->name, ".zarray", array_of(p)) != 0) return -1;
     return add_attributes(r, p->var);
 }
