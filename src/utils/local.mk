@@ -8,7 +8,7 @@ libdiff_la_LIBADD = libutil.la
 
 bin_SCRIPTS += src/utils/pnetcdf-config/pnetcdf-config \
 	src/utils/pnetcdf_version/pnetcdf_version
-bin_PROGRAMS += cdfdiff ncmpicopy ncmpidiff ncmpidump ncmpigen ncmpihints ncmpijoin \
+bin_PROGRAMS += cdfdiff ncmpicopy ncmpidiff ncmpidump ncmpigen ncmpihints ncmpijoin ncmpirefs \
 	ncmpitrace ncoffsets ncvalidator
 
 ncmpicopy_SOURCES += $(whole_sources)
@@ -27,6 +27,8 @@ ncmpigen_LDFLAGS = $(WITHOUT_MPI)
 ncmpigen_LDADD = libutil.la
 ncmpihints_LDFLAGS = $(WITHOUT_MPI)
 ncmpihints_LDADD = libutil.la
+ncmpirefs_LDFLAGS = $(WITHOUT_MPI)
+ncmpirefs_LDADD = libutil.la
 ncmpitrace_LDFLAGS = $(WITHOUT_MPI)
 ncmpitrace_LDADD = libutil.la
 ncoffsets_LDFLAGS = $(WITHOUT_MPI)

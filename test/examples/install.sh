@@ -23,7 +23,7 @@ has() {
 }
 everything() {
     local tool
-    for tool in ncmpidump ncmpidiff ncmpigen ncmpihints ncmpijoin ncvalidator ncoffsets ncmpitrace cdfdiff pnetcdf-config \
+    for tool in ncmpidump ncmpidiff ncmpigen ncmpihints ncmpijoin ncmpirefs ncvalidator ncoffsets ncmpitrace cdfdiff pnetcdf-config \
         pnetcdf_version; do
         has "bin/$tool" && has "man1/$tool.1" || return 1
     done

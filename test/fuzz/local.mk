@@ -108,7 +108,7 @@ CLEANFILES += $(fuzzers)
 
 # The serial tools as they are, in one program; their main functions are renamed.
 fuzzed_tools = $(cdfdiff_SOURCES) $(libdiff_la_SOURCES) $(ncmpidump_SOURCES) \
-	$(ncmpigen_SOURCES) $(ncoffsets_SOURCES) $(ncvalidator_SOURCES) $(libutil_la_SOURCES)
+	$(ncmpigen_SOURCES) $(ncmpirefs_SOURCES) $(ncoffsets_SOURCES) $(ncvalidator_SOURCES) $(libutil_la_SOURCES)
 EXTRA_DIST += test/fuzz/tools_fuzz.c test/fuzz/parallel_fuzz.c
 test/fuzz/tools_fuzz: $(fuzzed_tools) $(fuzzed_sources) libserial.la test/fuzz/tools_fuzz.c
 	@$(MKDIR_P) test/fuzz/tools
@@ -121,7 +121,7 @@ test/fuzz/tools_fuzz: $(fuzzed_tools) $(fuzzed_sources) libserial.la test/fuzz/t
 	$(FUZZ_CC) $(FUZZ_CFLAGS) -o $@ $$objects .libs/libserial.a $(LIBS) -lm
 
 # Each tool by itself, from the corpus of headers or of CDL.
-FUZZ_TOOLS = ncmpidump ncoffsets ncvalidator cdfdiff ncmpigen
+FUZZ_TOOLS = ncmpidump ncmpirefs ncoffsets ncvalidator cdfdiff ncmpigen
 fuzz-tools: test/fuzz/tools_fuzz
 	@for tool in $(FUZZ_TOOLS); do \
 		corpus=corpus dict=cdf; \

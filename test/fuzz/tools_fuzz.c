@@ -17,7 +17,7 @@
 const char fuzz_corpus[] = "corpus";
 
 typedef int tool_main(int argc, char **argv);
-tool_main dump_main, offsets_main, validator_main, cdfdiff_main, gen_main;
+tool_main dump_main, refs_main, offsets_main, validator_main, cdfdiff_main, gen_main;
 
 /* "@" stands for the input; the second "@" of a command for a copy of it. */
 static const struct {
@@ -27,6 +27,7 @@ static const struct {
     const char *arguments[6];
 } commands[] = {
     {"ncmpidump", dump_main, 1, {"-t", "-b", "c", "@"}},
+    {"ncmpirefs", refs_main, 1, {"-o", "-", "@"}},
     {"ncoffsets", offsets_main, 1, {"-j", "@"}},
     {"ncvalidator", validator_main, 2, {"@"}},
     {"cdfdiff", cdfdiff_main, 2, {"-b", "@", "@"}},

@@ -13,13 +13,32 @@ void util_json_start(struct util_json *j, struct util_out *out)
     *j = (struct util_json){.out = out};
 }
 
+static void new_line(struct util_json *j)
+{
+    if (j->compact) return;
+    util_out_bytes(j->out, "\n", 1);
+    for (int i = 0; i < j->depth; i++)
+        util_out_bytes(j->out, "  ", 2);
+}
+
 static void line(struct util_json *j)
 {
     if (j->comma) util_out_bytes(j->out, ",", 1);
-    if (j->depth > 0 || j->comma) util_out_bytes(j->out, "\n", 1);
-    for (int i = 0; i < j->depth; i++)
-        util_out_bytes(j->out, "  ", 2);
+    if (j->depth > 0 || j->comma) new_line(j);
     j->comma = true;
+}
+
+/* A character of n bytes, n > 1. */
+static void escape(struct util_json *j, const unsigned char *p, size_t n)
+{
+    unsigned code = p[0] & (0xffu >> (n + 1));
+    for (size_t i = 1; i < n; i++)
+        code = code << 6 | (p[i] & 0x3fu);
+    if (code > 0xffff) {
+        util_out_print(j->out, "\\u%04x", 0xd7c0 + (code >> 10));
+        code = 0xdc00 | (code & 0x3ff);
+    }
+    util_out_print(j->out, "\\u%04x", code);
 }
 
 static void quoted(struct util_json *j, const char *text, size_t length)
@@ -32,6 +51,8 @@ static void quoted(struct util_json *j, const char *text, size_t length)
             util_out_text(j->out, "\\ufffd");
         else if (*p < ' ' || *p == 0x7f)
             util_out_print(j->out, "\\u%04x", *p);
+        else if (n > 1 && j->compact)
+            escape(j, p, n);
         else {
             if (*p == '"' || *p == '\\') util_out_bytes(j->out, "\\", 1);
             util_out_bytes(j->out, p, n);
@@ -62,14 +83,10 @@ void util_json_close(struct util_json *j, char bracket)
     bool any = j->comma;
     j->depth--;
     j->comma = false;
-    if (any) {
-        util_out_bytes(j->out, "\n", 1);
-        for (int i = 0; i < j->depth; i++)
-            util_out_bytes(j->out, "  ", 2);
-    }
+    if (any) new_line(j);
     util_out_bytes(j->out, &bracket, 1);
     j->comma = j->depth > 0;
-    if (j->depth == 0) util_out_bytes(j->out, "\n", 1);
+    if (j->depth == 0) new_line(j);
 }
 
 void util_json_raw(struct util_json *j, const char *name, const char *text)

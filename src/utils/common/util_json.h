@@ -10,8 +10,9 @@
 
 struct util_json {
     struct util_out *out;
-    int depth;  /* of what is open */
-    bool comma; /* does something precede the next element? */
+    int depth;    /* of what is open */
+    bool comma;   /* does something precede the next element? */
+    bool compact; /* all on one line, in ASCII; false after util_json_start */
 };
 
 void util_json_start(struct util_json *j, struct util_out *out);

@@ -40,6 +40,7 @@ static void append_text(struct util_out *out)
     out->text = grown;
     memcpy(grown + out->length, out->bytes, out->used);
     out->length += out->used;
+    grown[out->length] = '\0';
 }
 
 int util_out_flush(struct util_out *out)

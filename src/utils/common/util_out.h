@@ -19,7 +19,8 @@ struct util_out {
 
 void util_out_init(struct util_out *out, int fd);
 
-/* For what is not written: util_out_flush brings it to text and length. */
+/* For what is not written: util_out_flush brings it to text, with a NUL behind it, and
+ * length. */
 void util_out_init_memory(struct util_out *out);
 
 /* Writes what waits. 0, or the errno of the first write that failed since the start. */

@@ -1,5 +1,5 @@
 # Completion files of shells. bash looks for one under each command's name.
-completed_tools = cdfdiff ncmpicopy ncmpidiff ncmpidump ncmpigen ncmpihints ncmpijoin ncmpilog ncmpitrace \
+completed_tools = cdfdiff ncmpicopy ncmpidiff ncmpidump ncmpigen ncmpihints ncmpijoin ncmpilog ncmpirefs ncmpitrace \
 	ncoffsets ncvalidator pnetcdf-config pnetcdf_version
 bashcompdir = $(datadir)/bash-completion/completions
 zshcompdir = $(datadir)/zsh/site-functions

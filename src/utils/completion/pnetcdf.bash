@@ -15,4 +15,4 @@ _pnetcdf_tool()
     COMPREPLY=($(compgen -f -- "$cur"))
 }
 complete -F _pnetcdf_tool cdfdiff ncmpicopy ncmpidiff ncmpidump ncmpigen ncmpihints \
-    ncmpijoin ncmpilog ncmpitrace ncoffsets ncvalidator pnetcdf-config pnetcdf_version
+    ncmpijoin ncmpilog ncmpirefs ncmpitrace ncoffsets ncvalidator pnetcdf-config pnetcdf_version
