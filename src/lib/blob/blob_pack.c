@@ -162,6 +162,15 @@ static int end_chain(struct packing *p, struct growing *g)
     return NC_NOERR;
 }
 
+static void count_framed(struct packing *p, int64_t varid, int64_t values, int64_t bytes,
+                         int64_t time)
+{
+    struct trace_framed *f = &p->b->base.ds->framed[varid];
+    f->values += values;
+    f->frames += bytes;
+    f->time += time;
+}
+
 static int add_frame(struct packing *p)
 {
     struct growing *g = &p->grown[p->ngrown - 1];
@@ -171,8 +180,11 @@ static int add_frame(struct packing *p)
     p->bytes = room;
     int ranged = blob_values_next(&p->values, p->tile, n / g->chain.size);
     if (ranged != NC_NOERR) access_blame(p->wholes[p->next].r, ranged);
+    int64_t since = trace_clock();
     int64_t bytes = blob_frame_pack(&p->b->frames.coder, p->tile, n, g->chain.size,
                                     p->scratch, p->bytes + p->used);
+    if (g->chain.codec != BASE_CODEC_NONE)
+        count_framed(p, g->chain.varid, n, bytes, trace_clock() - since);
     uint64_t sum = base_sum(p->bytes + p->used, (size_t)bytes, blob_frames_seed(p->b));
     g->chain.frames[g->done++] = (struct blob_frame){p->used, bytes, sum};
     p->used += bytes;
