@@ -20,7 +20,9 @@
 #include "blob_frames.h"
 #include "blob_values.h"
 
-enum { ROUND = 4 << 20 }; /* bytes of a round, and of a frame and a chain more */
+/* Bytes of a round, and of a frame and a chain more. The first is short, as nothing is
+ * written while it is filled, and each is twice as long as the one before. */
+enum { FIRST_ROUND = 512 << 10, ROUND = 4 << 20 };
 
 /* A request for all of the own blob, in so many records. */
 struct whole {
@@ -53,7 +55,8 @@ struct packing {
     bool open;       /* its values are being taken */
     struct blob_values values;
     unsigned char *bytes, *tile, *scratch; /* the round's; values of a frame; likewise */
-    int64_t used, room;
+    int64_t used, room;                    /* of the round */
+    int64_t round;                         /* bytes with which it is full */
     struct growing *grown;
     int64_t ngrown, grown_room;
     struct telling *told;
@@ -204,7 +207,7 @@ static void go_on(struct packing *p)
 
 static void fill_round(struct packing *p)
 {
-    while (p->next < p->n && p->used < ROUND) {
+    while (p->next < p->n && p->used < p->round) {
         bool begins = p->ngrown == 0 || p->grown[p->ngrown - 1].pos >= 0;
         int err = begins ? begin_chain(p) : NC_NOERR;
         if (err == NC_NOERR) err = add_frame(p);
@@ -244,6 +247,7 @@ static void begin_next(struct packing *p)
     p->written = written;
     p->written_room = room;
     p->used = p->packed = 0;
+    if (p->round < ROUND) p->round *= 2;
     if (p->next == p->n) return;
     if (!p->helped) {
         base_worker_init(&p->worker);
@@ -525,7 +529,7 @@ static void end_packing(struct packing *p)
 /* Each request's result is its status, what failed besides is returned. */
 static int pack_all(struct blob *b, struct whole *wholes, int64_t n)
 {
-    struct packing p = {.b = b, .wholes = wholes, .n = n};
+    struct packing p = {.b = b, .wholes = wholes, .n = n, .round = FIRST_ROUND};
     struct blob_sub *own;
     bool any = false;
     int err = blob_frames_end_all(b);
