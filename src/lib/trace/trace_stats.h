@@ -16,7 +16,7 @@ struct trace_stats {
 /* What compression has made of a variable's values on this process. As above. */
 struct trace_framed {
     int64_t values, frames; /* bytes before and after */
-    int64_t time;           /* nanoseconds that it took, whoever waited for it */
+    int64_t time;           /* nanoseconds that it took, waited for or not */
 };
 
 struct dataset;
