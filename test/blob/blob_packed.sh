@@ -9,5 +9,6 @@ if [ -z "$codecs" ] || ! grep -q 'define HAVE_XXHASH 1' config.h; then
     echo "1..0 # SKIP nothing is compressed in this build"
     exit
 fi
+# shellcheck disable=SC2034  # read by blob_join.sh
 languages='C F77'
 . "${srcdir:-.}/test/blob/blob_join.sh"
