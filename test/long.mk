@@ -53,6 +53,7 @@ check-redef-faults:
 # power; mixtures of the files of many histories, and a thousand datasets at once.
 check-blob-join:
 	@$(RUN) BLOB_JOIN=all $(BASH_PATH) $(srcdir)/test/blob/blob_join.sh
+	@$(RUN) BLOB_JOIN=all $(BASH_PATH) $(srcdir)/test/blob/blob_packed.sh
 check-blob-kill:
 	@$(RUN) BLOB_KILL=all $(BASH_PATH) $(srcdir)/test/blob/blob_kill.sh
 check-blob-moments:

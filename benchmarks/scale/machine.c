@@ -47,6 +47,8 @@ static const struct {
     PARAMETER(piece_time),
     PARAMETER(wake_time),
     PARAMETER(message_time),
+    PARAMETER(compress_rate),
+    PARAMETER(expand_rate),
     PARAMETER(spoil),
 };
 
@@ -193,4 +195,12 @@ void machine_settle(void)
 {
     struct debt *d = my_debt();
     if (d->bytes > 0 || d->pieces > 0) pay(d);
+}
+
+/* Cores do not share what it takes, unlike copying. */
+void machine_compute(int64_t bytes, double rate)
+{
+    if (rate <= 0) return;
+    machine_settle();
+    sg_actor_sleep_for((double)bytes / rate);
 }

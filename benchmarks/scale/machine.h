@@ -38,6 +38,8 @@ struct machine {
     double piece_time;     /* seconds for each call that moves or finds a piece */
     double wake_time;      /* seconds until a process that sleeps is awake */
     double message_time;   /* seconds of a core for each message */
+    double compress_rate;  /* bytes of values a second that one core compresses; 0: any */
+    double expand_rate;    /* the same of expanding them */
     double spoil;          /* not 0: each so-manyth write puts a wrong byte */
 };
 const struct machine *machine_get(void);
@@ -69,6 +71,9 @@ void machine_wait_until(double time);
  * charged in lots. machine_settle charges what is left. */
 void machine_work(int64_t bytes, int64_t pieces);
 void machine_settle(void);
+
+/* Work of this process's core alone, at so many bytes a second. */
+void machine_compute(int64_t bytes, double rate);
 
 /* Which node this process is on. */
 int machine_node(void);

@@ -44,10 +44,14 @@ void scale_part_free(struct scale_part *p)
 
 /* ---- values: those of an element follow from where it is ---- */
 
+static int bits = 32; /* so many of each are random, the others zeros */
+
 static uint32_t value_at(int var, uint64_t place)
 {
     uint64_t x = (place + 1) * 0x9E3779B97F4A7C15u + (uint64_t)var * 0xD1B54A32D192ED03u;
-    return (uint32_t)(x >> 32);
+    x = (x ^ x >> 32) *
+        0xD6E8FEB86659FD93u; /* else neighbours are alike to a compressor */
+    return (uint32_t)(x >> (64 - bits));
 }
 
 static int64_t width_of(nc_type type)
@@ -326,6 +330,9 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &s.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &s.nprocs);
+    const char *random_bits = getenv("SCALE_BITS");
+    if (random_bits != NULL) bits = (int)strtol(random_bits, NULL, 10);
+    if (bits < 1 || bits > 32) scale_need(NC_EINVAL, "SCALE_BITS");
     if (argc < 4)
         scale_need(NC_EINVAL, "usage: scale FILE WORKLOAD BYTES [HINT=VALUE ...]");
     const char *path = argv[1], *name = argv[2];

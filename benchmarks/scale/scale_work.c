@@ -3,6 +3,7 @@
  * other, the outermost is charged. */
 #include <string.h>
 
+#include "base_compress.h"
 #include "conv.h"
 #include "machine.h"
 #include "region.h"
@@ -55,6 +56,14 @@ bool __real_region_next_below(struct region_cursor *c, int64_t limit, int64_t un
                               struct region_strip *strip);
 bool __wrap_region_next_below(struct region_cursor *c, int64_t limit, int64_t unit,
                               struct region_strip *strip);
+int64_t __real_base_compress(struct base_coder *c, const void *from, int64_t n,
+                             int planes, void *to, int64_t most);
+int64_t __wrap_base_compress(struct base_coder *c, const void *from, int64_t n,
+                             int planes, void *to, int64_t most);
+bool __real_base_expand(struct base_coder *c, int codec, const void *from, int64_t bytes,
+                        void *to, int64_t n);
+bool __wrap_base_expand(struct base_coder *c, int codec, const void *from, int64_t bytes,
+                        void *to, int64_t n);
 
 /* Of a length that the compiler does not know: others are part of a piece. */
 void *__wrap_memcpy(void *to, const void *from, size_t n)
@@ -146,4 +155,21 @@ bool __wrap_region_next_below(struct region_cursor *c, int64_t limit, int64_t un
     bool more = __real_region_next_below(c, limit, unit, strip);
     leave(0, 1);
     return more;
+}
+
+/* With the shuffle before it, or behind. */
+int64_t __wrap_base_compress(struct base_coder *c, const void *from, int64_t n,
+                             int planes, void *to, int64_t most)
+{
+    int64_t bytes = __real_base_compress(c, from, n, planes, to, most);
+    machine_compute(n, machine_get()->compress_rate);
+    return bytes;
+}
+
+bool __wrap_base_expand(struct base_coder *c, int codec, const void *from, int64_t bytes,
+                        void *to, int64_t n)
+{
+    bool whole = __real_base_expand(c, codec, from, bytes, to, n);
+    machine_compute(n, machine_get()->expand_rate);
+    return whole;
 }

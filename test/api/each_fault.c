@@ -42,6 +42,10 @@ static const struct {
     {"blobs of each", "nc_blob=enable;nc_num_subfiles=64", false},
     {"log on blobs", "nc_blob=enable;nc_num_subfiles=2;nc_burst_buf=enable", false},
     {"frames", "nc_blob=enable;nc_num_subfiles=2;nc_compress=zstd", false},
+    {"quantized", "nc_quantize=bitround:9", false},
+    {"quantized log", "nc_quantize=bitround:9;nc_burst_buf=enable", false},
+    {"quantized frames",
+     "nc_quantize=bitround:9;nc_blob=enable;nc_num_subfiles=2;nc_compress=zstd", false},
 };
 
 /* What fails, and how; files: only those of the dataset. */
@@ -326,6 +330,26 @@ static void log_on_blobs(void)
     go_this_way(14);
 }
 
+static void frames(void)
+{
+    go_this_way(15);
+}
+
+static void quantized(void)
+{
+    go_this_way(16);
+}
+
+static void quantized_log(void)
+{
+    go_this_way(17);
+}
+
+static void quantized_frames(void)
+{
+    go_this_way(18);
+}
+
 static const struct check_test tests[] = {
     {"each fault: auto", by_choice, 0},
     {"each fault: direct", direct, 0},
@@ -342,6 +366,10 @@ static const struct check_test tests[] = {
     {"each fault: blobs", blobs, 0},
     {"each fault: blobs of each", blobs_of_each, 0},
     {"each fault: log on blobs", log_on_blobs, 0},
+    {"each fault: frames", frames, 0},
+    {"each fault: quantized", quantized, 0},
+    {"each fault: quantized log", quantized_log, 0},
+    {"each fault: quantized frames", quantized_frames, 0},
     {NULL, NULL, 0},
 };
 

@@ -9,7 +9,7 @@ top=${srcdir:-.}
 . "$top/test/support/launch.sh"
 ways=('auto' 'direct' 'node' 'nodes of one' 'nodes of two' 'nodes of three' 'view'
     'collective only' 'log' 'log, drained at once' 'log of posts' 'log of a node'
-    'blobs' 'blobs of each' 'log on blobs')
+    'blobs' 'blobs of each' 'log on blobs' 'frames' 'quantized' 'quantized log' 'quantized frames')
 log=$(mktemp) || exit 99
 trap 'rm -f "$log"' EXIT
 export NCMPI_FAULTS=all NCMPI_TEST_LIMIT=86400

@@ -43,7 +43,7 @@ static int mixed(bool put, int round, bool posted)
                  : ncmpi_get_vars_int_all(ncid, wide, &start, &count, &stride, values);
     }
     for (MPI_Offset i = 0; !put && rc == NC_NOERR && i < n; i++)
-        if (values[i] != value_at(round, start + i * stride)) {
+        if (values[i] != value_in(round, start + i * stride)) {
             complain(LIED, "mixed get: place %lld is %d", (long long)(start + i * stride),
                      values[i]);
             break;
@@ -124,7 +124,7 @@ static void parts_hold(int round, int values[REQUESTS][PART])
     for (int i = 0; i < REQUESTS; i++)
         for (int k = 0; k < PART / (1 + i % 2) && statuses[i] == NC_NOERR; k++) {
             int place = W * check.rank + i * PART + k * (1 + i % 2);
-            if (values[i][k] == value_at(round, place)) continue;
+            if (values[i][k] == value_in(round, place)) continue;
             complain(LIED, "request %d, place %d: %d", i, place, values[i][k]);
             break;
         }

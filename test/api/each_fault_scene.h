@@ -10,6 +10,12 @@ enum { WIDE_EACH = 600 }; /* elements of wide for each process */
 extern int ncid, wide; /* the dataset at hand, a variable of it */
 extern int told;       /* what this process was told of its put */
 
+/* Of variables that are quantized, if the hints at hand say so. */
+enum { KEPT_BITS = 9 };
+nc_type type_of_variables(void);
+/* value_at as it comes back. */
+int value_in(int round, MPI_Offset place);
+
 /* Did all processes succeed? */
 bool all_well(int rc);
 

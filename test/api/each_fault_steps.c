@@ -10,6 +10,7 @@
 #include "fault.h"
 #include "fault_calls.h"
 #include "kept_files.h"
+#include "rounded.h"
 
 enum { SHIFT = N }; /* new records for each process */
 
@@ -40,6 +41,17 @@ MPI_Info info_of_hints(void)
     if (strstr(hints, "nc_burst_buf=") != NULL)
         PMPI_Info_set(info, "nc_burst_buf_dirname", check_path(""));
     return info;
+}
+
+nc_type type_of_variables(void)
+{
+    return strstr(hints, "nc_quantize=bitround:9") != NULL ? NC_FLOAT : NC_INT;
+}
+
+int value_in(int round, MPI_Offset place)
+{
+    int value = value_at(round, place);
+    return type_of_variables() == NC_FLOAT ? rounded(value, KEPT_BITS) : value;
 }
 
 int create(void)
@@ -73,16 +85,17 @@ int open_to_read(void)
 
 static void define(void)
 {
+    const nc_type type = type_of_variables();
     x = new_dim(ncid, "x", (MPI_Offset)N * check.nprocs);
     t = new_dim(ncid, "t", NC_UNLIMITED);
     int w = new_dim(ncid, "w", (MPI_Offset)WIDE_EACH * check.nprocs), dims[2] = {t, x};
-    kept = new_var(ncid, "kept", NC_INT, 1, &x);
-    fixed = new_var(ncid, "fixed", NC_INT, 1, &x);
-    wide = new_var(ncid, "wide", NC_INT, 1, &w);
-    series = new_var(ncid, "series", NC_INT, 1, &t);
-    filled = new_var(ncid, "filled", NC_INT, 2, dims);
+    kept = new_var(ncid, "kept", type, 1, &x);
+    fixed = new_var(ncid, "fixed", type, 1, &x);
+    wide = new_var(ncid, "wide", type, 1, &w);
+    series = new_var(ncid, "series", type, 1, &t);
+    filled = new_var(ncid, "filled", type, 2, dims);
     int y = new_dim(ncid, "y", (MPI_Offset)N * check.nprocs);
-    late = new_var(ncid, "late", NC_INT, 1, &y);
+    late = new_var(ncid, "late", type, 1, &y);
     CHECK_NC(NC_NOERR, ncmpi_def_var_fill(ncid, filled, 0, NULL));
     CHECK_NC(NC_NOERR, ncmpi_put_att_text(ncid, fixed, "units", 6, "metres"));
 }
@@ -143,7 +156,7 @@ static void holds(enum verdict v, int varid, enum shape shape, MPI_Offset by, in
     for (MPI_Offset i = 0; here && rc == NC_NOERR && i < elements_of(shape); i++) {
         MPI_Offset place = place_of(shape, i) + by;
         int value = g.values[i];
-        if (value == value_at(round, place) || value == value_at(other, place)) continue;
+        if (value == value_in(round, place) || value == value_in(other, place)) continue;
         complain(v, "variable %d, place %lld: %d", varid, (long long)place, value);
         return;
     }
@@ -166,7 +179,7 @@ static void holds_record(void)
     int values[N], rc = part_of_record(false, values);
     if (rc != NC_NOERR) complain(LIED, "get of a record: %s", ncmpi_strerror(rc));
     for (int i = 0; record_told && rc == NC_NOERR && i < N; i++)
-        if (values[i] != value_at(2, i))
+        if (values[i] != value_in(2, i))
             complain(LIED, "record, place %d: %d", i, values[i]);
 }
 
@@ -455,7 +468,7 @@ static int get_of_this_alone(void)
     prepare(&g, &families[2], fixed, false, 1);
     int rc = ncmpi_get_vara_int(ncid, fixed, g.start, g.count, g.values);
     for (int i = 0; i < N && rc == NC_NOERR; i++)
-        if (g.values[i] != value_at(1, g.start[0] + i)) complain(LIED, "get: values");
+        if (g.values[i] != value_in(1, g.start[0] + i)) complain(LIED, "get: values");
     return rc;
 }
 
@@ -528,7 +541,7 @@ int get_by(const struct family *f)
     prepare(&g, f, fixed, false, 1);
     int rc = f->call(ncid, &g.a, false);
     for (MPI_Offset i = 0; i < elements_of(f->shape) && rc == NC_NOERR; i++)
-        if (g.values[i] != value_at(1, place_of(f->shape, i))) {
+        if (g.values[i] != value_in(1, place_of(f->shape, i))) {
             complain(LIED, "get by %s: place %lld is %d", f->name,
                      (long long)place_of(f->shape, i), g.values[i]);
             break;

@@ -68,6 +68,13 @@ static int varn(int ncid, const struct access *a, bool put)
                                     a->bufcount, a->buftype);
 }
 
+static MPI_Datatype element_type(int ncid, int varid)
+{
+    nc_type type = NC_INT;
+    (void)ncmpi_inq_vartype(ncid, varid, &type);
+    return type == NC_FLOAT ? MPI_FLOAT : MPI_INT;
+}
+
 /* The file type is made by functions of MPI that no test lets fail. */
 static int vard(int ncid, const struct access *a, bool put)
 {
@@ -75,7 +82,8 @@ static int vard(int ncid, const struct access *a, bool put)
     MPI_Aint place = (MPI_Aint)(a->start[0] * (MPI_Offset)sizeof(int));
     int length = (int)a->count[0];
     if (length > 0) {
-        PMPI_Type_create_hindexed(1, &length, &place, MPI_INT, &filetype);
+        PMPI_Type_create_hindexed(1, &length, &place, element_type(ncid, a->varid),
+                                  &filetype);
         PMPI_Type_commit(&filetype);
     }
     int rc = put ? ncmpi_put_vard_all(ncid, a->varid, filetype, a->buf, a->bufcount,

@@ -32,6 +32,9 @@ static const char *const ways[] = {
     "nc_blob=enable;nc_num_subfiles=64",
     "nc_blob=enable;nc_num_subfiles=2;nc_burst_buf=enable",
     "nc_blob=enable;nc_num_subfiles=2;nc_compress=zstd",
+    "nc_quantize=bitround:9",
+    "nc_quantize=bitround:9;nc_burst_buf=enable",
+    "nc_quantize=bitround:9;nc_blob=enable;nc_num_subfiles=2;nc_compress=zstd",
 };
 enum { WAYS = sizeof ways / sizeof ways[0] };
 

@@ -5,14 +5,29 @@
 #include <string.h>
 
 #include "nonblocking.h"
+#include "rounded.h"
 
-enum { THREADS = 3, ROUNDS = 20, N = 5 };
+enum { THREADS = 3, ROUNDS = 20, N = 5, KEPT_BITS = 4 };
+
+static bool quantized; /* are floats? */
+
+static int as_kept(int value)
+{
+    return quantized ? rounded(value, KEPT_BITS) : value;
+}
+
+static MPI_Info new_hints(void)
+{
+    return check_info(quantized ? "nc_transfer=direct;nc_quantize=bitround:4"
+                                : "nc_transfer=direct");
+}
 
 /* What a thread is given, and what it found: notes of checks are the main thread's. */
 struct worker {
     pthread_t thread;
     int number;
     MPI_Comm comm; /* of this process alone: no two threads may duplicate one at a time */
+    MPI_Info info;
     char path[512];
     int ncid, fixed, record;
     int error; /* the first, and where */
@@ -96,14 +111,15 @@ static void read_all(struct worker *w)
     w->wrong += ncmpi_get_var_int_all(w->ncid, 99, back[0]) != NC_ENOTVAR;
     w->wrong += length != w->number + 2;
     for (int i = 0; i < N; i++)
-        w->wrong += (back[0][i] != value_of(w, i)) + (back[1][i] != value_of(w, i));
+        w->wrong +=
+            (back[0][i] != as_kept(value_of(w, i))) + (back[1][i] != value_of(w, i));
 }
 
 static void *create_write_read(void *argument)
 {
     struct worker *w = argument;
     for (int round = 0; round < 3; round++) {
-        make(w, w->comm, MPI_INFO_NULL);
+        make(w, w->comm, w->info);
         write_all(w);
         TRY(w, ncmpi_close(w->ncid));
         TRY(w, ncmpi_open(w->comm, w->path, NC_NOWRITE, MPI_INFO_NULL, &w->ncid));
@@ -139,11 +155,15 @@ static void each_thread_on_a_dataset_of_its_own(void)
     struct worker workers[THREADS];
     if (!threads_work()) return;
     name_workers(workers, true);
-    for (int i = 0; i < THREADS; i++)
+    for (int i = 0; i < THREADS; i++) {
         CHECK(MPI_Comm_dup(MPI_COMM_SELF, &workers[i].comm) == MPI_SUCCESS);
+        workers[i].info = quantized ? new_hints() : MPI_INFO_NULL;
+    }
     run_all(workers, create_write_read);
-    for (int i = 0; i < THREADS; i++)
+    for (int i = 0; i < THREADS; i++) {
         MPI_Comm_free(&workers[i].comm);
+        if (quantized) MPI_Info_free(&workers[i].info);
+    }
 }
 
 /* Only what calls no collective function of MPI-IO, during which ROMIO holds a lock: two
@@ -151,10 +171,8 @@ static void each_thread_on_a_dataset_of_its_own(void)
 static void collective_calls_of_threads_on_different_datasets(void)
 {
     struct worker workers[THREADS];
-    MPI_Info info;
     if (!threads_work()) return;
-    MPI_Info_create(&info);
-    MPI_Info_set(info, "nc_transfer", "direct");
+    MPI_Info info = new_hints();
     name_workers(workers, false);
     for (int i = 0; i < THREADS; i++)
         make(&workers[i], MPI_COMM_WORLD, info);
@@ -205,6 +223,8 @@ static void read_round(struct worker *w, int round)
     MPI_Offset count[2] = {1, N};
     int values[N], back[N] = {0}, id;
     fill_round(w, round, values);
+    for (int i = 0; i < N; i++)
+        values[i] = as_kept(values[i]);
     if (round % 2) {
         TRY(w, ncmpi_get_vara_int(w->ncid, w->record, start, count, back));
     } else {
@@ -246,10 +266,15 @@ static void all_threads_on_one_dataset(void)
 {
     struct worker workers[THREADS];
     if (!threads_work()) return;
-    int ncid = new_dataset("a.nc"), t = new_dim(ncid, "t", NC_UNLIMITED);
+    int ncid = -1;
+    MPI_Info info = quantized ? new_hints() : MPI_INFO_NULL;
+    CHECK_NC(NC_NOERR, ncmpi_create(MPI_COMM_WORLD, check_path("a.nc"),
+                                    NC_CLOBBER | check.cmode, info, &ncid));
+    if (quantized) MPI_Info_free(&info);
+    int t = new_dim(ncid, "t", NC_UNLIMITED);
     int dims[2] = {t, new_dim(ncid, "x", N * THREADS * check.nprocs)};
     int fixed = new_var(ncid, "fixed", NC_DOUBLE, 1, &dims[1]);
-    int record = new_var(ncid, "record", NC_INT, 2, dims);
+    int record = new_var(ncid, "record", quantized ? NC_FLOAT : NC_INT, 2, dims);
     memset(workers, 0, sizeof workers);
     for (int i = 0; i < THREADS; i++) {
         workers[i].number = i;
@@ -269,12 +294,40 @@ static void all_threads_on_one_dataset(void)
     close_dataset(ncid);
 }
 
+/* ---- the same of values that are quantized, which takes memory for each request ---- */
+
+static void with_quantization(void (*test)(void))
+{
+    quantized = true;
+    test();
+    quantized = false;
+}
+
+static void quantized_alone(void)
+{
+    with_quantization(each_thread_on_a_dataset_of_its_own);
+}
+
+static void quantized_together(void)
+{
+    with_quantization(collective_calls_of_threads_on_different_datasets);
+}
+
+static void quantized_on_one_dataset(void)
+{
+    with_quantization(all_threads_on_one_dataset);
+}
+
 static const struct check_test tests[] = {
     {"each thread on a dataset of its own", each_thread_on_a_dataset_of_its_own,
      CHECK_FORMATS},
     {"collective calls of threads on different datasets",
      collective_calls_of_threads_on_different_datasets, CHECK_FORMATS},
     {"all threads on one dataset", all_threads_on_one_dataset, CHECK_FORMATS},
+    {"quantized, each thread on a dataset of its own", quantized_alone, 0},
+    {"quantized, collective calls of threads on different datasets", quantized_together,
+     0},
+    {"quantized, all threads on one dataset", quantized_on_one_dataset, 0},
     {NULL, NULL, 0},
 };
 

@@ -4,11 +4,12 @@
 # benchmarks' models, of which threads make one file behind the close, too.
 # BLOB_JOIN=all takes the large ones, too, and NCAR's, and all of the models (make
 # check-blob-join), by the decompositions in the folder BLOB_JOIN_MAPS, if there is one.
+# blob_packed.sh does the same by codecs, and with examples in other languages.
 . "${srcdir:-.}/test/support/tap.sh"
 . "${srcdir:-.}/test/support/launch.sh"
-examples=${srcdir:-.}/examples/C
+examples=${srcdir:-.}/examples
 dir=$(mktemp -d) || exit 99
-trap 'launch_kill; rm -rf "$dir"' EXIT
+trap 'launch_kill; rm -rf "$dir" "$dir.report"' EXIT
 size=700k folders=(/usr/share/ferret-vis/data) counts='3'
 models='block-3d columns flash-iput e3sm-g-iput' model=(benchmarks/bench -b 0.1 -n 2)
 if [ "${BLOB_JOIN-}" = all ]; then
@@ -18,43 +19,59 @@ if [ "${BLOB_JOIN-}" = all ]; then
 fi
 mapfile -t files < <(find "${folders[@]}" -type f -size -$size \
     \( -name '*.nc' -o -name '*.cdf' \) 2>/dev/null | sort)
-blobs='nc_blob=enable;nc_num_subfiles=2'
 
-# joined N: one file, checked; a is what it must be.
+# in_blobs HINTS N COMMAND...: with what is told of frames in a report.
+in_blobs() {
+    PNETCDF_HINTS="nc_blob=enable;nc_num_subfiles=2;nc_compress=$codec;nc_report=$dir.report;$1" \
+        launch "${@:2}"
+}
+# joined: one file, checked; a is what it must be.
 joined() {
     ./ncmpijoin -c "$dir/b.nc" "$dir/o.nc" && cmp "$dir/a.nc" "$dir/o.nc"
 }
 example() {
     rm -f "$dir"/*
-    launch "$2" "examples/C/$1" "$dir/a.nc" >"$dir/said" || { cat "$dir/said"; return 1; }
-    PNETCDF_HINTS=$blobs launch "$2" "examples/C/$1" "$dir/b.nc" >"$dir/said" &&
-        [ -e "$dir/b.nc.0000" ] && joined
+    launch "$2" "examples/$1" "$dir/a.nc" >"$dir/said" || { cat "$dir/said"; return 1; }
+    in_blobs '' "$2" "examples/$1" "$dir/b.nc" >"$dir/said" && [ -e "$dir/b.nc.0000" ] && joined
 }
 dataset() {
     rm -f "$dir"/*
     launch "$2" test/blob/blob_copy "$1" "$dir/a.nc" &&
-        PNETCDF_HINTS=$blobs launch "$2" test/blob/blob_copy "$1" "$dir/b.nc" && joined &&
+        in_blobs '' "$2" test/blob/blob_copy "$1" "$dir/b.nc" && joined &&
         launch $((5 - $2)) test/blob/blob_copy "$dir/b.nc" "$dir/c.nc" && cmp "$dir/a.nc" "$dir/c.nc"
 }
 model() {
     rm -f "$dir"/*
     launch "$2" "${model[@]}" -o "$dir/a.nc" "$1" &&
-        PNETCDF_HINTS=$blobs launch "$2" "${model[@]}" -o "$dir/b.nc" "$1" &&
-        [ -s "$dir/b.nc.0000" ] && joined &&
-        PNETCDF_HINTS="$blobs;nc_blob_join=behind" launch "$2" "${model[@]}" -o "$dir/c.nc" "$1" &&
+        in_blobs '' "$2" "${model[@]}" -o "$dir/b.nc" "$1" && [ -s "$dir/b.nc.0000" ] && joined &&
+        in_blobs nc_blob_join=behind "$2" "${model[@]}" -o "$dir/c.nc" "$1" &&
         cmp "$dir/a.nc" "$dir/c.nc"
 }
-for n in $counts; do
-    for source in "$examples"/*.c; do
-        name=${source##*/} name=${name%.c}
-        check "$name, $n processes" example "$name" "$n"
+# Something was compressed each time, but for the values of some examples and datasets.
+frames_made() {
+    local made
+    made=$(grep -c 'bytes of frames written' "$dir.report")
+    [ $codec = none ] && [ "$made" = 0 ] || [ $codec != none ] && [ "$made" -ge "$1" ] || { echo "$made"; return 1; }
+}
+
+for codec in ${codecs-none}; do
+    : >"$dir.report"
+    for n in $counts; do
+        for language in ${languages-C}; do
+            for source in "$examples/$language"/*.[cf]; do
+                name=$language/${source##*/} name=${name%.*}
+                [ $language = C ] || [ -x "examples/$name" ] || continue
+                check "$name, $n processes, $codec" example "$name" "$n"
+            done
+        done
+        for file in "${files[@]}"; do
+            ./ncmpidump -k "$file" >/dev/null 2>&1 || continue
+            check "${file##*/}, $n processes, $codec" dataset "$file" "$n"
+        done
+        for name in $models; do
+            check "$name, $n processes, $codec" model "$name" "$n"
+        done
     done
-    for file in "${files[@]}"; do
-        ./ncmpidump -k "$file" >/dev/null 2>&1 || continue
-        check "${file##*/}, $n processes" dataset "$file" "$n"
-    done
-    for name in $models; do
-        check "$name, $n processes" model "$name" "$n"
-    done
+    check "$codec: frames are made" frames_made 10
 done
 finish

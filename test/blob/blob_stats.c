@@ -4,6 +4,8 @@
 
 #include "../api/made_dataset.h"
 #include "../driver/counts.h"
+#include "base_compress.h"
+#include "base_sum.h"
 
 enum { N = 37 };
 
@@ -12,11 +14,12 @@ struct scene {
 };
 
 /* `single` is process 0's, and `gaps` has an element that nobody puts at first. */
-static struct scene define(const char *key, const char *value)
+static struct scene define(const char *const hints[][2], int n)
 {
     struct scene s = {.ncid = -1};
     MPI_Info info = check_info("nc_blob=enable;nc_num_subfiles=2;nc_statistics=enable");
-    if (key != NULL) MPI_Info_set(info, key, value);
+    for (int i = 0; i < n; i++)
+        MPI_Info_set(info, hints[i][0], hints[i][1]);
     CHECK_NC(NC_NOERR, ncmpi_create(MPI_COMM_WORLD, check_path("s.nc"),
                                     NC_CLOBBER | check.cmode, info, &s.ncid));
     MPI_Info_free(&info);
@@ -46,7 +49,7 @@ static void put_all(const struct scene *s)
 
 static void what_goes_where_is_counted(void)
 {
-    struct scene s = define(NULL, NULL);
+    struct scene s = define(NULL, 0);
     int values[N];
     MPI_Offset start = N * check.rank, count = N;
     bool first = check.rank == 0;
@@ -68,7 +71,8 @@ static void a_trace_tells_of_subfiles(void)
 {
     char name[4096];
     snprintf(name, sizeof name, "%s", check_path("t.json"));
-    struct scene s = define("nc_trace", name);
+    const char *const hint[][2] = {{"nc_trace", name}};
+    struct scene s = define(hint, 1);
     put_all(&s);
     CHECK_NC(NC_NOERR, ncmpi_close(s.ncid));
     size_t length = 0;
@@ -80,9 +84,52 @@ static void a_trace_tells_of_subfiles(void)
     free(text);
 }
 
+/* The text of a file; the caller's to free. */
+static char *text_of(const char *path)
+{
+    size_t length = 0;
+    char *text = (char *)check_read_file(path, &length);
+    if (text != NULL) text[length] = '\0'; /* there is room for it */
+    return text;
+}
+
+/* The first number behind `what`; -1: it is not there. */
+static long long number_behind(const char *text, const char *what)
+{
+    const char *at = text == NULL ? NULL : strstr(text, what);
+    return at == NULL ? -1 : strtoll(at + strlen(what), NULL, 10);
+}
+
+static void compression_is_told_by_variable(void)
+{
+    char report[1000], trace[1000];
+    const char *const hints[][2] = {
+        {"nc_compress", "zstd@shared"}, {"nc_report", report}, {"nc_trace", trace}};
+    if (!base_has_codec(BASE_CODEC_ZSTD) || !base_can_sum()) {
+        check_skip("nothing is compressed in this build");
+        return;
+    }
+    snprintf(report, sizeof report, "%s", check_path("report.txt"));
+    snprintf(trace, sizeof trace, "%s", check_path("%r.json"));
+    struct scene s = define(hints, 3);
+    put_all(&s);
+    CHECK_NC(NC_NOERR, ncmpi_close(s.ncid));
+    if (check.rank != 0) return;
+    char *text = text_of(report), *own = text_of(check_path("0.json"));
+    CHECK_EQ(4LL * N * check.nprocs, number_behind(text, "\nshared "));
+    CHECK_EQ(-1, number_behind(text, "\ngaps "));
+    const char *note = own == NULL ? NULL : strstr(own, "\"name\":\"frames\"");
+    CHECK_EQ(4LL * N, number_behind(note, "\"var\":0,\"values\":"));
+    long long frames = number_behind(note, "\"frames\":");
+    CHECK(frames > 0 && frames < 2LL * N);
+    free(text);
+    free(own);
+}
+
 static const struct check_test tests[] = {
     {"what goes where is counted", what_goes_where_is_counted, CHECK_SEVERAL},
     {"a trace tells of subfiles", a_trace_tells_of_subfiles, CHECK_SEVERAL},
+    {"compression is told by variable", compression_is_told_by_variable, CHECK_SEVERAL},
     {NULL, NULL, 0},
 };
 

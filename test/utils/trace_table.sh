@@ -22,6 +22,9 @@ records() {
     note dataset 1 ',"path":"a.nc","host":"n1","rank":1,"processes":2'
     note file 0 ',"stripe":65536,"stripes":4'
     note variable 0 ',"var":3,"variable":"wind","record":1'
+    for p in 0 1; do
+        note frames $p ',"var":3,"values":400000,"frames":100000,"us":1500.000'
+    done
     local i at
     for i in $(seq 200); do
         at=$((1000 + i * 2000))
@@ -47,6 +50,7 @@ check "the library's own time" line "\(the library\) 13.3 0.0200"
 check "who waited for whom" line " for process 1 \(n1\): 0.1800 s, 100 %"
 check "sizes of writes" line "writes 400 0 0 0 0"
 check "stripes of several nodes" line "stripes written: 1, by several nodes: 1"
+check "a variable that was compressed" line "wind 781 KiB 195 KiB 4.00 0.0030"
 advises() {
     "$tool" -j "$work/t.json" >"$work/json" || return 1
     python3 -c '

@@ -262,6 +262,7 @@ static void release_all(struct api_dataset *d, const struct api_dataset *spare)
     cdf_free(&d->before);
     cdf_free(&d->ds.header);
     pthread_mutex_destroy(&d->lock);
+    base_free(d->ds.framed);
     base_free(d->ds.path);
     base_free(d->ds.full);
     if (d->ds.info != MPI_INFO_NULL) MPI_Info_free(&d->ds.info);

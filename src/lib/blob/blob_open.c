@@ -35,6 +35,8 @@ int blob_grow(struct blob *b, int nvars)
 {
     size_t n = (size_t)nvars + 1;
     int sums = blob_sums_grow(&b->sums, b->nvars, nvars);
+    int counted = trace_stats_grow(b->base.ds, b->nvars, nvars);
+    if (sums == NC_NOERR) sums = counted;
     int *state = base_realloc(b->state, n * sizeof *state);
     if (state != NULL) b->state = state;
     unsigned char *touched = base_realloc(b->touched, n);

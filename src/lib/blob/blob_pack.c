@@ -20,7 +20,9 @@
 #include "blob_frames.h"
 #include "blob_values.h"
 
-enum { ROUND = 4 << 20 }; /* bytes of a round, and of a frame and a chain more */
+/* Bytes of a round, and of a frame and a chain more. The first is short, as nothing is
+ * written while it is filled, and each is twice as long as the one before. */
+enum { FIRST_ROUND = 512 << 10, ROUND = 4 << 20 };
 
 /* A request for all of the own blob, in so many records. */
 struct whole {
@@ -53,7 +55,8 @@ struct packing {
     bool open;       /* its values are being taken */
     struct blob_values values;
     unsigned char *bytes, *tile, *scratch; /* the round's; values of a frame; likewise */
-    int64_t used, room;
+    int64_t used, room;                    /* of the round */
+    int64_t round;                         /* bytes with which it is full */
     struct growing *grown;
     int64_t ngrown, grown_room;
     struct telling *told;
@@ -162,6 +165,15 @@ static int end_chain(struct packing *p, struct growing *g)
     return NC_NOERR;
 }
 
+static void count_framed(struct packing *p, int64_t varid, int64_t values, int64_t bytes,
+                         int64_t time)
+{
+    struct trace_framed *f = &p->b->base.ds->framed[varid];
+    f->values += values;
+    f->frames += bytes;
+    f->time += time;
+}
+
 static int add_frame(struct packing *p)
 {
     struct growing *g = &p->grown[p->ngrown - 1];
@@ -171,8 +183,11 @@ static int add_frame(struct packing *p)
     p->bytes = room;
     int ranged = blob_values_next(&p->values, p->tile, n / g->chain.size);
     if (ranged != NC_NOERR) access_blame(p->wholes[p->next].r, ranged);
+    int64_t since = trace_clock();
     int64_t bytes = blob_frame_pack(&p->b->frames.coder, p->tile, n, g->chain.size,
                                     p->scratch, p->bytes + p->used);
+    if (g->chain.codec != BASE_CODEC_NONE)
+        count_framed(p, g->chain.varid, n, bytes, trace_clock() - since);
     uint64_t sum = base_sum(p->bytes + p->used, (size_t)bytes, blob_frames_seed(p->b));
     g->chain.frames[g->done++] = (struct blob_frame){p->used, bytes, sum};
     p->used += bytes;
@@ -192,7 +207,7 @@ static void go_on(struct packing *p)
 
 static void fill_round(struct packing *p)
 {
-    while (p->next < p->n && p->used < ROUND) {
+    while (p->next < p->n && p->used < p->round) {
         bool begins = p->ngrown == 0 || p->grown[p->ngrown - 1].pos >= 0;
         int err = begins ? begin_chain(p) : NC_NOERR;
         if (err == NC_NOERR) err = add_frame(p);
@@ -232,6 +247,7 @@ static void begin_next(struct packing *p)
     p->written = written;
     p->written_room = room;
     p->used = p->packed = 0;
+    if (p->round < ROUND) p->round *= 2;
     if (p->next == p->n) return;
     if (!p->helped) {
         base_worker_init(&p->worker);
@@ -513,7 +529,7 @@ static void end_packing(struct packing *p)
 /* Each request's result is its status, what failed besides is returned. */
 static int pack_all(struct blob *b, struct whole *wholes, int64_t n)
 {
-    struct packing p = {.b = b, .wholes = wholes, .n = n};
+    struct packing p = {.b = b, .wholes = wholes, .n = n, .round = FIRST_ROUND};
     struct blob_sub *own;
     bool any = false;
     int err = blob_frames_end_all(b);

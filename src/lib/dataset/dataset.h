@@ -103,11 +103,13 @@ struct dataset {
     int failed;       /* an I/O error here that the others have not been told of yet */
     int64_t failures; /* how many times an agreement told of one: the same everywhere */
     int64_t word[DATASET_WORDS],
-        heard[DATASET_WORDS]; /* of callers': every agreement tells
-                               * them, the largest are heard */
-    struct trace_stats stats; /* counted by this process */
-    struct node *node;        /* the processes of this node, once a layer has asked */
-    struct trace *trace;      /* NULL: nobody asked for one */
+        heard[DATASET_WORDS];    /* of callers': every agreement tells
+                                  * them, the largest are heard */
+    struct trace_stats stats;    /* counted by this process */
+    struct trace_framed *framed; /* likewise, of each of the first variables */
+    int nframed;
+    struct node *node;   /* the processes of this node, once a layer has asked */
+    struct trace *trace; /* NULL: nobody asked for one */
 };
 
 static inline int dataset_may_write(const struct dataset *ds)

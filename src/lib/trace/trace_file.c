@@ -287,6 +287,14 @@ void trace_drop(struct dataset *ds)
     ds->trace = NULL;
 }
 
+/* What compression made of each variable's values, of this process. */
+static void add_framed(struct trace *t)
+{
+    const struct dataset *ds = t->ds;
+    for (int id = 0; id < ds->nframed; id++)
+        if (ds->framed[id].frames > 0) trace_add_framed(t, id, &ds->framed[id]);
+}
+
 void trace_stop_all(struct dataset *ds)
 {
     enum { WHY, LOST, NVALUES };
@@ -296,6 +304,7 @@ void trace_stop_all(struct dataset *ds)
     if (t != NULL) {
         if (t->before.ncalls > 0) trace_add_group(t, &t->before);
         t->before.ncalls = 0;
+        add_framed(t);
         trace_spill(t);
         mine[WHY] = t->why;
         mine[LOST] = t->lost;

@@ -10,6 +10,7 @@
 
 #include "base_error.h"
 #include "base_io.h"
+#include "base_mem.h"
 #include "base_mpi.h"
 #include "dataset.h"
 
@@ -26,6 +27,17 @@ static const struct counter {
 };
 
 enum { COUNTERS = sizeof(struct trace_stats) / sizeof(int64_t) };
+
+int trace_stats_grow(struct dataset *ds, int old, int nvars)
+{
+    struct trace_framed *grown =
+        base_realloc(ds->framed, ((size_t)nvars + 1) * sizeof *grown);
+    if (grown == NULL) return NC_ENOMEM;
+    memset(grown + old, 0, ((size_t)nvars + 1 - (size_t)old) * sizeof *grown);
+    ds->framed = grown;
+    ds->nframed = nvars;
+    return NC_NOERR;
+}
 
 void trace_stats_take(struct trace_stats *to, struct trace_stats *from)
 {
@@ -117,25 +129,65 @@ static void deliver(const struct dataset *ds, struct text *t)
     (void)base_write_on(STDERR_FILENO, t->bytes, t->length);
 }
 
+/* Some variables at a time, so that it takes no memory in proportion to their number. */
+enum { AT_ONCE = 32 };
+
+static void compose_framed(const struct dataset *ds, const struct trace_framed *sums,
+                           int first, struct text *t)
+{
+    for (int i = 0; i < AT_ONCE && first + i < ds->header.nvars; i++) {
+        const struct trace_framed *f = &sums[i];
+        if (f->frames <= 0) continue;
+        if (t->length == 0)
+            add(t, "%.1024s: what was compressed\n%-42s %16s %16s %7s %8s\n", ds->path,
+                "variable", "bytes", "bytes of frames", "ratio", "s");
+        add(t, "%-42.100s %16lld %16lld %7.2f %8.3f\n", ds->header.vars[first + i].name,
+            (long long)f->values, (long long)f->frames,
+            (double)f->values / (double)f->frames, (double)f->time / 1e9);
+    }
+}
+
+/* By variable, of those that were compressed; seconds are those of all processes. A
+ * definition that failed may have left more variables on one process than on another. */
+static int report_framed_all(const struct dataset *ds, int64_t nvars)
+{
+    enum { EACH = sizeof(struct trace_framed) / sizeof(int64_t) };
+    int mpi = MPI_SUCCESS;
+    for (int first = 0; first < nvars && mpi == MPI_SUCCESS; first += AT_ONCE) {
+        struct trace_framed mine[AT_ONCE] = {{0}}, sums[AT_ONCE] = {{0}};
+        struct text t = {.length = 0};
+        for (int i = 0; i < AT_ONCE && first + i < ds->nframed; i++)
+            mine[i] = ds->framed[first + i];
+        mpi = MPI_Reduce(mine, sums, AT_ONCE * EACH, MPI_INT64_T, MPI_SUM, 0, ds->comm);
+        compose_framed(ds, sums, first, &t);
+        if (t.length > 0) deliver(ds, &t);
+    }
+    return mpi;
+}
+
 int trace_stats_report_all(const struct dataset *ds)
 {
     /* The least is the largest of the opposites: one reduction less. */
-    int64_t mine[2 * COUNTERS], ends[2 * COUNTERS], sum[COUNTERS];
+    enum { FRAMED = 2 * COUNTERS, ALL };
+    int64_t mine[ALL], ends[ALL] = {0}, sum[COUNTERS];
     memcpy(mine, &ds->stats, COUNTERS * sizeof mine[0]);
     for (int i = 0; i < COUNTERS; i++)
         mine[COUNTERS + i] = -mine[i];
-    int mpi = MPI_Reduce(mine, ends, 2 * COUNTERS, MPI_INT64_T, MPI_MAX, 0, ds->comm);
+    mine[FRAMED] = ds->stats.blob_framed_bytes > 0 ? ds->nframed : 0;
+    int mpi = MPI_Allreduce(mine, ends, ALL, MPI_INT64_T, MPI_MAX, ds->comm);
     int other = MPI_Reduce(mine, sum, COUNTERS, MPI_INT64_T, MPI_SUM, 0, ds->comm);
+    const int64_t framed = mpi == MPI_SUCCESS ? ends[FRAMED] : 0;
     if (mpi == MPI_SUCCESS) mpi = other;
-    if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "adding up statistics");
-    if (ds->rank != 0) return NC_NOERR;
-
-    struct text t = {.length = 0};
-    for (int i = 0; i < COUNTERS; i++)
-        ends[COUNTERS + i] = -ends[COUNTERS + i];
-    compose_report(ds, sum, ends, ends + COUNTERS, &t);
-    deliver(ds, &t);
-    return NC_NOERR;
+    if (mpi == MPI_SUCCESS && ds->rank == 0) {
+        struct text t = {.length = 0};
+        for (int i = 0; i < COUNTERS; i++)
+            ends[COUNTERS + i] = -ends[COUNTERS + i];
+        compose_report(ds, sum, ends, ends + COUNTERS, &t);
+        deliver(ds, &t);
+    }
+    other = report_framed_all(ds, framed);
+    return base_mpi_error(mpi != MPI_SUCCESS ? mpi : other, NC_EMPI,
+                          "adding up statistics");
 }
 
 void trace_stats_tell(const struct dataset *ds, const char *line)

@@ -13,7 +13,16 @@ struct trace_stats {
 #undef TRACE_STAT
 };
 
+/* What compression has made of a variable's values on this process. As above. */
+struct trace_framed {
+    int64_t values, frames; /* bytes before and after */
+    int64_t time;           /* nanoseconds that it took, waited for or not */
+};
+
 struct dataset;
+
+/* Makes room for what variables from `old` to `nvars` have become. Local. NC_ENOMEM. */
+int trace_stats_grow(struct dataset *ds, int old, int nvars);
 
 /* Adds what was counted in `from`, and begins anew there. */
 void trace_stats_take(struct trace_stats *to, struct trace_stats *from);

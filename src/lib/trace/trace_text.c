@@ -212,3 +212,14 @@ void trace_add_variable(struct trace *t, int varid)
     put_string(t, "}");
     end_line(t);
 }
+
+void trace_add_framed(struct trace *t, int varid, const struct trace_framed *f)
+{
+    begin_note(t, "frames");
+    put_numbered(t, ",\"var\":", varid);
+    put_numbered(t, ",\"values\":", f->values);
+    put_numbered(t, ",\"frames\":", f->frames);
+    put_time(t, ",\"us\":", f->time);
+    put_string(t, "}");
+    end_line(t);
+}

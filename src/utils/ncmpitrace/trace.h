@@ -46,6 +46,8 @@ struct trace_variable {
     char *name;
     bool record;
     int64_t n, bytes;
+    int64_t values, frames; /* bytes that were compressed, and what came of them */
+    double packing;         /* the time that took */
 };
 
 /* An agreement, by the times that processes spent in it. */
@@ -122,6 +124,8 @@ struct trace_note {
     int64_t set, pid;
     const char *path, *host, *variable;
     int64_t processes, stripe, stripes, var, record;
+    int64_t values, frames;
+    double packing;
 };
 int trace_add_note(struct trace *t, const struct trace_note *n);
 int trace_add_process(struct trace *t, int64_t pid, double begin, double end);

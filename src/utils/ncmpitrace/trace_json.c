@@ -49,6 +49,22 @@ static void write_sizes(const char *name, const int64_t *classes, struct util_js
     util_json_close(j, ']');
 }
 
+static void write_framed(const struct trace *t, struct util_json *j)
+{
+    const struct trace_variable *v = t->variables.list.items;
+    util_json_open(j, "compressed", '[');
+    for (int64_t i = 0; i < t->variables.list.n; i++) {
+        if (v[i].frames == 0) continue;
+        util_json_open(j, NULL, '{');
+        if (v[i].name != NULL) util_json_text(j, "variable", v[i].name);
+        util_json_int(j, "bytes", v[i].values);
+        util_json_int(j, "frame_bytes", v[i].frames);
+        util_json_real(j, "seconds", v[i].packing / 1e6, DIGITS);
+        util_json_close(j, '}');
+    }
+    util_json_close(j, ']');
+}
+
 void trace_write_json(const struct trace *t, struct util_out *out)
 {
     struct util_json json, *j = &json;
@@ -79,6 +95,7 @@ void trace_write_json(const struct trace *t, struct util_out *out)
     write_sizes("writes_by_size", t->writes, j);
     util_json_int(j, "stripes", t->all_stripes);
     util_json_int(j, "shared_stripes", t->shared_stripes);
+    write_framed(t, j);
     util_json_open(j, "advice", '[');
     for (int i = 0; trace_advise(t, &i, &rule, words); i++) {
         util_json_open(j, NULL, '{');

@@ -154,7 +154,10 @@ static void take_note(struct line *l, const json_t *args)
                                  .stripe = integer(l, args, "stripe", 0),
                                  .stripes = integer(l, args, "stripes", 0),
                                  .var = integer(l, args, "var", 0),
-                                 .record = integer(l, args, "record", 0)};
+                                 .record = integer(l, args, "record", 0),
+                                 .values = integer(l, args, "values", 0),
+                                 .frames = integer(l, args, "frames", 0),
+                                 .packing = real(l, args, "us", 0)};
     if (l->wrong == NULL) need(l, trace_add_note(l->t, &n));
 }
 

@@ -141,6 +141,29 @@ static void show_file(const struct trace *t, struct util_out *out)
                        (long long)t->all_stripes, (long long)t->shared_stripes);
 }
 
+/* ---- compression ---- */
+
+static void show_framed(const struct trace *t, struct util_out *out)
+{
+    enum { MOST = 50 };
+    const struct trace_variable *v = t->variables.list.items;
+    int shown = 0;
+    for (int64_t i = 0; i < t->variables.list.n; i++) {
+        if (v[i].frames == 0) continue;
+        if (shown == 0)
+            util_out_print(out, "\n%-26s %12s %12s %7s %10s\n", "compressed", "bytes",
+                           "frames", "ratio", "s");
+        if (++shown > MOST) break;
+        char name[TRACE_WORD];
+        snprintf(name, sizeof name, "%s", v[i].name == NULL ? "?" : v[i].name);
+        util_tame(name);
+        util_out_print(out, "%-26s %12s %12s %7.2f %10.4f\n", name,
+                       size((double)v[i].values).text, size((double)v[i].frames).text,
+                       (double)v[i].values / (double)v[i].frames, v[i].packing / 1e6);
+    }
+    if (shown > MOST) util_out_text(out, "and more\n");
+}
+
 /* ---- advice ---- */
 
 /* As paragraphs of lines that fit a terminal. */
@@ -211,5 +234,6 @@ void trace_show(const struct trace *t, struct util_out *out)
     show_rows(t, false, out);
     show_waits(t, out);
     show_file(t, out);
+    show_framed(t, out);
     show_advice(t, out);
 }

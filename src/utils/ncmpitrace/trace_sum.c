@@ -11,6 +11,12 @@ enum {
     LONG = 100 /* microseconds: what may be seen as waiting */
 };
 
+/* What no program can have counted stays the largest number there is. */
+static void increase(int64_t *sum, int64_t n)
+{
+    if (__builtin_add_overflow(*sum, n, sum)) *sum = INT64_MAX;
+}
+
 /* ---- processes and datasets ---- */
 
 static struct trace_process *process(struct trace *t, int64_t pid)
@@ -66,12 +72,24 @@ static int add_variable(struct trace *t, const struct trace_note *n)
     return v->name == NULL ? -1 : 0;
 }
 
+static int add_framed(struct trace *t, const struct trace_note *n)
+{
+    struct trace_variable *v =
+        trace_lookup(&t->variables, sizeof *v, n->set, n->var, true);
+    if (v == NULL) return -1;
+    increase(&v->values, n->values);
+    increase(&v->frames, n->frames);
+    v->packing += n->packing;
+    return 0;
+}
+
 int trace_add_note(struct trace *t, const struct trace_note *n)
 {
     struct trace_set *s = trace_lookup(&t->sets, sizeof *s, n->set, 0, true);
     struct trace_process *p = process(t, n->pid);
     if (s == NULL || p == NULL) return -1;
     if (n->variable != NULL) return add_variable(t, n);
+    if (n->frames > 0) return add_framed(t, n);
     if (n->stripe > 0) s->stripe = n->stripe;
     if (n->stripes > 0) s->stripes = n->stripes;
     if (n->path == NULL) return 0;
@@ -95,12 +113,6 @@ struct trace_row *trace_row(struct trace *t, const char *name, bool call)
     *r = (struct trace_row){.call = call};
     strcpy(r->name, name);
     return r;
-}
-
-/* What no program can have counted stays the largest number there is. */
-static void increase(int64_t *sum, int64_t n)
-{
-    if (__builtin_add_overflow(*sum, n, sum)) *sum = INT64_MAX;
 }
 
 static void add_cell(struct trace_cell *sum, const struct trace_cell *c)
