@@ -1,6 +1,6 @@
 # The public header: configure fills in versions and features, m4 the rest.
-include_HEADERS = include/pnetcdf_ext.h
-nodist_include_HEADERS = include/pnetcdf.h
+include_HEADERS =
+nodist_include_HEADERS = include/pnetcdf.h include/pnetcdf_ext.h
 noinst_HEADERS += include/pnetcdf_constants.h
 BUILT_SOURCES += include/pnetcdf.h
 # For configure; so they go when it is undone, and not with `make clean`.

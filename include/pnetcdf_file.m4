@@ -2,7 +2,7 @@
  * @{ */
 
 /** Tells the version of this library. Local.
- * @return text such as "1.15.0 of 21 Nov 2026"; not to be freed */
+ * @return text such as "1.15.0 (ncmpi 1.0.0) of 28 Nov 2026"; not to be freed */
 const char* ncmpi_inq_libvers(void);
 
 /** Explains an error code. Local.

@@ -125,8 +125,11 @@ AC_DEFUN([NCMPI_PACKAGING], [
     AC_SUBST([FPPFLAGS])
     AC_SUBST([FCFLAGS])
     AC_SUBST([CONFIGURE_ARGS], [$ac_configure_args])
-    AC_SUBST([CONFIG_DATE],
-        [`date -u -d "@${SOURCE_DATE_EPOCH:-$(date +%s)}" '+%d %b %Y' 2>/dev/null || date -u '+%d %b %Y'`])
+    dnl The clock is not asked, so that a later build gives the same files.
+    AC_SUBST([CONFIG_DATE], [$RELEASE_DATE])
+    AS_IF([test -n "$SOURCE_DATE_EPOCH"],
+        [CONFIG_DATE=`LC_ALL=C date -u -d "@$SOURCE_DATE_EPOCH" '+%d %b %Y' 2>/dev/null ||
+            LC_ALL=C date -u -r "$SOURCE_DATE_EPOCH" '+%d %b %Y'`])
     AC_CHECK_PROGS([DOXYGEN], [doxygen])
 
     dnl pnetcdf.pc tells the prefix by where it lies itself, so that a tree may be moved, but

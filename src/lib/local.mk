@@ -11,7 +11,10 @@ libserial_la_LIBADD =
 libcore_la_LIBADD = libserial.la
 libpnetcdf_la_SOURCES =
 libpnetcdf_la_LIBADD = libcore.la
-libpnetcdf_la_LDFLAGS = -version-info $(LIBRARY_VERSION_INFO) $(LIBRARY_RELEASE) -no-undefined
+libpnetcdf_la_LDFLAGS = -version-info $(LIBRARY_VERSION_INFO) $(LIBRARY_RELEASE) -no-undefined \
+	$(SYMBOL_VERSIONS)
+EXTRA_libpnetcdf_la_DEPENDENCIES = $(srcdir)/src/lib/pnetcdf.map
+EXTRA_DIST += src/lib/pnetcdf.map
 
 # What flex and bison make for cdl goes into the tarball. Bison's own words are no mistake.
 AM_YFLAGS = -d -Wno-yacc

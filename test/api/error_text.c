@@ -73,7 +73,14 @@ static void the_version_is_told(void)
     snprintf(number, sizeof number, "%d.%d.%d", PNETCDF_VERSION_MAJOR,
              PNETCDF_VERSION_MINOR, PNETCDF_VERSION_SUB);
     CHECK_STR(PNETCDF_VERSION, number);
-    CHECK(text != NULL && strstr(text, PNETCDF_VERSION) != NULL);
+    CHECK(text != NULL && strstr(text, "(ncmpi " NCMPI_VERSION ") of ") != NULL);
+    /* Programs take the version up to the first blank. */
+    CHECK(strcspn(text, " ") == strlen(number) &&
+          strncmp(text, number, strlen(number)) == 0);
+    snprintf(number, sizeof number, "%d.%d.%d", NCMPI_VERSION_MAJOR, NCMPI_VERSION_MINOR,
+             NCMPI_VERSION_SUB);
+    CHECK_STR(NCMPI_VERSION, number);
+    CHECK(strlen(text) < 80); /* Fortran's result */
     CHECK_STR(PNETCDF_VERSION, PNETCDF_VERSION_PRE);
     CHECK(strstr(text, PNETCDF_RELEASE_DATE) != NULL);
 }

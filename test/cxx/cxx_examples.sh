@@ -9,11 +9,14 @@ doc=${srcdir:-.}/doc/cxx.md
 top=$PWD
 dir=$(mktemp -d) || exit 99
 trap 'rm -rf "$dir"' EXIT
+# C++ first, where it is apart: installed, libpnetcdf.so names both.
+libraries=("$top"/.libs/libpnetcdf{_cxx,}.so)
+[ -e "${libraries[0]}" ] || libraries=("${libraries[1]}")
 
 compile() {
     local name=${1##*/}
     $MPICXX -std=c++11 -I"$top/include" -o "$dir/${name%.cpp}" "$1" \
-        "$top/.libs/libpnetcdf.so" -Wl,-rpath,"$top/.libs"
+        "${libraries[@]}" -Wl,-rpath,"$top/.libs"
 }
 each_has_a_twin() {
     local source name

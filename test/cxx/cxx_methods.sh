@@ -31,7 +31,7 @@ every_symbol() {
     } >"$dir/calls.cpp"
     compile -std=c++11 -O0 -c -o calls.o calls.cpp || return 1
     nm "$dir/calls.o" | sed -nE 's/^[0-9a-f ]* [UWV] (_ZN?K?7PnetCDF.*)/\1/p' | sort -u >"$dir/wanted"
-    nm -D --defined-only .libs/libpnetcdf.so | awk '{ print $NF }' | sort -u >"$dir/exported"
+    nm -D --defined-only .libs/libpnetcdf*.so | awk '{ print $NF }' | sed 's/@.*//' | sort -u >"$dir/exported"
     [ "$(wc -l <"$dir/wanted")" -gt 850 ] || return 1
     ! comm -23 "$dir/wanted" "$dir/exported" | c++filt | grep .
 }

@@ -53,6 +53,10 @@ cxx_runs() (
     export LD_LIBRARY_PATH=$(dirname "$(has libpnetcdf.so)")
     cd "$dir" && launch 3 "./$1" >said && grep -x 5 said # launch ends what it finds beside it
 )
+# Where C++ is in a library of its own.
+no_cxx() {
+    [ -z "$(has libpnetcdf_cxx.so)" ] || ! readelf -d "$dir/$1" | grep -E 'NEEDED.*(stdc\+\+|_cxx)'
+}
 fortran() {
     cp "$example" "$dir/first_file.f90" &&
         $MPIF90 -o "$dir/f90-shared" "$dir/first_file.f90" $(settings --cflags --libs)
@@ -83,6 +87,7 @@ else
     if [ -n "$(has libpnetcdf.so)" ]; then
         check "in C, shared" shared "$MPICC" ranks.c c-shared
         check "it runs" runs c-shared
+        check "it loads no C++ library" no_cxx c-shared
         check "in C++, shared" shared "$MPICXX" ranks.cc cc-shared
         check "it runs" runs cc-shared
     fi

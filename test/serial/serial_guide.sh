@@ -51,7 +51,7 @@ there() {
     cat "$scratch/missing"
     [ -s "$scratch/named" ] && [ ! -s "$scratch/missing" ]
 }
-in_c() { nm -D --defined-only .libs/libpnetcdf.so | awk '{print $NF}'; }
+in_c() { nm -D --defined-only .libs/libpnetcdf.so | awk '{print $NF}' | sed 's/@.*//'; }
 in_f77() { sed 's/^/nfmpi_/' "$here/test/f77/f77_names.txt"; }
 in_f90() { grep -oE '^nf90mpi_[a-z0-9_]+' "$here/test/f90/f90_generics.txt"; }
 

@@ -28,7 +28,7 @@ all_of_c() {
 }
 # What a name stands for is exported.
 all_there() {
-    nm -D --defined-only $libraries | awk '{print $NF}' | sort -u >"$scratch/exported"
+    nm -D --defined-only $libraries | awk '{print $NF}' | sed 's/@.*//' | sort -u >"$scratch/exported"
     mapped | cut -d ' ' -f 2 | sort -u | grep -vx ncserial_needs_netcdf4 |
         comm -23 - "$scratch/exported" >"$scratch/missing"
     cat "$scratch/missing"
@@ -81,7 +81,7 @@ refused() {
         "$scratch/refused.x"
 }
 fortran_there() {
-    nm -D --defined-only $libraries | awk '{print tolower($NF)}' | sed 's/_*$//' | sort -u \
+    nm -D --defined-only $libraries | awk '{print tolower($NF)}' | sed 's/@.*//; s/_*$//' | sort -u \
         >"$scratch/exported"
     external $ours/netcdf.inc | sed 's/_*$//' | sort -u | comm -23 - "$scratch/exported" \
         >"$scratch/missing"

@@ -86,9 +86,11 @@ only_says() { version_says "$@" && [ "$("$version" "${@:2}" | wc -l)" = 1 ]; }
 
 scratch=$(realpath "$(mktemp -d)") || exit 99
 trap 'rm -rf "$scratch"' EXIT
+own=$(sed -n 's/^#define NCMPI_VERSION  *"\([^"]*\)".*/\1/p' include/pnetcdf_ext.h)
 number=$(sed -n 's/^#define PNETCDF_VERSION "\(.*\)"$/\1/p' include/pnetcdf.h)
 
 check "--version" answers "^PnetCDF ${number//./\\.}$" version
+check "--ncmpi-version" answers "^ncmpi ${own//./\\.}$" ncmpi-version
 check "compilers and flags" answers '' cc cflags ldflags f77 fflags fc fcflags c++ cxxflags
 check "where the header is" answers '^-I/' cppflags fppflags
 check "the library, and where it is" libs_lead_here
@@ -108,6 +110,8 @@ check "an unknown option is refused" fails "$config" --no-such-thing
 check "no option at all is refused" fails "$config"
 check "pnetcdf_version begins as known" version_says "^PnetCDF Version:[[:blank:]]*${number//./\\.}$"
 check "-v prints the version alone" only_says '^PnetCDF Version:' -v
+check "-n prints that of ncmpi alone" only_says "^ncmpi Version:[[:blank:]]*${own//./\\.}$" -n
+check "without options it prints both" version_says '^ncmpi Version:'
 check "-d prints the date alone" only_says '^PnetCDF Release date:' -d
 check "-c prints the options of configure" version_says '^PnetCDF configure:' -c
 check "-b prints the compilers" version_says "^MPICC:[[:blank:]]*${MPICC%% *}" -b

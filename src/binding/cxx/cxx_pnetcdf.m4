@@ -1,5 +1,6 @@
 m4_include(`cxx_tables.m4')m4_dnl
 /* Generated from cxx_pnetcdf.m4: the C++ interface of PnetCDF. */
+/* SPDX-License-Identifier: BSD-3-Clause */
 /** @file pnetcdf
  * Parallel netCDF in C++: classes over the functions of pnetcdf.h, which tells what each of
  * them does, whether it is collective, and its errors. doc/cxx.md tells what is particular:

@@ -33,7 +33,35 @@ nodist_include_HEADERS += include/pnetcdf
 BUILT_SOURCES += include/pnetcdf
 
 noinst_LTLIBRARIES += libcxx.la
-libpnetcdf_la_LIBADD += libcxx.la $(CXX_RUNTIME)
 nodist_libcxx_la_SOURCES = $(CXX_TYPED) $(CXX_MADE)
 libcxx_la_CPPFLAGS = $(AM_CPPFLAGS) $(CXX_MPI_CPPFLAGS) -I$(srcdir)/src/binding/cxx
+
+if CXX_APART
+# Programs in C shall load no C++ library, and -lpnetcdf shall be all that one in C++ is linked
+# with. So C++ is a shared library of its own, and the installed libpnetcdf.so is a linker script
+# that names both, the second as needed. (libpnetcdf.so.8, which programs load, is a library.) The
+# static library has everything: its members are linked as needed anyway.
+lib_LTLIBRARIES += libpnetcdf_cxx.la
+libpnetcdf_cxx_la_SOURCES =
+libpnetcdf_cxx_la_LIBADD = libcxx.la libpnetcdf.la $(CXX_RUNTIME)
+libpnetcdf_cxx_la_LDFLAGS = -shared -version-info 0:0:0 $(LIBRARY_RELEASE) -no-undefined \
+	$(SYMBOL_VERSIONS)
+EXTRA_libpnetcdf_cxx_la_DEPENDENCIES = $(srcdir)/src/lib/pnetcdf.map
+
+# The script is as old as the library: who looks for the newest file finds that.
+install-exec-hook:
+	$(AM_V_at)cd $(DESTDIR)$(libdir) && \
+		c=`sed -n "s/^dlname='\(.*\)'/\1/p" $(abs_builddir)/libpnetcdf.la` && \
+		cxx=`sed -n "s/^dlname='\(.*\)'/\1/p" $(abs_builddir)/libpnetcdf_cxx.la` && \
+		rm -f libpnetcdf.so && \
+		echo "/* GNU ld script */ INPUT($$c AS_NEEDED($$cxx))" >libpnetcdf.so && \
+		touch -r "$$c" libpnetcdf.so
+	$(AM_V_at)test ! -f $(DESTDIR)$(libdir)/libpnetcdf.a || { \
+		rm -rf .libs/whole && mkdir .libs/whole && cd .libs/whole && \
+		cp ../libpnetcdf.a . && $(AR) x ../libcxx.a && $(AR) $(ARFLAGS) libpnetcdf.a *.o && \
+		$(RANLIB) libpnetcdf.a && \
+		$(INSTALL_DATA) libpnetcdf.a $(DESTDIR)$(libdir)/libpnetcdf.a; }
+else
+libpnetcdf_la_LIBADD += libcxx.la $(CXX_RUNTIME)
+endif
 endif

@@ -41,9 +41,11 @@ struct api_access {
     const int64_t *given;
 };
 
-/* Blocking, and nonblocking access; *req gets the id of the request. */
+/* Blocking, and nonblocking access; *req gets the id of the request. The C++ interface
+ * calls the second from a library of its own. */
 int api_access_now_either(int ncid, const struct api_access *a, bool put);
-int api_access_later(int ncid, const struct api_access *a, bool put, int *req);
+__attribute__((visibility("default"))) int
+api_access_later(int ncid, const struct api_access *a, bool put, int *req);
 
 /* The same of n hyperslabs of one variable, whose values lie one behind the other in the
  * buffer; start and count of the access are not used. */

@@ -25,7 +25,7 @@ const char *ncmpi_strerrno(int err)
 
 const char *ncmpi_inq_libvers(void)
 {
-    return PNETCDF_VERSION " of " PNETCDF_RELEASE_DATE;
+    return LIBRARY_VERSIONS " of " PNETCDF_RELEASE_DATE;
 }
 
 /* ---- memory ---- */

@@ -12,6 +12,7 @@
 #include "base_io.h"
 #include "base_mem.h"
 #include "base_mpi.h"
+#include "config.h"
 #include "dataset.h"
 
 enum together { ADD, LARGEST };
@@ -92,7 +93,7 @@ static void compose_report(const struct dataset *ds, const int64_t *sum,
 {
     add(t, "%.1024s: what %d process%s did\n", ds->path, ds->nprocs,
         ds->nprocs > 1 ? "es" : "");
-    add(t, "%-42s %16s %16s %16s\n", "", "all", "least", "most");
+    add(t, "PnetCDF %-34s %16s %16s %16s\n", LIBRARY_VERSIONS, "all", "least", "most");
     for (int i = 0; i < COUNTERS; i++) {
         if (most[i] == 0) continue;
         int64_t all = table[i].together == ADD ? sum[i] : most[i];

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base_utf8.h"
+#include "config.h"
 #include "trace_impl.h"
 
 static const char *const part_names[TRACE_PARTS] = {
@@ -174,6 +175,7 @@ void trace_add_process(struct trace *t, const char *host)
     begin_line(t, "process_name", "\",\"ph\":\"M\"", 0, trace_clock());
     put_text(t, ",\"args\":{\"name\":", strncat(name, host, sizeof name - 16));
     put_numbered(t, ",\"rank\":", t->pid);
+    put_text(t, ",\"library\":", LIBRARY_VERSIONS);
     put_string(t, "}");
     end_line(t);
     begin_line(t, "process_sort_index", "\",\"ph\":\"M\"", 0, trace_clock());

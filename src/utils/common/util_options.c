@@ -113,7 +113,7 @@ static int print_help(const struct util_tool *tool)
 static int print_version(const struct util_tool *tool)
 {
     if (util_muted()) return UTIL_ANSWERED;
-    printf("%s (PnetCDF) %s\n", tool->name, PACKAGE_VERSION);
+    printf("%s (PnetCDF) %s\n", tool->name, LIBRARY_VERSIONS);
     return answered(tool);
 }
 

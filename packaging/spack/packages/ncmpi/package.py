@@ -2,7 +2,7 @@
 #
 #     spack repo add packaging/spack
 #     spack dev-build ncmpi@main        # this checkout
-#     spack install --add ncmpi@1.15.0  # a tarball of `make dist`, from a mirror
+#     spack install --add ncmpi@1.0.0   # a tarball of `make dist`, from a mirror
 #
 # What says depends_on("parallel-netcdf") finds it where packages.yaml has it as an external of
 # that name, with `prefix` what `spack location -i ncmpi` prints.
@@ -19,13 +19,14 @@ class Ncmpi(AutotoolsPackage):
     license("BSD-3-Clause")
 
     version("main")
-    version("1.15.0")
+    version("1.0.0")
 
     variant("cxx", default=True, description="C++ interface")
     variant("fortran", default=True, description="Fortran interfaces")
     variant("burstbuffer", default=True, description="Driver that logs writes on fast devices")
     variant("utf8", default=True, description="Names in Unicode's composed form (NFC)")
     variant("traces", default=True, description="JSON: hints from a file, traces read")
+    variant("compression", default=True, description="zstd and lz4 for values in subfiles")
     variant("shared", default=True, description="Shared library")
     variant("pic", default=True, description="Position-independent code in the static library")
 
@@ -37,6 +38,8 @@ class Ncmpi(AutotoolsPackage):
     depends_on("utf8proc", when="+utf8")
     depends_on("jansson", when="+traces")
     depends_on("xxhash", type="build", when="+burstbuffer")
+    depends_on("zstd", when="+compression")
+    depends_on("lz4", when="+compression")
     with when("@main"):
         depends_on("autoconf@2.69:", type="build")
         depends_on("automake@1.16:", type="build")
@@ -55,6 +58,8 @@ class Ncmpi(AutotoolsPackage):
         args += self.enable_or_disable("burst-buffering", variant="burstbuffer")
         args += self.with_or_without("utf8proc", variant="utf8")
         args += self.with_or_without("jansson", variant="traces")
+        for codec in ("zstd", "lz4"):
+            args += self.with_or_without(codec, variant="compression")
         args += self.enable_or_disable("shared")
         args += self.with_or_without("pic")
         if "+cxx" in spec:
