@@ -233,6 +233,8 @@ AC_DEFUN([NCMPI_LOAD_NETCDF], [
 AS_HELP_STRING([--without-netcdf4], [no netCDF-4 files])],
         [], [with_netcdf4=yes])
     netcdf4=$with_netcdf4
+    AS_IF([test "x$with_netcdf4" = xno], [AC_SUBST([ENABLE_NETCDF4], [0])],
+        [AC_SUBST([ENABLE_NETCDF4], [1])])
     AS_IF([test "x$with_netcdf4" != xno], [
         AC_SEARCH_LIBS([dlopen], [dl])
         AS_IF([test "x$with_netcdf4" = xyes], [ncmpi_library=; netcdf4="looked for at run time"],

@@ -19,7 +19,7 @@ driver driver access dataset trace base cdf conv region
 node node dataset base
 file file node dataset trace base journal
 twophase twophase file node access dataset trace base cdf conv region
-nc4 nc4 driver access dataset trace base cdf conv region
+nc4 nc4 driver file node access dataset trace base cdf conv region
 mpio mpio driver twophase file node access dataset trace base cdf conv region journal
 blob blob driver file node access dataset trace base cdf conv region
 burst burst driver file node access dataset trace base cdf conv region

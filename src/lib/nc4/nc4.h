@@ -60,6 +60,8 @@ struct nc4_file {
 int nc4_open(struct nc4_file *f, const char *path, bool writable);
 /* Makes one; cmode is ncmpi_create's. */
 int nc4_create(struct nc4_file *f, const char *path, int cmode);
+/* Whatever netCDF-C opened it, with this result. */
+int nc4_opened(struct nc4_file *f, int err, int ncid, const char *what, const char *path);
 int nc4_close(struct nc4_file *f);
 
 /* The definitions of the file and what the header's ids stand for. On success only, *h is

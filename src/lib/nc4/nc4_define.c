@@ -214,20 +214,3 @@ int nc4_define(struct nc4_file *f, const struct cdf_header *h,
     cdf_free(&now);
     return err != NC_NOERR ? err : ended;
 }
-
-int nc4_check(const struct nc4_file *f, const struct cdf_header *h)
-{
-    for (int id = NC_GLOBAL; id < h->nvars && f->classic; id++) {
-        const struct cdf_atts *atts = atts_of(h, id);
-        const char *bad =
-            id >= 0 && h->vars[id].type > NC_DOUBLE ? h->vars[id].name : NULL;
-        for (int i = 0; i < atts->count && bad == NULL; i++)
-            if (atts->list[i].type > NC_DOUBLE) bad = atts->list[i].name;
-        if (bad != NULL)
-            return base_error_set(NC_ESTRICTNC3,
-                                  "%s has a type that the classic model "
-                                  "does not have",
-                                  bad);
-    }
-    return NC_NOERR;
-}

@@ -20,7 +20,4 @@ struct nc4_storing {
 int nc4_define(struct nc4_file *f, const struct cdf_header *h,
                const struct nc4_storing *how);
 
-/* Whether the model of the file has all types of the header: NC_ESTRICTNC3. */
-int nc4_check(const struct nc4_file *f, const struct cdf_header *h);
-
 #endif

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -65,7 +66,7 @@ static int fill_table(void)
         const char *name;
         size_t at;
     } entries[] = {
-#define NC4_ENTRY(result, name, arguments) {#name, offsetof(struct nc4_functions, name)},
+#define NC4_ENTRY(name, arguments) {#name, offsetof(struct nc4_functions, name)},
         NC4_FUNCTIONS(NC4_ENTRY)
 #undef NC4_ENTRY
     };
@@ -123,14 +124,28 @@ nc4_any_function nc4_find(const char *name)
     return f;
 }
 
+bool nc4_is_parallel(void)
+{
+    const void *its = dlsym(library, "PMPI_Comm_rank");
+    return nc4_find("nc_var_par_access") != NULL && its != NULL &&
+           its == dlsym(RTLD_DEFAULT, "PMPI_Comm_rank");
+}
+
 const char *nc4_name(void)
 {
     return library_name;
 }
 
+/* HDF5 prints what goes wrong, once more in each thread, unless it is told not to. */
 void nc4_lock(void)
 {
+    static _Thread_local bool told;
     pthread_mutex_lock(&calls);
+    if (told) return;
+    told = true;
+    typedef int set_auto(int64_t stack, void *function, void *data);
+    nc4_any_function f = nc4_find("H5Eset_auto2");
+    if (f != NULL) (void)((set_auto *)f)(0, NULL, NULL);
 }
 
 int nc4_unlock(int result)

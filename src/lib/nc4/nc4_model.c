@@ -15,8 +15,10 @@ int nc4_error(int code, const char *what, const char *name)
 {
     if (code > 0) errno = code;
     if (code >= 0) return code == 0 ? NC_NOERR : base_error_system(NC_EFILE, what, name);
+    nc4_any_function f = nc4_find("nc_strerror");
+    const char *words = f == NULL ? "" : ((const char *(*)(int))f)(code);
     return base_error_set(code, "%s %s, netCDF-C (%s): %s", what, name, nc4_name(),
-                          nc4_functions.nc_strerror(code));
+                          words);
 }
 
 /* ---- open and close ---- */
@@ -27,8 +29,7 @@ static int begin(struct nc4_file *f)
     return nc4_load(false);
 }
 
-static int opened(struct nc4_file *f, int err, int ncid, const char *what,
-                  const char *path)
+int nc4_opened(struct nc4_file *f, int err, int ncid, const char *what, const char *path)
 {
     int format = 0;
     if (err != NC_NOERR) return nc4_error(err, what, path);
@@ -46,7 +47,7 @@ int nc4_open(struct nc4_file *f, const char *path, bool writable)
     int ncid = -1, err = begin(f);
     if (err != NC_NOERR) return err;
     err = nc4_call(nc_open, path, writable ? NC_WRITE : NC_NOWRITE, &ncid);
-    return opened(f, err, ncid, "opening", path);
+    return nc4_opened(f, err, ncid, "opening", path);
 }
 
 int nc4_create(struct nc4_file *f, const char *path, int cmode)
@@ -55,7 +56,7 @@ int nc4_create(struct nc4_file *f, const char *path, int cmode)
     if (err != NC_NOERR) return err;
     cmode = NC_NETCDF4 | (cmode & (NC_NOCLOBBER | NC_CLASSIC_MODEL));
     err = nc4_call(nc_create, path, cmode, &ncid);
-    return opened(f, err, ncid, "creating", path);
+    return nc4_opened(f, err, ncid, "creating", path);
 }
 
 int nc4_close(struct nc4_file *f)
