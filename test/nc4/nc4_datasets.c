@@ -203,6 +203,30 @@ static void definitions_change(void)
     close_dataset(ncid);
 }
 
+/* netCDF-C would damage the file; so the old definitions hold. */
+static void a_dimension_is_not_renamed_to_a_variable(void)
+{
+    if (is_missing()) return;
+    int dims[2], ncid = new_known("", dims);
+    char name[NC_MAX_NAME + 1] = "";
+    put_all_records(ncid);
+    if (writes(ncid)) {
+        CHECK_NC(NC_NOERR, ncmpi_redef(ncid));
+        CHECK_NC(NC_NOERR, ncmpi_rename_dim(ncid, 1, "f"));
+        CHECK_NC(NC_NOERR, ncmpi_put_att_text(ncid, 0, "units", 1, "k"));
+        CHECK_NC(NC_ENOTSUPPORT, ncmpi_enddef(ncid));
+        CHECK_NC(NC_NOERR, ncmpi_abort(ncid));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    ncid = open_dataset("a.nc", NC_NOWRITE);
+    check_records(ncid, check.nprocs);
+    CHECK_NC(NC_NOERR, ncmpi_inq_dimname(ncid, 1, name));
+    CHECK_STR("x", name);
+    CHECK_NC(NC_NOERR, ncmpi_get_att_text(ncid, 0, "units", name));
+    CHECK(name[0] == 'm');
+    close_dataset(ncid);
+}
+
 static void abort_removes_what_is_new(void)
 {
     if (is_missing()) return;
@@ -353,6 +377,8 @@ static const struct check_test tests[] = {
     {"what was put is read", what_was_put_is_read, 0},
     {"every kind of access reads", every_kind_of_access_reads, 0},
     {"definitions change", definitions_change, 0},
+    {"a dimension is not renamed to a variable", a_dimension_is_not_renamed_to_a_variable,
+     0},
     {"abort removes what is new", abort_removes_what_is_new, 0},
     {"an abort forgets a redefinition", an_abort_forgets_a_redefinition, 0},
     {"compressed values are put in rounds", compressed_values_are_put_in_rounds, 0},

@@ -8,7 +8,6 @@
 #include "base_error.h"
 #include "cdf.h"
 #include "nc4.h"
-#include "nc4_define.h"
 
 static unsigned char *read_file(const char *path, size_t *length)
 {

@@ -1,5 +1,5 @@
 /* Brings the definitions of an open netCDF-4 file to those of a header. */
-#include "nc4_define.h"
+#include "nc4.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,19 +57,19 @@ static int put_att(const struct nc4_file *f, int varid, const struct cdf_att *a)
 static int sync_atts(const struct nc4_file *f, const struct cdf_header *now,
                      const struct cdf_header *h, int varid)
 {
-    const struct cdf_atts *old = atts_of(now, varid), *new = atts_of(h, varid);
+    const struct cdf_atts *old = atts_of(now, varid), *wanted = atts_of(h, varid);
     int err = NC_NOERR, kept = 0;
-    while (kept < old->count &&
-           kept < new->count &&strcmp(old->list[kept].name, new->list[kept].name) == 0)
+    while (kept < old->count && kept < wanted->count &&
+           strcmp(old->list[kept].name, wanted->list[kept].name) == 0)
         kept++;
     for (int i = old->count - 1; i >= kept && err == NC_NOERR; i--) {
         const struct cdf_att *a = &old->list[i];
-        if (stays(new, a)) continue;
+        if (stays(wanted, a)) continue;
         err = nc4_error(nc4_call(nc_del_att, f->ncid, nc4_var(f, varid), a->name),
                         "deleting attribute", a->name);
     }
-    for (int i = 0; i < new->count &&err == NC_NOERR; i++) {
-        const struct cdf_att *a = &new->list[i];
+    for (int i = 0; i < wanted->count && err == NC_NOERR; i++) {
+        const struct cdf_att *a = &wanted->list[i];
         bool is = i < kept ? same(&old->list[i], a) : stays(old, a);
         if (!is) err = put_att(f, varid, a);
     }
@@ -91,19 +91,33 @@ static int rename_one(const struct nc4_file *f, bool vars, int i, const char *na
                      name);
 }
 
-/* Names may have been exchanged: each first gets one that nothing has. */
+static bool is_name(const struct cdf_header *h, bool vars, const char *name)
+{
+    int id;
+    return (vars ? cdf_find_var : cdf_find_dim)(h, name, &id) == NC_NOERR;
+}
+
+/* netCDF-C up to 4.9 at least damages a file where a dimension and a variable come to
+ * have one name by renaming. Names may have been exchanged: what is called as another one
+ * was first gets a name that nothing has. */
 static int sync_names(const struct nc4_file *f, const struct cdf_header *now,
                       const struct cdf_header *h, bool vars)
 {
+    enum { CHECK, APART, LAST, STEPS };
     int err = NC_NOERR, n = vars ? now->nvars : now->ndims;
-    for (int last = 0; last < 2; last++) {
-        for (int i = 0; i < n && err == NC_NOERR; i++) {
-            char between[40];
-            const char *name = name_of(h, vars, i);
-            snprintf(between, sizeof between, "_ncmpi_renamed_%d", i);
-            if (strcmp(name, name_of(now, vars, i)) != 0)
-                err = rename_one(f, vars, i, last ? name : between);
-        }
+    for (int i = 0; i < STEPS * n && err == NC_NOERR; i++) {
+        char between[40];
+        const char *name = name_of(h, vars, i % n);
+        if (strcmp(name, name_of(now, vars, i % n)) == 0) continue;
+        snprintf(between, sizeof between, "_ncmpi_renamed_%d", i % n);
+        if (i / n == CHECK && is_name(h, !vars, name))
+            err = base_error_set(NC_ENOTSUPPORT,
+                                 "netCDF-C cannot rename what is then a "
+                                 "dimension and its variable: %s",
+                                 name);
+        if (i / n == APART && is_name(now, vars, name))
+            err = rename_one(f, vars, i % n, between);
+        if (i / n == LAST) err = rename_one(f, vars, i % n, name);
     }
     return err;
 }

@@ -7,7 +7,6 @@
 #include "base_mem.h"
 #include "base_rules.h"
 #include "file.h"
-#include "nc4_define.h"
 #include "nc4_library.h"
 
 /* ---- definitions ---- */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base_arena.h"
 #include "base_error.h"
 #include "base_mem.h"
 #include "conv.h"
@@ -70,14 +71,17 @@ int nc4_close(struct nc4_file *f)
 
 /* ---- definitions ---- */
 
+/* What the root group has. */
+enum { DIMS, UNLIMITED, VARS, GROUPS, LISTS };
+
 /* What is read, while it is. */
 struct reading {
     struct nc4_file *f;
     struct cdf_header *h;
-    int ndims, nunlimited, nvars; /* in the file */
-    int *dims, *to, *unlimited, *inner,
-        *vars; /* ids; what each dimension became, or -1;
-                * is it in another place than the first? */
+    int n[LISTS], *ids[LISTS];
+    int *to; /* of each dimension its id in the header; -1: none, or, until it has one,
+              * that it cannot be that of the records */
+    struct base_arena arena;
 };
 
 #if defined(__GNUC__)
@@ -98,25 +102,13 @@ leave_out(struct nc4_file *f, const char *format, ...)
     if (n >= (int)room) memcpy(f->left + sizeof f->left - 4, "...", 4);
 }
 
-/* The place of a dimension in the file's list; -1. */
-static int find_dim(const struct reading *r, int id)
+/* The place of an id in a list; -1. */
+static int find_id(const struct reading *r, int list, int id)
 {
-    if (id >= 0 && id < r->ndims && r->dims[id] == id) return id;
-    for (int i = 0; i < r->ndims; i++)
-        if (r->dims[i] == id) return i;
+    if (id >= 0 && id < r->n[list] && r->ids[list][id] == id) return id;
+    for (int i = 0; i < r->n[list]; i++)
+        if (r->ids[list][i] == id) return i;
     return -1;
-}
-
-/* A list of ids, after how many there are; both by one function of netCDF-C's. */
-static int list_ids(int ncid, int (*inq)(int, int *, int *), int *n, int **ids)
-{
-    nc4_lock();
-    int err = nc4_unlock(inq(ncid, n, NULL));
-    *ids = err == NC_NOERR ? base_calloc((size_t)*n + 1, sizeof **ids) : NULL;
-    if (err == NC_NOERR && *ids == NULL) return NC_ENOMEM;
-    if (err != NC_NOERR || *n == 0) return err;
-    nc4_lock();
-    return nc4_unlock(inq(ncid, n, *ids));
 }
 
 static int root_dims(int ncid, int *n, int *ids)
@@ -124,76 +116,72 @@ static int root_dims(int ncid, int *n, int *ids)
     return nc4_functions.nc_inq_dimids(ncid, n, ids, 0);
 }
 
+/* Each first tells how many there are. */
 static int list_all(struct reading *r)
 {
-    int ncid = r->f->ncid;
-    int err = list_ids(ncid, root_dims, &r->ndims, &r->dims);
-    if (err == NC_NOERR)
-        err =
-            list_ids(ncid, nc4_functions.nc_inq_unlimdims, &r->nunlimited, &r->unlimited);
-    if (err == NC_NOERR)
-        err = list_ids(ncid, nc4_functions.nc_inq_varids, &r->nvars, &r->vars);
-    if (err != NC_NOERR) return err;
-    r->to = base_calloc((size_t)r->ndims + 1, sizeof(int));
-    r->inner = base_calloc((size_t)r->ndims + 1, sizeof(int));
-    r->f->ids = base_calloc((size_t)r->ndims + (size_t)r->nvars + 1, sizeof(int));
-    return r->to == NULL || r->inner == NULL || r->f->ids == NULL ? NC_ENOMEM : NC_NOERR;
-}
-
-static int note_groups(struct nc4_file *f)
-{
-    int n = 0, *ids = NULL, err = list_ids(f->ncid, nc4_functions.nc_inq_grps, &n, &ids);
-    for (int i = 0; i < n && err == NC_NOERR; i++) {
-        char name[NC_MAX_NAME + 1] = "";
-        err = nc4_call(nc_inq_grpname, ids[i], name);
-        if (err == NC_NOERR) leave_out(f, "group %s", name);
+    int (*const inq[])(int, int *, int *) = {root_dims, nc4_functions.nc_inq_unlimdims,
+                                             nc4_functions.nc_inq_varids,
+                                             nc4_functions.nc_inq_grps};
+    int err = NC_NOERR, ncid = r->f->ncid;
+    for (int i = 0; i < LISTS && err == NC_NOERR; i++) {
+        err = nc4_unlock((nc4_lock(), inq[i](ncid, &r->n[i], NULL)));
+        if (err != NC_NOERR) break;
+        r->ids[i] = base_arena_alloc(&r->arena, ((size_t)r->n[i] + 1) * sizeof(int));
+        if (r->ids[i] == NULL) return NC_ENOMEM;
+        if (r->n[i] > 0) err = nc4_unlock((nc4_lock(), inq[i](ncid, NULL, r->ids[i])));
     }
-    base_free(ids);
-    return err;
+    if (err != NC_NOERR) return nc4_error(err, "reading the definitions of", "a file");
+    r->to = base_arena_alloc(&r->arena, ((size_t)r->n[DIMS] + 1) * sizeof(int));
+    r->f->ids = base_calloc((size_t)r->n[DIMS] + (size_t)r->n[VARS] + 1, sizeof(int));
+    return r->to == NULL || r->f->ids == NULL ? NC_ENOMEM : NC_NOERR;
 }
 
-/* Which dimensions cannot be that of the records, as a variable has them further in. */
-static int find_inner(struct reading *r)
+/* Groups, which are left out, and which dimensions cannot be that of the records, as a
+ * variable has them further in. */
+static int look_around(struct reading *r)
 {
     int err = NC_NOERR, ndims, dimids[NC4_RANK];
-    for (int i = 0; i < r->nvars && err == NC_NOERR; i++) {
-        err = nc4_call(nc_inq_var, r->f->ncid, r->vars[i], NULL, NULL, &ndims, dimids,
-                       NULL);
-        for (int k = 1; k < ndims && err == NC_NOERR; k++) {
-            int at = find_dim(r, dimids[k]);
-            if (at >= 0) r->inner[at] = 1;
-        }
-    }
-    return err;
-}
-
-static bool is_unlimited(const struct reading *r, int id)
-{
-    for (int i = 0; i < r->nunlimited; i++)
-        if (r->unlimited[i] == id) return true;
-    return false;
-}
-
-static int read_dims(struct reading *r)
-{
-    int err = NC_NOERR;
-    for (int i = 0; i < r->ndims && err == NC_NOERR; i++) {
+    for (int i = 0; i < r->n[GROUPS] && err == NC_NOERR; i++) {
         char name[NC_MAX_NAME + 1] = "";
-        size_t length = 0;
-        err = nc4_call(nc_inq_dim, r->f->ncid, r->dims[i], name, &length);
-        bool records = r->h->unlimited < 0 && !r->inner[i] && is_unlimited(r, r->dims[i]);
-        r->to[i] = -1;
-        if (err != NC_NOERR) return nc4_error(err, "reading", "a dimension");
-        if (length == 0 && !records) {
-            leave_out(r->f, "dimension %s (of length 0)", name);
-            continue;
-        }
-        if (records) r->h->numrecs = (int64_t)length;
-        err =
-            cdf_def_dim(r->h, name, records ? NC_UNLIMITED : (int64_t)length, &r->to[i]);
-        if (err == NC_NOERR) r->f->ids[r->f->ndims++] = r->dims[i];
+        err = nc4_call(nc_inq_grpname, r->ids[GROUPS][i], name);
+        leave_out(r->f, "group %s", name);
     }
-    return err;
+    for (int i = 0; i < r->n[DIMS]; i++)
+        r->to[i] = 0;
+    for (int i = 0; i < r->n[VARS] && err == NC_NOERR; i++) {
+        err = nc4_call(nc_inq_var, r->f->ncid, r->ids[VARS][i], NULL, NULL, &ndims,
+                       dimids, NULL);
+        for (int k = 1; k < ndims && err == NC_NOERR; k++) {
+            int at = find_id(r, DIMS, dimids[k]);
+            if (at >= 0) r->to[at] = -1;
+        }
+    }
+    return nc4_error(err, "looking at the definitions of", "a file");
+}
+
+static int read_dim(struct reading *r, int i)
+{
+    char name[NC_MAX_NAME + 1] = "";
+    size_t length = 0;
+    int id = r->ids[DIMS][i];
+    int err = nc4_call(nc_inq_dim, r->f->ncid, id, name, &length);
+    bool records = r->h->unlimited < 0 && r->to[i] == 0 && find_id(r, UNLIMITED, id) >= 0;
+    if (err != NC_NOERR) return nc4_error(err, "reading", "a dimension");
+    r->to[i] = -1;
+    if (length == 0 && !records) {
+        leave_out(r->f, "dimension %s (of length 0)", name);
+        return NC_NOERR;
+    }
+    if (records) r->h->numrecs = (int64_t)length;
+    r->f->ids[r->f->ndims++] = id;
+    return cdf_def_dim(r->h, name, records ? NC_UNLIMITED : (int64_t)length, &r->to[i]);
+}
+
+/* What the classic model does not have; NULL: it has the type. */
+static const char *what_type(int type)
+{
+    if (cdf_type_size(type) > 0) return NULL;
+    return type == NC_STRING ? "string" : "user-defined type";
 }
 
 /* Of a variable of the header, or NC_GLOBAL. */
@@ -207,9 +195,8 @@ static int read_att(struct reading *r, int varid, const char *of, int number)
     int err = nc4_call(nc_inq_attname, f->ncid, id, number, name);
     if (err == NC_NOERR) err = nc4_call(nc_inq_att, f->ncid, id, name, &type, &n);
     if (err != NC_NOERR) return nc4_error(err, "reading an attribute of", of);
-    if (cdf_type_size(type) == 0) {
-        leave_out(f, "attribute %s:%s (%s)", varid == NC_GLOBAL ? "" : of, name,
-                  type == NC_STRING ? "string" : "user-defined type");
+    if (what_type(type) != NULL) {
+        leave_out(f, "attribute %s:%s (%s)", of, name, what_type(type));
         return NC_NOERR;
     }
     err = cdf_put_att(r->h, varid, name, type, (int64_t)n, &values);
@@ -219,19 +206,11 @@ static int read_att(struct reading *r, int varid, const char *of, int number)
     return nc4_error(err, "reading attribute", name);
 }
 
-static int read_atts(struct reading *r, int varid, const char *of, int natts)
-{
-    int err = NC_NOERR;
-    for (int i = 0; i < natts && err == NC_NOERR; i++)
-        err = read_att(r, varid, of, i);
-    return err;
-}
-
 /* The header's ids of a variable's dimensions; the name of one that was left out. */
 static const char *map_dims(const struct reading *r, int ndims, int *dimids)
 {
     for (int k = 0; k < ndims; k++) {
-        int at = find_dim(r, dimids[k]);
+        int at = find_id(r, DIMS, dimids[k]);
         if (at < 0 || r->to[at] < 0) return "a dimension of length 0";
         dimids[k] = r->to[at];
     }
@@ -244,12 +223,10 @@ static int read_var(struct reading *r, int id)
     char name[NC_MAX_NAME + 1] = "";
     int type, ndims, natts, dimids[NC4_RANK], varid, no_fill = 0;
     int err = nc4_call(nc_inq_var, f->ncid, id, name, &type, &ndims, dimids, &natts);
-    if (err != NC_NOERR) return nc4_error(err, "reading", "a variable");
-    const char *why = map_dims(r, ndims, dimids);
-    if (type == NC_STRING)
-        why = "string";
-    else if (cdf_type_size(type) == 0)
-        why = "user-defined type";
+    if (err == NC_NOERR) err = nc4_call(nc_inq_var_fill, f->ncid, id, &no_fill, NULL);
+    if (err != NC_NOERR) return nc4_error(err, "reading variable", name);
+    const char *why = what_type(type);
+    if (why == NULL) why = map_dims(r, ndims, dimids);
     if (why != NULL) {
         leave_out(f, "variable %s (%s)", name, why);
         return NC_NOERR;
@@ -257,24 +234,25 @@ static int read_var(struct reading *r, int id)
     err = cdf_def_var(r->h, name, type, ndims, dimids, &varid);
     if (err != NC_NOERR) return err;
     f->ids[f->ndims + f->nvars++] = id;
-    err = nc4_error(nc4_call(nc_inq_var_fill, f->ncid, id, &no_fill, NULL), "reading",
-                    name);
     r->h->vars[varid].fill = !no_fill;
-    return err == NC_NOERR ? read_atts(r, varid, name, natts) : err;
+    for (int i = 0; i < natts && err == NC_NOERR; i++)
+        err = read_att(r, varid, name, i);
+    return err;
 }
 
 static int read_all(struct reading *r)
 {
-    int natts = 0, ncid = r->f->ncid, err = list_all(r);
-    if (err == NC_NOERR) err = find_inner(r);
-    if (err == NC_NOERR) err = note_groups(r->f);
-    if (err == NC_NOERR) err = nc4_call(nc_inq_natts, ncid, &natts);
-    if (err != NC_NOERR) return nc4_error(err, "reading the definitions of", "a file");
-    err = read_dims(r);
-    if (err == NC_NOERR) err = read_atts(r, NC_GLOBAL, "", natts);
-    for (int i = 0; i < r->nvars && err == NC_NOERR; i++)
-        err = read_var(r, r->vars[i]);
-    return err;
+    int natts = 0, err = list_all(r);
+    if (err == NC_NOERR) err = look_around(r);
+    if (err == NC_NOERR)
+        err = nc4_error(nc4_call(nc_inq_natts, r->f->ncid, &natts), "reading", "a file");
+    for (int i = 0; i < r->n[DIMS] && err == NC_NOERR; i++)
+        err = read_dim(r, i);
+    for (int i = 0; i < natts && err == NC_NOERR; i++)
+        err = read_att(r, NC_GLOBAL, "", i);
+    for (int i = 0; i < r->n[VARS] && err == NC_NOERR; i++)
+        err = read_var(r, r->ids[VARS][i]);
+    return err == NC_NOERR ? cdf_layout(r->h, NULL, &(struct cdf_room){0}) : err;
 }
 
 int nc4_read_header(struct nc4_file *f, struct cdf_header *h)
@@ -282,14 +260,9 @@ int nc4_read_header(struct nc4_file *f, struct cdf_header *h)
     struct reading r = {.f = f, .h = h};
     cdf_init(h, 5);
     base_free(f->ids);
-    f->ids = NULL;
-    f->ndims = f->nvars = f->nleft = 0;
-    f->left[0] = '\0';
+    *f = (struct nc4_file){.ncid = f->ncid, .classic = f->classic};
     int err = read_all(&r);
-    if (err == NC_NOERR) err = cdf_layout(h, NULL, &(struct cdf_room){0});
-    int *const lists[] = {r.dims, r.to, r.unlimited, r.inner, r.vars};
-    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
-        base_free(lists[i]);
+    base_arena_free(&r.arena);
     if (err != NC_NOERR) cdf_free(h);
     return err;
 }
