@@ -33,6 +33,20 @@ written() {
 }
 check "written from its twin it is the same again, and to ncdump" written
 
+if command -v h5dump >/dev/null; then
+    check "and to h5dump" bash -c 'h5dump -y -d /us "$1" | tr -d " \n" | grep -q "DATA{65000,1,2}"' - "$dir/written.nc4"
+else
+    skip "and to h5dump" "there is none"
+fi
+python=/usr/bin/python3
+if "$python" -c 'import netCDF4' 2>/dev/null; then
+    check "and to Python's netCDF4" "$python" -c 'import netCDF4, sys
+f = netCDF4.Dataset(sys.argv[1])
+assert f["l"][:].tolist() == [[1, 2, 3, 4, 5], [6, 7, 8, 9, -10]] and f["c"].units == "m"' "$dir/written.nc4"
+else
+    skip "and to Python's netCDF4" "there is none"
+fi
+
 chunked() { nccopy -k nc4 -d 4 -s -c x/2,y/3 "$dir/fits.nc" "$dir/chunked.nc4" && "$twin" "$dir/chunked.nc4" "$dir/fits.nc"; }
 check "so they are behind chunks and filters" chunked
 

@@ -23,6 +23,9 @@
  * length that they had when the file was opened. The classic model has no fixed
  * dimension of length 0, so that one, and its variables, are left out too.
  *
+ * Fill modes are in the file, other than in a classic one: a variable that was made in
+ * no-fill mode is so when it is opened again.
+ *
  * The layout of the header (begin, size, record_size) is what a CDF-5 file of the same
  * definitions would have. Nothing lies there: it serves those who compare definitions,
  * and the requests which say what they access by its bytes (vard).

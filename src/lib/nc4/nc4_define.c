@@ -24,7 +24,7 @@ static size_t bytes_of(const struct cdf_att *a)
     return (size_t)a->nelems * (size_t)cdf_type_size(a->type);
 }
 
-static bool same(const struct cdf_att *a, const struct cdf_att *b)
+static bool same_att(const struct cdf_att *a, const struct cdf_att *b)
 {
     return strcmp(a->name, b->name) == 0 && a->type == b->type &&
            a->nelems == b->nelems && memcmp(a->values, b->values, bytes_of(a)) == 0;
@@ -35,7 +35,7 @@ static bool same(const struct cdf_att *a, const struct cdf_att *b)
 static bool stays(const struct cdf_atts *list, const struct cdf_att *a)
 {
     for (int i = 0; i < list->count; i++)
-        if (same(&list->list[i], a)) return strcmp(a->name, "_FillValue") == 0;
+        if (same_att(&list->list[i], a)) return strcmp(a->name, "_FillValue") == 0;
     return false;
 }
 
@@ -70,7 +70,7 @@ static int sync_atts(const struct nc4_file *f, const struct cdf_header *now,
     }
     for (int i = 0; i < wanted->count && err == NC_NOERR; i++) {
         const struct cdf_att *a = &wanted->list[i];
-        bool is = i < kept ? same(&old->list[i], a) : stays(old, a);
+        bool is = i < kept ? same_att(&old->list[i], a) : stays(old, a);
         if (!is) err = put_att(f, varid, a);
     }
     return err;
@@ -139,9 +139,7 @@ static int chunk_var(const struct nc4_file *f, const struct cdf_var *v, int id,
         char *end;
         unsigned long long size =
             *at == (i == 0 ? ':' : ',') ? strtoull(at + 1, &end, 10) : 0;
-        if (size == 0)
-            return base_error_set(NC_EBADCHUNK, "nc_chunk=%s: %s has %d dimensions", hint,
-                                  v->name, v->ndims);
+        if (size == 0) return NC_NOERR; /* a hint that does not fit is none */
         bool fixed = v->shape[i] > 0 && size > (unsigned long long)v->shape[i];
         sizes[i] = fixed ? (size_t)v->shape[i] : (size_t)size;
         at = end;

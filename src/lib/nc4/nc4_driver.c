@@ -30,7 +30,7 @@ static int define_all(struct nc4 *m, const struct cdf_header *h)
     return nc4_define(&m->file, h, &how);
 }
 
-static int enddef_all(struct driver *self, const struct cdf_header *before)
+static int enddef_nc4_all(struct driver *self, const struct cdf_header *before)
 {
     struct nc4 *m = (struct nc4 *)self;
     struct dataset *ds = self->ds;
@@ -69,8 +69,7 @@ static int begin_indep_all(struct driver *self)
     struct nc4 *m = (struct nc4 *)self;
     int err = agree_records_all(self);
     if (err != NC_NOERR || !m->parallel) return err;
-    err = nc4_extend_all(m, self->ds->header.numrecs);
-    return dataset_agree_all(self->ds, err, NULL, NULL, 0);
+    return nc4_extend_all(m, self->ds->header.numrecs);
 }
 
 static int sync_file(struct nc4 *m)
@@ -79,7 +78,7 @@ static int sync_file(struct nc4 *m)
     return nc4_error(nc4_call(nc_sync, m->file.ncid), "syncing", m->base.ds->path);
 }
 
-static int sync_file_all(struct driver *self)
+static int sync_nc4_all(struct driver *self)
 {
     int err = agree_records_all(self);
     int synced = sync_file((struct nc4 *)self);
@@ -121,7 +120,7 @@ static int close_all(struct driver *self, bool abort)
 static const struct driver_ops slots = {
     .close_all = close_all,
     .redef_all = agree_records_all,
-    .enddef_all = enddef_all,
+    .enddef_all = enddef_nc4_all,
     .write_header_all = write_header_all,
     .begin_indep_all = begin_indep_all,
     .end_indep_all = agree_records_all,
@@ -129,7 +128,7 @@ static const struct driver_ops slots = {
     .get_all = nc4_get_all,
     .put = nc4_put_alone,
     .get = nc4_get_alone,
-    .sync_all = sync_file_all,
+    .sync_all = sync_nc4_all,
     .sync_numrecs_all = agree_records_all,
     .sync = sync_alone,
     .inq_info = inq_info,
@@ -147,7 +146,7 @@ static int open_parallel_all(struct nc4 *m, int mode, bool create)
     return nc4_opened(&m->file, err, ncid, create ? "creating" : "opening", ds->path);
 }
 
-static int open_alone(struct nc4 *m, int mode, bool create)
+static int open_own(struct nc4 *m, int mode, bool create)
 {
     const char *path = m->base.ds->full;
     return create ? nc4_create(&m->file, path, mode)
@@ -201,7 +200,7 @@ static int start_all(struct dataset *ds, int mode, bool create, struct driver **
         if (m != &spare) base_free(m);
         return dataset_share_words_all(ds, err, own);
     }
-    own = m->parallel ? open_parallel_all(m, mode, create) : open_alone(m, mode, create);
+    own = m->parallel ? open_parallel_all(m, mode, create) : open_own(m, mode, create);
     err = dataset_agree_all(ds, own, NULL, NULL, 0);
     bool opened = err == NC_NOERR;
     if (opened) {

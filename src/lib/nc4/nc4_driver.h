@@ -16,6 +16,11 @@
  *   which variable is next, and who has nothing of it moves nothing. In independent mode
  *   they cannot be accessed: NC_EINDEP
  *
+ * HDF5 locks its files: one that a process has open for writing cannot be opened by
+ * others meanwhile, NC_EHDFERR (HDF5_USE_FILE_LOCKING=FALSE in the environment: it can
+ * be, and what is read may be half-written). Values pass through 4 MiB a process, in each
+ * call.
+ *
  * A redefinition that fails leaves what it has already done to the file (netCDF-C takes
  * nothing back), but for names and attributes, which get their old values. */
 #ifndef NC4_DRIVER_H
@@ -38,8 +43,7 @@ struct nc4 {
  * NC_ENOMEM. */
 int nc4_settle_access(struct nc4 *m);
 
-/* All record variables have as many records; collective where the file is. The result is
- * process 0's own. */
+/* All record variables have as many records; collective where the file is. Agreed. */
 int nc4_extend_all(struct nc4 *m, int64_t records);
 
 int nc4_put_all(struct driver *self, struct access_request *const *reqs, int64_t n,

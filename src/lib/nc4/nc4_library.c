@@ -36,28 +36,28 @@ static const char *const parallel_ones[] = {NCMPI_NETCDF4_PARALLEL, NULL};
 static const char *const parallel_ones[] = {NULL};
 #endif
 
-static bool open_named(const char *name)
+static bool load_named(const char *name)
 {
     library = dlopen(name, FLAGS);
     if (library != NULL) snprintf(library_name, sizeof library_name, "%s", name);
     return library != NULL;
 }
 
-static bool open_first(const char *const *names)
+static bool load_first(const char *const *names)
 {
     for (; *names != NULL; names++)
-        if (open_named(*names)) return true;
+        if (load_named(*names)) return true;
     return false;
 }
 
 /* A library that somebody names is the one that is taken, or none. */
-static bool open_one(bool parallel)
+static bool load_one(bool parallel)
 {
     const char *named = getenv("NCMPI_NETCDF4");
     if (named == NULL || *named == '\0') named = NCMPI_NETCDF4;
-    if (*named != '\0') return open_named(named);
-    return open_first(parallel ? parallel_ones : serial) ||
-           open_first(parallel ? serial : parallel_ones);
+    if (*named != '\0') return load_named(named);
+    return load_first(parallel ? parallel_ones : serial) ||
+           load_first(parallel ? serial : parallel_ones);
 }
 
 static int fill_table(void)
@@ -84,7 +84,7 @@ static int fill_table(void)
 /* What fails is tried again by the next call: the environment may be another then. */
 static int load(bool parallel)
 {
-    if (!open_one(parallel)) {
+    if (!load_one(parallel)) {
         const char *why = dlerror();
         return base_error_set(NC_ENOTBUILT,
                               "netCDF-4 files need netCDF-C, which was not found; "

@@ -217,7 +217,7 @@ static const char *map_dims(const struct reading *r, int ndims, int *dimids)
     return NULL;
 }
 
-static int read_var(struct reading *r, int id)
+static int read_variable(struct reading *r, int id)
 {
     struct nc4_file *f = r->f;
     char name[NC_MAX_NAME + 1] = "";
@@ -251,7 +251,7 @@ static int read_all(struct reading *r)
     for (int i = 0; i < natts && err == NC_NOERR; i++)
         err = read_att(r, NC_GLOBAL, "", i);
     for (int i = 0; i < r->n[VARS] && err == NC_NOERR; i++)
-        err = read_var(r, r->ids[VARS][i]);
+        err = read_variable(r, r->ids[VARS][i]);
     return err == NC_NOERR ? cdf_layout(r->h, NULL, &(struct cdf_room){0}) : err;
 }
 

@@ -70,7 +70,7 @@ static bool next_of_run(struct walk *w, const struct cdf_var *v)
     return true;
 }
 
-static bool next_piece(struct walk *w, const struct access_request *r)
+static bool cut_piece(struct walk *w, const struct access_request *r)
 {
     const struct cdf_var *v = &w->m->base.ds->header.vars[r->varid];
     int64_t left = w->total - w->done;
@@ -102,7 +102,7 @@ static int refuse(const struct walk *w, const struct access_request *r)
     return NC_NOERR;
 }
 
-static void begin_request(struct walk *w, struct access_request *r)
+static void open_request(struct walk *w, struct access_request *r)
 {
     const struct cdf_header *h = &w->m->base.ds->header;
     w->done = w->left = 0;
@@ -118,7 +118,7 @@ static void begin_request(struct walk *w, struct access_request *r)
     access_blame(r, err);
 }
 
-static void end_request(struct walk *w)
+static void shut_request(struct walk *w)
 {
     struct access_request *r = w->reqs[w->at++];
     if (w->begun) access_values_end(&w->values);
@@ -128,19 +128,19 @@ static void end_request(struct walk *w)
 }
 
 /* Goes to the next piece; false: there is none. */
-static bool go_on(struct walk *w)
+static bool find_piece(struct walk *w)
 {
-    for (; w->at < w->n; end_request(w)) {
+    for (; w->at < w->n; shut_request(w)) {
         struct access_request *r = w->reqs[w->at];
         if (w->m->together[r->varid] != w->together) continue;
-        if (!w->begun) begin_request(w, r);
+        if (!w->begun) open_request(w, r);
         bool well = r->status == NC_NOERR || r->status == NC_ERANGE;
-        if (w->begun && well && next_piece(w, r)) return true;
+        if (w->begun && well && cut_piece(w, r)) return true;
     }
     return false;
 }
 
-static void move_piece(struct walk *w)
+static void carry_piece(struct walk *w)
 {
     struct access_request *r = w->reqs[w->at];
     const struct cdf_header *h = &w->m->base.ds->header;
@@ -159,16 +159,16 @@ static void move_piece(struct walk *w)
     if (err != NC_NOERR) w->io = err;
 }
 
-static void move_independently(struct walk *w)
+static void carry_independently(struct walk *w)
 {
     w->at = 0;
-    while (go_on(w))
-        move_piece(w);
+    while (find_piece(w))
+        carry_piece(w);
 }
 
 /* Of those that have something the one with the least variable goes on, with all others
  * of the same one. */
-static void move_together_all(struct walk *w)
+static void carry_together_all(struct walk *w)
 {
     static const int64_t nothing[NC4_RANK];
     struct nc4 *m = w->m;
@@ -176,15 +176,15 @@ static void move_together_all(struct walk *w)
     const int64_t none = -(int64_t)ds->header.nvars;
     w->at = 0;
     w->together = true;
-    for (bool has = go_on(w);;) {
+    for (bool has = find_piece(w);;) {
         int64_t mine = has ? -(int64_t)w->reqs[w->at]->varid : none, next = mine;
         int failed, err = dataset_agree_all(ds, NC_NOERR, &failed, &next, 1);
-        if (failed != NC_NOERR) w->io = failed;
+        w->error = base_error_worse(w->error, failed);
         if (err != NC_NOERR || next == none) return;
         unsigned char no_value[8];
         if (mine == next) {
-            move_piece(w);
-            has = go_on(w);
+            carry_piece(w);
+            has = find_piece(w);
         } else if (w->put) {
             (void)nc4_put(&m->file, &ds->header, (int)-next, nothing, nothing, NULL,
                           no_value);
@@ -256,7 +256,8 @@ int nc4_extend_all(struct nc4 *m, int64_t records)
         if (err == NC_NOERR) err = own;
     }
     m->extended = records;
-    return err;
+    /* What process 0 wrote must not come after what others put in the same place. */
+    return dataset_agree_all(m->base.ds, err, NULL, NULL, 0);
 }
 
 /* ---- the calls ---- */
@@ -272,7 +273,7 @@ static int64_t records_put(const struct cdf_header *h, const struct walk *w)
     return most;
 }
 
-static int move_all(struct walk *w)
+static int carry_all(struct walk *w)
 {
     struct nc4 *m = w->m;
     struct dataset *ds = m->base.ds;
@@ -282,8 +283,8 @@ static int move_all(struct walk *w)
     (void)dataset_agree_all(ds, w->error, &failed, &records, 1);
     w->error = base_error_worse(w->error, failed);
     int extended = w->put ? nc4_extend_all(m, records) : NC_NOERR;
-    move_independently(w);
-    if (m->any_together) move_together_all(w);
+    carry_independently(w);
+    if (m->any_together) carry_together_all(w);
     if (extended != NC_NOERR) w->io = extended;
     if (!m->parallel) records = records_put(&ds->header, w);
     dataset_hold_records(ds, records);
@@ -298,11 +299,11 @@ static int move_all(struct walk *w)
     return worst != NC_NOERR ? worst : w->error;
 }
 
-static int move_alone(struct walk *w)
+static int carry_alone(struct walk *w)
 {
     struct dataset *ds = w->m->base.ds;
     w->alone = true;
-    move_independently(w);
+    carry_independently(w);
     dataset_hold_records(ds, records_put(&ds->header, w));
     ds->stats.calls_independent++;
     base_free(w->buffer);
@@ -312,24 +313,24 @@ static int move_alone(struct walk *w)
 int nc4_put_all(struct driver *self, struct access_request *const *reqs, int64_t n,
                 int error)
 {
-    return move_all(&(struct walk){
+    return carry_all(&(struct walk){
         .m = (struct nc4 *)self, .reqs = reqs, .n = n, .put = true, .error = error});
 }
 
 int nc4_get_all(struct driver *self, struct access_request *const *reqs, int64_t n,
                 int error)
 {
-    return move_all(
+    return carry_all(
         &(struct walk){.m = (struct nc4 *)self, .reqs = reqs, .n = n, .error = error});
 }
 
 int nc4_put_alone(struct driver *self, struct access_request *const *reqs, int64_t n)
 {
-    return move_alone(
+    return carry_alone(
         &(struct walk){.m = (struct nc4 *)self, .reqs = reqs, .n = n, .put = true});
 }
 
 int nc4_get_alone(struct driver *self, struct access_request *const *reqs, int64_t n)
 {
-    return move_alone(&(struct walk){.m = (struct nc4 *)self, .reqs = reqs, .n = n});
+    return carry_alone(&(struct walk){.m = (struct nc4 *)self, .reqs = reqs, .n = n});
 }
