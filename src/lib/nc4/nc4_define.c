@@ -93,7 +93,7 @@ static int rename_one(const struct nc4_file *f, bool vars, int i, const char *na
 
 static bool is_name(const struct cdf_header *h, bool vars, const char *name)
 {
-    int id;
+    int id = -1;
     return (vars ? cdf_find_var : cdf_find_dim)(h, name, &id) == NC_NOERR;
 }
 
