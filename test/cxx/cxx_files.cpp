@@ -133,10 +133,10 @@ void how_files_open()
     CHECK_THROWS(
         NcmpiException, NC_EINVAL_CMODE,
         NcmpiFile(MPI_COMM_WORLD, path, NcmpiFile::replace, NcmpiFile::BadFormat));
-    for (NcmpiFile::FileFormat format : {NcmpiFile::nc4, NcmpiFile::nc4classic}) {
+    for (NcmpiFile::FileFormat kind : {NcmpiFile::nc4, NcmpiFile::nc4classic}) {
         try { /* netCDF-4 needs what may not be here */
-            NcmpiFile made(MPI_COMM_WORLD, path, NcmpiFile::replace, format);
-            CHECK(made.getFormat() == format);
+            NcmpiFile made(MPI_COMM_WORLD, path, NcmpiFile::replace, kind);
+            CHECK(made.getFormat() == kind);
         } catch (const NcmpiException &e) {
             CHECK_EQ(NC_ENOTBUILT, e.errorCode());
         }

@@ -26,12 +26,14 @@ struct walk {
 };
 
 /* From element e of a box on, n elements or as many as lie in a box again: where that is
- * and how large. Returns its elements. */
+ * and how large. Returns its elements; 0: there are none. */
 static int64_t cut(int ndims, const int64_t *box, int64_t e, int64_t n, int64_t *at,
                    int64_t *count)
 {
     int64_t inner = 1, part;
     int d = ndims - 1;
+    for (int i = 0; i < ndims; i++)
+        if (box[i] < 1) return 0;
     for (; d > 0 && e % (inner * box[d]) == 0 && n >= inner * box[d]; d--)
         inner *= box[d];
     e /= inner;
@@ -67,7 +69,7 @@ static bool next_of_run(struct walk *w, const struct cdf_var *v)
     if (v->is_record) w->start[0] = rec;
     w->run += w->size * xsize;
     w->left -= w->size;
-    return true;
+    return w->size > 0;
 }
 
 static bool cut_piece(struct walk *w, const struct access_request *r)
@@ -81,7 +83,7 @@ static bool cut_piece(struct walk *w, const struct access_request *r)
                   left < PIECE ? left : PIECE, w->start, w->count);
     for (int i = 0; i < v->ndims; i++)
         w->start[i] = start[i] + w->start[i] * (stride == NULL ? 1 : stride[i]);
-    return true;
+    return w->size > 0;
 }
 
 /* What HDF5 does not do for one process alone. */
