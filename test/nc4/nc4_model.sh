@@ -66,6 +66,26 @@ variables: int v(b, a); int w(c); data: v = 1, 2, 3, 4, 5, 6; w = 7, 8; }
 X
 check "of several dimensions without limit the first that can be is the records'" "$twin" "$dir"/several.{nc4,nc}
 
+# ncgen pads the rows, so that all variables are as long.
+inner='
+import netCDF4, numpy, sys
+d = netCDF4.Dataset(sys.argv[1], "w")
+for name, length in ("a", None), ("b", None), ("x", 3), ("y", 2):
+    d.createDimension(name, length)
+d.createVariable("n", "i4", ("a",))[:] = [1, 2, 3, 4]
+d.createVariable("w", "i4", ("x", "a"))[:, :2] = numpy.arange(6).reshape(3, 2)
+d.createVariable("z", "i4", ("b", "a", "y"))[:2, :2, :] = numpy.arange(8).reshape(2, 2, 2)'
+make cdf5 inner.nc <<'X'
+netcdf x { dimensions: a = 4; b = UNLIMITED; x = 3; y = 2;
+variables: int n(a); int w(x, a); int z(b, a, y);
+data: n = 1, 2, 3, 4; w = 0, 1, _, _, 2, 3, _, _, 4, 5; z = 0, 1, 2, 3, _, _, _, _, 4, 5, 6, 7; }
+X
+if /usr/bin/python3 -c "$inner" "$dir/inner.nc4" 2>/dev/null; then
+    check "what was not put of an inner dimension reads as fill values" "$twin" "$dir"/inner.{nc4,nc}
+else
+    skip "what was not put of an inner dimension reads as fill values" "no netCDF4 for Python"
+fi
+
 make nc4 odd.nc4 <<'X'
 netcdf x { types: compound pair { int a; int b; };
 dimensions: x = 2; e = UNLIMITED; r = UNLIMITED;

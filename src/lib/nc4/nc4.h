@@ -52,7 +52,9 @@ struct nc4_file {
     bool classic; /* its model is NC_NETCDF4_CLASSIC's */
     int *ids;     /* netCDF-C's of the header's dimensions, then of its variables */
     int ndims, nvars;
-    int nleft;            /* how much is left out */
+    bool *limitless; /* of each dimension that was read: has it no limit in the file? */
+    int nread;       /* how many were; later ones are new */
+    int nleft;       /* how much is left out */
     char left[NC4_NAMED]; /* "group g, variable v (user-defined type)"; may end in ... */
 };
 
@@ -100,6 +102,12 @@ int nc4_define(struct nc4_file *f, const struct cdf_header *h,
 
 /* An error of netCDF-C: a code, and words that say what was being done to `name`. */
 int nc4_error(int code, const char *what, const char *name);
+
+/* Did a dimension of the header have no limit when the file was read? */
+static inline bool nc4_is_limitless(const struct nc4_file *f, int dimid)
+{
+    return dimid < f->nread && f->limitless[dimid];
+}
 
 static inline int nc4_dim(const struct nc4_file *f, int dimid)
 {

@@ -65,7 +65,10 @@ int nc4_close(struct nc4_file *f)
     int err = f->ncid < 0 ? NC_NOERR : nc4_call(nc_close, f->ncid);
     f->ncid = -1;
     base_free(f->ids);
+    base_free(f->limitless);
     f->ids = NULL;
+    f->limitless = NULL;
+    f->nread = 0;
     return nc4_error(err, "closing", "a netCDF-4 file");
 }
 
@@ -133,7 +136,9 @@ static int list_all(struct reading *r)
     if (err != NC_NOERR) return nc4_error(err, "reading the definitions of", "a file");
     r->to = base_arena_alloc(&r->arena, ((size_t)r->n[DIMS] + 1) * sizeof(int));
     r->f->ids = base_calloc((size_t)r->n[DIMS] + (size_t)r->n[VARS] + 1, sizeof(int));
-    return r->to == NULL || r->f->ids == NULL ? NC_ENOMEM : NC_NOERR;
+    r->f->limitless = base_calloc((size_t)r->n[DIMS] + 1, sizeof(bool));
+    bool all = r->to != NULL && r->f->ids != NULL && r->f->limitless != NULL;
+    return all ? NC_NOERR : NC_ENOMEM;
 }
 
 /* Groups, which are left out, and which dimensions cannot be that of the records, as a
@@ -165,7 +170,8 @@ static int read_dim(struct reading *r, int i)
     size_t length = 0;
     int id = r->ids[DIMS][i];
     int err = nc4_call(nc_inq_dim, r->f->ncid, id, name, &length);
-    bool records = r->h->unlimited < 0 && r->to[i] == 0 && find_id(r, UNLIMITED, id) >= 0;
+    const bool limitless = find_id(r, UNLIMITED, id) >= 0;
+    bool records = r->h->unlimited < 0 && r->to[i] == 0 && limitless;
     if (err != NC_NOERR) return nc4_error(err, "reading", "a dimension");
     r->to[i] = -1;
     if (length == 0 && !records) {
@@ -173,6 +179,7 @@ static int read_dim(struct reading *r, int i)
         return NC_NOERR;
     }
     if (records) r->h->numrecs = (int64_t)length;
+    r->f->limitless[r->f->nread++] = limitless;
     r->f->ids[r->f->ndims++] = id;
     return cdf_def_dim(r->h, name, records ? NC_UNLIMITED : (int64_t)length, &r->to[i]);
 }
@@ -260,6 +267,7 @@ int nc4_read_header(struct nc4_file *f, struct cdf_header *h)
     struct reading r = {.f = f, .h = h};
     cdf_init(h, 5);
     base_free(f->ids);
+    base_free(f->limitless);
     *f = (struct nc4_file){.ncid = f->ncid, .classic = f->classic};
     int err = read_all(&r);
     base_arena_free(&r.arena);
@@ -287,16 +295,49 @@ static void make_place(struct place *p, int ndims, const int64_t *start,
     }
 }
 
+/* The dimensions in front of the last one without limit, unless that is the first one.
+ * Where a box reaches beyond what was put, netCDF-C lines up what was, and puts the fill
+ * values behind all of it: right for a box that reaches beyond in its first dimension. */
+static int count_front(const struct nc4_file *f, const struct cdf_var *v)
+{
+    int i = v->ndims - 1;
+    while (i > 0 && !nc4_is_limitless(f, v->dimids[i]))
+        i--;
+    return i < 0 ? 0 : i;
+}
+
+/* Goes on to the next indices of the dimensions in front; false: there are none. */
+static bool next_front(struct place *p, int nfront, const int64_t *start,
+                       const int64_t *count)
+{
+    for (int i = nfront - 1; i >= 0; i--) {
+        p->start[i] += (size_t)p->stride[i];
+        if (p->start[i] < (size_t)(start[i] + count[i] * p->stride[i])) return true;
+        p->start[i] = (size_t)start[i];
+    }
+    return false;
+}
+
 int nc4_get(const struct nc4_file *f, const struct cdf_header *h, int varid,
             const int64_t *start, const int64_t *count, const int64_t *stride,
             void *external)
 {
     const struct cdf_var *v = &h->vars[varid];
     struct place p;
+    char *to = external;
     make_place(&p, v->ndims, start, count, stride);
-    int err = nc4_call(nc_get_vars, f->ncid, nc4_var(f, varid), p.start, p.count,
-                       stride == NULL ? NULL : p.stride, external);
-    if (err != NC_NOERR) return nc4_error(err, "reading", v->name);
+    const int nfront = p.n == 0 ? 0 : count_front(f, v);
+    size_t n = p.n;
+    for (int i = 0; i < nfront; i++) {
+        n /= p.count[i];
+        p.count[i] = 1;
+    }
+    do {
+        int err = nc4_call(nc_get_vars, f->ncid, nc4_var(f, varid), p.start, p.count,
+                           stride == NULL ? NULL : p.stride, to);
+        if (err != NC_NOERR) return nc4_error(err, "reading", v->name);
+        to += n * (size_t)cdf_type_size(v->type);
+    } while (next_front(&p, nfront, start, count));
     conv_get_here(external, cdf_type_size(v->type), p.n);
     return NC_NOERR;
 }
