@@ -166,6 +166,9 @@ static int def_var(struct nc4_file *f, const struct cdf_header *h, int varid,
     if (err == NC_NOERR && level > 0 && v->ndims > 0)
         err = nc4_error(nc4_call(nc_def_var_deflate, f->ncid, id, 1, 1, level),
                         "compressing", v->name);
+    if (err == NC_NOERR && !v->fill) /* before _FillValue, which it would take away */
+        err = nc4_error(nc4_call(nc_def_var_fill, f->ncid, id, 1, NULL),
+                        "setting the fill mode of", v->name);
     return err;
 }
 
@@ -203,12 +206,6 @@ static int sync_all(struct nc4_file *f, const struct cdf_header *now,
     if (err == NC_NOERR) err = def_new(f, now, h, how);
     for (int id = NC_GLOBAL; id < h->nvars && err == NC_NOERR; id++)
         err = sync_atts(f, now, h, id);
-    for (int id = now->nvars; id < h->nvars && err == NC_NOERR; id++) {
-        const struct cdf_var *v = &h->vars[id];
-        if (!v->fill)
-            err = nc4_error(nc4_call(nc_def_var_fill, f->ncid, nc4_var(f, id), 1, NULL),
-                            "setting the fill mode of", v->name);
-    }
     return err;
 }
 
