@@ -26,6 +26,7 @@ class Ncmpi(AutotoolsPackage):
     variant("burstbuffer", default=True, description="Driver that logs writes on fast devices")
     variant("utf8", default=True, description="Names in Unicode's composed form (NFC)")
     variant("traces", default=True, description="JSON: hints from a file, traces read")
+    variant("netcdf4", default=False, description="netCDF-4 files, by netCDF-C")
     variant("shared", default=True, description="Shared library")
     variant("pic", default=True, description="Position-independent code in the static library")
 
@@ -37,6 +38,7 @@ class Ncmpi(AutotoolsPackage):
     depends_on("utf8proc", when="+utf8")
     depends_on("jansson", when="+traces")
     depends_on("xxhash", type="build", when="+burstbuffer")
+    depends_on("netcdf-c+mpi", type="run", when="+netcdf4")  # loaded, not linked
     with when("@main"):
         depends_on("autoconf@2.69:", type="build")
         depends_on("automake@1.16:", type="build")
@@ -55,6 +57,10 @@ class Ncmpi(AutotoolsPackage):
         args += self.enable_or_disable("burst-buffering", variant="burstbuffer")
         args += self.with_or_without("utf8proc", variant="utf8")
         args += self.with_or_without("jansson", variant="traces")
+        if "+netcdf4" in spec:
+            args.append("--with-netcdf4=" + join_path(spec["netcdf-c"].prefix.lib, "libnetcdf.so"))
+        else:
+            args.append("--without-netcdf4")
         args += self.enable_or_disable("shared")
         args += self.with_or_without("pic")
         if "+cxx" in spec:
