@@ -42,11 +42,13 @@ int ncmpi_inq_malloc_list(void);
  * @param path name of the file. A leading kind of file system, as in "ufs:", is dropped
  *        before the name is used without MPI-IO.
  * @param cmode #NC_CLOBBER (0) or #NC_NOCLOBBER, combined with a format: #NC_64BIT_OFFSET
- *        (CDF-2), #NC_64BIT_DATA (CDF-5), or none for the default format
+ *        (CDF-2), #NC_64BIT_DATA (CDF-5), #NC_NETCDF4 (HDF5, by netCDF-C, for several
+ *        processes by a parallel one), or none for the default format; with #NC_NETCDF4
+ *        also #NC_CLASSIC_MODEL: no types but those of CDF-2
  * @param info hints for MPI-IO and for this library, or MPI_INFO_NULL; duplicated
  * @param ncidp gets the id of the file
  * @return #NC_NOERR, #NC_EEXIST, #NC_ENOENT, #NC_EACCESS, #NC_EINVAL_CMODE,
- * #NC_EBAD_FILE, #NC_ENFILE, #NC_ENOMEM, or what else MPI-IO met;
+ * #NC_ENOTBUILT (no netCDF-C that can do it, or ADIOS), #NC_EBAD_FILE, #NC_ENFILE, #NC_ENOMEM, or what else MPI-IO met;
  * #NC_EMULTIDEFINE_CMODE where process 0 gave another mode: the file is open, by that */
 int ncmpi_create(MPI_Comm comm, const char *path, int cmode, MPI_Info info, int *ncidp);
 
@@ -57,7 +59,8 @@ int ncmpi_create(MPI_Comm comm, const char *path, int cmode, MPI_Info info, int 
  * @param info hints for MPI-IO and for this library, or MPI_INFO_NULL; duplicated
  * @param ncidp gets the id of the file
  * @return #NC_NOERR, #NC_ENOENT, #NC_EACCESS, #NC_ENOTNC (not a netCDF file, or a broken
- * header), #NC_ENOTBUILT (HDF5, ADIOS), #NC_EINVAL_OMODE, #NC_ENFILE,
+ * header), #NC_ENOTBUILT (HDF5 without a netCDF-C that can do it, ADIOS),
+ * #NC_EHDFERR (what else is wrong with an HDF5 file), #NC_EINVAL_OMODE, #NC_ENFILE,
  * #NC_ENOMEM, or what else MPI-IO met; #NC_EMULTIDEFINE_OMODE where process 0 gave
  * another mode: the file is open, by that */
 int ncmpi_open(MPI_Comm comm, const char *path, int omode, MPI_Info info, int *ncidp);

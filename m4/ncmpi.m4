@@ -228,3 +228,23 @@ AC_DEFUN([NCMPI_BURST_BUFFER], [
         AC_DEFINE([NCMPI_BURST], [1], [Define for the driver that logs writes.])],
         [AC_SUBST([ENABLE_BURST_BUFFERING], [0])])
 ])
+
+# NCMPI_LOAD_NETCDF: netCDF-C, for netCDF-4 files; it is loaded when a program meets one, and not linked.
+AC_DEFUN([NCMPI_LOAD_NETCDF], [
+    AC_ARG_WITH([netcdf4],
+        [AS_HELP_STRING([--with-netcdf4@<:@=LIBRARY@:>@], [load this netCDF-C for netCDF-4 files (default: the first that is found when a program needs it)])
+AS_HELP_STRING([--without-netcdf4], [no netCDF-4 files])],
+        [], [with_netcdf4=yes])
+    netcdf4=$with_netcdf4
+    AS_IF([test "x$with_netcdf4" = xno], [AC_SUBST([ENABLE_NETCDF4], [0])],
+        [AC_SUBST([ENABLE_NETCDF4], [1])])
+    AS_IF([test "x$with_netcdf4" != xno], [
+        AC_SEARCH_LIBS([dlopen], [dl])
+        AS_IF([test "x$with_netcdf4" = xyes], [ncmpi_library=; netcdf4="looked for at run time"],
+            [ncmpi_library=$with_netcdf4])
+        AC_DEFINE_UNQUOTED([NCMPI_NETCDF4], ["$ncmpi_library"],
+            [Define for netCDF-4 files: the name of the library for them, or nothing.])
+        AS_IF([test "$mpi_flavour" = openmpi],
+            [AC_DEFINE([NCMPI_NETCDF4_PARALLEL], ["libnetcdf_mpi.so.19", "libnetcdf_mpi.so"],
+                [Define to the names of parallel netCDF-C libraries for this MPI.])])])
+])

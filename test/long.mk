@@ -8,7 +8,7 @@ ALL_PROCS = NCMPI_TEST_PROCS="$${NCMPI_TEST_PROCS:-1 2 3 4}"
 long_targets = check-faults check-soak check-one-bad check-hostile check-holes check-ways \
 	check-redef-kill check-redef-faults check-blob-join check-blob-kill check-blob-moments \
 	check-burst-suites check-burst-kill check-burst-beside check-random-blobs \
-	check-random-programs check-pairs
+	check-random-programs check-pairs check-nc4-suites
 $(long_targets): check-programs
 check-programs:
 	$(MAKE) check TESTS=
@@ -34,6 +34,10 @@ check-hostile:
 check-holes:
 	@$(RUN) NCMPI_HOLES=$${NCMPI_HOLES:-100000} NCMPI_TEST_PROCS=4 \
 		$(BASH_PATH) $(srcdir)/test/support/run-mpi test/mpio/holes.mpi
+
+# The conformance matrix on netCDF-4 files.
+check-nc4-suites:
+	@$(RUN) NC4_SUITES=all $(BASH_PATH) $(srcdir)/test/nc4/nc4_suites.sh
 
 # With every way of transfer forced.
 check-ways:

@@ -128,10 +128,9 @@ static void modes_and_files_are_named(void)
     TOLD(NC_EPERM, ncmpi_redef(other), "readonly.nc");
     TOLD(NC_EPERM, ncmpi_del_att(other, NC_GLOBAL, "a"), "readonly.nc");
     close_dataset(other);
-    TOLD(
-        NC_ENOTBUILT,
-        ncmpi_create(MPI_COMM_WORLD, check_path("n4.nc"), NC_NETCDF4, MPI_INFO_NULL, &id),
-        "netCDF-4");
+    TOLD(NC_ENOTBUILT,
+         ncmpi_create(MPI_COMM_WORLD, check_path("b.bp"), NC_BP, MPI_INFO_NULL, &id),
+         "ADIOS");
     TOLD(NC_EINVAL_CMODE,
          ncmpi_create(MPI_COMM_WORLD, check_path("n4.nc"),
                       NC_64BIT_DATA | NC_64BIT_OFFSET, MPI_INFO_NULL, &id),

@@ -102,10 +102,13 @@ AGREED = {
                        'partial',  # of a subfile, whose processes open it together
                        'deleted',  # agreed on when a deferred close is completed
                        'undone',  # where building the layers failed, which is agreed
+                       'netcdf4',  # process 0's mode, or the file's first bytes, which all were told
                        'stands_in', 'base',  # found in the file's first bytes, which all were told
                        'whole'},  # set where a dataset's subfiles are opened together
     'driver': {'ops', 'at', 'lower', 'bottom', 'ds', 'posts', 'likes_runs'},
     'api_dataset': {'defining', 'indep', 'fresh', 'top', 'before', 'number', 'closing'},
+    # By the mode and the processes; after agreements; by the definitions.
+    'nc4': {'parallel', 'created', 'extended', 'any_together'},
     # numrecs_in_file differs only where process 0 writes it without the others.
     'mpio': {'created', 'defined', 'known_size', 'numrecs_in_file',
              'failures', 'opened_records'},

@@ -81,6 +81,7 @@ static int check_att(struct api_dataset *d, const struct attribute *a,
     if (cdf_atts(&d->ds.header, a->varid) == NULL) return api_no_var(d, a->varid);
     int err = cdf_check_name(a->name, norm);
     if (err == NC_NOERR) err = cdf_check_type(d->ds.header.format, a->xtype);
+    if (err == NC_NOERR) err = api_check_strict(d, a->xtype);
     if (err == NC_NOERR && (int)type >= 0)
         err = api_check_values("attribute", a->name, a->xtype, type);
     if (err == NC_NOERR) err = check_nelems(d, a, values);
@@ -160,7 +161,8 @@ static int find_attribute(struct api_dataset *d, int varid, const char *name, in
         return err != NC_NOERR ? err : NC_EBADNAME;
     }
     int err = cdf_find_att(&d->ds.header, varid, name, id);
-    return err == NC_ENOTATT ? api_no_att(&d->ds.header, varid, name) : err;
+    if (err == NC_ENOTATT) err = api_no_att(&d->ds.header, varid, name);
+    return api_left_out(d, err);
 }
 
 /* The same, of a dataset by its id. */

@@ -76,6 +76,13 @@ int api_end_define_all(struct api_dataset *d, const struct cdf_room *room);
 /* May anything be called so? Name errors. */
 int api_check_name(const char *name);
 
+/* A netCDF-4 file of the classic model has the types of CDF-2: NC_ESTRICTCDF2. */
+static inline int api_check_strict(const struct api_dataset *d, int xtype)
+{
+    bool strict = d->ds.netcdf4 == NC_FORMAT_NETCDF4_CLASSIC && xtype > NC_DOUBLE;
+    return strict && cdf_type_size(xtype) > 0 ? cdf_check_type(2, xtype) : NC_NOERR;
+}
+
 /* May what is called `old` get this name, which may be taken? Outside define mode it must
  * not grow: the header has no room for it. Name errors, NC_ENAMEINUSE, NC_ENOTINDEFINE.
  */

@@ -62,7 +62,9 @@ int ncmpi_def_var(int ncid, const char *name, nc_type xtype, int ndims,
     if (err != NC_NOERR) return err;
     err = same_var_all(d, name, xtype, ndims, dimidsp);
     if (err != NC_NOERR) return err;
-    err = cdf_def_var(&d->ds.header, name, xtype, ndims, dimidsp, &id);
+    err = api_check_strict(d, xtype);
+    if (err == NC_NOERR)
+        err = cdf_def_var(&d->ds.header, name, xtype, ndims, dimidsp, &id);
     err = api_tell_all(d, err);
     if (err != NC_NOERR) return err;
     d->ds.header.vars[id].fill = d->fill_mode == NC_FILL;

@@ -59,17 +59,21 @@ int ncmpi_inq_format(int ncid, int *formatp)
 {
     struct api_dataset *d;
     int err = api_find(ncid, &d);
-    if (err == NC_NOERR && formatp != NULL) *formatp = d->ds.header.format;
+    if (err == NC_NOERR && formatp != NULL)
+        *formatp = d->ds.netcdf4 != 0 ? d->ds.netcdf4 : d->ds.header.format;
     return err;
 }
 
 int ncmpi_inq_version(int ncid, int *NC_mode)
 {
+    static const int modes[] = {[NC_FORMAT_CLASSIC] = NC_CLASSIC_MODEL,
+                                [NC_FORMAT_CDF2] = NC_64BIT_OFFSET,
+                                [NC_FORMAT_NETCDF4] = NC_NETCDF4,
+                                [NC_FORMAT_NETCDF4_CLASSIC] =
+                                    NC_NETCDF4 | NC_CLASSIC_MODEL,
+                                [NC_FORMAT_CDF5] = NC_64BIT_DATA};
     int format, err = ncmpi_inq_format(ncid, &format);
-    if (err == NC_NOERR && NC_mode != NULL)
-        *NC_mode = format == 5   ? NC_64BIT_DATA
-                   : format == 2 ? NC_64BIT_OFFSET
-                                 : NC_CLASSIC_MODEL;
+    if (err == NC_NOERR && NC_mode != NULL) *NC_mode = modes[format];
     return err;
 }
 
@@ -145,25 +149,12 @@ int ncmpi_inq_striping(int ncid, int *striping_size, int *striping_count)
 
 /* ---- a file that is not open ---- */
 
-static int read_signature(const char *path, unsigned char *head, size_t *length)
-{
-    int fd = base_open(path, O_RDONLY);
-    if (fd < 0) return base_error_system(NC_EFILE, "opening", path);
-    int64_t n = base_read_some(fd, 0, head, (int64_t)*length);
-    int err = n < 0 ? base_error_system(NC_EREAD, "reading", path) : NC_NOERR;
-    close(fd);
-    *length = n < 0 ? 0 : (size_t)n;
-    return err;
-}
-
 int ncmpi_inq_file_format(const char *filename, int *formatp)
 {
-    unsigned char head[4096 + 8];
-    size_t length = sizeof head;
+    int format;
     base_error_begin();
     if (filename == NULL) return api_null(NC_EINVAL, "filename");
-    if (formatp != NULL) *formatp = NC_FORMAT_UNKNOWN;
-    int err = read_signature(api_path(filename), head, &length);
-    if (err == NC_NOERR && formatp != NULL) *formatp = cdf_signature(head, length);
+    int err = driver_file_format(api_path(filename), &format);
+    if (formatp != NULL) *formatp = format;
     return err; /* not to know the format is an answer */
 }

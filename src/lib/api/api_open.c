@@ -24,7 +24,7 @@ int ncmpi_set_default_format(int format, int *old_formatp)
     case NC_FORMAT_CLASSIC:
     case NC_FORMAT_CDF2:
     case NC_FORMAT_CDF5:
-    case NC_FORMAT_NETCDF4: /* who creates such a file is told that there are none */
+    case NC_FORMAT_NETCDF4:
     case NC_FORMAT_NETCDF4_CLASSIC:
         default_format = format;
         return NC_NOERR;
@@ -324,33 +324,31 @@ static struct api_dataset *prepare_all(MPI_Comm comm, const char *path, MPI_Info
     return d;
 }
 
-static int other_format(const char *name)
-{
-    return base_error_set(NC_ENOTBUILT,
-                          "%s is another library's; this one creates CDF-1, CDF-2 "
-                          "(NC_64BIT_OFFSET) and CDF-5 (NC_64BIT_DATA)",
-                          name);
-}
-
-/* The format that a creation mode asks for, 1, 2 or 5; or an error. */
+/* The format that a creation mode asks for, as NC_FORMAT_ of netCDF; or an error. */
 static int format_of(int cmode)
 {
-    bool cdf2 = cmode & NC_64BIT_OFFSET, cdf5 = cmode & NC_64BIT_DATA;
-    if (cdf2 && cdf5)
+    const int kinds = cmode & (NC_64BIT_OFFSET | NC_64BIT_DATA | NC_NETCDF4);
+    if ((kinds & (kinds - 1)) != 0)
         return base_error_set(NC_EINVAL_CMODE,
-                              "mode %#x: both NC_64BIT_OFFSET and NC_64BIT_DATA",
+                              "mode %#x: more than one of NC_64BIT_OFFSET, "
+                              "NC_64BIT_DATA and NC_NETCDF4",
                               (unsigned)cmode);
     if (cmode & (NC_DISKLESS | NC_MMAP))
         return base_error_set(NC_EINVAL_CMODE, "mode %#x: datasets are not in memory",
                               (unsigned)cmode);
-    if (cmode & (NC_NETCDF4 | NC_BP))
-        return other_format(cmode & NC_NETCDF4 ? "netCDF-4" : "ADIOS BP");
-    if (cdf5) return 5;
-    if (cdf2) return 2;
-    if (cmode & NC_CLASSIC_MODEL) return 1;
-    int format = default_format;
-    bool netcdf4 = format == NC_FORMAT_NETCDF4 || format == NC_FORMAT_NETCDF4_CLASSIC;
-    return netcdf4 ? other_format("netCDF-4, the default format,") : format;
+    if (cmode & NC_BP)
+        return base_error_set(NC_ENOTBUILT, "ADIOS BP is another library's");
+    const bool classic = cmode & NC_CLASSIC_MODEL;
+    switch (kinds) {
+    case NC_64BIT_DATA:
+        return NC_FORMAT_CDF5;
+    case NC_64BIT_OFFSET:
+        return NC_FORMAT_CDF2;
+    case NC_NETCDF4:
+        return classic ? NC_FORMAT_NETCDF4_CLASSIC : NC_FORMAT_NETCDF4;
+    default:
+        return classic ? NC_FORMAT_CLASSIC : default_format;
+    }
 }
 
 /* There is nobody else to report it to. */
@@ -396,7 +394,10 @@ int ncmpi_create(MPI_Comm comm, const char *path, int cmode, MPI_Info info, int 
     if (err == NC_NOERR) trace_start_all(&d->ds, d->threads);
     if (err == NC_NOERR && terms.format < 0) err = (int)terms.format;
     d->fresh = d->defining = d->ds.writable = true;
-    cdf_init(&d->ds.header, err == NC_NOERR ? (int)terms.format : 1);
+    bool netcdf4 =
+        terms.format == NC_FORMAT_NETCDF4 || terms.format == NC_FORMAT_NETCDF4_CLASSIC;
+    if (netcdf4) d->ds.netcdf4 = (int)terms.format;
+    cdf_init(&d->ds.header, err != NC_NOERR ? 1 : netcdf4 ? 5 : (int)terms.format);
     if (err == NC_NOERR) err = driver_create_all(&d->ds, (int)terms.mode, &d->top);
     trace_leave(d->ds.trace, span, "ncmpi_create", -1, err);
     return finish_all(d, &spare, err, differs, ncidp);

@@ -1,6 +1,8 @@
 /* Words for errors: which object, which index, which value. */
 #include "api_words.h"
 
+#include <stdio.h>
+
 #include "base_error.h"
 #include "pnetcdf.h"
 
@@ -34,6 +36,15 @@ int api_no_att(const struct cdf_header *h, int varid, const char *name)
         return base_error_named(NC_ENOTATT, "global attribute '%.80s'%s", name, NULL);
     return base_error_named(NC_ENOTATT, "variable '%.80s' has no attribute '%.80s'",
                             h->vars[varid].name, name);
+}
+
+int api_left_out(const struct api_dataset *d, int code)
+{
+    char words[400];
+    if (code == NC_NOERR || d->ds.left_out == NULL) return code;
+    snprintf(words, sizeof words, "%s", base_error_detail(code));
+    return base_error_set(code, "%s; left out of this netCDF-4 file: %s", words,
+                          d->ds.left_out);
 }
 
 int api_longer_name(const char *old, const char *name)

@@ -487,6 +487,7 @@ static bool blob_is_wanted(const struct dataset *ds, bool create)
 {
     const struct base_hints *h = &ds->hints;
     bool subfiles = h->subfiling == BASE_ENABLE && h->num_subfiles > 1;
+    if (ds->netcdf4 != 0) return false;
     if (!create && ds->base > 0) return true;
     if (!create)
         return ds->stands_in ||

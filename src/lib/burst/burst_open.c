@@ -12,7 +12,7 @@
 static bool burst_is_wanted(const struct dataset *ds, bool create)
 {
     (void)create;
-    return ds->hints.burst == BASE_ENABLE;
+    return ds->hints.burst == BASE_ENABLE && ds->netcdf4 == 0;
 }
 
 void burst_note_time(struct burst *b, double since)

@@ -36,7 +36,9 @@ int cdf_check_type(int format, int type)
     if (cdf_type_size(type) == 0)
         return base_error_set(NC_EBADTYPE, "%d is not an external type", type);
     if (format != 5 && type > NC_DOUBLE)
-        return base_error_set(NC_ESTRICTCDF2, "type %d needs a file of format CDF-5",
+        return base_error_set(NC_ESTRICTCDF2,
+                              "type %d needs a file of format CDF-5, or netCDF-4 "
+                              "without NC_CLASSIC_MODEL",
                               type);
     return NC_NOERR;
 }

@@ -85,6 +85,10 @@ struct dataset {
     struct file_descriptor *lent; /* a layer's, for the others; NULL: none has one */
     int64_t promised;             /* others make the file so long, sooner or later */
     int64_t base; /* where in the file the dataset begins: behind its envelope, if any */
+    int netcdf4;  /* NC_FORMAT_NETCDF4 or NC_FORMAT_NETCDF4_CLASSIC: the file is one of
+                   * these; 0: it is a classic one */
+    const char
+        *left_out;  /* what the header does not tell of such a file; NULL: nothing */
     bool stands_in; /* the file was opened because the dataset's own name has none */
     struct base_hints hints;
     bool writable;

@@ -1,11 +1,14 @@
 /* The stack of drivers: how it is built, and what a layer takes from the one below. */
 #include "driver.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base_error.h"
 #include "base_fs.h"
+#include "base_io.h"
 #include "base_mem.h"
 
 /* ---- a layer on another one ---- */
@@ -30,6 +33,12 @@ static int wait_as_put(struct driver *self, struct access_request *const *reqs, 
 static int do_nothing(struct driver *self)
 {
     (void)self;
+    return NC_NOERR;
+}
+
+static int take_any(struct driver *self, const struct cdf_header *before)
+{
+    (void)self, (void)before;
     return NC_NOERR;
 }
 
@@ -70,6 +79,7 @@ static struct driver *itself(struct driver *self, int number, struct driver *low
 
 /* What it comes to where no layer has these. Nothing is staged then. */
 static const struct driver_ops none_has = {
+    .check_definitions = take_any,
     .flush_all = do_nothing,
     .flush = do_nothing,
     .posting = {.post = post_nothing,
@@ -186,9 +196,41 @@ static int open_stand_in_all(struct dataset *ds, int omode, struct driver **top)
     return base_error_set(NC_ENOENT, "%s", words);
 }
 
+int driver_file_format(const char *path, int *format)
+{
+    unsigned char head[4096 + 8];
+    int fd = base_open(path, O_RDONLY);
+    *format = NC_FORMAT_UNKNOWN;
+    if (fd < 0) return base_error_system(NC_EFILE, "opening", path);
+    int64_t n = base_read_some(fd, 0, head, sizeof head);
+    int err = n < 0 ? base_error_system(NC_EREAD, "reading", path) : NC_NOERR;
+    close(fd);
+    if (err == NC_NOERR) *format = cdf_signature(head, (size_t)n);
+    return err;
+}
+
+/* The file is in a format that mpio does not have: netCDF-4, or another one. */
+static int open_netcdf4_all(struct dataset *ds, int omode, struct driver **top, int err)
+{
+    struct base_error_note note;
+    int format = NC_FORMAT_UNKNOWN;
+    base_error_keep(&note);
+    if (ds->rank == 0) (void)driver_file_format(ds->full, &format);
+    int shared = dataset_share_all(ds, &format, sizeof format, 0);
+    if (shared != NC_NOERR) return shared;
+    if (format != NC_FORMAT_NETCDF4) {
+        base_error_restore(&note);
+        return err;
+    }
+    ds->undone = false;
+    ds->netcdf4 = format;
+    return build_all(ds, omode, false, top);
+}
+
 int driver_open_all(struct dataset *ds, int omode, struct driver **top)
 {
     int err = build_all(ds, omode, false, top);
+    if (err == NC_ENOTBUILT && !ds->netcdf4) return open_netcdf4_all(ds, omode, top, err);
     bool nothing = err == NC_ENOENT && ds->header.size == 0;
     return nothing ? open_stand_in_all(ds, omode, top) : err;
 }

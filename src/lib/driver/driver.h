@@ -250,18 +250,23 @@ struct driver_kind {
 
 /* Each is defined in its room. */
 extern const struct driver_kind mpio_driver;
+extern const struct driver_kind nc4_driver;
 extern const struct driver_kind blob_driver;
 extern const struct driver_kind burst_driver;
 extern const struct driver_kind stage_driver;
 
-/* All of them, from the bottom of a stack to its top, and NULL. The first has the file.
- */
+/* All of them, from the bottom of a stack to its top, and NULL. Of the first two, which
+ * have the file, a dataset wants one. */
 extern const struct driver_kind *const driver_registry[];
 
 /* Build the stack for a new file, or for one that is there, from the registry's table;
  * *top is the layer that is called. Agreed; on failure nothing is left. */
 int driver_create_all(struct dataset *ds, int cmode, struct driver **top);
 int driver_open_all(struct dataset *ds, int omode, struct driver **top);
+
+/* What a file is, by its first bytes: see cdf_signature. Local. NC_ENOENT, NC_EFILE ...
+ */
+int driver_file_format(const char *path, int *format);
 
 /* The first error of what the wanted layers refuse, see struct driver_kind. Local. */
 int driver_refuse(const struct dataset *ds);

@@ -4,7 +4,7 @@
 #include "driver.h"
 
 const struct driver_kind *const driver_registry[] = {
-    &mpio_driver,  &stage_driver, &blob_driver,
+    &mpio_driver,  &nc4_driver, &stage_driver, &blob_driver,
 #ifdef NCMPI_BURST
     &burst_driver,
 #endif

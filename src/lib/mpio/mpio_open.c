@@ -81,7 +81,14 @@ static const struct driver_ops slots = {
     .background = {.defer = defer_mpio},
 };
 
+static bool is_classic(const struct dataset *ds, bool create)
+{
+    (void)create;
+    return ds->netcdf4 == 0;
+}
+
 const struct driver_kind mpio_driver = {
+    .wanted = is_classic,
     .create_all = mpio_create_all,
     .open_all = mpio_open_all,
     .remove = mpio_delete,

@@ -15,7 +15,8 @@
 
 static bool stage_is_wanted(const struct dataset *ds, bool create)
 {
-    return ds->hints.stage == BASE_ENABLE && !create && !ds->writable && NODE_SHARED_64;
+    return ds->hints.stage == BASE_ENABLE && !create && !ds->writable &&
+           ds->netcdf4 == 0 && NODE_SHARED_64;
 }
 
 /* Adds n to a statistic. */

@@ -1,4 +1,4 @@
-/* cdfdiff: compares two classic netCDF files. A serial program without MPI. */
+/* cdfdiff: compares two netCDF files. A serial program without MPI. */
 #include "conv.h"
 #include "diff.h"
 #include "util_classic.h"
@@ -57,9 +57,9 @@ static int compare(struct diff_options *o)
     struct diff d = {.tool = TOOL, .options = *o, .nprocs = 1, .self = &s};
     d.read = read_piece;
     d.enter = enter_pair;
-    if (util_classic_open(&s.file[0], TOOL, o->path[0]) != 0) return DIFF_TROUBLE;
+    if (util_open(&s.file[0], TOOL, o->path[0]) != 0) return DIFF_TROUBLE;
     int status = DIFF_TROUBLE;
-    if (util_classic_open(&s.file[1], TOOL, o->path[1]) == 0) {
+    if (util_open(&s.file[1], TOOL, o->path[1]) == 0) {
         d.header[0] = &s.file[0].header;
         d.header[1] = &s.file[1].header;
         status = diff_run(&d, NULL);

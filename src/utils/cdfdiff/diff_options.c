@@ -113,8 +113,10 @@ int diff_parse(struct diff_options *o, const char *tool_name, int argc, char **a
         .name = tool_name,
         .synopsis = "[-h|-d] [-v VAR,...] [-t ABS[,REL]] [-T VAR=ABS[,REL]] "
                     "[--nan-differs] [-1] [-b|-q] [-j] [--map] [--draw FILE] FILE1 FILE2",
-        .about = "Compares two classic netCDF files by names: definitions and values.\n"
-                 "Status 0: the same, 1: different, 2: trouble.",
+        .about =
+            "Compares two netCDF files, classic or netCDF-4, by names: definitions and\n"
+            "values. "
+            "Status 0: the same, 1: different, 2: trouble.",
         .options = options,
         .examples = "  cdfdiff -t 0,1e-6 a.nc b.nc\n"
                     "  mpiexec -n 4 ncmpidiff -v temp a.nc b.nc\n"

@@ -1,4 +1,4 @@
-/* Opening and reading classic datasets. */
+/* Opening datasets, and reading classic ones. */
 #include "util_classic.h"
 
 #include <errno.h>
@@ -12,8 +12,10 @@
 #include "blob_foreign.h"
 #include "cdf_envelope.h"
 #include "journal.h"
+#include "nc4.h"
 #include "util_blob.h"
 #include "util_message.h"
+#include "util_nc4.h"
 
 enum { FIRST_READ = 1 << 16, READ_GROWTH = 4 };
 
@@ -134,26 +136,61 @@ static void report_subfile(void *to, const char *path, const char *reason)
     util_message(c->tool, path, -1, "%s", reason);
 }
 
-int util_classic_open(struct util_classic *c, const char *tool, const char *path)
+/* The header and the subfiles of a classic dataset. */
+static int decode(struct util_classic *c)
 {
     struct cdf_fault fault;
-    if (util_classic_open_any(c, tool, path) != 0) return -1;
     int status = util_classic_try(c, &fault);
     if (status != 0 && util_classic_is_moving(c)) {
         char text[512];
-        util_message(tool, path, -1, "%s", journal_words(path, c->fd, text));
+        util_message(c->tool, c->path, -1, "%s", journal_words(c->path, c->fd, text));
     } else if (status != 0 && fault.reason[0] != '\0') {
-        util_message(tool, path, fault.offset, "%s", fault.reason);
+        util_message(c->tool, c->path, fault.offset, "%s", fault.reason);
     }
-    if (status == 0 && util_blob_is_apart(c))
-        status = util_blob_open(c, report_subfile, c);
+    return status == 0 && util_blob_is_apart(c) ? util_blob_open(c, report_subfile, c)
+                                                : status;
+}
+
+int util_classic_open(struct util_classic *c, const char *tool, const char *path)
+{
+    if (util_classic_open_any(c, tool, path) != 0) return -1;
+    int status = util_refuse_nc4(c) ? -1 : decode(c);
     if (status != 0) util_classic_close(c);
     return status;
+}
+
+int util_open(struct util_classic *c, const char *tool, const char *path)
+{
+    if (util_classic_open_any(c, tool, path) != 0) return -1;
+    int status = util_nc4_is(c) ? util_nc4_open(c) : decode(c);
+    if (status != 0) util_classic_close(c);
+    return status;
+}
+
+int util_format(const struct util_classic *c)
+{
+    return c->nc4 == NULL ? c->header.format : util_nc4_format(c);
+}
+
+bool util_is_limitless(const struct util_classic *c, int dimid)
+{
+    return c->nc4 == NULL ? dimid == c->header.unlimited
+                          : nc4_is_limitless(c->nc4, dimid);
+}
+
+bool util_refuse_nc4(const struct util_classic *c)
+{
+    if (!util_nc4_is(c)) return false;
+    util_message(c->tool, c->path, -1,
+                 "a netCDF-4 (HDF5) file, which this tool is not for: ncmpidump and "
+                 "h5dump show it, ncmpicopy -k cdf5 makes a classic file of it");
+    return true;
 }
 
 void util_classic_close(struct util_classic *c)
 {
     util_blob_close(c);
+    util_nc4_close(c);
     cdf_free(&c->header);
     close(c->fd);
 }

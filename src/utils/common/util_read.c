@@ -6,10 +6,28 @@
 
 #include "base_mem.h"
 #include "util_message.h"
+#include "util_nc4.h"
 
 /* Records are read together, and what lies between their pieces thrown away, if a gap
  * costs less than a call. */
 enum { SPAN = 1 << 20, WORTHY_GAP = 1 << 12 };
+
+static int no_memory(const struct util_reader *r)
+{
+    util_message(r->file->tool, NULL, -1, "%s", strerror(ENOMEM));
+    return -1;
+}
+
+static int prepare_box(struct util_reader *r)
+{
+    const int n = r->var->ndims;
+    r->box = base_malloc((3 * (size_t)n + 1) * sizeof *r->box);
+    if (r->box == NULL) return no_memory(r);
+    for (int i = 0; i < n; i++)
+        r->box[i] =
+            i == 0 && r->var->is_record ? r->file->header.numrecs : r->var->shape[i];
+    return 0;
+}
 
 int util_reader_init(struct util_reader *r, const struct util_classic *file,
                      const struct cdf_var *var)
@@ -21,17 +39,17 @@ int util_reader_init(struct util_reader *r, const struct util_classic *file,
         .element = cdf_type_size(var->type),
         .total = var->is_record ? var->nelems * h->numrecs : var->nelems,
     };
+    if (file->nc4 != NULL) return prepare_box(r);
     int64_t gap = h->record_size - var->nelems * r->element;
     if (!var->is_record || gap > WORTHY_GAP || h->record_size > SPAN / 2) return 0;
     r->span = base_malloc(SPAN);
-    if (r->span != NULL) return 0;
-    util_message(r->file->tool, NULL, -1, "%s", strerror(ENOMEM));
-    return -1;
+    return r->span != NULL ? 0 : no_memory(r);
 }
 
 void util_reader_free(struct util_reader *r)
 {
     base_free(r->span);
+    base_free(r->box);
 }
 
 /* The file ends before the variable: what is missing is zeros. */
@@ -84,6 +102,16 @@ static int64_t read_records(struct util_reader *r, int64_t record, char *values,
     return n;
 }
 
+/* As much as is one hyperslab. */
+static int64_t read_box(struct util_reader *r, char *values, int64_t most)
+{
+    const int n = r->var->ndims;
+    struct util_piece p = {.start = r->box + n, .count = r->box + n + n};
+    util_piece_make(&p, n, r->box, r->done, most);
+    int varid = (int)(r->var - r->file->header.vars);
+    return util_nc4_read(r->file, varid, &p, values) == 0 ? p.n : -1;
+}
+
 int64_t util_read(struct util_reader *r, void *values, int64_t most)
 {
     int64_t left = r->total - r->done;
@@ -93,7 +121,9 @@ int64_t util_read(struct util_reader *r, void *values, int64_t most)
     int64_t per_record = r->var->nelems;
     int64_t record = r->done / per_record, within = r->done % per_record;
     int64_t n;
-    if (r->span != NULL && within == 0 && most >= per_record) {
+    if (r->box != NULL) {
+        n = read_box(r, values, most);
+    } else if (r->span != NULL && within == 0 && most >= per_record) {
         n = read_records(r, record, values, most / per_record);
         if (n > 0) n *= per_record;
     } else {

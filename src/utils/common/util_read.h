@@ -13,6 +13,7 @@ struct util_reader {
     int64_t total; /* elements, of all records */
     int64_t done;  /* elements read */
     char *span;    /* records read together, other variables' bytes included */
+    int64_t *box;  /* of a netCDF-4 file: shape, and start and count of what is read */
     bool is_short; /* the file ends before the variable, which was said */
 };
 

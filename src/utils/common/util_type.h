@@ -8,10 +8,14 @@ const char *util_type_name(int type);
 /* What CDL puts behind a number of an attribute: "" or a letter or more. */
 const char *util_type_suffix(int type);
 
-/* The kind of a file of format 1, 2 or 5, as ncgen -k takes it. */
+/* Beside formats 1, 2 and 5: the kinds that netCDF calls nc4 and nc7, its classic model.
+ */
+enum { UTIL_NC4 = 4, UTIL_NC7 = 7 };
+
+/* The kind of a file of a format, as ncdump -k tells and ncgen -k takes it. */
 const char *util_format_name(int format);
 
-/* The reverse; "1", "2", "5" and other names in use are understood too. 0: none. */
+/* The reverse; "1", "2", "5", "nc4" and others in use are understood too. 0: none. */
 int util_format_of(const char *name);
 
 #endif

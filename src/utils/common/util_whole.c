@@ -4,14 +4,28 @@
 #include <string.h>
 
 #include "pnetcdf.h"
+#include "util_classic.h"
 #include "util_message.h"
+
+static bool is_nc4(int ncid)
+{
+    int format;
+    return ncmpi_inq_format(ncid, &format) == NC_NOERR &&
+           (format == NC_FORMAT_NETCDF4 || format == NC_FORMAT_NETCDF4_CLASSIC);
+}
+
+void util_tell_left_out(const char *tool, const char *path, int ncid)
+{
+    struct util_classic c;
+    if (is_nc4(ncid) && util_open(&c, tool, path) == 0) util_classic_close(&c);
+}
 
 bool util_is_one_file(int ncid)
 {
     MPI_Info info;
     char value[32] = "";
     int set = 0;
-    if (ncmpi_inq_file_info(ncid, &info) != NC_NOERR) return false;
+    if (is_nc4(ncid) || ncmpi_inq_file_info(ncid, &info) != NC_NOERR) return false;
     if (MPI_Info_get(info, "nc_blob", sizeof value - 1, value, &set) != MPI_SUCCESS)
         set = 0;
     MPI_Info_free(&info);

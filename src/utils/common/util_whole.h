@@ -7,8 +7,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Are all values of a dataset in its one file? */
+/* Are all values of a dataset in its one file, at the places that inquiries tell? */
 bool util_is_one_file(int ncid);
+
+/* Names what of a netCDF-4 file the library leaves out. One process calls it. */
+void util_tell_left_out(const char *tool, const char *path, int ncid);
 
 /* Bytes of a dataset's file, told to all processes of MPI_COMM_WORLD; -1 if they cannot
  * be had, or tell nothing, as values are in subfiles, too. */

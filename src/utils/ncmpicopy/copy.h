@@ -9,13 +9,15 @@
 #include "pnetcdf_constants.h"
 #include "util_progress.h"
 #include "util_slab.h"
+#include "util_type.h"
 
 #define COPY_TOOL "ncmpicopy"
 
 enum { COPY_MOST_SLABS = 64 };
 
 struct copy_options {
-    int format;            /* 1, 2, 5; 0: the source's */
+    int format;            /* 1, 2, 5, UTIL_NC4, UTIL_NC7; 0: the source's */
+    int deflate;           /* level, for netCDF-4; -1: none given */
     const char *variables; /* only these, as a list; NULL: all */
     struct util_slab slab[COPY_MOST_SLABS];
     int nslabs;
@@ -63,6 +65,12 @@ struct copy {
     struct util_progress progress;
 };
 
+/* Is the copy a netCDF-4 file? Once its format is settled. */
+static inline bool copy_is_nc4(const struct copy *c)
+{
+    return c->options.format == UTIL_NC4 || c->options.format == UTIL_NC7;
+}
+
 /* Says what a function of the library returned, once for all processes that met it. */
 int copy_complain(const char *path, const char *what, int err);
 
@@ -85,8 +93,8 @@ int copy_bytes(struct copy *c, const char **path);
 
 /* ---- copy_parts.c ---- */
 
-/* Copies the values into subfiles. An NC_ error of this process, about the file *path.
- * Collective. */
+/* Copies the values into subfiles, or into a netCDF-4 file. An NC_ error of this process,
+ * about the file *path. Collective. */
 int copy_parts(struct copy *c, const char **path);
 
 /* ---- copy_data.c ---- */

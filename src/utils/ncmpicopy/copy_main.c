@@ -1,4 +1,4 @@
-/* ncmpicopy: copies a classic netCDF file, in parallel, to another format or shape. */
+/* ncmpicopy: copies a netCDF file, in parallel, to another format or shape. */
 #include "copy.h"
 
 #include <errno.h>
@@ -13,13 +13,15 @@
 #include "util_message.h"
 #include "util_options.h"
 #include "util_rights.h"
-#include "util_type.h"
+#include "util_whole.h"
 
 static const struct util_option options[] = {
-    {'k', "format", "FORMAT", "format of the copy: 1, 2, 5 or a name (the source's)"},
+    {'k', "format", "FORMAT",
+     "format of the copy: 1, 2, 5, nc4, nc7 or a name (the source's)"},
     {'v', NULL, "VAR,...", "copy these variables only, and what they need"},
     {'d', NULL, "DIM=A:B:STEP",
      "of a dimension, indices from A to B - 1; may be repeated"},
+    {'d', NULL, "LEVEL", "deflate a netCDF-4 file: 0, not at all, to 9"},
     {'r', "header-room", "BYTES", "leave so much room for the header to grow"},
     {'u', "fixed", NULL, "make the unlimited dimension a fixed one"},
     {'U', "unlimited", "DIM", "make this dimension unlimited"},
@@ -30,11 +32,13 @@ static const struct util_option options[] = {
 
 static const struct util_tool tool = {
     .name = COPY_TOOL,
-    .synopsis = "[-k FORMAT] [-v VAR,...] [-d DIM=A:B:STEP] [-r BYTES] [-u] [-U DIM] "
-                "[-f] [-n] FILE1 FILE2",
-    .about = "Copies a classic netCDF file, or parts of it, and checks the copy.",
+    .synopsis =
+        "[-k FORMAT] [-v VAR,...] [-d DIM=A:B:STEP] [-d LEVEL] [-r BYTES] [-u] [-U DIM] "
+        "[-f] [-n] FILE1 FILE2",
+    .about = "Copies a netCDF file, or parts of it, and checks the copy.",
     .options = options,
     .examples = "  ncmpicopy -k 5 -r 65536 old.nc new.nc\n"
+                "  ncmpicopy -k cdf5 new4.nc classic.nc\n"
                 "  mpiexec -n 4 ncmpicopy -v temp -d time=-10: run.nc part.nc\n",
 };
 
@@ -61,10 +65,14 @@ static const char *parse_room(struct copy_options *o, const char *text)
 
 static const char *parse_slab(struct copy_options *o, const char *text)
 {
+    if (text[0] >= '0' && text[0] <= '9' && text[1] == '\0') {
+        o->deflate = text[0] - '0';
+        return NULL;
+    }
     if (o->nslabs == COPY_MOST_SLABS) return "-d: too many of them";
     return util_slab_parse(&o->slab[o->nslabs++], text) == 0
                ? NULL
-               : "-d: takes DIM=A:B, DIM=A:B:STEP or DIM=INDEX";
+               : "-d: takes DIM=A:B, DIM=A:B:STEP, DIM=INDEX or a level from 0 to 9";
 }
 
 /* NULL, or what is wrong. */
@@ -73,8 +81,9 @@ static const char *apply(struct copy_options *o, int letter, const char *argumen
     switch (letter) {
     case 'k':
         o->format = util_format_of(argument);
-        return o->format == 0 ? "-k: takes 1, 2, 5, classic, 64-bit-offset or cdf5"
-                              : NULL;
+        return o->format == 0
+                   ? "-k: takes 1, 2, 5, classic, 64-bit-offset, cdf5, nc4 or nc7"
+                   : NULL;
     case 'v':
         o->variables = argument;
         return NULL;
@@ -101,7 +110,7 @@ static int parse(struct copy_options *o, int argc, char **argv)
 {
     const char *argument, *wrong = NULL;
     int letter;
-    *o = (struct copy_options){0};
+    *o = (struct copy_options){.deflate = -1};
     while ((letter = util_next_option(&tool, argc, argv, &argument)) > 0 && wrong == NULL)
         wrong = apply(o, letter, argument);
     if (letter != UTIL_END && wrong == NULL) return letter;
@@ -136,8 +145,15 @@ static bool same_file(const struct copy *c)
 
 static int source_format(int ncid, int *format)
 {
+    static const int formats[] = {
+        [NC_FORMAT_CLASSIC] = 1,
+        [NC_FORMAT_CDF2] = 2,
+        [NC_FORMAT_CDF5] = 5,
+        [NC_FORMAT_NETCDF4] = UTIL_NC4,
+        [NC_FORMAT_NETCDF4_CLASSIC] = UTIL_NC7,
+    };
     int err = ncmpi_inq_format(ncid, format);
-    *format = *format == NC_FORMAT_CDF5 ? 5 : *format == NC_FORMAT_CDF2 ? 2 : 1;
+    if (err == NC_NOERR) *format = formats[*format];
     return err;
 }
 
@@ -162,21 +178,47 @@ static int make_file(const struct copy *c, bool *made)
     return status;
 }
 
+/* NC_ error. */
+static int create_as(struct copy *c)
+{
+    static const int flags[] = {
+        [1] = 0,
+        [2] = NC_64BIT_OFFSET,
+        [5] = NC_64BIT_DATA,
+        [UTIL_NC4] = NC_NETCDF4,
+        [UTIL_NC7] = NC_NETCDF4 | NC_CLASSIC_MODEL,
+    };
+    char level[] = "zstd:0"; /* deflate takes its level */
+    MPI_Info info = MPI_INFO_NULL;
+    if (c->options.deflate >= 0) {
+        level[sizeof level - 2] = (char)('0' + c->options.deflate);
+        MPI_Info_create(&info);
+        MPI_Info_set(info, "nc_compress", c->options.deflate == 0 ? "none" : level);
+    }
+    mode_t mask = umask(0777 & ~BASE_RIGHTS_PRIVATE);
+    int err = ncmpi_create(MPI_COMM_WORLD, c->options.to,
+                           flags[c->options.format] | NC_CLOBBER, info, &c->out);
+    (void)umask(mask);
+    if (info != MPI_INFO_NULL) MPI_Info_free(&info);
+    return err;
+}
+
 static int create(struct copy *c)
 {
-    static const int flags[] = {[1] = 0, [2] = NC_64BIT_OFFSET, [5] = NC_64BIT_DATA};
-    int format = c->options.format;
-    int err = format == 0 ? source_format(c->in, &format) : NC_NOERR;
+    int *format = &c->options.format;
+    int err = *format == 0 ? source_format(c->in, format) : NC_NOERR;
     if (err != NC_NOERR) return copy_complain(c->options.from, NULL, err);
+    if (c->options.deflate >= 0 && !copy_is_nc4(c)) {
+        util_message(COPY_TOOL, c->options.to, -1,
+                     "-d: only a netCDF-4 file is deflated; see -k nc4, -k nc7");
+        return -1;
+    }
     bool made = false;
     int status = c->rank == 0 ? make_file(c, &made) : 0;
     if (status != 0) util_message(COPY_TOOL, c->options.to, -1, "%s", strerror(errno));
     MPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (status != 0) return status;
-    mode_t mask = umask(0777 & ~BASE_RIGHTS_PRIVATE);
-    err = ncmpi_create(MPI_COMM_WORLD, c->options.to, flags[format] | NC_CLOBBER,
-                       MPI_INFO_NULL, &c->out);
-    (void)umask(mask);
+    err = create_as(c);
     if (err != NC_NOERR && made) (void)unlink(c->options.to);
     return err == NC_NOERR ? 0 : copy_complain(c->options.to, NULL, err);
 }
@@ -234,6 +276,7 @@ static int copy(struct copy *c)
     int err =
         ncmpi_open(MPI_COMM_WORLD, c->options.from, NC_NOWRITE, MPI_INFO_NULL, &c->in);
     if (err != NC_NOERR) return copy_complain(c->options.from, NULL, err);
+    if (c->rank == 0) util_tell_left_out(COPY_TOOL, c->options.from, c->in);
     int status = copy_plan(c);
     if (status == 0) status = write_copy(c);
     util_mute(false);

@@ -1,7 +1,7 @@
-/* Into a dataset in subfiles: each process puts its own part of every variable, all
- * together, as what is compressed has to be put, and who reads the copy finds a few large
- * blobs in place of thousands of small ones. A part of a record has to fit into memory
- * twice. */
+/* Into a dataset in subfiles, or a netCDF-4 file: each process puts its own part of every
+ * variable, all together, as what is compressed has to be put, and a reader of subfiles
+ * finds a few large blobs in place of thousands of small ones. A part of a record, or in
+ * subfiles of a fixed variable, has to fit into memory twice. */
 #include <string.h>
 
 #include "base_mem.h"
@@ -15,8 +15,9 @@ struct part {
     struct copy *c;
     const struct copy_var *v;
     MPI_Offset *start, *count, *from, *step; /* of one put; the latter in the source */
-    int64_t records;                         /* of a record variable that go together */
-    int cut;                                 /* the dimension that is cut; -1: none */
+    bool stepped;    /* the first dimension is gone through in steps, as records are */
+    int64_t records; /* indices of it that go together */
+    int cut;         /* the dimension that is cut; -1: none */
     char *values, *others;
     size_t bytes;
     const char *path;
@@ -32,10 +33,10 @@ static void keep_error(struct part *p, int err, const char *path)
 
 /* The dimension that is cut: the first one that has something for each process, or the
  * longest; -1: none. */
-static int cut_dim(const struct copy_var *v, int nprocs)
+static int cut_dim(const struct copy_var *v, bool stepped, int nprocs)
 {
     int longest = -1;
-    for (int i = v->record; i < v->ndims; i++) {
+    for (int i = stepped; i < v->ndims; i++) {
         if (v->length[i] >= nprocs) return i;
         if (longest < 0 || v->length[i] > v->length[longest]) longest = i;
     }
@@ -46,15 +47,16 @@ static int cut_dim(const struct copy_var *v, int nprocs)
 static bool make_part(struct part *p, struct copy *c, const struct copy_var *v)
 {
     const size_t n = (size_t)v->ndims;
-    const int cut = cut_dim(v, c->nprocs);
-    *p = (struct part){.c = c, .v = v, .cut = cut};
+    const bool stepped = v->record || (copy_is_nc4(c) && v->ndims > 0);
+    const int cut = cut_dim(v, stepped, c->nprocs);
+    *p = (struct part){.c = c, .v = v, .cut = cut, .stepped = stepped};
     p->start = base_calloc(4 * n + 1, sizeof *p->start);
     if (p->start == NULL) return false;
     p->count = p->start + n;
     p->from = p->count + n;
     p->step = p->from + n;
     int64_t most = v->size; /* bytes of the largest part */
-    for (int i = v->record; i < v->ndims; i++) {
+    for (int i = stepped; i < v->ndims; i++) {
         p->count[i] = v->length[i];
         most *= i == cut ? (v->length[i] + c->nprocs - 1) / c->nprocs : v->length[i];
     }
@@ -126,15 +128,15 @@ static void move_part_all(struct part *p)
 static void move_var_all(struct part *p)
 {
     const struct copy_var *v = p->v;
-    const int64_t records = v->record ? v->length[0] : 1;
+    const int64_t records = p->stepped ? v->length[0] : 1;
     for (int64_t at = 0; at < records; at += p->records) {
         int64_t n = records - at < p->records ? records - at : p->records;
-        if (v->record) {
+        if (p->stepped) {
             p->start[0] = at; /* whole records are process 0's */
             p->count[0] = p->cut < 0 && p->c->rank > 0 ? 0 : n;
         }
         move_part_all(p);
-        copy_moved(p->c, v->total / records * (v->record ? n : 1) * v->size);
+        copy_moved(p->c, v->total / records * (p->stepped ? n : 1) * v->size);
     }
 }
 

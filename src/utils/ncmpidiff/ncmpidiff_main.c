@@ -1,4 +1,4 @@
-/* ncmpidiff: compares two classic netCDF files, in parallel. */
+/* ncmpidiff: compares two netCDF files, in parallel. */
 #include <mpi.h>
 #include <stdlib.h>
 
@@ -120,10 +120,11 @@ static int merge(struct diff *d, int status)
 
 /* ---- files ---- */
 
-static int open_side(struct sides *s, int side, const char *path)
+static int open_side(struct sides *s, int side, const char *path, int rank)
 {
     int err = ncmpi_open(MPI_COMM_WORLD, path, NC_NOWRITE, MPI_INFO_NULL, &s->ncid[side]);
     if (err != NC_NOERR) return complain(path, err);
+    if (rank == 0) util_tell_left_out(NCMPIDIFF_TOOL, path, s->ncid[side]);
     err = ncmpidiff_header(s->ncid[side], &s->header[side]);
     if (err == NC_NOERR) err = ncmpi_begin_indep_data(s->ncid[side]);
     if (err == NC_NOERR) return 0;
@@ -151,7 +152,7 @@ static int compare(const struct diff_options *o, int rank, int nprocs)
     d.agree = agree;
     util_mute(rank != 0);
     int opened = 0;
-    while (opened < 2 && open_side(&s, opened, o->path[opened]) == 0)
+    while (opened < 2 && open_side(&s, opened, o->path[opened], rank) == 0)
         opened++;
     util_mute(false);
     int status = DIFF_TROUBLE;

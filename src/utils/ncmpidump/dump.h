@@ -53,6 +53,12 @@ void dump_attribute(struct dump *d, const char *owner, const struct cdf_att *a,
 /* Everything up to the data. */
 void dump_header(struct dump *d);
 
+/* ---- dump_special.c ---- */
+
+/* How a variable, or with NC_GLOBAL the dataset, is stored, as the attributes that ncdump
+ * -s makes of it. */
+void dump_special(struct dump *d, const char *owner, int varid);
+
 /* ---- dump_data.c ---- */
 
 /* The data of the variables wanted. 0, or -1 after an error line. */

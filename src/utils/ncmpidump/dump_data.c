@@ -30,7 +30,7 @@ struct walk {
     int64_t limit;  /* where it must end */
     struct dump_format format;
     struct dump_text text;
-    bool in_row;
+    bool in_row, braced;
     int64_t bytes; /* of all variables, so far */
     struct util_progress progress;
     char external[TILE * 8];
@@ -107,6 +107,27 @@ static void put_row_comment(struct walk *w)
 
 /* ---- rows ---- */
 
+/* What a dimension without limit holds is in braces, unless it is the first one: how many
+ * of them begin, or end, with the row that does so at an element. */
+static int braces_at(const struct walk *w, int64_t element)
+{
+    int64_t volume = 1;
+    int n = 0;
+    for (int i = w->var->ndims - 1; i > 0 && w->braced; i--) {
+        volume *= dim_length(w, i);
+        n += element % volume == 0 && util_is_limitless(&w->d->file, w->var->dimids[i]);
+    }
+    return n;
+}
+
+static void put_braces(struct walk *w, const char *brace)
+{
+    for (int n = braces_at(w, w->done); n > 0; n--) {
+        util_out_bytes(&w->d->out, brace, 1);
+        w->column++;
+    }
+}
+
 static void begin_row(struct walk *w)
 {
     w->in_row = true;
@@ -115,6 +136,7 @@ static void begin_row(struct walk *w)
         util_out_bytes(&w->d->out, "\n  ", 3);
         w->column = 2;
     }
+    put_braces(w, "{");
     if (w->d->options.brief) put_row_comment(w);
 }
 
@@ -124,6 +146,7 @@ static void end_row(struct walk *w)
     struct util_out *out = &w->d->out;
     bool last = w->done == w->total;
     w->in_row = false;
+    put_braces(w, "}");
     if (w->d->options.full) {
         util_out_bytes(out, last ? ";" : ",", 1);
         put_element_comment(w, w->done - 1);
@@ -145,7 +168,8 @@ static void put_token(struct walk *w, char *from, size_t length)
         from[length++] = ',';
         from[length++] = ' ';
     }
-    if (length > SHORT_TOKEN && w->column + (int64_t)length > w->limit) line_break(w);
+    int64_t width = (int64_t)length + (ends_row ? braces_at(w, w->done + 1) : 0);
+    if (width > SHORT_TOKEN && w->column + width > w->limit) line_break(w);
     util_out_bytes(&w->d->out, from, length);
     w->column += (int64_t)length;
     w->done++;
@@ -255,6 +279,9 @@ static int put_variable(struct walk *w, int varid)
     w->row = w->var->ndims > 0 ? dim_length(w, w->var->ndims - 1) : 1;
     util_name(w->name, sizeof w->name, w->var->name);
     bool rows = w->var->ndims > 1;
+    w->braced = false;
+    for (int i = 1; i < w->var->ndims; i++)
+        w->braced |= util_is_limitless(&w->d->file, w->var->dimids[i]);
     util_out_print(&w->d->out, "\n %s =%s", w->name, rows ? "" : " ");
     w->column = (int64_t)strlen(w->var->name) + 4; /* as ncdump counts it */
 

@@ -34,12 +34,11 @@ static void put_dimensions(struct dump *d)
     for (int i = 0; i < h->ndims; i++) {
         char name[UTIL_NAME_SIZE];
         util_name(name, sizeof name, h->dims[i].name);
-        if (i == h->unlimited)
-            util_out_print(&d->out, "\t%s = UNLIMITED ; // (%lld currently)\n", name,
-                           (long long)h->numrecs);
-        else
-            util_out_print(&d->out, "\t%s = %lld ;\n", name,
-                           (long long)h->dims[i].length);
+        const bool limitless = util_is_limitless(&d->file, i);
+        util_out_print(
+            &d->out,
+            limitless ? "\t%s = UNLIMITED ; // (%lld currently)\n" : "\t%s = %lld ;\n",
+            name, (long long)(i == h->unlimited ? h->numrecs : h->dims[i].length));
     }
 }
 
@@ -72,6 +71,7 @@ static void put_variable(struct dump *d, int varid)
     bool is_time = dump_is_time(d, varid, false, &epoch);
     for (int i = 0; i < v->atts.count; i++)
         dump_attribute(d, owner, &v->atts.list[i], is_time ? &epoch : NULL);
+    if (d->options.special) dump_special(d, owner, varid);
 }
 
 static void put_global_attributes(struct dump *d)
@@ -81,8 +81,7 @@ static void put_global_attributes(struct dump *d)
         util_out_text(&d->out, "\n// global attributes:\n");
     for (int i = 0; i < h->gatts.count; i++)
         dump_attribute(d, "", &h->gatts.list[i], NULL);
-    if (d->options.special)
-        util_out_print(&d->out, "\t\t:_Format = \"%s\" ;\n", util_format_name(h->format));
+    if (d->options.special) dump_special(d, "", NC_GLOBAL);
 }
 
 void dump_header(struct dump *d)

@@ -117,7 +117,7 @@ static int put_attributes(struct writer *w, const struct cdf_atts *atts, bool sp
     if (special) {
         util_json_open(&w->j, "_Format", '{');
         util_json_text(&w->j, "type", "char");
-        util_json_text(&w->j, "data", util_format_name(w->d->file.header.format));
+        util_json_text(&w->j, "data", util_format_name(util_format(&w->d->file)));
         util_json_close(&w->j, '}');
     }
     util_json_close(&w->j, '}');

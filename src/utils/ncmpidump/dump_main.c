@@ -1,4 +1,4 @@
-/* ncmpidump: a classic netCDF dataset as text (CDL). A serial program without MPI. */
+/* ncmpidump: a netCDF dataset as text (CDL). A serial program without MPI. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,8 @@ static const struct util_option options[] = {
     {'p', NULL, "N[,N]", "digits of float and of double values, 1 to 20 (7,15)"},
     {'t', NULL, NULL, "times as dates: \"1970-01-01 12:30\""},
     {'i', NULL, NULL, "times as dates with a T: \"1970-01-01T12:30\""},
-    {'s', NULL, NULL, "show the file's format as an attribute _Format"},
+    {'s', NULL, NULL,
+     "show as attributes how the file is stored: _Format, _ChunkSizes ..."},
     {'k', NULL, NULL, "show only which kind of file it is"},
     {'j', "json", NULL, "write JSON, as ncks --json does"},
     {0},
@@ -34,7 +35,8 @@ static const struct util_tool tool = {
     .name = DUMP_TOOL,
     .synopsis = "[-c|-h|-v VAR,...] [-b c|f] [-f c|f] [-l LENGTH] [-n NAME] [-p N[,N]] "
                 "[-t|-i] [-s] [-k] [-j] FILE",
-    .about = "Shows a classic netCDF file (CDF-1, CDF-2, CDF-5) as text, in CDL or JSON.",
+    .about =
+        "Shows a netCDF file (CDF-1, CDF-2, CDF-5, netCDF-4) as text, in CDL or JSON.",
     .options = options,
     .examples = "  ncmpidump -h file.nc\n"
                 "  ncmpidump -t -v temp run.nc\n"
@@ -152,7 +154,7 @@ static int parse(struct dump_options *o, int argc, char **argv, const char **pat
 static int dump(struct dump *d)
 {
     if (d->options.kind) {
-        util_out_print(&d->out, "%s\n", util_format_name(d->file.header.format));
+        util_out_print(&d->out, "%s\n", util_format_name(util_format(&d->file)));
         return 0;
     }
     if (dump_select(d) != 0) return -1;
@@ -169,7 +171,7 @@ int main(int argc, char **argv)
     const char *path = NULL;
     int status = parse(&d.options, argc, argv, &path);
     if (status != 0) return status == UTIL_ANSWERED ? EXIT_SUCCESS : EXIT_FAILURE;
-    if (util_classic_open(&d.file, DUMP_TOOL, path) != 0) return EXIT_FAILURE;
+    if (util_open(&d.file, DUMP_TOOL, path) != 0) return EXIT_FAILURE;
 
     util_out_init(&d.out, STDOUT_FILENO);
     status = dump(&d);

@@ -63,6 +63,8 @@ static const char *choose_language(struct gen *g, const char *name)
 static const char *choose_format(struct gen *g, const char *name)
 {
     g->format = util_format_of(name);
+    if (g->format == UTIL_NC4 || g->format == UTIL_NC7)
+        return "-k: not netCDF-4; ncmpicopy -k nc4 makes such a file of a classic one";
     return g->format == 0 ? "-k: takes 1, 2, 5, classic, 64-bit-offset or cdf5" : NULL;
 }
 

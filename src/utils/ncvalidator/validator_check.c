@@ -160,6 +160,10 @@ int validator_check(struct validator *v, const char *path)
     v->copy = -1;
     if (util_classic_open_any(&file, VALIDATOR_TOOL, path) != 0) return VALIDATOR_TROUBLE;
     v->base = file.base;
+    if (util_refuse_nc4(&file)) {
+        util_classic_close(&file);
+        return VALIDATOR_TROUBLE;
+    }
     if (v->repair != NULL && (file.base > 0 || file.stands_in)) {
         util_message(
             VALIDATOR_TOOL, path, -1,

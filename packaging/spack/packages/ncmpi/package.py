@@ -27,6 +27,7 @@ class Ncmpi(AutotoolsPackage):
     variant("utf8", default=True, description="Names in Unicode's composed form (NFC)")
     variant("traces", default=True, description="JSON: hints from a file, traces read")
     variant("compression", default=True, description="zstd and lz4 for values in subfiles")
+    variant("netcdf4", default=False, description="netCDF-4 files, by netCDF-C")
     variant("shared", default=True, description="Shared library")
     variant("pic", default=True, description="Position-independent code in the static library")
 
@@ -40,6 +41,7 @@ class Ncmpi(AutotoolsPackage):
     depends_on("xxhash", type="build", when="+burstbuffer")
     depends_on("zstd", when="+compression")
     depends_on("lz4", when="+compression")
+    depends_on("netcdf-c+mpi", type="run", when="+netcdf4")  # loaded, not linked
     with when("@main"):
         depends_on("autoconf@2.69:", type="build")
         depends_on("automake@1.16:", type="build")
@@ -60,6 +62,10 @@ class Ncmpi(AutotoolsPackage):
         args += self.with_or_without("jansson", variant="traces")
         for codec in ("zstd", "lz4"):
             args += self.with_or_without(codec, variant="compression")
+        if "+netcdf4" in spec:
+            args.append("--with-netcdf4=" + join_path(spec["netcdf-c"].prefix.lib, "libnetcdf.so"))
+        else:
+            args.append("--without-netcdf4")
         args += self.enable_or_disable("shared")
         args += self.with_or_without("pic")
         if "+cxx" in spec:

@@ -1,0 +1,250 @@
+/* Life of a netCDF-4 dataset. */
+#include "nc4_driver.h"
+
+#include <mpi.h>
+
+#include "base_error.h"
+#include "base_mem.h"
+#include "base_rules.h"
+#include "file.h"
+#include "nc4_library.h"
+
+/* ---- definitions ---- */
+
+/* How hard deflate is to try: zstd's level, as far as deflate has any. */
+static int level_of(const void *of, const char *name)
+{
+    const struct dataset *ds = of;
+    struct base_rule rule;
+    base_rules_find(base_compress_modes, ds->hints.compress, name, &rule);
+    return rule.mode == 0 ? 0 : rule.number < 1 ? 1 : rule.number > 9 ? 9 : rule.number;
+}
+
+/* In the file, as in the header. Collective where the file is; the result is this
+ * process's own. */
+static int define_all(struct nc4 *m, const struct cdf_header *h)
+{
+    struct dataset *ds = m->base.ds;
+    const struct nc4_storing how = {
+        .chunks = ds->hints.chunk, .level = level_of, .of = ds};
+    return nc4_define(&m->file, h, &how);
+}
+
+static int enddef_nc4_all(struct driver *self, const struct cdf_header *before)
+{
+    struct nc4 *m = (struct nc4 *)self;
+    struct dataset *ds = self->ds;
+    int own = define_all(m, &ds->header);
+    int settled = nc4_settle_access(m);
+    if (own == NC_NOERR) own = settled;
+    int failed, err = dataset_agree_all(ds, own, &failed, NULL, 0);
+    m->extended = 0; /* new variables may have less records than there are */
+    if (err == NC_NOERR) m->created = false;
+    if (err == NC_NOERR || before == NULL) return err != NC_NOERR ? err : failed;
+    struct base_error_note note;
+    base_error_keep(&note);
+    (void)define_all(m, before);
+    base_error_restore(&note);
+    return err;
+}
+
+static int write_header_all(struct driver *self)
+{
+    return define_all((struct nc4 *)self, &self->ds->header);
+}
+
+/* ---- records, modes and syncs ---- */
+
+static int agree_records_all(struct driver *self)
+{
+    struct dataset *ds = self->ds;
+    int64_t records = ds->held;
+    int failed, err = dataset_agree_all(ds, NC_NOERR, &failed, &records, 1);
+    if (err == NC_NOERR) dataset_hold_records(ds, records);
+    return err != NC_NOERR ? err : failed;
+}
+
+static int begin_indep_all(struct driver *self)
+{
+    struct nc4 *m = (struct nc4 *)self;
+    int err = agree_records_all(self);
+    if (err != NC_NOERR || !m->parallel) return err;
+    return nc4_extend_all(m, self->ds->header.numrecs);
+}
+
+static int sync_file(struct nc4 *m)
+{
+    if (!m->base.ds->writable) return NC_NOERR;
+    return nc4_error(nc4_call(nc_sync, m->file.ncid), "syncing", m->base.ds->path);
+}
+
+static int sync_nc4_all(struct driver *self)
+{
+    int err = agree_records_all(self);
+    int synced = sync_file((struct nc4 *)self);
+    return dataset_agree_all(self->ds, err != NC_NOERR ? err : synced, NULL, NULL, 0);
+}
+
+/* What a process puts alone into a file that several have open does not wait in it. */
+static int sync_alone(struct driver *self)
+{
+    struct nc4 *m = (struct nc4 *)self;
+    return m->parallel ? NC_NOERR : sync_file(m);
+}
+
+static int inq_info(struct driver *self, MPI_Info info)
+{
+    struct base_hints hints = self->ds->hints;
+    hints.blob = hints.burst = hints.stage = hints.deferred_close = BASE_DISABLE;
+    return base_hints_report(&hints, info);
+}
+
+/* ---- life ---- */
+
+static int close_all(struct driver *self, bool abort)
+{
+    struct nc4 *m = (struct nc4 *)self;
+    struct dataset *ds = self->ds;
+    int err = nc4_close(&m->file);
+    if (abort && m->created && ds->rank == 0) {
+        int removed = file_remove(ds);
+        if (err == NC_NOERR) err = removed;
+    }
+    base_free(m->together);
+    base_free(m);
+    ds->left_out = NULL;
+    int failed, agreed = dataset_agree_all(ds, err, &failed, NULL, 0);
+    return agreed != NC_NOERR ? agreed : failed;
+}
+
+static const struct driver_ops slots = {
+    .close_all = close_all,
+    .redef_all = agree_records_all,
+    .enddef_all = enddef_nc4_all,
+    .write_header_all = write_header_all,
+    .begin_indep_all = begin_indep_all,
+    .end_indep_all = agree_records_all,
+    .put_all = nc4_put_all,
+    .get_all = nc4_get_all,
+    .put = nc4_put_alone,
+    .get = nc4_get_alone,
+    .sync_all = sync_nc4_all,
+    .sync_numrecs_all = agree_records_all,
+    .sync = sync_alone,
+    .inq_info = inq_info,
+};
+
+/* By all at once, who are to write. */
+typedef int open_par(const char *, int, MPI_Comm, MPI_Info, int *);
+static int open_parallel_all(struct nc4 *m, int mode, bool create)
+{
+    struct dataset *ds = m->base.ds;
+    int ncid = -1;
+    nc4_any_function f = nc4_find(create ? "nc_create_par" : "nc_open_par");
+    nc4_lock();
+    int err = nc4_unlock(((open_par *)f)(ds->full, mode, ds->comm, ds->info, &ncid));
+    return nc4_opened(&m->file, err, ncid, create ? "creating" : "opening", ds->path);
+}
+
+static int open_own(struct nc4 *m, int mode, bool create)
+{
+    const char *path = m->base.ds->full;
+    return create ? nc4_create(&m->file, path, mode)
+                  : nc4_open(&m->file, path, mode & NC_WRITE);
+}
+
+static int may_open(const struct nc4 *m, bool create, int mode)
+{
+    struct dataset *ds = m->base.ds;
+    bool all;
+    int err = nc4_load(true);
+    if (err == NC_NOERR && m->parallel && !nc4_is_parallel())
+        err = base_error_set(NC_ENOTBUILT,
+                             "%d processes write to a netCDF-4 file with a netCDF-C that "
+                             "was built for this MPI (Debian: libnetcdf-mpi-19, for Open "
+                             "MPI); %s was not, with it one process can",
+                             ds->nprocs, nc4_name());
+    if (!create || ds->rank != 0) return err;
+    if (err == NC_NOERR) err = driver_refuse(ds);
+    if (err == NC_NOERR && !(mode & NC_NOCLOBBER))
+        err = driver_remove_parts(ds->full, true, &all);
+    return err;
+}
+
+/* What is in the file, for the dataset. */
+static int take_header(struct nc4 *m, bool create)
+{
+    struct dataset *ds = m->base.ds;
+    if (create) return nc4_settle_access(m);
+    struct cdf_header h;
+    int err = nc4_read_header(&m->file, &h);
+    if (err != NC_NOERR) return err;
+    cdf_free(&ds->header);
+    ds->header = h;
+    return nc4_settle_access(m);
+}
+
+static int start_all(struct dataset *ds, int mode, bool create, struct driver **self)
+{
+    struct nc4 *m = base_calloc(1, sizeof *m), spare = {0};
+    int own = m == NULL ? NC_ENOMEM : NC_NOERR;
+    if (m == NULL) m = &spare;
+    m->file.ncid = -1;
+    m->created = create;
+    m->parallel = ds->writable && ds->nprocs > 1;
+    driver_stack(&m->base, &slots, NULL, ds);
+    m->base.likes_runs = false;
+    if (own == NC_NOERR) own = may_open(m, create, mode);
+    int err = dataset_agree_all(ds, own, NULL, NULL, 0);
+    if (err != NC_NOERR) {
+        if (m != &spare) base_free(m);
+        return dataset_share_words_all(ds, err, own);
+    }
+    own = m->parallel ? open_parallel_all(m, mode, create) : open_own(m, mode, create);
+    err = dataset_agree_all(ds, own, NULL, NULL, 0);
+    bool opened = err == NC_NOERR;
+    if (opened) {
+        own = take_header(m, create);
+        err = dataset_agree_all(ds, own, NULL, NULL, 0);
+    }
+    if (err != NC_NOERR) {
+        /* What only some have open they cannot close together. */
+        if (opened || !m->parallel) (void)nc4_close(&m->file);
+        base_free(m->together);
+        base_free(m);
+        return dataset_share_words_all(ds, err, own);
+    }
+    ds->netcdf4 = m->file.classic ? NC_FORMAT_NETCDF4_CLASSIC : NC_FORMAT_NETCDF4;
+    ds->left_out = m->file.nleft > 0 ? m->file.left : NULL;
+    *self = &m->base;
+    return NC_NOERR;
+}
+
+static int nc4_create_all(struct dataset *ds, int cmode, struct driver *lower,
+                          struct driver **self)
+{
+    bool classic = ds->netcdf4 == NC_FORMAT_NETCDF4_CLASSIC;
+    (void)lower;
+    return start_all(
+        ds, NC_NETCDF4 | (cmode & NC_NOCLOBBER) | (classic ? NC_CLASSIC_MODEL : 0), true,
+        self);
+}
+
+static int nc4_open_all(struct dataset *ds, int omode, struct driver *lower,
+                        struct driver **self)
+{
+    (void)lower;
+    return start_all(ds, omode & NC_WRITE, false, self);
+}
+
+static bool is_netcdf4(const struct dataset *ds, bool create)
+{
+    (void)create;
+    return ds->netcdf4 != 0;
+}
+
+const struct driver_kind nc4_driver = {
+    .wanted = is_netcdf4,
+    .create_all = nc4_create_all,
+    .open_all = nc4_open_all,
+};

@@ -1,0 +1,155 @@
+/* Finds and loads netCDF-C. */
+#include "nc4_library.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "config.h"
+
+#include "base_error.h"
+
+struct nc4_functions nc4_functions;
+
+static pthread_mutex_t calls = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
+static void *library;
+static char library_name[256];
+
+/* Its own PnetCDF and HDF5 are to serve it, whatever of these the program has. The
+ * address sanitizer refuses such a library. */
+#if defined(RTLD_DEEPBIND) && !defined(__SANITIZE_ADDRESS__)
+enum { FLAGS = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND };
+#else
+enum { FLAGS = RTLD_NOW | RTLD_LOCAL };
+#endif
+
+#ifdef NCMPI_NETCDF4
+static const char *const serial[] = {
+    "libnetcdf.so.19", "libnetcdf.so.22", "libnetcdf.so.18", "libnetcdf.so", NULL,
+};
+#ifdef NCMPI_NETCDF4_PARALLEL
+static const char *const parallel_ones[] = {NCMPI_NETCDF4_PARALLEL, NULL};
+#else
+static const char *const parallel_ones[] = {NULL};
+#endif
+
+static bool load_named(const char *name)
+{
+    library = dlopen(name, FLAGS);
+    if (library != NULL) snprintf(library_name, sizeof library_name, "%s", name);
+    return library != NULL;
+}
+
+static bool load_first(const char *const *names)
+{
+    for (; *names != NULL; names++)
+        if (load_named(*names)) return true;
+    return false;
+}
+
+/* A library that somebody names is the one that is taken, or none. */
+static bool load_one(bool parallel)
+{
+    const char *named = getenv("NCMPI_NETCDF4");
+    if (named == NULL || *named == '\0') named = NCMPI_NETCDF4;
+    if (*named != '\0') return load_named(named);
+    return load_first(parallel ? parallel_ones : serial) ||
+           load_first(parallel ? serial : parallel_ones);
+}
+
+static int fill_table(void)
+{
+    static const struct {
+        const char *name;
+        size_t at;
+    } entries[] = {
+#define NC4_ENTRY(name, arguments) {#name, offsetof(struct nc4_functions, name)},
+        NC4_FUNCTIONS(NC4_ENTRY)
+#undef NC4_ENTRY
+    };
+    for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
+        void *function = dlsym(library, entries[i].name);
+        if (function == NULL)
+            return base_error_set(NC_ENOTBUILT,
+                                  "%s, loaded for netCDF-4 files, has no %s",
+                                  library_name, entries[i].name);
+        *(void **)((char *)&nc4_functions + entries[i].at) = function;
+    }
+    return NC_NOERR;
+}
+
+/* What fails is tried again by the next call: the environment may be another then. */
+static int load(bool parallel)
+{
+    if (!load_one(parallel)) {
+        const char *why = dlerror();
+        return base_error_set(NC_ENOTBUILT,
+                              "netCDF-4 files need netCDF-C, which was not found; "
+                              "install it (Debian: libnetcdf19, to write from several "
+                              "processes of Open MPI libnetcdf-mpi-19), or set "
+                              "NCMPI_NETCDF4 to its name: %s",
+                              why == NULL ? "no name" : why);
+    }
+    int err = fill_table();
+    if (err == NC_NOERR) return NC_NOERR;
+    dlclose(library);
+    library = NULL;
+    return err;
+}
+#else
+static int load(bool parallel)
+{
+    (void)parallel;
+    return base_error_set(NC_ENOTBUILT, "a netCDF-4 file: this library was configured "
+                                        "--without-netcdf4; or make a classic file of "
+                                        "it: nccopy -k cdf5");
+}
+#endif
+
+int nc4_load(bool parallel)
+{
+    pthread_mutex_lock(&loading);
+    int err = library == NULL ? load(parallel) : NC_NOERR;
+    pthread_mutex_unlock(&loading);
+    return err;
+}
+
+nc4_any_function nc4_find(const char *name)
+{
+    nc4_any_function f;
+    *(void **)&f = dlsym(library, name);
+    return f;
+}
+
+bool nc4_is_parallel(void)
+{
+    const void *its = dlsym(library, "PMPI_Comm_rank");
+    return nc4_find("nc_var_par_access") != NULL && its != NULL &&
+           its == dlsym(RTLD_DEFAULT, "PMPI_Comm_rank");
+}
+
+const char *nc4_name(void)
+{
+    return library_name;
+}
+
+/* HDF5 prints what goes wrong, once more in each thread, unless it is told not to. */
+void nc4_lock(void)
+{
+    static _Thread_local bool told;
+    pthread_mutex_lock(&calls);
+    if (told) return;
+    told = true;
+    typedef int set_auto(int64_t stack, void *function, void *data);
+    nc4_any_function f = nc4_find("H5Eset_auto2");
+    if (f != NULL) (void)((set_auto *)f)(0, NULL, NULL);
+}
+
+int nc4_unlock(int result)
+{
+    pthread_mutex_unlock(&calls);
+    return result;
+}

@@ -1,0 +1,356 @@
+/* An open netCDF-4 file as a classic header, and its values. */
+#include "nc4.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base_arena.h"
+#include "base_error.h"
+#include "base_mem.h"
+#include "conv.h"
+#include "nc4_library.h"
+
+int nc4_error(int code, const char *what, const char *name)
+{
+    if (code > 0) errno = code;
+    if (code >= 0) return code == 0 ? NC_NOERR : base_error_system(NC_EFILE, what, name);
+    nc4_any_function f = nc4_find("nc_strerror");
+    const char *words = f == NULL ? "" : ((const char *(*)(int))f)(code);
+    return base_error_set(code, "%s %s, netCDF-C (%s): %s", what, name, nc4_name(),
+                          words);
+}
+
+/* ---- open and close ---- */
+
+static int begin(struct nc4_file *f)
+{
+    *f = (struct nc4_file){.ncid = -1};
+    return nc4_load(false);
+}
+
+int nc4_opened(struct nc4_file *f, int err, int ncid, const char *what, const char *path)
+{
+    int format = 0;
+    if (err != NC_NOERR) return nc4_error(err, what, path);
+    f->ncid = ncid;
+    err = nc4_error(nc4_call(nc_inq_format, ncid, &format), "looking at", path);
+    f->classic = format == NC_FORMAT_NETCDF4_CLASSIC;
+    if (err == NC_NOERR && !f->classic && format != NC_FORMAT_NETCDF4)
+        err = base_error_set(NC_ENOTNC4, "%s is not in HDF5 format", path);
+    if (err != NC_NOERR) (void)nc4_close(f);
+    return err;
+}
+
+int nc4_open(struct nc4_file *f, const char *path, bool writable)
+{
+    int ncid = -1, err = begin(f);
+    if (err != NC_NOERR) return err;
+    err = nc4_call(nc_open, path, writable ? NC_WRITE : NC_NOWRITE, &ncid);
+    return nc4_opened(f, err, ncid, "opening", path);
+}
+
+int nc4_create(struct nc4_file *f, const char *path, int cmode)
+{
+    int ncid = -1, err = begin(f);
+    if (err != NC_NOERR) return err;
+    cmode = NC_NETCDF4 | (cmode & (NC_NOCLOBBER | NC_CLASSIC_MODEL));
+    err = nc4_call(nc_create, path, cmode, &ncid);
+    return nc4_opened(f, err, ncid, "creating", path);
+}
+
+int nc4_close(struct nc4_file *f)
+{
+    int err = f->ncid < 0 ? NC_NOERR : nc4_call(nc_close, f->ncid);
+    f->ncid = -1;
+    base_free(f->ids);
+    base_free(f->limitless);
+    f->ids = NULL;
+    f->limitless = NULL;
+    f->nread = 0;
+    return nc4_error(err, "closing", "a netCDF-4 file");
+}
+
+/* ---- definitions ---- */
+
+/* What the root group has. */
+enum { DIMS, UNLIMITED, VARS, GROUPS, LISTS };
+
+/* What is read, while it is. */
+struct reading {
+    struct nc4_file *f;
+    struct cdf_header *h;
+    int n[LISTS], *ids[LISTS];
+    int *to; /* of each dimension its id in the header; -1: none, or, until it has one,
+              * that it cannot be that of the records */
+    struct base_arena arena;
+};
+
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+static void
+leave_out(struct nc4_file *f, const char *format, ...)
+{
+    size_t used = strlen(f->left), room = sizeof f->left - used;
+    va_list args;
+    va_start(args, format);
+    if (f->nleft++ > 0 && room > 2) {
+        memcpy(f->left + used, ", ", 3);
+        used += 2, room -= 2;
+    }
+    int n = vsnprintf(f->left + used, room, format, args);
+    va_end(args);
+    if (n >= (int)room) memcpy(f->left + sizeof f->left - 4, "...", 4);
+}
+
+/* The place of an id in a list; -1. */
+static int find_id(const struct reading *r, int list, int id)
+{
+    if (id >= 0 && id < r->n[list] && r->ids[list][id] == id) return id;
+    for (int i = 0; i < r->n[list]; i++)
+        if (r->ids[list][i] == id) return i;
+    return -1;
+}
+
+static int root_dims(int ncid, int *n, int *ids)
+{
+    return nc4_functions.nc_inq_dimids(ncid, n, ids, 0);
+}
+
+/* Each first tells how many there are. */
+static int list_all(struct reading *r)
+{
+    int (*const inq[])(int, int *, int *) = {root_dims, nc4_functions.nc_inq_unlimdims,
+                                             nc4_functions.nc_inq_varids,
+                                             nc4_functions.nc_inq_grps};
+    int err = NC_NOERR, ncid = r->f->ncid;
+    for (int i = 0; i < LISTS && err == NC_NOERR; i++) {
+        err = nc4_unlock((nc4_lock(), inq[i](ncid, &r->n[i], NULL)));
+        if (err != NC_NOERR) break;
+        r->ids[i] = base_arena_alloc(&r->arena, ((size_t)r->n[i] + 1) * sizeof(int));
+        if (r->ids[i] == NULL) return NC_ENOMEM;
+        if (r->n[i] > 0) err = nc4_unlock((nc4_lock(), inq[i](ncid, NULL, r->ids[i])));
+    }
+    if (err != NC_NOERR) return nc4_error(err, "reading the definitions of", "a file");
+    r->to = base_arena_alloc(&r->arena, ((size_t)r->n[DIMS] + 1) * sizeof(int));
+    r->f->ids = base_calloc((size_t)r->n[DIMS] + (size_t)r->n[VARS] + 1, sizeof(int));
+    r->f->limitless = base_calloc((size_t)r->n[DIMS] + 1, sizeof(bool));
+    bool all = r->to != NULL && r->f->ids != NULL && r->f->limitless != NULL;
+    return all ? NC_NOERR : NC_ENOMEM;
+}
+
+/* Groups, which are left out, and which dimensions cannot be that of the records, as a
+ * variable has them further in. */
+static int look_around(struct reading *r)
+{
+    int err = NC_NOERR, ndims, dimids[NC4_RANK];
+    for (int i = 0; i < r->n[GROUPS] && err == NC_NOERR; i++) {
+        char name[NC_MAX_NAME + 1] = "";
+        err = nc4_call(nc_inq_grpname, r->ids[GROUPS][i], name);
+        leave_out(r->f, "group %s", name);
+    }
+    for (int i = 0; i < r->n[DIMS]; i++)
+        r->to[i] = 0;
+    for (int i = 0; i < r->n[VARS] && err == NC_NOERR; i++) {
+        err = nc4_call(nc_inq_var, r->f->ncid, r->ids[VARS][i], NULL, NULL, &ndims,
+                       dimids, NULL);
+        for (int k = 1; k < ndims && err == NC_NOERR; k++) {
+            int at = find_id(r, DIMS, dimids[k]);
+            if (at >= 0) r->to[at] = -1;
+        }
+    }
+    return nc4_error(err, "looking at the definitions of", "a file");
+}
+
+static int read_dim(struct reading *r, int i)
+{
+    char name[NC_MAX_NAME + 1] = "";
+    size_t length = 0;
+    int id = r->ids[DIMS][i];
+    int err = nc4_call(nc_inq_dim, r->f->ncid, id, name, &length);
+    const bool limitless = find_id(r, UNLIMITED, id) >= 0;
+    bool records = r->h->unlimited < 0 && r->to[i] == 0 && limitless;
+    if (err != NC_NOERR) return nc4_error(err, "reading", "a dimension");
+    r->to[i] = -1;
+    if (length == 0 && !records) {
+        leave_out(r->f, "dimension %s (of length 0)", name);
+        return NC_NOERR;
+    }
+    if (records) r->h->numrecs = (int64_t)length;
+    r->f->limitless[r->f->nread++] = limitless;
+    r->f->ids[r->f->ndims++] = id;
+    return cdf_def_dim(r->h, name, records ? NC_UNLIMITED : (int64_t)length, &r->to[i]);
+}
+
+/* What the classic model does not have; NULL: it has the type. */
+static const char *what_type(int type)
+{
+    if (cdf_type_size(type) > 0) return NULL;
+    return type == NC_STRING ? "string" : "user-defined type";
+}
+
+/* Of a variable of the header, or NC_GLOBAL. */
+static int read_att(struct reading *r, int varid, const char *of, int number)
+{
+    struct nc4_file *f = r->f;
+    int type, id = nc4_var(f, varid);
+    char name[NC_MAX_NAME + 1] = "";
+    size_t n = 0;
+    void *values;
+    int err = nc4_call(nc_inq_attname, f->ncid, id, number, name);
+    if (err == NC_NOERR) err = nc4_call(nc_inq_att, f->ncid, id, name, &type, &n);
+    if (err != NC_NOERR) return nc4_error(err, "reading an attribute of", of);
+    if (what_type(type) != NULL) {
+        leave_out(f, "attribute %s:%s (%s)", of, name, what_type(type));
+        return NC_NOERR;
+    }
+    err = cdf_put_att(r->h, varid, name, type, (int64_t)n, &values);
+    if (err != NC_NOERR || n == 0) return err;
+    err = nc4_call(nc_get_att, f->ncid, id, name, values);
+    conv_get_here(values, cdf_type_size(type), n);
+    return nc4_error(err, "reading attribute", name);
+}
+
+/* The header's ids of a variable's dimensions; the name of one that was left out. */
+static const char *map_dims(const struct reading *r, int ndims, int *dimids)
+{
+    for (int k = 0; k < ndims; k++) {
+        int at = find_id(r, DIMS, dimids[k]);
+        if (at < 0 || r->to[at] < 0) return "a dimension of length 0";
+        dimids[k] = r->to[at];
+    }
+    return NULL;
+}
+
+static int read_variable(struct reading *r, int id)
+{
+    struct nc4_file *f = r->f;
+    char name[NC_MAX_NAME + 1] = "";
+    int type, ndims, natts, dimids[NC4_RANK], varid, no_fill = 0;
+    int err = nc4_call(nc_inq_var, f->ncid, id, name, &type, &ndims, dimids, &natts);
+    if (err == NC_NOERR) err = nc4_call(nc_inq_var_fill, f->ncid, id, &no_fill, NULL);
+    if (err != NC_NOERR) return nc4_error(err, "reading variable", name);
+    const char *why = what_type(type);
+    if (why == NULL) why = map_dims(r, ndims, dimids);
+    if (why != NULL) {
+        leave_out(f, "variable %s (%s)", name, why);
+        return NC_NOERR;
+    }
+    err = cdf_def_var(r->h, name, type, ndims, dimids, &varid);
+    if (err != NC_NOERR) return err;
+    f->ids[f->ndims + f->nvars++] = id;
+    r->h->vars[varid].fill = !no_fill;
+    for (int i = 0; i < natts && err == NC_NOERR; i++)
+        err = read_att(r, varid, name, i);
+    return err;
+}
+
+static int read_all(struct reading *r)
+{
+    int natts = 0, err = list_all(r);
+    if (err == NC_NOERR) err = look_around(r);
+    if (err == NC_NOERR)
+        err = nc4_error(nc4_call(nc_inq_natts, r->f->ncid, &natts), "reading", "a file");
+    for (int i = 0; i < r->n[DIMS] && err == NC_NOERR; i++)
+        err = read_dim(r, i);
+    for (int i = 0; i < natts && err == NC_NOERR; i++)
+        err = read_att(r, NC_GLOBAL, "", i);
+    for (int i = 0; i < r->n[VARS] && err == NC_NOERR; i++)
+        err = read_variable(r, r->ids[VARS][i]);
+    return err == NC_NOERR ? cdf_layout(r->h, NULL, &(struct cdf_room){0}) : err;
+}
+
+int nc4_read_header(struct nc4_file *f, struct cdf_header *h)
+{
+    struct reading r = {.f = f, .h = h};
+    cdf_init(h, 5);
+    base_free(f->ids);
+    base_free(f->limitless);
+    *f = (struct nc4_file){.ncid = f->ncid, .classic = f->classic};
+    int err = read_all(&r);
+    base_arena_free(&r.arena);
+    if (err != NC_NOERR) cdf_free(h);
+    return err;
+}
+
+/* ---- values ---- */
+
+struct place {
+    size_t start[NC4_RANK], count[NC4_RANK];
+    ptrdiff_t stride[NC4_RANK];
+    size_t n;
+};
+
+static void make_place(struct place *p, int ndims, const int64_t *start,
+                       const int64_t *count, const int64_t *stride)
+{
+    p->n = 1;
+    for (int i = 0; i < ndims; i++) {
+        p->start[i] = (size_t)start[i];
+        p->count[i] = (size_t)count[i];
+        p->stride[i] = stride == NULL ? 1 : (ptrdiff_t)stride[i];
+        p->n *= p->count[i];
+    }
+}
+
+/* The dimensions in front of the last one without limit, unless that is the first one.
+ * Where a box reaches beyond what was put, netCDF-C lines up what was, and puts the fill
+ * values behind all of it: right for a box that reaches beyond in its first dimension. */
+static int count_front(const struct nc4_file *f, const struct cdf_var *v)
+{
+    int i = v->ndims - 1;
+    while (i > 0 && !nc4_is_limitless(f, v->dimids[i]))
+        i--;
+    return i < 0 ? 0 : i;
+}
+
+/* Goes on to the next indices of the dimensions in front; false: there are none. */
+static bool next_front(struct place *p, int nfront, const int64_t *start,
+                       const int64_t *count)
+{
+    for (int i = nfront - 1; i >= 0; i--) {
+        p->start[i] += (size_t)p->stride[i];
+        if (p->start[i] < (size_t)(start[i] + count[i] * p->stride[i])) return true;
+        p->start[i] = (size_t)start[i];
+    }
+    return false;
+}
+
+int nc4_get(const struct nc4_file *f, const struct cdf_header *h, int varid,
+            const int64_t *start, const int64_t *count, const int64_t *stride,
+            void *external)
+{
+    const struct cdf_var *v = &h->vars[varid];
+    struct place p;
+    char *to = external;
+    make_place(&p, v->ndims, start, count, stride);
+    const int nfront = p.n == 0 ? 0 : count_front(f, v);
+    size_t n = p.n;
+    for (int i = 0; i < nfront; i++) {
+        n /= p.count[i];
+        p.count[i] = 1;
+    }
+    do {
+        int err = nc4_call(nc_get_vars, f->ncid, nc4_var(f, varid), p.start, p.count,
+                           stride == NULL ? NULL : p.stride, to);
+        if (err != NC_NOERR) return nc4_error(err, "reading", v->name);
+        to += n * (size_t)cdf_type_size(v->type);
+    } while (next_front(&p, nfront, start, count));
+    conv_get_here(external, cdf_type_size(v->type), p.n);
+    return NC_NOERR;
+}
+
+int nc4_put(const struct nc4_file *f, const struct cdf_header *h, int varid,
+            const int64_t *start, const int64_t *count, const int64_t *stride,
+            void *external)
+{
+    const struct cdf_var *v = &h->vars[varid];
+    struct place p;
+    make_place(&p, v->ndims, start, count, stride);
+    conv_get_here(external, cdf_type_size(v->type), p.n);
+    return nc4_error(nc4_call(nc_put_vars, f->ncid, nc4_var(f, varid), p.start, p.count,
+                              stride == NULL ? NULL : p.stride, external),
+                     "writing", v->name);
+}

@@ -1,0 +1,66 @@
+/* netCDF-4 files behind struct util_classic. */
+#include "util_nc4.h"
+
+#include "base_error.h"
+#include "base_mem.h"
+#include "nc4.h"
+#include "util_message.h"
+#include "util_type.h"
+
+/* HDF5's signature lies at 0, or at a power of two from 512 on. */
+bool util_nc4_is(const struct util_classic *c)
+{
+    unsigned char first[8];
+    int format = NC_FORMAT_UNKNOWN;
+    for (int64_t at = 0; at < c->size && format == NC_FORMAT_UNKNOWN;
+         at = at == 0 ? 512 : 2 * at) {
+        if (util_classic_read(c, at, first, sizeof first) != (int64_t)sizeof first) break;
+        format = cdf_signature(first, sizeof first);
+    }
+    return format == NC_FORMAT_NETCDF4;
+}
+
+static int complain(const struct util_classic *c, int err)
+{
+    util_message(c->tool, c->path, -1, "%s", base_error_text(err));
+    return -1;
+}
+
+int util_nc4_open(struct util_classic *c)
+{
+    c->nc4 = base_malloc(sizeof *c->nc4);
+    if (c->nc4 == NULL) return complain(c, NC_ENOMEM);
+    int err = nc4_open(c->nc4, c->path, false);
+    if (err != NC_NOERR) {
+        base_free(c->nc4);
+        c->nc4 = NULL;
+        return complain(c, err);
+    }
+    err = nc4_read_header(c->nc4, &c->header);
+    if (err != NC_NOERR) return complain(c, err);
+    if (c->nc4->nleft > 0)
+        util_message(c->tool, c->path, -1, "not in the classic model, and left out: %s",
+                     c->nc4->left);
+    return 0;
+}
+
+void util_nc4_close(struct util_classic *c)
+{
+    if (c->nc4 != NULL) nc4_close(c->nc4); /* nothing was written */
+    base_free(c->nc4);
+}
+
+int util_nc4_format(const struct util_classic *c)
+{
+    return c->nc4->classic ? UTIL_NC7 : UTIL_NC4;
+}
+
+int util_nc4_read(const struct util_classic *c, int varid, const struct util_piece *p,
+                  void *external)
+{
+    int err = nc4_get(c->nc4, &c->header, varid, p->start, p->count, NULL, external);
+    if (err == NC_NOERR) return 0;
+    util_message(c->tool, c->path, -1, "variable '%s': %s", c->header.vars[varid].name,
+                 base_error_text(err));
+    return -1;
+}

@@ -1,0 +1,128 @@
+#!/bin/bash
+# netCDF-4 files, read without MPI: those that fit are as their classic twins, and what does not fit
+# is left out and named.
+. "${srcdir:-.}/test/support/tap.sh"
+twin=$PWD/test/nc4/nc4_twin
+dir=$(scratch nc4_model) || exit 99
+trap 'rm -rf "$dir"' EXIT
+
+if ! command -v ncgen >/dev/null || NCMPI_NETCDF4='' "$twin" /dev/null | grep -q "needs netCDF-C\|without-netcdf4"; then
+    echo "1..0 # SKIP no netCDF-C, or no ncgen"
+    exit
+fi
+
+# make KIND NAME: a file of the CDL on standard input.
+make() { ncgen -k "$1" -o "$dir/$2" - || exit 99; }
+
+fits='netcdf x {
+dimensions: x = 3; time = UNLIMITED; y = 5;
+variables: byte b(time, x); ubyte ub(x); char c(y, x); short s(x); ushort us(x); int i; uint ui(time);
+  int64 l(time, y); uint64 ul(x); float f(x, y); double d(time); d:_FillValue = 9.5; c:units = "m";
+  f:range = 1.5f, 2.5f; :title = "a title"; :ids = 1LL, 2LL; :u = 3US; :nothing = "";
+data: b = 1, 2, 3, 4, 5, 6; ub = 250, 1, 2; c = "abcdefghijklmno"; s = 1, -2, 3; us = 65000, 1, 2;
+  i = 77; ui = 4000000000, 5; l = 1, 2, 3, 4, 5, 6, 7, 8, 9, -10; ul = 1, 2, 3; d = 1.5, _;
+  f = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15;
+}'
+make nc4 fits.nc4 <<<"$fits"
+nccopy -k cdf5 "$dir/fits.nc4" "$dir/fits.nc" || exit 99
+check "types, attributes, records and values are the classic twin's" "$twin" "$dir"/fits.{nc4,nc}
+
+written() {
+    "$twin" -w "$dir/written.nc4" "$dir/fits.nc" &&
+        diff <(ncdump "$dir/written.nc4" | tail -n +2) <(ncdump "$dir/fits.nc" | tail -n +2)
+}
+check "written from its twin it is the same again, and to ncdump" written
+
+if command -v h5dump >/dev/null; then
+    dumped() { h5dump -y -d /us "$dir/written.nc4" | tr -d ' \n' | grep -q 'DATA{65000,1,2}'; }
+    check "and to h5dump" dumped
+else
+    skip "and to h5dump" "there is none"
+fi
+python=/usr/bin/python3
+if "$python" -c 'import netCDF4' 2>/dev/null; then
+    check "and to Python's netCDF4" "$python" -c 'import netCDF4, sys
+f = netCDF4.Dataset(sys.argv[1])
+assert f["l"][:].tolist() == [[1, 2, 3, 4, 5], [6, 7, 8, 9, -10]] and f["c"].units == "m"' "$dir/written.nc4"
+else
+    skip "and to Python's netCDF4" "there is none"
+fi
+
+chunked() { nccopy -k nc4 -d 4 -s -c x/2,y/3 "$dir/fits.nc" "$dir/chunked.nc4" && "$twin" "$dir/chunked.nc4" "$dir/fits.nc"; }
+check "so they are behind chunks and filters" chunked
+
+nc7='netcdf x { dimensions: t = UNLIMITED; variables: short s(t); data: s = 1, 2, 3; }'
+make nc7 classic.nc4 <<<"$nc7"
+make cdf5 classic.nc <<<"$nc7"
+check "a file of netCDF-4's classic model is read" "$twin" "$dir"/classic.{nc4,nc}
+
+make nc4 several.nc4 <<'X'
+netcdf x { dimensions: a = UNLIMITED; b = UNLIMITED; c = UNLIMITED;
+variables: int v(b, a); int w(c); data: v = {1, 2, 3}, {4, 5, 6}; w = 7, 8; }
+X
+make cdf5 several.nc <<'X'
+netcdf x { dimensions: a = 3; b = UNLIMITED; c = 2;
+variables: int v(b, a); int w(c); data: v = 1, 2, 3, 4, 5, 6; w = 7, 8; }
+X
+check "of several dimensions without limit the first that can be is the records'" "$twin" "$dir"/several.{nc4,nc}
+
+# ncgen pads the rows, so that all variables are as long.
+inner='
+import netCDF4, numpy, sys
+d = netCDF4.Dataset(sys.argv[1], "w")
+for name, length in ("a", None), ("b", None), ("x", 3), ("y", 2):
+    d.createDimension(name, length)
+d.createVariable("n", "i4", ("a",))[:] = [1, 2, 3, 4]
+d.createVariable("w", "i4", ("x", "a"))[:, :2] = numpy.arange(6).reshape(3, 2)
+d.createVariable("z", "i4", ("b", "a", "y"))[:2, :2, :] = numpy.arange(8).reshape(2, 2, 2)'
+make cdf5 inner.nc <<'X'
+netcdf x { dimensions: a = 4; b = UNLIMITED; x = 3; y = 2;
+variables: int n(a); int w(x, a); int z(b, a, y);
+data: n = 1, 2, 3, 4; w = 0, 1, _, _, 2, 3, _, _, 4, 5; z = 0, 1, 2, 3, _, _, _, _, 4, 5, 6, 7; }
+X
+if /usr/bin/python3 -c "$inner" "$dir/inner.nc4" 2>/dev/null; then
+    check "what was not put of an inner dimension reads as fill values" "$twin" "$dir"/inner.{nc4,nc}
+else
+    skip "what was not put of an inner dimension reads as fill values" "no netCDF4 for Python"
+fi
+
+make nc4 odd.nc4 <<'X'
+netcdf x { types: compound pair { int a; int b; };
+dimensions: x = 2; e = UNLIMITED; r = UNLIMITED;
+variables: string s(x); pair p(x); int i(x); int n(x, e); string i:words = "a", "b"; :k = 4;
+data: i = 1, 2;
+group: g { variables: int j; } group: h { } }
+X
+make cdf5 odd.nc <<'X'
+netcdf x { dimensions: x = 2; r = UNLIMITED; variables: int i(x); :k = 4; data: i = 1, 2; }
+X
+named() {
+    local all
+    all=$("$twin" "$dir"/odd.{nc4,nc})
+    local bad=$?
+    echo "$all"
+    grep -q "left out: group g, group h, dimension e (of length 0), variable s (string), variable p (user-defined type), attribute i:words (string), variable n (a dimension of length 0)" <<<"$all" && [ $bad = 0 ]
+}
+check "groups, strings and types of users are left out and named" named
+
+many() {
+    { echo 'netcdf x {'; for i in $(seq 100); do echo "group: a_group_number_$i { }"; done; echo '}'; } |
+        make nc4 many.nc4 && "$twin" "$dir/many.nc4" | grep -q 'left out: group a_.*, .*\.\.\.$'
+}
+check "a long list of names is cut off" many
+
+refuses() { ! "$twin" "$1" && "$twin" "$1" | grep -q "$2"; }
+check "a classic file is not taken" refuses "$dir/fits.nc" "fits.nc is not in HDF5 format"
+head -c 300 "$dir/fits.nc4" >"$dir/short.nc4"
+check "a file that is cut off is an error of netCDF-C's, in its words" refuses "$dir/short.nc4" "short.nc4, netCDF-C (libnetcdf"
+check "so is one that is not there" refuses "$dir/none.nc4" "No such file"
+
+elsewhere() { NCMPI_NETCDF4=libnothing.so.1 refuses "$dir/fits.nc4" "netCDF-C, which was not found.*Debian: libnetcdf19"; }
+check "without netCDF-C the error says what to install" elsewhere
+links_none() {
+    local program=test/nc4/.libs/nc4_twin
+    [ -f $program ] || program=$twin
+    ! ldd "$program" | grep -q libnetcdf
+}
+check "a program is not linked with netCDF-C" links_none
+finish

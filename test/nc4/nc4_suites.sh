@@ -1,0 +1,44 @@
+#!/bin/bash
+# Runs the conformance matrix with netCDF-4 files in the place of classic ones: NC_NETCDF4 for CDF-5,
+# and its classic model for the others. Settings: test/support/suites.sh.
+#
+# NC4_SUITES=all: every test that can be; else a few.
+set -u
+. "${srcdir:-.}/test/support/tap.sh"
+. "${srcdir:-.}/test/support/suites.sh"
+if NCMPI_TEST_PROCS=1 NCMPI_TEST_ONLY="abort removes" "$BASH" "${srcdir:-.}/test/support/run-mpi" \
+    test/nc4/nc4_datasets.mpi | grep -q SKIP; then
+    echo "1..0 # SKIP no netCDF-C"
+    exit
+fi
+export NCMPI_TEST_NETCDF4=1
+export NCMPI_TEST_PROCS=${NCMPI_TEST_PROCS-1}
+# Left out: what looks at the bytes of a classic file, reckons with logs, subfiles or MPI-IO's hints,
+# or would take netCDF-C's own way of quantizing for another one.
+suites_rooms=api
+suites_but='/(bad_input|cdl_headers|file_layout|promises|records|redefine|quantize_netcdf)\.'
+# Names of cases, and why:
+but=(
+    "every bput needs no buffer with a log" # no logs on netCDF-4
+    "with a log there need be none"
+    "a file-system prefix is stripped" # they ask for the classic format's number
+    "format and version"
+    "a name has a longest length" # netCDF-C's is shorter by a byte
+    "dimension lengths have bounds" # other ones
+    "starts beyond all offsets"
+    "after reopening every variable is in fill mode" # a netCDF-4 file tells fill modes
+    "records appended to a reopened file are filled"
+    "bytes of headers and filling are counted" # HDF5 counts nothing
+    "a pending request is small" # a buffer of 4 MiB beside it
+    "a file that is opened again goes on" # netCDF-C quantizes what says so
+    "bytes and unsigned characters" # of the classic model too they are checked
+)
+# Where several processes write, independent puts do not add records.
+case " $NCMPI_TEST_PROCS " in *" 1 ") ;; *)
+    but+=("interleaved columns in any order" "record variables" "a fixed variable and records") ;;
+esac
+NCMPI_TEST_BUT=$(IFS='|'; echo "${but[*]}")
+export NCMPI_TEST_BUT
+[ "${NC4_SUITES-}" = all ] || SUITES_TESTS=${SUITES_TESTS-/(attributes|collective|filetypes|nonblocking_kept|safe_mode)\.}
+check "the conformance matrix passes on netCDF-4 files" suites ''
+finish
