@@ -262,7 +262,7 @@ static void compressed_values_are_put_in_rounds(void)
 {
     if (is_missing()) return;
     int dims[2], ids[4] = {0}, values[4][N], n = 0;
-    int ncid = new_known("nc_compress=zstd;nc_chunk=r:1,3", dims);
+    int ncid = new_known("nc_compress=zstd;nc_chunk=x:9/r:1,3", dims);
     if (writes(ncid)) {
         int first = all_write ? check.rank : 0, end = all_write ? 1 : check.nprocs;
         for (int rec = first; rec < first + end; rec++) {

@@ -87,7 +87,7 @@ struct base_hints {
     char stage_prefetch[1024];
     char quantize[1024]; /* rules of base_rules.h */
     char compress[1024]; /* likewise: blobs' values are in frames */
-    char chunk[1024];    /* "var:2,3;w:10": chunks of netCDF-4 files */
+    char chunk[1024];    /* "var:2,3/w:10": chunks of netCDF-4 files */
     int64_t no_indep_rw; /* the MPI-IO hint romio_no_indep_rw, true or false */
     int64_t bad_driver;  /* nc_driver asks for one that there is not */
 };

@@ -86,7 +86,7 @@ int nc4_put(const struct nc4_file *f, const struct cdf_header *h, int varid,
 
 /* How new variables are stored. */
 struct nc4_storing {
-    const char *chunks; /* "v:2,3;w:10": the lengths of chunks; NULL: netCDF-C's choice */
+    const char *chunks; /* "v:2,3/w:10": the lengths of chunks; NULL: netCDF-C's choice */
     int (*level)(const void *of, const char *name); /* of deflate, 0: none; NULL: none */
     const void *of;
 };

@@ -124,13 +124,13 @@ static int sync_names(const struct nc4_file *f, const struct cdf_header *now,
 
 /* ---- what is new ---- */
 
-/* The chunks that the hint names for a variable: "v:2,3;w:10". */
+/* The chunks that the hint names for a variable: "v:2,3/w:10". */
 static int chunk_var(const struct nc4_file *f, const struct cdf_var *v, int id,
                      const char *hint)
 {
     size_t sizes[NC4_RANK], length = strlen(v->name);
     while (hint != NULL && (strncmp(hint, v->name, length) != 0 || hint[length] != ':')) {
-        hint = strchr(hint, ';');
+        hint = strchr(hint, '/');
         if (hint != NULL) hint++;
     }
     if (hint == NULL || v->ndims == 0) return NC_NOERR;

@@ -32,6 +32,7 @@ static int64_t cut(int ndims, const int64_t *box, int64_t e, int64_t n, int64_t 
 {
     int64_t inner = 1, part;
     int d = ndims - 1;
+    if (ndims < 1) return 1;
     for (int i = 0; i < ndims; i++)
         if (box[i] < 1) return 0;
     for (; d > 0 && e % (inner * box[d]) == 0 && n >= inner * box[d]; d--)
@@ -42,7 +43,6 @@ static int64_t cut(int ndims, const int64_t *box, int64_t e, int64_t n, int64_t 
         count[i] = i > d ? box[i] : 1;
         if (i <= d) e /= box[i];
     }
-    if (d < 0) return 1;
     part = box[d] - at[d];
     count[d] = n / inner < part ? n / inner : part;
     return inner * count[d];

@@ -12,7 +12,7 @@ void util_homes_init(struct util_homes *x, const struct util_classic *file, int 
     *x = (struct util_homes){.file = file, .var = v, .nelems = v->nelems};
     for (int i = 0; b != NULL && i < b->nvars && x->blobs == NULL; i++)
         if (b->vars[i].varid == varid) x->blobs = &b->vars[i];
-    x->framed = x->blobs != NULL && b->facts.framed;
+    x->framed = b != NULL && x->blobs != NULL && b->facts.framed;
 }
 
 int util_homes_decomposition(const struct util_homes *x)

@@ -7,6 +7,7 @@
 #ifndef REFS_H
 #define REFS_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -39,6 +40,7 @@ struct refs_var {
 
 struct refs {
     const char *path, *to, *url;
+    char name[PATH_MAX];             /* where nothing else is asked for: FILE.json */
     int64_t chunk_bytes, copy_bytes; /* most in a chunk; most of a variable copied */
     bool force, skip;
     struct util_classic file;

@@ -109,7 +109,7 @@ static int parse(struct refs *r, int argc, char **argv)
     int letter;
     while ((letter = util_next_option(&tool, argc, argv, &argument)) > 0)
         if (apply(r, letter, argument) != 0) return UTIL_WRONG;
-    if (letter != UTIL_END) return letter;
+    if (letter != UTIL_END) return letter < 0 ? letter : UTIL_WRONG;
     int first = util_first_operand();
     if (first != argc - 1)
         return refuse(first == argc ? "which file?" : "one file at a time");
@@ -247,11 +247,10 @@ static int make_file(struct refs *r)
 
 static int make(struct refs *r)
 {
-    char name[PATH_MAX];
     if (r->to == NULL &&
-        snprintf(name, sizeof name, "%s.json", r->path) >= (int)sizeof name)
+        snprintf(r->name, sizeof r->name, "%s.json", r->path) >= (int)sizeof r->name)
         return complain(r->path, strerror(ENAMETOOLONG));
-    if (r->to == NULL) r->to = name;
+    if (r->to == NULL) r->to = r->name;
     if (plan(r) != 0) return -1;
     if (strcmp(r->to, "-") != 0) return make_file(r);
     r->to = "standard output";
@@ -261,7 +260,7 @@ static int make(struct refs *r)
 
 int main(int argc, char **argv)
 {
-    static struct refs r = {.chunk_bytes = 16 << 20, .copy_bytes = 1 << 20};
+    struct refs r = {.chunk_bytes = 16 << 20, .copy_bytes = 1 << 20};
     int status = parse(&r, argc, argv);
     if (status != 0) return status == UTIL_ANSWERED ? EXIT_SUCCESS : EXIT_FAILURE;
     if (util_classic_open(&r.file, REFS_TOOL, r.path) != 0) return EXIT_FAILURE;
@@ -272,8 +271,6 @@ int main(int argc, char **argv)
         base_free(r.urls[i]);
     base_free(r.vars);
     base_free(r.urls);
-    r.vars = NULL;
-    r.urls = NULL;
     util_classic_close(&r.file);
     return status == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
