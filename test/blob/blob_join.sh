@@ -51,7 +51,7 @@ model() {
 frames_made() {
     local made
     made=$(grep -c 'bytes of frames written' "$dir.report")
-    [ $codec = none ] && [ "$made" = 0 ] || [ $codec != none ] && [ "$made" -ge "$1" ] || { echo "$made"; return 1; }
+    [ "$made" -ge "$1" ] || { echo "$made"; return 1; }
 }
 
 for codec in ${codecs-none}; do
@@ -72,6 +72,6 @@ for codec in ${codecs-none}; do
             check "$name, $n processes, $codec" model "$name" "$n"
         done
     done
-    check "$codec: frames are made" frames_made 10
+    [ "$codec" = none ] || check "$codec: frames are made" frames_made 10
 done
 finish

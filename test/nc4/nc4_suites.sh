@@ -12,6 +12,7 @@ if NCMPI_TEST_PROCS=1 NCMPI_TEST_ONLY="abort removes" "$BASH" "${srcdir:-.}/test
     exit
 fi
 export NCMPI_TEST_NETCDF4=1
+[ "${NC4_SUITES-}" = all ] || NCMPI_TEST_PROCS=1 # not everywhere can several write
 export NCMPI_TEST_PROCS=${NCMPI_TEST_PROCS-1}
 # Left out: what looks at the bytes of a classic file, reckons with logs, subfiles or MPI-IO's hints,
 # or would take netCDF-C's own way of quantizing for another one.

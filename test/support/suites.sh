@@ -8,9 +8,9 @@
 suites_rooms='api|random' suites_but='^$'
 
 # Those that hold counts or faults against the default way alone are left out, and those that
-# choose the ways themselves.
+# choose the ways themselves. What make was told of tests is not about these.
 suites_tests() {
-    make -s print-tests | tr ' ' '\n' |
+    env -u MAKEFLAGS make -s print-tests | tr ' ' '\n' |
         grep -E "^test/($suites_rooms)/.*\.mpi$" |
         grep -vE 'io_errors|fault_matrix|each_fault|one_bad|hostile|elsewhere|soak|memory_short|large|/hints' |
         grep -vE "$suites_but" | grep -E "${SUITES_TESTS-.}"
