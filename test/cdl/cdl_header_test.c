@@ -176,7 +176,8 @@ static void the_format_can_be_asked_for(void **state)
     has_format(5, "netcdf x {\n// file format: CDF-1\n:a = 1u; }");
     has_format(1, "netcdf x {\n// file format: CDF-5\n:_Format = \"classic\"; }");
     fails("netcdf x {\n:_Format = \"classic\";\n:a = 1b, 1us; }", NC_ESTRICTCDF2,
-          "text: line 3, column 2: type 8 needs a file of format CDF-5");
+          "text: line 3, column 2: type 8 needs a file of format CDF-5, "
+          "or netCDF-4 without NC_CLASSIC_MODEL");
     fails("netcdf x { :_Format = \"netCDF-4\"; }", NC_ENOTSUPPORT,
           "text: line 1, column 13: the format is netCDF-4");
     fails("netcdf x { :_Format = 1; }", NC_ENOTNC,

@@ -436,17 +436,17 @@ static void draw_errors(struct sim_plan *p)
 }
 
 /* A header with room for all that redefinitions bring, more than a page each: no data
- * move, and the header is replaced by way of the journal, mostly behind puts that nobody
- * has synced. Drawn from chance of its own. */
+ * move, and the header is replaced by way of the journal, often behind puts that nobody
+ * has synced since a first sync. Drawn from chance of its own. */
 static void draw_roomy_header(struct sim_plan *p)
 {
     uint64_t s = mixed(p->seed * 2 + 6);
     if (sim_draw(&s, 4) > 0 || strstr(p->hints, "nc_header_align_size=") != NULL) return;
     add_hint(p, "nc_header_align_size", 1 << 17);
+    if (p->ops[0].what != SIM_REDEFINE) p->ops[0].what = SIM_SYNC;
     for (int i = 0; i < p->nops; i++) {
         struct sim_op *op = &p->ops[i];
-        if ((op->what == SIM_SYNC || op->what == SIM_GET) && sim_draw(&s, 4) > 0)
-            op->what = SIM_REDEFINE;
+        if (op->what == SIM_GET && sim_draw(&s, 4) > 0) op->what = SIM_REDEFINE;
         if (op->what != SIM_REDEFINE) continue;
         op->n = 4096 + op->n % 4096;
         op->own = false; /* brings a variable */

@@ -133,6 +133,10 @@ NcmpiFile::FileFormat NcmpiFile::getFormat(void) const
         return classic2;
     case NC_FORMAT_CDF5:
         return classic5;
+    case NC_FORMAT_NETCDF4:
+        return nc4;
+    case NC_FORMAT_NETCDF4_CLASSIC:
+        return nc4classic;
     default:
         return BadFormat;
     }

@@ -141,8 +141,8 @@ public:
     enum FileFormat {
         classic,    /**< CDF-1 */
         classic2,   /**< CDF-2 */
-        nc4,        /**< HDF5: not supported */
-        nc4classic, /**< HDF5: not supported */
+        nc4,        /**< netCDF-4, by netCDF-C: NC_ENOTBUILT where that is not */
+        nc4classic, /**< its classic model */
         classic5,   /**< CDF-5 */
         BadFormat
     };

@@ -100,6 +100,10 @@ struct nc4_storing {
 int nc4_define(struct nc4_file *f, const struct cdf_header *h,
                const struct nc4_storing *how);
 
+/* The number of dimensions in front of the last one without limit: 0 where that is the
+ * first. nc4_get makes a call of netCDF-C's for all of their indices. */
+int nc4_front(const struct nc4_file *f, const struct cdf_var *v);
+
 /* An error of netCDF-C: a code, and words that say what was being done to `name`. */
 int nc4_error(int code, const char *what, const char *name);
 

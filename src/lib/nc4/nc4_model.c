@@ -295,10 +295,9 @@ static void make_place(struct place *p, int ndims, const int64_t *start,
     }
 }
 
-/* The dimensions in front of the last one without limit, unless that is the first one.
- * Where a box reaches beyond what was put, netCDF-C lines up what was, and puts the fill
+/* Where a box reaches beyond what was put, netCDF-C lines up what was, and puts the fill
  * values behind all of it: right for a box that reaches beyond in its first dimension. */
-static int count_front(const struct nc4_file *f, const struct cdf_var *v)
+int nc4_front(const struct nc4_file *f, const struct cdf_var *v)
 {
     int i = v->ndims - 1;
     while (i > 0 && !nc4_is_limitless(f, v->dimids[i]))
@@ -326,7 +325,7 @@ int nc4_get(const struct nc4_file *f, const struct cdf_header *h, int varid,
     struct place p;
     char *to = external;
     make_place(&p, v->ndims, start, count, stride);
-    const int nfront = p.n == 0 ? 0 : count_front(f, v);
+    const int nfront = p.n == 0 ? 0 : nc4_front(f, v);
     size_t n = p.n;
     for (int i = 0; i < nfront; i++) {
         n /= p.count[i];

@@ -49,6 +49,18 @@ static int64_t cut(int ndims, const int64_t *box, int64_t e, int64_t n, int64_t 
 }
 
 /* The next piece of a raw request; its runs are bytes of the layout. */
+/* Of what all get together a piece has to be one call of netCDF-C's, and nc4_get makes
+ * one for all indices of the dimensions in front. */
+static int64_t most_at_once(const struct walk *w, const struct cdf_var *v,
+                            const int64_t *box)
+{
+    int64_t n = 1;
+    if (!w->together || w->put) return PIECE;
+    for (int i = nc4_front(&w->m->file, v); i < v->ndims && n < PIECE; i++)
+        n *= box[i];
+    return n < PIECE ? n : PIECE;
+}
+
 static bool next_of_run(struct walk *w, const struct cdf_var *v)
 {
     const struct cdf_header *h = &w->m->base.ds->header;
@@ -61,10 +73,11 @@ static bool next_of_run(struct walk *w, const struct cdf_var *v)
     }
     if (v->is_record) rec = w->run / h->record_size;
     int64_t e = (w->run - rec * h->record_size) / xsize;
-    int64_t n = w->left < PIECE ? w->left : PIECE;
-    if (n > v->nelems - e) n = v->nelems - e;
     for (int i = 0; i < v->ndims; i++)
         box[i] = v->is_record && i == 0 ? 1 : v->shape[i];
+    int64_t n = most_at_once(w, v, box);
+    if (n > w->left) n = w->left;
+    if (n > v->nelems - e) n = v->nelems - e;
     w->size = cut(v->ndims, box, e, n, w->start, w->count);
     if (v->is_record) w->start[0] = rec;
     w->run += w->size * xsize;
@@ -79,8 +92,8 @@ static bool cut_piece(struct walk *w, const struct access_request *r)
     if (left == 0) return false;
     if (r->raw) return next_of_run(w, v);
     const int64_t *stride = access_stride(r, v->ndims), *start = access_start(r);
-    w->size = cut(v->ndims, access_count(r, v->ndims), w->done,
-                  left < PIECE ? left : PIECE, w->start, w->count);
+    const int64_t *box = access_count(r, v->ndims), most = most_at_once(w, v, box);
+    w->size = cut(v->ndims, box, w->done, left < most ? left : most, w->start, w->count);
     for (int i = 0; i < v->ndims; i++)
         w->start[i] = start[i] + w->start[i] * (stride == NULL ? 1 : stride[i]);
     return w->size > 0;
