@@ -337,7 +337,7 @@ const struct sim_plan *sim_the_plan(void);
 /* This process begins an op; it has returned, with these words. */
 void sim_begins(int op);
 void sim_told(int op, int err, const char *words);
-/* Of a wrong call. Where nothing has broken it is told what is expected. */
+/* A wrong call has returned err; unless something has broken that is what is expected. */
 void sim_told_wrong(const char *what, int expected, int err);
 /* A row of a variable, as the library gives it: in the first job this process's part. */
 void sim_got(int op, int var, int64_t row, const double *values);

@@ -287,7 +287,7 @@ static int do_op(const struct sim_op *op, int number)
     }
 }
 
-/* Of the variables that are there, one of numbers that has all its rows. */
+/* The call is made with a variable of numbers that has all its rows, if there is one. */
 static void do_wrong(const struct sim_op *op)
 {
     struct wrong_dataset d = {sim_path(op->set), ncids[op->set], -1, 0, p->safe};

@@ -1,6 +1,6 @@
 /* The driver of netCDF-4 datasets, at the bottom of their stacks.
  *
- * Who is to read opens the file for itself, whatever netCDF-C there is, as does a process
+ * A process that only reads opens the file for itself, with any netCDF-C, and so does one
  * that has the dataset alone. Several processes write through a netCDF-C and an HDF5 that
  * were made for this very MPI (nc_create_par); where there are none a create, or an open
  * for writing, is NC_ENOTBUILT. Values are converted here, and netCDF-C gets them in the

@@ -191,7 +191,7 @@ static const char *what_type(int type)
     return type == NC_STRING ? "string" : "user-defined type";
 }
 
-/* Of a variable of the header, or NC_GLOBAL. */
+/* varid is the header's, or NC_GLOBAL. */
 static int read_att(struct reading *r, int varid, const char *of, int number)
 {
     struct nc4_file *f = r->f;

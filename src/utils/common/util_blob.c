@@ -473,6 +473,17 @@ const char *util_blob_path(const struct util_classic *c, int number)
     return c->blob->subs[number].path;
 }
 
+bool util_blob_is_part(const struct util_classic *c, const struct stat *file)
+{
+    struct stat st;
+    bool same =
+        fstat(c->fd, &st) == 0 && st.st_dev == file->st_dev && st.st_ino == file->st_ino;
+    for (int i = 0; i < util_blob_count(c) && !same; i++)
+        same = stat(util_blob_path(c, i), &st) == 0 && st.st_dev == file->st_dev &&
+               st.st_ino == file->st_ino;
+    return same;
+}
+
 const char *util_blob_why(const struct util_classic *c)
 {
     return c->blob == NULL ? "" : c->blob->words;

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "util_classic.h"
 #include "util_progress.h"
@@ -74,6 +75,8 @@ char *util_blob_compacting(const struct util_classic *c, const char *subfile);
 /* The subfiles that there should be, and the name of one. */
 int util_blob_count(const struct util_classic *c);
 const char *util_blob_path(const struct util_classic *c, int number);
+/* Is a file one of those that the dataset is in? */
+bool util_blob_is_part(const struct util_classic *c, const struct stat *file);
 
 /* Of another library's dataset no file has the header of the whole. Its bytes, and zeros
  * for what is behind them. */

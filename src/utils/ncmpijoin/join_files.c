@@ -23,18 +23,6 @@ static int complain(const char *path, int error)
     return -1;
 }
 
-/* Is a file one of those that the dataset is in? */
-static bool is_part(const struct join *j, const struct stat *file)
-{
-    struct stat st;
-    bool same = stat(j->options.from, &st) == 0 && st.st_dev == file->st_dev &&
-                st.st_ino == file->st_ino;
-    for (int i = 0; i < util_blob_count(&j->in) && !same; i++)
-        same = stat(util_blob_path(&j->in, i), &st) == 0 && st.st_dev == file->st_dev &&
-               st.st_ino == file->st_ino;
-    return same;
-}
-
 static int check_target(const struct join *j)
 {
     struct stat st;
@@ -42,7 +30,7 @@ static int check_target(const struct join *j)
         return errno == ENOENT ? 0 : complain(j->options.to, errno);
     if (!j->options.force) return complain(j->options.to, EEXIST);
     if (S_ISDIR(st.st_mode)) return complain(j->options.to, EISDIR);
-    if (stat(j->options.to, &st) != 0 || !is_part(j, &st)) return 0;
+    if (stat(j->options.to, &st) != 0 || !util_blob_is_part(&j->in, &st)) return 0;
     util_message(JOIN_TOOL, j->options.to, -1, "the dataset is in this file");
     return -1;
 }

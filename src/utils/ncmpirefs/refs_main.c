@@ -196,17 +196,6 @@ static int write_refs(struct refs *r)
 
 /* ---- the file ---- */
 
-static bool is_part(const struct refs *r, const struct stat *file)
-{
-    struct stat st;
-    bool same = fstat(r->file.fd, &st) == 0 && st.st_dev == file->st_dev &&
-                st.st_ino == file->st_ino;
-    for (int i = 0; i < util_blob_count(&r->file) && !same; i++)
-        same = stat(util_blob_path(&r->file, i), &st) == 0 && st.st_dev == file->st_dev &&
-               st.st_ino == file->st_ino;
-    return same;
-}
-
 static int check_target(const struct refs *r)
 {
     struct stat st;
@@ -214,7 +203,9 @@ static int check_target(const struct refs *r)
         return errno == ENOENT ? 0 : complain(r->to, strerror(errno));
     if (!r->force) return complain(r->to, strerror(EEXIST));
     if (!S_ISREG(st.st_mode)) return complain(r->to, "Not a regular file");
-    return is_part(r, &st) ? complain(r->to, "the dataset is in this file") : 0;
+    return util_blob_is_part(&r->file, &st)
+               ? complain(r->to, "the dataset is in this file")
+               : 0;
 }
 
 /* Under another name, and with the rights of the dataset, as it may have its values. */
