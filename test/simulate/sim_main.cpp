@@ -46,7 +46,7 @@ static void strike_at_a_moment(Fault *f, uint64_t *chance, const Run &r, const M
     if (m.seen == 0) return;
     f->harm = r.plan.lockless ? SIM_KILL : harms[sim_draw(chance, 4)];
     auto n = static_cast<uint64_t>(std::min<int64_t>(m.seen, Moments::MOST));
-    f->step = m.step[sim_draw(chance, n)] + (int64_t)sim_draw(chance, 3);
+    f->step = m.step[sim_draw(chance, n)] + (int64_t)sim_draw(chance, 16) - 4;
 }
 
 /* The n-th run of a plan: the first without a fault, the sixth and later ones with one at
