@@ -12,11 +12,12 @@
  *
  * Each process notes what has returned in TOLD.RANK, a letter for each call, and in
  * TOLD.calls.RANK how many calls it made. See burst_calls.h for the killing. BURST_PUTS
- * says how many puts there are. Where nothing goes through logs (BURST_LOGS=0), what
- * counts is what has returned on all processes: only then is the number of records in
- * the file. What a deferred close has left is waited for, or with BURST_LEAVE=finalize
- * left to MPI, with BURST_LEAVE=full likewise while no file takes anything any more, or
- * with BURST_LEAVE=kill to nobody: the processes are killed when all have closed. */
+ * says how many puts there are; with BURST_NETCDF4 the file is a netCDF-4 one. Where
+ * nothing goes through logs (BURST_LOGS=0), what counts is what has returned on all
+ * processes: only then is the number of records in the file. What a deferred close has
+ * left is waited for, or with BURST_LEAVE=finalize left to MPI, with BURST_LEAVE=full
+ * likewise while no file takes anything any more, or with BURST_LEAVE=kill to nobody: the
+ * processes are killed when all have closed. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <signal.h>
@@ -33,7 +34,7 @@
 #include "pnetcdf_ext.h"
 
 static int rank, nprocs, told_fd, nputs = 30;
-static bool logs = true;
+static bool logs = true, netcdf4;
 
 static void need(int rc, const char *what)
 {
@@ -89,6 +90,8 @@ static void define(int ncid)
     need(ncmpi_def_var(ncid, "v", NC_INT, 2, dims, &v), "def_var");
     need(ncmpi_def_var(ncid, "r", NC_INT, 2, record, &v), "def_var");
     need(ncmpi_def_var(ncid, "late", NC_INT, 1, dims, &v), "def_var");
+    for (; netcdf4 && v >= 0; v--) /* HDF5 puts what it has there, where nothing is put */
+        need(ncmpi_def_var_fill(ncid, v, 0, &(int){0}), "def_var_fill");
     need(ncmpi__enddef(ncid, 1024, 4, 0, 4), "enddef"); /* room for the attribute */
 }
 
@@ -174,7 +177,8 @@ static void put_alone(int ncid, int i)
 static void write_all(const char *path)
 {
     int ncid;
-    need(ncmpi_create(MPI_COMM_WORLD, path, NC_64BIT_DATA, MPI_INFO_NULL, &ncid),
+    need(ncmpi_create(MPI_COMM_WORLD, path, netcdf4 ? NC_NETCDF4 : NC_64BIT_DATA,
+                      MPI_INFO_NULL, &ncid),
          "create");
     define(ncid);
     for (int i = 0; i < nputs; i++) {
@@ -373,6 +377,7 @@ int main(int argc, char **argv)
     int status = 2;
     const char *asked = getenv("BURST_PUTS"), *through = getenv("BURST_LOGS");
     if (asked != NULL && atoi(asked) < 1024) nputs = atoi(asked);
+    netcdf4 = getenv("BURST_NETCDF4") != NULL;
     if (through != NULL) logs = atoi(through) != 0;
     if (argc == 5 && strcmp(argv[1], "restore") == 0)
         return burst_shadow_restore(argv[2], argv[3], (unsigned)atoi(argv[4]));

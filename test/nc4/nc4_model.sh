@@ -48,6 +48,16 @@ else
     skip "and to Python's netCDF4" "there is none"
 fi
 
+if "$python" -c 'import h5py' 2>/dev/null; then
+    check "and to h5py" "$python" -c 'import h5py, sys
+f = h5py.File(sys.argv[1], "r")
+assert f["l"][:].tolist() == [[1, 2, 3, 4, 5], [6, 7, 8, 9, -10]] and f["us"][:].tolist() == [65000, 1, 2]
+assert f["c"].attrs["units"] == b"m" and f["f"].attrs["range"].tolist() == [1.5, 2.5]
+assert f["ul"].dtype == "u8" and f["d"][:].tolist() == [1.5, 9.5]' "$dir/written.nc4"
+else
+    skip "and to h5py" "there is none"
+fi
+
 chunked() { nccopy -k nc4 -d 4 -s -c x/2,y/3 "$dir/fits.nc" "$dir/chunked.nc4" && "$twin" "$dir/chunked.nc4" "$dir/fits.nc"; }
 check "so they are behind chunks and filters" chunked
 
@@ -101,15 +111,20 @@ named() {
     all=$("$twin" "$dir"/odd.{nc4,nc})
     local bad=$?
     echo "$all"
-    grep -q "left out: group g, group h, dimension e (of length 0), variable s (string), variable p (user-defined type), attribute i:words (string), variable n (a dimension of length 0)" <<<"$all" && [ $bad = 0 ]
+    local line
+    for line in "group g" "group h" "dimension e (of length 0)" "variable s (string)" \
+        "variable p (user-defined type)" "attribute i:words (string)" "variable n (a dimension of length 0)"; do
+        grep -qxF "$line" <<<"$all" || return 1
+    done
+    [ $bad = 0 ]
 }
 check "groups, strings and types of users are left out and named" named
 
 many() {
     { echo 'netcdf x {'; for i in $(seq 100); do echo "group: a_group_number_$i { }"; done; echo '}'; } |
-        make nc4 many.nc4 && "$twin" "$dir/many.nc4" | grep -q 'left out: group a_.*, .*\.\.\.$'
+        make nc4 many.nc4 && [ "$("$twin" "$dir/many.nc4" | grep -c '^group a_group_number_[0-9]*$')" = 100 ]
 }
-check "a long list of names is cut off" many
+check "each of many is named" many
 
 refuses() { ! "$twin" "$1" && "$twin" "$1" | grep -q "$2"; }
 check "a classic file is not taken" refuses "$dir/fits.nc" "fits.nc is not in HDF5 format"

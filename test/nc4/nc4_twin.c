@@ -97,7 +97,7 @@ int main(int argc, char **argv)
         puts(base_error_text(err));
         return 1;
     }
-    if (f.nleft > 0) printf("left out: %s\n", f.left);
+    if (f.left != NULL) printf("left out:\n%s", f.left);
     if (argc > 2) bad = compare(&f, &h, argv[2]);
     cdf_free(&h);
     return nc4_close(&f) != NC_NOERR || bad;

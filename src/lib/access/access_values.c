@@ -23,7 +23,7 @@ int access_values_begin(struct access_values *v, const struct cdf_header *h,
     v->req = req;
     v->memory = NULL;
     v->done = 0;
-    v->xtype = conv_effective_type(h->format, type, req->type);
+    v->xtype = conv_effective_type(cdf_rules(h), type, req->type);
     v->xsize = cdf_type_size(type);
     v->copied = conv_is_copy(type, req->type);
     /* A value of the variable's own type is never out of range. */

@@ -514,7 +514,7 @@ int api_request_range(const struct api_dataset *d, const struct access_request *
 {
     const struct cdf_var *v = &d->ds.header.vars[r->varid];
     const enum conv_type type = (enum conv_type)r->type;
-    const int xtype = conv_effective_type(d->ds.header.format, v->type, type);
+    const int xtype = conv_effective_type(cdf_rules(&d->ds.header), v->type, type);
     const struct region *mem = access_mem(r);
     if (access_is_fill(r) || conv_always_fits(xtype, type)) return NC_NOERR;
     if (mem == NULL)

@@ -1,4 +1,5 @@
 /* Attributes. */
+#include <stdio.h>
 #include <string.h>
 
 #include "api.h"
@@ -142,7 +143,7 @@ int api_put_att_all(int ncid, int varid, const char *name, int xtype, MPI_Offset
     if (err == NC_NOERR && nelems > 0) {
         unsigned char fill[8];
         cdf_default_fill(xtype, fill);
-        range = conv_put(room, conv_effective_type(d->ds.header.format, xtype, type),
+        range = conv_put(room, conv_effective_type(cdf_rules(&d->ds.header), xtype, type),
                          values, type, (size_t)nelems, fill);
     }
     err = api_commit_all(d, err);
@@ -162,7 +163,10 @@ static int find_attribute(struct api_dataset *d, int varid, const char *name, in
     }
     int err = cdf_find_att(&d->ds.header, varid, name, id);
     if (err == NC_ENOTATT) err = api_no_att(&d->ds.header, varid, name);
-    return api_left_out(d, err);
+    char what[NC_MAX_NAME + 20];
+    snprintf(what, sizeof what,
+             "attribute %s:", varid == NC_GLOBAL ? "" : d->ds.header.vars[varid].name);
+    return api_left_out(d, err, what, name);
 }
 
 /* The same, of a dataset by its id. */
@@ -188,7 +192,7 @@ int api_get_att(int ncid, int varid, const char *name, void *values,
     if (err != NC_NOERR) return err;
     if (values == NULL) return api_null(NC_EINVAL, "value");
     err = conv_get(values, type, a->values,
-                   conv_effective_type(d->ds.header.format, a->type, type),
+                   conv_effective_type(cdf_rules(&d->ds.header), a->type, type),
                    (size_t)a->nelems);
     if (err == NC_NOERR) return err;
     return base_error_named(err, "attribute '%.80s' of type %s", name,

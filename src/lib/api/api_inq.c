@@ -66,7 +66,7 @@ int ncmpi_inq_dimid(int ncid, const char *name, int *idp)
     if (err != NC_NOERR) return err;
     err = cdf_find_dim(&d->ds.header, name, &id);
     if (err == NC_EBADDIM) base_error_named(err, "dimension '%.80s'%s", name, NULL);
-    err = api_left_out(d, err);
+    err = api_left_out(d, err, "dimension ", name);
     if (err == NC_NOERR && idp != NULL) *idp = id;
     return err;
 }
@@ -114,7 +114,7 @@ int ncmpi_inq_varid(int ncid, const char *name, int *varidp)
     if (err != NC_NOERR) return err;
     err = cdf_find_var(&d->ds.header, name, &id);
     if (err == NC_ENOTVAR) base_error_named(err, "variable '%.80s'%s", name, NULL);
-    err = api_left_out(d, err);
+    err = api_left_out(d, err, "variable ", name);
     if (err == NC_NOERR && varidp != NULL) *varidp = id;
     return err;
 }

@@ -2,6 +2,7 @@
 #include "api_words.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base_error.h"
 #include "pnetcdf.h"
@@ -38,13 +39,19 @@ int api_no_att(const struct cdf_header *h, int varid, const char *name)
                             h->vars[varid].name, name);
 }
 
-int api_left_out(const struct api_dataset *d, int code)
+int api_left_out(const struct api_dataset *d, int code, const char *what,
+                 const char *name)
 {
-    char words[400];
+    char words[400], line[NC_MAX_NAME * 2 + 40];
     if (code == NC_NOERR || d->ds.left_out == NULL) return code;
     snprintf(words, sizeof words, "%s", base_error_detail(code));
-    return base_error_set(code, "%s; left out of this netCDF-4 file: %s", words,
-                          d->ds.left_out);
+    int n = snprintf(line, sizeof line, "\n%s%s (", what, name);
+    const char *at = d->ds.left_out;
+    if (strncmp(at, line + 1, (size_t)n - 1) != 0) at = strstr(at, line);
+    if (at == NULL) return code;
+    at += *at == '\n';
+    return base_error_set(code, "%s; it was left out of this netCDF-4 file: %.*s", words,
+                          (int)strcspn(at, "\n"), at);
 }
 
 int api_longer_name(const char *old, const char *name)

@@ -14,9 +14,12 @@ int api_no_var(const struct api_dataset *d, int varid);
 int api_no_dim(const struct cdf_header *h, int dimid);
 int api_no_att(const struct cdf_header *h, int varid, const char *name);
 
-/* Adds what the header of a netCDF-4 file does not tell to the words of an error of a
- * look-up by name. Returns that. */
-int api_left_out(const struct api_dataset *d, int code);
+/* The error of a look-up by name: adds to its words if a netCDF-4 file has that, and the
+ * classic model has no place for it. what: "variable ", "attribute v:". Returns the
+ * error.
+ */
+int api_left_out(const struct api_dataset *d, int code, const char *what,
+                 const char *name);
 
 /* A name in data mode would need more room in the header than the old one. */
 int api_longer_name(const char *old, const char *name);

@@ -66,7 +66,8 @@ struct burst {
     int64_t records_told; /* of those in the file, what this process put there alone */
     bool file_dirty;      /* something was brought to the file since its last sync */
     bool unsynced;        /* likewise by threads of this process */
-    bool unnoted;         /* what the log says is in the file may not be on its device */
+    bool halfway; /* the layer below may keep some of a change to itself: netCDF-C does */
+    bool unnoted; /* what the log says is in the file may not be on its device */
     uint64_t token;
     int64_t epoch;
     int64_t drained_at; /* bytes that had been logged when the caller last drained some */
@@ -99,6 +100,14 @@ struct burst {
     _Atomic bool putting;    /* the caller is at a put just now */
     int64_t unlogged;        /* puts that are posted and have no ticket */
 };
+
+/* May no process write to the file without the others? HDF5 extends records and writes
+ * compressed chunks only so. What is put in independent mode goes straight to it. */
+static inline bool burst_together(const struct burst *b)
+{
+    const struct dataset *ds = b->base.ds;
+    return ds->hints.no_indep_rw || (ds->netcdf4 && ds->nprocs > 1 && !b->indep);
+}
 
 /* Of values. */
 static inline int64_t burst_bytes(const struct burst_write *w)
@@ -310,7 +319,7 @@ int burst_settle_records_all(struct burst *b);
 /* Everything is in the file: the log starts anew. Collective; agreed. */
 int burst_restart_all(struct burst *b);
 /* A digest of what a log depends on in a dataset's definitions. */
-uint64_t burst_definitions(const struct cdf_header *h);
+uint64_t burst_definitions(const struct dataset *ds);
 /* The beginning of the names of a dataset's logs, without the directory. */
 void burst_log_prefix(const struct burst *b, char *prefix, size_t size);
 
@@ -340,6 +349,11 @@ void burst_change(struct burst *b);
 void burst_changed(struct burst *b, bool look);
 /* It may take long, and goes on. */
 void burst_change_lasts(struct burst *b);
+/* Before the end of a change: a netCDF-4 file has it whole. Without that the notes go on
+ * saying that the file is being changed. burst_whole_all: collective, agreed;
+ * burst_whole: by this process, which does nothing where others write, too. */
+int burst_whole_all(struct burst *b);
+int burst_whole(struct burst *b);
 
 /* The same around a call of all to the layer below; what that returned is passed on. */
 void burst_change_below(struct burst *b);

@@ -23,14 +23,16 @@ void burst_log_prefix(const struct burst *b, char *prefix, size_t size)
              (unsigned long long)base_hash(b->path, strlen(b->path), 0));
 }
 
-uint64_t burst_definitions(const struct cdf_header *h)
+/* A netCDF-4 file does not tell where its variables began. */
+uint64_t burst_definitions(const struct dataset *ds)
 {
+    const struct cdf_header *h = &ds->header;
     uint64_t sum = base_sum(&h->format, sizeof h->format, 0);
     for (int i = 0; i < h->ndims; i++)
         sum = base_sum(&h->dims[i].length, sizeof h->dims[i].length, sum);
     for (int i = 0; i < h->nvars; i++) {
         const struct cdf_var *v = &h->vars[i];
-        const int64_t of_var[] = {v->type, v->ndims, v->begin};
+        const int64_t of_var[] = {v->type, v->ndims, ds->netcdf4 ? 0 : v->begin};
         sum = base_sum(of_var, sizeof of_var, sum);
         sum = base_sum(v->dimids, (size_t)v->ndims * sizeof v->dimids[0], sum);
     }
@@ -161,7 +163,7 @@ static int create_log_all(struct burst *b)
 void burst_resume(struct burst *b)
 {
     burst_pool_stop(b); /* it knows other definitions */
-    burst_log_define(&b->log, burst_definitions(&b->base.ds->header));
+    burst_log_define(&b->log, burst_definitions(b->base.ds));
     b->logging = b->fresh;
     burst_pool_start(b);
 }
@@ -175,7 +177,7 @@ static void tell_no_threads(const struct burst *b)
         trace_stats_tell(
             b->base.ds, "no thread may write to this file, so that nothing drains in the "
                         "background: its file system does not keep nodes' caches in "
-                        "step, or it has subfiles");
+                        "step, or it is in HDF5 format, or it has subfiles");
 }
 
 int burst_begin_all(struct burst *b)
@@ -221,6 +223,10 @@ int burst_restart_all(struct burst *b)
     bool promised = b->promised; /* agreed */
     int err = burst_settle_records_all(b);
     if (err == NC_NOERR && promised) err = burst_sync_drained_all(b);
+    if (err == NC_NOERR && ds->netcdf4) {
+        burst_change_below(b);
+        err = burst_changed_below(b, NC_NOERR);
+    }
     if (err != NC_NOERR) return err;
     if (promised) b->file_dirty = false;
     b->promised = false;

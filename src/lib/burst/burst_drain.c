@@ -142,6 +142,8 @@ static int drain_logged_all(struct burst *b, uint64_t vars, bool chosen,
         if (err == NC_NOERR) err = ordered;
     }
     base_free(contested);
+    int whole = burst_whole_all(b);
+    if (err == NC_NOERR) err = whole;
     /* Known everywhere: nobody goes on while another still writes. */
     err = dataset_concur_all(b->base.ds, own_result(b, err), &told, NULL, 0);
     if (err == NC_NOERR) err = told;
@@ -192,6 +194,9 @@ static int walk_alone(struct burst_walk *k)
         int err = burst_walk_put(k);
         if (first == NC_NOERR) first = err;
     }
+    int whole = burst_whole(k->b);
+    if (whole != NC_NOERR) doubt(k->b);
+    if (first == NC_NOERR) first = whole;
     burst_changed(k->b, true);
     return own_result(k->b, first);
 }

@@ -128,6 +128,11 @@ bool burst_file_coherent(const struct burst *b)
  *   soon after it, as the note is renewed while they last. What came much later was not
  *   its own.
  *
+ * HDF5 keeps parts of a change to itself, and writes them in an order of its own: a
+ * netCDF-4 file whose writer was killed in between may have lost older values without a
+ * sign. There a change ends when netCDF-C has been told to write it all (burst_whole),
+ * and where a note says `changing` nothing is replayed, unless the user says so.
+ *
  * In no case, but after a power cut, is the file older than what a process has seen: such
  * a file was restored. And where only the time tells, the log has to be the very file
  * that was left. One that was copied may have been replayed before, with newer values in
@@ -179,6 +184,7 @@ void burst_change(struct burst *b)
 {
     pthread_mutex_lock(&b->noting);
     b->changers++;
+    b->halfway = b->base.ds->netcdf4 != 0;
     note_change(b);
     pthread_mutex_unlock(&b->noting);
 }
@@ -188,13 +194,29 @@ void burst_changed(struct burst *b, bool look)
     pthread_mutex_lock(&b->noting);
     struct burst_note now = b->log.note;
     b->look |= look;
-    bool last = --b->changers == 0 && b->nsources == 0;
+    bool last = --b->changers == 0 && b->nsources == 0 && !b->halfway;
     if (last && (!b->look || burst_file_note(b, &now))) {
         now.changing = 0;
         b->look = false;
         write_note(b, now);
     }
     pthread_mutex_unlock(&b->noting);
+}
+
+int burst_whole_all(struct burst *b)
+{
+    if (!b->base.ds->netcdf4) return NC_NOERR;
+    int err = driver_call(b->base.lower, sync_all);
+    b->halfway = err != NC_NOERR;
+    return err;
+}
+
+int burst_whole(struct burst *b)
+{
+    if (!b->halfway || b->base.ds->nprocs > 1) return NC_NOERR;
+    int err = driver_call(b->base.lower, sync);
+    b->halfway = err != NC_NOERR;
+    return err;
 }
 
 void burst_change_lasts(struct burst *b)
@@ -213,14 +235,26 @@ static int tell_file_changed(const struct burst *b, const char *what)
         b->path, what, b->dir);
 }
 
+static int tell_file_damaged(const struct burst *b, int what)
+{
+    return base_error_set(
+        NC_EBADLOG,
+        "%s while %s: HDF5 may have left it damaged, with older values missing. Look at "
+        "it, or restore it, and have its logs in %s replayed by ncmpilog replay -f",
+        what & BURST_UNQUIET ? "a process was killed" : "the machine was restarted",
+        what & BURST_UNQUIET ? "it was changing the file" : "the file was open", b->dir);
+}
+
 int burst_file_unchanged(const struct burst *b, const struct burst_note *last, int what)
 {
     struct burst_note now = {0};
     if (!burst_file_note(b, &now))
         return base_error_system(NC_EFILE, "asking for the state of", b->path);
     int64_t latest = last->when > last->mtime ? last->when : last->mtime;
-    int64_t seconds = b->base.ds->modified;
-    int64_t before = seconds > 0 ? in_nanoseconds(seconds, 0) : now.mtime;
+    int64_t before = b->base.ds->modified > 0 ? b->base.ds->modified : now.mtime;
+    if (b->base.ds->netcdf4) now.mtime = before; /* HDF5 has written to it by now */
+    if (b->base.ds->netcdf4 && (what & (BURST_UNQUIET | BURST_REBOOTED)))
+        return tell_file_damaged(b, what);
     bool exact = !(what & (BURST_UNQUIET | BURST_REBOOTED)) && burst_file_coherent(b);
     if (now.mtime < last->mtime && !(what & BURST_REBOOTED))
         return tell_file_changed(

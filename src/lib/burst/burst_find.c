@@ -262,7 +262,7 @@ static int64_t records_in_file(const struct burst *b)
     const struct dataset *ds = b->base.ds;
     unsigned char field[8], head[4 + sizeof field];
     int width = cdf_encode_numrecs(ds->header.format, 0, field);
-    if (ds->rank != 0 || b->file.fd < 0 ||
+    if (ds->rank != 0 || ds->netcdf4 || b->file.fd < 0 ||
         base_read_at(b->file.fd, ds->base, head, 4 + width, b->path) != NC_NOERR ||
         cdf_is_moving(head, sizeof head))
         return 0;

@@ -67,6 +67,8 @@ static int settle_others_all(struct burst *b, struct access_request *const *reqs
     bool drain = false;
     int mpi = MPI_Allreduce(MPI_IN_PLACE, both, 2, MPI_UINT64_T, MPI_BOR, ds->comm);
     if (mpi != MPI_SUCCESS) return base_mpi_error(mpi, NC_EMPI, "MPI_Allreduce");
+    /* Records of a netCDF-4 file are there when any variable has them. */
+    if (ds->netcdf4 && both[0] != 0 && both[1] != 0) return burst_drain_all(b, BURST_ALL);
     if ((both[0] & both[1]) == 0) return NC_NOERR;
 
     int err = burst_others_all(b, both[0] & both[1], reqs, n,
@@ -82,7 +84,7 @@ static int lay_over_one(struct burst *b, struct access_request *const *r, int64_
 {
     int err = burst_overlay(b, *r);
     bool range = err == NC_ERANGE || (err == NC_NOERR && (*r)->status == NC_ERANGE);
-    if (!range || b->base.ds->hints.no_indep_rw) return err;
+    if (!range || burst_together(b)) return err;
     (*r)->status = NC_NOERR;
     err = burst_drain_alone(b, low, high);
     if (err != NC_NOERR) return err;
@@ -149,6 +151,7 @@ int burst_get(struct driver *self, struct access_request *const *reqs, int64_t n
     if (!self->ds->writable) return driver_call(self->lower, get, reqs, n);
     if (b->coherent) {
         bounds_of_requests(b, reqs, n, &low, &high);
+        if (self->ds->netcdf4) low = 0, high = INT64_MAX; /* records of any variable */
         err = burst_drain_alone(b, low, high);
     }
     int got = driver_call(self->lower, get, reqs, n);

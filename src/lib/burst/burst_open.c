@@ -12,7 +12,7 @@
 static bool burst_is_wanted(const struct dataset *ds, bool create)
 {
     (void)create;
-    return ds->hints.burst == BASE_ENABLE && ds->netcdf4 == 0;
+    return ds->hints.burst == BASE_ENABLE;
 }
 
 void burst_note_time(struct burst *b, double since)
@@ -56,7 +56,9 @@ int burst_attach_all(struct dataset *ds, struct driver *lower, struct burst **ou
     }
     driver_stack(&b->base, &slots, lower, ds);
     b->base.likes_runs = false;
-    b->coherent = ds->hints.burst_coherent;
+    /* A netCDF-4 file is read when it has everything: records of any variable count. */
+    if (ds->netcdf4) ds->hints.burst_log_at = BASE_LOG_AT_WAIT;
+    b->coherent = ds->hints.burst_coherent || ds->netcdf4;
     b->memory = NODE_NO_MEMORY;
     b->file = FILE_NO_DESCRIPTOR;
     b->noting = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
@@ -129,6 +131,8 @@ void burst_change_below(struct burst *b)
 /* After it, with that result. */
 int burst_changed_below(struct burst *b, int err)
 {
+    int whole = burst_whole_all(b);
+    if (err == NC_NOERR) err = whole;
     burst_changed(b, looks(b));
     if (b->base.ds->hints.no_indep_rw) burst_pool_go_on(b->pool);
     return err;
@@ -150,7 +154,10 @@ int burst_sync_all(struct burst *b)
 {
     burst_change_below(b);
     sync_own(b);
-    return burst_changed_below(b, driver_call(b->base.lower, sync_all));
+    int err = burst_changed_below(b, driver_call(b->base.lower, sync_all));
+    /* netCDF-C hands everything to the system, and leaves it there. */
+    if (err != NC_NOERR || !b->base.ds->netcdf4 || b->file.fd < 0) return err;
+    return file_descriptor_sync(&b->file, b->path);
 }
 
 /* A system tells once that a page did not get to the device, and then takes it for
@@ -218,6 +225,7 @@ static int close_burst_all(struct driver *self, bool abort)
     self->ds->lacking = err != NC_NOERR;
     burst_change(b); /* a log that stays has to know the file as it is left */
     int ended = driver_call(lower, close_all, abort);
+    b->halfway &= ended != NC_NOERR;
     burst_changed(b, true);
     burst_end_all(b, keep || err != NC_NOERR);
     burst_detach_all(b);
@@ -301,7 +309,7 @@ static int sync_burst_all(struct driver *self)
     if (!self->ds->writable) return driver_call(self->lower, sync_all);
     burst_pool_pause(b->pool); /* it may have brought something to the file */
     burst_pool_go_on(b->pool);
-    bool kept = !b->logging && self->ds->hints.no_indep_rw; /* and nowhere else */
+    bool kept = !b->logging && burst_together(b); /* and nowhere else */
     int64_t need[2] = {b->indep || kept, b->file_dirty || !b->logging};
     if (b->logging && !b->indep && burst_log_sync(&b->log) != NC_NOERR) need[0] = 1;
     if (!b->logging) err = burst_log_sync_head(&b->log);
@@ -345,10 +353,11 @@ static int flush_start(struct driver *self)
     b->asked = b->serial;
     if (b->nwrites == 0) return driver_call(self->lower, background.flush_start);
     if (burst_pool_begin(b)) return NC_NOERR;
-    if (self->ds->hints.no_indep_rw)
-        return base_error_set(
-            NC_ENOTSUPPORT, "with romio_no_indep_rw, and where no thread can drain, the "
-                            "log reaches the file by collective calls only");
+    if (burst_together(b))
+        return base_error_set(NC_ENOTSUPPORT,
+                              "with romio_no_indep_rw, or several processes that write a "
+                              "netCDF-4 file, and where no thread can drain, the log "
+                              "reaches the file by collective calls only");
     double since = MPI_Wtime();
     int err = drain_own(b);
     burst_note_time(b, since);

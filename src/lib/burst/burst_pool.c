@@ -190,7 +190,7 @@ static struct burst_pool *new_pool(struct burst *b, int nthreads)
  * beside MPI-IO, by one process, as its logs say which file they are of. */
 bool burst_pool_may(const struct burst *b)
 {
-    return burst_file_coherent(b) && b->base.ds->base == 0;
+    return burst_file_coherent(b) && b->base.ds->base == 0 && !b->base.ds->netcdf4;
 }
 
 /* With threads that may take what is logged up to a serial. */

@@ -340,7 +340,8 @@ static int put_directly(struct burst *b, struct access_request *const *reqs, int
     burst_change(b);
     int err = put_behind(b, reqs, n);
     burst_changed(b, true);
-    if (err != NC_ERANGE) dataset_owe(b->base.ds, err);
+    /* What a netCDF-4 file refuses to one process is its own matter. */
+    if (err != NC_ERANGE && !b->base.ds->netcdf4) dataset_owe(b->base.ds, err);
     return err;
 }
 
@@ -365,10 +366,16 @@ static int put_group(struct burst *b, struct access_request *const *reqs, int64_
     return err;
 }
 
+static bool goes_straight(const struct burst *b)
+{
+    const struct dataset *ds = b->base.ds;
+    return b->indep && (ds->hints.burst_coherent || (ds->netcdf4 && ds->nprocs > 1));
+}
+
 int64_t burst_log_requests(struct burst *b, struct access_request *const *reqs, int64_t n)
 {
     int64_t through = 0;
-    if (!b->logging || (b->coherent && b->indep)) return 0;
+    if (!b->logging || goes_straight(b)) return 0;
     if (put_group(b, reqs, n, false, &through) != NC_NOERR) {
         b->logging = false; /* until the log starts anew */
         b->base.ds->stats.burst_fallbacks++;
@@ -399,7 +406,7 @@ static int put_and_keep(struct burst *b, struct access_request *const *reqs, int
     int64_t kept, since = b->serial;
     burst_pool_pause(b->pool);
     int err = put_group(b, reqs, n, true, &kept);
-    int settled = ds->hints.no_indep_rw ? NC_NOERR : settle_kept(b, since);
+    int settled = burst_together(b) ? NC_NOERR : settle_kept(b, since);
     burst_pool_go_on(b->pool);
     if (settled != NC_NOERR) {
         fail_requests(reqs, n, settled);
@@ -408,7 +415,7 @@ static int put_and_keep(struct burst *b, struct access_request *const *reqs, int
     for (int64_t i = 0; i < kept; i++)
         count_put_records(ds, reqs[i]);
     if (err != NC_NOERR) fail_requests(reqs + kept, n - kept, err);
-    if (ds->hints.no_indep_rw) return err;
+    if (burst_together(b)) return err;
     burst_change(b);
     int told = burst_retire_log(b);
     burst_changed(b, true);
@@ -426,7 +433,7 @@ static int log_or_put(struct burst *b, struct access_request *const *reqs, int64
 {
     int64_t logged = burst_log_requests(b, reqs, n);
     if (logged == n) return NC_NOERR;
-    bool keep = b->base.ds->hints.no_indep_rw || has_company(b);
+    bool keep = burst_together(b) || has_company(b);
     return (keep ? put_and_keep : put_directly)(b, reqs + logged, n - logged);
 }
 
@@ -450,7 +457,7 @@ static void drain_some(struct burst *b)
     enum { ENOUGH = 16 << 20 };
     const struct dataset *ds = b->base.ds;
     if (ds->hints.burst_flush != BASE_FLUSH_IMMEDIATE || b->pool != NULL ||
-        ds->hints.no_indep_rw || ds->stats.burst_logged_bytes - b->drained_at < ENOUGH)
+        burst_together(b) || ds->stats.burst_logged_bytes - b->drained_at < ENOUGH)
         return;
     b->drained_at = ds->stats.burst_logged_bytes;
     (void)burst_drain_alone(b, 0, INT64_MAX);

@@ -23,8 +23,7 @@ static int check_dataset(const struct burst *b, const struct burst_reader *r)
             burst_reader_path(r));
     if (h->version == 0) return NC_NOERR;
     if (count == drained) return NC_NOERR; /* nothing waits, whatever it was of */
-    if (h->format != ds->header.format ||
-        !burst_reader_fits(r, burst_definitions(&ds->header)))
+    if (h->format != ds->header.format || !burst_reader_fits(r, burst_definitions(ds)))
         return base_error_set(NC_EBADLOG, "log %s is of a dataset with other definitions",
                               burst_reader_path(r));
     if (!b->any_file && b->file.fd < 0) /* and it may be that, or not */
@@ -376,8 +375,9 @@ static int check_file_all(struct burst *b, bool *waiting)
         struct known k;
         err = ask_opening_all(b, token, &k);
         if (err != NC_NOERR) return err;
-        if (k.waiting == 0) continue;
-        *waiting = true;
+        bool damaged = b->base.ds->netcdf4 && (k.what & BURST_UNQUIET);
+        if (k.waiting == 0 && !damaged) continue;
+        *waiting |= k.waiting > 0;
         if (token == 0 || b->any_file || b->base.ds->rank != 0 || mine != NC_NOERR)
             continue; /* version 0 knows nothing of the file */
         mine = burst_file_unchanged(b, &k.note, k.what);
@@ -527,9 +527,11 @@ static int tell_waiting(const struct burst *b)
                               b->dir);
     return base_error_set(NC_EBADLOG,
                           "values of this dataset wait in unfinished logs in %s: open it "
-                          "for writing once, run ncmpilog replay -r, or allow it at an "
-                          "open for reading (hint nc_burst_buf_recover=always)",
-                          b->dir);
+                          "for writing once, or run ncmpilog replay -r%s",
+                          b->dir,
+                          b->base.ds->netcdf4 ? ""
+                                              : ", or allow it at an open for reading "
+                                                "(hint nc_burst_buf_recover=always)");
 }
 
 /* Replays, makes sure that it is on the device, and only then removes the logs. */
@@ -543,7 +545,9 @@ static int replay_found_all(struct burst *b, struct burst_found *f)
         int err = check_file_all(b, &waiting);
         use(b, NULL, 0);
         if (err != NC_NOERR) return burst_share_words_all(ds, err);
-        if (waiting && policy != BASE_RECOVER_ALWAYS) return tell_waiting(b);
+        /* HDF5 does not open a file for writing that is open for reading. */
+        bool may = policy == BASE_RECOVER_ALWAYS && (ds->writable || !ds->netcdf4);
+        if (waiting && !may) return tell_waiting(b);
         if (!waiting && !ds->writable) return NC_NOERR;
     }
     if (!ds->writable) {

@@ -72,7 +72,7 @@ static int grow_records(int fd, const struct dataset *ds)
 int burst_tell_records(struct burst *b)
 {
     struct dataset *ds = b->base.ds;
-    if (ds->header.numrecs <= b->records_told) return NC_NOERR;
+    if (ds->header.numrecs <= b->records_told || ds->netcdf4) return NC_NOERR;
     struct file_descriptor d = b->file;
     int err = d.fd >= 0 ? NC_NOERR : file_again(ds, &d);
     if (err != NC_NOERR) return err;
@@ -91,6 +91,8 @@ static int complete_file(struct burst *b)
 {
     int err = burst_tell_records(b);
     if (err != NC_NOERR || b->log.commit.synced <= b->log.commit.drained) return err;
+    err = burst_whole(b);
+    if (err != NC_NOERR) return err;
     return b->base.ds->base > 0 ? driver_call(b->base.lower, sync) /* subfiles, too */
                                 : file_descriptor_sync(&b->file, b->path);
 }

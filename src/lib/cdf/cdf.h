@@ -59,7 +59,8 @@ struct cdf_var {
 };
 
 struct cdf_header {
-    int format; /* 1, 2 or 5 */
+    int format;         /* 1, 2 or 5 */
+    bool classic_model; /* of a netCDF-4 file, whose format is 5: it has CDF-1's types */
     int64_t numrecs;
     int unlimited; /* dimension id, or -1 */
     int ndims, nvars;
@@ -80,6 +81,12 @@ struct cdf_header {
     struct base_names dim_names, var_names;
     struct base_arena arena;
 };
+
+/* The format whose rules hold for values: see conv_effective_type. */
+static inline int cdf_rules(const struct cdf_header *h)
+{
+    return h->classic_model ? 1 : h->format;
+}
 
 /* ---- life ---- */
 

@@ -62,8 +62,9 @@ static inline int conv_check(int xtype, enum conv_type type)
     return (xtype == NC_CHAR) == (type == CONV_TEXT) ? NC_NOERR : NC_ECHAR;
 }
 
-/* The external type whose rules hold: in CDF-1 and CDF-2 NC_BYTE read or written
- * as unsigned char is NC_UBYTE, so that 0 ... 255 pass unchecked. */
+/* The external type whose rules hold: in CDF-1, CDF-2 and netCDF-4's classic model
+ * NC_BYTE read or written as unsigned char is NC_UBYTE, so that 0 ... 255 pass unchecked.
+ */
 static inline int conv_effective_type(int format, int xtype, enum conv_type type)
 {
     bool unchecked = format != NC_FORMAT_CDF5 && xtype == NC_BYTE && type == CONV_UCHAR;

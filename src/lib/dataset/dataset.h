@@ -81,14 +81,14 @@ struct dataset {
     int64_t device, inode, host; /* of the file, as process 0 found it, and where that
                                   * runs; inode 0: unknown */
     int64_t modified; /* when it was, as process 0 found it before any process opened it,
-                       * which may move that time (base_fs.h), in s; 0: unknown */
+                       * which may move that time (base_fs.h), in ns; 0: unknown */
     struct file_descriptor *lent; /* a layer's, for the others; NULL: none has one */
     int64_t promised;             /* others make the file so long, sooner or later */
     int64_t base; /* where in the file the dataset begins: behind its envelope, if any */
     int netcdf4;  /* NC_FORMAT_NETCDF4 or NC_FORMAT_NETCDF4_CLASSIC: the file is one of
                    * these; 0: it is a classic one */
     const char
-        *left_out;  /* what the header does not tell of such a file; NULL: nothing */
+        *left_out;  /* of such a file, a line each: "variable v (string)"; or NULL */
     bool stands_in; /* the file was opened because the dataset's own name has none */
     struct base_hints hints;
     bool writable;

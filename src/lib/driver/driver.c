@@ -135,7 +135,9 @@ void driver_count_bytes(struct dataset *ds, const struct access_request *r, bool
 static void note_time(struct dataset *ds)
 {
     struct stat st;
-    ds->modified = base_fs_stat(ds->full, &st) == 0 ? (int64_t)st.st_mtime : 0;
+    bool there = base_fs_stat(ds->full, &st) == 0;
+    ds->modified =
+        there ? st.st_mtim.tv_sec * (int64_t)1000000000 + st.st_mtim.tv_nsec : 0;
 }
 
 /* Puts the wanted layers on each other; takes all down again if one fails. */

@@ -43,8 +43,7 @@
 #include "pnetcdf_constants.h"
 
 enum {
-    NC4_RANK = 1024, /* dimensions of a variable, at most: netCDF-C's bound */
-    NC4_NAMED = 400
+    NC4_RANK = 1024 /* dimensions of a variable, at most: netCDF-C's bound */
 };
 
 struct nc4_file {
@@ -54,8 +53,7 @@ struct nc4_file {
     int ndims, nvars;
     bool *limitless; /* of each dimension that was read: has it no limit in the file? */
     int nread;       /* how many were; later ones are new */
-    int nleft;       /* how much is left out */
-    char left[NC4_NAMED]; /* "group g, variable v (user-defined type)"; may end in ... */
+    char *left;      /* out, a line each: "variable v (string)"; NULL: nothing is */
 };
 
 /* ---- nc4_model.c: NC_ codes, with words ---- */

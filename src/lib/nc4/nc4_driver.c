@@ -1,13 +1,17 @@
 /* Life of a netCDF-4 dataset. */
 #include "nc4_driver.h"
 
+#include <fcntl.h>
 #include <mpi.h>
+#include <stdio.h>
+#include <sys/stat.h>
 
 #include "base_error.h"
 #include "base_mem.h"
 #include "base_rules.h"
 #include "file.h"
 #include "nc4_library.h"
+#include "trace_stats.h"
 
 /* ---- definitions ---- */
 
@@ -27,7 +31,9 @@ static int define_all(struct nc4 *m, const struct cdf_header *h)
     struct dataset *ds = m->base.ds;
     const struct nc4_storing how = {
         .chunks = ds->hints.chunk, .level = level_of, .of = ds};
-    return nc4_define(&m->file, h, &how);
+    int err = nc4_define(&m->file, h, &how);
+    ds->left_out = m->file.left;
+    return err;
 }
 
 static int enddef_nc4_all(struct driver *self, const struct cdf_header *before)
@@ -95,11 +101,23 @@ static int sync_alone(struct driver *self)
 static int inq_info(struct driver *self, MPI_Info info)
 {
     struct base_hints hints = self->ds->hints;
-    hints.blob = hints.burst = hints.stage = hints.deferred_close = BASE_DISABLE;
+    hints.blob = hints.stage = hints.deferred_close = BASE_DISABLE;
     return base_hints_report(&hints, info);
 }
 
 /* ---- life ---- */
+
+/* HDF5 writes to a file that is only opened for writing. An opening that failed leaves it
+ * as it was, and so its time: what logs go by. */
+static void reset_time(const struct dataset *ds)
+{
+    const int64_t second = 1000000000;
+    const struct timespec times[2] = {
+        {.tv_nsec = UTIME_OMIT},
+        {.tv_sec = ds->modified / second, .tv_nsec = ds->modified % second}};
+    if (ds->undone && ds->writable && ds->modified > 0)
+        (void)utimensat(AT_FDCWD, ds->full, times, 0);
+}
 
 static int close_all(struct driver *self, bool abort)
 {
@@ -114,6 +132,7 @@ static int close_all(struct driver *self, bool abort)
     base_free(m);
     ds->left_out = NULL;
     int failed, agreed = dataset_agree_all(ds, err, &failed, NULL, 0);
+    reset_time(ds);
     return agreed != NC_NOERR ? agreed : failed;
 }
 
@@ -175,13 +194,30 @@ static int may_open(const struct nc4 *m, bool create, int mode)
 static int take_header(struct nc4 *m, bool create)
 {
     struct dataset *ds = m->base.ds;
-    if (create) return nc4_settle_access(m);
-    struct cdf_header h;
-    int err = nc4_read_header(&m->file, &h);
-    if (err != NC_NOERR) return err;
-    cdf_free(&ds->header);
-    ds->header = h;
+    if (!create) {
+        struct cdf_header h;
+        int err = nc4_read_header(&m->file, &h);
+        if (err != NC_NOERR) return err;
+        cdf_free(&ds->header);
+        ds->header = h;
+    }
+    ds->header.classic_model = m->file.classic;
     return nc4_settle_access(m);
+}
+
+/* To the report. */
+static void tell_what_is_not(const struct dataset *ds)
+{
+    char line[400];
+    if (ds->nprocs > 1 && !ds->writable) {
+        snprintf(line, sizeof line,
+                 "each process opens this netCDF-4 file for itself, with %s", nc4_name());
+        trace_stats_tell(ds, line);
+    }
+    if (ds->hints.stage == BASE_ENABLE && !ds->writable)
+        trace_stats_tell(ds,
+                         "nothing is staged: where values lie in a netCDF-4 file only "
+                         "HDF5 knows");
 }
 
 static int start_all(struct dataset *ds, int mode, bool create, struct driver **self)
@@ -215,7 +251,8 @@ static int start_all(struct dataset *ds, int mode, bool create, struct driver **
         return dataset_share_words_all(ds, err, own);
     }
     ds->netcdf4 = m->file.classic ? NC_FORMAT_NETCDF4_CLASSIC : NC_FORMAT_NETCDF4;
-    ds->left_out = m->file.nleft > 0 ? m->file.left : NULL;
+    ds->left_out = m->file.left;
+    if (ds->rank == 0) tell_what_is_not(ds);
     *self = &m->base;
     return NC_NOERR;
 }

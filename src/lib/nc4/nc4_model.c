@@ -2,7 +2,6 @@
 #include "nc4.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -63,12 +62,10 @@ int nc4_create(struct nc4_file *f, const char *path, int cmode)
 int nc4_close(struct nc4_file *f)
 {
     int err = f->ncid < 0 ? NC_NOERR : nc4_call(nc_close, f->ncid);
-    f->ncid = -1;
     base_free(f->ids);
     base_free(f->limitless);
-    f->ids = NULL;
-    f->limitless = NULL;
-    f->nread = 0;
+    base_free(f->left);
+    *f = (struct nc4_file){.ncid = -1};
     return nc4_error(err, "closing", "a netCDF-4 file");
 }
 
@@ -87,22 +84,18 @@ struct reading {
     struct base_arena arena;
 };
 
-#if defined(__GNUC__)
-__attribute__((format(printf, 2, 3)))
-#endif
-static void
-leave_out(struct nc4_file *f, const char *format, ...)
+/* A line for it: "variable v (string)". A group has no reason. */
+static int leave_out(struct nc4_file *f, const char *kind, const char *name,
+                     const char *why)
 {
-    size_t used = strlen(f->left), room = sizeof f->left - used;
-    va_list args;
-    va_start(args, format);
-    if (f->nleft++ > 0 && room > 2) {
-        memcpy(f->left + used, ", ", 3);
-        used += 2, room -= 2;
-    }
-    int n = vsnprintf(f->left + used, room, format, args);
-    va_end(args);
-    if (n >= (int)room) memcpy(f->left + sizeof f->left - 4, "...", 4);
+    size_t used = f->left == NULL ? 0 : strlen(f->left);
+    size_t more = strlen(kind) + strlen(name) + (why == NULL ? 0 : strlen(why)) + 6;
+    char *left = base_realloc(f->left, used + more);
+    if (left == NULL) return NC_ENOMEM;
+    f->left = left;
+    snprintf(left + used, more, why == NULL ? "%s %s\n" : "%s %s (%s)\n", kind, name,
+             why);
+    return NC_NOERR;
 }
 
 /* The place of an id in a list; -1. */
@@ -149,7 +142,7 @@ static int look_around(struct reading *r)
     for (int i = 0; i < r->n[GROUPS] && err == NC_NOERR; i++) {
         char name[NC_MAX_NAME + 1] = "";
         err = nc4_call(nc_inq_grpname, r->ids[GROUPS][i], name);
-        leave_out(r->f, "group %s", name);
+        if (err == NC_NOERR) err = leave_out(r->f, "group", name, NULL);
     }
     for (int i = 0; i < r->n[DIMS]; i++)
         r->to[i] = 0;
@@ -175,8 +168,7 @@ static int read_dim(struct reading *r, int i)
     if (err != NC_NOERR) return nc4_error(err, "reading", "a dimension");
     r->to[i] = -1;
     if (length == 0 && !records) {
-        leave_out(r->f, "dimension %s (of length 0)", name);
-        return NC_NOERR;
+        return leave_out(r->f, "dimension", name, "of length 0");
     }
     if (records) r->h->numrecs = (int64_t)length;
     r->f->limitless[r->f->nread++] = limitless;
@@ -203,8 +195,9 @@ static int read_att(struct reading *r, int varid, const char *of, int number)
     if (err == NC_NOERR) err = nc4_call(nc_inq_att, f->ncid, id, name, &type, &n);
     if (err != NC_NOERR) return nc4_error(err, "reading an attribute of", of);
     if (what_type(type) != NULL) {
-        leave_out(f, "attribute %s:%s (%s)", of, name, what_type(type));
-        return NC_NOERR;
+        char whole[2 * NC_MAX_NAME + 2];
+        snprintf(whole, sizeof whole, "%s:%s", of, name);
+        return leave_out(f, "attribute", whole, what_type(type));
     }
     err = cdf_put_att(r->h, varid, name, type, (int64_t)n, &values);
     if (err != NC_NOERR || n == 0) return err;
@@ -235,8 +228,7 @@ static int read_variable(struct reading *r, int id)
     const char *why = what_type(type);
     if (why == NULL) why = map_dims(r, ndims, dimids);
     if (why != NULL) {
-        leave_out(f, "variable %s (%s)", name, why);
-        return NC_NOERR;
+        return leave_out(f, "variable", name, why);
     }
     err = cdf_def_var(r->h, name, type, ndims, dimids, &varid);
     if (err != NC_NOERR) return err;
@@ -268,6 +260,7 @@ int nc4_read_header(struct nc4_file *f, struct cdf_header *h)
     cdf_init(h, 5);
     base_free(f->ids);
     base_free(f->limitless);
+    base_free(f->left);
     *f = (struct nc4_file){.ncid = f->ncid, .classic = f->classic};
     int err = read_all(&r);
     base_arena_free(&r.arena);

@@ -1,6 +1,8 @@
 /* netCDF-4 files behind struct util_classic. */
 #include "util_nc4.h"
 
+#include <string.h>
+
 #include "base_error.h"
 #include "base_mem.h"
 #include "nc4.h"
@@ -38,9 +40,12 @@ int util_nc4_open(struct util_classic *c)
     }
     err = nc4_read_header(c->nc4, &c->header);
     if (err != NC_NOERR) return complain(c, err);
-    if (c->nc4->nleft > 0)
-        util_message(c->tool, c->path, -1, "not in the classic model, and left out: %s",
-                     c->nc4->left);
+    const char *left = c->nc4->left;
+    for (size_t n; left != NULL && *left != '\0'; left += n + 1) {
+        n = strcspn(left, "\n");
+        util_message(c->tool, c->path, -1, "not in the classic model, and left out: %.*s",
+                     (int)n, left);
+    }
     return 0;
 }
 
