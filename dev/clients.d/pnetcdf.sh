@@ -98,7 +98,7 @@ compile() {
         esac
     done
     case ${files[0]} in
-    *.c) cc -I"$(dirname "$1")" -o "$bin/$name" "${files[@]}" "$made/testutils.o" $(libs) ;;
+    *.c) cc $(netcdf_flags "$name") -I"$(dirname "$1")" -o "$bin/$name" "${files[@]}" "$made/testutils.o" $(libs) $(netcdf_libs "$name") ;;
     *.cpp) cxx -o "$bin/$name" "${files[@]}" "$made/testutils.o" $(libs) ;;
     *) fc "$(form "$name" "$1")" -J"$to" -I"$to" -I"$(dirname "$1")" -o "$bin/$name" "${files[@]}" \
         $(case $name in examples/*) echo "$made/utils.o" ;; *) echo "$made"/testutils{f,}.o ;; esac) \
@@ -174,6 +174,7 @@ variants() {
     case $1 in
     cdf_format/test_inq_format | cdf_format/tst_corrupt) echo "$source/test/cdf_format" ;;
     cdf_format/tst_open_cdf5) echo "$source/test/cdf_format/bad_begin.nc5" ;;
+    nc_test/nc4/nc_test) echo -4 -d @ ;;
     nc_test/nc_test | nf_test/nf_test | nf90_test/nf90_test) printf '%s\n' '-d @' '-2 -d @' '-5 -d @' ;;
     F90/tst_io) echo @ ;;
     C/pres_temp_4D_*) echo @/pres_temp_4D.nc ;;

@@ -1,0 +1,43 @@
+# Sourced by dev/clients: PnetCDF's tests of its netCDF-4 driver, and those of its other tests that try
+# netCDF-4 files, too, if it has that. Named nc4/NAME, testcases/nc4/NAME and nc_test/nc4/nc_test.
+# Several processes write where netCDF-C was built for this MPI: Debian's, for Open MPI.
+
+# Some call netCDF-C, too, and as a parallel one.
+parallel_netcdf() { [ "$MPI_FLAVOUR" = openmpi ] && pkg-config --exists netcdf-mpi; }
+netcdf_flags() {
+    case $1 in nc4/*) ! parallel_netcdf || echo "-I$(pkg-config --variable=libdir netcdf-mpi)/netcdf/mpi/include" ;; esac
+}
+netcdf_libs() {
+    case $1 in nc4/*) if parallel_netcdf; then pkg-config --libs netcdf-mpi; else echo -lnetcdf; fi ;; esac
+}
+
+nc4_programs() {
+    local file
+    {
+        for file in "$source"/test/nc4/*.{c,m4}; do
+            ! grep -q netcdf_par.h "$file" || parallel_netcdf || continue
+            echo "nc4/$(basename "${file%.*}") $file"
+        done | sort -r # those that write come before those that read
+        for file in $(grep -lE 'ENABLE_NETCDF4' "$source"/test/testcases/*.{c,m4}); do
+            echo "testcases/nc4/$(basename "${file%.*}") $file"
+        done
+        echo nc_test/nc4/nc_test "$source"/test/nc_test/{nc_test,error,util}.c "$source"/test/nc_test/test_*.m4
+    } | grep -E "^[^ ]*($pattern)"
+}
+
+nc4_all() {
+    local name rest n way counts=1 defines=("${defines[@]}" -DENABLE_NETCDF4 -DNETCDF_GE_4_5_0)
+    ! parallel_netcdf || counts='1 4'
+    nc4_programs >"$dir/programs" || return 0
+    prepare >"$dir/prepare.log" 2>&1 || die "PnetCDF's common parts do not compile: $dir/prepare.log"
+    compile_all
+    while read -r name rest; do
+        [ -x "$bin/$name" ] || continue
+        for n in $counts; do
+            case "$name $n" in nc_test/*' 4') continue ;; esac
+            for way in plain burst; do
+                note "$name" "$n" "$way" "$(outcome "$name" "$n" "$way")"
+            done
+        done
+    done <"$dir/programs"
+}
