@@ -21,6 +21,7 @@
 #include "base_error.h"
 #include "base_mem.h"
 #include "base_mpi.h"
+#include "base_number.h"
 #include "burst.h"
 
 /* A box as numbers: epochs from and to, then for each dimension its indices
@@ -32,16 +33,6 @@ enum {
     ROOM = 1 << 17, /* numbers in the lists of variables that are taken at a time */
     PARTS = 0x6f72  /* a message's tag */
 };
-
-static int64_t gcd(int64_t a, int64_t b)
-{
-    while (b != 0) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
 
 static int64_t least(int64_t a, int64_t b)
 {
@@ -71,8 +62,8 @@ static void join_dim(int64_t *dim, int64_t start, int64_t count, int64_t stride,
     int64_t last = start + (count - 1) * stride;
     if (first) dim[LOW] = start, dim[LAST] = last, dim[STEP] = 0;
     int64_t apart = start > dim[LOW] ? start - dim[LOW] : dim[LOW] - start;
-    dim[STEP] = gcd(dim[STEP], apart);
-    if (count > 1) dim[STEP] = gcd(dim[STEP], stride);
+    dim[STEP] = base_gcd(dim[STEP], apart);
+    if (count > 1) dim[STEP] = base_gcd(dim[STEP], stride);
     dim[LOW] = least(dim[LOW], start);
     dim[LAST] = most(dim[LAST], last);
     dim[WIDTH] = 1;
@@ -97,7 +88,7 @@ static void extend_box(int64_t *box, const struct burst_write *w, int ndims, boo
 
 static bool dims_overlap(const int64_t *p, const int64_t *q)
 {
-    int64_t step = gcd(p[STEP], q[STEP]), widths = p[WIDTH] + q[WIDTH] - 1;
+    int64_t step = base_gcd(p[STEP], q[STEP]), widths = p[WIDTH] + q[WIDTH] - 1;
     if (p[LOW] > q[LAST] || q[LOW] > p[LAST]) return false;
     /* Is q's beginning less than p's width behind a place of p's, modulo the step both
      * have, or less than its own before one? */

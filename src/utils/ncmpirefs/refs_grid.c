@@ -4,6 +4,7 @@
 
 #include "base_error.h"
 #include "base_mem.h"
+#include "base_number.h"
 #include "refs.h"
 #include "util_blob.h"
 #include "util_message.h"
@@ -17,16 +18,6 @@ static int first_of(const struct refs_var *p)
 static bool follows(const struct util_home *from, int64_t n, const struct util_home *to)
 {
     return to->sub == from->sub && to->pos == from->pos + n && !to->starts;
-}
-
-static int64_t common_divisor(int64_t a, int64_t b)
-{
-    while (b != 0) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
 }
 
 /* ---- breaks ---- */
@@ -51,7 +42,7 @@ static int break_rows(struct refs_var *p, struct breaks *b)
         err = util_home_find(&p->homes, at + step, &next);
         int64_t unit = (at + step) / b->inner % p->shape[b->d];
         if (err == NC_NOERR && unit != 0 && !follows(&here, step, &next))
-            b->part = common_divisor(b->part, unit);
+            b->part = base_gcd(b->part, unit);
     }
     return err;
 }
@@ -86,7 +77,7 @@ static int break_blocks(struct refs_var *p, struct breaks *b)
         err = util_home_find(&p->homes, element, &here);
         if (err == NC_NOERR) err = util_home_find(&p->homes, element + b->stride, &next);
         if (err == NC_NOERR && !follows(&here, b->inner, &next))
-            b->part = common_divisor(b->part, p->at[b->d] + 1);
+            b->part = base_gcd(b->part, p->at[b->d] + 1);
     } while (err == NC_NOERR && b->part != 1 && next_unit(p, b->d, p->at));
     return err;
 }
