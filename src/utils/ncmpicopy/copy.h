@@ -61,6 +61,8 @@ struct copy {
     int64_t size;         /* of the source, when it was looked at; -1: it tells nothing */
     int64_t records_done; /* of the copy's record variables, likewise */
     int64_t bytes, moved; /* of all values, and of those that are there */
+    int err;              /* the first that this process has met, in the data */
+    const char *path;     /* the file that it is about; NULL: none */
     const char *words;    /* what is wrong, if it is not the library that knows */
     struct util_progress progress;
 };
@@ -87,19 +89,22 @@ int copy_define(struct copy *c);
 
 /* ---- copy_bytes.c ---- */
 
-/* Moves what is alike in both files, byte for byte, compares it, and marks it as done. An
- * NC_ error of this process, about the file *path. Collective. */
-int copy_bytes(struct copy *c, const char **path);
+/* Moves what is alike in both files, byte for byte, compares it, and marks it as done.
+ * Errors are kept. Collective. */
+void copy_bytes(struct copy *c);
 
 /* ---- copy_parts.c ---- */
 
-/* Copies the values into subfiles, or into a netCDF-4 file. An NC_ error of this process,
- * about the file *path. Collective. */
-int copy_parts(struct copy *c, const char **path);
+/* Copies the values into subfiles, or into a netCDF-4 file. Errors are kept. Collective.
+ */
+void copy_parts(struct copy *c);
 
 /* ---- copy_data.c ---- */
 
 #define COPY_DIFFERS "what was read is not what had been written"
+
+/* Keeps an error about the file `path`, if it is the first one. */
+void copy_keep_error(struct copy *c, const char *path, int err);
 
 /* So many bytes more are there, of all processes. */
 void copy_moved(struct copy *c, int64_t bytes);

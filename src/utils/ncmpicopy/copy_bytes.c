@@ -206,7 +206,7 @@ static bool prepare(struct mover *m)
     return ready != 0;
 }
 
-int copy_bytes(struct copy *c, const char **path)
+void copy_bytes(struct copy *c)
 {
     struct mover m = {.c = c, .path = c->options.to};
     int err = NC_NOERR;
@@ -215,12 +215,9 @@ int copy_bytes(struct copy *c, const char **path)
         if (err == NC_NOERR) err = move_records(&m);
     }
     if (m.in >= 0) close(m.in);
-    if (m.out >= 0 && close(m.out) != 0 && err == NC_NOERR) {
-        m.path = c->options.to;
-        err = failed(&m, NC_EWRITE);
-    }
+    copy_keep_error(c, m.path, err);
+    if (m.out >= 0 && close(m.out) != 0 && err == NC_NOERR)
+        copy_keep_error(c, c->options.to, failed(&m, NC_EWRITE));
     base_free(m.bytes);
     base_free(m.others);
-    *path = m.path;
-    return err;
 }

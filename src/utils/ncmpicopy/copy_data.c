@@ -33,8 +33,6 @@ struct batch {
     MPI_Offset *indices, *from, *step; /* from and step: of one part, in the source */
     int64_t nindices, most_indices;
     int64_t batches; /* so far, of all processes */
-    int err;
-    const char *path; /* the file that err is about */
 };
 
 void copy_moved(struct copy *c, int64_t bytes)
@@ -43,11 +41,11 @@ void copy_moved(struct copy *c, int64_t bytes)
     util_progress_at(&c->progress, c->moved);
 }
 
-static void keep_first_error(struct batch *b, const char *path, int err)
+void copy_keep_error(struct copy *c, const char *path, int err)
 {
-    if (err == NC_NOERR || b->err != NC_NOERR) return;
-    b->err = err;
-    b->path = path;
+    if (err == NC_NOERR || c->err != NC_NOERR) return;
+    c->err = err;
+    c->path = path;
 }
 
 /* ---- one batch ---- */
@@ -55,53 +53,53 @@ static void keep_first_error(struct batch *b, const char *path, int err)
 static void read_source(struct batch *b)
 {
     struct copy *c = b->c;
-    for (int i = 0; i < b->nparts && b->err == NC_NOERR; i++) {
+    for (int i = 0; i < b->nparts && c->err == NC_NOERR; i++) {
         const struct part *p = &b->parts[i];
         for (int k = 0; k < p->v->ndims; k++)
             b->from[k] = p->v->from[k] + p->start[k] * (b->step[k] = p->v->step[k]);
-        keep_first_error(b, c->options.from,
-                         ncmpi_iget_vars(c->in, p->v->in, b->from, p->count, b->step,
-                                         p->values, 0, MPI_DATATYPE_NULL, NULL));
+        copy_keep_error(c, c->options.from,
+                        ncmpi_iget_vars(c->in, p->v->in, b->from, p->count, b->step,
+                                        p->values, 0, MPI_DATATYPE_NULL, NULL));
     }
-    keep_first_error(b, c->options.from, ncmpi_wait(c->in, NC_REQ_ALL, NULL, NULL));
+    copy_keep_error(c, c->options.from, ncmpi_wait(c->in, NC_REQ_ALL, NULL, NULL));
 }
 
 static void write_copy(struct batch *b)
 {
     struct copy *c = b->c;
-    for (int i = 0; i < b->nparts && b->err == NC_NOERR; i++) {
+    for (int i = 0; i < b->nparts && c->err == NC_NOERR; i++) {
         const struct part *p = &b->parts[i];
-        keep_first_error(b, c->options.to,
-                         ncmpi_iput_vara(c->out, p->v->out, p->start, p->count, p->values,
-                                         0, MPI_DATATYPE_NULL, NULL));
+        copy_keep_error(c, c->options.to,
+                        ncmpi_iput_vara(c->out, p->v->out, p->start, p->count, p->values,
+                                        0, MPI_DATATYPE_NULL, NULL));
     }
-    keep_first_error(b, c->options.to, ncmpi_wait(c->out, NC_REQ_ALL, NULL, NULL));
+    copy_keep_error(c, c->options.to, ncmpi_wait(c->out, NC_REQ_ALL, NULL, NULL));
 }
 
 static void compare_copy(struct batch *b)
 {
     struct copy *c = b->c;
-    for (int i = 0; i < b->nparts && b->err == NC_NOERR; i++) {
+    for (int i = 0; i < b->nparts && c->err == NC_NOERR; i++) {
         const struct part *p = &b->parts[i];
-        keep_first_error(b, c->options.to,
-                         ncmpi_iget_vara(c->out, p->v->out, p->start, p->count,
-                                         b->others + (p->values - b->values), 0,
-                                         MPI_DATATYPE_NULL, NULL));
+        copy_keep_error(c, c->options.to,
+                        ncmpi_iget_vara(c->out, p->v->out, p->start, p->count,
+                                        b->others + (p->values - b->values), 0,
+                                        MPI_DATATYPE_NULL, NULL));
     }
-    keep_first_error(b, c->options.to, ncmpi_wait(c->out, NC_REQ_ALL, NULL, NULL));
-    if (b->err != NC_NOERR || memcmp(b->values, b->others, (size_t)b->used) == 0) return;
+    copy_keep_error(c, c->options.to, ncmpi_wait(c->out, NC_REQ_ALL, NULL, NULL));
+    if (c->err != NC_NOERR || memcmp(b->values, b->others, (size_t)b->used) == 0) return;
     c->words = COPY_DIFFERS;
-    keep_first_error(b, c->options.to, NC_EREAD);
+    copy_keep_error(c, c->options.to, NC_EREAD);
 }
 
 static void flush(struct batch *b)
 {
     const struct copy *c = b->c;
     bool mine = b->batches++ % c->nprocs == c->rank;
-    if (mine && b->nparts > 0 && b->err == NC_NOERR) {
+    if (mine && b->nparts > 0 && c->err == NC_NOERR) {
         read_source(b);
-        if (b->err == NC_NOERR) write_copy(b);
-        if (b->err == NC_NOERR && !c->options.unchecked) compare_copy(b);
+        if (c->err == NC_NOERR) write_copy(b);
+        if (c->err == NC_NOERR && !c->options.unchecked) compare_copy(b);
     }
     copy_moved(b->c, b->used);
     b->used = b->nindices = 0;
@@ -198,7 +196,7 @@ static int64_t *allocate(struct batch *b)
     int64_t *start = base_malloc(2 * (size_t)most * sizeof *start);
     if (b->values == NULL || b->others == NULL || b->indices == NULL || b->from == NULL ||
         b->step == NULL || start == NULL)
-        keep_first_error(b, NULL, NC_ENOMEM);
+        copy_keep_error(b->c, NULL, NC_ENOMEM);
     return start;
 }
 
@@ -206,18 +204,18 @@ static void run(struct batch *b)
 {
     struct copy *c = b->c;
     int64_t *start = allocate(b);
-    int bad = b->err != NC_NOERR;
+    int bad = c->err != NC_NOERR;
     MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
     if (!bad && !util_is_one_file(c->out)) {
-        b->err = copy_parts(c, &b->path);
+        copy_parts(c);
     } else if (!bad) {
-        b->err = copy_bytes(c, &b->path);
-        keep_first_error(b, c->options.from, ncmpi_begin_indep_data(c->in));
-        keep_first_error(b, c->options.to, ncmpi_begin_indep_data(c->out));
+        copy_bytes(c);
+        copy_keep_error(c, c->options.from, ncmpi_begin_indep_data(c->in));
+        copy_keep_error(c, c->options.to, ncmpi_begin_indep_data(c->out));
         add_all(b, start);
         flush(b);
-        keep_first_error(b, c->options.from, ncmpi_end_indep_data(c->in));
-        keep_first_error(b, c->options.to, ncmpi_end_indep_data(c->out));
+        copy_keep_error(c, c->options.from, ncmpi_end_indep_data(c->in));
+        copy_keep_error(c, c->options.to, ncmpi_end_indep_data(c->out));
     }
     base_free(b->values);
     base_free(b->others);
@@ -227,10 +225,10 @@ static void run(struct batch *b)
     base_free(start);
 }
 
-static int complain(const struct batch *b)
+static int complain(const struct copy *c)
 {
-    if (b->c->words == NULL) return copy_complain(b->path, NULL, b->err);
-    util_message(COPY_TOOL, b->path, -1, "%s", b->c->words);
+    if (c->words == NULL) return copy_complain(c->path, NULL, c->err);
+    util_message(COPY_TOOL, c->path, -1, "%s", c->words);
     return -1;
 }
 
@@ -242,7 +240,7 @@ int copy_data(struct copy *c)
     if (c->rank == 0) util_progress_start(&c->progress, COPY_TOOL, c->bytes);
     run(b);
     util_progress_end(&c->progress);
-    int status = b->err == NC_NOERR ? 0 : complain(b);
+    int status = c->err == NC_NOERR ? 0 : complain(c);
     base_free(b);
     int bad = status != 0;
     MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);

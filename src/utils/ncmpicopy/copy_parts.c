@@ -20,16 +20,7 @@ struct part {
     int cut;         /* the dimension that is cut; -1: none */
     char *values, *others;
     size_t bytes;
-    const char *path;
-    int err;
 };
-
-static void keep_error(struct part *p, int err, const char *path)
-{
-    if (err == NC_NOERR || p->err != NC_NOERR) return;
-    p->err = err;
-    p->path = path;
-}
 
 /* The dimension that is cut: the first one that has something for each process, or the
  * longest; -1: none. */
@@ -90,8 +81,8 @@ static size_t reserve(struct part *p)
         p->bytes = bytes;
     }
     if (bytes > 0 && (p->values == NULL || p->others == NULL))
-        keep_error(p, NC_ENOMEM, NULL);
-    for (int i = 0; i < p->v->ndims && p->err != NC_NOERR; i++)
+        copy_keep_error(p->c, NULL, NC_ENOMEM);
+    for (int i = 0; i < p->v->ndims && p->c->err != NC_NOERR; i++)
         p->count[i] = 0;
     return bytes;
 }
@@ -100,29 +91,26 @@ static size_t reserve(struct part *p)
  * met. */
 static void move_part_all(struct part *p)
 {
-    const struct copy_options *o = &p->c->options;
+    struct copy *c = p->c;
+    const struct copy_options *o = &c->options;
     const struct copy_var *v = p->v;
-    int in = p->c->in, out = p->c->out;
     const size_t bytes = reserve(p);
     for (int i = 0; i < v->ndims; i++)
         p->from[i] = v->from[i] + p->start[i] * (p->step[i] = v->step[i]);
-    keep_error(p,
-               ncmpi_get_vars_all(in, v->in, p->from, p->count, p->step, p->values, 0,
-                                  MPI_DATATYPE_NULL),
-               o->from);
-    keep_error(p,
-               ncmpi_put_vara_all(out, v->out, p->start, p->count, p->values, 0,
-                                  MPI_DATATYPE_NULL),
-               o->to);
+    copy_keep_error(c, o->from,
+                    ncmpi_get_vars_all(c->in, v->in, p->from, p->count, p->step,
+                                       p->values, 0, MPI_DATATYPE_NULL));
+    copy_keep_error(c, o->to,
+                    ncmpi_put_vara_all(c->out, v->out, p->start, p->count, p->values, 0,
+                                       MPI_DATATYPE_NULL));
     if (o->unchecked) return;
-    keep_error(p,
-               ncmpi_get_vara_all(out, v->out, p->start, p->count, p->others, 0,
-                                  MPI_DATATYPE_NULL),
-               o->to);
-    if (p->err != NC_NOERR || p->values == NULL || p->others == NULL) return;
+    copy_keep_error(c, o->to,
+                    ncmpi_get_vara_all(c->out, v->out, p->start, p->count, p->others, 0,
+                                       MPI_DATATYPE_NULL));
+    if (c->err != NC_NOERR || p->values == NULL || p->others == NULL) return;
     if (memcmp(p->values, p->others, bytes) == 0) return;
-    p->c->words = COPY_DIFFERS;
-    keep_error(p, NC_EREAD, o->to);
+    c->words = COPY_DIFFERS;
+    copy_keep_error(c, o->to, NC_EREAD);
 }
 
 static void move_var_all(struct part *p)
@@ -140,23 +128,19 @@ static void move_var_all(struct part *p)
     }
 }
 
-int copy_parts(struct copy *c, const char **path)
+void copy_parts(struct copy *c)
 {
-    int err = NC_NOERR, bad = 0;
+    int bad = 0;
     for (int i = 0; i < c->nvars && !bad; i++) {
         struct part p;
         if (c->vars[i].total == 0) continue;
-        bool made = make_part(&p, c, &c->vars[i]);
-        bad = !made;
+        bad = !make_part(&p, c, &c->vars[i]);
+        if (bad) copy_keep_error(c, NULL, NC_ENOMEM);
         MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
-        if (made && !bad) move_var_all(&p); /* made: on all, or bad is true */
-        if (made) err = p.err;
-        if (made && p.path != NULL) *path = p.path;
-        if (!made) err = NC_ENOMEM;
+        if (!bad) move_var_all(&p);
         free_part(&p);
-        bad = bad || err != NC_NOERR;
+        bad = bad || c->err != NC_NOERR;
         MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
         c->vars[i].done = true;
     }
-    return err;
 }
