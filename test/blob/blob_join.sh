@@ -8,8 +8,10 @@
 . "${srcdir:-.}/test/support/tap.sh"
 . "${srcdir:-.}/test/support/launch.sh"
 examples=${srcdir:-.}/examples
-dir=$(mktemp -d) || exit 99
-trap 'launch_kill; rm -rf "$dir" "$dir.report"' EXIT
+dir=$(mktemp -d) && built=$(mktemp -d) || exit 99
+trap 'launch_kill; rm -rf "$dir" "$dir.report" "$built"' EXIT
+libraries=("$PWD"/.libs/libpnetcdf{_cxx,}.so)
+[ -e "${libraries[0]}" ] || libraries=("${libraries[1]}")
 size=700k folders=(/usr/share/ferret-vis/data) counts='3'
 models='block-3d columns flash-iput e3sm-g-iput' model=(benchmarks/bench -b 0.1 -n 2)
 if [ "${BLOB_JOIN-}" = all ]; then
@@ -29,10 +31,23 @@ in_blobs() {
 joined() {
     ./ncmpijoin -c "$dir/b.nc" "$dir/o.nc" && cmp "$dir/a.nc" "$dir/o.nc"
 }
+# compiled LANGUAGE NAME SOURCE: make does not build the examples in Fortran 90 and C++.
+compiled() {
+    local compiler=$MPIF90
+    program=examples/$2
+    case $1 in
+    cxx) compiler=$MPICXX ;;
+    F90) ;;
+    *) return ;;
+    esac
+    program=$built/${2##*/}.$1
+    [ -x "$program" ] || $compiler -Iinclude -o "$program" "$3" "${libraries[@]}" -Wl,-rpath,"$PWD/.libs"
+}
+# example NAME PROCESSES: $program, by that name.
 example() {
     rm -f "$dir"/*
-    launch "$2" "examples/$1" "$dir/a.nc" >"$dir/said" || { cat "$dir/said"; return 1; }
-    in_blobs '' "$2" "examples/$1" "$dir/b.nc" >"$dir/said" && [ -e "$dir/b.nc.0000" ] && joined
+    launch "$2" "$program" "$dir/a.nc" >"$dir/said" || { cat "$dir/said"; return 1; }
+    in_blobs '' "$2" "$program" "$dir/b.nc" >"$dir/said" && [ -e "$dir/b.nc.0000" ] && joined
 }
 dataset() {
     rm -f "$dir"/*
@@ -59,9 +74,10 @@ for codec in ${codecs-none}; do
     : >"$dir.report"
     for n in $counts; do
         for language in ${languages-C}; do
-            for source in "$examples/$language"/*.[cf]; do
+            for source in "$examples/$language"/*.{c,f,f90,cpp}; do
+                [ -e "$source" ] || continue
                 name=$language/${source##*/} name=${name%.*}
-                [ $language = C ] || [ -x "examples/$name" ] || continue
+                compiled "$language" "$name" "$source"
                 check "$name, $n processes, $codec" example "$name" "$n"
             done
         done

@@ -1,5 +1,5 @@
 #!/bin/bash
-# blob_join.sh with compressed blobs, and with the examples in Fortran, too. By zstd;
+# blob_join.sh with compressed blobs, and with the examples in every language of this build. By zstd;
 # BLOB_JOIN=all: by LZ4, too, as far as this build has them.
 codecs=''
 for codec in zstd ${BLOB_JOIN:+lz4}; do
@@ -9,6 +9,11 @@ if [ -z "$codecs" ] || ! grep -q 'define HAVE_XXHASH 1' config.h; then
     echo "1..0 # SKIP nothing is compressed in this build"
     exit
 fi
-# shellcheck disable=SC2034  # read by blob_join.sh
-languages='C F77'
+languages=C
+offers() { grep -q "^#define PNETCDF_ENABLE_$1 1" include/pnetcdf.h; }
+! offers FORTRAN || languages+=' F77'
+if [ -e .libs/libpnetcdf.so ]; then # which their own tests take, too
+    ! offers FORTRAN || languages+=' F90'
+    ! offers CXX || languages+=' cxx'
+fi
 . "${srcdir:-.}/test/blob/blob_join.sh"
