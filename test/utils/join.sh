@@ -102,6 +102,8 @@ check "an existing file is kept" eval 'cp "$d" "$o"; echo >>"$o"; cp "$o" "$work
 check "-f overwrites it" eval 'status 0 "$join" -f "$b" "$o" && cmp "$o" "$d"'
 check "not onto a subfile" refused 1 'the dataset is in this file' "$join" -f "$b" "$b.0001"
 check "not onto itself" refused 1 'the dataset is in this file' "$join" -f "$b" "$work/../$(basename "$work")/b.nc"
+mkfifo "$work/pipe"
+check "not in place of a pipe" eval 'refused 1 "Not a regular file" "$join" -f "$b" "$work/pipe" && [ -p "$work/pipe" ]'
 check "no such folder" refused 1 'No such file' "$join" "$b" "$work/no/o.nc"
 check "no copy of the master is repaired" refused 2 'ncmpijoin makes one file' "$validate" -r "$work/r.nc" "$b"
 fault=$PWD/test/support/.libs/fault.so

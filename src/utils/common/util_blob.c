@@ -473,7 +473,7 @@ const char *util_blob_path(const struct util_classic *c, int number)
     return c->blob->subs[number].path;
 }
 
-bool util_blob_is_part(const struct util_classic *c, const struct stat *file)
+static bool is_part(const struct util_classic *c, const struct stat *file)
 {
     struct stat st;
     bool same =
@@ -482,6 +482,17 @@ bool util_blob_is_part(const struct util_classic *c, const struct stat *file)
         same = stat(util_blob_path(c, i), &st) == 0 && st.st_dev == file->st_dev &&
                st.st_ino == file->st_ino;
     return same;
+}
+
+const char *util_blob_refuses(const struct util_classic *c, const char *path, bool force)
+{
+    struct stat st;
+    if (lstat(path, &st) != 0) return errno == ENOENT ? NULL : strerror(errno);
+    if (!force) return strerror(EEXIST);
+    if (stat(path, &st) != 0) return NULL; /* a link that leads nowhere */
+    if (S_ISDIR(st.st_mode)) return strerror(EISDIR);
+    if (!S_ISREG(st.st_mode)) return "Not a regular file";
+    return is_part(c, &st) ? "the dataset is in this file" : NULL;
 }
 
 const char *util_blob_why(const struct util_classic *c)

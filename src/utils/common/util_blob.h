@@ -75,8 +75,10 @@ char *util_blob_compacting(const struct util_classic *c, const char *subfile);
 /* The subfiles that there should be, and the name of one. */
 int util_blob_count(const struct util_classic *c);
 const char *util_blob_path(const struct util_classic *c, int number);
-/* Is a file one of those that the dataset is in? */
-bool util_blob_is_part(const struct util_classic *c, const struct stat *file);
+
+/* Why a tool must not write what it makes of the dataset to `path`; NULL: it may. Without
+ * `force` no file is replaced, with it only a regular file that is not the dataset's. */
+const char *util_blob_refuses(const struct util_classic *c, const char *path, bool force);
 
 /* Of another library's dataset no file has the header of the whole. Its bytes, and zeros
  * for what is behind them. */

@@ -25,13 +25,9 @@ static int complain(const char *path, int error)
 
 static int check_target(const struct join *j)
 {
-    struct stat st;
-    if (lstat(j->options.to, &st) != 0)
-        return errno == ENOENT ? 0 : complain(j->options.to, errno);
-    if (!j->options.force) return complain(j->options.to, EEXIST);
-    if (S_ISDIR(st.st_mode)) return complain(j->options.to, EISDIR);
-    if (stat(j->options.to, &st) != 0 || !util_blob_is_part(&j->in, &st)) return 0;
-    util_message(JOIN_TOOL, j->options.to, -1, "the dataset is in this file");
+    const char *why = util_blob_refuses(&j->in, j->options.to, j->options.force);
+    if (why == NULL) return 0;
+    util_message(JOIN_TOOL, j->options.to, -1, "%s", why);
     return -1;
 }
 

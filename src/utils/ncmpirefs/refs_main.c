@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base_error.h"
@@ -198,14 +197,8 @@ static int write_refs(struct refs *r)
 
 static int check_target(const struct refs *r)
 {
-    struct stat st;
-    if (stat(r->to, &st) != 0)
-        return errno == ENOENT ? 0 : complain(r->to, strerror(errno));
-    if (!r->force) return complain(r->to, strerror(EEXIST));
-    if (!S_ISREG(st.st_mode)) return complain(r->to, "Not a regular file");
-    return util_blob_is_part(&r->file, &st)
-               ? complain(r->to, "the dataset is in this file")
-               : 0;
+    const char *why = util_blob_refuses(&r->file, r->to, r->force);
+    return why == NULL ? 0 : complain(r->to, why);
 }
 
 /* Under another name, and with the rights of the dataset, as it may have its values. */
