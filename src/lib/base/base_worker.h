@@ -32,9 +32,13 @@
  *   threads: nothing hangs on a count but the count
  * - wishes: stop, paused, putting, unwanted, shared by threads: what is done about
  *   them is looked at under a mutex, or may come a moment later
- * - counters of the window (twophase_window), shared by processes of a node: counting
- *   releases what was written before, seeing the count acquires it; see the comments
- *   there
+ * - what a program has one of, shared by threads: the default format, the hints that were
+ *   seen last, the clocks' difference, whether there are duties. Each is one value
+ * - "it wrote" (file_late), shared by threads: set behind the write, taken back before
+ *   the sync
+ * - words and counters (node_word) for blocks of shared memory, shared by processes of a
+ *   node: changing one releases what was written before, seeing that acquires it; who
+ *   sleeps is found out in one order for all. See node.h
  * - where a shared log is used (burst_space), shared by processes of a node: each
  *   addition gives a part to one process; the first values come before a broadcast
  * - slots of a log (burst_log), shared by a reader, when the writer is dead: entries,
@@ -44,6 +48,8 @@
  * - what a staged file's source is (stage_part), shared by processes of a node and
  *   their threads: sequentially consistent, with a version that is odd while it
  *   changes
+ * - which node keeps a block, which nodes fail (stage_nodes), shared by processes of a
+ *   node: one number each, and another node is asked whether it has the block
  *
  * The library's own threads are all made by base_worker, which has their lock, their
  * two conditions (there is work; some was done) and their end. What they do is a step
