@@ -164,10 +164,15 @@ AC_DEFUN([NCMPI_PACKAGING], [
     AC_CONFIG_FILES([pnetcdf.pc:src/packaging/pnetcdf.pc.in])
     AC_CONFIG_FILES([src/packaging/pnetcdf-config.cmake])
     AC_CONFIG_FILES([src/packaging/pnetcdf-config-version.cmake])
-    AC_CONFIG_FILES([src/utils/pnetcdf-config/pnetcdf-config],
-        [chmod +x src/utils/pnetcdf-config/pnetcdf-config])
-    AC_CONFIG_FILES([src/utils/pnetcdf_version/pnetcdf_version],
-        [chmod +x src/utils/pnetcdf_version/pnetcdf_version])
+    NCMPI_SCRIPT([src/utils/pnetcdf-config/pnetcdf-config])
+    NCMPI_SCRIPT([src/utils/pnetcdf_version/pnetcdf_version])
+])
+
+# NCMPI_SCRIPT(SCRIPT): one that prints flags, but not those that say where this was built: a build
+# elsewhere gives the same script.
+AC_DEFUN([NCMPI_SCRIPT], [
+    AC_CONFIG_FILES([$1], [sed 's/ *-f@<:@a-z@:>@*-prefix-map=@<:@^ "'\''@:>@*//g' $1 >$1.new &&
+        mv $1.new $1 && chmod +x $1])
 ])
 
 # NCMPI_SANITIZERS: flags for a program that checks itself, if the compiler has them.
