@@ -134,10 +134,11 @@ void copy_parts(struct copy *c)
     for (int i = 0; i < c->nvars && !bad; i++) {
         struct part p;
         if (c->vars[i].total == 0) continue;
-        bad = !make_part(&p, c, &c->vars[i]);
-        if (bad) copy_keep_error(c, NULL, NC_ENOMEM);
+        bool made = make_part(&p, c, &c->vars[i]);
+        if (!made) copy_keep_error(c, NULL, NC_ENOMEM);
+        bad = !made;
         MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
-        if (!bad) move_var_all(&p);
+        if (made && !bad) move_var_all(&p); /* made: on all, or bad is true */
         free_part(&p);
         bad = bad || c->err != NC_NOERR;
         MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
