@@ -49,6 +49,13 @@ static void strike_at_a_moment(Fault *f, uint64_t *chance, const Run &r, const M
     f->step = m.step[sim_draw(chance, n)] + (int64_t)sim_draw(chance, 16) - 4;
 }
 
+/* The next job finds what is left early; most often a call of its fails. */
+static void strike_what_recovers(Fault *f, uint64_t *chance)
+{
+    if (sim_draw(chance, 2) == 0) f->harm = SIM_ERROR;
+    f->step = (f->step + 3) / 4;
+}
+
 /* The n-th run of a plan: the first without a fault, the sixth and later ones with one at
  * a moment. */
 static const Result *nth_run(Run *r, int n, Whole *whole)
@@ -58,7 +65,10 @@ static const Result *nth_run(Run *r, int n, Whole *whole)
     r->faults[0] = r->faults[1] = {SIM_NOTHING, 0, 0};
     for (int i = 0; i < 2 && n > 0; i++)
         r->faults[i] = draw_fault(&chance, whole->most[i], i == 0, r->plan);
-    if (n >= AT_MOMENTS) strike_at_a_moment(&r->faults[0], &chance, *r, whole->moments);
+    if (n >= AT_MOMENTS) {
+        strike_at_a_moment(&r->faults[0], &chance, *r, whole->moments);
+        strike_what_recovers(&r->faults[1], &chance);
+    }
     const Result *got = sim_perform(*r);
     for (int i = 0; i < 2 && n == 0; i++) {
         whole->most[i][0] = got->steps[i];
