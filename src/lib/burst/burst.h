@@ -357,7 +357,7 @@ int burst_whole(struct burst *b);
 
 /* The same around a call of all to the layer below; what that returned is passed on. */
 void burst_change_below(struct burst *b);
-int burst_changed_below(struct burst *b, int err);
+int burst_changed_below_all(struct burst *b, int err);
 /* What the file is now; false: nobody can tell. */
 bool burst_file_note(const struct burst *b, struct burst_note *note);
 /* Has nobody changed it since the logs' latest notes? `what` is known of the logs. Local.

@@ -225,7 +225,7 @@ int burst_restart_all(struct burst *b)
     if (err == NC_NOERR && promised) err = burst_sync_drained_all(b);
     if (err == NC_NOERR && ds->netcdf4) {
         burst_change_below(b);
-        err = burst_changed_below(b, NC_NOERR);
+        err = burst_changed_below_all(b, NC_NOERR);
     }
     if (err != NC_NOERR) return err;
     if (promised) b->file_dirty = false;

@@ -124,7 +124,7 @@ static int get_below_all(struct burst *b, struct access_request *const *reqs, in
     if (!b->base.ds->hints.no_indep_rw)
         return driver_call(lower, get_all, reqs, n, error);
     burst_change_below(b);
-    return burst_changed_below(b, driver_call(lower, get_all, reqs, n, error));
+    return burst_changed_below_all(b, driver_call(lower, get_all, reqs, n, error));
 }
 
 int burst_get_all(struct driver *self, struct access_request *const *reqs, int64_t n,

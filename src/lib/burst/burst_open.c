@@ -129,7 +129,7 @@ void burst_change_below(struct burst *b)
 }
 
 /* After it, with that result. */
-int burst_changed_below(struct burst *b, int err)
+int burst_changed_below_all(struct burst *b, int err)
 {
     int whole = burst_whole_all(b);
     if (err == NC_NOERR) err = whole;
@@ -154,7 +154,7 @@ int burst_sync_all(struct burst *b)
 {
     burst_change_below(b);
     sync_own(b);
-    int err = burst_changed_below(b, driver_call(b->base.lower, sync_all));
+    int err = burst_changed_below_all(b, driver_call(b->base.lower, sync_all));
     /* netCDF-C hands everything to the system, and leaves it there. */
     if (err != NC_NOERR || !b->base.ds->netcdf4 || b->file.fd < 0) return err;
     return file_descriptor_sync(&b->file, b->path);
@@ -247,7 +247,7 @@ static int redef_all(struct driver *self)
     int err = drain_whole_all(b);
     if (err != NC_NOERR) return err;
     burst_change_below(b);
-    err = burst_changed_below(b, driver_call(self->lower, redef_all));
+    err = burst_changed_below_all(b, driver_call(self->lower, redef_all));
     b->logging = false; /* should all stay as it is, until the next flush */
     return err;
 }
@@ -256,7 +256,7 @@ static int enddef_all(struct driver *self, const struct cdf_header *before)
 {
     struct burst *b = (struct burst *)self;
     burst_change_below(b);
-    int err = burst_changed_below(b, driver_call(self->lower, enddef_all, before));
+    int err = burst_changed_below_all(b, driver_call(self->lower, enddef_all, before));
     if (err != NC_NOERR) return err;
     b->file_dirty = true;
     if (!b->made) return burst_begin_all(b);
@@ -268,8 +268,8 @@ static int write_burst_header_all(struct driver *self)
 {
     ((struct burst *)self)->file_dirty = true;
     burst_change_below((struct burst *)self);
-    return burst_changed_below((struct burst *)self,
-                               driver_call(self->lower, write_header_all));
+    return burst_changed_below_all((struct burst *)self,
+                                   driver_call(self->lower, write_header_all));
 }
 
 static int begin_burst_indep_all(struct driver *self)
@@ -289,14 +289,14 @@ static int end_burst_indep_all(struct driver *self)
     b->indep = false;
     b->epoch++;
     burst_change_below(b);
-    return burst_changed_below(b, driver_call(b->base.lower, end_indep_all));
+    return burst_changed_below_all(b, driver_call(b->base.lower, end_indep_all));
 }
 
 int burst_sync_numrecs_all(struct driver *self)
 {
     burst_change_below((struct burst *)self);
-    return burst_changed_below((struct burst *)self,
-                               driver_call(self->lower, sync_numrecs_all));
+    return burst_changed_below_all((struct burst *)self,
+                                   driver_call(self->lower, sync_numrecs_all));
 }
 
 /* In collective mode, the next to read finds what is in the logs: it is enough that
