@@ -49,11 +49,14 @@ static void strike_at_a_moment(Fault *f, uint64_t *chance, const Run &r, const M
     f->step = m.step[sim_draw(chance, n)] + (int64_t)sim_draw(chance, 16) - 4;
 }
 
-/* The next job finds what is left early; most often a call of its fails. */
+/* The next job finds what is left early, and some of it cannot be opened. */
 static void strike_what_recovers(Fault *f, uint64_t *chance)
 {
-    if (sim_draw(chance, 2) == 0) f->harm = SIM_ERROR;
     f->step = (f->step + 3) / 4;
+    if (sim_draw(chance, 2) != 0) return;
+    f->harm = SIM_ERROR;
+    f->step = 0;
+    f->open = 1 + (int)sim_draw(chance, 24);
 }
 
 /* The n-th run of a plan: the first without a fault, the sixth and later ones with one at

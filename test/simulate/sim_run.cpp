@@ -218,6 +218,13 @@ static bool may_fail(const char *call)
     return moves_bytes(call);
 }
 
+/* Is it this call of them whose turn it is? */
+static bool fails(const char *call, Fault *f)
+{
+    if (!may_fail(call)) return false;
+    return f->open == 0 || (strcmp(call, "open") == 0 && --f->open == 0);
+}
+
 static int do_harm(const sim_process *p, const char *call, Fault *f)
 {
     sim_harm what = f->harm;
@@ -330,7 +337,7 @@ int sim_step(const char *call, const char *path, int64_t at, int64_t n)
              (long long)n);
     Fault *f = &jobs[p->job].fault;
     bool now = f->harm != SIM_NOTHING && f->harm != SIM_MEMORY && step >= f->step;
-    return now && (f->harm != SIM_ERROR || may_fail(call)) ? do_harm(p, call, f) : 0;
+    return now && (f->harm != SIM_ERROR || fails(call, f)) ? do_harm(p, call, f) : 0;
 }
 
 bool sim_memory(void)

@@ -10,6 +10,7 @@ struct Fault {
     sim_harm harm;
     int64_t step; /* of its job; of SIM_MEMORY, the allocation */
     int error;    /* of SIM_ERROR */
+    int open = 0; /* SIM_ERROR: only of the so-manieth open; 0: of any call */
 };
 
 /* Where a process waits until all others have ended or wait for it. */
