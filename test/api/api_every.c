@@ -114,11 +114,11 @@ static bool is_mine(int var)
     return var % check.nprocs == check.rank;
 }
 
-/* All cells and records get a value. */
+/* All cells and records get a value, together: where several processes write a netCDF-4
+ * file records are not added otherwise. */
 static void write_first_values(void)
 {
     static const MPI_Offset origin[NDIMS];
-    CHECK_NC(NC_NOERR, ncmpi_begin_indep_data(file.ncid));
     for (int v = 0; v < file.nvars; v++) {
         const struct calls_type *type = type_of(v);
         void *values = calloc(file.cells, type->size);
@@ -126,13 +126,12 @@ static void write_first_values(void)
             model_of(v)[i] = value_at(i);
             type->set(values, i, value_at(i));
         }
-        if (is_mine(v))
-            CHECK_NC(NC_NOERR,
-                     ncmpi_put_vara(file.ncid, file.ids[v], origin, file.shape, values,
-                                    (MPI_Offset)file.cells, type->mpi()));
+        CHECK_NC(NC_NOERR, ncmpi_put_vara_all(file.ncid, file.ids[v], origin,
+                                              is_mine(v) ? file.shape : origin, values,
+                                              is_mine(v) ? (MPI_Offset)file.cells : 0,
+                                              type->mpi()));
         free(values);
     }
-    CHECK_NC(NC_NOERR, ncmpi_end_indep_data(file.ncid));
     share_file();
 }
 

@@ -373,6 +373,15 @@ static void a_file_changes_its_format(void)
                                        : NC_NOERR);
 }
 
+/* HDF5 frees what it had made by then: MPI's objects must be the same to it and us. */
+static void what_cannot_be_made_is_an_error(void)
+{
+    int ncid;
+    if (is_missing()) return;
+    CHECK(ncmpi_create(MPI_COMM_WORLD, check_path("none/a.nc"), NC_NETCDF4, MPI_INFO_NULL,
+                       &ncid) != NC_NOERR);
+}
+
 static const struct check_test tests[] = {
     {"what was put is read", what_was_put_is_read, 0},
     {"every kind of access reads", every_kind_of_access_reads, 0},
@@ -385,6 +394,7 @@ static const struct check_test tests[] = {
     {"records are added together", records_are_added_together, 0},
     {"one bad process stops nobody", one_bad_process_stops_nobody, 0},
     {"the classic model has its types", the_classic_model_has_its_types, 0},
+    {"what cannot be made is an error", what_cannot_be_made_is_an_error, 0},
     {"a file changes its format", a_file_changes_its_format, 0},
     {NULL, NULL, 0},
 };

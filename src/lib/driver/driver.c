@@ -231,8 +231,14 @@ static int open_netcdf4_all(struct dataset *ds, int omode, struct driver **top, 
 
 int driver_open_all(struct dataset *ds, int omode, struct driver **top)
 {
+    struct base_error_note before;
+    base_error_keep(&before); /* such as that the modes differ, which stops nobody */
     int err = build_all(ds, omode, false, top);
-    if (err == NC_ENOTBUILT && !ds->netcdf4) return open_netcdf4_all(ds, omode, top, err);
+    if (err == NC_ENOTBUILT && !ds->netcdf4) {
+        err = open_netcdf4_all(ds, omode, top, err);
+        if (err == NC_NOERR) base_error_restore(&before);
+        return err;
+    }
     bool nothing = err == NC_ENOENT && ds->header.size == 0;
     return nothing ? open_stand_in_all(ds, omode, top) : err;
 }

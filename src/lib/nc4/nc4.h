@@ -2,9 +2,10 @@
  *
  * nc4_library loads netCDF-C when the first such file is met, and links nothing: a
  * program that has none loads none, and a netCDF-C that was itself built with PnetCDF
- * keeps its own (RTLD_LOCAL, RTLD_DEEPBIND). nc4_model makes a struct cdf_header of an
- * open file and moves values; nc4_define brings the definitions of a file to those of a
- * header. None of these includes mpi.h, and the serial tools link them:
+ * does not get in the way (RTLD_LOCAL, and RTLD_DEEPBIND where it can be). nc4_model
+ * makes a struct cdf_header of an open file and moves values; nc4_define brings the
+ * definitions of a file to those of a header. None of these includes mpi.h, and the
+ * serial tools link them:
  *
  *     struct nc4_file f;
  *     struct cdf_header h;

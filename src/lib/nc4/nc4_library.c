@@ -18,14 +18,6 @@ static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
 static void *library;
 static char library_name[256];
 
-/* Its own PnetCDF and HDF5 are to serve it, whatever of these the program has. The
- * address sanitizer refuses such a library. */
-#if defined(RTLD_DEEPBIND) && !defined(__SANITIZE_ADDRESS__)
-enum { FLAGS = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND };
-#else
-enum { FLAGS = RTLD_NOW | RTLD_LOCAL };
-#endif
-
 #ifdef NCMPI_NETCDF4
 static const char *const serial[] = {
     "libnetcdf.so.19", "libnetcdf.so.22", "libnetcdf.so.18", "libnetcdf.so", NULL,
@@ -36,9 +28,22 @@ static const char *const parallel_ones[] = {NCMPI_NETCDF4_PARALLEL, NULL};
 static const char *const parallel_ones[] = {NULL};
 #endif
 
+/* RTLD_DEEPBIND: its own PnetCDF and HDF5 serve it, whatever of these the program has.
+ * Not with Open MPI: MPI_SUM, MPI_INFO_NULL and others are objects there, a program has
+ * copies of those that it uses, and a library bound like that would see the originals,
+ * which nobody initializes. The address sanitizer refuses such a library, too. */
+static int flags(void)
+{
+    int deep = 0;
+#if defined(RTLD_DEEPBIND) && !defined(__SANITIZE_ADDRESS__)
+    if (dlsym(RTLD_DEFAULT, "ompi_mpi_comm_world") == NULL) deep = RTLD_DEEPBIND;
+#endif
+    return RTLD_NOW | RTLD_LOCAL | deep;
+}
+
 static bool load_named(const char *name)
 {
-    library = dlopen(name, FLAGS);
+    library = dlopen(name, flags());
     if (library != NULL) snprintf(library_name, sizeof library_name, "%s", name);
     return library != NULL;
 }
