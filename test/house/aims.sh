@@ -34,7 +34,7 @@ slots() {
         "$top/src/lib/driver/driver.h")" "slots of a driver" 20
 }
 
-lines() { at_most "$(lib -print0 | xargs -0 cat | wc -l)" "lines of src/lib" 53286; }
+lines() { at_most "$(lib -print0 | xargs -0 cat | wc -l)" "lines of src/lib" 53298; }
 
 # Names of static functions that stand in more than one file, in percent of all.
 names() {
