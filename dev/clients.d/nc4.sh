@@ -26,18 +26,9 @@ nc4_programs() {
 }
 
 nc4_all() {
-    local name rest n way counts=1 defines=("${defines[@]}" -DENABLE_NETCDF4 -DNETCDF_GE_4_5_0)
-    ! parallel_netcdf || counts='1 4'
+    local defines=("${defines[@]}" -DENABLE_NETCDF4 -DNETCDF_GE_4_5_0)
     nc4_programs >"$dir/programs" || return 0
     prepare >"$dir/prepare.log" 2>&1 || die "PnetCDF's common parts do not compile: $dir/prepare.log"
     compile_all
-    while read -r name rest; do
-        [ -x "$bin/$name" ] || continue
-        for n in $counts; do
-            case "$name $n" in nc_test/*' 4') continue ;; esac
-            for way in plain burst; do
-                note "$name" "$n" "$way" "$(outcome "$name" "$n" "$way")"
-            done
-        done
-    done <"$dir/programs"
+    run_programs
 }

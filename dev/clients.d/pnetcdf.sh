@@ -156,6 +156,7 @@ counts() {
     case $1 in
     header/*) echo 4 ;;
     nc_test/* | nf_test/* | nf90_test/* | F90/tst_io) echo 1 ;;
+    nc4/* | testcases/nc4/*) if parallel_netcdf; then echo 1 4; else echo 1; fi ;;
     *) echo 1 4 ;;
     esac
 }
@@ -164,7 +165,7 @@ counts() {
 ways() {
     case $1 in
     burst_buffer/*) echo plain burst safe shared ;;
-    largefile/*) echo plain burst ;;
+    largefile/* | nc4/* | */nc4/*) echo plain burst ;;
     *) echo plain burst safe ;;
     esac
 }
@@ -280,11 +281,9 @@ outcome() {
     case $1 in largefile/*) rm -f "$folder/${1##*/}.nc"* ;; esac
 }
 
-pnetcdf_all() {
+# Each program that was compiled.
+run_programs() {
     local name rest n way
-    pnetcdf_programs >"$dir/programs"
-    prepare >"$dir/prepare.log" 2>&1 || die "PnetCDF's common parts do not compile: $dir/prepare.log"
-    compile_all || die "PnetCDF's programs do not compile"
     while read -r name rest; do
         [ -x "$bin/$name" ] || continue
         for n in $(counts "$name"); do
@@ -293,4 +292,11 @@ pnetcdf_all() {
             done
         done
     done <"$dir/programs"
+}
+
+pnetcdf_all() {
+    pnetcdf_programs >"$dir/programs"
+    prepare >"$dir/prepare.log" 2>&1 || die "PnetCDF's common parts do not compile: $dir/prepare.log"
+    compile_all || die "PnetCDF's programs do not compile"
+    run_programs
 }

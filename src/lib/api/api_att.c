@@ -162,6 +162,7 @@ static int find_attribute(struct api_dataset *d, int varid, const char *name, in
         return err != NC_NOERR ? err : NC_EBADNAME;
     }
     int err = cdf_find_att(&d->ds.header, varid, name, id);
+    if (err == NC_NOERR) return err;
     if (err == NC_ENOTATT) err = api_no_att(&d->ds.header, varid, name);
     char what[NC_MAX_NAME + 20];
     snprintf(what, sizeof what,

@@ -15,9 +15,7 @@ int api_no_dim(const struct cdf_header *h, int dimid);
 int api_no_att(const struct cdf_header *h, int varid, const char *name);
 
 /* The error of a look-up by name: adds to its words if a netCDF-4 file has that, and the
- * classic model has no place for it. what: "variable ", "attribute v:". Returns the
- * error.
- */
+ * classic model has no place for it. what: "variable ", "attribute v:". Returns it. */
 int api_left_out(const struct api_dataset *d, int code, const char *what,
                  const char *name);
 

@@ -13,6 +13,7 @@
 #include "base_error.h"
 #include "base_fs.h"
 #include "base_mem.h"
+#include "base_number.h"
 #include "base_path.h"
 #include "burst.h"
 #include "burst_holder.h"
@@ -75,11 +76,6 @@ void burst_forget_file(struct burst *b)
     (void)file_descriptor_close(&b->file, b->path);
     base_free(b->path);
     base_free(b->dir);
-}
-
-static int64_t in_nanoseconds(int64_t seconds, int64_t nanoseconds)
-{
-    return seconds * 1000000000 + nanoseconds;
 }
 
 void burst_file_identity(const struct burst *b, struct burst_header *h)
@@ -148,19 +144,12 @@ bool burst_file_coherent(const struct burst *b)
  * and of file servers differ by less. */
 static const int64_t IN_FLIGHT = 120 * (int64_t)1000000000;
 
-static int64_t clock_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return in_nanoseconds(now.tv_sec, now.tv_nsec);
-}
-
 bool burst_file_note(const struct burst *b, struct burst_note *note)
 {
     struct stat st;
-    note->when = clock_now();
+    note->when = base_now(CLOCK_REALTIME);
     if (b->file.fd < 0 || fstat(b->file.fd, &st) != 0) return false;
-    note->mtime = in_nanoseconds(st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+    note->mtime = base_nanoseconds(st.st_mtim);
     note->size = st.st_size;
     return true;
 }
@@ -176,7 +165,7 @@ static void note_change(struct burst *b)
 {
     struct burst_note now = b->log.note;
     now.changing = 1;
-    now.when = clock_now();
+    now.when = base_now(CLOCK_REALTIME);
     write_note(b, now);
 }
 
@@ -222,7 +211,8 @@ int burst_whole(struct burst *b)
 void burst_change_lasts(struct burst *b)
 {
     pthread_mutex_lock(&b->noting);
-    if (b->changers > 0 && clock_now() - b->log.note.when > IN_FLIGHT / 4) note_change(b);
+    if (b->changers > 0 && base_now(CLOCK_REALTIME) - b->log.note.when > IN_FLIGHT / 4)
+        note_change(b);
     pthread_mutex_unlock(&b->noting);
 }
 

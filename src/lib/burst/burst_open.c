@@ -154,9 +154,11 @@ int burst_sync_all(struct burst *b)
 {
     burst_change_below(b);
     sync_own(b);
-    int err = burst_changed_below_all(b, driver_call(b->base.lower, sync_all));
-    /* netCDF-C hands everything to the system, and leaves it there. */
-    if (err != NC_NOERR || !b->base.ds->netcdf4 || b->file.fd < 0) return err;
+    if (!b->base.ds->netcdf4)
+        return burst_changed_below_all(b, driver_call(b->base.lower, sync_all));
+    /* A change ends with netCDF-C's sync, which leaves everything with the system. */
+    int err = burst_changed_below_all(b, NC_NOERR);
+    if (err != NC_NOERR || b->file.fd < 0) return err;
     return file_descriptor_sync(&b->file, b->path);
 }
 

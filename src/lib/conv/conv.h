@@ -63,8 +63,8 @@ static inline int conv_check(int xtype, enum conv_type type)
 }
 
 /* The external type whose rules hold: in CDF-1, CDF-2 and netCDF-4's classic model
- * NC_BYTE read or written as unsigned char is NC_UBYTE, so that 0 ... 255 pass unchecked.
- */
+ * NC_BYTE read or written as unsigned char is NC_UBYTE, so that 0 ... 255 pass
+ * unchecked. */
 static inline int conv_effective_type(int format, int xtype, enum conv_type type)
 {
     bool unchecked = format != NC_FORMAT_CDF5 && xtype == NC_BYTE && type == CONV_UCHAR;

@@ -10,6 +10,7 @@
 #include "base_fs.h"
 #include "base_io.h"
 #include "base_mem.h"
+#include "base_number.h"
 
 /* ---- a layer on another one ---- */
 
@@ -136,8 +137,7 @@ static void note_time(struct dataset *ds)
 {
     struct stat st;
     bool there = base_fs_stat(ds->full, &st) == 0;
-    ds->modified =
-        there ? st.st_mtim.tv_sec * (int64_t)1000000000 + st.st_mtim.tv_nsec : 0;
+    ds->modified = there ? base_nanoseconds(st.st_mtim) : 0;
 }
 
 /* Puts the wanted layers on each other; takes all down again if one fails. */

@@ -24,6 +24,7 @@
 #include "base_fs.h"
 #include "base_io.h"
 #include "base_mpi.h"
+#include "base_number.h"
 
 /* ---- what is remembered ---- */
 
@@ -154,12 +155,10 @@ static int make_trial_all(struct dataset *ds, struct trial *t, bool second,
 int file_trial_all(struct dataset *ds, enum file_trial *result)
 {
     enum { SECOND, NAME, NVALUES };
-    struct timespec now;
     struct trial t = {.fd = -1, .done = true};
-    (void)clock_gettime(CLOCK_REALTIME, &now);
     int64_t all[NVALUES] = {[SECOND] = INT64_MIN};
     if (base_mpi_host() != ds->host) all[SECOND] = -ds->rank;
-    if (ds->rank == 0) all[NAME] = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    if (ds->rank == 0) all[NAME] = base_now(CLOCK_REALTIME);
     int err = dataset_agree_all(ds, NC_NOERR, NULL, all, NVALUES);
     if (err != NC_NOERR || all[SECOND] == INT64_MIN) return err;
 

@@ -167,9 +167,7 @@ static int read_dim(struct reading *r, int i)
     bool records = r->h->unlimited < 0 && r->to[i] == 0 && limitless;
     if (err != NC_NOERR) return nc4_error(err, "reading", "a dimension");
     r->to[i] = -1;
-    if (length == 0 && !records) {
-        return leave_out(r->f, "dimension", name, "of length 0");
-    }
+    if (length == 0 && !records) return leave_out(r->f, "dimension", name, "of length 0");
     if (records) r->h->numrecs = (int64_t)length;
     r->f->limitless[r->f->nread++] = limitless;
     r->f->ids[r->f->ndims++] = id;
@@ -227,9 +225,7 @@ static int read_variable(struct reading *r, int id)
     if (err != NC_NOERR) return nc4_error(err, "reading variable", name);
     const char *why = what_type(type);
     if (why == NULL) why = map_dims(r, ndims, dimids);
-    if (why != NULL) {
-        return leave_out(f, "variable", name, why);
-    }
+    if (why != NULL) return leave_out(f, "variable", name, why);
     err = cdf_def_var(r->h, name, type, ndims, dimids, &varid);
     if (err != NC_NOERR) return err;
     f->ids[f->ndims + f->nvars++] = id;

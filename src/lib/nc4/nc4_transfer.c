@@ -48,7 +48,6 @@ static int64_t cut(int ndims, const int64_t *box, int64_t e, int64_t n, int64_t 
     return inner * count[d];
 }
 
-/* The next piece of a raw request; its runs are bytes of the layout. */
 /* Of what all get together a piece has to be one call of netCDF-C's, and nc4_get makes
  * one for all indices of the dimensions in front. */
 static int64_t most_at_once(const struct walk *w, const struct cdf_var *v,
@@ -61,6 +60,7 @@ static int64_t most_at_once(const struct walk *w, const struct cdf_var *v,
     return n < PIECE ? n : PIECE;
 }
 
+/* The next piece of a raw request; its runs are bytes of the layout. */
 static bool next_of_run(struct walk *w, const struct cdf_var *v)
 {
     const struct cdf_header *h = &w->m->base.ds->header;

@@ -12,6 +12,7 @@
 #include "base_io.h"
 #include "base_mem.h"
 #include "base_names.h"
+#include "base_number.h"
 #include "file_identity.h"
 #include "stage.h"
 
@@ -256,9 +257,7 @@ void stage_source_check_again(struct stage *s, const struct stage_identity *now)
 
 int64_t stage_now(void)
 {
-    struct timespec t = {0, 0};
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+    return base_now(CLOCK_MONOTONIC);
 }
 
 void stage_pace_count(struct stage_pace *p, int64_t bytes, int64_t since)

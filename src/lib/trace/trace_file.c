@@ -29,6 +29,7 @@
 #include "base_mem.h"
 #include "base_mpi.h"
 #include "base_names.h"
+#include "base_number.h"
 #include "trace_impl.h"
 
 /* ---- the file ---- */
@@ -149,13 +150,6 @@ struct start {
     char name[PATH_MAX]; /* of the file, as it was asked for */
 };
 
-static int64_t time_of_day(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return now.tv_sec * (int64_t)1000000000 + now.tv_nsec;
-}
-
 /* A line to standard error, written at once. */
 static void print_line(const struct dataset *ds, const char *what, const char *why)
 {
@@ -182,7 +176,7 @@ static struct trace *new_trace(struct dataset *ds, bool threads)
 
 static int64_t new_id(const struct dataset *ds)
 {
-    int64_t own[3] = {time_of_day(), base_mpi_host(), (int64_t)(intptr_t)ds};
+    int64_t own[3] = {base_now(CLOCK_REALTIME), base_mpi_host(), (int64_t)(intptr_t)ds};
     uint64_t hash = base_hash(own, sizeof own, (uint64_t)getpid());
     return (int64_t)(hash >> 12); /* a double has room for it */
 }
@@ -225,7 +219,7 @@ static int64_t find_shift(void)
 {
     int64_t shift = known_shift, shortest = INT64_MAX;
     for (int i = 0; i < 10 && known_shift == 0; i++) {
-        int64_t before = trace_clock(), now = time_of_day();
+        int64_t before = trace_clock(), now = base_now(CLOCK_REALTIME);
         int64_t took = trace_clock() - before;
         if (took < shortest) shift = now - before - took / 2;
         if (took < shortest) shortest = took;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base_number.h"
 #include "trace_impl.h"
 
 /* Nanoseconds. A part that is shorter is no line of its own but a number in its call's; a
@@ -26,9 +27,7 @@ static const int64_t untold = 5000000000;
 
 int64_t trace_clock(void)
 {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * (int64_t)1000000000 + now.tv_nsec;
+    return base_now(CLOCK_MONOTONIC);
 }
 
 int trace_thread(const struct trace *t)

@@ -95,8 +95,8 @@ void copy_bytes(struct copy *c);
 
 /* ---- copy_parts.c ---- */
 
-/* Copies the values into subfiles, or into a netCDF-4 file. Errors are kept. Collective.
- */
+/* Copies the values into subfiles, or into a netCDF-4 file. Errors are kept.
+ * Collective. */
 void copy_parts(struct copy *c);
 
 /* ---- copy_data.c ---- */
