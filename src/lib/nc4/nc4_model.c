@@ -7,6 +7,7 @@
 
 #include "base_arena.h"
 #include "base_error.h"
+#include "base_hints_table.h"
 #include "base_mem.h"
 #include "conv.h"
 #include "nc4_library.h"
@@ -235,6 +236,12 @@ static int read_variable(struct reading *r, int id)
     return err;
 }
 
+/* Places as a program that creates the file is told, so that they are the same to the next
+ * one. */
+static const struct cdf_room as_created = {.header_minfree = CDF_SOME_ROOM,
+                                           .fixed_align = BASE_FIXED_ALIGN,
+                                           .record_align = BASE_RECORD_ALIGN};
+
 static int read_all(struct reading *r)
 {
     int natts = 0, err = list_all(r);
@@ -247,7 +254,7 @@ static int read_all(struct reading *r)
         err = read_att(r, NC_GLOBAL, "", i);
     for (int i = 0; i < r->n[VARS] && err == NC_NOERR; i++)
         err = read_variable(r, r->ids[VARS][i]);
-    return err == NC_NOERR ? cdf_layout(r->h, NULL, &(struct cdf_room){0}) : err;
+    return err == NC_NOERR ? cdf_layout(r->h, NULL, &as_created) : err;
 }
 
 int nc4_read_header(struct nc4_file *f, struct cdf_header *h)
