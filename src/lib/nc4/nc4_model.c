@@ -236,8 +236,8 @@ static int read_variable(struct reading *r, int id)
     return err;
 }
 
-/* Places as a program that creates the file is told, so that they are the same to the next
- * one. */
+/* Places as a program that creates the file is told, so that they are the same to the
+ * next one. */
 static const struct cdf_room as_created = {.header_minfree = CDF_SOME_ROOM,
                                            .fixed_align = BASE_FIXED_ALIGN,
                                            .record_align = BASE_RECORD_ALIGN};
