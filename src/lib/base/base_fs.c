@@ -3,6 +3,7 @@
 #include "base_fs.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,6 +18,17 @@ bool base_fs_await_name(const char *path, int *turn)
     ++*turn;
     (void)nanosleep(&moment, NULL);
     return true;
+}
+
+uint64_t base_fs_birth(int fd)
+{
+#ifdef STATX_BTIME
+    struct statx st;
+    if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &st) == 0 &&
+        (st.stx_mask & STATX_BTIME))
+        return (uint64_t)st.stx_btime.tv_sec * 1000000000 + st.stx_btime.tv_nsec;
+#endif
+    return 0;
 }
 
 bool base_fs_gone(const char *path)
@@ -254,8 +266,12 @@ bool base_fs_late_names(const char *path)
 
 static void ask_for_size(int fd, const char *path, int how)
 {
+#ifdef STATX_SIZE
     struct statx size;
     (void)statx(fd, path, how | AT_STATX_FORCE_SYNC, STATX_SIZE, &size);
+#else
+    (void)fd, (void)path, (void)how;
+#endif
 }
 
 bool base_fs_goes_around(int fd)

@@ -1,11 +1,13 @@
 /* Whole transfers. */
 #define _GNU_SOURCE /* sync_file_range */
+#include "config.h"
+
 #include "base_io.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#ifdef __linux__
+#ifdef HAVE_LINUX_FS_H
 #include <linux/fs.h>
 #include <sys/ioctl.h>
 #endif
@@ -255,7 +257,7 @@ int base_resize(int fd, int64_t size, const char *path)
 
 void base_write_in_place(int fd)
 {
-#if defined __linux__ && defined FS_NOCOW_FL
+#ifdef FS_NOCOW_FL
     int flags = 0;
     if (ioctl(fd, FS_IOC_GETFLAGS, &flags) != 0) return;
     flags |= FS_NOCOW_FL;

@@ -85,7 +85,7 @@ void burst_file_identity(const struct burst *b, struct burst_header *h)
     if (b->file.fd < 0 || fstat(b->file.fd, &st) != 0) return;
     h->device = (uint64_t)st.st_dev;
     h->inode = (uint64_t)st.st_ino;
-    h->birth = burst_birth_of(b->file.fd);
+    h->birth = base_fs_birth(b->file.fd);
 }
 
 int64_t burst_file_owner(const struct burst *b)

@@ -1,5 +1,4 @@
 /* The two records of a log's head that tell who has it and which file it is. */
-#define _GNU_SOURCE /* statx */
 #include "burst_holder.h"
 
 #include <fcntl.h>
@@ -17,17 +16,6 @@
  * made, and a sum of both; then the owner, what it does (bits), and a sum. */
 enum { REPLAYS = 1, RELEASED = 2 };
 enum { ORIGIN = 16, HOLDER_AT = 64, HOLDER = BASE_OWNER_BYTES + 8, SUM = 8 };
-
-uint64_t burst_birth_of(int fd)
-{
-#ifdef STATX_BTIME
-    struct statx st;
-    if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &st) == 0 &&
-        (st.stx_mask & STATX_BTIME))
-        return (uint64_t)st.stx_btime.tv_sec * 1000000000 + st.stx_btime.tv_nsec;
-#endif
-    return 0;
-}
 
 static void seal_record(unsigned char *bytes, size_t n, uint64_t token)
 {
@@ -49,7 +37,7 @@ static bool describe_origin(int fd, uint64_t origin[2])
     struct stat st;
     if (fstat(fd, &st) != 0) return false;
     origin[0] = (uint64_t)st.st_ino;
-    origin[1] = burst_birth_of(fd);
+    origin[1] = base_fs_birth(fd);
     return true;
 }
 

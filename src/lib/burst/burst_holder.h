@@ -40,7 +40,4 @@ bool burst_holder_copied(int fd, const struct burst_header *h);
 /* From now on it is this one: nothing speaks against the copy. NC_EWRITE ... */
 int burst_holder_adopt(int fd, const struct burst_header *h, const char *path);
 
-/* When a file was made, in nanoseconds since 1970; 0: not every file system knows. */
-uint64_t burst_birth_of(int fd);
-
 #endif

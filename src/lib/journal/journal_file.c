@@ -5,7 +5,7 @@
  * to it.
  *
  * Before each write the journal is looked at: is it still this job's? */
-#define _GNU_SOURCE /* statx, fallocate */
+#define _GNU_SOURCE /* fallocate */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base_error.h"
+#include "base_fs.h"
 #include "base_io.h"
 #include "base_lock.h"
 #include "base_mem.h"
@@ -82,7 +83,7 @@ int journal_open_dataset(struct journal *j, uint64_t inode)
     j->base = cdf_is_envelope(first, sizeof first) ? CDF_ENVELOPE : 0;
     j->model = st;
     j->facts.inode = (uint64_t)st.st_ino;
-    j->facts.birth = journal_birth(j->file);
+    j->facts.birth = base_fs_birth(j->file);
     j->facts.old_size = j->facts.new_size = st.st_size - j->base;
     return NC_NOERR;
 }

@@ -4,7 +4,6 @@
  * of a user who may write the dataset, is never read, written or removed. A journal has
  * the dataset's rights, so that any user who may write the dataset can finish its
  * redefinition, and nobody reads values in it who may not read them there. */
-#define _GNU_SOURCE /* statx */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -21,17 +20,6 @@
 #include "base_names.h"
 #include "base_rights.h"
 #include "journal_impl.h"
-
-uint64_t journal_birth(int fd)
-{
-#ifdef STATX_BTIME
-    struct statx st;
-    if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &st) == 0 &&
-        (st.stx_mask & STATX_BTIME))
-        return (uint64_t)(st.stx_btime.tv_sec * 1000000000LL + st.stx_btime.tv_nsec);
-#endif
-    return 0;
-}
 
 /* May a user who may write the dataset have made the file? Its group shows that, unless
  * more people may write the file than the dataset. */

@@ -7,8 +7,9 @@
 #include "base_names.h"
 #include "journal_impl.h"
 
-static const char facts_magic[8] = "NCREDEF2", state_magic[8] = "NCSTATE1",
-                  holder_magic[8] = "NCOWNER1";
+enum { MAGIC = 8 };
+static const char facts_magic[] = "NCREDEF2", state_magic[] = "NCSTATE1",
+                  holder_magic[] = "NCOWNER1";
 
 /* The fields end with a sum of what stands before it. */
 static void seal_page(unsigned char *page, unsigned char *end)
@@ -24,14 +25,14 @@ static bool page_is_sealed(const unsigned char *page, const unsigned char *end)
 
 bool journal_is_named(const char *first)
 {
-    return memcmp(first, facts_magic, sizeof facts_magic - 1) == 0;
+    return memcmp(first, facts_magic, MAGIC - 1) == 0;
 }
 
 void journal_encode_facts(const struct journal_facts *f, unsigned char *page)
 {
-    unsigned char *p = page + sizeof facts_magic;
+    unsigned char *p = page + MAGIC;
     memset(page, 0, JOURNAL_PAGE);
-    memcpy(page, facts_magic, sizeof facts_magic);
+    memcpy(page, facts_magic, MAGIC);
     p = base_put_word(p, f->inode);
     p = base_put_word(p, f->birth);
     p = base_put_word(p, (uint64_t)f->old_size);
@@ -79,8 +80,8 @@ static bool sizes_fit(const struct journal_facts *f, int64_t size)
 const char *journal_decode_facts(struct journal_facts *f, const unsigned char *page,
                                  int64_t size)
 {
-    const unsigned char *p = page + sizeof facts_magic;
-    const size_t name = sizeof facts_magic - 1;
+    const unsigned char *p = page + MAGIC;
+    const size_t name = MAGIC - 1;
     if (size < JOURNAL_PAGE || memcmp(page, facts_magic, name) != 0)
         return "it is no journal of a redefinition";
     if (page[name] != (unsigned char)facts_magic[name])
@@ -100,9 +101,9 @@ const char *journal_decode_facts(struct journal_facts *f, const unsigned char *p
 
 void journal_encode_state(const struct journal_state *s, unsigned char *page)
 {
-    unsigned char *p = page + sizeof state_magic;
+    unsigned char *p = page + MAGIC;
     memset(page, 0, JOURNAL_PAGE);
-    memcpy(page, state_magic, sizeof state_magic);
+    memcpy(page, state_magic, MAGIC);
     p = base_put_word(p, (uint64_t)s->serial);
     p = base_put_word(p, (uint64_t)s->phase);
     p = base_put_word(p, s->back);
@@ -116,8 +117,8 @@ void journal_encode_state(const struct journal_state *s, unsigned char *page)
 bool journal_decode_state(struct journal_state *s, const unsigned char *page,
                           const struct journal_facts *f)
 {
-    const unsigned char *p = page + sizeof state_magic;
-    if (memcmp(page, state_magic, sizeof state_magic) != 0) return false;
+    const unsigned char *p = page + MAGIC;
+    if (memcmp(page, state_magic, MAGIC) != 0) return false;
     s->serial = (int64_t)base_get_word(&p);
     uint64_t phase = base_get_word(&p), back = base_get_word(&p),
              saved = base_get_word(&p), area = base_get_word(&p);
@@ -136,9 +137,9 @@ bool journal_decode_state(struct journal_state *s, const unsigned char *page,
 
 void journal_encode_holder(const struct journal_holder *h, unsigned char *page)
 {
-    unsigned char *p = page + sizeof holder_magic;
+    unsigned char *p = page + MAGIC;
     memset(page, 0, JOURNAL_PAGE);
-    memcpy(page, holder_magic, sizeof holder_magic);
+    memcpy(page, holder_magic, MAGIC);
     base_owner_encode(&h->owner, p);
     p = base_put_word(p + BASE_OWNER_BYTES, h->earlier);
     p = base_put_word(p, h->released);
@@ -147,8 +148,8 @@ void journal_encode_holder(const struct journal_holder *h, unsigned char *page)
 
 bool journal_decode_holder(struct journal_holder *h, const unsigned char *page)
 {
-    const unsigned char *p = page + sizeof holder_magic;
-    if (memcmp(page, holder_magic, sizeof holder_magic) != 0) return false;
+    const unsigned char *p = page + MAGIC;
+    if (memcmp(page, holder_magic, MAGIC) != 0) return false;
     base_owner_decode(&h->owner, p);
     p += BASE_OWNER_BYTES;
     h->earlier = base_get_word(&p);

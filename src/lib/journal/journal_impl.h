@@ -15,9 +15,6 @@ bool journal_is_named(const char *first);
 
 /* ---- journal_find.c ---- */
 
-/* When it was made; 0: not every file system knows. */
-uint64_t journal_birth(int fd);
-
 /* The journal's file, if it may be trusted; errno as of open. `dataset` is of the
  * dataset's file. */
 int journal_open_trusted(const char *path, int flags, const struct stat *dataset,
