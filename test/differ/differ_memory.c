@@ -112,6 +112,7 @@ void external_show(const void *from, nc_type type, int n)
         memory_show(from, memory, i);
 }
 
+/* Of a library that is linked as a shared one: only that has names to look up. */
 differ_function *function(const char *format, ...)
 {
     char name[80] = "ncmpi_";

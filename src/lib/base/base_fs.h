@@ -18,11 +18,11 @@ bool base_fs_coherent(int fd);
  * system, or it does not let itself be read like that, and nothing has changed. */
 bool base_fs_go_around(int fd);
 
-/* When a file was made, in nanoseconds since 1970; 0: not every file system knows. */
-uint64_t base_fs_birth(int fd);
-
 /* Does it go around the node's pages? */
 bool base_fs_goes_around(int fd);
+
+/* When a file was made, in nanoseconds since 1970; 0: not every file system knows. */
+uint64_t base_fs_birth(int fd);
 
 /* Does it go around the pages and yet not to the file system at once? The process that
  * serves the mount may keep writes until they are synced, and what it has read until

@@ -12,6 +12,7 @@
 
 #include "base_error.h"
 #include "base_mem.h"
+#include "base_number.h"
 
 /* ---- taking work ---- */
 
@@ -52,11 +53,9 @@ static bool has_to_wait(const struct burst_pool *p, const struct burst_work *t)
     return false;
 }
 
-static int64_t microseconds(const struct timespec *since)
+static int64_t microseconds(int64_t since)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (now.tv_sec - since->tv_sec) * 1000000 + (now.tv_nsec - since->tv_nsec) / 1000;
+    return (base_now(CLOCK_MONOTONIC) - since) / 1000;
 }
 
 /* With the lock: what came of the work. */
@@ -91,15 +90,14 @@ static void watch_space(struct burst_pool *p)
     int64_t asked = p->b->base.ds->hints.burst_delay, seen;
     int64_t moment = (asked < LONGEST ? asked : LONGEST) * 1000;
     if (p->until != INT64_MAX) moment = 0;
-    struct timespec since;
-    clock_gettime(CLOCK_MONOTONIC, &since);
+    const int64_t since = base_now(CLOCK_MONOTONIC);
     p->watching = true;
     do {
         seen = p->b->serial;
         if (moment > 0) base_worker_sleep(&p->worker, moment);
     } while (!p->worker.stop && !p->ready && may_take(p) &&
              (p->b->putting || p->b->serial != seen) &&
-             microseconds(&since) < TOO_LONG * moment);
+             microseconds(since) < TOO_LONG * moment);
     p->watching = false;
     p->ready = may_take(p);
 }
@@ -121,19 +119,18 @@ static bool drain_next(void *of)
 {
     struct burst_work *t = of;
     struct burst_pool *p = t->pool;
-    struct timespec since;
     if (!get_work(p, t)) return false;
     p->active++;
     while (has_to_wait(p, t))
         base_worker_wait(&p->worker);
     base_worker_unlock(&p->worker);
-    clock_gettime(CLOCK_MONOTONIC, &since);
+    const int64_t since = base_now(CLOCK_MONOTONIC);
     burst_change(p->b);
     struct trace_span span = trace_begin(p->b->base.ds->trace);
     int err = burst_work_write(t);
     trace_end(p->b->base.ds->trace, TRACE_DRAIN, span);
     burst_changed(p->b, true);
-    int64_t spent = microseconds(&since);
+    int64_t spent = microseconds(since);
     base_worker_lock(&p->worker);
     p->hidden_us += spent;
     finish_work(p, t, err);
